@@ -276,11 +276,12 @@ func (c *checker) effects() {
 		for _, x := range e.Picks {
 			c.predicate(x.Where, sc)
 		}
+		sc.old = true
 		for _, x := range e.Conds {
 			c.predicate(x, sc)
 		}
 		for _, s := range e.Sets {
-			c.set(e, s)
+			c.set(e, s, sc)
 		}
 		if !called[e.Action] {
 			c.doubt(e.Place, "unused-effect", diag.DidYouMean(e.Action, slices.Sorted(maps.Keys(called))), "no protocol and no generator calls the action %q", e.Action)
@@ -288,8 +289,7 @@ func (c *checker) effects() {
 	}
 }
 
-func (c *checker) set(e *Effect, s Set) {
-	sc := scope{vars: c.doc.Vars, inputs: true, loose: true}
+func (c *checker) set(e *Effect, s Set, sc scope) {
 	name := c.variable(s.Place, s.Var, scope{vars: c.doc.Vars, loose: true, target: true})
 	entity := c.doc.Entity(name)
 	var f *Field

@@ -230,7 +230,7 @@ func (c *checker) expr(e *Expr, s scope) ValueType {
 		return a
 	case Old:
 		if !s.old {
-			c.fail(e.Place, "operand-type", "", "old is for properties: nothing else compares two states")
+			c.fail(e.Place, "operand-type", "", "old is for properties and effects: nothing else compares two states")
 		}
 		return c.expr(e.Args[0], s)
 	case Sum, Count:

@@ -172,7 +172,7 @@ func (b *body) does(call *syntax.CallExpr, name string, top bool) bool {
 			return true
 		}
 		for _, e := range pos {
-			v, beyond := c.condition(e, b.s)
+			v, beyond := c.condition(e, b.requiring())
 			b.conds = append(b.conds, requirement{cond: v, beyond: beyond})
 		}
 	case "weight":
@@ -219,7 +219,7 @@ func (b *body) assign(at syntax.Node, name string, e syntax.Expr) {
 		}
 		b.conds = append(b.conds, requirement{name: name, entity: entity, at: here})
 		for _, a := range named {
-			v, beyond := c.condition(a.value, b.s)
+			v, beyond := c.condition(a.value, b.requiring())
 			of := op(c.position(a.at), "field", text(c.position(a.at), b.s.name(name)), text(c.position(a.at), a.name))
 			b.conds = append(b.conds, requirement{cond: op(c.position(a.at), "eq", of, v), beyond: beyond})
 		}
@@ -230,7 +230,7 @@ func (b *body) assign(at syntax.Node, name string, e syntax.Expr) {
 				return
 			}
 			param, _ := parameter(f.Params[0])
-			s := b.s.withVariable(param, entity.Text)
+			s := b.requiring().withVariable(param, entity.Text)
 			s.rename = map[string]string{param: b.s.name(name)}
 			for k, v := range b.s.rename {
 				if k != param {
@@ -247,6 +247,7 @@ func (b *body) assign(at syntax.Node, name string, e syntax.Expr) {
 		return
 	}
 	b.made, b.wrote[name] = object(here), true
+	b.s.wrote[making(entity.Text)]++ // arguments are computed before it
 	set(b.made, here, "entity", entity)
 	set(b.made, here, "assign", text(here, b.s.name(name)))
 	for _, a := range named {
@@ -257,9 +258,27 @@ func (b *body) assign(at syntax.Node, name string, e syntax.Expr) {
 				continue
 			}
 		}
-		v, _ := c.condition(a.value, b.s)
-		b.addSet(c.position(a.at), name, a.name, v, &b.sets)
+		b.addSet(c.position(a.at), name, a.name, b.argumentOfNew(a.value, entity.Text), &b.sets)
 	}
+}
+
+// requiring is the scope of conditions that are asked before the action changes anything.
+func (b *body) requiring() scope {
+	s := b.s
+	s.calling = true
+	return s
+}
+
+// argumentOfNew is a value that an instance is made with: what it says of all instances of the
+// entity is computed before there is the new one.
+func (b *body) argumentOfNew(e syntax.Expr, entity string) node {
+	v, _ := b.c.condition(e, b.s)
+	counts := false
+	b.c.reads(e, &local{values: b.s.values}, func(_, what string) { counts = counts || what == making(entity) })
+	if counts {
+		return b.c.markExtended(op(b.c.position(e), "old", v))
+	}
+	return v
 }
 
 // addSet adds a set.
@@ -341,7 +360,7 @@ func (b *body) branch(x *syntax.IfStmt, into *[]node) {
 		return b.s
 	}
 	yes, no := side("then", x.True), side("else", x.False)
-	b.s.values, b.s.wrote = decided(x.Cond, before, yes.values, no.values), maps.Clone(yes.wrote)
+	b.s.values, b.s.wrote = b.c.decided(x.Cond, before, yes.values, no.values), maps.Clone(yes.wrote)
 	for field, times := range no.wrote {
 		b.s.wrote[field] = max(b.s.wrote[field], times)
 	}

@@ -33,7 +33,15 @@ func (c *compiler) place(e syntax.Expr, s scope) *place {
 			return v.at
 		}
 		if v, ok := s.values[x.Name]; ok && !v.decides {
-			if p := c.place(v.e, s.definitionScope(v)); p != nil && c.current(x, v, s) {
+			if p := c.place(v.e, s.definitionScope(v)); p != nil {
+				ok, before := c.current(x, v, s)
+				switch {
+				case !ok || before && p.shape != nil && p.word == "":
+					return nil // a plain value is computed by its expression
+				case before:
+					c.fail(x, "expression", "give names to its places before all assignments", "%s was a collection that has been assigned since", x.Name)
+					return nil
+				}
 				return p
 			}
 		}

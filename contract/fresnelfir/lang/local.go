@@ -3,6 +3,7 @@ package lang
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"go.starlark.net/syntax"
 
@@ -19,6 +20,7 @@ type local struct {
 	wrote   map[string]int    // how often each field had been assigned
 	decides bool
 	yes, no *local // what an if decided; nil: nothing
+	early   bool   // computed before all that it is computed from was assigned
 	used    bool
 }
 
@@ -28,6 +30,7 @@ const mostExpanded = 10_000
 // name gives a value a name.
 func (b *body) name(at syntax.Node, name string, e syntax.Expr) {
 	v := &local{at: at, e: e, values: b.s.values, wrote: maps.Clone(b.s.wrote)}
+	v.early = b.c.early(v)
 	b.locals = append(b.locals, v)
 	b.s.values = maps.Clone(b.s.values)
 	b.s.values[name] = v
@@ -35,12 +38,14 @@ func (b *body) name(at syntax.Node, name string, e syntax.Expr) {
 
 // decided are the names after an if: those that a branch gave another value are what the
 // condition decides.
-func decided(cond syntax.Expr, before scope, yes, no map[string]*local) map[string]*local {
+func (c *compiler) decided(cond syntax.Expr, before scope, yes, no map[string]*local) map[string]*local {
 	values := maps.Clone(before.values)
 	for _, side := range []map[string]*local{yes, no} {
 		for name := range side {
 			if yes[name] != no[name] {
-				values[name] = &local{at: cond, e: cond, values: before.values, wrote: before.wrote, decides: true, yes: yes[name], no: no[name]}
+				v := &local{at: cond, e: cond, values: before.values, wrote: before.wrote, decides: true, yes: yes[name], no: no[name]}
+				v.early = c.early(v)
+				values[name] = v
 			}
 		}
 	}
@@ -50,10 +55,14 @@ func decided(cond syntax.Expr, before scope, yes, no map[string]*local) map[stri
 // local is the value that a name stands for.
 func (c *compiler) local(x *syntax.Ident, v *local, s scope) node {
 	at := c.position(x)
-	if !c.current(x, v, s) {
+	ok, before := c.current(x, v, s)
+	if !ok {
 		return truth(at, true)
 	}
 	value := c.expr(v.e, s.definitionScope(v))
+	if before {
+		value = c.markExtended(op(at, "old", value))
+	}
 	if !v.decides {
 		return value
 	}
@@ -70,52 +79,99 @@ func (s scope) definitionScope(v *local) scope {
 	return s
 }
 
-// current reports whether a value is still what it was when it got its name.
-func (c *compiler) current(x *syntax.Ident, v *local, s scope) bool {
+// current reports whether the value of a name can be computed where it is used; before: in
+// the state before the action, as what it is computed from has been assigned since.
+func (c *compiler) current(x *syntax.Ident, v *local, s scope) (ok, before bool) {
 	v.used = true
 	if c.expanded++; c.expanded > mostExpanded {
 		if c.expanded == mostExpanded+1 {
 			c.fail(x, "expression", "keep values in fields", "the names for values stand for more than %d expressions", mostExpanded)
 		}
-		return false
+		return false, false
 	}
-	ok := true
+	ok = true
 	say := func(hint, format string, args ...any) {
 		if ok {
 			c.fail(x, "expression", hint, format, args...)
 		}
 		ok = false
 	}
-	reads(v.e, func(of, field string) {
+	c.reads(v.e, v, func(of, what string) {
 		switch {
-		case field == "" || v.values[of] != nil:
-		case s.calling && v.wrote[field] > 0:
-			say("keep the value in a field", "%s was computed after %s was assigned, and arguments and answers are evaluated before that", x.Name, field)
-		case !s.calling && s.wrote[field] > v.wrote[field]:
-			say("use it before the assignment, or keep the value in a field", "%s was %s, which has been assigned since", x.Name, field)
+		case what == "":
+		case s.calling && v.wrote[what] > 0:
+			say("keep the value in a field", "%s was computed after %s, and requirements, arguments and answers are evaluated before that", x.Name, assigned(what))
+		case !s.calling && s.wrote[what] > v.wrote[what]:
+			if before = true; !v.early {
+				say("compute it before all assignments, or keep the value in a field", "%s was computed between assignments, and what it was computed from has changed since: %s", x.Name, assigned(what))
+			}
 		}
 		if s.bound[of] && v.values[of] == nil {
 			say("give the parameter of the lambda another name", "%s was computed from %s, which is another instance here", x.Name, of)
 		}
 	})
-	return ok
+	return ok, before
 }
 
-// reads visits the variables of an expression, with the fields that it reads of them.
-func reads(e syntax.Expr, visit func(of, field string)) {
-	syntax.Walk(e, func(n syntax.Node) bool {
+// early reports whether a value was computed before all that it is computed from was assigned.
+func (c *compiler) early(v *local) bool {
+	early := (v.yes == nil || v.yes.early) && (v.no == nil || v.no.early)
+	c.reads(v.e, v, func(of, what string) {
+		early = early && v.wrote[what] == 0 && (v.values[of] == nil || v.values[of].early)
+	})
+	return early
+}
+
+// making is what an action changes when it makes an instance of an entity.
+func making(entity string) string { return "new " + entity }
+
+// assigned says what has been done to what is read.
+func assigned(what string) string {
+	if entity, ok := strings.CutPrefix(what, making("")); ok {
+		return "a new " + entity
+	}
+	return "an assignment to " + what
+}
+
+// reads visits the names in the expression of a value, with what is read of them that
+// actions change: a field, or which instances of an entity there are.
+func (c *compiler) reads(e syntax.Expr, v *local, visit func(of, what string)) {
+	asked := map[*decl]bool{}
+	var walk func(syntax.Node) bool
+	walk = func(n syntax.Node) bool {
 		switch x := n.(type) {
 		case *syntax.DotExpr:
 			if of, ok := x.X.(*syntax.Ident); ok {
-				visit(of.Name, x.Name.Name)
+				if v.values[of.Name] != nil { // a part of what the name stands for
+					visit(of.Name, "")
+				} else {
+					visit(of.Name, x.Name.Name)
+				}
 				return false
 			}
-			visit("", x.Name.Name)
+		case *syntax.IndexExpr: // o["odd name"]
+			if of, ok := x.X.(*syntax.Ident); ok && v.values[of.Name] == nil && c.literalOrNone(x.Y).Kind == doctree.String {
+				visit(of.Name, c.literalOrNone(x.Y).Text)
+				return false
+			}
 		case *syntax.Ident:
-			visit(x.Name, "")
+			what := ""
+			if c.decls[declEntity][x.Name] != nil {
+				what = making(x.Name)
+			}
+			visit(x.Name, what)
+			for _, kind := range []declKind{declDerived, declRefinement} {
+				if d := c.decls[kind][x.Name]; d != nil && !asked[d] {
+					asked[d] = true
+					for _, s := range statementsOf(d.def) {
+						syntax.Walk(s, walk)
+					}
+				}
+			}
 		}
 		return true
-	})
+	}
+	syntax.Walk(e, walk)
 }
 
 // unused warns of names that nothing uses: whoever writes total = 0 may mean o.total.

@@ -19,7 +19,7 @@ func (p *Program) Action(name string) int {
 func (p *Program) compileActions() {
 	for _, e := range p.doc.Effects {
 		a := Action{Name: e.Action, Effect: e, Binding: p.doc.Binding(e.Action), creates: -1, assign: -1, subject: -1}
-		c := compiler{p: p}
+		c := compiler{p: p, action: &a}
 		if e.Creates != nil {
 			a.creates, a.assign = p.Entity(e.Creates.Entity), p.Slot(e.Creates.Assign)
 		}
@@ -100,6 +100,9 @@ func (m *Machine) Apply(action int) Fault {
 	a := &m.p.actions[action]
 	start := len(m.undo)
 	m.excesses = m.excesses[:0]
+	if a.old {
+		m.keep(&m.found)
+	}
 	if a.creates >= 0 {
 		m.Bind(a.assign, m.Create(a.creates))
 	}
@@ -141,6 +144,9 @@ func (m *Machine) Settled(action int) bool {
 		return true
 	}
 	start, dirty, beyond := len(m.undo), m.dirty, len(m.excesses)
+	if a.old {
+		m.keep(&m.found)
+	}
 	settled := m.carry(a)
 	for i, c := range m.undo[start:] {
 		again := slices.ContainsFunc(m.undo[start:start+i], func(x change) bool { return x.at == c.at })

@@ -16,7 +16,9 @@ type compiler struct {
 	p     *Program
 	local []local // parameters and quantified variables
 	most  int     // how many locals there are at once
-	reads uint64  // columns that are read
+	// action is the one whose effect is compiled; nil: none
+	action *Action
+	reads  uint64 // columns that are read
 }
 
 type local struct {

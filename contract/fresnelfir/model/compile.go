@@ -66,6 +66,7 @@ type Action struct {
 	picks   []pick
 	subject int // slot of the instance that the action is about; -1: none
 	steady  bool
+	old     bool // its effect compares with the state that it found
 	before  []int
 	after   []int // rules that the action triggers or that may forbid it
 }

@@ -23,7 +23,11 @@ func (c *compiler) compileExtended(e *ir.Expr) Code {
 		return c.total(e)
 	case ir.Old:
 		of := c.expr(e.Args[0])
-		return func(m *Machine) Value { return m.evalBefore(of) }
+		if c.action != nil {
+			c.action.old = true
+			return func(m *Machine) Value { return m.evalIn(&m.found, of) }
+		}
+		return func(m *Machine) Value { return m.evalIn(&m.past, of) }
 	}
 	return c.arithmetic(e)
 }
@@ -62,7 +66,7 @@ func (c *compiler) total(e *ir.Expr) Code {
 	}
 }
 
-// past is the state before an action, for properties that compare two states.
+// past is the state before an action, for what compares two states.
 type past struct {
 	known  bool
 	fields []Value
@@ -70,26 +74,26 @@ type past struct {
 	view   []Value
 }
 
-// remain keeps the state as it is now.
-func (m *Machine) remain() {
-	m.past.known, m.past.fields, m.past.live = true, append(m.past.fields[:0], m.fields...), m.past.live[:0]
+// keep keeps the state as it is now.
+func (m *Machine) keep(p *past) {
+	p.known, p.fields, p.live = true, append(p.fields[:0], m.fields...), p.live[:0]
 	for _, l := range m.live {
-		m.past.live = append(m.past.live, len(l))
+		p.live = append(p.live, len(l))
 	}
 }
 
-// evalBefore evaluates code in the state before the action. An instance that the action made
+// evalIn evaluates code in the state before the action. An instance that the action made
 // has there what it was made with: it is not among all instances, but can be spoken of.
-func (m *Machine) evalBefore(of Code) Value {
-	if !m.past.known {
+func (m *Machine) evalIn(p *past, of Code) Value {
+	if !p.known {
 		return of(m)
 	}
 	now, live := m.fields, m.live
-	n := len(m.past.fields)
-	m.past.view = append(append(m.past.view[:0], m.past.fields...), now[min(n, len(now)):]...)
-	m.fields, m.live = m.past.view, make([][]int32, len(live))
+	n := len(p.fields)
+	p.view = append(append(p.view[:0], p.fields...), now[min(n, len(now)):]...)
+	m.fields, m.live = p.view, make([][]int32, len(live))
 	for e := range live {
-		m.live[e] = live[e][:min(m.past.live[e], len(live[e]))]
+		m.live[e] = live[e][:min(p.live[e], len(live[e]))]
 	}
 	v := of(m)
 	m.fields, m.live = now, live

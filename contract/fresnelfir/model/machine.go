@@ -28,7 +28,8 @@ type Machine struct {
 	dirty  uint64 // columns changed since invariants were looked at
 
 	held     []Value  // by condition of the effect that is carried out: how it turned out
-	past     past     // the state before the action
+	past     past     // the state before the action, for properties
+	found    past     // the state that the action which is carried out found, if it asks for it
 	excesses []Excess // of the effect that was applied last
 
 	thread   int     // the acting one

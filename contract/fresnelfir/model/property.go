@@ -169,7 +169,7 @@ func (m *Machine) verdict(breaches []Breach, property int, about int32, c Condit
 // state that it finds.
 func (m *Machine) Before(action int, breaches []Breach) []Breach {
 	if m.p.old {
-		m.remain()
+		m.keep(&m.past)
 	}
 	for _, r := range m.p.actions[action].before {
 		x := &m.p.rules[r]
