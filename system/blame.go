@@ -14,7 +14,8 @@ import (
 
 // blame completes an observation by the state of the program that was called:
 // a call that failed because the program died is a crash, and so is one that was
-// answered while a runtime reported on standard error.
+// answered while a runtime reported on standard error, unless the program refused the
+// call and that report is of the exception with which it did.
 func (x *session) blame(ctx context.Context, o *sut.Observation) {
 	if s := x.site.Service; s != nil {
 		o.Printed = append(o.Printed, s.Printed()...)
@@ -31,6 +32,9 @@ func (x *session) blame(ctx context.Context, o *sut.Observation) {
 		return
 	}
 	cause := crash.Analyze(crash.Death{Stderr: o.Printed})
+	if cause.Raised && o.End == sut.Refused {
+		return
+	}
 	if slices.Contains([]string{crash.ClassSanitizer, crash.ClassPanic, crash.ClassException, crash.ClassAssert, crash.ClassMemoryCorruption,
 		crash.ClassStackOverflow, crash.ClassMemoryLimit}, cause.Class) {
 		o.End, o.Why = sut.Crashed, "a report on standard error: "+cause.Title

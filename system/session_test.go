@@ -103,7 +103,9 @@ func TestReportsDuringAnAnswer(t *testing.T) {
 		if exception != "" {
 			printed += "Traceback (most recent call last):\n  File \"tool.py\", line 3, in f\n" + exception + "\n"
 		}
-		all := system.New(map[sut.Kind]system.Kind{sut.Driver: func(context.Context, system.Site) (system.Edge, error) { return prints{text: printed}, nil }})
+		all := system.New(map[sut.Kind]system.Kind{sut.Driver: func(context.Context, system.Site) (system.Edge, error) {
+			return prints{text: printed, end: sut.Answered}, nil
+		}})
 		s, err := all.Open(t.Context(), &sut.Plan{Name: "a", Kind: sut.Driver, Command: []string{"driver"}, Digest: "a"}, sut.Worker{Of: 1})
 		if err != nil {
 			t.Fatal(err)
@@ -114,14 +116,33 @@ func TestReportsDuringAnAnswer(t *testing.T) {
 	}
 }
 
+// A program that logs the exception with which it refuses a call has not crashed; one of
+// the runtime that a framework turns into a refusal is a crash.
+func TestReportsOfRefusals(t *testing.T) {
+	for code, want := range map[string]sut.End{"raise ValueError(\"no order\")": sut.Refused, "return int(text)": sut.Crashed} {
+		printed := "Traceback (most recent call last):\n  File \"tool.py\", line 3, in f\n    " + code + "\nValueError: a\n"
+		all := system.New(map[sut.Kind]system.Kind{sut.Driver: func(context.Context, system.Site) (system.Edge, error) {
+			return prints{text: printed, end: sut.Refused}, nil
+		}})
+		s, err := all.Open(t.Context(), &sut.Plan{Name: "a", Kind: sut.Driver, Command: []string{"driver"}, Digest: "a"}, sut.Worker{Of: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o, err := s.Call(t.Context(), sut.Call{Operation: "x"}); err != nil || o.End != want {
+			t.Errorf("%q: the call %s, want %s; %v", code, o.End, want, err)
+		}
+	}
+}
+
 // prints is an edge whose program prints something while it answers.
 type prints struct {
 	edge
 	text string
+	end  sut.End
 }
 
 func (p prints) Call(context.Context, sut.Call) (sut.Observation, error) {
-	return sut.Observation{End: sut.Answered, Printed: []byte(p.text)}, nil
+	return sut.Observation{End: p.end, Printed: []byte(p.text)}, nil
 }
 
 // Whoever has a user and a password need not encode them.

@@ -76,7 +76,11 @@ func DraftSystem(f *SystemFacts) *Draft {
 		line("openapi: %s", strconv.Quote(f.OpenAPI))
 	}
 	line("# QUESTION: how long may an answer take, and how should a case begin? No state is reset\n# between calls; with an operation that does it: reset: {operation: NAME}")
-	line("limits: {timeout: 5s}")
+	if len(f.Command) > 0 {
+		line("limits: {timeout: 5s}")
+	} else {
+		line("# One call at a time, so that a call after which nothing answers is the one reported.\nlimits: {timeout: 5s, concurrency: 1}")
+	}
 	d.ask("limits:", "how long may an answer take? 5s is a guess.")
 	d.Files = []campaign.File{{Name: d.Document, Data: []byte(b.String())}}
 	if f.Described != nil {

@@ -44,6 +44,9 @@ type Cause struct {
 	// any. It is a crash also where a user expects that exit code; a trace that a
 	// program logs and goes on from is none.
 	Uncaught bool
+	// Raised says that a statement of the program's own code raised the exception, as
+	// a program does that refuses what it was given.
+	Raised bool
 	// Layers are what a fingerprint is made of, outermost first: the class, how
 	// the program ended, the kind, then the top frames or, where there are
 	// none, the message.
@@ -109,6 +112,7 @@ type report struct {
 	// thread says that the runtime reports the end of a thread, which leaves the
 	// program its exit code.
 	thread bool
+	raised bool // by a statement of the program's own code
 }
 
 // reader looks for one tool's reports in a text.
@@ -155,6 +159,7 @@ func Analyze(d Death) Cause {
 	r.take(d.Stack)
 	c := r.cause(ending)
 	c.Uncaught = d.Signal == 0 && (r.thread || slices.Contains(r.ends, d.ExitCode))
+	c.Raised = r.raised
 	return c
 }
 

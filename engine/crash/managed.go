@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -72,13 +73,17 @@ func pythonChained(s string) bool {
 // exception.
 func readTraceback(t text, start int) (r report, whole bool) {
 	var all []string
-	place, owner := "", ""
+	place, owner, source := "", "", "" // source: the line of code of the last frame, if the program's own
 	for i := start + 1; i < len(t.lines); i++ {
 		s, margin := pythonMargin(t.lines[i])
 		if f, ok := pythonFrame(s); ok {
 			all = append(all, f)
+			source = ""
 			if p := pythonPlace(s); p != "" {
 				place, owner = p, f
+				if i+1 < len(t.lines) {
+					source = t.lines[i+1]
+				}
 			}
 			if len(all) > maxScan {
 				all = all[len(all)-maxScan:]
@@ -95,11 +100,19 @@ func readTraceback(t text, start int) (r report, whole bool) {
 		slices.Reverse(all)
 		r = exception(kind, msg, ownFrames(all, pythonPlumbing))
 		r.place, r.owner = place, owner
+		r.raised = raises.MatchString(source) && !slices.Contains(failures, kind)
 		return r, true
 	}
 	slices.Reverse(all)
 	return report{class: ClassException, kind: "python exception", frames: all}, false
 }
+
+// raises is a line of code that raises an exception, failures are those with which
+// programs say that they are wrong themselves.
+var (
+	raises   = regexp.MustCompile(`^[ |]*(.*:\s*)?raise\s+\w`)
+	failures = []string{"RuntimeError", "NotImplementedError", "AssertionError", "SystemError", "RecursionError", "MemoryError"}
+)
 
 // pythonEnds reports whether the traceback at a line may be the one that ends
 // the interpreter: those of threads and of destructors do not, and one behind

@@ -93,3 +93,23 @@ func TestTheCauseThatAFrameworkWraps(t *testing.T) {
 		}
 	}
 }
+
+// An exception that a statement of the program's own code raises is how it refuses;
+// one of the runtime, of a library or of an assertion is not.
+func TestRaisedByTheProgram(t *testing.T) {
+	head := "Traceback (most recent call last):\n  File \"/venv/lib/python3.11/site-packages/frame/base.py\", line 179, in run\n    result = await call()\n"
+	own := func(code string) string { return "  File \"/src/shop.py\", line 32, in ship\n    " + code + "\n" }
+	marks := "          ^^^^^^\n"
+	for stderr, want := range map[string]bool{
+		head + own("raise ValueError(f\"no order {n}\")") + "ValueError: no order 0\n":                true,
+		head + own("if n < 0: raise shop.NoOrder(n)") + marks + "shop.NoOrder: 0\n":                   true,
+		head + own("return orders[n]") + marks + "KeyError: 0\n":                                      false,
+		head + own("raise RuntimeError(\"stock is negative\")") + "RuntimeError: stock is negative\n": false,
+		head + own("return json.loads(text)") + "  File \"/usr/lib/python3.11/json/decoder.py\", line 355, in raw_decode\n    raise JSONDecodeError(\"a\", s, 0)\njson.decoder.JSONDecodeError: a\n": false,
+		head + "ValueError: no order 0\n": false,
+	} {
+		if got := Analyze(Death{Stderr: []byte(stderr)}).Raised; got != want {
+			t.Errorf("raised %t, want %t\n%s", got, want, stderr)
+		}
+	}
+}

@@ -260,6 +260,9 @@ func (s *server) failed(ctx context.Context, r agentcall.Reply, err error, limit
 			return fail(r, agentcall.Died, "the agent's program ended during the call: %s", how)
 		}
 	}
+	if s.transport != nil && !s.meter.sent.Load() {
+		return fail(r, agentcall.Unreachable, "the server ended before the call")
+	}
 	if wire != nil || errors.Is(err, mcp.ErrConnectionClosed) || s.meter.broken.Load() {
 		return fail(r, agentcall.Cut, "the connection ended before the reply did")
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
+	"syscall"
 )
 
 // errTooLarge ends the reading of a message that is over the limit.
@@ -19,6 +20,7 @@ type meter struct {
 	most    int64
 	read    atomic.Int64 // bytes since begin
 	tooMuch atomic.Bool
+	sent    atomic.Bool            // a message has gone out over HTTP
 	reached atomic.Bool            // an answer to an HTTP request has begun
 	broken  atomic.Bool            // and ended before it was whole
 	strange atomic.Pointer[string] // a part of a line that is no message
@@ -29,7 +31,7 @@ type meter struct {
 // begin starts to count for a call.
 func (m *meter) begin() {
 	m.read.Store(0)
-	for _, flag := range []*atomic.Bool{&m.tooMuch, &m.reached, &m.broken} {
+	for _, flag := range []*atomic.Bool{&m.tooMuch, &m.sent, &m.reached, &m.broken} {
 		flag.Store(false)
 	}
 	m.hollow.Store(nil)
@@ -164,6 +166,9 @@ func (m *metered) RoundTrip(q *http.Request) (*http.Response, error) {
 		q.Header.Set(h[0], h[1])
 	}
 	answer, err := m.base.RoundTrip(q)
+	if q.Method == http.MethodPost && !errors.Is(err, syscall.ECONNREFUSED) {
+		m.meter.sent.Store(true)
+	}
 	if err != nil {
 		return nil, err
 	}
