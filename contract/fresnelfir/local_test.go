@@ -14,7 +14,7 @@ def both(d = Drawer): return d.a + d.b
 def make():
     others = count(Drawer)
     require(others < 2)
-    d = new(Drawer, a = 1, b = 2, made = count(Drawer), number = others, items = [0, 1, 2])
+    d = new(Drawer, a = 1, b = 2, was = 0, made = count(Drawer), number = others, items = [0, 1, 2])
 def swap():
     d = any(Drawer)
     a = d.a
