@@ -27,7 +27,7 @@ func (a *App) Cases(st *store.Store, rec campaign.Record, format string) report.
 	case "json", "html":
 		wanted = records
 	case "hits", "attempts":
-		wanted = func(x campaign.Any) bool { _, ok := campaign.As[campaign.Recorder](x); return ok }
+		wanted = func(x campaign.Any) bool { return campaign.TraitsOf(x).Prompts }
 	default:
 		return nil
 	}
@@ -63,8 +63,7 @@ func (a *App) Cases(st *store.Store, rec campaign.Record, format string) report.
 
 // records reports whether the evidence of all cases of a campaign is kept.
 func records(x campaign.Any) bool {
-	r, ok := campaign.As[campaign.Recorder](x)
-	return ok && r.Records() == campaign.RecordAll
+	return campaign.TraitsOf(x).Records == campaign.RecordAll
 }
 
 // past is a stored run to report on: its journal, and its campaigns, of

@@ -20,8 +20,7 @@ type Planned struct {
 	Source   string // the document, as it was named
 	Contract string
 	Name     string
-	Planned  bool // its cases are known before it runs
-	Cases    int64
+	Cases    int64  // planned; 0: they are counted as they come
 	Mode     string // what a campaign explores that explores a model; "": it does not
 	Alone    bool   // it explores the model alone
 }
@@ -65,9 +64,7 @@ func check(ctx context.Context, docs []Document, set campaign.Settings) Checked 
 			e := x.Explored(nil)
 			p.Mode, p.Alone = e.Mode, e.Alone != ""
 		}
-		if x, ok := campaign.As[campaign.Planner](c); ok {
-			p.Planned, p.Cases = true, x.Planned()
-		}
+		p.Cases = campaign.TraitsOf(c).Planned
 		out.Campaigns = append(out.Campaigns, p)
 		if g, ok := campaign.As[campaign.Guesser](c); ok {
 			out.guessers = append(out.guessers, g)

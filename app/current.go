@@ -198,11 +198,7 @@ func sameCase(old, now campaign.Any, at campaign.Case) (campaign.Case, error) {
 		return at, nil
 	}
 	name := was(campaign.Case{Round: at.Round, Index: at.Index})
-	planned := int64(0)
-	if p, ok := campaign.As[campaign.Planner](now); ok {
-		planned = p.Planned()
-	}
-	for i := range planned {
+	for i := range campaign.TraitsOf(now).Planned {
 		if is(campaign.Case{Index: i}) == name {
 			at.Index = i
 			return at, nil

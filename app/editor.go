@@ -199,11 +199,10 @@ func (p *Page) named(ctx context.Context, yield func(campaign.Any, campaign.Case
 	names := p.text.Names()
 	for _, x := range camps {
 		caseNames := campaign.NamesOf(x, x.Start(campaign.Facts{}))
-		planner, planned := campaign.As[campaign.Planner](x)
-		if caseNames == nil || !planned {
+		if caseNames == nil {
 			continue
 		}
-		for i := range planner.Planned() {
+		for i := range campaign.TraitsOf(x).Planned {
 			at := campaign.Case{Index: i}
 			name := caseNames(at)
 			if place, ok := names.Find(name); ok && !yield(x, at, PageCase{name, place}) {

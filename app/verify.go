@@ -293,7 +293,7 @@ func (a *App) sample(ctx context.Context, st *Store, v *Verified, rec *campaign.
 
 func (r *revived) sample(ctx context.Context, st *Store, v *Verified, n int64, chosen func(int64) bool) error {
 	id := r.campaign.Identity()
-	may := campaign.ConstraintsOf(r.campaign)
+	may := campaign.TraitsOf(r.campaign)
 	for i := range n {
 		if !chosen(i) {
 			continue

@@ -21,17 +21,10 @@ type Guess struct {
 	Said      diag.Diagnostic
 }
 
-// Skipper is implemented by campaigns whose skipped cases do not give the reason
-// in their outcome's title, which is part of a run's digest.
-type Skipper interface {
-	// SkipReason is the reason, for people.
-	SkipReason(c Case, o *Outcome) string
-}
-
 // SkipReason is why a case of a campaign was skipped.
 func SkipReason(c Any, at Case, o *Outcome) string {
-	if s, ok := As[Skipper](c); ok && o.Title == "" {
-		return s.SkipReason(at, o)
+	if why := TraitsOf(c).SkipReason; why != nil && o.Title == "" {
+		return why(at, o)
 	}
 	return o.Title
 }

@@ -116,7 +116,7 @@ type Campaign[S any] interface {
 type Any = Campaign[any]
 
 // Erase hides the state type of c. Optional interfaces of c ([Reducer],
-// [Describer], [Promoter], [Planner]) stay reachable by [As].
+// [Describer], [Promoter], [WithTraits]) stay reachable by [As].
 func Erase[S any](c Campaign[S]) Any { return erased[S]{c} }
 
 type erased[S any] struct{ inner Campaign[S] }
@@ -210,13 +210,18 @@ func IsFatal(err error) bool {
 	return errors.As(err, &f)
 }
 
-// Constrained is implemented by campaigns whose cases cannot be executed by any
-// number of workers, or any number of times, with the same result.
-type Constrained interface{ Constraints() Constraints }
+// WithTraits is implemented by campaigns of which a run has to know more than the
+// zero value of [Traits].
+type WithTraits interface{ Traits() Traits }
 
-// Constraints say how the cases of a campaign may be executed. The zero value is
-// no constraint.
-type Constraints struct {
+// Traits are what a run has to know of a campaign before its first case. The zero
+// value is a campaign whose cases may be executed anywhere, by any number of
+// workers and any number of times, with the same result, and are counted as they
+// come.
+type Traits struct {
+	// Planned is how many cases the campaign plans in all; 0: they are counted round
+	// by round.
+	Planned int64
 	// Exclusive: one worker alone may call the target, here or on any machine, such
 	// as an agent with a memory that cannot be reset between two who talk to it.
 	Exclusive bool
@@ -231,23 +236,32 @@ type Constraints struct {
 	// Once returns why a case must not be executed again only to confirm a finding
 	// or to compare: it changes what it reaches. "": it may be; nil: all may be.
 	Once func(Case) string
+	// Prompts: the cases send prompts, which hit logs list.
+	Prompts bool
+	// Records is of which cases evidence is kept, beside the first of each finding.
+	Records Recording
+	// SkipReason is why a case was skipped, for people; nil: the title of its outcome,
+	// which is part of a run's digest, gives the reason.
+	SkipReason func(Case, *Outcome) string
+	// Gauge is the size of the case that a payload encodes, in the unit that people
+	// count it in, in the singular: "step", "character". An empty unit means that the
+	// case has no size. Nil: payloads are what the system is sent; others are an
+	// encoding of the campaign's own, of which the exhibits of [Describer] show the
+	// case, and the bytes are shown to nobody.
+	Gauge func(ctx context.Context, payload []byte) (size int64, unit string)
 }
 
-// ConstraintsOf are the constraints of a campaign.
-func ConstraintsOf(c any) Constraints {
-	var out Constraints
-	if x, ok := As[Constrained](c); ok {
-		out = x.Constraints()
+// TraitsOf are the traits of a campaign.
+func TraitsOf(c any) Traits {
+	var out Traits
+	if x, ok := As[WithTraits](c); ok {
+		out = x.Traits()
 	}
 	if out.Once == nil {
 		out.Once = func(Case) string { return "" }
 	}
 	return out
 }
-
-// Planner is implemented by campaigns that know how many cases they plan in
-// all; the others are counted round by round.
-type Planner interface{ Planned() int64 }
 
 // Namer is implemented by campaigns whose documents name their cases: reports
 // list such cases one by one. Use [NamesOf].
@@ -280,8 +294,7 @@ func (e erased[S]) CaseNames(s any) func(Case) string {
 type Describer[S any] interface {
 	// Describe returns exhibits for a failing case, and for its smallest
 	// reproducer when there is one (nil otherwise). It must be pure. Cases that
-	// held are shown too if they were run again, or if the campaign is a
-	// [Recorder].
+	// held are shown too if they were run again, or if their evidence is kept.
 	Describe(state S, c Case, out Outcome, minimized []byte) []Exhibit
 }
 
@@ -310,16 +323,6 @@ type Reducer interface {
 	// payload is 1-minimal unless a test returned an error, parts names them in the
 	// singular, such as "byte".
 	Reduce(ctx context.Context, payload []byte, test func([]byte) (bool, error)) (smallest []byte, parts string)
-}
-
-// Gauger is implemented by campaigns whose payloads are an encoding of their
-// own and not what the system is sent: the exhibits of [Describer] show such a
-// case, and its bytes are shown to nobody.
-type Gauger interface {
-	// Gauge is the size of the case that a payload encodes, in the unit that
-	// people count it in, in the singular: "step", "character". An empty unit
-	// means that the case has no size.
-	Gauge(ctx context.Context, payload []byte) (size int64, unit string)
 }
 
 // File is a named content, for what a campaign writes out.

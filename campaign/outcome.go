@@ -91,7 +91,7 @@ type Outcome struct {
 	Data      []byte   // the contract's own facts, for Fold
 
 	Elapsed  time.Duration // time in the target
-	Evidence []Attachment  // kept for findings, and for what a [Recorder] records: standard error, outputs, transcripts
+	Evidence []Attachment  // kept for findings, and for what [Traits] record: standard error, outputs, transcripts
 	// Whole is the evidence of the case that this one was made from by making it
 	// smaller, for [Describer]; nil: it was not, or that is not known.
 	Whole []Attachment
@@ -132,11 +132,7 @@ func (o Outcome) Attached(name string) []byte {
 	return nil
 }
 
-// Recorder is implemented by campaigns that may want the evidence of more cases
-// kept with the run than of the first of each finding.
-type Recorder interface{ Records() Recording }
-
-// Recording is of which cases evidence is kept.
+// Recording is of which cases evidence is kept, beside the first of each finding.
 type Recording uint8
 
 // The recordings.

@@ -51,7 +51,7 @@ type Sample struct {
 	Gauge *Gauge `json:"gauge,omitempty"` // its size for people, if its bytes mean nothing to them
 }
 
-// Gauge is the size of a case as a [Gauger] counts it.
+// Gauge is the size of a case as [Traits.Gauge] counts it.
 type Gauge struct {
 	Unit string `json:"unit"` // in the singular; "": the case has no size
 	Size int64  `json:"size"`
@@ -60,11 +60,11 @@ type Gauge struct {
 
 // GaugeOf is the size of a case as its campaign counts it; nil: in bytes.
 func GaugeOf(ctx context.Context, c any, payload []byte) *Gauge {
-	g, ok := As[Gauger](c)
-	if !ok {
+	gauge := TraitsOf(c).Gauge
+	if gauge == nil {
 		return nil
 	}
-	size, unit := g.Gauge(ctx, payload)
+	size, unit := gauge(ctx, payload)
 	return &Gauge{Unit: unit, Size: size}
 }
 

@@ -64,11 +64,11 @@ func (s *remoteState) publish(ctx context.Context, c *Coordinator) (string, erro
 // before is the state before a round of which the results are folded.
 func (r remote) before(s any) *remoteState { return s.(*remoteState) }
 
-// Constraints implements [campaign.Constrained].
-func (r remote) Constraints() campaign.Constraints {
-	c := campaign.ConstraintsOf(r.inner)
-	c.Elsewhere = true
-	return c
+// Traits implements [campaign.WithTraits].
+func (r remote) Traits() campaign.Traits {
+	t := campaign.TraitsOf(r.inner)
+	t.Elsewhere = true
+	return t
 }
 
 // Unwrap implements [campaign.Wrapper].

@@ -39,9 +39,8 @@ type sum struct{ Rounds, Total int64 }
 func (c *tally) Identity() campaign.Identity {
 	return campaign.Identity{Contract: "tally", Name: "numbers", Digest: fmt.Sprint(c.rounds, c.perRound)}
 }
-func (c *tally) Planned() int64 { return c.rounds * c.perRound }
-func (c *tally) Constraints() campaign.Constraints {
-	return campaign.Constraints{Exclusive: c.exclusive, Once: func(campaign.Case) string {
+func (c *tally) Traits() campaign.Traits {
+	return campaign.Traits{Planned: c.rounds * c.perRound, Exclusive: c.exclusive, Once: func(campaign.Case) string {
 		if c.once {
 			return "it changes something"
 		}

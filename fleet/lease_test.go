@@ -52,7 +52,7 @@ type bench struct {
 }
 
 func (b *bench) Identity() campaign.Identity { return campaign.Identity{Name: b.name} }
-func (b *bench) Planned() int64              { return 3 }
+func (b *bench) Traits() campaign.Traits     { return campaign.Traits{Planned: 3} }
 func (b *bench) Probe(context.Context) (campaign.Facts, error) {
 	return campaign.Facts{Data: []byte("seven")}, b.probeErr
 }

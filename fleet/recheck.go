@@ -59,7 +59,7 @@ func (c *Coordinator) pick(cases []campaign.Case) map[int64]*answer {
 // answers differ the case is disputed, and the coordinator executes it itself to
 // learn whom to exclude.
 func (l *remoteLane) recheck(ctx context.Context, st *remoteState, t *ticket, cases []campaign.Case) error {
-	may := campaign.ConstraintsOf(l.r.inner)
+	may := campaign.TraitsOf(l.r.inner)
 	if may.Comparable == campaign.CompareNone {
 		return nil
 	}

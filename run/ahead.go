@@ -56,7 +56,7 @@ type unit struct {
 // aheadRound reports whether a campaign may be executed ahead.
 func (r *runner) aheadRound(k int) (round campaign.Round, end int64, ok bool) {
 	c := r.job.Campaigns[k]
-	if rule := campaign.ConstraintsOf(c); !rule.Early || rule.Exclusive || rule.Elsewhere {
+	if rule := campaign.TraitsOf(c); !rule.Early || rule.Exclusive || rule.Elsewhere {
 		return round, 0, false
 	}
 	if round, ok = c.Round(c.Start(campaign.Facts{})); !ok || round.Len == 0 || round.Len > aheadCases {
@@ -177,7 +177,7 @@ func (u *unit) execute(ctx context.Context, slot int, i int64) (batch []result, 
 	}
 	w := &worker{
 		exec: l.open[slot], caller: l.call[slot], state: u.a.state, round: u.round, done: func(int64) bool { return false },
-		campaign: u.a.k, journal: r.job.Writer, since: r.created, evidence: &r.evidence, records: u.a.records(),
+		campaign: u.a.k, journal: r.job.Writer, since: r.created, evidence: &r.evidence, records: campaign.TraitsOf(u.a.c).Records,
 	}
 	_, err = w.cases(ctx, i, i+1, &batch)
 	return batch, err

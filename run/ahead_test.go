@@ -21,7 +21,9 @@ type short struct {
 	name string
 }
 
-func (s short) Constraints() campaign.Constraints { return campaign.Constraints{Early: true} }
+func (s short) Traits() campaign.Traits {
+	return campaign.Traits{Planned: s.counter.Traits().Planned, Early: true}
+}
 func (s short) Identity() campaign.Identity {
 	return campaign.Identity{Contract: "counter", Name: s.name, Digest: s.name}
 }

@@ -185,7 +185,7 @@ func (a *attempt) run(ctx context.Context, facts campaign.Facts) (reason string,
 
 // workers is how many lanes may call the target.
 func (a *attempt) workers() int {
-	if a.exclusive || campaign.ConstraintsOf(a.c).Exclusive {
+	if a.exclusive || campaign.TraitsOf(a.c).Exclusive {
 		return 1
 	}
 	return a.r.opt.Workers
@@ -194,16 +194,16 @@ func (a *attempt) workers() int {
 // useful is how many lanes are worth opening: no more than there are cases.
 func (a *attempt) useful() int {
 	n := a.workers()
-	if p, ok := campaign.As[campaign.Planner](a.c); ok && p.Planned() > 0 {
-		n = int(min(int64(n), p.Planned()))
+	if planned := campaign.TraitsOf(a.c).Planned; planned > 0 {
+		n = int(min(int64(n), planned))
 	}
 	return n
 }
 
 // planned is how many cases the campaign plans, at least known of them.
 func (a *attempt) planned(known int64) int64 {
-	if p, ok := campaign.As[campaign.Planner](a.c); ok {
-		known = p.Planned()
+	if planned := campaign.TraitsOf(a.c).Planned; planned > 0 {
+		known = planned
 	}
 	if a.limit > 0 {
 		known = min(known, a.limit)
@@ -332,16 +332,8 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 func (a *attempt) worker(lane, number int, round campaign.Round, base int64) *worker {
 	return &worker{
 		exec: a.lanes.open[lane], caller: a.lanes.call[lane], state: a.state, round: round, number: number, base: base,
-		campaign: a.k, attempt: a.number, journal: a.r.job.Writer, since: a.r.created, evidence: &a.r.evidence, records: a.records(),
+		campaign: a.k, attempt: a.number, journal: a.r.job.Writer, since: a.r.created, evidence: &a.r.evidence, records: campaign.TraitsOf(a.c).Records,
 	}
-}
-
-// records says which evidence of cases is kept with the run.
-func (a *attempt) records() campaign.Recording {
-	if x, ok := campaign.As[campaign.Recorder](a.c); ok {
-		return x.Records()
-	}
-	return campaign.RecordFindings
 }
 
 // live progress of outcomes as they come, in any order.

@@ -154,7 +154,7 @@ func (r *runner) watchDeaths() error {
 // watch makes the callers of lanes say what they execute. Cases that other
 // machines execute cannot harm this process.
 func (a *attempt) watch(l *lanes, kind inflight.Kind) {
-	if campaign.ConstraintsOf(a.c).Elsewhere {
+	if campaign.TraitsOf(a.c).Elsewhere {
 		return
 	}
 	for i, c := range l.call {

@@ -71,8 +71,8 @@ func (a *attempt) tooManyErrors() bool {
 // expected is how many cases a campaign of the run will have, as far as known.
 func (a *attempt) expected(c campaign.Any, known int64) int64 {
 	n := max(known, fewest)
-	if p, ok := campaign.As[campaign.Planner](c); ok {
-		n = max(known, p.Planned())
+	if planned := campaign.TraitsOf(c).Planned; planned > 0 {
+		n = max(known, planned)
 	}
 	if a.limit > 0 {
 		n = min(n, a.limit)

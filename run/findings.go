@@ -220,7 +220,7 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 // from what was seen.
 func (s settler) confirm(ctx context.Context, c campaign.Case, f *campaign.Finding) (conf triage.Confirmation, err error) {
 	a := s.a
-	if f.Unconfirmed = campaign.ConstraintsOf(a.c).Once(c); f.Unconfirmed != "" {
+	if f.Unconfirmed = campaign.TraitsOf(a.c).Once(c); f.Unconfirmed != "" {
 		return conf, nil
 	}
 	if s.gone != nil {

@@ -33,8 +33,8 @@ func (c told) Refine(title string, _ campaign.Severity, o campaign.Outcome) (str
 func (c told) Describe(s sum, at campaign.Case, o campaign.Outcome, smallest []byte) []campaign.Exhibit {
 	return []campaign.Exhibit{campaign.TextExhibit("Smallest", string(smallest))}
 }
-func (c told) Constraints() campaign.Constraints {
-	return campaign.Constraints{Once: func(campaign.Case) string {
+func (c told) Traits() campaign.Traits {
+	return campaign.Traits{Planned: c.counter.Traits().Planned, Once: func(campaign.Case) string {
 		if c.once {
 			return "it changes something"
 		}

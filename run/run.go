@@ -198,9 +198,7 @@ func (r *runner) campaigns(ctx context.Context) (err error) {
 			Contract: id.Contract, Name: id.Name, Identity: id.Digest, Source: r.job.Sources[k],
 		})
 		if ctx.Err() != nil || r.stopReason() != "" {
-			if p, ok := campaign.As[campaign.Planner](c); ok {
-				r.records[k].Cases.Planned = p.Planned()
-			}
+			r.records[k].Cases.Planned = campaign.TraitsOf(c).Planned
 			continue
 		}
 		if err := r.campaign(ctx, k, c); err != nil {

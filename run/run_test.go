@@ -33,7 +33,7 @@ type counter struct {
 func (c *counter) Identity() campaign.Identity {
 	return campaign.Identity{Contract: "counter", Name: "numbers", Digest: fmt.Sprint(c.rounds, c.perRound)}
 }
-func (c *counter) Planned() int64 { return c.rounds * c.perRound }
+func (c *counter) Traits() campaign.Traits { return campaign.Traits{Planned: c.rounds * c.perRound} }
 func (c *counter) Probe(context.Context) (campaign.Facts, error) {
 	return campaign.Facts{Data: []byte("7"), Warnings: []string{"counting from seven"}}, c.probeErr
 }

@@ -191,7 +191,7 @@ func (f Fixture) workers(t *testing.T) {
 	sameEvidence(t, alone, crew)
 }
 
-// sameEvidence compares what is kept of every case of a [campaign.Recorder]: there
+// sameEvidence compares what is kept of every case of a campaign that records all: there
 // is something of each that did not only skip, and it is the same but for what
 // was measured.
 func sameEvidence(t *testing.T, a, b *session) {
@@ -217,7 +217,7 @@ func (s *session) kept() map[[2]int64]string {
 	defer j.Close()
 	all := make(map[[2]int64]string)
 	for k, c := range s.f.compile(s.t) {
-		if r, ok := campaign.As[campaign.Recorder](c); !ok || r.Records() != campaign.RecordAll {
+		if campaign.TraitsOf(c).Records != campaign.RecordAll {
 			continue
 		}
 		for e := range run.Cases(j, k) {

@@ -120,7 +120,7 @@ func (p payload) encode() []byte {
 // Identity implements [campaign.Campaign].
 func (c *Campaign) Identity() campaign.Identity { return c.id }
 
-// Planned implements [campaign.Planner].
+// Planned is how many cases the campaign plans.
 func (c *Campaign) Planned() int64 {
 	n := len(c.known) + len(c.asked)
 	if c.written != nil {
@@ -129,10 +129,13 @@ func (c *Campaign) Planned() int64 {
 	return int64(n)
 }
 
-// Constraints implements [campaign.Constrained]: an agent may put the same into
-// other words, and holds or breaks its invariants all the same.
-func (c *Campaign) Constraints() campaign.Constraints {
-	return campaign.Constraints{Exclusive: c.exclusive(), Comparable: campaign.CompareVerdict}
+// Traits implements [campaign.WithTraits]: an agent may put the same into other
+// words, and holds or breaks its invariants all the same.
+func (c *Campaign) Traits() campaign.Traits {
+	return campaign.Traits{
+		Planned: c.Planned(), Exclusive: c.exclusive(), Comparable: campaign.CompareVerdict,
+		Prompts: true, Records: c.records(), Gauge: gauge,
+	}
 }
 
 // exclusive reports whether one lane alone may call the agent: all share it, and
@@ -319,9 +322,8 @@ func (c *Campaign) Open(*campaign.Cache) campaign.Session[*state] { return &shar
 
 var (
 	_ campaign.Campaign[*state]   = (*Campaign)(nil)
-	_ campaign.Planner            = (*Campaign)(nil)
 	_ campaign.Namer[*state]      = (*Campaign)(nil)
-	_ campaign.Constrained        = (*Campaign)(nil)
+	_ campaign.WithTraits         = (*Campaign)(nil)
 	_ campaign.Inputter[*state]   = (*Campaign)(nil)
 	_ campaign.Reducer            = (*Campaign)(nil)
 	_ campaign.Promoter           = (*Campaign)(nil)

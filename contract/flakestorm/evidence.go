@@ -50,8 +50,8 @@ type transcript struct {
 	answers  []fault.Exchange
 }
 
-// Records implements [campaign.Recorder].
-func (c *Campaign) Records() campaign.Recording {
+// records is of which cases evidence is kept.
+func (c *Campaign) records() campaign.Recording {
 	if c.cfg.Output.Evidence == config.EvidenceFailures {
 		return campaign.RecordFindings
 	}
@@ -61,7 +61,7 @@ func (c *Campaign) Records() campaign.Recording {
 // evidence is what was seen in a case; whole tells also what tools had answered,
 // and the last reply at length.
 func (t *trial) evidence(whole bool) []campaign.Attachment {
-	if !whole && t.x.c.Records() != campaign.RecordAll {
+	if !whole && t.x.c.records() != campaign.RecordAll {
 		return nil
 	}
 	x := transcript{Case: t.what, Faults: t.report, Calls: t.calls, Turn: t.turn}

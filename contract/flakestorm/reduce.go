@@ -11,8 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/textdiff"
 )
 
-// Gauge implements [campaign.Gauger]: a mutated prompt has so many characters.
-func (c *Campaign) Gauge(_ context.Context, data []byte) (size int64, unit string) {
+// gauge counts the characters of a mutated prompt.
+func gauge(_ context.Context, data []byte) (size int64, unit string) {
 	var p payload
 	if json.Unmarshal(data, &p) != nil || p.Mutation == nil || p.Mutation.Text == "" {
 		return 0, ""

@@ -86,9 +86,6 @@ func (c *Campaign) unheard() bool {
 	})
 }
 
-// Planned implements [campaign.Planner].
-func (c *Campaign) Planned() int64 { return c.budget }
-
 // Start implements [campaign.Campaign].
 func (c *Campaign) Start(campaign.Facts) *state { return newState(c.plan) }
 

@@ -162,12 +162,12 @@ func TestEndedContexts(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	s, at := c.Start(campaign.Facts{}), campaign.Case{Index: 3}
 	tape := c.Input(ctx, s, at)
-	size, unit := c.Gauge(ctx, tape)
+	size, unit := c.gauge(ctx, tape)
 	if len(tape) == 0 || size == 0 || unit != "action" || opened != 2 {
 		t.Fatalf("before: %v, %d %q, opened %d times", tape, size, unit, opened)
 	}
 	stop()
-	size, _ = c.Gauge(ctx, tape)
+	size, _ = c.gauge(ctx, tape)
 	_, err := c.Promote(ctx, campaign.Finding{}, [][]byte{tape}, "/nowhere")
 	if in := c.Input(ctx, s, at); in != nil || size != 0 || !errors.Is(err, context.Canceled) || opened != 2 {
 		t.Errorf("after: %v, %d, %v, opened %d times", in, size, err, opened)

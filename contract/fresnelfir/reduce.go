@@ -12,8 +12,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/shrink"
 )
 
-// Gauge implements [campaign.Gauger]: a traversal has so many actions.
-func (c *Campaign) Gauge(ctx context.Context, payload []byte) (size int64, unit string) {
+// gauge counts the actions of a traversal.
+func (c *Campaign) gauge(ctx context.Context, payload []byte) (size int64, unit string) {
 	if c.parallel {
 		return c.gaugeHistory(payload)
 	}

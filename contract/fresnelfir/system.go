@@ -400,11 +400,11 @@ func (s *systemInstance) lift(kind dut.Kind, v json.RawMessage) dut.Reply {
 	return number(kind)
 }
 
-// Constraints implements [campaign.Constrained]: a model cannot be explored while
-// others change the same state, and what actors do at the same time is no two times
-// the same.
-func (c *Campaign) Constraints() campaign.Constraints {
-	out := campaign.Constraints{Exclusive: c.system != nil && c.system.Shared()}
+// Traits implements [campaign.WithTraits]: a model cannot be explored while others
+// change the same state, and what actors do at the same time is no two times the
+// same.
+func (c *Campaign) Traits() campaign.Traits {
+	out := campaign.Traits{Planned: c.budget, Exclusive: c.system != nil && c.system.Shared(), Gauge: c.gauge}
 	if c.parallel {
 		out.Comparable = campaign.CompareNone
 	}

@@ -58,7 +58,7 @@ type facts struct {
 // Identity implements [campaign.Campaign].
 func (c *Campaign) Identity() campaign.Identity { return c.id }
 
-// Planned implements [campaign.Planner].
+// Planned is how many cases the campaign plans.
 func (c *Campaign) Planned() int64 { return c.count }
 
 // Probe runs the unmodified seed, the usual way, to learn what the program does

@@ -144,8 +144,8 @@ func (c *Campaign) judgeSystem(o *sut.Observation, runID string) campaign.Outcom
 	return out
 }
 
-// Constraints implements [campaign.Constrained]: who resets an instance that others
+// Traits implements [campaign.WithTraits]: who resets an instance that others
 // are using as well makes findings that are none.
-func (c *Campaign) Constraints() campaign.Constraints {
-	return campaign.Constraints{Exclusive: c.system != nil && c.system.Exclusive()}
+func (c *Campaign) Traits() campaign.Traits {
+	return campaign.Traits{Planned: c.count, Exclusive: c.system != nil && c.system.Exclusive()}
 }

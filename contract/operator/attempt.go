@@ -169,8 +169,8 @@ func (a *attempt) grade(judge string, holds bool) {
 	}
 }
 
-// Records implements [campaign.Recorder].
-func (c *Campaign) Records() campaign.Recording {
+// records is of which attempts evidence is kept.
+func (c *Campaign) records() campaign.Recording {
 	switch {
 	case c.plan == nil && c.oracle == "":
 		return campaign.RecordFindings

@@ -174,7 +174,7 @@ func (c *Campaign) overspent(s *state) string {
 	if b == nil || !s.ended {
 		return ""
 	}
-	text := fmt.Sprintf("the budget ended the run after %d of %d children: %s, about %d tokens", s.tally.made, c.Planned(), diag.Plural(s.spent.calls, "call"), s.spent.in+s.spent.out)
+	text := fmt.Sprintf("the budget ended the run after %d of %d children: %s, about %d tokens", s.tally.made, c.planned(), diag.Plural(s.spent.calls, "call"), s.spent.in+s.spent.out)
 	if b.Cost > 0 {
 		text += fmt.Sprintf(", a cost of %.4f", b.cost(s.spent))
 	}

@@ -95,8 +95,8 @@ const (
 // Identity implements [campaign.Campaign].
 func (c *Campaign) Identity() campaign.Identity { return c.id }
 
-// Planned implements [campaign.Planner].
-func (c *Campaign) Planned() int64 {
+// planned is how many children the campaign makes.
+func (c *Campaign) planned() int64 {
 	if c.picked != nil {
 		return int64(len(c.picked))
 	}
@@ -287,7 +287,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		verdict, judged := c.judged(job.ID, &f)
 		next.tally.count(c, job.Seed, &f, match, judged, verdict)
 		if f.judged && c.plan != nil {
-			next.tally.attacks.count(&f, job, s.m, c.Planned())
+			next.tally.attacks.count(&f, job, s.m, c.planned())
 		}
 		if found != nil {
 			found.add(&f)
@@ -309,7 +309,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 	}
 	if found != nil {
 		next.hunt = c.nextHunt(next, s.hunt, found)
-		next.more = max(0, next.hunt.cases-c.Planned())
+		next.more = max(0, next.hunt.cases-c.planned())
 		return next
 	}
 	switch ran := next.done - s.done; {
@@ -408,8 +408,8 @@ func (c *Campaign) warnings(s *state) []string {
 	return list
 }
 
-// SkipReason implements [campaign.Skipper].
-func (c *Campaign) SkipReason(_ campaign.Case, o *campaign.Outcome) string {
+// skipReason is why no prompt was sent.
+func skipReason(_ campaign.Case, o *campaign.Outcome) string {
 	switch f, _ := decodeFacts(o.Data); {
 	case f.same:
 		return "the system has been sent this text already"

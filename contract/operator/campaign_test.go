@@ -252,7 +252,7 @@ func TestSeedsAreADocument(t *testing.T) {
 	if found.HasErrors() || len(list) != 1 {
 		t.Fatal(found)
 	}
-	if p, ok := campaign.As[campaign.Planner](list[0]); !ok || p.Planned() != 20 {
+	if campaign.TraitsOf(list[0]).Planned != 20 {
 		t.Error("planned cases")
 	}
 }

@@ -286,8 +286,8 @@ func wholeCharacters(whole string, text []byte) bool {
 	return true
 }
 
-// Gauge implements [campaign.Gauger]: a prompt has so many characters.
-func (c *Campaign) Gauge(_ context.Context, payload []byte) (size int64, unit string) {
+// gauge counts the characters of a prompt.
+func gauge(_ context.Context, payload []byte) (size int64, unit string) {
 	var r recipe
 	if json.Unmarshal(payload, &r) != nil {
 		return 0, ""

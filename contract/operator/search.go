@@ -59,7 +59,7 @@ func (c *Campaign) steps(chain []mutator.Link) []Step {
 func (c *Campaign) startHunt(m *mutator.Mutator) *hunt {
 	cfg := &redteam.Config{
 		Seed: mutator.FingerprintOf(c.spec.SeedBase.String()).Exact, Units: make([]int, len(c.units)),
-		Ops: len(m.Registry().Entries()), Steps: c.spec.Steps, Calls: c.Planned(),
+		Ops: len(m.Registry().Entries()), Steps: c.spec.Steps, Calls: c.planned(),
 	}
 	known := map[huntKind]int{}
 	for i, u := range c.units {
@@ -105,10 +105,10 @@ type huntKind struct {
 // budget ends the search.
 func (c *Campaign) propose(h *hunt, s spent) (ended bool) {
 	h.plan, h.index = nil, nil
-	left := min(c.Planned()-h.calls, 2*c.Planned()-h.cases)
-	size := max(huntRound, c.Planned()/huntRounds)
+	left := min(c.planned()-h.calls, 2*c.planned()-h.cases)
+	size := max(huntRound, c.planned()/huntRounds)
 	if c.spec.Rounds > 0 {
-		size = max(1, c.Planned()/int64(c.spec.Rounds))
+		size = max(1, c.planned()/int64(c.spec.Rounds))
 	}
 	if left <= 0 {
 		return false

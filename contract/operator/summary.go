@@ -59,7 +59,7 @@ func (c *Campaign) childrenTable(s *state) campaign.Exhibit {
 	n := func(v int64) string { return strconv.FormatInt(v, 10) }
 	rows := [][]string{
 		{"seeds", n(int64(len(c.units)))},
-		{"children wanted", n(c.Planned())},
+		{"children wanted", n(c.planned())},
 		{"children made", n(t.made)},
 		{"made in place of duplicates and skipped ones", n(s.more)},
 		{"distinct", n(t.novelty.Distinct())},

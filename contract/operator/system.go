@@ -83,10 +83,13 @@ func (c *compiler) plan(path string, read func(string) ([]byte, error)) *sut.Pla
 	return plan
 }
 
-// Constraints implements [campaign.Constrained]: who resets an instance that others
+// Traits implements [campaign.WithTraits]: who resets an instance that others
 // are using as well makes findings that are none.
-func (c *Campaign) Constraints() campaign.Constraints {
-	return campaign.Constraints{Exclusive: c.plan != nil && c.plan.Exclusive()}
+func (c *Campaign) Traits() campaign.Traits {
+	return campaign.Traits{
+		Planned: c.planned(), Exclusive: c.plan != nil && c.plan.Exclusive(),
+		Prompts: true, Records: c.records(), SkipReason: skipReason, Gauge: gauge,
+	}
 }
 
 // systemLane sends children to the system on one lane, and judges its replies.

@@ -93,7 +93,7 @@ func (t *tally) count(c *Campaign, seed *mutator.Seed, f *facts, match mutator.M
 	if f.status == textop.OK {
 		t.novelty.Count(match)
 	}
-	if step := max(1, c.Planned()/maxPoints); t.made%step == 0 && len(t.points) < 4*maxPoints {
+	if step := max(1, c.planned()/maxPoints); t.made%step == 0 && len(t.points) < 4*maxPoints {
 		t.points = append(t.points, [2]float64{float64(t.made), float64(t.novelty.Distinct())})
 	}
 }

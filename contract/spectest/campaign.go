@@ -45,7 +45,7 @@ type state struct {
 // Identity implements [campaign.Campaign].
 func (c *Campaign) Identity() campaign.Identity { return c.id }
 
-// Planned implements [campaign.Planner].
+// Planned is how many cases the document has.
 func (c *Campaign) Planned() int64 { return int64(len(c.slots)) }
 
 // Probe implements [campaign.Campaign]. There is nothing to try: what a case
@@ -123,7 +123,7 @@ func pathExists(p string) bool {
 
 var (
 	_ campaign.Campaign[*state]   = (*Campaign)(nil)
-	_ campaign.Planner            = (*Campaign)(nil)
+	_ campaign.WithTraits         = (*Campaign)(nil)
 	_ campaign.Namer[*state]      = (*Campaign)(nil)
 	_ campaign.Describer[*state]  = (*Campaign)(nil)
 	_ campaign.Summarizer[*state] = (*Campaign)(nil)

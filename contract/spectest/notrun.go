@@ -21,8 +21,8 @@ func (s *state) missed(c *Campaign, at campaign.Case, o *campaign.Outcome) {
 	}
 }
 
-// SkipReason implements [campaign.Skipper].
-func (c *Campaign) SkipReason(at campaign.Case, _ *campaign.Outcome) string {
+// skipReason is why a case or a page was not run.
+func (c *Campaign) skipReason(at campaign.Case, _ *campaign.Outcome) string {
 	if cs := c.Case(at.Index); cs.page == nil {
 		return cs.skip
 	}
@@ -36,5 +36,3 @@ func (c *Campaign) unrepeatable(at campaign.Case) string {
 	}
 	return c.Case(at.Index).unrepeatable
 }
-
-var _ campaign.Skipper = (*Campaign)(nil)

@@ -93,10 +93,13 @@ func (s *plans) all() []*sut.Plan {
 	return list
 }
 
-// Constraints implements [campaign.Constrained]: who resets an instance that others
+// Traits implements [campaign.WithTraits]: who resets an instance that others
 // are using as well makes findings that are none.
-func (c *Campaign) Constraints() campaign.Constraints {
-	return campaign.Constraints{Early: true, Exclusive: slices.ContainsFunc(c.doc.systems.all(), (*sut.Plan).Exclusive), Once: c.unrepeatable}
+func (c *Campaign) Traits() campaign.Traits {
+	return campaign.Traits{
+		Planned: c.Planned(), Early: true, Exclusive: slices.ContainsFunc(c.doc.systems.all(), (*sut.Plan).Exclusive),
+		Once: c.unrepeatable, SkipReason: c.skipReason, Gauge: noGauge,
+	}
 }
 
 func (d *decoder) systemCall(s *doctree.Section) {

@@ -104,7 +104,7 @@ requires: {capabilities: [no.such], when_missing: skip}
 	if list[0].Title != "nothing answers at "+url+": the connection was refused" {
 		t.Errorf("the error of A: %q", list[0].Title)
 	}
-	if why := c.SkipReason(campaign.Case{Index: 3}, &list[3]); why != "this runner has no capability no.such" {
+	if why := c.skipReason(campaign.Case{Index: 3}, &list[3]); why != "this runner has no capability no.such" {
 		t.Errorf("the skip of D: %q", why)
 	}
 	c = soleCampaign(t, doc, map[string][]string{OptExpect: {"true"}}) // conformance compares what came of it

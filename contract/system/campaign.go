@@ -62,9 +62,9 @@ type state struct {
 // Identity implements [campaign.Campaign].
 func (c *Campaign) Identity() campaign.Identity { return c.id }
 
-// Constraints implements [campaign.Constrained].
-func (c *Campaign) Constraints() campaign.Constraints {
-	return campaign.Constraints{Exclusive: c.plan.Exclusive()}
+// Traits implements [campaign.WithTraits].
+func (c *Campaign) Traits() campaign.Traits {
+	return campaign.Traits{Exclusive: c.plan.Exclusive(), Gauge: gauge}
 }
 
 // Probe opens the system and asks for its operations. Those that are not called

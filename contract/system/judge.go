@@ -323,8 +323,8 @@ func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte)
 	return payload, ""
 }
 
-// Gauge implements [campaign.Gauger].
-func (c *Campaign) Gauge(_ context.Context, payload []byte) (size int64, unit string) {
+// gauge counts the characters of the arguments of all calls of a case.
+func gauge(_ context.Context, payload []byte) (size int64, unit string) {
 	var in input
 	if json.Unmarshal(payload, &in) != nil {
 		return 0, ""

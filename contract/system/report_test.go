@@ -110,10 +110,10 @@ func TestWhatAFindingShows(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, x.want)
 		}
 	}
-	if size, unit := c.Gauge(t.Context(), pack(input{Args: json.RawMessage(`{"a":1}`)})); size != 7 || unit != "character" {
+	if size, unit := gauge(t.Context(), pack(input{Args: json.RawMessage(`{"a":1}`)})); size != 7 || unit != "character" {
 		t.Errorf("the size is %d %s", size, unit)
 	}
-	if size, unit := c.Gauge(t.Context(), []byte("{")); size != 0 || unit != "" {
+	if size, unit := gauge(t.Context(), []byte("{")); size != 0 || unit != "" {
 		t.Errorf("the size of what cannot be read is %d %s", size, unit)
 	}
 	args, argsCut := text(60)

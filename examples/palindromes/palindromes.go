@@ -81,7 +81,7 @@ type words struct {
 }
 
 func (w *words) Identity() campaign.Identity                   { return w.id }
-func (w *words) Planned() int64                                { return int64(len(w.list)) }
+func (w *words) Traits() campaign.Traits                       { return campaign.Traits{Planned: int64(len(w.list))} }
 func (w *words) Probe(context.Context) (campaign.Facts, error) { return campaign.Facts{}, nil }
 func (w *words) Start(campaign.Facts) int64                    { return 0 }
 func (w *words) Close() error                                  { return nil }

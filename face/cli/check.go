@@ -33,7 +33,7 @@ Exit codes: 0 no errors, 2 errors (with --strict also warnings).`,
 			}
 			for _, p := range checked.Campaigns {
 				planned := "cases are planned as it runs"
-				if p.Planned {
+				if p.Cases > 0 {
 					planned = diag.Plural(p.Cases, "case")
 				}
 				fmt.Fprintf(a.io.Out, "%s: %s %s: %s\n", diag.Name(p.Source), p.Contract, diag.Name(p.Name), planned)

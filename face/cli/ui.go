@@ -264,7 +264,7 @@ func (d workDesk) Check(ctx context.Context, path string, text []byte) (diag.Lis
 	var names []string
 	for _, x := range c.Campaigns {
 		name := x.Name
-		if x.Planned {
+		if x.Cases > 0 {
 			name += ", " + diag.Plural(x.Cases, "case")
 		}
 		names = append(names, name)
