@@ -2,6 +2,7 @@ package command
 
 import (
 	"runtime"
+	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -102,7 +103,9 @@ type child struct {
 func (p *launchpad) start() (child, unix.Errno) {
 	p.first = uintptr(unsafe.Pointer(&p.steps[0]))
 	p.failed, p.errno = 0, 0
+	syscall.ForkLock.RLock() // who holds the whole lock has something open that no child may have
 	pid, errno := launch(p)
+	syscall.ForkLock.RUnlock()
 	return child{pid: int(pid), fd: int(p.pidFD)}, unix.Errno(errno)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/port/process"
+	"github.com/thresh-dev/thresh/system/program"
 	"github.com/thresh-dev/thresh/system/systemtest"
 )
 
@@ -141,6 +143,31 @@ func TestNothingIsInherited(t *testing.T) {
 		if to == name || strings.Contains(to, "thresh-") {
 			t.Errorf("%s was inherited", to)
 		}
+	}
+}
+
+// A port that was found free while a program is started is nobody's.
+func TestFreePortsAreNotInherited(t *testing.T) {
+	b := openBench(t, nil)
+	ctx, stop := context.WithTimeout(t.Context(), time.Second)
+	defer stop()
+	go func() {
+		defer stop()
+		for ctx.Err() == nil {
+			port, err := program.FreePort(t.Context())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if c, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
+				c.Close()
+				t.Errorf("something listens at port %s", port)
+				return
+			}
+		}
+	}()
+	for ctx.Err() == nil {
+		b.run("descriptors")
 	}
 }
 

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"runtime"
 	"strconv"
 	"sync/atomic"
+	"syscall"
 )
 
 // Ports of services lie below those that systems hand out to whoever asks for any
@@ -41,8 +43,15 @@ func FreePort(ctx context.Context) (string, error) {
 	return "", fmt.Errorf("finding a free port: %w", err)
 }
 
-// vacant is nil if a port can be listened on.
+// vacant is nil if a port can be listened on. Linux lets a process that is started
+// meanwhile keep the port until it executes its program: a client would connect, and
+// then be cut off. So no process is started meanwhile. (Elsewhere Listen takes the lock
+// itself.)
 func vacant(ctx context.Context, port string) error {
+	if runtime.GOOS == "linux" {
+		syscall.ForkLock.Lock()
+		defer syscall.ForkLock.Unlock()
+	}
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", port))
 	if err != nil {
