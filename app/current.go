@@ -74,7 +74,8 @@ func (a *App) unread(ctx context.Context, r *revived) *diag.Diagnostic {
 		if c.Name() != r.campaign.Identity().Contract {
 			continue
 		}
-		_, list := c.Compile(ctx, d.Spec, NewBundle().Fill(campaign.Settings{Check: true, Options: map[string][]string{}}))
+		d.Contract = c
+		_, _, list, _ := compileSealed(ctx, &d, NewBundle().Fill(campaign.Settings{Check: true, Options: map[string][]string{}}))
 		for i := range list {
 			if list[i].Level == diag.Error && strings.HasSuffix(list[i].Code, ".syntax") {
 				return &list[i]

@@ -192,8 +192,8 @@ func (p *Page) named(ctx context.Context, yield func(campaign.Any, campaign.Case
 	if p.Contract == nil {
 		return
 	}
-	camps, list := p.Contract.Compile(ctx, p.Spec, NewBundle().Fill(campaign.Settings{Check: true, Options: map[string][]string{}}))
-	if list.HasErrors() {
+	camps, _, list, err := compileSealed(ctx, &Document{p.Spec, p.Contract}, NewBundle().Fill(campaign.Settings{Check: true, Options: map[string][]string{}}))
+	if err != nil || list.HasErrors() {
 		return
 	}
 	names := p.text.Names()

@@ -70,58 +70,89 @@ func revealed(path string, text []byte) ([]byte, []secret.Secret, error) {
 	return out, list, err
 }
 
+// keeper knows the secrets of the texts that it has read.
+type keeper struct {
+	// lenient: placeholders may stay, since nothing is executed.
+	lenient bool
+	list    []secret.Secret
+	literal bool  // one of them stands in a text
+	missing error // a secret of a file: its document is not to blame
+}
+
+// reveal is a text with its literal secrets. Their names begin with prefix.
+func (k *keeper) reveal(path, prefix string, text []byte) ([]byte, error) {
+	data, values, err := revealed(path, text)
+	if err != nil && k.lenient {
+		data, values, err = text, nil, nil
+	}
+	for _, s := range values {
+		k.literal = true
+		k.list = append(k.list, secret.Secret{Name: prefix + s.Name, Value: s.Value})
+	}
+	for _, name := range secret.Scan(text).Variables {
+		if v, ok := os.LookupEnv(name); ok {
+			k.list = append(k.list, secret.Secret{Name: name, Value: v})
+		}
+	}
+	return data, err
+}
+
+// reader reads files with their literal secrets.
+func (k *keeper) reader(read func(string) ([]byte, error)) func(string) ([]byte, error) {
+	if read == nil {
+		return nil
+	}
+	return func(path string) ([]byte, error) {
+		data, err := read(path)
+		if err == nil && declares(path, data) {
+			data, err = k.reveal(path, "file ", data)
+			k.missing = cmp.Or(k.missing, err)
+		}
+		return data, err
+	}
+}
+
+// redact takes secrets out of diagnostics. In a line of a document a mark is as
+// long as what it replaces, so that carets stay where they belong.
+func redact(r *secret.Redactor, list diag.List) {
+	if r == nil {
+		return
+	}
+	for i := range list {
+		d := &list[i]
+		d.Message, d.Hint, d.Source = r.String(d.Message), r.String(d.Hint), string(r.Fixed([]byte(d.Source)))
+		for j := range d.Related {
+			d.Related[j].Message = r.String(d.Related[j].Message)
+		}
+	}
+}
+
 // compileSealed compiles a document whose secrets stay where they are: what its
 // campaigns give to journals, reports and files has marks in their place, and
 // their identity does not depend on them. It returns what of the document is stored.
 func compileSealed(ctx context.Context, d *Document, set campaign.Settings) (camps []campaign.Any, kept []byte, problems diag.List, err error) {
-	var list []secret.Secret
-	literal := false
-	reveal := func(path, prefix string, text []byte) ([]byte, error) {
-		data, values, err := revealed(path, text)
-		for _, s := range values {
-			literal = true
-			list = append(list, secret.Secret{Name: prefix + s.Name, Value: s.Value})
-		}
-		for _, name := range secret.Scan(text).Variables {
-			if v, ok := os.LookupEnv(name); ok {
-				list = append(list, secret.Secret{Name: name, Value: v})
-			}
-		}
-		return data, err
-	}
+	k := keeper{lenient: set.Check}
 	given := d.Data
 	kept = sealed(given)
-	if d.Data, err = reveal(d.Path, "", given); err != nil {
+	if d.Data, err = k.reveal(d.Path, "", given); err != nil {
 		return nil, kept, nil, err
 	}
 	read := set.Read
-	var missing error // a secret of a file: the document is not to blame
-	if read != nil {
-		set.Read = func(path string) ([]byte, error) {
-			data, err := read(path)
-			if err == nil && declares(path, data) {
-				data, err = reveal(path, "file ", data)
-				missing = cmp.Or(missing, err)
-			}
-			return data, err
-		}
-	}
+	set.Read = k.reader(read)
 	camps, problems = d.Contract.Compile(ctx, d.Spec, set)
-	if missing != nil {
-		return nil, kept, nil, missing
+	if k.missing != nil {
+		return nil, kept, nil, k.missing
 	}
-	r := secret.New(list)
+	r := secret.New(k.list)
 	if r == nil {
 		return camps, kept, problems, nil
 	}
-	for i := range problems {
-		problems[i].Message, problems[i].Hint = r.String(problems[i].Message), r.String(problems[i].Hint)
-	}
+	redact(r, problems)
 	ids := make([]campaign.Identity, len(camps))
 	for i, x := range camps {
 		ids[i] = x.Identity()
 	}
-	if literal {
+	if k.literal && !set.Check {
 		ids = sealedIdentities(ctx, *d, kept, set, read, ids)
 	}
 	camps = slices.Clone(camps)

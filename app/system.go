@@ -8,6 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/secret"
 	"github.com/thresh-dev/thresh/engine/systemfile"
 	"github.com/thresh-dev/thresh/port/sut"
 )
@@ -37,7 +38,12 @@ func (a *App) CheckSystem(ctx context.Context, path string, try bool) (out Syste
 		return out, diag.Refused("there is no system file %s", path)
 	}
 	set := NewBundle().Fill(campaign.Settings{})
-	out.Plan, out.Diagnostics = systemfile.Load(path, set.Read, set.Digest)
+	var k keeper
+	out.Plan, out.Diagnostics = systemfile.Load(path, k.reader(set.Read), set.Digest)
+	if k.missing != nil {
+		return SystemChecked{}, k.missing
+	}
+	defer func() { err = out.redact(secret.New(k.list), err) }()
 	if out.Plan == nil {
 		return out, nil
 	}
@@ -56,6 +62,25 @@ func (a *App) CheckSystem(ctx context.Context, path string, try bool) (out Syste
 	}
 	out.Notes = x.Notes()
 	return out, ctx.Err()
+}
+
+// redact takes secrets out of what is shown.
+func (s *SystemChecked) redact(r *secret.Redactor, err error) error {
+	redact(r, s.Diagnostics)
+	if p := s.Plan; p != nil {
+		p.URL = r.String(p.URL)
+		for i := range p.Command {
+			p.Command[i] = r.String(p.Command[i])
+		}
+	}
+	for i := range s.Tried {
+		t := &s.Tried[i]
+		t.Observation.Value, t.Observation.Why, t.Err = r.Bytes(t.Observation.Value), r.String(t.Observation.Why), redactError(r, t.Err)
+	}
+	for i := range s.Notes {
+		s.Notes[i] = r.String(s.Notes[i])
+	}
+	return redactError(r, err)
 }
 
 func tryReset(ctx context.Context, x sut.System) SystemTried {

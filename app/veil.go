@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/secret"
 )
 
@@ -159,6 +160,21 @@ func (v veiled) Summarize(s any) campaign.Summary {
 	return sum
 }
 
+// Guesses implements [campaign.Guesser].
+func (v veiled) Guesses(ctx context.Context) []campaign.Guess {
+	d, ok := campaign.As[campaign.Guesser](v.inner)
+	if !ok {
+		return nil
+	}
+	list := d.Guesses(ctx)
+	for i := range list {
+		said := diag.List{list[i].Said}
+		redact(v.r, said)
+		list[i].Against, list[i].Said = v.r.String(list[i].Against), said[0]
+	}
+	return list
+}
+
 // Refine implements [campaign.Refiner].
 func (v veiled) Refine(title string, severity campaign.Severity, o campaign.Outcome) (string, campaign.Severity) {
 	if d, ok := campaign.As[campaign.Refiner](v.inner); ok {
@@ -256,11 +272,13 @@ func (e *veiledError) Error() string { return e.text }
 // Unwrap returns what it was.
 func (e *veiledError) Unwrap() error { return e.err }
 
-func (v veiled) error(err error) error {
+func (v veiled) error(err error) error { return redactError(v.r, err) }
+
+func redactError(r *secret.Redactor, err error) error {
 	if err == nil {
 		return nil
 	}
-	if text := v.r.String(err.Error()); text != err.Error() {
+	if text := r.String(err.Error()); text != err.Error() {
 		return &veiledError{text, err}
 	}
 	return err

@@ -88,9 +88,9 @@ type Desk interface {
 	Files(path string) (list []string, folder bool, err error)
 	// Document reads a document of any format.
 	Document(path string) (Spec, error)
-	// Compile compiles documents of the contract as a run does. What is doubtful
-	// about them is not shown.
-	Compile(ctx context.Context, docs []Spec, set Settings) ([]Any, error)
+	// Compile compiles documents of the contract as a run does. It returns what is
+	// doubtful about them as well.
+	Compile(ctx context.Context, docs []Spec, set Settings) ([]Any, diag.List, error)
 	// Open opens a file to read.
 	Open(file string) (io.ReadCloser, error)
 	// MakeFolder makes a folder, and those above it, unless it is there.

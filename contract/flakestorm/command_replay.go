@@ -10,6 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/flakestorm/langsmith"
 	"github.com/thresh-dev/thresh/contract/flakestorm/record"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/secret"
 )
 
 func (k *Contract) replayCommand() campaign.Command {
@@ -41,7 +42,7 @@ files first (LANGSMITH_API_KEY, and LANGSMITH_ENDPOINT for a server of your own)
 			if err != nil {
 				return err
 			}
-			paths, err := writeSessions(d, output, sessions)
+			paths, err := writeSessions(d, output, sessions, nil)
 			if err != nil || !then {
 				return err
 			}
@@ -72,15 +73,15 @@ func registerLangsmith(fs campaign.Flags, l *langsmith.Wanted) {
 	fs.IntVar(&l.Limit, "limit", 200, "at most so many runs of the project")
 }
 
-// writeSessions writes replay files and prints their names.
-func writeSessions(d campaign.Desk, dir string, sessions []config.Session) ([]string, error) {
+// writeSessions writes replay files without secrets and prints their names.
+func writeSessions(d campaign.Desk, dir string, sessions []config.Session, secrets *secret.Redactor) ([]string, error) {
 	if err := d.MakeFolder(dir); err != nil {
 		return nil, err
 	}
 	var paths []string
 	for _, s := range sessions {
 		path := filepath.Join(dir, record.FileName(s.ID))
-		if err := campaign.WriteFile(d, path, record.Format(s)); err != nil {
+		if err := campaign.WriteFile(d, path, secrets.Bytes(record.Format(s))); err != nil {
 			return nil, err
 		}
 		fmt.Fprintln(d.Out(), path)
@@ -111,7 +112,7 @@ report of thresh (--report json=FILE), or one of flakestorm itself.`,
 				fmt.Fprintln(d.Err(), "the report holds no failure; nothing was written")
 				return nil
 			}
-			_, err = writeSessions(d, output, sessions)
+			_, err = writeSessions(d, output, sessions, nil)
 			return err
 		},
 	}
@@ -148,9 +149,9 @@ writes the session as a replay file: the prompt, every tool's response and the r
 				fmt.Fprintf(d.Err(), "warning: %s is skipped: a replay refuses what was asked there\n", diag.Printable(what))
 			}
 			if !reply.OK() {
-				fmt.Fprintf(d.Err(), "the agent gave no answer: %s: %s\n", reply.End, diag.Printable(reply.Error))
+				fmt.Fprintf(d.Err(), "the agent gave no answer: %s: %s\n", reply.End, diag.Printable(x.hidden.String(reply.Error)))
 			}
-			if _, err := writeSessions(d, output, []config.Session{s}); err != nil {
+			if _, err := writeSessions(d, output, []config.Session{s}, x.hidden); err != nil {
 				return err
 			}
 			if !reply.OK() {

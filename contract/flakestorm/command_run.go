@@ -114,11 +114,11 @@ only with --chaos; --chaos-only asks the golden prompts as they are, under chaos
 			return k.verify(ctx, d, f.config)
 		}
 		f.o.Quiet = f.o.Quiet || ci
-		cfg, err := flakeConfig(d, f.config)
+		cfg, err := flakeConfig(ctx, d, f.config)
 		if err != nil {
 			return err
 		}
-		if err := f.output(d, output); err != nil {
+		if err := f.output(ctx, d, output); err != nil {
 			return err
 		}
 		phases := []string{PhaseMutation}
@@ -183,7 +183,7 @@ once, and prints the score of each and of the whole.`,
 	}, func(fs campaign.Flags) {
 		fs.StringVarP(&output, "output", "o", "", "folder for the report, or an .html `FILE` (default: output.path of the configuration)")
 	}, func(ctx context.Context, d campaign.Desk, _ []string) error {
-		file, err := f.ciReport(d, output)
+		file, err := f.ciReport(ctx, d, output)
 		if err != nil {
 			return err
 		}
@@ -197,10 +197,10 @@ once, and prints the score of each and of the whole.`,
 }
 
 // ciReport is the file of the summary.
-func (f *flakeFlags) ciReport(d campaign.Desk, output string) (string, error) {
+func (f *flakeFlags) ciReport(ctx context.Context, d campaign.Desk, output string) (string, error) {
 	file := output
 	if file == "" {
-		cfg, err := flakeConfig(d, f.config)
+		cfg, err := flakeConfig(ctx, d, f.config)
 		if err != nil {
 			return "", err
 		}

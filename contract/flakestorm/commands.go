@@ -223,8 +223,8 @@ func flakeScores(d campaign.Desk, t *Tally) {
 }
 
 // output adds the report that the configuration or --output asks for.
-func (f *flakeFlags) output(d campaign.Desk, output string) error {
-	cfg, err := flakeConfig(d, f.config)
+func (f *flakeFlags) output(ctx context.Context, d campaign.Desk, output string) error {
+	cfg, err := flakeConfig(ctx, d, f.config)
 	if err != nil {
 		return err
 	}
@@ -254,31 +254,34 @@ func (f *flakeFlags) output(d campaign.Desk, output string) error {
 
 // flakeConfig reads what verbs need to know beforehand; its faults are told by
 // compiling.
-func flakeConfig(d campaign.Desk, path string) (*config.Config, error) {
+func flakeConfig(ctx context.Context, d campaign.Desk, path string) (*config.Config, error) {
 	doc, err := configuration(d, path)
 	if err != nil {
 		return nil, err
 	}
 	cfg, list := config.Decode(path, doc.Data, config.Options{Getenv: os.LookupEnv})
 	if list.HasErrors() {
+		if _, _, err := d.Compile(ctx, []campaign.Spec{doc}, d.Settings()); err != nil {
+			return nil, err // the same, without secrets
+		}
 		return nil, list
 	}
 	return cfg, nil
 }
 
 // compiled compiles the configuration for a verb that runs no campaign.
-func (k *Contract) compiled(ctx context.Context, d campaign.Desk, path string, check bool) (*Campaign, error) {
+func (*Contract) compiled(ctx context.Context, d campaign.Desk, path string, check bool) (*Campaign, error) {
 	doc, err := configuration(d, path)
 	if err != nil {
 		return nil, err
 	}
 	set := d.Settings()
 	set.Check = check
-	list, diags := k.Compile(ctx, doc, set)
-	if diags.HasErrors() {
-		return nil, diags
+	list, doubts, err := d.Compile(ctx, []campaign.Spec{doc}, set)
+	if err != nil {
+		return nil, err
 	}
-	d.Warn(diags)
+	d.Warn(doubts)
 	for _, x := range list {
 		if c, ok := campaign.As[*Campaign](x); ok {
 			return c, nil

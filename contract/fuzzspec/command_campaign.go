@@ -56,7 +56,7 @@ func compileSpec(ctx context.Context, d campaign.Desk, path string, set campaign
 	if err != nil {
 		return nil, nil, doc, readRefusal(path, err)
 	}
-	list, err := d.Compile(ctx, []campaign.Spec{doc}, set)
+	list, _, err := d.Compile(ctx, []campaign.Spec{doc}, set)
 	if err != nil {
 		return nil, nil, doc, err
 	}

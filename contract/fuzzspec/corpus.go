@@ -126,7 +126,7 @@ func measure(ctx context.Context, d campaign.Desk, spec string, list []input) er
 		options[k] = v
 	}
 	set.Options = options
-	all, err := d.Compile(ctx, []campaign.Spec{doc}, set)
+	all, _, err := d.Compile(ctx, []campaign.Spec{doc}, set)
 	if err != nil {
 		return err
 	}

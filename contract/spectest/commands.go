@@ -84,7 +84,7 @@ func (k *Contract) campaigns(ctx context.Context, d campaign.Desk, paths []strin
 	if err != nil {
 		return nil, err
 	}
-	compiled, err := d.Compile(ctx, docs, d.Settings())
+	compiled, _, err := d.Compile(ctx, docs, d.Settings())
 	if err != nil {
 		return nil, err
 	}

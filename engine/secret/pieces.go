@@ -2,6 +2,7 @@ package secret
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -88,4 +89,27 @@ func (s *pieces) follow(at, read int) bool {
 	}
 	s.dead[key] = true
 	return false
+}
+
+// ellipsis ends a text that was cut to a length.
+var ellipsis = []byte("…")
+
+// replaceCut takes out the beginning of a value where the text was cut within it.
+func replaceCut(b, value []byte, put filler) []byte {
+	for from := 0; ; {
+		i := bytes.Index(b[from:], ellipsis)
+		if i < 0 {
+			return b
+		}
+		at := from + i
+		for n := min(len(value)-1, at); n >= Shortest; n-- {
+			if bytes.HasSuffix(b[:at], value[:n]) {
+				m := put(n, true)
+				b = slices.Concat(b[:at-n], m, b[at:])
+				at += len(m) - n
+				break
+			}
+		}
+		from = at + len(ellipsis)
+	}
 }

@@ -180,7 +180,7 @@ func (r *Redactor) marked(b []byte, mark func(name string) string) []byte {
 			b = c.replace(b, k.value, m)
 		}
 		for _, form := range k.pieced {
-			b = replacePieces(b, form, put)
+			b = replaceCut(replacePieces(b, form, put), form, put)
 		}
 	}
 	return b
@@ -228,7 +228,7 @@ func (r *Redactor) Fixed(b []byte) []byte {
 			b = bytes.ReplaceAll(b, c.needle, put(len(c.needle), true))
 		}
 		for _, form := range k.pieced {
-			b = replacePieces(b, form, put)
+			b = replaceCut(replacePieces(b, form, put), form, put)
 		}
 	}
 	return b

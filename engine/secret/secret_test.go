@@ -1,6 +1,7 @@
 package secret_test
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -254,5 +255,23 @@ func TestBasic(t *testing.T) {
 	plain := secret.New([]secret.Secret{{Name: "LOGIN", Value: "anna:hunter2hunter2"}}) // a variable may have the pair itself
 	if got := plain.String("anna, by hunter2hunter2, " + base64.StdEncoding.EncodeToString([]byte("anna:hunter2hunter2"))); got != "anna, by [secret LOGIN], "+base64.StdEncoding.EncodeToString([]byte("[secret LOGIN]")) {
 		t.Errorf("%q", got)
+	}
+}
+
+// Of a value within which a text was cut, nothing is left.
+func TestCut(t *testing.T) {
+	r := secret.New([]secret.Secret{{Name: "K", Value: "sk-live-7f3a9c0011"}})
+	for text, want := range map[string]string{
+		`got "sk-live-7f3a9c…"`:        `got "[secret K]…"`,
+		`sk-live-… and sk-live-7f…`:    `[secret K]… and [secret K]…`,
+		`sk-live… is short, sk-live-7`: `sk-live… is short, sk-live-7`,
+		"…":                            "…",
+	} {
+		if got := r.String(text); got != want {
+			t.Errorf("%s became %s", text, got)
+		}
+	}
+	if got := r.Fixed([]byte("x sk-live-7f…")); len(got) != len("x sk-live-7f…") || bytes.Contains(got, []byte("live")) {
+		t.Errorf("of its length: %s", got)
 	}
 }

@@ -200,9 +200,9 @@ func (d *desk) documents(specs []campaign.Spec) []app.Document {
 	return docs
 }
 
-func (d *desk) Compile(ctx context.Context, specs []campaign.Spec, set campaign.Settings) ([]campaign.Any, error) {
+func (d *desk) Compile(ctx context.Context, specs []campaign.Spec, set campaign.Settings) ([]campaign.Any, diag.List, error) {
 	c, err := app.Compile(ctx, d.documents(specs), set)
-	return c.Campaigns, err
+	return c.Campaigns, c.Warnings, err
 }
 
 func (d *desk) Order() campaign.Order {

@@ -199,3 +199,38 @@ invariants:
 		})
 	}
 }
+
+// What thresh check, an editor and an MCP client are answered holds no secret,
+// whether a variable gives it or the document has it.
+func TestAnswersHoldNoSecrets(t *testing.T) {
+	key := strings.Repeat("sk-live-7f3a9c", 12) // longer than what titles show of a text
+	t.Setenv("AGENT_KEY", key)
+	url := echoing(t, &key)
+	for _, c := range []struct{ name, value, mark string }{{"variable", "${AGENT_KEY}", "[secret AGENT_KEY]"}, {"literal", key, "[secret 1]"}} {
+		t.Run(c.name, func(t *testing.T) {
+			doc := fmt.Sprintf("agent: {endpoint: %q, type: http}\ngolden_prompts: [hello]\ninvariants: [{type: output_not_empty}]\n", "ftp://anna:"+c.value+"@h/")
+			page := fmt.Sprintf("```yaml spec-test\nid: ASKS\ntype: api.http\nrequest: {method: GET, url: %q, headers: {Authorization: \"Bearer %s\"}}\nassert:\n- target: body_json\n  must:\n"+
+				"  - evaluate: [[eq, [get, [var, subject], response], %s]]\n```\n", url, c.value, "other")
+			shop := "schema: thresh.system.v1\nkind: http\nurl: " + "ftp://anna:" + c.value + "@h/\n"
+			e := openEditor(t)
+			defer e.leave()
+			e.open("agent.yaml", doc)
+			said := e.wait("textDocument/publishDiagnostics", "flakestorm.endpoint")
+			e.open("page.md", page)
+			o := e.answer("workspace/executeCommand", fmt.Sprintf(`{"command":"thresh.runCase","arguments":[%q,"ASKS"]}`, e.uri("page.md")))
+			said += string(o.Result) + e.wait("window/showMessage", "ASKS: fail")
+			g := newAgent(t)
+			list, err := json.Marshal(g.call("check_spec", map[string]any{"text": doc, "name": "agent.yaml"}))
+			must(t, err)
+			said += string(list)
+			for name, text := range map[string]string{"agent.yaml": doc, "shop.yaml": shop} {
+				must(t, os.WriteFile(filepath.Join(e.dir, name), []byte(text), 0o600))
+			}
+			file := filepath.Join(e.dir, "agent.yaml")
+			said += call("check", file).text() + call("flakestorm", "ci", "--config", file).text() + call("system", "check", filepath.Join(e.dir, "shop.yaml")).text()
+			if strings.Contains(said, key[:12]) || strings.Count(said, c.mark) < 4 {
+				t.Error(said)
+			}
+		})
+	}
+}
