@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -21,7 +22,7 @@ func (r *framer) explain(source string, f *campaign.Finding) {
 }
 
 // causeOf names what a finding comes from, so that several that came from it are
-// shown as one: what the system reported of its failure and where, else the source line
+// shown as one: all that the system reported of its failure and where, else the source line
 // in which its trace ends (two types of exceptions that one line raises are two causes),
 // else its kind and what took place, else its smallest input. "" is its own cause.
 func causeOf(f *campaign.Finding, document string) string {
@@ -34,15 +35,19 @@ func causeOf(f *campaign.Finding, document string) string {
 			}
 		}
 	}
+	reports := ""
 	for i := range f.Evidence {
 		if t := f.Evidence[i].Text; t != nil && t.ReportOf != "" {
 			if said := lastWords(t.Body); said != "" {
 				if line == "" {
 					line = t.ReportOf
 				}
-				return "report\x00" + line + "\x00" + said
+				reports += "\x00" + said
 			}
 		}
+	}
+	if reports != "" {
+		return "report\x00" + line + reports
 	}
 	if line != "" {
 		return line
@@ -60,6 +65,10 @@ func causeOf(f *campaign.Finding, document string) string {
 	return ""
 }
 
+// statusAlone is a status without a reason, with which a service answers whatever
+// it failed in.
+var statusAlone = regexp.MustCompile(`(?i)(?:http|status)\W*(?:<n>|\d+)\W*(?:internal server error)?\W*$|^\W*internal server error\W*$`)
+
 // lastWords is what a system reported of its failure, without what varies from one
 // case to the next; "": nothing.
 func lastWords(report string) string {
@@ -69,5 +78,9 @@ func lastWords(report string) string {
 	}
 	// Words in quotes are those of an answer in JSON, not only those of an input.
 	bare := strings.NewReplacer(`"`, " ", "'", " ", "`", " ").Replace(report)
-	return crash.Analyze(crash.Death{ExitCode: 1, Stderr: []byte(bare)}).Message
+	said := crash.Analyze(crash.Death{ExitCode: 1, Stderr: []byte(bare)}).Message
+	if statusAlone.MatchString(said) {
+		return ""
+	}
+	return said
 }

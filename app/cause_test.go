@@ -19,6 +19,9 @@ func TestCauseOf(t *testing.T) {
 	report := func(of, text string, more ...campaign.Exhibit) campaign.Finding {
 		return campaign.Finding{Evidence: append(more, campaign.Exhibit{Kind: "text", Text: &campaign.Text{Body: text, ReportOf: of}})}
 	}
+	said := func(text string) campaign.Exhibit {
+		return campaign.Exhibit{Kind: "text", Text: &campaign.Text{Body: text, ReportOf: "agent"}}
+	}
 	group := func(f campaign.Finding) string {
 		(&framer{}).explain("doc.yaml", &f)
 		return f.Group
@@ -55,6 +58,10 @@ func TestCauseOf(t *testing.T) {
 		{"two errors in JSON", report("GET /orders/*", `{"error": "no rate"}`), report("GET /orders/*", `{"error": "no price"}`), false},
 		{"two reports of one line", report("orders", "error: no rate", source("fail.py", 3)), report("orders", "error: no price", source("fail.py", 3)), false},
 		{"one report of one line by two programs", report("orders", "error: no rate", source("rates.py", 3)), report("prices", "error: no rate", source("rates.py", 3)), true},
+		{"a status is no report", report("agent", "(no answer: refused: HTTP 500: Internal Server Error)\n"), report("agent", "(no answer: refused: HTTP 500: Internal Server Error)\n"), false},
+		{"a status of a service is no report", report("GET /orders/*", "status 500\n\nInternal Server Error"), report("GET /orders/*", "status 500\n\nInternal Server Error"), false},
+		{"the reason beside a status", report("agent", `(no answer: refused: HTTP 500: {"error": "Internal Server Error: no rate"})`), report("agent", `(no answer: refused: HTTP 500: {"error": "Internal Server Error: no rate"})`), true},
+		{"two reports, one of them the same", report("agent", "(no answer: no rate)", said("POST /chat 500")), report("agent", "(no answer: no price)", said("POST /chat 500")), false},
 		{"empty reports", report("orders", ""), report("orders", ""), false},
 		{"nothing known", with(), with(), false},
 	} {

@@ -28,11 +28,7 @@ func writeMarkdown(w io.Writer, rec campaign.Record, opt Options) error {
 	since := opt.Since
 	fs := since.ordered(&rec)
 	groups := causes(fs)
-	title := headline(&rec)
-	if len(groups) < len(fs) {
-		title += ", " + plural(len(groups), "cause")
-	}
-	line("## %s Thresh: %s", cmp.Or(verdict, "⚠️"), title)
+	line("## %s Thresh: %s", cmp.Or(verdict, "⚠️"), headline(&rec))
 	line("")
 	if !rec.Complete {
 		line("**This run is %s.** What was not run was not judged.", md(incomplete(&rec)))
@@ -66,6 +62,9 @@ func writeMarkdown(w io.Writer, rec campaign.Record, opt Options) error {
 			title += fmt.Sprintf("; 1 cause, %s: also", plural(n, "finding"))
 			for _, x := range group[1:min(n, 1+commentAlso)] {
 				title += " " + code(x.ID)
+				if since.accepted(x) != nil {
+					title += " (known)"
+				}
 			}
 			if n > 1+commentAlso {
 				title += " and others"

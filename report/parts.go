@@ -37,6 +37,7 @@ func Parts() (*markup.Set, error) {
 		"long":     long,
 		"numeric":  func(flags []bool, i int) bool { return i < len(flags) && flags[i] },
 		"heading":  headingAt,
+		"verdict":  func(i int) string { return [...]string{"pass", "fail", "skip", "error"}[i] },
 		"lines":    func(n int) string { return plural(n, "line") },
 		"causes":   func(n int) string { return plural(n, "cause") },
 		"findings": func(n int) string { return plural(n, "finding") },
@@ -56,13 +57,43 @@ func Parts() (*markup.Set, error) {
 // Style is the style sheet of [Parts].
 func Style() ([]byte, error) { return pageFiles.ReadFile("page/page.css") }
 
-// inline is untrusted text on one line, in pieces.
+// inline is untrusted text on one line, in pieces. A long path may be broken
+// behind its folders and before its extensions.
 func inline(s string) []piece {
-	ps := pieces(head(s, inlineCap), false)
-	if len(s) > inlineCap {
-		ps = append(ps, piece{Text: "…"})
+	var out []piece
+	for _, p := range pieces(head(s, inlineCap), false) {
+		if at := breaksOf(p.Text); !p.Hidden && at != nil {
+			from := 0
+			for _, i := range at {
+				out = append(out, piece{Text: p.Text[from:i], Break: true})
+				from = i
+			}
+			p.Text = p.Text[from:]
+		}
+		out = append(out, p)
 	}
-	return ps
+	if len(s) > inlineCap {
+		out = append(out, piece{Text: "…"})
+	}
+	return out
+}
+
+// breaksOf is where text that holds a long path may be broken.
+func breaksOf(s string) []int {
+	if !long(s) {
+		return nil
+	}
+	var at []int
+	for i := 1; i < len(s)-1; i++ {
+		if s[i-1] == '/' && s[i] != '/' && s[i] != ' ' || s[i] == '.' && isWord(s[i-1]) && isWord(s[i+1]) && (s[i+1] < '0' || s[i+1] > '9') {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c == '-' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
 // RunView is a run as pages draw it, but for its findings.

@@ -78,6 +78,46 @@ func TestOneCauseOneCard(t *testing.T) {
 	}
 }
 
+// A finding below another's card is marked as well.
+func TestMarksWithinACause(t *testing.T) {
+	rec := campaign.Record{Findings: []campaign.Finding{{ID: "F-1", Title: "it fell", Group: "one"}, {ID: "F-2", Title: "it fell", Group: "one"}, {ID: "F-3", Title: "it fell", Group: "one"}}}
+	since := &Since{Run: "r0", New: map[string]bool{"F-1": true}, Known: map[string]Known{"F-3": {Owner: "ann", Until: "2027-01-01"}}}
+	var text, comment strings.Builder
+	if err := writeText(&text, rec, Options{Since: since}); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeMarkdown(&comment, rec, Options{Since: since}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := text.String(), "NOTE F-2  it fell · known\nNOTE F-3  it fell · known\n"; !strings.Contains(got, want) {
+		t.Errorf("no %q in\n%s", want, got)
+	}
+	if got, want := comment.String(), "also `F-2` `F-3` (known)"; !strings.Contains(got, want) {
+		t.Errorf("no %q in\n%s", want, got)
+	}
+}
+
+// Long paths are broken behind folders and before extensions, other text is not.
+func TestPathsBreak(t *testing.T) {
+	for text, want := range map[string]string{
+		"services/billing/contracts/billing.spec.md:18 BILL-001": "services/|billing/|contracts/|billing|.spec|.md:18 BILL-001",
+		"https://example.org/v1.2/orders and/or":                 "https://|example|.org/|v1.2/|orders and/|or",
+		"and/or. so on ...":                                      "and/or. so on ...",
+		"a/b.c":                                                  "a/b.c",
+	} {
+		var b strings.Builder
+		for _, p := range inline(text) {
+			b.WriteString(p.Text)
+			if p.Break {
+				b.WriteByte('|')
+			}
+		}
+		if b.String() != want {
+			t.Errorf("%s, want %s", b.String(), want)
+		}
+	}
+}
+
 // A finding's mark says what is known of it, or why nothing is.
 func TestPageMark(t *testing.T) {
 	f := &campaign.Finding{ID: "F-1111111111"}

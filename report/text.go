@@ -26,11 +26,11 @@ func writeText(w io.Writer, rec campaign.Record, opt Options) error {
 			if n := len(slices.DeleteFunc(slices.Clone(more), func(f *campaign.Finding) bool { return opt.Since.mark(f) != "new" })); n > 0 {
 				fresh = ", " + count(n) + " new"
 			}
-			s.titles(fmt.Sprintf("same cause as %s, %s%s:", visible(group[0].ID), plural(len(more), "more finding"), fresh), more)
+			s.titles(fmt.Sprintf("same cause as %s, %s%s:", visible(group[0].ID), plural(len(more), "more finding"), fresh), more, opt.Since)
 		}
 	}
 	if more := slices.Concat(groups[min(len(groups), textFindings):]...); len(more) > 0 {
-		s.titles(fmt.Sprintf("and %s besides:", plural(len(more), "more finding")), more)
+		s.titles(fmt.Sprintf("and %s besides:", plural(len(more), "more finding")), more, opt.Since)
 	}
 	s.campaigns(&rec)
 	fresh := slices.DeleteFunc(slices.Clone(rec.Warnings), func(w string) bool { return slices.Contains(opt.Told, w) })
@@ -126,10 +126,10 @@ func ExhibitsText(w io.Writer, list []campaign.Exhibit, opt Options) error {
 }
 
 // titles names findings below a line about them.
-func (s *screen) titles(lead string, list []*campaign.Finding) {
+func (s *screen) titles(lead string, list []*campaign.Finding, since *Since) {
 	s.line(0, lead)
 	for _, f := range list[:min(len(list), textTitles)] {
-		s.findingTitle(f)
+		s.findingTitle(f, since.mark(f))
 	}
 	if left := len(list) - textTitles; left > 0 {
 		s.line(0, fmt.Sprintf("and %s; the json report holds them all", plural(left, "more finding")))
@@ -147,18 +147,22 @@ func (s *screen) findingBlock(f *campaign.Finding, since *Since) {
 	s.line(0, "")
 }
 
-// findingTitle writes severity, id and title.
-func (s *screen) findingTitle(f *campaign.Finding) {
+// findingTitle writes severity, id, title and, unless it is "", a mark.
+func (s *screen) findingTitle(f *campaign.Finding, mark string) {
+	title := brief(f.Title)
+	if mark != "" {
+		title += " · " + mark
+	}
 	word := strings.ToUpper(f.Severity.String())
 	id := visible(f.ID)
 	indent := textWidth(word) + 1 + textWidth(id) + 2
 	if indent > s.width/2 {
 		indent = 2
 		s.line(0, s.paint(severityStyle(f.Severity), word)+" "+s.paint(bold, id))
-		s.wrapped(indent, 0, plain, brief(f.Title))
+		s.wrapped(indent, 0, plain, title)
 	} else {
 		lead := s.paint(severityStyle(f.Severity), word) + " " + s.paint(bold, id) + "  "
-		for _, l := range wrap(brief(f.Title), s.width-indent) {
+		for _, l := range wrap(title, s.width-indent) {
 			s.WriteString(lead)
 			s.line(0, l)
 			lead = strings.Repeat(" ", indent)
@@ -168,7 +172,7 @@ func (s *screen) findingTitle(f *campaign.Finding) {
 
 // findingHead writes a finding's title, then its figures.
 func (s *screen) findingHead(f *campaign.Finding, since *Since) {
-	s.findingTitle(f)
+	s.findingTitle(f, "")
 	var figures []string
 	if m := since.mark(f); m != "" {
 		figures = append(figures, s.paint(map[string]string{"new": red, "known": cyan}[m], m))
@@ -351,7 +355,11 @@ func headlineOf(rec *campaign.Record, findings int) string {
 	case rec.Verdict == "running": // as a page says of a live run
 		return plural(findings, "finding") + " so far"
 	case findings > 0:
-		return plural(findings, "finding")
+		text := plural(findings, "finding")
+		if n := len(causes(bySeverity(rec))); n < findings && findings == len(rec.Findings) {
+			text += ", " + plural(n, "cause")
+		}
+		return text
 	case rec.Verdict == "pass" && allSkipped(rec):
 		return "nothing was judged: each case was skipped"
 	case rec.Verdict == "pass":

@@ -12,6 +12,7 @@ import (
 type piece struct {
 	Text   string
 	Hidden bool // Text is the escaped form
+	Break  bool // a line may end behind it
 }
 
 // pieces splits text into what can be seen and what cannot: control

@@ -1,6 +1,7 @@
 package flakestorm
 
 import (
+	"fmt"
 	"iter"
 	"maps"
 	"net/url"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/agentcall"
@@ -162,3 +164,18 @@ func (c *Campaign) point(plan agentcall.Plan, at func(config.Pair) (string, erro
 
 // resetLimit is how long clearing the agent's memory may take.
 const resetLimit = 10 * time.Second
+
+// replyExhibit is the title of the exhibit that holds the agent's reply.
+const replyExhibit = "Reply"
+
+// replied is the agent's reply, or its report of why it gave none.
+func replied(r *agentcall.Reply) campaign.Exhibit {
+	if r.OK() {
+		return campaign.TextExhibit(replyExhibit, r.Text)
+	}
+	e := campaign.TextExhibit(replyExhibit, fmt.Sprintf("(no answer: %s: %s)\n%s", r.End, r.Error, r.Text))
+	if r.End == agentcall.Refused || r.End == agentcall.Reported || r.End == agentcall.Raised {
+		e.Text.ReportOf = "agent"
+	}
+	return e
+}

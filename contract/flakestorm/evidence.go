@@ -328,11 +328,7 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, _ []
 		if u.Sent != "" {
 			list = append(list, differenceExhibit("Prompt, as context attacks changed it", u.Prompt, u.Sent))
 		}
-		reply := u.Reply.Text
-		if !u.Reply.OK() {
-			reply = fmt.Sprintf("(no answer: %s: %s)\n%s", u.Reply.End, u.Reply.Error, reply)
-		}
-		list = append(list, campaign.TextExhibit(replyExhibit, reply))
+		list = append(list, replied(&u.Reply))
 		if x.Compared != nil {
 			list = append(list, differenceExhibit("Reply without chaos, and this one", *x.Compared, u.Reply.Text))
 		}
@@ -357,9 +353,6 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, _ []
 // SessionExhibit is the title of the exhibit that holds a finding as a replay
 // file.
 const SessionExhibit = "Replay session"
-
-// replyExhibit is the title of the exhibit that holds the agent's reply.
-const replyExhibit = "Reply"
 
 // faults are what chaos did, counted and in order.
 func (x *transcript) faults() []campaign.Exhibit {
