@@ -33,6 +33,8 @@ var (
 	frameOther = regexp.MustCompile(`([^\s"'()<>:]+\.[A-Za-z]{1,6}): ?(?:line )?(\d+)(?::\d+)?\b`)
 	// framePointer is a place in a document: $.functions.close.
 	framePointer = regexp.MustCompile(`^\$((?:\.[^.\s]+)+)$`)
+	// frameItem is a key with the places of items below it: turns[1].
+	frameItem = regexp.MustCompile(`^(.*?)((?:\[\d+\])+)$`)
 )
 
 // framer finds the source lines that findings speak of, below the working folder
@@ -198,10 +200,22 @@ func lineOf(text []byte, keys []string) int {
 	}
 	n, line := &doc.Root, 0
 	for _, key := range keys {
+		var items []string
+		if m := frameItem.FindStringSubmatch(key); m != nil && n.Get(key) == nil {
+			key, items = m[1], strings.Split(strings.Trim(m[2], "[]"), "][")
+		}
 		var next *doctree.Node
 		for i := range n.Members() {
 			if m := &n.Members()[i]; m.Key.Text == key {
 				next, line = &m.Value, m.Key.Pos.Line
+			}
+		}
+		for _, item := range items {
+			if i, err := strconv.Atoi(item); next != nil && next.Kind == doctree.Seq && err == nil && i < len(next.Items()) {
+				next = &next.Items()[i]
+				line = next.Pos.Line
+			} else {
+				return 0
 			}
 		}
 		if next == nil {

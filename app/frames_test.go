@@ -28,7 +28,7 @@ func TestFrames(t *testing.T) {
 	put("work/src/parse.go", lines)
 	put("work/src/parse.js", lines)
 	put("work/.env", lines)
-	put("work/spec/doc.yaml", "a: 1\nfunctions:\n  close: {after: 1}\nrules:\n  - {id: no-orders, after: x}\n")
+	put("work/spec/doc.yaml", "a: 1\nfunctions:\n  close: {after: 1}\nrules:\n  - {id: no-orders, after: x}\n  - turns:\n    - one\n    - expect: [x]\n")
 	put("outside/lib.py", lines)
 	if err := os.Symlink(filepath.Join(dir, "outside", "lib.py"), filepath.Join(dir, "work", "link.py")); err != nil {
 		t.Fatal(err)
@@ -48,6 +48,8 @@ func TestFrames(t *testing.T) {
 		{"hidden", "", "  File \".env\", line 9", ""},
 		{"behind its end", "", "src/parse.go:99", ""},
 		{"pointer", "", "$.functions.close", "spec/doc.yaml:3"},
+		{"an item", "", "$.rules[1].turns[1].expect[0]", "spec/doc.yaml:8"},
+		{"an item that is gone", "", "$.rules[1].turns[2]", ""},
 		{"named in the title", "no-orders does not hold", "x", "spec/doc.yaml:5"},
 		{"a name after a word that is a key", "called after a failure (no-orders in calm)", "x", "spec/doc.yaml:5"},
 		{"a key", "close after all", "x", "spec/doc.yaml:3"},

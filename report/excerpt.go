@@ -57,6 +57,9 @@ func (s *screen) excerptText(e *campaign.Exhibit) (more int) {
 	if len(e.Text.Marks) > 0 {
 		from = min(max(e.Text.Marks[0].From, 0), len(body))
 		from = strings.LastIndexByte(body[:from], '\n') + 1
+		for n := strings.Count(strings.TrimRight(body[from:], "\n"), "\n") + 1; n < excerptLines && from > 0; n++ { // what leads there
+			from = strings.LastIndexByte(body[:from-1], '\n') + 1
+		}
 	}
 	s.line(2, s.paint(dim, clip(visible(e.Title), s.width-3)+":"))
 	shown := 0

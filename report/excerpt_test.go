@@ -12,6 +12,8 @@ import (
 func TestExcerpt(t *testing.T) {
 	reply := campaign.TextExhibit("Reply", "nothing here\nthe word is heron\n")
 	reply.Text.Marks = []campaign.Mark{{From: 25, To: 30}}
+	long := campaign.TextExhibit("Conversation", "0\n1\n2\n3\n4\n5\n6\n7\n")
+	long.Text.Marks = []campaign.Mark{{From: 12, To: 13}}
 	steps := campaign.TableExhibit("Steps", []string{"#", "the model says", "the system says"}, [][]string{{"1", "a", ""}, {"2", "b", ""}, {"3", "c", ""}, {"4", "in", "out"}, {"5", "e", ""}})
 	steps.Table.Focus = []int{3}
 	history := campaign.TableExhibit("History", []string{"call"}, [][]string{{"put"}, {"get"}})
@@ -23,7 +25,8 @@ func TestExcerpt(t *testing.T) {
 		want string
 	}{
 		"child and reply": {[]campaign.Exhibit{campaign.TextExhibit("Child", "say it"), reply, steps},
-			"  Child:\n    say it\n  Reply:\n    the word is heron\n    [1 more line; thresh show F-1 has all]\n"},
+			"  Child:\n    say it\n  Reply:\n    nothing here\n    the word is heron\n"},
+		"the end of a long text": {[]campaign.Exhibit{long}, "  Conversation:\n    2\n    3\n    4\n    5\n    6\n    7\n    [2 more lines; thresh show F-1 has all]\n"},
 		"steps": {[]campaign.Exhibit{steps, place},
 			"  Steps:\n    #  the model says  the system says\n    2  b\n    3  c\n    4  in              out\n    [2 more lines; thresh show F-1 has all]\n"},
 		"what follows the row that matters": {[]campaign.Exhibit{history}, "  History:\n    call\n    put\n    get\n"},

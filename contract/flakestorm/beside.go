@@ -6,6 +6,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/engine/textdiff"
 )
 
 // replayComparison shows a replay beside the session that it replays: what was asked and
@@ -62,3 +63,10 @@ func (c *Campaign) replayComparison(o *campaign.Outcome, x *transcript) []campai
 }
 
 func replayName(s *session) string { return "replay of " + s.label() }
+
+// differenceExhibit is how one text became another, by words.
+func differenceExhibit(title, old, now string) campaign.Exhibit {
+	d := &campaign.Diff{}
+	textdiff.Words(old, now, func(op, text string) { d.Segments = append(d.Segments, campaign.Segment{Op: op, Text: text}) })
+	return campaign.Exhibit{Kind: "diff", Title: title, Diff: d}
+}

@@ -237,6 +237,9 @@ func (t *trial) showsAgain(p *payload) {
 	}
 }
 
+// checkSignature begins the signatures of what built-in checks find.
+const checkSignature = "check|"
+
 // problem is the outcome of what a built-in check found.
 func (t *trial) problem(p *problem) {
 	k := checkOf(p.Check)
@@ -246,7 +249,7 @@ func (t *trial) problem(p *problem) {
 	if t.what != "" {
 		t.out.Title += " (" + t.what + ")"
 	}
-	t.out.Signature = "check|" + p.Check
+	t.out.Signature = checkSignature + p.Check
 	t.out.Cause = []string{p.Check}
 }
 

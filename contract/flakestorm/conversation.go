@@ -77,6 +77,11 @@ func (s *script) exchange(x *transcript, e *fault.Exchange) {
 	s.addLine("answer", answer)
 }
 
+// lead marks where to look first.
+func (s *script) lead(from, n int) {
+	s.marks = slices.Insert(s.marks, 0, campaign.Mark{From: from, To: from + n, Kind: "focus"})
+}
+
 // arguments are those that a turn knows of a call; "" if none does.
 func (x *transcript) arguments(e *fault.Exchange) string {
 	n := 0
@@ -127,7 +132,7 @@ func (x *transcript) exchanges() [][]fault.Exchange {
 
 // conversation is the case as it was spoken: what was asked, which tools were
 // called, what struck them, what was answered; with what the failed checks found.
-func (x *transcript) conversation() campaign.Exhibit {
+func (x *transcript) conversation(o *campaign.Outcome) campaign.Exhibit {
 	s := &script{}
 	for i := range x.Faults.Events {
 		if e := &x.Faults.Events[i]; e.Call == 0 {
@@ -140,10 +145,20 @@ func (x *transcript) conversation() campaign.Exhibit {
 		if u.Sent != "" {
 			s.addLine("sent", cut(u.Sent, 2000))
 		}
+		about := strings.HasPrefix(o.Signature, checkSignature) && i == x.Turn-1
 		for k := range list {
+			from := s.Len()
 			s.exchange(x, &list[k])
+			if about && s.Len() > from && list[k].Tool != "" && strings.Contains(o.Title, list[k].Tool) { // what the built-in check is about begins here
+				s.lead(from, len("call"))
+				about = false
+			}
 		}
+		from := s.Len()
 		s.reply(u)
+		if about {
+			s.lead(from, len("agent"))
+		}
 	}
 	e := campaign.TextExhibit(conversationExhibit, strings.TrimSuffix(s.String(), "\n"))
 	e.Text.Marks = s.marks

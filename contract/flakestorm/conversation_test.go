@@ -2,6 +2,7 @@ package flakestorm
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -39,7 +40,7 @@ answer  {
         }
 agent   Sure:
         MARKER, and 12 more`
-	e := x.conversation()
+	e := x.conversation(&campaign.Outcome{})
 	if d := cmp.Diff(want, e.Text.Body); d != "" {
 		t.Error(d)
 	}
@@ -49,6 +50,13 @@ agent   Sure:
 	}
 	if d := cmp.Diff([]string{"fault   malicious_response of orders: says MARKER", "MARKER", "12 more"}, marked); d != "" {
 		t.Error(d)
+	}
+	x.Turn = 2
+	for title, want := range map[string]string{"orders was called again": "call", "the reply holds a secret": "agent"} {
+		e := x.conversation(&campaign.Outcome{Signature: "check|x", Title: title})
+		if m := e.Text.Marks[0]; e.Text.Body[m.From:m.To] != want || strings.Count(e.Text.Body[:m.From], "\nuser") != 1 {
+			t.Errorf("%s: begins with %q, want %s of the second turn", title, e.Text.Body[m.From:m.To], want)
+		}
 	}
 }
 
@@ -74,5 +82,33 @@ func TestCalmCase(t *testing.T) {
 	s.results[1] = untried // it does not apply there, another one with its prompts does
 	if e, ok := c.withoutFaults(s, campaign.Case{Index: 3}); !ok || *e.Table.Cases[0] != 1 {
 		t.Errorf("%v %+v", ok, e)
+	}
+}
+
+// A finding says where in the document the invariant stands that does not hold, or what
+// was asked when a built-in check found something.
+func TestPlaceInTheDocument(t *testing.T) {
+	c := &Campaign{cfg: &config.Config{Prompts: []config.Prompt{
+		{Text: "one", Path: "golden_prompts[0], row 3"},
+		{Text: "bye", Path: "golden_prompts[1]", Turns: []config.Said{{Say: "hi", Path: "golden_prompts[1].turns[0]"}, {Say: "bye", Path: "golden_prompts[1].turns[1]",
+			Expect: []config.Invariant{{ID: "talk: contains", Type: "contains", Path: "golden_prompts[1].turns[1].expect[0]"}}}}},
+	}}}
+	c.invariants = []config.Invariant{{ID: "answers", Type: "regex", Path: "contract.invariants[0]"}}
+	turns := []turn{{Prompt: "one"}, {Prompt: "hi"}, {Prompt: "bye, changed"}}
+	for _, x := range []struct {
+		signature, original, want string
+		turn                      int
+	}{
+		{"contract|answers|storm|answers|regex", "", "contract.invariants[0]", 0},
+		{"mutation|noise|talk: contains|contains", "", "golden_prompts[1].turns[1].expect[0]", 0},
+		{"contract|answers|storm|no answer|hung", "", "", 0},
+		{"check|call-loop", "", "golden_prompts[0]", 1},
+		{"check|call-loop", "", "golden_prompts[1].turns[0]", 2},
+		{"check|call-loop", "", "", 3},
+		{"check|call-loop", "bye", "golden_prompts[1].turns[1]", 0},
+	} {
+		if got := c.origin(&campaign.Outcome{Signature: x.signature}, &transcript{Turns: turns, Turn: x.turn, Original: x.original}); got != x.want {
+			t.Errorf("%s of turn %d: %q, want %q", x.signature, x.turn, got, x.want)
+		}
 	}
 }

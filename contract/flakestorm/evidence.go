@@ -13,7 +13,6 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/fault"
 	"github.com/thresh-dev/thresh/engine/judge"
-	"github.com/thresh-dev/thresh/engine/textdiff"
 )
 
 // Attachments of a case. What differs from one run of a case to the
@@ -304,7 +303,7 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, _ []
 	}
 	list = append(list, c.replayComparison(&o, &x)...)
 	if len(x.Turns) > 0 {
-		list = append(list, x.conversation())
+		list = append(list, x.conversation(&o))
 	}
 	if e, ok := c.withoutFaults(s, at); ok {
 		list = append(list, e)
@@ -340,6 +339,9 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, _ []
 	}
 	if len(tools) > 0 {
 		list = append(list, campaign.TableExhibit("Tools called", []string{"turn", "tool", "arguments"}, tools))
+	}
+	if p := c.origin(&o, &x); p != "" {
+		list = append(list, campaign.TextExhibit("Place", "$."+p))
 	}
 	list = append(list, c.alsoIn(s, at, &o)...)
 	list = append(list, x.faults()...)
@@ -433,11 +435,4 @@ func (c *Campaign) sessionOf(u *turn) config.Session {
 		s.Reply = u.Reply.Text
 	}
 	return s
-}
-
-// differenceExhibit is how one text became another, by words.
-func differenceExhibit(title, old, now string) campaign.Exhibit {
-	d := &campaign.Diff{}
-	textdiff.Words(old, now, func(op, text string) { d.Segments = append(d.Segments, campaign.Segment{Op: op, Text: text}) })
-	return campaign.Exhibit{Kind: "diff", Title: title, Diff: d}
 }

@@ -51,6 +51,7 @@ func PhaseNames() []string {
 type Prompt struct {
 	Text   string // of the last turn
 	At     doctree.Pos
+	Path   string
 	ID     string
 	Turns  []Said      // all of a conversation, the last one included; nil: a text alone
 	Expect []Invariant // of the last reply
@@ -77,6 +78,7 @@ func (p *Prompt) Script() []Said {
 // Said is a turn of a conversation, and what is expected of the reply to it.
 type Said struct {
 	Say    string
+	Path   string
 	Expect []Invariant
 	When   *When // nil: it is said whatever the agent said before
 }

@@ -14,7 +14,7 @@ func (d *decoder) prompts(s *section, c *Config) {
 	}
 	seen := make(map[string]bool)
 	one := func(n *doctree.Node, path string) {
-		p := Prompt{At: n.Pos}
+		p := Prompt{At: n.Pos, Path: path}
 		if n.Kind == doctree.Map {
 			d.conversation(n, path, &p)
 		} else if v, ok := d.str(n, path); ok {
@@ -67,7 +67,7 @@ func (d *decoder) conversation(n *doctree.Node, path string, p *Prompt) {
 	}
 	if t := s.get("turns"); t != nil {
 		s.items("turns", false, func(n *doctree.Node, path string) {
-			x := Said{}
+			x := Said{Path: path}
 			if n.Kind == doctree.Map {
 				turn := d.section(n, path, format().turn)
 				x.Say, x.Expect = turn.required("say"), expected(turn, len(p.Turns)+1)
