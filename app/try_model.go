@@ -316,7 +316,10 @@ func (a *App) lookAtModel(ctx context.Context, thing *draft.Thing, folder string
 	if err := device.Close(); err != nil {
 		return nil, err
 	}
-	calls, left, _ := draft.Exports(exports)
+	calls, left, _, err := callable(ctx, text, exports)
+	if err != nil {
+		return nil, diag.Refused("%s: %w", thing.Words[0], err)
+	}
 	if calls, err = callAlone(ctx, text, calls, &left); err != nil {
 		return nil, diag.Refused("%s: %w", thing.Words[0], err)
 	}

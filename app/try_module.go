@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/thresh-dev/thresh/app/draft"
@@ -34,12 +35,16 @@ func (a *App) lookAtModule(ctx context.Context, t *Try, thing *draft.Thing, fold
 	if err := device.Close(); err != nil {
 		return nil, err
 	}
-	calls, left, single := draft.Exports(exports)
+	single := ""
+	var calls []draft.Export
+	var left []string
 	command := slices.ContainsFunc(exports, func(x dut.Export) bool { return x.Kind == dut.Func && x.Name == "_start" })
-	if command || single != "" {
-		if command {
-			single = ""
+	if !command {
+		if calls, left, single, err = callable(ctx, binary, exports); err != nil {
+			return nil, diag.Refused("%s: %w", thing.Words[0], err)
 		}
+	}
+	if command || single != "" {
 		f, err := a.lookAtBytes(ctx, t, thing, folder, path, binary, single)
 		if err != nil {
 			return nil, err
@@ -56,6 +61,62 @@ func (a *App) lookAtModule(ctx context.Context, t *Try, thing *draft.Thing, fold
 		return nil, diag.WithHint(diag.Refused("%s exports no function that a model can call", thing.Words[0]), "a model calls functions with integers and texts")
 	}
 	return draft.DraftModule(&draft.ModuleFacts{Name: thing.Name(), Folder: folder, Path: path, Calls: calls, Left: left, Words: draft.Dictionary(binary)}), nil
+}
+
+// callable says which functions of a module are called, and which of their numbers are
+// texts: called with addresses beyond the memory, a function that takes a text leaves it.
+func callable(ctx context.Context, binary []byte, exports []dut.Export) (calls []draft.Export, left []string, single string, err error) {
+	plan := dut.Plan{Binary: binary}
+	index := map[string]int{}
+	all, _, _ := draft.Exports(exports, func(*dut.Export, int) bool { return false })
+	for i := range all {
+		index[all[i].Name] = i
+		plan.Bindings = append(plan.Bindings, all[i].Bind())
+	}
+	device, err := modules()(ctx, plan)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	defer func() { err = errors.Join(err, device.Close()) }()
+	instance, err := device.Open(ctx)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	defer func() { err = errors.Join(err, instance.Close()) }()
+	calls, left, single = draft.Exports(exports, func(x *dut.Export, at int) bool {
+		leaves := func(address, length int64) bool {
+			args := make([]dut.Value, len(x.Sig.Params))
+			for i := range args {
+				args[i] = dut.Number(dut.Int, 0)
+			}
+			args[at], args[at+1] = dut.Number(dut.Int, address), dut.Number(dut.Int, length)
+			cause := instance.Call(index[x.Name], args).Cause
+			err = errors.Join(err, instance.Reset())
+			return cause == dut.OutOfBounds || cause == dut.UnknownImport
+		}
+		return leaves(0, 0) || isText(leaves)
+	})
+	return calls, left, single, err
+}
+
+// isText reports whether an address and a length are a text: with a length that the function
+// takes, the first address with which it leaves the memory is at the memory's end. Of an
+// index into an array, that is somewhere else.
+func isText(leaves func(address, length int64) bool) bool {
+	const page, slack = 1 << 16, 64 // what a function may read beyond the text
+	for length := int64(1); length <= 4096; length++ {
+		if length > page/1024 && length&(length-1) != 0 {
+			continue
+		}
+		if slices.ContainsFunc(wild, func(n int64) bool { return !leaves(n, length) }) {
+			continue
+		}
+		first := int64(sort.Search(int(wild[0]), func(n int) bool { return leaves(int64(n), length) }))
+		if rest := (page - first%page) % page; rest <= length+slack {
+			return true
+		}
+	}
+	return false
 }
 
 // wild are numbers that are no handle and no address of a small module.

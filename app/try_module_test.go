@@ -31,6 +31,7 @@ func TestTryModules(t *testing.T) {
 		}, nil, []string{"publish fails: unreachable in publish"}, "Used unchecked as handles or addresses"},
 		{"calc", compiled("calc"), nil, []string{"unlock fails: unreachable in unlock"},
 			"Not called: half (f64), age (needs an import that only its host has)."},
+		{"account", compiled("account"), nil, []string{"move fails: unreachable in move", "note fails: unreachable in note"}, "Used unchecked as handles or addresses, so 0 to 10 are tried: add_1."},
 		{"parse", compiled("parse"), nil, []string{"trap: unreachable"}, "given to parse, by address and length"},
 		{"command", compiled("command"), []string{seed}, []string{"trap: integer divide by zero"}, "WASI command"},
 	} {

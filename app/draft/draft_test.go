@@ -124,7 +124,8 @@ func TestDraftModule(t *testing.T) {
 		export("put", []dut.ValType{i32, i32, i64}, nil), export("get", []dut.ValType{i32}, []dut.ValType{i64}),
 		export("scale", []dut.ValType{f64}, nil), export("pair", nil, []dut.ValType{i32, i32}),
 	}
-	calls, left, single := Exports(list)
+	pairs := func(*dut.Export, int) bool { return true }
+	calls, left, single := Exports(list, pairs)
 	if single != "" {
 		t.Errorf("%s takes bytes, but get takes a number", single)
 	}
@@ -132,13 +133,13 @@ func TestDraftModule(t *testing.T) {
 	golden(t, "module.txt", DraftModule(&ModuleFacts{Name: "store", Folder: "/home/me/try-store", Path: "/home/me/store.wasm", Calls: calls, Left: left, Words: []byte("\"MAGIC\"\n")}))
 
 	parse := append(slices.Clone(list[:3]), export("parse", []dut.ValType{i32, i32}, []dut.ValType{i32}), export("version", nil, []dut.ValType{i32}))
-	if _, _, single = Exports(parse); single != "parse" {
+	if _, _, single = Exports(parse, pairs); single != "parse" {
 		t.Errorf("%q takes bytes, want parse", single)
 	}
-	if _, _, single = Exports(parse[1:]); single != "" {
+	if _, _, single = Exports(parse[1:], pairs); single != "" {
 		t.Errorf("%s takes bytes, but there is no allocator", single)
 	}
-	if _, _, single = Exports(append(parse, list[4])); single != "" {
+	if _, _, single = Exports(append(parse, list[4]), pairs); single != "" {
 		t.Errorf("%s takes bytes, but get takes a number too", single)
 	}
 	system := SystemOfModule("parse", "/home/me/parse.wasm", "parse")

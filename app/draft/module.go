@@ -59,9 +59,10 @@ func (x *Export) param(i int) string { return fmt.Sprintf("%s_%d", x.Name, i+1) 
 var plumbing = regexp.MustCompile(`^_|^(c|m|re|de)?alloc|^free|^cabi_|^asyncify_|^stack(Save|Restore|Alloc)$|_free$|_dealloc$`)
 
 // Exports says which functions of a module are called, and how: where it has an
-// allocator, two i32 in a row are a text by address and length. single is the
-// one function that takes bytes, where nothing else takes anything.
-func Exports(list []dut.Export) (calls []Export, left []string, single string) {
+// allocator, two i32 in a row are a text by address and length if text says so
+// of the first of them. single is the one function that takes bytes, where
+// nothing else takes anything.
+func Exports(list []dut.Export, text func(x *dut.Export, at int) bool) (calls []Export, left []string, single string) {
 	texts := dut.HasAllocator(list)
 	takes := 0
 	for _, x := range list {
@@ -80,7 +81,7 @@ func Exports(list []dut.Export) (calls []Export, left []string, single string) {
 		call := Export{Name: x.Name, Result: len(x.Sig.Results) == 1}
 		for i := 0; i < len(x.Sig.Params); i++ {
 			p := Param{Type: x.Sig.Params[i]}
-			if texts && i+1 < len(x.Sig.Params) && p.Type == dut.TypeI32 && x.Sig.Params[i+1] == dut.TypeI32 {
+			if texts && i+1 < len(x.Sig.Params) && p.Type == dut.TypeI32 && x.Sig.Params[i+1] == dut.TypeI32 && text(&x, i) {
 				p.Text = true
 				i++
 			}
