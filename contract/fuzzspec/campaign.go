@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/crash"
 	"github.com/thresh-dev/thresh/port/process"
 	"github.com/thresh-dev/thresh/port/sut"
 )
@@ -80,7 +81,8 @@ func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 		return f, err
 	}
 	if o.Verdict == campaign.VerdictFail {
-		f.Warnings = append(f.Warnings, fmt.Sprintf("%s: the unmodified seed already fails: %s", c.id.Name, o.Title))
+		f.Warnings = append(f.Warnings, fmt.Sprintf("%s: the unmodified seed already fails: %s", c.id.Name,
+			steady(crash.Restore(o.Title, res.Stderr, res.Stdout))))
 	}
 	if name := missingVariable(res.Stderr); name != "" && (o.Verdict == campaign.VerdictFail || res.ExitCode != 0) && c.system == nil {
 		f.Warnings = append(f.Warnings, fmt.Sprintf("%s: the program names %s, and a FuzzSpec's environment does not have it: "+

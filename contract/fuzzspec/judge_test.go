@@ -1,7 +1,9 @@
 package fuzzspec
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -61,6 +63,7 @@ func TestJudge(t *testing.T) {
 		"no outputs where some are":   {plain, facts{Outputs: true}, exited(0, ""), "output", ending{Status: "exited"}},
 		"no outputs where required":   {settings{outputs: "require"}, facts{}, exited(0, ""), "output", ending{Status: "exited"}},
 		"no outputs, and they do not": {settings{outputs: "ignore"}, facts{Outputs: true}, exited(0, ""), "", ending{}},
+		"none, which are required":    {settings{outputs: "require"}, facts{}, process.Result{Status: process.Exited, NoOutputs: true}, "output", ending{Status: "exited"}},
 		"known to have no outputs":    {plain, facts{}, process.Result{Status: process.Exited, NoOutputs: true, Dir: "/nowhere"}, "", ending{}},
 	} {
 		camp := &Campaign{set: c.set}
@@ -224,6 +227,29 @@ func TestJudgeStack(t *testing.T) {
 	}
 	if plain, looked := judge(died("reading tag 1"), nil); !looked || !slices.Equal(plain.Cause, []string{"signal", "SIGSEGV", "reading tag <n>"}) {
 		t.Errorf("without a stack: looked %t, %v", looked, plain.Cause)
+	}
+	for _, x := range []struct{ evidence, want string }{
+		{string(o.Attached(stackName)), "wild write, likely exploitable (a guess from the kind of crash alone)\nnamed by the symbol table\n#0 parse+0x7\n#1 main+0x1\n"},
+		{string(stackEvidence(&process.Crash{Kind: "wild jump", Hint: process.Exploitable}).Data),
+			"wild jump, likely exploitable (a guess from the kind of crash alone)\nno code of the program's own is on the stack\n"},
+	} {
+		if x.evidence != x.want {
+			t.Errorf("%q, want %q", x.evidence, x.want)
+		}
+	}
+	plain, _ := judge(died("reading tag 1"), nil)
+	report, _ := judge(died(sanitized), nil)
+	exit, _ := judge(process.Result{Status: process.Exited, ExitCode: 1}, nil)
+	for _, x := range []struct {
+		o    campaign.Outcome
+		want string
+	}{
+		{o, "the kind of crash and the calls on the stack"}, {plain, "the signal and the end of standard error: no stack was read"},
+		{report, "the report that the program printed"}, {exit, ""}, {campaign.Outcome{Kind: kindCrash}, ""}, {campaign.Outcome{}, ""},
+	} {
+		if got := toldApart(x.o); got != x.want {
+			t.Errorf("%s is known by %q, want %q", x.o.Title, got, x.want)
+		}
 	}
 	for name, res := range map[string]process.Result{"a report": died(sanitized), "an exit code": {Status: process.Exited, ExitCode: 1}, "a kill": {Status: process.Signaled, Signal: 9}} {
 		if _, looked := judge(res, at("x")); looked {
@@ -411,5 +437,51 @@ func TestBudgetOfACase(t *testing.T) {
 	}
 	if pc := (&Campaign{}).processCase(s, campaign.Case{Payload: []byte("x")}, "id", nil, false); pc.Budget != 0 || pc.Confirm {
 		t.Errorf("unguided: %+v", pc)
+	}
+}
+
+// A broken output counts where none is expected; it is kept only of a case that wrote one.
+func TestJudgeKeepsBrokenOutput(t *testing.T) {
+	c := &Campaign{set: settings{outputs: "auto"}}
+	dir := t.TempDir()
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "out"), 0o755), os.WriteFile(filepath.Join(dir, "out", "a.json"), []byte("{"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	o, err := c.judge(&state{}, &process.Result{Status: process.Exited, Dir: dir}, "case_7", unseen)
+	if err != nil || o.Kind != kindOutput || string(o.Attached(outputName)) != "{" {
+		t.Errorf("%v %+v", err, o)
+	}
+	o, err = c.judge(&state{facts: facts{Outputs: true}}, &process.Result{Status: process.Exited, Dir: t.TempDir()}, "case_7", unseen)
+	if err != nil || o.Kind != kindOutput || len(o.Evidence) > 0 {
+		t.Errorf("%v %+v", err, o)
+	}
+}
+
+// spoken is a program that refuses every input with the same words, and whose crashes
+// cannot be looked at.
+type spoken string
+
+func (p spoken) Run(context.Context, process.Case) (process.Result, error) {
+	return process.Result{Status: process.Exited, ExitCode: 3, NoOutputs: true, Stderr: []byte(p)}, nil
+}
+func (spoken) Trace(context.Context, process.Case) (*process.Crash, error) {
+	return &process.Crash{}, errors.New("not here")
+}
+func (spoken) Notes() []string { return nil }
+func (spoken) Close() error    { return nil }
+
+// The warning about a seed that fails has the words that the program printed.
+func TestSeedThatFails(t *testing.T) {
+	const words = "cannot read record 17 of 'abc'"
+	c := &Campaign{spec: &Spec{Target: Target{Command: []string{"/bin/tool"}}}, exe: Executable{Path: "/bin/tool"}, set: settings{outputs: "auto"}}
+	c.open = func(context.Context, process.Plan, int, int, bool) (process.Runner, error) {
+		return spoken(words + "\n"), nil
+	}
+	f, err := c.Probe(t.Context())
+	if err != nil || len(f.Warnings) != 1 || !strings.HasSuffix(f.Warnings[0], "the unmodified seed already fails: exit status 3: "+words) {
+		t.Errorf("%v %q", err, f.Warnings)
+	}
+	if seen := stackReader(t.Context(), spoken(""), process.Case{})(); seen != nil {
+		t.Errorf("%+v of a crash that could not be looked at", seen)
 	}
 }

@@ -54,33 +54,24 @@ func decode(b []byte) string {
 	return out.String()
 }
 
-// brokenPrefix is the length of the longest start of b that is a start of some
-// valid sequence, and at least 1.
+// brokenPrefix is the length of the longest start of b, which does not begin with a
+// valid sequence, that is a start of some valid sequence, and at least 1.
 func brokenPrefix(b []byte) int {
-	var length int
 	low, high := byte(0x80), byte(0xbf)
 	switch c := b[0]; {
-	case 0xc2 <= c && c <= 0xdf:
-		length = 2
-	case c&0xf0 == 0xe0:
-		length = 3
-		if c == 0xe0 {
-			low = 0xa0
-		} else if c == 0xed {
-			high = 0x9f
-		}
-	case 0xf0 <= c && c <= 0xf4:
-		length = 4
-		if c == 0xf0 {
-			low = 0x90
-		} else if c == 0xf4 {
-			high = 0x8f
-		}
-	default:
-		return 1
+	case c < 0xe0 || c > 0xf4:
+		return 1 // a start of two bytes would be valid with its second
+	case c == 0xe0:
+		low = 0xa0
+	case c == 0xed:
+		high = 0x9f
+	case c == 0xf0:
+		low = 0x90
+	case c == 0xf4:
+		high = 0x8f
 	}
 	n := 1
-	for n < length && n < len(b) && low <= b[n] && b[n] <= high {
+	for n < len(b) && low <= b[n] && b[n] <= high {
 		n++
 		low, high = 0x80, 0xbf
 	}
