@@ -77,7 +77,7 @@ const largeDocument = 8 << 20 // bytes
 
 // eachCompiled compiles documents one by one and returns what is wrong with them.
 func eachCompiled(ctx context.Context, docs []Document, set campaign.Settings, take func(Document, campaign.Any)) diag.List {
-	all := idle(docs, set.Options)
+	all, names := idle(docs, set.Options), make(campaignNames)
 	for _, d := range docs {
 		if len(d.Data) > largeDocument { // its tree is most of the memory that is used: collect before that is twice as much
 			defer debug.SetGCPercent(debug.SetGCPercent(25))
@@ -91,6 +91,7 @@ func eachCompiled(ctx context.Context, docs []Document, set campaign.Settings, t
 			continue
 		}
 		for _, c := range compiled {
+			all = append(all, names.add(d.Path, c)...)
 			take(d, c)
 		}
 	}

@@ -139,7 +139,7 @@ type Compiled struct {
 
 // Compile compiles every document; all that is wrong with any is returned.
 func Compile(ctx context.Context, docs []Document, set campaign.Settings) (Compiled, error) {
-	c := Compiled{Docs: docs}
+	c, names := Compiled{Docs: docs}, make(campaignNames)
 	all := idle(docs, set.Options)
 	for i, d := range docs {
 		camps, kept, list, err := compileSealed(ctx, &d, set)
@@ -152,6 +152,7 @@ func Compile(ctx context.Context, docs []Document, set campaign.Settings) (Compi
 		for _, x := range camps {
 			c.Campaigns = append(c.Campaigns, x)
 			c.Sources = append(c.Sources, d.Path)
+			all = append(all, names.add(d.Path, x)...)
 		}
 	}
 	if set.Strict {
@@ -162,6 +163,28 @@ func Compile(ctx context.Context, docs []Document, set campaign.Settings) (Compi
 	}
 	c.Warnings = all
 	return c, nil
+}
+
+// campaignNames are the documents of a run by format and name of their campaigns.
+type campaignNames map[[2]string]string
+
+// add warns of a campaign that is called as that of another document: what fails
+// alike in both is one finding.
+func (n campaignNames) add(path string, c campaign.Any) diag.List {
+	id := c.Identity()
+	key := [2]string{id.Contract, id.Name}
+	other, taken := n[key]
+	if !taken {
+		n[key] = path
+	}
+	if !taken || other == path {
+		return nil
+	}
+	return diag.List{{
+		Level: diag.Warning, Code: "input.duplicate-id", Pos: diag.Pos{File: path},
+		Message: fmt.Sprintf("%s names its campaign %s, too: what fails alike in both has one finding id, and replay takes that of %s", other, id.Name, other),
+		Hint:    "give each document's campaign a name of its own, or run them apart",
+	}}
 }
 
 // Settings is how a run's settings are kept in its manifest.
