@@ -79,7 +79,8 @@ func words(name string) (list []string) {
 
 // Verbs by what operations that are named so usually do.
 var (
-	making  = strings.Fields("create new add open make register insert start begin place post issue spawn")
+	making  = strings.Fields("create new add make register insert spawn open start begin place post issue")
+	moving  = making[7:] // which may also be said of what there is already: a door is opened
 	asking  = strings.Fields("get read find fetch show balance size len length count is has status peek list query search describe lookup view total value state left")
 	ending  = strings.Fields("delete remove close destroy free drop cancel unregister end kill release")
 	setting = strings.Fields("set put update write replace rename freeze thaw enable disable lock unlock activate deactivate publish archive restore")
@@ -121,6 +122,12 @@ func Classify(ops []Op) {
 			if o.Entity == "" {
 				o.Entity = "Thing"
 			}
+		}
+	}
+	for i := range ops { // locker_open(locker, pin) beside locker_new(pin)
+		if o := &ops[i]; o.Makes && verb(o.Name, moving) != "" && len(o.Slots) > 0 && o.Slots[0].Kind == "int" &&
+			slices.ContainsFunc(ops, func(m Op) bool { return m.Makes && m.Entity == o.Entity && verb(m.Name, moving) == "" }) {
+			o.Makes, o.Entity = false, ""
 		}
 	}
 	for i := range ops {

@@ -260,3 +260,26 @@ func TestDraftTools(t *testing.T) {
 	}
 	golden(t, "tools.txt", DraftService(f))
 }
+
+// What is opened may have been made by another operation.
+func TestClassifyMakers(t *testing.T) {
+	slot := []Slot{{Name: "n", Kind: "int"}}
+	for _, c := range []struct{ ops, want string }{
+		{"locker_new locker_open locker_close", "makes Locker, takes Locker, takes Locker"},
+		{"account_open account_open_other", "makes Account, makes AccountOther"},
+		{"open size", "makes Thing, takes Thing"},
+	} {
+		var ops []Op
+		for _, name := range strings.Fields(c.ops) {
+			ops = append(ops, Op{Name: name, Handle: -1, Answers: true, Slots: slot})
+		}
+		Classify(ops)
+		var got []string
+		for _, o := range ops {
+			got = append(got, map[bool]string{true: "makes ", false: "takes "}[o.Makes]+o.Entity)
+		}
+		if s := strings.Join(got, ", "); s != c.want {
+			t.Errorf("%s: %s, want %s", c.ops, s, c.want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package draft
 
 import (
 	"cmp"
+	"encoding/json"
 	"math"
 	"regexp"
 	"slices"
@@ -126,7 +127,7 @@ func (s schema) leafValues(path string) (list []leaf) {
 			if len(props.Members()) == 1 {
 				return of.leafValues(at)
 			}
-		case "array", "null":
+		case "null":
 		default:
 			list = append(list, leaf{m.Key.Text, at, of})
 		}
@@ -213,6 +214,9 @@ func (s schema) slot(name string) (Slot, bool) {
 		return x, true
 	case "string":
 		x.Kind = "text"
+	case "array", "object":
+		x.Kind, x.Values = "text", s.samples(name)
+		return x, len(x.Values) > 0
 	default:
 		return x, false
 	}
@@ -248,6 +252,72 @@ func (s schema) slot(name string) (Slot, bool) {
 		}
 	}
 	return x, len(x.Values) > 0
+}
+
+// samples are lists and objects of this schema, as JSON.
+func (s schema) samples(name string) (list []string) {
+	if s.kind() == "array" {
+		of, ok := s.get("items").slot(name)
+		ok = ok && s.get("items").n != nil
+		few, _ := s.number("minItems")
+		many, capped := s.number("maxItems")
+		values := of.samples()
+		for n := few; ok && n <= few+2 && n <= int64(len(values)) && (!capped || n <= many); n++ {
+			list = append(list, "["+strings.Join(values[:n], ",")+"]")
+		}
+		return list
+	}
+	props := s.get("properties").n
+	if props == nil || props.Kind != doctree.Map {
+		return nil
+	}
+	for i := range 2 {
+		var parts []string
+		for k := range props.Members() {
+			m := &props.Members()[k]
+			of, ok := schema{s.root, &m.Value}.slot(m.Key.Text)
+			values := of.samples()
+			if !ok || len(values) == 0 {
+				if slices.ContainsFunc(nodes(s.get("required").n), func(r doctree.Node) bool { return r.Text == m.Key.Text }) {
+					return nil
+				}
+				continue
+			}
+			parts = append(parts, textOf(m.Key.Text)+":"+values[i%len(values)])
+		}
+		if text := "{" + strings.Join(parts, ",") + "}"; !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+// samples are values of a slot, as JSON.
+func (s *Slot) samples() (list []string) {
+	switch s.Kind {
+	case "bool":
+		return []string{"true", "false"}
+	case "int":
+		for n := s.Min; n <= s.Max && len(list) < 3; n++ {
+			list = append(list, strconv.FormatInt(n, 10))
+		}
+	case "text":
+		for _, v := range s.Values {
+			if v == "" || v[0] != '[' && v[0] != '{' { // else it is a sample of a list or an object
+				v = textOf(v)
+			}
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+func textOf(text string) string {
+	data, err := json.Marshal(text)
+	if err != nil {
+		panic("draft: a text has no JSON: " + err.Error())
+	}
+	return string(data)
 }
 
 // typed is a slot's type in the language, of an input or of a field: its words are given,

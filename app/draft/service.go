@@ -119,7 +119,11 @@ func analyse(f *ServiceFacts) *analysis {
 				e.skip = fmt.Sprintf("it may want each %s once, and nothing brings the service back to its beginning; say how under reset in the system file", x[0].Name)
 			}
 		}
-		a.creatable(r)
+	}
+	for range a.resources { // as one may be made of another
+		for _, r := range a.resources {
+			a.creatable(r)
+		}
 	}
 	a.assumeCreation()
 	return a
@@ -137,6 +141,17 @@ func answerOf(o *sut.Operation) []byte {
 
 // creatable skips what nothing makes.
 func (a *analysis) creatable(r *resource) {
+	for _, e := range slices.Concat(r.made, r.uses) {
+		e.slots = slices.DeleteFunc(e.slots, func(x *input) bool { return x.optional && x.of != nil && len(x.of.made) == 0 })
+		for _, x := range e.slots {
+			if x.of != nil && len(x.of.made) == 0 && e.skip == "" {
+				e.skip = "nothing that can be called makes a " + x.of.name
+			}
+		}
+		if r.parent != nil && len(r.parent.made) == 0 && e.skip == "" {
+			e.skip = "nothing that can be called makes a " + r.parent.name
+		}
+	}
 	r.made = slices.DeleteFunc(r.made, func(e *endpoint) bool { return e.skip != "" })
 	if r.alone || len(r.made) > 0 {
 		return

@@ -290,6 +290,8 @@ func comparable(f *field, l leaf) bool {
 		return f.Kind == "bool"
 	case "string":
 		return f.Kind == "text"
+	case "array":
+		return f.Kind == "text" && len(f.Values) > 0 && strings.HasPrefix(f.Values[0], "[")
 	}
 	return false
 }

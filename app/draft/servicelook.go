@@ -11,22 +11,7 @@ import (
 // not ok: there is none. What was seen of the calls before stands in f.Seen.
 func NextLook(f *ServiceFacts) (c sut.Call, ok bool) {
 	a := analyse(f)
-	sent := func(v any) json.RawMessage {
-		text, err := json.Marshal(v)
-		if err != nil {
-			return json.RawMessage("null")
-		}
-		return text
-	}
-	value := func(s *Slot) json.RawMessage {
-		switch {
-		case s.Kind == "bool":
-			return sent(true)
-		case s.Kind == "text" && len(s.Values) > 0:
-			return sent(s.Values[0])
-		}
-		return sent(s.Min)
-	}
+	value := func(s *Slot) json.RawMessage { return json.RawMessage(s.samples()[0]) }
 	made := map[*resource]json.RawMessage{}
 	for _, r := range a.resources {
 		for _, e := range r.made {
@@ -64,11 +49,11 @@ func NextLook(f *ServiceFacts) (c sut.Call, ok bool) {
 				c.Named = append(c.Named, sut.Named{Name: e.handle, Value: id})
 			}
 			for _, x := range e.slots {
-				v := value(&x.Slot)
-				if x.of != nil {
-					if v = made[x.of]; len(v) == 0 || string(v) == "null" {
-						continue next
-					}
+				v := made[x.of]
+				if x.of == nil {
+					v = value(&x.Slot)
+				} else if len(v) == 0 || string(v) == "null" {
+					continue next
 				}
 				c.Named = append(c.Named, sut.Named{Name: x.Name, Value: v})
 			}

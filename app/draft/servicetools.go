@@ -81,6 +81,7 @@ func (a *analysis) tools() {
 			continue
 		case e.op.Reads:
 			role, why = reads, "it says that it only reads"
+		case of != nil && len(e.op.Arguments) == 1 && a.movesOn(e):
 		case verb(e.op.Name, ending) != "" && of != nil && len(e.op.Arguments) == 1:
 			role, why, of.ends = ends, "named "+verb(e.op.Name, ending), true
 		case verb(e.op.Name, setting) != "" || verb(e.op.Name, []string{"edit", "change", "modify"}) != "":
@@ -100,6 +101,20 @@ func (a *analysis) tools() {
 		}
 		a.add(e, of, role, why)
 	}
+}
+
+// movesOn reports whether an operation is named for a word of a state that answers show: what is
+// cancelled is still there.
+func (a *analysis) movesOn(e *endpoint) bool {
+	return slices.ContainsFunc(a.endpoints, func(g *endpoint) bool {
+		return slices.ContainsFunc(g.leaves, func(l leaf) bool {
+			f := &field{}
+			for _, v := range nodes(l.of.get("enum").n) {
+				f.Values = append(f.Values, v.Text)
+			}
+			return f.stateWord(&endpoint{op: e.op}) != ""
+		})
+	})
 }
 
 // handled reports whether an entity that an operation makes is what later calls name, and

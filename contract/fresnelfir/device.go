@@ -3,8 +3,11 @@ package fresnelfir
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
@@ -52,7 +55,7 @@ func newModule(p *plan, binary []byte, open dut.Opener, seed uint64) *module {
 	for i, f := range p.doc.Functions {
 		c := call{binding: -1}
 		if f.Observer {
-			b := dut.Binding{Function: f.Binding, Part: f.Part, Result: resultKinds[f.Result.Type], Unsigned: f.Result.Unsigned}
+			b := dut.Binding{Function: f.Binding, Part: f.Part, Result: resultKinds[f.Result.Type], Nested: holdsJSON(f.Result.Values...), Unsigned: f.Result.Unsigned}
 			for _, x := range f.Params {
 				b.Params = append(b.Params, dut.Param{Name: x.Name, Kind: dut.Ref})
 			}
@@ -85,7 +88,7 @@ func (m *module) action(p *plan, a model.Action) call {
 	if x == nil {
 		return c
 	}
-	b := dut.Binding{Function: x.Function, Part: x.Part, Result: resultKinds[x.Result.Type], Unsigned: x.Result.Unsigned}
+	b := dut.Binding{Function: x.Function, Part: x.Part, Result: resultKinds[x.Result.Type], Nested: holdsJSON(x.Result.Values...), Unsigned: x.Result.Unsigned}
 	for _, name := range x.Args {
 		src, _ := p.doc.ArgumentOf(x, name)
 		arg := p.argumentOf(src)
@@ -114,6 +117,13 @@ var comparisons = map[string]ir.Op{"<": ir.Lt, "<=": ir.Lte, "==": ir.Eq, "!=": 
 
 // resultKinds are how values cross.
 var resultKinds = [...]dut.Kind{ir.NoType: dut.Void, ir.String: dut.String, ir.Bool: dut.Bool, ir.Int: dut.Int, ir.Enum: dut.Enum, ir.Ref: dut.Ref}
+
+// holdsJSON reports whether one of some words is the JSON of a list or an object.
+func holdsJSON(words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool {
+		return len(w) > 0 && strings.ContainsRune("[{", rune(w[0])) && json.Valid([]byte(w))
+	})
+}
 
 // result is what an answer is to the model.
 type result struct {

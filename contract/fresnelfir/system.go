@@ -1,6 +1,7 @@
 package fresnelfir
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -254,10 +255,22 @@ func (s *systemInstance) Call(binding int, args []dut.Value) dut.Reply {
 	}
 	call := sut.Call{Operation: b.Function}
 	list := make([]json.RawMessage, len(args))
+	names, ok := s.byName(b)
+	op, _ := sut.Find(s.ops, b.Function)
 	for i, a := range args {
 		list[i] = s.lower(a)
+		if op == nil || a.Kind != dut.String || !holdsJSON(a.Str) {
+			continue
+		}
+		at := i
+		if ok {
+			at = slices.IndexFunc(op.Arguments, func(x sut.Argument) bool { return x.Name == names[i] })
+		}
+		if at < len(op.Arguments) && slices.Contains([]string{"array", "object"}, op.Arguments[at].Type) {
+			list[i] = json.RawMessage(a.Str)
+		}
 	}
-	if names, ok := s.byName(b); ok {
+	if ok {
 		for i, name := range names {
 			call.Named = append(call.Named, sut.Named{Name: name, Value: list[i]})
 		}
@@ -278,6 +291,11 @@ func (s *systemInstance) Call(binding int, args []dut.Value) dut.Reply {
 		if !ok {
 			s.fails(dut.Refused, fmt.Sprintf("the answer %.60s has no %s", o.Value, b.Part), nil)
 			return dut.Reply{Cause: dut.Refused}
+		}
+		if b.Nested && len(v) > 0 && (v[0] == '[' || v[0] == '{') {
+			var text bytes.Buffer
+			_ = json.Compact(&text, v) // an answer that is no JSON has ended the call
+			return dut.Reply{Value: dut.Text(text.String())}
 		}
 		return s.lift(b.Result, v)
 	case o.End == sut.Refused && !o.Undeclared:

@@ -63,6 +63,7 @@ type Binding struct {
 	Params   []Param
 	Part     string // of a system: which part of its answer is the result; "": all of it
 	Result   Kind
+	Nested   bool // of a system: a list or an object is answered as a text, its JSON
 	Unsigned bool // an int that comes back in 32 bits has no sign
 }
 
