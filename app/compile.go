@@ -198,6 +198,7 @@ type Settings struct {
 // manifest keeps everything that the run needs to be compiled again.
 func (a *App) manifest(st *store.Store, c Compiled, b *Bundle, set campaign.Settings, cases int64) (store.Manifest, error) {
 	m := store.Manifest{Command: a.commandLine(), Version: Version, Files: make(map[string]string), Digests: b.digests}
+	m.Folder, _ = os.Getwd() // if it is not known, nothing is said of it
 	release := func() {}
 	for _, d := range c.Docs {
 		if d.Release != nil {

@@ -36,7 +36,10 @@ func (a *App) revive(ctx context.Context, st *store.Store, runID, contract, name
 	if err != nil {
 		return nil, err
 	}
-	if err := a.open(ctx, r); err != nil {
+	if err = startedHere(r.journal.Manifest()); err == nil {
+		err = a.open(ctx, r)
+	}
+	if err != nil {
 		return nil, errors.Join(err, r.close())
 	}
 	return r, nil
@@ -155,9 +158,10 @@ func (a *App) Replay(ctx context.Context, st *Store, finding string, job ReplayJ
 	if err != nil {
 		return out, err
 	}
+	m := r.journal.Manifest()
 	now := false // the document as it is now decides
 	if !job.AsStored {
-		changed, err := changedSince(st, r.journal.Manifest(), r.source)
+		changed, err := changedSince(st, m, r.source)
 		if err != nil {
 			return out, err
 		}
@@ -184,6 +188,11 @@ func (a *App) Replay(ctx context.Context, st *Store, finding string, job ReplayJ
 	conf, err := triage.Confirm(ctx, r.execute, f.Contract, at, f.Fingerprint, times)
 	if err != nil {
 		return out, diag.Environment("running case %d again: %w", at.Index, err)
+	}
+	if conf.Rerun.Same == 0 && job.System == "" {
+		if err := startedHere(m); err != nil {
+			return out, err
+		}
 	}
 	if conf.Rerun.Errors > 0 && conf.Rerun.Same == 0 {
 		return out, diag.Environment("running case %d again: %s", at.Index, conf.Outcome.Title)
@@ -221,6 +230,11 @@ func (a *App) RunCase(ctx context.Context, st *Store, runID, contract, name stri
 	o, err := r.exec.Execute(ctx, state, c)
 	if err != nil {
 		return campaign.Outcome{}, nil, diag.Environment("running case %d: %w", index, err)
+	}
+	if o.Verdict != campaign.VerdictFail && system == "" {
+		if err := startedHere(r.journal.Manifest()); err != nil {
+			return campaign.Outcome{}, nil, err
+		}
 	}
 	var shown []campaign.Exhibit
 	if d, ok := campaign.As[campaign.Describer[any]](r.campaign); ok {

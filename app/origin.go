@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/store"
 )
 
 // origin is where a run is started: its folder, and what git's files and the
@@ -43,6 +45,25 @@ func (a *App) origin() *campaign.Origin {
 		o.CI = u.String()
 	}
 	return &o
+}
+
+// startedHere is an error for a run of another folder whose documents are not in
+// this one: programs and systems that they name may not be found either, so that
+// a case that does not fail as it did says nothing.
+func startedHere(m store.Manifest) error {
+	there, err := os.Stat(m.Folder)
+	if err != nil {
+		return nil //nolint:nilerr // the run comes from another machine, or from where nothing is left
+	}
+	if here, err := os.Stat("."); err != nil || os.SameFile(here, there) {
+		return nil //nolint:nilerr // a folder that is gone is not the one
+	}
+	for _, s := range m.Specs {
+		if _, err := os.Stat(s.Path); err != nil && !filepath.IsAbs(s.Path) {
+			return diag.WithHint(diag.Refused("run %s was started in %s, and %s is not in this folder", m.RunID, m.Folder, s.Path), "cd "+ShellLine([]string{m.Folder}))
+		}
+	}
+	return nil
 }
 
 // checkedOut is the commit and the branch of the repository that a folder is in,

@@ -238,6 +238,10 @@ func (a *App) Resume(ctx context.Context, runID string, job Job) (campaign.Recor
 	}
 	defer j.Close()
 	m := j.Manifest()
+	if err := startedHere(m); err != nil {
+		_ = w.Close() // the error above is the one to report
+		return campaign.Record{}, err
+	}
 	c, set, changed, err := a.Stored(ctx, st.Blob, m)
 	if err == nil && len(changed) > 0 {
 		err = diag.WithHint(diag.Refused("%s changed since run %s began; continuing would mix two programs in one run", strings.Join(changed, ", "), id), "start a new run")

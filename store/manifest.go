@@ -16,7 +16,8 @@ type Manifest struct {
 	RunID      string              `json:"run_id"`
 	Created    time.Time           `json:"created"`
 	Command    []string            `json:"command"`
-	Version    string              `json:"version"` // of Thresh
+	Folder     string              `json:"folder,omitempty"` // that the run was started in: relative paths begin there
+	Version    string              `json:"version"`          // of Thresh
 	Specs      []SpecRef           `json:"specs"`
 	Files      map[string]string   `json:"files,omitempty"`   // path to blob: files that documents named (seeds, dictionaries)
 	Digests    map[string]string   `json:"digests,omitempty"` // path to hex SHA-256: files that decide the cases and are not kept (programs)

@@ -198,7 +198,9 @@ func (b *promotion) invariants(key string, from *doctree.Node, each func(i int, 
 		}
 		nodes = append(nodes, m.node())
 	}
-	b.out.put(key, list(nodes...))
+	if nodes != nil {
+		b.out.put(key, list(nodes...))
+	}
 	return nil
 }
 

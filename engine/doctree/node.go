@@ -72,9 +72,9 @@ type Member struct {
 // Merged reports whether the member came out of a merge key <<.
 func (m *Member) Merged() bool { return m.Key.merged }
 
-// Items are the values of a list.
+// Items are the values of a list; of nil none.
 func (n *Node) Items() []Node {
-	if n.parts == nil {
+	if n == nil || n.parts == nil {
 		return nil
 	}
 	return n.parts.items
