@@ -39,7 +39,7 @@ var FormatCodes = map[string][]string{
 		"constant-property", "constraint-operator", "coverage-floor", "cyclic-ref", "dangling-entity-ref",
 		"dangling-protocol-ref", "default", "depth", "derived-body", "duplicate-branch", "duplicate-parameter",
 		"duplicate-value", "empty-alt", "empty-enum", "empty-generator", "enum-value", "epoch-size",
-		"generator-value", "handle-collision", "idle-constraint", "idle-value", "int-bounds", "invalid-repeat-bounds",
+		"generator-value", "handle-collision", "hidden-guard", "idle-constraint", "idle-value", "int-bounds", "invalid-repeat-bounds",
 		"missing-binding", "missing-effect", "missing-parameter", "models", "never-asked", "never-compared", "never-exercised",
 		"no-actions", "not-a-condition", "observer-binding", "operand-type", "outside-domain", "property-predicate",
 		"property-rule", "recursion", "refinement-base", "rejects", "reserved-variable", "return-type", "strength",

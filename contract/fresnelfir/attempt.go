@@ -10,8 +10,9 @@ import (
 
 // compileAttempts finds, by branch with a guard, the action that it begins
 // with, if its binding says how the module refuses it: such an action may be
-// tried though the guard does not hold, and has to be refused. Where another branch
-// may begin with it, that one's guard must not hold either.
+// tried though the guard does not hold, and has to be refused, unless the system cannot
+// know what the guard asks for. Where another branch may begin with it, that one's guard
+// must not hold either.
 func (p *plan) compileAttempts() {
 	for at := range p.nodes {
 		children := p.grammar.Nodes[at].Children
@@ -22,7 +23,7 @@ func (p *plan) compileAttempts() {
 				continue
 			}
 			if b.leads >= 0 {
-				if x := p.program.Actions()[b.leads].Binding; x != nil && x.Rejects != nil {
+				if x := p.program.Actions()[b.leads].Binding; x != nil && x.Rejects != nil && !b.hidden {
 					b.attempt, b.told, p.nodes[at].attempts = b.leads, p.told(x), true
 				}
 			}

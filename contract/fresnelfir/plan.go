@@ -64,6 +64,7 @@ type branch struct {
 	weight float64
 	guard  model.Condition
 	open   bool       // has no guard
+	hidden bool       // asks for what the system cannot know
 	parts  []conjunct // of the guard
 	far    model.Distance
 	// unreachable says why it is never taken; "" if it may be.
@@ -148,7 +149,7 @@ func (p *plan) add(n *ir.Node, rules map[string]int) int {
 		g.Kind = walk.Alt
 		for _, b := range n.Branches {
 			g.Children = append(g.Children, p.add(b.Body, rules))
-			x := branch{id: b.ID, weight: float64(b.Weight), open: b.Guard == nil}
+			x := branch{id: b.ID, weight: float64(b.Weight), open: b.Guard == nil, hidden: p.doc.Hidden(b.Guard) != ""}
 			if b.Guard != nil {
 				x.guard, x.parts, x.far = p.program.Condition(b.Guard), p.compileParts(b.Guard), p.program.Distance(b.Guard, true)
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/examples/wasmemit"
 )
 
@@ -65,6 +66,60 @@ func TestAttemptsThatAnotherBranchAllows(t *testing.T) {
 		got := slices.Sorted(maps.Keys(failing))
 		if c.found != slices.Equal(got, []string{"the module takes take, which the model does not allow"}) || !c.found && len(got) > 0 {
 			t.Errorf("%s: found %q", name, got)
+		}
+	}
+}
+
+// What a guard forbids by an input or an actor that no call tells the module, no module can refuse:
+// it is not tried, and check says so.
+func TestGuardsOfWhatTheModuleIsNotTold(t *testing.T) {
+	taking := func(text string) []byte { // whatever it is called with
+		m := wasmemit.New()
+		m.Memory(1, 1)
+		for _, name := range []string{"open", "take"} {
+			params := wasmemit.Params(wasmemit.I32)
+			m.Func(name, params[:1-strings.Count(text, `"`+name+`","args":[]`)], params).I32(1)
+		}
+		return m.Bytes()
+	}
+	text := strings.Replace(boxModel, "BRANCHES", `{"id":"three",`+upTo3+`,"body":`+callTake+`}`, 1)
+	untold := strings.Replace(text, `"args":["k"]`, `"args":[]`, 1)
+	actor := func(s string) string {
+		s = strings.ReplaceAll(s, `["field","input","k"]`, `["field","actor","k"]`)
+		return strings.Replace(s, `"entities":{`, `"entities":{"User":{"fields":{"k":{"type":"int","min":1,"max":6}}},`, 1)
+	}
+	in := func(s, action string) string {
+		return strings.Replace(s, `{"function":"`+action+`","args":[]`, `{"function":"`+action+`","args":["k"]`, 1)
+	}
+	withJ := strings.Replace(untold, `"open","args":[]`, `"open","args":["j"]`, 1)
+	byActor := actor(strings.Replace(withJ, `"domains":{"k":`, `"domains":{"j":`, 1))
+	for name, c := range map[string]struct {
+		text   string
+		hidden string
+	}{
+		"the call tells":        {text, ""},
+		"another call tells":    {in(untold, "open"), ""},
+		"nothing tells":         {strings.Replace(withJ, `"domains":{`, `"domains":{"j":{"type":"int","min":1,"max":2},`, 1), "input.k"},
+		"an actor":              {byActor, "actor.k"},
+		"an actor by its field": {strings.Replace(byActor, `"open","args":["j"]`, `"open","args":["actor.k"]`, 1), ""},
+		"an actor by an input":  {actor(in(untold, "open")), ""},
+		"an actor that changes": {strings.Replace(byActor, `"take":{"sets":[]}`, `"take":{"sets":[{"target":["actor","k"],"value":5}]}`, 1), ""},
+	} {
+		doc, src, list := ir.Decode("box.json", []byte(c.text))
+		said := ""
+		for _, d := range append(list, ir.Check(doc, src)...) {
+			if d.Code == "fresnelfir.hidden-guard" {
+				said = d.Message
+			}
+		}
+		if (said != "") != (c.hidden != "") || !strings.Contains(said, c.hidden) {
+			t.Errorf("%s: check says %q", name, said)
+		}
+		camp := withModuleNamed(t, engine(t), "box.json", c.text, taking(c.text))
+		camp.budget = 200
+		_, failing := explore(t, camp, "")
+		if _, found := failing["the module takes take, which the model does not allow"]; found != (c.hidden == "") {
+			t.Errorf("%s: found %q", name, slices.Collect(maps.Keys(failing)))
 		}
 	}
 }

@@ -32,6 +32,7 @@ func Check(doc *Document, src *Source) diag.List {
 	c.exercised()
 	c.unset()
 	c.separate()
+	c.guards()
 	c.list.Sort()
 	return c.list
 }

@@ -1,0 +1,90 @@
+package ir
+
+import "slices"
+
+// Hidden is what a guard asks for that the system cannot know, "" if it may know all: an
+// input that no call passes on, or a field of the actor that no action sets, where no call
+// says who acts. No system can refuse what only that forbids.
+func (d *Document) Hidden(guard *Expr) string {
+	if guard == nil {
+		return ""
+	}
+	told := d.told()
+	hidden := ""
+	guard.Walk(func(e *Expr) {
+		switch {
+		case e.Op != FieldOf || hidden != "":
+		case e.Input && !told.inputs[e.Text]:
+			hidden = "input." + e.Text
+		case e.Var == "actor" && !e.Input && !told.actor && !told.fields[e.Text] &&
+			!told.inputs[e.Text] && !told.inputs[d.Actor+"_"+e.Text] && !told.inputs["actor_"+e.Text]:
+			hidden = "actor." + e.Text
+		}
+	})
+	return hidden
+}
+
+// told is what calls say, or what they change.
+type told struct {
+	actor          bool
+	fields, inputs map[string]bool // fields of the actor that actions set
+}
+
+func (d *Document) told() told {
+	t := told{fields: map[string]bool{}, inputs: map[string]bool{}}
+	see := func(e *Expr) {
+		e.Walk(func(x *Expr) {
+			t.inputs[x.Text] = t.inputs[x.Text] || x.Input
+			t.actor = t.actor || x.Var == "actor" || slices.Contains(x.Names, "actor")
+		})
+	}
+	for _, b := range d.Bindings.Actions {
+		for _, name := range b.Args {
+			x, _ := d.ArgumentOf(b, name)
+			t.actor = t.actor || x.Var == "actor"
+			if x.Kind == ArgInput {
+				t.inputs[x.Domain] = true
+			}
+			if x.Value != nil {
+				see(x.Value.Value)
+			}
+		}
+	}
+	for _, e := range d.Effects {
+		t.actor = t.actor || e.Creates != nil && e.Creates.Entity == d.Actor
+		for _, s := range e.Sets {
+			t.fields[s.Field] = t.fields[s.Field] || s.Var == "actor"
+			s.Value.Walk(func(x *Expr) { t.inputs[x.Text] = t.inputs[x.Text] || x.Input }) // a call may say the field
+		}
+	}
+	return t
+}
+
+// first is the action that a node begins with, "" if that depends.
+func (n *Node) first() string {
+	for n.Kind == Seq && len(n.Children) > 0 {
+		n = n.Children[0]
+	}
+	return n.Action
+}
+
+// guards doubts those that no system can keep: what they forbid is not tried.
+func (c *checker) guards() {
+	if c.list.HasErrors() {
+		return
+	}
+	for _, p := range c.doc.Protocols {
+		p.Root.Walk(func(n *Node) {
+			for _, b := range n.Branches {
+				call := c.doc.Binding(b.Body.first())
+				if call == nil || call.Rejects == nil {
+					continue
+				}
+				if hidden := c.doc.Hidden(b.Guard); hidden != "" {
+					c.doubt(b.Guard.Place, "hidden-guard", "pass it as an argument of a call",
+						"the guard of %q asks for %s, of which no call tells the system: what it forbids is not tried", b.ID, hidden)
+				}
+			}
+		})
+	}
+}
