@@ -57,7 +57,11 @@ func (d *decoder) compileWhen(n *doctree.Node, path string) *node {
 					pos.Col++
 				}
 			}
-			d.fail(Schema, pos, "expression", path, "when: "+e.Message, e.Hint)
+			hint := e.Hint
+			if name, ok := strings.CutPrefix(e.Message, "there is no value "); ok && slices.Contains(format().one.Keys(d.c.Type), name) {
+				hint = name + " is a key of the case: write it beside assert"
+			}
+			d.fail(Schema, pos, "expression", path, "when: "+e.Message, hint)
 			continue
 		}
 		p := &node{kind: leaf, target: wholeCase, path: path, at: d.c.pos(v), op: "when", value: v.Text, looks: looks, finds: finds, prog: speclang.Compile(form, speclang.Options{})}
