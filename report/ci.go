@@ -13,11 +13,11 @@ import (
 // The formats of one code host or dashboard each: what it shows beside the code
 // is the same as everywhere, findings and what kept a run from being a full one.
 
-// place is where a finding stands in its document: the first failing block that
-// its evidence points at; 0 if that is not known.
-func place(f *campaign.Finding) int {
+// place is where a finding stands: the line of the source in which it struck, or of
+// the document, source, that its evidence points at first; line 0 if none is known.
+func place(f *campaign.Finding, source string) (file string, at int) {
 	if f == nil {
-		return 0
+		return source, 0
 	}
 	for i := range f.Evidence {
 		d := f.Evidence[i].Document
@@ -30,11 +30,15 @@ func place(f *campaign.Finding) int {
 				line, size = b.From, n
 			}
 		}
-		if line > 0 {
-			return line + max(d.First, 1) - 1
+		if line == 0 {
+			continue
 		}
+		if d.Line > 0 { // a file of its own, such as the one that a stack trace ends in
+			source = d.Name
+		}
+		return source, line + max(d.First, 1) - 1
 	}
-	return 0
+	return source, 0
 }
 
 // problem is a point that is not ok, with where it stands.
@@ -54,7 +58,8 @@ func problems(rec *campaign.Record) []problem {
 		}
 		for _, p := range s.Points {
 			if p.Status == failed || p.Status == errored {
-				out = append(out, problem{p, file, max(place(p.Finding), 1), name})
+				at, line := place(p.Finding, file)
+				out = append(out, problem{p, at, max(line, 1), name})
 			}
 		}
 	}
@@ -186,7 +191,8 @@ func writeCTRF(w io.Writer, rec campaign.Record, opt Options) error {
 				t.Status, t.Message, sum.Failed = "failed", "not judged: "+x.summary(), sum.Failed+1
 			}
 			if f := p.Finding; f != nil {
-				t.Line, t.Type, t.Flaky = place(f), f.Kind, f.Flaky
+				t.File, t.Line = place(f, file)
+				t.Type, t.Flaky = f.Kind, f.Flaky
 				t.Extra = map[string]string{"id": f.ID, "severity": f.Severity.String(), "reproduce": shellQuote(f.Reproduce)}
 			}
 			out.Results.Tests = append(out.Results.Tests, t)

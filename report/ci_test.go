@@ -88,10 +88,30 @@ func TestHostsGetWhatTheyRequire(t *testing.T) {
 func TestPlaceIsTheFailingBlock(t *testing.T) {
 	doc := &campaign.Document{Body: "x", First: 11, Blocks: []campaign.Block{
 		{From: 1, To: 2}, {From: 3, To: 9, Verdict: campaign.VerdictFail}, {From: 5, To: 5, Verdict: campaign.VerdictFail}}}
-	if n := place(&campaign.Finding{Evidence: []campaign.Exhibit{campaign.TextExhibit("a", "b"), {Kind: "document", Document: doc}}}); n != 15 {
-		t.Errorf("line %d, want 15", n)
+	frame := &campaign.Document{Name: "src/rates.py", Line: 8, First: 7, Body: "x\ny\n", Blocks: []campaign.Block{{From: 2, To: 2, Verdict: campaign.VerdictFail}}}
+	for want, list := range map[string][]campaign.Exhibit{
+		"doc.md:15":      {campaign.TextExhibit("a", "b"), {Kind: "document", Document: doc}, {Kind: "document", Document: frame}},
+		"src/rates.py:8": {{Kind: "document", Document: frame}},
+		"doc.md:0":       nil,
+	} {
+		file, line := place(&campaign.Finding{Evidence: list}, "doc.md")
+		if got := fmt.Sprintf("%s:%d", file, line); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
-	if n := place(&campaign.Finding{}); n != 0 {
-		t.Errorf("line %d without a document", n)
+}
+
+// Every format that code hosts read names the file that a line is of.
+func TestFilesOfLines(t *testing.T) {
+	rec := campaign.Record{Verdict: "fail", Complete: true, Campaigns: []campaign.CampaignRecord{{Contract: "c", Name: "n", Source: "doc.yaml", Cases: campaign.Counts{Run: 1, Fail: 1}}},
+		Findings: []campaign.Finding{{ID: "F-1", Contract: "c", Campaign: "n", Evidence: []campaign.Exhibit{{Kind: "document", Document: &campaign.Document{
+			Name: "src/rates.py", Line: 8, First: 8, Body: "x\n", Blocks: []campaign.Block{{From: 1, To: 1, Verdict: campaign.VerdictFail}}}}}}}}
+	for format, want := range map[string]string{
+		"github": "file=src/rates.py,line=8,", "codequality": `"path": "src/rates.py"`, "ctrf": `"filePath": "src/rates.py"`,
+		"junit": `file="src/rates.py" line="8"`, "sarif": `"uri": "src/rates.py"`,
+	} {
+		if got := write(t, format, rec, Options{}); !strings.Contains(got, want) {
+			t.Errorf("%s: no %q in\n%s", format, want, got)
+		}
 	}
 }

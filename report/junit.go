@@ -118,7 +118,8 @@ func junitOf(s suite, rec *campaign.Record, opt Options) junitSuite {
 			jc.Time = seconds(p.Elapsed.Seconds())
 		}
 		if p.Finding != nil && file != "" {
-			jc.Line = place(p.Finding)
+			jc.File, jc.Line = place(p.Finding, s.Campaign.Source)
+			jc.File = xmlText(jc.File)
 		}
 		switch p.Status {
 		case held:

@@ -187,10 +187,11 @@ func sarifOf(rec *campaign.Record, opt Options) sarifRun {
 	by, lost := findingsByCampaign(rec)
 	for i := range rec.Campaigns {
 		c := &rec.Campaigns[i]
-		loc := locate(c.Source)
+		locate(c.Source)
 		for _, f := range by[i] {
+			file, line := place(f, c.Source)
 			run.Results = append(run.Results, sarifResultOf(f, rule(f), []sarifResultLocation{{
-				sarifPhysical{loc, sarifRegion{1}},
+				sarifPhysical{locate(file), sarifRegion{max(line, 1)}},
 				[]sarifLogical{{c.Name, c.Contract + "." + c.Name}},
 			}}))
 		}

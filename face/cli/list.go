@@ -120,13 +120,13 @@ func (a *application) showRuns(runs []store.RunSummary) error {
 	}
 	width, when, room := a.width(), time.DateTime, 60
 	if width > 0 {
-		const fixed = len("interrupted  VERDICT  ") + 2 + 2 + 2
-		run, cases, findings := 0, len("CASES"), len("FINDINGS")
+		const fixed = len("VERDICT") + 5*2
+		run, status, cases, findings := 0, len("STATUS"), len("CASES"), len("FINDINGS")
 		for _, r := range runs {
-			run, cases, findings = max(run, len(r.RunID)), max(cases, len(diag.Number(r.Cases.Run))), max(findings, len(found(r)))
+			run, status, cases, findings = max(run, len(r.RunID)), max(status, len(r.Status)), max(cases, len(diag.Number(r.Cases.Run))), max(findings, len(found(r)))
 		}
-		taken := fixed + run + cases + findings
-		if room = min(60, width-taken-len(when)-2); room < len("CAMPAIGNS") {
+		taken := fixed + run + status + cases + findings
+		if room = min(60, width-taken-len(when)-2); room < 20 {
 			when = "01-02 15:04"
 			room = max(len("CAMPAIGNS"), min(60, width-taken-len(when)-2))
 		}
@@ -134,7 +134,8 @@ func (a *application) showRuns(runs []store.RunSummary) error {
 	of := make(map[string]string) // the format of campaigns by name; of several "several"
 	for _, r := range runs {
 		for _, name := range r.Campaigns {
-			if format := strings.Join(r.Contracts, ", "); of[name] == "" {
+			if len(r.Contracts) != 1 { // it does not say which is whose
+			} else if format := r.Contracts[0]; of[name] == "" {
 				of[name] = format
 			} else if of[name] != format {
 				of[name] = "several"
