@@ -147,18 +147,7 @@ func (a *App) lookAtPages(t *Try, thing *draft.Thing, out string) (*draft.Draft,
 			return nil, diag.Refused("%s: %s", f, Reason(err))
 		}
 		p := draft.Page{Path: f, Tests: doc.Contract != nil && doc.Contract.Name() == "spectest"}
-		lines := bytes.Split(doc.Data, []byte("\n"))
-		for i, l := range lines {
-			if string(bytes.TrimSpace(l)) == "```console" {
-				if p.Blocks++; p.Blocks == 1 {
-					p.Line = i + 1
-				}
-				lines[i] = append(bytes.TrimRight(bytes.Clone(l), " \t\r"), " run"...)
-			}
-		}
-		if t.Yes {
-			p.Run = bytes.Join(lines, []byte("\n"))
-		}
+		p.ReadPage(doc.Data, t.Yes, onPath, linkable)
 		if p.Tests {
 			tests++
 		}
@@ -170,7 +159,7 @@ func (a *App) lookAtPages(t *Try, thing *draft.Thing, out string) (*draft.Draft,
 		return nil, diag.Refused("%s holds no Markdown page", path)
 	case d.Folder != "": // copies
 	case tests == 0 && len(d.Questions) > 0:
-		all := []string{"to run them as they are, in a copy: --yes"}
+		all := []string{"to run them in copies of the pages, with links to the files of this folder that they name: --yes"}
 		for _, q := range d.Questions {
 			all = append(all, fmt.Sprintf("%s: %s", q.At, q.Ask))
 		}
@@ -179,4 +168,31 @@ func (a *App) lookAtPages(t *Try, thing *draft.Thing, out string) (*draft.Draft,
 		return nil, diag.WithHint(diag.Refused("%s has neither tests nor console blocks that could become tests", path), "thresh init spectest writes a starter page")
 	}
 	return d, nil
+}
+
+// shellWords are words of a shell, which are no programs.
+var shellWords = strings.Fields("alias bg case cd command declare do done echo else eval exec exit export false fg fi for function if jobs kill let local printf " +
+	"popd pushd pwd read return set shift source test then time trap true type ulimit umask unalias unset until wait while")
+
+func onPath(name string) bool {
+	_, err := exec.LookPath(name)
+	return err == nil || slices.Contains(shellWords, name) || strings.Contains(name, "=")
+}
+
+// linkable is what a word of a command names in this folder, absolute: the first part of
+// its path; "" if it names nothing. A word without a slash or an extension may be anything.
+func linkable(word string) string {
+	local := filepath.Clean(strings.Trim(word, `"'`))
+	if !strings.ContainsAny(word, "/.") || !filepath.IsLocal(local) || local == "." {
+		return ""
+	}
+	if _, err := os.Stat(local); err != nil {
+		return ""
+	}
+	first, _, _ := strings.Cut(local, string(filepath.Separator))
+	abs, err := filepath.Abs(first)
+	if err != nil {
+		return ""
+	}
+	return abs
 }

@@ -2,7 +2,6 @@ package draft
 
 import (
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -165,49 +164,4 @@ func inQuotes(list []string) string {
 		out[i] = strconv.Quote(s)
 	}
 	return strings.Join(out, ", ")
-}
-
-// Page is a Markdown page that was looked at.
-type Page struct {
-	Path   string
-	Tests  bool // it has test blocks, or transcripts that are run
-	Blocks int  // console blocks that are not run
-	Line   int  // of the first of them
-	// Run is the page with these blocks made tests; nil: the user did not ask for that.
-	Run []byte
-}
-
-// DraftPages runs the pages that have tests; transcripts that nothing runs yet
-// are a question each. Pages in dir of which none has tests are copied to the
-// folder out, their transcripts made tests, if the user said that these may be run.
-func DraftPages(path string, folder bool, pages []Page, dir, out string) *Draft {
-	d := &Draft{Format: "spectest", Document: path}
-	tests := 0
-	for _, p := range pages {
-		if p.Tests {
-			tests++
-		}
-	}
-	for _, p := range pages {
-		if tests == 0 && p.Run != nil && p.Blocks > 0 {
-			name, err := filepath.Rel(dir, p.Path)
-			if err != nil {
-				name = filepath.Base(p.Path)
-			}
-			d.Folder, d.Document = out, "."
-			d.Files = append(d.Files, campaign.File{Name: name, Data: p.Run})
-			d.why("%s: a copy whose console blocks are run, each page in its own folder.", name)
-			continue
-		}
-		if p.Blocks > 0 {
-			d.Questions = append(d.Questions, Question{At: fmt.Sprintf("%s:%d", p.Path, p.Line),
-				Ask: fmt.Sprintf("may the commands of %s be run? Then write ```console run in place of ```console.", diag.Plural(p.Blocks, "console block"))})
-		}
-	}
-	d.why("%d of %d pages have tests.", tests, len(pages))
-	if folder || d.Folder != "" {
-		d.option("case-file-pattern", "*.md")
-		d.option("recursive", "")
-	}
-	return d
 }

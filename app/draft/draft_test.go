@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -281,5 +282,27 @@ func TestClassifyMakers(t *testing.T) {
 		if s := strings.Join(got, ", "); s != c.want {
 			t.Errorf("%s: %s, want %s", c.ops, s, c.want)
 		}
+	}
+}
+
+// The transcripts of a page are found whatever their fences are called, but not what a fence
+// shows of a fence; what they need is linked or named.
+func TestReadPage(t *testing.T) {
+	page := "# A\n\n```sh\n$ tool data/a.txt\n```\n\n```sh\ntool b.txt\n```\n\n````markdown\n```console\n$ no\n```\n````\n\n1. ok\n\n   ```console\n   $ cat a.txt > b.txt; cat c.txt; rm c.txt | other\n   ```\n" +
+		"```console run\n$ done\n```\n"
+	var p Page
+	p.ReadPage([]byte(page), true, func(name string) bool { return name != "tool" && name != "other" }, func(word string) string {
+		if strings.HasSuffix(word, ".txt") {
+			return "/here/" + word
+		}
+		return ""
+	})
+	want := strings.Replace(page, "```sh\n$", "```console run loose needs=tool\n$", 1)
+	want = strings.Replace(want, "   ```console\n", "   ```console run loose needs=other\n", 1)
+	if string(p.Run) != want {
+		t.Errorf("the page becomes\n%s", p.Run)
+	}
+	if got := fmt.Sprint(p.Blocks, p.Line, p.Links, p.Missing); got != "2 3 [/here/data/a.txt] [{tool 3} {other 19}]" {
+		t.Error(got)
 	}
 }

@@ -43,6 +43,7 @@ type blockKeys struct {
 	env                    [][2]string
 	timeout                time.Duration
 	background, once, own  bool
+	loose                  bool // what the page does not show is not compared
 	terminal               *terminalKeys
 	setup, teardown        bool // run once for the cases of the document
 	captures               []capture
@@ -61,6 +62,7 @@ type pageStep struct {
 	indent     int // of the block
 	language   *language
 	unseen     bool // the page does not say what it prints
+	anyExit    bool // nor how it ends
 }
 
 // infoWord is a word behind a fence; quotes hold blanks together.
@@ -207,7 +209,7 @@ func body(text []byte, indent int) string {
 
 // consoleKeys are the words that a console block may have.
 func consoleKeys() []string {
-	return []string{"background", "capture", "env", "id", "isolate", "keys", "needs", "once", "ready", "setup", "skip", "stdin", "teardown", "timeout", "tty"}
+	return []string{"background", "capture", "env", "id", "isolate", "keys", "loose", "needs", "once", "ready", "setup", "skip", "stdin", "teardown", "timeout", "tty"}
 }
 
 func (d *document) blockKeys(words []string, a *act, faults *diag.List) {
@@ -216,7 +218,7 @@ func (d *document) blockKeys(words []string, a *act, faults *diag.List) {
 	}
 	for _, w := range words {
 		key, value, valued := strings.Cut(w, "=")
-		flag := map[string]*bool{"background": &a.background, "once": &a.once, "isolate": &a.own, "setup": &a.setup, "teardown": &a.teardown}[key]
+		flag := map[string]*bool{"background": &a.background, "once": &a.once, "isolate": &a.own, "loose": &a.loose, "setup": &a.setup, "teardown": &a.teardown}[key]
 		text := map[string]*string{"id": &a.id, "skip": &a.skip, "stdin": &a.stdin, "ready": &a.ready}[key]
 		switch {
 		case flag != nil:

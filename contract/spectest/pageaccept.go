@@ -36,14 +36,14 @@ func (a *accepting) page(ctx context.Context, x *executor, c *Case, acceptExit b
 		case r.why != "":
 			a.skipCase(c, at, fmt.Sprintf("step[%d]", i), r.why)
 			continue
-		case r.code != r.step.exit && !acceptExit:
+		case !r.ended() && !acceptExit:
 			a.skipCase(c, at, fmt.Sprintf("step[%d]", i), fmt.Sprintf("exit status %d, the page says %d (--accept-exit takes it)", r.code, r.step.exit))
 			continue
 		}
 		if r.lacks != "" {
 			a.skipCase(c, at, fmt.Sprintf("step[%d]", i), "it does not give "+r.lacks)
 		}
-		if r.code == r.step.exit && c.page.rules.matched(r.step.want, r.printed) {
+		if r.ended() && c.page.rules.matched(r.step.want, r.printed) {
 			continue
 		}
 		printed := r.printed
@@ -84,7 +84,7 @@ func (a *accepting) step(c *Case, r *ran, printed []string) {
 		b.WriteString(line + end)
 	}
 	to := s.to
-	if r.code != s.exit {
+	if !r.ended() {
 		if to = s.to; s.exitAt > 0 {
 			to = s.exitAt + s.exitLength
 		}

@@ -23,7 +23,7 @@ func (p *pageRun) failure() *Failure {
 		what, diff := p.differs(r)
 		shown := r.step.displayText()
 		fmt.Fprintf(&all, "%s:%d: %s\n", p.x.c.name, r.step.line, strings.ReplaceAll(shown, "\n", "\n> "))
-		if r.why != "" || r.lacks != "" || r.code != r.step.exit {
+		if r.why != "" || r.lacks != "" || !r.ended() {
 			all.WriteString(what + "\n")
 		}
 		if all.WriteString(diff); r.lacks != "" && diff == "" {
@@ -73,7 +73,7 @@ func (p *pageRun) differs(r *ran) (what, diff string) {
 		what = r.why
 	case r.lacks != "":
 		what = "to give " + r.lacks
-	case r.code != r.step.exit:
+	case !r.ended():
 		what = fmt.Sprintf("to end with exit status %d, not %d", r.step.exit, r.code)
 	default:
 		what = "to print what the page shows"

@@ -31,8 +31,11 @@ type ran struct {
 
 // holds reports whether a step came to what the page says.
 func (r *ran) holds(rules redactions) bool {
-	return r.why == "" && r.lacks == "" && r.code == r.step.exit && (r.step.unseen || rules.matched(r.step.want, r.printed))
+	return r.why == "" && r.lacks == "" && r.ended() && (r.step.unseen || rules.matched(r.step.want, r.printed))
 }
+
+// ended reports whether a step ended with the exit code that the page says.
+func (r *ran) ended() bool { return r.code == r.step.exit || r.step.anyExit }
 
 // pageRun is one run of a page.
 type pageRun struct {
