@@ -183,7 +183,7 @@ func (n campaignNames) add(path string, c campaign.Any) diag.List {
 	return diag.List{{
 		Level: diag.Warning, Code: "input.duplicate-id", Pos: diag.Pos{File: path},
 		Message: fmt.Sprintf("%s names its campaign %s, too: what fails alike in both has one finding id, and replay takes that of %s", other, id.Name, other),
-		Hint:    "give each document's campaign a name of its own, or run them apart",
+		Hint:    "give each campaign its own name, or run the documents apart",
 	}}
 }
 
