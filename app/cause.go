@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -23,15 +24,19 @@ func (r *framer) explain(source string, f *campaign.Finding) {
 
 // causeOf names what a finding comes from, so that several that came from it are
 // shown as one: all that the system reported of its failure and where, else the source line
-// in which its trace ends (two types of exceptions that one line raises are two causes),
+// in which its trace ends (two types of exceptions that one line raises are two causes, and so are
+// a division and accesses to memory),
 // else its kind and what took place, else its smallest input. "" is its own cause.
 func causeOf(f *campaign.Finding, document string) string {
 	line := ""
 	for i := range f.Evidence {
 		if d := f.Evidence[i].Document; d != nil && d.Line > 0 && d.Name != document && line == "" {
 			line = fmt.Sprintf("line\x00%s:%d", d.Name, d.Line)
-			if len(f.Cause) > 2 && (f.Cause[0] == "exception" || f.Cause[0] == "panic") {
+			switch {
+			case len(f.Cause) > 2 && (f.Cause[0] == "exception" || f.Cause[0] == "panic"):
 				line += " " + f.Cause[2]
+			case slices.ContainsFunc(f.Cause, func(c string) bool { return divisions[c] }):
+				line += " division"
 			}
 		}
 	}
@@ -64,6 +69,10 @@ func causeOf(f *campaign.Finding, document string) string {
 	}
 	return ""
 }
+
+// divisions are the names of failed divisions, which no access to memory of the same
+// line comes from.
+var divisions = map[string]bool{"SIGFPE": true, "FPE": true, "undefined: division by zero": true}
 
 // statusAlone is a status without a reason, with which a service answers whatever
 // it failed in.

@@ -43,6 +43,8 @@ func TestCauseOf(t *testing.T) {
 		{"two exceptions of one line", raised("exception", "TypeError"), raised("exception", "ZeroDivisionError"), false},
 		{"one exception of one line", raised("exception", "TypeError"), raised("exception", "TypeError"), true},
 		{"two accesses of one line", raised("sanitizer", "heap-buffer-overflow"), raised("sanitizer", "heap-use-after-free"), true},
+		{"a division and an access of one line", raised("signal", "SIGFPE"), raised("signal", "heap damage"), false},
+		{"one division of one line", raised("signal", "SIGFPE"), raised("signal", "SIGFPE"), true},
 		{"two lines", with(source("parse.py", 9)), with(source("parse.py", 10)), false},
 		{"a line of the document says nothing of the cause", with(source("doc.yaml", 9), events("a")), with(source("doc.yaml", 9), events("b")), false},
 		{"the same took place", with(source("doc.yaml", 3), events("silence")), with(source("doc.yaml", 4), events("silence")), true},

@@ -170,7 +170,7 @@ func readRuby(t text) (report, bool) {
 		if !strings.HasSuffix(s, ")") || !strings.Contains(s, ":in ") {
 			continue
 		}
-		f, rest, ok := rubyFrame(s)
+		_, rest, ok := rubyFrame(s)
 		if !ok {
 			continue
 		}
@@ -179,26 +179,55 @@ func readRuby(t text) (report, bool) {
 		if !ok || !pythonName(strings.ReplaceAll(kind, "::", ".")) {
 			continue
 		}
-		all := []string{f}
-		for j := i + 1; j < len(t.lines) && len(all) < maxScan; j++ {
-			s := strings.TrimSpace(t.lines[j])
-			k := strings.Index(s, "from ")
-			if k < 0 {
-				break
+		r := exception(kind, msg, nil)
+		frames := append([]string{s}, rubyCallers(t.lines[i+1:])...)
+		var all, own []string
+		for k, s := range frames {
+			place, _, _ := strings.Cut(s, ":in ")
+			f, _, _ := rubyFrame(s)
+			if len(all) == 0 && k+1 < len(frames) && strings.HasPrefix(frames[k+1], place+":in ") {
+				if next, _, _ := rubyFrame(frames[k+1]); next != f {
+					continue // raised by a function written in C, which has the place of its caller
+				}
 			}
-			if f, _, ok := rubyFrame(s[k+len("from "):]); ok {
-				all = append(all, f)
+			all = append(all, f)
+			if strings.Contains(place, "/lib/ruby/") || strings.Contains(place, "/gems/") || strings.HasPrefix(place, "<internal:") {
+				continue
+			}
+			if own = append(own, f); r.place == "" {
+				if file, line, ok := sourcePlace(place); ok {
+					r.place = file + ":" + line
+				}
 			}
 		}
-		r := exception(kind, msg, all)
-		place, _, _ := strings.Cut(s, ":in ")
-		if file, line, ok := sourcePlace(place); ok {
-			r.place = file + ":" + line
+		if len(own) == 0 {
+			own = all
 		}
+		r.frames = own
 		r.ends = []int{1}
 		return r, true
 	}
 	return report{}, false
+}
+
+// maxAside is how many lines may stand between what was raised and its callers: the
+// rest of the message, hints, and the line of the source with marks.
+const maxAside = 32
+
+// rubyCallers are the frames below the first one.
+func rubyCallers(lines []string) (frames []string) {
+	for j, s := range lines {
+		s, ok := strings.CutPrefix(strings.TrimSpace(s), "from ")
+		if !ok && strings.HasPrefix(s, "... ") || !ok && len(frames) == 0 && j < maxAside {
+			continue
+		}
+		if _, _, is := rubyFrame(s); !ok || len(frames) == maxScan {
+			break
+		} else if is {
+			frames = append(frames, s)
+		}
+	}
+	return frames
 }
 
 // rubyFrame reads file:line:in `function' and returns what follows it.
