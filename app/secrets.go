@@ -157,7 +157,7 @@ func compileSealed(ctx context.Context, d *Document, set campaign.Settings) (cam
 	}
 	camps = slices.Clone(camps)
 	for i, x := range camps {
-		camps[i] = veil(x, ids[i], r)
+		camps[i] = redactCampaign(x, ids[i], r)
 	}
 	return camps, kept, problems, nil
 }

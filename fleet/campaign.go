@@ -16,9 +16,9 @@ import (
 // remote is a campaign whose cases are executed by the fleet. It is the inner
 // campaign in all but where its cases are run.
 type remote struct {
-	inner campaign.Any
-	crew  *Coordinator
-	k     int
+	inner       campaign.Any
+	coordinator *Coordinator
+	k           int
 }
 
 // Wrap returns the run's campaign k with lanes that hand cases to workers.
@@ -78,7 +78,7 @@ func (r remote) Identity() campaign.Identity { return r.inner.Identity() }
 
 // Probe has a worker touch the target: it may be on their machines alone.
 func (r remote) Probe(ctx context.Context) (campaign.Facts, error) {
-	t := &ticket{crew: r.crew, lease: lease{Campaign: r.k, Probe: true}, lo: 0, wanted: make([]bool, 1)}
+	t := &ticket{coordinator: r.coordinator, lease: lease{Campaign: r.k, Probe: true}, lo: 0, wanted: make([]bool, 1)}
 	t.wanted[0], t.left = true, 1
 	if _, err := t.await(ctx, nil); err != nil {
 		return campaign.Facts{}, err
@@ -186,12 +186,12 @@ func (l *remoteLane) Batch() (time.Duration, int64) { return leaseAim, leaseMost
 // ExecuteBatch implements [campaign.Batcher].
 func (l *remoteLane) ExecuteBatch(ctx context.Context, s any, cases []campaign.Case, each func(campaign.Case, campaign.Outcome) error) (time.Duration, error) {
 	st := l.r.before(s)
-	name, err := st.publish(ctx, l.r.crew)
+	name, err := st.publish(ctx, l.r.coordinator)
 	if err != nil {
 		return 0, err
 	}
 	t := &ticket{
-		crew: l.r.crew, lo: cases[0].Index, left: len(cases),
+		coordinator: l.r.coordinator, lo: cases[0].Index, left: len(cases),
 		lease: lease{Campaign: l.r.k, Cold: l.cold, State: name, Round: cases[0].Round, Base: st.base},
 	}
 	t.dispute = func(index int64, first, second campaign.Outcome) {
@@ -200,13 +200,13 @@ func (l *remoteLane) ExecuteBatch(ctx context.Context, s any, cases []campaign.C
 		if in, ok := campaign.As[campaign.Inputter[any]](l.r.inner); ok {
 			d.Input = in.Input(ctx, st.inner, cases[i])
 		}
-		l.r.crew.disputed(l.r.k, d)
+		l.r.coordinator.disputed(l.r.k, d)
 	}
 	t.wanted = make([]bool, cases[len(cases)-1].Index-t.lo+1)
 	for _, c := range cases {
 		t.wanted[c.Index-t.lo] = true
 	}
-	t.picked = l.r.crew.pick(cases)
+	t.picked = l.r.coordinator.pick(cases)
 	busy, err := t.await(ctx, func(index int64, o campaign.Outcome) error {
 		return each(campaign.Case{Round: cases[0].Round, Index: index}, o)
 	})
@@ -219,12 +219,12 @@ func (l *remoteLane) ExecuteBatch(ctx context.Context, s any, cases []campaign.C
 // Execute implements [campaign.Executor]: one case, which may be none of the
 // round.
 func (l *remoteLane) Execute(ctx context.Context, s any, c campaign.Case) (campaign.Outcome, error) {
-	name, err := l.r.before(s).publish(ctx, l.r.crew)
+	name, err := l.r.before(s).publish(ctx, l.r.coordinator)
 	if err != nil {
 		return campaign.Outcome{}, err
 	}
 	t := &ticket{
-		crew: l.r.crew, lo: c.Index, left: 1, wanted: []bool{true},
+		coordinator: l.r.coordinator, lo: c.Index, left: 1, wanted: []bool{true},
 		lease: lease{Campaign: l.r.k, Cold: l.cold, State: name, Round: c.Round, Explicit: &explicit{c.Index, c.Payload}},
 	}
 	var out campaign.Outcome
@@ -236,6 +236,6 @@ func (l *remoteLane) Execute(ctx context.Context, s any, c campaign.Case) (campa
 }
 
 // Notes says how the workers ran the cases.
-func (l *remoteLane) Notes() []string { return l.r.crew.notes() }
+func (l *remoteLane) Notes() []string { return l.r.coordinator.notes() }
 
 func (l *remoteLane) Close() error { return nil }

@@ -62,7 +62,7 @@ type Coordinator struct {
 
 	mu       sync.Mutex
 	tickets  map[string]*ticket  // by lease id
-	crew     map[string]member   // workers seen lately, by id
+	seen     map[string]member   // workers seen lately, by id
 	unfit    map[string]string   // workers that cannot run the campaigns, and why
 	banned   map[string]string   // workers that are not believed any more, by id and by key, and why
 	keyOf    map[string]string   // of workers heard of
@@ -93,7 +93,7 @@ func Coordinate(ctx context.Context, l *Link, set Settings) (*Coordinator, error
 		return nil, err
 	}
 	c := &Coordinator{
-		link: l, set: set, tickets: make(map[string]*ticket), crew: make(map[string]member), unfit: make(map[string]string), banned: make(map[string]string), keyOf: make(map[string]string), dropped: make(map[string]int), said: make(map[string][]string),
+		link: l, set: set, tickets: make(map[string]*ticket), seen: make(map[string]member), unfit: make(map[string]string), banned: make(map[string]string), keyOf: make(map[string]string), dropped: make(map[string]int), said: make(map[string][]string),
 		limiters: make(map[string]*limiter),
 		ann: Announcement{
 			Run: set.Run, Epoch: hex.EncodeToString(epoch[:]), Identities: set.Identities, Require: set.Require,
@@ -240,10 +240,10 @@ func (c *Coordinator) noteStats(m *nats.Msg) {
 	}
 	c.keyOf[s.ID] = from.From
 	if s.Leaving {
-		delete(c.crew, s.ID)
+		delete(c.seen, s.ID)
 		return
 	}
-	c.crew[s.ID] = member{s, time.Now()}
+	c.seen[s.ID] = member{s, time.Now()}
 }
 
 // workers are those heard of lately.
@@ -251,9 +251,9 @@ func (c *Coordinator) workers() []member {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var list []member
-	for id, m := range c.crew {
+	for id, m := range c.seen {
 		if time.Since(m.seen) > 5*time.Second {
-			delete(c.crew, id)
+			delete(c.seen, id)
 			continue
 		}
 		list = append(list, m)
@@ -274,14 +274,14 @@ func (c *Coordinator) idleLanes() int {
 
 // noCapableWorker says why no worker that there is can run the campaigns.
 func (c *Coordinator) noCapableWorker() error {
-	crew := c.workers()
+	workers := c.workers()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(crew) == 0 || len(c.unfit) == 0 {
+	if len(workers) == 0 || len(c.unfit) == 0 {
 		return nil
 	}
 	var why []string
-	for _, m := range crew {
+	for _, m := range workers {
 		reason, is := c.unfit[m.ID]
 		if !is {
 			return nil

@@ -81,7 +81,7 @@ func (t *ticket) compare(i int64, o *campaign.Outcome) {
 func (t *ticket) late(in incoming) {
 	var r report
 	head, body, err := splitFrame(in.data)
-	if err != nil || json.Unmarshal(head, &r) != nil || t.crew.excluded(r.Worker, in.seal.From) {
+	if err != nil || json.Unmarshal(head, &r) != nil || t.coordinator.excluded(r.Worker, in.seal.From) {
 		return
 	}
 	entries, err := decodeEntries(body) // what came as an object is not fetched for this
@@ -95,10 +95,10 @@ func (t *ticket) late(in incoming) {
 
 // Disputes implements [campaign.Disputer].
 func (r remote) Disputes() (list []campaign.Dispute, all int64) {
-	r.crew.mu.Lock()
-	defer r.crew.mu.Unlock()
-	if r.k >= len(r.crew.dispute) {
+	r.coordinator.mu.Lock()
+	defer r.coordinator.mu.Unlock()
+	if r.k >= len(r.coordinator.dispute) {
 		return nil, 0
 	}
-	return slices.Clone(r.crew.dispute[r.k].list), r.crew.dispute[r.k].all
+	return slices.Clone(r.coordinator.dispute[r.k].list), r.coordinator.dispute[r.k].all
 }

@@ -92,12 +92,12 @@ func (c *Coordinator) claimed(m *nats.Msg) {
 func (c *Coordinator) noteWorker(q claim, key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	m, known := c.crew[q.Worker]
+	m, known := c.seen[q.Worker]
 	if !known {
 		m.Stats, c.keyOf[q.Worker] = Stats{Role: RoleWorker, ID: q.Worker, Host: q.Host, Runs: []string{c.ann.Run}}, key
 	}
 	m.seen = time.Now()
-	c.crew[q.Worker] = m
+	c.seen[q.Worker] = m
 }
 
 // reported gives a report to the lane that waits for it, which also answers.

@@ -65,7 +65,7 @@ func (l *remoteLane) recheck(ctx context.Context, st *remoteState, t *ticket, ca
 	}
 	for _, index := range slices.Sorted(maps.Keys(t.picked)) {
 		first := *t.picked[index]
-		if there, _ := l.r.crew.otherWorkers(first.worker); !there || first.worker == "" || first.outcome.Verdict == campaign.VerdictError {
+		if there, _ := l.r.coordinator.otherWorkers(first.worker); !there || first.worker == "" || first.outcome.Verdict == campaign.VerdictError {
 			continue
 		}
 		at := cases[slices.IndexFunc(cases, func(c campaign.Case) bool { return c.Index == index })]
@@ -79,7 +79,7 @@ func (l *remoteLane) recheck(ctx context.Context, st *remoteState, t *ticket, ca
 		if err != nil || second.outcome.Verdict == campaign.VerdictError {
 			continue // nobody else could execute it
 		}
-		l.r.crew.rechecked.Add(1)
+		l.r.coordinator.rechecked.Add(1)
 		if may.Comparable.Differing(first.outcome, second.outcome) == "" {
 			continue
 		}
@@ -95,7 +95,7 @@ const recheckFor = 10 * time.Second
 
 // executeElsewhere has a worker execute a case of a ticket, but not the one.
 func (l *remoteLane) executeElsewhere(ctx context.Context, t *ticket, index int64, not string) (answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, recheckFor+3*l.r.crew.set.CaseTimeout)
+	ctx, cancel := context.WithTimeout(ctx, recheckFor+3*l.r.coordinator.set.CaseTimeout)
 	defer cancel()
 	alone := time.NewTicker(500 * time.Millisecond)
 	defer alone.Stop()
@@ -105,7 +105,7 @@ func (l *remoteLane) executeElsewhere(ctx context.Context, t *ticket, index int6
 			case <-ctx.Done():
 				return
 			case <-alone.C:
-				if there, _ := l.r.crew.otherWorkers(not); !there {
+				if there, _ := l.r.coordinator.otherWorkers(not); !there {
 					cancel() // the others left, or were excluded
 				}
 			}
@@ -113,7 +113,7 @@ func (l *remoteLane) executeElsewhere(ctx context.Context, t *ticket, index int6
 	}()
 	second := answer{}
 	sub := &ticket{
-		crew: l.r.crew, lo: index, left: 1, wanted: []bool{true}, not: not, lease: t.lease, picked: map[int64]*answer{index: &second},
+		coordinator: l.r.coordinator, lo: index, left: 1, wanted: []bool{true}, not: not, lease: t.lease, picked: map[int64]*answer{index: &second},
 	}
 	_, err := sub.await(ctx, func(int64, campaign.Outcome) error { return nil })
 	return second, err
@@ -124,10 +124,10 @@ func (l *remoteLane) executeElsewhere(ctx context.Context, t *ticket, index int6
 func (l *remoteLane) judge(ctx context.Context, st *remoteState, at campaign.Case, how campaign.Comparison, first, second answer) {
 	exec, err := campaign.Solo(ctx, l.r.inner, campaign.Lane{Of: 1, Cold: true})
 	if err != nil {
-		l.r.crew.report("case %d: workers %s and %s differ, and it cannot be executed here: %v", at.Index, first.worker, second.worker, err)
+		l.r.coordinator.report("case %d: workers %s and %s differ, and it cannot be executed here: %v", at.Index, first.worker, second.worker, err)
 		return
 	}
-	call := run.NewCaller(exec, l.r.crew.set.CaseTimeout)
+	call := run.NewCaller(exec, l.r.coordinator.set.CaseTimeout)
 	own, err := call.Execute(ctx, st.inner, at)
 	call.Close()
 	_ = exec.Close() // what it held was for one case
@@ -142,7 +142,7 @@ func (l *remoteLane) judge(ctx context.Context, st *remoteState, at campaign.Cas
 	if like2 {
 		liar, witness = first, second
 	}
-	l.r.crew.excludeWorker(liar.worker, fmt.Sprintf("it answered %q for case %d, worker %s and the coordinator %q", summary(liar.outcome), at.Index, witness.worker, summary(own)))
+	l.r.coordinator.excludeWorker(liar.worker, fmt.Sprintf("it answered %q for case %d, worker %s and the coordinator %q", summary(liar.outcome), at.Index, witness.worker, summary(own)))
 }
 
 func summary(o campaign.Outcome) string {
@@ -157,10 +157,10 @@ func (c *Coordinator) excludeWorker(worker, why string) {
 	c.mu.Lock()
 	already := c.banned[worker] != ""
 	c.banned[worker] = why
-	delete(c.crew, worker)
+	delete(c.seen, worker)
 	// Its key goes with it, unless others use the same one.
 	key := c.keyOf[worker]
-	for id := range c.crew {
+	for id := range c.seen {
 		if c.keyOf[id] == key {
 			key = ""
 		}

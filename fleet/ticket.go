@@ -16,9 +16,9 @@ import (
 // that are out for them: one, or a second for an idle worker that begins at the
 // other end.
 type ticket struct {
-	crew  *Coordinator
-	lease lease
-	facts facts // answer to a probe
+	coordinator *Coordinator
+	lease       lease
+	facts       facts // answer to a probe
 
 	mu      sync.Mutex
 	ids     []string
@@ -85,7 +85,7 @@ func (t *ticket) grant(id string, q claim) grant {
 	}
 	if seen := t.claims[id]; q.Deliveries > 1 && q.Deliveries != seen {
 		if t.not == "" {
-			t.crew.redelivered.Add(1)
+			t.coordinator.redelivered.Add(1)
 		}
 		if q.Deliveries-1 > t.excused[id] {
 			t.loseWorker()
@@ -170,10 +170,10 @@ func (t *ticket) complete(index int64, o *campaign.Outcome, worker string) bool 
 func (t *ticket) await(ctx context.Context, each func(int64, campaign.Outcome) error) (busy time.Duration, err error) {
 	t.init()
 	defer close(t.done)
-	defer t.crew.forget(t)
-	t.crew.flying.Add(1)
-	defer t.crew.flying.Add(-1)
-	if err := t.crew.issue(ctx, t, false); err != nil {
+	defer t.coordinator.forget(t)
+	t.coordinator.flying.Add(1)
+	defer t.coordinator.flying.Add(-1)
+	if err := t.coordinator.issue(ctx, t, false); err != nil {
 		return 0, err
 	}
 	began := time.Now()
@@ -190,7 +190,7 @@ func (t *ticket) await(ctx context.Context, each func(int64, campaign.Outcome) e
 				return busy, err
 			}
 		case <-look.C:
-			if err := t.crew.noCapableWorker(); err != nil {
+			if err := t.coordinator.noCapableWorker(); err != nil {
 				return busy, err
 			}
 			if err := t.quarantine(each); err != nil {
@@ -209,24 +209,24 @@ func (t *ticket) receive(ctx context.Context, in incoming, each func(int64, camp
 	stop, refused := false, false
 	defer func() {
 		if (err == nil || stop) && !refused {
-			t.crew.answer(in, receipt{Stop: stop || err != nil || t.left == 0}) // unconfirmed, it is sent again
+			t.coordinator.answer(in, receipt{Stop: stop || err != nil || t.left == 0}) // unconfirmed, it is sent again
 		}
 	}()
 	var r report
 	head, body, err := splitFrame(in.data)
 	if err != nil || json.Unmarshal(head, &r) != nil {
 		refused = true
-		t.crew.drop(kindReport, "", errMalformed)
+		t.coordinator.drop(kindReport, "", errMalformed)
 		return 0, nil
 	}
-	if t.crew.excluded(r.Worker, in.seal.From) {
+	if t.coordinator.excluded(r.Worker, in.seal.From) {
 		refused = true
 		return 0, nil
 	}
-	t.crew.note(fmt.Sprintf("%s, lane %d", r.Worker, r.Lane+1), r.Notes)
+	t.coordinator.note(fmt.Sprintf("%s, lane %d", r.Worker, r.Lane+1), r.Notes)
 	switch {
 	case r.Unfit != "":
-		t.crew.exclude(r.Worker, r.Unfit)
+		t.coordinator.exclude(r.Worker, r.Unfit)
 		return 0, nil
 	case r.Redo != "":
 		stop = true
@@ -242,7 +242,7 @@ func (t *ticket) receive(ctx context.Context, in incoming, each func(int64, camp
 		return 0, nil
 	}
 	if r.Object != "" {
-		packed, err := t.crew.link.get(ctx, r.Object)
+		packed, err := t.coordinator.link.get(ctx, r.Object)
 		if err == nil {
 			body, err = unpacked(r.Object, packed)
 		}
@@ -254,7 +254,7 @@ func (t *ticket) receive(ctx context.Context, in incoming, each func(int64, camp
 	entries, derr := decodeEntries(body)
 	if derr != nil {
 		refused = true
-		t.crew.drop(kindReport, r.Worker, derr)
+		t.coordinator.drop(kindReport, r.Worker, derr)
 		return 0, nil
 	}
 	for i := range entries {
@@ -262,7 +262,7 @@ func (t *ticket) receive(ctx context.Context, in incoming, each func(int64, camp
 		if !t.complete(e.index, &e.outcome, r.Worker) {
 			continue
 		}
-		t.crew.sum.Add(1)
+		t.coordinator.sum.Add(1)
 		if err := each(e.index, e.outcome); err != nil {
 			return r.Busy, err
 		}
@@ -295,8 +295,8 @@ func (t *ticket) quarantine(each func(int64, campaign.Outcome) error) error {
 	t.mu.Lock()
 	t.deaths, t.suspect = 0, -1
 	t.mu.Unlock()
-	t.crew.quarantined.Add(1)
-	t.crew.sum.Add(1)
+	t.coordinator.quarantined.Add(1)
+	t.coordinator.sum.Add(1)
 	return each(index, o)
 }
 
@@ -310,11 +310,11 @@ func (t *ticket) share(ctx context.Context, so time.Duration) error {
 	t.mu.Lock()
 	left, shared, taken := t.left, t.back != "", len(t.claims) > 0
 	t.mu.Unlock()
-	if shared || !taken || left < 2 || t.lease.Explicit != nil || so < shareAfter || t.crew.idleLanes() == 0 {
+	if shared || !taken || left < 2 || t.lease.Explicit != nil || so < shareAfter || t.coordinator.idleLanes() == 0 {
 		return nil
 	}
-	t.crew.stolen.Add(1)
-	return t.crew.issue(ctx, t, true)
+	t.coordinator.stolen.Add(1)
+	return t.coordinator.issue(ctx, t, true)
 }
 
 // holder is the worker that claimed a lease last.
@@ -336,6 +336,6 @@ func (t *ticket) replace(id string) {
 	if again && !t.ended() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		_ = t.crew.issue(ctx, t, false) // a server that is away keeps the run waiting, as ever
+		_ = t.coordinator.issue(ctx, t, false) // a server that is away keeps the run waiting, as ever
 	}
 }

@@ -71,7 +71,7 @@ type state struct {
 	tally    *tally
 	learnt   mutator.Bandit
 	m        *mutator.Mutator
-	hunt     *hunt          // of the policy search; nil: another
+	search   *searchState   // of the policy search; nil: another
 	attacker *attackerState // of an attacker; nil: there is none
 	spent    spent
 	tools    []string // that were called in cases which lacked one that a judge names
@@ -150,7 +150,7 @@ func (c *Campaign) Start(f campaign.Facts) *state {
 		tally: newTally(), learnt: c.recalled, m: GiveUp(c.base.Learned(c.recalled), endlessOf(f)),
 	}
 	if c.spec.Policy == mutator.Search {
-		s.hunt = c.startHunt(s.m)
+		s.search = c.startSearch(s.m)
 	}
 	if c.attacker != nil {
 		s.attacker, s.ended = c.lines(&attackerState{next: make([]int32, len(c.units))}, s.spent)
@@ -179,8 +179,8 @@ func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 	case s.attacker != nil:
 		n = int64(len(s.attacker.plan))
 		return campaign.Round{Len: n}, n > 0
-	case s.hunt != nil: // as many as the budget allows
-		n = int64(len(s.hunt.plan))
+	case s.search != nil: // as many as the budget allows
+		n = int64(len(s.search.plan))
 		return campaign.Round{Len: n}, n > 0
 	case s.phase < c.rounds():
 		n = c.regular(s.phase) - s.cut
@@ -210,9 +210,9 @@ func (c *Campaign) job(s *state, index int64) (unit int32, job mutator.Job) {
 	switch {
 	case s.attacker != nil:
 		return s.attacker.job(c, i)
-	case s.hunt != nil:
-		p := &s.hunt.plan[i]
-		unit, child, chain = int32(p.Unit), int64(s.hunt.index[i]), &p.Chain
+	case s.search != nil:
+		p := &s.search.plan[i]
+		unit, child, chain = int32(p.Unit), int64(s.search.index[i]), &p.Chain
 	case s.phase >= c.rounds():
 		unit, child = s.retry[i].unit, int64(s.retry[i].child)
 	case c.picked != nil:
@@ -241,8 +241,8 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		learnt: s.learnt, m: s.m, spare: s.spare, more: s.more, spent: s.spent, tools: s.tools, named: s.named, spoke: s.spoke,
 	}
 	var found *findings
-	if s.hunt != nil {
-		found = s.hunt.begin()
+	if s.search != nil {
+		found = s.search.begin()
 	}
 	var sent []sentPrompt
 	var earned []mutator.Reward
@@ -272,7 +272,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		switch {
 		case f.same:
 			match = mutator.Same
-		case s.hunt != nil: // no other is equal, but by chance in its own round
+		case s.search != nil: // no other is equal, but by chance in its own round
 		case f.status == textop.OK:
 			match = c.compareEarlier(next, u, f.print, owned)
 		}
@@ -308,8 +308,8 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		return next
 	}
 	if found != nil {
-		next.hunt = c.nextHunt(next, s.hunt, found)
-		next.more = max(0, next.hunt.cases-c.planned())
+		next.search = c.nextSearch(next, s.search, found)
+		next.more = max(0, next.search.cases-c.planned())
 		return next
 	}
 	switch ran := next.done - s.done; {

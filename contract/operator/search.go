@@ -12,22 +12,22 @@ import (
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
-// hunt is the state of a campaign that searches: what was learned, what comes
+// searchState is the state of a campaign that searches: what was learned, what comes
 // next, and which texts the system has had. It is never changed.
-type hunt struct {
-	search *redteam.Search
-	plan   []redteam.Proposal // of the next round; none: the search is over
-	index  []int32            // of their children, each among those of its unit
-	next   []int32            // by unit: children so far
-	cases  int64
-	calls  int64
-	sent   layers
+type searchState struct {
+	pool  *redteam.Search
+	plan  []redteam.Proposal // of the next round; none: the search is over
+	index []int32            // of their children, each among those of its unit
+	next  []int32            // by unit: children so far
+	cases int64
+	calls int64
+	sent  layers
 }
 
 // A search learns after so many children, but has no more rounds than that.
 const (
-	huntRound  = 16
-	huntRounds = 256
+	searchRound  = 16
+	searchRounds = 256
 )
 
 // codes are what models read best, by our reading.
@@ -56,14 +56,14 @@ func (c *Campaign) steps(chain []mutator.Link) []Step {
 	return list
 }
 
-func (c *Campaign) startHunt(m *mutator.Mutator) *hunt {
+func (c *Campaign) startSearch(m *mutator.Mutator) *searchState {
 	cfg := &redteam.Config{
 		Seed: mutator.FingerprintOf(c.spec.SeedBase.String()).Exact, Units: make([]int, len(c.units)),
 		Ops: len(m.Registry().Entries()), Steps: c.spec.Steps, Calls: c.planned(),
 	}
-	known := map[huntKind]int{}
+	known := map[searchKind]int{}
 	for i, u := range c.units {
-		k := huntKind{meeting(u.seed, c.spec.Constraints.KeepControls), c.spec.Strength}
+		k := searchKind{meeting(u.seed, c.spec.Constraints.KeepControls), c.spec.Strength}
 		if u.seed.Strength != (textop.Range{}) {
 			k.strength = u.seed.Strength
 		}
@@ -89,13 +89,13 @@ func (c *Campaign) startHunt(m *mutator.Mutator) *hunt {
 		}
 		cfg.Units[i] = at
 	}
-	h := &hunt{search: redteam.New(cfg), next: make([]int32, len(c.units))}
+	h := &searchState{pool: redteam.New(cfg), next: make([]int32, len(c.units))}
 	c.propose(h, spent{})
 	return h
 }
 
-// huntKind is what decides what a search may draw for a seed.
-type huntKind struct {
+// searchKind is what decides what a search may draw for a seed.
+type searchKind struct {
 	met
 	strength textop.Range
 }
@@ -103,10 +103,10 @@ type huntKind struct {
 // propose plans the next round, unless as many calls were made as planned, or
 // twice as many cases: then nothing new comes about. It reports whether the
 // budget ends the search.
-func (c *Campaign) propose(h *hunt, s spent) (ended bool) {
+func (c *Campaign) propose(h *searchState, s spent) (ended bool) {
 	h.plan, h.index = nil, nil
 	left := min(c.planned()-h.calls, 2*c.planned()-h.cases)
-	size := max(huntRound, c.planned()/huntRounds)
+	size := max(searchRound, c.planned()/searchRounds)
 	if c.spec.Rounds > 0 {
 		size = max(1, c.planned()/int64(c.spec.Rounds))
 	}
@@ -119,7 +119,7 @@ func (c *Campaign) propose(h *hunt, s spent) (ended bool) {
 			return true
 		}
 	}
-	h.plan = h.search.Propose(int(n))
+	h.plan = h.pool.Propose(int(n))
 	h.next = slices.Clone(h.next)
 	for _, p := range h.plan {
 		h.index = append(h.index, h.next[p.Unit])
@@ -130,13 +130,13 @@ func (c *Campaign) propose(h *hunt, s spent) (ended bool) {
 
 // findings is what a round came to, in case order.
 type findings struct {
-	of      *hunt
+	of      *searchState
 	results []redteam.Result
 	texts   map[uint64]struct{}
 	calls   int64
 }
 
-func (h *hunt) begin() *findings { return &findings{of: h, texts: map[uint64]struct{}{}} }
+func (h *searchState) begin() *findings { return &findings{of: h, texts: map[uint64]struct{}{}} }
 
 // add takes what a case came to.
 func (x *findings) add(f *facts) {
@@ -161,9 +161,9 @@ func (x *findings) add(f *facts) {
 	x.results = append(x.results, r)
 }
 
-func (c *Campaign) nextHunt(s *state, h *hunt, found *findings) *hunt {
-	next := &hunt{
-		search: h.search.Learn(h.plan, found.results), next: h.next, sent: h.sent.push(found.texts),
+func (c *Campaign) nextSearch(s *state, h *searchState, found *findings) *searchState {
+	next := &searchState{
+		pool: h.pool.Learn(h.plan, found.results), next: h.next, sent: h.sent.push(found.texts),
 		cases: h.cases + int64(len(found.results)), calls: h.calls + found.calls,
 	}
 	if len(found.results) == len(h.plan) { // else the run was cut
@@ -199,7 +199,7 @@ func (l layers) push(more map[uint64]struct{}) layers {
 // rejectSeen makes a child whose text the system has had already one that is not
 // sent. It reports whether the child is one.
 func (c *Campaign) rejectSeen(s *state, f *facts, o *campaign.Outcome) bool {
-	if s.hunt == nil || f.status != textop.OK || c.spec.Duplicates == KeepDuplicates || !s.hunt.sent.has(f.print.Exact) {
+	if s.search == nil || f.status != textop.OK || c.spec.Duplicates == KeepDuplicates || !s.search.sent.has(f.print.Exact) {
 		return false
 	}
 	f.more, f.same = true, true

@@ -24,7 +24,7 @@ func BenchmarkSearch(b *testing.B) {
 			all := int64(0)
 			for b.Loop() {
 				list, found := operator.New(nil, nil).Systems(answer.open(&calls)).Compile(b.Context(),
-					campaign.Spec{Path: filepath.Join(dir, "operators.json"), Data: fmt.Appendf(nil, hunted, children, policy, `"steps": 2, "strength": [1, 5],`, 1)}, settings())
+					campaign.Spec{Path: filepath.Join(dir, "operators.json"), Data: fmt.Appendf(nil, searching, children, policy, `"steps": 2, "strength": [1, 5],`, 1)}, settings())
 				if found.HasErrors() {
 					b.Fatal(found)
 				}

@@ -13,7 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-const hunted = `{"schema_version": "thresh.operators.v1", "name": "x", "seeds": ["seeds.jsonl"], "select": {"surface": "PROMPT_TEXT", "buckets": ["prompt-injection"]},
+const searching = `{"schema_version": "thresh.operators.v1", "name": "x", "seeds": ["seeds.jsonl"], "select": {"surface": "PROMPT_TEXT", "buckets": ["prompt-injection"]},
   "children": %d, "policy": %q, %s "seed_base": %d, "system": "guard.system.yaml", "judges": [{"id": "no-canary", "type": "excludes_pattern", "patterns": ["canary-heron"]}]}`
 
 // attack is what came of a campaign against a guard.
@@ -32,7 +32,7 @@ func attacked(t *testing.T, policy, more string, children, seed int, guard func(
 	place(t, dir, "guard", "")
 	answer := assistant(func(prompt string, _ int) (sut.Observation, error) { return alwaysSucceeds(guard(prompt)) })
 	a.chains = map[string]int{}
-	a.done = execute(t, operator.New(nil, nil).Systems(answer.open(&a.calls)), dir, fmt.Sprintf(hunted, children, policy, more, seed))
+	a.done = execute(t, operator.New(nil, nil).Systems(answer.open(&a.calls)), dir, fmt.Sprintf(searching, children, policy, more, seed))
 	for i, o := range a.outcomes {
 		if o.Verdict != campaign.VerdictFail {
 			continue

@@ -72,7 +72,7 @@ func TestTurns(t *testing.T) {
 				}
 				return talker{asked{nil, &calls}, &said}, nil
 			}
-			doc := strings.Replace(fmt.Sprintf(hunted, 200, policy, "", seed), "PROMPT_TEXT", "CONVERSATION", 1)
+			doc := strings.Replace(fmt.Sprintf(searching, 200, policy, "", seed), "PROMPT_TEXT", "CONVERSATION", 1)
 			d := execute(t, operator.New(nil, nil).Systems(open), dir, doc)
 			failed, talks := 0, 0
 			for _, o := range d.outcomes {
@@ -98,7 +98,7 @@ func TestConversationsWithoutMemory(t *testing.T) {
 			place(t, dir, "seeds.jsonl", `{"id": "word", "text": "Please say the word."}`+"\n")
 			place(t, dir, "guard.system.yaml", "schema: thresh.system.v1\nname: guard\n"+kind)
 			place(t, dir, "guard", "")
-			doc := strings.Replace(fmt.Sprintf(hunted, 20, "uniform", "", 1), "PROMPT_TEXT", surface, 1)
+			doc := strings.Replace(fmt.Sprintf(searching, 20, "uniform", "", 1), "PROMPT_TEXT", surface, 1)
 			_, found := operator.New(nil, nil).Compile(t.Context(), campaign.Spec{Path: filepath.Join(dir, "operators.json"), Data: []byte(doc)}, settings())
 			warned := slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return strings.Contains(d.Message, "goes to a new process") })
 			if found.HasErrors() || warned != (want && talks) {
