@@ -64,3 +64,12 @@ func TestNamesKeepTheirValues(t *testing.T) {
 		t.Error("nothing is swapped")
 	}
 }
+
+// A misspelt entity is one error, where it stands.
+func TestUnknownEntityOnce(t *testing.T) {
+	text := "module(\"none.wasm\")\nOrder = entity(n = int(0, 9))\ndef pay():\n    o = any(Ordr)\n    o.n = 1\n"
+	_, _, list := load("pay.model.star", []byte(text))
+	if len(list) != 1 || list[0].Pos.Line != 4 || list[0].Pos.Col != 13 {
+		t.Errorf("got %v", list)
+	}
+}

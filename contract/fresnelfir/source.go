@@ -102,5 +102,12 @@ func sourced(path string, list diag.List) diag.List {
 		effects[d.Pos] = effects[d.Pos] || d.Code == "fresnelfir.missing-effect"
 	}
 	list = slices.DeleteFunc(list, func(d diag.Diagnostic) bool { return d.Code == "fresnelfir.missing-binding" && effects[d.Pos] })
+	dangling, all := "fresnelfir.dangling-entity-ref", slices.Clone(list)
+	list = slices.DeleteFunc(list, func(d diag.Diagnostic) bool { // a choice names its entity twice, and its action writes it
+		return slices.ContainsFunc(all, func(x diag.Diagnostic) bool {
+			return x.Code == dangling && (d.Code == dangling && d.Message == x.Message && d.Pos.Line == x.Pos.Line && d.Pos.Col < x.Pos.Col ||
+				d.Code == "fresnelfir.unknown-entity" && strings.HasSuffix(x.Message, strings.Fields(d.Message)[0]))
+		})
+	})
 	return slices.CompactFunc(list, func(a, b diag.Diagnostic) bool { return a.Pos == b.Pos && a.Message == b.Message })
 }

@@ -3,6 +3,7 @@ package lang
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"go.starlark.net/syntax"
 
@@ -12,6 +13,9 @@ import (
 
 // options are the arguments of call(...) that are no arguments of the export.
 var options = []string{"function", "returns", "part", "rejects", "answer", "mutates", "idempotent", "reads", "writes", "guess"}
+
+// operators are how an expression of the IR begins.
+var operators = slices.Concat(further, strings.Fields("field eq neq lt lte gt gte and or not implies forall exists derived observer is"))
 
 // bind writes the binding: which export the action calls, and what is claimed of it.
 func (b *body) bind() {
@@ -73,6 +77,21 @@ func (b *body) argument(args, values *node, name string, place int, e syntax.Exp
 		name = "arg" + strconv.Itoa(place)
 	}
 	plain := ""
+	before := len(c.list)
+	word := "list"
+	if p := c.place(e, b.s); p != nil && p.shape != nil {
+		word = p.word
+	} else if _, dict := e.(*syntax.DictExpr); dict {
+		word = "map"
+	} else if x, is := e.(*syntax.ListExpr); !is || len(x.List) > 0 && slices.Contains(operators, c.literalOrNone(x.List[0]).Text) {
+		word = ""
+	}
+	if word != "" {
+		c.fail(e, "argument-type", `write the list or object in the system file, such as tags: ["{tag}"], or let an input be the text of its JSON`, "an argument is one value, not a %s", word)
+	}
+	if len(c.list) > before {
+		return
+	}
 	switch x := e.(type) {
 	case *syntax.Ident:
 		if _, local := b.s.values[x.Name]; !local && x.Name != "True" && x.Name != "False" {

@@ -290,6 +290,10 @@ func (c *compiler) observer(d *decl, at doctree.Pos) {
 	for _, a := range named {
 		switch a.name {
 		case "returns", "models":
+			if _, is := a.value.(*syntax.LambdaExpr); is {
+				c.fail(a.value, "type", "def NAME(o = ENTITY): return EXPRESSION, then "+a.name+" = NAME", "must be the name of a function")
+				continue
+			}
 			set(n, c.position(a.at), a.name, c.reading(a.value))
 		case "guess", "part":
 			set(n, c.position(a.at), a.name, c.literal(a.value))
