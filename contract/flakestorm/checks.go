@@ -175,22 +175,30 @@ func (s *state) keepNote(item int, n *note) {
 		s.found[i].Covered = s.found[i].Covered || p.Covered
 	}
 	if n.Ailing && s.items[item].phase == PhaseMutation {
-		s.weakened++
+		if s.weakened == nil {
+			s.weakened = make(map[string]int)
+		}
+		s.weakened[s.mutations[s.items[item].a].Original]++
 	} else if n.Ailing {
 		s.ailing = true
 	}
 }
 
 // mayBeSick reports whether a tool or a model may fail at every call. A variant of
-// a prompt makes calls fail that are well otherwise: most variants must show it.
+// a prompt makes calls fail that are well otherwise: most variants of one must show it.
 func (s *state) mayBeSick() bool {
-	variants := 0
+	variants := make(map[string]int)
 	for _, it := range s.items {
 		if it.phase == PhaseMutation {
-			variants++
+			variants[s.mutations[it.a].Original]++
 		}
 	}
-	return s.ailing || 2*s.weakened > variants
+	for prompt, n := range s.weakened {
+		if 2*n > variants[prompt] {
+			return true
+		}
+	}
+	return s.ailing
 }
 
 // last are the cases of the last round: what is known once all others have run.

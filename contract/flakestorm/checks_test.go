@@ -114,6 +114,13 @@ func TestChecksAlone(t *testing.T) {
 			t.Errorf("%q: %v, want %s\n%s", weak, found(p), want, p.titles())
 		}
 	}
+	// Variants of one prompt in four show a tool that is out of order.
+	mutated := strings.Replace(wallet[:strings.Index(wallet, "chaos:")], "[chaos]", "[mutation]", 1) + "mutations: {count: 3, types: [paraphrase]}\n"
+	for weak, want := range map[string]string{"": "", "sick": "unhealthy-baseline"} {
+		if p := play(t, spec(t, fmt.Sprintf(mutated, agent, weak))); strings.Join(found(p), " ") != want {
+			t.Errorf("mutated, %q: %v, want %s\n%s", weak, found(p), want, p.titles())
+		}
+	}
 }
 
 // An invariant that fails for words of its own does not cover a secret that the

@@ -30,12 +30,12 @@ type state struct {
 	// that is asked for.
 	weaknesses []weakness
 	replies    map[int][]said
-	covered    []coverage // checks that failing runs of sampled cells say as well
-	fired      []fired    // by rule of the campaign
-	found      []problem  // by built-in checks, the first of each kind
-	ailing     bool       // every call of some tool or model failed in a case without faults
-	weakened   int        // so many variants of prompts were answered with such calls
-	sick       []string   // tools and models all calls of which do
+	covered    []coverage     // checks that failing runs of sampled cells say as well
+	fired      []fired        // by rule of the campaign
+	found      []problem      // by built-in checks, the first of each kind
+	ailing     bool           // every call of some tool or model failed in a case without faults
+	weakened   map[string]int // how many variants of a prompt were answered with such calls
+	sick       []string       // tools and models all calls of which do
 	// mentions are the calls and faults that invariants name, and occurred what did.
 	mentions []mention
 	occurred map[judge.Kind][]string
@@ -100,7 +100,7 @@ func (s *state) clone() *state {
 	next.weaknesses, next.replies = slices.Clone(s.weaknesses), maps.Clone(s.replies)
 	next.samples, next.covered = maps.Clone(s.samples), slices.Clone(s.covered)
 	next.fired = slices.Clone(s.fired)
-	next.found = slices.Clone(s.found)
+	next.found, next.weakened = slices.Clone(s.found), maps.Clone(s.weakened)
 	next.mentions, next.occurred = slices.Clone(s.mentions), maps.Clone(s.occurred)
 	next.unused = slices.Clone(s.unused)
 	return &next
