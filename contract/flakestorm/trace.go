@@ -101,6 +101,7 @@ func (b *traceBuilder) call(e *fault.Exchange, turn int) judge.Event {
 	for _, id := range e.Faults {
 		for _, r := range b.c.j.rules {
 			if r = r.Filled(); r.ID == id && slices.Contains([]fault.Mode{fault.Malicious, fault.IndirectInjection, fault.InjectionViaContext}, r.Mode) {
+				v.Attack = v.Attack || r.Mode != fault.Malicious
 				v.Injected = strings.TrimSpace(v.Injected + "\n" + strings.Join(append(slices.Clone(r.Payloads), r.Payload), "\n"))
 			}
 		}

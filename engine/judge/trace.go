@@ -53,9 +53,11 @@ type Event struct {
 	Leaks bool
 	// Injected is the text that a fault put into the answer, "" if none did.
 	Injected string
-	Faults   []string // that struck the call
-	Turn     int      // of the conversation, from 0
-	At       time.Duration
+	// Attack says that this text gives orders, whatever its words are.
+	Attack bool
+	Faults []string // that struck the call
+	Turn   int      // of the conversation, from 0
+	At     time.Duration
 	// mixed says that some requests of the call failed and others did not, or that
 	// it is not known which requests are its own.
 	mixed bool
