@@ -216,7 +216,13 @@ func TestLongHistory(t *testing.T) {
 			break
 		}
 	}
-	if v := newJudge(p, c.module, s, r).judgeRecording(); v.failed == nil {
-		t.Error("an answer that nobody gave is explained")
+	r.Faults = append(r.Faults, faulted{At: 1, Until: 2, Kind: "clock:advance"})
+	j = newJudge(p, c.module, s, r)
+	v := j.judgeRecording()
+	if v.failed == nil {
+		t.Fatal("an answer that nobody gave is explained")
+	}
+	if x := j.show(v); !slices.ContainsFunc(x.Calls, func(c shownCall) bool { return c.IsFault }) {
+		t.Errorf("the history lacks the jump of the clock before its first call: %+v", x.Calls)
 	}
 }

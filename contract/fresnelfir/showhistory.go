@@ -47,7 +47,9 @@ func (j *judge) show(v verdict) *shown {
 	}
 	var faults []faulted
 	for _, f := range j.rec.Faults {
-		if f.At < until && f.Kind.kind() != faultDelay && len(v.calls) > 0 && (f.At > j.rec.Calls[v.calls[0]].Begin || f.Until > j.rec.Calls[v.calls[0]].Begin) {
+		k := f.Kind.kind()
+		lasts := k == faultKill || k == faultClock // what was done before the first call that is shown can be what it shows
+		if f.At < until && k != faultDelay && len(v.calls) > 0 && (lasts || f.At > j.rec.Calls[v.calls[0]].Begin || f.Until > j.rec.Calls[v.calls[0]].Begin) {
 			faults = append(faults, f)
 			moments = append(moments, f.At, f.Until)
 		}
