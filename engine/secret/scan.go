@@ -51,8 +51,9 @@ var (
 	variable  = regexp.MustCompile(`\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))`)
 	// further is the next key of a mapping that is written without spaces.
 	further = regexp.MustCompile(`,["']?[\w-]+["']?:`)
-	// template is a place that something else fills.
-	template = regexp.MustCompile(`\$\{|^\$\w+$|\{\w+\}|^<[^<>]*>$`)
+	// template is what something else fills, and place a part of it.
+	template = regexp.MustCompile(`\$\{|^\$\w+$|^<[^<>]*>$`)
+	place    = regexp.MustCompile(`\{\w+\}`)
 	fence    = regexp.MustCompile("(?m)^[ \t]*(```+|~~~+)([^\n]*)$")
 	// placeholder stands for a literal in a document that is stored.
 	placeholder = regexp.MustCompile(`\$\{secret:([0-9]+)\}`)
@@ -272,7 +273,7 @@ func (s *scanner) value(whole string, at, to int, literal bool) {
 
 // literal takes a value that is no template.
 func (s *scanner) literal(text string, from int, raw string) {
-	if len(raw) >= Shortest && !template.MatchString(raw) {
+	if len(place.ReplaceAllString(raw, "")) >= Shortest && !template.MatchString(raw) {
 		q := around(text[max(strings.LastIndexByte(text[:from], '\n')+1, from-flowing):from])
 		s.d.Literals = append(s.d.Literals, Literal{From: s.at + from, To: s.at + from + len(raw), Value: q.plain(raw)})
 	}
