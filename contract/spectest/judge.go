@@ -125,6 +125,9 @@ func (e *evaluator) noneHeld(n *node, failed []*Failure) *Failure {
 		wants = append(wants, x.Want)
 	}
 	f.Want = "one of these to hold: " + strings.Join(wants, "; or ")
+	if more := len(failed) - shownBranches; more > 0 {
+		f.Want += fmt.Sprintf("; or %d more", more)
+	}
 	if first := failed[0]; first.actual != nil {
 		f.Target, f.Op, f.Text, f.actual = first.Target, first.Op, first.Text, first.actual
 	}
