@@ -29,13 +29,18 @@ var (
 	// The innermost call stands last in traces of Python, and first in others.
 	framePython = regexp.MustCompile(`File "([^"\n]+)", line (\d+)`)
 	// Node prints the line that threw again before the trace of the error itself.
-	frameAt    = regexp.MustCompile(`(?m)^\s+at (?:.*[( ])?(?:file://)?([^\s"'()<>:]+\.[A-Za-z]{1,6}):(\d+)(?::\d+)?\)?$`)
+	frameAt = regexp.MustCompile(`(?m)^\s+at (?:.*[( ])?(?:file://)?([^\s"'()<>:]+\.[A-Za-z]{1,6}):(\d+)(?::\d+)?\)?$`)
+	// Java names a file without its folders, which are those of the class.
+	frameJava  = regexp.MustCompile(`(?m)^\s+at (?:[\w.]*/)*((?:[a-z_]\w*\.)+)[A-Z][\w$]*\.[\w$<>]+\((\w+\.(?:java|kt|scala|groovy)):(\d+)\)$`)
 	frameOther = regexp.MustCompile(`([^\s"'()<>:]+\.[A-Za-z]{1,6}): ?(?:line )?(\d+)(?::\d+)?\b`)
 	// framePointer is a place in a document: $.functions.close.
 	framePointer = regexp.MustCompile(`^\$((?:\.[^.\s]+)+)$`)
 	// frameItem is a key with the places of items below it: turns[1].
 	frameItem = regexp.MustCompile(`^(.*?)((?:\[\d+\])+)$`)
 )
+
+// javaFolders are where builds of Java and its kin keep their packages.
+var javaFolders = [...]string{"src/main/java/", "src/main/kotlin/", "src/main/scala/", "src/main/groovy/", "src/", "", "app/src/main/java/", "app/src/main/kotlin/"}
 
 // framer finds the source lines that findings speak of, below the working folder
 // and the folders of documents: a target may name any file of the machine.
@@ -76,6 +81,14 @@ func (r *framer) frames(source string, f *campaign.Finding) []campaign.Exhibit {
 		for k := range python {
 			if e := r.frameAt(source, python[len(python)-1-k]); e != nil {
 				return []campaign.Exhibit{*e}
+			}
+		}
+		for _, m := range frameJava.FindAllStringSubmatch(text, 64) {
+			file := strings.ReplaceAll(m[1], ".", "/") + m[2]
+			for _, folder := range javaFolders {
+				if e := r.frameAt(source, []string{"", folder + file, m[3]}); e != nil {
+					return []campaign.Exhibit{*e}
+				}
 			}
 		}
 		for _, m := range slices.Concat(frameAt.FindAllStringSubmatch(text, 64), frameOther.FindAllStringSubmatch(text, 64)) {

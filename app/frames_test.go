@@ -27,6 +27,7 @@ func TestFrames(t *testing.T) {
 	put("work/src/parse.py", lines)
 	put("work/src/parse.go", lines)
 	put("work/src/parse.js", lines)
+	put("work/src/main/java/org/shop/Rates.java", lines)
 	put("work/.env", lines)
 	put("work/spec/doc.yaml", "a: 1\nfunctions:\n  close: {after: 1}\nrules:\n  - {id: no-orders, after: x}\n  - turns:\n    - one\n    - expect: [x]\n")
 	put("outside/lib.py", lines)
@@ -41,6 +42,7 @@ func TestFrames(t *testing.T) {
 		{"node, thrown again", "", "src/parse.js:2\n  throw e;\n  ^\n\nTypeError: x\n    at Array.map (<anonymous>)\n    at parse (src/parse.js:9:3)\n    at src/parse.js:2:1\n    at node:internal/main:2:1", "src/parse.js:9"},
 		{"node, without a function", "", "TypeError: x\n    at file://" + filepath.Join(dir, "work", "src", "parse.js") + ":9:3", "src/parse.js:9"},
 		{"java", "", "Exception in thread \"main\" x\n\tat Parse.one(src/parse.js:9)\n\tat Parse.main(src/parse.js:2)", "src/parse.js:9"},
+		{"java, in a package", "", "Exception in thread \"main\" x\n\tat java.base/java.util.List.get(List.java:4)\n\tat org.shop.Rates.of(Rates.java:9)\n\tat org.shop.Main.main(Main.java:2)", "src/main/java/org/shop/Rates.java:9"},
 		{"absolute", "", filepath.Join(dir, "work", "src", "parse.go") + ":9:4: error", "src/parse.go:9"},
 		{"outside", "", "  File \"" + filepath.Join(dir, "outside", "lib.py") + "\", line 9", ""},
 		{"climbing", "", "../outside/lib.py:9", ""},
