@@ -1,6 +1,7 @@
 package spectest
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -74,12 +75,17 @@ func hurlAssert(l string) (when, why string) {
 		return "", "there is no " + query
 	}
 	several := false // places that a path may lead to
-	if query == "jsonpath" {
+	present := ""    // there is what is looked at: where nothing is, Hurl lets != fail and not hold
+	switch query {
+	case "jsonpath":
 		p, err := jsonpath.Compile(arg)
 		if err != nil {
 			return "", err.Error()
 		}
 		several = !p.Single()
+		present = hurlPresent(arg, several)
+	case "xpath":
+		present = subject + " != null"
 	}
 	attribute := hurlAttribute.FindStringSubmatch(arg)
 	if query == "cookie" && attribute != nil {
@@ -87,13 +93,18 @@ func hurlAssert(l string) (when, why string) {
 		if !known {
 			return "", "the attribute " + attribute[2] + " of a cookie has no counterpart"
 		}
-		query, subject = "attribute", "get(get(cookies, "+infixText(attribute[1])+"), "+infixText(key)+")"
+		query, subject, present = "attribute", "get(get(cookies, "+infixText(attribute[1])+"), "+infixText(key)+")", "cookies has "+infixText(attribute[1])
 	}
 	if counted := len(rest) > 0 && rest[0] == "count"; query == "redirects" && !counted {
 		return "", "what redirects say has no counterpart, only their count"
+	} else if counted && (query == "header" || query == "cookie") {
+		return "", "headers are not counted"
 	} else if counted {
 		if rest = rest[1:]; query != "bytes" && query != "redirects" {
-			subject, several = "len("+subject+")", false
+			subject, several, present = "len("+subject+")", false, ""
+		}
+		if query == "xpath" {
+			subject = "xpath(" + infixText("count("+arg+")") + ")"
 		}
 	}
 	not := len(rest) > 0 && rest[0] == "not"
@@ -104,14 +115,16 @@ func hurlAssert(l string) (when, why string) {
 		return "", "filters have no counterpart"
 	}
 	predicate, value, text := rest[0], "", ""
-	if several {
-		switch predicate {
-		case "exists":
-			return negated("len("+subject+") != 0", not), ""
-		case "includes", "isEmpty", "isList":
-		default: // the one that is found
-			subject = "get(" + subject + ", 0)"
+	all := subject
+	if several && predicate != "includes" && predicate != "isEmpty" { // the one that is found
+		subject, present = "get("+subject+", 0)", "len("+subject+") == 1"
+	}
+	// holds is a condition on what is there.
+	holds := func(condition string) (string, string) {
+		if present != "" && (not || several || predicate == "!=" && query != "xpath" || value == "null") {
+			condition = present + " and " + bracketed(condition)
 		}
+		return negated(condition, not), ""
 	}
 	if len(rest) == 2 {
 		if text = hurlText(hurlString(rest[1])); text != rest[1] || regexp.MustCompile(`^\D`).MatchString(text) && !slices.Contains([]string{"true", "false", "null"}, text) && text[0] != '-' {
@@ -133,46 +146,91 @@ func hurlAssert(l string) (when, why string) {
 			name = `(?m)^(?i:set-cookie): ` + regexp.QuoteMeta(arg) + `=`
 		}
 		exact := hurlQuoted.ReplaceAllString(regexp.QuoteMeta(text), "$${$1}")
+		any, end := ".*", "$"
+		if query == "cookie" { // its attributes follow
+			any, end = `[^;\n]*`, "(;|$)"
+		}
 		pattern, known := map[string]string{
-			"==": exact + map[string]string{"header": "$", "cookie": "(;|$)"}[query], "!=": exact + "$", "exists": "", "contains": ".*" + exact,
-			"startsWith": exact, "endsWith": ".*" + exact + "$", "matches": ".*" + text}[predicate]
+			"==": exact + end, "!=": exact + end, "exists": "", "contains": any + exact,
+			"startsWith": exact, "endsWith": any + exact + end, "matches": any + text}[predicate]
 		if strings.HasPrefix(text, "^") && predicate == "matches" {
 			pattern = text[1:]
-		}
-		if predicate == "!=" {
-			not = !not
 		}
 		if !known {
 			return "", predicate + " has no counterpart for headers"
 		}
-		return negated("headers matches "+infixText(name+pattern), not), ""
+		if predicate == "!=" {
+			present = "headers matches " + infixText(name)
+		}
+		return holds(negated("headers matches "+infixText(name+pattern), predicate == "!="))
 	}
 	if sign, ok := map[string]string{"<": "<", "<=": "<=", ">": ">", ">=": ">=", "==": "==", "!=": "!=", "equals": "==", "startsWith": "starts_with", "endsWith": "ends_with", "contains": "contains", "matches": "matches"}[predicate]; ok && value != "" {
-		return negated(subject+" "+sign+" "+value, not), ""
+		variable := rest[1] != value && hurlTyped.MatchString(rest[1]) // which keeps its type
+		switch {
+		case variable && strings.ContainsAny(sign, "<>"):
+			return holds(subject + " " + sign + " json_parse(" + value + ")")
+		case variable && (sign == "==" || sign == "!="):
+			return holds(negated(subject+" == "+value+" or not json_type("+subject+", \"string\") and "+subject+" == json_parse("+value+")", sign == "!="))
+		case several && sign == "!=":
+			several, present = false, "len("+all+") != 0"
+			return holds("not (len(" + all + ") == 1 and " + subject + " == " + value + ")")
+		case strings.ContainsAny(sign, "<>") && value != text:
+			return "", "texts have no order"
+		case several && sign == "contains":
+			several, present = false, "len("+all+") != 0"
+			return holds(value + " in " + all + " or len(" + all + ") == 1 and " + subject + " contains " + value)
+		}
+		return holds(subject + " " + sign + " " + value)
 	}
 	kind := map[string]string{"isString": "string", "isBoolean": "bool", "isNumber": "number", "isList": "list", "isObject": "dict"}[predicate]
 	switch {
+	case several && predicate == "isList":
+		several, present = false, "len("+all+") != 0"
+		return holds("len(" + all + ") > 1 or json_type(" + subject + ", \"list\")")
 	case kind != "":
-		return negated("json_type("+subject+", "+infixText(kind)+")", not), ""
+		return holds("json_type(" + subject + ", " + infixText(kind) + ")")
 	case predicate == "isCollection":
-		return negated("json_type("+subject+", \"dict\") or json_type("+subject+", \"list\")", not), ""
+		return holds("json_type(" + subject + ", \"dict\") or json_type(" + subject + ", \"list\")")
 	case predicate == "isInteger":
-		return negated("json_type("+subject+", \"number\") and not ("+subject+" matches \"[.eE]\")", not), ""
+		return holds("json_type(" + subject + ", \"number\") and not (" + subject + " matches \"[.eE]\")")
 	case predicate == "isFloat":
-		return negated("json_type("+subject+", \"number\") and "+subject+" matches \"[.eE]\"", not), ""
+		return holds("json_type(" + subject + ", \"number\") and " + subject + " matches \"[.eE]\"")
 	case predicate == "exists" && query == "attribute" && (attribute[2] == "Secure" || attribute[2] == "HttpOnly"):
-		return negated(subject, not), ""
+		return holds(subject)
 	case predicate == "exists" && query == "attribute": // what is not set is empty
-		return negated(map[bool]string{true: subject + " != 0", false: subject + " != \"\""}[attribute[2] == "Max-Age"], not), ""
+		return holds(map[bool]string{true: subject + " != 0", false: subject + " != \"\""}[attribute[2] == "Max-Age"])
 	case predicate == "includes":
-		return negated(value+" in "+subject, not), ""
+		return holds(value + " in " + subject)
+	case predicate == "exists" && several:
+		return negated("len("+all+") != 0", not), ""
 	case predicate == "exists":
-		return negated(subject+" != null", not), ""
+		return negated(cmp.Or(present, subject+" != null"), not), ""
 	case predicate == "isEmpty":
-		return negated("len("+subject+") == 0", not), ""
+		return holds("len(" + subject + ") == 0")
 	}
 	return "", predicate + " has no counterpart"
 }
+
+// hurlPresent is the condition that a path leads somewhere, perhaps to null.
+func hurlPresent(path string, several bool) string {
+	if m := lastName.FindStringSubmatch(path); m != nil && !several {
+		return m[1] + " has " + infixText(m[2]+m[3])
+	}
+	if m := lastIndex.FindStringSubmatch(path); m != nil && !several {
+		end, _ := strconv.Atoi(m[2])
+		return "len(" + m[1] + "[" + m[2] + ":" + strings.TrimSuffix(strconv.Itoa(end+1), "0") + "]) != 0"
+	}
+	return "len(" + path + ") != 0"
+}
+
+// The last step of a path that leads to one place.
+var (
+	lastName  = regexp.MustCompile(`^(\$.*)(?:\.([A-Za-z_][A-Za-z0-9_]*)|\['([^'\\]+)'\])$`)
+	lastIndex = regexp.MustCompile(`^(\$.*)\[(-?\d+)\]$`)
+)
+
+// hurlTyped is a value that is a variable, without quotes.
+var hurlTyped = regexp.MustCompile(`^\{\{\s*[\w-]+\s*\}\}$`)
 
 // hurlAttribute is a cookie and one of its attributes.
 var hurlAttribute = regexp.MustCompile(`^(.+)\[([A-Za-z-]+)\]$`)
@@ -183,6 +241,13 @@ var hurlAttributes = map[string]string{"Value": "value", "Path": "path", "Domain
 func negated(condition string, not bool) string {
 	if not {
 		return "not (" + condition + ")"
+	}
+	return condition
+}
+
+func bracketed(condition string) string {
+	if strings.Contains(condition, " or ") {
+		return "(" + condition + ")"
 	}
 	return condition
 }

@@ -73,7 +73,7 @@ func (d *decoder) httpCall(q *doctree.Section) {
 		if strings.Contains(r.url, "?") {
 			sign = "&"
 		}
-		r.url += sign + v.Encode()
+		r.url += sign + strings.ReplaceAll(v.Encode(), "+", "%20") // a + is a blank in forms alone
 	}
 	d.body(q, wrong)
 	d.transport(q, wrong)
