@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -132,7 +133,7 @@ func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 		if err != nil {
 			return campaign.Facts{}, err
 		}
-		if err := x.Close(); err != nil {
+		if err := errors.Join(x.system.Reset(ctx), x.Close()); err != nil {
 			return campaign.Facts{}, err
 		}
 	}

@@ -3,6 +3,7 @@ package operator_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -192,5 +193,27 @@ func TestSystemRefused(t *testing.T) {
 		campaign.Spec{Path: filepath.Join(dir, "operators.json"), Data: []byte(strings.Replace(hexOnly, "%s", whole, 1))}, settings())
 	if found.HasErrors() {
 		t.Errorf("a system in the document: %v", found)
+	}
+}
+
+type dead struct{ asked }
+
+func (dead) Reset(context.Context) error { return errors.New("the program ended at once") }
+
+// A system that cannot be brought into its first state ends a run before the first
+// case, and not each of its cases.
+func TestSystemThatDoesNotStart(t *testing.T) {
+	dir := t.TempDir()
+	place(t, dir, "seeds.jsonl", seeds)
+	place(t, dir, "guard.system.yaml", systemFile)
+	place(t, dir, "guard", "")
+	k := operator.New(nil, nil).Systems(func(context.Context, *sut.Plan, sut.Worker) (sut.System, error) { return dead{}, nil })
+	text := `{"schema_version": "thresh.operators.v1", "name": "x", "seeds": ["seeds.jsonl"], "select": {"surface": "PROMPT_TEXT"}, ` + guarded + `}`
+	list, problems := k.Compile(t.Context(), campaign.Spec{Path: filepath.Join(dir, "operators.json"), Data: []byte(text)}, settings())
+	if len(list) != 1 {
+		t.Fatal(problems)
+	}
+	if _, err := list[0].Probe(t.Context()); err == nil || !strings.Contains(err.Error(), "ended at once") {
+		t.Error(err)
 	}
 }

@@ -97,7 +97,7 @@ func reportOf(cs *Case, f *Failure, o campaign.Outcome) (name, reporter string) 
 			path, _, _ := strings.Cut(cs.http.url, "?")
 			return "answer", fmt.Sprintf("%s %s %d", cs.http.method, numbered.ReplaceAllString(path, "*"), status)
 		}
-	case cs.system != nil && !strings.HasPrefix(head, "answered"):
+	case cs.system != nil && cs.system.plan != nil && !strings.HasPrefix(head, "answered"):
 		reporter = cs.system.plan.Name + ": " + cs.system.call.Operation
 		if has("stderr") {
 			return "stderr", reporter

@@ -61,6 +61,7 @@ func TestReportOf(t *testing.T) {
 		"an error answer":  {web, status, said("answer", "status 503\n\nboom"), "answer", "GET http://*/orders/*/lines 503"},
 		"no error answer":  {web, status, said("answer", "status 200\n\nfine"), "", ""},
 		"nothing answered": {web, status, campaign.Outcome{}, "", ""},
+		"no such system":   {&Case{system: &systemCall{}}, status, said("answer", "x"), "", ""},
 	} {
 		if report, system := reportOf(x.c, x.f, x.o); report != x.report || system != x.system {
 			t.Errorf("%s: %q of %q, want %q of %q", name, report, system, x.report, x.system)
