@@ -230,6 +230,21 @@ func TestStatefulAgents(t *testing.T) {
 	}
 }
 
+// JSON of another type is judged as text, whatever response_path says.
+func TestResponsePathWithoutEffect(t *testing.T) {
+	for kind, want := range map[string]int{"application/json": 0, "text/plain": 1} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			fmt.Fprint(w, `{"answer":""}`)
+		}))
+		t.Cleanup(s.Close)
+		p := contractOnly(t, matrix(s.URL, ", response_path: answer", allow+"  chaos_matrix: [{name: none}]\n"))
+		if n := len(p.facts.Warnings); n != want || n > 0 && !strings.HasPrefix(p.facts.Warnings[0], "agent.response_path has no effect: the agent sends JSON as text/plain") {
+			t.Errorf("%s: warnings %q", kind, p.facts.Warnings)
+		}
+	}
+}
+
 // Every cell begins with a cleared memory; a reset that fails is no result.
 func TestReset(t *testing.T) {
 	s := answerer(t, func(_ string, n int) (int, string) { return 200, fmt.Sprint("call ", n) })
