@@ -315,10 +315,6 @@ func (a *App) Promote(ctx context.Context, st *Store, finding, to string) ([]str
 	if err != nil {
 		return nil, err
 	}
-	if at := filepath.Dir(st.Dir()); !exists(r.source) && exists(filepath.Join(at, r.source)) {
-		return nil, diag.WithHint(diag.Refused("%s is not in this folder: the files that the document names would not be found", r.source),
-			fmt.Sprintf("cd %s, where the run was started; --to DIR names the folder to write to", at))
-	}
 	folder, err := filepath.Abs(filepath.Join(to, f.ID))
 	if err != nil {
 		return nil, fmt.Errorf("finding the folder %s: %w", to, err)
@@ -346,11 +342,6 @@ func (a *App) Promote(ctx context.Context, st *Store, finding, to string) ([]str
 		names[i] = filepath.Join(to, f.ID, filepath.FromSlash(x.Name))
 	}
 	return names, nil
-}
-
-func exists(file string) bool {
-	_, err := os.Stat(file)
-	return err == nil
 }
 
 // IsFinding reports whether a name is that of a finding, not of a run.
