@@ -242,3 +242,29 @@ func TestCheckNamesTheFirst(t *testing.T) {
 		}
 	}
 }
+
+// Examples in a description are the usual values of what has no others.
+func TestDescribedValues(t *testing.T) {
+	for _, c := range []struct{ property, want string }{
+		{`"type": "string", "description": "IANA zone (e.g., 'America/New_York', 'Europe/London'). Use 'UTC' if the user's zone is unknown."`, `"America/New_York"`},
+		{`"type": "string", "description": "The time, in 24-hour format (HH:MM)"`, `"12:30"`},
+		{`"type": "string", "description": "Day as YYYY-MM-DD"`, `"2024-05-17"`},
+		{`"type": "string", "description": "ISO code, such as EUR, of the account"`, `"EUR"`},
+		{`"type": "string", "description": "통화 코드. 예: \"KRW\""`, `"KRW"`},
+		{`"type": "integer", "description": "How many, e.g. 25."`, `25`},
+		{`"type": "integer", "maximum": 20, "description": "How many, e.g. 25."`, `1`},
+		{`"type": "string", "pattern": "^[0-9]+$", "description": "for example 12ab"`, `"0"`},
+		{`"type": "string", "format": "date", "description": "e.g. tomorrow"`, `"2024-05-17"`},
+		{`"type": "string", "default": "x", "description": "e.g. y"`, `"x"`},
+		{`"type": "string", "description": "The user's name, which 'admin' is not"`, `"a"`},
+		{`"type": "string", "description": "e.g. (see the manual)"`, `"a"`},
+	} {
+		s, err := New([]byte(`{"type": "object", "properties": {"v": {` + c.property + `}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := text(t, s.Inputs(0, 1)[0].Value); got != `{"v":`+c.want+`}` {
+			t.Errorf("%s: the usual input is %s, want %s", c.property, got, c.want)
+		}
+	}
+}

@@ -143,6 +143,9 @@ func (s *Schema) values(n map[string]any, depth int) (list []variant) {
 		}
 	}
 	for _, kind := range kinds(n) {
+		if len(list) == 0 && (kind == "integer" || kind == "number" || kind == "string" && formatOf(n) == nil) {
+			list = described(n, kind)
+		}
 		switch kind {
 		case "integer":
 			list = append(list, numbers(n, true)...)

@@ -106,6 +106,7 @@ func tryWords(fs *pflag.FlagSet, args []string) (words, seeds []string, err erro
 	if len(args) == 0 {
 		return nil, nil, nil
 	}
+	args = unquoted(args)
 	own := slices.Index(args, "--")
 	rest := []string(nil)
 	if own >= 0 {
@@ -120,6 +121,14 @@ func tryWords(fs *pflag.FlagSet, args []string) (words, seeds []string, err erro
 		return nil, nil, err
 	}
 	return words, seeds, nil
+}
+
+// unquoted takes apart a thing that was quoted as one word, such as "mcp: python3 server.py".
+func unquoted(words []string) []string {
+	if len(words) == 0 || !strings.ContainsRune(words[0], ' ') || app.IsThere(words[0]) {
+		return words
+	}
+	return append(strings.Fields(words[0]), words[1:]...)
 }
 
 // takeFlags parses the flags in a list and returns what is left: all of them, or
@@ -203,9 +212,7 @@ func (a *application) fromThing(c *cobra.Command, args []string, from, dir strin
 		}
 		dir, yes = c.Flag("dir").Value.String(), c.Flag("yes").Value.String() == "true"
 	}
-	if len(words) == 1 && strings.ContainsRune(from, ' ') && !app.IsThere(from) { // quoted as one
-		words = strings.Fields(from)
-	}
+	words = unquoted(words)
 	t := app.Try{Words: words, Seeds: seeds, Format: args[0], Folder: dir, Yes: yes, Lanes: runtime.NumCPU()}
 	d, err := a.app.Draft(c.Context(), t)
 	if err != nil {
