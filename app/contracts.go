@@ -12,7 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/operator"
 	"github.com/thresh-dev/thresh/contract/spectest"
 	calls "github.com/thresh-dev/thresh/contract/system"
-	flakedemo "github.com/thresh-dev/thresh/examples/flakestorm/demo"
+	flakedemo "github.com/thresh-dev/thresh/examples/demoagent"
 	"github.com/thresh-dev/thresh/examples/fuzzspec/demo"
 	opdemo "github.com/thresh-dev/thresh/examples/operator/demo"
 	"github.com/thresh-dev/thresh/port/dut"

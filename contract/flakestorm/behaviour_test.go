@@ -16,7 +16,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm"
-	"github.com/thresh-dev/thresh/examples/flakestorm/demo"
+	"github.com/thresh-dev/thresh/examples/demoagent"
 )
 
 // TestMain is the bundled agent, too.

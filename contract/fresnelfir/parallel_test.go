@@ -23,7 +23,7 @@ import (
 func crowd(t *testing.T, name string, args ...string) *Campaign {
 	t.Helper()
 	dir, from := t.TempDir(), "../../examples/"+name+"/"
-	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, name), "./"+from).CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-C", from, "-o", filepath.Join(dir, name), ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	text, err := os.ReadFile(from + name + ".model.star")

@@ -31,7 +31,7 @@ func TestDrivers(t *testing.T) {
 		{"driver.js", func(t *testing.T) []string { needs(t, "node"); return []string{"node", "driver.js"} }},
 		{"driver/main.go", func(t *testing.T) []string {
 			bin := filepath.Join(built, "go")
-			if out, err := exec.Command("go", "build", "-o", bin, "./driver").CombinedOutput(); err != nil {
+			if out, err := exec.Command("go", "build", "-C", "driver", "-o", bin, ".").CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			return []string{bin}
