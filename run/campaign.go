@@ -124,9 +124,9 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 				r.hints = appendNew(r.hints, text)
 			}
 		}
-		if sum.Void != "" && !r.opt.AllowEmpty && r.stopReason() == "" && ctx.Err() == nil {
+		if sum.Void != "" && !r.opt.AllowEmpty && ctx.Err() == nil {
 			r.warn("%s: %s", a.id.Name, sum.Void)
-			r.void = true
+			r.void = r.void || r.stopReason() == "" // more cases might have shown something
 		}
 		if err := a.triage(ctx); err != nil {
 			return err

@@ -126,7 +126,7 @@ func (c *Campaign) Start(f campaign.Facts) *state {
 	var all []usage
 	for i := range s.ops {
 		o := &s.ops[i]
-		schema, err := schemagen.New(o.Schema)
+		schema, err := schemagen.New(c.withPaths(o))
 		if err != nil {
 			continue // not called, as Probe has said
 		}

@@ -396,6 +396,8 @@ func (c *Campaign) Summarize(s *state) (sum campaign.Summary) {
 	switch {
 	case denied:
 		sum.Void = "every call was refused with HTTP 401 or 403; give the credentials as headers or query in the system file"
+	case len(names) > 0 && len(s.taken) == 0:
+		sum.Void = "no operation took a valid call, so that refusals alone were tested; give arguments that exist as examples in the schemas: " + strings.Join(names, ", ")
 	case len(names) > 0:
 		sum.Warnings = append(sum.Warnings, fmt.Sprintf("%s took no valid call, so that little of it was tested: %s", diag.Plural(len(names), "operation"), strings.Join(names, ", ")))
 	}

@@ -430,7 +430,7 @@ func TestRefusedCalls(t *testing.T) {
 		void, warning string
 	}{
 		"all denied":    {[]string{"refused: HTTP 401", "refused: HTTP 403"}, "401 or 403", ""},
-		"all refused":   {[]string{"refused: HTTP 401", "refused: HTTP 404"}, "", "2 operations took no valid call, so that little of it was tested: part (HTTP 404), share (HTTP 401)"},
+		"all refused":   {[]string{"refused: HTTP 401", "refused: HTTP 404"}, "no operation took a valid call, so that refusals alone were tested; give arguments that exist as examples in the schemas: part (HTTP 404), share (HTTP 401)", ""},
 		"one is taken":  {[]string{"", "refused: HTTP 401"}, "", "1 operation took no valid call, so that little of it was tested: part (HTTP 401)"},
 		"all are taken": {[]string{"", ""}, "", ""},
 	} {
