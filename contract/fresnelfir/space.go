@@ -180,7 +180,7 @@ func fitsField(x *ir.Domain, f *ir.Field) bool {
 // cover lists the combinations that the targets ask for and makes an array that
 // has all that are possible.
 func (s *space) cover(in *ir.Inputs) {
-	m := tway.Model{Strength: 1, Conds: s.conds}
+	m := tway.Model{Conds: s.conds}
 	for _, d := range s.domains {
 		m.Levels = append(m.Levels, len(d.values))
 	}
@@ -195,12 +195,15 @@ func (s *space) cover(in *ir.Inputs) {
 				}
 			}
 			m.Relations = append(m.Relations, tway.Relation{Params: params, Strength: t.Strength})
-			subsets(params, t.Strength, func(set []int) { s.combinations(set, seen) })
+			_ = tway.Subsets(params, t.Strength, func(set []int) error {
+				s.combinations(set, seen)
+				return nil
+			})
 		case ir.Boundary:
 			s.boundary(t, seen)
 		}
 	}
-	array, err := tway.Generate(&m, tway.Options{Seed: in.Seed})
+	array, err := tway.Generate(&m, in.Seed)
 	if err != nil {
 		s.faults = append(s.faults, fault{at: in.Place, code: "coverage", message: "the coverage targets cannot be worked out: " + err.Error()})
 		return
@@ -224,23 +227,6 @@ func includes(t *combination, u tway.Tuple) bool {
 		}
 	}
 	return true
-}
-
-func subsets(list []int, n int, visit func([]int)) {
-	set := make([]int, 0, n)
-	var from func(int)
-	from = func(i int) {
-		if len(set) == n {
-			visit(set)
-			return
-		}
-		for ; i < len(list); i++ {
-			set = append(set, list[i])
-			from(i + 1)
-			set = set[:len(set)-1]
-		}
-	}
-	from(0)
 }
 
 // maxTargets bounds the combinations that are counted one by one.

@@ -1,7 +1,5 @@
 package solve
 
-import "slices"
-
 // Truth is what is known of a condition under a partial assignment.
 type Truth int8
 
@@ -43,47 +41,4 @@ type Cond struct {
 	// row; where all of Vars have values, Unknown counts as False. Eval must depend
 	// on the cells of Vars alone and must not keep or change row.
 	Eval func(row []int) Truth
-}
-
-// In holds if the value of v is one of those marked; set has an entry for each
-// value of v.
-func In(v int, set []bool) Cond {
-	return Cond{Vars: []int{v}, Eval: func(row []int) Truth {
-		if row[v] == Open {
-			return Unknown
-		}
-		return Of(set[row[v]])
-	}}
-}
-
-// Or holds where one of list does.
-func Or(list ...Cond) Cond { return fold(list, True) }
-
-// fold combines conditions, one of which decides all if it has the value
-// decisive.
-func fold(list []Cond, decisive Truth) Cond {
-	list = slices.Clone(list)
-	var vars []int
-	for _, c := range list {
-		vars = append(vars, c.Vars...)
-	}
-	return Cond{Vars: union(vars), Eval: func(row []int) Truth {
-		known := decisive.Not()
-		for _, c := range list {
-			switch c.Eval(row) {
-			case decisive:
-				return decisive
-			case Unknown:
-				known = Unknown
-			}
-		}
-		return known
-	}}
-}
-
-// union is the distinct numbers of list, ascending.
-func union(list []int) []int {
-	list = slices.Clone(list)
-	slices.Sort(list)
-	return slices.Compact(list)
 }

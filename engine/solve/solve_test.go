@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/thresh-dev/thresh/engine/solve"
-	"github.com/thresh-dev/thresh/engine/solve/logic"
 )
 
 // problem draws conditions over few variables, so that all assignments can be
@@ -25,22 +24,22 @@ func problem(t *rapid.T) ([]int, []solve.Cond) {
 		switch kind {
 		case 0:
 			v := variable.Draw(t, "v")
-			return solve.In(v, rapid.SliceOfN(rapid.Bool(), sizes[v], sizes[v]).Draw(t, "set"))
+			return in(v, rapid.SliceOfN(rapid.Bool(), sizes[v], sizes[v]).Draw(t, "set"))
 		case 1:
 			a, b := variable.Draw(t, "a"), variable.Draw(t, "b")
-			return logic.Relation([]int{a, b}, func(row []int) bool { return row[a] < row[b] })
+			return relation([]int{a, b}, func(row []int) bool { return row[a] < row[b] })
 		case 2:
-			return logic.Not(expr(depth - 1))
+			return not(expr(depth - 1))
 		case 3:
-			return logic.And(expr(depth-1), expr(depth-1))
+			return and(expr(depth-1), expr(depth-1))
 		case 4:
-			return solve.Or(expr(depth-1), expr(depth-1), expr(depth-1))
+			return or(expr(depth-1), expr(depth-1), expr(depth-1))
 		case 5:
-			return logic.Implies(expr(depth-1), expr(depth-1))
+			return implies(expr(depth-1), expr(depth-1))
 		}
 		vars := rapid.SliceOfN(variable, 1, 4).Draw(t, "vars")
 		rest := rapid.IntRange(0, 2).Draw(t, "rest")
-		return logic.Relation(vars, func(row []int) bool { // too irregular for few clauses
+		return relation(vars, func(row []int) bool { // too irregular for few clauses
 			sum := 0
 			for _, v := range vars {
 				sum += row[v]
@@ -167,7 +166,7 @@ func pigeons(n int) ([]int, []solve.Cond) {
 	var conds []solve.Cond
 	for a := range n {
 		for b := range a {
-			conds = append(conds, logic.Relation([]int{a, b}, func(row []int) bool { return row[a] != row[b] }))
+			conds = append(conds, relation([]int{a, b}, func(row []int) bool { return row[a] != row[b] }))
 		}
 	}
 	return sizes, conds
@@ -192,9 +191,9 @@ func TestBudget(t *testing.T) {
 func TestWideDomains(t *testing.T) {
 	sizes := []int{1024, 1024, 1024}
 	conds := []solve.Cond{
-		logic.Relation([]int{0, 1}, func(row []int) bool { return row[0] > 2*row[1] }),
-		logic.Relation([]int{1, 2}, func(row []int) bool { return row[1] > 2*row[2] }),
-		logic.Relation([]int{2}, func(row []int) bool { return row[2] >= 250 }),
+		relation([]int{0, 1}, func(row []int) bool { return row[0] > 2*row[1] }),
+		relation([]int{1, 2}, func(row []int) bool { return row[1] > 2*row[2] }),
+		relation([]int{2}, func(row []int) bool { return row[2] >= 250 }),
 	}
 	s := solve.New(sizes, conds)
 	if a := s.Solve(solve.Query{}); a.Status != solve.Sat || a.Row[0] <= 2*a.Row[1] || a.Row[1] <= 2*a.Row[2] || a.Row[2] < 250 {
@@ -210,7 +209,7 @@ func TestConstants(t *testing.T) {
 	for _, c := range []struct {
 		cond solve.Cond
 		want solve.Status
-	}{{logic.And(), solve.Sat}, {solve.Or(), solve.Unsat}} {
+	}{{and(), solve.Sat}, {or(), solve.Unsat}} {
 		s := solve.New([]int{2}, []solve.Cond{c.cond})
 		if a := s.Solve(solve.Query{}); a.Status != c.want {
 			t.Errorf("%v, want %v", a.Status, c.want)
@@ -225,9 +224,9 @@ func ExampleSolver_Conflict() {
 	// Three switches: the first needs the second, the second needs the third.
 	on := []bool{false, true}
 	conds := []solve.Cond{
-		logic.Implies(solve.In(0, on), solve.In(1, on)),
-		logic.Implies(solve.In(1, on), solve.In(2, on)),
-		solve.Or(solve.In(0, on), solve.In(2, on)),
+		implies(in(0, on), in(1, on)),
+		implies(in(1, on), in(2, on)),
+		or(in(0, on), in(2, on)),
 	}
 	s := solve.New([]int{2, 2, 2}, conds)
 	core, _ := s.Conflict([]int{1, solve.Open, 0}, 0)

@@ -1,19 +1,27 @@
 package tway
 
 import (
+	"math/bits"
 	"slices"
+	"sort"
 
 	"github.com/thresh-dev/thresh/engine/solve"
+	"github.com/thresh-dev/thresh/engine/splitmix"
 )
 
-// builder makes an array for the tuples that its table still has open.
+// builder makes an array for the tuples that are open.
+//
+// The tuples of one column set have consecutive numbers: the first column's value
+// times a stride, and so on.
 type builder struct {
-	t      *table
 	levels []int
+	sets   []set
+	in     [][]int // the sets that a column is in
+	open   []int32 // the tuples that are to be covered and are not
+	where  []int32 // a tuple's place in open, or -1
 	solver *solve.Solver
-	rng    random
-	rows   [][]int
-	given  [][]int // what the first rows must keep: a value, or solve.Open where any will do
+	state  uint64 // of the generator of random numbers
+	array  Array
 
 	bound []int // columns that conditions are on
 	free  []int // the others
@@ -22,17 +30,98 @@ type builder struct {
 	picks []int
 }
 
-func newBuilder(levels []int, conds []solve.Cond, t *table, seed uint64) *builder {
-	b := &builder{t: t, levels: levels, solver: solve.New(levels, conds), rng: random{seed}}
-	for c := range levels {
+// set is a set of columns all of whose combinations are tuples.
+type set struct {
+	cols    []int
+	strides []int32
+	first   int32 // the number of its first tuple
+}
+
+func newBuilder(m *Model, columns [][]int, seed uint64) *builder {
+	k := len(m.Levels)
+	b := &builder{levels: m.Levels, solver: solve.New(m.Levels, m.Conds), state: seed, in: make([][]int, k), order: make([]int, k)}
+	for c := range k {
 		if b.solver.Constrained(c) {
 			b.bound = append(b.bound, c)
 		} else {
 			b.free = append(b.free, c)
 		}
 	}
-	b.order = make([]int, len(levels))
+	n := int32(0)
+	for i, cols := range columns {
+		s := set{cols: cols, strides: make([]int32, len(cols)), first: n}
+		size := int32(1)
+		for j, c := range slices.Backward(cols) {
+			s.strides[j] = size
+			size *= int32(m.Levels[c])
+			b.in[c] = append(b.in[c], i)
+		}
+		n += size
+		b.sets = append(b.sets, s)
+	}
+	b.where = make([]int32, n)
+	for i := range b.where {
+		b.where[i] = -1
+	}
 	return b
+}
+
+// size is the number of tuples of a set.
+func (b *builder) size(s *set) int32 { return s.strides[0] * int32(b.levels[s.cols[0]]) }
+
+// value is the value that a tuple of s has in the column s.cols[j].
+func (b *builder) value(s *set, tuple int32, j int) int {
+	return int((tuple - s.first) / s.strides[j] % int32(b.levels[s.cols[j]]))
+}
+
+// require says that a tuple is to be covered.
+func (b *builder) require(tuple int32) {
+	b.where[tuple] = int32(len(b.open))
+	b.open = append(b.open, tuple)
+}
+
+// push adds a row; each cell has a value.
+func (b *builder) push(row []int) {
+	for i := range b.sets {
+		s := &b.sets[i]
+		tuple := s.first
+		for j, c := range s.cols {
+			tuple += int32(row[c]) * s.strides[j]
+		}
+		if at := b.where[tuple]; at >= 0 {
+			last := len(b.open) - 1
+			moved := b.open[last]
+			b.open[at], b.where[moved] = moved, at
+			b.open, b.where[tuple] = b.open[:last], -1
+		}
+	}
+	b.array.Rows = append(b.array.Rows, row)
+}
+
+// gains adds to gain[x], for each value x of column c, the number of open tuples
+// that it completes with the cells of row that have values.
+func (b *builder) gains(row []int, c int) {
+next:
+	for _, i := range b.in[c] {
+		s := &b.sets[i]
+		at, own := s.first, int32(0)
+		for j, d := range s.cols {
+			switch {
+			case d == c:
+				own = s.strides[j]
+			case row[d] == solve.Open:
+				continue next
+			default:
+				at += int32(row[d]) * s.strides[j]
+			}
+		}
+		for x := range b.gain {
+			if b.where[at] >= 0 {
+				b.gain[x]++
+			}
+			at += own
+		}
+	}
 }
 
 // rowNodes is the budget of one row; a row that is dearer is given up.
@@ -43,16 +132,13 @@ const rowNodes = 10_000
 // costs too much.
 func (b *builder) complete(row []int) []int {
 	if len(b.bound) > 0 {
-		order := b.order[:copy(b.order, b.bound)]
-		b.rng.shuffle(order)
-		a := b.solver.Solve(solve.Query{Fixed: row, Order: order, Prefer: b.bestValues, Nodes: rowNodes})
+		a := b.solver.Solve(solve.Query{Fixed: row, Order: b.shuffled(b.bound), Prefer: b.bestValues, Nodes: rowNodes})
 		if a.Status != solve.Sat {
 			return nil
 		}
 		row = a.Row
 	}
-	order := b.order[:copy(b.order, b.free)]
-	b.rng.shuffle(order)
+	order := b.shuffled(b.free)
 	slices.SortStableFunc(order, func(x, y int) int { return b.levels[y] - b.levels[x] })
 	for _, c := range order {
 		if row[c] == solve.Open {
@@ -65,40 +151,60 @@ func (b *builder) complete(row []int) []int {
 // bestValues is the values of c, those first that cover the most; equal ones in any
 // order.
 func (b *builder) bestValues(c int, row []int) []int {
-	n := b.levels[c]
-	b.gain = append(b.gain[:0], make([]int, n)...)
+	b.gain = append(b.gain[:0], make([]int, b.levels[c])...)
+	picks := b.anyValues(c, row)
+	b.gains(row, c)
+	slices.SortStableFunc(picks, func(x, y int) int { return b.gain[y] - b.gain[x] })
+	return picks
+}
+
+// anyValues is the values of c in any order.
+func (b *builder) anyValues(c int, _ []int) []int {
 	b.picks = b.picks[:0]
-	for x := range n {
+	for x := range b.levels[c] {
 		b.picks = append(b.picks, x)
 	}
-	b.rng.shuffle(b.picks)
-	b.t.openGains(row, c, b.gain)
-	for i := 1; i < n; i++ {
-		for j := i; j > 0 && b.gain[b.picks[j]] > b.gain[b.picks[j-1]]; j-- {
-			b.picks[j], b.picks[j-1] = b.picks[j-1], b.picks[j]
-		}
-	}
+	b.shuffle(b.picks)
 	return b.picks
 }
 
 // greedy adds rows until nothing is open. Each begins with an open tuple, so
 // the array ends even where rows are poor.
 func (b *builder) greedy() error {
-	for len(b.t.open) > 0 {
+	for len(b.open) > 0 {
+		tuple := b.open[b.below(len(b.open))]
+		s := &b.sets[sort.Search(len(b.sets), func(i int) bool { return b.sets[i].first > tuple })-1]
 		row := blank(len(b.levels))
-		b.t.write(b.t.open[b.rng.below(len(b.t.open))], row)
+		for j, c := range s.cols {
+			row[c] = b.value(s, tuple, j)
+		}
 		full := b.complete(row)
 		if full == nil {
-			return ErrTooHard
+			return errTooHard
 		}
 		b.push(full)
 	}
 	return nil
 }
 
-func (b *builder) push(row []int) {
-	b.t.add(row)
-	b.rows = append(b.rows, row)
+// shuffled is columns in any order, in the builder's memory.
+func (b *builder) shuffled(columns []int) []int {
+	order := b.order[:copy(b.order, columns)]
+	b.shuffle(order)
+	return order
+}
+
+func (b *builder) shuffle(list []int) {
+	for i := len(list) - 1; i > 0; i-- {
+		j := b.below(i + 1)
+		list[i], list[j] = list[j], list[i]
+	}
+}
+
+// below returns a number from 0 to n-1; n must be positive.
+func (b *builder) below(n int) int {
+	hi, _ := bits.Mul64(splitmix.Next(&b.state), uint64(n))
+	return int(hi)
 }
 
 // blank is a row of n open cells.

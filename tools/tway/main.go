@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/tway"
+	"github.com/thresh-dev/thresh/tools/tway/covering"
 	"github.com/thresh-dev/thresh/tools/tway/modelfile"
 	"github.com/thresh-dev/thresh/tools/tway/verify"
 )
@@ -132,8 +132,8 @@ not be decided, 2 the model or the rows were refused.`,
 
 func (f *flags) validate() error {
 	switch {
-	case f.strength < 0 || f.strength > tway.MaxStrength:
-		return diag.Refused("--strength must be from 1 to %d, got %d", tway.MaxStrength, f.strength)
+	case f.strength < 0 || f.strength > covering.MaxStrength:
+		return diag.Refused("--strength must be from 1 to %d, got %d", covering.MaxStrength, f.strength)
 	case f.effort < 0 || f.effort > 1_000_000:
 		return diag.Refused("--effort must be from 0 to 1000000, got %d", f.effort)
 	case f.verify != "" && f.format == "summary":
@@ -194,7 +194,7 @@ func (t stdio) tway(path string, f flags) error {
 		}
 		m.Rows = append(m.Rows, rows...)
 	}
-	array, err := tway.Generate(m, tway.Options{Seed: uint64(f.seed), Effort: f.effort})
+	array, err := covering.Generate(m, covering.Options{Seed: uint64(f.seed), Effort: f.effort})
 	if err != nil {
 		return refused(file, path, err)
 	}
@@ -270,9 +270,9 @@ func (t stdio) readRows(file *modelfile.File, path string, strict bool) ([][]int
 // refused says why there is no array, with the constraints that contradict
 // each other.
 func refused(file *modelfile.File, path string, err error) error {
-	var c *tway.Contradiction
+	var c *covering.Contradiction
 	switch {
-	case errors.Is(err, tway.ErrTooHard):
+	case errors.Is(err, covering.ErrTooHard):
 		return &diag.CodedError{Code: diag.ExitFindings, Err: fmt.Errorf("%s: %w", path, err)}
 	case !errors.As(err, &c):
 		return diag.Refused("%s: %w", path, err)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/solve"
-	"github.com/thresh-dev/thresh/engine/tway"
+	"github.com/thresh-dev/thresh/tools/tway/covering"
 	"github.com/thresh-dev/thresh/tools/tway/modelfile"
 	"github.com/thresh-dev/thresh/tools/tway/verify"
 )
@@ -52,7 +52,7 @@ func writeRows(w io.Writer, file *modelfile.File, rows [][]int, format string) e
 const shownTuples = 20
 
 // summarizeArray tells what an array covers and what nothing can cover.
-func summarizeArray(w io.Writer, file *modelfile.File, m *tway.Model, array *tway.Array) {
+func summarizeArray(w io.Writer, file *modelfile.File, m *covering.Model, array *covering.Array) {
 	for _, r := range array.Refused {
 		why := "it holds two invalid values"
 		if len(r.Conds) > 0 {
@@ -85,7 +85,7 @@ func more(w io.Writer, n int) {
 	}
 }
 
-func tellTuples(w io.Writer, file *modelfile.File, list []tway.Tuple) {
+func tellTuples(w io.Writer, file *modelfile.File, list []covering.Tuple) {
 	for _, t := range list[:min(len(list), shownTuples)] {
 		fmt.Fprintf(w, "  %s\n", tupleText(file, t))
 	}
@@ -93,7 +93,7 @@ func tellTuples(w io.Writer, file *modelfile.File, list []tway.Tuple) {
 }
 
 // tupleText is a combination as people write it.
-func tupleText(file *modelfile.File, t tway.Tuple) string {
+func tupleText(file *modelfile.File, t covering.Tuple) string {
 	var parts []string
 	for i, p := range t.Params {
 		parts = append(parts, file.Params[p].Name+"="+file.Label(&file.Params[p].Values[t.Values[i]], 0))
@@ -114,7 +114,7 @@ func because(file *modelfile.File, conds []int) string {
 }
 
 // verifyRows checks the rows of a file against a model.
-func (t stdio) verifyRows(file *modelfile.File, m *tway.Model, f flags) error {
+func (t stdio) verifyRows(file *modelfile.File, m *covering.Model, f flags) error {
 	rows, err := t.readRows(file, f.verify, true)
 	if err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/solve"
-	"github.com/thresh-dev/thresh/engine/tway"
+	"github.com/thresh-dev/thresh/tools/tway/covering"
 )
 
 // sections are those of an ACTS text file.
@@ -180,7 +180,7 @@ func (r *reader) relationLine(i int, line string) {
 // relate takes a relation. One of all parameters is what the file's strength
 // is.
 func (r *reader) relate(params []int, strength int, at diag.Pos) {
-	if most := min(len(params), tway.MaxStrength); strength < 1 || strength > most {
+	if most := min(len(params), covering.MaxStrength); strength < 1 || strength > most {
 		r.wrong(at, "relation", "the strength of this relation must be from 1 to "+strconv.Itoa(most)+", got "+strconv.Itoa(strength), "")
 		return
 	}
@@ -188,7 +188,7 @@ func (r *reader) relate(params []int, strength int, at diag.Pos) {
 		r.f.Strength = max(r.f.Strength, strength)
 		return
 	}
-	r.f.Model.Relations = append(r.f.Model.Relations, tway.Relation{Params: params, Strength: strength})
+	r.f.Model.Relations = append(r.f.Model.Relations, covering.Relation{Params: params, Strength: strength})
 }
 
 // testHeader reads the names above the rows that a file brings along.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/solve"
-	"github.com/thresh-dev/thresh/engine/solve/logic"
+	"github.com/thresh-dev/thresh/tools/tway/logic"
 )
 
 // actsConstraint reads a constraint in ACTS's language: comparisons of
@@ -144,7 +144,7 @@ func (s *scanner) join(op string, bind int, a, b node) node {
 		switch {
 		case s.failed:
 		case op == "||":
-			n.cond = solve.Or(x, y)
+			n.cond = logic.Or(x, y)
 		case op == "&&":
 			n.cond = logic.And(x, y)
 		default:

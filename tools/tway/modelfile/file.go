@@ -7,7 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/solve"
-	"github.com/thresh-dev/thresh/engine/tway"
+	"github.com/thresh-dev/thresh/tools/tway/covering"
 )
 
 // File is a model with the names that its file gives things.
@@ -17,7 +17,7 @@ type File struct {
 	Params   []Param
 	Conds    []Cond // as in Model.Conds
 	Strength int    // the strength that the file asks for; 0: it does not say
-	Model    tway.Model
+	Model    covering.Model
 	dialect  Dialect
 }
 
@@ -139,7 +139,7 @@ func (r *reader) known(name string, at diag.Pos) int {
 }
 
 // At is the model with a strength; sub-models that do not say theirs get it.
-func (f *File) At(strength int) *tway.Model {
+func (f *File) At(strength int) *covering.Model {
 	m := f.Model
 	m.Strength = strength
 	m.Relations = slices.Clone(m.Relations)

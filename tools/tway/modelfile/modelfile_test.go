@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/thresh-dev/thresh/engine/solve"
-	"github.com/thresh-dev/thresh/engine/tway"
+	"github.com/thresh-dev/thresh/tools/tway/covering"
 	"github.com/thresh-dev/thresh/tools/tway/modelfile"
 	"github.com/thresh-dev/thresh/tools/tway/verify"
 )
@@ -214,7 +214,7 @@ func TestPict(t *testing.T) {
 		t.Errorf("%q", names)
 	}
 	m := f.At(2)
-	if d := cmp.Diff([]tway.Relation{{Params: []int{0, 1}, Strength: 2}, {Params: []int{1, 4}, Strength: 2}}, m.Relations); d != "" {
+	if d := cmp.Diff([]covering.Relation{{Params: []int{0, 1}, Strength: 2}, {Params: []int{1, 4}, Strength: 2}}, m.Relations); d != "" {
 		t.Error(d)
 	}
 	if !slices.Equal(m.Orders, []int{0, 0, 0, 0, 3}) || !m.Outcome[3] || m.Outcome[0] || !f.Params[1].Numeric || f.Params[2].Numeric {
@@ -224,7 +224,7 @@ func TestPict(t *testing.T) {
 		"[[Win7 1 1 ok a] [Windows 7 2.5 1 ~bad a] [~Mac 2.5 1 ok a] [Win7 -3 1 ok a]]" {
 		t.Error(got)
 	}
-	a, err := tway.Generate(m, tway.Options{Seed: 1})
+	a, err := covering.Generate(m, covering.Options{Seed: 1})
 	if err != nil || len(a.Rows) == 0 {
 		t.Errorf("%v", err)
 	}
@@ -302,7 +302,7 @@ anything
 		if f.Format != format || f.System != "shop" || f.Strength != 2 || len(f.Params) != 3 || len(f.Model.Conds) != 1 {
 			t.Errorf("%s: %+v", format, f)
 		}
-		if d := cmp.Diff([]tway.Relation{{Params: []int{0, 2}, Strength: 1}}, f.Model.Relations); d != "" {
+		if d := cmp.Diff([]covering.Relation{{Params: []int{0, 2}, Strength: 1}}, f.Model.Relations); d != "" {
 			t.Errorf("%s: %s", format, d)
 		}
 		if !slices.Equal(f.Model.Conds[0].Vars, []int{1, 2}) || f.Model.Conds[0].Eval([]int{0, 0, 1}) != solve.False {
@@ -366,7 +366,7 @@ func FuzzRead(f *testing.F) {
 		if err := m.Check(); err != nil {
 			return
 		}
-		a, err := tway.Generate(m, tway.Options{})
+		a, err := covering.Generate(m, covering.Options{})
 		if err != nil {
 			return
 		}

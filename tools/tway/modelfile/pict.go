@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/tway"
+	"github.com/thresh-dev/thresh/tools/tway/covering"
 )
 
 // pict reads a PICT model: parameters, then sub-models, then constraints.
@@ -88,7 +88,7 @@ func (r *reader) parameter(i int, line string) {
 	p.Name = strings.TrimSpace(line[:sep])
 	if name, text, ok := strings.Cut(p.Name, "@"); ok {
 		n, err := strconv.Atoi(strings.TrimSpace(text))
-		if err != nil || n < 1 || n > tway.MaxStrength {
+		if err != nil || n < 1 || n > covering.MaxStrength {
 			r.wrong(r.pos(i, strings.IndexByte(line, '@')), "order", "the order of a parameter must be a number from 1 to 6, got "+quote(strings.TrimSpace(text)), "")
 		} else {
 			order = n
@@ -154,7 +154,7 @@ func (r *reader) submodel(i int, line string) {
 		r.wrong(r.pos(i, end), "submodel", "a sub-model must be { PARAMETER, ... } @ ORDER", "")
 		return
 	}
-	var rel tway.Relation
+	var rel covering.Relation
 	ok := true
 	between := r.separates(line[open+1 : end])
 	for from := open + 1; from <= end; {
@@ -188,7 +188,7 @@ func (r *reader) submodel(i int, line string) {
 	if !ok {
 		return
 	}
-	if most := min(len(rel.Params), tway.MaxStrength); rel.Strength > most {
+	if most := min(len(rel.Params), covering.MaxStrength); rel.Strength > most {
 		r.wrong(r.pos(i, strings.LastIndexByte(line, '@')), "submodel", "the order of this sub-model must be at most "+strconv.Itoa(most)+", got "+strconv.Itoa(rel.Strength), "")
 		return
 	}

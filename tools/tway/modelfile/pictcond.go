@@ -6,7 +6,7 @@ import (
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/solve"
-	"github.com/thresh-dev/thresh/engine/solve/logic"
+	"github.com/thresh-dev/thresh/tools/tway/logic"
 )
 
 // constraints reads PICT's constraints, from a line to the end of the file.
@@ -81,7 +81,7 @@ func (s *scanner) statement() solve.Cond {
 		if s.failed {
 			return solve.Cond{}
 		}
-		c = logic.And(c, solve.Or(when, otherwise))
+		c = logic.And(c, logic.Or(when, otherwise))
 	}
 	return c
 }
@@ -89,7 +89,7 @@ func (s *scanner) statement() solve.Cond {
 // predicate reads clauses with OR between, AND binding tighter and NOT
 // tightest.
 func (s *scanner) predicate() solve.Cond {
-	return s.series("OR", solve.Or, func() solve.Cond { return s.series("AND", logic.And, s.clause) })
+	return s.series("OR", logic.Or, func() solve.Cond { return s.series("AND", logic.And, s.clause) })
 }
 
 func (s *scanner) series(word string, join func(...solve.Cond) solve.Cond, part func() solve.Cond) solve.Cond {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/solve"
-	"github.com/thresh-dev/thresh/engine/solve/logic"
+	"github.com/thresh-dev/thresh/tools/tway/logic"
 )
 
 // number reads a decimal number.
@@ -78,7 +78,7 @@ func (r *reader) choose(p int, at diag.Pos, hint string, f func(v *Value) bool) 
 	case len(values):
 		r.warn(at, "all-match", "every value of "+quote(r.f.Params[p].Name)+" satisfies this", "")
 	}
-	return solve.In(p, set)
+	return logic.In(p, set)
 }
 
 // nearest is a hint for a value that parameter p does not have.

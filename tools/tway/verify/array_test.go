@@ -11,14 +11,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/thresh-dev/thresh/engine/solve"
-	"github.com/thresh-dev/thresh/engine/solve/logic"
-	"github.com/thresh-dev/thresh/engine/tway"
+	"github.com/thresh-dev/thresh/tools/tway/covering"
+	"github.com/thresh-dev/thresh/tools/tway/logic"
 	"github.com/thresh-dev/thresh/tools/tway/verify"
 )
 
 // drawModel draws a model small enough for all of its rows to be listed.
-func drawModel(t *rapid.T) *tway.Model {
-	m := &tway.Model{Levels: rapid.SliceOfN(rapid.IntRange(1, 4), 1, 6).Draw(t, "levels")}
+func drawModel(t *rapid.T) *covering.Model {
+	m := &covering.Model{Levels: rapid.SliceOfN(rapid.IntRange(1, 4), 1, 6).Draw(t, "levels")}
 	k := len(m.Levels)
 	m.Strength = rapid.IntRange(1, min(k, 4)).Draw(t, "strength")
 	param := rapid.IntRange(0, k-1)
@@ -26,13 +26,13 @@ func drawModel(t *rapid.T) *tway.Model {
 		var parts []solve.Cond
 		for range rapid.IntRange(1, 3).Draw(t, "parts") {
 			p := param.Draw(t, "parameter")
-			parts = append(parts, solve.In(p, rapid.SliceOfN(rapid.Bool(), m.Levels[p], m.Levels[p]).Draw(t, "set")))
+			parts = append(parts, logic.In(p, rapid.SliceOfN(rapid.Bool(), m.Levels[p], m.Levels[p]).Draw(t, "set")))
 		}
 		if rapid.Bool().Draw(t, "compare") {
 			a, b := param.Draw(t, "a"), param.Draw(t, "b")
 			parts = append(parts, logic.Relation([]int{a, b}, func(row []int) bool { return row[a] <= row[b] }))
 		}
-		m.Conds = append(m.Conds, solve.Or(parts...))
+		m.Conds = append(m.Conds, logic.Or(parts...))
 	}
 	if rapid.IntRange(0, 2).Draw(t, "with invalid") == 0 {
 		for _, n := range m.Levels {
@@ -49,7 +49,7 @@ func drawModel(t *rapid.T) *tway.Model {
 	for range rapid.IntRange(0, 2).Draw(t, "relations") {
 		params := rapid.SliceOfNDistinct(param, 1, k, rapid.ID).Draw(t, "relation")
 		slices.Sort(params)
-		m.Relations = append(m.Relations, tway.Relation{Params: params, Strength: rapid.IntRange(1, min(4, len(params))).Draw(t, "its strength")})
+		m.Relations = append(m.Relations, covering.Relation{Params: params, Strength: rapid.IntRange(1, min(4, len(params))).Draw(t, "its strength")})
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "given rows") {
 		row := make([]int, k)
@@ -62,7 +62,7 @@ func drawModel(t *rapid.T) *tway.Model {
 }
 
 // legal lists all rows of a model with so many invalid values.
-func legal(m *tway.Model, invalids int) [][]int {
+func legal(m *covering.Model, invalids int) [][]int {
 	var rows [][]int
 	row := make([]int, len(m.Levels))
 	var next func(p int)
@@ -116,9 +116,9 @@ func TestArrays(t *testing.T) {
 			t.Fatal(err)
 		}
 		valid, invalid := legal(m, 0), legal(m, 1)
-		opt := tway.Options{Seed: rapid.Uint64().Draw(t, "seed")}
-		a, err := tway.Generate(m, opt)
-		var c *tway.Contradiction
+		opt := covering.Options{Seed: rapid.Uint64().Draw(t, "seed")}
+		a, err := covering.Generate(m, opt)
+		var c *covering.Contradiction
 		if errors.As(err, &c) {
 			if len(valid)+len(invalid) > 0 {
 				t.Fatalf("%v, but there are rows", err)
@@ -164,13 +164,13 @@ func TestArrays(t *testing.T) {
 		if err != nil || !v.OK() || v.Covered != total {
 			t.Fatalf("verified: %+v, %v", v, err)
 		}
-		if again, err := tway.Generate(m, opt); err != nil || !reflect.DeepEqual(a, again) {
+		if again, err := covering.Generate(m, opt); err != nil || !reflect.DeepEqual(a, again) {
 			t.Fatalf("not the same a second time: %v", err)
 		}
 	})
 }
 
-func withInvalid(m *tway.Model, rows, sets [][]int) map[string]bool {
+func withInvalid(m *covering.Model, rows, sets [][]int) map[string]bool {
 	all := make(map[string]bool)
 	for _, row := range rows {
 		for _, set := range sets {
@@ -184,8 +184,8 @@ func withInvalid(m *tway.Model, rows, sets [][]int) map[string]bool {
 
 // checkUnreachable holds what is told to be impossible, and why, to the list of
 // rows.
-func checkUnreachable(t *rapid.T, m *tway.Model, a *tway.Array, valid, invalid [][]int) {
-	holds := func(rows [][]int, u tway.Tuple, without int) bool {
+func checkUnreachable(t *rapid.T, m *covering.Model, a *covering.Array, valid, invalid [][]int) {
+	holds := func(rows [][]int, u covering.Tuple, without int) bool {
 		return slices.ContainsFunc(rows, func(row []int) bool {
 			for i, p := range u.Params {
 				if i != without && row[p] != u.Values[i] {
@@ -218,7 +218,7 @@ func checkUnreachable(t *rapid.T, m *tway.Model, a *tway.Array, valid, invalid [
 			}
 		}
 		for leave := -1; leave < len(u.Conds); leave++ {
-			few := &tway.Model{Levels: m.Levels}
+			few := &covering.Model{Levels: m.Levels}
 			for i, c := range u.Conds {
 				if i != leave {
 					few.Conds = append(few.Conds, m.Conds[c])
@@ -232,12 +232,12 @@ func checkUnreachable(t *rapid.T, m *tway.Model, a *tway.Array, valid, invalid [
 }
 
 // checkGiven finds each given row at the beginning of the array, or refused.
-func checkGiven(t *rapid.T, m *tway.Model, a *tway.Array) {
+func checkGiven(t *rapid.T, m *covering.Model, a *covering.Array) {
 	if a.Given+len(a.Refused) != len(m.Rows) {
 		t.Fatalf("%d rows given, %d kept, %d refused", len(m.Rows), a.Given, len(a.Refused))
 	}
 	for i, given := range m.Rows {
-		if slices.ContainsFunc(a.Refused, func(r tway.Refusal) bool { return r.Row == i }) {
+		if slices.ContainsFunc(a.Refused, func(r covering.Refusal) bool { return r.Row == i }) {
 			continue
 		}
 		if !slices.ContainsFunc(a.Rows[:a.Given], func(row []int) bool {
@@ -258,14 +258,14 @@ func TestImprove(t *testing.T) {
 	if raced {
 		t.Skip("long under the race detector")
 	}
-	m := &tway.Model{
+	m := &covering.Model{
 		Levels: levels(t, "3^6 2^4"), Strength: 2,
-		Relations: []tway.Relation{{Params: []int{0, 1, 2}, Strength: 3}},
+		Relations: []covering.Relation{{Params: []int{0, 1, 2}, Strength: 3}},
 		Conds:     []solve.Cond{logic.Relation([]int{0, 1, 9}, func(row []int) bool { return row[9] == 0 || row[0] != row[1] })},
 		Weights:   [][]int{{1, 50, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
 		Rows:      [][]int{{2, solve.Open, 2, 2, 2, 2, 1, 1, 1, 0}},
 	}
-	a := check(t, m, tway.Options{Seed: 7, Effort: 1}, 27)
+	a := check(t, m, covering.Options{Seed: 7, Effort: 1}, 27)
 	if a.Given != 1 || a.Rows[0][0] != 2 || a.Rows[0][9] != 0 {
 		t.Errorf("the given row became %v", a.Rows[0])
 	}
@@ -273,8 +273,8 @@ func TestImprove(t *testing.T) {
 
 // Weights are followed where coverage leaves the choice.
 func TestWeights(t *testing.T) {
-	m := &tway.Model{Levels: []int{4, 2, 2, 2, 2}, Strength: 1, Weights: [][]int{nil, {1, 100}, {1, 100}, {1, 100}, {1, 100}}}
-	a := check(t, m, tway.Options{Seed: 3}, 4)
+	m := &covering.Model{Levels: []int{4, 2, 2, 2, 2}, Strength: 1, Weights: [][]int{nil, {1, 100}, {1, 100}, {1, 100}, {1, 100}}}
+	a := check(t, m, covering.Options{Seed: 3}, 4)
 	heavy := 0
 	for _, row := range a.Rows {
 		heavy += row[1] + row[2] + row[3] + row[4]
@@ -286,13 +286,13 @@ func TestWeights(t *testing.T) {
 
 // Invalid values stand alone, and what is beside them does not count.
 func TestInvalid(t *testing.T) {
-	m := &tway.Model{Levels: []int{4, 4}, Strength: 2, Invalid: [][]bool{{true, false, false, false}, {true, false, false, false}}}
-	a := check(t, m, tway.Options{Seed: 1}, 15)
+	m := &covering.Model{Levels: []int{4, 4}, Strength: 2, Invalid: [][]bool{{true, false, false, false}, {true, false, false, false}}}
+	a := check(t, m, covering.Options{Seed: 1}, 15)
 	if a.Tuples != 15 || len(a.Rows) != 15 || len(a.Unreachable) > 0 {
 		t.Errorf("%d rows for %d combinations, unreachable %v", len(a.Rows), a.Tuples, a.Unreachable)
 	}
 	m.Rows = [][]int{{0, 0}, {0, solve.Open}}
-	a = check(t, m, tway.Options{Seed: 1}, 15)
+	a = check(t, m, covering.Options{Seed: 1}, 15)
 	if len(a.Refused) != 1 || a.Refused[0].Row != 0 || a.Given != 1 {
 		t.Errorf("refused %v, kept %d", a.Refused, a.Given)
 	}
@@ -300,7 +300,7 @@ func TestInvalid(t *testing.T) {
 
 // Outcomes follow: they have each value once and are combined with nothing.
 func TestOutcome(t *testing.T) {
-	m := &tway.Model{Levels: []int{5, 5, 2}, Strength: 2, Outcome: []bool{false, false, true}, Orders: []int{0, 1, 0}}
+	m := &covering.Model{Levels: []int{5, 5, 2}, Strength: 2, Outcome: []bool{false, false, true}, Orders: []int{0, 1, 0}}
 	m.Conds = []solve.Cond{logic.Relation([]int{0, 2}, func(row []int) bool { return (row[0] > 2) == (row[2] == 1) })}
 	sets, err := m.Sets()
 	if err != nil {
@@ -309,32 +309,32 @@ func TestOutcome(t *testing.T) {
 	if want := [][]int{{1}, {2}, {0, 1}}; !reflect.DeepEqual(sets, want) {
 		t.Errorf("sets %v, want %v", sets, want)
 	}
-	check(t, m, tway.Options{Seed: 1}, 25)
+	check(t, m, covering.Options{Seed: 1}, 25)
 }
 
 func TestRefusals(t *testing.T) {
-	for name, m := range map[string]*tway.Model{
+	for name, m := range map[string]*covering.Model{
 		"no parameters":         {Strength: 1},
 		"strength must be":      {Levels: []int{2, 2}, Strength: 7},
 		"strength is 3":         {Levels: []int{2, 2}, Strength: 3},
 		"has no values":         {Levels: []int{2, 0}, Strength: 1},
 		"no valid value":        {Levels: []int{2, 2}, Strength: 1, Invalid: [][]bool{nil, {true, true}}},
-		"relation 0":            {Levels: []int{2, 2}, Strength: 1, Relations: []tway.Relation{{Params: []int{0}, Strength: 2}}},
+		"relation 0":            {Levels: []int{2, 2}, Strength: 1, Relations: []covering.Relation{{Params: []int{0}, Strength: 2}}},
 		"row 0 has 1":           {Levels: []int{2, 2}, Strength: 1, Rows: [][]int{{1}}},
 		"cannot be combined":    {Levels: []int{2, 2}, Strength: 1, Orders: []int{0, 3}},
 		"too many combinations": {Levels: slices.Repeat([]int{60}, 60), Strength: 4},
 	} {
-		if _, err := tway.Generate(m, tway.Options{}); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := covering.Generate(m, covering.Options{}); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	m := &tway.Model{Levels: []int{2, 2}, Strength: 1}
+	m := &covering.Model{Levels: []int{2, 2}, Strength: 1}
 	for _, want := range []bool{true, false} {
-		m.Conds = append(m.Conds, solve.In(0, []bool{want, !want}))
+		m.Conds = append(m.Conds, logic.In(0, []bool{want, !want}))
 	}
-	m.Conds = append(m.Conds, solve.In(1, []bool{true, false}))
-	_, err := tway.Generate(m, tway.Options{})
-	var c *tway.Contradiction
+	m.Conds = append(m.Conds, logic.In(1, []bool{true, false}))
+	_, err := covering.Generate(m, covering.Options{})
+	var c *covering.Contradiction
 	if !errors.As(err, &c) || !slices.Equal(c.Conds, []int{0, 1}) {
 		t.Errorf("%v", err)
 	}
@@ -346,21 +346,21 @@ func TestTooHard(t *testing.T) {
 	if raced {
 		t.Skip("long under the race detector")
 	}
-	m := &tway.Model{Levels: slices.Repeat([]int{9}, 10), Strength: 2}
+	m := &covering.Model{Levels: slices.Repeat([]int{9}, 10), Strength: 2}
 	for a := range m.Levels {
 		for b := range a {
 			m.Conds = append(m.Conds, logic.Relation([]int{a, b}, func(row []int) bool { return row[a] != row[b] }))
 		}
 	}
-	if _, err := tway.Generate(m, tway.Options{}); !errors.Is(err, tway.ErrTooHard) {
+	if _, err := covering.Generate(m, covering.Options{}); !errors.Is(err, covering.ErrTooHard) {
 		t.Errorf("%v", err)
 	}
 }
 
 // Verify finds what is missing and what is wrong.
 func TestVerify(t *testing.T) {
-	m := &tway.Model{Levels: []int{2, 2, 2}, Strength: 2, Invalid: [][]bool{{false, true}, {false, true}, {false, false}}}
-	m.Conds = []solve.Cond{logic.Not(logic.And(solve.In(1, []bool{true, false}), solve.In(2, []bool{false, true})))}
+	m := &covering.Model{Levels: []int{2, 2, 2}, Strength: 2, Invalid: [][]bool{{false, true}, {false, true}, {false, false}}}
+	m.Conds = []solve.Cond{logic.Not(logic.And(logic.In(1, []bool{true, false}), logic.In(2, []bool{false, true})))}
 	// Possible: 000; 100, 010, 011. The pair 1=0 2=1 is not, nor what needs it.
 	v, err := verify.Array(m, [][]int{{0, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0, 0, 1}})
 	if err != nil {
@@ -387,11 +387,11 @@ func TestVerify(t *testing.T) {
 
 func ExampleGenerate() {
 	onlyOn := []bool{false, true}
-	m := &tway.Model{
+	m := &covering.Model{
 		Levels: []int{2, 2, 3}, Strength: 2,
-		Conds: []solve.Cond{logic.Implies(solve.In(0, onlyOn), solve.In(1, onlyOn))}, // the first only with the second
+		Conds: []solve.Cond{logic.Implies(logic.In(0, onlyOn), logic.In(1, onlyOn))}, // the first only with the second
 	}
-	a, err := tway.Generate(m, tway.Options{Seed: 1, Effort: 1})
+	a, err := covering.Generate(m, covering.Options{Seed: 1, Effort: 1})
 	if err != nil {
 		fmt.Println(err)
 		return

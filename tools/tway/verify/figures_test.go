@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/engine/solve"
-	"github.com/thresh-dev/thresh/engine/solve/logic"
-	"github.com/thresh-dev/thresh/engine/tway"
+	"github.com/thresh-dev/thresh/tools/tway/covering"
+	"github.com/thresh-dev/thresh/tools/tway/logic"
 	"github.com/thresh-dev/thresh/tools/tway/verify"
 )
 
@@ -41,7 +41,7 @@ func levels(t testing.TB, words string) []int {
 type system struct {
 	name  string
 	rows  int
-	model tway.Model
+	model covering.Model
 }
 
 func systems(t testing.TB) []system {
@@ -94,15 +94,15 @@ func forbid(t testing.TB, levels []int, values string) solve.Cond {
 		}
 		set := make([]bool, levels[p])
 		set[x] = true
-		all = append(all, solve.In(p, set))
+		all = append(all, logic.In(p, set))
 	}
 	return logic.Not(logic.And(all...))
 }
 
 // check generates an array of at most rows rows and verifies it.
-func check(t *testing.T, m *tway.Model, opt tway.Options, rows int) *tway.Array {
+func check(t *testing.T, m *covering.Model, opt covering.Options, rows int) *covering.Array {
 	t.Helper()
-	a, err := tway.Generate(m, opt)
+	a, err := covering.Generate(m, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestSystems(t *testing.T) {
 			if raced && s.rows > 16 {
 				t.Skip("long under the race detector")
 			}
-			check(t, &s.model, tway.Options{Seed: 1, Effort: 1}, s.rows)
+			check(t, &s.model, covering.Options{Seed: 1, Effort: 1}, s.rows)
 		})
 	}
 }
@@ -150,9 +150,9 @@ func TestPairs(t *testing.T) {
 			if raced && len(c.levels) > 5 || c.effort > 1 && os.Getenv("THRESH_CI") == "" {
 				t.Skip("long")
 			}
-			m := &tway.Model{Levels: levels(t, c.levels)}
+			m := &covering.Model{Levels: levels(t, c.levels)}
 			m.Strength = min(2, len(m.Levels))
-			check(t, m, tway.Options{Seed: 1, Effort: c.effort}, c.rows)
+			check(t, m, covering.Options{Seed: 1, Effort: c.effort}, c.rows)
 		})
 	}
 }
@@ -168,29 +168,29 @@ func TestTriples(t *testing.T) {
 			if raced {
 				t.Skip("long under the race detector")
 			}
-			check(t, &tway.Model{Levels: levels(t, c.levels), Strength: 3}, tway.Options{Seed: 1, Effort: 1}, c.rows)
+			check(t, &covering.Model{Levels: levels(t, c.levels), Strength: 3}, covering.Options{Seed: 1, Effort: 1}, c.rows)
 		})
 	}
 }
 
 // TestHigh makes arrays of every strength.
 func TestHigh(t *testing.T) {
-	for strength := 1; strength <= tway.MaxStrength; strength++ {
-		m := &tway.Model{Levels: levels(t, "3^4 2^5"), Strength: strength}
+	for strength := 1; strength <= covering.MaxStrength; strength++ {
+		m := &covering.Model{Levels: levels(t, "3^4 2^5"), Strength: strength}
 		m.Conds = []solve.Cond{logic.Relation([]int{0, 8}, func(row []int) bool { return row[0] != row[8] })}
-		check(t, m, tway.Options{Seed: 1}, 600)
+		check(t, m, covering.Options{Seed: 1}, 600)
 	}
 }
 
 func BenchmarkPairs(b *testing.B) {
 	for _, words := range []string{"3^13", "4^15 3^17 2^29", "10^20"} {
-		m := &tway.Model{Levels: levels(b, words), Strength: 2}
+		m := &covering.Model{Levels: levels(b, words), Strength: 2}
 		b.Run(words, func(b *testing.B) { generate(b, m, 1) })
 	}
 }
 
 func BenchmarkTriples(b *testing.B) {
-	generate(b, &tway.Model{Levels: levels(b, "4^15 3^17 2^29"), Strength: 3}, 1)
+	generate(b, &covering.Model{Levels: levels(b, "4^15 3^17 2^29"), Strength: 3}, 1)
 }
 
 func BenchmarkSystems(b *testing.B) {
@@ -199,11 +199,11 @@ func BenchmarkSystems(b *testing.B) {
 	}
 }
 
-func generate(b *testing.B, m *tway.Model, effort int) {
+func generate(b *testing.B, m *covering.Model, effort int) {
 	b.Helper()
 	rows := 0
 	for b.Loop() {
-		a, err := tway.Generate(m, tway.Options{Seed: 1, Effort: effort})
+		a, err := covering.Generate(m, covering.Options{Seed: 1, Effort: effort})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -6,16 +6,16 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/engine/solve"
-	"github.com/thresh-dev/thresh/engine/tway"
+	"github.com/thresh-dev/thresh/tools/tway/covering"
 )
 
 // Verdict is what checking an array found.
 type Verdict struct {
 	Covered     int64 // combinations that a row holds
 	Unreachable int64 // combinations that no row can hold, proven by trying
-	Missing     []tway.Tuple
-	Undecided   []tway.Tuple // neither held by a row nor decided within the budget
-	Broken      []Broken     // rows that must not be
+	Missing     []covering.Tuple
+	Undecided   []covering.Tuple // neither held by a row nor decided within the budget
+	Broken      []Broken         // rows that must not be
 }
 
 // OK reports whether the array covers all that is possible and holds nothing
@@ -39,8 +39,8 @@ const (
 // Array checks rows, each with a value for every parameter, against a model by
 // the meaning of both alone: it marks what rows hold, set by set, and tries
 // assignments one after the other for what is not held, asking the conditions
-// as they are. It shares neither tables nor the solver with tway.Generate.
-func Array(m *tway.Model, rows [][]int) (*Verdict, error) {
+// as they are. It shares neither tables nor the solver with covering.Generate.
+func Array(m *covering.Model, rows [][]int) (*Verdict, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
@@ -90,11 +90,11 @@ func Array(m *tway.Model, rows [][]int) (*Verdict, error) {
 			}
 			switch t.possible(set, row) {
 			case solve.Sat:
-				v.Missing = append(v.Missing, tway.Tuple{Params: set, Values: values})
+				v.Missing = append(v.Missing, covering.Tuple{Params: set, Values: values})
 			case solve.Unsat:
 				v.Unreachable++
 			default:
-				v.Undecided = append(v.Undecided, tway.Tuple{Params: set, Values: values})
+				v.Undecided = append(v.Undecided, covering.Tuple{Params: set, Values: values})
 			}
 		})
 	}
@@ -103,7 +103,7 @@ func Array(m *tway.Model, rows [][]int) (*Verdict, error) {
 
 // holds marks which combinations of a set rows hold, counted in the order in
 // which trier.each goes through them, by the rows' number of invalid values.
-func holds(m *tway.Model, set []int, rows [2][][]int) (held [2][]bool) {
+func holds(m *covering.Model, set []int, rows [2][][]int) (held [2][]bool) {
 	size := 1
 	for _, p := range set {
 		size *= m.Levels[p]
@@ -123,7 +123,7 @@ func holds(m *tway.Model, set []int, rows [2][][]int) (held [2][]bool) {
 
 // trier decides by trying whether values can be completed to a row.
 type trier struct {
-	m     *tway.Model
+	m     *covering.Model
 	conds [][]int // conditions, by parameter
 	known map[string]solve.Status
 	left  int // tries that are left
@@ -132,7 +132,7 @@ type trier struct {
 	status []solve.Status // by such a first one: whether they can all have valid values
 }
 
-func newTrier(m *tway.Model) *trier {
+func newTrier(m *covering.Model) *trier {
 	t := &trier{m: m, left: allTries, conds: make([][]int, len(m.Levels)), known: make(map[string]solve.Status)}
 	for i, c := range m.Conds {
 		for _, p := range c.Vars {
@@ -276,7 +276,7 @@ func (t *trier) try(row []int, left []int, tries *int) solve.Status {
 }
 
 // invalids is how many invalid values there are among those of parameters.
-func invalids(m *tway.Model, params, values []int) (n int) {
+func invalids(m *covering.Model, params, values []int) (n int) {
 	for i, p := range params {
 		if m.Invalid != nil && len(m.Invalid[p]) > 0 && m.Invalid[p][values[i]] {
 			n++

@@ -1,4 +1,4 @@
-package tway
+package covering
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/engine/solve"
+	"github.com/thresh-dev/thresh/tools/tway/logic"
 )
 
 // Options decide, with the model, all of an array.
@@ -136,7 +137,7 @@ func (p *phase) conds() []solve.Cond {
 		for x, bad := range p.m.Invalid[c] {
 			set[x] = !bad
 		}
-		return solve.In(c, set)
+		return logic.In(c, set)
 	}
 	for i, c := range columns {
 		if p.want == 0 {
@@ -144,7 +145,7 @@ func (p *phase) conds() []solve.Cond {
 			continue
 		}
 		for _, d := range columns[:i] {
-			conds = append(conds, solve.Or(valid(c), valid(d)))
+			conds = append(conds, logic.Or(valid(c), valid(d)))
 		}
 	}
 	return conds

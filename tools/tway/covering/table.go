@@ -1,4 +1,4 @@
-package tway
+package covering
 
 // A table counts how often the rows of an array cover each tuple.
 //

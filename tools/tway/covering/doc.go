@@ -1,4 +1,4 @@
-// Package tway makes covering arrays: the few rows of values in which every
+// Package covering makes covering arrays: the few rows of values in which every
 // combination of the values of any t parameters occurs that the conditions of a
 // model allow.
 //
@@ -17,6 +17,7 @@
 // on every machine. Verify checks an array by other means than it was made.
 //
 // The package is pure: it imports package solve and the standard library. The
-// files of models are read by the program in tools/tway. Start reading at
+// files of models are read by package modelfile. Package engine/tway makes the same
+// arrays for Thresh itself, without these wishes. Start reading at
 // Generate.
-package tway
+package covering

@@ -1,4 +1,4 @@
-package tway
+package covering
 
 import "github.com/thresh-dev/thresh/engine/solve"
 

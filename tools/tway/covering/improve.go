@@ -1,4 +1,4 @@
-package tway
+package covering
 
 import (
 	"slices"
