@@ -68,15 +68,22 @@ func open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if fi, err := os.Stat(abs); err == nil && !fi.IsDir() {
+	fi, err := os.Stat(abs)
+	if err == nil && !fi.IsDir() {
 		return nil, errors.New("it is a file, not a folder")
 	}
+	fresh := errors.Is(err, fs.ErrNotExist)
 	readable := func() bool {
 		fi, err := os.Stat(filepath.Join(abs, runsDir))
 		return err == nil && fi.IsDir()
 	}
 	for _, sub := range [...]string{runsDir, blobsDir} {
 		if err := os.MkdirAll(filepath.Join(abs, sub), folderMode); err != nil && !readable() {
+			return nil, err
+		}
+	}
+	if fresh {
+		if err := hide(abs); err != nil {
 			return nil, err
 		}
 	}
@@ -89,6 +96,16 @@ func open(dir string) (*Store, error) {
 		return nil, errors.Join(fmt.Errorf("list its runs: %w", err), s.Close())
 	}
 	return s, nil
+}
+
+// hide keeps a new store out of git by a .gitignore of its own, which whoever wants to
+// commit runs can delete.
+func hide(root string) error {
+	err := os.WriteFile(filepath.Join(root, ".gitignore"), []byte("*\n"), 0o600)
+	if err != nil && unwritable(err) {
+		return nil
+	}
+	return err
 }
 
 // unwritable reports whether err says that a place can at most be read.

@@ -166,6 +166,21 @@ func TestRunNamesAreDeterministic(t *testing.T) {
 	}
 }
 
+// A store that Open makes is nothing that git shows; a folder that was there may be one
+// whose files are to be committed.
+func TestNewStoreIsHidden(t *testing.T) {
+	there := t.TempDir()
+	fresh := filepath.Join(there, ".thresh")
+	for dir, hidden := range map[string]bool{fresh: true, there: false} {
+		s, err := Open(dir)
+		must(t, err)
+		must(t, s.Close())
+		if _, err := os.Stat(filepath.Join(dir, ".gitignore")); (err == nil) != hidden {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+}
+
 func TestOpenRefuses(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")

@@ -59,8 +59,8 @@ type accepting struct {
 
 // Accept runs the cases of the document and proposes new expected values for
 // the leaves that fail and say exactly one thing: a value of contain or regex becomes
-// the line that is most like it, the literal of evaluate: [eq, …] what the other
-// side evaluates to. Leaves of can and cannot are left for people, and so are cases that are expected to fail.
+// the line that is most like it, the literal of evaluate: [eq, …], or of a
+// condition EXPRESSION == VALUE, what the other side evaluates to. Leaves of can and cannot are left for people, and so are cases that are expected to fail.
 //
 // Transcripts are proposed line by line; with exits also where a command ends
 // by another exit code than the page or the case says.
@@ -196,12 +196,17 @@ func (a *accepting) leaf(n *node, actual string) {
 		value = speclang.StringValue(text)
 	case n.op == "evaluate":
 		at, value, why = a.equation(n)
+	case n.op == "when":
+		value, why = a.condition(n)
 	default:
 		why = "what a " + n.op + " leaf is to say is not known"
 	}
 	if why == "" {
 		c := Change{Case: a.e.c.label(), Path: n.path, Line: at.Pos.Line}
 		if c.from, c.to, c.text = a.c.doc.rewrite(at, value); c.to > c.from {
+			if text := value.Text(); n.op == "when" && plainYAML(at.Raw) && plainYAML(text) && string(a.c.doc.text[c.from:c.to]) == at.Raw {
+				c.text = text // as it was written, without quotes
+			}
 			a.Changes = append(a.Changes, c)
 			return
 		}
@@ -239,4 +244,86 @@ func (a *accepting) equation(n *node) (*doctree.Node, speclang.Value, string) {
 		return nil, none, "the language has no literal for " + r.Value.TypeName()
 	}
 	return literal, r.Value, ""
+}
+
+// comparesWith is a part of a condition that compares with a value that is written out.
+var comparesWith = regexp.MustCompile(`^(.*\S)(\s*==\s*)("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|-?\d+(?:\.\d+)?|true|false|null)(\s*)$`)
+
+// condition is a condition with the values that its comparisons would have to have.
+func (a *accepting) condition(n *node) (speclang.Value, string) {
+	parts, none := conjuncts(n.src.Text), speclang.Value{}
+	for i, part := range parts {
+		if a.holds(part) {
+			continue
+		}
+		m := comparesWith.FindStringSubmatch(part)
+		if m == nil {
+			return none, "only conditions of the form EXPRESSION == VALUE are proposed"
+		}
+		v, ok := a.evaluated(m[1])
+		said := v.JSON()
+		switch s, isText := v.Str(); {
+		case !ok || v.Kind() == speclang.List || v.Kind() == speclang.Dict || v.Kind() == speclang.Closure:
+			return none, "the condition compares no plain value"
+		case isText:
+			said = infixText(s)
+		}
+		if parts[i] = m[1] + m[2] + said + m[4]; !a.holds(parts[i]) {
+			return none, "the condition can be made to hold in several ways"
+		}
+	}
+	return speclang.StringValue(strings.Join(parts, "and")), ""
+}
+
+func (a *accepting) holds(condition string) bool {
+	v, ok := a.evaluated(condition)
+	return ok && v.Truthy()
+}
+
+// evaluated is what an expression gives for what the case sees.
+func (a *accepting) evaluated(text string) (speclang.Value, bool) {
+	c := *a.e.c
+	d := newDecoder(a.c.doc, a.c.set, &c)
+	one := (&doctree.Node{Kind: doctree.Map}).WithMembers([]doctree.Member{{
+		Key: doctree.Node{Kind: doctree.String, Text: "when"}, Value: doctree.Node{Kind: doctree.String, Text: text}}})
+	p := d.compileWhen(&one, "when")
+	if len(d.faults) > 0 || p.prog == nil {
+		return speclang.Value{}, false
+	}
+	subject, f := a.e.conditionSubject(p)
+	if f != nil {
+		return speclang.Value{}, false
+	}
+	r := a.e.eval(p.prog, subject)
+	return r.Value, r.Err == nil
+}
+
+// conjuncts are the parts of a condition between which an and stands outside quotes and
+// brackets.
+func conjuncts(text string) (parts []string) {
+	depth, quote, from := 0, byte(0), 0
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quote != 0 && c == '\\':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case strings.IndexByte("([", c) >= 0:
+			depth++
+		case strings.IndexByte(")]", c) >= 0:
+			depth--
+		case depth == 0 && strings.HasPrefix(text[i:], " and "):
+			parts, from = append(parts, text[from:i+1]), i+4
+		}
+	}
+	return append(parts, text[from:])
+}
+
+// plainYAML reports whether a text can stand without quotes wherever a text can.
+func plainYAML(s string) bool {
+	return s != "" && !strings.ContainsAny(s, "#{}[],:&*!|>'%@`\\\n") && s[0] != '"' && s[0] != '-' && s[0] != '?'
 }

@@ -1,12 +1,14 @@
 package spectest
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/agentcall"
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsonpath"
@@ -24,6 +26,7 @@ type capture struct {
 	places     *jsonpath.Expr // in place of path, where it may lead to several places
 	pattern    *regexp.Regexp
 	xpath      *xpath.Expr
+	filters    []valueFilter
 	secret     bool
 	line       int
 }
@@ -82,6 +85,16 @@ func (d *decoder) captureFrom(v *doctree.Node, c *capture, where string) {
 			d.schema(t, "capture", where+".target", "%s has no target %q: it has %s", d.c.Type, c.target, oneOf(list))
 		}
 	}
+	if n := s.Node("filter"); !n.IsNull() {
+		text := " | " + textOf(n)
+		filters, length, err := readFilters(text)
+		if c.filters = filters; err == nil && strings.TrimSpace(text[length:]) != "" {
+			err = fmt.Errorf("expected filters with | between them, such as split(\",\") | last, not %q", strings.TrimSpace(text[length:]))
+		}
+		if err != nil {
+			d.schema(n, "capture", where+".filter", "%s.filter: %v", where, err)
+		}
+	}
 	for i := range v.Members() {
 		switch m := &v.Members()[i]; {
 		case !slices.Contains(captureSources, m.Key.Text):
@@ -128,17 +141,37 @@ func (c *capture) find(root *jsontree.Node) *jsontree.Node {
 	return all
 }
 
-// lookUp looks the value up in what a case has seen.
+// lookUp looks the value up in what a case has seen, and applies the filters to it.
 func (c *capture) lookUp(kind string, s subjects) (given, *Failure) {
-	target := c.target
-	if target == "" {
-		target = answersWith[kind]
+	g, f := c.found(kind, s)
+	if f != nil || c.filters == nil {
+		return g, f
 	}
-	missing := func(format string, args ...any) (given, *Failure) {
-		why := fmt.Sprintf(format, args...)
-		return given{}, &Failure{Category: Assertion, Path: "capture." + c.name, Target: target, Op: "capture", Line: c.line,
-			Message: why, Want: "a value for ${" + c.name + "}: " + why}
+	v, err := speclang.ParseJSON(string(jsonBytes(&g.node)))
+	if err == nil {
+		v = filtered(v, c.filters)
 	}
+	if err != nil || v.Kind() == speclang.Null {
+		return c.missing(cmp.Or(c.target, answersWith[kind]), "its filters make nothing of %s", diag.Cut(g.text(), 60))
+	}
+	doc, err := jsontree.Parse([]byte(v.JSON()), jsontree.Options{})
+	if err != nil {
+		return c.missing(c.target, "%v", err)
+	}
+	return c.given(given{node: doctree.OfJSON(&doc.Root, func(int) doctree.Pos { return doctree.Pos{} })})
+}
+
+// missing says that there is no value, and why.
+func (c *capture) missing(target, format string, args ...any) (given, *Failure) {
+	why := fmt.Sprintf(format, args...)
+	return given{}, &Failure{Category: Assertion, Path: "capture." + c.name, Target: target, Op: "capture", Line: c.line,
+		Message: why, Want: "a value for ${" + c.name + "}: " + why}
+}
+
+// found is the value as it stands in what a case has seen.
+func (c *capture) found(kind string, s subjects) (given, *Failure) {
+	target := cmp.Or(c.target, answersWith[kind])
+	missing := func(format string, args ...any) (given, *Failure) { return c.missing(target, format, args...) }
 	if a, ok := s.(*answer); ok && (c.source == "header" || c.source == "cookie") {
 		h := http.Header{}
 		for _, kv := range a.headers {
@@ -167,11 +200,11 @@ func (c *capture) lookUp(kind string, s subjects) (given, *Failure) {
 	}
 	switch c.source {
 	case "regex":
-		m := c.pattern.FindStringSubmatch(text)
-		if m == nil {
+		m, found := firstGroup(c.pattern, text)
+		if !found {
 			return missing("nothing in %s matches %s", target, pattern(c.what))
 		}
-		return c.given(textValue(m[min(1, len(m)-1)]))
+		return c.given(textValue(m))
 	case "xpath":
 		v, err := c.xpath.In([]byte(text))
 		switch found, isText := v.Str(); {

@@ -134,6 +134,7 @@ type httpCall struct {
 	bodyFile    string
 	redirects   *int // how many are followed; nil: as many as the client does
 	insecure    bool
+	jar         bool // cookies are kept for the cases below
 	proxy       string
 	parts       []formPart // of a multipart body
 	caFile      string

@@ -24,10 +24,11 @@ type chain struct {
 }
 
 // link finds the chains of a document: a case that uses ${NAME} needs the nearest
-// case above that captures it, and one with harness.after those it names.
+// case above that captures it, one that keeps cookies the nearest above that does, and one with
+// harness.after those it names.
 func (c *Campaign) link(ctx context.Context) (list diag.List) {
 	c.chained, c.chains = nil, nil
-	if !bytes.Contains(c.doc.text, []byte("capture")) && !bytes.Contains(c.doc.text, []byte("after")) {
+	if !slices.ContainsFunc([]string{"capture", "after", "jar"}, func(key string) bool { return bytes.Contains(c.doc.text, []byte(key)) }) {
 		return nil
 	}
 	type linked struct {
@@ -39,6 +40,7 @@ func (c *Campaign) link(ctx context.Context) (list diag.List) {
 	holds := make(map[string]int) // which case has captured a name last
 	ids := make(map[string]int)
 	later := make(map[string][]slot)
+	jar := -1 // which case has kept cookies last
 	of := func(i int) int {
 		for all[i].chain != i {
 			i = all[i].chain
@@ -69,6 +71,12 @@ func (c *Campaign) link(ctx context.Context) (list diag.List) {
 						list = append(list, c.doc.problem(after.Pos, "unknown-word", "harness.after", fmt.Sprintf("no case above has the id %q", id), diag.DidYouMean(id, slices.Sorted(maps.Keys(ids)))))
 					}
 				}
+			}
+			if kept := e.node.Get("request").Get("jar"); kept != nil && kept.Truthy() {
+				if jar >= 0 {
+					need(jar)
+				}
+				jar = me
 			}
 			if id := e.node.Get("id"); id != nil {
 				ids[trimmed(id)] = me
@@ -229,6 +237,7 @@ func (c *Case) parts() []*Case {
 func (x *executor) runChain(ctx context.Context, c *Case) (failure *Failure, notes evidence, err error) {
 	vars := maps.Clone(x.set.vars)
 	x.chain = map[*sut.Plan]bool{}
+	x.jar++
 	defer func() { x.chain = nil }()
 	var log strings.Builder
 	ch := x.c.chains[x.slot]

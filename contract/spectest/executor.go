@@ -36,6 +36,7 @@ type executor struct {
 	skipped  []string // blocks of the page that was run last that were not, with why
 	told     []string // what the host has said in earlier campaigns
 	http     exchange.Client
+	jar      int // number of the jar that cookies are kept in
 	systems  map[*sut.Plan]sut.System
 	slot     slot               // of the case that is run
 	chain    map[*sut.Plan]bool // systems that were reset for the chain that is run; nil: none is

@@ -86,6 +86,7 @@ var format = sync.OnceValue(func() (s shapes) {
 		doctree.Field{Name: "key", Type: scalar.As(relative), Doc: "file with the key of `cert` (an addition)"},
 		doctree.Field{Name: "proxy", Type: scalar, Doc: "URL of a proxy, or `none`; the environment's by default (an addition)"},
 		doctree.Field{Name: "cookies", Type: named(any).OrNull(), Doc: "cookies to send, by name (an addition)"},
+		doctree.Field{Name: "jar", Type: truth, Default: "false", Doc: "send the cookies that answers to the cases above with `jar` have set, as a browser does, and keep those of this answer (an addition)"},
 		doctree.Field{Name: "retry", Type: object(retry).OrNull(), Doc: "repeat the request until its assertions hold (an addition)"})
 	health := shape("assert_health", "how to treat doubtful assertions",
 		doctree.Field{Name: "mode", Type: scalar.As(`{"type": "string", "pattern": "^\\s*([Ii][Gg][Nn][Oo][Rr][Ee]|[Ww][Aa][Rr][Nn]|[Ee][Rr][Rr][Oo][Rr])\\s*$"}`), Doc: "`ignore`, `warn` or `error`"})
@@ -107,6 +108,7 @@ var format = sync.OnceValue(func() (s shapes) {
 		doctree.Field{Name: "xpath", Type: any, Doc: "XPath such as `//title`, in XML or HTML; a node gives its text"},
 		doctree.Field{Name: "regex", Type: any, Doc: "regular expression (RE2) whose first group is the value"},
 		doctree.Field{Name: "target", Type: any, Doc: "target to take it from; without another key, all of it"},
+		doctree.Field{Name: "filter", Type: scalar, Doc: "filters to apply to the value, such as `split(\",\") | last`"},
 		doctree.Field{Name: "secret", Type: any, Doc: "`true` keeps the value out of reports"})
 	s.one = shape("case", "one test",
 		doctree.Field{Name: "id", Need: true, Type: scalar.As(`{"type": ["string", "number", "boolean"], "pattern": "^\\s*[^\\s\u0000-\u001f\u007f-\u009f\u2028\u2029]([^\u0000-\u001f\u007f-\u009f\u2028\u2029]*[^\\s\u0000-\u001f\u007f-\u009f\u2028\u2029])?\\s*$"}`), Doc: "name of the case in reports"},
@@ -124,7 +126,7 @@ var format = sync.OnceValue(func() (s shapes) {
 		doctree.Field{Name: "input", For: system, Type: any, Doc: "input for the operation or argument that the system file names as `input`"},
 		doctree.Field{Name: "harness", Type: object(harness).OrNull(), Doc: "how to run the case"},
 		doctree.Field{Name: "assert", Type: any.As(assertSchema), Doc: "what must hold"},
-		doctree.Field{Name: "capture", Type: named(doctree.Text().Like(`^\$`).OrElse(object(s.captured).As(`{"maxProperties": 3}`))).OrNull().As(
+		doctree.Field{Name: "capture", Type: named(doctree.Text().Like(`^\$`).OrElse(object(s.captured).As(`{"maxProperties": 4}`))).OrNull().As(
 			`{"minProperties": 1, "propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_.-]*$"}}`), Doc: "values to capture for later cases, as `${NAME}` (an addition)"},
 		doctree.Field{Name: "assert_health", Type: object(health).OrNull(), Doc: "how to treat doubtful assertions"},
 		doctree.Field{Name: "requires", Type: object(requires).OrNull(), Doc: "what the case requires of the runner"},

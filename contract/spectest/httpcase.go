@@ -124,6 +124,9 @@ func (r *httpCall) curl() string {
 	if r.insecure {
 		line += " -k"
 	}
+	if r.jar {
+		line += " -b cookies.txt -c cookies.txt"
+	}
 	if r.bodyFile != "" {
 		line += " --data-binary " + shellWord("@"+r.bodyFile)
 	}
@@ -236,6 +239,9 @@ func (r *httpCall) requestText(sent []string) string {
 	}
 	return strings.Join(lines, "\n") + "\n"
 }
+
+// cookieAttributes are what is known of a cookie, by the names in [answer.cookies].
+var cookieAttributes = []string{"value", "path", "domain", "max_age", "secure", "http_only", "same_site"}
 
 // cookies are those that the answer sets, by name, as JSON.
 func (a *answer) cookies() []byte {

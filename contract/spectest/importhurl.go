@@ -18,7 +18,6 @@ var (
 	hurlAnswer   = regexp.MustCompile(`^HTTP(?:/[0-9.]+)? +(\d{3}|\*)\s*$`)
 	hurlSection  = regexp.MustCompile(`^\[([A-Za-z]+)\]$`)
 	hurlVariable = regexp.MustCompile(`\{\{\s*([A-Za-z_][A-Za-z0-9_-]*)\s*\}\}`)
-	hurlQuoted   = regexp.MustCompile(`\\\$\\\{([A-Za-z0-9_-]+)\\\}`) // a variable in a pattern
 	hurlWord     = regexp.MustCompile("^(?:\"(?:[^\"\\\\]|\\\\.)*\"|/(?:[^/\\\\]|\\\\.)*/|`[^`]*`|[^ \t#]+)")
 )
 
@@ -36,13 +35,8 @@ func fromHurl(m *imported, text string) {
 	text = strings.ReplaceAll(text, "${", "$${")
 	lines := strings.Split(text, "\n")
 	var e *hurlEntry
-	count, section := 0, ""
-	done := func() {
-		if e != nil {
-			count++
-			e.write(m, count)
-		}
-	}
+	var all []*hurlEntry
+	section := ""
 	for i := 0; i < len(lines); i++ {
 		l, number := strings.TrimSpace(lines[i]), i+1
 		refuse := func(format string, args ...any) { m.report(diag.Error, number, lines[i], format, args...) }
@@ -54,8 +48,8 @@ func fromHurl(m *imported, text string) {
 				e.assert = append(e.assert, "when: status == "+answer[1])
 			}
 		case request != nil && answer == nil && (section == "" || section == "Asserts" || section == "Captures" || e.answered):
-			done()
 			e, section = &hurlEntry{}, ""
+			all = append(all, e)
 			e.keys = append(e.keys, "method: "+jsonText(request[1]), "url: "+jsonText(hurlText(request[2])))
 		case e == nil:
 			refuse("a request must come first, such as GET http://localhost:8080/orders")
@@ -70,7 +64,7 @@ func fromHurl(m *imported, text string) {
 			if when, why := hurlAssert(l); why != "" {
 				m.report(diag.Warning, number, lines[i], "the assertion is not imported: %s", why)
 			} else {
-				e.assert = append(e.assert, "when: "+jsonText(when))
+				e.assert = append(e.assert, "when: "+conditionText(when))
 			}
 		default:
 			key, value, ok := strings.Cut(l, ":")
@@ -83,7 +77,7 @@ func fromHurl(m *imported, text string) {
 			case "":
 				if e.answered {
 					when, _ := hurlAssert(fmt.Sprintf("header %s == %s", jsonText(key), jsonText(strings.TrimSpace(l[len(key)+1:]))))
-					e.assert = append(e.assert, "when: "+jsonText(when))
+					e.assert = append(e.assert, "when: "+conditionText(when))
 				} else {
 					e.headers = append(e.headers, pair)
 				}
@@ -112,13 +106,26 @@ func fromHurl(m *imported, text string) {
 			}
 		}
 	}
-	done()
+	for i, e := range all {
+		if len(all) > 1 { // cookies are kept from entry to entry
+			e.keys = append(e.keys, "jar: true")
+		}
+		e.write(m, i+1)
+	}
 }
 
 // jsonText is a text as YAML and JSON have it.
 func jsonText(s string) string {
 	b, _ := json.Marshal(s) // a string can always be written
 	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(b))
+}
+
+// conditionText is a condition as YAML has it, in the quotes that need no backslashes.
+func conditionText(s string) string {
+	if strings.ContainsRune(s, '"') && !strings.ContainsAny(s, "\n\r\t") {
+		return "'" + strings.ReplaceAll(s, "'", "''") + "'"
+	}
+	return jsonText(s)
 }
 
 // hurlText is a text with variables as documents have them.

@@ -11,58 +11,88 @@ import (
 )
 
 func hurlCapture(text string) (what, why string) {
-	words := hurlIndexed(hurlWords(text))
-	secret := ""
+	words := hurlWords(text)
+	more := ""
 	if n := len(words); n > 1 && words[n-1] == "redact" {
-		words, secret = words[:n-1], ", secret: true"
+		words, more = words[:n-1], ", secret: true"
 	}
-	if alone := len(words) > 0 && slices.Contains([]string{"body", "status", "sha256", "url", "duration"}, words[0]); alone && len(words) > 1 || !alone && len(words) != 2 {
-		return "", "expected a query such as jsonpath \"$.id\"; filters have no counterpart"
+	if len(words) == 0 {
+		return "", "expected a query such as jsonpath \"$.id\""
 	}
-	arg := jsonText(hurlText(hurlString(words[len(words)-1])))
-	switch words[0] {
+	query, arg := words[0], ""
+	words = words[1:]
+	if !slices.Contains([]string{"body", "status", "sha256", "url", "duration"}, query) && len(words) > 0 {
+		arg, words = words[0], words[1:]
+	}
+	filters, rest, why := hurlFiltered(words)
+	switch {
+	case why != "":
+		return "", why
+	case len(rest) > 0:
+		return "", "there is no filter " + rest[0]
+	case filters != "":
+		more = ", filter: " + jsonText(strings.TrimPrefix(filters, " | ")) + more
+	}
+	switch said := jsonText(hurlText(hurlString(arg))); query {
 	case "jsonpath":
-		if _, err := jsonpath.Compile(hurlString(words[1])); err != nil {
+		if _, err := jsonpath.Compile(hurlString(arg)); err != nil {
 			return "", err.Error()
 		}
-		return "{json: " + arg + secret + "}", ""
+		return "{json: " + said + more + "}", ""
 	case "header", "cookie", "regex", "xpath":
-		return "{" + words[0] + ": " + arg + secret + "}", ""
+		if arg == "" {
+			return "", "expected a query such as jsonpath \"$.id\""
+		}
+		return "{" + query + ": " + said + more + "}", ""
 	case "body":
-		return "{target: body_text" + secret + "}", ""
+		return "{target: body_text" + more + "}", ""
 	case "status", "sha256", "url", "duration":
-		return "{target: " + words[0] + secret + "}", ""
+		return "{target: " + query + more + "}", ""
 	}
-	return "", "there is no " + words[0]
+	return "", "there is no " + query
 }
 
-// hurlIndexed has the filters first, last and nth as a part of the path.
-func hurlIndexed(words []string) []string {
-	for len(words) > 2 && words[0] == "jsonpath" {
-		index, rest := "", words[3:]
+// hurlFiltered has the filters that some words begin with as conditions write them.
+func hurlFiltered(words []string) (filters string, rest []string, why string) {
+	for rest = words; len(rest) > 0; {
+		name := strings.ToLower(upper.ReplaceAllString(rest[0], "_$0"))
+		name = cmp.Or(map[string]string{"jsonpath": "json", "base64_url_safe_decode": "base64_url_decode", "base64_url_safe_encode": "base64_url_encode"}[name], name)
+		kind, known := filterKinds[name]
 		switch {
-		case words[2] == "first":
-			index = "0"
-		case words[2] == "last":
-			index = "-1"
-		case words[2] == "nth" && len(rest) > 0:
-			index, rest = rest[0], rest[1:]
+		case slices.Contains([]string{"utf8_decode", "utf8_encode", "decode", "charset_decode"}, name): // texts are UTF-8
+			if rest = rest[1:]; strings.Contains(name, "8_") {
+				continue
+			}
+			if len(rest) == 0 || !strings.EqualFold(hurlString(rest[0]), "utf-8") {
+				return "", nil, "the filter decode has a counterpart for UTF-8 alone"
+			}
+			rest = rest[1:]
+			continue
+		case slices.Contains([]string{"days_after_now", "days_before_now", "to_date", "format", "date_format", "to_hex", "location"}, name):
+			return "", nil, "the filter " + rest[0] + " has no counterpart"
+		case !known || len(rest) <= len(kind.takes):
+			return filters, rest, ""
 		}
-		path := hurlString(words[1])
-		if _, err := strconv.Atoi(index); err != nil {
-			break
+		var args []string
+		for i, w := range rest[1 : 1+len(kind.takes)] {
+			if text := hurlText(hurlString(w)); kind.takes[i] == 't' {
+				w = infixText(text)
+			}
+			args = append(args, w)
 		}
-		if p, err := jsonpath.Compile(path); err != nil || !p.Single() {
-			break
+		filters, rest = filters+" | "+name, rest[1+len(args):]
+		if args != nil {
+			filters += "(" + strings.Join(args, ", ") + ")"
 		}
-		words = slices.Concat([]string{"jsonpath", strconv.Quote(path + "[" + index + "]")}, rest)
 	}
-	return words
+	return filters, rest, ""
 }
+
+var upper = regexp.MustCompile(`[A-Z]`)
 
 // hurlAssert is an assertion as a condition.
 func hurlAssert(l string) (when, why string) {
-	words := hurlIndexed(hurlWords(l))
+	words := hurlWords(l)
 	if len(words) < 2 {
 		return "", "it has no predicate"
 	}
@@ -70,7 +100,7 @@ func hurlAssert(l string) (when, why string) {
 	if slices.Contains([]string{"header", "cookie", "jsonpath", "xpath"}, query) {
 		arg, rest = hurlString(rest[0]), rest[1:]
 	}
-	subject, known := map[string]string{"status": "status", "body": "body_text", "sha256": "sha256", "bytes": "size", "url": "url", "duration": "duration", "redirects": "redirects", "jsonpath": arg, "xpath": "xpath(" + infixText(arg) + ")", "header": "headers", "cookie": "headers"}[query]
+	subject, known := map[string]string{"status": "status", "body": "body_text", "sha256": "sha256", "bytes": "size", "url": "url", "duration": "duration", "redirects": "redirects", "jsonpath": arg, "xpath": "xpath(" + infixText(arg) + ")", "header": "header(" + infixText(arg) + ")", "cookie": ""}[query]
 	if !known {
 		return "", "there is no " + query
 	}
@@ -84,35 +114,56 @@ func hurlAssert(l string) (when, why string) {
 		}
 		several = !p.Single()
 		present = hurlPresent(arg, several)
-	case "xpath":
+	case "xpath", "header":
 		present = subject + " != null"
-	}
-	attribute := hurlAttribute.FindStringSubmatch(arg)
-	if query == "cookie" && attribute != nil {
-		key, known := hurlAttributes[attribute[2]]
-		if !known {
-			return "", "the attribute " + attribute[2] + " of a cookie has no counterpart"
+	case "cookie":
+		attribute := ""
+		if m := hurlAttribute.FindStringSubmatch(arg); m != nil {
+			if arg, attribute = m[1], hurlAttributes[m[2]]; attribute == "" {
+				return "", "the attribute " + m[2] + " of a cookie has no counterpart"
+			}
+			query = attribute
+			if attribute != "value" {
+				attribute = ", " + infixText(attribute)
+			} else {
+				attribute = ""
+			}
 		}
-		query, subject, present = "attribute", "get(get(cookies, "+infixText(attribute[1])+"), "+infixText(key)+")", "cookies has "+infixText(attribute[1])
+		subject = "cookie(" + infixText(arg) + attribute + ")"
+		present = subject + " != null"
 	}
 	if counted := len(rest) > 0 && rest[0] == "count"; query == "redirects" && !counted {
 		return "", "what redirects say has no counterpart, only their count"
-	} else if counted && (query == "header" || query == "cookie") {
-		return "", "headers are not counted"
-	} else if counted {
-		if rest = rest[1:]; query != "bytes" && query != "redirects" {
+	} else if counted && len(rest) > 1 {
+		switch rest = rest[1:]; query {
+		case "bytes", "redirects":
+		case "xpath":
+			subject, present = "xpath("+infixText("count("+arg+")")+")", ""
+		case "header":
+			if len(rest) < 2 || rest[0] != "==" { // one value is no list
+				return "", "values of a header can only be counted by =="
+			}
+			list := map[string]string{"0": "not (" + present + ")", "1": "json_type(" + subject + ", \"string\")"}[rest[1]]
+			return cmp.Or(list, "json_type("+subject+", \"list\") and len("+subject+") == "+rest[1]), ""
+		default:
 			subject, several, present = "len("+subject+")", false, ""
 		}
-		if query == "xpath" {
-			subject = "xpath(" + infixText("count("+arg+")") + ")"
+	}
+	if filters, more, why := hurlFiltered(rest); why != "" {
+		return "", why
+	} else if filters != "" {
+		if query == "bytes" || query == "redirects" {
+			return "", "filters of " + query + " have no counterpart"
 		}
+		subject, rest, several = subject+filters, more, false
+		present = subject + " != null"
 	}
 	not := len(rest) > 0 && rest[0] == "not"
 	if not {
 		rest = rest[1:]
 	}
 	if len(rest) == 0 || len(rest) > 2 {
-		return "", "filters have no counterpart"
+		return "", "there is no filter or predicate " + cmp.Or(strings.Join(rest[:min(1, len(rest))], ""), "behind it")
 	}
 	predicate, value, text := rest[0], "", ""
 	all := subject
@@ -121,7 +172,7 @@ func hurlAssert(l string) (when, why string) {
 	}
 	// holds is a condition on what is there.
 	holds := func(condition string) (string, string) {
-		if present != "" && (not || several || predicate == "!=" && query != "xpath" || value == "null") {
+		if present != "" && (not || several || predicate == "!=" || value == "null") {
 			condition = present + " and " + bracketed(condition)
 		}
 		return negated(condition, not), ""
@@ -136,33 +187,9 @@ func hurlAssert(l string) (when, why string) {
 		switch {
 		case query == "sha256":
 			value = infixText(text)
-		case query == "attribute" && attribute[2] == "SameSite":
+		case query == "same_site":
 			value = infixText(strings.ToLower(text))
 		}
-	}
-	if query == "header" || query == "cookie" {
-		name := `(?m)^(?i:` + regexp.QuoteMeta(arg) + `): `
-		if query == "cookie" {
-			name = `(?m)^(?i:set-cookie): ` + regexp.QuoteMeta(arg) + `=`
-		}
-		exact := hurlQuoted.ReplaceAllString(regexp.QuoteMeta(text), "$${$1}")
-		any, end := ".*", "$"
-		if query == "cookie" { // its attributes follow
-			any, end = `[^;\n]*`, "(;|$)"
-		}
-		pattern, known := map[string]string{
-			"==": exact + end, "!=": exact + end, "exists": "", "contains": any + exact,
-			"startsWith": exact, "endsWith": any + exact + end, "matches": any + text}[predicate]
-		if strings.HasPrefix(text, "^") && predicate == "matches" {
-			pattern = text[1:]
-		}
-		if !known {
-			return "", predicate + " has no counterpart for headers"
-		}
-		if predicate == "!=" {
-			present = "headers matches " + infixText(name)
-		}
-		return holds(negated("headers matches "+infixText(name+pattern), predicate == "!="))
 	}
 	if sign, ok := map[string]string{"<": "<", "<=": "<=", ">": ">", ">=": ">=", "==": "==", "!=": "!=", "equals": "==", "startsWith": "starts_with", "endsWith": "ends_with", "contains": "contains", "matches": "matches"}[predicate]; ok && value != "" {
 		variable := rest[1] != value && hurlTyped.MatchString(rest[1]) // which keeps its type
@@ -195,10 +222,12 @@ func hurlAssert(l string) (when, why string) {
 		return holds("json_type(" + subject + ", \"number\") and not (" + subject + " matches \"[.eE]\")")
 	case predicate == "isFloat":
 		return holds("json_type(" + subject + ", \"number\") and " + subject + " matches \"[.eE]\"")
-	case predicate == "exists" && query == "attribute" && (attribute[2] == "Secure" || attribute[2] == "HttpOnly"):
+	case predicate == "exists" && (query == "secure" || query == "http_only"):
 		return holds(subject)
-	case predicate == "exists" && query == "attribute": // what is not set is empty
-		return holds(map[bool]string{true: subject + " != 0", false: subject + " != \"\""}[attribute[2] == "Max-Age"])
+	case predicate == "exists" && query == "max_age": // what is not set is empty
+		return holds(subject + " != 0")
+	case predicate == "exists" && (query == "path" || query == "domain" || query == "same_site"):
+		return holds(subject + " != \"\"")
 	case predicate == "includes":
 		return holds(value + " in " + subject)
 	case predicate == "exists" && several:

@@ -51,6 +51,9 @@ func TestTranscripts(t *testing.T) {
 		{"a name that is no redaction", transcript("\n$ echo 'usage: x <path>'; echo '<other>'\nusage: x <path>\n<other>\n"), ""},
 		{"front matter", "---\ntitle: x\nredact: {run: 'run \\d+'}\nlink: [beside]\n---\n" +
 			transcript("\n$ echo run 12; cat beside/x.txt\nrun 99\nbeside\n$ echo run 7\n<run>\n"), ""},
+		{"a short captured value beside longer numbers", transcript(" capture=\"n=$.n\"\n$ echo '{\"n\": 3}'\n{\"n\": 3}\n",
+			"\n$ echo 3 of 3 pears; echo 1334 3.\n${n} of 3 pears\n<number> ${n}.\n$ echo x13\nx13\n"), ""},
+		{"another value than the captured one", transcript(" capture=\"n=$.n\"\n$ echo '{\"n\": 3}'\n{\"n\": 3}\n", "\n$ echo 4\n${n}\n"), "to print what the page shows"},
 		{"the folder", transcript("\n$ pwd\n<folder>\n"), ""},
 		{"standard input", "```text file=in\na\n```\n" + transcript(" stdin=in\n$ cat\na\n$ cat\na\n", "\n$ cat\n"), ""},
 		{"standard input of a command elsewhere", "```text file=in\na\n```\n" + transcript("\n$ cd /\n", " stdin=in\n$ cat; pwd\na\n/\n"), ""},

@@ -265,19 +265,42 @@ func (p printed) subject(string) (speclang.Value, *Failure) {
 }
 
 // captured are printed lines with ${NAME} in place of values that were captured,
-// where the page has it so.
+// where the page has it so: a line that is as the page has it becomes the page's,
+// in others the values are replaced where they stand as words.
 func (p *pageRun) captured(s *pageStep, lines []string) []string {
-	for _, name := range p.vars.names() {
-		mark := "${" + name + "}"
-		if !slices.ContainsFunc(s.want, func(l string) bool { return strings.Contains(l, mark) }) {
+	marked, is := []string(nil), []func(string) bool(nil)
+	for _, w := range s.want {
+		if filled := p.vars.expand(w); filled != w {
+			marked, is = append(marked, w), append(is, p.c.page.rules.lineMatcher(filled))
+		}
+	}
+	for i, l := range lines {
+		if k := slices.IndexFunc(is, func(matches func(string) bool) bool { return matches(l) }); k >= 0 {
+			lines[i] = marked[k]
 			continue
 		}
-		for i := range lines {
-			lines[i] = strings.ReplaceAll(lines[i], p.vars[name].text(), mark)
+		for _, name := range p.vars.names() {
+			mark, value := "${"+name+"}", p.vars[name].text()
+			if value != "" && slices.ContainsFunc(marked, func(w string) bool { return strings.Contains(w, mark) }) {
+				lines[i] = asWord(value).ReplaceAllLiteralString(lines[i], mark)
+			}
 		}
 	}
 	return lines
 }
+
+// asWord is a pattern of a value that is not a part of a longer word or number.
+func asWord(value string) *regexp.Regexp {
+	bound := func(c byte) string {
+		if letterOrDigit.MatchString(string(c)) {
+			return `\b`
+		}
+		return ""
+	}
+	return regexp.MustCompile(bound(value[0]) + regexp.QuoteMeta(value) + bound(value[len(value)-1])) // of quoted text
+}
+
+var letterOrDigit = regexp.MustCompile(`[0-9A-Za-z_]`)
 
 // pageMark stands between the outputs of commands.
 const pageMark = "\x1e\x1ethresh:"

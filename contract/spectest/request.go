@@ -36,7 +36,7 @@ func (d *decoder) textFile(p *doctree.Node) {
 }
 
 func (d *decoder) httpCall(q *doctree.Section) {
-	r := &httpCall{timeout: defaultRequestTime, insecure: q.True("insecure")}
+	r := &httpCall{timeout: defaultRequestTime, insecure: q.True("insecure"), jar: q.True("jar")}
 	d.c.http = r
 	if !q.There() {
 		return

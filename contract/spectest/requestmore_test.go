@@ -97,3 +97,34 @@ func TestRequestsAsCurlSendsThem(t *testing.T) {
 		t.Errorf("%d polls, %s", polls, outcomes[9].Data)
 	}
 }
+
+// Cookies go from answer to request among the cases with jar, as in a browser, and no
+// further.
+func TestJar(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var seen []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen = append(seen, r.URL.Path+" "+r.Header.Get("Cookie"))
+		switch r.URL.Path {
+		case "/login":
+			http.SetCookie(w, &http.Cookie{Name: "sid", Value: "s1", Path: "/"})
+			http.SetCookie(w, &http.Cookie{Name: "admin", Value: "a1", Path: "/admin"})
+			http.Redirect(w, r, "/home", http.StatusFound)
+		case "/logout":
+			http.SetCookie(w, &http.Cookie{Name: "sid", Path: "/", MaxAge: -1})
+		}
+	}))
+	defer server.Close()
+	k := newContract(nil)
+	k.targets.HTTP = httpsys.OpenClient
+	get := func(id, path, more string) string {
+		return "id: " + id + "\ntype: api.http\nrequest: {method: GET, url: " + server.URL + path + more + "}\nassert: [{when: status == 200}]\n"
+	}
+	got, _ := play(t, k, blockDocument(
+		get("LOGIN", "/login", ", jar: true"), get("OTHER", "/other", ""), get("ADMIN", "/admin", ", jar: true, cookies: {b: 2}"),
+		get("LOGOUT", "/logout", ", jar: true"), get("AFTER", "/after", ", jar: true"), get("AGAIN", "/login", "")), nil)
+	expect(t, got, "LOGIN..AFTER pass", "OTHER pass", "AGAIN pass")
+	if got, want := strings.Join(seen, "|"), "/login |/home sid=s1|/admin b=2; admin=a1; sid=s1|/logout sid=s1|/after |/other |/login |/home "; got != want {
+		t.Errorf("the server has seen %s, want %s", got, want)
+	}
+}

@@ -93,6 +93,12 @@ func (x *executor) outgoing(r *httpCall) (exchange.Request, *Failure) {
 		Method: r.method, URL: r.url, Headers: r.headers, Body: r.body, Timeout: r.timeout, MaxBody: maxBody,
 		Redirects: r.redirects, Insecure: r.insecure, Proxy: r.proxy,
 	}
+	if r.jar {
+		if x.chain == nil { // a case by itself begins without cookies
+			x.jar++
+		}
+		q.Jar = x.jar
+	}
 	for _, f := range []struct {
 		name, key string
 		to        *[]byte

@@ -1,6 +1,7 @@
 package spectest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +13,6 @@ import (
 
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsonpath"
-	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/speclang"
 	"github.com/thresh-dev/thresh/engine/xpath"
 )
@@ -64,7 +64,7 @@ func (d *decoder) compileWhen(n *doctree.Node, path string) *node {
 			d.fail(Schema, pos, "expression", path, "when: "+e.Message, hint)
 			continue
 		}
-		p := &node{kind: leaf, target: wholeCase, path: path, at: d.c.pos(v), op: "when", value: v.Text, looks: looks, finds: finds, prog: speclang.Compile(form, speclang.Options{})}
+		p := &node{kind: leaf, target: wholeCase, path: path, at: d.c.pos(v), op: "when", src: v, value: v.Text, looks: looks, finds: finds, prog: speclang.Compile(form, speclang.Options{})}
 		if len(looks) == 0 {
 			d.warn(v, "expression", path, "the condition looks at nothing, so it is the same whatever the case sees", "it has "+oneOf(targets(d.c.Type))+" and $")
 		}
@@ -87,43 +87,9 @@ func (e *evaluator) conditionSubject(n *node) (speclang.Value, *Failure) {
 	var b strings.Builder
 	b.WriteByte('{')
 	for i, name := range n.looks {
-		target := name
-		find := n.finds[name]
-		switch {
-		case find.markup != nil:
-			target = markupOf[e.c.Type]
-		case find.json != nil, name == "json":
-			target = jsonOf[e.c.Type]
-		}
-		v, f := e.subjects.subject(target)
+		v, f := e.looked(n, name)
 		if f != nil {
 			return v, f
-		}
-		text, isText := v.Str()
-		switch {
-		case find.markup != nil:
-			found, err := find.markup.In([]byte(text))
-			if err != nil {
-				return v, &Failure{Category: Schema, Message: target + ": " + err.Error(), Want: target + " that is XML or HTML"}
-			}
-			v = found
-		case find.json != nil:
-			if !isText {
-				text = v.JSON()
-			}
-			if v, f = find.search(text, target); f != nil {
-				return v, f
-			}
-		case name == "json" && isText:
-			parsed, err := speclang.ParseJSON(text)
-			if err != nil {
-				return v, notJSON(target, text, err)
-			}
-			v = parsed
-		case name == "status" && isText: // a number, as people write it
-			if code, err := strconv.Atoi(text); err == nil {
-				v = speclang.IntValue(int64(code))
-			}
 		}
 		if i > 0 {
 			b.WriteByte(',')
@@ -138,6 +104,70 @@ func (e *evaluator) conditionSubject(n *node) (speclang.Value, *Failure) {
 	return v, nil
 }
 
+// looked is what a condition looks at by a name: a target, or what it finds in one.
+func (e *evaluator) looked(n *node, name string) (speclang.Value, *Failure) {
+	find, target := n.finds[name], name
+	switch {
+	case find.target != "":
+		target = find.target
+	case name == "json":
+		target = jsonOf[e.c.Type]
+	}
+	v, f := e.subjects.subject(target)
+	if f != nil {
+		return v, f
+	}
+	text := textual(v)
+	_, isText := v.Str()
+	switch {
+	case find.markup != nil:
+		found, err := find.markup.In([]byte(text))
+		if err != nil {
+			return v, &Failure{Category: Schema, Message: target + ": " + err.Error(), Want: target + " that is XML or HTML"}
+		}
+		v = found
+	case find.json != nil:
+		if v, f = searched(find.json, text, target); f != nil {
+			return v, f
+		}
+	case find.header != "":
+		v = headerIn(text, find.header)
+	case find.cookie != "":
+		set, there := v.Get(find.cookie)
+		if v = speclang.NullValue(); there {
+			v, _ = set.Get(find.attribute)
+		}
+	case name == "json" && isText:
+		parsed, err := speclang.ParseJSON(text)
+		if err != nil {
+			return v, notJSON(target, text, err)
+		}
+		v = parsed
+	case target == "status" && isText: // a number, as people write it
+		if code, err := strconv.Atoi(text); err == nil {
+			v = speclang.IntValue(int64(code))
+		}
+	}
+	return filtered(v, find.filters), nil
+}
+
+// headerIn is the value of a header among lines of them: a list of several, null for none.
+func headerIn(lines, name string) speclang.Value {
+	var list []speclang.Value
+	for l := range strings.SplitSeq(lines, "\n") {
+		if n, value, ok := strings.Cut(l, ": "); ok && strings.EqualFold(n, name) {
+			list = append(list, speclang.StringValue(value))
+		}
+	}
+	switch len(list) {
+	case 0:
+		return speclang.NullValue()
+	case 1:
+		return list[0]
+	}
+	return speclang.ListValue(list)
+}
+
 // markupOf is the target that xpath(...) looks at, of a type of cases.
 var markupOf = map[string]string{typeTextFile: "text", typeCLI: "stdout", typeHTTP: "body_text", typeSystem: "output"}
 
@@ -145,54 +175,63 @@ func notJSON(target, text string, err error) *Failure {
 	return &Failure{Category: Schema, Message: target + " is not JSON: " + err.Error(), Want: target + " that is JSON", notJSON: true, actual: &text}
 }
 
-// find is what a condition looks for in a target: one of the two.
+// find is what a condition looks for in a target.
 type find struct {
-	markup *xpath.Expr
-	json   *jsonpath.Expr
+	said              string // as the condition has it
+	target            string
+	markup            *xpath.Expr
+	json              *jsonpath.Expr
+	header            string
+	cookie, attribute string
+	filters           []valueFilter
 }
 
 // String is how a condition says it.
-func (f find) String() string {
-	if f.markup != nil {
-		return "xpath(" + strconv.Quote(f.markup.String()) + ")"
-	}
-	return f.json.String()
-}
+func (f find) String() string { return f.said }
 
-// search is what a path finds in JSON: a list, if it may lead to several places.
-func (f find) search(text, target string) (speclang.Value, *Failure) {
-	doc, err := jsontree.Parse([]byte(text), jsontree.Python())
-	if err != nil {
-		return speclang.Value{}, notJSON(target, text, err)
-	}
-	list, err := f.json.In(&doc.Root)
-	if err != nil {
-		return speclang.Value{}, &Failure{Category: Schema, Message: target + ": " + err.Error()}
-	}
-	if f.json.Single() && len(list) == 0 {
-		return speclang.NullValue(), nil
-	}
-	values := make([]speclang.Value, len(list))
-	for i, n := range list {
-		values[i] = speclang.OfJSON(n)
-	}
-	if f.json.Single() {
-		return values[0], nil
-	}
-	return speclang.ListValue(values), nil
-}
+// findCall is xpath("..."), header("...") or cookie("...") that a condition goes on with.
+var findCall = regexp.MustCompile(`^(xpath|header|cookie)\(\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*(?:,\s*("\w+"|'\w+')\s*)?\)`)
 
-// xpathCall is xpath("...") that a condition goes on with.
-var xpathCall = regexp.MustCompile(`^xpath\(\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*\)`)
+// call reads such a call.
+func (d *decoder) call(name, operand, attribute string) (f find, err error) {
+	text := unquoted(operand)
+	if attribute != "" && name != "cookie" {
+		return f, errors.New(name + " takes one text")
+	}
+	switch f.target = markupOf[d.c.Type]; name {
+	case "xpath":
+		if f.markup, err = xpath.Compile(text); err == nil && f.target == "" {
+			err = errors.New(d.c.Type + " has no text that xpath could look at")
+		}
+	case "header":
+		f.target, f.header = "headers", text
+	case "cookie":
+		f.target, f.cookie, f.attribute = "cookies", text, "value"
+		if attribute != "" {
+			f.attribute = attribute[1 : len(attribute)-1]
+		}
+		if names := cookieAttributes; !slices.Contains(names, f.attribute) {
+			err = fmt.Errorf("a cookie has no %s: it has %s", f.attribute, oneOf(names))
+		}
+	}
+	if name != "xpath" && d.c.Type != typeHTTP {
+		err = fmt.Errorf("%s has no %ss: they are those of api.http", d.c.Type, name)
+	}
+	return f, err
+}
 
 // findName is a name that stands for what a condition looks for.
 var findName = regexp.MustCompile(`\bfind_\d+\b`)
+
+// filteredName is a name with a filter behind it.
+var filteredName = regexp.MustCompile(`^([a-z_][a-z0-9_]*)\s*\|\s*[A-Za-z_]`)
 
 // plainPath is a path that conditions have themselves, as the calls of get.
 var plainPath = regexp.MustCompile(`^\$(\.[A-Za-z_][A-Za-z0-9_-]*|\[\d+\]|\['[^'\\]+'\]|\["[^"\\]+"\])*$`)
 
 // finds puts names, as long as what they stand for if they can be, in place of the
-// calls of xpath and of JSON paths that may lead to several places.
+// calls of xpath, header and cookie, of JSON paths that may lead to several places, and
+// of what filters are applied to.
 func (d *decoder) finds(v *doctree.Node, path string) (text string, list map[string]find) {
 	var b strings.Builder
 	stand := func(f find, length int) {
@@ -205,6 +244,17 @@ func (d *decoder) finds(v *doctree.Node, path string) (text string, list map[str
 	}
 	text = v.Text
 	word := false // the character before is one of a word
+	refuse := func(err error) { d.schema(v, "expression", path, "when: %v", err) }
+	// found stands for what has been found, with the filters behind it.
+	found := func(f find, at, length int) int {
+		filters, more, err := readFilters(text[at+length:])
+		if err != nil {
+			refuse(err)
+		}
+		f.filters, f.said = filters, text[at:at+length+more]
+		stand(f, length+more)
+		return at + length + more
+	}
 	for at := 0; at < len(text); {
 		rest := text[at:]
 		n := 1
@@ -216,32 +266,33 @@ func (d *decoder) finds(v *doctree.Node, path string) (text string, list map[str
 				}
 			}
 			n = min(n+1, len(rest))
-		case !word && xpathCall.MatchString(rest):
-			m := xpathCall.FindStringSubmatch(rest)
-			p, err := xpath.Compile(strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\'`, `'`).Replace(m[1][1 : len(m[1])-1]))
-			if err == nil && markupOf[d.c.Type] == "" {
-				err = errors.New(d.c.Type + " has no text that xpath could look at")
-			}
+		case !word && findCall.MatchString(rest):
+			m := findCall.FindStringSubmatch(rest)
+			f, err := d.call(m[1], m[2], m[3])
 			if err != nil {
-				d.schema(v, "expression", path, "when: %v", err)
+				refuse(err)
 			}
-			stand(find{markup: p}, len(m[0]))
-			at += len(m[0])
+			at = found(f, at, len(m[0]))
 			continue
+		case !word && filteredName.MatchString(rest):
+			if name := strings.TrimSpace(filteredName.FindStringSubmatch(rest)[1]); slices.Contains(targets(d.c.Type), name) {
+				at = found(find{target: name}, at, len(name))
+				word = true
+				continue
+			}
 		case c == '$' && strings.HasPrefix(rest, "${"): // a variable, of which nothing is known yet
 		case c == '$':
 			p, length, err := jsonpath.Prefix(rest)
-			if err == nil && plainPath.MatchString(p.String()) {
+			if err == nil && plainPath.MatchString(p.String()) && !oneFilter.MatchString(rest[length:]) {
 				n = length
 				break
 			}
 			if err == nil {
-				stand(find{json: p}, length)
-				at += length
+				at = found(find{target: jsonOf[d.c.Type], json: p}, at, length)
 				continue
 			}
 			if strings.ContainsAny(rest, "?*:") || strings.Contains(rest, "..") {
-				d.schema(v, "expression", path, "when: %v", err)
+				refuse(err)
 				b.WriteString("subject")
 				return b.String(), list
 			}
@@ -256,7 +307,9 @@ func (d *decoder) finds(v *doctree.Node, path string) (text string, list map[str
 
 // asksWhen reports whether a condition in a tree looks at one of some targets.
 func (n *node) asksWhen(names ...string) bool {
-	return n.op == "when" && slices.ContainsFunc(n.looks, func(l string) bool { return slices.Contains(names, l) })
+	return n.op == "when" && slices.ContainsFunc(n.looks, func(l string) bool {
+		return slices.Contains(names, cmp.Or(n.finds[l].target, l))
+	})
 }
 
 // written is an expression in its list form as a condition says it: $.name for

@@ -103,3 +103,73 @@ func TestWritten(t *testing.T) {
 		}
 	}
 }
+
+// Filters make other values of what a condition or a capture has found.
+func TestFilters(t *testing.T) {
+	t.Chdir(t.TempDir())
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		w.Header()["X-Tag"] = []string{"a", "b"}
+		http.SetCookie(w, &http.Cookie{Name: "sid", Value: "s-9", HttpOnly: true})
+		_, _ = w.Write([]byte(`{"ref": "ord-00042", "tags": "kale,leek", "list": [5, 6], "n": "17", "x": 2.5, "link": "http://x/?q=a%20b",
+			"secret": "aGk", "inner": "{\"a\": [1]}", "page": "<p>hi</p>", "html": "a &lt; b"}`))
+	}))
+	defer server.Close()
+	k := newContract(nil)
+	k.targets.HTTP = httpsys.OpenClient
+	item := func(id, when string) string {
+		return "id: " + id + "\ntype: api.http\nrequest: {method: GET, url: " + server.URL + "}\nassert: [{when: '" + strings.ReplaceAll(when, "'", "''") + "'}]\n"
+	}
+	got, outcomes := play(t, k, blockDocument(
+		item("REGEX", `$.ref | regex("ord-0*(\d+)") | to_int == 42 and $.ref|regex("z") == null`),
+		item("SPLIT", `$.tags | split(",") == ["kale", "leek"] and $.tags | split(',') | last | upper == null or true`),
+		item("ITEMS", `$.list | first == 5 and $.list | nth(-1) == 6 and $.list | nth(2) == null and $.list | count == 2 and $.list[*] | last == 6`),
+		item("NUMBERS", `$.n | to_int == 17 and $.n | to_float == 17.0 and $.x | to_int == 2 and $.tags | to_int == null and $.x | to_string == "2.5"`),
+		item("URLS", `$.link | url_query_param("q") == "a b" and "a b/c" != null and $.tags | url_encode == "kale%2Cleek" and $.tags | url_encode | url_decode == $.tags`),
+		item("CODED", `$.secret | base64_decode == "hi" and $.html | html_unescape == "a < b" and $.inner | json("$.a[0]") == 1 and $.page | xpath("//p") == "hi"`),
+		item("REPLACED", `$.tags | replace(",", "; ") == "kale; leek" and $.tags | replace_regex("[aeiou]", "") == "kl,lk" and $.none | replace("a", "b") == null`),
+		item("HEADERS", `header("content-type") starts_with "application/json" and header("Content-Type") | split(";") | first == "application/json" and header("X-Tag") == ["a", "b"] and header("X-None") == null`),
+		item("COOKIES", `cookie("sid") == "s-9" and cookie("sid", "http_only") and cookie("sid") | split("-") | last == "9" and cookie("none") == null`),
+		item("TARGETS", `status | to_string == "200" and body_text | regex("ord-(0+)") == "000" and url | regex("http") == "http"`),
+		item("FAILS", `$.ref | regex("ord-(\d+)") == "7"`),
+		item("UNKNOWN", `$.ref | regx("a") == "7"`),
+		item("OPERANDS", `$.ref | nth("a") == "7"`),
+		"id: TAKE\ntype: api.http\nrequest: {method: GET, url: "+server.URL+"}\ncapture: {n: {json: $.ref, filter: 'regex(\"0*(\\d+)$\") | to_int'}}\n",
+		"id: TAKEN\ntype: api.http\nrequest: {method: GET, url: "+server.URL+", body_json: {n: '${n}'}}\nassert: [{when: '${n} == 42'}]\n",
+		"id: NOTHING\ntype: api.http\nrequest: {method: GET, url: "+server.URL+"}\ncapture: {m: {json: $.ref, filter: 'regex(\"z\")'}}\n",
+		"id: NEEDS\ntype: api.http\nrequest: {method: GET, url: '"+server.URL+"/${m}'}\n",
+	), map[string][]string{OptExpect: nil})
+	expect(t, got, "REGEX pass", "SPLIT fail schema", "ITEMS pass", "NUMBERS pass", "URLS pass", "CODED pass", "REPLACED pass", "HEADERS pass",
+		"COOKIES pass", "TARGETS pass", "FAILS fail assertion", "UNKNOWN fail schema", "OPERANDS fail schema", "TAKE..TAKEN pass", "NOTHING..NEEDS fail assertion")
+	for i, want := range map[int]string{1: "there is no filter upper", 10: `$.ref | regex(\"ord-(\\d+)\") is \"00042\"`, 11: "did you mean regex?", 12: "the filter nth takes a whole number"} {
+		if data := string(outcomes[i].Data) + strings.ReplaceAll(strings.ReplaceAll(string(outcomes[i].Attached("because")), `\`, `\\`), `"`, `\"`); !strings.Contains(data, want) {
+			t.Errorf("%s lacks %s", data, want)
+		}
+	}
+}
+
+// What accept proposes for conditions is the values that they compare with.
+func TestAcceptConditions(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "s.json", []byte(`{"name": "Eve", "n": 3, "list": [1], "ok": true}`))
+	doc := "```yaml spec-test\nid: A\ntype: text.file\npath: s.json\nassert:\n" +
+		"  - when: $.n == 2\n  - when: '$.name == \"Ada\" and $.ok and len($.list) == 2'\n  - {when: \"$.name == 'x'\"}\n" +
+		"  - when: $.n > 5\n  - when: $.n == 1 or $.n == 2\n  - when: $.list == 3\n  - when: $.ok == true\n```\n"
+	c := compiled(t, doc)
+	p, err := c.Accept(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mended, err := p.Apply([]byte(doc))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"when: $.n == 3\n", `when: '$.name == "Eve" and $.ok and len($.list) == 1'`, `{when: "$.name == \"Eve\""}`} {
+		if !strings.Contains(string(mended), want) {
+			t.Errorf("%s lacks %s", mended, want)
+		}
+	}
+	if len(p.Left) != 3 || len(p.Changes) != 3 {
+		t.Errorf("%v left, %v", p.Left, p.Changes)
+	}
+}

@@ -24,6 +24,9 @@ type Request struct {
 	Insecure  bool // certificates are not checked
 	// Proxy is the URL of a proxy, "" for that of the environment, "none" for none.
 	Proxy string
+	// Jar is the number of the jar that cookies are taken from and kept in, 0 for
+	// none. Another number than that of the request before begins an empty one.
+	Jar int
 	// CA are certificates that the server's is checked by in place of those of this
 	// machine; Cert and Key those that the client shows. All are PEM.
 	CA, Cert, Key []byte
@@ -60,6 +63,5 @@ type Client interface {
 	Close() error
 }
 
-// Opener makes a client for a lane. A case sees no cookie and no connection
-// state of another.
+// Opener makes a client for a lane. A case sees no connection state of another.
 type Opener func() (Client, error)

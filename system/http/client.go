@@ -3,7 +3,7 @@
 //
 // Of the latter: an answer is an answer whatever its status. What goes wrong on the way is an
 // error whose text names no address of this machine and no port that was drawn
-// for the occasion, so that equal failures read the same. Cookies are not kept,
+// for the occasion, so that equal failures read the same. Cookies are kept if asked for,
 // proxies are taken from the environment, redirects are followed, a body that
 // is packed with gzip is unpacked, and one that is larger than asked for is an
 // error and not a part of one. The names of headers are given as the server
@@ -47,6 +47,8 @@ const maxHeaders = 1 << 20
 type Client struct {
 	transport *http.Transport
 	client    *http.Client
+	jar       http.CookieJar
+	jarNumber int
 }
 
 // OpenClient makes a client; it is an exchange.Opener.
@@ -61,7 +63,7 @@ func OpenClient() (exchange.Client, error) {
 		}
 		return nil
 	}}
-	return &Client{t, c}, nil
+	return &Client{transport: t, client: c}, nil
 }
 
 var errRedirects = fmt.Errorf("more than %d redirects", maxRedirects)
@@ -111,8 +113,7 @@ func (c *Client) Do(ctx context.Context, r exchange.Request) (exchange.Response,
 	}
 	defer leave()
 	follow := client.CheckRedirect
-	one := *client
-	one.CheckRedirect = func(q *http.Request, via []*http.Request) error {
+	client.CheckRedirect = func(q *http.Request, via []*http.Request) error {
 		err := follow(q, via)
 		if err == nil {
 			out.Sent = append(out.Sent, "", fmt.Sprintf("redirected to %s", q.URL))
@@ -120,12 +121,16 @@ func (c *Client) Do(ctx context.Context, r exchange.Request) (exchange.Response,
 		}
 		return err
 	}
-	client, out.URL = &one, q.URL.String()
+	out.URL = q.URL.String()
 	answer, err := client.Do(q)
 	if err != nil {
 		why := stableError(ctx, r, err)
 		if !reached.Load() && neverConnected(err) && !errors.Is(why, context.Canceled) {
-			return exchange.Response{}, &exchange.UnreachableError{Server: q.URL.Scheme + "://" + q.URL.Host, Reason: why.Error()}
+			server := q.URL.Scheme + "://" + q.URL.Host
+			if r.Proxy != "" {
+				server = "the proxy " + r.Proxy
+			}
+			return exchange.Response{}, &exchange.UnreachableError{Server: server, Reason: why.Error()}
 		}
 		return exchange.Response{}, why
 	}
@@ -246,7 +251,7 @@ func stableError(ctx context.Context, r exchange.Request, err error) error {
 func neverConnected(err error) bool {
 	var op *net.OpError
 	var address *net.AddrError
-	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &op) && op.Op == "dial" && !errors.As(err, &address)
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") && !errors.As(err, &address)
 }
 
 // late says that a request has had its time.

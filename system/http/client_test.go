@@ -169,3 +169,12 @@ func TestNobodyThere(t *testing.T) {
 		t.Error("a URL that is none is sent")
 	}
 }
+
+// A proxy that takes no connection says nothing of the server behind it.
+func TestProxyUnreachable(t *testing.T) {
+	_, err := client(t).Do(t.Context(), exchange.Request{Method: "GET", URL: "http://127.0.0.1:1/x", Proxy: "http://127.0.0.1:2", MaxBody: 1})
+	var nobody *exchange.UnreachableError
+	if !errors.As(err, &nobody) || nobody.Server != "the proxy http://127.0.0.1:2" {
+		t.Errorf("got %v", err)
+	}
+}

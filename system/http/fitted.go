@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/cookiejar"
 	"net/url"
 
 	"github.com/thresh-dev/thresh/port/exchange"
@@ -24,6 +25,15 @@ func (c *Client) clientFor(r exchange.Request) (one *http.Client, leave func(), 
 			}
 			return nil
 		}
+	}
+	if r.Jar != 0 {
+		if c.jar == nil || c.jarNumber != r.Jar {
+			if c.jar, err = cookiejar.New(nil); err != nil {
+				return nil, nil, err
+			}
+			c.jarNumber = r.Jar
+		}
+		own.Jar = c.jar
 	}
 	if !r.Insecure && r.Proxy == "" && r.CA == nil && r.Cert == nil {
 		return &own, func() {}, nil
