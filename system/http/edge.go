@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,31 +64,13 @@ func (e *edge) describe(ctx context.Context) error {
 	p := e.site.Plan
 	text := p.Document
 	if systemfile.Remote(p.OpenAPI) {
-		limited, cancel := context.WithTimeout(ctx, system.Patience)
-		defer cancel()
-		ref, err := e.base.Parse(p.OpenAPI)
-		if err != nil {
-			return diag.Environment("the address %s of operations: %w", p.OpenAPI, withoutURL(err))
-		}
-		q, err := http.NewRequestWithContext(limited, http.MethodGet, ref.String(), http.NoBody)
-		if err != nil {
-			return diag.Environment("read the operations from %s: %w", p.OpenAPI, withoutURL(err))
-		}
-		e.headers(q, nil, nil)
-		answer, err := e.transport.RoundTrip(q)
-		if err != nil {
-			why := stableError(limited, exchange.Request{Timeout: system.Patience}, err)
-			if neverConnected(err) {
-				why = &exchange.UnreachableError{Server: e.address, Reason: why.Error()}
+		var err error
+		if text, err = e.fetch(ctx, p.OpenAPI); err != nil {
+			err = diag.Environment("read the operations from %s: %w", p.OpenAPI, err)
+			if st, statErr := os.Stat(p.OpenAPI); statErr == nil && st.Mode().IsRegular() {
+				err = diag.WithHint(err, "a path that begins with / is one on the service; that of a file is relative to the system file")
 			}
-			return diag.Environment("read the operations from %s: %w", p.OpenAPI, why)
-		}
-		defer answer.Body.Close()
-		if text, err = read(answer, sut.MaxOutput); err != nil {
-			return diag.Environment("read the operations from %s: %w", p.OpenAPI, withoutURL(err))
-		}
-		if answer.StatusCode/100 != 2 {
-			return diag.Environment("read the operations from %s: HTTP %d", p.OpenAPI, answer.StatusCode)
+			return err
 		}
 	}
 	found, err := openapi.Operations(text, p)
@@ -102,6 +85,38 @@ func (e *edge) describe(ctx context.Context) error {
 	}
 	slices.SortStableFunc(e.ops, func(a, b sut.Operation) int { return strings.Compare(a.Name, b.Name) })
 	return nil
+}
+
+// fetch gets the description of the operations, at a path of the service or a URL.
+func (e *edge) fetch(ctx context.Context, at string) ([]byte, error) {
+	limited, cancel := context.WithTimeout(ctx, system.Patience)
+	defer cancel()
+	ref, err := e.base.Parse(at)
+	if err != nil {
+		return nil, withoutURL(err)
+	}
+	q, err := http.NewRequestWithContext(limited, http.MethodGet, ref.String(), http.NoBody)
+	if err != nil {
+		return nil, withoutURL(err)
+	}
+	e.headers(q, nil, nil)
+	answer, err := e.transport.RoundTrip(q)
+	if err != nil {
+		why := stableError(limited, exchange.Request{Timeout: system.Patience}, err)
+		if neverConnected(err) {
+			why = &exchange.UnreachableError{Server: e.address, Reason: why.Error()}
+		}
+		return nil, why
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode/100 != 2 {
+		return nil, fmt.Errorf("HTTP %d", answer.StatusCode)
+	}
+	text, err := read(answer, sut.MaxOutput)
+	if err != nil {
+		return nil, withoutURL(err)
+	}
+	return text, nil
 }
 
 // Operations implements system.Edge.
