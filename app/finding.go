@@ -129,7 +129,7 @@ type Replayed struct {
 	RunID   string
 	Finding campaign.Finding
 	Rerun   campaign.Rerun
-	Now     string // what the case shows instead, if it fails in another way
+	Now     string // what the case shows instead, or in other words, if it does
 }
 
 // ReplayJob is how a finding is run again.
@@ -198,8 +198,13 @@ func (a *App) Replay(ctx context.Context, st *Store, finding string, job ReplayJ
 		return out, diag.Environment("running case %d again: %s", at.Index, conf.Outcome.Title)
 	}
 	out.Rerun = conf.Rerun
-	if conf.Rerun.Same == 0 && len(conf.Observed) > 0 {
+	switch x, ok := campaign.As[campaign.Refiner](r.campaign); {
+	case conf.Rerun.Same == 0 && len(conf.Observed) > 0:
 		out.Now = conf.Outcome.Title
+	case ok && conf.Rerun.Same > 0 && f.Minimized == nil:
+		if out.Now, _ = x.Refine(conf.Outcome.Title, f.Severity, conf.Outcome); out.Now == f.Title {
+			out.Now = ""
+		}
 	}
 	return out, nil
 }

@@ -112,7 +112,7 @@ func (t *trial) covers(check string, p *spotted) bool {
 	var often, with bool
 	switch {
 	case r != nil && r.Event.Kind == judge.Tool:
-		about := subject == "" || fault.MatchName(cmp.Or(r.Event.Name, "*"), []string{subject})
+		about := subject == "" || fault.MatchName(cmp.Or(r.Event.Name, "*"), append(p.Asked, subject))
 		with = about && (r.Arguments.Kind == jsontree.Object || r.Event.Arguments.Kind == jsontree.Object)
 		often = about && !with
 	case v.Tool != "" && (subject == "" || fault.MatchName(v.Tool, []string{subject})):

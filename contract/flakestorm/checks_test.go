@@ -94,6 +94,15 @@ chaos:
     - {tool: "*freeze*", mode: error}
 `
 
+// What a check finds in a case whose invariant fails everywhere, for other reasons, is a
+// finding of its own: that of the invariant shows another case.
+func TestCheckBesideAPlainFailure(t *testing.T) {
+	document := strings.Replace(charging, "{id: answers, type: output_not_empty, severity: critical}", "{id: polite, type: contains, value: please}", 1)
+	if p := chargedBy(t, document, "obey", ""); strings.Join(found(p), " ") != "broken-invariant broken-invariant broken-invariant broken-invariant obeyed-instruction" {
+		t.Errorf("%v\n%s", found(p), p.titles())
+	}
+}
+
 // Without a contract each check fires where its weakness is, and not elsewhere.
 func TestChecksAlone(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {

@@ -3,6 +3,7 @@ package flakestorm
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -97,6 +98,9 @@ func (k *Contract) scoreCommand() campaign.Command {
 		}
 		lateWarnings(d, f.config, r.rec.Warnings)
 		m := r.tally.Contract
+		if m == nil && slices.ContainsFunc(r.tally.Cells, func(x CellTally) bool { return x.Untested }) {
+			return diag.Environment("no cell of the matrix was exercised: nothing that its invariants are about occurred")
+		}
 		if m == nil && len(r.tally.Idle) > 0 {
 			return diag.Environment("no cell of the matrix was exercised: no fault fired in %s", strings.Join(r.tally.Idle, ", "))
 		}

@@ -273,7 +273,12 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, _ []
 	read := json.Unmarshal(o.Attached(evidenceName), &x) == nil
 	var list []campaign.Exhibit
 	if o.Verdict != campaign.VerdictPass {
-		list = append(list, x.failure(o.Title))
+		title := o.Title
+		var p payload
+		if json.Unmarshal(at.Payload, &p) == nil && p.Sample != nil && c.inRange(&p) == nil { // the case that is shown sampled the cell again
+			title = c.rateTitle(&p, p.Sample)
+		}
+		list = append(list, x.failure(title))
 	}
 	if !read {
 		return list

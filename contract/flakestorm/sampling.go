@@ -183,25 +183,37 @@ func (t *trial) rate(ctx context.Context) error {
 		}
 		k.Plain = t.p.Sample.Plain
 	}
-	low, high := score.Wilson(k.Passed, k.Runs)
-	seen := fmt.Sprintf("%d of %d runs held (%s, 95%% interval %s)", k.Passed, k.Runs, score.Percent(rateOf(k.Passed, k.Runs)), score.Percents(low, high))
-	t.out.Title, t.out.Kind = t.what+": "+seen, "rate"
+	t.out.Title, t.out.Kind = c.rateTitle(&t.p, &k), "rate"
 	switch k.Answer {
 	case score.Undecided.String():
 		t.out.Verdict, t.out.Kind = campaign.VerdictError, k.Answer
-		t.out.Title = fmt.Sprintf("%s: undecided: %s, which neither shows min_pass_rate %g nor rules it out", t.what, seen, v.MinRate)
 	case score.Fails.String():
 		t.out.Verdict, t.out.Severity, t.out.Cause = campaign.VerdictFail, severityOf(v.Severity), []string{v.Type}
 		where := place{phase: PhaseContract, part: c.scenarios[t.p.Scenario].name, owner: v.ID}
 		t.out.Signature = fmt.Sprintf("%s|%s|%s", where.key(), v.ID, v.Type)
-		name := t.what
 		if k.Plain {
 			t.out.Signature = fmt.Sprintf("contract|without faults|%s|%s", v.ID, v.Type)
-			name = v.ID + ": also without faults"
 		}
-		t.out.Title = fmt.Sprintf("%s: %s, less than min_pass_rate %g: %s", name, seen, v.MinRate, k.Reason)
 	}
 	return nil
+}
+
+// rateTitle says what a sample of a cell came to.
+func (c *Campaign) rateTitle(p *payload, k *sample) string {
+	v := &c.invariants[p.Invariant]
+	what := fmt.Sprintf("%s in %s", v.ID, c.scenarios[p.Scenario].name)
+	low, high := score.Wilson(k.Passed, k.Runs)
+	seen := fmt.Sprintf("%d of %d runs held (%s, 95%% interval %s)", k.Passed, k.Runs, score.Percent(rateOf(k.Passed, k.Runs)), score.Percents(low, high))
+	switch k.Answer {
+	case score.Undecided.String():
+		return fmt.Sprintf("%s: undecided: %s, which neither shows min_pass_rate %g nor rules it out", what, seen, v.MinRate)
+	case score.Fails.String():
+		if k.Plain {
+			what = v.ID + ": also without faults"
+		}
+		return fmt.Sprintf("%s: %s, less than min_pass_rate %g: %s", what, seen, v.MinRate, k.Reason)
+	}
+	return what + ": " + seen
 }
 
 func rateOf(passed, runs int) float64 { return float64(passed) / float64(max(1, runs)) }

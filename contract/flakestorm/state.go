@@ -170,11 +170,12 @@ func (s *state) add(c *Campaign, round, i int, o *campaign.Outcome) {
 		if it := s.items[i]; c.sampledBy(it.phase, it.a) != nil {
 			s.run(it, s.results[i], &n)
 		}
-		s.keepNote(i, &n)
-		s.remember(&n)
 		if o.Verdict == campaign.VerdictFail {
 			s.weak(o)
+			s.uncover(o, &n)
 		}
+		s.keepNote(i, &n)
+		s.remember(&n)
 		if len(n.Said) > 0 {
 			s.replies[i] = n.Said
 		}

@@ -51,6 +51,7 @@ type CellTally struct {
 	Applies                       bool
 	Broken                        int    // runs without a result
 	Idle                          bool   // no fault of the scenario ever fired, in any cell
+	Untested                      bool   // nothing that the invariant is about ever occurred, in any cell
 	Answer                        string // of a sampled cell; "": every run must hold
 	Shown                         *int64 // the case that shows it: the first that failed, else the first that was run
 }
@@ -113,7 +114,7 @@ func (c *Campaign) tally(s *state) Tally {
 			if !asked[at] {
 				v := &c.invariants[it.a]
 				j := &c.scenarios[it.b]
-				*x = CellTally{Invariant: v.ID, Scenario: j.name, Severity: v.Severity, Applies: j.active.applies(v.When), Idle: s.idle(j), Answer: s.samples[cellAt{it.a, it.b}].Answer}
+				*x = CellTally{Invariant: v.ID, Scenario: j.name, Severity: v.Severity, Applies: j.active.applies(v.When), Idle: s.idle(j), Untested: s.untested(v), Answer: s.samples[cellAt{it.a, it.b}].Answer}
 				asked[at] = true
 			}
 			if r != untried && (x.Shown == nil || r == failed && x.Passed == x.Runs) {
@@ -153,7 +154,7 @@ func (c *Campaign) tally(s *state) Tally {
 		t.Cells = append(t.Cells, grid[i])
 		x := &t.Cells[len(t.Cells)-1]
 		switch {
-		case !x.Applies || x.Runs == 0 || x.Answer == score.Undecided.String():
+		case !x.Applies || x.Runs == 0 || x.Answer == score.Undecided.String() || x.Untested && x.Held():
 		case !x.Idle:
 			judged = append(judged, score.Cell{Severity: score.Severity(x.Severity), Passed: x.Held()})
 		default:
@@ -304,7 +305,7 @@ func (c *Campaign) composition(t *Tally) campaign.Exhibit {
 		if x.Ran {
 			between = score.Percents(score.Interval(x.Score, t.Tests[x.Name]))
 			ran, value, counts = "ran", score.Percent(x.Score), fmt.Sprintf("%.3f", x.Counts)
-		} else if x.Name == PhaseChaos && slices.Contains(t.Idle, x.Name) || x.Name == PhaseContract && len(t.Cells) > 0 && len(t.Idle) > 0 {
+		} else if x.Name == PhaseChaos && slices.Contains(t.Idle, x.Name) || x.Name == PhaseContract && slices.ContainsFunc(t.Cells, func(x CellTally) bool { return x.Runs > 0 && (x.Idle || x.Untested) }) {
 			ran = "not exercised"
 			untried = append(untried, x.Name)
 		} else {
@@ -320,7 +321,7 @@ func (c *Campaign) composition(t *Tally) campaign.Exhibit {
 		title += "; the weights of " + strings.Join(absent, ", ") + " were shared out, as nothing of it ran"
 	}
 	if len(untried) > 0 {
-		title += "; " + strings.Join(untried, ", ") + ": not exercised, as no fault fired, and without a score"
+		title += "; " + strings.Join(untried, ", ") + ": not exercised, and without a score"
 	}
 	if t.CriticalFailed() {
 		title += "; FAIL: a critical invariant failed"
@@ -349,6 +350,8 @@ func (c *Campaign) matrix(t *Tally) campaign.Exhibit {
 				row[b].Note = "N/A"
 			case x.Idle && x.Runs > 0:
 				row[b].Note = "not exercised: no fault fired"
+			case x.Untested && x.Held():
+				row[b].Note = "not exercised"
 			case x.Broken > 0:
 				row[b].Note = diag.Plural(x.Broken, "run") + " without a result"
 			case x.Answer != "" && x.Runs > 0:

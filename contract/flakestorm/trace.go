@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/engine/agentcall"
 	"github.com/thresh-dev/thresh/engine/fault"
 	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/judge"
@@ -60,7 +61,8 @@ type traceBuilder struct {
 
 func (b *traceBuilder) addTurn(list []fault.Exchange, turn int) {
 	asked := len(b.t.Events) // where calls stand that the model asked for
-	clear(b.chat)            // simple models number the calls of each question alike
+	clear(b.chat)
+	var last *fault.Exchange // with the model
 	for i := range list {
 		e := &list[i]
 		for _, v := range b.r.Events {
@@ -74,7 +76,10 @@ func (b *traceBuilder) addTurn(list []fault.Exchange, turn int) {
 			b.tools = true
 			b.t.Events = append(b.t.Events, b.call(e, turn))
 		case fault.ModelCall:
-			b.addModelCalls(e, asked, turn)
+			if b.addModelCalls(e, asked, turn) == asked {
+				b.addUntold(last, asked, turn)
+			}
+			last = e
 			b.t.Events = append(b.t.Events, judge.Event{
 				Kind: judge.Model, Name: e.Tool, Source: judge.OnWire, Method: e.Method, Arguments: e.Request, Status: e.Status, Error: e.Error,
 				Text: string(e.Response), Faults: e.Faults, Turn: turn, At: e.At,
@@ -82,6 +87,28 @@ func (b *traceBuilder) addTurn(list []fault.Exchange, turn int) {
 			asked = len(b.t.Events)
 		}
 	}
+	b.addUntold(last, asked, turn)
+}
+
+// addUntold puts in the call that an answer of the model asks for and that no later
+// request to it shows, if what followed carries it out: calls of one tool.
+func (b *traceBuilder) addUntold(e *fault.Exchange, place, turn int) {
+	if e == nil || e.Status >= 400 {
+		return
+	}
+	names := make(map[string]bool)
+	for _, v := range b.t.Events[place:] {
+		if v.Kind == judge.Tool {
+			names[v.Name] = true
+		}
+	}
+	calls := agentcall.AskedFor(e.ContentType, e.Response)
+	if len(names) != 1 || len(calls) != 1 {
+		return
+	}
+	b.t.Events = slices.Insert(b.t.Events, place, judge.Event{
+		Kind: judge.Tool, Name: calls[0].Tool, Source: judge.InChat, Arguments: calls[0].Args, Untold: true, Turn: turn, At: e.At,
+	})
 }
 
 // call is a call of a tool.
@@ -166,7 +193,7 @@ func (b *traceBuilder) addModelCalls(e *fault.Exchange, place, turn int) int {
 			continue
 		}
 		b.chat[s.ID], b.tools = true, true
-		v := judge.Event{Kind: judge.Tool, Name: s.Tool, Source: judge.InChat, Turn: turn, At: b.at, Text: req.Result(s.ID)}
+		v := judge.Event{Kind: judge.Tool, Name: s.Tool, Source: judge.InChat, Turn: turn, At: b.at, Text: s.Result}
 		if json.Valid([]byte(s.Arguments)) {
 			v.Arguments = json.RawMessage(s.Arguments)
 		}

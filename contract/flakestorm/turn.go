@@ -92,7 +92,7 @@ func (x *executor) enter(ctx context.Context, s setting) (*cell, error) {
 	}
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d\x00%s", x.c.seed, s.name)
-	plan := fault.Plan{Seed: h.Sum64(), Before: s.before, Recorded: s.recorded, Capture: captured, Secrets: x.c.secrets}
+	plan := fault.Plan{Seed: h.Sum64(), Before: s.before, Recorded: s.recorded, Capture: captured, Secrets: x.c.secrets, Harmless: x.c.cfg.Effects.Harmless}
 	if x.shared.seeing {
 		plan.Capture = recordable
 	}

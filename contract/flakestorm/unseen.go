@@ -19,9 +19,16 @@ type mention struct {
 // mentions are those of an invariant.
 func mentions(v *config.Invariant) (list []mention) {
 	for _, m := range v.Mentions() {
-		list = append(list, mention{Rule: strings.TrimSuffix(v.Path+" ("+v.ID+")", " ()"), Mention: m})
+		list = append(list, mention{Rule: ruleName(v), Mention: m})
 	}
 	return list
+}
+
+func ruleName(v *config.Invariant) string { return strings.TrimSuffix(v.Path+" ("+v.ID+")", " ()") }
+
+// untested reports whether an invariant held in all cases for want of what it is about.
+func (s *state) untested(v *config.Invariant) bool {
+	return slices.ContainsFunc(s.mentions, func(m mention) bool { return m.Idle && !m.Seen && m.Rule == ruleName(v) })
 }
 
 // mention notes which of the calls and faults that an invariant names occurred in

@@ -39,4 +39,8 @@ contract:
 	if !slices.Equal(p.warnings, want) {
 		t.Errorf("%s\n%s", strings.Join(p.warnings, "\n"), p.titles())
 	}
+	// What was not tested has no score, nor has a scenario none of whose faults fired.
+	if k := p.tally.Contract; k == nil || k.Cells != 3 {
+		t.Errorf("the score is of %+v", k)
+	}
 }

@@ -34,6 +34,16 @@ func (s *state) weak(o *campaign.Outcome) {
 	}
 }
 
+// uncover makes problems findings of their own that the finding to which a case belongs
+// does not name: that of another case, which failed first.
+func (s *state) uncover(o *campaign.Outcome, n *note) {
+	i := slices.IndexFunc(s.weaknesses, func(w weakness) bool { return w.signature == o.Signature })
+	for k := range n.Found {
+		p := &n.Found[k]
+		p.Covered = p.Covered && (i < 0 || strings.Contains(s.weaknesses[i].title, "("+p.Check+")"))
+	}
+}
+
 // advice is what to do about an invariant of a type that fails, in a sentence.
 func advice(kind string) string {
 	switch kind {

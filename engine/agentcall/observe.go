@@ -2,6 +2,8 @@ package agentcall
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
@@ -9,7 +11,7 @@ import (
 // Observe finds what a reply says beside its answer: the tools that were called
 // and the use of the model. It looks for tools where chat interfaces put them:
 // tool_calls of the reply, of its message or of its first choice, tool_use parts
-// of its content; for the use in usage (of OpenAI's or Anthropic's shape) and in
+// of its content, function_call items of its output; for the use in usage (of OpenAI's or Anthropic's shape) and in
 // Ollama's counts.
 func Observe(root *jsontree.Node) ([]ToolCall, Tokens) {
 	if root.Kind != jsontree.Object {
@@ -25,8 +27,34 @@ func Observe(root *jsontree.Node) ([]ToolCall, Tokens) {
 		list = root.Get("message").Get("tool_calls")
 	default:
 		list = root.Get("content")
+		if out := root.Get("output"); out != nil && slices.ContainsFunc(out.Items, func(n jsontree.Node) bool { return member(&n, "type") == functionCall }) {
+			list = out // of OpenAI's responses
+		}
 	}
 	return toolCalls(list), tokens(root)
+}
+
+// functionCall is the type of a call in OpenAI's responses.
+const functionCall = "function_call"
+
+// AskedFor are the calls that an answer of a model asks for, whole or streamed.
+func AskedFor(contentType string, body []byte) []ToolCall {
+	framing := Lines
+	switch {
+	case strings.Contains(contentType, "event-stream"):
+		framing = Events
+	case !strings.Contains(contentType, "ndjson"):
+		root, err := ParseReply(body)
+		if err != nil {
+			return nil
+		}
+		calls, _ := Observe(root)
+		return calls
+	}
+	s := NewStream(framing, Path{})
+	_, _ = s.Write(body) // which never fails
+	s.Close()
+	return s.Tools()
 }
 
 // toolCalls reads a list of calls of any known shape and skips all other items.
@@ -37,7 +65,7 @@ func toolCalls(list *jsontree.Node) []ToolCall {
 	var calls []ToolCall
 	for i := range list.Items {
 		item := &list.Items[i]
-		if kind := item.Get("type"); kind != nil && kind.Text != "function" && kind.Text != "tool_use" && kind.Text != "tool_call" {
+		if kind := item.Get("type"); kind != nil && kind.Text != "function" && kind.Text != "tool_use" && kind.Text != "tool_call" && kind.Text != functionCall {
 			continue
 		}
 		if f := item.Get("function"); f != nil && f.Kind == jsontree.Object {

@@ -87,3 +87,25 @@ func FuzzStream(f *testing.F) {
 		s.Tools()
 	})
 }
+
+// The calls that an answer of a model asks for, in each of the forms.
+func TestAskedFor(t *testing.T) {
+	for _, x := range []struct{ contentType, body, want string }{
+		{"application/json", `{"choices":[{"message":{"content":null,"tool_calls":[{"id":"1","function":{"name":"book","arguments":"{\"n\": 2}"}}]}}]}`, `book {"n": 2}`},
+		{"application/json", `{"output":[{"type":"reasoning","name":"no"},{"type":"function_call","call_id":"c","name":"book","arguments":"{}"}]}`, "book {}"},
+		{"application/json", `{"content":[{"type":"text","text":"x"},{"type":"tool_use","id":"t","name":"book","input":{"n":2}}]}`, `book {"n": 2}`},
+		{"application/json", `{"output":[{"name":"Alice"}]}`, ""},
+		{"text/event-stream", "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"name\":\"book\",\"arguments\":\"{\\\"n\\\":\"}}]}}]}\n\n" +
+			"data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"2}\"}}]}}]}\n\ndata: [DONE]\n\n", `book {"n":2}`},
+		{"application/x-ndjson", `{"message":{"content":"","tool_calls":[{"function":{"name":"book","arguments":{"n":2}}}]},"done":true}` + "\n", `book {"n": 2}`},
+		{"application/json", `{"choices":`, ""},
+	} {
+		got := ""
+		for _, c := range AskedFor(x.contentType, []byte(x.body)) {
+			got += c.Tool + " " + string(c.Args)
+		}
+		if got != x.want {
+			t.Errorf("%s: %q, want %q", x.body, got, x.want)
+		}
+	}
+}

@@ -90,7 +90,7 @@ func (s *Stream) typed(n *jsontree.Node) bool {
 	case "response.output_text.delta":
 		s.add(member(n, "delta"))
 	case "response.output_item.done":
-		if i := n.Get("item"); i != nil && member(i, "type") == "function_call" {
+		if i := n.Get("item"); i != nil && member(i, "type") == functionCall {
 			place, _ = count(n.Get("output_index"))
 			s.tool(int(min(place, maxTools-1)), member(i, "name"), member(i, "arguments"))
 		}

@@ -123,6 +123,16 @@ func (d *Decision) Find(modes ...Mode) *Strike {
 	return nil
 }
 
+// spares reports whether a rule about effects is for every tool, and the call has none:
+// an agent that fails to look something up does not get as far as the effect.
+func (l *Ledger) spares(r *Rule, c *Call) bool {
+	if l.plan.Harmless == nil || r.MatchURL != "" || r.Tool != "" && r.Tool != "*" || !slices.Contains([]Mode{ReplyLost, Twice, Late, PartialWrite}, r.Mode) {
+		return false
+	}
+	name := c.Name()
+	return l.plan.Harmless(c.Method, name[strings.LastIndexAny(name, ".:")+1:])
+}
+
 // Decide says what happens to a call, and counts it.
 func (l *Ledger) Decide(c Call) *Decision {
 	l.mu.Lock()
@@ -132,7 +142,7 @@ func (l *Ledger) Decide(c Call) *Decision {
 	var due []Strike
 	for i := range l.rules {
 		r := &l.rules[i]
-		if r.matches(&c) && r.due(l.plan.Seed, l.plan.Before, i, &c) {
+		if r.matches(&c) && !l.spares(&r.Rule, &c) && r.due(l.plan.Seed, l.plan.Before, i, &c) {
 			due = append(due, Strike{Rule: r.Rule, Nth: r.struck + 1, index: i})
 		}
 	}

@@ -199,6 +199,31 @@ func TestMatching(t *testing.T) {
 	}
 }
 
+// Faults of effects of every tool pass over calls that have none.
+func TestHarmlessCallsAreSpared(t *testing.T) {
+	look, pay := Call{Kind: ToolCall, Names: []string{"orders"}, Method: "GET"}, Call{Kind: ToolCall, Names: []string{"shop:pay"}}
+	harmless := func(method, name string) bool { return method == "GET" || name != "pay" }
+	for _, test := range []struct {
+		rule Rule
+		call Call
+		want bool // it is struck
+	}{
+		{Rule{Tool: "*", Mode: ReplyLost}, look, false},
+		{Rule{Mode: Twice}, look, false},
+		{Rule{Tool: "*", Mode: Late}, look, false},
+		{Rule{Tool: "*", Mode: PartialWrite}, look, false},
+		{Rule{Tool: "*", Mode: ReplyLost}, pay, true},
+		{Rule{Tool: "orders", Mode: ReplyLost}, look, true},
+		{Rule{Tool: "*", Mode: Reset}, look, true},
+	} {
+		test.rule.Layer = Tool
+		l := ledger(t, Plan{Rules: []Rule{test.rule}, Harmless: harmless})
+		if got := len(l.Decide(test.call).Strikes) > 0; got != test.want {
+			t.Errorf("%s of %s on %s: %v", test.rule.Mode, test.rule.Tool, test.call.Name(), got)
+		}
+	}
+}
+
 func TestGlob(t *testing.T) {
 	tests := []struct {
 		pattern, text string

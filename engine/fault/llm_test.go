@@ -178,18 +178,27 @@ func TestToolCallsOfAConversation(t *testing.T) {
 			{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"r"}]}]}`, []string{`search {"q": 2}`}},
 		{"/v1/responses", `{"input":[{"role":"user","content":"q"},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":"r"}]}`, []string{"f {}"}},
 		{"/api/chat", `{"messages":[{"role":"user","content":"q"},{"role":"assistant","content":"","tool_calls":[{"function":{"name":"f","arguments":{"a":1}}}]},{"role":"tool","content":"r"}]}`, []string{`f {"a":1}`}},
+		{"/v1/chat/completions", `{"messages":[{"role":"user","content":"q"},{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"f","arguments":"1"}}]},{"role":"tool","tool_call_id":"c","content":"r"},
+			{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"g","arguments":"2"}}]},{"role":"tool","tool_call_id":"c","content":"r"}]}`, []string{"f 1", "g 2"}}, // numbered alike
 	}
 	for _, test := range tests {
 		r := Recognise("POST", test.path, []byte(test.body))
 		l := ledger(t, Plan{})
 		l.Saw(r.ToolCalls()...)
 		l.Saw(r.ToolCalls()...) // the next request holds them again
+		next := Recognise("POST", test.path, []byte(strings.Replace(test.body, `"q"`, `"next"`, 1)))
+		l.Saw(next.ToolCalls()...) // of another question
 		var got []string
 		for _, c := range l.Report().ToolCalls {
 			got = append(got, c.Tool+" "+c.Arguments)
 		}
-		if !slices.Equal(got, test.want) {
+		if !slices.Equal(got, slices.Concat(test.want, test.want)) {
 			t.Errorf("%s: %q", test.path, got)
+		}
+		for i, c := range r.ToolCalls() {
+			if want := test.want[i] == "book {}"; c.Result != "r" != want {
+				t.Errorf("%s: the result of %s is %q", test.path, c.Tool, c.Result)
+			}
 		}
 	}
 }

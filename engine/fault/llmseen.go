@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -12,25 +13,39 @@ import (
 
 // ToolCalls are the calls of tools that the conversation holds since the user
 // spoke last: those that the LLM asked for and got an answer to. The same call
-// has the same ID in every later request.
+// has the same ID in every later request, and no other call of a cell has it.
 func (r *Request) ToolCalls() []SeenCall {
 	turns := r.turns()
 	var calls []SeenCall
+	question := ""
 	add := func(place int, id, name, args *jsontree.Node) {
 		c := SeenCall{Source: SeenInChat, Arguments: r.arguments(args)}
 		c.Tool, _ = name.Str()
 		if c.Tool == "" {
 			return
 		}
-		if c.ID, _ = id.Str(); c.ID == "" {
+		c.ID, _ = id.Str()
+		results := r.resultsOf(c.ID)
+		earlier := 0 // simple models number all calls alike
+		for _, x := range calls {
+			if x.given == c.ID {
+				earlier++
+			}
+		}
+		if earlier < len(results) {
+			c.Result = results[earlier]
+		}
+		if c.given = c.ID; c.ID == "" || earlier > 0 {
 			c.ID = fmt.Sprintf("%d %d %s %s", place, len(calls), c.Tool, c.Arguments)
 		}
+		c.ID = question + c.ID
 		calls = append(calls, c)
 	}
 	for i := range turns {
 		turn := &turns[i]
 		if spokenByUser(turn) {
 			calls = nil
+			question = fmt.Sprintf("%d %s ", i, r.body[turn.Offset:turn.End])
 		}
 		if t, _ := turn.Get("type").Str(); t == "function_call" {
 			add(i, turn.Get("call_id"), turn.Get("name"), turn.Get("arguments"))
@@ -47,14 +62,14 @@ func (r *Request) ToolCalls() []SeenCall {
 	return calls
 }
 
-// Result is the result of a call since the user spoke last, "" if there is none.
-func (r *Request) Result(id string) string {
+// resultsOf are the results of calls with an ID since the user spoke last, in order.
+func (r *Request) resultsOf(id string) (list []string) {
 	for _, x := range r.Results() {
 		if x.ID == id {
-			return x.Text
+			list = append(list, x.Text)
 		}
 	}
-	return ""
+	return list
 }
 
 // Said is a text of a conversation: a message's with its role, or the result of a
@@ -76,11 +91,14 @@ func (r *Request) Results() (list []Said) {
 			list = append(list, Said{ID: s, Text: r.arguments(text)})
 		}
 	}
+	none := &jsontree.Node{Kind: jsontree.String} // of Ollama's, which are in the order of the calls
 	for _, turn := range r.turns() {
 		if spokenByUser(&turn) {
 			list = nil
 		}
-		add(turn.Get("tool_call_id"), turn.Get("content"))
+		if role, _ := turn.Get("role").Str(); role == "tool" {
+			add(cmp.Or(turn.Get("tool_call_id"), none), turn.Get("content"))
+		}
 		add(turn.Get("call_id"), turn.Get("output"))
 		for _, part := range items(turn.Get("content")) {
 			add(part.Get("tool_use_id"), part.Get("content"))

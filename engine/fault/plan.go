@@ -29,6 +29,9 @@ type Plan struct {
 	Capture int
 	// Secrets are what the agent was given to keep; [Exchange.Leaks] finds them.
 	Secrets []string
+	// Harmless reports whether a call changes nothing, by its method ("" if it has none)
+	// and its best name: faults of effects of every tool pass over it. nil: none does.
+	Harmless func(method, name string) bool
 	// Sink takes each exchange once it is over, in place of the report; nil: none does.
 	Sink func(Exchange)
 }
@@ -88,7 +91,9 @@ type Call struct {
 	// its port, the host, and its first label. Case, "-" and "_" do not matter.
 	Names []string
 	URL   string // "" if there is none (stdio, Python)
-	Asked string // of a model, if replies of models are recorded
+	// Method of HTTP, "" if it says nothing of the call.
+	Method string
+	Asked  string // of a model, if replies of models are recorded
 }
 
 // Name is the best name of the call, "" if it has none.

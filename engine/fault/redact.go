@@ -16,7 +16,7 @@ const secretName = `(?:(?:[a-z0-9]+[-_])*(?:api[-_]?key|password|passwd|secret|p
 
 var (
 	secretField = regexp.MustCompile(`(?i)("` + secretName + `"\s*:\s*)"(?:[^"\\]|\\.)*"?`)
-	secretParam = regexp.MustCompile(`(?i)((?:^|[?&\s])(?:key|` + secretName + `)=)[^&\s"']+`)
+	secretParam = regexp.MustCompile(`(?i)((?:^|[?&\s])(?:key|` + secretName + `)=)(?:\[secret [^\]]*\]|[^&\s"']+)`)
 	secretToken = regexp.MustCompile(`(?i:\b(?:bearer|basic)\s+[a-z0-9._~+/=-]{8,})|\b(?:sk|pk|rk|gsk|xoxb|xoxp|ghp|gho|github_pat|AIza|lsv2)[-_A-Za-z0-9]{16,}`)
 )
 

@@ -82,5 +82,7 @@ type SeenCall struct {
 	Tool      string `json:"tool"`
 	Arguments string `json:"arguments,omitempty"` // JSON, if known; query or body on the wire
 	Source    Source `json:"source"`
-	ID        string `json:"-"` // by which the LLM knows the call, if it does
+	ID        string `json:"-"` // of a call that the LLM asked for: the same in every later request
+	Result    string `json:"-"` // that the conversation has of such a call
+	given     string // the ID as the LLM gave it
 }

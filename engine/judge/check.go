@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
 // Weight is how much a problem matters.
@@ -29,9 +31,10 @@ type Check struct {
 
 // Problem is what a check found.
 type Problem struct {
-	Subject string // the tool that it is about, or ""
-	Reason  string // the same in every equal run
-	Text    string // what of the reply it is about, "" if it is not about the reply or nothing of it in particular
+	Subject string   // the tool that it is about, or ""
+	Asked   []string // what the model calls that tool, if it is known
+	Reason  string   // the same in every equal run
+	Text    string   // what of the reply it is about, "" if it is not about the reply or nothing of it in particular
 }
 
 // Find looks for the check's problems, at most one of each subject.
@@ -86,7 +89,7 @@ func loops(t Trace) []Problem {
 		}
 		key := fmt.Sprint(e.Turn, e.Kind, e.Source, e.Name, "\x00", string(e.Arguments), "\x00", e.Status, e.Error, e.Text)
 		if seen[key]++; seen[key] == loop {
-			list = append(list, Problem{Subject: e.Name, Reason: fmt.Sprintf("%s was called %d times or more with the same arguments and the same result, in one turn", e.Name, loop)})
+			list = append(list, Problem{Subject: e.Name, Asked: names(t.wanted(i)), Reason: fmt.Sprintf("%s was called %d times or more with the same arguments and the same result, in one turn", e.Name, loop)})
 		}
 	}
 	return list
@@ -113,7 +116,7 @@ func unknownTool(t Trace) []Problem {
 		if e.Kind != Tool || offer(t, e) != nil {
 			continue
 		}
-		known := e.Failed() || refusal(e.Text)
+		known := e.Failed() || refusal(e.Text) || e.Untold
 		if e.Source != InChat {
 			known = talks && !e.named(func(n string) bool { return slices.Contains(invented, n) }) && (!t.Declared || len(t.wanted(i)) > 0)
 		}
@@ -129,7 +132,7 @@ func badArguments(t Trace) []Problem {
 	for i := range t.Events {
 		e := &t.Events[i]
 		o := offer(t, e)
-		if e.Kind != Tool || o == nil || o.Breaks == nil || len(e.Arguments) == 0 || e.Texts || !t.forwards(i) {
+		if e.Kind != Tool || o == nil || o.Breaks == nil || len(e.Arguments) == 0 || e.Texts || !t.forwards(i) || e.Untold && !t.passedOn(i) {
 			continue
 		}
 		if len(e.Faults) == 0 && (e.Failed() || refusal(e.Text)) { // it was caught; a fault catches nothing
@@ -162,6 +165,20 @@ func (t *Trace) forwards(i int) bool {
 		talks = talks || x.Source == InChat
 	}
 	return !talks
+}
+
+// passedOn reports whether a request has the very arguments of a call of a conversation.
+func (t *Trace) passedOn(i int) bool {
+	from, next := t.requests(i)
+	same := func(e Event) bool { return e.Kind == Tool && equal(e.Arguments, t.Events[i].Arguments) }
+	return slices.ContainsFunc(t.Events[from:next], same)
+}
+
+// equal reports whether arguments have the same values.
+func equal(a, b json.RawMessage) bool {
+	one, err := jsontree.Parse(a, jsontree.Python())
+	other, otherErr := jsontree.Parse(b, jsontree.Python())
+	return err == nil && otherErr == nil && canonical(&one.Root) == canonical(&other.Root)
 }
 
 // keys are the names of arguments.

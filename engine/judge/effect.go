@@ -14,7 +14,8 @@ var (
 	effects = strings.Fields(`add approve assign book buy cancel charge checkout close confirm create credit debit delete deploy deposit disburse dispatch donate drop email
 		execute grant insert invite issue mail notify order orders pay payment payments payout place post publish purchase redeem refund refunds register release remove renew
 		reschedule reserve reservation reservations revoke schedule send ship sms submit subscribe tickets topup topups transfer transfers unsubscribe update upload withdraw
-		write bookings charges messages emails`)
+		write bookings charges messages emails hire hires rent rental rentals lend borrow enroll enrol enrollments sell trade trades bid bids dispense prescribe comment
+		comments vote votes append appointment appointments invoice invoices mint wire claim claims`)
 	lookups = strings.Fields(`answer ask auth authenticate balance calculate check classify convert count detect embed embeddings estimate extract fetch find get graphql
 		health history info list login lookup oauth parse ping preview predict query quote read retrieve rpc score search session sessions show similar status
 		suggest summarize token tokenize tokens translate validate verify view weather`)
@@ -60,6 +61,15 @@ func (t *Trace) effect(i int) bool {
 	return len(asked) == 1 && ChangesByName(asked[0]) || slices.ContainsFunc(t.Events, creates)
 }
 
+// Harmless reports whether a call of a tool changes nothing: as declared, or by its
+// method or the words of its name.
+func (e Effects) Harmless(method, name string) bool {
+	if changes, declared := e.Of(name); declared {
+		return !changes
+	}
+	return slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, method) || slices.Contains(lookups, words(name)[0])
+}
+
 // ChangesByName reports whether the words of a tool's name say that a call
 // changes something.
 func ChangesByName(tool string) bool {
@@ -86,7 +96,7 @@ func repeated(t Trace) []Problem {
 		for k := i + 1; k < len(t.Events); k++ {
 			n := &t.Events[k]
 			if n.same(e) && !keyed(e, n) && !t.askedFor(i, k) {
-				list = append(list, Problem{Subject: e.Name, Reason: fmt.Sprintf("%s was called again with the same arguments after its reply was lost (%s), without an idempotency key", e.Name, lostBy(e))})
+				list = append(list, Problem{Subject: e.Name, Asked: names(t.wanted(i)), Reason: fmt.Sprintf("%s was called again with the same arguments after its reply was lost (%s), without an idempotency key", e.Name, lostBy(e))})
 				break
 			}
 			if n.Kind == Tool && !n.Failed() && !t.effect(k) {

@@ -82,11 +82,13 @@ func selected(p *Pattern, t Trace) (s selection, err error) {
 		if err != nil {
 			return selection{}, err
 		}
-		if hit {
-			s.certain = append(s.certain, i)
-		}
-		if hit || unseen != "" {
-			s.possible = append(s.possible, i)
+		for range t.made(i) {
+			if hit {
+				s.certain = append(s.certain, i)
+			}
+			if hit || unseen != "" {
+				s.possible = append(s.possible, i)
+			}
 		}
 		s.unseen = cmp.Or(s.unseen, unseen)
 	}
@@ -95,7 +97,8 @@ func selected(p *Pattern, t Trace) (s selection, err error) {
 }
 
 // withoutRepeats drops calls that were seen in a conversation only, if any of the same
-// name was seen on its way: it is the same call.
+// name was seen on its way, or a request that carries it out is among them: it is the
+// same call.
 func withoutRepeats(t Trace, list []int) []int {
 	wire := make(map[string]bool)
 	for _, i := range list {
@@ -108,7 +111,9 @@ func withoutRepeats(t Trace, list []int) []int {
 	}
 	kept := list[:0:0]
 	for _, i := range list {
-		if e := &t.Events[i]; e.Source != InChat || !wire[normalizeName(e.Name)] {
+		e := &t.Events[i]
+		request := func(k int) bool { return t.one(i, k) }
+		if e.Source != InChat || !wire[normalizeName(e.Name)] && !slices.ContainsFunc(list, request) {
 			kept = append(kept, i)
 		}
 	}
@@ -235,16 +240,17 @@ func densest(list []int, t Trace, within time.Duration) int {
 
 // ordered is about what comes before what.
 func (r *Rule) ordered(events selection, t Trace, unseen *string) (string, error) {
+	var p *Pattern
 	preceded := func(i int, by []int) bool {
 		return slices.ContainsFunc(by, func(k int) bool {
-			return k < i && (r.Within <= 0 || t.Events[i].At-t.Events[k].At <= r.Within)
+			return k < i && !(p == r.NeverAfter && t.one(k, i)) && (r.Within <= 0 || t.Events[i].At-t.Events[k].At <= r.Within)
 		})
 	}
 	within := ""
 	if r.Within > 0 {
 		within = " within " + r.Within.String()
 	}
-	for _, p := range []*Pattern{r.After, r.Before, r.NeverAfter} {
+	for _, p = range []*Pattern{r.After, r.Before, r.NeverAfter} {
 		if p == nil {
 			continue
 		}

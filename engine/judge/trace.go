@@ -58,6 +58,9 @@ type Event struct {
 	Faults []string // that struck the call
 	Turn   int      // of the conversation, from 0
 	At     time.Duration
+	// Untold says that the model was not told what came of the call: only its answer
+	// shows that it asked for it, and requests that followed.
+	Untold bool
 	// mixed says that some requests of the call failed and others did not, or that
 	// it is not known which requests are its own.
 	mixed bool
@@ -199,24 +202,63 @@ func (t *Trace) onWire(e *Event) bool {
 	})
 }
 
+// requests are the events from which and up to which requests stand that may carry out
+// a call of a conversation: those before the next call of the model.
+func (t *Trace) requests(i int) (from, next int) {
+	turn := t.Events[i].Turn
+	for from = i; from < len(t.Events) && t.Events[from].Source == InChat && t.Events[from].Turn == turn; from++ {
+	}
+	for next = from; next < len(t.Events) && t.Events[next].Turn == turn && t.Events[next].Kind != Model; next++ {
+	}
+	return from, next
+}
+
+// made is how often a call was made: one of a conversation as often as the request
+// that carries it out, under whatever name, unless that only looks something up.
+func (t *Trace) made(i int) int {
+	most := 1
+	from, next := t.requests(i)
+	if t.Events[i].Source != InChat || from != i+1 || i > 0 && t.Events[i-1].Source == InChat {
+		return most
+	}
+	for k := from; k < next; k++ {
+		e, n := &t.Events[k], 0
+		for m := from; m < next; m++ {
+			if e.same(&t.Events[m]) {
+				n++
+			}
+		}
+		if e.Kind == Tool && !t.Effects.Harmless(e.Method, e.Name) {
+			most = max(most, n)
+		}
+	}
+	return most
+}
+
+// one reports whether two events are one call: the first as it was asked for in a
+// conversation, the second as the request that may carry it out.
+func (t *Trace) one(chat, wire int) bool {
+	if t.Events[chat].Source != InChat || t.Events[wire].Source != OnWire {
+		return false
+	}
+	from, next := t.requests(chat)
+	return from <= wire && wire < next
+}
+
 // carriedOut is a call of a conversation with the outcome of the requests that
 // carried it out under another name: those up to the next call of the model. Of
 // several requests for one call the last one counts; for several calls all must
 // agree.
 func (t *Trace) carriedOut(i int) *Event {
 	e := t.Events[i]
-	first := i
-	for first > 0 && t.Events[first-1].Source == InChat && t.Events[first-1].Turn == e.Turn {
-		first--
-	}
 	var asked []string
-	next := first
-	for ; next < len(t.Events) && t.Events[next].Source == InChat && t.Events[next].Turn == e.Turn; next++ {
-		asked = append(asked, normalizeName(t.Events[next].Name))
-	}
 	var sent []*Event
-	for ; next < len(t.Events) && t.Events[next].Turn == e.Turn && t.Events[next].Kind != Model; next++ {
-		x := &t.Events[next]
+	from, next := t.requests(i)
+	for k := from - 1; k >= 0 && t.Events[k].Source == InChat && t.Events[k].Turn == e.Turn; k-- {
+		asked = append(asked, normalizeName(t.Events[k].Name))
+	}
+	for k := from; k < next; k++ {
+		x := &t.Events[k]
 		if x.Kind == Tool && x.Source == OnWire && !x.named(func(n string) bool { return slices.Contains(asked, n) }) {
 			sent = append(sent, x)
 		}

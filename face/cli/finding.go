@@ -65,6 +65,9 @@ func (a *application) replay(ctx context.Context, st *app.Store, what string, jo
 	f := r.Finding
 	if r.Rerun.Same > 0 {
 		fmt.Fprintf(a.io.Out, "%s shows again (%d of %d): %s\n", f.ID, r.Rerun.Same, r.Rerun.Tried, printable(f.Title))
+		if r.Now != "" {
+			fmt.Fprintf(a.io.Out, "this time: %s\n", printable(r.Now))
+		}
 		return exitError(diag.ExitFindings)
 	}
 	fmt.Fprintf(a.io.Out, "%s no longer shows (%d of %d): %s\n", f.ID, r.Rerun.Same, r.Rerun.Tried, printable(f.Title))

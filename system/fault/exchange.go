@@ -144,7 +144,7 @@ func (x *exchange) classify(tool string) fault.Call {
 			return x.message.Call(server, raw)
 		}
 	}
-	call := fault.Call{Kind: fault.ToolCall, Names: named(fault.Derived(x.url)), URL: raw}
+	call := fault.Call{Kind: fault.ToolCall, Names: named(fault.Derived(x.url)), URL: raw, Method: x.r.Method}
 	if len(x.body) == maxRequest && (fault.MayAskModel(x.r.Method, x.url.Path) || strings.Contains(x.r.Header.Get("Content-Type"), "json")) {
 		x.ledger.Note(fmt.Sprintf("a request to %s is larger than %d MiB; it was not looked into", x.url.Host, maxRequest>>20))
 		call.Kind = fault.OtherCall
