@@ -7,10 +7,6 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/app"
-	"github.com/thresh-dev/thresh/examples/fresnelfir/article"
-	"github.com/thresh-dev/thresh/examples/fresnelfir/bank"
-	"github.com/thresh-dev/thresh/examples/fresnelfir/cache"
-	"github.com/thresh-dev/thresh/examples/fresnelfir/queue"
 )
 
 const refunds = `{"action": "place", "args": {"amount": 40}, "returns": 17}
@@ -19,6 +15,16 @@ const refunds = `{"action": "place", "args": {"amount": 40}, "returns": 17}
 {"action": "refund", "args": {"order": 18, "amount": 9}, "returns": 0}
 {"action": "refund", "args": {"order": 17, "amount": 5}, "returns": 20}
 `
+
+// exampleModule is one of the modules of the examples.
+func exampleModule(t *testing.T, file string) []byte {
+	t.Helper()
+	b, err := os.ReadFile("../examples/fresnelfir/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
 
 // A drafted model holds for the system that it is drafted from, says what it guesses,
 // and finds a fault in another build.
@@ -29,10 +35,10 @@ func TestDraftModels(t *testing.T) {
 		says  []string
 		fault []byte
 	}{
-		{"bank.wasm", bank.Module(""), []string{"a.balance += deposit_2", "require(a.balance - withdraw_2 >= 0)", `"answer": "so in`, "# Skipped: transfer"}, nil},
-		{"queue.wasm", queue.Module(""), []string{"require(q.queue_size <= 2)", "q.queue_back = queue_push_2"}, queue.Module(queue.Faults()[1])},
-		{"cache.wasm", cache.Module(""), nil, nil},
-		{"article.wasm", article.Module(""), nil, nil},
+		{"bank.wasm", exampleModule(t, "bank.wasm"), []string{"a.balance += deposit_2", "require(a.balance - withdraw_2 >= 0)", `"answer": "so in`, "# Skipped: transfer"}, nil},
+		{"queue.wasm", exampleModule(t, "queue.wasm"), []string{"require(q.queue_size <= 2)", "q.queue_back = queue_push_2"}, exampleModule(t, "faulty/queue/a-fourth-number-is-taken.wasm")},
+		{"cache.wasm", exampleModule(t, "cache.wasm"), nil, nil},
+		{"article.wasm", exampleModule(t, "article.wasm"), nil, nil},
 		{"trace.jsonl", []byte(refunds), []string{"o.amount -= amount2", "answer = o.amount - amount2"}, nil},
 	} {
 		t.Run(x.file, func(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/app"
-	"github.com/thresh-dev/thresh/examples/fresnelfir/article"
 )
 
 // A module is explored by its exports, or given bytes; the planted fault is
@@ -26,8 +25,8 @@ func TestTryModules(t *testing.T) {
 		want   []string // titles of the findings
 		why    string   // what the draft says
 	}{
-		{"article", func(_ *testing.T, bug bool) []byte {
-			return article.Module(map[bool]article.Fault{true: article.SecondPublish}[bug])
+		{"article", func(t *testing.T, bug bool) []byte {
+			return exampleModule(t, map[bool]string{true: "faulty/article/publishing-fails-once-something-was-withdrawn.wasm", false: "article.wasm"}[bug])
 		}, nil, []string{"publish fails: unreachable in publish"}, "Used unchecked as handles or addresses"},
 		{"calc", compiled("calc"), nil, []string{"unlock fails: unreachable in unlock"},
 			"Not called: half (f64), age (needs an import that only its host has)."},

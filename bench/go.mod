@@ -4,11 +4,15 @@ go 1.26.0
 
 tool github.com/rogpeppe/go-internal/cmd/testscript
 
-replace github.com/thresh-dev/thresh => ../
+replace (
+	github.com/thresh-dev/thresh => ../
+	github.com/thresh-dev/thresh/tools/modules => ../tools/modules
+)
 
 require (
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/thresh-dev/thresh v0.0.0
+	github.com/thresh-dev/thresh/tools/modules v0.0.0
 	pgregory.net/rapid v1.3.0
 )
 

@@ -10,22 +10,22 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fresnelfir"
-	"github.com/thresh-dev/thresh/examples/fresnelfir/systems"
 	"github.com/thresh-dev/thresh/system/wasm"
+	"github.com/thresh-dev/thresh/tools/modules"
 )
 
 // campaigns are the example systems as users run them, without a store: rounds
 // of cases and what is learned between them.
 func campaigns(ctx context.Context, g *wasm.Engine) ([]contender, error) {
 	var list []contender
-	all := systems.All()
+	all := modules.All()
 	for _, s := range all {
 		if s.Name == "queue" {
 			all = append(all, s) // once more, as a rival is told it
 		}
 	}
 	for i, s := range all {
-		x := &explored{system: s, engine: g, plain: i == len(systems.All())}
+		x := &explored{system: s, engine: g, plain: i == len(modules.All())}
 		if err := x.open(ctx); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Name, err)
 		}
@@ -40,7 +40,7 @@ func campaigns(ctx context.Context, g *wasm.Engine) ([]contender, error) {
 
 // explored is a campaign that goes on and on.
 type explored struct {
-	system systems.System
+	system modules.System
 	engine *wasm.Engine
 	seed   int64
 	plain  bool // see plainly

@@ -13,9 +13,9 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fresnelfir"
-	"github.com/thresh-dev/thresh/examples/fresnelfir/queue"
 	"github.com/thresh-dev/thresh/port/dut"
 	"github.com/thresh-dev/thresh/system/wasm"
+	"github.com/thresh-dev/thresh/tools/modules/queue"
 )
 
 // A hunt counts the calls of actions until a planted fault of the queue shows for

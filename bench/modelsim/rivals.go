@@ -8,9 +8,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/thresh-dev/thresh/examples/fresnelfir/queue"
 	"github.com/thresh-dev/thresh/port/dut"
 	"github.com/thresh-dev/thresh/system/wasm"
+	"github.com/thresh-dev/thresh/tools/modules/queue"
 )
 
 // most is the largest number that both sides put into the queue.

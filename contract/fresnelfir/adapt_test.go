@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
-	component "github.com/thresh-dev/thresh/examples/fresnelfir/article"
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
@@ -47,8 +46,8 @@ func gave(s *state, kind, cause string) bool {
 // them; each changes how the campaign goes on, and without it nothing does.
 func TestSignalsAndDirectives(t *testing.T) {
 	g := engine(t)
-	faulty := func(f component.Fault) func() *Campaign {
-		return func() *Campaign { return withModule(t, g, article(t), component.Module(f)) }
+	faulty := func(f string) func() *Campaign {
+		return func() *Campaign { return withModule(t, g, article(t), exampleModule("article", f)) }
 	}
 	vaults := func() *Campaign { return compileText(t, vault()) }
 	rate := func(n, of int64) float64 { return float64(n) / math.Max(float64(of), 1) }
@@ -66,9 +65,9 @@ func TestSignalsAndDirectives(t *testing.T) {
 		{"property_violation", "force", func() *Campaign {
 			return compileText(t, article(t, `["is", "actor", "Editor"], ["eq", ["field", "article", "state"], "review"]`, `true, ["eq", ["field", "article", "state"], "review"]`))
 		}, failures, 1},
-		{"discrepancy", "force", faulty(component.StaysLive), failures, 1},
-		{"crash", "force", faulty(component.SecondPublish), func(_ *Campaign, s *state) float64 { return rate(s.actions, s.cases) }, 0},
-		{"timeout", "skip", faulty(component.EndlessWithdraw), failures, -1},
+		{"discrepancy", "force", faulty("a withdrawn article stays live"), failures, 1},
+		{"crash", "force", faulty("publishing fails once something was withdrawn"), func(_ *Campaign, s *state) float64 { return rate(s.actions, s.cases) }, 0},
+		{"timeout", "skip", faulty("withdrawing never ends"), failures, -1},
 	} {
 		t.Run(x.signal+" "+x.directive, func(t *testing.T) {
 			c := x.campaign()
@@ -127,7 +126,7 @@ func TestSwapObserver(t *testing.T) {
 	g := engine(t)
 	// Every other step writes an article, so that there are more than are asked about.
 	c := withModule(t, g, article(t, `"min": 0, "max": 12, "body": { "type": "alt", "branches": [`,
-		`"min": 200, "max": 200, "body": { "type": "alt", "branches": [ { "id": "more", "weight": 100, "body": { "type": "call", "action": "write_article" } },`), component.Module(component.StaysLive))
+		`"min": 200, "max": 200, "body": { "type": "alt", "branches": [ { "id": "more", "weight": 100, "body": { "type": "call", "action": "write_article" } },`), exampleModule("article", "a withdrawn article stays live"))
 	calls := 0
 	open := c.module.open
 	c.module.open = func(ctx context.Context, p dut.Plan) (dut.Device, error) {

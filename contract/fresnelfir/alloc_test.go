@@ -4,10 +4,6 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
-	component "github.com/thresh-dev/thresh/examples/fresnelfir/article"
-	"github.com/thresh-dev/thresh/examples/fresnelfir/bank"
-	"github.com/thresh-dev/thresh/examples/fresnelfir/cache"
-	"github.com/thresh-dev/thresh/examples/fresnelfir/queue"
 )
 
 // A traversal of model and module, with every check on, allocates nothing once
@@ -15,7 +11,7 @@ import (
 func TestTraversalsAllocateNothing(t *testing.T) {
 	g := engine(t)
 	for name, module := range map[string][]byte{
-		"article": component.Module(component.None), "bank": bank.Module(bank.None), "cache": cache.Module(cache.None), "queue": queue.Module(queue.None),
+		"article": exampleModule("article", ""), "bank": exampleModule("bank", ""), "cache": exampleModule("cache", ""), "queue": exampleModule("queue", ""),
 	} {
 		c := withModuleNamed(t, g, name+".json", readExample(t, name+".json"), module)
 		x, s := open(t, c), c.Start(campaign.Facts{})

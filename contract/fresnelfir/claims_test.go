@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
-	"github.com/thresh-dev/thresh/examples/fresnelfir/bank"
-	"github.com/thresh-dev/thresh/examples/fresnelfir/queue"
 	"github.com/thresh-dev/thresh/examples/wasmemit"
 	"github.com/thresh-dev/thresh/port/dut"
 )
@@ -35,13 +33,13 @@ func TestClaims(t *testing.T) {
 		title  string
 		want   string
 	}{
-		{"an action that mutates nothing changes what observers see", "queue.json", queue.Module(queue.PeekRemoves),
+		{"an action that mutates nothing changes what observers see", "queue.json", exampleModule("queue", "peek removes the number"),
 			"peek changes what observers see, though it mutates nothing", "open push peek"},
-		{"an idempotent action changes more when called twice", "bank.json", bank.Module(bank.FreezeToggles),
+		{"an idempotent action changes more when called twice", "bank.json", exampleModule("bank", "freezing twice thaws"),
 			"freeze changes what observers see, though it is idempotent and was called twice", "open open_other freeze"},
-		{"an answer changes by itself", "bank.json", bank.Module(bank.AuditCounts),
+		{"an answer changes by itself", "bank.json", exampleModule("bank", "an audit changes what the next one answers"),
 			"audit answers otherwise though nothing that it reads was written", "open open_other audit audit"},
-		{"a sound module", "bank.json", bank.Module(bank.None), "", ""},
+		{"a sound module", "bank.json", exampleModule("bank", ""), "", ""},
 	} {
 		camp := withModuleNamed(t, g, c.file, bare(t, c.file), c.module)
 		camp.budget = 1000

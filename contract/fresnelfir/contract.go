@@ -90,7 +90,7 @@ var (
 	//go:embed starter/model.json
 	starter []byte
 	//go:embed starter/ticket.wasm
-	starterModule []byte // written by package examples/fresnelfir/ticket
+	starterModule []byte // written by package tools/modules/ticket
 )
 
 // Starter implements [campaign.Contract]: a model, and its module, which has a

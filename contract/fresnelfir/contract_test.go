@@ -9,7 +9,6 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/contracttest"
 	"github.com/thresh-dev/thresh/contract/fresnelfir"
-	"github.com/thresh-dev/thresh/examples/fresnelfir/article"
 	"github.com/thresh-dev/thresh/system/wasm"
 )
 
@@ -54,7 +53,7 @@ func TestContractWithModule(t *testing.T) {
 	dir := t.TempDir()
 	text := read(t, "../../examples/fresnelfir/article.json")
 	path := filepath.Join(dir, "article.json")
-	if err := os.WriteFile(filepath.Join(dir, "article.wasm"), article.Module(article.EndlessWithdraw), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "article.wasm"), []byte(read(t, "../../examples/fresnelfir/faulty/article/withdrawing-never-ends.wasm")), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	engine, err := wasm.NewEngine("")

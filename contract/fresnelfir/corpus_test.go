@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/examples/fresnelfir/maze"
-	"github.com/thresh-dev/thresh/examples/fresnelfir/systems"
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
@@ -48,16 +46,16 @@ func outcomes(t *testing.T, c *Campaign, executors ...*executor) (told []string,
 func TestKeptSnapshotsChangeNothing(t *testing.T) {
 	g := engine(t)
 	campaigns := map[string]*Campaign{}
-	for _, s := range systems.All() {
+	for _, s := range exampleSystems() {
 		for _, fault := range []string{"", s.Faults[0]} {
 			campaigns[s.Name+" "+fault] = system(t, g, s, fault, 3)
 		}
 	}
-	varied := systems.All()[0]
+	varied := exampleSystems()[0]
 	campaigns["vary"] = system(t, g, varied, varied.Faults[0], 3)
 	campaigns["vary"].plan.doc.Exploration.Vary = true
-	module, _ := maze.Module(1)
-	campaigns["maze"] = withModuleNamed(t, g, "maze.json", string(maze.Document()), module)
+	module, _ := mazeModule(1)
+	campaigns["maze"] = withModuleNamed(t, g, "maze.json", mazeDocument(), module)
 	for name, c := range campaigns {
 		t.Run(name, func(t *testing.T) {
 			c.budget = 600
@@ -106,7 +104,7 @@ func (f forgetfulInstance) Restore(dut.Snapshot) error { return f.Reset() }
 // again without any, and says why.
 func TestWrongSnapshotsAreReported(t *testing.T) {
 	g := engine(t)
-	c := system(t, g, systems.All()[0], "", 1)
+	c := system(t, g, exampleSystems()[0], "", 1)
 	open := c.module.open
 	c.module.open = func(ctx context.Context, p dut.Plan) (dut.Device, error) {
 		d, err := open(ctx, p)

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/examples/fresnelfir/bank"
 	"github.com/thresh-dev/thresh/system/wasm"
 )
 
@@ -68,7 +67,7 @@ func guessesOf(t *testing.T, source string) string {
 		t.Fatal(err)
 	}
 	list, diags := New(g.Open).Compile(t.Context(), campaign.Spec{Path: "bank.model.star", Data: []byte(source)},
-		campaign.Settings{Read: func(string) ([]byte, error) { return bank.Module(""), nil }})
+		campaign.Settings{Read: func(string) ([]byte, error) { return exampleModule("bank", ""), nil }})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

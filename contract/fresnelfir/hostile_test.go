@@ -19,7 +19,6 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/examples/fresnelfir/queue"
 	"github.com/thresh-dev/thresh/examples/wasmemit"
 	"github.com/thresh-dev/thresh/port/dut"
 )
@@ -232,7 +231,7 @@ func malformed(good []byte) map[string][]byte {
 func TestMalformedModules(t *testing.T) {
 	g, text := engine(t), readExample(t, "queue.json")
 	refused := 0
-	for name, b := range malformed(queue.Module(queue.None)) {
+	for name, b := range malformed(exampleModule("queue", "")) {
 		if testing.Short() && len(b)%8 != 0 {
 			continue
 		}

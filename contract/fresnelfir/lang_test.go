@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/examples/fresnelfir/systems"
 	"github.com/thresh-dev/thresh/system/wasm"
 	"os"
 	"path/filepath"
@@ -88,7 +87,7 @@ func TestModelsInTheLanguage(t *testing.T) {
 		"cache": "fresnelfir/cache.model.star", "article": "fresnelfir/permissions.model.star",
 		"bank": "fresnelfir/bank.model.star", "queue": "fresnelfir/queue.model.star",
 	}
-	for _, s := range systems.All() {
+	for _, s := range exampleSystems() {
 		path := files[s.Name]
 		if path == "" {
 			continue

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/examples/fresnelfir/maze"
 	"github.com/thresh-dev/thresh/system/wasm"
 )
 
@@ -14,8 +13,8 @@ import (
 // were reached; unguided walks learn nothing and know no constants.
 func assertions(t testing.TB, g *wasm.Engine, seed uint64, steps int, guided bool) (found, of int) {
 	t.Helper()
-	module, of := maze.Module(seed)
-	c := withModuleNamed(t, g, "maze.json", string(maze.Document()), module)
+	module, of := mazeModule(seed)
+	c := withModuleNamed(t, g, "maze.json", mazeDocument(), module)
 	c.budget = 1 << 40
 	if !guided {
 		for i := range c.plan.space.domains {

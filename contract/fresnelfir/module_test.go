@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
-	component "github.com/thresh-dev/thresh/examples/fresnelfir/article"
-	"github.com/thresh-dev/thresh/examples/fresnelfir/queue"
 	"github.com/thresh-dev/thresh/examples/wasmemit"
 	"github.com/thresh-dev/thresh/port/dut"
 )
@@ -77,7 +75,7 @@ func readExample(t testing.TB, name string) string {
 // module inside; with a module that has no such fault nothing is found.
 func TestCapsule(t *testing.T) {
 	g := engine(t)
-	c := withModule(t, g, readExample(t, "article.json"), component.Module(component.StaysLive))
+	c := withModule(t, g, readExample(t, "article.json"), exampleModule("article", "a withdrawn article stays live"))
 	_, failing := explore(t, c, firstFailure)
 	for title, at := range failing {
 		files, err := c.Promote(t.Context(), campaign.Finding{ID: "F-1", Kind: kindDiscrepancy, Title: title}, [][]byte{at.Payload}, "/nowhere")
@@ -85,7 +83,7 @@ func TestCapsule(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := files[0].Data
-		for name, module := range map[string][]byte{"the one inside": nil, "a sound one": component.Module(component.None)} {
+		for name, module := range map[string][]byte{"the one inside": nil, "a sound one": exampleModule("article", "")} {
 			again := capsuleCampaign(t, g.Open, text, module)
 			s, found := explore(t, again, "")
 			if _, ok := found[title]; ok != (module == nil) || s.cases != 1 {
@@ -125,7 +123,7 @@ func TestConstantsAreFedBack(t *testing.T) {
 	g := engine(t)
 	for seed := range uint64(5) {
 		text := strings.Replace(readExample(t, "queue.json"), `"max": 1000 }`, `"max": 2000000000 }`, -1)
-		c := withModuleNamed(t, g, "queue.json", text, queue.Module(queue.Magic))
+		c := withModuleNamed(t, g, "queue.json", text, exampleModule("queue", "the number 777 cannot be pushed"))
 		c.seed, c.budget = seed, 500
 		if _, failing := explore(t, c, firstFailure); len(failing) == 0 {
 			t.Errorf("seed %d: not found", seed)

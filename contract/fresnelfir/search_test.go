@@ -8,7 +8,6 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/walk"
-	"github.com/thresh-dev/thresh/examples/fresnelfir/systems"
 )
 
 // vault is a door that opens after eight right steps in a row, each with the
@@ -128,7 +127,7 @@ func TestProofs(t *testing.T) {
 // What the search found in the model alone is what the module is led to by it.
 func TestWaysLeadTheModule(t *testing.T) {
 	g := engine(t)
-	for _, sys := range systems.All() {
+	for _, sys := range exampleSystems() {
 		c := system(t, g, sys, "", 1)
 		s := c.Start(campaign.Facts{})
 		goals := c.goals(s)

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/examples/fresnelfir/systems"
 	"github.com/thresh-dev/thresh/system/wasm"
 )
 
@@ -24,7 +23,44 @@ func seeds() uint64 {
 	return 8
 }
 
-func system(t testing.TB, g *wasm.Engine, s systems.System, fault string, seed uint64) *Campaign {
+// exampleModule is the module of an example, or the version of it that has a fault.
+// tools/modules writes them.
+func exampleModule(name, fault string) []byte {
+	file := "../../examples/fresnelfir/" + name + ".wasm"
+	if fault != "" {
+		file = "../../examples/fresnelfir/faulty/" + name + "/" + strings.ReplaceAll(fault, " ", "-") + ".wasm"
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// exampleSystem is an example with the faults of which there are versions.
+type exampleSystem struct {
+	Name   string
+	Faults []string
+}
+
+func (s exampleSystem) Module(fault string) []byte { return exampleModule(s.Name, fault) }
+
+func exampleSystems() (list []exampleSystem) {
+	for _, name := range []string{"article", "bank", "cache", "queue"} {
+		files, err := os.ReadDir("../../examples/fresnelfir/faulty/" + name)
+		if err != nil {
+			panic(err)
+		}
+		s := exampleSystem{Name: name}
+		for _, f := range files {
+			s.Faults = append(s.Faults, strings.ReplaceAll(strings.TrimSuffix(f.Name(), ".wasm"), "-", " "))
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+func system(t testing.TB, g *wasm.Engine, s exampleSystem, fault string, seed uint64) *Campaign {
 	t.Helper()
 	text, err := os.ReadFile("../../examples/fresnelfir/" + s.Name + ".json")
 	if err != nil {
@@ -48,7 +84,7 @@ func TestSystemsAreSound(t *testing.T) {
 		t.Skip("many walks, one at a time: what goes on side by side is in TestContract")
 	}
 	g := engine(t)
-	for _, s := range systems.All() {
+	for _, s := range exampleSystems() {
 		for seed := range seeds() {
 			c := system(t, g, s, "", seed)
 			if seed > 0 {
@@ -75,7 +111,7 @@ func TestSystemsWithFaults(t *testing.T) {
 		t.Skip("many walks, one at a time: what goes on side by side is in TestContract")
 	}
 	g := engine(t)
-	for _, s := range systems.All() {
+	for _, s := range exampleSystems() {
 		var ratios []float64
 		for _, fault := range s.Faults {
 			lengths := map[string][]int{} // by what is told of it
@@ -110,7 +146,7 @@ func TestSystemsWithFaults(t *testing.T) {
 // with every check on and with coverage.
 func BenchmarkSystems(b *testing.B) {
 	g := engine(b)
-	for _, s := range systems.All() {
+	for _, s := range exampleSystems() {
 		b.Run(s.Name, func(b *testing.B) {
 			x := open(b, system(b, g, s, "", 1))
 			actions, n := 0, int64(0)

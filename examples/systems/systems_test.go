@@ -3,32 +3,12 @@
 package systems_test
 
 import (
-	"bytes"
-	"flag"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/thresh-dev/thresh"
-	"github.com/thresh-dev/thresh/examples/systems/orders"
 )
-
-var update = flag.Bool("update", false, "write the modules anew")
-
-func TestModules(t *testing.T) {
-	for name, faulty := range map[string]bool{"orders.wasm": true, "mended.wasm": false} {
-		want := orders.Module(faulty)
-		if *update {
-			if err := os.WriteFile(name, want, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is not what package orders writes (%v); run with -update", name, err)
-		}
-	}
-}
 
 // What is found is the same, step by step, whatever the system is made of; and
 // nothing is found once it is mended.
