@@ -99,6 +99,7 @@ func TestDictionary(t *testing.T) {
 		"if x == \"MAGIC\" or 'k-v' or \"two words\" in y": "\"MAGIC\"\n\"k-v\"\n",
 		"\x7fELF\x00MAGIC\x00_init\x00GLIBC_2.4\x00a\x00":  "\"MAGIC\"\n",
 		"nothing": "",
+		"\x00asm\x01\x00\x00\x00\x01\x04\x01`\x00\x00\x0b\x15\x01\x00A\x80\x08\x0b\x0dSKU-\x00two words": "\"SKU-\"\n\"two\"\n\"words\"\n",
 	} {
 		if got := string(Dictionary([]byte(text))); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

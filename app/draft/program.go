@@ -36,7 +36,7 @@ const (
 	mostTimeout  = 30 * time.Second
 	slack        = 50 // times the slowest seed
 
-	casesOfModule = 1_000_000 // no process is started for one
+	mostCases = 1_000_000
 )
 
 // DraftProgram is a FuzzSpec campaign of a program.
@@ -102,7 +102,7 @@ func DraftProgram(f *ProgramFacts) *Draft {
 	limit := min(max(f.Slowest*slack, leastTimeout), mostTimeout).Round(time.Second)
 	cases := caseCount(f.Usual, f.Lanes)
 	if f.System != nil {
-		cases = casesOfModule
+		cases = mostCases
 		d.ask("limits:", "how long may one input take? 200,000,000 instructions are a guess.")
 	} else {
 		d.why("The slowest seed took %s, so a case may take %s.", f.Slowest.Round(time.Millisecond), limit)
@@ -116,15 +116,18 @@ func DraftProgram(f *ProgramFacts) *Draft {
 	return d
 }
 
-// caseCount is what runs in some minutes.
+// caseCount is what runs in some minutes, if starting a process costs a quarter of what
+// it does for a seed, as with the fast ways to start one.
 func caseCount(usual time.Duration, lanes int) int {
-	n := int(2*time.Minute/max(usual, 500*time.Microsecond)) * max(lanes, 1)
-	for _, round := range []int{500, 1000, 2000, 5000, 10_000, 20_000, 50_000} {
-		if n <= round {
-			return round
+	n := int(8*time.Minute/max(usual, 500*time.Microsecond)) * max(lanes, 1)
+	for round := 1000; round < mostCases; round *= 10 {
+		for _, of := range []int{1, 2, 5} {
+			if n <= of*round {
+				return of * round
+			}
 		}
 	}
-	return 100_000
+	return mostCases
 }
 
 // mediaTypes are the media types by which a FuzzSpec names the input's file.

@@ -3,6 +3,7 @@ package draft
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"regexp"
 	"slices"
 )
@@ -28,16 +29,16 @@ func Seeds() []Seed {
 		{"seed.list", []byte("[1,2,[3]]")},
 		{"seed.num", []byte("1 2 3\n")},
 		{"seed.txt", []byte("hello world\n")},
-		{"seed.png", binary("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==")},
-		{"seed.gif", binary("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")},
-		{"seed.zip", binary("UEsFBgAAAAAAAAAAAAAAAAAAAAAAAA==")},
-		{"seed.bmp", binary("Qk06AAAAAAAAADYAAAAoAAAAAQAAAAEAAAABABgAAAAAAAQAAAAAAAAAAAAAAAAAAAAAAAAA////AA==")},
-		{"seed.wav", binary("UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQIAAACAgA==")},
+		{"seed.png", unpacked("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==")},
+		{"seed.gif", unpacked("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")},
+		{"seed.zip", unpacked("UEsFBgAAAAAAAAAAAAAAAAAAAAAAAA==")},
+		{"seed.bmp", unpacked("Qk06AAAAAAAAADYAAAAoAAAAAQAAAAEAAAABABgAAAAAAAQAAAAAAAAAAAAAAAAAAAAAAAAA////AA==")},
+		{"seed.wav", unpacked("UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQIAAACAgA==")},
 		{"seed.pdf", []byte("%PDF-1.1\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n")},
 	}
 }
 
-func binary(text string) []byte {
+func unpacked(text string) []byte {
 	b, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
 		panic("draft: a seed is no base64: " + err.Error())
@@ -55,6 +56,29 @@ var (
 // maxTokens is how many tokens a dictionary has at most.
 const maxTokens = 200
 
+// What the data of a module holds: texts, and words in long ones.
+var (
+	printableRun = regexp.MustCompile(`[ -~]{2,}`)
+	runWord      = regexp.MustCompile(`[A-Za-z0-9_-]{3,16}`)
+)
+
+// moduleData is the section of a WebAssembly module that holds its data.
+func moduleData(module []byte) ([]byte, bool) {
+	rest, ok := bytes.CutPrefix(module, []byte("\x00asm"))
+	for rest = rest[min(4, len(rest)):]; ok && len(rest) > 1; {
+		size, n := binary.Uvarint(rest[1:])
+		if n <= 0 || size > uint64(len(rest)-1-n) {
+			break
+		}
+		body := rest[1+n:][:size]
+		if rest[0] == 11 {
+			return body, true
+		}
+		rest = rest[1+n+int(size):]
+	}
+	return nil, ok
+}
+
 // Dictionary is an AFL dictionary of the words that a program's text has: quoted
 // strings of a script, printable ones of a binary. "" if there are none.
 func Dictionary(text []byte) []byte {
@@ -64,7 +88,17 @@ func Dictionary(text []byte) []byte {
 			words = append(words, w)
 		}
 	}
-	if bytes.IndexByte(text, 0) < 0 {
+	if data, ok := moduleData(text); ok {
+		for _, run := range printableRun.FindAll(data, 2000) {
+			if plainWord.Match(run) {
+				add(string(run))
+				continue
+			}
+			for _, w := range runWord.FindAll(run, -1) { // texts that nothing separates
+				add(string(w))
+			}
+		}
+	} else if bytes.IndexByte(text, 0) < 0 {
 		for _, m := range quoted.FindAllSubmatch(text, 2000) {
 			add(string(m[1]) + string(m[2]))
 		}
