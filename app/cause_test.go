@@ -13,6 +13,11 @@ func TestCauseOf(t *testing.T) {
 	events := func(label string) campaign.Exhibit {
 		return campaign.Exhibit{Kind: "timeline", Timeline: &campaign.Timeline{Spans: []campaign.Span{{Lane: "agent", Label: label}}}}
 	}
+	talk := func(asked, answered string) campaign.Exhibit {
+		e := events("asked")
+		e.Timeline.Spans = []campaign.Span{{Lane: "agent", Kind: "message", Note: asked}, {Lane: "agent", Kind: "message", Note: answered}}
+		return e
+	}
 	minimal := func(blob string, verified bool) campaign.Finding {
 		return campaign.Finding{Minimized: &campaign.Minimal{Blob: blob, Verified: verified}}
 	}
@@ -48,6 +53,9 @@ func TestCauseOf(t *testing.T) {
 		{"two lines", with(source("parse.py", 9)), with(source("parse.py", 10)), false},
 		{"a line of the document says nothing of the cause", with(source("doc.yaml", 9), events("a")), with(source("doc.yaml", 9), events("b")), false},
 		{"the same took place", with(source("doc.yaml", 3), events("silence")), with(source("doc.yaml", 4), events("silence")), true},
+		{"one answer to two questions", with(talk("Where is it?", "Sorry, something went wrong.")), with(talk("When?", "Sorry, something went wrong.")), true},
+		{"two answers", with(talk("When?", "Sorry, something went wrong.")), with(talk("When?", "It is lost, I fear.")), false},
+		{"one word says nothing of the cause", with(talk("Where is it?", "Yes.")), with(talk("When?", "Yes.")), false},
 		{"another kind in the same course of events", loops, with(events("silence")), false},
 		{"the same in another campaign", with(events("silence")), elsewhere, false},
 		{"one smallest input", minimal("x", true), minimal("x", true), true},

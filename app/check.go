@@ -91,7 +91,8 @@ func eachCompiled(ctx context.Context, docs []Document, set campaign.Settings, t
 			continue
 		}
 		for _, c := range compiled {
-			all = append(all, names.add(d.Path, c)...)
+			c, list := names.add(d.Path, c)
+			all = append(all, list...)
 			take(d, c)
 		}
 	}

@@ -150,9 +150,10 @@ func Compile(ctx context.Context, docs []Document, set campaign.Settings) (Compi
 		docs[i] = d
 		all = append(all, list...)
 		for _, x := range camps {
+			x, list := names.add(d.Path, x)
 			c.Campaigns = append(c.Campaigns, x)
 			c.Sources = append(c.Sources, d.Path)
-			all = append(all, names.add(d.Path, x)...)
+			all = append(all, list...)
 		}
 	}
 	if set.Strict {
@@ -168,9 +169,9 @@ func Compile(ctx context.Context, docs []Document, set campaign.Settings) (Compi
 // campaignNames are the documents of a run by format and name of their campaigns.
 type campaignNames map[[2]string]string
 
-// add warns of a campaign that is called as that of another document: what fails
-// alike in both is one finding.
-func (n campaignNames) add(path string, c campaign.Any) diag.List {
+// add names a campaign that is called as that of another document by its own as well,
+// with a warning, so that each finding, trend and count is that of one document.
+func (n campaignNames) add(path string, c campaign.Any) (campaign.Any, diag.List) {
 	id := c.Identity()
 	key := [2]string{id.Contract, id.Name}
 	other, taken := n[key]
@@ -178,14 +179,30 @@ func (n campaignNames) add(path string, c campaign.Any) diag.List {
 		n[key] = path
 	}
 	if !taken || other == path {
-		return nil
+		return c, nil
 	}
-	return diag.List{{
+	list := diag.List{{
 		Level: diag.Warning, Code: "input.duplicate-id", Pos: diag.Pos{File: path},
-		Message: fmt.Sprintf("%s names its campaign %s, too: what fails alike in both has one finding id, and replay takes that of %s", other, id.Name, other),
+		Message: fmt.Sprintf("%s names its campaign %s, too: this one is reported as %s", other, id.Name, nameAmong(id.Name, path)),
 		Hint:    "give each campaign its own name, or run the documents apart",
 	}}
+	id.Name = nameAmong(id.Name, path)
+	return renamed{c, id}, list
 }
+
+// nameAmong is the name of a campaign in a run that has another one of its name.
+func nameAmong(name, path string) string { return fmt.Sprintf("%s (%s)", name, path) }
+
+// renamed is a campaign under another name.
+type renamed struct {
+	campaign.Any
+	id campaign.Identity
+}
+
+func (r renamed) Identity() campaign.Identity { return r.id }
+
+// Unwrap implements [campaign.Wrapper].
+func (r renamed) Unwrap() any { return r.Any }
 
 // Settings is how a run's settings are kept in its manifest.
 type Settings struct {

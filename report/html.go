@@ -75,13 +75,14 @@ func pageOf(rec *campaign.Record, opt Options) (*page, error) {
 	if opt.CaseLink == nil {
 		opt.CaseLink = linksWithin(rec, cases)
 	}
+	groups := causes(opt.Since.ordered(rec))
 	p := &page{
-		RunView: runViewOf(rec, len(rec.Findings), opt, d),
+		RunView: runViewOf(rec, len(rec.Findings), len(groups), opt, d),
 		CSS:     markup.Raw(css), Script: markup.Raw(script),
 		Policy: "default-src 'none'; style-src " + sourceHash(css) + "; script-src " + sourceHash(script) + "; base-uri 'none'; form-action 'none'",
 	}
 	p.Rails = Rails(rec, rec.Findings, func(ids []string, _ string) string { return "#" + brief(ids[0]) })
-	for i, group := range causes(opt.Since.ordered(rec)) {
+	for i, group := range groups {
 		v := findingViewOf(group[0], opt)
 		for _, f := range group[1:] {
 			also := findingViewOf(f, opt)

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/crash"
 	"github.com/thresh-dev/thresh/engine/markup"
 )
 
@@ -46,6 +47,7 @@ func Parts() (*markup.Set, error) {
 		"duration": duration,
 		"rate":     rate,
 		"when":     moment,
+		"words":    strings.Fields,
 		"glyph":    glyph,
 	}).ParseFS(pageFiles, "page/*.tmpl")
 	if err != nil {
@@ -157,10 +159,10 @@ type FindingView struct {
 	MoreLink  string         // where they are
 }
 
-// DrawRun lays a run out. How many findings it has is said apart, since the
+// DrawRun lays a run out. How many findings and causes it has is said apart, since the
 // record may come without them.
-func DrawRun(rec *campaign.Record, findings int, opt Options) *RunView {
-	return runViewOf(rec, findings, opt, &drawer{left: evidenceBudget})
+func DrawRun(rec *campaign.Record, findings, causes int, opt Options) *RunView {
+	return runViewOf(rec, findings, causes, opt, &drawer{left: evidenceBudget})
 }
 
 // DrawFinding lays one finding out: with everything that is known of it, or by
@@ -176,10 +178,10 @@ func DrawFinding(f *campaign.Finding, full bool, opt Options) *FindingView {
 // DrawExhibit lays one exhibit out.
 func DrawExhibit(e *campaign.Exhibit) Exhibit { return (&drawer{left: evidenceBudget}).exhibit(e) }
 
-func runViewOf(rec *campaign.Record, findings int, opt Options, d *drawer) *RunView {
+func runViewOf(rec *campaign.Record, findings, causes int, opt Options, d *drawer) *RunView {
 	env := &rec.Environment
 	v := &RunView{
-		Rec: rec, Env: env, Headline: headlineOf(rec, findings), Command: shellQuote(env.Command),
+		Rec: rec, Env: env, Headline: headlineOf(rec, findings, causes), Command: shellQuote(env.Command),
 		Progress: progressCharts(env), Source: sourceOf(rec), CI: originOf(rec).CI,
 	}
 	if opt.Since != nil {
@@ -297,8 +299,10 @@ func findingViewOf(f *campaign.Finding, opt Options) FindingView {
 }
 
 // Unsettled lays out a finding that was met and not run again yet: it has no page
-// of its own, and is reproduced by its case.
+// of its own, and is reproduced by its case. What its program printed is not read yet.
 func (v *FindingView) Unsettled(replay []string) {
+	f := *v.Finding
+	f.Title, v.Finding = crash.Restore(f.Title), &f
 	v.Mark, v.Link, v.Command, v.Count = "unconfirmed", "", shellQuote(replay), "met in case "+count(v.First)
 }
 
@@ -336,7 +340,7 @@ func (v *FindingView) detail(opt Options, d *drawer) {
 		defer func() { d.link = nil }()
 	}
 	for i := range f.Evidence {
-		if e := &f.Evidence[i]; len(v.Key) < keyExhibits && pointsAtEvidence(e) || e.Document != nil && e.Document.Line > 0 {
+		if e := &f.Evidence[i]; len(v.Key) < keyExhibits && pointsAtEvidence(e) || e.Document != nil && (e.Document.Line > 0 || e.Document.First > 0) {
 			if part := rowsAround(e); part != nil {
 				v.Key, v.Exhibits = append(v.Key, d.exhibit(part)), append(v.Exhibits, d.exhibit(e))
 			} else {

@@ -217,7 +217,7 @@ func (s *screen) gridRow(indent int, style string, row []string, widths []int, n
 }
 
 // wrap breaks text into lines of at most width columns, at blanks where there
-// are any and within words where there are none.
+// are any and within words, after folders, where there are none.
 func wrap(text string, width int) []string {
 	width = max(width, 4)
 	var out []string
@@ -231,6 +231,8 @@ func wrap(text string, width int) []string {
 		}
 		if sp := strings.LastIndexByte(text[:cut], ' '); sp > cut/3 && text[cut] != ' ' {
 			cut = sp
+		} else if dir := strings.LastIndexByte(text[:cut], '/') + 1; dir > cut/3 && long(text) { // a path, after a folder
+			cut = dir
 		}
 		out = append(out, strings.TrimRight(text[:cut], " "))
 		text = strings.TrimLeft(text[cut:], " ")

@@ -17,3 +17,10 @@ func TestFitColumns(t *testing.T) {
 		t.Errorf("without room for the short ones: %d", tight)
 	}
 }
+
+// A path is broken after a folder.
+func TestWrapPath(t *testing.T) {
+	if got := wrap("services/payments/contract.spec.md", 24); !slices.Equal(got, []string{"services/payments/", "contract.spec.md"}) {
+		t.Errorf("%q", got)
+	}
+}

@@ -348,16 +348,18 @@ func (s *screen) closing(rec *campaign.Record) {
 }
 
 // headline is what came of a run, in a few words.
-func headline(rec *campaign.Record) string { return headlineOf(rec, len(rec.Findings)) }
+func headline(rec *campaign.Record) string {
+	return headlineOf(rec, len(rec.Findings), len(causes(bySeverity(rec))))
+}
 
-func headlineOf(rec *campaign.Record, findings int) string {
+func headlineOf(rec *campaign.Record, findings, causes int) string {
 	switch {
 	case rec.Verdict == "running": // as a page says of a live run
 		return plural(findings, "finding") + " so far"
 	case findings > 0:
 		text := plural(findings, "finding")
-		if n := len(causes(bySeverity(rec))); n < findings && findings == len(rec.Findings) {
-			text += ", " + plural(n, "cause")
+		if causes < findings {
+			text += ", " + plural(causes, "cause")
 		}
 		return text
 	case rec.Verdict == "pass" && allSkipped(rec):

@@ -227,6 +227,10 @@ func (u uses) ReplayCommand(runID string, index int64) []string {
 
 func (u uses) Since(runID string) (*report.Since, error) { return u.app.SinceStored(u.st, runID) }
 
+func (u uses) Cases(rec campaign.Record, format string) report.Cases {
+	return u.app.Cases(u.st, rec, format)
+}
+
 func (u uses) Promote(ctx context.Context, runID, findingID string) ([]string, error) {
 	return u.app.Promote(ctx, u.st, runID+"/"+findingID, u.at.promote)
 }

@@ -190,6 +190,12 @@ func TestDownloadsAreAttachments(t *testing.T) {
 			t.Errorf("%s: %d %v", path, a.code, a.header)
 		}
 	}
+	if a := ask(t, "GET", base+"/runs/"+id+"/download/jsonl.jsonl"); !strings.Contains(a.body, "the case "+id) {
+		t.Errorf("a report that lists cases has none: %s", a.body)
+	}
+	if a := ask(t, "GET", base+"/runs/"+id+"/download/hits.hits.jsonl"); a.code != 404 || !strings.Contains(a.body, "the hits report of run "+id+" is empty") {
+		t.Errorf("a report that would be empty: %d %s", a.code, a.body)
+	}
 	if a := ask(t, "GET", base+"/runs/"+id+"/findings/F-c0ffee00/download/minimized"); a.code != 404 {
 		t.Errorf("a part that is not kept: %d", a.code)
 	}

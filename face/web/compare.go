@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -22,6 +23,7 @@ type comparePage struct {
 	SameDigest bool
 	Notes      []string
 	Campaigns  []campaignChange
+	Scored     bool // one of them has a score
 	Scores     []scoreChange
 	Cells      []cellChange
 	MoreCells  int    // that are not listed
@@ -124,6 +126,7 @@ func (s *Server) compare(p *comparePage, most int) error {
 	p.Title = "Compare " + c.A + " with " + c.B
 	p.A, p.B, p.Done, p.SameDigest, p.Notes = c.A, c.B, true, c.SameDigest, c.Differences
 	p.Campaigns = changes(p.Runs[0].Record, p.Runs[1].Record)
+	p.Scored = slices.ContainsFunc(c.Scores, func(x store.ScoreChange) bool { return x.Part == "" })
 	for _, s := range c.Scores {
 		if s.Part != "" {
 			p.Scores = append(p.Scores, scoreChangeOf(s))

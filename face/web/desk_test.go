@@ -131,7 +131,7 @@ func TestRunAgainAsBefore(t *testing.T) {
 			b.do(`document.querySelector('[data-desk] button[value=run]').click()`)
 		}
 		b.until(fmt.Sprintf(`location.pathname.endsWith('-%d') && document.querySelector('main').dataset.status === 'done'`, i+2))
-		if said := b.eval(`document.body.innerText`); !strings.Contains(said, "since r") || !strings.Contains(said, "thresh run fuzz/fuzzspec.json --seed=5 --cases=40 --ok-exit=2") {
+		if said := b.eval(`document.body.innerText`); !strings.Contains(said, "Since r") || !strings.Contains(said, "thresh run fuzz/fuzzspec.json --seed=5 --cases=40 --ok-exit=2") {
 			t.Errorf("the page of the run says %s", said)
 		}
 	}

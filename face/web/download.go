@@ -38,8 +38,12 @@ func (s *Server) downloadReport(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	opt := report.Options{Blob: s.cfg.Store.Blob, Since: since, Cases: s.cfg.Use.Cases(rec, f.Name)}
+	if opt.Cases == nil && (f.Name == "hits" || f.Name == "attempts") {
+		return diag.Refused("the %s report of run %s is empty: no campaign of the run sends prompts", f.Name, id)
+	}
 	attach(w, "thresh-"+id+f.Extension)
-	if err := f.Write(w, rec, report.Options{Blob: s.cfg.Store.Blob, Since: since}); err != nil {
+	if err := f.Write(w, rec, opt); err != nil {
 		return fmt.Errorf("write the %s report of run %s: %w", f.Name, id, err)
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 
 	"github.com/thresh-dev/thresh/app"
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/face/web"
 	"github.com/thresh-dev/thresh/report"
 	"github.com/thresh-dev/thresh/store"
@@ -150,8 +151,21 @@ type uses struct {
 func (u uses) Since(run string) (*report.Since, error) { return app.New().SinceStored(u.st, run) }
 
 func (u uses) Promote(_ context.Context, run, finding string) ([]string, error) {
+	if finding == "F-c0ffee00" {
+		return nil, diag.Refused("%s is no test", finding)
+	}
 	u.promoted <- run + "/" + finding
 	return []string{"regressions/" + finding + "/spec.json"}, nil
+}
+
+// Cases are those of one case.
+func (uses) Cases(rec campaign.Record, format string) report.Cases {
+	if format != "jsonl" {
+		return nil
+	}
+	return func(yield func(report.Case, error) bool) {
+		yield(report.Case{Index: 7, Name: "the case " + rec.RunID}, nil)
+	}
 }
 
 func (uses) PromoteCommand(run, finding string) []string {

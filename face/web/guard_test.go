@@ -36,6 +36,7 @@ func TestGuard(t *testing.T) {
 		{"a form that is navigated to", "POST", promote, []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document"}, 403},
 		{"a form that hides where it is from", "POST", promote, nil, 403},
 		{"a form of its own", "POST", promote, []string{"Origin", "http://" + host, "Sec-Fetch-Site", "same-origin"}, 200},
+		{"a form of its own that promotes what cannot be", "POST", strings.Replace(promote, "F-1a2b3c4d", "F-c0ffee00", 1), []string{"Origin", "http://" + host, "Sec-Fetch-Site", "same-origin"}, 409},
 		{"a link that promotes", "GET", promote, nil, 404},
 	} {
 		a := ask(t, c.method, base+c.path, c.header...)

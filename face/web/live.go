@@ -75,12 +75,16 @@ func stateOf(l store.Live) State {
 	for i, c := range rec.Campaigns {
 		if l.Running && i+1 == p.Index && p.Phase == "running" {
 			c.Cases.Planned = max(p.Planned, c.Cases.Run)
+			s.Done, s.Planned = c.Cases.Run, c.Cases.Planned // not when the progress was noted
 		}
 		s.Campaigns = append(s.Campaigns, CampaignState{c.Contract, c.Name, c.Cases})
 		s.Cases.Plus(c.Cases)
 	}
 	s.Findings = s.Settled + len(l.Met)
-	if left := p.Planned - p.Done; left > 0 && p.Rate > 0 && p.Phase == "running" {
+	if p.Phase != "running" && s.Seconds > 0 { // no case is run any more
+		s.Rate = float64(s.Cases.Run) / s.Seconds
+	}
+	if left := s.Planned - s.Done; p.Planned > 0 && left > 0 && p.Rate > 0 && p.Phase == "running" {
 		eta := float64(left) / p.Rate
 		s.ETA = &eta
 	}

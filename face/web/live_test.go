@@ -108,6 +108,11 @@ func TestStateOfALiveRun(t *testing.T) {
 	}
 	go cases(t, w, 400, 700)
 	events(t, api+"/events", func(s web.State) bool { return s.Cases.Run == 700 })
+	must(t, w.Append(store.Entry{Kind: store.KindOutcome, Case: campaign.Case{Index: 701}})) // and its progress is not noted yet
+	must(t, w.Sync())
+	if s := events(t, api+"/events", func(s web.State) bool { return s.Cases.Run == 701 }); s.Done != 701 {
+		t.Errorf("the progress of a live run counts %d cases, its figures 701", s.Done)
+	}
 	meet(t, w, fault("F-11"))
 	meet(t, w, fault("F-12"))
 	events(t, api+"/events", func(s web.State) bool { return s.Findings == 2 && s.Settled == 0 })
@@ -136,7 +141,7 @@ func TestStateOfALiveRun(t *testing.T) {
 	killed := ask(t, "GET", base+"/runs/"+w.RunID()).body
 	for _, want := range []string{
 		"thresh run --resume " + w.RunID(), "70 failing cases so far, 1 finding not confirmed yet; going on does that.",
-		`<span class="mark-unconfirmed">unconfirmed</span>`, "thresh replay " + "&#39;" + w.RunID() + "#7&#39;", "met in case 7", `<span class="headline">2 findings</span>`,
+		`<span class="mark-unconfirmed">unconfirmed</span>`, "thresh replay " + "&#39;" + w.RunID() + "#7&#39;", "met in case 7", `<span class="headline">2 findings, 1 unconfirmed</span>`,
 	} {
 		if !strings.Contains(killed, want) {
 			t.Errorf("the page of a killed run lacks %q", want)

@@ -213,6 +213,7 @@ type findingPage struct {
 	RunID    string
 	Promote  string
 	Promoted []string
+	Refused  string // why it was not promoted
 	History  []sightingView
 	Input    bool
 	Minimal  bool
@@ -246,10 +247,10 @@ func sightingViews(list []store.Sighting) []sightingView {
 }
 
 func (s *Server) findingPage(w http.ResponseWriter, r *http.Request) error {
-	return s.showFinding(w, r, nil)
+	return s.showFinding(w, r, http.StatusOK, findingPage{})
 }
 
-func (s *Server) showFinding(w http.ResponseWriter, r *http.Request, promoted []string) error {
+func (s *Server) showFinding(w http.ResponseWriter, r *http.Request, code int, p findingPage) error {
 	run, f, err := s.finding(r)
 	if err != nil {
 		return err
@@ -264,10 +265,13 @@ func (s *Server) showFinding(w http.ResponseWriter, r *http.Request, promoted []
 	}
 	since, _ := s.cfg.Use.Since(run) // the page of the run says why not
 	card := s.card(run, &f, true, report.Options{Blob: s.cfg.Store.Blob, Since: since, Folder: s.folder(run), CaseLink: caseLink(run)})
-	return s.show(w, http.StatusOK, "finding-page.tmpl", findingPage{
+	if len(list) > 1 {
+		p.History = sightingViews(list)
+	}
+	return s.show(w, code, "finding-page.tmpl", findingPage{
 		frame:       s.frame(r, f.ID+" "+f.Title, "runs"),
 		FindingView: card, Beside: s.beside(run, &f, card),
-		RunID: run, Promote: report.Shell(s.cfg.Use.PromoteCommand(run, f.ID)), Promoted: promoted, History: sightingViews(list),
+		RunID: run, Promote: report.Shell(s.cfg.Use.PromoteCommand(run, f.ID)), Promoted: p.Promoted, Refused: p.Refused, History: p.History,
 		KnownFile: s.cfg.KnownFile, KnownEntry: fmt.Sprintf("schema: thresh.known.v1\nfindings:\n  - id: %s\n    owner: WHO\n    note: WHY\n    until: %s", f.ID, "YYYY-MM-DD"),
 		Input: len(f.Samples) > 0 && f.Samples[0].Blob != "", Minimal: f.Minimized != nil && f.Minimized.Blob != "",
 	})
@@ -306,10 +310,13 @@ func (s *Server) promote(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	files, err := s.cfg.Use.Promote(r.Context(), run, f.ID)
-	if err != nil {
+	switch {
+	case diag.ExitCode(err) == diag.ExitRefused:
+		return s.showFinding(w, r, http.StatusConflict, findingPage{Refused: err.Error()})
+	case err != nil:
 		return err
 	}
-	return s.showFinding(w, r, files)
+	return s.showFinding(w, r, http.StatusOK, findingPage{Promoted: files})
 }
 
 // listRun is a run as the pickers of the page of comparisons name it.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -26,8 +27,9 @@ type runPage struct {
 	Severity   string
 	Severities []string
 	Filtered   bool
-	Total      int // findings that the query picks
-	Causes     int // of these
+	Total      int  // findings that the query picks
+	Causes     int  // of these
+	Searched   bool // there is something to search
 	Formats    []report.Format
 	Sources    []string // documents that can be edited and run again
 	Stoppable  bool
@@ -106,6 +108,7 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	if p.Pager = pagerOf(r, q.Limit, q.Offset, len(p.Cards), list.Total); q.ByCause {
 		p.Pager = pagerOf(r, q.Limit, q.Offset, len(p.Cards), list.Causes)
 	}
+	unconfirmed := 0 // of what a killed run met
 	switch d.Summary.Status {
 	case "running":
 		d.Record.Verdict, d.Record.Complete, d.Record.Warnings = "running", true, dropLast(d.Record.Warnings)
@@ -115,14 +118,23 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 			p.State, d.Summary.Findings = &state, state.Findings
 		}
 	case "interrupted":
-		unconfirmed := 0
 		if l := s.hub.live(r.Context(), id); l != nil {
 			unconfirmed = len(l.Met)
 		}
 		p.Resume, p.Known = report.Shell(s.cfg.Use.ResumeCommand(id)), unconfirmedNote(&d.Summary, unconfirmed)
 		d.Summary.Findings += unconfirmed
 	}
-	p.RunView = report.DrawRun(&d.Record, d.Summary.Findings, opt)
+	whole := list
+	if p.Filtered {
+		if whole, err = s.findings(r.Context(), store.FindingQuery{RunID: id, ByCause: true, Limit: 1}); err != nil {
+			return err
+		}
+	}
+	p.RunView = report.DrawRun(&d.Record, d.Summary.Findings, whole.Causes, opt)
+	p.Searched = p.Filtered || whole.Total > fewFindings || d.Summary.Status == "running"
+	if unconfirmed > 0 {
+		p.Headline += fmt.Sprintf(", %d unconfirmed", unconfirmed)
+	}
 	p.Sources, p.Stoppable = s.sourcesOf(p.RunView), s.cfg.Desk != nil && s.cfg.Desk.Going(id)
 	if p.Earlier, err = s.cfg.Store.Comparables(id, trendPoints); err != nil {
 		return err
@@ -170,6 +182,9 @@ func unconfirmedNote(r *store.RunSummary, unconfirmed int) string {
 // dropLast leaves out the first warning of an unfinished run's record, which
 // says what the page says in another way.
 func dropLast(warnings []string) []string { return warnings[min(1, len(warnings)):] }
+
+// fewFindings are seen at a glance, without a search.
+const fewFindings = 3
 
 // fullCards is how many findings of a list are shown with what tells most of
 // them; the others are named.

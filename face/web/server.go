@@ -32,6 +32,8 @@ type UseCases interface {
 	// Promote writes a finding out as a regression test, as thresh promote does,
 	// and returns the names of the files as the user would name them.
 	Promote(ctx context.Context, runID, findingID string) (files []string, err error)
+	// Cases are those of a run, for reports of a format that lists cases.
+	Cases(rec campaign.Record, format string) report.Cases
 	// KeptCase is what a run keeps of one case, with what its format shows of it.
 	KeptCase(runID, contract, name string, index int64) (campaign.Outcome, []campaign.Exhibit, error)
 	// RunCase runs one case of a run again, as thresh replay does, and returns

@@ -72,6 +72,8 @@ func specViewOf(t store.SpecTrend) specView {
 	now := value(v.Last)
 	if v.Blessed {
 		v.Figure = "score " + report.Score(now)
+	} else if v.Last.Findings == 0 && v.Last.Failed > 0 { // of a killed run they are not grouped
+		v.Figure = diag.Plural(v.Last.Failed, "failing case")
 	} else {
 		v.Figure = diag.Plural(v.Last.Findings, "finding")
 	}

@@ -43,6 +43,7 @@ function reveal() {
 }
 addEventListener("hashchange", reveal);
 reveal();
+addEventListener("load", () => setTimeout(reveal)); // the browser has gone to the address by then, and taken the focus
 let folded = [];
 addEventListener("beforeprint", () => { folded = all("details:not([open])"); folded.forEach((d) => { d.open = true; }); });
 addEventListener("afterprint", () => folded.forEach((d) => { d.open = false; }));
