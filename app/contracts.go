@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"os"
 	"sync"
 
@@ -27,6 +29,7 @@ import (
 	httpsys "github.com/thresh-dev/thresh/system/http"
 	"github.com/thresh-dev/thresh/system/program"
 	"github.com/thresh-dev/thresh/system/python"
+	"github.com/thresh-dev/thresh/system/scratch"
 	"github.com/thresh-dev/thresh/system/wasm"
 )
 
@@ -112,4 +115,32 @@ func Hidden(argv []string) (code int, ran bool) {
 		return conformanceEntrypoint(argv[2:], os.Stdout), true
 	}
 	return 0, false
+}
+
+// conformanceEntrypoint stands in for the Python function of the conformance
+// suite: a usage line
+// for --help, JSON for --json, a line of text otherwise.
+func conformanceEntrypoint(args []string, out io.Writer) int {
+	line := "conformance entrypoint of thresh"
+	for _, a := range args {
+		switch a {
+		case "-h", "--help":
+			fmt.Fprintln(out, "usage: conformance-entrypoint [--json]")
+			return 0
+		case "--json":
+			line = `{"ok": true, "source": "thresh"}`
+		}
+	}
+	fmt.Fprintln(out, line)
+	return 0
+}
+
+// Scratch makes a temporary folder and says how it is removed. Should this
+// process be killed first, the next one that makes such a folder removes it.
+func Scratch() (dir string, remove func() error, err error) {
+	f, err := scratch.Make("")
+	if err != nil {
+		return "", nil, err
+	}
+	return f.Path, f.Close, nil
 }

@@ -246,3 +246,64 @@ func (d *Digest) Root() []byte { return d.tree.Root() }
 
 // Sum returns the digest so far.
 func (d *Digest) Sum() []byte { return d.h.Sum(nil) }
+
+// Sequence puts results that come in any order back into case order: the order
+// in which outcomes are folded, counted and digested, whatever the number of
+// workers. Its memory is bounded by how far ahead of the oldest missing case
+// results may run, which the caller limits.
+type Sequence struct {
+	next    int64 // index of the next result to be released
+	waiting map[int64]Outcome
+}
+
+// NewSequence returns a sequence whose first case has index first.
+func NewSequence(first int64) *Sequence {
+	return &Sequence{next: first, waiting: make(map[int64]Outcome)}
+}
+
+// Add takes one result and calls release for every result that is now in
+// order. A result that was already released or is already waiting is ignored:
+// executing a case twice changes nothing. Release returning false keeps the
+// rest waiting.
+func (s *Sequence) Add(index int64, o Outcome, release func(int64, Outcome) bool) {
+	if index < s.next {
+		return
+	}
+	if index != s.next {
+		if _, dup := s.waiting[index]; !dup {
+			s.waiting[index] = o
+		}
+		return
+	}
+	for {
+		s.next++
+		if !release(s.next-1, o) {
+			return
+		}
+		var ok bool
+		if o, ok = s.waiting[s.next]; !ok {
+			return
+		}
+		delete(s.waiting, s.next)
+	}
+}
+
+// Next is the index of the oldest case without a result.
+func (s *Sequence) Next() int64 { return s.next }
+
+// ByCause puts what came from one cause together, each cause at the place of its
+// first.
+func ByCause[T any](list []T, cause func(T) string) [][]T {
+	var out [][]T
+	at := make(map[string]int)
+	for _, x := range list {
+		key := cause(x)
+		if i, known := at[key]; known && key != "" {
+			out[i] = append(out[i], x)
+			continue
+		}
+		at[key] = len(out)
+		out = append(out, []T{x})
+	}
+	return out
+}

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"sync"
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/store/inflight"
 	"github.com/thresh-dev/thresh/store/journal"
 	"github.com/thresh-dev/thresh/store/lock"
 )
@@ -229,4 +231,17 @@ func (w *Writer) fail(err error) error {
 			"what was written before is kept; when the cause is mended, resume run "+w.id)
 	}
 	return w.err
+}
+
+const inflightFile = "inflight"
+
+// Died returns what an earlier process of the run was doing when it was killed,
+// and the number that it went by; nothing if the last one ended in order.
+func (w *Writer) Died() (process uint64, marks []inflight.Mark, err error) {
+	return inflight.Read(w.store.runPath(w.id, inflightFile))
+}
+
+// InFlight begins the list of what this process is doing, with so many slots.
+func (w *Writer) InFlight(slots int) (*inflight.File, error) {
+	return inflight.Create(w.store.runPath(w.id, inflightFile), slots, rand.Uint64())
 }

@@ -379,3 +379,13 @@ func describeValue(n *doctree.Node) string {
 
 // trimmed is a number without digits that mean nothing.
 func trimmed(v float64) string { return strconv.FormatFloat(math.Round(v*1e6)/1e6, 'f', -1, 64) }
+
+// Checks reads invariants that stand in a document of their own, at paths of it.
+func Checks(file string, doc *doctree.Document, nodes []*doctree.Node, paths []string) (list []Invariant, found diag.List) {
+	d := &decoder{file: file, doc: doc}
+	for i, n := range nodes {
+		list = append(list, d.invariant(n, paths[i], false))
+	}
+	d.list.Sort()
+	return list, d.list
+}
