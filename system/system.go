@@ -102,7 +102,7 @@ func (s *Systems) Open(ctx context.Context, plan *sut.Plan, w sut.Worker) (sut.S
 	if err != nil {
 		return nil, err
 	}
-	sh, err := s.join(resolved)
+	sh, err := s.join(resolved, w.Cold)
 	if err != nil {
 		return nil, err
 	}
@@ -180,8 +180,9 @@ func resolve(plan *sut.Plan) (*sut.Plan, error) {
 	return &p, nil
 }
 
-// join finds what the workers of a plan share, or makes it.
-func (s *Systems) join(p *sut.Plan) (*shared, error) {
+// join finds what the workers of a plan share, or makes it. What is run again cold has
+// started programs of its own.
+func (s *Systems) join(p *sut.Plan, cold bool) (*shared, error) {
 	key := p.Digest
 	if key == "" {
 		text, err := json.Marshal(p)
@@ -189,6 +190,9 @@ func (s *Systems) join(p *sut.Plan) (*shared, error) {
 			return nil, fmt.Errorf("tell systems apart: %w", err)
 		}
 		key = string(text)
+	}
+	if cold && len(p.Command) > 0 {
+		key += " cold"
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

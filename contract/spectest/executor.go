@@ -290,8 +290,12 @@ func (x *executor) Close() error {
 	if x.python != nil {
 		errs = append(errs, x.session.cache.Put(x.pythonKey(), x.python))
 	}
-	for _, s := range x.systems {
-		errs = append(errs, s.Close())
+	for p, s := range x.systems {
+		if key := x.systemKey(p); key != "" {
+			errs = append(errs, x.session.cache.Put(key, s))
+		} else {
+			errs = append(errs, s.Close())
+		}
 	}
 	if x.http != nil {
 		errs = append(errs, x.http.Close())

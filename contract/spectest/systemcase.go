@@ -248,15 +248,30 @@ func (x *executor) opened(ctx context.Context, p *sut.Plan) (sut.System, error) 
 	if open == nil {
 		return nil, campaign.Fatal("systems cannot be reached: %w", errNoTarget)
 	}
+	if x.systems == nil {
+		x.systems = make(map[*sut.Plan]sut.System)
+	}
+	if key := x.systemKey(p); key != "" {
+		if kept, ok := x.session.cache.Take(key); ok {
+			x.systems[p] = kept.(sut.System) // nothing else is put there
+			return x.systems[p], nil
+		}
+	}
 	s, err := open(ctx, p, sut.Worker{Index: x.lane.Index, Of: x.lane.Of, Cold: x.lane.Cold})
 	if err != nil {
 		return nil, err
 	}
-	if x.systems == nil {
-		x.systems = make(map[*sut.Plan]sut.System)
-	}
 	x.systems[p] = s
 	return s, nil
+}
+
+// systemKey is the name under which a system that is the run's is left for later documents
+// of it; "" if it is not left.
+func (x *executor) systemKey(p *sut.Plan) string {
+	if p.Per != sut.PerRun || len(p.Command) == 0 || p.Digest == "" || x.lane.Cold {
+		return ""
+	}
+	return "spectest system " + p.Digest
 }
 
 // callSystem runs a system.call case: a fresh state and one call.

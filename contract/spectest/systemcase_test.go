@@ -3,6 +3,7 @@ package spectest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -103,5 +104,43 @@ func TestSystemOfTheCommandLine(t *testing.T) {
 	}
 	if campaign.IsFatal(err) {
 		t.Error("it ends the run")
+	}
+}
+
+// A program with per: run is started once for the documents of a run, and once more for
+// what is run again cold.
+func TestSystemOfTheRun(t *testing.T) {
+	t.Chdir(t.TempDir())
+	k, opened := newContract(nil), 0
+	k.targets.Systems = func(context.Context, *sut.Plan, sut.Worker) (sut.System, error) {
+		opened++
+		return &scripted{}, nil
+	}
+	write(t, "s.system.yaml", []byte("schema: thresh.system.v1\nkind: http\ncommand: [serve]\nper: run\nurl: \"http://127.0.0.1:{port}\"\noperations: {answered: {method: GET, path: /}}\n"))
+	doc := blockDocument("id: A\ntype: system.call\nharness: {system: s.system.yaml}\noperation: answered\n")
+	ctx, cache := t.Context(), &campaign.Cache{}
+	for _, c := range []struct {
+		name string
+		cold bool
+		want int
+	}{{"a.spec.md", false, 1}, {"b.spec.md", false, 1}, {"a.spec.md", true, 2}, {"c.spec.md", false, 2}} {
+		camps, list := k.Compile(ctx, campaign.Spec{Path: c.name, Data: []byte(doc)}, ofFiles(nil))
+		if list.HasErrors() {
+			t.Fatal(list)
+		}
+		s := camps[0].Open(cache)
+		x, err := s.Executor(ctx, campaign.Lane{Of: 1, Cold: c.cold})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o, err := x.Execute(ctx, &state{}, campaign.Case{}); err != nil || o.Verdict != campaign.VerdictPass || opened != c.want {
+			t.Errorf("%+v: %v %+v, %d opened", c, err, o, opened)
+		}
+		if err := errors.Join(x.Close(), s.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := cache.Close(); err != nil {
+		t.Error(err)
 	}
 }
