@@ -69,9 +69,7 @@ func (d *Desk) CheckText(ctx context.Context, path string, text []byte) (Checked
 			return check(ctx, []Document{doc}, NewBundle().Fill(campaign.Settings{Check: true})), nil
 		}
 	}
-	return Checked{Diagnostics: diag.List{{
-		Code: "input.unknown-format", Pos: diag.Pos{File: name}, Message: "not a document of " + d.app.formats(), Hint: formatHint(name),
-	}}}, nil
+	return Checked{Diagnostics: diag.List{d.app.unknownFormat(doc.Spec)}}, nil
 }
 
 // ErrChanged says that a file is not what it was when it was shown.

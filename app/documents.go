@@ -11,6 +11,8 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
 // Document is a spec together with the contract it is of.
@@ -52,11 +54,7 @@ func (a *App) Documents(paths []string, set campaign.Settings) (docs []Document,
 			continue
 		}
 		if d.Contract == nil {
-			problems = append(problems, diag.Diagnostic{
-				Code: "input.unknown-format", Pos: diag.Pos{File: path},
-				Message: "not a document of " + a.formats(),
-				Hint:    formatHint(path),
-			})
+			problems = append(problems, a.unknownFormat(d.Spec))
 			continue
 		}
 		docs = append(docs, d)
@@ -72,6 +70,25 @@ func Faults(ctx context.Context, docs []Document, set campaign.Settings) diag.Li
 		return list
 	}
 	return c.Warnings
+}
+
+// unknownFormat refuses a text of no format: where it cannot be read, or as a whole.
+func (a *App) unknownFormat(doc campaign.Spec) diag.Diagnostic {
+	d := diag.Diagnostic{
+		Code: "input.unknown-format", Pos: diag.Pos{File: doc.Path, Line: 1, Col: 1}, Message: "not a document of " + a.formats(), Hint: formatHint(doc.Path),
+	}
+	var err error
+	switch filepath.Ext(doc.Path) {
+	case ".json":
+		_, err = doctree.ParseJSON(doc.Data, jsontree.Options{})
+	case ".yaml", ".yml":
+		_, err = doctree.Parse(doc.Data, doctree.Options{})
+	}
+	if e, ok := errors.AsType[*doctree.Error](err); ok {
+		d.Pos, d.Source = e.Pos.In(doc.Path), e.Source
+		d.Message += "; it cannot be read: " + e.Message()
+	}
+	return d
 }
 
 // formatHint says what would make a file of that name a document.

@@ -39,13 +39,14 @@ func (k *Contract) Compile(_ context.Context, spec campaign.Spec, set campaign.S
 
 // builder makes a campaign of a configuration.
 type builder struct {
-	k    *Contract
-	spec campaign.Spec
-	set  campaign.Settings
-	cfg  *config.Config
-	c    *Campaign
-	list diag.List
-	read [][]byte // files that decide the cases
+	k      *Contract
+	spec   campaign.Spec
+	set    campaign.Settings
+	cfg    *config.Config
+	c      *Campaign
+	list   diag.List
+	read   [][]byte        // files that decide the cases
+	chosen diag.Diagnostic // where the document names phases
 }
 
 func (b *builder) fail(d diag.Diagnostic, format string, args ...any) {
@@ -54,6 +55,13 @@ func (b *builder) fail(d diag.Diagnostic, format string, args ...any) {
 		d.Pos = diag.Pos{File: b.spec.Path}
 	}
 	b.list = append(b.list, d)
+}
+
+// vacuous refuses phases of which there is nothing, where they are named.
+func (b *builder) vacuous(hint, format string, args ...any) {
+	d := b.chosen
+	d.Code, d.Hint = "flakestorm.vacuous", hint
+	b.fail(d, format, args...)
 }
 
 func (b *builder) build() {
@@ -79,7 +87,7 @@ func (b *builder) build() {
 	b.baselines()
 	c.known = c.items()
 	if len(c.known) == 0 && c.written == nil && !b.list.HasErrors() {
-		b.fail(diag.Diagnostic{Code: "flakestorm.vacuous", Hint: "--phase names the phases to run"}, "nothing would be tested: none of the phases %s is configured", strings.Join(c.phases, ", "))
+		b.vacuous("--phase names the phases to run", "nothing would be tested: none of the phases %s is configured", strings.Join(c.phases, ", "))
 	}
 }
 
@@ -106,8 +114,8 @@ func (b *builder) self() {
 func (b *builder) phases() {
 	all := config.PhaseNames()
 	b.c.phases = b.set.Options[OptPhase]
-	if len(b.c.phases) == 0 {
-		b.c.phases = b.cfg.Phases
+	if len(b.c.phases) == 0 && len(b.cfg.Phases) > 0 {
+		b.c.phases, b.chosen.Path, b.chosen.Pos = b.cfg.Phases, "phases", b.cfg.PhasesAt.In(b.spec.Path)
 	}
 	for _, p := range b.c.phases {
 		if !slices.Contains(all, p) {
@@ -200,7 +208,7 @@ func (b *builder) contract() {
 	k := b.cfg.Contract
 	if k == nil || !slices.Contains(b.c.phases, PhaseContract) {
 		if b.c.chosen && k == nil && slices.Contains(b.c.phases, PhaseContract) {
-			b.fail(diag.Diagnostic{Code: "flakestorm.vacuous", Hint: "add a section contract with invariants and chaos_matrix"}, "there is no contract to check")
+			b.vacuous("add a section contract with invariants and chaos_matrix", "there is no contract to check")
 		}
 		return
 	}

@@ -63,7 +63,7 @@ func (b *builder) sessions() {
 		b.replayPath(path)
 	}
 	if b.c.chosen && len(b.c.sessions) == 0 && len(b.c.phases) == 1 && !b.list.HasErrors() {
-		b.fail(diag.Diagnostic{Code: "flakestorm.vacuous", Hint: "name sessions under replays.sessions, or a file or folder of replay files"}, "there is no session to replay")
+		b.vacuous("name sessions under replays.sessions, or a file or folder of replay files", "there is no session to replay")
 	}
 }
 

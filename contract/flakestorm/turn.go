@@ -174,7 +174,9 @@ func (c *cell) noteAgentFaults(t *turn) {
 			if e.Missed || e.Call == 0 || e.Rule == "" || slices.Contains(fault.Modes(fault.Context), e.Mode) {
 				continue
 			}
-			list = append(list, fmt.Sprintf("%s (%s)", e.Change, e.Rule))
+			if text := fmt.Sprintf("%s (%s)", e.Change, e.Rule); !slices.Contains(list, text) { // each retry is struck
+				list = append(list, text)
+			}
 			t.replaced = t.replaced || !t.Reply.OK() || slices.Contains(replacing, e.Mode)
 		}
 		*seen = len(r.Events)

@@ -85,7 +85,9 @@ func load(path string, text []byte) (*ir.Document, *ir.Source, diag.List) {
 func unaddressed(path string, list diag.List) {
 	if written(path) {
 		for i := range list {
-			list[i].Path = ""
+			if list[i].Pos.File == path { // not that of a system
+				list[i].Path = ""
+			}
 		}
 	}
 }

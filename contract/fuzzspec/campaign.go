@@ -75,8 +75,8 @@ func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 	if err != nil {
 		return f, err
 	}
-	found := facts{Outputs: res.Dir != "" && hasOutputs(res.Dir), Leftovers: res.Leftovers > 0}
-	o, err := c.judge(&state{facts: found}, &res, c.probeID(), stackReader(ctx, r, process.Case{Index: -1, RunID: c.probeID(), Input: c.seed}))
+	found := facts{Outputs: res.Dir != "" && hasOutputs(res.Dir), Leftovers: res.Leftovers > 0 && res.Status == process.Exited}
+	o, err := c.judge(&state{facts: found}, &res, c.seed, c.probeID(), stackReader(ctx, r, process.Case{Index: -1, RunID: c.probeID(), Input: c.seed}))
 	if err != nil {
 		return f, err
 	}

@@ -102,7 +102,7 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 	if !pc.Confirm && (res.Status == process.OverBudget || res.Status == process.SetAside) {
 		return campaign.Outcome{Data: s.encodeAside(&res, input), Elapsed: res.Elapsed}, ctx.Err()
 	}
-	o, err := c.judge(s, &res, runID, stackReader(ctx, x.runner, pc))
+	o, err := c.judge(s, &res, input, runID, stackReader(ctx, x.runner, pc))
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -176,7 +176,7 @@ func (x *executor) write(s *state, index int64, input []byte, res *process.Resul
 func (c *Campaign) record(s *state, index int64, input, log []byte, res *process.Result, o campaign.Outcome) RunRecord {
 	r := RunRecord{
 		Spec: c.spec, CaseIndex: index, Seed: c.seed, Input: input, InputName: c.inputName(), MutationLog: log, Timeout: c.set.timeout, Result: res,
-		Evaluate: c.evaluation(s),
+		Evaluate: EvaluateOptions{NoneExpected: c.noneExpected(s, res), IgnoreOutputs: c.set.outputs == "ignore", AcceptExit: c.set.okExit},
 		Extra:    map[string]any{"verdict_final": o.Verdict.String()},
 	}
 	if !strings.ContainsAny(c.spec.Target.Command[0], `/\`) {
@@ -194,15 +194,6 @@ func (c *Campaign) record(s *state, index int64, input, log []byte, res *process
 	return r
 }
 
-// evaluation says how outputs are judged.
-func (c *Campaign) evaluation(s *state) EvaluateOptions {
-	return EvaluateOptions{
-		NoneExpected:  c.set.outputs == "auto" && !s.facts.Outputs,
-		IgnoreOutputs: c.set.outputs == "ignore",
-		AcceptExit:    c.set.okExit,
-	}
-}
-
 // Materialize implements [campaign.Materializer].
 func (c *Campaign) Materialize(ctx context.Context, s *state, at campaign.Case) (string, error) {
 	r, err := c.open(ctx, c.plan(), 0, 1, true)
@@ -218,7 +209,7 @@ func (c *Campaign) Materialize(ctx context.Context, s *state, at campaign.Case) 
 	if err != nil {
 		return "", err
 	}
-	o, err := c.judge(s, &res, runID, stackReader(ctx, r, process.Case{Index: at.Index, RunID: runID, Input: input}))
+	o, err := c.judge(s, &res, input, runID, stackReader(ctx, r, process.Case{Index: at.Index, RunID: runID, Input: input}))
 	if err != nil {
 		return "", err
 	}

@@ -40,9 +40,9 @@ type ending struct {
 // to be seen of it.
 type looker func() *process.Crash
 
-// judge decides the verdict on a result. Exit codes, signals and sanitizers come
-// first, then limits, then what was left behind, then outputs.
-func (c *Campaign) judge(s *state, r *process.Result, runID string, look looker) (campaign.Outcome, error) {
+// judge decides the verdict on what came of an input. Exit codes, signals and sanitizers
+// come first, then limits, then what was left behind, then outputs.
+func (c *Campaign) judge(s *state, r *process.Result, input []byte, runID string, look looker) (campaign.Outcome, error) {
 	if r.Observed != nil {
 		return c.judgeSystem(r.Observed, runID), nil
 	}
@@ -70,8 +70,15 @@ func (c *Campaign) judge(s *state, r *process.Result, runID string, look looker)
 		// A sanitizer that goes on after its report leaves the exit code as it is;
 		// a runtime's report of what nothing caught comes with a code that a user
 		// may expect for other reasons.
-		if cause := crash.Analyze(death); cause.Class == crash.ClassSanitizer || cause.Uncaught && !c.set.okReports {
-			return c.crashOutcome(end, death, runID, look), nil
+		crashed := func() bool {
+			cause := crash.Analyze(death)
+			return cause.Class == crash.ClassSanitizer || cause.Uncaught && !c.set.okReports
+		}
+		if crashed() {
+			if death.Stderr = withoutEcho(r.Stderr, input); crashed() {
+				death.Stderr = r.Stderr
+				return c.crashOutcome(end, death, runID, look), nil
+			}
 		}
 	}
 	if r.Leftovers > 0 && !s.facts.Leftovers {
@@ -81,7 +88,7 @@ func (c *Campaign) judge(s *state, r *process.Result, runID string, look looker)
 	if c.set.outputs == "ignore" {
 		return campaign.Outcome{}, nil
 	}
-	noneExpected := c.set.outputs == "auto" && !s.facts.Outputs
+	noneExpected := c.noneExpected(s, r)
 	if r.NoOutputs && noneExpected {
 		return campaign.Outcome{}, nil
 	}
@@ -95,6 +102,28 @@ func (c *Campaign) judge(s *state, r *process.Result, runID string, look looker)
 		o.Evidence = append(o.Evidence, broken)
 	}
 	return o, nil
+}
+
+// noneExpected reports whether a program that ended so need not write JSON: it writes none
+// for its seed, or it refused the input with an exit code that is accepted.
+func (c *Campaign) noneExpected(s *state, r *process.Result) bool {
+	return c.set.outputs == "auto" && (!s.facts.Outputs || slices.Contains(c.set.okExit, r.ExitCode) && r.ExitCode != 0)
+}
+
+// withoutEcho is what a program wrote without the lines of its input, which may have a word
+// before them: one that shows a log with somebody's crash in it has not crashed.
+func withoutEcho(text, input []byte) (rest []byte) {
+	for line := range bytes.Lines(text) {
+		echo := false
+		for words := bytes.TrimSpace(line); len(words) > len(line)*3/4 && !echo; {
+			echo = bytes.Contains(input, words)
+			_, words, _ = bytes.Cut(words, []byte(" "))
+		}
+		if !echo {
+			rest = append(rest, line...)
+		}
+	}
+	return rest
 }
 
 // crashOutcome is the outcome of a program that failed by how it ended.

@@ -61,6 +61,8 @@ func TestJudge(t *testing.T) {
 		"as the seed leaves some":     {plain, facts{Leftovers: true}, process.Result{Status: process.Exited, Leftovers: 2}, "", ending{}},
 		"a failure weighs more":       {plain, facts{}, process.Result{Status: process.Exited, ExitCode: 1, Leftovers: 1}, "exit", ending{Status: "exited"}},
 		"no outputs where some are":   {plain, facts{Outputs: true}, exited(0, ""), "output", ending{Status: "exited"}},
+		"none with a refusal":         {accepting, facts{Outputs: true}, exited(3, "refused"), "", ending{}},
+		"a refusal, and required":     {settings{outputs: "require", okExit: []int{3}}, facts{}, exited(3, ""), "output", ending{Status: "exited"}},
 		"no outputs where required":   {settings{outputs: "require"}, facts{}, exited(0, ""), "output", ending{Status: "exited"}},
 		"no outputs, and they do not": {settings{outputs: "ignore"}, facts{Outputs: true}, exited(0, ""), "", ending{}},
 		"none, which are required":    {settings{outputs: "require"}, facts{}, process.Result{Status: process.Exited, NoOutputs: true}, "output", ending{Status: "exited"}},
@@ -70,7 +72,7 @@ func TestJudge(t *testing.T) {
 		if c.res.Dir == "" {
 			c.res.Dir = t.TempDir()
 		}
-		o, err := camp.judge(&state{facts: c.facts}, &c.res, "case_7", unseen)
+		o, err := camp.judge(&state{facts: c.facts}, &c.res, nil, "case_7", unseen)
 		if err != nil || o.Kind != c.kind || (o.Verdict == campaign.VerdictFail) != (c.kind != "") || o.Verdict == campaign.VerdictError {
 			t.Errorf("%s: %v %s %q (%s), want %q", name, err, o.Verdict, o.Kind, o.Title, c.kind)
 			continue
@@ -99,11 +101,32 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// What a program repeats of its input is not its own crash; what it adds is.
+func TestEchoIsNoCrash(t *testing.T) {
+	const thread = "Exception in thread Thread-1 (f):\n" + traceback
+	for name, c := range map[string]struct {
+		stderr, input string
+		crash         bool
+	}{
+		"a log that is shown":       {sanitized, "10:00 " + sanitized + "10:01 started\n", false},
+		"a log, line by line":       {"line 1: " + strings.ReplaceAll(strings.TrimSpace(sanitized), "\n", "\nline 2: "), sanitized, false},
+		"a trace that is shown":     {thread, thread, false},
+		"another program's log":     {sanitized, strings.ReplaceAll(sanitized, "heap", "stack"), true},
+		"its own crash beside it":   {sanitized + thread, sanitized, true},
+		"a crash of an empty input": {sanitized, "", true},
+	} {
+		o, err := (&Campaign{set: settings{outputs: "ignore"}}).judge(&state{}, &process.Result{Status: process.Exited, Stderr: []byte(c.stderr)}, []byte(c.input), "case_7", unseen)
+		if err != nil || (o.Verdict == campaign.VerdictFail) != c.crash {
+			t.Errorf("%s: %v %s %s", name, err, o.Verdict, o.Title)
+		}
+	}
+}
+
 // The run's id is no part of a cause, and a traceback with an accepted exit code
 // is grouped as it is with one that is not.
 func TestJudgeGroups(t *testing.T) {
 	layers := func(set settings, stderr, runID string) string {
-		o, err := (&Campaign{set: set}).judge(&state{}, &process.Result{Status: process.Exited, ExitCode: 1, Stderr: []byte(stderr)}, runID, unseen)
+		o, err := (&Campaign{set: set}).judge(&state{}, &process.Result{Status: process.Exited, ExitCode: 1, Stderr: []byte(stderr)}, nil, runID, unseen)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +226,7 @@ func TestJudgeStack(t *testing.T) {
 	c := &Campaign{set: settings{outputs: "auto"}}
 	judge := func(res process.Result, seen *process.Crash) (campaign.Outcome, bool) {
 		looked := false
-		o, err := c.judge(&state{}, &res, "case_7", func() *process.Crash { looked = true; return seen })
+		o, err := c.judge(&state{}, &res, nil, "case_7", func() *process.Crash { looked = true; return seen })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -447,11 +470,11 @@ func TestJudgeKeepsBrokenOutput(t *testing.T) {
 	if err := errors.Join(os.Mkdir(filepath.Join(dir, "out"), 0o755), os.WriteFile(filepath.Join(dir, "out", "a.json"), []byte("{"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	o, err := c.judge(&state{}, &process.Result{Status: process.Exited, Dir: dir}, "case_7", unseen)
+	o, err := c.judge(&state{}, &process.Result{Status: process.Exited, Dir: dir}, nil, "case_7", unseen)
 	if err != nil || o.Kind != kindOutput || string(o.Attached(outputName)) != "{" {
 		t.Errorf("%v %+v", err, o)
 	}
-	o, err = c.judge(&state{facts: facts{Outputs: true}}, &process.Result{Status: process.Exited, Dir: t.TempDir()}, "case_7", unseen)
+	o, err = c.judge(&state{facts: facts{Outputs: true}}, &process.Result{Status: process.Exited, Dir: t.TempDir()}, nil, "case_7", unseen)
 	if err != nil || o.Kind != kindOutput || len(o.Evidence) > 0 {
 		t.Errorf("%v %+v", err, o)
 	}
@@ -483,5 +506,22 @@ func TestSeedThatFails(t *testing.T) {
 	}
 	if seen := stackReader(t.Context(), spoken(""), process.Case{})(); seen != nil {
 		t.Errorf("%+v of a crash that could not be looked at", seen)
+	}
+}
+
+// hung is a program that is ended at its time limit, and with it what it waits for.
+type hung struct{ spoken }
+
+func (hung) Run(context.Context, process.Case) (process.Result, error) {
+	return process.Result{Status: process.TimedOut, NoOutputs: true, Leftovers: 1}, nil
+}
+
+// What is killed with a seed that takes too long is not left behind: such leftovers stay failures.
+func TestSeedThatHangs(t *testing.T) {
+	c := &Campaign{spec: &Spec{Target: Target{Command: []string{"/bin/tool"}}}, exe: Executable{Path: "/bin/tool"}, set: settings{outputs: "auto"}}
+	c.open = func(context.Context, process.Plan, int, int, bool) (process.Runner, error) { return hung{}, nil }
+	f, err := c.Probe(t.Context())
+	if err != nil || len(f.Warnings) != 1 || c.Start(f).facts.Leftovers {
+		t.Errorf("%v %q", err, f.Warnings)
 	}
 }

@@ -150,7 +150,7 @@ func (c *Campaign) RunCase(ctx context.Context, index int64, runID string, dry b
 		return c.keepRun(runID, r)
 	}
 	s := &state{facts: facts{Outputs: c.set.outputs != "auto"}}
-	o, err := c.judge(s, &res, runID, stackReader(ctx, runner, process.Case{Index: index, RunID: runID, Input: input}))
+	o, err := c.judge(s, &res, input, runID, stackReader(ctx, runner, process.Case{Index: index, RunID: runID, Input: input}))
 	if err != nil {
 		return RunFolder{}, KeptRun{}, err
 	}

@@ -93,7 +93,7 @@ func (x *executor) ask(ctx context.Context, program string, s *state, pc process
 	if err != nil {
 		return campaign.Outcome{}, false, err
 	}
-	o, err := x.c.judge(s, &res, pc.RunID, stackReader(ctx, r, pc))
+	o, err := x.c.judge(s, &res, pc.Input, pc.RunID, stackReader(ctx, r, pc))
 	if err != nil || o.Kind != kindCrash {
 		return o, false, err
 	}

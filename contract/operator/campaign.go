@@ -277,7 +277,8 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		case f.status == textop.OK:
 			match = c.compareEarlier(next, u, f.print, owned)
 		}
-		if keep := f.status == textop.OK && !c.rejects(match); keep || o.Verdict == campaign.VerdictFail || o.Verdict == campaign.VerdictError {
+		spare := (f.status != textop.OK || c.rejects(match)) && o.Verdict != campaign.VerdictFail && o.Verdict != campaign.VerdictError
+		if !spare {
 			next.have[u]++
 		} else {
 			next.spare.Add(o.Verdict)
@@ -286,7 +287,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 			next.tally.met++
 		}
 		verdict, judged := c.judged(job.ID, &f)
-		next.tally.count(c, job.Seed, &f, match, judged, verdict)
+		next.tally.count(c, job.Seed, &f, match, spare, judged, verdict)
 		if f.judged && c.plan != nil {
 			next.tally.attacks.count(&f, job, s.m, c.planned())
 		}
@@ -400,16 +401,13 @@ func (c *Campaign) warnings(s *state) []string {
 	if n := t.stale; n > 0 {
 		list = append(list, fmt.Sprintf("%s on texts that the children no longer have: not counted", diag.Plural(n, "verdict")))
 	}
-	if ok := t.children[textop.OK]; t.judged < ok {
-		list = append(list, fmt.Sprintf("%d of %d children were made and not judged: %s holds no verdict on them that counts", ok-t.judged, ok, c.spec.Verdicts))
-	}
 	if n := int64(len(c.verdicts)) - t.met; n > 0 {
 		list = append(list, fmt.Sprintf("%d of %s in %s on children that this run did not make", n, diag.Plural(len(c.verdicts), "verdict"), c.spec.Verdicts))
 	}
 	return list
 }
 
-// skipReason is why no prompt was sent.
+// skipReason is why no prompt was sent, or judged.
 func skipReason(_ campaign.Case, o *campaign.Outcome) string {
 	switch f, _ := decodeFacts(o.Data); {
 	case f.same:
@@ -418,6 +416,8 @@ func skipReason(_ campaign.Case, o *campaign.Outcome) string {
 		return "the attacker wrote no prompt"
 	case f.status == textop.Invalid:
 		return "an operator failed"
+	case f.status == textop.OK:
+		return "no verdict on the child counts"
 	}
 	return "no operator that was drawn applies to the seed"
 }

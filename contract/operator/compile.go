@@ -16,6 +16,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/mutator"
 	"github.com/thresh-dev/thresh/engine/textop"
 )
@@ -24,6 +25,7 @@ import (
 func (k *Contract) Compile(ctx context.Context, doc campaign.Spec, set campaign.Settings) ([]campaign.Any, diag.List) {
 	c := &compiler{k: k, doc: doc, set: set, digest: sha256.New()}
 	camp := c.compile(ctx)
+	c.locate()
 	if c.list.HasErrors() || camp == nil {
 		return nil, c.list
 	}
@@ -37,6 +39,17 @@ type compiler struct {
 	set    campaign.Settings
 	list   diag.List
 	digest hash.Hash
+	tree   *doctree.Document // nil: the document is a file of seeds
+}
+
+// locate gives places to what names a key alone.
+func (c *compiler) locate() {
+	for i := range c.list {
+		if d := &c.list[i]; c.tree != nil && d.Path != "" && d.Pos == (diag.Pos{File: c.doc.Path, Line: 1, Col: 1}) {
+			at := c.tree.Root.At(d.Path).Pos
+			d.Pos, d.Source = at.In(c.doc.Path), c.tree.Line(at.Line)
+		}
+	}
 }
 
 // part adds what decides the cases to the digest.
@@ -180,6 +193,9 @@ func (c *compiler) spec() (spec *Spec, seedsHere bool) {
 	}
 	spec, found := Decode(c.doc.Path, c.doc.Data)
 	c.list = append(c.list, found...)
+	if spec != nil {
+		c.tree = spec.doc
+	}
 	return spec, false
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/mutator"
 	"github.com/thresh-dev/thresh/engine/textop"
 )
@@ -75,12 +76,12 @@ func (c *compiler) idle(camp *Campaign, units []unit, kinds []kind) {
 		seen[meeting(u.seed, spec.Constraints.KeepControls)] = true
 	}
 	for _, e := range idleOf(camp.base, seen) {
-		pos := e.Source
+		pos, path := e.Source, ""
 		if pos.File == "" {
-			pos = diag.Pos{File: c.doc.Path, Line: 1, Col: 1}
+			pos, path = diag.Pos{File: c.doc.Path, Line: 1, Col: 1}, doctree.ItemPath("select.include", slices.Index(spec.Include, e.Meta.ID))
 		}
 		c.list = append(c.list, diag.Diagnostic{
-			Code: "operator.idle", Level: diag.Warning, Pos: pos,
+			Code: "operator.idle", Level: diag.Warning, Pos: pos, Path: path,
 			Message: fmt.Sprintf("%s is never drawn: %s", e.Meta.ID, whyIdle(e.Meta, spec, kinds)),
 		})
 	}

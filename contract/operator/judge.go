@@ -210,10 +210,20 @@ func (c *Campaign) unjudged(child *mutator.Child, who, why string, tries int, to
 
 // recorded gives a child the verdict that stands in the file of verdicts. One on
 // another text is of another child: of a smaller seed, or from before an
-// operator was changed.
+// operator was changed. A child on which there is none that counts is skipped: nobody
+// says that it passes.
 func (c *Campaign) recorded(child *mutator.Child, out *campaign.Outcome) {
+	if child.Status != textop.OK {
+		return
+	}
 	v, there := c.verdicts[child.ID]
-	if !there || child.Status != textop.OK {
+	skip := func() {
+		if out.Verdict == campaign.VerdictPass {
+			out.Verdict = campaign.VerdictSkip
+		}
+	}
+	if !there || v.Judgement == mutator.Unknown && v.Score == nil {
+		skip()
 		return
 	}
 	own, known := c.own[child.ID[:max(strings.LastIndexByte(child.ID, ':'), 0)]]
@@ -221,6 +231,7 @@ func (c *Campaign) recorded(child *mutator.Child, out *campaign.Outcome) {
 		f, _ := decodeFacts(out.Data)
 		f.unjudged = true
 		out.Data = f.encode()
+		skip()
 		return
 	}
 	if v.Judgement != mutator.Fail {

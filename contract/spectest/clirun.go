@@ -146,7 +146,9 @@ func (e *ended) subject(target string) (speclang.Value, *Failure) {
 	return speclang.StringValue(unixLines(string(data))), nil
 }
 
-func validText(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
+// validText is text with U+FFFD for each byte that is not UTF-8, so that two broken texts
+// are as long as they were.
+func validText(b []byte) string { return string([]rune(string(b))) }
 
 // environment is the environment of a case's command; temp is its folder.
 func (x *executor) environment(c *Case, temp string) []string {

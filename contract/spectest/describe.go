@@ -338,7 +338,11 @@ func fault(at campaign.Case, o *campaign.Outcome) (campaign.Block, bool) {
 // Summarize implements [campaign.Summarizer]; its warnings name the blocks of
 // pages that were not run.
 func (c *Campaign) Summarize(s *state) campaign.Summary {
-	return campaign.Summary{Exhibits: c.exhibits(s), Warnings: s.unread}
+	sum := campaign.Summary{Exhibits: c.exhibits(s), Warnings: s.unread}
+	if c.set.strict && !slices.ContainsFunc(s.verdicts, func(v campaign.Verdict) bool { return v != campaign.VerdictSkip }) {
+		sum.Void = "each case was skipped, and --strict accepts no document of which nothing was judged"
+	}
+	return sum
 }
 
 // exhibits are the document with the verdict of every block, and what failed at

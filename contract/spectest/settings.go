@@ -95,6 +95,7 @@ type settings struct {
 	aliases    map[string][]string
 	python     string
 	program    campaign.Settings // for the running program in commands
+	strict     bool
 	root       string
 	entrypoint string
 	timeout    time.Duration
@@ -180,7 +181,7 @@ type settingsFrom struct {
 // decodeSettings reads options and environment. A fault concerns the command
 // line, so it has no place in a document.
 func decodeSettings(set campaign.Settings, getenv func(string) string) (*settings, diag.List) {
-	s := &settings{shared: &programs{}, health: healthIgnore, timeout: DefaultTimeout, checking: set.Check, program: campaign.Settings{Self: set.Self}, expect: set.Has(OptExpect)}
+	s := &settings{shared: &programs{}, health: healthIgnore, timeout: DefaultTimeout, checking: set.Check, program: campaign.Settings{Self: set.Self}, strict: set.Strict, expect: set.Has(OptExpect)}
 	var list diag.List
 	wrong := func(option, format string, args ...any) {
 		list = append(list, diag.Diagnostic{Code: "spectest.option", Path: "--" + option, Message: fmt.Sprintf(format, args...)})

@@ -118,6 +118,27 @@ func (n *Node) find(path string, of map[Pos]string) {
 	}
 }
 
+// At is the node at a path, else the nearest one above it that is there.
+func (n *Node) At(path string) *Node {
+	best := n
+	var look func(n *Node, at string)
+	look = func(n *Node, at string) {
+		rest, below := strings.CutPrefix(path, at)
+		if !below || rest != "" && at != "" && rest[0] != '.' && rest[0] != '[' {
+			return
+		}
+		best = n
+		for i := range n.Items() {
+			look(&n.Items()[i], ItemPath(at, i))
+		}
+		for i := range n.Members() {
+			look(&n.Members()[i].Value, KeyPath(at, n.Members()[i].Key.Text))
+		}
+	}
+	look(n, "")
+	return best
+}
+
 // KeyPath is the path of a key below a path: names that are no plain words are
 // quoted.
 func KeyPath(path, key string) string {

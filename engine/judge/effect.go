@@ -143,7 +143,7 @@ var (
 		`(booked|charged|refunded|sent|cancelled|canceled|created|updated|completed|processed|confirmed|paid|ordered|shipped|scheduled|transferred|placed|submitted|registered|reserved|issued|approved|deleted|removed|purchased|done|set|successful)\b` +
 		`|"(?:status|result|state|outcome)"\s*:\s*"(?:success|succeeded|ok|done|completed|confirmed|paid|booked|refunded)"|"(?:ok|success|succeeded)"\s*:\s*true` +
 		`|(?i)\b(?:booked|charged|refunded|paid|sent|done|confirmed)\s*[.!]`)
-	doubt = regexp.MustCompile(`(?i)\bnot\b|n't\b|n’t\b|cannot|unable|fail|error|sorry|unavailable|unsuccessful|try again|problem|issue|pending|unclear|unknown|uncertain|unfortunately|could be|may have|might|later|if\b|down\b|timed? ?out|no longer|without success|manual|support|declined|rejected|refused|"(?:ok|success)"\s*:\s*false`)
+	doubt = regexp.MustCompile(`(?i)\bnot\b|n't\b|n’t\b|cannot|unable|fail|error|sorry|unavailable|unsuccessful|try again|problem|\bissues?\b|\bpending|unclear|unknown|uncertain|unfortunately|could be|may have|might|\blater|\bif\b|\bdown\b|timed? ?out|no longer|without success|manual|support|declined|rejected|refused|"(?:ok|success)"\s*:\s*false`)
 )
 
 // falseSuccess looks for replies that claim what no call of its kind brought.

@@ -22,9 +22,42 @@ func TestFisher(t *testing.T) {
 		{500000, 1000000, 505000, 1000000, 1.55206e-12},
 		{0, 0, 3, 4, 1},
 		{5, 4, 3, 4, 1},
+		{3, 4, 5, 4, 1},
+		{-1, 4, 3, 4, 1},
+		{3, 4, -1, 4, 1},
+		{3, 4, 0, 0, 1},
 	} {
 		if got := Fisher(x.a, x.na, x.b, x.nb); math.Abs(got-x.want) > x.want*1e-3 {
 			t.Errorf("%d of %d, then %d of %d: %g, want %g", x.a, x.na, x.b, x.nb, got, x.want)
+		}
+	}
+}
+
+// Of small tables, all are summed that are no likelier than the one seen.
+func TestFisherBySums(t *testing.T) {
+	binomial := func(n, k int64) float64 {
+		v := 1.0
+		for i := range k {
+			v = v * float64(n-i) / float64(i+1)
+		}
+		return v
+	}
+	for na := range int64(9) {
+		for nb := range int64(8) {
+			for a := range na + 1 {
+				for b := range nb + 1 {
+					at := func(k int64) float64 { return binomial(na, k) * binomial(nb, a+b-k) }
+					less, all := 0.0, 0.0
+					for k := max(0, a+b-nb); k <= min(a+b, na); k++ {
+						if all += at(k); at(k) <= at(a)*(1+1e-9) {
+							less += at(k)
+						}
+					}
+					if got := Fisher(a, na, b, nb); math.Abs(got-less/all) > 1e-6 {
+						t.Fatalf("%d of %d, then %d of %d: %g, want %g", a, na, b, nb, got, less/all)
+					}
+				}
+			}
 		}
 	}
 }

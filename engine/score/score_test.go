@@ -58,6 +58,9 @@ func TestWeighted(t *testing.T) {
 	if s, ok := Weighted([]Trial{{1, true}, {1.5, true}, {1, false}}); !ok || !near(s, 2.5/3.5) {
 		t.Error(s, ok)
 	}
+	if s, ok := Weighted([]Trial{{0.5, true}, {0.5, false}}); !ok || s != 0.5 {
+		t.Error(s, ok)
+	}
 	for _, none := range [][]Trial{nil, {{0, true}}, {{-1, true}}} {
 		if _, ok := Weighted(none); ok {
 			t.Errorf("%v has a score", none)
@@ -120,10 +123,20 @@ func TestWholeInterval(t *testing.T) {
 	if n := Effective([]float64{3, 1}); n != 1.6 {
 		t.Error(n)
 	}
+	if one, none := Effective([]float64{1}), Effective(nil); one != 1 || none != 0 {
+		t.Error(one, none)
+	}
+	if low, high := Interval(0.5, 0); low != 0 || high != 1 {
+		t.Error(low, high)
+	}
 	w, _ := Resilience(Parts{Mutation: ran(0.5), Contract: ran(0.5)}, Weights{Mutation: 0.5, Contract: 0.5})
 	low, high := w.Interval(map[string]float64{"mutation": 20, "contract": 20})
 	if l, h := Wilson(20, 40); !near(low, l) || !near(high, h) {
 		t.Errorf("%v to %v, want that of 20 of 40: %v to %v", low, high, l, h)
+	}
+	low, high = w.Interval(map[string]float64{"mutation": 1, "contract": 1})
+	if l, h := Wilson(1, 2); !near(low, l) || !near(high, h) {
+		t.Errorf("%v to %v of two tests, want %v to %v", low, high, l, h)
 	}
 	if low, high := w.Interval(map[string]float64{"mutation": 1e6, "contract": 5}); high-low < 0.3 {
 		t.Errorf("%v to %v: five cells make it unsure", low, high)
@@ -146,7 +159,7 @@ func TestPercentile(t *testing.T) {
 			t.Errorf("%v p%v: %v", tc.values, tc.p, v)
 		}
 	}
-	if _, ok := Percentile([]time.Duration{}, 50); ok {
+	if v, ok := Percentile([]time.Duration{}, 50); ok || v != 0 {
 		t.Error("nothing has a percentile")
 	}
 	var hundred []int64
@@ -164,7 +177,7 @@ func TestPercentile(t *testing.T) {
 	if m, ok := Mean([]time.Duration{1, 2, 6}); !ok || m != 3 {
 		t.Error(m)
 	}
-	if _, ok := Mean([]float64(nil)); ok {
+	if m, ok := Mean([]float64(nil)); ok || m != 0 {
 		t.Error("nothing has a mean")
 	}
 }

@@ -32,7 +32,7 @@ type Sequence struct {
 }
 
 // NewSequence is the rule for a target above 0 and below 1, and at most so many
-// runs.
+// runs, of which none say nothing.
 func NewSequence(target float64, most int) Sequence {
 	s := Sequence{holds: limits(target, most), fails: limits(1-target, most)}
 	for n := range s.fails { // of the failures, as passes
@@ -69,16 +69,12 @@ func limits(p float64, most int) []int {
 // later, and the surer the last look.
 const spending = 1.5
 
-// Judge is what so many passes of so many runs say; beyond the most runs the
-// last limits count.
+// Judge is what so many passes of so many runs say, of which there are at most [Sequence.Most].
 func (s Sequence) Judge(passed, runs int) Answer {
-	n := min(runs, len(s.holds)-1)
 	switch {
-	case n <= 0 || runs > n && runs-passed > n:
-		return Undecided
-	case passed >= s.holds[n]:
+	case passed >= s.holds[runs]:
 		return Holds
-	case passed <= s.fails[n]:
+	case passed <= s.fails[runs]:
 		return Fails
 	}
 	return Undecided

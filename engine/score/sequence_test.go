@@ -61,6 +61,14 @@ func TestSequenceLooks(t *testing.T) {
 	if s.Judge(n-1, n-1) != Undecided {
 		t.Errorf("%d runs, and fewer show it", n)
 	}
+	for runs, want := range map[[2]int]int{{0, 0}: 4, {20, 31}: 4, {20, 32}: 4, {25, 40}: 5, {60, 100}: 12, {177, 190}: 10, {189, 199}: 1} {
+		if got := s.More(runs[0], runs[1]); got != want {
+			t.Errorf("after %d of %d: %d more runs, want %d", runs[0], runs[1], got, want)
+		}
+	}
+	if Undecided.String() != "undecided" || Holds.String() != "holds" || Fails.String() != "fails" {
+		t.Error("the answers have other words")
+	}
 	if s.More(180, 200) != 0 || s.More(150, 198) != 2 {
 		t.Error("more runs than there may be")
 	}

@@ -27,9 +27,10 @@ type Config struct {
 	ChaosMatrix []Scenario // the top-level one, which serves a contract without its own
 	Replays     Replays
 	Scoring     Scoring
-	Judge       *Endpoint     // the model that judges for llm_judge; nil: none
-	Similarity  Similarity    // how texts are compared
-	Phases      []string      // that are run; empty: all
+	Judge       *Endpoint  // the model that judges for llm_judge; nil: none
+	Similarity  Similarity // how texts are compared
+	Phases      []string   // that are run; empty: all
+	PhasesAt    doctree.Pos
 	ChecksOff   []string      // built-in checks that are not made
 	Effects     judge.Effects // declared
 }

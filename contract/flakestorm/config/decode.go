@@ -95,6 +95,9 @@ func (d *decoder) document(root *doctree.Node) *Config {
 	c.ChecksOff = d.checks(s)
 	c.Effects = d.effects(s)
 	d.classified(c)
+	if n := s.opt("phases"); n != nil {
+		c.PhasesAt = n.Pos
+	}
 	s.items("phases", true, func(n *doctree.Node, path string) {
 		v, ok := d.str(n, path)
 		if ok && !slices.Contains(PhaseNames(), v) {

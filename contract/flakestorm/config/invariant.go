@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -186,7 +187,8 @@ func (d *decoder) checkRequired(s *section, v *Invariant) {
 			at := s.pos()
 			if n != nil {
 				at = n.Pos
-				if n.Kind != doctree.Null && n.Kind != doctree.Seq && !(n.Kind == doctree.String && n.Text == "") && key != "max_ms" && key != "max" {
+				_, notNumber := strconv.ParseFloat(n.Text, 64)
+				if n.Kind != doctree.Null && n.Kind != doctree.Seq && !(n.Kind == doctree.String && n.Text == "") && !(notNumber == nil && (key == "max_ms" || key == "max")) {
 					return // its own fault was told
 				}
 			}

@@ -301,7 +301,7 @@ func (c *checker) exercised() {
 			"what the observer %q answers is never compared: %s, and no expression asks it", f.Name, why)
 	}
 	if len(called) > 0 && !c.list.HasErrors() && c.comparesNothing() {
-		c.doubt(c.doc.Protocols[0].Place, "vacuous", "write properties, or observers beside derived functions", "nothing is compared: there is no property, no observer with a derived function, and no binding with answer, rejects or idempotent; only what traps or hangs can be found")
+		c.doubt(c.doc.Protocols[0].Place, "vacuous", "write properties, or observers beside derived functions", "nothing is compared: there is no property, no observer with a derived function, and no binding with answer, rejects or idempotent; only traps, hangs and values beyond the bounds of a field can be found")
 	}
 	if c.doc.Bindings.Runtime != "system" {
 		for _, b := range c.doc.Bindings.Actions {
