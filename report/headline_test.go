@@ -14,7 +14,8 @@ func TestHeadline(t *testing.T) {
 		"not all held":         {Verdict: "fail"},
 		"3 findings, 2 causes": {Verdict: "fail", Findings: []campaign.Finding{{ID: "F-1", Group: "x"}, {ID: "F-2"}, {ID: "F-3", Group: "x"}}},
 		"1 finding":            {Verdict: "fail", Findings: make([]campaign.Finding, 1)},
-		"no finding, but not all could be judged": {Verdict: "error", Campaigns: []campaign.CampaignRecord{{Cases: campaign.Counts{Run: 1, Error: 1}}}},
+		"no finding, but not all could be judged":     {Verdict: "error", Campaigns: []campaign.CampaignRecord{{Cases: campaign.Counts{Run: 1, Error: 1}}}},
+		"nothing was shown to hold: see the warnings": {Verdict: "error", Complete: true, Campaigns: []campaign.CampaignRecord{{Cases: campaign.Counts{Run: 1, Pass: 1}}}},
 	} {
 		if got := headline(&rec); got != want {
 			t.Errorf("%q, want %q", got, want)

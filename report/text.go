@@ -368,6 +368,8 @@ func headlineOf(rec *campaign.Record, findings, causes int) string {
 		return "all held"
 	case rec.Verdict == "fail":
 		return "not all held"
+	case rec.Complete && total(rec).Error == 0:
+		return "nothing was shown to hold: see the warnings"
 	}
 	return "no finding, but not all could be judged"
 }
