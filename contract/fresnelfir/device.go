@@ -317,7 +317,7 @@ func (d *device) refused(action int) bool {
 	if d.reply.Cause == dut.Refused {
 		return true
 	}
-	if d.reply.Cause.Crash() {
+	if d.reply.Cause.Refuses() {
 		return c.trap
 	}
 	return d.reply.Cause == dut.None && c.refuses != nil && c.refuses(d.reply.Value.Int)

@@ -279,7 +279,7 @@ func (j *judge) argumentsUnchanged(x *cue, call *call) bool {
 
 // refused reports whether a call's answer means that the system said no.
 func (j *judge) refused(x *call, c *called) bool {
-	return c.Cause == dut.Refused || c.Cause.Crash() && x.trap || c.Cause == dut.None && x.refuses != nil && x.refuses(c.Value.Int)
+	return c.Cause == dut.Refused || c.Cause.Refuses() && x.trap || c.Cause == dut.None && x.refuses != nil && x.refuses(c.Value.Int)
 }
 
 // answer is an answer as a value of the model in a state.

@@ -307,7 +307,11 @@ func (s *systemInstance) Call(binding int, args []dut.Value) dut.Reply {
 		return s.fails(dut.Timeout, o.Why, nil)
 	}
 	cause := crash.Analyze(crash.Death{Signal: o.Signal, ExitCode: o.Exit, Stderr: o.Printed})
-	reply := s.fails(dut.OtherTrap, crash.Restore(crash.Mask(o.Why), []byte(o.Why)), cause.Frames)
+	how := dut.OtherTrap
+	if k := s.device.plan.Kind; k != sut.Python && k != sut.WASM { // which say no by an exception or a trap
+		how = dut.Died
+	}
+	reply := s.fails(how, crash.Restore(crash.Mask(o.Why), []byte(o.Why)), cause.Frames)
 	s.fault.Report = strings.ToValidUTF8(string(o.Printed), "\uFFFD")
 	return reply
 }

@@ -41,7 +41,7 @@ func (j *judge) broken() (v verdict) {
 	last := -1
 	for i := range j.rec.Calls {
 		c := &j.rec.Calls[i]
-		if c.Cause == dut.None || c.Cause == dut.Refused || c.Excused || c.Step >= 0 && j.mod.actions[j.score.steps[c.Step].action].trap && c.Cause.Crash() {
+		if c.Cause == dut.None || c.Cause == dut.Refused || c.Excused || c.Step >= 0 && j.mod.actions[j.score.steps[c.Step].action].trap && c.Cause.Refuses() {
 			continue
 		}
 		if last < 0 || c.Begin < j.rec.Calls[last].Begin {

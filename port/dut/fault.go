@@ -41,11 +41,12 @@ const (
 	OtherTrap           // any other trap
 	Argument            // an argument does not fit its parameter; the module was not called
 	Refused             // the system said no, as its interface allows; a module has no way to
+	Died                // a system crashed that has another way to say no
 )
 
 var causeNames = [...]string{
 	"", "timeout", "unreachable", "out of bounds", "divide by zero", "integer overflow", "invalid conversion", "stack overflow",
-	"bad indirect call", "unknown import", "exit", "bad allocation", "bad result", "trap", "unfit argument", "refused",
+	"bad indirect call", "unknown import", "exit", "bad allocation", "bad result", "trap", "unfit argument", "refused", "trap",
 }
 
 func (c Cause) String() string { return causeNames[c] }
@@ -53,6 +54,9 @@ func (c Cause) String() string { return causeNames[c] }
 // Crash says that the cause is a crash of the module, not a lack of fuel or a
 // mistake of the caller.
 func (c Cause) Crash() bool { return c != None && c != Timeout && c != Argument && c != Refused }
+
+// Refuses says that the cause is a refusal where the binding takes a trap for one.
+func (c Cause) Refuses() bool { return c.Crash() && c != Died }
 
 // Fault is a call that failed, in full.
 type Fault struct {

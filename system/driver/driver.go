@@ -100,7 +100,7 @@ func request(b []byte, p *sut.Plan, op *sut.Operation, name string, c *sut.Call)
 	b = append(append(b, `{"call":`...), system.Text(name)...)
 	b = append(b, `,"args":`...)
 	raw := c.Input != nil && p.Input.Argument == ""
-	if len(c.Positional) > 0 {
+	if c.Positional != nil {
 		b = append(b, '[')
 		for i, v := range c.Positional {
 			if i > 0 {
