@@ -59,9 +59,24 @@ func (s *script) clone() *script {
 	return c
 }
 
+// instances is how many there are in the end.
+func (s *script) instances() int { return s.scenes[len(s.scenes)-1].made[1] }
+
 // withoutStep is the script less a step.
 func (s *script) withoutStep(step int) *script {
 	return &script{scenes: slices.Delete(slices.Clone(s.scenes), step, step+1)}
+}
+
+// withoutInstance is the script less the steps that make or choose an instance.
+func (s *script) withoutInstance(i int) *script {
+	c := &script{scenes: s.scenes[:1:1]}
+	for _, x := range s.scenes[1:] {
+		made := x.made[0] <= i && i < x.made[1]
+		if !made && !slices.ContainsFunc(x.list, func(d named) bool { return d.kind() == topicPick && d.name == uint64(i) }) {
+			c.scenes = append(c.scenes, x)
+		}
+	}
+	return c
 }
 
 // withoutThread is the script less a thread, whose steps an heir takes; -1: nobody.
@@ -237,8 +252,8 @@ func (p *prompter) place(topic, name uint64) uint64 {
 	return uint64(max(i, 0))
 }
 
-// byName leaves out what the traversal of a tape can do without: threads, steps and
-// attempts, and takes plainer values, until each by itself is needed. It reports
+// byName leaves out what the traversal of a tape can do without: threads, instances, steps
+// and attempts, and takes plainer values, until each by itself is needed. It reports
 // whether there was anything.
 func (r *reducer) byName(values []uint64) ([]uint64, bool) {
 	p := &prompter{t: r.t, tape: values, gone: -1}
@@ -269,6 +284,9 @@ func (r *reducer) byName(values []uint64) ([]uint64, bool) {
 					break
 				}
 			}
+		}
+		for i := now.instances() - 1; i >= now.scenes[0].made[1]; i = min(i, now.instances()) - 1 {
+			try(now.withoutInstance(i), -1)
 		}
 		for i := len(now.scenes) - 1; i > 0; i = min(i, len(now.scenes)) - 1 {
 			try(now.withoutStep(i), -1)

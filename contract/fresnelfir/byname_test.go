@@ -93,6 +93,58 @@ func TestReduceIsOneMinimal(t *testing.T) {
 	}
 }
 
+// An instance that only had to be brought out of the way is left out with all its steps, and
+// the steps say which one it is about.
+func TestReduceLeavesInstancesOut(t *testing.T) {
+	const text = `
+Order = entity(state = enum("new", "paid", "sent", "stuck"), n = int(0, 3))
+n = input(int(1, 3))
+def place():
+    require(count(Order) < 3)
+    o = new(Order, state = "new", n = 0)
+def pay():
+    o = any(Order, state = "new")
+    o.state = "paid"
+    o.n = n
+def send():
+    o = any(Order, state = "paid")
+    o.state = "sent"
+def lose():
+    o = any(Order, lambda o: o.state == "paid" and o.n == 3)
+    o.state = "stuck"
+sent = leads_to(Order, lambda o: o.state == "paid", lambda o: o.state == "sent", fair = [send])
+`
+	list, diags := New(nil).Compile(context.Background(), campaign.Spec{Path: "m.model.star", Data: []byte(text)}, campaign.Settings{})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	c, _ := campaign.As[*Campaign](list[0])
+	tr, failing := newTraversal(c.plan), 0
+	for key := int64(0); failing < 60; key++ {
+		if err := c.prepare(tr, nil, campaign.Case{Index: key}); err != nil {
+			t.Fatal(err)
+		}
+		if tr.run(); tr.failed == nil || tr.failed.cause != "after lose" {
+			continue
+		}
+		failing++
+		payload := choice.Encode(slices.Clone(tr.src.Tape().Values))
+		small, _ := c.Reduce(context.Background(), payload, func([]byte) (bool, error) { return true, nil })
+		retold, _, err := c.retold(context.Background(), small)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var steps []string
+		for _, s := range retold.Steps {
+			steps = append(steps, s.Action)
+		}
+		last := retold.Steps[len(steps)-1]
+		if got := strings.Join(steps, " "); got != "place pay lose" || last.Result != "sent does not hold after lose: not for Order#1" {
+			t.Fatalf("case %d: %s, then %q", key, got, last.Result)
+		}
+	}
+}
+
 // A script that nothing is left out of is the traversal itself.
 func TestScriptsRepeat(t *testing.T) {
 	c := compileText(t, article(t))

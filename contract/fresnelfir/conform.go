@@ -243,7 +243,7 @@ func (f *conformance) follow(r *recorded) []world {
 				return
 			}
 			if t.failed != nil {
-				f.why = t.failed.title
+				f.why = t.failed.inFull(t.m)
 				return
 			}
 			key := string(t.m.Key(nil)) + fmt.Sprint(names)

@@ -244,7 +244,7 @@ low = always(forall(A, lambda a: a.n < 5))
 		t.Fatal(err)
 	}
 	at, why, past := c.conform(steps, true)
-	if at != 4 || why != "low does not hold after add" {
+	if at != 4 || why != "low does not hold after add: not for A#2" {
 		t.Fatalf("step %d: %s", at, why)
 	}
 	for file, want := range map[string]string{

@@ -3,6 +3,7 @@ package fresnelfir
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
@@ -34,6 +35,7 @@ type failure struct {
 	cause   string   // the action, or the kind of fault
 	level   string   // byModel or byModule
 	at      ir.Place // in the document
+	about   []int32  // the instances for which the property does not hold, for people
 }
 
 // sameFailure reports whether two failures are the same to people.
@@ -64,7 +66,7 @@ func (t *traversal) breached(when string) bool {
 			t.passed, t.blamed = f, t.seen.last
 		}
 		if t.trace != nil {
-			t.trace.passed = append(t.trace.passed, f.title)
+			t.trace.passed = append(t.trace.passed, f.inFull(t.m))
 		}
 	}
 	return false
@@ -118,7 +120,26 @@ func (t *traversal) broken(b model.Breach, when string) *failure {
 	if t.dev != nil && t.p.program.Observes(b.Property) {
 		f.level = byModule
 	}
+	switch {
+	case t.trace == nil:
+	case b.Instance != model.None:
+		f.about = []int32{b.Instance}
+	case t.p.doc.Properties[b.Property].Predicate != nil:
+		f.about = t.m.Against(t.p.doc.Properties[b.Property].Predicate)
+	}
 	return f
+}
+
+// inFull is the title, and the instances that it is about.
+func (f *failure) inFull(m *model.Machine) string {
+	var names []string
+	for _, i := range f.about {
+		names = append(names, m.Name(i))
+	}
+	if len(names) == 0 {
+		return f.title
+	}
+	return f.title + ": not for " + strings.Join(names, " and ")
 }
 
 // faulty is the failure of an expression that cannot be evaluated.

@@ -186,7 +186,7 @@ func (x *trace) end(t *traversal) {
 		s.Effects = fmt.Sprintf("%d blocks of memory and %d globals changed", blocks, globals)
 	}
 	if s.Result, x.beyond = x.beyond, ""; t.failed != nil {
-		s.Result = strings.TrimPrefix(s.Result+"; "+t.failed.title, "; ")
+		s.Result = strings.TrimPrefix(s.Result+"; "+t.failed.inFull(m), "; ")
 		if s.Broke = t.failed.kind == kindCrash || t.failed.kind == kindTimeout; s.Broke && t.dev != nil && t.dev.inst.Fault() != nil {
 			x.Report, x.Subject = t.dev.inst.Fault().Report, t.failed.subject
 		}

@@ -165,6 +165,45 @@ func (m *Machine) verdict(breaches []Breach, property int, about int32, c Condit
 	return append(breaches, Breach{property, about, f})
 }
 
+// Against lists the instances for which a condition that does not hold is false: of each
+// forall that it depends on, the first.
+func (m *Machine) Against(e *ir.Expr) []int32 {
+	return m.against(&compiler{p: m.p}, e, nil)
+}
+
+func (m *Machine) against(c *compiler, e *ir.Expr, list []int32) []int32 {
+	fails := func(e *ir.Expr) bool {
+		v, ok := m.Modelled(c.expr(e))
+		return ok && v == False
+	}
+	switch e.Op {
+	case ir.Forall:
+		c.push(e.Var, e.Over)
+		defer c.pop()
+		for _, i := range m.live[c.p.Entity(e.Over)] {
+			if m.locals[len(c.local)-1] = i; fails(e.Args[0]) {
+				if !slices.Contains(list, i) {
+					list = append(list, i)
+				}
+				return m.against(c, e.Args[0], list)
+			}
+		}
+	case ir.And:
+		for _, a := range e.Args {
+			if fails(a) {
+				return m.against(c, a, list)
+			}
+		}
+	case ir.Or:
+		for _, a := range e.Args {
+			list = m.against(c, a, list)
+		}
+	case ir.Implies:
+		return m.against(c, e.Args[1], list)
+	}
+	return list
+}
+
 // Before looks at what must hold before an action of the acting thread, in the
 // state that it finds.
 func (m *Machine) Before(action int, breaches []Breach) []Breach {
