@@ -68,11 +68,6 @@ func (s *serving) name() {
 			}
 			x.named = inputs[key]
 		}
-		for _, name := range append([]string{e.handle, e.parent}, slotNames(e)...) {
-			if slices.Contains(callWords, name) || slices.Contains(reserved[:33], name) {
-				e.skip = fmt.Sprintf("the language has another use for the name of its argument %s", name)
-			}
-		}
 	}
 }
 
@@ -91,13 +86,6 @@ func (e *endpoint) title() string {
 		return strings.Join(words(strings.ToLower(e.op.Method)+"_"+of+"_"+inner(last)), "_")
 	}
 	return map[string]string{"PUT": "replace", "PATCH": "update", "DELETE": "delete"}[e.op.Method] + map[bool]string{true: "get"}[e.op.Method == "GET"] + "_" + of
-}
-
-func slotNames(e *endpoint) (list []string) {
-	for _, x := range e.slots {
-		list = append(list, x.Name)
-	}
-	return list
 }
 
 // variable stands for an instance.
@@ -307,7 +295,7 @@ func (s *serving) chooseOperations(e *endpoint, strictly bool) (list []string) {
 func (s *serving) action(e *endpoint, name string, body []string, slots []*input, options []string, guess [][2]string) {
 	args := []string{strconv.Quote(e.op.Name)}
 	arg := func(name, v string) {
-		args = append(args, name+" = "+v)
+		args = append(args, given(name, v))
 	}
 	if e.parent != "" && e.of.parent != nil {
 		of := variable(e.of.parent)
@@ -320,7 +308,7 @@ func (s *serving) action(e *endpoint, name string, body []string, slots []*input
 		if e.of.keyed != "" {
 			arg(e.handle, variable(e.of)+".named")
 			if e.role == stores && strings.Contains(strings.Join(body, ""), " = new(") {
-				args[len(args)-1] = e.handle + " = " + variable(e.of) + "_name"
+				args[len(args)-1] = given(e.handle, variable(e.of)+"_name")
 			}
 		} else {
 			arg(e.handle, variable(e.of))

@@ -25,6 +25,12 @@ func TestFormatAndCompile(t *testing.T) {
 	if len(files) < 6 {
 		t.Fatal("the examples are gone")
 	}
+	odd := filepath.Join(t.TempDir(), "odd.json") // names that the language has another use for, or cannot write
+	args := `"args": ["from", "returns", "some-name", "line"], "values": {"from": {"is": "line"}, "returns": 7, "some-name": ["field", "actor", "nick"]}`
+	if err := os.WriteFile(odd, []byte(strings.Replace(notes, `"args": ["line", "actor_nick"]`, args, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, odd)
 	for _, f := range files {
 		text, err := os.ReadFile(f)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
 // argument is an argument that is given by name.
@@ -14,6 +15,7 @@ type argument struct {
 	name  string
 	at    syntax.Expr
 	value syntax.Expr
+	odd   bool // written as **{"NAME": VALUE}, since the language has another use for the name
 }
 
 // keys are the arguments that words of the language have by name. A word that is
@@ -44,16 +46,20 @@ func (c *compiler) arguments(x *syntax.CallExpr) (pos []syntax.Expr, named []arg
 		case *syntax.BinaryExpr:
 			if id, ok := y.X.(*syntax.Ident); ok && y.Op == syntax.EQ {
 				switch {
-				case slices.ContainsFunc(named, func(a argument) bool { return a.name == id.Name }):
+				case slices.ContainsFunc(named, func(a argument) bool { return a.name == id.Name && !a.odd }):
 					c.fail(id, "duplicate-key", "", "%q is given already", id.Name)
 				case closed && !slices.Contains(known, id.Name):
 					c.unknown(id, id.Name, word, known)
 				default:
-					named = append(named, argument{id.Name, id, y.Y})
+					named = append(named, argument{name: id.Name, at: id, value: y.Y})
 				}
 				continue
 			}
 		case *syntax.UnaryExpr:
+			if d, ok := y.X.(*syntax.DictExpr); ok && y.Op == syntax.STARSTAR && word == "call" {
+				named = append(named, c.oddlyNamed(d)...)
+				continue
+			}
 			if y.Op == syntax.STAR || y.Op == syntax.STARSTAR {
 				c.fail(a, "expression", "", "arguments are given one by one")
 				continue
@@ -62,6 +68,20 @@ func (c *compiler) arguments(x *syntax.CallExpr) (pos []syntax.Expr, named []arg
 		pos = append(pos, a)
 	}
 	return pos, named
+}
+
+// oddlyNamed are the arguments of **{"from": a}.
+func (c *compiler) oddlyNamed(d *syntax.DictExpr) (list []argument) {
+	for _, e := range d.List {
+		entry := e.(*syntax.DictEntry)
+		name := c.literal(entry.Key)
+		if name.Kind != doctree.String {
+			c.fail(entry.Key, "type", "", "must be the name of an argument, as a text")
+			continue
+		}
+		list = append(list, argument{name: name.Text, at: entry.Key, value: entry.Value, odd: true})
+	}
+	return list
 }
 
 // unknown reports an argument that a word does not have.

@@ -51,6 +51,10 @@ func (b *body) bind() {
 			}
 		}
 		for _, a := range named {
+			if a.odd {
+				b.argument(&args, values, a.name, 0, a.value)
+				continue
+			}
 			if slices.Contains(options, a.name) {
 				b.option(n, a)
 				continue
@@ -94,6 +98,10 @@ func (b *body) argument(args, values *node, name string, place int, e syntax.Exp
 	}
 	switch x := e.(type) {
 	case *syntax.Ident:
+		if x.Name == "None" && place == 0 { // what the model calls so
+			args.Add(text(at, name))
+			return
+		}
 		if _, local := b.s.values[x.Name]; !local && x.Name != "True" && x.Name != "False" {
 			plain = b.s.name(x.Name)
 		}

@@ -276,15 +276,24 @@ func (p *printer) binding(name string) {
 		if values != nil {
 			v = values.Get(x.Text)
 		}
+		given, plain := "None", isIdentifier(x.Text) && !slices.Contains(options, x.Text)
 		switch {
-		case v == nil:
+		case v == nil && (plain || strings.Contains(x.Text, ".")):
 			args = append(args, reading(&x))
+			continue
+		case v == nil:
 		case v.Get("is") != nil:
-			args = append(args, x.Text+" = "+reading(v.Get("is")))
+			given = reading(v.Get("is"))
 		case x.Text == "arg"+strconv.Itoa(i+1):
 			args = append(args, p.expr(v))
+			continue
 		default:
-			args = append(args, x.Text+" = "+p.expr(v))
+			given = p.expr(v)
+		}
+		if plain {
+			args = append(args, x.Text+" = "+given)
+		} else {
+			args = append(args, "**{"+quote(x.Text)+": "+given+"}")
 		}
 	}
 	for _, key := range options[1:] {

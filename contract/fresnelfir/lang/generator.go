@@ -62,7 +62,7 @@ func (c *compiler) given(e syntax.Expr, vars map[string]string) node {
 	pos, named := c.arguments(e.(*syntax.CallExpr))
 	n := object(at)
 	if len(pos) == 1 {
-		named = append([]argument{{word, pos[0], pos[0]}}, named...)
+		named = append([]argument{{name: word, at: pos[0], value: pos[0]}}, named...)
 	}
 	for _, a := range named {
 		if a.name == "where" {
