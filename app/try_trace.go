@@ -60,6 +60,7 @@ func modelOfTrace(f *draft.ModelFacts, text []byte) error {
 		}
 		return string(b)
 	}
+	refused := func(r recorded) bool { return r.Rejected != nil && r.Rejected != false }
 	index := map[string]int{}
 	for _, r := range list {
 		if _, known := index[r.Action]; !known {
@@ -103,22 +104,29 @@ func modelOfTrace(f *draft.ModelFacts, text []byte) error {
 	// several, it is the one that is called like what the action makes.
 	for i := range f.Ops {
 		o := &f.Ops[i]
+		// answered counts the calls in which an argument is what an action answered before; not ok:
+		// in some it is not.
+		answered := func(slot, maker int) (uses int, ok bool) {
+			made := map[any]bool{}
+			for _, r := range list {
+				if index[r.Action] == maker && r.Returns != nil {
+					made[plain(r.Returns)] = true
+				}
+				if v, is := r.Args[o.Slots[slot].Name]; is && index[r.Action] == i && !refused(r) {
+					if uses++; !made[plain(v)] {
+						return 0, false
+					}
+				}
+			}
+			return uses, uses > 0 && f.Ops[maker].Answers
+		}
 		best, handle, maker := 0, -1, -1
 		for k := range o.Slots {
 			for m := range f.Ops {
-				uses, ok := 0, f.Ops[m].Answers
-				made := map[any]bool{}
-				for _, r := range list {
-					if index[r.Action] == m && r.Returns != nil {
-						made[plain(r.Returns)] = true
+				if _, ok := answered(k, m); ok && i != m {
+					if score := draft.Naming(o.Slots[k].Name, f.Ops[m].Name); score > best {
+						best, handle, maker = score, k, m
 					}
-					if v, is := r.Args[o.Slots[k].Name]; is && index[r.Action] == i && ok {
-						uses++
-						ok = made[plain(v)]
-					}
-				}
-				if score := draft.Naming(o.Slots[k].Name, f.Ops[m].Name); ok && uses > 0 && i != m && score > best {
-					best, handle, maker = score, k, m
 				}
 			}
 		}
@@ -131,6 +139,11 @@ func modelOfTrace(f *draft.ModelFacts, text []byte) error {
 			m.Entity = strings.ToUpper(name[:1]) + name[1:]
 		}
 		o.Entity = m.Entity
+		for k := range o.Slots {
+			if used, ok := answered(k, maker); k != handle && ok && used > 2 {
+				o.Left = "it is about two instances: " + o.Slots[handle].Name + " and " + o.Slots[k].Name
+			}
+		}
 	}
 	draft.Recorded(f.Ops)
 	var steps []draft.Step
@@ -139,7 +152,7 @@ func modelOfTrace(f *draft.ModelFacts, text []byte) error {
 	for _, r := range list {
 		op := index[r.Action]
 		o := &f.Ops[op]
-		st := draft.Step{Op: op, Refused: r.Rejected != nil && r.Rejected != false, Value: plain(r.Returns), Live: live[o.Entity]}
+		st := draft.Step{Op: op, Refused: refused(r), Value: plain(r.Returns), Live: live[o.Entity]}
 		for k := range o.Slots {
 			if v := r.Args[o.Slots[k].Name]; o.Slots[k].Kind == "text" && k != o.Handle {
 				st.Args = append(st.Args, spelt(v))
@@ -155,7 +168,9 @@ func modelOfTrace(f *draft.ModelFacts, text []byte) error {
 			st.After = known[st.Made]
 		case !o.Makes:
 			if o.Handle >= 0 {
-				st.On = fmt.Sprint(o.Entity, " ", st.Args[o.Handle])
+				if st.On = fmt.Sprint(o.Entity, " ", st.Args[o.Handle]); st.Refused && known[st.On] == nil {
+					continue // nothing was made that it could be about
+				}
 			}
 			st.Before = maps.Clone(known[st.On])
 			if st.Before == nil {
@@ -175,6 +190,6 @@ func modelOfTrace(f *draft.ModelFacts, text []byte) error {
 		}
 		steps = append(steps, st)
 	}
-	f.Sequences = [][]draft.Step{steps}
+	f.Sequences, f.Recorded = [][]draft.Step{steps}, true
 	return nil
 }

@@ -161,7 +161,7 @@ func explain(steps []*Step, list []term, want func(*Step) (any, bool), conds []t
 			if !covers || len(yes) < least+1 || len(no) < least+1 {
 				continue
 			}
-			if c, ok := separate(yes, no, conds, 1); ok {
+			if c, ok := separate(yes, no, conds, 1, 1); ok {
 				x, y := list[a], list[b]
 				best, found = term{x.text + " if " + c.text + " else " + y.text, x.cost + y.cost, func(s *Step) (any, bool) {
 					if is, ok := c.eval(s); !ok {
@@ -178,8 +178,9 @@ func explain(steps []*Step, list []term, want func(*Step) (any, bool), conds []t
 }
 
 // separate finds a condition, of at most so many parts, that holds for all steps that
-// were allowed and for none that was refused.
-func separate(allowed, refused []*Step, list []term, parts int) (term, bool) {
+// were allowed and for none that was refused. Each part forbids so many steps that no part
+// before it does.
+func separate(allowed, refused []*Step, list []term, parts, kills int) (term, bool) {
 	type atom struct {
 		term
 		kills []bool
@@ -258,7 +259,7 @@ func separate(allowed, refused []*Step, list []term, parts int) (term, bool) {
 	rest := len(refused)
 	var chosen []term
 	for rest > 0 && len(chosen) < parts {
-		best, most := -1, 0
+		best, most := -1, kills-1
 		for i := range atoms {
 			n := 0
 			for k, kills := range atoms[i].kills {

@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -17,6 +18,7 @@ type ModelFacts struct {
 	Target       string          // the statement that names the system; "": the model has none
 	Files        []campaign.File // that the model needs
 	Ops          []Op
+	Recorded     bool     // in a trace: what is between two calls that read something is not known
 	Sequences    [][]Step // calls that were made or recorded
 	Left         []string // operations that are skipped, each with the reason
 	// Drop are claims that traversals of an earlier draft contradict.
@@ -37,7 +39,9 @@ type modelling struct {
 	fields map[string][]string
 	left   map[int]string // operations that are skipped
 	why    map[string]string
-	names  []string // of actions, by operation
+	flags  map[string]toggle // by field
+	counts map[int]string    // entities that operations count
+	names  []string          // of actions, by operation
 	inputs [][]string
 	b      strings.Builder
 }
@@ -46,7 +50,7 @@ type modelling struct {
 // that explain every call that was seen, each marked as a guess.
 func DraftModel(f *ModelFacts) *Draft {
 	m := &modelling{f: f, d: &Draft{Format: "fresnelfir", Folder: f.Folder, Document: f.Name + ".model.star", Files: slices.Clone(f.Files)},
-		steps: make([][]*Step, len(f.Ops)), fields: map[string][]string{}, left: map[int]string{}, why: map[string]string{}}
+		steps: make([][]*Step, len(f.Ops)), fields: map[string][]string{}, left: map[int]string{}, why: map[string]string{}, flags: map[string]toggle{}, counts: map[int]string{}}
 	m.call()
 	for _, list := range f.Sequences {
 		for i := range list {
@@ -54,7 +58,7 @@ func DraftModel(f *ModelFacts) *Draft {
 		}
 	}
 	for i := range f.Ops {
-		if why, ok := f.Drop[Claim{m.names[i], ""}]; ok {
+		if why := cmp.Or(f.Ops[i].Left, f.Drop[Claim{m.names[i], ""}]); why != "" {
 			m.left[i] = why
 		}
 	}

@@ -24,7 +24,7 @@ func (m *modelling) action(i int) {
 	// When it is allowed.
 	cond, guarded := term{}, false
 	if _, no := m.dropped(i, "requires"); len(refused) > 0 && !no {
-		if cond, guarded = separate(taken, refused, m.conds(i), 3); guarded {
+		if cond, guarded = m.allowed(taken, refused, m.conds(i)); guarded {
 			guess("requires", fmt.Sprintf("%d calls were taken and %d refused, each as this says", len(taken), len(refused)))
 		}
 	}
@@ -36,7 +36,7 @@ func (m *modelling) action(i int) {
 	if o.Makes {
 		if guarded {
 			say("require(%s)", cond.text)
-		} else {
+		} else if !m.f.Recorded {
 			say("require(count(%s) < 4)", o.Entity)
 		}
 		args := []string{o.Entity}
@@ -122,11 +122,11 @@ func (m *modelling) action(i int) {
 	for k, s := range o.Slots {
 		switch {
 		case k == o.Handle && s.Name != n.self && m.named():
-			args = append(args, s.Name+" = "+n.self)
+			args = append(args, given(s.Name, n.self))
 		case k == o.Handle:
 			args = append(args, n.self)
 		case m.named() && s.Name != m.inputs[i][k]:
-			args = append(args, s.Name+" = "+m.inputs[i][k])
+			args = append(args, given(s.Name, m.inputs[i][k]))
 		default:
 			args = append(args, m.inputs[i][k])
 		}
@@ -136,6 +136,15 @@ func (m *modelling) action(i int) {
 		m.line("    %s", l)
 	}
 	m.line("    call(%s)", strings.Join(append(args, options...), ", "))
+}
+
+// given is an argument of a call by its name.
+func given(name, value string) string {
+	var taken []string
+	if slices.Contains(callWords, name) || slices.Contains(reserved[:33], name) || strings.TrimRight(identifier(name, &taken), "_") != strings.TrimRight(name, "_") {
+		return "**{" + strconv.Quote(name) + ": " + value + "}"
+	}
+	return name + " = " + value
 }
 
 // ordered are an entity's fields in an order in which an operation can assign them: what

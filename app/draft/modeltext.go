@@ -167,7 +167,7 @@ func (m *modelling) denied(i int) bool {
 func (m *modelling) observed(i int) bool {
 	o := &m.f.Ops[i]
 	_, dropped := m.dropped(i, "models")
-	return o.Field() && !dropped && slices.Contains(m.fields[o.Entity], o.FieldName) && !m.denied(i)
+	return m.counts[i] != "" || o.Field() && !dropped && slices.Contains(m.fields[o.Entity], o.FieldName) && !m.denied(i)
 }
 
 // reads writes the observers of an entity's fields.
@@ -184,6 +184,14 @@ func (m *modelling) reads(e string) (acts int) {
 		}
 		kind, _ := m.typed(e, f)
 		returns, why := kind, fmt.Sprintf("%s; the rules below explain what it answered in %d calls", o.Pure, n)
+		if of := m.counts[i]; of != "" {
+			body := "count(" + of + ")"
+			if m.ends(of) {
+				body = "count(" + of + ", lambda x: x." + live + ")"
+			}
+			m.line("\ndef are_%s(): return %s\n%s = observer(%s, returns = int, models = are_%s,\n    guess = %s)", f, body, name, strconv.Quote(o.Name), f, strconv.Quote(why))
+			continue
+		}
 		if strings.HasPrefix(kind, "enum") {
 			returns = cmp.Or(e, system) + "." + f
 		}

@@ -1,49 +1,94 @@
 package draft
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
 
-// recall finds a field that nothing reads: what instances are made with, as answers of
-// later calls tell it.
+// recall finds fields that are numbers which calls move: what instances are made with, as
+// answers of later calls tell it, and what an operation reads now and then.
 func (m *modelling) recall(entity string) {
 	makers, ops := m.makers(entity), slices.DeleteFunc(m.of(entity), func(i int) bool { return m.f.Ops[i].Pure != "" })
-	if len(makers) != 1 || len(ops) == 0 || len(ops) > 5 {
+	if len(makers) > 1 || len(ops) == 0 {
 		return
 	}
-	maker := makers[0]
-	for k, slot := range m.f.Ops[maker].Slots {
-		if slot.Kind != "int" {
-			continue
+	maker, starts := -1, []int{-1}
+	if len(makers) == 1 {
+		maker = makers[0]
+		for k, slot := range m.f.Ops[maker].Slots {
+			if slot.Kind == "int" {
+				starts = append(starts, k)
+			}
 		}
-		field := m.inputs[maker][k]
-		if m.read(entity, field) {
-			continue
-		}
+	}
+	follow := func(n number, field string) {
 		ways := make([]int, len(ops))
-		best, most := []int(nil), least-1
-		for {
-			if n := m.replay(ops, ways, maker, k, ""); n > most {
-				best, most = slices.Clone(ways), n
+		best, most := number{}, least-1
+		for tried := 0; tried < mostReplays; tried++ {
+			n.ways = ways
+			if told := m.replay(ops, n, ""); told > most {
+				best, most = number{n.maker, n.slot, n.reader, slices.Clone(ways)}, told
 			}
 			at := 0
 			for ; at < len(ways); at++ {
-				if ways[at]++; ways[at] < 4 {
+				if ways[at] = m.nextWay(ops[at], ways[at], n.reader >= 0); ways[at] > 0 {
 					break
 				}
-				ways[at] = 0
 			}
 			if at == len(ways) {
 				break
 			}
 		}
-		if best != nil {
-			m.replay(ops, best, maker, k, field)
-			m.fields[entity] = append(m.fields[entity], field)
+		if best.ways != nil {
+			m.replay(ops, best, field)
+			if best.reader < 0 {
+				m.fields[entity] = append(m.fields[entity], field)
+			}
 		}
 	}
+	for _, k := range starts[1:] {
+		if field := m.inputs[maker][k]; !m.read(entity, field) {
+			follow(number{maker, k, -1, nil}, field)
+		}
+	}
+	for _, i := range m.of(entity) {
+		if !m.f.Recorded || !m.f.Ops[i].Field() {
+			continue
+		}
+		for _, k := range starts {
+			follow(number{maker, k, i, nil}, m.f.Ops[i].FieldName)
+		}
+	}
+}
+
+// mostReplays bounds how many ways are tried in which operations may move a number.
+const mostReplays = 40_000
+
+// number is a number that calls move: from an argument of what makes the instance, or from
+// 0 (slot -1), as an operation reads it (-1: none does), changed by each operation in one way.
+type number struct {
+	maker, slot, reader int
+	ways                []int
+}
+
+// nextWay is the next way in which an operation may change a number: 0 it keeps it, 1 less
+// its argument, 2 more, 3 replaced by it; of what is read, 4 one more, 5 one less, 6 back to 0.
+func (m *modelling) nextWay(op, way int, read bool) int {
+	o := &m.f.Ops[op]
+	takes := false
+	for k := range o.Slots {
+		takes = takes || k != o.Handle && o.Slots[k].Kind == "int"
+	}
+	switch way++; {
+	case way <= 3 && takes:
+		return way
+	case way > 6 || !read:
+		return 0
+	}
+	return max(way, 4)
 }
 
 // read reports whether an operation reads a field of that name.
@@ -56,28 +101,46 @@ func (m *modelling) read(entity, field string) bool {
 	return false
 }
 
-// replay follows a number through all sequences: from an argument of the maker, changed
-// by each operation in one way (0 kept, 1 less the argument, 2 more, 3 replaced). It
-// returns how many answers are the number, before or after; -1 if one is not. With a
-// field, it notes the number in the steps.
-func (m *modelling) replay(ops, ways []int, maker, slot int, field string) int {
+// replay follows a number through all sequences. It returns how many answers are the number,
+// before or after; -1 if one is not. With a field, it notes the number in the steps.
+func (m *modelling) replay(ops []int, n number, field string) int {
 	moved, told := 0, 0
 	asked := map[int][2]bool{} // by operation: whether its answers are the number before, after
 	for _, list := range m.f.Sequences {
 		held := map[string]int64{}
+		if n.maker < 0 {
+			held[""] = 0
+		}
 		for i := range list {
 			s := &list[i]
-			if s.Op == maker && !s.Refused && s.Broken == "" {
-				if n, ok := s.Args[slot].(int64); ok {
-					held[s.Made] = n
+			if m.f.Ops[s.Op].Left != "" && !s.Refused {
+				clear(held) // nobody knows what it did
+				continue
+			}
+			if s.Op == n.maker && !s.Refused && s.Broken == "" {
+				v, ok := int64(0), true
+				if n.slot >= 0 {
+					v, ok = s.Args[n.slot].(int64)
+				}
+				if ok {
+					held[s.Made] = v
 					if field != "" {
-						s.After = with(s.After, field, n)
+						s.After = with(s.After, field, v)
 					}
 				}
 				continue
 			}
 			at := slices.Index(ops, s.Op)
 			before, known := held[s.On]
+			if answer, ok := s.Value.(int64); s.Op == n.reader && !s.Refused && ok {
+				if known && answer != before {
+					return -1
+				}
+				if told++; known && before != 0 {
+					moved++
+				}
+				held[s.On], before, known = answer, answer, true
+			}
 			if !known {
 				continue
 			}
@@ -87,24 +150,17 @@ func (m *modelling) replay(ops, ways []int, maker, slot int, field string) int {
 			if at < 0 || s.Refused || s.Broken != "" {
 				continue
 			}
-			o := &m.f.Ops[s.Op]
-			after := before
-			for j, a := range s.Args {
-				if n, ok := a.(int64); ok && j != o.Handle && ways[at] > 0 {
-					after = []int64{before, before - n, before + n, n}[ways[at]]
-					break
-				}
-			}
+			after := m.moved(s, before, n.ways[at])
 			held[s.On] = after
 			if field != "" {
 				s.After = with(s.After, field, after)
 			}
-			if n, ok := s.Value.(int64); ok {
+			if answer, ok := s.Value.(int64); ok && n.reader < 0 {
 				is, met := asked[s.Op]
 				if !met {
 					is = [2]bool{true, true}
 				}
-				asked[s.Op] = [2]bool{is[0] && n == before, is[1] && n == after}
+				asked[s.Op] = [2]bool{is[0] && answer == before, is[1] && answer == after}
 				if is = asked[s.Op]; !is[0] && !is[1] {
 					return -1
 				}
@@ -121,6 +177,145 @@ func (m *modelling) replay(ops, ways []int, maker, slot int, field string) int {
 	return told
 }
 
+// moved is what a call makes of a number.
+func (m *modelling) moved(s *Step, before int64, way int) int64 {
+	if way >= 4 {
+		return []int64{before + 1, before - 1, 0}[way-4]
+	}
+	for j, a := range s.Args {
+		if n, ok := a.(int64); ok && j != m.f.Ops[s.Op].Handle && way > 0 {
+			return []int64{before - n, before + n, n}[way-1]
+		}
+	}
+	return before
+}
+
+// countedBy is the entity whose instances, but for those that were ended, an operation counts
+// each time.
+func (m *modelling) countedBy(op int) (string, bool) {
+	for _, e := range m.entities() {
+		if e == "" || m.f.Ops[op].Entity != "" {
+			continue
+		}
+		seen, is := map[int]bool{}, true
+		for _, list := range m.f.Sequences {
+			live := map[string]bool{}
+			for _, s := range list {
+				switch o := &m.f.Ops[s.Op]; {
+				case s.Refused:
+				case s.Op == op:
+					n, ok := s.Value.(int64)
+					seen[len(live)], is = true, is && ok && n == int64(len(live))
+				case o.Makes && o.Entity == e:
+					live[s.Made] = true
+				case o.Entity == e && o.Ends != "":
+					delete(live, s.On)
+				}
+			}
+		}
+		if is && len(seen) > least {
+			return e, true
+		}
+	}
+	return "", false
+}
+
+// unsteady reports whether what an operation reads changes though nothing was called of which
+// the draft could say that it changes it.
+func (m *modelling) unsteady(op int) bool {
+	for _, list := range m.f.Sequences {
+		was := map[string]any{}
+		for _, s := range list {
+			o := &m.f.Ops[s.Op]
+			switch v, known := was[s.On]; {
+			case s.Refused:
+			case s.Op == op && known && v != s.Value:
+				return true
+			case s.Op == op:
+				was[s.On] = s.Value
+			case o.Left != "":
+				clear(was)
+			case o.Entity == m.f.Ops[op].Entity && o.Pure == "":
+				delete(was, s.On)
+			}
+		}
+	}
+	return false
+}
+
+// toggle is a hidden field: one operation sets it, another one takes it back (-1: none does).
+type toggle struct{ set, unset int }
+
+// findFlags looks for flags that explain the refusals that nothing else does.
+func (m *modelling) findFlags(entity string) {
+	ops := slices.DeleteFunc(m.of(entity), func(i int) bool { return m.f.Ops[i].Pure != "" })
+	all := map[string]toggle{}
+	for _, a := range ops {
+		for _, b := range append([]int{-1}, ops...) {
+			if name := "after_" + m.names[a]; a != b {
+				if b >= 0 {
+					name += "_until_" + m.names[b]
+				}
+				all[name] = toggle{a, b}
+			}
+		}
+	}
+	if len(all) > 100 {
+		return
+	}
+	for name, f := range all {
+		m.follow(entity, name, f)
+	}
+	for _, i := range m.of(entity) {
+		taken, refused := m.splitCalls(i)
+		list := m.conds(i)
+		if _, ok := m.allowed(taken, refused, list); ok || len(refused) < least {
+			continue
+		}
+		n := m.naming(i)
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			list = append(list, n.fieldOf(name))
+		}
+		t, ok := m.allowed(taken, refused, list)
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			if ok && slices.Contains(strings.Fields(t.text), n.self+"."+name) && !slices.Contains(m.fields[entity], name) {
+				m.fields[entity], m.flags[name] = append(m.fields[entity], name), all[name]
+			}
+		}
+	}
+}
+
+// allowed is when an operation is allowed. A trace is no experiment: there, what was seen once
+// is no rule.
+func (m *modelling) allowed(taken, refused []*Step, list []term) (term, bool) {
+	kills := 1
+	if m.f.Recorded {
+		if kills = least; len(taken) < least {
+			return term{}, false
+		}
+	}
+	return separate(taken, refused, list, 3, kills)
+}
+
+// follow notes a flag in the steps.
+func (m *modelling) follow(entity, name string, f toggle) {
+	for _, list := range m.f.Sequences {
+		on := map[string]bool{}
+		for i := range list {
+			s := &list[i]
+			o := &m.f.Ops[s.Op]
+			if o.Makes || o.Entity != entity {
+				continue
+			}
+			s.Before = with(s.Before, name, on[s.On])
+			if !s.Refused && s.Broken == "" && (s.Op == f.set || s.Op == f.unset) {
+				on[s.On] = s.Op == f.set
+			}
+			s.After = with(s.After, name, on[s.On])
+		}
+	}
+}
+
 func with(s State, field string, v any) State {
 	if s == nil {
 		s = State{}
@@ -134,7 +329,15 @@ func with(s State, field string, v any) State {
 // that nothing explains is skipped.
 func (m *modelling) decideFields(entity string) {
 	for _, i := range m.of(entity) {
-		if _, no := m.dropped(i, "models"); m.f.Ops[i].Field() && len(m.f.Sequences) > 0 && !no {
+		_, no := m.dropped(i, "models")
+		if m.f.Recorded && m.f.Ops[i].Field() && !no {
+			if e, ok := m.countedBy(i); ok {
+				m.counts[i], no = e, true
+			} else if m.unsteady(i) {
+				m.why[entity+"."+m.f.Ops[i].FieldName], no = "contradicted: it changes without a call of "+cmp.Or(entity, "the system itself"), true
+			}
+		}
+		if m.f.Ops[i].Field() && len(m.f.Sequences) > 0 && !no {
 			m.fields[entity] = append(m.fields[entity], m.f.Ops[i].FieldName)
 		}
 	}
@@ -153,6 +356,9 @@ func (m *modelling) decideFields(entity string) {
 		}
 		switch moves := m.countChangers(entity, worst); {
 		case worst == "":
+			if m.f.Recorded {
+				m.findFlags(entity)
+			}
 			m.conditions(entity)
 			return
 		case len(by) == 1 && moves >= 2 && !m.f.Ops[by[0]].Makes:
@@ -191,6 +397,15 @@ func (m *modelling) effect(i int, field string) (term, bool) {
 			return term{}, false
 		}
 	}
+	if f, is := m.flags[field]; is {
+		switch {
+		case i == f.set:
+			return constant(true), true
+		case i == f.unset || o.Makes:
+			return constant(false), true
+		}
+		return term{}, true
+	}
 	changes := o.Makes
 	for _, s := range taken {
 		if s.Spread {
@@ -209,7 +424,13 @@ func (m *modelling) effect(i int, field string) (term, bool) {
 		fields = m.fields[o.Entity]
 	}
 	list := n.terms(fields, o.Slots, o.Handle)
-	t, ok := explain(taken, list, func(s *Step) (any, bool) { v, ok := s.After[field]; return v, ok && v != nil }, m.conds(i))
+	t, ok := explain(taken, list, func(s *Step) (any, bool) {
+		v, ok := s.After[field]
+		if _, knew := s.Before[field]; m.f.Recorded && !o.Makes && !knew {
+			return nil, false // what it was is not known
+		}
+		return v, ok && v != nil
+	}, m.conds(i))
 	if ok && t.text == n.self+"."+field && !o.Makes {
 		t.text = ""
 	}
@@ -257,7 +478,7 @@ func (m *modelling) conditions(entity string) {
 		if len(refused) == 0 {
 			continue
 		}
-		if _, ok := separate(taken, refused, m.conds(i), 3); !ok || len(taken) == 0 {
+		if _, ok := m.allowed(taken, refused, m.conds(i)); !ok || len(taken) == 0 {
 			why := "refused"
 			if slices.ContainsFunc(refused, func(s *Step) bool { return s.Broken != "" }) {
 				why = refused[slices.IndexFunc(refused, func(s *Step) bool { return s.Broken != "" })].Broken
