@@ -111,34 +111,27 @@ func drivePaths(s string) string {
 	if !strings.Contains(s, `:\`) {
 		return s
 	}
-	var out strings.Builder
-	before := ' '
-	for i := 0; i < len(s); {
-		if c := s[i] | 0x20; 'a' <= c && c <= 'z' && !isWord(before) && strings.HasPrefix(s[i+1:], `:\`) {
-			if n := pathEnd(s[i+3:]); n > 0 {
-				out.WriteString("<PATH>")
-				i += 3 + n
-				before, _ = utf8.DecodeLastRuneInString(s[:i])
-				continue
-			}
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		out.WriteString(s[i : i+size])
-		before = r
-		i += size
-	}
-	return out.String()
+	return replacePaths(s, 3, func(s string) bool {
+		c := s[0] | 0x20
+		return 'a' <= c && c <= 'z' && strings.HasPrefix(s[1:], `:\`)
+	})
 }
 
 // slashPaths replaces /... where no word stands before the slash.
 func slashPaths(s string) string {
+	return replacePaths(s, 1, func(s string) bool { return s[0] == '/' })
+}
+
+// replacePaths replaces paths that begin with a lead of so many bytes, where no word
+// stands before.
+func replacePaths(s string, lead int, begins func(string) bool) string {
 	var out strings.Builder
 	before := ' '
 	for i := 0; i < len(s); {
-		if s[i] == '/' && !isWord(before) {
-			if n := pathEnd(s[i+1:]); n > 0 {
+		if !isWord(before) && begins(s[i:]) {
+			if n := pathEnd(s[i+lead:]); n > 0 {
 				out.WriteString("<PATH>")
-				i += 1 + n
+				i += lead + n
 				before, _ = utf8.DecodeLastRuneInString(s[:i])
 				continue
 			}

@@ -3,6 +3,7 @@ package operator
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -78,62 +79,41 @@ func (c *Campaign) childrenTable(s *state) campaign.Exhibit {
 
 // operatorMatrix is how often operators were applied with success, by bucket.
 func (c *Campaign) operatorMatrix(t *tally) (campaign.Exhibit, bool) {
-	var ops []int
-	var buckets []textop.Bucket
-	for a := range t.applied {
-		if !slices.Contains(ops, a.op) {
-			ops = append(ops, a.op)
-		}
-		if !slices.Contains(buckets, a.bucket) {
-			buckets = append(buckets, a.bucket)
-		}
-	}
-	slices.Sort(ops)
-	slices.Sort(buckets)
-	m := campaign.Matrix{Measures: campaign.OfCounts}
-	for _, b := range buckets {
-		m.Columns = append(m.Columns, BucketLabel(b))
-	}
-	for _, op := range ops {
-		m.Rows = append(m.Rows, c.base.Registry().Entries()[op].Meta.ID)
-		var row []campaign.MatrixCell
-		for _, b := range buckets {
-			n := t.applied[application{op, b}]
-			row = append(row, cell(n.ok, n.total(), ""))
-		}
-		m.Cells = append(m.Cells, row)
-	}
-	return campaign.Exhibit{Kind: "matrix", Title: "Applications that gave a child, by operator and bucket", Matrix: &m}, len(ops) > 0
+	return countMatrix("Applications that gave a child, by operator and bucket", t.applied, func(a application) (int, textop.Bucket) { return a.op, a.bucket },
+		func(op int) string { return c.base.Registry().Entries()[op].Meta.ID }, BucketLabel)
 }
 
 // kindMatrix is how many children came about, by bucket and surface.
 func (c *Campaign) kindMatrix(t *tally) (campaign.Exhibit, bool) {
-	var buckets []textop.Bucket
-	var surfaces []textop.Surface
-	for k := range t.kinds {
-		if !slices.Contains(buckets, k.bucket) {
-			buckets = append(buckets, k.bucket)
+	return countMatrix("Children that came about, by bucket and surface", t.kinds, func(k kind) (textop.Bucket, textop.Surface) { return k.bucket, k.surface },
+		BucketLabel, func(s textop.Surface) string { return orAny(string(s)) })
+}
+
+// countMatrix shows counts by two of their properties.
+func countMatrix[K comparable, R, C cmp.Ordered](title string, counts map[K]statusCount, at func(K) (R, C), row func(R) string, column func(C) string) (campaign.Exhibit, bool) {
+	columns, cells := map[C]bool{}, map[R]map[C]statusCount{}
+	for k, n := range counts {
+		r, c := at(k)
+		if cells[r] == nil {
+			cells[r] = map[C]statusCount{}
 		}
-		if !slices.Contains(surfaces, k.surface) {
-			surfaces = append(surfaces, k.surface)
-		}
+		columns[c], cells[r][c] = true, n
 	}
-	slices.Sort(buckets)
-	slices.Sort(surfaces)
 	m := campaign.Matrix{Measures: campaign.OfCounts}
-	for _, s := range surfaces {
-		m.Columns = append(m.Columns, orAny(string(s)))
+	sorted := slices.Sorted(maps.Keys(columns))
+	for _, c := range sorted {
+		m.Columns = append(m.Columns, column(c))
 	}
-	for _, b := range buckets {
-		m.Rows = append(m.Rows, BucketLabel(b))
-		var row []campaign.MatrixCell
-		for _, s := range surfaces {
-			n := t.kinds[kind{b, s}]
-			row = append(row, cell(n.ok, n.total(), ""))
+	for _, r := range slices.Sorted(maps.Keys(cells)) {
+		m.Rows = append(m.Rows, row(r))
+		var list []campaign.MatrixCell
+		for _, c := range sorted {
+			n := cells[r][c]
+			list = append(list, cell(n.ok, n.total(), ""))
 		}
-		m.Cells = append(m.Cells, row)
+		m.Cells = append(m.Cells, list)
 	}
-	return campaign.Exhibit{Kind: "matrix", Title: "Children that came about, by bucket and surface", Matrix: &m}, len(m.Rows) > 0
+	return campaign.Exhibit{Kind: "matrix", Title: title, Matrix: &m}, len(m.Rows) > 0
 }
 
 // skewTable lists the operators that gave most and fewest children.

@@ -100,7 +100,7 @@ func (e *evaluator) node(n *node) *Failure {
 	f := e.group(n, fmt.Sprintf("'cannot' failed: %d branch(es) passed", passed))
 	f.Want = "no branch of " + f.Path + " to hold, but " + first.path + " does" + first.describe()
 	if l := first.singleLeaf(); l != nil {
-		f.Want = l.wantNot()
+		f.Want = l.want("not ")
 		f.Target, f.Op, f.Text = l.target, "cannot "+l.op, l.value
 		f.Line, f.Col = l.at.Line, l.at.Col
 		f.actual = e.actual(l)
@@ -165,13 +165,13 @@ func (e *evaluator) leaf(n *node) *Failure {
 	case r.Err != nil && n.op == "json_type" && r.Err.Category == speclang.Schema:
 		// Text that is no JSON is of no JSON type: an assertion that does not
 		// hold, so that a can group may go on to the next branch.
-		f := e.leafFailure(n, Assertion, "the text is not JSON", n.want(), &v)
+		f := e.leafFailure(n, Assertion, "the text is not JSON", n.want(""), &v)
 		f.Saw = "the text is not JSON"
 		return f
 	case r.Err != nil && n.op == "when" && r.Err.Category == speclang.Schema:
 		// What the condition looks at is of another shape: it does not hold.
 		why := strings.Replace(r.Err.Message, "spec_lang sub expects numeric args", "<, > and - take numbers", 1)
-		f := e.leafFailure(n, Assertion, why, n.want(), &v)
+		f := e.leafFailure(n, Assertion, why, n.want(""), &v)
 		f.Saw = why
 		return f
 	case r.Err != nil:
@@ -179,7 +179,7 @@ func (e *evaluator) leaf(n *node) *Failure {
 	case r.Truthy():
 		return nil
 	}
-	f = e.leafFailure(n, Assertion, "expected "+n.want(), n.want(), &v)
+	f = e.leafFailure(n, Assertion, "expected "+n.want(""), n.want(""), &v)
 	switch n.op {
 	case "evaluate", "when":
 		e.showOperands(f, n, v)
@@ -329,7 +329,7 @@ func (n *node) leaves() []*node {
 func (n *node) describe() string {
 	var wants []string
 	for _, l := range n.leaves() {
-		wants = append(wants, l.want())
+		wants = append(wants, l.want(""))
 	}
 	if len(wants) == 0 {
 		return ""
@@ -337,38 +337,21 @@ func (n *node) describe() string {
 	return ": " + strings.Join(wants, " and ")
 }
 
-// want is what a leaf expects, in words.
-func (n *node) want() string {
+// want is what a leaf expects, in words; not is "not " for one of a cannot group.
+func (n *node) want(not string) string {
 	switch n.op {
 	case "contain":
-		return n.target + " to contain " + quoteClipped(n.value)
+		return n.target + " " + not + "to contain " + quoteClipped(n.value)
 	case "regex":
-		return n.target + " to match " + pattern(n.value)
+		return n.target + " " + not + "to match " + pattern(n.value)
 	case "json_type":
-		return n.target + " to be JSON of type " + n.value
+		return n.target + " " + not + "to be JSON of type " + n.value
 	case "exists":
-		return "the path that " + n.target + " names to exist"
+		return "the path that " + n.target + " names " + not + "to exist"
 	case "when":
-		return clipped(n.value, 200)
+		return not + clipped(n.value, 200)
 	}
-	return n.target + " to satisfy " + clipped(n.value, 200)
-}
-
-// wantNot is what a leaf of a cannot group expects, in words.
-func (n *node) wantNot() string {
-	switch n.op {
-	case "contain":
-		return n.target + " not to contain " + quoteClipped(n.value)
-	case "regex":
-		return n.target + " not to match " + pattern(n.value)
-	case "json_type":
-		return n.target + " not to be JSON of type " + n.value
-	case "exists":
-		return "the path that " + n.target + " names not to exist"
-	case "when":
-		return "not " + clipped(n.value, 200)
-	}
-	return n.target + " not to satisfy " + clipped(n.value, 200)
+	return n.target + " " + not + "to satisfy " + clipped(n.value, 200)
 }
 
 // quoteClipped is a text in quotes, in one line of bearable length.

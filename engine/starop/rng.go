@@ -2,6 +2,7 @@ package starop
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
 	"slices"
@@ -27,7 +28,7 @@ func (g *generator) Hash() (uint32, error) { return 0, fmt.Errorf("unhashable: r
 
 // Attr implements [starlark.HasAttrs].
 func (g *generator) Attr(name string) (starlark.Value, error) {
-	fn := method(name)
+	fn := methods[name]
 	if fn == nil {
 		return nil, nil
 	}
@@ -40,7 +41,7 @@ func (g *generator) Attr(name string) (starlark.Value, error) {
 }
 
 // AttrNames implements [starlark.HasAttrs].
-func (g *generator) AttrNames() []string { return slices.Clone(methodNames) }
+func (g *generator) AttrNames() []string { return slices.Sorted(maps.Keys(methods)) }
 
 // call is the arguments of a method.
 type call struct {
@@ -53,53 +54,28 @@ func (c call) unpack(pairs ...any) error {
 	return starlark.UnpackArgs(c.name, c.args, c.kwargs, pairs...)
 }
 
-var methodNames = []string{
-	"betavariate", "choice", "choices", "expovariate", "gammavariate", "gauss", "getrandbits", "getstate", "normalvariate", "randbytes", "randint",
-	"random", "randrange", "sample", "setstate", "shuffle", "triangular", "uniform",
-}
-
-func method(name string) func(*generator, call) (starlark.Value, error) {
-	switch name {
-	case "random":
-		return func(g *generator, c call) (starlark.Value, error) {
-			return starlark.Float(g.rand.Float64()), c.unpack()
-		}
-	case "getrandbits":
-		return (*generator).getrandbits
-	case "randrange":
-		return (*generator).randrange
-	case "randint":
-		return (*generator).randint
-	case "choice":
-		return (*generator).choice
-	case "choices":
-		return (*generator).choices
-	case "shuffle":
-		return (*generator).shuffle
-	case "sample":
-		return (*generator).sample
-	case "randbytes":
-		return (*generator).randbytes
-	case "getstate":
-		return (*generator).getstate
-	case "setstate":
-		return (*generator).setstate
-	case "uniform":
-		return pairDraw("a", "b", (*pyrand.Rand).Uniform)
-	case "gauss":
-		return normal((*pyrand.Rand).Gauss)
-	case "normalvariate":
-		return normal((*pyrand.Rand).Normal)
-	case "gammavariate":
-		return shaped((*pyrand.Rand).Gamma)
-	case "betavariate":
-		return shaped((*pyrand.Rand).Beta)
-	case "triangular":
-		return (*generator).triangular
-	case "expovariate":
-		return (*generator).expovariate
-	}
-	return nil
+// methods are those of random.Random.
+var methods = map[string]func(*generator, call) (starlark.Value, error){
+	"random": func(g *generator, c call) (starlark.Value, error) {
+		return starlark.Float(g.rand.Float64()), c.unpack()
+	},
+	"getrandbits":   (*generator).getrandbits,
+	"randrange":     (*generator).randrange,
+	"randint":       (*generator).randint,
+	"choice":        (*generator).choice,
+	"choices":       (*generator).choices,
+	"shuffle":       (*generator).shuffle,
+	"sample":        (*generator).sample,
+	"randbytes":     (*generator).randbytes,
+	"getstate":      (*generator).getstate,
+	"setstate":      (*generator).setstate,
+	"uniform":       pairDraw("a", "b", (*pyrand.Rand).Uniform),
+	"gauss":         normal((*pyrand.Rand).Gauss),
+	"normalvariate": normal((*pyrand.Rand).Normal),
+	"gammavariate":  shaped((*pyrand.Rand).Gamma),
+	"betavariate":   shaped((*pyrand.Rand).Beta),
+	"triangular":    (*generator).triangular,
+	"expovariate":   (*generator).expovariate,
 }
 
 // number is an argument that may be an integer or a float.

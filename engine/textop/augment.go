@@ -53,13 +53,7 @@ func augmentations() []builtin {
 		}),
 		op("case", "Write words in another case: all large, all small, first large, in turn.", "5, 15, 35, 65 or 100 percent of the words.", "promptfoo camelcase; PyRIT converters", "percent", func(d *draft) string {
 			form := d.choice("form", caseForms)
-			c, out := d.coin(d.share()), d.out()
-			words(d.text, func(blanks, word string) {
-				out = append(out, blanks...)
-				if !c.flip() {
-					out = append(out, word...)
-					return
-				}
+			return d.eachWord(0, func(out []byte, word string) []byte {
 				n := 0
 				for _, r := range word {
 					upper := form == "upper" || form == "alternating" && n%2 == 1 || form == "title" && n == 0 || form == "last" && n+utf8.RuneLen(r) == len(word)
@@ -77,8 +71,8 @@ func augmentations() []builtin {
 					out = utf8.AppendRune(out, r)
 					n++
 				}
+				return out
 			})
-			return d.done(out)
 		}),
 		op("camel_case", "Join words without blanks, each with a large first letter.", "5, 15, 35, 65 or 100 percent of the words.", "promptfoo camelcase", "percent", func(d *draft) string {
 			c, out := d.coin(d.share()), d.out()
@@ -94,16 +88,9 @@ func augmentations() []builtin {
 		op("emphasis", "Put words into quotes, stars, brackets or tildes.", "5, 15, 35, 65 or 100 percent of the words.", "PyRIT converters; Markdown", "percent", func(d *draft) string {
 			pair := d.choice("pair", emphases)
 			half := len(pair) / 2
-			c, out := d.coin(d.share()), d.out()
-			words(d.text, func(blanks, word string) {
-				out = append(out, blanks...)
-				if word == "" || !c.flip() {
-					out = append(out, word...)
-					return
-				}
-				out = append(append(append(out, pair[:half]...), word...), pair[half:]...)
+			return d.eachWord(1, func(out []byte, word string) []byte {
+				return append(append(append(out, pair[:half]...), word...), pair[half:]...)
 			})
-			return d.done(out)
 		}),
 	}
 }

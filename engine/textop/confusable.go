@@ -88,13 +88,7 @@ func confusables() []builtin {
 			StrengthDoc: "5, 15, 35, 65 or 100 percent of the words.",
 			Grows:       "percent", Origin: "Unicode TR39, whole-script confusables; garak badchars (arXiv 2106.09898)",
 		}, apply: func(d *draft) string {
-			c, out := d.coin(d.share()), d.out()
-			words(d.text, func(blanks, word string) {
-				out = append(out, blanks...)
-				if !c.flip() {
-					out = append(out, word...)
-					return
-				}
+			return d.eachWord(0, func(out []byte, word string) []byte {
 				column := d.rng.Index(3)
 				for _, r := range word {
 					if like := lookalike(r); like != "" {
@@ -102,8 +96,8 @@ func confusables() []builtin {
 					}
 					out = utf8.AppendRune(out, r)
 				}
+				return out
 			})
-			return d.done(out)
 		}},
 	}
 }

@@ -45,7 +45,7 @@ func lettered() []builtin {
 	var list []builtin
 	for _, a := range letterings {
 		list = append(list, builtin{meta: meta("op_spell_"+a.id, a.purpose, byShare, a.origin), apply: func(d *draft) string {
-			return d.eachWord(func(out []byte, word string) []byte {
+			return d.eachWord(1, func(out []byte, word string) []byte {
 				return cipherWide(out, strings.ToLower(word), func(r rune) rune {
 					if at := slices.Index(a.from, r); at >= 0 {
 						return a.to[at]
@@ -58,7 +58,7 @@ func lettered() []builtin {
 	swap := meta("op_lex_rare_words", "Replace common words by rarer ones of the same meaning.", byShare, "word swaps by frequency; TextAttack WordSwap")
 	swap.Risk = Low
 	list = append(list, builtin{meta: swap, apply: func(d *draft) string {
-		return d.eachWord(func(out []byte, word string) []byte {
+		return d.eachWord(1, func(out []byte, word string) []byte {
 			core := strings.TrimRight(word, ".,;:!?")
 			rare, ok := rarer[strings.ToLower(core)]
 			if !ok {
@@ -74,7 +74,7 @@ func lettered() []builtin {
 		byShare, "translation attacks (arXiv 2310.02446), without a model")
 	list = append(list, builtin{meta: foreign, apply: func(d *draft) string {
 		at := d.index("language", len(languages))
-		return d.eachWord(func(out []byte, word string) []byte {
+		return d.eachWord(1, func(out []byte, word string) []byte {
 			core := strings.TrimRight(word, ".,;:!?")
 			known, ok := dictionary[strings.ToLower(core)]
 			if !ok {
@@ -114,11 +114,12 @@ func bijection(d *draft) string {
 	}))
 }
 
-// eachWord writes a share of the words by f.
-func (d *draft) eachWord(f func(out []byte, word string) []byte) string {
+// eachWord writes a share of the words by f. Those of fewer bytes than least are
+// passed over; with 0, a coin is thrown for blanks at the end of the text as well.
+func (d *draft) eachWord(least int, f func(out []byte, word string) []byte) string {
 	c, out := d.coin(d.share()), d.out()
 	words(d.text, func(blanks, word string) {
-		if out = append(out, blanks...); word != "" && c.flip() {
+		if out = append(out, blanks...); len(word) >= least && c.flip() {
 			out = f(out, word)
 			return
 		}

@@ -30,20 +30,14 @@ func invisibles() []builtin {
 		}),
 		op("zero_width_all", "Put an invisible character behind every visible one of a share of the words.", "5, 15, 35, 65 or 100 percent of the words.", "PyRIT ZeroWidthConverter", "percent", func(d *draft) string {
 			mark := d.choice("mark", []string{"\u200b", "\u2060", "\u2063", "\u00ad"})
-			c, out := d.coin(d.share()), d.out()
-			words(d.text, func(blanks, word string) {
-				out = append(out, blanks...)
-				if !c.flip() {
-					out = append(out, word...)
-					return
-				}
+			return d.eachWord(0, func(out []byte, word string) []byte {
 				for i := 0; i < len(word); {
 					j := clusterEnd(word, i)
 					out = append(append(out, word[i:j]...), mark...)
 					i = j
 				}
+				return out
 			})
-			return d.done(out)
 		}),
 		op("soft_hyphen", "Put soft hyphens into words, which are shown only at the end of a line.", between, "garak badchars (arXiv 2106.09898)", "places", func(d *draft) string {
 			return d.insertMarks([]string{"\u00ad"}, 1)
@@ -55,17 +49,12 @@ func invisibles() []builtin {
 			return d.insertMarks([]string{"\u200e", "\u200f", "\u061c", "\u2066\u2069", "\u2067\u2069", "\u2068\u2069", "\u202a\u202c", "\u202b\u202c"}, 1)
 		}),
 		op("bidi_override", "Store words backwards under an override of direction, so that they are shown forwards.", "5, 15, 35, 65 or 100 percent of the words.", "garak badchars reordering (arXiv 2106.09898); PyRIT BidiConverter", "percent", func(d *draft) string {
-			c, out := d.coin(d.share()), d.out()
-			words(d.text, func(blanks, word string) {
-				out = append(out, blanks...)
-				if !c.flip() || len(word) < 2 {
-					out = append(out, word...)
-					return
+			return d.eachWord(0, func(out []byte, word string) []byte {
+				if len(word) < 2 {
+					return append(out, word...)
 				}
-				out = append(out, "\u202e"...)
-				out = append(appendReversed(out, word), "\u202c"...)
+				return append(appendReversed(append(out, "\u202e"...), word), "\u202c"...)
 			})
-			return d.done(out)
 		}),
 		{meta: Meta{
 			ID: "op_inv_deletion", BucketTags: bags, SurfaceTags: anywhere(), Risk: Medium, Controls: true,

@@ -57,22 +57,8 @@ func letterforms() []builtin {
 		}
 		return func(d *draft) string {
 			name := d.choice("style", names)
-			c, out := d.coin(d.share()), d.out()
-			var s *style
-			for i := range list {
-				if list[i].name == name {
-					s = &list[i]
-				}
-			}
-			words(d.text, func(blanks, word string) {
-				out = append(out, blanks...)
-				if !c.flip() {
-					out = append(out, word...)
-					return
-				}
-				out = cipherWide(out, word, s.in)
-			})
-			return d.done(out)
+			at := slices.Index(names, name)
+			return d.eachWord(0, func(out []byte, word string) []byte { return cipherWide(out, word, list[at].in) })
 		}
 	}
 	withStyle := func(b builtin, list []style) builtin {
@@ -88,16 +74,9 @@ func letterforms() []builtin {
 		withStyle(op("circled_letters", "Write words in letters in circles, squares or parentheses.", byShare, "PyRIT UnicodeSubstitution and its kind", "percent", styled(circled)), circled),
 		withStyle(op("fullwidth", "Write words in the wide letters of East Asian typesetting.", byShare, "PyRIT converters; common filter bypass", "percent", styled(fullform)), fullform),
 		op("superscript", "Write letters and digits as raised characters.", byShare, "PyRIT SuperscriptConverter; promptfoo", "percent", func(d *draft) string {
-			c, out := d.coin(d.share()), d.out()
-			words(d.text, func(blanks, word string) {
-				out = append(out, blanks...)
-				if !c.flip() {
-					out = append(out, word...)
-					return
-				}
-				out = cipherWide(out, word, raise)
+			return d.eachWord(0, func(out []byte, word string) []byte {
+				return cipherWide(out, word, raise)
 			})
-			return d.done(out)
 		}),
 		op("diacritics", "Put an accent on letters.", "5, 15, 35, 65 or 100 percent of the Latin letters.", "PyRIT DiacriticConverter", "percent", func(d *draft) string {
 			accent := rune(0x300 + d.index("accent", 16))
@@ -118,27 +97,17 @@ func letterforms() []builtin {
 			})
 		}),
 		op("decompose", "Take accented letters and Hangul syllables apart into their pieces, which look the same (normal form D).", "5, 15, 35, 65 or 100 percent of the words.", "Unicode UAX #15; garak badchars (arXiv 2106.09898)", "percent", func(d *draft) string {
-			c, out := d.coin(d.share()), d.out()
-			words(d.text, func(blanks, word string) {
-				out = append(out, blanks...)
-				if c.flip() && !ascii(word) {
-					out = norm.NFD.AppendString(out, word)
-				} else {
-					out = append(out, word...)
+			return d.eachWord(0, func(out []byte, word string) []byte {
+				if ascii(word) {
+					return append(out, word...)
 				}
+				return norm.NFD.AppendString(out, word)
 			})
-			return d.done(out)
 		}),
 		op("compatibility", "Replace characters by their compatibility forms: ligatures, half-width kana, numbers in one sign.", "5, 15, 35, 65 or 100 percent of the places.", "Unicode UAX #15, normal form KC", "percent", compatibility),
 		op("hangul_jamo", "Write Hangul syllables as separate letters, the way they are typed.", "5, 15, 35, 65 or 100 percent of the syllables.", "transliteration attacks; Unicode chapter 3.12", "percent", hangulJamo),
 		op("regional_letters", "Write words in the letters of which flags are made.", byShare, "PyRIT emoji converters; promptfoo emoji", "percent", func(d *draft) string {
-			c, out := d.coin(d.share()), d.out()
-			words(d.text, func(blanks, word string) {
-				out = append(out, blanks...)
-				if !c.flip() {
-					out = append(out, word...)
-					return
-				}
+			return d.eachWord(0, func(out []byte, word string) []byte {
 				for i := range len(word) {
 					if isLetter(word[i]) {
 						// A blank of zero width keeps two letters from becoming a flag.
@@ -147,8 +116,8 @@ func letterforms() []builtin {
 						out = append(out, word[i])
 					}
 				}
+				return out
 			})
-			return d.done(out)
 		}),
 	}
 }

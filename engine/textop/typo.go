@@ -143,13 +143,7 @@ func typos() []builtin {
 		}),
 		op("separators", "Join the characters of words by a sign.", "5, 15, 35, 65 or 100 percent of the words.", "PyRIT StringJoinConverter, CharacterSpaceConverter", "percent", func(d *draft) string {
 			sign := d.choice("sign", []string{"-", ".", "_", " ", "*", "/", "|", "·", "+", "~"})
-			c, out := d.coin(d.share()), d.out()
-			words(d.text, func(blanks, word string) {
-				out = append(out, blanks...)
-				if !c.flip() {
-					out = append(out, word...)
-					return
-				}
+			return d.eachWord(0, func(out []byte, word string) []byte {
 				for i := 0; i < len(word); {
 					j := clusterEnd(word, i)
 					if i > 0 {
@@ -158,8 +152,8 @@ func typos() []builtin {
 					out = append(out, word[i:j]...)
 					i = j
 				}
+				return out
 			})
-			return d.done(out)
 		}),
 		op("split_words", "Break words in two, as a filter of words does not expect.", "1, 2, 4, 8 or 16 places.", "token splitting; TextBugger (arXiv 1812.05271)", "edits", func(d *draft) string {
 			n := d.edits()

@@ -124,12 +124,7 @@ even one system may then have quite different rates.
 Exit codes: 0 nothing new, 1 the newer run has findings that the older has not.`,
 		Example: `  thresh compare latest~1 latest`,
 		Args:    cobra.ExactArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error {
-			st, err := a.app.ExistingStore(dir)
-			if err != nil {
-				return err
-			}
-			defer st.Close()
+		RunE: a.inStore(&dir, func(_ *cobra.Command, st *app.Store, args []string) error {
 			changed, err := st.Compare(args[0], args[1])
 			if err != nil {
 				return err
@@ -147,7 +142,7 @@ Exit codes: 0 nothing new, 1 the newer run has findings that the older has not.`
 				return exitError(1)
 			}
 			return nil
-		},
+		}),
 	}
 	registerStore(c, &dir)
 	c.Flags().BoolVar(&asJSON, "json", false, "JSON instead of text")

@@ -39,12 +39,7 @@ changed document has no such case.`,
 			if job.Times < 1 {
 				return usagef("--times must be at least 1, got %d", job.Times)
 			}
-			st, err := a.app.ExistingStore(dir)
-			if err != nil {
-				return err
-			}
-			defer st.Close()
-			return a.replay(c.Context(), st, args[0], job)
+			return a.withStore(dir, func(st *app.Store) error { return a.replay(c.Context(), st, args[0], job) })
 		},
 	}
 	registerStore(c, &dir)
@@ -123,12 +118,7 @@ verified and replaces it in the stored run.`,
 			if budget < 1 {
 				return usagef("--budget must be at least 1, got %d", budget)
 			}
-			st, err := a.app.ExistingStore(dir)
-			if err != nil {
-				return err
-			}
-			defer st.Close()
-			return a.shrink(c.Context(), st, args[0], budget)
+			return a.withStore(dir, func(st *app.Store) error { return a.shrink(c.Context(), st, args[0], budget) })
 		},
 	}
 	registerStore(c, &dir)

@@ -30,12 +30,7 @@ func (a *application) listCommand() *cobra.Command {
   thresh list --verdict fail --limit 5
   thresh list --json | jq -r '.[].run_id'`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			st, err := a.app.ExistingStore(dir)
-			if err != nil {
-				return err
-			}
-			defer st.Close()
+		RunE: a.inStore(&dir, func(_ *cobra.Command, st *app.Store, _ []string) error {
 			runs, err := st.Runs(q)
 			if err != nil {
 				return err
@@ -50,7 +45,7 @@ func (a *application) listCommand() *cobra.Command {
 				return nil
 			}
 			return a.showRuns(runs)
-		},
+		}),
 	}
 	registerStore(c, &dir)
 	c.Flags().IntVar(&q.Limit, "limit", 50, "at most this many")

@@ -20,12 +20,7 @@ finding or run: of the newest run if none is named. It serves until interrupted.
 		Example: `  thresh open F-3fa9c1d2e0
   thresh open latest~1`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			st, err := a.app.ExistingStore(dir)
-			if err != nil {
-				return err
-			}
-			defer st.Close()
+		RunE: a.inStore(&dir, func(c *cobra.Command, st *app.Store, args []string) error {
 			page, err := pageOf(st, first(args, "latest"))
 			if err != nil {
 				return err
@@ -42,7 +37,7 @@ finding or run: of the newest run if none is named. It serves until interrupted.
 				}
 			}
 			return p.wait()
-		},
+		}),
 	}
 	registerStore(c, &dir)
 	c.Flags().BoolVar(&show, "print", false, "print the address and open no browser")

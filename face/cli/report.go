@@ -58,6 +58,23 @@ unique beginning of one, "latest" (the default) or "latest~1".`,
 	return c
 }
 
+// withStore does something with a store that is there.
+func (a *application) withStore(dir string, do func(*app.Store) error) error {
+	st, err := a.app.ExistingStore(dir)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	return do(st)
+}
+
+// inStore is a verb on a store that is there; dir is known once the flags are.
+func (a *application) inStore(dir *string, do func(*cobra.Command, *app.Store, []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		return a.withStore(*dir, func(st *app.Store) error { return do(c, st, args) })
+	}
+}
+
 // first is the first argument, or def.
 func first(args []string, def string) string {
 	if len(args) > 0 {

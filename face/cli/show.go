@@ -36,12 +36,7 @@ folder; for a finding it takes the first case, whatever CASE says.`,
   thresh show F-3fa9c1d2e0 --raw minimized > crash.bin
   thresh show latest --materialize 17`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			st, err := a.app.ExistingStore(dir)
-			if err != nil {
-				return err
-			}
-			defer st.Close()
+		RunE: a.inStore(&dir, func(c *cobra.Command, st *app.Store, args []string) error {
 			what := first(args, "latest")
 			if c.Flags().Changed("materialize") {
 				folder, err := a.app.Materialize(c.Context(), st, what, materialize)
@@ -85,7 +80,7 @@ folder; for a finding it takes the first case, whatever CASE says.`,
 				fmt.Fprintf(a.io.Err, "nothing is lost. Continue with:\n  %s\n", app.ShellLine(app.ResumeCommand(dir, rec.RunID)))
 			}
 			return err
-		},
+		}),
 	}
 	registerStore(c, &dir)
 	c.Flags().StringVar(&raw, "raw", "", "write the bytes of the finding's `PART`: minimized or input")
@@ -144,12 +139,7 @@ Run them with thresh run.`,
 		Example: `  thresh promote F-3fa9c1d2e0 --to regressions
   thresh run regressions`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			st, err := a.app.ExistingStore(dir)
-			if err != nil {
-				return err
-			}
-			defer st.Close()
+		RunE: a.inStore(&dir, func(c *cobra.Command, st *app.Store, args []string) error {
 			files, err := a.app.Promote(c.Context(), st, args[0], to)
 			if err != nil {
 				return err
@@ -158,7 +148,7 @@ Run them with thresh run.`,
 				fmt.Fprintln(a.io.Out, name)
 			}
 			return nil
-		},
+		}),
 	}
 	registerStore(c, &dir)
 	c.Flags().StringVar(&to, "to", promoteFolder, "`FOLDER` that gets a folder for the finding")

@@ -28,14 +28,9 @@ func (a *application) tryCaseCommand() *cobra.Command {
 	var index int64
 	c := &cobra.Command{
 		Use: app.TryVerb + " RUN", Short: "Execute one case of a stored run, and say nothing", Hidden: true, Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			st, err := a.app.ExistingStore(dir)
-			if err != nil {
-				return err
-			}
-			defer st.Close()
+		RunE: a.inStore(&dir, func(c *cobra.Command, st *app.Store, args []string) error {
 			return a.app.Try(c.Context(), st, args[0], k, index, input)
-		},
+		}),
 	}
 	registerStore(c, &dir)
 	c.Flags().IntVar(&k, "campaign", 0, "place of the campaign in the run")
