@@ -201,7 +201,7 @@ func (a *App) Replay(ctx context.Context, st *Store, finding string, job ReplayJ
 	switch x, ok := campaign.As[campaign.Refiner](r.campaign); {
 	case conf.Rerun.Same == 0 && len(conf.Observed) > 0:
 		out.Now = conf.Outcome.Title
-	case ok && conf.Rerun.Same > 0 && f.Minimized == nil:
+	case ok && conf.Rerun.Same > 0 && (f.Minimized == nil || f.Minimized.Size == f.Minimized.From):
 		if out.Now, _ = x.Refine(conf.Outcome.Title, f.Severity, conf.Outcome); out.Now == f.Title {
 			out.Now = ""
 		}

@@ -203,17 +203,18 @@ func (c *Campaign) rateTitle(p *payload, k *sample) string {
 	v := &c.invariants[p.Invariant]
 	what := fmt.Sprintf("%s in %s", v.ID, c.scenarios[p.Scenario].name)
 	low, high := score.Wilson(k.Passed, k.Runs)
-	seen := fmt.Sprintf("%d of %d runs held (%s, 95%% interval %s)", k.Passed, k.Runs, score.Percent(rateOf(k.Passed, k.Runs)), score.Percents(low, high))
+	interval := " (95% interval " + score.Percents(low, high) + ")"
+	seen := fmt.Sprintf("%d of %d runs held", k.Passed, k.Runs)
 	switch k.Answer {
 	case score.Undecided.String():
-		return fmt.Sprintf("%s: undecided: %s, which neither shows min_pass_rate %g nor rules it out", what, seen, v.MinRate)
+		return fmt.Sprintf("%s: undecided: %s%s, which neither shows min_pass_rate %g nor rules it out", what, seen, interval, v.MinRate)
 	case score.Fails.String():
 		if k.Plain {
 			what = v.ID + ": also without faults"
 		}
-		return fmt.Sprintf("%s: %s, less than min_pass_rate %g: %s", what, seen, v.MinRate, k.Reason)
+		return fmt.Sprintf("%s: %s, less than min_pass_rate %g: %s%s", what, seen, v.MinRate, k.Reason, interval)
 	}
-	return what + ": " + seen
+	return what + ": " + seen + interval
 }
 
 func rateOf(passed, runs int) float64 { return float64(passed) / float64(max(1, runs)) }
