@@ -16,6 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/flakestorm/mutation"
 	"github.com/thresh-dev/thresh/contract/flakestorm/verify"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/agentcall"
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
@@ -71,6 +72,7 @@ func (b *builder) build() {
 	c.seed = cfg.Seed
 	c.reach = reachOf(&cfg.Agent)
 	c.agent = agentPlan(&cfg.Agent, cfg.Advanced, filepath.Dir(b.spec.Path), b.k.getenv, b.keyMissing)
+	b.requirements()
 	b.self()
 	given := slices.Concat(secretPairs(slices.Concat(cfg.Agent.Env, cfg.Agent.Headers)), b.system())
 	for _, p := range given {
@@ -89,6 +91,23 @@ func (b *builder) build() {
 	if len(c.known) == 0 && c.written == nil && !b.list.HasErrors() {
 		b.vacuous("--phase names the phases to run", "nothing would be tested: none of the phases %s is configured", strings.Join(c.phases, ", "))
 	}
+}
+
+// requirements are the packages of an agent in Python that Thresh starts.
+func (b *builder) requirements() {
+	file := b.set.Get(OptInstall, "")
+	if file == "" {
+		return
+	}
+	text, err := b.readAt(file)
+	p := &b.c.agent
+	switch {
+	case err != nil:
+		b.fail(diag.Diagnostic{Code: "flakestorm.option"}, "--%s: %v", OptInstall, err)
+	case p.Python == nil && p.Command == nil && p.Start == nil && (p.MCP == nil || len(p.MCP.Argv) == 0):
+		b.fail(diag.Diagnostic{Code: "flakestorm.option", Hint: "install them where the agent runs, or let agent.command start it"}, "--%s is for an agent that Thresh starts", OptInstall)
+	}
+	p.Packages = &agentcall.Packages{File: file, Text: string(text)}
 }
 
 // self puts the running program in the place of what stands for it.

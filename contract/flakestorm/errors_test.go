@@ -119,6 +119,7 @@ func TestOptions(t *testing.T) {
 		{flakestorm.OptPhase, "contract", "there is no contract to check"},
 		{flakestorm.OptPhase, "replay", "there is no session to replay"},
 		{flakestorm.OptOnly, "true", "--replay-only needs --replay"},
+		{flakestorm.OptInstall, "errors_test.go", "--requirements is for an agent that Thresh starts"},
 	} {
 		text := "agent: {endpoint: \"http://localhost:1/\"}\ngolden_prompts: [hi]\ninvariants: [{type: completes}]\n"
 		if tc.name == flakestorm.OptRuns {
@@ -128,7 +129,7 @@ func TestOptions(t *testing.T) {
 		if tc.value == "high_latency" {
 			options[flakestorm.OptPhase] = []string{flakestorm.PhaseContract}
 		}
-		_, list := flakestorm.New(flakestorm.Targets{}).Compile(t.Context(), campaign.Spec{Path: "doc.yaml", Data: []byte(text)}, campaign.Settings{Options: options})
+		_, list := flakestorm.New(flakestorm.Targets{}).Compile(t.Context(), campaign.Spec{Path: "doc.yaml", Data: []byte(text)}, campaign.Settings{Options: options, Read: os.ReadFile})
 		if !list.HasErrors() || !strings.Contains(list.Error(), tc.want) {
 			t.Errorf("--%s %s: %v, want %s", tc.name, tc.value, list, tc.want)
 		}

@@ -61,6 +61,9 @@ func (c *Campaign) startSearch(m *mutator.Mutator) *searchState {
 		Seed: mutator.FingerprintOf(c.spec.SeedBase.String()).Exact, Units: make([]int, len(c.units)),
 		Ops: len(m.Registry().Entries()), Steps: c.spec.Steps, Calls: c.planned(),
 	}
+	for _, e := range m.Registry().Entries() {
+		cfg.Parts = append(cfg.Parts, e.Meta.Grows == "percent")
+	}
 	known := map[searchKind]int{}
 	for i, u := range c.units {
 		k := searchKind{meeting(u.seed, c.spec.Constraints.KeepControls), c.spec.Strength}

@@ -30,7 +30,10 @@ type Plan struct {
 	// Start is the program that is the agent, or nil for one that is running
 	// already. HTTP, Chat and MCP by URL may have one.
 	Start *Start
-	Reset Reset
+	// Packages are installed for the agent's process, in an environment of its own;
+	// nil: it runs in that of Thresh.
+	Packages *Packages `json:",omitempty"`
+	Reset    Reset
 	// Concurrency is how many calls the agent gets at once, from all lanes of
 	// this process together; 0: as many as come.
 	Concurrency int
@@ -38,6 +41,10 @@ type Plan struct {
 	// ends as TooLarge. 0: DefaultMaxReply.
 	MaxReply int64
 }
+
+// Packages are those of Python that an agent requires: a file as pip reads it, and the
+// text it held when the plan was made.
+type Packages struct{ File, Text string }
 
 // OwnProcess reports whether each lane has its own agent process, so that
 // what the agent sends meanwhile belongs to that lane's case.

@@ -41,6 +41,7 @@ type planner struct {
 	same    wheel // groups, to try again
 	how     wheel // moves from a group
 	alike   bool  // all replies are
+	most    int   // nests of the kind that has most
 	unit    wheel
 	likely  []wheel // operators of a kind, by what they led to
 	hidden  []wheel // by how much of the text they hide
@@ -71,7 +72,7 @@ func (s *Search) Propose(n int) []Proposal {
 	at, inner := s.cursor, s.nested
 	for i := range list {
 		switch {
-		case p.stuck(at) && inner < p.nests() && p.dice.chance(coded):
+		case p.stuck(at) && inner < p.most && p.dice.chance(coded):
 			list[i] = p.nest(inner)
 			inner++
 		case s.wins == 0 && float64(at) < surveyed*float64(s.cfg.Calls) && (at < len(s.usable)+len(s.cfg.First) || p.dice.chance(further)):
@@ -89,6 +90,9 @@ func (s *Search) Propose(n int) []Proposal {
 // weigh makes the wheels of the round.
 func (p *planner) weigh() {
 	p.alike = p.repliesAllAlike()
+	for _, list := range p.nests {
+		p.most = max(p.most, len(list))
+	}
 	for i := range p.cells {
 		c := &p.cells[i]
 		w := 0.0
@@ -171,7 +175,7 @@ func (p *planner) strength(k *Kind, op int) int {
 }
 
 // survey is one operator after the other, on a unit that takes it: all at the
-// least strength, then at others.
+// strength that is tried first, then at others.
 func (p *planner) survey(at int) Proposal {
 	first := p.cfg.First
 	early := at < len(first)
@@ -185,7 +189,10 @@ func (p *planner) survey(at int) Proposal {
 	for i := range p.cfg.Units {
 		unit := (at + i) % len(p.cfg.Units)
 		if k := p.kind(unit); slices.Contains(k.Ops, op) {
-			strength := k.Least + (2*pass+op*min(pass, 1))%(k.Most-k.Least+1)
+			strength := p.cfg.start(k, op)
+			if pass > 0 {
+				strength = k.Least + (2*pass+op)%(k.Most-k.Least+1)
+			}
 			if early {
 				strength = first[at].Strength
 			}
@@ -265,50 +272,72 @@ func (p *planner) stuck(at int) bool {
 	return p.alike || float64(p.asked) > patience*float64(p.cfg.Calls)
 }
 
-// nests is how many codes there are, alone and twice in one another, for the unit
-// that has most.
-func (p *planner) nests() int {
-	most := 0
-	for _, k := range p.cfg.Kinds {
-		most = max(most, len(k.Codes))
+// inThrees is how many codes, the likeliest, are tried in threes.
+const inThrees = 6
+
+// nests are codes alone at their greatest strength, then in one another, those of the
+// likeliest codes first: pairs, these again with a stronger inner one, and threes.
+func (c *Config) nests(k *Kind) (list [][]mutator.Link) {
+	for _, op := range k.Codes {
+		list = append(list, []mutator.Link{{Op: op, Strength: k.Most}})
 	}
-	if p.cfg.Steps < 2 {
-		return most
+	if c.Steps < 2 {
+		return list
 	}
-	return most + 2*most*most
+	add := func(n, depth int, inner func(op int) int) {
+		for _, t := range tuples(n, depth) {
+			var chain []mutator.Link
+			for at, i := range t {
+				l := mutator.Link{Op: k.Codes[i], Strength: c.start(k, k.Codes[i])}
+				if at == 0 {
+					l.Strength = inner(l.Op)
+				}
+				chain = append(chain, l)
+			}
+			list = append(list, chain)
+		}
+	}
+	add(len(k.Codes), 2, func(op int) int { return c.start(k, op) })
+	add(len(k.Codes), 2, func(int) int { return (k.Least + k.Most) / 2 })
+	if c.Steps > 2 {
+		add(min(len(k.Codes), inThrees), 3, func(op int) int { return c.start(k, op) })
+	}
+	return list
 }
 
-// nest is one of them: each alone at its greatest strength, then pairs at the least,
-// then with the inner one at a middle one, those of the likeliest codes first.
+// tuples are all of a size of the numbers below n, those of the least numbers first.
+func tuples(n, size int) (list [][]int) {
+	if size == 0 {
+		return [][]int{nil}
+	}
+	for _, t := range tuples(n, size-1) {
+		for i := range n {
+			list = append(list, append(slices.Clone(t), i))
+		}
+	}
+	slices.SortStableFunc(list, func(a, b []int) int { return slices.Max(a) - slices.Max(b) })
+	return list
+}
+
+// start is the strength at which an operator is first tried: the least at which much of
+// the text is changed.
+func (c *Config) start(k *Kind, op int) int {
+	if op < len(c.Parts) && c.Parts[op] {
+		return (k.Least + k.Most) / 2
+	}
+	return k.Least
+}
+
+// nest is one of the nests of a unit's kind.
 func (p *planner) nest(at int) Proposal {
-	unit := at % len(p.cfg.Units)
-	for range p.cfg.Units {
-		if len(p.kind(unit).Codes) > 0 {
-			break
-		}
-		unit = (unit + 1) % len(p.cfg.Units)
-	}
-	k := p.kind(unit)
-	x := Proposal{Unit: unit, how: nest}
-	if at < len(k.Codes) {
-		x.Chain = []mutator.Link{{Op: k.Codes[at], Strength: k.Most}}
-		return x
-	}
-	at -= len(k.Codes)
-	pairs := len(k.Codes) * len(k.Codes)
-	again := at >= pairs
-	at %= pairs
-	ring := int(math.Sqrt(float64(at))) // pairs whose less likely code is this one: 2*ring+1 of them
-	inner, outer := ring, ring
-	if rest := at - ring*ring; rest < 2*ring {
-		if inner = rest / 2; rest%2 > 0 {
-			inner, outer = outer, inner
+	for i := range p.cfg.Units {
+		unit := (at + i) % len(p.cfg.Units)
+		if list := p.nests[p.cfg.Units[unit]]; len(list) > 0 {
+			return Proposal{Unit: unit, Chain: slices.Clone(list[at%len(list)]), how: nest}
 		}
 	}
-	x.Chain = []mutator.Link{{Op: k.Codes[inner], Strength: k.Least}, {Op: k.Codes[outer], Strength: k.Least}}
-	if again {
-		x.Chain[0].Strength = (k.Least + k.Most) / 2
-	}
+	x := p.random() // no unit takes a code
+	x.how = nest
 	return x
 }
 

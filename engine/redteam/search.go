@@ -22,6 +22,7 @@ type Config struct {
 	Kinds []Kind
 	Units []int          // the kind of each unit
 	Ops   int            // operators in the registry
+	Parts []bool         // of each, whether it changes more of the text with more strength, and little at the least
 	Steps int            // of the longest chain
 	Calls int64          // that will be made about
 	First []mutator.Link // what is surveyed before all operators are
@@ -99,7 +100,8 @@ func (t tried) mean(prior float64) float64 { return (t.won + prior) / (t.n + 1) 
 // Search is what a search knows. The zero value is of no use; see [New].
 type Search struct {
 	cfg    *Config
-	usable []int // operators that some unit takes
+	usable []int              // operators that some unit takes
+	nests  [][][]mutator.Link // by kind: codes alone and in one another
 	round  uint64
 	asked  int64
 	wins   int64
@@ -131,8 +133,12 @@ func New(cfg *Config) *Search {
 		usable = append(usable, k.Ops...)
 	}
 	slices.Sort(usable)
+	var nests [][][]mutator.Link
+	for i := range cfg.Kinds {
+		nests = append(nests, cfg.nests(&cfg.Kinds[i]))
+	}
 	return &Search{
-		cfg: cfg, usable: slices.Compact(usable), byKey: map[cellKey]int{}, byOps: map[string]int{}, force: map[[2]int]tried{},
+		cfg: cfg, usable: slices.Compact(usable), nests: nests, byKey: map[cellKey]int{}, byOps: map[string]int{}, force: map[[2]int]tried{},
 		draw: make([]tried, cfg.Ops), hides: make([]tried, cfg.Ops), keep: make([]tried, cfg.Ops), units: make([]tried, len(cfg.Units)),
 	}
 }

@@ -1,6 +1,7 @@
 package redteam_test
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"testing"
@@ -87,7 +88,7 @@ func TestCodesInCodes(t *testing.T) {
 		}
 		return seen
 	}
-	want := [][2]int{{7, 7}, {7, 2}, {2, 7}, {2, 2}, {7, 5}, {5, 7}, {2, 5}, {5, 2}, {5, 5}}
+	want := [][2]int{{7, 7}, {7, 2}, {2, 7}, {2, 2}, {7, 5}, {2, 5}, {5, 7}, {5, 2}, {5, 5}}
 	for name, seen := range map[string][][2]int{"alike": pairs(func(int) uint32 { return 1 }, 4000), "no success": pairs(func(at int) uint32 { return uint32(at) }, 40)} {
 		if !inOrder(want, seen) {
 			t.Errorf("%s: %v", name, seen)
@@ -139,5 +140,28 @@ func TestAlikeReplies(t *testing.T) {
 	led := share(func(op int) uint32 { return uint32(op) })
 	if alike < 0.6 || led > 0.5 {
 		t.Errorf("%.2f of the chains hide the text where all replies are alike, %.2f where they differ", alike, led)
+	}
+}
+
+// Where chains may be long enough, codes are tried in threes too; an operator that hides
+// little at its least strength begins at a middle one.
+func TestCodesInThrees(t *testing.T) {
+	s := redteam.New(&redteam.Config{
+		Seed: 5, Kinds: []redteam.Kind{{Ops: []int{0, 1, 2}, Codes: []int{1, 2}, Least: 1, Most: 5}}, Units: []int{0}, Ops: 3, Parts: []bool{false, false, true}, Steps: 3, Calls: 4000,
+	})
+	seen := make(map[string]bool)
+	for range 12 {
+		plan := s.Propose(10)
+		var results []redteam.Result
+		for _, p := range plan {
+			seen[fmt.Sprint(p.Chain)] = true
+			results = append(results, redteam.Result{Chain: p.Chain, Asked: true})
+		}
+		s = s.Learn(plan, results)
+	}
+	for _, want := range []string{"[{1 1} {1 1} {1 1}]", "[{2 3} {1 1} {2 3}]", "[{2 3}]"} {
+		if !seen[want] {
+			t.Errorf("%s was not tried", want)
+		}
 	}
 }

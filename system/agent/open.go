@@ -53,6 +53,11 @@ func (a *Agents) Open(ctx context.Context, plan agentcall.Plan, lane int, extra 
 	if plan.MaxReply == 0 {
 		plan.MaxReply = agentcall.DefaultMaxReply
 	}
+	if plan.Packages != nil {
+		if err := equip(ctx, &plan); err != nil {
+			return nil, err
+		}
+	}
 	s, err := a.join(&plan)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,54 @@
+package agent
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/system/python"
+)
+
+// equip has the agent's process run in an environment that has its packages.
+func equip(ctx context.Context, p *agentcall.Plan) error {
+	setting := ""
+	if p.Python != nil {
+		setting = p.Python.Plan.Python
+	}
+	dir, err := python.Environment(ctx, setting, p.Packages.File, p.Packages.Text)
+	if err != nil {
+		return err
+	}
+	bin := filepath.Join(dir, "bin")
+	within := func(argv, env *[]string) {
+		*env = append(slices.Clone(*env), "VIRTUAL_ENV="+dir, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+		if own := filepath.Join(bin, (*argv)[0]); filepath.Base((*argv)[0]) == (*argv)[0] && exists(own) {
+			*argv = append([]string{own}, (*argv)[1:]...)
+		}
+	}
+	switch { // each is a value that other plans may have too
+	case p.Python != nil:
+		x := *p.Python
+		x.Plan.Python = filepath.Join(bin, "python")
+		p.Python = &x
+	case p.Command != nil:
+		x := *p.Command
+		within(&x.Argv, &x.Env)
+		p.Command = &x
+	case p.Start != nil:
+		x := *p.Start
+		within(&x.Argv, &x.Env)
+		p.Start = &x
+	case p.MCP != nil:
+		x := *p.MCP
+		within(&x.Argv, &x.Env)
+		p.MCP = &x
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
