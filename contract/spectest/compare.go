@@ -52,7 +52,7 @@ func compare(want, have string) comparison {
 
 // plain reports that the two values say all there is to say.
 func (c comparison) plain() bool {
-	return c.diff == "" && len(c.places) == 0 && differs(c.want, c.have) == ""
+	return c.diff == "" && len(c.places) == 0 && (differs(c.want, c.have) == "" || strconv.Quote(c.want) == c.have || c.want == strconv.Quote(c.have))
 }
 
 // write says in the text of a failure how the values differ.
@@ -129,6 +129,10 @@ func differs(want, have string) string {
 		return more("the expected text begins with", rest) + ", the actual one does not"
 	}
 	switch {
+	case strconv.Quote(want) == have:
+		return "the actual value is in double quotes, as a text is in JSON, the expected one is not"
+	case want == strconv.Quote(have):
+		return "the expected value is in double quotes, as a text is in JSON, the actual one is not"
 	case norm.NFC.String(want) == norm.NFC.String(have):
 		return fmt.Sprintf("the same characters in another composition: %+q and %+q", want, have)
 	case strings.EqualFold(want, have):

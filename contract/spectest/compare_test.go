@@ -14,6 +14,8 @@ func TestCompare(t *testing.T) {
 		{"Ada \n", "Ada", "differs:  the expected text ends with \" \\n\", the actual one does not\n"},
 		{"Ada", "\tAda", "differs:  the actual text begins with \"\\t\", the expected one does not\n"},
 		{"  Ada", "Ada", "differs:  the expected text begins with \"  \", the actual one does not\n"},
+		{"200", "\"200\"", "differs:  the actual value is in double quotes, as a text is in JSON, the expected one is not\n"},
+		{"\"3\"", "3", "differs:  the expected value is in double quotes, as a text is in JSON, the actual one is not\n"},
 		{"Ada", "Adam", "actual:   \"Adam\"\n"},
 		{"mAda", "Ada", "actual:   \"Ada\"\n"},
 		{"Ada", "ADA", "differs:  in upper and lower case alone\n"},

@@ -88,7 +88,7 @@ func TestInfix(t *testing.T) {
 	if _, used, _ := x.Parse("status == 1 or $ == 2 or status == 3"); strings.Join(used, " ") != "status json" {
 		t.Errorf("looks at %v", used)
 	}
-	for name, want := range map[string]string{"equals": "did you mean eq?", "equls": "did you mean eq?", "containz": "did you mean contains?", "zzzzzz": ""} {
+	for name, want := range map[string]string{"equals": "did you mean eq?", "equls": "did you mean eq?", "containz": "did you mean contains?", "it": "did you mean subject?", "zzzzzz": ""} {
 		if got := speclang.Near(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}

@@ -41,7 +41,9 @@ func Near(name string) string {
 	}
 	list := Symbols()
 	for a := range aliases {
-		list = append(list, a)
+		if len(a) > 3 { // nearly any short word is like another one
+			list = append(list, a)
+		}
 	}
 	slices.Sort(list)
 	hint := diag.DidYouMean(name, list)

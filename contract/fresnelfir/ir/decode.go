@@ -85,6 +85,9 @@ func (s *Source) Within(at Place, keys ...string) Place {
 		s.index(&s.tree.Root)
 	}
 	n := s.nodes[at.Pos]
+	if n == &s.tree.Root { // sections of a model in the language are where that begins
+		n = n.At(strings.TrimPrefix(at.Path, "$."))
+	}
 	for _, k := range keys {
 		next := n.Get(k)
 		path := doctree.KeyPath(at.Path, k)
