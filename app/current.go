@@ -135,8 +135,7 @@ func (a *App) current(ctx context.Context, r *revived, what string, swap func(*c
 	set := NewBundle().Fill(campaign.Settings{Seed: r.settings.Seed, Options: r.settings.Options})
 	swap(&set)
 	c, err := Compile(ctx, []Document{d}, set)
-	var list diag.List
-	if errors.As(err, &list) {
+	if list, ok := errors.AsType[diag.List](err); ok {
 		a.warn(list)
 		return c, a.inapplicable(ctx, what, r, true, "", "the document is refused")
 	}

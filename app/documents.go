@@ -65,8 +65,7 @@ func (a *App) Documents(paths []string, set campaign.Settings) (docs []Document,
 // Faults is all that is wrong with documents of which none will be run.
 func Faults(ctx context.Context, docs []Document, set campaign.Settings) diag.List {
 	c, err := Compile(ctx, docs, NewBundle().Fill(set))
-	var list diag.List
-	if errors.As(err, &list) {
+	if list, ok := errors.AsType[diag.List](err); ok {
 		return list
 	}
 	return c.Warnings

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -78,9 +79,7 @@ func (a *App) Judge(ctx context.Context, job JudgeJob) (out []Judged, list diag.
 	for _, j := range judges {
 		v, why := j.judge(ctx, &c, r, job.Trace)
 		id := j.id
-		if id == "" {
-			id = j.kind
-		}
+		id = cmp.Or(id, j.kind)
 		out = append(out, Judged{id, j.kind, j.at.Line, [...]string{"pass", "fail", "unknown"}[v], why})
 	}
 	return out, list, ctx.Err()
@@ -98,8 +97,7 @@ func readJudges(file string, text []byte) (judges []one, list diag.List) {
 		list = append(list, p)
 	}
 	if err != nil {
-		var e *doctree.Error
-		if errors.As(err, &e) {
+		if e, ok := errors.AsType[*doctree.Error](err); ok {
 			fail(e.Pos, "syntax", "", "", "%s", e.Message())
 		} else {
 			fail(doctree.Pos{Line: 1, Col: 1}, "syntax", "", "", "%v", err)

@@ -37,8 +37,7 @@ var (
 func readKnown(file string, text []byte) (map[string]report.Known, error) {
 	doc, err := doctree.Parse(text, doctree.Options{})
 	if err != nil {
-		var e *doctree.Error
-		if errors.As(err, &e) {
+		if e, ok := errors.AsType[*doctree.Error](err); ok {
 			return nil, diag.List{{Code: "known.syntax", Pos: e.Pos.In(file), Message: e.Message(), Source: e.Source}}
 		}
 		return nil, diag.List{{Code: "known.syntax", Pos: diag.Pos{File: file}, Message: err.Error()}}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"os/exec"
@@ -83,24 +84,16 @@ const (
 )
 
 func (j Job) withDefaults() Job {
-	if j.Store == "" {
-		j.Store = DefaultStore
-	}
+	j.Store = cmp.Or(j.Store, DefaultStore)
 	switch {
 	case j.Workers == 0 && j.Fleet != nil:
 		j.Workers = leasesInFlight
 	case j.Workers == 0:
 		j.Workers = runtime.NumCPU()
 	}
-	if j.CaseTimeout == 0 {
-		j.CaseTimeout = DefaultCaseTimeout
-	}
-	if j.Reruns == 0 {
-		j.Reruns = DefaultReruns
-	}
-	if j.Shrink == 0 {
-		j.Shrink = DefaultShrink
-	}
+	j.CaseTimeout = cmp.Or(j.CaseTimeout, DefaultCaseTimeout)
+	j.Reruns = cmp.Or(j.Reruns, DefaultReruns)
+	j.Shrink = cmp.Or(j.Shrink, DefaultShrink)
 	if j.Options == nil {
 		j.Options = make(map[string][]string)
 	}
@@ -257,9 +250,7 @@ func (a *App) Resume(ctx context.Context, runID string, job Job) (campaign.Recor
 		_ = w.Close() // the error above is the one to report
 		return campaign.Record{}, err
 	}
-	if job.Cases == 0 {
-		job.Cases = set.Cases
-	}
+	job.Cases = cmp.Or(job.Cases, set.Cases)
 	return a.drive(ctx, run.Job{Campaigns: c.Campaigns, Sources: c.Sources, Store: st, Writer: w, Journal: j}, m, c.Warnings, job)
 }
 

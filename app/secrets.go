@@ -57,8 +57,7 @@ func revealed(path string, text []byte) ([]byte, []secret.Secret, error) {
 		}
 		return v, ok
 	})
-	var missing *secret.MissingError
-	if errors.As(err, &missing) {
+	if missing, ok := errors.AsType[*secret.MissingError](err); ok {
 		name := secretVariable + strconv.Itoa(missing.N)
 		return nil, nil, diag.WithHint(diag.Environment("%s: a secret that is not stored is needed: %w", path, err),
 			"export "+name+"=..., or put the document back as it was")

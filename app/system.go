@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
@@ -121,12 +122,7 @@ func tryCall(ctx context.Context, x sut.System, p *sut.Plan, ops []sut.Operation
 }
 
 func needsArguments(o *sut.Operation) bool {
-	for _, a := range o.Arguments {
-		if a.Required {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(o.Arguments, func(a sut.Argument) bool { return a.Required })
 }
 
 // anyValue is a value of a type, to try an operation with.

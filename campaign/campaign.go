@@ -197,8 +197,7 @@ func IsTransient(err error) bool {
 
 // IsRedo reports whether err asks for a cold restart, and why.
 func IsRedo(err error) (string, bool) {
-	var r *RedoError
-	if errors.As(err, &r) {
+	if r, ok := errors.AsType[*RedoError](err); ok {
 		return r.Reason, true
 	}
 	return "", false

@@ -52,12 +52,10 @@ func ExitCode(err error) int {
 	if err == nil {
 		return ExitOK
 	}
-	var c *CodedError
-	if errors.As(err, &c) {
+	if c, ok := errors.AsType[*CodedError](err); ok {
 		return c.Code
 	}
-	var l List
-	if errors.As(err, &l) {
+	if _, ok := errors.AsType[List](err); ok {
 		return ExitRefused
 	}
 	return ExitEnvironment

@@ -36,8 +36,7 @@ func Name(file string) string {
 
 // Reason is an error without the path that the message around it names.
 func Reason(err error) string {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err.Error()
 	}
 	return err.Error()

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -129,12 +130,7 @@ func (a *Announcement) Sign(key ed25519.PrivateKey) { a.Signature = ed25519.Sign
 
 // Verify reports whether the announcement was signed by one of the keys.
 func (a Announcement) Verify(keys []ed25519.PublicKey) bool {
-	for _, k := range keys {
-		if ed25519.Verify(k, a.signed(), a.Signature) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(keys, func(k ed25519.PublicKey) bool { return ed25519.Verify(k, a.signed(), a.Signature) })
 }
 
 // WriteKeys makes a pair of keys: the private one in path, readable by its

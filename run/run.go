@@ -83,8 +83,7 @@ func Run(ctx context.Context, job Job, opt Options) (campaign.Record, error) {
 	}
 	r.live.phase.Store(ptr(PhaseDone))
 	stopProgress()
-	var je *journalError
-	if errors.As(err, &je) {
+	if je, ok := errors.AsType[*journalError](err); ok {
 		return campaign.Record{}, diag.Environment("%w", je)
 	}
 	return r.finish(ctx, err)

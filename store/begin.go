@@ -149,8 +149,7 @@ func (s *Store) Resume(runID string) (*Writer, *Journal, error) {
 		return nil, nil, s.noSuchRun(runID)
 	}
 	w, j, err := s.resume(runID)
-	var held *lock.HeldError
-	if errors.As(err, &held) {
+	if _, ok := errors.AsType[*lock.HeldError](err); ok {
 		return nil, nil, diag.WithHint(diag.Environment("run %s is still being written: %w", runID, err),
 			"wait for it to end, or stop it")
 	}

@@ -222,8 +222,7 @@ func (w *Writer) fail(err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err == nil {
-		var at *fs.PathError
-		if errors.As(err, &at) {
+		if at, ok := errors.AsType[*fs.PathError](err); ok {
 			err = at.Err // the file goes by the name that it had before the run began
 		}
 		w.err = diag.WithHint(

@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -120,9 +121,7 @@ func Classify(ops []Op) {
 		o := &ops[i]
 		if v := verb(o.Name, making); v != "" && o.Answers && o.Pure == "" && !o.Makes {
 			o.Makes, o.Entity = true, nounOf(o.Name)
-			if o.Entity == "" {
-				o.Entity = "Thing"
-			}
+			o.Entity = cmp.Or(o.Entity, "Thing")
 		}
 	}
 	for i := range ops { // locker_open(locker, pin) beside locker_new(pin)

@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -157,9 +158,7 @@ func (a *analysis) keyed(names func(e *endpoint, argument string) bool) {
 				continue
 			}
 			name := entityNoun(e.op.Name)
-			if name == "" {
-				name = "Entry"
-			}
+			name = cmp.Or(name, "Entry")
 			r := a.resource(name, nil)
 			if r.keyed == "" && len(r.made) == 0 {
 				r.keyed, e.handle = x.Name, x.Name

@@ -92,12 +92,7 @@ func (m *modelling) nextWay(op, way int, read bool) int {
 
 // read reports whether an operation reads a field of that name.
 func (m *modelling) read(entity, field string) bool {
-	for _, i := range m.of(entity) {
-		if m.f.Ops[i].Field() && m.f.Ops[i].FieldName == field {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.of(entity), func(i int) bool { return m.f.Ops[i].Field() && m.f.Ops[i].FieldName == field })
 }
 
 // replay follows a number through all sequences. It returns how many answers are the number,

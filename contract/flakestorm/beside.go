@@ -1,6 +1,7 @@
 package flakestorm
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -24,9 +25,7 @@ func (c *Campaign) replayComparison(o *campaign.Outcome, x *transcript) []campai
 		}
 		u := &x.Turns[len(x.Turns)-1]
 		expected := s.Expected
-		if expected == "" {
-			expected = "not told"
-		}
+		expected = cmp.Or(expected, "not told")
 		came := "held"
 		if o.Verdict != campaign.VerdictPass {
 			came = o.Title

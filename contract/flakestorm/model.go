@@ -1,6 +1,7 @@
 package flakestorm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,22 +51,16 @@ func (c *Campaign) writer() (agentcall.Plan, error) {
 	case "ollama":
 		return http(base+"/api/generate", fmt.Sprintf(`{"model":%s,"prompt":"{prompt}","stream":false,"options":{"temperature":%g,"num_predict":%d}}`, model, temperature, maxTokens), "response"), nil
 	case "anthropic":
-		if base == "" {
-			base = "https://api.anthropic.com"
-		}
+		base = cmp.Or(base, "https://api.anthropic.com")
 		return http(base+"/v1/messages", fmt.Sprintf(`{"model":%s,"max_tokens":%d,"temperature":%g,"messages":[{"role":"user","content":"{prompt}"}]}`, model, maxTokens, min(temperature, 1)), "content[0].text",
 			[2]string{"x-api-key", key}, [2]string{"anthropic-version", "2023-06-01"}), nil
 	case "google":
-		if base == "" {
-			base = "https://generativelanguage.googleapis.com"
-		}
+		base = cmp.Or(base, "https://generativelanguage.googleapis.com")
 		return http(base+"/v1beta/models/"+m.Name+":generateContent",
 			fmt.Sprintf(`{"contents":[{"parts":[{"text":"{prompt}"}]}],"generationConfig":{"temperature":%g,"maxOutputTokens":%d}}`, temperature, maxTokens), "candidates[0].content.parts[0].text",
 			[2]string{"x-goog-api-key", key}), nil
 	}
-	if base == "" {
-		base = "https://api.openai.com/v1"
-	}
+	base = cmp.Or(base, "https://api.openai.com/v1")
 	chat := &agentcall.Chat{URL: base, Model: m.Name, Temperature: &temperature, MaxTokens: maxTokens, Retries: 2}
 	if key != "" {
 		chat.Headers = [][2]string{{"Authorization", "Bearer " + key}}

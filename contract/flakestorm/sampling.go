@@ -1,6 +1,7 @@
 package flakestorm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -42,9 +43,7 @@ func (k *sample) count(r result, reason string) {
 	case passed:
 		k.Passed++
 	case failed:
-		if k.Reason == "" {
-			k.Reason = reason
-		}
+		k.Reason = cmp.Or(k.Reason, reason)
 	default:
 		return
 	}

@@ -1,6 +1,7 @@
 package fresnelfir
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -181,8 +182,6 @@ func historyExhibits(data []byte) []campaign.Exhibit {
 // bar draws when a call took place.
 func bar(c shownCall, most int) string {
 	end := c.End
-	if end == 0 {
-		end = most + 1
-	}
+	end = cmp.Or(end, most+1)
 	return strings.Repeat("·", c.Begin-1) + strings.Repeat("█", max(end-c.Begin, 1)) + strings.Repeat("·", max(most+1-end, 0))
 }

@@ -1,6 +1,7 @@
 package fresnelfir
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -221,9 +222,7 @@ func exhibits(data []byte) []campaign.Exhibit {
 	}
 	for i, s := range x.Steps {
 		says := strings.Join(s.Changes, "; ")
-		if says == "" {
-			says = "no change"
-		}
+		says = cmp.Or(says, "no change")
 		answer := s.Answer
 		switch {
 		case s.Broke && strings.HasSuffix(s.Result, answer):

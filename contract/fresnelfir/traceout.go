@@ -1,6 +1,7 @@
 package fresnelfir
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -170,9 +171,7 @@ Exit codes: 0 written, 2 a file was refused.`,
 			if x == nil {
 				return diag.Refused("%s is no capsule: thresh promote FINDING writes one", args[0])
 			}
-			if file == "" {
-				file = "-"
-			}
+			file = cmp.Or(file, "-")
 			return d.Write(file, func(w io.Writer) error { return c.writeTrace(w, file, c.retrace(x.Tape)) })
 		},
 	}

@@ -220,8 +220,7 @@ func (c *Campaign) inputName() string {
 
 // mismatch turns what a runner says into what a campaign says.
 func mismatch(err error) error {
-	var m *process.MismatchError
-	if errors.As(err, &m) {
+	if m, ok := errors.AsType[*process.MismatchError](err); ok {
 		return &campaign.RedoError{Reason: m.Error()}
 	}
 	return &campaign.TransientError{Err: err} // a program may be run twice

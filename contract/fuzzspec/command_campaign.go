@@ -180,8 +180,7 @@ otherwise, so that findings can be shown, replayed and shrunk.`,
 				return knownFailure(d, "campaign", fmt.Errorf("start-index must not be negative, got %d", f.start))
 			}
 			err := f.run(ctx, d, o)
-			var code diag.ExitError
-			if errors.As(err, &code) {
+			if _, ok := errors.AsType[diag.ExitError](err); ok {
 				return err
 			}
 			return knownFailure(d, "campaign", err)

@@ -3,6 +3,7 @@ package fuzzspec
 import (
 	"math"
 	"path"
+	"slices"
 	"time"
 
 	"github.com/thresh-dev/thresh/port/process"
@@ -196,12 +197,7 @@ func (r *RunRecord) outcome() (verdict, reason string) {
 }
 
 func containsCode(codes []int, code any) bool {
-	for _, c := range codes {
-		if code == c {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(codes, func(c int) bool { return code == c })
 }
 
 // finalOutcome makes the failure record agree with the evaluation, which has

@@ -188,8 +188,7 @@ func (w *walk) exists(n *doctree.Node, name string) {
 
 // cause is what a system call said, without the path that the message has.
 func cause(err error) string {
-	var e *fs.PathError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err.Error()
 	}
 	return err.Error()

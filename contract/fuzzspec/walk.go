@@ -1,6 +1,7 @@
 package fuzzspec
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -89,9 +90,7 @@ func (w *walk) noVariable(f doctree.Fault) func() diag.Diagnostic {
 		d.Code = codeEnv
 		d.Message = "must be " + envUnbuffered + ", the one variable that may be set"
 		d.Hint = diag.DidYouMean(f.Key, []string{envUnbuffered})
-		if d.Hint == "" {
-			d.Hint = "set it in the command: env " + f.Key + "=... program"
-		}
+		d.Hint = cmp.Or(d.Hint, "set it in the command: env "+f.Key+"=... program")
 		return d
 	}
 }

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -365,9 +366,7 @@ func (k *Contract) mutateOnce(ctx context.Context, d campaign.Desk, f *mutateFla
 // its fields.
 func (f *mutateFlags) applyContext(d campaign.Desk) (*textop.Context, error) {
 	text := f.context
-	if text == "" {
-		text = "{}"
-	}
+	text = cmp.Or(text, "{}")
 	ctx, list := textop.ParseContext([]byte(text))
 	for i := range list {
 		list[i].Pos.File = "--ctx"

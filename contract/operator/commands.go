@@ -389,9 +389,7 @@ that had a part in it.`,
 				for _, v := range verdicts {
 					for _, op := range v.Operators {
 						at := v.At
-						if at == 0 {
-							at = now
-						}
+						at = cmp.Or(at, now)
 						stats.Report(string(v.Bucket), op, v.Judgement, v.Score, at)
 					}
 				}

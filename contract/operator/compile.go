@@ -230,8 +230,7 @@ func (c *compiler) seeds(camp *Campaign, here bool) {
 			if errors.Is(err, io.EOF) {
 				break
 			}
-			var list diag.List
-			if errors.As(err, &list) {
+			if list, ok := errors.AsType[diag.List](err); ok {
 				if c.list = append(c.list, list...); len(c.list) > 1000 {
 					return
 				}

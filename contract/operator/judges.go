@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -105,9 +106,7 @@ func (d *decoder) target(s *doctree.Section) {
 			d.Report(diag.Error, x.PosOf("type"), "unknown-word", x.At("type"), hint, "must be one of %s, got %q", strings.Join(known, ", "), j.Type)
 			return
 		}
-		if j.ID == "" {
-			j.ID = j.Type
-		}
+		j.ID = cmp.Or(j.ID, j.Type)
 		if ids[j.ID] {
 			d.Fail(n.Pos, "duplicate-id", path, "has the id of another judge: %q; ids must be unique", j.ID)
 		}

@@ -67,8 +67,7 @@ func (in *seedInput) next() (*mutator.Seed, error) {
 			in.done()
 			continue
 		}
-		var list diag.List
-		if errors.As(err, &list) {
+		if list, ok := errors.AsType[diag.List](err); ok {
 			in.read++
 			if in.faults = append(in.faults, list...); len(in.faults) >= mostFaults {
 				return nil, io.EOF

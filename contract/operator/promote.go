@@ -2,6 +2,7 @@ package operator
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -117,9 +118,7 @@ func (c *Campaign) Promote(ctx context.Context, f campaign.Finding, payloads [][
 		p.Weights = make(map[string]map[string]float64, len(weights))
 		for b, factors := range weights {
 			key := string(b)
-			if key == "" {
-				key = "*"
-			}
+			key = cmp.Or(key, "*")
 			p.Weights[key] = factors
 		}
 	}

@@ -231,8 +231,7 @@ func (s *SeedReader) row() (map[string]any, error) {
 			return nil, io.EOF
 		}
 		s.width = len(row)
-		var bad *csv.ParseError
-		if errors.As(err, &bad) {
+		if bad, ok := errors.AsType[*csv.ParseError](err); ok {
 			return nil, diag.List{{
 				Code: "operator.seed-syntax", Pos: diag.Pos{File: s.path, Line: bad.Line, Col: max(bad.Column, 1)},
 				Message: fmt.Sprintf("is not CSV: %v, in the record that begins in line %d", bad.Err, bad.StartLine),

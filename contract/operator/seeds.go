@@ -3,6 +3,7 @@ package operator
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -293,9 +294,7 @@ func (s *SeedReader) doubt(code, path, message string) {
 func (s *SeedReader) takeDiagnostics(path string, list diag.List) error {
 	var errs diag.List
 	for _, d := range list {
-		if d.Path == "" {
-			d.Path = path
-		}
+		d.Path = cmp.Or(d.Path, path)
 		d.Pos = diag.Pos{File: s.path, Line: s.line, Col: 1}
 		if d.Level == diag.Error {
 			d.Pos.Col = s.column(d.Path)

@@ -1,6 +1,7 @@
 package spectest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -115,9 +116,7 @@ func (c *Campaign) Name() string { return c.name }
 
 // pathExists answers path_exists: no path is no file's, as in Python.
 func pathExists(p string) bool {
-	if p == "" {
-		p = "."
-	}
+	p = cmp.Or(p, ".")
 	_, err := os.Stat(p)
 	return err == nil
 }

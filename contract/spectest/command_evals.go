@@ -30,8 +30,7 @@ func readExpression(text string) (f speclang.Form, infix bool, err error) {
 }
 
 func hintOf(err error) string {
-	var e *speclang.InfixError
-	if errors.As(err, &e) && e.Hint != "" {
+	if e, ok := errors.AsType[*speclang.InfixError](err); ok && e.Hint != "" {
 		return e.Hint
 	}
 	return `an expression is JSON, such as '["contains", "word"]', or len($.list) == 3`

@@ -250,8 +250,7 @@ func (d *document) tree(start, end int) (*doctree.Node, []doctree.Duplicate, *di
 	doc, err := r.Parse(body, doctree.Options{LineOffset: d.lineOf(start) - 1, MaxNodes: min(nodesSpare+len(body), doctree.MostNodes)})
 	if err != nil {
 		p := d.problem(doctree.Pos{Line: d.lineOf(start), Col: 1}, "syntax", "", err.Error(), "")
-		var ye *doctree.Error
-		if errors.As(err, &ye) {
+		if ye, ok := errors.AsType[*doctree.Error](err); ok {
 			hint := ye.Expected
 			if ye.Class == doctree.Size && nodesSpare+len(body) < doctree.MostNodes {
 				hint = multiplied
@@ -279,8 +278,7 @@ func (d *document) jsonTree(body []byte, start int) (*doctree.Node, []doctree.Du
 	})
 	if err != nil {
 		p := d.problem(doctree.Pos{Line: 1, Col: 1}, "syntax", "", err.Error(), "")
-		var je *doctree.Error
-		if errors.As(err, &je) {
+		if je, ok := errors.AsType[*doctree.Error](err); ok {
 			p = d.problem(je.Pos, "syntax", "", je.Message(), "")
 		}
 		return nil, nil, &p

@@ -206,8 +206,7 @@ func (x *executor) request(ctx context.Context, c *Case) (*answer, *Failure, err
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
-		var nobody *exchange.UnreachableError
-		if errors.As(err, &nobody) && !x.c.set.expect { // which says nothing of what is tested
+		if nobody, ok := errors.AsType[*exchange.UnreachableError](err); ok && !x.c.set.expect { // which says nothing of what is tested
 			return nil, nil, campaign.Transient("nothing answers at %s: %w", nobody.Server, err)
 		}
 		return nil, &Failure{Category: Runtime, Message: fmt.Sprintf("%s %s: %v", r.method, r.url, err)}, nil

@@ -1,6 +1,7 @@
 package spectest
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -34,9 +35,7 @@ func (x *executor) programIn(name string, env []string) (string, error) {
 	}
 	path, _ := variable(env, "PATH")
 	for _, dir := range filepath.SplitList(path) {
-		if dir == "" {
-			dir = "."
-		}
+		dir = cmp.Or(dir, ".")
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(x.cwd, dir)
 		}

@@ -336,12 +336,7 @@ func (f filter) accepts(c *Case) bool {
 
 // matches reports whether all filters let a case through.
 func (s *settings) matches(c *Case) bool {
-	for _, f := range s.filters {
-		if !f.accepts(c) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.filters, func(f filter) bool { return !f.accepts(c) })
 }
 
 // inShard reports whether a case belongs to the part of the cases that is run. The

@@ -1,6 +1,9 @@
 package crash
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // maxScan bounds the frames that are read of one stack: a recursion of a
 // million frames has shown its cycle by then.
@@ -247,9 +250,7 @@ scan:
 	if i := strings.Index(name, "$_"); i >= 0 {
 		name = name[:i] + "lambda" + strings.TrimLeft(name[i+2:], "0123456789")
 	}
-	if name == "" {
-		name = s
-	}
+	name = cmp.Or(name, s)
 	return clip(name, 120)
 }
 

@@ -1,6 +1,7 @@
 package doctree
 
 import (
+	"cmp"
 	"errors"
 	"strconv"
 
@@ -16,9 +17,7 @@ func ParseJSON(text []byte, o jsontree.Options) (*Document, error) {
 // ParseJSONPart is [ParseJSON] of a part of a document, where place is the place
 // of what stands at a place of the part.
 func ParseJSONPart(text []byte, o jsontree.Options, place func(Pos) Pos) (*Document, error) {
-	if o.MaxNodes == 0 {
-		o.MaxNodes = MostNodes
-	}
+	o.MaxNodes = cmp.Or(o.MaxNodes, MostNodes)
 	d := new(Document)
 	root, doc, err := jsontree.Build(text, o, func(doc *jsontree.Document) *jsontree.Tree[Node, Member] {
 		at := func(offset int) Pos { return place(Pos(doc.Position(offset))) }

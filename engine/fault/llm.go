@@ -2,6 +2,7 @@ package fault
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/engine/jsontree"
@@ -93,12 +94,7 @@ func MayAskModel(method, path string) bool {
 // lists of models, embeddings and such. Faults of tools leave it alone.
 func ModelSide(path string) bool {
 	path = strings.TrimSuffix(path, "/")
-	for _, e := range otherEnds {
-		if strings.HasSuffix(path, e) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(otherEnds, func(e string) bool { return strings.HasSuffix(path, e) })
 }
 
 // Provider is the shape's provider: "openai", "anthropic" or "ollama".

@@ -3,6 +3,7 @@ package fault
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -167,9 +168,7 @@ func (r *Request) ollama(text string, now time.Time, prompt, words int) []object
 func with(o, more object) object {
 	out := make(object, len(o)+len(more))
 	for _, m := range []object{o, more} {
-		for k, v := range m {
-			out[k] = v
-		}
+		maps.Copy(out, m)
 	}
 	return out
 }

@@ -135,9 +135,7 @@ const WrongContentType = "text/html; charset=utf-8"
 // Reply is the recorded response as an answer of an HTTP server.
 func (r *Recorded) Reply() Reply {
 	out := Reply{Status: r.Status, ContentType: typeJSON, Body: r.Response}
-	if out.Status == 0 {
-		out.Status = 200
-	}
+	out.Status = cmp.Or(out.Status, 200)
 	if out.Status == 200 && r.Raises != "" {
 		out.Status = 500
 	}

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"strings"
@@ -149,8 +150,6 @@ func difference(at string, want, have *jsontree.Node, texts bool) (string, error
 	if canonical(want) == canonical(have) || texts && have.Kind == jsontree.String && canonical(want) == have.Text {
 		return "", nil
 	}
-	if at == "" {
-		at = "all"
-	}
+	at = cmp.Or(at, "all")
 	return fmt.Sprintf("%s is %s", at, short(jsontree.Compact.Format(have), 120)), nil
 }

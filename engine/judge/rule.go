@@ -52,12 +52,7 @@ func (r *Rule) Judge(t Trace) (Verdict, string, error) {
 
 // NeedsTools reports whether the rule is about calls of tools.
 func (r *Rule) NeedsTools() bool {
-	for _, p := range []*Pattern{&r.Event, r.Before, r.After, r.NeverAfter} {
-		if p != nil && p.Kind == Tool {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]*Pattern{&r.Event, r.Before, r.After, r.NeverAfter}, func(p *Pattern) bool { return p != nil && p.Kind == Tool })
 }
 
 // selection holds the numbers of the events that a pattern selects. Of some events it

@@ -281,10 +281,5 @@ func (e *Event) named(match func(string) bool) bool {
 	if match(normalizeName(e.Name)) {
 		return true
 	}
-	for _, n := range e.Names {
-		if match(normalizeName(n)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Names, func(n string) bool { return match(normalizeName(n)) })
 }

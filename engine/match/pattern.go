@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -100,12 +101,7 @@ func plainText(n *node, b *strings.Builder) bool {
 		b.WriteRune(r)
 		return ok && utf8.ValidRune(r)
 	case opCat, opGroup:
-		for _, s := range n.subs {
-			if !plainText(s, b) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(n.subs, func(s *node) bool { return !plainText(s, b) })
 	}
 	return false
 }

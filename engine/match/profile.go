@@ -1,6 +1,9 @@
 package match
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // construct is a construct outside the portable profile.
 type construct struct {
@@ -13,12 +16,7 @@ type construct struct {
 func nonPortable() []construct {
 	has := func(any ...string) func(string) bool {
 		return func(pattern string) bool {
-			for _, s := range any {
-				if strings.Contains(pattern, s) {
-					return true
-				}
-			}
-			return false
+			return slices.ContainsFunc(any, func(s string) bool { return strings.Contains(pattern, s) })
 		}
 	}
 	return []construct{

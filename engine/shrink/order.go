@@ -1,5 +1,7 @@
 package shrink
 
+import "slices"
+
 // The order of plainness: a shorter input is simpler; of two of one length, the
 // one whose first differing byte is plainer. An input so has finitely many
 // simpler ones below any given one, and a simplest form exists.
@@ -71,12 +73,7 @@ func (s *search) plain() {
 
 // plainer reports whether filling a range with a byte would make it simpler.
 func (s *search) plainer(lo, hi int, to byte) bool {
-	for _, b := range s.best[lo:hi] {
-		if rank[b] > rank[to] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.best[lo:hi], func(b byte) bool { return rank[b] > rank[to] })
 }
 
 // likely reports whether a byte that has to be something of its kind could be to.

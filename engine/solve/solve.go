@@ -177,12 +177,7 @@ next:
 		}
 		return false
 	}
-	for _, r := range s.rawBy[v] {
-		if s.conds[s.raw[r]].Eval(row) != True {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.rawBy[v], func(r int32) bool { return s.conds[s.raw[r]].Eval(row) != True })
 }
 
 // narrow keeps of the values of v those of the set that begins at words[from:].

@@ -3,6 +3,7 @@ package starbox
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -100,8 +101,7 @@ func sound(path string, src []byte) diag.List {
 
 // faults turns errors of the parser and the resolver into diagnostics.
 func faults(path string, src []byte, err error) diag.List {
-	var syn syntax.Error
-	if errors.As(err, &syn) {
+	if syn, ok := errors.AsType[syntax.Error](err); ok {
 		d := at(path, src, syn.Pos, "syntax", syn.Msg)
 		d.Hint = offers(src, syn.Pos, syn.Msg)
 		return diag.List{d}
@@ -165,9 +165,7 @@ func (p *Program) Open(limits Limits, extra func(*Budget) starlark.StringDict) (
 	b.thread.SetMaxExecutionSteps(limits.Steps)
 	env := b.budget.guards()
 	if extra != nil {
-		for name, v := range extra(&b.budget) {
-			env[name] = v
-		}
+		maps.Copy(env, extra(&b.budget))
 	}
 	b.budget.reset()
 	globals, err := p.prog.Init(&b.thread, env)
@@ -215,8 +213,7 @@ func (e *Error) Error() string {
 // explain finds where in the program an error comes from.
 func (b *Box) explain(err error) *Error {
 	e := &Error{Message: err.Error()}
-	var eval *starlark.EvalError
-	if errors.As(err, &eval) {
+	if eval, ok := errors.AsType[*starlark.EvalError](err); ok {
 		e.Message = eval.Msg
 		for i := len(eval.CallStack) - 1; i >= 0; i-- {
 			f := eval.CallStack[i]

@@ -1,6 +1,7 @@
 package textop
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -42,9 +43,7 @@ type Guard struct {
 // NewGuard is the guard that constraints ask for.
 func NewGuard(c Constraints) Guard {
 	g := Guard{c.MaxChars, c.SchemaMode, c.Placeholder, c.KeepControls}
-	if g.MaxChars == 0 {
-		g.MaxChars = DefaultMaxChars
-	}
+	g.MaxChars = cmp.Or(g.MaxChars, DefaultMaxChars)
 	return g
 }
 

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/antchfx/xpath"
@@ -141,21 +142,11 @@ func parse(document []byte) (*node, error) {
 }
 
 func contains(names []string, name string) bool {
-	for _, n := range names {
-		if strings.EqualFold(n, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
 }
 
 func holdsElement(n *node) bool {
-	for _, c := range n.children {
-		if c.kind == xpath.ElementNode {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.children, func(c *node) bool { return c.kind == xpath.ElementNode })
 }
 
 func (n *node) write(b *strings.Builder) {

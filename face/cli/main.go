@@ -76,8 +76,7 @@ func Main(argv []string, io Stdio, contracts ...campaign.Contract) int {
 	if c.Annotations[begun] == "" { // refused before the verb had its turn
 		err = usageOf(c, err)
 	}
-	var code exitError
-	if errors.As(err, &code) {
+	if code, ok := errors.AsType[exitError](err); ok {
 		return int(code)
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
@@ -85,8 +84,7 @@ func Main(argv []string, io Stdio, contracts ...campaign.Contract) int {
 		return diag.ExitInterrupted
 	}
 	printError(io, err)
-	var usage *usageError
-	if errors.As(err, &usage) {
+	if _, ok := errors.AsType[*usageError](err); ok {
 		return diag.ExitRefused
 	}
 	return diag.ExitCode(err)
@@ -112,8 +110,7 @@ func newApplication(io *Stdio, contracts []campaign.Contract) *application {
 // printError shows an error to people.
 func printError(io Stdio, err error) {
 	style := diag.Style{Color: io.color(io.ErrTTY)}
-	var list diag.List
-	if errors.As(err, &list) {
+	if list, ok := errors.AsType[diag.List](err); ok {
 		fmt.Fprint(io.Err, named(err, list.Render(style), io.args))
 		return
 	}
@@ -292,8 +289,7 @@ func flagError(c *cobra.Command, err error) error {
 	if words := c.Flags().Args(); c.HasSubCommands() && len(words) > 0 {
 		return unknownCommand(c, words[0]) // its flags are those of a verb that is not there
 	}
-	var invalid *pflag.InvalidValueError
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		f := invalid.GetFlag()
 		return diag.Refused("--%s must be %s, got %q", f.Name, flagWants(f), invalid.GetValue())
 	}

@@ -14,8 +14,7 @@ import (
 // usageOf makes an error of the command line one in plain words, with how the
 // command is used and an example.
 func usageOf(c *cobra.Command, err error) error {
-	var coded *diag.CodedError
-	if errors.As(err, &coded) {
+	if _, ok := errors.AsType[*diag.CodedError](err); ok {
 		return err
 	}
 	hint := "usage: " + c.UseLine()

@@ -87,8 +87,7 @@ func failed(err error, mode string) *sdk.CallToolResult {
 		Hint        string      `json:"hint,omitempty"`
 		Diagnostics []diag.JSON `json:"diagnostics,omitempty"`
 	}{Error: err.Error(), Mode: mode, Hint: diag.Hint(err)}
-	var list diag.List
-	if errors.As(err, &list) {
+	if list, ok := errors.AsType[diag.List](err); ok {
 		v.Diagnostics = list.JSON()
 	}
 	return answer(v, true)

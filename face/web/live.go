@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -69,9 +70,7 @@ func stateOf(l store.Live) State {
 			s.Status = "done"
 		}
 	}
-	if s.Phase == "" {
-		s.Phase = "starting"
-	}
+	s.Phase = cmp.Or(s.Phase, "starting")
 	for i, c := range rec.Campaigns {
 		if l.Running && i+1 == p.Index && p.Phase == "running" {
 			c.Cases.Planned = max(p.Planned, c.Cases.Run)

@@ -1,6 +1,9 @@
 package dut
 
-import "context"
+import (
+	"cmp"
+	"context"
+)
 
 // Plan is a module and how it is run, the same for every case of a campaign.
 // What a module does depends on the plan and on the calls made, on nothing
@@ -47,9 +50,7 @@ func (l Limits) WithDefaults() Limits {
 	if l.StartFuel <= 0 {
 		l.StartFuel = DefaultStartFuel
 	}
-	if l.Memory == 0 {
-		l.Memory = DefaultMemory
-	}
+	l.Memory = cmp.Or(l.Memory, DefaultMemory)
 	if l.Output <= 0 {
 		l.Output = DefaultOutput
 	}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/agentcall"
 	"github.com/thresh-dev/thresh/engine/jsontree"
@@ -40,9 +42,7 @@ type server struct {
 func openMCP(ctx context.Context, l lead, extra []string) (agentcall.Agent, error) {
 	p := l.plan.MCP
 	text := p.Arguments
-	if text == "" {
-		text = defaultTemplate
-	}
+	text = cmp.Or(text, defaultTemplate)
 	s := &server{lead: l, extra: extra, arguments: agentcall.ParseTemplate(text), meter: &meter{most: l.plan.MaxReply}}
 	if p.Tool != "" && s.arguments.Form() != agentcall.FormJSON {
 		return nil, errors.New("the arguments of the MCP tool are no JSON object")
@@ -266,8 +266,7 @@ func (s *server) failed(ctx context.Context, r agentcall.Reply, err error, limit
 	if wire != nil || errors.Is(err, mcp.ErrConnectionClosed) || s.meter.broken.Load() {
 		return fail(r, agentcall.Cut, "the connection ended before the reply did")
 	}
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fail(r, agentcall.Malformed, "the result of the tool is malformed: %s is of type %s", wrong.Field, wrong.Value)
 	}
 	f := failure(ctx, err, limit)

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,9 +51,7 @@ func (a *Agents) Open(ctx context.Context, plan agentcall.Plan, lane int, extra 
 	if err := check(&plan, extra); err != nil {
 		return nil, err
 	}
-	if plan.MaxReply == 0 {
-		plan.MaxReply = agentcall.DefaultMaxReply
-	}
+	plan.MaxReply = cmp.Or(plan.MaxReply, agentcall.DefaultMaxReply)
 	if plan.Packages != nil {
 		if err := equip(ctx, &plan); err != nil {
 			return nil, err

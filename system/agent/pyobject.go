@@ -56,8 +56,7 @@ func (o *object) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply, e
 		return agentcall.Reply{}, ctx.Err()
 	}
 	if err != nil {
-		var fault *pyhost.FaultError
-		if errors.As(err, &fault) { // it loaded once, and now it does not
+		if _, ok := errors.AsType[*pyhost.FaultError](err); ok { // it loaded once, and now it does not
 			err = fmt.Errorf("%w: %w", agentcall.ErrGone, err)
 		}
 		return agentcall.Reply{}, err

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"fmt"
@@ -13,9 +14,10 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/text/encoding/unicode"
+
 	"github.com/thresh-dev/thresh/engine/agentcall"
 	"github.com/thresh-dev/thresh/engine/jsontree"
-	"golang.org/x/text/encoding/unicode"
 )
 
 // request is a request that can be sent many times.
@@ -39,9 +41,7 @@ func httpDialect(p *agentcall.HTTP) (dialect, error) {
 		return dialect{}, fmt.Errorf("%q is no method that an agent is called by", p.Method)
 	}
 	text := p.Template
-	if text == "" {
-		text = defaultTemplate
-	}
+	text = cmp.Or(text, defaultTemplate)
 	t := agentcall.ParseTemplate(text)
 	build := func(c *agentcall.Call, session string) (request, error) {
 		v := agentcall.Values{Prompt: c.Prompt, Session: session, History: c.History}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,9 +10,10 @@ import (
 	"time"
 	"unsafe"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/thresh-dev/thresh/port/process"
 	"github.com/thresh-dev/thresh/system/command/internal/aflserver"
-	"golang.org/x/sys/unix"
 )
 
 // laneState is what all executors of a lane share: the folder, the captured
@@ -53,9 +55,7 @@ type laneState struct {
 
 func newLaneState(plan *process.Plan, lane, lanes int) (_ *laneState, err error) {
 	g := &laneState{plan: plan, cpu: newCPUPin(lane, lanes), null: -1, fileSize: fileSizeLimit(plan.Limits), keepSize: plan.Limits.Output}
-	if g.keepSize == 0 {
-		g.keepSize = defaultOutput
-	}
+	g.keepSize = cmp.Or(g.keepSize, defaultOutput)
 	defer func() {
 		if err != nil {
 			g.close()

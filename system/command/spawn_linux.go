@@ -11,9 +11,10 @@ import (
 	"time"
 	"unsafe"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/thresh-dev/thresh/port/process"
 	"github.com/thresh-dev/thresh/system/command/internal/forkline"
-	"golang.org/x/sys/unix"
 )
 
 // spawner is the executor that defines the truth: a fresh process by execve
@@ -180,8 +181,7 @@ func (s *spawner) forkExec() (child, error) {
 		Sys:   &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Ptrace: s.traced},
 	})
 	if err != nil {
-		var errno syscall.Errno
-		if errors.As(err, &errno) {
+		if errno, ok := errors.AsType[syscall.Errno](err); ok {
 			return child{}, execError(c.Path, errno)
 		}
 		return child{}, fmt.Errorf("start %s: %w", c.Path, err)

@@ -2,6 +2,7 @@ package embed
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,9 +40,7 @@ func openEndpoint(ctx context.Context, base, model, key string) (similarity.Meas
 	if err != nil || u.Host == "" {
 		return nil, diag.Environment("measure texts by an embeddings endpoint: %q is no URL", base)
 	}
-	if model == "" {
-		model = "all-minilm"
-	}
+	model = cmp.Or(model, "all-minilm")
 	switch path := strings.TrimSuffix(u.Path, "/"); {
 	case strings.HasSuffix(path, "/embeddings"), strings.HasSuffix(path, "/api/embed"):
 		u.Path = path

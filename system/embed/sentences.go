@@ -1,6 +1,7 @@
 package embed
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -60,9 +61,7 @@ type sentences struct {
 
 // openSentences starts Python, and loads library and model.
 func openSentences(ctx context.Context, interpreter, model string) (similarity.Measure, error) {
-	if model == "" {
-		model = DefaultModel
-	}
+	model = cmp.Or(model, DefaultModel)
 	const doing = "measure texts by sentence-transformers"
 	caller, err := python.OpenAgent(ctx, pyhost.AgentPlan{Python: interpreter, Target: "thresh_sentences:encode",
 		Sources: map[string]string{"thresh_sentences": module}, LoadLimit: loadLimit})

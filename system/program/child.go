@@ -217,8 +217,7 @@ func Attached(ctx context.Context, argv, env []string) (code int, err error) {
 	c.Env, c.WaitDelay = append(os.Environ(), env...), 10*grace
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	err = c.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return max(1, exit.ExitCode()), nil
 	}
 	if err != nil {

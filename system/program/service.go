@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -221,9 +222,7 @@ func hostPort(address string) string {
 	port := u.Port()
 	if port == "" {
 		port = map[string]string{"https": "443"}[u.Scheme]
-		if port == "" {
-			port = "80"
-		}
+		port = cmp.Or(port, "80")
 	}
 	return net.JoinHostPort(u.Hostname(), port)
 }
@@ -332,12 +331,10 @@ func (s *Service) Close() error {
 // Plain is an error without the method and URL, with a port that was drawn, that
 // net/http puts before it.
 func Plain(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
-	var op *net.OpError
-	if errors.As(err, &op) {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return op.Err
 	}
 	return err

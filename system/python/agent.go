@@ -3,6 +3,7 @@
 package python
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -126,9 +127,7 @@ func (a *agent) ensure(ctx context.Context) error {
 		Role: "agent", Target: a.plan.Target, Style: a.plan.Style, Path: a.path, Environ: a.plan.Environ,
 		Reset: a.plan.Reset, Tools: list(a.plan.Tools), Registry: a.plan.Registry, Sources: a.plan.Sources,
 	}
-	if request.Style == "" {
-		request.Style = pyhost.Plain
-	}
+	request.Style = cmp.Or(request.Style, pyhost.Plain)
 	if request.Sources == nil {
 		request.Sources = map[string]string{}
 	}

@@ -1,6 +1,7 @@
 package unwind
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -153,9 +154,7 @@ func (d *Diagnosis) identify(walked []frame) {
 			if len(d.Frames) < mostShown {
 				d.Frames = append(d.Frames, x.site)
 			}
-			if d.By == "" {
-				d.By = x.by
-			}
+			d.By = cmp.Or(d.By, x.by)
 			if x.library && own {
 				continue
 			}

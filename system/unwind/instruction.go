@@ -1,6 +1,9 @@
 package unwind
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // instruction is what matters of one: where its operation is, and the byte that
 // says which operands it has.
@@ -50,12 +53,7 @@ func decode(b []byte) instruction {
 }
 
 func (x instruction) is(space byte, ops ...byte) bool {
-	for _, o := range ops {
-		if x.space == space && x.op == o {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ops, func(o byte) bool { return x.space == space && x.op == o })
 }
 
 // writes says whether the instruction writes to the memory that it names; a fault

@@ -1,6 +1,7 @@
 package wasm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,9 +40,7 @@ type module struct {
 // exports.
 func (e *Engine) OpenSystem(ctx context.Context, s system.Site) (system.Edge, error) {
 	limit := s.Plan.Limits.Timeout
-	if limit == 0 {
-		limit = sut.DefaultTimeout
-	}
+	limit = cmp.Or(limit, sut.DefaultTimeout)
 	plan := dut.Plan{Binary: s.Plan.Module, Command: true,
 		Limits: dut.Limits{Fuel: int64(limit.Seconds() * fuelPerSecond), StartFuel: int64(system.Patience.Seconds() * fuelPerSecond), Output: sut.MaxOutput}}
 	m := &module{plan: s.Plan, fuel: plan.Limits.Fuel}

@@ -4,6 +4,7 @@ package langsmith
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -36,9 +37,7 @@ func (l *Wanted) Fetch(ctx context.Context, getenv func(string) string) ([]confi
 		return nil, diag.WithHint(diag.Environment("LANGSMITH_API_KEY is not set"), "an export in a file needs no key: thresh flakestorm replay run runs.json")
 	}
 	base := strings.TrimRight(getenv("LANGSMITH_ENDPOINT"), "/")
-	if base == "" {
-		base = "https://api.smith.langchain.com"
-	}
+	base = cmp.Or(base, "https://api.smith.langchain.com")
 	s := &client{base: base, key: key, http: &http.Client{Timeout: time.Minute}}
 	var roots []json.RawMessage
 	if l.Run != "" {

@@ -127,12 +127,7 @@ func (c *checker) endless() {
 		}
 		switch n.Kind {
 		case Seq:
-			for _, x := range n.Children {
-				if !can(x) {
-					return false
-				}
-			}
-			return true
+			return !slices.ContainsFunc(n.Children, func(x *Node) bool { return !can(x) })
 		case Alt:
 			open := func(b *Branch) bool { return b.Weight > 0 }
 			return !slices.ContainsFunc(n.Branches, open) || slices.ContainsFunc(n.Branches, func(b *Branch) bool { return open(b) && can(b.Body) })

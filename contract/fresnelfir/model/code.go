@@ -1,6 +1,8 @@
 package model
 
 import (
+	"slices"
+
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 )
 
@@ -209,12 +211,7 @@ func (c *compiler) field(e *ir.Expr) Code {
 }
 
 func (c *compiler) isLocal(name string) bool {
-	for _, l := range c.local {
-		if l.name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.local, func(l local) bool { return l.name == name })
 }
 
 func (c *compiler) equal(e *ir.Expr, want bool) Code {

@@ -1,6 +1,7 @@
 package aflserver
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
 	"time"
@@ -52,9 +53,7 @@ func (s *Server) count() {
 		return
 	}
 	budget := s.bounds.budget
-	if budget == 0 {
-		budget = math.MaxUint64
-	}
+	budget = cmp.Or(budget, math.MaxUint64)
 	binary.NativeEndian.PutUint64(s.work.mem, budget)
 	binary.NativeEndian.PutUint64(s.work.mem[8:], budget)
 }

@@ -12,8 +12,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/thresh-dev/thresh/system/command/internal/forkline"
 	"golang.org/x/sys/unix"
+
+	"github.com/thresh-dev/thresh/system/command/internal/forkline"
 )
 
 const (
@@ -46,8 +47,7 @@ func Start(cfg Config) (*Server, error) {
 		cfg.MaxInput = defaultMaxInput
 	}
 	s, err := start(&cfg, firstMapSize)
-	var small mapTooSmall
-	if errors.As(err, &small) && int(small) <= maxMapSize {
+	if small, ok := errors.AsType[mapTooSmall](err); ok && int(small) <= maxMapSize {
 		s, err = start(&cfg, int(small))
 	}
 	return s, err

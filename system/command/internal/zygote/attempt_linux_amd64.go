@@ -8,8 +8,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/thresh-dev/thresh/system/command/internal/forkline"
 	"golang.org/x/sys/unix"
+
+	"github.com/thresh-dev/thresh/system/command/internal/forkline"
 )
 
 // hazard is why a program cannot be forked at a point, as a phrase that
@@ -75,8 +76,7 @@ func attemptPoint(cfg *Config, point string) (_ *Server, err error) {
 		if late.Load() {
 			err = hazard("takes longer than " + cfg.Timeout.String())
 		}
-		var h hazard
-		if errors.As(err, &h) {
+		if h, ok := errors.AsType[hazard](err); ok {
 			err = h + hazard(a.before())
 		}
 		return nil, err

@@ -3,6 +3,7 @@ package zygote
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -117,12 +118,7 @@ func (in *input) namedBy(t *tracee, info syscallInfo) bool {
 	if err != nil {
 		return false
 	}
-	for _, f := range in.files {
-		if os.SameFile(f, found) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(in.files, func(f os.FileInfo) bool { return os.SameFile(f, found) })
 }
 
 // resolve makes a path of the tracee's absolute, in our own view.
