@@ -59,8 +59,8 @@ func Parts() (*markup.Set, error) {
 // Style is the style sheet of [Parts].
 func Style() ([]byte, error) { return pageFiles.ReadFile("page/page.css") }
 
-// inline is untrusted text on one line, in pieces. A long path may be broken
-// behind its folders and before its extensions.
+// inline is untrusted text on one line, in pieces. A long path has places
+// where it may be broken.
 func inline(s string) []piece {
 	var out []piece
 	for _, p := range pieces(head(s, inlineCap), false) {
@@ -80,14 +80,24 @@ func inline(s string) []piece {
 	return out
 }
 
-// breaksOf is where text that holds a long path may be broken.
+// breaksOf is where text that holds a long path may be broken: behind folders and, of
+// a name that is long itself, before its extensions.
 func breaksOf(s string) []int {
 	if !long(s) {
 		return nil
 	}
 	var at []int
+	name, rest := 0, 0 // of the path: where its part begins and ends
 	for i := 1; i < len(s)-1; i++ {
-		if s[i-1] == '/' && s[i] != '/' && s[i] != ' ' || s[i] == '.' && isWord(s[i-1]) && isWord(s[i+1]) && (s[i+1] < '0' || s[i+1] > '9') {
+		if s[i-1] == '/' || s[i-1] == ' ' {
+			name = i
+		}
+		if rest <= i {
+			if rest = i + strings.IndexAny(s[i:], "/ :"); rest < i {
+				rest = len(s)
+			}
+		}
+		if s[i-1] == '/' && s[i] != '/' && s[i] != ' ' || s[i] == '.' && rest-name > longWord && isWord(s[i-1]) && isWord(s[i+1]) && (s[i+1] < '0' || s[i+1] > '9') {
 			at = append(at, i)
 		}
 	}
@@ -385,7 +395,10 @@ func (v *FindingView) detail(opt Options, d *drawer) {
 	}
 }
 
+// longWord is how long a word is that is kept whole.
+const longWord = 20
+
 // long reports whether a cell has words that are too long to be kept whole.
 func long(cell string) bool {
-	return slices.ContainsFunc(strings.Fields(cell), func(word string) bool { return utf8.RuneCountInString(word) > 20 })
+	return slices.ContainsFunc(strings.Fields(cell), func(word string) bool { return utf8.RuneCountInString(word) > longWord })
 }

@@ -97,11 +97,14 @@ func TestMarksWithinACause(t *testing.T) {
 	}
 }
 
-// Long paths are broken behind folders and before extensions, other text is not.
+// Long paths are broken behind folders, and names that are long themselves before
+// extensions; other text is not.
 func TestPathsBreak(t *testing.T) {
 	for text, want := range map[string]string{
-		"services/billing/contracts/billing.spec.md:18 BILL-001": "services/|billing/|contracts/|billing|.spec|.md:18 BILL-001",
-		"https://example.org/v1.2/orders and/or":                 "https://|example|.org/|v1.2/|orders and/|or",
+		"services/billing/contracts/billing.spec.md:18 BILL-001": "services/|billing/|contracts/|billing.spec.md:18 BILL-001",
+		"https://example.org/v1.2/orders and/or":                 "https://|example.org/|v1.2/|orders and/|or",
+		"a/checkout-with-stored-cards.spec.md":                   "a/|checkout-with-stored-cards|.spec|.md",
+		"readrecipe.py:<module> line 25":                         "readrecipe.py:<module> line 25",
 		"and/or. so on ...":                                      "and/or. so on ...",
 		"a/b.c":                                                  "a/b.c",
 	} {

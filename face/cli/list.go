@@ -104,8 +104,9 @@ run refers to. It never deletes a run that is still being written.`,
 	return c
 }
 
-// showRuns prints the table of runs. In a narrow terminal the seconds go and the
-// names of campaigns are cut in their middle; no line is longer than it is wide.
+// showRuns prints the table of runs. In a narrow terminal the seconds go, a status
+// that says more than the verdict stands in its place, and the names of campaigns are
+// cut in their middle; no line is longer than it is wide.
 func (a *application) showRuns(runs []store.RunSummary) error {
 	found := func(r store.RunSummary) string {
 		if n := r.Ungrouped(); n > 0 {
@@ -113,17 +114,34 @@ func (a *application) showRuns(runs []store.RunSummary) error {
 		}
 		return diag.Number(r.Findings)
 	}
+	heads, row := "RUN\tSTATUS\tVERDICT\tCASES\tFINDINGS\t", func(r store.RunSummary) string {
+		return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t", r.RunID, r.Status, orDash(r.Verdict), diag.Number(r.Cases.Run), found(r))
+	}
 	width, when, room := a.width(), time.DateTime, 60
-	if width > 0 {
-		const fixed = len("VERDICT") + 5*2
-		run, status, cases, findings := 0, len("STATUS"), len("CASES"), len("FINDINGS")
-		for _, r := range runs {
-			run, status, cases, findings = max(run, len(r.RunID)), max(status, len(r.Status)), max(cases, len(diag.Number(r.Cases.Run))), max(findings, len(found(r)))
+	fit := func() int { // what the columns before leave to the campaigns
+		columns := make([]int, strings.Count(heads, "\t"))
+		taken := 2*len(columns) + len(when) + 2
+		for i := range runs {
+			for k, cell := range strings.Split(row(runs[i]), "\t")[:len(columns)] {
+				columns[k] = max(columns[k], len(cell), len(strings.Split(heads, "\t")[k]))
+			}
 		}
-		taken := fixed + run + status + cases + findings
-		if room = min(60, width-taken-len(when)-2); room < 20 {
-			when = "01-02 15:04"
-			room = max(len("CAMPAIGNS"), min(60, width-taken-len(when)-2))
+		for _, n := range columns {
+			taken += n
+		}
+		return min(60, width-taken)
+	}
+	if width > 0 {
+		if room = fit(); room < 20 {
+			when, heads = "01-02 15:04", "RUN\tVERDICT\tCASES\tFINDINGS\t"
+			row = func(r store.RunSummary) string {
+				word := r.Status
+				if word == "done" {
+					word = orDash(r.Verdict)
+				}
+				return fmt.Sprintf("%s\t%s\t%s\t%s\t", r.RunID, word, diag.Number(r.Cases.Run), found(r))
+			}
+			room = max(len("CAMPAIGNS"), fit())
 		}
 	}
 	of := make(map[string]string) // the format of campaigns by name; of several "several"
@@ -142,13 +160,16 @@ func (a *application) showRuns(runs []store.RunSummary) error {
 		if len(r.Contracts) == 1 && slices.ContainsFunc(r.Campaigns, func(name string) bool { return of[name] == "several" }) {
 			names = r.Contracts[0] + " " + names
 		}
+		if more := len(r.Campaigns) - 1; more > 0 && len(names) > room {
+			others := fmt.Sprintf(" +%d", more)
+			return report.Middle(r.Campaigns[0], room-len(others)) + others
+		}
 		return report.Middle(names, room)
 	}
 	w := tabwriter.NewWriter(a.io.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "RUN\tSTATUS\tVERDICT\tCASES\tFINDINGS\tSTARTED\tCAMPAIGNS")
+	fmt.Fprintln(w, heads+"STARTED\tCAMPAIGNS")
 	for _, r := range runs {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.RunID, r.Status, orDash(r.Verdict), diag.Number(r.Cases.Run), found(r),
-			r.Created.Local().Format(when), what(r))
+		fmt.Fprintf(w, "%s%s\t%s\n", row(r), r.Created.Local().Format(when), what(r))
 	}
 	return w.Flush()
 }
