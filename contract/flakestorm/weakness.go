@@ -8,6 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/judge"
 )
 
 // weakness is one kind of failure of the main round, as the summary shows it.
@@ -109,6 +110,8 @@ func (c *Campaign) weaknessTable(s *state) []campaign.Exhibit {
 		what, why := w.title, ""
 		if at := strings.Index(diag.Unquoted(what), ": "); at > 0 {
 			what, why = what[:at], what[at+2:]
+			id, _, _ := strings.Cut(what, " in ")
+			why = judge.Readable(strings.TrimPrefix(why, id+": "))
 		}
 		rows = append(rows, []string{what, why, diag.Plural(w.cases, "case"), advice(w.kind)})
 	}

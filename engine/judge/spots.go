@@ -33,12 +33,13 @@ func Spots(reason, reply string) (list [][2]int) {
 // doubles each backslash.
 func Readable(reason string) string {
 	var b strings.Builder
-	rest := reason
+	rest, pattern := reason, false
 	eachQuoted(reason, func(before, quoted string) {
+		pattern = strings.HasSuffix(before, patternWords) || strings.HasSuffix(before, "none of ") || pattern && strings.HasSuffix(before, `", `)
 		at := strings.Index(rest, quoted)
 		b.WriteString(rest[:at])
 		rest = rest[at+len(quoted):]
-		if text, err := strconv.Unquote(quoted); err == nil && strings.HasSuffix(before, patternWords) && strconv.Quote(text) == `"`+strings.ReplaceAll(text, `\`, `\\`)+`"` {
+		if text, err := strconv.Unquote(quoted); err == nil && pattern && strconv.Quote(text) == `"`+strings.ReplaceAll(text, `\`, `\\`)+`"` {
 			quoted = `"` + text + `"`
 		}
 		b.WriteString(quoted)

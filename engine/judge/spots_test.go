@@ -21,9 +21,10 @@ func TestSpots(t *testing.T) {
 
 func TestReadable(t *testing.T) {
 	for reason, want := range map[string]string{
-		`a: the pattern "\\d{4}\\.x" not found; "C:\\d" said`: `a: the pattern "\d{4}\.x" not found; "C:\\d" said`,
-		`the pattern "a\nb" found`:                            `the pattern "a\nb" found`,
-		`the reply is empty`:                                  `the reply is empty`,
+		`a: the pattern "\\d{4}\\.x" not found; "C:\\d" said`:  `a: the pattern "\d{4}\.x" not found; "C:\\d" said`,
+		`none of "\\d{4}", "\\w" found, but "\\s", "\\S" said`: `none of "\d{4}", "\w" found, but "\\s", "\\S" said`,
+		`the pattern "a\nb" found`:                             `the pattern "a\nb" found`,
+		`the reply is empty`:                                   `the reply is empty`,
 	} {
 		if got := Readable(reason); got != want {
 			t.Errorf("%s, want %s", got, want)
