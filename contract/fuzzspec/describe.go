@@ -64,13 +64,16 @@ const outputName = "output"
 // brokenOutput shows a file that should be JSON, and where it stops being so.
 func brokenOutput(data []byte) campaign.Exhibit {
 	body := string(bytes.ToValidUTF8(data, []byte("\uFFFD")))
-	whole := len(data) < maxEvidence
+	whole, end := len(data) < maxEvidence, 0
 	if len(data) == 0 {
 		body = "(the file is empty, or could not be read)"
 	} else if _, err := jsontree.Parse(data, jsontree.Python()); err != nil && whole {
-		body = strings.TrimSuffix(body, "\n") + "\n\nnot JSON: " + err.Error()
+		body = strings.TrimSuffix(body, "\n") + "\n\n"
+		end = len(body)
+		body += "not JSON: " + err.Error()
 	}
-	return campaign.Exhibit{Kind: "text", Title: "The output that is not JSON", Text: &campaign.Text{Body: body, Truncated: !whole}}
+	marks := []campaign.Mark{{From: end, To: len(body), Kind: "focus"}} // why it is none; all of it where that is not known
+	return campaign.Exhibit{Kind: "text", Title: "The output that is not JSON", Text: &campaign.Text{Body: body, Truncated: !whole, Marks: marks}}
 }
 
 func (c *Campaign) summary(at campaign.Case, o campaign.Outcome, input, minimized []byte) campaign.Exhibit {

@@ -525,3 +525,13 @@ func TestSeedThatHangs(t *testing.T) {
 		t.Errorf("%v %q", err, f.Warnings)
 	}
 }
+
+// What is wrong with an output is pointed at, so that cards show it beside the input.
+func TestBrokenOutputIsPointedAt(t *testing.T) {
+	for text, want := range map[string]string{`{"a": }`: "not JSON: ", "": "(the file is empty"} {
+		e := brokenOutput([]byte(text))
+		if m := e.Text.Marks; len(m) != 1 || !strings.HasPrefix(e.Text.Body[m[0].From:m[0].To], want) {
+			t.Errorf("%q: marks %v of %q", text, m, e.Text.Body)
+		}
+	}
+}

@@ -85,6 +85,9 @@ func describe(out *campaign.Outcome) []campaign.Exhibit {
 		for _, at := range judge.Spots(string(out.Attached("judge")), e.Text.Body) {
 			e.Text.Marks = append(e.Text.Marks, campaign.Mark{From: at[0], To: at[1], Kind: "focus"})
 		}
+		if out.Kind == "crashed" { // it is what the system said of its end
+			e.Text.Marks = []campaign.Mark{{To: len(e.Text.Body), Kind: "focus"}}
+		}
 		list = append(list, e)
 	}
 	if talk := out.Attached("conversation"); len(talk) > 0 {
