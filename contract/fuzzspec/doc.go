@@ -7,7 +7,7 @@
 // messages and the bytes of files ([Validate], [EvaluateRun], [TriageCampaign],
 // [RunFolder], [CampaignFolder]). Beside the compatible answers stand better
 // ones: [Check] finds everything that is wrong with a document at once and says
-// where, and refuses a few documents that could only crash later ([Rules]).
+// where, and refuses a few documents that could only crash later (testdata/rules.json says which).
 //
 // The package imports campaign, diag and engines. It starts no process and
 // reads no clock; it looks at the disk through [FS] and io/fs, and writes to it
