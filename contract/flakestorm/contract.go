@@ -110,7 +110,7 @@ func (*Contract) Options() []campaign.Option {
 		{Name: OptReplay, Many: true, Path: true, Usage: "replay the sessions of a `PATH` beside those of the document: a file or a folder"},
 		{Name: OptOnly, Bool: true, Usage: "replay the sessions of --replay alone, not those of the document"},
 		{Name: OptReplies, Bool: true, Usage: "show what the agent answered in each case"},
-		{Name: OptInstall, Path: true, Usage: "run the agent in a Python environment of its own with the packages of this requirements `FILE` of pip"},
+		{Name: OptInstall, Path: true, Usage: "run the agent in its own Python environment, with the packages of this requirements `FILE` of pip"},
 		{Name: OptRuns, Usage: "runs of each contract cell, in place of the document's `N`"},
 	}
 }
