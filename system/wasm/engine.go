@@ -193,7 +193,7 @@ func notes(m *wasmrewrite.Module) (list []string) {
 }
 
 // cover chooses the functions that are traced. In modules that Go made, Go's
-// own packages are left out: they are thousands of functions that every call
+// own packages are skipped: they are thousands of functions that every call
 // passes through, and tracing them doubles the time to compile.
 type cover struct{ traced, all int }
 

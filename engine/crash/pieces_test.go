@@ -1,0 +1,146 @@
+package crash
+
+import (
+	"strings"
+	"testing"
+)
+
+// A clock in a program's words is no part of a cause, in any of its forms, and what is
+// none stays.
+func TestTimes(t *testing.T) {
+	for _, marked := range []string{ // the time ends at the bar; without one there is none
+		"Mon Jan  2 15:04:05 2026| x", "Mon, Jan 2 15:04:05|", "Mon Jan 12 15:04:05|", "Jan 02 15:04:05.123| x", "Jan 2 15:04:05 UTC 2026|", "Dec 2 15:04:05+01:00| x",
+		"Jan 2 15:04:05", "Jan", "Jan ", "Jan 2", "Jan 2 ", "Jan 2 15:04", "Jan 123 15:04:05", "Jan x 15:04:05", "Jan  15:04:05", "Jan 2x15:04:05", "January 2 15:04:05", "anF 2 15:04:05", "Feb, 3 15:04:05",
+		"Sun", "Sun ", "Mon 15:04:05", "Mon 2026-01-31", "unM Jan 2 15:04:05", "Mon-Jan 2 15:04:05", "Fri, Sat, Jan 2 15:04:05",
+		"2026-01-31|", "2026/01/31| x", "2026-01-31T15:04:05Z|", "2026-01-31 15:04:05,123| x", "2026/01/31_15:04:05+0200|x", "2026-01-31T|", "2026-01-31 15:04|", "2026-01-31x15:04:05|",
+		"2026-01-311", "2026-1-31", "2026-01/31", "2026/01-31", "202a-01-31", "2026-0a-31", "2026-01-3a", "2026-01-3", "2026.01.31", "2026-01-31-15:04:05|",
+		"15:04:05|", "15:04:05.| x", "15:04:05.5|", "15:04:05,123456| x", "15:04:05.|", "15:04:05;5|", "15:04:0", "15-04:05", "15:04-05", "1a:04:05", "15:0a:05", "15:04:0a",
+		"15:04:05Z|", "15:04:05+0|", "15:04:05-0130| x", "15:04:05+01:30| x", "15:04:05+01:| x", "15:04:05+0a:30|", "15:04:05-a1:30|", "15:04:05*01:30|",
+		"15:04:05 UTC| x", "15:04:05 GMT 2026| x", "15:04:05 2026|", "15:04:05 2026| x", "15:04:05 2026x", "15:04:05 202| x", "15:04:05 202a|", "15:04:05x2026|",
+	} {
+		s, rest, is := strings.Cut(marked, "|")
+		want := len(s)
+		switch marked {
+		case "Jan 2 15:04:05":
+			want, is = len(s), true
+		case "15:04:05 2026x":
+			want, is = len("15:04:05"), true
+		case "15:04:05.| x", "15:04:05.|", "15:04:05;5|", "15:04:05+0|", "15:04:05+0a:30|", "15:04:05-a1:30|", "15:04:05*01:30|", "15:04:05 202| x", "15:04:05 202a|", "15:04:05x2026|":
+			want = len("15:04:05")
+		case "2026-01-31T|", "2026-01-31 15:04|", "2026-01-31x15:04:05|", "2026-01-31-15:04:05|":
+			want = len("2026-01-31")
+		}
+		if !is {
+			want = 0
+		}
+		if got := timeLen(s + rest); got != want {
+			t.Errorf("%q: the first %d, want %d", s+rest, got, want)
+		}
+	}
+}
+
+// The colours of a terminal are no part of what a program says.
+func TestColoursAreNoWords(t *testing.T) {
+	for s, want := range map[string]string{
+		"":                           "",
+		"plain":                      "plain",
+		"\x1b[31mred\x1b[0m":         "red",
+		"a\x1b[1;38;5;9mb\x1b[Kc":    "abc",
+		"a\x1bb":                     "ab",
+		"a\x1b\x1b[1mb":              "ab",
+		"a\x1b[31":                   "a",
+		"a\x1b[":                     "a",
+		"a\x1b":                      "a",
+		"a\x1b[@b":                   "ab",
+		"a\x1b[~b":                   "ab",
+		"a\x1b[\x7f~b":               "ab",
+		"a\x1b[1?b":                  "a",
+		"[31m stays":                 "[31m stays",
+		"x\x1b[31my\x1b[32mz\x1b[0m": "xyz",
+		"\x1b[1mERROR: AddressSanitizer: heap-buffer-overflow\x1b[0m": "ERROR: AddressSanitizer: heap-buffer-overflow",
+	} {
+		if got := stripEscapes(s); got != want {
+			t.Errorf("%q: %q, want %q", s, got, want)
+		}
+	}
+}
+
+// The name of a function is the same however a compiler or a debugger writes it.
+func TestFunctionNames(t *testing.T) {
+	for s, want := range map[string]string{
+		"parse":                   "parse",
+		"  parse  ":               "parse",
+		"parse(char const*, int)": "parse",
+		"parse [clone .cold]":     "parse",
+		"int parse<int>(int)":     "parse",
+		"std::vector<int, std::allocator<int> >::at(unsigned long)": "std::vector::at",
+		"(anonymous namespace)::parse(int)":                         "anon::parse",
+		"{anonymous}::parse(int)":                                   "anon::parse",
+		"a::operator()(int)":                                        "a::operator()",
+		"bool a::operator<(b const&)":                               "a::operator<",
+		"operator new(unsigned long)":                               "operator new",
+		"cooperator(int)":                                           "cooperator",
+		"<a::B as c::D>::method":                                    "a::B::method",
+		"<a::B<c::E> as c::D<f>>::method":                           "a::B::method",
+		"<a::B>::method":                                            "a::B::method",
+		"<alloc::vec::Vec<T, A> as core::ops::Index<I>>::index::h0123456789abcdef": "alloc::vec::Vec::index",
+		"main::run::h0123456789abcdef":                                             "main::run",
+		"main::run::h0123":                                                         "main::run::h0123",
+		"main::{{closure}}":                                                        "main::closure",
+		"main::{closure#0}":                                                        "main::closure",
+		"main::{closure#0}::{closure#1}":                                           "main::closure::closure",
+		"parse.part.0":                                                             "parse",
+		"parse.cold":                                                               "parse",
+		".cold":                                                                    ".cold",
+		"$_12run":                                                                  "lambdarun",
+		"f@plt":                                                                    "f",
+		"std::string a::name[abi:cxx11](int)":                                      "a::name",
+		"a > b":                                                                    "b",
+		"f}":                                                                       "f",
+	} {
+		if got := FunctionName(s); got != want {
+			t.Errorf("%q: %q, want %q", s, got, want)
+		}
+	}
+}
+
+// Words of a message that differ from run to run are masked up to where they end.
+func TestMaskedWords(t *testing.T) {
+	for in, want := range map[string]string{
+		"see http://a.b/c?d=1\"x":           "see <url>\"x",
+		"see ftp://a":                       "see <url>",
+		"see a://":                          "see <url>",
+		`at C:\a\b|c`:                       "at <path>|c",
+		`at C:\a:9`:                         "at <path>:<n>",
+		`at 9:\a`:                           `at <n>:\a`,
+		`at C:x`:                            "at C:x",
+		"tmp.123456 x":                      "<tmp> x",
+		"tmp.12345 x":                       "tmp.<n> x",
+		"tmp.123456789012":                  "<tmp>",
+		"tmp.1234567890123":                 "tmp.<n>",
+		"tmp1234_678 x":                     "<tmp> x",
+		"tmpabcdefgh x":                     "tmpabcdefgh x",
+		"ab12cd34 x":                        "<n> x",
+		"a\tb\n\nc":                         "a b c",
+		"\t a":                              "a",
+		"a \v\f\r b":                        "a b",
+		"a\x1fb\x7fc":                       "a<raw>b<raw>c",
+		"f(-1) g[+2] h{-3} i=-4 j:-5 k<-6>": "f(<n>) g[<n>] h{<n>} i=<n> j:<n> k<<n>>",
+		"a-1 b+2":                           "a-<n> b+<n>",
+		"- 1":                               "- <n>",
+		"-":                                 "-",
+		"x -":                               "x -",
+		"/":                                 "/",
+		"a / b":                             "a / b",
+		"/a":                                "<path>",
+		"1 2 3 4 5 x":                       "<n> x",
+		"1,2, 3 ,4 x":                       "<n> x",
+		"1     2":                           "<n>",
+		"1 , , , 2":                         "<n> , , , <n>",
+		"한글 7 글":                            "한글 <n> 글",
+	} {
+		if got := Mask(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
