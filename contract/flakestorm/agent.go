@@ -141,25 +141,7 @@ func (c *Campaign) point(plan agentcall.Plan, at func(config.Pair) (string, erro
 		}
 		return out
 	}
-	switch {
-	case plan.Start != nil:
-		s := *plan.Start
-		s.Argv, s.Env = in(s.Argv), in(s.Env)
-		plan.Start = &s
-	case plan.Command != nil:
-		s := *plan.Command
-		s.Argv, s.Env = in(s.Argv), in(s.Env)
-		plan.Command = &s
-	case plan.MCP != nil:
-		s := *plan.MCP
-		s.Argv, s.Env = in(s.Argv), in(s.Env)
-		plan.MCP = &s
-	case plan.Python != nil:
-		s := *plan.Python
-		s.Env = in(s.Env)
-		plan.Python = &s
-	}
-	return plan, nil
+	return plan.Process(func(argv, env []string) ([]string, []string) { return in(argv), in(env) }), nil
 }
 
 // resetLimit is how long clearing the agent's memory may take.

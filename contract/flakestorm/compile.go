@@ -112,21 +112,7 @@ func (b *builder) requirements() {
 
 // self puts the running program in the place of what stands for it.
 func (b *builder) self() {
-	at := func(argv, env *[]string) {
-		*argv, *env = b.set.Programs(*argv), b.set.Programs(*env)
-	}
-	if p := b.c.agent.Start; p != nil {
-		at(&p.Argv, &p.Env)
-	}
-	if p := b.c.agent.Command; p != nil {
-		at(&p.Argv, &p.Env)
-	}
-	if p := b.c.agent.MCP; p != nil {
-		at(&p.Argv, &p.Env)
-	}
-	if p := b.c.agent.Python; p != nil {
-		p.Env = b.set.Programs(p.Env)
-	}
+	b.c.agent = b.c.agent.Process(func(argv, env []string) ([]string, []string) { return b.set.Programs(argv), b.set.Programs(env) })
 }
 
 // phases are those that are asked for, those that the document names, or all.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 
@@ -202,11 +201,7 @@ func cell(hits, total int64, note string) campaign.MatrixCell {
 	if total == 0 {
 		return c
 	}
-	const z = 1.959963984540054
-	n, p := float64(total), float64(hits)/float64(total)
-	mid := (p + z*z/(2*n)) / (1 + z*z/n)
-	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-	c.Low, c.High = max(mid-half, 0), min(mid+half, 1)
+	c.Low, c.High = score.Wilson(int(hits), int(total))
 	return c
 }
 

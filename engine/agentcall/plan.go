@@ -60,6 +60,30 @@ func (p *Plan) OwnProcess() bool {
 	return strings.Contains(p.Address(), PortMark)
 }
 
+// Process is the plan with the words and the variables changed by which the agent's
+// process is started; a Python agent has no words.
+func (p Plan) Process(change func(argv, env []string) ([]string, []string)) Plan {
+	switch { // each is a value that other plans may have too
+	case p.Start != nil:
+		x := *p.Start
+		x.Argv, x.Env = change(x.Argv, x.Env)
+		p.Start = &x
+	case p.Command != nil:
+		x := *p.Command
+		x.Argv, x.Env = change(x.Argv, x.Env)
+		p.Command = &x
+	case p.MCP != nil:
+		x := *p.MCP
+		x.Argv, x.Env = change(x.Argv, x.Env)
+		p.MCP = &x
+	case p.Python != nil:
+		x := *p.Python
+		_, x.Env = change(nil, x.Env)
+		p.Python = &x
+	}
+	return p
+}
+
 // Address is the URL that calls go to; "" for an agent without one.
 func (p *Plan) Address() string {
 	switch {

@@ -21,29 +21,17 @@ func equip(ctx context.Context, p *agentcall.Plan) error {
 		return err
 	}
 	bin := filepath.Join(dir, "bin")
-	within := func(argv, env *[]string) {
-		*env = append(slices.Clone(*env), "VIRTUAL_ENV="+dir, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-		if own := filepath.Join(bin, (*argv)[0]); filepath.Base((*argv)[0]) == (*argv)[0] && exists(own) {
-			*argv = append([]string{own}, (*argv)[1:]...)
+	*p = p.Process(func(argv, env []string) ([]string, []string) {
+		env = append(slices.Clone(env), "VIRTUAL_ENV="+dir, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+		if len(argv) > 0 && filepath.Base(argv[0]) == argv[0] && exists(filepath.Join(bin, argv[0])) {
+			argv = append([]string{filepath.Join(bin, argv[0])}, argv[1:]...)
 		}
-	}
-	switch { // each is a value that other plans may have too
-	case p.Python != nil:
+		return argv, env
+	})
+	if p.Python != nil {
 		x := *p.Python
 		x.Plan.Python = filepath.Join(bin, "python")
 		p.Python = &x
-	case p.Command != nil:
-		x := *p.Command
-		within(&x.Argv, &x.Env)
-		p.Command = &x
-	case p.Start != nil:
-		x := *p.Start
-		within(&x.Argv, &x.Env)
-		p.Start = &x
-	case p.MCP != nil:
-		x := *p.MCP
-		within(&x.Argv, &x.Env)
-		p.MCP = &x
 	}
 	return nil
 }
