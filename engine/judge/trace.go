@@ -3,6 +3,7 @@ package judge
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -245,6 +246,9 @@ func (t *Trace) one(chat, wire int) bool {
 	return from <= wire && wire < next
 }
 
+// saysError matches a result that is an error and nothing else.
+var saysError = regexp.MustCompile(`(?is)^\s*(?:error\b|\{.*"(?:error|is_?error)"\s*:\s*(?:"[^"]|\{|true))`)
+
 // carriedOut is a call of a conversation with the outcome of the requests that
 // carried it out under another name: those up to the next call of the model. Of
 // several requests for one call the last one counts; for several calls all must
@@ -263,7 +267,8 @@ func (t *Trace) carriedOut(i int) *Event {
 			sent = append(sent, x)
 		}
 	}
-	if len(sent) == 0 {
+	if len(sent) == 0 { // it was carried out where that cannot be seen, or not at all
+		e.Declined = e.Declined || saysError.MatchString(e.Text)
 		return &e
 	}
 	last := sent[len(sent)-1]
