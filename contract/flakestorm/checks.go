@@ -208,6 +208,11 @@ func (c *Campaign) last(s *state) []payload {
 		for _, i := range c.idle(s) {
 			list = append(list, payload{Phase: phaseAudit, Rule: i})
 		}
+		for _, m := range s.mentions {
+			if m.Idle && !m.Seen {
+				list = append(list, payload{Phase: phaseAudit, Subject: m.Rule, Reason: m.Missing(s.occurred[m.Kind], noCalls)})
+			}
+		}
 	}
 	list = append(list, c.rates(s)...)
 	if s.mayBeSick() { // some calls failed: whether all do is for the case to say

@@ -105,7 +105,7 @@ func (c *Campaign) inRange(p *payload) error {
 	case PhaseReplay:
 		ok = in(p.Session, len(c.sessions))
 	case phaseAudit:
-		ok = in(p.Rule, len(c.rules))
+		ok = in(p.Rule, len(c.rules)) || p.Subject != ""
 	case phaseCheck:
 		ok = p.Of == nil && p.Check == judge.UnhealthyBaseline || p.Of != nil && p.Of.Of == nil && c.inRange(p.Of) == nil
 	}
@@ -357,14 +357,19 @@ func firstDifference(old, now []string) int {
 	return -1
 }
 
-// audit is a fault that never fired, under --strict.
+// audit is a fault that never fired, or an invariant that was not tested, under --strict.
 func (t *trial) audit(s *state) {
+	t.out.Verdict, t.out.Severity = campaign.VerdictFail, campaign.SeverityLow
+	if t.p.Subject != "" {
+		t.out.Kind, t.out.Title, t.out.Signature = "not-tested", t.p.Subject+": "+t.p.Reason, "audit|"+t.p.Subject
+		return
+	}
 	var f fired
 	if t.p.Rule < len(s.fired) {
 		f = s.fired[t.p.Rule]
 	}
 	r := t.x.c.rules[t.p.Rule]
-	t.out.Verdict, t.out.Severity, t.out.Kind = campaign.VerdictFail, campaign.SeverityLow, "never-fired"
+	t.out.Kind = "never-fired"
 	t.out.Title = t.x.c.idleText(t.p.Rule, f, s)
 	t.out.Signature = "audit|" + r.scenario + "|" + r.rule.ID
 }

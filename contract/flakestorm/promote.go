@@ -89,7 +89,7 @@ func (b *promotion) build() error {
 	case b.p.Phase == phaseCheck:
 		return errors.New("it is about all calls without faults, not about one case")
 	case b.p.Phase == phaseAudit:
-		return errors.New("it is about a fault that never fires, in no case of its own; see that the fault can fire, or take it out")
+		return errors.New("it is about what never occurs, in no case of its own; see that it can occur, or take it out of the document")
 	case phase == PhaseMutation:
 		err = b.request()
 	case phase == PhaseChaos:

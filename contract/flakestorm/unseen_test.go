@@ -1,6 +1,8 @@
 package flakestorm_test
 
 import (
+	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -38,6 +40,20 @@ contract:
 	}
 	if !slices.Equal(p.warnings, want) {
 		t.Errorf("%s\n%s", strings.Join(p.warnings, "\n"), p.titles())
+	}
+	// Under --strict what was not tested fails: three invariants, and a fault.
+	audited := 0
+	agent, err := filepath.Abs("testdata/agents/charging.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range play(t, spec(t, fmt.Sprintf(document, agent, "")), "strict", "").outcomes {
+		if o.Kind == "not-tested" || o.Kind == "never-fired" {
+			audited++
+		}
+	}
+	if audited != 4 {
+		t.Errorf("%d audited", audited)
 	}
 	// What was not tested has no score, nor has a scenario none of whose faults fired.
 	if k := p.tally.Contract; k == nil || k.Cells != 3 {
