@@ -2,6 +2,7 @@ package fuzzspec
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -136,10 +137,11 @@ func twinOf(o campaign.Outcome) (r twinReport, ok bool) {
 	return r, len(data) > 0 && json.Unmarshal(data, &r) == nil
 }
 
-// Refine implements [campaign.Refiner]: the line has the words that the program printed,
-// and what a twin reports, which may be worse than what was seen without it.
+// Refine implements [campaign.Refiner]: the line is that of the outcome that is shown, of
+// which the message may be another than the first one's, in the words of the program, with
+// what a twin reports, which may be worse than what was seen without it.
 func (c *Campaign) Refine(title string, severity campaign.Severity, o campaign.Outcome) (string, campaign.Severity) {
-	title = steady(crash.Restore(title, o.Attached("stderr"), o.Attached("stdout")))
+	title = steady(crash.Restore(cmp.Or(o.Title, title), o.Attached("stderr"), o.Attached("stdout")))
 	if r, ok := twinOf(o); ok {
 		return title + "; " + path.Base(c.set.twin) + " reports " + r.Title, max(severity, r.Severity)
 	}

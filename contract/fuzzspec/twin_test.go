@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/crash"
 	"github.com/thresh-dev/thresh/port/process"
 )
 
@@ -85,5 +86,14 @@ func TestSteady(t *testing.T) {
 	in := "==12==ERROR: at 0x7ffd12345678 in /tmp/thresh-1/w0/run pid 7 (tool+0x4011eb) tool@0x401530"
 	if got, want := steady(in), "==PID==ERROR: at <ADDR> in <run_dir> pid N (tool+0x4011eb) tool@0x401530"; got != want {
 		t.Errorf("%s, expected %s", got, want)
+	}
+}
+
+// A title does not speak of another message than the evidence below it.
+func TestTitleOfWhatIsShown(t *testing.T) {
+	said := "ValueError: bad amount 'x'"
+	o := campaign.Outcome{Title: "ValueError in a.py:f line 3: " + strings.TrimPrefix(crash.Mask(said), "ValueError: "), Evidence: []campaign.Attachment{{Name: "stderr", Data: []byte(said)}}}
+	if title, _ := (&Campaign{}).Refine("ValueError in a.py:f line 3: no amount in <str>", campaign.SeverityMedium, o); title != "ValueError in a.py:f line 3: bad amount 'x'" {
+		t.Errorf("title %q", title)
 	}
 }

@@ -25,7 +25,9 @@ func (a *application) listCommand() *cobra.Command {
 		Use:   "list",
 		Short: "List stored runs, newest first",
 		Long: `List prints one line for each stored run. STATUS is done, running, interrupted
-(thresh run --resume RUN continues it) or error; VERDICT is pass, fail or error.`,
+(thresh run --resume RUN continues it) or error; VERDICT is pass, fail or error.
+A narrow terminal has one column for both: the verdict of what is done, else the
+status.`,
 		Example: `  thresh list
   thresh list --verdict fail --limit 5
   thresh list --json | jq -r '.[].run_id'`,
