@@ -61,8 +61,11 @@ func TestLibrariesArePassedOver(t *testing.T) {
 }
 
 func apart(t *testing.T, builds []build, source string, from, to byte, variants ...byte) {
-	for _, build := range builds {
+	for i, build := range builds {
 		t.Run(build.name, func(t *testing.T) {
+			if i%3 > 0 && os.Getenv("THRESH_TEST_LONG") == "" {
+				t.Skip("one build of three is enough: set THRESH_TEST_LONG=1 for all")
+			}
 			t.Parallel()
 			program := compile(t, build.line, source)
 			identities := map[string]byte{}
