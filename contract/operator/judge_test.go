@@ -181,6 +181,32 @@ func TestVerdictsAreFindings(t *testing.T) {
 	}
 }
 
+// A child that is equal to an earlier one, and for which another was made, counts in no
+// rate: the same verdict is not told twice.
+func TestRatesCountAChildOnce(t *testing.T) {
+	dir := t.TempDir()
+	place(t, dir, "seeds.jsonl", seeds)
+	var lines []string
+	for i := range 12 {
+		lines = append(lines, fmt.Sprintf(`{"testcase_id": "question:%d", "verdict": "PASS"}`, i), fmt.Sprintf(`{"testcase_id": "order:%d", "verdict": "PASS"}`, i))
+	}
+	place(t, dir, "verdicts.jsonl", strings.Join(lines, "\n"))
+	for duplicates, want := range map[string]int64{"exact": 2, "keep": 6} {
+		d := execute(t, front(), dir, fmt.Sprintf(`{"schema_version": "thresh.operators.v1", "seeds": ["seeds.jsonl"], "strength": 1, "select": {"include": ["op_enc_hex"]},
+			"duplicates": %q, "children": 3, "verdicts": "verdicts.jsonl"}`, duplicates))
+		s, _ := campaign.As[campaign.Summarizer[any]](d.c)
+		total := int64(0)
+		for _, e := range s.Summarize(d.state).Exhibits {
+			if strings.HasPrefix(e.Title, "Verdicts FAIL") {
+				total = e.Matrix.Cells[0][0].Total
+			}
+		}
+		if total != want || len(d.outcomes) < 6 {
+			t.Errorf("%s: %d verdicts of %d children count, want %d", duplicates, total, len(d.outcomes), want)
+		}
+	}
+}
+
 // Verdicts that no child of the document can have are refused.
 func TestVerdictsOfOthers(t *testing.T) {
 	dir := t.TempDir()

@@ -144,3 +144,35 @@ func TestMaskedWords(t *testing.T) {
 		}
 	}
 }
+
+// What was seen of a crash by looking at it tells what its report does not.
+func TestStacksThatWereSeen(t *testing.T) {
+	places := []string{"copy (a.c:3)", "main (a.c:9)"}
+	seen := &Stack{Kind: "null pointer read", Places: places, Fault: "copy (a.c:3)"}
+	for name, c := range map[string]struct {
+		d      Death
+		untold bool
+		frames string
+		title  string // begins so
+		said   string // the message
+	}{
+		"a fault":              {Death{Signal: 11, Stderr: []byte("at record 7\n")}, true, "", "SIGSEGV", "at record <n>"},
+		"an abort":             {Death{Signal: 6}, true, "", "SIGABRT", ""},
+		"it was ended":         {Death{Signal: 15}, false, "", "SIGTERM", ""},
+		"it exits":             {Death{ExitCode: 1}, false, "", "exit status 1", ""},
+		"it is late":           {Death{Signal: 11, TimedOut: true}, false, "", "timeout", ""},
+		"a fault that is seen": {Death{Signal: 11, Stderr: []byte("at record 7\n"), Stack: seen}, false, strings.Join(places, "|"), "SIGSEGV: null pointer read", ""},
+		"only its kind":        {Death{Signal: 11, Stderr: []byte("at record 7\n"), Stack: &Stack{Kind: "wild write"}}, true, "", "SIGSEGV: wild write", "at record <n>"},
+		"one place":            {Death{Signal: 11, Stack: &Stack{Kind: "wild write", Places: places[:1]}}, false, places[0], "SIGSEGV: wild write", ""},
+	} {
+		got := Analyze(c.d)
+		if got.Untold() != c.untold || strings.Join(got.Frames, "|") != c.frames || !strings.HasPrefix(got.Title, c.title) || got.Message != c.said {
+			t.Errorf("%s: untold %t, frames %q, title %q, message %q", name, got.Untold(), got.Frames, got.Title, got.Message)
+		}
+	}
+	for n, want := range map[int]string{-1: "signal -1", 0: "signal 0", 1: "SIGHUP", 31: "SIGSYS", 32: "signal 32", 64: "signal 64"} {
+		if got := signalName(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}
