@@ -251,7 +251,7 @@ func (d *decoder) finds(v *doctree.Node, path string) (text string, list map[str
 		if err != nil {
 			refuse(err)
 		}
-		f.filters, f.said = filters, text[at:at+length+more]
+		f.filters, f.said = filters, strings.TrimSpace(text[at:at+length+more])
 		stand(f, length+more)
 		return at + length + more
 	}

@@ -133,6 +133,7 @@ func TestFilters(t *testing.T) {
 		item("TARGETS", `status | to_string == "200" and body_text | regex("ord-(0+)") == "000" and url | regex("http") == "http"`),
 		item("FAILS", `$.ref | regex("ord-(\d+)") == "7"`),
 		item("UNKNOWN", `$.ref | regx("a") == "7"`),
+		item("NUMBER", `$.n | to_int == 18`),
 		item("OPERANDS", `$.ref | nth("a") == "7"`),
 		"id: TAKE\ntype: api.http\nrequest: {method: GET, url: "+server.URL+"}\ncapture: {n: {json: $.ref, filter: 'regex(\"0*(\\d+)$\") | to_int'}}\n",
 		"id: TAKEN\ntype: api.http\nrequest: {method: GET, url: "+server.URL+", body_json: {n: '${n}'}}\nassert: [{when: '${n} == 42'}]\n",
@@ -140,8 +141,8 @@ func TestFilters(t *testing.T) {
 		"id: NEEDS\ntype: api.http\nrequest: {method: GET, url: '"+server.URL+"/${m}'}\n",
 	), map[string][]string{OptExpect: nil})
 	expect(t, got, "REGEX pass", "SPLIT fail schema", "ITEMS pass", "NUMBERS pass", "URLS pass", "CODED pass", "REPLACED pass", "HEADERS pass",
-		"COOKIES pass", "TARGETS pass", "FAILS fail assertion", "UNKNOWN fail schema", "OPERANDS fail schema", "TAKE..TAKEN pass", "NOTHING..NEEDS fail assertion")
-	for i, want := range map[int]string{1: "there is no filter upper", 10: `$.ref | regex(\"ord-(\\d+)\") is \"00042\"`, 11: "did you mean regex?", 12: "the filter nth takes a whole number"} {
+		"COOKIES pass", "TARGETS pass", "FAILS fail assertion", "UNKNOWN fail schema", "NUMBER fail assertion", "OPERANDS fail schema", "TAKE..TAKEN pass", "NOTHING..NEEDS fail assertion")
+	for i, want := range map[int]string{1: "there is no filter upper", 10: `$.ref | regex(\"ord-(\\d+)\") is \"00042\"`, 11: "did you mean regex?", 12: "$.n | to_int is 17", 13: "the filter nth takes a whole number"} {
 		if data := string(outcomes[i].Data) + strings.ReplaceAll(strings.ReplaceAll(string(outcomes[i].Attached("because")), `\`, `\\`), `"`, `\"`); !strings.Contains(data, want) {
 			t.Errorf("%s lacks %s", data, want)
 		}
