@@ -68,3 +68,17 @@ func TestFailureOfAReplay(t *testing.T) {
 		t.Error(e.Text.Body)
 	}
 }
+
+// A failure names its invariant once.
+func TestNamedOnce(t *testing.T) {
+	for title, want := range map[string]string{
+		`no-orders in calm: no-orders: "MARKER" found`:             `no-orders in calm: "MARKER" found`,
+		`answers in busy: the agent gave no answer`:                `answers in busy: the agent gave no answer`,
+		`Noise of "Is it wet in Oslo?": contains: "wet" not found`: `Noise of "Is it wet in Oslo?": contains: "wet" not found`,
+		`helpful: also without faults: any of "plan" not found`:    `helpful: also without faults: any of "plan" not found`,
+	} {
+		if got := namedOnce(title); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

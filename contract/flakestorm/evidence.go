@@ -223,7 +223,7 @@ const maxSentence = 110
 // failure is what did not hold, with the prompt, the faults that struck, and the first
 // line of the reply.
 func (x *transcript) failure(title string) campaign.Exhibit {
-	lines := []string{judge.Readable(title)}
+	lines := []string{judge.Readable(namedOnce(title))}
 	if len(x.Turns) > 0 {
 		at := len(x.Turns) - 1
 		if x.Turn > 0 && x.Turn <= len(x.Turns) {

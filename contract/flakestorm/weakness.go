@@ -45,6 +45,13 @@ func (s *state) uncover(o *campaign.Outcome, n *note) {
 	}
 }
 
+// namedOnce is a title without the second name of its invariant: "no-orders in calm:
+// no-orders: MARKER found".
+func namedOnce(title string) string {
+	id, rest, _ := strings.Cut(title, " in ")
+	return strings.TrimSuffix(id+" in "+strings.Replace(rest, ": "+id+": ", ": ", 1), " in ")
+}
+
 // advice is what to do about an invariant of a type that fails, in a sentence.
 func advice(kind string) string {
 	switch kind {
@@ -107,11 +114,10 @@ func (c *Campaign) weaknessTable(s *state) []campaign.Exhibit {
 		if slices.ContainsFunc(s.found, named) {
 			continue
 		}
-		what, why := w.title, ""
+		what, why := namedOnce(w.title), ""
 		if at := strings.Index(diag.Unquoted(what), ": "); at > 0 {
 			what, why = what[:at], what[at+2:]
-			id, _, _ := strings.Cut(what, " in ")
-			why = judge.Readable(strings.TrimPrefix(why, id+": "))
+			why = judge.Readable(why)
 		}
 		rows = append(rows, []string{what, why, diag.Plural(w.cases, "case"), advice(w.kind)})
 	}
