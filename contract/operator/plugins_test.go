@@ -106,7 +106,7 @@ func TestIdleOperators(t *testing.T) {
 		"a surface":             {`"surface.star", "drawn.star"`, false, "", `"uniform"`, []string{"op_lex_surface is never drawn: its surface_compat is RAG_CONTEXT, and that of the seeds PROMPT_TEXT"}, false},
 		"a risk":                {`"risk.star", "drawn.star"`, false, `"risk_max": "LOW"`, `"uniform"`, []string{"op_lex_risk is never drawn: its risk is HIGH, and the most allowed is LOW"}, false},
 		"what is excluded":      {`"bucket.star", "drawn.star"`, false, `"exclude": ["op_lex_bucket"]`, `"uniform"`, nil, false},
-		"a built-in by name":    {``, true, `"include": ["op_enc_hex", "op_rag_keyword_stuffing"]`, `"uniform"`, []string{": warning: select.include[1]: op_rag_keyword_stuffing is never drawn"}, false},
+		"a built-in by name":    {``, true, `"include": ["op_enc_hex", "op_rag_keyword_stuffing"]`, `"uniform"`, []string{"operators.json:1:156: warning: select.include[1]: op_rag_keyword_stuffing is never drawn"}, false},
 		"control characters":    {``, true, `"include": ["op_enc_hex", "op_inv_ansi"]`, `"uniform"`, []string{"op_inv_ansi is never drawn: its children hold control characters"}, false},
 		"nothing can be drawn":  {`"bucket.star"`, false, "", `"uniform"`, []string{"op_lex_bucket is never drawn", "no operator serves any seed"}, true},
 		"every weight is 0":     {`"drawn.star"`, false, "", `"weighted", "weights": {"*": {"op_lex_drawn": 0}}`, []string{"has the weight 0: none could be drawn"}, true},
