@@ -3,6 +3,7 @@ package spectest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -181,6 +182,9 @@ func (x *explanation) node(n *node, level int, decides, reached bool) {
 		fmt.Fprintf(x, ", %s", diag.Plural(x.steps[n], "step"))
 	}
 	x.WriteString(")\n")
+	for _, name := range slices.Sorted(maps.Keys(n.finds)) {
+		fmt.Fprintf(x, "%s  %s is %s\n", indent, name, n.finds[name])
+	}
 	if f := x.found[n]; f != nil && reached {
 		if f.Want == "" {
 			fmt.Fprintf(x, "%s  %s: %s\n", indent, f.Category, f.detail())

@@ -1,6 +1,7 @@
 package spectest
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"html"
@@ -189,41 +190,43 @@ const operandText = `"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|-?\d+`
 
 var oneOperand = regexp.MustCompile(operandText)
 
-// readFilters reads the filters that a text begins with, and says how long they are.
+// readFilters reads the filters that a text begins with, and says how long they are, also
+// if one is wrong.
 func readFilters(text string) (list []valueFilter, length int, err error) {
 	for {
 		m := oneFilter.FindStringSubmatch(text[length:])
 		if m == nil {
-			return list, length, nil
+			return list, length, err
 		}
-		kind, known := filterKinds[m[1]]
-		if !known {
-			names := slices.Sorted(maps.Keys(filterKinds))
-			hint := diag.DidYouMean(m[1], names)
-			if hint == "" {
-				hint = "there are " + oneOf(names)
-			}
-			return nil, length, fmt.Errorf("there is no filter %s: %s", m[1], hint)
-		}
-		args := oneOperand.FindAllString(m[2], -1)
-		right := len(args) == len(kind.takes)
-		for i := range args {
-			quoted := args[i][0] == '"' || args[i][0] == '\''
-			right = right && quoted == (kind.takes[i] == 't')
-			if quoted {
-				args[i] = unquoted(args[i])
-			}
-		}
-		if !right {
-			example := map[string]string{"": "no operand", "t": "a text, such as (\"a\")", "tt": "two texts, such as (\"a\", \"b\")", "n": "a whole number, such as (0)"}[kind.takes]
-			return nil, length, fmt.Errorf("the filter %s takes %s", m[1], example)
-		}
-		f, err := kind.make(args)
-		if err != nil {
-			return nil, length, fmt.Errorf("the filter %s: %w", m[1], err)
-		}
-		list, length = append(list, f), length+len(m[0])
+		length += len(m[0])
+		f, wrong := readFilter(m[1], oneOperand.FindAllString(m[2], -1))
+		list, err = append(list, f), cmp.Or(err, wrong)
 	}
+}
+
+func readFilter(name string, args []string) (valueFilter, error) {
+	kind, known := filterKinds[name]
+	if !known {
+		names := slices.Sorted(maps.Keys(filterKinds))
+		return nil, fmt.Errorf("there is no filter %s: %s", name, cmp.Or(diag.DidYouMean(name, names), "there are "+oneOf(names)))
+	}
+	right := len(args) == len(kind.takes)
+	for i := range args {
+		quoted := args[i][0] == '"' || args[i][0] == '\''
+		right = right && quoted == (kind.takes[i] == 't')
+		if quoted {
+			args[i] = unquoted(args[i])
+		}
+	}
+	if !right {
+		example := map[string]string{"": "no operand", "t": "a text, such as (\"a\")", "tt": "two texts, such as (\"a\", \"b\")", "n": "a whole number, such as (0)"}[kind.takes]
+		return nil, fmt.Errorf("the filter %s takes %s", name, example)
+	}
+	f, err := kind.make(args)
+	if err != nil {
+		return nil, fmt.Errorf("the filter %s: %w", name, err)
+	}
+	return f, nil
 }
 
 // unquoted is a text without its quotes, which patterns keep their backslashes in.

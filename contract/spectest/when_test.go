@@ -43,6 +43,23 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+// A name in the list form says what it stands for, and a wrong filter is one fault.
+func TestFindsAreExplained(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "n.json", []byte(`{"a": "x,y"}`))
+	doc := "id: A\ntype: text.file\npath: n.json\nassert: [{when: '$.a | split(\",\") | last == \"y\"'}]\n"
+	text, err := compiled(t, blockDocument(doc)).Explain(t.Context(), 0, false)
+	if err != nil || !strings.Contains(text, `find_1 is $.a | split(",") | last`+"\n") {
+		t.Errorf("got %s, %v", text, err)
+	}
+	set := ofFiles(nil)
+	set.Check = true
+	wrong := blockDocument(strings.Replace(doc, "split", "splt", 1))
+	if _, list := newContract(nil).Compile(t.Context(), campaign.Spec{Path: "a.spec.md", Data: []byte(wrong)}, set); len(list) != 1 || !strings.Contains(list.Error(), "did you mean split?") {
+		t.Error(list)
+	}
+}
+
 // Paths that may lead to several places find lists; differences decide order.
 func TestConditionsOnPaths(t *testing.T) {
 	t.Chdir(t.TempDir())
