@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"strconv"
 
@@ -169,7 +170,8 @@ func (a *App) Verify(ctx context.Context, st *Store, ref string, job VerifyJob) 
 		}
 	}
 	if job.Sample > 0 {
-		if err := a.sample(ctx, st, &v, &rec, job.Sample); err != nil {
+		err := a.sample(ctx, st, &v, &rec, job.Sample)
+		if err != nil && (len(v.Problems) == 0 || ctx.Err() != nil) { // else a case is not where it belongs, as the problems say
 			return v, err
 		}
 	}
@@ -269,8 +271,8 @@ func (a *App) VerifyStatement(ctx context.Context, st *Store, text []byte, job V
 	return v, nil
 }
 
-// sample executes a share of the cases again, chosen by the run's digest: whoever
-// forges outcomes does not know which.
+// sample executes a share of the cases again, one of each campaign at least, chosen
+// by the run's digest: whoever forges outcomes does not know which.
 func (a *App) sample(ctx context.Context, st *Store, v *Verified, rec *campaign.Record, share float64) error {
 	for _, cr := range rec.Campaigns {
 		if cr.Cases.Run == 0 {
@@ -280,10 +282,22 @@ func (a *App) sample(ctx context.Context, st *Store, v *Verified, rec *campaign.
 		if err != nil {
 			return err
 		}
-		err = r.sample(ctx, st, v, cr.Cases.Executed(), func(i int64) bool {
+		var chosen []int64
+		first, least := int64(0), uint32(math.MaxUint32)
+		for i := range cr.Cases.Executed() {
 			sum := sha256.Sum256([]byte(rec.Digest + "/" + rec.Environment.Root + "/" + cr.Name + "/" + strconv.FormatInt(i, 10)))
-			return float64(binary.BigEndian.Uint32(sum[:])) < share*(1<<32)
-		})
+			lot := binary.BigEndian.Uint32(sum[:])
+			if lot < least {
+				first, least = i, lot
+			}
+			if float64(lot) < share*(1<<32) {
+				chosen = append(chosen, i)
+			}
+		}
+		if len(chosen) == 0 {
+			chosen = append(chosen, first)
+		}
+		err = r.sample(ctx, st, v, chosen)
 		if err = errors.Join(err, r.close()); err != nil {
 			return err
 		}
@@ -291,13 +305,10 @@ func (a *App) sample(ctx context.Context, st *Store, v *Verified, rec *campaign.
 	return nil
 }
 
-func (r *revived) sample(ctx context.Context, st *Store, v *Verified, n int64, chosen func(int64) bool) error {
+func (r *revived) sample(ctx context.Context, st *Store, v *Verified, chosen []int64) error {
 	id := r.campaign.Identity()
 	may := campaign.TraitsOf(r.campaign)
-	for i := range n {
-		if !chosen(i) {
-			continue
-		}
+	for _, i := range chosen {
 		_, then, err := st.CaseOf(v.RunID, id.Contract, id.Name, i)
 		if err != nil {
 			return err

@@ -191,13 +191,28 @@ func (d *Decoder) section(n *Node, path string, shape *Shape, outer string) *Sec
 	} else if shape.Tag != "" {
 		s.Tag = shape.TagDefault
 		if t := n.Get(shape.Tag); t != nil {
-			if s.Tag = t.Text; t.Kind != String || !slices.Contains(shape.words(), t.Text) {
-				s.Tag = ""
+			s.Tag = ""
+			if t.Kind == String { // what else is wrong depends on the word that was meant
+				if s.Tag = diag.Nearest(t.Text, shape.words()); s.Tag != t.Text && !s.fits() {
+					s.Tag = ""
+				}
 			}
 		}
 	}
 	s.keys()
 	return s
+}
+
+// fits reports whether every known key belongs where the tag has its word, and none
+// lacks.
+func (s *Section) fits() bool {
+	for i := range s.Shape.Fields {
+		f := &s.Shape.Fields[i]
+		if there := s.n.Get(f.Name) != nil; there && !f.takes(s.Tag) || !there && f.Need && len(f.For) > 0 && f.takes(s.Tag) {
+			return false
+		}
+	}
+	return true
 }
 
 // keys reports missing keys, in the order of their declaration, and of unknown

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
 // Schema is a schema that values are checked against and made from.
@@ -118,8 +119,11 @@ func (s *Schema) misfit(v any) string {
 	if _, after, found := strings.Cut(text, "': "); found {
 		text = after
 	}
-	if text == "false schema" {
+	switch k := e.ErrorKind.(type) {
+	case *kind.FalseSchema:
 		text = "must not be there"
+	case *kind.Format:
+		text = fmt.Sprintf("%s is not of the format %s", show(k.Got), k.Want)
 	}
 	return where + ": " + text
 }

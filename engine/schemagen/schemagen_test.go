@@ -85,6 +85,7 @@ func TestCheck(t *testing.T) {
 		{`{"properties": {"a": {"items": {"type": "string"}}}}`, `{"a": ["x", 1]}`, "/a/1: got number, want string"},
 		{`{"type": "string", "nullable": true}`, `null`, ""},
 		{`{"minimum": 1, "exclusiveMinimum": true}`, `1`, "the value: exclusiveMinimum"},
+		{`{"properties": {"a": {"type": "string", "format": "uuid"}}}`, `{"a": "12"}`, `/a: "12" is not of the format uuid`},
 		{`{}`, `{`, "it is no JSON"},
 	} {
 		s, err := New([]byte(x.schema))

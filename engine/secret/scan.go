@@ -49,6 +49,13 @@ var (
 	// parameter is one of several in a header, such as those of the scheme Digest.
 	parameter = regexp.MustCompile(`[\w.-]+=(?:"([^"\n]*)"|([^\s",;&]+))`)
 	variable  = regexp.MustCompile(`\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))`)
+	// block opens a text that stands on the lines below, deeper than its key.
+	block = regexp.MustCompile(`^[|>][-+0-9]*$`)
+	// property is an anchor or a tag in front of a value, and alias stands for one that
+	// has an anchor.
+	property = regexp.MustCompile(`^[&!][^\s,{}\[\]]*\s+`)
+	alias    = regexp.MustCompile(`^\*[^\s,{}\[\]]+$`)
+	first    = regexp.MustCompile(`^` + value)
 	// further is the next key of a mapping that is written without spaces.
 	further = regexp.MustCompile(`,["']?[\w-]+["']?:`)
 	// template is what something else fills, and place a part of it.
@@ -135,9 +142,12 @@ func (s *scanner) scan(text string, at int) {
 		s.value(text, from, m[3], true)
 	}
 	for _, m := range marked.FindAllStringIndex(text, -1) {
-		from, to := siblings(text, m[0])
+		from, to, depth := siblings(text, m[0])
 		for _, v := range content.FindAllStringSubmatchIndex(text[from:to], -1) {
-			s.value(text, from+v[2], from+v[3], true)
+			key := from + v[0]
+			if depth < 0 || indent(text[strings.LastIndexByte(text[:key+1], '\n')+1:]) == depth {
+				s.value(text, from+v[2], from+v[3], true)
+			}
 		}
 	}
 }
@@ -189,19 +199,21 @@ func lastKey(text string) string {
 // indent is how far a line is moved in, with the dashes of lists.
 func indent(s string) int { return len(s) - len(strings.TrimLeft(s, " -")) }
 
-// siblings is the mapping around an offset: the braces that it is in, or the
-// lines around it that are indented alike.
-func siblings(text string, at int) (from, to int) {
+// siblings is the mapping around an offset: the braces that it is in, or the lines
+// around it that are indented alike, and those below them that are deeper. Depth is
+// how far its keys are moved in, negative in braces.
+func siblings(text string, at int) (from, to, depth int) {
 	line := strings.LastIndexByte(text[:at], '\n') + 1
 	if i := strings.LastIndexAny(text[:at], "{}"); i >= 0 && text[i] == '{' {
 		if j := strings.IndexByte(text[at:], '}'); j >= 0 {
-			return i, at + j
+			return i, at + j, -1
 		}
 	}
-	depth := at - line
+	depth = at - line
+	outside := func(line string) bool { return strings.TrimSpace(line) != "" && indent(line) < depth }
 	for from = line; from > 0; {
 		i := strings.LastIndexByte(text[:from-1], '\n') + 1
-		if indent(text[i:from-1]) != depth {
+		if outside(text[i : from-1]) {
 			break
 		}
 		from = i
@@ -209,21 +221,39 @@ func siblings(text string, at int) (from, to int) {
 	for to = at; to < len(text); {
 		end := strings.IndexByte(text[to:], '\n')
 		if end < 0 {
-			return from, len(text)
+			return from, len(text), depth
 		}
 		to += end + 1
-		next, _, _ := strings.Cut(text[to:], "\n")
-		if indent(next) != depth {
+		if next, _, _ := strings.Cut(text[to:], "\n"); outside(next) {
 			break
 		}
 	}
-	return from, to
+	return from, to, depth
 }
 
 // value takes what a name has: its variables, or, where that is certain, itself.
 func (s *scanner) value(whole string, at, to int, literal bool) {
+	for m := property.FindString(whole[at:to]); m != ""; m = property.FindString(whole[at:to]) {
+		at += len(m)
+		next := first.FindStringIndex(whole[at:])
+		if next == nil {
+			return
+		}
+		to = at + next[1]
+	}
 	line, _, _ := strings.Cut(whole[at:], "\n")
 	text := strings.TrimRight(whole[at:to], " \t\r")
+	opening, _, _ := strings.Cut(text, " #")
+	switch opening = strings.TrimRight(opening, " \t"); {
+	case block.MatchString(opening):
+		s.block(whole, at, literal)
+		return
+	case alias.MatchString(opening):
+		for _, m := range regexp.MustCompile(`&`+regexp.QuoteMeta(opening[1:])+`\s+`+value).FindAllStringSubmatchIndex(whole, -1) {
+			s.value(whole, m[2], m[3], literal)
+		}
+		return
+	}
 	q := 0
 	switch {
 	case len(text) > 3 && text[:2] == `\"`:
@@ -269,6 +299,29 @@ func (s *scanner) value(whole string, at, to int, literal bool) {
 		raw, at = raw[i:], at+i // behind the name of a scheme
 	}
 	s.literal(whole, at, raw)
+}
+
+// block takes each line of the text that is opened at an offset.
+func (s *scanner) block(text string, at int, literal bool) {
+	line := strings.LastIndexByte(text[:at], '\n') + 1
+	key := text[line:at]
+	depth := len(key) - len(strings.TrimLeft(key, " -"))
+	for {
+		end := strings.IndexByte(text[at:], '\n')
+		if end < 0 {
+			return
+		}
+		at += end + 1
+		next, _, _ := strings.Cut(text[at:], "\n")
+		trimmed := strings.TrimSpace(next)
+		moved := len(next) - len(strings.TrimLeft(next, " "))
+		if trimmed != "" && moved <= depth {
+			return
+		}
+		if m := first.FindStringIndex(next[moved:]); m != nil {
+			s.value(text, at+moved, at+moved+m[1], literal)
+		}
+	}
 }
 
 // literal takes a value that is no template.

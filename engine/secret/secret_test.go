@@ -58,6 +58,12 @@ func TestScan(t *testing.T) {
 		// In quotes of a text that stands in quotes, and in what JSON escapes.
 		{`body: "{\"api_key\": \"ab\\\"cdefgh\"}"` + "\nbody: '{\"api_key\": \"it''s\\\"abcd\"}'\n", "", `ab"cdefgh it's"abcd`},
 		{`{"url": "http:\/\/anna:abcdefgh5@h\/?a=b\u0026token=ab\/cdefg", "curl": "\"http://h/?key=abcdefgh6\""}`, "", "abcdefgh5 ab/cdefg abcdefgh6"},
+		// Texts on lines of their own, behind anchors and tags, and by aliases.
+		{"h:\n  Authorization: |\n    Bearer abcdefgh1\n  x: abcdefgh0\n  X-Api-Key: >-  # folded\n    ${K}\n", "K", "abcdefgh1"},
+		{"- Authorization: >-\n    Bearer\n\n    abcdefgh2\n- x: |\n  abcdefgh0\n", "", "abcdefgh2"},
+		{"- a: 1\n  value: |\n    abcdefgh3\n    abcdefgh4\n  secret: true\n", "", "abcdefgh3 abcdefgh4"},
+		{"x: &k !!str 'abcdefgh5'\ny: &kk abcdefgh0\nAuthorization: *k\nh: {X-Api-Key: &b abcdefgh6, Authorization: *b}\n", "", "abcdefgh5 abcdefgh6"},
+		{"api_key: !!str abcdefgh7\nAuthorization: &a Bearer abcdefgh8\n", "", "abcdefgh7 abcdefgh8"},
 		{"keyword: abcdefghijkl\nmonkey: ${PATH}\n", "", ""},
 		{"Prose: `Authorization: Bearer abcdefgh9`\n\n```yaml\napi_key: abcdefgh9\n```\n\n```yaml spec-test\napi_key: abcdefgh8\n```\n", "", "abcdefgh8"},
 	} {

@@ -55,16 +55,9 @@ func (d *decoder) decode(root *doctree.Node) (*sut.Plan, diag.List) {
 	s := d.Section(root, "", format().file)
 	s.Value("schema")
 	s.Value("kind")
-	if p.Kind = sut.Kind(s.Tag); p.Kind != "" { // what else there may be depends on it
-		d.reached(s, p)
-		d.asked(s, p)
-	} else {
-		for i := range s.Shape.Fields {
-			if f := &s.Shape.Fields[i]; s.Given(f.Name) {
-				s.Value(f.Name)
-			}
-		}
-	}
+	p.Kind = sut.Kind(s.Tag)
+	d.reached(s, p)
+	d.asked(s, p)
 	d.List.Sort()
 	if d.List.HasErrors() {
 		return nil, d.List

@@ -21,7 +21,7 @@ func (d *decoder) operation(file *doctree.Section, e doctree.Entry, kind sut.Kin
 	if !s.There() {
 		return o
 	}
-	if kind == sut.HTTP {
+	if kind == sut.HTTP || kind == "" { // a kind that is none may have been meant for it
 		d.request(&o, s)
 	}
 	d.arguments(&o, s, kind)
@@ -80,7 +80,7 @@ func (d *decoder) rejects(o *sut.Operation, s *doctree.Section, kind sut.Kind) {
 		switch {
 		case kind == sut.HTTP && (!number || v < 300 || v > 499):
 			d.refuse(item.Pos, path, codeValue, "", "must be an HTTP status from 300 to 499, got %s", d.Describe(item))
-		case kind != sut.HTTP && kind != sut.Python && (!number || v < 1 || v > 255):
+		case kind != "" && kind != sut.HTTP && kind != sut.Python && (!number || v < 1 || v > 255):
 			d.refuse(item.Pos, path, codeValue, "", "must be an exit code from 1 to 255, got %s", d.Describe(item))
 		}
 	}

@@ -155,7 +155,7 @@ func (d *decoder) input(s *doctree.Section, p *sut.Plan) {
 	if !s.There() {
 		return
 	}
-	if !s.Given("operation") && p.Kind != sut.Command && p.Kind != sut.Chat && p.Kind != sut.WASM {
+	if !s.Given("operation") && p.Kind != "" && p.Kind != sut.Command && p.Kind != sut.Chat && p.Kind != sut.WASM {
 		s.Missing("operation", "the operation that takes the input")
 	}
 	op := d.operationOf(s, "operation", p)

@@ -46,6 +46,7 @@ func TestVerify(t *testing.T) {
 	l := newLab(t, `head -c 1 "$1" | grep -q A || kill -SEGV $$`)
 	expect(t, l.run("--quiet"), 1)
 	expect(t, l.stored("verify", "--sample", "100%"), 0, "holds: 20 cases folded again", "20 of the sample compared, 0 not comparable", "unsigned")
+	expect(t, l.stored("verify", "--sample", "0.001%"), 0, "1 of the sample compared")
 	expect(t, l.stored("verify", "--sample", "5"), 2, "--sample must be a share")
 	key := l.path("run.key")
 	expect(t, call("worker", "--keygen", key), 0)
@@ -66,6 +67,8 @@ func TestVerify(t *testing.T) {
 		return true
 	})
 	expect(t, in(passed, "latest"), 1, "the record's digest is", "the record's root is not that of")
+	// A forged case is missing where it was: what differs is said all the same.
+	expect(t, call("verify", "--store", removed, "latest", "--sample", "100%"), 1, "DIFFERS", "the record counts")
 	place := make(map[campaign.Verdict]int64) // of some case with that verdict
 	l.forge(func(e *store.Entry) bool {
 		if e.Kind == store.KindOutcome {

@@ -100,7 +100,7 @@ func causes(err error) string {
 	var list []string
 	for _, line := range strings.Split(err.Error(), "\n")[1:] {
 		if line = strings.TrimPrefix(strings.TrimSpace(line), "- "); !strings.HasSuffix(line, " failed") {
-			list = append(list, line)
+			list = append(list, strings.Replace(line, " is not valid ", " is not a valid ", 1)) // of a format
 		}
 	}
 	if len(list) == 0 {
