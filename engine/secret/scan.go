@@ -35,7 +35,6 @@ const (
 )
 
 var (
-	hint     = regexp.MustCompile(`(?i)authorization|bearer|key|token|secret|passw|pwd|cookie|credential|auth=|sig=|signature=|://[^\s/"']+@`)
 	field    = regexp.MustCompile(`(?i)(?:^|[\s"'{,\[(?&-])(` + certain + `|` + likely + `)(?:\\?["'])?\s*:\s*` + value)
 	assign   = regexp.MustCompile(`(?i)(?:^|[\s"'-])(` + likely + `)=((?:\$\{[^}\n]*\}|[^&\s"'\\])+)`)
 	param    = regexp.MustCompile(`(?i)(?:[?&]|&amp;|\\u0026)(?:` + queries + `)=((?:\$\{[^}\n]*\}|\\/|[^&\s"'#<>)\]},\\])+)`)
@@ -70,7 +69,7 @@ var (
 // opening line names more than a language: prose shows, blocks declare.
 func Scan(text []byte) Declared {
 	d := Declared{Held: slices.Max(append(Placeholders(text), 0))}
-	if !hint.Match(text) {
+	if len(near(string(text))) == 0 {
 		return d
 	}
 	seen := make(map[string]bool)
@@ -115,6 +114,32 @@ func parts(text []byte) (list [][2]int) {
 	return list
 }
 
+// words are those of which one stands near whatever the expressions find.
+var words = []string{"authorization", "bearer", "key", "token", "secret", "passw", "pwd", "cookie", "credential", "auth=", "sig=", "signature="}
+
+// near are the stretches of a text in which something may be declared. The expressions
+// are slow, and most of a long text is none of their business.
+func near(text string) (list [][2]int) {
+	const (
+		step    = 4 << 10
+		overlap = 512      // a word, or userinfo, that goes on in the next step
+		reach   = 64 << 10 // of a value behind its name
+	)
+	for at := 0; at < len(text); at += step {
+		part := strings.ToLower(text[at:min(at+step+overlap, len(text))])
+		if !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(part, w) }) && !(strings.Contains(part, "@") && (strings.Contains(part, ":/") || strings.Contains(part, `:\/`))) {
+			continue
+		}
+		from, to := max(at-step, 0), min(at+step+reach, len(text))
+		if n := len(list); n > 0 && from <= list[n-1][1] {
+			list[n-1][1] = to
+		} else {
+			list = append(list, [2]int{from, to})
+		}
+	}
+	return list
+}
+
 type scanner struct {
 	d    *Declared
 	seen map[string]bool
@@ -123,25 +148,37 @@ type scanner struct {
 
 func (s *scanner) scan(text string, at int) {
 	s.at = at
-	for _, m := range field.FindAllStringSubmatchIndex(text, -1) {
+	stretches := near(text)
+	find := func(re *regexp.Regexp) (list [][]int) {
+		for _, w := range stretches {
+			for _, m := range re.FindAllStringSubmatchIndex(text[w[0]:w[1]], -1) {
+				for i := range m {
+					m[i] += w[0] // no group that is read is left out
+				}
+				list = append(list, m)
+			}
+		}
+		return list
+	}
+	for _, m := range find(field) {
 		name, value := text[m[2]:m[3]], text[m[4]:m[5]]
 		s.value(text, m[4], m[5], sure.MatchString(name) ||
 			strings.EqualFold(name, "cookie") && strings.Contains(value, "=") || sent.MatchString(parent(text, m[2])))
 	}
-	for _, m := range assign.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range find(assign) {
 		s.value(text, m[4], m[5], sure.MatchString(text[m[2]:m[3]]))
 	}
-	for _, m := range param.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range find(param) {
 		s.value(text, m[2], m[3], true)
 	}
-	for _, m := range userinfo.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range find(userinfo) {
 		from := m[2]
 		if i := strings.IndexByte(text[m[2]:m[3]], ':'); i >= 0 {
 			from += i + 1
 		}
 		s.value(text, from, m[3], true)
 	}
-	for _, m := range marked.FindAllStringIndex(text, -1) {
+	for _, m := range find(marked) {
 		from, to, depth := siblings(text, m[0])
 		for _, v := range content.FindAllStringSubmatchIndex(text[from:to], -1) {
 			key := from + v[0]

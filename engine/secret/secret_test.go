@@ -78,6 +78,19 @@ func TestScan(t *testing.T) {
 	}
 }
 
+// What is declared far into a text, or across the steps in which it is read, is found.
+func TestScanLongTexts(t *testing.T) {
+	for _, fill := range []int{0, 1000, 4080, 4090, 4100, 5000, 70_000, 300_000} {
+		for _, tail := range []int{0, 5000, 100_000} {
+			text := strings.Repeat("1, \n", fill/4) + "Authorization: Bearer abcdefgh1\n" + strings.Repeat("a, \n", tail/4) +
+				"url: https://anna:" + strings.Repeat("x", 300) + "@host/\nA_PASSWORD: ${K}\n" + strings.Repeat("1, \n", tail/4)
+			if d := secret.Scan([]byte(text)); len(d.Literals) != 2 || d.Literals[0].Value != "abcdefgh1" || len(d.Literals[1].Value) != 300 || !slices.Equal(d.Variables, []string{"K"}) {
+				t.Errorf("behind %d, before %d bytes: %v", fill, tail, d)
+			}
+		}
+	}
+}
+
 func TestSealAndReveal(t *testing.T) {
 	text := []byte("Authorization: Bearer sk-live-12345678\nurl: http://h/?token=abcdefgh\n")
 	d := secret.Scan(text)
