@@ -117,9 +117,13 @@ func redact(r *secret.Redactor, list diag.List) {
 	if r == nil {
 		return
 	}
+	lines := make(map[string]string) // one long line may have a thousand errors
 	for i := range list {
 		d := &list[i]
-		d.Message, d.Hint, d.Source = r.String(d.Message), r.String(d.Hint), string(r.Fixed([]byte(d.Source)))
+		if _, known := lines[d.Source]; !known {
+			lines[d.Source] = string(r.Fixed([]byte(d.Source)))
+		}
+		d.Message, d.Hint, d.Source = r.String(d.Message), r.String(d.Hint), lines[d.Source]
 		for j := range d.Related {
 			d.Related[j].Message = r.String(d.Related[j].Message)
 		}

@@ -22,6 +22,8 @@ func TestEscapedInAnyWay(t *testing.T) {
 		"HTML in HTML":       `sk+Se/c&amp;quot;r&amp;#x27;et&amp;amp;&amp;lt;x&amp;gt;%45\9é`,
 		"HTML in JSON of Go": `sk+Se/c\u0026quot;r\u0026#x27;et\u0026amp;\u0026lt;x\u003e%45\\9é`,
 		"numbers of JSON":    `\u0073\u006b\u002b\u0053\u0065\u002f\u0063\u0022\u0072\u0027\u0065\u0074\u0026\u003c\u0078\u003e\u0025\u0034\u0035\u005c\u0039\u00e9`,
+		"header in Latin-1":  "sk+Se/c\"r'et&<x>%45\\9\u00c3\u00a9",
+		"its JSON":           `sk+Se/c\"r'et&<x>%45\\9\u00c3\u00a9`,
 		"Python's repr":      `sk+Se/c"r\'et&<x>%45\\9\xe9`,
 	} {
 		if got := r.String("a=" + text + "; b"); got != "a=[secret K]; b" {

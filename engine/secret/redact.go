@@ -47,6 +47,9 @@ func New(list []Secret) *Redactor {
 	for _, s := range list {
 		list = append(list, credentials(s)...)
 	}
+	for _, s := range list { // a server reads the bytes of a header as characters of Latin-1
+		list = append(list, Secret{Name: s.Name, Value: latin1([]byte(s.Value))})
+	}
 	// A value that holds another one is taken out first.
 	slices.SortStableFunc(list, func(a, b Secret) int { return len(b.Value) - len(a.Value) })
 	r := &Redactor{}
@@ -61,6 +64,15 @@ func New(list []Secret) *Redactor {
 		return nil
 	}
 	return r
+}
+
+// latin1 is a text of which every byte is a character.
+func latin1(b []byte) string {
+	text := make([]rune, len(b))
+	for i, c := range b {
+		text[i] = rune(c)
+	}
+	return string(text)
 }
 
 // credentials are the parts of a value that let somebody in by themselves: what
