@@ -74,7 +74,7 @@ func (b *builder) build() {
 	c.agent = agentPlan(&cfg.Agent, cfg.Advanced, filepath.Dir(b.spec.Path), b.k.getenv, b.keyMissing)
 	b.requirements()
 	b.self()
-	given := slices.Concat(secretPairs(slices.Concat(cfg.Agent.Env, cfg.Agent.Headers)), b.system())
+	given := slices.Concat(secretPairs(slices.Concat(cfg.Agent.Env, cfg.Agent.Headers, cfg.Agent.Query)), b.declared("endpoint", []byte("url: "+cfg.Agent.Endpoint)), b.system())
 	for _, p := range given {
 		c.secrets = append(c.secrets, p.Value)
 	}

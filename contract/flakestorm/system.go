@@ -1,8 +1,8 @@
 package flakestorm
 
 import (
+	"net/url"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
@@ -29,14 +29,7 @@ func (b *builder) system() (given []config.Pair) {
 		return nil
 	}
 	if text, err := b.set.Read(path); err == nil {
-		declared := secret.Scan(text)
-		for _, name := range declared.Variables {
-			value, _ := b.k.getenv(name)
-			given = append(given, config.Pair{Key: name, Value: value})
-		}
-		for _, x := range declared.Literals {
-			given = append(given, config.Pair{Key: path, Value: x.Value})
-		}
+		given = b.declared(path, text)
 	}
 	b.c.agent = agentcall.Plan{System: plan, Concurrency: b.cfg.Advanced.Concurrency}
 	b.c.reach = reach{system: true}
@@ -45,7 +38,24 @@ func (b *builder) system() (given []config.Pair) {
 		b.c.reach = reach{own: true}
 	}
 	b.read = append(b.read, []byte(plan.Digest))
-	return slices.DeleteFunc(given, func(p config.Pair) bool { return len(p.Value) < secret.Shortest })
+	return given
+}
+
+// declared are the secrets that a text declares.
+func (b *builder) declared(name string, text []byte) (given []config.Pair) {
+	d := secret.Scan(text)
+	for _, v := range d.Variables {
+		if value, _ := b.k.getenv(v); len(value) >= secret.Shortest {
+			given = append(given, config.Pair{Key: v, Value: value})
+		}
+	}
+	for _, x := range d.Literals {
+		given = append(given, config.Pair{Key: name, Value: x.Value})
+		if text, err := url.QueryUnescape(x.Value); err == nil && text != x.Value { // as its server reads it
+			given = append(given, config.Pair{Key: name, Value: text})
+		}
+	}
+	return given
 }
 
 // program is a system that is a bare program, started for each call, as an agent of

@@ -243,6 +243,12 @@ func redactor(pairs []config.Pair) *secret.Redactor {
 	return secret.New(list)
 }
 
+// isPath reports whether a value names a file or an address, as the values of
+// variables such as KEY_FILE do. A key in base64 has slashes too, but no dots.
+func isPath(value string) bool {
+	return strings.IndexAny(value, "/.~") == 0 || strings.Contains(value, "/") && strings.Contains(value, ".")
+}
+
 // secretPairs are those of variables or headers whose names say that they are
 // secret; of a value such as "Bearer KEY" the key alone.
 func secretPairs(pairs []config.Pair) (list []config.Pair) {
@@ -252,7 +258,7 @@ func secretPairs(pairs []config.Pair) (list []config.Pair) {
 			value = last
 		}
 		named := func(w string) bool { return strings.Contains(name, w) }
-		if len(value) >= 8 && !strings.Contains(value, "/") && slices.ContainsFunc([]string{"key", "token", "secret", "password", "passwd", "authorization", "cookie", "credential"}, named) {
+		if len(value) >= secret.Shortest && !isPath(value) && slices.ContainsFunc([]string{"key", "token", "secret", "password", "passwd", "authorization", "cookie", "credential"}, named) {
 			list = append(list, config.Pair{Key: p.Key, Value: value})
 		}
 	}

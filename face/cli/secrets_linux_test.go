@@ -115,6 +115,29 @@ func TestSecretsOfSystemsAreFound(t *testing.T) {
 	}
 }
 
+// So does a key of the document itself, whatever characters it has, in a header and in
+// the address.
+func TestSecretsInRepliesAreFound(t *testing.T) {
+	key := "sk+live/7f3a9c/0033"
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, `{"output": "You sent %s%s."}`, r.Header.Get("Authorization"), r.URL.Query().Get("key"))
+	}))
+	defer agent.Close()
+	for name, how := range map[string]string{
+		"header": `{endpoint: %q, headers: {Authorization: "Bearer ${AGENT_KEY}"}}`, "query": `{endpoint: "%s/?key=` + strings.ReplaceAll(url.QueryEscape(key), "%", "%%") + `"}`,
+	} {
+		dir := t.TempDir()
+		must(t, os.WriteFile(filepath.Join(dir, "agent.yaml"), fmt.Appendf(nil, "agent: "+how+"\ngolden_prompts: [hello]\nphases: [contract]\n"+
+			"contract: {name: c, invariants: [{id: answers, type: output_not_empty}], chaos_matrix: [{name: calm}]}\n", agent.URL), 0o600))
+		cmd := child(t, "thresh", "run", "agent.yaml", "-q")
+		cmd.Dir = dir
+		cmd.Env = append(cmd.Env, "AGENT_KEY="+key)
+		if out, _ := cmd.CombinedOutput(); !strings.Contains(string(out), "secret-in-reply: the reply holds a secret that the agent was given") {
+			t.Errorf("%s: %s", name, out)
+		}
+	}
+}
+
 // A key that an agent echoes in five encodings is in nothing that a run leaves
 // behind or says, whether it came from a variable or stood in the document.
 func TestSecretsStayWhereTheyAre(t *testing.T) {
