@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log"
 	"os"
 	"os/signal"
 	"slices"
@@ -19,6 +20,10 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 )
+
+// dropLog drops what net/http logs: bytes of a service that sends more than it
+// announced, with whatever secrets are in them.
+func dropLog() { log.SetOutput(io.Discard) }
 
 // Stdio is the world as the command line sees it.
 type Stdio struct {
@@ -57,6 +62,7 @@ func Main(argv []string, io Stdio, contracts ...campaign.Contract) int {
 		return code
 	}
 	outliveFileLimit()
+	dropLog()
 	ctx, stop := signal.NotifyContext(context.Background(), interruptions()...)
 	defer stop()
 	go func() { // a second signal ends the process at once

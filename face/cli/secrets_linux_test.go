@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -255,5 +256,30 @@ func TestAnswersHoldNoSecrets(t *testing.T) {
 				t.Error(said)
 			}
 		})
+	}
+}
+
+// What a service sends beyond its announced length is in no log.
+func TestWhatIsSentTooMuchIsNotLogged(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Read(make([]byte, 1<<16))
+			_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokBEYOND"))
+		}
+	}()
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "a.spec.md"), fmt.Appendf(nil, "```yaml spec-test\nid: A\ntype: system.call\noperation: p\n"+
+		"harness: {system: {kind: http, url: %q, operations: {p: {path: /}}}}\nassert: [{target: output, must: [{contain: [ok]}]}]\n```\n", "http://"+l.Addr().String()), 0o600))
+	cmd := child(t, "thresh", "run", "a.spec.md", "-q")
+	cmd.Dir = dir
+	if out, _ := cmd.CombinedOutput(); strings.Contains(string(out), "BEYOND") || !strings.Contains(string(out), "PASS") {
+		t.Errorf("%s", out)
 	}
 }
