@@ -1,8 +1,8 @@
 // Command llm serves the scripted model of the examples, and their tools, by
 // itself: for agents in other languages, and to look at.
 //
-//	go run ./examples/flakestorm/llm
-//	PORT=8099 go run ./examples/flakestorm/llm
+//	go run -C examples/flakestorm ./llm
+//	PORT=8099 go run -C examples/flakestorm ./llm
 package main
 
 import (

@@ -2,8 +2,8 @@
 // server, by the official Go SDK: POST /ask {"message": "..."} gives
 // {"answer": "..."}.
 //
-//	go run ./examples/flakestorm/stock          with weaknesses, see agent.go
-//	go run ./examples/flakestorm/stock -fixed   without them
+//	go run -C examples/flakestorm ./stock          with weaknesses, see agent.go
+//	go run -C examples/flakestorm ./stock -fixed   without them
 //
 // The server is at WAREHOUSE_URL, or is started within. HTTP_PROXY and
 // HTTPS_PROXY are honoured.
