@@ -70,7 +70,7 @@ def place():
 func TestPlacesOfSections(t *testing.T) {
 	const text = `system("shop.system.yaml")
 Order = entity(total = int(0, 9))
-explore(threads = 0, mode = "paralel",
+explore(threads = 0, mode = "prallel",
         actor = Ordr)
 def place():
     o = new(Order, total = 1)
@@ -81,12 +81,12 @@ fine = always(forall(Order, lambda o: o.total < 9))
 		Read: func(string) ([]byte, error) { return nil, fs.ErrNotExist }, Options: map[string][]string{"module": {"none"}},
 	})
 	said := list.Error()
-	for _, want := range []string{"x.model.star:3:19: warning: is 0;", `x.model.star:3:29: warning: is "paralel",`, "x.model.star:4:17: error: must be an entity"} {
+	for _, want := range []string{"x.model.star:3:19: warning: is 0;", `x.model.star:3:29: warning: is "prallel",`, "x.model.star:4:17: error: must be an entity"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("no %q in\n%s", want, said)
 		}
 	}
-	_, list = fresnelfir.New(nil).Compile(t.Context(), campaign.Spec{Path: "x.model.star", Data: []byte(strings.Replace(text, "explore(threads = 0, mode = \"paralel\",\n        actor = Ordr)\n", "", 1))}, campaign.Settings{
+	_, list = fresnelfir.New(nil).Compile(t.Context(), campaign.Spec{Path: "x.model.star", Data: []byte(strings.Replace(text, "explore(threads = 0, mode = \"prallel\",\n        actor = Ordr)\n", "", 1))}, campaign.Settings{
 		Read: func(string) ([]byte, error) { return []byte("schema: thresh.system.v1\nkind: http\nurll: x\n"), nil },
 	})
 	if said = list.Error(); !strings.Contains(said, "shop.system.yaml:3:1: error: urll: ") {
