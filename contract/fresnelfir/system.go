@@ -14,9 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/agentcall"
 	"github.com/thresh-dev/thresh/engine/crash"
-	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/systemfile"
 	"github.com/thresh-dev/thresh/port/dut"
 	"github.com/thresh-dev/thresh/port/sut"
@@ -287,6 +285,9 @@ func (s *systemInstance) Call(binding int, args []dut.Value) dut.Reply {
 	}
 	switch {
 	case o.End == sut.Answered:
+		if b.Part == "" && s.device.plan.Kind == sut.MCP {
+			o.Value = unwrapped(o.Value, o.Output)
+		}
 		v, ok := valueAt(b.Part, o.Value)
 		if !ok {
 			s.fails(dut.Refused, fmt.Sprintf("the answer %.60s has no %s", o.Value, b.Part), nil)
@@ -314,27 +315,6 @@ func (s *systemInstance) Call(binding int, args []dut.Value) dut.Reply {
 	reply := s.fails(how, crash.Restore(crash.Mask(o.Why), []byte(o.Why)), cause.Frames)
 	s.fault.Report = strings.ToValidUTF8(string(o.Printed), "\uFFFD")
 	return reply
-}
-
-// valueAt is what a path leads to in an answer. An answer without it is a way to say no:
-// null, or an error in words.
-func valueAt(path string, answer json.RawMessage) (json.RawMessage, bool) {
-	if path == "" {
-		return answer, true
-	}
-	p, err := agentcall.ParsePath(path)
-	if err != nil {
-		return nil, false // refused when the document was read
-	}
-	root, err := agentcall.ParseReply(answer)
-	if err != nil {
-		return nil, false
-	}
-	n := p.In(root)
-	if n == nil || n.Kind == jsontree.Null {
-		return nil, false
-	}
-	return agentcall.JSON(n), true
 }
 
 // byName are the names of a binding's arguments, if the operation takes them by
