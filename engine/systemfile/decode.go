@@ -29,17 +29,26 @@ func Detect(text []byte) bool {
 
 // Decode reads a system file. The plan is nil if the list holds an error.
 func Decode(file string, text []byte) (*sut.Plan, diag.List) {
+	d, root := parse(file, text)
+	return d.decode(root), d.List
+}
+
+// parse is the root of a system file, or nil with what is wrong in the
+// decoder's list.
+func parse(file string, text []byte) (*decoder, *doctree.Node) {
 	tree, err := doctree.Parse(text, doctree.Options{})
 	if err != nil {
 		e := err.(*doctree.Error) // Parse gives no other
-		return nil, diag.List{{Code: "system.syntax", Pos: e.Pos.In(file), Message: e.Message(), Source: e.Source}}
+		d := newDecoder(file, nil)
+		d.List = diag.List{{Code: "system.syntax", Pos: e.Pos.In(file), Message: e.Message(), Source: e.Source}}
+		return d, nil
 	}
 	d := newDecoder(file, tree.Line)
 	d.Repeats(tree, "", func(doctree.Duplicate) diag.Level { return diag.Error })
 	if tree.Root.Kind == doctree.Map && tree.Root.Get("schema") == nil {
 		d.Report(diag.Error, tree.Root.Pos, "missing-key", "schema", "schema: "+Schema, "must be given")
 	}
-	return d.decode(&tree.Root)
+	return d, &tree.Root
 }
 
 // decoder collects what is wrong.
@@ -49,7 +58,11 @@ func newDecoder(file string, line func(int) string) *decoder {
 	return &decoder{&doctree.Decoder{Format: "system", File: file, Line: line, Unknown: diag.Error, Written: true}}
 }
 
-func (d *decoder) decode(root *doctree.Node) (*sut.Plan, diag.List) {
+// decode is the plan, or nil if the list holds an error.
+func (d *decoder) decode(root *doctree.Node) *sut.Plan {
+	if root == nil {
+		return nil
+	}
 	p := &sut.Plan{Dir: filepath.Dir(d.File), Per: sut.PerWorker, Name: strings.TrimSuffix(filepath.Base(d.File), filepath.Ext(d.File))}
 	p.Name = strings.TrimSuffix(p.Name, ".system")
 	s := d.Section(root, "", format().file)
@@ -60,9 +73,9 @@ func (d *decoder) decode(root *doctree.Node) (*sut.Plan, diag.List) {
 	d.asked(s, p)
 	d.List.Sort()
 	if d.List.HasErrors() {
-		return nil, d.List
+		return nil
 	}
-	return p, d.List
+	return p
 }
 
 func (d *decoder) refuse(at doctree.Pos, path, code, hint, format string, args ...any) {

@@ -20,22 +20,22 @@ func Load(path string, read func(string) ([]byte, error), digest func(string) (s
 	if err != nil {
 		return nil, diag.List{{Code: "system.unreadable", Pos: diag.Pos{File: path}, Message: "the system file cannot be read: " + err.Error()}}
 	}
-	p, list := Decode(path, text)
-	return complete(p, list, path, text, read, digest)
+	d, root := parse(path, text)
+	return d.complete(root, text, read, digest)
 }
 
 // Embedded reads a system that is a mapping in another document, text being that
 // mapping in a form that is equal for equal systems, and line a line of the
 // document. It need not name the schema.
 func Embedded(path string, n *doctree.Node, text []byte, line func(int) string, read func(string) ([]byte, error), digest func(string) (string, error)) (*sut.Plan, diag.List) {
-	p, list := newDecoder(path, line).decode(n)
-	return complete(p, list, path, text, read, digest)
+	return newDecoder(path, line).complete(n, text, read, digest)
 }
 
-// complete reads what a plan names, and makes its digest.
-func complete(p *sut.Plan, list diag.List, path string, text []byte, read func(string) ([]byte, error), digest func(string) (string, error)) (*sut.Plan, diag.List) {
+// complete decodes a plan, reads what it names, and makes its digest.
+func (d *decoder) complete(root *doctree.Node, text []byte, read func(string) ([]byte, error), digest func(string) (string, error)) (*sut.Plan, diag.List) {
+	p := d.decode(root)
 	if p == nil {
-		return nil, list
+		return nil, d.List
 	}
 	h := sha256.New()
 	part := func(name string, b []byte) { fmt.Fprintf(h, "%s %d\n%s", name, len(b), b) }
@@ -46,11 +46,13 @@ func complete(p *sut.Plan, list diag.List, path string, text []byte, read func(s
 		}
 		return filepath.Join(p.Dir, name)
 	}
+	unreadable := func(key, name string, err error) {
+		d.refuse(root.Get(key).Pos, key, "unreadable", "paths are relative to the system file", "%s cannot be read: %v", name, err)
+	}
 	named := func(key, name string) []byte {
 		data, err := read(local(name))
 		if err != nil {
-			list = append(list, diag.Diagnostic{Code: "system.unreadable", Pos: diag.Pos{File: path}, Path: key,
-				Message: fmt.Sprintf("%s cannot be read: %v", name, err), Hint: "paths are relative to the system file"})
+			unreadable(key, name, err)
 		}
 		part(key, data)
 		return data
@@ -66,8 +68,7 @@ func complete(p *sut.Plan, list diag.List, path string, text []byte, read func(s
 		file, _, _ := strings.Cut(p.Entry, ":")
 		sum, err := digest(local(file))
 		if err != nil {
-			list = append(list, diag.Diagnostic{Code: "system.unreadable", Pos: diag.Pos{File: path}, Path: "entry",
-				Message: fmt.Sprintf("%s cannot be read: %v", file, err), Hint: "paths are relative to the system file"})
+			unreadable("entry", file, err)
 		}
 		part(file, []byte(sum))
 	}
@@ -83,15 +84,15 @@ func complete(p *sut.Plan, list diag.List, path string, text []byte, read func(s
 		}
 	}
 	switch {
-	case list.HasErrors():
-		return nil, list
+	case d.List.HasErrors():
+		return nil, d.List
 	case len(p.Command) > 0 && !covered:
 		p.Unknown = "the system file starts no program beside it, so the run's identity holds the digest of none"
 	case len(p.Command) == 0 && (p.Kind == sut.HTTP || p.Kind == sut.Chat || p.Kind == sut.MCP):
 		p.Unknown = "the system runs elsewhere, so the run's identity cannot hold what it consists of"
 	}
 	p.Digest = hex.EncodeToString(h.Sum(nil))
-	return p, list
+	return p, d.List
 }
 
 // Remote reports whether operations are read from the service itself.

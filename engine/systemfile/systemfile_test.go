@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
@@ -136,8 +137,16 @@ func TestIdentity(t *testing.T) {
 		t.Error("another program, the same identity")
 	}
 	delete(files, "d/m.wasm")
-	if p, list := Load("d/w.yaml", read, digest); p != nil || !strings.Contains(list.Error(), "m.wasm cannot be read") {
-		t.Error(list)
+	files["d/p.yaml"] = "schema: thresh.system.v1\nkind: python\nentry: m.py:f\n"
+	files["d/o.yaml"] = "schema: thresh.system.v1\nkind: http\nurl: http://x\nopenapi: m.json\n"
+	for name, want := range map[string]string{
+		"d/w.yaml": "d/w.yaml:3:8: error: entry: m.wasm cannot be read",
+		"d/p.yaml": "d/p.yaml:3:8: error: entry: m.py cannot be read",
+		"d/o.yaml": "d/o.yaml:4:10: error: openapi: m.json cannot be read",
+	} {
+		if p, list := Load(name, read, digest); p != nil || !strings.Contains(list.Render(diag.Style{}), want) {
+			t.Errorf("%v, not %s", list, want)
+		}
 	}
 	files["d/h.yaml"] = "schema: thresh.system.v1\nkind: http\nurl: http://x\noperations: {a: {path: /}}\n"
 	if p := load("d/h.yaml"); !strings.Contains(p.Unknown, "runs elsewhere") || !p.Shared() {
