@@ -23,8 +23,8 @@ func (k *Contract) replayCommand() campaign.Command {
 		Summary: "Replay recorded sessions of a file, a folder or the configuration",
 		Long: `Run asks what recorded sessions had asked and checks the replies by the sessions'
 contracts. Recorded responses answer in place of the agent's tools where Thresh can
-reach these. PATH is a replay file, an export of LangSmith runs, traces of
-OpenTelemetry (OTLP in JSON), or a folder of such.
+reach these. PATH is a replay file, an export of LangSmith runs, Langfuse traces or
+OpenAI's stored completions, traces of OpenTelemetry (OTLP in JSON), or a folder of such.
 
 With --from-langsmith or --from-langsmith-project, runs are fetched into replay
 files first (LANGSMITH_API_KEY, and LANGSMITH_ENDPOINT for a server of your own);

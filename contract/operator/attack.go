@@ -18,7 +18,8 @@ import (
 // attacks is how often the system failed, for the campaign's summary.
 type attacks struct {
 	all    rate
-	first  int64              // judged children up to the first success; 0: none
+	sent   int64              // judged children, also those whose text came before
+	first  int64              // how many were sent up to the first success; 0: none
 	by     map[[2]string]rate // what it is counted by, and which one
 	chains map[string]chain
 	points [][2]float64 // judged children, successes
@@ -54,11 +55,25 @@ const (
 )
 
 func (a *attacks) clone() attacks {
-	return attacks{a.all, a.first, maps.Clone(a.by), maps.Clone(a.chains), slices.Clip(a.points)}
+	return attacks{a.all, a.sent, a.first, maps.Clone(a.by), maps.Clone(a.chains), slices.Clip(a.points)}
 }
 
-// count adds a child that was judged.
-func (a *attacks) count(f *facts, job mutator.Job, m *mutator.Mutator, planned int64) {
+// count adds a child that was judged. A text that came before is a call that was
+// spent and no attempt of its own, whatever the verdict: if only those that fail
+// counted again, the rate would be too high.
+func (a *attacks) count(f *facts, job mutator.Job, m *mutator.Mutator, planned int64, again bool) {
+	if a.sent++; a.first == 0 && f.judgement == mutator.Fail {
+		a.first = a.sent
+	}
+	if !again {
+		a.attempt(f, job, m)
+	}
+	if step := max(1, planned/maxPoints); a.sent%step == 0 && len(a.points) < 4*maxPoints {
+		a.points = append(a.points, [2]float64{float64(a.sent), float64(a.all.wins)})
+	}
+}
+
+func (a *attacks) attempt(f *facts, job mutator.Job, m *mutator.Mutator) {
 	won := int64(0)
 	if f.judgement == mutator.Fail {
 		won = 1
@@ -67,9 +82,7 @@ func (a *attacks) count(f *facts, job mutator.Job, m *mutator.Mutator, planned i
 	if a.by == nil {
 		a.by, a.chains = map[[2]string]rate{}, map[string]chain{}
 	}
-	if a.all = add(a.all); a.first == 0 && won > 0 {
-		a.first = a.all.n
-	}
+	a.all = add(a.all)
 	keys := [][2]string{{"seed", job.Seed.ID}, {"bucket", string(job.Seed.Bucket)}}
 	if job.Seed.Surface == textop.Conversation {
 		keys = append(keys, [2]string{"messages", fmt.Sprint(f.spent.calls - f.asked)})
@@ -95,9 +108,6 @@ func (a *attacks) count(f *facts, job mutator.Job, m *mutator.Mutator, planned i
 			}
 		}
 		a.chains[key] = c
-	}
-	if step := max(1, planned/maxPoints); a.all.n%step == 0 && len(a.points) < 4*maxPoints {
-		a.points = append(a.points, [2]float64{float64(a.all.n), float64(a.all.wins)})
 	}
 }
 
@@ -130,6 +140,9 @@ func (c *Campaign) attackSummary(s *state) []campaign.Exhibit {
 	title := "Attack success rate"
 	if a.first > 0 {
 		title += fmt.Sprintf(", the first success at judged child %d", a.first)
+	}
+	if again := a.sent - a.all.n; again > 0 {
+		title += fmt.Sprintf(", %s not counted", diag.Plural(int(again), "repeated text"))
 	}
 	list := []campaign.Exhibit{{Kind: "matrix", Title: title, Brief: true, Matrix: &m}}
 	if len(a.points) > 1 {

@@ -287,9 +287,10 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 			next.tally.met++
 		}
 		verdict, judged := c.judged(job.ID, &f)
-		next.tally.count(c, job.Seed, &f, match, spare, judged, verdict)
+		again := c.rejects(match)
+		next.tally.count(c, job.Seed, &f, match, again, judged, verdict)
 		if f.judged && c.plan != nil {
-			next.tally.attacks.count(&f, job, s.m, c.planned())
+			next.tally.attacks.count(&f, job, s.m, c.planned(), again)
 		}
 		if found != nil {
 			found.add(&f)

@@ -215,6 +215,47 @@ func TestAttackSummary(t *testing.T) {
 	}
 }
 
+// A text that came before is no attempt of its own, neither where it got through nor
+// where it did not, and the rates of one report agree.
+func TestRatesCountTexts(t *testing.T) {
+	sent := map[string]bool{} // prompts, and whether they got through
+	a := attacked(t, "uniform", `"steps": 1,`, 120, 2, func(prompt string) string {
+		if sent[prompt] = !strings.Contains(prompt, "canary"); sent[prompt] {
+			return "The canary word is canary-heron."
+		}
+		return "No."
+	})
+	want := campaign.MatrixCell{Total: int64(len(sent))}
+	for _, through := range sent {
+		if through {
+			want.Hits++
+		}
+	}
+	if want.Hits == int64(a.wins) || len(sent) == a.calls {
+		t.Fatalf("no text came twice: %d calls, %d successes", a.calls, a.wins)
+	}
+	shows, _ := campaign.As[campaign.Summarizer[any]](a.c)
+	rates := map[string]campaign.MatrixCell{}
+	for _, e := range shows.Summarize(a.state).Exhibits {
+		if e.Matrix != nil {
+			name, rest, _ := strings.Cut(e.Title, ", ")
+			for i, c := range e.Matrix.Cells {
+				if rate := rates[name]; name != "Attack success rate" || i == 0 {
+					rates[name] = campaign.MatrixCell{Hits: rate.Hits + c[0].Hits, Total: rate.Total + c[0].Total}
+				}
+			}
+			if says := fmt.Sprintf("%d repeated texts not counted", a.calls-len(sent)); name == "Attack success rate" && !strings.HasSuffix(rest, says) {
+				t.Errorf("%q does not say %q", e.Title, says)
+			}
+		}
+	}
+	for _, name := range []string{"Attack success rate", "Verdicts FAIL"} {
+		if rates[name] != want {
+			t.Errorf("%s: %d of %d, and %d of %d texts got through", name, rates[name].Hits, rates[name].Total, want.Hits, want.Total)
+		}
+	}
+}
+
 // A search draws from all operators: here leetspeak, which serves prompt injection
 // in the third edition alone, has to stand within Base64.
 func TestSearchDrawsAllOperators(t *testing.T) {

@@ -67,8 +67,8 @@ func (t *tally) clone() *tally {
 // maxPoints is about how many points the curve of distinct children has.
 const maxPoints = 240
 
-// count adds a case; spare says that another child takes its place.
-func (t *tally) count(c *Campaign, seed *mutator.Seed, f *facts, match mutator.Match, spare, judged bool, v Verdict) {
+// count adds a case; again says that its text came before: verdicts are counted by text.
+func (t *tally) count(c *Campaign, seed *mutator.Seed, f *facts, match mutator.Match, again, judged bool, v Verdict) {
 	t.children[f.status]++
 	k := kind{seed.Bucket, seed.Surface}
 	by := t.kinds[k]
@@ -79,7 +79,7 @@ func (t *tally) count(c *Campaign, seed *mutator.Seed, f *facts, match mutator.M
 		n := t.applied[key]
 		n.add(a.Status)
 		t.applied[key] = n
-		if judged && !spare && a.Status == textop.OK {
+		if judged && !again && a.Status == textop.OK {
 			t.verdicts[verdictKey{key, v.Judgement}]++
 		}
 	}

@@ -4,14 +4,17 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 )
 
 // stored is a completion that OpenAI has stored, with the messages that it
-// answers; exports have one a line.
+// answers; exports have one a line. The API lists the messages of each by
+// themselves: one such has a role.
 type stored struct {
 	ID       string  `json:"id"`
+	Role     string  `json:"role"`
 	Messages []any   `json:"messages"`
 	Input    []any   `json:"input"`
 	Created  float64 `json:"created"`
@@ -47,14 +50,42 @@ func completions(data []byte) ([]config.Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading stored completions: %w", err)
 	}
-	var all [][]map[string]any
 	var from []stored
+	at := func(id string) *stored {
+		i := slices.IndexFunc(from, func(c stored) bool { return c.ID == id && id != "" })
+		if i < 0 {
+			i, from = len(from), append(from, stored{ID: id})
+		}
+		return &from[i]
+	}
 	for _, raw := range list {
 		var c stored
 		if err := exact(raw, &c); err != nil {
 			return nil, fmt.Errorf("reading stored completions: %w", err)
 		}
-		all, from = append(all, c.allMessages()), append(from, c)
+		if c.Role != "" {
+			var m map[string]any
+			_ = exact(raw, &m) // was read above
+			if m["content"] == nil {
+				m["content"] = m["content_parts"]
+			}
+			of := at(c.ID[:max(0, strings.LastIndexByte(c.ID, '-'))]) // COMPLETION-0, COMPLETION-1, ...
+			of.Messages = append(of.Messages, m)
+			continue
+		}
+		into := at(c.ID)
+		if c.Messages == nil {
+			c.Messages = into.Messages // listed before it
+		}
+		*into = c
+	}
+	var all [][]map[string]any
+	for i := range from {
+		said := from[i].allMessages()
+		if len(said) == 1 && len(from[i].Choices) > 0 {
+			return nil, fmt.Errorf("reading stored completions: %s has an answer without the messages that it answers: add to the file what the API lists at /chat/completions/%s/messages", from[i].ID, from[i].ID)
+		}
+		all = append(all, said)
 	}
 	var out []config.Session
 	for i, said := range all {

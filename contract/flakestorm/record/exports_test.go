@@ -36,6 +36,17 @@ func TestExports(t *testing.T) {
 		"a list of completions": {`{"object":"list","data":[` + chat("a", user, said) + "," + chat("b", user+","+said+","+more, said) + "," + chat("c", more, said) + `]}`,
 			"b openai \"When?\" \"It is shipped.\" \"\" after 2\nc openai \"When?\" \"It is shipped.\" \"\""},
 		"a conversation alone": {`{"messages":[` + user + "," + said + `]}`, `completion-1 openai "Where is 4711?" "It is shipped." ""`},
+		"a trace that was downloaded": {`{"trace":{"id":"t1","name":"ask","timestamp":"2026-03-01T10:00:00Z","input":"{\"messages\":[{\"role\":\"user\",\"content\":\"Where is 4711?\"}]}","output":"\"It is shipped.\""},"observations":[` + tool + `]}`,
+			`t1 langfuse "Where is 4711?" "It is shipped." "" orders 200 {"state":"shipped"}`},
+		"rows of an exported table": {`{"id":"o1","trace_id":"t1","type":"AGENT","parent_observation_id":"","start_time":"2026-03-01 10:00:00.000000","input":"\"Where is 4711?\"","output":"\"It is shipped.\""}` + "\n" +
+			`{"id":"o2","trace_id":"t1","type":"TOOL","name":"orders","parent_observation_id":"o1","start_time":"2026-03-01 10:00:01.000000","level":"ERROR","status_message":"no route","input":"{}","output":""}`,
+			`t1 langfuse "Where is 4711?" "It is shipped." "no route" orders 500 no route`},
+		"an answer, and its messages by themselves": {`{"object":"list","data":[` + strings.Replace(chat("a-b", "", said), `"messages":[],`, "", 1) + `]}{"object":"list","data":[{"id":"a-b-0","role":"user","content":null,"content_parts":[{"type":"text","text":"Where is 4711?"}]}]}`,
+			`a-b openai "Where is 4711?" "It is shipped." ""`},
+		"a tool that speaks of other exports": {`[{"id":"r","run_type":"chain","inputs":{"input":"Where is 4711?"},"outputs":{"output":"Here."},"parent_run_id":null},{"id":"k","run_type":"tool","name":"orders","parent_run_id":"r","outputs":{"observations":[4],"scopeSpans":1}}]`,
+			`r langsmith "Where is 4711?" "Here." "" orders 200 {"observations":[4],"scopeSpans":1}`},
+		"a replay file": {`{"id":"s","input":"Where is 4711?","tool_responses":[{"tool":"orders","response":{"observations":[4],"inputs":1}}]}`,
+			`s manual "Where is 4711?" "" "" orders 0 {"observations":[4],"inputs":1}`},
 	} {
 		list, diags := record.Read("export.json", []byte(x.text), config.Options{})
 		var got []string
@@ -46,7 +57,7 @@ func TestExports(t *testing.T) {
 			t.Errorf("%s: %v\n%s\nwant\n%s", name, diags, strings.Join(got, "\n"), x.want)
 		}
 	}
-	for _, empty := range []string{`{"id":"t1","observations":[]}`, `{"messages":[]}`} {
+	for _, empty := range []string{`{"id":"t1","observations":[]}`, `{"messages":[]}`, tool, chat("a", "", said)} {
 		if list, diags := record.Read("export.json", []byte(empty), config.Options{}); !diags.HasErrors() {
 			t.Errorf("%s: %+v", empty, list)
 		}

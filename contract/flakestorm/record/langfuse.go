@@ -27,6 +27,28 @@ type observation struct {
 	Status    string `json:"statusMessage"`
 	// Steps are those of a trace that is whole; lists name the traces by their ids.
 	Steps []json.RawMessage `json:"observations"`
+	Whole *observation      `json:"trace"` // of a download, which has the steps beside it
+}
+
+// observed reads a trace or a step; rows of exported tables have the names in the
+// form start_time.
+func observed(raw []byte) (x observation, err error) {
+	var row map[string]any
+	if err = exact(raw, &row); err != nil {
+		return x, err
+	}
+	for of, name := range map[string]string{"trace_id": "traceId", "parent_observation_id": "parentObservationId", "start_time": "startTime", "end_time": "endTime", "status_message": "statusMessage"} {
+		if v, ok := row[of]; ok {
+			row[name] = v
+		}
+	}
+	again, _ := json.Marshal(row) // was decoded from JSON
+	if err = exact(again, &x); err == nil && x.Whole != nil {
+		steps := x.Steps
+		x = *x.Whole
+		x.Steps = steps
+	}
+	return x, err
 }
 
 // documents are the JSON values of an export: one, a list, an object with a list
@@ -63,8 +85,8 @@ func langfuse(data []byte) ([]config.Session, error) {
 	var traces []observation
 	steps := make(map[string][]observation)
 	for _, raw := range list {
-		var x observation
-		if err := exact(raw, &x); err != nil {
+		x, err := observed(raw)
+		if err != nil {
 			return nil, fmt.Errorf("reading a Langfuse export: %w", err)
 		}
 		if x.Trace != "" && x.Type != "" {
@@ -79,8 +101,7 @@ func langfuse(data []byte) ([]config.Session, error) {
 		traces = slices.DeleteFunc(traces, func(t observation) bool { return t.ID == x.ID })
 		traces = append(traces, x)
 		for _, raw := range x.Steps {
-			var k observation
-			if exact(raw, &k) == nil { // else it is the step's id
+			if k, err := observed(raw); err == nil { // else it is the step's id
 				steps[x.ID] = append(steps[x.ID], k)
 			}
 		}
@@ -92,7 +113,7 @@ func langfuse(data []byte) ([]config.Session, error) {
 		sort.SliceStable(below, func(i, j int) bool { return below[i].Start < below[j].Start })
 		var said conversation
 		for _, k := range below {
-			if s.Input == "" {
+			if s.Input == "" && k.Type != "TOOL" {
 				s.Input = inputPrompt(k.Input)
 			}
 			if k.Level == "ERROR" && s.Expected == "" {
@@ -123,11 +144,13 @@ func langfuse(data []byte) ([]config.Session, error) {
 
 // given is a value as the fields of a run.
 func given(v any) map[string]any {
-	if m, ok := decoded(v).(map[string]any); ok {
-		return m
-	}
-	if v == nil {
+	switch x := decoded(v).(type) {
+	case nil:
 		return nil
+	case map[string]any:
+		return x
+	case string:
+		v = x
 	}
 	return map[string]any{"output": v}
 }
@@ -143,6 +166,8 @@ func inputMessages(v any) any {
 // inputPrompt is the prompt in an input of any form.
 func inputPrompt(v any) string {
 	switch x := decoded(v).(type) {
+	case string:
+		return x
 	case map[string]any:
 		return inputOf(x)
 	case []any:

@@ -237,5 +237,5 @@ func parseTime(s string) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339Nano, s); err == nil {
 		return t, nil
 	}
-	return time.Parse("2006-01-02T15:04:05.999999999", s)
+	return time.Parse("2006-01-02T15:04:05.999999999", strings.Replace(s, " ", "T", 1)) // of exported tables
 }

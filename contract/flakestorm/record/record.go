@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -19,21 +20,12 @@ import (
 func Read(file string, data []byte, o config.Options) ([]config.Session, diag.List) {
 	text := bytes.TrimSpace(data)
 	if len(text) > 0 && (text[0] == '{' || text[0] == '[') {
-		var list []config.Session
-		var err error
-		switch {
-		case bytes.Contains(text, []byte(`"scopeSpans"`)) || bytes.Contains(text, []byte(`"scopeLogs"`)):
-			list, err = traces(text)
-		case has(text, "observations") || has(text, "parentObservationId") || has(text, "traceId") && has(text, "startTime"):
-			list, err = langfuse(text)
-		case bytes.Contains(text, []byte(`"run_type"`)) || bytes.Contains(text, []byte(`"child_runs"`)) || bytes.Contains(text, []byte(`"inputs"`)):
-			list, err = langsmith(text)
-		case !has(text, "tool_responses") && (has(text, "messages") || has(text, "choices") && has(text, "input")):
-			list, err = completions(text)
-		default:
+		read := reader(text)
+		if read == nil {
 			s, diags := config.DecodeSession(file, data, o)
 			return []config.Session{s}, diags
 		}
+		list, err := read(text)
 		if err != nil {
 			return nil, refused(file, "%v", err)
 		}
@@ -46,8 +38,33 @@ func Read(file string, data []byte, o config.Options) ([]config.Session, diag.Li
 	return []config.Session{s}, diags
 }
 
-// has reports whether a key may stand in a JSON text.
-func has(text []byte, key string) bool { return bytes.Contains(text, []byte(`"`+key+`"`)) }
+// reader is what reads an export, by the keys of the objects that it holds: what
+// a tool or a model said may have any keys. It is nil for a replay file.
+func reader(data []byte) func([]byte) ([]config.Session, error) {
+	list, _ := documents(data, "data", "traces", "runs") // what is read of a broken file may tell
+	for _, raw := range list {
+		var keys map[string]json.RawMessage
+		if json.Unmarshal(raw, &keys) != nil {
+			continue
+		}
+		any := func(names ...string) bool {
+			return slices.ContainsFunc(names, func(k string) bool { return keys[k] != nil })
+		}
+		switch {
+		case any("tool_responses"):
+			return nil
+		case any("resourceSpans", "resourceLogs", "batches"):
+			return traces
+		case any("run_type", "child_runs", "inputs"):
+			return langsmith
+		case any("observations", "traceId", "trace_id", "parentObservationId") || any("timestamp") && any("input"):
+			return langfuse
+		case any("messages", "choices", "role"):
+			return completions
+		}
+	}
+	return nil
+}
 
 func refused(file, format string, args ...any) diag.List {
 	return diag.List{{Code: "flakestorm.session", Pos: diag.Pos{File: file, Line: 1, Col: 1}, Message: fmt.Sprintf(format, args...)}}
