@@ -49,7 +49,9 @@ type App struct {
 
 // New returns the use cases over the built-in contracts and further ones.
 func New(further ...campaign.Contract) *App {
-	return &App{Contracts: append(builtin(), further...)}
+	a := new(App)
+	a.Contracts = append(builtin(func(line string) { a.note("%s", line) }), further...)
+	return a
 }
 
 // withContracts is the same use cases with further contracts.

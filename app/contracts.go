@@ -34,13 +34,13 @@ import (
 )
 
 // builtin is every contract of the program, with what it touches targets
-// through. A further contract is a further line here.
-func builtin() []campaign.Contract {
+// through. A further contract is a further line here. note is [App.Note].
+func builtin(note func(line string)) []campaign.Contract {
 	systems := systems()
 	return []campaign.Contract{
 		fuzzspec.New(command.Open).Systems(systems).Compiler(coverage.Compile),
 		fresnelfir.New(modules()).Systems(systems),
-		flakestorm.New(agents(systems)),
+		flakestorm.New(agents(systems, note)),
 		operator.New(python.OpenOperators, command.Open).Systems(systems).Checks(readCheck),
 		spectest.New(spectest.Targets{Commands: command.Open, Python: python.OpenCommander, HTTP: httpsys.OpenClient, Systems: systems, Scratch: Scratch,
 			FreePort: program.FreePort}),
@@ -81,13 +81,13 @@ func modules() dut.Opener {
 
 // agents is how agents under test are reached, and how faults get into their
 // calls.
-func agents(systems sut.Opener) flakestorm.Targets {
+func agents(systems sut.Opener, note func(line string)) flakestorm.Targets {
 	self, err := os.Executable()
 	if err != nil {
 		self = os.Args[0] // good enough for the starter's text
 	}
 	return flakestorm.Targets{
-		Agents: agent.New().Systems(systems).Open, Faults: fault.Options{Shim: []string{self, shimCommand}}.Open, Measures: embed.Open, Variants: variants{dir: cacheFolder(os.Getenv, "variants")},
+		Agents: agent.New().Systems(systems).Noting(note).Open, Faults: fault.Options{Shim: []string{self, shimCommand}}.Open, Measures: embed.Open, Variants: variants{dir: cacheFolder(os.Getenv, "variants")},
 		Command: []string{campaign.Self, flakedemo.Command}, Start: program.Attached,
 	}
 }

@@ -68,7 +68,7 @@ func TestSearch(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a := &App{Contracts: builtin()}
+	a := &App{Contracts: builtin(nil)}
 	docs, _, err := a.Search(root, campaign.Settings{})
 	if err != nil {
 		t.Fatal(err)

@@ -23,6 +23,13 @@ type Agents struct {
 	turns map[string]*turns
 	// systems opens what a system file describes; nil: nothing is.
 	systems sut.Opener
+	note    func(line string) // nil: nobody reads it
+}
+
+// Noting has what takes long before the first call told to note.
+func (a *Agents) Noting(note func(line string)) *Agents {
+	a.note = note
+	return a
 }
 
 // New makes an opener's memory. The program needs one.
@@ -53,7 +60,7 @@ func (a *Agents) Open(ctx context.Context, plan agentcall.Plan, lane int, extra 
 	}
 	plan.MaxReply = cmp.Or(plan.MaxReply, agentcall.DefaultMaxReply)
 	if plan.Packages != nil {
-		if err := equip(ctx, &plan); err != nil {
+		if err := a.equip(ctx, &plan); err != nil {
 			return nil, err
 		}
 	}

@@ -11,12 +11,12 @@ import (
 )
 
 // equip has the agent's process run in an environment that has its packages.
-func equip(ctx context.Context, p *agentcall.Plan) error {
+func (a *Agents) equip(ctx context.Context, p *agentcall.Plan) error {
 	setting := ""
 	if p.Python != nil {
 		setting = p.Python.Plan.Python
 	}
-	dir, err := python.Environment(ctx, setting, p.Packages.File, p.Packages.Text)
+	dir, err := python.Environment(ctx, setting, p.Packages.File, p.Packages.Text, a.note)
 	if err != nil {
 		return err
 	}

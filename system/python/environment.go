@@ -21,8 +21,9 @@ var making sync.Mutex
 // Environment is the folder of a virtual environment that has the packages of a
 // requirements file of pip, kept in the user's cache folder, or that of THRESH_CACHE,
 // for as long as neither the file nor the interpreter changes. Setting is as in
-// [Interpreter]; text is what the file held, in case it is not there.
-func Environment(ctx context.Context, setting, file, text string) (string, error) {
+// [Interpreter]; text is what the file held, in case it is not there. That packages
+// are installed is told to note: it may take minutes.
+func Environment(ctx context.Context, setting, file, text string, note func(line string)) (string, error) {
 	interpreter, err := Interpreter(setting)
 	if err != nil {
 		return "", err
@@ -40,6 +41,9 @@ func Environment(ctx context.Context, setting, file, text string) (string, error
 	defer making.Unlock()
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
+	}
+	if note != nil {
+		note(fmt.Sprintf("installing the packages of %s in %s, once for this file", file, dir))
 	}
 	if err := makeEnvironment(ctx, interpreter, file, text, dir); err != nil {
 		return "", diag.Environment("installing the packages of %s: %w", file, err)

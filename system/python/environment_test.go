@@ -17,7 +17,9 @@ func TestEnvironment(t *testing.T) {
 	cache := t.TempDir()
 	t.Setenv("THRESH_CACHE", cache)
 	file := filepath.Join(t.TempDir(), "requirements.txt")
-	first, err := Environment(context.Background(), "", file, "# none\n")
+	var said []string
+	note := func(line string) { said = append(said, line) }
+	first, err := Environment(context.Background(), "", file, "# none\n", note)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,8 +27,11 @@ func TestEnvironment(t *testing.T) {
 	if err != nil || strings.TrimSpace(string(out)) != "True" {
 		t.Errorf("its interpreter says %s %v", out, err)
 	}
-	if again, err := Environment(context.Background(), "", file, "# none\n"); err != nil || again != first {
+	if again, err := Environment(context.Background(), "", file, "# none\n", note); err != nil || again != first {
 		t.Errorf("made again: %s %v, want %s", again, err, first)
+	}
+	if len(said) != 1 || !strings.Contains(said[0], file) {
+		t.Errorf("it said %q, and installed once", said)
 	}
 	list, err := os.ReadDir(filepath.Join(cache, "python"))
 	if err != nil || len(list) != 2 {
