@@ -1,7 +1,9 @@
 package app
 
 import (
+	"bytes"
 	"context"
+	"debug/elf"
 	"fmt"
 	"math/big"
 	"os"
@@ -194,12 +196,37 @@ func (p *probe) learn(ctx context.Context, f *draft.ProgramFacts, seeds []draft.
 	for _, w := range slices.Backward(f.Command) {
 		if text, err := os.ReadFile(w); err == nil && len(text) > 0 && !strings.Contains(w, "/bin/") {
 			f.Words = draft.Dictionary(text[:min(len(text), lookText)])
+			f.Unsanitized = unsanitized(text)
 			break
 		}
 	}
 	more, err := p.damaged(ctx, f.Seeds)
 	f.Exits = slices.Compact(slices.Sorted(slices.Values(append(exits, more...))))
 	return err
+}
+
+// unsanitized reports whether a file is a program from a compiler of C or C++ that
+// has no sanitizer in it. What Go and Rust made names the C compiler of its start
+// files too.
+func unsanitized(file []byte) bool {
+	f, err := elf.NewFile(bytes.NewReader(file))
+	if err != nil {
+		return false
+	}
+	s := f.Section(".comment")
+	if s == nil {
+		return false
+	}
+	comment, _ := s.Data() // a damaged file names no compiler
+	if !bytes.Contains(comment, []byte("GCC: ")) && !bytes.Contains(comment, []byte("clang version ")) {
+		return false
+	}
+	for _, sign := range []string{"__asan_", "__hwasan_", "__msan_", "__tsan_", "__ubsan_", "/rustc/", "\xff Go buildinf:"} {
+		if bytes.Contains(file, []byte(sign)) {
+			return false
+		}
+	}
+	return true
 }
 
 // damaged are the exit codes with which the program refuses damaged inputs.

@@ -23,7 +23,9 @@ type ProgramFacts struct {
 	Usual   time.Duration // that a seed takes
 	Exits   []int         // exit codes with which the program refuses what it does not take
 	Words   []byte
-	Lanes   int // cases at once
+	// Unsanitized: it is written in C or C++ and built without a sanitizer.
+	Unsanitized bool
+	Lanes       int // cases at once
 	// System is the system file of a module, which takes the program's place;
 	// Function is the export that takes the input, "" for standard input.
 	System   *campaign.File
@@ -81,6 +83,9 @@ func DraftProgram(f *ProgramFacts) *Draft {
 		d.Files = append(d.Files, campaign.File{Name: "words.dict", Data: f.Words})
 		d.option("dict", filepath.Join(f.Folder, "words.dict"))
 		d.why("words.dict holds words from the program's own text.")
+	}
+	if f.Unsanitized {
+		d.why("It is built without a sanitizer, so overflows show only where they happen to crash: try a build with -g -fsanitize=address,undefined too.")
 	}
 	if len(f.Seeds) > 1 {
 		d.option("corpus", filepath.Join(f.Folder, "seeds"))

@@ -130,7 +130,8 @@ func SystemModule(module string) bool {
 	return false
 }
 
-// ownFrames leaves the plumbing out, unless nothing else is there.
+// ownFrames leaves the plumbing out, unless nothing else is there. Who calls the
+// function of a harness is not the program's: libFuzzer, AFL++ and Thresh each do.
 func ownFrames(all []string, plumbing func(string) bool) []string {
 	var own, named []string
 	for _, f := range all {
@@ -140,6 +141,9 @@ func ownFrames(all []string, plumbing func(string) bool) []string {
 		named = append(named, f)
 		if !plumbing(f) {
 			own = append(own, f)
+		}
+		if f == "LLVMFuzzerTestOneInput" {
+			break
 		}
 	}
 	if len(own) == 0 {

@@ -128,3 +128,17 @@ func TestLinesTellExceptionsApart(t *testing.T) {
 		}
 	}
 }
+
+// Who calls the function of a harness differs from one way to run it to the other.
+func TestCallersOfAHarnessDoNotCount(t *testing.T) {
+	report := func(callers string) []string {
+		return Analyze(Death{ExitCode: 1, Stderr: []byte("==7==ERROR: AddressSanitizer: SEGV on unknown address 0x000000000000 (pc 0x1 bp 0x2 sp 0x3 T0)\n" +
+			"==7==The signal is caused by a READ memory access.\n" +
+			"    #0 0x51 in take /src/h.c:4:9\n    #1 0x52 in LLVMFuzzerTestOneInput /src/h.c:9:1\n" + callers)}).Layers
+	}
+	cold := report("    #2 0x53 in fuzzer::Fuzzer::ExecuteCallback(unsigned char const*, unsigned long) (/src/h+0x5)\n    #3 0x54 in main (/src/h+0x6)\n")
+	hosted := report("    #2 0x63 in hosted_driver (/proc/7/fd/3+0x7)\n    #3 0x64 in serve_main -\n")
+	if !slices.Equal(cold, hosted) || !slices.Contains(cold, "take") {
+		t.Errorf("%q\n%q", cold, hosted)
+	}
+}

@@ -26,7 +26,10 @@ type guard struct {
 }
 
 // guarded is a call that has not returned.
-type guarded struct{ function, slot, ret, frame uint64 }
+type guarded struct {
+	function, slot, ret uint64
+	regs                unwind.Regs // its caller's
+}
 
 // Bounds of a guard, as a program may do more than anybody waits for: functions,
 // stops, and the calls that are looked at each time.
@@ -37,6 +40,7 @@ const (
 	mostMapReads   = 8
 	breakpoint     = 0xcc
 	fromBreakpoint = 1 // the pc is behind
+	rbp            = 6 // in unwind.Regs
 )
 
 // ReadAt reads memory as it is without breakpoints.
@@ -174,11 +178,11 @@ func (g *guard) enter(pid int, r *unix.PtraceRegs) bool {
 	ret := g.word(r.Rsp)
 	g.prune(r.Rsp)
 	if n := len(g.calls); n > 0 && g.calls[n-1].slot == r.Rsp { // it stands for its caller
-		if g.calls[n-1].frame != r.Rbp {
+		if g.calls[n-1].regs[rbp] != r.Rbp {
 			g.blame(pid)
 			return true
 		}
-		g.calls[n-1].function = r.Rip
+		g.calls[n-1].function, g.calls[n-1].regs = r.Rip, numbered(r)
 		return false
 	}
 	if !g.p.Called(ret) {
@@ -192,7 +196,7 @@ func (g *guard) enter(pid int, r *unix.PtraceRegs) bool {
 		}
 		g.p = p
 	}
-	g.calls = append(g.calls, guarded{r.Rip, r.Rsp, ret, r.Rbp})
+	g.calls = append(g.calls, guarded{r.Rip, r.Rsp, ret, numbered(r)})
 	g.hold(ret)
 	return false
 }
@@ -205,7 +209,7 @@ func (g *guard) leave(pid int, r *unix.PtraceRegs) bool {
 	if n == 0 || g.calls[n-1].slot+8 != r.Rsp {
 		return false
 	}
-	if g.calls[n-1].frame != r.Rbp {
+	if c := &g.calls[n-1]; c.regs[rbp] != r.Rbp || g.p.Lost(c.function, c.regs, numbered(r)) {
 		g.blame(pid)
 		return true
 	}

@@ -47,6 +47,16 @@ func TestDamageIsOneBug(t *testing.T) {
 	apart(t, builds, "testdata/smash.c", 'A', 'F', 1, 5, 12, 77, 140)
 }
 
+// A function that spares what it returns to, but not the registers that it saved for
+// its callers, is one bug whatever these then do.
+func TestSavedRegistersAreOneBug(t *testing.T) {
+	apart(t, []build{
+		{"O2, debugging information", "gcc -O2 -g"},
+		{"O1, clang", "clang -O1"},
+		{"O2, stripped", "gcc -O2 -s"},
+	}, "testdata/kept.c", 'A', 'A', 1, 12, 77, 140)
+}
+
 // What the C++ library does on behalf of the program, in headers that became part of
 // it or in itself, is not what distinguishes its bugs, and is not what they are called by.
 func TestLibrariesArePassedOver(t *testing.T) {

@@ -210,18 +210,23 @@ type row struct {
 	cfaOff int64
 	cfa    []byte // expression; nil: register plus offset
 	regs   [17]rule
+	ever   uint32 // the registers that were saved up to here, a bit each
 }
 
 // rowAt runs the program of f up to pc.
 func (f *fde) rowAt(pc uint64) (row, bool) {
 	var r, start row
 	var kept []row
+	var ever uint32
 	at := f.lo
 	run := func(program []byte, until uint64) bool {
 		c := &cursor{b: program, addr: 0}
 		set := func(reg uint64, x rule) {
 			if reg < uint64(len(r.regs)) {
 				r.regs[reg] = x
+				if x.kind == saved {
+					ever |= 1 << reg
+				}
 			}
 		}
 		block := func() []byte { return c.take(int(min(c.uleb(), 1<<20))) }
@@ -321,5 +326,7 @@ func (f *fde) rowAt(pc uint64) (row, bool) {
 		return r, false
 	}
 	start, at = r, f.lo
-	return r, run(f.program, pc)
+	ok := run(f.program, pc)
+	r.ever = ever
+	return r, ok
 }

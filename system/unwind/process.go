@@ -285,3 +285,26 @@ func (p *Process) Live(r Regs) (slots map[uint64]bool, whole bool) {
 
 // Called says whether an address is one that a call returns to.
 func (p *Process) Called(a uint64) bool { return p.afterCall(a) }
+
+// Lost says whether a function returns without what a register held for its caller,
+// which it had saved: rbx (3), rbp, r12 to r15.
+func (p *Process) Lost(function uint64, before, after Regs) bool {
+	if before == after {
+		return false
+	}
+	m, at := p.locate(function)
+	if m == nil {
+		return false
+	}
+	f := find(m.frames, at)
+	if f == nil {
+		return false
+	}
+	r, ok := f.rowAt(f.hi - 1)
+	for _, n := range [...]int{3, rbp, 12, 13, 14, 15} {
+		if ok && before[n] != after[n] && r.ever>>n&1 != 0 {
+			return true
+		}
+	}
+	return false
+}
