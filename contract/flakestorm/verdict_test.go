@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/flakestorm"
 )
 
 func signatures(p played) map[string]int {
@@ -147,5 +148,30 @@ contract:
 	p = play(t, spec(t, strings.Replace(text, "SCENARIO", ", {name: calm}", 1)))
 	if m := p.tally.Contract; m == nil || m.Cells != 2 || !m.CriticalFailed {
 		t.Errorf("beside a scenario that was exercised: %+v", m)
+	}
+}
+
+// Invariants of one type without ids are told apart: each is a finding of its own,
+// with its own place in the document.
+func TestInvariantsOfOneType(t *testing.T) {
+	s := answerer(t, func(prompt string, _ int) (int, string) {
+		if strings.Contains(prompt, "parcel") {
+			return 200, "Monday."
+		}
+		return 200, "Tuesday."
+	})
+	p := play(t, spec(t, `agent: {endpoint: "`+s.URL+`/chat"}
+golden_prompts: ["parcel", "letter"]
+mutations: {count: 1, types: [payload_size_attack]}
+invariants:
+  - {type: contains, value: day}
+  - {type: contains, value: Tuesday, prompt_filter: parcel}
+  - {type: contains, value: Monday, prompt_filter: letter}
+`), flakestorm.OptPhase, flakestorm.PhaseMutation)
+	seen := signatures(p)
+	for _, name := range []string{"contains 2", "contains 3"} {
+		if seen["broken-invariant run|without faults|"+name+"|contains"] != 1 || len(seen) != 2 {
+			t.Errorf("%s: findings are %v", name, seen)
+		}
 	}
 }

@@ -69,8 +69,15 @@ func (d *decoder) document(root *doctree.Node) *Config {
 	}
 	d.seed = c.Seed
 	d.prompts(s, c)
+	unnamed := make(map[string]int) // by type
 	s.items("invariants", false, func(n *doctree.Node, path string) {
-		c.Invariants = append(c.Invariants, d.invariant(n, path, false))
+		v := d.invariant(n, path, false)
+		if v.ID == "" {
+			if unnamed[v.Type]++; unnamed[v.Type] > 1 { // what breaks one is no finding of another
+				v.ID = fmt.Sprintf("%s %d", v.Type, unnamed[v.Type])
+			}
+		}
+		c.Invariants = append(c.Invariants, v)
 	})
 	c.Output = d.output(s.get("output"), "output")
 	if n := s.opt("chaos"); n != nil {
