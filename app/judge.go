@@ -333,6 +333,9 @@ func subjectOf(target string, r *judge.Record, given []byte) (speclang.Value, st
 		}
 		return v, ""
 	case "events":
+		if r.Blind {
+			return speclang.Value{}, "calls of tools cannot be seen"
+		}
 		list := []map[string]any{}
 		for _, e := range r.Events {
 			m := map[string]any{"kind": e.Kind, "name": e.Name, "text": e.Text, "status": e.Status, "error": e.Error}

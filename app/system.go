@@ -59,9 +59,11 @@ func (a *App) CheckSystem(ctx context.Context, path string, try bool) (out Syste
 		out.Tried = append(out.Tried, tryReset(ctx, x))
 		if t, ok := tryCall(ctx, x, out.Plan, out.Operations); ok {
 			out.Tried = append(out.Tried, t)
+		} else {
+			out.Notes = append(out.Notes, "no operation was called: each needs arguments; name one with input: {operation: NAME, argument: NAME}")
 		}
 	}
-	out.Notes = x.Notes()
+	out.Notes = append(out.Notes, x.Notes()...)
 	return out, ctx.Err()
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,10 @@ type Record struct {
 
 // kinds are the keys that say what an event is of, and its name or text.
 var kinds = []Kind{Tool, Model, Fault, Reply, Said}
+
+// ofMapping are keys that a reply as an event has not: {"reply": "ok"} is an event,
+// unless one of them stands beside it. The first two make a mapping of any event.
+var ofMapping = []string{"events", "trace", "prompt", "baseline", "latency_ms", "tokens", "blind"}
 
 // Read reads a trace in JSON: a list of events, one a line, or a mapping with
 // events, prompt, reply, latency_ms, tokens and the like. An event names its kind
@@ -55,7 +60,11 @@ func Read(text []byte) (*Record, error) {
 	case jsontree.Array:
 		return r, r.events(root.Items)
 	case jsontree.Object:
-		if kindOf(root) != "" && root.Get("events") == nil && root.Get("trace") == nil {
+		kind, keys := kindOf(root), ofMapping
+		if kind != Reply {
+			keys = keys[:2]
+		}
+		if kind != "" && !slices.ContainsFunc(keys, func(key string) bool { return root.Get(key) != nil }) {
 			return r, r.events([]jsontree.Node{*root})
 		}
 		return r, r.mapping(root)
@@ -64,6 +73,7 @@ func Read(text []byte) (*Record, error) {
 }
 
 func (r *Record) mapping(root *jsontree.Node) error {
+	r.Blind = true // what no list of events could show
 	for _, key := range []string{"events", "trace"} {
 		n := root.Get(key)
 		switch {
@@ -71,6 +81,7 @@ func (r *Record) mapping(root *jsontree.Node) error {
 		case n.Kind != jsontree.Array:
 			return fmt.Errorf("%s must be a list of events", key)
 		default:
+			r.Blind = false
 			if err := r.events(n.Items); err != nil {
 				return err
 			}
