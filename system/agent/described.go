@@ -69,6 +69,11 @@ func (d *described) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply
 			r.Text = string(o.Value)
 		}
 	}
+	if root, err := agentcall.ParseReply(o.Output); err == nil && o.End == sut.Answered && o.Value == nil && d.plan.System.Reply != "" {
+		if complaint := agentcall.Complaint(root); complaint != "" { // in place of what the file says is the reply
+			return fail(r, agentcall.Reported, "%s", complaint), nil
+		}
+	}
 	switch {
 	case o.End == sut.Crashed && o.Status >= 500:
 		r.End = agentcall.Refused
