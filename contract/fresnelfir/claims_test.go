@@ -1,10 +1,13 @@
 package fresnelfir
 
 import (
+	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/examples/wasmemit"
 	"github.com/thresh-dev/thresh/port/dut"
@@ -238,5 +241,122 @@ func TestDiffers(t *testing.T) {
 			t.Errorf("%v has the number of %v", args, was)
 		}
 		met[hashValues(args)] = args
+	}
+}
+
+// twiceModel says of set and peek that a second call does what the first did, and nothing of
+// what peek answers or what shown shows.
+const twiceModel = `"""A meter."""
+module("m.wasm")
+Meter = entity(v = int(0, 9))
+n = input(int(0, 9))
+
+def make():
+    m = new(Meter, v = n)
+    call("make", n, returns = Meter)
+
+def set():
+    m = any(Meter)
+    m.v = n
+    call("set", m, n, returns = int, answer = n, idempotent = True)
+
+def peek():
+    m = any(Meter)
+    call("peek", m, returns = int, idempotent = True, reads = [Meter])
+
+shown = observer("shown", m = Meter, returns = int)
+kept = always(forall(Meter, lambda m: m.v >= 0), "Never below 0.")
+`
+
+// meter is a module that keeps what was set. set and peek are what the exports do beside that:
+// they find 1 on the stack if the call is that of just before, else 0, and leave what is added
+// to the answer.
+func meter(set, peek, shown func(*wasmemit.Func)) []byte {
+	m := wasmemit.New()
+	m.Memory(1, 1)
+	i := wasmemit.I32
+	count, last := m.Global(i, true, 0), m.Global(i, true, 0)
+	one, two := wasmemit.Params(i), wasmemit.Params(i, i)
+	at := func(f *wasmemit.Func) *wasmemit.Func { return f.Get(0).I32(4).Op(wasmemit.I32Mul) }
+	f := m.Func("make", one, one)
+	f.GlobalGet(count).I32(1).Op(wasmemit.I32Add).GlobalSet(count).I32(0).GlobalSet(last)
+	f.GlobalGet(count).I32(4).Op(wasmemit.I32Mul).Get(0).Memory(wasmemit.I32Store, 0).GlobalGet(count)
+	again := func(f *wasmemit.Func, key func()) {
+		key()
+		f.GlobalGet(last).Op(wasmemit.I32Eq)
+		key()
+		f.GlobalSet(last)
+	}
+	f = m.Func("set", two, one)
+	at(f).Get(1).Memory(wasmemit.I32Store, 0).Get(1)
+	again(f, func() { f.Get(0).I32(16).Op(wasmemit.I32Mul).Get(1).Op(wasmemit.I32Add).I32(1).Op(wasmemit.I32Add) })
+	set(f)
+	f.Op(wasmemit.I32Add)
+	f = m.Func("peek", one, one)
+	at(f).Memory(wasmemit.I32Load, 0)
+	again(f, func() { f.I32(-1).Get(0).Op(wasmemit.I32Sub) })
+	peek(f)
+	f.Op(wasmemit.I32Add)
+	f = m.Func("shown", one, one)
+	at(f).Memory(wasmemit.I32Load, 0).I32(0)
+	shown(f)
+	f.Op(wasmemit.I32Add)
+	return m.Bytes()
+}
+
+// Calls that fail, answer otherwise or change what they must not are findings; the last step of
+// each says what the module did and what it should have done.
+func TestCallsAgainstTheModel(t *testing.T) {
+	g := engine(t)
+	type part = func(*wasmemit.Func)
+	drop := func(f *wasmemit.Func) { f.I32(0).Op(wasmemit.I32And) }
+	add := func(f *wasmemit.Func) {} // 1 to the answer of a call that is that of just before
+	always := func(f *wasmemit.Func) { drop(f); f.I32(1).Op(wasmemit.I32Add) }
+	trap := func(f *wasmemit.Func) {
+		f.If(wasmemit.Empty, func() { f.Op(wasmemit.Unreachable) }, nil).I32(0)
+	}
+	trapAlways := func(f *wasmemit.Func) { drop(f); f.Op(wasmemit.Unreachable) }
+	count := func(f *wasmemit.Func) { // how often it was asked
+		f.Op(wasmemit.I32Add).I32(2000).I32(2000).Memory(wasmemit.I32Load, 0).I32(1).Op(wasmemit.I32Add).Memory(wasmemit.I32Store, 0).I32(2000).Memory(wasmemit.I32Load, 0)
+	}
+	for name, c := range map[string]struct {
+		set, peek, shown part
+		edit             [2]string // of the model
+		title, answer    string    // how the finding's title and its last step's answer begin and end
+	}{
+		"sound":            {drop, drop, drop, [2]string{}, "", ""},
+		"another answer":   {always, drop, drop, [2]string{}, "what set returns differs from the model", ", the model says "},
+		"a trap":           {trapAlways, drop, drop, [2]string{}, "set fails: ", "set fails: "},
+		"a refusal":        {trapAlways, drop, drop, [2]string{"answer = n,", "rejects = True,"}, "the module refuses set, which the model allows", "refuses"},
+		"a second trap":    {trap, drop, drop, [2]string{}, "a second set fails: ", ""},
+		"a second answer":  {add, drop, drop, [2]string{}, "a second set returns what it should not", " when called twice, and should be "},
+		"a changed answer": {drop, add, drop, [2]string{}, "peek answers otherwise though nothing that it reads was written", " before"},
+		"peeked twice":     {drop, add, drop, [2]string{", reads = [Meter]", ""}, "a second peek returns what it should not", " when called twice, and should be "},
+		"asked again":      {drop, drop, count, [2]string{}, "shown answers otherwise when it is asked again", " when it is asked again"},
+	} {
+		camp := withModuleNamed(t, g, "m.model.star", strings.Replace(twiceModel, c.edit[0], c.edit[1], 1), meter(c.set, c.peek, c.shown))
+		camp.budget = 600
+		_, failing := explore(t, camp, "")
+		found := c.title == "" && len(failing) == 0
+		for title, at := range failing {
+			if c.title == "" || !strings.HasPrefix(title, c.title) {
+				continue
+			}
+			found = true
+			o, err := open(t, camp).Execute(t.Context(), nil, campaign.Case{Payload: at.Payload})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var tr trace
+			if err := json.Unmarshal(o.Attached("steps"), &tr); err != nil || len(tr.Steps) == 0 {
+				t.Fatal(name, err, tr)
+			}
+			if got := tr.Steps[len(tr.Steps)-1].Answer; !strings.Contains(got, c.answer) {
+				t.Errorf("%s: the last step answers %q, without %q", name, got, c.answer)
+			}
+		}
+		if !found {
+			t.Errorf("%s: want %q, found %v", name, c.title, slices.Collect(maps.Keys(failing)))
+		}
 	}
 }
