@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
@@ -160,7 +161,8 @@ func (c *Campaign) openLane(ctx context.Context, lane campaign.Lane) (campaign.E
 	if err != nil {
 		return nil, err
 	}
-	if !lane.Cold && !c.parallel {
+	// What is made again in a system that nothing resets goes by other names than before.
+	if lasts := c.system != nil && c.system.ResetBy() == sut.ResetNone; !lane.Cold && !c.parallel && !lasts {
 		x.t.snapshots = &snapshots{most: maxSnapshotBytes}
 	}
 	return x, nil
@@ -200,6 +202,9 @@ type executor struct {
 	t     *traversal
 	dev   dut.Device
 	stage *stage // of actors that call at the same time; nil: they take turns
+	// traced is the first case of each failure whose steps were noted here, by the key of
+	// its finding.
+	traced map[string]int64
 }
 
 // Close implements [campaign.Executor].
@@ -302,7 +307,7 @@ func (x *executor) Execute(_ context.Context, s *state, at campaign.Case) (campa
 	sum := sha256.Sum256(tape)
 	o.Verdict, o.Severity, o.Kind, o.Title = campaign.VerdictFail, f.severity(), f.kind, f.title
 	o.Signature, o.Cause, o.Input = f.subject, []string{f.cause, f.level}, hex.EncodeToString(sum[:])
-	if known {
+	if known || x.c.system != nil && explored && !restored && x.hasTraced(at.Index, f) {
 		return o, nil // its steps were told when it was new
 	}
 	o.Evidence = []campaign.Attachment{{Name: "steps", Data: x.traceCase(tape).encode()}}
@@ -310,6 +315,21 @@ func (x *executor) Execute(_ context.Context, s *state, at campaign.Case) (campa
 		return campaign.Outcome{}, redoFromStart(f.title)
 	}
 	return o, nil
+}
+
+// hasTraced reports whether the steps of an earlier case with the same failure were noted
+// here: a finding shows those of its first case, and to take them again costs a start
+// where the failure is the end of a program.
+func (x *executor) hasTraced(at int64, f *failure) bool {
+	key := strings.Join([]string{f.kind, f.subject, f.cause, f.level}, "\x00")
+	if first, ok := x.traced[key]; ok && first < at {
+		return true
+	}
+	if x.traced == nil {
+		x.traced = map[string]int64{}
+	}
+	x.traced[key] = at
+	return false
 }
 
 // redoFromStart asks for the campaign to be run without states of the module that are
