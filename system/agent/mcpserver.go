@@ -205,7 +205,8 @@ func (s *server) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply, e
 	case s.service != nil:
 		r.Printed = s.service.Printed()
 	}
-	if r.End == agentcall.TimedOut || r.End == agentcall.Cut || r.End == agentcall.Unreachable || r.End == agentcall.TooLarge || r.End == agentcall.Died || s.meter.strange.Load() != nil {
+	spoilt := s.transport != nil && r.End == agentcall.Malformed // by what is no answer, a session over HTTP has ended
+	if spoilt || r.End == agentcall.TimedOut || r.End == agentcall.Cut || r.End == agentcall.Unreachable || r.End == agentcall.TooLarge || r.End == agentcall.Died || s.meter.strange.Load() != nil {
 		r.Fresh = true // what it is doing now is nothing the next call should meet
 		return r, s.drop()
 	}

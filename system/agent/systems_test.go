@@ -31,6 +31,65 @@ func TestMCPSystem(t *testing.T) {
 	})
 }
 
+// What is no answer ends the client's session, and not that of the next call.
+func TestCallAfterBadAnswer(t *testing.T) {
+	bad := map[string]func(http.ResponseWriter){
+		"text": func(w http.ResponseWriter) { io.WriteString(w, "oops") },
+		"page": func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "text/html")
+			io.WriteString(w, "<p>hi</p>")
+		},
+		"stream": func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			io.WriteString(w, "data: {\"js")
+		},
+		"nothing": func(w http.ResponseWriter) { w.WriteHeader(http.StatusAccepted) },
+		"gone":    func(w http.ResponseWriter) { w.WriteHeader(http.StatusNotFound) },
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var q struct {
+			ID     json.RawMessage
+			Method string
+			Params struct{ Name, ProtocolVersion string }
+		}
+		if json.NewDecoder(r.Body).Decode(&q) != nil || q.ID == nil {
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		result := `{"content": [{"type": "text", "text": "fine"}]}`
+		switch {
+		case q.Method == "initialize":
+			result = `{"protocolVersion": "` + q.Params.ProtocolVersion + `", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}`
+		case q.Method == "tools/list":
+			result = `{"tools": [{"name": "ok", "inputSchema": {"type": "object"}}`
+			for name := range bad {
+				result += `, {"name": "` + name + `", "inputSchema": {"type": "object"}}`
+			}
+			result += `]}`
+		case bad[q.Params.Name] != nil:
+			w.Header().Set("Content-Type", "application/json")
+			bad[q.Params.Name](w)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"jsonrpc": "2.0", "id": `+string(q.ID)+`, "result": `+result+`}`)
+	}))
+	defer s.Close()
+	x, err := systems()(t.Context(), &sut.Plan{Name: "s", Kind: sut.MCP, URL: s.URL}, sut.Worker{Of: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	for name := range bad {
+		if o, err := x.Call(t.Context(), sut.Call{Operation: name}); err != nil || o.End != sut.Crashed {
+			t.Errorf("%s: %v %v", name, o, err)
+		}
+		if o, err := x.Call(t.Context(), sut.Call{Operation: "ok"}); err != nil || o.End != sut.Answered {
+			t.Errorf("after %s: %v %s %v", name, o.End, o.Why, err)
+		}
+	}
+}
+
 func TestChatSystem(t *testing.T) {
 	t.Setenv(systemtest.SpeakerVariable, "chat")
 	plan := func(t *testing.T) *sut.Plan {
