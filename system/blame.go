@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"syscall"
 	"time"
@@ -11,6 +12,10 @@ import (
 	"github.com/thresh-dev/thresh/engine/crash"
 	"github.com/thresh-dev/thresh/port/sut"
 )
+
+// lostConnection is how runtimes report that whoever called is gone. After an answer that was
+// given up, as it was late or too large, that is our doing, and comes during a later call.
+var lostConnection = regexp.MustCompile(`(?i)\b(BrokenPipeError|Connection(Reset|Aborted)Error|broken pipe|connection reset by peer|EPIPE|ECONNRESET)\b`)
 
 // blame completes an observation by the state of the program that was called:
 // a call that failed because the program died is a crash, and so is one that was
@@ -32,7 +37,7 @@ func (x *session) blame(ctx context.Context, o *sut.Observation) {
 		return
 	}
 	cause := crash.Analyze(crash.Death{Stderr: o.Printed})
-	if cause.Raised && o.End == sut.Refused {
+	if cause.Raised && o.End == sut.Refused || x.shared.cut.Load() && lostConnection.MatchString(cause.Title) {
 		return
 	}
 	if slices.Contains([]string{crash.ClassSanitizer, crash.ClassPanic, crash.ClassException, crash.ClassAssert, crash.ClassMemoryCorruption,

@@ -233,6 +233,9 @@ func (x *session) callOnce(ctx context.Context, c sut.Call) (sut.Observation, er
 		return o, errors.Join(err, ctx.Err())
 	}
 	x.blame(ctx, &o)
+	if o.End == sut.Hung || o.End == sut.Flooded {
+		x.shared.cut.Store(true)
+	}
 	if c.Input != nil && x.plan.Reply != "" && o.End == sut.Answered {
 		o.Value = Returned(&sut.Operation{Returns: x.plan.Reply}, o.Output)
 	}

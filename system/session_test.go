@@ -134,6 +134,35 @@ func TestReportsOfRefusals(t *testing.T) {
 	}
 }
 
+// A program that reports that nobody reads its answer, after an answer was given up, has not
+// crashed; it has if none was, or if it reports something else.
+func TestReportsOfLostConnections(t *testing.T) {
+	for _, c := range []struct {
+		before    sut.End
+		exception string
+		want      sut.End
+	}{
+		{sut.Hung, "BrokenPipeError: [Errno 32] Broken pipe", sut.Answered},
+		{sut.Flooded, "ConnectionResetError: [Errno 104] Connection reset by peer", sut.Answered},
+		{sut.Answered, "BrokenPipeError: [Errno 32] Broken pipe", sut.Crashed},
+		{sut.Hung, "KeyError: 'a'", sut.Crashed},
+	} {
+		e := &prints{end: c.before}
+		all := system.New(map[sut.Kind]system.Kind{sut.Driver: func(context.Context, system.Site) (system.Edge, error) { return e, nil }})
+		s, err := all.Open(t.Context(), &sut.Plan{Name: "a", Kind: sut.Driver, Command: []string{"driver"}, Digest: "a"}, sut.Worker{Of: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Call(t.Context(), sut.Call{Operation: "x"}); err != nil {
+			t.Fatal(err)
+		}
+		e.end, e.text = sut.Answered, "Traceback (most recent call last):\n  File \"tool.py\", line 3, in f\n    self.wfile.write(body)\n"+c.exception+"\n"
+		if o, err := s.Call(t.Context(), sut.Call{Operation: "x"}); err != nil || o.End != c.want {
+			t.Errorf("%s, then %q: the call %s, want %s; %v", c.before, c.exception, o.End, c.want, err)
+		}
+	}
+}
+
 // prints is an edge whose program prints something while it answers.
 type prints struct {
 	edge

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -84,6 +85,7 @@ type shared struct {
 	pace    limiter
 	service *program.Service // of a plan whose instance is the run's
 	edge    *oneEdge         // likewise, for edges that talk to one process
+	cut     atomic.Bool      // an answer was given up: the program may report later that nobody reads it
 }
 
 // oneEdge is an edge that several workers use, one after the other.
