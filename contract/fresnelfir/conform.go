@@ -300,14 +300,14 @@ func (f *conformance) matches(r *recorded, s *traceStep, names map[string]string
 		names[entity+" "+called] = instance
 		return true
 	}
-	given := 0
-	for _, a := range s.Args {
+	given := map[string]bool{}
+	for _, a := range slices.Concat(s.Args, s.picks) { // what is passed, and what is chosen by its name in the model
 		name, is, _ := strings.Cut(a, "=")
 		v, ok := r.Args[name]
-		if !ok {
+		if !ok || given[name] {
 			continue
 		}
-		given++
+		given[name] = true
 		want := plainText(v)
 		if entity, _, handle := strings.Cut(is, "#"); handle && f.c.plan.program.Entity(entity) >= 0 {
 			if !same(entity, is, want) {
@@ -317,7 +317,7 @@ func (f *conformance) matches(r *recorded, s *traceStep, names map[string]string
 			return nil, false
 		}
 	}
-	if given < len(r.Args) {
+	if len(given) < len(r.Args) {
 		f.why = "an argument of it is none of those that the binding passes"
 		return nil, false
 	}
@@ -328,7 +328,11 @@ func (f *conformance) matches(r *recorded, s *traceStep, names map[string]string
 		f.why = "the model answers " + s.expected
 		return nil, false
 	}
-	if entity := f.c.plan.program.Entity(f.c.plan.doc.Binding(r.Action).Result.Entity); entity >= 0 && s.made != "" {
+	b := f.c.plan.doc.Binding(r.Action)
+	if b == nil {
+		return names, true // an action that calls nothing answers nothing that the model knows
+	}
+	if entity := f.c.plan.program.Entity(b.Result.Entity); entity >= 0 && s.made != "" {
 		return names, same(f.c.plan.doc.Entities[entity].Name, s.made, plainText(r.Returns))
 	}
 	return names, true

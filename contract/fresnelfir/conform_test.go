@@ -272,3 +272,37 @@ low = always(forall(A, lambda a: a.n < 5))
 		t.Errorf("the steps that break the property are %s, last first", got)
 	}
 }
+
+// An action that calls nothing is recorded with the instance that it chose, by its name in the model.
+func TestConformChosenInstances(t *testing.T) {
+	const text = `"""Lights."""
+Light = entity(on = bool)
+def make():
+    l = new(Light, on = False)
+def turn():
+    l = any(Light)
+    require(not l.on)
+    l.on = True
+safe = always(forall(Light, lambda l: l.on or not l.on), "Always so.")
+`
+	const two = `{"action":"make"}` + "\n" + `{"action":"make"}` + "\n"
+	for _, c := range []struct {
+		name, trace string
+		at          int
+		why         string
+	}{
+		{"each once", two + `{"action":"turn","args":{"l":"a"}}` + "\n" + `{"action":"turn","args":{"l":"b"}}`, 4, ""},
+		{"one twice", two + `{"action":"turn","args":{"l":"a"}}` + "\n" + `{"action":"turn","args":{"l":"a"}}`, 3, "not with these arguments"},
+		{"an answer", two + `{"action":"turn","args":{"l":"a"},"returns":true}`, 3, ""},
+		{"no such name", two + `{"action":"turn","args":{"lamp":"a"}}`, 2, "none of those"},
+	} {
+		steps, err := readTrace([]byte(c.trace))
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, why, _ := alone(t, "lights.model.star", text).conform(steps, false)
+		if at != c.at || !strings.Contains(why, c.why) || (why == "") != (c.why == "") {
+			t.Errorf("%s: step %d, %q", c.name, at, why)
+		}
+	}
+}

@@ -45,8 +45,9 @@ type traceStep struct {
 	Result  string   `json:"result,omitempty"`
 	Broke   bool     `json:"broke,omitempty"` // Result is how a call of the module failed
 
-	expected string // what the model says that the action answers; "" if it does not
-	made     string // the instance that it made
+	expected string   // what the model says that the action answers; "" if it does not
+	made     string   // the instance that it made
+	picks    []string // instances that the action chose, as Args are written
 }
 
 // noteCreated notes an instance that the harness made.
@@ -86,7 +87,8 @@ func (x *trace) begin(t *traversal, action int) {
 	}
 	for k := range a.Picks() {
 		slot := a.PickSlot(k)
-		s.Via = append(s.Via, t.p.program.Vars()[slot]+" = "+m.Name(m.Var(slot)))
+		name, is := t.p.program.Vars()[slot], m.Name(m.Var(slot))
+		s.Via, s.picks = append(s.Via, name+" = "+is), append(s.picks, name+"="+is)
 	}
 	if a.Binding != nil && a.Binding.Answer != nil {
 		if v, ok := m.Modelled(t.p.program.Condition(a.Binding.Answer).Code); ok {
