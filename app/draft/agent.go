@@ -112,7 +112,7 @@ func DraftAgent(f *AgentFacts) *Draft {
 	}, ", "))
 	line("# QUESTION: what must every reply hold, or never hold? Add contains, excludes_pattern,\n# json_schema, latency and others. A prompt without a word may be answered with nothing.\ninvariants:")
 	line("  - {type: output_not_empty, prompt_filter: '\\w'}")
-	line("  - {type: excludes_pattern, patterns: [\"Traceback \\\\(most recent call last\\\\)\", \"Internal Server Error\"]}")
+	line("  - {id: no-traces, type: excludes_pattern, patterns: [\"Traceback \\\\(most recent call last\\\\)\", \"Internal Server Error\"]}")
 	leaks := []string{quotesPrompt}
 	if known := f.Text.System; len(known) > 0 {
 		leaks = nil
@@ -124,7 +124,7 @@ func DraftAgent(f *AgentFacts) *Draft {
 		line("  # A system prompt that is quoted.")
 	}
 	leak := "patterns: [" + inQuotes(leaks) + "]"
-	line("  - {type: excludes_pattern, %s}", leak)
+	line("  - {id: no-leak, type: excludes_pattern, %s}", leak)
 	d.why("A reply must not repeat its system prompt.")
 	line("\ncontract:\n  name: basics\n  invariants:\n    - {id: answers, type: output_not_empty, when: no_chaos, severity: critical}")
 	line("    - {id: no-traces, type: excludes_pattern, patterns: [\"Traceback \\\\(most recent call last\\\\)\"], severity: high}")
