@@ -183,15 +183,36 @@ func (n campaignNames) add(path string, c campaign.Any) (campaign.Any, diag.List
 	}
 	list := diag.List{{
 		Level: diag.Warning, Code: "input.duplicate-id", Pos: diag.Pos{File: path},
-		Message: fmt.Sprintf("%s names its campaign %s, too: this one is reported as %s", other, id.Name, nameAmong(id.Name, path)),
+		Message: fmt.Sprintf("%s names its campaign %s, too: this one is reported as %s", other, id.Name, nameBeside(id.Name, path, other)),
 		Hint:    "give each campaign its own name, or run the documents apart",
 	}}
-	id.Name = nameAmong(id.Name, path)
+	id.Name = nameBeside(id.Name, path, other)
 	return renamed{c, id}, list
 }
 
-// nameAmong is the name of a campaign in a run that has another one of its name.
-func nameAmong(name, path string) string { return fmt.Sprintf("%s (%s)", name, path) }
+// nameBeside is the name of a campaign in a run that has another one of its name: it adds the
+// document's path from the folder that holds both. That is the same wherever the folder lies,
+// and so are the digest and the ids of findings.
+func nameBeside(name, path, other string) string {
+	rel := path
+	if at, err := filepath.Abs(path); err == nil {
+		if dir, err := filepath.Abs(filepath.Dir(other)); err == nil {
+			for rel = at; filepath.Dir(dir) != dir && !strings.HasPrefix(at, dir+string(filepath.Separator)); {
+				dir = filepath.Dir(dir)
+			}
+			rel = strings.TrimPrefix(strings.TrimPrefix(at, dir), string(filepath.Separator))
+		}
+	}
+	return fmt.Sprintf("%s (%s)", name, filepath.ToSlash(rel))
+}
+
+// isNameBeside reports whether a campaign of a document was given its name in a run by [nameBeside].
+func isNameBeside(was, name, path string) bool {
+	rel, ok := strings.CutPrefix(was, name+" (")
+	rel, ends := strings.CutSuffix(rel, ")")
+	at, err := filepath.Abs(path)
+	return ok && ends && err == nil && strings.HasSuffix(filepath.ToSlash(at), "/"+rel)
+}
 
 // renamed is a campaign under another name.
 type renamed struct {

@@ -104,7 +104,7 @@ func (a *App) recompiled(ctx context.Context, st *store.Store, r *revived, at ca
 	}
 	was := r.campaign.Identity()
 	for _, x := range c.Campaigns {
-		if id := x.Identity(); id.Contract != was.Contract || id.Name != was.Name && nameAmong(id.Name, r.source) != was.Name {
+		if id := x.Identity(); id.Contract != was.Contract || id.Name != was.Name && !isNameBeside(was.Name, id.Name, r.source) {
 			continue
 		}
 		if at, err = sameCase(r.campaign, x, at); err != nil {

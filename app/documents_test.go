@@ -85,3 +85,24 @@ func TestSearch(t *testing.T) {
 		t.Errorf("found %q, want %q", got, want)
 	}
 }
+
+// The name of a second campaign of one name does not depend on where the documents lie, and is
+// recognized by its document.
+func TestNameBeside(t *testing.T) {
+	for _, c := range []struct{ other, path, want string }{
+		{"a/spec.json", "b/spec.json", "x (b/spec.json)"},
+		{"/srv/a/spec.json", "/srv/b/spec.json", "x (b/spec.json)"},
+		{"spec.json", "twin.json", "x (twin.json)"},
+		{"/srv/one.json", "/srv/deep/er/two.json", "x (deep/er/two.json)"},
+		{"/srv/deep/er/one.json", "/srv/two.json", "x (two.json)"},
+		{"/one/a.json", "/two/a.json", "x (two/a.json)"},
+	} {
+		got := nameBeside("x", c.path, c.other)
+		if got != c.want {
+			t.Errorf("%s beside %s: %s, want %s", c.path, c.other, got, c.want)
+		}
+		if !isNameBeside(got, "x", c.path) || isNameBeside(got, "x", "/else/where.json") || isNameBeside(got, "y", c.path) {
+			t.Errorf("%s is not recognized by its document alone", got)
+		}
+	}
+}

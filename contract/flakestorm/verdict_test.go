@@ -151,7 +151,7 @@ contract:
 	}
 }
 
-// Invariants of one type without ids are told apart: each is a finding of its own,
+// Invariants of one type without ids are distinguished: each is its own finding,
 // with its own place in the document.
 func TestInvariantsOfOneType(t *testing.T) {
 	s := answerer(t, func(prompt string, _ int) (int, string) {

@@ -27,7 +27,7 @@ type mazeMaker struct {
 // mazeModule is a maze by its seed, and the number of its assertions: a module with a
 // position on a grid of 7 by 7 cells, four moves that take eight 64-bit numbers
 // each, and cells whose code compares sums and products of these numbers with
-// constants before it comes to an assertion or does not. The recipe is the one
+// constants before it reaches an assertion or does not. The recipe is the one
 // that the Daedaluzz benchmark has published for contracts. Equal seeds give
 // equal mazes.
 func mazeModule(seed uint64) (binary []byte, assertions int) {

@@ -3,7 +3,7 @@ package spectest
 import "testing"
 
 // A text that is not UTF-8 is as long as it was, byte by byte, so that two broken texts
-// are not taken for equal.
+// do not count as equal.
 func TestTextThatIsNotUTF8(t *testing.T) {
 	for text, want := range map[string]string{"": "", "값": "값", "\xff\xfe": "\uFFFD\uFFFD", "a\xffb": "a\uFFFDb"} {
 		if got := validText([]byte(text)); got != want {

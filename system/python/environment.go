@@ -21,8 +21,8 @@ var making sync.Mutex
 // Environment is the folder of a virtual environment that has the packages of a
 // requirements file of pip, kept in the user's cache folder, or that of THRESH_CACHE,
 // for as long as neither the file nor the interpreter changes. Setting is as in
-// [Interpreter]; text is what the file held, in case it is not there. That packages
-// are installed is told to note: it may take minutes.
+// [Interpreter]; text is what the file held, in case it is not there. note receives a line
+// when packages are installed, which may take minutes.
 func Environment(ctx context.Context, setting, file, text string, note func(line string)) (string, error) {
 	interpreter, err := Interpreter(setting)
 	if err != nil {
