@@ -194,15 +194,15 @@ func (n campaignNames) add(path string, c campaign.Any) (campaign.Any, diag.List
 // document's path from the folder that holds both. That is the same wherever the folder lies,
 // and so are the digest and the ids of findings.
 func nameBeside(name, path, other string) string {
-	rel := path
-	if at, err := filepath.Abs(path); err == nil {
-		if dir, err := filepath.Abs(filepath.Dir(other)); err == nil {
-			for rel = at; filepath.Dir(dir) != dir && !strings.HasPrefix(at, dir+string(filepath.Separator)); {
-				dir = filepath.Dir(dir)
-			}
-			rel = strings.TrimPrefix(strings.TrimPrefix(at, dir), string(filepath.Separator))
-		}
+	at, err := filepath.Abs(path)
+	dir, fails := filepath.Abs(filepath.Dir(other))
+	if err != nil || fails != nil {
+		return fmt.Sprintf("%s (%s)", name, path)
 	}
+	for filepath.Dir(dir) != dir && !strings.HasPrefix(at, dir+string(filepath.Separator)) {
+		dir = filepath.Dir(dir)
+	}
+	rel := strings.TrimPrefix(strings.TrimPrefix(at, dir), string(filepath.Separator))
 	return fmt.Sprintf("%s (%s)", name, filepath.ToSlash(rel))
 }
 

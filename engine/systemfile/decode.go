@@ -27,12 +27,6 @@ func Detect(text []byte) bool {
 	return regexp.MustCompile(`(?m)^["']?schema["']?\s*:\s*["']?thresh\.system\b`).Match(text)
 }
 
-// Decode reads a system file. The plan is nil if the list holds an error.
-func Decode(file string, text []byte) (*sut.Plan, diag.List) {
-	d, root := parse(file, text)
-	return d.decode(root), d.List
-}
-
 // parse is the root of a system file, or nil with what is wrong in the
 // decoder's list.
 func parse(file string, text []byte) (*decoder, *doctree.Node) {

@@ -14,6 +14,11 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
+func decode(file string, text []byte) (*sut.Plan, diag.List) {
+	d, root := parse(file, text)
+	return d.decode(root), d.List
+}
+
 var update = flag.Bool("update", false, "write goldens anew")
 
 const shop = `
@@ -35,7 +40,7 @@ limits: {timeout: 5s, rate: 50/s, concurrency: 4, retries: 2}
 `
 
 func TestTheFileOfTheDesign(t *testing.T) {
-	p, list := Decode("dir/shop.yaml", []byte(shop))
+	p, list := decode("dir/shop.yaml", []byte(shop))
 	if len(list) > 0 {
 		t.Fatal(list)
 	}
@@ -57,7 +62,7 @@ func TestTheFileOfTheDesign(t *testing.T) {
 
 // Words that YAML takes for something else are names here.
 func TestWordsAsWritten(t *testing.T) {
-	p, list := Decode("x", []byte("schema: thresh.system.v1\nname: 1\nkind: http\nurl: http://x\noperations: {no: {path: /, query: {on: true, 2: 3}}}\ninput: {operation: no}\n"))
+	p, list := decode("x", []byte("schema: thresh.system.v1\nname: 1\nkind: http\nurl: http://x\noperations: {no: {path: /, query: {on: true, 2: 3}}}\ninput: {operation: no}\n"))
 	if len(list) > 0 {
 		t.Fatal(list)
 	}
@@ -81,7 +86,7 @@ func TestErrors(t *testing.T) {
 	for i, doc := range strings.Split(string(text), "\n=====\n") {
 		doc, _, _ = strings.Cut(doc, "\n### ")
 		doc = strings.TrimSpace(doc) + "\n"
-		_, list := Decode("x.yaml", []byte(doc))
+		_, list := decode("x.yaml", []byte(doc))
 		if i > 0 {
 			out.WriteString("\n=====\n")
 		}
@@ -158,7 +163,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(shop)
 	f.Add("schema: thresh.system.v1\nkind: wasm\nentry: m\noperations: {a: }")
 	f.Fuzz(func(t *testing.T, text string) {
-		p, list := Decode("x", []byte(text))
+		p, list := decode("x", []byte(text))
 		if (p == nil) != list.HasErrors() {
 			t.Errorf("a plan %v with %v", p, list)
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -56,7 +57,7 @@ func TestSuite(t *testing.T) {
 func load(t *testing.T, url, rest string) *sut.Plan {
 	t.Helper()
 	text := "schema: thresh.system.v1\nkind: http\nurl: " + url + "\n" + rest
-	p, list := systemfile.Decode("x.yaml", []byte(text))
+	p, list := systemfile.Load("x.yaml", func(string) ([]byte, error) { return []byte(text), nil }, func(string) (string, error) { return "", fs.ErrNotExist })
 	if p == nil {
 		t.Fatal(list)
 	}
