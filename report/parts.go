@@ -386,11 +386,7 @@ func (v *FindingView) detail(opt Options, d *drawer) {
 			v.Exhibits = append(v.Exhibits, e)
 		}
 	}
-	if len(f.Samples) > 0 {
-		t := &campaign.Table{Columns: []string{"case", "round", "size", "input"}, Numeric: []bool{true, true, true, false}}
-		for _, s := range f.Samples {
-			t.Rows = append(t.Rows, []string{count(s.Case.Index), count(s.Case.Round), sampleSize(&s), s.Input})
-		}
+	if t := sampleTable(f); t != nil {
 		v.SampleSum = &tableView{Table: *t}
 	}
 }

@@ -176,6 +176,19 @@ func sampleSize(s *campaign.Sample) string {
 	}
 }
 
+// sampleTable lists the cases that are kept as samples of a finding; nil where
+// that is one case without an input, of which its first line says all.
+func sampleTable(f *campaign.Finding) *campaign.Table {
+	if len(f.Samples) == 0 || len(f.Samples) == 1 && f.Samples[0].Input == "" && f.Samples[0].Size == 0 {
+		return nil
+	}
+	t := &campaign.Table{Columns: []string{"case", "round", "size", "input"}, Numeric: []bool{true, true, true, false}}
+	for _, m := range f.Samples {
+		t.Rows = append(t.Rows, []string{count(m.Case.Index), count(m.Case.Round), sampleSize(&m), m.Input})
+	}
+	return t
+}
+
 // reproducer is the smallest content that is known to show a finding, the
 // whole length of it, and why it could not be had in full ("" when it could).
 func reproducer(f *campaign.Finding, opt Options) (data []byte, full int64, why string) {

@@ -252,16 +252,16 @@ func (s *screen) reproduce(f *campaign.Finding) {
 }
 
 func (s *screen) samples(f *campaign.Finding) {
-	if len(f.Samples) == 0 {
+	t := sampleTable(f)
+	if t == nil {
 		return
 	}
 	s.line(0, "")
 	s.heading("Samples")
-	var rows [][]string
-	for _, m := range f.Samples {
-		rows = append(rows, []string{count(m.Case.Index), count(m.Case.Round), sampleSize(&m), visible(m.Input)})
+	for _, row := range t.Rows {
+		row[len(row)-1] = visible(row[len(row)-1])
 	}
-	s.grid(2, []string{"case", "round", "size", "input"}, rows, []bool{true, true, true, false})
+	s.grid(2, t.Columns, t.Rows, t.Numeric)
 }
 
 func (s *screen) campaigns(rec *campaign.Record) {
