@@ -52,7 +52,7 @@ func (*Contract) Name() string { return "flakestorm" }
 
 // Summary implements [campaign.Contract].
 func (*Contract) Summary() string {
-	return "test an agent under mutated prompts, chaos, a contract matrix and replays (flakestorm v1 and v2)"
+	return "test an agent while its tools and models fail (flakestorm v1 and v2)"
 }
 
 // topLevel is a line that opens a section of a document.

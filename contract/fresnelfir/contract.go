@@ -39,7 +39,7 @@ func (*Contract) Name() string { return "fresnelfir" }
 
 // Summary implements [campaign.Contract].
 func (*Contract) Summary() string {
-	return "explore a JSON model of entities, protocols and properties for what breaks it (FresnelFir IR)"
+	return "compare a system with its model, call by call (FresnelFir IR)"
 }
 
 // Detect implements [campaign.Contract]: a JSON object with most of the format's

@@ -30,7 +30,7 @@ func (*Contract) Name() string { return "fuzzspec" }
 
 // Summary implements [campaign.Contract].
 func (*Contract) Summary() string {
-	return "byte-fuzz a program: a JSON document with command, seed file and mutations (FuzzSpec v1)"
+	return "crash a program with changed input (FuzzSpec v1)"
 }
 
 // Detect implements [campaign.Contract]: a JSON object with a schema_version

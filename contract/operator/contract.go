@@ -40,7 +40,7 @@ func (*Contract) Name() string { return "operator" }
 
 // Summary implements [campaign.Contract].
 func (*Contract) Summary() string {
-	return "mutate prompts: seeds, operators of one's own and of the house, reproducible children (Operator Contract v0.1)"
+	return "mutate prompts until one gets past a guard (Operator Contract v0.1)"
 }
 
 // Detect implements [campaign.Contract]: a JSON object with a schema_version of

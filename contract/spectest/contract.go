@@ -56,7 +56,7 @@ func (*Contract) Name() string { return "spectest" }
 
 // Summary implements [campaign.Contract].
 func (*Contract) Summary() string {
-	return "run the tests in Markdown documents: fenced blocks of cases with assertions (Spec-Test v1)"
+	return "run the tests in Markdown documents (Spec-Test v1)"
 }
 
 // dataCase is how a case file in YAML or JSON says what it is.

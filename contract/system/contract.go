@@ -25,7 +25,7 @@ func (*Contract) Name() string { return "system" }
 
 // Summary implements [campaign.Contract].
 func (*Contract) Summary() string {
-	return "call every operation of a system with inputs made from its schemas: a system file (thresh.system.v1)"
+	return "call the operations of a system with inputs made from their schemas (thresh.system.v1)"
 }
 
 // Detect implements [campaign.Contract].

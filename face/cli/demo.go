@@ -103,11 +103,10 @@ func (a *application) demoScreen(w io.Writer, rec campaign.Record, dir, store st
 		}
 		about := ""
 		if k, ok := a.app.Contract(c.Contract); ok {
-			about, _, _ = strings.Cut(k.Summary(), ":")
-			about, _, _ = strings.Cut(about, " (")
+			about, _, _ = strings.Cut(k.Summary(), " (")
 		}
 		counts := diag.Plural(c.Cases.Run, "case") + ", " + result
-		fmt.Fprintf(&b, "%s%-10s%s  %s: %s\n", bold, c.Contract, plain, counts, inWords(about, 66-len(counts)))
+		fmt.Fprintf(&b, "%s%-10s%s  %s: %s\n", bold, c.Contract, plain, inWords(about, 66-len(counts)), counts)
 		if len(found) == 0 {
 			continue
 		}
