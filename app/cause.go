@@ -25,7 +25,7 @@ func (r *framer) explain(source string, f *campaign.Finding) {
 // causeOf names what a finding comes from, so that several that came from it are
 // shown as one: all that the system reported of its failure and where, else the source line
 // in which its trace ends (two types of exceptions that one line raises are two causes, and so are
-// a division and accesses to memory),
+// two functions that a line holds, and a division and accesses to memory),
 // else its kind and what took place (of a question and its answer, what was answered), else its smallest input. "" is its own cause.
 func causeOf(f *campaign.Finding, document string) string {
 	line := ""
@@ -35,6 +35,9 @@ func causeOf(f *campaign.Finding, document string) string {
 			switch {
 			case len(f.Cause) > 2 && (f.Cause[0] == "exception" || f.Cause[0] == "panic"):
 				line += " " + f.Cause[2]
+			case len(f.Cause) > 2 && f.Cause[0] == crash.ClassSignal:
+				function, _, _ := strings.Cut(f.Cause[2], " (")
+				line += " " + function
 			case slices.ContainsFunc(f.Cause, func(c string) bool { return divisions[c] }):
 				line += " division"
 			}

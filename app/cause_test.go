@@ -35,6 +35,9 @@ func TestCauseOf(t *testing.T) {
 	raised := func(class, kind string) campaign.Finding {
 		return campaign.Finding{Evidence: []campaign.Exhibit{source("calc.py", 22)}, Cause: []string{class, "exit 1", kind, "calc.py:term"}}
 	}
+	crashed := func(access, function string) campaign.Finding {
+		return campaign.Finding{Evidence: []campaign.Exhibit{source("calc.c", 22)}, Cause: []string{"signal", access, function, "main (calc.c:40)"}}
+	}
 	elsewhere := with(events("silence"))
 	elsewhere.Campaign = "another"
 	loops := with(events("silence"))
@@ -49,6 +52,8 @@ func TestCauseOf(t *testing.T) {
 		{"one exception of one line", raised("exception", "TypeError"), raised("exception", "TypeError"), true},
 		{"two accesses of one line", raised("sanitizer", "heap-buffer-overflow"), raised("sanitizer", "heap-use-after-free"), true},
 		{"a division and an access of one line", raised("signal", "SIGFPE"), raised("signal", "heap damage"), false},
+		{"two functions of one line", crashed("read", "term (calc.c:22)"), crashed("read", "sum (calc.c:22)"), false},
+		{"damage and an access of one function", crashed("stack damage", "term"), crashed("write", "term (calc.c:22)"), true},
 		{"one division of one line", raised("signal", "SIGFPE"), raised("signal", "SIGFPE"), true},
 		{"two lines", with(source("parse.py", 9)), with(source("parse.py", 10)), false},
 		{"a line of the document says nothing of the cause", with(source("doc.yaml", 9), events("a")), with(source("doc.yaml", 9), events("b")), false},

@@ -3,10 +3,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bug.h"
+
 __AFL_FUZZ_INIT();
 
 static const char *at, *end;
 static volatile long seen;
+static int deepest;
 
 static void skip(void) { while (at < end && strchr(" \t\r\n", *at) && *at) at++; }
 static int word(const char *w) {
@@ -36,10 +39,12 @@ static int text(void) {
       at++;
       int v = hex();
       if (v < 0) return 0;
+      if (v == 0 && deepest > 2) BUG(6);
       if (v >= 0xd800 && v < 0xdc00) {
         if (!word("\\u")) return 0;
         v = hex();
         if (v < 0xdc00 || v > 0xdfff) return 0;
+        if (v == 0xdfff) BUG(1);
         seen++;
       }
       at--;
@@ -49,20 +54,26 @@ static int text(void) {
 }
 static int digits(void) { const char *from = at; while (at < end && *at >= '0' && *at <= '9') at++; return at > from; }
 static int number(void) {
-  if (*at == '-') at++;
+  const char *start = at;
+  int minus = *at == '-';
+  if (minus) at++;
   if (at < end && *at == '0') at++; else if (!digits()) return 0;
-  if (at < end && *at == '.') { at++; if (!digits()) return 0; seen++; }
+  if (at < end && *at == '.') { at++; if (!digits()) return 0; if (minus && at - start == 6 && !memcmp(start, "-1.125", 6)) BUG(7); seen++; }
   if (at < end && (*at == 'e' || *at == 'E')) {
     at++;
     if (at < end && (*at == '+' || *at == '-')) at++;
+    const char *from = at;
     if (!digits()) return 0;
+    if (at - from > 3) BUG(2);
     seen++;
   }
   return 1;
 }
 static int value(int deep) {
   skip();
-  if (at >= end || deep > 100) return 0;
+  if (deep > deepest) deepest = deep;
+  if (deep > 40) BUG(3);
+  if (at >= end) return 0;
   switch (*at) {
   case '"': return text();
   case 't': return word("true");
@@ -83,7 +94,10 @@ static int value(int deep) {
     if (at < end && *at == '}') { at++; return 1; }
     for (;;) {
       skip();
+      const char *key = at;
       if (at >= end || *at != '"' || !text()) return 0;
+      if (at - key == 11 && !memcmp(key, "\"__proto__\"", 11)) BUG(4);
+      if (at - key == 2 && deep > 1) BUG(5);
       skip();
       if (at >= end || *at++ != ':' || !value(deep + 1)) return 0;
       skip();
@@ -101,6 +115,7 @@ int main(void) {
   while (__AFL_LOOP(10000)) {
     int n = __AFL_FUZZ_TESTCASE_LEN;
     at = (const char *)buf; end = at + n;
+    deepest = 0;
     if (value(0)) seen++;
   }
   return 0;

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bug.h"
+
 __AFL_FUZZ_INIT();
 
 static const char *at, *end;
@@ -32,6 +34,7 @@ static long atom(int deep) {
   if (at < end && *at >= 'a' && *at <= 'z') return vars[*at++ - 'a'];
   if (at >= end || *at < '0' || *at > '9') longjmp(fault, 1);
   unsigned long v = 0;
+  if (end - at > 19 && *at > '0' && memcmp(at, "9223372036854775807", 19) > 0) BUG(1);
   while (at < end && *at >= '0' && *at <= '9') v = v * 10 + (unsigned long)(*at++ - '0');
   return (long)v;
 }
@@ -39,8 +42,8 @@ static long product(int deep) {
   long v = atom(deep);
   for (;;) {
     if (eat('*')) v = (long)((unsigned long)v * (unsigned long)atom(deep));
-    else if (eat('/')) { long d = atom(deep); if (d == 0 || d == -1) longjmp(fault, 1); v /= d; }
-    else if (eat('%')) { long d = atom(deep); if (d == 0 || d == -1) longjmp(fault, 1); v %= d; }
+    else if (eat('/')) { long d = atom(deep); if (d == -1 && v < -1000) BUG(2); if (d == 0 || d == -1) longjmp(fault, 1); v /= d; }
+    else if (eat('%')) { long d = atom(deep); if (d == 0) BUG(3); if (d == -1) longjmp(fault, 1); v %= d; }
     else return v;
   }
 }
@@ -59,7 +62,7 @@ static long sum(int deep) {
 static void block(int deep, int run);
 
 static void statement(int deep, int run) {
-  if (deep > 60) longjmp(fault, 1);
+  if (deep > 24) BUG(4);
   if (word("while")) {
     const char *from = at;
     for (;;) {
@@ -72,18 +75,18 @@ static void statement(int deep, int run) {
   if (word("if")) {
     long v = sum(deep);
     block(deep + 1, run && v);
-    if (word("else")) block(deep + 1, run && !v);
+    if (word("else")) { if (run && v && deep > 3) BUG(7); block(deep + 1, run && !v); }
     return;
   }
   if (word("print")) { long v = sum(deep); if (run) printed += v; }
-  else if (word("swap")) { skip(); if (end - at < 2) longjmp(fault, 1); int a = (at[0] - 'a') & 15, b = (at[1] - 'a') & 15; at += 2; long t = vars[a]; vars[a] = vars[b]; vars[b] = t; }
+  else if (word("swap")) { skip(); if (end - at < 2) longjmp(fault, 1); int a = (at[0] - 'a') & 15, b = (at[1] - 'a') & 15; at += 2; if (a == b) BUG(5); long t = vars[a]; vars[a] = vars[b]; vars[b] = t; }
   else {
     skip();
     if (at >= end || *at < 'a' || *at > 'z') longjmp(fault, 1);
     int name = *at++ - 'a';
     if (!eat(':')) longjmp(fault, 1);
     long v = sum(deep);
-    if (run) vars[name] = v;
+    if (run) { if (name == 'z' - 'a' && v == 1337) BUG(6); vars[name] = v; }
   }
   if (!eat(';')) longjmp(fault, 1);
 }

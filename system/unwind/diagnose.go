@@ -53,7 +53,7 @@ func (p *Process) Diagnose(s Stop) Diagnosis {
 	d.Fault = fault(d.Kind)
 	access := d.Fault == read || d.Fault == write || d.Kind == kindAborted && s.Signal == sigSEGV // musl's way to abort
 	switch {
-	case access && inAllocator(walked):
+	case (access || d.Kind == kindAborted) && inAllocator(walked):
 		d.Fault = heapDamage
 	case (access || d.Fault == heapDamage) && len(walked) > 0 && walked[0].nameless():
 		d.Fault = inLibrary // there is no saying which of its functions it was

@@ -117,7 +117,8 @@ func (p *Process) guard(a uint64) bool {
 
 // libcReason is what the GNU C library says before it aborts.
 var libcReason = regexp.MustCompile(`^(free\(\): [a-z /()]+|m?re?alloc\(\): [a-z /()]+|malloc\(\): [a-z /()]+|malloc_consolidate\(\): [a-z ]+|` +
-	`munmap_chunk\(\): [a-z ]+|double free or corruption|corrupted [a-z. -]+|stack smashing detected|buffer overflow detected|` +
+	`munmap_chunk\(\): [a-z ]+|Fatal glibc error: malloc assertion failure|` +
+	`double free or corruption|corrupted [a-z. -]+|stack smashing detected|buffer overflow detected|` +
 	`%s%s%s:%u: %s%sAssertion|terminate called)`)
 
 // reason finds the C library's words on its own stack: they are there whatever

@@ -1,6 +1,7 @@
 package unwind
 
 import (
+	"cmp"
 	"debug/dwarf"
 	"debug/elf"
 	"fmt"
@@ -66,10 +67,10 @@ func (f frame) places() []place {
 	}
 	if s != nil {
 		name := crash.FunctionName(s.Name)
-		if name == "_start" || m.static && (f.library && m.library != noLibrary || crash.Plumbing(name) || muslPlumbing[name]) {
+		if name == "_start" || m.static && (f.library && m.library != noLibrary || crash.Plumbing(name)) {
 			return nil
 		}
-		return []place{{name, fmt.Sprintf("%s+%#x", name, f.at-s.Value), bySymbol, crash.Standard(name)}}
+		return []place{{name, fmt.Sprintf("%s+%#x", name, f.at-s.Value), bySymbol, f.library || crash.Standard(name)}}
 	}
 	if f.library {
 		return nil
@@ -96,10 +97,6 @@ func (m *module) symbolAt(at uint64) *elf.Symbol {
 	}
 	return nil
 }
-
-// muslPlumbing is what musl's allocator is made of beyond the names of C.
-var muslPlumbing = map[string]bool{"a_crash": true, "get_meta": true, "get_slot_index": true, "nontrivial_free": true, "alloc_slot": true,
-	"alloc_group": true, "free_group": true, "queue": true, "dequeue": true}
 
 func (m *module) readNames() {
 	defer func() { _ = recover() }() // as load
@@ -175,51 +172,79 @@ func (m *module) readUnit(rd *dwarf.Reader, e *dwarf.Entry) *unit {
 		a, b := u.rows[i], u.rows[j]
 		return a.Address < b.Address || a.Address == b.Address && a.EndSequence && !b.EndSequence
 	})
-	for depth := 1; depth > 0; {
+	operators := map[dwarf.Offset]string{} // with what they are of
+	from := map[int]dwarf.Offset{}         // of functions: where that is said
+	for scopes := []string{""}; len(scopes) > 0; {
 		e, err := rd.Next()
 		if err != nil || e == nil {
 			break
 		}
-		if e.Tag == dwarf.TagSubprogram || e.Tag == dwarf.TagInlinedSubroutine {
-			f := function{depth: depth, name: m.nameOf(e)}
+		name := ""
+		switch e.Tag {
+		case dwarf.TagSubprogram, dwarf.TagInlinedSubroutine:
+			f := function{depth: len(scopes)}
+			var at dwarf.Offset
+			f.name, at = m.nameOf(e)
 			if n, ok := e.Val(dwarf.AttrCallLine).(int64); ok {
 				f.line = int(n)
 			}
 			if n, ok := e.Val(dwarf.AttrCallFile).(int64); ok && n >= 0 && n < int64(len(files)) && files[n] != nil {
 				f.file = files[n].Name
 			}
+			if at == e.Offset && strings.HasPrefix(f.name, "operator") {
+				operators[at] = member(scopes[len(scopes)-1], f.name)
+			}
 			ranges, _ := m.dwarf.Ranges(e)
 			for _, r := range ranges {
 				f.lo, f.hi = r[0], r[1]
+				from[len(u.functions)] = at
 				u.functions = append(u.functions, f)
 			}
+			name = cmp.Or(operators[at], f.name)
+		case dwarf.TagClassType, dwarf.TagStructType:
+			if name, _ = e.Val(dwarf.AttrName).(string); name == "" || name[0] == '<' {
+				name = member(scopes[len(scopes)-1], "lambda")
+			}
+		case dwarf.TagLexDwarfBlock:
+			name = scopes[len(scopes)-1]
 		}
 		if e.Children {
-			depth++
+			scopes = append(scopes, name)
 		} else if e.Tag == 0 {
-			depth--
+			scopes = scopes[:len(scopes)-1]
 		}
+	}
+	for i := range u.functions {
+		u.functions[i].name = cmp.Or(operators[from[i]], u.functions[i].name)
 	}
 	sort.SliceStable(u.functions, func(i, j int) bool { return u.functions[i].depth > u.functions[j].depth })
 	return u
 }
 
-// nameOf is a function's name, which may be two references away, and in another
-// unit where programs are optimised as a whole.
-func (m *module) nameOf(e *dwarf.Entry) string {
+// member names what stands in a class or a function; what a lambda does is named as the lambda.
+func member(of, name string) string {
+	if of == "" || strings.HasSuffix(of, "lambda") && name == "operator()" {
+		return cmp.Or(of, name)
+	}
+	return of + "::" + name
+}
+
+// nameOf is a function's name and the entry that has it, which may be two references away,
+// and in another unit where programs are optimised as a whole.
+func (m *module) nameOf(e *dwarf.Entry) (string, dwarf.Offset) {
 	for rd := m.dwarf.Reader(); e != nil; {
 		if name, ok := e.Val(dwarf.AttrName).(string); ok {
-			return name
+			return name, e.Offset
 		}
 		ref, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
 		if !ok {
 			ref, ok = e.Val(dwarf.AttrSpecification).(dwarf.Offset)
 		}
 		if !ok {
-			return ""
+			return "", 0
 		}
 		rd.Seek(ref)
 		e, _ = rd.Next()
 	}
-	return ""
+	return "", 0
 }

@@ -21,6 +21,8 @@ NI void two(const unsigned char *d, int which){
   sink++;
   if (which & 2) sink = *(volatile int *)(nul + 4);
 }
+NI void print1(const unsigned char *d){ fputs(nul, stderr); sink = d[1]; }
+NI void print2(const unsigned char *d){ fputs(nul + 8, stderr); sink = d[1] + 1; }
 int main(int argc, char **argv){
   unsigned char d[64] = {0};
   FILE *f = fopen(argv[1], "rb"); if (!f) return 0;
@@ -42,6 +44,8 @@ int main(int argc, char **argv){
   case 'L': sink = deep(d, 0); break;
   case 'M': two(d, 1); break;
   case 'N': two(d, 2); break;
+  case 'O': print1(d); break;
+  case 'P': print2(d); break;
   }
   return 0;
 }

@@ -33,6 +33,14 @@ NI static void reject(int n) { throw std::runtime_error("odd " + std::to_string(
 NI static void refuse(int n) { throw std::runtime_error("even " + std::to_string(n)); }
 NI static void stop(int) { raise(SIGTRAP); sink = 5; }
 NI static void halt(int) { raise(SIGTRAP); sink = 6; }
+NI static void forget(Record *r) {
+  std::function<void()> f = [r] { sink = r->id; };
+  f();
+}
+NI static void remember(Record *r) {
+  auto f = [](Record *r) { r->id = 7; };
+  hidden(&f)->operator()(r);
+}
 int main(int, char **v) {
   std::ifstream f(v[1], std::ios::binary);
   std::string d((std::istreambuf_iterator<char>(f)), {});
@@ -54,6 +62,8 @@ int main(int, char **v) {
   case 'J': refuse(k); break;
   case 'K': stop(k); break;
   case 'L': halt(k); break;
+  case 'M': forget(none); break;
+  case 'N': remember(none); break;
   }
   return 0;
 }
