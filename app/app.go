@@ -88,10 +88,10 @@ func (a *App) getenv(name string) string {
 }
 
 // commandLine is how this process was started, under the name of the program.
-func (a *App) commandLine() []string {
-	argv := append([]string(nil), a.Command...)
+func (a *App) commandLine(c credentials) []string {
+	argv := slices.Clone(a.Command)
 	if argv == nil {
-		argv = append(argv, os.Args...)
+		argv = slices.Clone(os.Args)
 	}
 	if len(argv) > 0 {
 		argv[0] = "thresh"
@@ -103,7 +103,7 @@ func (a *App) commandLine() []string {
 		case i > 0 && argv[i-1] == "--fleet-token":
 			argv[i] = secret.Mark("--fleet-token")
 		default:
-			argv[i] = string(sealed([]byte(argv[i])))
+			argv[i] = secret.UnvaluedIn(string(sealed([]byte(argv[i]))), c.names)
 		}
 	}
 	return argv

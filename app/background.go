@@ -54,6 +54,7 @@ func (u *Remote) Start(ctx context.Context, d Draft) (*Background, error) {
 	if d.Findings > 0 {
 		job.Stop = r.stopAfter(d.Findings)
 	}
+	job.secrets = c.secrets
 	opt := u.app.runOptions(&job, c.Warnings)
 	rj := run.Job{Campaigns: c.Campaigns, Sources: c.Sources, Store: u.store, Writer: w}
 	go func() {

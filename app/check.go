@@ -77,7 +77,7 @@ const largeDocument = 8 << 20 // bytes
 
 // eachCompiled compiles documents one by one and returns what is wrong with them.
 func eachCompiled(ctx context.Context, docs []Document, set campaign.Settings, take func(Document, campaign.Any)) diag.List {
-	all, names := idle(docs, set.Options), make(campaignNames)
+	all, names, secrets := idle(docs, set.Options), make(campaignNames), credentialsOf(docs, set.Options)
 	for _, d := range docs {
 		if len(d.Data) > largeDocument { // its tree is most of the memory that is used: collect before that is twice as much
 			defer debug.SetGCPercent(debug.SetGCPercent(25))
@@ -85,7 +85,7 @@ func eachCompiled(ctx context.Context, docs []Document, set campaign.Settings, t
 		}
 	}
 	for _, d := range docs {
-		compiled, _, list, _ := compileSealed(ctx, &d, set) // a check needs no secret, and so lacks none
+		compiled, _, list, _ := compileSealed(ctx, &d, set, secrets) // a check needs no secret, and so lacks none
 		all = append(all, list...)
 		if list.HasErrors() {
 			continue

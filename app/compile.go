@@ -17,6 +17,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/secret"
 	"github.com/thresh-dev/thresh/store"
 )
 
@@ -54,11 +55,7 @@ func (b *Bundle) Read(path string) ([]byte, error) {
 // run began with; "" if there is none.
 func (b *Bundle) Changed(m store.Manifest) string {
 	for _, path := range slices.Sorted(maps.Keys(b.files)) {
-		data := b.files[path]
-		if declares(path, data) {
-			data = sealed(data)
-		}
-		sum := sha256.Sum256(data)
+		sum := sha256.Sum256(credentials{}.sealed(path, b.files[path]))
 		if kept, ok := m.Files[path]; ok && kept != hex.EncodeToString(sum[:]) {
 			return path
 		}
@@ -135,14 +132,20 @@ type Compiled struct {
 	Sources   []string // the document of each campaign
 	Warnings  diag.List
 	kept      [][]byte // what is stored of each document
+	secrets   credentials
 }
 
 // Compile compiles every document; all that is wrong with any is returned.
 func Compile(ctx context.Context, docs []Document, set campaign.Settings) (Compiled, error) {
-	c, names := Compiled{Docs: docs}, make(campaignNames)
+	options, err := valued(set.Options)
+	if err != nil {
+		return Compiled{}, err
+	}
+	set.Options = options
+	c, names := Compiled{Docs: docs, secrets: credentialsOf(docs, set.Options)}, make(campaignNames)
 	all := idle(docs, set.Options)
 	for i, d := range docs {
-		camps, kept, list, err := compileSealed(ctx, &d, set)
+		camps, kept, list, err := compileSealed(ctx, &d, set, c.secrets)
 		c.kept = append(c.kept, kept)
 		if err != nil {
 			return c, err
@@ -235,7 +238,7 @@ type Settings struct {
 
 // manifest keeps everything that the run needs to be compiled again.
 func (a *App) manifest(st *store.Store, c Compiled, b *Bundle, set campaign.Settings, cases int64) (store.Manifest, error) {
-	m := store.Manifest{Command: a.commandLine(), Version: Version, Files: make(map[string]string), Digests: b.digests}
+	m := store.Manifest{Command: a.commandLine(c.secrets), Version: Version, Files: make(map[string]string), Digests: b.digests}
 	m.Folder, _ = os.Getwd() // if it is not known, nothing is said of it
 	release := func() {}
 	for _, d := range c.Docs {
@@ -252,10 +255,7 @@ func (a *App) manifest(st *store.Store, c Compiled, b *Bundle, set campaign.Sett
 		return m, diag.Environment("keeping the documents with the run: %w", err)
 	}
 	for path, data := range b.files {
-		if declares(path, data) {
-			data = sealed(data)
-		}
-		blob, err := st.PutBlob(data)
+		blob, err := st.PutBlob(c.secrets.sealed(path, data))
 		if err != nil {
 			return m, diag.Environment("keeping %s in the store: %w", path, err)
 		}
@@ -265,7 +265,7 @@ func (a *App) manifest(st *store.Store, c Compiled, b *Bundle, set campaign.Sett
 		m.Identities = append(m.Identities, x.Identity())
 	}
 	var err error
-	m.Settings, err = json.Marshal(Settings{Seed: set.Seed, Strict: set.Strict, Cases: cases, Options: set.Options})
+	m.Settings, err = json.Marshal(Settings{Seed: set.Seed, Strict: set.Strict, Cases: cases, Options: secret.Unvalued(set.Options, optVar, c.secrets.names)})
 	return m, err
 }
 

@@ -75,7 +75,7 @@ func (a *App) unread(ctx context.Context, r *revived) *diag.Diagnostic {
 			continue
 		}
 		d.Contract = c
-		_, _, list, _ := compileSealed(ctx, &d, NewBundle().Fill(campaign.Settings{Check: true, Options: map[string][]string{}}))
+		_, _, list, _ := compileSealed(ctx, &d, NewBundle().Fill(campaign.Settings{Check: true, Options: map[string][]string{}}), credentials{})
 		for i := range list {
 			if list[i].Level == diag.Error && strings.HasSuffix(list[i].Code, ".syntax") {
 				return &list[i]

@@ -192,7 +192,7 @@ func (p *Page) named(ctx context.Context, yield func(campaign.Any, campaign.Case
 	if p.Contract == nil {
 		return
 	}
-	camps, _, list, err := compileSealed(ctx, &Document{p.Spec, p.Contract}, NewBundle().Fill(campaign.Settings{Check: true, Options: map[string][]string{}}))
+	camps, _, list, err := compileSealed(ctx, &Document{p.Spec, p.Contract}, NewBundle().Fill(campaign.Settings{Check: true, Options: map[string][]string{}}), credentials{})
 	if err != nil || list.HasErrors() {
 		return
 	}

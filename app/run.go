@@ -47,6 +47,7 @@ type Job struct {
 	// order; true ends the run.
 	Stop     func(*campaign.Outcome) bool
 	StopFrom int64
+	secrets  credentials // of the documents, which no record has
 	// Self, if set, makes a command of this program; a case that killed the run
 	// twice is then tried in its own process before it is given up.
 	Self func(args ...string) *exec.Cmd
@@ -180,6 +181,7 @@ func (a *App) RunDocuments(ctx context.Context, docs []Document, job Job) (campa
 	if err != nil {
 		return campaign.Record{}, err
 	}
+	job.secrets = c.secrets
 	return a.drive(ctx, run.Job{Campaigns: c.Campaigns, Sources: c.Sources, Store: st, Writer: w}, m, c.Warnings, job)
 }
 
@@ -208,6 +210,7 @@ func (a *App) RunCompiled(ctx context.Context, c Compiled, b *Bundle, set campai
 			return campaign.Record{}, err
 		}
 	}
+	job.secrets = c.secrets
 	return a.drive(ctx, rj, m, nil, job)
 }
 
@@ -305,7 +308,7 @@ func (a *App) runOptions(job *Job, warnings diag.List) run.Options {
 	opt := run.Options{
 		Workers: job.Workers, Cases: job.Cases, Time: job.Time, Stop: stop, StopFrom: job.StopFrom, MaxErrors: job.MaxErrors, CaseTimeout: job.CaseTimeout,
 		Reruns: job.Reruns, Shrink: max(job.Shrink, 0), AllowEmpty: job.AllowEmpty, Progress: job.Progress,
-		Reproduce: ReplayCommand(job.Store), Explain: a.framer().explain, Environment: a.environment(), Trial: trial(job.Self),
+		Reproduce: ReplayCommand(job.Store), Explain: a.framer().explain, Environment: a.environment(job.secrets), Trial: trial(job.Self),
 	}
 	for _, w := range warnings {
 		opt.Warnings = append(opt.Warnings, w.Text())
@@ -313,9 +316,9 @@ func (a *App) runOptions(job *Job, warnings diag.List) run.Options {
 	return opt
 }
 
-func (a *App) environment() campaign.Environment {
+func (a *App) environment(c credentials) campaign.Environment {
 	return campaign.Environment{
-		Command: a.commandLine(), Version: Version, OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Host: HostName(), Origin: a.origin(),
+		Command: a.commandLine(c), Version: Version, OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Host: HostName(), Origin: a.origin(),
 	}
 }
 

@@ -25,11 +25,66 @@ const secretVariable = "THRESH_SECRET_"
 // systemSchema stands in files that say how a system is reached.
 var systemSchema = []byte("thresh.system.v1")
 
-// declares reports whether a file that a document names may declare secrets. A seed
-// or a dictionary is data, and stays as it is.
-func declares(path string, data []byte) bool { return bytes.Contains(data, systemSchema) }
+// credentials are the variables that documents send as such, with the files that may give
+// them values.
+type credentials struct{ names, files []string }
 
-// sealed is a text as it is stored: without its literal secrets.
+// Options of formats that give variables their values.
+const (
+	optVar     = "var"
+	optVarFile = "var-file"
+)
+
+// credentialsOf are those of documents with options.
+func credentialsOf(docs []Document, options map[string][]string) (c credentials) {
+	if len(options[optVar])+len(options[optVarFile]) == 0 {
+		return c
+	}
+	for _, d := range docs {
+		c.names = append(c.names, secret.Scan(d.Data).Variables...)
+	}
+	slices.Sort(c.names)
+	return credentials{slices.Compact(c.names), options[optVarFile]}
+}
+
+// scan finds the secrets of a file that a document names: those that a system file has, and
+// the values of credentials. A seed or a dictionary is data, and stays as it is.
+func (c credentials) scan(path string, data []byte) (found secret.Declared, declares bool) {
+	if slices.Contains(c.files, path) {
+		return secret.ScanVariables(data, c.names), true
+	}
+	if declares = bytes.Contains(data, systemSchema); declares {
+		found = secret.Scan(data)
+	}
+	return found, declares
+}
+
+// sealed is a file as it is stored.
+func (c credentials) sealed(path string, data []byte) []byte {
+	found, _ := c.scan(path, data)
+	return secret.Seal(data, found)
+}
+
+// valued are options with the values of credentials that are not stored, which are in the environment.
+func valued(options map[string][]string) (map[string][]string, error) {
+	out := maps.Clone(options)
+	out[optVar] = slices.Clone(out[optVar])
+	for i, text := range out[optVar] {
+		if name, held := secret.Held(text); held {
+			v, ok := os.LookupEnv(name)
+			if !ok {
+				return nil, diag.WithHint(diag.Environment("the value of %s is not stored, since it is a secret", name), "export "+name+"=...")
+			}
+			out[optVar][i] = name + "=" + v
+		}
+	}
+	if len(out[optVar]) == 0 {
+		return options, nil
+	}
+	return out, nil
+}
+
+// sealed is a document as it is stored: without its literal secrets.
 func sealed(text []byte) []byte { return secret.Seal(text, secret.Scan(text)) }
 
 // storedAs names what a store keeps of a document that is alone in its run.
@@ -40,12 +95,14 @@ func storedAs(d Document) string {
 
 // revealed is a text with its literal secrets, and these. Those of a stored text
 // are in the file that it was, or in the environment.
-func revealed(path string, text []byte) ([]byte, []secret.Secret, error) {
+func revealed(path string, text []byte, scan func([]byte) secret.Declared) ([]byte, []secret.Secret, error) {
 	given := make(map[int]string)
-	found := secret.Scan(text)
+	found := scan(text)
 	if found.Held > 0 {
-		if now, err := os.ReadFile(path); err == nil && !secret.Sealed(now) && bytes.Equal(sealed(now), text) {
-			text, found = now, secret.Scan(now)
+		if now, err := os.ReadFile(path); err == nil && !secret.Sealed(now) {
+			if d := scan(now); bytes.Equal(secret.Seal(now, d), text) {
+				text, found = now, d
+			}
 		}
 	}
 	for i, l := range found.Literals {
@@ -79,8 +136,8 @@ type keeper struct {
 }
 
 // reveal is a text with its literal secrets. Their names begin with prefix.
-func (k *keeper) reveal(path, prefix string, text []byte) ([]byte, error) {
-	data, values, err := revealed(path, text)
+func (k *keeper) reveal(path, prefix string, text []byte, scan func([]byte) secret.Declared) ([]byte, error) {
+	data, values, err := revealed(path, text, scan)
 	if err != nil && k.lenient {
 		data, values, err = text, nil, nil
 	}
@@ -88,7 +145,7 @@ func (k *keeper) reveal(path, prefix string, text []byte) ([]byte, error) {
 		k.literal = true
 		k.list = append(k.list, secret.Secret{Name: prefix + s.Name, Value: s.Value})
 	}
-	for _, name := range secret.Scan(text).Variables {
+	for _, name := range scan(text).Variables {
 		if v, ok := os.LookupEnv(name); ok {
 			k.list = append(k.list, secret.Secret{Name: name, Value: v})
 		}
@@ -97,14 +154,14 @@ func (k *keeper) reveal(path, prefix string, text []byte) ([]byte, error) {
 }
 
 // reader reads files with their literal secrets.
-func (k *keeper) reader(read func(string) ([]byte, error)) func(string) ([]byte, error) {
+func (k *keeper) reader(read func(string) ([]byte, error), c credentials) func(string) ([]byte, error) {
 	if read == nil {
 		return nil
 	}
 	return func(path string) ([]byte, error) {
 		data, err := read(path)
-		if err == nil && declares(path, data) {
-			data, err = k.reveal(path, "file ", data)
+		if _, declares := c.scan(path, data); err == nil && declares {
+			data, err = k.reveal(path, "file ", data, func(b []byte) secret.Declared { d, _ := c.scan(path, b); return d })
 			k.missing = cmp.Or(k.missing, err)
 		}
 		return data, err
@@ -133,15 +190,15 @@ func redact(r *secret.Redactor, list diag.List) {
 // compileSealed compiles a document whose secrets stay where they are: what its
 // campaigns give to journals, reports and files has marks in their place, and
 // their identity does not depend on them. It returns what of the document is stored.
-func compileSealed(ctx context.Context, d *Document, set campaign.Settings) (camps []campaign.Any, kept []byte, problems diag.List, err error) {
+func compileSealed(ctx context.Context, d *Document, set campaign.Settings, c credentials) (camps []campaign.Any, kept []byte, problems diag.List, err error) {
 	k := keeper{lenient: set.Check}
 	given := d.Data
 	kept = sealed(given)
-	if d.Data, err = k.reveal(d.Path, "", given); err != nil {
+	if d.Data, err = k.reveal(d.Path, "", given, secret.Scan); err != nil {
 		return nil, kept, nil, err
 	}
 	read := set.Read
-	set.Read = k.reader(read)
+	set.Read = k.reader(read, c)
 	camps, problems = d.Contract.Compile(ctx, d.Spec, set)
 	if k.missing != nil {
 		return nil, kept, nil, k.missing
@@ -156,7 +213,7 @@ func compileSealed(ctx context.Context, d *Document, set campaign.Settings) (cam
 		ids[i] = x.Identity()
 	}
 	if k.literal && !set.Check {
-		ids = sealedIdentities(ctx, *d, kept, set, read, ids)
+		ids = sealedIdentities(ctx, *d, kept, set, read, c, ids)
 	}
 	camps = slices.Clone(camps)
 	for i, x := range camps {
@@ -167,7 +224,7 @@ func compileSealed(ctx context.Context, d *Document, set campaign.Settings) (cam
 
 // sealedIdentities are the identities of the campaigns of a document that has
 // other words for its secrets.
-func sealedIdentities(ctx context.Context, d Document, kept []byte, set campaign.Settings, read func(string) ([]byte, error), ids []campaign.Identity) []campaign.Identity {
+func sealedIdentities(ctx context.Context, d Document, kept []byte, set campaign.Settings, read func(string) ([]byte, error), c credentials, ids []campaign.Identity) []campaign.Identity {
 	worded := func(text []byte) []byte { // as it may stand in a URL
 		text, _ = secret.Reveal(text, func(n int) (string, bool) { return fmt.Sprintf("secret-%d-secret", n), true }) // all are known
 		return text
@@ -175,8 +232,8 @@ func sealedIdentities(ctx context.Context, d Document, kept []byte, set campaign
 	d.Data = worded(kept)
 	set.Read = func(path string) ([]byte, error) {
 		data, err := read(path)
-		if err == nil && declares(path, data) {
-			data = worded(sealed(data))
+		if _, declares := c.scan(path, data); err == nil && declares {
+			data = worded(c.sealed(path, data))
 		}
 		return data, err
 	}

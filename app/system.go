@@ -40,7 +40,7 @@ func (a *App) CheckSystem(ctx context.Context, path string, try bool) (out Syste
 	}
 	set := NewBundle().Fill(campaign.Settings{})
 	var k keeper
-	out.Plan, out.Diagnostics = systemfile.Load(path, k.reader(set.Read), set.Digest)
+	out.Plan, out.Diagnostics = systemfile.Load(path, k.reader(set.Read, credentials{}), set.Digest)
 	if k.missing != nil {
 		return SystemChecked{}, k.missing
 	}

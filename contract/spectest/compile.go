@@ -32,7 +32,9 @@ func (k *Contract) Compile(ctx context.Context, spec campaign.Spec, set campaign
 	doc := readDocument(spec, &k.readers)
 	doc.systems.set, doc.systems.with = set, set.Get(optSystem, "")
 	doc.split()
-	c := k.campaign(doc, s.hiding(secret.Scan(spec.Data).Variables))
+	credentials := secret.Scan(spec.Data).Variables
+	s = s.hiding(credentials)
+	c := k.campaign(doc, s)
 	list, more := c.chooseAll(ctx)
 	if len(c.torn) > 0 {
 		if c.keeps != nil {
@@ -67,7 +69,7 @@ func (k *Contract) Compile(ctx context.Context, spec campaign.Spec, set campaign
 		list = append(list, diag.Diagnostic{Code: "spectest.option", Level: diag.Warning, Pos: diag.Pos{File: spec.Path}, Path: "--" + optSystem,
 			Message: "has no effect: no case that is run is of type system.call"})
 	}
-	c.id = campaign.Identity{Contract: k.Name(), Name: c.name, Digest: digest(spec.Data, set, doc.systems.all(), s.vars, doc.release)}
+	c.id = campaign.Identity{Contract: k.Name(), Name: c.name, Digest: digest(spec.Data, set, credentials, doc.systems.all(), s.vars, doc.release)}
 	return []campaign.Any{campaign.Erase[*state](c)}, list
 }
 
@@ -76,17 +78,17 @@ func (k *Contract) campaign(doc *document, s *settings) *Campaign {
 	return &Campaign{doc: doc, set: s, contract: k, name: doc.name}
 }
 
-// digest is over all that decides the cases and how they are judged.
-func digest(data []byte, set campaign.Settings, systems []*sut.Plan, vars variables, release func()) string {
+// digest is over all that decides the cases and how they are judged, but for values of credentials.
+func digest(data []byte, set campaign.Settings, credentials []string, systems []*sut.Plan, vars variables, release func()) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "spectest 1\x00%d\x00", len(data))
 	for _, piece := range pieces(data, release) {
 		h.Write(piece)
 	}
-	options, _ := json.Marshal(set.Options) // strings alone; keys sorted
+	options, _ := json.Marshal(secret.Unvalued(set.Options, optVar, credentials)) // strings alone; keys sorted
 	h.Write(options)
 	for _, name := range vars.names() {
-		if g := vars[name]; g.file {
+		if g := vars[name]; g.file && (!g.secret || len(g.text()) < secret.Shortest) {
 			fmt.Fprintf(h, "\x00var %s=%s", name, g.text())
 		}
 	}

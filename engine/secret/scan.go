@@ -1,11 +1,8 @@
 package secret
 
 import (
-	"bytes"
-	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -35,7 +32,9 @@ const (
 )
 
 var (
-	field    = regexp.MustCompile(`(?i)(?:^|[\s"'{,\[(?&-])(` + certain + `|` + likely + `)(?:\\?["'])?\s*:\s*` + value)
+	field = regexp.MustCompile(`(?i)(?:^|[\s"'{,\[(?&-])(` + certain + `|` + likely + `)(?:\\?["'])?\s*:\s*` + value)
+	// folded is a field whose value is in quotes over several lines.
+	folded   = regexp.MustCompile(`(?im)^([ \t-]*)["']?(` + certain + `|` + likely + `)["']?[ \t]*:[ \t]*("[^"\\\n]*(?:\\.[^"\\\n]*)*\\?\n(?:[^"\\]|\\(?s:.))*"|'[^'\n]*(?:''[^'\n]*)*\n(?:[^']|'')*')[ \t]*(?:#.*)?$`)
 	assign   = regexp.MustCompile(`(?i)(?:^|[\s"'-])(` + likely + `)=((?:\$\{[^}\n]*\}|[^&\s"'\\])+)`)
 	param    = regexp.MustCompile(`(?i)(?:[?&]|&amp;|\\u0026)(?:` + queries + `)=((?:\$\{[^}\n]*\}|\\/|[^&\s"'#<>)\]},\\])+)`)
 	userinfo = regexp.MustCompile("(?i)[a-z][a-z0-9+.-]*:(?:\\\\?/){2}([^\\s/\"'@<>`\\\\]+)@")
@@ -61,8 +60,6 @@ var (
 	template = regexp.MustCompile(`\$\{|^\$\w+$|^<[^<>]*>$`)
 	place    = regexp.MustCompile(`\{\w+\}`)
 	fence    = regexp.MustCompile("(?m)^[ \t]*(```+|~~~+)([^\n]*)$")
-	// placeholder stands for a literal in a document that is stored.
-	placeholder = regexp.MustCompile(`\$\{secret:([0-9]+)\}`)
 )
 
 // Scan finds what a text declares. Of a page of Markdown only blocks count whose
@@ -77,17 +74,22 @@ func Scan(text []byte) Declared {
 	for _, part := range parts(text) {
 		s.scan(string(text[part[0]:part[1]]), part[0])
 	}
+	d.arrange()
+	return d
+}
+
+// arrange sorts what was found; two rules may find the same literal.
+func (d *Declared) arrange() {
 	slices.Sort(d.Variables)
 	slices.SortFunc(d.Literals, func(a, b Literal) int { return a.From - b.From })
 	kept := d.Literals[:0]
 	end := 0
-	for _, l := range d.Literals { // two rules may find the same one
+	for _, l := range d.Literals {
 		if l.From >= end {
 			kept, end = append(kept, l), l.To
 		}
 	}
 	d.Literals = kept
-	return d
 }
 
 // parts are the stretches of a text that declare something: all of it, or the
@@ -162,8 +164,15 @@ func (s *scanner) scan(text string, at int) {
 	}
 	for _, m := range find(field) {
 		name, value := text[m[2]:m[3]], text[m[4]:m[5]]
-		s.value(text, m[4], m[5], sure.MatchString(name) ||
-			strings.EqualFold(name, "cookie") && strings.Contains(value, "=") || sent.MatchString(parent(text, m[2])))
+		s.value(text, m[4], m[5], certainly(text, m[2], name, value))
+	}
+	for _, m := range find(folded) {
+		name, value := text[m[4]:m[5]], text[m[6]:m[7]]
+		_, rest, _ := strings.Cut(value, "\n")
+		deeper := func(line string) bool { return strings.TrimSpace(line) == "" || indent(line) > m[3]-m[2] }
+		if lines := strings.Split(rest, "\n"); len(lines) <= 64 && !slices.ContainsFunc(lines, func(l string) bool { return !deeper(l) }) {
+			s.value(text, m[6], m[7], certainly(text, m[4], name, value))
+		}
 	}
 	for _, m := range find(assign) {
 		s.value(text, m[4], m[5], sure.MatchString(text[m[2]:m[3]]))
@@ -187,6 +196,11 @@ func (s *scanner) scan(text string, at int) {
 			}
 		}
 	}
+}
+
+// certainly reports whether the value of a name is a secret wherever it comes from.
+func certainly(text string, at int, name, value string) bool {
+	return sure.MatchString(name) || strings.EqualFold(name, "cookie") && strings.Contains(value, "=") || sent.MatchString(parent(text, at))
 }
 
 // flowing bounds how far the beginning of a mapping in braces is looked for.
@@ -367,66 +381,4 @@ func (s *scanner) literal(text string, from int, raw string) {
 		q := around(text[max(strings.LastIndexByte(text[:from], '\n')+1, from-flowing):from])
 		s.d.Literals = append(s.d.Literals, Literal{From: s.at + from, To: s.at + from + len(raw), Value: q.plain(raw)})
 	}
-}
-
-// Placeholder stands for literal n of a document, counted from 1.
-func Placeholder(n int) string { return fmt.Sprintf("${secret:%d}", n) }
-
-// Placeholders are the numbers of the literals that a text has placeholders for.
-func Placeholders(text []byte) (list []int) {
-	for _, m := range placeholder.FindAllSubmatch(text, -1) {
-		if n, err := strconv.Atoi(string(m[1])); err == nil {
-			list = append(list, n)
-		}
-	}
-	return list
-}
-
-// Number is that of literal i of a text, behind those that it has placeholders for.
-func (d Declared) Number(i int) int { return d.Held + i + 1 }
-
-// Seal is the text with placeholders for its literals. Without literals it is the
-// text itself.
-func Seal(text []byte, d Declared) []byte {
-	if len(d.Literals) == 0 {
-		return text
-	}
-	var out []byte
-	end := 0
-	for i, l := range d.Literals {
-		out = append(append(out, text[end:l.From]...), Placeholder(d.Number(i))...)
-		end = l.To
-	}
-	return append(out, text[end:]...)
-}
-
-// Sealed reports whether a text has placeholders.
-func Sealed(text []byte) bool { return placeholder.Match(text) }
-
-// Reveal puts values where placeholders are, escaped as the quotes around them
-// need it. The first that value does not know is an error that names it.
-func Reveal(text []byte, value func(n int) (string, bool)) ([]byte, error) {
-	var out []byte
-	end := 0
-	for _, m := range placeholder.FindAllSubmatchIndex(text, -1) {
-		n, _ := strconv.Atoi(string(text[m[2]:m[3]])) // digits; too many are no number that is known
-		v, ok := value(n)
-		if !ok {
-			return nil, &MissingError{n}
-		}
-		line := bytes.LastIndexByte(text[:m[0]], '\n') + 1
-		out = append(append(out, text[end:m[0]]...), around(string(text[line:m[0]])).written(v)...)
-		end = m[1]
-	}
-	if end == 0 {
-		return text, nil
-	}
-	return append(out, text[end:]...), nil
-}
-
-// MissingError says that the value of a literal is nowhere to be found.
-type MissingError struct{ N int }
-
-func (e *MissingError) Error() string {
-	return fmt.Sprintf("the value of %s is not known", Placeholder(e.N))
 }

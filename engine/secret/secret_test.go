@@ -37,6 +37,11 @@ func TestScan(t *testing.T) {
 		{"env: {DB_PASSWORD: '${DB}'}\n", "DB", ""},
 		{"run: [env, API_KEY=${K}, x]\n", "K", ""},
 		{"Authorization: Bearer short12\n", "", ""},
+		// Quotes over several lines are folded.
+		{"headers:\n  Authorization: \"Bearer abcd\n\n    efgh1\\\n    ij\"\n  X: y\n", "", "abcd\nefgh1ij"},
+		{"- api_key: 'abcd\n    efgh2'\n  b: 'c'\n", "", "abcd efgh2"},
+		{"headers:\n  Authorization: \"Bearer ${A}\n    ${B}\"\n", "A B", ""},
+		{"- Authorization: \"no\nsuch key: \"\n", "", ""},
 		{"Authorization: Bearer {token}\napi_key: <your key>\nX-Api-Key: '{user}-{key}'\n", "", ""},
 		{"Authorization: 'Bearer pa\"ss {x} word'\n", "", "pa\"ss {x} word"},
 		{"h: {X-Api-Key: \"lit<5>&8z'q\", Authorization: 'it''s a pass $1 {x'}\n", "", "lit<5>&8z'q it's a pass $1 {x"},
@@ -87,6 +92,36 @@ func TestScanLongTexts(t *testing.T) {
 			if d := secret.Scan([]byte(text)); len(d.Literals) != 2 || d.Literals[0].Value != "abcdefgh1" || len(d.Literals[1].Value) != 300 || !slices.Equal(d.Variables, []string{"K"}) {
 				t.Errorf("behind %d, before %d bytes: %v", fill, tail, d)
 			}
+		}
+	}
+}
+
+// Of a file of variables, the values of credentials are secrets as well.
+func TestScanVariables(t *testing.T) {
+	const text = "# of the shop\nbase: http://127.0.0.1\ntok: two words of it # the key\nshort: abc\nk.2: \"quo\\\"ted-key\"\nother: not-a-credential\n"
+	for text, want := range map[string]string{
+		text: "two words of it, quo\"ted-key",
+		`{"base": "x", "tok": "abcdefgh1", "k.2": "abcdefgh2", "mytok": "abcdefgh3"}`: "abcdefgh1, abcdefgh2",
+		"export tok=abcdefgh1}x y\nTOK=abcdefgh2\nk.2='abcdefgh3'\n":                  "abcdefgh1}x y, abcdefgh3",
+		"tok: |\n  abcdefgh1\nk.2: >-\n  abcdefgh2\n":                                 "abcdefgh1, abcdefgh2",
+	} {
+		d := secret.ScanVariables([]byte(text), []string{"tok", "k.2", "short"})
+		var got []string
+		for _, l := range d.Literals {
+			got = append(got, l.Value)
+		}
+		if s := strings.Join(got, ", "); s != want {
+			t.Errorf("%q: %q, want %q", text, s, want)
+		}
+	}
+	options := map[string][]string{"var": {"tok=abcdefgh1", "base=abcdefgh1", "short=abc", "k.2"}, "filter": {"tok=abcdefgh1"}}
+	got := fmt.Sprint(secret.Unvalued(options, "var", []string{"tok", "short", "k.2"}))
+	if want := "map[filter:[tok=abcdefgh1] var:[tok=${secret:tok} base=abcdefgh1 short=abc k.2]]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for text, want := range map[string]string{"tok=${secret:tok}": "tok", "tok=${secret:other}": "", "tok=x${secret:tok}": "", "tok": ""} {
+		if name, _ := secret.Held(text); name != want {
+			t.Errorf("%s: %q, want %q", text, name, want)
 		}
 	}
 }

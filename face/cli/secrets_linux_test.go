@@ -224,6 +224,59 @@ invariants:
 	}
 }
 
+// A value that --var or a file of variables gives to a credential is stored nowhere, and replay finds it where it was
+// or in the environment.
+func TestGivenCredentialsAreNotStored(t *testing.T) {
+	const key = "sk+live/7f3a9c/0011"
+	for _, c := range []struct{ name, option, file, again string }{
+		{"flag", "--var=tok=" + key, "", "tok"},
+		{"two words", "--var tok=" + key, "", "tok"},
+		{"yaml", "--var-file=vars", "tok: '" + key + "'\n", "THRESH_SECRET_1"},
+		{"lines", "--var-file=vars", "# all\nexport tok=" + key + "\n", "THRESH_SECRET_1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			given, dir := key, t.TempDir()
+			page := fmt.Sprintf("```yaml spec-test\nid: ASKS\ntype: api.http\nrequest: {method: GET, url: %q, headers: {Authorization: \"Bearer ${tok}\"}}\nassert: [{when: status == 418}]\n```\n", echoing(t, &given))
+			must(t, os.WriteFile(filepath.Join(dir, "a.spec.md"), []byte(page), 0o600))
+			must(t, os.WriteFile(filepath.Join(dir, "b.spec.md"), []byte("```yaml spec-test\nid: B\ntype: text.file\nassert: [{target: text, must: [{contain: [Tell]}]}]\n```\n"), 0o600))
+			vars := filepath.Join(dir, "vars")
+			must(t, os.WriteFile(vars, []byte(c.file), 0o600))
+			thresh := func(env string, args ...string) (code int, out string) {
+				cmd := child(t, "thresh", args...)
+				cmd.Dir = dir
+				cmd.Env = append(cmd.Env, env)
+				text, _ := cmd.CombinedOutput()
+				return cmd.ProcessState.ExitCode(), string(text)
+			}
+			code, said := thresh("A=b", append([]string{"run", "a.spec.md", "b.spec.md", "--report", "json=r.json"}, strings.SplitN(c.option, " ", 2)...)...)
+			id := regexp.MustCompile(`F-[0-9a-f]{10}  a`).FindString(said)
+			if code != 1 || id == "" {
+				t.Fatalf("%d\n%s", code, said)
+			}
+			id = id[:12]
+			if code, out := thresh("A=b", "replay", id); c.file != "" && (code != 1 || !strings.Contains(out, "shows again")) {
+				t.Errorf("replay with the file: %d\n%s", code, out)
+			}
+			must(t, os.Remove(vars))
+			for _, form := range forms(key) {
+				if all := searched(t, dir); bytes.Contains(all, []byte(form)) {
+					at := bytes.Index(all, []byte(form))
+					t.Errorf("%q is there: %q", form, all[max(0, at-200):at+60])
+				}
+			}
+			if code, out := thresh("A=b", "replay", id); code != 3 || !strings.Contains(out, "export "+c.again+"=") {
+				t.Errorf("replay without the value: %d\n%s", code, out)
+			}
+			if code, out := thresh(c.again+"="+key, "replay", id); code != 1 || !strings.Contains(out, "shows again") {
+				t.Errorf("replay with the value: %d\n%s", code, out)
+			}
+			if code, out := thresh(c.again+"="+key, "verify", "latest", "--sample", "100%"); code != 0 {
+				t.Errorf("verify: %d\n%s", code, out)
+			}
+		})
+	}
+}
+
 // What thresh check, an editor and an MCP client are answered holds no secret,
 // whether a variable gives it or the document has it.
 func TestAnswersHoldNoSecrets(t *testing.T) {
