@@ -2,7 +2,6 @@ package fuzzspec
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -10,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/engine/bytemut"
 )
 
 // advice: the reference mutators flip, cut and append bytes, and what has a
@@ -47,9 +48,13 @@ func missingVariable(stderr []byte) string {
 // what of a structure there is. Dictionaries and further seeds are for the latter.
 func (s *settings) choose(seed []byte, fed bool) {
 	what := structure(seed)
+	derived := ""
+	if fields := bytemut.Describe(bytemut.Derived(seed)); fields != "" && !s.guided {
+		derived = "; what follows from other bytes of the seed is computed again for each case: " + fields
+	}
 	switch {
 	case s.guided, fed:
-		s.chose = "auto chose the deep mutators: they alone use what was given beside the seed"
+		s.chose = "auto chose the deep mutators: they alone use what was given beside the seed" + derived
 		if s.guided {
 			s.chose = "auto chose the deep mutators: a guided campaign has no others"
 		}
@@ -58,7 +63,7 @@ func (s *settings) choose(seed []byte, fed bool) {
 	case what == "":
 		s.chose = "auto chose the deep mutators: the seed shows no structure, so bytes, integers and blocks are changed"
 	default:
-		s.chose = "auto chose the deep mutators: the seed " + what
+		s.chose = "auto chose the deep mutators: the seed " + what + derived
 	}
 }
 
@@ -108,29 +113,8 @@ func structure(seed []byte) string {
 	case hasMagic(seed):
 		return "begins with a magic number"
 	}
-	if at := lengthField(seed); at >= 0 {
-		return fmt.Sprintf("holds a length at byte %d", at)
+	if what := bytemut.Describe(bytemut.Derived(seed)); what != "" {
+		return "holds a " + what
 	}
 	return ""
-}
-
-// lengthField is the place of an integer of two or four bytes, near the
-// beginning, that is the number of bytes after it or of the whole; -1: there is
-// none. Small numbers stand anywhere and show nothing.
-func lengthField(seed []byte) int {
-	if len(seed) < 8 || bytes.Count(seed, seed[:1]) == len(seed) {
-		return -1
-	}
-	for at := range min(len(seed)-4, 32) {
-		rest := uint64(len(seed) - at)
-		for _, n := range []struct{ value, width uint64 }{
-			{uint64(binary.BigEndian.Uint32(seed[at:])), 4}, {uint64(binary.LittleEndian.Uint32(seed[at:])), 4},
-			{uint64(binary.BigEndian.Uint16(seed[at:])), 2}, {uint64(binary.LittleEndian.Uint16(seed[at:])), 2},
-		} {
-			if n.value == rest-n.width || n.value == uint64(len(seed)) {
-				return at
-			}
-		}
-	}
-	return -1
 }

@@ -125,6 +125,9 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 			part(inputs.rules)
 		}
 		part([]byte(bytemut.DeepVersion))
+		if s.auto && !s.guided && slices.ContainsFunc(append(inputs.corpus, seed), func(b []byte) bool { return len(bytemut.Derived(b)) > 0 }) {
+			part([]byte("derived-1"))
+		}
 		c.deep = &inputs
 	}
 	if s.text {

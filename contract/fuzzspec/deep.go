@@ -84,7 +84,7 @@ type deepMaker struct {
 
 func newDeepMaker(c *Campaign) maker {
 	m := &c.spec.Mutations
-	p := bytemut.DeepParams{MaxOps: -1, Dictionary: c.deep.dictionary, Grammar: c.deep.grammar}
+	p := bytemut.DeepParams{MaxOps: -1, Dictionary: c.deep.dictionary, Grammar: c.deep.grammar, Derived: c.set.auto}
 	if m.OpsGiven {
 		p.MaxOps = int(min(m.OpLimit(), 1<<20))
 	}

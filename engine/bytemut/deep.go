@@ -31,6 +31,7 @@ type DeepParams struct {
 	MaxOps     int   // most operations of a case; negative: 8; 0: none
 	Dictionary [][]byte
 	Grammar    *Grammar // half of the operations are by it; nil: none
+	Derived    bool     // lengths and checksums of the seeds are computed again for each case
 }
 
 // Deep is the mutator that knows structure. A case has one operation or more,
@@ -44,6 +45,7 @@ type Deep struct {
 	found  [][]byte // tokens of the seeds
 
 	grammar *Grammar
+	derived [][]Field // of each seed
 }
 
 // NewDeep returns the mutator for a set of seed inputs, which must not change
@@ -64,6 +66,9 @@ func NewDeep(seeds [][]byte, p DeepParams, rngSeed *big.Int) *Deep {
 	}
 	for _, s := range seeds {
 		d.limit = max(d.limit, growth*len(s))
+		if p.Derived {
+			d.derived = append(d.derived, Derived(s))
+		}
 	}
 	if p.MaxBytes > 0 {
 		d.limit = int(min(int64(d.limit), p.MaxBytes))
@@ -90,7 +95,15 @@ func (d *Deep) CaseOf(corpus [][]byte, index int64, buf *Buffer) []byte {
 		return d.mutate(nil, nil, key, 0, buf)
 	}
 	at := d.ParentOf(len(corpus), index)
-	return d.mutate(corpus[at], corpus, key, at, buf)
+	out := d.mutate(corpus[at], corpus, key, at, buf)
+	if at < len(d.derived) && len(d.derived[at]) > 0 {
+		b := &buf.deep
+		b.current = deepCase{Deep: d, buf: buf, data: out, op: d.maxOps}
+		b.current.rederive(d.derived[at])
+		b.data, b.current = b.current.data, deepCase{}
+		return b.data
+	}
+	return out
 }
 
 // ParentOf is the place of a case's parent in a corpus of n inputs, n > 0.
