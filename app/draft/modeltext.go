@@ -33,7 +33,7 @@ func (m *modelling) write(entities []string) {
 	if m.f.Target != "" {
 		m.line("%s", m.f.Target)
 	}
-	m.line("explore(threads = 1, vary = True)")
+	m.line("explore(threads = 1)")
 	m.d.why("%s, %s in %s.", diag.Plural(len(m.f.Ops), "operation"), diag.Plural(calls, "call"), diag.Plural(len(m.f.Sequences), "sequence"))
 	for _, e := range entities {
 		m.entity(e)

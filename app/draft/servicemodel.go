@@ -123,7 +123,7 @@ func (s *serving) write() {
 	s.line("which guesses traversals support, contradict or never try: delete guess where you know better.")
 	s.line(`"""`)
 	s.line("system(%q)", s.f.Name+".system.yaml")
-	s.line("explore(threads = 1, budget = 1000, vary = True)")
+	s.line("explore(threads = 1, budget = 1000)")
 	for _, r := range s.resources {
 		s.entity(r)
 	}

@@ -169,6 +169,7 @@ func plainly(text []byte) ([]byte, error) {
 	within(doc, "inputs", "coverage")["targets"] = []any{}
 	doc["properties"] = map[string]any{}
 	x := within(doc, "exploration")
+	delete(x, "vary")
 	within(x, "concurrency")["threads"] = 1
 	within(x, "weights")["decay"] = "none"
 	x["directives_allowed"], x["adaptation_signals"] = []any{}, []any{}

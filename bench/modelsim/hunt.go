@@ -28,48 +28,54 @@ const mostCalls = 300_000
 
 // hunts tells how many calls each side needs for each fault, over some seeds.
 func hunts(ctx context.Context, g *wasm.Engine, seeds int) error {
+	fmt.Printf("\nCalls of actions until the fault shows: median (worst) of %d seeds, at most %d each.\n\n", seeds, mostCalls)
+	fmt.Printf("| %-55s | %12s | %13s | %14s |\n|%s|%s:|%s:|%s:|\n", "queue", "thresh", "thresh, even", "rapid", dashes(57), dashes(13), dashes(14), dashes(15))
+	return eachHunt(ctx, g, seeds, func(fault queue.Fault, ours, even, theirs []int) {
+		fmt.Printf("| %-55s | %12s | %13s | %14s |\n", fault, told(ours), told(even), told(theirs))
+	})
+}
+
+// eachHunt counts the calls for each fault, from each seed, in ascending order: with the
+// example's model, with that model without vary, and by rapid.
+func eachHunt(ctx context.Context, g *wasm.Engine, seeds int, counted func(fault queue.Fault, ours, even, theirs []int)) error {
 	for name, value := range map[string]string{"rapid.checks": strconv.Itoa(mostCalls), "rapid.nofailfile": "true", "rapid.shrinktime": "1ns"} {
 		if err := flag.Set(name, value); err != nil {
 			return fmt.Errorf("setting up rapid: %w", err)
 		}
 	}
-	fmt.Printf("\nCalls of actions until the fault shows: median (worst) of %d seeds, at most %d each.\n\n", seeds, mostCalls)
-	fmt.Printf("| %-55s | %12s | %13s | %14s |\n|%s|%s:|%s:|%s:|\n", "queue", "thresh", "thresh, vary", "rapid", dashes(57), dashes(13), dashes(14), dashes(15))
 	text, err := os.ReadFile("examples/fresnelfir/queue.json")
 	if err != nil {
 		return fmt.Errorf("reading the model: %w", err)
 	}
-	varied := bytes.Replace(text, []byte(`"exploration": {`), []byte(`"exploration": {"vary": true,`), 1)
+	plain := bytes.Replace(text, []byte(`"vary": true,`), nil, 1)
 	for _, fault := range queue.Faults() {
-		var ours, vary, theirs []int
+		var counts [3][]int
 		for seed := range int64(seeds) {
-			n, err := explorer(ctx, g, text, queue.Module(fault), seed)
-			if err != nil {
-				return fmt.Errorf("%s: %w", fault, err)
+			for i, hunt := range [...]func() (int, error){
+				func() (int, error) { return explorer(ctx, g, text, queue.Module(fault), seed) },
+				func() (int, error) { return explorer(ctx, g, plain, queue.Module(fault), seed) },
+				func() (int, error) { return hunter(ctx, g, queue.Module(fault), seed) },
+			} {
+				n, err := hunt()
+				if err != nil {
+					return fmt.Errorf("%s: %w", fault, err)
+				}
+				if n < 0 {
+					n = mostCalls
+				}
+				counts[i] = append(counts[i], n)
 			}
-			ours = append(ours, n)
-			if n, err = explorer(ctx, g, varied, queue.Module(fault), seed); err != nil {
-				return fmt.Errorf("%s: %w", fault, err)
-			}
-			vary = append(vary, n)
-			if n, err = hunter(ctx, g, queue.Module(fault), seed); err != nil {
-				return fmt.Errorf("%s: %w", fault, err)
-			}
-			theirs = append(theirs, n)
 		}
-		fmt.Printf("| %-55s | %12s | %13s | %14s |\n", fault, told(ours), told(vary), told(theirs))
+		for _, c := range counts {
+			slices.Sort(c)
+		}
+		counted(fault, counts[0], counts[1], counts[2])
 	}
 	return nil
 }
 
-// told is the median and the worst of some counts; -1 is one that found nothing.
+// told is the median and the worst of some counts.
 func told(counts []int) string {
-	for i, n := range counts {
-		if n < 0 {
-			counts[i] = mostCalls
-		}
-	}
-	slices.Sort(counts)
 	say := func(n int) string {
 		if n >= mostCalls {
 			return "none"

@@ -9,10 +9,10 @@ import (
 
 // habits are what a traversal has done, for documents that want it to do something else:
 // a branch loses weight each time it is taken, and more where that only repeats, as it
-// leads to a state in which the traversal has been.
+// has led, since it last led to a new state, to states in which the traversal has been.
 type habits struct {
 	took map[event]float64 // by branch, how often
-	idle map[event]float64 // by branch, how often that only repeated
+	idle map[event]float64 // by branch, how often that only repeated since it led to a new state
 	met  map[uint64]bool   // states of the model
 	last event
 	key  []byte
@@ -47,7 +47,10 @@ func (h *habits) led(m *model.Machine) {
 	for _, b := range h.key {
 		k = (k ^ uint64(b)) * 0x100000001b3
 	}
-	if h.met[k] && h.last != (event{}) {
+	switch {
+	case !h.met[k]:
+		delete(h.idle, h.last)
+	case h.last != (event{}):
 		h.idle[h.last]++
 	}
 	h.met[k] = true

@@ -96,7 +96,11 @@ func (t *traversal) start() {
 	t.clear()
 	t.in.reset(&t.p.space)
 	t.setTopic(topicStart, 0)
-	t.threads = 1 + int(t.src.Draw(uint64(t.p.doc.Exploration.Threads)))
+	if n := uint64(t.p.doc.Exploration.Threads); t.habits != nil && t.state != nil && t.row&1 == 0 {
+		t.threads = 1 + int(t.src.Prefer(n-1, n)) // what only others' doings show is not seen by one actor alone
+	} else {
+		t.threads = 1 + int(t.src.Draw(n))
+	}
 	if t.wide = false; t.mod != nil && len(t.mod.pairs) > 0 {
 		wide := uint64(0)
 		if t.state != nil && t.state.wide > 0 {

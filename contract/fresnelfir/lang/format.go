@@ -250,7 +250,7 @@ func (p *printer) differ(got *node) {
 		note("bindings", "actions", m.Key.Text, "args")
 	}
 	for _, keys := range [][]string{
-		{"exploration", "actor"}, {"exploration", "budget"}, {"exploration", "vary"}, {"exploration", "epoch_size"}, {"exploration", "coverage_floor_threshold"}, {"exploration", "weights"},
+		{"exploration", "actor"}, {"exploration", "budget"}, {"exploration", "epoch_size"}, {"exploration", "coverage_floor_threshold"}, {"exploration", "weights"},
 		{"exploration", "strategy"}, {"exploration", "concurrency", "threads"}, {"exploration", "concurrency", "mode"}, {"exploration", "concurrency", "faults"},
 		{"exploration", "directives_allowed"}, {"exploration", "adaptation_signals"}, {"inputs", "coverage", "targets"},
 		{"inputs", "coverage", "seed"}, {"inputs", "coverage", "reproducible"}, {"bindings", "event_hooks", "mode"},

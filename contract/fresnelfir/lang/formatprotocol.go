@@ -167,7 +167,9 @@ func (p *printer) settings() {
 	}
 	add("actor", "actor")
 	add("budget", "budget")
-	add("vary", "vary")
+	if x.Get("vary") == nil {
+		args = append(args, "vary = False")
+	}
 	add("threads", "concurrency", "threads")
 	add("mode", "concurrency", "mode")
 	add("faults", "concurrency", "faults")

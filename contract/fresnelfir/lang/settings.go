@@ -23,6 +23,7 @@ func (c *compiler) defaults(at doctree.Pos) {
 	}
 	set(x, at, "directives_allowed", kinds("type", "adjust_weight", "force", "skip", "loop_limit", "swap_observer"))
 	set(x, at, "adaptation_signals", kinds("signal", "coverage_delta", "property_violation", "discrepancy", "crash", "timeout", "guard_failure", "coverage_plateau"))
+	set(x, at, "vary", truth(at, true))
 	set(x, at, "epoch_size", integer(at, 100))
 	set(x, at, "coverage_floor_threshold", node{Kind: doctree.Float, Flow: true, Pos: at, Text: "0.05", Raw: "0.05"})
 	for key, v := range map[[2]string]string{
@@ -119,6 +120,9 @@ func (c *compiler) explore(named []argument, pos []syntax.Expr) {
 		}
 	}
 	c.settings(rest, x, pos)
+	*x = x.WithMembers(slices.DeleteFunc(x.Members(), func(m doctree.Member) bool { // False is a document without the key
+		return m.Key.Text == "vary" && m.Value.Kind == doctree.Bool && !m.Value.Bool
+	}))
 }
 
 // cover is what inputs and traversals must cover.
