@@ -92,21 +92,26 @@ func (s *Server) addPrompts() {
 				Name: p.Name, Title: p.Title, Description: p.About,
 				Arguments: []*sdk.PromptArgument{{Name: p.Argument, Description: p.ArgumentAbout, Required: true}},
 			}, func(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
-				given := strings.TrimSpace(req.Params.Arguments[p.Argument])
-				if given == "" {
-					return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("the prompt %s needs the argument %s: %s", p.Name, p.Argument, p.ArgumentAbout)}
+				given, err := given(req, p.Argument, p.ArgumentAbout)
+				if err != nil {
+					return nil, err
 				}
 				return say(p.Title, fmt.Sprintf(p.Text, given)), nil
 			})
 		}
 	}
+	const id = "its id, such as F-0123456789, or RUN/ID"
 	s.mcp.AddPrompt(&sdk.Prompt{
 		Name: "explain-finding", Title: "Explain a finding", Description: "Explain a stored finding with its evidence.",
-		Arguments: []*sdk.PromptArgument{{Name: "finding", Description: "its id, such as F-0123456789, or RUN/ID", Required: true}},
+		Arguments: []*sdk.PromptArgument{{Name: "finding", Description: id, Required: true}},
 	}, func(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
-		rec, f, err := s.cfg.Store.Finding(req.Params.Arguments["finding"])
+		named, err := given(req, "finding", id)
 		if err != nil {
 			return nil, err
+		}
+		rec, f, err := s.cfg.Store.Finding(named)
+		if err != nil {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
 		}
 		var b bytes.Buffer
 		if err := report.FindingText(&b, rec, f, report.Options{Blob: s.cfg.Store.Blob}); err != nil {
@@ -114,4 +119,13 @@ func (s *Server) addPrompts() {
 		}
 		return say("Explain a finding", fmt.Sprintf(explainFinding, b.String())), nil
 	})
+}
+
+// given is the argument that a prompt needs.
+func given(req *sdk.GetPromptRequest, name, about string) (string, error) {
+	text := strings.TrimSpace(req.Params.Arguments[name])
+	if text == "" {
+		return "", &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("the prompt %s needs the argument %s: %s", req.Params.Name, name, about)}
+	}
+	return text, nil
 }

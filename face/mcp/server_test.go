@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/thresh-dev/thresh/app"
@@ -372,6 +373,13 @@ func TestStoredRuns(t *testing.T) {
 	}
 	if _, err = s.session.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "find-words", Arguments: map[string]string{"word": "q"}}); err == nil || !strings.Contains(err.Error(), "needs the argument letter") {
 		t.Errorf("a prompt without its argument: %v", err)
+	}
+	for finding, want := range map[string]string{"": "needs the argument finding", "F-9": "F-9"} {
+		_, err = s.session.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "explain-finding", Arguments: map[string]string{"finding": finding}})
+		var e *jsonrpc.Error
+		if !errors.As(err, &e) || e.Code != jsonrpc.CodeInvalidParams || !strings.Contains(e.Message, want) {
+			t.Errorf("explaining the finding %q: %v", finding, err)
+		}
 	}
 	if p, err = s.session.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "find-words", Arguments: map[string]string{"letter": "q"}}); err != nil || p.Messages[0].Content.(*sdk.TextContent).Text != "Find words with q." {
 		t.Errorf("%v %+v", err, p)
