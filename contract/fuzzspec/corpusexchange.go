@@ -16,13 +16,13 @@ import (
 )
 
 // corpusForms are whose files a corpus can be written as.
-var corpusForms = []string{"afl", "libfuzzer", "go"}
+var corpusForms = []string{"afl", "libfuzzer", "go", "go-string"}
 
 // fileName is what a fuzzer calls the file of an input.
 func fileName(as string, i int, x input) string {
 	late := x.kind == kindTimeout
 	switch {
-	case as == "go":
+	case strings.HasPrefix(as, "go"):
 		return digest(x.data)[:16]
 	case as == "libfuzzer":
 		name := fmt.Sprintf("%x", sha1.Sum(x.data))
@@ -45,8 +45,8 @@ func fileName(as string, i int, x input) string {
 // of the test follows, as a Go expression.
 const goHeader = "go test fuzz v1\n"
 
-func encodeGo(data []byte) []byte {
-	return fmt.Appendf(nil, "%s[]byte(%s)\n", goHeader, strconv.Quote(string(data)))
+func encodeGo(of string, data []byte) []byte {
+	return fmt.Appendf(nil, "%s%s(%s)\n", goHeader, of, strconv.Quote(string(data)))
 }
 
 // decodeGo reads the input of a test that takes one text or one list of bytes.
@@ -148,7 +148,8 @@ func exportCommand() campaign.Command {
 		Long: `Export writes the inputs of folders, or with --run what a guided run makes its cases
 from. With --findings it writes the smallest input of each finding of the run: for
 afl to a file of a folder crashes or hangs, for libfuzzer to crash-SHA1 or
-timeout-SHA1, for go to a file that go test runs as a regression test.`,
+timeout-SHA1, for go to a file that go test runs as a regression test of a fuzz test that takes
+one []byte, for go-string of one that takes one string.`,
 		Example: `  thresh fuzzspec corpus export corpus --to seeds --as afl
   thresh fuzzspec corpus export --run latest --to found
   thresh fuzzspec corpus export --run latest --findings --to testdata/fuzz/FuzzParse --as go`,
@@ -156,7 +157,7 @@ timeout-SHA1, for go to a file that go test runs as a regression test.`,
 		Values: map[string][]string{"as": corpusForms},
 		Run: func(ctx context.Context, d campaign.Desk, args []string) error {
 			if !slices.Contains(corpusForms, as) {
-				return diag.Refused("--as must be afl, libfuzzer or go, got %q", as)
+				return diag.Refused("--as must be afl, libfuzzer, go or go-string, got %q", as)
 			}
 			if len(args) > 0 == (run != "") || findings && run == "" {
 				return diag.Refused("name folders of inputs, or a run by --run")
@@ -174,9 +175,9 @@ timeout-SHA1, for go to a file that go test runs as a regression test.`,
 			if err != nil {
 				return err
 			}
-			if as == "go" {
+			if of := map[string]string{"go": "[]byte", "go-string": "string"}[as]; of != "" {
 				for i := range list {
-					list[i].data = encodeGo(list[i].data)
+					list[i].data = encodeGo(of, list[i].data)
 				}
 			}
 			if err := writeCorpus(d, to, list, func(i int, x input) string { return fileName(as, i, x) }); err != nil {
@@ -189,7 +190,7 @@ timeout-SHA1, for go to a file that go test runs as a regression test.`,
 	c.Flags = func(fs campaign.Flags) {
 		fs.StringVar(&to, "to", "", "write the inputs to `FOLDER`")
 		fs.StringVar(&run, "run", "", "export the corpus of the guided run `RUN`")
-		fs.StringVar(&as, "as", "afl", "whose names: afl, libfuzzer or go")
+		fs.StringVar(&as, "as", "afl", "whose names: afl, libfuzzer, go or go-string")
 		fs.BoolVar(&findings, "findings", false, "with --run: the inputs of its findings instead")
 	}
 	c.Required = []string{"to"}
