@@ -284,15 +284,16 @@ func dedupe(frames []string) []string {
 
 // recursive gives the functions that take part in an endless recursion. Where
 // the stack ran out within the cycle is chance, so the functions seen more than
-// once are named in alphabetical order.
+// once are named in alphabetical order, but for those seen far less than the others.
 func recursive(frames []string) []string {
-	seen := map[string]int{}
+	seen, most := map[string]int{}, 0
 	for _, f := range frames {
 		seen[f]++
+		most = max(most, seen[f])
 	}
 	var out []string
 	for f, n := range seen {
-		if n > 1 {
+		if n > 1 && n*4 >= most {
 			out = append(out, f)
 		}
 	}

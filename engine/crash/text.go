@@ -12,6 +12,7 @@ const (
 	windowHead = 128 << 10
 	windowTail = 128 << 10
 	maxLine    = 4096
+	lineEnd    = 256 // of a longer one: Ruby ends with the type of an exception
 )
 
 // text is output as lines, without colours and carriage returns.
@@ -42,7 +43,7 @@ func (t *text) add(b []byte) {
 		line, rest, _ := strings.Cut(s, "\n")
 		s = rest
 		if len(line) > maxLine {
-			line = line[:maxLine]
+			line = line[:maxLine-lineEnd] + line[len(line)-lineEnd:]
 		}
 		t.lines = append(t.lines, stripEscapes(strings.TrimRight(line, "\r")))
 	}
