@@ -195,7 +195,7 @@ func (c *capture) found(kind string, s subjects) (given, *Failure) {
 		return missing("%s", f.Message)
 	}
 	text, isText := v.Str()
-	if !isText {
+	if !isText || target == "body_json" {
 		text = v.JSON()
 	}
 	switch c.source {

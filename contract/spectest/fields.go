@@ -70,7 +70,7 @@ var format = sync.OnceValue(func() (s shapes) {
 	request := shape("request", "the request to send",
 		doctree.Field{Name: "method", Need: true, Type: scalar.As(`{"type": ["string", "number", "boolean"], "pattern": "^\\s*[^\\s/]+\\s*$"}`), Doc: "method: `GET`, `POST`, ..."},
 		doctree.Field{Name: "url", Need: true, Type: scalar.As(`{"type": ["string", "number", "boolean"], "pattern": "^\\s*[^/\\s]"}`), Doc: "where to send it; without a scheme, a file beside the document, answered with status 200"},
-		doctree.Field{Name: "headers", Type: named(any).OrNull(), Doc: "headers by name"},
+		doctree.Field{Name: "headers", Type: named(any).OrNull(), Doc: "headers by name, each with a value or a list of values"},
 		doctree.Field{Name: "body_text", Type: any, Doc: "body as text"},
 		doctree.Field{Name: "body_json", Type: any, Doc: "body as JSON"},
 		doctree.Field{Name: "body_file", Type: scalar.As(relative), Doc: "file beside the document with the body (an addition)"},

@@ -29,6 +29,7 @@ type answer struct {
 	status  int
 	headers [][2]string
 	body    []byte
+	raw     []byte // before it was decoded, if it was
 
 	elapsed   time.Duration
 	redirects int
@@ -59,9 +60,9 @@ func (a *answer) subject(target string) (speclang.Value, *Failure) {
 	case "body_text":
 		return speclang.StringValue(validText(a.body)), nil
 	case "size":
-		return speclang.IntValue(int64(len(a.body))), nil
+		return speclang.IntValue(int64(len(a.bytes()))), nil
 	case "sha256":
-		sum := sha256.Sum256(a.body)
+		sum := sha256.Sum256(a.bytes())
 		return speclang.StringValue(hex.EncodeToString(sum[:])), nil
 	case "duration":
 		return speclang.IntValue(a.elapsed.Milliseconds()), nil
@@ -89,6 +90,14 @@ func (a *answer) subject(target string) (speclang.Value, *Failure) {
 		return a.parsed, nil
 	}
 	return speclang.Value{}, &Failure{Category: Schema, Message: "unknown assert target for api.http: " + target}
+}
+
+// bytes is the body as it came.
+func (a *answer) bytes() []byte {
+	if a.raw != nil {
+		return a.raw
+	}
+	return a.body
 }
 
 // call runs an api.http case.
@@ -211,7 +220,7 @@ func (x *executor) request(ctx context.Context, c *Case) (*answer, *Failure, err
 		}
 		return nil, &Failure{Category: Runtime, Message: fmt.Sprintf("%s %s: %v", r.method, r.url, err)}, nil
 	}
-	return &answer{status: res.Status, headers: res.Headers, body: slices.Clone(res.Body),
+	return &answer{status: res.Status, headers: res.Headers, body: slices.Clone(res.Body), raw: slices.Clone(res.Raw),
 		elapsed: res.Elapsed, redirects: res.Redirects, url: res.URL, sent: res.Sent}, nil, nil
 }
 

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/jsontree"
@@ -15,11 +17,26 @@ import (
 // The lines of a Hurl file that begin something.
 var (
 	hurlRequest  = regexp.MustCompile(`^([A-Z]+) (\S.*)$`)
-	hurlAnswer   = regexp.MustCompile(`^HTTP(?:/[0-9.]+)? +(\d{3}|\*)\s*$`)
-	hurlSection  = regexp.MustCompile(`^\[([A-Za-z]+)\]$`)
+	hurlAnswer   = regexp.MustCompile(`^HTTP(?:/[0-9.]+)? +(\d{3}|\*)\s*(?:#.*)?$`)
+	hurlSection  = regexp.MustCompile(`^\[([A-Za-z]+)\]\s*(?:#.*)?$`)
 	hurlVariable = regexp.MustCompile(`\{\{\s*([A-Za-z_][A-Za-z0-9_-]*)\s*\}\}`)
 	hurlWord     = regexp.MustCompile("^(?:\"(?:[^\"\\\\]|\\\\.)*\"|/(?:[^/\\\\]|\\\\.)*/|`[^`]*`|[^ \t#]+)")
 )
+
+// hurlRune is a character by its number.
+var hurlRune = regexp.MustCompile(`\\u\{[0-9A-Fa-f]{1,6}\}`)
+
+// hurlRunes is a text with the characters that stand there by their numbers.
+func hurlRunes(s string) string {
+	return hurlRune.ReplaceAllStringFunc(s, func(m string) string {
+		n, _ := strconv.ParseUint(m[3:len(m)-1], 16, 31)
+		quoted, _ := json.Marshal(string(rune(n))) // a string
+		return string(quoted[1 : len(quoted)-1])
+	})
+}
+
+// hurlScalar is a body in JSON that is no list and no mapping.
+var hurlScalar = regexp.MustCompile(`^(?:"(?:[^"\\]|\\.)*"|-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|true|false|null)$`)
 
 // hurlEntry is one request of a Hurl file and what its answer must be.
 type hurlEntry struct {
@@ -50,13 +67,13 @@ func fromHurl(m *imported, text string) {
 		case request != nil && answer == nil && (section == "" || section == "Asserts" || section == "Captures" || e.answered):
 			e, section = &hurlEntry{}, ""
 			all = append(all, e)
-			e.keys = append(e.keys, "method: "+jsonText(request[1]), "url: "+jsonText(hurlText(request[2])))
+			e.keys = append(e.keys, "method: "+jsonText(request[1]), "url: "+jsonText(hurlText(hurlPlain(request[2]))))
 		case e == nil:
 			refuse("a request must come first, such as GET http://localhost:8080/orders")
 			return
 		case head != nil:
 			section = head[1]
-		case strings.IndexByte("{[`<", l[0]) >= 0 || strings.HasPrefix(l, "file,") || strings.HasPrefix(l, "base64,") || strings.HasPrefix(l, "hex,"):
+		case section == "" && hurlScalar.MatchString(l), strings.IndexByte("{[`<", l[0]) >= 0, strings.HasPrefix(l, "file,"), strings.HasPrefix(l, "base64,"), strings.HasPrefix(l, "hex,"):
 			body, used := hurlBody(lines[i:])
 			e.body(m, number, l, body)
 			i += used - 1
@@ -68,7 +85,10 @@ func fromHurl(m *imported, text string) {
 			}
 		default:
 			key, value, ok := strings.Cut(l, ":")
-			if key, value = strings.TrimSpace(key), hurlText(strings.TrimSpace(value)); !ok {
+			if key, value = strings.TrimSpace(key), strings.TrimSpace(value); section != "Captures" {
+				value = hurlPlain(value)
+			}
+			if value = hurlText(value); !ok {
 				refuse("expected NAME: VALUE")
 				continue
 			}
@@ -76,7 +96,7 @@ func fromHurl(m *imported, text string) {
 			switch section {
 			case "":
 				if e.answered {
-					when, _ := hurlAssert(fmt.Sprintf("header %s == %s", jsonText(key), jsonText(strings.TrimSpace(l[len(key)+1:]))))
+					when, _ := hurlAssert(fmt.Sprintf("header %s == %s", jsonText(key), jsonText(value)))
 					e.assert = append(e.assert, "when: "+conditionText(when))
 				} else {
 					e.headers = append(e.headers, pair)
@@ -127,6 +147,20 @@ func conditionText(s string) string {
 	}
 	return jsonText(s)
 }
+
+// hurlPlain is what stands in front of a comment, with what backslashes stand for.
+func hurlPlain(s string) string {
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' {
+			i++
+		} else if s[i] == '#' {
+			s = strings.TrimSpace(s[:i])
+		}
+	}
+	return hurlEscapes.Replace(hurlRunes(s))
+}
+
+var hurlEscapes = strings.NewReplacer(`\#`, "#", `\"`, `"`, `\\`, `\`, `\n`, "\n", `\t`, "\t", `\r`, "\r")
 
 // hurlText is a text with variables as documents have them.
 func hurlText(s string) string { return hurlVariable.ReplaceAllString(s, "$${$1}") }
@@ -245,12 +279,28 @@ func hurlBody(lines []string) (body string, used int) {
 func (e *hurlEntry) body(m *imported, number int, first, body string) {
 	refuse := func(why string) { m.report(diag.Error, number, first, "the body is not imported: %s", why) }
 	name, file := strings.CutPrefix(strings.TrimSuffix(body, ";"), "file,")
+	fence, _, _ := strings.Cut(strings.TrimPrefix(first, "```"), ",")
+	if bytes, coded := hurlBytes(body); coded && utf8.Valid(bytes) {
+		first, body = "`", string(bytes)
+	} else if !strings.HasPrefix(first, "```") {
+		fence = map[byte]string{'<': "xml"}[first[0]]
+	}
+	switch {
+	case fence == "graphql":
+		query, variables, _ := strings.Cut(body, "\nvariables ")
+		if body = `{"query": ` + jsonText(strings.TrimSpace(query)); variables != "" {
+			body += `, "variables": ` + strings.TrimSpace(variables)
+		}
+		first, body = "{", body+"}"
+	case fence == "json" || fence == "xml":
+		e.sends("application/" + fence)
+	}
 	switch {
 	case file && !e.answered:
 		e.keys = append(e.keys, "body_file: "+jsonText(hurlText(name)))
 	case file, strings.HasPrefix(body, "base64,"), strings.HasPrefix(body, "hex,"):
 		refuse("it is neither text nor JSON")
-	case first[0] == '{' || first[0] == '[':
+	case first[0] == '{' || first[0] == '[' || hurlScalar.MatchString(first):
 		value := hurlText(regexp.MustCompile(`([:\[,]\s*)(\{\{[^}"]*\}\})`).ReplaceAllString(body, `$1"$2"`)) // a variable keeps its type
 		doc, err := jsontree.Parse([]byte(value), jsontree.Options{})
 		if err != nil {
@@ -263,12 +313,22 @@ func (e *hurlEntry) body(m *imported, number int, first, body string) {
 			e.keys = append(e.keys, "body_json: "+value)
 		}
 	default:
-		text := jsonText(hurlText(strings.Trim(body, "`")))
+		if fence != "raw" {
+			body = hurlText(body)
+		}
+		text := jsonText(strings.Trim(body, "`"))
 		if e.answered {
 			e.assert = append(e.assert, "target: body_text\n    must:\n      - evaluate:\n          - [\"eq\", [\"subject\"], "+text+"]")
 		} else {
 			e.keys = append(e.keys, "body_text: "+text)
 		}
+	}
+}
+
+// sends says of what type the body of the request is, unless it says so itself.
+func (e *hurlEntry) sends(kind string) {
+	if !e.answered && !slices.ContainsFunc(e.headers, func(h [2]string) bool { return strings.EqualFold(h[0], "Content-Type") }) {
+		e.headers = append(e.headers, [2]string{"Content-Type", kind})
 	}
 }
 
@@ -287,6 +347,7 @@ func hurlWords(l string) (words []string) {
 // hurlString is the text of a quoted word; of another one, itself.
 func hurlString(w string) string {
 	var s string
+	w = hurlRunes(w)
 	switch {
 	case json.Unmarshal([]byte(w), &s) == nil && w[0] == '"':
 		return s

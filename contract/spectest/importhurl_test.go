@@ -1,11 +1,15 @@
 package spectest
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
+	httpsys "github.com/thresh-dev/thresh/system/http"
 )
 
 // testdata/hurl.txt holds Hurl files and the documents that are made of them, with
@@ -45,6 +49,60 @@ func TestImportHurl(t *testing.T) {
 		if err := os.WriteFile(name, []byte(strings.Join(parts, "===\n")), 0o644); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// hurlAnswers are what the assertions of testdata/hurl-verdicts.txt are about.
+var hurlAnswers = map[string][2]string{
+	"/json": {"application/json", `{"id": 7, "f": 1.5, "name": "Ada Lovelace", "tags": ["a", "b", "c"], "empty": [], "eo": {}, "es": "", "nul": null, "t": true, "fa": false,
+		"neg": -3, "big": 12345678901234567890, "e": 1000.0, "one": 1.0, "o": {"a": {"b": "deep"}, "odd key": 5},
+		"items": [{"id": 1, "p": 10}, {"id": 2, "p": 20}, {"id": 3, "p": 30}], "date": "2026-11-24", "iso": "2026-11-24T10:00:00Z",
+		"url": "http://h/x?q=a%20b&z=1", "b64": "aGVsbG8=", "html": "&lt;b&gt;", "ref": "order-42-x", "num": "17", "flt": "1.25", "uni": "h\u00e9llo",
+		"uuid": "3fa85f64-5717-4562-b3fc-2c963f66afa6", "ip": "10.0.0.1", "ip6": "::1", "lines": "a\nb", "js": "{\"x\": 5}"}`},
+	"/html":  {"text/html; charset=utf-8", "<!doctype html><html><head><title>My Shop</title></head><body><h1 class=x>Hi</h1><ul><li>one<li>two<li>three</ul><a href='/a'>A</a></body></html>"},
+	"/text":  {"text/plain", "Hello, world\nline two\n"},
+	"/empty": {"text/plain", ""},
+	"/latin": {"text/plain; charset=iso-8859-1", "h\xe9llo"},
+	"/arr":   {"application/json", `[{"a":1},{"a":2}]`},
+	"/str":   {"application/json", `"just a string"`},
+}
+
+// Assertions that are imported have the verdicts that Hurl 8.0.1 gave.
+func TestVerdictsOfHurl(t *testing.T) {
+	text, err := os.ReadFile("testdata/hurl-verdicts.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h, a := w.Header(), hurlAnswers[r.URL.Path]
+		h["X-One"], h["X-Two"], h["X-Num"] = []string{"1"}, []string{"a", "b"}, []string{"42"}
+		h["Set-Cookie"] = []string{"sid=abc123; Path=/; HttpOnly; Max-Age=600; SameSite=Lax", "theme=dark; Secure; Domain=127.0.0.1"}
+		h.Set("Content-Type", a[0])
+		_, _ = w.Write([]byte(a[1]))
+	}))
+	defer server.Close()
+	t.Chdir(t.TempDir())
+	k := newContract(nil)
+	k.targets.HTTP = httpsys.OpenClient
+	var doc strings.Builder
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	for i, l := range lines {
+		words := strings.SplitN(l, " ", 3)
+		m := &imported{file: "a.hurl"}
+		fromHurl(m, "GET "+server.URL+words[1]+"\nHTTP *\n[Asserts]\n"+words[2]+"\n")
+		if len(m.list) > 0 {
+			t.Errorf("%s: %v", l, m.list)
+		}
+		doc.WriteString(strings.Replace(m.String(), "HURL-001", fmt.Sprintf("V-%03d", i), 1))
+	}
+	got, _ := play(t, k, doc.String(), nil)
+	for i, g := range got {
+		if words := strings.Fields(g); i >= len(lines) || !strings.HasPrefix(lines[i], words[1]) {
+			t.Errorf("%s: %s", lines[min(i, len(lines)-1)], g)
+		}
+	}
+	if len(got) != len(lines) {
+		t.Errorf("%d verdicts of %d", len(got), len(lines))
 	}
 }
 

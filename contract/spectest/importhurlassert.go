@@ -2,10 +2,13 @@ package spectest
 
 import (
 	"cmp"
+	"encoding/base64"
+	"encoding/hex"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/engine/jsonpath"
 )
@@ -21,11 +24,16 @@ func hurlCapture(text string) (what, why string) {
 	}
 	query, arg := words[0], ""
 	words = words[1:]
-	if !slices.Contains([]string{"body", "status", "sha256", "url", "duration"}, query) && len(words) > 0 {
+	if !slices.Contains([]string{"body", "bytes", "status", "sha256", "url", "duration"}, query) && len(words) > 0 {
 		arg, words = words[0], words[1:]
+	}
+	if query == "bytes" && len(words) > 0 && words[0] == "count" {
+		query, words = "size", words[1:]
 	}
 	filters, rest, why := hurlFiltered(words)
 	switch {
+	case query == "cookie" && hurlAttribute.MatchString(hurlString(arg)):
+		return "", "attributes of cookies cannot be captured"
 	case why != "":
 		return "", why
 	case len(rest) > 0:
@@ -46,7 +54,7 @@ func hurlCapture(text string) (what, why string) {
 		return "{" + query + ": " + said + more + "}", ""
 	case "body":
 		return "{target: body_text" + more + "}", ""
-	case "status", "sha256", "url", "duration":
+	case "status", "sha256", "size", "url", "duration":
 		return "{target: " + query + more + "}", ""
 	}
 	return "", "there is no " + query
@@ -97,6 +105,15 @@ func hurlAssert(l string) (when, why string) {
 		return "", "it has no predicate"
 	}
 	query, rest, arg := words[0], words[1:], ""
+	guard := "" // what must hold as well, also where a predicate is negated
+	defer func() {
+		if guard != "" && when != "" {
+			when = guard + " and " + bracketed(when)
+		}
+	}()
+	if query == "regex" { // a filter of the body
+		query, rest = "body", words
+	}
 	if slices.Contains([]string{"header", "cookie", "jsonpath", "xpath"}, query) {
 		arg, rest = hurlString(rest[0]), rest[1:]
 	}
@@ -140,13 +157,14 @@ func hurlAssert(l string) (when, why string) {
 		case "xpath":
 			subject, present = "xpath("+infixText("count("+arg+")")+")", ""
 		case "header":
-			if len(rest) < 2 || rest[0] != "==" { // one value is no list
-				return "", "values of a header can only be counted by =="
+			guard, subject, present = "json_type("+subject+", \"list\")", "len("+subject+")", "" // one value is no list
+		case "jsonpath":
+			if guard = "json_type(" + subject + ", \"list\")"; several {
+				guard = "len(" + subject + ") > 1"
 			}
-			list := map[string]string{"0": "not (" + present + ")", "1": "json_type(" + subject + ", \"string\")"}[rest[1]]
-			return cmp.Or(list, "json_type("+subject+", \"list\") and len("+subject+") == "+rest[1]), ""
-		default:
 			subject, several, present = "len("+subject+")", false, ""
+		default:
+			return "", "what " + query + " says cannot be counted"
 		}
 	}
 	if filters, more, why := hurlFiltered(rest); why != "" {
@@ -155,8 +173,26 @@ func hurlAssert(l string) (when, why string) {
 		if query == "bytes" || query == "redirects" {
 			return "", "filters of " + query + " have no counterpart"
 		}
+		last := filters[strings.LastIndex(filters, " | ")+3:]
+		mayLack := regexp.MustCompile(`^(?:regex|json|xpath|url_query_param)\(`).MatchString(last)
+		if slices.Equal(more, []string{"not", "exists"}) && !mayLack {
+			return "", "behind " + last + " there is always something"
+		}
+		if slices.ContainsFunc(more, func(w string) bool { return w == "not" || w == "!=" || w == "null" }) { // holds of nothing, too
+			guard = present
+		}
+		switch {
+		case several && regexp.MustCompile(`^ \| (?:nth|first|last)`).MatchString(filters): // one that is found is no list
+			guard = "len(" + subject + ") > 1"
+		case several:
+			guard, subject = "len("+subject+") == 1", subject+" | first"
+		}
 		subject, rest, several = subject+filters, more, false
-		present = subject + " != null"
+		if present = subject + " != null"; !mayLack && slices.Contains(more, "not") {
+			guard, present = strings.TrimPrefix(guard+" and "+present, " and "), ""
+		}
+	} else if query == "bytes" && subject == "size" && !slices.Contains(words, "count") {
+		return "", "only the number of bytes has a counterpart"
 	}
 	not := len(rest) > 0 && rest[0] == "not"
 	if not {
@@ -183,10 +219,17 @@ func hurlAssert(l string) (when, why string) {
 		} else {
 			value = text
 		}
-		text = strings.TrimSuffix(strings.TrimPrefix(text, "hex,"), ";")
+		encoded, coded := hurlBytes(rest[1])
 		switch {
 		case query == "sha256":
+			text = strings.TrimSuffix(strings.TrimPrefix(text, "hex,"), ";")
 			value = infixText(text)
+		case coded && !utf8.Valid(encoded):
+			return "", "bytes that are no UTF-8 have no counterpart"
+		case coded:
+			value = infixText(string(encoded))
+		case query == "same_site" && !slices.Contains([]string{"Lax", "Strict", "None"}, text):
+			return "", "SameSite is Lax, Strict or None"
 		case query == "same_site":
 			value = infixText(strings.ToLower(text))
 		}
@@ -198,6 +241,8 @@ func hurlAssert(l string) (when, why string) {
 			return holds(subject + " " + sign + " json_parse(" + value + ")")
 		case variable && (sign == "==" || sign == "!="):
 			return holds(negated(subject+" == "+value+" or not json_type("+subject+", \"string\") and "+subject+" == json_parse("+value+")", sign == "!="))
+		case query == "jsonpath" && hurlAlike[value] != "" && (sign == "==" || sign == "!="): // 1 and true are equal in spec-lang
+			return holds(negated(bracketed(subject+" == "+value+" and json_type("+subject+", "+infixText(hurlAlike[value])+")"), sign == "!="))
 		case several && sign == "!=":
 			several, present = false, "len("+all+") != 0"
 			return holds("not (len(" + all + ") == 1 and " + subject + " == " + value + ")")
@@ -216,6 +261,11 @@ func hurlAssert(l string) (when, why string) {
 		return holds("len(" + all + ") > 1 or json_type(" + subject + ", \"list\")")
 	case kind != "":
 		return holds("json_type(" + subject + ", " + infixText(kind) + ")")
+	case predicate == "isCollection" && several:
+		several, present = false, "len("+all+") != 0"
+		return holds("len(" + all + ") > 1 or json_type(" + subject + ", \"dict\") or json_type(" + subject + ", \"list\")")
+	case hurlForms[predicate] != "":
+		return holds(subject + " matches " + infixText(hurlForms[predicate]))
 	case predicate == "isCollection":
 		return holds("json_type(" + subject + ", \"dict\") or json_type(" + subject + ", \"list\")")
 	case predicate == "isInteger":
@@ -234,10 +284,33 @@ func hurlAssert(l string) (when, why string) {
 		return negated("len("+all+") != 0", not), ""
 	case predicate == "exists":
 		return negated(cmp.Or(present, subject+" != null"), not), ""
+	case predicate == "isEmpty" && query == "xpath":
+		return negated(subject+" == null or len("+subject+") == 0", not), ""
 	case predicate == "isEmpty":
 		return holds("len(" + subject + ") == 0")
 	}
 	return "", predicate + " has no counterpart"
+}
+
+// hurlAlike are values that equal one of another kind in spec-lang, with their own.
+var hurlAlike = map[string]string{"0": "number", "1": "number", "0.0": "number", "1.0": "number", "true": "bool", "false": "bool"}
+
+// hurlForms are texts of a form.
+var hurlForms = map[string]string{
+	"isIpv4":    `^((25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])(\.(?!$)|$)){4}$`,
+	"isIsoDate": `^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})$`,
+	"isUuid":    `^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`,
+}
+
+// hurlBytes are bytes that are written as hex,...; or base64,...;
+func hurlBytes(w string) (b []byte, coded bool) {
+	decode, text := hex.DecodeString, ""
+	if text, coded = strings.CutPrefix(w, "hex,"); !coded {
+		text, coded = strings.CutPrefix(w, "base64,")
+		decode = base64.StdEncoding.DecodeString
+	}
+	b, err := decode(strings.TrimSuffix(text, ";"))
+	return b, coded && err == nil
 }
 
 // hurlPresent is the condition that a path leads somewhere, perhaps to null.

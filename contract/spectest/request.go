@@ -60,12 +60,18 @@ func (d *decoder) httpCall(q *doctree.Section) {
 	if h := q.Value("headers"); h != nil {
 		for i := range h.Members() {
 			m := &h.Members()[i]
-			name, value := trimmed(&m.Key), trimmed(&m.Value)
-			if name == "" || strings.ContainsAny(name, " \t\r\n:") || strings.ContainsAny(value, "\r\n\x00") {
-				d.schema(&m.Key, "request", "request.headers", "api.http request.headers cannot hold %q", name)
-				continue
+			name, all := trimmed(&m.Key), m.Value.Items()
+			if m.Value.Kind != doctree.Seq {
+				all = []doctree.Node{m.Value}
 			}
-			r.headers = append(r.headers, [2]string{name, value})
+			for j := range all {
+				value := trimmed(&all[j])
+				if name == "" || strings.ContainsAny(name, " \t\r\n:") || strings.ContainsAny(value, "\r\n\x00") {
+					d.schema(&m.Key, "request", "request.headers", "api.http request.headers cannot hold %q", name)
+					break
+				}
+				r.headers = append(r.headers, [2]string{name, value})
+			}
 		}
 	}
 	if v := values(q.Value("query")); v != nil && r.url != "" {

@@ -30,7 +30,7 @@ func textValue(s string) given {
 
 // text is the value within a longer text.
 func (g given) text() string {
-	if g.node.Kind == doctree.Map || g.node.Kind == doctree.Seq {
+	if k := g.node.Kind; k == doctree.Map || k == doctree.Seq || k == doctree.Null {
 		return string(jsonBytes(&g.node))
 	}
 	if g.node.Kind == doctree.Bool { // as JSON has it

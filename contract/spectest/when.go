@@ -119,6 +119,9 @@ func (e *evaluator) looked(n *node, name string) (speclang.Value, *Failure) {
 	}
 	text := textual(v)
 	_, isText := v.Str()
+	if target == "body_json" { // a text, too, was read already
+		text, isText = v.JSON(), false
+	}
 	switch {
 	case find.markup != nil:
 		found, err := find.markup.In([]byte(text))

@@ -1,6 +1,8 @@
 package spectest
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -164,6 +166,27 @@ func TestFilters(t *testing.T) {
 			t.Errorf("%s lacks %s", data, want)
 		}
 	}
+}
+
+// A body that is a text in JSON is that text; sizes and sums are of the bytes that came; a header of several values is sent
+// as often; null in a longer text is null.
+func TestBodiesAsTheyAre(t *testing.T) {
+	t.Chdir(t.TempDir())
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json; charset=iso-8859-1")
+		fmt.Fprintf(w, "\"h\xe9 %s %s\"", strings.Join(r.Header["X-A"], "+"), r.URL.Query().Get("q"))
+	}))
+	defer server.Close()
+	k := newContract(nil)
+	k.targets.HTTP = httpsys.OpenClient
+	write(t, "n.json", []byte(`{"n": null}`))
+	sum := fmt.Sprintf("%x", sha256.Sum256([]byte("\"h\xe9 one+two xnull\"")))
+	got, _ := play(t, k, blockDocument(
+		"id: N\ntype: text.file\npath: n.json\ncapture: {n: $.n}\n",
+		"id: A\ntype: api.http\nrequest: {method: GET, url: '"+server.URL+"?q=x${n}', headers: {X-A: [one, two]}}\ncapture: {all: $}\nassert: [{when: ['$ == \"hé one+two xnull\"', size == 18, 'sha256 == \""+sum+"\"']}]\n",
+		"id: B\ntype: api.http\nrequest: {method: GET, url: '"+server.URL+"', headers: {X-A: '${all}'}}\n",
+	), nil)
+	expect(t, got, "N..B pass")
 }
 
 // What accept proposes for conditions is the values that they compare with.

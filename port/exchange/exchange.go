@@ -37,6 +37,7 @@ type Response struct {
 	Status  int
 	Headers [][2]string // name and value, sorted by name; values of one name in their order
 	Body    []byte      // as UTF-8 if the answer names another charset that is known
+	Raw     []byte      // the body before it was decoded, nil if it was not
 	Elapsed time.Duration
 	// Sent are the lines of the requests as they went, without bodies, each followed
 	// by that of the redirect that answered it. URL is where the last one went.

@@ -145,7 +145,10 @@ func (c *Client) Do(ctx context.Context, r exchange.Request) (exchange.Response,
 	if int64(len(data)) > r.MaxBody {
 		return exchange.Response{}, fmt.Errorf("the answer is larger than %d bytes", r.MaxBody)
 	}
-	out.Status, out.Body, out.Elapsed = answer.StatusCode, decoded(data, answer.Header.Get("Content-Type")), time.Since(start)
+	out.Status, out.Body, out.Elapsed = answer.StatusCode, data, time.Since(start)
+	if text := decoded(data, answer.Header.Get("Content-Type")); text != nil {
+		out.Body, out.Raw = text, data
+	}
 	if len(answer.TransferEncoding) > 0 { // which net/http takes out
 		answer.Header["Transfer-Encoding"] = answer.TransferEncoding
 	}
@@ -204,20 +207,20 @@ func escaped(url string) string {
 	return b.String()
 }
 
-// decoded is a body in UTF-8, if its type names another charset that is known.
+// decoded is a body in UTF-8 if its type names another charset that is known, else nil.
 func decoded(body []byte, kind string) []byte {
 	_, params, err := mime.ParseMediaType(kind)
 	charset := params["charset"]
 	if err != nil || charset == "" || strings.EqualFold(charset, "utf-8") {
-		return body
+		return nil
 	}
 	enc, err := htmlindex.Get(charset)
 	if err != nil {
-		return body
+		return nil
 	}
 	text, _, err := transform.Bytes(unicode.BOMOverride(enc.NewDecoder()), body)
 	if err != nil {
-		return body
+		return nil
 	}
 	return text
 }
