@@ -1,11 +1,16 @@
 package fresnelfir
 
 import (
+	"bytes"
 	"context"
-	"github.com/thresh-dev/thresh/contract/fresnelfir/lang"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/thresh-dev/thresh/contract/fresnelfir/lang"
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
@@ -146,6 +151,51 @@ explore(threads = 1)
 		text := strings.Replace(model, "actor.waiting.insert(0, l.value)", bad, 1)
 		if _, list := lang.Compile("box.model.star", []byte(text)); !list.HasErrors() {
 			t.Errorf("%s is not refused", bad)
+		}
+	}
+}
+
+// What new leaves out of an instance has the least value of its type, as collections have;
+// default = None leaves it unset. A document that says neither comes back as it was.
+func TestNewLeavesOut(t *testing.T) {
+	const source = `
+module("m.wasm")
+Room = entity(%s)
+def create():
+    r = new(Room, topic = "a")
+    call("create", returns = Room)
+def join():
+    r = any(Room, gone = False)
+    require(r.members < 3)
+    r.members += 1
+    call("join", r)
+`
+	for fields, want := range map[string]string{
+		`topic = enum("a", "b"), members = int(2, 3), low = int(-5, -2), name = string, gone = bool, next = ref(Room)`: `{"gone":{"default":false,"type":"bool"},` +
+			`"low":{"default":-2,"max":-2,"min":-5,"type":"int"},"members":{"default":2,"max":3,"min":2,"type":"int"},"name":{"default":"","type":"string"},` +
+			`"next":{"entity":"Room","type":"ref"},"topic":{"type":"enum","values":["a","b"]}}`,
+		`topic = enum("a", "b"), members = int(default = None), gone = bool(default = True)`: `{"gone":{"default":true,"type":"bool"},"members":{"type":"int"},"topic":{"type":"enum","values":["a","b"]}}`,
+	} {
+		_, _, data, list := decode("m.model.star", fmt.Appendf(nil, source, fields))
+		if list.HasErrors() {
+			t.Fatal(list)
+		}
+		var d struct {
+			Entities map[string]struct{ Fields any }
+		}
+		var wanted any
+		if err := errors.Join(json.Unmarshal(data, &d), json.Unmarshal([]byte(want), &wanted)); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Entities["Room"].Fields; !reflect.DeepEqual(got, wanted) {
+			t.Errorf("%s: %v", fields, got)
+		}
+		text, list := formatted("m.json", data)
+		if list.HasErrors() {
+			t.Fatal(list)
+		}
+		if _, _, again, _ := decode("m.model.star", []byte(text)); !bytes.Equal(again, data) {
+			t.Errorf("comes back as another document:\n%s\n%s", text, again)
 		}
 	}
 }

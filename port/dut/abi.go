@@ -283,7 +283,7 @@ type Value struct {
 func (v Value) String() string {
 	switch v.Kind {
 	case Void:
-		return "void"
+		return "done"
 	case Bool:
 		return strconv.FormatBool(v.Int != 0)
 	case String:

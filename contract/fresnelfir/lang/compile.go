@@ -332,6 +332,7 @@ func (c *compiler) translate() {
 		}
 	}
 	c.usual()
+	c.start()
 	for _, call := range c.rest {
 		c.statement(call)
 	}

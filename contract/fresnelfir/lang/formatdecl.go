@@ -56,9 +56,14 @@ func (p *printer) entity(m doctree.Member) {
 		return
 	}
 	var args []string
+	bare := leftOut(p.root)
 	for i := range fields.Members() {
 		f := &fields.Members()[i]
-		kind, ok := kindText(&f.Value)
+		k := f.Value
+		if slices.Contains(bare, &f.Value) {
+			k = k.WithMembers(append(slices.Clone(k.Members()), doctree.Member{Key: text(k.Pos, "default"), Value: node{Kind: doctree.Null}}))
+		}
+		kind, ok := kindText(&k)
 		if !ok || !isIdentifier(f.Key.Text) {
 			return
 		}
