@@ -71,7 +71,7 @@ func (l *lane) open(ctx context.Context, stdin string, limit int64, sinks *[2]*o
 			}
 			l.replaced++
 		}
-		s, err := l.fork(ctx, stdin, limit, sinks)
+		s, err := l.fork(stdin, limit, sinks)
 		if err == nil {
 			l.sessions++
 			return s, nil
@@ -133,7 +133,8 @@ type session struct {
 type ending struct {
 	status    syscall.WaitStatus
 	leftovers int
-	host      bool // the zygote died with it; status is made up
+	host      bool   // the zygote died with it; status is made up
+	refused   string // why there was no child
 }
 
 // stream is one captured output.
@@ -145,7 +146,7 @@ type stream struct {
 	frozen bool  // what comes now is dropped
 }
 
-func (l *lane) fork(ctx context.Context, stdin string, limit int64, sinks *[2]*os.File) (s *session, err error) {
+func (l *lane) fork(stdin string, limit int64, sinks *[2]*os.File) (s *session, err error) {
 	s = &session{lane: l, channel: link{fd: -1}}
 	s.out[0].fd, s.out[1].fd = -1, -1
 	given := [4]int{-1, -1, -1, -1} // the child's ends
@@ -179,7 +180,7 @@ func (l *lane) fork(ctx context.Context, stdin string, limit int64, sinks *[2]*o
 	if s.channel.fd, given[3], err = socketpair(); err != nil {
 		return nil, err
 	}
-	return s, l.zygote.fork(ctx, given)
+	return s, l.zygote.fork(given)
 }
 
 // input returns a descriptor of a text to be read.
@@ -231,6 +232,9 @@ func (s *session) next(ctx context.Context, deadline time.Time, loud bool) ([]by
 			return frame, nil
 		} else if err != nil {
 			s.closed = true // nonsense in place of a frame: as good as silence
+		}
+		if s.end != nil && s.end.refused != "" {
+			return nil, fmt.Errorf("fork a process for Python code: %s", s.end.refused)
 		}
 		if s.end != nil {
 			return nil, errEnded
@@ -299,6 +303,8 @@ func (s *session) hearEnd() error {
 	gone := z.link.fill() != nil
 	n, ok, err := z.pendingNote()
 	switch {
+	case err == nil && ok && n.Refused != "":
+		s.end = &ending{refused: n.Refused}
 	case err == nil && ok && n.Status != nil:
 		s.end = &ending{status: syscall.WaitStatus(*n.Status), leftovers: n.Leftovers}
 	case gone || err != nil || ok:

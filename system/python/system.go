@@ -26,7 +26,6 @@ type callable struct {
 	lane    *lane
 	session *session // nil: to be forked
 	ops     []sut.Operation
-	dir     string
 }
 
 // OpenSystem is a system.Kind.
@@ -39,11 +38,11 @@ func OpenSystem(ctx context.Context, s system.Site) (system.Edge, error) {
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(dir, file)
 	}
-	l, err := newLane(ctx, "", &preload{Dir: filepath.Dir(file), File: file, Name: name})
+	l, err := newLane(ctx, "", &preload{Dir: filepath.Dir(file), Home: dir, File: file, Name: name})
 	if err != nil {
 		return nil, err
 	}
-	c := &callable{plan: s.Plan, lane: l, dir: dir, ops: slices.Clone(s.Plan.Operations)}
+	c := &callable{plan: s.Plan, lane: l, ops: slices.Clone(s.Plan.Operations)}
 	for _, o := range l.zygote.operations {
 		found := sut.Operation{Name: o.Name, Description: o.Description}
 		for _, a := range o.Arguments {
@@ -103,7 +102,6 @@ func (c *callable) Fresh(ctx context.Context) (sut.Observation, error) {
 
 // systemFrame is what a child says.
 type systemFrame struct {
-	Ready bool            `json:"ready"`
 	Value json.RawMessage `json:"value"`
 	Fault *pyhost.Fault   `json:"fault"`
 }
@@ -118,7 +116,10 @@ func (c *callable) ensure(ctx context.Context) (*pyhost.Fault, error) {
 		return nil, err
 	}
 	c.session = s
-	frame, err := c.exchange(ctx, map[string]any{"role": "system", "dir": c.dir}, time.Now().Add(startLimit))
+	if !c.lane.zygote.class {
+		return nil, nil
+	}
+	frame, err := c.exchange(ctx, nil, time.Now().Add(startLimit))
 	if err == nil && frame.Fault == nil {
 		return nil, nil
 	}
@@ -134,12 +135,15 @@ func (c *callable) ensure(ctx context.Context) (*pyhost.Fault, error) {
 	return nil, fmt.Errorf("make %s: %w", c.plan.Entry, err)
 }
 
+// exchange sends an order, if there is one, and waits for what the child says.
 func (c *callable) exchange(ctx context.Context, order any, deadline time.Time) (systemFrame, error) {
 	defer c.lane.follow(ctx)()
 	s := c.session
 	var frame systemFrame
-	if err := s.channel.send(order, deadline); err != nil && !errors.Is(err, errClosed) {
-		return frame, err
+	if order != nil {
+		if err := s.channel.send(order, deadline); err != nil && !errors.Is(err, errClosed) {
+			return frame, err
+		}
 	}
 	data, err := s.next(ctx, deadline, false)
 	if err != nil {
@@ -211,6 +215,7 @@ func (c *callable) Call(ctx context.Context, call sut.Call) (sut.Observation, er
 	case errors.Is(err, errDeadline), ctx.Err() != nil:
 		system.Late(&o, deadline.Sub(began).Round(time.Millisecond))
 	default:
+		c.drop()
 		return o, fmt.Errorf("call %s of %s: %w", op.Name, c.plan.Entry, err)
 	}
 	c.drop()

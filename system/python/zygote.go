@@ -29,8 +29,12 @@ import (
 //go:embed host/*.py
 var hostFiles embed.FS
 
-// hostOrder is the order in which the files of the host are joined.
-var hostOrder = []string{"wire", "fault", "zygote", "command", "operators", "tools", "agent", "system"}
+// The files of the host in the order in which they are joined, those for a system apart:
+// a fork copies the tables of all memory that there is.
+var (
+	hostOrder   = []string{"wire", "fault", "zygote", "command", "operators", "tools", "agent"}
+	systemOrder = []string{"wire", "fault", "zygote", "system"}
+)
 
 // Waits for our own code, not for the user's. They are long, because the
 // machine may be busy, and end in an error, because it may be broken.
@@ -53,6 +57,7 @@ type zygote struct {
 	subreaper bool
 	// operations are those of what was loaded beforehand.
 	operations []operationNote
+	class      bool // each child makes an object first, and says so
 }
 
 // preloadVariable tells the host what of the user it loads before it forks.
@@ -61,6 +66,7 @@ const preloadVariable = "THRESH_PYTHON_LOADS"
 // preload is what the warm interpreter loads before it forks.
 type preload struct {
 	Dir  string `json:"dir"`
+	Home string `json:"home"` // where it runs
 	File string `json:"file"`
 	Name string `json:"name"`
 }
@@ -84,8 +90,8 @@ type note struct {
 	Executable string          `json:"executable"`
 	Subreaper  bool            `json:"subreaper"`
 	Operations []operationNote `json:"operations"`
+	Class      bool            `json:"class"`
 	Fault      *pyhost.Fault   `json:"fault"`
-	PID        int             `json:"pid"`
 	Refused    string          `json:"refused"`
 	Status     *int            `json:"status"`
 	Leftovers  int             `json:"leftovers"`
@@ -128,7 +134,11 @@ func startZygote(ctx context.Context, path string, load *preload) (*zygote, erro
 		defer close(z.exited)
 		z.cmd.Wait() // how it ended is seen by its link
 	}()
-	if err := z.handshake(ctx); err != nil {
+	order := hostOrder
+	if load != nil {
+		order = systemOrder
+	}
+	if err := z.handshake(ctx, order); err != nil {
 		z.close()
 		return nil, err
 	}
@@ -136,9 +146,9 @@ func startZygote(ctx context.Context, path string, load *preload) (*zygote, erro
 }
 
 // handshake sends the host and waits until it is there.
-func (z *zygote) handshake(ctx context.Context) error {
+func (z *zygote) handshake(ctx context.Context, order []string) error {
 	var source bytes.Buffer
-	for _, name := range hostOrder {
+	for _, name := range order {
 		text, err := hostFiles.ReadFile("host/" + name + ".py")
 		if err != nil {
 			return fmt.Errorf("read the embedded host: %w", err)
@@ -163,7 +173,7 @@ func (z *zygote) handshake(ctx context.Context) error {
 	if olderVersion(first.Python, oldest) {
 		return missing("%s is Python %s, older than %s", z.path, first.Python, oldest)
 	}
-	z.path, z.subreaper, z.operations = first.Executable, first.Subreaper, first.Operations
+	z.path, z.subreaper, z.operations, z.class = first.Executable, first.Subreaper, first.Operations, first.Class
 	z.mark, err = lineage.New(z.cmd.Process.Pid)
 	if err != nil {
 		return fmt.Errorf("mark the Python host: %w", err)
@@ -244,22 +254,11 @@ func (z *zygote) pendingNote() (n note, ok bool, err error) {
 	return n, true, nil
 }
 
-// fork makes a child with the given descriptors for stdin, stdout, stderr and
-// its channel.
-func (z *zygote) fork(ctx context.Context, fds [4]int) error {
-	err := unix.Sendmsg(z.link.fd, []byte("F"), unix.UnixRights(fds[:]...), nil, 0)
-	if err != nil {
+// fork has a child made with the given descriptors for stdin, stdout, stderr and
+// its channel. If it cannot be made, the waits of its session say so.
+func (z *zygote) fork(fds [4]int) error {
+	if err := unix.Sendmsg(z.link.fd, []byte("F"), unix.UnixRights(fds[:]...), nil, 0); err != nil {
 		return fmt.Errorf("%w: %w", errHost, err)
-	}
-	n, err := z.readNote(ctx, time.Now().Add(orderLimit))
-	if err != nil {
-		return err
-	}
-	if n.Refused != "" {
-		return fmt.Errorf("fork a process for Python code: %s", n.Refused)
-	}
-	if n.PID == 0 {
-		return fmt.Errorf("%w: no child was made", errHost)
 	}
 	return nil
 }

@@ -1,6 +1,9 @@
 # A function that is run like a program. The order of the steps is that of the
 # contract; each is announced, so that Go knows where a case was when it died.
 
+import atexit
+import pathlib
+
 
 def run_command(channel, request):
     Command(channel, request).run()

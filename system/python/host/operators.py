@@ -3,6 +3,8 @@
 
 import ast
 import importlib.util
+import random
+from random import Random, getstate, setstate
 
 
 LARGEST_REPLY = 60 << 20  # less than Go takes for one frame

@@ -29,7 +29,8 @@ def load_system(setting):
         loaded["alone"] = inspect.isroutine(target) or callable(target) and not loaded["class"] and not public(target)
         operations = operations_of(target, setting["name"])
         loaded["bytes"] = {o["name"]: {a["name"] for a in o["arguments"] if a["type"] == "bytes"} for o in operations}
-        return {"operations": operations}
+        os.chdir(setting["home"])
+        return {"operations": operations, "class": loaded["class"]}
     except BaseException as error:
         return {"fault": fault_of(error)}
 
@@ -69,14 +70,11 @@ def operation_of(name, function, unbound=False):
     return found
 
 
-def serve_system(channel, request):
+def serve_system(channel):
     streams = loaded["streams"]
-    if request.get("dir"):
-        os.chdir(request["dir"])
-    sys.path[:0] = []
 
     def say(value):
-        flush(streams)
+        flush(() if streams == (sys.stdout, sys.stderr) else streams)
         try:
             channel.send_text(to_json(value)[0])
         except OSError:
@@ -86,7 +84,7 @@ def serve_system(channel, request):
         target = loaded["target"]
         if loaded["class"]:
             target = target()
-        say({"ready": True})
+            say({"ready": True})
     except BaseException as error:
         say({"fault": fault_of(error)})
         _exit(0)

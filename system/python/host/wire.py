@@ -4,9 +4,9 @@
 #
 # A frame is eight hexadecimal digits, the length, and that many bytes of JSON.
 # The warm parent (zygote.py) is given descriptors and forks; all else is said
-# between Go and the child, on a socket that the child alone has.
+# between Go and the child, on a socket that the child alone has. Modules such as random,
+# which do something in each fork, are for the files that need them.
 
-import atexit
 import builtins
 import ctypes
 import fcntl
@@ -15,12 +15,8 @@ import importlib
 import io
 import json
 import os
-import pathlib
-import random
 import select
 import signal
-import socket
-import stat
 import struct
 import sys
 import time
@@ -37,18 +33,18 @@ except ImportError:
 from ctypes import string_at
 from json import dumps, loads
 from os import _exit, close, dup2, fstat, ftruncate, getpid, lseek, open as os_open, pread, read, write
-from random import Random, getstate, setstate
 from time import perf_counter, sleep
 
 HOST = "<thresh host>"
+scan = json.JSONDecoder().scan_once  # what loads calls in the end
 
 
 class Channel:
     """Frames over a descriptor that hostile code may close or replace."""
 
-    def __init__(self, fd):
+    def __init__(self, fd, high=200):
         # A high number, out of the way of code that closes all it knows of.
-        self.fd = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 200)
+        self.fd = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, high)
         os.close(fd)
         found = fstat(self.fd)
         self.identity = (found.st_dev, found.st_ino)
@@ -74,7 +70,7 @@ class Channel:
             at += write(self.fd, data[at:])
 
     def receive(self):
-        return loads(self.read(int(self.read(8), 16)))
+        return scan(self.read(int(self.read(8), 16)).decode("utf-8"), 0)[0]
 
     def read(self, n):
         parts = []
@@ -82,8 +78,10 @@ class Channel:
             part = read(self.fd, n)
             if not part:
                 raise ConnectionError("the other side is gone")
-            parts.append(part)
             n -= len(part)
+            if not n and not parts:
+                return part
+            parts.append(part)
         return b"".join(parts)
 
 

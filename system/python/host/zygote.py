@@ -2,28 +2,46 @@
 # case; at most one child at a time, so that every process that is ever left
 # among its own children was started by that one.
 
+import _signal  # without the enumerations that signal makes of numbers
+import _socket
+
 FORK, KILL = b"F", b"K"
+ROOM = _socket.CMSG_LEN(struct.calcsize("4i"))
 
 
 def main(fd):
-    parent = Channel(fd)
+    parent = Channel(fd, 201)
     close_others(parent.fd)
     watched = signal_pipe()
     subreaper = become_subreaper()
     greeting = {"python": "%d.%d.%d" % sys.version_info[:3], "executable": sys.executable, "subreaper": subreaper}
     setting = os.environ.pop("THRESH_PYTHON_LOADS", None)
     if setting:
+        be = serve_system
         greeting.update(load_system(loads(setting)))
+    else:
+        be = play_role
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    sys.modules["__main__"].__builtins__ = builtins
+    if resource is not None:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     gc.collect()
     gc.freeze()  # so that the children's collectors leave shared pages alone
     parent.send(greeting)
-    link = socket.socket(fileno=parent.fd)
+    link = _socket.socket(fileno=parent.fd)
+    poll = select.poll()
+    poll.register(link, select.POLLIN)
+    poll.register(watched[0], select.POLLIN)
     while True:
         order, given = take(link)
         if not order:
             _exit(0)
         if order != FORK:
             continue  # for a child that has ended meanwhile
+        # What is done here costs the child no page of memory: each one that either side
+        # touches after the fork is copied.
+        channel = Channel(given.pop())
+        given.append(channel.fd)
         try:
             pid = os.fork()
         except OSError as error:
@@ -35,14 +53,14 @@ def main(fd):
             try:
                 link.detach()
                 be_child(parent, watched, given)
+                be(channel)
             except BaseException:
                 traceback.print_exc()
             finally:
                 _exit(70)
         for fd in given:
             os.close(fd)
-        parent.send({"pid": pid})
-        watched_over = wait(pid, link, watched[0])
+        watched_over = wait(pid, link, poll, watched[0], subreaper)
         if subreaper:  # orphans are ours, so that the number is needed no more
             status = status_of(pid)
             leftovers = hunt(pid, subreaper) if any_child() else 0
@@ -51,7 +69,7 @@ def main(fd):
             status = status_of(pid)
         if not watched_over:
             _exit(0)
-        parent.send({"status": status, "leftovers": leftovers})
+        parent.send_text('{"status": %d, "leftovers": %d}' % (status, leftovers))
 
 
 def close_others(kept):
@@ -65,11 +83,10 @@ def close_others(kept):
 
 
 def take(link):
-    room = socket.CMSG_LEN(struct.calcsize("4i"))
-    data, messages, _, _ = link.recvmsg(1, room)
+    data, messages, _, _ = link.recvmsg(1, ROOM)
     fds = []
     for level, kind, body in messages:
-        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+        if level == _socket.SOL_SOCKET and kind == _socket.SCM_RIGHTS:
             fds.extend(struct.unpack("%di" % (len(body) // 4), body))
     return data, fds
 
@@ -95,11 +112,11 @@ def become_subreaper():
 statuses = {}  # of children that had to be reaped to see that they have ended
 
 
-def ended(pid):
-    # The zombie is kept: while it is there, its number is nobody else's.
-    if hasattr(os, "waitid"):
+def ended(pid, subreaper):
+    # The zombie is kept if its number is needed: while it is there, that is nobody else's.
+    if not subreaper and hasattr(os, "waitid"):
         return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-    found, status = os.waitpid(pid, os.WNOHANG)  # macOS
+    found, status = os.waitpid(pid, os.WNOHANG)
     if found:
         statuses[pid] = status
     return bool(found)
@@ -109,31 +126,27 @@ def status_of(pid):
     return statuses.pop(pid) if pid in statuses else os.waitpid(pid, 0)[1]
 
 
-def wait(pid, link, woken):
+def wait(pid, link, poll, woken, subreaper):
     """Waits for the child's end; kills it when told to. False: Go is gone."""
     alive = True
-    poll = select.poll()
-    poll.register(link, select.POLLIN)
-    poll.register(woken, select.POLLIN)
-    while not ended(pid):
+    while True:
         for fd, _ in poll.poll():
             if fd == woken:
                 read(woken, 4096)
+                if ended(pid, subreaper):
+                    return alive
                 continue
-            order, _ = take(link)
-            if not order:
+            if not link.recv(1):
                 poll.unregister(link)
                 alive = False
             kill_group(pid)
-    return alive
 
 
 def kill_group(pid):
-    for kill in (os.killpg, os.kill):
-        try:
-            kill(pid, signal.SIGKILL)
-        except OSError:
-            pass
+    try:
+        os.killpg(pid, 9)
+    except OSError:  # it has not made its group yet
+        signal_one(pid, 9)
 
 
 def children(pid):
@@ -195,28 +208,28 @@ def bury(pid):
 
 
 def be_child(parent, watched, given):
-    """Becomes what the first frame asks for. Does not return."""
+    """Leaves the parent's session, descriptors and signals behind."""
     os.setsid()
-    signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    _signal.set_wakeup_fd(-1)
+    _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
     for fd in watched + (parent.fd,):
         os.close(fd)
     for number, fd in enumerate(given[:3]):
         os.dup2(fd, number)
         os.close(fd)
-    channel = Channel(given[3])
-    sys.modules["__main__"] = types.ModuleType("__main__")
-    sys.modules["__main__"].__builtins__ = builtins
+
+
+def play_role(channel):
+    """Is what the first frame asks for. Does not return."""
     request = channel.receive()
     limit(request.get("limits") or {})
-    roles = {"command": run_command, "operators": serve_operators, "agent": serve_agent, "system": serve_system}
+    roles = {"command": run_command, "operators": serve_operators, "agent": serve_agent}
     roles[request["role"]](channel, request)
 
 
 def limit(limits):
     if resource is None:
         return
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     names = {"memory": "RLIMIT_AS", "file": "RLIMIT_FSIZE", "processes": "RLIMIT_NPROC"}
     for name, value in limits.items():
         number = getattr(resource, names[name], None)
