@@ -95,7 +95,7 @@ func (m *imported) printed(l string, number int) string {
 	plain := strings.TrimSuffix(l, mark[0])
 	switch mark[1] {
 	case "glob":
-		return strings.NewReplacer("*", "[..]", "?", "[..]", `\*`, "*", `\?`, "?").Replace(plain)
+		return strings.NewReplacer("*", "[..]", "?", "[..]", `\*`, "*", `\?`, "?", `\\`, `\`).Replace(plain)
 	case "re":
 		if regexp.QuoteMeta(plain) == plain {
 			return plain + "[..]" // cram takes the line as it is written, too

@@ -38,6 +38,7 @@ func TestTranscripts(t *testing.T) {
 		{"a loose block that prints something else", transcript(" loose\n$ echo a\nb\n"), "to print what the page shows"},
 		{"a command that fails in a loose block, and shows nothing", transcript(" loose\n$ echo a; exit 4\n"), "to end with exit status 0, not 4"},
 		{"another exit code in a loose block", transcript(" loose\n$ echo a; exit 4\na\n[exit 5]\n"), "to end with exit status 5, not 4"},
+		{"blanks alone", transcript("\n$ printf '  '\n$ printf 'a\\n  \\n '\na\n"), ""},
 		{"the state of the shell", transcript("\n$ mkdir in; cd in; export A='x y'\n", "\n$ echo \"$A\"; basename $PWD\nx y\nin\n"), ""},
 		{"the state behind exit", transcript("\n$ export A=1\n$ exit 2\n[exit 2]\n$ echo $A\n1\n"), ""},
 		{"the state behind a trap", transcript("\n$ trap 'echo bye' EXIT\n$ mkdir in; cd in; export A=1\n", " env=B=2\n$ echo $A $B; basename $PWD; trap : EXIT\n1 2\nin\n$ export C=3\n", "\n$ echo $A ${B-none} $C\n1 none 3\n"), ""},

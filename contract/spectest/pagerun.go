@@ -317,7 +317,7 @@ func (p *pageRun) lines(out []byte) []string {
 	if r := p.x.c.set.hidden; r != nil {
 		text = string(r.Template([]byte(text)))
 	}
-	text = strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	text = strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n \t")
 	if text == "" {
 		return nil
 	}
