@@ -86,10 +86,16 @@ func (l *lane) Run(ctx context.Context, c process.Case) (process.Result, error) 
 // truth runs a case by spawn, first at a limit that may be short.
 func (l *lane) truth(ctx context.Context, c process.Case, limit time.Duration) (process.Result, error) {
 	l.spawned++
+	began := time.Now()
 	res, err := l.spawn.run(ctx, c.RunID, c.Input, limit)
 	if err == nil && res.Status == process.TimedOut && limit < l.plan.Timeout {
 		l.redone++
-		return l.spawn.run(ctx, c.RunID, c.Input, l.plan.Timeout)
+		began = time.Now()
+		res, err = l.spawn.run(ctx, c.RunID, c.Input, l.plan.Timeout)
+	}
+	if took := time.Since(began); ctx.Err() != nil && took > l.plan.Timeout {
+		l.notes = append(l.notes, fmt.Sprintf("the run ended while a case was in progress that had taken %s, more than its limit of %s: it had "+
+			"waited for a processor, so whether it hangs is not known; --time needs to be longer", took.Round(100*time.Millisecond), l.plan.Timeout))
 	}
 	return res, err
 }

@@ -216,3 +216,25 @@ func TestTrialRefusesALiar(t *testing.T) {
 		t.Errorf("a liar: %v", err)
 	}
 }
+
+// A case that the end of the run cuts off beyond its own limit, because it waits for a
+// processor, is no timeout, and is not passed over in silence.
+func TestCasesCutOffBeyondTheirLimit(t *testing.T) {
+	l, spawn, _ := scriptedLane(echo)
+	ctx, cancel := context.WithCancel(context.Background())
+	l.fast, l.plan.Timeout, l.short = nil, 2*time.Millisecond, time.Millisecond
+	spawn.answer = func(_ string, limit time.Duration) (process.Result, error) {
+		if limit < l.plan.Timeout {
+			return process.Result{Status: process.TimedOut}, nil
+		}
+		time.Sleep(2 * l.plan.Timeout)
+		cancel()
+		return process.Result{}, ctx.Err()
+	}
+	if _, err := l.Run(ctx, process.Case{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if notes := strings.Join(l.Notes(), "\n"); !strings.Contains(notes, "whether it hangs is not known") {
+		t.Errorf("%q", notes)
+	}
+}
