@@ -279,21 +279,28 @@ func (y *play) kill(actor int) {
 	y.note(f)
 }
 
-// jump lets the system's clock jump.
+// jump lets the system's clock jump; if the system was killed meanwhile, that of the one
+// that was started in its place.
 func (y *play) jump(actor int, f environmentFault) {
-	y.mu.RLock()
-	inst, err := y.connection(actor)
-	y.mu.RUnlock()
 	x := faulted{At: y.clock.Add(1), Kind: f, Thread: actor}
-	if err == nil {
-		call := sut.Call{Operation: f.operation(), Positional: []json.RawMessage{json.RawMessage(strconv.Itoa(jump))}}
-		var o sut.Observation
-		if o, err = inst.system.Call(y.base.ctx, call); err == nil && o.End != sut.Answered {
-			err = diag.Environment("the operation %s lets no clock jump: %s", f.operation(), o.Why)
+	call := sut.Call{Operation: f.operation(), Positional: []json.RawMessage{json.RawMessage(strconv.Itoa(jump))}}
+	for again := true; again; {
+		y.mu.RLock()
+		kills := y.kills
+		inst, err := y.connection(actor)
+		y.mu.RUnlock()
+		if err == nil {
+			var o sut.Observation
+			if o, err = inst.system.Call(y.base.ctx, call); err == nil && o.End != sut.Answered {
+				err = diag.Environment("the operation %s lets no clock jump: %s", f.operation(), o.Why)
+			}
 		}
-	}
-	if err != nil {
-		y.fail(err)
+		y.mu.RLock()
+		again = err != nil && y.kills != kills
+		y.mu.RUnlock()
+		if err != nil && !again {
+			y.fail(err)
+		}
 	}
 	x.Until = y.clock.Add(1)
 	y.note(x)

@@ -49,8 +49,10 @@ func (j *judge) show(v verdict) *shown {
 	var faults []faulted
 	for _, f := range j.rec.Faults {
 		k := f.Kind.kind()
-		lasts := k == faultKill || k == faultClock // what was done before the first call that is shown can be what it shows
-		if f.At < until && k != faultDelay && len(v.calls) > 0 && (lasts || f.At > j.rec.Calls[v.calls[0]].Begin || f.Until > j.rec.Calls[v.calls[0]].Begin) {
+		if f.At < until && (k == faultKill || k == faultClock || k == faultDrop && slices.ContainsFunc(v.calls, func(i int) bool { // else it is about another call
+			c := &j.rec.Calls[i]
+			return c.End == 0 && c.Thread == f.Thread
+		})) {
 			faults = append(faults, f)
 			moments = append(moments, f.At, f.Until)
 		}

@@ -111,7 +111,7 @@ func (j *judge) earliest(calls []int) (v verdict) {
 		}
 	}
 	slices.SortFunc(v.calls, func(a, b int) int { return cmp.Compare(j.rec.Calls[a].Begin, j.rec.Calls[b].Begin) })
-	v.failed = j.inexplicable(last, v.calls)
+	v.failed = j.inexplicable(last, v.among)
 	return v
 }
 
@@ -134,7 +134,7 @@ func (j *judge) minimize(v *verdict) {
 			}
 			rest := slices.Delete(slices.Clone(v.calls), k, k+1)
 			c.Dropped, j.tried = true, mostOrders-lessOrders
-			if j.explained(v.among, v.until) || j.tried > mostOrders || !j.sameFinding(v, rest) {
+			if j.explained(v.among, v.until) || j.tried > mostOrders || !j.sameFinding(v) {
 				c.Dropped = false
 				continue
 			}
@@ -143,17 +143,19 @@ func (j *judge) minimize(v *verdict) {
 	}
 }
 
-// sameFinding reports whether fewer calls of a verdict show the same finding.
-func (j *judge) sameFinding(v *verdict, calls []int) bool {
-	for _, i := range calls {
+// sameFinding reports whether the calls of a verdict that are not dropped show the same finding.
+func (j *judge) sameFinding(v *verdict) bool {
+	for _, i := range v.calls {
 		if c := &j.rec.Calls[i]; c.End == v.until {
-			return j.inexplicable(c, calls).title == v.failed.title
+			return j.inexplicable(c, v.among).title == v.failed.title
 		}
 	}
 	return false
 }
 
-// inexplicable is the failure of a call whose answer no order explains.
+// inexplicable is the failure of a call whose answer no order of some calls explains: of
+// something lost, if an order does once what was answered before the system was killed may
+// have had no effect.
 func (j *judge) inexplicable(c *called, calls []int) *failure {
 	name := j.name(c)
 	f := &failure{kind: kindDiscrepancy, level: byModule, subject: name, cause: "linearizability", at: j.p.doc.Bindings.Place,
@@ -164,12 +166,24 @@ func (j *judge) inexplicable(c *called, calls []int) *failure {
 	if c.Cause == dut.Refused {
 		f.title = fmt.Sprintf("no order of the calls explains why %s is refused", name)
 	}
-	first := j.rec.Calls[calls[0]]
+	killed := int64(0)
 	for _, x := range j.rec.Faults {
-		if x.Kind.kind() == faultKill && x.At > first.Begin && x.At < c.End {
-			f.cause = "acknowledged, then lost"
-			f.title = fmt.Sprintf("%s shows that something acknowledged was lost when the system was killed", name)
+		if x.Kind.kind() == faultKill && x.At < c.End {
+			killed = max(killed, x.Until)
 		}
+	}
+	var lost []*called
+	for _, i := range calls {
+		if x := &j.rec.Calls[i]; x.End > 0 && x.End < min(killed, c.End) && x.Step >= 0 && !x.Dropped {
+			lost, x.Dropped = append(lost, x), true
+		}
+	}
+	if j.tried = mostOrders - lessOrders; len(lost) > 0 && j.explained(calls, c.End) {
+		f.cause = "acknowledged, then lost"
+		f.title = fmt.Sprintf("%s shows that something acknowledged was lost when the system was killed", name)
+	}
+	for _, x := range lost {
+		x.Dropped = false
 	}
 	return f
 }
