@@ -32,9 +32,6 @@ func category(c rune, ascii bool) (runeSet, bool) {
 	default:
 		return nil, false
 	}
-	if c > unicode.MaxASCII {
-		return nil, false
-	}
 	if unicode.IsUpper(c) {
 		s = s.complement()
 	}
@@ -76,7 +73,6 @@ func (p *parser) numbered(start int, f flags) *node {
 		p.at++
 		digits = p.text[start+1 : p.at]
 		if isOctal(digits[0]) && isOctal(digits[1]) && isOctal(p.peek()) {
-			p.at--
 			return literal(p.octal(start, 3), f)
 		}
 	}
@@ -154,7 +150,7 @@ func (p *parser) namedCharacter(start int) rune {
 		}
 	}
 	for r := rune(' '); r <= unicode.MaxRune; r++ {
-		if runenames.Name(r) == want && want[0] != '<' {
+		if runenames.Name(r) == want { // that of a range is in lower case
 			return r
 		}
 	}

@@ -151,7 +151,7 @@ func (p *parser) condition(start int, f flags) *node {
 
 const flagLetters = "aiLmsux"
 
-func isFlag(c rune) bool { return c > 0 && strings.ContainsRune(flagLetters, c) }
+func isFlag(c rune) bool { return strings.ContainsRune(flagLetters, c) }
 
 // inlineFlags reads (?flags), (?flags:...), (?flags-flags:...) after its first
 // letter or hyphen.

@@ -24,6 +24,7 @@ type question struct {
 	pattern  string
 	flags    []string
 	subjects []string
+	found    int // how many of them, from the first, have a match
 }
 
 // ask puts questions to CPython's re. A nil answer is a pattern that it refuses.
