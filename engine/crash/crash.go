@@ -225,6 +225,9 @@ func (r report) cause(ending string) Cause {
 		if r.owner != "" && r.class != ClassStackOverflow {
 			function = r.owner
 		}
+		if function == "operator()" && len(frames) > 1 { // g++ says nothing of the function around a lambda
+			function += ", called by " + frames[1]
+		}
 		b.WriteString(" in " + function)
 		if file, line, ok := cutLast(r.place, ":"); ok && r.place != function && r.class != ClassStackOverflow {
 			if strings.HasPrefix(function+":", file+":") {
