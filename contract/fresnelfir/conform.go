@@ -132,15 +132,16 @@ type conformance struct {
 	worlds []world
 	open   map[string]bool // actions that the model allows at the step at hand
 	why    string          // the step comes to nothing for it
+	unsure string          // a step that does not say all, for which not all values were tried
 	keeps  bool            // how the worlds were reached
 }
 
 // mostWorlds bounds the states that a trace is followed in at once.
 const mostWorlds = 10_000
 
-// conform replays a trace. It returns the number of the first step that the model does
-// not allow, or that of all steps, and says why.
-func (c *Campaign) conform(steps []recorded, keeps bool) (at int, why string, past *passed) {
+// conform replays a trace up to the first step that the model does not allow, and says why.
+// It is unsure if a step does not say what was passed, so that the model may allow it all.
+func (c *Campaign) conform(steps []recorded, keeps bool) (at int, why, unsure string, past *passed) {
 	for i := range c.plan.grammar.Nodes { // how long a trace may be is no claim about the system
 		if n := &c.plan.grammar.Nodes[i]; n.Kind == walk.Repeat && n.Max > n.Min {
 			n.Max = math.MaxInt32
@@ -164,27 +165,28 @@ func (c *Campaign) conform(steps []recorded, keeps bool) (at int, why string, pa
 	for i := range steps {
 		asked := f.question(&steps[i])
 		var next []world
-		if asked != nil {
-			f.open, f.why = map[string]bool{}, ""
-			next = f.ask(&steps[i], asked)
-		} else {
-			next = f.follow(&steps[i])
-		}
 		switch {
 		case asked != nil && steps[i].refused():
 			continue // the model does not say when a question is refused
-		case steps[i].refused() && len(next) > 0:
-			return i, "it was refused, and the model allows it", f.firstHistory()
+		case asked != nil:
+			f.open, f.why = map[string]bool{}, ""
+			next = f.ask(&steps[i], asked)
 		case steps[i].refused():
-			continue
+			if next, unsure = f.refuse(&steps[i]); len(next) == 0 {
+				return i, "it was refused, and the model allows it", unsure, f.firstHistory()
+			}
+		default:
+			next = f.follow(&steps[i])
+		}
+		switch {
 		case len(next) == 0:
-			return i, f.reason(&steps[i]), f.firstHistory()
+			return i, f.reason(&steps[i]), f.unsure, f.firstHistory()
 		case len(next) > mostWorlds:
-			return i, fmt.Sprintf("it may have led to more than %d states: let the trace say more of its arguments", mostWorlds), f.firstHistory()
+			return i, "it may have led to very many states", fmt.Sprintf("more than %d: let the trace say more of its arguments", mostWorlds), f.firstHistory()
 		}
 		f.worlds = next
 	}
-	return len(steps), "", f.firstHistory()
+	return len(steps), "", "", f.firstHistory()
 }
 
 // firstHistory is how the first of the states was reached that the trace may have led to.
@@ -226,7 +228,7 @@ func (f *conformance) follow(r *recorded) []world {
 			t.goBack(w.at, 0)
 			t.src.Try(try)
 			t.seen.reset()
-			t.trace = &trace{}
+			t.trace, t.in.narrow = &trace{}, ""
 			was := t.actions
 			t.step()
 			tr := t.trace
@@ -237,6 +239,9 @@ func (f *conformance) follow(r *recorded) []world {
 			s := tr.Steps[len(tr.Steps)-1]
 			if t.failed == nil {
 				f.open[s.Action] = true
+			}
+			if s.Action == r.Action && t.in.narrow != "" {
+				f.untold(r, t.in.narrow)
 			}
 			names, ok := f.matches(r, &s, w.names)
 			if s.Action != r.Action || !ok {
@@ -380,7 +385,8 @@ repeat of the model that may continue does so as long as the trace does.
 
 -o writes the steps that the model allows, with the state after each, in either format.
 
-Exit codes: 0 the model allows all steps, 1 it does not, 2 a file was refused.`,
+Exit codes: 0 the model allows all steps, 1 it does not, 2 a file was refused, 3 the
+trace says too little to tell.`,
 		Example: `  thresh fresnelfir conform trace.jsonl --model shop.model.star
   thresh fresnelfir conform trace.jsonl --model shop.model.star -o trace.itf.json
   thresh fresnelfir conform trace.itf.json --model shop.json`,
@@ -402,24 +408,28 @@ Exit codes: 0 the model allows all steps, 1 it does not, 2 a file was refused.`,
 			if err != nil {
 				return diag.Refused("%s: %w", args[0], err)
 			}
-			at, why, past := c.conform(steps, file != "")
+			at, why, unsure, past := c.conform(steps, file != "")
 			if file != "" {
 				if err := d.Write(file, func(w io.Writer) error { return c.writeTrace(w, file, past) }); err != nil {
 					return err
 				}
 			}
-			return c.printConformance(d.Out(), args[0], steps, at, why)
+			return c.printConformance(d.Out(), args[0], steps, at, why, unsure)
 		},
 	}
 }
 
-func (c *Campaign) printConformance(out io.Writer, file string, steps []recorded, at int, why string) error {
+func (c *Campaign) printConformance(out io.Writer, file string, steps []recorded, at int, why, unsure string) error {
 	if at == len(steps) {
 		fmt.Fprintf(out, "PASS  %s allows all %s of %s\n", c.id.Name, diag.Plural(len(steps), "step"), file)
 		return nil
 	}
-	fmt.Fprintf(out, "FAIL  step %d of %d, %s of %s: %s\n      %s\n", at+1, len(steps), steps[at].at, file, diag.Printable(steps[at].String()), diag.Printable(why))
-	return diag.ExitError(diag.ExitFindings)
+	word, exit := "FAIL ", diag.ExitFindings
+	if unsure != "" {
+		word, exit, why = "ERROR", diag.ExitEnvironment, why+"; "+unsure
+	}
+	fmt.Fprintf(out, "%s step %d of %d, %s of %s: %s\n      %s\n", word, at+1, len(steps), steps[at].at, file, diag.Printable(steps[at].String()), diag.Printable(why))
+	return diag.ExitError(exit)
 }
 
 // aloneCampaign is the campaign of a model without its module.

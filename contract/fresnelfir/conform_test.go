@@ -50,7 +50,7 @@ func TestConform(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at, why, _ := alone(t, "orders.model.star", string(text)).conform(steps, false)
+		at, why, _, _ := alone(t, "orders.model.star", string(text)).conform(steps, false)
 		if at != c.at || !strings.Contains(why, c.why) || (why == "") != (c.why == "") {
 			t.Errorf("%s: step %d, %s", c.name, at, why)
 		}
@@ -71,7 +71,7 @@ func TestConform(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, why, _ := alone(t, "bank.model.star", string(asking)).conform(steps, false); !strings.Contains(why, want) || (why == "") != (want == "") {
+		if _, why, _, _ := alone(t, "bank.model.star", string(asking)).conform(steps, false); !strings.Contains(why, want) || (why == "") != (want == "") {
 			t.Errorf("%s: %s", trace, why)
 		}
 	}
@@ -197,7 +197,7 @@ func TestConformValues(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		at, why, _ := alone(t, "shelf.model.star", shelf).conform(steps, false)
+		at, why, _, _ := alone(t, "shelf.model.star", shelf).conform(steps, false)
 		if at != c.at || !strings.Contains(why, c.why) || (why == "") != (c.why == "") {
 			t.Errorf("%s: step %d, %s", c.name, at, why)
 		}
@@ -243,7 +243,7 @@ low = always(forall(A, lambda a: a.n < 5))
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, why, past := c.conform(steps, true)
+	at, why, _, past := c.conform(steps, true)
 	if at != 4 || why != "low does not hold after add: not for A#2" {
 		t.Fatalf("step %d: %s", at, why)
 	}
@@ -258,7 +258,7 @@ low = always(forall(A, lambda a: a.n < 5))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if at, why, _ := alone(t, "x.model.star", model).conform(again, false); at != 4 || len(again) != 4 {
+		if at, why, _, _ := alone(t, "x.model.star", model).conform(again, false); at != 4 || len(again) != 4 {
 			t.Errorf("%s: step %d of %d: %s", file, at, len(again), why)
 		}
 	}
@@ -300,7 +300,7 @@ safe = always(forall(Light, lambda l: l.on or not l.on), "Always so.")
 		if err != nil {
 			t.Fatal(err)
 		}
-		at, why, _ := alone(t, "lights.model.star", text).conform(steps, false)
+		at, why, _, _ := alone(t, "lights.model.star", text).conform(steps, false)
 		if at != c.at || !strings.Contains(why, c.why) || (why == "") != (c.why == "") {
 			t.Errorf("%s: step %d, %q", c.name, at, why)
 		}

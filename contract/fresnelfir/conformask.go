@@ -67,3 +67,38 @@ func (f *conformance) ask(r *recorded, x *ir.Function) []world {
 		return false
 	})
 }
+
+// refuse keeps the states in which the model does not allow what the system refused, wherever
+// in its protocol. If there are none, and the step does not say all that was passed, it is
+// unsure.
+func (f *conformance) refuse(r *recorded) (left []world, unsure string) {
+	all, known := f.worlds, f.unsure
+	keys, allowed := make([]string, len(all)), make(map[string]bool)
+	for i, w := range all {
+		f.x.t.goBack(w.at, 0)
+		keys[i] = string(f.x.t.m.Key(nil)) + fmt.Sprint(w.names)
+		f.worlds = all[i : i+1]
+		allowed[keys[i]] = len(f.follow(r)) > 0 || allowed[keys[i]]
+	}
+	f.worlds, f.unsure = all, known
+	for i, w := range all {
+		if !allowed[keys[i]] {
+			left = append(left, w)
+		}
+	}
+	if b := f.c.plan.doc.Binding(r.Action); b != nil && len(left) == 0 {
+		for _, name := range b.Args {
+			if src, ok := f.c.plan.doc.ArgumentOf(b, name); ok && src.Kind == ir.ArgInput && r.Args[name] == nil {
+				f.untold(r, name)
+			}
+		}
+	}
+	return left, f.unsure
+}
+
+// untold notes the first step that does not say what was passed, where not all was tried.
+func (f *conformance) untold(r *recorded, name string) {
+	if f.unsure == "" {
+		f.unsure = fmt.Sprintf("%s does not say %s, so that this is not sure: let the trace say it", r.at, name)
+	}
+}

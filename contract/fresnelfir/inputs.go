@@ -22,6 +22,7 @@ type inputs struct {
 	// decision begins with the first.
 	unlikely bool
 	plain    bool                // only values that are told apart, but for
+	narrow   string              // a domain of which therefore not all were tried
 	exact    map[int]uint64      // these places, by domain
 	given    map[int]model.Value // nothing is decided: these values, by domain
 }
@@ -86,6 +87,7 @@ func (in *inputs) drawOther(src *choice.Source, d int, at uint64) uint64 {
 		}
 	} else if in.plain {
 		src.Prefer(0, 2)
+		in.narrow = x.Name
 	} else if hint, ok := in.hint(d); ok {
 		if src.Prefer(1, 2) == 1 {
 			at, in.row[d] = src.Prefer(hint, size), solve.Open
