@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -19,6 +20,14 @@ func TestHeadline(t *testing.T) {
 	} {
 		if got := headline(&rec); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+		var b strings.Builder
+		word := strings.ToUpper(rec.Verdict)
+		if strings.HasSuffix(want, "skipped") { // it has not passed
+			word = "SKIP"
+		}
+		if err := writeText(&b, rec, Options{Width: 80}); err != nil || !strings.Contains("\n"+b.String(), "\n"+word+"  "+want[:8]) {
+			t.Errorf("%v\n%s", err, b.String())
 		}
 	}
 }

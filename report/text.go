@@ -318,16 +318,17 @@ func (s *screen) campaigns(rec *campaign.Record) {
 
 // closing writes the verdict.
 func (s *screen) closing(rec *campaign.Record) {
-	style := green
-	switch rec.Verdict {
-	case "fail":
+	style, word := yellow, visible(rec.Verdict)
+	switch {
+	case rec.Verdict == "fail":
 		style = red
-	case "pass":
-	default:
-		style = yellow
+	case rec.Verdict == "pass" && allSkipped(rec):
+		word = "skip"
+	case rec.Verdict == "pass":
+		style = green
 	}
 	t := total(rec)
-	facts := []string{s.paint(style, strings.ToUpper(visible(rec.Verdict))) + "  " + headline(rec)}
+	facts := []string{s.paint(style, strings.ToUpper(word)) + "  " + headline(rec)}
 	if !rec.Complete {
 		facts = append(facts, s.paint(yellow, incomplete(rec)))
 	}

@@ -38,6 +38,7 @@ type played struct {
 	advice   []string
 	shown    []campaign.Exhibit
 	planned  int64
+	void     string // why nothing was shown to hold
 }
 
 func (p played) count(v campaign.Verdict) (n int) {
@@ -126,7 +127,7 @@ func play(t *testing.T, s campaign.Spec, options ...string) played {
 	p.tally, p.planned = k.Tally(state), k.Planned()
 	shows, _ := campaign.As[campaign.Summarizer[any]](c)
 	sum := shows.Summarize(state)
-	p.warnings, p.advice, p.shown = sum.Warnings, sum.Advice, sum.Exhibits
+	p.warnings, p.advice, p.shown, p.void = sum.Warnings, sum.Advice, sum.Exhibits, sum.Void
 	return p
 }
 
@@ -471,11 +472,11 @@ func TestChecksOfOtherPrompts(t *testing.T) {
 	head := "agent: {endpoint: \"" + s.URL + "/chat\"}\nmutations: {count: 1, types: [noise]}\ngolden_prompts: [where is my order]\n"
 	filtered := "{type: contains, value: refunded, prompt_filter: zebra}"
 	p := play(t, spec(t, head+"invariants: ["+filtered+"]\n"))
-	if p.count(campaign.VerdictSkip) != 1 || p.count(campaign.VerdictPass) != 0 || p.tally.Mutation.Scored || !strings.Contains(p.titles(), "not applicable (prompt_filter)") {
+	if p.count(campaign.VerdictSkip) != 1 || p.count(campaign.VerdictPass) != 0 || p.tally.Mutation.Scored || !strings.Contains(p.titles(), "not applicable (prompt_filter)") || p.void == "" {
 		t.Errorf("nothing was checked:\n%s%+v", p.titles(), p.tally.Mutation)
 	}
 	p = play(t, spec(t, head+"invariants: ["+filtered+", {type: completes}]\n"))
-	if p.count(campaign.VerdictPass) != 1 || !p.tally.Mutation.Scored {
+	if p.count(campaign.VerdictPass) != 1 || !p.tally.Mutation.Scored || p.void != "" {
 		t.Errorf("completes was checked:\n%s%+v", p.titles(), p.tally.Mutation)
 	}
 	_, list := front().Compile(t.Context(), spec(t, head+"invariants: ["+filtered+", {type: completes, prompt_filter: ORDER}]\n"), settings())

@@ -215,6 +215,7 @@ func (c *Campaign) last(s *state) []payload {
 		}
 	}
 	list = append(list, c.rates(s)...)
+	list = append(list, c.alone(s)...)
 	if s.mayBeSick() { // some calls failed: whether all do is for the case to say
 		list = append(list, payload{Phase: phaseCheck, Check: judge.UnhealthyBaseline})
 	}

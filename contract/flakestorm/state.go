@@ -39,6 +39,7 @@ type state struct {
 	// mentions are the calls and faults that invariants name, and occurred what did.
 	mentions []mention
 	occurred map[judge.Kind][]string
+	outdone  []outdone // invariants that failed where another one made the finding
 	// unused are sessions with recorded responses that no tool asked for.
 	unused []string
 }
@@ -102,7 +103,7 @@ func (s *state) clone() *state {
 	next.fired = slices.Clone(s.fired)
 	next.found, next.weakened = slices.Clone(s.found), maps.Clone(s.weakened)
 	next.mentions, next.occurred = slices.Clone(s.mentions), maps.Clone(s.occurred)
-	next.unused = slices.Clone(s.unused)
+	next.unused, next.outdone = slices.Clone(s.unused), slices.Clone(s.outdone)
 	return &next
 }
 
@@ -125,6 +126,7 @@ type note struct {
 	Ailing bool      `json:"ailing,omitempty"`
 	Sick   []string  `json:"sick,omitempty"`
 
+	Outdone  []outdone               `json:"outdone,omitempty"`
 	Mentions []mention               `json:"mentions,omitempty"`
 	Occurred map[judge.Kind][]string `json:"occurred,omitempty"`
 
@@ -153,7 +155,7 @@ func (s *state) add(c *Campaign, round, i int, o *campaign.Outcome) {
 		s.baselines[c.asked[i]] = b
 	case round == 2:
 		s.sick = append(s.sick, n.Sick...)
-		if o.Kind == "rate" && o.Verdict == campaign.VerdictFail {
+		if (o.Kind == "rate" || o.Kind == brokenInvariant) && o.Verdict == campaign.VerdictFail {
 			s.weak(o)
 		}
 	case round == 1 && i < len(s.results):
@@ -175,6 +177,7 @@ func (s *state) add(c *Campaign, round, i int, o *campaign.Outcome) {
 			s.uncover(o, &n)
 		}
 		s.keepNote(i, &n)
+		s.keepOutdone(i, &n)
 		s.remember(&n)
 		if len(n.Said) > 0 {
 			s.replies[i] = n.Said

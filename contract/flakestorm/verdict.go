@@ -37,6 +37,9 @@ func (p place) key() string {
 // judge checks what the agent did; the first of the severest checks that fail
 // decides the outcome. It is as severe as its invariant, and no less than least.
 func (t *trial) judge(ctx context.Context, u *turn, where place, list []config.Invariant, least campaign.Severity, b baseline) error {
+	if t.p.Only != nil {
+		list = slices.DeleteFunc(slices.Clone(list), func(v config.Invariant) bool { return nameOf(&v) != t.p.Only.Name || v.Type != t.p.Only.Type })
+	}
 	if !u.Reply.OK() || u.replaced {
 		return t.judgeUnanswered(ctx, u, where, list, least, b)
 	}
@@ -60,8 +63,12 @@ func (t *trial) runCheck(ctx context.Context, u *turn, where place, v *config.In
 	}
 	t.checked++
 	t.mention(v)
+	if r.Passed {
+		return nil
+	}
 	severity := max(least, severityOf(v.Severity))
-	if !r.Passed && (t.out.Verdict == campaign.VerdictPass || severity > t.out.Severity) {
+	t.broken = append(t.broken, outdone{Name: nameOf(v), Type: v.Type, Reason: r.Reason, Severity: severity})
+	if t.out.Verdict == campaign.VerdictPass || severity > t.out.Severity {
 		t.broke(u, v, where, r, severity)
 	}
 	return nil
@@ -77,7 +84,7 @@ func nameOf(v *config.Invariant) string {
 
 // broke is the outcome of an invariant that does not hold.
 func (t *trial) broke(u *turn, v *config.Invariant, where place, r verify.Result, severity campaign.Severity) {
-	t.out.Verdict, t.out.Severity, t.out.Kind = campaign.VerdictFail, severity, "broken-invariant"
+	t.out.Verdict, t.out.Severity, t.out.Kind = campaign.VerdictFail, severity, brokenInvariant
 	t.out.Title = fmt.Sprintf("%s: %s: %s", t.what, nameOf(v), r.Reason)
 	if u.Injected != "" {
 		t.out.Title += "; injected into the agent's reply: " + u.Injected

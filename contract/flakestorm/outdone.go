@@ -1,0 +1,64 @@
+package flakestorm
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// A case makes one finding, that of the severest invariant that fails. Another one
+// that fails and makes no finding in any case is checked alone in the last round, so
+// that a finding that is known or accepted does not hide it.
+
+// brokenInvariant is the kind of a case in which an invariant failed.
+const brokenInvariant = "broken-invariant"
+
+// outdone is an invariant that failed in a case whose finding is that of another.
+type outdone struct {
+	Name     string            `json:"name"`
+	Type     string            `json:"type"`
+	Reason   string            `json:"reason"`
+	Severity campaign.Severity `json:"severity"`
+	item     int               // of the main round, in which it failed
+}
+
+// otherwise notes the invariants that failed beside the one that decided the outcome. A
+// case of one alone is a finding in a run also if that holds now: one that does not
+// reproduce.
+func (t *trial) otherwise() {
+	if p := t.p.Only; p != nil && t.out.Verdict == campaign.VerdictPass && !t.x.lane.Cold {
+		t.out.Verdict, t.out.Severity, t.out.Kind = campaign.VerdictFail, p.Severity, brokenInvariant
+		t.out.Title = t.what + ": " + p.Name + ": " + p.Reason
+		t.out.Signature, t.out.Cause = t.p.Phase+"|"+p.Name+"|"+p.Type, []string{p.Type}
+	}
+	for _, b := range t.broken {
+		same := func(x outdone) bool { return x.Name == b.Name && x.Type == b.Type }
+		if t.failed != nil && same(outdone{Name: nameOf(t.failed), Type: t.failed.Type}) || slices.ContainsFunc(t.note.Outdone, same) {
+			continue
+		}
+		t.note.Outdone = append(t.note.Outdone, b)
+	}
+}
+
+// keepOutdone keeps the first case of each.
+func (s *state) keepOutdone(item int, n *note) {
+	for _, b := range n.Outdone {
+		if !slices.ContainsFunc(s.outdone, func(x outdone) bool { return x.Name == b.Name && x.Type == b.Type }) {
+			b.item = item
+			s.outdone = append(s.outdone, b)
+		}
+	}
+}
+
+// alone are the cases of the last round about invariants without a finding.
+func (c *Campaign) alone(s *state) (list []payload) {
+	for _, b := range s.outdone {
+		if !slices.ContainsFunc(s.weaknesses, func(w weakness) bool { return strings.HasSuffix(w.signature, "|"+b.Name+"|"+b.Type) }) {
+			p := c.payload(s, s.items[b.item])
+			p.Only = &b
+			list = append(list, p)
+		}
+	}
+	return list
+}
