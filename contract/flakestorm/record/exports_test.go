@@ -41,6 +41,12 @@ func TestExports(t *testing.T) {
 		"rows of an exported table": {`{"id":"o1","trace_id":"t1","type":"AGENT","parent_observation_id":"","start_time":"2026-03-01 10:00:00.000000","input":"\"Where is 4711?\"","output":"\"It is shipped.\""}` + "\n" +
 			`{"id":"o2","trace_id":"t1","type":"TOOL","name":"orders","parent_observation_id":"o1","start_time":"2026-03-01 10:00:01.000000","level":"ERROR","status_message":"no route","input":"{}","output":""}`,
 			`t1 langfuse "Where is 4711?" "It is shipped." "no route" orders 500 no route`},
+		"a table of steps in CSV": {"\ufeff\"id\",\"traceId\",\"type\",\"name\",\"parentObservationId\",\"startTime\",\"endTime\",\"level\",\"input\",\"output\"\r\n" +
+			"o2,t1,TOOL,orders,o1,2026-03-01T10:00:01Z,2026-03-01T10:00:02Z,DEFAULT,{},\"{\"\"state\"\":\"\"shipped\"\"}\"\r\n" +
+			"o1,t1,AGENT,ask,,2026-03-01T10:00:00Z,,DEFAULT,\"{\"\"question\"\":\"\"Where is 4711,\\nplease?\"\"}\",It is shipped.\r\n",
+			`t1 langfuse "Where is 4711,\nplease?" "It is shipped." "" orders 200 {"state":"shipped"}`},
+		"a table of traces in CSV": {"id,timestamp,name,input,output\nt1,2026-03-01,ask,Where is 4711?,\"\"\"Shipped.\"\"\"\n",
+			`t1 langfuse "Where is 4711?" "Shipped." ""`},
 		"an answer, and its messages by themselves": {`{"object":"list","data":[` + strings.Replace(chat("a-b", "", said), `"messages":[],`, "", 1) + `]}{"object":"list","data":[{"id":"a-b-0","role":"user","content":null,"content_parts":[{"type":"text","text":"Where is 4711?"}]}]}`,
 			`a-b openai "Where is 4711?" "It is shipped." ""`},
 		"a tool that speaks of other exports": {`[{"id":"r","run_type":"chain","inputs":{"input":"Where is 4711?"},"outputs":{"output":"Here."},"parent_run_id":null},{"id":"k","run_type":"tool","name":"orders","parent_run_id":"r","outputs":{"observations":[4],"scopeSpans":1}}]`,

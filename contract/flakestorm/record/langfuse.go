@@ -2,8 +2,10 @@ package record
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"sort"
 
@@ -73,6 +75,33 @@ func documents(data []byte, keys ...string) (out []json.RawMessage, err error) {
 		out = append(out, list...)
 	}
 	return out, nil
+}
+
+// rows are those of a table in CSV as objects in JSON, one a line, without the cells
+// that are empty; nil if data is no table of traces or steps.
+func rows(data []byte) []byte {
+	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
+	names, err := r.Read()
+	if err != nil || !slices.Contains(names, "id") || !slices.Contains(names, "input") {
+		return nil
+	}
+	var b bytes.Buffer
+	for {
+		cells, err := r.Read()
+		if err != nil && err != io.EOF {
+			return nil
+		}
+		if err != nil {
+			return b.Bytes()
+		}
+		row := make(map[string]string)
+		for i, cell := range cells {
+			if cell != "" {
+				row[names[i]] = cell
+			}
+		}
+		_ = json.NewEncoder(&b).Encode(row) // strings alone
+	}
 }
 
 // langfuse reads traces of Langfuse with their observations, or observations

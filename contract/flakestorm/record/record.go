@@ -19,6 +19,9 @@ import (
 // one that people write.
 func Read(file string, data []byte, o config.Options) ([]config.Session, diag.List) {
 	text := bytes.TrimSpace(data)
+	if list := rows(text); list != nil {
+		text = list
+	}
 	if len(text) > 0 && (text[0] == '{' || text[0] == '[') {
 		read := reader(text)
 		if read == nil {
