@@ -338,6 +338,7 @@ func (c *compiler) translate() {
 	}
 	c.targets()
 	c.identified()
+	c.noteExtensions()
 	ordered(c.root)
 }
 

@@ -106,7 +106,7 @@ def pay():
         o.paid += amount
     else:
         o.state = "paid"
-    call("pay", o, amount, 7, rest = left)
+    call("pay", o, amount, 7, rest = left, rejects = True)
 `))
 	if len(list) > 0 {
 		t.Fatal(list)
@@ -129,7 +129,7 @@ def pay():
 	for _, x := range m.Beyond {
 		keys = append(keys, x.Key)
 	}
-	if got := strings.Join(keys, " "); got != "$.effects.pay.picks $.effects.pay.steps $.bindings.actions.pay.values" {
+	if got := strings.Join(keys, " "); got != "$.effects.pay.picks $.effects.pay.steps $.bindings.actions.pay.values $.exploration.vary $.bindings.actions.*.rejects" {
 		t.Errorf("listed are %s", got)
 	}
 }
