@@ -80,10 +80,13 @@ func (c *Campaign) chains(all []usage) (usual, special [][][]byte) {
 		route := func(from *usage, before []earlier, takes []take) {
 			plain := to.valid[0][len(to.valid[0])-1]
 			add(&usual[i], plain, "after "+from.op.Name, before, takes)
+			if all := to.valid[0][0]; !bytes.Equal(all.Args, plain.Args) { // with what may be left out
+				add(&usual[i], all, "all arguments, after "+from.op.Name, before, takes)
+			}
 			last := before[len(before)-1]
 			for _, v := range besides(from.valid[1], last.Take) {
 				last.Args = v.Args
-				add(&special[i], plain, v.About+", of "+from.op.Name+" before", append(slices.Clone(before[:len(before)-1]), last), takes)
+				add(&special[i], plain, v.About+ofBefore(from.op.Name), append(slices.Clone(before[:len(before)-1]), last), takes)
 			}
 			for _, v := range besides(to.valid[1], takes) {
 				add(&special[i], v, v.About+", after "+from.op.Name, before, takes)
@@ -93,7 +96,7 @@ func (c *Campaign) chains(all []usage) (usual, special [][][]byte) {
 			from := &all[k]
 			for _, l := range from.op.Links {
 				before, takes := within(all, from.op)
-				if l.To != to.op.Name || len(from.valid[0]) == 0 || len(usual[i]) > 2 {
+				if l.To != to.op.Name || len(from.valid[0]) == 0 || len(usual[i]) > 4 {
 					continue
 				}
 				before = append(before, from.after(takes))
@@ -113,6 +116,9 @@ func (c *Campaign) chains(all []usage) (usual, special [][][]byte) {
 	}
 	return usual, special
 }
+
+// ofBefore says that what an input is about is an argument of an earlier call.
+func ofBefore(operation string) string { return ", of " + operation + " before" }
 
 // besides are the first inputs that are special in what is not taken of other calls.
 func besides(list []input, takes []take) []input {

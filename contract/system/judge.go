@@ -126,11 +126,11 @@ func verdict(op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome 
 	return campaign.Outcome{}
 }
 
-// subject is the argument that an input is about; findings of different
-// arguments are different.
+// subject is the argument that an input is about, of the call that is judged; findings of
+// different arguments are different.
 func subject(in *input) string {
 	name, _, found := strings.Cut(in.About, ": ")
-	if !found || in.Mixed {
+	if n := len(in.Before); !found || in.Mixed || n > 0 && strings.HasSuffix(in.About, ofBefore(in.Before[n-1].Operation)) {
 		return ""
 	}
 	return name

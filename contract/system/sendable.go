@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/engine/schemagen"
@@ -79,15 +80,32 @@ func written(v any, a *sut.Argument, wrong bool) bool {
 	case nil:
 		return false
 	case []any: // it says nothing of an empty list and of the types of its items
-		between := a.In != "query" || a.Style != "" && a.Style != sut.StyleDeep
-		return len(v) > 0 && !wrong && !slices.ContainsFunc(v, func(x any) bool {
-			text, _ := x.(string)
-			return nested(x) || between && (text == "" && x == any("") || strings.ContainsAny(text, ", |/?#%\\\x00") || len(text) > 300 || len(v) > 50)
-		})
+		return len(v) > 0 && !wrong && !slices.ContainsFunc(v, unclear(a, len(v)))
 	case map[string]any:
-		return a.In == "query" && len(v) > 0 && !wrong && !slices.ContainsFunc(slices.Collect(maps.Values(v)), nested)
+		parts := slices.Collect(maps.Values(v))
+		for name := range v {
+			parts = append(parts, name)
+		}
+		return a.In != "cookie" && len(v) > 0 && !wrong && !slices.ContainsFunc(parts, unclear(a, len(v)))
 	}
 	return true
+}
+
+// unclear says of the parts of a value of n of them whether one, joined to the others, reads
+// as another.
+func unclear(a *sut.Argument, n int) func(any) bool {
+	joined := a.In != "query" || a.Style != "" && a.Style != sut.StyleDeep
+	marks := ", |/?#%\\\x00"
+	if a.In != "query" && a.Style != "" {
+		marks += ".;="
+	}
+	return func(x any) bool {
+		text, isText := x.(string)
+		if number, ok := x.(float64); ok {
+			text = strconv.FormatFloat(number, 'g', -1, 64)
+		}
+		return nested(x) || joined && (isText && text == "" || strings.ContainsAny(text, marks) || len(text) > 300 || n > 50)
+	}
 }
 
 // sendableBody reports whether a body reaches the operation as what it is: in a form,

@@ -81,7 +81,15 @@ func TestSendableAtItsLimits(t *testing.T) {
 		{"query", "object", "", valid, `{}`, false},
 		{"query", "object", "", valid, `{"a":{}}`, false},
 		{"query", "object", "", wrong, `{"a":1}`, false},
-		{"path", "object", "", valid, `{"a":1}`, false},
+		{"path", "object", "", valid, `{"a":1}`, true},
+		{"path", "object", "", valid, `{"a":"b,c"}`, false},
+		{"path", "object", "", valid, `{"a":{}}`, false},
+		{"path", "array", "label", valid, `["a.b"]`, false},
+		{"path", "array", "label*", valid, `[1.5]`, false},
+		{"path", "array", "", valid, `[1.5]`, true},
+		{"path", "object", "matrix*", valid, `{"a=b":1}`, false},
+		{"header", "object", "", valid, `{"a":1}`, true},
+		{"cookie", "object", "", valid, `{"a":1}`, false},
 		{"query", "object", sut.StyleJSON, valid, `{"a":{}}`, true},
 	} {
 		in := schemagen.Input{Valid: c.about == valid, About: map[bool]string{true: valid, false: "q: is wrong"}[c.about == valid], Value: json.RawMessage(`{"q":` + c.value + `}`)}

@@ -209,7 +209,13 @@ func style(p *doctree.Node) string {
 	if p.Get("content") != nil {
 		return sut.StyleJSON
 	}
-	if value(p, "in") != "query" {
+	if in := value(p, "in"); in == "path" || in == "header" {
+		style := strings.TrimPrefix(value(p, "style"), "simple")
+		if p.Get("explode").Truthy() {
+			style += sut.Exploded
+		}
+		return style
+	} else if in != "query" {
 		return ""
 	}
 	joined := p.Get("explode") != nil && !p.Get("explode").Truthy()

@@ -108,6 +108,9 @@ paths:
         - {name: where, in: query, content: {application/json: {schema: {type: object}}}}
         - {name: Authorization, in: header, schema: {type: string}}
         - {name: who, in: cookie, schema: {type: string}}
+  /zone/{p}/{q}/{r}:
+    get: {operationId: zone, parameters: [{name: p, in: path, required: true, style: label, explode: true, schema: {type: array}},
+      {name: q, in: path, required: true, style: matrix, schema: {type: array}}, {name: r, in: path, required: true, style: simple, schema: {type: array}}]}
   /upload:
     post:
       operationId: upload
@@ -161,6 +164,7 @@ note /v2/note [[Content-Type text/csv]] "{body}" body:body: []
 patch /v2/patch [[Content-Type application/merge-patch+json]] {"a":"{a}"} a:body: []
 pet /v2/pet [] "{body}" body:body: []
 upload /v2/upload [[Content-Type multipart/form-data]] {"photo":"{photo}","more":"{more}","note":"{note}"} photo:body: more:body: note:body: [{photo file image/png} {more file }]
+zone /v2/zone/{p}/{q}/{r} []  p:path:label* q:path:matrix r:path: []
 `
 	if got.String() != want {
 		t.Errorf("%s", got.String())

@@ -77,11 +77,15 @@ func (d *decoder) rejects(o *sut.Operation, s *doctree.Section, kind sut.Kind) {
 	for i := range n.Items() {
 		item := &n.Items()[i]
 		v, number := item.Int64()
+		hint := ""
+		if strings.Trim(item.Text, "0123456789") == "" && item.Quoted {
+			hint = "write " + item.Text + " without quotes"
+		}
 		switch {
 		case kind == sut.HTTP && (!number || v < 300 || v > 499):
-			d.refuse(item.Pos, path, codeValue, "", "must be an HTTP status from 300 to 499, got %s", d.Describe(item))
+			d.refuse(item.Pos, path, codeValue, hint, "must be an HTTP status from 300 to 499, got %s", d.Describe(item))
 		case kind != "" && kind != sut.HTTP && kind != sut.Python && (!number || v < 1 || v > 255):
-			d.refuse(item.Pos, path, codeValue, "", "must be an exit code from 1 to 255, got %s", d.Describe(item))
+			d.refuse(item.Pos, path, codeValue, hint, "must be an exit code from 1 to 255, got %s", d.Describe(item))
 		}
 	}
 }

@@ -32,6 +32,9 @@ func (d *decoder) reached(s *doctree.Section, p *sut.Plan) {
 	}
 	d.ready(s, p)
 	p.Entry, p.OpenAPI = s.Text("entry"), s.Text("openapi")
+	if p.Entry != "" {
+		p.EntryAt = s.PosOf("entry").In(d.File).String()
+	}
 	if file, name, ok := strings.Cut(p.Entry, ":"); p.Kind == sut.Python && p.Entry != "" && (!ok || file == "" || name == "" || !strings.HasSuffix(file, ".py")) {
 		d.refuse(s.PosOf("entry"), "entry", codeValue, "", "must be FILE.py:NAME, such as shop.py:Shop, got %q", p.Entry)
 	}

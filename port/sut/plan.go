@@ -44,8 +44,9 @@ type Plan struct {
 	Headers [][2]string // values may hold ${VAR}
 	Query   [][2]string // of http: sent with every call; values may hold ${VAR}
 	// Entry is FILE:NAME of python, or the module file of wasm.
-	Entry  string
-	Module []byte // the content of Entry, of wasm
+	Entry   string
+	EntryAt string `json:"-"` // where the system file says so: FILE:LINE:COLUMN
+	Module  []byte // the content of Entry, of wasm
 	// OpenAPI is where the operations are described: a path on the service, or
 	// a file, whose content is then Document.
 	OpenAPI    string
@@ -208,13 +209,17 @@ type Argument struct {
 }
 
 // Styles of arguments. In a query a list is usually repeated, and an object as many
-// parameters as it has members; elsewhere values are joined by commas.
+// parameters as it has members; elsewhere values are joined by commas. In a path a style
+// may end with [Exploded].
 const (
 	StyleCommas = "commas" // a=1,2
 	StyleSpaces = "spaces" // a=1 2
 	StylePipes  = "pipes"  // a=1|2
 	StyleDeep   = "deep"   // a[key]=1
 	StyleJSON   = "json"   // a={"key":1}
+	StyleLabel  = "label"  // .1,2; exploded .1.2 and .key=1
+	StyleMatrix = "matrix" // ;a=1,2; exploded ;a=1;a=2 and ;key=1
+	Exploded    = "*"      // alone: 1,2 and key=1
 )
 
 // Multipart is the type of a body of parts.

@@ -91,7 +91,7 @@ func (f *filler) path(template string) string {
 	}
 	return place.ReplaceAllStringFunc(template, func(p string) string {
 		if a := f.wholeArgument(p); a != nil {
-			return url.PathEscape(joined(f.value(a.Name), a.Style))
+			return joined(a.Name, f.value(a.Name), a.Style, url.PathEscape)
 		}
 		return f.text(p, url.PathEscape)
 	})
@@ -151,16 +151,49 @@ func join(list []json.RawMessage, between string) string {
 	return strings.Join(texts, between)
 }
 
-// joined is a value as one text: what a list holds is joined by commas.
-func joined(v json.RawMessage, style string) string {
-	var list []json.RawMessage
-	switch {
-	case style == sut.StyleJSON:
-		return string(v)
-	case v[0] == '[' && json.Unmarshal(v, &list) == nil:
-		return join(list, ",")
+// joined is a value as one text in a path, a header or a cookie, as RFC 6570 has it.
+func joined(name string, v json.RawMessage, style string, escape func(string) string) string {
+	if style == sut.StyleJSON {
+		return escape(string(v))
 	}
-	return plainText(v)
+	style, exploded := strings.CutSuffix(style, sut.Exploded)
+	before := map[string]string{sut.StyleLabel: ".", sut.StyleMatrix: ";"}[style]
+	matrix := ""
+	if style == sut.StyleMatrix {
+		matrix = escape(name) + "="
+	}
+	between := ","
+	if exploded && before != "" {
+		between = before
+	}
+	var list []json.RawMessage
+	var texts []string
+	var fields []sut.Named
+	isObject := false
+	if v[0] == '{' {
+		fields, isObject = members(v)
+	}
+	switch {
+	case v[0] == '[' && json.Unmarshal(v, &list) == nil:
+		for _, x := range list {
+			texts = append(texts, escape(plainText(x)))
+		}
+		if exploded {
+			between += matrix
+		}
+	case isObject && exploded:
+		for _, m := range fields {
+			texts = append(texts, escape(m.Name)+"="+escape(plainText(m.Value)))
+		}
+		matrix = ""
+	case isObject:
+		for _, m := range fields {
+			texts = append(texts, escape(m.Name), escape(plainText(m.Value)))
+		}
+	default:
+		texts = []string{escape(plainText(v))}
+	}
+	return before + matrix + strings.Join(texts, between)
 }
 
 // plainText is a value as text: a string itself, anything else as JSON.

@@ -231,7 +231,7 @@ func (e *edge) headers(q *http.Request, op *sut.Operation, f *filler) {
 		f.missing = nil
 		v := f.text(h[1], headerValue)
 		if a := f.wholeArgument(h[1]); a != nil && len(f.missing) == 0 {
-			v = headerValue(joined(f.value(a.Name), a.Style))
+			v = joined(a.Name, f.value(a.Name), a.Style, headerValue)
 		}
 		if len(f.missing) == 0 {
 			set(h[0], v)
@@ -239,7 +239,7 @@ func (e *edge) headers(q *http.Request, op *sut.Operation, f *filler) {
 	}
 	for _, a := range op.Arguments {
 		if v := f.value(a.Name); a.In == "cookie" && v != nil {
-			cookie := a.Name + "=" + headerValue(joined(v, a.Style))
+			cookie := a.Name + "=" + joined(a.Name, v, a.Style, headerValue)
 			if have := q.Header.Get("Cookie"); have != "" {
 				cookie = have + "; " + cookie
 			}

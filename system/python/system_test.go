@@ -111,10 +111,12 @@ func TestSystemFunction(t *testing.T) {
 
 func TestSystemsThatCannotBeLoaded(t *testing.T) {
 	for entry, want := range map[string]string{
-		"speaker.py:Speakr": "speaker.py has no Speakr",
+		"speaker.py:Speakr": "speaker.py has no Speakr (did you mean Speaker?)",
 		"absent.py:f":       "absent.py",
 	} {
-		if _, err := systemOpener()(t.Context(), systemPlan(t, entry), sut.Worker{Of: 1}); err == nil || !strings.Contains(err.Error(), want) {
+		plan := systemPlan(t, entry)
+		plan.EntryAt = "x.yaml:3:8"
+		if _, err := systemOpener()(t.Context(), plan, sut.Worker{Of: 1}); err == nil || !strings.Contains(err.Error(), "x.yaml:3:8: load the system: ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", entry, err)
 		}
 	}

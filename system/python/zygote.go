@@ -69,6 +69,7 @@ type preload struct {
 	Home string `json:"home"` // where it runs
 	File string `json:"file"`
 	Name string `json:"name"`
+	at   string // where a document names it
 }
 
 // operationNote is an operation of what was loaded.
@@ -134,11 +135,14 @@ func startZygote(ctx context.Context, path string, load *preload) (*zygote, erro
 		defer close(z.exited)
 		z.cmd.Wait() // how it ended is seen by its link
 	}()
-	order := hostOrder
+	order, at := hostOrder, ""
 	if load != nil {
 		order = systemOrder
+		if load.at != "" {
+			at = load.at + ": "
+		}
 	}
-	if err := z.handshake(ctx, order); err != nil {
+	if err := z.handshake(ctx, order, at); err != nil {
 		z.close()
 		return nil, err
 	}
@@ -146,7 +150,7 @@ func startZygote(ctx context.Context, path string, load *preload) (*zygote, erro
 }
 
 // handshake sends the host and waits until it is there.
-func (z *zygote) handshake(ctx context.Context, order []string) error {
+func (z *zygote) handshake(ctx context.Context, order []string, at string) error {
 	var source bytes.Buffer
 	for _, name := range order {
 		text, err := hostFiles.ReadFile("host/" + name + ".py")
@@ -168,7 +172,7 @@ func (z *zygote) handshake(ctx context.Context, order []string) error {
 	}
 	z.version = first.Python
 	if first.Fault != nil {
-		return diag.Environment("load the system: %s%s", first.Fault, z.printed())
+		return diag.Environment("%sload the system: %s%s", at, first.Fault, z.printed())
 	}
 	if olderVersion(first.Python, oldest) {
 		return missing("%s is Python %s, older than %s", z.path, first.Python, oldest)

@@ -24,7 +24,7 @@ def load_system(setting):
             try:
                 target = getattr(target, part)
             except AttributeError:
-                raise AttributeError("%s has no %s" % (os.path.basename(setting["file"]), setting["name"])) from None
+                raise AttributeError("%s has no %s%s" % (os.path.basename(setting["file"]), setting["name"], nearest(target, part))) from None
         loaded["target"], loaded["class"] = target, inspect.isclass(target)
         loaded["alone"] = inspect.isroutine(target) or callable(target) and not loaded["class"] and not public(target)
         operations = operations_of(target, setting["name"])
@@ -33,6 +33,14 @@ def load_system(setting):
         return {"operations": operations, "class": loaded["class"]}
     except BaseException as error:
         return {"fault": fault_of(error)}
+
+
+def nearest(target, name):
+    import difflib
+
+    names = [key for key in dir(target) if not key.startswith("_") and callable(getattr(target, key, None))]
+    close = difflib.get_close_matches(name, names, 1)
+    return " (did you mean %s?)" % close[0] if close else ""
 
 
 JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object", bytes: "bytes"}
