@@ -83,6 +83,10 @@ func TestReleaseConfiguration(t *testing.T) {
 			Dockerfile string
 			Files      []string `yaml:"extra_files"`
 		}
+		Signs []struct {
+			Cmd, Signature string
+			Args           []string
+		}
 		Nfpms []struct {
 			Formats  []string
 			Contents []struct{ Src string }
@@ -118,6 +122,7 @@ func TestReleaseConfiguration(t *testing.T) {
 			t.Errorf("the release names %s, and there is none", f)
 		}
 	}
+	signed(t, dir, c.Signs[0].Cmd, c.Signs[0].Args, c.Signs[0].Signature)
 	bin := filepath.Join(dir, "build", "thresh")
 	inImage(t, dir, bin)
 	var sbom [2][]byte
@@ -147,6 +152,47 @@ func TestReleaseConfiguration(t *testing.T) {
 	})
 	if parts.BOMFormat != "CycloneDX" || i < 0 || len(parts.Components[i].Hashes) != 1 || !strings.HasPrefix(parts.Components[i].PURL, "pkg:golang/github.com/spf13/cobra@v") {
 		t.Errorf("the list of parts: %s", sbom[0])
+	}
+}
+
+// signed signs checksums as the configuration says, with a key made here, and
+// verifies them with the page's command: as they are, and with a byte changed.
+func signed(t *testing.T, dir, cmd string, args []string, signature string) {
+	t.Helper()
+	if _, err := exec.LookPath(cmd); err != nil {
+		if os.Getenv("THRESH_CI") != "" {
+			t.Error(err)
+		}
+		return
+	}
+	sums, key := filepath.Join(dir, "checksums.txt"), filepath.Join(dir, "key")
+	must := func(err error) {
+		if t.Helper(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(os.WriteFile(sums, []byte("0123  thresh_linux_amd64.tar.gz\n"), 0o600))
+	must(exec.CommandContext(t.Context(), cmd, "-q", "-t", "ed25519", "-N", "", "-f", key).Run())
+	fill := strings.NewReplacer("${artifact}", sums, "{{ .Env.THRESH_SIGNING_KEY }}", key)
+	for i := range args {
+		args[i] = fill.Replace(args[i])
+	}
+	if out, err := exec.CommandContext(t.Context(), cmd, args...).CombinedOutput(); err != nil {
+		t.Fatalf("signing: %v\n%s", err, out)
+	}
+	if _, err := os.Stat(fill.Replace(signature)); err != nil {
+		t.Error(err)
+	}
+	public, err := os.ReadFile(key + ".pub")
+	must(err)
+	must(os.WriteFile(filepath.Join(dir, "signers"), append([]byte("releases@thresh.dev "), public...), 0o600))
+	line := regexp.MustCompile(`(?m)^ssh-keygen -Y verify .*$`).FindString(pageNamed(t, "docs/install.md").text)
+	for _, change := range []string{"", "changed"} {
+		verify := exec.CommandContext(t.Context(), "sh", "-c", "printf '"+change+"' >> checksums.txt && "+line)
+		verify.Dir = dir
+		if out, err := verify.CombinedOutput(); (err == nil) != (change == "") {
+			t.Errorf("verifying checksums %s: %v\n%s", change, err, out)
+		}
 	}
 }
 

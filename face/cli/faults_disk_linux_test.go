@@ -125,6 +125,9 @@ func TestFullDiskUnderTheStore(t *testing.T) {
 }
 
 func TestFullDiskUnderTheRunFolders(t *testing.T) {
+	if os.Getenv("THRESH_TEST_LONG") == "" {
+		t.Skip("runs some thousands of cases, as the test above: set THRESH_TEST_LONG=1")
+	}
 	if !isolated(t) {
 		return
 	}

@@ -176,25 +176,16 @@ func (f *fleetLab) during(cmd *exec.Cmd, every func() int, disturb func()) {
 	}
 }
 
-// disturbances is how often something is done to a fleet: more when there is
-// time.
-func disturbances(usual, long int) int {
-	if os.Getenv("THRESH_TEST_LONG") != "" {
-		return long
-	}
-	return usual
-}
-
 func TestFleetWhoseWorkersAreKilled(t *testing.T) {
+	if os.Getenv("THRESH_TEST_LONG") == "" {
+		t.Skip("starts some sixty workers: set THRESH_TEST_LONG=1")
+	}
 	f := newFleetLab(t, 1)
+	f.document(edits{"mutations.cases": 3000, "mutations.max_ops_per_case": 3, "mutations.rng_seed": 7})
 	want := f.calm()
 	workers := []*exec.Cmd{f.worker(), f.worker(), f.worker()}
 	random := rand.New(rand.NewPCG(8, 8))
-	kills := disturbances(4, 50)
-	if kills > 4 {
-		f.document(edits{"mutations.cases": 3000, "mutations.max_ops_per_case": 3, "mutations.rng_seed": 7})
-		want = f.calm()
-	}
+	const kills = 50
 	done := 0
 	f.during(f.coordinator("home", f.path("spec.json"), "--executor", "spawn"), func() int { return 10 + random.IntN(60) }, func() {
 		if done == kills {
@@ -239,7 +230,7 @@ func TestFleetWhoseCoordinatorIsKilled(t *testing.T) {
 		t.Skip("takes half a minute: set THRESH_TEST_LONG=1")
 	}
 	f := newFleetLab(t, 1)
-	kills := disturbances(2, 10)
+	const kills = 10
 	// What was run is not run again: there must be cases left for the last one.
 	f.document(edits{"mutations.cases": 200 * kills, "mutations.max_ops_per_case": 3, "mutations.rng_seed": 7})
 	want := f.calm()

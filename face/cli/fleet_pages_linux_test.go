@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -14,6 +15,9 @@ import (
 // The pages of a run that uses a fleet, and those of thresh ui that watch one,
 // show the same as thresh top: who works, as it changes.
 func TestFleetInThePages(t *testing.T) {
+	if os.Getenv("THRESH_TEST_LONG") == "" {
+		t.Skip("starts a fleet only to look at it: set THRESH_TEST_LONG=1")
+	}
 	f := newFleetLab(t, 1)
 	expect(t, f.run("--quiet", "--cases", "5"), 1) // makes a store for the pages
 	_, watching, _ := f.pages("--fleet", f.urls)

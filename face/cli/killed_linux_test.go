@@ -10,7 +10,7 @@ import (
 )
 
 // TestKilledAgainAndAgain kills the whole process at two points, with
-// THRESH_TEST_LONG at twenty, all through the cases, the confirming and the
+// THRESH_TEST_LONG at twenty and with one worker too, all through the cases, the confirming and the
 // shrinking, and lets it go on each time. The end must be that of a run that was
 // never disturbed.
 func TestKilledAgainAndAgain(t *testing.T) {
@@ -24,9 +24,9 @@ func TestKilledAgainAndAgain(t *testing.T) {
 		echo "[1" >"$2/a.json"`)
 	ticks := l.ticker()
 	l.document(edits{"mutations.cases": 250, "mutations.max_ops_per_case": 3, "mutations.rng_seed": 7})
-	kills := 2
+	kills, crews := 2, []string{"8"}
 	if os.Getenv("THRESH_TEST_LONG") != "" {
-		kills = 20
+		kills, crews = 20, []string{"1", "8"}
 	}
 	start := func(home string, workers string, args ...string) (argv []string) {
 		must(t, os.MkdirAll(l.path(home), 0o755))
@@ -51,7 +51,7 @@ func TestKilledAgainAndAgain(t *testing.T) {
 	run("calm", "2", 0, l.path("spec.json"))
 	want := withoutEnvironment(t, l.path("calm/report.json"))
 	folders := l.names("work/runs")
-	for _, workers := range []string{"1", "8"} {
+	for _, workers := range crews {
 		must(t, os.RemoveAll(l.path("work")))
 		random := rand.New(rand.NewPCG(20, uint64(len(workers))))
 		home := "killed" + workers
