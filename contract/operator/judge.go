@@ -2,6 +2,7 @@ package operator
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -124,16 +125,23 @@ func (v *judged) blame(child *mutator.Child, out *campaign.Outcome) {
 // Refine implements [campaign.Refiner]: the line says why the reply breaks a judge, or
 // how the call ended.
 func (c *Campaign) Refine(title string, severity campaign.Severity, o campaign.Outcome) (string, campaign.Severity) {
+	var refined string
+	var others []string
 	for line := range strings.Lines(string(o.Attached("judge"))) {
 		if head, why, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && strings.HasPrefix(title, head+" on a prompt") {
 			return title + ": " + diag.Runes(judge.Readable(why), 110), severity
 		}
 		id, why, ok := strings.Cut(strings.TrimSpace(line), " fails: ")
 		if head := "the reply breaks " + id; ok && strings.HasPrefix(title, head+" on a prompt") {
-			return head + strings.TrimPrefix(title, head+" on a prompt") + ": " + diag.Runes(judge.Readable(why), 110), severity
+			refined = head + strings.TrimPrefix(title, head+" on a prompt") + ": " + diag.Runes(judge.Readable(why), 110)
+		} else if ok {
+			others = append(others, id)
 		}
 	}
-	return title, severity
+	if refined != "" && len(others) > 0 {
+		refined += "; it also breaks " + strings.Join(others, ", ")
+	}
+	return cmp.Or(refined, title), severity
 }
 
 // attach keeps what was said with the case.
