@@ -146,6 +146,15 @@ func ReplayCommand(dir string) []string { return verbAt(dir, "replay") }
 // ResumeCommand is the command line that goes on with a run of a store.
 func ResumeCommand(dir, runID string) []string { return verbAt(dir, "run", "--resume", runID) }
 
+// Promotes reports whether [App.Promote] can make a regression test of a finding:
+// not where equal cases differ, nor where the document is such a test.
+func (a *App) Promotes(f *campaign.Finding) bool {
+	c, _ := a.Contract(f.Contract)
+	formats, _ := c.(campaign.Formatted)
+	return f.Kind != campaign.KindNondeterminism &&
+		(formats == nil || !slices.ContainsFunc(formats.Formats(), func(x campaign.Format) bool { return x.Tests }))
+}
+
 // PromoteCommand is the command line that promotes a finding of a store.
 func PromoteCommand(dir, finding string) []string { return verbAt(dir, "promote", finding) }
 

@@ -131,6 +131,8 @@ type Format struct {
 	// Fence is the word in the info string of the fenced blocks that hold documents
 	// in Markdown; "": a document is its own file.
 	Fence string
+	// Tests are documents that are regression tests already: nothing is promoted.
+	Tests bool
 	// Keys are the tables of all keys in Markdown, for the reference.
 	Keys func() string
 	// Example, if there is one, is a document that shows all that can be written, for

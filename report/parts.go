@@ -160,6 +160,7 @@ type FindingView struct {
 	Accepted  *Known
 	Link      string    // to its page; "" for none
 	Again     string    // where its first case is run again; "" for nowhere
+	Promote   string    // where a regression test is made of it; "" for nowhere
 	Full      bool      // its evidence is there
 	Key       []Exhibit // what tells most, beside what passed where the format shows that
 	Exhibits  []Exhibit // all others

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -223,21 +224,22 @@ func exhibits(data []byte) []campaign.Exhibit {
 		rows = append(rows, []string{"", "", "", "", "", c, ""})
 	}
 	for i, s := range x.Steps {
-		says := strings.Join(s.Changes, "; ")
-		says = cmp.Or(says, "no change")
-		answer := s.Answer
+		says, answer := slices.Clone(s.Changes), s.Answer
 		switch {
 		case s.Broke && strings.HasSuffix(s.Result, answer):
 			answer = s.Result
 		case s.Broke:
 			answer += "; " + s.Result
 		case s.Result != "":
-			says += "; " + s.Result
+			says = append(says, s.Result)
+		}
+		if len(says) == 0 && s.Broke {
+			says = []string{"expects a reply"}
 		}
 		if s.Effects != "" {
 			answer = strings.TrimPrefix(answer+"; "+s.Effects, "; ")
 		}
-		rows = append(rows, []string{strconv.Itoa(i + 1), s.Actor, s.Action, strings.Join(s.Args, ", "), strings.Join(s.Via, " > "), says, answer})
+		rows = append(rows, []string{strconv.Itoa(i + 1), s.Actor, s.Action, strings.Join(s.Args, ", "), strings.Join(s.Via, " > "), cmp.Or(strings.Join(says, "; "), "no change"), answer})
 		asked = asked || answer != ""
 	}
 	if !asked {

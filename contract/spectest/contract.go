@@ -108,6 +108,6 @@ var (
 
 // Formats implements [campaign.Formatted].
 func (*Contract) Formats() []campaign.Format {
-	return []campaign.Format{{Name: "spectest", Summary: "spec-test blocks and files of cases (YAML in Markdown, YAML, JSON)", Schema: BlockSchema, Fence: "spec-test",
+	return []campaign.Format{{Name: "spectest", Summary: "spec-test blocks and files of cases (YAML in Markdown, YAML, JSON)", Schema: BlockSchema, Fence: "spec-test", Tests: true,
 		Keys: func() string { return doctree.Tables(blockType()) }}}
 }

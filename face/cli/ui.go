@@ -215,8 +215,11 @@ type uses struct {
 	at  pagesAt
 }
 
-func (u uses) PromoteCommand(runID, findingID string) []string {
-	return app.PromoteCommand(u.at.store, runID+"/"+findingID)
+func (u uses) PromoteCommand(runID string, f *campaign.Finding) []string {
+	if !u.app.Promotes(f) {
+		return nil
+	}
+	return app.PromoteCommand(u.at.store, runID+"/"+f.ID)
 }
 
 func (u uses) ResumeCommand(runID string) []string { return app.ResumeCommand(u.at.store, runID) }

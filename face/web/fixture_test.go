@@ -168,8 +168,11 @@ func (uses) Cases(rec campaign.Record, format string) report.Cases {
 	}
 }
 
-func (uses) PromoteCommand(run, finding string) []string {
-	return []string{"thresh", "promote", run + "/" + finding}
+func (uses) PromoteCommand(run string, f *campaign.Finding) []string {
+	if f.Kind == campaign.KindNondeterminism {
+		return nil
+	}
+	return []string{"thresh", "promote", run + "/" + f.ID}
 }
 
 // KeptCase is what the store has, and of case 12 evidence in words to beware of.

@@ -203,6 +203,9 @@ func (s *Server) runsPage(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) card(run string, f *campaign.Finding, full bool, opt report.Options) *report.FindingView {
 	v := report.DrawFinding(f, full, opt)
 	v.Link = "/runs/" + url.PathEscape(run) + "/findings/" + url.PathEscape(f.ID)
+	if len(s.cfg.Use.PromoteCommand(run, f)) > 0 {
+		v.Promote = v.Link + "/promote#done"
+	}
 	v.Again = caseLink(run)(f.Contract, f.Campaign, f.First)
 	return v
 }
@@ -210,13 +213,14 @@ func (s *Server) card(run string, f *campaign.Finding, full bool, opt report.Opt
 type findingPage struct {
 	frame
 	*report.FindingView
-	RunID    string
-	Promote  string
-	Promoted []string
-	Refused  string // why it was not promoted
-	History  []sightingView
-	Input    bool
-	Minimal  bool
+	RunID string
+	// ToPromote is the command that makes a regression test of it; "" for none.
+	ToPromote string
+	Promoted  []string
+	Refused   string // why it was not promoted
+	History   []sightingView
+	Input     bool
+	Minimal   bool
 	// KnownFile lists findings that are accepted, as KnownEntry.
 	KnownFile, KnownEntry string
 	// Beside is what another case shows that the finding's evidence leads to.
@@ -271,7 +275,7 @@ func (s *Server) showFinding(w http.ResponseWriter, r *http.Request, code int, p
 	return s.show(w, code, "finding-page.tmpl", findingPage{
 		frame:       s.frame(r, f.ID+" "+f.Title, "runs"),
 		FindingView: card, Beside: s.beside(run, &f, card),
-		RunID: run, Promote: report.Shell(s.cfg.Use.PromoteCommand(run, f.ID)), Promoted: p.Promoted, Refused: p.Refused, History: p.History,
+		RunID: run, ToPromote: report.Shell(s.cfg.Use.PromoteCommand(run, &f)), Promoted: p.Promoted, Refused: p.Refused, History: p.History,
 		KnownFile: s.cfg.KnownFile, KnownEntry: fmt.Sprintf("schema: thresh.known.v1\nfindings:\n  - id: %s\n    owner: WHO\n    note: WHY\n    until: %s", f.ID, "YYYY-MM-DD"),
 		Input: len(f.Samples) > 0 && f.Samples[0].Blob != "", Minimal: f.Minimized != nil && f.Minimized.Blob != "",
 	})

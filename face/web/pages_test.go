@@ -248,6 +248,21 @@ func TestPromoteInThePage(t *testing.T) {
 	}
 }
 
+// Promote is offered only where a regression test can be made.
+func TestPromoteWhereItWorks(t *testing.T) {
+	st := openStore(t, t.TempDir())
+	rec := rich(t)
+	rec.Findings[0].Kind = campaign.KindNondeterminism
+	id := keep(t, st, rec, 1, "done")
+	base, _ := serve(t, st)
+	for k, want := range []bool{false, true} {
+		page := ask(t, "GET", base+"/runs/"+id+"/findings/"+rec.Findings[k].ID).body
+		if got := strings.Contains(page, "/promote#done"); got != want || strings.Contains(page, "thresh promote") != want {
+			t.Errorf("finding %d: Promote is offered: %v", k, got)
+		}
+	}
+}
+
 // The single-file report tells the whole story from a disk, without scripts.
 func TestFrozenReportWithoutScripts(t *testing.T) {
 	f, err := report.ByName("html")

@@ -41,8 +41,8 @@ type UseCases interface {
 	RunCase(ctx context.Context, runID, contract, name string, index int64) (campaign.Outcome, []campaign.Exhibit, error)
 	// PromoteCommand, ResumeCommand and ReplayCommand are the command lines that
 	// promote a finding, that go on with a run, and that run one case of a run
-	// of one campaign again.
-	PromoteCommand(runID, findingID string) []string
+	// of one campaign again. There is none to promote what cannot be.
+	PromoteCommand(runID string, f *campaign.Finding) []string
 	ResumeCommand(runID string) []string
 	ReplayCommand(runID string, index int64) []string
 }
