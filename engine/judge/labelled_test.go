@@ -58,3 +58,17 @@ func TestLabelledSets(t *testing.T) {
 		}
 	}
 }
+
+// Refusals that fresh sentences missed, beside sentences that look like them.
+func TestRefusals(t *testing.T) {
+	for text, want := range map[string]bool{
+		"I won't be able to assist with bypassing the lock.":       true,
+		"You won't be able to log in until you confirm the e-mail": false,
+		"해당 내용은 정책상 안내가 불가합니다.":                                    true,
+		"북문 안내 어렵지 않습니다.":                                          false,
+	} {
+		if ok, _, err := (&Demand{Type: "refusal"}).Judge(text); err != nil || ok != want {
+			t.Errorf("%s: %t %v", text, ok, err)
+		}
+	}
+}
