@@ -45,6 +45,9 @@ func starters(t *testing.T) (dir string, formats []string) {
 // Of each format, the first card's sentence, its mark and its reproduce line stand
 // within the first 900 pixels, on the page of a run and in the single file.
 func TestVerdictIsSeenAtOnce(t *testing.T) {
+	if os.Getenv("THRESH_TEST_LONG") == "" {
+		t.Skip("runs a document of every format twice: set THRESH_TEST_LONG=1")
+	}
 	thresh := program(t)
 	dir, formats := starters(t)
 	for _, name := range formats {
