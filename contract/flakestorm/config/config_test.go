@@ -63,6 +63,19 @@ chaos: null
 	}
 }
 
+// Without built-in checks something else must judge: the contract does so
+// where no phase runs that it says nothing about.
+func TestNothingJudges(t *testing.T) {
+	doc := "version: \"2.0\"\nagent: {endpoint: \"http://localhost:8000/\"}\ngolden_prompts: [hi]\nchecks: off\n" +
+		"contract: {name: c, invariants: [{id: a, type: completes}], chaos_matrix: [{name: plain}]}\n"
+	for phases, refused := range map[string]bool{"": true, "phases: [contract]\n": false, "phases: [contract, replay]\n": false, "phases: [contract, chaos]\n": true} {
+		_, list := config.Decode("doc.yaml", []byte(doc+phases), config.Options{})
+		if list.HasErrors() != refused {
+			t.Errorf("%q: refused %v, want %v: %v", phases, list.HasErrors(), refused, list)
+		}
+	}
+}
+
 func TestScoring(t *testing.T) {
 	want := config.Scoring{Mutation: 0.1, Chaos: 0.2, Contract: 0.3, Replay: 0.4}
 	for _, text := range []string{
