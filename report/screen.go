@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -216,8 +217,11 @@ func (s *screen) gridRow(indent int, style string, row []string, widths []int, n
 	}
 }
 
-// wrap breaks text into lines of at most width columns, at blanks where there
-// are any and within words, after folders, where there are none.
+// insideWord is a sign that a word is broken after; a number is not broken.
+var insideWord = regexp.MustCompile(`[=(_.:-][^\d ]`)
+
+// wrap breaks text into lines of at most width columns: at blanks, else after a
+// folder of a path, else after a sign within a word.
 func wrap(text string, width int) []string {
 	width = max(width, 4)
 	var out []string
@@ -229,10 +233,15 @@ func wrap(text string, width int) []string {
 		if cut == 0 {
 			_, cut = utf8.DecodeRuneInString(text)
 		}
-		if sp := strings.LastIndexByte(text[:cut], ' '); sp > cut/3 && text[cut] != ' ' {
+		sp, dir, signs := strings.LastIndexByte(text[:cut], ' '), strings.LastIndexByte(text[:cut], '/')+1, insideWord.FindAllStringIndex(text[:cut], -1)
+		switch {
+		case text[cut] == ' ':
+		case sp > cut/3:
 			cut = sp
-		} else if dir := strings.LastIndexByte(text[:cut], '/') + 1; dir > cut/3 && long(text) { // a path, after a folder
+		case dir > cut/3 && long(text):
 			cut = dir
+		case len(signs) > 0 && signs[len(signs)-1][0] >= cut/3:
+			cut = signs[len(signs)-1][0] + 1
 		}
 		out = append(out, strings.TrimRight(text[:cut], " "))
 		text = strings.TrimLeft(text[cut:], " ")

@@ -18,9 +18,16 @@ func TestFitColumns(t *testing.T) {
 	}
 }
 
-// A path is broken after a folder.
-func TestWrapPath(t *testing.T) {
-	if got := wrap("services/payments/contract.spec.md", 24); !slices.Equal(got, []string{"services/payments/", "contract.spec.md"}) {
-		t.Errorf("%q", got)
+// A path is broken after a folder, another word after a sign, a number nowhere.
+func TestWrapWords(t *testing.T) {
+	for text, want := range map[string][]string{
+		"services/payments/contract.spec.md": {"services/payments/", "contract.spec.md"},
+		"account_id_of_owner=Account#1":      {"account_id_of_owner=", "Account#1"},
+		"Account#1.balance_of_the_day: 0":    {"Account#1.balance_of_", "the_day: 0"},
+		"the [13.7%, 69.4123456%]":           {"the [13.7%,", "69.4123456%]"},
+	} {
+		if got := wrap(text, min(25, len(text)-4)); !slices.Equal(got, want) {
+			t.Errorf("%q", got)
+		}
 	}
 }

@@ -206,15 +206,13 @@ func sentence(title string, o campaign.Outcome) string {
 		return diag.Runes(title, maxSentence)
 	}
 	where, _, _ := strings.Cut(x.Case, `, "`)
+	lead := ""
 	if x.Original != "" {
 		where, _, _ = strings.Cut(x.Case, ` of "`)
 	} else if id, scenario, ok := strings.Cut(x.Case, " in "); ok && strings.HasPrefix(o.Signature, PhaseContract+"|"+id+"|") {
-		where = scenario
-		if !strings.HasPrefix(why, id+": ") {
-			why = id + ": " + why
-		}
+		where, lead = scenario, id+": "
 	}
-	return diag.Runes(why, maxSentence) + " (" + where + ")"
+	return lead + diag.Runes(strings.TrimPrefix(why, lead), maxSentence) + " (" + where + ")"
 }
 
 // maxSentence is how much of a reason stands in a title, in characters.

@@ -22,7 +22,7 @@ func TestSentenceOfAFinding(t *testing.T) {
 		{"replay of monday", "", "replay|monday", "replay of monday: contains: no soup", "contains: no soup (replay of monday)"},
 		{`chaos, "Soup?"`, "", "check|loop", `loop: 12 times the same call (chaos, "Soup?")`, "loop: 12 times the same call (chaos)"},
 		{"polite in calm", "", "contract|without faults", "polite: also without faults: the reply is empty", "polite: also without faults: the reply is empty"},
-		{"polite in calm", "", "contract|polite|calm|x", "polite in calm: polite: " + strings.Repeat("long ", 60), "polite: " + strings.Repeat("long ", 20) + "l… (calm)"},
+		{"polite in calm", "", "contract|polite|calm|x", "polite in calm: polite: " + strings.Repeat("long ", 60), "polite: " + strings.Repeat("long ", 21) + "long… (calm)"},
 	} {
 		text, err := json.Marshal(transcript{Case: x.about, Original: x.original, Turns: []turn{{Prompt: "Soup?", Reply: agentcall.Reply{Text: "No soup.\nSorry."}}},
 			Faults: fault.Report{Events: []fault.Event{{Mode: "empty", Target: "model"}, {Mode: "error", Missed: true}}}})

@@ -85,7 +85,7 @@ func describe(out *campaign.Outcome) []campaign.Exhibit {
 		for _, at := range judge.Spots(string(out.Attached("judge")), e.Text.Body) {
 			e.Text.Marks = append(e.Text.Marks, campaign.Mark{From: at[0], To: at[1], Kind: "focus"})
 		}
-		if out.Kind == "crashed" { // it is what the system said of its end
+		if out.Kind == "crashed" || len(e.Text.Marks) == 0 { // all of it is what the system said of its end, or lacks what was asked for
 			e.Text.Marks = []campaign.Mark{{To: len(e.Text.Body), Kind: "focus"}}
 		}
 		list = append(list, e)

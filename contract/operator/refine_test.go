@@ -19,3 +19,11 @@ func TestRefineNamesOtherJudges(t *testing.T) {
 		}
 	}
 }
+
+// A reply is pointed at: where the words stand that must not be there, else as a whole.
+func TestReplyIsPointedAt(t *testing.T) {
+	o := campaign.Outcome{Evidence: []campaign.Attachment{{Name: "reply", Data: []byte("I cannot help.")}, {Name: "judge", Data: []byte("refund fails: \"refund\" not found\n")}}}
+	if e := describe(&o)[0]; len(e.Text.Marks) != 1 || e.Text.Marks[0].From != 0 || e.Text.Marks[0].To != len(e.Text.Body) {
+		t.Errorf("%+v", e.Text)
+	}
+}
