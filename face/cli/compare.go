@@ -38,7 +38,7 @@ func (a *application) showComparison(c app.Comparison) {
 		line("fixed", f, "")
 	}
 	for _, x := range c.StillFailing {
-		line("still failing", x.B, fmt.Sprintf(" (%d -> %s)", x.A.Cases, diag.Plural(x.B.Cases, "case")))
+		line("still failing", x.B, fmt.Sprintf(" (%s -> %s)", diag.Number(x.A.Cases), diag.Plural(x.B.Cases, "case")))
 	}
 	for _, f := range c.NotRun {
 		line("not run", f, "")
