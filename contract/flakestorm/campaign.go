@@ -96,7 +96,7 @@ type payload struct {
 	Reason  string   `json:"reason,omitempty"`
 	Of      *payload `json:"of,omitempty"`
 	Sample  *sample  `json:"sample,omitempty"` // what a sampled cell came to
-	Only    *outdone `json:"only,omitempty"`   // the one invariant that is checked; nil: all
+	Only    *masked  `json:"only,omitempty"`   // the one invariant that is checked; nil: all
 	// Baselines are what behavior_unchanged compares with, by prompt.
 	Baselines map[string]baseline `json:"baselines,omitempty"`
 }

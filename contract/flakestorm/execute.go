@@ -31,7 +31,7 @@ type trial struct {
 	note   note
 
 	checked int               // checks that were made
-	broken  []outdone         // by checks that failed
+	broken  []masked          // by checks that failed
 	failed  *config.Invariant // that decided the outcome; nil: there was no answer, or none failed
 	reply   string            // that it failed for
 	// failedIn is the first turn of the conversation in which it failed.
@@ -401,7 +401,7 @@ func (t *trial) finish() {
 	if t.x.c.listReplies && t.cell != nil && t.p.Phase != phaseCheck && t.p.Phase != phaseRate {
 		t.note.Said = t.replies()
 	}
-	if len(t.note.Said)+len(t.note.Fired)+len(t.note.Unused) > 0 || t.note.Baseline != nil || t.note.Why != "" || t.note.Silent || len(t.note.Found)+len(t.note.Sick) > 0 || t.note.Ailing || t.note.Failing != "" || len(t.note.Mentions)+len(t.note.Outdone) > 0 {
+	if len(t.note.Said)+len(t.note.Fired)+len(t.note.Unused) > 0 || t.note.Baseline != nil || t.note.Why != "" || t.note.Silent || len(t.note.Found)+len(t.note.Sick) > 0 || t.note.Ailing || t.note.Failing != "" || len(t.note.Mentions)+len(t.note.Masked) > 0 {
 		t.out.Data, _ = json.Marshal(t.note) // strings and numbers
 	}
 	if t.cell != nil {

@@ -39,7 +39,7 @@ type state struct {
 	// mentions are the calls and faults that invariants name, and occurred what did.
 	mentions []mention
 	occurred map[judge.Kind][]string
-	outdone  []outdone // invariants that failed where another one made the finding
+	masked   []masked // invariants that failed where another one made the finding
 	// unused are sessions with recorded responses that no tool asked for.
 	unused []string
 }
@@ -103,7 +103,7 @@ func (s *state) clone() *state {
 	next.fired = slices.Clone(s.fired)
 	next.found, next.weakened = slices.Clone(s.found), maps.Clone(s.weakened)
 	next.mentions, next.occurred = slices.Clone(s.mentions), maps.Clone(s.occurred)
-	next.unused, next.outdone = slices.Clone(s.unused), slices.Clone(s.outdone)
+	next.unused, next.masked = slices.Clone(s.unused), slices.Clone(s.masked)
 	return &next
 }
 
@@ -126,7 +126,7 @@ type note struct {
 	Ailing bool      `json:"ailing,omitempty"`
 	Sick   []string  `json:"sick,omitempty"`
 
-	Outdone  []outdone               `json:"outdone,omitempty"`
+	Masked   []masked                `json:"masked,omitempty"`
 	Mentions []mention               `json:"mentions,omitempty"`
 	Occurred map[judge.Kind][]string `json:"occurred,omitempty"`
 
@@ -177,7 +177,7 @@ func (s *state) add(c *Campaign, round, i int, o *campaign.Outcome) {
 			s.uncover(o, &n)
 		}
 		s.keepNote(i, &n)
-		s.keepOutdone(i, &n)
+		s.keepMasked(i, &n)
 		s.remember(&n)
 		if len(n.Said) > 0 {
 			s.replies[i] = n.Said

@@ -67,7 +67,7 @@ func (t *trial) runCheck(ctx context.Context, u *turn, where place, v *config.In
 		return nil
 	}
 	severity := max(least, severityOf(v.Severity))
-	t.broken = append(t.broken, outdone{Name: nameOf(v), Type: v.Type, Reason: r.Reason, Severity: severity})
+	t.broken = append(t.broken, masked{Name: nameOf(v), Type: v.Type, Reason: r.Reason, Severity: severity})
 	if t.out.Verdict == campaign.VerdictPass || severity > t.out.Severity {
 		t.broke(u, v, where, r, severity)
 	}

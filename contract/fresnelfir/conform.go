@@ -140,7 +140,7 @@ type conformance struct {
 const mostWorlds = 10_000
 
 // conform replays a trace up to the first step that the model does not allow, and says why.
-// It is unsure if a step does not say what was passed, so that the model may allow it all.
+// It is unsure if a step does not record what was passed: the model may allow it after all.
 func (c *Campaign) conform(steps []recorded, keeps bool) (at int, why, unsure string, past *passed) {
 	for i := range c.plan.grammar.Nodes { // how long a trace may be is no claim about the system
 		if n := &c.plan.grammar.Nodes[i]; n.Kind == walk.Repeat && n.Max > n.Min {
@@ -182,7 +182,7 @@ func (c *Campaign) conform(steps []recorded, keeps bool) (at int, why, unsure st
 		case len(next) == 0:
 			return i, f.reason(&steps[i]), f.unsure, f.firstHistory()
 		case len(next) > mostWorlds:
-			return i, "it may have led to very many states", fmt.Sprintf("more than %d: let the trace say more of its arguments", mostWorlds), f.firstHistory()
+			return i, "it may have led to very many states", fmt.Sprintf("more than %d: record more of its arguments in the trace", mostWorlds), f.firstHistory()
 		}
 		f.worlds = next
 	}

@@ -69,8 +69,8 @@ func (f *conformance) ask(r *recorded, x *ir.Function) []world {
 }
 
 // refuse keeps the states in which the model does not allow what the system refused, wherever
-// in its protocol. If there are none, and the step does not say all that was passed, it is
-// unsure.
+// it is in its protocol. If there are none, and the step does not record all that was passed,
+// it is unsure.
 func (f *conformance) refuse(r *recorded) (left []world, unsure string) {
 	all, known := f.worlds, f.unsure
 	keys, allowed := make([]string, len(all)), make(map[string]bool)
@@ -99,6 +99,6 @@ func (f *conformance) refuse(r *recorded) (left []world, unsure string) {
 // untold notes the first step that does not say what was passed, where not all was tried.
 func (f *conformance) untold(r *recorded, name string) {
 	if f.unsure == "" {
-		f.unsure = fmt.Sprintf("%s does not say %s, so that this is not sure: let the trace say it", r.at, name)
+		f.unsure = fmt.Sprintf("%s does not record %s, so this is uncertain: record it in the trace", r.at, name)
 	}
 }

@@ -86,8 +86,8 @@ const (
 )
 
 // Derived finds the lengths and checksums that an input holds: of the chunks of PNG,
-// and of all before or behind a place near one of its ends. What may be chance, as a
-// small number at any place, is not taken for one.
+// and of all before or behind a place near one of its ends. It ignores what may be chance,
+// such as a small number anywhere.
 func Derived(input []byte) (list []Field) {
 	if bytes.HasPrefix(input, []byte(pngMagic)) {
 		for at := len(pngMagic); at+12 <= len(input); {

@@ -332,7 +332,7 @@ func (c *compiler) translate() {
 		}
 	}
 	c.usual()
-	c.start()
+	c.giveDefaults()
 	for _, call := range c.rest {
 		c.statement(call)
 	}

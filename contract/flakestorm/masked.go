@@ -14,8 +14,8 @@ import (
 // brokenInvariant is the kind of a case in which an invariant failed.
 const brokenInvariant = "broken-invariant"
 
-// outdone is an invariant that failed in a case whose finding is that of another.
-type outdone struct {
+// masked is an invariant that failed in a case whose finding is that of another.
+type masked struct {
 	Name     string            `json:"name"`
 	Type     string            `json:"type"`
 	Reason   string            `json:"reason"`
@@ -33,27 +33,27 @@ func (t *trial) otherwise() {
 		t.out.Signature, t.out.Cause = t.p.Phase+"|"+p.Name+"|"+p.Type, []string{p.Type}
 	}
 	for _, b := range t.broken {
-		same := func(x outdone) bool { return x.Name == b.Name && x.Type == b.Type }
-		if t.failed != nil && same(outdone{Name: nameOf(t.failed), Type: t.failed.Type}) || slices.ContainsFunc(t.note.Outdone, same) {
+		same := func(x masked) bool { return x.Name == b.Name && x.Type == b.Type }
+		if t.failed != nil && same(masked{Name: nameOf(t.failed), Type: t.failed.Type}) || slices.ContainsFunc(t.note.Masked, same) {
 			continue
 		}
-		t.note.Outdone = append(t.note.Outdone, b)
+		t.note.Masked = append(t.note.Masked, b)
 	}
 }
 
-// keepOutdone keeps the first case of each.
-func (s *state) keepOutdone(item int, n *note) {
-	for _, b := range n.Outdone {
-		if !slices.ContainsFunc(s.outdone, func(x outdone) bool { return x.Name == b.Name && x.Type == b.Type }) {
+// keepMasked keeps the first case of each.
+func (s *state) keepMasked(item int, n *note) {
+	for _, b := range n.Masked {
+		if !slices.ContainsFunc(s.masked, func(x masked) bool { return x.Name == b.Name && x.Type == b.Type }) {
 			b.item = item
-			s.outdone = append(s.outdone, b)
+			s.masked = append(s.masked, b)
 		}
 	}
 }
 
 // alone are the cases of the last round about invariants without a finding.
 func (c *Campaign) alone(s *state) (list []payload) {
-	for _, b := range s.outdone {
+	for _, b := range s.masked {
 		if !slices.ContainsFunc(s.weaknesses, func(w weakness) bool { return strings.HasSuffix(w.signature, "|"+b.Name+"|"+b.Type) }) {
 			p := c.payload(s, s.items[b.item])
 			p.Only = &b

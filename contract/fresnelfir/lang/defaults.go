@@ -6,9 +6,9 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// start gives a field that new leaves out a default, the least value of its type, as people
+// giveDefaults gives each field that new leaves out a default, the least value of its type, as people
 // expect it of a field; default = None leaves it without a value.
-func (c *compiler) start() {
+func (c *compiler) giveDefaults() {
 	for _, kind := range leftOut(c.root) {
 		set(kind, kind.Pos, "default", *zeroOf(kind))
 	}
