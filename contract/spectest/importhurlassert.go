@@ -164,7 +164,7 @@ func hurlAssert(l string) (when, why string) {
 			}
 			subject, several, present = "len("+subject+")", false, ""
 		default:
-			return "", "what " + query + " says cannot be counted"
+			return "", "the result of " + query + " cannot be counted"
 		}
 	}
 	if filters, more, why := hurlFiltered(rest); why != "" {
@@ -176,7 +176,7 @@ func hurlAssert(l string) (when, why string) {
 		last := filters[strings.LastIndex(filters, " | ")+3:]
 		mayLack := regexp.MustCompile(`^(?:regex|json|xpath|url_query_param)\(`).MatchString(last)
 		if slices.Equal(more, []string{"not", "exists"}) && !mayLack {
-			return "", "behind " + last + " there is always something"
+			return "", "after " + last + " there is always a value"
 		}
 		if slices.ContainsFunc(more, func(w string) bool { return w == "not" || w == "!=" || w == "null" }) { // holds of nothing, too
 			guard = present
@@ -225,7 +225,7 @@ func hurlAssert(l string) (when, why string) {
 			text = strings.TrimSuffix(strings.TrimPrefix(text, "hex,"), ";")
 			value = infixText(text)
 		case coded && !utf8.Valid(encoded):
-			return "", "bytes that are no UTF-8 have no counterpart"
+			return "", "bytes that are not UTF-8 have no counterpart"
 		case coded:
 			value = infixText(string(encoded))
 		case query == "same_site" && !slices.Contains([]string{"Lax", "Strict", "None"}, text):
