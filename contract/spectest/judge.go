@@ -213,7 +213,7 @@ func (e *evaluator) showOperands(f *Failure, n *node, subject speclang.Value) {
 	said := func(form string) string { return form }
 	if n.op == "when" {
 		said = func(form string) string {
-			return findName.ReplaceAllStringFunc(written(form), func(name string) string {
+			return findName().ReplaceAllStringFunc(written(form), func(name string) string {
 				if f, ok := n.finds[name]; ok {
 					return f.String()
 				}

@@ -83,7 +83,7 @@ func credentials(s Secret) (list []Secret) {
 	if words := strings.Fields(s.Value); len(words) == 2 {
 		list = append(list, Secret{Name: s.Name, Value: words[1]})
 	}
-	for _, m := range parameter.FindAllStringSubmatch(s.Value, -1) {
+	for _, m := range parameter().FindAllStringSubmatch(s.Value, -1) {
 		list = append(list, Secret{Name: s.Name, Value: m[1] + m[2]})
 	}
 	if _, password, pair := strings.Cut(s.Value, ":"); pair && !strings.HasPrefix(password, "//") {

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // ScanVariables is what a file of variables declares: a mapping in YAML or JSON, or lines of NAME=VALUE.
@@ -36,11 +38,11 @@ func ScanVariables(text []byte, names []string) Declared {
 }
 
 // holder stands for the value of a credential in options that are stored.
-var holder = regexp.MustCompile(`^(?:--var=)?([^=]+)=\$\{secret:([^}]+)\}$`)
+var holder = lazy.Pattern(`^(?:--var=)?([^=]+)=\$\{secret:([^}]+)\}$`)
 
 // Held is the variable whose value NAME=VALUE had before it was stored.
 func Held(text string) (name string, held bool) {
-	m := holder.FindStringSubmatch(text)
+	m := holder().FindStringSubmatch(text)
 	if m == nil || m[1] != m[2] {
 		return "", false
 	}
