@@ -175,7 +175,7 @@ func (s *screen) findingHead(f *campaign.Finding, since *Since) {
 	s.findingTitle(f, "")
 	var figures []string
 	if m := since.mark(f); m != "" {
-		figures = append(figures, s.paint(map[string]string{"new": red, "known": cyan}[m], m))
+		figures = append(figures, s.paint(map[string]string{"new": red, "still failing": yellow, "known": cyan}[m], m))
 	}
 	figures = append(figures, []string{visible(f.Contract + " " + f.Campaign), visible(f.Kind), plural(f.Cases, "case"), "first is case " + count(f.First)}...)
 	if l := flakyLabel(f); l != "" {
