@@ -19,6 +19,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/bytemut"
 	"github.com/thresh-dev/thresh/engine/crash"
 	"github.com/thresh-dev/thresh/engine/lazy"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/port/process"
 	"github.com/thresh-dev/thresh/system/command"
 )
@@ -106,10 +107,7 @@ func openRunner(ctx context.Context, words []string) (process.Runner, error) {
 	stdin := !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, draft.Mark) })
 	plan := process.Plan{
 		Command: func(p process.Paths) process.Command {
-			argv := make([]string, len(words))
-			for i, w := range words {
-				argv[i] = strings.ReplaceAll(w, draft.Mark, p.InputPath)
-			}
+			argv := seq.Map(words, func(w string) string { return strings.ReplaceAll(w, draft.Mark, p.InputPath) })
 			return process.Command{Path: argv[0], Argv: argv}
 		},
 		Input: "input/original.bin", OutDir: "out", Stdin: stdin, Timeout: lookTimeout,

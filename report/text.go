@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // textFindings is how many causes the text report gives a block each, and
@@ -296,10 +297,7 @@ func (s *screen) campaigns(rec *campaign.Record) {
 	}
 	s.grid(0, columns, rows, numeric)
 	for _, c := range rec.Campaigns {
-		var figures []string
-		for _, f := range c.Figures {
-			figures = append(figures, count(f.Value)+" "+visible(f.Name))
-		}
+		figures := seq.Map(c.Figures, func(f campaign.Figure) string { return count(f.Value) + " " + visible(f.Name) })
 		if len(figures) > 0 {
 			s.figures(0, append([]string{visible(c.Name)}, figures...))
 		}

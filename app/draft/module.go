@@ -11,6 +11,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/lazy"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/port/dut"
 	"github.com/thresh-dev/thresh/port/sut"
 )
@@ -197,10 +198,7 @@ func DraftModule(f *ModuleFacts) *Draft {
 	}
 	d.ask(`"protocols"`, "what must be called before what?")
 	d.ask(`"properties"`, "what must hold? With entities, effects and properties the module is compared with the model: thresh init fresnelfir shows how.")
-	questions := make([]string, len(d.Questions))
-	for i, q := range d.Questions {
-		questions[i] = q.Ask
-	}
+	questions := seq.Map(d.Questions, func(q Question) string { return q.Ask })
 	signal := func(key string, words ...string) (list []object) {
 		for _, w := range words {
 			list = append(list, object{key: w})

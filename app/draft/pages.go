@@ -10,6 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/lazy"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // Page is a Markdown page that was looked at.
@@ -138,10 +139,7 @@ func DraftPages(path string, folder bool, pages []Page, dir, out string) *Draft 
 		}
 	}
 	if links := d.Options; len(links) > 0 {
-		names := make([]string, len(links))
-		for i, o := range links {
-			names[i] = filepath.Base(o.Value)
-		}
+		names := seq.Map(links, func(o Option) string { return filepath.Base(o.Value) })
 		d.why("Linked from this folder, as commands name them: %s.", strings.Join(names, ", "))
 	}
 	d.why("%d of %d pages have tests.", tests, len(pages))

@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/fault"
 	"github.com/thresh-dev/thresh/engine/lazy"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/similarity"
 )
 
@@ -68,10 +69,7 @@ func (*Contract) Detect(s campaign.Spec) bool {
 	if !bytes.Contains(s.Data, []byte("agent")) && !bytes.Contains(s.Data, []byte("golden_prompts")) {
 		return false // whatever else is in it, and it may be long
 	}
-	found := make(map[string]bool)
-	for _, m := range topLevel().FindAllSubmatch(s.Data, -1) {
-		found[string(m[1])] = true
-	}
+	found := seq.SetOf(topLevel().FindAllSubmatch(s.Data, -1), func(m [][]byte) string { return string(m[1]) })
 	if (found["agent"] || found["golden_prompts"]) && len(found) > 1 {
 		return true
 	}

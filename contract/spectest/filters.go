@@ -17,6 +17,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsonpath"
 	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/lazy"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/speclang"
 	"github.com/thresh-dev/thresh/engine/xpath"
 )
@@ -255,10 +256,7 @@ func searched(p *jsonpath.Expr, text, target string) (speclang.Value, *Failure) 
 	if err != nil {
 		return speclang.Value{}, &Failure{Category: Schema, Message: target + ": " + err.Error()}
 	}
-	values := make([]speclang.Value, len(list))
-	for i, n := range list {
-		values[i] = speclang.OfJSON(n)
-	}
+	values := seq.Map(list, speclang.OfJSON)
 	switch {
 	case !p.Single():
 		return speclang.ListValue(values), nil

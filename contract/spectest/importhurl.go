@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/lazy"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // The lines of a Hurl file that begin something.
@@ -380,10 +381,7 @@ func (e *hurlEntry) write(m *imported, number int) {
 		}
 	}
 	if len(e.cookies) > 0 {
-		var all []string
-		for _, c := range e.cookies {
-			all = append(all, c[0]+"="+c[1])
-		}
+		all := seq.Map(e.cookies, func(c [2]string) string { return c[0] + "=" + c[1] })
 		e.headers = append(e.headers, [2]string{"Cookie", strings.Join(all, "; ")})
 	}
 	if !slices.ContainsFunc(e.keys, func(l string) bool { return strings.HasPrefix(l, "redirects:") }) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
@@ -327,10 +328,7 @@ func (n *node) leaves() []*node {
 }
 
 func (n *node) describe() string {
-	var wants []string
-	for _, l := range n.leaves() {
-		wants = append(wants, l.want(""))
-	}
+	wants := seq.Map(n.leaves(), func(l *node) string { return l.want("") })
 	if len(wants) == 0 {
 		return ""
 	}

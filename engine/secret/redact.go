@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // Redactor takes the values of secrets out of bytes. Nil takes out nothing.
@@ -68,10 +70,7 @@ func New(list []Secret) *Redactor {
 
 // latin1 is a text of which every byte is a character.
 func latin1(b []byte) string {
-	text := make([]rune, len(b))
-	for i, c := range b {
-		text[i] = rune(c)
-	}
+	text := seq.Map(b, func(c byte) rune { return rune(c) })
 	return string(text)
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/engine/lazy"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // ScanVariables is what a file of variables declares: a mapping in YAML or JSON, or lines of NAME=VALUE.
@@ -16,11 +17,7 @@ func ScanVariables(text []byte, names []string) Declared {
 	if len(names) == 0 {
 		return d
 	}
-	one := make([]string, len(names))
-	for i, name := range names {
-		one[i] = regexp.QuoteMeta(name)
-	}
-	either := `["']?(?:` + strings.Join(one, "|") + `)["']?\s*`
+	either := `["']?(?:` + strings.Join(seq.Map(names, regexp.QuoteMeta), "|") + `)["']?\s*`
 	s := scanner{d: &d, seen: make(map[string]bool)}
 	for _, form := range []string{`(?m)(?:^|[{,])[ \t]*` + either + `:[ \t]*` + value, `(?m)^[ \t]*(?:export[ \t]+)?` + either + `=[ \t]*([^\n]+)`} {
 		for _, m := range regexp.MustCompile(form).FindAllSubmatchIndex(text, -1) {
