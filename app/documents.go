@@ -99,7 +99,7 @@ func formatHint(path string) string {
 	case ".yaml", ".yml":
 		return "a flakestorm file has the sections agent, golden_prompts and invariants; thresh init flakestorm writes a starter"
 	}
-	return "a FuzzSpec is a JSON object whose schema_version is \"llmfuzz.fuzzspec.v1\"; thresh init writes a starter"
+	return "a JSON object with the schema_version \"llmfuzz.fuzzspec.v1\" is a FuzzSpec, with \"thresh.operators.v1\" an operator campaign; thresh init KIND writes a starter"
 }
 
 func (a *App) formats() string {

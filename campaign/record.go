@@ -113,11 +113,22 @@ type Counts struct {
 // Executed is how many cases ran, also those that others stand for.
 func (c *Counts) Executed() int64 { return c.Run + c.Replaced }
 
+// FollowUps is how many cases ran beyond those that were planned: what was found asked
+// for them.
+func (c *Counts) FollowUps() int64 {
+	if c.Planned == 0 {
+		return 0
+	}
+	return max(0, c.Run-c.Planned)
+}
+
 // Replace takes out cases that others stand for.
 func (c *Counts) Replace(by Counts) {
 	n := by.Pass + by.Skip
 	c.Run, c.Pass, c.Skip, c.Replaced = c.Run-n, c.Pass-by.Pass, c.Skip-by.Skip, c.Replaced+n
-	c.Planned = max(c.Planned-n, c.Run)
+	if c.Planned > c.Run {
+		c.Planned = max(c.Planned-n, c.Run)
+	}
 }
 
 // Plus adds the counts of other cases.

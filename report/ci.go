@@ -224,7 +224,7 @@ func writeGitHub(w io.Writer, rec campaign.Record, _ Options) error {
 		fmt.Fprintf(&b, "::%s %stitle=%s::%s\n", level, at, property.Replace(title), data.Replace(text))
 	}
 	if b.Len() == 0 {
-		fmt.Fprintf(&b, "::notice title=Thresh::%s\n", data.Replace(plural(total(&rec).Run, "case")+", "+headline(&rec)))
+		fmt.Fprintf(&b, "::notice title=Thresh::%s\n", data.Replace(casesRun(&rec)+", "+headline(&rec)))
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("write github report of run %s: %w", rec.RunID, err)

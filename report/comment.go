@@ -124,7 +124,7 @@ func writeMarkdown(w io.Writer, rec campaign.Record, opt Options) error {
 	if ci := originOf(&rec).CI; strings.HasPrefix(ci, "http") && !strings.ContainsAny(ci, "<> \t\r\n") { // it ends no link
 		from += ", [CI job](<" + ci + ">)"
 	}
-	line("Run %s, digest %s, %s%s.", code(rec.RunID), code(short(rec.Digest)), plural(total(&rec).Run, "case"), from)
+	line("Run %s, digest %s, %s%s.", code(rec.RunID), code(short(rec.Digest)), casesRun(&rec), from)
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("write markdown report of run %s: %w", rec.RunID, err)
 	}

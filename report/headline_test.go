@@ -31,3 +31,24 @@ func TestHeadline(t *testing.T) {
 		}
 	}
 }
+
+// Cases that follow up on what was found are counted apart: check counts the others.
+func TestFollowUpsAreCountedApart(t *testing.T) {
+	counts := func(list ...campaign.Counts) *campaign.Record {
+		rec := &campaign.Record{}
+		for _, c := range list {
+			rec.Campaigns = append(rec.Campaigns, campaign.CampaignRecord{Cases: c})
+		}
+		return rec
+	}
+	for want, rec := range map[string]*campaign.Record{
+		"6 cases, 2 of them follow-ups":  counts(campaign.Counts{Planned: 4, Run: 6}),
+		"4 cases":                        counts(campaign.Counts{Planned: 4, Run: 4}),
+		"7 cases, 1 of them a follow-up": counts(campaign.Counts{Planned: 9, Run: 3}, campaign.Counts{Planned: 3, Run: 4}),
+		"5 cases":                        counts(campaign.Counts{Planned: 0, Run: 5}),
+	} {
+		if got := casesRun(rec); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

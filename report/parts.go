@@ -212,6 +212,9 @@ func runViewOf(rec *campaign.Record, findings, causes int, opt Options, d *drawe
 	}
 	t := total(rec)
 	cases := tile{"cases", count(t.Run), "cases run"}
+	if n := followUps(rec); n > 0 {
+		cases.Label += ", " + plural(n, "follow-up")
+	}
 	if t.Planned > t.Run {
 		cases.Label = "of " + count(t.Planned) + " cases run"
 	}

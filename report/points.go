@@ -136,9 +136,28 @@ func bySeverity(rec *campaign.Record) []*campaign.Finding {
 func total(rec *campaign.Record) campaign.Counts {
 	var t campaign.Counts
 	for _, c := range rec.Campaigns {
+		c.Cases.Planned = max(c.Cases.Planned, c.Cases.Run)
 		t.Plus(c.Cases)
 	}
 	return t
+}
+
+// casesRun counts the cases of a run: "6 cases, 2 of them follow-ups".
+func casesRun(rec *campaign.Record) string {
+	text := plural(total(rec).Run, "case")
+	if n := followUps(rec); n == 1 {
+		text += ", 1 of them a follow-up"
+	} else if n > 1 {
+		text += ", " + count(n) + " of them follow-ups"
+	}
+	return text
+}
+
+func followUps(rec *campaign.Record) (n int64) {
+	for i := range rec.Campaigns {
+		n += rec.Campaigns[i].Cases.FollowUps()
+	}
+	return n
 }
 
 // sizes says what shrinking came to: "48.2 KiB -> 37 B".

@@ -334,7 +334,7 @@ func (s *screen) closing(rec *campaign.Record) {
 	if n := t.Fail; len(rec.Findings) == 0 && n > 0 && !rec.Complete { // a killed run
 		facts = append(facts, plural(n, "failing case")+", not grouped into findings yet")
 	}
-	facts = append(facts, plural(t.Run, "case"))
+	facts = append(facts, casesRun(rec))
 	if env.Rate > 0 {
 		facts = append(facts, rate(env.Rate))
 	}

@@ -179,7 +179,7 @@ func (a *attempt) run(ctx context.Context, facts campaign.Facts) (reason string,
 			return "", false, err
 		}
 	}
-	a.counts.Planned = max(a.planned(a.counts.Run), a.counts.Run)
+	a.counts.Planned = a.planned(a.counts.Run)
 	return "", false, nil
 }
 

@@ -32,6 +32,7 @@ type played struct {
 	campaign campaign.Any
 	facts    campaign.Facts
 	outcomes []campaign.Outcome
+	payloads [][]byte
 	errs     []error
 	tally    flakestorm.Tally
 	warnings []string
@@ -111,6 +112,7 @@ func play(t *testing.T, s campaign.Spec, options ...string) played {
 		state = c.Fold(before, func(yield func(campaign.Case, campaign.Outcome) bool) {
 			for i := range round.Len {
 				at := campaign.Case{Round: number, Index: index, Payload: round.Payload(i)}
+				p.payloads = append(p.payloads, at.Payload)
 				index++
 				o, err := x.Execute(t.Context(), before, at)
 				if err != nil {

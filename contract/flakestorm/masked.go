@@ -20,7 +20,7 @@ type masked struct {
 	Type     string            `json:"type"`
 	Reason   string            `json:"reason"`
 	Severity campaign.Severity `json:"severity"`
-	item     int               // of the main round, in which it failed
+	items    []int             // of the main round, in which it failed
 }
 
 // otherwise notes the invariants that failed beside the one that decided the outcome. A
@@ -41,21 +41,36 @@ func (t *trial) otherwise() {
 	}
 }
 
-// keepMasked keeps the first case of each.
+// keepMasked keeps the cases of each.
 func (s *state) keepMasked(item int, n *note) {
 	for _, b := range n.Masked {
-		if !slices.ContainsFunc(s.masked, func(x masked) bool { return x.Name == b.Name && x.Type == b.Type }) {
-			b.item = item
-			s.masked = append(s.masked, b)
+		i := slices.IndexFunc(s.masked, func(x masked) bool { return x.Name == b.Name && x.Type == b.Type })
+		if i < 0 {
+			i, s.masked = len(s.masked), append(s.masked, b)
 		}
+		s.masked[i].items = append(s.masked[i].items, item)
 	}
 }
+
+// besideAnother are the cases of the main round in which an invariant failed that was
+// checked alone in the last.
+func (s *state) besideAnother(signature string) []int {
+	for _, b := range s.masked {
+		if strings.HasSuffix(signature, b.suffix()) {
+			return b.items
+		}
+	}
+	return nil
+}
+
+// suffix is how the signature of its finding ends.
+func (b *masked) suffix() string { return "|" + b.Name + "|" + b.Type }
 
 // alone are the cases of the last round about invariants without a finding.
 func (c *Campaign) alone(s *state) (list []payload) {
 	for _, b := range s.masked {
-		if !slices.ContainsFunc(s.weaknesses, func(w weakness) bool { return strings.HasSuffix(w.signature, "|"+b.Name+"|"+b.Type) }) {
-			p := c.payload(s, s.items[b.item])
+		if !slices.ContainsFunc(s.weaknesses, func(w weakness) bool { return strings.HasSuffix(w.signature, b.suffix()) }) {
+			p := c.payload(s, s.items[b.items[0]])
 			p.Only = &b
 			list = append(list, p)
 		}

@@ -1,6 +1,7 @@
 package flakestorm_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -44,6 +45,10 @@ invariants:
 			if !found {
 				t.Errorf("%s: no finding of %s: %v", extra, name, causes)
 			}
+		}
+		weak := fmt.Sprint(p.shown[1].Table.Rows)
+		if p.shown[1].Title != "Weaknesses" || strings.Count(weak, " 2 cases ") != len(want) && !strings.Contains(extra, "prompt_filter") {
+			t.Errorf("%s: each is seen in both cases: %s", extra, weak)
 		}
 		if x := p.tally.Chaos; x.Score != 0 {
 			t.Errorf("%s: %+v", extra, x)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
@@ -60,11 +59,13 @@ type promotion struct {
 	root  *doctree.Node
 	out   mapping
 	files []campaign.File
+	check string // the built-in check that found it; "": another one did
+	own   bool   // the document is judged by the finding's own check alone
 }
 
 func (b *promotion) build() error {
 	if b.p.Phase == phaseCheck && b.p.Of != nil {
-		b.p = *b.p.Of // built-in checks are made of it again
+		b.check, b.p = b.p.Check, *b.p.Of // built-in checks are made of it again
 	}
 	if b.p.Phase == phaseRate {
 		b.p.Phase = PhaseContract
@@ -103,6 +104,8 @@ func (b *promotion) build() error {
 	if err != nil {
 		return err
 	}
+	b.builtIn()
+	b.copySection("effects")
 	b.copySection("judge")
 	b.copySection("similarity")
 	advanced := of(b.root.Get("advanced"))
@@ -176,30 +179,7 @@ func (b *promotion) relocatePath(path string) (string, error) {
 func (b *promotion) prompts(asked ...string) error {
 	nodes := seq.Map(asked, text)
 	b.out.put("golden_prompts", list(nodes...))
-	return b.invariants("invariants", b.root.Get("invariants"), nil)
-}
-
-// invariants are those of a list, with schemas named from the new folder.
-func (b *promotion) invariants(key string, from *doctree.Node, each func(i int, m *mapping)) error {
-	var nodes []*node
-	for i := range from.Items() {
-		m := of(&from.Items()[i])
-		if s := from.Items()[i].Get("schema"); s != nil && s.Kind == doctree.String {
-			path, err := b.relocatePath(s.Text)
-			if err != nil {
-				return err
-			}
-			m.put("schema", text(path))
-		}
-		if each != nil {
-			each(i, &m)
-		}
-		nodes = append(nodes, m.node())
-	}
-	if nodes != nil {
-		b.out.put(key, list(nodes...))
-	}
-	return nil
+	return b.invariants(&b.out, b.plain(asked[0]), false)
 }
 
 // request is a mutation of the request itself.
@@ -232,6 +212,9 @@ func (b *promotion) chaos() error {
 	if b.p.Phase == PhaseMutation {
 		prompt = b.p.Mutation.Text
 	}
+	if err := b.oneTurn(prompt); err != nil {
+		return err
+	}
 	// Calls that after_calls counted before are made by the same prompt; the last
 	// is the case.
 	if err := b.prompts(slices.Repeat([]string{prompt}, b.p.Before+1)...); err != nil {
@@ -259,22 +242,20 @@ func (b *promotion) cell() error {
 	if err := b.golden(); err != nil {
 		return err
 	}
-	if err := b.invariants("invariants", b.root.Get("invariants"), nil); err != nil {
-		return err
-	}
 	whole := b.out
 	k := b.root.Get("contract")
 	matrix := k.Get("chaos_matrix")
 	if matrix.IsNull() || len(matrix.Items()) == 0 {
 		matrix = b.root.Get("chaos_matrix")
 	}
-	one := &doctree.Node{Kind: doctree.Seq} // an expectation stands with its prompt
-	if list := k.Get("invariants"); !list.IsNull() && b.p.Invariant < len(list.Items()) {
-		*one = one.WithItems(list.Items()[b.p.Invariant : b.p.Invariant+1])
+	v := b.c.invariants[b.p.Invariant] // an expectation stands with its prompt
+	var one []config.Invariant
+	if b.p.Invariant < len(b.root.Get("contract").Get("invariants").Items()) {
+		one = append(one, v)
 	}
 	b.out = mapping{}
 	b.out.put("name", written(k.Get("name")))
-	if err := b.invariants("invariants", one, nil); err != nil {
+	if err := b.invariants(&b.out, one, false); err != nil {
 		return err
 	}
 	b.out.put("chaos_matrix", list(written(&matrix.Items()[b.p.Scenario])))
@@ -298,34 +279,26 @@ func (b *promotion) session() error {
 	if err != nil {
 		return err
 	}
-	if err := b.prompts(s.Input); err != nil {
-		return err
-	}
+	b.out.put("golden_prompts", list(text(s.Input)))
 	s.ID, s.Contract = b.f.ID, "regression"
 	var replays, one, k mapping
 	one.put("file", text(promotedSession))
 	replays.put("sessions", list(one.node()))
 	b.out.put("replays", replays.node())
 	k.put("name", text(s.Contract))
-	k.put("invariants", checks)
+	if err := b.invariants(&k, checks, true); err != nil {
+		return err
+	}
 	b.out.put("contract", k.node())
 	b.files = append(b.files, campaign.File{Name: promotedSession, Data: record.Format(s)})
 	return nil
 }
 
-// recorded is the session of the finding, and its checks as a list.
-func (b *promotion) recorded() (s config.Session, checks *node, err error) {
+// recorded is the session of the finding, and its checks.
+func (b *promotion) recorded() (s config.Session, checks []config.Invariant, err error) {
 	if b.p.Phase == PhaseReplay {
 		x := &b.c.sessions[b.p.Session]
-		var nodes []*node
-		for _, v := range x.checks {
-			m, err := b.check(&v)
-			if err != nil {
-				return s, nil, err
-			}
-			nodes = append(nodes, m.node())
-		}
-		return x.Session, list(nodes...), nil
+		return x.Session, x.checks, nil
 	}
 	for _, e := range b.f.Evidence {
 		if e.Title == SessionExhibit && e.Text != nil {
@@ -344,37 +317,5 @@ func (b *promotion) recorded() (s config.Session, checks *node, err error) {
 	if s.Input == "" {
 		return s, nil, errors.New("it is about an empty prompt, which no session has; thresh replay " + b.f.ID + " runs it again")
 	}
-	var nodes []*node
-	for i := range b.c.cfg.Invariants {
-		m, err := b.check(&b.c.cfg.Invariants[i])
-		if err != nil {
-			return s, nil, err
-		}
-		nodes = append(nodes, m.node())
-	}
-	return s, list(nodes...), nil
-}
-
-// check is an invariant as one of a contract, which needs an id. One that
-// compares with a run without chaos keeps that run's reply.
-func (b *promotion) check(v *config.Invariant) (mapping, error) {
-	m := of(v.Node)
-	if v.ID == "" {
-		_, place, _ := strings.Cut(v.Path, "[")
-		m.put("id", text(v.Type+"-"+strings.TrimSuffix(place, "]")))
-	}
-	if auto(v) && b.p.Mutation != nil {
-		if x, ok := b.p.Baselines[b.p.Mutation.Original]; ok && x.Why == "" {
-			m.put("baseline", text(x.Text))
-		}
-	}
-	if v.SchemaFile != "" {
-		path, err := b.relocatePath(v.SchemaFile)
-		if err != nil {
-			return m, err
-		}
-		m.put("schema", text(path))
-	}
-	m.drop("when") // it is judged without chaos here, whatever its scenarios were
-	return m, nil
+	return s, b.plain(s.Input), b.oneTurn(s.Input)
 }

@@ -67,7 +67,7 @@ func TestPromote(t *testing.T) {
 			continue
 		}
 		dir := t.TempDir()
-		files, err := promoter.Promote(t.Context(), campaign.Finding{ID: "F-1", Title: o.Title}, [][]byte{payloadOf(t, list[0], i)}, dir)
+		files, err := promoter.Promote(t.Context(), campaign.Finding{ID: "F-1", Title: o.Title, Signature: o.Signature, Cause: o.Cause}, [][]byte{payloadOf(t, list[0], i)}, dir)
 		if err != nil {
 			t.Errorf("%s: %v", o.Title, err)
 			continue
@@ -133,5 +133,78 @@ func TestPromoteBuiltInChecks(t *testing.T) {
 	}
 	if _, err := promote(`{"phase": "check", "check": "unhealthy-baseline"}`); err == nil || !strings.Contains(err.Error(), "not about one case") {
 		t.Errorf("what is about no case: %v", err)
+	}
+}
+
+// A promoted finding passes once its own cause is mended, whatever else the agent breaks.
+func TestPromotedFindingIsAboutItself(t *testing.T) {
+	var reply string
+	s := answerer(t, func(string, int) (int, string) {
+		if reply == "" {
+			return 500, "down"
+		}
+		return 200, reply
+	})
+	const secret = "api_key=sk-live-4f9a8b7c6d5e4f3a2b1c"
+	for section, phase := range map[string]string{
+		"mutations: {count: 1, types: [noise]}\nphases: [mutation]\n":                                                                                                        "replay",
+		"phases: [chaos]\nchaos: {tool_faults: [{tool: \"*\", mode: error, after_calls: 100}]}\n":                                                                            "chaos",
+		"phases: [contract]\ncontract: {name: c, invariants: [{id: a, type: contains, value: order}, {id: b, type: not_contains, value: sk-}], chaos_matrix: [{name: x}]}\n": "contract",
+	} {
+		first := spec(t, "version: \"2.0\"\nagent: {endpoint: \""+s.URL+"/chat\"}\ngolden_prompts: [one]\n"+section+
+			"invariants:\n  - {type: contains, value: order}\n  - {type: contains, value: refund}\n  - {type: not_contains, value: sk-}\n")
+		for broken, mended := range map[string]string{"": secret, secret: "refund api_key=none"} {
+			reply = broken
+			list, diags := front().Compile(t.Context(), first, settings())
+			if diags.HasErrors() {
+				t.Fatal(diags)
+			}
+			promoter, _ := campaign.As[campaign.Promoter](list[0])
+			p := play(t, first)
+			for i, o := range p.outcomes {
+				own := strings.HasSuffix(o.Signature, "|contains|contains") || strings.HasSuffix(o.Signature, "|a|contains") // stays broken
+				if o.Verdict != campaign.VerdictFail {
+					continue
+				}
+				dir := t.TempDir()
+				files, err := promoter.Promote(t.Context(), campaign.Finding{ID: "F-1", Title: o.Title, Signature: o.Signature, Cause: o.Cause}, [][]byte{p.payloads[i]}, dir)
+				if err != nil {
+					t.Fatalf("%s: %v", o.Title, err)
+				}
+				for _, f := range files {
+					if err := os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				again := campaign.Spec{Path: filepath.Join(dir, files[0].Name), Data: files[0].Data}
+				reply = broken
+				if p := play(t, again); p.count(campaign.VerdictFail) != 1 {
+					t.Errorf("%s %s is shown by %d findings of\n%s\n%s", phase, o.Title, p.count(campaign.VerdictFail), files[0].Data, p.titles())
+				}
+				reply = mended
+				if p := play(t, again); (p.count(campaign.VerdictFail) > 0) != own {
+					t.Errorf("%s %s, mended:\n%s\n%s", phase, o.Title, files[0].Data, p.titles())
+				}
+				reply = broken
+			}
+		}
+	}
+}
+
+// A document that asks one prompt cannot show what a conversation of several turns does.
+func TestPromoteRefusesConversations(t *testing.T) {
+	s := answerer(t, func(string, int) (int, string) { return 200, "nothing" })
+	for _, section := range []string{"phases: [chaos]\nchaos: {tool_faults: [{tool: \"*\", mode: error, after_calls: 100}]}\n", "phases: [mutation]\nmutations: {count: 1, types: [noise]}\n"} {
+		first := spec(t, "version: \"2.0\"\nagent: {endpoint: \""+s.URL+"/chat\"}\ngolden_prompts: [{turns: [hello, where]}]\n"+section+"invariants: [{type: contains, value: order}]\n")
+		list, diags := front().Compile(t.Context(), first, settings())
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		promoter, _ := campaign.As[campaign.Promoter](list[0])
+		p := play(t, first)
+		_, err := promoter.Promote(t.Context(), campaign.Finding{ID: "F-1", Signature: p.outcomes[0].Signature, Cause: p.outcomes[0].Cause}, p.payloads[:1], t.TempDir())
+		if err == nil || !strings.Contains(err.Error(), "several turns") {
+			t.Errorf("%s: %v", section, err)
+		}
 	}
 }

@@ -104,6 +104,9 @@ func (s *state) clone() *state {
 	next.found, next.weakened = slices.Clone(s.found), maps.Clone(s.weakened)
 	next.mentions, next.occurred = slices.Clone(s.mentions), maps.Clone(s.occurred)
 	next.unused, next.masked = slices.Clone(s.unused), slices.Clone(s.masked)
+	for i := range next.masked {
+		next.masked[i].items = slices.Clip(next.masked[i].items)
+	}
 	return &next
 }
 
@@ -156,7 +159,7 @@ func (s *state) add(c *Campaign, round, i int, o *campaign.Outcome) {
 	case round == 2:
 		s.sick = append(s.sick, n.Sick...)
 		if (o.Kind == "rate" || o.Kind == brokenInvariant) && o.Verdict == campaign.VerdictFail {
-			s.weak(o)
+			s.weak(o, max(1, len(s.besideAnother(o.Signature))))
 		}
 	case round == 1 && i < len(s.results):
 		if len(n.Unused) > 0 && s.items[i].phase == PhaseReplay {
@@ -173,7 +176,7 @@ func (s *state) add(c *Campaign, round, i int, o *campaign.Outcome) {
 			s.run(it, s.results[i], &n)
 		}
 		if o.Verdict == campaign.VerdictFail {
-			s.weak(o)
+			s.weak(o, 1)
 			s.uncover(o, &n)
 		}
 		s.keepNote(i, &n)

@@ -307,9 +307,26 @@ func (t *trial) failsPlainly(ctx context.Context, prompts []string) (bool, error
 	return false, nil
 }
 
-// alsoIn names the scenarios in which the invariant of a failing cell failed.
+// maxBeside is how many cases are named in which an invariant failed beside another one.
+const maxBeside = 20
+
+// alsoIn names the scenarios in which the invariant of a failing cell failed, and the cases
+// in which one that was checked alone did.
 func (c *Campaign) alsoIn(s *state, at campaign.Case, o *campaign.Outcome) []campaign.Exhibit {
 	i := int(at.Index) - len(c.asked)
+	if s != nil && i >= len(s.items) && o.Kind == brokenInvariant {
+		var names []string
+		for _, k := range s.besideAnother(o.Signature) {
+			names = append(names, c.itemName(s.mutations, s.items[k]))
+		}
+		if n := len(names); n > 0 {
+			text := strings.Join(names[:min(n, maxBeside)], "\n")
+			if n > maxBeside {
+				text += fmt.Sprintf("\nand %d more", n-maxBeside)
+			}
+			return []campaign.Exhibit{campaign.TextExhibit("Cases in which it fails beside a more severe or earlier invariant", text)}
+		}
+	}
 	if s == nil || o.Verdict != campaign.VerdictFail || i < 0 || i >= len(s.items) || i >= len(s.results) || s.items[i].phase != PhaseContract {
 		return nil
 	}

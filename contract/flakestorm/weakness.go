@@ -20,8 +20,8 @@ type weakness struct {
 // maxWeaknesses is how many are distinguished; the report of findings has them all.
 const maxWeaknesses = 100
 
-// weak keeps what a failing case shows.
-func (s *state) weak(o *campaign.Outcome) {
+// weak keeps what a failing case shows, and so many others with it.
+func (s *state) weak(o *campaign.Outcome, cases int) {
 	i := slices.IndexFunc(s.weaknesses, func(w weakness) bool { return w.signature == o.Signature })
 	if i < 0 && len(s.weaknesses) < maxWeaknesses {
 		kind := ""
@@ -31,7 +31,7 @@ func (s *state) weak(o *campaign.Outcome) {
 		i, s.weaknesses = len(s.weaknesses), append(s.weaknesses, weakness{o.Signature, o.Title, kind, 0})
 	}
 	if i >= 0 {
-		s.weaknesses[i].cases++
+		s.weaknesses[i].cases += cases
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -75,11 +76,12 @@ type state struct {
 	search   *searchState   // of the policy search; nil: another
 	attacker *attackerState // of an attacker; nil: there is none
 	spent    spent
-	tools    []string // that were called in cases which lacked one that a judge names
-	named    bool     // some case lacked none
-	spoke    bool     // the system has said something
-	cut      int64    // cases of the present round that were run, since the budget allowed no more at once
-	ended    bool     // by the budget
+	tools    []string         // that were called in cases which lacked one that a judge names
+	named    bool             // some case lacked none
+	spoke    bool             // the system has said something
+	beside   map[string]int64 // cases that a judge fails in beside another one; -1: it has a finding
+	cut      int64            // cases of the present round that were run, since the budget allowed no more at once
+	ended    bool             // by the budget
 }
 
 // pick is a single child: one that the document names, or a replacement for a
@@ -239,7 +241,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 	next := &state{
 		done: s.done, phase: s.phase, tries: s.tries, next: s.next,
 		extra: slices.Clone(s.extra), have: slices.Clone(s.have), prints: slices.Clone(s.prints), tally: s.tally.clone(),
-		learnt: s.learnt, m: s.m, spare: s.spare, more: s.more, spent: s.spent, tools: s.tools, named: s.named, spoke: s.spoke,
+		learnt: s.learnt, m: s.m, spare: s.spare, more: s.more, spent: s.spent, tools: s.tools, named: s.named, spoke: s.spoke, beside: maps.Clone(s.beside),
 	}
 	var found *findings
 	if s.search != nil {
@@ -263,6 +265,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 			continue
 		}
 		next.spent.add(f.spent)
+		next.keepBeside(&f, o.Cause)
 		if f.judged && f.lacks {
 			next.tools = withTools(next.tools, f.tools)
 		} else if f.judged {
@@ -391,7 +394,7 @@ func (c *Campaign) warnings(s *state) []string {
 	if text := c.overspent(s); text != "" {
 		list = append(list, text)
 	}
-	list = append(list, c.unseen(s)...)
+	list = append(list, append(s.masked(), c.unseen(s)...)...)
 	if c.plan != nil && s.tally.judged > 0 && !s.spoke {
 		list = append(list, "every reply of the system "+c.plan.Name+" was empty: its judges had nothing to look at")
 	}

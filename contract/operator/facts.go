@@ -27,6 +27,7 @@ type facts struct {
 	signal    redteam.Signal
 	lacks     bool     // a tool that a judge names
 	tools     []string // that were called then
+	beside    []string // judges that fail beside the one that the finding is of
 	silent    bool     // the system said nothing and called no tool, which broke nothing
 }
 
@@ -86,6 +87,9 @@ func (f *facts) encode() []byte {
 		if f.silent {
 			flags |= 16
 		}
+		if len(f.beside) > 0 {
+			flags |= 32
+		}
 		b = append(b, flags, g.Hidden, g.Near, g.Length)
 		b = binary.LittleEndian.AppendUint32(b, g.Shape)
 		for _, n := range []int64{f.spent.calls, f.spent.in, f.spent.out} {
@@ -97,6 +101,10 @@ func (f *facts) encode() []byte {
 		b = append(binary.AppendUvarint(b, uint64(len(f.reply))), f.reply...)
 		if f.lacks {
 			text := strings.Join(f.tools, "\n")
+			b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
+		}
+		if len(f.beside) > 0 {
+			text := strings.Join(f.beside, "\n")
 			b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
 		}
 	}
@@ -147,9 +155,12 @@ func decodeFacts(b []byte) (f facts, ok bool) {
 		f.signal = redteam.Signal{Refused: b[0]&2 != 0, Hidden: b[1], Near: b[2], Length: b[3], Shape: binary.LittleEndian.Uint32(b[4:])}
 		f.silent = b[0]&16 != 0
 		texts := []*string{&f.reply}
-		var tools string
+		var tools, beside string
 		if f.lacks = b[0]&8 != 0; f.lacks {
 			texts = append(texts, &tools)
+		}
+		if b[0]&32 != 0 {
+			texts = append(texts, &beside)
 		}
 		numbers := []*int64{&f.spent.calls, &f.spent.in, &f.spent.out}
 		if b[0]&4 != 0 {
@@ -172,6 +183,9 @@ func decodeFacts(b []byte) (f facts, ok bool) {
 		}
 		if tools != "" {
 			f.tools = strings.Split(tools, "\n")
+		}
+		if beside != "" {
+			f.beside = strings.Split(beside, "\n")
 		}
 	}
 	for len(b) > 0 {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -50,6 +51,7 @@ func (c *Campaign) applyVerdict(child *mutator.Child, v judged, out *campaign.Ou
 		f.more, f.spent, f.asked = true, v.spent, int64(len(v.asked))
 		f.tools, f.lacks = c.called(v.calls)
 		f.silent = v.judgement == mutator.Pass && v.silent()
+		f.beside = v.beside()
 		if v.judgement == mutator.Fail || c.attacker != nil {
 			f.reply = strings.ToValidUTF8(v.reply[:min(len(v.reply), replyBytes)], "")
 		}
@@ -81,6 +83,44 @@ func (c *Campaign) applyVerdict(child *mutator.Child, v judged, out *campaign.Ou
 func (v *judged) silent() bool {
 	acts := func(c call) bool { return c.End != sut.Answered || len(c.Events) > 0 }
 	return slices.Contains([]string{"", "null"}, strings.TrimSpace(v.reply)) && !slices.ContainsFunc(v.calls, acts)
+}
+
+// beside are the judges that fail beside the one that the finding is of.
+func (v *judged) beside() (ids []string) {
+	for _, o := range v.opinions {
+		if !o.Holds && o.Judge != "" && o.Judge != v.broken && !v.ended && !slices.Contains(ids, o.Judge) {
+			ids = append(ids, o.Judge)
+		}
+	}
+	return ids
+}
+
+// masked names the judges that fail in findings of other judges alone.
+func (s *state) masked() (list []string) {
+	for _, id := range slices.Sorted(maps.Keys(s.beside)) {
+		if n := s.beside[id]; n > 0 {
+			list = append(list, fmt.Sprintf("the judge %s fails on %s, each of which is the finding of another judge: accepting that finding hides this failure", id, diag.Plural(n, "case")))
+		}
+	}
+	return list
+}
+
+// keepBeside counts failures of judges beside others; below 0: it has a finding.
+func (s *state) keepBeside(f *facts, cause []string) {
+	if len(f.beside) == 0 && (len(cause) < 2 || cause[0] != kindVerdict) {
+		return
+	}
+	if s.beside == nil {
+		s.beside = make(map[string]int64)
+	}
+	for _, id := range f.beside {
+		if s.beside[id] >= 0 {
+			s.beside[id]++
+		}
+	}
+	if len(cause) > 1 && cause[0] == kindVerdict {
+		s.beside[cause[1]] = -1
+	}
 }
 
 // reasons are the opinions, a line each.

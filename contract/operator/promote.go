@@ -14,8 +14,10 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/judge"
 	"github.com/thresh-dev/thresh/engine/mutator"
 	"github.com/thresh-dev/thresh/engine/textop"
+	"github.com/thresh-dev/thresh/port/sut"
 )
 
 // promoted is a document of one child, as it is written.
@@ -122,7 +124,8 @@ func (c *Campaign) Promote(ctx context.Context, f campaign.Finding, payloads [][
 			p.Weights[key] = factors
 		}
 	}
-	if o := s.Oracle; o != nil {
+	about := judgedKind(f.Kind) // or it is about the operators
+	if o := s.Oracle; o != nil && about {
 		p.Oracle = &promotedOracle{Command: slices.Clone(o.Command), TimeoutS: o.TimeoutS, Retries: o.Retries}
 		var err error
 		if p.Oracle.Folder, err = seenFrom(dir, c.folder); err != nil {
@@ -137,8 +140,10 @@ func (c *Campaign) Promote(ctx context.Context, f campaign.Finding, payloads [][
 			p.Oracle.OnTimeout = "fail"
 		}
 	}
-	if err := c.promoteSystem(&p, dir); err != nil {
-		return nil, err
+	if about {
+		if err := c.promoteSystem(&p, &f, dir); err != nil {
+			return nil, err
+		}
 	}
 	var doc bytes.Buffer
 	enc := json.NewEncoder(&doc)
@@ -166,10 +171,25 @@ type promotedJudge struct {
 	Negate   bool     `json:"negate,omitempty"`
 }
 
+// judgesOf are those of a finding: the one that failed, so that the test passes once that is
+// mended, or that there is a reply at all where a call ended otherwise.
+func (c *Campaign) judgesOf(f *campaign.Finding) []Judge {
+	own := slices.IndexFunc(c.spec.Judges, func(j Judge) bool {
+		return f.Kind == kindVerdict && slices.Contains(f.Cause[:min(2, len(f.Cause))], j.ID)
+	})
+	switch {
+	case own >= 0:
+		return c.spec.Judges[own : own+1]
+	case sut.End(f.Kind).Failed():
+		return []Judge{{ID: "completes", Demand: judge.Demand{Type: "completes"}}}
+	}
+	return c.spec.Judges
+}
+
 // promoteSystem names the system where it stands, so that the test passes once
 // it is mended. One that stands in the document would lose the folder that its
 // paths begin at.
-func (c *Campaign) promoteSystem(p *promoted, dir string) error {
+func (c *Campaign) promoteSystem(p *promoted, f *campaign.Finding, dir string) error {
 	if c.plan == nil {
 		return nil
 	}
@@ -183,7 +203,7 @@ func (c *Campaign) promoteSystem(p *promoted, dir string) error {
 	} else if p.System, err = seenFrom(dir, c.systemFile); err != nil {
 		return err
 	}
-	for _, j := range c.spec.Judges {
+	for _, j := range c.judgesOf(f) {
 		if j.node != nil {
 			tree := j.node.JSON()
 			var all map[string]any

@@ -31,7 +31,7 @@ func (c *Campaign) promoteVerbatim(ctx context.Context, f campaign.Finding, payl
 		return nil, nil
 	}
 	var p promoted
-	if err := c.promoteSystem(&p, dir); err != nil {
+	if err := c.promoteSystem(&p, &f, dir); err != nil {
 		return nil, err
 	}
 	var seeds bytes.Buffer
