@@ -10,7 +10,6 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/secret"
-	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // redacted is a campaign whose secrets stay within: what it gives to others has
@@ -87,7 +86,10 @@ func (v redacted) data(b []byte) []byte {
 }
 
 func (v redacted) texts(list []string) []string {
-	out := seq.Map(list, v.r.String)
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = v.r.String(s)
+	}
 	if list == nil {
 		return nil
 	}
@@ -251,7 +253,10 @@ func (x redactedBatcher) Batch() (aim time.Duration, most int64) { return x.b.Ba
 
 // ExecuteBatch implements [campaign.Batcher].
 func (x redactedBatcher) ExecuteBatch(ctx context.Context, s any, cases []campaign.Case, each func(campaign.Case, campaign.Outcome) error) (time.Duration, error) {
-	given := seq.Map(cases, x.v.given)
+	given := make([]campaign.Case, len(cases))
+	for i, c := range cases {
+		given[i] = x.v.given(c)
+	}
 	busy, err := x.b.ExecuteBatch(ctx, s, given, func(c campaign.Case, o campaign.Outcome) error { return each(c, x.v.outcome(o)) })
 	return busy, x.v.error(err)
 }

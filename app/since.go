@@ -68,10 +68,8 @@ func (a *App) Since(st *Store, rec campaign.Record, base *Baseline) (since *repo
 		return since, &c, nil
 	}
 	id, why, err := st.Previous(rec.RunID)
-	if since.Why = why; why != "" {
-		since.Nearest, since.Anyway = id, ShellLine(verbAt(st.Dir(), "compare", id, rec.RunID))
-	}
-	if err != nil || id == "" || why != "" {
+	if err != nil || id == "" {
+		since.Why = why
 		return since, nil, err
 	}
 	changed, err := st.Against(id, rec)

@@ -35,11 +35,7 @@ func writeMarkdown(w io.Writer, rec campaign.Record, opt Options) error {
 		line("")
 	}
 	if since != nil {
-		text := strings.ToUpper(since.Sentence()[:1]) + md(since.Sentence()[1:]) + "."
-		if since.Anyway != "" {
-			text += " Compare anyway: " + code(since.Anyway)
-		}
-		line("%s", text)
+		line("%s", strings.ToUpper(since.Sentence()[:1])+md(since.Sentence()[1:])+".")
 		line("")
 	}
 	if len(fs) > 0 {
@@ -49,12 +45,10 @@ func writeMarkdown(w io.Writer, rec campaign.Record, opt Options) error {
 	for _, group := range groups[:min(len(groups), commentFindings)] {
 		f := group[0]
 		mark := f.Severity.String()
-		if k := since.accepted(f); k != nil {
-			mark += ", " + md(head(k.words(), 160))
-		} else if m := since.mark(f); m == "new" {
+		if m := since.mark(f); m == "new" {
 			mark = "**new** " + mark
-		} else if m != "" {
-			mark += ", " + m
+		} else if k := since.accepted(f); k != nil {
+			mark += ", " + md(head(k.words(), 160))
 		}
 		if f.Flaky {
 			mark += ", flaky"
@@ -68,8 +62,8 @@ func writeMarkdown(w io.Writer, rec campaign.Record, opt Options) error {
 			title += fmt.Sprintf("; 1 cause, %s: also", plural(n, "finding"))
 			for _, x := range group[1:min(n, 1+commentAlso)] {
 				title += " " + code(x.ID)
-				if m := since.mark(x); m != "" && m != since.mark(f) {
-					title += " (" + m + ")"
+				if since.accepted(x) != nil {
+					title += " (known)"
 				}
 			}
 			if n > 1+commentAlso {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // findingBody writes a finding's evidence and its smallest reproducer.
@@ -120,7 +119,11 @@ func (s *screen) table(t *campaign.Table) {
 }
 
 func visibleAll(words []string) []string {
-	return seq.Map(words, brief)
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = brief(w)
+	}
+	return out
 }
 
 func (s *screen) matrix(m *campaign.Matrix) {

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // piece is a run of text that a screen shows as it stands, or one escaped
@@ -155,7 +153,11 @@ func Shell(argv []string) string { return shellQuote(argv) }
 // shellQuote is argv as a line that can be pasted into a POSIX shell. What
 // cannot be seen is written in $'…' form, so that the line shows what it runs.
 func shellQuote(argv []string) string {
-	return strings.Join(seq.Map(argv, shellWord), " ")
+	quoted := make([]string, len(argv))
+	for i, a := range argv {
+		quoted[i] = shellWord(a)
+	}
+	return strings.Join(quoted, " ")
 }
 
 const shellSafe = "%+,-./:=@_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

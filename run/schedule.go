@@ -48,8 +48,10 @@ func (s *schedule) take() (lo, hi int64, ok bool) {
 		return 0, 0, false
 	}
 	lo = s.next
-	// Towards the end ranges get smaller, so that nobody is left with much to do.
-	hi = min(lo+s.chunk, lo+max(1, (s.end-lo)/(2*s.takers)), s.end)
+	hi = min(lo+s.chunk, s.end)
+	if s.takers > 1 { // towards the end ranges get smaller, so that nobody is left with much to do
+		hi = min(hi, lo+max(1, (s.end-lo)/(2*s.takers)))
+	}
 	s.next = hi
 	return lo, hi, true
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/store/lock"
 )
 
@@ -92,7 +91,12 @@ func (s *Store) resolveRun(ref string) (string, error) {
 	if slices.Contains(ids, ref) {
 		return ref, nil
 	}
-	match := seq.Filter(ids, func(id string) bool { return ref != "" && strings.HasPrefix(id, ref) })
+	var match []string
+	for _, id := range ids {
+		if ref != "" && strings.HasPrefix(id, ref) {
+			match = append(match, id)
+		}
+	}
 	switch len(match) {
 	case 0:
 		return "", s.noSuchRun(ref)

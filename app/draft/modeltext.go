@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 func (m *modelling) line(format string, args ...any) { fmt.Fprintf(&m.b, format+"\n", args...) }
@@ -83,7 +82,11 @@ func (s *Slot) kind() string {
 	case "bool":
 		return "bool"
 	case "text":
-		return "string(" + strings.Join(seq.Map(s.Values, strconv.Quote), ", ") + ")"
+		list := make([]string, len(s.Values))
+		for i, v := range s.Values {
+			list[i] = strconv.Quote(v)
+		}
+		return "string(" + strings.Join(list, ", ") + ")"
 	}
 	return fmt.Sprintf("int(%d, %d)", s.Min, s.Max)
 }

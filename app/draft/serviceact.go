@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
@@ -66,7 +65,12 @@ func (s *serving) effects(e *endpoint, slots []*input) (list sets) {
 // parts, in parts too.
 func (e *endpoint) variants() (list [][]*input) {
 	list = append(list, e.slots)
-	free := seq.Filter(e.slots, func(x *input) bool { return x.optional })
+	var free []*input
+	for _, x := range e.slots {
+		if x.optional {
+			free = append(free, x)
+		}
+	}
 	if e.role != changes || e.op.Method == "PUT" || len(free) < 2 {
 		return list
 	}

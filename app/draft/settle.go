@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // recall finds fields that are numbers which calls move: what instances are made with, as
@@ -241,7 +239,11 @@ func (m *modelling) decideFields(entity string) {
 }
 
 func (m *modelling) list(ops []int) string {
-	return strings.Join(seq.Map(ops, func(i int) string { return m.names[i] }), ", ")
+	var list []string
+	for _, i := range ops {
+		list = append(list, m.names[i])
+	}
+	return strings.Join(list, ", ")
 }
 
 // countChangers counts the operations that change a field in a way that is explained.

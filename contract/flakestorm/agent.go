@@ -13,7 +13,6 @@ import (
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/agentcall"
-	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
@@ -136,7 +135,11 @@ func (c *Campaign) point(plan agentcall.Plan, at func(config.Pair) (string, erro
 	}
 	r := strings.NewReplacer(marks...)
 	in := func(list []string) []string {
-		return seq.Map(list, r.Replace)
+		out := make([]string, len(list))
+		for i, s := range list {
+			out[i] = r.Replace(s)
+		}
+		return out
 	}
 	return plan.Process(func(argv, env []string) ([]string, []string) { return in(argv), in(env) }), nil
 }

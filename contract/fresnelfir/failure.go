@@ -8,7 +8,6 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
-	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // Kinds of failures, as the format's users know them; spec_error is ours: the
@@ -133,7 +132,10 @@ func (t *traversal) broken(b model.Breach, when string) *failure {
 
 // inFull is the title, and the instances that it is about.
 func (f *failure) inFull(m *model.Machine) string {
-	names := seq.Map(f.about, m.Name)
+	var names []string
+	for _, i := range f.about {
+		names = append(names, m.Name(i))
+	}
 	if len(names) == 0 {
 		return f.title
 	}

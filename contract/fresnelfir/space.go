@@ -8,7 +8,6 @@ import (
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/solve"
 	"github.com/thresh-dev/thresh/engine/tway"
 )
@@ -86,7 +85,11 @@ func newSpace(p *plan, reached []bool) space {
 }
 
 func (s *space) named(conds []int) string {
-	return strings.Join(seq.Map(conds, func(i int) string { return s.names[i] }), ", ")
+	var list []string
+	for _, i := range conds {
+		list = append(list, s.names[i])
+	}
+	return strings.Join(list, ", ")
 }
 
 func (s *space) solver() *solve.Solver { return s.solverOf(s.conds) }

@@ -52,6 +52,8 @@ type facts struct {
 	// Budget is how many edges a case of a guided campaign may take; 0: the program
 	// does not count them.
 	Budget uint64 `json:"budget,omitempty"`
+	// Kept: the program runs many cases in one process.
+	Kept bool `json:"kept,omitempty"`
 	// Compared is what the seeds have the program compare, in their order.
 	Compared [][]byte `json:"compared,omitempty"`
 }

@@ -110,9 +110,9 @@ func (l *deepLane) input(from bytemut.Pool, index int64) []byte {
 
 func (l *deepLane) log() []byte { return bytemut.AppendLog(nil, l.buf.Ops()) }
 
-func (l *deepLane) parent(from bytemut.Pool, index int64) int {
-	if l.guided {
-		return l.deep.GuidedParent(from, index)
+func (m deepMaker) parent(from bytemut.Pool, index int64) int {
+	if m.guided {
+		return m.deep.GuidedParent(from, index)
 	}
-	return l.deep.ParentOf(len(from.Inputs), index)
+	return m.deep.ParentOf(len(from.Inputs), index)
 }

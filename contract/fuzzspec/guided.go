@@ -11,7 +11,6 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/bytemut"
 	"github.com/thresh-dev/thresh/port/process"
 )
 
@@ -40,9 +39,11 @@ const (
 	alikeMost    = 8   // of those, and of those that were, by one key
 
 	// Of all work, counted in edges, such cases may be one part in so many; a case is
-	// taken to cost so many edges, most of that for its start and end.
+	// taken to cost so many edges, most of that for its start and end. One whose process
+	// is kept for the next costs less.
 	confirmShare = 16
 	caseWork     = 1 << 14
+	keptWork     = 1 << 11
 	crashWork    = 10 // budgets that a case which crashes late is taken to use up
 )
 
@@ -50,6 +51,7 @@ const (
 // once a round has been made from it.
 type guided struct {
 	seen    map[uint32]reach // tuples of edge and count class
+	edges   int              // in them
 	entries []entry          // what is known of each input of the corpus
 	ends    []uint64         // running sums of their weights
 	weighed int              // how many there were as all were weighed
@@ -88,6 +90,7 @@ func (c *Campaign) measure(ctx context.Context, f *facts) error {
 		if err != nil {
 			return err
 		}
+		f.Kept = f.Kept || res.Kept
 		if res.Status != process.SetAside { // how far that came is chance
 			most = max(most, res.Work)
 		}
@@ -137,11 +140,14 @@ func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 
 // confirming is the inputs of the next round if it is one of cases set aside.
 func (c *Campaign) confirming(s *state) []asideCase {
-	may := confirmFirst + s.done/confirmEvery - s.again
+	may, usual := confirmFirst+s.done/confirmEvery-s.again, uint64(caseWork)
+	if s.facts.Kept {
+		usual = keptWork
+	}
 	switch {
 	case s.done >= c.count:
 		may += confirmLast
-	case s.again >= confirmFirst && s.facts.Budget > 0 && s.spent*confirmShare > uint64(s.done)*caseWork:
+	case s.again >= confirmFirst && s.facts.Budget > 0 && s.spent*confirmShare > uint64(s.done)*usual:
 		may = 0
 	default:
 		may = min(may, confirmFirst)
@@ -158,10 +164,9 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		return &next
 	}
 	copied := false
-	var parent func(bytemut.Pool, int64) int
 	from := c.pool(s)
 	if c.set.guided {
-		parent, next.entries = c.maker.lane().parent, slices.Clone(s.entries)
+		next.entries = slices.Clone(s.entries)
 	}
 	for at, o := range results {
 		if o.Verdict == campaign.VerdictFail {
@@ -171,7 +176,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		if _, staged := from.StagedAt(c.start + at.Index); staged {
 			next.staged = next.staged[1:]
 		} else if c.set.guided {
-			next.entries[parent(from, c.start+at.Index)].made += parentCost(o)
+			next.entries[c.maker.parent(from, c.start+at.Index)].made += parentCost(o)
 		}
 		if !c.set.guided || o.Verdict != campaign.VerdictPass {
 			continue // a failing one's data says how it ended
@@ -191,6 +196,13 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		}
 		next.addInput(trimmed(c.input(s, at)), work, tuples)
 		next.learn(len(next.corpus)-1, compared)
+	}
+	if copied {
+		edges := make(map[uint32]bool)
+		for e := range next.seen {
+			edges[e>>8] = true
+		}
+		next.edges = len(edges)
 	}
 	if c.set.guided {
 		next.weigh()
@@ -305,12 +317,8 @@ func (c *Campaign) Figures(s *state) []campaign.Figure {
 	if !c.set.guided {
 		return nil
 	}
-	edges := make(map[uint32]bool)
-	for e := range s.seen {
-		edges[e>>8] = true
-	}
 	list := []campaign.Figure{
-		{Name: "edges", Value: int64(len(edges))}, {Name: "edge/hit-count tuples", Value: int64(len(s.seen))},
+		{Name: "edges", Value: int64(s.edges)}, {Name: "edge/hit-count tuples", Value: int64(len(s.seen))},
 		{Name: "inputs in the corpus", Value: int64(len(s.corpus))},
 	}
 	if s.aside > 0 {

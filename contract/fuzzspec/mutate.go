@@ -10,6 +10,8 @@ import (
 // maker makes the inputs of a campaign's cases; it is shared by its lanes.
 type maker interface {
 	lane() laneMaker
+	// parent is the place of the input that case index is made from.
+	parent(from bytemut.Pool, index int64) int
 }
 
 // laneMaker makes inputs on one lane.
@@ -19,8 +21,6 @@ type laneMaker interface {
 	input(from bytemut.Pool, index int64) []byte
 	// log is mutations.jsonl of the last input.
 	log() []byte
-	// parent is the place of the input that case index is made from.
-	parent(from bytemut.Pool, index int64) int
 }
 
 // newMaker returns what makes the campaign's inputs.
@@ -57,7 +57,7 @@ func (l *referenceLane) input(_ bytemut.Pool, index int64) []byte { return l.ref
 
 func (l *referenceLane) log() []byte { return bytemut.AppendLog(nil, l.buf.Ops()) }
 
-func (l *referenceLane) parent(bytemut.Pool, int64) int { return 0 }
+func (m referenceMaker) parent(bytemut.Pool, int64) int { return 0 }
 
 // Mutation is one case of a document, for those who want the bytes alone.
 type Mutation struct {

@@ -170,7 +170,7 @@ func (s *settings) fingerprint() string {
 		print += " text"
 	}
 	if s.guided {
-		print += fmt.Sprintf(" schedule=5 round=%d budget=%d×%d", guidedRound, budgetFactor, leastBudget)
+		print += fmt.Sprintf(" schedule=6 round=%d budget=%d×%d", guidedRound, budgetFactor, leastBudget)
 	}
 	if s.okReports {
 		print += " ok-reports"

@@ -84,4 +84,4 @@ func (l *textLane) input(_ bytemut.Pool, index int64) []byte {
 
 func (l *textLane) log() []byte { return l.steps }
 
-func (l *textLane) parent(bytemut.Pool, int64) int { return 0 }
+func (m textMaker) parent(bytemut.Pool, int64) int { return 0 }

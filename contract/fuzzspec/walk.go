@@ -8,7 +8,6 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsontree"
-	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // voice is how existing tools say that a rule is broken.
@@ -212,7 +211,11 @@ func Validate(text []byte, fsys FS, strict bool) (spec *Spec, warning string, er
 	if len(w.reserved) == 0 {
 		return &w.spec, "", nil
 	}
-	list := strings.Join(seq.Map(w.reserved, func(p place) string { return p.path }), ", ")
+	names := make([]string, len(w.reserved))
+	for i, p := range w.reserved {
+		names[i] = p.path
+	}
+	list := strings.Join(names, ", ")
 	if strict {
 		return nil, "", &Refusal{Line: "spec: reserved fields not implemented (strict): " + list}
 	}

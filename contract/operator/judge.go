@@ -13,7 +13,6 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/judge"
 	"github.com/thresh-dev/thresh/engine/mutator"
-	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/textop"
 	"github.com/thresh-dev/thresh/port/process"
 	"github.com/thresh-dev/thresh/port/sut"
@@ -125,7 +124,11 @@ func (s *state) keepBeside(f *facts, cause []string) {
 
 // reasons are the opinions, a line each.
 func (v *judged) reasons() string {
-	return strings.Join(seq.Map(v.opinions, func(o judgement) string { return o.String() }), "\n")
+	var lines []string
+	for _, o := range v.opinions {
+		lines = append(lines, o.String())
+	}
+	return strings.Join(lines, "\n")
 }
 
 // dialogue is messages and replies, if there were several.

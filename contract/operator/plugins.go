@@ -15,7 +15,6 @@ import (
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/mutator"
-	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/starop"
 	"github.com/thresh-dev/thresh/engine/textop"
 	"github.com/thresh-dev/thresh/port/process"
@@ -163,7 +162,10 @@ func writtenID(src []byte) string {
 // damaged are no reason to refuse the others: they are named, and take no part.
 func (p *Plugins) Spared() diag.List {
 	list := slices.Clone(p.Faults)
-	usable := seq.SetOf(p.Entries, func(e mutator.Entry) string { return e.Source.File })
+	usable := make(map[string]bool, len(p.Entries))
+	for _, e := range p.Entries {
+		usable[e.Source.File] = true
+	}
 	for _, folder := range p.folders {
 		var damaged []string
 		for _, file := range folder.files {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // Decoder reads a document by what is declared of it and collects everything
@@ -219,7 +218,10 @@ func (f *Field) choice() string {
 
 // likelyKey names a key that is there and was probably meant to be a missing one.
 func likelyKey(missing string, strange []*Node) string {
-	names := seq.Map(strange, func(k *Node) string { return k.Text })
+	names := make([]string, len(strange))
+	for i, k := range strange {
+		names[i] = k.Text
+	}
 	if near := diag.Nearest(missing, names); near != "" {
 		return fmt.Sprintf("is %q meant to be it?", near)
 	}

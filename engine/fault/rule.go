@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // Layer is what a fault strikes.
@@ -252,5 +250,9 @@ func (r Rule) Check() error {
 }
 
 func list[T ~string](values []T) string {
-	return strings.Join(seq.Map(values, func(v T) string { return string(v) }), ", ")
+	words := make([]string, len(values))
+	for i, v := range values {
+		words[i] = string(v)
+	}
+	return strings.Join(words, ", ")
 }

@@ -5,7 +5,6 @@ import (
 	"sort"
 
 	"github.com/thresh-dev/thresh/engine/pyrand"
-	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
@@ -60,7 +59,10 @@ func (m *Mutator) plan(key planKey) *plan {
 		return p
 	}
 	var weights []float64
-	ids := seq.Map(p.ops, func(op int) string { return m.registry.entries[op].Meta.ID })
+	ids := make([]string, len(p.ops))
+	for i, op := range p.ops {
+		ids[i] = m.registry.entries[op].Meta.ID
+	}
 	switch m.cfg.Policy {
 	case Weighted:
 		weights = make([]float64, len(ids))

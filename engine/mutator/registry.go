@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
@@ -105,7 +104,11 @@ func (r *Registry) Find(id string) int {
 
 // IDs are the ids, sorted.
 func (r *Registry) IDs() []string {
-	return seq.Map(r.entries, func(e Entry) string { return e.Meta.ID })
+	ids := make([]string, len(r.entries))
+	for i, e := range r.entries {
+		ids[i] = e.Meta.ID
+	}
+	return ids
 }
 
 // Filter narrows operators. Zero fields let all pass.

@@ -3,8 +3,6 @@ package shrink
 import (
 	"bytes"
 	"unicode/utf8"
-
-	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // span is a unit of the best input: bytes that go together. Between two units
@@ -135,7 +133,10 @@ func (s *search) tokens() {
 	if len(tokens)*2 > len(s.best) {
 		return // bytes do it as well
 	}
-	units := seq.Map(tokens, func(t token) span { return t.span })
+	units := make([]span, len(tokens))
+	for i, t := range tokens {
+		units[i] = t.span
+	}
 	s.reduce(units, len(units)/2, 1)
 }
 

@@ -11,7 +11,6 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/thresh-dev/thresh/engine/pyrand"
-	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/starbox"
 )
 
@@ -282,7 +281,10 @@ func (g *generator) choices(c call) (starlark.Value, error) {
 	default:
 		picks = g.rand.Choices(n, max(k, 0))
 	}
-	list := seq.Map(picks, at)
+	list := make([]starlark.Value, len(picks))
+	for i, p := range picks {
+		list[i] = at(p)
+	}
 	return starlark.NewList(list), nil
 }
 

@@ -6,8 +6,6 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
-
-	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // A style is a run of code points that are the Latin letters or digits in
@@ -53,7 +51,10 @@ func letterforms() []builtin {
 		}, apply: apply}
 	}
 	styled := func(list []style) func(d *draft) string {
-		names := seq.Map(list, func(s style) string { return s.name })
+		names := make([]string, len(list))
+		for i, s := range list {
+			names[i] = s.name
+		}
 		return func(d *draft) string {
 			name := d.choice("style", names)
 			at := slices.Index(names, name)

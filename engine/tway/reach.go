@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/solve"
 )
 
@@ -62,7 +61,10 @@ func (r *reach) require() {
 // set marks the tuples of one set.
 func (r *reach) set(s *set) {
 	parts := r.split(s.cols)
-	statuses := seq.Map(parts, r.part)
+	statuses := make([][]solve.Status, len(parts))
+	for i, cols := range parts {
+		statuses[i] = r.part(cols)
+	}
 	row := make([]int, len(r.levels))
 	for tuple := s.first; tuple < s.first+r.size(s); tuple++ {
 		for j, c := range s.cols {

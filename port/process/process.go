@@ -1,8 +1,8 @@
 // Package process holds the values that describe how a program is run for a
-// case, and the result. Contracts that test programs build a [Plan] and judge a
-// [Result]; package system/command executes the plan. No process is started
-// here: the package is pure values, so that contracts can describe programs
-// without importing an edge.
+// case and what came of it. Contracts that test programs build a [Plan] and
+// judge a [Result]; package system/command turns the one into the other. No
+// process is started here: the package is pure values, so that contracts can
+// speak of programs without importing an edge.
 package process
 
 import (
@@ -137,6 +137,7 @@ type Result struct {
 	Edges []uint32
 	// Work is how many edges the case took in all, of a program that counts them.
 	Work uint64
+	Kept bool // its process was kept for the next case, or would have been
 }
 
 // Case is one input to run.

@@ -310,7 +310,7 @@ func (a *aflExecutor) run(ctx context.Context, runID string, input []byte, limit
 	a.setStatus(&res, unix.WaitStatus(ws), timedOut)
 	if a.plan.Coverage {
 		a.edges = a.server.Edges(a.edges[:0])
-		res.Edges, res.Work = a.edges, a.server.Work()
+		res.Edges, res.Work, res.Kept = a.edges, a.server.Work(), a.server.Persistent()
 	}
 	return res, a.collect(&res)
 }

@@ -183,7 +183,7 @@ func (l *lane) check(ctx context.Context, c process.Case, fast process.Result) (
 		return res, fmt.Errorf("case %d: %w", c.Index, &process.MismatchError{Case: c.Index, Executor: l.fast.name(), What: what})
 	}
 	if l.plan.Coverage {
-		res.Edges, res.Work = edges, work
+		res.Edges, res.Work, res.Kept = edges, work, fast.Kept
 	}
 	return res, nil
 }
@@ -236,7 +236,7 @@ func (l *lane) Trace(ctx context.Context, c process.Case) (*process.Crash, error
 		return nil, errors.New("stacks are read on Linux for amd64 alone")
 	}
 	crash, err := t.trace(ctx, c)
-	if err != nil && ctx.Err() == nil && l.blind == "" {
+	if err != nil && l.blind == "" {
 		l.blind = err.Error()
 	}
 	return crash, err

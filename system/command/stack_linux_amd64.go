@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -38,10 +37,9 @@ func (s *spawner) trace(ctx context.Context, c process.Case) (*process.Crash, er
 	}
 	if d.Doubtful {
 		again, err := s.look(ctx, c, &guard{})
-		if err != nil {
-			return nil, err
+		if again != nil || err != nil {
+			return &again.Crash, err
 		}
-		d = cmp.Or(again, d)
 	}
 	return &d.Crash, nil
 }

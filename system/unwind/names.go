@@ -20,6 +20,7 @@ type names struct {
 	symbols []elf.Symbol
 	dwarf   *dwarf.Data
 	units   map[dwarf.Offset]*unit
+	known   map[uint64][]place // what lines has said
 }
 
 // unit is one compilation unit, read as a whole: the reader of package dwarf
@@ -100,7 +101,7 @@ func (m *module) symbolAt(at uint64) *elf.Symbol {
 
 func (m *module) readNames() {
 	defer func() { _ = recover() }() // as load
-	m.units = map[dwarf.Offset]*unit{}
+	m.units, m.known = map[dwarf.Offset]*unit{}, map[uint64][]place{}
 	list, _ := m.file.Symbols()
 	if len(list) == 0 {
 		list, _ = m.file.DynamicSymbols()
@@ -126,6 +127,10 @@ func (m *module) lines(at uint64) (out []place) {
 	if m.dwarf == nil {
 		return nil
 	}
+	if out, ok := m.known[at]; ok {
+		return out
+	}
+	defer func() { m.known[at] = out }()
 	rd := m.dwarf.Reader()
 	e, err := rd.SeekPC(at)
 	if err != nil {

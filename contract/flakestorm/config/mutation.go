@@ -7,7 +7,6 @@ import (
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
-	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // MutationType is a kind of mutation with its default weight.
@@ -32,7 +31,11 @@ var defaultTypes = []string{
 }
 
 func typeNames() []string {
-	return seq.Map(MutationTypes, func(t MutationType) string { return t.Name })
+	names := make([]string, len(MutationTypes))
+	for i, t := range MutationTypes {
+		names[i] = t.Name
+	}
+	return names
 }
 
 // DisplayName is a type's name for people: "Http Header Injection".

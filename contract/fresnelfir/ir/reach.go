@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 func (c *checker) protocols() {
@@ -162,7 +161,12 @@ func (d *Document) Roots() []*Protocol {
 			}
 		})
 	}
-	roots := seq.Filter(d.Protocols, func(p *Protocol) bool { return !used[p.Name] })
+	var roots []*Protocol
+	for _, p := range d.Protocols {
+		if !used[p.Name] {
+			roots = append(roots, p)
+		}
+	}
 	if len(roots) == 0 {
 		return d.Protocols
 	}

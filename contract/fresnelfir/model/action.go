@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
-	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // Actions are the compiled actions, ordered by name.
@@ -57,7 +56,10 @@ func (p *Program) subject(a *Action) int {
 	if a.assign >= 0 {
 		return a.assign
 	}
-	names := seq.Map(a.Effect.Sets, func(s ir.Set) string { return s.Var })
+	names := []string{}
+	for _, s := range a.Effect.Sets {
+		names = append(names, s.Var)
+	}
 	if a.Binding != nil {
 		for _, arg := range a.Binding.Args {
 			if x, ok := p.doc.ArgumentOf(a.Binding, arg); ok && x.Kind <= ir.ArgField {
@@ -157,7 +159,10 @@ func (m *Machine) Settled(action int) bool {
 
 // orderIndependent reports whether nothing that an effect sets decides on what it sets.
 func orderIndependent(e *ir.Effect) bool {
-	set := seq.SetOf(e.Sets, func(s ir.Set) string { return s.Field })
+	set := map[string]bool{}
+	for _, s := range e.Sets {
+		set[s.Field] = true
+	}
 	clean := len(e.Conds) == 0
 	for _, s := range e.Sets {
 		s.Value.Walk(func(x *ir.Expr) {

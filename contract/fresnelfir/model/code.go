@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
-	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // Code is a compiled expression. Its value is Unset if it has none; the machine
@@ -267,7 +266,10 @@ func (c *compiler) order(e *ir.Expr) Code {
 
 // all compiles "and" and "or": the first argument that is stop decides.
 func (c *compiler) all(e *ir.Expr, stop Value) Code {
-	list := seq.Map(e.Args, c.expr)
+	list := make([]Code, len(e.Args))
+	for i, a := range e.Args {
+		list[i] = c.expr(a)
+	}
 	other := truth(stop == False)
 	if len(list) == 2 {
 		a, b := list[0], list[1]

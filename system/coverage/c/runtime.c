@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/shm.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,11 +24,19 @@
 #define NAMES_SIZE 0x40000000u
 #define ENABLED 0x80000001u
 
+#define WAIT 0 /* of futex(2) */
+#define WAKE 1
+
+/* Whose turn it is: a client that knows turns has set ASKED. A process in persistent
+ * mode then takes its cases from the client without the fork server in between, which
+ * sleeps until the process ends. TOLD: the server's pipe has the answer. */
+enum { ASKED = 1, READY, RUN, DONE, TOLD };
+
 /* What Thresh shares with the process of a case, beside the map. */
-struct work { volatile uint64_t left, budget; };
+struct work { volatile uint64_t left, budget; volatile uint32_t turn; };
 
 static uint8_t small_map[SMALL];
-static struct work unbounded = {~0ull, ~0ull};
+static struct work unbounded = {~0ull, ~0ull, 0};
 static uint8_t *map = small_map, *shared_map;
 static struct work *work = &unbounded, *shared_work;
 static uint32_t guards, size = SMALL, room = SMALL;
@@ -88,6 +97,12 @@ static void *attach(const char *name) {
   return p == (void *)-1 ? 0 : p;
 }
 
+static void turn(uint32_t to) {
+  if (!shared_work || !shared_work->turn) return;
+  shared_work->turn = to;
+  syscall(SYS_futex, &shared_work->turn, WAKE, 1, 0, 0, 0);
+}
+
 static void begin(void) {
   if (shared_map) map = shared_map;
   if (shared_work) work = shared_work;
@@ -111,6 +126,8 @@ static void serve(void) {
     if (n) unbounded.left = unbounded.budget = n;
   }
   persistent = getenv("__AFL_PERSISTENT") != 0;
+  if (shared_work && !persistent) shared_work->turn = 0;
+  turn(READY);
   word = ENABLED | NAMES_SIZE | (size - 1) << 1;
   if (__afl_sharedmem_fuzzing) word |= SHARED_INPUT;
   if (!shared_map || write(STATUS, &word, 4) != 4) { /* no fuzzer has started it */
@@ -146,6 +163,7 @@ static void serve(void) {
     while (waitpid(pid, &status, persistent ? WUNTRACED : 0) < 0)
       if (errno != EINTR) _exit(1);
     stopped = WIFSTOPPED(status);
+    turn(TOLD);
     if (write(STATUS, &status, 4) != 4) _exit(1);
   }
 }
@@ -166,7 +184,8 @@ EXPORT int __afl_persistent_loop(unsigned int most) {
     work->left = work->budget;
   } else {
     if (done >= most) return 0;
-    raise(SIGSTOP);
+    if (!shared_work || !shared_work->turn) raise(SIGSTOP);
+    else for (turn(DONE); shared_work->turn != RUN;) syscall(SYS_futex, &shared_work->turn, WAIT, DONE, 0, 0, 0);
   }
   done++;
   return 1;

@@ -30,7 +30,7 @@ const leastSteady = 200
 // lives for as long again, its server's end pays for the start of the next one
 // twice.
 func (s *Server) worthAdopting() bool {
-	return s.cfg.Reaper && !s.adopted && s.waiting && !s.lastDied && s.steady >= leastSteady+int(2*s.took/saved)
+	return s.cfg.Reaper && !s.turns && !s.adopted && s.waiting && !s.lastDied && s.steady >= leastSteady+int(2*s.took/saved)
 }
 
 // adopt ends the server and takes its waiting process over.

@@ -1,16 +1,11 @@
 package aflserver
 
 import (
-	"context"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"reflect"
 	"testing"
 	"time"
 
-	"github.com/thresh-dev/thresh/system/coverage"
 	"golang.org/x/sys/unix"
 )
 
@@ -25,24 +20,9 @@ func (p *place) adopting() {
 }
 
 // What comes of cases does not depend on whether their process was taken over
-// from its server, or how often it was, whoever compiled the program.
+// from its server, or how often it was.
 func TestAdoptedProcessesTellTheSame(t *testing.T) {
-	flags := []string{"-DSHARED", "-DPERSISTENT", "-DROUNDS=700", "-DSTEADY"}
-	t.Run("AFL++", func(t *testing.T) { adoptedTellTheSame(t, build(t, "afl-clang-fast", "target.c", flags...)) })
-	t.Run("our own", func(t *testing.T) {
-		if _, err := exec.LookPath("clang"); err != nil {
-			t.Skip(err)
-		}
-		path := filepath.Join(t.TempDir(), "program")
-		args := append([]string{"-O1", "-w", "-o", path, "testdata/target.c"}, flags...)
-		if code, err := coverage.Compile(context.Background(), false, args, nil, os.Stdout, os.Stderr); code != 0 || err != nil {
-			t.Fatalf("exit code %d, %v", code, err)
-		}
-		adoptedTellTheSame(t, path)
-	})
-}
-
-func adoptedTellTheSame(t *testing.T, path string) {
+	path := build(t, "afl-clang-fast", "target.c", "-DSHARED", "-DPERSISTENT", "-DROUNDS=700", "-DSTEADY")
 	plain, adopting := newPlace(t, path), newPlace(t, path)
 	adopting.adopting()
 	changes := 0

@@ -126,6 +126,11 @@ func (s *Server) Run(input []byte, timeout time.Duration) (status syscall.WaitSt
 		return 0, false, s.died(err)
 	}
 	if killed {
+		if s.turns && s.waiting { // it ended as the signal was on its way
+			if _, err := s.line.Receive(s.cfg.Timeout); err != nil {
+				return 0, false, s.died(err)
+			}
+		}
 		s.lastDied, s.waiting = true, false
 		s.sweep()
 		return 0, false, ErrKilled
@@ -213,12 +218,23 @@ func (s *Server) serve(timeout time.Duration) (word uint32, timedOut bool, err e
 		wasKilled = 1
 	}
 	s.inFlight.unnamed()
-	if err := s.line.Send(wasKilled); err != nil {
-		return 0, false, err
+	if s.turns && s.waiting {
+		s.start(timeout)
+		word, err = s.next()
+	} else {
+		if s.turns {
+			s.give(run)
+		}
+		if err := s.line.Send(wasKilled); err != nil {
+			return 0, false, err
+		}
+		s.start(timeout)
+		word, err = s.answer()
 	}
-	s.start(timeout)
-	word, err = s.answer()
-	return word, s.stop(), err
+	if timedOut = s.stop(); timedOut && err == nil && s.turns && word == stopped {
+		word, err = s.line.Receive(s.cfg.Timeout) // it ended as the signal was on its way
+	}
+	return word, timedOut, err
 }
 
 // answer receives the process of the case and then how it ended.
@@ -234,7 +250,7 @@ func (s *Server) answer() (uint32, error) {
 	if err := s.limit(int(pid)); err != nil {
 		return 0, err
 	}
-	return s.line.Next()
+	return s.outcome()
 }
 
 // onDeadline is called when a case is overdue, and again when the server does not
@@ -243,10 +259,13 @@ func (s *Server) onDeadline(int) (again time.Duration) {
 	if left := s.unused(); left > 0 {
 		return left
 	}
-	if s.inFlight.overdue() {
+	if s.inFlight.overdue() && !(s.turns && s.gone()) {
 		return s.cfg.Timeout
 	}
 	unix.Kill(s.pid, unix.SIGKILL)
+	if s.turns {
+		s.give(told)
+	}
 	return 0
 }
 

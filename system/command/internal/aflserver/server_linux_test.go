@@ -203,8 +203,12 @@ func TestTimeoutKillsDescendants(t *testing.T) {
 }
 
 func TestKill(t *testing.T) {
-	for _, flags := range [][]string{{"-DSHARED"}, {"-DSHARED", "-DPERSISTENT"}} {
-		p := newPlace(t, build(t, "afl-clang-fast", "target.c", flags...)).start()
+	for _, p := range []*place{
+		newPlace(t, build(t, "afl-clang-fast", "target.c", "-DSHARED")),
+		newPlace(t, build(t, "afl-clang-fast", "target.c", "-DSHARED", "-DPERSISTENT")),
+		turning(t),
+	} {
+		p.start()
 		p.Kill() // nothing is in flight
 		if got, _ := p.run("x", plenty); got != "exit 0" {
 			t.Fatalf("case: %s", got)

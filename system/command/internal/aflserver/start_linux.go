@@ -28,7 +28,7 @@ const (
 	firstMapSize = 1 << 23
 	maxMapSize   = 1 << 28
 	inputHeader  = 4 // the length of an input, before it
-	workSize     = 16
+	workSize     = 24
 )
 
 // Start starts the program up to its fork server. The error says why it cannot
@@ -77,6 +77,7 @@ func start(cfg *Config, mapSize int) (_ *Server, err error) {
 		if s.work, err = newSegment(workSize); err != nil {
 			return nil, err
 		}
+		s.give(asked)
 	}
 	if cfg.Features.Compares {
 		if s.comparisons, err = newSegment(comparisonsSize); err != nil {
@@ -102,6 +103,7 @@ func start(cfg *Config, mapSize int) (_ *Server, err error) {
 		return nil, errors.New("the fork server names no size for its edge map")
 	}
 	s.counts = s.edges.mem[:roundUp(t.mapSize)]
+	s.turns = s.work != nil && *s.turn() == ready
 	s.mapSize, s.sharedInput, s.took = t.mapSize, t.sharedInput, time.Since(began)
 	s.watch = forkline.NewWatchdog(s.onDeadline)
 	return s, nil
@@ -199,6 +201,7 @@ type Server struct {
 	last     int  // process of the last case
 	lastDied bool // we sent it a SIGKILL
 	waiting  bool // it waits for its next case
+	turns    bool // the program takes turns with us
 	cannot   bool // the program does not survive a warm-up
 	group    int  // process group of all cases
 	offered  int  // size of the edge map that the program is told of

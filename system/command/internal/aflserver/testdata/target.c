@@ -1,6 +1,7 @@
 /* Takes different edges for different inputs and ends as its input says: 'a'
  * aborts, 'h' hangs, 'f' leaves a process behind and hangs, a digit is the
- * exit status, 'l' loops 20 times over one edge, 's' spends processor time
+ * exit status, 'l' loops 20 times over one edge, 'k' kills
+ * its group and with it the server, 's' spends processor time
  * without end, 'i' ignores nothing and prints the limits. Compiled with
  * PERSISTENT for many cases a process, with SHARED for input from memory, with
  * DEFERRED for a fork server that starts late, with STEADY to do nothing. */
@@ -29,6 +30,7 @@ __attribute__((noinline)) static int run(const unsigned char *b, long n) {
 #endif
   if (b[0] == 'a') abort();
   if (b[0] == 'h') for (;;) pause();
+  if (b[0] == 'k') kill(0, SIGKILL);
   if (b[0] == 's') for (;;) sink++;
   if (b[0] == 'f') {
     if (!fork()) for (;;) pause();
