@@ -22,8 +22,11 @@ type problem struct {
 	// Covered says that an invariant of the document failed by it in the case,
 	// whose finding names the check.
 	Covered bool `json:"covered,omitempty"`
-	item    int
-	cases   int
+	// Declared says that the document declares what calls of the tool do, by this name or
+	// the model's.
+	Declared bool `json:"declared,omitempty"`
+	item     int
+	cases    int
 }
 
 // checkOn reports whether a built-in check is made.
@@ -49,6 +52,7 @@ func (t *trial) inspect() {
 		}
 		for _, p := range t.finds(k) {
 			q := problem{Check: k.ID, Subject: p.Subject, Reason: p.Reason}
+			q.Declared = slices.ContainsFunc(append(p.Asked, p.Subject), func(name string) bool { _, ok := c.cfg.Effects.Of(name); return ok })
 			if q.Covered = t.failed != nil && t.out.Verdict == campaign.VerdictFail && t.covers(k.ID, &p); q.Covered {
 				t.out.Severity = max(t.out.Severity, severities[k.Weight])
 				if !strings.Contains(t.note.reason, k.ID) {
@@ -173,6 +177,7 @@ func (s *state) keepNote(item int, n *note) {
 		}
 		s.found[i].cases++
 		s.found[i].Covered = s.found[i].Covered || p.Covered
+		s.found[i].Declared = s.found[i].Declared || p.Declared
 	}
 	if n.Ailing && s.items[item].phase == PhaseMutation {
 		if s.weakened == nil {
@@ -323,7 +328,7 @@ func (c *Campaign) advice(s *state) []string {
 	var names []string
 	for _, p := range s.found {
 		rests := p.Check == "repeated-effect" || p.Check == "false-success"
-		if _, declared := c.cfg.Effects.Of(p.Subject); rests && !declared && !slices.Contains(names, p.Subject) {
+		if rests && !p.Declared && !slices.Contains(names, p.Subject) {
 			names = append(names, p.Subject)
 		}
 	}

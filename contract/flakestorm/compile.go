@@ -223,8 +223,12 @@ func (b *builder) contract() {
 		scenarios = b.cfg.ChaosMatrix
 	}
 	at := diag.Diagnostic{Code: "flakestorm.vacuous", Pos: k.At.In(b.spec.Path), Path: k.Path}
-	if len(rows) == 0 {
-		b.fail(at, "the contract has no invariants: its matrix would be empty, which is no pass")
+	if len(rows) == 0 && !b.c.checksOn() {
+		b.fail(at, "the contract has no invariants, and the built-in checks are off: its matrix would be empty, which is no pass")
+	} else if len(rows) == 0 {
+		rows = []config.Invariant{{At: k.At, Path: k.Path, ID: "answers", Type: "completes", Severity: "medium", When: "always"}}
+		b.fail(diag.Diagnostic{Code: "flakestorm.empty", Level: diag.Warning, Pos: at.Pos, Path: at.Path, Hint: "output_not_empty needs no settings"},
+			"the contract has no invariants: that the agent answers, and the built-in checks, are all that its cells are judged by")
 	}
 	if len(scenarios) == 0 {
 		at.Hint = "a scenario without faults checks the agent as it is: chaos_matrix: [{name: no-chaos}]"

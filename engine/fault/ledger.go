@@ -35,6 +35,7 @@ type Ledger struct {
 	given   []bool // of the recorded responses
 	first   map[string]Reply
 	seen    map[string]bool   // tool calls by the identity that the LLM gave them
+	wanted  string            // the tool that the LLM's last answer asked for, if it is one
 	open    map[int]*openCall // without an answer, by their numbers
 	report  Report
 	dropped int
@@ -126,10 +127,13 @@ func (d *Decision) Find(modes ...Mode) *Strike {
 // spares reports whether a rule about effects is for every tool, and the call has none:
 // an agent that fails to look something up does not get as far as the effect.
 func (l *Ledger) spares(r *Rule, c *Call) bool {
-	if l.plan.Harmless == nil || r.MatchURL != "" || r.Tool != "" && r.Tool != "*" || !slices.Contains([]Mode{ReplyLost, Twice, Late, PartialWrite}, r.Mode) {
+	if l.plan.Harmless == nil || r.MatchURL != "" || !slices.Contains([]Mode{ReplyLost, Twice, Late, PartialWrite}, r.Mode) {
 		return false
 	}
 	name := c.Name()
+	if r.Tool != "" && r.Tool != "*" { // by the model's name it may look something up first
+		return !MatchName(r.Tool, c.Names) && l.plan.Harmless(c.Method, "")
+	}
 	return l.plan.Harmless(c.Method, name[strings.LastIndexAny(name, ".:")+1:])
 }
 
@@ -138,6 +142,9 @@ func (l *Ledger) Decide(c Call) *Decision {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.calls++
+	if c.Kind == ToolCall {
+		c.Wanted = l.wanted
+	}
 	d := &Decision{Number: l.calls, Call: c}
 	var due []Strike
 	for i := range l.rules {
@@ -237,7 +244,7 @@ func (l *Ledger) recorded(d *Decision) {
 		d.Refused = !find(func(r *Recorded) bool { return r.Asked == c.Asked }) && !find(func(*Recorded) bool { return true })
 		return
 	}
-	d.Refused = !slices.ContainsFunc(c.Names, func(name string) bool {
+	d.Refused = !slices.ContainsFunc(append(slices.Clone(c.Names), c.Wanted), func(name string) bool {
 		return find(func(r *Recorded) bool { return plainName(r.Tool) == plainName(name) })
 	})
 }
@@ -376,6 +383,20 @@ func (l *Ledger) Saw(calls ...SeenCall) {
 		}
 		keep(l, &l.report.ToolCalls, c)
 	}
+}
+
+// Wants keeps which tools an LLM's answer asks for.
+func (l *Ledger) Wants(tools []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.wanted = ""; len(tools) > 0 && !slices.ContainsFunc(tools, func(t string) bool { return t != tools[0] }) {
+		l.wanted = tools[0]
+	}
+}
+
+// NamesTools reports whether a rule or a recorded answer is for a tool by its name.
+func (p *Plan) NamesTools() bool {
+	return len(p.Recorded) > 0 || slices.ContainsFunc(p.Rules, func(r Rule) bool { return r.Tool != "" && r.Tool != "*" })
 }
 
 // Used adds the tokens that an LLM has counted.

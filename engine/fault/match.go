@@ -22,7 +22,7 @@ func (r *Rule) matches(c *Call) bool {
 	case r.Tool == "" || r.Tool == "*":
 		return true
 	}
-	return MatchName(r.Tool, c.Names)
+	return MatchName(r.Tool, c.Names) || c.Wanted != "" && MatchName(r.Tool, []string{c.Wanted})
 }
 
 // MatchName reports whether a glob covers one of a call's names. Case does not

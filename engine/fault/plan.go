@@ -94,6 +94,9 @@ type Call struct {
 	// Method of HTTP, "" if it says nothing of the call.
 	Method string
 	Asked  string // of a model, if replies of models are recorded
+	// Wanted is the tool that the call carries out, by the name that the model asked for
+	// it by: its last answer asked for no other; "" if it is not known.
+	Wanted string
 }
 
 // Name is the best name of the call, "" if it has none.

@@ -37,11 +37,14 @@ type Problem struct {
 	Text    string   // what of the reply it is about, "" if it is not about the reply or nothing of it in particular
 }
 
-// Find looks for the check's problems, at most one of each subject.
+// Find looks for the check's problems, at most one of each subject. A request that
+// carries out a call of a conversation is not a subject of its own.
 func (c *Check) Find(t Trace) []Problem {
 	var list []Problem
-	for _, p := range c.find(t) {
-		if !slices.ContainsFunc(list, func(q Problem) bool { return q.Subject == p.Subject }) {
+	all := c.find(t)
+	for _, p := range all {
+		known := func(q Problem) bool { return q.Subject != p.Subject && slices.Contains(p.Asked, q.Subject) }
+		if !slices.ContainsFunc(list, func(q Problem) bool { return q.Subject == p.Subject }) && !slices.ContainsFunc(all, known) {
 			list = append(list, p)
 		}
 	}

@@ -154,7 +154,7 @@ func falseSuccess(t Trace) []Problem {
 		if r.Kind != Reply || doubt.MatchString(r.Text) {
 			continue
 		}
-		last := make(map[string]*Event)
+		last := make(map[string]int) // call of each name
 		var order []string
 		var brought strings.Builder
 		word, succeeded := "", false
@@ -170,17 +170,22 @@ func falseSuccess(t Trace) []Problem {
 			if !ok {
 				continue
 			}
-			if last[e.Name] == nil {
+			if !slices.Contains(order, e.Name) {
 				order = append(order, e.Name)
 			}
-			last[e.Name], word = e, strings.ToLower(w)
+			last[e.Name], word = k, strings.ToLower(w)
 			succeeded = succeeded || !e.Failed()
 		}
 		if succeeded || word != "" && strings.Contains(brought.String(), word) {
 			continue // the claim may be about that
 		}
+		foreign := func(name string) bool { return t.ownClaim(r.Text, last[name]) == "" }
+		if own := slices.DeleteFunc(slices.Clone(order), foreign); len(own) > 0 {
+			order = own // the claim is in the words of these
+		}
 		for _, name := range order {
-			list = append(list, Problem{Subject: name, Reason: fmt.Sprintf("the reply claims success after every call of %s failed, the last with %s", name, last[name].failureText())})
+			e := &t.Events[last[name]]
+			list = append(list, Problem{Subject: name, Asked: names(t.wanted(last[name])), Reason: fmt.Sprintf("the reply claims success after every call of %s failed, the last with %s", name, e.failureText())})
 		}
 	}
 	return list
@@ -201,16 +206,23 @@ func (t *Trace) claimed(reply string, i int) (word string, ok bool) {
 	if m := claim.FindStringSubmatch(reply); m != nil && t.nothingSucceeded(e.Turn) {
 		return m[1], true
 	}
-	forms := successWords(append(names(t.wanted(i)), e.Name), e.Method)
+	word = t.ownClaim(reply, i)
+	return word, word != ""
+}
+
+// ownClaim is the participle in a reply by which it claims what the tool of a call is
+// named for.
+func (t *Trace) ownClaim(reply string, i int) string {
+	forms := successWords(append(names(t.wanted(i)), t.Events[i].Name), t.Events[i].Method)
 	p, err := regexp.Compile(`(?i)\b(?:has|have|was|were|is|are|been|i've|i|we|we've|successfully)\s+(?:now |just |also |already |been |have |successfully )*(` + forms + `)\b|\b(` + forms + `)\s*[.!]`)
 	if err != nil || forms == "" {
-		return "", false
+		return ""
 	}
 	m := p.FindStringSubmatch(reply)
 	if m == nil {
-		return "", false
+		return ""
 	}
-	return m[1] + m[2], true
+	return m[1] + m[2]
 }
 
 // nothingSucceeded reports whether every call of a turn failed.

@@ -15,6 +15,7 @@ type Health struct {
 	Turns    int    `json:"turns"` // that made such calls
 	How      string `json:"how"`   // the last failure
 	turn     int
+	asked    []string // what the model calls it
 }
 
 // declined are the statuses by which a server declines what it understood.
@@ -30,6 +31,11 @@ func HealthOf(t Trace) map[string]Health {
 			continue
 		}
 		h := all[e.Name]
+		for _, name := range names(t.wanted(i)) {
+			if !slices.Contains(h.asked, name) {
+				h.asked = append(h.asked, name)
+			}
+		}
 		if h.Calls++; h.Calls == 1 || h.turn != e.Turn {
 			h.turn = e.Turn
 			h.Turns++
@@ -51,6 +57,9 @@ func HealthOf(t Trace) map[string]Health {
 func (h Health) Unhealthy(name string) string {
 	if h.Calls == 0 || h.Failed < h.Calls || h.Rejected == h.Failed && h.Turns < 2 {
 		return ""
+	}
+	if len(h.asked) == 1 && normalizeName(h.asked[0]) != normalizeName(name) {
+		name = fmt.Sprintf("%s (asked for as %s)", name, h.asked[0])
 	}
 	return fmt.Sprintf("without any fault every call of %s fails: %s", name, h.How)
 }

@@ -79,6 +79,55 @@ func TestEffectFaults(t *testing.T) {
 	}
 }
 
+// A fault may name a tool as the model does: it strikes the request that follows an answer
+// which asks for no other, but for what looks something up before an effect.
+func TestFaultsByTheNameThatTheModelAskedFor(t *testing.T) {
+	for _, x := range []struct {
+		mode         fault.Mode
+		asked, calls string // tools that the model asks for; requests, ">" follows the struck one
+	}{
+		{fault.Error, "launch_drone", "GET/token>"},
+		{fault.ReplyLost, "launch_drone", "GET/token POST/start>"},
+		{fault.Error, "other", "POST/start"},
+		{fault.Error, "launch_drone other", "POST/start"},
+		{fault.Error, "launch_drone launch_drone", "POST/start>"},
+		{fault.Error, "", "POST/start"},
+		{fault.Error, "other", "POST/launch-drone>"},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/v1/chat/completions" {
+				return
+			}
+			var calls []string
+			for _, name := range strings.Fields(x.asked) {
+				calls = append(calls, fmt.Sprintf(`{"id":"c","type":"function","function":{"name":%q,"arguments":"{}"}}`, name))
+			}
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"choices":[{"message":{"role":"assistant","tool_calls":[%s]}}]}`, strings.Join(calls, ","))
+		}))
+		defer server.Close()
+		s := open(t, nil)
+		c := s.plan(fault.Plan{
+			Rules:    []fault.Rule{tool(x.mode, func(r *fault.Rule) { r.Tool, r.Times = "launch_drone", 1 })},
+			Harmless: func(method, _ string) bool { return method == http.MethodGet },
+		})
+		post(s.client(), server.URL+"/v1/chat/completions", "application/json", `{"model":"m","messages":[{"role":"user","content":"go"}]}`)
+		fired := int64(0)
+		for _, call := range strings.Fields(x.calls) {
+			method, path, _ := strings.Cut(strings.TrimSuffix(call, ">"), "/")
+			req, _ := http.NewRequest(method, server.URL+"/"+path, strings.NewReader(""))
+			read(s.client().Do(req))
+			if strings.HasSuffix(call, ">") {
+				fired = 1
+			}
+			if n := c.Report().Tallies[0].Fired; int64(n) != fired {
+				t.Errorf("%s of launch_drone, asked for %q: after %s it fired %d times, want %d", x.mode, x.asked, call, n, fired)
+			}
+		}
+		c.Close()
+	}
+}
+
 // linesOf are the lines that can be read, the last one perhaps a part.
 func linesOf(r io.Reader) iter.Seq[string] {
 	return func(yield func(string) bool) {

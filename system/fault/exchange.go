@@ -89,16 +89,6 @@ func (d *agentPort) exchange(w http.ResponseWriter, r *http.Request, u *url.URL,
 	}
 }
 
-// keyOf is what shows a server that a request is made again.
-func keyOf(h http.Header) string {
-	for _, name := range []string{"Idempotency-Key", "X-Idempotency-Key", "X-Request-Id", "Request-Id"} {
-		if v := h.Get(name); v != "" {
-			return v
-		}
-	}
-	return ""
-}
-
 // read reads the request as far as it must be known before it is sent on.
 func (x *exchange) read() error {
 	x.rest = io.TeeReader(x.r.Body, &x.request)
@@ -404,6 +394,7 @@ func (x *exchange) finish() {
 	e := &x.record
 	if x.model != nil {
 		x.ledger.Used(x.model.Usage(e.ContentType, x.response.kept))
+		x.learnWanted()
 	}
 	e.Took = time.Since(x.began)
 	e.Request, e.RequestSize = x.request.kept, x.request.size

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/thresh-dev/thresh/engine/agentcall"
 )
 
 // passes lets a tunnel through whose content this proxy does not speak, such as
@@ -108,3 +110,26 @@ type recordedHello struct {
 func (o *recordedHello) Read(b []byte) (int, error)  { return o.hello.Read(b) }
 func (o *recordedHello) Write(b []byte) (int, error) { return len(b), nil }
 func (o *recordedHello) Close() error                { return nil }
+
+// keyOf is what shows a server that a request is made again.
+func keyOf(h http.Header) string {
+	for _, name := range []string{"Idempotency-Key", "X-Idempotency-Key", "X-Request-Id", "Request-Id"} {
+		if v := h.Get(name); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// learnWanted keeps which tools the model asked for, if a fault or a recorded answer may
+// name them so.
+func (x *exchange) learnWanted() {
+	if !x.ledger.Plan().NamesTools() {
+		return
+	}
+	var tools []string
+	for _, c := range agentcall.AskedFor(x.record.ContentType, x.response.kept) {
+		tools = append(tools, c.Tool)
+	}
+	x.ledger.Wants(tools)
+}
