@@ -105,7 +105,11 @@ func (r *runner) snapshot(rates *rateMeter) Snapshot {
 	}
 	s.Rate = rates.add(time.Now(), r.live.executed.Load())
 	if left := s.Planned - s.Done; left > 0 && s.Rate > 0 {
-		s.ETA = time.Duration(float64(left) / s.Rate * float64(time.Second))
+		seconds := float64(left) / s.Rate
+		if !r.deadline.IsZero() { // which may come before all cases have been run
+			seconds = min(seconds, max(time.Until(r.deadline).Seconds(), 0))
+		}
+		s.ETA = time.Duration(seconds * float64(time.Second))
 	}
 	return s
 }
