@@ -277,7 +277,13 @@ func pathLen(s string) int {
 
 // asciiQuoteLen is the length of the quoted text that s begins with.
 func asciiQuoteLen(s string) int {
-	if len(s) < 2 || s[1] == ' ' {
+	if len(s) < 2 {
+		return 0
+	}
+	if s[1] == ' ' { // a quote only if something closes it: KeyError: ' '
+		if n := quoteLen(s, 1, s[:1]); s[n-1] == s[0] && n > 1 {
+			return n
+		}
 		return 0
 	}
 	if s[0] == '`' {
