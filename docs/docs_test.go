@@ -73,7 +73,7 @@ var binary = sync.OnceValues(func() (string, error) {
 	}
 	built = dir
 	bin := filepath.Join(dir, "thresh")
-	out, err := exec.Command("go", "build", "-buildvcs=false", "-o", bin, filepath.Join(root, "cmd", "thresh")).CombinedOutput()
+	out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-w", "-o", bin, filepath.Join(root, "cmd", "thresh")).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
 	}

@@ -26,7 +26,7 @@ var binary = sync.OnceValues(func() (string, error) {
 	}
 	built = dir
 	bin := filepath.Join(dir, "thresh")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", bin, "../../cmd/thresh").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-w", "-o", bin, "../../cmd/thresh").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building thresh: %w\n%s", err, out)
 	}
 	return bin, nil
