@@ -1,6 +1,7 @@
 package record
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -9,15 +10,17 @@ import (
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 )
 
-// stored is a completion that OpenAI has stored, with the messages that it
+// stored is a completion or a response that OpenAI has stored, with the messages that it
 // answers; exports have one a line. The API lists the messages of each by
-// themselves: one such has a role.
+// themselves: those of a completion have a role, the input items of a response a type.
 type stored struct {
-	ID       string  `json:"id"`
-	Role     string  `json:"role"`
-	Messages []any   `json:"messages"`
-	Input    []any   `json:"input"`
-	Created  float64 `json:"created"`
+	ID       string `json:"id"`
+	Role     string `json:"role"`
+	Type     string `json:"type"`
+	Messages []any  `json:"messages"`
+	Input    any    `json:"input"`
+	Output   any    `json:"output"`
+	Previous string `json:"previous_response_id"`
 	Choices  []struct {
 		Message map[string]any `json:"message"`
 	} `json:"choices"`
@@ -30,16 +33,52 @@ type stored struct {
 func (c *stored) allMessages() []map[string]any {
 	list := c.Messages
 	if list == nil {
-		list = c.Input
+		list, _ = c.Input.([]any)
+	}
+	if s, ok := c.Input.(string); ok {
+		list = []any{map[string]any{"role": "user", "content": s}}
 	}
 	if list == nil && c.Request != nil {
 		list = c.Request.Messages
 	}
-	out := messages(list)
+	output, _ := c.Output.([]any)
+	out := ofItems(append(slices.Clip(list), output...))
 	if len(c.Choices) > 0 && c.Choices[0].Message != nil {
 		out = append(out, c.Choices[0].Message)
 	}
 	return out
+}
+
+// ofItems are items of a response as messages of a completion; what a model thinks is none.
+func ofItems(list []any) (out []map[string]any) {
+	for _, m := range messages(list) {
+		switch m["type"] {
+		case nil, "message":
+			out = append(out, m)
+		case "function_call":
+			f := map[string]any{"name": m["name"], "arguments": m["arguments"]}
+			out = append(out, map[string]any{"role": "assistant", "tool_calls": []any{map[string]any{"id": m["call_id"], "function": f}}})
+		case "function_call_output":
+			out = append(out, map[string]any{"role": "tool", "tool_call_id": m["call_id"], "content": m["output"]})
+		}
+	}
+	return out
+}
+
+// inOrder are listed items from the first to the last: the API lists the last one first.
+func inOrder(items []any) []any {
+	called := make(map[any]bool)
+	for _, m := range messages(items) {
+		called[m["call_id"]] = called[m["call_id"]] || m["type"] == "function_call"
+		answered := m["type"] == "function_call_output" && !called[m["call_id"]]
+		if says := m["type"] == "message"; answered || says && m["role"] == "assistant" {
+			slices.Reverse(items)
+			break
+		} else if says && m["role"] == "user" {
+			break
+		}
+	}
+	return items
 }
 
 // completions reads stored completions. An agent that calls tools has one for
@@ -58,14 +97,24 @@ func completions(data []byte) ([]config.Session, error) {
 		}
 		return &from[i]
 	}
+	var items []any // of a response that is not known yet
+	open := ""      // the response before, if it has no input yet
+	hand := func(id string) {
+		if i := slices.IndexFunc(from, func(c stored) bool { return c.ID == id }); i >= 0 && len(items) > 0 {
+			from[i].Input, items = inOrder(items), nil
+		}
+	}
 	for _, raw := range list {
 		var c stored
-		if err := exact(raw, &c); err != nil {
+		var m map[string]any
+		if err := errors.Join(exact(raw, &c), exact(raw, &m)); err != nil {
 			return nil, fmt.Errorf("reading stored completions: %w", err)
 		}
+		if c.Type != "" {
+			items = append(items, m)
+			continue
+		}
 		if c.Role != "" {
-			var m map[string]any
-			_ = exact(raw, &m) // was read above
 			if m["content"] == nil {
 				m["content"] = m["content_parts"]
 			}
@@ -78,12 +127,31 @@ func completions(data []byte) ([]config.Session, error) {
 			c.Messages = into.Messages // listed before it
 		}
 		*into = c
+		if c.Output != nil {
+			if hand(open); c.Input == nil {
+				open = c.ID
+			}
+			if len(items) > 0 {
+				hand(c.ID)
+				open = ""
+			}
+		}
+	}
+	if hand(open); len(items) > 0 {
+		from = append(from, stored{Input: inOrder(items)})
 	}
 	var all [][]map[string]any
 	for i := range from {
 		said := from[i].allMessages()
-		if len(said) == 1 && len(from[i].Choices) > 0 {
-			return nil, fmt.Errorf("reading stored completions: %s has an answer without the messages that it answers: add to the file what the API lists at /chat/completions/%s/messages", from[i].ID, from[i].ID)
+		switch id := from[i].ID; {
+		case len(said) == 1 && len(from[i].Choices) > 0:
+			return nil, fmt.Errorf("reading stored completions: %s has an answer without the messages that it answers: add to the file what the API lists at /chat/completions/%s/messages", id, id)
+		case from[i].Output != nil && from[i].Input == nil:
+			return nil, fmt.Errorf("reading stored responses: %s has an answer without its input: add to the file what the API lists at /responses/%s/input_items", id, id)
+		}
+		before := slices.IndexFunc(from[:i], func(c stored) bool { return c.ID == from[i].Previous && c.ID != "" })
+		if before >= 0 && !sameMessages(said[:min(1, len(said))], all[before][:min(1, len(all[before]))]) {
+			said = append(slices.Clip(all[before]), said...)
 		}
 		all = append(all, said)
 	}

@@ -20,6 +20,13 @@ func TestExports(t *testing.T) {
 	call := `{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"orders","arguments":"{\"order\":\"4711\"}"}}]}`
 	result, said := `{"role":"tool","tool_call_id":"c","content":"{\"state\":\"shipped\"}"}`, `{"role":"assistant","content":"It is shipped.","refusal":null}`
 	more := `{"role":"user","content":"When?"}`
+	items := func(list ...string) string {
+		return `{"object":"list","data":[` + strings.Join(list, ",") + `],"has_more":false}` + "\n"
+	}
+	spoken := `{"id":"msg_0","type":"message","role":"user","content":[{"type":"input_text","text":"Where is 4711?"}]}`
+	asked := `{"id":"fc_1","type":"function_call","call_id":"call_1","name":"orders","arguments":"{\"order\":\"4711\"}","status":"completed"}`
+	output := `{"id":"fco_1","type":"function_call_output","call_id":"call_1","output":"{\"state\":\"shipped\"}"}`
+	answered := `{"id":"resp_1","object":"response","created_at":1772000000,"status":"completed","previous_response_id":null,"output":[{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"output_text","text":"It is shipped.","annotations":[]}]}]}`
 	for name, x := range map[string]struct{ text, want string }{
 		"a trace with its steps": {`{"id":"t1","name":"ask","timestamp":"2026-03-01T10:00:00Z","input":{"question":"Where is 4711?"},"output":"It is shipped.","observations":[` + tool + "," + model + `]}`,
 			`t1 langfuse "Where is 4711?" "It is shipped." "" orders 200 {"state":"shipped"}`},
@@ -49,6 +56,14 @@ func TestExports(t *testing.T) {
 			`t1 langfuse "Where is 4711?" "Shipped." ""`},
 		"an answer, and its messages by themselves": {`{"object":"list","data":[` + strings.Replace(chat("a-b", "", said), `"messages":[],`, "", 1) + `]}{"object":"list","data":[{"id":"a-b-0","role":"user","content":null,"content_parts":[{"type":"text","text":"Where is 4711?"}]}]}`,
 			`a-b openai "Where is 4711?" "It is shipped." ""`},
+		"a response, and its input items, the last one first": {answered + "\n" + items(output, asked, spoken), `resp_1 openai "Where is 4711?" "It is shipped." "" orders 200 {"state":"shipped"}`},
+		"input items first, in order":                         {items(spoken, `{"id":"rs_1","type":"reasoning","summary":[]}`, asked, output) + answered, `resp_1 openai "Where is 4711?" "It is shipped." "" orders 200 {"state":"shipped"}`},
+		"responses with their inputs, of which one goes on": {
+			`{"id":"resp_0","object":"response","input":"Where is 4711?","output":[` + asked + `]}` + "\n" +
+				`{"id":"resp_1","object":"response","previous_response_id":"resp_0","input":[` + output + `],"output":[{"id":"msg_2","type":"message","role":"assistant","content":[{"type":"output_text","text":"Shipped."}]}]}`,
+			`resp_1 openai "Where is 4711?" "Shipped." "" orders 200 {"state":"shipped"}`},
+		"two responses, each with its items": {answered + items(spoken, asked, output) + strings.Replace(answered, "resp_1", "resp_2", 1) + items(strings.Replace(spoken, "Where", "So where", 1)),
+			`resp_1 openai "Where is 4711?" "It is shipped." "" orders 200 {"state":"shipped"}` + "\n" + `resp_2 openai "So where is 4711?" "It is shipped." ""`},
 		"a tool that speaks of other exports": {`[{"id":"r","run_type":"chain","inputs":{"input":"Where is 4711?"},"outputs":{"output":"Here."},"parent_run_id":null},{"id":"k","run_type":"tool","name":"orders","parent_run_id":"r","outputs":{"observations":[4],"scopeSpans":1}}]`,
 			`r langsmith "Where is 4711?" "Here." "" orders 200 {"observations":[4],"scopeSpans":1}`},
 		"a replay file": {`{"id":"s","input":"Where is 4711?","tool_responses":[{"tool":"orders","response":{"observations":[4],"inputs":1}}]}`,
@@ -63,7 +78,7 @@ func TestExports(t *testing.T) {
 			t.Errorf("%s: %v\n%s\nwant\n%s", name, diags, strings.Join(got, "\n"), x.want)
 		}
 	}
-	for _, empty := range []string{`{"id":"t1","observations":[]}`, `{"messages":[]}`, tool, chat("a", "", said)} {
+	for _, empty := range []string{`{"id":"t1","observations":[]}`, `{"messages":[]}`, tool, chat("a", "", said), answered} {
 		if list, diags := record.Read("export.json", []byte(empty), config.Options{}); !diags.HasErrors() {
 			t.Errorf("%s: %+v", empty, list)
 		}

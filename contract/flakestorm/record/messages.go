@@ -20,7 +20,7 @@ func contentText(content any) string {
 		case string:
 			b.WriteString(q)
 		case map[string]any:
-			if kind := q["type"]; kind == nil || kind == "text" || kind == "input_text" {
+			if kind := q["type"]; kind == nil || kind == "text" || kind == "input_text" || kind == "output_text" {
 				b.WriteString(text(firstValue(q, "text", "content")))
 			}
 		}

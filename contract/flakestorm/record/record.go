@@ -62,7 +62,7 @@ func reader(data []byte) func([]byte) ([]config.Session, error) {
 			return langsmith
 		case any("observations", "traceId", "trace_id", "parentObservationId") || any("timestamp") && any("input"):
 			return langfuse
-		case any("messages", "choices", "role"):
+		case any("messages", "choices", "role", "call_id"), any("object") && any("output"):
 			return completions
 		}
 	}
