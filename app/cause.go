@@ -5,12 +5,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/crash"
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // explain adds the source lines that a finding speaks of, and names what it comes from.
@@ -82,7 +82,7 @@ var divisions = map[string]bool{"SIGFPE": true, "FPE": true, "undefined: divisio
 
 // statusAlone is a status without a reason, with which a service answers whatever
 // it failed in.
-var statusAlone = regexp.MustCompile(`(?i)(?:http|status)\W*(?:<n>|\d+)\W*(?:internal server error)?\W*$|^\W*internal server error\W*$`)
+var statusAlone = lazy.Pattern(`(?i)(?:http|status)\W*(?:<n>|\d+)\W*(?:internal server error)?\W*$|^\W*internal server error\W*$`)
 
 // lastWords is what a system reported of its failure, without what varies from one
 // case to the next; "": nothing.
@@ -94,7 +94,7 @@ func lastWords(report string) string {
 	// Words in quotes are those of an answer in JSON, not only those of an input.
 	bare := strings.NewReplacer(`"`, " ", "'", " ", "`", " ").Replace(report)
 	said := crash.Analyze(crash.Death{ExitCode: 1, Stderr: []byte(bare)}).Message
-	if statusAlone.MatchString(said) {
+	if statusAlone().MatchString(said) {
 		return ""
 	}
 	return said

@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // Document is a spec together with the contract it is of.
@@ -102,10 +103,7 @@ func formatHint(path string) string {
 }
 
 func (a *App) formats() string {
-	names := make([]string, len(a.Contracts))
-	for i, c := range a.Contracts {
-		names[i] = c.Name()
-	}
+	names := seq.Map(a.Contracts, func(c campaign.Contract) string { return c.Name() })
 	return "a known format (" + strings.Join(names, ", ") + ")"
 }
 

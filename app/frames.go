@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/assist"
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // How much of a file a frame shows around the line that matters, how long a file
@@ -27,16 +27,16 @@ const (
 
 var (
 	// The innermost call stands last in traces of Python, and first in others.
-	framePython = regexp.MustCompile(`File "([^"\n]+)", line (\d+)`)
+	framePython = lazy.Pattern(`File "([^"\n]+)", line (\d+)`)
 	// Node prints the line that threw again before the trace of the error itself.
-	frameAt = regexp.MustCompile(`(?m)^\s+at (?:.*[( ])?(?:file://)?([^\s"'()<>:]+\.[A-Za-z]{1,6}):(\d+)(?::\d+)?\)?$`)
+	frameAt = lazy.Pattern(`(?m)^\s+at (?:.*[( ])?(?:file://)?([^\s"'()<>:]+\.[A-Za-z]{1,6}):(\d+)(?::\d+)?\)?$`)
 	// Java names a file without its folders, which are those of the class.
-	frameJava  = regexp.MustCompile(`(?m)^\s+at (?:[\w.]*/)*((?:[a-z_]\w*\.)+)[A-Z][\w$]*\.[\w$<>]+\((\w+\.(?:java|kt|scala|groovy)):(\d+)\)$`)
-	frameOther = regexp.MustCompile(`([^\s"'()<>:]+\.[A-Za-z]{1,6}): ?(?:line )?(\d+)(?::\d+)?\b`)
+	frameJava  = lazy.Pattern(`(?m)^\s+at (?:[\w.]*/)*((?:[a-z_]\w*\.)+)[A-Z][\w$]*\.[\w$<>]+\((\w+\.(?:java|kt|scala|groovy)):(\d+)\)$`)
+	frameOther = lazy.Pattern(`([^\s"'()<>:]+\.[A-Za-z]{1,6}): ?(?:line )?(\d+)(?::\d+)?\b`)
 	// framePointer is a place in a document: $.functions.close.
-	framePointer = regexp.MustCompile(`^\$((?:\.[^.\s]+)+)$`)
+	framePointer = lazy.Pattern(`^\$((?:\.[^.\s]+)+)$`)
 	// frameItem is a key with the places of items below it: turns[1].
-	frameItem = regexp.MustCompile(`^(.*?)((?:\[\d+\])+)$`)
+	frameItem = lazy.Pattern(`^(.*?)((?:\[\d+\])+)$`)
 )
 
 // javaFolders are where builds of Java and its kin keep their packages.
@@ -77,13 +77,13 @@ func (r *framer) frames(source string, f *campaign.Finding) []campaign.Exhibit {
 			continue
 		}
 		text := t.Body[:min(len(t.Body), frameSearch)]
-		python := framePython.FindAllStringSubmatch(text, -1)
+		python := framePython().FindAllStringSubmatch(text, -1)
 		for k := range python {
 			if e := r.frameAt(source, python[len(python)-1-k]); e != nil {
 				return []campaign.Exhibit{*e}
 			}
 		}
-		for _, m := range frameJava.FindAllStringSubmatch(text, 64) {
+		for _, m := range frameJava().FindAllStringSubmatch(text, 64) {
 			file := strings.ReplaceAll(m[1], ".", "/") + m[2]
 			for _, folder := range javaFolders {
 				if e := r.frameAt(source, []string{"", folder + file, m[3]}); e != nil {
@@ -91,7 +91,7 @@ func (r *framer) frames(source string, f *campaign.Finding) []campaign.Exhibit {
 				}
 			}
 		}
-		for _, m := range slices.Concat(frameAt.FindAllStringSubmatch(text, 64), frameOther.FindAllStringSubmatch(text, 64)) {
+		for _, m := range slices.Concat(frameAt().FindAllStringSubmatch(text, 64), frameOther().FindAllStringSubmatch(text, 64)) {
 			if e := r.frameAt(source, m); e != nil {
 				return []campaign.Exhibit{*e}
 			}
@@ -188,7 +188,7 @@ func (r *framer) inDocument(source string, f *campaign.Finding) *campaign.Exhibi
 		if t == nil {
 			continue
 		}
-		if m := framePointer.FindStringSubmatch(strings.TrimSpace(t.Body)); m != nil {
+		if m := framePointer().FindStringSubmatch(strings.TrimSpace(t.Body)); m != nil {
 			if line := lineOf(text, strings.Split(m[1][1:], ".")); line > 0 {
 				return r.frame(source, text, line)
 			}
@@ -214,7 +214,7 @@ func lineOf(text []byte, keys []string) int {
 	n, line := &doc.Root, 0
 	for _, key := range keys {
 		var items []string
-		if m := frameItem.FindStringSubmatch(key); m != nil && n.Get(key) == nil {
+		if m := frameItem().FindStringSubmatch(key); m != nil && n.Get(key) == nil {
 			key, items = m[1], strings.Split(strings.Trim(m[2], "[]"), "][")
 		}
 		var next *doctree.Node

@@ -6,12 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/lazy"
 	"github.com/thresh-dev/thresh/report"
 )
 
@@ -30,7 +30,7 @@ var (
 		{Name: "schema", Type: doctree.Word("thresh.known.v1"), Need: true, Doc: "thresh.known.v1"},
 		{Name: "findings", Type: doctree.List(doctree.Object(knownFinding)).Must(), Need: true, Doc: "the findings"},
 	}}
-	findingID = regexp.MustCompile(`^F-[0-9a-f]{10}$`)
+	findingID = lazy.Pattern(`^F-[0-9a-f]{10}$`)
 )
 
 // readKnown reads the list in a file.
@@ -52,7 +52,7 @@ func readKnown(file string, text []byte) (map[string]report.Known, error) {
 			k.Until = cmp.Or(day.Raw, day.Text) // YAML has its own kind for days
 		}
 		id := s.Text("id")
-		if id != "" && !findingID.MatchString(id) {
+		if id != "" && !findingID().MatchString(id) {
 			d.Fail(s.PosOf("id"), "value", s.At("id"), "must be a finding's id, such as F-3fa9c1d2e0")
 		}
 		if _, err := time.Parse(time.DateOnly, k.Until); err != nil && s.Given("until") {

@@ -10,6 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/secret"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // redacted is a campaign whose secrets stay within: what it gives to others has
@@ -86,10 +87,7 @@ func (v redacted) data(b []byte) []byte {
 }
 
 func (v redacted) texts(list []string) []string {
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[i] = v.r.String(s)
-	}
+	out := seq.Map(list, v.r.String)
 	if list == nil {
 		return nil
 	}
@@ -253,10 +251,7 @@ func (x redactedBatcher) Batch() (aim time.Duration, most int64) { return x.b.Ba
 
 // ExecuteBatch implements [campaign.Batcher].
 func (x redactedBatcher) ExecuteBatch(ctx context.Context, s any, cases []campaign.Case, each func(campaign.Case, campaign.Outcome) error) (time.Duration, error) {
-	given := make([]campaign.Case, len(cases))
-	for i, c := range cases {
-		given[i] = x.v.given(c)
-	}
+	given := seq.Map(cases, x.v.given)
 	busy, err := x.b.ExecuteBatch(ctx, s, given, func(c campaign.Case, o campaign.Outcome) error { return each(c, x.v.outcome(o)) })
 	return busy, x.v.error(err)
 }

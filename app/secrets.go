@@ -16,6 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/secret"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // secretVariable is what the variables are called that give the values of a stored
@@ -208,10 +209,7 @@ func compileSealed(ctx context.Context, d *Document, set campaign.Settings, c cr
 		return camps, kept, problems, nil
 	}
 	redact(r, problems)
-	ids := make([]campaign.Identity, len(camps))
-	for i, x := range camps {
-		ids[i] = x.Identity()
-	}
+	ids := seq.Map(camps, func(x campaign.Any) campaign.Identity { return x.Identity() })
 	if k.literal && !set.Check {
 		ids = sealedIdentities(ctx, *d, kept, set, read, c, ids)
 	}

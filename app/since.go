@@ -68,8 +68,10 @@ func (a *App) Since(st *Store, rec campaign.Record, base *Baseline) (since *repo
 		return since, &c, nil
 	}
 	id, why, err := st.Previous(rec.RunID)
-	if err != nil || id == "" {
-		since.Why = why
+	if since.Why = why; why != "" {
+		since.Nearest, since.Anyway = id, ShellLine(verbAt(st.Dir(), "compare", id, rec.RunID))
+	}
+	if err != nil || id == "" || why != "" {
 		return since, nil, err
 	}
 	changed, err := st.Against(id, rec)

@@ -14,19 +14,19 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/app/draft"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/lazy"
 	"github.com/thresh-dev/thresh/system/program"
 	"github.com/thresh-dev/thresh/system/python"
 )
 
 // defined is what a Python module defines at its top that can be called or holds
 // something that can.
-var defined = regexp.MustCompile(`(?m)^(?:(?:async )?def|class) ([A-Za-z]\w*)|^([a-z]\w*)(?: *:[^=\n]+)? *= *\S`)
+var defined = lazy.Pattern(`(?m)^(?:(?:async )?def|class) ([A-Za-z]\w*)|^([a-z]\w*)(?: *:[^=\n]+)? *= *\S`)
 
 // couldBe is the error for a Python file without the name of what is the agent.
 func couldBe(file string) error {
@@ -44,7 +44,7 @@ func couldBe(file string) error {
 
 // definedIn are the first names of a module that could be the agent.
 func definedIn(text []byte) (names []string) {
-	for _, m := range defined.FindAllSubmatch(text, 8) {
+	for _, m := range defined().FindAllSubmatch(text, 8) {
 		names = append(names, string(m[1])+string(m[2]))
 	}
 	return names

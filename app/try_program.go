@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +18,8 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/bytemut"
 	"github.com/thresh-dev/thresh/engine/crash"
+	"github.com/thresh-dev/thresh/engine/lazy"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/port/process"
 	"github.com/thresh-dev/thresh/system/command"
 )
@@ -76,13 +77,13 @@ func (a *App) lookAtProgram(ctx context.Context, t *Try, thing *draft.Thing, fol
 	return f, err
 }
 
-var pythonName = regexp.MustCompile(`^python[0-9.]*$`)
+var pythonName = lazy.Pattern(`^python[0-9.]*$`)
 
 // realPython replaces an interpreter that stands for another one, as the shims of
 // version managers do: they read the user's environment, which a case has not,
 // and take longer than what they start.
 func realPython(ctx context.Context, words []string) error {
-	if !pythonName.MatchString(filepath.Base(words[0])) {
+	if !pythonName().MatchString(filepath.Base(words[0])) {
 		return nil
 	}
 	limited, cancel := context.WithTimeout(ctx, lookTimeout)
@@ -106,10 +107,7 @@ func openRunner(ctx context.Context, words []string) (process.Runner, error) {
 	stdin := !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, draft.Mark) })
 	plan := process.Plan{
 		Command: func(p process.Paths) process.Command {
-			argv := make([]string, len(words))
-			for i, w := range words {
-				argv[i] = strings.ReplaceAll(w, draft.Mark, p.InputPath)
-			}
+			argv := seq.Map(words, func(w string) string { return strings.ReplaceAll(w, draft.Mark, p.InputPath) })
 			return process.Command{Path: argv[0], Argv: argv}
 		},
 		Input: "input/original.bin", OutDir: "out", Stdin: stdin, Timeout: lookTimeout,

@@ -57,7 +57,7 @@ func packagesOf(t *testing.T) map[string]string {
 func TestArchitectureNamesEveryPackage(t *testing.T) {
 	list := packagesOf(t)
 	var b strings.Builder
-	b.WriteString("| package | what it says of itself |\n|---|---|\n")
+	b.WriteString("| package | what it is for |\n|---|---|\n")
 	dirs := make([]string, 0, len(list))
 	for dir := range list {
 		dirs = append(dirs, dir)

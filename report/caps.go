@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // Caps on what the reports for people draw of one exhibit. What is cut is
@@ -76,12 +77,7 @@ func elided(s campaign.Segment) (text string, gone int, rest string) {
 // downsample is a line's drawable points, at most pointCap of them: of each stretch
 // the lowest and the highest are kept, so that no peak is lost.
 func downsample(points [][2]float64) [][2]float64 {
-	var ps [][2]float64
-	for _, p := range points {
-		if finite(p[0]) == p[0] && finite(p[1]) == p[1] {
-			ps = append(ps, p)
-		}
-	}
+	ps := seq.Filter(points, func(p [2]float64) bool { return finite(p[0]) == p[0] && finite(p[1]) == p[1] })
 	if len(ps) <= pointCap {
 		return ps
 	}

@@ -35,7 +35,11 @@ func writeMarkdown(w io.Writer, rec campaign.Record, opt Options) error {
 		line("")
 	}
 	if since != nil {
-		line("%s", strings.ToUpper(since.Sentence()[:1])+md(since.Sentence()[1:])+".")
+		text := strings.ToUpper(since.Sentence()[:1]) + md(since.Sentence()[1:]) + "."
+		if since.Anyway != "" {
+			text += " Compare anyway: " + code(since.Anyway)
+		}
+		line("%s", text)
 		line("")
 	}
 	if len(fs) > 0 {
@@ -45,10 +49,12 @@ func writeMarkdown(w io.Writer, rec campaign.Record, opt Options) error {
 	for _, group := range groups[:min(len(groups), commentFindings)] {
 		f := group[0]
 		mark := f.Severity.String()
-		if m := since.mark(f); m == "new" {
-			mark = "**new** " + mark
-		} else if k := since.accepted(f); k != nil {
+		if k := since.accepted(f); k != nil {
 			mark += ", " + md(head(k.words(), 160))
+		} else if m := since.mark(f); m == "new" {
+			mark = "**new** " + mark
+		} else if m != "" {
+			mark += ", " + m
 		}
 		if f.Flaky {
 			mark += ", flaky"
@@ -62,8 +68,8 @@ func writeMarkdown(w io.Writer, rec campaign.Record, opt Options) error {
 			title += fmt.Sprintf("; 1 cause, %s: also", plural(n, "finding"))
 			for _, x := range group[1:min(n, 1+commentAlso)] {
 				title += " " + code(x.ID)
-				if since.accepted(x) != nil {
-					title += " (known)"
+				if m := since.mark(x); m != "" && m != since.mark(f) {
+					title += " (" + m + ")"
 				}
 			}
 			if n > 1+commentAlso {

@@ -1,7 +1,7 @@
-// Package report turns one [campaign.Record] into what people and machines
-// read: text for a terminal, JSON, JUnit XML, SARIF, TAP and a single HTML
-// file. Every report is a projection: it says nothing that the record does not
-// hold, and equal records give equal bytes.
+// Package report turns one [campaign.Record] into text for a terminal, Markdown
+// and HTML for people, and JSON, JUnit XML, SARIF, TAP and their like for
+// programs. Every report is a projection: it says nothing that the record does
+// not hold, and equal records give equal bytes.
 //
 // What a report must say comes from the record and its closed set of exhibits,
 // never from a contract: a contract that wants something shown returns an

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // findingBody writes a finding's evidence and its smallest reproducer.
@@ -119,11 +120,7 @@ func (s *screen) table(t *campaign.Table) {
 }
 
 func visibleAll(words []string) []string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = brief(w)
-	}
-	return out
+	return seq.Map(words, brief)
 }
 
 func (s *screen) matrix(m *campaign.Matrix) {

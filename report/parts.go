@@ -110,21 +110,24 @@ func isWord(c byte) bool {
 
 // RunView is a run as pages draw it, but for its findings.
 type RunView struct {
-	Rec       *campaign.Record
-	Env       *campaign.Environment
-	Verdict   string // class: "pass", "fail", "error", or "running" as a page says of a live run
-	Headline  string
-	Since     string // what changed since the previous comparable run
-	Stopped   string // why the run is not complete; "" if it is
-	Command   string
-	Source    string // commit and branch
-	CI        string // address of the job; "" for none
-	Tiles     []tile
-	Progress  []*seriesView
-	Campaigns []campaignView
-	Scored    bool // a campaign has a score
-	Shows     bool // a campaign has exhibits
-	Facts     []fact
+	Rec      *campaign.Record
+	Env      *campaign.Environment
+	Verdict  string // class: "pass", "fail", "error", or "running" as a page says of a live run
+	Headline string
+	Since    string // what changed since the previous comparable run
+	Anyway   string // the command that compares with one that is not comparable
+	// AnywayLink leads to that comparison; "" where the command is shown.
+	AnywayLink string
+	Stopped    string // why the run is not complete; "" if it is
+	Command    string
+	Source     string // commit and branch
+	CI         string // address of the job; "" for none
+	Tiles      []tile
+	Progress   []*seriesView
+	Campaigns  []campaignView
+	Scored     bool // a campaign has a score
+	Shows      bool // a campaign has exhibits
+	Facts      []fact
 }
 
 // tile is a figure; Key names it to scripts that keep it up to date.
@@ -153,7 +156,7 @@ type FindingView struct {
 	Count     string
 	Where     string
 	Flaky     string
-	Mark      string // new or known, where it was compared with an earlier run; first: there is none; or unconfirmed
+	Mark      string // what pageMark says, or unconfirmed
 	Minimal   string
 	Shown     string // re-runs
 	Command   string
@@ -196,7 +199,7 @@ func runViewOf(rec *campaign.Record, findings, causes int, opt Options, d *drawe
 		Progress: progressCharts(env), Source: sourceOf(rec), CI: originOf(rec).CI,
 	}
 	if opt.Since != nil {
-		v.Since = opt.Since.Sentence()
+		v.Since, v.Anyway = opt.Since.Sentence(), opt.Since.Anyway
 	}
 	switch rec.Verdict {
 	case "pass", "fail", "running":

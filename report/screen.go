@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // screen collects lines for a terminal. Untrusted text must have gone through
@@ -176,10 +177,7 @@ func dropEmptyColumns(columns []string, rows [][]string, numeric []bool) ([]stri
 		}
 		return out
 	}
-	shown := make([][]string, len(rows))
-	for k, r := range rows {
-		shown[k] = pick(r)
-	}
+	shown := seq.Map(rows, pick)
 	var right []bool
 	for _, i := range keep {
 		right = append(right, i < len(numeric) && numeric[i])

@@ -12,13 +12,16 @@ import (
 // Since is what changed since an earlier run, or why that cannot be said. nil
 // says nothing.
 type Since struct {
-	Run   string             // or file that is compared with; "": there is none
-	Why   string             // why there is none
-	New   map[string]bool    // ids of findings that it had not
-	Fixed []campaign.Finding // that it had, and whose cases were run again
-	Still int                // findings that both have
+	Run string // or file that is compared with; "": there is none
+	Why string // why there is none
+	// Nearest is the run that is not comparable because of that, and Anyway the
+	// command that compares with it all the same.
+	Nearest, Anyway string
+	New             map[string]bool    // ids of findings that it had not
+	Fixed           []campaign.Finding // that it had, and whose cases were run again
+	Still           int                // findings that both have, known ones aside
 	// Known are findings that a file beside their document accepts, by id; none of
-	// them is new.
+	// them is new or still failing.
 	Known map[string]Known
 	// Changed says of scores and cells what chance does not explain.
 	Changed []string
@@ -36,10 +39,14 @@ type Scores struct {
 // Known is what the file says of a finding that it accepts.
 type Known struct{ Owner, Note, Until, File string }
 
-// Accept takes findings that are known to their owners out of what is new.
+// Accept takes findings that are known to their owners out of what is new or
+// still failing.
 func (s *Since) Accept(known map[string]Known) {
 	s.Known = known
 	for id := range known {
+		if s.Run != "" && !s.New[id] {
+			s.Still--
+		}
 		delete(s.New, id)
 	}
 }
@@ -53,19 +60,19 @@ func (s *Since) Sentence() string {
 	case s.Why == "":
 		text = "nothing to compare with, because this is the first run of its documents"
 	}
+	switch n := len(s.Known); n {
+	case 0:
+	case 1:
+		text += ", 1 known to its owner"
+	default:
+		text += fmt.Sprintf(", %d known to their owners", n)
+	}
 	for i, x := range s.Scores {
 		if i == sinceScores {
 			text += fmt.Sprintf("; %s more", plural(len(s.Scores)-i, "score"))
 			break
 		}
 		text += "; score " + strings.TrimPrefix(fmt.Sprintf("of %s %s -> %s", visible(x.Campaign), Score(x.Before), Score(x.After)), "of  ")
-	}
-	switch n := len(s.Known); n {
-	case 0:
-	case 1:
-		text += "; 1 known to its owner"
-	default:
-		text += fmt.Sprintf("; %d known to their owners", n)
 	}
 	return text
 }
@@ -98,26 +105,29 @@ func (s *Since) Rank(id string) int {
 	return 0
 }
 
-// mark is "new", "known", or "" where nothing is known of earlier runs.
+// mark is "new", "still failing", "known" for what its owners accept, or "" where
+// nothing is to be said.
 func (s *Since) mark(f *campaign.Finding) string {
 	switch {
 	case s.Rank(f.ID) < 0:
 		return "new"
-	case s != nil && s.Run != "", s.Rank(f.ID) > 0:
+	case s.Rank(f.ID) > 0:
 		return "known"
+	case s != nil && s.Run != "":
+		return "still failing"
 	}
 	return ""
 }
 
-// pageMark is the mark on pages, which also says why a finding is neither new nor known.
+// pageMark is the mark on pages, which also says why a finding has none.
 func (s *Since) pageMark(f *campaign.Finding) string {
 	if m := s.mark(f); m != "" || s == nil {
 		return m
 	}
 	if s.Why == "" {
-		return "first"
+		return "first run"
 	}
-	return "uncompared"
+	return "not compared"
 }
 
 // accepted is what the owners of a finding say of it; nil: nothing.
@@ -150,6 +160,9 @@ func (s *screen) since(x *Since) {
 	}
 	for _, l := range wrap(x.Sentence(), s.width) {
 		s.line(0, l)
+	}
+	if x.Anyway != "" {
+		s.line(2, "compare anyway: "+visible(x.Anyway))
 	}
 }
 

@@ -89,11 +89,20 @@ func TestMarksWithinACause(t *testing.T) {
 	if err := writeMarkdown(&comment, rec, Options{Since: since}); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := text.String(), "NOTE F-2  it fell · known\nNOTE F-3  it fell · known\n"; !strings.Contains(got, want) {
+	if got, want := text.String(), "NOTE F-2  it fell · still failing\nNOTE F-3  it fell · known\n"; !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
-	if got, want := comment.String(), "also `F-2` `F-3` (known)"; !strings.Contains(got, want) {
+	if got, want := comment.String(), "also `F-2` (still failing) `F-3` (known)"; !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
+	}
+}
+
+// What its owners accept is neither new nor still failing.
+func TestAcceptedCountApart(t *testing.T) {
+	since := &Since{Run: "r0", New: map[string]bool{"F-1": true, "F-2": true}, Still: 2}
+	since.Accept(map[string]Known{"F-2": {Owner: "ann"}, "F-3": {Owner: "bob"}})
+	if got, want := since.Sentence(), "since r0: 1 new, 0 fixed, 1 still failing, 2 known to their owners"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
@@ -125,7 +134,8 @@ func TestPathsBreak(t *testing.T) {
 func TestPageMark(t *testing.T) {
 	f := &campaign.Finding{ID: "F-1111111111"}
 	for want, s := range map[string]*Since{
-		"": nil, "first": {}, "uncompared": {Why: "the run before had other options"}, "known": {Run: "r1"}, "new": {Run: "r1", New: map[string]bool{f.ID: true}},
+		"": nil, "first run": {}, "not compared": {Why: "the run before had other options"}, "still failing": {Run: "r1"},
+		"known": {Run: "r1", Known: map[string]Known{f.ID: {Owner: "ann"}}}, "new": {Run: "r1", New: map[string]bool{f.ID: true}},
 	} {
 		if got := s.pageMark(f); got != want {
 			t.Errorf("%+v: %q, want %q", s, got, want)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // textFindings is how many causes the text report gives a block each, and
@@ -175,7 +176,7 @@ func (s *screen) findingHead(f *campaign.Finding, since *Since) {
 	s.findingTitle(f, "")
 	var figures []string
 	if m := since.mark(f); m != "" {
-		figures = append(figures, s.paint(map[string]string{"new": red, "known": cyan}[m], m))
+		figures = append(figures, s.paint(map[string]string{"new": red, "still failing": yellow, "known": cyan}[m], m))
 	}
 	figures = append(figures, []string{visible(f.Contract + " " + f.Campaign), visible(f.Kind), plural(f.Cases, "case"), "first is case " + count(f.First)}...)
 	if l := flakyLabel(f); l != "" {
@@ -296,10 +297,7 @@ func (s *screen) campaigns(rec *campaign.Record) {
 	}
 	s.grid(0, columns, rows, numeric)
 	for _, c := range rec.Campaigns {
-		var figures []string
-		for _, f := range c.Figures {
-			figures = append(figures, count(f.Value)+" "+visible(f.Name))
-		}
+		figures := seq.Map(c.Figures, func(f campaign.Figure) string { return count(f.Value) + " " + visible(f.Name) })
 		if len(figures) > 0 {
 			s.figures(0, append([]string{visible(c.Name)}, figures...))
 		}

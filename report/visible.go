@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // piece is a run of text that a screen shows as it stands, or one escaped
@@ -153,11 +155,7 @@ func Shell(argv []string) string { return shellQuote(argv) }
 // shellQuote is argv as a line that can be pasted into a POSIX shell. What
 // cannot be seen is written in $'…' form, so that the line shows what it runs.
 func shellQuote(argv []string) string {
-	quoted := make([]string, len(argv))
-	for i, a := range argv {
-		quoted[i] = shellWord(a)
-	}
-	return strings.Join(quoted, " ")
+	return strings.Join(seq.Map(argv, shellWord), " ")
 }
 
 const shellSafe = "%+,-./:=@_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -103,8 +103,8 @@ func (k *entry) asFar(run *entry) bool {
 
 // Previous is the newest earlier run that a run can be compared with: it asked
 // the same (documents, seed, number of cases, options) and ended.
-// Without one, why says what keeps the nearest one from being it; it is "" if
-// no earlier run has a campaign or document of the run.
+// Without one it is the nearest run, and why says what keeps it from being
+// comparable; both are "" if no earlier run has a campaign or document of the run.
 func (s *Store) Previous(runID string) (id, why string, err error) {
 	runs, at, err := s.at(runID)
 	if err != nil {
@@ -119,15 +119,64 @@ func (s *Store) Previous(runID string) (id, why string, err error) {
 			return k.RunID, "", nil
 		}
 		if why == "" {
-			why = fmt.Sprintf("run %s did not complete", k.RunID)
+			id, why = k.RunID, fmt.Sprintf("run %s did not complete", k.RunID)
 		}
 	}
 	for _, k := range runs[at+1:] {
-		if why == "" {
-			why = k.incomparable(run)
+		if why != "" {
+			break
+		}
+		if why = k.incomparable(run, s.settingsApart); why != "" {
+			id = k.RunID
 		}
 	}
-	return "", why, nil
+	return id, why, nil
+}
+
+// settingsApart says in flags what an earlier run was asked for otherwise than a later one.
+func (s *Store) settingsApart(earlier, later string) string {
+	var flags [2]map[string]string
+	for i, id := range [...]string{earlier, later} {
+		m, err := s.manifestOf(id)
+		if err != nil {
+			return "another seed, number of cases, system or other options"
+		}
+		flags[i] = flagsOf(m.Settings)
+	}
+	var list []string
+	for name, value := range flags[0] {
+		if now, given := flags[1][name]; !given || now != value {
+			list = append(list, strings.TrimSpace("--"+name+" "+diag.Cut(value, 60)))
+		}
+	}
+	for name := range flags[1] {
+		if _, given := flags[0][name]; !given {
+			list = append(list, "no --"+name)
+		}
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}
+
+// flagsOf are the flags that settings came from, with their values.
+func flagsOf(raw json.RawMessage) map[string]string {
+	var set map[string]json.RawMessage
+	var options map[string][]string
+	if json.Unmarshal(raw, &set) != nil || set["options"] != nil && json.Unmarshal(set["options"], &options) != nil {
+		return nil
+	}
+	flags := make(map[string]string)
+	for name, value := range set {
+		if name != "options" && name != "strict" {
+			flags[name] = string(value)
+		}
+	}
+	for name, values := range options {
+		if flags[name] = strings.Join(values, " "); flags[name] == "true" {
+			flags[name] = ""
+		}
+	}
+	return flags
 }
 
 // at is the list of runs and where in it one is, named in full.
@@ -144,8 +193,8 @@ func (s *Store) at(runID string) ([]*entry, int, error) {
 }
 
 // incomparable is why a run cannot be compared with a later one though they look
-// alike; "" if they do not.
-func (k *entry) incomparable(run *entry) string {
+// alike; "" if they do not. apart says how their settings differ.
+func (k *entry) incomparable(run *entry, apart func(earlier, later string) string) string {
 	for i := range run.Each {
 		c := &run.Each[i]
 		for j := range k.Each {
@@ -159,7 +208,7 @@ func (k *entry) incomparable(run *entry) string {
 			case c.Document != d.Document || c.Name != d.Name:
 				return fmt.Sprintf("%s has changed since run %s", c.Source, k.RunID)
 			case c.Settings != d.Settings:
-				return fmt.Sprintf("run %s had another seed, number of cases, system or other options", k.RunID)
+				return fmt.Sprintf("run %s had %s", k.RunID, apart(k.RunID, run.RunID))
 			}
 			return fmt.Sprintf("files that %s names have changed since run %s", c.Source, k.RunID)
 		}

@@ -1,6 +1,6 @@
 // Package store keeps runs on disk, so that nothing is lost when a process is
-// killed, a disk is full or a file is torn, and so that every report can be
-// made again later.
+// killed, a disk is full or a file is torn, and every report can be made again
+// later.
 //
 // A store is a folder:
 //

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/store/lock"
 )
 
@@ -77,10 +78,7 @@ func (s *Store) runList() ([]*entry, error) {
 // runNames is the names of the runs that can be read, newest first.
 func (s *Store) runNames() ([]string, error) {
 	runs, err := s.runList()
-	names := make([]string, len(runs))
-	for i, r := range runs {
-		names[i] = r.RunID
-	}
+	names := seq.Map(runs, func(r *entry) string { return r.RunID })
 	return names, err
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/store/lock"
 )
 
@@ -91,12 +92,7 @@ func (s *Store) resolveRun(ref string) (string, error) {
 	if slices.Contains(ids, ref) {
 		return ref, nil
 	}
-	var match []string
-	for _, id := range ids {
-		if ref != "" && strings.HasPrefix(id, ref) {
-			match = append(match, id)
-		}
-	}
+	match := seq.Filter(ids, func(id string) bool { return ref != "" && strings.HasPrefix(id, ref) })
 	switch len(match) {
 	case 0:
 		return "", s.noSuchRun(ref)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // AgentFacts is what is known of an agent.
@@ -165,9 +166,5 @@ func opening(text string) string {
 }
 
 func inQuotes(list []string) string {
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[i] = strconv.Quote(s)
-	}
-	return strings.Join(out, ", ")
+	return strings.Join(seq.Map(list, strconv.Quote), ", ")
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 func (m *modelling) line(format string, args ...any) { fmt.Fprintf(&m.b, format+"\n", args...) }
@@ -82,11 +83,7 @@ func (s *Slot) kind() string {
 	case "bool":
 		return "bool"
 	case "text":
-		list := make([]string, len(s.Values))
-		for i, v := range s.Values {
-			list[i] = strconv.Quote(v)
-		}
-		return "string(" + strings.Join(list, ", ") + ")"
+		return "string(" + strings.Join(seq.Map(s.Values, strconv.Quote), ", ") + ")"
 	}
 	return fmt.Sprintf("int(%d, %d)", s.Min, s.Max)
 }

@@ -5,12 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/lazy"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/port/dut"
 	"github.com/thresh-dev/thresh/port/sut"
 )
@@ -56,7 +57,7 @@ func (x *Export) Bind() dut.Binding {
 func (x *Export) param(i int) string { return fmt.Sprintf("%s_%d", x.Name, i+1) }
 
 // plumbing are functions that a toolchain exports for the caller's glue.
-var plumbing = regexp.MustCompile(`^_|^(c|m|re|de)?alloc|^free|^cabi_|^asyncify_|^stack(Save|Restore|Alloc)$|_free$|_dealloc$`)
+var plumbing = lazy.Pattern(`^_|^(c|m|re|de)?alloc|^free|^cabi_|^asyncify_|^stack(Save|Restore|Alloc)$|_free$|_dealloc$`)
 
 // Exports says which functions of a module are called, and how: where it has an
 // allocator, two i32 in a row are a text by address and length if text says so
@@ -66,7 +67,7 @@ func Exports(list []dut.Export, text func(x *dut.Export, at int) bool) (calls []
 	texts := dut.HasAllocator(list)
 	takes := 0
 	for _, x := range list {
-		if x.Kind != dut.Func || plumbing.MatchString(x.Name) {
+		if x.Kind != dut.Func || plumbing().MatchString(x.Name) {
 			continue
 		}
 		types := slices.Concat(x.Sig.Params, x.Sig.Results)
@@ -197,10 +198,7 @@ func DraftModule(f *ModuleFacts) *Draft {
 	}
 	d.ask(`"protocols"`, "what must be called before what?")
 	d.ask(`"properties"`, "what must hold? With entities, effects and properties the module is compared with the model: thresh init fresnelfir shows how.")
-	questions := make([]string, len(d.Questions))
-	for i, q := range d.Questions {
-		questions[i] = q.Ask
-	}
+	questions := seq.Map(d.Questions, func(q Question) string { return q.Ask })
 	signal := func(key string, words ...string) (list []object) {
 		for _, w := range words {
 			list = append(list, object{key: w})
@@ -228,12 +226,12 @@ func DraftModule(f *ModuleFacts) *Draft {
 		panic("draft: a model has no JSON: " + err.Error())
 	}
 	// Lists of numbers stand on one line.
-	data := numbers.ReplaceAllFunc(b.Bytes(), func(list []byte) []byte { return bytes.Join(bytes.Fields(list), []byte(" ")) })
+	data := numbers().ReplaceAllFunc(b.Bytes(), func(list []byte) []byte { return bytes.Join(bytes.Fields(list), []byte(" ")) })
 	d.Files = []campaign.File{{Name: d.Document, Data: data}}
 	return d
 }
 
-var numbers = regexp.MustCompile(`\[\s+-?\d[-\d,\s]*\]`)
+var numbers = lazy.Pattern(`\[\s+-?\d[-\d,\s]*\]`)
 
 // Texts are the usual ones, and words of the module.
 func Texts(dictionary []byte) []string {

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/lazy"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // Page is a Markdown page that was looked at.
@@ -30,14 +31,14 @@ type Page struct {
 }
 
 var (
-	pageFence = regexp.MustCompile("^[ \\t]*(`{3,}|~{3,})[ \\t]*([\\w-]*)(.*)$")
+	pageFence = lazy.Pattern("^[ \\t]*(`{3,}|~{3,})[ \\t]*([\\w-]*)(.*)$")
 	// shown are the words of fences in which pages show what is typed and printed.
 	shown = []string{"", "console", "shell-session", "shellsession", "sh-session", "terminal", "shell", "sh", "bash", "text"}
 	// between are the signs between two commands of a line.
-	between = regexp.MustCompile(`\|\|?|&&?|;`)
+	between = lazy.Pattern(`\|\|?|&&?|;`)
 	// writers are commands that change what they name.
 	writers = strings.Fields("cd chmod chown cp curl dd git install ln make mkdir mv npm pip rm rmdir rsync sed tar tee touch truncate unzip wget")
-	program = regexp.MustCompile(`^[A-Za-z0-9][\w.+-]*$`)
+	program = lazy.Pattern(`^[A-Za-z0-9][\w.+-]*$`)
 )
 
 // ReadPage finds the transcripts in a page that nothing runs. found reports whether there
@@ -46,7 +47,7 @@ func (p *Page) ReadPage(text []byte, yes bool, found func(program string) bool, 
 	lines := bytes.Split(text, []byte("\n"))
 	var written []string // what a command would change, if it were linked
 	for i := 0; i < len(lines); i++ {
-		m := pageFence.FindSubmatch(bytes.TrimRight(lines[i], "\r"))
+		m := pageFence().FindSubmatch(bytes.TrimRight(lines[i], "\r"))
 		if m == nil {
 			continue
 		}
@@ -70,9 +71,9 @@ func (p *Page) ReadPage(text []byte, yes bool, found func(program string) bool, 
 			if !ok {
 				continue
 			}
-			for _, part := range between.Split(string(command), -1) {
+			for _, part := range between().Split(string(command), -1) {
 				words := strings.Fields(part)
-				if len(words) > 0 && program.MatchString(words[0]) && !found(words[0]) && !slices.Contains(needs, words[0]) {
+				if len(words) > 0 && program().MatchString(words[0]) && !found(words[0]) && !slices.Contains(needs, words[0]) {
 					needs = append(needs, words[0])
 				}
 				writes := strings.Contains(part, ">") || len(words) > 0 && slices.Contains(writers, words[0])
@@ -138,10 +139,7 @@ func DraftPages(path string, folder bool, pages []Page, dir, out string) *Draft 
 		}
 	}
 	if links := d.Options; len(links) > 0 {
-		names := make([]string, len(links))
-		for i, o := range links {
-			names[i] = filepath.Base(o.Value)
-		}
+		names := seq.Map(links, func(o Option) string { return filepath.Base(o.Value) })
 		d.why("Linked from this folder, as commands name them: %s.", strings.Join(names, ", "))
 	}
 	d.why("%d of %d pages have tests.", tests, len(pages))

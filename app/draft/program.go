@@ -8,6 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fuzzspec"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // ProgramFacts is what is known of a program that was looked at.
@@ -70,11 +71,7 @@ func DraftProgram(f *ProgramFacts) *Draft {
 		d.why("The program lies outside the system's folders, so it is named by --allow-exec.")
 	}
 	if len(f.Exits) > 0 {
-		codes := make([]string, len(f.Exits))
-		for i, c := range f.Exits {
-			codes[i] = strconv.Itoa(c)
-		}
-		list := strings.Join(codes, ",")
+		list := strings.Join(seq.Map(f.Exits, strconv.Itoa), ",")
 		d.option("ok-exit", list)
 		d.why("While this was drafted, the program refused damaged inputs with exit code %s.", list)
 		d.askFlag("ok-exit", "is exit code %s how the program refuses an input? If it is a failure, run without --ok-exit.", list)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // schema is a JSON Schema within the document that holds what it refers to.
@@ -326,9 +327,5 @@ func (s *Slot) typed() string {
 	if s.Kind != "text" {
 		return s.kind()
 	}
-	list := make([]string, len(s.Values))
-	for i, v := range s.Values {
-		list[i] = strconv.Quote(v)
-	}
-	return "enum(" + strings.Join(list, ", ") + ")"
+	return "enum(" + strings.Join(seq.Map(s.Values, strconv.Quote), ", ") + ")"
 }

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
-	"regexp"
 	"slices"
+
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // Seed is an input that a program is known or thought to take.
@@ -47,10 +48,10 @@ func unpacked(text string) []byte {
 }
 
 var (
-	printable = regexp.MustCompile(`[ -~]{2,32}`)
-	quoted    = regexp.MustCompile(`"([^"\\\n]{2,24})"|'([^'\\\n]{2,24})'`)
-	plainWord = regexp.MustCompile(`^[!-~]{2,16}$`)
-	internal  = regexp.MustCompile(`^(_|\.|GCC|GLIBC|lib|crt)|\.(c|so|o|go|py)$|@|;|\$|^[A-Z][\]\^]|std::`)
+	printable = lazy.Pattern(`[ -~]{2,32}`)
+	quoted    = lazy.Pattern(`"([^"\\\n]{2,24})"|'([^'\\\n]{2,24})'`)
+	plainWord = lazy.Pattern(`^[!-~]{2,16}$`)
+	internal  = lazy.Pattern(`^(_|\.|GCC|GLIBC|lib|crt)|\.(c|so|o|go|py)$|@|;|\$|^[A-Z][\]\^]|std::`)
 )
 
 // maxTokens is how many tokens a dictionary has at most.
@@ -58,8 +59,8 @@ const maxTokens = 200
 
 // What the data of a module holds: texts, and words in long ones.
 var (
-	printableRun = regexp.MustCompile(`[ -~]{2,}`)
-	runWord      = regexp.MustCompile(`[A-Za-z0-9_-]{3,16}`)
+	printableRun = lazy.Pattern(`[ -~]{2,}`)
+	runWord      = lazy.Pattern(`[A-Za-z0-9_-]{3,16}`)
 )
 
 // moduleData is the section of a WebAssembly module that holds its data.
@@ -84,27 +85,27 @@ func moduleData(module []byte) ([]byte, bool) {
 func Dictionary(text []byte) []byte {
 	var words []string
 	add := func(w string) {
-		if plainWord.MatchString(w) && !internal.MatchString(w) && !slices.Contains(words, w) && len(words) < maxTokens {
+		if plainWord().MatchString(w) && !internal().MatchString(w) && !slices.Contains(words, w) && len(words) < maxTokens {
 			words = append(words, w)
 		}
 	}
 	if data, ok := moduleData(text); ok {
-		for _, run := range printableRun.FindAll(data, 2000) {
-			if plainWord.Match(run) {
+		for _, run := range printableRun().FindAll(data, 2000) {
+			if plainWord().Match(run) {
 				add(string(run))
 				continue
 			}
-			for _, w := range runWord.FindAll(run, -1) { // texts that nothing separates
+			for _, w := range runWord().FindAll(run, -1) { // texts that nothing separates
 				add(string(w))
 			}
 		}
 	} else if bytes.IndexByte(text, 0) < 0 {
-		for _, m := range quoted.FindAllSubmatch(text, 2000) {
+		for _, m := range quoted().FindAllSubmatch(text, 2000) {
 			add(string(m[1]) + string(m[2]))
 		}
 	} else {
 		for _, part := range bytes.Split(text, []byte{0}) {
-			if len(part) <= 16 && len(part) >= 2 && printable.Match(part) {
+			if len(part) <= 16 && len(part) >= 2 && printable().Match(part) {
 				add(string(part))
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
@@ -65,12 +66,7 @@ func (s *serving) effects(e *endpoint, slots []*input) (list sets) {
 // parts, in parts too.
 func (e *endpoint) variants() (list [][]*input) {
 	list = append(list, e.slots)
-	var free []*input
-	for _, x := range e.slots {
-		if x.optional {
-			free = append(free, x)
-		}
-	}
+	free := seq.Filter(e.slots, func(x *input) bool { return x.optional })
 	if e.role != changes || e.op.Method == "PUT" || len(free) < 2 {
 		return list
 	}

@@ -2,9 +2,10 @@ package draft
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // Words of fields and operations that say how they hang together.
@@ -251,7 +252,7 @@ func (e *endpoint) moves() bool {
 }
 
 // stateText is a word, or a truth, as an answer spells it.
-var stateText = regexp.MustCompile(`^("[A-Za-z][A-Za-z _-]{0,30}"|true|false)$`)
+var stateText = lazy.Pattern(`^("[A-Za-z][A-Za-z _-]{0,30}"|true|false)$`)
 
 // turns adds what an instance was made with and what a call of another operation turned into
 // something else.
@@ -259,7 +260,7 @@ func (a *analysis) turns(r *resource, add func(*field) *field) {
 	for _, m := range r.made {
 		for _, l := range m.leaves {
 			was := string(valueAt(a.f.Seen[m.op.Name], l.path))
-			if m.inputNamed(l.name) != "" || r.field(l.name) != nil || !stateText.MatchString(was) {
+			if m.inputNamed(l.name) != "" || r.field(l.name) != nil || !stateText().MatchString(was) {
 				continue
 			}
 			f := &field{Slot: Slot{Name: l.name, Kind: map[bool]string{true: "text", false: "bool"}[was[0] == '"']}, initial: strings.Trim(was, `"`), why: "what a call answered"}
@@ -270,7 +271,7 @@ func (a *analysis) turns(r *resource, add func(*field) *field) {
 					continue
 				}
 				now := string(valueAt(a.f.Seen[e.op.Name], e.leaves[i].path))
-				if now == was || !stateText.MatchString(now) || (now[0] == '"') != (was[0] == '"') {
+				if now == was || !stateText().MatchString(now) || (now[0] == '"') != (was[0] == '"') {
 					continue
 				}
 				if e.turned == nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // resets reports whether a traversal may begin with the operation that clears everything:
@@ -23,11 +25,7 @@ func (s *serving) systemFile() string {
 	line("# How %s.model.star reaches what it is a model of.", f.Name)
 	line("schema: thresh.system.v1\nname: %s\nkind: %s", strconv.Quote(f.Name), f.Kind)
 	if len(f.Command) > 0 {
-		list := make([]string, len(f.Command))
-		for i, w := range f.Command {
-			list[i] = strconv.Quote(w)
-		}
-		line("command: [%s]", strings.Join(list, ", "))
+		line("command: [%s]", strings.Join(seq.Map(f.Command, strconv.Quote), ", "))
 	}
 	if f.URL != "" {
 		if f.Supposed {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // recall finds fields that are numbers which calls move: what instances are made with, as
@@ -239,11 +241,7 @@ func (m *modelling) decideFields(entity string) {
 }
 
 func (m *modelling) list(ops []int) string {
-	var list []string
-	for _, i := range ops {
-		list = append(list, m.names[i])
-	}
-	return strings.Join(list, ", ")
+	return strings.Join(seq.Map(ops, func(i int) string { return m.names[i] }), ", ")
 }
 
 // countChangers counts the operations that change a field in a way that is explained.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/systemfile"
 	"github.com/thresh-dev/thresh/port/sut"
 )
@@ -57,10 +58,7 @@ func DraftSystem(f *SystemFacts) *Draft {
 	}
 	line("schema: thresh.system.v1\nname: %s\nkind: %s", strconv.Quote(f.Name), f.Kind)
 	if len(f.Command) > 0 {
-		words := make([]string, len(f.Command))
-		for i, w := range f.Command {
-			words[i] = strconv.Quote(w)
-		}
+		words := seq.Map(f.Command, strconv.Quote)
 		line("# Thresh starts it; after a call that ended it, or made it hang, it is started again.\ncommand: [%s]", strings.Join(words, ", "))
 	}
 	if f.URL != "" {

@@ -2,10 +2,10 @@ package draft
 
 import (
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // Kind is what a thing is.
@@ -35,7 +35,7 @@ type Thing struct {
 const Mark = "@@"
 
 // agentEntry is FILE.py:NAME.
-var agentEntry = regexp.MustCompile(`^[^:]+\.py:[A-Za-z_][A-Za-z0-9_.]*$`)
+var agentEntry = lazy.Pattern(`^[^:]+\.py:[A-Za-z_][A-Za-z0-9_.]*$`)
 
 // Read says what the words of a command line stand for. Seeds are what stood
 // behind "--". folder reports whether a path is a folder.
@@ -67,7 +67,7 @@ func Read(words, seeds []string, folder func(string) bool) (Thing, error) {
 		}
 	case url:
 		t.Kind = Service
-	case agentEntry.MatchString(first):
+	case agentEntry().MatchString(first):
 		t.Kind = Agent
 	case ext == ".wasm":
 		t.Kind = Module
@@ -95,7 +95,7 @@ func (t *Thing) single(n int) error {
 	return nil
 }
 
-var unfit = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+var unfit = lazy.Pattern(`[^A-Za-z0-9._-]+`)
 
 // Name is a short name of the thing, fit for files and campaigns.
 func (t *Thing) Name() string {
@@ -118,18 +118,18 @@ func (t *Thing) Name() string {
 }
 
 func clean(name string) string {
-	if name = strings.Trim(unfit.ReplaceAllString(name, "-"), ".-_"); name == "" {
+	if name = strings.Trim(unfit().ReplaceAllString(name, "-"), ".-_"); name == "" {
 		return "thing"
 	}
 	return name
 }
 
 // runtimes are programs whose first argument that is no option is what is tried.
-var runtimes = regexp.MustCompile(`^(python[0-9.]*|node|ruby|perl|php|sh|bash|java|uv|npx|deno|bun)$`)
+var runtimes = lazy.Pattern(`^(python[0-9.]*|node|ruby|perl|php|sh|bash|java|uv|npx|deno|bun)$`)
 
 // called is the word of a command line that names what is tried.
 func (t *Thing) called() string {
-	if !runtimes.MatchString(filepath.Base(t.Words[0])) {
+	if !runtimes().MatchString(filepath.Base(t.Words[0])) {
 		return t.Words[0]
 	}
 	for _, w := range t.Words[1:] {

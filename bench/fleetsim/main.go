@@ -62,7 +62,7 @@ func measure(counts string, cases, tiny int64) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("| cases of 5 ms | workers | cases/s | of workers x local | CPU of the coordinator a case |\n| - | -: | -: | -: | -: |\n")
+	fmt.Printf("| cases of 5 ms | workers | cases/s | of workers x local | coordinator's CPU per case |\n| - | -: | -: | -: | -: |\n")
 	fmt.Printf("| without a fleet | 1 | %.0f | 1.00 | %.1f µs |\n", local.rate, local.cpu)
 	for _, word := range strings.Split(counts, ",") {
 		n, err := strconv.Atoi(word)

@@ -1,4 +1,4 @@
-// Command thresh beats software until the bugs fall out. All it does is in
+// Command thresh tests software until the bugs fall out. All it does is in
 // package thresh.
 package main
 

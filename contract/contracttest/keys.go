@@ -11,6 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // Keys says how the keys of a format are tried where they do not belong.
@@ -116,11 +117,7 @@ type step struct {
 }
 
 func pathOf(at []step) string {
-	var words []string
-	for _, s := range at {
-		words = append(words, s.key)
-	}
-	return strings.Join(words, ".")
+	return strings.Join(seq.Map(at, func(s step) string { return s.key }), ".")
 }
 
 // walk visits every mapping of a type once.

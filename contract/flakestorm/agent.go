@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
@@ -135,11 +136,7 @@ func (c *Campaign) point(plan agentcall.Plan, at func(config.Pair) (string, erro
 	}
 	r := strings.NewReplacer(marks...)
 	in := func(list []string) []string {
-		out := make([]string, len(list))
-		for i, s := range list {
-			out[i] = r.Replace(s)
-		}
-		return out
+		return seq.Map(list, r.Replace)
 	}
 	return plan.Process(func(argv, env []string) ([]string, []string) { return in(argv), in(env) }), nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/fault"
 	"github.com/thresh-dev/thresh/engine/score"
 	"github.com/thresh-dev/thresh/engine/secret"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // Campaign is a compiled configuration.
@@ -289,11 +290,7 @@ func (c *Campaign) prompts(v *config.Invariant) []string {
 	if len(v.Probes) > 0 {
 		return v.Probes
 	}
-	list := make([]string, len(c.cfg.Prompts))
-	for i, p := range c.cfg.Prompts {
-		list[i] = p.Text
-	}
-	return list
+	return seq.Map(c.cfg.Prompts, func(p config.Prompt) string { return p.Text })
 }
 
 // Input implements [campaign.Inputter]: the payload of the round is the input.

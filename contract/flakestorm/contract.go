@@ -5,7 +5,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -13,6 +12,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/agentcall"
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/engine/lazy"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/similarity"
 )
 
@@ -56,7 +57,7 @@ func (*Contract) Summary() string {
 }
 
 // topLevel is a line that opens a section of a document.
-var topLevel = regexp.MustCompile(`(?m)^["']?(golden_prompts|agent|invariants|mutations|contract|chaos|chaos_matrix|replays)["']?\s*:`)
+var topLevel = lazy.Pattern(`(?m)^["']?(golden_prompts|agent|invariants|mutations|contract|chaos|chaos_matrix|replays)["']?\s*:`)
 
 // Detect implements [campaign.Contract]: a YAML mapping with the section agent
 // or golden_prompts, and another one of the format. What else a document lacks
@@ -68,10 +69,7 @@ func (*Contract) Detect(s campaign.Spec) bool {
 	if !bytes.Contains(s.Data, []byte("agent")) && !bytes.Contains(s.Data, []byte("golden_prompts")) {
 		return false // whatever else is in it, and it may be long
 	}
-	found := make(map[string]bool)
-	for _, m := range topLevel.FindAllSubmatch(s.Data, -1) {
-		found[string(m[1])] = true
-	}
+	found := seq.SetOf(topLevel().FindAllSubmatch(s.Data, -1), func(m [][]byte) string { return string(m[1]) })
 	if (found["agent"] || found["golden_prompts"]) && len(found) > 1 {
 		return true
 	}

@@ -2,7 +2,6 @@ package flakestorm
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // node is a value of a document that is written.
@@ -79,13 +79,13 @@ func number(n int64) *node {
 // plainText is what every version of YAML takes for a string without quotes;
 // words for true, false and null are none.
 var (
-	plainText = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*$`)
-	otherWord = regexp.MustCompile(`^(?i:y|n|yes|no|on|off|true|false|null)$`)
+	plainText = lazy.Pattern(`^[A-Za-z_][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*$`)
+	otherWord = lazy.Pattern(`^(?i:y|n|yes|no|on|off|true|false|null)$`)
 )
 
 func text(s string) *node {
 	n := &node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
-	if !plainText.MatchString(s) || otherWord.MatchString(s) {
+	if !plainText().MatchString(s) || otherWord().MatchString(s) {
 		n.Style = yaml.DoubleQuotedStyle
 	}
 	return n

@@ -155,12 +155,12 @@ func (x *transcript) normalize() (answers []fault.Exchange) {
 	x.Faults.Events, x.Faults.Exchanges = slices.Clone(x.Faults.Events), slices.Clone(x.Faults.Exchanges)
 	for i := range x.Faults.Events {
 		e := &x.Faults.Events[i]
-		e.At, e.Target = 0, record.Ports.ReplaceAllString(e.Target, "$1")
+		e.At, e.Target = 0, record.Ports().ReplaceAllString(e.Target, "$1")
 	}
 	for i := range x.Faults.Exchanges {
 		e := &x.Faults.Exchanges[i]
 		e.At, e.Took, e.Key = 0, 0, ""
-		e.URL, e.Tool = record.Ports.ReplaceAllString(e.URL, "$1"), record.Ports.ReplaceAllString(e.Tool, "$1")
+		e.URL, e.Tool = record.Ports().ReplaceAllString(e.URL, "$1"), record.Ports().ReplaceAllString(e.Tool, "$1")
 		if e.Kind == fault.ToolCall || e.Kind == fault.MCPCall {
 			answers = append(answers, *e)
 		}

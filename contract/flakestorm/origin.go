@@ -1,16 +1,16 @@
 package flakestorm
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // rowOf names a row of a dataset in the path of what was made of it.
-var rowOf = regexp.MustCompile(`, row \d+`)
+var rowOf = lazy.Pattern(`, row \d+`)
 
 // origin is the path of what a finding is about: the invariant that does not hold, or
 // what was asked when a built-in check found something; "": nothing in particular.
@@ -26,7 +26,7 @@ func (c *Campaign) origin(o *campaign.Outcome, x *transcript) string {
 			}
 		}
 	}
-	return rowOf.ReplaceAllString(path, "")
+	return rowOf().ReplaceAllString(path, "")
 }
 
 // asks is the path of the golden prompt, or the turn of one, to which the agent did

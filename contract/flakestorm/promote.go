@@ -14,6 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/flakestorm/record"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // Files of a finding that is made a regression test.
@@ -176,10 +177,7 @@ func (b *promotion) relocatePath(path string) (string, error) {
 
 // prompts are what is asked, with the plain invariants.
 func (b *promotion) prompts(asked ...string) error {
-	nodes := make([]*node, len(asked))
-	for i, s := range asked {
-		nodes[i] = text(s)
-	}
+	nodes := seq.Map(asked, text)
 	b.out.put("golden_prompts", list(nodes...))
 	return b.invariants(&b.out, b.plain(asked[0]), false)
 }

@@ -99,7 +99,7 @@ func (s *shared) keepNotes(r *fault.Report) {
 	s.called = s.called || len(r.ToolCalls) > 0
 	s.blind = !s.called
 	for _, n := range r.Notes {
-		n = record.Ports.ReplaceAllString(n, "$1")
+		n = record.Ports().ReplaceAllString(n, "$1")
 		if len(s.told) < maxTold && !slices.Contains(s.told, n) {
 			s.told = append(s.told, n)
 		}

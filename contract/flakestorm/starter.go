@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 //go:embed starter/flakestorm.yaml
@@ -14,10 +15,7 @@ var starterText string
 // Starter implements [campaign.Contract]: a configuration for the agent that
 // Thresh brings along, explained within.
 func (k *Contract) Starter(string) []campaign.File {
-	words := make([]string, len(k.targets.Command))
-	for i, w := range k.targets.Command {
-		words[i] = strconv.Quote(w)
-	}
+	words := seq.Map(k.targets.Command, strconv.Quote)
 	text := strings.Replace(starterText, "COMMAND", "["+strings.Join(words, ", ")+"]", 1)
 	return []campaign.File{{Name: "flakestorm.yaml", Data: []byte(text)}}
 }

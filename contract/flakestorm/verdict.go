@@ -3,7 +3,6 @@ package flakestorm
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/agentcall"
 	"github.com/thresh-dev/thresh/engine/fault"
 	"github.com/thresh-dev/thresh/engine/judge"
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // place is where a case stands in the document.
@@ -218,13 +218,13 @@ func (t *trial) unanswered(u *turn, where place, severity campaign.Severity) {
 }
 
 // folders are those of a file that an exception tells the place of.
-var folders = regexp.MustCompile(`^(?:/[^/\s:]+)*/([^/\s:]+:\d+:)`)
+var folders = lazy.Pattern(`^(?:/[^/\s:]+)*/([^/\s:]+:\d+:)`)
 
 // folderless is why there is no answer, without the folders of this machine.
 func folderless(r *agentcall.Reply) string {
 	line := diag.FirstLine(r.Error)
 	if r.End == agentcall.Raised {
-		line = folders.ReplaceAllString(line, "$1")
+		line = folders().ReplaceAllString(line, "$1")
 	}
 	return line
 }

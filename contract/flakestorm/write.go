@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/flakestorm/mutation"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // mutationBriefs say what a mutation of a type is to be, for a model.
@@ -35,11 +35,11 @@ func mutationBriefs() map[string]string {
 	}
 }
 
-var leadIn = regexp.MustCompile(`(?i)^\s*(?:rewritten|output|mutated|mutation|result|answer|here (?:is|are)[^:\n]*)\s*:\s*`)
+var leadIn = lazy.Pattern(`(?i)^\s*(?:rewritten|output|mutated|mutation|result|answer|here (?:is|are)[^:\n]*)\s*:\s*`)
 
 // clean takes a model's decorations off a text.
 func clean(text, original string) string {
-	text = strings.TrimSpace(leadIn.ReplaceAllString(text, ""))
+	text = strings.TrimSpace(leadIn().ReplaceAllString(text, ""))
 	for _, q := range []string{`"`, "'", "`"} {
 		if len(text) > 1 && strings.HasPrefix(text, q) && strings.HasSuffix(text, q) {
 			text = strings.TrimSpace(text[1 : len(text)-1])

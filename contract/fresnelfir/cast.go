@@ -6,6 +6,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
 	"github.com/thresh-dev/thresh/engine/choice"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // What the harness makes itself: acting instances, and those that generators ask for.
@@ -79,10 +80,7 @@ func (p *plan) compileMoves() {
 	}
 	for _, e := range p.doc.Entities {
 		p.makes = append(p.makes, slices.ContainsFunc(p.doc.Effects, func(x *ir.Effect) bool { return x.Creates != nil && x.Creates.Entity == e.Name }))
-		moves := make([]bool, len(e.Fields))
-		for k, f := range e.Fields {
-			moves[k] = set[[2]string{e.Name, f.Name}]
-		}
+		moves := seq.Map(e.Fields, func(f *ir.Field) bool { return set[[2]string{e.Name, f.Name}] })
 		p.moves = append(p.moves, moves)
 	}
 }

@@ -1,6 +1,6 @@
-// Package fresnelfir implements FresnelFir IR: a JSON model of a
-// component, with entities, protocols, effects and properties, that is explored
-// for what breaks its properties.
+// Package fresnelfir implements FresnelFir IR: a JSON model of a component,
+// with entities, protocols, effects and properties. Thresh explores it for
+// sequences of actions that break its properties.
 //
 // A document compiles to one campaign. A case is one traversal: a few actors
 // walk the protocol's grammar at the same time, interleaved, each step applies

@@ -8,6 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // explain tells a document in sentences, as Markdown. The diagnostics are those
@@ -47,10 +48,7 @@ func (t *teller) head(title string) { t.line("\n## %s\n", title) }
 func (t *teller) things() {
 	t.head("What there is")
 	for _, e := range t.d.Entities {
-		var fields []string
-		for _, f := range e.Fields {
-			fields = append(fields, f.Name+" ("+fieldWords(f)+")")
-		}
+		fields := seq.Map(e.Fields, func(f *ir.Field) string { return f.Name + " (" + fieldWords(f) + ")" })
 		t.line("- %s **%s** has %s.", capital(a(e.Name)), e.Name, cmp.Or(join(fields, "and"), "nothing"))
 	}
 	for _, r := range t.d.Refinements {
@@ -120,10 +118,7 @@ func valueWords(f *ir.Field) string {
 }
 
 func paramWords(params []ir.Param) string {
-	var list []string
-	for _, p := range params {
-		list = append(list, p.Name+", "+a(p.Entity)+" "+p.Entity)
-	}
+	list := seq.Map(params, func(p ir.Param) string { return p.Name + ", " + a(p.Entity) + " " + p.Entity })
 	if len(list) == 0 {
 		return ""
 	}
@@ -141,10 +136,7 @@ func (t *teller) protocols() {
 		t.node(p.Root, 0, "")
 	}
 	for i, g := range t.d.Generators {
-		var steps []string
-		for _, s := range g.Steps {
-			steps = append(steps, s.Action)
-		}
+		steps := seq.Map(g.Steps, func(s ir.GeneratorStep) string { return s.Action })
 		post := ""
 		if g.Postcondition != nil {
 			post = "; then " + condition(g.Postcondition)
@@ -313,10 +305,7 @@ func targetWords(x ir.Target, over *ir.Domain) string {
 	case ir.EachTransition:
 		return "Each call and each branch of " + x.Machine + " is to be reached"
 	}
-	var values []string
-	for _, v := range x.Values {
-		values = append(values, describeExpr(v))
-	}
+	values := seq.Map(x.Values, describeExpr)
 	all := "Of " + x.Domain + ", " + join(values, "and") + " are to be tried"
 	if over != nil && over.Type == ir.Int {
 		all += ", and the values at its ends"
@@ -336,9 +325,6 @@ func domainWords(x *ir.Domain) string {
 	if x.Type != ir.String {
 		return valueWords(&ir.Field{Type: x.Type, Values: x.Values, Min: &x.Min, Max: &x.Max})
 	}
-	var texts []string
-	for _, v := range x.Values {
-		texts = append(texts, strconv.Quote(v))
-	}
+	texts := seq.Map(x.Values, strconv.Quote)
 	return "the text " + join(texts, "or") + " or a variant of it"
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // Kinds of failures, as the format's users know them; spec_error is ours: the
@@ -132,10 +133,7 @@ func (t *traversal) broken(b model.Breach, when string) *failure {
 
 // inFull is the title, and the instances that it is about.
 func (f *failure) inFull(m *model.Machine) string {
-	var names []string
-	for _, i := range f.about {
-		names = append(names, m.Name(i))
-	}
+	names := seq.Map(f.about, m.Name)
 	if len(names) == 0 {
 		return f.title
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
@@ -179,10 +180,7 @@ func (t *traversal) ask(x *pair, after string) {
 		return
 	}
 	name := t.p.doc.Functions[x.observer].Name
-	var args []string
-	for _, i := range t.tuple {
-		args = append(args, t.m.Name(i))
-	}
+	args := seq.Map(t.tuple, t.m.Name)
 	t.note(fmt.Sprintf("%s(%s) is %s, the model says %s", name, strings.Join(args, ", "), d.read(reply.Value, as), t.m.Text(want)))
 	t.fail(&failure{kind: kindDiscrepancy, level: byModule, title: fmt.Sprintf("%s differs from the model after %s", name, after),
 		subject: name, cause: "after " + after, at: t.p.doc.Functions[x.observer].Place})

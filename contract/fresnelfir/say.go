@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // join lists words: "a, b and c".
@@ -81,10 +82,7 @@ func refined(e *ir.Expr) string {
 	if who == "self" {
 		who = "it"
 	}
-	var with []string
-	for _, w := range e.With {
-		with = append(with, w.Param+" being "+w.Var)
-	}
+	with := seq.Map(e.With, func(w ir.Argument) string { return w.Param + " being " + w.Var })
 	if len(with) == 0 {
 		return who + " is " + e.Text
 	}
@@ -115,10 +113,7 @@ func comparison(e *ir.Expr) string {
 func truth(e *ir.Expr) bool { return nested(e) || e.Op == ir.Is }
 
 func junction(e *ir.Expr) string {
-	var list []string
-	for _, x := range e.Args {
-		list = append(list, operand(x))
-	}
+	list := seq.Map(e.Args, operand)
 	return join(list, e.Op.String())
 }
 

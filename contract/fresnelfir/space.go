@@ -8,6 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/solve"
 	"github.com/thresh-dev/thresh/engine/tway"
 )
@@ -85,11 +86,7 @@ func newSpace(p *plan, reached []bool) space {
 }
 
 func (s *space) named(conds []int) string {
-	var list []string
-	for _, i := range conds {
-		list = append(list, s.names[i])
-	}
-	return strings.Join(list, ", ")
+	return strings.Join(seq.Map(conds, func(i int) string { return s.names[i] }), ", ")
 }
 
 func (s *space) solver() *solve.Solver { return s.solverOf(s.conds) }

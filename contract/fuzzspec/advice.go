@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/engine/bytemut"
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // advice: the reference mutators flip, cut and append bytes, and what has a
@@ -28,12 +28,12 @@ func (c *Campaign) advice(s *state) []string {
 }
 
 // surroundings are variables that programs expect and that no case has.
-var surroundings = regexp.MustCompile(`\b(HOME|PATH|LANG|LC_[A-Z]+|TMPDIR|USER|LOGNAME|SHELL|TERM|TZ|DISPLAY|LD_LIBRARY_PATH|XDG_[A-Z_]+|[A-Z]+_HOME)\b|(?i:home directory)`)
+var surroundings = lazy.Pattern(`\b(HOME|PATH|LANG|LC_[A-Z]+|TMPDIR|USER|LOGNAME|SHELL|TERM|TZ|DISPLAY|LD_LIBRARY_PATH|XDG_[A-Z_]+|[A-Z]+_HOME)\b|(?i:home directory)`)
 
 // missingVariable is the variable of the environment that a program complains of; "":
 // none.
 func missingVariable(stderr []byte) string {
-	found := surroundings.FindSubmatch(stderr)
+	found := surroundings().FindSubmatch(stderr)
 	if found == nil {
 		return ""
 	}
@@ -86,11 +86,11 @@ func prose(seed []byte) bool {
 // are seen by magicWord.
 var magic = []string{"\x89PNG", "\x7fELF", "\xff\xd8\xff", "\x1f\x8b", "\x00asm", "PK\x03\x04", "OggS", "fLaC", "MThd"}
 
-var magicWord = regexp.MustCompile(`^[%#!]?[A-Z][A-Z0-9]{2}`)
+var magicWord = lazy.Pattern(`^[%#!]?[A-Z][A-Z0-9]{2}`)
 
 func hasMagic(seed []byte) bool {
 	begins := func(m string) bool { return strings.HasPrefix(string(seed), m) }
-	return magicWord.Match(seed) || slices.ContainsFunc(magic, begins)
+	return magicWord().Match(seed) || slices.ContainsFunc(magic, begins)
 }
 
 // structure says what shows that an input has a structure; "": nothing does.

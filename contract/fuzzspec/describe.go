@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // shownBytes is how much of an input a report shows.
@@ -242,17 +242,17 @@ func mutationTable(log []byte) (campaign.Exhibit, bool) {
 // which differ between equal runs. Reports show steady words in their place;
 // the kept folder of the case holds the bytes as they were.
 var (
-	pidPattern     = regexp.MustCompile(`==\d+==`)
-	addressPattern = regexp.MustCompile(`(^|[^+@])0x[0-9a-fA-F]{6,}`) // an offset in a module is no address
-	folderPattern  = regexp.MustCompile(`/[^\s"']*/thresh-[0-9A-Za-z._-]+/w\d+/run`)
-	routinePattern = regexp.MustCompile(`goroutine \d+`)
-	offsetPattern  = regexp.MustCompile(`pid[= ]\d+`)
+	pidPattern     = lazy.Pattern(`==\d+==`)
+	addressPattern = lazy.Pattern(`(^|[^+@])0x[0-9a-fA-F]{6,}`) // an offset in a module is no address
+	folderPattern  = lazy.Pattern(`/[^\s"']*/thresh-[0-9A-Za-z._-]+/w\d+/run`)
+	routinePattern = lazy.Pattern(`goroutine \d+`)
+	offsetPattern  = lazy.Pattern(`pid[= ]\d+`)
 )
 
 func steady(text string) string {
-	text = pidPattern.ReplaceAllString(text, "==PID==")
-	text = folderPattern.ReplaceAllString(text, "<run_dir>")
-	text = addressPattern.ReplaceAllString(text, "${1}<ADDR>")
-	text = routinePattern.ReplaceAllString(text, "goroutine N")
-	return offsetPattern.ReplaceAllString(text, "pid N")
+	text = pidPattern().ReplaceAllString(text, "==PID==")
+	text = folderPattern().ReplaceAllString(text, "<run_dir>")
+	text = addressPattern().ReplaceAllString(text, "${1}<ADDR>")
+	text = routinePattern().ReplaceAllString(text, "goroutine N")
+	return offsetPattern().ReplaceAllString(text, "pid N")
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/crash"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/port/process"
 )
 
@@ -203,10 +204,7 @@ func judgeOutputs(dir, runID string, noneExpected bool) (signature, detail strin
 	}
 	defer root.Close()
 	list, _ := observeOutputs(root, RunFolder{id: runID}, "")
-	paths := make([]any, len(list))
-	for i, o := range list {
-		paths[i] = object{"path": o.path}
-	}
+	paths := seq.Map(list, func(o observed) any { return object{"path": o.path} })
 	record := tree(object{"observed_outputs": paths})
 	e := evaluator{run: root.FS(), runID: runID, o: EvaluateOptions{NoneExpected: noneExpected}, outputs: check("OUTPUTS_PRESENT"), parse: check("JSON_PARSE")}
 	e.judgeOutputs(&record, true)

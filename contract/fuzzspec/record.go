@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/port/process"
 )
 
@@ -221,10 +222,7 @@ func finalOutcome(verdict, reason string, e Evaluation) (string, string) {
 func (r *RunRecord) failureRecord(p process.Paths, verdict, reason string, outputs []observed, policy string) []byte {
 	started, ended, elapsed := r.times()
 	sum := digest(r.Input)
-	list := make([]any, len(outputs))
-	for i, o := range outputs {
-		list[i] = object{"path": o.path, "sha256": o.sha256}
-	}
+	list := seq.Map(outputs, func(o observed) any { return object{"path": o.path, "sha256": o.sha256} })
 	spec, mutations := path.Join(p.RunDir, fileSpec), path.Join(p.RunDir, fileMutations)
 	o := object{
 		"schema_version": "llmfuzz.failure_record.v1", "run_id": p.RunID, "campaign_id": r.Spec.CampaignID, "artifact_id": sum[:12],

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/port/process"
 )
 
@@ -26,12 +27,7 @@ type span struct{ at, length int }
 // they go: it still ends by itself and takes all tuples that no earlier round has
 // seen. Tuples and work are those of what is left.
 func (x *executor) trim(ctx context.Context, s *state, pc process.Case, tuples []uint32, work uint64) (cuts []span, left process.Case, _ []uint32, _ uint64, err error) {
-	var fresh []uint32
-	for _, t := range tuples {
-		if s.unseen(t) {
-			fresh = append(fresh, t)
-		}
-	}
+	fresh := seq.Filter(tuples, s.unseen)
 	pc.Index = trimIndex
 	runs := min(len(pc.Input)/trimEvery, trimMost, int(trimWork/(work+1)))
 	try := func(input []byte) (process.Result, bool, error) {

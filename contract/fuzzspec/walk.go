@@ -8,6 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // voice is how existing tools say that a rule is broken.
@@ -211,11 +212,7 @@ func Validate(text []byte, fsys FS, strict bool) (spec *Spec, warning string, er
 	if len(w.reserved) == 0 {
 		return &w.spec, "", nil
 	}
-	names := make([]string, len(w.reserved))
-	for i, p := range w.reserved {
-		names[i] = p.path
-	}
-	list := strings.Join(names, ", ")
+	list := strings.Join(seq.Map(w.reserved, func(p place) string { return p.path }), ", ")
 	if strict {
 		return nil, "", &Refusal{Line: "spec: reserved fields not implemented (strict): " + list}
 	}

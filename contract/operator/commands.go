@@ -14,6 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
@@ -172,14 +173,8 @@ func operatorTable(d campaign.Desk, list []mutator.Entry) error {
 	w := tabwriter.NewWriter(d.Out(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "OPERATOR\tRISK\tSURFACES\tBUCKETS")
 	for _, e := range list {
-		var buckets []string
-		for _, b := range e.Meta.Buckets {
-			buckets = append(buckets, BucketLabel(b))
-		}
-		var surfaces []string
-		for _, s := range e.Meta.Surfaces {
-			surfaces = append(surfaces, string(s))
-		}
+		buckets := seq.Map(e.Meta.Buckets, BucketLabel)
+		surfaces := seq.Map(e.Meta.Surfaces, func(s textop.Surface) string { return string(s) })
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", e.Meta.ID, e.Meta.Risk, strings.Join(surfaces, ", "), strings.Join(buckets, ", "))
 	}
 	if err := w.Flush(); err != nil {

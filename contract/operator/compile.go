@@ -18,6 +18,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
@@ -75,10 +76,7 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 	if c.set.Seed != nil {
 		spec.SeedBase.SetInt64(*c.set.Seed)
 	}
-	folders := make([]string, 0, len(spec.Operators))
-	for _, p := range spec.Operators {
-		folders = append(folders, besideDocument(c.doc.Path, p))
-	}
+	folders := seq.Map(spec.Operators, func(p string) string { return besideDocument(c.doc.Path, p) })
 	folders = append(folders, c.set.Options[optOperators]...)
 	switch n := c.set.Get(optChildren, ""); {
 	case n != "" && spec.Testcases != nil:

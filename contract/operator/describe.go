@@ -11,6 +11,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/judge"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/textdiff"
 )
 
@@ -70,10 +71,7 @@ func describe(out *campaign.Outcome) []campaign.Exhibit {
 	}
 	child, made := childOf(out)
 	if made {
-		var chain []string
-		for _, step := range child.Trace {
-			chain = append(chain, step.OpID)
-		}
+		chain := seq.Map(child.Trace, func(step step) string { return step.OpID })
 		made := ""
 		if len(chain) > 0 {
 			made = " (" + strings.Join(chain, ", ") + ")"

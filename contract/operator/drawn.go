@@ -9,6 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
@@ -71,10 +72,7 @@ func (c *compiler) chained(camp *Campaign, kinds []kind) {
 // and that no seed lets be drawn.
 func (c *compiler) idle(camp *Campaign, units []unit, kinds []kind) {
 	spec := &camp.spec
-	seen := make(map[met]bool)
-	for _, u := range units {
-		seen[meeting(u.seed, spec.Constraints.KeepControls)] = true
-	}
+	seen := seq.SetOf(units, func(u unit) met { return meeting(u.seed, spec.Constraints.KeepControls) })
 	for _, e := range idleOf(camp.base, seen) {
 		pos, path := e.Source, ""
 		if pos.File == "" {

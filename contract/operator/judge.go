@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/judge"
 	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/textop"
 	"github.com/thresh-dev/thresh/port/process"
 	"github.com/thresh-dev/thresh/port/sut"
@@ -124,11 +125,7 @@ func (s *state) keepBeside(f *facts, cause []string) {
 
 // reasons are the opinions, a line each.
 func (v *judged) reasons() string {
-	var lines []string
-	for _, o := range v.opinions {
-		lines = append(lines, o.String())
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(seq.Map(v.opinions, func(o judgement) string { return o.String() }), "\n")
 }
 
 // dialogue is messages and replies, if there were several.

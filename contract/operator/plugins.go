@@ -15,6 +15,7 @@ import (
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/starop"
 	"github.com/thresh-dev/thresh/engine/textop"
 	"github.com/thresh-dev/thresh/port/process"
@@ -162,10 +163,7 @@ func writtenID(src []byte) string {
 // damaged are no reason to refuse the others: they are named, and take no part.
 func (p *Plugins) Spared() diag.List {
 	list := slices.Clone(p.Faults)
-	usable := make(map[string]bool, len(p.Entries))
-	for _, e := range p.Entries {
-		usable[e.Source.File] = true
-	}
+	usable := seq.SetOf(p.Entries, func(e mutator.Entry) string { return e.Source.File })
 	for _, folder := range p.folders {
 		var damaged []string
 		for _, file := range folder.files {

@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/lazy"
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
@@ -191,7 +192,7 @@ func (a *accepting) leaf(n *node, actual string) {
 			why = "nothing in " + n.target + " is like " + quoteClipped(n.value)
 		}
 		if text = regexp.QuoteMeta(text); strings.Contains(n.value, `[0-9]`) || strings.Contains(n.value, `\d`) {
-			text = digits.ReplaceAllLiteralString(text, "[0-9]+") // as the pattern had it
+			text = digits().ReplaceAllLiteralString(text, "[0-9]+") // as the pattern had it
 		}
 		value = speclang.StringValue(text)
 	case n.op == "evaluate":
@@ -216,7 +217,7 @@ func (a *accepting) leaf(n *node, actual string) {
 }
 
 // digits are what a pattern of digits stands for.
-var digits = regexp.MustCompile(`[0-9]+`)
+var digits = lazy.Pattern(`[0-9]+`)
 
 // equation finds the literal of an eq and what it would have to be.
 func (a *accepting) equation(n *node) (*doctree.Node, speclang.Value, string) {
@@ -247,7 +248,7 @@ func (a *accepting) equation(n *node) (*doctree.Node, speclang.Value, string) {
 }
 
 // comparesWith is a part of a condition that compares with a value that is written out.
-var comparesWith = regexp.MustCompile(`^(.*\S)(\s*==\s*)("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|-?\d+(?:\.\d+)?|true|false|null)(\s*)$`)
+var comparesWith = lazy.Pattern(`^(.*\S)(\s*==\s*)("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|-?\d+(?:\.\d+)?|true|false|null)(\s*)$`)
 
 // condition is a condition with the values that its comparisons would have to have.
 func (a *accepting) condition(n *node) (speclang.Value, string) {
@@ -256,7 +257,7 @@ func (a *accepting) condition(n *node) (speclang.Value, string) {
 		if a.holds(part) {
 			continue
 		}
-		m := comparesWith.FindStringSubmatch(part)
+		m := comparesWith().FindStringSubmatch(part)
 		if m == nil {
 			return none, "only conditions of the form EXPRESSION == VALUE are proposed"
 		}

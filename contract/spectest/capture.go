@@ -45,7 +45,7 @@ func (d *decoder) captures(s *doctree.Section) {
 	for i := 0; n != nil && i < len(n.Members()); i++ {
 		m := &n.Members()[i]
 		c, where := capture{name: textOf(&m.Key), line: m.Key.Pos.Line}, "capture."+textOf(&m.Key)
-		if !variableName.MatchString(c.name) {
+		if !variableName().MatchString(c.name) {
 			d.schema(&m.Key, "capture", where, "%q is no name of a variable: letters, digits, _, - and points", c.name)
 		}
 		switch v := &m.Value; {

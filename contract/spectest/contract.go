@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,6 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/spectest/stage"
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/lazy"
 	"github.com/thresh-dev/thresh/port/exchange"
 	"github.com/thresh-dev/thresh/port/process"
 	"github.com/thresh-dev/thresh/port/pyhost"
@@ -60,25 +60,25 @@ func (*Contract) Summary() string {
 }
 
 // dataCase is how a case file in YAML or JSON says what it is.
-var dataCase = regexp.MustCompile(`(?m)(^|[{,]|^-)\s*["']?type["']?\s*:\s*["']?(text\.file|cli\.run|api\.http|system\.call)\b`)
+var dataCase = lazy.Pattern(`(?m)(^|[{,]|^-)\s*["']?type["']?\s*:\s*["']?(text\.file|cli\.run|api\.http|system\.call)\b`)
 
 // fenceLine is a line that can open a spec-test block.
-var fenceLine = regexp.MustCompile("(?mi)(```|~~~)[^`\n]*\\b(spec-test|contract-spec)\\b")
+var fenceLine = lazy.Pattern("(?mi)(```|~~~)[^`\n]*\\b(spec-test|contract-spec)\\b")
 
 // Detect implements [campaign.Contract]: a document with a spec-test block, or
 // a YAML or JSON file with a case of a known type.
 func (*Contract) Detect(s campaign.Spec) bool {
 	if formatOf(s.Path) == "md" {
-		if consoleRun.Match(s.Data) {
+		if consoleRun().Match(s.Data) {
 			return true
 		}
-		if found := fenceLine.Match(s.Data); !found || len(s.Data) > pieceSize { // sure enough of a text that long
+		if found := fenceLine().Match(s.Data); !found || len(s.Data) > pieceSize { // sure enough of a text that long
 			return found
 		}
 		d := newDocument(s.Path, s.Data)
 		return len(d.found) > 0 || len(d.passed) > 0 && strings.HasSuffix(s.Path, ".spec.md") || d.dialect()
 	}
-	return bytes.Contains(s.Data, []byte("id")) && dataCase.Match(s.Data)
+	return bytes.Contains(s.Data, []byte("id")) && dataCase().Match(s.Data)
 }
 
 // Chooses implements [campaign.Chooser]: the documents that discovery finds.
@@ -91,7 +91,7 @@ func (*Contract) Chooses(folder, path string, set campaign.Settings) (bool, stri
 	taken, hint := d.accepts(folder, path)
 	if !taken && formatOf(path) == "md" {
 		// A page is no document of a folder only because it shows commands.
-		if text, err := os.ReadFile(path); err == nil && !fenceLine.Match(text) {
+		if text, err := os.ReadFile(path); err == nil && !fenceLine().Match(text) {
 			return false, ""
 		}
 	}

@@ -7,12 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // The sizes up to which a whole document is kept with its verdicts: one that
@@ -80,7 +80,7 @@ func (f *Failure) saysActual(actual string) bool {
 }
 
 // numbered are the parts of a path that name one thing of many.
-var numbered = regexp.MustCompile(`[^/]*\d[^/]*`)
+var numbered = lazy.Pattern(`[^/]*\d[^/]*`)
 
 // reportOf is the attachment in which the system says that it failed, and what of it
 // that was; "": it says so nowhere.
@@ -95,7 +95,7 @@ func reportOf(cs *Case, f *Failure, o campaign.Outcome) (name, reporter string) 
 	case cs.http != nil:
 		if n, _ := fmt.Sscanf(head, "status %d", &status); n == 1 && status >= http.StatusBadRequest {
 			path, _, _ := strings.Cut(cs.http.url, "?")
-			return "answer", fmt.Sprintf("%s %s %d", cs.http.method, numbered.ReplaceAllString(path, "*"), status)
+			return "answer", fmt.Sprintf("%s %s %d", cs.http.method, numbered().ReplaceAllString(path, "*"), status)
 		}
 	case cs.system != nil && cs.system.plan != nil && !strings.HasPrefix(head, "answered"):
 		reporter = cs.system.plan.Name + ": " + cs.system.call.Operation
@@ -242,7 +242,7 @@ func (f *Failure) describeActual(b *strings.Builder, whole string) {
 }
 
 // escapes are classes and places in a pattern, which are no text.
-var escapes = regexp.MustCompile(`\\[A-Za-z]|\(\?[A-Za-z]*[:)]?|\{[0-9,]*\}|\[[^]]*\]`)
+var escapes = lazy.Pattern(`\\[A-Za-z]|\(\?[A-Za-z]*[:)]?|\{[0-9,]*\}|\[[^]]*\]`)
 
 // wanted is the text that nearness is measured by.
 func (f *Failure) wanted() string {
@@ -250,7 +250,7 @@ func (f *Failure) wanted() string {
 	case "contain", "evaluate":
 		return f.Text
 	case "regex":
-		literal := escapes.ReplaceAllString(f.Text, " ")
+		literal := escapes().ReplaceAllString(f.Text, " ")
 		return strings.Map(func(r rune) rune { // what is left is what must be there literally, more or less
 			if strings.ContainsRune(`\^$.|?*+()[]{}`, r) {
 				return ' '

@@ -1,6 +1,6 @@
-// Package spectest implements Spec-Test v1: Markdown documents that
-// hold fenced blocks of test cases, each with a type (text.file, cli.run,
-// api.http, system.call), what it is run on and a tree of assertions.
+// Package spectest implements Spec-Test v1: Markdown documents with fenced
+// blocks of test cases. A case has a type (text.file, cli.run, api.http,
+// system.call), an input and a tree of assertions.
 //
 // A document becomes one campaign whose cases are its block cases, in the order
 // of the document. Compile says everything that can be said without running;

@@ -16,6 +16,8 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/jsonpath"
 	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/lazy"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/speclang"
 	"github.com/thresh-dev/thresh/engine/xpath"
 )
@@ -183,23 +185,23 @@ func toNumber(whole bool) valueFilter {
 }
 
 // oneFilter is a filter with its operands, behind a bar.
-var oneFilter = regexp.MustCompile(`^\s*\|\s*([A-Za-z_]\w*)\s*(?:\(\s*((?:` + operandText + `)(?:\s*,\s*(?:` + operandText + `))*)?\s*\))?`)
+var oneFilter = lazy.Pattern(`^\s*\|\s*([A-Za-z_]\w*)\s*(?:\(\s*((?:` + operandText + `)(?:\s*,\s*(?:` + operandText + `))*)?\s*\))?`)
 
 // operandText is a text in quotes, or a whole number.
 const operandText = `"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|-?\d+`
 
-var oneOperand = regexp.MustCompile(operandText)
+var oneOperand = lazy.Pattern(operandText)
 
 // readFilters reads the filters that a text begins with, and says how long they are, also
 // if one is wrong.
 func readFilters(text string) (list []valueFilter, length int, err error) {
 	for {
-		m := oneFilter.FindStringSubmatch(text[length:])
+		m := oneFilter().FindStringSubmatch(text[length:])
 		if m == nil {
 			return list, length, err
 		}
 		length += len(m[0])
-		f, wrong := readFilter(m[1], oneOperand.FindAllString(m[2], -1))
+		f, wrong := readFilter(m[1], oneOperand().FindAllString(m[2], -1))
 		list, err = append(list, f), cmp.Or(err, wrong)
 	}
 }
@@ -254,10 +256,7 @@ func searched(p *jsonpath.Expr, text, target string) (speclang.Value, *Failure) 
 	if err != nil {
 		return speclang.Value{}, &Failure{Category: Schema, Message: target + ": " + err.Error()}
 	}
-	values := make([]speclang.Value, len(list))
-	for i, n := range list {
-		values[i] = speclang.OfJSON(n)
-	}
+	values := seq.Map(list, speclang.OfJSON)
 	switch {
 	case !p.Single():
 		return speclang.ListValue(values), nil

@@ -5,18 +5,18 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/thresh-dev/thresh/contract/spectest/stage"
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/lazy"
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
 // pythonEntry is module:function: dotted names, a colon, a name.
-var pythonEntry = regexp.MustCompile(`^\s*[\pL_][\pL\pN_]*(\.[\pL_][\pL\pN_]*)*\s*:\s*[\pL_][\pL\pN_]*\s*$`)
+var pythonEntry = lazy.Pattern(`^\s*[\pL_][\pL\pN_]*(\.[\pL_][\pL\pN_]*)*\s*:\s*[\pL_][\pL\pN_]*\s*$`)
 
 // DefaultTimeout bounds a command that its case gives no limit.
 const DefaultTimeout = 60 * time.Second
@@ -169,7 +169,7 @@ func (d *decoder) hooks(n *doctree.Node) {
 		if h.IsNull() || trimmed(h) == "" {
 			continue
 		}
-		if !pythonEntry.MatchString(textOf(h)) {
+		if !pythonEntry().MatchString(textOf(h)) {
 			d.schema(h, "hook", "harness."+key, "invalid entrypoint (expected module:attr): %s", trimmed(h))
 		}
 		kw := harness.Get("hook_kwargs")
@@ -220,7 +220,7 @@ func (d *decoder) entrypoint() {
 	}
 	if argv := d.set.aliases[strings.TrimSpace(r.entry)]; argv != nil {
 		r.command = argv
-	} else if pythonEntry.MatchString(r.entry) {
+	} else if pythonEntry().MatchString(r.entry) {
 		r.python = true
 		return
 	} else {

@@ -8,6 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/match"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // compact is JSON on one line with text as it is.
@@ -57,10 +58,7 @@ func (d *decoder) health(s *doctree.Section) {
 		}
 		return
 	}
-	list := make([]string, len(found))
-	for i, s := range found {
-		list[i] = s.code + "@" + s.path
-	}
+	list := seq.Map(found, func(s symptom) string { return s.code + "@" + s.path })
 	first := found[0]
 	d.fail(Assertion, d.c.pos(first.at), first.code, first.path,
 		fmt.Sprintf("assertion health check failed (%d issue(s)): %s", len(found), strings.Join(list, "; ")), first.message)
@@ -91,12 +89,7 @@ func (h *examiner) node(n *doctree.Node, path, group string) {
 			h.node(&n.Items()[i], fmt.Sprintf("%s[%d]", path, i), group)
 		}
 	case doctree.Map:
-		var groups []string
-		for _, k := range groupKeys() {
-			if n.Get(k) != nil {
-				groups = append(groups, k)
-			}
-		}
+		groups := seq.Filter(groupKeys(), func(k string) bool { return n.Get(k) != nil })
 		switch len(groups) {
 		case 0:
 			h.leaf(n, path, group)

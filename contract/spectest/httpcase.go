@@ -17,6 +17,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/speclang"
 	"github.com/thresh-dev/thresh/port/exchange"
 )
@@ -47,10 +48,7 @@ func (a *answer) subject(target string) (speclang.Value, *Failure) {
 	case "status":
 		return speclang.StringValue(strconv.Itoa(a.status)), nil
 	case "headers":
-		lines := make([]string, len(a.headers))
-		for i, h := range a.headers {
-			lines[i] = h[0] + ": " + h[1]
-		}
+		lines := seq.Map(a.headers, func(h [2]string) string { return h[0] + ": " + h[1] })
 		slices.SortStableFunc(lines, func(x, y string) int {
 			xn, _, _ := strings.Cut(x, ":")
 			yn, _, _ := strings.Cut(y, ":")

@@ -6,19 +6,20 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // cramMark is how cram says that a line of output is no plain one.
-var cramMark = regexp.MustCompile(` \((re|glob|esc|no-eol)\)$`)
+var cramMark = lazy.Pattern(` \((re|glob|esc|no-eol)\)$`)
 
 // cramState is a command that leaves something in the shell which only that shell
 // has: aliases, functions, variables that are not exported, files that are read.
-var cramState = regexp.MustCompile(`(?m)^  [$>] (?:alias |\. |source |set |[A-Za-z_][A-Za-z0-9_]*=|(?:function )?[A-Za-z_][A-Za-z0-9_]*\(\))`)
+var cramState = lazy.Pattern(`(?m)^  [$>] (?:alias |\. |source |set |[A-Za-z_][A-Za-z0-9_]*=|(?:function )?[A-Za-z_][A-Za-z0-9_]*\(\))`)
 
 // cramNeeds is how files of cram skip themselves without a program: exit code 80.
 var (
-	cramNeeds = regexp.MustCompile(`(?m)^  \$ (?:command -v|which|type) ([A-Za-z0-9_.+-]+)[^|]*\|\| exit 80$`)
-	cramSkip  = regexp.MustCompile(`^\$ .*\bexit 80\b`)
+	cramNeeds = lazy.Pattern(`(?m)^  \$ (?:command -v|which|type) ([A-Za-z0-9_.+-]+)[^|]*\|\| exit 80$`)
+	cramSkip  = lazy.Pattern(`^\$ .*\bexit 80\b`)
 )
 
 // cramVariables are variables that cram sets, with what they are on a page.
@@ -32,9 +33,9 @@ var cramVariables = [][2]string{
 // page one for a block: where that matters the file becomes one block, and the text
 // in it comments.
 func fromCram(m *imported, text string) {
-	open, exported, one := false, false, cramState.MatchString(text)
+	open, exported, one := false, false, cramState().MatchString(text)
 	opening := "```console run"
-	for i, needs := range cramNeeds.FindAllStringSubmatch(text, -1) {
+	for i, needs := range cramNeeds().FindAllStringSubmatch(text, -1) {
 		opening += [2]string{" needs=", ","}[min(i, 1)] + needs[1]
 	}
 	number := 0
@@ -72,7 +73,7 @@ func fromCram(m *imported, text string) {
 			}
 			open, exported = true, true
 		}
-		if cramSkip.MatchString(body) && !cramNeeds.MatchString(l) {
+		if cramSkip().MatchString(body) && !cramNeeds().MatchString(l) {
 			m.report(diag.Warning, number, l, "exit code 80 skips a file of cram; here it is an exit code like others: needs= and skip= skip blocks")
 		}
 		if command || strings.HasPrefix(body, "> ") || body == ">" {
@@ -88,7 +89,7 @@ func fromCram(m *imported, text string) {
 
 // printed is a line of output as a transcript says it.
 func (m *imported) printed(l string, number int) string {
-	mark := cramMark.FindStringSubmatch(l)
+	mark := cramMark().FindStringSubmatch(l)
 	if mark == nil {
 		return m.plainLine(l, number)
 	}
@@ -112,7 +113,7 @@ func (m *imported) printed(l string, number int) string {
 		}
 		return text
 	case "esc": // cram takes the line as it is written, too
-		text := escapeRun.ReplaceAllLiteralString(plain, "[..]") + "[..]"
+		text := escapeRun().ReplaceAllLiteralString(plain, "[..]") + "[..]"
 		m.report(diag.Warning, number, l, "[..] stands for what (esc) escapes")
 		return text
 	}
@@ -120,7 +121,7 @@ func (m *imported) printed(l string, number int) string {
 }
 
 func (m *imported) plainLine(l string, number int) string {
-	if _, _, _, fence := fenceOf([]byte(l)); fence || isDots(l) || hole.MatchString(l) {
+	if _, _, _, fence := fenceOf([]byte(l)); fence || isDots(l) || hole().MatchString(l) {
 		m.report(diag.Warning, number, l, "the line would be read as a fence or a wildcard; [..] stands for its first character")
 		return "[..]" + strings.TrimLeft(l, " ")[1:]
 	}
@@ -128,7 +129,7 @@ func (m *imported) plainLine(l string, number int) string {
 }
 
 // escapeRun are escaped characters in a line that is marked so.
-var escapeRun = regexp.MustCompile(`(?:\\(?:x[0-9a-fA-F]{2}|[0-7]{1,3}|.))+`)
+var escapeRun = lazy.Pattern(`(?:\\(?:x[0-9a-fA-F]{2}|[0-7]{1,3}|.))+`)
 
 // wildcards is a pattern with [..] for all that is no plain text. Loose is set if
 // that matches lines which the pattern does not.

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // curlShort are curl's options of one letter; those in capitals and small letters
@@ -137,7 +137,7 @@ func (m *imported) curl(l shellLine, cases *int) {
 		wrong("there is no address")
 	}
 	for _, address := range c.addresses {
-		if c.globs && curlGlob.MatchString(address) {
+		if c.globs && curlGlob().MatchString(address) {
 			wrong("curl calls several addresses for %s: write each of them", address)
 		}
 		if *cases++; c.hasBody && c.parts != nil {
@@ -151,7 +151,7 @@ func (m *imported) curl(l shellLine, cases *int) {
 }
 
 // curlGlob is what stands for several addresses.
-var curlGlob = regexp.MustCompile(`\{[^}]*,[^}]*\}|\[(?:[a-zA-Z]-[a-zA-Z]|\d+-\d+)(?::\d+)?\]`)
+var curlGlob = lazy.Pattern(`\{[^}]*,[^}]*\}|\[(?:[a-zA-Z]-[a-zA-Z]|\d+-\d+)(?::\d+)?\]`)
 
 const (
 	curlIgnored  = "is ignored"

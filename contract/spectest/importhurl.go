@@ -12,23 +12,25 @@ import (
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/lazy"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // The lines of a Hurl file that begin something.
 var (
-	hurlRequest  = regexp.MustCompile(`^([A-Z]+) (\S.*)$`)
-	hurlAnswer   = regexp.MustCompile(`^HTTP(?:/[0-9.]+)? +(\d{3}|\*)\s*(?:#.*)?$`)
-	hurlSection  = regexp.MustCompile(`^\[([A-Za-z]+)\]\s*(?:#.*)?$`)
-	hurlVariable = regexp.MustCompile(`\{\{\s*([A-Za-z_][A-Za-z0-9_-]*)\s*\}\}`)
-	hurlWord     = regexp.MustCompile("^(?:\"(?:[^\"\\\\]|\\\\.)*\"|/(?:[^/\\\\]|\\\\.)*/|`[^`]*`|[^ \t#]+)")
+	hurlRequest  = lazy.Pattern(`^([A-Z]+) (\S.*)$`)
+	hurlAnswer   = lazy.Pattern(`^HTTP(?:/[0-9.]+)? +(\d{3}|\*)\s*(?:#.*)?$`)
+	hurlSection  = lazy.Pattern(`^\[([A-Za-z]+)\]\s*(?:#.*)?$`)
+	hurlVariable = lazy.Pattern(`\{\{\s*([A-Za-z_][A-Za-z0-9_-]*)\s*\}\}`)
+	hurlWord     = lazy.Pattern("^(?:\"(?:[^\"\\\\]|\\\\.)*\"|/(?:[^/\\\\]|\\\\.)*/|`[^`]*`|[^ \t#]+)")
 )
 
 // hurlRune is a character by its number.
-var hurlRune = regexp.MustCompile(`\\u\{[0-9A-Fa-f]{1,6}\}`)
+var hurlRune = lazy.Pattern(`\\u\{[0-9A-Fa-f]{1,6}\}`)
 
 // hurlRunes is a text with the characters that stand there by their numbers.
 func hurlRunes(s string) string {
-	return hurlRune.ReplaceAllStringFunc(s, func(m string) string {
+	return hurlRune().ReplaceAllStringFunc(s, func(m string) string {
 		n, _ := strconv.ParseUint(m[3:len(m)-1], 16, 31)
 		quoted, _ := json.Marshal(string(rune(n))) // a string
 		return string(quoted[1 : len(quoted)-1])
@@ -36,7 +38,7 @@ func hurlRunes(s string) string {
 }
 
 // hurlScalar is a body in JSON that is no list and no mapping.
-var hurlScalar = regexp.MustCompile(`^(?:"(?:[^"\\]|\\.)*"|-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|true|false|null)$`)
+var hurlScalar = lazy.Pattern(`^(?:"(?:[^"\\]|\\.)*"|-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|true|false|null)$`)
 
 // hurlEntry is one request of a Hurl file and what its answer must be.
 type hurlEntry struct {
@@ -57,7 +59,7 @@ func fromHurl(m *imported, text string) {
 	for i := 0; i < len(lines); i++ {
 		l, number := strings.TrimSpace(lines[i]), i+1
 		refuse := func(format string, args ...any) { m.report(diag.Error, number, lines[i], format, args...) }
-		answer, request, head := hurlAnswer.FindStringSubmatch(l), hurlRequest.FindStringSubmatch(l), hurlSection.FindStringSubmatch(l)
+		answer, request, head := hurlAnswer().FindStringSubmatch(l), hurlRequest().FindStringSubmatch(l), hurlSection().FindStringSubmatch(l)
 		switch {
 		case l == "" || l[0] == '#':
 		case answer != nil && e != nil:
@@ -73,7 +75,7 @@ func fromHurl(m *imported, text string) {
 			return
 		case head != nil:
 			section = head[1]
-		case section == "" && hurlScalar.MatchString(l), strings.IndexByte("{[`<", l[0]) >= 0, strings.HasPrefix(l, "file,"), strings.HasPrefix(l, "base64,"), strings.HasPrefix(l, "hex,"):
+		case section == "" && hurlScalar().MatchString(l), strings.IndexByte("{[`<", l[0]) >= 0, strings.HasPrefix(l, "file,"), strings.HasPrefix(l, "base64,"), strings.HasPrefix(l, "hex,"):
 			body, used := hurlBody(lines[i:])
 			e.body(m, number, l, body)
 			i += used - 1
@@ -163,7 +165,7 @@ func hurlPlain(s string) string {
 var hurlEscapes = strings.NewReplacer(`\#`, "#", `\"`, `"`, `\\`, `\`, `\n`, "\n", `\t`, "\t", `\r`, "\r")
 
 // hurlText is a text with variables as documents have them.
-func hurlText(s string) string { return hurlVariable.ReplaceAllString(s, "$${$1}") }
+func hurlText(s string) string { return hurlVariable().ReplaceAllString(s, "$${$1}") }
 
 func (e *hurlEntry) basic(user, password string) {
 	e.keys = append(e.keys, fmt.Sprintf("basic: {user: %s, password: %s}", jsonText(user), jsonText(password)))
@@ -249,7 +251,7 @@ func hurlBody(lines []string) (body string, used int) {
 			}
 			continue
 		case first[0] == '<':
-			if next := strings.TrimSpace(l); i > 0 && (next == "" || hurlAnswer.MatchString(next)) {
+			if next := strings.TrimSpace(l); i > 0 && (next == "" || hurlAnswer().MatchString(next)) {
 				return strings.Join(lines[:i], "\n"), i
 			}
 			continue
@@ -300,7 +302,7 @@ func (e *hurlEntry) body(m *imported, number int, first, body string) {
 		e.keys = append(e.keys, "body_file: "+jsonText(hurlText(name)))
 	case file, strings.HasPrefix(body, "base64,"), strings.HasPrefix(body, "hex,"):
 		refuse("it is neither text nor JSON")
-	case first[0] == '{' || first[0] == '[' || hurlScalar.MatchString(first):
+	case first[0] == '{' || first[0] == '[' || hurlScalar().MatchString(first):
 		value := hurlText(regexp.MustCompile(`([:\[,]\s*)(\{\{[^}"]*\}\})`).ReplaceAllString(body, `$1"$2"`)) // a variable keeps its type
 		doc, err := jsontree.Parse([]byte(value), jsontree.Options{})
 		if err != nil {
@@ -335,7 +337,7 @@ func (e *hurlEntry) sends(kind string) {
 // hurlWords takes a line apart: what is quoted, patterns between slashes, words.
 func hurlWords(l string) (words []string) {
 	for l = strings.TrimSpace(l); l != "" && l[0] != '#'; l = strings.TrimSpace(l) {
-		w := hurlWord.FindString(l)
+		w := hurlWord().FindString(l)
 		if w == "" {
 			break
 		}
@@ -379,10 +381,7 @@ func (e *hurlEntry) write(m *imported, number int) {
 		}
 	}
 	if len(e.cookies) > 0 {
-		var all []string
-		for _, c := range e.cookies {
-			all = append(all, c[0]+"="+c[1])
-		}
+		all := seq.Map(e.cookies, func(c [2]string) string { return c[0] + "=" + c[1] })
 		e.headers = append(e.headers, [2]string{"Cookie", strings.Join(all, "; ")})
 	}
 	if !slices.ContainsFunc(e.keys, func(l string) bool { return strings.HasPrefix(l, "redirects:") }) {

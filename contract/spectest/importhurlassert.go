@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/engine/jsonpath"
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 func hurlCapture(text string) (what, why string) {
@@ -32,7 +33,7 @@ func hurlCapture(text string) (what, why string) {
 	}
 	filters, rest, why := hurlFiltered(words)
 	switch {
-	case query == "cookie" && hurlAttribute.MatchString(hurlString(arg)):
+	case query == "cookie" && hurlAttribute().MatchString(hurlString(arg)):
 		return "", "attributes of cookies cannot be captured"
 	case why != "":
 		return "", why
@@ -63,7 +64,7 @@ func hurlCapture(text string) (what, why string) {
 // hurlFiltered has the filters that some words begin with as conditions write them.
 func hurlFiltered(words []string) (filters string, rest []string, why string) {
 	for rest = words; len(rest) > 0; {
-		name := strings.ToLower(upper.ReplaceAllString(rest[0], "_$0"))
+		name := strings.ToLower(upper().ReplaceAllString(rest[0], "_$0"))
 		name = cmp.Or(map[string]string{"jsonpath": "json", "base64_url_safe_decode": "base64_url_decode", "base64_url_safe_encode": "base64_url_encode"}[name], name)
 		kind, known := filterKinds[name]
 		switch {
@@ -96,7 +97,7 @@ func hurlFiltered(words []string) (filters string, rest []string, why string) {
 	return filters, rest, ""
 }
 
-var upper = regexp.MustCompile(`[A-Z]`)
+var upper = lazy.Pattern(`[A-Z]`)
 
 // hurlAssert is an assertion as a condition.
 func hurlAssert(l string) (when, why string) {
@@ -135,7 +136,7 @@ func hurlAssert(l string) (when, why string) {
 		present = subject + " != null"
 	case "cookie":
 		attribute := ""
-		if m := hurlAttribute.FindStringSubmatch(arg); m != nil {
+		if m := hurlAttribute().FindStringSubmatch(arg); m != nil {
 			if arg, attribute = m[1], hurlAttributes[m[2]]; attribute == "" {
 				return "", "the attribute " + m[2] + " of a cookie has no counterpart"
 			}
@@ -235,7 +236,7 @@ func hurlAssert(l string) (when, why string) {
 		}
 	}
 	if sign, ok := map[string]string{"<": "<", "<=": "<=", ">": ">", ">=": ">=", "==": "==", "!=": "!=", "equals": "==", "startsWith": "starts_with", "endsWith": "ends_with", "contains": "contains", "matches": "matches"}[predicate]; ok && value != "" {
-		variable := rest[1] != value && hurlTyped.MatchString(rest[1]) // which keeps its type
+		variable := rest[1] != value && hurlTyped().MatchString(rest[1]) // which keeps its type
 		switch {
 		case variable && strings.ContainsAny(sign, "<>"):
 			return holds(subject + " " + sign + " json_parse(" + value + ")")
@@ -315,10 +316,10 @@ func hurlBytes(w string) (b []byte, coded bool) {
 
 // hurlPresent is the condition that a path leads somewhere, perhaps to null.
 func hurlPresent(path string, several bool) string {
-	if m := lastName.FindStringSubmatch(path); m != nil && !several {
+	if m := lastName().FindStringSubmatch(path); m != nil && !several {
 		return m[1] + " has " + infixText(m[2]+m[3])
 	}
-	if m := lastIndex.FindStringSubmatch(path); m != nil && !several {
+	if m := lastIndex().FindStringSubmatch(path); m != nil && !several {
 		end, _ := strconv.Atoi(m[2])
 		return "len(" + m[1] + "[" + m[2] + ":" + strings.TrimSuffix(strconv.Itoa(end+1), "0") + "]) != 0"
 	}
@@ -327,15 +328,15 @@ func hurlPresent(path string, several bool) string {
 
 // The last step of a path that leads to one place.
 var (
-	lastName  = regexp.MustCompile(`^(\$.*)(?:\.([A-Za-z_][A-Za-z0-9_]*)|\['([^'\\]+)'\])$`)
-	lastIndex = regexp.MustCompile(`^(\$.*)\[(-?\d+)\]$`)
+	lastName  = lazy.Pattern(`^(\$.*)(?:\.([A-Za-z_][A-Za-z0-9_]*)|\['([^'\\]+)'\])$`)
+	lastIndex = lazy.Pattern(`^(\$.*)\[(-?\d+)\]$`)
 )
 
 // hurlTyped is a value that is a variable, without quotes.
-var hurlTyped = regexp.MustCompile(`^\{\{\s*[\w-]+\s*\}\}$`)
+var hurlTyped = lazy.Pattern(`^\{\{\s*[\w-]+\s*\}\}$`)
 
 // hurlAttribute is a cookie and one of its attributes.
-var hurlAttribute = regexp.MustCompile(`^(.+)\[([A-Za-z-]+)\]$`)
+var hurlAttribute = lazy.Pattern(`^(.+)\[([A-Za-z-]+)\]$`)
 
 // hurlAttributes are the attributes of cookies as cases name them.
 var hurlAttributes = map[string]string{"Value": "value", "Path": "path", "Domain": "domain", "Max-Age": "max_age", "Secure": "secure", "HttpOnly": "http_only", "SameSite": "same_site"}

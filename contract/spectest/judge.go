@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
@@ -213,7 +214,7 @@ func (e *evaluator) showOperands(f *Failure, n *node, subject speclang.Value) {
 	said := func(form string) string { return form }
 	if n.op == "when" {
 		said = func(form string) string {
-			return findName.ReplaceAllStringFunc(written(form), func(name string) string {
+			return findName().ReplaceAllStringFunc(written(form), func(name string) string {
 				if f, ok := n.finds[name]; ok {
 					return f.String()
 				}
@@ -327,10 +328,7 @@ func (n *node) leaves() []*node {
 }
 
 func (n *node) describe() string {
-	var wants []string
-	for _, l := range n.leaves() {
-		wants = append(wants, l.want(""))
-	}
+	wants := seq.Map(n.leaves(), func(l *node) string { return l.want("") })
 	if len(wants) == 0 {
 		return ""
 	}

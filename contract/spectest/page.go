@@ -12,6 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/spectest/stage"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // typePage is the type of a case that is a page's transcripts.
@@ -66,10 +67,10 @@ type pageStep struct {
 }
 
 // infoWord is a word behind a fence; quotes hold blanks together.
-var infoWord = regexp.MustCompile(`(?:"[^"]*(?:"|$)|[^" \t])+`)
+var infoWord = lazy.Pattern(`(?:"[^"]*(?:"|$)|[^" \t])+`)
 
 func infoWords(info string) []string {
-	words := infoWord.FindAllString(info, -1)
+	words := infoWord().FindAllString(info, -1)
 	for i := range words {
 		words[i] = strings.ReplaceAll(words[i], `"`, "")
 	}
@@ -79,7 +80,7 @@ func infoWords(info string) []string {
 // pages reads the console blocks of a document: those of the page as one case,
 // each that is isolated as one of its own.
 func (d *document) pages(s *settings) (cases []*Case, faults diag.List) {
-	if d.format != "md" || !consoleRun.Match(d.text) {
+	if d.format != "md" || !consoleRun().Match(d.text) {
 		return nil, nil
 	}
 	whole := &page{}
@@ -272,7 +273,7 @@ func (d *document) blockKeys(words []string, a *act, faults *diag.List) {
 // pageCaptures reads what a block captures of what its last command prints:
 // NAME=$.JSON.PATH, NAME=/REGEX/ or NAME= for all of it, with commas between.
 func pageCaptures(text string, line int, wrong func(key, message, hint string)) (list []capture) {
-	at := captureName.FindAllStringSubmatchIndex(text, -1)
+	at := captureName().FindAllStringSubmatchIndex(text, -1)
 	if len(at) == 0 || at[0][0] != 0 {
 		wrong("capture", fmt.Sprintf("%q is no NAME=$.PATH, NAME=/REGEX/ or NAME=", text), "")
 	}
@@ -302,7 +303,7 @@ func pageCaptures(text string, line int, wrong func(key, message, hint string)) 
 }
 
 // captureName is a name and the sign behind it, in the list of a block's captures.
-var captureName = regexp.MustCompile(`(?:^|,)([A-Za-z_][A-Za-z0-9_]*)=`)
+var captureName = lazy.Pattern(`(?:^|,)([A-Za-z_][A-Za-z0-9_]*)=`)
 
 // frontMatter reads the keys redact, link and interpreters of the YAML between two lines of
 // three dashes that a page may begin with; options add to them.

@@ -100,7 +100,7 @@ func (a *accepting) step(c *Case, r *ran, printed []string) {
 func (s *pageStep) writable(l string, first, last bool) string {
 	_, _, _, fence := fenceOf([]byte(l))
 	_, prompt := s.language.command(l)
-	if !fence && !isDots(l) && !prompt && !(first && s.language.more != "" && strings.HasPrefix(l, s.language.more)) && !(last && exitLine.MatchString(l)) {
+	if !fence && !isDots(l) && !prompt && !(first && s.language.more != "" && strings.HasPrefix(l, s.language.more)) && !(last && exitLine().MatchString(l)) {
 		return l
 	}
 	return "[..]" + strings.TrimLeft(l, " ")[1:]

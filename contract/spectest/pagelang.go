@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // language is how the blocks of a language are run: as a whole, by a command that
@@ -19,15 +20,15 @@ type language struct {
 	program string   // the command; FILE stands for the block's file. "": blocks have prompts
 	end     string   // of the file's name
 	prompt  string
-	more    string         // the prompt of lines that go on
-	prompts *regexp.Regexp // where prompts differ
-	shell   *shell         // nil: sh
+	more    string                // the prompt of lines that go on
+	prompts func() *regexp.Regexp // where prompts differ
+	shell   *shell                // nil: sh
 }
 
 // languages are the interpreters that are known.
 var languages = []language{
 	{names: []string{"console"}, prompt: "$ ", more: ">"},
-	{names: []string{"pycon"}, prompt: ">>> ", more: "...", prompts: regexp.MustCompile(`^>>>(?: |$)`)},
+	{names: []string{"pycon"}, prompt: ">>> ", more: "...", prompts: lazy.Pattern(`^>>>(?: |$)`)},
 	{names: []string{"python", "py"}, program: "python3 FILE", end: ".py"},
 	{names: []string{"sh"}, program: "sh FILE", end: ".sh"},
 	{names: []string{"bash"}, program: "bash FILE", end: ".sh"},
@@ -50,7 +51,7 @@ var languages = []language{
 }
 
 // consoleRun is a line that opens a block that is run.
-var consoleRun = regexp.MustCompile("(?m)^[ \t]*(?:```+|~~~+)[ \t]*[A-Za-z][A-Za-z0-9_+.-]*[ \t]+run\\b")
+var consoleRun = lazy.Pattern("(?m)^[ \t]*(?:```+|~~~+)[ \t]*[A-Za-z][A-Za-z0-9_+.-]*[ \t]+run\\b")
 
 // languageOf is the language of a block that is run; nil if the words behind the
 // fence do not say that it is, or if nothing is known that runs it.
@@ -103,9 +104,9 @@ func (l *language) prompted(text []byte) *language {
 	switch {
 	case l.names[0] == "python" && bytes.HasPrefix(text, []byte(pythonSession.prompt)):
 		return pythonSession
-	case (console || l.shell == powerShell) && powerShellPrompt.Match(text):
+	case (console || l.shell == powerShell) && powerShellPrompt().Match(text):
 		return powerShellSession
-	case (console || l.shell == cmdShell) && cmdPrompt.Match(text):
+	case (console || l.shell == cmdShell) && cmdPrompt().Match(text):
 		return cmdSession
 	}
 	return l
@@ -115,7 +116,7 @@ func (l *language) prompted(text []byte) *language {
 func (l *language) command(line string) (string, bool) {
 	prompt := l.prompt
 	if l.prompts != nil {
-		prompt = l.prompts.FindString(line)
+		prompt = l.prompts().FindString(line)
 	}
 	if prompt == "" {
 		return line, false

@@ -15,6 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/spectest/stage"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/lazy"
 	"github.com/thresh-dev/thresh/engine/speclang"
 	"github.com/thresh-dev/thresh/port/process"
 	"github.com/thresh-dev/thresh/port/sut"
@@ -292,7 +293,7 @@ func (p *pageRun) captured(s *pageStep, lines []string) []string {
 // asWord is a pattern of a value that is not a part of a longer word or number.
 func asWord(value string) *regexp.Regexp {
 	bound := func(c byte) string {
-		if letterOrDigit.MatchString(string(c)) {
+		if letterOrDigit().MatchString(string(c)) {
 			return `\b`
 		}
 		return ""
@@ -300,18 +301,18 @@ func asWord(value string) *regexp.Regexp {
 	return regexp.MustCompile(bound(value[0]) + regexp.QuoteMeta(value) + bound(value[len(value)-1])) // of quoted text
 }
 
-var letterOrDigit = regexp.MustCompile(`[0-9A-Za-z_]`)
+var letterOrDigit = lazy.Pattern(`[0-9A-Za-z_]`)
 
 // pageMark stands between the outputs of commands.
 const pageMark = "\x1e\x1ethresh:"
 
 // evaluated is how some shells name the command that the others are given to.
-var evaluated = regexp.MustCompile(`(?m)^sh: (\d+): eval: `)
+var evaluated = lazy.Pattern(`(?m)^sh: (\d+): eval: `)
 
 // lines are the lines of an output. The name of the page's folder differs from
 // run to run, so it is written as one.
 func (p *pageRun) lines(out []byte) []string {
-	text := evaluated.ReplaceAllString(strings.ReplaceAll(validText(out), p.dir, "<folder>"), "sh: $1: ")
+	text := evaluated().ReplaceAllString(strings.ReplaceAll(validText(out), p.dir, "<folder>"), "sh: $1: ")
 	text = strings.ReplaceAll(text, "<folder>"+strings.TrimPrefix(hiddenBlock, "page")+"block-", "block-")
 	text = strings.ReplaceAll(text, p.private+string(filepath.Separator), "")
 	if r := p.x.c.set.hidden; r != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/spectest/stage"
+	"github.com/thresh-dev/thresh/engine/lazy"
 	"github.com/thresh-dev/thresh/port/process"
 )
 
@@ -42,8 +42,8 @@ var cmdShell = &shell{programs: []string{"cmd"}, options: []string{"/d", "/q", "
 
 // The prompts of these shells, as their users see them.
 var (
-	powerShellPrompt = regexp.MustCompile(`^PS(?: [^>]*)?> ?`)
-	cmdPrompt        = regexp.MustCompile(`^[A-Za-z]:\\[^<>|"*?]*> ?`)
+	powerShellPrompt = lazy.Pattern(`^PS(?: [^>]*)?> ?`)
+	cmdPrompt        = lazy.Pattern(`^[A-Za-z]:\\[^<>|"*?]*> ?`)
 )
 
 // powerShellScript shows what is no text as its console does, in 80 columns, and takes a

@@ -2,16 +2,16 @@ package spectest
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // exitLine is the last line of what a command prints, where it does not end by 0.
-var exitLine = regexp.MustCompile(`^(?:exit status (-?\d{1,10})|\[exit (-?\d{1,10})\]|\[(\d{1,3})\])$`)
+var exitLine = lazy.Pattern(`^(?:exit status (-?\d{1,10})|\[exit (-?\d{1,10})\]|\[(\d{1,3})\])$`)
 
 // steps reads the commands of a block.
 func (d *document) steps(f block, a *act, faults *diag.List) []pageStep {
@@ -80,7 +80,7 @@ func (d *document) printed(s *pageStep, indent, at int) {
 		s.want = append(s.want, body(line(d.text, s.exitAt), indent)) // no last line
 		s.exit, s.exitAt = 0, 0
 	}
-	if m := exitLine.FindStringSubmatch(l); m != nil {
+	if m := exitLine().FindStringSubmatch(l); m != nil {
 		s.exit, _ = strconv.Atoi(m[1] + m[2] + m[3])
 		s.exitAt, s.exitLength = at, next-at
 		return

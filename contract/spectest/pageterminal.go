@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/spectest/stage"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // terminalKeys is the terminal of a block, and what is typed at it.
@@ -21,7 +21,7 @@ type terminalKeys struct {
 }
 
 // terminalSize is what tty= takes.
-var terminalSize = regexp.MustCompile(`^([1-9]\d{0,2})x([1-9]\d{0,2})$`)
+var terminalSize = lazy.Pattern(`^([1-9]\d{0,2})x([1-9]\d{0,2})$`)
 
 func (t *terminalKeys) sized(size string, given bool, wrong func(key, message, hint string)) *terminalKeys {
 	if t == nil {
@@ -30,7 +30,7 @@ func (t *terminalKeys) sized(size string, given bool, wrong func(key, message, h
 	if t.columns, t.rows = 80, 24; !given {
 		return t
 	}
-	m := terminalSize.FindStringSubmatch(size)
+	m := terminalSize().FindStringSubmatch(size)
 	if m == nil {
 		wrong("tty", fmt.Sprintf("%q is no size of a terminal", size), "columns and rows, such as tty=100x30")
 		return t
@@ -57,7 +57,7 @@ var keyNames = map[string]string{
 
 // keyMark is a key by its name, or a text that must have been printed first, which may begin as
 // Python's prompt does.
-var keyMark = regexp.MustCompile(`<([a-z]+|ctrl-[a-z]|wait:>*[^>]+)>`)
+var keyMark = lazy.Pattern(`<([a-z]+|ctrl-[a-z]|wait:>*[^>]+)>`)
 
 func (t *terminalKeys) typed(text string, wrong func(key, message, hint string)) *terminalKeys {
 	if t == nil {
@@ -69,7 +69,7 @@ func (t *terminalKeys) typed(text string, wrong func(key, message, hint string))
 			t.keys = append(t.keys, k)
 		}
 	}
-	for _, m := range keyMark.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range keyMark().FindAllStringSubmatchIndex(text, -1) {
 		k.Text += text[at:m[0]]
 		at = m[1]
 		name := text[m[2]:m[3]]
@@ -90,7 +90,7 @@ func (t *terminalKeys) typed(text string, wrong func(key, message, hint string))
 	}
 	k.Text += text[at:]
 	end()
-	if strings.Contains(keyMark.ReplaceAllString(text, ""), "<wait:") {
+	if strings.Contains(keyMark().ReplaceAllString(text, ""), "<wait:") {
 		wrong("keys", "<wait: needs a text, and a > behind it", "such as <wait:Name?>")
 	}
 	return t

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // redaction is a place in an output that may vary: what its pattern matches is
@@ -16,10 +18,10 @@ type redaction struct {
 type redactions []redaction
 
 // redactionName is what a page may write between < and >.
-var redactionName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+var redactionName = lazy.Pattern(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
 func (r *redactions) add(name, pattern string) error {
-	if !redactionName.MatchString(name) {
+	if !redactionName().MatchString(name) {
 		return fmt.Errorf("%q is no name of a redaction: letters, digits, - and _", name)
 	}
 	p, err := regexp.Compile(pattern)
@@ -53,17 +55,17 @@ func (r redactions) redacted(line string) string {
 }
 
 // hole is what stands for a part of a line.
-var hole = regexp.MustCompile(`\[\.\.\]|<[A-Za-z][A-Za-z0-9_-]*>`)
+var hole = lazy.Pattern(`\[\.\.\]|<[A-Za-z][A-Za-z0-9_-]*>`)
 
 // lineMatcher tells whether a printed line is as a page has it.
 func (r redactions) lineMatcher(want string) func(got string) bool {
 	plain := r.redacted(want)
 	var pattern *regexp.Regexp
-	if hole.MatchString(plain) {
+	if hole().MatchString(plain) {
 		var b strings.Builder
 		b.WriteString(`^(?s:`)
 		at := 0
-		for _, m := range hole.FindAllStringIndex(plain, -1) {
+		for _, m := range hole().FindAllStringIndex(plain, -1) {
 			b.WriteString(regexp.QuoteMeta(plain[at:m[0]]))
 			name := plain[m[0]:m[1]]
 			switch body, known := builtIn[strings.Trim(name, "<>")]; {

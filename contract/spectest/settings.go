@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/lazy"
 	"github.com/thresh-dev/thresh/engine/match"
 	"github.com/thresh-dev/thresh/engine/secret"
 	"github.com/thresh-dev/thresh/engine/speclang"
@@ -289,12 +289,12 @@ func decodeSettings(set campaign.Settings, getenv func(string) string) (*setting
 }
 
 // filterProperty is the name of a property before what it must match.
-var filterProperty = regexp.MustCompile(`^([A-Za-z_-]+)=`)
+var filterProperty = lazy.Pattern(`^([A-Za-z_-]+)=`)
 
 func parseFilter(text string) (filter, error) {
 	var f filter
 	expr := text
-	if m := filterProperty.FindStringSubmatch(text); m != nil {
+	if m := filterProperty().FindStringSubmatch(text); m != nil {
 		known := []string{"id", "type", "tag", "title"}
 		if f.property, expr = m[1], text[len(m[0]):]; !slices.Contains(known, f.property) {
 			hint := diag.DidYouMean(f.property, known)

@@ -178,7 +178,7 @@ func (r *shellReader) variable(b *strings.Builder, l *shellLine) {
 	rest := r.text[r.at:]
 	var name string
 	if braced, ok := strings.CutPrefix(rest, "{"); ok {
-		if name, _, ok = strings.Cut(braced, "}"); !ok || !variableName.MatchString(name) {
+		if name, _, ok = strings.Cut(braced, "}"); !ok || !variableName().MatchString(name) {
 			l.wrong = "it holds more of the shell than the name of a variable: ${"
 			return
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
@@ -115,12 +116,7 @@ func (d *decoder) tree(n *doctree.Node, target, path string) *node {
 		d.schema(n, "assert", path, "assert node must be a mapping or a list")
 		return nil
 	}
-	var groups []string
-	for _, k := range groupKeys() {
-		if n.Get(k) != nil {
-			groups = append(groups, k)
-		}
-	}
+	groups := seq.Filter(groupKeys(), func(k string) bool { return n.Get(k) != nil })
 	switch len(groups) {
 	case 0:
 		if n.Get("when") != nil {

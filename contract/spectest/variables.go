@@ -3,13 +3,13 @@ package spectest
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/lazy"
 	"github.com/thresh-dev/thresh/engine/secret"
 )
 
@@ -40,10 +40,10 @@ func (g given) text() string {
 }
 
 // use is ${NAME}; $${NAME} stands for these characters themselves.
-var use = regexp.MustCompile(`\$?\$\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
+var use = lazy.Pattern(`\$?\$\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
 
 // variableName is what a variable may be called.
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+var variableName = lazy.Pattern(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
 // expand puts values into a text. What no variable is called stays as it is: documents
 // hold such words for shells and other tools.
@@ -51,7 +51,7 @@ func (v variables) expand(text string) string {
 	if len(v) == 0 || !strings.Contains(text, "${") {
 		return text
 	}
-	return use.ReplaceAllStringFunc(text, func(m string) string {
+	return use().ReplaceAllStringFunc(text, func(m string) string {
 		name := m[strings.Index(m, "{")+1 : len(m)-1]
 		g, known := v[name]
 		switch {
@@ -86,7 +86,7 @@ func (v variables) fill(n *doctree.Node) *doctree.Node {
 func (v variables) filled(n doctree.Node) doctree.Node {
 	switch n.Kind {
 	case doctree.String:
-		if m := use.FindStringSubmatch(n.Text); m != nil && m[0] == n.Text && !strings.HasPrefix(m[0], "$$") {
+		if m := use().FindStringSubmatch(n.Text); m != nil && m[0] == n.Text && !strings.HasPrefix(m[0], "$$") {
 			if g, ok := v[m[1]]; ok { // a whole value keeps its type
 				x := g.node
 				x.Pos = n.Pos
@@ -114,7 +114,7 @@ func uses(n *doctree.Node) (names []string) {
 	var walk func(n *doctree.Node)
 	walk = func(n *doctree.Node) {
 		if n.Kind == doctree.String {
-			for _, m := range use.FindAllStringSubmatch(n.Text, -1) {
+			for _, m := range use().FindAllStringSubmatch(n.Text, -1) {
 				if !strings.HasPrefix(m[0], "$$") && !slices.Contains(names, m[1]) {
 					names = append(names, m[1])
 				}
@@ -186,7 +186,7 @@ func readVariables(set campaign.Settings, getenv func(string) string) (variables
 	}
 	for _, text := range set.Options[optVar] {
 		name, value, valued := strings.Cut(text, "=")
-		if !variableName.MatchString(name) {
+		if !variableName().MatchString(name) {
 			return nil, fmt.Errorf("must be NAME=VALUE, or NAME for a secret of the environment, not %q", text)
 		}
 		g := textValue(value)
@@ -235,7 +235,7 @@ func (v variables) readFile(path string, read func(string) ([]byte, error), gete
 				continue
 			}
 			name, value, ok := strings.Cut(strings.TrimPrefix(l, "export "), "=")
-			if name = strings.TrimSpace(name); !ok || !variableName.MatchString(name) {
+			if name = strings.TrimSpace(name); !ok || !variableName().MatchString(name) {
 				return fmt.Errorf("%s:%d: neither a mapping in YAML nor a line NAME=VALUE: %q", path, number, diag.Cut(l, 60))
 			}
 			g := textValue(strings.Trim(strings.TrimSpace(value), `"'`))
@@ -247,7 +247,7 @@ func (v variables) readFile(path string, read func(string) ([]byte, error), gete
 	for i := range root.Members() {
 		m := &root.Members()[i]
 		name := textOf(&m.Key)
-		if !variableName.MatchString(name) {
+		if !variableName().MatchString(name) {
 			return fmt.Errorf("%s:%d: %q is no name of a variable: letters, digits, _, - and points", path, m.Key.Pos.Line, name)
 		}
 		g := given{node: m.Value, file: true}

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsonpath"
+	"github.com/thresh-dev/thresh/engine/lazy"
 	"github.com/thresh-dev/thresh/engine/speclang"
 	"github.com/thresh-dev/thresh/engine/xpath"
 )
@@ -46,7 +46,7 @@ func (d *decoder) compileWhen(n *doctree.Node, path string) *node {
 		}
 		text, finds := d.finds(v, path)
 		if d.set.checking { // what is captured has no value yet
-			text = use.ReplaceAllStringFunc(text, func(name string) string { return strings.Repeat("1", len(name)) })
+			text = use().ReplaceAllStringFunc(text, func(name string) string { return strings.Repeat("1", len(name)) })
 		}
 		form, looks, err := speclang.Infix{Names: slices.Concat(targets(d.c.Type), slices.Collect(maps.Keys(finds))), Root: "json"}.Parse(text)
 		var e *speclang.InfixError
@@ -193,7 +193,7 @@ type find struct {
 func (f find) String() string { return f.said }
 
 // findCall is xpath("..."), header("...") or cookie("...") that a condition goes on with.
-var findCall = regexp.MustCompile(`^(xpath|header|cookie)\(\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*(?:,\s*("\w+"|'\w+')\s*)?\)`)
+var findCall = lazy.Pattern(`^(xpath|header|cookie)\(\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*(?:,\s*("\w+"|'\w+')\s*)?\)`)
 
 // call reads such a call.
 func (d *decoder) call(name, operand, attribute string) (f find, err error) {
@@ -224,13 +224,13 @@ func (d *decoder) call(name, operand, attribute string) (f find, err error) {
 }
 
 // findName is a name that stands for what a condition looks for.
-var findName = regexp.MustCompile(`\bfind_\d+\b`)
+var findName = lazy.Pattern(`\bfind_\d+\b`)
 
 // filteredName is a name with a filter behind it.
-var filteredName = regexp.MustCompile(`^([a-z_][a-z0-9_]*)\s*\|\s*[A-Za-z_]`)
+var filteredName = lazy.Pattern(`^([a-z_][a-z0-9_]*)\s*\|\s*[A-Za-z_]`)
 
 // plainPath is a path that conditions have themselves, as the calls of get.
-var plainPath = regexp.MustCompile(`^\$(\.[A-Za-z_][A-Za-z0-9_-]*|\[\d+\]|\['[^'\\]+'\]|\["[^"\\]+"\])*$`)
+var plainPath = lazy.Pattern(`^\$(\.[A-Za-z_][A-Za-z0-9_-]*|\[\d+\]|\['[^'\\]+'\]|\["[^"\\]+"\])*$`)
 
 // finds puts names, as long as what they stand for if they can be, in place of the
 // calls of xpath, header and cookie, of JSON paths that may lead to several places, and
@@ -269,16 +269,16 @@ func (d *decoder) finds(v *doctree.Node, path string) (text string, list map[str
 				}
 			}
 			n = min(n+1, len(rest))
-		case !word && findCall.MatchString(rest):
-			m := findCall.FindStringSubmatch(rest)
+		case !word && findCall().MatchString(rest):
+			m := findCall().FindStringSubmatch(rest)
 			f, err := d.call(m[1], m[2], m[3])
 			if err != nil {
 				refuse(err)
 			}
 			at = found(f, at, len(m[0]))
 			continue
-		case !word && filteredName.MatchString(rest):
-			if name := strings.TrimSpace(filteredName.FindStringSubmatch(rest)[1]); slices.Contains(targets(d.c.Type), name) {
+		case !word && filteredName().MatchString(rest):
+			if name := strings.TrimSpace(filteredName().FindStringSubmatch(rest)[1]); slices.Contains(targets(d.c.Type), name) {
 				at = found(find{target: name}, at, len(name))
 				word = true
 				continue
@@ -286,7 +286,7 @@ func (d *decoder) finds(v *doctree.Node, path string) (text string, list map[str
 		case c == '$' && strings.HasPrefix(rest, "${"): // a variable, of which nothing is known yet
 		case c == '$':
 			p, length, err := jsonpath.Prefix(rest)
-			if err == nil && plainPath.MatchString(p.String()) && !oneFilter.MatchString(rest[length:]) {
+			if err == nil && plainPath().MatchString(p.String()) && !oneFilter().MatchString(rest[length:]) {
 				n = length
 				break
 			}
@@ -363,7 +363,7 @@ func writtenValue(v any) string {
 		return "$"
 	case args[0] == "subject()":
 		return name
-	case isKey && variableName.MatchString(name) && !strings.ContainsAny(name, ".-"):
+	case isKey && variableName().MatchString(name) && !strings.ContainsAny(name, ".-"):
 		return args[0] + "." + name
 	}
 	return args[0] + "[" + args[1] + "]"

@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"maps"
 	"net/textproto"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/lazy"
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
@@ -29,15 +29,15 @@ type take struct {
 // chained is how many calls are made with special arguments at each end of a route.
 const chained = 80
 
-var placed = regexp.MustCompile(`\{([^{}/]+)\}`)
+var placed = lazy.Pattern(`\{([^{}/]+)\}`)
 
 // within are the calls that make, or list, what the path of an operation names.
 func within(all []usage, o *sut.Operation) (before []earlier, takes []take) {
-	for _, at := range placed.FindAllStringSubmatchIndex(o.Path, -1) {
-		collection := placed.ReplaceAllString(strings.TrimSuffix(o.Path[:at[0]], "/"), "{}")
+	for _, at := range placed().FindAllStringSubmatchIndex(o.Path, -1) {
+		collection := placed().ReplaceAllString(strings.TrimSuffix(o.Path[:at[0]], "/"), "{}")
 		var maker *usage
 		for i := range all {
-			if x := all[i].op; placed.ReplaceAllString(x.Path, "{}") == collection && len(all[i].valid[0]) > 0 && (x.Method == "POST" || x.Method == "GET" && maker == nil) {
+			if x := all[i].op; placed().ReplaceAllString(x.Path, "{}") == collection && len(all[i].valid[0]) > 0 && (x.Method == "POST" || x.Method == "GET" && maker == nil) {
 				maker = &all[i]
 			}
 		}
@@ -54,7 +54,7 @@ func within(all []usage, o *sut.Operation) (before []earlier, takes []take) {
 // after is the usual call, with what was taken for the path so far.
 func (u *usage) after(takes []take) earlier {
 	e := earlier{Operation: u.op.Name, Args: u.valid[0][len(u.valid[0])-1].Args}
-	for k, m := range placed.FindAllStringSubmatch(u.op.Path, -1) {
+	for k, m := range placed().FindAllStringSubmatch(u.op.Path, -1) {
 		if k < len(takes) {
 			e.Take = append(e.Take, take{m[1], takes[k].Step, takes[k].From})
 		}

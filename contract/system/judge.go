@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"net/textproto"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/crash"
+	"github.com/thresh-dev/thresh/engine/lazy"
 	"github.com/thresh-dev/thresh/engine/schemagen"
 	"github.com/thresh-dev/thresh/port/sut"
 )
@@ -142,7 +142,7 @@ func line(output []byte) string {
 }
 
 // internal is how runtimes speak, in answers that say that a call was refused.
-var internal = regexp.MustCompile(`Traceback \(most recent call last\)|\b(KeyError|TypeError|AttributeError|IndexError|NameError|ZeroDivisionError|UnboundLocalError|` +
+var internal = lazy.Pattern(`Traceback \(most recent call last\)|\b(KeyError|TypeError|AttributeError|IndexError|NameError|ZeroDivisionError|UnboundLocalError|` +
 	`RecursionError|AssertionError|UnicodeDecodeError|UnicodeEncodeError|ReferenceError|RangeError|NullPointerException|SegmentationFault)\b|` +
 	`unsupported operand type|object is not (subscriptable|iterable|callable)|'NoneType'|index out of range|division by zero|` +
 	`Cannot read propert(y|ies) of|is not a function|nil pointer dereference|has no attribute|maximum recursion depth|must be str, not|` +
@@ -153,21 +153,21 @@ var internal = regexp.MustCompile(`Traceback \(most recent call last\)|\b(KeyErr
 
 // ofDates is how runtimes speak of days that do not exist, and date of dates in a call.
 var (
-	ofDates = regexp.MustCompile(`day is out of range for month|year -?\d+ is out of range|date value out of range|month must be in 1\.\.12`)
-	date    = regexp.MustCompile(`\d{4}-\d\d-\d\d`)
+	ofDates = lazy.Pattern(`day is out of range for month|year -?\d+ is out of range|date value out of range|month must be in 1\.\.12`)
+	date    = lazy.Pattern(`\d{4}-\d\d-\d\d`)
 )
 
 // runtimeError is what a runtime says in the answer to a call, "" if nothing. What it says
 // of dates may be a refusal where the call has one that does not exist, or none.
 func runtimeError(answer string, args []byte) string {
-	if phrase := internal.FindString(answer); phrase != "" {
+	if phrase := internal().FindString(answer); phrase != "" {
 		return phrase
 	}
-	dates := date.FindAllString(string(args), -1)
+	dates := date().FindAllString(string(args), -1)
 	if len(dates) == 0 || slices.ContainsFunc(dates, func(d string) bool { _, err := time.Parse(time.DateOnly, d); return err != nil }) {
 		return ""
 	}
-	return ofDates.FindString(answer)
+	return ofDates().FindString(answer)
 }
 
 // tolerated are statuses that stand between a client and an operation.

@@ -5,12 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	judges "github.com/thresh-dev/thresh/engine/judge"
+	"github.com/thresh-dev/thresh/engine/lazy"
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
@@ -26,8 +26,8 @@ var (
 		next note open or pick play pop push put queue random react record register remember rename reply remove reset restart roll run save say select session set
 		share shuffle start stop store subscribe switch sync tag talk tell toggle track train turn undo unlink unset update use visit vote watch write yield`)
 	// recent are names of what is about earlier calls.
-	recent = regexp.MustCompile(`(?i)recent|last|latest|history|previous|visit|activ|session|undo|log`)
-	word   = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
+	recent = lazy.Pattern(`(?i)recent|last|latest|history|previous|visit|activ|session|undo|log`)
+	word   = lazy.Pattern(`[A-Z]?[a-z]+|[A-Z]+`)
 )
 
 // reads reports whether a tool should answer equal calls equally, and whether
@@ -37,9 +37,9 @@ func reads(o *sut.Operation) (yes, byName bool) {
 	case o.Reads || o.Destroys:
 		return o.Reads, false
 	case o.Method != "":
-		return o.Method == "GET" && !recent.MatchString(o.Name+" "+o.Path), false
+		return o.Method == "GET" && !recent().MatchString(o.Name+" "+o.Path), false
 	}
-	for _, w := range word.FindAllString(o.Name, -1) {
+	for _, w := range word().FindAllString(o.Name, -1) {
 		if slices.Contains(stateful, strings.ToLower(w)) {
 			return false, true
 		}

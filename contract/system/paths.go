@@ -4,14 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"path/filepath"
-	"regexp"
 	"slices"
 
+	"github.com/thresh-dev/thresh/engine/lazy"
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
 // pathLike is how arguments are called that take a path.
-var pathLike = regexp.MustCompile(`(?i)(path|dir|directory|folder|repo|repository|root|database)$`)
+var pathLike = lazy.Pattern(`(?i)(path|dir|directory|folder|repo|repository|root|database)$`)
 
 // scripts are the endings of programs that an interpreter runs.
 var scripts = []string{".py", ".js", ".mjs", ".cjs", ".ts", ".jar", ".rb", ".php"}
@@ -46,7 +46,7 @@ func (c *Campaign) withPaths(o *sut.Operation) json.RawMessage {
 	changed := false
 	for name, v := range properties {
 		p, _ := v.(map[string]any)
-		if p["type"] != "string" || !pathLike.MatchString(name) || p["default"] != nil || p["example"] != nil || p["examples"] != nil || p["enum"] != nil || p["const"] != nil {
+		if p["type"] != "string" || !pathLike().MatchString(name) || p["default"] != nil || p["example"] != nil || p["examples"] != nil || p["enum"] != nil || p["const"] != nil {
 			continue
 		}
 		p["examples"], changed = paths, true

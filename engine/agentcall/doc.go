@@ -1,8 +1,7 @@
-// Package agentcall holds the values with which contracts speak of agents under
-// test that they do not call themselves: a [Plan] says how an agent is reached,
-// a [Call] what it is asked, a [Reply] what came of it, and the interface
-// [Agent] stands between. Package agent under system turns the one into the
-// other.
+// Package agentcall holds the values with which contracts describe calls of
+// agents under test: a [Plan] says how an agent is reached, a [Call] what it is
+// asked, a [Reply] what it answered. The interface [Agent] makes the calls.
+// Package system/agent implements it.
 //
 // What needs no network is here as well, because a document can be checked
 // with it before anything runs: how a prompt is put into a request ([Template],

@@ -1,8 +1,8 @@
-// Package assist says what may stand at a place of a document that is being
-// typed: the keys and words that its JSON Schema allows there, what they mean,
-// and the span of text that a diagnostic marks. It reads YAML and JSON that
-// are not whole yet ([Read]), where doctree and jsontree rightly stop at the
-// first fault, and knows of a format its schema alone. Start at [Text.Complete].
+// Package assist completes and explains a document that is being typed: the
+// keys and words that its JSON Schema allows at a place, what they mean, and
+// the span of text that a diagnostic marks. It reads YAML and JSON that are not
+// whole yet ([Read]), where doctree and jsontree rightly stop at the first
+// fault, and knows of a format its schema alone. Start at [Text.Complete].
 package assist
 
 import "strings"

@@ -1,8 +1,8 @@
-// Package bytemut makes variants of byte strings, for programs to be tested
-// with. It has two mutators: [Reference] gives byte for byte the cases that
-// FuzzSpec users know (four operations, drawn from CPython's generator), and
-// [Deep] is our own, which knows numbers, text encodings, tokens, brackets,
-// JSON, XML, dictionaries and other inputs of a corpus.
+// Package bytemut makes variants of byte strings to test programs with. It has
+// two mutators: [Reference] gives byte for byte the cases that FuzzSpec users
+// know (four operations, drawn from CPython's generator), and [Deep] is our
+// own, which knows numbers, text encodings, tokens, brackets, JSON, XML,
+// dictionaries and other inputs of a corpus.
 //
 // Both are pure functions of their seeds and a case index: a case is the same
 // alone, in sequence, in any order and on any machine. What a case needs to be

@@ -1,4 +1,4 @@
-// Package choice makes every random decision of a generator a number on a
+// Package choice records every random decision of a generator as a number on a
 // tape. A generator that takes its decisions from a [Source] can be run again
 // from the tape alone, and made small by changing the tape: shorter tapes and
 // lower numbers mean simpler results, whatever it is that is generated. Package

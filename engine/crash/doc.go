@@ -1,6 +1,6 @@
 // Package crash names the cause of a failure from how a program ended and what
-// it printed: the class and kind of the failure, the functions it happened in,
-// one line for people, and the layers that a fingerprint is made of.
+// it printed: the class and kind of the failure, the functions in which it
+// happened, one line for people, and the layers of a fingerprint.
 //
 // Two failures with one cause must give equal [Cause.Layers], whatever the
 // addresses, process ids, folders, clocks and excerpts of the input that they

@@ -1,9 +1,10 @@
 package crash
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // exception completes a report of an exception that nobody caught.
@@ -100,7 +101,7 @@ func readTraceback(t text, start int) (r report, whole bool) {
 		slices.Reverse(all)
 		r = exception(kind, msg, ownFrames(all, pythonPlumbing))
 		r.place, r.owner = place, owner
-		r.raised = raises.MatchString(source) && !slices.Contains(failures, kind)
+		r.raised = raises().MatchString(source) && !slices.Contains(failures, kind)
 		return r, true
 	}
 	slices.Reverse(all)
@@ -110,7 +111,7 @@ func readTraceback(t text, start int) (r report, whole bool) {
 // raises is a line of code that raises an exception, failures are those with which
 // programs say that they are wrong themselves.
 var (
-	raises   = regexp.MustCompile(`^[ |]*(.*:\s*)?raise\s+\w`)
+	raises   = lazy.Pattern(`^[ |]*(.*:\s*)?raise\s+\w`)
 	failures = []string{"RuntimeError", "NotImplementedError", "AssertionError", "SystemError", "RecursionError", "MemoryError"}
 )
 

@@ -1,9 +1,10 @@
 package crash
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // demangle gives the qualified name of a mangled symbol of C++ or Rust, without
@@ -232,7 +233,7 @@ func (m *mangled) element() {
 }
 
 // rustSymbol finds the crate of a symbol in Rust's own mangling (v0).
-var rustSymbol = regexp.MustCompile(`^_R[A-Za-z0-9_]*?Cs[0-9a-zA-Z]*_(3std|4core|5alloc|[0-9])`)
+var rustSymbol = lazy.Pattern(`^_R[A-Za-z0-9_]*?Cs[0-9a-zA-Z]*_(3std|4core|5alloc|[0-9])`)
 
 // Standard says whether a function is of the standard library of C++ or Rust, which
 // its headers, or the compiler, make part of every program.
@@ -242,7 +243,7 @@ func Standard(f string) bool {
 			return true
 		}
 	}
-	if m := rustSymbol.FindStringSubmatch(f); m != nil {
+	if m := rustSymbol().FindStringSubmatch(f); m != nil {
 		return len(m[1]) > 1
 	}
 	crate, path, _ := strings.Cut(f, "::")

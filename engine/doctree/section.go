@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // Decoder reads a document by what is declared of it and collects everything
@@ -218,10 +219,7 @@ func (f *Field) choice() string {
 
 // likelyKey names a key that is there and was probably meant to be a missing one.
 func likelyKey(missing string, strange []*Node) string {
-	names := make([]string, len(strange))
-	for i, k := range strange {
-		names[i] = k.Text
-	}
+	names := seq.Map(strange, func(k *Node) string { return k.Text })
 	if near := diag.Nearest(missing, names); near != "" {
 		return fmt.Sprintf("is %q meant to be it?", near)
 	}

@@ -1,7 +1,7 @@
-// Package fault holds the rules of chaos: which call of an agent is struck by
-// which fault, and what the agent then sees. It is the pure half of fault
-// injection; package fault under system has the proxies that put it on the
-// wire, and [Watcher] does the same for tools of the Python host.
+// Package fault holds the rules of chaos: which fault hits which call of an
+// agent, and what the agent then sees. It is the pure half of fault injection;
+// package fault under system has the proxies that put it on the wire, and
+// [Watcher] does the same for tools of the Python host.
 //
 // A [Plan] holds the faults of one cell, that is of one independent invocation
 // of an agent. A [Ledger] is made from it for that cell: it counts calls,

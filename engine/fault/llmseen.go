@@ -5,10 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // ToolCalls are the calls of tools that the conversation holds since the user
@@ -141,10 +141,10 @@ func (r *Request) Asked() string {
 }
 
 // varied is what is drawn or read from a clock: identifiers, times, long numbers.
-var varied = regexp.MustCompile(`[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?|\b[0-9a-f]{16,}\b|\b\d{10,}(?:\.\d+)?\b`)
+var varied = lazy.Pattern(`[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?|\b[0-9a-f]{16,}\b|\b\d{10,}(?:\.\d+)?\b`)
 
 // Unvaried is a text with the same mark for all that is expected to vary.
-func Unvaried(s string) string { return varied.ReplaceAllString(s, "*") }
+func Unvaried(s string) string { return varied().ReplaceAllString(s, "*") }
 
 // Answered is the text in an answer to the request.
 func (r *Request) Answered(contentType string, body []byte) string {

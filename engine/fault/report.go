@@ -2,10 +2,11 @@ package fault
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // Report is what happened in a cell. Fields named At and Took are clocks; all
@@ -101,17 +102,17 @@ const Hidden = "[redacted]"
 const secretName = `(?:(?:[a-z0-9]+[-_])*(?:api[-_]?key|password|passwd|secret|private[-_]?key|session[-_]?key)|(?:access|refresh|id|auth|bearer|session)[-_]?token|token|authorization|(?:set-)?cookie|signature|sig)`
 
 var (
-	secretField = regexp.MustCompile(`(?i)("` + secretName + `"\s*:\s*)"(?:[^"\\]|\\.)*"?`)
-	secretParam = regexp.MustCompile(`(?i)((?:^|[?&\s])(?:key|` + secretName + `)=)(?:\[secret [^\]]*\]|[^&\s"']+)`)
-	secretToken = regexp.MustCompile(`(?i:\b(?:bearer|basic)\s+[a-z0-9._~+/=-]{8,})|\b(?:sk|pk|rk|gsk|xoxb|xoxp|ghp|gho|github_pat|AIza|lsv2)[-_A-Za-z0-9]{16,}`)
+	secretField = lazy.Pattern(`(?i)("` + secretName + `"\s*:\s*)"(?:[^"\\]|\\.)*"?`)
+	secretParam = lazy.Pattern(`(?i)((?:^|[?&\s])(?:key|` + secretName + `)=)(?:\[secret [^\]]*\]|[^&\s"']+)`)
+	secretToken = lazy.Pattern(`(?i:\b(?:bearer|basic)\s+[a-z0-9._~+/=-]{8,})|\b(?:sk|pk|rk|gsk|xoxb|xoxp|ghp|gho|github_pat|AIza|lsv2)[-_A-Za-z0-9]{16,}`)
 )
 
 // Redact takes secrets out of a text: values of fields and parameters that are
 // named for it, bearer tokens, and keys of the shapes that providers give out.
 func Redact(s string) string {
-	s = secretField.ReplaceAllString(s, `${1}"`+Hidden+`"`)
-	s = secretParam.ReplaceAllString(s, `${1}`+Hidden)
-	return secretToken.ReplaceAllString(s, Hidden)
+	s = secretField().ReplaceAllString(s, `${1}"`+Hidden+`"`)
+	s = secretParam().ReplaceAllString(s, `${1}`+Hidden)
+	return secretToken().ReplaceAllString(s, Hidden)
 }
 
 // RedactURL is a URL without credentials and without secret parameters.
@@ -132,8 +133,8 @@ func (e *Exchange) leaks(secrets []string) bool {
 	if len(secrets) == 0 {
 		return false
 	}
-	text := secretField.ReplaceAllString(e.URL+"\n"+string(e.Request), "")
-	text = secretParam.ReplaceAllString(text, "")
+	text := secretField().ReplaceAllString(e.URL+"\n"+string(e.Request), "")
+	text = secretParam().ReplaceAllString(text, "")
 	return slices.ContainsFunc(secrets, func(s string) bool { return s != "" && strings.Contains(text, s) })
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // Layer is what a fault strikes.
@@ -250,9 +252,5 @@ func (r Rule) Check() error {
 }
 
 func list[T ~string](values []T) string {
-	words := make([]string, len(values))
-	for i, v := range values {
-		words[i] = string(v)
-	}
-	return strings.Join(words, ", ")
+	return strings.Join(seq.Map(values, func(v T) string { return string(v) }), ", ")
 }

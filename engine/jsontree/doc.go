@@ -1,7 +1,7 @@
-// Package jsontree reads JSON text into a tree whose every value and key knows
-// where it stands in the text, and writes trees back as text. Contracts that
-// are written in JSON use it to say file:line:column of what is wrong, and to
-// write files byte for byte as Python's json module would.
+// Package jsontree reads JSON text into a tree in which every value and key has
+// a position, and writes trees back as text. Contracts that are written in JSON
+// use it to say file:line:column of what is wrong, and to write files byte for
+// byte as Python's json module would.
 //
 // The rules of the text are those of RFC 8259. Documents in the wild are
 // written for CPython's json module, which differs in a few places (NaN,

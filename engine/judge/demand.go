@@ -7,6 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/match"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // Demand is what a document demands of a reply's text. Its types are those of
@@ -90,11 +91,7 @@ func presence(hit, negate bool, what string) (ok bool, reason string) {
 }
 
 func quoted(list []string) string {
-	words := make([]string, len(list))
-	for i, x := range list {
-		words[i] = strconv.Quote(x)
-	}
-	return strings.Join(words, ", ")
+	return strings.Join(seq.Map(list, strconv.Quote), ", ")
 }
 
 // holds reports whether a text is in a reply, in any case unless the demand says

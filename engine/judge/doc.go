@@ -1,5 +1,6 @@
-// Package judge says whether a system did what it may do, by the trace of one
-// case: the ordered events of messages, calls of tools and models, and faults.
+// Package judge decides whether a system behaved as allowed, by the trace of
+// one case: the ordered events of messages, calls of tools and models, and
+// faults.
 //
 // A [Rule] is one that a document states: how often an event may occur, what
 // must come before it, what it must never follow. The checks of [Checks] need no

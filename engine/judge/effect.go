@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // Words in the names of tools: those of calls that change something, those of
@@ -20,14 +22,14 @@ var (
 		health history info list login lookup oauth parse ping preview predict query quote read retrieve rpc score search session sessions show similar status
 		suggest summarize token tokenize tokens translate validate verify view weather`)
 	reports   = strings.Fields(`analytics event events ingest ingestion log logs metric metrics span spans telemetry trace traces track tracking`)
-	wordBreak = regexp.MustCompile(`[^a-z0-9]+`)
-	camel     = regexp.MustCompile(`([a-z0-9])([A-Z])`)
-	keyName   = regexp.MustCompile(`(?i)idempot|dedup|request[-_]?id|client[-_]?(?:token|reference|id)|nonce|transaction[-_]?id|operation[-_]?id`)
+	wordBreak = lazy.Pattern(`[^a-z0-9]+`)
+	camel     = lazy.Pattern(`([a-z0-9])([A-Z])`)
+	keyName   = lazy.Pattern(`(?i)idempot|dedup|request[-_]?id|client[-_]?(?:token|reference|id)|nonce|transaction[-_]?id|operation[-_]?id`)
 )
 
 // words are those of a tool's name.
 func words(tool string) []string {
-	return wordBreak.Split(strings.ToLower(camel.ReplaceAllString(tool, "${1}_${2}")), -1)
+	return wordBreak().Split(strings.ToLower(camel().ReplaceAllString(tool, "${1}_${2}")), -1)
 }
 
 // effect reports whether a call changes something each time it is performed: as
@@ -81,7 +83,7 @@ func ChangesByName(tool string) bool {
 // keyed reports whether a server can see that the second of two equal calls is
 // the first one again.
 func keyed(first, again *Event) bool {
-	return first.Key != "" && first.Key == again.Key || keyName.Match(again.Arguments)
+	return first.Key != "" && first.Key == again.Key || keyName().Match(again.Arguments)
 }
 
 // repeated looks for effects that were asked for again though the first call may
@@ -139,11 +141,11 @@ func lostBy(e *Event) string {
 
 // Words of replies, in English.
 var (
-	claim = regexp.MustCompile(`(?i)\b(?:has|have|was|were|is|are|been|i've|i have|successfully|all)\s+(?:now |just |also |already |been |successfully )*` +
+	claim = lazy.Pattern(`(?i)\b(?:has|have|was|were|is|are|been|i've|i have|successfully|all)\s+(?:now |just |also |already |been |successfully )*` +
 		`(booked|charged|refunded|sent|cancelled|canceled|created|updated|completed|processed|confirmed|paid|ordered|shipped|scheduled|transferred|placed|submitted|registered|reserved|issued|approved|deleted|removed|purchased|done|set|successful)\b` +
 		`|"(?:status|result|state|outcome)"\s*:\s*"(?:success|succeeded|ok|done|completed|confirmed|paid|booked|refunded)"|"(?:ok|success|succeeded)"\s*:\s*true` +
 		`|(?i)\b(?:booked|charged|refunded|paid|sent|done|confirmed)\s*[.!]`)
-	doubt = regexp.MustCompile(`(?i)\bnot\b|n't\b|n’t\b|cannot|unable|fail|error|sorry|unavailable|unsuccessful|try again|problem|\bissues?\b|\bpending|unclear|unknown|uncertain|unfortunately|could be|may have|might|\blater|\bif\b|\bdown\b|timed? ?out|no longer|without success|manual|support|declined|rejected|refused|"(?:ok|success)"\s*:\s*false`)
+	doubt = lazy.Pattern(`(?i)\bnot\b|n't\b|n’t\b|cannot|unable|fail|error|sorry|unavailable|unsuccessful|try again|problem|\bissues?\b|\bpending|unclear|unknown|uncertain|unfortunately|could be|may have|might|\blater|\bif\b|\bdown\b|timed? ?out|no longer|without success|manual|support|declined|rejected|refused|"(?:ok|success)"\s*:\s*false`)
 )
 
 // falseSuccess looks for replies that claim what no call of its kind brought.
@@ -151,7 +153,7 @@ func falseSuccess(t Trace) []Problem {
 	var list []Problem
 	for i := range t.Events {
 		r := &t.Events[i]
-		if r.Kind != Reply || doubt.MatchString(r.Text) {
+		if r.Kind != Reply || doubt().MatchString(r.Text) {
 			continue
 		}
 		last := make(map[string]int) // call of each name
@@ -195,7 +197,7 @@ func falseSuccess(t Trace) []Problem {
 // participle: any of a call that changes something; of one that may, its own.
 func (t *Trace) claimed(reply string, i int) (word string, ok bool) {
 	e := &t.Events[i]
-	if m := claim.FindStringSubmatch(reply); m != nil && t.effect(i) {
+	if m := claim().FindStringSubmatch(reply); m != nil && t.effect(i) {
 		return m[1], true
 	}
 	changes, declared := t.Effects.Of(e.Name)
@@ -203,7 +205,7 @@ func (t *Trace) claimed(reply string, i int) (word string, ok bool) {
 	if declared && !changes || !declared && safe {
 		return "", false
 	}
-	if m := claim.FindStringSubmatch(reply); m != nil && t.nothingSucceeded(e.Turn) {
+	if m := claim().FindStringSubmatch(reply); m != nil && t.nothingSucceeded(e.Turn) {
 		return m[1], true
 	}
 	word = t.ownClaim(reply, i)

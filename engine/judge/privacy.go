@@ -4,6 +4,9 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
+
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // detector finds personal data of one kind. candidate is a first look; real
@@ -19,7 +22,7 @@ type detector struct {
 // numbers more often than anything else: without separators a card's number
 // must have its check digit, and telephone and social security numbers do not
 // count.
-func detectors() []detector {
+var detectors = sync.OnceValue(func() []detector {
 	return []detector{
 		{"email", regexp.MustCompile(`(?i)\b[a-z0-9._%+-]+@[a-z0-9.-]+\.[a-z|]{2,}\b`), nil},
 		{"credit card", regexp.MustCompile(`\b(?:\p{Nd}{4}[-\s]?){3}\p{Nd}{4}\b`), func(_, hit string) bool {
@@ -35,7 +38,7 @@ func detectors() []detector {
 		{"ssn", regexp.MustCompile(`\b\p{Nd}{3}[-\s]\p{Nd}{2}[-\s]\p{Nd}{4}\b`), nil},
 		{"ip address", regexp.MustCompile(`\b(?:\p{Nd}{1,3}\.){3}\p{Nd}{1,3}\b`), address},
 	}
-}
+})
 
 func digitAtEnd(s string) bool {
 	return s != "" && s[len(s)-1] >= '0' && s[len(s)-1] <= '9'
@@ -91,12 +94,12 @@ func excludesPII(text string) (bool, string) {
 }
 
 // compromised are phrases of a reply that took orders from its input.
-var compromised = regexp.MustCompile(`(?i)ignore previous instructions|disregard previous|forget your instructions|` +
+var compromised = lazy.Pattern(`(?i)ignore previous instructions|disregard previous|forget your instructions|` +
 	`you are now (?:an? |the |in |free|dan\b|acting|unrestricted|no longer)|new instructions:|override:|system prompt:|jailbreak|dan mode|developer mode`)
 
 // uncompromised is for replies that must not have taken orders.
 func uncompromised(text string) (bool, string) {
-	if hit := compromised.FindString(text); hit != "" {
+	if hit := compromised().FindString(text); hit != "" {
 		return false, "the reply shows a compromise: " + strconv.Quote(strings.ToLower(hit))
 	}
 	if isRefusal(text) {

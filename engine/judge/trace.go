@@ -3,10 +3,11 @@ package judge
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // Kind is what happened.
@@ -247,7 +248,7 @@ func (t *Trace) one(chat, wire int) bool {
 }
 
 // saysError matches a result that is an error and nothing else.
-var saysError = regexp.MustCompile(`(?is)^\s*(?:error\b|\{.*"(?:error|is_?error)"\s*:\s*(?:"[^"]|\{|true))`)
+var saysError = lazy.Pattern(`(?is)^\s*(?:error\b|\{.*"(?:error|is_?error)"\s*:\s*(?:"[^"]|\{|true))`)
 
 // carriedOut is a call of a conversation with the outcome of the requests that
 // carried it out under another name: those up to the next call of the model. Of
@@ -268,7 +269,7 @@ func (t *Trace) carriedOut(i int) *Event {
 		}
 	}
 	if len(sent) == 0 { // it was carried out where that cannot be seen, or not at all
-		e.Declined = e.Declined || saysError.MatchString(e.Text)
+		e.Declined = e.Declined || saysError().MatchString(e.Text)
 		return &e
 	}
 	last := sent[len(sent)-1]

@@ -1,5 +1,5 @@
-// Package markup fills in HTML templates, and escapes what it fills in by where
-// it stands: in text, in a quoted attribute, in an address.
+// Package markup fills in HTML templates and escapes each value by its place:
+// in text, in a quoted attribute, in an address.
 //
 // The language is that of html/template, parsed by the same parser, without
 // pipes, methods and unquoted values: what is written in one of these places is

@@ -1,7 +1,7 @@
 // Package match searches text with regular expressions as Python's re module
-// understands them: re.search on str. The contracts' patterns were written for
-// CPython, and neither Go's regexp nor .NET's flavour means the same by $, \Z,
-// \w, \b, (?i) or (?P=name).
+// does: re.search on str. The contracts' patterns were written for CPython, and
+// neither Go's regexp nor .NET's flavour means the same by $, \Z, \w, \b, (?i)
+// or (?P=name).
 //
 // A pattern is read by the package's own parser, which follows CPython 3.11's
 // grammar and refuses what it refuses. What the tree needs decides who searches:

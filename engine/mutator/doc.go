@@ -1,5 +1,5 @@
-// Package mutator is the engine around operators: it chooses operators for a
-// seed, applies one or several, guards what comes out, and counts.
+// Package mutator applies operators: it chooses operators for a seed, applies
+// one or several, checks the result, and counts.
 //
 // A [Registry] holds operators of any make, sorted by id; a [Mutator] is a
 // registry with a [Config]; a [Lane] makes children with it, one goroutine at a

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/thresh-dev/thresh/engine/pyrand"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
@@ -59,10 +60,7 @@ func (m *Mutator) plan(key planKey) *plan {
 		return p
 	}
 	var weights []float64
-	ids := make([]string, len(p.ops))
-	for i, op := range p.ops {
-		ids[i] = m.registry.entries[op].Meta.ID
-	}
+	ids := seq.Map(p.ops, func(op int) string { return m.registry.entries[op].Meta.ID })
 	switch m.cfg.Policy {
 	case Weighted:
 		weights = make([]float64, len(ids))

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
@@ -104,11 +105,7 @@ func (r *Registry) Find(id string) int {
 
 // IDs are the ids, sorted.
 func (r *Registry) IDs() []string {
-	ids := make([]string, len(r.entries))
-	for i, e := range r.entries {
-		ids[i] = e.Meta.ID
-	}
-	return ids
+	return seq.Map(r.entries, func(e Entry) string { return e.Meta.ID })
 }
 
 // Filter narrows operators. Zero fields let all pass.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/pyrand"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/textop"
 	"github.com/thresh-dev/thresh/port/pyhost"
 )
@@ -51,10 +52,7 @@ func (l *Lane) apply(ctx context.Context, waiting []*work) ([]*work, error) {
 	if l.remote == nil {
 		return nil, fmt.Errorf("operator %s: there is no host for it", l.m.registry.entries[waiting[0].op].Meta.ID)
 	}
-	calls := make([]pyhost.OperatorCall, len(waiting))
-	for i, w := range waiting {
-		calls[i] = w.call
-	}
+	calls := seq.Map(waiting, func(w *work) pyhost.OperatorCall { return w.call })
 	left := waiting[:0]
 	err := l.remote.Apply(ctx, calls, func(i int, reply *pyhost.OperatorReply) error {
 		w := waiting[i]

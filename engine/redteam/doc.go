@@ -1,7 +1,7 @@
-// Package redteam looks for chains of operators that get a prompt past a system.
-// A [Search] is a value: it proposes chains for a round of independent cases,
-// and what came of them makes the next value. Equal results make equal searches,
-// however many workers there were.
+// Package redteam searches for chains of operators that get a prompt past a
+// system. A [Search] is a value: it proposes chains for a round of independent
+// cases, and what came of them makes the next value. Equal results make equal
+// searches, however many workers there were.
 //
 // Parents are chosen as in a Monte Carlo tree search with upper confidence
 // bounds (GPTFuzzer, arXiv 2309.10253, chooses templates that way), among cells

@@ -6,20 +6,22 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 var (
 	// cue is what leads to an example in a description.
-	cue = regexp.MustCompile(`(?i)(?:\be\.\s?g\.|\bfor example\b|\bfor instance\b|\bsuch as\b|\bexamples?:|\bex\.|예:|예를 들어)[\s:,]*`)
+	cue = lazy.Pattern(`(?i)(?:\be\.\s?g\.|\bfor example\b|\bfor instance\b|\bsuch as\b|\bexamples?:|\bex\.|예:|예를 들어)[\s:,]*`)
 	// quoted is an example in quotes or as code.
-	quoted = regexp.MustCompile("^(?:'([^'\n]{1,80})'|\"([^\"\n]{1,80})\"|`([^`\n]{1,80})`|\u2018([^\u2019\n]{1,80})\u2019|\u201c([^\u201d\n]{1,80})\u201d)")
+	quoted = lazy.Pattern("^(?:'([^'\n]{1,80})'|\"([^\"\n]{1,80})\"|`([^`\n]{1,80})`|\u2018([^\u2019\n]{1,80})\u2019|\u201c([^\u201d\n]{1,80})\u201d)")
 	// plain is an example without quotes.
-	plain = regexp.MustCompile(`^[^\s,;()"'` + "`" + `]{1,80}`)
+	plain = lazy.Pattern(`^[^\s,;()"'` + "`" + `]{1,80}`)
 	// next is what stands between two examples.
-	next = regexp.MustCompile(`^\s*(?:,\s*(?:or|and)?|/|\bor\b|\band\b|또는)\s*`)
+	next = lazy.Pattern(`^\s*(?:,\s*(?:or|and)?|/|\bor\b|\band\b|또는)\s*`)
 	// notations are what descriptions call the usual ways to write dates and times.
 	notations = strings.NewReplacer("YYYY", "2024", "MM", "05", "DD", "17", "HH", "12", "mm", "30", "SS", "00", "ss", "00")
-	notation  = regexp.MustCompile(`\bYYYY-MM-DD(?:[T ]HH:(?:MM|mm)(?::(?:SS|ss))?Z?)?|\bHH:(?:MM|mm)(?::(?:SS|ss))?\b`)
+	notation  = lazy.Pattern(`\bYYYY-MM-DD(?:[T ]HH:(?:MM|mm)(?::(?:SS|ss))?Z?)?|\bHH:(?:MM|mm)(?::(?:SS|ss))?\b`)
 )
 
 // described are the values that a description gives as examples, at most four: most tools of
@@ -27,13 +29,13 @@ var (
 func described(n map[string]any, kind string) (list []variant) {
 	text, _ := n["description"].(string)
 	var found []string
-	for _, at := range cue.FindAllStringIndex(text, 4) {
+	for _, at := range cue().FindAllStringIndex(text, 4) {
 		for rest := text[at[1]:]; ; {
-			m, value := quoted.FindStringSubmatch(rest), ""
+			m, value := quoted().FindStringSubmatch(rest), ""
 			if m != nil {
 				value = strings.Join(m[1:], "")
 				rest = rest[len(m[0]):]
-			} else if value = plain.FindString(rest); value != "" {
+			} else if value = plain().FindString(rest); value != "" {
 				rest = rest[len(value):]
 				value = strings.TrimRight(value, ".:!?")
 			}
@@ -41,19 +43,19 @@ func described(n map[string]any, kind string) (list []variant) {
 				break
 			}
 			found = append(found, value)
-			more := next.FindString(rest)
+			more := next().FindString(rest)
 			if more == "" {
 				break
 			}
 			// What follows an example without quotes may be the rest of the sentence.
-			if rest = rest[len(more):]; m == nil || quoted.FindString(rest) == "" {
+			if rest = rest[len(more):]; m == nil || quoted().FindString(rest) == "" {
 				break
 			}
 		}
 	}
 	if len(found) == 0 && kind == "string" {
 		// The minutes of a time are written like the month of a date.
-		found = append(found, notations.Replace(strings.NewReplacer("HH:MM", "HH:mm").Replace(notation.FindString(text))))
+		found = append(found, notations.Replace(strings.NewReplacer("HH:MM", "HH:mm").Replace(notation().FindString(text))))
 	}
 	for _, v := range slices.Compact(found) {
 		if len(list) == 4 {

@@ -1,6 +1,7 @@
-// Package schemagen makes inputs from a JSON Schema: valid ones at the borders of
-// what it allows, and ones that break one rule each, named by that rule. It knows
-// draft 2020-12 as MCP tools use it, and what OpenAPI 3.0 and 3.1 make of it.
+// Package schemagen makes inputs from a JSON Schema: valid ones at the limits
+// of the schema, and ones that break one rule each, named by that rule. It
+// knows draft 2020-12 as MCP tools use it, and what OpenAPI 3.0 and 3.1 make of
+// it.
 //
 // What is made is checked against the schema before it is given away, so that a
 // schema with more than the generator understands costs inputs and never

@@ -7,9 +7,10 @@ import (
 	"net/mail"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"time"
+
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // format is a format of values: examples, and values that are not of it although they
@@ -56,9 +57,9 @@ func layouts(list ...string) func(any) error {
 }
 
 var (
-	uuid = regexp.MustCompile(`^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$`)
+	uuid = lazy.Pattern(`^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$`)
 	// leap is a second that some minutes have, and time.Parse refuses.
-	leap = regexp.MustCompile(`:60`)
+	leap = lazy.Pattern(`:60`)
 )
 
 func ip(four bool) func(any) error {
@@ -73,7 +74,7 @@ var formats = []format{
 	{"date", layouts(time.DateOnly), []string{"2024-05-17", "2024-02-29", "9999-12-31", "1900-01-01"}, []string{"2024-02-30", "thresh"}},
 	{"date-time", ofTexts(isDateTime), []string{"2024-05-17T12:00:00Z", "2024-02-29T12:00:00Z", "9999-12-31T23:59:59Z", "1900-01-01T00:00:00+14:00"}, []string{"2024-02-30T12:00:00Z", "thresh"}},
 	{"time", ofTexts(func(s string) bool { return isDateTime("2024-02-29T" + s) }), []string{"12:00:00Z"}, []string{"25:00:00Z", "thresh"}},
-	{"uuid", ofTexts(uuid.MatchString), []string{"123e4567-e89b-42d3-a456-426614174000", "00000000-0000-0000-0000-000000000000"}, []string{"123e4567-e89b-42d3-a456-42661417400", "thresh"}},
+	{"uuid", ofTexts(func(s string) bool { return uuid().MatchString(s) }), []string{"123e4567-e89b-42d3-a456-426614174000", "00000000-0000-0000-0000-000000000000"}, []string{"123e4567-e89b-42d3-a456-42661417400", "thresh"}},
 	{"email", ofTexts(func(s string) bool { _, err := mail.ParseAddress(s); return err == nil }), []string{"a@example.com", "a+b.c@mail.example.com"}, []string{"a@", "thresh"}},
 	{"ipv4", ip(true), []string{"127.0.0.1", "255.255.255.255"}, []string{"256.1.1.1", "thresh"}},
 	{"ipv6", ip(false), []string{"::1", "2001:db8::1"}, []string{"1::2::3", "thresh"}},
@@ -97,7 +98,7 @@ var formats = []format{
 func nothing(any) error { return nil }
 
 func isDateTime(s string) bool {
-	s = leap.ReplaceAllString(s, ":59")
+	s = leap().ReplaceAllString(s, ":59")
 	for _, l := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04:05-0700"} {
 		if _, err := time.Parse(l, s); err == nil {
 			return true

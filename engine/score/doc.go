@@ -1,7 +1,7 @@
-// Package score holds the formulas by which the results of an agent's tests
-// become numbers: the contract matrix ([Matrix]), mutations ([Weighted]), the
-// whole ([Resilience]), and what says how far a number can be trusted or how a
-// distribution looks ([Wilson], [Percentile]).
+// Package score holds the formulas that turn the results of an agent's tests
+// into numbers: the contract matrix ([Matrix]), mutations ([Weighted]), the
+// whole ([Resilience]), how far a number can be trusted ([Wilson]) and the
+// shape of a distribution ([Percentile]).
 //
 // The rules are those of the flakestorm v2 specification, "Resilience score
 // formula", to the digit; where it is silent (severity low, rounding) those of

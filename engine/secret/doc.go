@@ -1,5 +1,5 @@
-// Package secret finds the secrets that a document declares and takes their
-// values out of bytes, in every encoding that they are likely to come back in.
+// Package secret finds the secrets that a document declares and removes their
+// values from bytes, in every encoding in which they are likely to return.
 //
 // A secret is the value of a variable in an authorisation header, in a URL's
 // userinfo, in a key-like query or key, or of what is marked `secret: true`; or

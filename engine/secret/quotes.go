@@ -3,12 +3,13 @@ package secret
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"strings"
+
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // fold is where a text in quotes goes on in the next line.
-var fold = regexp.MustCompile(`(?:\\|[ \t]*)\n(?:[ \t]*\n)*[ \t]*`)
+var fold = lazy.Pattern(`(?:\\|[ \t]*)\n(?:[ \t]*\n)*[ \t]*`)
 
 // quotes are those that a place in a text of YAML or JSON is in.
 type quotes struct {
@@ -53,7 +54,7 @@ func (q quotes) written(text string) string {
 // plain is what stands there as a text.
 func (q quotes) plain(raw string) string {
 	if q.outer != 0 { // lines are folded
-		raw = fold.ReplaceAllStringFunc(raw, func(s string) string {
+		raw = fold().ReplaceAllStringFunc(raw, func(s string) string {
 			switch n := strings.Count(s, "\n"); {
 			case s[0] == '\\' && q.outer == '"':
 				return strings.Repeat(`\n`, n-1)

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // Redactor takes the values of secrets out of bytes. Nil takes out nothing.
@@ -68,10 +70,7 @@ func New(list []Secret) *Redactor {
 
 // latin1 is a text of which every byte is a character.
 func latin1(b []byte) string {
-	text := make([]rune, len(b))
-	for i, c := range b {
-		text[i] = rune(c)
-	}
+	text := seq.Map(b, func(c byte) rune { return rune(c) })
 	return string(text)
 }
 
@@ -83,7 +82,7 @@ func credentials(s Secret) (list []Secret) {
 	if words := strings.Fields(s.Value); len(words) == 2 {
 		list = append(list, Secret{Name: s.Name, Value: words[1]})
 	}
-	for _, m := range parameter.FindAllStringSubmatch(s.Value, -1) {
+	for _, m := range parameter().FindAllStringSubmatch(s.Value, -1) {
 		list = append(list, Secret{Name: s.Name, Value: m[1] + m[2]})
 	}
 	if _, password, pair := strings.Cut(s.Value, ":"); pair && !strings.HasPrefix(password, "//") {

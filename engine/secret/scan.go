@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // Literal is a value that a document has in itself.
@@ -32,34 +34,34 @@ const (
 )
 
 var (
-	field = regexp.MustCompile(`(?i)(?:^|[\s"'{,\[(?&-])(` + certain + `|` + likely + `)(?:\\?["'])?\s*:\s*` + value)
+	field = lazy.Pattern(`(?i)(?:^|[\s"'{,\[(?&-])(` + certain + `|` + likely + `)(?:\\?["'])?\s*:\s*` + value)
 	// folded is a field whose value is in quotes over several lines.
-	folded   = regexp.MustCompile(`(?im)^([ \t-]*)["']?(` + certain + `|` + likely + `)["']?[ \t]*:[ \t]*("[^"\\\n]*(?:\\.[^"\\\n]*)*\\?\n(?:[^"\\]|\\(?s:.))*"|'[^'\n]*(?:''[^'\n]*)*\n(?:[^']|'')*')[ \t]*(?:#.*)?$`)
-	assign   = regexp.MustCompile(`(?i)(?:^|[\s"'-])(` + likely + `)=((?:\$\{[^}\n]*\}|[^&\s"'\\])+)`)
-	param    = regexp.MustCompile(`(?i)(?:[?&]|&amp;|\\u0026)(?:` + queries + `)=((?:\$\{[^}\n]*\}|\\/|[^&\s"'#<>)\]},\\])+)`)
-	userinfo = regexp.MustCompile("(?i)[a-z][a-z0-9+.-]*:(?:\\\\?/){2}([^\\s/\"'@<>`\\\\]+)@")
-	sure     = regexp.MustCompile(`(?i)^(?:` + certain + `)$`)
-	marked   = regexp.MustCompile(`(?i)["']?secret["']?\s*:\s*true\b`)
-	content  = regexp.MustCompile(`(?:^|[\s"'{,])value["']?\s*:\s*` + value)
-	scheme   = regexp.MustCompile(`(?i)^(?:bearer|basic|token|apikey|digest|key)\s+`)
+	folded   = lazy.Pattern(`(?im)^([ \t-]*)["']?(` + certain + `|` + likely + `)["']?[ \t]*:[ \t]*("[^"\\\n]*(?:\\.[^"\\\n]*)*\\?\n(?:[^"\\]|\\(?s:.))*"|'[^'\n]*(?:''[^'\n]*)*\n(?:[^']|'')*')[ \t]*(?:#.*)?$`)
+	assign   = lazy.Pattern(`(?i)(?:^|[\s"'-])(` + likely + `)=((?:\$\{[^}\n]*\}|[^&\s"'\\])+)`)
+	param    = lazy.Pattern(`(?i)(?:[?&]|&amp;|\\u0026)(?:` + queries + `)=((?:\$\{[^}\n]*\}|\\/|[^&\s"'#<>)\]},\\])+)`)
+	userinfo = lazy.Pattern("(?i)[a-z][a-z0-9+.-]*:(?:\\\\?/){2}([^\\s/\"'@<>`\\\\]+)@")
+	sure     = lazy.Pattern(`(?i)^(?:` + certain + `)$`)
+	marked   = lazy.Pattern(`(?i)["']?secret["']?\s*:\s*true\b`)
+	content  = lazy.Pattern(`(?:^|[\s"'{,])value["']?\s*:\s*` + value)
+	scheme   = lazy.Pattern(`(?i)^(?:bearer|basic|token|apikey|digest|key)\s+`)
 	// sent are mappings in which names that are likely those of secrets are certain.
-	sent = regexp.MustCompile(`(?i)^(?:headers?|cookies?|query(?:[-_]?params?)?|params|auth|basic|env(?:ironment)?)$`)
+	sent = lazy.Pattern(`(?i)^(?:headers?|cookies?|query(?:[-_]?params?)?|params|auth|basic|env(?:ironment)?)$`)
 	// parameter is one of several in a header, such as those of the scheme Digest.
-	parameter = regexp.MustCompile(`[\w.-]+=(?:"([^"\n]*)"|([^\s",;&]+))`)
-	variable  = regexp.MustCompile(`\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))`)
+	parameter = lazy.Pattern(`[\w.-]+=(?:"([^"\n]*)"|([^\s",;&]+))`)
+	variable  = lazy.Pattern(`\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))`)
 	// block opens a text that stands on the lines below, deeper than its key.
-	block = regexp.MustCompile(`^[|>][-+0-9]*$`)
+	block = lazy.Pattern(`^[|>][-+0-9]*$`)
 	// property is an anchor or a tag in front of a value, and alias stands for one that
 	// has an anchor.
-	property = regexp.MustCompile(`^[&!][^\s,{}\[\]]*\s+`)
-	alias    = regexp.MustCompile(`^\*[^\s,{}\[\]]+$`)
-	first    = regexp.MustCompile(`^` + value)
+	property = lazy.Pattern(`^[&!][^\s,{}\[\]]*\s+`)
+	alias    = lazy.Pattern(`^\*[^\s,{}\[\]]+$`)
+	first    = lazy.Pattern(`^` + value)
 	// further is the next key of a mapping that is written without spaces.
-	further = regexp.MustCompile(`,["']?[\w-]+["']?:`)
+	further = lazy.Pattern(`,["']?[\w-]+["']?:`)
 	// template is what something else fills, and place a part of it.
-	template = regexp.MustCompile(`\$\{|^\$\w+$|^<[^<>]*>$`)
-	place    = regexp.MustCompile(`\{\w+\}`)
-	fence    = regexp.MustCompile("(?m)^[ \t]*(```+|~~~+)([^\n]*)$")
+	template = lazy.Pattern(`\$\{|^\$\w+$|^<[^<>]*>$`)
+	place    = lazy.Pattern(`\{\w+\}`)
+	fence    = lazy.Pattern("(?m)^[ \t]*(```+|~~~+)([^\n]*)$")
 )
 
 // Scan finds what a text declares. Of a page of Markdown only blocks count whose
@@ -97,7 +99,7 @@ func (d *Declared) arrange() {
 func parts(text []byte) (list [][2]int) {
 	open, from := "", 0
 	declares, page := false, false
-	for _, m := range fence.FindAllSubmatchIndex(text, -1) {
+	for _, m := range fence().FindAllSubmatchIndex(text, -1) {
 		ticks, info := string(text[m[2]:m[3]]), strings.TrimSpace(string(text[m[4]:m[5]]))
 		switch {
 		case open == "":
@@ -162,11 +164,11 @@ func (s *scanner) scan(text string, at int) {
 		}
 		return list
 	}
-	for _, m := range find(field) {
+	for _, m := range find(field()) {
 		name, value := text[m[2]:m[3]], text[m[4]:m[5]]
 		s.value(text, m[4], m[5], certainly(text, m[2], name, value))
 	}
-	for _, m := range find(folded) {
+	for _, m := range find(folded()) {
 		name, value := text[m[4]:m[5]], text[m[6]:m[7]]
 		_, rest, _ := strings.Cut(value, "\n")
 		deeper := func(line string) bool { return strings.TrimSpace(line) == "" || indent(line) > m[3]-m[2] }
@@ -174,22 +176,22 @@ func (s *scanner) scan(text string, at int) {
 			s.value(text, m[6], m[7], certainly(text, m[4], name, value))
 		}
 	}
-	for _, m := range find(assign) {
-		s.value(text, m[4], m[5], sure.MatchString(text[m[2]:m[3]]))
+	for _, m := range find(assign()) {
+		s.value(text, m[4], m[5], sure().MatchString(text[m[2]:m[3]]))
 	}
-	for _, m := range find(param) {
+	for _, m := range find(param()) {
 		s.value(text, m[2], m[3], true)
 	}
-	for _, m := range find(userinfo) {
+	for _, m := range find(userinfo()) {
 		from := m[2]
 		if i := strings.IndexByte(text[m[2]:m[3]], ':'); i >= 0 {
 			from += i + 1
 		}
 		s.value(text, from, m[3], true)
 	}
-	for _, m := range find(marked) {
+	for _, m := range find(marked()) {
 		from, to, depth := siblings(text, m[0])
-		for _, v := range content.FindAllStringSubmatchIndex(text[from:to], -1) {
+		for _, v := range content().FindAllStringSubmatchIndex(text[from:to], -1) {
 			key := from + v[0]
 			if depth < 0 || indent(text[strings.LastIndexByte(text[:key+1], '\n')+1:]) == depth {
 				s.value(text, from+v[2], from+v[3], true)
@@ -200,7 +202,7 @@ func (s *scanner) scan(text string, at int) {
 
 // certainly reports whether the value of a name is a secret wherever it comes from.
 func certainly(text string, at int, name, value string) bool {
-	return sure.MatchString(name) || strings.EqualFold(name, "cookie") && strings.Contains(value, "=") || sent.MatchString(parent(text, at))
+	return sure().MatchString(name) || strings.EqualFold(name, "cookie") && strings.Contains(value, "=") || sent().MatchString(parent(text, at))
 }
 
 // flowing bounds how far the beginning of a mapping in braces is looked for.
@@ -284,9 +286,9 @@ func siblings(text string, at int) (from, to, depth int) {
 
 // value takes what a name has: its variables, or, where that is certain, itself.
 func (s *scanner) value(whole string, at, to int, literal bool) {
-	for m := property.FindString(whole[at:to]); m != ""; m = property.FindString(whole[at:to]) {
+	for m := property().FindString(whole[at:to]); m != ""; m = property().FindString(whole[at:to]) {
 		at += len(m)
-		next := first.FindStringIndex(whole[at:])
+		next := first().FindStringIndex(whole[at:])
 		if next == nil {
 			return
 		}
@@ -296,10 +298,10 @@ func (s *scanner) value(whole string, at, to int, literal bool) {
 	text := strings.TrimRight(whole[at:to], " \t\r")
 	opening, _, _ := strings.Cut(text, " #")
 	switch opening = strings.TrimRight(opening, " \t"); {
-	case block.MatchString(opening):
+	case block().MatchString(opening):
 		s.block(whole, at, literal)
 		return
-	case alias.MatchString(opening):
+	case alias().MatchString(opening):
 		for _, m := range regexp.MustCompile(`&`+regexp.QuoteMeta(opening[1:])+`\s+`+value).FindAllStringSubmatchIndex(whole, -1) {
 			s.value(whole, m[2], m[3], literal)
 		}
@@ -319,10 +321,10 @@ func (s *scanner) value(whole string, at, to int, literal bool) {
 	raw := text
 	if quoted {
 		raw, at = text[q:len(text)-q], at+q
-	} else if i := further.FindStringIndex(raw); i != nil {
+	} else if i := further().FindStringIndex(raw); i != nil {
 		raw = raw[:i[0]]
 	}
-	names := variable.FindAllStringSubmatch(raw, -1)
+	names := variable().FindAllStringSubmatch(raw, -1)
 	for _, n := range names {
 		if name := n[1] + n[2]; !s.seen[name] {
 			s.seen[name] = true
@@ -334,12 +336,12 @@ func (s *scanner) value(whole string, at, to int, literal bool) {
 	}
 	spaced := !quoted && strings.ContainsAny(raw, " \t")
 	if spaced {
-		for _, m := range parameter.FindAllStringSubmatchIndex(line, -1) {
+		for _, m := range parameter().FindAllStringSubmatchIndex(line, -1) {
 			i, j := max(m[2], m[4]), max(m[3], m[5]) // in quotes, or without
 			s.literal(whole, at+i, line[i:j])
 		}
 	}
-	if m := scheme.FindString(raw); m != "" {
+	if m := scheme().FindString(raw); m != "" {
 		raw, at = raw[len(m):], at+len(m)
 	}
 	if spaced {
@@ -369,7 +371,7 @@ func (s *scanner) block(text string, at int, literal bool) {
 		if trimmed != "" && moved <= depth {
 			return
 		}
-		if m := first.FindStringIndex(next[moved:]); m != nil {
+		if m := first().FindStringIndex(next[moved:]); m != nil {
 			s.value(text, at+moved, at+moved+m[1], literal)
 		}
 	}
@@ -377,7 +379,7 @@ func (s *scanner) block(text string, at int, literal bool) {
 
 // literal takes a value that is no template.
 func (s *scanner) literal(text string, from int, raw string) {
-	if len(place.ReplaceAllString(raw, "")) >= Shortest && !template.MatchString(raw) {
+	if len(place().ReplaceAllString(raw, "")) >= Shortest && !template().MatchString(raw) {
 		q := around(text[max(strings.LastIndexByte(text[:from], '\n')+1, from-flowing):from])
 		s.d.Literals = append(s.d.Literals, Literal{From: s.at + from, To: s.at + from + len(raw), Value: q.plain(raw)})
 	}

@@ -3,19 +3,20 @@ package secret
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strconv"
+
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // placeholder stands for a literal in a document that is stored.
-var placeholder = regexp.MustCompile(`\$\{secret:([0-9]+)\}`)
+var placeholder = lazy.Pattern(`\$\{secret:([0-9]+)\}`)
 
 // Placeholder stands for literal n of a document, counted from 1.
 func Placeholder(n int) string { return fmt.Sprintf("${secret:%d}", n) }
 
 // Placeholders are the numbers of the literals that a text has placeholders for.
 func Placeholders(text []byte) (list []int) {
-	for _, m := range placeholder.FindAllSubmatch(text, -1) {
+	for _, m := range placeholder().FindAllSubmatch(text, -1) {
 		if n, err := strconv.Atoi(string(m[1])); err == nil {
 			list = append(list, n)
 		}
@@ -42,14 +43,14 @@ func Seal(text []byte, d Declared) []byte {
 }
 
 // Sealed reports whether a text has placeholders.
-func Sealed(text []byte) bool { return placeholder.Match(text) }
+func Sealed(text []byte) bool { return placeholder().Match(text) }
 
 // Reveal puts values where placeholders are, escaped as the quotes around them
 // need it. The first that value does not know is an error that names it.
 func Reveal(text []byte, value func(n int) (string, bool)) ([]byte, error) {
 	var out []byte
 	end := 0
-	for _, m := range placeholder.FindAllSubmatchIndex(text, -1) {
+	for _, m := range placeholder().FindAllSubmatchIndex(text, -1) {
 		n, _ := strconv.Atoi(string(text[m[2]:m[3]])) // digits; too many are no number that is known
 		v, ok := value(n)
 		if !ok {

@@ -5,6 +5,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/thresh-dev/thresh/engine/lazy"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // ScanVariables is what a file of variables declares: a mapping in YAML or JSON, or lines of NAME=VALUE.
@@ -14,11 +17,7 @@ func ScanVariables(text []byte, names []string) Declared {
 	if len(names) == 0 {
 		return d
 	}
-	one := make([]string, len(names))
-	for i, name := range names {
-		one[i] = regexp.QuoteMeta(name)
-	}
-	either := `["']?(?:` + strings.Join(one, "|") + `)["']?\s*`
+	either := `["']?(?:` + strings.Join(seq.Map(names, regexp.QuoteMeta), "|") + `)["']?\s*`
 	s := scanner{d: &d, seen: make(map[string]bool)}
 	for _, form := range []string{`(?m)(?:^|[{,])[ \t]*` + either + `:[ \t]*` + value, `(?m)^[ \t]*(?:export[ \t]+)?` + either + `=[ \t]*([^\n]+)`} {
 		for _, m := range regexp.MustCompile(form).FindAllSubmatchIndex(text, -1) {
@@ -36,11 +35,11 @@ func ScanVariables(text []byte, names []string) Declared {
 }
 
 // holder stands for the value of a credential in options that are stored.
-var holder = regexp.MustCompile(`^(?:--var=)?([^=]+)=\$\{secret:([^}]+)\}$`)
+var holder = lazy.Pattern(`^(?:--var=)?([^=]+)=\$\{secret:([^}]+)\}$`)
 
 // Held is the variable whose value NAME=VALUE had before it was stored.
 func Held(text string) (name string, held bool) {
-	m := holder.FindStringSubmatch(text)
+	m := holder().FindStringSubmatch(text)
 	if m == nil || m[1] != m[2] {
 		return "", false
 	}

@@ -3,6 +3,8 @@ package shrink
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // span is a unit of the best input: bytes that go together. Between two units
@@ -133,10 +135,7 @@ func (s *search) tokens() {
 	if len(tokens)*2 > len(s.best) {
 		return // bytes do it as well
 	}
-	units := make([]span, len(tokens))
-	for i, t := range tokens {
-		units[i] = t.span
-	}
+	units := seq.Map(tokens, func(t token) span { return t.span })
 	s.reduce(units, len(units)/2, 1)
 }
 

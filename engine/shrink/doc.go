@@ -1,5 +1,5 @@
-// Package shrink makes an input small and plain while a property of it holds:
-// the bytes that crash a program become the few that matter.
+// Package shrink makes an input small and simple while it keeps a property: the
+// bytes that crash a program are reduced to the few that matter.
 //
 // The caller gives the property as a function; it need not be monotone, and
 // nothing is known of it but its answers. Answers are dear (each may run a

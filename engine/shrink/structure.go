@@ -1,5 +1,7 @@
 package shrink
 
+import "github.com/thresh-dev/thresh/engine/seq"
+
 // structure works on groups from the outside in: takes elements away, puts a
 // group's content in its place, takes the brackets off.
 func (s *search) structure() {
@@ -25,11 +27,7 @@ func (s *search) structure() {
 
 // spans are the ranges of nodes.
 func (t *tree) spans(nodes []node) []span {
-	units := make([]span, len(nodes))
-	for i, n := range nodes {
-		units[i] = t.text(n)
-	}
-	return units
+	return seq.Map(nodes, t.text)
 }
 
 // group makes one group small.

@@ -1,6 +1,7 @@
-// Package similarity says how much two texts mean the same. A [Measure] gives
-// a number; which numbers mean "the same" depends on the measure, so a threshold
-// is always translated for it (see [Measure.Translate]) and a result names both.
+// Package similarity measures how close two texts are in meaning. A [Measure]
+// gives a number; which numbers mean "the same" depends on the measure, so a
+// threshold is always translated for it (see [Measure.Translate]) and a result
+// names both.
 //
 // [Lexical] is the measure that needs nothing: weighted overlap of words and of
 // letter groups, equal on every machine. Measures by sentence encoders are

@@ -1,6 +1,6 @@
-// Package solve finds values for variables of finite domains so that conditions
-// hold, or proves that there are none, or says that it gave up; it never takes
-// one of these for another.
+// Package solve finds values for variables of finite domains that meet
+// conditions, or proves that there are none, or reports that it gave up. It
+// never confuses the three.
 //
 // A condition is any function of a partial assignment that answers true, false
 // or not yet known (Kleene's three values), so that a caller's own expressions

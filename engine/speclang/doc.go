@@ -1,6 +1,6 @@
 // Package speclang evaluates spec-lang v1, the expression language of Spec-Test
 // contracts: lists whose first element names a form or a builtin, evaluated
-// against one subject under budgets of steps, nodes, literal bytes and time.
+// against one subject within limits on steps, nodes, literal bytes and time.
 //
 // The rules are those of the Spec-Test contract; where it is silent the answers
 // are those of its Python implementation (code points, truth, 1 == 1.0 ==

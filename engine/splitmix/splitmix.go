@@ -1,5 +1,5 @@
-// Package splitmix is SplitMix64 (Steele, Lea and Flood, 2014), for whoever needs
-// numbers that a seed decides and nothing more. Its output is part of what seeds
+// Package splitmix is SplitMix64 (Steele, Lea and Flood, 2014): numbers that
+// depend on a seed and on nothing else. Its output is part of what seeds
 // promise and never changes.
 package splitmix
 

@@ -1,6 +1,6 @@
-// Package starbox runs Starlark programs that nobody has looked at: no files,
-// no clock, no network, and bounds on what a call may compute and allocate.
-// Plug-ins of contracts are such programs.
+// Package starbox runs untrusted Starlark programs: no files, no clock, no
+// network, and limits on what a call may compute and allocate. Plug-ins of
+// contracts are such programs.
 //
 // Starlark itself counts steps, but one step may allocate a gigabyte or search
 // ten million items. A program is therefore rewritten before it is compiled:

@@ -1,6 +1,6 @@
-// Package starop makes operators of the Operator Contract of Starlark files:
-// op_*.star with OPERATOR_META and apply(seed_text, ctx, rng), the shape that
-// the contract gives to Python modules.
+// Package starop loads operators of the Operator Contract from Starlark files:
+// op_*.star with OPERATOR_META and apply(seed_text, ctx, rng), the shape of the
+// contract's Python modules.
 //
 //	OPERATOR_META = {
 //	    "op_id": "op_lex_reverse_words", "bucket_tags": ["PROMPT_INJECTION"],

@@ -11,6 +11,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/thresh-dev/thresh/engine/pyrand"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/starbox"
 )
 
@@ -281,10 +282,7 @@ func (g *generator) choices(c call) (starlark.Value, error) {
 	default:
 		picks = g.rand.Choices(n, max(k, 0))
 	}
-	list := make([]starlark.Value, len(picks))
-	for i, p := range picks {
-		list[i] = at(p)
-	}
+	list := seq.Map(picks, at)
 	return starlark.NewList(list), nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
@@ -74,9 +75,5 @@ var format = sync.OnceValue(func() (s shapes) {
 func Format() doctree.Type { return doctree.Object(format().file) }
 
 func words(kinds ...sut.Kind) []string {
-	list := make([]string, len(kinds))
-	for i, k := range kinds {
-		list[i] = string(k)
-	}
-	return list
+	return seq.Map(kinds, func(k sut.Kind) string { return string(k) })
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // Bucket is a class of weakness by its concept, such as "prompt-injection".
@@ -162,10 +163,7 @@ func ParseBucket(text string) (Bucket, diag.List) {
 		return c.Bucket, nil
 	}
 	own := Bucket(slug(rest))
-	names := make([]string, len(concepts))
-	for i, c := range concepts {
-		names[i] = string(c.Bucket)
-	}
+	names := seq.Map(concepts, func(c Concept) string { return string(c.Bucket) })
 	near := diag.DidYouMean(string(own), names)
 	if list == "" && near == "" {
 		return own, nil

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/engine/pyrand"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // Builtins are the operators of the house, in order of their ids. Every call
@@ -89,20 +90,12 @@ func (b *builtin) Apply(seed string, ctx *Context, rng *pyrand.Rand) Result {
 // tags turns concepts into the tags under which a built-in operator declares
 // them.
 func tags(buckets ...Bucket) []string {
-	list := make([]string, len(buckets))
-	for i, b := range buckets {
-		list[i] = string(b)
-	}
-	return list
+	return seq.Map(buckets, func(b Bucket) string { return string(b) })
 }
 
 // on is the same for surfaces.
 func on(surfaces ...Surface) []string {
-	list := make([]string, len(surfaces))
-	for i, s := range surfaces {
-		list[i] = string(s)
-	}
-	return list
+	return seq.Map(surfaces, func(s Surface) string { return string(s) })
 }
 
 // prose are the surfaces on which running text stands.

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // A style is a run of code points that are the Latin letters or digits in
@@ -51,10 +53,7 @@ func letterforms() []builtin {
 		}, apply: apply}
 	}
 	styled := func(list []style) func(d *draft) string {
-		names := make([]string, len(list))
-		for i, s := range list {
-			names[i] = s.name
-		}
+		names := seq.Map(list, func(s style) string { return s.name })
 		return func(d *draft) string {
 			name := d.choice("style", names)
 			at := slices.Index(names, name)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // Operators of this family change the JSON of a tool call where it stands:
@@ -140,10 +141,7 @@ func toolcalls() []builtin {
 				if o == nil || len(o.Members) < 2 {
 					continue
 				}
-				order := make([]string, len(o.Members))
-				for i, m := range o.Members {
-					order[i] = c.text[m.KeyOffset:m.Value.End]
-				}
+				order := seq.Map(o.Members, func(m jsontree.Member) string { return c.text[m.KeyOffset:m.Value.End] })
 				d.rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 				c.patch(o.Offset, o.End, "{"+strings.Join(order, ", ")+"}")
 			}

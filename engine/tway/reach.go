@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/solve"
 )
 
@@ -61,10 +62,7 @@ func (r *reach) require() {
 // set marks the tuples of one set.
 func (r *reach) set(s *set) {
 	parts := r.split(s.cols)
-	statuses := make([][]solve.Status, len(parts))
-	for i, cols := range parts {
-		statuses[i] = r.part(cols)
-	}
+	statuses := seq.Map(parts, r.part)
 	row := make([]int, len(r.levels))
 	for tuple := s.first; tuple < s.first+r.size(s); tuple++ {
 		for j, c := range s.cols {

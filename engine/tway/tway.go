@@ -1,5 +1,5 @@
-// Package tway makes covering arrays: the few rows of values in which every
-// combination of the values of some parameters occurs that conditions allow.
+// Package tway makes covering arrays: few rows of values that contain every
+// combination of the values of any t parameters, as far as conditions allow it.
 //
 // Each parameter's values occur by themselves; groups of parameters are combined
 // by two to six. What no row can hold is proven so, with the conditions that

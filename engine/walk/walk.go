@@ -1,6 +1,6 @@
-// Package walk goes through grammars of action sequences: sequences, weighted
-// alternatives with guards, bounded repetitions, calls, and references from one
-// rule to another.
+// Package walk generates sequences of actions from grammars: sequences,
+// weighted alternatives with guards, bounded repetitions, calls, and references
+// from one rule to another.
 //
 // A grammar is not flattened: a [Walker] keeps a stack of frames, so that rules
 // may refer to each other in cycles, each as deep as a bound allows. It decides

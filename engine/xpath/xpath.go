@@ -1,6 +1,6 @@
-// Package xpath finds values in XML and in HTML that is written much like it: tags
-// may be left open as HTML allows, attributes may lack quotes, entities of HTML are
-// known. Expressions are those of XPath 1.0. The package must not import a contract.
+// Package xpath finds values in XML and in most HTML: tags may be left open as
+// HTML allows, attributes may lack quotes, and HTML's entities are known.
+// Expressions are those of XPath 1.0. The package must not import a contract.
 // Start at [Compile].
 package xpath
 

@@ -1,10 +1,10 @@
-// Package demo is a small agent with planted weaknesses, which thresh carries
-// along so that flakestorm configurations can be tried without one of one's
-// own. It answers questions about orders and the weather: it asks one of two
-// HTTP tools, hands what it gets to a scripted model behind an OpenAI-shaped
-// endpoint, and returns what that says. Tools and model run inside the same
-// process, on ports of their own, and are called over HTTP through the proxy
-// that the environment names, so that faults reach them.
+// Package demo is a small agent with planted weaknesses. Thresh contains it, so
+// that you can try flakestorm configurations without an agent. It answers
+// questions about orders and the weather: it asks one of two HTTP tools, hands
+// what it gets to a scripted model behind an OpenAI-shaped endpoint, and
+// returns what that says. Tools and model run inside the same process, on ports
+// of their own, and are called over HTTP through the proxy that the environment
+// names, so that faults reach them.
 //
 // The weaknesses: an empty answer of the model is passed on, a tool's text is
 // taken for instructions, and so are orders at the end of a prompt. The agent

@@ -1,7 +1,7 @@
-// Package wasmemit writes WebAssembly modules from Go: systems to be tested,
-// mazes, and the hostile modules of tests. A module is built function by
-// function, a function instruction by instruction with nested control flow as
-// nested Go functions:
+// Package wasmemit writes WebAssembly modules from Go: systems under test,
+// mazes, and hostile modules for tests. A module is built function by function,
+// a function instruction by instruction with nested control flow as nested Go
+// functions:
 //
 //	m := wasmemit.New()
 //	m.Memory(1, 4)

@@ -1,7 +1,7 @@
-// Package web serves stored runs as pages: what is broken, is it new, how is it
-// reproduced. The pages are drawn with the templates of package report, so that
-// the single-file report is the same pages frozen, and from exhibits, so that
-// it knows no contract.
+// Package web serves stored runs as pages: what is broken, whether it is new,
+// and how to reproduce it. The pages are drawn with the templates of package
+// report, so that the single-file report is the same pages frozen, and from
+// exhibits, so that it knows no contract.
 //
 // It shows what a [store.Store] has, also of runs that other processes write:
 // live pages follow the journal. What it can do besides is declared as

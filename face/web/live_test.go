@@ -141,7 +141,7 @@ func TestStateOfALiveRun(t *testing.T) {
 	killed := ask(t, "GET", base+"/runs/"+w.RunID()).body
 	for _, want := range []string{
 		"thresh run --resume " + w.RunID(), "70 failing cases so far, 1 finding not confirmed yet; going on does that.",
-		`<span class="mark-unconfirmed">unconfirmed</span>`, "thresh replay " + "&#39;" + w.RunID() + "#7&#39;", "met in case 7", `<span class="headline">2 findings, 1 unconfirmed</span>`,
+		`<span class="mark" data-mark="unconfirmed">unconfirmed</span>`, "thresh replay " + "&#39;" + w.RunID() + "#7&#39;", "met in case 7", `<span class="headline">2 findings, 1 unconfirmed</span>`,
 	} {
 		if !strings.Contains(killed, want) {
 			t.Errorf("the page of a killed run lacks %q", want)
@@ -185,7 +185,7 @@ func TestNewFindingsOfALiveRun(t *testing.T) {
 			t.Errorf("%s: %s, want %s", query, got, want)
 		}
 	}
-	if n := strings.Count(ask(t, "GET", base+"/runs/"+w.RunID()).body, `<span class="mark-new">new</span>`); n != 2 {
+	if n := strings.Count(ask(t, "GET", base+"/runs/"+w.RunID()).body, `<span class="mark" data-mark="new">new</span>`); n != 2 {
 		t.Errorf("%d are called new on the page", n)
 	}
 	must(t, w.Close())
@@ -216,7 +216,7 @@ func TestLivePage(t *testing.T) {
 	cases(t, w, 730, 900)
 	b.until(course + " !== '" + before + "'")
 	meet(t, w, fault("F-12"))
-	b.until(`document.querySelector('#F-12 .mark-unconfirmed') && document.querySelector('[data-live=findings]').textContent === '1' && document.querySelector('[data-live=findings-label]').textContent === 'finding, 1 unconfirmed'`)
+	b.until(`document.querySelector('#F-12 .mark[data-mark=unconfirmed]') && document.querySelector('[data-live=findings]').textContent === '1' && document.querySelector('[data-live=findings-label]').textContent === 'finding, 1 unconfirmed'`)
 	b.until(`document.querySelector('.headline').textContent === '1 finding so far'`)
 	b.accessible("live, with a card")
 	settle(t, w, fault("F-12"))

@@ -228,7 +228,7 @@ func TestNewFindings(t *testing.T) {
 		if page.Total != want || len(page.Findings) != want || want > 0 && !page.Findings[0].New {
 			t.Errorf("%d of %s are new: %+v", page.Total, run, page.Findings)
 		}
-		if n := strings.Count(ask(t, "GET", base+"/runs/"+run).body, `<span class="mark-new">new</span>`); n != want {
+		if n := strings.Count(ask(t, "GET", base+"/runs/"+run).body, `<span class="mark" data-mark="new">new</span>`); n != want {
 			t.Errorf("%d are called new on the page of %s", n, run)
 		}
 	}

@@ -131,6 +131,9 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	p.RunView = report.DrawRun(&d.Record, d.Summary.Findings, whole.Causes, opt)
+	if since != nil && since.Nearest != "" {
+		p.AnywayLink = "/compare?" + url.Values{"a": {since.Nearest}, "b": {id}}.Encode()
+	}
 	p.Searched = p.Filtered || whole.Total > fewFindings || d.Summary.Status == "running"
 	if unconfirmed > 0 {
 		p.Headline += fmt.Sprintf(", %d unconfirmed", unconfirmed)

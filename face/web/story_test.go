@@ -55,7 +55,7 @@ func TestVerdictIsSeenAtOnce(t *testing.T) {
 			if i > 0 {
 				first, err := os.ReadFile(filepath.Join(dir, name+".html"))
 				must(t, err)
-				if !bytes.Contains(first, []byte(`<span class="mark-first">first run</span>`)) {
+				if !bytes.Contains(first, []byte(`<span class="mark" data-mark="first run">first run</span>`)) {
 					t.Errorf("%s: a finding of the first run has no mark", name)
 				}
 			}

@@ -1,7 +1,7 @@
-// Package exchange holds the values of one request to a server and of what it
-// answered, so that contracts can speak of HTTP without touching a network.
-// Package http under system turns the one into the other. The package is
-// pure values: nothing is sent here.
+// Package exchange holds the values of one request to a server and of its
+// answer, so that contracts can describe HTTP without touching a network.
+// Package system/http sends the request. The package is pure values: nothing is
+// sent here.
 package exchange
 
 import (

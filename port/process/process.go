@@ -1,8 +1,8 @@
 // Package process holds the values that describe how a program is run for a
-// case and what came of it. Contracts that test programs build a [Plan] and
-// judge a [Result]; package system/command turns the one into the other. No
-// process is started here: the package is pure values, so that contracts can
-// speak of programs without importing an edge.
+// case, and the result. Contracts that test programs build a [Plan] and judge a
+// [Result]; package system/command executes the plan. No process is started
+// here: the package is pure values, so that contracts can describe programs
+// without importing an edge.
 package process
 
 import (

@@ -1,6 +1,6 @@
-// Package pyhost holds the values with which contracts speak of Python code
-// that they do not run themselves, and the small interfaces through which it
-// is run. There are three ways to use Python code:
+// Package pyhost holds the values with which contracts describe Python code
+// that others run for them, and the small interfaces through which it is run.
+// There are three ways to use Python code:
 //
 //   - [Commander] runs a function like a command line program, each time in a
 //     fresh process: entrypoints module:function of Spec-Test's cli.run.
@@ -10,7 +10,7 @@
 //     stands between the agent and its tools: Python and LangChain agents of
 //     flakestorm.
 //
-// Package python under system implements all three in python3 processes: one
+// Package system/python implements all three in python3 processes: one
 // function for each opener type here. This package is pure values: no process
 // is started, no file read and no clock looked at. Its rules are those of the
 // contracts that are named above, and of Python where they are silent. It

@@ -1,8 +1,8 @@
-// Package sut holds the values with which contracts speak of a system under
+// Package sut holds the values with which contracts describe a system under
 // test without knowing how it is reached: a [Plan] says what the system is, a
-// [Call] what it is asked, an [Observation] how that ended. The interfaces
-// [Opener] and [System] stand between: package system turns the one into the
-// other through the edge of the plan's kind.
+// [Call] what it is asked, an [Observation] how that ended. Package system
+// implements the interfaces [Opener] and [System] with the edge of the plan's
+// kind.
 //
 // A plan comes from a system file (engine/systemfile) or from what a document
 // says in its own words. The package is pure values: it starts nothing and

@@ -1,7 +1,7 @@
-// Package blob keeps byte strings by what they are: the name of a blob is the
-// hex SHA-256 of its content, so equal contents are kept once, a name can be
-// written into a journal before or after the content, and what is read back is
-// checked against its name.
+// Package blob stores byte strings by content: a blob's name is the hex SHA-256
+// of its bytes. Equal contents are stored once, a name can be written into a
+// journal before or after the content, and every read is checked against the
+// name.
 //
 // A blob lies compressed (zstd) in ab/abcdef....zst below the folder. It is
 // written to a temporary file, flushed to the disk and renamed, so a file with

@@ -1,7 +1,7 @@
-// Package inflight keeps what the process that writes a run is doing right now,
-// so that the next process of the run knows it if this one is killed. Journals
-// say what is over; a program under test that kills whoever started it never
-// gets that far.
+// Package inflight records what the process that writes a run is executing, so
+// that the next process of the run knows it if this one is killed. Journals say
+// what is over; a program under test that kills whoever started it never gets
+// that far.
 //
 // The file has a slot for each worker. It is mapped into memory where the system
 // can do that, so that a case costs two stores: what is in it survives the

@@ -1,7 +1,6 @@
 // Package journal is the file format of a run's journal: an append-only
-// sequence of records, each with its own checksum, so that whatever a crash, a
-// full disk or a bad sector leaves behind, the whole records before it are
-// read back.
+// sequence of records, each with its own checksum. Whatever a crash, a full
+// disk or a bad sector leaves behind, the whole records before it can be read.
 //
 // The format is Thresh's own:
 //

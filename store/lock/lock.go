@@ -1,6 +1,6 @@
-// Package lock is file locks that the kernel gives back when their owner dies,
-// however it dies. They guard a run against two writers and the store against
-// a collector that removes what another process is about to use.
+// Package lock provides file locks that the kernel releases when their owner
+// dies, however it dies. They guard a run against two writers and the store
+// against a collector that removes what another process is about to use.
 //
 // A lock belongs to an open file, so two locks of one process exclude each
 // other as those of two processes do. Who holds a lock is also written into

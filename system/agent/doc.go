@@ -1,5 +1,5 @@
-// Package agent calls agents under test: it turns the plans and calls of
-// engine/agentcall into replies. [Agents.Open] is an agentcall.Opener.
+// Package agent calls agents under test: it executes the plans and calls of
+// engine/agentcall and returns replies. [Agents.Open] is an agentcall.Opener.
 //
 // An agent is hostile until proven otherwise. Every call has one deadline for
 // all that belongs to it; every reply is read up to a limit and no further; what

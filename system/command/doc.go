@@ -1,5 +1,5 @@
-// Package command runs programs: it turns a process.Plan and its cases into
-// process.Results. Its [Open] is a process.Opener.
+// Package command runs programs: it executes the cases of a process.Plan and
+// returns process.Results. Its [Open] is a process.Opener.
 //
 // A case runs in a private folder on tmpfs that is wiped before the next one,
 // with its input as a file there, its output caught in memory files, in its

@@ -236,7 +236,7 @@ func (l *lane) Trace(ctx context.Context, c process.Case) (*process.Crash, error
 		return nil, errors.New("stacks are read on Linux for amd64 alone")
 	}
 	crash, err := t.trace(ctx, c)
-	if err != nil && l.blind == "" {
+	if err != nil && ctx.Err() == nil && l.blind == "" {
 		l.blind = err.Error()
 	}
 	return crash, err

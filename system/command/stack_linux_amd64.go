@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -37,9 +38,10 @@ func (s *spawner) trace(ctx context.Context, c process.Case) (*process.Crash, er
 	}
 	if d.Doubtful {
 		again, err := s.look(ctx, c, &guard{})
-		if again != nil || err != nil {
-			return &again.Crash, err
+		if err != nil {
+			return nil, err
 		}
+		d = cmp.Or(again, d)
 	}
 	return &d.Crash, nil
 }

@@ -130,6 +130,26 @@ func TestLooksThatShowNothing(t *testing.T) {
 	}
 }
 
+// A second look that is interrupted is an error, as a first one is.
+func TestSecondLookIsInterrupted(t *testing.T) {
+	r := tracing(t, compile(t, "gcc -O1 -fno-stack-protector", "testdata/twice.c"))
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	folder := t.TempDir()
+	go func() {
+		for ctx.Err() == nil {
+			if _, err := os.Stat(filepath.Join(folder, "second")); err == nil {
+				cancel()
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	c, err := r.Trace(ctx, process.Case{RunID: "case", Input: []byte(folder)})
+	if c != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %v", c, err)
+	}
+}
+
 // compile builds a program and returns its path; without the compiler the test
 // is skipped.
 func compile(t *testing.T, line string, sources ...string) string {

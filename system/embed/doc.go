@@ -1,5 +1,5 @@
-// Package embed measures how alike texts are by sentence encoders that are not
-// part of Thresh: behind an embeddings endpoint (OpenAI's or Ollama's
+// Package embed measures how similar texts are with sentence encoders that are
+// not part of Thresh: behind an embeddings endpoint (OpenAI's or Ollama's
 // interface), or sentence-transformers in the Python host. [Open] opens the
 // measure that a document names.
 //

@@ -1,7 +1,7 @@
-// Package fault puts chaos on the wire: proxies that an agent's real calls to
-// tools and LLMs pass through, and that answer, delay, cut or change them as a
-// fault.Plan of package engine/fault says. It implements fault.Injector; start
-// reading at [Options.Open].
+// Package fault injects faults on the wire: proxies for an agent's real calls
+// to tools and LLMs that answer, delay, cut or change them as a fault.Plan of
+// package engine/fault says. It implements fault.Injector; start reading at
+// [Options.Open].
 //
 // There are four ways through it:
 //

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/port/sut"
 	"github.com/thresh-dev/thresh/system"
 )
@@ -144,11 +145,7 @@ func addQuery(values url.Values, name string, v json.RawMessage, style string) {
 }
 
 func join(list []json.RawMessage, between string) string {
-	texts := make([]string, len(list))
-	for i, v := range list {
-		texts[i] = plainText(v)
-	}
-	return strings.Join(texts, between)
+	return strings.Join(seq.Map(list, plainText), between)
 }
 
 // joined is a value as one text in a path, a header or a cookie, as RFC 6570 has it.

@@ -1,6 +1,6 @@
 // Package scratch makes temporary folders that are removed even if their owner
-// is killed: each is locked while its owner lives, and whoever makes one removes
-// those that nobody locks.
+// is killed: each is locked while its owner lives, and the next process that
+// makes one removes the unlocked ones.
 package scratch
 
 import (

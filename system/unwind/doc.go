@@ -1,7 +1,7 @@
-// Package unwind says of a process that a fatal signal has stopped what it did
-// and where: the kind of access, the calls that led there with their names, and
-// the layers that distinguish one bug from another. It reads registers, the memory map
-// and memory through what it is given, and the files of the mapped programs and
+// Package unwind describes a process that a fatal signal has stopped: the kind
+// of access, the calls that led there with their names, and the layers that
+// distinguish one bug from another. It reads registers, the memory map and
+// memory through what it is given, and the files of the mapped programs and
 // libraries; it starts, stops and changes nothing, so that it can be tried on
 // values.
 //

@@ -2,8 +2,9 @@ package unwind
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // Stop is why the kernel stopped a thread: the signal with what it says of the
@@ -116,7 +117,7 @@ func (p *Process) guard(a uint64) bool {
 }
 
 // libcReason is what the GNU C library says before it aborts.
-var libcReason = regexp.MustCompile(`^(free\(\): [a-z /()]+|m?re?alloc\(\): [a-z /()]+|malloc\(\): [a-z /()]+|malloc_consolidate\(\): [a-z ]+|` +
+var libcReason = lazy.Pattern(`^(free\(\): [a-z /()]+|m?re?alloc\(\): [a-z /()]+|malloc\(\): [a-z /()]+|malloc_consolidate\(\): [a-z ]+|` +
 	`munmap_chunk\(\): [a-z ]+|Fatal glibc error: malloc assertion failure|` +
 	`double free or corruption|corrupted [a-z. -]+|stack smashing detected|buffer overflow detected|` +
 	`%s%s%s:%u: %s%sAssertion|terminate called)`)
@@ -129,7 +130,7 @@ func (p *Process) reason(r *Regs) string {
 		if a < firstPages || !p.at(a).may('r') {
 			continue
 		}
-		if s := libcReason.Find(p.read(a, 48)); s != nil {
+		if s := libcReason().Find(p.read(a, 48)); s != nil {
 			return strings.ToLower(strings.TrimPrefix(strings.TrimSpace(string(s)), "%s%s%s:%u: %s%s"))
 		}
 	}

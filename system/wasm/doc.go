@@ -1,8 +1,8 @@
-// Package wasm runs WebAssembly modules as devices under test: it is the edge
-// behind [dut.Opener]. A module is rewritten (engine/wasmrewrite: fuel,
-// coverage, marks of written memory, access to its globals), compiled once by
-// wazero, and instantiated once for each lane. Instances share nothing; what one
-// does depends on its plan and the calls made.
+// Package wasm runs WebAssembly modules as devices under test: the edge behind
+// [dut.Opener]. A module is rewritten (engine/wasmrewrite: fuel, coverage,
+// marks of written memory, access to its globals), compiled once by wazero, and
+// instantiated once for each lane. Instances share nothing; what one does
+// depends on its plan and the calls made.
 //
 // A module cannot hurt the run: fuel bounds every call, start function and
 // initialiser; memory, tables, recursion and output are capped; traps, exits and

@@ -12,6 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // chaos reads what is injected. byType allows context_attacks as a mapping of
@@ -198,10 +199,7 @@ func (d *decoder) attack(s *section, kind, path string) Fault {
 func (d *decoder) point(s *section) string {
 	v := s.text("inject_at")
 	points := fault.Points()
-	words := make([]string, len(points))
-	for i, p := range points {
-		words[i] = string(p)
-	}
+	words := seq.Map(points, func(p fault.Point) string { return string(p) })
 	if slices.Contains(words, v) || v == "" {
 		return v
 	}

@@ -9,16 +9,13 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/fault"
 	"github.com/thresh-dev/thresh/engine/judge"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // modeWords are the modes of a layer as words.
 func modeWords(layer fault.Layer) []string {
 	modes := fault.Modes(layer)
-	words := make([]string, len(modes))
-	for i, m := range modes {
-		words[i] = string(m)
-	}
-	return words
+	return seq.Map(modes, func(m fault.Mode) string { return string(m) })
 }
 
 // CheckNames are the ids of the checks that need no invariant.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // MutationType is a kind of mutation with its default weight.
@@ -31,11 +32,7 @@ var defaultTypes = []string{
 }
 
 func typeNames() []string {
-	names := make([]string, len(MutationTypes))
-	for i, t := range MutationTypes {
-		names[i] = t.Name
-	}
-	return names
+	return seq.Map(MutationTypes, func(t MutationType) string { return t.Name })
 }
 
 // DisplayName is a type's name for people: "Http Header Injection".

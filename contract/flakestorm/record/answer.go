@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // Put adds the calls of a session to it: what tools and models answered, and, if
@@ -89,7 +89,7 @@ func answered(e *fault.Exchange) config.ToolResponse {
 }
 
 // Ports are those of this machine, which are drawn anew for every process.
-var Ports = regexp.MustCompile(`\b(127\.0\.0\.1|localhost|\[::1\]):\d{2,5}\b`)
+var Ports = lazy.Pattern(`\b(127\.0\.0\.1|localhost|\[::1\]):\d{2,5}\b`)
 
 // Trace is the order of calls, a line each, without what varies from run to run.
 // Tools that are called between two questions to a model are sorted: who calls
@@ -110,7 +110,7 @@ func Trace(calls []fault.Exchange) []string {
 		if e.Status >= http.StatusBadRequest {
 			line += fmt.Sprintf(" -> %d", e.Status)
 		}
-		line = fault.Unvaried(Ports.ReplaceAllString(line, "$1"))
+		line = fault.Unvaried(Ports().ReplaceAllString(line, "$1"))
 		if e.Kind == fault.ModelCall {
 			slices.Sort(lines[from:])
 			from = len(lines) + 1

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // run is what is read of a LangSmith run, as its API and its exports have it.
@@ -89,10 +90,7 @@ func langsmith(data []byte) ([]config.Session, error) {
 // within a trace, those whose parents were left out.
 func roots(runs []run) []run {
 	var whole, within []run
-	known := make(map[string]bool, len(runs))
-	for _, r := range runs {
-		known[r.ID] = true
-	}
+	known := seq.SetOf(runs, func(r run) string { return r.ID })
 	for _, r := range runs {
 		switch {
 		case r.Parent == "":

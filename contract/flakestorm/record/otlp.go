@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // span is what is read of a span of OTLP in JSON.
@@ -69,11 +70,7 @@ func (v value) decoded() any {
 	case v.Bool != nil:
 		return *v.Bool
 	case v.Array != nil:
-		list := make([]any, len(v.Array.Values))
-		for i, x := range v.Array.Values {
-			list[i] = x.decoded()
-		}
-		return list
+		return seq.Map(v.Array.Values, func(x value) any { return x.decoded() })
 	case v.Map != nil:
 		m := make(map[string]any)
 		for _, a := range v.Map.Values {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // Read reads the sessions of one file. Positions are told where the file is
@@ -256,14 +256,14 @@ func node(n *jsontree.Node) *yaml.Node {
 // plainText is what every version of YAML takes for a string without quotes;
 // words for true, false and null are none.
 var (
-	plainText = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*$`)
-	otherWord = regexp.MustCompile(`^(?i:y|n|yes|no|on|off|true|false|null)$`)
+	plainText = lazy.Pattern(`^[A-Za-z_][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*$`)
+	otherWord = lazy.Pattern(`^(?i:y|n|yes|no|on|off|true|false|null)$`)
 )
 
 func quoted(text string) *yaml.Node {
 	n := &yaml.Node{}
 	n.SetString(text) // in lines, if it has some
-	if n.Style == 0 && n.Tag == "!!str" && (!plainText.MatchString(text) || otherWord.MatchString(text)) {
+	if n.Style == 0 && n.Tag == "!!str" && (!plainText().MatchString(text) || otherWord().MatchString(text)) {
 		n.Style = yaml.DoubleQuotedStyle
 	}
 	return n

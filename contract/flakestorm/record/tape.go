@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
 // How much of a session is kept, and how many may go on at once.
@@ -148,12 +148,12 @@ func (s *session) replies(yield func([]byte) bool) {
 }
 
 // calls is how a reply of a model asks for a call of a tool.
-var calls = regexp.MustCompile(`"tool_calls"\s*:\s*\[\s*\{|"type"\s*:\s*"(?:function_call|tool_use)"`)
+var calls = lazy.Pattern(`"tool_calls"\s*:\s*\[\s*\{|"type"\s*:\s*"(?:function_call|tool_use)"`)
 
 // waits reports whether the model waits for the result of a call.
 func (s *session) waits() bool {
 	for r := range s.replies {
-		return calls.Match(r)
+		return calls().Match(r)
 	}
 	return false
 }

@@ -1,4 +1,4 @@
-// Package verify says whether an agent's reply keeps an invariant of a
+// Package verify decides whether an agent's reply keeps an invariant of a
 // flakestorm configuration. [Checker.Check] knows every type of invariant.
 //
 // What a check says is parted in two: the reason is the same in every equal

@@ -8,6 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // Check looks at what the sections of a document say of each other, and sets
@@ -80,11 +81,7 @@ func (c *checker) checkName(at Place, code, what, name string, names []string) b
 }
 
 func names[T any](list []T, name func(T) string) []string {
-	out := make([]string, len(list))
-	for i, x := range list {
-		out[i] = name(x)
-	}
-	return out
+	return seq.Map(list, name)
 }
 
 func (c *checker) entityNames() []string {

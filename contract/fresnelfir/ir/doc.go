@@ -1,5 +1,5 @@
 // Package ir reads FresnelFir IR documents: it decodes the JSON text to typed
-// values that know their place, and checks that they mean something.
+// values with positions, and checks that the model makes sense.
 //
 // [Decode] holds the text against the ten sections of the contract, and reports
 // all that is wrong at once. [Check] then looks at what the sections say of

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 func (c *checker) protocols() {
@@ -161,12 +162,7 @@ func (d *Document) Roots() []*Protocol {
 			}
 		})
 	}
-	var roots []*Protocol
-	for _, p := range d.Protocols {
-		if !used[p.Name] {
-			roots = append(roots, p)
-		}
-	}
+	roots := seq.Filter(d.Protocols, func(p *Protocol) bool { return !used[p.Name] })
 	if len(roots) == 0 {
 		return d.Protocols
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // How tightly operators bind, the loosest first.
@@ -113,11 +114,7 @@ func (p *printer) written(n *node) (text string, bind int) {
 		}
 	case "derived", "observer":
 		if f := p.root.Get("functions").Get(words[1]); f != nil && p.functional(words[1], f, "functions") && !slices.Contains(words, "") {
-			var parts []string
-			for _, v := range words[2:] {
-				parts = append(parts, name(v))
-			}
-			return words[1] + "(" + strings.Join(parts, ", ") + ")", bindPrimary
+			return words[1] + "(" + strings.Join(seq.Map(words[2:], name), ", ") + ")", bindPrimary
 		}
 	case "is":
 		if r := p.root.Get("refinements").Get(words[2]); len(words) >= 3 && r != nil && p.functional(words[2], r, "refinements") && p.root.Get("functions").Get(words[2]) == nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // node writes a node of a protocol.
@@ -181,10 +182,7 @@ func (p *printer) settings() {
 		if !p.isExplicit("exploration", keys[0]) {
 			continue
 		}
-		var words []string
-		for _, i := range itemsOf(x.Get(keys[0])) {
-			words = append(words, quote(textOf(&i, keys[1])))
-		}
+		words := seq.Map(itemsOf(x.Get(keys[0])), func(i node) string { return quote(textOf(&i, keys[1])) })
 		args = append(args, name+" = ["+strings.Join(words, ", ")+"]")
 	}
 	if len(args) > 0 {

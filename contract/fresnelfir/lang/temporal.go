@@ -11,6 +11,7 @@ import (
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // What must come about at some time is a claim about behaviours that never end. One that
@@ -242,10 +243,7 @@ func (c *compiler) allowed(a argument) *node {
 			c.fail(a.at, "expression", "let the input have fewer values", "whether %s is allowed depends on more than %d values of %s", a.name, mostAllowed, name)
 			return nil
 		}
-		var next []node
-		for _, v := range values {
-			next = append(next, withInput(ways[i], name, v))
-		}
+		next := seq.Map(values, func(v node) node { return withInput(ways[i], name, v) })
 		ways = slices.Replace(ways, i, i+1, next...)
 	}
 	if len(ways) == 1 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // Actions are the compiled actions, ordered by name.
@@ -56,10 +57,7 @@ func (p *Program) subject(a *Action) int {
 	if a.assign >= 0 {
 		return a.assign
 	}
-	names := []string{}
-	for _, s := range a.Effect.Sets {
-		names = append(names, s.Var)
-	}
+	names := seq.Map(a.Effect.Sets, func(s ir.Set) string { return s.Var })
 	if a.Binding != nil {
 		for _, arg := range a.Binding.Args {
 			if x, ok := p.doc.ArgumentOf(a.Binding, arg); ok && x.Kind <= ir.ArgField {
@@ -159,10 +157,7 @@ func (m *Machine) Settled(action int) bool {
 
 // orderIndependent reports whether nothing that an effect sets decides on what it sets.
 func orderIndependent(e *ir.Effect) bool {
-	set := map[string]bool{}
-	for _, s := range e.Sets {
-		set[s.Field] = true
-	}
+	set := seq.SetOf(e.Sets, func(s ir.Set) string { return s.Field })
 	clean := len(e.Conds) == 0
 	for _, s := range e.Sets {
 		s.Value.Walk(func(x *ir.Expr) {

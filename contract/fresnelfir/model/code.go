@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // Code is a compiled expression. Its value is Unset if it has none; the machine
@@ -266,10 +267,7 @@ func (c *compiler) order(e *ir.Expr) Code {
 
 // all compiles "and" and "or": the first argument that is stop decides.
 func (c *compiler) all(e *ir.Expr, stop Value) Code {
-	list := make([]Code, len(e.Args))
-	for i, a := range e.Args {
-		list[i] = c.expr(a)
-	}
+	list := seq.Map(e.Args, c.expr)
 	other := truth(stop == False)
 	if len(list) == 2 {
 		a, b := list[0], list[1]

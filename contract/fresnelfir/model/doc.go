@@ -1,6 +1,6 @@
-// Package model is the model side of a FresnelFir document: entities with their
-// instances, variables, effects, invariants and temporal rules, compiled so
-// that a step costs next to nothing.
+// Package model is the executable side of a FresnelFir document: entities with
+// their instances, variables, effects, invariants and temporal rules, compiled
+// so that a step is cheap.
 //
 // [Compile] turns a checked document to a [Program], which never changes and
 // may be shared. A [Machine] is one state of the model with all that is needed

@@ -1,6 +1,6 @@
-// Package childfile writes the children of thresh mutate to a file, and continues
-// one that was interrupted: what stands in it is made again and compared.
-// It is an edge: package operator itself touches no file.
+// Package childfile writes the children of thresh mutate to a file, and
+// continues an interrupted one: it makes the children in the file again and
+// compares them. It is an edge: package operator itself touches no file.
 package childfile
 
 import (

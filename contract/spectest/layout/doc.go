@@ -1,8 +1,7 @@
-// Package layout puts the YAML of a spec-test block into its authoring form:
-// how far things are indented, and how spec-lang expressions are broken into
-// lines. It changes nothing but blanks, line breaks and the quotes within
-// expressions; comments, key order and everything else stay as they are, and
-// what a block means stays the same.
+// Package layout formats the YAML of a spec-test block: indentation, and where
+// spec-lang expressions are broken into lines. It changes nothing but blanks,
+// line breaks and the quotes within expressions; comments, key order and
+// everything else stay as they are, and what a block means stays the same.
 //
 // The form of expressions is that of the Spec-Test authoring guide: one list
 // item each, in brackets, strings in double quotes, at most 60 columns, and a

@@ -1,7 +1,7 @@
-// Package stage lays out the folders that cases of documents run in, and looks
-// at what a case has left in one. It is the edge of the Spec-Test contract:
-// nothing else of it writes or removes a file. It knows files and nothing of
-// cases, and imports nothing of Thresh.
+// Package stage prepares the folders in which cases of documents run, and reads
+// what a case has left there. It is the edge of the Spec-Test contract: nothing
+// else of it writes or removes a file. It knows files and nothing of cases, and
+// imports nothing of Thresh.
 package stage
 
 import (

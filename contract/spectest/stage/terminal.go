@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // Key is something typed at a terminal, once a text was printed there.
@@ -184,11 +186,7 @@ func Screen(printed string, rows int) string {
 			col++
 		}
 	}
-	out := make([]string, len(lines))
-	for i, l := range lines {
-		out[i] = strings.TrimRight(string(l), " ")
-	}
-	return strings.Join(out, "\n")
+	return strings.Join(seq.Map(lines, func(l []rune) string { return strings.TrimRight(string(l), " ") }), "\n")
 }
 
 // maxMove bounds how far a sequence moves the cursor, whatever it says.

@@ -1,5 +1,5 @@
-// Package pyrandtest makes generators as Python's random.Random does of an
-// integer, for tests: the program itself seeds generators that it has.
+// Package pyrandtest seeds generators from an integer, as Python's
+// random.Random does, for tests.
 package pyrandtest
 
 import (

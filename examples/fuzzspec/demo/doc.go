@@ -1,8 +1,8 @@
-// Package demo is a program that is meant to be broken: a reader of "scrolls",
-// a made-up format of tagged records, with ten planted bugs of different
-// classes. Each is reached by changing a few bytes of the shipped seed; content
-// alone selects it. The thresh binary runs it as a hidden command, so that a
-// first campaign needs neither a compiler nor any other program.
+// Package demo is a program to break: a reader of "scrolls", a made-up format
+// of tagged records, with ten planted bugs of different classes. Each is
+// reached by changing a few bytes of the shipped seed; content alone selects
+// it. The thresh binary runs it as a hidden command, so that a first campaign
+// needs neither a compiler nor any other program.
 //
 // A scroll is the bytes "SCRL", a version byte, and records of a tag byte, a
 // length byte and a value. Damage is no failure: an unreadable scroll gives a

@@ -1,5 +1,5 @@
-// Command parser is the planted-bug reader of scrolls as a program of its own:
-// what package demo holds, without thresh around it.
+// Command parser is package demo, the reader of scrolls with planted bugs, as a
+// separate program.
 package main
 
 import (

@@ -1,11 +1,11 @@
-// Package demo is a small assistant with a planted weakness, which thresh carries
-// along so that operator campaigns can be tried without a system of one's own.
-// It speaks a driver's lines of JSON. Its instructions hold a canary word that it
-// must not say; its guard looks for the question in the prompt as it is written,
-// while the assistant understands it through marks, blanks, other cases and one
+// Package demo is a small assistant with a planted weakness. Thresh contains
+// it, so that you can try operator campaigns without a system. It speaks a
+// driver's lines of JSON. Its instructions hold a canary word that it must not
+// say; its guard looks for the question in the prompt as it is written, while
+// the assistant understands it through marks, blanks, other cases and one
 // encoding. With the argument "guarded" the guard looks at what is understood,
-// and with "layered" both look further: see [Layered]. With "forgetful" the guard
-// looks at the last message alone: see [Forgetful].
+// and with "layered" both look further: see [Layered]. With "forgetful" the
+// guard looks at the last message alone: see [Forgetful].
 package demo
 
 import (

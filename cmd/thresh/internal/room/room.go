@@ -1,7 +1,7 @@
-// Package room says in a sentence that a limit on the address space (ulimit -v)
-// is too low, where the run time of Go would print a trace and die. It imports
-// the standard library alone, so that it is initialised before the packages that
-// reserve memory when they are.
+// Package room reports in one sentence that a limit on the address space
+// (ulimit -v) is too low, before Go's runtime would crash with a trace. It
+// imports the standard library alone, so that it is initialised before the
+// packages that reserve memory when they are.
 package room
 
 // needed is what thresh demo gets by with, and refusal what to say of a lower

@@ -1,7 +1,7 @@
-// Package aflserver runs the cases of a program that was compiled with
-// afl-cc. Such a program has a fork server inside, which makes a process for
-// each case, or runs many cases in one process (persistent mode), and counts
-// which edges of the code each case took.
+// Package aflserver runs the cases of programs that were compiled with afl-cc.
+// Such a program has a fork server inside, which makes a process for each case,
+// or runs many cases in one process (persistent mode), and counts which edges
+// of the code each case took.
 //
 // The rules are those of AFL++'s fork server protocol, in its two dialects:
 // the one of AFL++ up to 4.0x, whose first word holds flags, and the one since

@@ -1,6 +1,5 @@
-// Package forkline is what a fork server and its client have between them: a
-// pair of pipes that carry 32-bit words, and the launch of the program that
-// will serve at the other end.
+// Package forkline connects a fork server and its client: a pair of pipes that
+// carry 32-bit words, and the launch of the program at the other end.
 //
 // Two servers live behind such a line: the one that package zygote puts into
 // a program that knows nothing of it, and the one that afl-cc compiles into a

@@ -1,10 +1,10 @@
-// Package zygote saves a program its start-up. It runs the program once to the
-// place where it is about to look at its input, stops it there, and puts a few
-// instructions into it that fork it on demand: each case is then a copy of the
-// started program instead of a new start. The program needs no preparation:
-// no recompiling, no preloading. It is the kernel's ptrace interface that does
-// it, and the rules come from there: ptrace(2), clone(2) and the System V ABI
-// of amd64. Linux on amd64 only; elsewhere [Start] says so.
+// Package zygote saves a program its start-up: it starts the program once and
+// forks it for each case. It stops the program before it reads its input, and
+// writes a few instructions into it that fork it on demand: each case is then a
+// copy of the started program. The program needs no preparation: no
+// recompiling, no preloading. The kernel's ptrace interface does the work; the
+// rules come from ptrace(2), clone(2) and the System V ABI of amd64. Linux on
+// amd64 only; elsewhere [Start] says so.
 //
 // A forked case is our own direct child, because the program forks with
 // CLONE_PARENT, and leads its own session like a spawned one.
