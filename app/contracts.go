@@ -43,7 +43,7 @@ func builtin(note func(line string)) []campaign.Contract {
 		flakestorm.New(agents(systems, note)),
 		operator.New(python.OpenOperators, command.Open).Systems(systems).Checks(readCheck),
 		spectest.New(spectest.Targets{Commands: command.Open, Python: python.OpenCommander, HTTP: httpsys.OpenClient, Systems: systems, Scratch: Scratch,
-			FreePort: program.FreePort}),
+			Room: scratch.Room, FreePort: program.FreePort}),
 		calls.New(systems),
 	}
 }

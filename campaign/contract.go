@@ -2,6 +2,9 @@ package campaign
 
 import (
 	"context"
+	"fmt"
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
@@ -90,6 +93,26 @@ func (s Settings) Get(name, def string) string {
 		return v[len(v)-1]
 	}
 	return def
+}
+
+// ParseSize reads an option that is a number of bytes: "512MiB", "4GiB", "1000", "0".
+func ParseSize(s string) (int64, error) {
+	units := []struct {
+		suffix string
+		factor int64
+	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"", 1}}
+	for _, u := range units {
+		digits, ok := strings.CutSuffix(s, u.suffix)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseInt(digits, 10, 64)
+		if err != nil || n < 0 || n > math.MaxInt64/u.factor {
+			break
+		}
+		return n * u.factor, nil
+	}
+	return 0, fmt.Errorf("must be a number of bytes such as 1048576, 512MiB or 4GiB, got %q", s)
 }
 
 // Contract is a format and its rules: it decodes, checks and compiles documents of one

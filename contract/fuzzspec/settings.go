@@ -98,7 +98,7 @@ func decodeSettings(set campaign.Settings) (settings, diag.List) {
 		s.timeout = t
 	}
 	size := func(name, def string) int64 {
-		n, err := parseSize(set.Get(name, def))
+		n, err := campaign.ParseSize(set.Get(name, def))
 		if err != nil {
 			refuse(name, "%v", err)
 		}
@@ -129,26 +129,6 @@ func decodeSettings(set campaign.Settings) (settings, diag.List) {
 
 // maxTimeoutSeconds is about the longest time that a duration can hold.
 const maxTimeoutSeconds = 9e9
-
-// parseSize reads a number of bytes: "512MiB", "4GiB", "1000", "0".
-func parseSize(s string) (int64, error) {
-	units := []struct {
-		suffix string
-		factor int64
-	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"", 1}}
-	for _, u := range units {
-		digits, ok := strings.CutSuffix(s, u.suffix)
-		if !ok {
-			continue
-		}
-		n, err := strconv.ParseInt(digits, 10, 64)
-		if err != nil || n < 0 || n > math.MaxInt64/u.factor {
-			break
-		}
-		return n * u.factor, nil
-	}
-	return 0, fmt.Errorf("must be a number of bytes such as 1048576, 512MiB or 4GiB, got %q", s)
-}
 
 // timeoutOf is the time limit of a case.
 func (s *settings) timeoutOf(spec *Spec) time.Duration {

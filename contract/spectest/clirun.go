@@ -63,8 +63,9 @@ func (x *executor) runCLI(ctx context.Context, c *Case) (failure *Failure, shown
 		}
 	}
 	var notes evidence
+	var w *stage.Watch
 	if !c.cli.isolate {
-		w := x.c.contract.watches.Begin(dir)
+		w = x.c.contract.watches.Begin(dir)
 		defer func() {
 			if change := w.End(failure != nil); failure != nil {
 				notes.addChange(change)
@@ -72,7 +73,10 @@ func (x *executor) runCLI(ctx context.Context, c *Case) (failure *Failure, shown
 			}
 		}()
 	}
-	e, f, err := run(ctx, c, dir)
+	e, f, err := run(x.bound(ctx, "", dir, w), c, dir)
+	if over := x.files.end(); over != nil {
+		f, err = over, nil
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -152,6 +156,9 @@ func validText(b []byte) string { return string([]rune(string(b))) }
 
 // environment is the environment of a case's command; temp is its folder.
 func (x *executor) environment(c *Case, temp string) []string {
+	if temp != "" {
+		x.files.keepsIn(temp)
+	}
 	var env []string
 	gone := func(name string) bool {
 		return slices.ContainsFunc(c.cli.env, func(s setting) bool { return s.name == name })

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/spectest/stage"
@@ -26,6 +27,9 @@ type Targets struct {
 	Systems  sut.Opener           // calls of system.call
 	// Scratch makes a temporary folder and says how it is removed.
 	Scratch func() (dir string, remove func() error, err error)
+	// Room is what is left of a number of bytes by what is in a folder: in all, or, in one
+	// that others use, since a time.
+	Room func(most int64, dir string, since time.Time, skip func(dir string) bool) int64
 	// FreePort is a TCP port of this machine for a service of a page.
 	FreePort func(context.Context) (string, error)
 }

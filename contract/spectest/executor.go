@@ -39,6 +39,7 @@ type executor struct {
 	jar      int // number of the jar that cookies are kept in
 	systems  map[*sut.Plan]sut.System
 	slot     slot               // of the case that is run
+	files    *filesLimit        // of the command or page that is run; nil: none
 	chain    map[*sut.Plan]bool // systems that were reset for the chain that is run; nil: none is
 }
 

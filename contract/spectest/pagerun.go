@@ -58,6 +58,7 @@ type pageRun struct {
 	vars    variables  // that blocks have captured
 	python  sut.System // the session of its blocks; nil: there is none yet
 	step    *stepper
+	line    int // of the block that is run
 }
 
 // runPage runs the transcripts of a page, each step after the other, also behind
@@ -69,7 +70,12 @@ func (x *executor) runPage(ctx context.Context, c *Case) (steps []ran, skipped [
 	}
 	defer func() { err = errors.Join(err, p.close()) }()
 	p.step = x.step
-	if f, err = p.play(ctx, c.page.acts); err != nil || f != nil {
+	f, err = p.play(x.bound(ctx, p.folder.Top, "", nil), c.page.acts)
+	if over := x.files.end(); over != nil {
+		over.Line = p.line
+		return p.done, p.skipped, over, nil
+	}
+	if err != nil || f != nil {
 		return p.done, p.skipped, f, err
 	}
 	f = p.backgroundEnded()
@@ -135,6 +141,7 @@ func (p *pageRun) play(ctx context.Context, acts []act) (*Failure, error) {
 			continue
 		}
 		done := len(p.done)
+		p.line = a.line
 		over, f, err := p.block(ctx, a, i+1 < len(acts))
 		if err == nil {
 			p.step.printed(p, done, f)

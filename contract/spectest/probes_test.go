@@ -18,6 +18,7 @@ import (
 	"github.com/thresh-dev/thresh/system/driver"
 	"github.com/thresh-dev/thresh/system/program"
 	"github.com/thresh-dev/thresh/system/python"
+	"github.com/thresh-dev/thresh/system/scratch"
 )
 
 // probe is one case as the Python runner judged it.
@@ -157,7 +158,7 @@ type contract struct{ *Contract }
 
 func newContract(env map[string]string) contract {
 	systems := system.New(map[sut.Kind]system.Kind{sut.Driver: driver.Open})
-	k := New(Targets{Commands: command.Open, Python: python.OpenCommander, Systems: systems.Open, Scratch: tempFolder, FreePort: program.FreePort})
+	k := New(Targets{Commands: command.Open, Python: python.OpenCommander, Systems: systems.Open, Scratch: tempFolder, Room: scratch.Room, FreePort: program.FreePort})
 	k.getenv = func(name string) string {
 		if v, ok := env[name]; ok {
 			return v

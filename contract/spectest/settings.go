@@ -45,6 +45,7 @@ const (
 	optPython    = "python"
 	optRoot      = "contract-root"
 	optTimeout   = "cli-timeout"
+	optWritten   = "write-limit"
 	optRedact    = "redact"
 	optLink      = "link"
 	optSystem    = "system"
@@ -73,6 +74,7 @@ func (*Contract) Options() []campaign.Option {
 		{Name: optPython, Usage: "`PATH` of the python3 that runs module:function (default: THRESH_PYTHON, or python3)"},
 		{Name: optRoot, Path: true, Usage: "`FOLDER` that paths in documents must not leave (default: the nearest above the document with .git, or the document's own)"},
 		{Name: optTimeout, Default: "60", Usage: "`SECONDS` that a command may take"},
+		{Name: optWritten, Default: "512MiB", Usage: "limit of the files that a case writes, all together, such as 1GiB; 0: none"},
 		{Name: optRedact, Many: true, Usage: "in transcripts, what matches a regular expression may vary, `NAME=REGEX`; <NAME> stands for it"},
 		{Name: optLink, Many: true, Path: true, Usage: "`PATH` that is linked into the folder of transcripts under its own name"},
 		{Name: optSystem, Path: true, Usage: "what cases of type system.call call in place of harness.system: a system `FILE`"},
@@ -84,29 +86,31 @@ func (*Contract) Options() []campaign.Option {
 
 // settings are what decides how documents are understood and run.
 type settings struct {
-	filters    []filter
-	shard, of  uint32 // of 0: no sharding
-	shuffle    bool
-	seed       int64
-	retries    int
-	health     string
-	safe       bool
-	allow      []string // nil: everything
-	aliases    map[string][]string
-	python     string
-	program    campaign.Settings // for the running program in commands
-	strict     bool
-	root       string
-	entrypoint string
-	timeout    time.Duration
-	expect     bool
-	checking   bool
-	redact     redactions
-	link       []string // absolute
-	vars       variables
-	hidden     *secret.Redactor // takes secrets out of what is kept; nil: there are none
-	source     bool             // operands stay beside what they are compiled to
-	shared     *programs
+	filters     []filter
+	shard, of   uint32 // of 0: no sharding
+	shuffle     bool
+	seed        int64
+	retries     int
+	health      string
+	safe        bool
+	allow       []string // nil: everything
+	aliases     map[string][]string
+	python      string
+	program     campaign.Settings // for the running program in commands
+	strict      bool
+	root        string
+	entrypoint  string
+	timeout     time.Duration
+	maxWritten  int64  // bytes of all files of a case; 0: no limit
+	writtenText string // as it was given
+	expect      bool
+	checking    bool
+	redact      redactions
+	link        []string // absolute
+	vars        variables
+	hidden      *secret.Redactor // takes secrets out of what is kept; nil: there are none
+	source      bool             // operands stay beside what they are compiled to
+	shared      *programs
 }
 
 // programs are compiled predicates of plain texts, which documents repeat from
@@ -231,6 +235,11 @@ func decodeSettings(set campaign.Settings, getenv func(string) string) (*setting
 			s.timeout = time.Duration(n * float64(time.Second))
 		}
 	}
+	var err error
+	s.writtenText = set.Get(optWritten, "512MiB")
+	if s.maxWritten, err = campaign.ParseSize(s.writtenText); err != nil {
+		wrong(optWritten, "%v", err)
+	}
 	if v := strings.ToLower(strings.TrimSpace(getenv(envHealth))); v != "" {
 		s.health = v // an unknown mode is a fault of every case that has none of its own
 	}
@@ -275,11 +284,10 @@ func decodeSettings(set campaign.Settings, getenv func(string) string) (*setting
 		}
 		s.link = append(s.link, path)
 	}
-	vars, err := readVariables(set, getenv)
-	if err != nil {
+	if s.vars, err = readVariables(set, getenv); err != nil {
 		wrong(optVar, "%v", err)
 	}
-	s.vars, s.hidden = vars, vars.redactor(false)
+	s.hidden = s.vars.redactor(false)
 	s.python, s.root = set.Get(optPython, ""), set.Get(optRoot, "")
 	s.entrypoint = getenv(envEntrypoint)
 	if _, err := Formats(set.Get(optFormats, "md")); err != nil {

@@ -52,6 +52,9 @@ func (c *capture) rewind() error {
 	return nil
 }
 
+// blockSize is what the kernel counts blocks in.
+const blockSize = 512
+
 // markWritten says that something was written which nobody will read.
 func (c *capture) markWritten() { c.size = max(c.size, 1) }
 

@@ -3,12 +3,10 @@ package command
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"unsafe"
 
 	"github.com/thresh-dev/thresh/port/process"
@@ -139,34 +137,6 @@ func (f *folder) reset() (same bool, err error) {
 // noOutputs reports whether nothing was done to the folder for outputs.
 func (f *folder) noOutputs() bool {
 	return f.out > 0 && (f.unchanged() || f.dirs[f.out].isUntouched())
-}
-
-// What the kernel counts blocks in, and what any file or folder counts as: an
-// empty one takes memory too.
-const (
-	blockSize = 512
-	entrySize = 4096
-)
-
-// holds reports whether more than most bytes were written to the run folder. It
-// may be called while a program writes there; what cannot be read is not counted.
-func (f *folder) holds(most int64) bool {
-	_ = filepath.WalkDir(f.visiblePath(""), func(_ string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return nil
-		}
-		most -= entrySize
-		if info, err := d.Info(); err == nil {
-			if st, ok := info.Sys().(*syscall.Stat_t); ok && d.Type().IsRegular() {
-				most -= st.Blocks * blockSize / int64(max(st.Nlink, 1)) // a file of two names is written once
-			}
-		}
-		if most < 0 {
-			return fs.SkipAll
-		}
-		return nil
-	})
-	return most < 0
 }
 
 // unchanged reports that nothing at all was done since the tree was put right.

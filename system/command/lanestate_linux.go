@@ -14,6 +14,7 @@ import (
 
 	"github.com/thresh-dev/thresh/port/process"
 	"github.com/thresh-dev/thresh/system/command/internal/aflserver"
+	"github.com/thresh-dev/thresh/system/scratch"
 )
 
 // laneState is what all executors of a lane share: the folder, the captured
@@ -283,7 +284,7 @@ func (g *laneState) collect(res *process.Result) (err error) {
 // full reports whether a case has written more in all than it may.
 func (g *laneState) full() bool {
 	most := g.plan.Limits.Written
-	return most > 0 && g.folder.holds(most-g.out.written()-g.err.written())
+	return most > 0 && scratch.Room(most-g.out.written()-g.err.written(), g.folder.visiblePath(""), time.Time{}, nil) < 0
 }
 
 // brief is how long a wait keeps the scheduler in the dark. Most cases are over

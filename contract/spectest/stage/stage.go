@@ -36,8 +36,8 @@ const (
 	maxBytes   = 512 << 20
 )
 
-// isStore reports whether runs are kept in a folder; no case means that one.
-func isStore(dir string) bool {
+// IsStore reports whether runs are kept in a folder; no case means that one.
+func IsStore(dir string) bool {
 	for _, part := range []string{"runs", "blobs", "lock"} {
 		if _, err := os.Lstat(filepath.Join(dir, part)); err != nil {
 			return filepath.Base(dir) == ".thresh"
@@ -55,7 +55,7 @@ func Copy(to, from string) error {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && p != from && isStore(p) {
+		if d.IsDir() && p != from && IsStore(p) {
 			return filepath.SkipDir
 		}
 		rel, err := filepath.Rel(from, p)

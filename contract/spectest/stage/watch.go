@@ -47,7 +47,7 @@ type Watch struct {
 	start time.Time
 	ended time.Time // when the command before ended
 	begun int
-	among bool // others were running when it began
+	among int // so many others were running when it began
 }
 
 // Begin notes that a command begins in a folder. Call End when it has ended.
@@ -69,7 +69,17 @@ func (w *Watches) Begin(dir string) *Watch {
 	}
 	f.running++
 	f.begun++
-	return &Watch{dir: dir, of: f, start: time.Now(), ended: f.ended, begun: f.begun, among: f.running > 1}
+	return &Watch{dir: dir, of: f, start: time.Now(), ended: f.ended, begun: f.begun, among: f.running - 1}
+}
+
+// Beside is how many other commands have run in the folder since this one began.
+func (w *Watch) Beside() int {
+	if w == nil {
+		return 0
+	}
+	w.of.mu.Lock()
+	defer w.of.mu.Unlock()
+	return w.among + w.of.begun - w.begun
 }
 
 // Change is what has changed in a folder while a command ran.
@@ -89,7 +99,7 @@ func (w *Watch) End(look bool) Change {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.running--
-	c := Change{Shared: w.among || f.begun > w.begun}
+	c := Change{Shared: w.among+f.begun-w.begun > 0}
 	if !look {
 		f.ended = time.Now()
 		return c
@@ -119,7 +129,7 @@ func (f *watch) scan(dir string, since time.Time) (stores, more bool) {
 			more = true
 			return fs.SkipAll
 		}
-		if d.IsDir() && p != dir && (d.Name() == ".git" || isStore(p)) {
+		if d.IsDir() && p != dir && (d.Name() == ".git" || IsStore(p)) {
 			stores = stores || d.Name() != ".git"
 			return fs.SkipDir
 		}
