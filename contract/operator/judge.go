@@ -53,7 +53,7 @@ func (c *Campaign) applyVerdict(child *mutator.Child, v judged, out *campaign.Ou
 		f.silent = v.judgement == mutator.Pass && v.silent()
 		f.beside = v.beside()
 		if v.judgement == mutator.Fail || c.attacker != nil {
-			f.reply = strings.ToValidUTF8(v.reply[:min(len(v.reply), replyBytes)], "")
+			f.reply = diag.Cut(strings.ToValidUTF8(v.reply, ""), replyBytes)
 		}
 	}
 	out.Data = f.encode()

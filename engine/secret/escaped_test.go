@@ -42,7 +42,7 @@ func TestEscapedInAnyWay(t *testing.T) {
 			t.Errorf("%s became %s", text, got)
 		}
 	}
-	for _, text := range []string{`sk+Se/c"r'et&<x>%45\9`, `&`, `%`, `\`, `%2`, `&;`, `sk%2`} {
+	for _, text := range []string{`sk+Se/c"r'et`, `&`, `%`, `\`, `%2`, `&;`, `sk%2`} {
 		if got := r.String(text); got != text {
 			t.Errorf("%s became %s", text, got)
 		}

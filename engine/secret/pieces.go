@@ -94,22 +94,29 @@ func (s *pieces) follow(at, read int) bool {
 // ellipsis ends a text that was cut to a length.
 var ellipsis = []byte("…")
 
-// replaceCut takes out the beginning of a value where the text was cut within it.
-func replaceCut(b, value []byte, put filler) []byte {
-	for from := 0; ; {
-		i := bytes.Index(b[from:], ellipsis)
-		if i < 0 {
-			return b
-		}
-		at := from + i
-		for n := min(len(value)-1, at); n >= Shortest; n-- {
-			if bytes.HasSuffix(b[:at], value[:n]) {
-				m := put(n, true)
-				b = slices.Concat(b[:at-n], m, b[at:])
-				at += len(m) - n
-				break
+// replaceCut takes out the beginning of a value, however it is written, where the text
+// was cut within it: before an ellipsis, or, if it is most of the value, at its end.
+func (k *known) replaceCut(b []byte, put filler) []byte {
+	cut := func(b []byte, least func(form []byte) int) []byte {
+		for _, form := range slices.Concat(k.plain, k.pieced) {
+			for n := min(len(form)-1, len(b)); n >= least(form); n-- {
+				if bytes.HasSuffix(b, form[:n]) {
+					return slices.Concat(b[:len(b)-n], put(n, true))
+				}
 			}
 		}
-		from = at + len(ellipsis)
+		return b
+	}
+	var out []byte
+	for rest := b; ; {
+		part, after, found := bytes.Cut(rest, ellipsis)
+		if !found {
+			if part = cut(part, func(form []byte) int { return max(Shortest, 2*len(form)/3) }); out == nil {
+				return part
+			}
+			return append(out, part...)
+		}
+		out = append(append(out, cut(part, func([]byte) int { return Shortest })...), ellipsis...)
+		rest = after
 	}
 }

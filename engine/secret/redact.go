@@ -191,8 +191,9 @@ func (r *Redactor) marked(b []byte, mark func(name string) string) []byte {
 			b = c.replace(b, k.value, m)
 		}
 		for _, form := range k.pieced {
-			b = replaceCut(replacePieces(b, form, put), form, put)
+			b = replacePieces(b, form, put)
 		}
+		b = k.replaceCut(b, put)
 	}
 	return b
 }
@@ -239,8 +240,9 @@ func (r *Redactor) Fixed(b []byte) []byte {
 			b = bytes.ReplaceAll(b, c.needle, put(len(c.needle), true))
 		}
 		for _, form := range k.pieced {
-			b = replaceCut(replacePieces(b, form, put), form, put)
+			b = replacePieces(b, form, put)
 		}
+		b = k.replaceCut(b, put)
 	}
 	return b
 }

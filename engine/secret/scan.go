@@ -36,8 +36,10 @@ const (
 var (
 	field = lazy.Pattern(`(?i)(?:^|[\s"'{,\[(?&-])(` + certain + `|` + likely + `)(?:\\?["'])?\s*:\s*` + value)
 	// folded is a field whose value is in quotes over several lines.
-	folded   = lazy.Pattern(`(?im)^([ \t-]*)["']?(` + certain + `|` + likely + `)["']?[ \t]*:[ \t]*("[^"\\\n]*(?:\\.[^"\\\n]*)*\\?\n(?:[^"\\]|\\(?s:.))*"|'[^'\n]*(?:''[^'\n]*)*\n(?:[^']|'')*')[ \t]*(?:#.*)?$`)
-	assign   = lazy.Pattern(`(?i)(?:^|[\s"'-])(` + likely + `)=((?:\$\{[^}\n]*\}|[^&\s"'\\])+)`)
+	folded = lazy.Pattern(`(?im)^([ \t-]*)["']?(` + certain + `|` + likely + `)["']?[ \t]*:[ \t]*("[^"\\\n]*(?:\\.[^"\\\n]*)*\\?\n(?:[^"\\]|\\(?s:.))*"|'[^'\n]*(?:''[^'\n]*)*\n(?:[^']|'')*')[ \t]*(?:#.*)?$`)
+	assign = lazy.Pattern(`(?i)(?:^|[\s"'-])(` + likely + `)=((?:\$\{[^}\n]*\}|[^&\s"'\\])+)`)
+	// setting is one of the variables that the opening line of a block sets.
+	setting  = lazy.Pattern(`(?i)(?:[ \t"]env="?|,)(?:` + certain + `|` + likely + `)=([^,\s"]+)`)
 	param    = lazy.Pattern(`(?i)(?:[?&]|&amp;|\\u0026)(?:` + queries + `)=((?:\$\{[^}\n]*\}|\\/|[^&\s"'#<>)\]},\\])+)`)
 	userinfo = lazy.Pattern("(?i)[a-z][a-z0-9+.-]*:(?:\\\\?/){2}([^\\s/\"'@<>`\\\\]+)@")
 	sure     = lazy.Pattern(`(?i)^(?:` + certain + `)$`)
@@ -104,7 +106,9 @@ func parts(text []byte) (list [][2]int) {
 		switch {
 		case open == "":
 			open, from, page = ticks, m[1], true
-			declares = len(strings.Fields(info)) > 1
+			if declares = len(strings.Fields(info)) > 1; declares {
+				list = append(list, [2]int{m[4], m[5]})
+			}
 		case info == "" && strings.HasPrefix(ticks, open):
 			if declares {
 				list = append(list, [2]int{from, m[0]})
@@ -178,6 +182,11 @@ func (s *scanner) scan(text string, at int) {
 	}
 	for _, m := range find(assign()) {
 		s.value(text, m[4], m[5], sure().MatchString(text[m[2]:m[3]]))
+	}
+	if !strings.Contains(text, "\n") {
+		for _, m := range find(setting()) {
+			s.value(text, m[2], m[3], true)
+		}
 	}
 	for _, m := range find(param()) {
 		s.value(text, m[2], m[3], true)

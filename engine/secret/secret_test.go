@@ -36,6 +36,8 @@ func TestScan(t *testing.T) {
 		{"a:\n  value: ${V}\n  secret: true\n", "V", ""},
 		{"env: {DB_PASSWORD: '${DB}'}\n", "DB", ""},
 		{"run: [env, API_KEY=${K}, x]\n", "K", ""},
+		{"```console run env=A=abcdefgh0,API_KEY=abcdefgh1,DB_PASSWORD=abcdefgh2\n$ true\n```\n", "", "abcdefgh1 abcdefgh2"},
+		{"```console run id=x env=\"B=a b,API_KEY=abcdefgh1\"\n$ true\n```\n```console env=API_KEY=abcdefgh3\n```\n", "", "abcdefgh1 abcdefgh3"},
 		{"Authorization: Bearer short12\n", "", ""},
 		// Quotes over several lines are folded.
 		{"headers:\n  Authorization: \"Bearer abcd\n\n    efgh1\\\n    ij\"\n  X: y\n", "", "abcd\nefgh1ij"},
@@ -315,12 +317,19 @@ func TestBasic(t *testing.T) {
 
 // Of a value within which a text was cut, nothing is left.
 func TestCut(t *testing.T) {
+	cut := func(shift int) string {
+		return base64.StdEncoding.EncodeToString([]byte("xxx"[:shift] + "sk-live-7f3a9c0011"))[:20]
+	}
 	r := secret.New([]secret.Secret{{Name: "K", Value: "sk-live-7f3a9c0011"}})
 	for text, want := range map[string]string{
 		`got "sk-live-7f3a9c…"`:        `got "[secret K]…"`,
 		`sk-live-… and sk-live-7f…`:    `[secret K]… and [secret K]…`,
 		`sk-live… is short, sk-live-7`: `sk-live… is short, sk-live-7`,
 		"…":                            "…",
+		"it is sk-live-7f3a9":          "it is [secret K]",
+		"in base64 " + cut(0):          "in base64 [secret K]",
+		"as a part " + cut(1) + "…":    "as a part eH[secret K]…",
+		"in hex 736b2d6c6976652d3766…": "in hex [secret K]…",
 	} {
 		if got := r.String(text); got != want {
 			t.Errorf("%s became %s", text, got)
