@@ -58,7 +58,6 @@ type pageRun struct {
 	vars    variables  // that blocks have captured
 	python  sut.System // the session of its blocks; nil: there is none yet
 	step    *stepper
-	line    int // of the block that is run
 }
 
 // runPage runs the transcripts of a page, each step after the other, also behind
@@ -72,8 +71,7 @@ func (x *executor) runPage(ctx context.Context, c *Case) (steps []ran, skipped [
 	p.step = x.step
 	f, err = p.play(x.bound(ctx, p.folder.Top, "", nil), c.page.acts)
 	if over := x.files.end(); over != nil {
-		over.Line = p.line
-		return p.done, p.skipped, over, nil
+		f, err = over, nil
 	}
 	if err != nil || f != nil {
 		return p.done, p.skipped, f, err
@@ -141,7 +139,7 @@ func (p *pageRun) play(ctx context.Context, acts []act) (*Failure, error) {
 			continue
 		}
 		done := len(p.done)
-		p.line = a.line
+		p.x.files.isAt(a.line)
 		over, f, err := p.block(ctx, a, i+1 < len(acts))
 		if err == nil {
 			p.step.printed(p, done, f)
@@ -184,11 +182,6 @@ func (p *pageRun) environment(ctx context.Context) error {
 		p.env = append(p.env, f[0]+"="+f[1])
 	}
 	return nil
-}
-
-func (p *pageRun) finds(program string) bool {
-	_, err := p.x.programIn(program, p.env)
-	return err == nil
 }
 
 // block runs the commands of a block in one shell. A command that ends the shell

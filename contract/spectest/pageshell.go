@@ -146,6 +146,11 @@ func (p *pageRun) found(programs []string) (path string, err error) {
 	return "", err
 }
 
+func (p *pageRun) finds(program string) bool {
+	_, err := p.x.programIn(program, p.env)
+	return err == nil
+}
+
 // otherShell runs commands of a block in a shell that is not sh.
 func (p *pageRun) otherShell(ctx context.Context, l *commandLane, sh *shell, a *act, steps []pageStep, more bool) (process.Result, error) {
 	path, err := p.found(sh.programs)

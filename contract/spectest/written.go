@@ -26,6 +26,7 @@ type filesLimit struct {
 	start  time.Time
 	shared string       // a folder that others use; "": there is none
 	watch  *stage.Watch // of it
+	line   int          // of the block that is run
 	cancel context.CancelCauseFunc
 
 	mu    sync.Mutex
@@ -49,6 +50,13 @@ func (x *executor) bound(ctx context.Context, own, shared string, watch *stage.W
 	w.timer = time.AfterFunc(lookEvery, w.tick)
 	x.files = w
 	return ctx
+}
+
+// isAt says on which line the block of a page is.
+func (w *filesLimit) isAt(line int) {
+	if w != nil {
+		w.line = line
+	}
 }
 
 // keepsIn says which folder is the case's alone.
@@ -102,5 +110,5 @@ func (w *filesLimit) end() *Failure {
 	if !w.over {
 		return nil
 	}
-	return &Failure{Category: Runtime, Path: "files", Message: fmt.Sprintf("the files that it wrote take more than %s together (--%s), and it was stopped", w.x.c.set.writtenText, optWritten)}
+	return &Failure{Category: Runtime, Path: "files", Line: w.line, Message: fmt.Sprintf("the files that it wrote take more than %s together (--%s), and it was stopped", w.x.c.set.writtenText, optWritten)}
 }
