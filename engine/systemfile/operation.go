@@ -100,6 +100,8 @@ func (d *decoder) request(o *sut.Operation, s *doctree.Section) {
 	}
 	if o.Path = s.Text("path"); o.Path != "" && !strings.HasPrefix(o.Path, "/") {
 		d.refuse(s.PosOf("path"), s.At("path"), codeValue, "", "must begin with a slash, got %q", o.Path)
+	} else if reference.MatchString(o.Path) {
+		d.refuse(s.PosOf("path"), s.At("path"), codeValue, "query and headers take variables", "takes no variable of the environment: {NAME} is an argument of the call")
 	}
 	o.Query, o.Headers = d.pairs(s, "query"), d.pairs(s, "headers")
 	if body != nil {

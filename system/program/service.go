@@ -92,6 +92,9 @@ func (s *Service) Ensure(ctx context.Context) (fresh bool, err error) {
 // port that was drawn for it, a few times. The lock is held.
 func (s *Service) start(ctx context.Context, draws int) error {
 	p := &s.spec
+	if _, err := url.Parse(strings.ReplaceAll(p.Address, PortMark, "80")); err != nil { // it may hold a password
+		return diag.WithHint(diag.Environment("start the %s %s: its address is no URL", p.Noun, p.Argv[0]), "a user and a password in it must be percent-encoded")
+	}
 	port := s.drawn // started again, it is where it was: what it keeps may be named after its port
 	again := draws == maxDraws && port != ""
 	put := func(text string) string { return strings.ReplaceAll(text, PortMark, port) }
@@ -217,7 +220,7 @@ func listens(ctx context.Context, host string) error {
 func hostPort(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
-		return address // the request says what is wrong with it
+		return address // refused when it is started
 	}
 	port := u.Port()
 	if port == "" {

@@ -3,6 +3,7 @@ package program
 import (
 	"net"
 	"os"
+	"strings"
 	"testing"
 	"time"
 )
@@ -49,5 +50,17 @@ func TestServiceKeepsItsPort(t *testing.T) {
 	defer l.Close()
 	if again := begin(); again == port {
 		t.Error("somebody else listens there")
+	}
+}
+
+// What is no URL is said at once, and nothing of the password that makes it none.
+func TestAddressIsNoURL(t *testing.T) {
+	s := NewService(ServiceSpec{
+		Spec:    Spec{Noun: "system", Argv: []string{os.Args[0]}, Env: []string{"LISTEN_IN_A_TEST=1"}},
+		Address: "http://me:pass/w0rd@127.0.0.1:{port}", Patience: time.Second,
+	})
+	defer s.Close()
+	if _, err := s.Ensure(t.Context()); err == nil || !strings.Contains(err.Error(), "its address is no URL") || strings.Contains(err.Error(), "w0rd") {
+		t.Error(err)
 	}
 }
