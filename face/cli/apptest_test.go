@@ -29,6 +29,17 @@ var jobs = map[string]func(args []string) int{
 	},
 }
 
+// tests are those of this package, with what they leave removed at the end.
+type tests struct{ *testing.M }
+
+// serverDir is the folder of a server that tests have built; "": they have built none.
+var serverDir string
+
+func (t tests) Run() int {
+	defer func() { _ = os.RemoveAll(serverDir) }()
+	return t.M.Run()
+}
+
 func TestMain(m *testing.M) {
 	// The demonstration's targets are the program itself, and so is what tries a
 	// case that killed a run.
@@ -38,7 +49,7 @@ func TestMain(m *testing.M) {
 	if job := os.Getenv(childJob); job != "" {
 		os.Exit(jobs[job](os.Args[1:]))
 	}
-	testscript.Main(m, map[string]func(){
+	testscript.Main(tests{m}, map[string]func(){
 		"thresh": func() { os.Exit(cli.Main(os.Args, cli.System())) },
 	})
 }

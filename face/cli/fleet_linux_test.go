@@ -26,6 +26,7 @@ var server = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	serverDir = dir
 	path := filepath.Join(dir, "nats-server")
 	cmd := exec.Command("go", "build", "-o", path, "github.com/nats-io/nats-server/v2")
 	if out, err := cmd.CombinedOutput(); err != nil {
