@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -90,6 +91,28 @@ func (s *shared) acquire(ctx context.Context) (done func(), err error) {
 		return func() { <-s.places }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
+	}
+}
+
+// flight is the calls that are under way.
+type flight struct {
+	mu    sync.RWMutex
+	count atomic.Int64
+	begun atomic.Int64
+	cut   atomic.Int64 // when a call was last cut, in nanoseconds
+}
+
+// lately reports whether a call was cut within a time.
+func (f *flight) lately(d time.Duration) bool { return time.Since(time.Unix(0, f.cut.Load())) < d }
+
+// begin enters a call. What it returns leaves, and reports whether others were under way.
+func (f *flight) begin() (others func() bool) {
+	f.mu.RLock()
+	before, beside := f.begun.Add(1), f.count.Add(1) > 1
+	return func() bool {
+		f.count.Add(-1)
+		f.mu.RUnlock()
+		return beside || f.begun.Load() > before
 	}
 }
 

@@ -27,8 +27,11 @@ type session struct {
 	opened  int  // edges that were opened so far
 	clean   bool // nothing was called since it was started for this worker
 	retried int
-	resets  int
-	notes   []string // of edges that were closed
+	// calls that were lost beside others, and made again alone
+	repeated int
+	cut      int64 // the last call of the shared instance that was cut, as this worker knows
+	resets   int
+	notes    []string // of edges that were closed
 }
 
 // ensure starts and opens what is not running.
@@ -222,6 +225,29 @@ func (x *session) callOnce(ctx context.Context, c sut.Call) (sut.Observation, er
 	}
 	defer done()
 	defer x.borrowShared()()
+	others := x.shared.flight.begin()
+	o, err := x.ask(ctx, c)
+	met := others() && o.End == sut.Crashed
+	if err == nil && lost(&o) && x.site.Service == x.shared.service && (met || x.shared.flight.lately(x.limit)) {
+		o, err = x.askAlone(ctx, c, o)
+	}
+	if err == nil && (o.End == sut.Hung || o.End == sut.Flooded) {
+		x.shared.cut.Store(true)
+	}
+	if c.Input != nil && x.plan.Reply != "" && o.End == sut.Answered {
+		o.Value = Returned(&sut.Operation{Returns: x.plan.Reply}, o.Output)
+	}
+	return o, err
+}
+
+// ask calls the system, which is opened first if need be.
+func (x *session) ask(ctx context.Context, c sut.Call) (sut.Observation, error) {
+	if n := x.shared.flight.cut.Load(); n != x.cut && x.shared.edge == nil { // its connections may be to one that has died
+		x.cut = n
+		if err := x.drop(); err != nil {
+			return sut.Observation{}, err
+		}
+	}
 	if err := x.ensure(ctx); err != nil {
 		return sut.Observation{}, err
 	}
@@ -233,13 +259,35 @@ func (x *session) callOnce(ctx context.Context, c sut.Call) (sut.Observation, er
 		return o, errors.Join(err, ctx.Err())
 	}
 	x.blame(ctx, &o)
-	if o.End == sut.Hung || o.End == sut.Flooded {
-		x.shared.cut.Store(true)
-	}
-	if c.Input != nil && x.plan.Reply != "" && o.End == sut.Answered {
-		o.Value = Returned(&sut.Operation{Returns: x.plan.Reply}, o.Output)
+	if o.End == sut.Crashed && lost(&o) {
+		x.shared.flight.cut.Store(time.Now().UnixNano())
 	}
 	return o, nil
+}
+
+// lost reports whether a call met a system that was no longer there.
+func lost(o *sut.Observation) bool {
+	return o.Status == 0 && (o.End == sut.Unreachable || o.End == sut.Crashed)
+}
+
+// askAlone repeats a call that was lost while, or soon after, another worker's call was
+// cut: any of them may have ended what they share. Where it does not come back, nobody
+// knows which.
+func (x *session) askAlone(ctx context.Context, c sut.Call, first sut.Observation) (sut.Observation, error) {
+	x.shared.flight.mu.Lock()
+	defer x.shared.flight.mu.Unlock()
+	for until := time.Now().Add(x.limit); x.shared.flight.cut.Load() != 0 && time.Now().Before(until); {
+		if err := Pause(ctx, firstWait); err != nil { // one that is ending accepts connections to the last
+			return first, err
+		}
+		if o, err := x.ask(ctx, c); err != nil || o.End != sut.Unreachable {
+			x.repeated++
+			return o, err
+		}
+	}
+	x.shared.flight.cut.Store(0)
+	first.Why += "; other calls were under way, and it has not come back"
+	return first, nil
 }
 
 // Notes implements sut.System.
@@ -257,6 +305,9 @@ func (x *session) Notes() []string {
 	}
 	if x.retried > 0 {
 		notes = append(notes, fmt.Sprintf("the system %s: %d calls were tried again", x.plan.Name, x.retried))
+	}
+	if x.repeated > 0 {
+		notes = append(notes, fmt.Sprintf("the system %s: %d calls were lost beside others, and were made again alone", x.plan.Name, x.repeated))
 	}
 	if x.plan.ResetBy() == sut.ResetNone {
 		notes = append(notes, fmt.Sprintf("the system %s keeps its state between cases: reset is none", x.plan.Name))

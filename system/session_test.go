@@ -2,6 +2,7 @@ package system_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -188,6 +189,68 @@ func TestBasicCredentials(t *testing.T) {
 		plan := &sut.Plan{Name: "a", Kind: sut.HTTP, URL: "http://127.0.0.1:1", Headers: [][2]string{{"authorization", value}}, Digest: value}
 		if _, err := all.Open(t.Context(), plan, sut.Worker{Of: 1}); err != nil || sent[0][1] != want {
 			t.Errorf("%s is sent as %q, %v", value, sent, err)
+		}
+	}
+}
+
+// mortal is a server elsewhere that a call of "bomb" ends, with all calls under way; it
+// comes back when it is called again.
+type mortal struct {
+	life chan struct{}
+	mu   sync.Mutex
+}
+
+func (m *mortal) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
+	m.mu.Lock()
+	life := m.life
+	m.mu.Unlock()
+	wait := 20 * time.Millisecond
+	if c.Operation == "bomb" {
+		wait /= 2
+	}
+	select {
+	case <-life:
+	case <-ctx.Done():
+	case <-time.After(wait):
+		if c.Operation != "bomb" {
+			return sut.Observation{End: sut.Answered, Status: 200}, nil
+		}
+		m.mu.Lock()
+		close(m.life)
+		m.life = make(chan struct{})
+		m.mu.Unlock()
+	}
+	return sut.Observation{End: sut.Crashed, Why: "cut"}, nil
+}
+func (m *mortal) Operations() []sut.Operation { return nil }
+func (m *mortal) Notes() []string             { return nil }
+func (m *mortal) Close() error                { return nil }
+
+// Of the calls that were under way when a shared server ended, only the one that ends it
+// again alone is a crash.
+func TestOneOfManyCallsEndsTheServer(t *testing.T) {
+	server := &mortal{life: make(chan struct{})}
+	all := system.New(map[sut.Kind]system.Kind{sut.HTTP: func(context.Context, system.Site) (system.Edge, error) { return server, nil }})
+	plan := &sut.Plan{Name: "a", Kind: sut.HTTP, URL: "http://127.0.0.1:1", Digest: "a"}
+	names := []string{"a", "b", "bomb", "c"}
+	ends := make([]sut.End, len(names))
+	var calls sync.WaitGroup
+	for i, name := range names {
+		s, err := all.Open(t.Context(), plan, sut.Worker{Of: len(names)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls.Go(func() {
+			o, err := s.Call(t.Context(), sut.Call{Operation: name})
+			if ends[i] = o.End; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	calls.Wait()
+	for i, name := range names {
+		if (ends[i] == sut.Crashed) != (name == "bomb") {
+			t.Errorf("%s: %v", name, ends[i])
 		}
 	}
 }

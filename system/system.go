@@ -83,6 +83,7 @@ type shared struct {
 	workers int
 	places  chan struct{} // of calls at once; nil: no limit
 	pace    limiter
+	flight  flight
 	service *program.Service // of a plan whose instance is the run's
 	edge    *oneEdge         // likewise, for edges that talk to one process
 	cut     atomic.Bool      // an answer was given up: the program may report later that nobody reads it
