@@ -141,5 +141,9 @@ func Unknown(p *sut.Plan, name string, ops []sut.Operation) error {
 	if name == "" {
 		return diag.WithHint(diag.Environment("the system %s: no operation is named; say in input which takes the case", p.Name), hint)
 	}
-	return diag.WithHint(fmt.Errorf("the system %s has no operation %q", p.Name, name), hint)
+	at := ""
+	if o, ok := sut.Find(p.Operations, name); ok && o.At != "" {
+		at = o.At + ": "
+	}
+	return diag.WithHint(fmt.Errorf("%sthe system %s has no operation %q", at, p.Name, name), hint)
 }

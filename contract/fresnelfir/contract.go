@@ -192,6 +192,9 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 		c.module = newModule(c.plan, code, k.open, c.seed)
 		if system != nil {
 			c.parallel = d.Exploration.Mode == ir.Parallel
+			for i, b := range c.module.places {
+				c.module.plan.Bindings[i].At = src.Within(b.Place, b.key).Pos.In(doc.Path).String()
+			}
 			c.module.open = devices(k.systems, system, c.module.bound, c.parallel)
 			c.module.forSystem()
 			code = []byte(system.Digest)

@@ -160,7 +160,7 @@ func (d *systemDevice) Open(ctx context.Context) (dut.Instance, error) {
 	s := &systemInstance{ctx: ctx, device: d, system: x, ops: x.Operations(), ids: &names{}}
 	for _, b := range d.bindings {
 		if _, ok := sut.Find(s.ops, b.Function); !ok && len(s.ops) > 0 {
-			err := diag.Environment("the system %s has no operation %q", d.plan.Name, b.Function)
+			err := diag.Environment("%s: the system %s has no operation %q", b.At, d.plan.Name, b.Function)
 			if near := diag.DidYouMean(b.Function, operations(s.ops)); near != "" {
 				err = diag.WithHint(err, near)
 			}

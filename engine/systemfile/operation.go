@@ -13,7 +13,7 @@ import (
 )
 
 func (d *decoder) operation(file *doctree.Section, e doctree.Entry, kind sut.Kind) sut.Operation {
-	o := sut.Operation{Name: e.Name}
+	o := sut.Operation{Name: e.Name, At: e.Key.Pos.In(d.File).String()}
 	if e.Node.IsNull() && kind != sut.HTTP { // a name alone
 		return o
 	}

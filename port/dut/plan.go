@@ -61,6 +61,7 @@ func (l Limits) WithDefaults() Limits {
 // parameters are for messages.
 type Binding struct {
 	Function string
+	At       string // where the document says so: FILE:LINE:COLUMN
 	Params   []Param
 	Part     string // of a system: which part of its answer is the result; "": all of it
 	Result   Kind

@@ -171,6 +171,7 @@ const MaxOutput = 8 << 20
 // Operation is something that a system can be asked to do.
 type Operation struct {
 	Name        string
+	At          string `json:"-"` // where the system file says so: FILE:LINE:COLUMN
 	Description string
 	Method      string // of http
 	Path        string // of http; {name} stands for an argument

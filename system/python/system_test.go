@@ -120,6 +120,11 @@ func TestSystemsThatCannotBeLoaded(t *testing.T) {
 			t.Errorf("%s: %v", entry, err)
 		}
 	}
+	plan := systemPlan(t, "speaker.py:kind")
+	plan.Operations = []sut.Operation{{Name: "kid", At: "x.yaml:5:3"}}
+	if _, err := systemOpener()(t.Context(), plan, sut.Worker{Of: 1}); err == nil || !strings.Contains(err.Error(), `x.yaml:5:3: the system`) {
+		t.Error(err)
+	}
 }
 
 // A prompt is a text for a function that does not say what it takes; bytes of a case are
