@@ -106,6 +106,11 @@ func (c *Campaign) regression(f campaign.Finding, dir string) ([]byte, error) {
 	argv := []string{"run", c.doc.Path, "--" + optCapsule, file, "--" + optModule, "none"}
 	what := "The model alone shows it: the test holds once " + c.doc.Path + " no longer does."
 	switch {
+	case c.system != nil && slices.Contains(f.Cause, byModule):
+		argv = []string{"run", file, "--system", c.modulePath}
+		what = "The system of " + c.modulePath + " shows it: the test holds once it no longer does."
+	case c.system != nil:
+		argv = append(argv[:4], "--system", c.modulePath)
 	case slices.Contains(f.Cause, byModule):
 		argv = []string{"run", file, "--" + optModule, c.modulePath}
 		what = "The module shows it: the test holds once a build at " + c.modulePath + " no longer does. The one that did is inside of the capsule."

@@ -135,9 +135,9 @@ func (a *application) promoteCommand() *cobra.Command {
 		Short: "Turn a finding into a regression test",
 		Long: `Promote writes documents that fail while the bug is there and pass once it is
 fixed: in the finding's own format, or as a Spec-Test and the files that it needs.
-Run them with thresh run.`,
+Run them with thresh run -r.`,
 		Example: `  thresh promote F-3fa9c1d2e0 --to regressions
-  thresh run regressions`,
+  thresh run -r regressions`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.inStore(&dir, func(c *cobra.Command, st *app.Store, args []string) error {
 			files, err := a.app.Promote(c.Context(), st, args[0], to)
