@@ -12,7 +12,7 @@ const (
 	// grace is how long is waited for what should come at once.
 	grace = time.Second
 	// tailSize is how much of what a program writes is kept.
-	tailSize = 16 << 10
+	tailSize = 64 << 10
 )
 
 // newService is the service of a plan with a Start.

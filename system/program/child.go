@@ -226,8 +226,9 @@ func Attached(ctx context.Context, argv, env []string) (code int, err error) {
 	return 0, nil
 }
 
-// tailSize is how much of what a program writes is kept.
-const tailSize = 16 << 10
+// tailSize is how much of what a program writes is kept: a report that quotes the longest
+// text that a program is given must keep its beginning.
+const tailSize = 64 << 10
 
 // Tail keeps the end of what a program writes.
 type Tail struct {
