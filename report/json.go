@@ -2,6 +2,7 @@ package report
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -49,6 +50,22 @@ func writeJSON(w io.Writer, rec campaign.Record, opt Options) error {
 	return nil
 }
 
+// FindingJSON writes one finding as the json report does in its list of findings.
+func FindingJSON(w io.Writer, f campaign.Finding) error { return writeValue(w, f) }
+
+// CaseJSON writes one case as the json report does in its list of cases.
+func CaseJSON(w io.Writer, c Case) error { return writeValue(w, entryOf(c)) }
+
+func writeValue(w io.Writer, v any) error {
+	e := newEncoder(w)
+	err := e.value(reflect.ValueOf(v))
+	return errors.Join(err, e.w.WriteByte('\n'), e.w.Flush())
+}
+
+func entryOf(c Case) caseEntry {
+	return caseEntry{c.Campaign, c.Index, c.Name, c.Verdict.String(), c.Kind, c.Title, c.Evidence}
+}
+
 func (e *encoder) report(rec *campaign.Record, opt Options) error {
 	e.begin('{')
 	if err := e.fields(reflect.ValueOf(document{SchemaID, *rec})); err != nil {
@@ -62,8 +79,7 @@ func (e *encoder) report(rec *campaign.Record, opt Options) error {
 				return err
 			}
 			e.next()
-			x := caseEntry{c.Campaign, c.Index, c.Name, c.Verdict.String(), c.Kind, c.Title, c.Evidence}
-			if err := e.value(reflect.ValueOf(x)); err != nil {
+			if err := e.value(reflect.ValueOf(entryOf(c))); err != nil {
 				return err
 			}
 		}

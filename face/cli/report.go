@@ -42,11 +42,7 @@ unique beginning of one, "latest" (the default) or "latest~1".`,
 			if err != nil {
 				return err
 			}
-			opt := a.runReportOptions(st, rec, f.Name, out == "-")
-			if opt.Since, _, err = a.app.Since(st, rec, nil); err != nil {
-				return err
-			}
-			return a.output(out, func(w io.Writer) error { return f.Write(w, rec, opt) })
+			return a.storedReport(st, rec, f, out)
 		},
 	}
 	registerStore(c, &dir)
@@ -120,11 +116,14 @@ func (a *application) reportOptions(st *app.Store, terminal bool) report.Options
 	return opt
 }
 
-// runReportOptions are those of a report of a whole run, which may list cases.
-func (a *application) runReportOptions(st *app.Store, rec campaign.Record, format string, terminal bool) report.Options {
-	opt := a.reportOptions(st, terminal)
-	opt.Cases = a.app.Cases(st, rec, format)
-	return opt
+// storedReport writes a report of a stored run, with its cases and what changed.
+func (a *application) storedReport(st *app.Store, rec campaign.Record, f report.Format, out string) (err error) {
+	opt := a.reportOptions(st, out == "-")
+	opt.Cases = a.app.Cases(st, rec, f.Name)
+	if opt.Since, _, err = a.app.Since(st, rec, nil); err != nil {
+		return err
+	}
+	return a.output(out, func(w io.Writer) error { return f.Write(w, rec, opt) })
 }
 
 // report writes the reports that were asked for, and the screen to standard

@@ -15,6 +15,7 @@ import (
 func (a *application) showCommand() *cobra.Command {
 	var dir, raw, out string
 	var materialize int64
+	var asJSON bool
 	c := &cobra.Command{
 		Use:   "show [RUN|FINDING|RUN#CASE]",
 		Short: "Show a stored run, finding or case",
@@ -29,12 +30,14 @@ thresh replay RUN#CASE runs the case again.
 
 --raw writes the stored bytes of a finding: "minimized" or "input". --materialize
 runs a case again, writes its files in the layout of its format and prints their
-folder; for a finding it takes the first case, whatever CASE says.`,
+folder; for a finding it takes the first case, whatever CASE says. --json prints
+the JSON report of the run, or the finding or case as that report has it.`,
 		Example: `  thresh show                               the newest run
   thresh show F-3fa9c1d2e0
   thresh show latest#17                     one case of it
   thresh show F-3fa9c1d2e0 --raw minimized > crash.bin
-  thresh show latest --materialize 17`,
+  thresh show latest --materialize 17
+  thresh show F-3fa9c1d2e0 --json | jq -r .title`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: a.inStore(&dir, func(c *cobra.Command, st *app.Store, args []string) error {
 			what := first(args, "latest")
@@ -46,7 +49,7 @@ folder; for a finding it takes the first case, whatever CASE says.`,
 				return err
 			}
 			if runID, index, ok := strings.Cut(what, "#"); ok && raw == "" {
-				return a.showCase(st, runID, index, out)
+				return a.showCase(st, runID, index, out, asJSON)
 			}
 			if app.IsFinding(what) {
 				if raw != "" {
@@ -61,6 +64,9 @@ folder; for a finding it takes the first case, whatever CASE says.`,
 					return err
 				}
 				return a.output(out, func(w io.Writer) error {
+					if asJSON {
+						return report.FindingJSON(w, f)
+					}
 					return report.FindingText(w, rec, f, a.reportOptions(st, out == "-"))
 				})
 			}
@@ -71,11 +77,15 @@ folder; for a finding it takes the first case, whatever CASE says.`,
 			if err != nil {
 				return err
 			}
-			f, err := report.ByName("text")
+			format := "text"
+			if asJSON {
+				format = "json"
+			}
+			f, err := report.ByName(format)
 			if err != nil {
 				return err
 			}
-			err = a.output(out, func(w io.Writer) error { return f.Write(w, rec, a.reportOptions(st, out == "-")) })
+			err = a.storedReport(st, rec, f, out)
 			if run, rerr := st.Run(rec.RunID); err == nil && rerr == nil && run.Status == "interrupted" {
 				fmt.Fprintf(a.io.Err, "nothing is lost. Continue with:\n  %s\n", app.ShellLine(app.ResumeCommand(dir, rec.RunID)))
 			}
@@ -85,12 +95,14 @@ folder; for a finding it takes the first case, whatever CASE says.`,
 	registerStore(c, &dir)
 	c.Flags().StringVar(&raw, "raw", "", "write the bytes of the finding's `PART`: minimized or input")
 	c.Flags().StringVarP(&out, "output", "o", "-", "`FILE` to write, - for standard output")
+	c.Flags().BoolVar(&asJSON, "json", false, "JSON instead of text")
 	c.Flags().Int64Var(&materialize, "materialize", 0, "write `CASE` of the run out as files")
+	c.MarkFlagsMutuallyExclusive("json", "raw", "materialize")
 	return c
 }
 
 // showCase prints what is kept of a case of a run of one campaign.
-func (a *application) showCase(st *app.Store, ref, index, out string) error {
+func (a *application) showCase(st *app.Store, ref, index, out string, asJSON bool) error {
 	n, err := caseIndex(index)
 	if err != nil {
 		return err
@@ -104,6 +116,9 @@ func (a *application) showCase(st *app.Store, ref, index, out string) error {
 		return err
 	}
 	return a.output(out, func(w io.Writer) error {
+		if asJSON {
+			return report.CaseJSON(w, report.Case{Index: n, Verdict: o.Verdict, Kind: o.Kind, Title: o.Title, Evidence: shown})
+		}
 		line := fmt.Sprintf("case %d: %s", n, o.Verdict)
 		if o.Title != "" {
 			line += ": " + printable(o.Title)
