@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/thresh-dev/thresh/diag"
 )
 
 // block is a fenced code block.
@@ -126,10 +128,17 @@ const laterDialect = "contract-spec"
 // looksLikeSpecTest reports whether an info string has a word of ours, in
 // whatever way it is written.
 func looksLikeSpecTest(info string) bool {
-	words := strings.FieldsFunc(strings.ToLower(info), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;{}.", r) })
+	words := looseWords(info)
+	yaml := slices.Contains(words, "yaml") || slices.Contains(words, "yml")
 	return slices.ContainsFunc(words, func(w string) bool {
-		return slices.Contains([]string{"spec-test", "spec-tests", "spec_test", "spectest", laterDialect}, w)
+		return slices.Contains([]string{"spec-test", "spec-tests", "spec_test", "spectest", laterDialect}, w) ||
+			yaml && len(w) > len("spec") && diag.DidYouMean(w, []string{"spec-test"}) != ""
 	})
+}
+
+// looseWords are the words of an info string in whatever way it is written.
+func looseWords(info string) []string {
+	return strings.FieldsFunc(strings.ToLower(info), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;{}.", r) })
 }
 
 // fenceOf takes a line apart that opens a fence.

@@ -110,7 +110,15 @@ func (d *document) pages(s *settings) (cases []*Case, faults diag.List) {
 	for _, f := range fences(d.text, own, d.release) {
 		words := infoWords(f.info)
 		a := act{line: d.lineOf(f.open), blockKeys: blockKeys{timeout: s.timeout}}
+		notRun := func(message, hint string) {
+			w := d.problem(doctree.Pos{Line: a.line, Col: 1}, "console-key", "", message, hint)
+			w.Level = diag.Warning
+			faults = append(faults, w)
+		}
 		if f.quoted {
+			if own(f.info) {
+				notRun("a block in a quotation is not run", "begin its lines without >")
+			}
 			continue
 		}
 		above := program
@@ -121,10 +129,7 @@ func (d *document) pages(s *settings) (cases []*Case, faults diag.List) {
 				continue
 			}
 			if len(words) > 1 && words[1] == "run" {
-				message, hint := whole.unknownLanguage(words[0])
-				w := d.problem(doctree.Pos{Line: a.line, Col: 1}, "console-key", "", message, hint)
-				w.Level = diag.Warning
-				faults = append(faults, w)
+				notRun(whole.unknownLanguage(words[0]))
 				continue
 			}
 			if name, ok := fileOf(words); ok {
@@ -134,6 +139,8 @@ func (d *document) pages(s *settings) (cases []*Case, faults diag.List) {
 				}
 				files = append(files, a)
 				whole.acts = append(whole.acts, a)
+			} else if name := whole.resembling(f.info); name != "" {
+				notRun("the block is not run: its fence must open with ```"+name+" run", "")
 			}
 			continue
 		}
@@ -177,6 +184,19 @@ func (d *document) pages(s *settings) (cases []*Case, faults diag.List) {
 		d.fixture = &Case{ID: "setup", Type: typePage, From: fixture[0].line, To: fixture[0].line, page: p}
 	}
 	return cases, faults
+}
+
+// resembling is the language of a block that is perhaps meant to be run; "": none.
+func (p *page) resembling(info string) string {
+	words := looseWords(info)
+	if slices.Contains(words, "run") {
+		for _, w := range words {
+			if p.languageOf([]string{w, "run"}) != nil {
+				return w
+			}
+		}
+	}
+	return ""
 }
 
 func onceReason(a act) string {
