@@ -63,6 +63,10 @@ func (k *Contract) systemOf(doc campaign.Spec, d *ir.Document, src *ir.Source, s
 	if plan == nil {
 		return nil, path, list
 	}
+	if plan.Kind == sut.Command || plan.Kind == sut.Chat {
+		refused, _, why := refuse(fmt.Sprintf("the system %s is of kind %s, which keeps no state between calls: a model needs one of kind http, mcp, python, wasm or driver", plan.Name, plan.Kind))
+		return refused, path, append(list, why...)
+	}
 	return plan, path, append(list, bindOperations(plan, d, src)...)
 }
 

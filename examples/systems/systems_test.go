@@ -3,7 +3,9 @@
 package systems_test
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -37,6 +39,20 @@ func TestOneModelFiveSystems(t *testing.T) {
 	for _, kind := range []string{"mended", "http", "mcp", "python", "driver"} {
 		if rec := explore(t, kind+".system.yaml"); len(rec.Findings) != 0 || rec.Verdict != "pass" {
 			t.Errorf("%s: %s %+v", kind, rec.Verdict, rec.Findings)
+		}
+	}
+}
+
+// A program and a chat keep no state between calls, so no model is run against them.
+func TestModelsNeedAState(t *testing.T) {
+	for _, text := range []string{"kind: command\ncommand: [cat]\n", "kind: chat\nmodel: m\nurl: http://127.0.0.1:1/v1\n"} {
+		file := filepath.Join(t.TempDir(), "x.yaml")
+		if err := os.WriteFile(file, []byte("schema: thresh.system.v1\n"+text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := thresh.Run(t.Context(), thresh.Job{Paths: []string{"orders.json"}, Store: t.TempDir(), Options: map[string][]string{"system": {file}}})
+		if err == nil || !strings.Contains(err.Error(), "keeps no state between calls") {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }
