@@ -39,13 +39,20 @@ var updateScripts = flag.Bool("update", false, "write the expected outputs in te
 //
 // $WORK holds the files of testdata/program: letters.sh, a program with two
 // bugs, fixed.sh, the same without them, and seed, an input on which both pass.
+//
+// $EXAMPLES is the folder of the examples.
 func TestScript(t *testing.T) {
+	examples, err := filepath.Abs(filepath.Join("..", "..", "examples"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		UpdateScripts:       *updateScripts,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
+			e.Setenv("EXAMPLES", examples)
 			e.Setenv("TERM", "dumb")
 			e.Setenv("CI", "")
 			e.Setenv("NO_COLOR", "")
