@@ -17,7 +17,7 @@ func (k *Contract) matrixCommand() campaign.Command {
 	var output string
 	return f.running(campaign.Command{
 		Use:     "run",
-		Summary: "Run the matrix: every invariant in every scenario, each by itself",
+		Summary: "Run the matrix: every invariant in every scenario",
 		Example: `  thresh flakestorm contract run
   thresh flakestorm contract run --runs-per-cell 10 -o matrix.html`,
 	}, func(fs campaign.Flags) {

@@ -49,7 +49,7 @@ func historyCommand() campaign.Command {
 	var asJSON bool
 	c := campaign.Command{
 		Use:     "history [NAME]",
-		Summary: "The scores of a configuration, run by run",
+		Summary: "List the scores of a configuration, run by run",
 		Long: `History prints the resilience score of every stored run of a configuration, how it
 changed since the last run of the same phases, and the scores of these, oldest run
 first. NAME is a configuration as

@@ -20,7 +20,7 @@ func (k *Contract) initCommand() campaign.Command {
 	var force bool
 	c := campaign.Command{
 		Use:     "init [PATH]",
-		Summary: "Write a configuration to begin with, which runs as it is",
+		Summary: "Write a starter configuration that runs as it is",
 		Example: "  thresh flakestorm init\n  thresh flakestorm init tests/flakestorm.yaml --force",
 		Most:    1,
 		Run: func(ctx context.Context, d campaign.Desk, args []string) error {
@@ -99,7 +99,7 @@ func (k *Contract) runCommand() campaign.Command {
 	var ci, verifyOnly, chaosOnly bool
 	c := f.running(campaign.Command{
 		Use:     "run",
-		Summary: "Mutated prompts, and the contract matrix if there is a contract",
+		Summary: "Run mutated prompts, and the contract matrix if there is a contract",
 		Long: `Run tests the agent with mutations of the golden prompts and, if the configuration
 has a contract, with its matrix. Faults of the section chaos act on the mutations
 only with --chaos; --chaos-only asks the golden prompts as they are, under chaos.`,
@@ -150,7 +150,7 @@ func (k *Contract) chaosCommand() campaign.Command {
 	var profile string
 	return f.running(campaign.Command{
 		Use:     "chaos",
-		Summary: "The golden prompts under the configuration's faults, or a profile's",
+		Summary: "Run the golden prompts under the faults of the configuration or of a profile",
 		Long: `Chaos asks the golden prompts as they are, under the faults of the section chaos
 and of the profiles that are named. With neither, the profile is api_outage.
 
@@ -176,7 +176,7 @@ func (k *Contract) ciCommand() campaign.Command {
 	var output string
 	return f.running(campaign.Command{
 		Use:     "ci",
-		Summary: "Every phase that is configured, with one resilience score",
+		Summary: "Run every configured phase and print one resilience score",
 		Long: `Ci runs every phase that the configuration has (mutation, contract, chaos, replay)
 once, and prints the score of each and of the whole.`,
 		Example: "  thresh flakestorm ci --min-score 0.9 -o reports",

@@ -31,11 +31,11 @@ agent or the environment failed. With --min-score, failures are accepted down to
 that score; a critical invariant that fails is exit code 1 whatever the score.`,
 		Commands: []campaign.Command{
 			k.initCommand(), k.verifyCommand(), k.runCommand(),
-			{Use: "contract", Summary: "The contract matrix: every invariant in every scenario", Commands: []campaign.Command{
+			{Use: "contract", Summary: "Run, check or score the contract matrix", Commands: []campaign.Command{
 				k.matrixCommand(), k.validateCommand(), k.scoreCommand(),
 			}},
 			k.chaosCommand(),
-			{Use: "replay", Summary: "Recorded sessions: run, export, record", Commands: []campaign.Command{
+			{Use: "replay", Summary: "Run, export or record sessions", Commands: []campaign.Command{
 				k.replayCommand(), exportCommand(), k.recordCommand(),
 			}},
 			k.ciCommand(), historyCommand(),

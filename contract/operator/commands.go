@@ -248,7 +248,7 @@ func (k *Contract) showCommand() campaign.Command {
 	var asJSON bool
 	c := campaign.Command{
 		Use:     "show ID",
-		Summary: "Show all that is known of an operator",
+		Summary: "Show everything known about an operator",
 		Example: `  thresh operator show op_enc_base64`,
 		Least:   1, Most: 1,
 		Run: func(ctx context.Context, d campaign.Desk, args []string) error {

@@ -15,8 +15,8 @@ func (a *application) checkCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check PATH...",
 		Short: "Find mistakes in documents without running them",
-		Long: `Check reads documents and reports every error and doubt at once: format, meaning,
-and the files and programs that they name. It runs nothing, except 200 traversals
+		Long: `Check reads documents and reports all errors and warnings at once: about their
+format, their meaning, and the files and programs that they name. It runs nothing, except 200 traversals
 of a model that marks its guesses.
 
 Exit codes: 0 no errors, 2 errors (with --strict also warnings).`,

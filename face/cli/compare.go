@@ -112,14 +112,14 @@ func (a *application) compareCommand() *cobra.Command {
 whichever order you name them. A run is named by its id, a unique beginning of it,
 "latest" or "latest~1".
 
-A finding of the older run is fixed if the newer one ran the case that first
-showed it without finding it; if it did not run that case, it is "not run". Of
-campaigns that end in a score, Compare shows how it and its parts
-changed, and which cells of their matrices did. "worse" and "better" are said of
-what Fisher's exact test does not put down to chance (p < 0.05, corrected by
-Holm's method over all cells); else there is no evidence of a change. Nothing is
-said of rates of a campaign that learns while it runs (a search, an attacker):
-even one system may then have quite different rates.
+A finding of the older run is fixed if the newer run had no failure in the case
+that first showed it; if it did not run that case, the finding is "not run".
+
+For campaigns with a score, Compare shows what changed in the score, its parts and
+the cells of the matrix. "worse" and "better" mean that chance does not explain
+the difference (Fisher's exact test, p < 0.05, corrected by Holm's method over all
+cells). Rates of campaigns that learn while they run (a search, an attacker) are
+not compared: they differ from run to run even if the system is the same.
 
 Exit codes: 0 nothing new, 1 the newer run has findings that the older has not.`,
 		Example: `  thresh compare latest~1 latest`,

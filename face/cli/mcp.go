@@ -31,8 +31,8 @@ func (a *application) mcpCommand() *cobra.Command {
 that starts it. With --http it serves this machine over HTTP instead, with a
 token, random or from THRESH_MCP_TOKEN.
 
-Documents and modules that a client names are files below --root. A document may
-run programs, as with thresh run: serve those whom you would let run programs.
+Documents and modules that a client names are files below --root. Documents can
+run programs, as with thresh run, so serve only clients that may run programs.
 Runs continue in the background and are stored; they end with the server.`,
 		Example: `  thresh mcp
   thresh mcp --http 127.0.0.1:7801`,
