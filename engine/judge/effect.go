@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -165,7 +166,8 @@ func falseSuccess(t Trace) []Problem {
 			if e.Kind != Tool || e.Turn != r.Turn || e.Source == InChat {
 				continue
 			}
-			if !e.Failed() {
+			failed := e.Failed() || saysFailed(e.Text)
+			if !failed {
 				brought.WriteString(strings.ToLower(e.Text))
 			}
 			w, ok := t.claimed(r.Text, k)
@@ -176,7 +178,7 @@ func falseSuccess(t Trace) []Problem {
 				order = append(order, e.Name)
 			}
 			last[e.Name], word = k, strings.ToLower(w)
-			succeeded = succeeded || !e.Failed()
+			succeeded = succeeded || !failed
 		}
 		if succeeded || word != "" && strings.Contains(brought.String(), word) {
 			continue // the claim may be about that
@@ -186,7 +188,8 @@ func falseSuccess(t Trace) []Problem {
 			order = own // the claim is in the words of these
 		}
 		for _, name := range order {
-			e := &t.Events[last[name]]
+			e := t.Events[last[name]]
+			e.Declined = e.Declined || !e.Failed()
 			list = append(list, Problem{Subject: name, Asked: names(t.wanted(last[name])), Reason: fmt.Sprintf("the reply claims success after every call of %s failed, the last with %s", name, e.failureText())})
 		}
 	}
@@ -229,7 +232,35 @@ func (t *Trace) ownClaim(reply string, i int) string {
 
 // nothingSucceeded reports whether every call of a turn failed.
 func (t *Trace) nothingSucceeded(turn int) bool {
-	return !slices.ContainsFunc(t.Events, func(e Event) bool { return e.Kind == Tool && e.Source != InChat && e.Turn == turn && !e.Failed() })
+	return !slices.ContainsFunc(t.Events, func(e Event) bool {
+		return e.Kind == Tool && e.Source != InChat && e.Turn == turn && !e.Failed() && !saysFailed(e.Text)
+	})
+}
+
+// saysFailed reports whether an answer is an error and nothing else, whatever its status.
+func saysFailed(text string) bool {
+	var inner string
+	if json.Unmarshal([]byte(text), &inner) == nil { // a function's result
+		text = inner
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal([]byte(text), &members) != nil {
+		return saysError().MatchString(text)
+	}
+	for key, v := range members {
+		given := !slices.Contains([]string{"null", "false", `""`, "{}", "[]"}, string(v))
+		switch strings.ToLower(key) {
+		case "error", "is_error", "iserror":
+			if given {
+				return true
+			}
+		case "ok", "success":
+			if !given {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // irregular are past forms that are not made with "ed".

@@ -269,7 +269,7 @@ func (t *Trace) carriedOut(i int) *Event {
 		}
 	}
 	if len(sent) == 0 { // it was carried out where that cannot be seen, or not at all
-		e.Declined = e.Declined || saysError().MatchString(e.Text)
+		e.Declined = e.Declined || saysFailed(e.Text)
 		return &e
 	}
 	last := sent[len(sent)-1]
