@@ -234,6 +234,8 @@ func TestGeneralised(t *testing.T) {
 		{"took 12 ms", "took 9.5 ms", "took <number> ms"}, {"at 2026-01-02 v1.2.3", "at 2026-01-03 v1.2.4", "at <date> <version>"},
 		{"id f64a96 x", "id 0b4a97 x", "id <hex> x"}, {"in /tmp/a/x", "in /tmp/b/x", "in <path>"},
 		{"pid=12;", "pid=345;", "pid=[..];"}, {"a b", "a b c", "a b[..]"},
+		// What two numbers or ids share is chance.
+		{"x812", "x859", "x[..]"}, {"x8", "x81", "x[..]"}, {"n12mm", "n15mm", "n[..]mm"}, {"id=3fa91c;", "id=3b07ac;", "id=[..];"}, {"t.aB3x", "t.aQ9x", "t.[..]"}, {"Ada!", "Bob!", "[..]!"},
 	} {
 		if got := generalised(c.a, c.b); got != c.want {
 			t.Errorf("%q and %q: %q, want %q", c.a, c.b, got, c.want)

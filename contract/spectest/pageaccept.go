@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
@@ -145,7 +146,8 @@ func kindOf(a, b string) string {
 	return between(a, b)
 }
 
-// between is two texts with a wildcard between what they begin and end with.
+// between is two texts with a wildcard between what they begin and end with. Numbers, and
+// words of letters and digits, stay whole: that they begin alike is chance.
 func between(a, b string) string {
 	ra, rb := []rune(a), []rune(b)
 	head := 0
@@ -155,6 +157,17 @@ func between(a, b string) string {
 	tail := 0
 	for tail < len(ra)-head && tail < len(rb)-head && ra[len(ra)-1-tail] == rb[len(rb)-1-tail] {
 		tail++
+	}
+	middle := string(ra[head:len(ra)-tail]) + string(rb[head:len(rb)-tail])
+	mixed := strings.ContainsFunc(middle, unicode.IsLetter) && strings.ContainsFunc(middle, unicode.IsDigit)
+	one := func(r rune) bool { return unicode.IsDigit(r) || mixed && unicode.IsLetter(r) }
+	if strings.ContainsFunc(middle, one) {
+		for head > 0 && one(ra[head-1]) {
+			head--
+		}
+		for tail > 0 && one(ra[len(ra)-tail]) {
+			tail--
+		}
 	}
 	return string(ra[:head]) + "[..]" + string(ra[len(ra)-tail:])
 }
