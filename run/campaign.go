@@ -260,8 +260,14 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 	}
 	if a.lanes == nil {
 		r.inflight.Begin(0, startMark(a.k, a.cold))
-		l, err := a.openLanes(ctx, a.useful(), a.cold)
+		opening, cancel := context.WithCancel(ctx) // what is open lives on
+		open := context.AfterFunc(r.work, cancel)
+		l, err := a.openLanes(opening, a.useful(), a.cold)
+		open()
 		r.inflight.End(0)
+		if errors.Is(err, context.Canceled) && ctx.Err() == nil && r.work.Err() != nil {
+			return nil // the time was up
+		}
 		if err != nil {
 			return fmt.Errorf("starting the target: %w", err)
 		}

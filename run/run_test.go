@@ -27,7 +27,7 @@ type counter struct {
 	probeErr         error
 	flaky            *atomic.Int64 // if set, failures show only every other time
 	stuck            bool          // no case ends when it is run again
-	hangs            int64         // nor does this one; 0: none is
+	hangs            int64         // nor does this one; 0: none is; below: what runs them does not open
 }
 
 func (c *counter) Identity() campaign.Identity {
@@ -63,7 +63,11 @@ func (c *counter) Fold(s sum, results iter.Seq2[campaign.Case, campaign.Outcome]
 func (c *counter) Open(*campaign.Cache) campaign.Session[sum] {
 	return campaign.Separate[sum](c.executor)
 }
-func (c *counter) executor(_ context.Context, lane campaign.Lane) (campaign.Executor[sum], error) {
+func (c *counter) executor(ctx context.Context, lane campaign.Lane) (campaign.Executor[sum], error) {
+	if c.hangs < 0 {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
 	return &adder{c, lane}, nil
 }
 func (c *counter) Input(_ context.Context, _ sum, at campaign.Case) []byte {
@@ -463,6 +467,17 @@ func TestTimeIsADeadline(t *testing.T) {
 		if x.Unconfirmed != "" || x.Rerun.Same != 2 || x.Minimized == nil {
 			t.Errorf("after a resume: %+v", x)
 		}
+	}
+}
+
+// What runs the cases and does not come up is ended with the time of the run.
+func TestTimeEndsAStart(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	rec := newFixture(t).must(ctx, &counter{rounds: 2, perRound: 100, hangs: -1}, run.Options{Workers: 1, Time: time.Second})
+	if rec.Stopped != run.StoppedTime || rec.Verdict != "error" || rec.Campaigns[0].Cases.Run != 0 {
+		t.Errorf("stopped by %q, %s after %+v", rec.Stopped, rec.Verdict, rec.Campaigns[0].Cases)
 	}
 }
 

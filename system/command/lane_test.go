@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/thresh-dev/thresh/port/process"
@@ -202,7 +203,7 @@ func TestCalibration(t *testing.T) {
 func TestTrialRefusesALiar(t *testing.T) {
 	l, _, quick := scriptedLane(echo)
 	l.plan.Calibrate = []byte("sample input")
-	if _, _, err := l.trial(context.Background(), quick); err != nil || len(quick.runs) != trials {
+	if _, _, _, err := l.trial(context.Background(), quick); err != nil || len(quick.runs) != trials {
 		t.Errorf("an honest accelerator: %v after %d runs", err, len(quick.runs))
 	}
 	quick.answer = func(in string, d time.Duration) (process.Result, error) {
@@ -212,9 +213,24 @@ func TestTrialRefusesALiar(t *testing.T) {
 		return echo(in, d)
 	}
 	var m *process.MismatchError
-	if _, _, err := l.trial(context.Background(), quick); !errors.As(err, &m) {
+	if _, _, _, err := l.trial(context.Background(), quick); !errors.As(err, &m) {
 		t.Errorf("a liar: %v", err)
 	}
+}
+
+// A program that takes long does not use up the time of the run in trials.
+func TestTrialOfWhatTakesLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, _, quick := scriptedLane(echo)
+		l.plan.Calibrate = []byte("sample input")
+		quick.answer = func(in string, d time.Duration) (process.Result, error) {
+			time.Sleep(2 * longTrial)
+			return echo(in, d)
+		}
+		if ran, _, _, err := l.trial(t.Context(), quick); err != nil || ran != fewTrials {
+			t.Errorf("%d trials, %v", ran, err)
+		}
+	})
 }
 
 // A case that the end of the run cuts off beyond its own limit, because it waits for a

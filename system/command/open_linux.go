@@ -144,10 +144,10 @@ func (l *lane) try(ctx context.Context, p *cpuPin, a accelerator) (err error) {
 	if err != nil {
 		return err
 	}
-	gain := 0.0
+	ran, gain := 0, 0.0
 	if l.plan.Calibrate != nil {
 		var pace time.Duration
-		pace, gain, err = l.trial(ctx, fast)
+		ran, pace, gain, err = l.trial(ctx, fast)
 		if err == nil && gain < worthwhile && l.plan.Executor == process.Auto && !l.plan.Coverage {
 			err = fmt.Errorf("not faster than spawn (%.1f times as fast)", gain)
 		}
@@ -167,7 +167,7 @@ func (l *lane) try(ctx context.Context, p *cpuPin, a accelerator) (err error) {
 	l.fast, l.restart = fast, a.start
 	note := fmt.Sprintf("cases are run by the %s executor (%s)", a.name, a.how())
 	if gain > 0 {
-		note += fmt.Sprintf("; %d trial runs agreed with spawn and were %.1f times as fast", trials, gain)
+		note += fmt.Sprintf("; %d trial runs agreed with spawn and were %.1f times as fast", ran, gain)
 	}
 	l.notes = append(l.notes, note)
 	return nil

@@ -9,24 +9,29 @@ import (
 )
 
 // An accelerator is taken if it agrees with spawn on so many inputs and is at
-// least so many times as fast.
+// least so many times as fast. A program that takes long is tried with fewer.
 const (
 	trials     = 16
 	worthwhile = 1.15
+	longTrial  = time.Second
+	fewTrials  = 2
 )
 
 // trial runs variants of the sample input by an accelerator and by spawn. It
-// returns how long the accelerator took for one and how many times as fast as
-// spawn that was.
-func (l *lane) trial(ctx context.Context, fast executor) (pace time.Duration, gain float64, err error) {
+// returns on how many they agreed, how long the accelerator took for one and how many
+// times as fast as spawn that was.
+func (l *lane) trial(ctx context.Context, fast executor) (ran int, pace time.Duration, gain float64, err error) {
 	var fastTime, spawnTime time.Duration
-	ran := 0
+	start := time.Now()
 	for i := range trials {
+		if i >= fewTrials && time.Since(start) > longTrial {
+			break
+		}
 		input := variant(l.plan.Calibrate, i)
 		began := time.Now()
 		res, err := fast.run(ctx, probeID, input, l.short)
 		if err != nil {
-			return 0, 0, err
+			return 0, 0, 0, err
 		}
 		took := time.Since(began)
 		if res.Status == process.TimedOut {
@@ -34,30 +39,30 @@ func (l *lane) trial(ctx context.Context, fast executor) (pace time.Duration, ga
 		}
 		seen, err := l.witness(res)
 		if err != nil {
-			return 0, 0, err
+			return 0, 0, 0, err
 		}
 		began = time.Now()
 		if res, err = l.spawn.run(ctx, probeID, input, l.plan.Timeout); err != nil {
-			return 0, 0, err
+			return 0, 0, 0, err
 		}
 		ran++
 		fastTime, spawnTime = fastTime+took, spawnTime+time.Since(began)
 		truth, err := l.witness(res)
 		if err != nil {
-			return 0, 0, err
+			return 0, 0, 0, err
 		}
 		what, err := l.disagrees(ctx, process.Case{RunID: probeID, Input: input}, seen, truth)
 		if err != nil {
-			return 0, 0, err
+			return 0, 0, 0, err
 		}
 		if what != "" {
-			return 0, 0, &process.MismatchError{Case: -1, Executor: fast.name(), What: what}
+			return 0, 0, 0, &process.MismatchError{Case: -1, Executor: fast.name(), What: what}
 		}
 	}
 	if fastTime == 0 {
-		return 0, 0, nil
+		return 0, 0, 0, nil
 	}
-	return fastTime / time.Duration(ran), float64(spawnTime) / float64(fastTime), nil
+	return ran, fastTime / time.Duration(ran), float64(spawnTime) / float64(fastTime), nil
 }
 
 // disagrees says what an accelerator saw of a case that the truth has not, or "". A
