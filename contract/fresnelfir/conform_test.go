@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/engine/choice"
 )
 
@@ -303,6 +304,40 @@ safe = always(forall(Light, lambda l: l.on or not l.on), "Always so.")
 		at, why, _, _ := alone(t, "lights.model.star", text).conform(steps, false)
 		if at != c.at || !strings.Contains(why, c.why) || (why == "") != (c.why == "") {
 			t.Errorf("%s: step %d, %q", c.name, at, why)
+		}
+	}
+}
+
+// Values of a trace are those of the model: whole numbers of any size, and what a variant
+// holds.
+func TestPlainTextOfTraces(t *testing.T) {
+	for _, text := range []string{
+		`{"action": "add", "args": {"n": 9007199254740993}}`,
+		`{"states": [{"action": "add", "mbt::nondetPicks": {"n": 9007199254740993, "m": {"tag": "None"}}}]}`,
+	} {
+		list, err := readTrace([]byte(text))
+		if err != nil || len(list) != 1 || plainText(list[0].Args["n"]) != "9007199254740993" {
+			t.Errorf("%s: %v %v", text, list, err)
+		}
+	}
+	for want, v := range map[string]any{
+		"null":           map[string]any{"tag": "Some", "value": nil},
+		"a":              map[string]any{"tag": "Left", "value": "a"},
+		`{"tag":"None"}`: map[string]any{"tag": "None"},
+		"12":             map[string]any{"#bigint": "12"},
+	} {
+		if got := plainText(v); got != want {
+			t.Errorf("%v: %s, want %s", v, got, want)
+		}
+	}
+}
+
+// Side effects are looked at of an action that is observed, if they are to be captured.
+func TestHooked(t *testing.T) {
+	p := &plan{doc: &ir.Document{Bindings: ir.Bindings{Observe: []string{"open"}, Capture: []string{"side_effects"}}}}
+	for key, want := range map[[2]string]bool{{"open", "side_effects"}: true, {"open", "args"}: false, {"shut", "side_effects"}: false} {
+		if got := p.hooked(key[0], key[1]); got != want {
+			t.Errorf("%v: %t", key, got)
 		}
 	}
 }
