@@ -62,6 +62,10 @@ func (a *App) Since(st *Store, rec campaign.Record, base *Baseline) (since *repo
 	}
 	since = new(report.Since)
 	defer func() { since.Accept(known) }()
+	if !rec.Complete && len(rec.Findings) == 0 && slices.ContainsFunc(rec.Campaigns, func(c campaign.CampaignRecord) bool { return c.Cases.Fail > 0 }) {
+		since.Why = "its failing cases are not grouped yet" // interrupted, and not one of them is known to be fixed or not
+		return since, nil, nil
+	}
 	if base != nil {
 		c := store.CompareRecords(base.record, rec)
 		since = sinceOf(base.Name, c)

@@ -65,16 +65,18 @@ func (s *script) exchange(x *transcript, e *fault.Exchange) {
 	if !tool {
 		return
 	}
-	answer := cmp.Or(e.Error, "(not kept)")
+	answer := e.Error // of a case that held, the bodies are not kept
 	for i := range x.answers {
 		if a := &x.answers[i]; a.Call == e.Call && len(a.Response) > 0 {
 			answer = cut(strings.TrimSpace(string(a.Response)), 1000)
 		}
 	}
-	if e.Status >= 400 {
-		answer = fmt.Sprintf("status %d: %s", e.Status, answer)
+	if e.Status >= 400 || answer == "" && e.Status > 0 {
+		answer = strings.TrimSuffix(fmt.Sprintf("status %d: %s", e.Status, answer), ": ")
 	}
-	s.addLine("answer", answer)
+	if answer != "" {
+		s.addLine("answer", answer)
+	}
 }
 
 // lead marks where to look first.

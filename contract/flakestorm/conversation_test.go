@@ -51,6 +51,10 @@ agent   Sure:
 	if d := cmp.Diff([]string{"fault   malicious_response of orders: says MARKER", "MARKER", "12 more"}, marked); d != "" {
 		t.Error(d)
 	}
+	x.answers = nil // of a case that held
+	if got := x.conversation(&campaign.Outcome{}).Text.Body; !strings.Contains(got, "\nanswer  status 200\n") {
+		t.Error(got)
+	}
 	x.Turn = 2
 	for title, want := range map[string]string{"orders was called again": "call", "the reply holds a secret": "agent"} {
 		e := x.conversation(&campaign.Outcome{Signature: "check|x", Title: title})

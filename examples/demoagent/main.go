@@ -89,8 +89,8 @@ func tools() http.Handler {
 	mux.HandleFunc("GET /orders/{id}", func(w http.ResponseWriter, r *http.Request) {
 		reply(w, map[string]string{"order": r.PathValue("id"), "state": "shipped on Monday"})
 	})
-	mux.HandleFunc("GET /weather/{city}", func(w http.ResponseWriter, r *http.Request) {
-		reply(w, map[string]string{"city": r.PathValue("city"), "sky": "sunny, 21 degrees"})
+	mux.HandleFunc("GET /weather", func(w http.ResponseWriter, r *http.Request) {
+		reply(w, map[string]string{"city": r.FormValue("city"), "sky": "sunny, 21 degrees"})
 	})
 	return mux
 }
@@ -157,7 +157,7 @@ func (a *agent) handler() http.Handler {
 var orderNumber = regexp.MustCompile(`\d{3,}`)
 
 func (a *agent) answer(ctx context.Context, trace, prompt string) string {
-	path := "/weather/Paris"
+	path := "/weather?city=Paris"
 	if n := orderNumber.FindString(prompt); n != "" {
 		path = "/orders/" + n
 	}
