@@ -67,7 +67,7 @@ func (a *App) lookAtAgent(ctx context.Context, thing *draft.Thing, folder string
 		return nil, diag.Refused("%s: %s", file, Reason(err))
 	}
 	module := strings.TrimSuffix(filepath.Base(abs), ".py")
-	f := &draft.AgentFacts{Name: thing.Name(), Folder: folder, Entry: module + ":" + name, Dir: filepath.Dir(abs)}
+	f := &draft.AgentFacts{Folder: folder, Entry: module + ":" + name, Dir: filepath.Dir(abs)}
 	interpreter, err := python.Interpreter("")
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (a *App) lookAtAgent(ctx context.Context, thing *draft.Thing, folder string
 // lookAtChat asks a chat endpoint for its models.
 func (a *App) lookAtChat(ctx context.Context, thing *draft.Thing, folder string) (*draft.AgentFacts, error) {
 	at := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(thing.Words[0], "/"), "/chat/completions"), "/")
-	f := &draft.AgentFacts{Name: thing.Name(), Folder: folder, URL: at}
+	f := &draft.AgentFacts{Folder: folder, URL: at}
 	if u, err := url.Parse(at); err == nil {
 		ip := net.ParseIP(u.Hostname())
 		f.Near = u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()

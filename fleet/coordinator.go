@@ -54,7 +54,6 @@ type Coordinator struct {
 	set     Settings
 	ann     Announcement
 	channel channel
-	js      jetstream.Stream
 	subs    []*nats.Subscription
 	up      context.Context // ends when the run is taken back
 	stop    context.CancelFunc
@@ -161,7 +160,6 @@ func (c *Coordinator) queue(ctx context.Context) error {
 		Retention: jetstream.WorkQueuePolicy, Storage: storage, Replicas: c.link.replicas,
 	})
 	if err == nil {
-		c.js = js
 		_, err = js.CreateConsumer(ctx, jetstream.ConsumerConfig{
 			Durable: "workers", AckPolicy: jetstream.AckExplicitPolicy, AckWait: c.set.Patience, MaxAckPending: -1, MaxDeliver: -1,
 		})

@@ -83,7 +83,7 @@ func (r *runner) startAhead(ctx context.Context, k int) *ahead {
 		}
 		c := r.job.Campaigns[k]
 		a := &attempt{r: r, k: k, c: c, id: c.Identity(), state: c.Start(campaign.Facts{})}
-		h.units = append(h.units, &unit{h: h, a: a, round: round, end: end, lanes: a.newLanes(r.opt.Workers, false)})
+		h.units = append(h.units, &unit{h: h, a: a, round: round, end: end, lanes: a.newLanes(r.opt.Workers)})
 	}
 	if len(h.units) < 2 {
 		return nil

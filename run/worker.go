@@ -26,17 +26,16 @@ type lanes struct {
 	session campaign.Session[any]
 	open    []campaign.Executor[any]
 	call    []*Caller // of each
-	cold    bool
 }
 
 // newLanes begins a session with room for n lanes, none of which is open.
-func (a *attempt) newLanes(n int, cold bool) *lanes {
-	return &lanes{session: a.c.Open(&a.r.cache), cold: cold, open: make([]campaign.Executor[any], n), call: make([]*Caller, n)}
+func (a *attempt) newLanes(n int) *lanes {
+	return &lanes{session: a.c.Open(&a.r.cache), open: make([]campaign.Executor[any], n), call: make([]*Caller, n)}
 }
 
 // openLanes opens n lanes; on an error none stays open.
 func (a *attempt) openLanes(ctx context.Context, n int, cold bool) (*lanes, error) {
-	l := a.newLanes(n, cold)
+	l := a.newLanes(n)
 	errs := make([]error, n)
 	var wg sync.WaitGroup
 	for i := range n {

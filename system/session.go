@@ -29,8 +29,7 @@ type session struct {
 	retried int
 	// calls that were lost beside others, and made again alone
 	repeated int
-	cut      int64 // the last call of the shared instance that was cut, as this worker knows
-	resets   int
+	cut      int64    // the last call of the shared instance that was cut, as this worker knows
 	notes    []string // of edges that were closed
 }
 
@@ -106,7 +105,6 @@ func (x *session) Operations() []sut.Operation {
 
 // Reset implements sut.System.
 func (x *session) Reset(ctx context.Context) error {
-	x.resets++
 	mode := x.plan.ResetBy()
 	if x.plan.Per == sut.PerCase {
 		if err := x.restart(ctx); err != nil {

@@ -14,7 +14,7 @@ import (
 
 // AgentFacts is what is known of an agent.
 type AgentFacts struct {
-	Name, Folder string
+	Folder string
 	// Entry is module:attribute of a Python agent in Dir.
 	Entry, Dir string
 	Text       AgentText

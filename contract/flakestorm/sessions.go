@@ -20,7 +20,6 @@ import (
 // session is one that will be replayed.
 type session struct {
 	config.Session
-	file     string // it was read from; "": it stands in the document
 	recorded []fault.Recorded
 	checks   []config.Invariant
 }
@@ -131,7 +130,7 @@ func (b *builder) sessionFile(path string, at diag.Diagnostic) {
 
 // session adds a session with the checks of its contract.
 func (b *builder) session(s config.Session, file, dir string) {
-	out := session{Session: s, file: file}
+	out := session{Session: s}
 	at := diag.Diagnostic{Code: "flakestorm.session", Pos: s.At.In(file), Level: diag.Warning}
 	for i := range s.Tools {
 		out.recorded = append(out.recorded, recordedOf(&s.Tools[i]))

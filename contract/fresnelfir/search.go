@@ -31,7 +31,6 @@ const (
 // search is one search.
 type search struct {
 	t     *traversal // of the model alone
-	s     *state
 	goals *goals
 	known map[string]bool // states that were met
 	front frontier
@@ -46,7 +45,7 @@ type search struct {
 func (c *Campaign) lookFor(s *state, g *goals, most int) *search {
 	t := newTraversal(c.plan)
 	t.mod, t.in.plain, t.lenient = c.module, true, s.broken
-	x := &search{t: t, s: s, goals: g, known: map[string]bool{}, most: most}
+	x := &search{t: t, goals: g, known: map[string]bool{}, most: most}
 	x.front.aims, x.front.facts = g.aims, map[uint64]bool{}
 	for k := range g.aims {
 		x.front.queues = append(x.front.queues, nearest{aim: k})

@@ -152,7 +152,7 @@ func (d *systemDevice) Info() dut.Info {
 	if d.plan.Unknown != "" {
 		notes = append(notes, fmt.Sprintf("the system %s: %s", d.plan.Name, d.plan.Unknown))
 	}
-	return dut.Info{Digest: d.plan.Digest, Notes: notes}
+	return dut.Info{Notes: notes}
 }
 
 // Open implements dut.Device.

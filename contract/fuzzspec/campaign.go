@@ -29,7 +29,6 @@ type Campaign struct {
 	count  int64
 	deep   *deepInput
 	maker  maker
-	stored bool
 	system *sut.Plan // called in place of the program; nil: the program
 }
 

@@ -89,7 +89,6 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 	}
 	c := &Campaign{
 		spec: spec, doc: doc, seed: seed, exe: exe, set: s, open: open, system: plan, start: s.start, count: count,
-		stored: set.Stored,
 	}
 	if c.set.campaignID == "" {
 		c.set.campaignID = DefaultCampaignID(doc.Data, s.start)

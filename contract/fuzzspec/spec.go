@@ -19,8 +19,6 @@ type Spec struct {
 	Mutations   Mutations
 	Execution   Execution
 	Outputs     Outputs
-
-	Text []byte // the document as it was read
 }
 
 // Target is the program under test.

@@ -148,7 +148,7 @@ func (w *walk) parse(text []byte) bool {
 	w.Decoder = doctree.Decoder{Format: "fuzzspec", File: w.file, JSON: true, Said: w.addFault}
 	doc, err := doctree.ParseJSON(text, jsontree.Python())
 	if err == nil {
-		w.doc, w.spec.Text, w.Line = doc, text, doc.Line
+		w.doc, w.Line = doc, doc.Line
 		return true
 	}
 	e := err.(*doctree.Error) // ParseJSON gives no other

@@ -27,10 +27,8 @@ type Proposal struct {
 
 // Change is one expected value in place of another.
 type Change struct {
-	Case, Path string // id of the case, path of the assertion
-	Line       int
-	from, to   int // offsets in the document without its byte order mark
-	text       string
+	from, to int // offsets in the document without its byte order mark
+	text     string
 }
 
 // Apply makes the changes in the text of the document, which must be the one
@@ -110,7 +108,7 @@ func (c *Campaign) Accept(ctx context.Context, exits bool) (Proposal, error) {
 		if err != nil {
 			return Proposal{}, err
 		}
-		if f != nil && f.Op == "exit_code" && exits && a.exitCode(cs, f) {
+		if f != nil && f.Op == "exit_code" && exits && a.exitCode(cs, f.exit) {
 			cs.cli.exit = f.exit // what it prints is looked at, too
 			if f, _, err = x.attempt(ctx, cs); err != nil {
 				return Proposal{}, err
@@ -137,7 +135,7 @@ func (a *accepting) skipCase(c *Case, at doctree.Pos, path, why string) {
 func (a *accepting) steps(exits bool) func(*Case, *Failure) bool {
 	changes, left := len(a.Changes), len(a.Left)
 	return func(c *Case, f *Failure) bool {
-		if exit := f.Op == "exit_code" && exits && a.exitCode(c, f); !exit && len(a.Changes) == changes && len(a.Left) == left {
+		if exit := f.Op == "exit_code" && exits && a.exitCode(c, f.exit); !exit && len(a.Changes) == changes && len(a.Left) == left {
 			a.skipCase(c, doctree.Pos{Line: max(f.Line, c.From), Col: 1}, f.Path, f.summary())
 		}
 		all := len(a.Left) == left
@@ -167,10 +165,10 @@ func (a *accepting) node(n *node) {
 }
 
 // exitCode proposes the code that a command has ended with, where the case names one.
-func (a *accepting) exitCode(c *Case, f *Failure) bool {
+func (a *accepting) exitCode(c *Case, code int64) bool {
 	at := &doctree.Node{Kind: doctree.Int, Pos: c.cli.exitAt, Raw: c.cli.exitRaw}
-	change := Change{Case: c.label(), Path: f.Path, Line: at.Pos.Line}
-	change.from, change.to, change.text = a.c.doc.rewrite(at, speclang.IntValue(f.exit))
+	var change Change
+	change.from, change.to, change.text = a.c.doc.rewrite(at, speclang.IntValue(code))
 	if change.to > change.from {
 		a.Changes = append(a.Changes, change)
 	}
@@ -203,7 +201,7 @@ func (a *accepting) leaf(n *node, actual string) {
 		why = "what a " + n.op + " leaf is to say is not known"
 	}
 	if why == "" {
-		c := Change{Case: a.e.c.label(), Path: n.path, Line: at.Pos.Line}
+		var c Change
 		if c.from, c.to, c.text = a.c.doc.rewrite(at, value); c.to > c.from {
 			if text := value.Text(); n.op == "when" && plainYAML(at.Raw) && plainYAML(text) && string(a.c.doc.text[c.from:c.to]) == at.Raw {
 				c.text = text // as it was written, without quotes

@@ -93,7 +93,7 @@ func (a *accepting) step(c *Case, r *ran, printed []string) {
 			fmt.Fprintf(&b, "%s[exit %d]%s", indent, r.code, end)
 		}
 	}
-	a.Changes = append(a.Changes, Change{Case: c.label(), Path: "transcript", Line: s.line, from: s.from, to: to, text: b.String()})
+	a.Changes = append(a.Changes, Change{from: s.from, to: to, text: b.String()})
 }
 
 // writable is a printed line as a page can hold it: one that would be read as a

@@ -45,7 +45,6 @@ type input struct {
 // state is what is known between rounds.
 type state struct {
 	ops      []sut.Operation
-	schemas  map[string]*schemagen.Schema
 	round    int
 	first    int64             // cases before this round
 	failed   map[string]bool   // operations that are not called any more
@@ -118,7 +117,7 @@ func (c *Campaign) onlyIfAsked(o *sut.Operation) bool {
 
 // Start implements [campaign.Campaign].
 func (c *Campaign) Start(f campaign.Facts) *state {
-	s := &state{schemas: make(map[string]*schemagen.Schema), failed: make(map[string]bool), faulty: make(map[string]bool), hung: make(map[string]bool), skipped: make(map[string]int), usual: make(map[string]bool), refused: make(map[string]string)}
+	s := &state{failed: make(map[string]bool), faulty: make(map[string]bool), hung: make(map[string]bool), skipped: make(map[string]int), usual: make(map[string]bool), refused: make(map[string]string)}
 	if json.Unmarshal(f.Data, &s.ops) != nil {
 		return s
 	}
@@ -130,7 +129,6 @@ func (c *Campaign) Start(f campaign.Facts) *state {
 		if err != nil {
 			continue // not called, as Probe has said
 		}
-		s.schemas[o.Name] = schema
 		var mine [3][][]byte
 		kept := usage{op: o}
 		for n, in := range schema.Inputs(combined, c.seed) {

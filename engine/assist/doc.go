@@ -11,7 +11,6 @@ import "strings"
 // blocks whose info strings hold a word.
 type Text struct {
 	text  string
-	fence string
 	parts []part
 }
 
@@ -22,7 +21,7 @@ type part struct {
 
 // Read reads a document. With a fence, it is Markdown whose blocks are meant.
 func Read(text, fence string) *Text {
-	t := &Text{text: text, fence: fence}
+	t := &Text{text: text}
 	for _, span := range spans(text, fence) {
 		t.parts = append(t.parts, part{span[0], span[1], read(text, span[0], span[1])})
 	}

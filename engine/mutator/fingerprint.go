@@ -234,9 +234,9 @@ func Entropy(counts []int64) (bits, normalized float64) {
 	return bits, bits / math.Log2(float64(kinds))
 }
 
-// Novelty counts how many of the texts made were new: unlike all earlier ones,
-// near one of them, or the same.
-type Novelty struct{ Total, Unique, Near, Same int64 }
+// Novelty counts how many of the texts made were near an earlier one, or the
+// same.
+type Novelty struct{ Total, Near, Same int64 }
 
 // Count adds one text.
 func (n *Novelty) Count(m Match) {
@@ -246,8 +246,6 @@ func (n *Novelty) Count(m Match) {
 		n.Same++
 	case Near:
 		n.Near++
-	default:
-		n.Unique++
 	}
 }
 

@@ -31,7 +31,6 @@ func (s *search) sweep(units []span, size int) (left []span, changed bool) {
 	for j := len(units); j > 0 && !s.stopped(); {
 		i := max(0, j-step)
 		if s.repeats(units, i, j, same) {
-			s.stats.CacheHits++
 			same, j = span{units[i].lo, units[j].lo}, i
 			continue
 		}

@@ -14,10 +14,8 @@ var ErrInput = errors.New("the input to shrink does not hold")
 
 // Stats says what shrinking cost and how it ended.
 type Stats struct {
-	Tests     int   // calls of the test, the input's own included
-	CacheHits int   // candidates that were not tested since they had been refused before
-	Passes    int   // passes over the input
-	Err       error // why it ended early; nil if no pass finds anything simpler
+	Tests int   // calls of the test, the input's own included
+	Err   error // why it ended early; nil if no pass finds anything simpler
 }
 
 // Bytes returns the simplest input that it finds for which test holds. The
@@ -116,7 +114,6 @@ func (s *search) run(passes []pass) {
 		if s.open(*p) {
 			p.done, p.seen = true, s.version
 			p.make(s)
-			s.stats.Passes++
 			if p.dear && s.open(*p) {
 				i = -1
 			}
@@ -184,7 +181,6 @@ func (s *search) try() bool {
 	sum := sha256.Sum256(s.next)
 	key := digest(sum[:len(digest{})])
 	if _, known := s.refused[key]; known {
-		s.stats.CacheHits++
 		return false
 	}
 	if !s.ask(s.next) {

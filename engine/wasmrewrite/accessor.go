@@ -35,8 +35,7 @@ func (a *accessors) add(name string, params, results int, code []byte) string {
 }
 
 // get makes functions that give words.
-func (a *accessors) get(name string, words []slot) Words {
-	w := Words{Count: len(words)}
+func (a *accessors) get(name string, words []slot) (w Words) {
 	for part := range slices.Chunk(words, chunk) {
 		var code []byte
 		for _, s := range part {
@@ -48,8 +47,7 @@ func (a *accessors) get(name string, words []slot) Words {
 }
 
 // take makes functions that give words and clear them.
-func (a *accessors) take(globals []int) Words {
-	w := Words{Count: len(globals)}
+func (a *accessors) take(globals []int) (w Words) {
 	for part := range slices.Chunk(globals, chunk) {
 		var code []byte
 		for _, g := range part {

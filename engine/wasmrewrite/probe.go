@@ -81,7 +81,7 @@ func (b *body) ways(s []byte, n int) []byte {
 			return append(s, opI32LtU, opSelect, opI64ExtendU)
 		})
 	}
-	site, ok := b.site(dut.Site{Func: b.index, Relation: dut.Switch, Type: dut.U32, Const: true, B: int64(n)})
+	site, ok := b.site(dut.Site{Type: dut.U32, Const: true, B: int64(n)})
 	if !ok {
 		return s
 	}
@@ -156,26 +156,20 @@ func (m *module) keep(s []byte, global int, t dut.NumberType, local int) []byte 
 }
 
 // comparison is what an instruction between i32.eqz and f64.ge compares.
-func comparison(op byte) (t dut.ValType, n dut.NumberType, r dut.Relation) {
-	if op == opI32Eqz {
-		return dut.TypeI32, dut.I32, dut.Eq
-	}
-	if op == opI64Eqz {
-		return dut.TypeI64, dut.I64, dut.Eq
-	}
-	floats := [...]dut.Relation{dut.Eq, dut.Ne, dut.Lt, dut.Gt, dut.Le, dut.Ge}
-	ints := [...]dut.Relation{dut.Eq, dut.Ne, dut.Lt, dut.Lt, dut.Gt, dut.Gt, dut.Le, dut.Le, dut.Ge, dut.Ge}
+func comparison(op byte) (dut.ValType, dut.NumberType) {
 	switch {
 	case op > 0x60:
-		return dut.TypeF64, dut.F64, floats[op-0x61]
+		return dut.TypeF64, dut.F64
 	case op > 0x5a:
-		return dut.TypeF32, dut.F64, floats[op-0x5b]
+		return dut.TypeF32, dut.F64
 	case op > opI64Eqz:
-		i := op - opI64Eqz - 1
-		return dut.TypeI64, dut.I64 + dut.NumberType(unsigned(i)), ints[i]
+		return dut.TypeI64, dut.I64 + dut.NumberType(unsigned(op-opI64Eqz-1))
+	case op == opI64Eqz:
+		return dut.TypeI64, dut.I64
+	case op > opI32Eqz:
+		return dut.TypeI32, dut.I32 + dut.NumberType(unsigned(op-opI32Eqz-1))
 	}
-	i := op - opI32Eqz - 1
-	return dut.TypeI32, dut.I32 + dut.NumberType(unsigned(i)), ints[i]
+	return dut.TypeI32, dut.I32
 }
 
 // unsigned is 1 for the unsigned ones of the ten integer comparisons.
@@ -188,13 +182,13 @@ func unsigned(i byte) byte {
 
 // compare keeps the operands of a comparison and its result.
 func (b *body) compare(s []byte, in instruction, raw []byte) []byte {
-	t, number, relation := comparison(in.op)
+	t, number := comparison(in.op)
 	p := b.prev[1]
 	zero := in.op == opI32Eqz || in.op == opI64Eqz
 	if !b.covered || zero && p.op >= opI32Eqz && p.op <= opF64Last { // eqz of a truth value is "not"
 		return append(s, raw...)
 	}
-	site := dut.Site{Func: b.index, Relation: relation, Type: number, Const: zero}
+	site := dut.Site{Type: number, Const: zero}
 	if p.op == opI32Const && t == dut.TypeI32 || p.op == opI64Const && t == dut.TypeI64 {
 		if !zero {
 			site.Const, site.B = true, p.value

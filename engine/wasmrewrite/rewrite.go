@@ -70,9 +70,8 @@ type Module struct {
 
 // Words are 64-bit words that functions give and take, up to 64 each.
 type Words struct {
-	Count int
-	Get   []string // exports, () -> (i64...)
-	Set   []string // exports, (i64...) -> (); only of the state
+	Get []string // exports, () -> (i64...)
+	Set []string // exports, (i64...) -> (); only of the state
 }
 
 // Rewrite prepares a module. The error is a *[dut.ModuleError].

@@ -61,9 +61,6 @@ func TestNames(t *testing.T) {
 			t.Errorf("cause %d has no name", c)
 		}
 	}
-	for r := Eq; r <= Switch; r++ {
-		_ = r.String()
-	}
 	for k := Void; k <= String; k++ {
 		_ = Value{Kind: k}.String()
 	}

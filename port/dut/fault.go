@@ -101,7 +101,6 @@ func (e *ModuleError) Error() string {
 type StartError struct {
 	Function string // "the start function", "_initialize", ...
 	Fault    Fault
-	Stderr   []byte
 }
 
 func (e *StartError) Error() string {

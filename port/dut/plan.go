@@ -128,9 +128,7 @@ type Snapshot interface {
 
 // Info is what is known of a module before it is run.
 type Info struct {
-	Digest  string   // SHA-256 of the binary, in hex
 	Exports []Export // in the order of the module
-	Imports []Import
 	ABI     []ABI    // one for each binding
 	Edges   int      // number of points of coverage; 0 without Coverage
 	Sites   []Site   // places of comparison; nil without Compares
@@ -164,25 +162,6 @@ type Trace struct {
 	Compares []Compare
 }
 
-// Relation is what a site compares for.
-type Relation uint8
-
-// The relations. Switch is a br_table: A is the operand and B the number of
-// its ways without the default.
-const (
-	Eq Relation = iota
-	Ne
-	Lt
-	Le
-	Gt
-	Ge
-	Switch
-)
-
-func (r Relation) String() string {
-	return [...]string{"==", "!=", "<", "<=", ">", ">=", "switch"}[r]
-}
-
 // NumberType is how the operands of a site are to be read.
 type NumberType uint8
 
@@ -195,11 +174,10 @@ const (
 	F64
 )
 
-// Site is a place in the module where two numbers are compared.
+// Site is a place in the module where two numbers are compared, or a br_table:
+// of that, A is the operand and B the number of its ways without the default.
 type Site struct {
-	Func     int // index of the function in the module
-	Relation Relation
-	Type     NumberType
+	Type NumberType
 	// Const says that the right operand is the constant B.
 	Const bool
 	B     int64

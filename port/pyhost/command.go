@@ -136,7 +136,6 @@ type CommandResult struct {
 	// Leftovers counts processes that were still alive when the main one had
 	// ended, and were killed.
 	Leftovers int
-	Elapsed   time.Duration
 	// TempDir is the temporary folder; it is there until the next Run or Close.
 	TempDir string
 }

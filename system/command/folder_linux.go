@@ -40,7 +40,6 @@ type folder struct {
 // fixedDir is a folder that every case finds, empty but for other such folders
 // and the input.
 type fixedDir struct {
-	name  string // relative to the lane folder: "run", "run/out"
 	fd    int
 	leaf  bool // holds neither the input nor another fixed folder
 	clean unix.Stat_t
@@ -204,7 +203,7 @@ func (f *folder) rebuild() error {
 		}
 		inside := func(other string) bool { return strings.HasPrefix(other, name+"/") }
 		leaf := name != "." && !inside(path.Join("run", f.inputName)) && !slices.ContainsFunc(f.names, inside)
-		f.dirs = append(f.dirs, fixedDir{name: name, fd: fd, leaf: leaf})
+		f.dirs = append(f.dirs, fixedDir{fd: fd, leaf: leaf})
 	}
 	if err := f.input.create(f.visiblePath(f.inputName)); err != nil {
 		return fmt.Errorf("make the input file: %w", err)

@@ -10,7 +10,6 @@ import (
 // inputFile is the case's input as a regular file whose descriptor is kept, and
 // a second description of it for standard input.
 type inputFile struct {
-	path   string
 	fd     int
 	readFD int
 	clean  unix.Stat_t
@@ -23,7 +22,7 @@ func (f *inputFile) create(path string) error {
 	if err != nil {
 		return err
 	}
-	f.path, f.fd = path, fd
+	f.fd = fd
 	if err := unix.Fchmod(fd, 0o644); err != nil { // whatever the umask says
 		return err
 	}

@@ -25,8 +25,7 @@ import (
 // In a sandbox with its own process ids the reaper is the lane's keeper, which
 // has no other children, and no mark is needed.
 type orphanReaper struct {
-	reaper   int    // whose children are looked at
-	children int    // descriptor of that process's list of children
+	children int    // descriptor of the reaper's list of children
 	mark     uint64 // 0: every child of the reaper is ours
 	known    []int  // children that are no leftovers: fork servers
 	buf      []byte
@@ -68,7 +67,7 @@ func (h *orphanReaper) watchChildrenOf(reaper int) error {
 		return fmt.Errorf("open the list of child processes: %w", err)
 	}
 	h.close()
-	h.reaper, h.children = reaper, fd
+	h.children = fd
 	return nil
 }
 

@@ -84,7 +84,6 @@ func (c *commander) Run(ctx context.Context, cmd pyhost.Command) (pyhost.Command
 }
 
 func (c *commander) run(ctx context.Context, cmd pyhost.Command) (pyhost.CommandResult, error) {
-	began := time.Now()
 	res := pyhost.CommandResult{Phase: pyhost.PhaseSetup}
 	dir, err := c.lane.folder.fresh()
 	if err != nil {
@@ -113,7 +112,6 @@ func (c *commander) run(ctx context.Context, cmd pyhost.Command) (pyhost.Command
 		return res, err
 	}
 	stopped := s.follow(ctx, &res, deadline)
-	res.Elapsed = time.Since(began)
 	var patience time.Duration
 	if stopped == nil {
 		patience = min(afterlife, max(0, time.Until(deadline)))

@@ -16,13 +16,12 @@ import (
 // lane is what a runner of any kind needs: a zygote, made when it is needed and
 // made anew when it is hurt, and a place for files.
 type lane struct {
-	path   string   // interpreter
-	load   *preload // nil: nothing
-	zygote *zygote
-	folder folder
-	wake   [2]int // a pipe: written to when a context ends, read in waits
-	// replaced counts zygotes that had to be, sessions the children forked.
-	replaced, sessions int
+	path     string   // interpreter
+	load     *preload // nil: nothing
+	zygote   *zygote
+	folder   folder
+	wake     [2]int // a pipe: written to when a context ends, read in waits
+	replaced int    // zygotes that had to be
 }
 
 func newLane(ctx context.Context, setting string, load *preload) (*lane, error) {
@@ -73,7 +72,6 @@ func (l *lane) open(ctx context.Context, stdin string, limit int64, sinks *[2]*o
 		}
 		s, err := l.fork(stdin, limit, sinks)
 		if err == nil {
-			l.sessions++
 			return s, nil
 		}
 		if ctx.Err() != nil {

@@ -94,7 +94,7 @@ func (x *instance) initialise(export, name string) error {
 	if f.Cause == dut.Exit && f.Code == 0 { // a command's main that ended well
 		return nil
 	}
-	return &dut.StartError{Function: name, Fault: *f, Stderr: x.stderr.take()}
+	return &dut.StartError{Function: name, Fault: *f}
 }
 
 // Open implements [dut.Device].

@@ -3,7 +3,6 @@ package wasm
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -82,7 +81,7 @@ func (e *Engine) Open(ctx context.Context, p dut.Plan) (dut.Device, error) {
 	}
 	p.Limits = p.Limits.WithDefaults()
 	p.Limits.Memory = min(p.Limits.Memory, 1<<16-1) // the size in bytes must fit 32 bits
-	c, digest, err := e.code(p)
+	c, err := e.code(p)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +90,7 @@ func (e *Engine) Open(ctx context.Context, p dut.Plan) (dut.Device, error) {
 		return nil, err
 	}
 	d := &device{code: c, plan: p, info: dut.Info{
-		Digest: hex.EncodeToString(digest[:]), Exports: c.module.Exports, Imports: c.module.Imports, ABI: abis,
+		Exports: c.module.Exports, ABI: abis,
 		Edges: c.module.Edges, Sites: c.module.Sites, Notes: c.notes, Constants: c.module.Constants,
 	}}
 	if err := d.begin(ctx); err != nil {
@@ -101,7 +100,7 @@ func (e *Engine) Open(ctx context.Context, p dut.Plan) (dut.Device, error) {
 }
 
 // code gives the compiled module, compiling it if no one has.
-func (e *Engine) code(p dut.Plan) (*code, [sha256.Size]byte, error) {
+func (e *Engine) code(p dut.Plan) (*code, error) {
 	k := key{sha256.Sum256(p.Binary), p.Coverage, p.Compares, p.Limits.Memory}
 	e.mu.Lock()
 	c := e.modules[k]
@@ -111,7 +110,7 @@ func (e *Engine) code(p dut.Plan) (*code, [sha256.Size]byte, error) {
 	}
 	e.mu.Unlock()
 	c.done.Do(func() { c.err = c.compile(e.cache, p) })
-	return c, k.digest, c.err
+	return c, c.err
 }
 
 func (c *code) compile(cache wazero.CompilationCache, p dut.Plan) error {

@@ -18,7 +18,6 @@ import (
 type Mutation struct {
 	ID       string // 12 hex digits, the same in every run
 	Type     string
-	Prompt   int // place of the golden prompt
 	Original string
 	Text     string
 	Weight   float64
@@ -132,7 +131,7 @@ type generator struct {
 
 // variant makes the nth variant of a type that is not there yet.
 func (g *generator) variant(p int, prompt, kind string, nth int, seen map[string]bool) (Mutation, bool) {
-	m := Mutation{Type: kind, Prompt: p, Original: prompt, Weight: g.Weight(kind)}
+	m := Mutation{Type: kind, Original: prompt, Weight: g.Weight(kind)}
 	for try := range attempts {
 		rng := new(pyrand.Rand)
 		rng.SeedUint64(g.deriver.Seed(fmt.Sprintf("%d:%s:%d:%d", p, kind, nth, try)))

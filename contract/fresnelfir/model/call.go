@@ -99,7 +99,6 @@ func (c *compiler) invoke(e *ir.Expr) Code {
 		v, err := m.observer.Observe(fn.index, m.locals[next:next+len(args)])
 		if err != nil {
 			m.failed(Unanswered, e, fn.name)
-			m.fault.Err = err
 			return Value{}
 		}
 		return v

@@ -44,14 +44,12 @@ func (e *entity) column(field int) uint64 { return 1 << ((e.first + field + 1) %
 
 // function is a derived function, an observer or a refinement.
 type function struct {
-	name    string
-	index   int
-	params  int
-	size    int // locals that a call needs
-	body    Code
-	reads   uint64
-	pair    *function // of an observer
-	observe bool
+	name  string
+	index int
+	size  int // locals that a call needs
+	body  Code
+	reads uint64
+	pair  *function // of an observer
 }
 
 // Action is a compiled action.
@@ -160,7 +158,7 @@ func (p *Program) declare() {
 		}
 	}
 	for i, f := range p.doc.Functions {
-		p.functions = append(p.functions, function{name: f.Name, index: i, params: len(f.Params), observe: f.Observer})
+		p.functions = append(p.functions, function{name: f.Name, index: i})
 	}
 	for _, f := range p.doc.Functions {
 		if pair := p.doc.Pair(f); f.Observer && pair != nil {
@@ -168,7 +166,7 @@ func (p *Program) declare() {
 		}
 	}
 	for _, r := range p.doc.Refinements {
-		p.refined[r.Name] = &function{name: r.Name, params: 1 + len(r.Params)}
+		p.refined[r.Name] = &function{name: r.Name}
 	}
 }
 

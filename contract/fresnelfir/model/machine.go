@@ -246,7 +246,6 @@ type Fault struct {
 	Cause  Cause
 	Expr   *ir.Expr // where
 	Detail string
-	Err    error // of an observer
 }
 
 // Spec reports whether the document is at fault.

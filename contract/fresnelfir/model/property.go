@@ -9,7 +9,6 @@ import (
 // property is an invariant or a temporal rule, by its number among all.
 type property struct {
 	name      string
-	temporal  bool
 	invariant Condition
 	has       bool // has an invariant
 	old       bool // compares two states
@@ -61,7 +60,7 @@ func (p *Program) Observes(i int) bool {
 
 func (p *Program) compileProperties() {
 	for i, x := range p.doc.Properties {
-		prop := property{name: x.Name, temporal: x.Temporal}
+		prop := property{name: x.Name}
 		if x.Predicate != nil {
 			prop.invariant, prop.has = p.Condition(x.Predicate), true
 			x.Predicate.Walk(func(e *ir.Expr) { prop.old = prop.old || e.Op == ir.Old })

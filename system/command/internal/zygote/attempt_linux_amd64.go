@@ -27,8 +27,7 @@ type attempt struct {
 	input *input
 
 	*tracee
-	inside   bool // stopped at the entry of a system call
-	bound    syscallInfo
+	inside   bool      // stopped at the entry of a system call
 	tidClear uint64    // set_tid_address
 	robust   [2]uint64 // set_robust_list
 }
@@ -172,7 +171,7 @@ func (a *attempt) runTo(addr uint64) error {
 				return err
 			}
 			if touches && addr == 0 {
-				a.inside, a.bound = true, s.info
+				a.inside = true
 				return nil
 			}
 			if touches {
