@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -157,13 +156,6 @@ func isRunName(id string) bool {
 func (s *Store) PutBlob(data []byte) (string, error) {
 	s.wrote.Store(true)
 	id, err := s.blobs.Put(data)
-	return id, environment(err)
-}
-
-// PutBlobFrom keeps all that r has, in constant memory.
-func (s *Store) PutBlobFrom(r io.Reader) (string, error) {
-	s.wrote.Store(true)
-	id, err := s.blobs.PutFrom(r)
 	return id, environment(err)
 }
 

@@ -131,13 +131,3 @@ func TestTriageFindsEvaluationsBelowTheWorkRoot(t *testing.T) {
 		t.Errorf("got %+v", triage.Clusters)
 	}
 }
-
-func TestPlanCases(t *testing.T) {
-	spec, _ := fuzzspec.Check([]byte(sample), debian(), fuzzspec.CheckOptions{ReadSeed: readSeed})
-	for asked, want := range map[int64]int64{0: 10, 3: 3, 10: 10, 12: 10} {
-		n, note := spec.PlanCases(asked)
-		if n != want || (note != "") != (asked > 10) {
-			t.Errorf("asked for %d: %d, %q", asked, n, note)
-		}
-	}
-}

@@ -111,17 +111,3 @@ func (m *Mutations) EffectiveSeed(caseIndex int64) *big.Int {
 	}
 	return seed
 }
-
-// PlanCases bounds the number of cases asked for (0: all) by what the document
-// plans. The note is not empty if fewer will run than were asked for.
-func (s *Spec) PlanCases(asked int64) (n int64, note string) {
-	planned := s.Mutations.CaseCount()
-	if asked <= 0 || asked == planned {
-		return planned, ""
-	}
-	if asked < planned {
-		return asked, ""
-	}
-	return planned, "asked for " + big.NewInt(asked).String() + " cases, but mutations.cases is " +
-		s.Mutations.Cases.String() + ": running " + s.Mutations.Cases.String()
-}

@@ -117,7 +117,7 @@ func (c *Campaign) attackSummary(s *state) []campaign.Exhibit {
 	if a.all.n == 0 {
 		return nil
 	}
-	m := campaign.Matrix{Measures: c.measures(), Columns: []string{"success"}, Rows: []string{"all"}, Cells: [][]campaign.MatrixCell{{cell(a.all.wins, a.all.n, "")}}}
+	m := campaign.Matrix{Measures: c.measures(), Columns: []string{"success"}, Rows: []string{"all"}, Cells: [][]campaign.MatrixCell{{cell(a.all.wins, a.all.n)}}}
 	for _, what := range []string{"bucket", "messages", "seed"} {
 		var keys [][2]string
 		for k := range a.by {
@@ -134,7 +134,7 @@ func (c *Campaign) attackSummary(s *state) []campaign.Exhibit {
 				name = BucketLabel(textop.Bucket(name))
 			}
 			m.Rows = append(m.Rows, what+" "+name)
-			m.Cells = append(m.Cells, []campaign.MatrixCell{cell(a.by[k].wins, a.by[k].n, "")})
+			m.Cells = append(m.Cells, []campaign.MatrixCell{cell(a.by[k].wins, a.by[k].n)})
 		}
 	}
 	title := "Attack success rate"
@@ -158,7 +158,7 @@ func (c *Campaign) attackSummary(s *state) []campaign.Exhibit {
 	rows := campaign.Matrix{Measures: c.measures(), Columns: []string{"success"}}
 	for _, x := range best[:min(len(best), maxShown)] {
 		rows.Rows = append(rows.Rows, c.chainName(x.ops))
-		rows.Cells = append(rows.Cells, []campaign.MatrixCell{cell(x.wins, x.n, "")})
+		rows.Cells = append(rows.Cells, []campaign.MatrixCell{cell(x.wins, x.n)})
 	}
 	title = fmt.Sprintf("Attack success rate by chain: %s succeeded", diag.Plural(len(best), "chain"))
 	if len(best) > maxShown {
@@ -183,7 +183,7 @@ func (c *Campaign) measures() string {
 }
 
 // lowerBound is the lower end of the interval of the rate.
-func (r rate) lowerBound() float64 { return cell(r.wins, r.n, "").Low }
+func (r rate) lowerBound() float64 { return cell(r.wins, r.n).Low }
 
 func (c *Campaign) chainName(ops []int) string {
 	var names []string

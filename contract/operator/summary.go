@@ -108,7 +108,7 @@ func countMatrix[K comparable, R, C cmp.Ordered](title string, counts map[K]stat
 		var list []campaign.MatrixCell
 		for _, c := range sorted {
 			n := cells[r][c]
-			list = append(list, cell(n.ok, n.total(), ""))
+			list = append(list, cell(n.ok, n.total()))
 		}
 		m.Cells = append(m.Cells, list)
 	}
@@ -185,19 +185,19 @@ func (c *Campaign) verdictMatrix(t *tally) (campaign.Exhibit, bool) {
 	}
 	// The weakest places first: a report that is cut tells these.
 	slices.SortFunc(ops, func(a, b int) int {
-		return cmp.Or(cmp.Compare(cell(fails[b], totals[b], "").Low, cell(fails[a], totals[a], "").Low), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(cell(fails[b], totals[b]).Low, cell(fails[a], totals[a]).Low), cmp.Compare(a, b))
 	})
 	m := campaign.Matrix{Columns: []string{"FAIL"}, Measures: c.measures()}
 	for _, op := range ops {
 		m.Rows = append(m.Rows, c.base.Registry().Entries()[op].Meta.ID)
-		m.Cells = append(m.Cells, []campaign.MatrixCell{cell(fails[op], totals[op], "")})
+		m.Cells = append(m.Cells, []campaign.MatrixCell{cell(fails[op], totals[op])})
 	}
 	return campaign.Exhibit{Kind: "matrix", Title: "Verdicts FAIL, by operator", Brief: true, Matrix: &m}, len(ops) > 0
 }
 
 // cell is a rate with its 95 % interval by Wilson's score.
-func cell(hits, total int64, note string) campaign.MatrixCell {
-	c := campaign.MatrixCell{Hits: hits, Total: total, Note: note}
+func cell(hits, total int64) campaign.MatrixCell {
+	c := campaign.MatrixCell{Hits: hits, Total: total}
 	if total == 0 {
 		return c
 	}

@@ -156,12 +156,6 @@ func (d *Deep) GuidedParent(p Pool, index int64) int {
 	return sort.Search(len(p.Ends), func(i int) bool { return p.Ends[i] > at })
 }
 
-// Mutate makes a variant of a parent that the caller chose. The key decides
-// the variant; corpus holds the inputs to borrow from and may be empty.
-func (d *Deep) Mutate(parent []byte, corpus [][]byte, key uint64, buf *Buffer) []byte {
-	return d.mutate(parent, corpus, key, 0, buf)
-}
-
 // mutate makes a variant of parent; slot says where its outline is kept.
 func (d *Deep) mutate(parent []byte, corpus [][]byte, key uint64, slot int, buf *Buffer) []byte {
 	buf.reset()

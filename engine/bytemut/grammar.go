@@ -328,9 +328,3 @@ func (c *deepCase) grammarStep() bool {
 	}
 	return c.edit("grammar", at, length, text)
 }
-
-// Sample is a text of the grammar, by a number.
-func (g *Grammar) Sample(number uint64) []byte {
-	r := newPRNG(number)
-	return g.sentence([]byte{}, &r, 0, 0)
-}

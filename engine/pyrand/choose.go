@@ -22,22 +22,6 @@ func (r *Rand) RangeStep(start, stop, step int64) int64 {
 	return start + int64(r.Below(n))*step
 }
 
-// Int returns a number from a to b, both included: randint(a, b).
-func (r *Rand) Int(a, b int64) int64 {
-	mustBePositive(a <= b)
-	if n := uint64(b) - uint64(a) + 1; n != 0 {
-		return a + int64(r.Below(n))
-	}
-	// All 2**64 values: Python draws 65 bits until the highest is clear.
-	for {
-		low := uint64(r.Uint32())
-		v := low | uint64(r.Uint32())<<32
-		if r.Bits(1) == 0 {
-			return a + int64(v)
-		}
-	}
-}
-
 // Index returns a place in a sequence of n elements, as choice picks it.
 func (r *Rand) Index(n int) int { return int(r.Below(uint64(n))) }
 

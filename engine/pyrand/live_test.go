@@ -93,7 +93,7 @@ func (s *script) step(dice *rand.Rand) {
 		step := -int64(1 + dice.IntN(9))
 		s.add(fmt.Sprint(r.RangeStep(lo+hi, lo, step)), "randrange", lo+hi, lo, step)
 	case 3:
-		s.add(fmt.Sprint(r.Int(lo, lo+hi)), "randint", lo, lo+hi)
+		s.add(fmt.Sprint(r.Range(lo, lo+hi+1)), "randint", lo, lo+hi)
 	case 4:
 		m := new(big.Int).Lsh(big.NewInt(lo|1), uint(n))
 		m.Abs(m)

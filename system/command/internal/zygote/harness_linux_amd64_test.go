@@ -178,3 +178,7 @@ func (b *bench) start() *Server {
 	b.t.Cleanup(func() { s.Close() })
 	return s
 }
+
+// Reason says why the program is not held at a later point; "" if it is held
+// at the latest.
+func (s *Server) Reason() string { return s.reason }

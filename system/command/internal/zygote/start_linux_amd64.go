@@ -105,10 +105,6 @@ func (s *Server) end() syscall.WaitStatus {
 // [PointEntry].
 func (s *Server) Point() string { return s.point }
 
-// Reason says why the program is not held at a later point; "" if it is held
-// at the latest.
-func (s *Server) Reason() string { return s.reason }
-
 // Close ends the held program. Cases that still run are not touched: they are
 // the caller's.
 func (s *Server) Close() error {
