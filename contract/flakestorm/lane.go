@@ -27,7 +27,6 @@ type executor struct {
 	checker *verify.Checker            // nil: replies are not checked
 	judge   agentcall.Agent            // nil: there is none
 	users   map[string]agentcall.Agent // models that play users, by file
-	said    []string
 
 	recalled string // what of the mutations is from earlier runs; "": nothing
 }
@@ -223,7 +222,7 @@ func (c *Campaign) judges() bool   { return c.checks("llm_judge") }
 
 // Notes says how cases were run.
 func (x *executor) Notes() []string {
-	notes := slices.Clone(x.said)
+	var notes []string
 	if x.agent != nil {
 		notes = append(notes, x.agent.Notes()...)
 	}

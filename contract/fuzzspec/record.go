@@ -29,9 +29,8 @@ type RunRecord struct {
 	StartError error
 	When       time.Time // stands for the times of the run if there is no Result
 
-	Evaluate    EvaluateOptions
-	PatchRecord bool           // add the evaluation to the failure record as well
-	Extra       map[string]any // fields added to the failure record
+	Evaluate EvaluateOptions
+	Extra    map[string]any // fields added to the failure record
 }
 
 // inputFile is the place of the input in the run folder.

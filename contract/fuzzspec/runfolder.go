@@ -167,11 +167,6 @@ func (f RunFolder) judge(kept *KeptRun, stage string, r *RunRecord) error {
 	e := EvaluateRun(root.FS(), f.id, r.Evaluate)
 	verdict, reason = finalOutcome(verdict, reason, e)
 	record := r.failureRecord(p, verdict, reason, outputs, policy)
-	if r.PatchRecord {
-		if patched, ok := e.PatchRecord(record, f.id); ok {
-			record = patched
-		}
-	}
 	kept.Evaluation, kept.Verdict, kept.Reason = e, verdict, reason
 	if err := root.WriteFile("llmfuzz/eval.json", e.JSON, 0o644); err != nil {
 		return err

@@ -24,9 +24,6 @@ type TriageInput struct {
 type TriageOptions struct {
 	TopK        int  // clusters in the table and the summary; none if not positive
 	IncludePass bool // show clusters of passing cases
-	// RawCells writes signatures into the Markdown table as they are, as
-	// existing tools do, even where a "|" in them breaks the table.
-	RawCells bool
 }
 
 // DefaultTopK is how many clusters existing tools show.
@@ -115,7 +112,7 @@ func TriageCampaign(in TriageInput, o TriageOptions) Triage {
 	summary := parseObject(in.Summary)
 	t.JSON = triageJSON(in.CampaignID, specDigest(summary, in.Campaign), total, verdicts, unique, t.Clusters)
 	top := t.Clusters[:min(max(o.TopK, 0), len(t.Clusters))]
-	t.Markdown = triageMarkdown(in.CampaignID, total, verdicts, unique, len(t.Clusters), top, o.RawCells)
+	t.Markdown = triageMarkdown(in.CampaignID, total, verdicts, unique, len(t.Clusters), top)
 	if summary != nil {
 		t.Summary = patchSummary(summary, unique, len(t.Clusters), top)
 	}

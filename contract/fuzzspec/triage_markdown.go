@@ -8,14 +8,9 @@ import (
 )
 
 // triageMarkdown is the table that people read.
-func triageMarkdown(id string, total int, verdicts, unique map[string]int, clusters int, top []Cluster, raw bool) []byte {
+func triageMarkdown(id string, total int, verdicts, unique map[string]int, clusters int, top []Cluster) []byte {
 	var b strings.Builder
-	cell := func(s string) string {
-		if raw {
-			return s
-		}
-		return escapeCell.Replace(printable(s))
-	}
+	cell := func(s string) string { return escapeCell.Replace(printable(s)) }
 	fmt.Fprintf(&b, "# Triage (Campaign Dedup v1)\n\n- campaign_id: `%s`\n- cases_total: %d\n- unique_signatures_total: %d\n\n", id, total, clusters)
 	b.WriteString("## Top clusters\n\n| rank | verdict | signature | count | first_case | representative_run |\n")
 	b.WriteString("| ---: | :------ | :-------- | ----: | ---------: | :----------------- |\n")

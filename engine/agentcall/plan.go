@@ -233,9 +233,6 @@ type Agent interface {
 	// Forgets reports whether Reset leaves nothing of the calls before it as far
 	// as Thresh can know: the plan has a way, or every call has its own process.
 	Forgets() bool
-	// Tools are the names of tools known before any call, sorted: wrapped ones of
-	// a Python agent, all of an MCP server's.
-	Tools() []string
 	// Notes says how the agent was reached and what befell it, for the report.
 	// Call before Close.
 	Notes() []string

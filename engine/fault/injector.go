@@ -2,7 +2,6 @@ package fault
 
 import (
 	"context"
-	"io"
 
 	"github.com/thresh-dev/thresh/port/pyhost"
 )
@@ -65,9 +64,6 @@ type Cell interface {
 	Prompt(input string) string
 	// Watcher stands between the agent and its tools in the Python host.
 	Watcher() pyhost.ToolWatcher
-	// Stdio is the agent's end of an MCP server on stdio: what is written goes to
-	// the server, what is read comes from it. Closing it closes the server's.
-	Stdio(server string, rw io.ReadWriteCloser) io.ReadWriteCloser
 	// Report is what happened so far.
 	Report() Report
 	// Close cancels what is still under way and returns the last report.

@@ -120,8 +120,6 @@ type ToolWatcher interface {
 
 // Caller calls one agent; it is used by one goroutine at a time.
 type Caller interface {
-	// Tools are the names of the wrapped tools, sorted.
-	Tools() []string
 	Call(ctx context.Context, c AgentCall) (AgentReply, error)
 	// Reset calls AgentPlan.Reset. An error wraps the fault's text.
 	Reset(ctx context.Context, limit time.Duration) error

@@ -94,9 +94,6 @@ func (d *described) Reset(ctx context.Context, _ time.Duration) error { return d
 // Forgets implements agentcall.Agent.
 func (d *described) Forgets() bool { return d.plan.System.ResetBy() != sut.ResetNone }
 
-// Tools implements agentcall.Agent: a system file names none.
-func (d *described) Tools() []string { return nil }
-
 // Notes implements agentcall.Agent.
 func (d *described) Notes() []string { return d.system.Notes() }
 

@@ -285,9 +285,6 @@ func postReset(ctx context.Context, t *http.Transport, base, ref string, limit t
 // Forgets implements agentcall.Agent.
 func (e *endpoint) Forgets() bool { return e.plan.Reset.URL != "" || e.plan.Reset.Renew }
 
-// Tools implements agentcall.Agent: an endpoint does not list them.
-func (e *endpoint) Tools() []string { return nil }
-
 // Notes implements agentcall.Agent.
 func (e *endpoint) Notes() []string {
 	if e.chat == nil {

@@ -201,9 +201,6 @@ func (x *execution) Reset(ctx context.Context, limit time.Duration) error {
 // Forgets implements agentcall.Agent.
 func (x *execution) Forgets() bool { return true }
 
-// Tools implements agentcall.Agent: a program does not list them.
-func (x *execution) Tools() []string { return nil }
-
 // Notes implements agentcall.Agent.
 func (x *execution) Notes() []string {
 	if x.runner == nil {

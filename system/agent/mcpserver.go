@@ -338,9 +338,6 @@ func (s *server) Reset(ctx context.Context, limit time.Duration) error {
 // Forgets implements agentcall.Agent.
 func (s *server) Forgets() bool { return s.plan.Reset.URL != "" || s.plan.Reset.Renew }
 
-// Tools implements agentcall.Agent.
-func (s *server) Tools() []string { return s.tools }
-
 // Notes implements agentcall.Agent.
 func (s *server) Notes() []string {
 	notes := s.notes()

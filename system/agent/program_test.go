@@ -319,7 +319,7 @@ func TestMCP(t *testing.T) {
 			plan.MaxReply = 64 << 10
 			plan.Reset.Renew = true
 			a := open(t, plan)
-			if got := strings.Join(a.Tools(), " "); got != "babbles dies echo fails floods hangs" {
+			if got := strings.Join(a.(*server).tools, " "); got != "babbles dies echo fails floods hangs" {
 				t.Error(got)
 			}
 			for _, tc := range []struct {

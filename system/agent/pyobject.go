@@ -191,9 +191,6 @@ func (o *object) Forgets() bool {
 	return o.plan.Python.Plan.Reset != "" || o.plan.Reset.Renew || o.plan.Reset.URL != ""
 }
 
-// Tools implements agentcall.Agent.
-func (o *object) Tools() []string { return o.caller.Tools() }
-
 // Notes implements agentcall.Agent.
 func (o *object) Notes() []string { return append(o.notes(), o.caller.Notes()...) }
 

@@ -67,8 +67,8 @@ func TestPythonAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	if got := a.Tools(); len(got) != 1 || got[0] != "search" || !a.Forgets() {
-		t.Errorf("%q", got)
+	if !a.Forgets() {
+		t.Error("what a call left behind is not cleared")
 	}
 	for _, tc := range []struct {
 		prompt          string

@@ -171,7 +171,7 @@ func TestEffectFaultsOnStdio(t *testing.T) {
 			}
 			got <- strings.Join(ids, " ")
 		}()
-		agent := c.Stdio("shop", mine)
+		agent := relayed(c, "shop", mine)
 		go agent.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"charge","arguments":{"amount":5}}}` + "\n"))
 		saw := ""
 		for line := range linesOf(agent) {
@@ -220,7 +220,7 @@ func TestCallsThatAgentsGiveUp(t *testing.T) {
 				its.Write(append(m.Result("performed", false), '\n'))
 			}
 		}()
-		agent := c.Stdio("shop", mine)
+		agent := relayed(c, "shop", mine)
 		go agent.Write([]byte(call(1) + says + call(2)))
 		for line := range linesOf(agent) {
 			if strings.Contains(line, `"id":2`) {

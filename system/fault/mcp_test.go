@@ -70,7 +70,7 @@ var ways = []struct {
 	{"pipe", func(t *testing.T, s *stage, c fault.Cell) *mcp.ClientSession {
 		serverSide, relaySide := duplex()
 		go library().Run(t.Context(), &mcp.IOTransport{Reader: serverSide, Writer: serverSide})
-		p := c.Stdio("library", relaySide)
+		p := relayed(c, "library", relaySide)
 		return connect(t, &mcp.IOTransport{Reader: p, Writer: p})
 	}},
 	{"shim", func(t *testing.T, s *stage, c fault.Cell) *mcp.ClientSession {
@@ -169,7 +169,7 @@ func TestLongMessages(t *testing.T) {
 	s := open(t, nil)
 	c := s.enter(tool(fault.Error, nil))
 	server, relaySide := duplex()
-	agent := c.Stdio("library", relaySide)
+	agent := relayed(c, "library", relaySide)
 	long := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + strings.Repeat("x", maxLine+1<<20) + `"}}` + "\n"
 	go func() {
 		agent.Write([]byte(long + `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"t"}}` + "\n"))

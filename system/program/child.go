@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/port/process"
 	"github.com/thresh-dev/thresh/system/lineage"
 )
 
@@ -24,12 +23,11 @@ const grace = time.Second
 
 // Spec is how a child is started.
 type Spec struct {
-	Noun   string // what messages call it: "agent", "system"
-	Argv   []string
-	Dir    string
-	Env    []string // added to that of Thresh
-	Limits process.Limits
-	Talks  bool // its standard input and output are ours to talk over
+	Noun  string // what messages call it: "agent", "system"
+	Argv  []string
+	Dir   string
+	Env   []string // added to that of Thresh
+	Talks bool     // its standard input and output are ours to talk over
 	// Watch is called with every line that Output gets; nil: nobody is.
 	Watch func(line string)
 }
@@ -86,10 +84,6 @@ func Start(p Spec) (*Child, error) {
 		return nil, diag.Environment("start the %s %s: %w", p.Noun, p.Argv[0], err)
 	}
 	go c.Output.follow(said)
-	if err := limit(c.cmd.Process.Pid, p.Limits); err != nil {
-		c.Kill()
-		return nil, diag.Environment("limit the %s %s: %w", p.Noun, p.Argv[0], err)
-	}
 	return c, nil
 }
 

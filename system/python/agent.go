@@ -46,7 +46,6 @@ type agent struct {
 	lane    *lane
 	plan    pyhost.AgentPlan
 	path    []string
-	tools   []string
 	session *session // nil: to be made anew
 	hung    int
 }
@@ -72,14 +71,10 @@ type agentOrder struct {
 // agentFrame is what an agent's child says.
 type agentFrame struct {
 	pyhost.AgentReply
-	Tools    []string         `json:"tools"`
 	Called   *pyhost.ToolCall `json:"called"`
 	Returned *pyhost.ToolCall `json:"returned"`
 	Result   json.RawMessage  `json:"result"`
 }
-
-// Tools implements pyhost.Caller.
-func (a *agent) Tools() []string { return a.tools }
 
 // Notes implements pyhost.Caller.
 func (a *agent) Notes() []string {
@@ -135,7 +130,6 @@ func (a *agent) ensure(ctx context.Context) error {
 	printed := s.printed()
 	switch {
 	case err == nil && frame.Fault == nil:
-		a.tools = frame.Tools
 		return nil
 	case err == nil:
 		a.drop()
