@@ -112,8 +112,10 @@ func (c *Campaign) openSystem(ctx context.Context, lane campaign.Lane) (*systemL
 		return nil, errors.New("system: systems cannot be reached here")
 	}
 	var err error
-	l.system, err = c.systems(ctx, c.plan, l.worker)
-	return l, err
+	if l.system, err = c.systems(ctx, c.plan, l.worker); err != nil {
+		return nil, err
+	}
+	return l, nil
 }
 
 // Close ends what the lane holds.

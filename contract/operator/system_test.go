@@ -207,13 +207,23 @@ func TestSystemThatDoesNotStart(t *testing.T) {
 	place(t, dir, "seeds.jsonl", seeds)
 	place(t, dir, "guard.system.yaml", systemFile)
 	place(t, dir, "guard", "")
-	k := operator.New(nil, nil).Systems(func(context.Context, *sut.Plan, sut.Worker) (sut.System, error) { return dead{}, nil })
+	var gone error
+	k := operator.New(nil, nil).Systems(func(context.Context, *sut.Plan, sut.Worker) (sut.System, error) {
+		if gone != nil {
+			return nil, gone
+		}
+		return dead{}, nil
+	})
 	text := `{"schema_version": "thresh.operators.v1", "name": "x", "seeds": ["seeds.jsonl"], "select": {"surface": "PROMPT_TEXT"}, ` + guarded + `}`
 	list, problems := k.Compile(t.Context(), campaign.Spec{Path: filepath.Join(dir, "operators.json"), Data: []byte(text)}, settings())
 	if len(list) != 1 {
 		t.Fatal(problems)
 	}
 	if _, err := list[0].Probe(t.Context()); err == nil || !strings.Contains(err.Error(), "ended at once") {
+		t.Error(err)
+	}
+	gone = errors.New("a variable is not set") // replays and samples open it without a look beforehand
+	if _, err := campaign.Solo(t.Context(), list[0], campaign.Lane{Of: 1}); !errors.Is(err, gone) {
 		t.Error(err)
 	}
 }
