@@ -93,7 +93,12 @@ func (s *Service) Ensure(ctx context.Context) (fresh bool, err error) {
 func (s *Service) start(ctx context.Context, draws int) error {
 	p := &s.spec
 	if _, err := url.Parse(strings.ReplaceAll(p.Address, PortMark, "80")); err != nil { // it may hold a password
-		return diag.WithHint(diag.Environment("start the %s %s: its address is no URL", p.Noun, p.Argv[0]), "a user and a password in it must be percent-encoded")
+		hint := "a user and a password in it must be percent-encoded"
+		if _, after, unset := strings.Cut(p.Address, "${"); unset {
+			name, _, _ := strings.Cut(after, "}")
+			hint = name + " is not set: export " + name + "=..."
+		}
+		return diag.WithHint(diag.Environment("start the %s %s: its address is no URL", p.Noun, p.Argv[0]), hint)
 	}
 	port := s.drawn // started again, it is where it was: what it keeps may be named after its port
 	again := draws == maxDraws && port != ""

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/thresh-dev/thresh/diag"
 )
 
 func TestMain(m *testing.M) {
@@ -55,12 +57,15 @@ func TestServiceKeepsItsPort(t *testing.T) {
 
 // What is no URL is said at once, and nothing of the password that makes it none.
 func TestAddressIsNoURL(t *testing.T) {
-	s := NewService(ServiceSpec{
-		Spec:    Spec{Noun: "system", Argv: []string{os.Args[0]}, Env: []string{"LISTEN_IN_A_TEST=1"}},
-		Address: "http://me:pass/w0rd@127.0.0.1:{port}", Patience: time.Second,
-	})
-	defer s.Close()
-	if _, err := s.Ensure(t.Context()); err == nil || !strings.Contains(err.Error(), "its address is no URL") || strings.Contains(err.Error(), "w0rd") {
-		t.Error(err)
+	for password, hint := range map[string]string{"pass/w0rd": "percent-encoded", "${KEY}": "KEY is not set"} {
+		s := NewService(ServiceSpec{
+			Spec:    Spec{Noun: "system", Argv: []string{os.Args[0]}, Env: []string{"LISTEN_IN_A_TEST=1"}},
+			Address: "http://me:" + password + "@127.0.0.1:{port}", Patience: time.Second,
+		})
+		defer s.Close()
+		_, err := s.Ensure(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "its address is no URL") || strings.Contains(err.Error(), "w0rd") || !strings.Contains(diag.Hint(err), hint) {
+			t.Errorf("%v (%s), want %s", err, diag.Hint(err), hint)
+		}
 	}
 }
