@@ -127,7 +127,7 @@ func (a *App) recompiled(ctx context.Context, st *store.Store, r *revived, at ca
 func (a *App) current(ctx context.Context, r *revived, what string, swap func(*campaign.Settings)) (Compiled, error) {
 	d, err := a.Document(r.source)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && d.Contract == nil {
-		return Compiled{}, a.inapplicable(ctx, what, r, true, "", "the file is no document any more")
+		return Compiled{}, a.inapplicable(ctx, what, r, true, "", "the file is no longer a document")
 	}
 	if err != nil {
 		return Compiled{}, diag.Environment("%s: %s", r.source, Reason(err))
@@ -155,7 +155,7 @@ func (a *App) replacement(r *revived, file string) (swap func(*campaign.Settings
 	format := r.campaign.Identity().Contract
 	for _, c := range a.Contracts {
 		if c.Name() == format && !slices.ContainsFunc(c.Options(), func(o campaign.Option) bool { return o.Name == optSystem }) {
-			return nil, diag.WithHint(diag.Refused("--%s: %s says itself what is tested, so that nothing can replace it", optSystem, r.source), "thresh run "+file)
+			return nil, diag.WithHint(diag.Refused("--%s: %s names what it tests, so nothing can replace it", optSystem, r.source), "thresh run "+file)
 		}
 	}
 	if _, err := os.Stat(file); err != nil {

@@ -305,7 +305,7 @@ func (a *App) Promote(ctx context.Context, st *Store, finding, to string) ([]str
 		return nil, err
 	}
 	if f.Kind == campaign.KindNondeterminism {
-		return nil, diag.Refused("%s reports that equal cases get different answers; a test of one of them would pass at times", f.ID)
+		return nil, diag.Refused("%s reports that equal cases get different answers; a test of one of them would sometimes pass", f.ID)
 	}
 	r, err := a.revive(ctx, st, rec.RunID, f.Contract, f.Campaign)
 	if err != nil {
@@ -314,7 +314,7 @@ func (a *App) Promote(ctx context.Context, st *Store, finding, to string) ([]str
 	defer r.close()
 	p, ok := campaign.As[campaign.Promoter](r.campaign)
 	if !ok {
-		return nil, diag.Refused("%s findings cannot be made a regression test: the document is one, and fails until %s is fixed", f.Contract, f.ID)
+		return nil, diag.Refused("%s findings need no regression test: the document is one, and fails until %s is fixed", f.Contract, f.ID)
 	}
 	at, err := payload(st, f)
 	if err != nil {
@@ -394,7 +394,7 @@ func (a *App) Materialize(ctx context.Context, st *Store, what string, index int
 			return "", err
 		}
 		if index != 0 && index != f.First {
-			return "", diag.Refused("a finding is written out by its first case, %d; for case %d name the run, %s", f.First, index, rec.RunID)
+			return "", diag.Refused("a finding's files are those of its first case, %d; for case %d name the run, %s", f.First, index, rec.RunID)
 		}
 		what, index = rec.RunID, f.First
 		contract, name = f.Contract, f.Campaign

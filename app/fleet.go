@@ -92,7 +92,7 @@ func (a *App) join(ctx context.Context, rj *run.Job, m store.Manifest, job *Job)
 		}
 		a.note("workers: thresh worker --fleet %s --fleet-token %s %s", link.URL(), link.Token(), trust)
 	}
-	set.Waiting = func() { a.note("no worker has been heard of yet; the run waits for one") }
+	set.Waiting = func() { a.note("no worker has answered yet; the run waits for one") }
 	c, err := fleet.Coordinate(ctx, link, set)
 	if err != nil {
 		link.Close()
@@ -154,7 +154,7 @@ func (a *App) compileBundle(ctx context.Context, b fleet.Bundle) ([]campaign.Any
 		return nil, err
 	}
 	if len(changed) > 0 {
-		return nil, fmt.Errorf("%s is not here as it is there", strings.Join(changed, ", "))
+		return nil, fmt.Errorf("%s differs between this machine and the worker's", strings.Join(changed, ", "))
 	}
 	return c.Campaigns, nil
 }

@@ -48,13 +48,13 @@ func (u *Remote) pathBelowRoot(path string) (string, error) {
 		return name, nil // whoever opens it says what is wrong
 	}
 	if rel, err := filepath.Rel(root, target); err != nil || !filepath.IsLocal(rel) {
-		return "", diag.Refused("%s leads out of the folder that this server reads files in by a symbolic link", path)
+		return "", diag.Refused("%s leaves this server's folder through a symbolic link", path)
 	}
 	return name, nil
 }
 
 func (u *Remote) named(path string) (string, error) {
-	refused := diag.Refused("%s is not below the folder that this server reads files in; thresh mcp --root names another", path)
+	refused := diag.Refused("%s is outside this server's folder; thresh mcp --root names another", path)
 	if !filepath.IsAbs(path) {
 		if !filepath.IsLocal(path) {
 			return "", refused
@@ -210,7 +210,7 @@ func (u *Remote) Compile(ctx context.Context, d campaign.Draft) (all []campaign.
 // Replay runs a stored finding again.
 func (u *Remote) Replay(ctx context.Context, finding string, job ReplayJob) (_ Replayed, err error) {
 	if strings.Contains(finding, "#") {
-		return Replayed{}, diag.Refused("a finding's id is wanted, got %q", finding)
+		return Replayed{}, diag.Refused("must be a finding's id, got %q", finding)
 	}
 	if job.System != "" {
 		if job.System, err = u.pathBelowRoot(job.System); err != nil {

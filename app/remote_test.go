@@ -23,7 +23,7 @@ func TestClientsStayBelowTheRoot(t *testing.T) {
 	u := &Remote{root: root}
 	for path, fault := range map[string]string{
 		"own": "", "inside": "", filepath.Join(root, "own"): "", "not-there": "",
-		"../x": "not below", filepath.Join(out, "secret"): "not below", "folder/secret": "symbolic link", "file": "symbolic link",
+		"../x": "outside", filepath.Join(out, "secret"): "outside", "folder/secret": "symbolic link", "file": "symbolic link",
 		filepath.Join(root, "folder", "secret"): "symbolic link",
 	} {
 		if _, err := u.pathBelowRoot(path); (err == nil) != (fault == "") || err != nil && !strings.Contains(err.Error(), fault) {

@@ -29,7 +29,7 @@ type Job struct {
 
 	Workers     int           // cases run at once; 0: one a processor, 64 leases with a fleet. It changes no result
 	Cases       int64         // at most so many cases of each campaign; 0: all
-	Time        time.Duration // be over after this long, confirming and shrinking included; 0: no limit
+	Time        time.Duration // end the run after this long, confirming and shrinking included; 0: no limit
 	FailFast    bool          // stop at the first failing case, in case order
 	MaxErrors   *ErrorLimit   // ends the run once more of its cases have no result; nil: never
 	CaseTimeout time.Duration // a case without an outcome by then is an error; 0: 10 minutes
@@ -165,7 +165,7 @@ func (a *App) RunDocuments(ctx context.Context, docs []Document, job Job) (campa
 	}
 	a.warn(c.Warnings)
 	if len(c.Campaigns) == 0 && !job.AllowEmpty {
-		return campaign.Record{}, diag.WithHint(diag.Refused("no case is left to run"), "a filter may match no case, or a shard hold none; --allow-empty accepts that")
+		return campaign.Record{}, diag.WithHint(diag.Refused("there is no case to run"), "the filter matches no case, or the shard has none; --allow-empty accepts that")
 	}
 	st, err := a.OpenStore(job.Store)
 	if err != nil {
@@ -245,7 +245,7 @@ func (a *App) Resume(ctx context.Context, runID string, job Job) (campaign.Recor
 	if err == nil {
 		for i, x := range c.Campaigns {
 			if i >= len(m.Identities) || x.Identity() != m.Identities[i] {
-				err = diag.Refused("run %s was made by a version that plans its cases differently; start a new run", id)
+				err = diag.Refused("run %s was started by a version that plans cases differently; start a new run", id)
 			}
 		}
 	}

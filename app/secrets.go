@@ -74,7 +74,7 @@ func valued(options map[string][]string) (map[string][]string, error) {
 		if name, held := secret.Held(text); held {
 			v, ok := os.LookupEnv(name)
 			if !ok {
-				return nil, diag.WithHint(diag.Environment("the value of %s is not stored, since it is a secret", name), "export "+name+"=...")
+				return nil, diag.WithHint(diag.Environment("the value of %s is a secret and is not stored", name), "export "+name+"=...")
 			}
 			out[optVar][i] = name + "=" + v
 		}
@@ -117,7 +117,7 @@ func revealed(path string, text []byte, scan func([]byte) secret.Declared) ([]by
 	})
 	if missing, ok := errors.AsType[*secret.MissingError](err); ok {
 		name := secretVariable + strconv.Itoa(missing.N)
-		return nil, nil, diag.WithHint(diag.Environment("%s: a secret that is not stored is needed: %w", path, err),
+		return nil, nil, diag.WithHint(diag.Environment("%s: needs a secret, which is not stored: %w", path, err),
 			"export "+name+"=..., or put the document back as it was")
 	}
 	var list []secret.Secret

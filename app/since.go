@@ -26,7 +26,7 @@ func (a *App) Baseline(dir, name string) (*Baseline, error) {
 	}
 	st, err := a.ExistingStore(dir)
 	if err != nil {
-		return nil, diag.WithHint(diag.Refused("there is neither a file nor a run %s: %w", name, err), "a baseline is a stored run, or the file of a report of format json")
+		return nil, diag.WithHint(diag.Refused("%s is neither a file nor a run: %w", name, err), "a baseline is a stored run, or the file of a report of format json")
 	}
 	defer st.Close()
 	rec, err := st.Record(name)
@@ -43,10 +43,10 @@ func reported(file string) (*Baseline, error) {
 		campaign.Record
 	}
 	if err := json.Unmarshal(data, &r); err != nil {
-		return nil, diag.Refused("the baseline %s is no JSON report: %w", file, err)
+		return nil, diag.Refused("the baseline %s is not a JSON report: %w", file, err)
 	}
 	if r.Schema != report.SchemaID {
-		return nil, diag.WithHint(diag.Refused("the baseline %s is no JSON report: its schema is %q, not %q", file, r.Schema, report.SchemaID),
+		return nil, diag.WithHint(diag.Refused("the baseline %s is not a JSON report: its schema is %q, not %q", file, r.Schema, report.SchemaID),
 			"thresh report RUN --format json -o "+file)
 	}
 	return &Baseline{file, r.Record}, nil

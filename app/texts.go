@@ -81,7 +81,7 @@ func (t *texts) read(f *os.File) (text, error) {
 }
 
 func errTooLong() error {
-	return fmt.Errorf("larger than %d MiB, which no document needs", MaxDocument>>20)
+	return fmt.Errorf("larger than %d MiB", MaxDocument>>20)
 }
 
 // hold holds the text of a document.

@@ -195,7 +195,7 @@ func readSeeds(paths []string) (list []draft.Seed, err error) {
 				return nil, err
 			}
 			if len(files) == 0 {
-				return nil, diag.Refused("the folder %s holds no file to start from", p)
+				return nil, diag.Refused("the folder %s has no file to start from", p)
 			}
 		}
 		for _, f := range files {

@@ -112,7 +112,7 @@ func (a *App) lookAtChat(ctx context.Context, thing *draft.Thing, folder string)
 	}
 	answer, err := http.DefaultClient.Do(q)
 	if err != nil {
-		return nil, diag.WithHint(diag.Environment("the chat endpoint %s is not reached: %w", at, program.Plain(err)), "start it, or give the address at which it answers")
+		return nil, diag.WithHint(diag.Environment("the chat endpoint %s is unreachable: %w", at, program.Plain(err)), "start it, or give its address")
 	}
 	defer answer.Body.Close()
 	var list struct{ Data []struct{ ID string } }

@@ -82,7 +82,7 @@ func modelOfModule(ctx context.Context, f *draft.ModelFacts, binary []byte, call
 	}
 	for i, name := range draft.Named(f.Ops) {
 		if spread[i] {
-			f.Drop[draft.Claim{Of: name}] = "it also changes what it is not called with"
+			f.Drop[draft.Claim{Of: name}] = "it also changes instances that it does not receive"
 			s.ops[i].Skip = true
 		}
 	}

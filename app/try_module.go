@@ -52,7 +52,7 @@ func (a *App) lookAtModule(ctx context.Context, t *Try, thing *draft.Thing, fold
 		return draft.DraftProgram(f), nil
 	}
 	if len(t.Seeds) > 0 {
-		return nil, diag.Refused("%s has no _start and no single function that takes a text, so it has no use for seeds", thing.Words[0])
+		return nil, diag.Refused("%s has no _start and no single function that takes a text, so seeds have no use", thing.Words[0])
 	}
 	if calls, err = callAlone(ctx, binary, calls, &left); err != nil {
 		return nil, diag.Refused("%s: %w", thing.Words[0], err)

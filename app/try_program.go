@@ -177,8 +177,8 @@ func (p *probe) learn(ctx context.Context, f *draft.ProgramFacts, seeds []draft.
 	}
 	if len(f.Seeds) == 0 {
 		if !f.Made {
-			return diag.WithHint(diag.Refused("%s takes none of the seeds: %s", f.Command[0], last.cause.Title),
-				"give inputs that it takes; where its path goes in the command is written "+draft.Mark)
+			return diag.WithHint(diag.Refused("%s accepts none of the seeds: %s", f.Command[0], last.cause.Title),
+				"give inputs that it accepts; in the command, their path is written "+draft.Mark)
 		}
 		f.Seeds = []draft.Seed{{Name: "seed.txt", Data: []byte("hello world\n")}}
 		f.Slowest, sum = last.elapsed, last.elapsed

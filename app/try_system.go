@@ -40,7 +40,7 @@ func (a *App) lookAtService(ctx context.Context, t *Try, thing *draft.Thing, fol
 	for _, f.OpenAPI = range places {
 		err = listOperations(ctx, f, &sut.Plan{Kind: sut.HTTP, URL: f.URL, OpenAPI: f.OpenAPI})
 		if _, nobody := errors.AsType[*exchange.UnreachableError](err); nobody {
-			return nil, diag.WithHint(err, "start the service, or give the address at which it answers")
+			return nil, diag.WithHint(err, "start the service, or give its address")
 		}
 		if err != nil {
 			continue
@@ -116,7 +116,7 @@ func describedService(f *draft.SystemFacts, path string, model bool, read func(s
 		f.URL, f.Supposed = "http://127.0.0.1:8000", true
 	}
 	if f.URL == "" {
-		return diag.WithHint(diag.Refused("%s names no server with a host, so it is not known where the service runs", path),
+		return diag.WithHint(diag.Refused("%s names no server with a host, so nothing says where the service runs", path),
 			"try its address: thresh try http://127.0.0.1:8000/openapi.json")
 	}
 	return nil

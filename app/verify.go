@@ -133,7 +133,7 @@ func (a *App) Verify(ctx context.Context, st *Store, ref string, job VerifyJob) 
 	if kept, err := st.Record(v.RunID); err != nil {
 		v.Problems = append(v.Problems, err.Error())
 	} else if other, err := json.Marshal(kept); err != nil || !bytes.Equal(text, other) {
-		v.Problems = append(v.Problems, "the record that reports show is not the one that the journal ends with")
+		v.Problems = append(v.Problems, "the record that reports show differs from the journal's last one")
 	}
 	damaged, err := st.Damaged(v.RunID)
 	if err != nil {

@@ -94,7 +94,7 @@ func (w *watcher) folders() error {
 func (w *watcher) add(dir string) {
 	if abs, err := filepath.Abs(dir); err == nil {
 		if err := w.fs.Add(abs); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			w.a.note("note: changes in %s are not seen: %v", dir, err)
+			w.a.note("note: cannot watch %s: %v", dir, err)
 		}
 	}
 }
@@ -119,7 +119,7 @@ func (w *watcher) run(ctx context.Context, changed []string) error {
 		w.trackDependencies(ctx, docs)
 		w.ran(w.a.RunDocuments(ctx, docs, w.job))
 	}
-	w.a.note("watching for changes; an interrupt ends it")
+	w.a.note("watching for changes; Ctrl-C stops it")
 	return nil
 }
 

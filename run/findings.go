@@ -229,7 +229,7 @@ func (s settler) confirm(ctx context.Context, c campaign.Case, f *campaign.Findi
 	}
 	conf, err = triage.Confirm(s.inTime, s.execute, a.id.Contract, c, f.Fingerprint, max(a.r.opt.Reruns, 1))
 	if err != nil && s.outOfTime(ctx) {
-		f.Unconfirmed, err = "the time given by --time was over before it was run again", nil
+		f.Unconfirmed, err = "--time ended before it was run again", nil
 	}
 	if _, redo := campaign.IsRedo(err); err != nil && ctx.Err() == nil && !redo && !campaign.IsFatal(err) {
 		f.Unconfirmed, err = "it could not be run again: "+err.Error(), nil

@@ -11,7 +11,7 @@ import (
 type Options struct {
 	Workers int           // lanes; at least 1
 	Cases   int64         // at most so many cases a campaign; 0: all
-	Time    time.Duration // be over after this long, confirming and shrinking included; 0: no limit
+	Time    time.Duration // end the run after this long, confirming and shrinking included; 0: no limit
 	// Stop ends a run at the first case, in case order, for which it holds; nil: never.
 	Stop func(*campaign.Outcome) bool
 	// MaxErrors ends a run that has more cases with verdict error, in case order;

@@ -84,14 +84,14 @@ func DraftAgent(f *AgentFacts) *Draft {
 		}
 		line("  type: openai\n  endpoint: %s", strconv.Quote(f.URL))
 		line("  # QUESTION: which model, with which system prompt?\n  model: %s\n  # system: \"You are ...\"", strconv.Quote(model))
-		line("  # QUESTION: does it want a key?\n  # api_key: \"${API_KEY}\"")
+		line("  # QUESTION: does it need a key?\n  # api_key: \"${API_KEY}\"")
 		d.ask("  model:", "which model, with which system prompt? The endpoint lists: %s.", strings.Join(append(f.Models, "nothing")[:max(1, min(5, len(f.Models)))], ", "))
-		d.ask("# api_key:", "does it want a key?")
+		d.ask("# api_key:", "does it need a key?")
 	default:
 		line("  type: python\n  endpoint: %s\n  dir: %s", strconv.Quote(f.Entry), strconv.Quote(f.Dir))
 		if tools := f.Text.Tools; len(tools) > 0 {
-			line("  # Functions that its text marks as tools: calls are seen, and faults reach them.\n  tools: [%s]", inQuotes(tools))
-			d.why("%s of its text: calls of them are checked.", diag.Plural(len(tools), "tool"))
+			line("  # Functions that its code marks as tools: calls are seen, and faults reach them.\n  tools: [%s]", inQuotes(tools))
+			d.why("%s in its code: calls of them are checked.", diag.Plural(len(tools), "tool"))
 			break
 		}
 		line("  # QUESTION: which tools does it have? Faults reach those that are named.\n  # tools: [\"module:function\"]")
@@ -111,7 +111,7 @@ func DraftAgent(f *AgentFacts) *Draft {
 		"paraphrase", "noise", "prompt_injection", "encoding_attacks", "context_manipulation", "length_extremes",
 		"language_mixing", "token_manipulation",
 	}, ", "))
-	line("# QUESTION: what must every reply hold, or never hold? Add contains, excludes_pattern,\n# json_schema, latency and others. A prompt without a word may be answered with nothing.\ninvariants:")
+	line("# QUESTION: what must every reply hold, or never hold? Add contains, excludes_pattern,\n# json_schema, latency and others. A prompt without words may get an empty reply.\ninvariants:")
 	line("  - {type: output_not_empty, prompt_filter: '\\w'}")
 	line("  - {id: no-traces, type: excludes_pattern, patterns: [\"Traceback \\\\(most recent call last\\\\)\", \"Internal Server Error\"]}")
 	leaks := []string{quotesPrompt}
@@ -133,7 +133,7 @@ func DraftAgent(f *AgentFacts) *Draft {
 	line("  chaos_matrix:\n    - name: no-chaos")
 	if len(f.Text.Tools) > 0 || f.Text.Model {
 		line("    # QUESTION: what must still hold when these fail? Remove the # to see it.")
-		d.ask("# QUESTION: what must still hold", "what must still hold when tools or the model fail? The scenarios stand there as comments.")
+		d.ask("# QUESTION: what must still hold", "what must still hold when tools or the model fail? The scenarios are there as comments.")
 	}
 	if len(f.Text.Tools) > 0 {
 		line("    # - {name: tools-down, tool_faults: [{tool: \"*\", mode: error, error_code: 503}]}")

@@ -39,10 +39,10 @@ func TestRead(t *testing.T) {
 		"mcp:":                                   "! needs the command",
 		"chat":                                   "! needs the URL",
 		"chat localhost":                         "! begins with http",
-		"docs/ more":                             "! one pages is tried at a time",
+		"docs/ more":                             "! try one thing at a time",
 		"module.wasm -- seed":                    "module module",
 		"docs/ -- seed":                          "! seeds are for a program",
-		"chat http://a.example http://b.example": "! one chat",
+		"chat http://a.example http://b.example": "! try one thing",
 	} {
 		words, seeds, _ := strings.Cut(line, " -- ")
 		thing, err := Read(strings.Fields(words), strings.Fields(seeds), folder)
@@ -199,7 +199,7 @@ func TestDraftService(t *testing.T) {
 		return &ServiceFacts{Of: "todo.openapi.json", SystemFacts: SystemFacts{Name: "todo", Folder: "/home/me/todo", Kind: sut.HTTP, URL: url, Operations: list}}
 	}
 	golden(t, "todo.txt", DraftService(facts("http://127.0.0.1:8000")))
-	if d := DraftService(facts("https://todo.example")); !strings.Contains(string(d.Files[0].Data), "# Skipped: post /api/users: it may want each email once") ||
+	if d := DraftService(facts("https://todo.example")); !strings.Contains(string(d.Files[0].Data), "# Skipped: post /api/users: it may accept each email only once") ||
 		!strings.Contains(string(d.Files[1].Data), "# reset: {operation: \"post /api/reset\"}") {
 		t.Errorf("a service elsewhere is not reset unless somebody says so\n%s%s", d.Files[0].Data, d.Files[1].Data)
 	}

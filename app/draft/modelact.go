@@ -14,7 +14,7 @@ import (
 func (m *modelling) action(i int) {
 	o, n := &m.f.Ops[i], m.naming(i)
 	taken, refused := m.splitCalls(i)
-	seen := func(k int) string { return fmt.Sprintf("so in %d of %d calls", k, k) }
+	seen := func(k int) string { return fmt.Sprintf("in %d of %d calls", k, k) }
 	var guesses []string
 	guess := func(claim, why string) {
 		guesses = append(guesses, strconv.Quote(claim)+": "+strconv.Quote(why))
@@ -25,13 +25,13 @@ func (m *modelling) action(i int) {
 	cond, guarded := term{}, false
 	if _, no := m.dropped(i, "requires"); len(refused) > 0 && !no {
 		if cond, guarded = m.allowed(taken, refused, m.conds(i)); guarded {
-			guess("requires", fmt.Sprintf("%d calls were taken and %d refused, each as this says", len(taken), len(refused)))
+			guess("requires", fmt.Sprintf("%d calls were accepted and %d refused, each as this says", len(taken), len(refused)))
 		}
 	}
 	ended := o.Entity != "" && !o.Makes && m.ends(o.Entity) && len(taken) == 0
 	if ended {
 		cond, guarded = term{text: n.self + "." + live}, true
-		guess("requires", "what was ended is not used any more; nothing was called")
+		guess("requires", "an ended instance is not used again; nothing was called")
 	}
 	if o.Makes {
 		if guarded {
@@ -219,6 +219,6 @@ func (m *modelling) answer(i int, taken []*Step, guess func(claim, why string)) 
 	if !ok || no || len(taken) < least {
 		return []string{"returns = " + kind}
 	}
-	guess("answer", fmt.Sprintf("so in %d of %d calls", len(taken), len(taken)))
+	guess("answer", fmt.Sprintf("in %d of %d calls", len(taken), len(taken)))
 	return []string{"returns = " + kind, "answer = " + t.text}
 }

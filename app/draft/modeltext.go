@@ -28,8 +28,8 @@ func (m *modelling) write(entities []string) {
 	}
 	m.line(`"""Drafted from %s.`, strings.ReplaceAll(m.f.Of, `"`, "'"))
 	m.line("")
-	m.line("What stands under guess was concluded from names and from %d calls. thresh check says which", calls)
-	m.line("guesses traversals support, contradict or never try: delete guess where you know better.")
+	m.line("Everything under guess was concluded from names and from %d calls. thresh check says which", calls)
+	m.line("guesses traversals support, contradict or never try. Delete guess where you know better.")
 	m.line(`"""`)
 	if m.f.Target != "" {
 		m.line("%s", m.f.Target)

@@ -105,7 +105,7 @@ func Exports(list []dut.Export, text func(x *dut.Export, at int) bool) (calls []
 // case: on standard input, or as the text of a function.
 func SystemOfModule(name, path, function string) campaign.File {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# A WebAssembly module in the place of a program: each case begins in the state\n# after its start.\nschema: thresh.system.v1\nname: %s\nkind: %s\nentry: %s\n",
+	fmt.Fprintf(&b, "# A WebAssembly module instead of a program: each case begins in the state\n# after its start.\nschema: thresh.system.v1\nname: %s\nkind: %s\nentry: %s\n",
 		strconv.Quote(name), sut.WASM, strconv.Quote(path))
 	if function != "" {
 		fmt.Fprintf(&b, "input: {operation: %s} # by address and length\n", strconv.Quote(function))

@@ -65,10 +65,10 @@ func DraftProgram(f *ProgramFacts) *Draft {
 		d.option("system", filepath.Join(f.Folder, f.System.Name))
 	}
 	d.option("mutators", "deep")
-	d.why("Run with --mutators deep, which knows numbers, text, brackets, JSON and XML, since flipped bits alone seldom get past a parser.")
+	d.why("Run with --mutators deep, which knows numbers, text, brackets, JSON and XML, since flipped bits rarely get past a parser.")
 	if f.Allow != "" {
 		d.option("allow-exec", f.Allow)
-		d.why("The program lies outside the system's folders, so it is named by --allow-exec.")
+		d.why("The program is outside the system's folders, so --allow-exec names it.")
 	}
 	if len(f.Exits) > 0 {
 		list := strings.Join(seq.Map(f.Exits, strconv.Itoa), ",")
@@ -79,10 +79,10 @@ func DraftProgram(f *ProgramFacts) *Draft {
 	if len(f.Words) > 0 {
 		d.Files = append(d.Files, campaign.File{Name: "words.dict", Data: f.Words})
 		d.option("dict", filepath.Join(f.Folder, "words.dict"))
-		d.why("words.dict holds words from the program's own text.")
+		d.why("words.dict holds words from the program's binary.")
 	}
 	if f.Unsanitized {
-		d.why("It is built without a sanitizer, so overflows show only where they happen to crash: try a build with -g -fsanitize=address,undefined too.")
+		d.why("It is built without a sanitizer, so overflows show only if they happen to crash: try a build with -g -fsanitize=address,undefined too.")
 	}
 	if len(f.Seeds) > 1 {
 		d.option("corpus", filepath.Join(f.Folder, "seeds"))
@@ -93,10 +93,10 @@ func DraftProgram(f *ProgramFacts) *Draft {
 	first := f.Seeds[0]
 	switch {
 	case f.Made && len(f.Exits) == 0:
-		d.why("No seed was given; the program takes anything, so seeds are small inputs of common formats.")
+		d.why("No seed was given; the program accepts anything, so seeds are small inputs of common formats.")
 		d.ask(`"path"`, "what does a small valid input look like? Put one or more in seeds/, or try again with: -- FOLDER")
 	case f.Made:
-		d.why("No seed was given; of small inputs of common formats the program takes %s.", first.Name)
+		d.why("No seed was given; of small inputs of common formats the program accepts %s.", first.Name)
 		d.ask(`"path"`, "is there a better small valid input? Name it in seed.path and remove seed.sha256, or try again with: -- FOLDER")
 	case f.Refused > 0:
 		d.why("The program refuses %d of the seeds given, which were skipped.", f.Refused)

@@ -116,7 +116,7 @@ func analyse(f *ServiceFacts) *analysis {
 	for _, r := range a.resources {
 		for _, e := range r.made {
 			if x := e.unique(); e.skip == "" && len(x) > 0 && !a.resets() && len(f.Command) == 0 {
-				e.skip = fmt.Sprintf("it may want each %s once, and nothing brings the service back to its beginning; say how under reset in the system file", x[0].Name)
+				e.skip = fmt.Sprintf("it may accept each %s only once, and nothing resets the service; say how under reset in the system file", x[0].Name)
 			}
 		}
 	}

@@ -229,7 +229,7 @@ func (s *serving) store(e *endpoint) {
 	s.action(e, identifier(e.name+"_again", &s.taken), append([]string{me + " = any(" + r.name + ")"}, again...), e.slots, options, guess)
 }
 
-var gone = [][2]string{{"requires", "what was ended is not there any more"}}
+var gone = [][2]string{{"requires", "an ended instance is gone"}}
 
 // read writes an action for each value that an operation shows.
 func (s *serving) read(e *endpoint) {
@@ -318,13 +318,13 @@ func (s *serving) act(e *endpoint) {
 				if e.refuses() {
 					options = append(options, `rejects = True`)
 				}
-				guess = append(guess, [2]string{"requires", "what is not there cannot be taken"})
-				reason = "named like what takes from " + target[strings.Index(target, ".")+1:]
+				guess = append(guess, [2]string{"requires", "cannot take more than there is"})
+				reason = "named like taking from " + target[strings.Index(target, ".")+1:]
 			case v[0] == '+':
-				reason = "named like what adds to " + target[strings.Index(target, ".")+1:]
+				reason = "named like adding to " + target[strings.Index(target, ".")+1:]
 			case f != nil && f.stateWord(e) != "" && f.initial != "":
 				pre = append(pre, fmt.Sprintf("require(%s == %s)", target, f.initial))
-				guess = append(guess, [2]string{"requires", "what is still in its first state can be moved on"})
+				guess = append(guess, [2]string{"requires", "an instance in its first state can move on"})
 				if reason = "named like the state"; e.turned != nil {
 					reason = "a call answered so"
 				}

@@ -333,7 +333,7 @@ func (a *analysis) total(r *resource, add func(*field) *field) {
 			if e.role != reads || e.skip != "" || k != "integer" && k != "number" || !is(l.name, totals) || r.field(l.name) != nil {
 				continue
 			}
-			f := &field{Slot: Slot{Name: l.name, Kind: "int", Min: 0, Max: 1 << 40}, why: "named like what a price and a quantity make"}
+			f := &field{Slot: Slot{Name: l.name, Kind: "int", Min: 0, Max: 1 << 40}, why: "named like price times quantity"}
 			switch {
 			case number != "" && price != "":
 				f.initial = price + " * " + number

@@ -119,8 +119,8 @@ func (s *serving) line(format string, args ...any) { fmt.Fprintf(&s.b, format+"\
 func (s *serving) write() {
 	s.line(`"""Drafted from %s.`, strings.ReplaceAll(s.f.Of, `"`, "'"))
 	s.line("")
-	s.line("What stands under guess was concluded from names, methods and schemas%s. thresh check says", map[bool]string{true: fmt.Sprintf(", and from %d calls", s.f.Calls)}[s.f.Calls > 0])
-	s.line("which guesses traversals support, contradict or never try: delete guess where you know better.")
+	s.line("Everything under guess was concluded from names, methods and schemas%s. thresh check says", map[bool]string{true: fmt.Sprintf(", and from %d calls", s.f.Calls)}[s.f.Calls > 0])
+	s.line("which guesses traversals support, contradict or never try. Delete guess where you know better.")
 	s.line(`"""`)
 	s.line("system(%q)", s.f.Name+".system.yaml")
 	s.line("explore(threads = 1, budget = 1000)")
@@ -162,7 +162,7 @@ func (s *serving) write() {
 		s.d.why("Skipped: %s.", strings.Join(left, "; "))
 	}
 	if s.reset != nil && s.resets() {
-		s.d.why("Between two traversals %s is called, as its name says that it brings all back.", s.reset.op.Name)
+		s.d.why("Between two traversals %s is called, as its name says that it resets everything.", s.reset.op.Name)
 	}
 	s.d.ask("explore(", "which properties must hold? Add NAME = always(CONDITION).")
 }

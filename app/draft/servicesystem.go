@@ -42,14 +42,14 @@ func (s *serving) systemFile() string {
 	}
 	switch {
 	case s.resets():
-		line("# A guess: it is named like what brings everything back to its beginning.\nreset: {operation: %s}", strconv.Quote(s.reset.op.Name))
+		line("# A guess: it is named like a reset of everything.\nreset: {operation: %s}", strconv.Quote(s.reset.op.Name))
 	case len(f.Command) > 0 && len(s.serviceResource().fields) > 0:
-		line("# Its state is its own, so each traversal begins with a fresh process.\nreset: restart")
+		line("# Its state is private, so each traversal starts a new process.\nreset: restart")
 	case s.reset != nil:
 		line("# QUESTION: may everything be deleted before each traversal?\n# reset: {operation: %s}", strconv.Quote(s.reset.op.Name))
 		s.d.ask("# reset:", "may everything be deleted before each traversal?")
 	default:
-		line("# Nothing is reset: the model speaks only of what its own calls made.")
+		line("# Nothing is reset: the model covers only what its own calls made.")
 	}
 	line("limits: {timeout: 5s}")
 	return b.String()

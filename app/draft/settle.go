@@ -232,7 +232,7 @@ func (m *modelling) decideFields(entity string) {
 			m.conditions(entity)
 			return
 		case len(by) == 1 && moves >= 2 && !m.f.Ops[by[0]].Makes:
-			m.left[by[0]] = fmt.Sprintf("what it does to %s follows from nothing that was seen", worst)
+			m.left[by[0]] = fmt.Sprintf("nothing observed explains what it does to %s", worst)
 		default:
 			m.fields[entity] = slices.DeleteFunc(m.fields[entity], func(f string) bool { return f == worst })
 			m.why[entity+"."+worst] = "contradicted: no simple rule explains how calls of " + m.list(by) + " change it"
@@ -349,7 +349,7 @@ func (m *modelling) conditions(entity string) {
 			if slices.ContainsFunc(refused, func(s *Step) bool { return s.Broken != "" }) {
 				why = refused[slices.IndexFunc(refused, func(s *Step) bool { return s.Broken != "" })].Broken
 			}
-			m.left[i] = fmt.Sprintf("%s of %d calls end so that no simple condition says when: %s", share(len(refused), len(refused)+len(taken)), len(refused)+len(taken), why)
+			m.left[i] = fmt.Sprintf("no simple condition says when %s of %d calls end so: %s", share(len(refused), len(refused)+len(taken)), len(refused)+len(taken), why)
 		}
 	}
 }

@@ -115,13 +115,13 @@ func credentials(b *strings.Builder, f *SystemFacts, d *Draft, must bool) {
 	case lines == nil && f.Kind == sut.MCP && must:
 		return
 	case lines == nil:
-		sign, ask, lines = "# ", "does it want a token? It is called without.", []string{"headers: {Authorization: \"Bearer ${TOKEN}\"}\n"}
+		sign, ask, lines = "# ", "does it need a token? It is called without.", []string{"headers: {Authorization: \"Bearer ${TOKEN}\"}\n"}
 	case !f.Unset:
-		fmt.Fprintln(b, "# Its description wants these of every caller.")
+		fmt.Fprintln(b, "# Its description requires these of every caller.")
 	case must:
 		ask = fmt.Sprintf("which credentials? Set %s.", strings.Join(slices.Compact(set), ", "))
 	default:
-		sign, ask = "# ", fmt.Sprintf("which credentials? Its description wants some: set %s, and take off the #.", strings.Join(slices.Compact(set), ", "))
+		sign, ask = "# ", fmt.Sprintf("which credentials? Its description requires some: set %s, and remove the #.", strings.Join(slices.Compact(set), ", "))
 	}
 	if ask != "" {
 		fmt.Fprintf(b, "# QUESTION: %s\n", ask)

@@ -88,7 +88,7 @@ func Read(words, seeds []string, folder func(string) bool) (Thing, error) {
 func (t *Thing) single(n int) error {
 	switch {
 	case len(t.Words) > n:
-		return diag.Refused("one %s is tried at a time; what is %q?", t.Kind, t.Words[n])
+		return diag.Refused("try one thing at a time: %s is one, %q another", t.Words[0], t.Words[n])
 	case len(t.Seeds) > 0 && t.Kind != Module:
 		return diag.Refused("seeds are for a program or a module; %s is a %s", t.Words[0], t.Kind)
 	}

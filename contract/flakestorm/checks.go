@@ -335,6 +335,6 @@ func (c *Campaign) advice(s *state) []string {
 	if len(names) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("by method and name, calls of %s are taken to change something; if they do not, add to the document: effects: {%s: false}",
+	return []string{fmt.Sprintf("by method and name, calls of %s count as changing something; if they do not, add to the document: effects: {%s: false}",
 		strings.Join(names, ", "), names[0])}
 }

@@ -228,7 +228,7 @@ func TestChecksAreOffOrCovered(t *testing.T) {
 		t.Errorf("%v\n%s", found(p), p.titles())
 	}
 	p := charged(t, "repeat", "")
-	if want := "calls of charge are taken to change something"; len(p.advice) != 1 || !strings.Contains(p.advice[0], want) {
+	if want := "calls of charge count as changing something"; len(p.advice) != 1 || !strings.Contains(p.advice[0], want) {
 		t.Errorf("advice %q, want %s", p.advice, want)
 	}
 	if p = charged(t, "repeat", "effects: {charge: true}\n"); len(found(p)) != 1 || len(p.advice) > 0 {

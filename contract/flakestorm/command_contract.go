@@ -42,7 +42,7 @@ func (k *Contract) matrixCommand() campaign.Command {
 		case !m.Passed():
 			word = "no: a critical invariant failed"
 		case m.CellsPassed < m.Cells && (!f.given("min-score")):
-			word = "yes: no critical invariant failed (without --min-score the exit code tells of all cells)"
+			word = "yes: no critical invariant failed (without --min-score, the exit code covers all cells)"
 		case m.CellsPassed < m.Cells:
 			word = "yes: no critical invariant failed"
 		}
@@ -99,7 +99,7 @@ func (k *Contract) scoreCommand() campaign.Command {
 		lateWarnings(d, f.config, r.rec.Warnings)
 		m := r.tally.Contract
 		if m == nil && slices.ContainsFunc(r.tally.Cells, func(x CellTally) bool { return x.Untested }) {
-			return diag.Environment("no cell of the matrix was exercised: nothing that its invariants are about occurred")
+			return diag.Environment("no cell of the matrix was exercised: nothing that its invariants check occurred")
 		}
 		if m == nil && len(r.tally.Idle) > 0 {
 			return diag.Environment("no cell of the matrix was exercised: no fault fired in %s", strings.Join(r.tally.Idle, ", "))

@@ -73,7 +73,7 @@ thresh list names it; without one, all are shown.`,
 		},
 	}
 	c.Flags = func(fs campaign.Flags) {
-		fs.IntVar(&limit, "limit", 20, "the newest so many runs of each")
+		fs.IntVar(&limit, "limit", 20, "number of newest runs of each")
 		fs.BoolVar(&asJSON, "json", false, "JSON instead of a table")
 	}
 	c.Store = true

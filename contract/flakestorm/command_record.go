@@ -66,11 +66,11 @@ and so is what --redact matches.`,
 	}
 	c.Flags = func(fs campaign.Flags) {
 		fs.StringVar(&r.listen, "listen", "", "take the calls of agents that run elsewhere at this `ADDRESS`")
-		fs.StringVar(&r.to, "to", "", "with --listen: the `URL` that the address stands for")
+		fs.StringVar(&r.to, "to", "", "with --listen: the `URL` to forward calls to")
 		fs.StringVarP(&r.output, "output", "o", "sessions", "`FOLDER` for the replay files")
 		fs.Float64Var(&r.sample, "sample", 1, "record this share of the sessions, 0 to 1")
-		fs.IntVar(&r.most, "max-sessions", 1000, "write at most so many sessions")
-		fs.BoolVar(&r.all, "all", false, "also sessions with the same order of calls as one before")
+		fs.IntVar(&r.most, "max-sessions", 1000, "most sessions to write")
+		fs.BoolVar(&r.all, "all", false, "also write sessions with the same order of calls as an earlier one")
 		fs.StringArrayVar(&r.hide, "redact", nil, "replace what this regular `EXPRESSION` matches; repeatable")
 	}
 	c.Run = func(ctx context.Context, d campaign.Desk, args []string) error {
@@ -85,14 +85,14 @@ func (r *recorder) run(ctx context.Context, t Targets, argv []string) (err error
 	case (len(argv) > 0) == (r.listen != ""):
 		return diag.WithHint(diag.Refused("thresh record needs either a command or --listen"), "thresh record -- python3 agent.py")
 	case r.to != "" && r.listen == "":
-		return diag.Refused("--to says what --listen stands for, and there is no --listen")
+		return diag.Refused("--to is the address that --listen forwards to; it needs --listen")
 	case !(r.sample > 0 && r.sample <= 1) || r.most < 1:
 		return diag.Refused("--sample must be above 0 and at most 1, --max-sessions at least 1")
 	}
 	for _, text := range r.hide {
 		p, err := regexp.Compile(text)
 		if err != nil {
-			return diag.Refused("--redact %q is no regular expression: %w", text, err)
+			return diag.Refused("--redact %q is not a regular expression: %w", text, err)
 		}
 		r.patterns = append(r.patterns, p)
 	}
@@ -179,7 +179,7 @@ func (r *recorder) printAddresses(port fault.Port) error {
 		if _, err := port.Gateway("", r.to); err != nil {
 			return diag.Refused("--to: %w", err)
 		}
-		fmt.Fprintf(w, "  it stands for %s\n", r.to)
+		fmt.Fprintf(w, "  forwards to %s\n", r.to)
 	}
 	fmt.Fprintf(w, "  as a proxy: HTTPS_PROXY=%s HTTP_PROXY=%s SSL_CERT_FILE=%s\n", port.Proxy(), port.Proxy(), port.CAFile())
 	return nil
@@ -221,14 +221,14 @@ func (r *recorder) summarize(t *record.Tape) {
 	for _, x := range []struct {
 		n    int
 		what string
-	}{{r.alike, "with the same order of calls as one before"}, {r.left, "skipped by --sample or --max-sessions"}, {t.Large, "too large"}} {
+	}{{r.alike, "with the same order of calls as an earlier one"}, {r.left, "skipped by --sample or --max-sessions"}, {t.Large, "too large"}} {
 		if x.n > 0 {
 			fmt.Fprintf(w, "; %d %s", x.n, x.what)
 		}
 	}
 	fmt.Fprintln(w)
 	if t.Stray > 0 {
-		fmt.Fprintf(w, "warning: %s could not be assigned to one session and are in none; a traceparent header tells sessions apart\n", diag.Plural(t.Stray, "call"))
+		fmt.Fprintf(w, "warning: %s could not be assigned to one session and are in none; a traceparent header identifies a session\n", diag.Plural(t.Stray, "call"))
 	}
 	if r.written == 0 && r.seen == 0 {
 		fmt.Fprintln(w, "no model was asked through the proxy: clients that ignore HTTP_PROXY need its address as their base URL (--listen with --to)")

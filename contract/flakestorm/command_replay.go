@@ -70,7 +70,7 @@ func registerLangsmith(fs campaign.Flags, l *langsmith.Wanted) {
 	fs.StringVar(&l.Run, "from-langsmith", "", "fetch one run by its `ID`")
 	fs.StringVar(&l.Project, "from-langsmith-project", "", "fetch the runs of a `PROJECT`")
 	fs.StringVar(&l.Status, "filter-status", "error", "which runs of the project: error, success or all")
-	fs.IntVar(&l.Limit, "limit", 200, "at most so many runs of the project")
+	fs.IntVar(&l.Limit, "limit", 200, "most runs of the project to fetch")
 }
 
 // writeSessions writes replay files without secrets and prints their names.
@@ -164,7 +164,7 @@ writes the session as a replay file: the prompt, every tool's response and the r
 	c.Flags = func(fs campaign.Flags) {
 		registerConfig(fs, &path)
 		fs.StringVarP(&output, "output", "o", "replays", "`FOLDER` for the file")
-		fs.StringVar(&id, "id", "", "id of the session (default: made of the prompt)")
+		fs.StringVar(&id, "id", "", "id of the session (default: made from the prompt)")
 	}
 	return c
 }

@@ -107,8 +107,8 @@ only with --chaos; --chaos-only asks the golden prompts as they are, under chaos
 	}, func(fs campaign.Flags) {
 		fs.StringVarP(&output, "output", "o", "", "report to write: html, json or terminal (default: as the configuration says)")
 		fs.BoolVar(&ci, "ci", false, "for pipelines: no progress")
-		fs.BoolVar(&verifyOnly, "verify-only", false, "do what verify does, and no more")
-		fs.BoolVar(&chaosOnly, "chaos-only", false, "the golden prompts under chaos, no mutations")
+		fs.BoolVar(&verifyOnly, "verify-only", false, "only verify the configuration")
+		fs.BoolVar(&chaosOnly, "chaos-only", false, "only the golden prompts under chaos, without mutations")
 	}, func(ctx context.Context, d campaign.Desk, _ []string) error {
 		if verifyOnly {
 			return k.verify(ctx, d, f.config)

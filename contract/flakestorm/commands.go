@@ -87,7 +87,7 @@ func configFiles() map[string][]string { return map[string][]string{"config": {"
 func configuration(d campaign.Desk, path string) (campaign.Spec, error) {
 	doc, err := d.Document(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return doc, diag.WithHint(diag.Refused("the configuration %s is not found", path), "thresh flakestorm init writes one to begin with")
+		return doc, diag.WithHint(diag.Refused("the configuration %s is not found", path), "thresh flakestorm init writes a starter")
 	}
 	if err != nil {
 		return doc, diag.Refused("reading the configuration %s: %s", path, diag.Reason(err))

@@ -266,7 +266,7 @@ func (b *builder) contract() {
 	}
 	if !any && len(scenarios) > 0 && len(rows) > 0 {
 		at.Hint = ""
-		b.fail(at, "no invariant applies to any scenario: the matrix would be empty, which is no pass")
+		b.fail(at, "no invariant applies to any scenario, so the matrix would be empty")
 	}
 	b.c.invariants, b.c.sequences = rows, sequences(rows, b.c.runs)
 }
@@ -378,7 +378,7 @@ func (b *builder) mutations() {
 	c.mutations = set.List
 	if set.Cut > 0 {
 		at.Hint = "mutations.limit allows more"
-		b.fail(at, "%d mutations were asked for and %d are the limit; the last %d are left out", set.Wanted, m.Limit, set.Cut)
+		b.fail(at, "%d mutations exceed the limit of %d; the last %d are skipped", set.Wanted, m.Limit, set.Cut)
 	}
 	at.Hint = ""
 	for _, t := range slices.Sorted(mapKeys(set.Dropped)) {

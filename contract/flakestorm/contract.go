@@ -102,11 +102,11 @@ const (
 func (*Contract) Options() []campaign.Option {
 	return []campaign.Option{
 		{Name: OptSystem, Path: true, Usage: "test the system in this `FILE` instead of the one in the document"},
-		{Name: OptPhase, Many: true, Usage: "run this `PHASE` alone: mutation, chaos, contract or replay; repeatable"},
+		{Name: OptPhase, Many: true, Usage: "run only this `PHASE`: mutation, chaos, contract or replay; repeatable"},
 		{Name: OptProfile, Many: true, Usage: "add a built-in `PROFILE` of faults to those of the document: " + strings.Join(config.Profiles(), ", ")},
 		{Name: OptChaos, Bool: true, Usage: "inject the document's faults into the mutation phase too"},
-		{Name: OptReplay, Many: true, Path: true, Usage: "replay the sessions of a `PATH` beside those of the document: a file or a folder"},
-		{Name: OptOnly, Bool: true, Usage: "replay the sessions of --replay alone, not those of the document"},
+		{Name: OptReplay, Many: true, Path: true, Usage: "also replay the sessions of `PATH`, a file or a folder"},
+		{Name: OptOnly, Bool: true, Usage: "replay only the sessions of --replay, not those of the document"},
 		{Name: OptReplies, Bool: true, Usage: "show what the agent answered in each case"},
 		{Name: OptInstall, Path: true, Usage: "run the agent in its own Python environment, with the packages of this requirements `FILE` of pip"},
 		{Name: OptRuns, Usage: "runs of each contract cell, in place of the document's `N`"},

@@ -99,16 +99,16 @@ func (r reach) plan(file, name string, c *config.Chaos, say func(f *config.Fault
 		switch p {
 		case atRequest:
 			rule.MatchURL, j.via = "*", true // the one call that there is
-			d.Message = fmt.Sprintf("%s %s is put into %s: nothing of the agent's own calls can be seen", rule.Layer, rule.Mode, p)
+			d.Message = fmt.Sprintf("%s %s is injected into %s: the agent's own calls cannot be seen", rule.Layer, rule.Mode, p)
 		case atReply:
 			j.reply = append(j.reply, rule)
-			d.Message = fmt.Sprintf("%s %s is put into %s: nothing of the agent's own calls can be seen", rule.Layer, rule.Mode, p)
+			d.Message = fmt.Sprintf("%s %s is injected into %s: the agent's own calls cannot be seen", rule.Layer, rule.Mode, p)
 		case atModel:
 			j.via = true
 		}
 		if p == atRequest || p == atReply {
 			d.Code, d.Level = "flakestorm.compatibility", diag.Warning
-			d.Hint = "agent.command has Thresh start the agent behind its proxy, so that the agent's real calls are struck"
+			d.Hint = "agent.command has Thresh start the agent behind its proxy, so that faults hit the agent's real calls"
 			list = append(list, d)
 		}
 		if p != atReply {
@@ -130,7 +130,7 @@ func (r reach) point(f *config.Fault) (p point, why, hint string) {
 		case r.own && !r.mcp:
 			return atProxy, "", ""
 		case r.mcp:
-			return "", "the fault cannot be injected: the agent is an MCP server, which Thresh sees ask no LLM", "put llm_faults into the configuration of an agent that has one"
+			return "", "the fault cannot be injected: the agent is an MCP server, whose calls to an LLM Thresh cannot see", "use llm_faults with an agent that calls an LLM itself"
 		}
 		switch f.Mode {
 		case fault.Truncated, fault.Empty, fault.Garbage, fault.Drift, fault.Timeout, fault.Error, fault.RateLimit:
@@ -168,7 +168,7 @@ func (r reach) toolPoint(f *config.Fault) (p point, why, hint string) {
 		return "", "tool faults need the agent's tools: agent.type python and langchain must name them by agent.tools or agent.tool_registry, and this agent names neither",
 			"such as tools: [my_agent:search], or tool_registry: my_agent:TOOLS"
 	case r.python && f.MatchURL == "" && (f.Mode == fault.Twice || f.Mode == fault.PartialWrite):
-		return "", fmt.Sprintf("%s cannot be injected: a function in Python is called as a whole, and once", f.Mode), "match_url strikes what the tool calls over HTTP"
+		return "", fmt.Sprintf("%s cannot be injected into a single call of a Python function", f.Mode), "match_url applies to what the tool calls over HTTP"
 	case r.python && f.MatchURL != "":
 		return atProxy, "", "" // by address: what the tools call
 	case r.python:

@@ -87,5 +87,5 @@ func verdict(text string) (bool, string, error) {
 	case strings.HasPrefix(word, "fail") || strings.HasPrefix(word, "no") || word == "false":
 		return false, diag.FirstLine(text), nil
 	}
-	return false, "", fmt.Errorf("the judge's answer is no judgement: %q", diag.FirstLine(text))
+	return false, "", fmt.Errorf("the judge's answer is not a judgement: %q", diag.FirstLine(text))
 }

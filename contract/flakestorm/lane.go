@@ -250,7 +250,7 @@ func (x *executor) Close() error {
 		errs = append(errs, x.port.Close())
 	}
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("leaving the agent: %w", err)
+		return fmt.Errorf("closing the agent: %w", err)
 	}
 	return nil
 }

@@ -91,7 +91,7 @@ func (b *promotion) build() error {
 	case b.p.Phase == phaseCheck:
 		return errors.New("it is about all calls without faults, not about one case")
 	case b.p.Phase == phaseAudit:
-		return errors.New("it is about what never occurs, in no case of its own; see that it can occur, or take it out of the document")
+		return errors.New("it is about something that never occurs, so no case shows it; make sure that it can occur, or remove it from the document")
 	case phase == PhaseMutation:
 		err = b.request()
 	case phase == PhaseChaos:
@@ -315,7 +315,7 @@ func (b *promotion) recorded() (s config.Session, checks []config.Invariant, err
 		s.Input = b.p.Mutation.Text
 	}
 	if s.Input == "" {
-		return s, nil, errors.New("it is about an empty prompt, which no session has; thresh replay " + b.f.ID + " runs it again")
+		return s, nil, errors.New("it is about an empty prompt, which a session cannot have; thresh replay " + b.f.ID + " runs it again")
 	}
 	return s, b.plain(s.Input), b.oneTurn(s.Input)
 }

@@ -39,7 +39,7 @@ func (x *executor) record(ctx context.Context, prompt string) (config.Session, a
 		return config.Session{}, agentcall.Reply{}, err
 	}
 	if prompt == "" {
-		return config.Session{}, u.Reply, errors.New("there is nothing to record of an empty prompt")
+		return config.Session{}, u.Reply, errors.New("an empty prompt cannot be recorded")
 	}
 	sum := sha256.Sum256([]byte(prompt))
 	s := x.c.sessionOf(u)

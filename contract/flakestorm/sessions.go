@@ -84,7 +84,7 @@ func (b *builder) configured() {
 		b.fail(diag.Diagnostic{
 			Code: "flakestorm.live-source", Level: diag.Warning, Pos: s.At.In(b.spec.Path), Path: fmt.Sprintf("replays.sources[%d]", i),
 			Hint: "thresh flakestorm replay run --from-langsmith fetches it into files; then name these under replays.sessions",
-		}, "a live source is not read in a run, whose cases must be the same each time")
+		}, "a run does not read a live source, since its cases must be the same each time")
 	}
 }
 
@@ -148,26 +148,26 @@ func (b *builder) session(s config.Session, file, dir string) {
 			b.fail(at, "%s: model: recorded needs model_responses, and the session has none", s.ID)
 		case !b.c.reach.own:
 			at.Hint = "have Thresh start the agent by agent.command; model: live asks the real model"
-			b.fail(at, "%s: the model's recorded replies cannot be put in its place: the agent calls it where Thresh cannot see", s.ID)
+			b.fail(at, "%s: recorded replies cannot replace the model, as Thresh cannot see the agent's calls to it", s.ID)
 		}
 	}
 	if len(out.recorded) > 0 && !b.c.reach.own {
 		at.Hint = "have Thresh start the agent by agent.command, or name a Python agent's tools"
-		b.fail(at, "%s: the recorded tool responses cannot be put in place of the agent's tools, which it calls where Thresh cannot see; the real tools answer", s.ID)
+		b.fail(at, "%s: recorded responses cannot replace the agent's tools, as Thresh cannot see its calls; the real tools answer", s.ID)
 		out.recorded = nil
 	} else if len(out.recorded) > 0 && b.c.reach.python && !b.c.reach.tools {
 		at.Hint = "such as agent.tools: [my_agent:search]"
-		b.fail(at, "%s: the recorded tool responses answer calls over HTTP alone: the agent's tools are not named by agent.tools or agent.tool_registry", s.ID)
+		b.fail(at, "%s: the recorded tool responses answer only calls over HTTP: agent.tools and agent.tool_registry name no tools", s.ID)
 	}
 	if len(s.Context) > 0 && !b.c.agent.TakesHistory() {
 		at.Hint = "put {history} into request_template"
-		b.fail(at, "%s: the context of the session cannot be told to the agent", s.ID)
+		b.fail(at, "%s: the agent cannot receive the context of the session", s.ID)
 	}
 	out.checks = b.checksOf(&s, at, dir)
 	for _, x := range b.c.sessions {
 		if x.ID == s.ID {
 			at.Hint = ""
-			b.fail(at, "the session id %q is there twice", s.ID)
+			b.fail(at, "the session id %q is used twice", s.ID)
 		}
 	}
 	b.c.sessions = append(b.c.sessions, out)

@@ -115,7 +115,7 @@ func (s *shared) notes() []string {
 		list = append(s.injector.Notes(), list...)
 	}
 	if s.blind && s.c.reach.own && s.c.checksOn() {
-		list = append(list, "built-in checks of calls had nothing to look at: "+noCalls)
+		list = append(list, "built-in checks of calls had nothing to check: "+noCalls)
 	}
 	return list
 }

@@ -14,7 +14,7 @@ import (
 func TestNoteOfUnseenCalls(t *testing.T) {
 	s := &shared{c: &Campaign{cfg: &config.Config{}, reach: reach{own: true}}}
 	noted := func() bool {
-		return slices.ContainsFunc(s.notes(), func(n string) bool { return strings.Contains(n, "nothing to look at") })
+		return slices.ContainsFunc(s.notes(), func(n string) bool { return strings.Contains(n, "nothing to check") })
 	}
 	if noted() {
 		t.Error("before any cell")

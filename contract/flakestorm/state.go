@@ -163,7 +163,7 @@ func (s *state) add(c *Campaign, round, i int, o *campaign.Outcome) {
 		}
 	case round == 1 && i < len(s.results):
 		if len(n.Unused) > 0 && s.items[i].phase == PhaseReplay {
-			s.unused = append(s.unused, fmt.Sprintf("replay of %s: the agent did not ask for all that was recorded: responses of %s were left over",
+			s.unused = append(s.unused, fmt.Sprintf("replay of %s: the agent did not use everything that was recorded: responses of %s are left",
 				c.sessions[s.items[i].a].label(), strings.Join(n.Unused, ", ")))
 		}
 		s.results[i] = map[campaign.Verdict]result{
@@ -284,7 +284,7 @@ func (c *Campaign) idleText(rule int, f fired, s *state) string {
 		}
 		return text + ": no call of the agent matched it" + c.gatewayHint(&r.rule)
 	}
-	return text + fmt.Sprintf(": it was due in none of the %d calls that matched it", f.Considered)
+	return text + fmt.Sprintf(": none of the %d calls that matched it was one on which it fires", f.Considered)
 }
 
 // gatewayHint says how calls are reached of an agent whose process is ours and

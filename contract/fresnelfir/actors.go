@@ -292,7 +292,7 @@ func (y *play) jump(actor int, f environmentFault) {
 		if err == nil {
 			var o sut.Observation
 			if o, err = inst.system.Call(y.base.ctx, call); err == nil && o.End != sut.Answered {
-				err = diag.Environment("the operation %s lets no clock jump: %s", f.operation(), o.Why)
+				err = diag.Environment("the operation %s cannot make the clock jump: %s", f.operation(), o.Why)
 			}
 		}
 		y.mu.RLock()

@@ -58,7 +58,7 @@ func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 	defer dev.Close()
 	var f campaign.Facts
 	if c.enclosed {
-		f.Warnings = append(f.Warnings, c.id.Name+": the module inside of the capsule is run; --module FILE runs another build")
+		f.Warnings = append(f.Warnings, c.id.Name+": the capsule's own module is run; --module FILE runs another build")
 	}
 	for _, n := range dev.Info().Notes {
 		f.Warnings = append(f.Warnings, c.id.Name+": "+n)
@@ -282,7 +282,7 @@ func (x *executor) Execute(_ context.Context, s *state, at campaign.Case) (campa
 	}
 	var o campaign.Outcome
 	if x.c.unjudged {
-		o.Verdict, o.Title = campaign.VerdictSkip, "the model is explored alone and says nothing that could be broken"
+		o.Verdict, o.Title = campaign.VerdictSkip, "the model is explored without a system and has nothing that could fail"
 	}
 	f, restored, known := t.failed, t.restored, explored && t.knows(s)
 	o.Data = t.seen.encode(t.actions-t.begun, t.m.Tried, f != nil)

@@ -155,7 +155,7 @@ func capsuleOf(path string, doc campaign.Spec, set campaign.Settings) (*ir.Capsu
 		return nil, diag.List{{Code: "fresnelfir.capsule", Pos: diag.Pos{File: doc.Path}, Message: message}}
 	}
 	if set.Read == nil {
-		return fail("there is nothing here to read capsules with")
+		return fail("this program cannot read capsules")
 	}
 	text, err := set.Read(path)
 	if err != nil {

@@ -120,8 +120,8 @@ $.entities.User.fields.id: a string field called id is the identity of each User
 $.entities.Article.fields.id: a string field called id is the identity of each Article: unique, unless an effect sets it
 $.functions.shown: is compared with live, the only derived function with its parameters and type; "models" names another
 $.functions.counted: is compared with revisions, the only derived function with its parameters and type; "models" names another
-$.inputs.domains.actor_role: is also what the role of each acting User is drawn from: it is called as the field is
-$.inputs.domains.actor_signed_in: is also what the signed_in of each acting User is drawn from: it is called as the field is
+$.inputs.domains.actor_role: also supplies the role of each acting User, as it has the field's name
+$.inputs.domains.actor_signed_in: also supplies the signed_in of each acting User, as it has the field's name
 $.bindings.actions.publish_article.args[0]: is the field role of actor, not the input actor_role`},
 		"nobody acts": {club("User"), `
 $.entities.User.fields.id: a string field called id is the identity of each User: unique, unless an effect sets it

@@ -216,7 +216,7 @@ func (f *conformance) follow(r *recorded) []world {
 		x, d := p.doc.Domain(src.Domain), p.program.Domain(src.Domain)
 		at, ok := p.valueOf(plainText(v), x)
 		if !ok {
-			f.why = fmt.Sprintf("%s = %s is no value of the input %s", name, plainText(v), x.Name)
+			f.why = fmt.Sprintf("%s = %s is not a value of the input %s", name, plainText(v), x.Name)
 			return nil
 		}
 		t.in.given[d] = at
@@ -323,7 +323,7 @@ func (f *conformance) matches(r *recorded, s *traceStep, names map[string]string
 		}
 	}
 	if len(given) < len(r.Args) {
-		f.why = "an argument of it is none of those that the binding passes"
+		f.why = "one of its arguments is not one that the binding passes"
 		return nil, false
 	}
 	if r.Returns == nil {

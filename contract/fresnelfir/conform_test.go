@@ -43,8 +43,8 @@ func TestConform(t *testing.T) {
 		{"refused without need", place + `{"action":"refund","args":{"order":17,"amount":1},"rejected":"no"}`, 1, "the model allows it"},
 		{"another order", place + place[:len(place)-4] + "18}\n" + `{"action":"refund","args":{"order":17,"amount":40},"returns":0}` + "\n" + `{"action":"refund","args":{"order":17,"amount":1}}`, 3, "not with these arguments"},
 		{"no such action", `{"action":"plaice"}`, 0, "did you mean place?"},
-		{"no such argument", `{"action":"place","args":{"sum":1}}`, 0, "none of those that the binding passes"},
-		{"no such value", `{"action":"place","args":{"amount":101}}`, 0, "is no value of the input amount"},
+		{"no such argument", `{"action":"place","args":{"sum":1}}`, 0, "not one that the binding passes"},
+		{"no such value", `{"action":"place","args":{"amount":101}}`, 0, "is not a value of the input amount"},
 		{"ITF", `{"states":[{"mbt::actionTaken":"init"},{"mbt::actionTaken":"place","mbt::nondetPicks":{"amount":{"tag":"Some","value":{"#bigint":"5"}}}},{"action":"refund","args":{"amount":{"#bigint":"6"}}}]}`, 1, "it allows place"},
 	} {
 		steps, err := readTrace([]byte(c.trace))
@@ -64,7 +64,7 @@ func TestConform(t *testing.T) {
 		`{"action":"balance","args":{"a":7},"returns":5}`:          "",
 		`{"action":"balance","args":{"account":7},"returns":5}`:    "",
 		`{"action":"balance","args":{"a":7},"returns":6}`:          "the model answers 5",
-		`{"action":"balance","args":{"a":8},"returns":5}`:          "which Account it asks about",
+		`{"action":"balance","args":{"a":8},"returns":5}`:          "does not name the Account",
 		`{"action":"balance","args":{"a":8},"rejected":"no such"}`: "",
 		`{"action":"balanced","args":{"a":7},"returns":5}`:         "no such action",
 	} {
@@ -170,15 +170,15 @@ func TestConformValues(t *testing.T) {
 		{"an enum and a truth", made + `{"action":"paint","args":{"b":"k","ink":"red","sure":false},"returns":7}`, 2, ""},
 		{"nothing said", made + `{"action":"paint"}`, 2, ""},
 		{"the answer of another", made + `{"action":"paint","args":{"ink":"red"},"returns":6}`, 1, "the model answers 7"},
-		{"no such word", made + `{"action":"paint","args":{"ink":"green"}}`, 1, "ink = green is no value of the input ink"},
-		{"a word of something else", made + `{"action":"paint","args":{"ink":""}}`, 1, "is no value of the input ink"},
-		{"no truth", made + `{"action":"paint","args":{"sure":1}}`, 1, "sure = 1 is no value of the input sure"},
+		{"no such word", made + `{"action":"paint","args":{"ink":"green"}}`, 1, "ink = green is not a value of the input ink"},
+		{"a word of something else", made + `{"action":"paint","args":{"ink":""}}`, 1, "is not a value of the input ink"},
+		{"no truth", made + `{"action":"paint","args":{"sure":1}}`, 1, "sure = 1 is not a value of the input sure"},
 		{"the least", `{"action":"make","args":{"size":1}}`, 1, ""},
-		{"below it", `{"action":"make","args":{"size":0}}`, 0, "size = 0 is no value of the input size"},
+		{"below it", `{"action":"make","args":{"size":0}}`, 0, "size = 0 is not a value of the input size"},
 		{"the greatest", `{"action":"make","args":{"size":3}}`, 1, ""},
-		{"above it", `{"action":"make","args":{"size":4}}`, 0, "size = 4 is no value"},
-		{"no integer", `{"action":"make","args":{"size":2.5}}`, 0, "size = 2.5 is no value"},
-		{"half an integer", `{"action":"make","args":{"size":"2x"}}`, 0, "size = 2x is no value"},
+		{"above it", `{"action":"make","args":{"size":4}}`, 0, "size = 4 is not a value"},
+		{"no integer", `{"action":"make","args":{"size":2.5}}`, 0, "size = 2.5 is not a value"},
+		{"half an integer", `{"action":"make","args":{"size":"2x"}}`, 0, "size = 2x is not a value"},
 		{"the name of two", made + made, 1, "not with these arguments"},
 		{"two names of one", made + `{"action":"paint","args":{"b":"k"}}` + "\n" + `{"action":"paint","args":{"b":"j"}}`, 2, "not with these arguments"},
 		{"names of two entities", made + covered + `{"action":"pair","args":{"b":"k","l":"k"}}`, 3, ""},
@@ -189,10 +189,10 @@ func TestConformValues(t *testing.T) {
 		{"refused", made + `{"action":"make","rejected":true}`, 1, "it was refused, and the model allows it"},
 		{"refused, and not done", `{"action":"paint","rejected":true}` + "\n" + `{"action":"pair"}`, 1, "the model does not allow the action here; it allows cover, make"},
 		{"blank lines", "\n\n" + made + "\n" + made, 1, "not with these arguments"},
-		{"too many arguments", `{"action":"cover","args":{"size":1}}`, 0, "none of those that the binding passes"},
+		{"too many arguments", `{"action":"cover","args":{"size":1}}`, 0, "not one that the binding passes"},
 		{"ITF: where it begins is no step", `{"states":[{"action":"init"},{},{"action_taken":"make","mbt::nondetPicks":{"size":{"tag":"Some","value":2},"ink":{"tag":"None","value":{}}}},{"mbt::actionTaken":"paint","args":{"ink":"red"}}]}`, 2, ""},
-		{"ITF: arguments before picks", `{"states":[{"action":"make","args":{"size":4},"mbt::nondetPicks":{"size":1}}]}`, 0, "size = 4 is no value"},
-		{"ITF: picks", `{"states":[{"action":"make","mbt::nondetPicks":{"size":{"tag":"Some","value":{"#bigint":"4"}}}}]}`, 0, "size = 4 is no value"},
+		{"ITF: arguments before picks", `{"states":[{"action":"make","args":{"size":4},"mbt::nondetPicks":{"size":1}}]}`, 0, "size = 4 is not a value"},
+		{"ITF: picks", `{"states":[{"action":"make","mbt::nondetPicks":{"size":{"tag":"Some","value":{"#bigint":"4"}}}}]}`, 0, "size = 4 is not a value"},
 	} {
 		steps, err := readTrace([]byte(c.trace))
 		if err != nil {
@@ -295,7 +295,7 @@ safe = always(forall(Light, lambda l: l.on or not l.on), "Always so.")
 		{"each once", two + `{"action":"turn","args":{"l":"a"}}` + "\n" + `{"action":"turn","args":{"l":"b"}}`, 4, ""},
 		{"one twice", two + `{"action":"turn","args":{"l":"a"}}` + "\n" + `{"action":"turn","args":{"l":"a"}}`, 3, "not with these arguments"},
 		{"an answer", two + `{"action":"turn","args":{"l":"a"},"returns":true}`, 3, ""},
-		{"no such name", two + `{"action":"turn","args":{"lamp":"a"}}`, 2, "none of those"},
+		{"no such name", two + `{"action":"turn","args":{"lamp":"a"}}`, 2, "not one that the binding passes"},
 	} {
 		steps, err := readTrace([]byte(c.trace))
 		if err != nil {

@@ -47,7 +47,7 @@ func (f *conformance) ask(r *recorded, x *ir.Function) []world {
 				}
 			}
 			if !given || at == model.None {
-				f.why = fmt.Sprintf("it does not say which %s it asks about, by a name that an earlier step gave", param.Entity)
+				f.why = fmt.Sprintf("it does not name the %s that it asks about, as an earlier step did", param.Entity)
 				return true
 			}
 			about = append(about, at)

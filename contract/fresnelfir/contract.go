@@ -80,9 +80,9 @@ func (*Contract) Options() []campaign.Option {
 	return []campaign.Option{
 		{Name: optModule, Path: true, NoPath: "none", Usage: "the WebAssembly module to explore with the model, in place of bindings.entry; `FILE` or none for the model alone"},
 		{Name: optSystem, Path: true, Usage: "test the system in this `FILE` instead of the one in the document"},
-		{Name: optBudget, Usage: "explore `N` traversals, in place of the number that the format's rule gives, or 10000 if that is more"},
-		{Name: optCapsule, Path: true, Usage: "take the one traversal that the capsule in `FILE` holds, in this document"},
-		{Name: optWrites, Bool: true, Usage: "let check try what is guessed on a system that runs elsewhere: it makes the calls of 200 traversals there"},
+		{Name: optBudget, Usage: "explore `N` traversals instead of the number by the format's rule, which is at least 10000"},
+		{Name: optCapsule, Path: true, Usage: "run only the traversal of the capsule in `FILE`, in this document"},
+		{Name: optWrites, Bool: true, Usage: "let check try guesses on a system that runs elsewhere, with the calls of 200 traversals"},
 	}
 }
 
@@ -205,7 +205,7 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 	c.unjudged = code == nil && system == nil && c.holdsAnyway()
 	if c.unjudged && !slices.ContainsFunc(list, func(d diag.Diagnostic) bool { return d.Code == "fresnelfir.vacuous" }) {
 		list = append(list, src.Report(diag.Warning, ir.Place{Path: "$.properties"}, "vacuous",
-			"the model is explored alone and says nothing that could be broken: it has no property, no postcondition and no effect that could exceed the bounds of a field",
+			"the model is explored without a system and has nothing that could fail: no property, no postcondition and no effect that could exceed a field's bounds",
 			"write properties, or name the module"))
 		if set.Strict {
 			list[len(list)-1].Level = diag.Error
@@ -221,7 +221,7 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 }
 
 // enclosed says that the module is the one inside of the document's capsule.
-const enclosed = "it is inside of the capsule"
+const enclosed = "it is inside the capsule"
 
 // maxModule is how large a module may be.
 const maxModule = 64 << 20
@@ -245,10 +245,10 @@ func (k *Contract) moduleOf(doc campaign.Spec, d *ir.Document, set campaign.Sett
 	path = asked
 	switch {
 	case asked == "none":
-		return nil, "", "no module was wanted", nil
+		return nil, "", "the run uses no module", nil
 	case asked != "":
 	case k.open == nil || set.Read == nil:
-		return nil, "", "there is nothing here to run modules with", nil
+		return nil, "", "this program cannot run modules", nil
 	case d.Bindings.Entry == "":
 		return nil, "", "the document names no module", nil
 	case capsuleModule(d) != nil && !filepath.IsLocal(d.Bindings.Entry):

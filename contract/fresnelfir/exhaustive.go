@@ -52,7 +52,7 @@ func (c *Campaign) exhaust(ctx context.Context, depth int) *exhaustion {
 	x := &exhaustion{t: t, before: kept{model: &model.Snapshot{}}}
 	for i := range c.plan.space.domains {
 		if d := &c.plan.space.domains[i]; !d.whole {
-			x.partly = fmt.Sprintf("of the input %s, %d of %d values are tried", d.source.Name, len(d.values), d.source.Size())
+			x.partly = fmt.Sprintf("%[2]d of %[3]d values of the input %[1]s are tried", d.source.Name, len(d.values), d.source.Size())
 		}
 	}
 	if c.plan.actor >= 0 {
@@ -218,7 +218,7 @@ Exit codes: 0 all properties hold, 1 one does not, 2 the model was refused.`,
 		Example: `  thresh fresnelfir states shop.model.star --exhaustive 8`,
 		Least:   1, Most: 1,
 		Flags: func(fs campaign.Flags) {
-			fs.IntVar(&depth, "exhaustive", maxSteps, "go through sequences of at most `N` actions, such as 8")
+			fs.IntVar(&depth, "exhaustive", maxSteps, "explore sequences of at most `N` actions, such as 8")
 			traceFlag(fs, &file, "the actions that break a property")
 		},
 		Run: func(ctx context.Context, d campaign.Desk, args []string) error {
@@ -232,7 +232,7 @@ Exit codes: 0 all properties hold, 1 one does not, 2 the model was refused.`,
 			start := time.Now()
 			x := c.exhaust(ctx, depth)
 			if err := context.Cause(ctx); err != nil {
-				return fmt.Errorf("going through the states: %w", err)
+				return fmt.Errorf("exploring the states: %w", err)
 			}
 			x.print(d, c, depth, time.Since(start))
 			if x.failed != nil && file != "" {
@@ -279,9 +279,9 @@ func (x *exhaustion) print(d campaign.Desk, c *Campaign, depth int, took time.Du
 			}
 		}
 	case x.queue > 0:
-		fmt.Fprintf(out, "PASS  all properties hold in every sequence of %s; longer ones were not looked at\n", diag.Plural(depth, "action"))
+		fmt.Fprintf(out, "PASS  all properties hold in every sequence of %s; longer ones were not checked\n", diag.Plural(depth, "action"))
 	case x.partly != "":
-		fmt.Fprintf(out, "PASS  all properties hold in all states that were reached; this is no proof: %s\n", x.partly)
+		fmt.Fprintf(out, "PASS  all properties hold in all states that were reached; this is not a proof: %s\n", x.partly)
 	default:
 		names := []string{"the bounds of all fields"}
 		for i := range p.Properties() {
@@ -292,11 +292,11 @@ func (x *exhaustion) print(d campaign.Desk, c *Campaign, depth int, took time.Du
 		fmt.Fprintf(out, "PROVEN  for every sequence of actions that the protocols allow: %s\n", strings.Join(names, ", "))
 	}
 	if x.failed == nil && x.queue == 0 {
-		fmt.Fprintf(out, "chance that a state was taken for another one, as 64 bits tell them apart: %.1g\n", x.collisionOdds())
+		fmt.Fprintf(out, "probability that two states were confused (64-bit fingerprints): %.1g\n", x.collisionOdds())
 	}
 	for i := range p.Properties() {
 		if x.failed == nil && x.t.m.Tried[i] == 0 {
-			fmt.Fprintf(out, "%s was never put to the test\n", p.Property(i))
+			fmt.Fprintf(out, "%s was never tested\n", p.Property(i))
 		}
 	}
 }

@@ -137,7 +137,7 @@ func TestNothingIsFoundInASoundModel(t *testing.T) {
 			t.Errorf("seed %d: no traversal had %s", seed, c.plan.space.targets[i].label)
 		}
 		if i := slices.Index(s.tried, 0); i >= 0 {
-			t.Errorf("seed %d: %s was never put to the test", seed, c.plan.program.Property(i))
+			t.Errorf("seed %d: %s was never tested", seed, c.plan.program.Property(i))
 		}
 	}
 }

@@ -56,7 +56,7 @@ func (c *Campaign) Guesses(ctx context.Context) []campaign.Guess {
 	case c.parallel:
 		untried = "actors call at the same time"
 	case c.system != nil && c.system.URL != "" && len(c.system.Command) == 0 && !c.touch:
-		untried = "the system runs elsewhere, and check calls nothing there without --" + optWrites
+		untried = "the system runs elsewhere, and check does not call it without --" + optWrites
 	}
 	x := tried{calls: map[string]int64{}, refusals: map[string]int64{}, against: map[string]string{}}
 	if untried == "" {

@@ -81,7 +81,7 @@ fine = always(forall(Order, lambda o: o.total < 9))
 		Read: func(string) ([]byte, error) { return nil, fs.ErrNotExist }, Options: map[string][]string{"module": {"none"}},
 	})
 	said := list.Error()
-	for _, want := range []string{"x.model.star:3:19: warning: is 0;", `x.model.star:3:29: warning: is "prallel",`, "x.model.star:4:17: error: must be an entity"} {
+	for _, want := range []string{"x.model.star:3:19: warning: is 0, so", `x.model.star:3:29: warning: is "prallel",`, "x.model.star:4:17: error: must be an entity"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("no %q in\n%s", want, said)
 		}

@@ -43,14 +43,14 @@ func (c *Campaign) apart(src *ir.Source) (list diag.List) {
 		report(diag.Error, "mode", "concurrency", fmt.Sprintf("actors cannot call the system %s at the same time: it must be of kind http, driver, or mcp with a url, got %s", c.system.Name, k), "")
 	}
 	for v := range c.plan.doc.Newest {
-		report(diag.Error, "mode", "concurrency", fmt.Sprintf("the variable %s stands for the newest %s: where actors call at the same time, nobody knows which that is", v, c.plan.doc.Newest[v]), "choose an instance with picks, or any(...)")
+		report(diag.Error, "mode", "concurrency", fmt.Sprintf("the variable %s is the newest %s: which one that is, is unknown when actors call at the same time", v, c.plan.doc.Newest[v]), "choose an instance with picks, or any(...)")
 	}
 	for _, f := range x.Faults {
 		switch k := environmentFault(f).kind(); {
 		case k == faultClock && environmentFault(f).operation() != "", f == string(faultDrop), f == string(faultDelay):
 		case f == string(faultKill):
 			if len(c.system.Command) == 0 {
-				report(diag.Error, "faults", "concurrency", "the system "+c.system.Name+" has no command: only what Thresh starts can be killed and started again", "")
+				report(diag.Error, "faults", "concurrency", "the system "+c.system.Name+" has no command: Thresh can kill and restart only what it starts", "")
 			}
 		default:
 			report(diag.Error, "faults", "concurrency", fmt.Sprintf("must be %s, got %q", strings.Join(faultWords, ", "), f), diag.DidYouMean(f, faultWords))
@@ -58,7 +58,7 @@ func (c *Campaign) apart(src *ir.Source) (list diag.List) {
 	}
 	for _, a := range c.plan.program.Actions() {
 		if b := a.Binding; b != nil && b.Rejects == nil && c.plan.conditional(a.Name) {
-			report(diag.Warning, "mode", "concurrency", fmt.Sprintf("%s is allowed in some states alone and its binding has no rejects: what follows a call that another actor has made forbidden is not judged", a.Name), "")
+			report(diag.Warning, "mode", "concurrency", fmt.Sprintf("%s is allowed only in some states and its binding has no rejects: what follows a call that another actor made forbidden is not judged", a.Name), "")
 		}
 	}
 	return list

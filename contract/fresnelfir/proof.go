@@ -129,7 +129,7 @@ func (p *plan) unreachable(guard *ir.Expr, values map[[2]string][]*ir.Expr) stri
 	case len(by) > 0:
 		return "its guard is excluded by " + strings.Join(by, ", ")
 	case len(x.sizes) > inputs:
-		return "no values that anything gives the fields make its guard hold"
+		return "no values that the fields can get make its guard hold"
 	}
 	return "no inputs make its guard hold"
 }

@@ -70,7 +70,7 @@ func TestSearch(t *testing.T) {
 	for name, want := range map[string][2]string{
 		"enter":   {"hit", ""},
 		"beyond":  {"pending", "the search gave up after "},
-		"painted": {"unreachable", "no values that anything gives the fields make its guard hold"},
+		"painted": {"unreachable", "no values that the fields can get make its guard hold"},
 		"torn":    {"unreachable", "its guard is excluded by left is good"},
 	} {
 		if x := got[name]; x.Status != want[0] || !strings.HasPrefix(x.Why, want[1]) {
@@ -90,18 +90,18 @@ func TestSearch(t *testing.T) {
 // look into may hold.
 func TestProofs(t *testing.T) {
 	for guard, want := range map[string]string{
-		`["eq", ["field", "door", "color"], "blue"]`:                                                                          "no values that anything gives",
-		`["not", ["eq", ["field", "door", "color"], "red"]]`:                                                                  "no values that anything gives",
-		`["implies", ["eq", ["field", "door", "color"], "red"], ["eq", ["field", "door", "color"], "blue"]]`:                  "no values that anything gives",
+		`["eq", ["field", "door", "color"], "blue"]`:                                                                          "no values that the fields can get",
+		`["not", ["eq", ["field", "door", "color"], "red"]]`:                                                                  "no values that the fields can get",
+		`["implies", ["eq", ["field", "door", "color"], "red"], ["eq", ["field", "door", "color"], "blue"]]`:                  "no values that the fields can get",
 		`["eq", ["field", "door", "color"], "red"]`:                                                                           "",
 		`["eq", ["field", "door", "stage"], 77]`:                                                                              "",
 		`["and", ["eq", ["field", "input", "code"], 3], ["gt", ["field", "input", "code"], 4]]`:                               "no inputs make its guard hold",
 		`["and", ["gte", ["field", "input", "code"], 3], ["lt", ["field", "input", "code"], 4]]`:                              "",
 		`["and", ["eq", ["field", "input", "hand"], "left"], ["neq", ["field", "input", "mood"], "good"]]`:                    "its guard is excluded by left is good",
 		`["exists", "d", "Door", ["eq", ["field", "d", "color"], "blue"]]`:                                                    "",
-		`["and", ["exists", "d", "Door", ["field", "d", "open"]], ["eq", ["field", "door", "color"], "green"]]`:               "no values that anything gives",
+		`["and", ["exists", "d", "Door", ["field", "d", "open"]], ["eq", ["field", "door", "color"], "green"]]`:               "no values that the fields can get",
 		`["or", ["eq", ["field", "door", "color"], "green"], ["lt", ["field", "door", "stage"], 1]]`:                          "",
-		`["and", ["field", "door", "open"], ["not", ["field", "door", "open"]]]`:                                              "no values that anything gives",
+		`["and", ["field", "door", "open"], ["not", ["field", "door", "open"]]]`:                                              "no values that the fields can get",
 		`["and", ["field", "door", "open"], ["eq", ["field", "door", "color"], "red"]]`:                                       "",
 		`["and", ["eq", ["field", "door", "stage"], 1], ["eq", ["field", "door", "stage"], 2]]`:                               "",
 		`["and", ["eq", ["field", "input", "hand"], "left"], ["eq", ["field", "door", "color"], ["field", "door", "color"]]]`: "",

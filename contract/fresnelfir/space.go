@@ -156,7 +156,7 @@ func (p *plan) linked(src *ir.Source) (list diag.List) {
 	for k, d := range p.space.links {
 		if d >= 0 {
 			list = append(list, src.Note(p.space.domains[d].source.Place,
-				fmt.Sprintf("is also what the %s of each acting %s is drawn from: it is called as the field is", p.doc.Entity(p.doc.Actor).Fields[k].Name, p.doc.Actor)))
+				fmt.Sprintf("also supplies the %s of each acting %s, as it has the field's name", p.doc.Entity(p.doc.Actor).Fields[k].Name, p.doc.Actor)))
 		}
 	}
 	return list
@@ -315,7 +315,7 @@ func (s *space) idle(in *ir.Inputs) {
 		}
 		if !used {
 			s.faults = append(s.faults, fault{at: x.Place, code: "idle-domain", doubt: true,
-				message: fmt.Sprintf("the input %q reaches nothing: no argument of an action, no field of the actor and no expression takes its value", x.Name)})
+				message: fmt.Sprintf("the input %q has no effect: no argument of an action, no field of the actor and no expression uses it", x.Name)})
 			for k := range s.targets {
 				if t := &s.targets[k]; slices.Contains(t.params, i) && t.unreachable == "" {
 					t.unreachable = "nothing takes the input " + x.Name

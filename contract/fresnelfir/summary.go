@@ -134,7 +134,7 @@ func (c *Campaign) untested(property int) string {
 	if c.module == nil && c.plan.program.Observes(property) {
 		return "it asks the module, and there is none"
 	}
-	return "it says nothing of this run"
+	return "it does not apply to this run"
 }
 
 // shownWarnings bounds the properties that are warned of one by one.
@@ -149,11 +149,11 @@ func (c *Campaign) warnings(s *state) []string {
 	var list []string
 	for i, n := range s.tried {
 		if n == 0 {
-			list = append(list, fmt.Sprintf("the property %s was never put to the test: %s", c.plan.program.Property(i), c.untested(i)))
+			list = append(list, fmt.Sprintf("the property %s was never tested: %s", c.plan.program.Property(i), c.untested(i)))
 		}
 	}
 	if more := len(list) - shownWarnings; more > 0 {
-		list = append(list[:shownWarnings], fmt.Sprintf("beyond these properties, %d more never put to the test", more))
+		list = append(list[:shownWarnings], fmt.Sprintf("%d more properties were never tested", more))
 	}
 	return list
 }

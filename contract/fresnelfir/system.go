@@ -46,7 +46,7 @@ func (k *Contract) systemOf(doc campaign.Spec, d *ir.Document, src *ir.Source, s
 	}
 	switch {
 	case path != "" && set.Get(optModule, "") != "":
-		return nil, "", diag.List{{Code: "fresnelfir.option", Pos: diag.Pos{File: doc.Path}, Message: "--" + optSystem + " and --" + optModule + " both say what is explored: give one"}}
+		return nil, "", diag.List{{Code: "fresnelfir.option", Pos: diag.Pos{File: doc.Path}, Message: "--" + optSystem + " and --" + optModule + " both name what is explored: give one"}}
 	case path == "" && (d.Bindings.Runtime != systemRuntime || set.Get(optModule, "") == "none"):
 		return nil, "", nil
 	case path != "":
@@ -147,7 +147,7 @@ type systemDevice struct {
 func (d *systemDevice) Info() dut.Info {
 	var notes []string
 	if d.plan.ResetBy() == sut.ResetNone {
-		notes = append(notes, fmt.Sprintf("the system %s keeps its state between traversals: its reset is none", d.plan.Name))
+		notes = append(notes, fmt.Sprintf("the system %s keeps its state between traversals, as its reset is none", d.plan.Name))
 	}
 	if d.plan.Unknown != "" {
 		notes = append(notes, fmt.Sprintf("the system %s: %s", d.plan.Name, d.plan.Unknown))
@@ -281,7 +281,7 @@ func (s *systemInstance) Call(binding int, args []dut.Value) dut.Reply {
 	}
 	o, err := s.system.Call(s.ctx, call)
 	if err == nil && o.End == sut.Unreachable {
-		err = diag.Environment("the system %s is not reached: %s", s.device.plan.Name, o.Why)
+		err = diag.Environment("the system %s is unreachable: %s", s.device.plan.Name, o.Why)
 	}
 	if err != nil {
 		s.broken = err
@@ -307,7 +307,7 @@ func (s *systemInstance) Call(binding int, args []dut.Value) dut.Reply {
 		s.fails(dut.Refused, o.Why, nil)
 		return dut.Reply{Cause: dut.Refused}
 	case o.End == sut.Refused:
-		return s.fails(dut.OtherTrap, o.Why+" is no refusal that the operation lists", nil)
+		return s.fails(dut.OtherTrap, o.Why+" is not a refusal that the operation lists", nil)
 	case o.End == sut.Hung:
 		return s.fails(dut.Timeout, o.Why, nil)
 	}

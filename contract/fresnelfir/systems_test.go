@@ -98,7 +98,7 @@ func TestSystemsAreSound(t *testing.T) {
 				t.Errorf("%s from seed %d: %d of %d calls and branches reached", s.Name, seed, hit, total)
 			}
 			if i := slices.Index(state.tried, 0); i >= 0 {
-				t.Errorf("%s from seed %d: %s was never put to the test", s.Name, seed, c.plan.program.Property(i))
+				t.Errorf("%s from seed %d: %s was never tested", s.Name, seed, c.plan.program.Property(i))
 			}
 		}
 	}

@@ -50,11 +50,11 @@ func (s *settings) choose(seed []byte, fed bool) {
 	what := structure(seed)
 	derived := ""
 	if fields := bytemut.Describe(bytemut.Derived(seed)); fields != "" && !s.guided {
-		derived = "; what follows from other bytes of the seed is computed again for each case: " + fields
+		derived = "; values that follow from other bytes of the seed are recomputed for each case: " + fields
 	}
 	switch {
 	case s.guided, fed:
-		s.chose = "auto chose the deep mutators: they alone use what was given beside the seed" + derived
+		s.chose = "auto chose the deep mutators: only they use what was given in addition to the seed" + derived
 		if s.guided {
 			s.chose = "auto chose the deep mutators: a guided campaign has no others"
 		}

@@ -205,7 +205,7 @@ func (f CampaignFolder) ReadCases() (lines []byte, note string, err error) {
 	}
 	start := bytes.LastIndexByte(data, '\n') + 1
 	if last := data[start:]; len(last) > 0 && parseObject(last) == nil {
-		return data[:start], fmt.Sprintf("%s: the last line was cut off in the middle (%d bytes); it is left out", f.file("cases.jsonl"), len(last)), nil
+		return data[:start], fmt.Sprintf("%s: the last line was cut off in the middle (%d bytes); it is skipped", f.file("cases.jsonl"), len(last)), nil
 	}
 	return data, "", nil
 }

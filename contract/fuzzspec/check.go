@@ -86,10 +86,10 @@ func (c *checker) node(path string) *doctree.Node {
 func (c *checker) reservedFields() {
 	for _, p := range c.reserved {
 		fixed := "runs/<run_id>/" + strings.TrimSuffix(strings.TrimPrefix(p.path, "outputs."), "_dir")
-		want := fmt.Sprintf("%q or left out", fixed)
+		want := fmt.Sprintf("%q or omitted", fixed)
 		switch p.path {
 		case "execution.work_root_mode":
-			want = modePerRun + " or left out"
+			want = modePerRun + " or omitted"
 		case "outputs.out_dir", "outputs.eval_dir": // required
 			want = fmt.Sprintf("%q", fixed)
 		}
@@ -121,7 +121,7 @@ func (c *checker) schemaLimits() {
 			c.doubt(n.Pos, f.path, codeSchemaLimit, fmt.Sprintf("must be %s, got %s (%d characters)", want, c.Describe(n), length), "")
 		} else if f.path == "campaign_id" && !isLabel(text) {
 			c.doubt(n.Pos, f.path, codeSchemaLimit,
-				"must be made of letters, digits, '.', '_' and '-', starting with a letter or digit, got "+c.Describe(n), "")
+				"must consist of letters, digits, '.', '_' and '-', starting with a letter or digit, got "+c.Describe(n), "")
 		}
 	}
 }
@@ -175,7 +175,7 @@ func (c *checker) commandUse() {
 	}
 	if !findsInput && !c.o.Stdin {
 		c.add(diag.Warning, n.Pos, "target.command", codeInputUnused,
-			"must mention <input_path>, got a command that never does",
+			"must contain <input_path>, got a command without it",
 			"the program will see its input only if it reads the variable LLMFUZZ_INPUT_PATH or opens input/original.pdf")
 	}
 }
@@ -197,7 +197,7 @@ func (c *checker) seedContent() (size int64, known bool) {
 	}
 	if size = info.Size(); size == 0 {
 		c.add(diag.Warning, n.Pos, path, codeSeedEmpty, "must be a file with content, got an empty one",
-			"without bytes to flip or cut, only append_bytes has something to do")
+			"with no bytes to flip or cut, only append_bytes has an effect")
 	}
 	wanted := c.spec.Seed.SHA256
 	if c.o.ReadSeed == nil {
@@ -216,7 +216,7 @@ func (c *checker) seedContent() (size int64, known bool) {
 		if got := hex.EncodeToString(sum[:]); !strings.EqualFold(got, *wanted) {
 			hint := "the seed file has changed since the document was written, or is another one"
 			if strings.Trim(*wanted, "0") == "" {
-				hint = "zeros are a placeholder: write the digest, or leave the field out"
+				hint = "zeros are a placeholder: write the digest, or omit the field"
 			}
 			c.add(diag.Error, digest.Pos, "seed.sha256", codeSeedDigest,
 				fmt.Sprintf("must be %s, the digest of %s, got %s", got, c.spec.Seed.Path, *wanted), hint)
@@ -267,7 +267,7 @@ func (c *checker) mutationUse(seedSize int64, known bool) {
 				fmt.Sprintf("must be at most %d while append_bytes is used, got %s", mostBytes, c.Describe(n)), "inputs grow to random lengths up to max_bytes")
 		case limit > manyBytes && m.appends():
 			c.add(diag.Warning, n.Pos, "mutations.max_bytes", codeBytesHuge,
-				fmt.Sprintf("must be at most %d for cases to be made quickly, got %s", manyBytes, c.Describe(n)), "inputs grow to random lengths up to max_bytes")
+				fmt.Sprintf("must be at most %d, so that cases are made quickly, got %s", manyBytes, c.Describe(n)), "inputs grow to random lengths up to max_bytes")
 		case known && limit < seedSize:
 			c.add(diag.Warning, n.Pos, "mutations.max_bytes", codeSeedCut,
 				fmt.Sprintf("must be at least %d, the size of the seed, got %s: every input is cut to it", seedSize, c.Describe(n)), "")

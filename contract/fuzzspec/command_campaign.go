@@ -189,7 +189,7 @@ otherwise, so that findings can be shown, replayed and shrunk.`,
 	}
 	c.Flags = func(fs campaign.Flags) {
 		f.given = fs.Changed
-		fs.BoolVar(&f.goOn, "resume", false, "go on with the campaign where it ended; cases that were run are not run again")
+		fs.BoolVar(&f.goOn, "resume", false, "continue the campaign where it ended; finished cases are not run again")
 		fs.StringVar(&f.spec, "spec", "", "the document")
 		fs.Int64Var(&f.start, "start-index", 0, "first case")
 		fs.StringVar(&f.campaignID, "campaign-id", "", "name of the campaign's folder (default: made from the document)")
@@ -214,7 +214,7 @@ func (f *campaignFlags) run(ctx context.Context, d campaign.Desk, o campaign.Ord
 		return err
 	}
 	if n := camp.Planned(); n < o.Cases {
-		fmt.Fprintf(d.Err(), "note: %d cases were asked for from case %d on; the document plans %d there\n", o.Cases, f.start, n)
+		fmt.Fprintf(d.Err(), "note: the document plans %[3]d cases from case %[2]d on, not %[1]d\n", o.Cases, f.start, n)
 	}
 	folder, err := camp.Folder()
 	if err != nil {
@@ -261,7 +261,7 @@ func (f *campaignFlags) run(ctx context.Context, d campaign.Desk, o campaign.Ord
 	}
 	switch {
 	case rec.Stopped == campaign.StoppedInterrupted:
-		fmt.Fprintln(d.Err(), "interrupted; nothing is lost. Go on with the same command and --resume")
+		fmt.Fprintln(d.Err(), "interrupted; nothing is lost. Continue with the same command and --resume")
 		return diag.ExitError(diag.ExitInterrupted)
 	case runErr != nil:
 		return runErr
@@ -288,7 +288,7 @@ func (f *campaignFlags) resume(d campaign.Desk, o *campaign.Order, camp *Campaig
 	case err != nil || run == "" && changed == "":
 		return err
 	case run == "":
-		return diag.WithHint(fmt.Errorf("campaign %s cannot be gone on with: %s is not what it was when its cases were run", camp.CampaignID(), changed),
+		return diag.WithHint(fmt.Errorf("campaign %s cannot be continued: %s has changed since its cases were run", camp.CampaignID(), changed),
 			"restore it, or start another campaign with --campaign-id")
 	}
 	o.Resume = run

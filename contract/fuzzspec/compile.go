@@ -76,7 +76,7 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 	}
 	total := spec.Mutations.CaseCount()
 	if s.start >= total {
-		return fail("fuzzspec.option", "", "the first case asked for is %d, but mutations.cases is %d", s.start, total)
+		return fail("fuzzspec.option", "", "the first case is to be %d, but mutations.cases is %d", s.start, total)
 	}
 	count := total - s.start
 	if s.count > count {

@@ -84,7 +84,7 @@ const (
 func (*Contract) Options() []campaign.Option {
 	return []campaign.Option{
 		{Name: optSystem, Path: true, Usage: "test the system in this `FILE` instead of the one in the document"},
-		{Name: optMutators, Values: []string{"reference", "deep", "text", "auto"}, Default: "reference", Usage: "how cases are made: as the contract's users know it; dictionary, integers, blocks, splices, tokens, JSON and XML; the operators for texts; or what the seed looks like it needs"},
+		{Name: optMutators, Values: []string{"reference", "deep", "text", "auto"}, Default: "reference", Usage: "how cases are made: reference (as the contract defines it); deep (dictionary, integers, blocks, splices, tokens, JSON and XML); text (the operators for texts); auto (by the seed)"},
 		{Name: optGrammar, Path: true, Usage: "a language for the deep mutators, as rules in a `FILE`"},
 		{Name: optDict, Many: true, Path: true, Usage: "tokens for the deep mutators, an AFL dictionary `FILE`"},
 		{Name: optCorpus, Many: true, Path: true, Usage: "further seeds for the deep mutators: every file in `FOLDER`"},
@@ -93,7 +93,7 @@ func (*Contract) Options() []campaign.Option {
 		{Name: optSandbox, Bool: true, Usage: "no network, read-only files, own process ids, where the kernel allows it"},
 		{Name: optAllowExec, Many: true, Usage: "allow the program at the absolute `PATH`, which is outside the allowlist"},
 		{Name: optOKExit, Many: true, Usage: "exit `CODES` that are not failures, such as 1,2"},
-		{Name: optOKReports, Bool: true, Usage: "with these exit codes, and with 0, a runtime's report of an uncaught exception is no failure either: the program prints what it has handled"},
+		{Name: optOKReports, Bool: true, Usage: "with these exit codes, and with 0, a runtime's report of an uncaught exception is not a failure either: the program prints exceptions that it handled"},
 		{Name: optOutputs, Values: []string{"auto", "require", "ignore"}, Default: "auto", Usage: "JSON files in the out folder: required if the seed gives some, always, never"},
 		{Name: optInput, Values: []string{"auto", "file", "stdin"}, Default: "auto", Usage: "how the input reaches the program; auto: on standard input as well if the command names no <input_path>"},
 		{Name: optKeep, Values: []string{"failures", "all", "none"}, Default: "failures", Usage: "cases whose folder below work_root_base is kept"},

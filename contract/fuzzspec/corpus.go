@@ -132,7 +132,7 @@ func measure(ctx context.Context, d campaign.Desk, spec string, list []input) er
 	}
 	c, ok := campaign.As[*Campaign](all[0])
 	if !ok {
-		return diag.Refused("%s is no FuzzSpec", spec)
+		return diag.Refused("%s is not a FuzzSpec", spec)
 	}
 	plan := c.plan()
 	plan.Executor, plan.Calibrate = process.AFL, nil // every input may take the document's time

@@ -126,7 +126,7 @@ AFL++'s folders crashes and hangs are skipped and counted, unless --all is given
 			}
 			fmt.Fprintf(d.Out(), "%s in %s\n", diag.Plural(int64(len(list)), "input"), to)
 			if aside > 0 {
-				fmt.Fprintf(d.Err(), "skipped %s of crashes and hangs; --all takes them too\n", diag.Plural(int64(aside), "input"))
+				fmt.Fprintf(d.Err(), "skipped %s of crashes and hangs; --all imports them too\n", diag.Plural(int64(aside), "input"))
 			}
 			return nil
 		},

@@ -46,7 +46,7 @@ func EvaluateFolder(workRootBase, runID string, patch bool) (signature string, e
 	}
 	patched, ok := e.PatchRecord(record, runID)
 	if !ok {
-		return "", fmt.Errorf("judge run %s: the failure record is no JSON object", runID)
+		return "", fmt.Errorf("judge run %s: the failure record is not a JSON object", runID)
 	}
 	if err := put(fileRecord, patched); err != nil {
 		return "", fmt.Errorf("judge run %s: %w", runID, err)

@@ -95,7 +95,7 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 	res, err := x.runner.Run(ctx, pc)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, process.ErrGone) {
-			return campaign.Outcome{}, &campaign.FatalError{Err: fmt.Errorf("the program %s cannot be started any more: %w", c.exe.Path, err)}
+			return campaign.Outcome{}, &campaign.FatalError{Err: fmt.Errorf("the program %s can no longer be started: %w", c.exe.Path, err)}
 		}
 		return campaign.Outcome{}, mismatch(err)
 	}

@@ -292,7 +292,7 @@ func (c *Campaign) warnings(s *state) (list []string) {
 	if s.late > 0 {
 		why += " or their processor time"
 	}
-	return append(list, fmt.Sprintf("%s used up their %s and were not run again: whether they hang or crash later is not known (%d were run again)",
+	return append(list, fmt.Sprintf("%s used up their %s and were not run again: whether they hang or crash later is unknown (%d were run again)",
 		diag.Plural(left, "case"), why, s.again))
 }
 

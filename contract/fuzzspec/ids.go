@@ -18,7 +18,7 @@ func CheckID(what, id string) error {
 		// Also keeps ids apart from the folders that are still being written.
 		bad = "must not start with a dot"
 	case strings.HasPrefix(id, "-"):
-		bad = "must not start with '-', which programs take for an option"
+		bad = "must not start with '-', which programs read as an option"
 	case strings.ContainsAny(id, `/\`) || strings.Contains(id, ".."):
 		bad = `must not contain '/', '\' or '..'`
 	case strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r == 0x7f }):

@@ -62,7 +62,7 @@ func decodeSettings(set campaign.Settings) (settings, diag.List) {
 		refuse(optGuided, "needs --mutators deep, got %s", got)
 	}
 	if s.guided && s.executor != process.Auto && s.executor != process.AFL {
-		refuse(optGuided, "needs --executor afl, got %s: only the program's own instrumentation tells what it reached", s.executor)
+		refuse(optGuided, "needs --executor afl, got %s: only the program's own instrumentation shows what it reached", s.executor)
 	}
 	s.allowExec = set.Programs(s.allowExec)
 	for _, p := range s.allowExec {
@@ -73,7 +73,7 @@ func decodeSettings(set campaign.Settings) (settings, diag.List) {
 	if !s.deep {
 		for _, name := range []string{optDict, optCorpus, optGrammar} {
 			if set.Has(name) {
-				refuse(name, "is used by the deep mutators alone; add --mutators deep")
+				refuse(name, "is used only by the deep mutators; add --mutators deep")
 			}
 		}
 	}

@@ -81,7 +81,7 @@ func (r *systemRunner) Run(ctx context.Context, c process.Case) (process.Result,
 		return process.Result{}, err
 	}
 	if o.End == sut.Unreachable {
-		return process.Result{}, diag.Environment("the system %s is not reached: %s", r.plan.Name, o.Why)
+		return process.Result{}, diag.Environment("the system %s is unreachable: %s", r.plan.Name, o.Why)
 	}
 	res := process.Result{Observed: &o, Status: process.Exited, ExitCode: o.Exit, NoOutputs: true, OutputLimit: o.End == sut.Flooded,
 		Stdout: o.Output, Stderr: o.Printed, StdoutSize: int64(len(o.Output)), StderrSize: int64(len(o.Printed)), Elapsed: o.Elapsed}

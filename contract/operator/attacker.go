@@ -34,7 +34,7 @@ var attackerShape = sync.OnceValue(func() *doctree.Shape {
 		{Name: "system", Need: true, Type: text, Doc: "system file of the model"},
 		{Name: "judge", Type: text, Doc: "system file of a model that rates replies from 1 to 10; by default a reply is rated by its likeness to the judges' texts and by whether it refuses"},
 		{Name: "streams", Type: doctree.Integer(1, 64), Default: "4", Doc: "prompts kept after each step: those with the best replies"},
-		{Name: "branches", Type: doctree.Integer(1, 16), Default: "1", Doc: "variants written of each kept prompt"},
+		{Name: "branches", Type: doctree.Integer(1, 16), Default: "1", Doc: "variants to write of each kept prompt"},
 		{Name: "depth", Type: doctree.Integer(1, 100), Default: "10", Doc: "most steps"},
 	}}
 })
@@ -57,7 +57,7 @@ func (c *compiler) attacker(camp *Campaign) {
 		return
 	}
 	if camp.plan == nil {
-		c.report(diag.Error, "no-effect", "attacker", "has no effect: it is followed only with system, whose replies it learns from")
+		c.report(diag.Error, "no-effect", "attacker", "has no effect without system, from whose replies it learns")
 		return
 	}
 	p := &attackPlan{Attacker: *a, writer: c.plan(besideDocument(c.doc.Path, a.System), c.set.Read)}

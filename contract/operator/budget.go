@@ -148,7 +148,7 @@ func (d *decoder) budget(s *doctree.Section) {
 	}
 	for _, key := range []string{"input_price", "output_price"} {
 		if n := x.Node(key); n != nil && !x.Given("cost") {
-			d.Fail(n.Pos, "no-effect", x.At(key), "has no effect: it is followed only with cost")
+			d.Fail(n.Pos, "no-effect", x.At(key), "has no effect without cost")
 		}
 	}
 	d.spec.Budget = b

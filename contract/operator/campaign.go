@@ -415,7 +415,7 @@ func (c *Campaign) warnings(s *state) []string {
 func skipReason(_ campaign.Case, o *campaign.Outcome) string {
 	switch f, _ := decodeFacts(o.Data); {
 	case f.same:
-		return "the system has been sent this text already"
+		return "the system was already sent this text"
 	case isWritten(o.Data):
 		return "the attacker wrote no prompt"
 	case f.status == textop.Invalid:

@@ -245,7 +245,7 @@ func (p *Plugins) check(ctx context.Context, host pyhost.Operators, c *Checked, 
 
 // hung says how far an operator was checked that had to be given up.
 func (c *Checked) hung(done, of int) {
-	c.fault(boxSnapshot, c.Entry.Source, "was given up after application %d of %d, which had no end: its other results are not known", done, of)
+	c.fault(boxSnapshot, c.Entry.Source, "was stopped during application %d of %d, which did not end: its other results are unknown", done, of)
 }
 
 // answer puts what a probe brought to light into its boxes.

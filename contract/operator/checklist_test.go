@@ -47,7 +47,7 @@ func TestCheckGivesUpOnOperatorsThatHang(t *testing.T) {
 	}
 	c := list[0]
 	last := len(operator.Boxes()) - 1
-	if host.calls != 1 || c.Answered || c.Snapshot != nil || c.Holds(1) || c.Holds(last) || !strings.Contains(c.Faults[last].Error(), "given up after application 1 of 24") {
+	if host.calls != 1 || c.Answered || c.Snapshot != nil || c.Holds(1) || c.Holds(last) || !strings.Contains(c.Faults[last].Error(), "stopped during application 1 of 24") {
 		t.Errorf("%d calls; answered %t, snapshot of %d bytes: %v", host.calls, c.Answered, len(c.Snapshot), c.Faults)
 	}
 }

@@ -62,8 +62,8 @@ file and line), 3 the environment failed, such as no python3 for a Python operat
 		},
 	}
 	c.Flags = func(fs campaign.Flags) {
-		fs.BoolVar(&update, "update", false, "write the snapshots in place of comparing with them")
-		fs.BoolVar(&strict, "strict", false, "refuse operators that give rise to warnings")
+		fs.BoolVar(&update, "update", false, "write the snapshots instead of comparing with them")
+		fs.BoolVar(&strict, "strict", false, "refuse operators with warnings")
 	}
 	return c
 }

@@ -85,7 +85,7 @@ environment failed.`,
 		fs.StringArrayVar(&f.in, "in", nil, "read seeds from `FILE` in place of standard input; repeatable")
 		fs.StringVar(&f.format, "format", "", "form of the seeds: jsonl, csv or lines; otherwise the file's name and its beginning say")
 		fs.StringVar(&f.out, "out", "", "write children to `FILE` in place of standard output")
-		fs.BoolVar(&f.resume, "resume", false, "go on where --out ends")
+		fs.BoolVar(&f.resume, "resume", false, "continue where --out ends")
 		fs.Int64VarP(&f.children, "children", "n", 10, "children wanted for each seed")
 		fs.IntVarP(&f.steps, "steps", "k", 1, "operators applied to a child, one after the other")
 		fs.StringVar(&f.strength, "strength", "2", "strength of operators, `N` or LEAST-MOST, drawn for every child")
@@ -93,11 +93,11 @@ environment failed.`,
 		fs.StringVar(&f.rule, "rng-rule", string(textop.RuleContract), "how the two become a seed: contract (32 bits) or wide (64 bits)")
 		f.operatorFilter.register(fs)
 		f.operatorSource.register(fs)
-		fs.StringVar(&f.policy, "policy", string(mutator.Uniform), "how operators are chosen: uniform, round-robin, or ucb1 and exp3 by --stats")
-		fs.StringVar(&f.stats, "stats", "", "statistics `FILE` that ucb1 and exp3 choose by; thresh operator stats makes it")
-		fs.StringVar(&f.partners, "partners", "", "seeds of `FILE` are what operators that cross two texts cross with; without it they are skipped")
+		fs.StringVar(&f.policy, "policy", string(mutator.Uniform), "how operators are chosen: uniform, round-robin, or ucb1 and exp3 with --stats")
+		fs.StringVar(&f.stats, "stats", "", "statistics `FILE` for ucb1 and exp3; thresh operator stats makes it")
+		fs.StringVar(&f.partners, "partners", "", "seeds in `FILE` for operators that cross two texts; without it they are skipped")
 		fs.IntVar(&f.maxChars, "max-chars", 0, "longest child, in code points (0: 8000, or twice the seed if that is more)")
-		fs.BoolVar(&f.controls, "keep-controls", false, "keep control characters, and choose operators that work by them")
+		fs.BoolVar(&f.controls, "keep-controls", false, "keep control characters, and choose operators that use them")
 		fs.BoolVar(&f.trim, "trim-trailing", false, "remove blanks at the ends of the seeds' lines")
 		fs.StringVar(&f.duplicates, "duplicates", string(RejectExact), "children of a seed that are replaced by others: exact (equal), near (almost equal too), keep (none)")
 		fs.BoolVar(&f.all, "all", false, "write children that were SKIPPED, INVALID or duplicates as well")
@@ -159,7 +159,7 @@ func (k *Contract) mutator(ctx context.Context, d campaign.Desk, f *mutateFlags)
 	case cfg.Policy.Learns() && f.stats == "":
 		return nil, nil, diag.WithHint(diag.Refused("--policy %s learns from verdicts: give --stats FILE", f.policy), "thresh operator stats makes the file; thresh run learns by itself, between rounds")
 	case !cfg.Policy.Learns() && f.stats != "":
-		return nil, nil, diag.Refused("--stats is followed only with --policy ucb1 or exp3")
+		return nil, nil, diag.Refused("--stats has no effect without --policy ucb1 or exp3")
 	case f.stats != "":
 		b, err := ReadStats(f.stats, d.Settings().Read)
 		if err != nil {
@@ -215,7 +215,7 @@ func (k *Contract) mutateStream(ctx context.Context, d campaign.Desk, f *mutateF
 		return err
 	}
 	if len(endless) > 0 {
-		fmt.Fprintf(d.Err(), "note: %s (--exclude leaves them out)\n", EndlessWords(endless))
+		fmt.Fprintf(d.Err(), "note: %s (--exclude skips them)\n", EndlessWords(endless))
 	}
 	out := childfile.To(d.Out())
 	if f.out != "" && f.out != "-" {
@@ -223,7 +223,7 @@ func (k *Contract) mutateStream(ctx context.Context, d campaign.Desk, f *mutateF
 			return err
 		}
 		if out.Torn {
-			fmt.Fprintf(d.Err(), "note: the last line of %s was torn; it is made again\n", f.out)
+			fmt.Fprintf(d.Err(), "note: the last line of %s was torn; it is written again\n", f.out)
 		}
 	}
 	in := seedInput{d: d, f: f, given: m.Filter(), from: out.From}
@@ -254,7 +254,7 @@ func (k *Contract) mutateStream(ctx context.Context, d campaign.Desk, f *mutateF
 	case counts.Seeds == 0 && out.From == 0:
 		return diag.Refused("there is no seed in the input")
 	case counts.Children == 0 && counts.Seeds > 0:
-		return diag.WithHint(diag.Refused("no child came about: no operator was applicable to %s", countOf(counts.Seeds, "seed", "seeds")), "thresh operator list shows which operators serve a bucket and a surface")
+		return diag.WithHint(diag.Refused("no child was made: no operator applies to %s", countOf(counts.Seeds, "seed", "seeds")), "thresh operator list shows which operators serve a bucket and a surface")
 	}
 	return nil
 }
@@ -301,7 +301,7 @@ func tellBreaches(d campaign.Desk, m *mutator.Mutator, c *mutator.Child, told ma
 func (k *Contract) mutateOnce(ctx context.Context, d campaign.Desk, f *mutateFlags) error {
 	for _, name := range []string{"in", "out", "resume", "children", "steps", "policy", "stats", "partners", "duplicates", "all", "format", "include", "exclude", "risk-max"} {
 		if f.given(name) {
-			return diag.Refused("--%s is for streams of seeds; with --op one text is read from standard input", name)
+			return diag.Refused("--%s is for streams of seeds; --op reads one text from standard input", name)
 		}
 	}
 	base, rule, err := f.derivation()

@@ -39,7 +39,7 @@ type operatorSource struct {
 func (s *operatorSource) register(fs campaign.Flags) {
 	fs.StringArrayVar(&s.folders, "operators", nil, "further operators: every op_*.star and op_*.py in `FOLDER`, or a file; repeatable")
 	fs.BoolVar(&s.noBuiltins, "no-builtins", false, "do not use the built-in operators")
-	fs.BoolVar(&s.strict, "strict", false, "refuse plug-ins that give rise to warnings, and folders in which one is damaged")
+	fs.BoolVar(&s.strict, "strict", false, "refuse plug-ins with warnings, and folders with a damaged one")
 }
 
 // registry loads the operators that the filter names; what is wrong with a
@@ -110,7 +110,7 @@ func (f *operatorFilter) filter(d campaign.Desk) (mutator.Filter, error) {
 	}
 	for _, p := range slices.Concat(f.include, f.exclude) {
 		if _, err := filepath.Match(p, ""); err != nil {
-			return out, diag.Refused("%q is no pattern: * stands for any letters, ? for one, [a-z] for one of them", p)
+			return out, diag.Refused("%q is not a pattern: * matches any letters, ? one, [a-z] one of them", p)
 		}
 	}
 	if list.HasErrors() {

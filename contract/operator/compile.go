@@ -144,15 +144,15 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 		return nil
 	}
 	if spec.Verbatim && camp.plan == nil && camp.oracle == "" && spec.Verdicts == "" {
-		c.report(diag.Error, "missing-key", "verbatim", "has no effect without a system, an oracle or verdicts: nothing would look at the seeds")
+		c.report(diag.Error, "missing-key", "verbatim", "has no effect without a system, an oracle or verdicts: nothing would judge the seeds")
 		return nil
 	}
 	if camp.spec.Policy == mutator.Search && camp.plan == nil && camp.oracle == "" {
-		c.report(diag.Error, "missing-key", "policy", "cannot search without a system or an oracle: it learns from what is said to each child")
+		c.report(diag.Error, "missing-key", "policy", "cannot search without a system or an oracle: it learns from the verdict on each child")
 		return nil
 	}
 	if camp.spec.Budget != nil && camp.plan == nil {
-		c.report(diag.Error, "no-effect", "budget", "has no effect: it is followed only with system, whose calls are counted")
+		c.report(diag.Error, "no-effect", "budget", "has no effect without system, whose calls it counts")
 		return nil
 	}
 	camp.secrets = secrets(camp.spec.Judges)
@@ -240,7 +240,7 @@ func (c *compiler) seeds(camp *Campaign, here bool) {
 			}
 			pos := diag.Pos{File: path, Line: r.line, Col: 1}
 			if at, taken := first[seed.ID]; taken {
-				c.list = append(c.list, diag.Diagnostic{Code: "operator.seed-twice", Pos: pos, Message: fmt.Sprintf("the id %q is that of the seed at %s: ids must be unique", seed.ID, at)})
+				c.list = append(c.list, diag.Diagnostic{Code: "operator.seed-twice", Pos: pos, Message: fmt.Sprintf("the seed at %[2]s has the id %[1]q too: ids must be unique", seed.ID, at)})
 				continue
 			}
 			first[seed.ID] = pos
@@ -320,7 +320,7 @@ func (c *compiler) feedback(camp *Campaign) {
 		camp.verdicts = make(map[string]Verdict, len(verdicts))
 		for _, v := range verdicts {
 			if v.Testcase == "" {
-				c.report(diag.Warning, "verdicts", "verdicts", "a verdict in %s names no testcase_id: it is of no child here", path)
+				c.report(diag.Warning, "verdicts", "verdicts", "a verdict in %s names no testcase_id: it belongs to no child here", path)
 				continue
 			}
 			if at, twice := camp.verdicts[v.Testcase]; twice && at.Judgement != v.Judgement {
@@ -347,9 +347,9 @@ func (c *compiler) matched(camp *Campaign, path string) {
 	slices.Sort(strange)
 	switch {
 	case len(strange) == len(camp.verdicts):
-		c.report(diag.Error, "verdicts", "verdicts", "no verdict in %s is on a child of the seeds: nothing would be judged", path)
+		c.report(diag.Error, "verdicts", "verdicts", "no verdict in %s belongs to a child of the seeds: nothing would be judged", path)
 	case len(strange) > 0:
-		c.report(diag.Warning, "verdicts", "verdicts", "%d of %d verdicts in %s are on no child of the seeds, such as %q",
+		c.report(diag.Warning, "verdicts", "verdicts", "%d of %d verdicts in %s belong to no child of the seeds, such as %q",
 			len(strange), len(camp.verdicts), path, strange[0])
 	}
 }

@@ -48,7 +48,7 @@ func (d *decoder) nest(at doctree.Pos, path string, found diag.List) {
 // controls refuses U+0000 wherever it stands.
 func (d *decoder) controls(n *doctree.Node, path string) {
 	if n.Kind == doctree.String && strings.ContainsRune(n.Text, 0) {
-		d.Fail(n.Pos, "control", path, "must not contain U+0000, which no name, path or argument can have")
+		d.Fail(n.Pos, "control", path, "must not contain U+0000, which names, paths and arguments cannot have")
 	}
 	for i := range n.Items() {
 		d.controls(&n.Items()[i], doctree.ItemPath(path, i))
@@ -96,7 +96,7 @@ func (d *decoder) document(s *doctree.Section) {
 			HangFails: o.Text("on_timeout") == "fail",
 		}
 		if n := o.Node("command"); n != nil && alwaysSucceeds(x.Oracle.Command) {
-			d.Warn(n.Pos, "vacuous", "oracle.command", "name a program that looks at the child: exit code 0 is PASS, 1 is FAIL", "says PASS of every child: no child changes the verdict")
+			d.Warn(n.Pos, "vacuous", "oracle.command", "name a program that judges the child: exit code 0 is PASS, 1 is FAIL", "says PASS to every child: no child changes the verdict")
 		}
 	}
 	x.Verbatim = s.True("verbatim")
@@ -113,7 +113,7 @@ func (d *decoder) document(s *doctree.Section) {
 func (d *decoder) together(s *doctree.Section) {
 	idle := func(key, needs string) {
 		if n := s.Node(key); n != nil {
-			d.Fail(n.Pos, "no-effect", key, "has no effect: it is followed only with %s", needs)
+			d.Fail(n.Pos, "no-effect", key, "has no effect without %s", needs)
 		}
 	}
 	p := d.spec.Policy
@@ -185,7 +185,7 @@ func (d *decoder) search(s *doctree.Section) {
 		x.Rounds = 0
 	}
 	if n := s.Node("testcases"); n != nil {
-		d.Fail(n.Pos, "no-effect", "testcases", "cannot be used together with a search, which makes the children that promise most")
+		d.Fail(n.Pos, "no-effect", "testcases", "cannot be used together with a search, which chooses the most promising children")
 	}
 	if n := s.Node("redraws"); n != nil {
 		d.Warn(n.Pos, "no-effect", "redraws", "", "has no effect: a search names the operators of every child")
@@ -219,7 +219,7 @@ func (d *decoder) testcases(s *doctree.Section) {
 		case !ok:
 			d.Fail(n.Pos, "testcase", place, "must be the id of a child, the seed's id and the child's number such as question:3, got %q", n.Text)
 		case seen[n.Text]:
-			d.Fail(n.Pos, "testcase", place, "is there twice: %q", n.Text)
+			d.Fail(n.Pos, "testcase", place, "is given twice: %q", n.Text)
 		}
 		seen[n.Text] = true
 	})
@@ -269,7 +269,7 @@ func (d *decoder) patterns(s *doctree.Section, key string) []string {
 	list := s.Texts(key)
 	for i, p := range list {
 		if _, err := path.Match(p, ""); err != nil {
-			d.Fail(s.PosOf(key), "pattern", doctree.ItemPath(s.At(key), i), "%q is no pattern: * stands for any letters, ? for one, [a-z] for one of them", p)
+			d.Fail(s.PosOf(key), "pattern", doctree.ItemPath(s.At(key), i), "%q is not a pattern: * matches any letters, ? one, [a-z] one of them", p)
 		}
 	}
 	return list
@@ -352,7 +352,7 @@ func (d *decoder) constraints(s *doctree.Section) {
 	}
 	for _, e := range d.Entries(x.Raw(), "constraints") {
 		if known := x.Shape.Keys(""); !slices.Contains(known, e.Name) {
-			d.Warn(e.Key.Pos, "constraint", e.Path, diag.DidYouMean(e.Name, known), "is read by no built-in operator; plug-ins are given it")
+			d.Warn(e.Key.Pos, "constraint", e.Path, diag.DidYouMean(e.Name, known), "has no effect on built-in operators; plug-ins get it")
 		}
 	}
 }

@@ -157,7 +157,7 @@ func whyIdle(m *textop.Meta, spec *Spec, kinds []kind) string {
 	case spec.RiskMax != "" && m.Risk.Rank() > spec.RiskMax.Rank():
 		return fmt.Sprintf("its risk is %s, and the most allowed is %s", m.Risk, spec.RiskMax)
 	case m.Controls && !spec.Constraints.KeepControls:
-		return "its children hold control characters, which the constraints do not keep (keep_controls)"
+		return "its children contain control characters, which the constraints remove (keep_controls)"
 	}
 	var buckets, surfaces []string
 	serves, accepts := false, false

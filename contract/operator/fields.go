@@ -37,7 +37,7 @@ var format = sync.OnceValue(func() *doctree.Shape {
 		{Name: "trim_trailing", Type: truth, Doc: "remove white space at the end"},
 		{Name: "keep_controls", Type: truth, Doc: "keep control characters"},
 		{Name: "schema_mode", Type: word("suffix", "blank").OrElse(truth), Doc: "how a cut child is kept well-formed"},
-		{Name: "placeholder", Type: text, Doc: "text that stands for what was removed"},
+		{Name: "placeholder", Type: text, Doc: "text in place of what was removed"},
 	}}
 	judges := judgeShape()
 	price := doctree.Number(0, 1e9)
@@ -100,7 +100,7 @@ var judgeShape = sync.OnceValue(func() *doctree.Shape {
 		{Name: "type", Type: text, Doc: "`" + strings.Join(slices.Concat(judge.Demands(), wider), "`, `") + "`; not needed with assert or evaluate"},
 		{Name: "id", Type: text, Doc: "name of the judge in findings; its type by default"},
 		{Name: "value", Type: text, Doc: "for `contains` and `not_contains`: text to look for"},
-		{Name: "values", Type: texts, Doc: "for `contains_any`: texts, one of which must be in the reply"},
+		{Name: "values", Type: texts, Doc: "for `contains_any`: texts, at least one of which must be in the reply"},
 		{Name: "pattern", Type: text, Doc: "for `regex`: regular expression that must match"},
 		{Name: "patterns", Type: texts, Doc: "for `excludes_pattern`: texts or regular expressions that must not occur"},
 		{Name: "case_sensitive", Type: truth, Default: "false", Doc: "for types with a value, values or patterns: match upper and lower case exactly"},

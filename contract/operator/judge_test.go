@@ -176,7 +176,7 @@ func TestVerdictsAreFindings(t *testing.T) {
 		t.Errorf("a smaller seed, on which there is no verdict: %+v %v", again, err)
 	}
 	p, _ := campaign.As[campaign.Promoter](d.c)
-	if _, err := p.Promote(t.Context(), campaign.Finding{ID: "F-1", Kind: "verdict"}, [][]byte{payload}, dir); err == nil || !strings.Contains(err.Error(), "stands in a file") {
+	if _, err := p.Promote(t.Context(), campaign.Finding{ID: "F-1", Kind: "verdict"}, [][]byte{payload}, dir); err == nil || !strings.Contains(err.Error(), "verdict from a file") {
 		t.Errorf("promoted: %v", err)
 	}
 }

@@ -98,7 +98,7 @@ func (d *decoder) target(s *doctree.Section) {
 				x.Missing("system", "the system file of the model that judges")
 			}
 			if j.Type == "behavior_unchanged" && x.Text("baseline") == "auto" {
-				d.Fail(x.PosOf("baseline"), "unknown-word", x.At("baseline"), "must be the text that replies are like: a campaign has no run without faults to take it from")
+				d.Fail(x.PosOf("baseline"), "unknown-word", x.At("baseline"), "must be the text that replies resemble: a campaign has no run without faults to take it from")
 			}
 		case !slices.Contains(known, j.Type):
 			known = append(known, wider...)
@@ -108,7 +108,7 @@ func (d *decoder) target(s *doctree.Section) {
 		}
 		j.ID = cmp.Or(j.ID, j.Type)
 		if ids[j.ID] {
-			d.Fail(n.Pos, "duplicate-id", path, "has the id of another judge: %q; ids must be unique", j.ID)
+			d.Fail(n.Pos, "duplicate-id", path, "another judge has the id %q: ids must be unique", j.ID)
 		}
 		ids[j.ID] = true
 		d.judge(x, &j)
@@ -133,7 +133,7 @@ func (d *decoder) judge(x *doctree.Section, j *Judge) {
 	if n := x.Node("pattern"); n != nil && j.Pattern != "" {
 		var err error
 		if j.Regex, err = match.Compile(j.Pattern, match.Options{DotAll: true}); err != nil {
-			d.Fail(n.Pos, "pattern", x.At("pattern"), "is no regular expression: %v", err)
+			d.Fail(n.Pos, "pattern", x.At("pattern"), "is not a regular expression: %v", err)
 		} else if j.Regex.Vacuous() {
 			d.Fail(n.Pos, "pattern", x.At("pattern"), "matches any text, so the judge always says the same")
 		}
@@ -147,11 +147,11 @@ func (d *decoder) judge(x *doctree.Section, j *Judge) {
 		p, err := match.Compile(text, match.Options{DotAll: true, IgnoreCase: !j.Exact})
 		at, place := list.Items()[i].Pos, doctree.ItemPath(x.At("patterns"), i)
 		if err != nil {
-			d.Warn(at, "pattern", place, "", "%q is looked for as it is written: it is no regular expression: %v", text, err)
+			d.Warn(at, "pattern", place, "", "%q is searched for literally: it is not a regular expression: %v", text, err)
 			continue
 		}
 		if p.Vacuous() {
-			d.Warn(at, "pattern", place, "", "%q is looked for as it is written: as a regular expression it would match any text", text)
+			d.Warn(at, "pattern", place, "", "%q is searched for literally: as a regular expression it would match any text", text)
 			continue
 		}
 		j.Excluded[i] = p

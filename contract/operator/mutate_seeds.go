@@ -38,7 +38,7 @@ func (in *seedInput) checkID(id string) {
 	switch {
 	case in.ids[id] && in.twice < mostTwice:
 		in.twice++
-		in.past = append(in.past, in.reader.Doubt("seed-twice", fmt.Sprintf("the id %q is that of an earlier seed: children of both have the same testcase_id", id)))
+		in.past = append(in.past, in.reader.Doubt("seed-twice", fmt.Sprintf("an earlier seed has the id %q too: children of both would have the same testcase_id", id)))
 	case len(in.ids) < mostIDs:
 		if in.ids == nil {
 			in.ids = make(map[string]bool)

@@ -186,7 +186,7 @@ func (p *Plugins) Spared() diag.List {
 		}
 		list = append(list, diag.Diagnostic{
 			Code: "operator.plugin-damaged", Level: diag.Warning, Pos: diag.Pos{File: folder.path},
-			Message: fmt.Sprintf("%d of %d plug-ins are damaged and take no part: %s", len(damaged), len(folder.files), strings.Join(names, ", ")),
+			Message: fmt.Sprintf("%d of %d plug-ins are damaged and not used: %s", len(damaged), len(folder.files), strings.Join(names, ", ")),
 			Hint:    "--strict refuses them",
 		})
 	}

@@ -44,7 +44,7 @@ func TestDamagedPlugins(t *testing.T) {
 	if found.HasErrors() || len(list) != 1 {
 		t.Fatal(found)
 	}
-	if all := found.Error(); !strings.Contains(all, "3 of 26 plug-ins are damaged and take no part: op_a_one.star, op_b_two.star, op_c_three.star") || strings.Count(all, "ops/op_") < 3 {
+	if all := found.Error(); !strings.Contains(all, "3 of 26 plug-ins are damaged and not used: op_a_one.star, op_b_two.star, op_c_three.star") || strings.Count(all, "ops/op_") < 3 {
 		t.Error(all)
 	}
 	for _, name := range []string{"damaged", "ops/op_a_one.star"} {
@@ -107,7 +107,7 @@ func TestIdleOperators(t *testing.T) {
 		"a risk":                {`"risk.star", "drawn.star"`, false, `"risk_max": "LOW"`, `"uniform"`, []string{"op_lex_risk is never drawn: its risk is HIGH, and the most allowed is LOW"}, false},
 		"what is excluded":      {`"bucket.star", "drawn.star"`, false, `"exclude": ["op_lex_bucket"]`, `"uniform"`, nil, false},
 		"a built-in by name":    {``, true, `"include": ["op_enc_hex", "op_rag_keyword_stuffing"]`, `"uniform"`, []string{"operators.json:1:156: warning: select.include[1]: op_rag_keyword_stuffing is never drawn"}, false},
-		"control characters":    {``, true, `"include": ["op_enc_hex", "op_inv_ansi"]`, `"uniform"`, []string{"op_inv_ansi is never drawn: its children hold control characters"}, false},
+		"control characters":    {``, true, `"include": ["op_enc_hex", "op_inv_ansi"]`, `"uniform"`, []string{"op_inv_ansi is never drawn: its children contain control characters"}, false},
 		"nothing can be drawn":  {`"bucket.star"`, false, "", `"uniform"`, []string{"op_lex_bucket is never drawn", "no operator serves any seed"}, true},
 		"every weight is 0":     {`"drawn.star"`, false, "", `"weighted", "weights": {"*": {"op_lex_drawn": 0}}`, []string{"has the weight 0: none could be drawn"}, true},
 		"weights of no bucket":  {`"drawn.star"`, false, "", `"weighted", "weights": {"supply-chain": {"op_lex_drawn": 2}}`, []string{"weights.supply-chain: has no effect: no seed is in this bucket"}, false},

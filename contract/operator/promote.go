@@ -85,7 +85,7 @@ func (c *Campaign) Promote(ctx context.Context, f campaign.Finding, payloads [][
 		return nil, fmt.Errorf("reading the reproducer of %s: %w", f.ID, err)
 	}
 	if c.verdicts != nil && f.Kind == kindVerdict {
-		return nil, diag.WithHint(diag.Refused("%s rests on a verdict that stands in a file: it would show for good, whatever becomes of the system", f.ID),
+		return nil, diag.WithHint(diag.Refused("%s rests on a verdict from a file: it would always show again, whatever the system does", f.ID),
 			"name a program that judges children in oracle, and promote what it finds")
 	}
 	s := &c.spec
@@ -194,8 +194,8 @@ func (c *Campaign) promoteSystem(p *promoted, f *campaign.Finding, dir string) e
 		return nil
 	}
 	if c.inDocument && !movable(c.spec.Inline) {
-		return diag.WithHint(diag.Refused("the system stands in the document, and its paths begin at the document's folder"),
-			"put the system into a file of its own, and name that")
+		return diag.WithHint(diag.Refused("the system is part of the document, and its paths start at the document's folder"),
+			"put the system into a separate file, and name that")
 	}
 	var err error
 	if c.inDocument {

@@ -270,7 +270,7 @@ func (s *SeedReader) columns(row []string) error {
 		s.header[i] = strings.ToLower(strings.TrimSpace(s.header[i]))
 		if s.header[i] != "" && slices.Contains(s.header[:i], s.header[i]) {
 			line, col := s.table.FieldPos(i)
-			twice = append(twice, diag.Diagnostic{Code: "operator.seed-header", Pos: diag.Pos{File: s.path, Line: line, Col: col}, Message: fmt.Sprintf("the column %q is there twice", s.header[i])})
+			twice = append(twice, diag.Diagnostic{Code: "operator.seed-header", Pos: diag.Pos{File: s.path, Line: line, Col: col}, Message: fmt.Sprintf("the column %q is given twice", s.header[i])})
 		}
 	}
 	if len(twice) > 0 {

@@ -93,7 +93,7 @@ func TestIdleOperatorsOfAStream(t *testing.T) {
 		"a surface that no seed has": {[]string{"op_enc_hex", "op_rag_keyword_stuffing"}, false, []textop.Surface{textop.PromptText},
 			"op_rag_keyword_stuffing was never drawn: its surface_compat is"},
 		"a surface of the last seed":   {[]string{"op_enc_hex", "op_rag_keyword_stuffing"}, false, []textop.Surface{textop.PromptText, textop.RAGContext}, ""},
-		"control characters":           {[]string{"op_enc_hex", "op_inv_ansi"}, false, []textop.Surface{textop.PromptText}, "op_inv_ansi was never drawn: its children hold control characters"},
+		"control characters":           {[]string{"op_enc_hex", "op_inv_ansi"}, false, []textop.Surface{textop.PromptText}, "op_inv_ansi was never drawn: its children contain control characters"},
 		"control characters, as asked": {[]string{"op_enc_hex", "op_inv_ansi"}, true, []textop.Surface{textop.PromptText}, ""},
 		"nobody asked":                 {nil, false, []textop.Surface{textop.PromptText}, ""},
 		"no seed at all":               {[]string{"op_enc_hex"}, false, nil, ""},

@@ -68,7 +68,7 @@ func (c *Campaign) childrenTable(s *state) campaign.Exhibit {
 		{"unique ratio", fmt.Sprintf("%.4f", t.novelty.UniqueRatio())},
 		{"SKIPPED", n(t.children[textop.Skipped])},
 		{"INVALID", n(t.children[textop.Invalid])},
-		{"operators that took part", fmt.Sprintf("%d of %d", used, len(c.base.Registry().Entries()))},
+		{"operators used", fmt.Sprintf("%d of %d", used, len(c.base.Registry().Entries()))},
 		{"entropy of operators", fmt.Sprintf("%.3f bits, %.3f of the most", bits, normal)},
 	}
 	e := campaign.TableExhibit("Children", []string{"figure", "value"}, rows)
@@ -84,7 +84,7 @@ func (c *Campaign) operatorMatrix(t *tally) (campaign.Exhibit, bool) {
 
 // kindMatrix is how many children came about, by bucket and surface.
 func (c *Campaign) kindMatrix(t *tally) (campaign.Exhibit, bool) {
-	return countMatrix("Children that came about, by bucket and surface", t.kinds, func(k kind) (textop.Bucket, textop.Surface) { return k.bucket, k.surface },
+	return countMatrix("Children made, by bucket and surface", t.kinds, func(k kind) (textop.Bucket, textop.Surface) { return k.bucket, k.surface },
 		BucketLabel, func(s textop.Surface) string { return orAny(string(s)) })
 }
 

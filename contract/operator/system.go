@@ -34,7 +34,7 @@ func (c *compiler) system(camp *Campaign) {
 	case spec.System != "":
 		path = besideDocument(c.doc.Path, spec.System)
 	case len(spec.Judges) > 0:
-		c.report(diag.Error, "no-effect", "judges", "has no effect: it is followed only with system, whose replies are judged")
+		c.report(diag.Error, "no-effect", "judges", "has no effect without system, whose replies are judged")
 		return
 	default:
 		return
@@ -55,7 +55,7 @@ func (c *compiler) system(camp *Campaign) {
 		camp.replay = c.replies(file)
 	}
 	if camp.talks() && plan.ResetBy() == sut.ResetProcess {
-		c.report(diag.Warning, "idle", "system", "every message of a conversation goes to a new process, which knows nothing of the messages before it; a driver can keep them")
+		c.report(diag.Warning, "idle", "system", "every message of a conversation goes to a new process, which does not know the earlier messages; a driver can keep them")
 	}
 	camp.plan, camp.systemFile, camp.inDocument = plan, path, path == c.doc.Path
 }

@@ -176,7 +176,7 @@ func TestSystemRefused(t *testing.T) {
 	place(t, dir, "guard.system.yaml", systemFile)
 	judges := `"judges": [{"type": "refusal"}]`
 	for text, want := range map[string]string{
-		judges:                             "judges: has no effect: it is followed only with system, whose replies are judged",
+		judges:                             "judges: has no effect without system, whose replies are judged",
 		`"system": "guard.system.yaml"`:    "judges: must be given with a system: without judges no reply would be wrong",
 		`"system": "gone.yaml", ` + judges: "the system file cannot be read",
 		`"system": {"schema": "thresh.system.v1"}, ` + judges: "system.kind: ",

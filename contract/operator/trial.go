@@ -78,7 +78,7 @@ func trialFacts(endless []string) (campaign.Facts, error) {
 	}
 	data, err := json.Marshal(endless)
 	if err != nil {
-		return campaign.Facts{}, fmt.Errorf("writing what the trial of operators found: %w", err)
+		return campaign.Facts{}, fmt.Errorf("writing the result of the trial of operators: %w", err)
 	}
 	return campaign.Facts{Data: data, Warnings: []string{EndlessWords(endless)}}, nil
 }
@@ -94,5 +94,5 @@ func endlessOf(f campaign.Facts) []string {
 
 // EndlessWords says what was given up.
 func EndlessWords(endless []string) string {
-	return fmt.Sprintf("given up, since they hung %d times when they were tried: %s", giveUpAfter, strings.Join(endless, ", "))
+	return fmt.Sprintf("excluded, as they hung %d times when they were tried: %s", giveUpAfter, strings.Join(endless, ", "))
 }

@@ -198,7 +198,7 @@ func (a *accepting) leaf(n *node, actual string) {
 	case n.op == "when":
 		value, why = a.condition(n)
 	default:
-		why = "what a " + n.op + " leaf is to say is not known"
+		why = "what a " + n.op + " leaf should say is unknown"
 	}
 	if why == "" {
 		var c Change
@@ -209,7 +209,7 @@ func (a *accepting) leaf(n *node, actual string) {
 			a.Changes = append(a.Changes, c)
 			return
 		}
-		why = "the value is written in a form that is not rewritten"
+		why = "the value is written in a form that accept does not rewrite"
 	}
 	a.skipCase(a.e.c, n.at, n.path, why)
 }
@@ -229,7 +229,7 @@ func (a *accepting) equation(n *node) (*doctree.Node, speclang.Value, string) {
 		side, literal = literal, side
 	}
 	if side.Kind != doctree.Seq || literal.Kind == doctree.Seq {
-		return nil, none, "eq compares no expression with a value"
+		return nil, none, "eq does not compare an expression with a value"
 	}
 	subject, f := a.e.subjects.subject(n.target)
 	if f != nil {
@@ -263,7 +263,7 @@ func (a *accepting) condition(n *node) (speclang.Value, string) {
 		said := v.JSON()
 		switch s, isText := v.Str(); {
 		case !ok || v.Kind() == speclang.List || v.Kind() == speclang.Dict || v.Kind() == speclang.Closure:
-			return none, "the condition compares no plain value"
+			return none, "the condition does not compare with a plain value"
 		case isText:
 			said = infixText(s)
 		}

@@ -232,7 +232,7 @@ func TestAcceptChain(t *testing.T) {
 	if want := strings.NewReplacer("[id 5]", `["id 4"]`, "exit_code: 1", "exit_code: 2").Replace(doc); err != nil || string(got) != want {
 		t.Errorf("%s %v", got, err)
 	}
-	if left := p.Left.Error(); len(p.Left) != 1 || !strings.Contains(left, "C: the value is written in a form that is not rewritten") {
+	if left := p.Left.Error(); len(p.Left) != 1 || !strings.Contains(left, "C: the value is written in a form that accept does not rewrite") {
 		t.Errorf("left: %s", left)
 	}
 }

@@ -129,7 +129,7 @@ var (
 	_ campaign.Summarizer[*state] = (*Campaign)(nil)
 )
 
-var errNoTarget = errors.New("this program was put together without it")
+var errNoTarget = errors.New("this program was built without it")
 
 // missed notes the blocks of a page that were not run.
 func (s *state) missed(c *Campaign, at campaign.Case, o *campaign.Outcome) {

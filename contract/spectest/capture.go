@@ -39,14 +39,14 @@ var answersWith = map[string]string{typeTextFile: "text", typeCLI: "stdout", typ
 func (d *decoder) captures(s *doctree.Section) {
 	n := s.Value("capture")
 	if n != nil && len(n.Members()) == 0 {
-		d.schema(n, "capture", "capture", "capture must be a mapping of names to where their values are, such as token: $.access")
+		d.schema(n, "capture", "capture", "capture must be a mapping of names to the places of their values, such as token: $.access")
 		return
 	}
 	for i := 0; n != nil && i < len(n.Members()); i++ {
 		m := &n.Members()[i]
 		c, where := capture{name: textOf(&m.Key), line: m.Key.Pos.Line}, "capture."+textOf(&m.Key)
 		if !variableName().MatchString(c.name) {
-			d.schema(&m.Key, "capture", where, "%q is no name of a variable: letters, digits, _, - and points", c.name)
+			d.schema(&m.Key, "capture", where, "%q is not a name of a variable: letters, digits, _, - and points", c.name)
 		}
 		switch v := &m.Value; {
 		case v.Kind == doctree.Map:
@@ -66,7 +66,7 @@ func (d *decoder) captures(s *doctree.Section) {
 			c.xpath, err = xpath.Compile(c.what)
 		case "header", "cookie":
 			if d.c.Type != typeHTTP {
-				err = fmt.Errorf("%s has no %ss: they are those of api.http", d.c.Type, c.source)
+				err = fmt.Errorf("%s has no %ss; api.http has", d.c.Type, c.source)
 			}
 		}
 		if err != nil {
@@ -99,7 +99,7 @@ func (d *decoder) captureFrom(v *doctree.Node, c *capture, where string) {
 		switch m := &v.Members()[i]; {
 		case !slices.Contains(captureSources, m.Key.Text):
 		case c.source != "text":
-			d.schema(&m.Key, "capture", where, "%s says twice where the value is: %s and %s", where, c.source, m.Key.Text)
+			d.schema(&m.Key, "capture", where, "%s gives the value's place twice: %s and %s", where, c.source, m.Key.Text)
 		default:
 			c.source, c.what = m.Key.Text, textOf(&m.Value)
 		}
@@ -152,7 +152,7 @@ func (c *capture) lookUp(kind string, s subjects) (given, *Failure) {
 		v = filtered(v, c.filters)
 	}
 	if err != nil || v.Kind() == speclang.Null {
-		return c.missing(cmp.Or(c.target, answersWith[kind]), "its filters make nothing of %s", diag.Cut(g.text(), 60))
+		return c.missing(cmp.Or(c.target, answersWith[kind]), "its filters give nothing for %s", diag.Cut(g.text(), 60))
 	}
 	doc, err := jsontree.Parse([]byte(v.JSON()), jsontree.Options{})
 	if err != nil {

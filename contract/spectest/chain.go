@@ -201,7 +201,7 @@ func (c *Campaign) chainUp() (list diag.List) {
 			one.ID += ".." + last.label()
 		}
 		if len(dragged) > 0 {
-			p := c.doc.problem(first.at, "capture", "", fmt.Sprintf("--%s also takes %s, on whose values the others depend", optFilter, oneOf(dragged)), "")
+			p := c.doc.problem(first.at, "capture", "", fmt.Sprintf("--%s also selects %s, on whose values the others depend", optFilter, oneOf(dragged)), "")
 			p.Level = diag.Warning
 			list = append(list, p)
 		}

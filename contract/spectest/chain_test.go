@@ -122,7 +122,7 @@ func TestChainThatIsNotRepeated(t *testing.T) {
 	post := "id: B\ntype: api.http\nrequest: {method: POST, url: 'http://x/${v}'}\ncapture: {w: $.w}\n"
 	last := "id: C\ntype: api.http\nrequest: {method: DELETE, url: 'http://x/${w}'}\n"
 	for _, c := range []struct{ doc, want string }{
-		{blockDocument(get, post, last), "B: POST may change what it reaches; harness.repeatable: true says that it can be sent again"},
+		{blockDocument(get, post, last), "B: POST may change what it reaches; harness.repeatable: true allows sending it again"},
 		{blockDocument(get, post+"harness: {repeatable: true}\n", last+"harness: {repeatable: true}\n"), ""},
 	} {
 		expect(t, []string{soleCampaign(t, c.doc, nil).unrepeatable(campaign.Case{})}, c.want)
@@ -160,7 +160,7 @@ func TestFilterTakesTheChain(t *testing.T) {
 		}
 	}
 	_, list := k.Compile(t.Context(), campaign.Spec{Path: "a.spec.md", Data: []byte(doc)}, ofFiles(map[string][]string{"var": {"base=x"}, "filter": {"tag=look"}}))
-	if !strings.Contains(list.Error(), "--filter also takes LOGIN, PLACE, CLEAN") {
+	if !strings.Contains(list.Error(), "--filter also selects LOGIN, PLACE, CLEAN") {
 		t.Errorf("got %v", list)
 	}
 	var shares []string

@@ -244,7 +244,7 @@ func (x *executor) openLane(ctx context.Context, kind laneKind) (*commandLane, e
 		Limits: process.Limits{Output: maxOutput, FileSize: maxFile}, Executor: process.Spawn,
 	}, x.lane.Index, x.lane.Of, x.lane.Cold)
 	if err != nil {
-		return nil, fmt.Errorf("getting ready to run commands: %w", err)
+		return nil, fmt.Errorf("preparing to run commands: %w", err)
 	}
 	l.runner = r
 	return l, nil
@@ -415,7 +415,7 @@ func raised(c *Case, res pyhost.CommandResult) *Failure {
 			f.Category = Schema
 		}
 	case pyhost.PhaseExit:
-		f.Category, f.Message = Schema, "what the function ended with is no exit code: "+text
+		f.Category, f.Message = Schema, "the function's exit value is not an exit code: "+text
 	}
 	return f
 }

@@ -41,7 +41,7 @@ look at or failures without a proposal, 3 the environment failed.`,
 	}
 	c.Flags = func(fs campaign.Flags) {
 		fs.BoolVarP(&write, "write", "w", false, "write the documents")
-		fs.BoolVar(&exits, "accept-exit", false, "take the exit codes with which commands end")
+		fs.BoolVar(&exits, "accept-exit", false, "accept the exit codes of commands")
 	}
 	c.Options = true
 	return c

@@ -48,7 +48,7 @@ to run, 3 the environment failed.`,
 		fs.IntVarP(&workers, "workers", "j", runtime.NumCPU(), "cases run at once; changes no result")
 		fs.StringVar(&seed, "seed", "", "order of --shuffle (an integer)")
 		fs.DurationVar(&timeout, "case-timeout", 10*time.Minute, "a case without a result after this long is an error")
-		fs.BoolVar(&empty, "allow-empty", false, "no case at all is no error")
+		fs.BoolVar(&empty, "allow-empty", false, "accept documents without cases")
 		fs.BoolVarP(&quiet, "quiet", "q", false, "no progress")
 	}
 	c.Declared = true
@@ -67,7 +67,7 @@ const (
 func (k *Contract) conformance(ctx context.Context, d campaign.Desk, paths []string, report string, order campaign.Order) error {
 	set := d.Settings()
 	if set.Self == "" {
-		return diag.Environment("this program, which stands in for the suite's function, is not found")
+		return diag.Environment("cannot find this program, which replaces the suite's function")
 	}
 	if !slices.ContainsFunc(set.Options[optAlias], func(v string) bool { return strings.HasPrefix(v, conformanceModule+"=") }) {
 		order.Set(optAlias, conformanceModule+"='"+strings.ReplaceAll(set.Self, "'", `'\''`)+"' "+ConformanceVerb)
@@ -92,7 +92,7 @@ func (k *Contract) conformance(ctx context.Context, d campaign.Desk, paths []str
 		}
 	}
 	if len(list) == 0 && failed == 0 && !order.AllowEmpty {
-		return diag.WithHint(diag.Refused("there is no case to run in %s", strings.Join(paths, ", ")), "--allow-empty lets that pass")
+		return diag.WithHint(diag.Refused("there is no case to run in %s", strings.Join(paths, ", ")), "--allow-empty accepts that")
 	}
 	if err := tellConformance(d, list, failed); err != nil {
 		return err

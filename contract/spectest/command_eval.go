@@ -101,7 +101,7 @@ func subjectOf(d campaign.Desk, file string, text bool) (speclang.Value, error) 
 	}
 	doc, err := jsontree.Parse(data, jsontree.Python())
 	if err != nil {
-		return speclang.Value{}, diag.WithHint(diag.Refused("--subject %s: %w", file, err), "--text takes the subject as it is")
+		return speclang.Value{}, diag.WithHint(diag.Refused("--subject %s: %w", file, err), "--text reads the subject as it is")
 	}
 	return speclang.OfJSON(&doc.Root), nil
 }

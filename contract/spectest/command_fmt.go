@@ -41,7 +41,7 @@ be read, 2 usage.`,
 		},
 	}
 	c.Flags = func(fs campaign.Flags) {
-		fs.BoolVar(&check, "check", false, "name the documents that are not in form; exit code 1 if there are any")
+		fs.BoolVar(&check, "check", false, "list documents that are not formatted; exit code 1 if there are any")
 		fs.BoolVarP(&write, "write", "w", false, "write the documents")
 	}
 	c.Options = true

@@ -58,7 +58,7 @@ func (k *Contract) Compile(ctx context.Context, spec campaign.Spec, set campaign
 	}
 	if more += len(list) - toldWarnings; more > 0 && !s.checking {
 		last := list[toldWarnings]
-		last.Code, last.Path, last.Hint = "spectest.more", "", "thresh check tells all"
+		last.Code, last.Path, last.Hint = "spectest.more", "", "thresh check lists all"
 		last.Message = fmt.Sprintf("%d warnings from here on are not shown", more)
 		list = append(list[:toldWarnings], last)
 	}
@@ -67,7 +67,7 @@ func (k *Contract) Compile(ctx context.Context, spec campaign.Spec, set campaign
 	}
 	if doc.systems.with != "" && !doc.systems.used {
 		list = append(list, diag.Diagnostic{Code: "spectest.option", Level: diag.Warning, Pos: diag.Pos{File: spec.Path}, Path: "--" + optSystem,
-			Message: "has no effect: no case that is run is of type system.call"})
+			Message: "has no effect: the run has no case of type system.call"})
 	}
 	c.id = campaign.Identity{Contract: k.Name(), Name: c.name, Digest: digest(spec.Data, set, credentials, doc.systems.all(), s.vars, doc.release)}
 	return []campaign.Any{campaign.Erase[*state](c)}, list
@@ -221,7 +221,7 @@ func (o *omissions) firstOf(list diag.List) diag.List {
 // summary stands before what is listed.
 func (o *omissions) summary(path string) diag.Diagnostic {
 	x := diag.Diagnostic{Code: "spectest.more", Level: diag.Warning, Pos: diag.Pos{File: path}}
-	x.Message = fmt.Sprintf("besides those that are listed, there are %s and %s", diag.Plural(o.errors, "error"), diag.Plural(o.warnings, "warning"))
+	x.Message = fmt.Sprintf("%s and %s more are not listed", diag.Plural(o.errors, "error"), diag.Plural(o.warnings, "warning"))
 	if o.errors > 0 {
 		x.Level = diag.Error
 	}
@@ -321,7 +321,7 @@ func (d *document) passedOver(omitted *omissions) diag.List {
 		at := doctree.Pos{Line: d.lineOf(b.open), Col: 1}
 		p := d.problem(at, "quoted-block", "", "a block in a quotation is not run", "")
 		if b.resemblesSpecTest() {
-			p = d.problem(at, "near-block", "", "the block is not run: the words yaml and spec-test are not both behind its fence", "```yaml spec-test opens a block of cases")
+			p = d.problem(at, "near-block", "", "the block is not run: its fence lacks one of the words yaml and spec-test", "```yaml spec-test opens a block of cases")
 		}
 		p.Level = diag.Warning
 		if b.later() {

@@ -40,7 +40,7 @@ func decode(doc *document, set *settings, e entry) (*Case, diag.List, diag.List)
 		return d.c, d.faults, nil
 	}
 	for _, t := range e.twice {
-		d.fail(Schema, t.Repeat, "duplicate-key", "", twiceIn(t), fmt.Sprintf("it stands on line %d already", t.First.Line))
+		d.fail(Schema, t.Repeat, "duplicate-key", "", twiceIn(t), fmt.Sprintf("it is already on line %d", t.First.Line))
 	}
 	d.decode(e.node)
 	if d.c.skip != "" {
@@ -55,7 +55,7 @@ func decode(doc *document, set *settings, e entry) (*Case, diag.List, diag.List)
 }
 
 func twiceIn(t doctree.Duplicate) string {
-	return fmt.Sprintf("key %q stands twice in one mapping", t.Key)
+	return fmt.Sprintf("key %q is given twice in one mapping", t.Key)
 }
 
 // addFault takes what is not as declared.

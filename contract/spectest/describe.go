@@ -340,7 +340,7 @@ func fault(at campaign.Case, o *campaign.Outcome) (campaign.Block, bool) {
 func (c *Campaign) Summarize(s *state) campaign.Summary {
 	sum := campaign.Summary{Exhibits: c.exhibits(s), Warnings: s.unread}
 	if c.set.strict && !slices.ContainsFunc(s.verdicts, func(v campaign.Verdict) bool { return v != campaign.VerdictSkip }) {
-		sum.Void = "each case was skipped, and --strict accepts no document of which nothing was judged"
+		sum.Void = "every case was skipped, and --strict accepts no untested document"
 	}
 	return sum
 }

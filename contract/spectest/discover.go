@@ -84,7 +84,7 @@ func (d Discovery) accepts(folder, path string) (bool, string) {
 		}
 	}
 	if filepath.Dir(rel) != "." && !deep {
-		return false, "-r takes documents from folders within the folder"
+		return false, "-r searches subfolders too"
 	}
 	return true, ""
 }

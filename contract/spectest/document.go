@@ -175,7 +175,7 @@ func (d *document) read(start, end, from, to int) []entry {
 	for i, n := range nodes {
 		list[i] = entry{from: from, to: to, node: n}
 		if most := caseNodesSpare + end - start; !n.Within(most) {
-			p := d.problem(n.Pos, "syntax", "", fmt.Sprintf("a case of more than %d values, each alias counted as all it stands for", most), multiplied)
+			p := d.problem(n.Pos, "syntax", "", fmt.Sprintf("a case has more than %d values (an alias counts as everything it refers to)", most), multiplied)
 			list[i].node, list[i].fault = nil, &p
 			continue
 		}
@@ -232,7 +232,7 @@ const (
 	caseNodesSpare = 50_000
 )
 
-const multiplied = "aliases may not multiply what is written"
+const multiplied = "aliases must not multiply values"
 
 func (d *document) tree(start, end int) (*doctree.Node, []doctree.Duplicate, *diag.Diagnostic) {
 	body := d.text[start:end]

@@ -135,17 +135,17 @@ func (x *explanation) run(ctx context.Context, c *Campaign, i int64) (*Failure, 
 func (x *explanation) subject() {
 	switch c := x.c; {
 	case c.text != nil && c.text.self:
-		x.WriteString("  looks at its own document\n")
+		x.WriteString("  checks its own document\n")
 	case c.text != nil:
-		fmt.Fprintf(x, "  looks at the file %s\n", quoteClipped(c.text.path))
+		fmt.Fprintf(x, "  checks the file %s\n", quoteClipped(c.text.path))
 	case c.cli != nil:
 		fmt.Fprintf(x, "  runs %s", c.cli.entry)
 		for _, a := range c.cli.argv {
 			fmt.Fprintf(x, " %s", quoteClipped(a))
 		}
-		fmt.Fprintf(x, ", which must end with %d\n", c.cli.exit)
+		fmt.Fprintf(x, ", which must exit with %d\n", c.cli.exit)
 	case c.http != nil:
-		fmt.Fprintf(x, "  asks for %s %s\n", c.http.method, quoteClipped(c.http.url))
+		fmt.Fprintf(x, "  requests %s %s\n", c.http.method, quoteClipped(c.http.url))
 	case c.system != nil:
 		fmt.Fprintf(x, "  calls %s\n", c.system)
 	}

@@ -72,7 +72,7 @@ func (d *document) unread(block int) diag.List {
 	}
 	for i := range list {
 		list[i].Level = diag.Warning
-		list[i].Message += "; the block is not laid out"
+		list[i].Message += "; the block is not formatted"
 	}
 	return list
 }

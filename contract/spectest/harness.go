@@ -45,7 +45,7 @@ func (d *decoder) cliRun(s *doctree.Section) {
 		case !ok:
 			d.schema(x, "exit-code", "exit_code", "exit_code must be an integer, not %s", x.Kind)
 		case !v.IsInt64():
-			d.schema(x, "exit-code", "exit_code", "exit_code is no number that a process can end with")
+			d.schema(x, "exit-code", "exit_code", "exit_code is not an exit code of a process")
 		default:
 			r.exit, r.exitAt, r.exitRaw = v.Int64(), x.Pos, x.Raw
 		}
@@ -71,7 +71,7 @@ func texts(n *doctree.Node) []string {
 
 func (d *decoder) argv(n *doctree.Node) {
 	if d.c.cli.argv = texts(n); n != nil && n.Kind == doctree.Map {
-		d.warn(n, "argv", "argv", "argv is a mapping: its keys alone are passed", "write a list")
+		d.warn(n, "argv", "argv", "argv is a mapping: only its keys are passed", "write a list")
 	}
 	for i, a := range d.c.cli.argv {
 		if strings.ContainsRune(a, 0) {
@@ -122,7 +122,7 @@ func (d *decoder) env(n *doctree.Node) {
 			s.value = textOf(&m.Value)
 		}
 		if s.name == "" || strings.ContainsAny(s.name, "=\x00") || strings.ContainsRune(s.value, 0) {
-			d.schema(&m.Key, "env", "harness.env", "no environment can hold the variable %q", s.name)
+			d.schema(&m.Key, "env", "harness.env", "an environment cannot hold the variable %q", s.name)
 			continue
 		}
 		d.c.cli.env = append(d.c.cli.env, s)
@@ -143,7 +143,7 @@ func (d *decoder) repeatable(otherwise bool) {
 	case given:
 		d.c.unrepeatable = "the case says that it is not repeatable"
 	default:
-		d.c.unrepeatable = d.c.http.method + " may change what it reaches; harness.repeatable: true says that it can be sent again"
+		d.c.unrepeatable = d.c.http.method + " may change what it reaches; harness.repeatable: true allows sending it again"
 	}
 }
 
@@ -244,7 +244,7 @@ func (d *decoder) programOnly(harness *doctree.Node) {
 		d.schema(n, "python-only", "harness."+key, "harness.%s needs a Python entrypoint (module:function); this one is a command line", key)
 	}
 	if d.c.cli.tty {
-		d.fail(Runtime, d.c.pos(harness.Get("stdin_isatty")), "capability", "harness.stdin_isatty", "a terminal as standard input can be had for Python entrypoints alone (no capability cli.run.pty)", "")
+		d.fail(Runtime, d.c.pos(harness.Get("stdin_isatty")), "capability", "harness.stdin_isatty", "only Python entrypoints can have a terminal as standard input (no capability cli.run.pty)", "")
 	}
 }
 

@@ -200,7 +200,7 @@ func (x *executor) request(ctx context.Context, c *Case) (*answer, *Failure, err
 		}
 		client, err := x.c.contract.targets.HTTP()
 		if err != nil {
-			return nil, nil, fmt.Errorf("getting ready to make HTTP requests: %w", err)
+			return nil, nil, fmt.Errorf("preparing to make HTTP requests: %w", err)
 		}
 		x.http = client
 	}

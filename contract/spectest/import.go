@@ -39,7 +39,7 @@ Exit codes: 0 all of it was imported, perhaps with warnings, 2 it was refused.`,
 		Run: func(_ context.Context, d campaign.Desk, args []string) error {
 			read := map[string]func(*imported, string){"cram": fromCram, "hurl": fromHurl, "curl": fromCurl}[args[0]]
 			if read == nil {
-				err := diag.Refused("nothing is imported from %s: known are cram, curl, hurl", args[0])
+				err := diag.Refused("cannot import from %s: the formats are cram, curl and hurl", args[0])
 				if hint := diag.DidYouMean(args[0], []string{"cram", "curl", "hurl"}); hint != "" {
 					err = diag.WithHint(err, hint)
 				}

@@ -74,7 +74,7 @@ func fromCram(m *imported, text string) {
 			open, exported = true, true
 		}
 		if cramSkip().MatchString(body) && !cramNeeds().MatchString(l) {
-			m.report(diag.Warning, number, l, "exit code 80 skips a file of cram; here it is an exit code like others: needs= and skip= skip blocks")
+			m.report(diag.Warning, number, l, "in cram, exit code 80 skips a file; here it is an ordinary exit code: needs= and skip= skip blocks")
 		}
 		if command || strings.HasPrefix(body, "> ") || body == ">" {
 			m.WriteString(body + "\n")
@@ -103,7 +103,7 @@ func (m *imported) printed(l string, number int) string {
 		}
 		pattern, err := syntax.Parse(plain, syntax.Perl)
 		if err != nil {
-			m.report(diag.Warning, number, l, "the pattern is none of RE2: [..] stands for all of the line")
+			m.report(diag.Warning, number, l, "the pattern is not valid in RE2: [..] replaces the whole line")
 			return "[..]"
 		}
 		loose := false
@@ -114,7 +114,7 @@ func (m *imported) printed(l string, number int) string {
 		return text
 	case "esc": // cram takes the line as it is written, too
 		text := escapeRun().ReplaceAllLiteralString(plain, "[..]") + "[..]"
-		m.report(diag.Warning, number, l, "[..] stands for what (esc) escapes")
+		m.report(diag.Warning, number, l, "[..] replaces what (esc) escapes")
 		return text
 	}
 	return m.plainLine(plain, number) // the end of the line is not compared
@@ -122,7 +122,7 @@ func (m *imported) printed(l string, number int) string {
 
 func (m *imported) plainLine(l string, number int) string {
 	if _, _, _, fence := fenceOf([]byte(l)); fence || isDots(l) || hole().MatchString(l) {
-		m.report(diag.Warning, number, l, "the line would be read as a fence or a wildcard; [..] stands for its first character")
+		m.report(diag.Warning, number, l, "the line would be read as a fence or a wildcard; [..] replaces its first character")
 		return "[..]" + strings.TrimLeft(l, " ")[1:]
 	}
 	return l

@@ -87,14 +87,14 @@ func (m *imported) curl(l shellLine, cases *int) {
 	wrong := func(format string, args ...any) { m.report(diag.Error, l.number, l.source, format, args...) }
 	switch {
 	case l.wrong != "":
-		wrong("the command line is not curl's alone: %s", l.wrong)
+		wrong("the command line is more than a call of curl: %s", l.wrong)
 		return
 	case len(l.words) == 0 || strings.TrimSuffix(path.Base(l.words[0]), ".exe") != "curl":
 		wrong("this is not a command line of curl")
 		return
 	}
 	if l.after != "" {
-		m.report(diag.Warning, l.number, l.source, "skipped: what the shell does with the answer: %s", l.after)
+		m.report(diag.Warning, l.number, l.source, "skipped what the shell does with the answer: %s", l.after)
 	}
 	c := curlCall{redirects: "50", pause: "1s", globs: true}
 	options := true

@@ -73,7 +73,7 @@ func hurlFiltered(words []string) (filters string, rest []string, why string) {
 				continue
 			}
 			if len(rest) == 0 || !strings.EqualFold(hurlString(rest[0]), "utf-8") {
-				return "", nil, "the filter decode has a counterpart for UTF-8 alone"
+				return "", nil, "the filter decode has a counterpart only for UTF-8"
 			}
 			rest = rest[1:]
 			continue
@@ -151,7 +151,7 @@ func hurlAssert(l string) (when, why string) {
 		present = subject + " != null"
 	}
 	if counted := len(rest) > 0 && rest[0] == "count"; query == "redirects" && !counted {
-		return "", "what redirects say has no counterpart, only their count"
+		return "", "only the number of redirects has a counterpart"
 	} else if counted && len(rest) > 1 {
 		switch rest = rest[1:]; query {
 		case "bytes", "redirects":

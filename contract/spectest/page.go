@@ -135,7 +135,7 @@ func (d *document) pages(s *settings) (cases []*Case, faults diag.List) {
 			if name, ok := fileOf(words); ok {
 				a.Path, a.Text = name, body(d.text[f.start:f.end], f.indent)
 				if !stage.Local(name) {
-					faults = append(faults, d.problem(doctree.Pos{Line: a.line, Col: 1}, "page-file", "file", fmt.Sprintf("%q leads out of the folder of the page", name), "name a file relative to it"))
+					faults = append(faults, d.problem(doctree.Pos{Line: a.line, Col: 1}, "page-file", "file", fmt.Sprintf("%q leaves the folder of the page", name), "name a file relative to it"))
 				}
 				files = append(files, a)
 				whole.acts = append(whole.acts, a)
@@ -260,7 +260,7 @@ func (d *document) blockKeys(words []string, a *act, faults *diag.List) {
 			for pair := range strings.SplitSeq(value, ",") {
 				name, v, ok := strings.Cut(pair, "=")
 				if !ok || name == "" {
-					wrong(key, fmt.Sprintf("%q is no NAME=VALUE", pair), "")
+					wrong(key, fmt.Sprintf("%q is not NAME=VALUE", pair), "")
 				}
 				a.env = append(a.env, [2]string{name, v})
 			}
@@ -271,7 +271,7 @@ func (d *document) blockKeys(words []string, a *act, faults *diag.List) {
 		case key == "timeout":
 			limit, err := time.ParseDuration(value)
 			if err != nil || limit <= 0 {
-				wrong(key, fmt.Sprintf("%q is no time", value), "such as 90s or 2m")
+				wrong(key, fmt.Sprintf("%q is not a time", value), "such as 90s or 2m")
 			}
 			a.timeout = limit
 		}
@@ -286,7 +286,7 @@ func (d *document) blockKeys(words []string, a *act, faults *diag.List) {
 		wrong("teardown", "teardown does not run in the background", "")
 	}
 	if a.stdin != "" && !stage.Local(a.stdin) {
-		wrong("stdin", fmt.Sprintf("%q leads out of the folder of the page", a.stdin), "name a file relative to it")
+		wrong("stdin", fmt.Sprintf("%q leaves the folder of the page", a.stdin), "name a file relative to it")
 	}
 }
 
@@ -295,7 +295,7 @@ func (d *document) blockKeys(words []string, a *act, faults *diag.List) {
 func pageCaptures(text string, line int, wrong func(key, message, hint string)) (list []capture) {
 	at := captureName().FindAllStringSubmatchIndex(text, -1)
 	if len(at) == 0 || at[0][0] != 0 {
-		wrong("capture", fmt.Sprintf("%q is no NAME=$.PATH, NAME=/REGEX/ or NAME=", text), "")
+		wrong("capture", fmt.Sprintf("%q is not NAME=$.PATH, NAME=/REGEX/ or NAME=", text), "")
 	}
 	for i, m := range at {
 		end := len(text)
@@ -312,7 +312,7 @@ func pageCaptures(text string, line int, wrong func(key, message, hint string)) 
 			c.source, c.what = "regex", c.what[1:len(c.what)-1]
 			c.pattern, err = regexp.Compile(c.what)
 		case c.what != "":
-			err = fmt.Errorf("%q is no $.PATH and no /REGEX/", c.what)
+			err = fmt.Errorf("%q is neither $.PATH nor /REGEX/", c.what)
 		}
 		if err != nil {
 			wrong("capture", c.name+": "+err.Error(), "")

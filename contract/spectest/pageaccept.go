@@ -38,7 +38,7 @@ func (a *accepting) page(ctx context.Context, x *executor, c *Case, acceptExit b
 			a.skipCase(c, at, fmt.Sprintf("step[%d]", i), r.why)
 			continue
 		case !r.ended() && !acceptExit:
-			a.skipCase(c, at, fmt.Sprintf("step[%d]", i), fmt.Sprintf("exit status %d, the page says %d (--accept-exit takes it)", r.code, r.step.exit))
+			a.skipCase(c, at, fmt.Sprintf("step[%d]", i), fmt.Sprintf("exit status %d, the page says %d (--accept-exit accepts it)", r.code, r.step.exit))
 			continue
 		}
 		if r.lacks != "" {

@@ -86,8 +86,8 @@ func (p *page) unknownLanguage(name string) (message, hint string) {
 			names = append(names, list[i].names...)
 		}
 	}
-	return fmt.Sprintf("the block is not run: nothing is known that runs %s", name),
-		cmp.Or(diag.DidYouMean(name, names), "interpreters in front matter says what does, such as {"+name+": COMMAND FILE}")
+	return fmt.Sprintf("the block is not run: no program is known for %s", name),
+		cmp.Or(diag.DidYouMean(name, names), "name one under interpreters in front matter, such as {"+name+": COMMAND FILE}")
 }
 
 // What has prompts is no program, whatever the fence calls it.

@@ -59,10 +59,10 @@ func (d *document) steps(f block, a *act, faults *diag.List) []pageStep {
 			s.unseen, s.anyExit = len(s.want) == 0, len(s.want) > 0
 		}
 		if i == 0 && a.background && len(a.captures) > 0 {
-			wrong(a.line, "nothing is captured of a background block", "")
+			wrong(a.line, "a background block captures nothing", "")
 		}
 		if a.background && (len(list[i].want) > 0 || list[i].exitAt > 0) {
-			wrong(list[i].line, "what a background command prints is not compared", "leave it out, or have another block look at what it does")
+			wrong(list[i].line, "the output of a background command is not compared", "remove it, or check its effects in another block")
 		}
 	}
 	return list

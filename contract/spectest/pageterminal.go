@@ -32,7 +32,7 @@ func (t *terminalKeys) sized(size string, given bool, wrong func(key, message, h
 	}
 	m := terminalSize().FindStringSubmatch(size)
 	if m == nil {
-		wrong("tty", fmt.Sprintf("%q is no size of a terminal", size), "columns and rows, such as tty=100x30")
+		wrong("tty", fmt.Sprintf("%q is not a size of a terminal", size), "columns and rows, such as tty=100x30")
 		return t
 	}
 	t.columns, _ = strconv.Atoi(m[1]) // digits
@@ -104,18 +104,18 @@ func (d *document) checkTerminalKeys(a *act, faults *diag.List) {
 	if t := a.terminal; t != nil {
 		switch {
 		case t.columns == 0:
-			wrong("keys", "keys are typed at a terminal, and the block asks for none", "add tty")
+			wrong("keys", "keys need a terminal, and the block has none", "add tty")
 		case a.background:
 			wrong("tty", "tty and background exclude each other", "")
 		case a.stdin != "":
-			wrong("tty", "tty and stdin exclude each other", "keys are what is typed at a terminal")
+			wrong("tty", "tty and stdin exclude each other", "write what the program reads as keys")
 		}
 	}
 	if sh := a.language.shell; sh != nil && (a.terminal != nil || sh == powerShell && a.stdin != "") {
-		wrong("tty", "PowerShell and cmd take neither tty nor keys, PowerShell takes no stdin", "a block of sh does")
+		wrong("tty", "PowerShell and cmd support neither tty nor keys, PowerShell no stdin", "a block of sh does")
 	}
 	if a.language == pythonSession && (a.terminal != nil || a.stdin != "" || a.background) {
-		wrong(a.language.names[0], "a block with Python's prompts takes neither tty, keys, stdin nor background", "a block of a program does: ```python run tty")
+		wrong(a.language.names[0], "a block with Python's prompts supports neither tty, keys, stdin nor background", "a block of a program does: ```python run tty")
 	}
 }
 

@@ -22,14 +22,14 @@ var redactionName = lazy.Pattern(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
 func (r *redactions) add(name, pattern string) error {
 	if !redactionName().MatchString(name) {
-		return fmt.Errorf("%q is no name of a redaction: letters, digits, - and _", name)
+		return fmt.Errorf("%q is not a name of a redaction: letters, digits, - and _", name)
 	}
 	p, err := regexp.Compile(pattern)
 	if err != nil {
-		return fmt.Errorf("%q is no regular expression: %w", pattern, err)
+		return fmt.Errorf("%q is not a regular expression: %w", pattern, err)
 	}
 	if p.MatchString("") {
-		return fmt.Errorf("%q matches nothing at all, and so everywhere", pattern)
+		return fmt.Errorf("%q matches the empty text, and so everywhere", pattern)
 	}
 	*r = append(*r, redaction{name, p})
 	return nil

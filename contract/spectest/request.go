@@ -100,7 +100,7 @@ func (d *decoder) httpCall(q *doctree.Section) {
 	} else if n := q.Value("redirects"); n != nil {
 		most := q.Integer("redirects")
 		if r.redirects = &most; n.Kind != doctree.Int {
-			wrong("redirects", "must be how many are followed, from 0 to 100, or false for none")
+			wrong("redirects", "must be the number to follow, from 0 to 100, or false for none")
 		}
 	}
 	if again := q.Sub("retry"); again.There() {

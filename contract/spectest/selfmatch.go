@@ -29,7 +29,7 @@ func (c *Campaign) selfMatches(cs *Case) (list diag.List) {
 		c.prose = c.doc.prose()
 	}
 	warn := func(n *node, what string) {
-		p := c.doc.problem(n.at, "own-text", n.path, what+": the block decides the case", "name a file by path, or look for something else")
+		p := c.doc.problem(n.at, "own-text", n.path, what+": the block decides the case", "name a file by path, or search for something else")
 		p.Level = diag.Warning
 		list = append(list, p)
 	}
@@ -44,7 +44,7 @@ func (c *Campaign) selfMatches(cs *Case) (list diag.List) {
 		switch {
 		case n.op == "contain" && n.plain:
 			if n.value != "" && strings.Contains(block, n.value) && len(c.prose.Lookup([]byte(n.value), 1)) == 0 {
-				warn(n, quoteClipped(n.value)+" stands in the case's own block and nowhere in the text around the blocks")
+				warn(n, quoteClipped(n.value)+" occurs in the case's own block and nowhere in the text around the blocks")
 			}
 		case c.scanned >= maxScanned:
 		case n.op == "regex" && n.plain:
@@ -53,7 +53,7 @@ func (c *Campaign) selfMatches(cs *Case) (list diag.List) {
 			}
 		case n.op == "evaluate" && !strings.Contains(n.value, "path_exists"):
 			if c.holds(n, unixLines(string(text))) != c.holds(n, unixLines(string(text[:from])+string(text[to:]))) {
-				warn(n, "the expression comes to something else without the case's own block")
+				warn(n, "the expression has another value without the case's own block")
 			}
 		}
 	}

@@ -61,13 +61,13 @@ const (
 func (*Contract) Options() []campaign.Option {
 	return []campaign.Option{
 		{Name: optFilter, Many: true, Usage: "run only cases that match `WHAT`: a regular expression for id or title, or id=, type=, tag= or title= before one; given twice, both must match"},
-		{Name: optShard, Usage: "run part I of N of the cases, `I/N` with I from 1; documents of other formats are dealt out whole"},
+		{Name: optShard, Usage: "run part I of N of the cases, `I/N` with I from 1; documents of other formats are distributed whole"},
 		{Name: optShuffle, Bare: bareShuffle, Usage: "run the cases of a document in another order, by `SEED` (default: that of --seed, or 0)"},
 		{Name: optRetries, Default: "0", Usage: "run a failing case up to `N` times more; one that passes then is reported as flaky, not as passed"},
 		{Name: optRecursive, Short: "r", Bool: true, Usage: "search subfolders for documents too"},
-		{Name: optPattern, Default: DefaultPattern, Usage: "names of the Markdown documents that are taken from a folder, `PATTERN`"},
-		{Name: optFormats, Default: "md", Usage: "formats that are taken from a folder, `LIST` of md, yaml and json"},
-		{Name: optHealth, Usage: "treatment of assertions in bad health: ignore, warn or error (default: SPEC_RUNNER_ASSERT_HEALTH, or ignore)"},
+		{Name: optPattern, Default: DefaultPattern, Usage: "file names of Markdown documents in a folder, `PATTERN`"},
+		{Name: optFormats, Default: "md", Usage: "formats of documents in a folder, `LIST` of md, yaml and json"},
+		{Name: optHealth, Usage: "what to do about unhealthy assertions: ignore, warn or error (default: SPEC_RUNNER_ASSERT_HEALTH, or ignore)"},
 		{Name: optSafe, Bool: true, Usage: "no hooks, and no entrypoint but the case's own (also by SPEC_RUNNER_SAFE_MODE=1)"},
 		{Name: optAllow, Usage: "environment variables that commands see, `NAMES` separated by commas (default: SPEC_RUNNER_ENV_ALLOWLIST, or all)"},
 		{Name: optAlias, Many: true, Usage: "run a command line in place of an entrypoint, `ENTRYPOINT=COMMAND`"},
@@ -75,9 +75,9 @@ func (*Contract) Options() []campaign.Option {
 		{Name: optRoot, Path: true, Usage: "`FOLDER` that paths in documents must not leave (default: the nearest above the document with .git, or the document's own)"},
 		{Name: optTimeout, Default: "60", Usage: "`SECONDS` that a command may take"},
 		{Name: optWritten, Default: "512MiB", Usage: "limit of the files that a case writes, all together, such as 1GiB; 0: none"},
-		{Name: optRedact, Many: true, Usage: "in transcripts, what matches a regular expression may vary, `NAME=REGEX`; <NAME> stands for it"},
-		{Name: optLink, Many: true, Path: true, Usage: "`PATH` that is linked into the folder of transcripts under its own name"},
-		{Name: optSystem, Path: true, Usage: "what cases of type system.call call in place of harness.system: a system `FILE`"},
+		{Name: optRedact, Many: true, Usage: "in transcripts, <NAME> matches the regular expression, `NAME=REGEX`"},
+		{Name: optLink, Many: true, Path: true, Usage: "`PATH` to link into the folder of transcripts"},
+		{Name: optSystem, Path: true, Usage: "the system `FILE` for cases of type system.call, instead of harness.system"},
 		{Name: optVar, Many: true, Usage: "value of ${NAME} in cases, `NAME=VALUE`; NAME alone reads the environment and keeps the value out of reports"},
 		{Name: optVarFile, Many: true, Path: true, Usage: "`FILE` of such values: a mapping in YAML or JSON, or lines of NAME=VALUE"},
 		{Name: OptExpect, Bool: true, Usage: "judge cases by their expect metadata, as thresh spectest conformance does"},
@@ -314,7 +314,7 @@ func parseFilter(text string) (filter, error) {
 	}
 	p, err := match.Compile(expr, match.Options{})
 	if err != nil {
-		return f, fmt.Errorf("%q is no regular expression: %w", expr, err)
+		return f, fmt.Errorf("%q is not a regular expression: %w", expr, err)
 	}
 	f.pattern = p
 	return f, nil

@@ -179,7 +179,7 @@ func (r *shellReader) variable(b *strings.Builder, l *shellLine) {
 	var name string
 	if braced, ok := strings.CutPrefix(rest, "{"); ok {
 		if name, _, ok = strings.Cut(braced, "}"); !ok || !variableName().MatchString(name) {
-			l.wrong = "it holds more of the shell than the name of a variable: ${"
+			l.wrong = "it uses more of the shell than the name of a variable: ${"
 			return
 		}
 		r.at += len(name) + 2

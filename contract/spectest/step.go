@@ -25,7 +25,7 @@ type stepper struct {
 }
 
 // stepHelp is what can be answered.
-const stepHelp = "[Enter] runs it, s skips it, c runs all that follow, q quits"
+const stepHelp = "[Enter] runs it, s skips it, c runs the rest, q quits"
 
 // answers are the lines of a reader, each when it is asked for: whoever waits for
 // one can be interrupted.

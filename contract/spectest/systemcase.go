@@ -116,7 +116,7 @@ func (d *decoder) systemCall(s *doctree.Section) {
 		}
 	}
 	if x.call.Operation == "" && x.call.Input == nil {
-		d.schema(s.Raw(), "missing-key", "operation", "system.call requires operation, or input for the operation that the system's input names")
+		d.schema(s.Raw(), "missing-key", "operation", "system.call requires operation, or input if the system file names an input")
 	}
 	d.limit(&x.call.Timeout)
 	d.repeatable(true)
@@ -297,7 +297,7 @@ func (x *executor) callSystem(ctx context.Context, c *Case) (*Failure, evidence,
 		return nil, nil, err
 	}
 	if o.End == sut.Unreachable { // which says nothing of what is tested
-		return nil, nil, campaign.Transient("the system %s is not reached: %s", c.system.plan.Name, o.Why)
+		return nil, nil, campaign.Transient("the system %s is unreachable: %s", c.system.plan.Name, o.Why)
 	}
 	var notes evidence
 	notes.add("call", []byte(c.system.String()+"\n"))

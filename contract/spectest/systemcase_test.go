@@ -99,7 +99,7 @@ func TestSystemOfTheCommandLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	if _, err := e.Execute(t.Context(), &state{}, campaign.Case{}); err == nil || !strings.Contains(err.Error(), "the system gone is not reached") {
+	if _, err := e.Execute(t.Context(), &state{}, campaign.Case{}); err == nil || !strings.Contains(err.Error(), "the system gone is unreachable") {
 		t.Errorf("got %v", err)
 	}
 	if campaign.IsFatal(err) {

@@ -147,7 +147,7 @@ func (d *decoder) inherited(n *doctree.Node, target, path string) string {
 		target = name
 	}
 	if known := targets(d.c.Type); known != nil && !slices.Contains(known, target) && target != "" {
-		d.warn(t, "unknown-target", path, fmt.Sprintf("%s has no target %q: what looks at it fails", d.c.Type, target), diag.DidYouMean(target, known))
+		d.warn(t, "unknown-target", path, fmt.Sprintf("%s has no target %q: its assertions fail", d.c.Type, target), diag.DidYouMean(target, known))
 	}
 	return target
 }
@@ -163,7 +163,7 @@ func (d *decoder) group(n *doctree.Node, key, target, path string) *node {
 		slices.Sort(unknown)
 		hint := diag.DidYouMean(unknown[0], []string{"target"})
 		if slices.Contains(operators(), unknown[0]) {
-			hint = "operators stand in the items of the group's list"
+			hint = "write operators into the items of the group's list"
 		}
 		d.fail(Schema, d.c.pos(n), "group-keys", path, "unknown key in assert group: "+unknown[0], hint)
 	}
@@ -187,7 +187,7 @@ func (d *decoder) group(n *doctree.Node, key, target, path string) *node {
 		}
 		g.children = append(g.children, child)
 		if g.kind == cannot && child.kind == must && item.Kind == doctree.Map && len(child.children) > 1 {
-			d.warn(item, "cannot-several", child.path, "a leaf with several values in cannot means: not all of them at once", "write one item for each value to refuse every one")
+			d.warn(item, "cannot-several", child.path, "a leaf with several values in cannot means: not all of them at once", "write one item per value to refuse each")
 		}
 	}
 	return g
@@ -256,7 +256,7 @@ func (d *decoder) predicate(op string, v *doctree.Node, target, path string) *no
 		p.src = v
 	}
 	if op == "contain" && target == "body_json" && strings.Contains(p.value, `"`) {
-		d.warn(v, "operand", path, "body_json is looked at as Python prints it, with quotes such as 'these'", "look at body_text, or evaluate an expression")
+		d.warn(v, "operand", path, "body_json is checked as Python prints it, with quotes such as 'these'", "use body_text, or evaluate an expression")
 	}
 	share := (op == "contain" || op == "regex") && v.Kind == doctree.String
 	if share {
@@ -277,7 +277,7 @@ func (d *decoder) predicate(op string, v *doctree.Node, target, path string) *no
 		if !p.plain {
 			d.warn(v, "operand", path, "a list as value of "+op+" is evaluated as a spec-lang expression", "write it under evaluate, or quote it")
 		} else if v.Kind != doctree.String && v.Kind != doctree.Int {
-			d.warn(v, "operand", path, fmt.Sprintf("%s is looked for as the text %s", v.Kind, p.value), "quote it to say which text is meant")
+			d.warn(v, "operand", path, fmt.Sprintf("%s is searched for as the text %s", v.Kind, p.value), "quote the text that you mean")
 		}
 		symbol := "contains"
 		if op == "regex" {
@@ -306,7 +306,7 @@ func (d *decoder) predicate(op string, v *doctree.Node, target, path string) *no
 	case "evaluate":
 		if v.Kind != doctree.Seq {
 			d.fail(Schema, d.c.pos(v), "operand", path, "evaluate value must be list-based s-expr",
-				"a value of evaluate is an expression such as [eq, [len, [subject]], 3]; a condition such as status == 200 stands under when")
+				"a value of evaluate is an expression such as [eq, [len, [subject]], 3]; write a condition such as status == 200 under when")
 			return nil
 		}
 		j := v.JSON()

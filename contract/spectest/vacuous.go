@@ -20,7 +20,7 @@ func (c *Campaign) vacuous(cs *Case) (list diag.List) {
 		what := ""
 		switch {
 		case n.op == "contain" && n.plain && n.value == "" && !told:
-			what = "the empty text is in every text"
+			what = "every text contains the empty text"
 		case n.op == "regex" && n.plain && !(told && match.AlwaysTrue(n.value)) && matchesAll(n.value):
 			what = quoteClipped(n.value) + " matches every text, also the empty one"
 		case n.op == "evaluate" && !n.prog.Asks():
@@ -28,7 +28,7 @@ func (c *Campaign) vacuous(cs *Case) (list diag.List) {
 		default:
 			return
 		}
-		p := c.doc.problem(n.at, "vacuous", n.path, what+": no target changes the verdict", "write what must be there, or remove it")
+		p := c.doc.problem(n.at, "vacuous", n.path, what+": no target changes the verdict", "write what must occur, or remove it")
 		p.Level = diag.Warning
 		list = append(list, p)
 	}

@@ -248,7 +248,7 @@ func (v variables) readFile(path string, read func(string) ([]byte, error), gete
 		m := &root.Members()[i]
 		name := textOf(&m.Key)
 		if !variableName().MatchString(name) {
-			return fmt.Errorf("%s:%d: %q is no name of a variable: letters, digits, _, - and points", path, m.Key.Pos.Line, name)
+			return fmt.Errorf("%s:%d: %q is not a name of a variable: letters, digits, _, - and points", path, m.Key.Pos.Line, name)
 		}
 		g := given{node: m.Value, file: true}
 		if e := m.Value.Get("env"); e != nil && len(m.Value.Members()) == 1 {

@@ -131,8 +131,8 @@ func TestRequestsThatChangeThingsAreNotRepeated(t *testing.T) {
 			got = append(got, c.Case(int64(i)).ID+": "+why)
 		}
 	}
-	expect(t, got, "POST: POST may change what it reaches; harness.repeatable: true says that it can be sent again",
-		"DELETE: DELETE may change what it reaches; harness.repeatable: true says that it can be sent again",
+	expect(t, got, "POST: POST may change what it reaches; harness.repeatable: true allows sending it again",
+		"DELETE: DELETE may change what it reaches; harness.repeatable: true allows sending it again",
 		"ONCE: the case says that it is not repeatable", "DEPLOYS: the case says that it is not repeatable")
 }
 

@@ -29,7 +29,7 @@ var jsonOf = map[string]string{typeTextFile: "text", typeCLI: "stdout", typeHTTP
 func (d *decoder) compileWhen(n *doctree.Node, path string) *node {
 	for i := range n.Members() {
 		if key := textOf(&n.Members()[i].Key); key != "when" {
-			d.fail(Schema, n.Members()[i].Key.Pos, "group-keys", path, "when stands alone, without "+key, "write another item for it")
+			d.fail(Schema, n.Members()[i].Key.Pos, "group-keys", path, "when cannot be combined with "+key, "write another item for it")
 		}
 	}
 	at := n.Get("when")
@@ -59,14 +59,14 @@ func (d *decoder) compileWhen(n *doctree.Node, path string) *node {
 			}
 			hint := e.Hint
 			if name, ok := strings.CutPrefix(e.Message, "there is no value "); ok && slices.Contains(format().one.Keys(d.c.Type), name) {
-				hint = name + " is a key of the case: write it beside assert"
+				hint = name + " is a key of the case: write it next to assert"
 			}
 			d.fail(Schema, pos, "expression", path, "when: "+e.Message, hint)
 			continue
 		}
 		p := &node{kind: leaf, target: wholeCase, path: path, at: d.c.pos(v), op: "when", src: v, value: v.Text, looks: looks, finds: finds, prog: speclang.Compile(form, speclang.Options{})}
 		if len(looks) == 0 {
-			d.warn(v, "expression", path, "the condition looks at nothing, so it is the same whatever the case sees", "it has "+oneOf(targets(d.c.Type))+" and $")
+			d.warn(v, "expression", path, "the condition reads nothing, so its value never changes", "it has "+oneOf(targets(d.c.Type))+" and $")
 		}
 		for _, problem := range p.prog.Problems() {
 			d.fail(Schema, p.at, "expression", path, "when: "+problem.Message, problem.Advice())
@@ -204,7 +204,7 @@ func (d *decoder) call(name, operand, attribute string) (f find, err error) {
 	switch f.target = markupOf[d.c.Type]; name {
 	case "xpath":
 		if f.markup, err = xpath.Compile(text); err == nil && f.target == "" {
-			err = errors.New(d.c.Type + " has no text that xpath could look at")
+			err = errors.New(d.c.Type + " has no text for xpath")
 		}
 	case "header":
 		f.target, f.header = "headers", text
@@ -218,7 +218,7 @@ func (d *decoder) call(name, operand, attribute string) (f find, err error) {
 		}
 	}
 	if name != "xpath" && d.c.Type != typeHTTP {
-		err = fmt.Errorf("%s has no %ss: they are those of api.http", d.c.Type, name)
+		err = fmt.Errorf("%s has no %ss; api.http has", d.c.Type, name)
 	}
 	return f, err
 }

@@ -341,7 +341,7 @@ func (e *executor) Execute(ctx context.Context, s *state, k campaign.Case) (camp
 		return campaign.Outcome{}, err
 	}
 	if o.End == sut.Unreachable {
-		return campaign.Outcome{}, campaign.Transient("the system %s is not reached: %s", e.c.plan.Name, o.Why)
+		return campaign.Outcome{}, campaign.Transient("the system %s is unreachable: %s", e.c.plan.Name, o.Why)
 	}
 	return judge(s, op, &in, &o), nil
 }

@@ -101,7 +101,7 @@ func TestWhatGoesWrongIsNoVerdict(t *testing.T) {
 	}{
 		"is not reset":         {x: broken{reset: down}, says: "down"},
 		"is not called":        {x: broken{call: down}, says: "down"},
-		"is not reached":       {x: broken{end: sut.Unreachable}, says: "the system shop is not reached: refused by the network"},
+		"is not reached":       {x: broken{end: sut.Unreachable}, says: "the system shop is unreachable: refused by the network"},
 		"fails before":         {x: broken{call: down}, in: input{Before: []earlier{first}, Take: []take{{Argument: "a", From: "id"}}}, says: "down"},
 		"has odd calls before": {in: input{Before: []earlier{{Operation: "look", Args: json.RawMessage(`[]`)}}, Take: []take{{Argument: "a", From: "id"}}}, says: "the arguments of the case"},
 		"has no such call":     {in: input{Operation: "gone"}, says: `the system shop has no operation "gone" any more`},

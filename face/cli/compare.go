@@ -26,7 +26,7 @@ func (a *application) showComparison(c app.Comparison) {
 		}
 	}
 	if c.Swapped {
-		said("  note: ", c.A+" is the older run: what changed is said from it to "+c.B)
+		said("  note: ", c.A+" is the older run: the comparison goes from it to "+c.B)
 	}
 	line := func(word string, f campaign.Finding, more string) {
 		said(fmt.Sprintf("  %-14s %s  %-8s ", word, f.ID, f.Severity), f.Title+more)
@@ -91,14 +91,14 @@ func showScores(c app.Comparison, said func(lead, text string)) {
 		}
 		text := x.Row + " in " + x.Column + ": " + rate(x.A) + " -> " + rate(x.B)
 		if x.Guided && x.A != nil && x.B != nil {
-			text += ": not tested, since replies decided what was sent"
+			text += ": not tested, as replies decided which prompts were sent"
 		} else if x.Chance != nil {
 			text += ": " + app.ChanceText(x.Chance)
 		}
 		said(fmt.Sprintf("  %-14s ", "cell"), text)
 	}
 	if alone > 0 {
-		said("  ", diag.Plural(alone, "cell")+" of one run alone; --json has all")
+		said("  ", diag.Plural(alone, "cell")+" of one run only; --json has all")
 	}
 }
 

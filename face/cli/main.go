@@ -159,7 +159,7 @@ func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(fo
 func newRoot(io *Stdio, contracts []campaign.Contract) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "thresh",
-		Short: "beat software until the bugs fall out",
+		Short: "test software until the bugs fall out",
 		Long: `Thresh runs documents that describe how to test software. It detects the format
 of each document, runs its cases, groups the failures into findings, shrinks the
 input of each finding and prints the command that reproduces it.

@@ -33,7 +33,7 @@ func (a *application) tryCaseCommand() *cobra.Command {
 		}),
 	}
 	registerStore(c, &dir)
-	c.Flags().IntVar(&k, "campaign", 0, "place of the campaign in the run")
+	c.Flags().IntVar(&k, "campaign", 0, "index of the campaign in the run")
 	c.Flags().Int64Var(&index, "case", -1, "index of the case; -1: open the target alone")
 	c.Flags().StringVar(&input, "input", "", "blob of the case's explicit input")
 	return c

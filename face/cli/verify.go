@@ -90,13 +90,13 @@ func (a *application) verified(v *app.Verified, job app.VerifyJob, signed, stric
 		fmt.Fprintf(a.io.Out, "%d of the sample compared, %d not comparable\n", v.Compared, v.Unknown)
 	}
 	if len(v.Problems) > 0 {
-		fmt.Fprintf(a.io.Out, "run %s is not what it says\n", printable(v.RunID))
+		fmt.Fprintf(a.io.Out, "run %s does not match its record\n", printable(v.RunID))
 		return exitError(diag.ExitFindings)
 	}
 	fmt.Fprintf(a.io.Out, "run %s holds: %s folded again, %s in the chain\n", v.RunID, diag.Plural(v.Cases, "case"), diag.Plural(int64(v.Groups), "group"))
 	switch {
 	case signed && job.Trust == "":
-		fmt.Fprintf(a.io.Out, "signed by %s; --trust FILE says whether you know that key\n", v.SignedBy)
+		fmt.Fprintf(a.io.Out, "signed by %s; --trust FILE checks whether you know that key\n", v.SignedBy)
 	case signed:
 		fmt.Fprintf(a.io.Out, "signed by %s, which is trusted\n", v.SignedBy)
 	case v.Statement == nil:

@@ -71,10 +71,10 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, c Config) error {
 		case err != nil && s.leaving:
 			return nil
 		case err != nil:
-			return fmt.Errorf("the editor left without saying so: %w", err)
+			return fmt.Errorf("the editor disconnected: %w", err)
 		case m.Method == "exit":
 			if !s.leaving {
-				return errors.New("the editor left without asking to shut down")
+				return errors.New("the editor exited without a shutdown request")
 			}
 			return nil
 		case m.Method == "":

@@ -24,7 +24,7 @@ func (s *Server) findingTools() []campaign.Tool {
 				{Name: "system", Kind: "string", About: "a system file below the server's folder, which replaces the run's own system"},
 				{Name: "as_stored", Kind: "boolean", About: "use the stored document even if it has changed since"},
 			}},
-		{Name: "explain_finding", Reads: true, About: "Give all that is known of a finding: what happened step by step, evidence, the smallest reproducer, how to see it again.", Call: withProgress(s.explain), Params: []campaign.Param{id}},
+		{Name: "explain_finding", Reads: true, About: "Return everything known about a finding: the steps, evidence, the smallest reproducer, how to reproduce it.", Call: withProgress(s.explain), Params: []campaign.Param{id}},
 	}
 }
 
@@ -76,7 +76,7 @@ func (s *Server) explain(_ context.Context, c *call) (any, error) {
 	}
 	var text bytes.Buffer
 	if err := report.FindingText(&text, rec, f, report.Options{Blob: s.cfg.Store.Blob}); err != nil {
-		return nil, fmt.Errorf("telling finding %s: %w", f.ID, err)
+		return nil, fmt.Errorf("describing finding %s: %w", f.ID, err)
 	}
 	v := struct {
 		Finding campaign.Finding `json:"finding"`

@@ -42,7 +42,7 @@ func (s *Server) addFormats() {
 					add(schemasURI+f.Name, "schema of "+f.Name, "application/schema+json", "The JSON Schema of "+f.Summary+".", func() ([]byte, error) { return f.Schema(), nil })
 				}
 				if f.Example != nil {
-					add(examplesURI+f.Name, "example of "+f.Name, "text/plain", "All that can be written, by example: "+f.Example().Name+".", func() ([]byte, error) { return f.Example().Data, nil })
+					add(examplesURI+f.Name, "example of "+f.Name, "text/plain", "Every word of the language, by example: "+f.Example().Name+".", func() ([]byte, error) { return f.Example().Data, nil })
 				}
 			}
 		}

@@ -19,7 +19,7 @@ func guard(token string, next http.Handler) http.Handler {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
 		if !isLocalHost(r.Host) {
-			http.Error(w, "this server is called by an address of this machine or localhost alone", http.StatusForbidden)
+			http.Error(w, "this server answers only to addresses of this machine and localhost", http.StatusForbidden)
 			return
 		}
 		if origin := r.Header.Get("Origin"); origin != "" {

@@ -83,7 +83,7 @@ func (l *lines) check(line []byte) *jsonrpc.Error {
 	if line[0] == '[' {
 		var batch []json.RawMessage
 		if json.Unmarshal(line, &batch) != nil || len(batch) == 0 || l.version >= noBatches {
-			return invalid("no batch of messages is expected")
+			return invalid("batches of messages are not supported")
 		}
 		ids := map[jsonrpc.ID]bool{}
 		for _, x := range batch {

@@ -38,7 +38,7 @@ func (s *Server) addResources() {
 		Description: "The report of a run; format is text, json, junit, sarif, tap or html, run may be latest.",
 	}, s.readResource)
 	s.mcp.AddResourceTemplate(&sdk.ResourceTemplate{
-		URITemplate: findingTemplate, Name: "finding", Title: "Finding", MIMEType: "text/plain", Description: "All that is known of one finding of a run.",
+		URITemplate: findingTemplate, Name: "finding", Title: "Finding", MIMEType: "text/plain", Description: "Everything known about one finding of a run.",
 	}, s.readResource)
 }
 

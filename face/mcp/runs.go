@@ -60,11 +60,11 @@ func (s *Server) runTools() []campaign.Tool {
 	doc := []campaign.Param{
 		{Name: "path", Kind: "string", About: "a document, or a folder of documents, below the server's folder"},
 		{Name: "text", Kind: "string", About: "or the text of one document"},
-		{Name: "name", Kind: "string", About: "file name that the text goes by in messages and in finding ids"},
+		{Name: "name", Kind: "string", About: "file name of the text in messages and finding ids"},
 		{Name: "contract", Kind: "string", About: "refuse documents of other formats than this one"},
 		{Name: "seed", Kind: "integer", About: "replace the seed that the document gives"},
 		{Name: "strict", Kind: "boolean", About: "treat warnings about documents as errors"},
-		{Name: "options", Kind: "object", About: "settings of one format alone, as the flags of thresh run without their dashes"},
+		{Name: "options", Kind: "object", About: "settings of one format, as the flags of thresh run without their dashes"},
 	}
 	id := campaign.Param{Name: "run_id", Kind: "string", About: "the run, as run_spec named it, a unique beginning of a stored run's id, or latest", Required: true}
 	wait := "wait at most so many seconds for the run to end; progress is reported if the call has a progress token"
@@ -74,9 +74,9 @@ func (s *Server) runTools() []campaign.Tool {
 			Params: append(doc[:len(doc):len(doc)],
 				campaign.Param{Name: "cases", Kind: "integer", About: "run at most this many cases of each campaign"},
 				campaign.Param{Name: "max_errors", Kind: "string", About: "end the run once more than N, or P%, of its cases have no result"},
-				campaign.Param{Name: "time_secs", Kind: "integer", About: "be over after this long, confirming and shrinking included"},
+				campaign.Param{Name: "time_secs", Kind: "integer", About: "end the run after this many seconds, confirming and shrinking included"},
 				campaign.Param{Name: "wait", Kind: "boolean", About: "answer once the run has ended"})},
-		{Name: "run_status", Reads: true, About: "Say how far a run is, and its result.", Call: withProgress(s.runStatus), Params: []campaign.Param{id, {Name: "wait_secs", Kind: "integer", About: wait}}},
+		{Name: "run_status", Reads: true, About: "Report a run's progress and result.", Call: withProgress(s.runStatus), Params: []campaign.Param{id, {Name: "wait_secs", Kind: "integer", About: wait}}},
 		{Name: "run_findings", Reads: true, About: "List a run's findings, also while it runs.", Call: withProgress(s.runFindings),
 			Params: []campaign.Param{id, {Name: "since_seqno", Kind: "integer", About: "only findings after this number: the next_seqno of the last answer"}}},
 	}
@@ -102,7 +102,7 @@ func (s *Server) document(c *call) (app.Draft, error) {
 	if text != nil {
 		d.Text = []byte(*text)
 	} else if d.Name != "" {
-		return d, errors.New("name goes with text alone")
+		return d, errors.New("name goes with text only")
 	}
 	d.Options = map[string][]string{}
 	for _, name := range sortedKeys(options) {

@@ -37,7 +37,7 @@ type Server struct {
 	ending sync.WaitGroup // announcements of ended runs
 }
 
-const instructions = `Thresh tests software: it runs documents that say how, groups what fails into findings, makes them small and says how to see them again.
+const instructions = `Thresh tests software: it runs documents that describe tests, groups failures into findings, minimizes them and says how to reproduce them.
 run_spec runs a document of any format in the background; run_status (wait_secs) follows it, run_findings lists what it found, explain_finding shows one with its evidence and replay runs it again.
 thresh://schemas/FORMAT, thresh://examples/FORMAT and thresh://starters/FORMAT say how documents are written; prompts help to begin.`
 

@@ -213,7 +213,7 @@ func TestCallsThatAreRefused(t *testing.T) {
 		{"run_findings", map[string]any{"run_id": "latest", "since_seqno": 1.5}, `since_seqno must be an integer, got 1.5`},
 		{"check_spec", map[string]any{}, `give either path or text`},
 		{"check_spec", map[string]any{"path": "a", "text": "b"}, `give either path or text`},
-		{"check_spec", map[string]any{"path": "a", "name": "b"}, `name goes with text alone`},
+		{"check_spec", map[string]any{"path": "a", "name": "b"}, `name goes with text only`},
 		{"check_spec", map[string]any{"path": "a", "strict": "yes"}, `strict must be true or false, got \"yes\"`},
 		{"check_spec", map[string]any{"text": "a", "options": map[string]any{"x": map[string]any{}}}, `options.x must be a string, a number, true or false, or a list of these`},
 		{"run_spec", map[string]any{"text": "a", "max_errors": "many"}, `max_errors: `},

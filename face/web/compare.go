@@ -145,9 +145,9 @@ func (s *Server) compare(p *comparePage, most int) error {
 	}
 	p.Lists = []findingList{
 		listOf("new", "New", "in B alone", c.B, c.New, most),
-		listOf("fixed", "Fixed", "in A alone; B ran the cases that showed them", c.A, c.Fixed, most),
+		listOf("fixed", "Fixed", "only in A; B ran the cases that showed them", c.A, c.Fixed, most),
 		still,
-		listOf("not-run", "Not run", "in A alone; B did not run the cases that showed them", c.A, c.NotRun, most),
+		listOf("not-run", "Not run", "only in A; B did not run the cases that showed them", c.A, c.NotRun, most),
 	}
 	p.Panels = pairs(p.Runs[0].Record, p.Runs[1].Record)
 	return nil

@@ -112,18 +112,18 @@ func (s *Server) fleetMetrics(e *exposition) {
 		return
 	}
 	f := s.fleet()
-	e.family("thresh_fleet_workers", "gauge", "Workers of the fleet that were heard of in the last seconds.")
+	e.family("thresh_fleet_workers", "gauge", "Workers of the fleet that reported in the last seconds.")
 	e.sample("thresh_fleet_workers", float64(len(f.Workers)))
 	e.family("thresh_fleet_lanes", "gauge", "Lanes of the fleet's workers, by what they do.")
 	e.sample("thresh_fleet_lanes", float64(f.Busy), "state", "busy")
 	e.sample("thresh_fleet_lanes", float64(max(0, f.Lanes-f.Busy)), "state", "idle")
 	e.family("thresh_fleet_cases_per_second", "gauge", "Rate of the fleet's workers.")
 	e.sample("thresh_fleet_cases_per_second", f.Rate)
-	e.family("thresh_fleet_leases", "gauge", "Leases of a run that are out.")
+	e.family("thresh_fleet_leases", "gauge", "Leases of a run in progress.")
 	for _, m := range f.Runs {
 		e.sample("thresh_fleet_leases", float64(m.InFlight), "run", m.ID)
 	}
-	e.family("thresh_fleet_retries", "gauge", "Leases of a run that were given to another worker.")
+	e.family("thresh_fleet_retries", "gauge", "Leases of a run that went to another worker.")
 	for _, m := range f.Runs {
 		e.sample("thresh_fleet_retries", float64(m.Retries), "run", m.ID)
 	}

@@ -140,7 +140,7 @@ func TestStateOfALiveRun(t *testing.T) {
 	}
 	killed := ask(t, "GET", base+"/runs/"+w.RunID()).body
 	for _, want := range []string{
-		"thresh run --resume " + w.RunID(), "70 failing cases so far, 1 finding not confirmed yet; going on does that.",
+		"thresh run --resume " + w.RunID(), "70 failing cases so far, 1 finding not confirmed yet; resuming the run does that.",
 		`<span class="mark" data-mark="unconfirmed">unconfirmed</span>`, "thresh replay " + "&#39;" + w.RunID() + "#7&#39;", "met in case 7", `<span class="headline">2 findings, 1 unconfirmed</span>`,
 	} {
 		if !strings.Contains(killed, want) {

@@ -174,10 +174,10 @@ func unconfirmedNote(r *store.RunSummary, unconfirmed int) string {
 	}
 	text := diag.Plural(n, "failing case") + " so far"
 	if unconfirmed > 0 {
-		return text + ", " + diag.Plural(unconfirmed, "finding") + " not confirmed yet; going on does that."
+		return text + ", " + diag.Plural(unconfirmed, "finding") + " not confirmed yet; resuming the run does that."
 	}
 	if r.Findings == 0 {
-		return text + ", not yet grouped into findings; going on does that."
+		return text + ", not yet grouped into findings; resuming the run does that."
 	}
 	return text + ", grouped into " + diag.Plural(r.Findings, "finding") + " as far as the run came."
 }

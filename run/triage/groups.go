@@ -61,7 +61,7 @@ func (g *Groups) Add(c campaign.Case, o *campaign.Outcome) (group *Group, sample
 		group = &Group{Fingerprint: print, Outcome: *o}
 		group.Outcome.Evidence = nil
 		if print == Overflow {
-			group.Outcome.Title = "further distinct failures, not told apart"
+			group.Outcome.Title = "further failures, not distinguished"
 			group.Outcome.Cause, group.Outcome.Signature = nil, ""
 		}
 		g.byPrint[print] = group

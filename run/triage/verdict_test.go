@@ -119,7 +119,7 @@ func TestGroupsTellWhatTheyKeep(t *testing.T) {
 		o := failing(fmt.Sprint("cause", i))
 		o.Signature = "s"
 		group, _ := full.Add(campaign.Case{}, &o)
-		if group.Fingerprint != Overflow || group.Outcome.Cause != nil || group.Outcome.Signature != "" || group.Outcome.Title != "further distinct failures, not told apart" {
+		if group.Fingerprint != Overflow || group.Outcome.Cause != nil || group.Outcome.Signature != "" || group.Outcome.Title != "further failures, not distinguished" {
 			t.Errorf("beyond the bound: %+v", group)
 		}
 	}

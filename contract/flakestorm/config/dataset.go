@@ -197,7 +197,7 @@ func linesOf(data []byte) (rows []map[string]string, columns []string, err error
 		}
 		var values map[string]json.RawMessage
 		if err := json.Unmarshal(line, &values); err != nil || values == nil {
-			return nil, nil, fmt.Errorf("line %d is no JSON object", number)
+			return nil, nil, fmt.Errorf("line %d is not a JSON object", number)
 		}
 		row := make(map[string]string, len(values))
 		for key, raw := range values {

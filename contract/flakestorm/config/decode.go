@@ -133,14 +133,14 @@ func (d *decoder) together(s *section, c *Config) {
 		if len(c.ChecksOff) == len(CheckNames()) && !judgedByContract(c) {
 			d.report(diag.Error, at, "empty", "invariants", "output_not_empty needs no settings", "must hold at least one invariant, as the built-in checks are off")
 		} else if c.Contract == nil {
-			d.warn(at, "empty", "invariants", "output_not_empty needs no settings", "there is no invariant: the built-in checks alone judge what the agent does")
+			d.warn(at, "empty", "invariants", "output_not_empty needs no settings", "there is no invariant: only the built-in checks judge the agent")
 		}
 	}
 	d.sampled(c)
 	judged := func(list []Invariant) {
 		for _, v := range list {
 			if v.Type == "llm_judge" && c.Judge == nil {
-				d.report(diag.Error, v.At, "no-judge", v.Path, "add a section judge with base_url and name", "llm_judge needs a model that judges, and the document names none")
+				d.report(diag.Error, v.At, "no-judge", v.Path, "add a section judge with base_url and name", "llm_judge needs a model as judge, and the document names none")
 			}
 		}
 	}
@@ -192,7 +192,7 @@ func (d *decoder) timeout(s *section) time.Duration {
 	const least, most = 1000, 300_000
 	if n := s.get("timeout"); n != nil {
 		if v, ok := looseNumber(n); ok && v >= 1 && v <= most/1000 && v == math.Trunc(v) {
-			d.report(diag.Note, n.Pos, "seconds", s.at("timeout"), fmt.Sprintf("write %g", v*1000), "milliseconds are expected, from %d to %d; %g is taken for seconds", least, most, v)
+			d.report(diag.Note, n.Pos, "seconds", s.at("timeout"), fmt.Sprintf("write %g", v*1000), "must be in milliseconds, from %d to %d; %g is read as seconds", least, most, v)
 			return time.Duration(v) * time.Second
 		}
 	}
@@ -239,7 +239,7 @@ func (d *decoder) readExtensions(s *section, a *Agent) {
 		a.Type, a.SystemFile, a.System = System, a.System, ""
 		for i := range s.n.Members() {
 			if m := &s.n.Members()[i]; slices.Contains(describedElsewhere, m.Key.Text) {
-				d.report(diag.Error, m.Key.Pos, "other-kind", s.at(m.Key.Text), "say it in "+a.SystemFile, "belongs to an agent that is described here; this one is described by a system file")
+				d.report(diag.Error, m.Key.Pos, "other-kind", s.at(m.Key.Text), "say it in "+a.SystemFile, "belongs to an agent that the document describes; a system file describes this one")
 			}
 		}
 		return
@@ -277,7 +277,7 @@ func (d *decoder) checkAgentKeys(s *section, a *Agent) {
 		d.report(diag.Error, s.n.Get("reset_function").Pos, "endpoint", s.at("reset_function"), "such as my_agent:reset_state", "must be module:function, got %q", a.ResetFunction)
 	}
 	if u := a.ResetEndpoint; u != "" && !strings.HasPrefix(u, "http://") && !strings.HasPrefix(u, "https://") && !(strings.HasPrefix(u, "/") && strings.HasPrefix(a.Endpoint, "http")) {
-		d.report(diag.Error, s.n.Get("reset_endpoint").Pos, "endpoint", s.at("reset_endpoint"), "a path such as /reset stands for one on the agent's own host", "must be an http or https address, got %q", u)
+		d.report(diag.Error, s.n.Get("reset_endpoint").Pos, "endpoint", s.at("reset_endpoint"), "a path such as /reset is one on the agent's host", "must be an http or https address, got %q", u)
 	}
 	if n := s.n.Get("isolate"); n != nil && !python && len(a.Argv) == 0 {
 		d.warn(n.Pos, "no-effect", s.at("isolate"), "", "is for an agent that Thresh keeps running between cases")
@@ -323,7 +323,7 @@ func (d *decoder) gateways(s *section, a *Agent) {
 	}
 	for _, name := range names {
 		if !told[name] {
-			d.warn(s.pos(), "unused-gateway", s.at("tool_gateways"), "put {gateway:"+name+"} into agent.env or agent.command, where the agent takes the address from", "the agent is not told the gateway %s, so that nothing goes through it", name)
+			d.warn(s.pos(), "unused-gateway", s.at("tool_gateways"), "put {gateway:"+name+"} into agent.env or agent.command, from which the agent reads the address", "the agent does not get the address of the gateway %s, so no call goes through it", name)
 		}
 	}
 }
@@ -362,7 +362,7 @@ func (d *decoder) model(n *doctree.Node, path string) Model {
 	} else if v, ok := d.str(u, s.at("base_url")); ok {
 		m.BaseURL = s.expanded("base_url", v)
 		if m.Provider != "ollama" && strings.TrimRight(v, "/") == localOllama {
-			d.warn(u.Pos, "base-url", s.at("base_url"), "leave it out", "is the address of a local Ollama, but the provider is %s; it is asked at its own address", m.Provider)
+			d.warn(u.Pos, "base-url", s.at("base_url"), "leave it out", "is the address of a local Ollama, but the provider is %s; its default address is used", m.Provider)
 			m.BaseURL = ""
 		}
 	}

@@ -44,7 +44,7 @@ var format = sync.OnceValue(func() *shapes {
 		may("endpoint", doctree.Text(), "its URL; for type python or langchain, module:attribute"),
 		def("method", `"POST"`, doctree.Text(), "method of the request: GET, POST, PUT, PATCH or DELETE", HTTP),
 		elsewhere(may("request_template", text, "body of the request, with {prompt} for the prompt", templated...), Python),
-		elsewhere(may("response_path", text, "where the reply stands in the response, such as $.reply", HTTP, Command), Python),
+		elsewhere(may("response_path", text, "JSON path of the reply in the response, such as $.reply", HTTP, Command), Python),
 		may("query_params", pairs, "query parameters to add to the URL", HTTP),
 		def("parse_structured_input", "true", truth, "fill the template from the fields of a structured prompt", templated...),
 		def("timeout", "30000", doctree.Integer(1000, 300000), "longest time for one call"+milliseconds), may("headers", pairs, "headers of the request", kept...),
@@ -65,7 +65,7 @@ var format = sync.OnceValue(func() *shapes {
 		may("base_url", text, "address of the endpoint; the provider's own by default"), def("temperature", "0.8", number(0, 2), "sampling temperature"))
 	s.mutations = shape("mutations", "how golden prompts are mutated", def("count", "10", doctree.Integer(1, 50), "mutations of each golden prompt"),
 		may("types", doctree.List(doctree.Word(typeNames()...)), "types of mutation to make"), may("weights", doctree.Named(doctree.Number(0, math.Inf(1))), "weight of each type"),
-		may("custom_templates", doctree.Named(doctree.Text()), "templates of your own, with {prompt} for the prompt"), def("writer", `"offline"`, doctree.Word("offline", "llm"), "what writes the mutations: built-in rules or the model"),
+		may("custom_templates", doctree.Named(doctree.Text()), "your templates, with {prompt} for the prompt"), def("writer", `"offline"`, doctree.Word("offline", "llm"), "what writes the mutations: built-in rules or the model"),
 		def("cache", "true", truth, "keep what the model writes for later runs"), def("limit", "200", doctree.Integer(1, 1_000_000), "most mutations over all prompts"))
 	s.event = shape("event", "selects events of a trace", may("tool", text, "calls of tools with this name or glob"), may("model", text, "calls of models with this name or glob"),
 		may("fault", text, "injected faults of this mode"), may("reply", truth.OrElse(text).OrNull(), "the agent's reply: true for any, or a regular expression"),
@@ -81,7 +81,7 @@ var format = sync.OnceValue(func() *shapes {
 		def("when", `"always"`, text, "when it applies: always, tool_faults_active, llm_faults_active, any_chaos_active or no_chaos"),
 		def("negate", "false", truth, "require the opposite"), may("prompt_filter", text, "check only replies to prompts that match this regular expression"),
 		may("probes", texts, "in a contract, prompts to ask instead of the golden ones"), rate, most,
-		may("value", text, "text to look for in the reply", contains...), may("values", texts, "texts, one of which must be in the reply", "contains_any"),
+		may("value", text, "text to look for in the reply", contains...), may("values", texts, "texts, at least one of which must be in the reply", "contains_any"),
 		def("case_sensitive", "false", truth, "match upper and lower case exactly", "contains", "not_contains", "contains_any", "excludes_pattern", "regex"),
 		may("pattern", text, "regular expression that must match the reply", "regex"), may("patterns", texts, "texts or regular expressions that must not occur", "excludes_pattern"),
 		may("max_ms", number(0, math.MaxInt32), "longest time for a call"+milliseconds, "latency"),
@@ -103,10 +103,10 @@ var format = sync.OnceValue(func() *shapes {
 		may("criteria", text, "criteria for the judging model", "llm_judge")))
 	expect := may("expect", list(s.invariant), "invariants that the reply must hold")
 	some := text.OrElse(doctree.List(doctree.Text()))
-	s.condition = shape("condition", "a condition on the agent's last reply", may("contains", some, "text, or list of texts one of which the reply contains"),
-		may("not_contains", some, "text, or list of texts none of which the reply contains"), may("matches", text, "regular expression that the reply matches"))
+	s.condition = shape("condition", "a condition on the agent's last reply", may("contains", some, "text, or list of texts of which the reply contains one"),
+		may("not_contains", some, "text, or list of texts of which the reply contains none"), may("matches", text, "regular expression that the reply matches"))
 	s.turn = shape("turn", "a turn of a conversation", need("say", doctree.Text(), "message to the agent"), expect,
-		may("when", object(s.condition), "say this turn only after such a reply; otherwise go on with the next"))
+		may("when", object(s.condition), "say this turn only after such a reply; otherwise continue with the next"))
 	s.user = shape("simulated user", "a model that continues the conversation as a user would", need("goal", doctree.Text(), "what the user wants and knows"),
 		need("system", doctree.Text(), "system file of the model"), def("turns", "5", doctree.Integer(1, 50), "most messages that the model writes"))
 	s.prompt = shape("golden prompt", "a prompt or conversation, with expectations", may("id", text, "name of the prompt"),

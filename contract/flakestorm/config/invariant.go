@@ -100,7 +100,7 @@ func (d *decoder) invariant(n *doctree.Node, path string, contract bool) Invaria
 		d.warn(s.n.Get("dangerous_prompts").Pos, "no-effect", s.at("dangerous_prompts"), "", "has no effect: replies are checked whatever the prompt is")
 	}
 	if n := s.get("probes"); n != nil && !contract {
-		d.warn(n.Pos, "no-effect", s.at("probes"), "put the invariant under contract.invariants", "probes are asked for contract invariants alone")
+		d.warn(n.Pos, "no-effect", s.at("probes"), "put the invariant under contract.invariants", "only contract invariants have probes")
 	} else if n != nil {
 		v.Probes = s.texts("probes")
 		if n.Kind == doctree.Seq && len(n.Items()) == 0 {
@@ -124,7 +124,7 @@ func (d *decoder) rated(s *section, key, def string, words []string, contract bo
 	}
 	if !contract && key == "when" {
 		if v != def {
-			d.warn(n.Pos, "no-effect", s.at(key), "put the invariant under contract.invariants", "conditions are looked at in contract invariants and in what prompts expect")
+			d.warn(n.Pos, "no-effect", s.at(key), "put the invariant under contract.invariants", "only contract invariants and expectations of prompts have conditions")
 		}
 		return def
 	}
@@ -229,7 +229,7 @@ func (d *decoder) checkRequired(s *section, v *Invariant) {
 	}
 	d.constant(s, v)
 	if v.Negate && slices.Contains(notNegated, v.Type) {
-		d.warn(s.n.Get("negate").Pos, "no-effect", s.at("negate"), "", "type %s is not negated", v.Type)
+		d.warn(s.n.Get("negate").Pos, "no-effect", s.at("negate"), "", "type %s cannot be negated", v.Type)
 		v.Negate = false
 	}
 }
@@ -291,7 +291,7 @@ func (d *decoder) excluded(s *section, v *Invariant) {
 		p, err := match.Compile(text, o)
 		switch {
 		case err != nil:
-			why = "it is no regular expression: " + err.Error()
+			why = "it is not a regular expression: " + err.Error()
 		case p.Vacuous():
 			why = "as a regular expression it would match any text"
 		case !strings.ContainsAny(text, `\-^|`) && anyLetter(p):
@@ -300,7 +300,7 @@ func (d *decoder) excluded(s *section, v *Invariant) {
 			v.Excluded[i] = p
 			continue
 		}
-		d.warn(n.Items()[i].Pos, "literal-pattern", fmt.Sprintf("%s[%d]", s.at("patterns"), i), "", "%q is looked for as it is written: %s", text, why)
+		d.warn(n.Items()[i].Pos, "literal-pattern", fmt.Sprintf("%s[%d]", s.at("patterns"), i), "", "%q is searched for literally: %s", text, why)
 	}
 }
 

@@ -121,5 +121,5 @@ func (d *decoder) classified(c *Config) {
 	}
 	text += say(other, "change nothing")
 	d.report(diag.Note, first.at, "read-as", first.path, fmt.Sprintf("effects: {%s: %t} declares the opposite", first.name, !judge.ChangesByName(first.name)),
-		"read by the names of tools: %s", text)
+		"decided by the names of tools: %s", text)
 }

@@ -146,10 +146,10 @@ func (d *decoder) templates(s *section, m *Mutations) {
 	}
 	for _, p := range m.Templates {
 		if !used(p.Key) {
-			d.warn(t.Get(p.Key).Pos, "no-effect", s.at("custom_templates")+"."+p.Key, "name type custom, or the template's own type, under types", "has no effect: no type of the document is worded by it")
+			d.warn(t.Get(p.Key).Pos, "no-effect", s.at("custom_templates")+"."+p.Key, "name type custom, or the template's own type, under types", "has no effect: no mutation type of the document uses it")
 		}
 		if !strings.Contains(p.Value, "{prompt}") {
-			d.report(diag.Error, t.Get(p.Key).Pos, "template", s.at("custom_templates")+"."+p.Key, "", "must hold {prompt}, where the golden prompt is put")
+			d.report(diag.Error, t.Get(p.Key).Pos, "template", s.at("custom_templates")+"."+p.Key, "", "must contain {prompt}, the place of the golden prompt")
 		}
 	}
 }
@@ -165,8 +165,8 @@ func (d *decoder) withoutTemplates(s *section, m *Mutations) {
 	at, hint := m.Types[i].At, `such as custom_templates: {polite: "Please: {prompt}"}`
 	if rest := slices.DeleteFunc(slices.Clone(m.Types), custom); len(rest) > 0 {
 		m.Types = rest
-		d.doubt(at, "no-template", s.at("custom_templates"), hint, "type custom needs templates of your own, and the document has none; it is left out")
+		d.doubt(at, "no-template", s.at("custom_templates"), hint, "type custom needs custom_templates, and the document has none; it is skipped")
 		return
 	}
-	d.report(diag.Error, at, "no-template", s.at("custom_templates"), hint, "type custom needs templates of your own, and the document has none")
+	d.report(diag.Error, at, "no-template", s.at("custom_templates"), hint, "type custom needs custom_templates, and the document has none")
 }

@@ -23,7 +23,7 @@ func (d *decoder) prompts(s *section, c *Config) {
 			return
 		}
 		if p.Text != "" && seen[p.Text] && n.Kind == doctree.Map {
-			d.fail(n.Pos, "duplicate-prompt", path, "another golden prompt ends with the same words %q: they could not be told apart", p.Text)
+			d.fail(n.Pos, "duplicate-prompt", path, "another golden prompt ends with the same words %q: they could not be distinguished", p.Text)
 		}
 		seen[p.Text] = true
 		c.Prompts = append(c.Prompts, p)
@@ -74,7 +74,7 @@ func (d *decoder) conversation(n *doctree.Node, path string, p *Prompt) {
 				if w := turn.opt("when"); w != nil {
 					x.When = d.readCondition(w, turn.at("when"))
 					if len(p.Turns) == 0 {
-						d.fail(w.Pos, "never-applies", turn.at("when"), "is about the agent's last reply, and before the first turn there is none")
+						d.fail(w.Pos, "never-applies", turn.at("when"), "is about the agent's last reply, and there is none before the first turn")
 					}
 				}
 			} else {
@@ -84,7 +84,7 @@ func (d *decoder) conversation(n *doctree.Node, path string, p *Prompt) {
 		})
 		switch {
 		case p.Text != "":
-			d.fail(t.Pos, "two-prompts", s.at("turns"), "is given beside prompt: one of them says what is asked")
+			d.fail(t.Pos, "two-prompts", s.at("turns"), "is given together with prompt: keep one of them")
 		case len(p.Turns) == 0 && t.Kind == doctree.Seq:
 			d.fail(t.Pos, "empty", s.at("turns"), "must hold at least one turn")
 		case len(p.Turns) > 0:
@@ -127,7 +127,7 @@ func (d *decoder) readCondition(n *doctree.Node, path string) *When {
 		w.Matches = d.pattern(s.n.Get("matches"), s.at("matches"), text, patternOptions)
 	}
 	if s.n != nil && len(s.n.Members()) == 0 {
-		d.fail(n.Pos, "empty", path, "must say what the reply is like: contains, not_contains or matches")
+		d.fail(n.Pos, "empty", path, "must have a condition on the reply: contains, not_contains or matches")
 	}
 	return w
 }

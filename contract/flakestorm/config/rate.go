@@ -42,7 +42,7 @@ func (d *decoder) sampled(c *Config) {
 			if i > 0 && c.Contract != nil {
 				d.row(v, c.Contract)
 			} else if v.MinRate > 0 {
-				d.warn(v.At, "no-effect", v.Path+".min_pass_rate", "put the invariant under contract.invariants", "rates are of a contract's cells alone")
+				d.warn(v.At, "no-effect", v.Path+".min_pass_rate", "put the invariant under contract.invariants", "only cells of a contract have rates")
 				v.MinRate = 0
 			}
 		}
@@ -56,7 +56,7 @@ func (d *decoder) row(v *Invariant, c *Contract) {
 	}
 	if v.Percentile > 0 {
 		if own {
-			d.fail(v.At, "two-rates", v.Path+".min_pass_rate", "is given beside percentile, which judges all runs of the cell together: keep one of them")
+			d.fail(v.At, "two-rates", v.Path+".min_pass_rate", "is given together with percentile, which judges all runs of the cell at once: keep one of them")
 		}
 		v.MinRate = 0
 		return

@@ -70,7 +70,7 @@ func (d *decoder) session(n *doctree.Node, path string, inline bool) Session {
 		x.Models = append(x.Models, r)
 	})
 	if n := s.n.Get("model"); x.Model == ModelRecorded && len(x.Models) == 0 {
-		d.fail(n.Pos, "missing-key", s.at("model_responses"), "must hold what the model had replied, for model: recorded")
+		d.fail(n.Pos, "missing-key", s.at("model_responses"), "must contain the model's recorded replies, for model: recorded")
 	}
 	x.Trace = s.texts("trace")
 	x.Reply = s.text("reply")
@@ -162,7 +162,7 @@ func (d *decoder) scoring(n *doctree.Node, path string) Scoring {
 	case sum == 0:
 		d.fail(at, "weights", where, "all weights are 0: there would be no score (scoring.weights must sum to 1.0)")
 	case math.Abs(sum-1) > 0.001:
-		d.report(diag.Error, at, "weights", where, "weights that are left out keep their defaults: mutation 0.20, chaos 0.35, contract 0.35, replay 0.10", "scoring.weights must sum to 1.0, got %s", trimmed(sum))
+		d.report(diag.Error, at, "weights", where, "omitted weights keep their defaults: mutation 0.20, chaos 0.35, contract 0.35, replay 0.10", "scoring.weights must sum to 1.0, got %s", trimmed(sum))
 	}
 	return w
 }

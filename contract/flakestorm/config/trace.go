@@ -43,14 +43,14 @@ func (d *decoder) trace(s *section, v *Invariant) *judge.Rule {
 	if n := s.opt("within"); n != nil && v.Type == "trace" {
 		r.Within = d.duration(n, s.at("within"))
 		if r.AtMost == nil && r.Before == nil && r.After == nil && r.NeverAfter == nil {
-			d.report(diag.Error, n.Pos, "no-effect", s.at("within"), "add one of them", "bounds the time of at_most, before, after or never_after, and the rule has none of them")
+			d.report(diag.Error, n.Pos, "no-effect", s.at("within"), "add one of them", "limits the time of at_most, before, after or never_after, and the rule has none of them")
 		}
 	}
 	if n := s.n.Get("per"); r.Per != "" && n != nil && v.Type == "trace" && r.AtMost == nil && r.AtLeast == nil && r.Exactly == nil {
-		d.report(diag.Error, n.Pos, "no-effect", s.at("per"), "add one of them", "parts what at_most, at_least or exactly count, and the rule has none of them")
+		d.report(diag.Error, n.Pos, "no-effect", s.at("per"), "add one of them", "groups what at_most, at_least or exactly count, and the rule has none of them")
 	}
 	if r.Exactly != nil && (r.AtMost != nil || r.AtLeast != nil) || r.AtMost != nil && r.AtLeast != nil && *r.AtLeast > *r.AtMost {
-		d.fail(s.pos(), "contradiction", s.path, "the counts at_least, at_most and exactly cannot all hold, or say the same twice")
+		d.fail(s.pos(), "contradiction", s.path, "the counts at_least, at_most and exactly cannot all hold, or repeat each other")
 	}
 	if v.Type != "trace" {
 		return nil
@@ -105,7 +105,7 @@ func (d *decoder) event(n *doctree.Node, path string) judge.Pattern {
 		}
 	}
 	if len(kinds) != 1 && s.n != nil {
-		d.report(diag.Error, s.pos(), "missing-key", s.path, "such as {tool: charge}", "must name one of %s, and names %d", strings.Join(eventKinds, ", "), len(kinds))
+		d.report(diag.Error, s.pos(), "missing-key", s.path, "such as {tool: charge}", "must name exactly one of %s, got %d", strings.Join(eventKinds, ", "), len(kinds))
 	}
 	if x := s.opt("status"); x != nil {
 		list := []doctree.Node{*x}

@@ -33,7 +33,7 @@ func Read(file string, data []byte, o config.Options) ([]config.Session, diag.Li
 			return nil, refused(file, "%v", err)
 		}
 		if len(list) == 0 {
-			return nil, refused(file, "the export holds no session: nothing with an input was found in it")
+			return nil, refused(file, "the export has no session: nothing in it has an input")
 		}
 		return list, nil
 	}

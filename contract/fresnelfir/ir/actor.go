@@ -28,7 +28,7 @@ func (c *checker) variables() {
 			if c.entity(c.src.Within(x.Place, "entity"), x.Entity); x.Var == "actor" {
 				c.fail(x.Place, "reserved-variable", "", "must not assign to %q, which is the acting entity", "actor")
 			} else if of, twice := d.Vars[x.Var]; twice && of != x.Entity {
-				c.fail(x.Place, "variable-type", "", "the variable %q is a %s already", x.Var, of)
+				c.fail(x.Place, "variable-type", "", "the variable %q is already a %s", x.Var, of)
 			} else {
 				d.Vars[x.Var] = x.Entity
 			}
@@ -97,7 +97,7 @@ func (c *checker) actor() {
 	}
 	of, why := free, "no action creates it"
 	if len(free) == 0 && asked.any {
-		of, why = made, "the document speaks of an actor"
+		of, why = made, "the document uses an actor"
 	}
 	if fields := asked.list(); fields != "" {
 		why += " and it has " + fields
@@ -107,8 +107,8 @@ func (c *checker) actor() {
 		d.Actor, d.ActorWhy = of[0], "it is the only entity that can: "+why
 	case slices.Contains(of, existing):
 		d.Actor, d.ActorWhy = existing, "existing tools take the entity of that name"
-		c.doubt(d.Entity(existing).Place, "actor-by-name", fmt.Sprintf(`say who acts: "actor": %q in exploration`, existing),
-			"acts because of its name, as in existing tools: %s could act as well", strings.Join(slices.DeleteFunc(of, func(n string) bool { return n == existing }), ", "))
+		c.doubt(d.Entity(existing).Place, "actor-by-name", fmt.Sprintf(`name the entity that acts: "actor": %q in exploration`, existing),
+			"acts because of its name, as in existing tools; %s could act as well", strings.Join(slices.DeleteFunc(of, func(n string) bool { return n == existing }), ", "))
 	}
 }
 
@@ -258,7 +258,7 @@ func (c *checker) handles() {
 			how = "each actor is a " + name + " that the module did not make"
 		}
 		c.doubt(invented[name], "handle-collision", `let another entity act: "actor" in exploration; or let the module make it, by an action`,
-			"%s, and actions create others: it goes by a number that may be the handle of one of theirs", how)
+			"%s, and actions create others: its number may be the handle of one of these", how)
 	}
 	for _, f := range c.doc.Functions {
 		if !f.Observer {

@@ -57,7 +57,7 @@ var format = sync.OnceValue(func() *shapes {
 	s.branch.Fields = []doctree.Field{need("id", text, "name of the branch, unique within its node"), need("weight", count, "weight relative to the other branches"),
 		may("guard", any, expression), may("full", any, full), need("body", node, "node to run")}
 	s.node.Fields = []doctree.Field{need("type", doctree.Word("seq", "alt", "repeat", "call", "ref"), "kind of node"),
-		need("children", doctree.List(node), "nodes to run in order", "seq"), need("branches", doctree.List(object(s.branch)), "branches, one of which is taken", "alt"),
+		need("children", doctree.List(node), "nodes to run in order", "seq"), need("branches", doctree.List(object(s.branch)), "branches, of which one is taken", "alt"),
 		need("min", count, "fewest repetitions", "repeat"), need("max", count, "most repetitions", "repeat"), need("body", node, "node to repeat", "repeat"),
 		need("action", text, "action to call", "call"), need("protocol", text, "protocol to continue with", "ref")}
 	s.protocol = shape("protocol", "a grammar of sequences of actions", need("root", node, "first node"))

@@ -82,7 +82,7 @@ func (c *checker) guards() {
 				}
 				if hidden := c.doc.Hidden(b.Guard); hidden != "" {
 					c.doubt(b.Guard.Place, "hidden-guard", "pass it as an argument of a call",
-						"the guard of %q asks for %s, of which no call tells the system: what it forbids is not tried", b.ID, hidden)
+						"the guard of %q depends on %s, which no call passes to the system: Thresh does not try what it forbids", b.ID, hidden)
 				}
 			}
 		})

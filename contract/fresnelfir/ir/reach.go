@@ -55,7 +55,7 @@ func (c *checker) alternatives(n *Node, ids map[string]Place) {
 	for _, b := range n.Branches {
 		total += uint64(b.Weight)
 		if first, twice := ids[b.ID]; twice {
-			c.doubt(b.Place, "duplicate-branch", "", "the branch id %q is in use already, at %s: both share what is learned of it", b.ID, first.Path)
+			c.doubt(b.Place, "duplicate-branch", "", "the branch id %q is already used at %s: both share what is learned about it", b.ID, first.Path)
 		} else {
 			ids[b.ID] = b.Place
 		}
@@ -146,7 +146,7 @@ func (c *checker) endless() {
 	}
 	for _, p := range c.doc.Protocols {
 		if !ends[p.Name] {
-			c.fail(p.Place, "cyclic-ref", "let an alt or a repeat lead out of the cycle", "the protocol %q leads back to itself on every way through and can never end", p.Name)
+			c.fail(p.Place, "cyclic-ref", "add an alt or a repeat that leaves the cycle", "every path through the protocol %q leads back to itself: it can never end", p.Name)
 		}
 	}
 }
@@ -269,12 +269,12 @@ func (c *checker) exercised() {
 			for r := p.Rule; r != nil; r = r.Then {
 				t := r.Trigger
 				if !slices.ContainsFunc(called, func(a string) bool { return t.Matches(c.doc, a) }) && c.triggerExists(t) {
-					c.doubt(r.Trigger.Place, "never-exercised", "", "the property %q is never put to the test: no protocol and no generator calls an action that its trigger speaks of", p.Name)
+					c.doubt(r.Trigger.Place, "never-exercised", "", "the property %q is never tested: no protocol and no generator calls an action of its trigger", p.Name)
 				}
 			}
 		}
 		if e := p.Predicate; e != nil && (e.Op == Forall || e.Op == Exists) && c.doc.Entity(e.Over) != nil && !exist[e.Over] {
-			c.doubt(e.Place, "never-exercised", "", "the property %q is never put to the test: nothing creates a %s", p.Name, e.Over)
+			c.doubt(e.Place, "never-exercised", "", "the property %q is never tested: nothing creates a %s", p.Name, e.Over)
 		}
 		if v, constant := Constant(p.Predicate); p.Predicate != nil && constant {
 			c.doubt(p.Predicate.Place, "constant-property", "", "the property %q is always %t, whatever happens", p.Name, v)
@@ -288,11 +288,11 @@ func (c *checker) exercised() {
 		if fit := c.doc.fitting(f); len(fit) > 1 {
 			why = "more than one derived function has its parameters and its type: " + fit[0].Name + ", " + fit[1].Name
 		}
-		c.doubt(f.Place, "never-compared", `name the derived function that says what it answers: "models"`,
-			"what the observer %q answers is never compared: %s, and no expression asks it", f.Name, why)
+		c.doubt(f.Place, "never-compared", `name the derived function that computes its answer: "models"`,
+			"the observer's answers are never compared (%q): %s, and no expression uses it", f.Name, why)
 	}
 	if len(called) > 0 && !c.list.HasErrors() && c.comparesNothing() {
-		c.doubt(c.doc.Protocols[0].Place, "vacuous", "write properties, or observers beside derived functions", "nothing is compared: there is no property, no observer with a derived function, and no binding with answer, rejects or idempotent; only traps, hangs and values beyond the bounds of a field can be found")
+		c.doubt(c.doc.Protocols[0].Place, "vacuous", "write properties, or observers with derived functions", "nothing is compared: there is no property, no observer with a derived function, and no binding with answer, rejects or idempotent; only traps, hangs and values beyond the bounds of a field can be found")
 	}
 	if c.doc.Bindings.Runtime != "system" {
 		for _, b := range c.doc.Bindings.Actions {

@@ -68,7 +68,7 @@ func (c *checker) checkBinding(action string, w With, vars map[string]string) ma
 		}
 	}
 	if entity == "" {
-		c.fail(w.Place, "unbound-variable", `say what it is: {"bind": ..., "generate": Entity}`, "nothing says which entity %q is of", w.Bind)
+		c.fail(w.Place, "unbound-variable", `say what it is: {"bind": ..., "generate": Entity}`, "nothing says which entity %q belongs to", w.Bind)
 		return vars
 	}
 	if e := c.entity(w.Place, entity); e != nil && w.Where != nil {
@@ -87,7 +87,7 @@ func (c *checker) checkBinding(action string, w With, vars map[string]string) ma
 // word doubts a word that means nothing here.
 func (c *checker) word(word string, allowed []string, at Place) {
 	if !slices.Contains(allowed, word) {
-		c.doubt(at, "unknown-word", diag.DidYouMean(word, allowed), "is %q, which means nothing here; it is taken as %q", word, allowed[0])
+		c.doubt(at, "unknown-word", diag.DidYouMean(word, allowed), "is %q, which is unknown; %q is used", word, allowed[0])
 	}
 }
 
@@ -103,18 +103,18 @@ func (c *checker) exploration() {
 	words := func(list, known []string, key, kind, what string) {
 		for i, w := range list {
 			if !slices.Contains(known, w) {
-				c.doubt(in(key, strconv.Itoa(i), kind), "unknown-word", diag.DidYouMean(w, known), "%q is no %s and has no effect", w, what)
+				c.doubt(in(key, strconv.Itoa(i), kind), "unknown-word", diag.DidYouMean(w, known), "%q is not a %s and has no effect", w, what)
 			}
 		}
 	}
 	words(x.Directives, Directives, "directives_allowed", "type", "directive")
 	words(x.Signals, Signals, "adaptation_signals", "signal", "signal")
 	if x.EpochSize == 0 {
-		c.doubt(in("epoch_size"), "epoch-size", "", "is 0; epochs have 100 actions then")
+		c.doubt(in("epoch_size"), "epoch-size", "", "is 0, so epochs have 100 actions")
 		x.EpochSize = 100
 	}
 	if x.Threads == 0 {
-		c.doubt(in("concurrency", "threads"), "threads", "", "is 0; there is one thread then")
+		c.doubt(in("concurrency", "threads"), "threads", "", "is 0, so there is one thread")
 		x.Threads = 1
 	}
 	if x.Threads > 64 {
@@ -234,7 +234,7 @@ func (c *checker) bindings() {
 		}
 		for i, name := range a.Args {
 			if _, ok := c.doc.ArgumentOf(a, name); !ok {
-				c.doubt(c.src.Within(a.Place, "args", strconv.Itoa(i)), CodeArgument, c.argumentHint(name), "the argument %q stands for nothing, so that no module can be called with it: it names no variable, no field of one and no input domain", name)
+				c.doubt(c.src.Within(a.Place, "args", strconv.Itoa(i)), CodeArgument, c.argumentHint(name), "the argument %q has no value: it names no variable, no field of a variable and no input domain", name)
 			}
 		}
 		got := c.expr(a.Answer, scope{vars: c.doc.Vars, inputs: true, loose: true})
@@ -249,7 +249,7 @@ func (c *checker) bindings() {
 		for key, list := range map[string][]string{"reads": a.Reads, "writes": a.Writes} {
 			for i, e := range list {
 				if c.doc.Entity(e) == nil {
-					c.doubt(c.src.Within(a.Place, key, strconv.Itoa(i)), "unknown-entity", diag.DidYouMean(e, c.entityNames()), "%q is no entity of the document", e)
+					c.doubt(c.src.Within(a.Place, key, strconv.Itoa(i)), "unknown-entity", diag.DidYouMean(e, c.entityNames()), "%q is not an entity of the document", e)
 				}
 			}
 		}

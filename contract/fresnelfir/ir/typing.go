@@ -108,7 +108,7 @@ func (c *checker) answers(at Place, name string, says ValueType) ValueType {
 	if hint == "" && strings.EqualFold(name, "enum") {
 		hint = `name the field that has its values: "Entity.field"`
 	}
-	c.doubt(c.src.Within(at, "returns"), "unknown-return-type", hint, "is %q, which is no type of the document: answers are taken %s", name, taken)
+	c.doubt(c.src.Within(at, "returns"), "unknown-return-type", hint, "is %q, which is no type of the document: answers are read %s", name, taken)
 	return says
 }
 
@@ -140,13 +140,13 @@ func (c *checker) variable(at Place, name string, s scope) string {
 			c.doc.Newest[name] = e
 			if !c.said[name] {
 				c.said[name] = true
-				c.doubt(at, "unbound-variable", "let an effect assign it", "nothing binds the variable %q: it stands for the newest %s", name, e)
+				c.doubt(at, "unbound-variable", "let an effect assign it", "nothing binds the variable %q: it is the newest %s", name, e)
 			}
 			return e
 		}
 	}
 	if of := c.shared[name]; len(of) > 1 {
-		c.fail(at, "variable-type", "let each effect assign a variable of its own", "the variable %q stands for one %s after some actions and one %s after others: which it is here is not known", name, of[0], of[1])
+		c.fail(at, "variable-type", "let each effect assign its own variable", "the variable %q is a %s after some actions and a %s after others: which one it is here is unknown", name, of[0], of[1])
 		return ""
 	}
 	hint := diag.DidYouMean(name, slices.Sorted(maps.Keys(s.vars)))
@@ -230,7 +230,7 @@ func (c *checker) expr(e *Expr, s scope) ValueType {
 		return a
 	case Old:
 		if !s.old {
-			c.fail(e.Place, "operand-type", "", "old is for properties and effects: nothing else compares two states")
+			c.fail(e.Place, "operand-type", "", "only properties and effects can use old")
 		}
 		return c.expr(e.Args[0], s)
 	case Sum, Count:
@@ -344,7 +344,7 @@ func (c *checker) call(e *Expr, s scope) ValueType {
 		if f != nil {
 			hint = "it is of the other kind"
 		}
-		c.fail(e.Place, "unknown-function", hint, "%q is no %s function of the document", e.Text, e.Op)
+		c.fail(e.Place, "unknown-function", hint, "%q is not a %s function of the document", e.Text, e.Op)
 		return ValueType{}
 	}
 	c.asked[f] = true
@@ -381,7 +381,7 @@ func (c *checker) refinementTest(e *Expr, s scope) {
 		} else if _, same := s.vars[p.Name]; same {
 			c.argument(e.Place, p.Name, p.Entity, p.Name, s)
 		} else {
-			c.fail(e.Place, "missing-parameter", "", "%s needs its parameter %q, and no variable goes by that name", r.Name, p.Name)
+			c.fail(e.Place, "missing-parameter", "", "%s needs its parameter %q, and no variable has that name", r.Name, p.Name)
 		}
 	}
 }

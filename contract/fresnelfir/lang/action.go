@@ -143,7 +143,7 @@ func (b *body) statement(s syntax.Stmt, into *[]node, top bool) {
 			b.called(x.Result.(*syntax.CallExpr), top)
 			return
 		}
-		c.fail(s, "expression", "what the export answers is answer = EXPRESSION of call(...)", "an action returns nothing but call(...)")
+		c.fail(s, "expression", "write answer = EXPRESSION in call(...)", "an action can return only call(...)")
 		return
 	case *syntax.ExprStmt:
 		if lit, ok := x.X.(*syntax.Literal); ok && lit.Token == syntax.STRING {
@@ -168,7 +168,7 @@ func (b *body) does(call *syntax.CallExpr, name string, top bool) bool {
 	switch name {
 	case "require":
 		if !top || len(b.sets) > 0 || b.steps {
-			c.fail(call, "expression", "", "require stands before the first assignment: it says in which states the action may be taken")
+			c.fail(call, "expression", "", "write require before the first assignment: it says in which states the action is allowed")
 			return true
 		}
 		for _, e := range pos {
@@ -193,7 +193,7 @@ func (b *body) does(call *syntax.CallExpr, name string, top bool) bool {
 
 func (b *body) called(call *syntax.CallExpr, top bool) {
 	if b.call != nil || !top {
-		b.c.fail(call, "expression", "", "an action calls one export, and always")
+		b.c.fail(call, "expression", "", "an action calls exactly one export, unconditionally")
 		return
 	}
 	b.call = call
@@ -215,7 +215,7 @@ func (b *body) assign(at syntax.Node, name string, e syntax.Expr) {
 	entity, here := c.reading(pos[0]), c.position(at)
 	if choice {
 		if len(b.sets) > 0 {
-			c.fail(e, "expression", "", "any stands before the first assignment")
+			c.fail(e, "expression", "", "write any before the first assignment")
 		}
 		b.conds = append(b.conds, requirement{name: name, entity: entity, at: here})
 		for _, a := range named {
@@ -243,7 +243,7 @@ func (b *body) assign(at syntax.Node, name string, e syntax.Expr) {
 		return
 	}
 	if b.made != nil {
-		c.fail(e, "expression", "", "an action makes one instance at most")
+		c.fail(e, "expression", "", "an action makes at most one instance")
 		return
 	}
 	b.made, b.wrote[name] = object(here), true
@@ -318,7 +318,7 @@ func (b *body) place(x *syntax.AssignStmt, into *[]node) bool {
 		v, _ := c.condition(x.RHS, b.s)
 		b.store(p, at, func(name string) node { return op(at, by, p.field(at)(name), v) }, into)
 	default:
-		c.fail(x, "unknown-operator", "", "%s is no operator of a %s", x.Op, orPlain(p.word))
+		c.fail(x, "unknown-operator", "", "%s is not an operator of a %s", x.Op, orPlain(p.word))
 	}
 	return true
 }
@@ -335,7 +335,7 @@ func (b *body) set(x *syntax.AssignStmt, of syntax.Expr, field string, into *[]n
 	if by, ok := assigning[x.Op]; ok {
 		v = op(c.position(x), by, c.field(of, field, c.position(x), b.s), v)
 	} else if x.Op != syntax.EQ {
-		c.fail(x, "unknown-operator", "", "%s is no operator of models", x.Op)
+		c.fail(x, "unknown-operator", "", "%s is not an operator of models", x.Op)
 	}
 	b.addSet(c.position(x), id.Name, field, v, into)
 }

@@ -47,7 +47,7 @@ func (c *compiler) arguments(x *syntax.CallExpr) (pos []syntax.Expr, named []arg
 			if id, ok := y.X.(*syntax.Ident); ok && y.Op == syntax.EQ {
 				switch {
 				case slices.ContainsFunc(named, func(a argument) bool { return a.name == id.Name && !a.odd }):
-					c.fail(id, "duplicate-key", "", "%q is given already", id.Name)
+					c.fail(id, "duplicate-key", "", "%q is already given", id.Name)
 				case closed && !slices.Contains(known, id.Name):
 					c.unknown(id, id.Name, word, known)
 				default:

@@ -60,7 +60,7 @@ func (b *body) bind() {
 				continue
 			}
 			if near := diag.DidYouMean(a.name, options); near != "" && c.decls[declInput][a.name] == nil && b.s.vars[a.name] == "" {
-				c.fail(a.at, "unknown-key", near, "%q is no option of call: the export gets it as an argument", a.name)
+				c.fail(a.at, "unknown-key", near, "%q is not an option of call: the export gets it as an argument", a.name)
 				c.list[len(c.list)-1].Level = diag.Warning
 			}
 			b.argument(&args, values, a.name, 0, a.value)
@@ -148,7 +148,7 @@ func (b *body) option(n *node, a argument) {
 			set(x, v.Pos, "return", v)
 			v = *x
 		case v.Kind != doctree.Map:
-			c.fail(a.value, "rejects", "", "must be True for a system that refuses by itself, \"trap\", or a comparison such as \"<0\"")
+			c.fail(a.value, "rejects", "", "must be True for a system that can refuse by itself, \"trap\", or a comparison such as \"<0\"")
 			return
 		}
 		set(n, at, "rejects", v)

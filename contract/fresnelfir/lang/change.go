@@ -69,7 +69,7 @@ func (b *body) replace(p *place, e syntax.Expr, at doctree.Pos, into *[]node) {
 		p.eachField("", func(name string, _ node) { names = append(names, name) })
 		from.eachField("", func(name string, _ node) { others = append(others, name) })
 		if from.shape == nil || !slices.Equal(names, others) {
-			c.fail(e, "type", "", "is a %s with other places", orPlain(from.word))
+			c.fail(e, "type", "", "is a %s of another shape", orPlain(from.word))
 			return
 		}
 		for _, name := range names {

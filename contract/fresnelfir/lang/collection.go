@@ -39,7 +39,7 @@ func (c *compiler) place(e syntax.Expr, s scope) *place {
 				case !ok || before && p.shape != nil && p.word == "":
 					return nil // a plain value is computed by its expression
 				case before:
-					c.fail(x, "expression", "give names to its places before all assignments", "%s was a collection that has been assigned since", x.Name)
+					c.fail(x, "expression", "name its places before all assignments", "%s is a collection that was assigned in the meantime", x.Name)
 					return nil
 				}
 				return p
@@ -351,7 +351,7 @@ func (c *compiler) equal(a, b *place, at doctree.Pos) node {
 	a.eachField("", func(name string, _ node) { names = append(names, name) })
 	b.eachField("", func(name string, _ node) { others = append(others, name) })
 	if !slices.Equal(names, others) || a.word != b.word {
-		c.failAt(at, "operand-type", "", "compares a %s with a %s of other places", orPlain(a.word), orPlain(b.word))
+		c.failAt(at, "operand-type", "", "compares a %s with a %s of another shape", orPlain(a.word), orPlain(b.word))
 		return truth(at, true)
 	}
 	for _, name := range names {

@@ -214,18 +214,18 @@ func (c *compiler) declare(s syntax.Stmt) {
 				return
 			} else if ok {
 				known := append(slices.Sorted(maps.Keys(constructors)), statements...)
-				c.fail(s, "unknown-word", diag.DidYouMean(fn.Name, known), "%s(...) is no statement of a model", fn.Name)
+				c.fail(s, "unknown-word", diag.DidYouMean(fn.Name, known), "%s(...) is not a statement of a model", fn.Name)
 				return
 			}
 		}
-		c.fail(s, "expression", "", "is no statement of a model")
+		c.fail(s, "expression", "", "is not a statement of a model")
 		return
 	default:
 		c.fail(s, "expression", "", "a model has no such statement: it is a list of declarations, which is read and never executed")
 		return
 	}
 	if first, twice := c.decls[d.kind][d.name]; twice {
-		c.fail(s, "duplicate-key", "", "%q is declared already, in line %d", d.name, c.position(first.stmt).Line)
+		c.fail(s, "duplicate-key", "", "%q is already declared in line %d", d.name, c.position(first.stmt).Line)
 		return
 	}
 	c.decls[d.kind][d.name] = d

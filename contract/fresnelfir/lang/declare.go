@@ -32,7 +32,7 @@ func (c *compiler) kind(e syntax.Expr, entity bool) node {
 	if entity {
 		words = append(words, "ref")
 	} else if slices.Contains(collections, name) {
-		c.fail(e, "unknown-type", "let an input be what the action puts into it", "an input is one value, not a %s", name)
+		c.fail(e, "unknown-type", "make what the action puts into it an input", "an input is one value, not a %s", name)
 		return *n
 	}
 	if !slices.Contains(words, name) {
@@ -41,7 +41,7 @@ func (c *compiler) kind(e syntax.Expr, entity bool) node {
 	}
 	set(n, at, "type", text(at, name))
 	if name == "string" && entity && len(pos) > 0 {
-		c.fail(e, "type", "use enum(...)", "only an input is a string of several; the values of a field are an enum")
+		c.fail(e, "type", "use enum(...)", "only an input can be one of several strings; use an enum for a field")
 		return *n
 	}
 	values := list(at)
@@ -123,7 +123,7 @@ func (c *compiler) condition(e syntax.Expr, s scope) (n node, beyond bool) {
 }
 
 // derive is how a condition says more than the published format can.
-const derive = "let a derived function say it"
+const derive = "use a derived function"
 
 // published translates a condition that must do with what the published format has.
 func (c *compiler) published(e syntax.Expr, s scope, code, hint, what string) node {

@@ -114,7 +114,7 @@ func (c *compiler) expr(e syntax.Expr, s scope) node {
 		}
 		return n
 	}
-	c.fail(e, "expression", "", "cannot stand in a model's expression")
+	c.fail(e, "expression", "", "cannot be used in a model's expression")
 	return truth(at, true)
 }
 
@@ -153,7 +153,7 @@ func (c *compiler) named(x *syntax.Ident, s scope) node {
 		known = append(known, v)
 	}
 	slices.Sort(known)
-	c.fail(x, "unbound-variable", diag.DidYouMean(x.Name, known), "%q is neither an input nor a variable here; texts stand in quotes", x.Name)
+	c.fail(x, "unbound-variable", diag.DidYouMean(x.Name, known), "%q is neither an input nor a variable here; put texts in quotes", x.Name)
 	return truth(at, true)
 }
 
@@ -217,7 +217,7 @@ func (c *compiler) binary(x *syntax.BinaryExpr, s scope) node {
 		}
 		return n
 	}
-	c.fail(x, "unknown-operator", "", "%s is no operator of models", x.Op)
+	c.fail(x, "unknown-operator", "", "%s is not an operator of models", x.Op)
 	return truth(at, true)
 }
 
@@ -291,7 +291,7 @@ func (c *compiler) call(x *syntax.CallExpr, s scope) node {
 		if python := map[string]string{"all": "forall", "any": "exists"}[fn.Name]; python != "" {
 			hint = "did you mean " + python + "?"
 		}
-		c.fail(x, "unknown-function", hint, "%q is no function of the model", fn.Name)
+		c.fail(x, "unknown-function", hint, "%q is not a function of the model", fn.Name)
 	}
 	return truth(at, true)
 }
@@ -304,7 +304,7 @@ func (c *compiler) variable(e syntax.Expr, s scope) node {
 	case *syntax.Literal:
 		return c.literal(x)
 	}
-	c.fail(e, "argument-type", "", "must be a variable: functions are asked about instances")
+	c.fail(e, "argument-type", "", "must be a variable: functions take instances")
 	return text(c.position(e), "")
 }
 
@@ -313,7 +313,7 @@ func (c *compiler) test(x *syntax.CallExpr, name string, s scope) node {
 	at := c.position(x)
 	pos, named := c.arguments(x)
 	if len(pos) != 1 {
-		c.fail(x, "arity", "", "%s is asked about one instance, got %d", name, len(pos))
+		c.fail(x, "arity", "", "%s takes one instance, got %d", name, len(pos))
 		return truth(at, true)
 	}
 	n := op(at, "is", c.variable(pos[0], s), text(c.position(x.Fn), name))

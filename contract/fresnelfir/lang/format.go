@@ -33,7 +33,7 @@ func Format(root *doctree.Node) (string, error) {
 	out := p.print()
 	m, _ := Compile("", []byte(out))
 	if a, b := root.JSON(), m.Tree.Root.JSON(); !a.Equal(&b) {
-		return "", errors.New("writing the model: the language cannot hold this document")
+		return "", errors.New("writing the model: the language cannot express this document")
 	}
 	return out, nil
 }

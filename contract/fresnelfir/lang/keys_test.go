@@ -104,10 +104,10 @@ func TestArgumentsThatDoNotBelong(t *testing.T) {
 // a parameter of an observer that names no entity is none.
 func TestNamesNearOptions(t *testing.T) {
 	for _, c := range []struct{ source, want string }{
-		{`call("pay", reject = "<0")`, `x.model.star:8:17: warning: "reject" is no option of call: the export gets it as an argument (did you mean rejects?)`},
+		{`call("pay", reject = "<0")`, `x.model.star:8:17: warning: "reject" is not an option of call: the export gets it as an argument (did you mean rejects?)`},
 		{`call("pay", amount = 3)`, ``},
 		{`call("pay", sku = 3)`, ``},
-		{`call("pay", reads = [], reads = [])`, `x.model.star:8:29: error: "reads" is given already`},
+		{`call("pay", reads = [], reads = [])`, `x.model.star:8:29: error: "reads" is already given`},
 	} {
 		_, list := lang.Compile("x.model.star", []byte(`
 Order = entity(n = int(0, 3))

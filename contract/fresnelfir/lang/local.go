@@ -67,7 +67,7 @@ func (c *compiler) local(x *syntax.Ident, v *local, s scope) node {
 		return value
 	}
 	if v.yes == nil || v.no == nil {
-		c.fail(x, "unbound-variable", "give it a value before the if", "%q has a value in one branch of the if alone", x.Name)
+		c.fail(x, "unbound-variable", "give it a value before the if", "%q has a value in only one branch of the if", x.Name)
 		return truth(at, true)
 	}
 	return c.markExtended(op(at, "if", value, c.local(x, v.yes, s), c.local(x, v.no, s)))
@@ -85,7 +85,7 @@ func (c *compiler) current(x *syntax.Ident, v *local, s scope) (ok, before bool)
 	v.used = true
 	if c.expanded++; c.expanded > mostExpanded {
 		if c.expanded == mostExpanded+1 {
-			c.fail(x, "expression", "keep values in fields", "the names for values stand for more than %d expressions", mostExpanded)
+			c.fail(x, "expression", "keep values in fields", "the names for values expand to more than %d expressions", mostExpanded)
 		}
 		return false, false
 	}
@@ -103,7 +103,7 @@ func (c *compiler) current(x *syntax.Ident, v *local, s scope) (ok, before bool)
 			say("keep the value in a field", "%s was computed after %s, and requirements, arguments and answers are evaluated before that", x.Name, assigned(what))
 		case !s.calling && s.wrote[what] > v.wrote[what]:
 			if before = true; !v.early {
-				say("compute it before all assignments, or keep the value in a field", "%s was computed between assignments, and what it was computed from has changed since: %s", x.Name, assigned(what))
+				say("compute it before all assignments, or keep the value in a field", "%s was computed between assignments, and its operands have changed since: %s", x.Name, assigned(what))
 			}
 		}
 		if s.bound[of] && v.values[of] == nil {
@@ -183,7 +183,7 @@ func (b *body) unused(before int) {
 		}
 		c.condition(v.e, scope{vars: b.s.vars, rename: b.s.rename, values: v.values})
 		if name := nameOf(v.at); !c.list[before:].HasErrors() { // else what uses it may not have been read
-			c.fail(v.at, "unused-name", "VARIABLE."+name+" = ... assigns to a field", "nothing uses %s: it is a name for a value", name)
+			c.fail(v.at, "unused-name", "VARIABLE."+name+" = ... assigns to a field", "nothing uses the name %s", name)
 			c.list[len(c.list)-1].Level = diag.Warning
 		}
 	}

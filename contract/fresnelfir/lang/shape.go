@@ -201,7 +201,7 @@ func (c *compiler) shapes(d *decl) []part {
 			d.shapes = append(d.shapes, part{a.name, x})
 			n := 0
 			if x.eachField(a.name, func(string, node) { n++ }); n > mostPlaces {
-				c.fail(a.value, "type", "", "stands for %d fields; a collection has %d at most", n, mostPlaces)
+				c.fail(a.value, "type", "", "has %d fields; a collection has at most %d", n, mostPlaces)
 			}
 		}
 	}

@@ -60,7 +60,7 @@ func (c *compiler) await(d *decl) {
 	}
 	w.entity, w.then = c.reading(pos[0]).Text, conds[want-1]
 	if c.decls[declEntity][w.entity] == nil {
-		c.fail(pos[0], "unknown-entity", diag.DidYouMean(w.entity, c.names(declEntity)), "must be an entity: it is said of each of its instances")
+		c.fail(pos[0], "unknown-entity", diag.DidYouMean(w.entity, c.names(declEntity)), "must be an entity: the property is about each of its instances")
 		return
 	}
 	if want == 2 {
@@ -83,7 +83,7 @@ func (c *compiler) await(d *decl) {
 			for _, e := range items {
 				name := c.reading(e).Text
 				if c.acts[name] == nil {
-					c.fail(e, "unknown-action", diag.DidYouMean(name, slices.Sorted(maps.Keys(c.acts))), "%q is no action", name)
+					c.fail(e, "unknown-action", diag.DidYouMean(name, slices.Sorted(maps.Keys(c.acts))), "%q is not an action", name)
 					return
 				}
 				w.fair = append(w.fair, argument{name: name, at: e})
@@ -91,7 +91,7 @@ func (c *compiler) await(d *decl) {
 		}
 	}
 	if len(w.fair) == 0 && w.within < 0 {
-		c.fail(d.call, "missing-key", "", "must say fair = [ACTION, ...], which are not put off for ever, or within = N actions that write the instance: without either, waiting for ever is allowed")
+		c.fail(d.call, "missing-key", "", "must have fair = [ACTION, ...], actions that are not postponed forever, or within = N actions that write the instance: without either, waiting forever is allowed")
 		return
 	}
 	c.awaits = append(c.awaits, w)
@@ -118,7 +118,7 @@ func (w *awaited) of(c *compiler, f *syntax.LambdaExpr, name string) node {
 		return true
 	}
 	if !visit(&v) {
-		c.fail(f.Body, "expression", "keep what else it is about in a field of the instance", "a condition that is awaited reads fields of its instance alone")
+		c.fail(f.Body, "expression", "keep other values in a field of the instance", "a temporal condition reads only fields of its instance")
 	}
 	return v
 }
@@ -202,7 +202,7 @@ func (c *compiler) awaitedProperty(w *awaited) {
 	}
 	why := w.word
 	if len(said) > 0 {
-		why += ", where " + strings.Join(said, ", ") + " is not put off for ever"
+		why += ", where " + strings.Join(said, ", ") + " is not postponed forever"
 	}
 	if w.within >= 0 {
 		all = append(all, each(op(at, "lte", wait, integer(at, w.within))))
@@ -228,7 +228,7 @@ const mostAllowed = 64
 func (c *compiler) allowed(a argument) *node {
 	act := c.acts[a.name]
 	if act.guard == nil {
-		c.fail(a.at, "expression", "say when it is: any(...) or require(...)", "%s is allowed in every state: nothing would ever be seen to wait", a.name)
+		c.fail(a.at, "expression", "restrict it: any(...) or require(...)", "%s is allowed in every state, so nothing could ever be found waiting", a.name)
 		return nil
 	}
 	ways := []node{*act.guard}
@@ -240,7 +240,7 @@ func (c *compiler) allowed(a argument) *node {
 		}
 		values := c.valuesOf(name)
 		if len(values) == 0 || len(ways)-1+len(values) > mostAllowed {
-			c.fail(a.at, "expression", "let the input have fewer values", "whether %s is allowed depends on more than %d values of %s", a.name, mostAllowed, name)
+			c.fail(a.at, "expression", "give the input fewer values", "whether %s is allowed depends on more than %d values of %s", a.name, mostAllowed, name)
 			return nil
 		}
 		next := seq.Map(values, func(v node) node { return withInput(ways[i], name, v) })

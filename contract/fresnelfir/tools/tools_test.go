@@ -230,7 +230,7 @@ func TestModeOfRun(t *testing.T) {
 	for want, rec := range map[string]campaign.Record{
 		"":                 {Campaigns: []campaign.CampaignRecord{{Contract: "spectest"}}},
 		"model_and_module": {Campaigns: model, Warnings: []string{"shop: something else"}},
-		"model_only":       {Campaigns: model, Warnings: []string{Warning("shop", "no module was wanted")}},
+		"model_only":       {Campaigns: model, Warnings: []string{Warning("shop", "the run uses no module")}},
 	} {
 		if got := mode(rec); got != want {
 			t.Errorf("mode %q, want %q", got, want)

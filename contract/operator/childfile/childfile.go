@@ -77,10 +77,10 @@ func (o *Output) resume(name string, derive func(string) uint64) error {
 		}
 		var k kept
 		if json.Unmarshal(bytes.TrimSpace(text), &k) != nil || k.Version != mutator.ChildVersion || k.Derived == nil {
-			return diag.WithHint(diag.Refused("%s:%d: is no child that thresh mutate has written; nothing was changed", name, line), "give another file to --out")
+			return diag.WithHint(diag.Refused("%s:%d: is not a child that thresh mutate wrote; nothing was changed", name, line), "give another file to --out")
 		}
 		if derive(k.Testcase) != *k.Derived {
-			return diag.WithHint(diag.Refused("%s:%d: the child was made with another --seed-base or --rng-rule; nothing was changed", name, line), "give the flags that the file was begun with")
+			return diag.WithHint(diag.Refused("%s:%d: the child was made with another --seed-base or --rng-rule; nothing was changed", name, line), "give the flags with which the file was started")
 		}
 		if k.Ordinal != o.From || line == 1 {
 			o.From, last, o.line = k.Ordinal, at, line
@@ -91,7 +91,7 @@ func (o *Output) resume(name string, derive func(string) uint64) error {
 		return diag.Environment("cutting %s: %w", name, err)
 	}
 	if _, err := o.file.Seek(at, io.SeekStart); err != nil {
-		return diag.Environment("going on with %s: %w", name, err)
+		return diag.Environment("continuing %s: %w", name, err)
 	}
 	o.again = bufio.NewReader(io.NewSectionReader(o.file, last, at-last))
 	return nil
@@ -123,8 +123,8 @@ func (o *Output) Write(line []byte) error {
 
 // mismatch is the error for a file that holds what is not made now.
 func (o *Output) mismatch() error {
-	return diag.WithHint(diag.Refused("%s:%d: another child stands there than is made now; nothing was changed", o.file.Name(), o.line),
-		"give the flags, the seeds and the operators that the file was begun with")
+	return diag.WithHint(diag.Refused("%s:%d: the child there differs from the one made now; nothing was changed", o.file.Name(), o.line),
+		"give the flags, the seeds and the operators with which the file was started")
 }
 
 // Done is called when all children were made.

@@ -88,7 +88,7 @@ func copyEntry(from, to string, d fs.DirEntry) (int64, error) {
 		}
 		return 0, os.Symlink(target, to)
 	case !d.Type().IsRegular():
-		return 0, fmt.Errorf("%s is no file, folder or link", d.Name())
+		return 0, fmt.Errorf("%s is not a file, folder or link", d.Name())
 	}
 	info, err := d.Info()
 	if err != nil {

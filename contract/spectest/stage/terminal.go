@@ -30,7 +30,7 @@ type Terminal struct {
 }
 
 // ErrNoTerminal says that there are no pseudo-terminals on this system.
-var ErrNoTerminal = errors.New("pseudo-terminals are made on Linux alone")
+var ErrNoTerminal = errors.New("pseudo-terminals exist only on Linux")
 
 // OpenTerminal makes a pseudo-terminal. What is printed on it is kept up to most bytes.
 func OpenTerminal(columns, rows, most int, keys []Key) (*Terminal, error) {
