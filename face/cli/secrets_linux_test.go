@@ -195,7 +195,7 @@ invariants:
 			if !bytes.Contains(text, []byte(c.stored)) {
 				t.Errorf("the promoted document names no secret:\n%s", text)
 			}
-			if code, out := thresh("THRESH_SECRET_1="+key, "run", "kept"); c.name == "literal" && (code != 1 || !strings.Contains(out, `"LEAK" found`)) {
+			if code, out := thresh("THRESH_SECRET_1="+key, "run", "kept"); c.name == "literal" && (code != 1 || !strings.Contains(out, "secret-in-reply")) {
 				t.Errorf("the promoted document with its secret in a variable: %d\n%s", code, out)
 			}
 			if code, out := thresh("A=b", "run", "kept"); c.name == "literal" && code != 3 {
