@@ -164,6 +164,22 @@ func (s *Solver) scratch() []int {
 // Constrained reports whether any condition is on v.
 func (s *Solver) Constrained(v int) bool { return len(s.by[v])+len(s.rawBy[v]) > 0 }
 
+// Holds reports whether the conditions on v hold under row, which must have a
+// value for each of their variables.
+func (s *Solver) Holds(row []int, v int) bool {
+next:
+	for _, i := range s.broken[s.cell(v, row[v])] {
+		for _, l := range s.clauses[i].lits {
+			x := row[l.v]
+			if s.sets[l.set+int32(x>>6)]>>(x&63)&1 != 0 {
+				continue next
+			}
+		}
+		return false
+	}
+	return !slices.ContainsFunc(s.rawBy[v], func(r int32) bool { return s.conds[s.raw[r]].Eval(row) != True })
+}
+
 // narrow keeps of the values of v those of the set that begins at words[from:].
 func (s *Solver) narrow(v int32, words []uint64, from, reason int32) {
 	changed := false
