@@ -278,9 +278,9 @@ func (x *session) askAlone(ctx context.Context, c sut.Call, first sut.Observatio
 		if err := Pause(ctx, firstWait); err != nil { // one that is ending accepts connections to the last
 			return first, err
 		}
-		if o, err := x.ask(ctx, c); err != nil || o.End != sut.Unreachable {
+		if o, err := x.ask(ctx, c); err == nil && o.End != sut.Unreachable { // where it is away, it may not even be opened
 			x.repeated++
-			return o, err
+			return o, nil
 		}
 	}
 	x.shared.flight.cut.Store(0)
