@@ -191,7 +191,7 @@ func TestAttackSummary(t *testing.T) {
 		switch {
 		case strings.HasPrefix(e.Title, "Attack success rate, the first success at judged child"):
 			rate++
-			for i, row := range []string{"all", "bucket prompt-injection (LLM01:2026)", "seed word"} {
+			for i, row := range []string{"all", "bucket prompt-injection (LLM01:2025)", "seed word"} {
 				if c := e.Matrix.Cells[i][0]; e.Matrix.Rows[i] != row || c.Hits != int64(a.wins) || c.Total != int64(a.calls) || c.Low >= float64(c.Hits)/float64(c.Total) {
 					t.Errorf("row %d: %s %+v, expected %s of %d in %d", i, e.Matrix.Rows[i], c, row, a.wins, a.calls)
 				}

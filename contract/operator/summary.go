@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/mutator"
@@ -205,8 +206,8 @@ func cell(hits, total int64) campaign.MatrixCell {
 	return c
 }
 
-// BucketLabel is a bucket as people read it: its concept and its number in the
-// newest edition that has it, such as "disclosure (LLM02:2026)".
+// BucketLabel is a bucket as people read it: its concept and its number in the edition
+// of 2025, as reports tag it, or in the newest that has it: "disclosure (LLM02:2025)".
 func BucketLabel(b textop.Bucket) string {
 	if b == "" {
 		return "(any)"
@@ -215,10 +216,12 @@ func BucketLabel(b textop.Bucket) string {
 		if c.Bucket != b {
 			continue
 		}
-		for _, id := range slices.Backward(c.IDs()) {
-			if len(id) > 5 && id[5] == ':' { // a list's number; ATLAS techniques follow them
-				return string(b) + " (" + id + ")"
-			}
+		numbers := slices.DeleteFunc(c.IDs(), func(id string) bool { return !strings.Contains(id, ":") }) // others are techniques of ATLAS
+		if c.LLM2025 > 0 {
+			numbers = slices.DeleteFunc(numbers, func(id string) bool { return !strings.HasSuffix(id, ":2025") })
+		}
+		if n := len(numbers); n > 0 {
+			return string(b) + " (" + numbers[n-1] + ")"
 		}
 	}
 	return string(b)

@@ -276,7 +276,7 @@ func (p *planner) stuck(at int) bool {
 const inThrees = 6
 
 // nests are codes alone at their greatest strength, then in one another, those of the
-// likeliest codes first: pairs, these again with a stronger inner one, and threes.
+// likeliest codes first: pairs, threes, and pairs again with a stronger inner one.
 func (c *Config) nests(k *Kind) (list [][]mutator.Link) {
 	for _, op := range k.Codes {
 		list = append(list, []mutator.Link{{Op: op, Strength: k.Most}})
@@ -297,11 +297,12 @@ func (c *Config) nests(k *Kind) (list [][]mutator.Link) {
 			list = append(list, chain)
 		}
 	}
-	add(len(k.Codes), 2, func(op int) int { return c.start(k, op) })
-	add(len(k.Codes), 2, func(int) int { return (k.Least + k.Most) / 2 })
+	start := func(op int) int { return c.start(k, op) }
+	add(len(k.Codes), 2, start)
 	if c.Steps > 2 {
-		add(min(len(k.Codes), inThrees), 3, func(op int) int { return c.start(k, op) })
+		add(min(len(k.Codes), inThrees), 3, start)
 	}
+	add(len(k.Codes), 2, func(int) int { return (k.Least + k.Most) / 2 })
 	return list
 }
 

@@ -149,19 +149,24 @@ func TestCodesInThrees(t *testing.T) {
 	s := redteam.New(&redteam.Config{
 		Seed: 5, Kinds: []redteam.Kind{{Ops: []int{0, 1, 2}, Codes: []int{1, 2}, Least: 1, Most: 5}}, Units: []int{0}, Ops: 3, Parts: []bool{false, false, true}, Steps: 3, Calls: 4000,
 	})
-	seen := make(map[string]bool)
+	seen := make(map[string]int) // when, from 1
 	for range 12 {
 		plan := s.Propose(10)
 		var results []redteam.Result
 		for _, p := range plan {
-			seen[fmt.Sprint(p.Chain)] = true
+			if at := fmt.Sprint(p.Chain); seen[at] == 0 {
+				seen[at] = len(seen) + 1
+			}
 			results = append(results, redteam.Result{Chain: p.Chain, Asked: true})
 		}
 		s = s.Learn(plan, results)
 	}
 	for _, want := range []string{"[{1 1} {1 1} {1 1}]", "[{2 3} {1 1} {2 3}]", "[{2 3}]"} {
-		if !seen[want] {
+		if seen[want] == 0 {
 			t.Errorf("%s was not tried", want)
 		}
+	}
+	if three, strong := seen["[{1 1} {1 1} {1 1}]"], seen["[{1 3} {1 1}]"]; strong < three {
+		t.Errorf("a pair with a stronger inner code came %d., the first three %d.", strong, three)
 	}
 }
