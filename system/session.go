@@ -226,7 +226,7 @@ func (x *session) callOnce(ctx context.Context, c sut.Call) (sut.Observation, er
 	others := x.shared.flight.begin()
 	o, err := x.ask(ctx, c)
 	met := others() && o.End == sut.Crashed
-	if err == nil && lost(&o) && x.site.Service == x.shared.service && (met || x.shared.flight.lately(x.limit)) {
+	if err == nil && lost(&o) && x.elsewhere() && (met || o.End == sut.Unreachable && x.shared.flight.lately(x.limit)) {
 		o, err = x.askAlone(ctx, c, o)
 	}
 	if err == nil && (o.End == sut.Hung || o.End == sut.Flooded) {
@@ -238,9 +238,15 @@ func (x *session) callOnce(ctx context.Context, c sut.Call) (sut.Observation, er
 	return o, err
 }
 
+// elsewhere reports whether other workers call the same server. What a worker has alone
+// died by its own call, which may not fail again in the state of a new start.
+func (x *session) elsewhere() bool {
+	return (x.plan.URL != "" || x.shared.edge != nil) && x.site.Service == x.shared.service
+}
+
 // ask calls the system, which is opened first if need be.
 func (x *session) ask(ctx context.Context, c sut.Call) (sut.Observation, error) {
-	if n := x.shared.flight.cut.Load(); n != x.cut && x.shared.edge == nil { // its connections may be to one that has died
+	if n := x.shared.flight.cut.Load(); n != x.cut && x.plan.URL != "" && x.elsewhere() { // its connections may be to one that has died
 		x.cut = n
 		if err := x.drop(); err != nil {
 			return sut.Observation{}, err

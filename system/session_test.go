@@ -3,6 +3,7 @@ package system_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -265,5 +266,50 @@ func endTheServer(t *testing.T, back bool) {
 		if (ends[i] == sut.Crashed) != (name == "bomb" || !back) {
 			t.Errorf("%s: %v", name, ends[i])
 		}
+	}
+}
+
+// ended is a program that one worker has alone: a call of "bomb" ends it, and what it was
+// told before is lost.
+type ended struct{ calls int }
+
+func (e *ended) Call(_ context.Context, c sut.Call) (sut.Observation, error) {
+	if e.calls++; c.Operation == "bomb" {
+		return sut.Observation{End: sut.Crashed, Why: "exit status 3"}, nil
+	}
+	return sut.Observation{End: sut.Answered, Output: []byte(strconv.Itoa(e.calls))}, nil
+}
+func (e *ended) Operations() []sut.Operation { return nil }
+func (e *ended) Notes() []string             { return nil }
+func (e *ended) Close() error                { return nil }
+
+// A crash of one worker's program is one however soon it follows another, and takes no
+// state from the programs of other workers.
+func TestACrashStaysWithItsWorker(t *testing.T) {
+	all := system.New(map[sut.Kind]system.Kind{sut.Driver: func(context.Context, system.Site) (system.Edge, error) { return &ended{}, nil }})
+	plan := &sut.Plan{Name: "a", Kind: sut.Driver, Command: []string{"a"}, Digest: "a"}
+	var workers [2]sut.System
+	for i := range workers {
+		s, err := all.Open(t.Context(), plan, sut.Worker{Index: i, Of: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		workers[i] = s
+	}
+	call := func(worker int, operation string) sut.Observation {
+		o, err := workers[worker].Call(t.Context(), sut.Call{Operation: operation})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	call(0, "on")
+	for range 2 {
+		if o := call(1, "bomb"); o.End != sut.Crashed {
+			t.Errorf("the crash is lost: %v", o.End)
+		}
+	}
+	if o := call(0, "on"); string(o.Output) != "2" {
+		t.Errorf("the other worker's program was started again: call %s of it", o.Output)
 	}
 }

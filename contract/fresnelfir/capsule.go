@@ -113,7 +113,7 @@ func (c *Campaign) regression(f campaign.Finding, dir string) ([]byte, error) {
 		argv = append(argv[:4], "--system", c.modulePath)
 	case slices.Contains(f.Cause, byModule):
 		argv = []string{"run", file, "--" + optModule, c.modulePath}
-		what = "The module shows it: the test holds once a build at " + c.modulePath + " no longer does. The one that did is inside of the capsule."
+		what = "The module shows it: the test holds once a build at " + c.modulePath + " no longer does. The one that did is inside the capsule."
 	case c.module != nil:
 		argv[len(argv)-1] = c.modulePath
 	}
