@@ -52,7 +52,7 @@ type Page struct {
 	editor   *Editor
 }
 
-// Open reads a document. One that cannot be recognised while it is edited is of
+// Open reads a document. One that cannot be recognized while it is edited is of
 // the format that it was of before.
 func (e *Editor) Open(path string, data []byte, before *Page) *Page {
 	p := &Page{Spec: campaign.Spec{Path: path, Data: data}, editor: e}

@@ -368,7 +368,7 @@ func (a *App) Raw(st *Store, finding, part string) ([]byte, error) {
 	switch part {
 	case "minimized":
 		if f.Minimized == nil {
-			return nil, diag.WithHint(diag.Refused("finding %s has no minimised input", f.ID), "thresh shrink "+f.ID)
+			return nil, diag.WithHint(diag.Refused("finding %s has no minimized input", f.ID), "thresh shrink "+f.ID)
 		}
 		blob = f.Minimized.Blob
 	case "input":

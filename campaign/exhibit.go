@@ -89,7 +89,7 @@ type Segment struct {
 	Text string `json:"text"`
 }
 
-// Bytes is aligned byte strings, such as seed, case and minimised case.
+// Bytes is aligned byte strings, such as seed, case and minimized case.
 type Bytes struct {
 	Rows []BytesRow `json:"rows"`
 }

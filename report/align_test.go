@@ -43,7 +43,7 @@ func TestDumpAligns(t *testing.T) {
 func TestDumpAlignsAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		bytes := rapid.SliceOfN(rapid.ByteRange('a', 'd'), 0, 40)
-		rows := []campaign.BytesRow{{Data: bytes.Draw(t, "base")}, {Data: bytes.Draw(t, "case")}, {Data: bytes.Draw(t, "minimised")}}
+		rows := []campaign.BytesRow{{Data: bytes.Draw(t, "base")}, {Data: bytes.Draw(t, "case")}, {Data: bytes.Draw(t, "minimized")}}
 		laid := layBytes(rows)
 		base := make(map[int64]byte)
 		for _, b := range laid[0] {

@@ -24,11 +24,11 @@ func TestBytesThatAreText(t *testing.T) {
 		rows []campaign.BytesRow
 		want string // what is marked in each row; "dump" for none
 	}{
-		{"replaced", []campaign.BytesRow{row("seed", "size = 10\n"), row("case", "size = \x8d0\n"), row("minimised", "=\x8d")}, "1/\x8d/\x8d"},
+		{"replaced", []campaign.BytesRow{row("seed", "size = 10\n"), row("case", "size = \x8d0\n"), row("minimized", "=\x8d")}, "1/\x8d/\x8d"},
 		{"put in", []campaign.BytesRow{row("seed", "ab"), row("case", "aXb")}, "/X"},
 		{"taken out", []campaign.BytesRow{row("seed", "a\nb"), row("case", "ab")}, "\n/"},
 		{"whole characters", []campaign.BytesRow{row("seed", "가"), row("case", "각")}, "가/각"},
-		{"alone", []campaign.BytesRow{row("minimised", "loop")}, ""},
+		{"alone", []campaign.BytesRow{row("minimized", "loop")}, ""},
 		{"binary seed", []campaign.BytesRow{row("seed", "\x00\x01"), row("case", "ab")}, "dump"},
 		{"binary case", []campaign.BytesRow{row("seed", "ab"), row("case", strings.Repeat("\x00\xff", 20))}, "dump"},
 		{"nothing", []campaign.BytesRow{row("seed", "")}, "dump"},

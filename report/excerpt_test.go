@@ -19,7 +19,7 @@ func TestExcerpt(t *testing.T) {
 	history := campaign.TableExhibit("History", []string{"call"}, [][]string{{"put"}, {"get"}})
 	history.Table.Focus = []int{0}
 	place := campaign.TextExhibit("Place", "$.functions.x")
-	input := campaign.BytesExhibit("Input", campaign.BytesRow{Label: "seed", Data: []byte("one\ntwo\n")}, campaign.BytesRow{Label: "minimised", Data: []byte("two\n3\n4\n5\n6\n")})
+	input := campaign.BytesExhibit("Input", campaign.BytesRow{Label: "seed", Data: []byte("one\ntwo\n")}, campaign.BytesRow{Label: "minimized", Data: []byte("two\n3\n4\n5\n6\n")})
 	for name, x := range map[string]struct {
 		list []campaign.Exhibit
 		want string
@@ -33,7 +33,7 @@ func TestExcerpt(t *testing.T) {
 		"what leads": {[]campaign.Exhibit{place, steps}, "  Place:\n    $.functions.x\n  Steps:\n    #  the model says  the system says\n    2  b\n    3  c\n" +
 			"    4  in              out\n    [2 more lines; thresh show F-1 has all]\n"},
 		"the smallest input": {[]campaign.Exhibit{input, campaign.TextExhibit("Standard error", "boom")},
-			"  Input, minimised, 12 B:\n    two\n    3\n    4\n    5\n    [1 more line]\n  Standard error:\n    boom\n"},
+			"  Input, minimized, 12 B:\n    two\n    3\n    4\n    5\n    [1 more line]\n  Standard error:\n    boom\n"},
 		"nothing": {nil, ""},
 	} {
 		s := newScreen(Options{Width: 80})

@@ -22,7 +22,7 @@ func (s *screen) findingBody(f *campaign.Finding, opt Options) {
 	data = data[:min(len(data), minimalCap)]
 	s.exhibit(&campaign.Exhibit{
 		Title: "Smallest reproducer, " + size(full),
-		Bytes: &campaign.Bytes{Rows: []campaign.BytesRow{{Label: "minimised", Data: data, Size: full}}},
+		Bytes: &campaign.Bytes{Rows: []campaign.BytesRow{{Label: "minimized", Data: data, Size: full}}},
 	})
 	if why != "" {
 		s.note(2, "%s", visible(why))

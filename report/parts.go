@@ -387,7 +387,7 @@ func (v *FindingView) detail(opt Options, d *drawer) {
 		}
 		if data, full, why := reproducer(f, opt); len(data) > 0 {
 			b := campaign.BytesExhibit("Smallest reproducer, "+size(full),
-				campaign.BytesRow{Label: "minimised", Data: data[:min(len(data), minimalCap)], Size: full})
+				campaign.BytesRow{Label: "minimized", Data: data[:min(len(data), minimalCap)], Size: full})
 			e := d.exhibit(&b)
 			e.Note = strings.Trim(e.Note+"; "+why, "; ")
 			v.Exhibits = append(v.Exhibits, e)

@@ -241,7 +241,7 @@ func (s *screen) minimized(f *campaign.Finding) {
 	if !m.Verified {
 		text += ", not verified: it did not fail again after shrinking"
 	}
-	s.field(2, "minimised", text)
+	s.field(2, "minimized", text)
 }
 
 // reproduce writes the command unbroken: a line that is cut in two cannot be

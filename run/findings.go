@@ -19,7 +19,7 @@ import (
 // first; the others are confirmed and reported as they are.
 const shrinkFindings = 100
 
-// maxPreview is how much of a minimised payload a record holds itself.
+// maxPreview is how much of a minimized payload a record holds itself.
 const maxPreview = 256
 
 // triage confirms the groups of the campaign, makes them small and turns them
@@ -36,7 +36,7 @@ func (a *attempt) triage(ctx context.Context) error {
 	a.r.live.done.Store(0)
 	a.r.live.planned.Store(int64(len(groups)))
 	if n := len(groups) - shrinkFindings; n > 0 && a.r.opt.Shrink > 0 {
-		a.r.warn("%s: %d findings beyond the %d worst were confirmed but not minimised; thresh shrink does it for one", a.id.Name, n, shrinkFindings)
+		a.r.warn("%s: %d findings beyond the %d worst were confirmed but not minimized; thresh shrink does it for one", a.id.Name, n, shrinkFindings)
 	}
 	workers := min(a.workers(), len(groups))
 	if a.r.history.deaths.doubtful(a.k) {
@@ -192,7 +192,7 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 			}
 			blob, err := a.r.job.Store.PutBlob(red.Payload)
 			if err != nil {
-				return f, fmt.Errorf("keeping a minimised input: %w", err)
+				return f, fmt.Errorf("keeping a minimized input: %w", err)
 			}
 			f.Minimized = &campaign.Minimal{
 				Blob: blob, Size: int64(len(red.Payload)), From: int64(len(c.Payload)), Tries: red.Tries, Verified: red.Verified,

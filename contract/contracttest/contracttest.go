@@ -314,7 +314,7 @@ func (f Fixture) findings(t *testing.T) {
 			t.Errorf("%s: samples do not begin with the first case", x.ID)
 		}
 		if m := x.Minimized; m != nil && (!m.Verified || m.Size > m.From) {
-			t.Errorf("%s: minimised %d -> %d, verified %t", x.ID, m.From, m.Size, m.Verified)
+			t.Errorf("%s: minimized %d -> %d, verified %t", x.ID, m.From, m.Size, m.Verified)
 		}
 		s.replay(camps[i], x)
 	}

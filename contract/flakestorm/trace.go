@@ -179,7 +179,7 @@ func (b *traceBuilder) addModelCalls(e *fault.Exchange, place, turn int) int {
 	if err != nil {
 		return place
 	}
-	req := fault.Recognise(e.Method, u.Path, e.Request)
+	req := fault.Recognize(e.Method, u.Path, e.Request)
 	if req == nil {
 		return place
 	}

@@ -175,7 +175,7 @@ func (s *state) loopLimit(p *plan, at, count int) bool {
 	return s != nil && s.limit > 0 && count >= max(s.limit, p.grammar.Nodes[at].Min)
 }
 
-// maxFailures is how many failures are remembered to recognise new ones.
+// maxFailures is how many failures are remembered to recognize new ones.
 const maxFailures = 1000
 
 // fails notes a failure.

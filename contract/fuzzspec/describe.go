@@ -28,7 +28,7 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, mini
 	}
 	rows := []campaign.BytesRow{bytesRow("seed", parent, parent), bytesRow("case", input, parent)}
 	if minimized != nil {
-		rows = append(rows, bytesRow("minimised", minimized, input))
+		rows = append(rows, bytesRow("minimized", minimized, input))
 	}
 	out = append(out, campaign.BytesExhibit("Input", rows...))
 	if !c.set.guided { // the corpus that a guided case was made from is not at hand here
@@ -86,7 +86,7 @@ func (c *Campaign) summary(at campaign.Case, o campaign.Outcome, input, minimize
 		{"input", fmt.Sprintf("%d bytes, sha256 %s", len(input), digest(input))},
 	}
 	if minimized != nil {
-		rows = append(rows, []string{"minimised", fmt.Sprintf("%d bytes, sha256 %s", len(minimized), digest(minimized))})
+		rows = append(rows, []string{"minimized", fmt.Sprintf("%d bytes, sha256 %s", len(minimized), digest(minimized))})
 	}
 	if len(o.Cause) > 0 {
 		rows = append(rows, []string{"cause", causeText(o.Cause)})

@@ -232,7 +232,7 @@ func (c *Campaign) job(s *state, index int64) (unit int32, job mutator.Job) {
 	return unit, mutator.Job{Seed: u.seed, Index: child, ID: mutator.TestcaseID(u.prefix, child), Chain: chain}
 }
 
-// Fold implements [campaign.Campaign]: duplicates are recognised by the order of
+// Fold implements [campaign.Campaign]: duplicates are recognized by the order of
 // cases, and policies learn.
 func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outcome]) *state {
 	if s.attacker != nil && s.attacker.phase != sending {

@@ -269,7 +269,7 @@ func (r *report) javaEnd(line string) {
 	}
 }
 
-// javaFrameLine recognises "\tat a.b.C.m(C.java:3)".
+// javaFrameLine recognizes "\tat a.b.C.m(C.java:3)".
 func javaFrameLine(s string) bool {
 	return strings.HasPrefix(s, "\tat ") && strings.HasSuffix(s, ")") && strings.IndexByte(s, '(') > 0
 }

@@ -243,7 +243,7 @@ func numberLen(s string) int {
 	return n
 }
 
-// uuidLen recognises 8-4-4-4-12 hexadecimal digits.
+// uuidLen recognizes 8-4-4-4-12 hexadecimal digits.
 func uuidLen(s string) int {
 	if len(s) < 36 {
 		return 0

@@ -2,7 +2,7 @@ package crash
 
 import "strings"
 
-// timeLen recognises a date with or without a time of day, a time of day, and
+// timeLen recognizes a date with or without a time of day, a time of day, and
 // both of them with names of month and weekday in front.
 func timeLen(s string) int {
 	n := 0
@@ -56,7 +56,7 @@ func nameOf(s, names string) int {
 	return 0
 }
 
-// dateLen recognises 2026-01-31 and 2026/01/31.
+// dateLen recognizes 2026-01-31 and 2026/01/31.
 func dateLen(s string) int {
 	if len(s) < 10 || s[4] != '-' && s[4] != '/' || s[7] != s[4] ||
 		!allDigits(s[:4]) || !allDigits(s[5:7]) || !allDigits(s[8:10]) || len(s) > 10 && isDigit(s[10]) {
@@ -65,7 +65,7 @@ func dateLen(s string) int {
 	return 10
 }
 
-// clockLen recognises 12:00:00 with an optional fraction.
+// clockLen recognizes 12:00:00 with an optional fraction.
 func clockLen(s string) int {
 	if len(s) < 8 || s[2] != ':' || s[5] != ':' || !allDigits(s[:2]) || !allDigits(s[3:5]) || !allDigits(s[6:8]) {
 		return 0

@@ -96,7 +96,7 @@ func saysFailure(lower string) bool {
 	return false
 }
 
-// isHint recognises lines that name no cause.
+// isHint recognizes lines that name no cause.
 func isHint(s, lower string) bool {
 	switch {
 	case strings.HasPrefix(lower, "try '"), strings.HasPrefix(lower, "try `"), strings.HasPrefix(lower, "note: "), strings.HasPrefix(lower, "hint: "),

@@ -99,7 +99,7 @@ func (l *Ledger) InjectRequest(d *Decision, r *Request) []byte {
 	body := r.body
 	for _, s := range d.At(AtLLMRequest) {
 		out, ok := r.Inject(s.wrapped(), s.Rule.Strategy)
-		again := Recognise("POST", shapePath(r.Shape), out)
+		again := Recognize("POST", shapePath(r.Shape), out)
 		if !ok || again == nil {
 			l.Missed(d, s, "the conversation has no turn of the user")
 			continue

@@ -390,7 +390,7 @@ func TestRecordedReplies(t *testing.T) {
 // does; all shapes tell what was said and what was handed in.
 func TestQuestions(t *testing.T) {
 	request := func(path, body string) *Request {
-		r := Recognise("POST", path, []byte(body))
+		r := Recognize("POST", path, []byte(body))
 		if r == nil {
 			t.Fatalf("%s is no request", body)
 		}

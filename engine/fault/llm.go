@@ -12,7 +12,7 @@ import (
 type Shape string
 
 // The shapes. Servers that copy one of them (llama.cpp, vLLM, Azure, LM Studio)
-// are recognised like the original.
+// are recognized like the original.
 const (
 	OpenAIChat        Shape = "openai chat"
 	OpenAIResponses   Shape = "openai responses"
@@ -51,8 +51,8 @@ type Request struct {
 	root   *jsontree.Node
 }
 
-// Recognise returns the request for text that an HTTP request is, or nil.
-func Recognise(method, path string, body []byte) *Request {
+// Recognize returns the request for text that an HTTP request is, or nil.
+func Recognize(method, path string, body []byte) *Request {
 	if method != "POST" {
 		return nil
 	}
@@ -78,7 +78,7 @@ func Recognise(method, path string, body []byte) *Request {
 // deeply that it was made to be a burden.
 var lenient = jsontree.Options{NonFinite: true, LoneSurrogates: true, MaxDepth: 1000}
 
-// MayAskModel reports whether the path alone says that [Recognise] should see
+// MayAskModel reports whether the path alone says that [Recognize] should see
 // the body.
 func MayAskModel(method, path string) bool {
 	path = strings.TrimSuffix(path, "/")

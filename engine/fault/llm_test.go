@@ -27,9 +27,9 @@ var asked = []struct{ path, body string }{
 
 func request(t testing.TB, i int, stream bool) *Request {
 	t.Helper()
-	r := Recognise("POST", "/base"+asked[i].path+"/", fmt.Appendf(nil, asked[i].body, fmt.Sprintf(`,"stream":%t`, stream)))
+	r := Recognize("POST", "/base"+asked[i].path+"/", fmt.Appendf(nil, asked[i].body, fmt.Sprintf(`,"stream":%t`, stream)))
 	if r == nil || r.Stream != stream || r.Model != "m" {
-		t.Fatalf("%s is not recognised: %+v", asked[i].path, r)
+		t.Fatalf("%s is not recognized: %+v", asked[i].path, r)
 	}
 	return r
 }
@@ -182,11 +182,11 @@ func TestToolCallsOfAConversation(t *testing.T) {
 			{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"g","arguments":"2"}}]},{"role":"tool","tool_call_id":"c","content":"r"}]}`, []string{"f 1", "g 2"}}, // numbered alike
 	}
 	for _, test := range tests {
-		r := Recognise("POST", test.path, []byte(test.body))
+		r := Recognize("POST", test.path, []byte(test.body))
 		l := ledger(t, Plan{})
 		l.Saw(r.ToolCalls()...)
 		l.Saw(r.ToolCalls()...) // the next request holds them again
-		next := Recognise("POST", test.path, []byte(strings.Replace(test.body, `"q"`, `"next"`, 1)))
+		next := Recognize("POST", test.path, []byte(strings.Replace(test.body, `"q"`, `"next"`, 1)))
 		l.Saw(next.ToolCalls()...) // of another question
 		var got []string
 		for _, c := range l.Report().ToolCalls {
@@ -205,7 +205,7 @@ func TestToolCallsOfAConversation(t *testing.T) {
 
 // A call that was seen on the wire and is in the conversation is one call.
 func TestToolCallsAreCountedOnce(t *testing.T) {
-	r := Recognise("POST", "/api/chat", []byte(`{"messages":[{"role":"user","content":"q"},{"role":"assistant","tool_calls":[{"function":{"name":"search","arguments":{"a":1}}},{"function":{"name":"search","arguments":{"a":2}}}]}]}`))
+	r := Recognize("POST", "/api/chat", []byte(`{"messages":[{"role":"user","content":"q"},{"role":"assistant","tool_calls":[{"function":{"name":"search","arguments":{"a":1}}},{"function":{"name":"search","arguments":{"a":2}}}]}]}`))
 	l := ledger(t, Plan{})
 	l.Saw(SeenCall{Tool: "Search", Arguments: "a=1", Source: SeenOnWire})
 	for range 2 {
@@ -234,7 +234,7 @@ func TestInjectionIntoConversations(t *testing.T) {
 		{0, Append, `{"messages":[]}`, ""},
 	}
 	for _, test := range tests {
-		r := Recognise("POST", asked[test.i].path, []byte(test.body))
+		r := Recognize("POST", asked[test.i].path, []byte(test.body))
 		got, ok := r.Inject("P", test.how)
 		if ok != (test.want != "") || ok && string(got) != test.want {
 			t.Errorf("%s: %v %s", test.body, ok, got)

@@ -17,7 +17,7 @@ func TestModelCalls(t *testing.T) {
 	}
 	for path, body := range tools {
 		for _, stream := range []string{"false", "true"} {
-			r := Recognise("POST", path, []byte(strings.Replace(body, "%", stream, 1)))
+			r := Recognize("POST", path, []byte(strings.Replace(body, "%", stream, 1)))
 			for mode, name := range map[Mode]string{BrokenCall: "orders", UnknownCall: missingTool, CutCall: "orders"} {
 				s := &Strike{Rule: Rule{Layer: LLM, Mode: mode}.Filled()}
 				if why := s.Unasked(r); why != "" {
@@ -40,7 +40,7 @@ func TestModelCalls(t *testing.T) {
 				}
 			}
 		}
-		bare := Recognise("POST", path, []byte(strings.Replace(strings.Replace(body, "%", "false", 1), `"tools"`, `"no"`, 1)))
+		bare := Recognize("POST", path, []byte(strings.Replace(strings.Replace(body, "%", "false", 1), `"tools"`, `"no"`, 1)))
 		if why := (&Strike{Rule: Rule{Layer: LLM, Mode: UnknownCall}.Filled()}).Unasked(bare); why == "" {
 			t.Errorf("%s: a call of a tool where none is offered", path)
 		}

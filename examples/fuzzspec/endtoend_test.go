@@ -97,7 +97,7 @@ func runExample(t *testing.T, dir string, w Written) campaign.Record {
 		t.Errorf("one bug was reported as %d findings", len(rec.Findings))
 	}
 	for _, f := range rec.Findings {
-		t.Logf("%s %s %q: %d cases, flaky %t, minimised %+v", f.ID, f.Kind, f.Title, f.Cases, f.Flaky, f.Minimized)
+		t.Logf("%s %s %q: %d cases, flaky %t, minimized %+v", f.ID, f.Kind, f.Title, f.Cases, f.Flaky, f.Minimized)
 		if f.Flaky {
 			t.Errorf("%s %q is flaky: %+v", f.ID, f.Title, f.Rerun)
 			continue

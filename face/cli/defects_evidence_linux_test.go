@@ -236,14 +236,14 @@ func TestB14_EditsDoNotChangeWhatRuns(t *testing.T) {
 	expect(t, l.stored("replay", l.report().Findings[0].ID, "--as-stored"), 1, "shows again")
 }
 
-func TestB14_CampaignOfAnotherSeedIsNotGoneOnWith(t *testing.T) {
+func TestB14_CampaignOfAnotherSeedIsNotContinued(t *testing.T) {
 	l := newLab(t, `case $LLMFUZZ_RUN_ID in *5) exit 1 ;; esac; echo 1 >"$2/a.json"`)
 	expect(t, l.campaign("--cases", "20"), 0) // stops at case 5
 	equal(t, "cases", l.summary()["cases_completed"], 6)
 	listed := l.read("work/llmfuzz/campaigns/c/cases.jsonl")
 	seed := l.read("seed.bin")
 	l.write("seed.bin", "another")
-	expect(t, l.campaign("--cases", "20", "--resume"), 1, "seed.bin is not what it was", "--campaign-id")
+	expect(t, l.campaign("--cases", "20", "--resume"), 1, "seed.bin has changed", "--campaign-id")
 	equal(t, "the cases listed", l.read("work/llmfuzz/campaigns/c/cases.jsonl"), listed)
 	l.write("seed.bin", seed)
 	l.document(edits{"mutations.cases": 21})

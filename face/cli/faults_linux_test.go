@@ -118,7 +118,7 @@ func TestProgramThatVanishes(t *testing.T) {
 	want := l.report().Digest
 	must(t, os.Remove(l.path("stay")))
 	for _, workers := range []string{"1", "8"} {
-		expect(t, l.run(append(args, "-j", workers)...), 3, l.path("mine")+" cannot be started any more", "thresh run --resume")
+		expect(t, l.run(append(args, "-j", workers)...), 3, l.path("mine")+" can no longer be started", "thresh run --resume")
 		if rec := l.report(); rec.Complete || rec.Stopped != "environment" {
 			t.Errorf("stopped %q, complete %t", rec.Stopped, rec.Complete)
 		}

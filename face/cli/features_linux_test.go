@@ -23,7 +23,7 @@ func TestC1_ReplayShrinkPromote(t *testing.T) {
 	expect(t, l.stored("replay", f.ID), 1, "shows again")
 	expect(t, l.stored("replay", fmt.Sprintf("latest#%d", firstCase(t, l))), 1, "fail")
 	expect(t, l.stored("shrink", f.ID, "--budget", "100"), 0, "bytes in")
-	expect(t, l.stored("show", f.ID), 0, f.ID, "minimised")
+	expect(t, l.stored("show", f.ID), 0, f.ID, "minimized")
 	expect(t, l.stored("promote", f.ID, "--to", l.path("regressions")), 0, f.ID)
 	regression := l.path("regressions/" + f.ID)
 	expect(t, call("run", regression, "--store", l.path("store2")), 1)

@@ -33,7 +33,7 @@ func TestMCPReplayOnAnotherSystem(t *testing.T) {
 			t.Errorf("%v: %v", c.args, o)
 		}
 	}
-	g.refuses("replay", map[string]any{"finding": id, "system": "../mended.system.yaml"}, "not below")
+	g.refuses("replay", map[string]any{"finding": id, "system": "../mended.system.yaml"}, "is outside this server's folder")
 	g.refuses("replay", map[string]any{"finding": id, "system": 1}, "a string")
 	g.refuses("replay", map[string]any{"finding": id, "as_stored": "yes"}, "true or false")
 }

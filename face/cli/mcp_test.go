@@ -292,7 +292,7 @@ func TestMCPLoadsModules(t *testing.T) {
 	must(t, os.Rename(filepath.Join(g.dir, "article.wasm"), filepath.Join(g.dir, "elsewhere.wasm")))
 	id := g.call("fresnel_fir_compile", map[string]any{"ir_json": g.file("article.json")}).text("campaign_id")
 	g.refuses("load_dut", map[string]any{"campaign_id": id}, "either wasm_base64 or path")
-	g.refuses("load_dut", map[string]any{"campaign_id": id, "path": "../x.wasm"}, "not below")
+	g.refuses("load_dut", map[string]any{"campaign_id": id, "path": "../x.wasm"}, "is outside this server's folder")
 	g.refuses("load_dut", map[string]any{"campaign_id": id, "wasm_base64": "AGFzbQEAAAA="}, "write_article")
 	g.refuses("load_dut", map[string]any{"campaign_id": id, "wasm_base64": "bm90IHdhc20="}, "module")
 	if o := g.call("load_dut", map[string]any{"campaign_id": id, "path": "elsewhere.wasm"}); o.text("mode") != "model_and_module" || o.number("bytes") != float64(len(code)) {
@@ -316,12 +316,12 @@ func TestMCPRefuses(t *testing.T) {
 	g.refuses("fresnel_fir_findngs", nil, "fresnel_fir_findings")
 	g.refuses("run_spec", map[string]any{"path": "article.json", "wiat": true}, "did you mean wait?")
 	g.refuses("run_spec", nil, "either path or text")
-	g.refuses("run_spec", map[string]any{"path": "../article.json"}, "not below")
+	g.refuses("run_spec", map[string]any{"path": "../article.json"}, "is outside this server's folder")
 	g.refuses("run_spec", map[string]any{"path": "none.json"}, "no such file")
-	g.refuses("run_spec", map[string]any{"path": "article.json", "options": map[string]any{"module": "../x.wasm"}}, "not below")
+	g.refuses("run_spec", map[string]any{"path": "article.json", "options": map[string]any{"module": "../x.wasm"}}, "is outside this server's folder")
 	// Whatever option names a file or a folder, and whichever format it is of.
 	for _, option := range []string{"capsule", "system", "operators", "replay", "grammar", "dict", "corpus", "twin", "also", "contract-root", "link", "var-file", "replay-replies"} {
-		g.refuses("run_spec", map[string]any{"path": "article.json", "options": map[string]any{option: "/etc/hostname"}}, "not below")
+		g.refuses("run_spec", map[string]any{"path": "article.json", "options": map[string]any{option: "/etc/hostname"}}, "is outside this server's folder")
 	}
 	g.refuses("run_spec", map[string]any{"path": "article.json", "options": map[string]any{"module": "other.wasm"}}, "other.wasm cannot be read")
 	g.refuses("run_spec", map[string]any{"path": "article.json", "options": map[string]any{"budgt": 3}}, "budgt")

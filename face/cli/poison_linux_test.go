@@ -91,7 +91,7 @@ func TestEveryFormatOutlivesItsTarget(t *testing.T) {
 			"s.yaml": driver("{ask: {arguments: [prompt]}}", "{operation: ask, argument: prompt}"), "target.sh": drive(`*zzz*) die ;; *refund*) echo '{"ok":"heron"}' ;; *ask*) echo '{"ok":"no"}' ;;`),
 			"o.json": operators(`"system": "s.yaml", "judges": [{"id": "no-heron", "type": "excludes_pattern", "patterns": ["heron"]}]`), "seeds.jsonl": promptSeeds,
 		}, []string{"o.json"}, 6, true},
-		// Small inputs kill, which are tried when the finding is minimised.
+		// Small inputs kill, which are tried when the finding is minimized.
 		"shrinking": {map[string]string{
 			"s.yaml": driver("{ask: {arguments: [prompt]}}", "{operation: ask, argument: prompt}"), "target.sh": drive(`*refund*refund*) echo '{"ok":"heron"}' ;; *refund*) die ;; *ask*) echo '{"ok":"no"}' ;;`),
 			"o.json": operators(`"system": "s.yaml", "judges": [{"id": "no-heron", "type": "excludes_pattern", "patterns": ["heron"]}]`), "seeds.jsonl": promptSeeds,

@@ -19,7 +19,7 @@ func (a *application) runCommand() *cobra.Command {
 		Use:   "run PATH...",
 		Short: "Run documents as one run: find, group, shrink and report what fails",
 		Long: `Run detects the format of each document, runs all of them as one run with one
-exit code, and reports the failures: grouped, confirmed and minimised.
+exit code, and reports the failures: grouped, confirmed and minimized.
 
 PATH is a document, or a folder that is searched for documents (.json, .yaml, .yml
 and .md files; hidden folders are skipped). Flags for the documents of one format

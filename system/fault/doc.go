@@ -14,7 +14,7 @@
 //     are told where those are. Programs in Go need them for servers on this
 //     machine: Go's own proxy rules leave loopback addresses out.
 //   - a pipe for MCP servers on stdio ([Shim] for agents that start them
-//     themselves); MCP over HTTP is recognised on the other ways.
+//     themselves); MCP over HTTP is recognized on the other ways.
 //   - the tools of an agent in the Python host, through a watcher.
 //
 // Calls are attributed to cells by the token of the way they took, else by

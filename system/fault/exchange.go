@@ -114,7 +114,7 @@ func (x *exchange) classify(tool string) fault.Call {
 		}
 		return x.ledger.Plan().Name(raw, derived)
 	}
-	if x.model = fault.Recognise(x.r.Method, x.url.Path, x.body); x.model != nil {
+	if x.model = fault.Recognize(x.r.Method, x.url.Path, x.body); x.model != nil {
 		x.ledger.Saw(x.model.ToolCalls()...)
 		call := fault.Call{Kind: fault.ModelCall, Names: named(x.model.Names(x.url)), URL: raw}
 		if x.ledger.Plan().RecordsModel() {

@@ -19,7 +19,7 @@ func model(t testing.TB) *httptest.Server {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var body strings.Builder
 		bufio.NewReader(r.Body).WriteTo(&body)
-		q := fault.Recognise(r.Method, r.URL.Path, []byte(body.String()))
+		q := fault.Recognize(r.Method, r.URL.Path, []byte(body.String()))
 		if q == nil {
 			http.Error(w, "what?", http.StatusBadRequest)
 			return

@@ -51,7 +51,7 @@ func request(e *fault.Exchange) *fault.Request {
 	if err != nil || e.RequestSize > int64(len(e.Request)) {
 		return nil
 	}
-	return fault.Recognise(e.Method, u.Path, e.Request)
+	return fault.Recognize(e.Method, u.Path, e.Request)
 }
 
 // answered is what a tool or a model answered as a recorded response that answers

@@ -143,7 +143,7 @@ func inputOf(in map[string]any) string {
 }
 
 // messageOf is a message in any of the forms that runs have: an object, one that
-// LangChain has serialised, or a pair of role and content.
+// LangChain has serialized, or a pair of role and content.
 func messageOf(v any) map[string]any {
 	if pair, ok := v.([]any); ok && len(pair) == 2 {
 		return map[string]any{"role": pair[0], "content": pair[1]}

@@ -1,6 +1,6 @@
 // Package room reports in one sentence that a limit on the address space
 // (ulimit -v) is too low, before Go's runtime would crash with a trace. It
-// imports the standard library alone, so that it is initialised before the
+// imports the standard library alone, so that it is initialized before the
 // packages that reserve memory when they are.
 package room
 
@@ -14,5 +14,5 @@ var (
 
 var restore = func() {}
 
-// Restore gives back the limit as it was, once all packages are initialised.
+// Restore gives back the limit as it was, once all packages are initialized.
 func Restore() { restore() }

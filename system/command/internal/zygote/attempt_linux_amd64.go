@@ -245,7 +245,7 @@ func (a *attempt) findMain() (uint64, error) {
 	return 0, hazard("does not start like a C program")
 }
 
-// leavesFunction recognises the calls and jumps that compilers use to reach
+// leavesFunction recognizes the calls and jumps that compilers use to reach
 // another function.
 func leavesFunction(code [3]byte) bool {
 	const call, jump, prefix32, prefixBnd, indirect = 0xe8, 0xe9, 0x67, 0xf2, 0xff
