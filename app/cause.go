@@ -26,7 +26,7 @@ func (r *framer) explain(source string, f *campaign.Finding) {
 // shown as one: all that the system reported of its failure and where, else the source line
 // in which its trace ends (two types of exceptions that one line raises are two causes, and so are
 // two functions that a line holds, and a division and accesses to memory),
-// else its kind and what took place (of a question and its answer, what was answered), else its smallest input. "" is its own cause.
+// else what was answered to a single question, else its kind and what took place, else its smallest input. "" is its own cause.
 func causeOf(f *campaign.Finding, document string) string {
 	line := ""
 	for i := range f.Evidence {
@@ -63,7 +63,7 @@ func causeOf(f *campaign.Finding, document string) string {
 	for i := range f.Evidence {
 		if t := f.Evidence[i].Timeline; t != nil && len(t.Spans) > 0 {
 			if n := len(t.Spans); n == 2 && t.Spans[0].Kind == "message" && len(strings.Fields(t.Spans[1].Note)) > 2 {
-				return "answer\x00" + f.Kind + "\x00" + t.Spans[1].Note
+				return "answer\x00" + t.Spans[1].Note // whatever it breaks
 			}
 			if events, err := json.Marshal(t); err == nil {
 				return "events\x00" + f.Kind + "\x00" + string(events)

@@ -42,6 +42,8 @@ func TestCauseOf(t *testing.T) {
 	elsewhere.Campaign = "another"
 	loops := with(events("silence"))
 	loops.Kind = "call-loop"
+	canned := with(talk("When?", "Sorry, something went wrong."))
+	canned.Kind = "excludes_pattern"
 	for _, x := range []struct {
 		name string
 		a, b campaign.Finding
@@ -59,6 +61,7 @@ func TestCauseOf(t *testing.T) {
 		{"a line of the document says nothing of the cause", with(source("doc.yaml", 9), events("a")), with(source("doc.yaml", 9), events("b")), false},
 		{"the same took place", with(source("doc.yaml", 3), events("silence")), with(source("doc.yaml", 4), events("silence")), true},
 		{"one answer to two questions", with(talk("Where is it?", "Sorry, something went wrong.")), with(talk("When?", "Sorry, something went wrong.")), true},
+		{"one answer that breaks two invariants", with(talk("Where is it?", "Sorry, something went wrong.")), canned, true},
 		{"two answers", with(talk("When?", "Sorry, something went wrong.")), with(talk("When?", "It is lost, I fear.")), false},
 		{"one word says nothing of the cause", with(talk("Where is it?", "Yes.")), with(talk("When?", "Yes.")), false},
 		{"another kind in the same course of events", loops, with(events("silence")), false},
