@@ -79,7 +79,7 @@ func DraftProgram(f *ProgramFacts) *Draft {
 	if len(f.Words) > 0 {
 		d.Files = append(d.Files, campaign.File{Name: "words.dict", Data: f.Words})
 		d.option("dict", filepath.Join(f.Folder, "words.dict"))
-		d.why("words.dict holds words from the program's binary.")
+		d.why("words.dict holds words from the program itself.")
 	}
 	if f.Unsanitized {
 		d.why("It is built without a sanitizer, so overflows show only if they happen to crash: try a build with -g -fsanitize=address,undefined too.")

@@ -371,7 +371,7 @@ func (l *Lane) context(w *work, e *Entry) {
 	if s.Surface == textop.Conversation && !e.Meta.Accepts(s.Surface) {
 		c.Surface, c.SurfaceTag = textop.PromptText, ""
 	}
-	c.Strength, c.Constraints, c.Partner, c.Options = w.strength, *w.limits, w.partner, l.m.cfg.Options
+	c.Strength, c.Constraints, c.Partner = w.strength, *w.limits, w.partner
 	if w.links != nil {
 		if own := w.links[len(w.child.Steps)].Strength; own > 0 {
 			c.Strength = own

@@ -36,8 +36,7 @@ type Config struct {
 	// Redraws is how many further operators a step may try if one skips.
 	Redraws     int
 	Constraints textop.Constraints
-	Partners    []string       // texts for operators that cross two
-	Options     map[string]any // parameters of operators by name
+	Partners    []string // texts for operators that cross two
 }
 
 // Mutator is a registry with a configuration. It is never changed once it is
