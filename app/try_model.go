@@ -168,7 +168,11 @@ func (s *sampler) sequence(ctx context.Context) (list []draft.Step, err error) {
 		if s.watch != nil {
 			s.watch(op, before, &st)
 		}
-		if st.Broken != "" {
+		switch st.Broken {
+		case "":
+		case full:
+			return list, nil
+		default:
 			return append(list, st), nil
 		}
 		for _, i := range append(all, alone) {
@@ -198,7 +202,9 @@ func (s *sampler) sequence(ctx context.Context) (list []draft.Step, err error) {
 		}
 		if o.Again != "" && !o.Makes && !st.Refused {
 			again := draft.Step{Op: op, Args: st.Args}
-			s.call(&again)
+			if s.call(&again); again.Broken == full {
+				return append(list, st), nil
+			}
 			now := s.look(on)
 			st.Twice = again.Value == st.Value && !again.Refused && again.Broken == "" && maps.Equal(now, on.state)
 			st.Undone = !st.Twice
@@ -264,6 +270,9 @@ func (s *sampler) draw(slot *draft.Slot, on *seenInstance) any {
 	return slot.Min + s.rng.Int64N(slot.Max-slot.Min+1)
 }
 
+// full is what a call breaks with that the module has no room for.
+const full = "no room"
+
 // call makes a call of the module. A negative answer is how most refuse.
 func (s *sampler) call(st *draft.Step) {
 	params := s.plan.Bindings[st.Op].Params
@@ -280,6 +289,8 @@ func (s *sampler) call(st *draft.Step) {
 	}
 	r := s.x.Call(st.Op, args)
 	switch {
+	case r.Cause == dut.NoRoom:
+		st.Broken = full
 	case r.Cause != dut.None:
 		st.Broken = "it fails: " + r.Cause.String()
 	case s.ops[st.Op].Answers:

@@ -31,6 +31,8 @@ func TestTryModules(t *testing.T) {
 		{"calc", compiled("calc"), nil, []string{"unlock fails: unreachable in unlock"},
 			"Not called: half (f64), age (needs an import that only its host has)."},
 		{"account", compiled("account"), nil, []string{"move fails: unreachable in move", "note fails: unreachable in note"}, "Used unchecked as handles or addresses, so 0 to 10 are tried: add_1."},
+		{"arena", compiled("arena"), nil, []string{"keep fails: unreachable in keep"}, "Called in any order"},
+		{"trapping arena", compiled("arena", "-DTRAPS"), nil, []string{"keep fails: unreachable in keep"}, "Called in any order"},
 		{"parse", compiled("parse"), nil, []string{"trap: unreachable"}, "given to parse, by address and length"},
 		{"command", compiled("command"), []string{seed}, []string{"trap: integer divide by zero"}, "WASI command"},
 	} {
@@ -75,10 +77,10 @@ func TestTryModules(t *testing.T) {
 }
 
 // compiled is a module made of a C file in testdata/try.
-func compiled(name string) func(*testing.T, bool) []byte {
+func compiled(name string, flags ...string) func(*testing.T, bool) []byte {
 	return func(t *testing.T, bug bool) []byte {
 		out := filepath.Join(t.TempDir(), "a.wasm")
-		args := []string{"--target=wasm32", "-nostdlib", "-O1", "-Wl,--no-entry,--allow-undefined", "-o", out, filepath.Join("testdata", "try", name+".c")}
+		args := append([]string{"--target=wasm32", "-nostdlib", "-O1", "-Wl,--no-entry,--allow-undefined", "-o", out, filepath.Join("testdata", "try", name+".c")}, flags...)
 		if bug {
 			args = append(args, "-DBUG")
 		}

@@ -159,6 +159,7 @@ func (t *traversal) attempt(b *branch) {
 	case d.refused(b.attempt):
 		t.note("refuses, as it should")
 		t.compare(t.p.claims[b.attempt].refusing)
+	case t.full():
 	case d.reply.Cause != dut.None:
 		t.fail(t.moduleFailed(a.Name))
 	default:

@@ -204,7 +204,7 @@ func (t *traversal) callTwice(action int) {
 	want, told := t.expected(action)
 	as := &d.mod.actions[action].returns
 	switch d.reply = d.inst.Call(d.mod.actions[action].binding, t.lastArgs); {
-	case t.failed != nil:
+	case t.failed != nil, t.full():
 		return
 	case d.refused(action):
 	case d.reply.Cause != dut.None:

@@ -30,6 +30,9 @@ func (t *traversal) lockstep(action int, forbidden bool) bool {
 		}
 		return false
 	}
+	if t.full() {
+		return false
+	}
 	if d.reply.Cause != dut.None {
 		f := t.moduleFailed(name)
 		t.note(f.title)
@@ -53,6 +56,17 @@ func (t *traversal) lockstep(action int, forbidden bool) bool {
 		t.unchanged(action, "it mutates nothing")
 	}
 	return t.failed == nil
+}
+
+// full reports whether the module has no room left for the texts of the call that was made
+// last. Nothing is known of what would have come next, so the traversal ends.
+func (t *traversal) full() bool {
+	if t.dev.reply.Cause != dut.NoRoom {
+		return false
+	}
+	t.note("no room left for its texts; the sequence ends here")
+	t.alive = t.alive[:0]
+	return true
 }
 
 // expected is what an action is to return, if the document says so.

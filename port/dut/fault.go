@@ -19,7 +19,7 @@ type Reply struct {
 	Fuel int64
 }
 
-// Cause is a way for a call to fail. The causes below [Argument] are the
+// Cause is a way for a call to fail. The causes before [Argument] are the
 // module's; [Argument] is the caller's.
 type Cause uint8
 
@@ -42,18 +42,21 @@ const (
 	Argument            // an argument does not fit its parameter; the module was not called
 	Refused             // the system said no, as its interface allows; a module has no way to
 	Died                // a system crashed that has another way to say no
+	NoRoom              // the exported allocator works, and has no room left for a text; the module was not called
 )
 
 var causeNames = [...]string{
 	"", "timeout", "unreachable", "out of bounds", "divide by zero", "integer overflow", "invalid conversion", "stack overflow",
-	"bad indirect call", "unknown import", "exit", "bad allocation", "bad result", "trap", "unfit argument", "refused", "trap",
+	"bad indirect call", "unknown import", "exit", "bad allocation", "bad result", "trap", "unfit argument", "refused", "trap", "no room",
 }
 
 func (c Cause) String() string { return causeNames[c] }
 
-// Crash says that the cause is a crash of the module, not a lack of fuel or a
-// mistake of the caller.
-func (c Cause) Crash() bool { return c != None && c != Timeout && c != Argument && c != Refused }
+// Crash says that the cause is a crash of the module, not a lack of fuel or room,
+// or a mistake of the caller.
+func (c Cause) Crash() bool {
+	return c != None && c != Timeout && c != Argument && c != Refused && c != NoRoom
+}
 
 // Refuses says that the cause is a refusal where the binding takes a trap for one.
 func (c Cause) Refuses() bool { return c.Crash() && c != Died }

@@ -147,3 +147,41 @@ func TestBadAllocators(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// An allocator that works in a fresh module has no room left at some time; it may say so by
+// 0 or by a trap.
+func TestAllocatorsWithoutRoom(t *testing.T) {
+	zero, trap := []e.Op{e.I32Eqz, e.Return}, []e.Op{e.Unreachable}
+	for _, c := range []struct {
+		name    string
+		full    []e.Op // what it does beyond 1000 bytes in all
+		odd     bool   // and for 3 bytes
+		lengths []int
+		want    dut.Cause
+	}{
+		{"zero", zero, false, []int{600, 600}, dut.NoRoom},
+		{"zero for a long text", zero, false, []int{5000}, dut.NoRoom},
+		{"trap", trap, false, []int{600, 600}, dut.NoRoom},
+		{"trap for a long text", trap, false, []int{5000}, dut.NoRoom},
+		{"trap for one size", trap, true, []int{3}, dut.Unreachable},
+		{"division by zero", []e.Op{e.I32Eqz, e.I32DivU, e.Return}, false, []int{600, 600}, dut.DivideByZero},
+	} {
+		m := texts()
+		used := m.Global(e.I32, true, 0)
+		f := m.Func("malloc", e.Params(e.I32), e.Results(e.I32))
+		f.GlobalGet(used).Get(0).Op(e.I32Add).I32(1000).Op(e.I32GtU)
+		if c.odd {
+			f.Get(0).I32(3).Op(e.I32Eq, e.I32Or)
+		}
+		f.If(e.Empty, func() { f.I32(1).I32(1).Op(c.full...) }, nil)
+		f.GlobalGet(used).Get(0).Op(e.I32Add).GlobalSet(used).I32(3000).GlobalGet(used).Op(e.I32Add)
+		_, x := open(t, dut.Plan{Binary: m.Bytes(), Bindings: textBindings})
+		var r dut.Reply
+		for _, n := range c.lengths {
+			r = x.Call(0, []dut.Value{dut.Text(strings.Repeat("x", n))})
+		}
+		if r.Cause != c.want {
+			t.Errorf("%s: %+v %v, want %v", c.name, r, x.Fault(), c.want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package wasm
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -123,6 +124,9 @@ func (x *instance) putString(f *function, i int, s string, used *uint32) (uint32
 	} else {
 		var r dut.Reply
 		if address, r = x.allocate(f.abi.Allocator, size); r.Cause != dut.None {
+			if x.full(f.abi.Allocator, size) {
+				r = x.badValue(dut.NoRoom, f.abi.Allocator.String(), "%s(%d) has no room left", f.abi.Allocator, size)
+			}
 			return 0, r
 		}
 	}
@@ -155,6 +159,41 @@ func (x *instance) allocate(a dut.Allocator, size uint32) (uint32, dut.Reply) {
 		return 0, x.badValue(dut.BadAllocation, a.String(), "%s(%d) returned 0", a, size)
 	}
 	return address, dut.Reply{}
+}
+
+// full reports whether an allocator that has just failed merely has no room left. Callers do
+// not free texts, so a small heap is used up by them. An allocator that works in a fresh
+// module may answer 0; one that traps instead does the same there once it is asked for more.
+func (x *instance) full(a dut.Allocator, size uint32) bool {
+	const most, step = 1 << 20, 256
+	zero := x.fault.Cause == dut.BadAllocation
+	if !zero && x.fault.Cause != dut.Unreachable {
+		return false
+	}
+	open, err := x.device.Open(context.Background())
+	fresh, ok := open.(*instance)
+	if err != nil || !ok {
+		return false
+	}
+	defer fresh.Close()
+	gives := func(size uint32) bool {
+		fresh.fuel.Set(uint64(x.device.plan.Limits.Fuel))
+		_, r := fresh.allocate(a, size)
+		return r.Cause == dut.None
+	}
+	anew := func(size uint32) bool { return fresh.Reset() == nil && gives(size) }
+	switch {
+	case zero:
+		return gives(1)
+	case !gives(size):
+		return anew(1) && !anew(2*size+1)
+	}
+	for given := uint32(0); given < most; given += max(size, step) {
+		if !gives(max(size, step)) {
+			return fresh.fault.Signature() == x.fault.Signature()
+		}
+	}
+	return false
 }
 
 // liftResults makes the results of a call a value.

@@ -245,7 +245,7 @@ func (m *module) judge(o *sut.Observation, i int, r dut.Reply) {
 		}
 	case r.Cause == dut.Timeout:
 		o.End, o.Why = sut.Hung, fmt.Sprintf("no end within %d instructions", m.fuel)
-	case r.Cause == dut.Argument:
+	case r.Cause == dut.Argument || r.Cause == dut.NoRoom:
 		o.End, o.Why = sut.Refused, "an argument does not fit its parameter"
 		if f != nil {
 			o.Why = f.Message
