@@ -7,10 +7,12 @@ import sys
 
 QUESTION = re.compile(r"(?:[A-Z가-힣]|(?<=[\"“'])\w)[^{}\n\"“”.:?]{8,120}\?")
 IDENTIFIER = re.compile(r"[A-Za-z]{0,6}[-_#]?[0-9]{2,12}")
-MODEL = re.compile(r"openai|anthropic|litellm|ollama|langchain|/chat/completions|/v1/messages")
+MODEL = re.compile(r"openai|anthropic|litellm|ollama|langchain(?!_core)|/chat/completions|/v1/messages")
 
 
 def text(node):
+    if isinstance(node, ast.JoinedStr) and node.values:
+        node = node.values[0]
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
@@ -22,18 +24,30 @@ def words(decorator):
     return names(decorator) + [n.attr for n in ast.walk(decorator) if isinstance(n, ast.Attribute)]
 
 
+def calls(tree, name):
+    found = []
+    for n in ast.walk(tree):
+        if isinstance(n, ast.Call):
+            f = n.func
+            if isinstance(f, ast.Attribute) and f.attr in ("invoke", "run", "ainvoke", "arun"):
+                f = f.value
+            if isinstance(f, ast.Name) and f.id == name:
+                found.append(n)
+    return found
+
+
 def look(tree, module):
     functions = {n.name: n for n in tree.body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))}
     bound = [n.asname or n.name for n in ast.walk(tree) if isinstance(n, ast.alias)]
     bound += [n.name for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))]
     bound += [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-    found = {"bound": None if {"*", "__getattr__"} & set(bound) else bound, "questions": [], "words": [], "ids": [], "system": [], "tools": [], "model": False}
+    found = {"bound": None if {"*", "__getattr__"} & set(bound) else bound, "questions": [], "words": [], "ids": [], "system": [], "tools": [], "guarded": [], "model": False}
 
     def add(kind, value):
         if value not in found[kind]:
             found[kind].append(value)
 
-    for documented in (tree, *functions.values()):
+    for documented in (n for n in ast.walk(tree) if isinstance(n, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))):
         for q in QUESTION.findall(ast.get_docstring(documented) or ""):
             add("questions", q)
     for f in functions.values():
@@ -52,6 +66,16 @@ def look(tree, module):
             imported = [a.name for a in node.names] + [getattr(node, "module", None) or ""]
             if any(MODEL.search(i) for i in imported):
                 found["model"] = True
+        elif isinstance(node, ast.Call):
+            function = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            system = re.search(r"system_?(?:message|prompt)", function, re.I)
+            said = [*node.args] if system else []
+            said += [k.value for k in node.keywords if k.arg and (re.search(r"system|instruct|persona", k.arg) or system and k.arg == "content")]
+            for value in map(text, said):
+                if value and len(value) >= 20:
+                    add("system", value)
+        elif isinstance(node, ast.Tuple) and len(node.elts) == 2 and text(node.elts[0]) == "system" and len(text(node.elts[1]) or "") >= 20:
+            add("system", text(node.elts[1]))
         elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In):
             word = text(node.left)
             if word and re.fullmatch(r"[\w' -]{3,30}", word.strip()):
@@ -60,7 +84,8 @@ def look(tree, module):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             called = [n for t in targets for n in names(t)]
             value = text(node.value) if node.value is not None else None
-            if value and len(value) >= 20 and any(re.search(r"system|instruct|persona", n, re.I) for n in called):
+            named = r"system|instruct|persona" + ("|prompt" if (value or "").lstrip().startswith("You are ") else "")
+            if value and len(value) >= 20 and any(re.search(named, n, re.I) for n in called):
                 add("system", value)
             if isinstance(node.value, (ast.List, ast.Tuple, ast.Dict)) and any("tool" in n.lower() for n in called):
                 for n in ast.walk(node.value):
@@ -70,6 +95,12 @@ def look(tree, module):
             pairs = {text(k): v for k, v in zip(node.keys, node.values) if k is not None}
             if text(pairs.get("role")) == "system" and len(text(pairs.get("content")) or "") >= 20:
                 add("system", text(pairs["content"]))
+    # A tool is guarded if the code expects it to fail wherever it calls it.
+    guarded = {id(c) for t in ast.walk(tree) if isinstance(t, ast.Try) and t.handlers for s in t.body for c in ast.walk(s)}
+    for tool in found["tools"]:
+        made = calls(tree, tool.split(":")[1])
+        if made and all(id(c) in guarded for c in made):
+            add("guarded", tool)
     return found
 
 

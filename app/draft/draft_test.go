@@ -111,7 +111,7 @@ func TestDraftAgent(t *testing.T) {
 	golden(t, "python.txt", DraftAgent(&AgentFacts{Folder: "/home/me/try-agent", Entry: "agent:chain", Dir: "/home/me"}))
 	golden(t, "read.txt", DraftAgent(&AgentFacts{Folder: "/home/me/try-shop", Entry: "shop:answer", Dir: "/home/me", Text: AgentText{
 		Questions: []string{"Where is my order 99?"}, Words: []string{"refund"}, IDs: []string{"99", "98", "97"},
-		System: []string{"You are Heron (the agent of Acme). Be brief.\nBe kind."}, Tools: []string{"shop:lookup"}, Model: true,
+		System: []string{"You are Heron (the agent of Acme). Be brief.\nBe kind."}, Tools: []string{"shop:lookup", "shop:refund", "shop:order_status", "shop:cancel"}, Guarded: []string{"shop:lookup", "shop:refund"}, Model: true,
 	}}))
 	golden(t, "chat.txt", DraftAgent(&AgentFacts{Folder: "/home/me/try-localhost", URL: "http://localhost:11434/v1", Models: []string{"small", "big"}}))
 }

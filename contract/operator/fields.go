@@ -109,7 +109,7 @@ var judgeShape = sync.OnceValue(func() *doctree.Shape {
 		{Name: "at_most", Type: count, Doc: "for `trace`: most occurrences"},
 		{Name: "at_least", Type: count, Doc: "for `trace`: fewest occurrences"},
 		{Name: "exactly", Type: count, Doc: "for `trace`: exact number of occurrences"},
-		{Name: "per", Type: text, Doc: "for `trace`: argument; occurrences are counted for each of its values"},
+		{Name: "per", Type: text, Doc: "for `trace`: argument, or * for all of them; occurrences are counted for each of its values"},
 		{Name: "before", Type: doctree.Any(), Doc: "for `trace`: each of these must have the event before it"},
 		{Name: "after", Type: doctree.Any(), Doc: "for `trace`: each event must have one of these before it"},
 		{Name: "never_after", Type: doctree.Any(), Doc: "for `trace`: the event must not come after any of these"},

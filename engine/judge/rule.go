@@ -17,7 +17,7 @@ type Rule struct {
 	Event Pattern
 	// How often the event occurs; nil: as often as it likes.
 	AtMost, AtLeast, Exactly *int
-	Per                      string   // counts are for each value of this argument
+	Per                      string   // counts are for each value of this argument, or of [all]
 	Before                   *Pattern // each of these has the event before it
 	After                    *Pattern // the event has one of these before it
 	NeverAfter               *Pattern // the event has none of these before it
@@ -27,6 +27,9 @@ type Rule struct {
 	// Arguments that every event must have.
 	Arguments jsontree.Node
 }
+
+// all stands for all arguments together.
+const all = "*"
 
 // Judge says whether a trace keeps the rule, and why.
 func (r *Rule) Judge(t Trace) (Verdict, string, error) {
@@ -171,7 +174,7 @@ func (r *Rule) counted(events selection, t Trace) string {
 	for _, key := range order {
 		least, most, what := groups[key].certain, groups[key].possible, r.Event.String()
 		if r.Per != "" {
-			what += fmt.Sprintf(" with %s %s", r.Per, key)
+			what += " with " + strings.TrimPrefix(r.Per+" ", all+" ") + key
 		}
 		n := len(least)
 		if r.AtMost != nil && r.Within > 0 && r.unordered() {
@@ -277,6 +280,9 @@ func value(args json.RawMessage, name string) string {
 		return ""
 	}
 	n := &doc.Root
+	if name == all {
+		return canonical(n)
+	}
 	for part := range strings.SplitSeq(name, ".") {
 		n = n.Get(part)
 	}

@@ -95,7 +95,7 @@ var format = sync.OnceValue(func() *shapes {
 		may("arguments", any, "arguments that the call must have", "tool_arguments", "trace"),
 		may("event", event, "the events that the rule is about", "trace"), may("at_most", count, "most occurrences", "trace"),
 		may("at_least", count, "fewest occurrences", "trace"), may("exactly", count, "exact number of occurrences", "trace"),
-		may("per", text, "argument; occurrences are counted for each of its values", "trace"), may("before", event, "each of these must have the event before it", "trace"),
+		may("per", text, "argument, or * for all of them; occurrences are counted for each of its values", "trace"), may("before", event, "each of these must have the event before it", "trace"),
 		may("after", event, "each event must have one of these before it", "trace"), may("never_after", event, "the event must not come after any of these", "trace"),
 		may("within", any, "longest time between the two, such as 5s, or the window of at_most", "trace"),
 		may("schema", any, "JSON Schema, or the name of its file", "json_schema"), may("max", number(0, math.MaxFloat64), "highest value allowed", "tokens", "cost"),
