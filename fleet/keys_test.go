@@ -116,6 +116,7 @@ func forger(t *testing.T, y *yard, kinds ...string) {
 	}
 	t.Cleanup(nc.Close)
 	pass := campaign.Outcome{}
+	var first sync.Once
 	_, err = nc.Subscribe("thresh.*.claim.*", func(m *nats.Msg) {
 		part := strings.Split(m.Subject, ".")
 		to := fmt.Sprintf("thresh.%s.report.%s", part[1], part[3])
@@ -130,6 +131,8 @@ func forger(t *testing.T, y *yard, kinds ...string) {
 				for i := range int64(1000) {
 					_ = nc.Publish(to, fleet.Report(map[string]any{"worker": "evil"}, fleet.Entry(i, pass)))
 				}
+			case "probe": // what the first claim is for: it has no cases
+				first.Do(func() { _ = nc.Publish(to, fleet.Report(map[string]any{"worker": "evil"}, fleet.Entry(0, pass))) })
 			case "answers":
 				_ = nc.Publish(m.Reply, []byte(`{"stale":true}`))
 			}
@@ -167,7 +170,7 @@ func TestGarbageDoesNotEndARun(t *testing.T) {
 	c := &tally{rounds: 2, perRound: 100}
 	want := y.must(c, false, nil)
 	y.worker(c, 2, nil)
-	forger(t, y, "garbage")
+	forger(t, y, "garbage", "probe")
 	got := y.must(c, true, nil)
 	same(t, got, want)
 	if notes := strings.Join(got.Environment.Notes, "\n"); !strings.Contains(notes, "malformed outcomes") || !strings.Contains(notes, `"evil"`) {

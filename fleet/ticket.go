@@ -252,6 +252,9 @@ func (t *ticket) receive(ctx context.Context, in incoming, each func(int64, camp
 		}
 	}
 	entries, derr := decodeEntries(body)
+	if derr == nil && t.lease.Probe && len(entries) > 0 {
+		derr = errMalformed // it has no cases
+	}
 	if derr != nil {
 		refused = true
 		t.coordinator.drop(kindReport, r.Worker, derr)
