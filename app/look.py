@@ -9,6 +9,8 @@ QUESTION = re.compile(r"(?:[A-Z가-힣]|(?<=[\"“'])\w)[^{}\n\"“”.:?]{8,120
 IDENTIFIER = re.compile(r"[A-Za-z]{0,6}[-_#]?[0-9]{2,12}")
 MODEL = re.compile(r"openai|anthropic|litellm|ollama|langchain(?!_core)|/chat/completions|/v1/messages")
 
+TAKES_MAPPING = re.compile(r"create(?:_\w+)?_agent|AgentExecutor|(?:Chat)?PromptTemplate|from_(?:template|messages)")
+
 
 def text(node):
     if isinstance(node, ast.JoinedStr) and node.values:
@@ -36,12 +38,39 @@ def calls(tree, name):
     return found
 
 
-def look(tree, module):
+def imports(tree):
+    found = [n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
+    return {i.partition(".")[0] for i in found + [a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names]}
+
+
+def runnable(tree, name):
+    """Whether what is bound to a name takes a mapping, as graphs, agents and prompts of LangChain do."""
+    for _ in range(4):
+        bound = [n.value for n in tree.body if isinstance(n, (ast.Assign, ast.AnnAssign)) and n.value and name in names(n.targets[0] if isinstance(n, ast.Assign) else n.target)]
+        value = bound[-1] if bound else None
+        while isinstance(value, ast.BinOp):  # a chain takes what its first part takes
+            value = value.left
+        if isinstance(value, ast.Call):
+            called = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")
+            return bool(TAKES_MAPPING.fullmatch(called)) or called == "compile" and "langgraph" in imports(tree)
+        if not isinstance(value, ast.Name):
+            return False
+        name = value.id
+    return False
+
+
+def copes(handler):
+    broad = handler.type is None or {"Exception", "BaseException"} & set(names(handler.type))
+    return broad and not any(isinstance(n, ast.Raise) for n in ast.walk(handler))
+
+
+def look(tree, module, name):
     functions = {n.name: n for n in tree.body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))}
     bound = [n.asname or n.name for n in ast.walk(tree) if isinstance(n, ast.alias)]
     bound += [n.name for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))]
     bound += [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-    found = {"bound": None if {"*", "__getattr__"} & set(bound) else bound, "questions": [], "words": [], "ids": [], "system": [], "tools": [], "guarded": [], "model": False}
+    found = {"bound": None if {"*", "__getattr__"} & set(bound) else bound, "questions": [], "words": [], "ids": [], "system": [], "tools": [], "guarded": [], "model": False, "runnable": False}
+    found["runnable"] = runnable(tree, name)
 
     def add(kind, value):
         if value not in found[kind]:
@@ -95,8 +124,8 @@ def look(tree, module):
             pairs = {text(k): v for k, v in zip(node.keys, node.values) if k is not None}
             if text(pairs.get("role")) == "system" and len(text(pairs.get("content")) or "") >= 20:
                 add("system", text(pairs["content"]))
-    # A tool is guarded if the code expects it to fail wherever it calls it.
-    guarded = {id(c) for t in ast.walk(tree) if isinstance(t, ast.Try) and t.handlers for s in t.body for c in ast.walk(s)}
+    # A tool is guarded if the code copes with any failure wherever it calls it.
+    guarded = {id(c) for t in ast.walk(tree) if isinstance(t, ast.Try) and any(map(copes, t.handlers)) for s in t.body for c in ast.walk(s)}
     for tool in found["tools"]:
         made = calls(tree, tool.split(":")[1])
         if made and all(id(c) in guarded for c in made):
@@ -110,4 +139,4 @@ if __name__ == "__main__":
             tree = ast.parse(file.read())
         except (SyntaxError, ValueError) as e:
             sys.exit(f"{getattr(e, 'lineno', 1)}:{getattr(e, 'offset', 1)}: {getattr(e, 'msg', e)}")
-    print(json.dumps(look(tree, sys.argv[2])))
+    print(json.dumps(look(tree, sys.argv[2], sys.argv[3])))

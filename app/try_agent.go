@@ -74,7 +74,7 @@ func (a *App) lookAtAgent(ctx context.Context, thing *draft.Thing, folder string
 	}
 	limited, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	out, err := exec.CommandContext(limited, interpreter, "-I", "-c", lookAtText, abs, module).Output()
+	out, err := exec.CommandContext(limited, interpreter, "-I", "-c", lookAtText, abs, module, name).Output()
 	var failed *exec.ExitError
 	switch {
 	case errors.As(err, &failed):

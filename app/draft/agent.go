@@ -35,6 +35,7 @@ type AgentText struct {
 	Tools     []string // module:function
 	Guarded   []string // those of them whose every call is in a try
 	Model     bool     // it calls one
+	Runnable  bool     // it is one of LangChain
 }
 
 // most bounds the prompts of a kind.
@@ -55,7 +56,15 @@ func (t *AgentText) prompts() []string {
 			list = append(list, "I need help: "+w+"."+a)
 		}
 	}
+	for _, tool := range nameOf(t.Tools[:min(most, len(t.Tools))]) {
+		list = append(list, fmt.Sprintf("Please %s. It is about %s.", strings.ReplaceAll(tool, "_", " "), append(t.IDs, "1234")[0]))
+	}
 	return list
+}
+
+// nameOf are the names of tools, without their modules.
+func nameOf(tools []string) []string {
+	return seq.Map(tools, func(t string) string { return t[strings.LastIndexAny(t, ":.")+1:] })
 }
 
 // unknown is of the form of the first id and none of them.
@@ -91,7 +100,8 @@ func DraftAgent(f *AgentFacts) *Draft {
 		d.ask("  model:", "which model, with which system prompt? The endpoint lists: %s.", strings.Join(append(f.Models, "nothing")[:max(1, min(5, len(f.Models)))], ", "))
 		d.ask("# api_key:", "does it need a key?")
 	default:
-		line("  type: python\n  endpoint: %s\n  dir: %s", strconv.Quote(f.Entry), strconv.Quote(f.Dir))
+		kind := map[bool]string{true: "langchain", false: "python"}[f.Text.Runnable]
+		line("  type: %s\n  endpoint: %s\n  dir: %s", kind, strconv.Quote(f.Entry), strconv.Quote(f.Dir))
 		if tools := f.Text.Tools; len(tools) > 0 {
 			line("  # Functions that its code marks as tools: calls are seen, and faults reach them.\n  tools: [%s]", inQuotes(tools))
 			d.why("%s in its code: calls of them are checked.", diag.Plural(len(tools), "tool"))
@@ -138,10 +148,7 @@ func DraftAgent(f *AgentFacts) *Draft {
 	line("    # Prompts that nobody may have thought of: each gets an answer, and the long one not an empty one.")
 	line("    - {id: any-prompt, type: completes, when: no_chaos, severity: high, probes: [%s]}", inQuotes(probes))
 	line("    - {id: long-prompt, type: output_not_empty, when: no_chaos, severity: high, probes: [%s]}", strconv.Quote(long()))
-	names := func(tools []string) []string {
-		return seq.Map(tools, func(t string) string { return t[strings.LastIndexAny(t, ":.")+1:] })
-	}
-	acting := slices.DeleteFunc(names(f.Text.Tools), func(t string) bool { return !judge.ChangesByName(t) || readOnly().MatchString(t) })
+	acting := slices.DeleteFunc(nameOf(f.Text.Tools), func(t string) bool { return !judge.ChangesByName(t) || readOnly().MatchString(t) })
 	if len(acting) > 0 {
 		line("    # No prompt asks for the same thing twice.")
 	}
@@ -158,7 +165,7 @@ func DraftAgent(f *AgentFacts) *Draft {
 		}
 		return fmt.Sprintf("- {name: %s, tool_faults: [%s]}", name, strings.Join(faults, ", "))
 	}
-	guarded := names(f.Text.Guarded)
+	guarded := nameOf(f.Text.Guarded)
 	if len(guarded) > 0 {
 		line("    # Its code expects these to fail, so it must answer, and not claim success.")
 		line("    %s", down("tools-down", guarded))
