@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,13 +67,31 @@ func (a *App) lookAtModule(ctx context.Context, t *Try, thing *draft.Thing, fold
 
 // callable says which functions of a module are called, and which of their numbers are
 // texts: called with addresses beyond the memory, a function that takes a text leaves it.
+// One that only compares texts may do so once the module holds one.
 func callable(ctx context.Context, binary []byte, exports []dut.Export) (calls []draft.Export, left []string, single string, err error) {
+	all, _, _ := draft.Exports(exports, func(*dut.Export, int) bool { return false })
+	texts := map[string]bool{}
+	for range 2 {
+		if calls, left, single, err = probed(ctx, binary, exports, all, calls, texts); err != nil || len(texts) == 0 {
+			break
+		}
+	}
+	return calls, left, single, err
+}
+
+// probed looks for texts in a module in which those functions were called of which it is
+// known already that they take one.
+func probed(ctx context.Context, binary []byte, exports []dut.Export, all, known []draft.Export, texts map[string]bool) (calls []draft.Export, left []string, single string, err error) {
 	plan := dut.Plan{Binary: binary}
 	index := map[string]int{}
-	all, _, _ := draft.Exports(exports, func(*dut.Export, int) bool { return false })
-	for i := range all {
-		index[all[i].Name] = i
-		plan.Bindings = append(plan.Bindings, all[i].Bind())
+	known = slices.DeleteFunc(known, func(x draft.Export) bool {
+		return !slices.ContainsFunc(x.Params, func(p draft.Param) bool { return p.Text })
+	})
+	for i, x := range slices.Concat(all, known) {
+		if i < len(all) {
+			index[x.Name] = i
+		}
+		plan.Bindings = append(plan.Bindings, x.Bind())
 	}
 	device, err := modules()(ctx, plan)
 	if err != nil {
@@ -83,6 +103,22 @@ func callable(ctx context.Context, binary []byte, exports []dut.Export) (calls [
 		return nil, nil, "", err
 	}
 	defer func() { err = errors.Join(err, instance.Close()) }()
+	ready := instance.Snapshot()
+	for i := len(all); i < len(plan.Bindings); i++ {
+		var args []dut.Value
+		for _, p := range plan.Bindings[i].Params {
+			if p.Kind == dut.String {
+				args = append(args, dut.Text("text"))
+			} else {
+				args = append(args, dut.Number(p.Kind, 0))
+			}
+		}
+		if instance.Call(i, args).Cause == dut.None {
+			ready = instance.Snapshot()
+		} else if err := instance.Restore(ready); err != nil {
+			return nil, nil, "", err
+		}
+	}
 	calls, left, single = draft.Exports(exports, func(x *dut.Export, at int) bool {
 		leaves := func(address, length int64) bool {
 			args := make([]dut.Value, len(x.Sig.Params))
@@ -91,11 +127,14 @@ func callable(ctx context.Context, binary []byte, exports []dut.Export) (calls [
 			}
 			args[at], args[at+1] = dut.Number(dut.Int, address), dut.Number(dut.Int, length)
 			cause := instance.Call(index[x.Name], args).Cause
-			err = errors.Join(err, instance.Reset())
+			err = errors.Join(err, instance.Restore(ready))
 			return cause == dut.OutOfBounds || cause == dut.UnknownImport
 		}
-		return leaves(0, 0) || isText(leaves)
+		name := fmt.Sprint(x.Name, at)
+		texts[name] = texts[name] || leaves(0, 0) || isText(leaves)
+		return texts[name]
 	})
+	maps.DeleteFunc(texts, func(_ string, is bool) bool { return !is })
 	return calls, left, single, err
 }
 
