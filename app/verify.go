@@ -317,7 +317,7 @@ func (r *revived) sample(ctx context.Context, st *Store, v *Verified, chosen []i
 		if err != nil {
 			return err
 		}
-		if may.Comparable == campaign.CompareNone || then.Verdict == campaign.VerdictError || may.Once(at) != "" {
+		if may.Comparable == campaign.CompareNone || then.Verdict == campaign.VerdictError || may.Once(at, &then) != "" {
 			v.Unknown++
 			continue
 		}

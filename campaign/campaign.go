@@ -203,6 +203,18 @@ func IsRedo(err error) (string, bool) {
 	return "", false
 }
 
+// GoneError says that the target no longer answers. The case has no result, and no other
+// case is started; what was found is reported.
+type GoneError struct{ Err error }
+
+func (e *GoneError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *GoneError) Unwrap() error { return e.Err }
+
+// KindGone is the kind of the outcome that a case with a [GoneError] has.
+const KindGone = "gone"
+
 // IsFatal reports whether err ends the campaign.
 func IsFatal(err error) bool {
 	var f *FatalError
@@ -232,9 +244,10 @@ type Traits struct {
 	Elsewhere bool
 	// Comparable is how far two executions of a case can be compared.
 	Comparable Comparison
-	// Once returns why a case must not be executed again only to confirm a finding
-	// or to compare: it changes what it reaches. "": it may be; nil: all may be.
-	Once func(Case) string
+	// Once returns why a case that had an outcome must not be executed again only to
+	// confirm a finding or to compare: it changes what it reaches. "": it may be; nil:
+	// all may be.
+	Once func(Case, *Outcome) string
 	// Prompts: the cases send prompts, which hit logs list.
 	Prompts bool
 	// Records is of which cases evidence is kept, beside the first of each finding.
@@ -257,7 +270,7 @@ func TraitsOf(c any) Traits {
 		out = x.Traits()
 	}
 	if out.Once == nil {
-		out.Once = func(Case) string { return "" }
+		out.Once = func(Case, *Outcome) string { return "" }
 	}
 	return out
 }

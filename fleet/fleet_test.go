@@ -40,7 +40,7 @@ func (c *tally) Identity() campaign.Identity {
 	return campaign.Identity{Contract: "tally", Name: "numbers", Digest: fmt.Sprint(c.rounds, c.perRound)}
 }
 func (c *tally) Traits() campaign.Traits {
-	return campaign.Traits{Planned: c.rounds * c.perRound, Exclusive: c.exclusive, Once: func(campaign.Case) string {
+	return campaign.Traits{Planned: c.rounds * c.perRound, Exclusive: c.exclusive, Once: func(campaign.Case, *campaign.Outcome) string {
 		if c.once {
 			return "it changes something"
 		}

@@ -69,7 +69,7 @@ func (l *remoteLane) recheck(ctx context.Context, st *remoteState, t *ticket, ca
 			continue
 		}
 		at := cases[slices.IndexFunc(cases, func(c campaign.Case) bool { return c.Index == index })]
-		if may.Once(at) != "" {
+		if may.Once(at, &first.outcome) != "" {
 			continue // it changes something: once is enough
 		}
 		second, err := l.executeElsewhere(ctx, t, index, first.worker)

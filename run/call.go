@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -101,6 +102,9 @@ func (c *Caller) Close() { c.deadline.close() }
 // that it was the backstop of limit.
 func errorOutcome(err error, late bool, limit time.Duration) campaign.Outcome {
 	o := campaign.Outcome{Verdict: campaign.VerdictError, Kind: "environment", Title: err.Error()}
+	if _, gone := errors.AsType[*campaign.GoneError](err); gone {
+		o.Kind = campaign.KindGone
+	}
 	if late {
 		o.Kind = "case-timeout"
 		o.Title = fmt.Sprintf("no outcome within the case timeout of %s", limit)

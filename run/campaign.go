@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
@@ -37,7 +38,9 @@ type attempt struct {
 	exclusive bool
 	limit     int64 // cases that may be run; 0: no limit
 	lanes     *lanes
-	chunk     int64 // how many cases a worker took at once when the last round ended
+	failed    atomic.Int64 // the last case that failed, as workers go
+	gone      error        // why there is nothing to call any more
+	chunk     int64        // how many cases a worker took at once when the last round ended
 }
 
 // campaign runs campaign k: its rounds, then its triage.
@@ -338,7 +341,7 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 func (a *attempt) worker(lane, number int, round campaign.Round, base int64) *worker {
 	return &worker{
 		exec: a.lanes.open[lane], caller: a.lanes.call[lane], state: a.state, round: round, number: number, base: base,
-		campaign: a.k, attempt: a.number, journal: a.r.job.Writer, since: a.r.created, evidence: &a.r.evidence, records: campaign.TraitsOf(a.c).Records,
+		campaign: a.k, attempt: a.number, journal: a.r.job.Writer, since: a.r.created, evidence: &a.r.evidence, failed: &a.failed, records: campaign.TraitsOf(a.c).Records,
 	}
 }
 

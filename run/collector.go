@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -67,6 +68,10 @@ func (c *collector) executed(res *result) {
 	n := c.a.r.live.executed.Add(1)
 	if c.a.r.opt.Executed != nil {
 		c.a.r.opt.Executed(n)
+	}
+	if o := &res.outcome; o.Verdict == campaign.VerdictError && o.Kind == campaign.KindGone && c.a.gone == nil {
+		c.a.gone = errors.New(o.Title)
+		c.a.r.stopStarting(StoppedFatal)
 	}
 	c.add(res.index, res.outcome)
 }

@@ -27,7 +27,7 @@ const maxPreview = 256
 func (a *attempt) triage(ctx context.Context) error {
 	groups := slices.Clone(a.groups.All())
 	if len(groups) == 0 || ctx.Err() != nil {
-		return nil
+		return a.gone
 	}
 	slices.SortStableFunc(groups, func(x, y *triage.Group) int {
 		return cmp.Or(cmp.Compare(y.Outcome.Severity, x.Outcome.Severity), cmp.Compare(x.Samples[0].Case.Index, y.Samples[0].Case.Index))
@@ -42,9 +42,11 @@ func (a *attempt) triage(ctx context.Context) error {
 	if a.r.history.deaths.doubtful(a.k) {
 		workers = 1 // one of them ended Thresh: the next death shows which
 	}
-	l, gone := a.openLanes(ctx, workers, true)
-	if gone != nil {
-		gone = fmt.Errorf("starting the target to confirm findings: %w", gone)
+	l, gone := (*lanes)(nil), a.gone
+	if gone == nil {
+		if l, gone = a.openLanes(ctx, workers, true); gone != nil {
+			gone = fmt.Errorf("starting the target to confirm findings: %w", gone)
+		}
 	}
 	if _, redo := campaign.IsRedo(gone); redo || ctx.Err() != nil {
 		return gone
@@ -165,7 +167,7 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 		}
 		c.Payload = notNil(payload)
 	}
-	conf, err := s.confirm(ctx, c, &f)
+	conf, err := s.confirm(ctx, c, &f, g)
 	if err != nil {
 		return f, fmt.Errorf("running case %d again: %w", c.Index, err)
 	}
@@ -218,9 +220,9 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 // confirm runs the case of a finding again, unless that does harm. A system that
 // can no longer be reached, perhaps since it was sent that case, takes nothing
 // from what was seen.
-func (s settler) confirm(ctx context.Context, c campaign.Case, f *campaign.Finding) (conf triage.Confirmation, err error) {
+func (s settler) confirm(ctx context.Context, c campaign.Case, f *campaign.Finding, g *triage.Group) (conf triage.Confirmation, err error) {
 	a := s.a
-	if f.Unconfirmed = campaign.TraitsOf(a.c).Once(c); f.Unconfirmed != "" {
+	if f.Unconfirmed = campaign.TraitsOf(a.c).Once(c, &g.Outcome); f.Unconfirmed != "" {
 		return conf, nil
 	}
 	if s.gone != nil {

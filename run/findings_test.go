@@ -34,7 +34,7 @@ func (c told) Describe(s sum, at campaign.Case, o campaign.Outcome, smallest []b
 	return []campaign.Exhibit{campaign.TextExhibit("Smallest", string(smallest))}
 }
 func (c told) Traits() campaign.Traits {
-	return campaign.Traits{Planned: c.counter.Traits().Planned, Once: func(campaign.Case) string {
+	return campaign.Traits{Planned: c.counter.Traits().Planned, Once: func(campaign.Case, *campaign.Outcome) string {
 		if c.once {
 			return "it changes something"
 		}

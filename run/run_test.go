@@ -274,6 +274,35 @@ func TestErrorsAreToldAndRetriedOnResume(t *testing.T) {
 	}
 }
 
+// A target that no longer answers ends the run: no case is started after it, what was
+// found is reported, and nothing of it is confirmed.
+func TestGoneTargetEndsTheRun(t *testing.T) {
+	var gone atomic.Bool
+	c := &counter{rounds: 2, perRound: 5000, fail: func(n int64) string {
+		if n == 40 {
+			gone.Store(true)
+			return "forty"
+		}
+		return ""
+	}, hook: func(lane campaign.Lane, _ int64) error {
+		if lane.Cold {
+			t.Error("a case was run to confirm something")
+		}
+		if gone.Load() {
+			return &campaign.GoneError{Err: errors.New("nothing answers")}
+		}
+		return nil
+	}}
+	f := newFixture(t)
+	rec, err := f.run(t.Context(), c, run.Options{Workers: 4, Reruns: 2, Shrink: 10})
+	if err == nil || !strings.Contains(err.Error(), "nothing answers") || rec.Verdict != "fail" || rec.Stopped != run.StoppedFatal {
+		t.Fatalf("%v %s %s", err, rec.Verdict, rec.Stopped)
+	}
+	if n := rec.Campaigns[0].Cases; len(rec.Findings) != 1 || rec.Findings[0].Unconfirmed != "it could not be run again: nothing answers" || n.Error == 0 || n.Error > 100 {
+		t.Errorf("%+v %+v", rec.Findings, n)
+	}
+}
+
 func TestFatalErrorEndsTheRunAndKeepsIt(t *testing.T) {
 	gone := true
 	c := &counter{rounds: 1, perRound: 1000, hook: func(_ campaign.Lane, n int64) error {

@@ -110,6 +110,8 @@ type worker struct {
 	since    time.Time // creation of the run
 	out      chan<- []result
 	caller   *Caller
+	gone     bool          // the target no longer answers
+	failed   *atomic.Int64 // the last case, of those of all workers, that failed
 	evidence *atomic.Int64 // bytes of evidence on their way to the collector
 	records  campaign.Recording
 }
@@ -158,12 +160,19 @@ func (w *worker) cases(ctx context.Context, lo, hi int64, batch *[]result) (busy
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
+		if w.gone && i > w.failed.Load() { // a failing case counts only if those before it have an outcome
+			return 0, nil
+		}
 		o, err := w.caller.Execute(ctx, w.state, w.at(i))
 		if err != nil {
 			return 0, err
 		}
 		if err := w.journalOutcome(i, o, batch); err != nil {
 			return 0, err
+		}
+		if o.Verdict == campaign.VerdictError && o.Kind == campaign.KindGone {
+			w.gone = true
+			w.sched.stop()
 		}
 	}
 	return 0, nil
@@ -244,6 +253,9 @@ func (w *worker) journalOutcome(i int64, o campaign.Outcome, batch *[]result) er
 	}, seen...)
 	if err != nil {
 		return &journalError{err}
+	}
+	for last := w.failed.Load(); o.Verdict == campaign.VerdictFail && i > last && !w.failed.CompareAndSwap(last, i); {
+		last = w.failed.Load()
 	}
 	*batch = append(*batch, r)
 	return nil

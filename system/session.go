@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"slices"
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/port/exchange"
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
@@ -226,8 +229,8 @@ func (x *session) callOnce(ctx context.Context, c sut.Call) (sut.Observation, er
 	others := x.shared.flight.begin()
 	o, err := x.ask(ctx, c)
 	met := others() && o.End == sut.Crashed
-	if err == nil && lost(&o) && x.elsewhere() && (met || o.End == sut.Unreachable && x.shared.flight.lately(x.limit)) {
-		o, err = x.askAlone(ctx, c, o)
+	if err == nil && lost(&o) && x.elsewhere() && (met || x.away() && o.End == sut.Crashed || o.End == sut.Unreachable && x.shared.flight.lately(x.limit)) {
+		o, err = x.askAlone(ctx, c, o, met)
 	}
 	if err == nil && (o.End == sut.Hung || o.End == sut.Flooded) {
 		x.shared.cut.Store(true)
@@ -253,6 +256,9 @@ func (x *session) ask(ctx context.Context, c sut.Call) (sut.Observation, error) 
 		}
 	}
 	if err := x.ensure(ctx); err != nil {
+		if nobody, ok := errors.AsType[*exchange.UnreachableError](err); ok && x.away() {
+			return sut.Observation{End: sut.Unreachable, Why: nobody.Reason}, nil
+		}
 		return sut.Observation{}, err
 	}
 	x.clean = false
@@ -269,6 +275,28 @@ func (x *session) ask(ctx context.Context, c sut.Call) (sut.Observation, error) 
 	return o, nil
 }
 
+// away reports whether the system is one that nobody here starts.
+func (x *session) away() bool { return len(x.plan.Command) == 0 && x.plan.URL != "" }
+
+// listens reports whether somebody accepts connections where the system runs.
+func (x *session) listens(ctx context.Context) bool {
+	u, err := url.Parse(x.plan.URL)
+	if err != nil {
+		return false
+	}
+	port := u.Port()
+	if port == "" {
+		port = u.Scheme
+	}
+	limited, cancel := context.WithTimeout(ctx, x.limit)
+	defer cancel()
+	c, err := (&net.Dialer{}).DialContext(limited, "tcp", net.JoinHostPort(u.Hostname(), port))
+	if err != nil {
+		return false
+	}
+	return c.Close() == nil
+}
+
 // lost reports whether a call met a system that was no longer there.
 func lost(o *sut.Observation) bool {
 	return o.Status == 0 && (o.End == sut.Unreachable || o.End == sut.Crashed)
@@ -276,13 +304,19 @@ func lost(o *sut.Observation) bool {
 
 // askAlone repeats a call that was lost while, or soon after, another worker's call was
 // cut: any of them may have ended what they share. Where it does not come back, nobody
-// knows which.
-func (x *session) askAlone(ctx context.Context, c sut.Call, first sut.Observation) (sut.Observation, error) {
+// knows which, unless it was alone.
+func (x *session) askAlone(ctx context.Context, c sut.Call, first sut.Observation, met bool) (sut.Observation, error) {
 	x.shared.flight.mu.Lock()
 	defer x.shared.flight.mu.Unlock()
 	for until := time.Now().Add(x.limit); x.shared.flight.cut.Load() != 0 && time.Now().Before(until); {
 		if err := Pause(ctx, firstWait); err != nil { // one that is ending accepts connections to the last
 			return first, err
+		}
+		if !met && first.End == sut.Crashed { // its own call ended it, and may not do so again in the state of a new start
+			if x.listens(ctx) {
+				return first, nil
+			}
+			continue
 		}
 		if o, err := x.ask(ctx, c); err == nil && o.End != sut.Unreachable { // where it is away, it may not even be opened
 			x.repeated++
@@ -290,7 +324,13 @@ func (x *session) askAlone(ctx context.Context, c sut.Call, first sut.Observatio
 		}
 	}
 	x.shared.flight.cut.Store(0)
-	first.Why += "; other calls were under way, and it has not come back"
+	switch {
+	case first.End != sut.Crashed || !x.away():
+	case met:
+		first.Ended = "this call, or one made beside it, ended the system"
+	default:
+		first.Ended = "the call ended the system"
+	}
 	return first, nil
 }
 

@@ -98,7 +98,7 @@ func (s *plans) all() []*sut.Plan {
 func (c *Campaign) Traits() campaign.Traits {
 	return campaign.Traits{
 		Planned: c.Planned(), Early: true, Exclusive: slices.ContainsFunc(c.doc.systems.all(), (*sut.Plan).Exclusive),
-		Once: c.unrepeatable, SkipReason: c.skipReason, Gauge: noGauge,
+		Once: func(at campaign.Case, _ *campaign.Outcome) string { return c.unrepeatable(at) }, SkipReason: c.skipReason, Gauge: noGauge,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
@@ -26,6 +27,7 @@ type Campaign struct {
 	plan   *sut.Plan
 	writes bool
 	seed   uint64
+	since  atomic.Int64 // the case since which the system does not answer, and 1; 0: it does
 }
 
 // combined is how many calls of an operation have several special arguments.
@@ -63,7 +65,15 @@ func (c *Campaign) Identity() campaign.Identity { return c.id }
 
 // Traits implements [campaign.WithTraits].
 func (c *Campaign) Traits() campaign.Traits {
-	return campaign.Traits{Exclusive: c.plan.Exclusive(), Gauge: gauge}
+	return campaign.Traits{Exclusive: c.plan.Exclusive(), Gauge: gauge, Once: once}
+}
+
+// once keeps the call that ended a system that nobody starts again.
+func once(_ campaign.Case, o *campaign.Outcome) string {
+	if string(o.Data) == ended {
+		return "it would end the system once more"
+	}
+	return ""
 }
 
 // Probe opens the system and asks for its operations. Those that are not called
@@ -257,6 +267,9 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 			continue
 		}
 		failed := out.Verdict == campaign.VerdictFail && out.Kind != kindLeak
+		if failed && string(out.Data) == ended && len(out.Cause) > 1 {
+			in.Operation = out.Cause[1] // which may have come before the call that the case is about
+		}
 		long := out.Kind == kindTimeout || out.Kind == kindFlood // such a call takes as long as one may
 		switch {
 		case failed && s.round > 0:
@@ -302,13 +315,58 @@ func (c *Campaign) openLane(ctx context.Context, lane campaign.Lane) (campaign.E
 	if err != nil {
 		return nil, err
 	}
-	return &executor{c, x, lane}, nil
+	return &executor{c: c, x: x, lane: lane}, nil
 }
 
 type executor struct {
-	c    *Campaign
-	x    sut.System
-	lane campaign.Lane
+	c      *Campaign
+	x      sut.System
+	lane   campaign.Lane
+	silent int // how many calls in a row have not reached the system
+}
+
+// patience is how many calls in a row may not reach a system that runs elsewhere, until no
+// more are made: all tries of one case.
+const patience = 4
+
+// call makes a call. It notes since when nothing answers.
+func (e *executor) call(ctx context.Context, k campaign.Case, x sut.System, c sut.Call) (sut.Observation, error) {
+	o, err := x.Call(ctx, c)
+	switch {
+	case err != nil:
+		return o, err
+	case o.End != sut.Unreachable:
+		e.silent = 0
+		if e.c.since.Store(0); o.Ended != "" {
+			e.c.since.Store(k.Index + 1)
+		}
+		return o, nil
+	}
+	e.silent++
+	e.c.since.CompareAndSwap(0, k.Index+1)
+	if e.silent >= patience && len(e.c.plan.Command) == 0 && o.Status == 0 {
+		return o, &campaign.GoneError{Err: fmt.Errorf("the system no longer answers since case %d; start it again", e.c.since.Load()-1)}
+	}
+	return o, campaign.Transient("the system %s is unreachable: %s", e.c.plan.Name, o.Why)
+}
+
+// endedBefore is what an earlier call of a case ended the system with.
+type endedBefore struct{ out campaign.Outcome }
+
+func (*endedBefore) Error() string { return ended }
+
+// last reports, as an error, that an earlier call of a case was the last that the system
+// took. What else fails before the call that a case is about, another case is about.
+func last(s *state, in *input, call earlier, o *sut.Observation) error {
+	op, ok := sut.Find(s.ops, call.Operation)
+	if o.Ended == "" || !ok {
+		return nil
+	}
+	about, _ := strings.CutSuffix(in.About, ofBefore(call.Operation))
+	if about == in.About {
+		about = ""
+	}
+	return &endedBefore{judge(s, op, &input{Operation: call.Operation, About: about, Valid: true, Args: call.Args}, o)}
 }
 
 // Close implements [campaign.Executor].
@@ -324,24 +382,29 @@ func (e *executor) Execute(ctx context.Context, s *state, k campaign.Case) (camp
 	if !ok {
 		return campaign.Outcome{}, fmt.Errorf("the system %s has no operation %q any more", e.c.plan.Name, in.Operation)
 	}
+	out, err := e.execute(ctx, s, k, op, &in)
+	if before, ok := errors.AsType[*endedBefore](err); ok {
+		return before.out, nil
+	}
+	return out, err
+}
+
+func (e *executor) execute(ctx context.Context, s *state, k campaign.Case, op *sut.Operation, in *input) (campaign.Outcome, error) {
 	if in.Before != nil && in.Take == nil {
-		return e.executeLeak(ctx, s, op, &in)
+		return e.executeLeak(ctx, s, k, op, in)
 	}
 	if err := e.x.Reset(ctx); err != nil {
 		return campaign.Outcome{}, err
 	}
-	named, err := e.follow(ctx, &in)
+	named, err := e.follow(ctx, s, k, in)
 	if errors.Is(err, errNothing) {
 		return nothing(), nil
 	} else if err != nil {
 		return campaign.Outcome{}, err
 	}
-	o, err := e.x.Call(ctx, sut.Call{Operation: in.Operation, Named: named})
+	o, err := e.call(ctx, k, e.x, sut.Call{Operation: in.Operation, Named: named})
 	if err != nil {
 		return campaign.Outcome{}, err
 	}
-	if o.End == sut.Unreachable {
-		return campaign.Outcome{}, campaign.Transient("the system %s is unreachable: %s", e.c.plan.Name, o.Why)
-	}
-	return judge(s, op, &in, &o), nil
+	return judge(s, op, in, &o), nil
 }

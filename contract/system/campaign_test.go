@@ -210,3 +210,48 @@ func TestFoldOfUsualCalls(t *testing.T) {
 		t.Errorf("%q, though no input is valid", s.refused["look"])
 	}
 }
+
+// A system that runs elsewhere is called a few times after it has gone. The case that ended
+// it names the call that did, also where that came before the one that the case is about,
+// and is not repeated to confirm that.
+func TestCallThatEndsTheSystem(t *testing.T) {
+	brew, look := sut.Operation{Name: "make", Method: "POST", Path: "/jars"}, sut.Operation{Name: "look", Method: "GET", Path: "/jars/{id}"}
+	s := &state{ops: []sut.Operation{look, brew}}
+	before := []earlier{{Operation: "make", Args: json.RawMessage(`{"size":9}`)}}
+	for name, in := range map[string]input{
+		"the call of the case": {Operation: "make", Valid: true, About: "size: maximum", Args: before[0].Args},
+		"a call before it":     {Operation: "look", Valid: true, About: "size: maximum, of make before", Args: json.RawMessage(`{}`), Before: before, Take: []take{{Argument: "id", From: "id"}}},
+	} {
+		x := &stubborn{o: sut.Observation{End: sut.Crashed, Why: "cut", Ended: "the call ended the system", Sent: "curl x"}}
+		c := &Campaign{plan: &sut.Plan{Kind: sut.HTTP, Name: "shop"}}
+		e := &executor{c: c, x: x}
+		payload, err := json.Marshal(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := e.Execute(t.Context(), s, campaign.Case{Index: 7, Payload: payload})
+		if err != nil || o.Title != "make: the call ended the system: cut" || !slices.Equal(o.Cause, []string{kindCrash, "make", "cut", "", "size"}) || c.Traits().Once(campaign.Case{}, &o) == "" {
+			t.Errorf("%s: %v %+v", name, err, o)
+		}
+		if shown := c.Describe(s, campaign.Case{Payload: payload}, o, nil); !strings.HasPrefix(shown[0].Text.Body, "curl x\n") {
+			t.Errorf("%s: %+v", name, shown)
+		}
+		x.o = sut.Observation{End: sut.Unreachable}
+		for try := 1; try <= patience; try++ {
+			_, err := e.Execute(t.Context(), s, campaign.Case{Index: 8, Payload: payload})
+			gone, ok := errors.AsType[*campaign.GoneError](err)
+			if ok != (try == patience) || !ok && !campaign.IsTransient(err) || ok && gone.Error() != "the system no longer answers since case 7; start it again" {
+				t.Errorf("%s: try %d: %v", name, try, err)
+			}
+		}
+	}
+}
+
+// stubborn is a system that gives one observation.
+type stubborn struct {
+	shelf
+	o sut.Observation
+}
+
+func (l *stubborn) Reset(context.Context) error                             { return nil }
+func (l *stubborn) Call(context.Context, sut.Call) (sut.Observation, error) { return l.o, nil }

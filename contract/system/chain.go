@@ -139,14 +139,17 @@ var errNothing = errors.New("the call before it gave nothing")
 
 // follow makes the calls of a case that come before the last one, and returns the
 // arguments of that.
-func (e *executor) follow(ctx context.Context, in *input) (args []sut.Named, err error) {
+func (e *executor) follow(ctx context.Context, s *state, k campaign.Case, in *input) (args []sut.Named, err error) {
 	var list []done
 	for _, before := range in.Before {
 		args, err := filled(before.Args, before.Take, list)
 		if err != nil {
 			return nil, err
 		}
-		o, err := e.x.Call(ctx, sut.Call{Operation: before.Operation, Named: args})
+		o, err := e.call(ctx, k, e.x, sut.Call{Operation: before.Operation, Named: args})
+		if err == nil {
+			err = last(s, in, before, &o)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -38,6 +38,10 @@ const accepted = "accepted"
 // refused marks an outcome, with what follows: a valid input was not taken.
 const refused = "refused: "
 
+// ended marks an outcome: the call ended a system that runs elsewhere, so that it is not
+// made again only to confirm that.
+const ended = "ended the system"
+
 // judge decides the verdict on a call.
 func judge(s *state, op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome {
 	out := verdict(op, in, o)
@@ -48,12 +52,18 @@ func judge(s *state, op *sut.Operation, in *input, o *sut.Observation) campaign.
 	}
 	out.Elapsed = o.Elapsed
 	if out.Verdict == campaign.VerdictFail {
+		if o.Ended != "" {
+			out.Title, out.Data = o.Ended+": "+out.Title, []byte(ended)
+		}
 		out.Title = op.Name + ": " + out.Title
 		answer := bytes.Clone(o.Output)
 		if len(answer) == 0 && strings.HasPrefix(o.Why, "MCP error ") { // the protocol's own answer
 			answer = []byte(o.Why)
 		}
 		out.Evidence = append(out.Evidence, campaign.Attachment{Name: "answer", Data: answer})
+		if o.Sent != "" {
+			out.Evidence = append(out.Evidence, campaign.Attachment{Name: "request", Data: []byte(o.Sent)})
+		}
 		if len(o.Printed) > 0 {
 			out.Evidence = append(out.Evidence, campaign.Attachment{Name: "stderr", Data: bytes.Clone(o.Printed)})
 		}
@@ -353,7 +363,11 @@ func (c *Campaign) Describe(_ *state, k campaign.Case, out campaign.Outcome, min
 		}
 		return text + fmt.Sprintf("%s %s%s\n%s: %s", in.Operation, diag.Cut(string(in.Args), 2000), taken(in.Take, in.Before), about, in.About)
 	}
-	list := []campaign.Exhibit{campaign.TextExhibit("Call", show(k.Payload))}
+	call := show(k.Payload)
+	if sent := out.Attached("request"); len(sent) > 0 {
+		call = string(sent) + "\n" + call
+	}
+	list := []campaign.Exhibit{campaign.TextExhibit("Call", call)}
 	if minimized != nil {
 		list = append(list, campaign.TextExhibit("Smallest call", show(minimized)))
 	}

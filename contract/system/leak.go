@@ -112,7 +112,7 @@ func (c *Campaign) leaks(all []usage) [][][]byte {
 // one that has answered others. If none can be started, it compares the answers that
 // come after the same call with those that come after others, several times, and if
 // these stay, those that come after the others in two orders.
-func (e *executor) executeLeak(ctx context.Context, s *state, op *sut.Operation, in *input) (out campaign.Outcome, err error) {
+func (e *executor) executeLeak(ctx context.Context, s *state, k campaign.Case, op *sut.Operation, in *input) (out campaign.Outcome, err error) {
 	self := earlier{Operation: in.Operation, Args: in.Args}
 	before := slices.DeleteFunc(slices.Clone(in.Before), func(b earlier) bool { return s.failed[b.Operation] }) // such a call ends the server, or takes long
 	if len(before) == 0 {
@@ -139,7 +139,10 @@ func (e *executor) executeLeak(ctx context.Context, s *state, op *sut.Operation,
 				if err != nil {
 					return nil, err
 				}
-				o, err := x.Call(ctx, sut.Call{Operation: call.Operation, Named: named})
+				o, err := e.call(ctx, k, x, sut.Call{Operation: call.Operation, Named: named})
+				if err == nil {
+					err = last(s, in, call, &o)
+				}
 				if err != nil {
 					return nil, err
 				}

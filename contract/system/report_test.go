@@ -270,7 +270,7 @@ func TestLeaksOfServersThatBreak(t *testing.T) {
 			}
 			in.Before = append(in.Before, earlier{Args: json.RawMessage(args)})
 		}
-		out, err := e.executeLeak(t.Context(), &state{}, &sut.Operation{Name: "addTag", Reads: true}, &in)
+		out, err := e.executeLeak(t.Context(), &state{}, campaign.Case{}, &sut.Operation{Name: "addTag", Reads: true}, &in)
 		if (err != nil) != x.err {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -350,7 +350,7 @@ func TestLeaksWithoutWhatAlwaysFails(t *testing.T) {
 	e := &executor{c: &Campaign{open: open, plan: &sut.Plan{Kind: sut.MCP, Command: []string{"server"}}}}
 	in := input{Operation: "look", Args: json.RawMessage(`{"a":0}`), Before: []earlier{{Operation: "bad", Args: json.RawMessage(`{"a":1}`)}, {Operation: "good", Args: json.RawMessage(`{"a":2}`)}}}
 	s := &state{failed: map[string]bool{"bad": true}}
-	if _, err := e.executeLeak(t.Context(), s, &sut.Operation{Name: "look"}, &in); err != nil || !slices.Equal(asked, []string{"0", "2", "0"}) {
+	if _, err := e.executeLeak(t.Context(), s, campaign.Case{}, &sut.Operation{Name: "look"}, &in); err != nil || !slices.Equal(asked, []string{"0", "2", "0"}) {
 		t.Errorf("the calls are %q, %v", asked, err)
 	}
 }

@@ -80,7 +80,7 @@ Exit codes are those of thresh run.`,
 		if f.resume != "" {
 			return usagef("thresh try starts a new run; it cannot continue %s", f.resume)
 		}
-		d, err := a.app.Draft(c.Context(), app.Try{Words: words, Seeds: seeds, Folder: dir, Yes: yes, Lanes: f.workers})
+		d, err := a.app.Draft(c.Context(), app.Try{Words: words, Seeds: seeds, Folder: dir, Yes: yes || fs.Changed("writes"), Lanes: f.workers})
 		if err != nil {
 			return err
 		}

@@ -74,6 +74,11 @@ type Observation struct {
 	Trap   string
 	// Undeclared says that a refusal is none that the operation lists.
 	Undeclared bool
+	// Ended says that a system that runs elsewhere has not answered since the call: that
+	// the call ended it, or may have. "": it has, or nobody knows.
+	Ended string
+	// Sent is the request that was cut, as a command line that sends it again.
+	Sent string
 	// Wait is how long the system asked to be left alone (Retry-After).
 	Wait time.Duration
 }

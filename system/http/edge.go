@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"os"
 	"slices"
@@ -147,6 +148,8 @@ func (e *edge) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
 	}
 	began := time.Now()
 	o := sut.Observation{End: sut.Answered}
+	sent := false // whole, to a server: the transport may send it once more, on another connection
+	q = q.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(i httptrace.WroteRequestInfo) { sent = sent || i.Err == nil }}))
 	answer, err := e.transport.RoundTrip(q)
 	if err == nil {
 		o.Status, o.Header = answer.StatusCode, answer.Header
@@ -158,6 +161,12 @@ func (e *edge) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
 	switch {
 	case err != nil:
 		broken(ctx, &o, err, began)
+		if o.End == sut.Unreachable && sent {
+			o.End, o.Why = sut.Crashed, cut
+		}
+		if o.End == sut.Crashed {
+			o.Sent = e.curl(q)
+		}
 	case int64(len(o.Output)) > sut.MaxOutput:
 		o.Output = o.Output[:sut.MaxOutput]
 		system.Flood(&o)
@@ -185,6 +194,8 @@ func judge(o *sut.Observation, op *sut.Operation) {
 	}
 }
 
+const cut = "the server cut the connection"
+
 // broken says how a call ended that got no whole answer.
 func broken(ctx context.Context, o *sut.Observation, err error, began time.Time) {
 	var dns *net.DNSError
@@ -209,7 +220,7 @@ func broken(ctx context.Context, o *sut.Observation, err error, began time.Time)
 	case strings.Contains(err.Error(), "malformed HTTP"):
 		o.End, o.Why = sut.Crashed, "the answer is no HTTP"
 	default:
-		o.End, o.Why = sut.Crashed, "the server cut the connection"
+		o.End, o.Why = sut.Crashed, cut
 	}
 }
 

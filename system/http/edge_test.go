@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -337,4 +339,61 @@ func TestJudgesSeeSecrets(t *testing.T) {
 			t.Errorf("%s: %s", op, all)
 		}
 	}
+}
+
+// A call that ends a service that runs elsewhere is a crash, with the request that did it,
+// also where it went over a connection that was kept and could be sent once more.
+func TestCallThatEndsTheService(t *testing.T) {
+	for method, sent := range map[string]string{
+		"GET":  "curl -i -X GET 'AT/verb/die?text=it%27s' \\\n  -H 'X-Key: ...'",
+		"POST": "curl -i -X POST 'AT/verb/die' \\\n  -H 'Content-Type: application/json' \\\n  -H 'X-Key: ...' \\\n  --data-binary '{\"text\":\"it'\\''s\"}'",
+	} {
+		at := speaker(t)
+		body := "json: {text: \"{text}\"}"
+		if method == "GET" {
+			body = "query: {text: \"{text}\"}"
+		}
+		p := load(t, at, "headers: {X-Key: k}\nlimits: {timeout: 600ms}\noperations:\n  say: {path: /verb/echo, method: POST, json: {text: \"{text}\"}}\n  die: {path: /verb/die, method: "+method+", "+body+"}\n")
+		x, err := opener()(t.Context(), p, sut.Worker{Of: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer x.Close()
+		if o, err := x.Call(t.Context(), sut.Call{Operation: "say", Named: named("text", `"a"`)}); err != nil || o.End != sut.Answered || o.Sent+o.Ended != "" {
+			t.Fatalf("%v %+v", err, o)
+		}
+		o, err := x.Call(t.Context(), sut.Call{Operation: "die", Named: named("text", `"it's"`)})
+		if want := strings.ReplaceAll(sent, "AT", at); err != nil || o.End != sut.Crashed || o.Why != "the server cut the connection" || o.Ended != "the call ended the system" || o.Sent != want {
+			t.Errorf("%s: %v %+v\n%s\n%s", method, err, o, o.Sent, want)
+		}
+		if o, err := x.Call(t.Context(), sut.Call{Operation: "say", Named: named("text", `"a"`)}); err != nil || o.End != sut.Unreachable || o.Ended != "" {
+			t.Errorf("%s: after it: %v %+v", method, err, o)
+		}
+	}
+}
+
+// speaker is the address of a system under test that nobody starts again.
+func speaker(t *testing.T) (at string) {
+	t.Helper()
+	s := httptest.NewServer(http.NotFoundHandler())
+	at = s.URL
+	s.Close()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), self)
+	c.Env = append(os.Environ(), systemtest.SpeakerVariable+"=http", "PORT="+at[strings.LastIndex(at, ":")+1:])
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Wait() }) // it ends by itself, or with the test
+	for t.Context().Err() == nil {
+		if conn, err := net.Dial("tcp", strings.TrimPrefix(at, "http://")); err == nil {
+			conn.Close()
+			return at
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return at
 }

@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/jsontree"
@@ -256,4 +259,44 @@ func headerValue(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// curl is a request as a command line. What the system file sends with every request may
+// be secret, and is left to the reader.
+func (e *edge) curl(q *http.Request) string {
+	line := "curl -i -X " + q.Method + " " + shellWord(q.URL.String())
+	for _, name := range slices.Sorted(maps.Keys(q.Header)) {
+		value := q.Header.Get(name)
+		if slices.ContainsFunc(e.site.Plan.Headers, func(h [2]string) bool { return strings.EqualFold(h[0], name) }) {
+			value = "..."
+		}
+		if name != "User-Agent" {
+			line += " \\\n  -H " + shellWord(name+": "+value)
+		}
+	}
+	if q.GetBody == nil {
+		return line
+	}
+	if r, err := q.GetBody(); err == nil {
+		if body, err := io.ReadAll(r); err == nil && len(body) > 0 {
+			line += " \\\n  --data-binary " + shellWord(string(body))
+		}
+	}
+	return line
+}
+
+// shellWord is a text as a word of a shell, with escapes where it is no plain text.
+func shellWord(s string) string {
+	if utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl) {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		if c < ' ' || c >= 0x7f || c == '\'' || c == '\\' {
+			fmt.Fprintf(&b, `\%03o`, c)
+			continue
+		}
+		b.WriteByte(c)
+	}
+	return "$'" + b.String() + "'"
 }
