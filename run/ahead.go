@@ -177,7 +177,7 @@ func (u *unit) execute(ctx context.Context, slot int, i int64) (batch []result, 
 	}
 	w := &worker{
 		exec: l.open[slot], caller: l.call[slot], state: u.a.state, round: u.round, done: func(int64) bool { return false },
-		campaign: u.a.k, journal: r.job.Writer, since: r.created, evidence: &r.evidence, records: campaign.TraitsOf(u.a.c).Records,
+		campaign: u.a.k, journal: r.job.Writer, since: r.created, evidence: &r.evidence, failed: &u.a.failed, records: campaign.TraitsOf(u.a.c).Records,
 	}
 	_, err = w.cases(ctx, i, i+1, &batch)
 	return batch, err

@@ -171,8 +171,9 @@ func (w *worker) cases(ctx context.Context, lo, hi int64, batch *[]result) (busy
 			return 0, err
 		}
 		if o.Verdict == campaign.VerdictError && o.Kind == campaign.KindGone {
-			w.gone = true
-			w.sched.stop()
+			if w.gone = true; w.sched != nil {
+				w.sched.stop()
+			}
 		}
 	}
 	return 0, nil
