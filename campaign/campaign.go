@@ -203,18 +203,6 @@ func IsRedo(err error) (string, bool) {
 	return "", false
 }
 
-// GoneError says that the target no longer answers. The case has no result, and no other
-// case is started; what was found is reported.
-type GoneError struct{ Err error }
-
-func (e *GoneError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the cause.
-func (e *GoneError) Unwrap() error { return e.Err }
-
-// KindGone is the kind of the outcome that a case with a [GoneError] has.
-const KindGone = "gone"
-
 // IsFatal reports whether err ends the campaign.
 func IsFatal(err error) bool {
 	var f *FatalError

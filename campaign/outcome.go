@@ -307,3 +307,15 @@ func ByCause[T any](list []T, cause func(T) string) [][]T {
 	}
 	return out
 }
+
+// GoneError says that the target no longer answers. The case has no result, and no other
+// case is started; what was found is reported.
+type GoneError struct{ Err error }
+
+func (e *GoneError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *GoneError) Unwrap() error { return e.Err }
+
+// KindGone is the kind of the outcome that a case with a [GoneError] has.
+const KindGone = "gone"
