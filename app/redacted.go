@@ -154,6 +154,9 @@ func (v redacted) Summarize(s any) campaign.Summary {
 		return campaign.Summary{}
 	}
 	sum := d.Summarize(s)
+	if examples := sum.Examples; examples != nil {
+		sum.Examples = func(ctx context.Context) []campaign.Exhibit { return v.exhibits(examples(ctx)) }
+	}
 	sum.Exhibits, sum.Warnings, sum.Advice = v.exhibits(sum.Exhibits), v.texts(sum.Warnings), v.texts(sum.Advice)
 	return sum
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/fleet"
 	"github.com/thresh-dev/thresh/run"
-	"github.com/thresh-dev/thresh/store"
 )
 
 // VerifyJob is how a run is verified. The zero value executes nothing.
@@ -96,12 +95,12 @@ func (a *App) Verify(ctx context.Context, st *Store, ref string, job VerifyJob) 
 		return v, err
 	}
 	j, err := st.OpenJournal(v.RunID)
-	if damage := new(store.DamageError); errors.As(err, &damage) {
+	if file := new(fs.PathError); err != nil && errors.As(err, &file) {
+		return v, err
+	}
+	if err != nil { // it is there, and is no journal of this version
 		v.Problems = append(v.Problems, err.Error())
 		return v, nil
-	}
-	if err != nil {
-		return v, err
 	}
 	defer j.Close()
 	if j.Damage != "" || j.Torn > 0 {
@@ -134,6 +133,9 @@ func (a *App) Verify(ctx context.Context, st *Store, ref string, job VerifyJob) 
 		v.Problems = append(v.Problems, err.Error())
 	} else if other, err := json.Marshal(kept); err != nil || !bytes.Equal(text, other) {
 		v.Problems = append(v.Problems, "the record that reports show differs from the journal's last one")
+	}
+	if err := st.CheckOutline(v.RunID); err != nil {
+		v.Problems = append(v.Problems, err.Error())
 	}
 	damaged, err := st.Damaged(v.RunID)
 	if err != nil {

@@ -362,6 +362,9 @@ type Summary struct {
 	Interval *[2]float64 // the 95 % interval of the score; nil: it is no estimate
 	Parts    []ScorePart // what the score is the mean of
 	Exhibits []Exhibit
+	// Examples are exhibits that execute something of the document; nil: none.
+	// A run that is over goes without them.
+	Examples func(context.Context) []Exhibit
 	// Warnings name what of the document had no effect: a fault that never fired,
 	// a check that was never made. They are shown and kept with the run.
 	Warnings []string

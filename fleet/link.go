@@ -76,6 +76,8 @@ func Connect(ctx context.Context, a Access, name string) (*Link, error) {
 	opts := []nats.Option{
 		nats.Name("thresh " + name), nats.MaxReconnects(-1), nats.ReconnectWait(500 * time.Millisecond), nats.Timeout(5 * time.Second),
 		nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2),
+		// What is lost to a flooded bus is leased again; the library would print each error.
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
 	}
 	if a.Token != "" {
 		opts = append(opts, nats.Token(a.Token))

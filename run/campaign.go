@@ -101,6 +101,9 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 		if x, ok := campaign.As[campaign.Summarizer[any]](c); ok && err == nil {
 			sum = x.Summarize(a.state)
 			a.counts.Replace(sum.Replaced)
+			if sum.Examples != nil {
+				sum.Exhibits = append(sum.Exhibits, sum.Examples(ctx)...)
+			}
 		}
 		rec.Cases = a.counts
 		r.digest.Write(a.digest.Sum())

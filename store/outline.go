@@ -194,6 +194,64 @@ func (o *outline) finding(r row) (f campaign.Finding, err error) {
 	return f, o.part(int64(o.Frame+o.Table)+r.At, r.Size, &f)
 }
 
+// said is all that an outline says of its run, wherever it has it.
+func (o *outline) said() ([]byte, error) {
+	h := *o.head
+	h.Frame, h.Table = 0, 0
+	rec, err := o.frame()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := o.rows()
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range rows {
+		f, err := o.finding(r)
+		if err != nil {
+			return nil, err
+		}
+		rec.Findings = append(rec.Findings, f)
+		rows[i].At, rows[i].Size = 0, 0
+	}
+	return json.Marshal([]any{h, rec, rows})
+}
+
+// CheckOutline compares the outline of a run, from which lists and pages are made, with
+// its journal. One that is missing, or of a journal of another size, says nothing: it is
+// made again when it is needed.
+func (s *Store) CheckOutline(id string) error {
+	f, err := os.Open(s.runPath(id, outlineFile))
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	kept, err := readOutline(f, &s.pack)
+	if err != nil {
+		return nil
+	}
+	p, err := s.projected(id, false)
+	if err != nil {
+		return err
+	}
+	_, data, err := p.encode(&s.pack, kept.Journal)
+	if err != nil {
+		return err
+	}
+	made, err := readOutline(bytes.NewReader(data), &s.pack)
+	if err != nil {
+		return err
+	}
+	want, err := made.said()
+	if err != nil {
+		return err
+	}
+	if got, err := kept.said(); err != nil || !bytes.Equal(got, want) {
+		return fmt.Errorf("the outline, from which lists are made, differs from the journal: delete %s, and it is made again", s.runPath(id, outlineFile))
+	}
+	return nil
+}
+
 // writeOutline puts an outline beside its journal.
 func writeOutline(path string, data []byte) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), unbornOutline)

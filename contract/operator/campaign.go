@@ -385,7 +385,8 @@ func (c *Campaign) replacements(s *state) []pick {
 
 // Summarize implements [campaign.Summarizer].
 func (c *Campaign) Summarize(s *state) campaign.Summary {
-	return campaign.Summary{Exhibits: c.summary(s), Warnings: c.warnings(s), Void: c.nothingTried(s), Replaced: c.replaced(s)}
+	return campaign.Summary{Exhibits: c.summary(s), Warnings: c.warnings(s), Void: c.nothingTried(s), Replaced: c.replaced(s),
+		Examples: func(ctx context.Context) []campaign.Exhibit { return c.examples(ctx, s) }}
 }
 
 // warnings say what nobody has judged: that is not a pass.

@@ -16,7 +16,7 @@ const shownChildren = 3
 // examples are children of the first seeds, made again: from seed to child,
 // word by word, with the steps on the way. Outcomes keep no texts. There are
 // none where an operator has to be asked outside this process.
-func (c *Campaign) examples(s *state) []campaign.Exhibit {
+func (c *Campaign) examples(ctx context.Context, s *state) []campaign.Exhibit {
 	entries := c.base.Registry().Entries()
 	if s.done == 0 || slices.ContainsFunc(entries, func(e mutator.Entry) bool { return e.New == nil }) {
 		return nil
@@ -28,8 +28,8 @@ func (c *Campaign) examples(s *state) []campaign.Exhibit {
 	lane := c.base.NewLane(nil)
 	lane.Use(c.Start(campaign.Facts{}).m)
 	var list []campaign.Exhibit
-	// An error is the context's, which does not end, or of operators elsewhere.
-	_ = lane.Make(context.Background(), jobs, func(child *mutator.Child) error {
+	// An error is the context's, or of operators elsewhere.
+	_ = makeLane(ctx, lane, jobs, func(child *mutator.Child) error {
 		var line struct {
 			Trace []step `json:"mutation_trace"`
 		}

@@ -75,6 +75,16 @@ func TestSlowOperatorsDoNotHoldTheRun(t *testing.T) {
 					}, func([]byte) error { return nil }, func(*mutator.Child) {})
 					return err
 				},
+				"examples": func(ctx context.Context) error {
+					w, _ := campaign.As[campaign.Summarizer[any]](list[0])
+					sum := w.Summarize(list[0].Fold(list[0].Start(campaign.Facts{}), func(yield func(campaign.Case, campaign.Outcome) bool) {
+						yield(campaign.Case{}, campaign.Outcome{})
+					}))
+					for range 100 {
+						sum.Examples(ctx)
+					}
+					return ctx.Err()
+				},
 				"check": func(ctx context.Context) error {
 					_, err := operator.CheckPlugins(ctx, plugins, os.ReadFile)
 					return err

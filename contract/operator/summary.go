@@ -37,7 +37,7 @@ func (c *Campaign) summary(s *state) []campaign.Exhibit {
 	if e, ok := c.verdictMatrix(t); ok {
 		list = append(list, e)
 	}
-	return append(list, c.examples(s)...)
+	return list
 }
 
 // childrenTable is the figures about all children.

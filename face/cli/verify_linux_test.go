@@ -2,6 +2,8 @@ package cli_test
 
 import (
 	"bytes"
+	"encoding/binary"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"strings"
@@ -113,10 +115,23 @@ func TestVerify(t *testing.T) {
 		flipped(b, -1)
 	}
 	journal := filepath.Join(l.path("store"), "runs", l.report().RunID, "journal")
-	for _, at := range []int{9, 200} { // the first record
+	for _, at := range []int{0, 7, 9, 200} { // the head of the file, and the first record
 		flipped(journal, at)
 	}
-	data, err := os.ReadFile(journal)
+	// Nor do lists say anything else than the journal.
+	list := filepath.Join(filepath.Dir(journal), "outline")
+	data, err := os.ReadFile(list)
+	must(t, err)
+	head := len("thresh outline 2\n") + 8
+	size := int(binary.LittleEndian.Uint32(data[head-4:]))
+	forged := bytes.Replace(data, []byte(`"verdict":"fail"`), []byte(`"verdict":"pass"`), 1)
+	binary.LittleEndian.PutUint32(forged[head-8:], crc32.ChecksumIEEE(forged[head:head+size]))
+	must(t, os.WriteFile(list, forged, 0o600))
+	expect(t, l.stored("list"), 0, "pass")
+	expect(t, l.stored("verify"), 1, "DIFFERS", "the outline, from which lists are made")
+	must(t, os.WriteFile(list, data, 0o600))
+	expect(t, l.stored("verify"), 0, "holds")
+	data, err = os.ReadFile(journal)
 	must(t, err)
 	bad := bytes.Clone(data)
 	bad[len(bad)/2] ^= 1
