@@ -149,7 +149,7 @@ func (a *application) close(rec campaign.Record, f *runFlags, err error) error {
 	if err != nil && rec.Stopped == app.StoppedFatal {
 		printError(*a.io, err)
 		fmt.Fprintf(a.io.Err, "what ran so far is kept. Once the cause is fixed, continue with:\n  %s\n", app.ShellLine(app.ResumeCommand(f.store, rec.RunID)))
-		if fails { // that is what the run says, whatever ended it
+		if fails && len(rec.Findings) > 0 { // that is what the run says, whatever ended it
 			return rec.Exit()
 		}
 		return exitError(diag.ExitCode(err))
