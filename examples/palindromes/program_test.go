@@ -112,7 +112,7 @@ func TestVerbs(t *testing.T) {
 			t.Errorf("%q does not say %q:\n%s", x.args, x.want, out)
 		}
 	}
-	if out := h.run(2, "promote", id); !strings.Contains(out, "cannot be made a regression test") {
+	if out := h.run(2, "promote", id); !strings.Contains(out, "need no regression test") {
 		t.Errorf("promote of a format without a Promoter: %s", out)
 	}
 }
