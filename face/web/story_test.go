@@ -79,7 +79,7 @@ func TestVerdictIsSeenAtOnce(t *testing.T) {
 	}
 	base, _ := serve(t, st)
 	b, file := openBrowser(t, base), openBrowser(t, base)
-	const end = `Math.ceil(Math.max(...['h3', '[class^=mark-]', '.command'].map(s => document.querySelector('[data-card] ' + s).getBoundingClientRect().bottom)) + scrollY)`
+	const end = `Math.ceil(Math.max(...['h3', '.mark', '.command'].map(s => document.querySelector('[data-card] ' + s).getBoundingClientRect().bottom)) + scrollY)`
 	for name, id := range newest {
 		for _, l := range among(storyLooks) {
 			for where, at := range map[string]struct {
