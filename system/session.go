@@ -30,7 +30,7 @@ type session struct {
 	opened  int  // edges that were opened so far
 	clean   bool // nothing was called since it was started for this worker
 	retried int
-	// calls that were lost beside others, and made again alone
+	// calls that were cut while others were in progress, and repeated alone
 	repeated int
 	cut      int64    // the last call of the shared instance that was cut, as this worker knows
 	notes    []string // of edges that were closed
@@ -327,7 +327,7 @@ func (x *session) askAlone(ctx context.Context, c sut.Call, first sut.Observatio
 	switch {
 	case first.End != sut.Crashed || !x.away():
 	case met:
-		first.Ended = "this call, or one made beside it, ended the system"
+		first.Ended = "this call, or one made at the same time, ended the system"
 	default:
 		first.Ended = "the call ended the system"
 	}
@@ -351,7 +351,7 @@ func (x *session) Notes() []string {
 		notes = append(notes, fmt.Sprintf("the system %s: %d calls were tried again", x.plan.Name, x.retried))
 	}
 	if x.repeated > 0 {
-		notes = append(notes, fmt.Sprintf("the system %s: %d calls were lost beside others, and were made again alone", x.plan.Name, x.repeated))
+		notes = append(notes, fmt.Sprintf("the system %s: %d calls were cut while others were in progress, and were repeated alone", x.plan.Name, x.repeated))
 	}
 	if x.plan.ResetBy() == sut.ResetNone {
 		notes = append(notes, fmt.Sprintf("the system %s keeps its state between cases: reset is none", x.plan.Name))

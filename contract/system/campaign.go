@@ -27,7 +27,6 @@ type Campaign struct {
 	plan   *sut.Plan
 	writes bool
 	seed   uint64
-	since  atomic.Int64 // the case since which the system does not answer, and 1; 0: it does
 }
 
 // combined is how many calls of an operation have several special arguments.
@@ -307,22 +306,26 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 
 // Open implements [campaign.Campaign].
 func (c *Campaign) Open(*campaign.Cache) campaign.Session[*state] {
-	return campaign.Separate[*state](c.openLane)
+	since := new(atomic.Int64)
+	return campaign.Separate[*state](func(ctx context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
+		return c.openLane(ctx, lane, since)
+	})
 }
 
-func (c *Campaign) openLane(ctx context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
+func (c *Campaign) openLane(ctx context.Context, lane campaign.Lane, since *atomic.Int64) (campaign.Executor[*state], error) {
 	x, err := c.open(ctx, c.plan, sut.Worker{Index: lane.Index, Of: lane.Of, Cold: lane.Cold})
 	if err != nil {
 		return nil, err
 	}
-	return &executor{c: c, x: x, lane: lane}, nil
+	return &executor{c: c, x: x, lane: lane, since: since}, nil
 }
 
 type executor struct {
 	c      *Campaign
 	x      sut.System
 	lane   campaign.Lane
-	silent int // how many calls in a row have not reached the system
+	since  *atomic.Int64 // of all lanes: the case since which the system does not answer, plus 1; 0: it does
+	silent int           // how many calls in a row have not reached the system
 }
 
 // patience is how many calls in a row may not reach a system that runs elsewhere, until no
@@ -337,15 +340,15 @@ func (e *executor) call(ctx context.Context, k campaign.Case, x sut.System, c su
 		return o, err
 	case o.End != sut.Unreachable:
 		e.silent = 0
-		if e.c.since.Store(0); o.Ended != "" {
-			e.c.since.Store(k.Index + 1)
+		if e.since.Store(0); o.Ended != "" {
+			e.since.Store(k.Index + 1)
 		}
 		return o, nil
 	}
 	e.silent++
-	e.c.since.CompareAndSwap(0, k.Index+1)
+	e.since.CompareAndSwap(0, k.Index+1)
 	if e.silent >= patience && len(e.c.plan.Command) == 0 && o.Status == 0 {
-		return o, &campaign.GoneError{Err: fmt.Errorf("the system no longer answers since case %d; start it again", e.c.since.Load()-1)}
+		return o, &campaign.GoneError{Err: fmt.Errorf("the system no longer answers since case %d; start it again", e.since.Load()-1)}
 	}
 	return o, campaign.Transient("the system %s is unreachable: %s", e.c.plan.Name, o.Why)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -121,14 +122,14 @@ func TestWhatGoesWrongIsNoVerdict(t *testing.T) {
 		if x.payload != "" {
 			payload = []byte(x.payload)
 		}
-		e := &executor{c: &Campaign{plan: &sut.Plan{Kind: sut.HTTP, Name: "shop"}}, x: &x.x}
+		e := &executor{since: new(atomic.Int64), c: &Campaign{plan: &sut.Plan{Kind: sut.HTTP, Name: "shop"}}, x: &x.x}
 		o, err := e.Execute(t.Context(), &state{ops: []sut.Operation{op}}, campaign.Case{Payload: payload})
 		if err == nil || !strings.Contains(err.Error(), x.says) || o.Verdict != campaign.VerdictPass || o.Title != "" {
 			t.Errorf("%s: %v %+v", name, err, o)
 		}
 	}
 	// Where the call before is refused, the one that needs it is not made, which is no failure.
-	e := &executor{c: &Campaign{plan: &sut.Plan{Kind: sut.HTTP}}, x: &broken{end: sut.Refused}}
+	e := &executor{since: new(atomic.Int64), c: &Campaign{plan: &sut.Plan{Kind: sut.HTTP}}, x: &broken{end: sut.Refused}}
 	in := input{Operation: "look", Args: json.RawMessage(`{}`), Before: []earlier{first}, Take: []take{{Argument: "a", From: "id"}}}
 	payload, err := json.Marshal(in)
 	if err != nil {
@@ -146,7 +147,7 @@ func TestWhatGoesWrongIsNoVerdict(t *testing.T) {
 		t.Errorf("closing: %v", err)
 	}
 	c.open = func(context.Context, *sut.Plan, sut.Worker) (sut.System, error) { return nil, down }
-	if _, err := c.openLane(t.Context(), campaign.Lane{}); !errors.Is(err, down) {
+	if _, err := c.Open(nil).Executor(t.Context(), campaign.Lane{}); !errors.Is(err, down) {
 		t.Errorf("opening: %v", err)
 	}
 }
@@ -224,7 +225,7 @@ func TestCallThatEndsTheSystem(t *testing.T) {
 	} {
 		x := &stubborn{o: sut.Observation{End: sut.Crashed, Why: "cut", Ended: "the call ended the system", Sent: "curl x"}}
 		c := &Campaign{plan: &sut.Plan{Kind: sut.HTTP, Name: "shop"}}
-		e := &executor{c: c, x: x}
+		e := &executor{since: new(atomic.Int64), c: c, x: x}
 		payload, err := json.Marshal(in)
 		if err != nil {
 			t.Fatal(err)

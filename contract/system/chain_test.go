@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -135,7 +136,7 @@ func TestLinks(t *testing.T) {
 		if len(usual[0]) != 1 || len(usual[1])+len(special[0])+len(special[1]) != 0 {
 			t.Fatalf("%s: %s %s", from, usual, special)
 		}
-		e := &executor{c: c, x: x}
+		e := &executor{since: new(atomic.Int64), c: c, x: x}
 		out, err := e.Execute(t.Context(), &state{ops: []sut.Operation{get, put}}, campaign.Case{Payload: usual[0][0]})
 		last := strings.Join(x.calls[1:], " ")
 		if err != nil || last != want || strings.HasPrefix(string(out.Data), refused) != (want == "") {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -261,7 +262,7 @@ func TestLeaksOfServersThatBreak(t *testing.T) {
 			}
 			return &flaw{call: x.call, reset: x.resets}, x.opens
 		}
-		e := &executor{c: &Campaign{open: open, plan: &sut.Plan{Kind: sut.MCP, Command: []string{"server"}}}}
+		e := &executor{since: new(atomic.Int64), c: &Campaign{open: open, plan: &sut.Plan{Kind: sut.MCP, Command: []string{"server"}}}}
 		in := input{Args: json.RawMessage(`{"a":"own"}`)}
 		for b := range strings.FieldsSeq(x.before) {
 			args := `{"a":"` + b + `"}`

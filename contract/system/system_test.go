@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -347,7 +348,7 @@ func TestLeaksWithoutWhatAlwaysFails(t *testing.T) {
 	open := func(context.Context, *sut.Plan, sut.Worker) (sut.System, error) {
 		return &shelf{says: func(list []string) string { asked = append(asked, list[len(list)-1]); return "same" }}, nil
 	}
-	e := &executor{c: &Campaign{open: open, plan: &sut.Plan{Kind: sut.MCP, Command: []string{"server"}}}}
+	e := &executor{since: new(atomic.Int64), c: &Campaign{open: open, plan: &sut.Plan{Kind: sut.MCP, Command: []string{"server"}}}}
 	in := input{Operation: "look", Args: json.RawMessage(`{"a":0}`), Before: []earlier{{Operation: "bad", Args: json.RawMessage(`{"a":1}`)}, {Operation: "good", Args: json.RawMessage(`{"a":2}`)}}}
 	s := &state{failed: map[string]bool{"bad": true}}
 	if _, err := e.executeLeak(t.Context(), s, campaign.Case{}, &sut.Operation{Name: "look"}, &in); err != nil || !slices.Equal(asked, []string{"0", "2", "0"}) {
