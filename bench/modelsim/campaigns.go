@@ -31,7 +31,7 @@ func campaigns(ctx context.Context, g *wasm.Engine) ([]contender, error) {
 		}
 		name := "thresh: " + s.Name + ", every check on"
 		if x.plain {
-			name = "thresh: queue, as rapid is told it"
+			name = "thresh: queue, as rapid tests it"
 		}
 		list = append(list, contender{name, "steps", func() (int, error) { return x.rounds(ctx, 50) }})
 	}
