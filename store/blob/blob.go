@@ -5,18 +5,22 @@
 //
 // A blob lies compressed (zstd) in ab/abcdef....zst below the folder. It is
 // written to a temporary file, flushed to the disk and renamed, so a file with
-// a blob's name is always whole. The package imports the standard library,
-// zstd and store/lock.
+// a blob's name is always whole. Behind the content, in a frame that zstd skips,
+// stands a checksum of the file, as a bit of zstd's own headers may change without
+// a change of the content. The package imports the standard library, zstd and
+// store/lock.
 package blob
 
 import (
 	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -241,6 +245,9 @@ func (d *Dir) write(fill func(io.Writer) (string, error)) (err error) {
 	if err != nil {
 		return err
 	}
+	if _, err := w.Write(seal(w.sum)); err != nil {
+		return err
+	}
 	if err := f.Sync(); err != nil {
 		return err
 	}
@@ -276,16 +283,34 @@ func (d *Dir) write(fill func(io.Writer) (string, error)) (err error) {
 	return nil
 }
 
-// counted counts what is written to a file.
+// counted counts and sums what is written to a file.
 type counted struct {
-	to io.Writer
-	n  int64
+	to  io.Writer
+	n   int64
+	sum uint32
 }
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func (c *counted) Write(p []byte) (int, error) {
 	n, err := c.to.Write(p)
-	c.n += int64(n)
+	c.n, c.sum = c.n+int64(n), crc32.Update(c.sum, castagnoli, p[:n])
 	return n, err
+}
+
+// seal is what stands behind the content: a frame that zstd skips, with a checksum.
+func seal(sum uint32) []byte {
+	return binary.LittleEndian.AppendUint32([]byte{0x5e, 0x2a, 0x4d, 0x18, 4, 0, 0, 0}, sum)
+}
+
+// sealed reports whether a file has the checksum that it ends with. One that an earlier
+// version wrote ends without.
+func sealed(file []byte) bool {
+	n := len(file) - len(seal(0))
+	if n < 0 || file[n]&0xf0 != 0x50 || string(file[n+1:n+4]) != "\x2a\x4d\x18" {
+		return true
+	}
+	return bytes.Equal(file[n:], seal(crc32.Checksum(file[:n], castagnoli)))
 }
 
 // flushDir makes the names in a folder survive a crash of the machine, where
@@ -326,6 +351,9 @@ func (d *Dir) Get(id string) ([]byte, error) {
 	}
 	if ID(data) != id {
 		return nil, fmt.Errorf("blob %s is damaged: its content does not match its name", id)
+	}
+	if !sealed(packed) {
+		return nil, fmt.Errorf("blob %s is damaged: its file does not match its checksum", id)
 	}
 	if data == nil {
 		data = []byte{}

@@ -92,6 +92,37 @@ func TestDamagedBlobIsRefused(t *testing.T) {
 	}
 }
 
+// No bit of a blob's file can change without notice. A blob that an earlier version
+// wrote, without a checksum of its file, is read.
+func TestFlippedBits(t *testing.T) {
+	d := Open(t.TempDir())
+	for _, data := range []string{"", "x", strings.Repeat("kept outcomes ", 40)} {
+		packed, _ := d.Put([]byte(data))
+		for _, put := range []func() (string, error){
+			func() (string, error) { return packed, nil },
+			func() (string, error) { return d.PutFrom(iotest.HalfReader(strings.NewReader(data))) },
+		} {
+			id, err := put()
+			whole, _ := os.ReadFile(d.file(id))
+			if err != nil || len(whole) == 0 {
+				t.Fatal(err)
+			}
+			for bit := range 8 * len(whole) {
+				b := bytes.Clone(whole)
+				b[bit/8] ^= 1 << (bit % 8)
+				os.WriteFile(d.file(id), b, 0o600)
+				if _, err := d.Get(id); err == nil {
+					t.Errorf("%d bytes: bit %d of byte %d flipped unnoticed", len(data), bit%8, bit/8)
+				}
+			}
+			os.WriteFile(d.file(id), whole[:len(whole)-len(seal(0))], 0o600)
+			if got, err := d.Get(id); err != nil || string(got) != data {
+				t.Errorf("without a checksum: %q, %v", got, err)
+			}
+		}
+	}
+}
+
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	d := Open(dir)
