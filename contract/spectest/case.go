@@ -71,11 +71,12 @@ type Failure struct {
 	Line     int    `json:"line,omitempty"` // of what failed, in the document
 	Col      int    `json:"col,omitempty"`
 
-	actual   *string // what was there; kept as evidence
-	exit     int64   // what a command has ended with that should have ended otherwise
-	expected *string // what it should have been equal to; kept as evidence
-	steps    *string // of a page, all that failed; kept as evidence
-	notJSON  bool    // a target is no JSON
+	actual   *string    // what was there; kept as evidence
+	exit     int64      // what a command has ended with that should have ended otherwise
+	expected *string    // what it should have been equal to; kept as evidence
+	steps    *string    // of a page, all that failed; kept as evidence
+	notJSON  bool       // a target is no JSON
+	more     []*Failure // the other checks of the case that failed; kept as evidence
 }
 
 // expectation is what a conformance case is expected to come to.

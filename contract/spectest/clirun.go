@@ -86,7 +86,7 @@ func (x *executor) runCLI(ctx context.Context, c *Case) (failure *Failure, shown
 		return f, notes, nil
 	}
 	if e.exit != c.cli.exit {
-		return exitFailure(c, e.exit), notes, nil
+		return x.eval.beside(exitFailure(c, e.exit), c, e), notes, nil
 	}
 	return x.eval.judge(c, e), notes, nil
 }

@@ -53,7 +53,11 @@ func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, _ []
 	if steps := o.Attached(stepsNote); steps != nil {
 		out = append(out, textExhibit("Steps that failed", steps, nil))
 	}
-	out = append(out, c.block(cs, r.Failure, o.Verdict))
+	also := besideFailures(o)
+	if len(also) > 0 {
+		out = append(out, c.besideExhibit(cs, r.Failure, also))
+	}
+	out = append(out, c.block(cs, r.Failure, also, o.Verdict))
 	report, reporter := reportOf(cs, r.Failure, o)
 	for _, name := range []string{"request", sentNote, chainNote, "call", "stdout", "stderr", "answer", changedNote, meanwhileNote} {
 		text := o.Attached(name)
@@ -113,7 +117,7 @@ const stepsNote = "steps"
 // explain is the failure in a few lines. The first says where, in the form that
 // editors follow.
 func (c *Campaign) explain(cs *Case, f *Failure, o campaign.Outcome) string {
-	text := c.reasons(cs, f, o)
+	text := c.reasons(cs, f, o) + besides(besideFailures(o))
 	for name, who := range map[string]string{changedNote: "it", meanwhileNote: "it and others"} { // a case has at most one
 		if list := o.Attached(name); len(list) > 0 {
 			text += fmt.Sprintf("note:     the folder that commands share changed while %s ran: %s (isolate: true gives a case a copy)\n",
@@ -135,6 +139,9 @@ func (c *Campaign) reasons(cs *Case, f *Failure, o campaign.Outcome) string {
 	}
 	if f.Target != "" {
 		fmt.Fprintf(&b, "  %s %s", f.Target, f.Op)
+	}
+	if also := besideFailures(o); len(also) > 0 {
+		fmt.Fprintf(&b, "  (first of %d checks that failed)", 1+len(also)+left(also))
 	}
 	b.WriteByte('\n')
 	if f.Want == "" || f.Category != Assertion {
@@ -305,8 +312,8 @@ func textExhibit(title string, text []byte, marks []campaign.Mark) campaign.Exhi
 	return campaign.Exhibit{Kind: "text", Title: title, Text: &campaign.Text{Body: valid, Truncated: len(text) >= maxEvidence, Marks: marks}}
 }
 
-// block is the case as it is written, with the line that failed.
-func (c *Campaign) block(cs *Case, f *Failure, v campaign.Verdict) campaign.Exhibit {
+// block is the case as it is written, with the lines that failed.
+func (c *Campaign) block(cs *Case, f *Failure, also []besideFailure, v campaign.Verdict) campaign.Exhibit {
 	from, to := cs.From, cs.To
 	if to-from > 200 { // a long list of cases
 		from = max(from, f.Line-100)
@@ -316,13 +323,18 @@ func (c *Campaign) block(cs *Case, f *Failure, v campaign.Verdict) campaign.Exhi
 	for n := from; n <= to && n <= c.doc.lines.count; n++ {
 		b.WriteString(c.doc.source(n) + "\n")
 	}
-	at := f.Line
-	if at < from || at > to {
-		at = from
+	var blocks []campaign.Block
+	for i, f := range append([]besideFailure{{Failure: *f}}, also...) {
+		at := f.Line
+		if at < from || at > to {
+			at = from
+		}
+		if i == 0 || at == f.Line {
+			blocks = append(blocks, campaign.Block{From: at - from + 1, To: at - from + 1, Verdict: v, Note: f.summary()})
+		}
 	}
 	return campaign.Exhibit{Kind: "document", Title: fmt.Sprintf("%s, lines %d to %d", c.name, from, to), Document: &campaign.Document{
-		Name: c.name, First: from, Body: strings.ToValidUTF8(b.String(), "\uFFFD"),
-		Blocks: []campaign.Block{{From: at - from + 1, To: at - from + 1, Verdict: v, Note: f.summary()}},
+		Name: c.name, First: from, Body: strings.ToValidUTF8(b.String(), "\uFFFD"), Blocks: blocks,
 	}}
 }
 

@@ -42,6 +42,43 @@ func TestDocumentShowsWhatFailed(t *testing.T) {
 	}
 }
 
+// A case has one finding, of the first check that fails, which shows all that do.
+func TestAllFailedChecksAreShown(t *testing.T) {
+	t.Chdir(t.TempDir())
+	doc := blockDocument("id: A-1\ntype: cli.run\nharness: {entrypoint: /bin/sh}\nargv: [-c, 'echo Bob token; exit 3']\nexit_code: 0\n" +
+		"assert:\n  - target: stdout\n    must:\n      - contain: [Bob, Ada]\n      - evaluate: [[eq, [subject], Eve]]\n  - target: stderr\n    must:\n      - contain: [none]\n")
+	set := map[string][]string{optVar: {"TOKEN"}}
+	k := newContract(map[string]string{"TOKEN": "Bob token"})
+	_, outcomes := play(t, k, doc, set)
+	if got, want := outcomes[0].Title, "a.spec.md:6 A-1: expected exit code 0, not 3"; got != want {
+		t.Errorf("title %q, want %q", got, want)
+	}
+	camps, _ := k.Compile(t.Context(), campaign.Spec{Path: "a.spec.md", Data: []byte(doc)}, campaign.Settings{Options: set})
+	c, _ := campaign.As[*Campaign](camps[0])
+	shown := c.Describe(nil, campaign.Case{}, outcomes[0], nil)
+	texts := map[string]string{}
+	for _, e := range shown {
+		if e.Text != nil {
+			texts[e.Title] = e.Text.Body
+		} else if got := len(e.Document.Blocks); got != 4 {
+			t.Errorf("%d lines are marked", got)
+		}
+	}
+	want := map[string]string{
+		"Failure": "a.spec.md:6 A-1  exit_code  (first of 4 checks that failed)\nexpected: exit code 0, not 3\nstdout:   \"${TOKEN}\"\n" +
+			"also:     line 10: expected stdout to contain \"Ada\"\nalso:     line 11: expected stdout to satisfy [\"eq\",[\"subject\"],\"Eve\"]\n" +
+			"also:     line 14: expected stderr to contain \"none\"\n",
+		"More checks that failed": "a.spec.md:10 A-1  assert[0].must[0]  stdout contain\nexpected: stdout to contain \"Ada\"\nactual:   \"${TOKEN}\\n\"\n" +
+			"\na.spec.md:11 A-1  assert[0].must[1]  stdout evaluate\nexpected: stdout to satisfy [\"eq\",[\"subject\"],\"Eve\"]\nactual:   \"${TOKEN}\\n\"\n" +
+			"\na.spec.md:14 A-1  assert[1].must[0]  stderr contain\nexpected: stderr to contain \"none\"\nactual:   nothing\n",
+	}
+	for title, text := range want {
+		if d := cmp.Diff(text, texts[title]); d != "" {
+			t.Error(title, d)
+		}
+	}
+}
+
 // What a command or a service reports of its failure is marked as that, with what of the
 // system it was.
 func TestReportOf(t *testing.T) {

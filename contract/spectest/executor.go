@@ -109,6 +109,9 @@ func (f *Failure) evidence(notes evidence) evidence {
 			own = append(own, campaign.Attachment{Name: n.name, Data: []byte(clipped(*n.text, maxEvidence))})
 		}
 	}
+	if len(f.more) > 0 {
+		own = append(own, campaign.Attachment{Name: besideNote, Data: besideJSON(f.more)})
+	}
 	return append(own, notes...)
 }
 
@@ -135,8 +138,14 @@ func (x *executor) caseAt(i int64) *Case {
 func (x *executor) attempt(ctx context.Context, c *Case) (*Failure, evidence, error) {
 	x.eval.subjects = nil
 	f, notes, err := x.tryOnce(ctx, c)
-	for i := 0; f == nil && x.eval.subjects != nil && x.chain == nil && i < len(c.captures); i++ {
-		_, f = c.captures[i].lookUp(c.Type, x.eval.subjects) // nobody waits for it; it must be there all the same
+	if f == nil && x.eval.subjects != nil && x.chain == nil {
+		var lacks []*Failure
+		for i := range c.captures { // nobody waits for them; they must be there all the same
+			if _, l := c.captures[i].lookUp(c.Type, x.eval.subjects); l != nil {
+				lacks = append(lacks, l)
+			}
+		}
+		f = firstOf(lacks)
 	}
 	if f != nil && f.Line == 0 { // it did not come as far as an assertion
 		at := c.about

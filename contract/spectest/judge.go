@@ -54,7 +54,43 @@ func (e *evaluator) judge(c *Case, s subjects) *Failure {
 	if e.watch != nil {
 		e.watch(c.tree)
 	}
-	return e.node(c.tree)
+	return firstOf(e.failures(c.tree, nil))
+}
+
+// beside judges the tree of a case that has failed already, so that a reader
+// learns of everything that does not hold.
+func (e *evaluator) beside(f *Failure, c *Case, s subjects) *Failure {
+	if c.tree != nil {
+		e.c, e.subjects = c, s
+		f.more = e.failures(c.tree, nil)
+		e.subjects = nil // nothing is captured from it
+	}
+	return f
+}
+
+// failures adds to a list what fails of a tree, in the order of the document. Behind
+// what cannot be evaluated nothing else is.
+func (e *evaluator) failures(n *node, list []*Failure) []*Failure {
+	broken := func() bool { return len(list) > 0 && list[len(list)-1].Category != Assertion }
+	if n.kind != must {
+		if f := e.node(n); f != nil {
+			list = append(list, f)
+		}
+		return list
+	}
+	for i := 0; i < len(n.children) && !broken(); i++ {
+		list = e.failures(n.children[i], list)
+	}
+	return list
+}
+
+// firstOf is the first failure, which keeps the others; nil if there is none.
+func firstOf(all []*Failure) *Failure {
+	if len(all) == 0 {
+		return nil
+	}
+	all[0].more = all[1:]
+	return all[0]
 }
 
 // node evaluates one node. Failures of other categories than Assertion say that

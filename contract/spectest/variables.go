@@ -11,6 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/lazy"
 	"github.com/thresh-dev/thresh/engine/secret"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // variables are values that documents use as ${NAME}: those of the command line
@@ -167,6 +168,7 @@ func hide(r *secret.Redactor, f *Failure, notes evidence) (*Failure, evidence) {
 				*s = &text
 			}
 		}
+		g.more = seq.Map(g.more, func(m *Failure) *Failure { m, _ = hide(r, m, nil); return m })
 		f = &g
 	}
 	for i := range notes {

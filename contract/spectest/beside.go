@@ -1,0 +1,85 @@
+package spectest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// besideNote is the attachment that holds the checks of a case that failed beside
+// the first, which decides its finding.
+const besideNote = "beside"
+
+// How many of them are kept, and how much of what each of them compares.
+const (
+	maxBeside     = 50
+	maxBesideText = 4 << 10
+)
+
+// besideFailure is one of them as it is kept.
+type besideFailure struct {
+	Failure
+	Expected *string `json:"expected,omitempty"`
+	Actual   *string `json:"actual,omitempty"`
+	Left     int     `json:"left,omitempty"` // of the last: how many more are not kept
+}
+
+func besideJSON(all []*Failure) []byte {
+	var kept []besideFailure
+	short := func(s *string) *string {
+		if s == nil {
+			return nil
+		}
+		text := clipped(*s, maxBesideText)
+		return &text
+	}
+	for _, f := range all[:min(len(all), maxBeside)] {
+		kept = append(kept, besideFailure{Failure: *f, Expected: short(f.expected), Actual: short(f.actual)})
+	}
+	kept[len(kept)-1].Left = len(all) - len(kept)
+	data, _ := json.Marshal(kept) // strings and numbers
+	return data
+}
+
+func besideFailures(o campaign.Outcome) (all []besideFailure) {
+	if json.Unmarshal(o.Attached(besideNote), &all) != nil {
+		return nil
+	}
+	return all
+}
+
+// besides are the further checks of a case that failed, one a line.
+func besides(all []besideFailure) string {
+	var b strings.Builder
+	for _, f := range all {
+		fmt.Fprintf(&b, "also:     line %d: %s\n", f.Line, clipped(f.summary(), 200))
+	}
+	if n := left(all); n > 0 {
+		b.WriteString("also:     " + diag.Plural(n, "more check") + "\n")
+	}
+	return b.String()
+}
+
+// left is how many such checks are not kept.
+func left(all []besideFailure) int {
+	if len(all) == 0 {
+		return 0
+	}
+	return all[len(all)-1].Left
+}
+
+// besideExhibit says of each further check why it failed.
+func (c *Campaign) besideExhibit(cs *Case, first *Failure, all []besideFailure) campaign.Exhibit {
+	var b strings.Builder
+	for i, f := range all {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		f.expected, f.actual, f.Step = f.Expected, f.Actual, first.Step
+		b.WriteString(c.reasons(cs, &f.Failure, campaign.Outcome{Evidence: f.evidence(nil)}))
+	}
+	return campaign.TextExhibit("More checks that failed", b.String())
+}
