@@ -3,7 +3,10 @@ package spectest
 import (
 	"regexp"
 	"regexp/syntax"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/lazy"
@@ -22,6 +25,9 @@ var (
 	cramSkip  = lazy.Pattern(`^\$ .*\bexit 80\b`)
 )
 
+// cramCall is a command that may run cram.
+var cramCall = lazy.Pattern(`(?m)^  [$>].*\bcram\b`)
+
 // cramVariables are variables that cram sets, with what they are on a page.
 var cramVariables = [][2]string{
 	{"TESTDIR", `"${PAGE%/*}"`}, {"TESTFILE", `"${PAGE##*/}"`}, {"CRAMTMP", `"$` + tempVariable + `"`}, {"TESTSHELL", "/bin/sh"},
@@ -38,7 +44,11 @@ func fromCram(m *imported, text string) {
 	for i, needs := range cramNeeds().FindAllStringSubmatch(text, -1) {
 		opening += [2]string{" needs=", ","}[min(i, 1)] + needs[1]
 	}
-	number := 0
+	number, first := 0, false // the first line that a command prints
+	rest := ""
+	if cramCall().MatchString(text) {
+		rest = "[..]" // cram prints lines with their marks
+	}
 	for l := range strings.Lines(text) {
 		number++
 		l = strings.TrimRight(l, "\n")
@@ -78,28 +88,49 @@ func fromCram(m *imported, text string) {
 		}
 		if command || strings.HasPrefix(body, "> ") || body == ">" {
 			m.WriteString(body + "\n")
+			first = true
 			continue
 		}
-		m.WriteString(m.printed(body, number) + "\n")
+		m.WriteString(m.printed(body, rest, number, first) + "\n")
+		first = false
 	}
 	if open {
 		m.WriteString("```\n")
 	}
 }
 
-// printed is a line of output as a transcript says it.
-func (m *imported) printed(l string, number int) string {
+// printed is a line of output as a transcript says it. Rest stands for a mark that
+// may itself be printed.
+func (m *imported) printed(l, rest string, number int, first bool) string {
 	mark := cramMark().FindStringSubmatch(l)
-	if mark == nil {
-		return m.plainLine(l, number)
+	exit, text := mark == nil && cramExit().MatchString(l), l
+	if mark != nil {
+		text = m.marked(strings.TrimSuffix(l, mark[0]), mark[1], rest, l, number)
 	}
-	plain := strings.TrimSuffix(l, mark[0])
-	switch mark[1] {
+	shown := (&pageStep{language: &languages[0]}).writable(text, first, !exit)
+	if text == l && shown == l && hole().MatchString(l) {
+		shown = "[..]" + strings.TrimLeft(l, " ")[1:]
+	}
+	if shown != text {
+		m.report(diag.Warning, number, l, "the line would be read as a command, a fence, a wildcard or an exit code; [..] replaces its first character")
+	}
+	return shown
+}
+
+// cramExit is how cram says that a command ends by another code than 0.
+var cramExit = lazy.Pattern(`^\[\d+\]$`)
+
+// marked is a line of output that a mark of cram follows.
+func (m *imported) marked(plain, mark, rest, l string, number int) string {
+	switch mark {
 	case "glob":
+		if strings.Contains(strings.ReplaceAll(plain, `\?`, ""), "?") {
+			m.report(diag.Warning, number, l, "? becomes [..], which matches more than one character")
+		}
 		return strings.NewReplacer("*", "[..]", "?", "[..]", `\*`, "*", `\?`, "?", `\\`, `\`).Replace(plain)
 	case "re":
 		if regexp.QuoteMeta(plain) == plain {
-			return plain + "[..]" // cram takes the line as it is written, too
+			return plain + rest
 		}
 		pattern, err := syntax.Parse(plain, syntax.Perl)
 		if err != nil {
@@ -112,20 +143,16 @@ func (m *imported) printed(l string, number int) string {
 			m.report(diag.Warning, number, l, "the pattern becomes %s, which matches more", text)
 		}
 		return text
-	case "esc": // cram takes the line as it is written, too
-		text := escapeRun().ReplaceAllLiteralString(plain, "[..]") + "[..]"
+	case "esc":
+		said, err := strconv.Unquote(`"` + strings.ReplaceAll(plain, `"`, `\"`) + `"`)
+		unseen := func(r rune) bool { return r != '\t' && !unicode.IsPrint(r) }
+		if rest == "" && err == nil && utf8.ValidString(said) && !strings.ContainsFunc(said, unseen) {
+			return said
+		}
 		m.report(diag.Warning, number, l, "[..] replaces what (esc) escapes")
-		return text
+		return escapeRun().ReplaceAllLiteralString(plain, "[..]") + rest
 	}
-	return m.plainLine(plain, number) // the end of the line is not compared
-}
-
-func (m *imported) plainLine(l string, number int) string {
-	if _, _, _, fence := fenceOf([]byte(l)); fence || isDots(l) || hole().MatchString(l) {
-		m.report(diag.Warning, number, l, "the line would be read as a fence or a wildcard; [..] replaces its first character")
-		return "[..]" + strings.TrimLeft(l, " ")[1:]
-	}
-	return l
+	return plain // (no-eol): the end of the line is not compared
 }
 
 // escapeRun are escaped characters in a line that is marked so.
@@ -150,6 +177,15 @@ func wildcards(p *syntax.Regexp, loose *bool) string {
 	case syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 		*loose = true
 		return ""
+	case syntax.OpPlus, syntax.OpRepeat:
+		*loose = true
+		switch class := p.Sub[0]; {
+		case p.Op == syntax.OpRepeat && p.Min == 0 || class.Op != syntax.OpCharClass:
+		case classWithin(class.Rune, "0123456789"):
+			return "<number>"
+		case classWithin(class.Rune, "0123456789abcdef") && p.Min >= 6:
+			return "<hex>"
+		}
 	case syntax.OpStar:
 		if any := p.Sub[0].Op; any == syntax.OpAnyCharNotNL || any == syntax.OpAnyChar {
 			return "[..]"
@@ -157,4 +193,16 @@ func wildcards(p *syntax.Regexp, loose *bool) string {
 	}
 	*loose = true
 	return "[..]"
+}
+
+// classWithin reports whether a class has only characters of a text.
+func classWithin(class []rune, text string) bool {
+	for i := 0; i < len(class); i += 2 {
+		for r := class[i]; r <= class[i+1]; r++ {
+			if !strings.ContainsRune(text, r) {
+				return false
+			}
+		}
+	}
+	return true
 }
