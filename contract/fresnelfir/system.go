@@ -15,6 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/crash"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/systemfile"
 	"github.com/thresh-dev/thresh/port/dut"
 	"github.com/thresh-dev/thresh/port/sut"
@@ -74,27 +75,50 @@ func (k *Contract) systemOf(doc campaign.Spec, d *ir.Document, src *ir.Source, s
 // known, and takes over which of them refuse.
 func bindOperations(plan *sut.Plan, d *ir.Document, src *ir.Source) (list diag.List) {
 	complete := plan.Kind == sut.HTTP && plan.OpenAPI == ""
-	check := func(at ir.Place, key, name string) *sut.Operation {
+	check := func(at ir.Place, key, name string, args []string) *sut.Operation {
 		o, ok := sut.Find(plan.Operations, name)
 		if !ok && complete {
 			list = append(list, src.Report(diag.Error, src.Within(at, key), "missing-operation",
 				fmt.Sprintf("the system %s has no operation %q", plan.Name, name), diag.DidYouMean(name, operations(plan.Operations))))
 		}
+		if why := unfit(plan, o, args); why != "" {
+			list = append(list, src.Report(diag.Error, at, "arity", why, ""))
+		}
 		return o
 	}
 	for i := range d.Bindings.Actions {
 		b := d.Bindings.Actions[i]
-		o := check(b.Place, "function", b.Function)
+		o := check(b.Place, "function", b.Function, b.Args)
 		if o != nil && o.Refuses && b.Rejects == nil {
 			b.Rejects = &ir.Rejects{Place: b.Place}
 		}
 	}
 	for _, f := range d.Functions {
 		if f.Observer {
-			check(f.Place, "binding", f.Binding)
+			check(f.Place, "binding", f.Binding, seq.Map(f.Params, func(x ir.Param) string { return x.Name }))
 		}
 	}
 	return list
+}
+
+// unfit says why an operation cannot be called with arguments; "": it can, as far as is known.
+func unfit(plan *sut.Plan, o *sut.Operation, args []string) string {
+	if o == nil || plan.Kind != sut.HTTP {
+		return ""
+	}
+	names := seq.Map(o.Arguments, func(a sut.Argument) string { return a.Name })
+	if slices.ContainsFunc(args, func(name string) bool { return !slices.Contains(names, name) }) { // by position
+		if len(args) > len(names) {
+			return fmt.Sprintf("the operation %q takes %s, got %s", o.Name, diag.Plural(len(names), "argument"), strconv.Itoa(len(args)))
+		}
+		args = names[:len(args)]
+	}
+	for _, a := range o.Arguments {
+		if a.In == "path" && !slices.Contains(args, a.Name) {
+			return fmt.Sprintf("the operation %q has {%s} in its path: the binding must give it as an argument", o.Name, a.Name)
+		}
+	}
+	return ""
 }
 
 // operations are the names of operations.
@@ -163,7 +187,11 @@ func (d *systemDevice) Open(ctx context.Context) (dut.Instance, error) {
 	}
 	s := &systemInstance{ctx: ctx, device: d, system: x, ops: x.Operations(), ids: &names{}}
 	for _, b := range d.bindings {
-		if _, ok := sut.Find(s.ops, b.Function); !ok && len(s.ops) > 0 {
+		o, ok := sut.Find(s.ops, b.Function)
+		if why := unfit(d.plan, o, seq.Map(b.Params, func(p dut.Param) string { return p.Name })); why != "" {
+			return nil, errors.Join(diag.Environment("%s: the system %s: %s", b.At, d.plan.Name, why), x.Close())
+		}
+		if !ok && len(s.ops) > 0 {
 			err := diag.Environment("%s: the system %s has no operation %q", b.At, d.plan.Name, b.Function)
 			if near := diag.DidYouMean(b.Function, operations(s.ops)); near != "" {
 				err = diag.WithHint(err, near)
