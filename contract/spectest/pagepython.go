@@ -6,8 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/lazy"
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
@@ -48,7 +52,7 @@ func (p *pageRun) converse(ctx context.Context, a *act) (over bool, f *Failure, 
 		case o.End != sut.Answered || json.Unmarshal(o.Value, &said) != nil:
 			r.why = "python3 has ended: " + o.Why
 		}
-		r.code, r.printed = said.Code, p.captured(s, p.lines([]byte(said.Text)))
+		r.code, r.printed = said.Code, p.captured(s, withoutFrames(s.want, p.lines([]byte(said.Text))))
 		if r.why == "" && i+1 == len(a.steps) {
 			r.lacks = p.capture(a, validText([]byte(said.Text)))
 		}
@@ -57,6 +61,52 @@ func (p *pageRun) converse(ctx context.Context, a *act) (over bool, f *Failure, 
 		}
 	}
 	return false, nil, nil
+}
+
+// tracebackHead is the line above the frames of a traceback, which doctest does not compare.
+const tracebackHead = "Traceback (most recent call last):"
+
+// withoutFrames is what a statement printed, without the frames of a traceback where the page shows none.
+func withoutFrames(want, printed []string) []string {
+	from, at := slices.Index(printed, tracebackHead)+1, slices.Index(want, tracebackHead)+1
+	if from == 0 || at == 0 || at < len(want) && isDots(want[at]) {
+		return printed
+	}
+	to := from
+	for to < len(printed) && strings.HasPrefix(printed[to], " ") {
+		to++
+	}
+	return slices.Delete(printed, from, to)
+}
+
+// doctestMark is a comment for doctest in a statement.
+var doctestMark = lazy.Pattern(`#\s*doctest:\s*(.+)`)
+
+// doctested does for a statement what its comments ask of doctest.
+func (d *document) doctested(s *pageStep, faults *diag.List) {
+	if at := slices.Index(s.want, tracebackHead) + 1; at > 0 {
+		for ; at < len(s.want) && strings.HasPrefix(s.want[at], " "); at++ {
+			s.want[at] = "..."
+		}
+	}
+	for _, mark := range doctestMark().FindAllStringSubmatch(s.command, -1) {
+		for _, flag := range strings.FieldsFunc(mark[1], func(r rune) bool { return r == ',' || r == ' ' }) {
+			w := d.problem(doctree.Pos{Line: s.line, Col: 1}, "console-line", "", "doctest's "+flag+" has no effect", "[..] stands for what varies within a line, ... for lines")
+			switch w.Level = diag.Warning; flag {
+			case "+ELLIPSIS":
+				for i, l := range s.want {
+					if !isDots(l) {
+						s.want[i] = strings.ReplaceAll(l, "...", "[..]")
+					}
+				}
+				continue
+			case "+SKIP":
+				s.command, s.unseen = "# "+strings.ReplaceAll(s.command, "\n", "\n# "), true
+				w.Message, w.Hint = "the statement is not run: "+flag, ""
+			}
+			*faults = append(*faults, w)
+		}
+	}
 }
 
 // openPython starts the session, in the folder of the page, with its variables and

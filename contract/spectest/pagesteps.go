@@ -55,6 +55,9 @@ func (d *document) steps(f block, a *act, faults *diag.List) []pageStep {
 		wrong(early, "a line before the first command", hint)
 	}
 	for i := range list {
+		if a.language == pythonSession {
+			d.doctested(&list[i], faults)
+		}
 		if s := &list[i]; a.loose && s.exitAt == 0 {
 			s.unseen, s.anyExit = len(s.want) == 0, len(s.want) > 0
 		}
