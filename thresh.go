@@ -1,18 +1,18 @@
-// Package thresh is Thresh as a library: it runs documents of five published
-// formats, and of contracts written elsewhere, against software until the bugs
-// fall out.
+// Package thresh is Thresh as a library. It runs documents of five published
+// formats, and of formats written elsewhere, to find bugs in software.
 //
-// A test of a Go module runs its documents by package threshtest. A program with
-// a format of its own is
+// To run documents in Go tests, use package threshtest. A program with a format
+// of its own is one line,
 //
 //	func main() { os.Exit(thresh.Main(yours.Contract{})) }
 //
-// and has every verb of the command line, the pages, MCP and the fleet for it.
-// [Run] and its like are the verbs as functions: what they store, the verbs of
-// the same name read, and the other way round.
+// and has every verb of the command line, the pages, MCP and the fleet for that
+// format. [Run], [Replay] and the other functions do what the verbs of the same
+// name do, and share their store: thresh replay takes a finding of [Run], and
+// [Replay] a finding of thresh run.
 //
-// The package holds names and docs alone; the use cases are in package app, and
-// what a contract is made of is in package campaign.
+// This package only names things. The use cases are in package app; package
+// campaign defines contracts, and the fields of [Record] and [Finding].
 package thresh
 
 import (
@@ -25,54 +25,52 @@ import (
 	"github.com/thresh-dev/thresh/face/cli"
 )
 
-// Main is the whole program, with further contracts beside the built-in ones. It
-// returns the exit code of the process: 0 all held, 1 findings or failures, 2 a
-// document or the command line was refused, 3 the environment failed, 130
-// interrupted.
+// Main is the whole command line, for the built-in contracts and those given. It
+// returns the exit code: 0 all held, 1 findings or failures, 2 a document or the
+// command line was refused, 3 the environment failed, 130 interrupted.
 func Main(contracts ...campaign.Contract) (exitCode int) {
 	return cli.Main(os.Args, cli.System(), contracts...)
 }
 
-// Job is what is to be run and how. Its zero value with Paths is what thresh run
-// PATHS does.
+// Job says what to run, and how. With nothing but Paths, it is thresh run PATHS.
 type Job = app.Job
 
-// Record is everything that is said of one run, findings included.
+// Record is the result of a run: verdict, digest, campaigns and findings.
 type Record = campaign.Record
 
 // Finding is one problem: a group of failing cases with one fingerprint.
 type Finding = campaign.Finding
 
-// Checked is what is to be said of documents without running them.
+// Checked is what [Check] found in documents.
 type Checked = app.Checked
 
-// Replayed is what came of running a finding again.
+// Replayed is the result of running a finding again.
 type Replayed = app.Replayed
 
-// Shrunk is what came of making a finding's reproducer smaller.
+// Shrunk is the result of minimizing a finding further.
 type Shrunk = app.Shrunk
 
 // VerifyJob is how a run is verified; its zero value executes nothing.
 type VerifyJob = app.VerifyJob
 
-// Verified is what came of verifying a run.
+// Verified is the result of verifying a run.
 type Verified = app.Verified
 
-// Run runs documents as one run. What it stores, thresh replay, resume, report
-// and ui read. Findings stand in the record; an error means that the run could
-// not be made or did not come to its end, and is a diag.List where documents
-// were refused.
+// Run runs documents as one run and stores it in job.Store, where every verb
+// finds it. Findings are in the record and are no error. An error means that the
+// run did not start or did not finish; it is a diag.List if documents were
+// refused. A run that started has a record beside the error.
 func Run(ctx context.Context, job Job) (*Record, error) {
 	return recorded(app.New().Run(ctx, job))
 }
 
-// Resume goes on with the stored run of that id, or the newest for "latest". Of
-// job, what decides the cases is that of the stored run.
+// Resume continues a stored run, by its id or "latest" for the newest. Whatever
+// decides the cases, such as the seed, is taken from the stored run, not from job.
 func Resume(ctx context.Context, run string, job Job) (*Record, error) {
 	return recorded(app.New().Resume(ctx, run, job))
 }
 
-// recorded leaves out a record that was not made.
+// recorded returns nil for the record of a run that did not start.
 func recorded(rec campaign.Record, err error) (*Record, error) {
 	if rec.RunID == "" {
 		return nil, err
@@ -80,8 +78,8 @@ func recorded(rec campaign.Record, err error) (*Record, error) {
 	return &rec, err
 }
 
-// Check compiles documents and runs nothing. What is wrong with them stands in
-// the answer; an error means that they could not be looked at.
+// Check compiles documents and runs nothing. What is wrong with them is in the
+// answer; an error means that they could not be read.
 func Check(ctx context.Context, job Job) (*Checked, error) {
 	c, err := app.New().Check(ctx, job)
 	if err != nil {
@@ -91,16 +89,16 @@ func Check(ctx context.Context, job Job) (*Checked, error) {
 }
 
 // Replay runs the smallest reproducer of a stored finding again, job.Reruns
-// times, under its document as it is now, by the settings that are kept with its
-// run. The option system of the job replaces the run's own system.
+// times, with the document as it is now and the options of the run that found it.
+// The job's option "system" replaces the system of that run.
 func Replay(ctx context.Context, finding string, job Job) (*Replayed, error) {
 	return on(job, func(a *app.App, st *app.Store) (Replayed, error) {
 		return a.Replay(ctx, st, finding, app.ReplayJob{Times: max(job.Reruns, 1), System: strings.Join(job.Options["system"], "")})
 	})
 }
 
-// Shrink spends job.Shrink executions on a smaller reproducer of a stored
-// finding, which replaces the one that is kept.
+// Shrink spends up to job.Shrink executions on minimizing a stored finding. A
+// smaller reproducer replaces the stored one.
 func Shrink(ctx context.Context, finding string, job Job) (*Shrunk, error) {
 	return on(job, func(a *app.App, st *app.Store) (Shrunk, error) {
 		budget := job.Shrink
@@ -111,8 +109,8 @@ func Shrink(ctx context.Context, finding string, job Job) (*Shrunk, error) {
 	})
 }
 
-// Promote writes a stored finding as a regression test into a folder of its own
-// below to, and returns the names of the files.
+// Promote writes a stored finding as a regression test into a new folder below
+// to, and returns the names of the files.
 func Promote(ctx context.Context, finding, to string, job Job) ([]string, error) {
 	files, err := on(job, func(a *app.App, st *app.Store) ([]string, error) {
 		return a.Promote(ctx, st, finding, to)
@@ -123,9 +121,9 @@ func Promote(ctx context.Context, finding, to string, job Job) ([]string, error)
 	return *files, nil
 }
 
-// Verify checks that a stored run is what its record says, or that a signed
-// statement, named by its file, is of a run in the store of job. Problems stand in
-// the answer; an error means that it could not be looked at.
+// Verify checks a stored run against its journal, or a signed statement, given by
+// its file name, against the run in job.Store that it is about. Problems are in the
+// answer; an error means that nothing could be checked.
 func Verify(ctx context.Context, runOrStatement string, how VerifyJob, job Job) (*Verified, error) {
 	return on(job, func(a *app.App, st *app.Store) (Verified, error) {
 		if text, ok := app.ReadStatement(runOrStatement); ok {
@@ -135,7 +133,7 @@ func Verify(ctx context.Context, runOrStatement string, how VerifyJob, job Job) 
 	})
 }
 
-// on does something with the store of a job.
+// on calls do with the store of a job, which must exist.
 func on[T any](job Job, do func(*app.App, *app.Store) (T, error)) (*T, error) {
 	a := app.New(job.Contracts...)
 	dir := job.Store
@@ -154,5 +152,5 @@ func on[T any](job Job, do func(*app.App, *app.Store) (T, error)) (*T, error) {
 	return &v, nil
 }
 
-// ShellLine is a command line as words of a POSIX shell.
+// ShellLine quotes a command line, such as [Finding].Reproduce, for a POSIX shell.
 func ShellLine(argv []string) string { return app.ShellLine(argv) }

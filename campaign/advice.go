@@ -6,22 +6,21 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Guesser is implemented by campaigns whose documents can mark what nobody has
-// confirmed.
+// Guesser is implemented by campaigns whose documents can mark guesses.
 type Guesser interface {
-	// Guesses tries what is guessed in a few cases and says of each guess whether
-	// they support it, contradict it or never tried it.
+	// Guesses runs a few cases and returns for each guess whether they support it,
+	// contradict it or never tried it.
 	Guesses(ctx context.Context) []Guess
 }
 
-// Guess is what cases have shown of something that a document marks as guessed.
+// Guess is what cases showed about something that a document marks as guessed.
 type Guess struct {
-	Of, Claim string // what is claimed, and of what
+	Of, Claim string // what the guess is about, and what it claims
 	Against   string // what contradicts it; "": nothing
 	Said      diag.Diagnostic
 }
 
-// SkipReason is why a case of a campaign was skipped.
+// SkipReason returns why a case of a campaign was skipped.
 func SkipReason(c Any, at Case, o *Outcome) string {
 	if why := TraitsOf(c).SkipReason; why != nil && o.Title == "" {
 		return why(at, o)

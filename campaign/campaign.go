@@ -16,21 +16,21 @@ type Identity struct {
 	Digest   string `json:"digest"`   // hex SHA-256 over spec, seeds, modules and options
 }
 
-// Case is one independent unit of work. Index alone tells a case of a round
-// apart; Payload carries an explicit input, for a case that a round does not
-// hold (a shrunk one) or for contracts that make their cases up front.
+// Case is one independent unit of work. Its Index identifies a case of a round.
+// Payload is an explicit input, for a case that is in no round, such as a
+// minimized one, and for contracts that make their cases in advance.
 type Case struct {
 	Round   int    `json:"round"`             // 0-based round that the case belongs to
-	Index   int64  `json:"index"`             // 0-based place in the campaign, counted over all rounds
-	Payload []byte `json:"payload,omitempty"` // the contract's own encoding; nil: the index decides
+	Index   int64  `json:"index"`             // 0-based number in the campaign, over all rounds
+	Payload []byte `json:"payload,omitempty"` // in the contract's own encoding; nil: the index decides
 }
 
-// Round is a bag of independent cases, made on demand so that a round of a
+// Round is a set of independent cases. They are made on demand, so a round of a
 // million cases takes no memory.
 type Round struct {
 	Len int64
-	// At returns the payload of case i of this round (0 <= i < Len). A nil At
-	// means that no case has one. It must be pure and safe for concurrent use.
+	// At returns the payload of case i of this round (0 <= i < Len). It must be pure
+	// and safe for concurrent use. Nil: no case has a payload.
 	At func(i int64) []byte
 }
 
@@ -42,13 +42,13 @@ func (r Round) Payload(i int64) []byte {
 	return r.At(i)
 }
 
-// Facts is what a campaign learned of its target before the first round. Data
-// is the contract's own encoding; it is journalled, so that a resumed run and
-// a worker elsewhere start from the same state.
+// Facts is what a campaign learned about its target before the first round. Data
+// is in the contract's own encoding. It is stored, so that a resumed run and
+// workers on other machines start from the same state.
 type Facts struct {
 	Data     []byte   `json:"data,omitempty"`
-	Warnings []string `json:"warnings,omitempty"` // shown to the user and kept with the run
-	// Exclusive: one worker alone may call the target, see [Constraints].
+	Warnings []string `json:"warnings,omitempty"` // shown to the user and stored with the run
+	// Exclusive: only one worker may call the target, see [Traits].
 	Exclusive bool `json:"exclusive,omitempty"`
 }
 
@@ -56,59 +56,57 @@ type Facts struct {
 type Lane struct {
 	Index int // 0-based worker number
 	Of    int // number of workers
-	// Cold asks for execution by the definition of truth: no accelerator, no
-	// state shared between cases. Findings are confirmed cold.
+	// Cold asks for execution without accelerators and without state shared between
+	// cases, which defines the right result. Findings are confirmed cold.
 	Cold bool
 }
 
-// Executor runs cases on one lane. It is used by one goroutine at a time.
+// Executor runs cases on one lane. Only one goroutine uses it at a time.
 type Executor[S any] interface {
-	// Execute touches the target. The outcome depends on state and case alone.
-	// An error means that the environment failed: the case gets verdict
-	// [VerdictError] and the campaign goes on. One that wraps [*TransientError]
-	// asks for the case to be executed again first. One that wraps [*RedoError]
-	// restarts the campaign. One that wraps [*FatalError] ends it: nothing more
-	// can be run.
+	// Execute runs a case on the target. The outcome depends on state and case
+	// alone. An error means that the environment failed: the case gets verdict
+	// [VerdictError] and the campaign continues. An error that wraps
+	// [*TransientError] makes the run execute the case again first, one that wraps
+	// [*RedoError] restarts the campaign, and one that wraps [*FatalError] ends it.
 	Execute(ctx context.Context, state S, c Case) (Outcome, error)
-	// Close frees what the lane holds: processes, folders, connections.
+	// Close frees the lane's processes, folders and connections.
 	Close() error
 }
 
-// Settler is implemented by executors that run a stretch of cases faster if
-// they may prepare the calling goroutine for it. That goroutine alone calls
-// Execute until it has called leave.
+// Settler is implemented by executors that run a series of cases faster after
+// preparing the calling goroutine. Only that goroutine calls Execute until it has
+// called leave.
 type Settler interface{ Settle() (leave func()) }
 
 // Batcher is implemented by executors that take many cases at once, such as
-// those that hand them to another machine.
+// those that send them to another machine.
 type Batcher interface {
-	// Batch says how long a batch should keep the target busy, and how many
-	// cases it may have at most.
+	// Batch returns how long a batch should keep the target busy, and how many
+	// cases it may have.
 	Batch() (aim time.Duration, most int64)
-	// ExecuteBatch executes cases of one round and calls each for every one that
-	// has an outcome, in any order, on the calling goroutine; an error of each
-	// ends the batch. It returns how long the target was busy, without waits for
-	// somebody to take the batch. Errors mean what those of Execute mean: after
-	// one that ends nothing but the batch, the cases that have no outcome yet are
-	// executed one by one.
+	// ExecuteBatch executes cases of one round and calls each for every outcome, in
+	// any order, on the calling goroutine; an error from each ends the batch. It
+	// returns how long the target was busy, without the time the batch waited for a
+	// worker. Errors mean what those of Execute mean. After an error that ends only
+	// the batch, the cases without an outcome are executed one by one.
 	ExecuteBatch(ctx context.Context, state any, cases []Case, each func(Case, Outcome) error) (busy time.Duration, err error)
 }
 
-// Campaign is a compiled document. S is the contract's own state between
-// rounds; it is never changed in place once Round or Execute have seen it.
+// Campaign is a compiled document. S is the contract's own state between rounds.
+// Once Round or Execute has seen a state, nothing changes it.
 type Campaign[S any] interface {
 	Identity() Identity
-	// Probe touches the target once. An error means that the target cannot be
-	// run at all (exit code 3).
+	// Probe calls the target once. An error means that the target cannot be run at
+	// all (exit code 3).
 	Probe(ctx context.Context) (Facts, error)
 	Start(Facts) S
 	// Round returns the next round; false means that the campaign is over.
 	Round(S) (Round, bool)
-	// Open begins a session, which may go on with what is in the cache of the run,
-	// nil for none. What costs time or may fail is opened with the executors.
+	// Open begins a session, which may reuse what is in the run's cache; nil: there
+	// is no cache. Whatever takes time or may fail is opened with the executors.
 	Open(*Cache) Session[S]
-	// Fold consumes the round's results in case order. The sequence may end
-	// early when a run is cut (--cases, --time, --fail-fast).
+	// Fold adds the round's results to the state, in case order. The sequence ends
+	// early if the run does (--cases, --time, --fail-fast).
 	Fold(S, iter.Seq2[Case, Outcome]) S
 }
 
@@ -131,16 +129,16 @@ func (e erased[S]) Fold(s any, r iter.Seq2[Case, Outcome]) any {
 
 func (e erased[S]) Open(cache *Cache) Session[any] { return erasedSession[S]{e.inner.Open(cache)} }
 
-// Wrapper is a campaign or an executor around another one; [As] looks through
-// it. One whose state is not that of the inner campaign implements the optional
-// interfaces that mention the state itself.
+// Wrapper is a campaign or an executor around another one, which [As] searches
+// too. A wrapper with a state of its own implements the optional interfaces that
+// take a state.
 type Wrapper interface{ Unwrap() any }
 
 // Unwrap implements [Wrapper].
 func (e erased[S]) Unwrap() any { return e.inner }
 
-// As finds an optional interface T on a campaign or an executor, also behind
-// [Erase].
+// As returns a campaign or an executor as the optional interface T, also through
+// [Erase] and other wrappers.
 func As[T any](c any) (T, bool) {
 	for c != nil {
 		if t, ok := c.(T); ok {
@@ -156,13 +154,13 @@ func As[T any](c any) (T, bool) {
 	return none, false
 }
 
-// RedoError asks the run to start the campaign again with Lane.Cold set: what
-// an accelerator said was found to be untrue. Outcomes so far are dropped.
+// RedoError makes the run start the campaign again with Lane.Cold set, because an
+// accelerator gave a wrong result. The outcomes so far are dropped.
 type RedoError struct{ Reason string }
 
 func (e *RedoError) Error() string { return "campaign must be run again cold: " + e.Reason }
 
-// FatalError ends a campaign: the environment is broken for every case.
+// FatalError ends a campaign: no case can be executed any more.
 type FatalError struct{ Err error }
 
 func (e *FatalError) Error() string { return e.Err.Error() }
@@ -173,10 +171,10 @@ func (e *FatalError) Unwrap() error { return e.Err }
 // Fatal formats a [*FatalError].
 func Fatal(format string, args ...any) error { return &FatalError{fmt.Errorf(format, args...)} }
 
-// TransientError says that the environment failed for this one call and may
-// not for the next: a timeout, a refused connection, a busy server. The run
-// executes the case again, a few times with growing pauses, before it gets
-// verdict [VerdictError]. Only what may be sent twice is reported this way.
+// TransientError is a failure of the environment that may not happen again: a
+// timeout, a refused connection, a busy server. The run executes the case again,
+// a few times with growing pauses, before the case gets verdict [VerdictError].
+// Return it only if the case may be sent twice.
 type TransientError struct{ Err error }
 
 func (e *TransientError) Error() string { return e.Err.Error() }
@@ -189,13 +187,13 @@ func Transient(format string, args ...any) error {
 	return &TransientError{fmt.Errorf(format, args...)}
 }
 
-// IsTransient reports whether err asks for the case to be executed again.
+// IsTransient reports whether err wraps a [*TransientError].
 func IsTransient(err error) bool {
 	var t *TransientError
 	return errors.As(err, &t)
 }
 
-// IsRedo reports whether err asks for a cold restart, and why.
+// IsRedo reports whether err wraps a [*RedoError], and its reason.
 func IsRedo(err error) (string, bool) {
 	if r, ok := errors.AsType[*RedoError](err); ok {
 		return r.Reason, true
@@ -203,55 +201,54 @@ func IsRedo(err error) (string, bool) {
 	return "", false
 }
 
-// IsFatal reports whether err ends the campaign.
+// IsFatal reports whether err wraps a [*FatalError].
 func IsFatal(err error) bool {
 	var f *FatalError
 	return errors.As(err, &f)
 }
 
-// WithTraits is implemented by campaigns of which a run has to know more than the
-// zero value of [Traits].
+// WithTraits is implemented by campaigns whose [Traits] are not the zero value.
 type WithTraits interface{ Traits() Traits }
 
-// Traits are what a run has to know of a campaign before its first case. The zero
-// value is a campaign whose cases may be executed anywhere, by any number of
-// workers and any number of times, with the same result, and are counted as they
-// come.
+// Traits are what a run must know about a campaign before its first case. With
+// the zero value, cases may be executed anywhere, by any number of workers and any
+// number of times, with the same result, and are counted as they come.
 type Traits struct {
-	// Planned is how many cases the campaign plans in all; 0: they are counted round
-	// by round.
+	// Planned is the number of cases in all rounds; 0: unknown, cases are counted
+	// round by round.
 	Planned int64
-	// Exclusive: one worker alone may call the target, here or on any machine, such
-	// as an agent with a memory that cannot be reset between two who talk to it.
+	// Exclusive: only one worker on any machine may call the target, for example
+	// because it is an agent whose memory cannot be reset.
 	Exclusive bool
-	// Early: the cases of the first round need neither [Campaign.Probe] nor what it
-	// finds, and may be executed beside those of other campaigns.
+	// Early: the cases of the first round do not need [Campaign.Probe], and may be
+	// executed beside those of other campaigns.
 	Early bool
-	// Elsewhere: other processes than the one that writes the run execute the
-	// cases, so it cannot die of them.
+	// Elsewhere: the cases are executed in other processes than the one that writes
+	// the run, so they cannot kill it.
 	Elsewhere bool
-	// Comparable is how far two executions of a case can be compared.
+	// Comparable says what of two executions of a case can be compared.
 	Comparable Comparison
-	// Once returns why a case that had an outcome must not be executed again only to
-	// confirm a finding or to compare: it changes what it reaches. "": it may be; nil:
-	// all may be.
+	// Once returns why a case must not be executed again merely to confirm a finding
+	// or to compare, for example because it changes something outside; "": it may be
+	// executed again. Nil: all cases may.
 	Once func(Case, *Outcome) string
 	// Prompts: the cases send prompts, which hit logs list.
 	Prompts bool
-	// Records is of which cases evidence is kept, beside the first of each finding.
+	// Records selects the cases whose evidence is stored, besides the first of each
+	// finding.
 	Records Recording
-	// SkipReason is why a case was skipped, for people; nil: the title of its outcome,
-	// which is part of a run's digest, gives the reason.
+	// SkipReason returns why a case was skipped, for people. Nil: the title of the
+	// outcome is the reason. (The title is part of the run's digest.)
 	SkipReason func(Case, *Outcome) string
-	// Gauge is the size of the case that a payload encodes, in the unit that people
-	// count it in, in the singular: "step", "character". An empty unit means that the
-	// case has no size. Nil: payloads are what the system is sent; others are an
-	// encoding of the campaign's own, of which the exhibits of [Describer] show the
-	// case, and the bytes are shown to nobody.
+	// Gauge returns the size of the case that a payload encodes and the unit of that
+	// size in the singular, such as "step" or "character"; an empty unit means that
+	// the case has no size. Nil: a payload is what the system is sent, and is shown.
+	// Otherwise a payload is an internal encoding, which is never shown; the exhibits
+	// of [Describer] show the case.
 	Gauge func(ctx context.Context, payload []byte) (size int64, unit string)
 }
 
-// TraitsOf are the traits of a campaign.
+// TraitsOf returns the traits of a campaign, with Once set.
 func TraitsOf(c any) Traits {
 	var out Traits
 	if x, ok := As[WithTraits](c); ok {
@@ -263,16 +260,16 @@ func TraitsOf(c any) Traits {
 	return out
 }
 
-// Namer is implemented by campaigns whose documents name their cases: reports
-// list such cases one by one. Use [NamesOf].
+// Namer is implemented by campaigns whose documents name their cases. Reports list
+// such cases one by one. To ask for names, use [NamesOf].
 type Namer[S any] interface {
-	// CaseName is what the document calls a case. The state may be any from
-	// [Campaign.Start] on.
+	// CaseName returns the document's name for a case. Any state of the campaign will
+	// do.
 	CaseName(state S, c Case) string
 }
 
-// NamesOf is how the document of a campaign calls its cases; nil if it gives them no
-// names.
+// NamesOf returns a function that gives the document's name for a case of c; nil
+// if the document does not name its cases.
 func NamesOf(c Any, state any) func(Case) string {
 	if n, ok := As[interface {
 		CaseNames(state any) func(Case) string
@@ -282,7 +279,7 @@ func NamesOf(c Any, state any) func(Case) string {
 	return nil
 }
 
-// CaseNames is what [NamesOf] asks.
+// CaseNames implements [NamesOf].
 func (e erased[S]) CaseNames(s any) func(Case) string {
 	if n, ok := As[Namer[S]](e.inner); ok {
 		return func(c Case) string { return n.CaseName(s.(S), c) }
@@ -292,116 +289,117 @@ func (e erased[S]) CaseNames(s any) func(Case) string {
 
 // Describer is implemented by campaigns that can show a case to people.
 type Describer[S any] interface {
-	// Describe returns exhibits for a failing case, and for its smallest
-	// reproducer when there is one (nil otherwise). It must be pure. Cases that
-	// held are shown too if they were run again, or if their evidence is kept.
+	// Describe returns exhibits for a case and for minimized, the payload of its
+	// smallest reproducer; nil: there is none. It must be pure. It is called for
+	// failing cases, and for passing ones that were run again or whose evidence is
+	// stored.
 	Describe(state S, c Case, out Outcome, minimized []byte) []Exhibit
 }
 
-// Refiner is implemented by campaigns that know more of a finding than the facts
-// of its outcome once there is evidence, as when its case was run again.
+// Refiner is implemented by campaigns that can say more about a finding once there
+// is evidence, which facts do not include.
 type Refiner interface {
-	// Refine returns the line and the severity of a finding of which out is an
-	// outcome with its evidence.
+	// Refine returns the title and the severity of a finding, given an outcome of one
+	// of its cases with evidence.
 	Refine(title string, severity Severity, out Outcome) (string, Severity)
 }
 
 // Inputter is implemented by campaigns whose cases have an input that can be
-// written down: Input turns a case of a round into its explicit payload. A case
-// with that payload executes the same way in any state. Where that takes calls of the
-// system they end with ctx, and the input is nil.
+// written down. Input returns the explicit payload of a case of a round; a case
+// with that payload executes the same way in any state. If Input must call the
+// system, its calls end with ctx, and it then returns nil.
 type Inputter[S any] interface {
 	Input(ctx context.Context, state S, c Case) []byte
 }
 
-// Reducer is implemented by campaigns whose failing cases can be made smaller.
+// Reducer is implemented by campaigns whose failing cases can be minimized.
 type Reducer interface {
-	// Reduce looks for a smaller payload for which test holds. It calls test
+	// Reduce looks for a smaller payload for which test returns true. It calls test
 	// with candidates until it is done or test returns an error (budget spent,
-	// cancelled), and returns the smallest payload that held. It must draw no
-	// randomness. If it took parts away one by one until none could go, so that the
-	// payload is 1-minimal unless a test returned an error, parts names them in the
-	// singular, such as "byte".
+	// cancelled), and returns the smallest payload that passed. It must not be random.
+	// If it tried to remove each part until none could go, the payload is 1-minimal
+	// (unless a test returned an error), and parts names the parts in the singular,
+	// such as "byte".
 	Reduce(ctx context.Context, payload []byte, test func([]byte) (bool, error)) (smallest []byte, parts string)
 }
 
-// File is a named content, for what a campaign writes out.
+// File is a file that a campaign or contract writes.
 type File struct {
 	Name string // slash-separated, relative
 	Data []byte
 	Exec bool
 }
 
-// Promoter is implemented by campaigns that can turn a finding into a
-// regression test: documents of the same contract that fail while the fault is
-// there and pass once it is gone. dir is the absolute folder they will be in.
+// Promoter is implemented by campaigns that can turn a finding into a regression
+// test: documents of the same contract that fail until the bug is fixed.
 type Promoter interface {
-	// Promote is given different cases of the finding, the smallest first. A test
-	// of that one will do.
+	// Promote returns the files of the test, which will be in dir, an absolute path.
+	// It gets the payloads of several cases of the finding, the smallest first; a test
+	// of the first is enough.
 	Promote(ctx context.Context, f Finding, payloads [][]byte, dir string) ([]File, error)
 }
 
-// Materializer is implemented by campaigns that can write a case out as files,
-// the way users of the format know it.
+// Materializer is implemented by campaigns that can write a case as files, in the
+// layout that users of the format know.
 type Materializer[S any] interface {
 	// Materialize executes the case again and returns the folder it wrote.
 	Materialize(ctx context.Context, state S, c Case) (dir string, err error)
 }
 
-// Summarizer is implemented by campaigns that have something to say of themselves
-// as a whole.
+// Summarizer is implemented by campaigns that have a score, exhibits or warnings
+// about all of their cases together.
 type Summarizer[S any] interface {
 	// Summarize is called with the state after the last case. It must be pure.
 	Summarize(S) Summary
 }
 
-// Summary is what a campaign says of itself once its cases have run. The zero
-// value says nothing.
+// Summary is what a campaign reports once its cases have run. The zero value
+// reports nothing.
 type Summary struct {
 	Score    *float64    // from 0 to 1; nil: the campaign has no score
-	Interval *[2]float64 // the 95 % interval of the score; nil: it is no estimate
-	Parts    []ScorePart // what the score is the mean of
+	Interval *[2]float64 // the 95 % interval of the score; nil: the score is exact
+	Parts    []ScorePart // the score is their weighted mean
 	Exhibits []Exhibit
-	// Examples are exhibits that execute something of the document; nil: none.
-	// A run that is over goes without them.
+	// Examples returns exhibits that have to execute something; nil: none. A run that
+	// has ended does not call it.
 	Examples func(context.Context) []Exhibit
-	// Warnings name what of the document had no effect: a fault that never fired,
-	// a check that was never made. They are shown and kept with the run.
+	// Warnings name parts of the document that had no effect, such as a fault that
+	// never fired. They are shown and stored with the run.
 	Warnings []string
 	Advice   []string // what the user may want to try next; nothing is wrong
-	// Void is why the cases showed nothing: the run is an error then, unless that
-	// is asked for.
+	// Void says why the cases tested nothing, which makes the run an error unless
+	// empty campaigns are allowed.
 	Void string
-	// Replaced are cases that passed or were skipped and do not count, since others
-	// were run in their place: duplicates, say.
+	// Replaced counts cases that passed or were skipped but do not count, such as
+	// duplicates, because others were run in their place.
 	Replaced Counts
 }
 
-// Figurer is implemented by campaigns with numbers that show how far they have
-// come beside cases, such as code that was reached. They are shown while the run
-// goes and kept with it.
+// Figurer is implemented by campaigns that measure progress by more than cases,
+// such as by code that was reached. Its numbers are shown during the run and
+// stored with it.
 type Figurer[S any] interface{ Figures(S) []Figure }
 
-// Disputer is implemented by campaigns that may execute a case more than once
-// and then compare: Disputes returns the cases that came out differently (a few
-// of them, by no order) and how many there were. The run makes a finding of
-// kind [KindNondeterminism] of them.
+// Disputer is implemented by campaigns that execute some cases twice to compare.
+// Disputes returns some of the cases whose outcomes differed, in any order, and
+// how many there were. The run reports them as a finding of kind
+// [KindNondeterminism].
 type Disputer interface {
 	Disputes() (list []Dispute, all int64)
 }
 
-// Dispute is a case with two answers. The first is the one that counts.
+// Dispute is a case with two different outcomes. The first one counts.
 type Dispute struct {
 	Case          Case
-	Input         []byte  // the explicit input, as [Inputter] gives it; nil if the index is all there is
+	Input         []byte  // the explicit payload, by [Inputter]; nil: there is none
 	First, Second Outcome // without evidence
 }
 
-// KindNondeterminism is the kind of a finding that says that the target gives
-// different answers to equal cases.
+// KindNondeterminism is the kind of the finding that equal cases had different
+// outcomes.
 const KindNondeterminism = "nondeterminism"
 
-// The erased campaign forwards the optional interfaces that mention S.
+// An erased campaign forwards the optional interfaces that take an S.
 
 // Describe implements [Describer] for an erased campaign.
 func (e erased[S]) Describe(s any, c Case, out Outcome, minimized []byte) []Exhibit {

@@ -10,51 +10,50 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Commander is implemented by contracts that have commands of their own, beside
-// the verbs that take documents of every contract.
+// Commander is implemented by contracts that have commands of their own, besides
+// the verbs that take documents of any contract.
 type Commander interface {
-	// Commands are what the contract adds to the command line: usually one
-	// command of its name, with its verbs below. They are made anew for every
-	// command line, so that each may keep its flags in variables.
+	// Commands returns the contract's commands: usually one with its name and verbs
+	// below it. Every command line calls it anew, so a command may keep its flags in
+	// variables.
 	Commands() []Command
 }
 
-// Command is a command of a contract, or a group of such. Command lines are made
-// of it by a face, which the contract does not know.
+// Command is a command of a contract, or a group of commands. The command line is
+// built from it, without the contract knowing how.
 type Command struct {
-	Use     string // its name, and what it takes: "coverage [RUN]"
+	Use     string // name and arguments: "coverage [RUN]"
 	Summary string // one line
-	Long    string // what it does, for its help; "": the summary says it
+	Long    string // its help; "": the summary
 	Example string
-	// Least and Most say how many arguments it takes; Most below 0: any number.
+	// Least and Most bound the number of arguments; Most below 0: no bound.
 	Least, Most int
 
 	Flags    func(Flags)         // declares its flags; nil: it has none
 	Required []string            // flags that must be given
-	Values   map[string][]string // what a flag may be, for a shell to complete
-	Files    map[string][]string // flags that name a file, with its extensions, for the same
-	Hidden   []string            // flags that help does not show
-	Declared bool                // help lists flags as they are declared, not by name
-	Store    bool                // it takes --store
-	Options  bool                // it takes the contract's options
-	Runs     bool                // it takes the flags of thresh run; those that Flags declares too are its own
-	Raw      bool                // all its arguments are another program's, flags too
-	Verb     string              // it is this verb, below the group; nothing else of it counts
+	Values   map[string][]string // values of a flag, for completion
+	Files    map[string][]string // file extensions for a flag that names a file, for completion
+	Hidden   []string            // flags that help leaves out
+	Declared bool                // help lists flags in the order of their declaration, not by name
+	Store    bool                // it has the flag --store
+	Options  bool                // it has the contract's options as flags
+	Runs     bool                // it has the flags of thresh run, except those that Flags declares
+	Raw      bool                // all arguments, flags too, are for another program
+	Verb     string              // it is the verb of that name, as a command of the group; other fields are ignored
 
-	// Run does what the command is for. An exit code whose reason was shown is a
-	// [diag.ExitError].
+	// Run executes the command. To exit with a code after showing the reason, it
+	// returns a [diag.ExitError].
 	Run func(ctx context.Context, d Desk, args []string) error
-	// Instead makes the command, which has the name of a verb then, an addition to
-	// that verb: its flags are among the verb's, and when Instead reports true the
-	// command has the turn.
+	// Instead makes the command an addition to the verb of its name. The verb gets the
+	// command's flags, and runs the command when Instead returns true.
 	Instead  func() bool
-	Commands []Command // what a group holds; it has no Run then
+	Commands []Command // the commands of a group, which has no Run
 }
 
-// MaxDocument bounds what is read as a document.
+// MaxDocument is the largest size of a document, in bytes.
 const MaxDocument = 64 << 20
 
-// Flags takes the flags of a command, as *pflag.FlagSet does. A word in back
+// Flags declares the flags of a command, as *pflag.FlagSet does. A word in back
 // quotes in the usage names the value.
 type Flags interface {
 	StringVar(p *string, name, value, usage string)
@@ -72,61 +71,60 @@ type Flags interface {
 	Changed(name string) bool
 }
 
-// Desk is what a command works with: the user's streams and files, and runs that
-// are stored.
+// Desk gives a command access to the user's streams and files, and to the store.
 type Desk interface {
 	In() io.Reader
-	Out() io.Writer // results
-	Err() io.Writer // progress, and what is said about results
+	Out() io.Writer // for results
+	Err() io.Writer // for progress and messages
 	Getenv(name string) string
-	// Warn shows what is doubtful about documents.
+	// Warn shows warnings about documents.
 	Warn(diag.List)
-	// Settings are what documents are compiled with, and the options that were given.
+	// Settings returns the settings that documents are compiled with, and the options
+	// of the command line.
 	Settings() Settings
-	// Files are the files in a folder and the folders in it, in path order; of
-	// another path, that path alone.
+	// Files returns the files below a folder, in path order, or path alone if it is
+	// not a folder.
 	Files(path string) (list []string, folder bool, err error)
 	// Document reads a document of any format.
 	Document(path string) (Spec, error)
-	// Compile compiles documents of the contract as a run does. It returns what is
-	// doubtful about them as well.
+	// Compile compiles documents of the contract as a run does. The list has their
+	// warnings.
 	Compile(ctx context.Context, docs []Spec, set Settings) ([]Any, diag.List, error)
-	// Open opens a file to read.
+	// Open opens a file for reading.
 	Open(file string) (io.ReadCloser, error)
-	// MakeFolder makes a folder, and those above it, unless it is there.
+	// MakeFolder makes a folder and those above it, if they are missing.
 	MakeFolder(dir string) error
-	// Write writes a file so that nobody sees a part of it; - is standard output.
+	// Write writes a file atomically; "-" is standard output.
 	Write(file string, write func(io.Writer) error) error
-	// Draw writes an exhibit that is a drawing, as SVG.
+	// Draw writes an exhibit as SVG, if its kind is a drawing.
 	Draw(w io.Writer, e *Exhibit) error
-	// Record is what is stored of a run: of its id, a unique beginning of that,
+	// Record returns the record of a stored run, by its id, a unique prefix of it,
 	// "latest" or "latest~1".
 	Record(run string) (Record, error)
-	// Trends are the stored campaigns of the contract, or those of a name, with what
-	// their newest runs came to.
+	// Trends returns the results of the contract's stored campaigns, or of those with
+	// a name, over their newest runs.
 	Trends(name string, limit int) ([]Trend, error)
-	// Order is what the command's flags say of a run.
+	// Order returns the run that the command's flags ask for.
 	Order() Order
-	// Run runs documents of the contract and stores the run. A record without an
-	// id says that no run was made; the error says why, or why it did not come to
-	// its end.
+	// Run runs documents of the contract and stores the run. If no run started, the
+	// record has no id. The error says why a run did not start or did not finish.
 	Run(ctx context.Context, o Order) (Record, error)
-	// Report reports what [Desk.Run] returned as thresh run does, and returns the
-	// exit code that says what came of it.
+	// Report reports the result of [Desk.Run] as thresh run does, and returns the exit
+	// code as an error.
 	Report(rec Record, err error) error
 	// WriteReports writes the reports that the flags ask for.
 	WriteReports(rec Record) error
-	// Earlier is the newest stored run of the order's document whose options pass
-	// and whose cases are those of its campaign; "" if there is none. changed is a
-	// file that is not what it was for the newest run that passes; "": none.
+	// Earlier returns the newest stored run of the order's document whose options pass
+	// and whose campaign has the same cases; "" if there is none. changed names a file
+	// that has changed since the newest run whose options pass; "": none.
 	Earlier(o Order, passes func(options map[string][]string) bool) (run, changed string, err error)
-	// Own makes a file that one process at a time can own, until it is closed.
+	// Own creates a file that only one process can own until it closes it.
 	Own(file string) (io.Closer, error)
-	// Stored opens a run that is stored.
+	// Stored opens a stored run.
 	Stored(ctx context.Context, runID string) (Stored, error)
 }
 
-// WriteFile writes a file of a command.
+// WriteFile writes a file by [Desk.Write].
 func WriteFile(d Desk, file string, data []byte) error {
 	return d.Write(file, func(w io.Writer) error {
 		_, err := w.Write(data)
@@ -134,11 +132,11 @@ func WriteFile(d Desk, file string, data []byte) error {
 	})
 }
 
-// Order is a run that a command wants. Its fields say what the flags of thresh
-// run say.
+// Order is a run that a command asks for. Its fields mean what the flags of thresh
+// run mean.
 type Order struct {
 	Docs        []Spec
-	Options     map[string][]string // of the contract, by name
+	Options     map[string][]string // the contract's, by name
 	Seed        *int64
 	Workers     int
 	Cases       int64
@@ -148,45 +146,45 @@ type Order struct {
 	Store       string
 	Strict      bool
 	Reports     []string // FORMAT=FILE
-	Silent      bool     // standard output shows nothing of the run
+	Silent      bool     // the run prints nothing on standard output
 
-	// Compiled are the campaigns of the documents, by [Desk.Compile]; nil: they are
-	// compiled by the run.
+	// Compiled are the documents' campaigns, by [Desk.Compile]; nil: the run compiles
+	// them.
 	Compiled []Any
-	Resume   string // the stored run of these to go on with; "": a new one
-	// Stop, if set, is asked about every outcome from case StopFrom on, in case
-	// order; true ends the run.
+	Resume   string // id of the stored run to continue; "": a new run
+	// Stop, if set, is called with every outcome from case StopFrom on, in case order.
+	// The run ends when it returns true.
 	Stop     func(*Outcome) bool
 	StopFrom int64
 }
 
-// Set gives an option a value, beside those that it has.
+// Set adds a value to an option.
 func (o *Order) Set(option, value string) { o.Options[option] = append(o.Options[option], value) }
 
-// Stored is a run that is stored.
+// Stored is a stored run.
 type Stored interface {
-	// Campaigns are compiled from what is kept.
+	// Campaigns returns the run's campaigns, compiled from the stored documents.
 	Campaigns(ctx context.Context) ([]Any, error)
-	// Outcomes are the outcomes of campaign k in case order, up to the first case
+	// Outcomes returns the outcomes of campaign k in case order, up to the first case
 	// that has none.
 	Outcomes(k int) iter.Seq[StoredCase]
-	// Cases are all outcomes of campaign k that count, with their evidence.
+	// Cases returns all outcomes of campaign k that count, with their evidence.
 	Cases(k int) iter.Seq[StoredCase]
-	// State is the state of campaign k, which is c, after its last outcome.
+	// State returns the state of c, campaign k of the run, after its last outcome.
 	State(c Any, k int) (any, error)
-	// Blob is what is kept under a content address, such as a finding's input.
+	// Blob returns what is stored under a content address, such as a finding's input.
 	Blob(id string) ([]byte, error)
 	Close() error
 }
 
-// StoredCase is a case of a stored run with what came of it.
+// StoredCase is a case of a stored run with its outcome.
 type StoredCase struct {
 	Case
 	Outcome
 	At time.Time
 }
 
-// ParseSeed reads what --seed says; nil: nothing.
+// ParseSeed parses the value of --seed; nil for "".
 func ParseSeed(text string) (*int64, error) {
 	if text == "" {
 		return nil, nil

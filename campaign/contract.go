@@ -10,64 +10,62 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Spec is one user's document: its content and the name it goes by in messages.
+// Spec is a user's document: its content, and its name in messages.
 type Spec struct {
 	Path string // as the user named it
 	Data []byte
-	// Release gives back the memory that Data takes, until it is looked at again:
-	// a long text lies in a file. It changes nothing that can be seen, and may be
-	// called at any time, by any goroutine. Nil: Data is in memory for good.
+	// Release frees the memory of Data until it is read again, since a long text is a
+	// mapped file. It changes no content and is safe for concurrent use. Nil: Data
+	// stays in memory.
 	Release func()
 }
 
-// Option is a command-line setting that is special to one contract. It becomes
-// the flag --Name wherever that contract is run.
+// Option is a setting of one contract. It becomes the flag --Name of the verbs
+// that run the contract's documents.
 type Option struct {
 	Name    string
 	Usage   string   // one line; a word in back quotes names the value
 	Default string   // shown in help; "" for none
 	Values  []string // allowed values; nil: any
 	Bool    bool     // given without a value
-	Bare    string   // the value of an option that may be given without one; "" if it may not
+	Bare    string   // the value if the flag is given without one; "": it needs a value
 	Short   string   // one letter; "" for none
 	Many    bool     // may be given more than once
-	// Path says that its value names a file or a folder; a client that may name
-	// none but those below a folder is held to that. NoPath is the value that says
-	// that there is none.
+	// Path: the value names a file or a folder. Clients that may only name files
+	// below a folder are restricted to it. NoPath is a value that names no file.
 	Path   bool
 	NoPath string
 }
 
-// Settings are the options of one run, as they reach a contract.
+// Settings are the settings of a run that a contract gets.
 type Settings struct {
 	Seed   *int64 // --seed: replaces the document's own seed
-	Strict bool   // --strict: what is reserved or doubtful is refused
-	// Check says that the document is checked and nothing will be run: what a
-	// run would report as a failing case of its own is an error here.
+	Strict bool   // --strict: refuse documents with warnings
+	// Check: the document is only checked. What a run would report as a failing case
+	// is an error then.
 	Check   bool
 	Options map[string][]string // the contract's own options, by name
-	// Stored says that a run is compiled again from what was kept with it: the
-	// user's files may have changed or gone, which is no fault of the document.
+	// Stored: a stored run is compiled again. The user's files may have changed or be
+	// missing, which is no error.
 	Stored bool
-	// Read returns the content of a file that the document names. What is read
-	// is kept with the run, so that a replay needs none of the user's files.
+	// Read returns the content of a file that the document names. The content is
+	// stored with the run, so that a replay does not need the user's files.
 	Read func(path string) ([]byte, error)
-	// List returns the names of the regular files in a folder that the user
-	// named, sorted; it is kept with the run as well.
+	// List returns the sorted names of the regular files in a folder that the user
+	// named. It is stored with the run as well.
 	List func(dir string) ([]string, error)
-	// Digest returns the hex SHA-256 of a file that decides the cases but is
-	// not kept with the run, such as the program under test.
+	// Digest returns the hex SHA-256 of a file that decides the cases but is not
+	// stored with the run, such as the program under test.
 	Digest func(path string) (string, error)
-	// Self is the path of the running program, for [Self] in documents; "": it
-	// is not known.
+	// Self is the path of the running program, for [Self] in documents; "": unknown.
 	Self string
 }
 
-// Self stands for the running program wherever a document names one. Documents
-// that are kept and shared hold no path of the machine they were written on.
+// Self stands for the running program where a document names a program, so that
+// documents need no path of the machine they were written on.
 const Self = "{thresh}"
 
-// Program is a word of a command with the running program in place of [Self].
+// Program returns a word of a command with [Self] replaced by the running program.
 func (s Settings) Program(word string) string {
 	if s.Self == "" {
 		return word
@@ -75,7 +73,7 @@ func (s Settings) Program(word string) string {
 	return strings.ReplaceAll(word, Self, s.Self)
 }
 
-// Programs are the words of a command, each as [Settings.Program] has it.
+// Programs is [Settings.Program] for each word of a command.
 func (s Settings) Programs(words []string) []string {
 	out := make([]string, len(words))
 	for i, w := range words {
@@ -87,7 +85,7 @@ func (s Settings) Programs(words []string) []string {
 // Has reports whether an option was given.
 func (s Settings) Has(name string) bool { return len(s.Options[name]) > 0 }
 
-// Get returns the last value given for an option, or its default def.
+// Get returns the last value given for an option; def if it was not given.
 func (s Settings) Get(name, def string) string {
 	if v := s.Options[name]; len(v) > 0 {
 		return v[len(v)-1]
@@ -95,7 +93,7 @@ func (s Settings) Get(name, def string) string {
 	return def
 }
 
-// ParseSize reads an option that is a number of bytes: "512MiB", "4GiB", "1000", "0".
+// ParseSize parses a number of bytes: "512MiB", "4GiB", "1000", "0".
 func ParseSize(s string) (int64, error) {
 	units := []struct {
 		suffix string
@@ -115,50 +113,51 @@ func ParseSize(s string) (int64, error) {
 	return 0, fmt.Errorf("must be a number of bytes such as 1048576, 512MiB or 4GiB, got %q", s)
 }
 
-// Contract is a format and its rules: it decodes, checks and compiles documents of one
-// format. It touches nothing but what Settings.Read gives.
+// Contract is a document format and its rules: it decodes, checks and compiles
+// documents. It reads files only through [Settings].
 type Contract interface {
-	// Name is the word on the command line and in reports: "fuzzspec".
+	// Name returns the contract's name on the command line and in reports, such as
+	// "fuzzspec".
 	Name() string
-	// Summary is one line for help texts.
+	// Summary returns one line for help texts.
 	Summary() string
-	// Detect says from its content whether a document is of this contract.
+	// Detect reports whether a document's content is of this contract.
 	Detect(Spec) bool
 	Options() []Option
-	// Compile checks the document and compiles it. All that is wrong with it is
-	// returned at once; campaigns are nil if any of that is an error.
+	// Compile checks and compiles a document. It returns everything that is wrong
+	// with it at once; if that includes errors, there are no campaigns.
 	Compile(ctx context.Context, spec Spec, set Settings) ([]Any, diag.List)
-	// Starter returns a document that runs, explained within, and what it needs,
-	// for a user to begin with. dir is the absolute folder they will be in.
+	// Starter returns a commented document to start from, and the files it needs to
+	// run. dir is the absolute path of their folder.
 	Starter(dir string) []File
 }
 
-// Chooser is implemented by contracts that skip some of their documents in a folder,
+// Chooser is implemented by contracts that skip some of the documents in a folder,
 // such as the copy that a run leaves behind.
 type Chooser interface {
-	// Chooses reports whether a document is taken that was found in a folder
-	// which the user named: path begins with folder. The user learns of those
-	// that are skipped, with the hint; without a hint they are passed over.
+	// Chooses reports whether to run the document path, which was found in a folder
+	// that the user named. Skipped documents are shown to the user with the hint;
+	// those without a hint are skipped silently.
 	Chooses(folder, path string, set Settings) (taken bool, hint string)
 }
 
-// Formatted is a contract that declares what its documents hold.
+// Formatted is implemented by contracts that declare their documents' keys.
 type Formatted interface{ Formats() []Format }
 
 // Format is a kind of document.
 type Format struct {
-	Name    string // what thresh schema calls it: "flakestorm"
+	Name    string // its name for thresh schema: "flakestorm"
 	Summary string // what its documents are, for people
-	// Schema is the JSON Schema (draft 2020-12) of a document, for editors.
+	// Schema returns the JSON Schema (draft 2020-12) of a document, for editors.
 	Schema func() []byte
-	// Fence is the word in the info string of the fenced blocks that hold documents
-	// in Markdown; "": a document is its own file.
+	// Fence is the word in the info string of fenced Markdown blocks that contain
+	// documents; "": a document is a file.
 	Fence string
-	// Tests are documents that are regression tests already: nothing is promoted.
+	// Tests: the documents are regression tests already, so nothing is promoted.
 	Tests bool
-	// Keys are the tables of all keys in Markdown, for the reference.
+	// Keys returns tables of all keys in Markdown, for the reference.
 	Keys func() string
-	// Example, if there is one, is a document that shows all that can be written, for
-	// programs that write documents.
+	// Example returns a document that uses every feature, for programs that write
+	// documents; nil: there is none.
 	Example func() File
 }

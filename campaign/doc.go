@@ -5,11 +5,11 @@
 // rounds of independent cases, folded in case order:
 //
 //	Identity            what decides the cases
-//	Probe()             touch the target once; what it says is kept as Facts
+//	Probe()             call the target once; its answer is stored as Facts
 //	Start(facts)        the state before the first round           (pure)
 //	Round(state)        the cases of the next round                (pure)
-//	Execute(state,case) touch the target, return an Outcome; depends on state
-//	                    and case alone                             (an effect)
+//	Execute(state,case) run the case on the target, return an Outcome; depends
+//	                    on state and case alone                    (an effect)
 //	Fold(state,results) results in case order become the next state (pure)
 //
 // Determinism, resume, distribution and replay all follow from that shape and

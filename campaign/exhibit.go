@@ -1,13 +1,13 @@
 package campaign
 
-// Exhibit is something that a contract wants shown. Exactly one of the value
-// fields is set, the one that Kind names. The set of kinds is closed: every
-// face (terminal, HTML, web) draws each kind once and knows no contract. All
-// text in an exhibit is untrusted and must be shown as text.
+// Exhibit is something that a contract shows to people. Exactly one of the value
+// fields is set, the one that Kind names. There are no other kinds: terminal, HTML
+// and pages draw each kind once, whatever the contract. All text in an exhibit is
+// untrusted and is shown as text.
 type Exhibit struct {
 	Kind  string `json:"kind"` // "text", "table", "matrix", "diff", "bytes", "timeline", "series", "graph" or "document"
 	Title string `json:"title"`
-	// Brief says that text reports of a whole run show it, too.
+	// Brief: text reports of a whole run show it, too.
 	Brief bool `json:"brief,omitempty"`
 
 	Text     *Text     `json:"text,omitempty"`
@@ -21,13 +21,13 @@ type Exhibit struct {
 	Document *Document `json:"document,omitempty"`
 }
 
-// Text is plain text, shown in a fixed-width face.
+// Text is plain text, shown in a fixed-width font.
 type Text struct {
 	Body      string `json:"body"`
-	Truncated bool   `json:"truncated,omitempty"` // the body was cut to a cap
-	Marks     []Mark `json:"marks,omitempty"`     // parts to point at
-	// ReportOf names what failed, such as a program or an operation, if the body is what
-	// it reported of its failure. Findings with one report are shown as one. It is not stored.
+	Truncated bool   `json:"truncated,omitempty"` // the body was cut to a limit
+	Marks     []Mark `json:"marks,omitempty"`     // parts to highlight
+	// ReportOf names the program or operation whose report of its own failure the body
+	// is. Findings with equal reports are shown as one. It is not stored.
 	ReportOf string `json:"-"`
 }
 
@@ -43,9 +43,9 @@ type Table struct {
 	Columns []string   `json:"columns"`
 	Rows    [][]string `json:"rows"`
 	Numeric []bool     `json:"numeric,omitempty"` // per column: align right
-	Focus   []int      `json:"focus,omitempty"`   // rows to point at, counted from 0
-	// Cases are, per row, the index of the case that the row is about, so that a
-	// page can lead to it; nil: none. It may be shorter than Rows.
+	Focus   []int      `json:"focus,omitempty"`   // rows to highlight, from 0
+	// Cases are the indexes of the cases that the rows are about, which pages link to;
+	// nil: none. It may be shorter than Rows.
 	Cases []*int64 `json:"cases,omitempty"`
 }
 
@@ -54,15 +54,15 @@ type Matrix struct {
 	Rows    []string       `json:"rows"`
 	Columns []string       `json:"columns"`
 	Cells   [][]MatrixCell `json:"cells"` // [row][column]
-	// Measures is what the hits are: "" what held, [OfFailures], [OfGuided] or [OfCounts]. A
-	// comparison of runs needs it to know better from worse.
+	// Measures says what the hits count, so that comparisons know better from worse:
+	// "" for cases that held, else [OfFailures], [OfGuided] or [OfCounts].
 	Measures string `json:"measures,omitempty"`
 }
 
-// What the hits of a matrix may be, beside cases that held.
+// The values of [Matrix].Measures.
 const (
 	OfFailures = "failures" // fewer are better
-	OfGuided   = "guided"   // failures of cases that earlier replies decided on: the counts of two runs are no samples of the same
+	OfGuided   = "guided"   // failures of cases that depend on earlier replies, so the counts of two runs cannot be compared
 	OfCounts   = "counts"   // more are neither better nor worse
 )
 
@@ -73,8 +73,8 @@ type MatrixCell struct {
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
 	Note  string  `json:"note,omitempty"`
-	// Case is the index of the case that shows the cell best, so that a page can
-	// lead to it: the first that failed if there is one. nil: none is known.
+	// Case is the index of the case that a page links to, the first that failed if
+	// there is one; nil: unknown.
 	Case *int64 `json:"case,omitempty"`
 }
 
@@ -89,16 +89,16 @@ type Segment struct {
 	Text string `json:"text"`
 }
 
-// Bytes is aligned byte strings, such as seed, case and minimized case.
+// Bytes is byte strings to compare, such as seed, case and minimized case.
 type Bytes struct {
 	Rows []BytesRow `json:"rows"`
 }
 
-// BytesRow is one byte string. Marks point at what differs from the first row.
+// BytesRow is one byte string. Marks highlight what differs from the first row.
 type BytesRow struct {
 	Label string `json:"label"`
 	Data  []byte `json:"data"`
-	Size  int64  `json:"size"` // true length; Data may be a part of it
+	Size  int64  `json:"size"` // full length; Data may be a part
 	Start int64  `json:"start,omitempty"`
 	Marks []Mark `json:"marks,omitempty"` // offsets within Data
 }
@@ -109,7 +109,7 @@ type Timeline struct {
 	Spans []Span `json:"spans"`
 }
 
-// Span is something that took place on a lane; a point has Start == End.
+// Span is something that happened on a lane; a point in time has Start == End.
 type Span struct {
 	Lane  string  `json:"lane"`
 	Label string  `json:"label"`
@@ -138,14 +138,14 @@ type Graph struct {
 	Edges []Edge `json:"edges"`
 }
 
-// Node is a place in a graph.
+// Node is a node of a graph.
 type Node struct {
 	ID    string `json:"id"`
 	Label string `json:"label"`
 	Hits  int64  `json:"hits"`
 }
 
-// Edge is a way from one node to another.
+// Edge is a directed edge of a graph.
 type Edge struct {
 	From  string `json:"from"`
 	To    string `json:"to"`
@@ -157,42 +157,41 @@ type Edge struct {
 type Document struct {
 	Name string `json:"name"`
 	Body string `json:"body"` // Markdown source
-	// Line is the line that matters of a source file Name, counted as First counts;
-	// 0: the body is Markdown.
+	// Line is the line to highlight if Name is a source file; 0: the body is Markdown.
 	Line int `json:"line,omitempty"`
-	// First is the number of the body's first line, if it is a part of a longer
+	// First is the number of the body's first line, if the body is a part of the
 	// document; 0: it is the whole.
 	First  int     `json:"first,omitempty"`
 	Blocks []Block `json:"blocks"`
 }
 
-// Block is a range of lines of the body, counted from 1, both ends included, with its verdict. One
-// within another points at a part of it, such as what failed.
+// Block is a range of lines of the body with its verdict. Lines count from 1, and
+// both ends are included. A block within another marks a part of it, such as the
+// lines that failed.
 type Block struct {
 	From    int     `json:"from"`
 	To      int     `json:"to"`
 	Verdict Verdict `json:"verdict"`
 	Note    string  `json:"note,omitempty"`
-	Case    *int64  `json:"case,omitempty"` // index of the case that gave the verdict, so that a page can lead to it; nil: unknown
+	Case    *int64  `json:"case,omitempty"` // index of the case that gave the verdict, which pages link to; nil: unknown
 }
 
-// TextExhibit, TableExhibit, BytesExhibit and SeriesExhibit build exhibits of
-// the common kinds.
+// TextExhibit returns a text as an exhibit.
 func TextExhibit(title, body string) Exhibit {
 	return Exhibit{Kind: "text", Title: title, Text: &Text{Body: body}}
 }
 
-// TableExhibit builds a table exhibit.
+// TableExhibit returns a table as an exhibit.
 func TableExhibit(title string, columns []string, rows [][]string) Exhibit {
 	return Exhibit{Kind: "table", Title: title, Table: &Table{Columns: columns, Rows: rows}}
 }
 
-// BytesExhibit builds a bytes exhibit.
+// BytesExhibit returns byte strings as an exhibit.
 func BytesExhibit(title string, rows ...BytesRow) Exhibit {
 	return Exhibit{Kind: "bytes", Title: title, Bytes: &Bytes{Rows: rows}}
 }
 
-// SeriesExhibit builds a series exhibit.
+// SeriesExhibit returns lines over an axis as an exhibit.
 func SeriesExhibit(title, x, y string, lines ...Line) Exhibit {
 	return Exhibit{Kind: "series", Title: title, Series: &Series{XLabel: x, YLabel: y, Lines: lines}}
 }

@@ -5,31 +5,29 @@ import (
 	"time"
 )
 
-// Quota bounds calls of one target. The zero value of a field is no limit.
+// Quota limits the calls of one target. A field that is zero sets no limit.
 type Quota struct {
-	Count  int           `json:"count,omitempty"` // calls that may begin in Per
+	Count  int           `json:"count,omitempty"` // calls that may begin within Per
 	Per    time.Duration `json:"per,omitempty"`
-	AtOnce int           `json:"at_once,omitempty"`
-	Hold   time.Duration `json:"hold"` // how long a call takes at most
+	AtOnce int           `json:"at_once,omitempty"` // calls at the same time
+	Hold   time.Duration `json:"hold"`              // the longest time that a call takes
 }
 
-// Gate keeps a quota of calls that all lanes of a run share, on whatever machines
-// they are.
+// Gate enforces a quota of calls over all lanes of a run, on all machines.
 type Gate interface {
-	// Enter waits until one more call of the target of that key may begin; leave
-	// is called when it has ended.
+	// Enter waits until another call of the target with that key may begin. The caller
+	// calls leave when the call has ended.
 	Enter(ctx context.Context, key string, q Quota) (leave func(), err error)
 }
 
 type gateKey struct{}
 
-// WithGate has what is executed under the context share quotas with other
-// processes.
+// WithGate returns a context in which cases share quotas with other processes.
 func WithGate(ctx context.Context, g Gate) context.Context {
 	return context.WithValue(ctx, gateKey{}, g)
 }
 
-// GateOf is the gate of a context; nil: quotas are those of this process.
+// GateOf returns the gate of a context; nil: quotas are for this process alone.
 func GateOf(ctx context.Context) Gate {
 	g, _ := ctx.Value(gateKey{}).(Gate)
 	return g

@@ -9,8 +9,8 @@ import (
 // Verdict is the result of a case.
 type Verdict uint8
 
-// The verdicts. VerdictError means that Thresh or the environment failed; it
-// is never counted as a pass or as a fault of the target.
+// The verdicts. VerdictError means that Thresh or the environment failed. It never
+// counts as a pass or as a failure of the target.
 const (
 	VerdictPass Verdict = iota
 	VerdictFail
@@ -42,7 +42,7 @@ func (v *Verdict) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// Severity orders findings for people.
+// Severity is how serious a finding is.
 type Severity uint8
 
 // The severities, mildest first.
@@ -76,24 +76,24 @@ func (s *Severity) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// Outcome is what happened in one case. The fields up to Data are facts: they
-// depend on state and case alone, are journalled, folded and counted in the
-// run digest. The fields after it are circumstance and evidence: they may
-// differ between equal runs and enter no digest.
+// Outcome is what happened in one case. The fields up to Data are facts, which
+// depend on state and case alone: they are stored and folded, and are part of the
+// run's digest. The fields after Data are evidence, which may differ between equal
+// runs and is part of no digest.
 type Outcome struct {
 	Verdict   Verdict
 	Severity  Severity
-	Kind      string   // the contract's word for the class: "crash", "timeout", "output", ...
-	Title     string   // one line for people, free of addresses, pids, paths and clocks
+	Kind      string   // the contract's word for the kind of failure: "crash", "timeout", "output", ...
+	Title     string   // one line for people, without addresses, process ids, paths and times
 	Signature string   // the contract's own grouping key; may be empty
-	Cause     []string // layers below it, outermost first: signal, sanitizer class, top frames
-	Input     string   // hex digest of the input, to distinguish the inputs of a group; may be empty
+	Cause     []string // layers of the cause, outermost first: signal, sanitizer class, top frames
+	Input     string   // hex digest of the input, to count the different inputs of a group; may be empty
 	Data      []byte   // the contract's own facts, for Fold
 
 	Elapsed  time.Duration // time in the target
-	Evidence []Attachment  // kept for findings, and for what [Traits] record: standard error, outputs, transcripts
-	// Whole is the evidence of the case that this one was made from by making it
-	// smaller, for [Describer]; nil: it was not, or that is not known.
+	Evidence []Attachment  // output, standard error, transcripts; stored for findings and as [Traits].Records says
+	// Whole is, for a minimized case, the evidence of the case it was made from, for
+	// [Describer]; nil: unknown, or the case is not minimized.
 	Whole []Attachment
 }
 
@@ -103,23 +103,23 @@ type Attachment struct {
 	Data []byte
 }
 
-// MeasuredAttachment names the attachment that holds what may differ between
-// equal runs, such as milliseconds and scores. Reports that list every case
-// leave it out, so that equal runs have equal reports.
+// MeasuredAttachment names the attachment for what may differ between equal runs,
+// such as milliseconds. Reports that list every case leave it out, so that equal
+// runs have equal reports.
 const MeasuredAttachment = "measured.json"
 
-// InputAttachment names the attachment that is the case's explicit payload, where that
-// hangs on more than state and case, such as when calls overlapped. The case is executed
-// again with it, whatever an [Inputter] says.
+// InputAttachment names the attachment with the case's explicit payload, if that
+// depends on more than state and case, such as on when calls overlapped. It is
+// used in place of what an [Inputter] returns.
 const InputAttachment = "input"
 
-// AttemptAttachment names the attachment that holds the case as a line of JSON, for
-// the report formats hits and attempts.
+// AttemptAttachment names the attachment with the case as a line of JSON, for the
+// report formats hits and attempts.
 const AttemptAttachment = "attempt.json"
 
-// RecordedAttachment names the attachment that holds what the surroundings of the
-// target had answered, for replays to answer the same. It stays as it was seen
-// first, also where it differs when the case is run again.
+// RecordedAttachment names the attachment with the answers that the target got
+// from its surroundings, such as a model, so that replays give the same ones. The
+// answers of the first execution are kept, even if later ones differ.
 const RecordedAttachment = "recorded.json"
 
 // Attached returns the attachment of that name, or nil.
@@ -132,18 +132,19 @@ func (o Outcome) Attached(name string) []byte {
 	return nil
 }
 
-// Recording is of which cases evidence is kept, beside the first of each finding.
+// Recording selects the cases whose evidence is stored, besides the first of each
+// finding.
 type Recording uint8
 
 // The recordings.
 const (
-	RecordFindings Recording = iota
-	RecordFailures           // of every case that fails
-	RecordAll                // also of those that hold
+	RecordFindings Recording = iota // no others
+	RecordFailures                  // every case that fails
+	RecordAll                       // passing cases, too
 )
 
 // AppendFacts appends the canonical encoding of the outcome's facts to b. Equal
-// facts give equal bytes, and the encoding can be read back by [DecodeFacts].
+// facts give equal bytes. [DecodeFacts] decodes it.
 func (o *Outcome) AppendFacts(b []byte) []byte {
 	b = append(b, byte(o.Verdict)|byte(o.Severity)<<4)
 	if o.Kind == "" && o.Title == "" && o.Signature == "" && len(o.Cause) == 0 && o.Input == "" && len(o.Data) == 0 {
@@ -165,7 +166,7 @@ func appendString(b []byte, s string) []byte {
 	return append(b, s...)
 }
 
-// DecodeFacts reads what [Outcome.AppendFacts] wrote; false means that b is not
+// DecodeFacts decodes what [Outcome.AppendFacts] wrote; false means that b is not
 // such an encoding.
 func DecodeFacts(b []byte) (Outcome, bool) {
 	var o Outcome
@@ -208,8 +209,8 @@ func DecodeFacts(b []byte) (Outcome, bool) {
 	return o, ok && len(b) == 0
 }
 
-// Digest accumulates a campaign's part of the run digest: every case's place
-// and facts, in case order, without clocks, process ids or paths.
+// Digest computes a campaign's part of the run's digest, from the round, index and
+// facts of every case, in case order.
 type Digest struct {
 	h    hash.Hash
 	tree Tree
@@ -247,10 +248,9 @@ func (d *Digest) Root() []byte { return d.tree.Root() }
 // Sum returns the digest so far.
 func (d *Digest) Sum() []byte { return d.h.Sum(nil) }
 
-// Sequence puts results that come in any order back into case order: the order
-// in which outcomes are folded, counted and digested, whatever the number of
-// workers. Its memory is bounded by how far ahead of the oldest missing case
-// results may run, which the caller limits.
+// Sequence puts outcomes that arrive in any order into case order, in which they
+// are folded, counted and digested. It keeps the outcomes after the first missing
+// case in memory; the caller limits how many there can be.
 type Sequence struct {
 	next    int64 // index of the next result to be released
 	waiting map[int64]Outcome
@@ -261,10 +261,9 @@ func NewSequence(first int64) *Sequence {
 	return &Sequence{next: first, waiting: make(map[int64]Outcome)}
 }
 
-// Add takes one result and calls release for every result that is now in
-// order. A result that was already released or is already waiting is ignored:
-// executing a case twice changes nothing. Release returning false keeps the
-// rest waiting.
+// Add takes one outcome and calls release for every outcome that is now in order.
+// An outcome that was already released or is waiting is ignored, so executing a
+// case twice changes nothing. If release returns false, the rest keeps waiting.
 func (s *Sequence) Add(index int64, o Outcome, release func(int64, Outcome) bool) {
 	if index < s.next {
 		return
@@ -291,8 +290,8 @@ func (s *Sequence) Add(index int64, o Outcome, release func(int64, Outcome) bool
 // Next is the index of the oldest case without a result.
 func (s *Sequence) Next() int64 { return s.next }
 
-// ByCause puts what came from one cause together, each cause at the place of its
-// first.
+// ByCause groups a list by cause, in the order in which causes first occur. Items
+// whose cause is "" are groups of their own.
 func ByCause[T any](list []T, cause func(T) string) [][]T {
 	var out [][]T
 	at := make(map[string]int)
@@ -308,8 +307,8 @@ func ByCause[T any](list []T, cause func(T) string) [][]T {
 	return out
 }
 
-// GoneError says that the target no longer answers. The case has no result, and no other
-// case is started; what was found is reported.
+// GoneError says that the target no longer answers. The case has no outcome, the
+// run starts no other case, and reports what it found.
 type GoneError struct{ Err error }
 
 func (e *GoneError) Error() string { return e.Err.Error() }
@@ -317,5 +316,5 @@ func (e *GoneError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *GoneError) Unwrap() error { return e.Err }
 
-// KindGone is the kind of the outcome that a case with a [GoneError] has.
+// KindGone is the kind of the outcome that the run gives a case with a [GoneError].
 const KindGone = "gone"

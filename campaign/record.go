@@ -12,7 +12,7 @@ import (
 
 // Finding is one problem: a group of failing cases with one fingerprint.
 type Finding struct {
-	ID          string   `json:"id"`          // stable over runs: contract, campaign name and fingerprint decide it
+	ID          string   `json:"id"`          // equal in every run, from contract, campaign name and fingerprint
 	Fingerprint string   `json:"fingerprint"` // hex
 	Contract    string   `json:"contract"`
 	Campaign    string   `json:"campaign"`
@@ -24,41 +24,42 @@ type Finding struct {
 	Signature   string   `json:"signature,omitempty"`
 	Cause       []string `json:"cause,omitempty"`
 	First       int64    `json:"first_case"` // smallest failing case index
-	// Unconfirmed says why the case was not run again to confirm it; "": it was.
+	// Unconfirmed says why no case was run again to confirm the finding; "": one was.
 	Unconfirmed string    `json:"unconfirmed,omitempty"`
-	Samples     []Sample  `json:"samples"`             // a few distinct inputs, by case index
-	Rerun       Rerun     `json:"rerun"`               // how often it showed again
-	Reproduce   []string  `json:"reproduce"`           // argv; exits 1 when the finding shows again, 0 when it no longer does
+	Samples     []Sample  `json:"samples"`             // a few different inputs, by case index
+	Rerun       Rerun     `json:"rerun"`               // how often it failed again
+	Reproduce   []string  `json:"reproduce"`           // argv; exits with 1 while the finding shows, 0 once it no longer does
 	Minimized   *Minimal  `json:"minimized,omitempty"` // smallest reproducer found
-	Group       string    `json:"group,omitempty"`     // the same of findings that came from one cause: see [ByCause]
+	Group       string    `json:"group,omitempty"`     // equal for findings with one cause, see [ByCause]
 	Evidence    []Exhibit `json:"evidence"`
 }
 
-// number is a place in a list of weaknesses or techniques that others publish.
+// number is an entry of a published list of weaknesses or techniques.
 var number = regexp.MustCompile(`^([A-Z]{2,8}[0-9]+:[0-9]{4}|AML\.T[0-9.]+)$`)
 
-// Numbers are those of its causes that are numbers of published lists.
+// Numbers returns those of the finding's causes that are entries of published
+// lists, such as OWASP's "LLM01:2025".
 func (f *Finding) Numbers() []string {
 	return slices.DeleteFunc(slices.Clone(f.Cause), func(c string) bool { return !number.MatchString(c) })
 }
 
-// Sample is one failing case that the finding keeps.
+// Sample is a failing case of a finding.
 type Sample struct {
 	Case  Case   `json:"case"`
 	Input string `json:"input,omitempty"` // hex digest of the input
 	Blob  string `json:"blob,omitempty"`  // content address of the explicit input in the store
 	Size  int64  `json:"size"`            // bytes of the explicit input
-	Gauge *Gauge `json:"gauge,omitempty"` // its size for people, if its bytes mean nothing to them
+	Gauge *Gauge `json:"gauge,omitempty"` // its size for people, if the bytes are an internal encoding
 }
 
-// Gauge is the size of a case as [Traits.Gauge] counts it.
+// Gauge is the size of a case, by [Traits].Gauge.
 type Gauge struct {
 	Unit string `json:"unit"` // in the singular; "": the case has no size
 	Size int64  `json:"size"`
-	From int64  `json:"from,omitempty"` // of the case that a smaller one was made from
+	From int64  `json:"from,omitempty"` // for a minimized case, the size of the case it was made from
 }
 
-// GaugeOf is the size of a case as its campaign counts it; nil: in bytes.
+// GaugeOf returns the size of a case in its campaign's unit; nil: in bytes.
 func GaugeOf(ctx context.Context, c any, payload []byte) *Gauge {
 	gauge := TraitsOf(c).Gauge
 	if gauge == nil {
@@ -68,7 +69,7 @@ func GaugeOf(ctx context.Context, c any, payload []byte) *Gauge {
 	return &Gauge{Unit: unit, Size: size}
 }
 
-// GaugeFrom is [GaugeOf] for a case that was made smaller.
+// GaugeFrom is [GaugeOf] for a minimized case.
 func GaugeFrom(ctx context.Context, c any, payload, from []byte) *Gauge {
 	g := GaugeOf(ctx, c, payload)
 	if g != nil {
@@ -81,7 +82,7 @@ func GaugeFrom(ctx context.Context, c any, payload, from []byte) *Gauge {
 type Rerun struct {
 	Tried  int `json:"tried"`
 	Same   int `json:"same"`             // failed again with the same fingerprint
-	Errors int `json:"errors,omitempty"` // could not be executed, which says nothing of the finding; not in Tried
+	Errors int `json:"errors,omitempty"` // could not be executed; not counted in Tried
 }
 
 // Minimal is a smaller case that fails with the same fingerprint.
@@ -91,14 +92,15 @@ type Minimal struct {
 	From     int64  `json:"from"`     // bytes of the case it was made from
 	Tries    int    `json:"tries"`    // executions spent
 	Verified bool   `json:"verified"` // failed again, cold, after shrinking
-	// OneMinimal names the parts of which no single one can go, such as "byte"; "": unknown.
+	// OneMinimal names the parts, such as "byte", if no single one can be removed; "":
+	// unknown.
 	OneMinimal string `json:"one_minimal,omitempty"`
 	Spent      bool   `json:"spent,omitempty"` // the budget ended the search
 	Preview    []byte `json:"preview"`         // the first 256 bytes
-	Gauge      *Gauge `json:"gauge,omitempty"` // sizes for people, if its bytes mean nothing to them
+	Gauge      *Gauge `json:"gauge,omitempty"` // sizes for people, if the bytes are an internal encoding
 }
 
-// Counts are cases by verdict.
+// Counts is a number of cases by verdict.
 type Counts struct {
 	Planned int64 `json:"planned"`
 	Run     int64 `json:"run"`
@@ -106,15 +108,15 @@ type Counts struct {
 	Fail    int64 `json:"fail"`
 	Skip    int64 `json:"skip"`
 	Error   int64 `json:"error"`
-	// Replaced are cases that ran and count nowhere else: others stand for them.
+	// Replaced cases ran but count nowhere else, because others replace them.
 	Replaced int64 `json:"replaced,omitempty"`
 }
 
-// Executed is how many cases ran, also those that others stand for.
+// Executed returns how many cases ran, with those that were replaced.
 func (c *Counts) Executed() int64 { return c.Run + c.Replaced }
 
-// FollowUps is how many cases ran beyond those that were planned: what was found asked
-// for them.
+// FollowUps returns how many cases ran beyond the planned ones, to look into
+// something that was found.
 func (c *Counts) FollowUps() int64 {
 	if c.Planned == 0 {
 		return 0
@@ -122,7 +124,7 @@ func (c *Counts) FollowUps() int64 {
 	return max(0, c.Run-c.Planned)
 }
 
-// Replace takes out cases that others stand for.
+// Replace counts cases as replaced.
 func (c *Counts) Replace(by Counts) {
 	n := by.Pass + by.Skip
 	c.Run, c.Pass, c.Skip, c.Replaced = c.Run-n, c.Pass-by.Pass, c.Skip-by.Skip, c.Replaced+n
@@ -131,7 +133,7 @@ func (c *Counts) Replace(by Counts) {
 	}
 }
 
-// Plus adds the counts of other cases.
+// Plus adds other counts.
 func (c *Counts) Plus(d Counts) {
 	c.Planned, c.Run, c.Replaced = c.Planned+d.Planned, c.Run+d.Run, c.Replaced+d.Replaced
 	c.Pass, c.Fail, c.Skip, c.Error = c.Pass+d.Pass, c.Fail+d.Fail, c.Skip+d.Skip, c.Error+d.Error
@@ -157,14 +159,14 @@ type CampaignRecord struct {
 	Contract string   `json:"contract"`
 	Name     string   `json:"name"`
 	Identity string   `json:"identity"` // hex digest
-	Source   string   `json:"source"`   // document, as it was named on the command line
+	Source   string   `json:"source"`   // path of the document, as on the command line
 	Cases    Counts   `json:"cases"`
 	Score    *float64 `json:"score,omitempty"`
-	// ScoreInterval is the score's 95 % interval, where the score is an estimate.
+	// ScoreInterval is the score's 95 % interval, if the score is an estimate.
 	ScoreInterval *[2]float64 `json:"score_interval,omitempty"`
-	// Figures are what the campaign has reached, in its own order.
+	// Figures measure what the campaign reached, in its own order.
 	Figures []Figure `json:"figures,omitempty"`
-	// Parts are what the score is made of, in the order of the contract.
+	// Parts are the parts of the score, in the contract's order.
 	Parts    []ScorePart `json:"parts,omitempty"`
 	Exhibits []Exhibit   `json:"exhibits,omitempty"`
 }
@@ -175,19 +177,19 @@ type Figure struct {
 	Value int64  `json:"value"`
 }
 
-// ScorePart is one of the scores that a campaign's score is the weighted mean
-// of. The weights of those that are there sum to 1.
+// ScorePart is a part of a campaign's score, which is the weighted mean of its
+// parts. Their weights sum to 1.
 type ScorePart struct {
 	Name   string  `json:"name"`
 	Score  float64 `json:"score"`  // 0 to 1
-	Weight float64 `json:"weight"` // what it counts
-	// Interval is the 95 % interval of an estimate.
+	Weight float64 `json:"weight"` // 0 to 1
+	// Interval is the score's 95 % interval, if the score is an estimate.
 	Interval *[2]float64 `json:"interval,omitempty"`
 }
 
-// Record is everything that is said of one run, the value that every report
-// is a projection of. Clocks, durations and facts about the host stand under
-// Environment alone, so two equal runs' records differ nowhere else.
+// Record is the result of a run, from which every report is made. Times, durations
+// and facts about the host are in Environment alone, so the records of two equal
+// runs differ nowhere else.
 type Record struct {
 	RunID       string           `json:"run_id"`
 	Digest      string           `json:"digest"`
@@ -214,34 +216,34 @@ type Environment struct {
 	Arch     string          `json:"arch"`
 	CPUs     int             `json:"cpus"`
 	Host     string          `json:"host"`
-	Notes    []string        `json:"notes,omitempty"`    // how cases were executed: accelerators, sandbox, what could not be had
+	Notes    []string        `json:"notes,omitempty"`    // how cases were executed: accelerators, sandbox, what was not available
 	Progress []ProgressPoint `json:"progress,omitempty"` // at most 240 points
 	Origin   *Origin         `json:"origin,omitempty"`
-	// Root is that of a Merkle tree over outcomes in case order and, as it was
-	// written, evidence: see thresh verify.
+	// Root is the root of a Merkle tree over outcomes, in case order, and evidence, as
+	// it was written; thresh verify checks it.
 	Root  string          `json:"root,omitempty"`
 	Extra json.RawMessage `json:"extra,omitempty"`
 }
 
-// Origin is where a run was started, as far as it is known; "" is unknown.
+// Origin is where a run was started; "" is unknown.
 type Origin struct {
-	Folder string `json:"folder"`           // that names of files are relative to
-	Commit string `json:"commit,omitempty"` // that was checked out, changed or not
+	Folder string `json:"folder"`           // which file names are relative to
+	Commit string `json:"commit,omitempty"` // which was checked out, with or without changes
 	Branch string `json:"branch,omitempty"`
 	CI     string `json:"ci,omitempty"` // address of the job
 }
 
-// ProgressPoint is how far a run was at a moment.
+// ProgressPoint is how far a run was after some seconds.
 type ProgressPoint struct {
 	Seconds  float64 `json:"t"`
 	Cases    int64   `json:"cases"`
 	Findings int     `json:"findings"`
 }
 
-// StoppedInterrupted is [Record].Stopped of a run that a signal ended.
+// StoppedInterrupted is [Record].Stopped if a signal ended the run.
 const StoppedInterrupted = "interrupted"
 
-// Exit is the exit code of a run that finished.
+// Exit returns the exit code of a run that finished, as an error; nil for 0.
 func (r *Record) Exit() error {
 	switch r.Verdict {
 	case "pass":
@@ -252,16 +254,16 @@ func (r *Record) Exit() error {
 	return diag.ExitError(diag.ExitEnvironment)
 }
 
-// Trend is how a campaign came out, run by run.
+// Trend is the results of a campaign, run by run.
 type Trend struct {
 	Contract string       `json:"contract"`
 	Name     string       `json:"name"`
-	Source   string       `json:"source"` // document, as the newest run named it
-	Runs     int          `json:"runs"`   // in all; of one trend, those that are points
+	Source   string       `json:"source"` // path of the document in the newest run
+	Runs     int          `json:"runs"`   // number of runs, which may be more than there are points
 	Points   []TrendPoint `json:"points"` // oldest first
 }
 
-// TrendPoint is what one run says of a campaign.
+// TrendPoint is a campaign's result in one run.
 type TrendPoint struct {
 	RunID    string    `json:"run_id"`
 	Created  time.Time `json:"created"`

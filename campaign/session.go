@@ -7,16 +7,17 @@ import (
 	"sync"
 )
 
-// Session is what is open while one process executes cases of a campaign. The
+// Session holds what is open while a process executes cases of a campaign. The
 // campaign itself is a plan, which nothing changes once it is compiled.
 type Session[S any] interface {
-	// Executor opens a lane. Lanes are opened and used side by side.
+	// Executor opens a lane. It is called concurrently, for lanes that are used
+	// concurrently.
 	Executor(ctx context.Context, lane Lane) (Executor[S], error)
-	// Close frees what the lanes share, once all of them are closed.
+	// Close frees what the lanes share. All of them are closed by then.
 	Close() error
 }
 
-// Separate is a session whose lanes share nothing: it opens them.
+// Separate is a session whose lanes share nothing; the function opens a lane.
 type Separate[S any] func(ctx context.Context, lane Lane) (Executor[S], error)
 
 // Executor implements [Session].
@@ -69,16 +70,17 @@ func (e erasedExecutor[S]) Close() error { return e.inner.Close() }
 // Unwrap implements [Wrapper].
 func (e erasedExecutor[S]) Unwrap() any { return e.inner }
 
-// Cache holds what a lane of one campaign has opened and a lane of a later
-// campaign of the same run may go on with: a process that is costly to start
-// and keeps nothing of a case. The zero value is empty, a nil Cache stays so.
+// Cache holds what lanes have opened for lanes of later campaigns of the same run
+// to reuse, such as a process that starts slowly and keeps no state of a case. The
+// zero value is an empty cache; a nil Cache is always empty.
 type Cache struct {
 	mu     sync.Mutex
 	kept   map[string][]io.Closer
 	closed bool
 }
 
-// Take takes something of that name out of the cache; it is the caller's then.
+// Take removes something of that name from the cache. The caller must close it or
+// put it back.
 func (s *Cache) Take(name string) (io.Closer, bool) {
 	if s == nil {
 		return nil, false
@@ -93,7 +95,7 @@ func (s *Cache) Take(name string) (io.Closer, bool) {
 	return list[len(list)-1], true
 }
 
-// Put leaves something in the cache, or closes it if there is none.
+// Put adds something to the cache, or closes it if the cache is nil or closed.
 func (s *Cache) Put(name string, c io.Closer) error {
 	if s == nil {
 		return c.Close()
@@ -110,7 +112,7 @@ func (s *Cache) Put(name string, c io.Closer) error {
 	return nil
 }
 
-// Close closes what is left.
+// Close closes everything in the cache.
 func (s *Cache) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,112 +7,108 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Toolmaker is implemented by contracts that offer tools and prompts of their own
-// to the programs that a server of the Model Context Protocol serves, beside the
-// tools for documents of every contract.
+// Toolmaker is implemented by contracts that add tools and prompts of their own to
+// the MCP server, besides the tools for documents of any contract.
 type Toolmaker interface {
-	// Tools are made anew for every server, so that they may keep what it serves.
+	// Tools returns new tools for a server, so that they may keep state.
 	Tools(ToolDesk) Toolbox
 }
 
-// Toolbox is what a contract adds to a server.
+// Toolbox is what a contract adds to an MCP server.
 type Toolbox struct {
-	Instructions string // when a client uses the tools, in a line or two
+	Instructions string // when to use the tools, in a line or two
 	Tools        []Tool
 	Prompts      []Prompt
-	// Mode says how a stored run explored its models; "" if it explored none.
+	// Mode returns how a stored run explored its models; "" if it explored none.
 	Mode func(Record) string
 }
 
-// Tool is one tool.
+// Tool is a tool of an MCP server.
 type Tool struct {
 	Name    string
 	About   string
 	Params  []Param
-	Lenient bool // unknown parameters, and known ones of another form, are ignored
+	Lenient bool // ignore unknown parameters, and values of the wrong type
 	Reads   bool // it changes nothing
-	// Call answers with a value that is encoded as JSON.
+	// Call returns a value to encode as JSON.
 	Call func(context.Context, ToolCall) (any, error)
-	// Mode is the mode (see [Explorer]) that an error of this call names; nil: it
-	// names none.
+	// Mode returns the mode (see [Exploration]) that an error of the call names; nil:
+	// it names none.
 	Mode func(ToolCall) string
 }
 
 // Param is a parameter of a tool.
 type Param struct {
 	Name     string
-	Kind     string // of JSON Schema: "string", "integer", "boolean" or "object"
+	Kind     string // type in JSON Schema: "string", "integer", "boolean" or "object"
 	About    string
 	Required bool
 }
 
 // ToolCall is the arguments of one call.
 type ToolCall interface {
-	// Text is a parameter that is a string; false if it is missing or is not one.
+	// Text returns a string parameter; false if it is missing or no string.
 	Text(name string) (string, bool)
-	// Integer is a parameter that is an integer of 64 bits; false if it is missing
-	// or is not one.
+	// Integer returns a 64-bit integer parameter; false if it is missing or no integer.
 	Integer(name string) (int64, bool)
 }
 
-// Prompt is a text that a client may begin a conversation with.
+// Prompt is a text to begin a conversation with.
 type Prompt struct {
 	Name, Title, About string
-	Argument           string // what stands for the %s in the text
+	Argument           string // name of the argument that replaces %s in the text
 	ArgumentAbout      string
 	Text               string
 }
 
-// Draft is the text of a document, and how it is to be run. Zero values mean what
-// the same flags of thresh run mean.
+// Draft is the text of a document, and how to run it. Fields mean what the flags of
+// thresh run mean.
 type Draft struct {
-	Name     string // its file name; "": made up from its content
+	Name     string // file name; "": derived from the content
 	Text     []byte
 	Contract string // refuse documents of other contracts; "": any contract
 	Options  map[string][]string
 	Files    map[string][]byte // contents of files that options name
 	Time     time.Duration
-	Findings int // stop at so many findings; 0: never
+	Findings int // stop after this many findings; 0: never
 }
 
-// ToolDesk is what tools work with.
+// ToolDesk gives tools access to documents and runs.
 type ToolDesk interface {
-	// Read returns a file below the folder that clients may name files in. It
-	// refuses files of more than limit bytes.
+	// Read returns a file below the folder that clients may read. It refuses files of
+	// more than limit bytes.
 	Read(path string, limit int64) ([]byte, error)
-	// Compile compiles a document and runs nothing. What is wrong with it stands
-	// in the list; an error means that it could not be looked at.
+	// Compile compiles a document and runs nothing. What is wrong with it is in the
+	// list; an error means that it could not be read.
 	Compile(context.Context, Draft) ([]Any, diag.List, error)
-	// Start compiles a document and begins to run it. The run goes on after ctx
-	// has ended.
+	// Start compiles a document and starts a run, which continues after ctx has ended.
 	Start(context.Context, Draft) (Background, error)
 }
 
-// Background is a run that goes on while whoever began it does other things. It
-// is safe for concurrent use.
+// Background is a run in the background. It is safe for concurrent use.
 type Background interface {
 	ID() string
 	// Done is closed once the run has ended and its record is stored.
 	Done() <-chan struct{}
-	// Changed is closed at the next change of what Status returns.
+	// Changed is closed when the result of Status next changes.
 	Changed() <-chan struct{}
-	// Stop ends the run early; what was run is kept.
+	// Stop ends the run early and keeps its results.
 	Stop()
 	Status() Status
-	// Findings are the findings so far, in the order in which they were met.
+	// Findings returns the findings so far, in the order in which they were met.
 	Findings() []Seen
-	// Explored is how far the first campaign that explores a model is; false if
-	// there is none.
+	// Explored returns the progress of the first campaign that explores a model; false
+	// if there is none.
 	Explored() (Exploration, bool)
 }
 
-// Status is how far a background run is.
+// Status is the progress of a background run.
 type Status struct {
 	Phase     string // "starting", "running", "confirming", "shrinking" or "done"
 	Campaign  string // name of the current campaign
-	Index, Of int    // its place among the campaigns, from 1
+	Index, Of int    // its number, from 1, and the number of campaigns
 	Done      int64  // cases of the campaign that have an outcome
-	Planned   int64  // 0: not known
+	Planned   int64  // 0: unknown
 	Failed    int64
 	Errors    int64
 	Elapsed   time.Duration
@@ -120,50 +116,50 @@ type Status struct {
 	Err       error   // why it ended, if the environment failed
 }
 
-// Seen is a finding from the moment at which it was met.
+// Seen is a finding of a run that may still be going on.
 type Seen struct {
-	Seq        int64 // from 1, by the order in which findings were met
+	Seq        int64 // from 1, in the order in which findings were met
 	ID         string
 	Contract   string
 	Campaign   string
 	Kind       string
 	Title      string
 	Severity   Severity
-	Case       int64    // the first that showed it
+	Case       int64    // index of the first case that showed it
 	Cause      []string // layers, outermost first
-	Action     string   // of a model: the last action before it showed
-	Generation int      // of a model: actions applied until then
+	Action     string   // for a model: the last action before it showed
+	Generation int      // for a model: the number of actions until then
 }
 
-// Explorer is implemented by campaigns that explore a model, beside a system or
-// alone.
+// Explorer is implemented by campaigns that explore a model, with or without a
+// system.
 type Explorer interface {
-	// Explored is how far the campaign is in a state of it, as package run has it;
-	// nil: before it starts.
+	// Explored returns the progress of the campaign in a state of it, erased as by
+	// [Erase]; nil: before the start.
 	Explored(state any) Exploration
-	// Trigger is the last action of the exploration that an input of [Inputter]
-	// stands for, and how many actions the model took up to it.
+	// Trigger returns the last action of the traversal that input, by [Inputter],
+	// stands for, and the number of actions up to it.
 	Trigger(ctx context.Context, input []byte) (action string, generation int, err error)
 }
 
-// Exploration is how far the exploration of a model is.
+// Exploration is the progress of exploring a model.
 type Exploration struct {
 	Traversals int64
-	Planned    int64 // traversals in all
+	Planned    int64 // number of traversals
 	Actions    int64
 	Epochs     int
-	Fruitful   int // epochs in which something new was found
+	Fruitful   int // epochs that found something new
 	Targets    []Target
 	Curve      [][2]float64 // percent of calls and branches that were reached, by actions
-	Mode       string       // what is explored, as the contract calls it
-	Alone      string       // why the model is explored without a system; "": it is not
+	Mode       string       // what is explored, in the contract's words
+	Alone      string       // why the model is explored without a system; "": it has one
 }
 
-// Target is something that an exploration is to cover: a call or a branch of a
+// Target is something for an exploration to cover: a call or a branch of a
 // protocol, or a combination of inputs.
 type Target struct {
 	Name   string
 	Status string // "hit", "pending" or "unreachable"
-	Hits   int64  // of a combination of inputs: 1 once it was hit
+	Hits   int64  // for a combination of inputs: 1 once it was hit
 	Why    string // why it is unreachable, or what the search for it tried
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Tree is the root of a Merkle tree that grows leaf by leaf, in memory that grows
-// with the logarithm of their number. The zero value is a tree without leaves.
+// Tree computes the root of a Merkle tree, leaf by leaf. Its memory grows with the
+// logarithm of the number of leaves. The zero value is an empty tree.
 type Tree struct {
 	peaks [][sha256.Size]byte // roots of full trees, the largest first
 	n     uint64
@@ -26,7 +26,7 @@ func (t *Tree) Add(leaf []byte) {
 	}
 }
 
-// Root is the root of what was added so far.
+// Root returns the root of the leaves so far.
 func (t *Tree) Root() []byte {
 	if len(t.peaks) == 0 {
 		sum := sha256.Sum256(nil)
@@ -43,19 +43,19 @@ func joined(a, b [sha256.Size]byte) [sha256.Size]byte {
 	return sha256.Sum256(append(append([]byte{1}, a[:]...), b[:]...))
 }
 
-// Comparison says how far two executions of a case can be compared.
+// Comparison says what must be equal in two executions of a case.
 type Comparison uint8
 
 // The comparisons.
 const (
-	CompareExact   Comparison = iota // all that people see of the facts is equal
-	CompareVerdict                   // the verdict is equal
-	CompareNone                      // nothing can be said
+	CompareExact   Comparison = iota // all facts that people see
+	CompareVerdict                   // the verdict
+	CompareNone                      // nothing
 )
 
-// Differing names what is not equal in two executions of a case; "" if they can
-// be compared that far and are equal. What a contract keeps for itself is not
-// compared: a cold lane may know of it what an accelerated one does not.
+// Differing names what is different, and must not be, in two executions of a case;
+// "" for nothing. [Outcome].Data is not compared, as a cold lane may record more
+// there than an accelerated one.
 func (how Comparison) Differing(a, b Outcome) string {
 	switch {
 	case a.Verdict != b.Verdict:
