@@ -29,7 +29,7 @@ type Targets struct {
 	Scratch func() (dir string, remove func() error, err error)
 	// Room is what is left of a number of bytes by what is in a folder: in all, or, in one
 	// that others use, since a time.
-	Room func(most int64, dir string, since time.Time, skip func(dir string) bool) int64
+	Room func(most int64, dir string, since time.Time, old map[string]int64, skip func(dir string) bool) int64
 	// FreePort is a TCP port of this machine for a service of a page.
 	FreePort func(context.Context) (string, error)
 }

@@ -26,7 +26,8 @@ type filesLimit struct {
 	start  time.Time
 	shared string       // a folder that others use; "": there is none
 	watch  *stage.Watch // of it
-	line   int          // of the block that is run
+	old    map[string]int64
+	line   int // of the block that is run
 	cancel context.CancelCauseFunc
 
 	mu    sync.Mutex
@@ -44,7 +45,7 @@ func (x *executor) bound(ctx context.Context, own, shared string, watch *stage.W
 		return ctx
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	w := &filesLimit{x: x, start: time.Now(), shared: shared, watch: watch, own: own, cancel: cancel}
+	w := &filesLimit{x: x, start: time.Now(), shared: shared, watch: watch, old: make(map[string]int64), own: own, cancel: cancel}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.timer = time.AfterFunc(lookEvery, w.tick)
@@ -84,11 +85,11 @@ func (w *filesLimit) look() {
 	room, limit := w.x.c.contract.targets.Room, w.x.c.set.maxWritten
 	left := limit
 	if w.own != "" {
-		left = room(left, w.own, time.Time{}, nil)
+		left = room(left, w.own, time.Time{}, nil, nil)
 	}
 	if w.shared != "" && left >= 0 {
 		left += limit * int64(w.watch.Beside())
-		left = room(left, w.shared, w.start, stage.IsStore)
+		left = room(left, w.shared, w.start, w.old, stage.IsStore)
 	}
 	w.found, w.over = left != limit, left < 0
 }

@@ -21,6 +21,7 @@ func TestFilesCountTogether(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	write(t, filepath.Join(dir, "fill"), []byte(fill))
+	write(t, filepath.Join(dir, "grow"), []byte("for i in 1 2 3 4 5 6 7 8 9; do head -c 1000000 /dev/zero >> old; sleep 0.05; done; sleep 0.3"))
 	write(t, filepath.Join(dir, "old"), make([]byte, 4<<20))
 	write(t, filepath.Join(dir, "m.py"), []byte("import time\ndef many(argv=None):\n    for i in range(40):\n        open('p%d' % i, 'wb').write(bytes(100000))\n    time.sleep(0.3)\n"))
 	if err := os.Mkdir("own", 0o755); err != nil {
@@ -37,6 +38,7 @@ func TestFilesCountTogether(t *testing.T) {
 		"in the temporary one":   {run(`sh -c 'sh fill "$THRESH_TMPDIR"'`, ""), "3MiB", "A fail runtime"},
 		"half in both":           {run(`sh -c 'sh fill "$THRESH_TMPDIR" & sh fill own; wait'`, ""), "6MiB", "A fail runtime"},
 		"by a Python function":   {run("m:many", ""), "3MiB", "A fail runtime"},
+		"an old file grows much": {run("sh grow", ""), "3MiB", "A fail runtime"},
 		"an old file grows":      {run("sh -c 'echo x >> old; sleep 0.3'", ""), "3MiB", "A pass"},
 		"no limit":               {run("sh fill own", ""), "0", "A pass"},
 		"less":                   {run("sh fill own", ""), "512MiB", "A pass"},

@@ -284,7 +284,7 @@ func (g *laneState) collect(res *process.Result) (err error) {
 // full reports whether a case has written more in all than it may.
 func (g *laneState) full() bool {
 	most := g.plan.Limits.Written
-	return most > 0 && scratch.Room(most-g.out.written()-g.err.written(), g.folder.visiblePath(""), time.Time{}, nil) < 0
+	return most > 0 && scratch.Room(most-g.out.written()-g.err.written(), g.folder.visiblePath(""), time.Time{}, nil, nil) < 0
 }
 
 // brief is how long a wait keeps the scheduler in the dark. Most cases are over
