@@ -13,27 +13,28 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// Version is the version that reports name.
+// Version is Thresh's version.
 const Version = "0.1.0"
 
-// DefaultStore is the folder that keeps runs unless a job names another.
+// DefaultStore is the folder of runs, unless a job names another.
 const DefaultStore = ".thresh"
 
-// Store is a folder of runs, as faces read it.
+// Store is a folder of runs.
 type Store = store.Store
 
-// App is the use cases over a set of contracts. The zero value of each hook
-// drops what it would show.
+// App has the use cases, for a set of contracts. A hook that is nil shows
+// nothing.
 type App struct {
 	Contracts []campaign.Contract
-	// Note takes a line for people about what is going on, without its end.
+	// Note is called with lines for people about what is going on, without
+	// their line ends.
 	Note func(line string)
-	// Warn takes what is doubtful about documents.
+	// Warn is called with warnings about documents.
 	Warn func(diag.List)
 	// Getenv looks up environment variables of the user; nil: os.Getenv.
 	Getenv func(string) string
-	// Command is the command line that runs and reports name; nil: that of this
-	// process.
+	// Command is the command line to name in runs and reports; nil: this
+	// process's.
 	Command []string
 
 	// texts is where documents are held; nil: on the heap, for what goes on after
@@ -47,7 +48,7 @@ type App struct {
 	}
 }
 
-// New returns the use cases over the built-in contracts and further ones.
+// New returns the use cases for the built-in contracts and further ones.
 func New(further ...campaign.Contract) *App {
 	a := new(App)
 	a.Contracts = append(builtin(func(line string) { a.note("%s", line) }), further...)
@@ -64,8 +65,8 @@ func (a *App) withContracts(further []campaign.Contract) *App {
 	return &b
 }
 
-// HoldTexts has the documents that are read from now on held in a file below
-// dir once they are many or long, for the life of the process.
+// HoldTexts makes later reads keep documents in a file below dir, until the
+// process ends, if they are many or long.
 func (a *App) HoldTexts(dir string) { a.texts = &texts{dir: dir} }
 
 func (a *App) note(format string, args ...any) {
@@ -119,7 +120,7 @@ func (a *App) Contract(name string) (campaign.Contract, bool) {
 	return nil, false
 }
 
-// OpenStore opens a folder of runs and makes it if needed.
+// OpenStore opens a folder of runs, and makes it if it is missing.
 func (a *App) OpenStore(dir string) (*Store, error) {
 	st, err := store.Open(dir)
 	if err != nil {
@@ -131,7 +132,7 @@ func (a *App) OpenStore(dir string) (*Store, error) {
 	return st, nil
 }
 
-// ExistingStore opens a folder of runs to look at; none is made.
+// ExistingStore opens a folder of runs, which must exist.
 func (a *App) ExistingStore(dir string) (*Store, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return nil, diag.WithHint(diag.Refused("there is no store %s", dir), "thresh run makes one; --store names another")
@@ -139,15 +140,16 @@ func (a *App) ExistingStore(dir string) (*Store, error) {
 	return a.OpenStore(dir)
 }
 
-// ReplayCommand is the command line that replays findings of a store, to which
-// the finding is added.
+// ReplayCommand returns the command line that replays a finding of a store; the
+// caller appends the finding.
 func ReplayCommand(dir string) []string { return verbAt(dir, "replay") }
 
-// ResumeCommand is the command line that goes on with a run of a store.
+// ResumeCommand returns the command line that resumes a run of a store.
 func ResumeCommand(dir, runID string) []string { return verbAt(dir, "run", "--resume", runID) }
 
-// Promotes reports whether [App.Promote] can make a regression test of a finding:
-// not where equal cases differ, nor where the document is such a test.
+// Promotes reports whether [App.Promote] can make a regression test of a finding.
+// It cannot if equal cases had different outcomes, or if the document is already
+// such a test.
 func (a *App) Promotes(f *campaign.Finding) bool {
 	c, _ := a.Contract(f.Contract)
 	formats, _ := c.(campaign.Formatted)
@@ -155,7 +157,7 @@ func (a *App) Promotes(f *campaign.Finding) bool {
 		(formats == nil || !slices.ContainsFunc(formats.Formats(), func(x campaign.Format) bool { return x.Tests }))
 }
 
-// PromoteCommand is the command line that promotes a finding of a store.
+// PromoteCommand returns the command line that promotes a finding of a store.
 func PromoteCommand(dir, finding string) []string { return verbAt(dir, "promote", finding) }
 
 func verbAt(dir string, words ...string) []string {
@@ -166,8 +168,8 @@ func verbAt(dir string, words ...string) []string {
 	return argv
 }
 
-// ShellLine is a command line as words of a POSIX shell.
+// ShellLine quotes a command line for a POSIX shell.
 func ShellLine(argv []string) string { return report.Shell(argv) }
 
-// ShellQuote makes s one word of a POSIX shell.
+// ShellQuote quotes s as one word for a POSIX shell.
 func ShellQuote(s string) string { return report.Shell([]string{s}) }

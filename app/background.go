@@ -13,7 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/run/triage"
 )
 
-// Start compiles a document and begins to run it. The run goes on after ctx has
+// Start compiles a document and starts a run, which continues after ctx has
 // ended.
 func (u *Remote) Start(ctx context.Context, d Draft) (*Background, error) {
 	b := NewBundle()

@@ -13,10 +13,10 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// Cases are the cases of a run as its journal has them, for the formats that
-// list cases; nil for the others, and for a run of which the cases are not kept
-// any more. Formats that speak of tests list those that have names, and those
-// that show evidence what is kept of cases beside the findings.
+// Cases returns the cases of a run from its journal, for report formats that
+// list cases. It returns nil for other formats, and if the cases are no longer
+// stored. Formats of test results list only cases with names; formats that show
+// evidence also get what is stored of cases that are in no finding.
 func (a *App) Cases(st *store.Store, rec campaign.Record, format string) report.Cases {
 	var wanted func(campaign.Any) bool
 	switch format {
@@ -140,8 +140,8 @@ func (p *past) shows(k int) (show func(campaign.Case, campaign.Outcome) []campai
 	return show, names, nil
 }
 
-// KeptCase is what is kept of one case of a run; without a name the run must
-// have one campaign.
+// KeptCase returns what is stored of one case of a run. Without a name, the run
+// must have only one campaign.
 func (a *App) KeptCase(st *store.Store, runID, contract, name string, index int64) (o campaign.Outcome, shown []campaign.Exhibit, err error) {
 	p, err := a.storedRun(st, runID)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Checked is what is to be said of documents without running them.
+// Checked is the result of checking documents.
 type Checked struct {
 	Diagnostics diag.List
 	Campaigns   []Planned // of documents that are not refused
@@ -17,17 +17,17 @@ type Checked struct {
 
 // Planned is a campaign that was compiled.
 type Planned struct {
-	Source   string // the document, as it was named
+	Source   string // path of the document, as the user gave it
 	Contract string
 	Name     string
-	Cases    int64  // planned; 0: they are counted as they come
-	Mode     string // what a campaign explores that explores a model; "": it does not
+	Cases    int64  // planned; 0: unknown
+	Mode     string // what is explored, if the campaign explores a model; "": it does not
 	Alone    bool   // it explores the model alone
 }
 
-// Check compiles documents and runs nothing but the few cases that try what
-// documents mark as guessed. What is wrong with them stands in
-// the answer; an error means that they could not be looked at.
+// Check compiles documents. It runs nothing but a few cases that test what
+// documents mark as guessed. What is wrong with the documents is in the answer;
+// an error means that they could not be read.
 func (a *App) Check(ctx context.Context, job Job) (Checked, error) {
 	a = a.withContracts(job.Contracts)
 	options, err := a.Options(job.Options)

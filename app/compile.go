@@ -21,15 +21,15 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// Fill gives settings what documents are compiled with; what is read is
-// recorded.
+// Fill adds to settings the functions by which documents read files, and
+// records what they read.
 func (b *Bundle) Fill(set campaign.Settings) campaign.Settings {
 	set.Read, set.List, set.Digest, set.Self = b.Read, b.List, b.digest, self()
 	return set
 }
 
-// Bundle records the files that documents name while they are compiled, so
-// that they can be kept with the run.
+// Bundle records the files that documents read while they are compiled, to be
+// stored with the run.
 type Bundle struct {
 	files   map[string][]byte
 	digests map[string]string
@@ -51,8 +51,8 @@ func (b *Bundle) Read(path string) ([]byte, error) {
 	return data, nil
 }
 
-// Changed is the first of the files that were read whose content is not what a
-// run began with; "" if there is none.
+// Changed returns the first file that has changed since a run began; "" if
+// there is none.
 func (b *Bundle) Changed(m store.Manifest) string {
 	for _, path := range slices.Sorted(maps.Keys(b.files)) {
 		sum := sha256.Sum256(credentials{}.sealed(path, b.files[path]))
@@ -125,7 +125,7 @@ func fileDigest(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// Compiled is documents, ready to run.
+// Compiled is documents that are ready to run.
 type Compiled struct {
 	Docs      []Document
 	Campaigns []campaign.Any
@@ -135,7 +135,8 @@ type Compiled struct {
 	secrets   credentials
 }
 
-// Compile compiles every document; all that is wrong with any is returned.
+// Compile compiles every document and returns everything that is wrong with
+// them.
 func Compile(ctx context.Context, docs []Document, set campaign.Settings) (Compiled, error) {
 	options, err := valued(set.Options)
 	if err != nil {
@@ -228,7 +229,7 @@ func (r renamed) Identity() campaign.Identity { return r.id }
 // Unwrap implements [campaign.Wrapper].
 func (r renamed) Unwrap() any { return r.Any }
 
-// Settings is how a run's settings are kept in its manifest.
+// Settings is a run's settings in its manifest.
 type Settings struct {
 	Seed    *int64              `json:"seed,omitempty"`
 	Strict  bool                `json:"strict,omitempty"`
@@ -269,8 +270,8 @@ func (a *App) manifest(st *store.Store, c Compiled, b *Bundle, set campaign.Sett
 	return m, err
 }
 
-// Stored compiles a run again from what was kept with it; blob reads that. changed names the
-// programs whose content is not what it was.
+// Stored compiles a run again from what was stored with it, which blob reads. changed names
+// the programs that have changed since.
 func (a *App) Stored(ctx context.Context, blob func(name string) ([]byte, error), m store.Manifest) (c Compiled, set Settings, changed []string, err error) {
 	return a.storedWith(ctx, blob, m, func(*campaign.Settings) {})
 }

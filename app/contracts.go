@@ -96,7 +96,7 @@ func agents(systems sut.Opener, note func(line string)) flakestorm.Targets {
 // starts.
 const shimCommand = "__mcp-shim"
 
-// Hidden runs what is not for people: targets of the demonstration and of the
+// Hidden runs commands that are not for people: targets of the demo and of the
 // conformance cases.
 func Hidden(argv []string) (code int, ran bool) {
 	if len(argv) > 1 && argv[1] == flakedemo.Command {
@@ -135,8 +135,9 @@ func conformanceEntrypoint(args []string, out io.Writer) int {
 	return 0
 }
 
-// Scratch makes a temporary folder and says how it is removed. Should this
-// process be killed first, the next one that makes such a folder removes it.
+// Scratch makes a temporary folder and returns a function that removes it. If
+// this process is killed first, the next call of Scratch on the machine removes
+// it.
 func Scratch() (dir string, remove func() error, err error) {
 	f, err := scratch.Make("")
 	if err != nil {

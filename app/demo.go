@@ -9,8 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/examples/fuzzspec/demo"
 )
 
-// Demo writes a bundled sample of every format into a folder each below dir, and
-// returns them; the program that they run is this one.
+// Demo writes the built-in sample of every format into a folder of its own below
+// dir and returns the documents. They run this program.
 func (a *App) Demo(dir string) (docs []Document, err error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {

@@ -17,11 +17,12 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// MostText is the longest document that a desk shows and saves.
+// MostText is the largest size of a document that a [Desk] shows and saves, in
+// bytes.
 const MostText = 1 << 20
 
-// Desk is the documents below a folder: to check, edit and run them, and to stop
-// their runs. Its methods may be called at the same time.
+// Desk gives access to the documents below a folder: to check, edit and run
+// them, and to stop their runs. Its methods are safe for concurrent use.
 type Desk struct {
 	*Remote
 	set  campaign.Settings
@@ -29,19 +30,19 @@ type Desk struct {
 	runs map[string]*Background // by id, those that this desk began
 }
 
-// Desk is one over a folder; its runs end with ctx.
+// Desk returns a [Desk] for a folder. Its runs end with ctx.
 func (a *App) Desk(ctx context.Context, st *Store, dir, root string) *Desk {
 	set := campaign.Settings{Options: map[string][]string{"recursive": {"true"}}}
 	return &Desk{Remote: a.Remote(ctx, st, dir, root, 0), set: set, runs: make(map[string]*Background)}
 }
 
-// Documents are the documents below the folder, in path order.
+// Documents returns the documents below the folder, in path order.
 func (d *Desk) Documents() ([]Document, error) {
 	docs, _, err := d.app.Search(d.root, d.set)
 	return docs, err
 }
 
-// Text is a document as it stands in its file.
+// Text returns the text of a document's file.
 func (d *Desk) Text(path string) ([]byte, error) {
 	name, err := d.pathBelowRoot(path)
 	if err != nil {
@@ -53,10 +54,10 @@ func (d *Desk) Text(path string) ([]byte, error) {
 	return d.Read(path, MostText)
 }
 
-// ErrLong says that a document is too long for a desk to show.
+// ErrLong says that a document is larger than [MostText].
 var ErrLong = diag.Refused("the document has more than %d bytes", MostText)
 
-// CheckText is what thresh check says of a document if its file held text.
+// CheckText checks a document as if its file contained text.
 func (d *Desk) CheckText(ctx context.Context, path string, text []byte) (Checked, error) {
 	name, err := d.pathBelowRoot(path)
 	if err != nil {
@@ -72,16 +73,18 @@ func (d *Desk) CheckText(ctx context.Context, path string, text []byte) (Checked
 	return Checked{Diagnostics: diag.List{d.app.unknownFormat(doc.Spec)}}, nil
 }
 
-// ErrChanged says that a file is not what it was when it was shown.
+// ErrChanged says that a file has changed since it was shown.
 var ErrChanged = errors.New("the file changed meanwhile; load the page again to see it as it is")
 
-// TextVersion names a text, to see whether a file still holds it.
+// TextVersion returns a text's version, which differs once the text has
+// changed.
 func TextVersion(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
 }
 
-// Save writes a document whose file still holds the version that was shown.
+// Save writes a document, unless its file has changed since the version that
+// was shown.
 func (d *Desk) Save(path, version string, text []byte) error {
 	name, err := d.pathBelowRoot(path)
 	if err != nil {
@@ -108,7 +111,7 @@ func (d *Desk) Save(path, version string, text []byte) error {
 	return nil
 }
 
-// Flags are the settings of a run of the store as flags of thresh run.
+// Flags returns the settings of a stored run as flags of thresh run.
 func (d *Desk) Flags(run string) ([]string, error) {
 	set, err := d.settings(run)
 	if err != nil {
@@ -153,8 +156,8 @@ func (d *Desk) settings(run string) (set Settings, err error) {
 	return set, nil
 }
 
-// Begin runs a document in the background, with the settings of a run of the store
-// unless like is "", and returns the run's id.
+// Begin starts to run a document in the background and returns the run's id. If
+// like is not "", it uses the settings of that stored run.
 func (d *Desk) Begin(ctx context.Context, path, like string) (string, error) {
 	set, err := d.settings(like)
 	if err != nil {
@@ -188,15 +191,14 @@ func (d *Desk) Begin(ctx context.Context, path, like string) (string, error) {
 	return r.ID(), nil
 }
 
-// Going reports whether a run that this desk began goes on.
+// Going reports whether a run that this desk started is still running.
 func (d *Desk) Going(run string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.runs[run] != nil
 }
 
-// Stop ends a run that this desk began, as an interrupt does, and returns once it
-// is over.
+// Stop interrupts a run that this desk started, and waits for its end.
 func (d *Desk) Stop(run string) error {
 	d.mu.Lock()
 	r := d.runs[run]
@@ -209,8 +211,7 @@ func (d *Desk) Stop(run string) error {
 	return nil
 }
 
-// Wait returns once all runs of the desk are over, which they are when its
-// context has ended.
+// Wait waits for the end of all runs, which end with the desk's context.
 func (d *Desk) Wait() {
 	d.mu.Lock()
 	var going []*Background

@@ -1,6 +1,6 @@
-// Package app holds the use cases of Thresh: check, run, resume, replay, shrink,
-// promote, report and their like, and the explicit lists of contracts and of
-// the systems they reach (contracts.go). Nothing registers itself.
+// Package app holds the use cases of Thresh (check, run, resume, replay, shrink,
+// promote, report and others) and the explicit lists of contracts and systems
+// (contracts.go). Nothing registers itself.
 //
 // The faces (command line, pages, MCP) and package thresh are thin layers over
 // [App]; they can do nothing that it cannot. The package prints nothing: notes

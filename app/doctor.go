@@ -11,12 +11,12 @@ import (
 
 // Finding out what a machine offers: [App.Doctor].
 
-// Provision is something that a machine offers to runs, or does not.
+// Provision is something that a machine provides to runs, or lacks.
 type Provision struct {
 	Group string `json:"group"`
 	Name  string `json:"name"`
 	Have  bool   `json:"have"`
-	// Detail is where or what it is; of what is missing, what it is for.
+	// Detail is where or what it is or, if it is missing, what it is for.
 	Detail string `json:"detail"`
 	Fix    string `json:"fix,omitempty"` // how to get what is missing
 }
@@ -31,7 +31,7 @@ var tools = []struct{ name, purpose, fix string }{
 	{"sh", "transcripts and command lines", "every Unix has one"},
 }
 
-// Doctor looks at what this machine offers, in a fixed order.
+// Doctor returns what this machine provides, in a fixed order.
 func (*App) Doctor() ([]Provision, error) {
 	granted, refused, err := command.Containment()
 	if err != nil {

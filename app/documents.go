@@ -16,7 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// Document is a spec together with the contract it is of.
+// Document is a spec with its contract.
 type Document struct {
 	campaign.Spec
 	Contract campaign.Contract
@@ -63,7 +63,7 @@ func (a *App) Documents(paths []string, set campaign.Settings) (docs []Document,
 	return docs, problems, nil
 }
 
-// Faults is all that is wrong with documents of which none will be run.
+// Faults returns everything that is wrong with documents, without running them.
 func Faults(ctx context.Context, docs []Document, set campaign.Settings) diag.List {
 	c, err := Compile(ctx, docs, NewBundle().Fill(set))
 	if list, ok := errors.AsType[diag.List](err); ok {
@@ -172,8 +172,8 @@ func (a *App) Search(root string, set campaign.Settings) (docs []Document, left 
 	return docs, left, nil
 }
 
-// FilesIn are the files in a folder and the folders in it, but for hidden ones,
-// in path order. Links to files are taken, links to folders may lead in circles.
+// FilesIn returns the files below a folder in path order, without hidden ones.
+// It follows links to files, but not to folders, which may form circles.
 func FilesIn(root string) (paths []string, left diag.List, err error) {
 	top := strings.TrimSuffix(root, "/") + "/" // with the slash a link is followed
 	err = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
@@ -202,5 +202,6 @@ func isFile(path string) bool {
 	return err == nil && st.Mode().IsRegular()
 }
 
-// Reason is an error without the path that the message around it names.
+// Reason returns an error's text without its path, for messages that name the
+// path.
 func Reason(err error) string { return diag.Reason(err) }

@@ -14,8 +14,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/assist"
 )
 
-// Editor is what an editor asks of documents while they are typed. Its methods
-// may be called at the same time.
+// Editor answers what a text editor asks about documents while they are typed.
+// Its methods are safe for concurrent use.
 type Editor struct {
 	app   *App
 	store string
@@ -38,12 +38,12 @@ type sum struct {
 	hex     string
 }
 
-// Editor is an editor over the runs of a store.
+// Editor returns an [Editor] with the runs of a store.
 func (a *App) Editor(store string) *Editor {
 	return &Editor{app: a, store: store, forms: map[string]*form{}, sums: map[string]sum{}, runs: map[string]campaign.Record{}}
 }
 
-// Page is a document as an editor has it. It is not changed.
+// Page is one version of a document in an editor. It never changes.
 type Page struct {
 	Spec     campaign.Spec
 	Contract campaign.Contract // nil: it is none of Thresh's
@@ -52,8 +52,8 @@ type Page struct {
 	editor   *Editor
 }
 
-// Open reads a document. One that cannot be recognized while it is edited is of
-// the format that it was of before.
+// Open reads a document. If its format cannot be recognized while it is edited,
+// it keeps the format of before.
 func (e *Editor) Open(path string, data []byte, before *Page) *Page {
 	p := &Page{Spec: campaign.Spec{Path: path, Data: data}, editor: e}
 	for _, c := range e.app.Contracts {
@@ -93,7 +93,7 @@ func (e *Editor) formOf(c campaign.Contract) *form {
 	return known
 }
 
-// Check is what thresh check says of the document.
+// Check checks the document as thresh check does.
 func (p *Page) Check(ctx context.Context) diag.List {
 	if p.Contract == nil {
 		return nil
@@ -130,7 +130,7 @@ func (e *Editor) digest(path string) (string, error) {
 	return hex, err
 }
 
-// Complete is what may be typed at an offset.
+// Complete returns what may be typed at an offset.
 func (p *Page) Complete(at int) []assist.Item {
 	if p.form.schema == nil {
 		return nil
@@ -138,7 +138,7 @@ func (p *Page) Complete(at int) []assist.Item {
 	return p.text.Complete(p.form.schema, at)
 }
 
-// Hover is what stands at an offset, explained.
+// Hover explains what is at an offset.
 func (p *Page) Hover(at int) (from, to int, text string, ok bool) {
 	if p.form.schema == nil {
 		return 0, 0, "", false
@@ -146,17 +146,17 @@ func (p *Page) Hover(at int) (from, to int, text string, ok bool) {
 	return p.text.Hover(p.form.schema, at)
 }
 
-// Span is the text that a diagnostic at an offset speaks of.
+// Span returns the range of text that a diagnostic at an offset is about.
 func (p *Page) Span(at int) (from, to int) { return p.text.Span(at) }
 
-// Fix is a change of the text that a diagnostic asks for.
+// Fix is a change of the text that mends what a diagnostic says.
 type Fix struct {
 	Title    string
 	From, To int
 	Text     string
 }
 
-// Fixes are the changes that mend what a diagnostic at an offset says.
+// Fixes returns the changes that mend what a diagnostic at an offset says.
 func (p *Page) Fixes(d diag.Diagnostic, at int) []Fix {
 	if name := diag.Meant(d.Hint); name != "" {
 		from, to := p.text.Span(at)
@@ -177,7 +177,7 @@ type PageCase struct {
 	At   int // where in the text
 }
 
-// Cases are the cases that the document names, in its order.
+// Cases returns the cases that the document names, in its order.
 func (p *Page) Cases(ctx context.Context) []PageCase {
 	var list []PageCase
 	p.named(ctx, func(_ campaign.Any, _ campaign.Case, c PageCase) bool {
@@ -212,7 +212,7 @@ func (p *Page) named(ctx context.Context, yield func(campaign.Any, campaign.Case
 	}
 }
 
-// RunCase runs a case that the document names, as the document is now.
+// RunCase runs one case of the document as it is now, by its name.
 func (p *Page) RunCase(ctx context.Context, name string) (o campaign.Outcome, err error) {
 	err = diag.Refused("%s has no case %q", p.Spec.Path, name)
 	p.named(ctx, func(x campaign.Any, at campaign.Case, c PageCase) bool {
@@ -251,7 +251,8 @@ func (p *Page) Run(ctx context.Context) (campaign.Record, error) {
 	return p.editor.app.RunDocuments(ctx, []Document{{p.Spec, p.Contract}}, Job{Store: p.editor.store})
 }
 
-// Found is a finding of the newest run of a document, with its place there.
+// Found is a finding of the newest run of a document, and its place in the
+// text.
 type Found struct {
 	Finding campaign.Finding
 	RunID   string
@@ -259,7 +260,7 @@ type Found struct {
 	At      int    // where its text names what failed; 0 if it names nothing
 }
 
-// Found are the findings of the newest run of the document.
+// Found returns the findings of the newest run of the document.
 func (p *Page) Found() []Found {
 	all := p.editor.found(p.Spec.Path)
 	names := p.text.Names()
@@ -276,7 +277,7 @@ func cause(title string, names assist.Names) int {
 	return at
 }
 
-// Findings are those of the newest run of every document.
+// Findings returns the findings of the newest run of every document.
 func (e *Editor) Findings() []Found { return e.found("") }
 
 // found are the findings of the newest runs: of the document, or of all.
@@ -340,7 +341,7 @@ func samePath(a, b string) bool {
 	return err == nil && a == b
 }
 
-// Place is the document of a stored finding and the offset in it.
+// Place returns the document of a stored finding and the offset in it.
 func (e *Editor) Place(id string) (path string, at int, err error) {
 	st, err := e.app.ExistingStore(e.store)
 	if err != nil {

@@ -124,25 +124,25 @@ func payload(st *store.Store, f campaign.Finding) (campaign.Case, error) {
 	return c, nil
 }
 
-// Replayed is what came of running a finding again.
+// Replayed is the result of running a finding again.
 type Replayed struct {
 	RunID   string
 	Finding campaign.Finding
 	Rerun   campaign.Rerun
-	Now     string // what the case shows instead, or in other words, if it does
+	Now     string // title of what the case shows now, if that differs
 }
 
-// ReplayJob is how a finding is run again.
+// ReplayJob says how to run a finding again.
 type ReplayJob struct {
-	Times int // at least 1; one that is flaky is run at least ten times
-	// AsStored runs it under the document that is stored with its run even if the
-	// document has changed since.
+	Times int // at least 1; flaky findings are run at least ten times
+	// AsStored: use the document that was stored with the run, even if it has
+	// changed since.
 	AsStored bool
 	System   string // the system file that replaces the run's own system; "": none does
 }
 
-// Replay runs the smallest reproducer of a stored finding again: under its
-// document as it is now, or as it is stored if it is gone.
+// Replay runs the smallest reproducer of a stored finding again, with its
+// document as it is now or, if that is gone, as it was stored.
 func (a *App) Replay(ctx context.Context, st *Store, finding string, job ReplayJob) (Replayed, error) {
 	rec, f, err := st.Finding(finding)
 	if err != nil {
@@ -209,9 +209,9 @@ func (a *App) Replay(ctx context.Context, st *Store, finding string, job ReplayJ
 	return out, nil
 }
 
-// RunCase runs one case of a stored campaign again, with what its format shows
-// of it; without a name the run must have one campaign. A system file replaces
-// the run's own system, if one is given.
+// RunCase runs one case of a stored campaign again, and returns its outcome and
+// exhibits. Without a name, the run must have only one campaign. A system file,
+// if given, replaces the run's system.
 func (a *App) RunCase(ctx context.Context, st *Store, runID, contract, name string, index int64, system string) (campaign.Outcome, []campaign.Exhibit, error) {
 	r, err := a.recompile(ctx, st, runID, contract, name)
 	if err != nil {
@@ -248,17 +248,17 @@ func (a *App) RunCase(ctx context.Context, st *Store, runID, contract, name stri
 	return o, shown, nil
 }
 
-// Shrunk is what came of making a finding's reproducer smaller.
+// Shrunk is the result of minimizing a finding further.
 type Shrunk struct {
 	Finding       campaign.Finding
-	Still         bool   // false: the finding does not show any longer, and nothing was changed
+	Still         bool   // false: the finding no longer shows, and nothing was changed
 	Before, After int64  // size of the reproducer
 	Unit          string // what sizes count: "byte", "step", ...
 	Tries         int    // executions spent
 }
 
-// Shrink goes on from the smallest reproducer that is kept of a finding. What it
-// finds is verified and replaces it in the stored run.
+// Shrink continues from the smallest stored reproducer of a finding. A smaller
+// one is verified and replaces it in the stored run.
 func (a *App) Shrink(ctx context.Context, st *Store, finding string, budget int) (Shrunk, error) {
 	rec, f, err := st.Finding(finding)
 	if err != nil {
@@ -297,8 +297,8 @@ func (a *App) Shrink(ctx context.Context, st *Store, finding string, budget int)
 	return out, run.SaveMinimized(ctx, st, rec, f, c, red, r.campaign, r.state)
 }
 
-// Promote writes a finding out as a regression test in its own folder below
-// to, and returns the names of the files.
+// Promote writes a finding as a regression test into a new folder below to, and
+// returns the names of the files.
 func (a *App) Promote(ctx context.Context, st *Store, finding, to string) ([]string, error) {
 	rec, f, err := st.Finding(finding)
 	if err != nil {
@@ -349,7 +349,7 @@ func (a *App) Promote(ctx context.Context, st *Store, finding, to string) ([]str
 	return names, nil
 }
 
-// IsFinding reports whether a name is that of a finding, not of a run.
+// IsFinding reports whether an id is that of a finding and not of a run.
 func IsFinding(what string) bool {
 	_, f, qualified := strings.Cut(what, "/")
 	if !qualified {
@@ -358,7 +358,7 @@ func IsFinding(what string) bool {
 	return strings.HasPrefix(f, "F-")
 }
 
-// Raw is the bytes that the store keeps for a finding: "minimized" or "input".
+// Raw returns bytes that are stored with a finding: its "minimized" or "input".
 func (a *App) Raw(st *Store, finding, part string) ([]byte, error) {
 	_, f, err := st.Finding(finding)
 	if err != nil {
@@ -384,8 +384,8 @@ func (a *App) Raw(st *Store, finding, part string) ([]byte, error) {
 	return st.Blob(blob)
 }
 
-// Materialize runs a case of a run again, or the first case of a finding, and
-// returns the folder in which it was written out as files.
+// Materialize runs a case of a run, or the first case of a finding, again and
+// returns the folder with the case as files.
 func (a *App) Materialize(ctx context.Context, st *Store, what string, index int64) (string, error) {
 	contract, name := "", ""
 	if IsFinding(what) {
@@ -423,7 +423,7 @@ func (a *App) Materialize(ctx context.Context, st *Store, what string, index int
 	return folder, nil
 }
 
-// WriteFiles writes files below dir, each whole or not at all.
+// WriteFiles writes files below dir, each atomically.
 func WriteFiles(dir string, files []campaign.File) error {
 	for _, f := range files {
 		path := filepath.Join(dir, filepath.FromSlash(f.Name))

@@ -20,16 +20,16 @@ type FleetAccess = fleet.Access
 // FleetWatcher listens to the members of a fleet; its rows are [FleetRow]s.
 type FleetWatcher = fleet.Watcher
 
-// FleetRow is one member of a fleet.
+// FleetRow is what is known about a member of a fleet.
 type FleetRow = fleet.Row
 
-// The roles of members of a fleet.
+// The roles of a fleet's members.
 const (
 	RoleCoordinator = fleet.RoleCoordinator
 	RoleWorker      = fleet.RoleWorker
 )
 
-// FleetJob has workers elsewhere execute the cases of a job.
+// FleetJob says how workers on other machines execute the cases of a job.
 type FleetJob struct {
 	FleetAccess
 	Require  []string      // labels that a worker must have
@@ -39,17 +39,18 @@ type FleetJob struct {
 	Patience time.Duration // silence after which a worker's cases go to another
 }
 
-// MinToken is how many characters a token has at least.
+// MinToken is the smallest length of a token, in characters.
 const MinToken = fleet.MinToken
 
-// DefaultFleetPatience is the silence after which a worker's cases go to another.
+// DefaultFleetPatience is how long a worker may be silent before its cases go to
+// another one.
 const DefaultFleetPatience = fleet.DefaultPatience
 
 // leasesInFlight is how many leases a coordinator has out unless a job says
 // otherwise: enough for some dozens of lanes, each with one waiting.
 const leasesInFlight = 64
 
-// Connect connects to a fleet's server under the name of a member.
+// Connect connects to a fleet's server as the member of that name.
 func (a *App) Connect(ctx context.Context, access FleetAccess, name string) (*fleet.Link, error) {
 	if access.Token == "" {
 		access.Token = a.getenv("THRESH_FLEET_TOKEN")
@@ -108,18 +109,18 @@ func (a *App) join(ctx context.Context, rj *run.Job, m store.Manifest, job *Job)
 	}, nil
 }
 
-// WorkerJob is how a worker executes cases of runs that are announced at a
-// server.
+// WorkerJob says how a worker executes cases of the runs that a server
+// announces.
 type WorkerJob struct {
 	FleetAccess
 	Lanes  int      // cases executed at once
-	Labels []string // what this machine has, for runs that require it
+	Labels []string // what this machine provides, for runs that require it
 	Trust  string   // file of public keys; only runs that one of them signed are taken. "": all
 	Keys   string   // folder of keys with which every message is signed; "": none is
 }
 
-// Work executes cases until ctx ends; cases that are running then are finished
-// unless kill ends as well.
+// Work executes cases until ctx ends, and finishes the running ones unless kill
+// ends, too.
 func (a *App) Work(ctx, kill context.Context, job WorkerJob) error {
 	w := &fleet.Worker{Lanes: job.Lanes, Labels: job.Labels, Compile: a.compileBundle, Say: a.note}
 	if job.Trust != "" {
@@ -159,8 +160,8 @@ func (a *App) compileBundle(ctx context.Context, b fleet.Bundle) ([]campaign.Any
 	return c.Campaigns, nil
 }
 
-// WatchFleet listens to the members of a fleet under a name, until unwatch is
-// called.
+// WatchFleet listens to the members of a fleet, as the member of that name,
+// until unwatch is called.
 func (a *App) WatchFleet(ctx context.Context, access FleetAccess, name string) (w *FleetWatcher, unwatch func(), err error) {
 	link, err := a.Connect(ctx, access, name)
 	if err != nil {
@@ -173,27 +174,27 @@ func (a *App) WatchFleet(ctx context.Context, access FleetAccess, name string) (
 	return w, func() { w.Close(); link.Close() }, nil
 }
 
-// FleetMember is who may take part in a fleet.
+// FleetMember is an enrolled member of a fleet.
 type FleetMember = fleet.Member
 
-// InitFleet makes a folder of keys for a coordinator and a worker.
+// InitFleet makes a folder with keys for a coordinator and a worker.
 func InitFleet(dir string) ([]FleetMember, error) { return fleet.InitKeys(dir) }
 
-// EnrollWorker adds a worker to the trust list of a folder of keys: with its
-// public key, or with a pair that is made.
+// EnrollWorker adds a worker to the trust list of a folder of keys, with its
+// public key or, if key is "", with a new pair.
 func EnrollWorker(dir, name, key string) (FleetMember, error) {
 	return fleet.Enroll(dir, fleet.RoleWorker, name, key)
 }
 
-// RevokeMember takes a member out of the trust list, by name or public key.
+// RevokeMember removes a member, by name or public key, from the trust list.
 func RevokeMember(dir, who string) (FleetMember, error) { return fleet.Revoke(dir, who) }
 
 // FleetMembers reads the trust list of a folder of keys.
 func FleetMembers(dir string) ([]FleetMember, error) { return fleet.Members(dir) }
 
-// DefaultRecheck is the share of cases that another worker executes again, where
+// DefaultRecheck is the share of cases that a second worker executes, too, if
 // workers are on several machines.
 const DefaultRecheck = fleet.DefaultRecheck
 
-// MakeKeys writes a pair of keys, file and file.pub.
+// MakeKeys writes a new key pair to file and file.pub.
 func MakeKeys(file string) error { return fleet.WriteKeys(file) }

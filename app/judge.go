@@ -24,7 +24,7 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// Judged is what one judge says of a trace.
+// Judged is a judge's verdict on a trace.
 type Judged struct {
 	ID      string `json:"id"`
 	Type    string `json:"type"`
@@ -33,7 +33,7 @@ type Judged struct {
 	Reason  string `json:"reason"`
 }
 
-// JudgeJob is a file of judges and what they are to judge.
+// JudgeJob is a file of judges, and what they judge.
 type JudgeJob struct {
 	File  string
 	Trace []byte // JSON, see judge.Read
@@ -49,7 +49,7 @@ type one struct {
 	tree     *spectest.Tree
 }
 
-// Judge has every judge of a file look at a trace.
+// Judge applies every judge of a file to a trace.
 func (a *App) Judge(ctx context.Context, job JudgeJob) (out []Judged, list diag.List, err error) {
 	text, err := os.ReadFile(job.File)
 	if errors.Is(err, os.ErrNotExist) {

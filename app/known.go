@@ -15,8 +15,8 @@ import (
 	"github.com/thresh-dev/thresh/report"
 )
 
-// KnownFile lists, beside documents, the findings that their owners have
-// accepted for a time. It is reviewed like the documents.
+// KnownFile is the file beside documents that lists findings which their owners
+// have accepted for a time. It is reviewed like the documents.
 const KnownFile = "thresh.known.yaml"
 
 var (

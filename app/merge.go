@@ -14,7 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/report"
 )
 
-// ShardOption is the option that gives a run a part of the cases, "I/N".
+// ShardOption is the option that restricts a run to a part of its cases, "I/N".
 const ShardOption = "shard"
 
 // shardOf are the documents of this job, of several that share the work: those
@@ -44,7 +44,7 @@ func shardOf(docs []Document, options map[string][]string) ([]Document, error) {
 	return mine, nil
 }
 
-// Merged is runs as one.
+// Merged is several runs as one.
 type Merged struct {
 	Record campaign.Record
 	runs   []campaign.Record
@@ -52,8 +52,8 @@ type Merged struct {
 	stored []bool  // the run is in the store
 }
 
-// Merge makes one record of several runs: of the newest run of each store that is
-// named, which is copied into the store dir, and of JSON reports.
+// Merge merges runs into one record: the newest run of each named store, which it
+// copies into the store dir, and JSON reports.
 func (a *App) Merge(dir string, names []string) (Merged, error) {
 	var m Merged
 	st, err := a.OpenStore(dir)
@@ -200,7 +200,8 @@ func addEnvironment(e *campaign.Environment, b campaign.Environment, first bool)
 	}
 }
 
-// Cases are those of all runs that are in the store, for a report's format.
+// Cases returns the cases of those runs that are in the store, for a report
+// format.
 func (m *Merged) Cases(a *App, st *Store, format string) report.Cases {
 	parts := make([]report.Cases, len(m.runs))
 	for i, r := range m.runs {

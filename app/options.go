@@ -10,7 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Options checks settings of formats, and returns them as contracts take them.
+// Options checks options of contracts and returns them in the form that
+// contracts take.
 func (a *App) Options(given map[string][]string) (map[string][]string, error) {
 	known := make(map[string]campaign.Option)
 	var names []string
@@ -44,8 +45,8 @@ func (a *App) Options(given map[string][]string) (map[string][]string, error) {
 	return checked, nil
 }
 
-// OptionValue checks one value of an option, and returns it as contracts take
-// it.
+// OptionValue checks a value of an option and returns it in the form that
+// contracts take.
 func OptionValue(o campaign.Option, v string) (string, error) {
 	if o.Bool {
 		b, err := strconv.ParseBool(v)

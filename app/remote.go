@@ -15,8 +15,8 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Remote is the use cases of a client that names files below a root and whose
-// runs go on in the background.
+// Remote has the use cases for a client that may name only files below a root,
+// and whose runs are in the background.
 type Remote struct {
 	app     *App
 	store   *Store
@@ -26,8 +26,8 @@ type Remote struct {
 	ctx     context.Context // ends with the server
 }
 
-// Remote returns the use cases of a client. Runs outlive the calls that begin
-// them and end with ctx.
+// Remote returns the use cases for a client. Runs continue after the call that
+// started them, and end with ctx.
 func (a *App) Remote(ctx context.Context, st *Store, dir, root string, workers int) *Remote {
 	return &Remote{app: a, store: st, dir: dir, root: root, workers: workers, ctx: ctx}
 }

@@ -16,60 +16,61 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// Job is what is to be run and how. The zero value of each field is what
-// thresh run does without the flag.
+// Job says what to run, and how. The zero value of each field means what thresh
+// run does without the flag.
 type Job struct {
 	Paths []string // documents, and folders that are searched for documents
-	// Contracts are there beside those of the App.
+	// Contracts are added to those of the [App].
 	Contracts []campaign.Contract
 	Store     string              // folder that keeps runs; "": [DefaultStore]
 	Options   map[string][]string // settings of formats, by the names of their flags
 	Seed      *int64              // replaces the seed of the documents
-	Strict    bool                // refuse documents that give rise to warnings
+	Strict    bool                // refuse documents with warnings
 
-	Workers     int           // cases run at once; 0: one a processor, 64 leases with a fleet. It changes no result
-	Cases       int64         // at most so many cases of each campaign; 0: all
-	Time        time.Duration // end the run after this long, confirming and shrinking included; 0: no limit
+	Workers     int           // cases run at once; 0: one per processor, 64 leases with a fleet. It changes no result
+	Cases       int64         // most cases of each campaign; 0: all
+	Time        time.Duration // time limit of the run, with confirming and shrinking; 0: none
 	FailFast    bool          // stop at the first failing case, in case order
-	MaxErrors   *ErrorLimit   // ends the run once more of its cases have no result; nil: never
+	MaxErrors   *ErrorLimit   // end the run once more of its cases have no result; nil: never
 	CaseTimeout time.Duration // a case without an outcome by then is an error; 0: 10 minutes
 	Reruns      int           // times a finding is run again before it is reported; 0: 2
-	Shrink      int           // executions to spend on making one finding smaller; 0: 500, below 0: none
+	Shrink      int           // executions to spend on minimizing one finding; 0: 500, below 0: none
 	AllowEmpty  bool          // a campaign that runs no case is no error
 
-	// Progress is called with every snapshot of the run, from its own goroutine.
+	// Progress is called with the progress of the run from time to time, on a
+	// goroutine of its own.
 	Progress func(Progress)
 	// Begun, if set, is called once the run is stored and before its first case.
 	Begun func(ctx context.Context, b Begun) error
-	// Fleet, if set, has workers elsewhere execute the cases.
+	// Fleet, if set, makes workers on other machines execute the cases.
 	Fleet *FleetJob
-	// Stop, if set, is asked about every outcome from case StopFrom on, in case
-	// order; true ends the run.
+	// Stop, if set, is called with every outcome from case StopFrom on, in case
+	// order. The run ends when it returns true.
 	Stop     func(*campaign.Outcome) bool
 	StopFrom int64
 	secrets  credentials // of the documents, which no record has
-	// Self, if set, makes a command of this program; a case that killed the run
-	// twice is then tried in its own process before it is given up.
+	// Self, if set, returns a command of this program. A case that killed the
+	// run twice is then tried in its own process before it is given up.
 	Self func(args ...string) *exec.Cmd
 }
 
-// Progress is how far a run is.
+// Progress is the progress of a run.
 type Progress = run.Snapshot
 
-// Why a run ended before all its cases were run.
+// Reasons for a run to end before all its cases have run.
 const (
 	StoppedInterrupted = run.StoppedInterrupted
 	StoppedFatal       = run.StoppedFatal
 )
 
-// ErrorLimit is how many cases of a run, or what share of them, may end without
-// a result.
+// ErrorLimit is the number, or share, of a run's cases that may end without a
+// result.
 type ErrorLimit = run.ErrorLimit
 
-// ParseErrorLimit reads N or P%.
+// ParseErrorLimit parses "N" or "P%".
 func ParseErrorLimit(s string) (*ErrorLimit, error) { return run.ParseErrorLimit(s) }
 
-// Begun is a run that has been stored and is about to execute its first case.
+// Begun is a run that is stored and about to execute its first case.
 type Begun struct {
 	RunID string
 	// Watch shows the members of the run's fleet; nil: it has none.
@@ -101,7 +102,7 @@ func (j Job) withDefaults() Job {
 	return j
 }
 
-// Settings are the job's settings as a contract sees them.
+// Settings returns the job's settings for a contract.
 func (j *Job) Settings() campaign.Settings {
 	options := j.Options
 	if options == nil {
@@ -110,8 +111,8 @@ func (j *Job) Settings() campaign.Settings {
 	return campaign.Settings{Seed: j.Seed, Strict: j.Strict, Options: options}
 }
 
-// Run runs documents as one run and stores it. Findings stand in the record; an
-// error means that the run could not be made or did not finish.
+// Run runs documents as one run and stores it. Findings are in the record; an
+// error means that the run did not start or did not finish.
 func (a *App) Run(ctx context.Context, job Job) (campaign.Record, error) {
 	a = a.withContracts(job.Contracts)
 	if len(job.Paths) == 0 {
@@ -150,7 +151,7 @@ func (a *App) passEmpty(problems diag.List) diag.List {
 	return others
 }
 
-// RunDocuments compiles documents that were read before and runs them.
+// RunDocuments compiles documents that have been read, and runs them.
 func (a *App) RunDocuments(ctx context.Context, docs []Document, job Job) (campaign.Record, error) {
 	job = job.withDefaults()
 	docs, err := shardOf(docs, job.Options)
@@ -185,8 +186,8 @@ func (a *App) RunDocuments(ctx context.Context, docs []Document, job Job) (campa
 	return a.drive(ctx, run.Job{Campaigns: c.Campaigns, Sources: c.Sources, Store: st, Writer: w}, m, c.Warnings, job)
 }
 
-// RunCompiled runs documents that were compiled before with b and set, as a new
-// run, or goes on with the stored run of these campaigns that resume names.
+// RunCompiled runs documents that were compiled with b and set, as a new run
+// or, if resume names a stored run of these campaigns, as its continuation.
 func (a *App) RunCompiled(ctx context.Context, c Compiled, b *Bundle, set campaign.Settings, resume string, job Job) (campaign.Record, error) {
 	job = job.withDefaults()
 	st, err := a.OpenStore(job.Store)
@@ -214,8 +215,8 @@ func (a *App) RunCompiled(ctx context.Context, c Compiled, b *Bundle, set campai
 	return a.drive(ctx, rj, m, nil, job)
 }
 
-// Resume goes on with a stored run; of job only what does not decide the cases
-// counts.
+// Resume continues a stored run. It ignores the fields of job that decide the
+// cases.
 func (a *App) Resume(ctx context.Context, runID string, job Job) (campaign.Record, error) {
 	a = a.withContracts(job.Contracts)
 	job = job.withDefaults()

@@ -12,14 +12,13 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// Baseline is what a run is compared with: a run of the store, or a JSON report
-// of one.
+// Baseline is the run, or JSON report, that a run is compared with.
 type Baseline struct {
 	Name   string
 	record campaign.Record
 }
 
-// Baseline reads the run or JSON report of that name.
+// Baseline reads a run, by its id, or a JSON report, by its file name.
 func (a *App) Baseline(dir, name string) (*Baseline, error) {
 	if fi, err := os.Stat(name); err == nil && fi.Mode().IsRegular() {
 		return reported(name)
@@ -52,9 +51,9 @@ func reported(file string) (*Baseline, error) {
 	return &Baseline{file, r.Record}, nil
 }
 
-// Since is what changed in a run since a baseline or, without one, since the
-// newest earlier run of the store that asked the same. The comparison is nil if
-// there is nothing to compare with.
+// Since returns what changed in a run since a baseline or, without one, since
+// the newest earlier run of the store with the same document and options. The
+// comparison is nil if there is nothing to compare with.
 func (a *App) Since(st *Store, rec campaign.Record, base *Baseline) (since *report.Since, c *Comparison, err error) {
 	known, err := a.known(&rec)
 	if err != nil {
@@ -115,7 +114,8 @@ func sinceOf(name string, c Comparison) *report.Since {
 	return s
 }
 
-// SinceStored is Since of a stored run, by what lists say of its findings.
+// SinceStored is [App.Since] for a stored run, from what lists store about its
+// findings.
 func (a *App) SinceStored(st *Store, runID string) (*report.Since, error) {
 	rec, err := st.Brief(runID)
 	if err != nil {
@@ -125,18 +125,19 @@ func (a *App) SinceStored(st *Store, runID string) (*report.Since, error) {
 	return since, err
 }
 
-// ChanceText is a verdict of chance in words.
+// ChanceText returns a significance test's verdict in words.
 func ChanceText(c *store.Chance) string { return c.Verdict + ", " + report.Chance(c.P) }
 
-// The words of a gate: which failures end a run with the exit code of findings.
+// The values of --fail-on: which failures make a run exit with 1.
 const (
 	FailOnAny        = "any"        // each finding or failure
-	FailOnNew        = "new"        // a finding that the baseline has not
-	FailOnRegression = "regression" // the same, but where cells distinguish chance from change, one that is worse
+	FailOnNew        = "new"        // a finding that is not in the baseline
+	FailOnRegression = "regression" // the same, but only a significant change where matrices can be compared
 )
 
-// Fails reports whether a run whose verdict is "fail" fails by a gate. What
-// cannot be compared is all new, but for what its owners know.
+// Fails reports whether a run with verdict "fail" fails under a value of
+// --fail-on. If there is nothing to compare with, all findings are new, except
+// known ones.
 func Fails(gate string, rec campaign.Record, c *Comparison, since *report.Since) bool {
 	fresh := rec.Findings
 	switch {

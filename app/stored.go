@@ -12,7 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// What faces read of a store, under the names that package store gives them.
+// Types of package store that faces use, under the same names.
 type (
 	RunQuery     = store.RunQuery
 	FindingQuery = store.FindingQuery
@@ -26,7 +26,7 @@ type StoredRun struct {
 	j   *store.Journal
 }
 
-// OpenStored opens a run of a folder of runs.
+// OpenStored opens a run in a folder of runs.
 func (a *App) OpenStored(dir, runID string) (*StoredRun, error) {
 	st, err := a.ExistingStore(dir)
 	if err != nil {
@@ -103,9 +103,10 @@ func (s *StoredRun) State(c campaign.Any, k int) (any, error) {
 // Close closes the run.
 func (s *StoredRun) Close() error { return errors.Join(s.j.Close(), s.st.Close()) }
 
-// Earlier is the newest stored run of one document, with settings that pass,
-// whose cases are those of a campaign; "" if there is none. changed is a file of
-// b that is not what it was for the newest run that passes; "" if there is none.
+// Earlier returns the newest stored run of one document whose options pass and
+// whose cases are those of a campaign; "" if there is none. changed names a file
+// of b that has changed since the newest run whose options pass; "" if there is
+// none.
 func (a *App) Earlier(dir string, doc Document, c campaign.Any, b *Bundle, passes func(options map[string][]string) bool) (id, changed string, err error) {
 	st, err := a.OpenStore(dir)
 	if err != nil {

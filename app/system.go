@@ -14,7 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// SystemChecked is what is to be said of a system file.
+// SystemChecked is the result of checking a system file.
 type SystemChecked struct {
 	Diagnostics diag.List
 	Plan        *sut.Plan       // nil if the file is refused
@@ -24,16 +24,17 @@ type SystemChecked struct {
 	Tried       []SystemTried
 }
 
-// SystemTried is one call that was tried.
+// SystemTried is a call that was tried.
 type SystemTried struct {
 	What        string // "reset" or the operation
 	Observation sut.Observation
 	Err         error
 }
 
-// CheckSystem reads a system file, opens the system to list its operations, and,
-// to try it, resets it and calls one operation: that of the input, else the first
-// that needs no argument. A system that cannot be opened is an error.
+// CheckSystem reads a system file and opens the system to list its operations. To
+// try it, it also resets the system and calls one operation: the one that input
+// names, else the first that needs no argument. A system that cannot be opened is
+// an error.
 func (a *App) CheckSystem(ctx context.Context, path string, try bool) (out SystemChecked, err error) {
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		return out, diag.Refused("there is no system file %s", path)

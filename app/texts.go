@@ -27,7 +27,7 @@ type texts struct {
 }
 
 const (
-	// MaxDocument bounds what is read as a document.
+	// MaxDocument is the largest size of a document, in bytes.
 	MaxDocument = campaign.MaxDocument
 	// sheetSize is how much of the file is mapped at a time: address space, of
 	// which no more is taken than is used.

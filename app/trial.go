@@ -57,13 +57,14 @@ func trial(self func(args ...string) *exec.Cmd) func(context.Context, run.Trial)
 // a further one: a program that embeds Thresh may take the verb for something else.
 const trialVariable = "THRESH_TRIAL"
 
-// TryVerb is the verb that executes one case of a stored run and says nothing.
+// TryVerb is the verb that executes one case of a stored run and prints
+// nothing.
 const TryVerb = "try-case"
 
-// Try executes one case of campaign k of a stored run, for whoever waits to see
-// whether this process outlives it; a case below 0 is none: a lane is opened with
-// all that it tries itself. input is the blob of the explicit input; "" if it has
-// none.
+// Try executes one case of campaign k of a stored run, so that another process
+// can see whether this one survives it. With a negative index it only opens a
+// lane, with everything that tries. input is the blob of the explicit payload;
+// "": none.
 func (a *App) Try(ctx context.Context, st *store.Store, runID string, k int, index int64, input string) error {
 	j, err := st.OpenJournal(runID)
 	if err != nil {

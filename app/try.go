@@ -15,17 +15,17 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Try is what is to be drafted, and how.
+// Try says what to draft, and how.
 type Try struct {
 	Words  []string // what to try, as thresh try takes it
 	Seeds  []string // of a program: files and folders of inputs
 	Format string   // the format that the draft must have; "": the fitting one
 	Folder string   // where the draft goes; "": a new folder beside the working directory's files
-	Yes    bool     // also what may change or delete something
+	Yes    bool     // also call what may change or delete something
 	Lanes  int      // cases that will be run at once
 }
 
-// Draft looks at a thing, drafts the document that tests it and writes it.
+// Draft looks at what is to be tested, drafts a document for it and writes it.
 func (a *App) Draft(ctx context.Context, t Try) (*draft.Draft, error) {
 	thing, err := draft.Read(t.Words, t.Seeds, IsFolder)
 	if err != nil {
@@ -106,7 +106,7 @@ func IsFolder(path string) bool {
 	return err == nil && st.IsDir()
 }
 
-// IsThere reports whether a path leads to something.
+// IsThere reports whether a path exists.
 func IsThere(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil

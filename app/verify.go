@@ -21,17 +21,17 @@ import (
 	"github.com/thresh-dev/thresh/run"
 )
 
-// VerifyJob is how a run is verified. The zero value executes nothing.
+// VerifyJob says how to verify a run. The zero value executes nothing.
 type VerifyJob struct {
 	Sample float64 // share of the cases that are executed again, from 0 to 1
 	Attest string  // file of the private key that signs a statement; "": none
 	Trust  string  // file of public keys, one of which must have signed a statement; "": any
 }
 
-// Verified is what came of verifying a run.
+// Verified is the result of verifying a run.
 type Verified struct {
 	RunID     string
-	Problems  []string // in which the run is not what it says; none: it holds
+	Problems  []string // what is wrong; none: the run holds
 	Notes     []string
 	Groups    int    // of records, in the chain
 	Cases     int64  // folded again
@@ -87,9 +87,9 @@ func (e *envelope) encoded() []byte {
 	return fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(e.PayloadType), e.PayloadType, len(e.Payload), e.Payload)
 }
 
-// Verify checks that a stored run is what its record says: the chain of its
-// journal, the record by folding the journal again, and a sample of cases by
-// executing them. It repairs nothing.
+// Verify checks a stored run: the chain of its journal, its record by folding
+// the journal again, and a sample of its cases by executing them again. It
+// repairs nothing.
 func (a *App) Verify(ctx context.Context, st *Store, ref string, job VerifyJob) (v Verified, err error) {
 	if v.RunID, err = st.ResolveRun(ref); err != nil {
 		return v, err
@@ -205,8 +205,8 @@ func attest(key ed25519.PrivateKey, runID string, p says) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// VerifyStatement checks a signed statement, that the run that it names is in the
-// store, and that this run is what the statement says.
+// VerifyStatement checks a signed statement, and the run that it names against
+// it.
 func (a *App) VerifyStatement(ctx context.Context, st *Store, text []byte, job VerifyJob) (v Verified, err error) {
 	var e envelope
 	var s statement
@@ -346,8 +346,8 @@ func brief(o campaign.Outcome) string {
 	return o.Verdict.String() + " (" + o.Title + ")"
 }
 
-// ReadStatement is the content of a file, if what is a file of that name and no
-// run.
+// ReadStatement returns the content of the file named what; false if there is
+// no such file.
 func ReadStatement(what string) ([]byte, bool) {
 	info, err := os.Stat(what)
 	if err != nil || !info.Mode().IsRegular() {

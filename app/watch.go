@@ -34,8 +34,8 @@ type watcher struct {
 	digests map[string]string
 }
 
-// Watch runs documents, and then those that have changed, until ctx ends, which
-// is its way to end. ran is called with each run that was made.
+// Watch runs documents, and then again those that change, until ctx ends. It
+// calls ran after each run.
 func (a *App) Watch(ctx context.Context, job Job, ran func(campaign.Record, error)) error {
 	fsw, err := fsnotify.NewWatcher()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/store/lock"
 )
 
-// WriteWhole writes a file so that no reader ever sees a part of it.
+// WriteWhole writes a file atomically.
 func WriteWhole(file string, data []byte, mode os.FileMode) error {
 	return WriteWholly(file, mode, func(w io.Writer) error {
 		_, err := w.Write(data)
@@ -19,7 +19,7 @@ func WriteWhole(file string, data []byte, mode os.FileMode) error {
 	})
 }
 
-// WriteWholly is [WriteWhole] for what is written in pieces.
+// WriteWholly is [WriteWhole] for content that is written in parts.
 func WriteWholly(file string, mode os.FileMode, write func(io.Writer) error) error {
 	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // a device or a pipe
 		f, err := os.OpenFile(file, os.O_WRONLY|os.O_TRUNC, mode)
@@ -58,5 +58,5 @@ func writeBuffered(w io.Writer, write func(io.Writer) error) error {
 	return b.Flush()
 }
 
-// OwnFile makes a file that one process at a time can own, until it is closed.
+// OwnFile creates a file that only one process can own until it closes it.
 func OwnFile(file string) (io.Closer, error) { return lock.Own(file) }
