@@ -1,6 +1,7 @@
 package system
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,6 +42,7 @@ type input struct {
 	Args      json.RawMessage `json:"args"`
 	Before    []earlier       `json:"before,omitempty"` // calls that must not change the answer, or that something is taken of
 	Take      []take          `json:"take,omitempty"`
+	Gone      bool            `json:"gone,omitempty"` // the last call before deleted what this one is about
 }
 
 // state is what is known between rounds.
@@ -170,11 +172,22 @@ func (c *Campaign) Start(f campaign.Facts) *state {
 		}
 	}
 	usual, special := c.chains(all)
+	for i, list := range special { // what a tool is about is made first
+		same := func(direct []byte) bool {
+			var in, chained input
+			return json.Unmarshal(direct, &in) == nil && slices.ContainsFunc(list, func(p []byte) bool {
+				return json.Unmarshal(p, &chained) == nil && bytes.Equal(chained.Args, in.Args)
+			})
+		}
+		if all[i].op.Method == "" {
+			lists[1][i] = slices.DeleteFunc(lists[1][i], same)
+		}
+	}
 	lists[0], lists[1] = append(lists[0], usual...), append(lists[1], special...)
 	leaks := c.leaks(all)
 	if c.anew() {
 		for i, l := range leaks { // behind calls that cost no start
-			lists[1][i] = slices.Insert(lists[1][i], min(8, len(lists[1][i])), l...)
+			lists[1][i] = slices.Insert(lists[1][i], min(40, len(lists[1][i])), l...)
 		}
 		leaks = nil
 	}
@@ -399,7 +412,7 @@ func (e *executor) execute(ctx context.Context, s *state, k campaign.Case, op *s
 	if err := e.x.Reset(ctx); err != nil {
 		return campaign.Outcome{}, err
 	}
-	named, err := e.follow(ctx, s, k, in)
+	named, before, err := e.follow(ctx, s, k, in)
 	if errors.Is(err, errNothing) {
 		return nothing(), nil
 	} else if err != nil {
@@ -409,5 +422,12 @@ func (e *executor) execute(ctx context.Context, s *state, k campaign.Case, op *s
 	if err != nil {
 		return campaign.Outcome{}, err
 	}
-	return judge(s, op, in, &o), nil
+	out := judge(s, op, in, &o)
+	if n := len(before) - 1; n >= 0 && out.Verdict == 0 && op.Method == "GET" && before[n].o.End == sut.Answered {
+		update, ok := sut.Find(s.ops, in.Before[n].Operation)
+		if name, set, got := forgotten(&before[n], &o); ok && name != "" && (update.Method == "PUT" || update.Method == "PATCH") {
+			out = failed(&o, op, fail(op, kindUpdate, campaign.SeverityMedium, fmt.Sprintf("%s is %s after %s set it to %s", name, got, update.Name, set), name))
+		}
+	}
+	return out, nil
 }

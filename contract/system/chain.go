@@ -26,6 +26,9 @@ type take struct {
 	From string `json:"from"`
 }
 
+// changes is how many operations that change a thing come before one that is about it.
+const changes = 6
+
 // chained is how many calls are made with special arguments at each end of a route.
 const chained = 80
 
@@ -49,6 +52,51 @@ func within(all []usage, o *sut.Operation) (before []earlier, takes []take) {
 		takes = append(slices.Clip(takes), take{name, len(before) - 1, name})
 	}
 	return before, takes
+}
+
+// makes are words of tools that make something, and ending those of arguments that name it.
+var (
+	makes  = lazy.Pattern(`(?i)^(create|make|new|add|open|register|insert|start|begin|build|save|store|upload|init|set_?up)[-_]?`)
+	ending = lazy.Pattern(`(?i)[-_]?(id|key|ref|no|number|name)$`)
+	token  = lazy.Pattern(`^[\w.-]{1,40}$|\b[A-Za-z]*[-_]?\d[\w-]*`)
+)
+
+// made are the calls of tools that make what another one is about: its argument book or
+// book_id what add_book answers with, its name the one that make_bed was called with.
+func made(all []usage, to *usage) (before []earlier, takes []take) {
+	args, _ := arguments(to.valid[0][len(to.valid[0])-1].Args) // ours
+	for _, a := range args {
+		noun, given := strings.ToLower(ending().ReplaceAllString(a.Name, "")), false
+		at := slices.IndexFunc(all, func(u usage) bool {
+			thing := strings.ToLower(makes().ReplaceAllString(u.op.Name, ""))
+			if u.op.Name == to.op.Name || len(u.valid[0]) == 0 || thing == strings.ToLower(u.op.Name) {
+				return false
+			}
+			given = slices.ContainsFunc(u.op.Arguments, func(own sut.Argument) bool { return own.Name == a.Name })
+			return given || noun != "" && strings.HasSuffix(thing, noun) || noun == "" && strings.Contains(strings.ToLower(to.op.Name), thing)
+		})
+		if at < 0 || !single(a.Value) {
+			continue
+		}
+		from := a.Name
+		if given {
+			from = "$request.body#/" + a.Name
+		}
+		step := slices.IndexFunc(before, func(e earlier) bool { return e.Operation == all[at].op.Name })
+		if step < 0 {
+			step, before = len(before), append(before, all[at].after(nil))
+		}
+		takes = append(takes, take{a.Name, step, from})
+	}
+	return before, takes
+}
+
+// needs are the calls that make what an operation is about.
+func needs(all []usage, to *usage) ([]earlier, []take) {
+	if to.op.Method != "" {
+		return within(all, to.op)
+	}
+	return made(all, to)
 }
 
 // after is the usual call, with what was taken for the path so far.
@@ -109,9 +157,46 @@ func (c *Campaign) chains(all []usage) (usual, special [][][]byte) {
 				}
 			}
 		}
-		if before, takes := within(all, to.op); len(takes) > 0 && len(usual[i]) == 0 {
+		before, takes := needs(all, to)
+		if len(takes) == 0 {
+			continue
+		}
+		if len(usual[i]) == 0 {
 			at := slices.IndexFunc(all, func(u usage) bool { return u.op.Name == before[len(before)-1].Operation })
 			route(&all[at], before, takes)
+		}
+		plain := to.valid[0][len(to.valid[0])-1]
+		changed := 0
+		var changers []earlier
+		for k := range all { // what changes the same thing meanwhile, once and twice
+			m := &all[k]
+			if yes, _ := reads(m.op); yes || len(m.valid[0]) == 0 || changed == changes || slices.ContainsFunc(before, func(e earlier) bool { return e.Operation == m.op.Name }) {
+				continue
+			}
+			first, own := needs(all, m)
+			if !slices.EqualFunc(first, before, func(a, b earlier) bool { return a.Operation == b.Operation }) {
+				continue
+			}
+			changed++
+			step := m.after(nil)
+			step.Take = own
+			changers = append(changers, step)
+		}
+		for _, step := range changers {
+			m := all[slices.IndexFunc(all, func(u usage) bool { return u.op.Name == step.Operation })].op
+			in, after := plain, append(slices.Clip(before), step)
+			if m.Method == "DELETE" {
+				in.Valid, in.Gone = false, to.op.Method == "GET" && m.Path == to.op.Path
+			}
+			add(&usual[i], in, "after "+m.Name, after, takes)
+			for _, other := range changers {
+				switch {
+				case in.Gone && other.Operation != step.Operation:
+					add(&usual[i], in, "after "+other.Operation+" and "+m.Name, append(slices.Clip(before), other, step), takes)
+				case in.Valid && other.Operation == step.Operation:
+					add(&usual[i], in, "after "+m.Name+" twice", append(slices.Clip(after), step), takes)
+				}
+			}
 		}
 	}
 	return usual, special
@@ -137,24 +222,24 @@ type done struct {
 // errNothing says that an earlier call gave nothing to go on with.
 var errNothing = errors.New("the call before it gave nothing")
 
-// follow makes the calls of a case that come before the last one, and returns the
+// follow makes the calls of a case that come before the last one, and returns them and the
 // arguments of that.
-func (e *executor) follow(ctx context.Context, s *state, k campaign.Case, in *input) (args []sut.Named, err error) {
-	var list []done
-	for _, before := range in.Before {
+func (e *executor) follow(ctx context.Context, s *state, k campaign.Case, in *input) (args []sut.Named, list []done, err error) {
+	for i, before := range in.Before {
 		args, err := filled(before.Args, before.Take, list)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		o, err := e.call(ctx, k, e.x, sut.Call{Operation: before.Operation, Named: args})
 		if err == nil {
 			err = last(s, in, before, &o)
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if o.End != sut.Answered {
-			return nil, errNothing // another case is about that
+		taken := func(t take) bool { return t.Step == i && !strings.HasPrefix(t.From, "$request.") }
+		if o.End != sut.Answered && (o.End != sut.Refused || in.Gone || slices.ContainsFunc(in.Take, taken)) {
+			return nil, nil, errNothing // another case is about that
 		}
 		o.Output = bytes.Clone(o.Output)
 		d := done{make(map[string]json.RawMessage), o}
@@ -163,7 +248,23 @@ func (e *executor) follow(ctx context.Context, s *state, k campaign.Case, in *in
 		}
 		list = append(list, d)
 	}
-	return filled(in.Args, in.Take, list)
+	args, err = filled(in.Args, in.Take, list)
+	return args, list, err
+}
+
+// forgotten is what a PUT or PATCH set and answered, and the GET after it has otherwise: the
+// name of a member and its two values.
+func forgotten(update *done, o *sut.Observation) (name string, set, got json.RawMessage) {
+	var was, is map[string]json.RawMessage
+	if o.End != sut.Answered || json.Unmarshal(update.o.Output, &was) != nil || json.Unmarshal(o.Output, &is) != nil {
+		return "", nil, nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(update.args)) {
+		if set, got := update.args[name], is[name]; got != nil && single(set) && bytes.Equal(set, was[name]) && !bytes.Equal(set, got) {
+			return name, set, got
+		}
+	}
+	return "", nil, nil
 }
 
 // filled are arguments with the values that are taken of earlier calls.
@@ -248,8 +349,8 @@ func pointed(at json.RawMessage, pointer string) json.RawMessage {
 }
 
 // member is a member of an answer that is named like an argument, or an id: the outermost,
-// of a list that of its first item. What is no JSON ends with it, as the address of what
-// was made does.
+// of a list that of its first item. Else it is the end of the address of what was
+// made, or the whole answer, of a text the first word with a digit.
 func (d *done) member(argument string) json.RawMessage {
 	key := func(name string) string {
 		return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
@@ -284,6 +385,13 @@ func (d *done) member(argument string) json.RawMessage {
 	if at := d.o.Header["Location"]; len(at) > 0 {
 		path, _, _ := strings.Cut(at[0], "?")
 		return text(path[strings.LastIndexByte(path, '/')+1:])
+	}
+	if whole := bytes.TrimSpace(d.o.Output); !json.Valid(whole) {
+		if found := token().Find(whole); found != nil {
+			return text(string(found))
+		}
+	} else if single(whole) {
+		return whole
 	}
 	return nil
 }

@@ -165,6 +165,98 @@ func TestMember(t *testing.T) {
 			t.Errorf("%s: %s, want %s", answer, got, want)
 		}
 	}
+	for answer, want := range map[string]string{`b7`: `"b7"`, `Created order ord-12.`: `"ord-12"`, `5`: `5`, `"k1"`: `"k1"`, `nothing was made`: ``, ``: ``} {
+		d := done{o: sut.Observation{Output: []byte(answer)}}
+		if got := d.member("orderId"); string(got) != want {
+			t.Errorf("%s: %s, want %s", answer, got, want)
+		}
+	}
+}
+
+// What a tool is about is made by another one first, and changed in between; a service is
+// asked for what it deleted.
+func TestCallsThatMakeAndChange(t *testing.T) {
+	use := func(o sut.Operation, args string) usage {
+		return usage{&o, [2][]input{{{Operation: o.Name, Valid: true, Args: json.RawMessage(args)}}}}
+	}
+	bed := []sut.Argument{{Name: "name", Type: "string"}}
+	tools := []usage{
+		use(sut.Operation{Name: "get_book"}, `{"book_id":"a"}`), use(sut.Operation{Name: "lend"}, `{"book":"a","days":1}`), use(sut.Operation{Name: "add_book"}, `{"title":"a"}`),
+		use(sut.Operation{Name: "water", Arguments: bed}, `{"name":"a"}`), use(sut.Operation{Name: "make_bed", Arguments: bed}, `{"name":"a"}`), use(sut.Operation{Name: "weather"}, `{"town":"a"}`),
+	}
+	paths := []usage{use(sut.Operation{Name: "add", Method: "POST", Path: "/a"}, `{}`), use(sut.Operation{Name: "one", Method: "GET", Path: "/a/{id}"}, `{"id":1}`),
+		use(sut.Operation{Name: "drop", Method: "DELETE", Path: "/a/{id}"}, `{"id":1}`), use(sut.Operation{Name: "ship", Method: "POST", Path: "/a/{id}/ship"}, `{"id":1}`)}
+	for name, x := range map[string]struct {
+		all  []usage
+		at   int
+		says string // what the service answers
+		want string // calls of each case, then kinds
+	}{
+		"of an answer":            {tools, 0, `Added b7.`, `add_book get_book[book_id:"b7"] | add_book lend get_book[book_id:"b7"] | add_book lend lend get_book[book_id:"b7"]`},
+		"of the call":             {tools, 3, `done`, `make_bed water[name:"a"] | make_bed water[name:"a"] water[name:"a"] | make_bed water[name:"a"] water[name:"a"] water[name:"a"]`},
+		"of nothing":              {tools, 5, `done`, ``},
+		"deleted":                 {paths, 1, `{"id":7}`, `add one[id:7] | add drop one[id:7] use-after-delete | add ship drop one[id:7] use-after-delete | add ship one[id:7] | add ship ship one[id:7]`},
+		"deleted, and it says so": {paths, 1, `{"id":7,"state":"deleted"}`, `add one[id:7] | add drop one[id:7] | add ship drop one[id:7] | add ship one[id:7] | add ship ship one[id:7]`},
+	} {
+		var got []string
+		c := &Campaign{plan: &sut.Plan{Kind: sut.HTTP}}
+		usual, _ := c.chains(x.all)
+		for _, payload := range usual[x.at] {
+			var called []string
+			service := &cellar{call: func(k sut.Call, args map[string]string) sut.Observation {
+				called = append(called, k.Operation)
+				if k.Operation == x.all[x.at].op.Name {
+					called[len(called)-1] += strings.TrimPrefix(fmt.Sprint(args), "map")
+				}
+				o := sut.Observation{End: sut.Answered, Output: []byte(x.says)}
+				if k.Operation == "lend" && slices.Contains(called[:len(called)-1], "lend") {
+					o.End = sut.Refused
+				}
+				if x.all[x.at].op.Method != "" {
+					o.Status = 200
+				}
+				return o
+			}}
+			var ops []sut.Operation
+			for _, u := range x.all {
+				ops = append(ops, *u.op)
+			}
+			e := &executor{since: new(atomic.Int64), c: c, x: service}
+			out, err := e.Execute(t.Context(), &state{ops: ops}, campaign.Case{Payload: payload})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, strings.TrimSpace(strings.Join(called, " ")+" "+out.Kind))
+		}
+		if strings.Join(got, " | ") != x.want {
+			t.Errorf("%s: %s\nwant %s", name, strings.Join(got, " | "), x.want)
+		}
+	}
+}
+
+// What an update set and answered is still so afterwards.
+func TestUpdatesThatAreLost(t *testing.T) {
+	all := []usage{}
+	for _, o := range []sut.Operation{{Name: "add", Method: "POST", Path: "/a"}, {Name: "one", Method: "GET", Path: "/a/{id}"}, {Name: "move", Method: "PUT", Path: "/a/{id}/shelf"}} {
+		all = append(all, usage{&o, [2][]input{{{Operation: o.Name, Valid: true, Args: json.RawMessage(`{"id":1,"shelf":"n"}`)}}}})
+	}
+	usual, _ := (&Campaign{}).chains(all)
+	for name, x := range map[string]struct{ moved, then, want string }{
+		"kept":           {`{"id":1,"shelf":"n"}`, `{"id":1,"shelf":"n"}`, ""},
+		"lost":           {`{"id":1,"shelf":"n"}`, `{"id":1,"shelf":"s"}`, `one: shelf is "s" after move set it to "n"`},
+		"not taken over": {`{"id":1,"shelf":"s"}`, `{"id":1,"shelf":"s"}`, ""},
+		"not shown":      {`{"id":1,"shelf":"n"}`, `{"id":1}`, ""},
+	} {
+		service := &cellar{call: func(k sut.Call, _ map[string]string) sut.Observation {
+			said := map[string]string{"add": `{"id":1}`, "move": x.moved, "one": x.then}[k.Operation]
+			return sut.Observation{End: sut.Answered, Status: 200, Output: []byte(said)}
+		}}
+		e := &executor{since: new(atomic.Int64), c: &Campaign{plan: &sut.Plan{Kind: sut.HTTP}}, x: service}
+		out, err := e.Execute(t.Context(), &state{ops: []sut.Operation{*all[0].op, *all[1].op, *all[2].op}}, campaign.Case{Payload: usual[1][1]})
+		if err != nil || out.Title != x.want {
+			t.Errorf("%s: %q, %v", name, out.Title, err)
+		}
+	}
 }
 
 // A service that cannot be begun anew is asked again after other calls, alone. What only

@@ -10,12 +10,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/crash"
-	"github.com/thresh-dev/thresh/engine/lazy"
 	"github.com/thresh-dev/thresh/engine/schemagen"
 	"github.com/thresh-dev/thresh/port/sut"
 )
@@ -29,7 +27,9 @@ const (
 	kindAnswer   = "answer"         // does not fit its schema
 	kindType     = "content-type"   // of the answer: one that is not declared
 	kindHeader   = "header"         // of the answer: missing, or not as declared
-	kindInternal = "internal-error" // reported as if it were a refusal
+	kindInternal = "internal-error" // reported as if it were a refusal, or an answer
+	kindDeleted  = "use-after-delete"
+	kindUpdate   = "lost-update"
 )
 
 // accepted marks an outcome: an invalid input was taken.
@@ -50,6 +50,11 @@ func judge(s *state, op *sut.Operation, in *input, o *sut.Observation) campaign.
 		usual.About = ""
 		out = verdict(op, &usual, o)
 	}
+	return failed(o, op, out)
+}
+
+// failed gives an outcome that fails its operation, the answer and the request.
+func failed(o *sut.Observation, op *sut.Operation, out campaign.Outcome) campaign.Outcome {
 	out.Elapsed = o.Elapsed
 	if out.Verdict == campaign.VerdictFail {
 		if o.Ended != "" {
@@ -76,9 +81,13 @@ func (c *Campaign) Refine(title string, severity campaign.Severity, o campaign.O
 	return crash.Restore(title, o.Attached("stderr"), o.Attached("answer")), severity
 }
 
+func fail(op *sut.Operation, kind string, severity campaign.Severity, title string, cause ...string) campaign.Outcome {
+	return campaign.Outcome{Verdict: campaign.VerdictFail, Severity: severity, Kind: kind, Title: title, Cause: append([]string{kind, op.Name}, cause...)}
+}
+
 func verdict(op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome {
 	fail := func(kind string, severity campaign.Severity, title string, cause ...string) campaign.Outcome {
-		return campaign.Outcome{Verdict: campaign.VerdictFail, Severity: severity, Kind: kind, Title: title, Cause: append([]string{kind, op.Name}, cause...)}
+		return fail(op, kind, severity, title, cause...)
 	}
 	switch o.End {
 	case sut.Hung:
@@ -103,6 +112,16 @@ func verdict(op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome 
 			return fail(kindInternal, campaign.SeverityMedium, fmt.Sprintf("reports an error of its runtime for valid input: %q", phrase), phrase, subject(in))
 		}
 	}
+	if o.End == sut.Answered && o.Status < 400 && in.Valid && !aboutErrors().MatchString(op.Name) {
+		for _, said := range reported().FindAllString(string(o.Output), 9) {
+			if phrase := runtimeError(said, in.Args); phrase != "" && !strings.Contains(string(in.Args), phrase) {
+				return fail(kindInternal, campaign.SeverityMedium, fmt.Sprintf("answers with an error of its runtime, as if the call had succeeded: %q", phrase), phrase, subject(in))
+			}
+		}
+	}
+	if in.Gone && o.End == sut.Answered && o.Status == 200 && !softly().Match(o.Output) {
+		return fail(kindDeleted, campaign.SeverityMedium, fmt.Sprintf("HTTP 200 after %s deleted it", in.Before[len(in.Before)-1].Operation))
+	}
 	key, declared := answerKey(op, o.Status)
 	if !declared && !(tolerated(o.Status) || !in.Valid && isClientError(o.Status)) {
 		return fail(kindStatus, campaign.SeverityLow, fmt.Sprintf("HTTP %d is not declared", o.Status), strconv.Itoa(o.Status))
@@ -116,7 +135,7 @@ func verdict(op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome 
 		return fail(kindType, campaign.SeverityMedium, fmt.Sprintf("HTTP %d: the answer is of type %s, declared is %s", o.Status, media, strings.Join(frame.Types, ", ")), media)
 	}
 	if why := schemaMismatch(op.Answers[key], op, o); why != "" && (media == "" || isJSON(media) || len(frame.Types) == 0) {
-		return fail(kindAnswer, campaign.SeverityMedium, "the answer does not fit its schema: "+why, crash.Mask(why))
+		return fail(kindAnswer, campaign.SeverityMedium, "the answer does not fit its schema: "+why, crash.Mask(given().ReplaceAllString(why, "")))
 	}
 	for i := range frame.Headers {
 		if why := headerMisfit(&frame.Headers[i], o); why != "" {
@@ -151,42 +170,15 @@ func line(output []byte) string {
 	return crash.Mask(string(bytes.ToValidUTF8(first[:min(len(first), 300)], nil)))
 }
 
-// internal is how runtimes speak, in answers that say that a call was refused.
-var internal = lazy.Pattern(`Traceback \(most recent call last\)|\b(KeyError|TypeError|AttributeError|IndexError|NameError|ZeroDivisionError|UnboundLocalError|` +
-	`RecursionError|AssertionError|UnicodeDecodeError|UnicodeEncodeError|ReferenceError|RangeError|NullPointerException|SegmentationFault)\b|` +
-	`unsupported operand type|object is not (subscriptable|iterable|callable)|'NoneType'|index out of range|division by zero|` +
-	`Cannot read propert(y|ies) of|is not a function|nil pointer dereference|has no attribute|maximum recursion depth|must be str, not|` +
-	`can only concatenate|not supported between instances|invalid literal for int|Error executing tool [^:]+: '[^' ]*'$|` +
-	`math domain error|cannot convert float (NaN|infinity) to integer|int too large to convert|values to unpack|pop from an? empty|x not in list|` +
-	`dictionary changed size|is not JSON serializable|codec can't (de|en)code|Out of range float values|Maximum call stack size|Invalid time value|` +
-	`Invalid (array|string) length|Cannot convert undefined or null|is not iterable|slice bounds out of range|integer divide by zero|on a .None. value`)
-
-// ofDates is how runtimes speak of days that do not exist, and date of dates in a call.
-var (
-	ofDates = lazy.Pattern(`day is out of range for month|year -?\d+ is out of range|date value out of range|month must be in 1\.\.12`)
-	date    = lazy.Pattern(`\d{4}-\d\d-\d\d`)
-)
-
-// runtimeError is what a runtime says in the answer to a call, "" if nothing. What it says
-// of dates may be a refusal where the call has one that does not exist, or none.
-func runtimeError(answer string, args []byte) string {
-	if phrase := internal().FindString(answer); phrase != "" {
-		return phrase
-	}
-	dates := date().FindAllString(string(args), -1)
-	if len(dates) == 0 || slices.ContainsFunc(dates, func(d string) bool { _, err := time.Parse(time.DateOnly, d); return err != nil }) {
-		return ""
-	}
-	return ofDates().FindString(answer)
-}
-
 // tolerated are statuses that stand between a client and an operation.
 func tolerated(status int) bool {
 	return slices.Contains([]int{0, 401, 403, 413, 414, 429, 431}, status)
 }
 
 // isClientError are statuses for what cannot be read.
-func isClientError(status int) bool { return slices.Contains([]int{400, 404, 405, 415, 422}, status) }
+func isClientError(status int) bool {
+	return slices.Contains([]int{400, 404, 405, 410, 415, 422}, status)
+}
 
 // answerKey is under which key a status is declared.
 func answerKey(op *sut.Operation, status int) (key string, declared bool) {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	judges "github.com/thresh-dev/thresh/engine/judge"
@@ -17,18 +16,8 @@ import (
 // kindLeak is an answer that depends on the arguments of an earlier call.
 const kindLeak = "state-leak"
 
-// A tool that says nothing of itself is taken for one that changes something, and
-// may then answer as it likes, if a word of its name is one of these or of those
-// of effects.
-var (
-	stateful = strings.Fields(`accumulate add advance append apply ask assign chat collect commit configure connect count create cursor delete disable draw edit enable enqueue feedback
-		flag forget generate import increment init initialize insert join leave like link load log login logout mark memo memorize memory merge mkdir modify move
-		next note open or pick play pop push put queue random react record register remember rename reply remove reset restart roll run save say select session set
-		share shuffle start stop store subscribe switch sync tag talk tell toggle track train turn undo unlink unset update use visit vote watch write yield`)
-	// recent are names of what is about earlier calls.
-	recent = lazy.Pattern(`(?i)recent|last|latest|history|previous|visit|activ|session|undo|log`)
-	word   = lazy.Pattern(`[A-Z]?[a-z]+|[A-Z]+`)
-)
+// recent are names of what may answer equal calls differently, whatever was called before.
+var recent = lazy.Pattern(`(?i)recent|last|latest|history|previous|visit|activ|session|undo|log|next|pop|create|random|cursor|now|draw|roll|ask|answer|auth|oauth|rpc|graphql|ping`)
 
 // reads reports whether a tool should answer equal calls equally, and whether
 // only its name says so.
@@ -39,12 +28,7 @@ func reads(o *sut.Operation) (yes, byName bool) {
 	case o.Method != "":
 		return o.Method == "GET" && !recent().MatchString(o.Name+" "+o.Path), false
 	}
-	for _, w := range word().FindAllString(o.Name, -1) {
-		if slices.Contains(stateful, strings.ToLower(w)) {
-			return false, true
-		}
-	}
-	return !judges.ChangesByName(o.Name), true
+	return judges.ReadsByName(o.Name) && !recent().MatchString(o.Name), true
 }
 
 // earlier is a call that comes before that of a case.

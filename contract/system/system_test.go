@@ -42,6 +42,11 @@ func TestVerdicts(t *testing.T) {
 		{true, sut.Observation{End: sut.Hung}, "timeout share: no answer in time"},
 		{true, sut.Observation{End: sut.Refused, Why: "KeyError: 'a'"}, `internal-error share: reports an error of its runtime for valid input: "KeyError"`},
 		{false, sut.Observation{End: sut.Refused, Why: "KeyError: 'a'"}, ""},
+		{true, sut.Observation{End: sut.Answered, Output: []byte("Error: Cannot read properties of undefined (reading 'id')")},
+			`internal-error share: answers with an error of its runtime, as if the call had succeeded: "Cannot read properties of"`},
+		{true, sut.Observation{End: sut.Answered, Status: 200, Output: []byte(`{"left": 1, "note": "an error occurred: psycopg2.errors.UndefinedTableError"}`)},
+			`internal-error share: answers with an error of its runtime, as if the call had succeeded: "psycopg2.errors.UndefinedTableError"`},
+		{true, sut.Observation{End: sut.Answered, Status: 200, Output: []byte(`{"left": 1, "note": "how to read a KeyError"}`)}, ""},
 		{true, sut.Observation{End: sut.Refused, Why: "there is no such order"}, "refused: an error of the tool"},
 		{false, sut.Observation{End: sut.Answered, Status: 200, Output: []byte(`{"left": 1}`)}, "accepted"},
 	} {
@@ -308,11 +313,12 @@ func TestStateLeaks(t *testing.T) {
 		says func([]string) string
 		want string
 	}{
-		"gathers":               {"tags", gathers, "tags: the answer depends on earlier calls (its name says that it changes nothing)"},
-		"keeps nothing":         {"tags", func(asked []string) string { return asked[len(asked)-1] }, ""},
-		"differs each time":     {"tags", func([]string) string { n++; return strings.Repeat("x", n) }, ""},
+		"gathers":               {"list_tags", gathers, "list_tags: the answer depends on earlier calls (its name says that it changes nothing)"},
+		"keeps nothing":         {"list_tags", func(asked []string) string { return asked[len(asked)-1] }, ""},
+		"differs each time":     {"list_tags", func([]string) string { n++; return strings.Repeat("x", n) }, ""},
 		"its name says so":      {"addTag", gathers, "none"},
 		"its name says it also": {"set_language", gathers, "none"},
+		"its name says nothing": {"make_bed", gathers, "none"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			open := func(context.Context, *sut.Plan, sut.Worker) (sut.System, error) { return &shelf{says: x.says}, nil }

@@ -19,8 +19,8 @@ var (
 		reschedule reserve reservation reservations revoke schedule send ship sms submit subscribe tickets topup topups transfer transfers unsubscribe update upload withdraw
 		write bookings charges messages emails hire hires rent rental rentals lend borrow enroll enrol enrollments sell trade trades bid bids dispense prescribe comment
 		comments vote votes append appointment appointments invoice invoices mint wire claim claims`)
-	lookups = strings.Fields(`answer ask auth authenticate balance calculate check classify convert count detect embed embeddings estimate extract fetch find get graphql
-		health history info list login lookup oauth parse ping preview predict query quote read retrieve rpc score search session sessions show similar status
+	lookups = strings.Fields(`answer ask auth authenticate balance browse calculate check classify compare compute convert count describe detect embed embeddings estimate
+		explain extract fetch find get graphql has health history info inspect is list login look lookup measure oauth parse ping preview predict query quote read retrieve rpc score search session sessions show similar status
 		suggest summarize token tokenize tokens translate validate verify view weather`)
 	reports   = strings.Fields(`analytics event events ingest ingestion log logs metric metrics span spans telemetry trace traces track tracking`)
 	wordBreak = lazy.Pattern(`[^a-z0-9]+`)
@@ -80,6 +80,9 @@ func ChangesByName(tool string) bool {
 	changes := slices.ContainsFunc(list, func(w string) bool { return slices.Contains(effects, w) }) || strings.Contains(strings.Join(list, " "), "top up")
 	return changes && !slices.Contains(lookups, list[0])
 }
+
+// ReadsByName reports whether the first word of a tool's name says that it looks something up.
+func ReadsByName(tool string) bool { return slices.Contains(lookups, words(tool)[0]) }
 
 // keyed reports whether a server can see that the second of two equal calls is
 // the first one again.

@@ -148,9 +148,20 @@ func (e *edge) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
 	}
 	began := time.Now()
 	o := sut.Observation{End: sut.Answered}
-	sent := false // whole, to a server: the transport may send it once more, on another connection
-	q = q.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(i httptrace.WroteRequestInfo) { sent = sent || i.Err == nil }}))
+	sent, kept := false, false // whole, to a server; on a connection of an earlier call, without any answer
+	q = q.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn:              func(i httptrace.GotConnInfo) { kept = i.Reused },
+		GotFirstResponseByte: func() { kept = false },
+		WroteRequest:         func(i httptrace.WroteRequestInfo) { sent = sent || i.Err == nil },
+	}))
 	answer, err := e.transport.RoundTrip(q)
+	if err != nil && kept && ctx.Err() == nil && q.GetBody != nil { // the server may have closed it before it saw the call
+		e.transport.CloseIdleConnections()
+		if q.Body, err = q.GetBody(); err != nil {
+			return o, err
+		}
+		answer, err = e.transport.RoundTrip(q)
+	}
 	if err == nil {
 		o.Status, o.Header = answer.StatusCode, answer.Header
 		o.Wait = retryAfter(answer.Header.Get("Retry-After"))

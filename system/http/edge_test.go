@@ -3,6 +3,7 @@
 package http_test
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -368,6 +369,41 @@ func TestCallThatEndsTheService(t *testing.T) {
 		}
 		if o, err := x.Call(t.Context(), sut.Call{Operation: "say", Named: named("text", `"a"`)}); err != nil || o.End != sut.Unreachable || o.Ended != "" {
 			t.Errorf("%s: after it: %v %+v", method, err, o)
+		}
+	}
+}
+
+// A connection that the server closes after an answer is no finding: the call is made on another one.
+func TestConnectionsThatAreClosedAfterAnAnswer(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			r := bufio.NewReader(c)
+			if q, err := http.ReadRequest(r); err == nil {
+				io.Copy(io.Discard, q.Body)
+				io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n1")
+			}
+			http.ReadRequest(r) // the next call
+			c.Close()
+		}
+	}()
+	p := load(t, "http://"+l.Addr().String(), "operations:\n  say: {path: /say, method: POST, json: {text: \"{text}\"}}\n")
+	x, err := opener()(t.Context(), p, sut.Worker{Of: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	for i := range 3 {
+		if o, err := x.Call(t.Context(), sut.Call{Operation: "say", Named: named("text", `"a"`)}); err != nil || o.End != sut.Answered {
+			t.Errorf("call %d: %v %+v", i, err, o)
 		}
 	}
 }
