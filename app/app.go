@@ -129,6 +129,12 @@ func (a *App) OpenStore(dir string) (*Store, error) {
 	for _, n := range st.Notices() {
 		a.note("note: %s", n)
 	}
+	st.Pairer = func(contract string) (p campaign.Pairer) {
+		if c, ok := a.Contract(contract); ok {
+			p, _ = c.(campaign.Pairer)
+		}
+		return p
+	}
 	return st, nil
 }
 

@@ -141,6 +141,14 @@ type Chooser interface {
 	Chooses(folder, path string, set Settings) (taken bool, hint string)
 }
 
+// Pairer is implemented by contracts of which some campaigns let replies decide what is
+// sent next. What two runs of such a campaign have in common is what both sent.
+type Pairer interface {
+	// Sent reads from the facts of a case a digest of what was sent, and whether the system
+	// failed; false: nothing was, or nobody judged it.
+	Sent(data []byte) (what uint64, failed, ok bool)
+}
+
 // Formatted is implemented by contracts that declare their documents' keys.
 type Formatted interface{ Formats() []Format }
 

@@ -66,6 +66,9 @@ const (
 	OfCounts   = "counts"   // more are neither better nor worse
 )
 
+// RowOfAll is the row of a matrix that counts all cases of its campaign.
+const RowOfAll = "all"
+
 // MatrixCell is Hits of Total, with the bounds of its interval as rates.
 type MatrixCell struct {
 	Hits  int64   `json:"hits"`

@@ -2,7 +2,9 @@ package store
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/score"
@@ -23,9 +25,9 @@ type ScoreChange struct {
 	Chance *Chance `json:"chance,omitempty"`
 }
 
-// Chance is what Fisher's exact test says of two counts.
+// Chance is what an exact test says of two counts: Fisher's, or McNemar's of pairs.
 type Chance struct {
-	P       float64 `json:"p"`       // two-sided; that of a cell is corrected by Holm's method over all cells of the two runs
+	P       float64 `json:"p"`       // two-sided; that of a cell is corrected by Holm's method over all cells of the two runs, or over those of whole campaigns
 	Verdict string  `json:"verdict"` // "better", "worse", or "no evidence of a change"
 }
 
@@ -58,6 +60,7 @@ type CellChange struct {
 	B        *campaign.MatrixCell `json:"b,omitempty"`
 	Fewer    bool                 `json:"fewer_is_better,omitempty"` // the cell counts failures
 	Guided   bool                 `json:"guided,omitempty"`          // replies decided which cases there were: nothing is tested
+	Paired   bool                 `json:"paired,omitempty"`          // of what both runs sent, tested by McNemar's exact test
 	Chance   *Chance              `json:"chance,omitempty"`          // nil: the cell has no runs on one side, or was not tested
 }
 
@@ -79,11 +82,14 @@ func (c CellChange) Better() bool {
 // there are: nothing got better or worse in these.
 func (c *Comparison) CellsOfBoth() (both []CellChange, alone int) {
 	for _, x := range c.Cells {
-		if x.Chance != nil {
+		switch {
+		case x.Chance != nil:
 			both = append(both, x)
+		case !x.Guided:
+			alone++
 		}
 	}
-	return both, len(c.Cells) - len(both)
+	return both, alone
 }
 
 // Counterparts pairs the campaigns of two runs: by contract and name, and the
@@ -177,43 +183,72 @@ func part(list []campaign.ScorePart, name string) *float64 {
 
 // cells are those of the campaigns' matrices that differ, in the order of run
 // B; cells of rows and columns that A alone has come last.
-func cells(pairs [][2]*campaign.CampaignRecord) (list []CellChange, tested []Tested) {
-	list = []CellChange{}
-	var tests []float64 // of all cells that both runs have
-	var at []int        // in list; -1: the cell did not change
-	for _, p := range pairs {
+func cells(both [][2]*campaign.CampaignRecord, pair func(a, b *campaign.CampaignRecord) pairs) (list []CellChange, tested []Tested, guided map[campaignKey]pairs) {
+	list, guided = []CellChange{}, make(map[campaignKey]pairs)
+	var parts, wholes tests
+	for _, p := range both {
 		if p[0] == nil || p[1] == nil {
 			continue
 		}
-		inA, orderA, _ := cellsOf(p[0])
-		inB, orderB, measures := cellsOf(p[1])
-		seen, before := make(map[cellKey]bool), len(tests)
+		inA, orderA, measures := cellsOf(p[0])
+		inB, orderB, later := cellsOf(p[1])
+		maps.Copy(measures, later)
+		seen, replies := make(map[cellKey]bool), false
+		before := len(parts.p) + len(wholes.p)
 		for _, k := range slices.Concat(orderB, orderA) {
 			if seen[k] {
 				continue
 			}
 			seen[k] = true
 			a, b, changed := inA[k], inB[k], -1
-			guided := measures[k.matrix] == campaign.OfGuided
+			learns := measures[k.matrix] == campaign.OfGuided
+			replies = replies || learns
 			if !sameCell(a, b) {
 				changed = len(list)
-				list = append(list, CellChange{Contract: p[1].Contract, Campaign: p[1].Name, Row: k.row, Column: k.column, A: a, B: b, Fewer: guided || measures[k.matrix] == campaign.OfFailures, Guided: guided})
+				list = append(list, CellChange{Contract: p[1].Contract, Campaign: p[1].Name, Row: k.row, Column: k.column, A: a, B: b, Fewer: learns || measures[k.matrix] == campaign.OfFailures, Guided: learns})
 			}
-			if !guided && a != nil && b != nil && a.Total > 0 && b.Total > 0 {
-				tests, at = append(tests, score.Fisher(a.Hits, a.Total, b.Hits, b.Total)), append(at, changed)
+			if !learns && a != nil && b != nil && a.Total > 0 && b.Total > 0 {
+				of := &parts
+				if k.row == campaign.RowOfAll {
+					of = &wholes
+				}
+				of.add(score.Fisher(a.Hits, a.Total, b.Hits, b.Total), changed)
 			}
 		}
-		if len(tests) > before {
+		if len(parts.p)+len(wholes.p) > before {
 			tested = append(tested, Tested{p[1].Contract, p[1].Name})
 		}
+		if !replies {
+			continue
+		}
+		sent := pair(p[0], p[1])
+		if guided[campaignKey{p[0].Contract, p[0].Name}] = sent; sent.both > 0 {
+			cell, chance := sent.change(p[1].Contract, p[1].Name)
+			wholes.add(chance, len(list))
+			list = append(list, cell)
+		}
 	}
-	for i, p := range score.Holm(tests) {
-		if at[i] >= 0 {
-			c := &list[at[i]]
+	parts.correct(list)
+	wholes.correct(list)
+	return list, tested, guided
+}
+
+// tests are those of the cells that both runs have. Cells of whole campaigns are a family
+// of their own: one guard is better than another even if no single operator shows it.
+type tests struct {
+	p  []float64
+	at []int // in the list of changes; -1: the cell did not change
+}
+
+func (t *tests) add(p float64, at int) { t.p, t.at = append(t.p, p), append(t.at, at) }
+
+func (t *tests) correct(list []CellChange) {
+	for i, p := range score.Holm(t.p) {
+		if t.at[i] >= 0 {
+			c := &list[t.at[i]]
 			c.Chance = chance(p, c.Better())
 		}
 	}
-	return list, tested
 }
 
 // sameCell reports whether cells held in the same part of their runs; one without
@@ -227,25 +262,28 @@ func sameCell(a, b *campaign.MatrixCell) bool {
 }
 
 type cellKey struct {
-	matrix      int // of the campaign's matrices
+	matrix      string // the title of the matrix, up to what differs between runs
 	row, column string
 	again       int // of cells with equal names
 }
 
 // cellsOf are the cells of a campaign's matrices that can be better or worse,
 // and what the matrices measure.
-func cellsOf(c *campaign.CampaignRecord) (m map[cellKey]*campaign.MatrixCell, order []cellKey, measures map[int]string) {
-	m, measures = make(map[cellKey]*campaign.MatrixCell), make(map[int]string)
-	matrices := 0
+func cellsOf(c *campaign.CampaignRecord) (m map[cellKey]*campaign.MatrixCell, order []cellKey, measures map[string]string) {
+	m, measures = make(map[cellKey]*campaign.MatrixCell), make(map[string]string)
 	for i := range c.Exhibits {
 		x := c.Exhibits[i].Matrix
 		if x == nil || x.Measures == campaign.OfCounts {
 			continue
 		}
-		measures[matrices] = x.Measures
+		title := c.Exhibits[i].Title
+		if end := strings.IndexAny(title, ",:"); end >= 0 {
+			title = title[:end]
+		}
+		measures[title] = x.Measures
 		for r := range x.Cells {
 			for k := range x.Cells[r] {
-				key := cellKey{matrix: matrices, row: nameAt(x.Rows, r), column: nameAt(x.Columns, k)}
+				key := cellKey{matrix: title, row: nameAt(x.Rows, r), column: nameAt(x.Columns, k)}
 				for m[key] != nil {
 					key.again++
 				}
@@ -253,7 +291,6 @@ func cellsOf(c *campaign.CampaignRecord) (m map[cellKey]*campaign.MatrixCell, or
 				order = append(order, key)
 			}
 		}
-		matrices++
 	}
 	return m, order, measures
 }

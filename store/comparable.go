@@ -246,12 +246,16 @@ func (s *Store) Against(earlier string, rec campaign.Record) (Comparison, error)
 	if err != nil {
 		return Comparison{}, err
 	}
-	return CompareRecords(old, rec), nil
+	return compareRecords(old, rec, func(a, b campaign.Record) Comparison { return comparePairs(a, b, s.pair(a.RunID, b.RunID)) }), nil
 }
 
 // CompareRecords compares a record with an earlier one by the campaigns that
 // the later one has.
 func CompareRecords(old, rec campaign.Record) Comparison {
+	return compareRecords(old, rec, compare)
+}
+
+func compareRecords(old, rec campaign.Record, compare func(a, b campaign.Record) Comparison) Comparison {
 	has := make(map[campaignKey]bool)
 	var campaigns []campaign.CampaignRecord
 	for _, p := range Counterparts(old, rec) {

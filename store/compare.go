@@ -7,6 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/score"
 )
 
 // Comparison is how the findings of run B differ from those of run A. Each
@@ -64,7 +65,7 @@ func (s *Store) compareIn(a, b string, read func(id string) (campaign.Record, er
 	if err != nil {
 		return c, err
 	}
-	c = compare(ra, rb)
+	c = comparePairs(ra, rb, s.pair(ra.RunID, rb.RunID))
 	c.Swapped = swapped
 	return c, nil
 }
@@ -88,15 +89,31 @@ func (s *Store) Brief(id string) (campaign.Record, error) {
 }
 
 func compare(a, b campaign.Record) Comparison {
-	pairs := Counterparts(a, b)
-	names := renamed(pairs)
+	return comparePairs(a, b, func(_, _ *campaign.CampaignRecord) pairs { return pairs{} })
+}
+
+func comparePairs(a, b campaign.Record, pair func(a, b *campaign.CampaignRecord) pairs) Comparison {
+	both := Counterparts(a, b)
+	names := renamed(both)
 	c := Comparison{
-		Scores: scores(pairs),
+		Scores: scores(both),
 		A:      a.RunID, B: b.RunID, SameDigest: a.Digest == b.Digest && a.Digest != "",
 		New: []campaign.Finding{}, Fixed: []campaign.Finding{}, StillFailing: []StillFailing{}, NotRun: []campaign.Finding{},
 		Differences: differences(a, b, names),
 	}
-	c.Cells, c.Tested = cells(pairs)
+	var guided map[campaignKey]pairs
+	c.Cells, c.Tested, guided = cells(both, pair)
+	for _, x := range a.Campaigns {
+		if sent, is := guided[campaignKey{x.Contract, x.Name}]; is && score.McNemar(sent.onlyA, sent.onlyB) >= significant {
+			c.Differences = append(c.Differences, sent.few(x.Name))
+		}
+	}
+	// reran reports whether B did what first showed a finding in A. A search does
+	// something else in the case of that number.
+	reran := func(f campaign.Finding) bool {
+		sent, is := guided[campaignKey{f.Contract, f.Campaign}]
+		return !is || sent.resent[f.First]
+	}
 	inA, inB := byIdentity(a, names), byIdentity(b, names)
 	for id, f := range inB {
 		if _, both := inA[id]; !both {
@@ -122,7 +139,7 @@ func compare(a, b campaign.Record) Comparison {
 		switch {
 		case both:
 			c.StillFailing = append(c.StillFailing, StillFailing{f, g})
-		case b.Complete && f.First < ran[nameIn(names, f)]:
+		case b.Complete && f.First < ran[nameIn(names, f)] && reran(f):
 			c.Fixed = append(c.Fixed, f)
 		default:
 			c.NotRun = append(c.NotRun, f)

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/store/blob"
 	"github.com/thresh-dev/thresh/store/lock"
@@ -45,6 +46,9 @@ type Store struct {
 	index   index
 	pack    packer
 	wrote   atomic.Bool // a blob was put or a run begun: mentions may be on their way
+
+	// Pairer reads outcomes of a contract; nil: it has none. Set it before use.
+	Pairer func(contract string) campaign.Pairer
 
 	mu      sync.Mutex
 	notices []string

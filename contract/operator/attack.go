@@ -117,7 +117,7 @@ func (c *Campaign) attackSummary(s *state) []campaign.Exhibit {
 	if a.all.n == 0 {
 		return nil
 	}
-	m := campaign.Matrix{Measures: c.measures(), Columns: []string{"success"}, Rows: []string{"all"}, Cells: [][]campaign.MatrixCell{{cell(a.all.wins, a.all.n)}}}
+	m := campaign.Matrix{Measures: c.measures(), Columns: []string{"success"}, Rows: []string{campaign.RowOfAll}, Cells: [][]campaign.MatrixCell{{cell(a.all.wins, a.all.n)}}}
 	for _, what := range []string{"bucket", "messages", "seed"} {
 		var keys [][2]string
 		for k := range a.by {

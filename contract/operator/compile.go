@@ -90,6 +90,7 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 		spec.Children = v
 		spec.Rounds = int(min(int64(spec.Rounds), v))
 	}
+	c.policy(spec)
 	c.part([]byte(fmt.Sprint(spec.SeedBase, " ", spec.Children)))
 
 	plugins := LoadPlugins(ctx, folders, Disk{Read: c.read, List: c.set.List}, c.k.python)

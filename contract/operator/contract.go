@@ -4,6 +4,8 @@ import (
 	"bytes"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/textop"
 	"github.com/thresh-dev/thresh/port/process"
 	"github.com/thresh-dev/thresh/port/pyhost"
 	"github.com/thresh-dev/thresh/port/sut"
@@ -72,6 +74,7 @@ func isSeeds(data []byte) bool {
 const (
 	optOperators = "operators"
 	optChildren  = "children"
+	optPolicy    = "policy"
 	optSystem    = "system"
 	optRecord    = "record-replies"
 	optReplay    = "replay-replies"
@@ -82,6 +85,7 @@ func (*Contract) Options() []campaign.Option {
 	return []campaign.Option{
 		{Name: optOperators, Many: true, Path: true, Usage: "further operators: every op_*.star and op_*.py in `FOLDER`, or a file"},
 		{Name: optChildren, Usage: "children wanted for each seed, in place of the document's `N`"},
+		{Name: optPolicy, Usage: "choose operators by `POLICY`, uniform or round-robin, in place of the document's, so that compare can test the rates of two guards"},
 		{Name: optSystem, Path: true, Usage: "send the children to the system that `FILE` describes, in place of the document's"},
 		{Name: optRecord, Bool: true, Usage: "keep every reply with the run, for thresh report --format attempts"},
 		{Name: optReplay, Path: true, Usage: "take the replies from `FILE`, written by thresh report --format attempts, and do not reach the system"},
@@ -91,4 +95,13 @@ func (*Contract) Options() []campaign.Option {
 // Starter implements [campaign.Contract].
 func (*Contract) Starter(string) []campaign.File { return starter() }
 
-var _ campaign.Contract = (*Contract)(nil)
+// Sent implements [campaign.Pairer].
+func (*Contract) Sent(data []byte) (what uint64, failed, ok bool) {
+	f, ok := decodeFacts(data)
+	return f.print.Exact, f.judgement == mutator.Fail, ok && f.judged && f.status == textop.OK && f.judgement != mutator.Unknown
+}
+
+var (
+	_ campaign.Contract = (*Contract)(nil)
+	_ campaign.Pairer   = (*Contract)(nil)
+)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/judge"
 	"github.com/thresh-dev/thresh/engine/mutator"
 	"github.com/thresh-dev/thresh/engine/redteam"
@@ -173,6 +174,24 @@ func (c *Campaign) nextSearch(s *state, h *searchState, found *findings) *search
 		s.ended = c.propose(next, s.spent)
 	}
 	return next
+}
+
+// policy is that of the option in place of the document's. A search keeps its
+// operators, and how many of them make a chain.
+func (c *compiler) policy(spec *Spec) {
+	p := mutator.Policy(c.set.Get(optPolicy, ""))
+	switch {
+	case p == "":
+		return
+	case p != mutator.Uniform && p != mutator.RoundRobin:
+		c.report(diag.Error, "option", "", "--policy must be uniform or round-robin, got %q", p)
+	case spec.Attacker != nil || spec.Verbatim || spec.Chain != nil:
+		c.report(diag.Warning, "idle", "", "--policy has no effect: the document draws no operators")
+		return
+	}
+	spec.Edition3 = spec.Edition3 || spec.Policy == mutator.Search
+	spec.Policy, spec.Rounds, spec.Stats, spec.Weights = p, 1, "", nil
+	c.part([]byte(p))
 }
 
 // layers is a set that grows by a layer a round and shares the rest: a layer

@@ -28,6 +28,17 @@ func Fisher(hitsA, totalA, hitsB, totalB int64) float64 {
 	return min(tail(at, right, high, 1)+tail(at, left, low, -1), 1)
 }
 
+// McNemar is the two-sided p-value of McNemar's exact test for pairs of results: how often
+// chance alone would part pairs that differ this unevenly, or more so.
+func McNemar(onlyA, onlyB int64) float64 {
+	n := onlyA + onlyB
+	if n <= 0 || min(onlyA, onlyB) < 0 {
+		return 1
+	}
+	at := func(k int64) float64 { return choose(n, k) - float64(n)*math.Ln2 }
+	return min(2*tail(at, min(onlyA, onlyB), 0, -1), 1)
+}
+
 // tail sums probabilities that fall from one count to another.
 func tail(at func(int64) float64, from, to, step int64) (sum float64) {
 	for k := from; (to-k)*step >= 0; k += step {

@@ -33,6 +33,18 @@ func TestFisher(t *testing.T) {
 	}
 }
 
+// The values are twice the sums of binomial coefficients, over 2 to the sum of both.
+func TestMcNemar(t *testing.T) {
+	for _, x := range []struct {
+		a, b int64
+		want float64
+	}{{0, 0, 1}, {5, 5, 1}, {5, 0, 0.0625}, {0, 9, 0.00390625}, {2, 10, 0.038574}, {10, 2, 0.038574}, {-1, 3, 1}, {900, 1100, 8.45709e-6}} {
+		if got := McNemar(x.a, x.b); math.Abs(got-x.want) > x.want*1e-3 {
+			t.Errorf("%d against %d: %g, want %g", x.a, x.b, got, x.want)
+		}
+	}
+}
+
 // Of small tables, all are summed that are no likelier than the one seen.
 func TestFisherBySums(t *testing.T) {
 	binomial := func(n, k int64) float64 {

@@ -90,9 +90,7 @@ func showScores(c app.Comparison, said func(lead, text string)) {
 			break
 		}
 		text := x.Row + " in " + x.Column + ": " + rate(x.A) + " -> " + rate(x.B)
-		if x.Guided && x.A != nil && x.B != nil {
-			text += ": not tested, as replies decided which prompts were sent"
-		} else if x.Chance != nil {
+		if x.Chance != nil {
 			text += ": " + app.ChanceText(x.Chance)
 		}
 		said(fmt.Sprintf("  %-14s ", "cell"), text)
@@ -118,8 +116,9 @@ that first showed it; if it did not run that case, the finding is "not run".
 For campaigns with a score, Compare shows what changed in the score, its parts and
 the cells of the matrix. "worse" and "better" mean that chance does not explain
 the difference (Fisher's exact test, p < 0.05, corrected by Holm's method over all
-cells). Rates of campaigns that learn while they run (a search, an attacker) are
-not compared: they differ from run to run even if the system is the same.
+cells; those of whole campaigns apart). A campaign that learns while it runs (a search, ucb1, exp3, an attacker) sends
+other prompts to another system, so that its rates say nothing: of those, Compare
+tests the prompts that both runs sent (McNemar's exact test).
 
 Exit codes: 0 nothing new, 1 the newer run has findings that the older has not.`,
 		Example: `  thresh compare latest~1 latest`,
