@@ -100,6 +100,9 @@ type flight struct {
 	count atomic.Int64
 	begun atomic.Int64
 	cut   atomic.Int64 // when a call was last cut, in nanoseconds
+	lost  atomic.Int64 // calls that were cut and have not been made again yet
+	// One of the calls that were cut is known to have ended the system, or stands for all.
+	solved atomic.Bool
 }
 
 // lately reports whether a call was cut within a time.

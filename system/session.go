@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/url"
 	"slices"
 	"time"
 
@@ -13,6 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/port/exchange"
 	"github.com/thresh-dev/thresh/port/sut"
+	"github.com/thresh-dev/thresh/system/program"
 )
 
 // session is a system as one worker has it.
@@ -32,6 +31,9 @@ type session struct {
 	retried int
 	// calls that were cut while others were in progress, and repeated alone
 	repeated int
+	proved   map[string]bool // operations of which a call ended the system again, alone
+	answered answered
+	between  string   // how the program last ended between two calls, to nobody's knowledge
 	cut      int64    // the last call of the shared instance that was cut, as this worker knows
 	notes    []string // of edges that were closed
 }
@@ -226,14 +228,26 @@ func (x *session) callOnce(ctx context.Context, c sut.Call) (sut.Observation, er
 	}
 	defer done()
 	defer x.borrowShared()()
+	earlier := x.endedBefore(ctx, &c)
 	others := x.shared.flight.begin()
 	o, err := x.ask(ctx, c)
 	met := others() && o.End == sut.Crashed
-	if err == nil && lost(&o) && x.elsewhere() && (met || x.away() && o.End == sut.Crashed || o.End == sut.Unreachable && x.shared.flight.lately(x.limit)) {
-		o, err = x.askAlone(ctx, c, o, met)
+	if err == nil && lost(&o) {
+		switch {
+		case x.elsewhere() && (met || x.away() && o.End == sut.Crashed || o.End == sut.Unreachable && x.shared.flight.lately(x.limit)):
+			o, err = x.askAlone(ctx, c, o, met)
+		case c.Alone && o.End == sut.Crashed && !x.away() && !x.proved[c.Operation]:
+			o, err = x.prove(ctx, c, o)
+		}
 	}
 	if err == nil && (o.End == sut.Hung || o.End == sut.Flooded) {
 		x.shared.cut.Store(true)
+	}
+	if c.Alone && (o.End == sut.Answered || o.End == sut.Refused) {
+		x.answers().keep(c)
+	}
+	if earlier != nil {
+		o.Earlier = earlier
 	}
 	if c.Input != nil && x.plan.Reply != "" && o.End == sut.Answered {
 		o.Value = Returned(&sut.Operation{Returns: x.plan.Reply}, o.Output)
@@ -256,8 +270,12 @@ func (x *session) ask(ctx context.Context, c sut.Call) (sut.Observation, error) 
 		}
 	}
 	if err := x.ensure(ctx); err != nil {
-		if nobody, ok := errors.AsType[*exchange.UnreachableError](err); ok && x.away() {
+		nobody, ok := errors.AsType[*exchange.UnreachableError](err)
+		if ok && x.elsewhere() {
 			return sut.Observation{End: sut.Unreachable, Why: nobody.Reason}, nil
+		}
+		if x.opened > 0 && x.elsewhere() && !errors.Is(err, program.ErrGone) && ctx.Err() == nil { // it ended meanwhile
+			return sut.Observation{End: sut.Unreachable, Why: err.Error()}, nil
 		}
 		return sut.Observation{}, err
 	}
@@ -269,69 +287,13 @@ func (x *session) ask(ctx context.Context, c sut.Call) (sut.Observation, error) 
 		return o, errors.Join(err, ctx.Err())
 	}
 	x.blame(ctx, &o)
+	if c.Settle > 0 && (o.End == sut.Answered || o.End == sut.Refused) {
+		x.settle(ctx, c.Settle, &o)
+	}
 	if o.End == sut.Crashed && lost(&o) {
 		x.shared.flight.cut.Store(time.Now().UnixNano())
 	}
 	return o, nil
-}
-
-// away reports whether the system is one that nobody here starts.
-func (x *session) away() bool { return len(x.plan.Command) == 0 && x.plan.URL != "" }
-
-// listens reports whether somebody accepts connections where the system runs.
-func (x *session) listens(ctx context.Context) bool {
-	u, err := url.Parse(x.plan.URL)
-	if err != nil {
-		return false
-	}
-	port := u.Port()
-	if port == "" {
-		port = u.Scheme
-	}
-	limited, cancel := context.WithTimeout(ctx, x.limit)
-	defer cancel()
-	c, err := (&net.Dialer{}).DialContext(limited, "tcp", net.JoinHostPort(u.Hostname(), port))
-	if err != nil {
-		return false
-	}
-	return c.Close() == nil
-}
-
-// lost reports whether a call met a system that was no longer there.
-func lost(o *sut.Observation) bool {
-	return o.Status == 0 && (o.End == sut.Unreachable || o.End == sut.Crashed)
-}
-
-// askAlone repeats a call that was lost while, or soon after, another worker's call was
-// cut: any of them may have ended what they share. Where it does not come back, nobody
-// knows which, unless it was alone.
-func (x *session) askAlone(ctx context.Context, c sut.Call, first sut.Observation, met bool) (sut.Observation, error) {
-	x.shared.flight.mu.Lock()
-	defer x.shared.flight.mu.Unlock()
-	for until := time.Now().Add(x.limit); x.shared.flight.cut.Load() != 0 && time.Now().Before(until); {
-		if err := Pause(ctx, firstWait); err != nil { // one that is ending accepts connections to the last
-			return first, err
-		}
-		if !met && first.End == sut.Crashed { // its own call ended it, and may not do so again in the state of a new start
-			if x.listens(ctx) {
-				return first, nil
-			}
-			continue
-		}
-		if o, err := x.ask(ctx, c); err == nil && o.End != sut.Unreachable { // where it is away, it may not even be opened
-			x.repeated++
-			return o, nil
-		}
-	}
-	x.shared.flight.cut.Store(0)
-	switch {
-	case first.End != sut.Crashed || !x.away():
-	case met:
-		first.Ended = "this call, or one made at the same time, ended the system"
-	default:
-		first.Ended = "the call ended the system"
-	}
-	return first, nil
 }
 
 // Notes implements sut.System.
@@ -346,6 +308,9 @@ func (x *session) Notes() []string {
 	}
 	if x.site.Service != nil {
 		notes = append(notes, x.site.Service.Notes()...)
+	}
+	if x.between != "" {
+		notes = append(notes, fmt.Sprintf("the system %s: the program ended between two calls: %s", x.plan.Name, x.between))
 	}
 	if x.retried > 0 {
 		notes = append(notes, fmt.Sprintf("the system %s: %d calls were tried again", x.plan.Name, x.retried))

@@ -79,14 +79,15 @@ func New(kinds map[sut.Kind]Kind) *Systems {
 
 // shared is what the workers of one plan have together.
 type shared struct {
-	key     string
-	workers int
-	places  chan struct{} // of calls at once; nil: no limit
-	pace    limiter
-	flight  flight
-	service *program.Service // of a plan whose instance is the run's
-	edge    *oneEdge         // likewise, for edges that talk to one process
-	cut     atomic.Bool      // an answer was given up: the program may report later that nobody reads it
+	key      string
+	workers  int
+	places   chan struct{} // of calls at once; nil: no limit
+	pace     limiter
+	flight   flight
+	answered answered
+	service  *program.Service // of a plan whose instance is the run's
+	edge     *oneEdge         // likewise, for edges that talk to one process
+	cut      atomic.Bool      // an answer was given up: the program may report later that nobody reads it
 }
 
 // oneEdge is an edge that several workers use, one after the other.

@@ -42,6 +42,7 @@ var (
 	setting  = lazy.Pattern(`(?i)(?:[ \t"]env="?|,)(?:` + certain + `|` + likely + `)=([^,\s"]+)`)
 	param    = lazy.Pattern(`(?i)(?:[?&]|&amp;|\\u0026)(?:` + queries + `)=((?:\$\{[^}\n]*\}|\\/|[^&\s"'#<>)\]},\\])+)`)
 	userinfo = lazy.Pattern("(?i)[a-z][a-z0-9+.-]*:(?:\\\\?/){2}([^\\s/\"'@<>`\\\\]+)@")
+	named    = lazy.Pattern(`(?i)^(?:` + certain + `|` + likely + `|` + queries + `)$`)
 	sure     = lazy.Pattern(`(?i)^(?:` + certain + `)$`)
 	marked   = lazy.Pattern(`(?i)["']?secret["']?\s*:\s*true\b`)
 	content  = lazy.Pattern(`(?:^|[\s"'{,])value["']?\s*:\s*` + value)
@@ -65,6 +66,9 @@ var (
 	place    = lazy.Pattern(`\{\w+\}`)
 	fence    = lazy.Pattern("(?m)^[ \t]*(```+|~~~+)([^\n]*)$")
 )
+
+// IsName reports whether values of that name, such as of a header or a parameter, are secrets.
+func IsName(name string) bool { return named().MatchString(name) }
 
 // Scan finds what a text declares. Of a page of Markdown only blocks count whose
 // opening line names more than a language: prose shows, blocks declare.

@@ -20,6 +20,18 @@ type Call struct {
 	// [Plan.TakesHistory] need it; others keep a conversation themselves.
 	History []Message
 	Timeout time.Duration // 0: that of the plan
+	// Alone says that the call needs no earlier one: it may be made again, on a new start
+	// too, to learn what ended the system. Case is then what the caller knows it by.
+	Alone bool
+	Case  []byte
+	// Settle is how long the system must go on after its answer.
+	Settle time.Duration
+}
+
+// Earlier is a call after whose answer the system ended, and how it did.
+type Earlier struct {
+	Call  Call
+	Death Observation
 }
 
 // Message is one message of a conversation.
@@ -77,6 +89,8 @@ type Observation struct {
 	// Ended says that a system that runs elsewhere has not answered since the call: that
 	// the call ended it, or may have. "": it has, or nobody knows.
 	Ended string
+	// Earlier is a call that was answered before this one, and ended the system afterwards.
+	Earlier *Earlier
 	// Sent is the request that was cut, as a command line that sends it again.
 	Sent string
 	// Wait is how long the system asked to be left alone (Retry-After).

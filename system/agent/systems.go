@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -185,6 +186,14 @@ func (x *asked) Close() error { return x.agent.Close() }
 func (x *asked) Dead() bool {
 	s, ok := x.agent.(*server)
 	return ok && (s.session == nil || s.child != nil && !s.child.Alive())
+}
+
+// Left implements system.Leaver.
+func (x *asked) Left() (how string, state *os.ProcessState) {
+	if s, ok := x.agent.(*server); ok && s.session != nil && s.child != nil {
+		return system.Left(s.child)
+	}
+	return "", nil
 }
 
 // Call implements system.Edge.

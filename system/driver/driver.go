@@ -65,6 +65,14 @@ func (e *edge) Notes() []string { return nil }
 // Dead implements system.Mortal.
 func (e *edge) Dead() bool { return e.dead || !e.child.Alive() }
 
+// Left implements system.Leaver.
+func (e *edge) Left() (how string, state *os.ProcessState) {
+	if e.dead {
+		return "", nil
+	}
+	return system.Left(e.child)
+}
+
 // Close implements system.Edge.
 func (e *edge) Close() error {
 	e.child.Stop()

@@ -176,7 +176,7 @@ func (e *edge) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
 			o.End, o.Why = sut.Crashed, cut
 		}
 		if o.End == sut.Crashed {
-			o.Sent = e.curl(q)
+			o.Sent = e.curl(q, c.Named)
 		}
 	case int64(len(o.Output)) > sut.MaxOutput:
 		o.Output = o.Output[:sut.MaxOutput]

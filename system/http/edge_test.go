@@ -346,15 +346,16 @@ func TestJudgesSeeSecrets(t *testing.T) {
 // also where it went over a connection that was kept and could be sent once more.
 func TestCallThatEndsTheService(t *testing.T) {
 	for method, sent := range map[string]string{
-		"GET":  "curl -i -X GET 'AT/verb/die?text=it%27s' \\\n  -H 'X-Key: ...'",
+		"GET":  "curl -i -X GET 'AT/verb/die?text=it%27s&token=...&v=...' \\\n  -H 'X-Key: ...'",
 		"POST": "curl -i -X POST 'AT/verb/die' \\\n  -H 'Content-Type: application/json' \\\n  -H 'X-Key: ...' \\\n  --data-binary '{\"text\":\"it'\\''s\"}'",
 	} {
 		at := speaker(t)
-		body := "json: {text: \"{text}\"}"
+		body, query := "json: {text: \"{text}\"}", ""
 		if method == "GET" {
-			body = "query: {text: \"{text}\"}"
+			body = "query: {text: \"{text}\", token: literal}"
+			query = "query: {v: 7}\n"
 		}
-		p := load(t, at, "headers: {X-Key: k}\nlimits: {timeout: 600ms}\noperations:\n  say: {path: /verb/echo, method: POST, json: {text: \"{text}\"}}\n  die: {path: /verb/die, method: "+method+", "+body+"}\n")
+		p := load(t, at, "headers: {X-Key: k}\n"+query+"limits: {timeout: 600ms}\noperations:\n  say: {path: /verb/echo, method: POST, json: {text: \"{text}\"}}\n  die: {path: /verb/die, method: "+method+", "+body+"}\n")
 		x, err := opener()(t.Context(), p, sut.Worker{Of: 1})
 		if err != nil {
 			t.Fatal(err)
@@ -364,7 +365,7 @@ func TestCallThatEndsTheService(t *testing.T) {
 			t.Fatalf("%v %+v", err, o)
 		}
 		o, err := x.Call(t.Context(), sut.Call{Operation: "die", Named: named("text", `"it's"`)})
-		if want := strings.ReplaceAll(sent, "AT", at); err != nil || o.End != sut.Crashed || o.Why != "the server cut the connection" || o.Ended != "the call ended the system" || o.Sent != want {
+		if want := strings.ReplaceAll(sent, "AT", at); err != nil || o.End != sut.Crashed || o.Why != "the server cut the connection" || o.Ended != "the system ended during the call" || o.Sent != want {
 			t.Errorf("%s: %v %+v\n%s\n%s", method, err, o, o.Sent, want)
 		}
 		if o, err := x.Call(t.Context(), sut.Call{Operation: "say", Named: named("text", `"a"`)}); err != nil || o.End != sut.Unreachable || o.Ended != "" {

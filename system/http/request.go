@@ -16,6 +16,7 @@ import (
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/secret"
 	"github.com/thresh-dev/thresh/port/sut"
 	"github.com/thresh-dev/thresh/system"
 )
@@ -262,12 +263,26 @@ func headerValue(s string) string {
 }
 
 // curl is a request as a command line. What the system file sends with every request may
-// be secret, and is left to the reader.
-func (e *edge) curl(q *http.Request) string {
-	line := "curl -i -X " + q.Method + " " + shellWord(q.URL.String())
+// be secret, and is left to the reader, as is what has the name of a secret and is no argument.
+func (e *edge) curl(q *http.Request, args []sut.Named) string {
+	address, query, _ := strings.Cut(q.URL.String(), "?")
+	if query != "" {
+		pairs := strings.Split(query, "&")
+		for i, pair := range pairs {
+			key, _, _ := strings.Cut(pair, "=")
+			name, err := url.QueryUnescape(key)
+			is := func(n string) bool { return n == name }
+			if err == nil && (slices.ContainsFunc(e.site.Plan.Query, func(q [2]string) bool { return is(q[0]) }) ||
+				secret.IsName(name) && !slices.ContainsFunc(args, func(a sut.Named) bool { return is(a.Name) })) {
+				pairs[i] = key + "=..."
+			}
+		}
+		address += "?" + strings.Join(pairs, "&")
+	}
+	line := "curl -i -X " + q.Method + " " + shellWord(address)
 	for _, name := range slices.Sorted(maps.Keys(q.Header)) {
 		value := q.Header.Get(name)
-		if slices.ContainsFunc(e.site.Plan.Headers, func(h [2]string) bool { return strings.EqualFold(h[0], name) }) {
+		if slices.ContainsFunc(e.site.Plan.Headers, func(h [2]string) bool { return strings.EqualFold(h[0], name) }) || secret.IsName(name) {
 			value = "..."
 		}
 		if name != "User-Agent" {

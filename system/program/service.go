@@ -45,6 +45,8 @@ type Service struct {
 	mu       sync.Mutex
 	child    *Child
 	drawn    string // port; once it is known, that of later starts
+	told     *Child // whose end is known to a caller
+	unseen   *Child // that was replaced before anybody knew that it had ended
 	starts   int
 	failures int // starts in a row without an agent that got ready
 }
@@ -70,6 +72,9 @@ func (s *Service) Ensure(ctx context.Context) (fresh bool, err error) {
 	defer s.mu.Unlock()
 	if s.child != nil && s.child.Alive() {
 		return false, nil
+	}
+	if s.child != s.told {
+		s.unseen = s.child
 	}
 	if s.failures >= MaxFailures {
 		return false, diag.Environment("it was started %d times in a row without getting ready: %w", s.failures, s.spec.Gone)
@@ -250,7 +255,28 @@ func (s *Service) Died(ctx context.Context) (how string, ok bool) {
 	if c == nil || !c.EndsWithin(ctx, 200*time.Millisecond) {
 		return "", false
 	}
+	s.mu.Lock()
+	s.told = c
+	s.mu.Unlock()
 	return c.end, true
+}
+
+// Left is how the program ended without being asked to, while nobody who called it has been
+// told; "": it has not. If told is set, the caller is the one who knows.
+func (s *Service) Left(told bool) (how string, state *os.ProcessState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.unseen
+	if c == nil && s.child != s.told && !s.child.Alive() {
+		c = s.child
+	}
+	if c == nil {
+		return "", nil
+	}
+	if told {
+		s.unseen, s.told = nil, c
+	}
+	return c.end, c.State()
 }
 
 // State is how the program ended; nil while it has not.
@@ -311,6 +337,7 @@ func (s *Service) Kill() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.child != nil {
+		s.told = s.child
 		s.child.Kill()
 	}
 }
@@ -331,7 +358,7 @@ func (s *Service) Close() error {
 	defer s.mu.Unlock()
 	if s.child != nil {
 		s.child.Stop()
-		s.child = nil
+		s.child, s.told = nil, nil
 	}
 	return nil
 }
