@@ -266,7 +266,7 @@ func (a *App) Shrink(ctx context.Context, st *Store, finding string, budget int)
 	}
 	out := Shrunk{Finding: f}
 	if f.Kind == campaign.KindNondeterminism {
-		return out, diag.Refused("%s reports that equal cases get different answers; no single case shows that, so there is nothing to shrink", f.ID)
+		return out, diag.Refused("%s reports that equal cases have different outcomes; no single case shows that, so there is nothing to shrink", f.ID)
 	}
 	r, err := a.revive(ctx, st, rec.RunID, f.Contract, f.Campaign)
 	if err != nil {
@@ -305,7 +305,7 @@ func (a *App) Promote(ctx context.Context, st *Store, finding, to string) ([]str
 		return nil, err
 	}
 	if f.Kind == campaign.KindNondeterminism {
-		return nil, diag.Refused("%s reports that equal cases get different answers; a test of one of them would sometimes pass", f.ID)
+		return nil, diag.Refused("%s reports that equal cases have different outcomes; a test of one of them would sometimes pass", f.ID)
 	}
 	r, err := a.revive(ctx, st, rec.RunID, f.Contract, f.Campaign)
 	if err != nil {

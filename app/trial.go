@@ -29,7 +29,7 @@ func trial(self func(args ...string) *exec.Cmd) func(context.Context, run.Trial)
 		if t.Case.Payload != nil {
 			blob, err := t.Store.PutBlob(t.Case.Payload)
 			if err != nil {
-				return false, fmt.Errorf("keeping the input of case %d: %w", t.Case.Index, err)
+				return false, fmt.Errorf("storing the input of case %d: %w", t.Case.Index, err)
 			}
 			args = append(args, "--input", blob)
 		}

@@ -53,7 +53,7 @@ func NewBundle(m store.Manifest, blob func(name string) ([]byte, error)) (Bundle
 func (b Bundle) Blob(name string) ([]byte, error) {
 	data, ok := b.Blobs[name]
 	if !ok {
-		return nil, fmt.Errorf("the bundle holds no %s", name)
+		return nil, fmt.Errorf("the bundle has no %s", name)
 	}
 	return data, nil
 }
@@ -95,7 +95,7 @@ func unpacked(name string, data []byte) ([]byte, error) {
 	}
 	sum := sha256.Sum256(out)
 	if _, digest, _ := strings.Cut(name, "-"); digest != hex.EncodeToString(sum[:]) {
-		return nil, fmt.Errorf("the content of %s is not what its name says", name)
+		return nil, fmt.Errorf("the content of %s does not match its name", name)
 	}
 	return out, nil
 }

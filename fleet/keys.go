@@ -30,7 +30,7 @@ type Member struct{ Role, Name, Key string }
 // InitKeys makes a folder of keys for a fleet of one coordinator and one worker.
 func InitKeys(dir string) ([]Member, error) {
 	if _, err := os.Lstat(filepath.Join(dir, TrustFile)); err == nil {
-		return nil, diag.Refused("%s is the trust list of a fleet already", filepath.Join(dir, TrustFile))
+		return nil, diag.Refused("%s is already the trust list of a fleet", filepath.Join(dir, TrustFile))
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, diag.Environment("make the folder of keys: %w", err)
@@ -49,14 +49,14 @@ var memberName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 // makes a pair and leaves the private one in NAME.key.
 func Enroll(dir, role, name, key string) (m Member, err error) {
 	if !memberName.MatchString(name) {
-		return m, diag.Refused("%q is no name of a member: want up to 64 letters, digits, dots, hyphens and underscores", name)
+		return m, diag.Refused("%q is not a valid member name: want up to 64 letters, digits, dots, hyphens and underscores", name)
 	}
 	members, err := Members(dir)
 	if err != nil && !(errors.Is(err, os.ErrNotExist) && role == RoleCoordinator) {
 		return m, err
 	}
 	if slices.ContainsFunc(members, func(x Member) bool { return x.Name == name }) {
-		return m, diag.Refused("%s is a member already; revoke it first to give it another key", name)
+		return m, diag.Refused("%s is already a member; revoke it first to give it another key", name)
 	}
 	m = Member{role, name, key}
 	if key == "" {
@@ -75,7 +75,7 @@ func Enroll(dir, role, name, key string) (m Member, err error) {
 			return m, diag.Environment("write the key of %s: %w", name, err)
 		}
 	} else if !nkeys.IsValidPublicUserKey(key) {
-		return m, diag.Refused("%q is no public key of a member: want an nkey of a user, U and 55 characters", key)
+		return m, diag.Refused("%q is not the public key of a member: want an nkey of a user: U and 55 characters", key)
 	}
 	return m, writeTrust(dir, append(members, m))
 }
@@ -102,7 +102,7 @@ func Revoke(dir, who string) (Member, error) {
 		for i, m := range members {
 			names[i] = m.Name
 		}
-		return Member{}, diag.WithHint(diag.Refused("%q is no member of this fleet", who), "members: "+strings.Join(names, ", "))
+		return Member{}, diag.WithHint(diag.Refused("%q is not a member of this fleet", who), "members: "+strings.Join(names, ", "))
 	}
 	m := members[i]
 	return m, writeTrust(dir, slices.Delete(members, i, i+1))
@@ -135,7 +135,7 @@ func Members(dir string) ([]Member, error) {
 // sees the old one or the new one.
 func writeTrust(dir string, members []Member) error {
 	var b strings.Builder
-	b.WriteString("# Who belongs to this fleet. A worker needs this file and its own .key, nothing else of this folder.\n")
+	b.WriteString("# The members of this fleet. A worker needs this file and its own .key, nothing else from this folder.\n")
 	for _, m := range members {
 		fmt.Fprintf(&b, "%s %s %s\n", m.Role, m.Name, m.Key)
 	}
@@ -180,7 +180,7 @@ func OpenKeys(dir, role string) (*Keys, error) {
 		}
 		pair, err := nkeys.FromSeed(bytes.TrimSpace(seed))
 		if err != nil {
-			return nil, diag.Refused("%s is no private key: %w", path, err)
+			return nil, diag.Refused("%s is not a private key: %w", path, err)
 		}
 		if public, err := pair.PublicKey(); err != nil || public != m.Key {
 			return nil, diag.Refused("%s is not the key that the trust list has for %s", path, m.Name)

@@ -287,7 +287,7 @@ func TestReplayedAnnouncements(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for want := range map[string]bool{"old announcement": true, "R-other is not taken": true, "R-forged is not taken: its announcement is not signed": true} {
+	for want := range map[string]bool{"old announcement": true, "R-other was ignored": true, "R-forged was ignored: its announcement is not signed": true} {
 		for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 			mu.Lock()
 			told := strings.Contains(strings.Join(said, "\n"), want)

@@ -71,7 +71,7 @@ func (x *laneWork) serve(m jetstream.Msg) {
 		_, text, err = x.s.channel.open(kindLease, sealedLease(m.Data()), "", RoleCoordinator, m.Data())
 	}
 	if err != nil || json.Unmarshal(text, &l) != nil || !x.knows(l) || x.s.channel.keys != nil && l.ID != sealedLease(m.Data()) {
-		x.s.w.Say("run %s: a lease is dropped: %v", x.s.ann.Run, cmp.Or(err, errMalformed))
+		x.s.w.Say("run %s: a lease was dropped: %v", x.s.ann.Run, cmp.Or(err, errMalformed))
 		_ = m.Term() // nobody can make anything of it
 		return
 	}
@@ -286,7 +286,7 @@ func (d *dispatch) ask(ctx context.Context, kind string, data []byte, answer any
 			if _, text, err = ch.open(answers[kind], d.id, nonce, RoleCoordinator, m.Data); err == nil {
 				return json.Unmarshal(text, answer)
 			}
-			d.x.s.w.Say("run %s: an answer to a %s is dropped: %v", d.x.s.ann.Run, kind, err)
+			d.x.s.w.Say("run %s: an answer to a %s was dropped: %v", d.x.s.ann.Run, kind, err)
 		}
 		if d.x.s.ctx.Err() != nil && errors.Is(err, nats.ErrNoResponders) {
 			return err // nobody is there, and nobody is waited for any more

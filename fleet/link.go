@@ -211,7 +211,7 @@ func (l *Link) embed(a *Access, at string) error {
 	}
 	var err error
 	if a.Token, err = keptToken(filepath.Join(dir, TokenFile), a.Token); err != nil {
-		return diag.Environment("keep the token of the embedded server: %w", err)
+		return diag.Environment("write the token of the embedded server: %w", err)
 	}
 	s, err := server.NewServer(&server.Options{
 		ServerName: "thresh", Host: host, Port: port, JetStream: true, StoreDir: dir, Authorization: a.Token,
@@ -260,7 +260,7 @@ func (l *Link) put(ctx context.Context, name string, data []byte) error {
 			return nil
 		}
 		if _, err := objects.PutBytes(ctx, name, data); err != nil {
-			return fmt.Errorf("keep an object of %d bytes for the fleet: %w", len(data), err)
+			return fmt.Errorf("store an object of %d bytes for the fleet: %w", len(data), err)
 		}
 		return nil
 	})

@@ -177,7 +177,7 @@ func (c *Coordinator) excludeWorker(worker, why string) {
 	if already {
 		return
 	}
-	c.report("worker %s is excluded: %s; what it reported before stays as it is, unless it was executed again", worker, why)
+	c.report("worker %s is excluded: %s; its earlier results stay, unless they were executed again", worker, why)
 	for i, t := range held {
 		if t.holder(ids[i]) == worker {
 			go t.replace(ids[i])

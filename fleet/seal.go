@@ -83,7 +83,7 @@ var errUnsigned = errors.New("not signed")
 func (c channel) open(kind, lease, nonce, role string, b []byte) (seal, []byte, error) {
 	if c.keys == nil {
 		if bytes.HasPrefix(b, []byte(sealMagic)) {
-			return seal{}, nil, errors.New("signed, and nobody here has keys to check it (--fleet-keys)")
+			return seal{}, nil, errors.New("signed, but there are no keys here to check it with (--fleet-keys)")
 		}
 		return seal{}, b, nil
 	}

@@ -290,7 +290,7 @@ func (t *ticket) quarantine(each func(int64, campaign.Outcome) error) error {
 	}
 	o := campaign.Outcome{
 		Verdict: campaign.VerdictError, Kind: "quarantined",
-		Title: fmt.Sprintf("%d workers were lost while they ran it; it is not given to another", deaths+1),
+		Title: fmt.Sprintf("%d workers were lost while they ran it; no other worker gets it", deaths+1),
 	}
 	if !t.complete(index, &o, "") {
 		return nil

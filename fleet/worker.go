@@ -76,7 +76,7 @@ func (w *Worker) Serve(ctx, kill context.Context, l *Link) error {
 	})
 	for ctx.Err() == nil {
 		if err := w.follow(ctx, kill); err != nil && ctx.Err() == nil {
-			w.Say("the fleet's server cannot be asked for runs: %v; trying again", err)
+			w.Say("cannot ask the fleet's server for runs: %v; trying again", err)
 			select {
 			case <-ctx.Done():
 			case <-time.After(time.Second):
@@ -137,12 +137,12 @@ func (w *Worker) follow(ctx, kill context.Context) error {
 		}
 		_, text, err := channel{keys: w.Keys, run: e.Key()}.open(kindAnnounce, "", "", RoleCoordinator, e.Value())
 		if err != nil {
-			w.Say("run %s is not taken: its announcement is %v", diag.Cut(e.Key(), 60), err)
+			w.Say("run %s was ignored: its announcement is %v", diag.Cut(e.Key(), 60), err)
 			continue
 		}
 		var a Announcement
 		if json.Unmarshal(text, &a) != nil || a.Run != e.Key() {
-			w.Say("run %s is not taken: its announcement is malformed", diag.Cut(e.Key(), 60))
+			w.Say("run %s was ignored: its announcement is malformed", diag.Cut(e.Key(), 60))
 			continue
 		}
 		w.joinRun(ctx, kill, a)
@@ -170,7 +170,7 @@ func (w *Worker) joinRun(ctx, kill context.Context, a Announcement) {
 		return // the announcement was renewed
 	}
 	if newest, seen := w.newest[a.Run]; seen && !a.Began.After(newest) {
-		w.Say("run %s: an old announcement, of a coordinator that came up at %s, is ignored", a.Run, a.Began.Format(time.RFC3339))
+		w.Say("run %s: ignored an old announcement, of a coordinator that started at %s", a.Run, a.Began.Format(time.RFC3339))
 		return
 	}
 	if s != nil {
@@ -182,16 +182,16 @@ func (w *Worker) joinRun(ctx, kill context.Context, a Announcement) {
 	}
 	for _, label := range a.Require {
 		if !slices.Contains(w.Labels, label) {
-			w.Say("run %s wants the label %q, which this worker does not have", a.Run, label)
+			w.Say("run %s requires the label %q, which this worker does not have", a.Run, label)
 			return
 		}
 	}
 	if len(w.Trust) > 0 && !a.Verify(w.Trust) {
-		w.Say("run %s is not signed by a key that this worker trusts; it is not run", a.Run)
+		w.Say("run %s was ignored: it is not signed by a key that this worker trusts", a.Run)
 		return
 	}
 	if len(w.Trust) > 0 && time.Now().After(a.Expires) {
-		w.Say("run %s: its announcement expired at %s; it is not run", a.Run, a.Expires.Format(time.RFC3339))
+		w.Say("run %s was ignored: its announcement expired at %s", a.Run, a.Expires.Format(time.RFC3339))
 		return
 	}
 	w.newest[a.Run] = a.Began
@@ -306,7 +306,7 @@ func (s *session) compile(ctx context.Context) error {
 		s.states = append(s.states, newStates(c, s.w.link.get))
 	}
 	if !slices.Equal(ids, s.ann.Identities) {
-		return fmt.Errorf("its documents compile to other cases here: version %s there", s.ann.Version)
+		return fmt.Errorf("its documents compile to different cases here: version %s there", s.ann.Version)
 	}
 	return nil
 }

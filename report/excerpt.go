@@ -45,7 +45,7 @@ func (s *screen) excerpt(f *campaign.Finding) {
 		more += s.excerptTable(focused)
 	}
 	if more > 0 {
-		s.note(4, "%s; thresh show %s has all", plural(more, "more line"), visible(f.ID))
+		s.note(4, "%s; thresh show %s shows all", plural(more, "more line"), visible(f.ID))
 	}
 }
 

@@ -26,12 +26,12 @@ func TestExcerpt(t *testing.T) {
 	}{
 		"child and reply": {[]campaign.Exhibit{campaign.TextExhibit("Child", "say it"), reply, steps},
 			"  Child:\n    say it\n  Reply:\n    nothing here\n    the word is heron\n"},
-		"the end of a long text": {[]campaign.Exhibit{long}, "  Conversation:\n    2\n    3\n    4\n    5\n    6\n    7\n    [2 more lines; thresh show F-1 has all]\n"},
+		"the end of a long text": {[]campaign.Exhibit{long}, "  Conversation:\n    2\n    3\n    4\n    5\n    6\n    7\n    [2 more lines; thresh show F-1 shows all]\n"},
 		"steps": {[]campaign.Exhibit{steps, place},
-			"  Steps:\n    #  the model says  the system says\n    2  b\n    3  c\n    4  in              out\n    [2 more lines; thresh show F-1 has all]\n"},
+			"  Steps:\n    #  the model says  the system says\n    2  b\n    3  c\n    4  in              out\n    [2 more lines; thresh show F-1 shows all]\n"},
 		"what follows the row that matters": {[]campaign.Exhibit{history}, "  History:\n    call\n    put\n    get\n"},
 		"what leads": {[]campaign.Exhibit{place, steps}, "  Place:\n    $.functions.x\n  Steps:\n    #  the model says  the system says\n    2  b\n    3  c\n" +
-			"    4  in              out\n    [2 more lines; thresh show F-1 has all]\n"},
+			"    4  in              out\n    [2 more lines; thresh show F-1 shows all]\n"},
 		"the smallest input": {[]campaign.Exhibit{input, campaign.TextExhibit("Standard error", "boom")},
 			"  Input, minimized, 12 B:\n    two\n    3\n    4\n    5\n    [1 more line]\n  Standard error:\n    boom\n"},
 		"nothing": {nil, ""},

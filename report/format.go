@@ -49,14 +49,14 @@ func Formats() []Format {
 		{"junit", ".xml", "JUnit XML for Jenkins, GitLab and GitHub Actions", writeJUnit},
 		{"sarif", ".sarif", "SARIF 2.1.0 for code scanning", writeSARIF},
 		{"tap", ".tap", "TAP version 14", writeTAP},
-		{"jsonl", ".jsonl", "a line of JSON for each case, finding and the run", writeLines},
+		{"jsonl", ".jsonl", "a line of JSON for each case and finding, and for the run", writeLines},
 		{"html", ".html", "one self-contained page", writeHTML},
-		{"markdown", ".md", "a comment for a merge request or a step's summary: what is new first", writeMarkdown},
+		{"markdown", ".md", "a comment for a merge request or a step's summary, new findings first", writeMarkdown},
 		{"github", ".annotations", "annotations of GitHub Actions", writeGitHub},
 		{"codequality", ".codequality.json", "the Code Quality report of GitLab", writeQuality},
 		{"ctrf", ".ctrf.json", "the Common Test Report Format", writeCTRF},
 		{"hits", ".hits.jsonl", "the prompts that got past the system, a line of JSON each, with fields of garak and promptfoo", writeHits},
-		{"attempts", ".attempts.jsonl", "the same of every prompt that was judged", writeAll},
+		{"attempts", ".attempts.jsonl", "the same for every prompt that was judged", writeAll},
 	}
 }
 

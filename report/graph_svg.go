@@ -24,7 +24,7 @@ func GraphSVG(w io.Writer, e *campaign.Exhibit) error {
 	}
 	from, to := bytes.Index(b.Bytes(), []byte("<svg")), bytes.Index(b.Bytes(), []byte("</svg>"))
 	if from < 0 || to < from {
-		return fmt.Errorf("drawing %s: the graph is too large to be drawn", e.Title)
+		return fmt.Errorf("drawing %s: the graph is too large to draw", e.Title)
 	}
 	drawing := b.Bytes()[from : to+len("</svg>")]
 	open := bytes.IndexByte(drawing, '>') + 1

@@ -133,7 +133,7 @@ func (s *screen) titles(lead string, list []*campaign.Finding, since *Since) {
 		s.findingTitle(f, since.mark(f))
 	}
 	if left := len(list) - textTitles; left > 0 {
-		s.line(0, fmt.Sprintf("and %s; the json report holds them all", plural(left, "more finding")))
+		s.line(0, fmt.Sprintf("and %s; the json report has them all", plural(left, "more finding")))
 	}
 	s.line(0, "")
 }
@@ -362,15 +362,15 @@ func headlineOf(rec *campaign.Record, findings, causes int) string {
 		}
 		return text
 	case rec.Verdict == "pass" && allSkipped(rec):
-		return "nothing was judged: each case was skipped"
+		return "nothing was judged: every case was skipped"
 	case rec.Verdict == "pass":
 		return "all held"
 	case rec.Verdict == "fail":
 		return "not all held"
 	case rec.Complete && total(rec).Error == 0:
-		return "nothing was shown to hold: see the warnings"
+		return "nothing was tested: see the warnings"
 	}
-	return "no finding, but not all could be judged"
+	return "no findings, but not everything could be judged"
 }
 
 // allSkipped reports whether there were cases and none of them was judged.

@@ -75,7 +75,7 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 	}
 	plain := r.withoutAccelerators(ctx, k)
 	if plain {
-		r.notes = appendNew(r.notes, c.Identity().Name+": run without accelerator: Thresh was killed while it tried one")
+		r.notes = appendNew(r.notes, c.Identity().Name+": run without accelerator, because Thresh was killed while it tried one")
 	}
 	for {
 		a := &attempt{

@@ -152,7 +152,7 @@ func (a *attempt) sample(ctx context.Context, at campaign.Case, o *campaign.Outc
 		if input != nil {
 			blob, err := a.r.job.Store.PutBlob(input)
 			if err != nil {
-				return fmt.Errorf("keeping the input of case %d: %w", at.Index, err)
+				return fmt.Errorf("storing the input of case %d: %w", at.Index, err)
 			}
 			s.Blob, s.Size, s.Gauge = blob, int64(len(input)), campaign.GaugeOf(ctx, a.c, input)
 		}
@@ -197,7 +197,7 @@ func (a *attempt) journalFinding(fingerprint string, at campaign.Case, o *campai
 	for _, e := range o.Evidence {
 		blob, err := a.r.job.Store.PutBlob(e.Data)
 		if err != nil {
-			return fmt.Errorf("keeping the evidence of case %d: %w", at.Index, err)
+			return fmt.Errorf("storing the evidence of case %d: %w", at.Index, err)
 		}
 		p.Evidence[e.Name] = blob
 		a.seen[fingerprint] = append(a.seen[fingerprint], attached{e.Name, blob})

@@ -164,7 +164,7 @@ func TestAStartThatKillsThresh(t *testing.T) {
 	if warm.Load() > 0 || rec.Campaigns[0].Cases.Pass != 100 {
 		t.Errorf("%d cases with accelerators: %+v", warm.Load(), rec.Campaigns[0].Cases)
 	}
-	if n := strings.Join(rec.Environment.Notes, "\n"); !strings.Contains(n, "run without accelerator: Thresh was killed while it tried one") {
+	if n := strings.Join(rec.Environment.Notes, "\n"); !strings.Contains(n, "run without accelerator, because Thresh was killed while it tried one") {
 		t.Errorf("notes: %s", n)
 	}
 }

@@ -49,7 +49,7 @@ func (a *attempt) noteDisputes() error {
 		if d.Input != nil {
 			blob, err := a.r.job.Store.PutBlob(d.Input)
 			if err != nil {
-				return fmt.Errorf("keeping the input of case %d: %w", e.Case, err)
+				return fmt.Errorf("storing the input of case %d: %w", e.Case, err)
 			}
 			e.Input = blob
 		}
@@ -99,7 +99,7 @@ func (a *attempt) dispute(ctx context.Context, fingerprint string, all disputes)
 	list := slices.SortedFunc(slices.Values(all.Shown), func(x, y dispute) int { return cmp.Compare(x.Case, y.Case) })
 	f := campaign.Finding{
 		ID: triage.FindingID(a.id, fingerprint), Fingerprint: fingerprint, Contract: a.id.Contract, Campaign: a.id.Name,
-		Kind: campaign.KindNondeterminism, Title: "equal cases get different answers", Severity: campaign.SeverityMedium,
+		Kind: campaign.KindNondeterminism, Title: "equal cases have different outcomes", Severity: campaign.SeverityMedium,
 		Cases: all.All, Flaky: true, First: list[0].Case,
 	}
 	f.Reproduce = append(slices.Clone(a.r.opt.Reproduce), f.ID)

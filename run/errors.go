@@ -24,13 +24,13 @@ func ParseErrorLimit(text string) (*ErrorLimit, error) {
 	if percent {
 		v, err := strconv.ParseFloat(number, 64)
 		if err != nil || !(v > 0 && v <= 100) {
-			return nil, diag.Refused("a share of errors is over 0%% and at most 100%%, got %q", text)
+			return nil, diag.Refused("a share of errors must be over 0%% and at most 100%%, got %q", text)
 		}
 		return &ErrorLimit{Share: v / 100}, nil
 	}
 	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || n < 0 {
-		return nil, diag.Refused("a limit of errors is a number from 0 or a share such as 5%%, got %q", text)
+		return nil, diag.Refused("a limit of errors must be a number from 0, or a share such as 5%%, got %q", text)
 	}
 	return &ErrorLimit{Cases: n}, nil
 }

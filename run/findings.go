@@ -36,7 +36,7 @@ func (a *attempt) triage(ctx context.Context) error {
 	a.r.live.done.Store(0)
 	a.r.live.planned.Store(int64(len(groups)))
 	if n := len(groups) - shrinkFindings; n > 0 && a.r.opt.Shrink > 0 {
-		a.r.warn("%s: %d findings beyond the %d worst were confirmed but not minimized; thresh shrink does it for one", a.id.Name, n, shrinkFindings)
+		a.r.warn("%s: %d findings beyond the %d worst were confirmed but not minimized; thresh shrink minimizes one", a.id.Name, n, shrinkFindings)
 	}
 	workers := min(a.workers(), len(groups))
 	if a.r.history.deaths.doubtful(a.k) {
@@ -185,7 +185,7 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 		switch {
 		case err != nil && s.outOfTime(ctx): // what was tried is not verified
 		case err != nil:
-			return f, fmt.Errorf("making case %d smaller: %w", c.Index, err)
+			return f, fmt.Errorf("minimizing case %d: %w", c.Index, err)
 		default:
 			if red.Verified {
 				whole := shown.Evidence
@@ -194,7 +194,7 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 			}
 			blob, err := a.r.job.Store.PutBlob(red.Payload)
 			if err != nil {
-				return f, fmt.Errorf("keeping a minimized input: %w", err)
+				return f, fmt.Errorf("storing a minimized input: %w", err)
 			}
 			f.Minimized = &campaign.Minimal{
 				Blob: blob, Size: int64(len(red.Payload)), From: int64(len(c.Payload)), Tries: red.Tries, Verified: red.Verified,

@@ -58,7 +58,7 @@ func (r *runner) readHistory() error {
 	base := 0.0 // seconds run by processes before the current one
 	for e, err := range r.job.Journal.Entries() {
 		if err != nil {
-			r.warn("the journal is damaged: %v; what follows the damage is run again", err)
+			r.warn("the journal is damaged: %v; the cases after the damage are run again", err)
 			break
 		}
 		if e.Campaign >= n {
@@ -109,7 +109,7 @@ func (r *runner) readHistory() error {
 		}
 	}
 	if t := r.job.Journal.Torn; t > 0 {
-		r.warn("the journal's last record was torn: %d bytes were cut, at most the cases in flight are run again", t)
+		r.warn("the journal's last record was incomplete: %d bytes were cut; at most the cases in flight are run again", t)
 	}
 	r.history = h
 	return nil

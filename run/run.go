@@ -33,7 +33,7 @@ type Job struct {
 // (ctx ended) is not an error: the record says so and the run can be resumed.
 func Run(ctx context.Context, job Job, opt Options) (campaign.Record, error) {
 	if len(job.Campaigns) == 0 && !opt.AllowEmpty {
-		return campaign.Record{}, diag.Refused("nothing to run: no campaign was given")
+		return campaign.Record{}, diag.Refused("nothing to run: there is no campaign")
 	}
 	opt.Workers = max(opt.Workers, 1)
 	r := &runner{job: job, opt: opt, start: time.Now(), digest: sha256.New(), disputes: make(map[int]disputes), findingRoom: findingsShown, campaignRoom: campaignsShown}
@@ -228,7 +228,7 @@ func (r *runner) finish(ctx context.Context, runErr error) (campaign.Record, err
 		total.Fail += c.Cases.Fail
 		total.Error += c.Cases.Error
 		if c.Cases.Run == 0 && stopped == "" && !r.opt.AllowEmpty {
-			rec.Warnings = append(rec.Warnings, fmt.Sprintf("%s %s: no case was run, so nothing was shown to hold", c.Contract, c.Name))
+			rec.Warnings = append(rec.Warnings, fmt.Sprintf("%s %s: no case was run, so nothing was tested", c.Contract, c.Name))
 			rec.Verdict = "error"
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 // ErrUntried is the error of a run that ended before its target was tried: it
 // has no cases.
-var ErrUntried = errors.New("the run ended before its target was tried")
+var ErrUntried = errors.New("the run ended before it tried its target")
 
 // FirstState is the state of stored campaign k before its first round.
 func FirstState(c campaign.Any, k int, j *store.Journal) (any, error) {
@@ -25,7 +25,7 @@ func FirstState(c campaign.Any, k int, j *store.Journal) (any, error) {
 		}
 		if e.Kind == store.KindFacts && e.Campaign == k {
 			if err := json.Unmarshal(e.Data, &facts); err != nil {
-				return nil, fmt.Errorf("reading what is known of the target: %w", err)
+				return nil, fmt.Errorf("reading what the run learned about the target: %w", err)
 			}
 			return c.Start(facts), nil
 		}
@@ -85,7 +85,7 @@ func RoundCaseAt(c campaign.Any, k int, j *store.Journal, index int64) (campaign
 		}
 		state = fold.finish()
 		if base += round.Len; seq.Next() < base {
-			return campaign.Case{}, nil, fmt.Errorf("case %d is of a round that the run did not reach", index)
+			return campaign.Case{}, nil, fmt.Errorf("case %d is in a round that the run did not reach", index)
 		}
 	}
 }
@@ -115,7 +115,7 @@ func SaveMinimized(ctx context.Context, st *store.Store, rec campaign.Record, f 
 	blob, err := st.PutBlob(red.Payload)
 	if err != nil {
 		_ = w.Close() // the error above is the one to report
-		return fmt.Errorf("keeping the smaller input: %w", err)
+		return fmt.Errorf("storing the smaller input: %w", err)
 	}
 	size := int64(len(from.Payload))
 	if len(f.Samples) > 0 && f.Samples[0].Size > size {
@@ -157,7 +157,7 @@ func SaveMinimized(ctx context.Context, st *store.Store, rec campaign.Record, f 
 		err = cerr
 	}
 	if err != nil {
-		return fmt.Errorf("keeping the smaller reproducer: %w", err)
+		return fmt.Errorf("storing the smaller reproducer: %w", err)
 	}
 	return nil
 }

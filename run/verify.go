@@ -37,7 +37,7 @@ func Verify(j *store.Journal, rec *campaign.Record, campaigns []campaign.Any) (p
 		cr := &rec.Campaigns[k]
 		id := c.Identity()
 		if cr.Contract != id.Contract || cr.Name != id.Name || cr.Identity != id.Digest {
-			differs("campaign %s: the record has another identity than the documents", id.Name)
+			differs("campaign %s: the record and the documents have different identities", id.Name)
 		}
 		state, err := FirstState(c, k, j)
 		if errors.Is(err, ErrUntried) {
@@ -71,17 +71,17 @@ func Verify(j *store.Journal, rec *campaign.Record, campaigns []campaign.Any) (p
 		switch {
 		case err != nil:
 		case sum.Score != nil && (cr.Score == nil || *cr.Score != *sum.Score):
-			differs("campaign %s: the record's score is not %v, which follows from the journal", id.Name, *sum.Score)
+			differs("campaign %s: the record's score is not %v, as computed from the journal", id.Name, *sum.Score)
 		case sum.Score == nil && cr.Score != nil:
 			differs("campaign %s: the record has a score, the journal gives none", id.Name)
 		case cr.ScoreInterval != nil && !equalJSON(sum.Interval, cr.ScoreInterval):
-			differs("campaign %s: the record's score has another interval than follows from the journal", id.Name)
+			differs("campaign %s: the record's score has a different interval than the one computed from the journal", id.Name)
 		}
 		if err == nil && !equalJSON(recorded(sum.Parts, cr.Parts), cr.Parts) {
-			differs("campaign %s: the record's score has other parts than follow from the journal", id.Name)
+			differs("campaign %s: the record's score has different parts than those computed from the journal", id.Name)
 		}
 		if f, ok := campaign.As[campaign.Figurer[any]](c); ok && err == nil && !equalJSON(f.Figures(state), cr.Figures) {
-			differs("campaign %s: the record has other figures than follow from the journal", id.Name)
+			differs("campaign %s: the record has different figures than those computed from the journal", id.Name)
 		}
 		digest.Write(d.Sum())
 		outcomes.Add(d.Root())
@@ -137,11 +137,11 @@ func refold(c campaign.Any, k int, j *store.Journal, state any, n int64, each fu
 		for e := range Outcomes(j, k) {
 			for err == nil && (fold == nil || next >= base+round.Len) {
 				if !begin() {
-					err = fmt.Errorf("the journal has case %d, the campaign ends before it", next)
+					err = fmt.Errorf("the journal has case %d, but the campaign ends before it", next)
 				}
 			}
 			if err == nil && (e.Case.Round != number || e.Case.Index != next) {
-				err = fmt.Errorf("the journal has case %d of round %d where case %d of round %d belongs", e.Case.Index, e.Case.Round, next, number)
+				err = fmt.Errorf("the journal has case %d of round %d in place of case %d of round %d", e.Case.Index, e.Case.Round, next, number)
 			}
 			if err != nil {
 				break

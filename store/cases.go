@@ -21,7 +21,7 @@ func (s *Store) FindingOfCase(runID, contract, name string, index int64) (id str
 		return err
 	})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", diag.Environment("look for the finding of case %d of run %s: %w", index, runID, err)
+		return "", diag.Environment("find the finding of case %d of run %s: %w", index, runID, err)
 	}
 	return id, nil
 }

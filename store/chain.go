@@ -81,7 +81,7 @@ func (j *Journal) CheckChain() (groups int, err error) {
 			return groups, err
 		}
 		if !bytes.Equal(e.Data, sum.Sum(nil)) {
-			return groups, fmt.Errorf("the group of records at offset %d follows others than those that are there", at)
+			return groups, fmt.Errorf("the group of records at offset %d does not follow the one before it", at)
 		}
 		groups++
 	}

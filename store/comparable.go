@@ -108,7 +108,7 @@ func (k *entry) asFar(run *entry) bool {
 func (s *Store) Previous(runID string) (id, why string, err error) {
 	runs, at, err := s.at(runID)
 	if err != nil {
-		return "", "", diag.Environment("look for a run to compare %s with: %w", runID, err)
+		return "", "", diag.Environment("find a run to compare %s with: %w", runID, err)
 	}
 	run := runs[at]
 	for _, k := range runs[at+1:] {
@@ -228,7 +228,7 @@ func (k *entry) incomparable(run *entry, apart func(earlier, later string) strin
 func (s *Store) Comparables(runID string, limit int) ([]RunSummary, error) {
 	runs, at, err := s.at(runID)
 	if err != nil {
-		return nil, diag.Environment("look for runs to compare %s with: %w", runID, err)
+		return nil, diag.Environment("find runs to compare %s with: %w", runID, err)
 	}
 	list := []RunSummary{}
 	for i, k := range runs {

@@ -142,7 +142,7 @@ func (s *Store) collectBlobs(removed map[string]bool, blobs mentions, dry bool, 
 		case strings.HasPrefix(name, unbornRun), strings.HasPrefix(name, removedRun):
 			size, err := s.collectLeftover(name, young, dry)
 			if err != nil {
-				return fmt.Errorf("remove what is left in %s: %w", name, err)
+				return fmt.Errorf("remove the rest of %s: %w", name, err)
 			}
 			res.Bytes += size
 		case !removed[name]:

@@ -30,7 +30,7 @@ func (s *Store) Import(from *Store, runID string) error {
 	case err == nil && bytes.Equal(here, journal):
 		return nil
 	case err == nil:
-		return diag.WithHint(diag.Refused("run %s is in %s and in %s, with other outcomes: both ran the same cases", runID, s.dir, from.dir),
+		return diag.WithHint(diag.Refused("run %s is in %s and in %s with different outcomes: both ran the same cases", runID, s.dir, from.dir),
 			"give each job its part with --shard I/N, or its own --seed")
 	}
 	s.wrote.Store(true)

@@ -151,7 +151,7 @@ func (s *Store) refresh(id string, folder fs.FileInfo) (*entry, error) {
 	p, err := s.projected(id, live)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			s.notice("%v; the run is kept but cannot be shown", err)
+			s.notice("%v; the run stays in the store but cannot be shown", err)
 		}
 		return nil, nil
 	}
@@ -174,7 +174,7 @@ func (s *Store) readHead(id string) *head {
 	defer f.Close()
 	o, err := readOutline(f, &s.pack)
 	if err != nil || o.RunID != id {
-		s.notice("the outline of run %s was damaged and is made again from its journal", id)
+		s.notice("the outline of run %s was damaged and has been rebuilt from its journal", id)
 		return nil
 	}
 	return o.head

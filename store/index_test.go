@@ -155,7 +155,7 @@ func TestRecordWithoutItsBlob(t *testing.T) {
 	if got := snapshot(t, s); got != want {
 		t.Errorf("the records are\n%s\nwant\n%s", got, want)
 	}
-	if n := strings.Join(s.Notices(), "\n"); !strings.Contains(n, "made again from the journal") {
+	if n := strings.Join(s.Notices(), "\n"); !strings.Contains(n, "rebuilt from the journal") {
 		t.Errorf("notices %q", n)
 	}
 }

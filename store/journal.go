@@ -145,14 +145,14 @@ func readJournal(f *os.File) (*Journal, error) {
 		return nil, err
 	}
 	if j.manifest.RunID == "" {
-		return nil, errors.Join(errors.New("it holds no whole manifest"), s.Err())
+		return nil, errors.Join(errors.New("it has no whole manifest"), s.Err())
 	}
 	return j, nil
 }
 
 func readManifest(first Entry, m *Manifest) error {
 	if first.Kind != KindManifest {
-		return fmt.Errorf("it begins with a record of kind %v, not with a manifest", first.Kind)
+		return fmt.Errorf("it begins with a record of kind %v instead of a manifest", first.Kind)
 	}
 	if err := json.Unmarshal(first.Data, m); err != nil {
 		return fmt.Errorf("decode its manifest: %w", err)
@@ -173,7 +173,7 @@ func (s *Store) manifestOf(runID string) (m Manifest, err error) {
 	}
 	scan := journal.NewScanner(f, fi.Size())
 	if !scan.Next() {
-		return m, errors.Join(errors.New("it holds no whole manifest"), scan.Err())
+		return m, errors.Join(errors.New("it has no whole manifest"), scan.Err())
 	}
 	e, err := scan.Entry()
 	if err != nil {

@@ -39,7 +39,7 @@ func (s *Store) record(id string) (campaign.Record, error) {
 	}
 	// The journal is the truth: a damaged blob loses nothing.
 	if rec, perr := s.projectedRecord(id); perr == nil {
-		s.notice("%v; the record was made again from the journal", err)
+		s.notice("%v; the record was rebuilt from the journal", err)
 		return rec, nil
 	}
 	return campaign.Record{}, diag.Environment("read the record of run %s: %w", id, err)
@@ -99,7 +99,7 @@ func (s *Store) resolveRun(ref string) (string, error) {
 	case 1:
 		return match[0], nil
 	}
-	return "", diag.WithHint(diag.Refused("%q may be any of %s", ref, firstFew(match)), "give more of the name")
+	return "", diag.WithHint(diag.Refused("%q matches %s", ref, firstFew(match)), "add characters until only one matches")
 }
 
 // latest reads "latest" and "latest~N".
@@ -200,7 +200,7 @@ func (s *Store) locate(ref string) (run, id string, err error) {
 	case len(match) == 0:
 		return "", "", noSuch("finding", ref, s.dir, known)
 	case len(match) > 1:
-		return "", "", diag.WithHint(diag.Refused("%q may be any of %s", ref, firstFew(match)), "give more of the id")
+		return "", "", diag.WithHint(diag.Refused("%q matches %s", ref, firstFew(match)), "add characters until only one matches")
 	}
 	id = match[0]
 	if !inRun {
@@ -219,7 +219,7 @@ func (s *Store) finding(ref string) (rec campaign.Record, f campaign.Finding, er
 	}
 	i := slices.IndexFunc(rec.Findings, func(f campaign.Finding) bool { return f.ID == id })
 	if i < 0 {
-		return rec, f, diag.Environment("the record of run %s does not hold finding %s: it changed while it was read", run, id)
+		return rec, f, diag.Environment("the record of run %s does not have finding %s: it changed while it was read", run, id)
 	}
 	return rec, rec.Findings[i], nil
 }

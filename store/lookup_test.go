@@ -34,7 +34,7 @@ func TestRecordByName(t *testing.T) {
 		{ref: "latest~2", want: a1},
 		{ref: "latest~3", err: "there is no run latest~3", hint: ""},
 		{ref: "latest~x", err: `there is no run "latest~x"`, hint: "there is " + a2},
-		{ref: a1[:5], err: fmt.Sprintf("%q may be any of %s, %s", a1[:5], a2, a1), hint: "give more"},
+		{ref: a1[:5], err: fmt.Sprintf("%q matches %s, %s", a1[:5], a2, a1), hint: "add characters"},
 		{ref: a1[:9] + "-7", err: "there is no run", hint: "did you mean r"},
 		{ref: "", err: `there is no run ""`},
 	} {
@@ -60,7 +60,7 @@ func TestFindingByID(t *testing.T) {
 		{ref: "F-b", run: old, id: "F-bbb2"},
 		{ref: old + "/F-aaa1", run: old, id: "F-aaa1"},
 		{ref: "latest~1/F-a", run: old, id: "F-aaa1"},
-		{ref: "F-aa", err: "may be any of F-aaa1, F-aab3"},
+		{ref: "F-aa", err: "matches F-aaa1, F-aab3"},
 		{ref: old + "/F-aab3", err: "there is no finding"},
 		{ref: "F-zzz", err: "there is no finding"},
 		{ref: "", err: "there is no finding"},

@@ -247,7 +247,7 @@ func (s *Store) CheckOutline(id string) error {
 		return err
 	}
 	if got, err := kept.said(); err != nil || !bytes.Equal(got, want) {
-		return fmt.Errorf("the outline, from which lists are made, differs from the journal: delete %s, and it is made again", s.runPath(id, outlineFile))
+		return fmt.Errorf("the outline, from which lists are made, differs from the journal: delete %s to rebuild it", s.runPath(id, outlineFile))
 	}
 	return nil
 }

@@ -137,9 +137,9 @@ func (p *partial) restart(k, attempt int) {
 // record is what can be said. A run without an end is no pass: its verdict is
 // "fail" if a case failed and "error" otherwise.
 func (p *partial) record(live bool) campaign.Record {
-	stopped, why := statusInterrupted, "the run did not come to its end; this is what its journal holds"
+	stopped, why := statusInterrupted, "the run did not finish; this is what its journal has"
 	if live {
-		stopped, why = statusRunning, "the run is not over; this is what its journal holds so far"
+		stopped, why = statusRunning, "the run is still going on; this is what its journal has so far"
 	}
 	rec := campaign.Record{
 		RunID: p.man.RunID, Verdict: "error", Stopped: stopped,

@@ -204,7 +204,7 @@ func TestPartialRecord(t *testing.T) {
 	if len(rec.Findings) != 1 || rec.Findings[0].Title != "new" {
 		t.Errorf("findings %+v", rec.Findings)
 	}
-	if w := strings.Join(rec.Warnings, "\n"); !strings.Contains(w, "mind the gap") || !strings.Contains(w, "did not come to its end") {
+	if w := strings.Join(rec.Warnings, "\n"); !strings.Contains(w, "mind the gap") || !strings.Contains(w, "did not finish") {
 		t.Errorf("warnings %q", w)
 	}
 	runs, err := s.Runs(RunQuery{})

@@ -227,7 +227,7 @@ func (w *Writer) fail(err error) error {
 		}
 		w.err = diag.WithHint(
 			diag.Environment("write the journal of run %s: %w", w.id, err),
-			"what was written before is kept; when the cause is mended, resume run "+w.id)
+			"what was written before is kept; once the cause is fixed, resume run "+w.id)
 	}
 	return w.err
 }

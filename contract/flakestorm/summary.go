@@ -239,7 +239,7 @@ func (c *Campaign) Summarize(s *state) campaign.Summary {
 		sum.Score, sum.Interval = &t.Whole.Score, bounds(t.Whole.Interval(t.Tests))
 	}
 	if len(s.results) > 0 && !slices.ContainsFunc(s.results, func(r result) bool { return r != inapplicable }) {
-		sum.Void = "each case was skipped, so nothing was shown to hold"
+		sum.Void = "each case was skipped, so nothing was tested"
 	}
 	return sum
 }

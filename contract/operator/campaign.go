@@ -430,10 +430,10 @@ func skipReason(_ campaign.Case, o *campaign.Outcome) string {
 // void: without a child nothing was tried.
 func (c *Campaign) nothingTried(s *state) string {
 	if s.attacker != nil && len(s.attacker.nodes) == 0 && !s.ended {
-		return "the attacker wrote no prompt: nothing was sent, so nothing was shown to hold"
+		return "the attacker wrote no prompt: nothing was sent, so nothing was tested"
 	}
 	if t := s.tally; t.made > 0 && t.children[textop.Skipped] == t.made {
-		return "no operator was applicable to any seed: no child was made, so nothing was shown to hold"
+		return "no operator was applicable to any seed: no child was made, so nothing was tested"
 	}
 	return ""
 }

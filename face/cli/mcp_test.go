@@ -377,7 +377,7 @@ func TestMCPMaxErrors(t *testing.T) {
 		}
 	}
 	ask["max_errors"] = "many"
-	g.refuses("run_spec", ask, "max_errors: a limit of errors is a number from 0 or a share such as 5%")
+	g.refuses("run_spec", ask, "max_errors: a limit of errors must be a number from 0, or a share such as 5%")
 }
 
 func TestMCPRunsDocuments(t *testing.T) {

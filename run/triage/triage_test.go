@@ -126,7 +126,7 @@ func TestReduce(t *testing.T) {
 	}
 }
 
-// That equal cases get different answers shows in several executions alone.
+// That equal cases have different outcomes shows in several executions alone.
 func TestConfirmNondeterminism(t *testing.T) {
 	for _, x := range []struct {
 		answers string // the verdicts, one after the other

@@ -129,7 +129,7 @@ func (d *Dir) Pack(data []byte) (Packed, error) {
 		return p, err
 	}
 	if p.bytes, err = d.enc.pack(data); err != nil {
-		return p, fmt.Errorf("keep blob %s: %w", p.ID, err)
+		return p, fmt.Errorf("store blob %s: %w", p.ID, err)
 	}
 	return p, nil
 }
@@ -169,7 +169,7 @@ func (d *Dir) PutPacked(p Packed) error {
 		return p.ID, err
 	})
 	if err != nil {
-		return fmt.Errorf("keep blob %s: %w", p.ID, err)
+		return fmt.Errorf("store blob %s: %w", p.ID, err)
 	}
 	return nil
 }
@@ -198,7 +198,7 @@ func (d *Dir) PutFrom(r io.Reader) (string, error) {
 		return id, nil
 	})
 	if err != nil {
-		return "", fmt.Errorf("keep a blob: %w", err)
+		return "", fmt.Errorf("store a blob: %w", err)
 	}
 	return id, nil
 }
@@ -335,7 +335,7 @@ func (d *Dir) Has(id string) bool {
 // none of that name.
 func (d *Dir) Get(id string) ([]byte, error) {
 	if !validID(id) {
-		return nil, fmt.Errorf("blob %q: a blob is named by %d hex digits", id, IDLen)
+		return nil, fmt.Errorf("blob %q: a blob's name has %d hex digits", id, IDLen)
 	}
 	packed, err := os.ReadFile(d.file(id))
 	if err != nil {
@@ -365,7 +365,7 @@ func (d *Dir) Get(id string) ([]byte, error) {
 // there is none.
 func (d *Dir) Remove(id string) error {
 	if !validID(id) {
-		return fmt.Errorf("blob %q: a blob is named by %d hex digits", id, IDLen)
+		return fmt.Errorf("blob %q: a blob's name has %d hex digits", id, IDLen)
 	}
 	if err := os.Remove(d.file(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

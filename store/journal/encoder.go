@@ -51,7 +51,7 @@ func (enc *Encoder) Append(dst []byte, e *Entry) ([]byte, error) {
 		return dst, fmt.Errorf("journal entry of kind %v: negative campaign, attempt, round or index", e.Kind)
 	}
 	if len(e.Data) > MaxRecord-64 {
-		return dst, fmt.Errorf("journal entry of kind %v: %d bytes of data, at most %d can be kept", e.Kind, len(e.Data), MaxRecord-64)
+		return dst, fmt.Errorf("journal entry of kind %v: %d bytes of data, more than %d", e.Kind, len(e.Data), MaxRecord-64)
 	}
 	ctx := enc.ctx
 	start := len(dst)
@@ -84,7 +84,7 @@ func (enc *Encoder) Append(dst []byte, e *Entry) ([]byte, error) {
 
 	n := len(dst) - start - 1
 	if n > MaxRecord {
-		return dst[:start], fmt.Errorf("journal entry of kind %v: %d bytes, at most %d can be kept", e.Kind, n, MaxRecord)
+		return dst[:start], fmt.Errorf("journal entry of kind %v: %d bytes, more than %d", e.Kind, n, MaxRecord)
 	}
 	if n < 0x80 {
 		dst[start] = byte(n)

@@ -19,7 +19,7 @@ type TornError struct {
 }
 
 func (e *TornError) Error() string {
-	return fmt.Sprintf("the journal is torn: the last %d bytes, from offset %d, are no whole record", e.Bytes, e.Offset)
+	return fmt.Sprintf("the journal is torn: the last %d bytes, from offset %d, are not a whole record", e.Bytes, e.Offset)
 }
 
 // DamageError says that a journal is wrong in its middle: there are whole
