@@ -402,8 +402,8 @@ func TestWhoRunsWhat(t *testing.T) {
 	})
 	got := y.must(c, true, func(s *fleet.Settings) { s.Key, s.Require = private, []string{"gpu"} })
 	same(t, got, want)
-	if notes := strings.Join(got.Environment.Notes, "\n"); !strings.Contains(notes, "compile to other cases here") {
-		t.Errorf("the worker that cannot run it is not told of: %s", notes)
+	if notes := strings.Join(got.Environment.Notes, "\n"); !strings.Contains(notes, "compile to different cases here") {
+		t.Errorf("no note on the worker that cannot run it: %s", notes)
 	}
 }
 

@@ -66,13 +66,13 @@ func TestMembers(t *testing.T) {
 		}
 	}
 	for want, do := range map[string]func() error{
-		"already":            func() error { _, err := fleet.InitKeys(dir); return err },
-		"is a member":        func() error { _, err := fleet.Enroll(dir, fleet.RoleWorker, "gpu-box", ""); return err },
-		"no name":            func() error { _, err := fleet.Enroll(dir, fleet.RoleWorker, "../x", ""); return err },
-		"no public key":      func() error { _, err := fleet.Enroll(dir, fleet.RoleWorker, "x", "UABC"); return err },
-		"is no member":       func() error { _, err := fleet.Revoke(dir, "gpu"); return err },
-		"read the trust":     func() error { _, err := fleet.Members(t.TempDir()); return err },
-		"has no key of a wo": func() error { _, err := fleet.OpenKeys(onlyTrust(t, dir), fleet.RoleWorker); return err },
+		"already":                 func() error { _, err := fleet.InitKeys(dir); return err },
+		"is already a member":     func() error { _, err := fleet.Enroll(dir, fleet.RoleWorker, "gpu-box", ""); return err },
+		"not a valid member name": func() error { _, err := fleet.Enroll(dir, fleet.RoleWorker, "../x", ""); return err },
+		"not the public key":      func() error { _, err := fleet.Enroll(dir, fleet.RoleWorker, "x", "UABC"); return err },
+		"is not a member":         func() error { _, err := fleet.Revoke(dir, "gpu"); return err },
+		"read the trust":          func() error { _, err := fleet.Members(t.TempDir()); return err },
+		"has no key of a wo":      func() error { _, err := fleet.OpenKeys(onlyTrust(t, dir), fleet.RoleWorker); return err },
 	} {
 		if err := do(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
