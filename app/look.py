@@ -7,6 +7,7 @@ import sys
 
 QUESTION = re.compile(r"(?:[A-Z가-힣]|(?<=[\"“'])\w)[^{}\n\"“”.:?]{8,120}\?")
 IDENTIFIER = re.compile(r"[A-Za-z]{0,6}[-_#]?[0-9]{2,12}")
+PROMPT = re.compile(r"prompt|text|message|query|question|input|said")
 MODEL = re.compile(r"openai|anthropic|litellm|ollama|langchain(?!_core)|/chat/completions|/v1/messages")
 
 TAKES_MAPPING = re.compile(r"create(?:_\w+)?_agent|AgentExecutor|(?:Chat)?PromptTemplate|from_(?:template|messages)")
@@ -64,6 +65,21 @@ def copes(handler):
     return broad and not any(isinstance(n, ast.Raise) for n in ast.walk(handler))
 
 
+def refusals(tree, name):
+    """Which prompts functions refuse by an exception of their own: blank ones, long ones."""
+    found = set()
+    for f in (n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))):
+        given = {a.arg for a in f.args.args if f.name == name.rpartition(".")[2] or PROMPT.search(a.arg)} - {"self"}
+        for n in ast.walk(f):
+            if isinstance(n, ast.Assign) and given & set(names(n.value)):
+                given.update(x for t in n.targets for x in names(t))
+        for n in ast.walk(f):
+            if isinstance(n, ast.If) and any(isinstance(s, ast.Raise) for s in n.body) and given & set(names(n.test)):
+                long = "len" in names(n.test) and any(isinstance(t, (ast.Gt, ast.GtE)) for t in ast.walk(n.test))
+                found.update(["long"] if long else ["blank"] if any(isinstance(t, ast.Not) for t in ast.walk(n.test)) else [])
+    return found
+
+
 def look(tree, module, name):
     functions = {n.name: n for n in tree.body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))}
     bound = [n.asname or n.name for n in ast.walk(tree) if isinstance(n, ast.alias)]
@@ -71,6 +87,7 @@ def look(tree, module, name):
     bound += [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     found = {"bound": None if {"*", "__getattr__"} & set(bound) else bound, "questions": [], "words": [], "ids": [], "system": [], "tools": [], "guarded": [], "model": False, "runnable": False}
     found["runnable"] = runnable(tree, name)
+    found["refuses"] = sorted(refusals(tree, name))
 
     def add(kind, value):
         if value not in found[kind]:

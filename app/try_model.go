@@ -335,14 +335,18 @@ func (a *App) lookAtModel(ctx context.Context, thing *draft.Thing, folder string
 		return nil, diag.Refused("%s: %w", thing.Words[0], err)
 	}
 	if len(calls) == 0 {
-		return nil, diag.WithHint(diag.Refused("%s exports no function that a model can call", thing.Words[0]), "a model calls functions with integers and texts")
+		return nil, uncallable(thing, left)
 	}
 	f.Target = fmt.Sprintf("module(%q)", base)
 	f.Files, f.Left = []campaign.File{{Name: base, Data: text}}, left
 	if err := modelOfModule(ctx, f, text, calls, draft.Dictionary(text)); err != nil {
 		return nil, err
 	}
-	return confirmed(ctx, f)
+	d, err := confirmed(ctx, f)
+	if list, ok := errors.AsType[diag.List](err); ok && slices.ContainsFunc(list, func(d diag.Diagnostic) bool { return d.Code == "fresnelfir.nothing-to-explore" }) {
+		return draft.DraftModule(&draft.ModuleFacts{Name: thing.Name(), Folder: folder, Path: path, Calls: calls, Left: left, Words: draft.Dictionary(text), Unforeseen: true}), nil
+	}
+	return d, err
 }
 
 // confirmed drafts a model again without the guesses that traversals of it contradict.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/thresh-dev/thresh/app/draft"
@@ -60,9 +61,15 @@ func (a *App) lookAtModule(ctx context.Context, t *Try, thing *draft.Thing, fold
 		return nil, diag.Refused("%s: %w", thing.Words[0], err)
 	}
 	if len(calls) == 0 {
-		return nil, diag.WithHint(diag.Refused("%s exports no function that a model can call", thing.Words[0]), "a model calls functions with integers and texts")
+		return nil, uncallable(thing, left)
 	}
 	return draft.DraftModule(&draft.ModuleFacts{Name: thing.Name(), Folder: folder, Path: path, Calls: calls, Left: left, Words: draft.Dictionary(binary)}), nil
+}
+
+// uncallable is the error for a module without functions for a model.
+func uncallable(thing *draft.Thing, left []string) error {
+	return diag.WithHint(diag.Refused("%s exports no function that a model can call%s", thing.Words[0], strings.TrimSuffix(": "+strings.Join(left, ", "), ": ")),
+		"a model calls functions with integers and texts that return one integer or nothing; export such functions that call yours")
 }
 
 // callable says which functions of a module are called, and which of their numbers are

@@ -76,6 +76,18 @@ func TestTryModules(t *testing.T) {
 	}
 }
 
+// A module of which no model can be drafted is called all the same, and the draft says so.
+func TestInitWithoutModel(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "calc.wasm")
+	if err := os.WriteFile(path, compiled("version")(t, false), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d, err := app.New().Draft(t.Context(), app.Try{Words: []string{path}, Format: "fresnelfir", Folder: filepath.Join(filepath.Dir(path), "draft"), Lanes: 2})
+	if err != nil || !strings.Contains(strings.Join(d.Why, "\n"), "No simple rule foretells") {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
 // compiled is a module made of a C file in testdata/try.
 func compiled(name string, flags ...string) func(*testing.T, bool) []byte {
 	return func(t *testing.T, bug bool) []byte {

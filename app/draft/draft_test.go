@@ -144,6 +144,10 @@ func TestDraftModule(t *testing.T) {
 	if _, _, single = Exports(append(parse, list[4]), pairs); single != "" {
 		t.Errorf("%s takes bytes, but get takes a number too", single)
 	}
+	named := []dut.Export{export("free", []dut.ValType{i32}, nil), export("freeze", []dut.ValType{i32}, nil), export("allocate_seat", nil, nil), export("deallocate", nil, nil), export("set_free", nil, []dut.ValType{i32})}
+	if calls, _, _ := Exports(named, pairs); len(calls) != 3 || calls[0].Name != "freeze" || calls[1].Name != "allocate_seat" || calls[2].Name != "set_free" {
+		t.Errorf("%+v are called", calls)
+	}
 	system := SystemOfModule("parse", "/home/me/parse.wasm", "parse")
 	golden(t, "bytes.txt", DraftProgram(&ProgramFacts{Name: "parse", Folder: "/home/me/try-parse", Command: []string{"/home/me/parse.wasm"}, System: &system,
 		Function: "parse", Seeds: []Seed{{"000-a", []byte("[1]")}}, Lanes: 2}))

@@ -23,6 +23,7 @@ type ModuleFacts struct {
 	Calls        []Export
 	Left         []string // exports that are not called, each with the reason
 	Words        []byte   // a dictionary of the words in its data
+	Unforeseen   bool     // no model foretells what its functions answer
 }
 
 // Export is a function of a module that is called.
@@ -56,8 +57,12 @@ func (x *Export) Bind() dut.Binding {
 // param is the name of an argument, and of what it is drawn from.
 func (x *Export) param(i int) string { return fmt.Sprintf("%s_%d", x.Name, i+1) }
 
-// plumbing are functions that a toolchain exports for the caller's glue.
-var plumbing = lazy.Pattern(`^_|^(c|m|re|de)?alloc|^free|^cabi_|^asyncify_|^stack(Save|Restore|Alloc)$|_free$|_dealloc$`)
+// plumbing are functions that a toolchain exports for the caller's glue; frees are those of
+// them that return nothing.
+var (
+	plumbing = lazy.Pattern(`^_|^(c|m|re|de)?alloc(ate)?(_?(mem|memory|buf|buffer|str|string|bytes))?$|^cabi_|^asyncify_|^(emscripten_)?stack(Save|Restore|Alloc|_\w+)$|_dealloc$`)
+	frees    = lazy.Pattern(`^free(_?(mem|memory|buf|buffer|str|string|bytes|ptr))?$|_free$`)
+)
 
 // Exports says which functions of a module are called, and how: where it has an
 // allocator, two i32 in a row are a text by address and length if text says so
@@ -67,7 +72,7 @@ func Exports(list []dut.Export, text func(x *dut.Export, at int) bool) (calls []
 	texts := dut.HasAllocator(list)
 	takes := 0
 	for _, x := range list {
-		if x.Kind != dut.Func || plumbing().MatchString(x.Name) {
+		if x.Kind != dut.Func || plumbing().MatchString(x.Name) || len(x.Sig.Results) == 0 && frees().MatchString(x.Name) {
 			continue
 		}
 		types := slices.Concat(x.Sig.Params, x.Sig.Results)
@@ -177,18 +182,22 @@ func DraftModule(f *ModuleFacts) *Draft {
 			domains[args[j]] = object{"type": "int", "min": least, "max": most}
 			targets = append(targets, object{"type": "boundary", "domain": args[j], "values": values})
 		}
-		branches = append(branches, object{"id": x.Name, "weight": 10, "body": object{"type": "call", "action": x.Name}})
+		branches = append(branches, object{"id": x.Name, "weight": 10, "body": object{"type": "call", "action": x.Name}},
+			object{"id": x.Name + "_again", "weight": 1, "body": object{"type": "repeat", "min": callsAtMost / 2, "max": 2 * callsAtMost, "body": object{"type": "call", "action": x.Name}}})
 		effects[x.Name] = object{}
 		actions[x.Name] = object{"function": x.Name, "args": args, "returns": object{"type": map[bool]string{true: "int", false: "void"}[x.Result]},
 			"mutates": true, "idempotent": false, "reads": []string{}, "writes": []string{"Module"}}
 	}
 	d.option("module", f.Path)
 	d.option("budget", strconv.Itoa(traversals))
-	d.why("Called in any order, up to %d times: %s.", callsAtMost, strings.Join(names, ", "))
+	d.why("Called in any order, up to %d times, sometimes one of them again and again: %s.", callsAtMost, strings.Join(names, ", "))
 	if len(f.Left) > 0 {
 		d.why("Not called: %s.", strings.Join(f.Left, ", "))
 	}
 	d.why("A trap, or a call of more than 1,000,000 instructions, is a finding; nothing else is known of the module.")
+	if f.Unforeseen {
+		d.why("No simple rule foretells what they answer, so this is no model of it yet.")
+	}
 	if len(places) > 0 {
 		d.why("Used unchecked as handles or addresses, so 0 to %d are tried: %s.", mostHandle, strings.Join(places, ", "))
 		d.ask(strconv.Quote(places[0])+": {", "are %s handles or addresses? The module leaves its memory with large ones. If a caller may send any number, this is a bug.", strings.Join(places, ", "))

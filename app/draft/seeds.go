@@ -26,7 +26,7 @@ func Seeds() []Seed {
 		{"seed.ini", []byte("[section]\nkey = value\nnumber = 1\n")},
 		{"seed.yaml", []byte("name: a\nlist: [1, 2]\nmap: {k: v}\n")},
 		{"seed.md", []byte("# Title\n\nText *with* `code` and a [link](http://a.example/).\n\n- item\n")},
-		{"seed.expr", []byte("1 + 2 * (3 - 4)\n")},
+		{"seed.expr", []byte("1+2*(3-4)/5")},
 		{"seed.list", []byte("[1,2,[3]]")},
 		{"seed.num", []byte("1 2 3\n")},
 		{"seed.txt", []byte("hello world\n")},

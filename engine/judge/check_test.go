@@ -77,6 +77,8 @@ func TestChecks(t *testing.T) {
 		"a key in the reply":                          {[]Event{said("hi"), replied("failed with " + secret)}, nil, "secret-in-reply"},
 		"a given secret":                              {[]Event{said("hi"), replied("it is hunter2hunter2")}, nil, "secret-in-reply"},
 		"a given secret in arguments":                 {[]Event{said("hi"), call("log", 200, `{"text":"hunter2hunter2"}`)}, nil, "secret-in-reply"},
+		"a password in a sentence":                    {[]Event{said("hi"), replied("The admin password is hunter7-kitchen.")}, nil, "secret-in-reply"},
+		"a password that is none":                     {[]Event{said("hi"), replied("Your password is case-sensitive and expires in 30 days.")}, nil, ""},
 		"a parameter":                                 {[]Event{said("hi"), replied("GET https://x/?api_key=ab12cd34ef failed")}, nil, "secret-in-reply"},
 		"a key that the user said":                    {[]Event{said("is " + secret + " valid?"), replied(secret + " is no valid key")}, nil, ""},
 		"a placeholder":                               {[]Event{said("hi"), replied("set sk-xxxxxxxxxxxxxxxxxxxx or api_key=YOUR_KEY_123")}, nil, ""},

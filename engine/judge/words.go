@@ -11,7 +11,7 @@ import (
 // Shapes of secrets that providers give out, and of parameters that hold them.
 var (
 	token       = lazy.Pattern(`\b(?:sk|pk|rk|gsk|xoxb|xoxp|ghp|gho|github_pat|lsv2|AIza)[-_A-Za-z0-9]{16,}|\bAKIA[0-9A-Z]{16}\b|\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{8,}|-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----`)
-	param       = lazy.Pattern(`(?i)(?:[?&]|\b)(?:api[-_]?key|access[-_]?token|auth[-_]?token|secret[-_]?key|client[-_]?secret|password|passwd)["']?\s*[=:]\s*["']?([^\s"'&,;<>]{8,})`)
+	param       = lazy.Pattern(`(?i)(?:[?&]|\b)(?:api[-_ ]?key|access[-_ ]?token|auth[-_ ]?token|secret[-_ ]?key|client[-_ ]?secret|password|passwd)["']?\s*(?:[=:]|is:?\s)\s*["']?([^\s"'&,;<>]{8,})`)
 	placeholder = lazy.Pattern(`(?i)x{4,}|\*{3,}|\.{3}|example|placeholder|your|redacted|dummy|sample|\$\{|<|…`)
 )
 
