@@ -219,3 +219,15 @@ func (u *Remote) Replay(ctx context.Context, finding string, job ReplayJob) (_ R
 	}
 	return u.app.Replay(ctx, u.store, finding, job)
 }
+
+// Draft is a client's document, and how to run it. Fields mean what the flags
+// of thresh run mean.
+type Draft struct {
+	campaign.Draft        // its Text, unless there is a Path
+	Path           string // a file or a folder
+	Seed           *int64
+	Strict         bool
+	Cases          int64
+	// MaxErrors end the run once more of its cases have no result; nil: never.
+	MaxErrors *ErrorLimit
+}

@@ -308,3 +308,40 @@ func (m *Mutations) idle(seedSize int64) (path, why string) {
 	}
 	return "mutations.strategies", "none of these operations applies to the seed"
 }
+
+// The codes of what [Check] says. Tests and the reference take the rest of what is known of
+// each from testdata/rules.json: its level, and why Check refuses what [Validate] accepts.
+const (
+	codeSyntax          = "fuzzspec.syntax"
+	codeEncoding        = "fuzzspec.encoding"
+	codeDepth           = "fuzzspec.too-deep"
+	codeDigits          = "fuzzspec.too-many-digits"
+	codeVersion         = "fuzzspec.schema-version"
+	codeAbsolute        = "fuzzspec.absolute-path"
+	codeExecutable      = "fuzzspec.executable"
+	codeNotAllowed      = "fuzzspec.executable-not-allowed"
+	codeRange           = "fuzzspec.range"
+	codeRuntimeRoot     = "fuzzspec.under-runtime-root"
+	codeSeedMissing     = "fuzzspec.seed-missing"
+	codeUnreadable      = "fuzzspec.path-unreadable"
+	codeDigestForm      = "fuzzspec.digest-form"
+	codeSize            = "fuzzspec.too-large"
+	codeEnv             = "fuzzspec.env-not-allowed"
+	codeTemplate        = "fuzzspec.template"
+	codeTimeout         = "fuzzspec.timeout"
+	codeSeedKind        = "fuzzspec.seed-not-a-file"
+	codeSeedDigest      = "fuzzspec.seed-digest"
+	codeSeedUnread      = "fuzzspec.seed-unread"
+	codeTooManyOps      = "fuzzspec.too-many-ops"
+	codeTooManyBytes    = "fuzzspec.too-many-bytes"
+	codeReserved        = "fuzzspec.reserved"
+	codeSchemaLimit     = "fuzzspec.schema-limit"
+	codeSeedEmpty       = "fuzzspec.seed-empty"
+	codeSeedCut         = "fuzzspec.seed-truncated"
+	codeDigestUnchecked = "fuzzspec.seed-digest-unchecked"
+	codeCasesHuge       = "fuzzspec.cases-huge"
+	codePlaceholder     = "fuzzspec.unknown-placeholder"
+	codeInputUnused     = "fuzzspec.input-unused"
+	codeBytesHuge       = "fuzzspec.bytes-huge"
+	codeNoOp            = "fuzzspec.no-mutation"
+)

@@ -240,3 +240,136 @@ func (c *Campaign) breachList(child *mutator.Child) []byte {
 	}
 	return b.Bytes()
 }
+
+// One in repeatEvery children that Python operators may have had a part in is
+// made twice: what differs then does not depend on the generator alone.
+const repeatEvery = 8
+
+// breachRepeat is the kind of a child that cannot be made again.
+const breachRepeat = "nondeterministic"
+
+// makeChildren is [mutator.Lane.Make], with some children made twice and a breach
+// in those that differ.
+func makeChildren(ctx context.Context, lane *mutator.Lane, jobs []mutator.Job, yield func(*mutator.Child) error) error {
+	if !lane.Remote() {
+		return makeLane(ctx, lane, jobs, yield)
+	}
+	var twice []mutator.Job
+	for _, j := range jobs {
+		if len(jobs) == 1 || mutator.FingerprintOf(j.ID).Exact%repeatEvery == 0 {
+			twice = append(twice, j)
+		}
+	}
+	first := make(map[mutator.Job][]string, len(twice))
+	err := makeLane(ctx, lane, twice, func(c *mutator.Child) error {
+		first[c.Job] = stepLines(c)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return makeLane(ctx, lane, jobs, func(c *mutator.Child) error {
+		if before, ok := first[c.Job]; ok {
+			if now := stepLines(c); !slices.Equal(before, now) {
+				differs(lane.Registry(), c, before, now)
+			}
+		}
+		return yield(c)
+	})
+}
+
+// stepLines are the steps of a child, each with what it made of the text.
+func stepLines(c *mutator.Child) []string {
+	lines := make([]string, len(c.Steps))
+	for i := range c.Steps {
+		lines[i] = fmt.Sprintf("%s %x", mutator.AppendStep(nil, &c.Steps[i]), c.Applied[i].After)
+	}
+	return lines
+}
+
+// differs blames an operator from outside for a child that came out differently:
+// the one of the first step that did, or the last one before it, which may have
+// drawn other numbers.
+func differs(r *mutator.Registry, c *mutator.Child, before, now []string) {
+	at := 0
+	for at < min(len(before), len(now))-1 && before[at] == now[at] {
+		at++
+	}
+	for ; at >= 0; at-- {
+		if e := &r.Entries()[c.Applied[at].Op]; e.Kind == mutator.Python {
+			c.Breaches = append(c.Breaches, mutator.Breach{
+				Op: c.Applied[at].Op, Step: at, Kind: breachRepeat, At: e.Source,
+				Text: "gives another result for the same text, context and generator (OC-5.3)",
+			})
+			return
+		}
+	}
+}
+
+// grace is how long a call that cannot be interrupted is waited for once the
+// run is over. What has not come back by then is left to itself: the limits of
+// operators end it.
+const grace = 250 * time.Millisecond
+
+// untilCancelled calls fn, and stops waiting for it soon after the context has ended.
+// Then what fn uses must not be used again.
+func untilCancelled(ctx context.Context, fn func() error) error {
+	if ctx.Done() == nil {
+		return fn()
+	}
+	if err := ctx.Err(); err != nil {
+		return err // the call before this one came back in time
+	}
+	done := make(chan error, 1)
+	go func() { done <- fn() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(grace)
+	defer late.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-late.C:
+		return ctx.Err()
+	}
+}
+
+// interpreted reports whether a registry has operators whose calls cannot be
+// interrupted.
+func interpreted(r *mutator.Registry) bool {
+	return slices.ContainsFunc(r.Entries(), func(e mutator.Entry) bool { return e.Kind == mutator.Starlark })
+}
+
+// makeLane is [mutator.Lane.Make] that ends soon after the context. The lane
+// must not be used again then. Children are handed to yield on the calling
+// goroutine.
+func makeLane(ctx context.Context, lane *mutator.Lane, jobs []mutator.Job, yield func(*mutator.Child) error) error {
+	if ctx.Done() == nil || !interpreted(lane.Registry()) {
+		return lane.Make(ctx, jobs, yield)
+	}
+	children, taken := make(chan *mutator.Child), make(chan error)
+	done := make(chan error, 1)
+	go func() {
+		done <- lane.Make(ctx, jobs, func(c *mutator.Child) error {
+			select {
+			case children <- c:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			return <-taken
+		})
+	}()
+	for {
+		select {
+		case c := <-children:
+			taken <- yield(c)
+		case err := <-done:
+			return err
+		case <-ctx.Done():
+			return untilCancelled(ctx, func() error { return <-done })
+		}
+	}
+}

@@ -1,10 +1,14 @@
 package operator
 
 import (
+	"context"
 	_ "embed"
+	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/mutator"
 )
 
 //go:embed starter/operators.json
@@ -28,4 +32,38 @@ func starter() []campaign.File {
 		{Name: "assistant.system.yaml", Data: slices.Clone(starterSystem)},
 		{Name: "operators/op_lex_reverse_words.star", Data: slices.Clone(starterOperator)},
 	}
+}
+
+// shownChildren is how many children are shown in full, each of another seed.
+const shownChildren = 3
+
+// examples are children of the first seeds, made again: from seed to child,
+// word by word, with the steps on the way. Outcomes keep no texts. There are
+// none where an operator has to be asked outside this process.
+func (c *Campaign) examples(ctx context.Context, s *state) []campaign.Exhibit {
+	entries := c.base.Registry().Entries()
+	if s.done == 0 || slices.ContainsFunc(entries, func(e mutator.Entry) bool { return e.New == nil }) {
+		return nil
+	}
+	var jobs []mutator.Job
+	for _, u := range c.units[:min(len(c.units), shownChildren)] {
+		jobs = append(jobs, mutator.Job{Seed: u.seed, ID: mutator.TestcaseID(u.prefix, 0)})
+	}
+	lane := c.base.NewLane(nil)
+	lane.Use(c.Start(campaign.Facts{}).m)
+	var list []campaign.Exhibit
+	// An error is the context's, or of operators elsewhere.
+	_ = makeLane(ctx, lane, jobs, func(child *mutator.Child) error {
+		var line struct {
+			Trace []step `json:"mutation_trace"`
+		}
+		if json.Unmarshal(mutator.AppendChild(nil, child), &line) != nil {
+			return nil
+		}
+		diff, steps := diffExhibit("From seed to child "+child.ID, child.Seed.Text, child.Text), traceTable(line.Trace)
+		steps.Title = fmt.Sprintf("Steps of %s, %s", child.ID, child.Status)
+		list = append(list, diff, steps)
+		return nil
+	})
+	return list
 }

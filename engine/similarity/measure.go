@@ -48,3 +48,42 @@ func (r Result) String() string {
 	}
 	return text
 }
+
+// Thresholds in documents are written for the cosine of a sentence encoder,
+// all-MiniLM-L6-v2. testdata/pairs.json has 72 pairs of sentences of our own
+// with their cosines by that encoder: 8 that differ in form alone, 24
+// paraphrases, 16 on the same subject with another statement, 12 answers beside
+// a refusal or failure, 12 unrelated. By kind, lowest, median and highest:
+//
+//	             encoder              lexical-v1
+//	same         0.86  0.93  0.99     0.86  1.00  1.00
+//	paraphrase   0.52  0.74  0.97     0.00  0.46  0.84
+//	related      0.28  0.44  0.76     0.00  0.31  0.81
+//	refusal      0.01  0.16  0.61     0.00  0.01  0.33
+//	unrelated   -0.02  0.03  0.17     0.00  0.01  0.02
+//
+// A threshold of the encoder is translated to the one that sorts most pairs as
+// the encoder does. At 0.75, which is the default of behavior_unchanged, that is
+// 0.545: 68 of the 72 pairs are sorted alike, and no refusal, failure or unrelated
+// answer passes. The measure is the stricter one: what it gets wrong are
+// paraphrases without common words. TestCalibration holds these figures.
+var lexicalKnots = [...]struct{ encoder, lexical float64 }{
+	{0, 0}, {0.3, 0.03}, {0.4, 0.225}, {0.5, 0.24}, {0.55, 0.25}, {0.6, 0.41}, {0.65, 0.435}, {0.7, 0.545},
+	{0.75, 0.545}, {0.8, 0.545}, {0.85, 0.55}, {0.9, 0.6}, {1, 1},
+}
+
+// Translate implements [Measure]: straight lines between calibrated points.
+func (Lexical) Translate(threshold float64) float64 {
+	last := lexicalKnots[0]
+	for _, k := range lexicalKnots[1:] {
+		if threshold < k.encoder {
+			if threshold <= last.encoder {
+				return last.lexical
+			}
+			part := (threshold - last.encoder) / (k.encoder - last.encoder)
+			return last.lexical + part*(k.lexical-last.lexical)
+		}
+		last = k
+	}
+	return last.lexical
+}

@@ -1,6 +1,12 @@
 package speclang
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/diag"
+)
 
 // Category is the kind of a failure, in the words of the contract.
 type Category string
@@ -30,3 +36,66 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Cause }
+
+// Symbols are the names of all forms and functions, sorted.
+func Symbols() []string {
+	list := []string{"and", "call", "fn", "if", "let", "or", "subject", "var"}
+	for i := range builtins {
+		list = append(list, builtins[i].symbol)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// aliases are what functions are called elsewhere.
+var aliases = map[string]string{"equals": "eq", "equal": "eq", "==": "eq", "is": "eq", "not_equals": "neq", "ne": "neq", "!=": "neq",
+	"length": "len", "size": "len", "count": "len", "includes": "contains", "contain": "contains", "has": "has_key", "matches": "regex_match",
+	"match": "regex_match", "regex": "regex_match", "startswith": "starts_with", "endswith": "ends_with", "plus": "add", "+": "add",
+	"minus": "sub", "-": "sub", "lowercase": "lower", "uppercase": "upper", "strip": "trim", "parse_json": "json_parse", "json": "json_parse",
+	"type": "json_type", "exists": "path_exists", "lambda": "fn", "cond": "if", "value": "subject", "it": "subject"}
+
+// Alias is the name of the function that is called something else elsewhere; the
+// name itself if there is none.
+func Alias(name string) string {
+	if a, ok := aliases[strings.ToLower(name)]; ok {
+		return a
+	}
+	return name
+}
+
+// Near says which function a name that is none may mean; "" if there is none like it.
+func Near(name string) string {
+	if a := Alias(name); a != name {
+		return "did you mean " + a + "?"
+	}
+	list := Symbols()
+	for a := range aliases {
+		if len(a) > 3 { // nearly any short word is like another one
+			list = append(list, a)
+		}
+	}
+	slices.Sort(list)
+	hint := diag.DidYouMean(name, list)
+	for a, is := range aliases {
+		if hint == "did you mean "+a+"?" {
+			return "did you mean " + is + "?"
+		}
+	}
+	return hint
+}
+
+// Advice says what an error may be mended by, in words for people; "" if there is
+// nothing to say.
+func (e *Error) Advice() string {
+	const values = `write a list of values as ["json_parse", "[\"a\", \"b\"]"]`
+	switch {
+	case e.Message == noHead, e.Message == noItems:
+		return "a list is a call, which begins with the name of a function; " + values
+	case !strings.HasPrefix(e.Message, "unsupported spec_lang symbol: "):
+		return ""
+	}
+	if near := Near(e.Symbol); near != "" {
+		return near
+	}
+	return fmt.Sprintf(`a list is a call, and there is no function %q; %s`, e.Symbol, values)
+}
