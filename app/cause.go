@@ -25,7 +25,7 @@ func (r *framer) explain(source string, f *campaign.Finding) {
 // causeOf names what a finding comes from, so that several that came from it are
 // shown as one: all that the system reported of its failure and where, else the source line
 // in which its trace ends (two types of exceptions that one line raises are two causes, and so are
-// two functions that a line holds, and a division and accesses to memory),
+// two functions that a line holds, two reads in it, and a division and accesses to memory),
 // else what was answered to a single question, else its kind and what took place, else its smallest input. "" is its own cause.
 func causeOf(f *campaign.Finding, document string) string {
 	line := ""
@@ -36,8 +36,11 @@ func causeOf(f *campaign.Finding, document string) string {
 			case len(f.Cause) > 2 && (f.Cause[0] == "exception" || f.Cause[0] == "panic"):
 				line += " " + f.Cause[2]
 			case len(f.Cause) > 2 && f.Cause[0] == crash.ClassSignal:
-				function, _, _ := strings.Cut(f.Cause[2], " (")
-				line += " " + function
+				place := f.Cause[2]
+				if f.Cause[1] != "read" { // which damage is not taken for
+					place, _, _ = strings.Cut(place, " (")
+				}
+				line += " " + place
 			case slices.ContainsFunc(f.Cause, func(c string) bool { return divisions[c] }):
 				line += " division"
 			}

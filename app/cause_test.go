@@ -55,6 +55,7 @@ func TestCauseOf(t *testing.T) {
 		{"two accesses of one line", raised("sanitizer", "heap-buffer-overflow"), raised("sanitizer", "heap-use-after-free"), true},
 		{"a division and an access of one line", raised("signal", "SIGFPE"), raised("signal", "heap damage"), false},
 		{"two functions of one line", crashed("read", "term (calc.c:22)"), crashed("read", "sum (calc.c:22)"), false},
+		{"two reads of one line", crashed("read", "term (calc.c:22:9)"), crashed("read", "term (calc.c:22:31)"), false},
 		{"damage and an access of one function", crashed("stack damage", "term"), crashed("write", "term (calc.c:22)"), true},
 		{"one division of one line", raised("signal", "SIGFPE"), raised("signal", "SIGFPE"), true},
 		{"two lines", with(source("parse.py", 9)), with(source("parse.py", 10)), false},

@@ -2,6 +2,7 @@ package app
 
 import (
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,6 +62,9 @@ func OptionValue(o campaign.Option, v string) (string, error) {
 			return "", diag.WithHint(err, h)
 		}
 		return "", err
+	}
+	if o.Program && v != o.NoPath && !strings.HasPrefix(v, campaign.Self) {
+		return filepath.Abs(v)
 	}
 	return v, nil
 }

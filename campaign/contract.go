@@ -33,8 +33,10 @@ type Option struct {
 	Many    bool     // may be given more than once
 	// Path: the value names a file or a folder. Clients that may only name files
 	// below a folder are restricted to it. NoPath is a value that names no file.
-	Path   bool
-	NoPath string
+	// Program: the value names a program, and is stored as an absolute path.
+	Path    bool
+	Program bool
+	NoPath  string
 }
 
 // Settings are the settings of a run that a contract gets.

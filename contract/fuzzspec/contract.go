@@ -101,8 +101,8 @@ func (*Contract) Options() []campaign.Option {
 		{Name: optMemory, Default: "4GiB", Usage: "limit of a case's address space, such as 512MiB; 0: none"},
 		{Name: optFileSize, Default: "64MiB", Usage: "limit of each file a case writes, output included; 0: 128MiB"},
 		{Name: optWritten, Usage: "limit of everything a case writes, such as 1GiB; 0: none (default: four times --file-limit)"},
-		{Name: optTwin, Path: true, Usage: "run each finding's input on the instrumented build `BINARY` too (ASan, UBSan, MSan; or valgrind), whose report upgrades it"},
-		{Name: optAlso, Path: true, Usage: "run inputs that flood or time out on the instrumented build `BINARY` too; a crash there makes a separate finding"},
+		{Name: optTwin, Path: true, Program: true, NoPath: valgrind, Usage: "run each finding's input on the instrumented build `BINARY` too (ASan, UBSan, MSan; or valgrind), whose report upgrades it"},
+		{Name: optAlso, Path: true, Program: true, NoPath: valgrind, Usage: "run inputs that flood or time out on the instrumented build `BINARY` too; a crash there makes a separate finding"},
 	}
 }
 

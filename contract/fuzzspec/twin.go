@@ -8,7 +8,6 @@ import (
 	"errors"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/crash"
@@ -40,9 +39,6 @@ func (s *settings) loadTwins(fsys FS, set campaign.Settings) (identity []string,
 			if *p = lookPath(fsys, valgrind); *p == "" {
 				return nil, option, errors.New("valgrind is not installed in /bin, /usr/bin or /usr/local/bin")
 			}
-		}
-		if !strings.HasPrefix(*p, "/") {
-			return nil, option, errors.New("must be an absolute path or " + valgrind + ", got " + *p)
 		}
 		if !set.Stored && !fsys.Executable(*p) {
 			return nil, option, errors.New(*p + " is not a program that can be run")

@@ -41,6 +41,12 @@ func TestCrashesToldApart(t *testing.T) {
 	apart(t, builds, "testdata/bugs.c", 'A', 'P', 1, 5, 77)
 }
 
+// One line may have several bugs, which debugging information tells apart by their columns.
+func TestBugsOfOneLine(t *testing.T) {
+	apart(t, []build{{"O0, debugging information", "gcc -O0 -g -w"}, {"O2, clang, debugging information", "clang -O2 -g -w"}, {"O1, stripped", "gcc -O1 -s -w"}, {"O2, debugging information", "gcc -O2 -g -w"}},
+		"testdata/line.c", 'A', 'E', 1, 9, 77)
+}
+
 // A function that writes over its stack may crash in a caller, or anywhere; one that
 // releases what it must not, in many ways; one that reads at an address of the
 // input's, where that is mapped or not. Each is one bug.

@@ -2,6 +2,7 @@ package unwind
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -172,6 +173,8 @@ func (d *Diagnosis) identify(walked []frame) {
 			switch {
 			case d.Fault == stackDamage && want == 1, len(layers) >= exact && !aborted:
 				layers = append(layers, x.function)
+			case len(layers) == 0 && x.column > 0:
+				layers = append(layers, fmt.Sprintf("%s:%d)", strings.TrimSuffix(x.site, ")"), x.column))
 			default:
 				layers = append(layers, x.site)
 			}

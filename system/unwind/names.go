@@ -45,6 +45,7 @@ type function struct {
 type place struct {
 	function string
 	site     string // with the place in it that distinguishes bugs of it
+	column   int    // in the line of the site, which may have several bugs; 0: unknown
 	by       string // what gave the name
 	library  bool   // it is of the language's library, made part of the program by a header
 }
@@ -71,7 +72,7 @@ func (f frame) places() []place {
 		if name == "_start" || m.static && (f.library && m.library != noLibrary || crash.Plumbing(name)) {
 			return nil
 		}
-		return []place{{name, fmt.Sprintf("%s+%#x", name, f.at-s.Value), bySymbol, f.library || crash.Standard(name)}}
+		return []place{{name, fmt.Sprintf("%s+%#x", name, f.at-s.Value), 0, bySymbol, f.library || crash.Standard(name)}}
 	}
 	if f.library {
 		return nil
@@ -81,7 +82,7 @@ func (f frame) places() []place {
 	if f.start != 0 {
 		function = fmt.Sprintf("%s@%#x", m.name, f.start)
 	}
-	return []place{{function, site, byOffset, false}}
+	return []place{{function, site, 0, byOffset, false}}
 }
 
 // symbolAt is the function of the symbol table that an address lies in, or nil.
@@ -141,16 +142,16 @@ func (m *module) lines(at uint64) (out []place) {
 		u = m.readUnit(rd, e)
 		m.units[e.Offset] = u
 	}
-	line, file := 0, ""
+	line, column, file := 0, 0, ""
 	for i := sort.Search(len(u.rows), func(i int) bool { return u.rows[i].Address > at }) - 1; i >= 0 && line == 0 && !u.rows[i].EndSequence; i-- {
-		if line = u.rows[i].Line; u.rows[i].File != nil {
+		if line, column = u.rows[i].Line, u.rows[i].Column; u.rows[i].File != nil {
 			file = u.rows[i].File.Name
 		}
 	}
 	for _, f := range u.functions {
 		if at >= f.lo && at < f.hi && f.name != "" {
-			out = append(out, place{f.name, fmt.Sprintf("%s (%s:%d)", f.name, path.Base(file), line), byDWARF, installed(file)})
-			line, file = f.line, f.file
+			out = append(out, place{f.name, fmt.Sprintf("%s (%s:%d)", f.name, path.Base(file), line), column, byDWARF, installed(file)})
+			line, column, file = f.line, 0, f.file
 		}
 	}
 	return out
