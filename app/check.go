@@ -21,6 +21,7 @@ type Planned struct {
 	Contract string
 	Name     string
 	Cases    int64  // planned; 0: unknown
+	InWords  string // the same, also if it may be another number: "at least 6 cases"; "": unknown
 	Mode     string // what is explored, if the campaign explores a model; "": it does not
 	Alone    bool   // it explores the model alone
 }
@@ -64,7 +65,8 @@ func check(ctx context.Context, docs []Document, set campaign.Settings) Checked 
 			e := x.Explored(nil)
 			p.Mode, p.Alone = e.Mode, e.Alone != ""
 		}
-		p.Cases = campaign.TraitsOf(c).Planned
+		traits := campaign.TraitsOf(c)
+		p.Cases, p.InWords = traits.Planned, traits.Cases()
 		out.Campaigns = append(out.Campaigns, p)
 		if g, ok := campaign.As[campaign.Guesser](c); ok {
 			out.guessers = append(out.guessers, g)

@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/lazy"
 	"github.com/thresh-dev/thresh/report"
+	"github.com/thresh-dev/thresh/store"
 )
 
 // KnownFile is the file beside documents that lists findings which their owners
@@ -65,6 +66,29 @@ func readKnown(file string, text []byte) (map[string]report.Known, error) {
 	})
 	d.List.Sort()
 	return list, d.List.Err()
+}
+
+// Compare compares two runs, briefly by what lists say of their findings. What is accepted
+// beside the documents of the newer one is neither new nor still failing.
+func (a *App) Compare(st *Store, x, y string, briefly bool) (Comparison, error) {
+	compare := st.Compare
+	if briefly {
+		compare = st.CompareBriefly
+	}
+	c, err := compare(x, y)
+	if err != nil {
+		return c, err
+	}
+	rec, err := st.Brief(c.B)
+	if err != nil {
+		return c, err
+	}
+	known, err := a.known(&rec)
+	c.Accept(func(id string) (store.KnownFinding, bool) {
+		k, ok := known[id]
+		return store.KnownFinding{Owner: k.Owner, Note: k.Note, Until: k.Until}, ok
+	})
+	return c, err
 }
 
 // known are the findings of a run that are accepted beside its documents on the

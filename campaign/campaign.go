@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
+
+	"github.com/thresh-dev/thresh/diag"
 )
 
 // Identity says what decides the cases of a campaign. Two campaigns with equal
@@ -210,6 +213,14 @@ func IsFatal(err error) bool {
 // WithTraits is implemented by campaigns whose [Traits] are not the zero value.
 type WithTraits interface{ Traits() Traits }
 
+// Cases are the planned cases in words, such as "at least 6 cases"; "": unknown.
+func (t Traits) Cases() string {
+	if t.Planned == 0 {
+		return ""
+	}
+	return strings.TrimSpace(t.Roughly + " " + diag.Plural(t.Planned, "case"))
+}
+
 // Traits are what a run must know about a campaign before its first case. With
 // the zero value, cases may be executed anywhere, by any number of workers and any
 // number of times, with the same result, and are counted as they come.
@@ -217,6 +228,9 @@ type Traits struct {
 	// Planned is the number of cases in all rounds; 0: unknown, cases are counted
 	// round by round.
 	Planned int64
+	// Roughly is "at least", "at most" or "about" if another number of cases than
+	// Planned may run, for example because what is found asks for more.
+	Roughly string
 	// Exclusive: only one worker on any machine may call the target, for example
 	// because it is an agent whose memory cannot be reset.
 	Exclusive bool

@@ -60,13 +60,7 @@ func (s *Since) Sentence() string {
 	case s.Why == "":
 		text = "nothing to compare with, because this is the first run of its documents"
 	}
-	switch n := len(s.Known); n {
-	case 0:
-	case 1:
-		text += ", 1 known to its owner"
-	default:
-		text += fmt.Sprintf(", %d known to their owners", n)
-	}
+	text += KnownToOwners(len(s.Known))
 	for i, x := range s.Scores {
 		if i == sinceScores {
 			text += fmt.Sprintf("; %s more", plural(len(s.Scores)-i, "score"))
@@ -75,6 +69,17 @@ func (s *Since) Sentence() string {
 		text += "; score " + strings.TrimPrefix(fmt.Sprintf("of %s %s -> %s", visible(x.Campaign), Score(x.Before), Score(x.After)), "of  ")
 	}
 	return text
+}
+
+// KnownToOwners is how such a sentence ends if so many findings are accepted.
+func KnownToOwners(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return ", 1 known to its owner"
+	}
+	return fmt.Sprintf(", %d known to their owners", n)
 }
 
 // sinceScores is how many scores the sentence has.

@@ -20,6 +20,7 @@ type Comparison struct {
 	Fixed        []campaign.Finding `json:"fixed"`             // in A alone, and B ran the cases that showed them in A
 	StillFailing []StillFailing     `json:"still_failing"`     // in both
 	NotRun       []campaign.Finding `json:"not_run"`           // in A alone, but B does not show it: it did not run those cases, or could not
+	Known        []KnownFinding     `json:"known,omitempty"`   // in B and accepted by its owner: neither new nor still failing
 	SameDigest   bool               `json:"same_digest"`       // every case has the same result
 	// Scores are those of campaigns that both runs have, changed or not; Cells
 	// are the cells of their matrices that differ.
@@ -29,6 +30,29 @@ type Comparison struct {
 	// Differences say what else than the target differs: campaigns that one
 	// run lacks or that have other cases, and runs that did not complete.
 	Differences []string `json:"differences"`
+}
+
+// KnownFinding is a finding that a file beside its document accepts.
+type KnownFinding struct {
+	Finding campaign.Finding `json:"finding"`
+	Owner   string           `json:"owner"`
+	Note    string           `json:"note"`
+	Until   string           `json:"until"`
+	Before  *int64           `json:"cases_before,omitempty"` // failing cases in A, if A has it
+}
+
+// Accept takes findings out of what is new or still failing; known says who accepts one.
+func (c *Comparison) Accept(known func(id string) (k KnownFinding, ok bool)) {
+	take := func(f *campaign.Finding, before *int64) bool {
+		k, ok := known(f.ID)
+		if ok {
+			k.Finding, k.Before = *f, before
+			c.Known = append(c.Known, k)
+		}
+		return ok
+	}
+	c.New = slices.DeleteFunc(c.New, func(f campaign.Finding) bool { return take(&f, nil) })
+	c.StillFailing = slices.DeleteFunc(c.StillFailing, func(x StillFailing) bool { return take(&x.B, &x.A.Cases) })
 }
 
 // StillFailing is a finding as both runs have it.

@@ -135,9 +135,21 @@ func (c *Campaign) Planned() int64 {
 // words, and holds or breaks its invariants all the same.
 func (c *Campaign) Traits() campaign.Traits {
 	return campaign.Traits{
-		Planned: c.Planned(), Exclusive: c.exclusive(), Comparable: campaign.CompareVerdict,
+		Planned: c.Planned(), Roughly: c.roughly(), Exclusive: c.exclusive(), Comparable: campaign.CompareVerdict,
 		Prompts: true, Records: c.records(), Gauge: gauge,
 	}
+}
+
+// roughly says how many cases run beside those that are planned, see [Campaign.last]. A
+// model may write fewer mutations than it is asked for.
+func (c *Campaign) roughly() string {
+	switch {
+	case c.written != nil:
+		return "about"
+	case c.checksOn() || c.strict || len(c.invariants)+len(c.invariantsOutsideMatrix()) > 1 || slices.ContainsFunc(c.sequences, func(q *score.Sequence) bool { return q != nil }):
+		return "at least"
+	}
+	return ""
 }
 
 // exclusive reports whether one lane alone may call the agent: all share it, and

@@ -62,7 +62,7 @@ func (k *Contract) validateCommand() campaign.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(d.Out(), "%s: valid, %s\n", path, diag.Plural(x.Planned(), "case"))
+			fmt.Fprintf(d.Out(), "%s: valid, %s\n", path, x.Traits().Cases())
 			if len(x.Points) == 0 {
 				return nil
 			}

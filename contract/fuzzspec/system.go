@@ -150,5 +150,9 @@ func (c *Campaign) judgeSystem(o *sut.Observation, runID string) campaign.Outcom
 // Traits implements [campaign.WithTraits]: who resets an instance that others
 // are using as well makes findings that are none.
 func (c *Campaign) Traits() campaign.Traits {
-	return campaign.Traits{Planned: c.count, Exclusive: c.system != nil && c.system.Exclusive()}
+	roughly := ""
+	if c.set.guided { // what was set aside runs again
+		roughly = "at least"
+	}
+	return campaign.Traits{Planned: c.count, Roughly: roughly, Exclusive: c.system != nil && c.system.Exclusive()}
 }

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,35 +11,43 @@ import (
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
-// A judge that fails beside another one alone is named, with its cases.
+// A judge that fails beside other findings alone is noted, with its cases and the first child.
 func TestJudgesBesideOthers(t *testing.T) {
 	v := judged{broken: "a", opinions: []judgement{{Judge: "a"}, {Judge: "b"}, {Judge: "c", Holds: true}, {Judge: "b"}, {Reason: "it crashed"}}}
-	if got := v.beside(); !slices.Equal(got, []string{"b"}) {
+	if got := v.beside(true); !slices.Equal(got, []string{"b"}) {
 		t.Errorf("beside a: %q", got)
 	}
-	if v.ended = true; len(v.beside()) > 0 {
-		t.Errorf("of a call that ended: %q", v.beside())
+	if got := v.beside(false); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("beside an operator's breach: %q", got)
+	}
+	if v.ended = true; len(v.beside(true)) > 0 {
+		t.Errorf("of a call that ended: %q", v.beside(true))
 	}
 	var s state
-	s.keepBeside(&facts{}, nil)
-	s.keepBeside(&facts{}, []string{kindVerdict})
-	s.keepBeside(&facts{}, []string{"crashed", "b"})
+	n := 0
+	keep := func(beside []string, cause ...string) {
+		n++
+		s.keepBeside(&facts{beside: beside}, cause, func(only string) []byte { return fmt.Append(nil, only, n) })
+	}
+	keep(nil)
+	keep(nil, kindVerdict)
+	keep(nil, "crashed", "b")
 	if s.beside != nil {
 		t.Errorf("nothing failed beside another: %v", s.beside)
 	}
-	both := facts{beside: []string{"c", "b"}}
-	s.keepBeside(&both, []string{kindVerdict, "a"})
-	if got := s.masked(); len(got) != 2 {
-		t.Errorf("one case is enough: %q", got)
-	}
-	s.keepBeside(&both, []string{kindVerdict})
-	s.keepBeside(&facts{beside: []string{"b"}}, []string{"crashed", "c"})
-	if got := s.masked(); len(got) != 2 || !strings.HasPrefix(got[0], "the judge b fails on 3 cases,") || !strings.HasPrefix(got[1], "the judge c fails on 2 cases,") {
+	both := []string{"c", "b"}
+	keep(both, kindVerdict, "a")
+	keep(both, kindVerdict)
+	keep([]string{"b"}, "crashed", "c")
+	if got := s.hidden(); len(got) != 2 || !strings.HasPrefix(got[0], "the judge b fails on 3 cases,") || !strings.HasPrefix(got[1], "the judge c fails on 2 cases,") {
 		t.Errorf("%q", got)
 	}
-	s.keepBeside(&facts{}, []string{kindVerdict, "b"})
-	s.keepBeside(&both, []string{kindVerdict, "a"})
-	if got := s.masked(); len(got) != 1 || !strings.HasPrefix(got[0], "the judge c fails on 3 cases,") {
+	if got := s.beside["b"].first; string(got) != "b 4" && string(got) != "b4" {
+		t.Errorf("the first child of b is that of %q", got)
+	}
+	keep(nil, kindVerdict, "b")
+	keep(both, kindVerdict, "a")
+	if got := s.masked(); !slices.Equal(got, []string{"c"}) || s.beside["b"].first != nil {
 		t.Errorf("b has a finding: %q", got)
 	}
 	for _, f := range []facts{

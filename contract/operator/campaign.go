@@ -76,12 +76,13 @@ type state struct {
 	search   *searchState   // of the policy search; nil: another
 	attacker *attackerState // of an attacker; nil: there is none
 	spent    spent
-	tools    []string         // that were called in cases which lacked one that a judge names
-	named    bool             // some case lacked none
-	spoke    bool             // the system has said something
-	beside   map[string]int64 // cases that a judge fails in beside another one; -1: it has a finding
-	cut      int64            // cases of the present round that were run, since the budget allowed no more at once
-	ended    bool             // by the budget
+	tools    []string          // that were called in cases which lacked one that a judge names
+	named    bool              // some case lacked none
+	spoke    bool              // the system has said something
+	beside   map[string]masked // judges that fail beside another one
+	asked    bool              // those of them that have no finding have judged alone
+	cut      int64             // cases of the present round that were run, since the budget allowed no more at once
+	ended    bool              // by the budget
 }
 
 // pick is a single child: one that the document names, or a replacement for a
@@ -175,23 +176,31 @@ func (c *Campaign) share(r int) int64 {
 	return c.spec.Children*int64(r+1)/n - c.spec.Children*int64(r)/n
 }
 
-// Round implements [campaign.Campaign].
+// Round implements [campaign.Campaign]. The last round is that of judges that failed
+// beside others alone.
 func (c *Campaign) Round(s *state) (campaign.Round, bool) {
+	r := campaign.Round{Len: c.due(s)}
+	if r.Len <= 0 {
+		r = c.alone(s)
+	}
+	return r, r.Len > 0
+}
+
+// due is how many children come next.
+func (c *Campaign) due(s *state) int64 {
 	n := int64(len(s.retry))
 	switch {
 	case s.attacker != nil:
-		n = int64(len(s.attacker.plan))
-		return campaign.Round{Len: n}, n > 0
+		return int64(len(s.attacker.plan))
 	case s.search != nil: // as many as the budget allows
-		n = int64(len(s.search.plan))
-		return campaign.Round{Len: n}, n > 0
+		return int64(len(s.search.plan))
 	case s.phase < c.rounds():
 		n = c.regular(s.phase) - s.cut
 	}
 	if b := c.spec.Budget; b != nil {
 		n = b.allows(s.spent, n, c.perCase())
 	}
-	return campaign.Round{Len: n}, n > 0
+	return n
 }
 
 // regular is how many cases a regular round has.
@@ -235,6 +244,9 @@ func (c *Campaign) job(s *state, index int64) (unit int32, job mutator.Job) {
 // Fold implements [campaign.Campaign]: duplicates are recognized by the order of
 // cases, and policies learn.
 func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outcome]) *state {
+	if c.due(s) <= 0 {
+		return c.foldAlone(s, results)
+	}
 	if s.attacker != nil && s.attacker.phase != sending {
 		return c.foldWritten(s, results)
 	}
@@ -265,7 +277,11 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 			continue
 		}
 		next.spent.add(f.spent)
-		next.keepBeside(&f, o.Cause)
+		next.keepBeside(&f, o.Cause, func(only string) []byte {
+			r := c.recipe(s, job)
+			r.Only = only
+			return r.encode()
+		})
 		if f.judged && f.lacks {
 			next.tools = withTools(next.tools, f.tools)
 		} else if f.judged {
@@ -395,7 +411,7 @@ func (c *Campaign) warnings(s *state) []string {
 	if text := c.overspent(s); text != "" {
 		list = append(list, text)
 	}
-	list = append(list, append(s.masked(), c.unseen(s)...)...)
+	list = append(list, append(s.hidden(), c.unseen(s)...)...)
 	if c.plan != nil && s.tally.judged > 0 && !s.spoke {
 		list = append(list, "every reply of the system "+c.plan.Name+" was empty: its judges had nothing to look at")
 	}

@@ -17,12 +17,12 @@ import (
 
 // Describe implements [campaign.Describer]: what was met first, and where it was
 // made smaller, the smallest prompt that shows it too.
-func (c *Campaign) Describe(_ *state, _ campaign.Case, out campaign.Outcome, minimized []byte) []campaign.Exhibit {
+func (c *Campaign) Describe(s *state, _ campaign.Case, out campaign.Outcome, minimized []byte) []campaign.Exhibit {
 	small := out
 	if out.Whole != nil {
 		out.Evidence = out.Whole
 	}
-	list := describe(&out)
+	list := append(describe(&out), s.besideNote(&out)...)
 	if minimized == nil {
 		return list
 	}

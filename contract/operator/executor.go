@@ -155,7 +155,7 @@ func (x *executor) run(ctx context.Context, s *state, cases []campaign.Case, eac
 			}
 		}
 		if x.system != nil && child.Status == textop.OK {
-			if err := x.system.judge(ctx, child, &o); err != nil {
+			if err := x.system.judge(ctx, child, onlyJudge(at.Payload), &o); err != nil {
 				return err
 			}
 		}

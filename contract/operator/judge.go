@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -44,6 +43,7 @@ type judged struct {
 func (c *Campaign) applyVerdict(child *mutator.Child, v judged, out *campaign.Outcome) {
 	f, _ := decodeFacts(out.Data)
 	f.judged, f.judgement, f.score = true, v.judgement, v.score
+	blamed := v.judgement == mutator.Fail && (out.Verdict != campaign.VerdictFail || out.Severity < campaign.SeverityMedium)
 	if c.spec.Policy == mutator.Search || c.attacker != nil {
 		f.more, f.signal = true, c.signalOf(child, v.reply)
 	}
@@ -51,13 +51,13 @@ func (c *Campaign) applyVerdict(child *mutator.Child, v judged, out *campaign.Ou
 		f.more, f.spent, f.asked = true, v.spent, int64(len(v.asked))
 		f.tools, f.lacks = c.called(v.calls)
 		f.silent = v.judgement == mutator.Pass && v.silent()
-		f.beside = v.beside()
+		f.beside = v.beside(blamed)
 		if v.judgement == mutator.Fail || c.attacker != nil {
 			f.reply = diag.Cut(strings.ToValidUTF8(v.reply, ""), replyBytes)
 		}
 	}
 	out.Data = f.encode()
-	if v.judgement == mutator.Fail && (out.Verdict != campaign.VerdictFail || out.Severity < campaign.SeverityMedium) {
+	if blamed {
 		by := c.failed(child, out)
 		out.Title = "the oracle says FAIL of children made by " + by
 		if v.by != "" {
@@ -83,44 +83,6 @@ func (c *Campaign) applyVerdict(child *mutator.Child, v judged, out *campaign.Ou
 func (v *judged) silent() bool {
 	acts := func(c call) bool { return c.End != sut.Answered || len(c.Events) > 0 }
 	return slices.Contains([]string{"", "null"}, strings.TrimSpace(v.reply)) && !slices.ContainsFunc(v.calls, acts)
-}
-
-// beside are the judges that fail beside the one that the finding is of.
-func (v *judged) beside() (ids []string) {
-	for _, o := range v.opinions {
-		if !o.Holds && o.Judge != "" && o.Judge != v.broken && !v.ended && !slices.Contains(ids, o.Judge) {
-			ids = append(ids, o.Judge)
-		}
-	}
-	return ids
-}
-
-// masked names the judges that fail in findings of other judges alone.
-func (s *state) masked() (list []string) {
-	for _, id := range slices.Sorted(maps.Keys(s.beside)) {
-		if n := s.beside[id]; n > 0 {
-			list = append(list, fmt.Sprintf("the judge %s fails on %s, each of which is the finding of another judge: accepting that finding hides this failure", id, diag.Plural(n, "case")))
-		}
-	}
-	return list
-}
-
-// keepBeside counts failures of judges beside others; below 0: it has a finding.
-func (s *state) keepBeside(f *facts, cause []string) {
-	if len(f.beside) == 0 && (len(cause) < 2 || cause[0] != kindVerdict) {
-		return
-	}
-	if s.beside == nil {
-		s.beside = make(map[string]int64)
-	}
-	for _, id := range f.beside {
-		if s.beside[id] >= 0 {
-			s.beside[id]++
-		}
-	}
-	if len(cause) > 1 && cause[0] == kindVerdict {
-		s.beside[cause[1]] = -1
-	}
 }
 
 // reasons are the opinions, a line each.

@@ -35,6 +35,7 @@ type recipe struct {
 	Chain    []Step             `json:"chain,omitempty"` // in place of what is drawn
 	Turns    []int              `json:"turns,omitempty"` // of its messages, those that are sent, from 1; none: all
 	Verbatim bool               `json:"verbatim,omitempty"`
+	Only     string             `json:"only,omitempty"` // the judge that judges alone; "": all do
 }
 
 func (c *Campaign) recipe(s *state, job mutator.Job) *recipe {
@@ -232,6 +233,15 @@ func (c *Campaign) fewerTurns(ctx context.Context, payload *[]byte, r *recipe, t
 		}
 	}
 	return false
+}
+
+// onlyJudge is the judge that judges the child of a case alone; "": all do.
+func onlyJudge(payload []byte) string {
+	var r recipe
+	if payload == nil || json.Unmarshal(payload, &r) != nil {
+		return ""
+	}
+	return r.Only
 }
 
 // keepTurns leaves those messages of a case's child out that its reduction has left

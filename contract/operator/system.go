@@ -87,7 +87,7 @@ func (c *compiler) plan(path string, read func(string) ([]byte, error)) *sut.Pla
 // are using as well makes findings that are none.
 func (c *Campaign) Traits() campaign.Traits {
 	return campaign.Traits{
-		Planned: c.planned(), Exclusive: c.plan != nil && c.plan.Exclusive(),
+		Planned: c.planned(), Roughly: c.roughly(), Exclusive: c.plan != nil && c.plan.Exclusive(),
 		Prompts: true, Records: c.records(), SkipReason: skipReason, Gauge: gauge,
 	}
 }
@@ -134,7 +134,7 @@ const systemTries = 3
 // crashes, hangs or floods on a child is a finding; one that is not reached, and
 // a reply that cannot be judged, are errors of the case once further tries have
 // come to the same. An error is the environment's.
-func (l *systemLane) judge(ctx context.Context, child *mutator.Child, out *campaign.Outcome) error {
+func (l *systemLane) judge(ctx context.Context, child *mutator.Child, only string, out *campaign.Outcome) error {
 	tries := systemTries
 	if l.broken >= brokenRow {
 		tries = 1
@@ -155,14 +155,16 @@ func (l *systemLane) judge(ctx context.Context, child *mutator.Child, out *campa
 		if err := l.system.Reset(ctx); err != nil {
 			return err
 		}
-		v, fault, err := l.ask(ctx, child, &took, out)
+		v, fault, err := l.ask(ctx, child, only, &took, out)
 		if err != nil {
 			return err
 		}
 		if why = fault; why != "" {
 			continue
 		}
-		l.broken, v.spent = 0, took
+		if l.broken, v.spent = 0, took; only != "" && v.judgement == mutator.Pass && !l.again {
+			v.heldAlone(only)
+		}
 		l.c.applyVerdict(child, v, out)
 		return nil
 	}
@@ -173,7 +175,7 @@ func (l *systemLane) judge(ctx context.Context, child *mutator.Child, out *campa
 
 // ask sends the messages of a child, one after the other, and judges every reply.
 // The first that fails ends it. fault says why there is no verdict.
-func (l *systemLane) ask(ctx context.Context, child *mutator.Child, took *spent, out *campaign.Outcome) (v judged, fault string, err error) {
+func (l *systemLane) ask(ctx context.Context, child *mutator.Child, only string, took *spent, out *campaign.Outcome) (v judged, fault string, err error) {
 	messages := textop.Turns(child.Seed.Surface, child.Text)
 	var calls []call
 	var before []sut.Message
@@ -201,7 +203,7 @@ func (l *systemLane) ask(ctx context.Context, child *mutator.Child, took *spent,
 			return v, "it is not reached: " + o.Why, nil
 		}
 		calls = append(calls, l.c.callOf(text, &o))
-		if v, err = l.judgeReply(ctx, &o, calls, i == len(messages)-1, took); err != nil {
+		if v, err = l.judgeReply(ctx, &o, calls, i == len(messages)-1, only, took); err != nil {
 			return v, err.Error(), ctx.Err()
 		}
 		if v.judgement == mutator.Fail {
@@ -215,8 +217,9 @@ func (l *systemLane) ask(ctx context.Context, child *mutator.Child, took *spent,
 // judgeReply is what the judges say of a reply; the first that it does not keep to
 // is the one that a finding is known by. A reply on the way must keep to those
 // that forbid something; what a reply must have, and what calls of tools and models
-// say of the conversation, is asked of the last.
-func (l *systemLane) judgeReply(ctx context.Context, o *sut.Observation, calls []call, last bool, took *spent) (judged, error) {
+// say of the conversation, is asked of the last. Only, if it is not "", is the one judge
+// that is asked.
+func (l *systemLane) judgeReply(ctx context.Context, o *sut.Observation, calls []call, last bool, only string, took *spent) (judged, error) {
 	c := l.c
 	v := judged{judgement: mutator.Pass, reply: replyOf(o), by: c.plan.Name}
 	if o.End.Failed() {
@@ -233,7 +236,7 @@ func (l *systemLane) judgeReply(ctx context.Context, o *sut.Observation, calls [
 	}
 	for i := range c.spec.Judges {
 		j := &c.spec.Judges[i]
-		if !last && !j.forbids() && j.Type != "excludes_pii" && !slices.Contains(measured, j.Type) {
+		if only != "" && j.ID != only || !last && !j.forbids() && j.Type != "excludes_pii" && !slices.Contains(measured, j.Type) {
 			continue
 		}
 		if j.model != nil && v.broken != "" {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -32,10 +33,7 @@ Exit codes: 0 no errors, 2 errors (with --strict also warnings).`,
 				return err
 			}
 			for _, p := range checked.Campaigns {
-				planned := "cases are planned as it runs"
-				if p.Cases > 0 {
-					planned = diag.Plural(p.Cases, "case")
-				}
+				planned := cmp.Or(p.InWords, "cases are planned as it runs")
 				fmt.Fprintf(a.io.Out, "%s: %s %s: %s\n", diag.Name(p.Source), p.Contract, diag.Name(p.Name), planned)
 			}
 			a.warn(checked.Diagnostics)

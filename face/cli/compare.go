@@ -17,7 +17,7 @@ import (
 // showComparison prints a comparison for people.
 func (a *application) showComparison(c app.Comparison) {
 	out, width := a.io.Out, cmp.Or(a.width(), 1<<16)
-	fmt.Fprintf(out, "%s -> %s: %d new, %d fixed, %d still failing\n", c.A, c.B, len(c.New), len(c.Fixed), len(c.StillFailing))
+	fmt.Fprintf(out, "%s -> %s: %d new, %d fixed, %d still failing%s\n", c.A, c.B, len(c.New), len(c.Fixed), len(c.StillFailing), report.KnownToOwners(len(c.Known)))
 	// Further lines of a text begin where its first one does.
 	said := func(lead, text string) {
 		for _, l := range report.Lines(text, max(width-len(lead), 20)) {
@@ -42,6 +42,9 @@ func (a *application) showComparison(c app.Comparison) {
 	}
 	for _, f := range c.NotRun {
 		line("not run", f, "")
+	}
+	for _, k := range c.Known {
+		line("known", k.Finding, fmt.Sprintf(" (to %s until %s: %s)", k.Owner, k.Until, k.Note))
 	}
 	showScores(c, said)
 	for _, d := range c.Differences {
@@ -111,7 +114,9 @@ whichever order you name them. A run is named by its id, a unique beginning of i
 "latest" or "latest~1".
 
 A finding of the older run is fixed if the newer run had no failure in the case
-that first showed it; if it did not run that case, the finding is "not run".
+that first showed it; if it did not run that case, the finding is "not run". Findings
+that thresh.known.yaml beside their document accepts are "known": neither new nor
+still failing.
 
 For campaigns with a score, Compare shows what changed in the score, its parts and
 the cells of the matrix. "worse" and "better" mean that chance does not explain
@@ -124,7 +129,7 @@ Exit codes: 0 nothing new, 1 the newer run has findings that the older has not.`
 		Example: `  thresh compare latest~1 latest`,
 		Args:    cobra.ExactArgs(2),
 		RunE: a.inStore(&dir, func(_ *cobra.Command, st *app.Store, args []string) error {
-			changed, err := st.Compare(args[0], args[1])
+			changed, err := a.app.Compare(st, args[0], args[1], false)
 			if err != nil {
 				return err
 			}

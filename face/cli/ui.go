@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os/exec"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -228,6 +229,8 @@ func (u uses) ReplayCommand(runID string, index int64) []string {
 	return append(app.ReplayCommand(u.at.store), fmt.Sprintf("%s#%d", runID, index))
 }
 
+func (u uses) Compare(a, b string) (app.Comparison, error) { return u.app.Compare(u.st, a, b, true) }
+
 func (u uses) Since(runID string) (*report.Since, error) { return u.app.SinceStored(u.st, runID) }
 
 func (u uses) Cases(rec campaign.Record, format string) report.Cases {
@@ -270,11 +273,7 @@ func (d workDesk) Check(ctx context.Context, path string, text []byte) (diag.Lis
 	c, err := d.CheckText(ctx, path, text)
 	var names []string
 	for _, x := range c.Campaigns {
-		name := x.Name
-		if x.Cases > 0 {
-			name += ", " + diag.Plural(x.Cases, "case")
-		}
-		names = append(names, name)
+		names = append(names, strings.TrimSuffix(x.Name+", "+x.InWords, ", "))
 	}
 	return c.Diagnostics, names, err
 }

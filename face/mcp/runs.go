@@ -143,6 +143,7 @@ func (s *Server) check(ctx context.Context, c *call) (any, error) {
 		Contract string `json:"contract"`
 		Name     string `json:"name"`
 		Cases    int64  `json:"cases,omitempty"` // none: planned as it runs
+		InWords  string `json:"cases_in_words,omitempty"`
 		Mode     string `json:"mode,omitempty"`
 	}
 	v := struct {
@@ -155,7 +156,7 @@ func (s *Server) check(ctx context.Context, c *call) (any, error) {
 		v.Result = "errors"
 	}
 	for _, x := range found.Campaigns {
-		p := planned{Contract: x.Contract, Name: x.Name, Cases: x.Cases, Mode: x.Mode}
+		p := planned{Contract: x.Contract, Name: x.Name, Cases: x.Cases, InWords: x.InWords, Mode: x.Mode}
 		if x.Alone || v.Mode == "" {
 			v.Mode = x.Mode
 		}

@@ -222,7 +222,7 @@ func (s *Server) apiCompare(w http.ResponseWriter, r *http.Request) error {
 	if q.Get("a") == "" || q.Get("b") == "" {
 		return &statusError{http.StatusBadRequest, errors.New("a and b must name runs")}
 	}
-	c, err := s.cfg.Store.CompareBriefly(q.Get("a"), q.Get("b"))
+	c, err := s.cfg.Use.Compare(q.Get("a"), q.Get("b"))
 	if err != nil {
 		return err
 	}
@@ -235,11 +235,15 @@ func (s *Server) apiCompare(w http.ResponseWriter, r *http.Request) error {
 		New          []store.FindingSummary `json:"new"`
 		Fixed        []store.FindingSummary `json:"fixed"`
 		StillFailing []store.FindingSummary `json:"still_failing"` // as b has them
+		Known        []store.FindingSummary `json:"known"`
 		NotRun       []store.FindingSummary `json:"not_run"`
 		Scores       []store.ScoreChange    `json:"scores"`
 		Cells        []store.CellChange     `json:"cells"`
-	}{A: c.A, B: c.B, Swapped: c.Swapped, SameDigest: c.SameDigest, Differences: c.Differences, Scores: c.Scores, Cells: c.Cells, New: summaries(c.New), Fixed: summaries(c.Fixed), NotRun: summaries(c.NotRun),
+	}{A: c.A, B: c.B, Swapped: c.Swapped, SameDigest: c.SameDigest, Differences: c.Differences, Scores: c.Scores, Cells: c.Cells, New: summaries(c.New), Fixed: summaries(c.Fixed), NotRun: summaries(c.NotRun), Known: make([]store.FindingSummary, 0, len(c.Known)),
 		StillFailing: make([]store.FindingSummary, 0, len(c.StillFailing))}
+	for _, k := range c.Known {
+		brief.Known = append(brief.Known, store.SummaryOf(k.Finding))
+	}
 	for _, f := range c.StillFailing {
 		brief.StillFailing = append(brief.StillFailing, store.SummaryOf(f.B))
 	}

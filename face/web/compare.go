@@ -67,7 +67,8 @@ type findingList struct {
 
 type changedFinding struct {
 	store.FindingSummary
-	Before *int64 // failing cases in run A, where both have it
+	Before *int64              // failing cases in run A, where both have it
+	Known  *store.KnownFinding // who accepts it; nil: nobody
 }
 
 // panelPair is an exhibit that the campaigns of both runs show.
@@ -109,7 +110,7 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) compare(p *comparePage, most int) error {
-	c, err := s.cfg.Store.CompareBriefly(p.A, p.B)
+	c, err := s.cfg.Use.Compare(p.A, p.B)
 	if err != nil {
 		return err
 	}
@@ -141,13 +142,20 @@ func (s *Server) compare(p *comparePage, most int) error {
 	}
 	still := findingList{Key: "still", Title: "Still failing", What: "in both runs", Run: c.B, Total: len(c.StillFailing)}
 	for _, f := range c.StillFailing[:min(len(c.StillFailing), most)] {
-		still.Findings = append(still.Findings, changedFinding{store.SummaryOf(f.B), &f.A.Cases})
+		still.Findings = append(still.Findings, changedFinding{store.SummaryOf(f.B), &f.A.Cases, nil})
 	}
 	p.Lists = []findingList{
 		listOf("new", "New", "in B alone", c.B, c.New, most),
 		listOf("fixed", "Fixed", "only in A; B ran the cases that showed them", c.A, c.Fixed, most),
 		still,
 		listOf("not-run", "Not run", "only in A; B did not run the cases that showed them", c.A, c.NotRun, most),
+	}
+	known := findingList{Key: "known", Title: "Known", What: "accepted by their owners: neither new nor still failing", Run: c.B, Total: len(c.Known)}
+	for _, k := range c.Known[:min(len(c.Known), most)] {
+		known.Findings = append(known.Findings, changedFinding{store.SummaryOf(k.Finding), k.Before, &k})
+	}
+	if known.Total > 0 {
+		p.Lists = append(p.Lists, known)
 	}
 	p.Panels = pairs(p.Runs[0].Record, p.Runs[1].Record)
 	return nil
@@ -156,7 +164,7 @@ func (s *Server) compare(p *comparePage, most int) error {
 func listOf(key, title, what, run string, fs []campaign.Finding, most int) findingList {
 	l := findingList{Key: key, Title: title, What: what, Run: run, Total: len(fs)}
 	for _, f := range fs[:min(len(fs), most)] {
-		l.Findings = append(l.Findings, changedFinding{store.SummaryOf(f), nil})
+		l.Findings = append(l.Findings, changedFinding{store.SummaryOf(f), nil, nil})
 	}
 	return l
 }

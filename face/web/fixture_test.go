@@ -150,6 +150,10 @@ type uses struct {
 
 func (u uses) Since(run string) (*report.Since, error) { return app.New().SinceStored(u.st, run) }
 
+func (u uses) Compare(a, b string) (store.Comparison, error) {
+	return app.New().Compare(u.st, a, b, true)
+}
+
 func (u uses) Promote(_ context.Context, run, finding string) ([]string, error) {
 	if finding == "F-c0ffee00" {
 		return nil, diag.Refused("%s is no test", finding)

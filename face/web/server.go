@@ -29,6 +29,8 @@ var pageFiles embed.FS
 type UseCases interface {
 	// Since is what changed in a run since the newest earlier one like it.
 	Since(runID string) (*report.Since, error)
+	// Compare compares two runs by what lists say of their findings.
+	Compare(a, b string) (store.Comparison, error)
 	// Promote writes a finding out as a regression test, as thresh promote does,
 	// and returns the names of the files as the user would name them.
 	Promote(ctx context.Context, runID, findingID string) (files []string, err error)

@@ -1,0 +1,136 @@
+package operator
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/mutator"
+)
+
+// A case makes one finding, that of the first judge that fails. Another one that fails
+// and makes no finding in any case judges alone, in a round at the end, the first child
+// that it failed on, so that a finding that is known or accepted does not hide it.
+
+// masked is a judge that fails beside others.
+type masked struct {
+	cases int64  // in which it does
+	first []byte // the recipe of the first child of those
+	found bool   // it has a finding
+}
+
+// beside are the judges that fail beside what the finding is of: the first of them, if it
+// is blamed, else an operator.
+func (v *judged) beside(blamed bool) (ids []string) {
+	for _, o := range v.opinions {
+		if !o.Holds && o.Judge != "" && (o.Judge != v.broken || !blamed) && !v.ended && !slices.Contains(ids, o.Judge) {
+			ids = append(ids, o.Judge)
+		}
+	}
+	return ids
+}
+
+// keepBeside counts failures of judges beside others, and notes which have findings.
+func (s *state) keepBeside(f *facts, cause []string, recipe func(only string) []byte) {
+	if len(f.beside) == 0 && (len(cause) < 2 || cause[0] != kindVerdict) {
+		return
+	}
+	if s.beside == nil {
+		s.beside = make(map[string]masked)
+	}
+	for _, id := range f.beside {
+		m := s.beside[id]
+		if m.cases++; m.first == nil && !m.found {
+			m.first = recipe(id)
+		}
+		s.beside[id] = m
+	}
+	if len(cause) > 1 && cause[0] == kindVerdict {
+		m := s.beside[cause[1]]
+		m.found, m.first = true, nil
+		s.beside[cause[1]] = m
+	}
+}
+
+// masked are the judges that fail beside others alone.
+func (s *state) masked() (ids []string) {
+	for _, id := range slices.Sorted(maps.Keys(s.beside)) {
+		if !s.beside[id].found {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// alone is the last round: a case of each such judge.
+func (c *Campaign) alone(s *state) campaign.Round {
+	if s.asked {
+		return campaign.Round{}
+	}
+	ids := s.masked()
+	n := int64(len(ids))
+	if b := c.spec.Budget; b != nil {
+		n = b.allows(s.spent, n, c.perCase())
+	}
+	return campaign.Round{Len: max(n, 0), At: func(i int64) []byte { return s.beside[ids[i]].first }}
+}
+
+// foldAlone notes which of these judges have a finding now.
+func (c *Campaign) foldAlone(s *state, results iter.Seq2[campaign.Case, campaign.Outcome]) *state {
+	next := *s
+	next.asked, next.beside = true, maps.Clone(s.beside)
+	for _, o := range results {
+		next.done++
+		if f, ok := decodeFacts(o.Data); ok {
+			next.spent.add(f.spent)
+		}
+		if len(o.Cause) > 1 && o.Cause[0] == kindVerdict {
+			m := next.beside[o.Cause[1]]
+			m.found = true
+			next.beside[o.Cause[1]] = m
+		}
+	}
+	return &next
+}
+
+// roughly says how many cases run beside those that are planned.
+func (c *Campaign) roughly() string {
+	more := len(c.spec.Judges) > 1
+	switch {
+	case c.attacker != nil, c.spec.Policy == mutator.Search, c.spec.Budget != nil && more:
+		return "about"
+	case c.spec.Budget != nil:
+		return "at most"
+	case more:
+		return "at least"
+	}
+	return ""
+}
+
+// hidden names the judges that have no finding of their own at the end.
+func (s *state) hidden() (list []string) {
+	for _, id := range s.masked() {
+		list = append(list, fmt.Sprintf("the judge %s fails on %s, always beside another judge: accepting that judge's finding hides this failure",
+			id, diag.Plural(s.beside[id].cases, "case")))
+	}
+	return list
+}
+
+// besideNote says in how many cases a judge failed that judged alone at the end.
+func (s *state) besideNote(o *campaign.Outcome) (list []campaign.Exhibit) {
+	if s == nil || len(o.Cause) < 2 || s.beside[o.Cause[1]].first == nil {
+		return nil
+	}
+	return []campaign.Exhibit{campaign.TextExhibit("Beside other judges", fmt.Sprintf("The judge %s fails on %s, always beside another judge. Here %s alone judges.",
+		o.Cause[1], diag.Plural(s.beside[o.Cause[1]].cases, "case"), o.Cause[1]))}
+}
+
+// heldAlone is what a judge that failed beside another one comes to if it holds when it
+// judges alone: a finding in a run, which does not show again.
+func (v *judged) heldAlone(only string) {
+	v.judgement, v.broken = mutator.Fail, only
+	v.opinions = []judgement{{only, false, "it failed on this child beside another judge, and holds now"}}
+}
