@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -31,7 +32,7 @@ type docLine struct {
 func (d *drawer) document(doc *campaign.Document) ([]docPart, string) {
 	body := head(doc.Body, d.limit())
 	d.left -= len(body)
-	lines, note := firstOf(strings.Split(strings.TrimSuffix(body, "\n"), "\n"), lineCap, "line")
+	lines, note := firstOf(strings.Split(strings.TrimSuffix(body, "\n"), "\n"), cmp.Or(d.lines, lineCap), "line")
 	if len(body) < len(doc.Body) {
 		note = fmt.Sprintf("cut: the first %s of %s", plural(len(lines), "line"), size(int64(len(doc.Body))))
 	}

@@ -74,29 +74,31 @@ type drawer struct {
 	left   int
 	folder string                   // that names of source files are relative to; "": unknown
 	link   func(index int64) string // to a case of the campaign that is drawn; nil for none
+	card   bool                     // exhibits are cut to what matters
+	lines  int                      // of a document, at most; 0: lineCap
 }
 
-func (d *drawer) limit() int {
-	if d.left > 0 {
-		return textCap
-	}
-	return textSpare
-}
+func (d *drawer) limit() int { return min(textCap, max(d.left, textSpare)) }
 
 func (d *drawer) exhibit(e *campaign.Exhibit) Exhibit {
 	v := Exhibit{Title: e.Title}
 	switch {
 	case e.Text != nil:
 		var body string
-		body, v.Note = cutText(e.Text, d.limit())
+		t, before := nearMark(e.Text, d.limit())
+		body, v.Note = cutText(t, d.limit())
 		d.left -= len(body)
-		v.Text = runsOf(body, e.Text.Marks)
+		v.Text, v.Note = runsOf(body, t.Marks), strings.TrimSuffix(before+v.Note, "; ")
 		if body == "" {
 			v.Note = "empty"
 		}
 	case e.Table != nil:
 		t := *e.Table
-		t.Rows, v.Note = firstOf(t.Rows, rowCap, "row")
+		most := rowCap
+		if d.card {
+			most = cardRows
+		}
+		t.Rows, v.Note = firstOf(t.Rows, most, "row")
 		if t.Numeric == nil {
 			t.Numeric = numbers(&t)
 		}
@@ -121,7 +123,11 @@ func (d *drawer) exhibit(e *campaign.Exhibit) Exhibit {
 		v.Graph = graphOf(e.Title, e.Graph)
 		v.Note = v.Graph.Note
 	case e.Document != nil:
-		v.Document, v.Note = d.document(e.Document)
+		doc := e.Document
+		if d.card {
+			doc = nearLine(doc)
+		}
+		v.Document, v.Note = d.document(doc)
 		v.Open = d.editor(e.Document)
 	default:
 		v.Note = "nothing to show of kind " + strconv.Quote(e.Kind)

@@ -35,6 +35,8 @@ type Options struct {
 	// Folder is that which names of source files are relative to, for links to an
 	// editor; "" for none.
 	Folder string
+	// Card: the finding is one of many on a page, and has one of its own with all evidence.
+	Card bool
 	// Told are warnings that whoever reads the text has just seen.
 	Told []string
 	// Since is what changed since an earlier run; nil if nobody looked.

@@ -176,7 +176,7 @@ type FindingView struct {
 // DrawRun lays a run out. How many findings and causes it has is said apart, since the
 // record may come without them.
 func DrawRun(rec *campaign.Record, findings, causes int, opt Options) *RunView {
-	return runViewOf(rec, findings, causes, opt, &drawer{left: evidenceBudget})
+	return runViewOf(rec, findings, causes, opt, &drawer{left: runBudget, lines: runLines})
 }
 
 // DrawFinding lays one finding out: with everything that is known of it, or by
@@ -184,7 +184,11 @@ func DrawRun(rec *campaign.Record, findings, causes int, opt Options) *RunView {
 func DrawFinding(f *campaign.Finding, full bool, opt Options) *FindingView {
 	v := findingViewOf(f, opt)
 	if full {
-		v.detail(opt, &drawer{left: evidenceBudget, folder: opt.Folder})
+		d := &drawer{left: evidenceBudget, folder: opt.Folder, card: opt.Card}
+		if opt.Card {
+			d.left = cardBudget
+		}
+		v.detail(opt, d)
 	}
 	return &v
 }

@@ -74,7 +74,7 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	if p.Rails, err = s.rails(r.Context(), id, &d.Record); err != nil {
 		return err
 	}
-	opt := report.Options{CaseLink: caseLink(id), Since: since, Folder: folderOf(&d.Record)}
+	opt := report.Options{CaseLink: caseLink(id), Since: since, Folder: folderOf(&d.Record), Card: true}
 	shownAs := make(map[string]*report.FindingView) // the card of a cause
 	for _, x := range list.Findings {
 		of := shownAs[x.Group]
