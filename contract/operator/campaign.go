@@ -3,13 +3,11 @@ package operator
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"maps"
 	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/mutator"
 	"github.com/thresh-dev/thresh/engine/textop"
 	"github.com/thresh-dev/thresh/port/process"
@@ -397,61 +395,6 @@ func (c *Campaign) replacements(s *state) []pick {
 		}
 	}
 	return list
-}
-
-// Summarize implements [campaign.Summarizer].
-func (c *Campaign) Summarize(s *state) campaign.Summary {
-	return campaign.Summary{Exhibits: c.summary(s), Warnings: c.warnings(s), Void: c.nothingTried(s), Replaced: c.replaced(s),
-		Examples: func(ctx context.Context) []campaign.Exhibit { return c.examples(ctx, s) }}
-}
-
-// warnings say what nobody has judged: that is not a pass.
-func (c *Campaign) warnings(s *state) []string {
-	var list []string
-	if text := c.overspent(s); text != "" {
-		list = append(list, text)
-	}
-	list = append(list, append(s.hidden(), c.unseen(s)...)...)
-	if c.plan != nil && s.tally.judged > 0 && !s.spoke {
-		list = append(list, "every reply of the system "+c.plan.Name+" was empty: its judges had nothing to look at")
-	}
-	if c.verdicts == nil {
-		return list
-	}
-	t := s.tally
-	if n := t.stale; n > 0 {
-		list = append(list, fmt.Sprintf("%s on texts that the children no longer have: not counted", diag.Plural(n, "verdict")))
-	}
-	if n := int64(len(c.verdicts)) - t.met; n > 0 {
-		list = append(list, fmt.Sprintf("%d of %s in %s on children that this run did not make", n, diag.Plural(len(c.verdicts), "verdict"), c.spec.Verdicts))
-	}
-	return list
-}
-
-// skipReason is why no prompt was sent, or judged.
-func skipReason(_ campaign.Case, o *campaign.Outcome) string {
-	switch f, _ := decodeFacts(o.Data); {
-	case f.same:
-		return "the system was already sent this text"
-	case isWritten(o.Data):
-		return "the attacker wrote no prompt"
-	case f.status == textop.Invalid:
-		return "an operator failed"
-	case f.status == textop.OK:
-		return "no verdict on the child counts"
-	}
-	return "no operator that was drawn applies to the seed"
-}
-
-// void: without a child nothing was tried.
-func (c *Campaign) nothingTried(s *state) string {
-	if s.attacker != nil && len(s.attacker.nodes) == 0 && !s.ended {
-		return "the attacker wrote no prompt: nothing was sent, so nothing was tested"
-	}
-	if t := s.tally; t.made > 0 && t.children[textop.Skipped] == t.made {
-		return "no operator was applicable to any seed: no child was made, so nothing was tested"
-	}
-	return ""
 }
 
 // Input implements [campaign.Inputter].
