@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strings"
 	"time"
-
-	"github.com/thresh-dev/thresh/diag"
 )
 
 // Identity says what decides the cases of a campaign. Two campaigns with equal
@@ -212,14 +209,6 @@ func IsFatal(err error) bool {
 
 // WithTraits is implemented by campaigns whose [Traits] are not the zero value.
 type WithTraits interface{ Traits() Traits }
-
-// Cases are the planned cases in words, such as "at least 6 cases"; "": unknown.
-func (t Traits) Cases() string {
-	if t.Planned == 0 {
-		return ""
-	}
-	return strings.TrimSpace(t.Roughly + " " + diag.Plural(t.Planned, "case"))
-}
 
 // Traits are what a run must know about a campaign before its first case. With
 // the zero value, cases may be executed anywhere, by any number of workers and any

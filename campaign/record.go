@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/thresh-dev/thresh/diag"
@@ -98,6 +99,14 @@ type Minimal struct {
 	Spent      bool   `json:"spent,omitempty"` // the budget ended the search
 	Preview    []byte `json:"preview"`         // the first 256 bytes
 	Gauge      *Gauge `json:"gauge,omitempty"` // sizes for people, if the bytes are an internal encoding
+}
+
+// Cases are the planned cases in words, such as "at least 6 cases"; "": unknown.
+func (t Traits) Cases() string {
+	if t.Planned == 0 {
+		return ""
+	}
+	return strings.TrimSpace(t.Roughly + " " + diag.Plural(t.Planned, "case"))
 }
 
 // Counts is a number of cases by verdict.
