@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -41,6 +42,7 @@ func (a *App) Documents(paths []string, set campaign.Settings) (docs []Document,
 				problems = append(problems, diag.Diagnostic{
 					Code: "input.empty-folder", Pos: diag.Pos{File: path},
 					Message: "the folder holds no document of " + a.formats(),
+					Hint:    "thresh init KIND FOLDER writes a starter document; thresh try THING needs none",
 				})
 				problems = append(problems, left...)
 			} else {
@@ -84,7 +86,9 @@ func (a *App) unknownFormat(doc campaign.Spec) diag.Diagnostic {
 	case ".yaml", ".yml":
 		_, err = doctree.Parse(doc.Data, doctree.Options{})
 	}
-	if e, ok := errors.AsType[*doctree.Error](err); ok {
+	if len(bytes.TrimSpace(doc.Data)) == 0 {
+		d.Message = "the file is empty"
+	} else if e, ok := errors.AsType[*doctree.Error](err); ok {
 		d.Pos, d.Source = e.Pos.In(doc.Path), e.Source
 		d.Message += "; it cannot be read: " + e.Message()
 	}

@@ -37,7 +37,7 @@ type SystemTried struct {
 // an error.
 func (a *App) CheckSystem(ctx context.Context, path string, try bool) (out SystemChecked, err error) {
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		return out, diag.Refused("there is no system file %s", path)
+		return out, diag.WithHint(diag.Refused("there is no system file %s", path), "thresh init system FOLDER writes one")
 	}
 	set := NewBundle().Fill(campaign.Settings{})
 	var k keeper

@@ -175,7 +175,7 @@ func elsewhere(word string, err error) error {
 	if rest != "" && IsThere(name+".py") {
 		return diag.WithHint(err, "for an agent: thresh try "+name+".py:"+rest)
 	}
-	return err
+	return diag.WithHint(err, "thresh try --help lists what can be tried")
 }
 
 // readSeeds reads the files, and those in the folders, that the user gave.

@@ -156,7 +156,7 @@ func (a *App) lookAtPages(t *Try, thing *draft.Thing, out string) (*draft.Draft,
 	d := draft.DraftPages(path, folder, pages, dir, out)
 	switch {
 	case len(pages) == 0:
-		return nil, diag.Refused("%s holds no Markdown page", path)
+		return nil, diag.WithHint(diag.Refused("%s holds no Markdown page", path), "thresh try --help lists what else can be tried")
 	case d.Folder != "": // copies
 	case tests == 0 && len(d.Questions) > 0:
 		all := []string{"to run them in copies of the pages, with links to the files of this folder that they name: --yes"}

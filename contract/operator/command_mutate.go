@@ -252,7 +252,7 @@ func (k *Contract) mutateStream(ctx context.Context, d campaign.Desk, f *mutateF
 	case counts.Breaches > 0:
 		return diag.ExitError(diag.ExitFindings)
 	case counts.Seeds == 0 && out.From == 0:
-		return diag.Refused("there is no seed in the input")
+		return diag.WithHint(diag.Refused("there is no seed in the input"), "thresh mutate --help shows one")
 	case counts.Children == 0 && counts.Seeds > 0:
 		return diag.WithHint(diag.Refused("no child was made: no operator applies to %s", countOf(counts.Seeds, "seed", "seeds")), "thresh operator list shows which operators serve a bucket and a surface")
 	}

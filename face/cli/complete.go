@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -12,6 +13,28 @@ import (
 
 // mostCompleted is how many runs and findings a shell is offered.
 const mostCompleted = 50
+
+// showExamples gives each command that only holds others the first examples of these, and
+// those that print completions for shells examples of their own.
+func showExamples(c *cobra.Command) {
+	if p := c.Parent(); p != nil && p.Name() == "completion" {
+		c.Example = fmt.Sprintf("  thresh completion %s", c.Name())
+	}
+	var first []string
+	for _, sub := range c.Commands() {
+		showExamples(sub)
+		if line, _, _ := strings.Cut(sub.Example, "\n"); line != "" && !sub.Hidden && len(first) < 4 && !slices.Contains(first, line) {
+			first = append(first, line)
+		}
+	}
+	if c.Example == "" {
+		c.Example = strings.Join(first, "\n")
+	}
+	if c.Name() == "completion" {
+		c.Short = "Print a script with which a shell completes commands"
+		c.Long = "Completion prints a script for a shell. With it, the shell completes commands, flags,\nruns, findings and formats. The help of each shell says where the script goes."
+	}
+}
 
 // completions has shells complete what the arguments and flags of verbs may be.
 func (a *application) completions(root *cobra.Command) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -216,6 +217,7 @@ the command line was refused, 3 the environment failed, 130 interrupted.`,
 	a.completions(root)
 	root.InitDefaultCompletionCmd()
 	root.SetHelpCommand(helpCommand(root))
+	showExamples(root)
 	readableHelp(root)
 	requireSubcommand(root)
 	markBegun(root)
@@ -265,17 +267,17 @@ func unknownCommand(c *cobra.Command, name string) error {
 		names = append(names, sub.Name())
 	}
 	err := diag.Refused("%s has no command %q", c.CommandPath(), name)
-	if hint := diag.DidYouMean(name, names); hint != "" {
-		return diag.WithHint(err, hint)
-	}
-	return err
+	return diag.WithHint(err, cmp.Or(diag.DidYouMean(name, names), c.CommandPath()+" --help lists its commands"))
 }
 
 // helpCommand is thresh help, which refuses names of no command.
 func helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
-		Short: "Help about any command",
+		Short: "Show the help of a command",
+		Long: `Help shows what a command does, with examples and all its flags, as --help does
+after the command.`,
+		Example: "  thresh help run\n  thresh help fuzzspec corpus",
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, rest, err := root.Find(args)
 			if err != nil {

@@ -14,7 +14,7 @@ import (
 func TestHelpOfEveryCommand(t *testing.T) {
 	var visit func(*cobra.Command)
 	visit = func(c *cobra.Command) {
-		if c.Name() == "help" || c.Name() == "completion" || c.Hidden {
+		if c.Hidden {
 			return
 		}
 		if c.Short == "" || strings.HasSuffix(c.Short, ".") {
@@ -26,6 +26,9 @@ func TestHelpOfEveryCommand(t *testing.T) {
 			}
 		}
 		if c.HasSubCommands() {
+			if !strings.Contains(c.Example, c.CommandPath()) && c.HasParent() {
+				t.Errorf("%s: no example shows it:\n%s", c.CommandPath(), c.Example)
+			}
 			for _, sub := range c.Commands() {
 				visit(sub)
 			}
