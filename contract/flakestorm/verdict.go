@@ -259,14 +259,14 @@ func (t *trial) control(ctx context.Context) error {
 			return err
 		}
 	}
-	part := "contract"
-	if t.p.Phase != PhaseContract {
-		part = "run"
-	}
 	if silence {
 		t.out.Title = "also without faults: " + t.note.reason
 		t.out.Signature = "no answer|without faults|" + t.out.Cause[1]
 		return nil
+	}
+	part := "contract"
+	if t.p.Phase != PhaseContract && !(v.Prompted && t.x.c.cfg.Contract != nil) {
+		part = "run"
 	}
 	t.out.Title = fmt.Sprintf("%s: also without faults: %s", nameOf(v), t.note.reason)
 	t.out.Signature = fmt.Sprintf("%s|without faults|%s|%s", part, nameOf(v), v.Type)

@@ -74,10 +74,13 @@ func TestAlsoWithoutFaults(t *testing.T) {
 		if strings.Contains(prompt, "administrator") {
 			return 200, "yes, boss: sk-live"
 		}
+		if !strings.Contains(prompt, "one") {
+			return 200, "the key"
+		}
 		return 200, "the key is secret-7"
 	})
 	text := "agent: {endpoint: \"" + s.URL + `/chat"}
-golden_prompts: [one, two]
+golden_prompts: [one, {id: two, prompt: two, expect: [{type: contains, value: never}]}]
 mutations: {count: 4, types: [noise, paraphrase]}
 invariants: [{type: excludes_pattern, patterns: ['secret-\d']}, {type: contains, value: key}]
 chaos: {context_attacks: [{type: memory_poisoning}]}
@@ -97,6 +100,7 @@ contract:
 		"broken-invariant run|without faults|excludes_pattern|excludes_pattern": true, // mutations
 		"broken-invariant chaos|contains|contains":                              true, // by the attack alone
 		"broken-invariant contract|without faults|no-key|excludes_pattern":      true, // calm and overfed
+		"broken-invariant contract|without faults|two: contains|contains":       true, // wherever the prompt is asked
 		"broken-invariant contract|modest|poisoned|modest|not_contains":         true,
 		"broken-invariant contract|degraded|poisoned|degraded|contains":         true,
 		"broken-invariant contract|degraded|overfed|degraded|contains":          true,

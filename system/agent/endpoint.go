@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/port/exchange"
 	"github.com/thresh-dev/thresh/system/program"
 )
 
@@ -161,6 +162,8 @@ func (e *endpoint) judgeDeath(ctx context.Context, r *agentcall.Reply) {
 	}
 	if how, ok := e.service.Died(ctx); ok {
 		r.End, r.Error, r.Fresh = agentcall.Died, "the agent's program ended during the call: "+how, true
+	} else if ctx.Err() == nil && r.End == agentcall.Unreachable && e.plan.OwnProcess() {
+		r.End, r.Error, r.Fresh, e.late = agentcall.Died, "the agent's program runs, but accepts no connection any more", true, true
 	}
 }
 
@@ -243,10 +246,19 @@ func (e *endpoint) Reset(ctx context.Context, limit time.Duration) error {
 	if p.URL == "" {
 		return nil
 	}
-	if _, err := e.revive(ctx); err != nil {
+	fresh, err := e.revive(ctx)
+	if err != nil {
 		return err
 	}
-	return postReset(ctx, e.direct, e.address(e.plan.Address()), e.address(p.URL), limit)
+	clear := func() error { return postReset(ctx, e.direct, e.address(e.plan.Address()), e.address(p.URL), limit) }
+	err = clear()
+	if _, ok := errors.AsType[*exchange.UnreachableError](err); ok && e.service != nil && e.plan.OwnProcess() && !fresh {
+		if err := e.service.Renew(ctx); err != nil { // it stopped listening after its last reply
+			return err
+		}
+		return clear()
+	}
+	return err
 }
 
 // postReset calls a reset endpoint, whose URL may be relative to the agent's.
@@ -275,7 +287,11 @@ func postReset(ctx context.Context, t *http.Transport, base, ref string, limit t
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return fmt.Errorf("%s: %s", doing, failure(limited, err, limit).Error)
+		f := failure(limited, err, limit)
+		if f.End == agentcall.Unreachable {
+			return &exchange.UnreachableError{Server: at.Host, Reason: doing + ": " + f.Error}
+		}
+		return fmt.Errorf("%s: %s", doing, f.Error)
 	}
 	defer answer.Body.Close()
 	text := excerpt(answer.Body)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -62,7 +63,12 @@ func beServer() {
 	var mu sync.Mutex
 	n := 0
 	fmt.Println("listening")
-	err := http.ListenAndServe("127.0.0.1:"+os.Getenv("PORT"), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	l, err := net.Listen("tcp", "127.0.0.1:"+os.Getenv("PORT"))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return
+	}
+	err = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
 		body, _ := io.ReadAll(r.Body)
@@ -72,6 +78,10 @@ func beServer() {
 		case strings.Contains(string(body), "leave"):
 			leaveOne(w)
 			return
+		case strings.Contains(string(body), "deaf"):
+			l.Close()
+			w.Header().Set("Connection", "close")
+			return
 		case strings.Contains(string(body), "die"):
 			fmt.Println("dying")
 			os.Exit(7)
@@ -80,6 +90,7 @@ func beServer() {
 		fmt.Fprintf(w, "%d %s %s", n, os.Getenv("EXTRA"), os.Args[len(os.Args)-1])
 	}))
 	fmt.Fprintln(os.Stderr, err)
+	time.Sleep(time.Hour)
 }
 
 // leaveOne starts a program that leaves the agent's session and does not end
@@ -102,6 +113,34 @@ func started(t testing.TB, as string) agentcall.Plan {
 		Start: &agentcall.Start{Argv: []string{self(t), "port-{port}"}, Env: []string{role + "=" + as, "GORACE=atexit_sleep_ms=0"}, Patience: patience,
 			Ready: "http://127.0.0.1:{port}/health"},
 	}
+}
+
+// An agent that runs and accepts no connection any more has failed, and is started again
+// before the next case.
+func TestAgentThatStopsListening(t *testing.T) {
+	plan := started(t, "server")
+	plan.HTTP.Template, plan.Reset.URL = "{prompt}", "/reset"
+	a := open(t, plan)
+	want := func(prompt string, end agentcall.End) {
+		t.Helper()
+		if r := ask(t, a, agentcall.Call{Prompt: prompt}); r.End != end {
+			t.Errorf("%s: %s %s", prompt, r.End, r.Error)
+		}
+	}
+	reset := func() {
+		t.Helper()
+		if err := a.Reset(t.Context(), patience); err != nil {
+			t.Error(err)
+		}
+	}
+	reset()
+	want("deaf", agentcall.Answered)
+	reset()
+	want("a", agentcall.Answered)
+	want("deaf", agentcall.Answered)
+	want("a", agentcall.Died)
+	reset()
+	want("a", agentcall.Answered)
 }
 
 func TestStartedAgent(t *testing.T) {

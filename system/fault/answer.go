@@ -228,6 +228,12 @@ func (x *exchange) write(a *answer) {
 	if !x.hasBody(a) {
 		return
 	}
+	if a.length < 0 {
+		http.NewResponseController(x.w).Flush() // whoever streams may say nothing for long
+	}
+	if isListening(x.r) {
+		x.finish()
+	}
 	body := a.body
 	if a.half {
 		body = io.LimitReader(body, a.length/2)

@@ -65,10 +65,14 @@ func (d *agentPort) exchange(w http.ResponseWriter, r *http.Request, u *url.URL,
 		x.ledger, x.release = idle, func() {}
 	} else {
 		x.ledger, x.record.At, x.release = c.ledger, time.Since(c.began), sync.OnceFunc(c.calls.Done)
-		defer context.AfterFunc(c.context, func() {
-			cancel()
-			x.cut()
-		})()
+		if isListening(r) {
+			x.release()
+		} else {
+			defer context.AfterFunc(c.context, func() {
+				cancel()
+				x.cut()
+			})()
+		}
 	}
 	defer x.release()
 	x.limit = x.ledger.Plan().Capture

@@ -680,6 +680,42 @@ func TestLeavingAStreamBehindItsAnswer(t *testing.T) {
 	}
 }
 
+// The stream on which a server of MCP may say something by itself begins before it does, and
+// outlives the case that it began in.
+func TestAStreamOfAServerOutlivesItsCase(t *testing.T) {
+	say := make(chan bool)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.(http.Flusher).Flush()
+		select {
+		case <-say:
+			fmt.Fprint(w, "data: {}\n\n")
+		case <-r.Context().Done():
+		}
+	}))
+	defer server.Close()
+	s := open(t, nil)
+	cell := s.enter()
+	ask, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/mcp", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask.Header.Set("Mcp-Session-Id", "a")
+	ask.Header.Set("Accept", "text/event-stream")
+	resp, err := s.client().Do(ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if r := cell.Close(); len(r.Exchanges) != 1 || r.Exchanges[0].Error != "" {
+		t.Errorf("%+v", r.Exchanges)
+	}
+	close(say)
+	if line, err := bufio.NewReader(resp.Body).ReadString('\n'); err != nil || line != "data: {}\n" {
+		t.Errorf("%q, %v", line, err)
+	}
+}
+
 // An address of the user's stands for a server with and without TLS: clients that
 // take no other base URL than one of https can be recorded.
 func TestAddressSpeaksTLS(t *testing.T) {

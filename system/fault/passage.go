@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -132,4 +133,10 @@ func (x *exchange) learnWanted() {
 		tools = append(tools, c.Tool)
 	}
 	x.ledger.Wants(tools)
+}
+
+// isListening reports whether a client of MCP waits for what its server may say by itself, with
+// a stream that it keeps from case to case: clients that lose it may end.
+func isListening(r *http.Request) bool {
+	return r.Method == http.MethodGet && r.Header.Get("Mcp-Session-Id") != "" && strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 }

@@ -63,6 +63,7 @@ type Invariant struct {
 	Trace       *judge.Rule    // of type trace
 	Exact       bool           // case_sensitive: true
 	Turn        int            // of a conversation, from 1, whose reply is checked; 0: the last
+	Prompted    bool           // expected by a golden prompt, wherever it is asked
 	Filter      *match.Pattern // prompt_filter: replies to other prompts are not checked; nil: to all
 	MinRate     float64        // min_pass_rate: of the runs of a cell; 0: all of them
 	MaxRuns     int            // of a cell that is sampled on for it

@@ -56,7 +56,7 @@ func (d *decoder) conversation(n *doctree.Node, path string, p *Prompt) {
 	expected := func(s *section, turn int) (list []Invariant) {
 		s.items("expect", true, func(n *doctree.Node, path string) {
 			v := d.invariant(n, path, false)
-			v.Turn = turn
+			v.Turn, v.Prompted = turn, true
 			list = append(list, v)
 		})
 		return list
