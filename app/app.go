@@ -156,11 +156,23 @@ func ResumeCommand(dir, runID string) []string { return verbAt(dir, "run", "--re
 // Promotes reports whether [App.Promote] can make a regression test of a finding.
 // It cannot if equal cases had different outcomes, or if the document is already
 // such a test.
-func (a *App) Promotes(f *campaign.Finding) bool {
+func (a *App) Promotes(f *campaign.Finding) bool { return a.refusePromotion(f) == nil }
+
+// refusePromotion returns why a finding cannot become a regression test.
+func (a *App) refusePromotion(f *campaign.Finding) error {
+	if f.Kind == campaign.KindNondeterminism {
+		return diag.Refused("%s reports that equal cases get different answers; a test of one of them would sometimes pass", f.ID)
+	}
 	c, _ := a.Contract(f.Contract)
-	formats, _ := c.(campaign.Formatted)
-	return f.Kind != campaign.KindNondeterminism &&
-		(formats == nil || !slices.ContainsFunc(formats.Formats(), func(x campaign.Format) bool { return x.Tests }))
+	if formats, _ := c.(campaign.Formatted); formats != nil && slices.ContainsFunc(formats.Formats(), func(x campaign.Format) bool { return x.Tests }) {
+		return isTest(f)
+	}
+	return nil
+}
+
+// isTest refuses to promote a finding of a document that is a test already.
+func isTest(f *campaign.Finding) error {
+	return diag.Refused("%s findings need no regression test: the document is one, and fails until %s is fixed", f.Contract, f.ID)
 }
 
 // PromoteCommand returns the command line that promotes a finding of a store.

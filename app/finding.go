@@ -314,7 +314,7 @@ func (a *App) Promote(ctx context.Context, st *Store, finding, to string) ([]str
 	defer r.close()
 	p, ok := campaign.As[campaign.Promoter](r.campaign)
 	if !ok {
-		return nil, diag.Refused("%s findings need no regression test: the document is one, and fails until %s is fixed", f.Contract, f.ID)
+		return nil, isTest(&f)
 	}
 	at, err := payload(st, f)
 	if err != nil {

@@ -101,7 +101,7 @@ func (*Contract) Starter(string) []campaign.File {
 // Formats implements [campaign.Formatted].
 func (*Contract) Formats() []campaign.Format {
 	return []campaign.Format{{
-		Name: "system", Summary: "a system file (YAML)",
+		Name: "system", Summary: "a system file (YAML)", Tests: true,
 		Schema: func() []byte { return doctree.Schema("system.v1", systemfile.Format()) },
 		Keys:   func() string { return doctree.Tables(systemfile.Format()) },
 	}}
