@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -16,7 +17,7 @@ import (
 // explain adds the source lines that a finding speaks of, and names what it comes from.
 func (r *framer) explain(source string, f *campaign.Finding) {
 	f.Evidence = append(f.Evidence, r.frames(source, f)...)
-	if what := causeOf(f, source); what != "" {
+	if what := cmp.Or(f.Group, causeOf(f, source)); what != "" {
 		sum := sha256.Sum256([]byte(f.Contract + "\x00" + f.Campaign + "\x00" + what))
 		f.Group = hex.EncodeToString(sum[:8])
 	}

@@ -128,6 +128,14 @@ func (r remote) CaseNames(s any) func(campaign.Case) string {
 	return campaign.NamesOf(r.inner, r.before(s).inner)
 }
 
+// Group implements [campaign.Grouper].
+func (r remote) Group(s any, o campaign.Outcome) string {
+	if g, ok := campaign.As[campaign.Grouper[any]](r.inner); ok {
+		return g.Group(r.before(s).inner, o)
+	}
+	return ""
+}
+
 // Describe implements [campaign.Describer].
 func (r remote) Describe(s any, c campaign.Case, o campaign.Outcome, smallest []byte) []campaign.Exhibit {
 	if d, ok := campaign.As[campaign.Describer[any]](r.inner); ok {

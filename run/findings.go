@@ -205,6 +205,9 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 	if x, ok := campaign.As[campaign.Refiner](a.c); ok {
 		f.Title, f.Severity = x.Refine(f.Title, f.Severity, shown)
 	}
+	if g, ok := campaign.As[campaign.Grouper[any]](a.c); ok {
+		f.Group = g.Group(a.state, shown)
+	}
 	if d, ok := campaign.As[campaign.Describer[any]](a.c); ok {
 		f.Evidence = append(f.Evidence, d.Describe(a.state, c, shown, smallest)...)
 	}

@@ -104,9 +104,9 @@ func (v *judged) dialogue() string {
 }
 
 // blame words a failure of the system, and groups it by what was got past: the
-// judge, and the bucket of the seed. Which operators did it is no matter of that.
+// judge, the bucket of the seed, and what a guard would have had to look through.
 func (v *judged) blame(child *mutator.Child, out *campaign.Outcome) {
-	bucket := string(child.Seed.Bucket)
+	bucket, by := string(child.Seed.Bucket), disguise(child)
 	out.Title = "the reply breaks " + v.broken + " on a prompt"
 	if v.ended {
 		out.Kind, out.Title = v.broken, "the system "+v.broken+" on a prompt"
@@ -114,10 +114,15 @@ func (v *judged) blame(child *mutator.Child, out *campaign.Outcome) {
 	if bucket != "" {
 		out.Title += " for " + BucketLabel(child.Seed.Bucket)
 	}
+	if by != "" && !v.ended {
+		out.Title += ", " + by
+	}
 	if v.broken == string(sut.Crashed) {
 		out.Severity = campaign.SeverityHigh
 	}
-	out.Signature = out.Kind + "\n" + v.broken + "\n" + bucket
+	if out.Signature = out.Kind + "\n" + v.broken + "\n" + bucket; by != "" && !v.ended {
+		out.Signature += "\n" + by
+	}
 	out.Cause = slices.Concat([]string{out.Kind, v.broken}, numbers(child.Seed.Bucket), []string{orAny(bucket)})
 }
 

@@ -94,12 +94,19 @@ func (c *checker) word(word string, allowed []string, at Place) {
 func (c *checker) exploration() {
 	x := &c.doc.Exploration
 	in := func(keys ...string) Place { return c.src.Within(x.Place, keys...) }
-	c.word(x.Scope, scopes, in("weights", "scope"))
-	c.word(x.Initial, []string{"from_protocol"}, in("weights", "initial"))
-	c.word(x.Decay, decays, in("weights", "decay"))
-	c.word(x.Strategy, []string{"pseudo_random_traversal"}, in("strategy", "initial"))
-	c.word(x.Fallback, []string{"targeted_on_violation"}, in("strategy", "fallback"))
-	c.word(x.Mode, []string{"deterministic_interleaving", Parallel}, in("concurrency", "mode"))
+	// missing reports whether a key is not there, which is an error of its own.
+	missing := func(keys ...string) bool { return in(keys...).Pos == in(keys[:len(keys)-1]...).Pos }
+	word := func(word string, allowed []string, keys ...string) {
+		if word != "" || !missing(keys...) {
+			c.word(word, allowed, in(keys...))
+		}
+	}
+	word(x.Scope, scopes, "weights", "scope")
+	word(x.Initial, []string{"from_protocol"}, "weights", "initial")
+	word(x.Decay, decays, "weights", "decay")
+	word(x.Strategy, []string{"pseudo_random_traversal"}, "strategy", "initial")
+	word(x.Fallback, []string{"targeted_on_violation"}, "strategy", "fallback")
+	word(x.Mode, []string{"deterministic_interleaving", Parallel}, "concurrency", "mode")
 	words := func(list, known []string, key, kind, what string) {
 		for i, w := range list {
 			if !slices.Contains(known, w) {
@@ -110,11 +117,15 @@ func (c *checker) exploration() {
 	words(x.Directives, Directives, "directives_allowed", "type", "directive")
 	words(x.Signals, Signals, "adaptation_signals", "signal", "signal")
 	if x.EpochSize == 0 {
-		c.doubt(in("epoch_size"), "epoch-size", "", "is 0, so epochs have 100 actions")
+		if !missing("epoch_size") {
+			c.doubt(in("epoch_size"), "epoch-size", "", "is 0, so epochs have 100 actions")
+		}
 		x.EpochSize = 100
 	}
 	if x.Threads == 0 {
-		c.doubt(in("concurrency", "threads"), "threads", "", "is 0, so there is one thread")
+		if !missing("concurrency", "threads") {
+			c.doubt(in("concurrency", "threads"), "threads", "", "is 0, so there is one thread")
+		}
 		x.Threads = 1
 	}
 	if x.Threads > 64 {

@@ -1,0 +1,95 @@
+package operator
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/redteam"
+	"github.com/thresh-dev/thresh/engine/textop"
+)
+
+// disguise is what a guard has to look through to see the seed in a child: what a guard
+// that the child gets past does not do. "" is nothing: the child is the seed.
+func disguise(child *mutator.Child) string {
+	var codes, characters int
+	for i, a := range child.Applied {
+		if a.Status != textop.OK {
+			continue
+		}
+		switch family, _, _ := strings.Cut(strings.TrimPrefix(child.Steps[i].OpID, "op_"), "_"); family {
+		case "enc", "cipher":
+			codes++
+		case "uni", "inv", "aug", "ws":
+			characters++
+		}
+	}
+	messages := textop.Turns(child.Seed.Surface, child.Text)
+	holds := func(s string) bool { return strings.Contains(s, child.Seed.Text) }
+	switch {
+	case child.Text == child.Seed.Text:
+		return ""
+	case len(messages) > 1:
+		return "over several messages"
+	case codes > 1:
+		return "encoded more than once"
+	case codes == 1:
+		return "encoded"
+	case holds(child.Text):
+		return "readable in another context"
+	case characters > 0 || strings.Contains(letters(child.Text), letters(child.Seed.Text)):
+		return "in other characters"
+	}
+	return "reworded"
+}
+
+// letters are those of a text without marks, in one case.
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, norm.NFKD.String(s))
+}
+
+// Group implements [campaign.Grouper]: a finding comes from the shortest chain that
+// succeeded of whose operators its own are more.
+func (c *Campaign) Group(s *state, out campaign.Outcome) string {
+	child, ok := childOf(&out)
+	if !ok || out.Kind != kindVerdict || c.plan == nil {
+		return ""
+	}
+	var has []int
+	for _, x := range child.Trace {
+		if x.Status == string(textop.OK) {
+			has = append(has, c.base.Registry().Find(x.OpID))
+		}
+	}
+	root := slices.Clone(has)
+	for _, x := range s.tally.attacks.chains {
+		if x.best != nil && len(x.ops) > 0 && within(x.ops, has) && (len(x.ops) < len(root) || len(x.ops) == len(root) && slices.Compare(x.ops, root) < 0) {
+			root = x.ops
+		}
+	}
+	links := make([]mutator.Link, len(root))
+	for i, op := range root {
+		links[i].Op = op
+	}
+	parts := strings.SplitN(out.Signature, "\n", 4)
+	return strings.Join(parts[:min(len(parts), 3)], "\n") + "\n" + redteam.Key(links)
+}
+
+// within reports whether a list is another one without some of its items.
+func within(part, whole []int) bool {
+	for _, x := range whole {
+		if len(part) > 0 && part[0] == x {
+			part = part[1:]
+		}
+	}
+	return len(part) == 0
+}
