@@ -290,13 +290,6 @@ func (e erased[S]) CaseNames(s any) func(Case) string {
 	return nil
 }
 
-// Grouper is implemented by campaigns that know which findings came from one cause.
-type Grouper[S any] interface {
-	// Group names the cause of a finding of which out is an outcome with its evidence, that
-	// of the smallest reproducer if there is one; "": it is not known.
-	Group(state S, out Outcome) string
-}
-
 // Describer is implemented by campaigns that can show a case to people.
 type Describer[S any] interface {
 	// Describe returns exhibits for a case and for minimized, the payload of its
@@ -417,14 +410,6 @@ func (e erased[S]) Describe(s any, c Case, out Outcome, minimized []byte) []Exhi
 		return d.Describe(s.(S), c, out, minimized)
 	}
 	return nil
-}
-
-// Group implements [Grouper] for an erased campaign.
-func (e erased[S]) Group(s any, out Outcome) string {
-	if g, ok := As[Grouper[S]](e.inner); ok {
-		return g.Group(s.(S), out)
-	}
-	return ""
 }
 
 // Input implements [Inputter] for an erased campaign.
