@@ -40,9 +40,9 @@ var (
 	moods = lazy.Pattern(`^(?:(?:accept|agree|attend|believe|bill|bore|bother|charge|complain|count|deliver|deny|` +
 		`dispatch|emphasi[sz]e|find|forget|guarantee|have|hear|hesitate|imagine|join|judge|keep you|lie|locate|mind|miss|need|` +
 		`overstate|praise|promise|reach|recall|recommend|remember|resist|see|ship|stop|stress|thank|think|understand|wait|worry)\b` +
-		`|be\b(?: (?:able|part|party|complicit|involved|doing|giving|helping|providing|sharing))?` +
+		`|be\b(?: (?:able|part|party|complicit|involved|(?:do|giv|help|provid|shar|ignor|follow|answer|reveal|disclos|discuss|writ|comply|repeat|hand|generat|creat|assist|engag|bypass|overrid|tell|show|support)ing|participating))?` +
 		`|(?:help but|say (?:enough|i|we|that)|take(?: part)?|tell (?:if|whether|how|which|apart|from)|let you)\b)`)
-	moodsKorean = lazy.Pattern(`라면[^.]*|(?:(?:청구|발송|배송|출발|후회|실망|방해|걱정|포기|기다리게)하|잊|놓치|늦|` +
+	moodsKorean = lazy.Pattern(`라면[^.]*|제3자에게[^.]*|(?:(?:청구|발송|배송|출발|후회|실망|방해|걱정|포기|기다리게)하|잊|놓치|늦|` +
 		`(?:요금|비용|배송비|현금|값)[은을를도]받|오래걸리|길어지|멈추)지(?:는|도)?않[가-힣]{0,4}|` +
 		`(?:장담|부인|찾을|보일|확인할|믿을|잊을|알)수(?:가|는|도)?없[가-힣]{0,2}`)
 	serving     = lazy.Pattern(`^(?:be [a-z]+|take part)`)
