@@ -38,7 +38,7 @@ const (
 	FromPointerToPair         // a string: i32, address of address and length, 4 bytes each
 )
 
-// Allocator is a function of the module that gives memory for strings.
+// Allocator is a function of the module that allocates memory for strings.
 type Allocator uint8
 
 // The allocators, in the order in which they are looked for. Scratch is a page
@@ -57,13 +57,13 @@ var allocatorNames = [...]string{"none", "__fir_alloc", "alloc", "malloc", "cabi
 
 func (a Allocator) String() string { return allocatorNames[a] }
 
-// ABI is how a binding's function is called.
+// ABI says how to call a binding's function.
 type ABI struct {
 	Function  string
 	Sig       Signature
 	Args      []Lowering // one for each parameter of the binding
 	Result    Lifting
-	Allocator Allocator // where strings go, if an argument is one
+	Allocator Allocator // for strings among the arguments
 }
 
 // String writes the convention for people: "transfer(i32, i32, address+length) -> packed string; strings by malloc".
@@ -96,7 +96,7 @@ const (
 	ReturnTypeMismatch
 )
 
-// BindProblem is one binding that does not fit.
+// BindProblem is a binding that does not fit.
 type BindProblem struct {
 	Binding  int // index in Plan.Bindings
 	Mismatch Mismatch
@@ -104,7 +104,7 @@ type BindProblem struct {
 	Nearest  string // nearest name of an exported function, for MissingExport, or ""
 }
 
-// BindError is every binding that does not fit, in the order of bindings.
+// BindError lists the bindings that do not fit, in order.
 type BindError struct{ Problems []BindProblem }
 
 func (e *BindError) Error() string {
@@ -231,8 +231,8 @@ func lifting(k Kind, results []ValType) (Lifting, Mismatch, bool) {
 	return FromI32 + Lifting(max(i, 0)), ReturnTypeMismatch, i >= 0
 }
 
-// HasAllocator reports whether a module exports a function that gives memory for
-// strings.
+// HasAllocator reports whether a module exports a function that allocates memory
+// for strings.
 func HasAllocator(exports []Export) bool {
 	functions := make(map[string]*Export)
 	for i := range exports {

@@ -40,7 +40,7 @@ const (
 	BadResult           // the result does not fit the binding: a string outside of memory, not UTF-8, a fraction
 	OtherTrap           // any other trap
 	Argument            // an argument does not fit its parameter; the module was not called
-	Refused             // the system said no, as its interface allows; a module has no way to
+	Refused             // the system refused, as its interface allows; a module has no way to
 	Died                // a system crashed that has another way to say no
 	NoRoom              // the exported allocator works, and has no room left for a text; the module was not called
 )
@@ -61,7 +61,7 @@ func (c Cause) Crash() bool {
 // Refuses says that the cause is a refusal where the binding takes a trap for one.
 func (c Cause) Refuses() bool { return c.Crash() && c != Died }
 
-// Fault is a call that failed, in full.
+// Fault is a failed call.
 type Fault struct {
 	Cause   Cause
 	Message string // one line

@@ -61,9 +61,9 @@ func (l Limits) WithDefaults() Limits {
 // parameters are for messages.
 type Binding struct {
 	Function string
-	At       string // where the document says so: FILE:LINE:COLUMN
+	At       string // its place in the document: FILE:LINE:COLUMN
 	Params   []Param
-	Part     string // of a system: which part of its answer is the result; "": all of it
+	Part     string // of a system: the part of its answer that is the result; "": all of it
 	Result   Kind
 	Nested   bool // of a system: a list or an object is answered as a text, its JSON
 	Unsigned bool // an int that comes back in 32 bits has no sign
@@ -126,7 +126,7 @@ type Snapshot interface {
 	Size() int
 }
 
-// Info is what is known of a module before it is run.
+// Info is what is known about a module before it runs.
 type Info struct {
 	Exports []Export // in the order of the module
 	ABI     []ABI    // one for each binding

@@ -59,7 +59,7 @@ func (s Signature) Equal(o Signature) bool {
 	return slices.Equal(s.Params, o.Params) && slices.Equal(s.Results, o.Results)
 }
 
-// ExternKind is what an import or export is of.
+// ExternKind is the kind of an import or export.
 type ExternKind byte
 
 // The kinds.

@@ -6,29 +6,30 @@ import (
 	"time"
 )
 
-// Call is one request to a system.
+// Call is a request to a system.
 type Call struct {
 	Operation string
-	// Named are the arguments by name; Positional those of a format that binds
-	// by position. At most one of them is set.
+	// Named are arguments by name, Positional those of formats that bind by
+	// position. At most one of the two is set.
 	Named      []Named
 	Positional []json.RawMessage
-	// Input is the bytes of the case, put where the plan's Input says; nil: none.
+	// Input is the bytes of the case, for the place that the plan's Input names;
+	// nil: none.
 	Input []byte
 	Text  bool // Input is a text, such as a prompt
-	// History is what was said before Input in its conversation. Only systems that
-	// [Plan.TakesHistory] need it; others keep a conversation themselves.
+	// History is the conversation before Input. Only systems with
+	// [Plan.TakesHistory] need it; others remember a conversation themselves.
 	History []Message
 	Timeout time.Duration // 0: that of the plan
-	// Alone says that the call needs no earlier one: it may be made again, on a new start
-	// too, to learn what ended the system. Case is then what the caller knows it by.
+	// Alone: the call does not depend on earlier ones, so it may be repeated, even after
+	// a restart, to learn what ended the system. Case is then the caller's name for it.
 	Alone bool
 	Case  []byte
-	// Settle is how long the system must go on after its answer.
+	// Settle is how long the system must stay up after its answer.
 	Settle time.Duration
 }
 
-// Earlier is a call after whose answer the system ended, and how it did.
+// Earlier is a call after whose answer the system ended, and how it ended.
 type Earlier struct {
 	Call  Call
 	Death Observation
@@ -52,48 +53,49 @@ type End string
 // The ends of a call.
 const (
 	Answered    End = "answered"
-	Refused     End = "refused"     // the system said no, as its interface allows
+	Refused     End = "refused"     // the system refused, as its interface allows
 	Crashed     End = "crashed"     // a signal, an exit, a trap, a 5xx, a runtime's report
 	Hung        End = "hung"        // no whole answer within the limit
 	Flooded     End = "flooded"     // more than MaxOutput
-	Unreachable End = "unreachable" // nobody was there: the environment's fault, never a finding
+	Unreachable End = "unreachable" // nothing listened: an error of the environment, never a finding
 )
 
-// Failed reports whether an end is a fault of the system.
+// Failed reports whether an end is a failure of the system.
 func (e End) Failed() bool { return e == Crashed || e == Hung || e == Flooded }
 
-// Observation is how a call ended and what came of it.
+// Observation is the result of a call.
 type Observation struct {
 	End    End
 	Status int // HTTP status or exit code; 0 if there was none
-	// Header is that of an answer over HTTP. It is not kept.
+	// Header is the header of an answer over HTTP. It is not stored.
 	Header map[string][]string `json:"-"`
-	// Output is the answer as it came; Value what the operation returns of it
-	// as JSON, nil if it is no JSON.
+	// Output is the answer as it arrived; Value is what the operation returns
+	// of it, as JSON, nil if it is not JSON.
 	Output []byte
 	Value  json.RawMessage
-	// Printed is what the system wrote to standard error, and to standard output
-	// where that is not the answer, during the call.
+	// Printed is what the system wrote during the call to standard error, and to
+	// standard output if that is not the answer.
 	Printed []byte
 	Events  []Event
 	Elapsed time.Duration
-	// Why says why the call was not answered, in words that are equal in equal
-	// runs; "" for Answered.
+	// Why is the reason why the call was not answered, with equal words in
+	// equal runs; "" for [Answered].
 	Why string
 	// Signal, Exit and Trap are how a crash ended the process.
 	Signal int
 	Exit   int
 	Trap   string
-	// Undeclared says that a refusal is none that the operation lists.
+	// Undeclared: the operation does not declare this refusal.
 	Undeclared bool
-	// Ended says that a system that runs elsewhere has not answered since the call: that
-	// the call ended it, or may have. "": it has, or nobody knows.
+	// Ended says that a system which Thresh did not start has not answered since the
+	// call, and that the call ended it or may have; "": it has answered, or this is
+	// unknown.
 	Ended string
 	// Earlier is a call that was answered before this one, and ended the system afterwards.
 	Earlier *Earlier
-	// Sent is the request that was cut, as a command line that sends it again.
+	// Sent is the command line that repeats the request that was cut.
 	Sent string
-	// Wait is how long the system asked to be left alone (Retry-After).
+	// Wait is how long the system asked callers to wait (Retry-After).
 	Wait time.Duration
 }
 
@@ -106,39 +108,41 @@ type Event struct {
 	Error  string          `json:"error,omitempty"`
 }
 
-// Worker is who opens a system.
+// Worker is the worker that opens a system.
 type Worker struct {
 	Index, Of int
-	Cold      bool // nothing may be shared with cases before
+	Cold      bool // nothing may be shared with earlier cases
 	Crowd     bool // the system must be a [Crowd]
 }
 
-// Opener reaches a system for a worker. The error is for people; it is of the
-// environment unless it says otherwise.
+// Opener opens a system for a worker. An error is one of the environment,
+// unless it has another exit code, and is for people.
 type Opener func(ctx context.Context, p *Plan, w Worker) (System, error)
 
-// Crowd is implemented by systems that several actors may call at the same time.
+// Crowd is implemented by systems that several actors may call concurrently.
 type Crowd interface {
-	// Join opens its own connection to the instance that Reset and Restart
-	// of the system are about. It is closed before the system is.
+	// Join opens another connection to the instance that Reset and Restart of
+	// the system act on. The caller closes it before the system.
 	Join(ctx context.Context) (System, error)
-	// Restart kills the program and starts it again, with what it kept outside of
-	// its memory. Connections of Join are closed by it and must be opened again.
+	// Restart kills the program and starts it again, with what it stored outside
+	// its memory. It closes the connections of Join, which must be opened again.
 	Restart(ctx context.Context) error
-	// Generation counts the programs that were started so far, by whatever.
+	// Generation returns how many times the program was started so far, for any
+	// reason.
 	Generation() int
 }
 
-// System is a system that was opened; it is used by one goroutine at a time.
+// System is an open system. Only one goroutine uses it at a time.
 type System interface {
-	// Operations are what it can be asked to do, sorted by name.
+	// Operations returns what the system can do, sorted by name.
 	Operations() []Operation
-	// Reset gives the case that begins a fresh state, as the plan says.
+	// Reset gives the next case a fresh state, as the plan says.
 	Reset(ctx context.Context) error
-	// Call asks once. What the system does wrong is in the observation; an
-	// error means that Thresh could not do its part, or that ctx has ended.
+	// Call makes one call. Failures of the system are in the observation; an
+	// error means that Thresh failed, or that ctx has ended.
 	Call(ctx context.Context, c Call) (Observation, error)
-	// Notes say how the system was reached, for the report. Call before Close.
+	// Notes returns how the system was reached, for reports. Call it before
+	// Close.
 	Notes() []string
 	Close() error
 }

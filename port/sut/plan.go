@@ -1,8 +1,7 @@
-// Package sut holds the values with which contracts describe a system under
-// test without knowing how it is reached: a [Plan] says what the system is, a
-// [Call] what it is asked, an [Observation] how that ended. Package system
-// implements the interfaces [Opener] and [System] with the edge of the plan's
-// kind.
+// Package sut holds the values by which contracts describe a system under test
+// without knowing how it is reached: a [Plan] says what the system is, a [Call]
+// what to ask it, an [Observation] how it answered. Package system implements
+// the interfaces [Opener] and [System] with the edge of the plan's kind.
 //
 // A plan comes from a system file (engine/systemfile) or from what a document
 // says in its own words. The package is pure values: it starts nothing and
@@ -15,7 +14,7 @@ import (
 	"time"
 )
 
-// Kind is how a system is reached.
+// Kind says how a system is reached.
 type Kind string
 
 // The kinds.
@@ -29,15 +28,15 @@ const (
 	Driver  Kind = "driver"  // a program that speaks lines of JSON
 )
 
-// Kinds are all kinds, in the order of the documentation.
+// Kinds returns all kinds, in the order of the documentation.
 func Kinds() []Kind { return []Kind{Command, HTTP, Chat, MCP, Python, WASM, Driver} }
 
-// Plan is a system and how it is reached.
+// Plan describes a system, and how to reach it.
 type Plan struct {
 	Name    string
 	Kind    Kind
-	Dir     string   // folder that relative paths start from
-	Command []string // what Thresh starts; empty: the system runs elsewhere
+	Dir     string   // folder of relative paths
+	Command []string // what Thresh starts; empty: somebody else runs the system
 	Per     Per
 	Ready   Ready
 	URL     string      // of http, chat and mcp; may hold {port} and ${VAR}
@@ -45,10 +44,10 @@ type Plan struct {
 	Query   [][2]string // of http: sent with every call; values may hold ${VAR}
 	// Entry is FILE:NAME of python, or the module file of wasm.
 	Entry   string
-	EntryAt string `json:"-"` // where the system file says so: FILE:LINE:COLUMN
+	EntryAt string `json:"-"` // its place in the system file: FILE:LINE:COLUMN
 	Module  []byte // the content of Entry, of wasm
-	// OpenAPI is where the operations are described: a path on the service, or
-	// a file, whose content is then Document.
+	// OpenAPI names the description of the operations: a path on the service,
+	// or a file, whose content is then Document.
 	OpenAPI    string
 	Document   []byte
 	Operations []Operation
@@ -57,13 +56,14 @@ type Plan struct {
 	Reset      Reset
 	Limits     Limits
 	ChatPlan
-	// Digest identifies the plan: the system file and the programs it starts.
+	// Digest is a digest of the plan: of the system file and the programs it
+	// starts.
 	Digest string
-	// Unknown says why Digest does not cover all of the system; "" if it does.
+	// Unknown says why Digest does not cover the whole system; "" if it does.
 	Unknown string
 }
 
-// ChatPlan is what a plan of kind chat has beside the others.
+// ChatPlan is the part of a plan that only kind chat has.
 type ChatPlan struct {
 	API    string // openai, responses, anthropic or ollama
 	Model  string
@@ -71,7 +71,7 @@ type ChatPlan struct {
 	Stream bool
 }
 
-// Per says whose instance of a started system is used.
+// Per says who has an instance of a started system.
 type Per string
 
 // The owners of an instance.
@@ -81,35 +81,36 @@ const (
 	PerRun    Per = "run"
 )
 
-// Ready is how Thresh knows that a started system can be called. The zero value
-// waits until the port accepts a connection.
+// Ready says when a started system can be called. With the zero value, it is
+// once the port accepts a connection.
 type Ready struct {
 	URL string
 	Log *regexp.Regexp // a line of standard output or error
 }
 
-// ResetMode is how a case gets a fresh state.
+// ResetMode says how a case gets a fresh state.
 type ResetMode string
 
 // The ways to reset.
 const (
 	ResetDefault   ResetMode = ""          // by kind, see [Plan.ResetBy]
 	ResetOperation ResetMode = "operation" // Reset.Operation is called
-	ResetRestart   ResetMode = "restart"   // the program is started anew
-	ResetNone      ResetMode = "none"      // state is kept between cases
+	ResetRestart   ResetMode = "restart"   // the program is restarted
+	ResetNone      ResetMode = "none"      // cases share the state
 	ResetFork      ResetMode = "fork"      // python: a process forked for the case
 	ResetLine      ResetMode = "line"      // driver: {"reset":true}
 	ResetImage     ResetMode = "image"     // wasm: memory as it was after the start
 	ResetProcess   ResetMode = "process"   // command: every call has its own process
 )
 
-// Reset is how a case gets a fresh state.
+// Reset says how a case gets a fresh state.
 type Reset struct {
 	Mode      ResetMode
 	Operation string
 }
 
-// ResetBy is how the plan's system is reset, the default of its kind resolved.
+// ResetBy returns how the system is reset, which depends on its kind by
+// default.
 func (p *Plan) ResetBy() ResetMode {
 	if p.Reset.Mode != ResetDefault {
 		return p.Reset.Mode
@@ -130,12 +131,12 @@ func (p *Plan) ResetBy() ResetMode {
 	return ResetNone
 }
 
-// TakesHistory reports whether the system keeps nothing of a conversation and is
-// sent all of it with every call.
+// TakesHistory reports whether the system remembers no conversation, so that
+// every call must send all of it.
 func (p *Plan) TakesHistory() bool { return p.Kind == Chat }
 
-// Shared reports whether workers call one and the same instance, so that what
-// one of them resets the other is still using.
+// Shared reports whether all workers call the same instance, so that one could
+// reset it while another uses it.
 func (p *Plan) Shared() bool {
 	switch p.Kind {
 	case Command, Python, WASM:
@@ -144,8 +145,8 @@ func (p *Plan) Shared() bool {
 	return len(p.Command) == 0 || p.Per == PerRun
 }
 
-// Exclusive reports whether one worker alone may use the system: its state is
-// shared and is reset for a case.
+// Exclusive reports whether only one worker may use the system, because its
+// state is shared and reset for each case.
 func (p *Plan) Exclusive() bool { return p.Shared() && p.ResetBy() != ResetNone }
 
 // Limits bound calls.
@@ -153,48 +154,50 @@ type Limits struct {
 	Timeout     time.Duration // of one call
 	Rate        Rate
 	Concurrency int // calls at once over all workers; 0: no limit
-	Retries     int // of a call that reached nobody, or was answered by 429 or 503
+	Retries     int // of a call that reached nothing, or was answered with 429 or 503
 }
 
-// Rate is a number of calls in a time. The zero value is no limit.
+// Rate is a number of calls per time. The zero value is no limit.
 type Rate struct {
 	Count int
 	Per   time.Duration
 }
 
-// DefaultTimeout is the time limit of a call when nothing else is said.
+// DefaultTimeout is the time limit of a call whose plan sets none.
 const DefaultTimeout = 5 * time.Second
 
-// MaxOutput is how much of an answer is read. A longer one is a flood.
+// MaxOutput is the largest size of an answer, in bytes. A longer one is a
+// flood.
 const MaxOutput = 8 << 20
 
-// Operation is something that a system can be asked to do.
+// Operation is something that a system can do.
 type Operation struct {
 	Name        string
-	At          string `json:"-"` // where the system file says so: FILE:LINE:COLUMN
+	At          string `json:"-"` // its place in the system file: FILE:LINE:COLUMN
 	Description string
 	Method      string // of http
-	Path        string // of http; {name} stands for an argument
+	Path        string // of http; {name} is replaced by an argument
 	Query       [][2]string
 	Headers     [][2]string
-	JSON        []byte // of http: the body as JSON, "{name}" for an argument; nil: none
+	JSON        []byte // of http: the body as JSON; "{name}" is replaced by an argument; nil: none
 	Files       []File `json:",omitempty"` // of http: members of JSON that are sent as files
 	Arguments   []Argument
 	Returns     string   // a JSON path in the answer; "": all of it
-	Refuses     bool     // what must not be done is refused, so that formats may try it
-	Rejects     []string // what counts as refused: statuses, exit codes, exception classes; nil: by kind
-	// Schema is the JSON Schema of all arguments as one object, where a description
-	// gives one; Answers are those of answers, by status ("200", "4XX", "default"),
-	// or by "0" where there is none. A null schema says nothing of the answer.
+	Refuses     bool     // it refuses what must not be done, so formats may try that
+	Rejects     []string // what counts as a refusal: statuses, exit codes, exception classes; nil: the kind's default
+	// Schema is the JSON Schema of all arguments as one object, if a description
+	// gives one. Answers are the schemas of answers by status ("200", "4XX",
+	// "default"), or by "0" if there are no statuses. A null schema allows any
+	// answer.
 	Schema   json.RawMessage
 	Answers  map[string]json.RawMessage
-	Frames   map[string]Frame `json:",omitempty"` // what answers are besides, by status as in Answers
+	Frames   map[string]Frame `json:",omitempty"` // media types and headers of answers, by status as in Answers
 	Links    []Link           `json:",omitempty"`
-	Destroys bool             // it says of itself that it may destroy something
-	Reads    bool             `json:",omitempty"` // it says of itself that it changes nothing
+	Destroys bool             // its description says that it may destroy something
+	Reads    bool             `json:",omitempty"` // its description says that it changes nothing
 }
 
-// Link says that an answer has what another operation is called with.
+// Link says that an answer contains arguments for another operation.
 type Link struct {
 	To     string
 	Values [][2]string // arguments, and runtime expressions of OpenAPI
@@ -203,10 +206,10 @@ type Link struct {
 // Argument is one argument of an operation.
 type Argument struct {
 	Name     string
-	Type     string // of JSON Schema; "": not known
+	Type     string // in JSON Schema; "": unknown
 	Required bool
 	In       string // path, query, header, cookie or body, of an operation from OpenAPI
-	Style    string `json:",omitempty"` // how several values are written; "": as usual where it stands
+	Style    string `json:",omitempty"` // how several values are written; "": the default of its place
 }
 
 // Styles of arguments. In a query a list is usually repeated, and an object as many
@@ -223,37 +226,37 @@ const (
 	Exploded    = "*"      // alone: 1,2 and key=1
 )
 
-// Multipart is the type of a body of parts.
+// Multipart is the media type of a body of parts.
 const Multipart = "multipart/form-data"
 
-// File says that a member of a body is sent as a file.
+// File makes a member of a body a file.
 type File struct {
 	Member string
-	Name   string // of the file
-	Type   string // its media type; "": application/octet-stream
+	Name   string // name of the file
+	Type   string // media type; "": application/octet-stream
 }
 
-// Frame is what an answer has beside its content.
+// Frame declares an answer's media types and headers.
 type Frame struct {
-	Types   []string // media types of the content; nil: nothing is said
+	Types   []string // media types of the content; nil: undeclared
 	Headers []Header
 }
 
-// Header is a header of an answer.
+// Header declares a header of an answer.
 type Header struct {
 	Name     string
 	Required bool
 	Type     string          // of JSON Schema
-	Schema   json.RawMessage // nil: nothing is said
+	Schema   json.RawMessage // nil: undeclared
 }
 
-// Input is where the bytes or the prompt of a case go.
+// Input names the place for the bytes or the prompt of a case.
 type Input struct {
 	Operation string
 	Argument  string // "": the raw body, standard input, or the only argument
 }
 
-// Find is the operation of a name.
+// Find returns the operation of that name.
 func Find(list []Operation, name string) (*Operation, bool) {
 	for i := range list {
 		if list[i].Name == name {
