@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,6 +61,26 @@ func TestAction(t *testing.T) {
 			for _, step := range action.Runs.Steps {
 				if strings.Contains(step.Run, "${{") {
 					t.Errorf("an input is part of a script, where it can be a command: %s", step.Run)
+				}
+				if step.ID == "source" { // the key of the cache is of the source alone
+					sum := func(more string) string {
+						source := t.TempDir()
+						if err := errors.Join(os.WriteFile(filepath.Join(source, "go.mod"), []byte("module m"+more), 0o600), os.Mkdir(filepath.Join(source, ".git"), 0o700),
+							os.WriteFile(filepath.Join(source, ".git", "index"), []byte(source), 0o600)); err != nil {
+							t.Fatal(err)
+						}
+						cmd := exec.Command(bash, "-eo", "pipefail", "-c", step.Run)
+						cmd.Env = append(os.Environ(), "ACTION="+source, "GITHUB_OUTPUT="+filepath.Join(source, "output"))
+						out, err := cmd.CombinedOutput()
+						said, _ := os.ReadFile(filepath.Join(source, "output"))
+						if err != nil || len(said) != len("sum=\n")+64 {
+							t.Errorf("%q, %v: %s", said, err, out)
+						}
+						return string(said)
+					}
+					if sum("") != sum("") || sum("") == sum("2") {
+						t.Error("the key of the cache does not follow the source")
+					}
 				}
 				if step.ID != "run" {
 					continue
