@@ -57,7 +57,7 @@ func (d *drawer) document(doc *campaign.Document) ([]docPart, string) {
 // a fenced block that one is in.
 func judgedLines(doc *campaign.Document, lines []string) []bool {
 	judged := make([]bool, len(lines))
-	if doc.Line > 0 { // a source, whatever its language
+	if doc.Line > 0 || doc.First > 1 && !slices.ContainsFunc(lines, func(l string) bool { return fenceOf(l) != "" }) { // a source, whatever its language
 		for i := range judged {
 			judged[i] = true
 		}

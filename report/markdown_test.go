@@ -98,6 +98,10 @@ func TestDocumentPointsAtWhatFailed(t *testing.T) {
 	if l := parts[0].Lines; l[2].Notes[0] != "b is 3" || l[4].Notes[0] != "T-1" || len(l[1].Notes) != 0 {
 		t.Errorf("notes: %+v", l)
 	}
+	excerpt := &campaign.Document{First: 4, Body: "- id: T-1\n  path: a\n- b", Blocks: []campaign.Block{{From: 2, To: 2, Verdict: campaign.VerdictFail}}}
+	if parts, _ := (&drawer{left: evidenceBudget}).document(excerpt); len(parts) != 1 || len(parts[0].Lines) != 3 {
+		t.Errorf("part of a block is no prose: %+v", parts)
+	}
 	s := newScreen(Options{})
 	s.document(doc)
 	if text := s.String(); !strings.Contains(text, "FAIL  3  b\n") || !strings.Contains(text, "^ b is 3") {

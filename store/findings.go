@@ -220,7 +220,7 @@ func (s *Store) journalledFinding(runID, id string) (f campaign.Finding, err err
 		}
 	}
 	if f.ID == "" {
-		return f, noSuch("finding", id, runID, nil)
+		return f, diag.WithHint(diag.Refused("there is no finding %q in run %s", id, runID), "thresh show "+runID+" lists what it found")
 	}
 	return f, nil
 }

@@ -115,7 +115,7 @@ func TestAPIRefuses(t *testing.T) {
 		{"/api/v1/runs/" + id + "x", 404, "there is no run", "did you mean"},
 		{"/api/v1/runs/..%2f..%2fetc", 404, "there is no run", ""},
 		{"/api/v1/runs/latest/findings?severity=bad", 400, "severity must be one of", ""},
-		{"/api/v1/runs/latest/findings/F-none", 404, "there is no finding", ""},
+		{"/api/v1/runs/latest/findings/F-none", 404, `there is no finding "F-none" in run r`, ""},
 		{"/api/v1/compare?a=latest", 400, "a and b must name runs", ""},
 		{"/api/v1/fleet", 404, "no fleet is watched here", "--fleet"},
 		{"/api/v1/nothing", 404, "there is no page", ""},
