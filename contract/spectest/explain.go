@@ -75,7 +75,7 @@ func (c *Campaign) Explain(ctx context.Context, i int64, run bool) (string, erro
 		for i := range p.acts {
 			steps += len(p.acts[i].steps)
 		}
-		fmt.Fprintf(&x, "  runs the commands of console blocks: %d in %d blocks, from line %d to %d\n", steps, p.blocks(), x.c.From, x.c.To)
+		fmt.Fprintf(&x, "  runs %s in %s of the console, lines %d to %d\n", diag.Plural(steps, "command"), diag.Plural(p.blocks(), "block"), x.c.From, x.c.To)
 		return x.String(), nil
 	}
 	for _, step := range x.c.steps {

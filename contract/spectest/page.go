@@ -66,13 +66,13 @@ type pageStep struct {
 	anyExit    bool // nor how it ends
 }
 
-// infoWord is a word behind a fence; quotes hold blanks together.
-var infoWord = lazy.Pattern(`(?:"[^"]*(?:"|$)|[^" \t])+`)
+// infoWord is a word behind a fence; quotes hold blanks together, \" is a quote in them.
+var infoWord = lazy.Pattern(`(?:"(?:\\"|[^"])*(?:"|$)|[^" \t])+`)
 
 func infoWords(info string) []string {
 	words := infoWord().FindAllString(info, -1)
 	for i := range words {
-		words[i] = strings.ReplaceAll(words[i], `"`, "")
+		words[i] = strings.NewReplacer(`\"`, `"`, `"`, "").Replace(words[i])
 	}
 	return words
 }

@@ -32,6 +32,7 @@ func TestLanguagesOfAPage(t *testing.T) {
 		{"files, programs and variables", fence("text file=in/a", "12\n") + fence("pycon run env=WHO=Ada", ">>> import os, subprocess\n>>> open('in/a').read()\n'12\\n'\n>>> os.environ['WHO']\n'Ada'\n>>> _ = subprocess.run(['echo', 'sub'])\nsub\n"), ""},
 		{"modules of a folder", fence("python file=src/beside.py", "x = 7\n") + fence("pycon run env=PYTHONPATH=src", ">>> import beside\n>>> beside.x\n7\n"), ""},
 		{"captured", fence(`pycon run capture="v=/(\d+)/"`, ">>> 'no 47'\n'no 47'\n") + fence("console run", "$ echo $v\n${v}\n"), ""},
+		{"captured between quotes", fence(`console run capture="v=/\"(\w+)\"/"`, "$ echo '{\"name\": 1}'\n{\"name\": 1}\n") + fence("console run", "$ echo $v\n${v}\n"), ""},
 		{"too slow", fence("pycon run timeout=300ms", ">>> import time; time.sleep(20)\n"), "the statement did not end within 300ms, and python3 was killed"},
 		{"the interpreter dies", fence("pycon run", ">>> import os; os._exit(4)\n"), "python3 has ended: the program ended during the call: exit status 4"},
 		{"a program", fence("python run", "import sys\nprint('hello', __file__)\nsys.exit(2)\n") + fence("output", "hello block-1.py\n[exit 2]\n"), ""},

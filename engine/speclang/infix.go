@@ -225,7 +225,7 @@ func (p *infix) compared() Form {
 		return less
 	}
 	if p.is("=") {
-		p.fail("==", "= compares nothing")
+		p.fail("write ==", "= is no comparison")
 	}
 	if p.kind != 'o' && p.kind != 'w' {
 		return f
@@ -260,6 +260,9 @@ func (p *infix) join() string {
 		if hint := diag.DidYouMean(p.token, slices.Concat(slices.Collect(maps.Keys(signs)), []string{"and", "or"})); hint != "" {
 			return hint
 		}
+	}
+	if p.is("|") {
+		return "filters follow a target or a path in when, such as $.ref | last == 7"
 	}
 	return "conditions are joined by and, or"
 }
@@ -410,7 +413,7 @@ func (p *infix) word(name string, at int) Form {
 	p.at = at
 	hint := diag.DidYouMean(name, p.Names)
 	if hint == "" {
-		hint = "known are " + strings.Join(p.Names, ", ") + ", $ and functions such as len(...); a text stands in quotes"
+		hint = "known are " + strings.Join(append(slices.Clone(p.Names), "$"), ", ") + " and functions such as len(...); a text stands in quotes"
 	}
 	p.fail(hint, "there is no value %s", name)
 	return Form{}

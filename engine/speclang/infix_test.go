@@ -35,7 +35,7 @@ func TestInfix(t *testing.T) {
 		strings.Repeat("(", 300):                      `brackets are nested too deep at 200`,
 		`$.a[x] == 1`:                                 `"x" is neither a number nor a name in quotes at 0`,
 		`$.a["] == 1`:                                 `"\"" is neither a number nor a name in quotes at 0`,
-		`status = 200`:                                `= compares nothing at 7`,
+		`status = 200`:                                `= is no comparison at 7`,
 		`- status == 1`:                               `expected a number behind -, got "status" at 2`,
 		`lenn(text)`:                                  `there is no function lenn at 0`,
 		`status == -99999999999999999999`:             `["eq", ["get", ["subject"], "status"], -99999999999999999999]`,
@@ -59,7 +59,7 @@ func TestInfix(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		`text equals "a"`: "did you mean ==?", `text includes "a"`: "did you mean contains?", `text contain "a"`: "did you mean contains?", `text startswith "a"`: "did you mean starts_with?",
-		`text ne "a"`: "did you mean !=?", `1 == 1 annd 2 == 2`: "did you mean and?", `1 < status < 5`: "conditions are joined by and, or", `status 200`: "conditions are joined by and, or",
+		`text ne "a"`: "did you mean !=?", `1 == 1 annd 2 == 2`: "did you mean and?", `1 < status < 5`: "conditions are joined by and, or", `status == 1 | last`: "filters follow a target or a path in when, such as $.ref | last == 7", `status = 1`: "write ==", `status 200`: "conditions are joined by and, or",
 	} {
 		_, _, err := x.Parse(text)
 		var e *speclang.InfixError
