@@ -6,6 +6,7 @@ import (
 
 	"go.starlark.net/syntax"
 
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
@@ -103,6 +104,7 @@ func (c *compiler) action(a *action, at doctree.Pos) {
 // statement translates a statement of an action.
 func (b *body) statement(s syntax.Stmt, into *[]node, top bool) {
 	c := b.c
+	near := ""
 	switch x := s.(type) {
 	case *syntax.BranchStmt:
 		if x.Token == syntax.PASS {
@@ -153,12 +155,15 @@ func (b *body) statement(s syntax.Stmt, into *[]node, top bool) {
 			if b.method(call, into) {
 				return
 			}
-			if fn, ok := call.Fn.(*syntax.Ident); ok && b.does(call, fn.Name, top) {
-				return
+			if fn, ok := call.Fn.(*syntax.Ident); ok {
+				if b.does(call, fn.Name, top) {
+					return
+				}
+				near = diag.DidYouMean(fn.Name, []string{"require", "weight", "call"})
 			}
 		}
 	}
-	c.fail(s, "expression", "", "an action has require(...), any(...), new(...), assignments to fields, if, weight(...) and call(...)")
+	c.fail(s, "expression", near, "an action has require(...), any(...), new(...), assignments to fields, if, weight(...) and call(...)")
 }
 
 // does translates a call that is a statement.

@@ -130,3 +130,14 @@ def pay():
 		t.Error(list)
 	}
 }
+
+// A misspelt statement gets the nearest word, and one like no word gets none.
+func TestStatementsHaveNearNames(t *testing.T) {
+	for wrong, want := range map[string]string{"requre(True)": "did you mean require?", "cal(\"go\")": "did you mean call?", "frobnicate()": ""} {
+		_, list := lang.Compile("x.model.star", []byte("def go():\n    "+wrong+"\n"))
+		at := slices.IndexFunc(list, func(d diag.Diagnostic) bool { return d.Code == "fresnelfir.expression" })
+		if at < 0 || list[at].Hint != want || list[at].Pos.Line != 2 {
+			t.Errorf("%s: %v, want the hint %q", wrong, list, want)
+		}
+	}
+}
