@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/engine/lazy"
 	"github.com/thresh-dev/thresh/port/sut"
 	"github.com/thresh-dev/thresh/system"
 )
@@ -58,14 +59,19 @@ func OpenMCP(ctx context.Context, s system.Site) (system.Edge, error) {
 	return x, nil
 }
 
+// destroys are names of tools that say nothing else of themselves.
+var destroys = lazy.Pattern(`^(?:.*[_.-])?(?i:delete|drop|wipe|purge|erase|destroy|truncate|uninstall|terminate)(?:[_.-].*|[A-Z].*)?$`)
+
 // toolOperation is a tool as an operation: its arguments are those it requires, in
 // their order, then the others.
 func toolOperation(t *mcp.Tool, p *sut.Plan) sut.Operation {
 	o := sut.Operation{Name: t.Name}
 	o.Description = diag.FirstLine(strings.TrimSpace(t.Description))
-	if h := t.Annotations; h != nil {
+	if h := t.Annotations; h != nil { // a tool that says neither may destroy something, by the protocol
 		o.Reads = h.ReadOnlyHint
-		o.Destroys = !h.ReadOnlyHint && h.DestructiveHint != nil && *h.DestructiveHint
+		o.Destroys = !h.ReadOnlyHint && (h.DestructiveHint == nil || *h.DestructiveHint)
+	} else {
+		o.Destroys = destroys().MatchString(t.Name)
 	}
 	if said, ok := sut.Find(p.Operations, t.Name); ok {
 		o.Returns, o.Arguments = said.Returns, said.Arguments

@@ -227,3 +227,25 @@ func TestOrderOfToolArguments(t *testing.T) {
 		t.Errorf("%+v", o.Arguments)
 	}
 }
+
+// A tool that may destroy something by the protocol, or by its name if it says nothing of
+// itself, is known as such.
+func TestToolsThatDestroy(t *testing.T) {
+	no, yes := false, true
+	for want, tools := range map[bool][]*mcp.Tool{
+		true: {
+			{Name: "place", Annotations: &mcp.ToolAnnotations{}}, {Name: "refund", Annotations: &mcp.ToolAnnotations{DestructiveHint: &yes}},
+			{Name: "delete_order"}, {Name: "orders.purge"}, {Name: "dropTable"},
+		},
+		false: {
+			{Name: "delete", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}, {Name: "add", Annotations: &mcp.ToolAnnotations{DestructiveHint: &no}},
+			{Name: "place"}, {Name: "dropdown"}, {Name: "list_deleted"},
+		},
+	} {
+		for _, tool := range tools {
+			if o := toolOperation(tool, &sut.Plan{}); o.Destroys != want {
+				t.Errorf("%s %+v: destroys %t", tool.Name, tool.Annotations, o.Destroys)
+			}
+		}
+	}
+}
