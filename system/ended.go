@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"slices"
@@ -226,6 +227,9 @@ func (x *session) listens(ctx context.Context) bool {
 	u, err := url.Parse(x.plan.URL)
 	if err != nil {
 		return false
+	}
+	if via, err := http.ProxyFromEnvironment(&http.Request{URL: u}); err != nil || via != nil {
+		return true // who is behind a proxy cannot be asked: the call is not known to have ended it
 	}
 	port := u.Port()
 	if port == "" {
