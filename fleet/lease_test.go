@@ -277,11 +277,11 @@ func TestLease(t *testing.T) {
 			}
 		}, "done", []string{"10:7", "11:7 12:7 last" + notes}, opened + all, ""},
 		"another answers": {nil, func(d *benchDesk, _ *handed) { d.spoiled = 1 }, "done", []string{"10:7 11:7 12:7 last" + notes}, opened + all,
-			"an answer to a claim is dropped: signed, and nobody here has keys"},
-		"no such campaign":        {with(func(l *lease) { l.Campaign = 2 }), nil, "thrown away", nil, "", "a lease is dropped: malformed"},
-		"no campaign":             {with(func(l *lease) { l.Campaign = -1 }), nil, "thrown away", nil, "", "a lease is dropped: malformed"},
-		"no lease":                {nil, func(_ *benchDesk, h *handed) { h.data = []byte("{") }, "thrown away", nil, "", "a lease is dropped: malformed"},
-		"signed by who knows who": {nil, func(_ *benchDesk, h *handed) { h.data = []byte(sealMagic) }, "thrown away", nil, "", "a lease is dropped: signed, and"},
+			"an answer to a claim was dropped: signed, but there are no keys here"},
+		"no such campaign":        {with(func(l *lease) { l.Campaign = 2 }), nil, "thrown away", nil, "", "a lease was dropped: malformed"},
+		"no campaign":             {with(func(l *lease) { l.Campaign = -1 }), nil, "thrown away", nil, "", "a lease was dropped: malformed"},
+		"no lease":                {nil, func(_ *benchDesk, h *handed) { h.data = []byte("{") }, "thrown away", nil, "", "a lease was dropped: malformed"},
+		"signed by who knows who": {nil, func(_ *benchDesk, h *handed) { h.data = []byte(sealMagic) }, "thrown away", nil, "", "a lease was dropped: signed, but"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
