@@ -23,9 +23,25 @@ func (c *Coordinator) check(kind, reply string, m *nats.Msg) (in incoming, ok bo
 	s, data, err := c.channel.open(kind, leaseID(m.Subject), "", RoleWorker, m.Data)
 	if err != nil {
 		c.drop(kind, "", err)
+		if t := c.ticket(m.Subject); t != nil && c.wasRevoked(s.From) {
+			go t.replace(leaseID(m.Subject))
+		}
 		return in, false
 	}
 	return incoming{m, s, data, reply}, true
+}
+
+// wasRevoked reports whether a key has worked on this run and is not enrolled any more.
+func (c *Coordinator) wasRevoked(key string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range c.keyOf {
+		if k == key && k != "" && c.channel.keys != nil {
+			_, enrolled := c.channel.keys.member(k)
+			return !enrolled
+		}
+	}
+	return false
 }
 
 // answer responds to a message; what is lost is asked for again.
