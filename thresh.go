@@ -25,7 +25,7 @@ import (
 	"github.com/thresh-dev/thresh/face/cli"
 )
 
-// Main is the whole command line, for the built-in contracts and those given. It
+// Main returns the whole command line, for the built-in contracts and those given. It
 // returns the exit code: 0 all held, 1 findings or failures, 2 a document or the
 // command line was refused, 3 the environment failed, 130 interrupted.
 func Main(contracts ...campaign.Contract) (exitCode int) {

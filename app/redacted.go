@@ -236,7 +236,7 @@ func (x redactedExecutor) Execute(ctx context.Context, s any, c campaign.Case) (
 
 func (x redactedExecutor) Close() error { return x.v.error(x.inner.Close()) }
 
-// Notes is what the executor has to say of how it ran its cases.
+// Notes returns what the executor has to say of how it ran its cases.
 func (x redactedExecutor) Notes() []string {
 	if n, ok := campaign.As[interface{ Notes() []string }](x.inner); ok {
 		return x.v.texts(n.Notes())

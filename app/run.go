@@ -323,7 +323,7 @@ func (a *App) environment(c credentials) campaign.Environment {
 	}
 }
 
-// HostName is the name of this machine; "" if it has none.
+// HostName returns the name of this machine; "" if it has none.
 func HostName() string {
 	h, err := os.Hostname()
 	if err != nil {

@@ -242,7 +242,7 @@ func (d *Digest) Case(c Case, o *Outcome) {
 	d.tree.Add(d.buf)
 }
 
-// Root is the root of a Merkle tree over the cases so far.
+// Root returns the root of a Merkle tree over the cases so far.
 func (d *Digest) Root() []byte { return d.tree.Root() }
 
 // Sum returns the digest so far.
@@ -287,7 +287,7 @@ func (s *Sequence) Add(index int64, o Outcome, release func(int64, Outcome) bool
 	}
 }
 
-// Next is the index of the oldest case without a result.
+// Next returns the index of the oldest case without a result.
 func (s *Sequence) Next() int64 { return s.next }
 
 // ByCause groups a list by cause, in the order in which causes first occur. Items

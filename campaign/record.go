@@ -101,7 +101,7 @@ type Minimal struct {
 	Gauge      *Gauge `json:"gauge,omitempty"` // sizes for people, if the bytes are an internal encoding
 }
 
-// Cases are the planned cases in words, such as "at least 6 cases"; "": unknown.
+// Cases returns the planned cases in words, such as "at least 6 cases"; "": unknown.
 func (t Traits) Cases() string {
 	if t.Planned == 0 {
 		return ""

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Cut is the text, or of a longer one the first n bytes or fewer, and an
+// Cut returns the text, or of a longer one the first n bytes or fewer, and an
 // ellipsis. It ends where a character ends that people see as one: an accent, a
 // vowel of a Hangul syllable or half of a flag is never parted from what it
 // belongs to.
@@ -16,7 +16,7 @@ func Cut(s string, n int) string {
 	return s[:Whole(s, n)] + "…"
 }
 
-// Runes is the text, or of a longer one the first n-1 characters and an ellipsis.
+// Runes returns the text, or of a longer one the first n-1 characters and an ellipsis.
 func Runes(s string, n int) string {
 	if len(s) <= n || utf8.RuneCountInString(s) <= n {
 		return s
@@ -24,7 +24,7 @@ func Runes(s string, n int) string {
 	return string([]rune(s)[:n-1]) + "…"
 }
 
-// Whole is the largest offset of at most n bytes at which the text can be cut.
+// Whole returns the largest offset of at most n bytes at which the text can be cut.
 // A cluster of more than 64 characters is cut inside, though between two of them.
 func Whole(s string, n int) int {
 	if n >= len(s) {

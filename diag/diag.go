@@ -67,7 +67,7 @@ type Related struct {
 	Message string // what is there: "given first here"
 }
 
-// Keys is the path taken apart: keys by their names, items of lists by their
+// Keys returns the path taken apart: keys by their names, items of lists by their
 // numbers, without the $ that some formats begin with.
 func (d Diagnostic) Keys() []string {
 	var list []string
@@ -144,10 +144,10 @@ func (l List) Sort() {
 	})
 }
 
-// String is the diagnostic on one line: place, level, path, message, hint.
+// String returns the diagnostic on one line: place, level, path, message, hint.
 func (d Diagnostic) String() string { return d.text(d.Level.String() + ": ") }
 
-// Text is the diagnostic without its level.
+// Text returns the diagnostic without its level.
 func (d Diagnostic) Text() string { return d.text("") }
 
 func (d Diagnostic) text(level string) string {
@@ -173,7 +173,7 @@ func (d Diagnostic) text(level string) string {
 // Style says how text is shown.
 type Style struct{ Color bool }
 
-// Render is the list as people read it: each diagnostic with its source line
+// Render returns the list as people read it: each diagnostic with its source line
 // and a caret, then a count.
 func (l List) Render(s Style) string {
 	var b strings.Builder
@@ -309,7 +309,7 @@ type JSON struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-// JSON is the list as programs read it, never nil.
+// JSON returns the list as programs read it, never nil.
 func (l List) JSON() []JSON {
 	out := make([]JSON, len(l))
 	for i, d := range l {

@@ -46,7 +46,7 @@ func WithHint(err error, hint string) error {
 	return &CodedError{Code: ExitCode(err), Err: err, Hint: hint}
 }
 
-// ExitCode is the exit code that err asks for: 0 for nil, 2 for a refused
+// ExitCode returns the exit code that err asks for: 0 for nil, 2 for a refused
 // document, otherwise 3 unless err says which.
 func ExitCode(err error) int {
 	if err == nil {
@@ -61,7 +61,7 @@ func ExitCode(err error) int {
 	return ExitEnvironment
 }
 
-// Hint is the innermost-outermost first hint found along err's chain, or "".
+// Hint returns the innermost-outermost first hint found along err's chain, or "".
 func Hint(err error) string {
 	for err != nil {
 		var c *CodedError

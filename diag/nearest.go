@@ -22,7 +22,7 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// DidYouMean is a hint that names the nearest candidate, or "".
+// DidYouMean returns a hint that names the nearest candidate, or "".
 func DidYouMean(name string, candidates []string) string {
 	if n := Nearest(name, candidates); n != "" && n != name {
 		return "did you mean " + n + "?"
@@ -30,7 +30,7 @@ func DidYouMean(name string, candidates []string) string {
 	return ""
 }
 
-// Meant is the name that a hint of [DidYouMean] gives, "" for another hint.
+// Meant returns the name that a hint of [DidYouMean] gives, "" for another hint.
 func Meant(hint string) string {
 	name, ok := strings.CutPrefix(hint, "did you mean ")
 	if !ok || !strings.HasSuffix(name, "?") || strings.ContainsAny(name, " \n") {
@@ -73,7 +73,7 @@ func distance(a, b []rune) int {
 	return prev[len(b)]
 }
 
-// Suggest is a hint that names the nearest candidate, or all of them.
+// Suggest returns a hint that names the nearest candidate, or all of them.
 func Suggest(name string, candidates []string) string {
 	if hint := DidYouMean(name, candidates); hint != "" {
 		return hint

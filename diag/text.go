@@ -12,7 +12,7 @@ import (
 	"unicode"
 )
 
-// FirstLine is a text as far as its first line end.
+// FirstLine returns a text as far as its first line end.
 func FirstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return strings.TrimSuffix(line, "\r")
@@ -28,7 +28,7 @@ func Printable(s string) string {
 	}, s)
 }
 
-// Name is the name of a file in a message, in quotes where it holds control
+// Name returns the name of a file in a message, in quotes where it holds control
 // characters: one with a line feed would pass for a message.
 func Name(file string) string {
 	if strings.ContainsFunc(file, unicode.IsControl) {
@@ -37,7 +37,7 @@ func Name(file string) string {
 	return file
 }
 
-// Reason is an error without the path that the message around it names.
+// Reason returns an error without the path that the message around it names.
 func Reason(err error) string {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err.Error()
@@ -60,7 +60,7 @@ func OneLine(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' })
 }
 
-// Number is a number with its thousands apart: 1,234,567.
+// Number returns a number with its thousands apart: 1,234,567.
 func Number[N int | int64](n N) string {
 	s := strconv.FormatInt(int64(n), 10)
 	sign := ""
@@ -73,7 +73,7 @@ func Number[N int | int64](n N) string {
 	return sign + s
 }
 
-// Plural is a number of things: "1 case", "2,000 cases".
+// Plural returns a number of things: "1 case", "2,000 cases".
 func Plural[N int | int64](n N, thing string) string {
 	if n != 1 {
 		thing += "s"
@@ -81,7 +81,7 @@ func Plural[N int | int64](n N, thing string) string {
 	return Number(n) + " " + thing
 }
 
-// DocumentName is a document's name in reports and digests: its path from the
+// DocumentName returns a document's name in reports and digests: its path from the
 // working directory, with slashes. Of one that lies elsewhere it is the last two
 // elements, so that a run is the same wherever the documents lie.
 func DocumentName(p string) string {

@@ -229,10 +229,10 @@ func (l *Link) embed(a *Access, at string) error {
 	return nil
 }
 
-// URL is where workers reach the server.
+// URL returns where workers reach the server.
 func (l *Link) URL() string { return l.url }
 
-// Token is what the embedded server asks of workers; "" of any other server.
+// Token returns what the embedded server asks of workers; "" of any other server.
 func (l *Link) Token() string { return l.token }
 
 // Embedded reports whether the server is in this process.

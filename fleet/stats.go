@@ -90,7 +90,7 @@ func (w *Watcher) noteStats(s Stats, now time.Time) {
 	old.row.Stats, old.seen = s, now
 }
 
-// Rows are the members heard of in the last five seconds.
+// Rows returns the members heard of in the last five seconds.
 func (w *Watcher) Rows() []Row {
 	w.mu.Lock()
 	defer w.mu.Unlock()

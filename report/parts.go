@@ -56,7 +56,7 @@ func Parts() (*markup.Set, error) {
 	return t, nil
 }
 
-// Style is the style sheet of [Parts].
+// Style returns the style sheet of [Parts].
 func Style() ([]byte, error) { return pageFiles.ReadFile("page/page.css") }
 
 // inline is untrusted text on one line, in pieces. A long path has places

@@ -36,7 +36,7 @@ const (
 	railRows    = 40
 )
 
-// Rails are the matrices whose cells findings begin with. link leads to some
+// Rails returns the matrices whose cells findings begin with. link leads to some
 // findings; what names them is for people.
 func Rails(rec *campaign.Record, findings []campaign.Finding, link func(ids []string, what string) string) []Rail {
 	var out []Rail

@@ -51,7 +51,7 @@ func (s *Since) Accept(known map[string]Known) {
 	}
 }
 
-// Sentence is the whole of it on a line.
+// Sentence returns the whole of it on a line.
 func (s *Since) Sentence() string {
 	text := "nothing to compare with, because " + visible(s.Why)
 	switch {
@@ -71,7 +71,7 @@ func (s *Since) Sentence() string {
 	return text
 }
 
-// KnownToOwners is how such a sentence ends if so many findings are accepted.
+// KnownToOwners returns how such a sentence ends if so many findings are accepted.
 func KnownToOwners(n int) string {
 	switch n {
 	case 0:
@@ -98,7 +98,7 @@ func (s *Since) ordered(rec *campaign.Record) []*campaign.Finding {
 	return fs
 }
 
-// Rank is the place of a finding among those of its severity and others.
+// Rank returns the place of a finding among those of its severity and others.
 func (s *Since) Rank(id string) int {
 	switch {
 	case s == nil:
@@ -179,10 +179,10 @@ func (s *screen) sinceLine(style, word, text string) {
 	}
 }
 
-// Score is a score from 0 to 1 for people, in percent with one decimal.
+// Score returns a score from 0 to 1 for people, in percent with one decimal.
 func Score(p float64) string { return score.Percent(p) }
 
-// Moved is how a score changed.
+// Moved returns how a score changed.
 func Moved(a, b float64) string {
 	if a == b {
 		return "none"
@@ -190,7 +190,7 @@ func Moved(a, b float64) string {
 	return fmt.Sprintf("%+.1f points", 100*(finite(b)-finite(a)))
 }
 
-// Chance is a p-value for people.
+// Chance returns a p-value for people.
 func Chance(p float64) string {
 	if p < 0.001 {
 		return "p < 0.001"

@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// Outcomes is the outcomes of stored campaign k in case order, up to the first
+// Outcomes returns the outcomes of stored campaign k in case order, up to the first
 // case that has none. Its memory is bounded by how far results ran ahead.
 func Outcomes(j *store.Journal, k int) iter.Seq[store.Entry] {
 	return func(yield func(store.Entry) bool) {
@@ -17,7 +17,7 @@ func Outcomes(j *store.Journal, k int) iter.Seq[store.Entry] {
 	}
 }
 
-// Cases is all outcomes of stored campaign k with the evidence that was kept of
+// Cases returns all outcomes of stored campaign k with the evidence that was kept of
 // them: in case order up to the first case that has none, then those behind it.
 func Cases(j *store.Journal, k int) iter.Seq[store.Entry] {
 	return func(yield func(store.Entry) bool) {

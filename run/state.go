@@ -16,7 +16,7 @@ import (
 // has no cases.
 var ErrUntried = errors.New("the run ended before it tried its target")
 
-// FirstState is the state of stored campaign k before its first round.
+// FirstState returns the state of stored campaign k before its first round.
 func FirstState(c campaign.Any, k int, j *store.Journal) (any, error) {
 	var facts campaign.Facts
 	for e, err := range j.Entries() {

@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// FindingOfCase is the finding of a run whose first failing case this is; ""
+// FindingOfCase returns the finding of a run whose first failing case this is; ""
 // if there is none.
 func (s *Store) FindingOfCase(runID, contract, name string, index int64) (id string, err error) {
 	err = s.withOutline(runID, func(o *outline) error {
@@ -26,7 +26,7 @@ func (s *Store) FindingOfCase(runID, contract, name string, index int64) (id str
 	return id, nil
 }
 
-// CaseOf is what a run's journal says of one case: its last attempt, with the
+// CaseOf returns what a run's journal says of one case: its last attempt, with the
 // evidence that was kept of it. The journal is read as far as it goes, which
 // takes the longer the bigger the run.
 func (s *Store) CaseOf(runID, contract, name string, index int64) (at campaign.Case, o campaign.Outcome, err error) {

@@ -48,7 +48,7 @@ func (w *Writer) EvidenceRoot() ([]byte, error) {
 	return w.chain.proofs.Root(), nil
 }
 
-// EvidenceRoot is that of the journal as it is.
+// EvidenceRoot returns that of the journal as it is.
 func (j *Journal) EvidenceRoot() []byte {
 	var t campaign.Tree
 	for e, err := range j.Entries() {
@@ -88,7 +88,7 @@ func (j *Journal) CheckChain() (groups int, err error) {
 	return groups, s.Err()
 }
 
-// Record is the record that the journal ends with; false if it has none.
+// Record returns the record that the journal ends with; false if it has none.
 func (j *Journal) Record() (rec campaign.Record, ok bool, err error) {
 	for e, err := range j.Entries() {
 		if err != nil {

@@ -78,7 +78,7 @@ func (c CellChange) Better() bool {
 	return c.B != nil && c.B.Total > 0 && (c.A == nil || c.A.Total == 0 || c.B.Hits*c.A.Total > c.A.Hits*c.B.Total)
 }
 
-// CellsOfBoth are the changed cells that have runs on both sides, and how many others
+// CellsOfBoth returns the changed cells that have runs on both sides, and how many others
 // there are: nothing got better or worse in these.
 func (c *Comparison) CellsOfBoth() (both []CellChange, alone int) {
 	for _, x := range c.Cells {

@@ -101,7 +101,7 @@ func (k *entry) asFar(run *entry) bool {
 	return k.Complete || k.Status == statusDone && k.Stopped == run.Stopped
 }
 
-// Previous is the newest earlier run that a run can be compared with: it asked
+// Previous returns the newest earlier run that a run can be compared with: it asked
 // the same (documents, seed, number of cases, options) and ended.
 // Without one it is the nearest run, and why says what keeps it from being
 // comparable; both are "" if no earlier run has a campaign or document of the run.
@@ -223,7 +223,7 @@ func (k *entry) incomparable(run *entry, apart func(earlier, later string) strin
 	return ""
 }
 
-// Comparables are the runs that a run can be compared with, earlier and later,
+// Comparables returns the runs that a run can be compared with, earlier and later,
 // newest first, at most so many.
 func (s *Store) Comparables(runID string, limit int) ([]RunSummary, error) {
 	runs, at, err := s.at(runID)

@@ -99,7 +99,7 @@ func (s *Store) compareIn(a, b string, read func(id string) (campaign.Record, er
 // lists, whatever evidence the runs hold.
 func (s *Store) CompareBriefly(a, b string) (Comparison, error) { return s.compareIn(a, b, s.Brief) }
 
-// Brief is the record of a run, named in full, with what lists say of its findings.
+// Brief returns the record of a run, named in full, with what lists say of its findings.
 func (s *Store) Brief(id string) (campaign.Record, error) {
 	rec, err := s.Outline(id)
 	if err != nil {

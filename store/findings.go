@@ -60,7 +60,7 @@ func (f FindingSummary) Finding() campaign.Finding {
 // summaryFinding is the finding with what its summary has alone.
 func summaryFinding(f campaign.Finding) campaign.Finding { return SummaryOf(f).Finding() }
 
-// SummaryOf is the line for a finding.
+// SummaryOf returns the line for a finding.
 func SummaryOf(f campaign.Finding) FindingSummary {
 	return FindingSummary{
 		ID: f.ID, Fingerprint: f.Fingerprint, Contract: f.Contract, Campaign: f.Campaign, Kind: f.Kind,
@@ -101,7 +101,7 @@ func (s *Store) findings(q FindingQuery) (FindingPage, error) {
 	return s.PageOf(q, list)
 }
 
-// PageOf is what a query picks of all findings of a run, which the index of a
+// PageOf returns what a query picks of all findings of a run, which the index of a
 // live run does not have yet.
 func (s *Store) PageOf(q FindingQuery, all []FindingSummary) (FindingPage, error) {
 	list := slices.DeleteFunc(slices.Clone(all), func(f FindingSummary) bool { return !q.picks(f) })

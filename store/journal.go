@@ -51,7 +51,7 @@ type Journal struct {
 	version  int             // of the format
 }
 
-// Manifest is what the run is.
+// Manifest returns what the run is.
 func (j *Journal) Manifest() Manifest { return j.manifest }
 
 // Entries yields the records in the order of writing, the manifest first. It

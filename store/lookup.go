@@ -224,6 +224,6 @@ func (s *Store) finding(ref string) (rec campaign.Record, f campaign.Finding, er
 	return rec, rec.Findings[i], nil
 }
 
-// ResolveRun is the id of the run that ref names: an id, a unique beginning of
+// ResolveRun returns the id of the run that ref names: an id, a unique beginning of
 // one, "latest" or "latest~N".
 func (s *Store) ResolveRun(ref string) (string, error) { return s.resolveRun(ref) }

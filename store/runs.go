@@ -39,7 +39,7 @@ type RunSummary struct {
 	Flaky     int             `json:"flaky"` // of the findings
 }
 
-// Ungrouped is how many cases failed in a run that ended before any of them was
+// Ungrouped returns how many cases failed in a run that ended before any of them was
 // grouped into a finding; 0: its findings are what it has found.
 func (r RunSummary) Ungrouped() int64 {
 	if r.Complete || r.Findings > 0 {
@@ -58,7 +58,7 @@ func (s *Store) Runs(q RunQuery) ([]RunSummary, error) {
 	return runs, nil
 }
 
-// CountRuns is how many runs a query picks, whatever its limit and offset.
+// CountRuns returns how many runs a query picks, whatever its limit and offset.
 func (s *Store) CountRuns(q RunQuery) (n int, err error) {
 	q.Limit, q.Offset = 0, 0
 	runs, err := s.runs(q)

@@ -113,7 +113,7 @@ type releasing struct {
 	release func()
 }
 
-// Len is how much is left to read.
+// Len returns how much is left to read.
 func (r *releasing) Len() int { return len(r.text) }
 
 // Read implements [io.Reader].

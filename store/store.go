@@ -124,10 +124,10 @@ func (s *Store) Close() error {
 	return s.session.Close()
 }
 
-// Dir is the folder, as it was given to Open.
+// Dir returns the folder, as it was given to Open.
 func (s *Store) Dir() string { return s.dir }
 
-// Notices are what a user should know of what was found wrong and mended, by
+// Notices returns what a user should know of what was found wrong and mended, by
 // Open first of all.
 func (s *Store) Notices() []string {
 	s.mu.Lock()

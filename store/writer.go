@@ -67,7 +67,7 @@ func newWriter(s *Store, man Manifest, l *lock.Lock, f *os.File, off int64, enc 
 	return w
 }
 
-// RunID is the run's name.
+// RunID returns the run's name.
 func (w *Writer) RunID() string { return w.id }
 
 // Append adds one record, and with an outcome what was seen in its case, which

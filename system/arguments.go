@@ -13,7 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// Arguments are the arguments of a call by name, those of a format that binds by
+// Arguments returns the arguments of a call by name, those of a format that binds by
 // position in the order of the operation's, with the input of the case in its
 // place. Raw says that the input goes into no argument.
 func Arguments(p *sut.Plan, op *sut.Operation, c *sut.Call) (list []sut.Named, raw bool, err error) {
@@ -50,7 +50,7 @@ func Arguments(p *sut.Plan, op *sut.Operation, c *sut.Call) (list []sut.Named, r
 	return append(list, sut.Named{Name: p.Input.Argument, Value: InputValue(kind, c.Input)}), false, nil
 }
 
-// InputValue is the input of a case as the value of an argument: as the JSON
+// InputValue returns the input of a case as the value of an argument: as the JSON
 // that it is where the argument is declared to be something other than a string,
 // else as a string. What is not UTF-8 is replaced by U+FFFD: JSON has no form
 // for it.
@@ -61,7 +61,7 @@ func InputValue(kind string, input []byte) json.RawMessage {
 	return Text(string(input))
 }
 
-// Text is a string as JSON.
+// Text returns a string as JSON.
 func Text(s string) json.RawMessage {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) {
 		return append(append(append(make([]byte, 0, len(s)+2), '"'), s...), '"')
@@ -88,7 +88,7 @@ func Object(list []sut.Named) json.RawMessage {
 	return append(b, '}')
 }
 
-// Returned is what an operation returns of an answer: what stands at its path,
+// Returned returns what an operation returns of an answer: what stands at its path,
 // else all of it; nil for what is no JSON, or has nothing there.
 func Returned(op *sut.Operation, answer []byte) json.RawMessage {
 	if op == nil || op.Returns == "" {
@@ -112,7 +112,7 @@ func Returned(op *sut.Operation, answer []byte) json.RawMessage {
 	return agentcall.JSON(n)
 }
 
-// Operation is the operation that a call names, or the one that takes the input of
+// Operation returns the operation that a call names, or the one that takes the input of
 // cases; a system's only one need not be named.
 func Operation(p *sut.Plan, name string, ops []sut.Operation) (*sut.Operation, error) {
 	if name == "" {
@@ -128,7 +128,7 @@ func Operation(p *sut.Plan, name string, ops []sut.Operation) (*sut.Operation, e
 	return op, nil
 }
 
-// Unknown is the error of a call of an operation that the system has not.
+// Unknown returns the error of a call of an operation that the system has not.
 func Unknown(p *sut.Plan, name string, ops []sut.Operation) error {
 	var names []string
 	for _, o := range ops {

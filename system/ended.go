@@ -25,7 +25,7 @@ type Leaver interface {
 	Left() (how string, state *os.ProcessState)
 }
 
-// Left is how a program that is talked to has ended with an error; "": it has not.
+// Left returns how a program that is talked to has ended with an error; "": it has not.
 func Left(c *program.Child) (how string, state *os.ProcessState) {
 	if state = c.State(); state == nil || state.Success() {
 		return "", nil

@@ -49,7 +49,7 @@ type Site struct {
 	Worker  sut.Worker
 }
 
-// Address is a URL with the port of the started program.
+// Address returns a URL with the port of the started program.
 func (s *Site) Address(url string) string {
 	if s.Service == nil {
 		return url
@@ -57,7 +57,7 @@ func (s *Site) Address(url string) string {
 	return strings.ReplaceAll(url, program.PortMark, s.Service.Port())
 }
 
-// Spec is how the plan's program is started to talk to it by its streams.
+// Spec returns how the plan's program is started to talk to it by its streams.
 func (s *Site) Spec() program.Spec {
 	return program.Spec{Noun: "system", Argv: s.Plan.Command, Dir: s.Plan.Dir, Talks: true}
 }

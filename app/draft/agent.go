@@ -82,7 +82,7 @@ func (t *AgentText) unknown() string {
 	return t.IDs[0] + "0"
 }
 
-// DraftAgent is a flakestorm file: prompts, variants of them, and what must hold
+// DraftAgent returns a flakestorm file: prompts, variants of them, and what must hold
 // for any reply.
 func DraftAgent(f *AgentFacts) *Draft {
 	d := &Draft{Format: "flakestorm", Folder: f.Folder, Document: "flakestorm.yaml"}

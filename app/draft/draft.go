@@ -47,10 +47,10 @@ func (d *Draft) ask(line, format string, args ...any) {
 	d.Questions = append(d.Questions, Question{Ask: fmt.Sprintf(format, args...), Line: line})
 }
 
-// Path is the document's path.
+// Path returns the document's path.
 func (d *Draft) Path() string { return filepath.Join(d.Folder, d.Document) }
 
-// Place is where a question is answered: FILE:LINE, or the flag.
+// Place returns where a question is answered: FILE:LINE, or the flag.
 func (d *Draft) Place(q Question) string {
 	if q.At != "" {
 		return q.At
@@ -66,7 +66,7 @@ func (d *Draft) Place(q Question) string {
 	return d.Path()
 }
 
-// Words are the words that follow a verb to work on the document.
+// Words returns the words that follow a verb to work on the document.
 func (d *Draft) Words(document string) []string {
 	words := []string{document}
 	for _, o := range d.Options {

@@ -46,7 +46,7 @@ type modelling struct {
 	b      strings.Builder
 }
 
-// DraftModel is a model in the language: actions from operations, effects and conditions
+// DraftModel returns a model in the language: actions from operations, effects and conditions
 // that explain every call that was seen, each marked as a guess.
 func DraftModel(f *ModelFacts) *Draft {
 	m := &modelling{f: f, d: &Draft{Format: "fresnelfir", Folder: f.Folder, Document: f.Name + ".model.star", Files: slices.Clone(f.Files)},
@@ -103,7 +103,7 @@ var reserved = strings.Fields("and break continue def elif else for if in lambda
 	"always temporal eventually until leads_to generator constraint cover explore hooks ir module system step make bind seq alt repeat ref branch " +
 	"count sum forall exists old min max len implies int bool string enum list set map self input returns models guess rejects answer mutates idempotent reads writes function")
 
-// Named are the names of the actions that operations become.
+// Named returns the names of the actions that operations become.
 func Named(ops []Op) (names []string) {
 	var taken []string
 	for _, o := range ops {

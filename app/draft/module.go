@@ -42,7 +42,7 @@ type Param struct {
 	Type  dut.ValType
 }
 
-// Bind is how a function is called.
+// Bind returns how a function is called.
 func (x *Export) Bind() dut.Binding {
 	b := dut.Binding{Function: x.Name}
 	if x.Result {
@@ -106,7 +106,7 @@ func Exports(list []dut.Export, text func(x *dut.Export, at int) bool) (calls []
 	return calls, left, single
 }
 
-// SystemOfModule is the system file of a module that is given the bytes of a
+// SystemOfModule returns the system file of a module that is given the bytes of a
 // case: on standard input, or as the text of a function.
 func SystemOfModule(name, path, function string) campaign.File {
 	var b strings.Builder
@@ -154,7 +154,7 @@ type (
 	}
 )
 
-// DraftModule is a FresnelFir model of a module of which nothing is known but its
+// DraftModule returns a FresnelFir model of a module of which nothing is known but its
 // exports: any of them may be called at any time.
 func DraftModule(f *ModuleFacts) *Draft {
 	d := &Draft{Format: "fresnelfir", Folder: f.Folder, Document: f.Name + ".json"}
@@ -242,7 +242,7 @@ func DraftModule(f *ModuleFacts) *Draft {
 
 var numbers = lazy.Pattern(`\[\s+-?\d[-\d,\s]*\]`)
 
-// Texts are the usual ones, and words of the module.
+// Texts returns the usual ones, and words of the module.
 func Texts(dictionary []byte) []string {
 	list := slices.Clone(usual)
 	for line := range strings.Lines(string(dictionary)) {

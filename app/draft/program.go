@@ -42,7 +42,7 @@ const (
 	mostCases = 1_000_000
 )
 
-// DraftProgram is a FuzzSpec campaign of a program.
+// DraftProgram returns a FuzzSpec campaign of a program.
 func DraftProgram(f *ProgramFacts) *Draft {
 	d := &Draft{Format: "fuzzspec", Folder: f.Folder, Document: "fuzzspec.json"}
 	command := make([]string, len(f.Command))

@@ -80,7 +80,7 @@ func moduleData(module []byte) ([]byte, bool) {
 	return nil, ok
 }
 
-// Dictionary is an AFL dictionary of the words that a program's text has: quoted
+// Dictionary returns an AFL dictionary of the words that a program's text has: quoted
 // strings of a script, printable ones of a binary. "" if there are none.
 func Dictionary(text []byte) []byte {
 	var words []string

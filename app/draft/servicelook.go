@@ -7,7 +7,7 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// NextLook is the next call whose answer shows what answers of its operation look like;
+// NextLook returns the next call whose answer shows what answers of its operation look like;
 // not ok: there is none. What was seen of the calls before stands in f.Seen.
 func NextLook(f *ServiceFacts) (c sut.Call, ok bool) {
 	a := analyse(f)

@@ -21,7 +21,7 @@ type serving struct {
 // options are the words of call(...) that are no arguments of the operation.
 var callWords = strings.Fields("function returns part rejects answer mutates idempotent reads writes guess")
 
-// DraftService is a model of a service, and the system file that says how it is reached.
+// DraftService returns a model of a service, and the system file that says how it is reached.
 func DraftService(f *ServiceFacts) *Draft {
 	s := &serving{analysis: analyse(f), d: &Draft{Format: "fresnelfir", Folder: f.Folder, Document: f.Name + ".model.star"}}
 	s.name()

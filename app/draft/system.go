@@ -29,7 +29,7 @@ type SystemFacts struct {
 	Yes            bool
 }
 
-// DraftSystem is a system file, which is run as it is: its operations are called
+// DraftSystem returns a system file, which is run as it is: its operations are called
 // with inputs made from their schemas.
 func DraftSystem(f *SystemFacts) *Draft {
 	d := &Draft{Format: "system", Folder: f.Folder, Document: f.Name + ".system.yaml"}

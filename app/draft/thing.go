@@ -97,7 +97,7 @@ func (t *Thing) single(n int) error {
 
 var unfit = lazy.Pattern(`[^A-Za-z0-9._-]+`)
 
-// Name is a short name of the thing, fit for files and campaigns.
+// Name returns a short name of the thing, fit for files and campaigns.
 func (t *Thing) Name() string {
 	word := t.Words[0]
 	switch t.Kind {

@@ -122,7 +122,7 @@ func (p payload) encode() []byte {
 // Identity implements [campaign.Campaign].
 func (c *Campaign) Identity() campaign.Identity { return c.id }
 
-// Planned is how many cases the campaign plans.
+// Planned returns how many cases the campaign plans.
 func (c *Campaign) Planned() int64 {
 	n := len(c.known) + len(c.asked)
 	if c.written != nil {

@@ -313,7 +313,7 @@ const (
 	mostInputs  = 1000
 )
 
-// Budget is how many traversals a document asks for at least, its iterations: the product
+// Budget returns how many traversals a document asks for at least, its iterations: the product
 // of its numbers of entities, effects, protocols, inputs (1000 at most) and
 // coverage targets, each at least 1 but the first; at least 100, at most the
 // million that the format's engine allows a campaign.

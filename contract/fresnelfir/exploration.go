@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/walk"
 )
 
-// Explored is how far the campaign is in a state of it, as package run has it:
+// Explored returns how far the campaign is in a state of it, as package run has it:
 // what [Campaign.Start] or [Campaign.Fold] returned.
 func (c *Campaign) Explored(of any) campaign.Exploration {
 	s, ok := of.(*state)
@@ -65,7 +65,7 @@ func (s *state) target(name string, hits int64, unreachable string) campaign.Tar
 	return t
 }
 
-// Trigger is the last action of the traversal that a case's payload stands for,
+// Trigger returns the last action of the traversal that a case's payload stands for,
 // and how many actions were applied to the model up to it.
 func (c *Campaign) Trigger(ctx context.Context, payload []byte) (action string, generation int, err error) {
 	tr, _, err := c.retold(ctx, payload)
@@ -78,7 +78,7 @@ func (c *Campaign) Trigger(ctx context.Context, payload []byte) (action string, 
 	return action, tr.Generation, nil
 }
 
-// LeastBudget is the budget that the format's rule gives the document: the
+// LeastBudget returns the budget that the format's rule gives the document: the
 // least number of traversals, and of seconds that they may take.
 func (c *Campaign) LeastBudget() (iterations, seconds int64) {
 	n := Budget(c.plan.doc)

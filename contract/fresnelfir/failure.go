@@ -195,7 +195,7 @@ func (f environmentFault) operation() string {
 	return op
 }
 
-// String is the fault as people read it.
+// String returns the fault as people read it.
 func (f environmentFault) String() string {
 	switch f.kind() {
 	case faultKill:

@@ -62,7 +62,7 @@ type facts struct {
 // Identity implements [campaign.Campaign].
 func (c *Campaign) Identity() campaign.Identity { return c.id }
 
-// Planned is how many cases the campaign plans.
+// Planned returns how many cases the campaign plans.
 func (c *Campaign) Planned() int64 { return c.count }
 
 // Probe runs the unmodified seed, the usual way, to learn what the program does

@@ -29,7 +29,7 @@ func NewCampaignFolder(workRootBase, campaignID string) (CampaignFolder, error) 
 	return CampaignFolder{base: NormalizePath(workRootBase), id: campaignID}, nil
 }
 
-// Dir is the absolute path of the folder.
+// Dir returns the absolute path of the folder.
 func (f CampaignFolder) Dir() string { return NormalizePath(f.base + "/llmfuzz/campaigns/" + f.id) }
 
 func (f CampaignFolder) file(name string) string { return filepath.Join(f.Dir(), name) }

@@ -34,7 +34,7 @@ func Expand(command []string, p process.Paths) []string {
 	return argv
 }
 
-// Environment is the whole environment of a target: nothing is inherited.
+// Environment returns the whole environment of a target: nothing is inherited.
 func (s *Spec) Environment(p process.Paths) map[string]string {
 	env := map[string]string{
 		"LLMFUZZ_RUN_ID":     p.RunID,

@@ -14,12 +14,12 @@ import (
 	"github.com/thresh-dev/thresh/port/process"
 )
 
-// Folder is the campaign's folder below work_root_base.
+// Folder returns the campaign's folder below work_root_base.
 func (c *Campaign) Folder() (CampaignFolder, error) {
 	return NewCampaignFolder(c.spec.Target.WorkRootBase, c.set.campaignID)
 }
 
-// CampaignID is the id that the campaign's folders go by.
+// CampaignID returns the id that the campaign's folders go by.
 func (c *Campaign) CampaignID() string { return c.set.campaignID }
 
 // Begin makes the campaign's folder.
@@ -31,10 +31,10 @@ func (c *Campaign) Begin(created time.Time) error {
 	return f.Begin(CampaignInfo{Created: created, SpecPath: c.doc.Path, SpecText: c.doc.Data, StartIndex: c.start})
 }
 
-// SpecText is the document as it was read.
+// SpecText returns the document as it was read.
 func (c *Campaign) SpecText() []byte { return c.doc.Data }
 
-// Verdict is an outcome in the words of case lines.
+// Verdict returns an outcome in the words of case lines.
 func (c *Campaign) Verdict(o *campaign.Outcome) string {
 	switch {
 	case o.Verdict == campaign.VerdictPass:
@@ -47,7 +47,7 @@ func (c *Campaign) Verdict(o *campaign.Outcome) string {
 	return VerdictFail
 }
 
-// Line is what cases.jsonl says of an executed case.
+// Line returns what cases.jsonl says of an executed case.
 func (c *Campaign) Line(at campaign.Case, o *campaign.Outcome, when time.Time) CaseLine {
 	index := c.start + at.Index
 	sum := digest(c.input(c.Start(campaign.Facts{}), campaign.Case{Index: at.Index}))

@@ -75,5 +75,5 @@ func (c *Campaign) Mutations() func(index int64) Mutation {
 	}
 }
 
-// EffectiveSeed is the generator's seed for one case.
+// EffectiveSeed returns the generator's seed for one case.
 func (c *Campaign) EffectiveSeed(index int64) *big.Int { return c.spec.Mutations.EffectiveSeed(index) }

@@ -282,14 +282,14 @@ func CheckID(what, id string) error {
 	return fmt.Errorf("%s %q %s", what, id, bad)
 }
 
-// DefaultCampaignID is the id of a campaign's folder if the user gives none.
+// DefaultCampaignID returns the id of a campaign's folder if the user gives none.
 // The document's own campaign_id plays no part in it.
 func DefaultCampaignID(specText []byte, startIndex int64) string {
 	sum := sha256.Sum256(specText)
 	return fmt.Sprintf("cmp_%s_s%d", hex.EncodeToString(sum[:4]), startIndex)
 }
 
-// CaseRunID is the id of the run of one case of a campaign.
+// CaseRunID returns the id of the run of one case of a campaign.
 func CaseRunID(campaignID string, caseIndex int64) string {
 	return fmt.Sprintf("%s_case_%06d", campaignID, caseIndex)
 }

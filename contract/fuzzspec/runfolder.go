@@ -32,13 +32,13 @@ func NewRunFolder(workRootBase, runID string) (RunFolder, error) {
 	return RunFolder{base: NormalizePath(workRootBase), id: runID}, nil
 }
 
-// Dir is the absolute path of the folder.
+// Dir returns the absolute path of the folder.
 func (f RunFolder) Dir() string { return NormalizePath(f.base + "/runs/" + f.id) }
 
-// RecordPath is the path of the failure record.
+// RecordPath returns the path of the failure record.
 func (f RunFolder) RecordPath() string { return f.Dir() + "/" + fileRecord }
 
-// Paths is where a program finds things if it runs in this folder.
+// Paths returns where a program finds things if it runs in this folder.
 func (f RunFolder) Paths() process.Paths {
 	dir := f.Dir()
 	return process.Paths{RunID: f.id, RunDir: dir, InputPath: dir + "/" + fileInput, OutDir: dir + "/out"}
@@ -59,7 +59,7 @@ type KeptRun struct {
 	Notes      []string // what could not be kept
 }
 
-// CaseVerdict is the final verdict in the words of case lines and summaries. It
+// CaseVerdict returns the final verdict in the words of case lines and summaries. It
 // is the evaluation's: the two never disagree.
 func (k KeptRun) CaseVerdict() string { return k.Evaluation.Verdict }
 

@@ -38,7 +38,7 @@ func giveInt(o object, key string, v *big.Int) {
 	}
 }
 
-// Snapshot is the canonical text of the document, as run folders keep it:
+// Snapshot returns the canonical text of the document, as run folders keep it:
 // defaults are written out for work_root_mode and max_ops_per_case alone.
 func (s *Spec) Snapshot() []byte {
 	top := object{"schema_version": SchemaVersion, "campaign_id": s.CampaignID}

@@ -68,7 +68,7 @@ type Outputs struct {
 // defaultTimeout is what the contract gives a target without timeout_s.
 const defaultTimeout = 30
 
-// TimeoutSeconds is the target's timeout in seconds.
+// TimeoutSeconds returns the target's timeout in seconds.
 func (s *Spec) TimeoutSeconds() float64 {
 	if s.Target.TimeoutS == nil {
 		return defaultTimeout
@@ -76,7 +76,7 @@ func (s *Spec) TimeoutSeconds() float64 {
 	return *s.Target.TimeoutS
 }
 
-// Timeout is the target's timeout. It is at least a nanosecond: zero would
+// Timeout returns the target's timeout. It is at least a nanosecond: zero would
 // mean no limit to those who enforce it.
 func (s *Spec) Timeout() time.Duration {
 	return max(time.Duration(s.TimeoutSeconds()*float64(time.Second)), 1)
@@ -103,7 +103,7 @@ func clampInt64(v *big.Int) int64 {
 	return math.MaxInt64
 }
 
-// EffectiveSeed is the generator's seed for one case.
+// EffectiveSeed returns the generator's seed for one case.
 func (m *Mutations) EffectiveSeed(caseIndex int64) *big.Int {
 	seed := big.NewInt(caseIndex)
 	if m.RNGSeed != nil {

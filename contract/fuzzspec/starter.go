@@ -71,7 +71,7 @@ type Drafted struct {
 	Cases       int
 }
 
-// Draft is a document for a program, of which all but reserved fields are known.
+// Draft returns a document for a program, of which all but reserved fields are known.
 func Draft(d Drafted) []byte {
 	return pretty(object{
 		"schema_version": SchemaVersion,

@@ -54,7 +54,7 @@ type CaseRef struct {
 	ArtifactID, InputSHA256 string
 }
 
-// Key is what a cluster goes by.
+// Key returns what a cluster goes by.
 func (c Cluster) Key() string { return c.Verdict + "|" + c.Signature }
 
 func compareRefs(a, b CaseRef) int {

@@ -16,7 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
-// Boxes are the contract's checklist (section 10), in its order.
+// Boxes returns the contract's checklist (section 10), in its order.
 func Boxes() []string {
 	return []string{
 		"OPERATOR_META has the required keys, each of the right kind",

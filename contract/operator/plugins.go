@@ -159,7 +159,7 @@ func writtenID(src []byte) string {
 	return id
 }
 
-// Spared is what is wrong with the plug-ins, where those of a folder that are
+// Spared returns what is wrong with the plug-ins, where those of a folder that are
 // damaged are no reason to refuse the others: they are named, and take no part.
 func (p *Plugins) Spared() diag.List {
 	list := slices.Clone(p.Faults)

@@ -330,7 +330,7 @@ func partners(seeds []mutator.Seed) []mutator.Seed {
 	return chosen
 }
 
-// PartnerTexts are the texts of the seeds that others may be crossed with.
+// PartnerTexts returns the texts of the seeds that others may be crossed with.
 func PartnerTexts(seeds []mutator.Seed) []string {
 	var texts []string
 	for _, s := range partners(seeds) {

@@ -115,10 +115,10 @@ func (s *SeedReader) Next() (*mutator.Seed, error) {
 	}
 }
 
-// Warnings is what was doubtful so far, each kind of doubt once.
+// Warnings returns what was doubtful so far, each kind of doubt once.
 func (s *SeedReader) Warnings() diag.List { return s.warnings }
 
-// Blocked is how many records say that they must not be mutated.
+// Blocked returns how many records say that they must not be mutated.
 func (s *SeedReader) Blocked() int64 { return s.blocked }
 
 func (s *SeedReader) fault(code, path, format string, args ...any) error {
@@ -279,7 +279,7 @@ func (s *SeedReader) limits(seed *mutator.Seed, f map[string]any) error {
 	return nil
 }
 
-// Doubt is a warning about the record that was read last.
+// Doubt returns a warning about the record that was read last.
 func (s *SeedReader) Doubt(code, message string) diag.Diagnostic {
 	return diag.Diagnostic{Code: "operator." + code, Level: diag.Warning, Pos: diag.Pos{File: s.path, Line: max(s.line, 1), Col: 1}, Message: message}
 }

@@ -135,7 +135,7 @@ func defaults() Spec {
 	}
 }
 
-// Config is how the document's children are made.
+// Config returns how the document's children are made.
 func (s *Spec) Config() mutator.Config {
 	return mutator.Config{
 		SeedBase: s.SeedBase, Rule: s.Rule, Steps: s.Steps, Strength: s.Strength, Policy: s.Policy, Weights: s.Weights, Redraws: s.Redraws,

@@ -208,7 +208,7 @@ func cell(hits, total int64) campaign.MatrixCell {
 	return c
 }
 
-// BucketLabel is a bucket as people read it: its concept and its number in the edition
+// BucketLabel returns a bucket as people read it: its concept and its number in the edition
 // of 2025, as reports tag it, or in the newest that has it: "disclosure (LLM02:2025)".
 func BucketLabel(b textop.Bucket) string {
 	if b == "" {

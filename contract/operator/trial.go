@@ -61,7 +61,7 @@ func (p *Plugins) Trial(ctx context.Context, chosen mutator.Filter) (endless []s
 	return endless, nil
 }
 
-// GiveUp is the mutator without the operators that a trial found to hang.
+// GiveUp returns the mutator without the operators that a trial found to hang.
 func GiveUp(m *mutator.Mutator, endless []string) *mutator.Mutator {
 	for _, id := range endless {
 		if op := m.Registry().Find(id); op >= 0 {

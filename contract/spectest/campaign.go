@@ -47,7 +47,7 @@ type state struct {
 // Identity implements [campaign.Campaign].
 func (c *Campaign) Identity() campaign.Identity { return c.id }
 
-// Planned is how many cases the document has.
+// Planned returns how many cases the document has.
 func (c *Campaign) Planned() int64 { return int64(len(c.slots)) }
 
 // Probe implements [campaign.Campaign]. There is nothing to try: what a case
@@ -108,10 +108,10 @@ func (c *Campaign) Case(i int64) *Case {
 	return c.doc.decodeUnit(int(s.unit), c.set)[s.item].c
 }
 
-// Path is the document as the user named it.
+// Path returns the document as the user named it.
 func (c *Campaign) Path() string { return c.doc.path }
 
-// Name is the document's name in reports.
+// Name returns the document's name in reports.
 func (c *Campaign) Name() string { return c.name }
 
 // pathExists answers path_exists: no path is no file's, as in Python.

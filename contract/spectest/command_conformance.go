@@ -169,7 +169,7 @@ func tellConformance(d campaign.Desk, results []Result, failed int) error {
 	return err
 }
 
-// Report is a conformance report in the format that the suite's tools read:
+// Report returns a conformance report in the format that the suite's tools read:
 // results in the order in which they were run, keys sorted, ASCII alone.
 func Report(results []Result) []byte {
 	list := jsontree.Node{Kind: jsontree.Array}

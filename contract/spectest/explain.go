@@ -23,7 +23,7 @@ func (c *Campaign) Find(id string) []int64 {
 	return list
 }
 
-// IDs are the ids of all cases, in the order in which they are run.
+// IDs returns the ids of all cases, in the order in which they are run.
 func (c *Campaign) IDs() []string {
 	list := make([]string, len(c.slots))
 	for i := range list {

@@ -405,7 +405,7 @@ type Budget struct {
 	Time time.Duration // 0: none
 }
 
-// DefaultBudget is that of a case which names none.
+// DefaultBudget returns that of a case which names none.
 func DefaultBudget() Budget { return Budget{speclang.DefaultLimits(), defaultPredicateTime} }
 
 // Evaluation is the answer to an expression.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Looks are the files that cases depend on beside the document: those that they
+// Looks returns the files that cases depend on beside the document: those that they
 // look at, the programs that they run with the files named in their arguments,
 // and the Python modules of their functions. Some may not be there yet.
 func (c *Campaign) Looks() []string {

@@ -329,7 +329,7 @@ func answerText(o *sut.Observation) []byte {
 	return fmt.Appendf(nil, "%s\n%s", text, validText(o.Output))
 }
 
-// String is the call as people read it.
+// String returns the call as people read it.
 func (x *systemCall) String() string {
 	var args []string
 	for _, a := range x.call.Named {

@@ -15,7 +15,7 @@ const typeJudge = "judge"
 // Tree is a tree of assertions by itself, which looks at what it is given.
 type Tree struct{ c *Case }
 
-// JudgeTargets are what such a tree can look at.
+// JudgeTargets returns what such a tree can look at.
 func JudgeTargets() []string { return []string{"reply", "prompt", "events", "trace"} }
 
 // ReadTree compiles the tree of assertions that a node is, in a document whose

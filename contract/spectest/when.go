@@ -189,7 +189,7 @@ type find struct {
 	filters           []valueFilter
 }
 
-// String is how a condition says it.
+// String returns how a condition says it.
 func (f find) String() string { return f.said }
 
 // findCall is xpath("..."), header("...") or cookie("...") that a condition goes on with.

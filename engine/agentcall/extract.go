@@ -20,7 +20,7 @@ func ParseReply(text []byte) (*jsontree.Node, error) {
 	return &doc.Root, nil
 }
 
-// Complaint is what a reply says is wrong, or "" for one that says nothing of
+// Complaint returns what a reply says is wrong, or "" for one that says nothing of
 // the kind: its member error (or Error) unless that is null, false, 0 or empty,
 // and its message where success is false.
 func Complaint(root *jsontree.Node) string {
@@ -69,7 +69,7 @@ func falsy(n *jsontree.Node) bool {
 	return len(n.Members) == 0
 }
 
-// Extract is the answer in a reply: what stands at the path or, if nothing does,
+// Extract returns the answer in a reply: what stands at the path or, if nothing does,
 // what looks most like one. That is the first of the members output, response,
 // result, data, content, text, message, answer, reply, queries, query, results
 // that is there and not null (as written, then in any case), the text of a chat
@@ -130,7 +130,7 @@ func scalars(items []jsontree.Node) bool {
 	return true
 }
 
-// ChatText is the text of the first choice of a chat completion; ok is false for
+// ChatText returns the text of the first choice of a chat completion; ok is false for
 // a reply that is none.
 func ChatText(n *jsontree.Node) (string, bool) {
 	message := firstChoice(n, "message")
@@ -168,7 +168,7 @@ func contentText(c *jsontree.Node) string {
 	return b.String()
 }
 
-// Text is a value as answer text: a string itself, null nothing, other scalars
+// Text returns a value as answer text: a string itself, null nothing, other scalars
 // as Python writes them (True, 1.5), objects and arrays as JSON in the order of
 // the reply, with a space after commas and colons.
 func Text(n *jsontree.Node) string {
@@ -224,7 +224,7 @@ func appendJSON(b []byte, n *jsontree.Node) []byte {
 	return append(b, '}')
 }
 
-// JSON is a tree as text, its members in their order; nil for one that has
+// JSON returns a tree as text, its members in their order; nil for one that has
 // numbers which JSON has not (NaN, Infinity).
 func JSON(n *jsontree.Node) json.RawMessage {
 	text := appendJSON(nil, n)

@@ -37,7 +37,7 @@ func Observe(root *jsontree.Node) ([]ToolCall, Tokens) {
 // functionCall is the type of a call in OpenAI's responses.
 const functionCall = "function_call"
 
-// AskedFor are the calls that an answer of a model asks for, whole or streamed.
+// AskedFor returns the calls that an answer of a model asks for, whole or streamed.
 func AskedFor(contentType string, body []byte) []ToolCall {
 	framing := Lines
 	switch {

@@ -72,7 +72,7 @@ func bracket(rest string) (step, after string, err error) {
 // Empty reports whether the path is the whole document.
 func (p Path) Empty() bool { return len(p.steps) == 0 }
 
-// In is the value at the path, or nil.
+// In returns the value at the path, or nil.
 func (p Path) In(n *jsontree.Node) *jsontree.Node {
 	for _, s := range p.steps {
 		if n == nil {

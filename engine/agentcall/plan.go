@@ -60,7 +60,7 @@ func (p *Plan) OwnProcess() bool {
 	return strings.Contains(p.Address(), PortMark)
 }
 
-// Process is the plan with the words and the variables changed by which the agent's
+// Process returns the plan with the words and the variables changed by which the agent's
 // process is started; a Python agent has no words.
 func (p Plan) Process(change func(argv, env []string) ([]string, []string)) Plan {
 	switch { // each is a value that other plans may have too
@@ -84,7 +84,7 @@ func (p Plan) Process(change func(argv, env []string) ([]string, []string)) Plan
 	return p
 }
 
-// Address is the URL that calls go to; "" for an agent without one.
+// Address returns the URL that calls go to; "" for an agent without one.
 func (p *Plan) Address() string {
 	switch {
 	case p.HTTP != nil:

@@ -91,19 +91,19 @@ func (s *Stream) Done() bool { return s.done }
 // Cut reports whether the reply is of a kind that marks its end, and has not.
 func (s *Stream) Cut() bool { return s.marked && !s.done }
 
-// Chunks is how many parts had text or a tool's call.
+// Chunks returns how many parts had text or a tool's call.
 func (s *Stream) Chunks() int { return s.chunks }
 
-// Text is the text so far.
+// Text returns the text so far.
 func (s *Stream) Text() string { return strings.ToValidUTF8(s.text.String(), "�") }
 
-// Complaint is what the stream says is wrong, or "".
+// Complaint returns what the stream says is wrong, or "".
 func (s *Stream) Complaint() string { return s.complaint }
 
-// Tokens is what the stream says of its use of a model.
+// Tokens returns what the stream says of its use of a model.
 func (s *Stream) Tokens() Tokens { return s.tokens }
 
-// Tools are the calls so far.
+// Tools returns the calls so far.
 func (s *Stream) Tools() []ToolCall {
 	var calls []ToolCall
 	for i := range s.tools {

@@ -123,7 +123,7 @@ func pairs(text string) bool {
 	return !strings.ContainsAny(text, "\r\n<>")
 }
 
-// Normal is the form in which names of fields are compared: in lower case,
+// Normal returns the form in which names of fields are compared: in lower case,
 // without anything but a-z and 0-9.
 func Normal(name string) string {
 	return strings.Map(func(r rune) rune {
@@ -134,7 +134,7 @@ func Normal(name string) string {
 	}, strings.ToLower(name))
 }
 
-// Form is what the template makes.
+// Form returns what the template makes.
 func (t *Template) Form() Form { return t.form }
 
 // Values are what a template's places stand for.
@@ -176,7 +176,7 @@ const (
 	EscapeXML
 )
 
-// JSON is the request of a template of FormJSON.
+// JSON returns the request of a template of FormJSON.
 func (t *Template) JSON(v Values) string {
 	return t.render(&v, func(p part, value string) string {
 		switch {
@@ -190,7 +190,7 @@ func (t *Template) JSON(v Values) string {
 	})
 }
 
-// Pairs are the names and values that a template of FormPairs makes, unescaped.
+// Pairs returns the names and values that a template of FormPairs makes, unescaped.
 func (t *Template) Pairs(v Values) [][2]string {
 	var list [][2]string
 	text := t.Text(v, EscapeQuery)
@@ -204,7 +204,7 @@ func (t *Template) Pairs(v Values) [][2]string {
 	return list
 }
 
-// Text is the request as text.
+// Text returns the request as text.
 func (t *Template) Text(v Values, e Escape) string {
 	return t.render(&v, func(_ part, value string) string {
 		switch e {
@@ -250,7 +250,7 @@ func quote(text string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Fields are the "key: value" lines of a prompt: the first of ":", "=" and
+// Fields returns the "key: value" lines of a prompt: the first of ":", "=" and
 // " - " that a line has cuts it once; keys are in normal form (see [Normal]), a
 // later one replaces an earlier one.
 func Fields(prompt string) map[string]string {

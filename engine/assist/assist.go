@@ -79,7 +79,7 @@ func (s *Schema) at(root *node, hit func(*node, *member) (found, key bool)) (p p
 	return p, true
 }
 
-// Complete is what may be typed at an offset, in the order of the declaration,
+// Complete returns what may be typed at an offset, in the order of the declaration,
 // what must be given first.
 func (t *Text) Complete(s *Schema, at int) []Item {
 	for _, x := range t.parts {
@@ -248,7 +248,7 @@ func describe(parts []*jsontree.Node) (form, doc string) {
 	return form, doc
 }
 
-// Hover is what a key or its value at an offset means, and the span it has.
+// Hover returns what a key or its value at an offset means, and the span it has.
 func (t *Text) Hover(s *Schema, at int) (from, to int, text string, ok bool) {
 	for _, x := range t.parts {
 		if at < x.from || at > x.to {

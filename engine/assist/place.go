@@ -7,7 +7,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// Span is the text that a diagnostic at an offset speaks of: the key or value
+// Span returns the text that a diagnostic at an offset speaks of: the key or value
 // that begins there, without quotes, else the rest of the line.
 func (t *Text) Span(at int) (from, to int) {
 	at = min(at, len(t.text))
@@ -34,7 +34,7 @@ func (t *Text) Span(at int) (from, to int) {
 	return at, at + len(strings.TrimRight(t.text[at:lineEnd(t.text, at)], " \r"))
 }
 
-// Missing is the text that gives a mapping a key which it lacks, and where it
+// Missing returns the text that gives a mapping a key which it lacks, and where it
 // goes. The path leads to the key.
 func (t *Text) Missing(s *Schema, near int, path []string) (at int, insert string, ok bool) {
 	if len(path) == 0 || s == nil {
@@ -126,7 +126,7 @@ func (n Names) Find(words ...string) (at int, ok bool) {
 	return 0, false
 }
 
-// Names are those of the document.
+// Names returns those of the document.
 func (t *Text) Names() Names {
 	names := Names{make(map[string]int), make(map[string]int)}
 	add := func(to map[string]int, name string, at int) {

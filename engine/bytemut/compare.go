@@ -101,7 +101,7 @@ func (h *Haystack) Teaches(c Comparison) bool {
 	return len(h.substitutions(list, true)) > 0 || len(h.Words(list)) > 0
 }
 
-// Substitutions are the changes of the input that its comparisons suggest, the surest
+// Substitutions returns the changes of the input that its comparisons suggest, the surest
 // first, each once and most of them at most.
 func (h *Haystack) Substitutions(list []Comparison, most int) []Substitution {
 	out := h.substitutions(list, false)
@@ -222,7 +222,7 @@ func holds(b []byte, width int) bool {
 	return !slices.ContainsFunc(rest, func(c byte) bool { return c != fill })
 }
 
-// Words are the operands that may be words of the input's language: those of calls
+// Words returns the operands that may be words of the input's language: those of calls
 // that compare bytes or text, which do not stand in the input itself.
 func (h *Haystack) Words(list []Comparison) [][]byte {
 	var out [][]byte

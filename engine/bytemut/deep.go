@@ -106,7 +106,7 @@ func (d *Deep) CaseOf(corpus [][]byte, index int64, buf *Buffer) []byte {
 	return out
 }
 
-// ParentOf is the place of a case's parent in a corpus of n inputs, n > 0.
+// ParentOf returns the place of a case's parent in a corpus of n inputs, n > 0.
 func (d *Deep) ParentOf(n int, index int64) int {
 	// Its own key, so that the parent says nothing of the operations.
 	r := newPRNG(^caseKey(d.seed, index))
@@ -124,7 +124,7 @@ type Pool struct {
 	First  int64
 }
 
-// StagedAt is the case of an index if it is a staged one.
+// StagedAt returns the case of an index if it is a staged one.
 func (p *Pool) StagedAt(index int64) (Staged, bool) {
 	i := index - p.First
 	if i < 0 || i%2 == 0 || i/2 >= int64(len(p.Staged)) {
@@ -146,7 +146,7 @@ func (d *Deep) GuidedCase(p Pool, index int64, buf *Buffer) []byte {
 	return out
 }
 
-// GuidedParent is the place of the parent of a guided case that is not staged.
+// GuidedParent returns the place of the parent of a guided case that is not staged.
 func (d *Deep) GuidedParent(p Pool, index int64) int {
 	r := newPRNG(^caseKey(d.seed, index))
 	if len(p.Ends) == 0 {

@@ -13,7 +13,7 @@ import (
 // keepAtLeast is the length that truncate_tail leaves.
 const keepAtLeast = 256
 
-// Strategies are the operations of [Reference] in their usual order.
+// Strategies returns the operations of [Reference] in their usual order.
 func Strategies() []string {
 	return []string{string(FlipBit), string(FlipByte), string(TruncateTail), string(AppendBytes)}
 }

@@ -257,10 +257,10 @@ func (s *Source) End() {
 	}
 }
 
-// Len is how many decisions were made so far.
+// Len returns how many decisions were made so far.
 func (s *Source) Len() int { return len(s.tape.Values) }
 
-// Tape is what was decided so far. It is valid until the source is used again.
+// Tape returns what was decided so far. It is valid until the source is used again.
 func (s *Source) Tape() Tape {
 	for _, i := range s.open {
 		s.tape.Spans[i].To = len(s.tape.Values)
@@ -279,7 +279,7 @@ func Encode(values []uint64) []byte {
 	return b
 }
 
-// Trim is a tape without the zeros at its end, which mean nothing.
+// Trim returns a tape without the zeros at its end, which mean nothing.
 func Trim(values []uint64) []uint64 {
 	for len(values) > 0 && values[len(values)-1] == 0 {
 		values = values[:len(values)-1]

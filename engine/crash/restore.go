@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Restore is a title for people: the message in it as the program printed it, where one
+// Restore returns a title for people: the message in it as the program printed it, where one
 // of its outputs has it, in place of what [Mask] made of it. What differs between equal
 // runs stays out: folders, addresses, process ids, clocks.
 func Restore(title string, printed ...[]byte) string {

@@ -71,7 +71,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%d:%d: %s", e.Pos.Line, e.Pos.Col, e.Message())
 }
 
-// Message is the error without its place.
+// Message returns the error without its place.
 func (e *Error) Message() string {
 	if e.Expected == "" {
 		return e.Problem

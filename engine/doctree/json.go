@@ -39,7 +39,7 @@ func ParseJSONPart(text []byte, o jsontree.Options, place func(Pos) Pos) (*Docum
 	return d, nil
 }
 
-// OfJSON is a JSON value in the form of YAML's: a mapping in braces, strings in
+// OfJSON returns a JSON value in the form of YAML's: a mapping in braces, strings in
 // quotes.
 func OfJSON(n *jsontree.Node, at func(offset int) Pos) Node { return convert(ofJSON(at), n) }
 

@@ -28,7 +28,7 @@ const (
 	Pairs // !!omap and !!pairs; Members in order, keys may repeat
 )
 
-// String is the kind as people read it: "a mapping", "null".
+// String returns the kind as people read it: "a mapping", "null".
 func (k Kind) String() string {
 	return [...]string{"null", "a boolean", "an integer", "a number", "a string", "binary data", "a date", "a timestamp",
 		"a list", "a mapping", "a set", "a list of pairs"}[k]
@@ -38,7 +38,7 @@ func (k Kind) String() string {
 // Lines have [Options.LineOffset] added.
 type Pos struct{ Line, Col int }
 
-// In is the place as a diagnostic names it.
+// In returns the place as a diagnostic names it.
 func (p Pos) In(file string) diag.Pos { return diag.Pos{File: file, Line: p.Line, Col: p.Col} }
 
 // Node is one value. Nodes that were reached through an alias share their items
@@ -72,7 +72,7 @@ type Member struct {
 // Merged reports whether the member came out of a merge key <<.
 func (m *Member) Merged() bool { return m.Key.merged }
 
-// Items are the values of a list; of nil none.
+// Items returns the values of a list; of nil none.
 func (n *Node) Items() []Node {
 	if n == nil || n.parts == nil {
 		return nil
@@ -80,7 +80,7 @@ func (n *Node) Items() []Node {
 	return n.parts.items
 }
 
-// Members are those of a mapping: of Map each key once, at its first place, with
+// Members returns those of a mapping: of Map each key once, at its first place, with
 // its last value.
 func (n *Node) Members() []Member {
 	if n.parts == nil {
@@ -89,10 +89,10 @@ func (n *Node) Members() []Member {
 	return n.parts.members
 }
 
-// ListOf is a list of values at a place.
+// ListOf returns a list of values at a place.
 func ListOf(at Pos, items ...Node) Node { return Node{Kind: Seq, Pos: at}.WithItems(items) }
 
-// MappingOf is a mapping of members at a place.
+// MappingOf returns a mapping of members at a place.
 func MappingOf(at Pos, members ...Member) Node { return Node{Kind: Map, Pos: at}.WithMembers(members) }
 
 // Add adds values to a list.
@@ -101,10 +101,10 @@ func (n *Node) Add(items ...Node) { *n = n.WithItems(append(n.Items(), items...)
 // AddMember adds a member to a mapping.
 func (n *Node) AddMember(m Member) { *n = n.WithMembers(append(n.Members(), m)) }
 
-// WithItems is the list with other values.
+// WithItems returns the list with other values.
 func (n Node) WithItems(items []Node) Node { n.parts = &parts{items: items}; return n }
 
-// WithMembers is the mapping with other members.
+// WithMembers returns the mapping with other members.
 func (n Node) WithMembers(members []Member) Node { n.parts = &parts{members: members}; return n }
 
 // Within reports whether a node has at most so many values and keys, itself and
@@ -223,7 +223,7 @@ func (n *Node) Truthy() bool {
 	return true
 }
 
-// JSON is the tree in the form of engine/jsontree, members in their order, as
+// JSON returns the tree in the form of engine/jsontree, members in their order, as
 // Python's json module would write it: keys that are no strings become their
 // JSON text, numbers that are not finite keep their names. What JSON has no form
 // for (dates, binary data) becomes its text, a set the list of its elements,

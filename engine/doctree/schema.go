@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// Schema is the JSON Schema (draft 2020-12) of documents of a type, for editors
+// Schema returns the JSON Schema (draft 2020-12) of documents of a type, for editors
 // and other tools. It cannot express what depends on two keys at once but for a
 // tag, nor what depends on the world; it takes a key that nothing reads for an
 // error and 1.0 for an integer.

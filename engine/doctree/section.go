@@ -117,7 +117,7 @@ func (n *Node) find(path string, of map[Pos]string) {
 	}
 }
 
-// At is the node at a path, else the nearest one above it that is there.
+// At returns the node at a path, else the nearest one above it that is there.
 func (n *Node) At(path string) *Node {
 	best := n
 	var look func(n *Node, at string)
@@ -138,7 +138,7 @@ func (n *Node) At(path string) *Node {
 	return best
 }
 
-// KeyPath is the path of a key below a path: names that are no plain words are
+// KeyPath returns the path of a key below a path: names that are no plain words are
 // quoted.
 func KeyPath(path, key string) string {
 	for i, r := range key {
@@ -155,7 +155,7 @@ func KeyPath(path, key string) string {
 	return path + "." + key
 }
 
-// ItemPath is the path of an item of a list.
+// ItemPath returns the path of an item of a list.
 func ItemPath(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
 // Section is a mapping that is read by its declaration. Opening it reports its
@@ -229,10 +229,10 @@ func likelyKey(missing string, strange []*Node) string {
 // There reports whether the section is a mapping that was given.
 func (s *Section) There() bool { return s.n != nil }
 
-// Raw is the mapping, nil if there is none.
+// Raw returns the mapping, nil if there is none.
 func (s *Section) Raw() *Node { return s.n }
 
-// Pos is where the section stands, or the beginning of the document.
+// Pos returns where the section stands, or the beginning of the document.
 func (s *Section) Pos() Pos {
 	if s.n == nil {
 		return Pos{Line: 1, Col: 1}
@@ -240,10 +240,10 @@ func (s *Section) Pos() Pos {
 	return s.n.Pos
 }
 
-// At is the path of a key.
+// At returns the path of a key.
 func (s *Section) At(key string) string { return KeyPath(s.Path, key) }
 
-// PosOf is where the value of a key stands, or the section if it has none.
+// PosOf returns where the value of a key stands, or the section if it has none.
 func (s *Section) PosOf(key string) Pos {
 	if n := s.n.Get(key); n != nil {
 		return n.Pos
@@ -259,7 +259,7 @@ func (s *Section) field(key string) *Field {
 	return f
 }
 
-// Node is the value of a key as it is written; nil if there is none, and for a
+// Node returns the value of a key as it is written; nil if there is none, and for a
 // null that means the same.
 func (s *Section) Node(key string) *Node {
 	f := s.field(key)
@@ -286,13 +286,13 @@ func (s *Section) valid(key string) (n *Node, f *Field) {
 	return n, f
 }
 
-// Value is the value of a key as it is written, nil if it is not as declared.
+// Value returns the value of a key as it is written, nil if it is not as declared.
 func (s *Section) Value(key string) *Node {
 	n, _ := s.valid(key)
 	return n
 }
 
-// Text is a string, or the default.
+// Text returns a string, or the default.
 func (s *Section) Text(key string) string {
 	n, f := s.valid(key)
 	if n == nil || !s.isText(n) {
@@ -305,10 +305,10 @@ func (s *Section) Text(key string) string {
 	return s.TextOf(n)
 }
 
-// Integer is a whole number that fits an int, or the default.
+// Integer returns a whole number that fits an int, or the default.
 func (s *Section) Integer(key string) int { return int(s.Float(key)) }
 
-// Float is a number, or the default.
+// Float returns a number, or the default.
 func (s *Section) Float(key string) float64 {
 	n, f := s.valid(key)
 	if v, ok := n.Float(); ok {
@@ -318,7 +318,7 @@ func (s *Section) Float(key string) float64 {
 	return v
 }
 
-// Big is a whole number of any size, nil if there is none.
+// Big returns a whole number of any size, nil if there is none.
 func (s *Section) Big(key string) *big.Int {
 	n, _ := s.valid(key)
 	return n.Int()
@@ -356,7 +356,7 @@ type Entry struct {
 	Path string
 }
 
-// Entries are the named values of a mapping in their order. What has no name is
+// Entries returns the named values of a mapping in their order. What has no name is
 // an error.
 func (s *Section) Entries(key string) []Entry {
 	n, _ := s.valid(key)
@@ -366,7 +366,7 @@ func (s *Section) Entries(key string) []Entry {
 	return s.Decoder.Entries(n, s.At(key))
 }
 
-// Entries are the named values of a mapping.
+// Entries returns the named values of a mapping.
 func (d *Decoder) Entries(n *Node, path string) []Entry {
 	var list []Entry
 	for i := range n.Members() {

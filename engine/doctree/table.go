@@ -2,7 +2,7 @@ package doctree
 
 import "strings"
 
-// Tables are the reference tables of a type and of all that it is made of, each
+// Tables returns the reference tables of a type and of all that it is made of, each
 // below a heading, in Markdown.
 func Tables(roots ...Type) string {
 	var b strings.Builder
@@ -31,7 +31,7 @@ func Tables(roots ...Type) string {
 	return b.String()
 }
 
-// Table is the reference table of a shape in Markdown: key, value, default,
+// Table returns the reference table of a shape in Markdown: key, value, default,
 // meaning.
 func (s *Shape) Table() string {
 	var b strings.Builder

@@ -112,7 +112,7 @@ func (d *Decoder) isText(n *Node) bool {
 	return n.Kind == String
 }
 
-// TextOf is a text, for one of another type as it is written.
+// TextOf returns a text, for one of another type as it is written.
 func (d *Decoder) TextOf(n *Node) string {
 	if n.Kind != String {
 		return n.Raw
@@ -120,7 +120,7 @@ func (d *Decoder) TextOf(n *Node) string {
 	return n.Text
 }
 
-// Describe is a value in a message, short enough for one.
+// Describe returns a value in a message, short enough for one.
 func (d *Decoder) Describe(n *Node) string {
 	switch n.Kind {
 	case String:
@@ -149,7 +149,7 @@ func (d *Decoder) Describe(n *Node) string {
 	return n.Kind.String()
 }
 
-// Texts are the strings of a list; of a value that may be one string, that.
+// Texts returns the strings of a list; of a value that may be one string, that.
 func (s *Section) Texts(key string) []string {
 	n, f := s.valid(key)
 	if n == nil {

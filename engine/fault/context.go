@@ -67,7 +67,7 @@ func (s *Strike) injected(where string) string {
 	return fmt.Sprintf("%q in %s", Short(s.payload()), where)
 }
 
-// At are the context attacks of a decision at a point.
+// At returns the context attacks of a decision at a point.
 func (d *Decision) At(p Point) []*Strike {
 	var list []*Strike
 	for i := range d.Strikes {
@@ -134,7 +134,7 @@ func (l *Ledger) AlterText(d *Decision, r *Request, contentType string, body []b
 	return body
 }
 
-// TextFaults are the strikes that change the text of an LLM's answer.
+// TextFaults returns the strikes that change the text of an LLM's answer.
 func (d *Decision) TextFaults() []*Strike {
 	var list []*Strike
 	for i := range d.Strikes {
@@ -152,7 +152,7 @@ func (d *Decision) Replaces() bool {
 	return len(list) > 0 && (list[0].Rule.Mode == Empty || list[0].Rule.Mode == Garbage)
 }
 
-// Written is the text of a call for which [Decision.Replaces] holds; it records
+// Written returns the text of a call for which [Decision.Replaces] holds; it records
 // the effects of the strikes.
 func (l *Ledger) Written(d *Decision) string {
 	text := ""

@@ -12,7 +12,7 @@ import (
 // gibberish is what an LLM says that has lost its mind.
 const gibberish = "\x00\x01\x02 ▓▓▒░ xq#7 \x1b[31m ��� zzkrt 0x1f{{{ \x07 ~~~"
 
-// Text is what a text fault makes of an answer's text. An unchanged text comes
+// Text returns what a text fault makes of an answer's text. An unchanged text comes
 // with the reason.
 func (s *Strike) Text(text string) (changed, why string) {
 	r := &s.Rule

@@ -34,7 +34,7 @@ func Glob(pattern, text string) bool {
 	return strings.Trim(pattern[p:], "*") == ""
 }
 
-// Literal is the pattern that covers a text and no other.
+// Literal returns the pattern that covers a text and no other.
 func Literal(text string) string {
 	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(text)
 }

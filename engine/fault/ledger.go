@@ -72,7 +72,7 @@ func NewLedger(p Plan, clock func() time.Duration) (*Ledger, error) {
 	return l, errors.Join(wrong...)
 }
 
-// Plan is what the ledger was made from.
+// Plan returns what the ledger was made from.
 func (l *Ledger) Plan() *Plan { return &l.plan }
 
 // Decision is what happens to one call.
@@ -106,7 +106,7 @@ func (s *Strike) Final() bool {
 	return false
 }
 
-// Final is the strike that ends the call, nil if the server answers.
+// Final returns the strike that ends the call, nil if the server answers.
 func (d *Decision) Final() *Strike {
 	if n := len(d.Strikes); n > 0 && d.Strikes[n-1].Final() {
 		return &d.Strikes[n-1]
@@ -114,7 +114,7 @@ func (d *Decision) Final() *Strike {
 	return nil
 }
 
-// Find is the first strike of one of the modes, nil if there is none.
+// Find returns the first strike of one of the modes, nil if there is none.
 func (d *Decision) Find(modes ...Mode) *Strike {
 	for i := range d.Strikes {
 		if slices.Contains(modes, d.Strikes[i].Rule.Mode) {
@@ -298,7 +298,7 @@ func keep[T any](l *Ledger, list *[]T, v T) {
 	*list = append(*list, v)
 }
 
-// Earlier is the first answer that a tool gave in this cell. The answer of the
+// Earlier returns the first answer that a tool gave in this cell. The answer of the
 // call at hand becomes it if there is none.
 func (l *Ledger) Earlier(c Call, now Reply) (Reply, bool) {
 	l.mu.Lock()
@@ -407,7 +407,7 @@ func (l *Ledger) Used(input, output int64) {
 	l.report.OutputTokens += output
 }
 
-// Report is what happened so far. Secrets in it are redacted.
+// Report returns what happened so far. Secrets in it are redacted.
 func (l *Ledger) Report() Report {
 	l.mu.Lock()
 	defer l.mu.Unlock()

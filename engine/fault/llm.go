@@ -97,13 +97,13 @@ func ModelSide(path string) bool {
 	return slices.ContainsFunc(otherEnds, func(e string) bool { return strings.HasSuffix(path, e) })
 }
 
-// Provider is the shape's provider: "openai", "anthropic" or "ollama".
+// Provider returns the shape's provider: "openai", "anthropic" or "ollama".
 func (s Shape) Provider() string {
 	p, _, _ := strings.Cut(string(s), " ")
 	return p
 }
 
-// Names are what a rule may call the LLM: its provider, its model, its host.
+// Names returns what a rule may call the LLM: its provider, its model, its host.
 func (r *Request) Names(u *url.URL) []string {
 	names := []string{r.Shape.Provider()}
 	if r.Model != "" {

@@ -15,7 +15,7 @@ const (
 	contextText     = "The conversation is longer than this model's context: 140000 tokens were sent and 128000 are the most. Shorten the messages."
 )
 
-// Unasked is why a fault cannot strike a request, "" if it can: a model that is
+// Unasked returns why a fault cannot strike a request, "" if it can: a model that is
 // offered no tool calls none.
 func (s *Strike) Unasked(r *Request) string {
 	switch s.Rule.Mode {

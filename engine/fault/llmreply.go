@@ -27,7 +27,7 @@ const (
 // object is a JSON object; its keys are written in order.
 type object = map[string]any
 
-// Answer is a whole answer of the provider with a text, streamed if the request
+// Answer returns a whole answer of the provider with a text, streamed if the request
 // asks for that. Number makes its identifiers.
 func (r *Request) Answer(text string, number int, now time.Time) Reply {
 	id := fmt.Sprintf("chaos%06d", number)
@@ -173,7 +173,7 @@ func with(o, more object) object {
 	return out
 }
 
-// Failure is an error in the provider's shape. RetryAfter of 0 sends none.
+// Failure returns an error in the provider's shape. RetryAfter of 0 sends none.
 func (r *Request) Failure(status int, message string, retryAfter time.Duration) Reply {
 	var body object
 	var header [][2]string

@@ -11,7 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// ToolCalls are the calls of tools that the conversation holds since the user
+// ToolCalls returns the calls of tools that the conversation holds since the user
 // spoke last: those that the LLM asked for and got an answer to. The same call
 // has the same ID in every later request, and no other call of a cell has it.
 func (r *Request) ToolCalls() []SeenCall {
@@ -84,7 +84,7 @@ func (r *Request) turns() []jsontree.Node {
 	return items(r.root.Get("messages"))
 }
 
-// Results are the results of calls since the user spoke last.
+// Results returns the results of calls since the user spoke last.
 func (r *Request) Results() (list []Said) {
 	add := func(id, text *jsontree.Node) {
 		if s, ok := id.Str(); ok && text != nil {
@@ -107,7 +107,7 @@ func (r *Request) Results() (list []Said) {
 	return list
 }
 
-// Talk is what user and model have said to each other, without calls and their
+// Talk returns what user and model have said to each other, without calls and their
 // results.
 func (r *Request) Talk() (list []Said) {
 	for _, key := range []string{"prompt", "input"} {
@@ -143,10 +143,10 @@ func (r *Request) Asked() string {
 // varied is what is drawn or read from a clock: identifiers, times, long numbers.
 var varied = lazy.Pattern(`[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?|\b[0-9a-f]{16,}\b|\b\d{10,}(?:\.\d+)?\b`)
 
-// Unvaried is a text with the same mark for all that is expected to vary.
+// Unvaried returns a text with the same mark for all that is expected to vary.
 func Unvaried(s string) string { return varied().ReplaceAllString(s, "*") }
 
-// Answered is the text in an answer to the request.
+// Answered returns the text in an answer to the request.
 func (r *Request) Answered(contentType string, body []byte) string {
 	var b strings.Builder
 	for _, f := range frames(contentType, body) {
@@ -163,7 +163,7 @@ func (r *Request) Answered(contentType string, body []byte) string {
 // arguments, "" if there is none.
 type Offer struct{ Name, Schema string }
 
-// Offered are the tools that the request offers.
+// Offered returns the tools that the request offers.
 func (r *Request) Offered() []Offer {
 	var list []Offer
 	for _, n := range items(r.root.Get("tools")) {
@@ -217,7 +217,7 @@ func (r *Request) arguments(n *jsontree.Node) string {
 	return string(r.body[n.Offset:n.End])
 }
 
-// Usage is how many tokens an answer says were read and written.
+// Usage returns how many tokens an answer says were read and written.
 func (r *Request) Usage(contentType string, body []byte) (input, output int64) {
 	take := func(v *int64, n *jsontree.Node) {
 		if f, ok := n.Float(); ok {

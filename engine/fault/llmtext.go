@@ -200,7 +200,7 @@ func describe(s *Strike, was, now string) string {
 	return fmt.Sprintf("%s in place of the text", s.Rule.Mode)
 }
 
-// Short is the beginning of a text, for descriptions.
+// Short returns the beginning of a text, for descriptions.
 func Short(s string) string {
 	return diag.Runes(s, 60)
 }

@@ -63,7 +63,7 @@ func plainURL(raw string) string {
 	return scheme + "://" + host + path
 }
 
-// Derived are the names that a URL goes by if nobody has given it one, see
+// Derived returns the names that a URL goes by if nobody has given it one, see
 // [Call].
 func Derived(u *url.URL) []string {
 	var names []string

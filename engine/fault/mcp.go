@@ -51,7 +51,7 @@ func ParseMCP(body []byte) *Message {
 	return m
 }
 
-// Call is the message as faults see it. Server is the name of the MCP server.
+// Call returns the message as faults see it. Server is the name of the MCP server.
 func (m *Message) Call(server, url string) Call {
 	if m.Tool == "" {
 		return Call{Kind: OtherCall, Names: []string{m.Method, server}, URL: url}
@@ -77,7 +77,7 @@ func (m *Message) Failure(code int, message string) []byte {
 // answered.
 const RequestTimeout = -32001
 
-// Struck is the answer of a call that a final fault has struck. Timeout and
+// Struck returns the answer of a call that a final fault has struck. Timeout and
 // Reset have none.
 func (m *Message) Struck(s *Strike) ([]byte, bool) {
 	reply, ok := s.Answer()
@@ -90,7 +90,7 @@ func (m *Message) Struck(s *Strike) ([]byte, bool) {
 	return m.Result(string(reply.Body), false), true
 }
 
-// Recorded is the answer of a call that a recording answers. A recorded object
+// Recorded returns the answer of a call that a recording answers. A recorded object
 // with a content list is the result as it was.
 func (m *Message) Recorded(r *Recorded) []byte {
 	if root := parsed(r.Response); root != nil && root.Kind == jsontree.Object && root.Get("content") != nil && root.Get("content").Kind == jsontree.Array {
@@ -100,7 +100,7 @@ func (m *Message) Recorded(r *Recorded) []byte {
 	return m.Result(string(reply.Body), reply.Status >= 400)
 }
 
-// MCPResult is the result in an answer of an MCP server, or the message of its
+// MCPResult returns the result in an answer of an MCP server, or the message of its
 // error; an answer over HTTP may be a stream of events.
 func MCPResult(contentType string, body []byte) (result json.RawMessage, failure string) {
 	for _, f := range frames(contentType, body) {
@@ -137,7 +137,7 @@ func Ended(contentType string, body, piece []byte, request *Message) bool {
 // streamEnds are the last events of the APIs of models.
 var streamEnds = [][]byte{[]byte("data: [DONE]"), []byte("event: message_stop"), []byte("event: response.completed")}
 
-// As is an answer under another identifier.
+// As returns an answer under another identifier.
 func (m *Message) As(id string) []byte {
 	n := m.root.Get("id")
 	if n == nil {
@@ -146,7 +146,7 @@ func (m *Message) As(id string) []byte {
 	return spliced(m.body, []splice{{n.Offset, n.End, []byte(id)}})
 }
 
-// ResultJSON is the result of an answer, nil if it has none.
+// ResultJSON returns the result of an answer, nil if it has none.
 func (m *Message) ResultJSON() json.RawMessage {
 	n := m.root.Get("result")
 	if n == nil {
@@ -190,7 +190,7 @@ func (l *Ledger) InjectMCP(d *Decision, m *Message) *Message {
 	return m
 }
 
-// Bytes is the message as it stands on the wire, without a line end.
+// Bytes returns the message as it stands on the wire, without a line end.
 func (m *Message) Bytes() []byte { return m.body }
 
 // eachAnswer rebuilds the body of an answer over HTTP, which may be a stream of
@@ -224,7 +224,7 @@ func (l *Ledger) InjectAnswer(d *Decision, m *Message, contentType string, body 
 	return body
 }
 
-// Readdressed is the body of an earlier answer over HTTP as one to this message.
+// Readdressed returns the body of an earlier answer over HTTP as one to this message.
 func (m *Message) Readdressed(contentType string, body []byte) []byte {
 	all := Message{}
 	return all.eachAnswer(contentType, body, func(a *Message) *Message {

@@ -99,7 +99,7 @@ type Call struct {
 	Wanted string
 }
 
-// Name is the best name of the call, "" if it has none.
+// Name returns the best name of the call, "" if it has none.
 func (c Call) Name() string {
 	if len(c.Names) == 0 {
 		return ""

@@ -115,7 +115,7 @@ func Redact(s string) string {
 	return secretToken().ReplaceAllString(s, Hidden)
 }
 
-// RedactURL is a URL without credentials and without secret parameters.
+// RedactURL returns a URL without credentials and without secret parameters.
 func RedactURL(raw string) string {
 	if u, err := url.Parse(raw); err == nil && u.User != nil {
 		u.User = nil

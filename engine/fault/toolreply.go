@@ -14,7 +14,7 @@ import (
 // brokenJSON is an answer of a server that stopped in the middle.
 const brokenJSON = `{"status": "ok", "results": [{"id": 1, "name": "first", "value`
 
-// Answer is what an HTTP tool answers that a final fault has struck. Timeout and
+// Answer returns what an HTTP tool answers that a final fault has struck. Timeout and
 // Reset have none.
 func (s *Strike) Answer() (Reply, bool) {
 	switch s.Rule.Mode {
@@ -28,7 +28,7 @@ func (s *Strike) Answer() (Reply, bool) {
 	return Reply{}, false
 }
 
-// ModelAnswer is what an LLM answers that a final fault has struck, in the
+// ModelAnswer returns what an LLM answers that a final fault has struck, in the
 // provider's shape.
 func (s *Strike) ModelAnswer(r *Request, number int, now time.Time) (Reply, bool) {
 	reply := func(text string) Reply { return r.Answer(text, number, now) }
@@ -132,7 +132,7 @@ func (s *Strike) lostText() string {
 // WrongContentType is what answers are declared as that are something else.
 const WrongContentType = "text/html; charset=utf-8"
 
-// Reply is the recorded response as an answer of an HTTP server.
+// Reply returns the recorded response as an answer of an HTTP server.
 func (r *Recorded) Reply() Reply {
 	out := Reply{Status: r.Status, ContentType: typeJSON, Body: r.Response}
 	out.Status = cmp.Or(out.Status, 200)
@@ -160,7 +160,7 @@ func typeOf(body []byte) string {
 	return "text/plain; charset=utf-8"
 }
 
-// Refusal is the answer to a call that no recording answers.
+// Refusal returns the answer to a call that no recording answers.
 func Refusal(tool string) Reply {
 	return Reply{Status: 502, ContentType: "text/plain; charset=utf-8",
 		Body: fmt.Appendf(nil, "no response of %s is left in the recording that is replayed", tool)}

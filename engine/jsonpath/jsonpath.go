@@ -45,7 +45,7 @@ func Prefix(text string) (e *Expr, n int, err error) {
 	return &Expr{text[:p.pos], segs}, p.pos, nil
 }
 
-// String is the path as it was written.
+// String returns the path as it was written.
 func (e *Expr) String() string { return e.text }
 
 // Single reports whether the path leads to one place at most.
@@ -61,7 +61,7 @@ func (e *Expr) Single() bool {
 // maxFound is how many values are found at most.
 const maxFound = 1 << 20
 
-// In is what the path finds, in the order of the document.
+// In returns what the path finds, in the order of the document.
 func (e *Expr) In(root *jsontree.Node) ([]*jsontree.Node, error) {
 	return find(e.segs, root, root)
 }

@@ -49,7 +49,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%d:%d: %s", e.Position.Line, e.Position.Col, e.Message())
 }
 
-// Message is the error without its place.
+// Message returns the error without its place.
 func (e *Error) Message() string {
 	if e.Expected == "" {
 		return e.Problem

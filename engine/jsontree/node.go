@@ -23,7 +23,7 @@ const (
 	Object
 )
 
-// String is the kind as people read it: "an object", "null".
+// String returns the kind as people read it: "an object", "null".
 func (k Kind) String() string {
 	return [...]string{"null", "a boolean", "an integer", "a number", "a string", "an array", "an object"}[k]
 }

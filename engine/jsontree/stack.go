@@ -10,10 +10,10 @@ type Stack[T any] struct{ list []T }
 // long is the length from which copies of a list count.
 const long = 4096
 
-// Len is how many values it holds.
+// Len returns how many values it holds.
 func (s *Stack[T]) Len() int { return len(s.list) }
 
-// From are the values from one on.
+// From returns the values from one on.
 func (s *Stack[T]) From(base int) []T { return s.list[base:] }
 
 // Push adds a value; read is how much of the text was read, of total.

@@ -55,7 +55,7 @@ func (c *Check) Find(t Trace) []Problem {
 // with its surroundings.
 const UnhealthyBaseline = "unhealthy-baseline"
 
-// Checks are the checks that need no document. All are of one case, but for
+// Checks returns the checks that need no document. All are of one case, but for
 // [UnhealthyBaseline], which is over all cases without faults: see [Health].
 func Checks() []Check {
 	none := func(Trace) []Problem { return nil }

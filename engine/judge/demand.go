@@ -24,7 +24,7 @@ type Demand struct {
 	Negate   bool
 }
 
-// Demands are the types of a [Demand].
+// Demands returns the types of a [Demand].
 func Demands() []string {
 	return []string{"contains", "not_contains", "contains_any", "regex", "excludes_pattern", "excludes_pii", "refusal", "refusal_check",
 		"valid_json", "output_not_empty"}

@@ -18,7 +18,7 @@ type Mention struct {
 	Idle bool `json:"idle,omitempty"`
 }
 
-// Mentions are those of a rule, perhaps negated.
+// Mentions returns those of a rule, perhaps negated.
 func (r *Rule) Mentions(negate bool) (list []Mention) {
 	add := func(p *Pattern, idle bool) {
 		if p == nil || p.Name == "" || p.Name == "*" || !slices.Contains([]Kind{Tool, Model, Fault}, p.Kind) {

@@ -20,7 +20,7 @@ type Pattern struct {
 	Arguments jsontree.Node  // of kind Object, or none
 }
 
-// String is the pattern for people: "charge with status 402".
+// String returns the pattern for people: "charge with status 402".
 func (p *Pattern) String() string {
 	s := p.Name
 	switch {

@@ -8,7 +8,7 @@ import (
 
 const patternWords = "the pattern "
 
-// Spots are the places of a reply that a reason is about, as ranges of bytes: what
+// Spots returns the places of a reply that a reason is about, as ranges of bytes: what
 // it quotes, in any case, and what its patterns match.
 func Spots(reason, reply string) (list [][2]int) {
 	eachQuoted(reason, func(before, quoted string) {
@@ -29,7 +29,7 @@ func Spots(reason, reply string) (list [][2]int) {
 	return list
 }
 
-// Readable is a reason with its patterns as their authors wrote them: quoting
+// Readable returns a reason with its patterns as their authors wrote them: quoting
 // doubles each backslash.
 func Readable(reason string) string {
 	var b strings.Builder

@@ -122,7 +122,7 @@ type Offer struct {
 // seen on their way.
 const Request Kind = "request"
 
-// Occurred are the names of what occurred, by kind, and of the tools on offer.
+// Occurred returns the names of what occurred, by kind, and of the tools on offer.
 func (t *Trace) Occurred() map[Kind][]string {
 	all := make(map[Kind][]string)
 	add := func(k Kind, name string) {
@@ -158,7 +158,7 @@ type Effects map[string]bool
 // Declare declares it of one.
 func (e Effects) Declare(tool string, changes bool) { e[normalizeName(tool)] = changes }
 
-// Of is what is declared of a tool.
+// Of returns what is declared of a tool.
 func (e Effects) Of(tool string) (changes, declared bool) {
 	changes, declared = e[normalizeName(tool)]
 	return changes, declared

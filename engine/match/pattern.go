@@ -53,7 +53,7 @@ type Pattern struct {
 	backtrack func() (*regexp2.Regexp, error)
 }
 
-// String is the pattern as it was given.
+// String returns the pattern as it was given.
 func (p *Pattern) String() string { return p.source }
 
 // Compile reads a pattern. An error is always a [*SyntaxError].

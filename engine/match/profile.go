@@ -30,7 +30,7 @@ func nonPortable() []construct {
 	}
 }
 
-// NonPortable is the first construct of the pattern's text outside Spec-Test's
+// NonPortable returns the first construct of the pattern's text outside Spec-Test's
 // portable profile, in the words of the profile ("lookbehind", "named capture
 // group", ...), or "". It is a scan of the text and also answers for patterns
 // that do not compile.

@@ -63,7 +63,7 @@ func oneLine(message string) string {
 // reasonGivenUp is why an application is INVALID without having been tried.
 const reasonGivenUp = "given_up"
 
-// GivingUp is the mutator with operators of a [Remote] that are not applied, by
+// GivingUp returns the mutator with operators of a [Remote] that are not applied, by
 // their places in the registry, since they would hang. They are chosen as
 // before, and answered for as if they had hung.
 func (m *Mutator) GivingUp(ops ...int) *Mutator {
@@ -74,10 +74,10 @@ func (m *Mutator) GivingUp(ops ...int) *Mutator {
 	return &next
 }
 
-// GivenUp are the operators that are not applied, by their places.
+// GivenUp returns the operators that are not applied, by their places.
 func (m *Mutator) GivenUp() []int { return m.givenUp }
 
-// Registry is the operators that the lane's mutator chooses from.
+// Registry returns the operators that the lane's mutator chooses from.
 func (l *Lane) Registry() *Registry { return l.m.registry }
 
 // Remote reports whether the lane has operators of a [Remote].

@@ -41,7 +41,7 @@ type Bandit struct {
 // (2002) derive it from the horizon, which is not known here.
 const exploration = 0.1
 
-// Learn is the bandit after a round's rewards, in whatever order they are.
+// Learn returns the bandit after a round's rewards, in whatever order they are.
 func (b Bandit) Learn(rewards []Reward) Bandit {
 	rewards = slices.Clone(rewards)
 	slices.SortFunc(rewards, func(x, y Reward) int { // sums of floats depend on their order
@@ -85,7 +85,7 @@ func rate(kinds, pulls int) float64 {
 	return exploration / float64(kinds) * min(1, float64(16*kinds)/float64(max(pulls, 1)))
 }
 
-// Recall is a bandit that begins with earlier statistics: a failed verdict is
+// Recall returns a bandit that begins with earlier statistics: a failed verdict is
 // a reward of 1, a score counts as it is.
 func Recall(stats *Stats) Bandit {
 	b := Bandit{arms: make(map[Arm]armState)}
@@ -108,7 +108,7 @@ func Recall(stats *Stats) Bandit {
 	return b
 }
 
-// Mean is the number of rewards of an arm and their mean.
+// Mean returns the number of rewards of an arm and their mean.
 func (b Bandit) Mean(a Arm) (n int64, mean float64) {
 	s := b.arms[a]
 	if s.n == 0 {
@@ -117,7 +117,7 @@ func (b Bandit) Mean(a Arm) (n int64, mean float64) {
 	return s.n, s.sum / float64(s.n)
 }
 
-// Arms are the arms with a reward, by bucket and operator.
+// Arms returns the arms with a reward, by bucket and operator.
 func (b Bandit) Arms() []Arm {
 	return slices.SortedFunc(maps.Keys(b.arms), Arm.compare)
 }

@@ -10,7 +10,7 @@ import (
 // differs in few bits for texts that share most of their substrings.
 type Fingerprint struct{ Exact, Near uint64 }
 
-// FingerprintOf is the fingerprint of a text: a 64-bit hash, and the SimHash
+// FingerprintOf returns the fingerprint of a text: a 64-bit hash, and the SimHash
 // (Charikar 2002) over its substrings of five bytes.
 func FingerprintOf(text string) Fingerprint { return Fingerprint{exactHash(text), simHash(text)} }
 
@@ -211,7 +211,7 @@ func MatchAny(list []Fingerprint, f Fingerprint, distance int) Match {
 	return near
 }
 
-// Entropy is the Shannon entropy of counts in bits, and the same divided by
+// Entropy returns the Shannon entropy of counts in bits, and the same divided by
 // the most that so many kinds can have (0 if there is one kind or none). Kinds
 // with a count of 0 do not count.
 func Entropy(counts []int64) (bits, normalized float64) {
@@ -249,10 +249,10 @@ func (n *Novelty) Count(m Match) {
 	}
 }
 
-// Distinct is how many texts were not the same as an earlier one.
+// Distinct returns how many texts were not the same as an earlier one.
 func (n *Novelty) Distinct() int64 { return n.Total - n.Same }
 
-// UniqueRatio is the part of the texts that is distinct, 0 if there are none.
+// UniqueRatio returns the part of the texts that is distinct, 0 if there are none.
 func (n *Novelty) UniqueRatio() float64 {
 	if n.Total == 0 {
 		return 0

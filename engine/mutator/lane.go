@@ -28,7 +28,7 @@ type Link struct {
 	Strength int // 0: the child's own
 }
 
-// TestcaseID is the id of a seed's child, as the contract suggests it.
+// TestcaseID returns the id of a seed's child, as the contract suggests it.
 func TestcaseID(seedID string, index int64) string {
 	return string(strconv.AppendInt(append([]byte(seedID), ':'), index, 10))
 }

@@ -60,14 +60,14 @@ func New(r *Registry, cfg Config) *Mutator {
 // DefaultSeedBase is the seed_base of the engine that users know.
 const DefaultSeedBase = 1337
 
-// Learned is the mutator with what a bandit has learned.
+// Learned returns the mutator with what a bandit has learned.
 func (m *Mutator) Learned(b Bandit) *Mutator {
 	next := *m
 	next.bandit = b
 	return &next
 }
 
-// Fixed is the mutator with weights in place of what its policy says, for a
+// Fixed returns the mutator with weights in place of what its policy says, for a
 // bucket: what it chose by in a round that is over.
 func (m *Mutator) Fixed(b textop.Bucket, weights map[string]float64) *Mutator {
 	next := *m
@@ -79,7 +79,7 @@ func (m *Mutator) key(b textop.Bucket, s textop.Surface) planKey {
 	return planKey{b, s, m.cfg.Constraints.KeepControls}
 }
 
-// Odds are how likely each operator is chosen for a bucket and a surface; nil unless the
+// Odds returns how likely each operator is chosen for a bucket and a surface; nil unless the
 // policy learns.
 func (m *Mutator) Odds(b textop.Bucket, s textop.Surface) map[string]float64 {
 	if !m.cfg.Policy.Learns() {
@@ -93,24 +93,24 @@ func (m *Mutator) Odds(b textop.Bucket, s textop.Surface) map[string]float64 {
 	return odds
 }
 
-// Filter is the filter of the configuration.
+// Filter returns the filter of the configuration.
 func (m *Mutator) Filter() Filter { return m.cfg.Filter }
 
-// Derive is the derived seed of a testcase (OC-7.3).
+// Derive returns the derived seed of a testcase (OC-7.3).
 func (m *Mutator) Derive(testcase string) uint64 {
 	return textop.NewDeriver(m.cfg.Rule, m.cfg.SeedBase).Seed(testcase)
 }
 
-// Registry is the operators that the mutator chooses from.
+// Registry returns the operators that the mutator chooses from.
 func (m *Mutator) Registry() *Registry { return m.registry }
 
-// Operators are those that can be chosen for a bucket and a surface, by their
+// Operators returns those that can be chosen for a bucket and a surface, by their
 // places in the registry. controls: children may hold control characters.
 func (m *Mutator) Operators(b textop.Bucket, s textop.Surface, controls bool) []int {
 	return m.plan(planKey{b, s, controls}).ops
 }
 
-// Candidates is how many operators can be chosen for a bucket and a surface.
+// Candidates returns how many operators can be chosen for a bucket and a surface.
 func (m *Mutator) Candidates(b textop.Bucket, s textop.Surface) int {
 	return len(m.plan(m.key(b, s)).ops)
 }

@@ -22,7 +22,7 @@ const (
 	Search     Policy = "search"      // chains that engine/redteam finds; without them as Uniform
 )
 
-// Policies are all policies.
+// Policies returns all policies.
 func Policies() []Policy { return []Policy{Uniform, Weighted, RoundRobin, UCB1, EXP3, Search} }
 
 // Learns reports whether the policy depends on rewards.
@@ -32,7 +32,7 @@ func (p Policy) Learns() bool { return p == UCB1 || p == EXP3 }
 // is not named has factor 1.
 type Weights map[textop.Bucket]map[string]float64
 
-// Of is the factor of an operator in a bucket, at least 0.
+// Of returns the factor of an operator in a bucket, at least 0.
 func (w Weights) Of(b textop.Bucket, op string) float64 {
 	f, ok := w[b][op]
 	if !ok {

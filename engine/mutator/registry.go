@@ -44,16 +44,16 @@ type Registry struct {
 	entries []Entry
 }
 
-// Builtins are the entries of the operators of the house.
+// Builtins returns the entries of the operators of the house.
 func Builtins() []Entry { return entries(textop.Builtins()) }
 
-// Extended are those that documents ask for.
+// Extended returns those that documents ask for.
 func Extended() []Entry { return entries(textop.Extended()) }
 
-// Third are those that came with the third edition.
+// Third returns those that came with the third edition.
 func Third() []Entry { return entries(textop.Third()) }
 
-// Edition3 are all built-in operators, those of the third edition too.
+// Edition3 returns all built-in operators, those of the third edition too.
 func Edition3() []Entry { return entries(textop.Edition3()) }
 
 func entries(ops []textop.Operator) []Entry {
@@ -91,7 +91,7 @@ func NewRegistry(entries []Entry) (*Registry, diag.List) {
 	return r, list
 }
 
-// Entries are all operators. The slice must not be changed.
+// Entries returns all operators. The slice must not be changed.
 func (r *Registry) Entries() []Entry { return r.entries }
 
 // Find returns the place of an operator by its id, or -1.
@@ -103,7 +103,7 @@ func (r *Registry) Find(id string) int {
 	return i
 }
 
-// IDs are the ids, sorted.
+// IDs returns the ids, sorted.
 func (r *Registry) IDs() []string {
 	return seq.Map(r.entries, func(e Entry) string { return e.Meta.ID })
 }

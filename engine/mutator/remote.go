@@ -31,7 +31,7 @@ func (l *Lane) ask(w *work, op int, mutate *pyrand.Rand) {
 	w.call.WantStateUnlessOK = l.m.cfg.Redraws > 0 && len(w.plan.ops) > 1
 }
 
-// Call is the call of a remote operator with a generator that begins anew. The
+// Call returns the call of a remote operator with a generator that begins anew. The
 // strength is given as it was asked for: existing modules clamp it themselves,
 // and what they note in their traces is to stay what it was.
 func Call(e *Entry, seed string, ctx *textop.Context, rng uint64) pyhost.OperatorCall {

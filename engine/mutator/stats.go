@@ -97,7 +97,7 @@ func (s *Stats) at(bucket, op string) *Tally {
 	return t
 }
 
-// Get is what is known of an operator in a bucket.
+// Get returns what is known of an operator in a bucket.
 func (s *Stats) Get(bucket, op string) Tally {
 	if t := s.tallies[bucket][op]; t != nil {
 		return *t
@@ -108,7 +108,7 @@ func (s *Stats) Get(bucket, op string) Tally {
 // Buckets and Operators are the names that were reported, sorted.
 func (s *Stats) Buckets() []string { return slices.Sorted(maps.Keys(s.tallies)) }
 
-// Operators are the operators that were reported in a bucket, sorted.
+// Operators returns the operators that were reported in a bucket, sorted.
 func (s *Stats) Operators(bucket string) []string {
 	return slices.Sorted(maps.Keys(s.tallies[bucket]))
 }
@@ -131,7 +131,7 @@ type tallyFile struct {
 	UpdatedTS float64 `json:"last_updated_ts"`
 }
 
-// Encode is the statistics as a file of [StatsVersion]; at is epoch seconds.
+// Encode returns the statistics as a file of [StatsVersion]; at is epoch seconds.
 func (s *Stats) Encode(at float64) ([]byte, error) {
 	f := statsFile{SchemaVersion: StatsVersion, GeneratedAt: at, Stats: make(map[string]map[string]tallyFile)}
 	for bucket, ops := range s.tallies {

@@ -23,7 +23,7 @@ const maxReferences = 20
 
 var methods = []string{"get", "post", "put", "patch", "delete", "head", "options"}
 
-// Operations are what a description offers, sorted by name. An operation is
+// Operations returns what a description offers, sorted by name. An operation is
 // called by its operationId, else by method and path ("get /orders/{order}").
 // Parameters that every call of the plan has already are no arguments.
 func Operations(text []byte, p *sut.Plan) ([]sut.Operation, error) {

@@ -27,7 +27,7 @@ func (d *document) given(in, name string) bool {
 	})
 }
 
-// Credentials are what a service wants to see of every caller, as a plan has it: values
+// Credentials returns what a service wants to see of every caller, as a plan has it: values
 // begin as the description says and end in a variable, ${PREFIX_TOKEN} or the like.
 func Credentials(text []byte, prefix string) (headers, query [][2]string) {
 	doc, err := doctree.Parse(text, doctree.Options{})

@@ -157,7 +157,7 @@ func (b *Batch) Move(lane int, r *Rand) {
 // Group is ready for Seed.
 type Group struct{ rands [Lanes]Rand }
 
-// Rand is the generator of a lane. It stays the same one; Seed starts it anew.
+// Rand returns the generator of a lane. It stays the same one; Seed starts it anew.
 func (g *Group) Rand(lane int) *Rand { return &g.rands[lane&(Lanes-1)] }
 
 // Seed starts lane i as random.Random(seeds[i]).

@@ -126,7 +126,7 @@ const (
 	maxGroups = 256
 )
 
-// New is a search that knows nothing yet.
+// New returns a search that knows nothing yet.
 func New(cfg *Config) *Search {
 	var usable []int
 	for _, k := range cfg.Kinds {
@@ -152,7 +152,7 @@ func Key(chain []mutator.Link) string {
 	return string(b)
 }
 
-// Learn is the search after the results of a round's proposals, in their order.
+// Learn returns the search after the results of a round's proposals, in their order.
 func (s *Search) Learn(plan []Proposal, results []Result) *Search {
 	next := *s
 	next.round++

@@ -28,7 +28,7 @@ const (
 // most is what Hidden is of a prompt in which nothing of the seed can be read.
 const most = 3
 
-// Own is a reply without the prompt, which a system may repeat.
+// Own returns a reply without the prompt, which a system may repeat.
 func Own(prompt, reply string) string { return strings.ReplaceAll(reply, prompt, "") }
 
 // Look makes the signal of a reply, by [Own], to a prompt that was made of a seed. secrets

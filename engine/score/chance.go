@@ -7,7 +7,7 @@ import (
 	"sort"
 )
 
-// Fisher is the two-sided p-value of Fisher's exact test for two rates: how
+// Fisher returns the two-sided p-value of Fisher's exact test for two rates: how
 // often chance alone would set hits of total runs this far apart, or farther,
 // if both rates were one. It is 1 where a side has no runs.
 func Fisher(hitsA, totalA, hitsB, totalB int64) float64 {
@@ -28,7 +28,7 @@ func Fisher(hitsA, totalA, hitsB, totalB int64) float64 {
 	return min(tail(at, right, high, 1)+tail(at, left, low, -1), 1)
 }
 
-// McNemar is the two-sided p-value of McNemar's exact test for pairs of results: how often
+// McNemar returns the two-sided p-value of McNemar's exact test for pairs of results: how often
 // chance alone would part pairs that differ this unevenly, or more so.
 func McNemar(onlyA, onlyB int64) float64 {
 	n := onlyA + onlyB

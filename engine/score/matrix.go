@@ -13,7 +13,7 @@ const (
 	Low      Severity = "low"
 )
 
-// Weight is what a cell of a severity counts: 3, 2, 1 and, for low and whatever
+// Weight returns what a cell of a severity counts: 3, 2, 1 and, for low and whatever
 // else a document may say, 1.
 func (s Severity) Weight() int {
 	switch s {
@@ -63,7 +63,7 @@ func OfMatrix(cells []Cell) (m Matrix, ok bool) {
 // Passed reports whether no critical cell failed; a contract has no threshold.
 func (m Matrix) Passed() bool { return m.Cells > 0 && !m.CriticalFailed }
 
-// Fraction is the score from 0 to 1, not rounded.
+// Fraction returns the score from 0 to 1, not rounded.
 func (m Matrix) Fraction() float64 {
 	if m.Weight == 0 {
 		return 0

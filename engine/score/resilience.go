@@ -11,7 +11,7 @@ type Trial struct {
 	Passed bool
 }
 
-// Weighted is the part of the weight that passed, from 0 to 1. ok is false if
+// Weighted returns the part of the weight that passed, from 0 to 1. ok is false if
 // there is no weight above zero: nothing was tested, or nothing of it counts.
 func Weighted(trials []Trial) (score float64, ok bool) {
 	var won, all float64
@@ -68,7 +68,7 @@ type Whole struct {
 	Absent []string `json:"absent,omitempty"`
 }
 
-// Interval is the 95 % interval of the whole, if its components rest on so many
+// Interval returns the 95 % interval of the whole, if its components rest on so many
 // tests of equal weight each, by the name of the component.
 func (w Whole) Interval(tests map[string]float64) (low, high float64) {
 	spread := 0.0
@@ -83,7 +83,7 @@ func (w Whole) Interval(tests map[string]float64) (low, high float64) {
 	return Interval(w.Score, 1/spread)
 }
 
-// Resilience is the weighted mean of the components that ran. ok is false if
+// Resilience returns the weighted mean of the components that ran. ok is false if
 // none ran, or none with a weight above zero.
 func Resilience(p Parts, w Weights) (whole Whole, ok bool) {
 	scores := []*float64{p.Mutation, p.Chaos, p.Contract, p.Replay}
@@ -111,7 +111,7 @@ func Resilience(p Parts, w Weights) (whole Whole, ok bool) {
 	return whole, true
 }
 
-// String is the whole in one line: "73.1% = 0.22 x 100.0% (mutation) + ...".
+// String returns the whole in one line: "73.1% = 0.22 x 100.0% (mutation) + ...".
 func (w Whole) String() string {
 	var terms []string
 	for _, s := range w.Shares {

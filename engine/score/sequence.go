@@ -31,7 +31,7 @@ type Sequence struct {
 	fails []int // by runs: the most passes that show the opposite; -1: none do
 }
 
-// NewSequence is the rule for a target above 0 and below 1, and at most so many
+// NewSequence returns the rule for a target above 0 and below 1, and at most so many
 // runs, of which none say nothing.
 func NewSequence(target float64, most int) Sequence {
 	s := Sequence{holds: limits(target, most), fails: limits(1-target, most)}
@@ -69,7 +69,7 @@ func limits(p float64, most int) []int {
 // later, and the surer the last look.
 const spending = 1.5
 
-// Judge is what so many passes of so many runs say, of which there are at most [Sequence.Most].
+// Judge returns what so many passes of so many runs say, of which there are at most [Sequence.Most].
 func (s Sequence) Judge(passed, runs int) Answer {
 	switch {
 	case passed >= s.holds[runs]:
@@ -80,7 +80,7 @@ func (s Sequence) Judge(passed, runs int) Answer {
 	return Undecided
 }
 
-// More is how many runs to make next: few at first, as a bad rate shows soon,
+// More returns how many runs to make next: few at first, as a bad rate shows soon,
 // an eighth of those that there are later, and no more than show that the target
 // holds if all of them pass.
 func (s Sequence) More(passed, runs int) int {
@@ -94,7 +94,7 @@ func (s Sequence) More(passed, runs int) int {
 	return max(step, 0)
 }
 
-// Most is how many runs there are at most.
+// Most returns how many runs there are at most.
 func (s Sequence) Most() int { return len(s.holds) - 1 }
 
 // Reachable reports whether the target holds at all if every run passes.

@@ -9,13 +9,13 @@ import (
 // z95 is the 0.975 quantile of the normal distribution.
 const z95 = 1.959963984540054
 
-// Wilson is the 95 % Wilson score interval of a rate of which passed out of runs
+// Wilson returns the 95 % Wilson score interval of a rate of which passed out of runs
 // were seen. Without runs it is all there is: 0 to 1.
 func Wilson(passed, runs int) (low, high float64) {
 	return Interval(float64(passed)/float64(max(1, runs)), float64(runs))
 }
 
-// Effective is how many tests of equal weight say as much as tests of these
+// Effective returns how many tests of equal weight say as much as tests of these
 // weights (Kish): 1 if one of them outweighs all others, as many as there are if
 // all weigh the same.
 func Effective(weights []float64) float64 {
@@ -29,7 +29,7 @@ func Effective(weights []float64) float64 {
 	return sum * sum / squares
 }
 
-// Interval is the 95 % Wilson score interval of a rate that was seen in so many
+// Interval returns the 95 % Wilson score interval of a rate that was seen in so many
 // tests of equal weight.
 func Interval(p, n float64) (low, high float64) {
 	if n <= 0 {
@@ -48,7 +48,7 @@ func Interval(p, n float64) (low, high float64) {
 	return low, high
 }
 
-// Percentile is the smallest of the values that at least p percent of them do
+// Percentile returns the smallest of the values that at least p percent of them do
 // not exceed (nearest rank), p from 0 to 100. ok is false without values; they
 // need not be sorted, and are not changed.
 func Percentile[T ~int64 | ~float64](values []T, p float64) (v T, ok bool) {
@@ -62,7 +62,7 @@ func Percentile[T ~int64 | ~float64](values []T, p float64) (v T, ok bool) {
 	return sorted[min(max(rank, 1), len(sorted))-1], true
 }
 
-// Mean is the arithmetic mean; ok is false without values.
+// Mean returns the arithmetic mean; ok is false without values.
 func Mean[T ~int64 | ~float64](values []T) (mean float64, ok bool) {
 	if len(values) == 0 {
 		return 0, false
@@ -73,7 +73,7 @@ func Mean[T ~int64 | ~float64](values []T) (mean float64, ok bool) {
 	return mean, true
 }
 
-// Percent is a share from 0 to 1 for people, with one decimal: the one form of
+// Percent returns a share from 0 to 1 for people, with one decimal: the one form of
 // scores and rates in pages, reports and commands. What is not all of something
 // is never 100.0%, and what is not nothing never 0.0%.
 func Percent(p float64) string {
@@ -88,5 +88,5 @@ func Percent(p float64) string {
 	return strconv.FormatFloat(p*100, 'f', 1, 64) + "%"
 }
 
-// Percents is an interval of shares for people.
+// Percents returns an interval of shares for people.
 func Percents(low, high float64) string { return Percent(low) + " to " + Percent(high) }

@@ -19,7 +19,7 @@ var placeholder = lazy.Pattern(`\$\{secret:([0-9]+)\}`)
 // Placeholder stands for literal n of a document, counted from 1.
 func Placeholder(n int) string { return fmt.Sprintf("${secret:%d}", n) }
 
-// Placeholders are the numbers of the literals that a text has placeholders for.
+// Placeholders returns the numbers of the literals that a text has placeholders for.
 func Placeholders(text []byte) (list []int) {
 	for _, m := range placeholder().FindAllSubmatch(text, -1) {
 		if n, err := strconv.Atoi(string(m[1])); err == nil {
@@ -29,10 +29,10 @@ func Placeholders(text []byte) (list []int) {
 	return list
 }
 
-// Number is that of literal i of a text, behind those that it has placeholders for.
+// Number returns that of literal i of a text, behind those that it has placeholders for.
 func (d Declared) Number(i int) int { return d.Held + i + 1 }
 
-// Seal is the text with placeholders for its literals. Without literals it is the
+// Seal returns the text with placeholders for its literals. Without literals it is the
 // text itself.
 func Seal(text []byte, d Declared) []byte {
 	if len(d.Literals) == 0 {
@@ -78,7 +78,7 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("the value of %s is not known", Placeholder(e.N))
 }
 
-// ScanVariables is what a file of variables declares: a mapping in YAML or JSON, or lines of NAME=VALUE.
+// ScanVariables returns what a file of variables declares: a mapping in YAML or JSON, or lines of NAME=VALUE.
 // The values of these names are literals as well.
 func ScanVariables(text []byte, names []string) Declared {
 	d := Scan(text)
@@ -105,7 +105,7 @@ func ScanVariables(text []byte, names []string) Declared {
 // holder stands for the value of a credential in options that are stored.
 var holder = lazy.Pattern(`^(?:--var=)?([^=]+)=\$\{secret:([^}]+)\}$`)
 
-// Held is the variable whose value NAME=VALUE had before it was stored.
+// Held returns the variable whose value NAME=VALUE had before it was stored.
 func Held(text string) (name string, held bool) {
 	m := holder().FindStringSubmatch(text)
 	if m == nil || m[1] != m[2] {
@@ -128,7 +128,7 @@ func Unvalued(options map[string][]string, name string, credentials []string) ma
 	return options
 }
 
-// UnvaluedIn is a word of a command line without the value of a credential.
+// UnvaluedIn returns a word of a command line without the value of a credential.
 func UnvaluedIn(word string, credentials []string) string {
 	name, v, _ := strings.Cut(strings.TrimPrefix(word, "--var="), "=")
 	if len(v) < Shortest || !slices.Contains(credentials, name) {

@@ -23,7 +23,7 @@ func Filter[T any](list []T, keep func(T) bool) (out []T) {
 	return out
 }
 
-// SetOf is the set of what f makes of the elements.
+// SetOf returns the set of what f makes of the elements.
 func SetOf[T any, K comparable](list []T, f func(T) K) map[K]bool {
 	set := make(map[K]bool, len(list))
 	for _, v := range list {

@@ -40,7 +40,7 @@ func Compare(ctx context.Context, m Measure, a, b string, wanted float64) (Resul
 // Alike reports whether the score reaches the threshold.
 func (r Result) Alike() bool { return r.Score >= r.Threshold }
 
-// String is the comparison in one line.
+// String returns the comparison in one line.
 func (r Result) String() string {
 	text := fmt.Sprintf("%.3f by %s, threshold %.3f", r.Score, r.Measure, r.Threshold)
 	if r.Threshold != r.Wanted {

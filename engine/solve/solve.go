@@ -244,7 +244,7 @@ func (s *Solver) undo(level int) {
 	s.trail, s.marks, s.todo = s.trail[:to], s.marks[:level], s.todo[:0]
 }
 
-// Conflict is a set of conditions which exclude the fixed values together,
+// Conflict returns a set of conditions which exclude the fixed values together,
 // ascending; nil if there is none, or none was found. It asks several questions,
 // which may take back nodes choices all together (0: DefaultNodes). Complete
 // reports whether that was enough: then nil means that the values are possible,
@@ -313,7 +313,7 @@ func Of(b bool) Truth {
 	return False
 }
 
-// Not is the negation: Unknown stays Unknown.
+// Not returns the negation: Unknown stays Unknown.
 func (t Truth) Not() Truth {
 	switch t {
 	case True:

@@ -37,7 +37,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Symbols are the names of all forms and functions, sorted.
+// Symbols returns the names of all forms and functions, sorted.
 func Symbols() []string {
 	list := []string{"and", "call", "fn", "if", "let", "or", "subject", "var"}
 	for i := range builtins {
@@ -54,7 +54,7 @@ var aliases = map[string]string{"equals": "eq", "equal": "eq", "==": "eq", "is":
 	"minus": "sub", "-": "sub", "lowercase": "lower", "uppercase": "upper", "strip": "trim", "parse_json": "json_parse", "json": "json_parse",
 	"type": "json_type", "exists": "path_exists", "lambda": "fn", "cond": "if", "value": "subject", "it": "subject"}
 
-// Alias is the name of the function that is called something else elsewhere; the
+// Alias returns the name of the function that is called something else elsewhere; the
 // name itself if there is none.
 func Alias(name string) string {
 	if a, ok := aliases[strings.ToLower(name)]; ok {

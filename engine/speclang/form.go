@@ -28,10 +28,10 @@ type Form struct {
 	Line, Col int    // 1-based; 0: unknown
 }
 
-// ScalarForm is a form that evaluates to v.
+// ScalarForm returns a form that evaluates to v.
 func ScalarForm(v Value) Form { return Form{Kind: Scalar, Value: v} }
 
-// CallForm is the list of a symbol and its operands.
+// CallForm returns the list of a symbol and its operands.
 func CallForm(symbol string, operands ...Form) Form {
 	return Form{Kind: Call, Items: append([]Form{ScalarForm(StringValue(symbol))}, operands...)}
 }
@@ -88,7 +88,7 @@ func FormOfJSON(n *jsontree.Node, place func(offset int) jsontree.Position) Form
 	return f
 }
 
-// String is the form as compact JSON, but for what is foreign to the language.
+// String returns the form as compact JSON, but for what is foreign to the language.
 func (f *Form) String() string {
 	switch f.Kind {
 	case Scalar:

@@ -20,7 +20,7 @@ type Limits struct {
 	LiteralBytes int // UTF-8 bytes of all strings of the expression
 }
 
-// DefaultLimits are the budgets of the contract.
+// DefaultLimits returns the budgets of the contract.
 func DefaultLimits() Limits { return Limits{Steps: 20000, Nodes: 20000, LiteralBytes: 262144} }
 
 // MaxDepth is how deep evaluations may stand inside each other; tail calls do
@@ -76,7 +76,7 @@ func Compile(f Form, o Options) *Program {
 // counts, bad literal patterns.
 func (p *Program) Problems() []*Error { return slices.Clone(p.problems) }
 
-// String is the expression as compact JSON, but for what is foreign to the
+// String returns the expression as compact JSON, but for what is foreign to the
 // language.
 func (p *Program) String() string { return p.form.String() }
 

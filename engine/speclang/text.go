@@ -112,7 +112,7 @@ func appendQuoted(b []byte, s string) []byte {
 	return append(b, quote)
 }
 
-// JSON is the value as compact JSON, keys in their own order. A closure has no
+// JSON returns the value as compact JSON, keys in their own order. A closure has no
 // JSON form and becomes a string of its Text.
 func (v Value) JSON() string { return string(v.appendJSON(nil)) }
 

@@ -52,7 +52,7 @@ type entry struct {
 // NullValue is null.
 func NullValue() Value { return Value{} }
 
-// BoolValue is a boolean.
+// BoolValue returns a boolean.
 func BoolValue(b bool) Value {
 	v := Value{kind: Bool}
 	if b {
@@ -61,10 +61,10 @@ func BoolValue(b bool) Value {
 	return v
 }
 
-// IntValue is an integer.
+// IntValue returns an integer.
 func IntValue(i int64) Value { return Value{kind: Int, num: i} }
 
-// BigValue is an integer of any size.
+// BigValue returns an integer of any size.
 func BigValue(i *big.Int) Value {
 	if i.IsInt64() {
 		return IntValue(i.Int64())
@@ -72,16 +72,16 @@ func BigValue(i *big.Int) Value {
 	return Value{kind: Int, heap: &heap{big: i}}
 }
 
-// FloatValue is a floating-point number.
+// FloatValue returns a floating-point number.
 func FloatValue(f float64) Value { return Value{kind: Float, num: int64(math.Float64bits(f))} }
 
-// StringValue is a string: UTF-8, lone surrogates in the form of engine/jsontree.
+// StringValue returns a string: UTF-8, lone surrogates in the form of engine/jsontree.
 func StringValue(s string) Value { return Value{kind: String, text: s} }
 
-// ListValue is a list; it takes the slice over.
+// ListValue returns a list; it takes the slice over.
 func ListValue(items []Value) Value { return Value{kind: List, heap: &heap{list: items}} }
 
-// OfJSON is the value of a JSON tree.
+// OfJSON returns the value of a JSON tree.
 func OfJSON(n *jsontree.Node) Value {
 	switch n.Kind {
 	case jsontree.Bool:
@@ -140,7 +140,7 @@ func ParseJSON(text string) (Value, error) {
 // Kind returns what the value is.
 func (v Value) Kind() Kind { return v.kind }
 
-// TypeName is the name that json_type knows the value by: null, bool, number,
+// TypeName returns the name that json_type knows the value by: null, bool, number,
 // string, list, dict, or unknown for a closure.
 func (v Value) TypeName() string {
 	switch v.kind {
@@ -206,7 +206,7 @@ func (v Value) Get(key string) (Value, bool) {
 	return Value{}, false
 }
 
-// Len is the number of code points of a string, of elements of a list, of keys
+// Len returns the number of code points of a string, of elements of a list, of keys
 // of a dict; the second result is false for any other value.
 func (v Value) Len() (int, bool) {
 	switch v.kind {

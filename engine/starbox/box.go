@@ -135,7 +135,7 @@ func at(path string, src []byte, pos syntax.Position, code, message string) diag
 	return d
 }
 
-// File is the syntax tree as it was written, to find places in. It must not be
+// File returns the syntax tree as it was written, to find places in. It must not be
 // changed.
 func (p *Program) File() *syntax.File { return p.file }
 
@@ -193,7 +193,7 @@ func (b *Box) Call(fn starlark.Value, args ...starlark.Value) (starlark.Value, e
 	return v, nil
 }
 
-// Printed is what the last call printed, or the top level before the first.
+// Printed returns what the last call printed, or the top level before the first.
 func (b *Box) Printed() string { return b.printed.String() }
 
 // Error is a call that failed.

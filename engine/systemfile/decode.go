@@ -99,7 +99,7 @@ func (d *decoder) path(s *doctree.Section, key string) string {
 
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// Variables are the names of the variables in a text; bad is one that is none.
+// Variables returns the names of the variables in a text; bad is one that is none.
 func Variables(text string) (names []string, bad string) {
 	for rest := text; ; {
 		_, after, found := strings.Cut(rest, "${")

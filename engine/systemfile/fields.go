@@ -71,7 +71,7 @@ var format = sync.OnceValue(func() (s shapes) {
 	return s
 })
 
-// Format is what a system file is.
+// Format returns what a system file is.
 func Format() doctree.Type { return doctree.Object(format().file) }
 
 func words(kinds ...sut.Kind) []string {

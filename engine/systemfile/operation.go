@@ -143,7 +143,7 @@ func (d *decoder) files(o *sut.Operation, s *doctree.Section, body *doctree.Node
 
 var place = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
 
-// Places are the arguments that a request has places for, in the order of their
+// Places returns the arguments that a request has places for, in the order of their
 // first place.
 func Places(o *sut.Operation) (list []sut.Argument) {
 	add := func(text, in string) {

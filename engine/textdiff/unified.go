@@ -15,7 +15,7 @@ const context = 3
 // change is lines [a0,a1) of the old text that lines [b0,b1) of the new replace.
 type change struct{ a0, a1, b0, b1 int }
 
-// Format is the difference between two texts, "" if there is none. The names
+// Format returns the difference between two texts, "" if there is none. The names
 // are those of the header. Lines are compared by the longest common subsequence
 // between what the texts begin and end with alike; where that is more than [Most]
 // lines, between lines that stand once in each.

@@ -55,7 +55,7 @@ type Concept struct {
 	names []string // further names that documents use, letters only
 }
 
-// Concepts is the whole crosswalk, in a fixed order.
+// Concepts returns the whole crosswalk, in a fixed order.
 func Concepts() []Concept {
 	return []Concept{
 		{PromptInjection, "Prompt Injection", 1, 1, 1, 0, []string{"AML.T0051.000", "AML.T0051.001", "AML.T0054", "AML.T0068"}, []string{"injection", "jailbreak"}},
@@ -83,7 +83,7 @@ func Concepts() []Concept {
 	}
 }
 
-// IDs are the numbers of the concept, with their edition: "LLM01:2025",
+// IDs returns the numbers of the concept, with their edition: "LLM01:2025",
 // "ASI02:2026", then ATLAS techniques.
 func (c *Concept) IDs() []string {
 	var ids []string
@@ -262,7 +262,7 @@ const (
 	OutputShaping Surface = "OUTPUT_SHAPING" // text that steers the form of the answer
 )
 
-// Surfaces are the surfaces of the contract, in its order.
+// Surfaces returns the surfaces of the contract, in its order.
 func Surfaces() []Surface {
 	return []Surface{PromptText, SystemMessage, ToolcallJSON, RAGContext, OutputShaping}
 }

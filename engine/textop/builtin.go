@@ -10,7 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// Builtins are the operators of the house, in order of their ids. Every call
+// Builtins returns the operators of the house, in order of their ids. Every call
 // makes a new list of the same operators.
 func Builtins() []Operator { return added(1) }
 

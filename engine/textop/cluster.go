@@ -103,7 +103,7 @@ func clusterEnd(text string, i int) int {
 	return i
 }
 
-// Clusters are the parts of a text that its readers see as one character each.
+// Clusters returns the parts of a text that its readers see as one character each.
 func Clusters(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := 0; i < len(text); {

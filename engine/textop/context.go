@@ -172,7 +172,7 @@ func (f *faults) object(path string, v any) map[string]any {
 	return m
 }
 
-// Values is the context as the contract's dict, for hosts of plug-ins. tag is
+// Values returns the context as the contract's dict, for hosts of plug-ins. tag is
 // the operator's own name of the surface; see [Meta.SurfaceTag].
 func (c *Context) Values(surfaceTag string) map[string]any {
 	v := maps.Clone(c.Options)
@@ -213,7 +213,7 @@ func (c *Context) Values(surfaceTag string) map[string]any {
 	return v
 }
 
-// Normalize is what happens to a text when it comes in (OC-6.2): CRLF and CR
+// Normalize returns what happens to a text when it comes in (OC-6.2): CRLF and CR
 // become LF, tabs stay, blanks at the ends of lines stay unless the constraint
 // trim_trailing asks otherwise, and bytes that are not UTF-8 become U+FFFD.
 func Normalize(text string, c Constraints) string {

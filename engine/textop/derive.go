@@ -48,7 +48,7 @@ func NewDeriver(rule Rule, seedBase *big.Int) Deriver {
 	return Deriver{seedBase.String() + ":", false}
 }
 
-// Seed is the derived seed of a test case: its generator of mutations is
+// Seed returns the derived seed of a test case: its generator of mutations is
 // random.Random(seed), as the contract says.
 func (d Deriver) Seed(testcaseID string) uint64 {
 	var space [128]byte
@@ -60,7 +60,7 @@ func (d Deriver) Seed(testcaseID string) uint64 {
 	return uint64(binary.BigEndian.Uint32(sum[:]))
 }
 
-// SelectSeed is the seed of the generator that chooses operators for a test
+// SelectSeed returns the seed of the generator that chooses operators for a test
 // case: the first 8 hexadecimal digits of SHA-256 over "{derived}:select". The
 // contract (OC-7.4) asks for two generators from one derived seed and leaves
 // open how; equal seeds would give equal streams.
@@ -89,8 +89,8 @@ func (s *Streams) Seed(derived []uint64) {
 	s.group.Seed(&seeds)
 }
 
-// Mutate is the generator for the operators of test case i.
+// Mutate returns the generator for the operators of test case i.
 func (s *Streams) Mutate(i int) *pyrand.Rand { return s.group.Rand(2 * i) }
 
-// Select is the generator for choosing the operators of test case i.
+// Select returns the generator for choosing the operators of test case i.
 func (s *Streams) Select(i int) *pyrand.Rand { return s.group.Rand(2*i + 1) }

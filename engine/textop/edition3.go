@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Third are the operators of the third edition: those of [Extended] stay what
+// Third returns the operators of the third edition: those of [Extended] stay what
 // they are, and so do the documents that draw them.
 func Third() []Operator { return added(3) }
 
-// Edition3 are all operators, with those of the third edition; in it, some of the
+// Edition3 returns all operators, with those of the third edition; in it, some of the
 // first serve prompt injection as well.
 func Edition3() []Operator {
 	list := slices.Concat(Builtins(), Extended(), Third())

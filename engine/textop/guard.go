@@ -40,7 +40,7 @@ type Guard struct {
 	KeepControls bool
 }
 
-// NewGuard is the guard that constraints ask for.
+// NewGuard returns the guard that constraints ask for.
 func NewGuard(c Constraints) Guard {
 	g := Guard{c.MaxChars, c.SchemaMode, c.Placeholder, c.KeepControls}
 	g.MaxChars = cmp.Or(g.MaxChars, DefaultMaxChars)
@@ -62,7 +62,7 @@ func (g *Guarded) Acted() bool {
 	return g.RemovedControls || g.Placeholder || g.Suffix || g.Truncated
 }
 
-// Params are the facts for a trace, by the names of the original engine.
+// Params returns the facts for a trace, by the names of the original engine.
 func (g *Guarded) Params(maxLen int) Params {
 	return Params{
 		{"guard_applied", g.Acted()},

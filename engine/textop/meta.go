@@ -90,7 +90,7 @@ func (m *Meta) Takes(s Surface) bool {
 	return m.Accepts(s) || s == Conversation && m.Accepts(PromptText)
 }
 
-// SurfaceTag is the name by which the operator knows a surface: given, if it
+// SurfaceTag returns the name by which the operator knows a surface: given, if it
 // declared that name, otherwise the first declared name for s, otherwise s.
 func (m *Meta) SurfaceTag(s Surface, given string) string {
 	if slices.Contains(m.SurfaceTags, given) {

@@ -99,5 +99,5 @@ func (p Params) Text(key string) string {
 	return s
 }
 
-// Reason is why the step was skipped, or "".
+// Reason returns why the step was skipped, or "".
 func (s *Step) Reason() string { return s.Params.Text("reason") }

@@ -16,7 +16,7 @@ const between = "\n␞\n"
 // MaxTurns bounds the messages of a conversation.
 const MaxTurns = 12
 
-// Turns are the messages of a text for a surface: one, unless that is
+// Turns returns the messages of a text for a surface: one, unless that is
 // [Conversation].
 func Turns(s Surface, text string) []string {
 	if s != Conversation {
@@ -25,7 +25,7 @@ func Turns(s Surface, text string) []string {
 	return strings.SplitN(text, between, MaxTurns)
 }
 
-// KeepTurns is the text of a conversation with some of its messages alone, by their
+// KeepTurns returns the text of a conversation with some of its messages alone, by their
 // numbers from 1; with all of them if it has none of these.
 func KeepTurns(text string, numbers []int) string {
 	var kept []string

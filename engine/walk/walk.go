@@ -104,7 +104,7 @@ func (w *Walker) pop() {
 	w.stack = w.stack[:last]
 }
 
-// Node is the last node of the walk: that of the call, or the
+// Node returns the last node of the walk: that of the call, or the
 // alternative that it is stuck at.
 func (w *Walker) Node() int { return w.at }
 

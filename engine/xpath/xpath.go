@@ -38,7 +38,7 @@ func Compile(text string) (e *Expr, err error) {
 // maxNodes is how many elements, attributes and texts of a document are looked at.
 const maxNodes = 1 << 20
 
-// String is the expression as it was written.
+// String returns the expression as it was written.
 func (e *Expr) String() string { return e.text }
 
 // In evaluates the expression in a document. The result is a number, a truth value or a

@@ -38,7 +38,7 @@ func (s *Store) Create() int {
 	return s.last
 }
 
-// Get is the value of a key.
+// Get returns the value of a key.
 func (s *Store) Get(key int) int {
 	s.mu.RLock()
 	v, ok := s.cache[key]

@@ -95,7 +95,7 @@ func (f *jsonLines) Set(v string) error {
 	return err
 }
 
-// Type is the word for its values.
+// Type returns the word for its values.
 func (f *jsonLines) Type() string { return "bool" }
 
 // registerGate adds what a run is compared with, and what of that fails it.

@@ -37,7 +37,7 @@ type Stdio struct {
 	args     []string
 }
 
-// System is the standard input, output and environment of the process.
+// System returns the standard input, output and environment of the process.
 func System() Stdio {
 	s := Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv}
 	s.OutTTY = term.IsTerminal(int(os.Stdout.Fd()))

@@ -31,7 +31,7 @@ type Fault struct {
 // Is reports whether the exception is of a class or derives from it.
 func (f *Fault) Is(class string) bool { return f != nil && slices.Contains(f.Bases, class) }
 
-// String is the fault in one line: "file:line: Class: message".
+// String returns the fault in one line: "file:line: Class: message".
 func (f *Fault) String() string {
 	if f == nil {
 		return ""

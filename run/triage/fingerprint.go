@@ -7,7 +7,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// Fingerprint is the identity of a problem: 16 hex digits over, layer by layer,
+// Fingerprint returns the identity of a problem: 16 hex digits over, layer by layer,
 // the contract, the kind of failure, the contract's own signature, and the
 // cause (signal, exit code, sanitizer class, top frames). What varies between
 // two occurrences of one problem was masked by whoever made the outcome.
@@ -26,7 +26,7 @@ func Fingerprint(contract string, o *campaign.Outcome) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// Nondeterminism is the fingerprint of the finding that equal cases of a
+// Nondeterminism returns the fingerprint of the finding that equal cases of a
 // contract's campaign get different answers.
 func Nondeterminism(contract string) string {
 	return Fingerprint(contract, &campaign.Outcome{Kind: campaign.KindNondeterminism})

@@ -42,7 +42,7 @@ func NewGroups(contract string, before int) *Groups {
 	return &Groups{contract: contract, most: max(MaxGroups-before, 0), byPrint: make(map[string]*Group)}
 }
 
-// Len is the number of groups.
+// Len returns the number of groups.
 func (g *Groups) Len() int { return len(g.order) }
 
 // All returns the groups by their first case.

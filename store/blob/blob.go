@@ -93,7 +93,7 @@ func Open(path string) *Dir {
 	}
 }
 
-// ID is the name of the blob that holds data.
+// ID returns the name of the blob that holds data.
 func ID(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
@@ -153,7 +153,7 @@ func (d *Dir) PackFrom(write func(io.Writer) error) (Packed, error) {
 	return Packed{ID: sum(h), bytes: b.Bytes()}, nil
 }
 
-// Bytes is the compressed content; nil if [Dir.Pack] found the blob there.
+// Bytes returns the compressed content; nil if [Dir.Pack] found the blob there.
 func (p Packed) Bytes() []byte { return p.bytes }
 
 // IsPacked reports whether data begins as compressed content does.

@@ -105,17 +105,17 @@ func (s *Scanner) Grow(size int64) {
 	s.buf = s.buf[:0] // may hold what was cut since
 }
 
-// Offset is where the last whole record ends.
+// Offset returns where the last whole record ends.
 func (s *Scanner) Offset() int64 { return s.off }
 
-// Version is the format of the file; 0 before the first record.
+// Version returns the format of the file; 0 before the first record.
 func (s *Scanner) Version() int { return s.version }
 
-// Err is why Next returned false: nil at a clean end, a [*TornError], a
+// Err returns why Next returned false: nil at a clean end, a [*TornError], a
 // [*DamageError], a [*FormatError], or an error of the reader.
 func (s *Scanner) Err() error { return s.err }
 
-// Kind is the kind of the current record.
+// Kind returns the kind of the current record.
 func (s *Scanner) Kind() Kind { return s.head.Kind }
 
 // Entry decodes the current record. Its Data is valid until the next call of

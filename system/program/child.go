@@ -124,7 +124,7 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// State is how the child ended, nil while it has not.
+// State returns how the child ended, nil while it has not.
 func (c *Child) State() *os.ProcessState {
 	if c.Alive() {
 		return nil
@@ -132,7 +132,7 @@ func (c *Child) State() *os.ProcessState {
 	return c.cmd.ProcessState
 }
 
-// End is how the child ended, in words.
+// End returns how the child ended, in words.
 func (c *Child) End() string {
 	if c.Alive() {
 		return "it has not ended"
@@ -253,7 +253,7 @@ func (t *Tail) add(p []byte) {
 	}
 }
 
-// Take is what was written since it was called last.
+// Take returns what was written since it was called last.
 func (t *Tail) Take() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -263,7 +263,7 @@ func (t *Tail) Take() string {
 	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
-// Last is the end of all, as a clause of an error: its last lines.
+// Last returns the end of all, as a clause of an error: its last lines.
 func (t *Tail) Last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

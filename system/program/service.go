@@ -244,7 +244,7 @@ func hostPort(address string) string {
 	return net.JoinHostPort(u.Hostname(), port)
 }
 
-// Port is the agent's, as text.
+// Port returns the agent's, as text.
 func (s *Service) Port() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -265,7 +265,7 @@ func (s *Service) Died(ctx context.Context) (how string, ok bool) {
 	return c.end, true
 }
 
-// Left is how the program ended without being asked to, while nobody who called it has been
+// Left returns how the program ended without being asked to, while nobody who called it has been
 // told; "": it has not. If told is set, the caller is the one who knows.
 func (s *Service) Left(told bool) (how string, state *os.ProcessState) {
 	s.mu.Lock()
@@ -283,7 +283,7 @@ func (s *Service) Left(told bool) (how string, state *os.ProcessState) {
 	return c.end, c.State()
 }
 
-// State is how the program ended; nil while it has not.
+// State returns how the program ended; nil while it has not.
 func (s *Service) State() *os.ProcessState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -300,7 +300,7 @@ func (s *Service) HasDied() bool {
 	return s.child != nil && !s.child.Alive()
 }
 
-// Printed is what the agent wrote since the last time.
+// Printed returns what the agent wrote since the last time.
 func (s *Service) Printed() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -310,7 +310,7 @@ func (s *Service) Printed() string {
 	return s.child.Output.Take()
 }
 
-// PID is the process, 0 while there is none.
+// PID returns the process, 0 while there is none.
 func (s *Service) PID() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -320,7 +320,7 @@ func (s *Service) PID() int {
 	return s.child.cmd.Process.Pid
 }
 
-// Starts is how often the program was started.
+// Starts returns how often the program was started.
 func (s *Service) Starts() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -367,7 +367,7 @@ func (s *Service) Close() error {
 	return nil
 }
 
-// Plain is an error without the method and URL, with a port that was drawn, that
+// Plain returns an error without the method and URL, with a port that was drawn, that
 // net/http puts before it.
 func Plain(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
@@ -396,7 +396,7 @@ var portCursor = func() *atomic.Uint32 {
 	return c
 }()
 
-// FreePort is a TCP port of this machine that nothing listens on, for a service.
+// FreePort returns a TCP port of this machine that nothing listens on, for a service.
 func FreePort(ctx context.Context) (string, error) {
 	var err error
 	for range portCount {

@@ -18,7 +18,7 @@ import (
 // making is held while an environment is made, so that lanes make one.
 var making sync.Mutex
 
-// Environment is the folder of a virtual environment that has the packages of a
+// Environment returns the folder of a virtual environment that has the packages of a
 // requirements file of pip, kept in the user's cache folder, or that of THRESH_CACHE,
 // for as long as neither the file nor the interpreter changes. Setting is as in
 // [Interpreter]; text is what the file held, in case it is not there. note receives a line

@@ -9,7 +9,7 @@ import (
 // roomNeeded is what tmpfs must have free to be used.
 const roomNeeded = 64 << 20
 
-// Memory is a folder in memory, or, if why says that there is none to use, the
+// Memory returns a folder in memory, or, if why says that there is none to use, the
 // one for temporary files.
 func Memory() (dir, why string) {
 	const shm = "/dev/shm"

@@ -13,7 +13,7 @@ const (
 	mostLooked = 20_000
 )
 
-// Room is what is left of a number of bytes by the files and folders in dir; below 0, it
+// Room returns what is left of a number of bytes by the files and folders in dir; below 0, it
 // has not looked at all of them. In a folder that others use, only what was made after
 // a time counts, and by how much older files are larger than the first look has noted in
 // old; neither what Thresh keeps there does, nor a folder that skip names. Programs may

@@ -53,7 +53,7 @@ func Speak() {
 	os.Exit(0)
 }
 
-// Verbs are the operations of a system under test; each takes "text".
+// Verbs returns the operations of a system under test; each takes "text".
 func Verbs() []string {
 	return []string{"echo", "count", "die", "kill", "hang", "late", "report", "reject", "fail", "flood", "lie", "clear"}
 }

@@ -66,7 +66,7 @@ func (p *Process) Diagnose(s Stop) Diagnosis {
 	return d
 }
 
-// Smashed is the diagnosis of a function that wrote over the calls that led to
+// Smashed returns the diagnosis of a function that wrote over the calls that led to
 // it: the address of its code, and the addresses that they return to.
 func (p *Process) Smashed(function uint64, returns []uint64) Diagnosis {
 	d := Diagnosis{Crash: process.Crash{Kind: kindSmashed, Fault: stackDamage, Hint: hint(kindSmashed)}}

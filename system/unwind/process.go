@@ -233,7 +233,7 @@ func (m *module) libraryOf(f *elf.File) uint64 {
 	return noLibrary
 }
 
-// Functions are the addresses where the functions of the program itself begin, as
+// Functions returns the addresses where the functions of the program itself begin, as
 // far as it describes them: not those of its C library.
 func (p *Process) Functions() (list []uint64) {
 	for i := range p.maps {

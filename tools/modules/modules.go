@@ -17,7 +17,7 @@ type System struct {
 	Faults []string
 }
 
-// All are the systems.
+// All returns the systems.
 func All() []System {
 	return []System{
 		system("article", article.Module, article.Faults()),

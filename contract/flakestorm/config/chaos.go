@@ -230,7 +230,7 @@ var profiles = sync.OnceValue(func() *doctree.Document {
 	return doc
 })
 
-// Profile is a built-in profile of faults, or an error that names them all.
+// Profile returns a built-in profile of faults, or an error that names them all.
 func Profile(name string) (Chaos, error) {
 	n := profiles().Root.Get(name)
 	if n == nil {
@@ -252,7 +252,7 @@ func Profile(name string) (Chaos, error) {
 	return c, nil
 }
 
-// Profiles are the names of the built-in profiles.
+// Profiles returns the names of the built-in profiles.
 func Profiles() (names []string) {
 	for _, m := range profiles().Root.Members() {
 		names = append(names, m.Key.Text)
@@ -260,7 +260,7 @@ func Profiles() (names []string) {
 	return names
 }
 
-// With is both chaos, this one's faults first.
+// With returns both chaos, this one's faults first.
 func (c *Chaos) With(more Chaos) Chaos {
 	if c == nil {
 		return more

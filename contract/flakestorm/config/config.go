@@ -43,7 +43,7 @@ const (
 	PhaseReplay   = "replay"
 )
 
-// PhaseNames are all phases.
+// PhaseNames returns all phases.
 func PhaseNames() []string {
 	return []string{PhaseMutation, PhaseChaos, PhaseContract, PhaseReplay}
 }
@@ -68,7 +68,7 @@ type User struct {
 	At           doctree.Pos
 }
 
-// Script is what is said in any case, in order.
+// Script returns what is said in any case, in order.
 func (p *Prompt) Script() []Said {
 	if len(p.Turns) == 0 {
 		return []Said{{Say: p.Text}}
@@ -107,7 +107,7 @@ func (w *When) Met(reply string) bool {
 	return hit && err == nil
 }
 
-// Name is what a prompt is called: its id, or its text.
+// Name returns what a prompt is called: its id, or its text.
 func (p *Prompt) Name() string {
 	if p.ID != "" {
 		return p.ID
@@ -233,7 +233,7 @@ func (c *Chaos) Active() bool {
 	return c != nil && len(c.Tools)+len(c.LLM)+len(c.Context) > 0
 }
 
-// Faults are all faults, tools' first.
+// Faults returns all faults, tools' first.
 func (c *Chaos) Faults() []Fault {
 	if c == nil {
 		return nil

@@ -194,10 +194,10 @@ var format = sync.OnceValue(func() *shapes {
 	return s
 })
 
-// Format is what a document is.
+// Format returns what a document is.
 func Format() doctree.Type { return doctree.Object(format().document) }
 
-// Files are the types of files that documents name: replay files and contracts.
+// Files returns the types of files that documents name: replay files and contracts.
 func Files() []doctree.Type {
 	return []doctree.Type{doctree.Object(format().session), doctree.Object(format().contract)}
 }

@@ -367,7 +367,7 @@ func (v *Invariant) Limit() time.Duration {
 	return time.Duration(v.MaxMS * float64(time.Millisecond))
 }
 
-// Mentions are the calls and faults that the invariant names.
+// Mentions returns the calls and faults that the invariant names.
 func (v *Invariant) Mentions() []judge.Mention {
 	switch {
 	case v.Trace != nil:

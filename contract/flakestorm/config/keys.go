@@ -18,7 +18,7 @@ func modeWords(layer fault.Layer) []string {
 	return seq.Map(modes, func(m fault.Mode) string { return string(m) })
 }
 
-// CheckNames are the ids of the checks that need no invariant.
+// CheckNames returns the ids of the checks that need no invariant.
 func CheckNames() []string {
 	var names []string
 	for _, k := range judge.Checks() {

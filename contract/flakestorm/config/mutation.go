@@ -35,7 +35,7 @@ func typeNames() []string {
 	return seq.Map(MutationTypes, func(t MutationType) string { return t.Name })
 }
 
-// DisplayName is a type's name for people: "Http Header Injection".
+// DisplayName returns a type's name for people: "Http Header Injection".
 func DisplayName(name string) string {
 	words := strings.Split(name, "_")
 	for i, w := range words {
@@ -46,7 +46,7 @@ func DisplayName(name string) string {
 	return strings.Join(words, " ")
 }
 
-// Weight is what a mutation of a type counts in the score. A document's own
+// Weight returns what a mutation of a type counts in the score. A document's own
 // weights replace all defaults; a type that they lack counts 1.
 func (m *Mutations) Weight(name string) float64 {
 	if w, ok := m.Weights[name]; ok {

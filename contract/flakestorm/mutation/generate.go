@@ -54,7 +54,7 @@ type Set struct {
 	Cut     int // beyond the limit
 }
 
-// Share is how many of count variants each of n types gets: as many as any
+// Share returns how many of count variants each of n types gets: as many as any
 // other, the first ones one more.
 func Share(count, n int) []int {
 	list := make([]int, n)
@@ -67,7 +67,7 @@ func Share(count, n int) []int {
 	return list
 }
 
-// ID is the format's id of a mutation.
+// ID returns the format's id of a mutation.
 func ID(original, text, kind string) string {
 	sum := md5.Sum([]byte(original + ":" + text + ":" + kind)) //nolint:gosec // an id, no secret
 	return hex.EncodeToString(sum[:])[:12]

@@ -91,7 +91,7 @@ func answered(e *fault.Exchange) config.ToolResponse {
 // Ports are those of this machine, which are drawn anew for every process.
 var Ports = lazy.Pattern(`\b(127\.0\.0\.1|localhost|\[::1\]):\d{2,5}\b`)
 
-// Trace is the order of calls, a line each, without what varies from run to run.
+// Trace returns the order of calls, a line each, without what varies from run to run.
 // Tools that are called between two questions to a model are sorted: who calls
 // several at once gets their answers in any order.
 func Trace(calls []fault.Exchange) []string {

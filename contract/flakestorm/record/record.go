@@ -151,7 +151,7 @@ func Format(s config.Session) []byte {
 	return b.Bytes()
 }
 
-// FileName is a name for a session's file: letters of its id that file systems
+// FileName returns a name for a session's file: letters of its id that file systems
 // take, at most 64.
 func FileName(id string) string {
 	name := strings.Map(func(r rune) rune {

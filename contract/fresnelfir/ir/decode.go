@@ -77,7 +77,7 @@ func (s *Source) Report(level diag.Level, at Place, code, message, hint string) 
 	}
 }
 
-// Within is the place of a value below another: keys lead to it, numbers to
+// Within returns the place of a value below another: keys lead to it, numbers to
 // elements of arrays.
 func (s *Source) Within(at Place, keys ...string) Place {
 	if s.nodes == nil {
@@ -103,7 +103,7 @@ func (s *Source) Within(at Place, keys ...string) Place {
 	return at
 }
 
-// Places are the positions of all values, by their paths.
+// Places returns the positions of all values, by their paths.
 func (s *Source) Places() map[string]diag.Pos {
 	all := map[string]diag.Pos{}
 	var visit func(n *doctree.Node, path string)

@@ -358,7 +358,7 @@ type Computed struct {
 	Result ValueType // set by Check
 }
 
-// Computed is the computed argument of that name; nil if there is none.
+// Computed returns the computed argument of that name; nil if there is none.
 func (b *ActionBinding) Computed(name string) *Computed {
 	for i := range b.Values {
 		if b.Values[i].Name == name {

@@ -56,7 +56,7 @@ var arithmetic = map[string]Op{
 	"add": Add, "sub": Sub, "mul": Mul, "div": Div, "mod": Mod, "min": Min, "max": Max, "if": If, "sum": Sum, "count": Count, "old": Old,
 }
 
-// String is the operator as it is written; literals have none.
+// String returns the operator as it is written; literals have none.
 func (o Op) String() string {
 	for _, m := range []map[string]Op{words, arithmetic} {
 		for w, x := range m {

@@ -135,10 +135,10 @@ var format = sync.OnceValue(func() *shapes {
 	return s
 })
 
-// Format is what a document is.
+// Format returns what a document is.
 func Format() doctree.Type { return doctree.Object(format().document) }
 
-// Sections are the ten keys that every document has.
+// Sections returns the ten keys that every document has.
 func Sections() []string {
 	return slices.DeleteFunc(format().document.Keys(""), func(key string) bool { return key == "capsule" || key == "$schema" })
 }

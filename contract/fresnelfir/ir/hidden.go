@@ -2,7 +2,7 @@ package ir
 
 import "slices"
 
-// Hidden is what a guard asks for that the system cannot know, "" if it may know all: an
+// Hidden returns what a guard asks for that the system cannot know, "" if it may know all: an
 // input that no call passes on, or a field of the actor that no action sets, where no call
 // says who acts. No system can refuse what only that forbids.
 func (d *Document) Hidden(guard *Expr) string {

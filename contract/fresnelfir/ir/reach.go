@@ -151,7 +151,7 @@ func (c *checker) endless() {
 	}
 }
 
-// Roots are the protocols that traversals begin with: those that no other
+// Roots returns the protocols that traversals begin with: those that no other
 // protocol refers to, or all if each is referred to.
 func (d *Document) Roots() []*Protocol {
 	used := map[string]bool{}

@@ -45,7 +45,7 @@ type Trigger struct {
 	Action, Tag, Writes, Reads string
 }
 
-// Tags are the words that a trigger may name, with what they ask of a binding.
+// Tags returns the words that a trigger may name, with what they ask of a binding.
 func Tags() []string { return []string{"idempotent", "mutating", "readonly"} }
 
 var ruleWords = []string{"before", "after", "never"}

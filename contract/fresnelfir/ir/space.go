@@ -315,7 +315,7 @@ type Domain struct {
 	Variants []string // of a string: texts that are tried in place of Values now and then
 }
 
-// Size is the number of values; ranges too large to count give the maximum. Variants do
+// Size returns the number of values; ranges too large to count give the maximum. Variants do
 // not count.
 func (d *Domain) Size() uint64 {
 	switch d.Type {
@@ -337,7 +337,7 @@ func (d *Domain) Size() uint64 {
 // Integer is integer number i of a domain, the simplest first.
 func (d *Domain) Integer(i uint64) int64 { return Integer(d.Min, d.Max, i) }
 
-// Number is the number of an integer of a domain.
+// Number returns the number of an integer of a domain.
 func (d *Domain) Number(v int64) uint64 {
 	near := min(max(0, d.Min), d.Max)
 	if v == near {

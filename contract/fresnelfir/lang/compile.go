@@ -38,7 +38,7 @@ type Further struct {
 	What string
 }
 
-// Line is a line of the source.
+// Line returns a line of the source.
 func (m *Model) Line(n int) string {
 	if n < 1 || n > len(m.lines) {
 		return ""

@@ -9,10 +9,10 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// Actions are the compiled actions, ordered by name.
+// Actions returns the compiled actions, ordered by name.
 func (p *Program) Actions() []Action { return p.actions }
 
-// Action is the number of an action; -1 if there is none of that name.
+// Action returns the number of an action; -1 if there is none of that name.
 func (p *Program) Action(name string) int {
 	return slices.IndexFunc(p.actions, func(a Action) bool { return a.Name == name })
 }
@@ -76,7 +76,7 @@ func (p *Program) subject(a *Action) int {
 	return actor
 }
 
-// Assigns is the variable that the action's new instance is bound to, or -1.
+// Assigns returns the variable that the action's new instance is bound to, or -1.
 func (a *Action) Assigns() int { return a.assign }
 
 // Excess is a value that an effect gave a field and that the field's declaration
@@ -87,7 +87,7 @@ type Excess struct {
 	Why    string // "above its max of 10", "to none of red, green"
 }
 
-// Excesses are what the effect that was applied last gave fields beyond what they are
+// Excesses returns what the effect that was applied last gave fields beyond what they are
 // declared to hold. The model goes on with these values: they may break a property
 // as well.
 func (m *Machine) Excesses() []Excess { return m.excesses }

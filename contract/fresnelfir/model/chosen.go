@@ -22,7 +22,7 @@ func (m *Machine) Chosen(action int) bool {
 	return true
 }
 
-// Touched are the variables that an action reads or changes something of, and those of
+// Touched returns the variables that an action reads or changes something of, and those of
 // whose instances it changes something; all says that it looks at instances that no
 // variable stands for.
 func (p *Program) Touched(action int) (slots, written []int, all bool) {

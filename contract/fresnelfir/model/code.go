@@ -58,7 +58,7 @@ func (c *compiler) reference(name string) (reference, int) {
 	}, entity
 }
 
-// VarEntity is the entity of an environment variable; -1 if that is not known.
+// VarEntity returns the entity of an environment variable; -1 if that is not known.
 func (p *Program) VarEntity(name string) int {
 	if e, ok := p.doc.Vars[name]; ok {
 		return p.Entity(e)

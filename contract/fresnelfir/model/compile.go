@@ -170,15 +170,15 @@ func (p *Program) declare() {
 	}
 }
 
-// Document is what the program was compiled from.
+// Document returns what the program was compiled from.
 func (p *Program) Document() *ir.Document { return p.doc }
 
-// Entity is the number of an entity; -1 if there is none of that name.
+// Entity returns the number of an entity; -1 if there is none of that name.
 func (p *Program) Entity(name string) int {
 	return slices.IndexFunc(p.doc.Entities, func(e *ir.Entity) bool { return e.Name == name })
 }
 
-// Slot is the number of an environment variable; -1 if there is none.
+// Slot returns the number of an environment variable; -1 if there is none.
 func (p *Program) Slot(name string) int {
 	if i, ok := p.slots[name]; ok {
 		return i
@@ -186,10 +186,10 @@ func (p *Program) Slot(name string) int {
 	return -1
 }
 
-// Vars are the environment variables, by slot.
+// Vars returns the environment variables, by slot.
 func (p *Program) Vars() []string { return p.vars }
 
-// Symbol is a text as a value; false if the document does not hold it.
+// Symbol returns a text as a value; false if the document does not hold it.
 func (p *Program) Symbol(text string) (Value, bool) {
 	i, ok := p.symbols.index[text]
 	return Value{Symbol, i}, ok
@@ -199,10 +199,10 @@ func (p *Program) function(name string) int {
 	return slices.IndexFunc(p.doc.Functions, func(f *ir.Function) bool { return f.Name == name })
 }
 
-// Function is the number of a function, as an [Observer] is asked for it.
+// Function returns the number of a function, as an [Observer] is asked for it.
 func (p *Program) Function(name string) int { return p.function(name) }
 
-// Domain is the number of an input domain; -1 if there is none of that name.
+// Domain returns the number of an input domain; -1 if there is none of that name.
 func (p *Program) Domain(name string) int {
 	return slices.IndexFunc(p.doc.Inputs.Domains, func(x *ir.Domain) bool { return x.Name == name })
 }

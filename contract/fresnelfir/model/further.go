@@ -114,10 +114,10 @@ func (p *Program) pick(x ir.Pick) pick {
 	return k
 }
 
-// Picks is how many instances an action chooses.
+// Picks returns how many instances an action chooses.
 func (a *Action) Picks() int { return len(a.picks) }
 
-// PickSlot is the variable that the choice of that number is bound to.
+// PickSlot returns the variable that the choice of that number is bound to.
 func (a *Action) PickSlot(k int) int { return a.picks[k].slot }
 
 // Fits adds to list, for each instance of the entity that an action's choice of that
@@ -140,5 +140,5 @@ func (m *Machine) Fits(action, k int, list []float64) []float64 {
 	return list
 }
 
-// Choices are the instances that an action's choice of that number is made from.
+// Choices returns the instances that an action's choice of that number is made from.
 func (m *Machine) Choices(action, k int) []int32 { return m.live[m.p.actions[action].picks[k].entity] }

@@ -86,7 +86,7 @@ func (p *Program) New(threads int) *Machine {
 	return m
 }
 
-// Program is what the machine runs.
+// Program returns what the machine runs.
 func (m *Machine) Program() *Program { return m.p }
 
 // SetObserver says who answers for observer functions; nil leaves them to
@@ -122,7 +122,7 @@ func (m *Machine) Act(thread int) { m.thread, m.env = thread, m.envs[thread] }
 // SetInput gives an input its value.
 func (m *Machine) SetInput(domain int, v Value) { m.inputs[domain] = v }
 
-// Input is the value of an input.
+// Input returns the value of an input.
 func (m *Machine) Input(domain int) Value { return m.inputs[domain] }
 
 // Create makes an instance with its defaults.
@@ -151,7 +151,7 @@ func (m *Machine) Set(i int32, field int, v Value) {
 	m.dirty |= m.p.entities[m.insts[i].entity].column(field)
 }
 
-// Get is the value of a field of an instance.
+// Get returns the value of a field of an instance.
 func (m *Machine) Get(i int32, field int) Value { return m.fields[m.insts[i].base+int32(field)] }
 
 // Bind lets a variable of the acting thread stand for an instance.
@@ -161,10 +161,10 @@ func (m *Machine) Bind(slot int, i int32) {
 	m.dirty |= variables
 }
 
-// Var is the instance that a variable of the acting thread stands for, or None.
+// Var returns the instance that a variable of the acting thread stands for, or None.
 func (m *Machine) Var(slot int) int32 { return m.env[slot] }
 
-// Mark is a point to come back to.
+// Mark returns a point to come back to.
 func (m *Machine) Mark() int { return len(m.undo) }
 
 // Undo takes all changes since a mark back.
@@ -191,17 +191,17 @@ func (m *Machine) Undo(to int) {
 // Commit forgets how to take changes back: a mark taken before it is void.
 func (m *Machine) Commit() { m.undo = m.undo[:0] }
 
-// Live are the instances of an entity, in order of creation. The slice is the
+// Live returns the instances of an entity, in order of creation. The slice is the
 // machine's own.
 func (m *Machine) Live(entity int) []int32 { return m.live[entity] }
 
-// Instances is the number of instances of all entities.
+// Instances returns the number of instances of all entities.
 func (m *Machine) Instances() int { return len(m.insts) }
 
-// EntityOf is the entity of an instance.
+// EntityOf returns the entity of an instance.
 func (m *Machine) EntityOf(i int32) int { return int(m.insts[i].entity) }
 
-// Sketch is a number for what the model's state is like: how many instances of
+// Sketch returns a number for what the model's state is like: how many instances of
 // each entity have which truths and enum values, whichever they are. Integers
 // and texts do not count, nor do instances of one entity (-1: of none), such as
 // those that only act. Equal states have equal sketches.
@@ -251,7 +251,7 @@ type Fault struct {
 // Spec reports whether the document is at fault.
 func (f Fault) Spec() bool { return f.Cause >= UnsetField && f.Cause != Unanswered }
 
-// String is the fault without its place.
+// String returns the fault without its place.
 func (f Fault) String() string {
 	name := func() string {
 		if f.Expr != nil && f.Expr.Op == ir.FieldOf {
@@ -312,7 +312,7 @@ func (m *Machine) Value(c Code) (Value, bool) {
 	return v, v.Kind != Unset
 }
 
-// Fault is why the evaluation that was made last has no value.
+// Fault returns why the evaluation that was made last has no value.
 func (m *Machine) Fault() Fault { return m.fault }
 
 // Eval is Value and Fault in one.

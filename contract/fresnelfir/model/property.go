@@ -40,10 +40,10 @@ type rule struct {
 	source    *ir.Rule
 }
 
-// Property is the name of a property; numbers are places in the document's list.
+// Property returns the name of a property; numbers are places in the document's list.
 func (p *Program) Property(i int) string { return p.properties[i].name }
 
-// Properties is the number of properties.
+// Properties returns the number of properties.
 func (p *Program) Properties() int { return len(p.properties) }
 
 // Observes reports whether a property asks observers.

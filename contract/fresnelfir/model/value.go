@@ -64,7 +64,7 @@ func (s *symbols) intern(text string) Value {
 	return Value{Symbol, i}
 }
 
-// Text is a value as people read it.
+// Text returns a value as people read it.
 func (m *Machine) Text(v Value) string {
 	switch v.Kind {
 	case Bool:
@@ -83,7 +83,7 @@ func (m *Machine) Text(v Value) string {
 	return "unset"
 }
 
-// Name is what an instance is called: "Document#2", counting from 1 within its
+// Name returns what an instance is called: "Document#2", counting from 1 within its
 // entity.
 func (m *Machine) Name(instance int32) string {
 	if instance < 0 || int(instance) >= len(m.insts) {

@@ -16,7 +16,7 @@ const (
 	withModel = "model_and_module"
 )
 
-// Mode is the mode of an exploration of the model alone, or beside a module or a
+// Mode returns the mode of an exploration of the model alone, or beside a module or a
 // system.
 func Mode(alone bool) string {
 	if alone {
@@ -25,7 +25,7 @@ func Mode(alone bool) string {
 	return withModel
 }
 
-// Warning is what a run says that explores a model alone, and why it does.
+// Warning returns what a run says that explores a model alone, and why it does.
 func Warning(campaign, why string) string {
 	return campaign + ": mode: " + modelOnly + ": the model alone is explored: " + why
 }

@@ -27,7 +27,7 @@ type Output struct {
 	Torn  bool // the last line of the file was, and is made again
 }
 
-// To is an output that is open already.
+// To returns an output that is open already.
 func To(w io.Writer) *Output { return &Output{w: bufio.NewWriterSize(w, 64<<10)} }
 
 // Open opens a file for children. One that children are added to is gone

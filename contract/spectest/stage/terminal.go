@@ -111,7 +111,7 @@ func (t *Terminal) Close() (printed []byte, left []Key, err error) {
 	return t.seen, t.keys, errors.Join(err, t.near.Close())
 }
 
-// Screen is what a person sees of what was printed on a terminal of so many rows:
+// Screen returns what a person sees of what was printed on a terminal of so many rows:
 // carriage returns, backspaces and the sequences that move the cursor or erase are
 // followed, those that colour are skipped.
 func Screen(printed string, rows int) string {

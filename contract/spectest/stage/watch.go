@@ -72,7 +72,7 @@ func (w *Watches) Begin(dir string) *Watch {
 	return &Watch{dir: dir, of: f, start: time.Now(), ended: f.ended, begun: f.begun, among: f.running - 1}
 }
 
-// Beside is how many other commands have run in the folder since this one began.
+// Beside returns how many other commands have run in the folder since this one began.
 func (w *Watch) Beside() int {
 	if w == nil {
 		return 0

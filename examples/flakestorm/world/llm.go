@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// LLM is the model's endpoint: /v1/chat/completions, streamed or not, and
+// LLM returns the model's endpoint: /v1/chat/completions, streamed or not, and
 // /v1/models.
 func LLM() http.Handler {
 	mux := http.NewServeMux()

@@ -44,7 +44,7 @@ var (
 	asksRules     = regexp.MustCompile(`(?i)system prompt|your (?:instructions|rules)`)
 )
 
-// Answer is what the model says to a conversation: a text, or tools to call.
+// Answer returns what the model says to a conversation: a text, or tools to call.
 // offered are the names of the tools that it may call.
 func Answer(messages []Message, offered []string) Message {
 	var system, prompt string

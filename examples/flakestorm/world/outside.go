@@ -25,7 +25,7 @@ func (a Addresses) or(start func() (Addresses, func(), error)) (Addresses, error
 	return a, nil
 }
 
-// Environ are the addresses that LLM_URL, WEATHER_URL, SEARCH_URL and
+// Environ returns the addresses that LLM_URL, WEATHER_URL, SEARCH_URL and
 // WAREHOUSE_URL name; what they do not name is started in this process.
 func Environ() (Addresses, error) {
 	return Addresses{os.Getenv("LLM_URL"), os.Getenv("WEATHER_URL"), os.Getenv("SEARCH_URL"), os.Getenv("WAREHOUSE_URL")}.or(Start)

@@ -42,7 +42,7 @@ type Level struct {
 	Count int    `json:"count"`
 }
 
-// Warehouse is an MCP server with the tool stock_level.
+// Warehouse returns an MCP server with the tool stock_level.
 func Warehouse() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "warehouse", Version: "1"}, nil)
 	mcp.AddTool(s, &mcp.Tool{Name: "stock_level", Description: "How many of an item are in the warehouse."},

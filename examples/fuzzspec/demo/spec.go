@@ -12,7 +12,7 @@ const Command = "__demo-target"
 // SeedName is the seed's file name in the folder given to Spec.
 const SeedName = "seed.scroll"
 
-// Seed is a sound scroll.
+// Seed returns a sound scroll.
 func Seed() []byte {
 	b := []byte("SCRL\x01")
 	add := func(tag byte, v string) {

@@ -12,7 +12,7 @@ import (
 // model reads through; its guard reads through one.
 const understood = 3
 
-// Layered is what the assistant says whose guard looks at the prompt as it is
+// Layered returns what the assistant says whose guard looks at the prompt as it is
 // written, with its characters folded, and decoded once, while its model decodes
 // three times.
 func Layered(prompt string) string {
@@ -53,7 +53,7 @@ func codes(text string) []string {
 	return list
 }
 
-// Forgetful is what the assistant says whose guard looks at the last message
+// Forgetful returns what the assistant says whose guard looks at the last message
 // alone, while its model reads all of them.
 func Forgetful(before []string, message string) string {
 	if asks(message, 1) {

@@ -68,7 +68,7 @@ func Main(args []string, in io.Reader, out io.Writer) int {
 	return 0
 }
 
-// Reply is what the assistant says.
+// Reply returns what the assistant says.
 func Reply(prompt string, guarded bool) string {
 	understood := strings.Contains(meaning(prompt), letters(asked))
 	switch {

@@ -30,7 +30,7 @@ const (
 	RevisesPublished Fault = "returning counts as a revision"
 )
 
-// Faults are all versions that are wrong.
+// Faults returns all versions that are wrong.
 func Faults() []Fault {
 	return []Fault{NeverLive, StaysLive, BackIsLive, SubmitIsLive, CountsTwice, LosesThird, WrongArticle, SubmitForgets, SecondPublish, EndlessWithdraw, SameNumber, RevisesPublished}
 }
@@ -44,7 +44,7 @@ const (
 	withdrawn = 3
 )
 
-// Module is the module with a fault.
+// Module returns the module with a fault.
 func Module(fault Fault) []byte {
 	m := e.New()
 	m.Memory(1, 1)

@@ -32,7 +32,7 @@ const (
 	EndlessAtLimit Fault = "a balance of exactly 120 is never found"
 )
 
-// Faults are all versions that are wrong.
+// Faults returns all versions that are wrong.
 func Faults() []Fault {
 	return []Fault{Vanishes, Doubles, Overdraft, NotAll, LargeIsCut, Fee, WrongWay, OldBalance, FrozenReceives, FreezeToggles, AuditCounts, RefusalCosts, EndlessAtLimit}
 }
@@ -43,7 +43,7 @@ const (
 	frozen  = 1
 )
 
-// Module is the module with a fault.
+// Module returns the module with a fault.
 func Module(fault Fault) []byte {
 	m := record.New()
 	m.Open("account_open")

@@ -30,7 +30,7 @@ const (
 	PutCounts    Fault = "putting counts as a hit"
 )
 
-// Faults are all versions that are wrong.
+// Faults returns all versions that are wrong.
 func Faults() []Fault {
 	return []Fault{GetIsNoUse, EvictsNewest, MissIsZero, KeepsOld, ClearsOne, MissCounts, WrongValue, SwapLoses, HitsEnd, FourIsZero, ClearTwice, PutCounts}
 }
@@ -44,7 +44,7 @@ const (
 	hits
 )
 
-// Module is the module with a fault.
+// Module returns the module with a fault.
 func Module(fault Fault) []byte {
 	m := record.New()
 	m.Open("cache_open")

@@ -13,7 +13,7 @@ const (
 	left = 1
 )
 
-// Module is the module. With the fault a refund is compared with what was paid,
+// Module returns the module. With the fault a refund is compared with what was paid,
 // not with what is left. A refusal is -1.
 func Module(faulty bool) []byte {
 	m := record.New()

@@ -30,7 +30,7 @@ const (
 	FifthIsLost    Fault = "the fifth number of all is stored as 0"
 )
 
-// Faults are all versions that are wrong.
+// Faults returns all versions that are wrong.
 func Faults() []Fault {
 	return []Fault{TooSmall, TooLarge, NewestFirst, KeepsSize, NoWrap, Underflow, Magic, Shared, PeekRemoves, FullOverwrites, PushAnswers, FifthIsLost}
 }
@@ -42,7 +42,7 @@ const (
 	slots = 2
 )
 
-// Module is the module with a fault.
+// Module returns the module with a fault.
 func Module(fault Fault) []byte {
 	m := record.New()
 	open := m.Open("queue_open")

@@ -54,7 +54,7 @@ func (f Func) Field(of e.Index, n uint32) Value {
 	return func() { f.Get(of).I32(size).Op(e.I32Mul).Memory(e.I32Load, 4*n) }
 }
 
-// Of is the value of an instruction with two operands.
+// Of returns the value of an instruction with two operands.
 func (f Func) Of(op e.Op, a, b Value) Value {
 	return func() {
 		a()
@@ -70,7 +70,7 @@ func (f Func) Store(of e.Index, n uint32, v Value) {
 	f.Memory(e.I32Store, 4*n)
 }
 
-// Slot is the value of field first+at, and SetSlot sets it.
+// Slot returns the value of field first+at, and SetSlot sets it.
 func (f Func) Slot(of e.Index, first uint32, at Value) Value {
 	return func() { f.address(of, at).Memory(e.I32Load, 4*first) }
 }

@@ -19,7 +19,7 @@ const (
 // held is the field of a ticket that says whether somebody holds it.
 const held = 0
 
-// Module is the module with a fault.
+// Module returns the module with a fault.
 func Module(fault Fault) []byte {
 	m := record.New()
 	m.Open("open_ticket")

@@ -38,10 +38,10 @@ type Value struct {
 	number  float64
 }
 
-// Name is the name that constraints know a value by.
+// Name returns the name that constraints know a value by.
 func (v *Value) Name() string { return v.Names[0] }
 
-// Label is the name of a value as rows show it: with a tilde, or what the model
+// Label returns the name of a value as rows show it: with a tilde, or what the model
 // has in its place, if the value is invalid.
 func (f *File) Label(v *Value, alias int) string {
 	if v.Invalid {
@@ -138,7 +138,7 @@ func (r *reader) known(name string, at diag.Pos) int {
 	return p
 }
 
-// At is the model with a strength; sub-models that do not say theirs get it.
+// At returns the model with a strength; sub-models that do not say theirs get it.
 func (f *File) At(strength int) *covering.Model {
 	m := f.Model
 	m.Strength = strength
@@ -151,7 +151,7 @@ func (f *File) At(strength int) *covering.Model {
 	return &m
 }
 
-// Names are the names of the parameters.
+// Names returns the names of the parameters.
 func (f *File) Names() []string {
 	names := make([]string, len(f.Params))
 	for i, p := range f.Params {

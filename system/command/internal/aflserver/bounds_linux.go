@@ -19,7 +19,7 @@ type bounds struct {
 // then ends by SIGXCPU; processor time is kept like the timeout, which it is part of.
 func (s *Server) Bound(budget uint64, processor time.Duration) { s.bounds = bounds{budget, processor} }
 
-// Work is how many edges the last run took, in all; 0 if the program does not count.
+// Work returns how many edges the last run took, in all; 0 if the program does not count.
 func (s *Server) Work() uint64 {
 	if s.work == nil {
 		return 0

@@ -16,7 +16,7 @@ const (
 	comparisonsSize   = comparisonsHeader + comparisonsMost*comparisonSize
 )
 
-// Comparisons is what the last run compared and found different.
+// Comparisons returns what the last run compared and found different.
 func (s *Server) Comparisons() []process.Comparison {
 	if s.comparisons == nil {
 		return nil

@@ -119,7 +119,7 @@ func persona(p uintptr) uintptr {
 	return old
 }
 
-// FixedAddresses is the calling thread's persona, with programs and their stacks
+// FixedAddresses returns the calling thread's persona, with programs and their stacks
 // loaded where they always are: a case then does the same each time, and the same
 // in every executor.
 func FixedAddresses() uintptr { return persona(ask) | fixedAddresses }

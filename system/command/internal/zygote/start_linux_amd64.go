@@ -101,7 +101,7 @@ func (s *Server) end() syscall.WaitStatus {
 	return ws
 }
 
-// Point is where the program is held: [PointInput], [PointMain] or
+// Point returns where the program is held: [PointInput], [PointMain] or
 // [PointEntry].
 func (s *Server) Point() string { return s.point }
 
