@@ -1,6 +1,9 @@
 package diag
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Nearest returns the candidate that a misspelt name most likely meant, or ""
 // if none is near. Distance is Damerau-Levenshtein (optimal string alignment)
@@ -9,6 +12,9 @@ import "strings"
 // many at the end: a short word is near to every other short word, and a hint at
 // one of those misleads.
 func Nearest(name string, candidates []string) string {
+	if slices.Contains(candidates, name) {
+		return name
+	}
 	most := len([]rune(name)) / 3
 	best, bestDist := "", most+2
 	for _, c := range candidates {
