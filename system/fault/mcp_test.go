@@ -212,3 +212,21 @@ func TestShimSaysWhatIsWrong(t *testing.T) {
 		t.Error("a server without a command is accepted")
 	}
 }
+
+// An agent may close the input of its server right after a call: the answer still arrives, also one that a fault delays.
+func TestAnswersAfterTheEndOfInput(t *testing.T) {
+	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_book"}}`
+	s := open(t, nil)
+	for mode, want := range map[fault.Mode]string{fault.Error: "503", fault.Timeout: "request timed out", fault.Slow: "tools/call"} {
+		c := s.enter(tool(mode, func(r *fault.Rule) { r.Delay = 50 * time.Millisecond }))
+		argv, err := c.Shim("library", []string{"cat"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stdout, stderr strings.Builder
+		if code := Shim(t.Context(), argv[2:], strings.NewReader(call+"\n"), &stdout, &stderr); code != 0 || !strings.Contains(stdout.String(), want) {
+			t.Errorf("%s: %d, %q, %s: want %s", mode, code, stdout.String(), stderr.String(), want)
+		}
+		c.Close()
+	}
+}

@@ -32,6 +32,7 @@ type relay struct {
 	pending map[string]*pendingCall // that the server has, by identifier
 	waiting map[string]*pendingCall // that the agent waits for
 	work    sync.WaitGroup
+	strikes sync.WaitGroup // calls that a fault strikes, whose answers are on their way
 }
 
 // pendingCall is a call of a tool that has no answer.
@@ -68,7 +69,8 @@ func (r *relay) run(fromAgent, fromServer io.ReadCloser, toAgent, toServer io.Wr
 	defer context.AfterFunc(ctx, r.cut)()
 	r.work.Go(func() {
 		r.lines(fromAgent, &r.toServer, r.fromAgent)
-		toServer.Close() // the server ends when its input does, and its answers still count
+		r.strikes.Wait()
+		toServer.Close() // the server ends when its input does, and with it the connection: every answer counts until then
 	})
 	r.lines(fromServer, &r.toAgent, r.fromServer)
 	cancel()
@@ -173,7 +175,7 @@ func (r *relay) fromAgent(line []byte) error {
 		return r.pass(p, line)
 	}
 	line = bytes.Clone(line)
-	r.work.Go(func() { r.strikeCall(p, line) }) // other calls go on meanwhile
+	r.strikes.Go(func() { r.strikeCall(p, line) }) // other calls go on meanwhile
 	return nil
 }
 
