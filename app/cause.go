@@ -38,7 +38,7 @@ func causeOf(f *campaign.Finding, document string) string {
 				line += " " + f.Cause[2]
 			case len(f.Cause) > 2 && f.Cause[0] == crash.ClassSignal:
 				place := f.Cause[2]
-				if f.Cause[1] != "read" { // which damage is not taken for
+				if f.Cause[1] != "read" { // one bug that damages memory may fault at several columns
 					place, _, _ = strings.Cut(place, " (")
 				}
 				line += " " + place

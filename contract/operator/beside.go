@@ -128,8 +128,8 @@ func (s *state) besideNote(o *campaign.Outcome) (list []campaign.Exhibit) {
 		o.Cause[1], diag.Plural(s.beside[o.Cause[1]].cases, "case"), o.Cause[1]))}
 }
 
-// heldAlone is what a judge that failed beside another one comes to if it holds when it
-// judges alone: a finding in a run, which does not show again.
+// heldAlone fails a child on which a judge failed beside another one but holds alone.
+// The run reports it, and its replay does not show it again.
 func (v *judged) heldAlone(only string) {
 	v.judgement, v.broken = mutator.Fail, only
 	v.opinions = []judgement{{only, false, "it failed on this child beside another judge, and holds now"}}

@@ -374,7 +374,7 @@ func TestCallThatEndsTheService(t *testing.T) {
 	}
 }
 
-// A connection that the server closes after an answer is no finding: the call is made on another one.
+// A connection that the server closes after an answer is not a finding: the call is made again on another one.
 func TestConnectionsThatAreClosedAfterAnAnswer(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
