@@ -225,7 +225,7 @@ func treeOf(n *doctree.Node, kind, path string, fail faultFunc) *doctree.Node {
 	if at.Kind == doctree.Seq && len(at.Items()) > 0 && at.Items()[0].Kind != doctree.Seq { // one expression
 		list = doctree.ListOf(at.Pos, *at)
 	}
-	text := func(s string) doctree.Node { return doctree.Node{Kind: doctree.String, Text: s, Raw: s, Pos: at.Pos} }
+	text := func(s string) doctree.Node { return doctree.Node{Kind: doctree.String, Pos: at.Pos}.As(s, s) }
 	target := text("reply")
 	if t := n.Get("target"); t != nil {
 		target = *t

@@ -50,7 +50,7 @@ func readKnown(file string, text []byte) (map[string]report.Known, error) {
 		s := d.Section(n, path, knownFinding)
 		k := report.Known{Owner: s.Text("owner"), Note: s.Text("note"), File: file}
 		if day := s.Node("until"); day != nil {
-			k.Until = cmp.Or(day.Raw, day.Text) // YAML has its own kind for days
+			k.Until = cmp.Or(day.Raw(), day.Text) // YAML has its own kind for days
 		}
 		id := s.Text("id")
 		if id != "" && !findingID().MatchString(id) {

@@ -101,7 +101,7 @@ func written(n *doctree.Node) *node {
 			m.pairs = append(m.pairs, written(&n.Members()[i].Key), written(&n.Members()[i].Value))
 		}
 		x := m.node()
-		if n.Flow {
+		if n.Flow() {
 			x.Style = yaml.FlowStyle
 		}
 		return x
@@ -110,7 +110,7 @@ func written(n *doctree.Node) *node {
 		for i := range n.Items() {
 			x.Content = append(x.Content, written(&n.Items()[i]))
 		}
-		if n.Flow {
+		if n.Flow() {
 			x.Style = yaml.FlowStyle
 		}
 		return x
@@ -119,5 +119,5 @@ func written(n *doctree.Node) *node {
 	case doctree.Null:
 		return &node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
 	}
-	return &node{Kind: yaml.ScalarNode, Value: n.Raw} // as it was written
+	return &node{Kind: yaml.ScalarNode, Value: n.Raw()} // as it was written
 }

@@ -166,9 +166,9 @@ func (a *accepting) node(n *node) {
 
 // exitCode proposes the code that a command has ended with, where the case names one.
 func (a *accepting) exitCode(c *Case, code int64) bool {
-	at := &doctree.Node{Kind: doctree.Int, Pos: c.cli.exitAt, Raw: c.cli.exitRaw}
+	at := doctree.Node{Kind: doctree.Int, Pos: c.cli.exitAt}.As("", c.cli.exitRaw)
 	var change Change
-	change.from, change.to, change.text = a.c.doc.rewrite(at, speclang.IntValue(code))
+	change.from, change.to, change.text = a.c.doc.rewrite(&at, speclang.IntValue(code))
 	if change.to > change.from {
 		a.Changes = append(a.Changes, change)
 	}
@@ -203,7 +203,7 @@ func (a *accepting) leaf(n *node, actual string) {
 	if why == "" {
 		var c Change
 		if c.from, c.to, c.text = a.c.doc.rewrite(at, value); c.to > c.from {
-			if text := value.Text(); n.op == "when" && plainYAML(at.Raw) && plainYAML(text) && string(a.c.doc.text[c.from:c.to]) == at.Raw {
+			if text := value.Text(); n.op == "when" && plainYAML(at.Raw()) && plainYAML(text) && string(a.c.doc.text[c.from:c.to]) == at.Raw() {
 				c.text = text // as it was written, without quotes
 			}
 			a.Changes = append(a.Changes, c)

@@ -47,7 +47,7 @@ func (d *decoder) cliRun(s *doctree.Section) {
 		case !v.IsInt64():
 			d.schema(x, "exit-code", "exit_code", "exit_code is not an exit code of a process")
 		default:
-			r.exit, r.exitAt, r.exitRaw = v.Int64(), x.Pos, x.Raw
+			r.exit, r.exitAt, r.exitRaw = v.Int64(), x.Pos, x.Raw()
 		}
 	}
 }

@@ -50,8 +50,8 @@ func (d *document) written(n *doctree.Node, v speclang.Value) (from, to int, tex
 		}
 	case rest[0] == '|' && isText:
 		return d.rewriteBlock(from, s)
-	case n.Raw != "" && strings.IndexByte("&*!|>", rest[0]) < 0 && bytes.HasPrefix(rest, []byte(n.Raw)):
-		return from, from + len(n.Raw), text
+	case n.Raw() != "" && strings.IndexByte("&*!|>", rest[0]) < 0 && bytes.HasPrefix(rest, []byte(n.Raw())):
+		return from, from + len(n.Raw()), text
 	}
 	return 0, 0, ""
 }

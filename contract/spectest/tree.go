@@ -212,8 +212,8 @@ func (d *decoder) leaf(n *doctree.Node, target, path string) *node {
 			continue
 		}
 		if list.Kind != doctree.Seq {
-			hint := "write it as [" + strings.TrimSpace(list.Raw) + "]"
-			if list.Raw == "" || list.Kind == doctree.Map {
+			hint := "write it as [" + strings.TrimSpace(list.Raw()) + "]"
+			if list.Raw() == "" || list.Kind == doctree.Map {
 				hint = diag.DidYouMean(op, operators())
 			}
 			total++ // the leaf is not empty

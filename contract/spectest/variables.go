@@ -27,7 +27,7 @@ type given struct {
 }
 
 func textValue(s string) given {
-	return given{node: doctree.Node{Kind: doctree.String, Quoted: true, Text: s, Raw: s}}
+	return given{node: doctree.Node{Kind: doctree.String, Style: doctree.Quoted}.As(s, s)}
 }
 
 // text is the value within a longer text.

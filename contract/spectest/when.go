@@ -52,8 +52,8 @@ func (d *decoder) compileWhen(n *doctree.Node, path string) *node {
 		var e *speclang.InfixError
 		if errors.As(err, &e) {
 			pos := d.c.pos(v)
-			if !v.Block && !strings.Contains(v.Text[:e.At], "\n") {
-				if pos.Col += len([]rune(v.Text[:e.At])); v.Quoted {
+			if !v.Block() && !strings.Contains(v.Text[:e.At], "\n") {
+				if pos.Col += len([]rune(v.Text[:e.At])); v.Quoted() {
 					pos.Col++
 				}
 			}

@@ -59,10 +59,10 @@ func (b *builder) node(y *yaml.Node, depth int) (Node, error) {
 	case yaml.ScalarNode:
 		err = b.scalar(y, &n)
 	case yaml.SequenceNode:
-		n.Flow = y.Style&yaml.FlowStyle != 0
+		n.Style = flowStyle(y)
 		err = b.sequence(y, &n, depth)
 	case yaml.MappingNode:
-		n.Flow = y.Style&yaml.FlowStyle != 0
+		n.Style = flowStyle(y)
 		err = b.mapping(y, &n, depth)
 	default:
 		err = b.fail(Syntax, n.Pos, "a value", "an unexpected part of a document")
@@ -84,6 +84,13 @@ func (b *builder) alias(y *yaml.Node, at Pos) (Node, error) {
 	n := target.node
 	n.Pos = at
 	return n, nil
+}
+
+func flowStyle(y *yaml.Node) Style {
+	if y.Style&yaml.FlowStyle != 0 {
+		return Flow
+	}
+	return 0
 }
 
 // tag is the explicit tag of a node, in its short form, or "".
@@ -167,7 +174,7 @@ func (b *builder) mapping(y *yaml.Node, n *Node, depth int) error {
 func (b *builder) member(k, v *yaml.Node, depth int) (m Member, err error) {
 	if k.Kind == yaml.ScalarNode && k.Style == 0 && k.Value == "=" {
 		// The default key of YAML 1.1 is a string where it is a key.
-		m.Key = Node{Kind: String, Text: "=", Raw: "=", Pos: b.lines.pos(k.Line, k.Column)}
+		m.Key = Node{Kind: String, Pos: b.lines.pos(k.Line, k.Column)}.As("=", "=")
 	} else if m.Key, err = b.node(k, depth); err != nil {
 		return m, err
 	}
@@ -215,7 +222,7 @@ func (b *builder) members(n *Node, merged, own []Member) error {
 			list[at].Value = merged[i].Value
 		} else {
 			m := merged[i]
-			m.Key.merged = true
+			m.Key.Style |= fromMerge
 			list = append(list, m)
 		}
 	}
@@ -228,7 +235,8 @@ func (b *builder) members(n *Node, merged, own []Member) error {
 		first := &list[at]
 		if first.Merged() {
 			// A dict keeps the key it saw first, be it 1 for True.
-			first.Key.Pos, first.Value, first.Key.merged = own[i].Key.Pos, own[i].Value, false
+			first.Key.Pos, first.Value = own[i].Key.Pos, own[i].Value
+			first.Key.Style &^= fromMerge
 			continue
 		}
 		b.duplicates = append(b.duplicates, Duplicate{Key: own[i].Key.Text, First: first.Key.Pos, Repeat: own[i].Key.Pos})

@@ -293,14 +293,13 @@ func (d *direct) scalar(end, depth int) (n Node, ok bool) {
 	d.pos = end
 	switch word[0] {
 	case '\'':
-		n.Quoted, n.Text = true, strings.ReplaceAll(word[1:len(word)-1], "''", "'")
-		n.Raw = n.Text
-		return n, true
+		n.Style = Quoted
+		meant := strings.ReplaceAll(word[1:len(word)-1], "''", "'")
+		return n.As(meant, meant), true
 	case '"':
-		n.Quoted = true
-		n.Text, ok = unescaped(word[1 : len(word)-1])
-		n.Raw = n.Text
-		return n, ok
+		n.Style = Quoted
+		meant, ok := unescaped(word[1 : len(word)-1])
+		return n.As(meant, meant), ok
 	case '-':
 		if len(word) == 1 {
 			return n, false

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -36,9 +37,7 @@ func agree(t *testing.T, text string) bool {
 	if err != nil {
 		t.Fatalf("%q is read directly, and refused by the parser: %v", text, err)
 	}
-	bare(&got.Root)
-	bare(&want.Root)
-	if !reflect.DeepEqual(got.Root, want.Root) {
+	if !same(&got.Root, &want.Root) {
 		t.Fatalf("%q\nis read as     %+v\nthe parser has %+v", text, got.Root, want.Root)
 	}
 	if !reflect.DeepEqual(got.Duplicates, want.Duplicates) {
@@ -47,18 +46,12 @@ func agree(t *testing.T, text string) bool {
 	return true
 }
 
-// bare makes empty lists nil.
-func bare(n *Node) {
-	if len(n.Items()) == 0 && len(n.Members()) == 0 {
-		n.parts = nil
-	}
-	for i := range n.Items() {
-		bare(&n.Items()[i])
-	}
-	for i := range n.Members() {
-		bare(&n.Members()[i].Key)
-		bare(&n.Members()[i].Value)
-	}
+// same reports whether two trees hold the same, at the same places.
+func same(a, b *Node) bool {
+	members := func(x, y Member) bool { return same(&x.Key, &y.Key) && same(&x.Value, &y.Value) }
+	return a.Kind == b.Kind && a.Bool == b.Bool && a.Style == b.Style && a.Pos == b.Pos && a.Text == b.Text && a.Raw() == b.Raw() &&
+		slices.EqualFunc(a.Items(), b.Items(), func(x, y Node) bool { return same(&x, &y) }) &&
+		slices.EqualFunc(a.Members(), b.Members(), members)
 }
 
 // What is read directly and what is left to the parser.

@@ -7,7 +7,7 @@ func (d *direct) flow(depth int) (n Node, ok bool) {
 	} else {
 		n, ok = d.flowMapping(depth)
 	}
-	n.Flow = true
+	n.Style = Flow
 	return n, ok
 }
 

@@ -67,29 +67,29 @@ func convert(t *jsontree.Tree[Node, Member], n *jsontree.Node) Node {
 func ofJSON(at func(offset int) Pos) *jsontree.Tree[Node, Member] {
 	return &jsontree.Tree[Node, Member]{
 		Scalar: func(n jsontree.Node) Node {
-			y := Node{Pos: at(n.Offset), Text: n.Text, Raw: n.Text, Bool: n.Bool, Flow: true}
+			y, raw := Node{Pos: at(n.Offset), Bool: n.Bool, Style: Flow}, n.Text
 			switch n.Kind {
 			case jsontree.Bool:
-				y.Kind, y.Raw = Bool, strconv.FormatBool(n.Bool)
+				y.Kind, raw = Bool, strconv.FormatBool(n.Bool)
 			case jsontree.Int:
 				y.Kind = Int
 			case jsontree.Float:
 				y.Kind = Float
 			case jsontree.String:
-				y.Kind, y.Quoted = String, true
+				y.Kind, y.Style = String, Quoted|Flow
 			default:
-				y.Raw = "null"
+				raw = "null"
 			}
-			return y
+			return y.As(n.Text, raw)
 		},
 		Array: func(n jsontree.Node, items []Node) Node {
-			return Node{Kind: Seq, Pos: at(n.Offset), Flow: true}.WithItems(items)
+			return Node{Kind: Seq, Pos: at(n.Offset), Style: Flow}.WithItems(items)
 		},
 		Object: func(n jsontree.Node, members []Member) Node {
-			return Node{Kind: Map, Pos: at(n.Offset), Flow: true}.WithMembers(members)
+			return Node{Kind: Map, Pos: at(n.Offset), Style: Flow}.WithMembers(members)
 		},
 		Member: func(key string, offset int) Member {
-			return Member{Key: Node{Kind: String, Quoted: true, Text: key, Raw: key, Pos: at(offset)}}
+			return Member{Key: Node{Kind: String, Style: Quoted, Pos: at(offset)}.As(key, key)}
 		},
 		Of: func(m *Member) (string, *Node) { return m.Key.Text, &m.Value },
 	}

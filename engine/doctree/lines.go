@@ -73,12 +73,17 @@ func (l *lines) pos(line, col int) Pos {
 	return l.at(l.lastAt)
 }
 
+// begins is where the lines of diagnostics begin.
+func (l *lines) begins() []int {
+	if l.feeds == nil {
+		return l.starts
+	}
+	return l.feeds
+}
+
 // at is the place of a byte offset.
 func (l *lines) at(offset int) Pos {
-	starts := l.feeds
-	if starts == nil {
-		starts = l.starts
-	}
+	starts := l.begins()
 	i, found := slices.BinarySearch(starts, offset)
 	if !found {
 		i--
@@ -86,12 +91,21 @@ func (l *lines) at(offset int) Pos {
 	return Pos{Line: i + 1 + l.offset, Col: offset - starts[i] + 1}
 }
 
+// own is a scalar in the text's own memory, if it stands at a place as it is.
+func (l *lines) own(scalar string, at Pos) string {
+	from := min(l.begins()[at.Line-l.offset-1]+at.Col-1, len(l.text))
+	if c := l.text[from:]; strings.HasPrefix(c, `"`) || strings.HasPrefix(c, "'") {
+		from++
+	}
+	if strings.HasPrefix(l.text[from:], scalar) {
+		return l.text[from : from+len(scalar)]
+	}
+	return scalar
+}
+
 // line is the text of a line of diagnostics.
 func (l *lines) line(n int) string {
-	starts := l.feeds
-	if starts == nil {
-		starts = l.starts
-	}
+	starts := l.begins()
 	n -= l.offset
 	if n < 1 || n > len(starts) {
 		return ""

@@ -2,17 +2,54 @@ package doctree
 
 import (
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
-	"unsafe"
 
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// A node has 64 bytes: documents may have five millions of them.
-func TestSizeOfNode(t *testing.T) {
-	if n, m := unsafe.Sizeof(Node{}), unsafe.Sizeof(Member{}); n > 64 || m > 128 {
-		t.Errorf("a node has %d bytes and a member %d, want at most 64 and 128", n, m)
+// A document keeps at most 64 bytes for each value and key beside its text and
+// that of numbers in another form, whatever it is made of: it may have five
+// millions of them.
+func TestBytesKept(t *testing.T) {
+	const times = 20_000
+	deep := strings.Repeat("[", 20) + "1" + strings.Repeat("]", 20)
+	for _, c := range []struct {
+		first, each, last string
+		nodes             int // of each
+	}{
+		{"[", "1,", "1]", 1},
+		{"[", `"a text",`, "1]", 1},
+		{"[", "true,null,", "1]", 2},
+		{"[", "[1],", "1]", 2},
+		{"[", "[],{},", "1]", 2},
+		{"[", "[1,2,3],", "1]", 4},
+		{"[", deep + ",", "1]", 21},
+		{"[", `{"a":1},`, "1]", 3},
+		{"[", `{"a":{"b":["c"]}},`, "1]", 6},
+		{"", "- 1\n", "", 1},
+		{"", "- - 1\n", "", 2},
+		{"", "- a: 1\n  b: 'two'\n", "", 5},
+		{"--- &a\n", "- one\n", "", 1}, // left to the parser
+		{"--- &a\n", "- {a: 1, \"b\": 'two'}\n", "", 5},
+	} {
+		text := []byte(c.first + strings.Repeat(c.each, times) + c.last)
+		for _, json := range []bool{false, true} {
+			if json && c.first != "[" {
+				continue
+			}
+			before := heap(true)
+			d, err := Parse(text, Options{})
+			if json {
+				d, err = ParseJSON(text, jsontree.Options{})
+			}
+			kept := float64(heap(true).HeapAlloc) - float64(before.HeapAlloc) - float64(len(text))
+			if each := kept / float64(times*c.nodes); err != nil || each > 64 {
+				t.Errorf("%s%s, JSON %t: %.1f bytes a value (%v)", c.first, c.each, json, each, err)
+			}
+			runtime.KeepAlive(d)
+		}
 	}
 }
 
@@ -35,6 +72,25 @@ func TestBytesANode(t *testing.T) {
 		if each := (after.TotalAlloc - before.TotalAlloc) / values; err != nil || each > 150 {
 			t.Errorf("%s: %d bytes are allocated for each value, want at most 150 (%v)", name, each, err)
 		}
+	}
+}
+
+// A list grows as a slice does.
+func TestAdd(t *testing.T) {
+	list := ListOf(Pos{}, Node{Text: "0"})
+	for i := 1; i < 100_000; i++ {
+		list.Add(Node{Text: strconv.Itoa(i)})
+	}
+	before := heap(false).TotalAlloc
+	list.Add(Node{Text: "100000"}, Node{Text: "100001"})
+	allocated := heap(false).TotalAlloc - before
+	for i, n := range list.Items() {
+		if n.Text != strconv.Itoa(i) {
+			t.Fatalf("%d is %q", i, n.Text)
+		}
+	}
+	if n := len(list.Items()); n != 100_002 || allocated > 100_000 {
+		t.Errorf("%d values, %d bytes for the last two", n, allocated)
 	}
 }
 

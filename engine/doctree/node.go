@@ -3,7 +3,9 @@ package doctree
 import (
 	"math"
 	"math/big"
+	"math/bits"
 	"strconv"
+	"unsafe"
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/jsontree"
@@ -41,27 +43,42 @@ type Pos struct{ Line, Col int }
 // In returns the place as a diagnostic names it.
 func (p Pos) In(file string) diag.Pos { return diag.Pos{File: file, Line: p.Line, Col: p.Col} }
 
+// Style is how a value is written.
+type Style uint8
+
+// The marks of a style.
+const (
+	Quoted    Style = 1 << iota // a scalar in quotes, in a block or tagged !!str: a string whatever it looks like
+	Block                       // a literal or folded block scalar
+	Flow                        // a list or mapping in brackets
+	fromMerge                   // a key that came out of a merge key <<
+)
+
 // Node is one value. Nodes that were reached through an alias share their items
 // and members with the anchored node: a tree must not be changed. A document may
-// have millions of them, and so a node has 64 bytes.
+// have millions of them, and so a node has 48 bytes, beside which no list,
+// mapping or written form takes any.
 type Node struct {
-	Kind   Kind
-	Bool   bool   // the value, if Kind is Bool
-	Quoted bool   // a scalar in quotes, in a block or tagged !!str: a string whatever it looks like
-	Block  bool   // a literal or folded block scalar
-	Flow   bool   // a list or mapping in brackets
-	merged bool   // of a key: it came out of a merge key <<
-	Pos    Pos    // of the value's first character; for a use of an alias, of the asterisk
-	Text   string // of a scalar, what Python's str() gives: the string, "True", "None", "15", "1e+16"; of Binary the bytes
-	Raw    string // a scalar as written, quotes and escapes undone
-	parts  *parts // nil: none
+	Kind  Kind
+	Bool  bool // the value, if Kind is Bool
+	Style Style
+	holds holds          // what part points to
+	count uint32         // how many of those
+	Pos   Pos            // of the value's first character; for a use of an alias, of the asterisk
+	Text  string         // of a scalar, what Python's str() gives: the string, "True", "None", "15", "1e+16"; of Binary the bytes
+	part  unsafe.Pointer // the first byte, value or member
 }
 
-// parts is what a list or a mapping is made of.
-type parts struct {
-	items   []Node
-	members []Member
-}
+// holds says what a node's part points to.
+type holds uint8
+
+const (
+	holdsNothing holds = iota
+	holdsRaw           // bytes of what is written
+	holdsMembers
+	holdsItems
+	holdsGrown // items in memory of room(count)
+)
 
 // Member is one key of a mapping with its value.
 type Member struct {
@@ -70,23 +87,48 @@ type Member struct {
 }
 
 // Merged reports whether the member came out of a merge key <<.
-func (m *Member) Merged() bool { return m.Key.merged }
+func (m *Member) Merged() bool { return m.Key.Style&fromMerge != 0 }
+
+// Quoted reports whether a scalar is a string whatever it looks like.
+func (n *Node) Quoted() bool { return n.Style&Quoted != 0 }
+
+// Block reports whether the value is a literal or folded block scalar.
+func (n *Node) Block() bool { return n.Style&Block != 0 }
+
+// Flow reports whether a list or mapping is in brackets.
+func (n *Node) Flow() bool { return n.Style&Flow != 0 }
+
+// Raw returns a scalar as written, quotes and escapes undone.
+func (n *Node) Raw() string {
+	if n.holds != holdsRaw {
+		return ""
+	}
+	return unsafe.String((*byte)(n.part), n.count)
+}
 
 // Items returns the values of a list; of nil none.
 func (n *Node) Items() []Node {
-	if n == nil || n.parts == nil {
+	if n == nil || n.holds < holdsItems {
 		return nil
 	}
-	return n.parts.items
+	return unsafe.Slice((*Node)(n.part), n.count)
 }
 
 // Members returns those of a mapping: of Map each key once, at its first place, with
 // its last value.
 func (n *Node) Members() []Member {
-	if n.parts == nil {
+	if n == nil || n.holds != holdsMembers {
 		return nil
 	}
-	return n.parts.members
+	return unsafe.Slice((*Member)(n.part), n.count)
+}
+
+// with returns the node with another part.
+func (n Node) with(h holds, part unsafe.Pointer, count int) Node {
+	if n.holds, n.part, n.count = h, part, uint32(count); count == 0 {
+		n.holds, n.part = holdsNothing, nil
+	}
+	return n
 }
 
 // ListOf returns a list of values at a place.
@@ -95,17 +137,43 @@ func ListOf(at Pos, items ...Node) Node { return Node{Kind: Seq, Pos: at}.WithIt
 // MappingOf returns a mapping of members at a place.
 func MappingOf(at Pos, members ...Member) Node { return Node{Kind: Map, Pos: at}.WithMembers(members) }
 
-// Add adds values to a list.
-func (n *Node) Add(items ...Node) { *n = n.WithItems(append(n.Items(), items...)) }
+// Add adds values to a list; as with append, copies of the list may share them.
+func (n *Node) Add(more ...Node) {
+	if len(more) == 0 {
+		return
+	}
+	list := n.Items()
+	if n.holds == holdsGrown {
+		list = unsafe.Slice((*Node)(n.part), room(len(list)))[:len(list)]
+	}
+	if total := len(list) + len(more); total > cap(list) {
+		list = append(make([]Node, 0, room(total)), list...)
+	}
+	*n = n.WithItems(append(list, more...))
+	n.holds = holdsGrown
+}
+
+// room is the capacity of a list that grows.
+func room(count int) int { return 1 << bits.Len(uint(count-1)) }
 
 // AddMember adds a member to a mapping.
 func (n *Node) AddMember(m Member) { *n = n.WithMembers(append(n.Members(), m)) }
 
 // WithItems returns the list with other values.
-func (n Node) WithItems(items []Node) Node { n.parts = &parts{items: items}; return n }
+func (n Node) WithItems(list []Node) Node {
+	return n.with(holdsItems, unsafe.Pointer(unsafe.SliceData(list)), len(list))
+}
 
 // WithMembers returns the mapping with other members.
-func (n Node) WithMembers(members []Member) Node { n.parts = &parts{members: members}; return n }
+func (n Node) WithMembers(list []Member) Node {
+	return n.with(holdsMembers, unsafe.Pointer(unsafe.SliceData(list)), len(list))
+}
+
+// As returns the scalar with its value's text, and as it is written.
+func (n Node) As(text, raw string) Node {
+	n.Text = text
+	return n.with(holdsRaw, unsafe.Pointer(unsafe.StringData(raw)), len(raw))
+}
 
 // Within reports whether a node has at most so many values and keys, itself and
 // all that aliases stand for included.

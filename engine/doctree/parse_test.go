@@ -107,7 +107,7 @@ func TestPositions(t *testing.T) {
 	if empty := root.Member("empty"); empty.Value.Kind != doctree.Null || empty.Value.Pos.Line != empty.Key.Pos.Line {
 		t.Errorf("an absent value stands at %v", empty.Value.Pos)
 	}
-	if !root.Get("list").Items()[0].Block || !root.Get("list").Items()[0].Quoted || !e.Flow || root.Flow {
+	if !root.Get("list").Items()[0].Block() || !root.Get("list").Items()[0].Quoted() || !e.Flow() || root.Flow() {
 		t.Error("styles are lost")
 	}
 }

@@ -91,21 +91,25 @@ func isTimestamp(text string) bool {
 func (b *builder) scalar(y *yaml.Node, n *Node) error {
 	const quotes = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle
 	const blocks = yaml.LiteralStyle | yaml.FoldedStyle
-	n.Block = y.Style&blocks != 0
 	t := tag(y)
-	n.Quoted = y.Style&(quotes|blocks) != 0 || t == "!!str"
+	if y.Style&(quotes|blocks) != 0 || t == "!!str" {
+		n.Style = Quoted
+	}
+	if y.Style&blocks != 0 {
+		n.Style |= Block
+	}
 	if t == "" {
 		t = "!!str"
-		if !n.Quoted {
+		if !n.Quoted() {
 			t = resolve(y.Value)
 		}
 	}
-	return b.value(n, b.meant(y.Value), t)
+	return b.value(n, b.lines.own(b.meant(y.Value), n.Pos), t)
 }
 
 // value makes a node the scalar that a text with a tag stands for.
 func (b *builder) value(n *Node, text, t string) error {
-	n.Raw, n.Text = text, text
+	*n = n.As(text, text)
 	bad := func(expected string) error {
 		return b.fail(Tag, n.Pos, expected, "%q is not a value of tag %s", clip(text), t)
 	}

@@ -18,7 +18,7 @@ func (d *Decoder) Is(n *Node, path string, t *Type) bool {
 		switch n.Kind {
 		case Int, Float, Bool, Date, Time:
 			if (t.Form == TextForm || t.Form == WordForm) && !d.JSON {
-				hint = "put it in quotes: " + strconv.Quote(n.Raw)
+				hint = "put it in quotes: " + strconv.Quote(n.Raw())
 			}
 		}
 		d.faultLazily(Fault{Code: "type", Node: n, Path: path, Type: t}, diag.Error, n.Pos, func() diag.Diagnostic {
@@ -115,7 +115,7 @@ func (d *Decoder) isText(n *Node) bool {
 // TextOf returns a text, for one of another type as it is written.
 func (d *Decoder) TextOf(n *Node) string {
 	if n.Kind != String {
-		return n.Raw
+		return n.Raw()
 	}
 	return n.Text
 }
@@ -129,9 +129,9 @@ func (d *Decoder) Describe(n *Node) string {
 		}
 		return strconv.Quote(diag.Cut(n.Text, 60))
 	case Int, Float, Date, Time:
-		return diag.Cut(n.Raw, 40)
+		return diag.Cut(n.Raw(), 40)
 	case Bool:
-		return n.Raw
+		return n.Raw()
 	case Seq:
 		text := "a list"
 		if d.JSON {

@@ -122,8 +122,8 @@ func (d *decoder) variables(n *doctree.Node, path string) {
 
 // describeValue is a value as written, or what it is.
 func describeValue(n *doctree.Node) string {
-	if n.Raw != "" {
-		return fmt.Sprintf("%q", n.Raw)
+	if n.Raw() != "" {
+		return fmt.Sprintf("%q", n.Raw())
 	}
 	return n.Kind.String()
 }

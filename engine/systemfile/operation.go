@@ -78,7 +78,7 @@ func (d *decoder) rejects(o *sut.Operation, s *doctree.Section, kind sut.Kind) {
 		item := &n.Items()[i]
 		v, number := item.Int64()
 		hint := ""
-		if strings.Trim(item.Text, "0123456789") == "" && item.Quoted {
+		if strings.Trim(item.Text, "0123456789") == "" && item.Quoted() {
 			hint = "write " + item.Text + " without quotes"
 		}
 		switch {

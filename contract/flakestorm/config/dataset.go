@@ -108,13 +108,13 @@ func eachText(n *doctree.Node, f func(*doctree.Node)) {
 func filled(n *doctree.Node, row map[string]string) doctree.Node {
 	out := *n
 	if n.Kind == doctree.String {
-		out.Text = column.ReplaceAllStringFunc(n.Text, func(s string) string {
+		text := column.ReplaceAllStringFunc(n.Text, func(s string) string {
 			if v, ok := row[s[1:len(s)-1]]; ok {
 				return v
 			}
 			return s
 		})
-		out.Raw = out.Text
+		out = out.As(text, text)
 	}
 	if n.Kind == doctree.Seq {
 		items := slices.Clone(n.Items())

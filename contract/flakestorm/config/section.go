@@ -321,7 +321,7 @@ func (d *decoder) str(n *doctree.Node, path string) (string, bool) {
 		hint := ""
 		switch n.Kind {
 		case doctree.Int, doctree.Float, doctree.Bool, doctree.Date, doctree.Time:
-			hint = "put it in quotes: " + strconv.Quote(n.Raw)
+			hint = "put it in quotes: " + strconv.Quote(n.Raw())
 		}
 		d.report(diag.Error, n.Pos, "type", path, hint, "must be a string, got %s", describeValue(n))
 		return "", false
@@ -364,9 +364,9 @@ func looseNumber(n *doctree.Node) (float64, bool) {
 func describeValue(n *doctree.Node) string {
 	switch n.Kind {
 	case doctree.Int, doctree.Float, doctree.Date, doctree.Time:
-		return n.Kind.String() + " " + n.Raw
+		return n.Kind.String() + " " + n.Raw()
 	case doctree.Bool:
-		return "the boolean " + n.Raw
+		return "the boolean " + n.Raw()
 	case doctree.String:
 		text := []rune(n.Text)
 		if len(text) > 40 {

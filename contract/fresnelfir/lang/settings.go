@@ -25,7 +25,7 @@ func (c *compiler) defaults(at doctree.Pos) {
 	set(x, at, "adaptation_signals", kinds("signal", "coverage_delta", "property_violation", "discrepancy", "crash", "timeout", "guard_failure", "coverage_plateau"))
 	set(x, at, "vary", truth(at, true))
 	set(x, at, "epoch_size", integer(at, 100))
-	set(x, at, "coverage_floor_threshold", node{Kind: doctree.Float, Flow: true, Pos: at, Text: "0.05", Raw: "0.05"})
+	set(x, at, "coverage_floor_threshold", node{Kind: doctree.Float, Style: doctree.Flow, Pos: at}.As("0.05", "0.05"))
 	for key, v := range map[[2]string]string{
 		{"weights", "scope"}: "per_alt_branch_and_model_state", {"weights", "initial"}: "from_protocol", {"weights", "decay"}: "per_epoch",
 		{"strategy", "initial"}: "pseudo_random_traversal", {"strategy", "fallback"}: "targeted_on_violation",

@@ -31,7 +31,7 @@ func (c *compiler) pos(p syntax.Position) doctree.Pos {
 func (c *compiler) position(n syntax.Node) doctree.Pos { return c.pos(syntax.Start(n)) }
 
 func text(at doctree.Pos, s string) node {
-	return node{Kind: doctree.String, Quoted: true, Flow: true, Pos: at, Text: s, Raw: s}
+	return node{Kind: doctree.String, Style: doctree.Quoted | doctree.Flow, Pos: at}.As(s, s)
 }
 
 func truth(at doctree.Pos, b bool) node {
@@ -39,17 +39,17 @@ func truth(at doctree.Pos, b bool) node {
 	if b {
 		raw = "true"
 	}
-	return node{Kind: doctree.Bool, Bool: b, Flow: true, Pos: at, Text: raw, Raw: raw}
+	return node{Kind: doctree.Bool, Bool: b, Style: doctree.Flow, Pos: at}.As(raw, raw)
 }
 
 func number(at doctree.Pos, digits string) node {
-	return node{Kind: doctree.Int, Flow: true, Pos: at, Text: digits, Raw: digits}
+	return node{Kind: doctree.Int, Style: doctree.Flow, Pos: at}.As(digits, digits)
 }
 
 func integer(at doctree.Pos, n int) node { return number(at, strconv.Itoa(n)) }
 
 func list(at doctree.Pos, items ...node) node {
-	return node{Kind: doctree.Seq, Flow: true, Pos: at}.WithItems(slices.Clone(items))
+	return node{Kind: doctree.Seq, Style: doctree.Flow, Pos: at}.WithItems(slices.Clone(items))
 }
 
 func texts(at doctree.Pos, words ...string) node {
@@ -65,7 +65,7 @@ func op(at doctree.Pos, word string, args ...node) node {
 	return list(at, append([]node{text(at, word)}, args...)...)
 }
 
-func object(at doctree.Pos) *node { return &node{Kind: doctree.Map, Flow: true, Pos: at} }
+func object(at doctree.Pos) *node { return &node{Kind: doctree.Map, Style: doctree.Flow, Pos: at} }
 
 // set gives a mapping a key, in place of one that it has.
 func set(n *node, at doctree.Pos, key string, v node) {
@@ -92,19 +92,19 @@ func (c *compiler) literal(e syntax.Expr) node {
 			return number(at, v.String())
 		case float64:
 			raw := strconv.FormatFloat(v, 'g', -1, 64)
-			return node{Kind: doctree.Float, Flow: true, Pos: at, Text: raw, Raw: raw}
+			return node{Kind: doctree.Float, Style: doctree.Flow, Pos: at}.As(raw, raw)
 		}
 	case *syntax.UnaryExpr:
 		if v := c.literalOrNone(x.X); x.Op == syntax.MINUS && (v.Kind == doctree.Int || v.Kind == doctree.Float) {
-			v.Pos, v.Text, v.Raw = at, "-"+v.Text, "-"+v.Raw
-			return v
+			v.Pos = at
+			return v.As("-"+v.Text, "-"+v.Raw())
 		}
 	case *syntax.Ident:
 		switch x.Name {
 		case "True", "False":
 			return truth(at, x.Name == "True")
 		case "None":
-			return node{Kind: doctree.Null, Flow: true, Pos: at, Raw: "null"}
+			return node{Style: doctree.Flow, Pos: at}.As("", "null")
 		}
 	case *syntax.ListExpr:
 		n := list(at)

@@ -44,7 +44,7 @@ func expressed(s *source) string {
 // expressions finds the items of evaluate lists in block form: within brackets
 // nothing is laid out.
 func expressions(s *source, n *doctree.Node, list []*doctree.Node) []*doctree.Node {
-	if n.Flow || s.byteAt(n.Pos) == '*' {
+	if n.Flow() || s.byteAt(n.Pos) == '*' {
 		return list
 	}
 	for i := range n.Items() {
@@ -57,7 +57,7 @@ func expressions(s *source, n *doctree.Node, list []*doctree.Node) []*doctree.No
 			continue
 		}
 		for j := range v.Items() {
-			if item := &v.Items()[j]; !v.Flow && item.Kind == doctree.Seq && len(item.Items()) > 0 {
+			if item := &v.Items()[j]; !v.Flow() && item.Kind == doctree.Seq && len(item.Items()) > 0 {
 				list = append(list, item)
 			}
 		}
@@ -68,10 +68,10 @@ func expressions(s *source, n *doctree.Node, list []*doctree.Node) []*doctree.No
 // isPlainExpression reports whether nothing but lists and scalars stands in an expression:
 // what else there may be would be lost.
 func (s *source) isPlainExpression(n *doctree.Node, to doctree.Pos) bool {
-	if strings.IndexByte("&*!|>", s.byteAt(n.Pos)) >= 0 || n.Block {
+	if strings.IndexByte("&*!|>", s.byteAt(n.Pos)) >= 0 || n.Block() {
 		return false
 	}
-	for l := n.Pos.Line; !n.Flow && n.Kind == doctree.Seq && l <= to.Line; l++ {
+	for l := n.Pos.Line; !n.Flow() && n.Kind == doctree.Seq && l <= to.Line; l++ {
 		text := s.line(l)
 		if strings.Contains(" "+text, " #") || strings.TrimSpace(text) == "" {
 			return false
@@ -123,8 +123,8 @@ func flow(n *doctree.Node) string {
 	case doctree.String:
 		return jsontree.Style{}.Format(&jsontree.Node{Kind: jsontree.String, Text: n.Text})
 	}
-	if n.Raw == "" {
+	if n.Raw() == "" {
 		return "null"
 	}
-	return n.Raw
+	return n.Raw()
 }

@@ -28,7 +28,7 @@ type indenter struct {
 // columns for everything that is in something, one blank behind a dash.
 func indented(s *source) string {
 	in := &indenter{s: s, marks: make(map[int][]mark), covered: make(map[int]bool)}
-	if s.root.Flow || s.root.Kind != doctree.Map && s.root.Kind != doctree.Seq {
+	if s.root.Flow() || s.root.Kind != doctree.Map && s.root.Kind != doctree.Seq {
 		return s.text(s.lines)
 	}
 	in.collection(s.root, in.column(s.root))
@@ -90,14 +90,14 @@ func (in *indenter) value(n *doctree.Node, column int) {
 	c := in.s.byteAt(n.Pos)
 	switch {
 	case c == '*':
-	case c == '&' && n.Kind == doctree.Map && !n.Flow && len(n.Members()) > 0 && n.Members()[0].Key.Pos.Line > n.Pos.Line:
+	case c == '&' && n.Kind == doctree.Map && !n.Flow() && len(n.Members()) > 0 && n.Members()[0].Key.Pos.Line > n.Pos.Line:
 		in.collection(n, column+step)
 	case c == '&' || c == '!':
-		plain := n.Kind < doctree.Seq && !n.Block || n.Flow
+		plain := n.Kind < doctree.Seq && !n.Block() || n.Flow()
 		in.unsure = in.unsure || !plain || !in.oneLine(n)
-	case (n.Kind == doctree.Map || n.Kind == doctree.Seq) && !n.Flow:
+	case (n.Kind == doctree.Map || n.Kind == doctree.Seq) && !n.Flow():
 		in.collection(n, column+step)
-	case n.Block:
+	case n.Block():
 		first := n.Pos.Line + 1
 		for l := first; l <= len(in.s.lines); l++ {
 			if text := in.s.line(l); strings.TrimSpace(text) != "" && indentation(text) < in.parent(n.Pos) {
@@ -105,7 +105,7 @@ func (in *indenter) value(n *doctree.Node, column int) {
 			}
 			in.covered[l] = true
 		}
-	case n.Quoted || n.Flow:
+	case n.Quoted() || n.Flow():
 		end, ok := in.s.scan(n.Pos, true)
 		if !ok && in.s.byteAt(n.Pos) != 0 && !in.oneLine(n) {
 			in.unsure = true

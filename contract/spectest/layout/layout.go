@@ -104,7 +104,7 @@ func (s *source) end(n *doctree.Node) (doctree.Pos, bool) {
 	switch {
 	case strings.IndexByte("&*!|>", c) >= 0:
 		return n.Pos, false
-	case n.Kind == doctree.Seq && !n.Flow:
+	case n.Kind == doctree.Seq && !n.Flow():
 		if len(n.Items()) == 0 || c != '-' {
 			return n.Pos, false
 		}
@@ -114,10 +114,10 @@ func (s *source) end(n *doctree.Node) (doctree.Pos, bool) {
 	case c == '"' || c == '\'':
 		return s.scan(n.Pos, false)
 	}
-	if n.Raw == "" || !strings.HasPrefix(s.line(n.Pos.Line)[n.Pos.Col-1:], n.Raw) {
+	if n.Raw() == "" || !strings.HasPrefix(s.line(n.Pos.Line)[n.Pos.Col-1:], n.Raw()) {
 		return n.Pos, false
 	}
-	return doctree.Pos{Line: n.Pos.Line, Col: n.Pos.Col + len(n.Raw)}, true
+	return doctree.Pos{Line: n.Pos.Line, Col: n.Pos.Col + len(n.Raw())}, true
 }
 
 // scan finds the end of a bracket or a quoted text. It gives up on anchors,
