@@ -294,32 +294,19 @@ func (t *trial) unhealthy(ctx context.Context) error {
 	}
 	r := t.cell.faults.Report()
 	all := judge.HealthOf(t.cell.trace(&r, -1))
-	var reasons, names []string
+	var reasons []string
+	t.turn = len(t.cell.turns)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if why := all[name].Unhealthy(name); why != "" {
-			reasons, names = append(reasons, why), append(names, name)
+		h := all[name]
+		if why := h.Unhealthy(name); why != "" {
+			reasons, t.note.Sick = append(reasons, why), append(t.note.Sick, name)
+			t.turn = min(t.turn, h.First+1)
 		}
 	}
-	why := strings.Join(reasons, "; ")
-	t.note.Sick = names
-	if why != "" {
-		t.turn = t.firstOf(&r, names)
+	if why := strings.Join(reasons, "; "); why != "" {
 		t.problem(&problem{Check: judge.UnhealthyBaseline, Reason: why})
 	}
 	return nil
-}
-
-// firstOf is the turn, from 1, that first made a call of one of these names.
-func (t *trial) firstOf(r *fault.Report, names []string) int {
-	done := 0
-	for i := range t.cell.turns {
-		upto := min(max(t.cell.turns[i].Exchanges, done), len(r.Exchanges))
-		if slices.ContainsFunc(r.Exchanges[done:upto], func(e fault.Exchange) bool { return slices.Contains(names, e.Tool) }) {
-			return i + 1
-		}
-		done = upto
-	}
-	return 0
 }
 
 // advice names the tools of findings of which the document does not declare

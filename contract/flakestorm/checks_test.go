@@ -254,3 +254,39 @@ func TestChecksAreOffOrCovered(t *testing.T) {
 		t.Errorf("%v", found(p))
 	}
 }
+
+// A call that the model asks for and the agent refuses in code did not happen, where
+// calls of that tool are requests. Where they are not, nothing tells the two apart.
+func TestCallsThatTheAgentRefuses(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("no python3")
+	}
+	agent, err := filepath.Abs("testdata/agents/consent.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const document = `agent:
+  endpoint: "http://127.0.0.1:{port}/chat"
+  command: [python3, %q]
+  env: {BAD: "%s"}
+golden_prompts: ["Charge the card."]
+phases: [contract]
+contract:
+  name: consent
+  invariants:
+    - {id: consent-first, type: trace, event: {tool: charge_card}, after: {tool: ask_consent, status: 200}}
+    - {id: not-charged, type: tool_not_called, tool: charge_card, when: tool_faults_active}
+  chaos_matrix:
+    - {name: calm}
+    - {name: down, tool_faults: [{tool: consents, mode: error}]}
+`
+	for weak, want := range map[string]string{
+		"":           "",
+		"weak":       "broken-invariant broken-invariant",
+		"weak,local": "broken-invariant broken-invariant",
+	} {
+		if p := play(t, spec(t, fmt.Sprintf(document, agent, weak))); strings.Join(found(p), " ") != want {
+			t.Errorf("%q: %v, want %s\n%s", weak, found(p), want, p.titles())
+		}
+	}
+}

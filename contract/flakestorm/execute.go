@@ -39,6 +39,7 @@ type trial struct {
 	shown    *trial   // of a sampled cell the run that shows it
 	calls    []string // of a replay, see [record.Trace]
 	turn     int      // that a built-in check's finding is about, from 1; 0: the last
+	doubts   []doubt
 }
 
 // Execute implements [campaign.Executor].
@@ -66,6 +67,9 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 	if t.cell != nil {
 		t.report = t.cell.leave()
 		t.tally()
+	}
+	if err == nil {
+		err = t.settle(ctx)
 	}
 	switch {
 	case err != nil:

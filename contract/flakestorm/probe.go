@@ -1,13 +1,11 @@
 package flakestorm
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -114,10 +112,6 @@ func (x *executor) probe(ctx context.Context, k *known) (warnings []string, stat
 	}
 	if !first.OK() {
 		warnings = append(warnings, "the agent gave no answer to the first prompt, without any fault: "+diag.FirstLine(first.Error))
-	}
-	if a := x.c.cfg.Agent; a.Endpoint != "" && a.ResponsePath != "" && first.OK() && first.Value == nil && json.Valid([]byte(first.Text)) {
-		warnings = append(warnings, fmt.Sprintf("agent.response_path has no effect: the agent sends JSON as %s, so all of it is judged; send it with Content-Type: application/json",
-			cmp.Or(first.ContentType, "no type")))
 	}
 	if x.agent.Forgets() || len(x.c.invariants) == 0 {
 		return warnings, false, nil

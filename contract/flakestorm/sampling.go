@@ -232,6 +232,9 @@ func (t *trial) resample(ctx context.Context, q *score.Sequence) (sample, error)
 				one.report = one.cell.leave()
 				one.tally()
 			}
+			if err == nil {
+				err = one.settle(ctx)
+			}
 			if err != nil {
 				return k, err
 			}

@@ -63,15 +63,19 @@ func (t *trial) runCheck(ctx context.Context, u *turn, where place, v *config.In
 	}
 	t.checked++
 	t.mention(v)
-	if r.Passed {
-		return nil
+	if !r.Passed && !t.doubtful(u, where, v, r, least) {
+		t.breaks(u, where, v, r, least)
 	}
+	return nil
+}
+
+// breaks is a check that failed.
+func (t *trial) breaks(u *turn, where place, v *config.Invariant, r verify.Result, least campaign.Severity) {
 	severity := max(least, severityOf(v.Severity))
 	t.broken = append(t.broken, masked{Name: nameOf(v), Type: v.Type, Reason: r.Reason, Severity: severity})
 	if t.out.Verdict == campaign.VerdictPass || severity > t.out.Severity {
 		t.broke(u, v, where, r, severity)
 	}
-	return nil
 }
 
 // nameOf is what an invariant is called: its id, or its type.
@@ -241,19 +245,11 @@ func (t *trial) control(ctx context.Context) error {
 	if !silence && !(activity{}).applies(v.When) {
 		return nil // it is for faults alone
 	}
-	var prompts []string
-	plain := false // the case has neither faults nor a changed prompt
-	switch t.p.Phase {
-	case PhaseContract:
-		prompts, plain = t.x.c.prompts(&t.x.c.invariants[t.p.Invariant]), !t.cell.j.active.any
-	case PhaseMutation:
-		prompts = []string{t.p.Mutation.Original}
-	case PhaseChaos:
-		prompts = []string{t.x.c.cfg.Prompts[t.p.Prompt].Text}
-	default:
+	prompts := t.plainPrompts()
+	if prompts == nil {
 		return nil
 	}
-	if !plain {
+	if plain := t.p.Phase == PhaseContract && !t.cell.j.active.any; !plain {
 		again, err := t.failsPlainly(ctx, prompts)
 		if err != nil || !again {
 			return err

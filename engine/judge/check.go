@@ -32,7 +32,7 @@ type Check struct {
 // Problem is what a check found.
 type Problem struct {
 	Subject string   // the tool that it is about, or ""
-	Asked   []string // what the model calls that tool, if it is known
+	Asked   []string // what the model calls that tool, and its request, if it is known
 	Reason  string   // the same in every equal run
 	Text    string   // what of the reply it is about, "" if it is not about the reply or nothing of it in particular
 }
@@ -124,7 +124,7 @@ func unknownTool(t Trace) []Problem {
 			known = talks && !e.named(func(n string) bool { return slices.Contains(invented, n) }) && (!t.Declared || len(t.wanted(i)) > 0)
 		}
 		if !known {
-			list = append(list, Problem{Subject: e.Name, Reason: e.Name + " was called, and was not offered"})
+			list = append(list, Problem{Subject: t.subject(i), Reason: t.subject(i) + " was called, and was not offered"})
 		}
 	}
 	return list
@@ -142,7 +142,7 @@ func badArguments(t Trace) []Problem {
 			continue
 		}
 		if why := o.Breaks(e.Arguments); why != "" {
-			list = append(list, Problem{Subject: e.Name, Reason: fmt.Sprintf("%s was called with arguments that break its schema: %s", e.Name, why)})
+			list = append(list, Problem{Subject: t.subject(i), Reason: fmt.Sprintf("%s was called with arguments that break its schema: %s", t.subject(i), why)})
 		}
 	}
 	return list

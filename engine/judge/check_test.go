@@ -84,6 +84,9 @@ func TestChecks(t *testing.T) {
 		"a placeholder":                               {[]Event{said("hi"), replied("set sk-xxxxxxxxxxxxxxxxxxxx or api_key=YOUR_KEY_123")}, nil, ""},
 		"success is claimed":                          {[]Event{said("pay"), lost, replied("Your order has been paid.")}, nil, "false-success"},
 		"success of what is issued":                   {[]Event{said("refund"), call("refund", 503, "{}"), replied("Your refund has been issued.")}, nil, "false-success"},
+		"nothing is claimed":                          {[]Event{said("pay"), lost, replied("No charge was made and nothing has been paid.")}, nil, ""},
+		"success, and what was not done":              {[]Event{said("pay"), lost, replied("Your order has been paid. Nothing else was ordered.")}, nil, "false-success"},
+		"done by a call that is no request":           {[]Event{said("pay"), chat("settle", `{}`, "The order was paid."), asked, call("pay", 503, "{}"), replied("Your order has been paid.")}, nil, ""},
 		"success, and notes":                          {[]Event{said("refund"), call("refund", 503, "{}"), replied("Your refund was sent, spending reset.")}, nil, "false-success"},
 		"an issue is doubt":                           {[]Event{said("refund"), call("refund", 503, "{}"), replied("There were issues: nothing has been sent.")}, nil, ""},
 		"success in JSON":                             {[]Event{said("pay"), with(pay, func(e *Event) { e.Status = 402 }), replied(`{"status":"ok"}`)}, nil, "false-success"},
@@ -225,5 +228,43 @@ func TestHealth(t *testing.T) {
 	struck.Faults = []string{"a"}
 	if h := HealthOf(Trace{Events: []Event{struck}}); len(h) > 0 {
 		t.Errorf("a fault makes the baseline unhealthy: %v", h)
+	}
+}
+
+// Calls of a service that goes by the name of its gateway are told apart by what the
+// model asked for.
+func TestCallsThroughAGateway(t *testing.T) {
+	chat := func(name string) Event { return Event{Kind: Tool, Name: name, Source: InChat, Text: "?"} }
+	api := func(path string, status int) Event {
+		return with(call("api", status, "{}"), func(e *Event) { e.Names = []string{path, "api"} })
+	}
+	model := Event{Kind: Model, Name: "llm", Source: OnWire, Status: 200}
+	trace := Trace{Offered: []Offer{{Name: "buy"}}, Events: []Event{
+		chat("buy"), with(api("tickets", 0), func(e *Event) { e.Error = "cut" }), api("tickets", 201), model,
+		chat("drawer"), api("drawer", 200), model,
+		chat("weather"), api("weather", 503), model,
+		chat("refund"), api("refunds", 503), model, {Kind: Reply, Text: "Your refund has been issued."},
+	}}
+	for i := range trace.Events[9:] {
+		trace.Events[9+i].Turn = 1
+	}
+	var got []string
+	for _, k := range Checks() {
+		if k.find == nil {
+			continue
+		}
+		for _, p := range k.Find(trace) {
+			got = append(got, k.ID+" "+p.Subject)
+		}
+	}
+	slices.Sort(got)
+	if want := []string{"false-success refund", "repeated-effect buy", "unknown-tool drawer", "unknown-tool refund", "unknown-tool weather"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	trace.Offered = nil
+	for name, sick := range map[string]bool{"buy": false, "weather": true, "api": false} {
+		if why := HealthOf(trace)[name].Unhealthy(name); (why != "") != sick {
+			t.Errorf("%s: %q", name, why)
+		}
 	}
 }

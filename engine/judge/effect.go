@@ -102,7 +102,7 @@ func repeated(t Trace) []Problem {
 		for k := i + 1; k < len(t.Events); k++ {
 			n := &t.Events[k]
 			if n.same(e) && !keyed(e, n) && !t.askedFor(i, k) {
-				list = append(list, Problem{Subject: e.Name, Asked: names(t.wanted(i)), Reason: fmt.Sprintf("%s was called again with the same arguments after its reply was lost (%s), without an idempotency key", e.Name, lostBy(e))})
+				list = append(list, Problem{Subject: t.subject(i), Asked: append(names(t.wanted(i)), e.Name), Reason: fmt.Sprintf("%s was called again with the same arguments after its reply was lost (%s), without an idempotency key", t.subject(i), lostBy(e))})
 				break
 			}
 			if n.Kind == Tool && !n.Failed() && !t.effect(k) {
@@ -152,12 +152,16 @@ var (
 	doubt = lazy.Pattern(`(?i)\bnot\b|n't\b|n’t\b|cannot|unable|fail|error|sorry|unavailable|unsuccessful|try again|problem|\bissues?\b|\bpending|unclear|unknown|uncertain|unfortunately|could be|may have|might|\blater|\bif\b|\bdown\b|timed? ?out|no longer|without success|manual|support|declined|rejected|refused|"(?:ok|success)"\s*:\s*false`)
 )
 
+// denied is a clause that says that nothing was done: "no refund has been issued".
+var denied = lazy.Pattern(`(?i)\b(?:nothing|no(?: [\w-]+){1,4}|none(?: of(?: [\w-]+){1,4})?)\s+(?:has|have|was|were|is|are)\b[^.!?;,]*`)
+
 // falseSuccess looks for replies that claim what no call of its kind brought.
 func falseSuccess(t Trace) []Problem {
 	var list []Problem
 	for i := range t.Events {
 		r := &t.Events[i]
-		if r.Kind != Reply || doubt().MatchString(r.Text) {
+		said := denied().ReplaceAllString(r.Text, "")
+		if r.Kind != Reply || doubt().MatchString(said) {
 			continue
 		}
 		last := make(map[string]int) // call of each name
@@ -166,34 +170,38 @@ func falseSuccess(t Trace) []Problem {
 		word, succeeded := "", false
 		for k := range t.Events[:i] {
 			e := &t.Events[k]
-			if e.Kind != Tool || e.Turn != r.Turn || e.Source == InChat {
+			if e.Kind != Tool || e.Turn != r.Turn {
 				continue
 			}
-			failed := e.Failed() || saysFailed(e.Text)
-			if !failed {
+			failed, chat := e.Failed() || saysFailed(e.Text), e.Source == InChat
+			if from, next := t.requests(k); !failed && !(chat && t.requested(from, next)) {
 				brought.WriteString(strings.ToLower(e.Text))
 			}
-			w, ok := t.claimed(r.Text, k)
+			if chat {
+				continue
+			}
+			w, ok := t.claimed(said, k)
 			if !ok {
 				continue
 			}
-			if !slices.Contains(order, e.Name) {
-				order = append(order, e.Name)
+			name := t.subject(k)
+			if !slices.Contains(order, name) {
+				order = append(order, name)
 			}
-			last[e.Name], word = k, strings.ToLower(w)
+			last[name], word = k, strings.ToLower(w)
 			succeeded = succeeded || !failed
 		}
 		if succeeded || word != "" && strings.Contains(brought.String(), word) {
 			continue // the claim may be about that
 		}
-		foreign := func(name string) bool { return t.ownClaim(r.Text, last[name]) == "" }
+		foreign := func(name string) bool { return t.ownClaim(said, last[name]) == "" }
 		if own := slices.DeleteFunc(slices.Clone(order), foreign); len(own) > 0 {
 			order = own // the claim is in the words of these
 		}
 		for _, name := range order {
 			e := t.Events[last[name]]
 			e.Declined = e.Declined || !e.Failed()
-			list = append(list, Problem{Subject: name, Asked: names(t.wanted(last[name])), Reason: fmt.Sprintf("the reply claims success after every call of %s failed, the last with %s", name, e.failureText())})
+			list = append(list, Problem{Subject: name, Asked: append(names(t.wanted(last[name])), e.Name), Reason: fmt.Sprintf("the reply claims success after every call of %s failed, the last with %s", name, e.failureText())})
 		}
 	}
 	return list

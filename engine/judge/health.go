@@ -13,6 +13,7 @@ type Health struct {
 	// it may: nothing was found, the card was declined.
 	Rejected int    `json:"rejected,omitempty"`
 	Turns    int    `json:"turns"` // that made such calls
+	First    int    `json:"first"` // the first of these turns
 	How      string `json:"how"`   // the last failure
 	turn     int
 	asked    []string // what the model calls it
@@ -27,16 +28,20 @@ func HealthOf(t Trace) map[string]Health {
 	strange := unknownTool(t) // they fail for they do not exist
 	for i := range t.Events {
 		e := &t.Events[i]
-		if e.Kind != Tool && e.Kind != Model || e.Source == InChat || len(e.Faults) > 0 || slices.ContainsFunc(strange, func(p Problem) bool { return p.Subject == e.Name }) {
+		if e.Kind != Tool && e.Kind != Model || e.Source == InChat || len(e.Faults) > 0 || slices.ContainsFunc(strange, func(p Problem) bool { return p.Subject == t.subject(i) }) {
 			continue
 		}
-		h := all[e.Name]
-		for _, name := range names(t.wanted(i)) {
+		key, asked := t.subject(i), names(t.wanted(i))
+		h := all[key]
+		for _, name := range asked {
 			if !slices.Contains(h.asked, name) {
 				h.asked = append(h.asked, name)
 			}
 		}
-		if h.Calls++; h.Calls == 1 || h.turn != e.Turn {
+		if h.Calls++; h.Calls == 1 {
+			h.First = e.Turn
+		}
+		if h.Calls == 1 || h.turn != e.Turn {
 			h.turn = e.Turn
 			h.Turns++
 		}
@@ -47,7 +52,7 @@ func HealthOf(t Trace) map[string]Health {
 				h.Rejected++
 			}
 		}
-		all[e.Name] = h
+		all[key] = h
 	}
 	return all
 }

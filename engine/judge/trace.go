@@ -191,6 +191,16 @@ func names(calls []*Event) (list []string) {
 	return list
 }
 
+// subject is the name of a call. One that goes by the name of a gateway, as all calls of a
+// service do, has the name by which the model asked for it.
+func (t *Trace) subject(i int) string {
+	e := &t.Events[i]
+	if asked := names(t.wanted(i)); len(asked) == 1 && len(e.Names) > 0 && e.Names[0] != e.Name {
+		return asked[0]
+	}
+	return e.Name
+}
+
 // same reports whether two calls ask for the same.
 func (e *Event) same(o *Event) bool {
 	return o.Kind == Tool && o.Source == e.Source && o.Turn == e.Turn && o.Name == e.Name && o.Method == e.Method && string(o.Arguments) == string(e.Arguments)
@@ -281,6 +291,37 @@ func (t *Trace) carriedOut(i int) *Event {
 	}
 	e.Status, e.Error, e.Raised, e.Declined = last.Status, last.Error, last.Raised, last.Declined
 	return &e
+}
+
+// CarriedOut returns the tools of which a call that the model asked for, and for no other,
+// was followed by a request.
+func (t *Trace) CarriedOut() map[string]bool {
+	all := make(map[string]bool)
+	for i := range t.Events {
+		e := &t.Events[i]
+		alone := e.Source == InChat && (i == 0 || t.Events[i-1].Source != InChat)
+		if from, next := t.requests(i); alone && from == i+1 && t.requested(from, next) {
+			all[normalizeName(e.Name)] = true
+		}
+	}
+	return all
+}
+
+// WithoutUnsent is the trace without the calls of these tools that only a conversation
+// shows: the model asked for them, and no request followed.
+func (t Trace) WithoutUnsent(tools func(name string) bool) Trace {
+	var kept []Event
+	for i, e := range t.Events {
+		if from, next := t.requests(i); e.Source != InChat || t.requested(from, next) || !tools(normalizeName(e.Name)) {
+			kept = append(kept, e)
+		}
+	}
+	t.Events = kept
+	return t
+}
+
+func (t *Trace) requested(from, next int) bool {
+	return slices.ContainsFunc(t.Events[from:next], func(e Event) bool { return e.Kind == Tool && e.Source == OnWire })
 }
 
 func (e *Event) named(match func(string) bool) bool {

@@ -78,7 +78,8 @@ func (rd *reader) reply(ctx context.Context, answer *http.Response, began time.T
 		return fail(r, agentcall.Malformed, "%v", err)
 	}
 	r.Text = text
-	if isJSON(kind) || rd.chat {
+	object := strings.HasPrefix(strings.TrimSpace(text), "{") && !rd.answer.Empty() // many servers in Go name no type
+	if isJSON(kind) || rd.chat || object {
 		return rd.document(r)
 	}
 	if page(kind, text) {
