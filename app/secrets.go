@@ -95,10 +95,9 @@ func storedAs(d Document) string {
 }
 
 // revealed is a text with its literal secrets, and these. Those of a stored text
-// are in the file that it was, or in the environment.
-func revealed(path string, text []byte, scan func([]byte) secret.Declared) ([]byte, []secret.Secret, error) {
+// are in the file that it was, or in the environment. Found is what scan finds in text.
+func revealed(path string, text []byte, found secret.Declared, scan func([]byte) secret.Declared) ([]byte, []secret.Secret, error) {
 	given := make(map[int]string)
-	found := scan(text)
 	if found.Held > 0 {
 		if now, err := os.ReadFile(path); err == nil && !secret.Sealed(now) {
 			if d := scan(now); bytes.Equal(secret.Seal(now, d), text) {
@@ -137,8 +136,8 @@ type keeper struct {
 }
 
 // reveal is a text with its literal secrets. Their names begin with prefix.
-func (k *keeper) reveal(path, prefix string, text []byte, scan func([]byte) secret.Declared) ([]byte, error) {
-	data, values, err := revealed(path, text, scan)
+func (k *keeper) reveal(path, prefix string, text []byte, found secret.Declared, scan func([]byte) secret.Declared) ([]byte, error) {
+	data, values, err := revealed(path, text, found, scan)
 	if err != nil && k.lenient {
 		data, values, err = text, nil, nil
 	}
@@ -146,7 +145,7 @@ func (k *keeper) reveal(path, prefix string, text []byte, scan func([]byte) secr
 		k.literal = true
 		k.list = append(k.list, secret.Secret{Name: prefix + s.Name, Value: s.Value})
 	}
-	for _, name := range scan(text).Variables {
+	for _, name := range found.Variables {
 		if v, ok := os.LookupEnv(name); ok {
 			k.list = append(k.list, secret.Secret{Name: name, Value: v})
 		}
@@ -161,8 +160,8 @@ func (k *keeper) reader(read func(string) ([]byte, error), c credentials) func(s
 	}
 	return func(path string) ([]byte, error) {
 		data, err := read(path)
-		if _, declares := c.scan(path, data); err == nil && declares {
-			data, err = k.reveal(path, "file ", data, func(b []byte) secret.Declared { d, _ := c.scan(path, b); return d })
+		if found, declares := c.scan(path, data); err == nil && declares {
+			data, err = k.reveal(path, "file ", data, found, func(b []byte) secret.Declared { d, _ := c.scan(path, b); return d })
 			k.missing = cmp.Or(k.missing, err)
 		}
 		return data, err
@@ -194,8 +193,12 @@ func redact(r *secret.Redactor, list diag.List) {
 func compileSealed(ctx context.Context, d *Document, set campaign.Settings, c credentials) (camps []campaign.Any, kept []byte, problems diag.List, err error) {
 	k := keeper{lenient: set.Check}
 	given := d.Data
-	kept = sealed(given)
-	if d.Data, err = k.reveal(d.Path, "", given, secret.Scan); err != nil {
+	if d.Release == nil {
+		d.Release = func() {}
+	}
+	found := secret.ScanLong(given, d.Release)
+	kept = secret.Seal(given, found)
+	if d.Data, err = k.reveal(d.Path, "", given, found, secret.Scan); err != nil {
 		return nil, kept, nil, err
 	}
 	read := set.Read

@@ -1,7 +1,6 @@
 package spectest
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -28,7 +27,7 @@ type chain struct {
 // harness.after those it names.
 func (c *Campaign) link(ctx context.Context) (list diag.List) {
 	c.chained, c.chains = nil, nil
-	if !slices.ContainsFunc([]string{"capture", "after", "jar"}, func(key string) bool { return bytes.Contains(c.doc.text, []byte(key)) }) {
+	if !c.doc.mentions("capture", "after", "jar") {
 		return nil
 	}
 	type linked struct {

@@ -32,7 +32,7 @@ func (k *Contract) Compile(ctx context.Context, spec campaign.Spec, set campaign
 	doc := readDocument(spec, &k.readers)
 	doc.systems.set, doc.systems.with = set, set.Get(optSystem, "")
 	doc.split()
-	credentials := secret.Scan(spec.Data).Variables
+	credentials := secret.ScanLong(spec.Data, doc.release).Variables
 	s = s.hiding(credentials)
 	c := k.campaign(doc, s)
 	list, more := c.chooseAll(ctx)
@@ -343,10 +343,13 @@ func (d *document) dialect() bool {
 
 // partition parts blocks that are not run from the others.
 func partition(list []block) (found, passed []block) {
+	found = list[:0]
 	for _, b := range list {
 		if b.quoted || b.resemblesSpecTest() {
 			passed = append(passed, b)
+		} else {
+			found = append(found, b)
 		}
 	}
-	return slices.DeleteFunc(list, func(b block) bool { return b.quoted || b.resemblesSpecTest() }), passed
+	return found, passed
 }

@@ -73,11 +73,12 @@ var fenceLine = lazy.Pattern("(?mi)(```|~~~)[^`\n]*\\b(spec-test|contract-spec)\
 // a YAML or JSON file with a case of a known type.
 func (*Contract) Detect(s campaign.Spec) bool {
 	if formatOf(s.Path) == "md" {
-		if consoleRun().Match(s.Data) {
+		found := fenceLine().Match(s.Data)
+		if found && len(s.Data) > pieceSize || showsRuns(s.Data, func() {}) { // the first is sure enough of a text that long
 			return true
 		}
-		if found := fenceLine().Match(s.Data); !found || len(s.Data) > pieceSize { // sure enough of a text that long
-			return found
+		if !found {
+			return false
 		}
 		d := newDocument(s.Path, s.Data)
 		return len(d.found) > 0 || len(d.passed) > 0 && strings.HasSuffix(s.Path, ".spec.md") || d.dialect()

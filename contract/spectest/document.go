@@ -91,6 +91,17 @@ func pieces(text []byte, release func()) iter.Seq2[int, []byte] {
 	}
 }
 
+// mentions reports whether the text has one of some short words.
+func (d *document) mentions(words ...string) bool {
+	for from := range pieces(d.text, d.release) {
+		part := d.text[from:min(from+pieceSize+len("capture"), len(d.text))]
+		if slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(part, []byte(w)) }) {
+			return true
+		}
+	}
+	return false
+}
+
 // lineFeeds makes carriage returns that end a line by themselves line feeds.
 func lineFeeds(text []byte, release func()) []byte {
 	alone := func(i int) bool { return text[i] == '\r' && (i+1 == len(text) || text[i+1] != '\n') }

@@ -89,8 +89,7 @@ func (h *examiner) node(n *doctree.Node, path, group string) {
 			h.node(&n.Items()[i], fmt.Sprintf("%s[%d]", path, i), group)
 		}
 	case doctree.Map:
-		groups := seq.Filter(groupKeys(), func(k string) bool { return n.Get(k) != nil })
-		switch len(groups) {
+		switch groups := groupsOf(n); len(groups) {
 		case 0:
 			h.leaf(n, path, group)
 		case 1:

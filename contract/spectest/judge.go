@@ -26,8 +26,12 @@ type evaluator struct {
 	c        *Case
 	subjects subjects
 	steps    int         // of the predicate that was evaluated last
+	quiet    bool        // nobody asks what fails, only whether
 	watch    func(*node) // told of a tree before it is judged; nil: nobody looks
 }
+
+// unsaid is the failure of an assertion that nobody is told of.
+var unsaid = &Failure{Category: Assertion}
 
 // expired reports whether a predicate has had its time. On a busy machine the
 // clock says little of that: once the deadline has passed, the predicate gets
@@ -107,19 +111,22 @@ func (e *evaluator) node(n *node) *Failure {
 		}
 		return nil
 	case can:
-		var failed []*Failure
-		for _, child := range n.children {
-			f := e.node(child)
-			if f == nil {
-				return nil
-			}
-			if f.Category != Assertion {
-				return f
-			}
-			failed = append(failed, f)
+		quiet := e.quiet
+		failed, f := e.branches(n, true)
+		if f == nil && len(failed) == len(n.children) && !quiet {
+			failed, f = e.branches(n, false)
+		}
+		switch {
+		case f != nil || len(failed) < len(n.children):
+			return f
+		case quiet:
+			return failed[0]
 		}
 		return e.noneHeld(n, failed)
 	}
+	quiet := e.quiet
+	e.quiet = true
+	defer func() { e.quiet = quiet }()
 	passed, first := 0, (*node)(nil)
 	for _, child := range n.children {
 		f := e.node(child)
@@ -145,6 +152,20 @@ func (e *evaluator) node(n *node) *Failure {
 		f.Target, f.actual = all[0].target, e.actual(all[0])
 	}
 	return f
+}
+
+// branches are the failures of a can group as far as a branch that holds; f is one that
+// ends the case.
+func (e *evaluator) branches(n *node, quiet bool) (failed []*Failure, f *Failure) {
+	defer func(was bool) { e.quiet = was }(e.quiet)
+	e.quiet = quiet
+	for _, child := range n.children {
+		if f = e.node(child); f == nil || f.Category != Assertion {
+			return failed, f
+		}
+		failed = append(failed, f)
+	}
+	return failed, nil
 }
 
 // shownBranches is how many failed branches of a can group a message repeats.
@@ -215,6 +236,8 @@ func (e *evaluator) leaf(n *node) *Failure {
 		return e.leafFailure(n, string(r.Err.Category), r.Err.Message, "", nil)
 	case r.Truthy():
 		return nil
+	case e.quiet:
+		return unsaid
 	}
 	f = e.leafFailure(n, Assertion, "expected "+n.want(""), n.want(""), &v)
 	switch n.op {

@@ -80,7 +80,7 @@ func infoWords(info string) []string {
 // pages reads the console blocks of a document: those of the page as one case,
 // each that is isolated as one of its own.
 func (d *document) pages(s *settings) (cases []*Case, faults diag.List) {
-	if d.format != "md" || !consoleRun().Match(d.text) {
+	if d.format != "md" || !showsRuns(d.text, d.release) {
 		return nil, nil
 	}
 	whole := &page{}

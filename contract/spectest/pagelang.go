@@ -50,8 +50,25 @@ var languages = []language{
 	{names: []string{"sql"}, program: "sqlite3 :memory: < FILE", end: ".sql"},
 }
 
+// showsRuns reports whether a text has a line that opens a block that is run. Regular
+// expressions are slow, and most of a long text has none of the words.
+func showsRuns(text []byte, release func()) bool {
+	for from, piece := range pieces(text, release) {
+		for at := from; at < from+len(piece); at = lineEnd(text, at) {
+			i := bytes.Index(text[at:min(from+len(piece)+2, len(text))], []byte("run"))
+			if i < 0 {
+				break
+			}
+			if at += i; consoleRun().Match(line(text, lineStart(text, at))) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // consoleRun is a line that opens a block that is run.
-var consoleRun = lazy.Pattern("(?m)^[ \t]*(?:```+|~~~+)[ \t]*[A-Za-z][A-Za-z0-9_+.-]*[ \t]+run\\b")
+var consoleRun = lazy.Pattern("^[ \t]*(?:```+|~~~+)[ \t]*[A-Za-z][A-Za-z0-9_+.-]*[ \t]+run\\b")
 
 // languageOf is the language of a block that is run; nil if the words behind the
 // fence do not say that it is, or if nothing is known that runs it.

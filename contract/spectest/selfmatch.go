@@ -107,7 +107,7 @@ func (c *Campaign) vacuous(cs *Case) (list diag.List) {
 		switch {
 		case n.op == "contain" && n.plain && n.value == "" && !told:
 			what = "every text contains the empty text"
-		case n.op == "regex" && n.plain && !(told && match.AlwaysTrue(n.value)) && matchesAll(n.value):
+		case n.op == "regex" && n.plain && !(told && match.AlwaysTrue(n.value)) && n.prog.MatchesAll():
 			what = quoteClipped(n.value) + " matches every text, also the empty one"
 		case n.op == "evaluate" && !n.prog.Asks():
 			what = "the expression does not look at its subject"
@@ -122,11 +122,4 @@ func (c *Campaign) vacuous(cs *Case) (list diag.List) {
 		walk(cs.tree)
 	}
 	return list
-}
-
-// matchesAll reports whether a pattern is sure to match whatever it is searched
-// in.
-func matchesAll(pattern string) bool {
-	p, err := match.Compile(pattern, match.Options{})
-	return err == nil && p.Vacuous()
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
-	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
@@ -43,10 +42,14 @@ type node struct {
 }
 
 // groupKeys are the keys that make a mapping a group.
-func groupKeys() []string { return []string{"must", "can", "cannot"} }
+var groupKeys = []string{"must", "can", "cannot"}
 
 // operators are all that a leaf may have.
 func operators() []string { return []string{"contain", "regex", "evaluate", "json_type", "exists"} }
+
+// textOperators are those that every text takes, and pathOperators those of a path. A text
+// that may be JSON takes one more.
+var textOperators, pathOperators = operators()[:3], operators()[4:]
 
 // targets are what a case of a type has to look at.
 func targets(kind string) []string {
@@ -68,15 +71,14 @@ func targets(kind string) []string {
 // allowed are the operators that a target of a type takes. Of an unknown target
 // it is known only when it is reached.
 func allowed(kind, target string) []string {
-	text := []string{"contain", "regex", "evaluate"}
 	switch {
 	case kind == typeTextFile, kind == typeHTTP && target != "body_text" && target != "body_json" && slices.Contains(targets(kind), target),
 		kind == typeSystem && (target == "status" || target == "end"):
-		return text
+		return textOperators
 	case kind == typeCLI && target == "stdout_path":
-		return []string{"exists"}
+		return pathOperators
 	case slices.Contains(targets(kind), target):
-		return append(text, "json_type")
+		return operators()[:4]
 	}
 	return operators()
 }
@@ -116,8 +118,7 @@ func (d *decoder) tree(n *doctree.Node, target, path string) *node {
 		d.schema(n, "assert", path, "assert node must be a mapping or a list")
 		return nil
 	}
-	groups := seq.Filter(groupKeys(), func(k string) bool { return n.Get(k) != nil })
-	switch len(groups) {
+	switch groups := groupsOf(n); len(groups) {
 	case 0:
 		if n.Get("when") != nil {
 			return d.compileWhen(n, path)
@@ -125,15 +126,26 @@ func (d *decoder) tree(n *doctree.Node, target, path string) *node {
 		return d.leaf(n, target, path)
 	case 1:
 		return d.group(n, groups[0], target, path)
+	default:
+		d.schema(&n.Member(groups[1]).Key, "group-keys", path, "assert group must include exactly one key (must/can/cannot), got: %s", strings.Join(groups, ", "))
+		target = d.inherited(n, target, path)
+		for _, key := range groups { // for what is wrong in them
+			for i := range n.Get(key).Items() {
+				d.tree(&n.Get(key).Items()[i], target, doctree.ItemPath(path+"."+key, i))
+			}
+		}
+		return nil
 	}
-	d.schema(&n.Member(groups[1]).Key, "group-keys", path, "assert group must include exactly one key (must/can/cannot), got: %s", strings.Join(groups, ", "))
-	target = d.inherited(n, target, path)
-	for _, key := range groups { // for what is wrong in them
-		for i := range n.Get(key).Items() {
-			d.tree(&n.Get(key).Items()[i], target, doctree.ItemPath(path+"."+key, i))
+}
+
+// groupsOf are the keys of a mapping that make it a group.
+func groupsOf(n *doctree.Node) (groups []string) {
+	for _, k := range groupKeys {
+		if n.Get(k) != nil {
+			groups = append(groups, k)
 		}
 	}
-	return nil
+	return groups
 }
 
 // inherited is the target that the items of a group have: its own, or that of
@@ -178,7 +190,7 @@ func (d *decoder) group(n *doctree.Node, key, target, path string) *node {
 		d.schema(list, "group-list", at, "assert.%s must not be empty", key)
 		return nil
 	}
-	g := &node{kind: nodeKind(slices.Index(groupKeys(), key)), target: target, path: path, at: d.c.pos(n)}
+	g := &node{kind: nodeKind(slices.Index(groupKeys, key)), target: target, path: path, at: d.c.pos(n)}
 	for i := range list.Items() {
 		item := &list.Items()[i]
 		child := d.tree(item, target, doctree.ItemPath(at, i))
@@ -202,7 +214,7 @@ func (d *decoder) leaf(n *doctree.Node, target, path string) *node {
 		d.schema(n, "leaf-target", path, "assertion leaf requires inherited target from a parent group")
 		return nil
 	}
-	g := &node{kind: must, target: target, path: path, at: d.c.pos(n)}
+	var all []*node
 	total := 0
 	for i := range n.Members() {
 		op, list := textOf(&n.Members()[i].Key), &n.Members()[i].Value
@@ -235,7 +247,7 @@ func (d *decoder) leaf(n *doctree.Node, target, path string) *node {
 		}
 		for j := range list.Items() {
 			if p := d.predicate(op, &list.Items()[j], target, path); p != nil {
-				g.children = append(g.children, p)
+				all = append(all, p)
 			}
 		}
 	}
@@ -243,10 +255,10 @@ func (d *decoder) leaf(n *doctree.Node, target, path string) *node {
 		d.schema(n, "leaf-empty", path, "assertion missing an op key (e.g. contain:, regex:, ...)")
 		return nil
 	}
-	if len(g.children) == 1 {
-		return g.children[0]
+	if len(all) == 1 {
+		return all[0]
 	}
-	return g
+	return &node{kind: must, target: target, path: path, at: d.c.pos(n), children: all}
 }
 
 // predicate compiles one value of an operator to a spec-lang program.

@@ -33,7 +33,7 @@ const longestKey = 1000
 // direct returns the root of the text, if it is of a form that is read here.
 func (b *builder) direct() (root Node, ok bool, err error) {
 	l := b.lines
-	if l.feeds != nil || strings.ContainsAny(l.text, "\t\r\ufeff") {
+	if l.feeds != nil || strings.Contains(l.text, "\t") || strings.Contains(l.text, "\r") || strings.Contains(l.text, "\ufeff") {
 		return root, false, nil
 	}
 	d := direct{b: b, text: l.text, members: b.r.members, items: b.r.items}
@@ -41,10 +41,8 @@ func (b *builder) direct() (root Node, ok bool, err error) {
 		d.pos = len("---")
 		d.feed()
 	}
-	for _, mark := range [...]string{"---", "...", "%"} {
-		if strings.HasPrefix(d.text[d.pos:], mark) || strings.Contains(d.text[d.pos:], "\n"+mark) {
-			return root, false, nil
-		}
+	if d.marked() {
+		return root, false, nil
 	}
 	d.toContent()
 	switch {
@@ -64,6 +62,27 @@ func (b *builder) direct() (root Node, ok bool, err error) {
 	}
 	b.r.members, b.r.items = d.members, d.items // their memory is used again
 	return root, true, nil
+}
+
+// marked reports whether a line that is to be read begins with the mark of a document or
+// of a directive.
+func (d *direct) marked() bool {
+	for at := d.pos; at < len(d.text); {
+		switch l := d.text[at:]; l[0] {
+		case '%':
+			return true
+		case '-', '.':
+			if strings.HasPrefix(l, "---") || strings.HasPrefix(l, "...") {
+				return true
+			}
+		}
+		i := strings.IndexByte(d.text[at:], '\n')
+		if i < 0 {
+			return false
+		}
+		at += i + 1
+	}
+	return false
 }
 
 // col is the column of what is read next, from 0.

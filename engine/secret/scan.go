@@ -1,6 +1,7 @@
 package secret
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strings"
@@ -64,7 +65,6 @@ var (
 	// template is what something else fills, and place a part of it.
 	template = lazy.Pattern(`\$\{|^\$\w+$|^<[^<>]*>$`)
 	place    = lazy.Pattern(`\{\w+\}`)
-	fence    = lazy.Pattern("(?m)^[ \t]*(```+|~~~+)([^\n]*)$")
 )
 
 // IsName reports whether values of that name, such as of a header or a parameter, are secrets.
@@ -72,15 +72,31 @@ func IsName(name string) bool { return named().MatchString(name) }
 
 // Scan finds what a text declares. Of a page of Markdown only blocks count whose
 // opening line names more than a language: prose shows, blocks declare.
-func Scan(text []byte) Declared {
-	d := Declared{Held: slices.Max(append(Placeholders(text), 0))}
-	if len(near(string(text))) == 0 {
-		return d
+func Scan(text []byte) Declared { return ScanLong(text, func() {}) }
+
+// ScanLong is Scan for a text whose memory release gives back, until it is read again.
+func ScanLong(text []byte, release func()) Declared {
+	const piece, overlap = 1 << 20, 8 << 10
+	quiet := true
+	for at := 0; at < len(text) && quiet; at += piece {
+		quiet = len(near(text[at:min(at+piece+overlap, len(text))])) == 0
+		if at > 0 {
+			release()
+		}
 	}
+	if quiet { // there is no placeholder either
+		return Declared{}
+	}
+	d := Declared{Held: slices.Max(append(Placeholders(text), 0))}
 	seen := make(map[string]bool)
 	s := scanner{d: &d, seen: seen}
-	for _, part := range parts(text) {
-		s.scan(string(text[part[0]:part[1]]), part[0])
+	for i, part := range parts(text) {
+		if x := text[part[0]:part[1]]; len(near(x)) > 0 {
+			s.scan(string(x), part[0])
+		}
+		if i%1024 == 1023 {
+			release()
+		}
 	}
 	d.arrange()
 	return d
@@ -103,19 +119,28 @@ func (d *Declared) arrange() {
 // parts are the stretches of a text that declare something: all of it, or the
 // blocks of a page.
 func parts(text []byte) (list [][2]int) {
-	open, from := "", 0
+	open, from, at := "", 0, 0
 	declares, page := false, false
-	for _, m := range fence().FindAllSubmatchIndex(text, -1) {
-		ticks, info := string(text[m[2]:m[3]]), strings.TrimSpace(string(text[m[4]:m[5]]))
+	for l := range bytes.Lines(text) {
+		start := at
+		at += len(l)
+		marks := bytes.TrimLeft(l, " \t")
+		info := marks
+		if len(marks) > 0 && (marks[0] == '`' || marks[0] == '~') {
+			info = bytes.TrimLeft(marks, string(marks[:1]))
+		}
+		ticks := string(marks[:len(marks)-len(info)])
+		end := start + len(bytes.TrimSuffix(l, []byte("\n")))
 		switch {
+		case len(ticks) < 3:
 		case open == "":
-			open, from, page = ticks, m[1], true
-			if declares = len(strings.Fields(info)) > 1; declares {
-				list = append(list, [2]int{m[4], m[5]})
+			open, from, page = ticks, end, true
+			if declares = len(bytes.Fields(info)) > 1; declares {
+				list = append(list, [2]int{at - len(info), end})
 			}
-		case info == "" && strings.HasPrefix(ticks, open):
+		case len(bytes.TrimSpace(info)) == 0 && strings.HasPrefix(ticks, open):
 			if declares {
-				list = append(list, [2]int{from, m[0]})
+				list = append(list, [2]int{from, start})
 			}
 			open = ""
 		}
@@ -126,28 +151,52 @@ func parts(text []byte) (list [][2]int) {
 	return list
 }
 
-// words are those of which one stands near whatever the expressions find.
-var words = []string{"authorization", "bearer", "key", "token", "secret", "passw", "pwd", "cookie", "credential", "auth=", "sig=", "signature="}
+// words are those of which one stands near whatever the expressions find. The last two
+// are in front of userinfo.
+var words = [...]string{"authorization", "bearer", "key", "token", "secret", "passw", "pwd", "cookie", "credential", "auth=", "sig=", "signature=", ":/", `:\/`}
+
+// prefixes has a bit for each word at its first three letters.
+var prefixes = func() (t [3][256]uint16) {
+	for bit, w := range words {
+		for i := range t {
+			if i >= len(w) {
+				for c := range t[i] {
+					t[i][c] |= 1 << bit
+				}
+				continue
+			}
+			t[i][w[i]] |= 1 << bit
+			t[i][strings.ToUpper(w)[i]] |= 1 << bit
+		}
+	}
+	return t
+}()
 
 // near are the stretches of a text in which something may be declared. The expressions
 // are slow, and most of a long text is none of their business.
-func near(text string) (list [][2]int) {
+func near[T string | []byte](text T) (list [][2]int) {
 	const (
-		step    = 4 << 10
-		overlap = 512      // a word, or userinfo, that goes on in the next step
-		reach   = 64 << 10 // of a value behind its name
+		step  = 4 << 10
+		reach = 64 << 10 // of a value behind its name
 	)
-	for at := 0; at < len(text); at += step {
-		part := strings.ToLower(text[at:min(at+step+overlap, len(text))])
-		if !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(part, w) }) && !(strings.Contains(part, "@") && (strings.Contains(part, ":/") || strings.Contains(part, `:\/`))) {
+	for at := 0; at+2 < len(text); at++ {
+		bits := prefixes[0][text[at]] & prefixes[1][text[at+1]] & prefixes[2][text[at+2]]
+		if bits == 0 {
 			continue
 		}
-		from, to := max(at-step, 0), min(at+step+reach, len(text))
+		ahead := string(text[at:min(at+step, len(text))])
+		if !slices.ContainsFunc(words[:], func(w string) bool {
+			return len(w) <= len(ahead) && strings.EqualFold(ahead[:len(w)], w) && (w[0] != ':' || strings.Contains(ahead, "@"))
+		}) {
+			continue
+		}
+		from, to := max(at-3*step, 0), min(at+step+reach, len(text))
 		if n := len(list); n > 0 && from <= list[n-1][1] {
 			list[n-1][1] = to
 		} else {
 			list = append(list, [2]int{from, to})
 		}
+		at += step
 	}
 	return list
 }

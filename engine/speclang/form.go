@@ -151,6 +151,10 @@ func (f *Form) firstExceeded(l Limits) string {
 // that does not says the same of everything.
 func (p *Program) Asks() bool { return p.form.asks() }
 
+// MatchesAll reports whether the program is a regex_match whose pattern is sure to match
+// whatever it is searched in.
+func (p *Program) MatchesAll() bool { return p.root.pattern != nil && p.root.pattern.Vacuous() }
+
 func (f *Form) asks() bool {
 	if f.Kind != Call || len(f.Items) == 0 {
 		return false
