@@ -25,7 +25,11 @@ func (c *Campaign) openLane(ctx context.Context, lane campaign.Lane) (campaign.E
 	if err != nil {
 		return nil, err
 	}
-	return &executor{c: c, runner: r, cold: lane.Cold, lane: c.maker.lane(), keep: c.set.keep, stale: c.keptBefore()}, nil
+	x := &executor{c: c, runner: r, cold: lane.Cold, lane: c.maker.lane(), keep: c.set.keep, stale: c.keptBefore()}
+	if b, ok := r.(process.Batcher); ok && c.set.guided && !lane.Cold && x.keep != "all" {
+		return &batchExecutor{executor: x, batcher: b}, nil
+	}
+	return x, nil
 }
 
 // executor runs cases on one lane.
@@ -90,8 +94,7 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 	if input == nil {
 		input = x.lane.input(c.pool(s), c.start+at.Index)
 	}
-	runID := CaseRunID(c.set.campaignID, c.start+at.Index)
-	pc := c.processCase(s, at, runID, input, x.cold)
+	pc := c.processCase(s, at, CaseRunID(c.set.campaignID, c.start+at.Index), input, x.cold)
 	res, err := x.runner.Run(ctx, pc)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, process.ErrGone) {
@@ -99,6 +102,12 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 		}
 		return campaign.Outcome{}, mismatch(err)
 	}
+	return x.outcome(ctx, s, at, pc, res)
+}
+
+// outcome is what comes of a case that was run.
+func (x *executor) outcome(ctx context.Context, s *state, at campaign.Case, pc process.Case, res process.Result) (campaign.Outcome, error) {
+	c, input, runID := x.c, pc.Input, pc.RunID
 	if !pc.Confirm && (res.Status == process.OverBudget || res.Status == process.SetAside) {
 		return campaign.Outcome{Data: s.encodeAside(&res, input), Elapsed: res.Elapsed}, ctx.Err()
 	}
@@ -140,6 +149,9 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 	}
 	switch {
 	case x.keep == "all" || x.keep == "failures" && o.Verdict == campaign.VerdictFail:
+		if c.set.guided { // a batch has made others since
+			x.lane.input(c.pool(s), c.start+at.Index)
+		}
 		_, err = x.write(s, c.start+at.Index, input, &res, o, runID)
 	case x.stale: // what an earlier run said of the case holds no longer
 		err = c.discard(runID)

@@ -233,6 +233,14 @@ type Comparer interface {
 	Compare(ctx context.Context, c Case) ([]Comparison, error)
 }
 
+// Batcher is implemented by runners that can run several cases at once.
+type Batcher interface {
+	// RunBatch runs the first of the cases as Run would and calls each for them, in
+	// order; each may call Run. It returns how many they were: none if the first needs
+	// Run. Byte slices in a result are valid until each calls Run or returns.
+	RunBatch(ctx context.Context, cases []Case, each func(i int, res Result) error) (int, error)
+}
+
 // Glossary is implemented by runners that know tokens of the program: texts and
 // constants that it may hold its input against.
 type Glossary interface{ Words() [][]byte }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/thresh-dev/thresh/port/process"
@@ -144,6 +145,9 @@ type aflExecutor struct {
 	server     *aflserver.Server
 	generation int
 	edges      []uint32
+	results    []process.Result  // of a batch
+	tuples     []uint32          // their edges
+	unsuited   int               // batches in a row whose cases had to be run again
 	listener   *aflserver.Server // its cases say what they compare; nil: not needed yet
 	deaf       bool              // it cannot be started
 }
@@ -278,6 +282,25 @@ func (a *aflExecutor) compare(ctx context.Context, runID string, input []byte, l
 }
 
 func (a *aflExecutor) run(ctx context.Context, runID string, input []byte, limit time.Duration) (process.Result, error) {
+	var ws syscall.WaitStatus
+	timedOut := false
+	res, err := a.attempt(ctx, runID, input, limit, func(limit time.Duration) (err error) {
+		ws, timedOut, err = a.server.Run(input, limit)
+		return err
+	})
+	if err != nil {
+		return res, err
+	}
+	a.setStatus(&res, unix.WaitStatus(ws), timedOut)
+	if a.plan.Coverage {
+		a.edges = a.server.Edges(a.edges[:0])
+		res.Edges, res.Work, res.Kept = a.edges, a.server.Work(), a.server.Persistent()
+	}
+	return res, a.collect(&res)
+}
+
+// attempt has the server run a case, or several.
+func (a *aflExecutor) attempt(ctx context.Context, runID string, input []byte, limit time.Duration, run func(limit time.Duration) error) (process.Result, error) {
 	a.cpu.pin()
 	defer a.cpu.unpin()
 	if err := a.prepareCase(ctx, runID, input); err != nil {
@@ -291,7 +314,7 @@ func (a *aflExecutor) run(ctx context.Context, runID string, input []byte, limit
 	// The server keeps the limit; the watchdog is there for the context alone.
 	a.abort = a.server.Kill
 	a.dog.watch(began.Add(limit + serverTimeout))
-	ws, timedOut, err := a.server.Run(input, limit)
+	err := run(limit)
 	_, _, cancelled := a.dog.unwatch()
 	a.abort = nil
 	res := process.Result{Started: began, Elapsed: time.Since(began), Dir: a.folder.run, Executor: process.AFL}
@@ -304,13 +327,61 @@ func (a *aflExecutor) run(ctx context.Context, runID string, input []byte, limit
 	case err != nil:
 		return res, fmt.Errorf("run a case by the fork server: %w", err)
 	}
-	if res.Leftovers, err = a.reaper.hunt(0); err != nil {
-		return res, err
-	}
-	a.setStatus(&res, unix.WaitStatus(ws), timedOut)
-	if a.plan.Coverage {
-		a.edges = a.server.Edges(a.edges[:0])
-		res.Edges, res.Work, res.Kept = a.edges, a.server.Work(), a.server.Persistent()
-	}
-	return res, a.collect(&res)
+	res.Leftovers, err = a.reaper.hunt(0)
+	return res, err
 }
+
+// batch runs cases in one process and returns what came of the first ones. What they
+// write to a file, or leave behind, may be any of theirs: then they have to be run again,
+// one by one.
+func (a *aflExecutor) batch(ctx context.Context, inputs [][]byte, limit time.Duration) ([]process.Result, error) {
+	if a.unsuited == mostUnsuited || !a.server.Batches() {
+		return nil, nil
+	}
+	var done int
+	var ws syscall.WaitStatus
+	var ended bool
+	res, err := a.attempt(ctx, probeID, inputs[0], limit, func(limit time.Duration) (err error) {
+		done, ws, ended, err = a.server.RunBatch(inputs, limit)
+		return err
+	})
+	if errors.Is(err, errDied) || errors.Is(err, errUnsuited) {
+		return nil, nil // the case that is run next says so
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := a.collect(&res); err != nil {
+		return nil, err
+	}
+	if res.Leftovers > 0 || !a.folder.isUntouched() || res.OutputLimit {
+		a.unsuited++
+		return nil, nil
+	}
+	a.unsuited = 0
+	last := res
+	res.Stdout, res.Stderr, res.StdoutSize, res.StderrSize = nil, nil, 0, 0
+	res.Kept, res.Elapsed = true, res.Elapsed/time.Duration(max(done, 1))
+	a.tuples, a.results = a.tuples[:0], a.results[:0]
+	for i := range done {
+		from := len(a.tuples)
+		a.tuples, res.Work = a.server.Of(i, a.tuples)
+		res.Edges = a.tuples[from:len(a.tuples):len(a.tuples)]
+		a.results = append(a.results, res)
+	}
+	if ended {
+		a.setStatus(&res, unix.WaitStatus(ws), false)
+		from := len(a.tuples)
+		a.tuples = a.server.Edges(a.tuples)
+		res.Edges, res.Work = a.tuples[from:], a.server.Work()
+		a.results = append(a.results, res)
+	}
+	if n := len(a.results); n > 0 {
+		r := &a.results[n-1]
+		r.Stdout, r.Stderr, r.StdoutSize, r.StderrSize = slices.Clone(last.Stdout), slices.Clone(last.Stderr), last.StdoutSize, last.StderrSize
+	}
+	return a.results, nil
+}
+
+// mostUnsuited is after how many batches in vain, one after the other, there are no more.
+const mostUnsuited = 4

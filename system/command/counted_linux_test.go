@@ -100,6 +100,62 @@ func TestCountedProgram(t *testing.T) {
 	}
 }
 
+// Cases that one process does together come to the same as one by one, whatever one of
+// them does: those before it do not change, and what it does is its own.
+func TestBatch(t *testing.T) {
+	path := counted(t, "-DPERSISTENT", "testdata/counted.c")
+	usual := strings.Repeat("axx x axxx z p1 xx z px x h axx b xxx l x x c c xaxa p ", 6)
+	inputs := strings.Fields(usual + "w axx x f xx s x " + usual)
+	var want []string
+	together := 0
+	for _, most := range []int{1, 7, 64} {
+		r := openWith(t, process.Auto, path, func(p *process.Plan) {
+			p.Coverage, p.Calibrate, p.Stdin, p.Limits.FileSize = true, []byte("ok"), true, 1<<20
+		})
+		var got []string
+		note := func(i int, res process.Result) error {
+			if inputs[i] == "z" && res.Status != process.Exited {
+				t.Errorf("at most %d at once: case %d sees the input of another", most, i)
+			}
+			if inputs[i] == "w" { // how much it writes before is the file's matter
+				res.Work, res.Edges = 0, nil
+			}
+			got = append(got, fmt.Sprintf("%d %s: %s %d %d %q %t %d %d%v", i, inputs[i], res.Status, res.ExitCode, res.Signal, res.Stdout, res.NoOutputs, res.Leftovers, res.Work, res.Edges))
+			return nil
+		}
+		for i := 0; i < len(inputs); {
+			var cases []process.Case
+			for k := i; k < min(i+most, len(inputs)); k++ {
+				cases = append(cases, process.Case{Index: int64(k%1000 + 1000), Input: []byte(inputs[k]), Budget: budget})
+			}
+			n, err := r.(process.Batcher).RunBatch(context.Background(), cases, func(k int, res process.Result) error { return note(i+k, res) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			together += n
+			if i += n; n == 0 {
+				res, err := r.Run(context.Background(), cases[0])
+				if err != nil {
+					t.Fatal(err)
+				}
+				note(i, res)
+				i++
+			}
+		}
+		if want == nil {
+			want = got
+		}
+		for i := range want {
+			if got[i] != want[i] {
+				t.Fatalf("at most %d at once: %s, one by one %s", most, got[i], want[i])
+			}
+		}
+	}
+	if together < len(inputs)/2 {
+		t.Errorf("%d of %d cases were done together", together, 2*len(inputs))
+	}
+}
+
 // Where cases are many, fewer of them are cross-checked; the first ones always are.
 func TestCheckedCases(t *testing.T) {
 	for coverage, every := range map[bool]int64{false: checkedEvery, true: coverageEvery} {

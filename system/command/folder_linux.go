@@ -138,6 +138,11 @@ func (f *folder) noOutputs() bool {
 	return f.out > 0 && (f.unchanged() || f.dirs[f.out].isUntouched())
 }
 
+// isUntouched reports whether nothing was done to any folder.
+func (f *folder) isUntouched() bool {
+	return f.unchanged() || !slices.ContainsFunc(f.dirs, func(d fixedDir) bool { return !d.isUntouched() })
+}
+
 // unchanged reports that nothing at all was done since the tree was put right.
 func (f *folder) unchanged() bool {
 	f.stirred = !f.watch.unchanged() || f.stirred

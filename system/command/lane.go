@@ -56,6 +56,7 @@ type lane struct {
 	settle  func() (leave func())    // nil: nothing to be gained
 	allow   func(budget uint64)      // sets the budget of cases to come; nil: there are none
 	notes   []string
+	inputs  [][]byte // of a batch
 
 	restarts                                         int
 	accelerated, spawned, checks, mismatches, redone int64
@@ -81,6 +82,34 @@ func (l *lane) Run(ctx context.Context, c process.Case) (process.Result, error) 
 		return l.truth(ctx, c, l.short)
 	}
 	return l.accelerate(ctx, c)
+}
+
+// RunBatch implements process.Batcher.
+func (l *lane) RunBatch(ctx context.Context, cases []process.Case, each func(i int, res process.Result) error) (int, error) {
+	f, ok := l.fast.(interface {
+		batch(context.Context, [][]byte, time.Duration) ([]process.Result, error)
+	})
+	l.inputs = l.inputs[:0]
+	for _, c := range cases {
+		if c.Confirm || c.Budget != cases[0].Budget || l.checked(c.Index) {
+			break
+		}
+		l.inputs = append(l.inputs, c.Input)
+	}
+	if !ok || len(l.inputs) < 2 || !l.plan.Coverage {
+		return 0, nil
+	}
+	if l.allow != nil {
+		l.allow(cases[0].Budget)
+	}
+	list, err := f.batch(ctx, l.inputs, l.short)
+	l.accelerated += int64(len(list))
+	for i := range list {
+		if err = each(i, list[i]); err != nil {
+			return i, err
+		}
+	}
+	return len(list), err
 }
 
 // truth runs a case by spawn, first at a limit that may be short.

@@ -1,6 +1,8 @@
 /* Built by package coverage: 'h' loops for ever, 'l' for a million times and then
  * crashes, 's' sleeps, 'c' crashes, 'w' writes more than it may and says how that
- * ended. With PERSISTENT, many cases a process and input in memory. */
+ * ended, 'p' prints its input, 'f' leaves a process behind,
+ * 'z' crashes if there is anything behind its input. With PERSISTENT, many cases a
+ * process and input in memory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,6 +24,9 @@ static void run(const unsigned char *b, long n) {
   }
   if (b[0] == 's') for (;;) pause();
   if (b[0] == 'c') abort();
+  if (b[0] == 'p' && write(1, b, n) != n) abort();
+  if (b[0] == 'z' && b[n]) abort();
+  if (b[0] == 'f' && !fork()) for (;;) pause();
   if (b[0] == 'w') {
     static char block[1 << 16];
     int fd = open("out/big", O_CREAT | O_WRONLY, 0600);

@@ -35,6 +35,18 @@ enum { ASKED = 1, READY, RUN, DONE, TOLD };
 /* What Thresh shares with the process of a case, beside the map. */
 struct work { volatile uint64_t left, budget; volatile uint32_t turn; };
 
+/* Cases that Thresh hands over together, where their inputs are in shared memory: the
+ * process does one after the other and notes what each took. */
+#define CASES 64
+#define TUPLES (1u << 18)
+static struct batch {
+  volatile uint32_t known, cases, done, unused;
+  uint64_t spare; /* edges: the case that uses them up is the last */
+  struct { uint32_t at, length; uint64_t work; uint32_t end, unused; } each[CASES];
+  uint32_t tuples[TUPLES]; /* edge << 8 | count, case by case */
+  uint8_t inputs[];
+} *batch;
+
 static uint8_t small_map[SMALL];
 static struct work unbounded = {~0ull, ~0ull, 0};
 static uint8_t *map = small_map, *shared_map;
@@ -127,6 +139,8 @@ static void serve(void) {
   }
   persistent = getenv("__AFL_PERSISTENT") != 0;
   if (shared_work && !persistent) shared_work->turn = 0;
+  if (persistent && __afl_sharedmem_fuzzing) batch = attach("__THRESH_BATCH_ID");
+  if (batch) batch->known = 1;
   turn(READY);
   word = ENABLED | NAMES_SIZE | (size - 1) << 1;
   if (__afl_sharedmem_fuzzing) word |= SHARED_INPUT;
@@ -174,6 +188,35 @@ __attribute__((constructor(65000))) static void start(void) {
 
 EXPORT void __afl_manual_init(void) { serve(); }
 
+static void load(void) {
+  uint32_t i = batch->done, n = batch->each[i].length;
+  memcpy(__afl_fuzz_ptr, batch->inputs + batch->each[i].at, n);
+  if (n < *__afl_fuzz_len) memset(__afl_fuzz_ptr + n, 0, *__afl_fuzz_len - n);
+  *__afl_fuzz_len = n;
+}
+
+/* Notes the case that ends here; 0: Thresh has to look at it, or it was the last. */
+static int next(void) {
+  uint32_t i = batch->done, n = i ? batch->each[i - 1].end : 0;
+  uint64_t took = work->budget - work->left, eight;
+  for (uint32_t at = 0; at < size; at += 8) {
+    memcpy(&eight, map + at, 8);
+    if (!eight) continue;
+    if (n + 8 > TUPLES) return 0;
+    for (uint32_t k = at ? at : 1; k < at + 8; k++)
+      if (map[k]) batch->tuples[n++] = k << 8 | map[k];
+  }
+  batch->each[i].work = took;
+  batch->each[i].end = n;
+  batch->done = i + 1;
+  if (i + 1 == batch->cases || took >= batch->spare || lseek(1, 0, SEEK_CUR) > 0 || lseek(2, 0, SEEK_CUR) > 0) return 0;
+  batch->spare -= took;
+  memset(map, 0, size);
+  work->left = work->budget;
+  load();
+  return 1;
+}
+
 /* A process starts each of its cases with the same counts. */
 EXPORT int __afl_persistent_loop(unsigned int most) {
   static unsigned int done;
@@ -184,8 +227,10 @@ EXPORT int __afl_persistent_loop(unsigned int most) {
     work->left = work->budget;
   } else {
     if (done >= most) return 0;
+    if (batch && batch->cases && next()) return done++, 1;
     if (!shared_work || !shared_work->turn) raise(SIGSTOP);
     else for (turn(DONE); shared_work->turn != RUN;) syscall(SYS_futex, &shared_work->turn, WAIT, DONE, 0, 0, 0);
+    if (batch && batch->cases) load();
   }
   done++;
   return 1;

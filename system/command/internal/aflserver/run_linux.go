@@ -121,19 +121,8 @@ func (s *Server) Run(input []byte, timeout time.Duration) (status syscall.WaitSt
 	}
 	s.inFlight.begin()
 	word, timedOut, err := s.runWarm(input, timeout)
-	killed := s.inFlight.end()
-	if err != nil {
-		return 0, false, s.died(err)
-	}
-	if killed {
-		if s.turns && s.waiting { // it ended as the signal was on its way
-			if _, err := s.line.Receive(s.cfg.Timeout); err != nil {
-				return 0, false, s.died(err)
-			}
-		}
-		s.lastDied, s.waiting = true, false
-		s.sweep()
-		return 0, false, ErrKilled
+	if err := s.settle(err); err != nil {
+		return 0, false, err
 	}
 	status = syscall.WaitStatus(word)
 	switch {
@@ -146,21 +135,48 @@ func (s *Server) Run(input []byte, timeout time.Duration) (status syscall.WaitSt
 	return status, timedOut, nil
 }
 
-// runWarm runs a case. The first case of a process takes other edges than
-// those that follow, since it does not come round the loop to get there. Which
-// case is the first depends on what has been run before, and edges must not:
-// a new process is given an empty case before it.
+// settle ends a case, or several, of which err is what Thresh met.
+func (s *Server) settle(err error) error {
+	killed := s.inFlight.end()
+	if err != nil {
+		return s.died(err)
+	}
+	if !killed {
+		return nil
+	}
+	if s.turns && s.waiting { // it ended as the signal was on its way
+		if _, err := s.line.Receive(s.cfg.Timeout); err != nil {
+			return s.died(err)
+		}
+	}
+	s.lastDied, s.waiting = true, false
+	s.sweep()
+	return ErrKilled
+}
+
+// warm gives a new process an empty case. The first case of a process takes other edges
+// than those that follow, since it does not come round the loop to get there. Which
+// case is the first depends on what has been run before, and edges must not.
+func (s *Server) warm(timeout time.Duration) error {
+	if !s.Persistent() || s.waiting || s.cannot || !s.sharedInput && !s.cfg.Stdin {
+		return nil
+	}
+	if err := s.feed(nil, unix.SEEK_END); err != nil {
+		return err
+	}
+	if _, _, err := s.runOne(timeout); err != nil {
+		return err
+	}
+	// If it ends on nothing, it does so every time, and every case of it
+	// is a first one if it is preceded by that.
+	s.cannot = !s.waiting && !s.inFlight.struck()
+	return nil
+}
+
+// runWarm runs a case.
 func (s *Server) runWarm(input []byte, timeout time.Duration) (word uint32, timedOut bool, err error) {
-	if s.Persistent() && !s.waiting && !s.cannot && (s.sharedInput || s.cfg.Stdin) {
-		if err := s.feed(nil, unix.SEEK_END); err != nil {
-			return 0, false, err
-		}
-		if _, _, err := s.runOne(timeout); err != nil {
-			return 0, false, err
-		}
-		// If it ends on nothing, it does so every time, and every case of it
-		// is a first one if it is preceded by that.
-		s.cannot = !s.waiting && !s.inFlight.struck()
+	if err := s.warm(timeout); err != nil {
+		return 0, false, err
 	}
 	if err := s.feed(input, unix.SEEK_SET); err != nil {
 		return 0, false, err
@@ -193,8 +209,12 @@ func (s *Server) runOne(timeout time.Duration) (word uint32, timedOut bool, err 
 // start or, for no input, its end.
 func (s *Server) feed(input []byte, whence int) error {
 	if s.sharedInput {
+		// What a case reads beyond its input must not depend on the case before.
+		last := inputHeader + int(binary.NativeEndian.Uint32(s.inputs.mem))
 		binary.NativeEndian.PutUint32(s.inputs.mem, uint32(len(input)))
-		copy(s.inputs.mem[inputHeader:], input)
+		if end := inputHeader + copy(s.inputs.mem[inputHeader:], input); end < last {
+			clear(s.inputs.mem[end:min(last, len(s.inputs.mem))])
+		}
 		return nil
 	}
 	if s.cfg.Stdin {

@@ -78,6 +78,11 @@ func start(cfg *Config, mapSize int) (_ *Server, err error) {
 			return nil, err
 		}
 		s.give(asked)
+		if cfg.Features.Persistent {
+			if s.batch, err = newSegment(batchSize + cfg.MaxInput); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if cfg.Features.Compares {
 		if s.comparisons, err = newSegment(comparisonsSize); err != nil {
@@ -147,6 +152,9 @@ func (s *Server) environment(mapSize int) []string {
 	if s.work != nil {
 		own = append(own, "__THRESH_WORK_ID="+strconv.Itoa(s.work.id))
 	}
+	if s.batch != nil {
+		own = append(own, "__THRESH_BATCH_ID="+strconv.Itoa(s.batch.id))
+	}
 	if s.comparisons != nil {
 		own = append(own, "__THRESH_COMPARE_ID="+strconv.Itoa(s.comparisons.id))
 	}
@@ -192,6 +200,7 @@ type Server struct {
 	edges       *segment
 	inputs      *segment
 	work        *segment // what a case may still do, and may do in all; nil: it does not count
+	batch       *segment // cases that it does on its own; nil: it does not count
 	comparisons *segment // what the last case compared; nil: it is not listened to
 	counts      []byte   // the part of edges that the program uses
 	mapSize     int
@@ -242,7 +251,7 @@ func (s *Server) Close() error {
 	}
 	s.leash.Close()
 	s.counts = nil
-	for _, seg := range []*segment{s.edges, s.inputs, s.work, s.comparisons} {
+	for _, seg := range []*segment{s.edges, s.inputs, s.work, s.batch, s.comparisons} {
 		if seg != nil {
 			seg.close()
 		}

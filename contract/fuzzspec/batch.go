@@ -1,0 +1,66 @@
+package fuzzspec
+
+import (
+	"context"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/port/process"
+)
+
+// batchExecutor hands the program of a guided campaign many cases at once.
+type batchExecutor struct {
+	*executor
+	batcher process.Batcher
+	inputs  []byte // of a batch
+	cases   []process.Case
+}
+
+// Unwrap implements [campaign.Wrapper].
+func (x *batchExecutor) Unwrap() any { return x.executor }
+
+// Batch implements [campaign.Batcher].
+func (x *batchExecutor) Batch() (aim time.Duration, most int64) {
+	return 16 * time.Millisecond, guidedRound
+}
+
+// ExecuteBatch implements [campaign.Batcher].
+func (x *batchExecutor) ExecuteBatch(ctx context.Context, s any, cases []campaign.Case, each func(campaign.Case, campaign.Outcome) error) (time.Duration, error) {
+	began := time.Now()
+	st := s.(*state)
+	from := x.c.pool(st)
+	x.inputs, x.cases = x.inputs[:0], x.cases[:0]
+	for _, at := range cases {
+		if at.Payload == nil {
+			start := len(x.inputs)
+			x.inputs = append(x.inputs, x.lane.input(from, x.c.start+at.Index)...)
+			pc := x.c.processCase(st, at, CaseRunID(x.c.set.campaignID, x.c.start+at.Index), x.inputs[start:len(x.inputs):len(x.inputs)], false)
+			x.cases = append(x.cases, pc)
+		}
+	}
+	for len(cases) > 0 {
+		n, err := 0, error(nil)
+		if len(x.cases) == len(cases) {
+			n, err = x.batcher.RunBatch(ctx, x.cases, func(i int, res process.Result) error {
+				o, err := x.outcome(ctx, st, cases[i], x.cases[i], res)
+				if err != nil {
+					return err
+				}
+				return each(cases[i], o)
+			})
+			x.cases = x.cases[n:]
+		}
+		if err == nil && n == 0 {
+			var o campaign.Outcome
+			if o, err = x.Execute(ctx, st, cases[0]); err == nil {
+				err = each(cases[0], o)
+			}
+			n, x.cases = 1, x.cases[min(1, len(x.cases)):]
+		}
+		if err != nil {
+			return time.Since(began), err
+		}
+		cases = cases[n:]
+	}
+	return time.Since(began), nil
+}

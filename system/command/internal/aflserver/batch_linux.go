@@ -1,0 +1,83 @@
+package aflserver
+
+import (
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// A process that takes turns with us may do many cases in one turn, for two changes of
+// process in all. It notes the edges and the work of each, and hands over early if
+// there is something to look at. c/runtime.c of package coverage has the other side.
+
+// BatchMost is how many cases a batch may have.
+const BatchMost = 64
+
+// batchSpare is how many edges the cases of a batch may take before the last of them
+// begins: a batch is to be over soon.
+const batchSpare = 1 << 21
+
+type batch struct {
+	known, cases, done, _ uint32
+	spare                 uint64
+	each                  [BatchMost]struct {
+		at, length uint32
+		work       uint64
+		end, _     uint32
+	}
+	tuples [1 << 18]uint32
+}
+
+const batchSize = int(unsafe.Sizeof(batch{})) // the inputs follow
+
+func (s *Server) shared() *batch { return (*batch)(unsafe.Pointer(&s.batch.mem[0])) }
+
+// Batches reports whether RunBatch may be called.
+func (s *Server) Batches() bool {
+	return s.batch != nil && s.turns && s.sharedInput && s.shared().known != 0
+}
+
+// RunBatch runs cases in one process until one of them, or its end, is to be looked
+// at: so many are done, all of which passed, and output is that of the last of them. If
+// the process ended in the next one, ended is set and status is how.
+func (s *Server) RunBatch(inputs [][]byte, timeout time.Duration) (done int, status syscall.WaitStatus, ended bool, err error) {
+	if s.pid == 0 {
+		return 0, 0, false, ErrServerDied
+	}
+	b := s.shared()
+	room := s.batch.mem[batchSize:]
+	at := 0
+	for i, input := range inputs[:min(len(inputs), BatchMost)] {
+		if len(input) > len(room)-at {
+			inputs = inputs[:i]
+			break
+		}
+		b.each[i].at, b.each[i].length = uint32(at), uint32(len(input))
+		at += copy(room[at:], input)
+	}
+	s.inFlight.begin()
+	word, timedOut := stopped, false
+	if err = s.warm(timeout); err == nil && s.waiting {
+		b.cases, b.done, b.spare = uint32(min(len(inputs), BatchMost)), 0, batchSpare
+		clear(s.counts)
+		word, timedOut, err = s.runOne(timeout)
+		b.cases, done = 0, int(b.done)
+	}
+	if err = s.settle(err); err != nil {
+		return 0, 0, false, err
+	}
+	status = syscall.WaitStatus(word)
+	return done, status, !timedOut && !status.Stopped(), nil
+}
+
+// Of returns what a case of the last batch took, its edges appended to dst.
+func (s *Server) Of(i int, dst []uint32) (edges []uint32, work uint64) {
+	b, from := s.shared(), uint32(0)
+	if i > 0 {
+		from = b.each[i-1].end
+	}
+	for _, t := range b.tuples[from:b.each[i].end] {
+		dst = append(dst, t&^0xff|uint32(bucket[t&0xff]))
+	}
+	return dst, b.each[i].work
+}
