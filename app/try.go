@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/thresh-dev/thresh/app/draft"
 	"github.com/thresh-dev/thresh/diag"
@@ -17,12 +18,13 @@ import (
 
 // Try says what to draft, and how.
 type Try struct {
-	Words  []string // what to try, as thresh try takes it
-	Seeds  []string // of a program: files and folders of inputs
-	Format string   // the format that the draft must have; "": the fitting one
-	Folder string   // where the draft goes; "": a new folder beside the working directory's files
-	Yes    bool     // also call what may change or delete something
-	Lanes  int      // cases that will be run at once
+	Words  []string      // what to try, as thresh try takes it
+	Seeds  []string      // of a program: files and folders of inputs
+	Format string        // the format that the draft must have; "": the fitting one
+	Folder string        // where the draft goes; "": a new folder beside the working directory's files
+	Yes    bool          // also call what may change or delete something
+	Lanes  int           // cases that will be run at once
+	Time   time.Duration // that looking and running may take together; 0: any
 }
 
 // Draft looks at what is to be tested, drafts a document for it and writes it.

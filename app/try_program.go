@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"debug/elf"
 	"fmt"
@@ -27,7 +28,8 @@ import (
 // What looking at a program may take.
 const (
 	lookTimeout  = 10 * time.Second
-	lookAtMost   = 8 * time.Second // for damaged inputs together
+	lookAtMost   = 8 * time.Second // for all inputs together
+	lookShare    = 4               // at most one part in so many of the time that a trial may take
 	lookDamaged  = 300             // inputs
 	lookText     = 1 << 20         // bytes of a program that are searched for words
 	lookMaxSeeds = 200
@@ -70,7 +72,7 @@ func (a *App) lookAtProgram(ctx context.Context, t *Try, thing *draft.Thing, fol
 	if err != nil {
 		return nil, err
 	}
-	err = probeOf(runner).learn(ctx, f, seeds)
+	err = probeOf(runner, t.Time).learn(ctx, f, seeds)
 	if cerr := runner.Close(); err == nil && cerr != nil {
 		err = diag.Environment("leaving %s: %w", words[0], cerr)
 	}
@@ -101,6 +103,7 @@ func realPython(ctx context.Context, words []string) error {
 // probe runs a program, or a module, on one input after the other.
 type probe struct {
 	run func(ctx context.Context, input []byte) (ended, error)
+	end time.Time // of the look
 }
 
 func openRunner(ctx context.Context, words []string) (process.Runner, error) {
@@ -130,10 +133,23 @@ type ended struct {
 // accepted reports whether the input was taken.
 func (e *ended) accepted() bool { return e.cause.Class == crash.ClassNone }
 
-// probeOf runs what a runner runs.
-func probeOf(runner process.Runner) *probe {
-	cases := int64(0)
-	return &probe{run: func(ctx context.Context, input []byte) (ended, error) {
+// crashed reports whether the input makes the program fail otherwise than by its exit code or a limit.
+func (e *ended) crashed() bool {
+	switch e.cause.Class {
+	case crash.ClassNone, crash.ClassExit, crash.ClassTimeout, crash.ClassOutputLimit, crash.ClassMemoryLimit, crash.ClassProcessLimit:
+		return false
+	}
+	return true
+}
+
+// probeOf runs what a runner runs, for its share of the time that the trial may take; 0: it
+// may take any.
+func probeOf(runner process.Runner, trial time.Duration) *probe {
+	cases, most := int64(0), lookAtMost
+	if trial > 0 {
+		most = min(most, trial/lookShare)
+	}
+	return &probe{end: time.Now().Add(most), run: func(ctx context.Context, input []byte) (ended, error) {
 		res, err := runner.Run(ctx, process.Case{Index: cases, RunID: fmt.Sprintf("look-%d", cases), Input: input})
 		cases++
 		if err != nil {
@@ -157,8 +173,9 @@ func (p *probe) learn(ctx context.Context, f *draft.ProgramFacts, seeds []draft.
 	var exits []int
 	var last ended
 	var sum time.Duration
+	var crashing []draft.Seed
 	for i, s := range seeds {
-		if i == lookMaxSeeds {
+		if i == lookMaxSeeds || len(f.Seeds) > 0 && time.Now().After(p.end) {
 			break
 		}
 		e, err := p.run(ctx, s.Data)
@@ -171,9 +188,15 @@ func (p *probe) learn(ctx context.Context, f *draft.ProgramFacts, seeds []draft.
 		case e.cause.Class == crash.ClassExit:
 			exits = append(exits, e.exit)
 		}
-		if last = e; !e.accepted() {
+		if last = e; e.crashed() && !f.Made {
+			crashing = append(crashing, s)
+			f.Crash = cmp.Or(f.Crash, s.Name+": "+e.cause.Title)
+		} else if !e.accepted() {
 			f.Refused++
 		}
+	}
+	if len(f.Seeds) == 0 && len(crashing) > 0 {
+		f.Seeds, crashing, f.Slowest, sum = crashing, nil, last.elapsed, last.elapsed
 	}
 	if len(f.Seeds) == 0 {
 		if !f.Made {
@@ -191,6 +214,7 @@ func (p *probe) learn(ctx context.Context, f *draft.ProgramFacts, seeds []draft.
 	if f.Made {
 		f.Seeds = slices.Concat(f.Seeds[len(f.Seeds)-1:], f.Seeds[:len(f.Seeds)-1]) // the one that shows most
 	}
+	f.Seeds = append(f.Seeds, crashing...)
 	for _, w := range slices.Backward(f.Command) {
 		if text, err := os.ReadFile(w); err == nil && len(text) > 0 && !strings.Contains(w, "/bin/") {
 			f.Words = draft.Dictionary(text[:min(len(text), lookText)])
@@ -235,7 +259,6 @@ func (p *probe) damaged(ctx context.Context, seeds []draft.Seed) (exits []int, e
 	}
 	deep := bytemut.NewDeep(corpus, bytemut.DeepParams{MaxOps: -1}, big.NewInt(77))
 	var buf bytemut.Buffer
-	end := time.Now().Add(lookAtMost)
 	for i := range int64(lookDamaged) {
 		input := []byte{}
 		if i > 0 {
@@ -248,7 +271,7 @@ func (p *probe) damaged(ctx context.Context, seeds []draft.Seed) (exits []int, e
 		if e.cause.Class == crash.ClassExit {
 			exits = append(exits, e.exit)
 		}
-		if time.Now().After(end) {
+		if time.Now().After(p.end) {
 			break
 		}
 	}

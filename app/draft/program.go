@@ -20,6 +20,7 @@ type ProgramFacts struct {
 	Seeds   []Seed   // those that the program takes, the first first
 	Made    bool     // the seeds were made up
 	Refused int      // seeds given that the program does not take
+	Crash   string   // the first of the seeds given on which the program fails, and how
 	Slowest time.Duration
 	Usual   time.Duration // that a seed takes
 	Exits   []int         // exit codes with which the program refuses what it does not take
@@ -100,6 +101,9 @@ func DraftProgram(f *ProgramFacts) *Draft {
 		d.ask(`"path"`, "is there a better small valid input? Name it in seed.path and remove seed.sha256, or try again with: -- FOLDER")
 	case f.Refused > 0:
 		d.why("The program refuses %d of the seeds given, which were skipped.", f.Refused)
+	}
+	if f.Crash != "" {
+		d.why("The program fails on a seed: %s.", f.Crash)
 	}
 	limit := min(max(f.Slowest*slack, leastTimeout), mostTimeout).Round(time.Second)
 	cases := caseCount(f.Usual, f.Lanes)

@@ -64,7 +64,7 @@ Exit codes are those of thresh run.`,
 	fs.StringVar(&dir, "dir", "", "`FOLDER` for the draft (default: try-NAME, a new one)")
 	fs.BoolVar(&yes, "yes", false, "also call operations that may change or delete data; run console blocks of pages without tests")
 	timeFlag := fs.Lookup("time")
-	timeFlag.DefValue, timeFlag.Usage = tryTime.String(), "run the draft for this long (0: to its end)"
+	timeFlag.DefValue, timeFlag.Usage = tryTime.String(), "end after this long, looking at it included (0: run the draft to its end)"
 	f.time = tryTime
 	c.RunE = func(c *cobra.Command, args []string) error {
 		words, seeds, err := tryWords(fs, args)
@@ -80,11 +80,13 @@ Exit codes are those of thresh run.`,
 		if f.resume != "" {
 			return usagef("thresh try starts a new run; it cannot continue %s", f.resume)
 		}
-		d, err := a.app.Draft(c.Context(), app.Try{Words: words, Seeds: seeds, Folder: dir, Yes: yes || fs.Changed("writes"), Lanes: f.workers})
+		start := time.Now()
+		d, err := a.app.Draft(c.Context(), app.Try{Words: words, Seeds: seeds, Folder: dir, Yes: yes || fs.Changed("writes"), Lanes: f.workers, Time: f.time})
 		if err != nil {
 			return err
 		}
 		a.drafted(a.io.Err, d)
+		f.time = max(f.time/2, f.time-time.Since(start))
 		for _, o := range d.Options {
 			if !fs.Changed(o.Name) { // what the user says wins
 				f.options.set(o.Name, cmp.Or(o.Value, "true"))
