@@ -241,13 +241,13 @@ func TestDocumentsOfCalls(t *testing.T) {
 	s := open(t)
 	s.checked = app.Checked{
 		Diagnostics: diag.List{{Code: "words.word", Level: diag.Warning, Message: "doubtful"}},
-		Campaigns:   []app.Planned{{Contract: "words", Name: "list", Cases: 3, Mode: "both"}, {Contract: "words", Name: "alone", Mode: "model_only", Alone: true}},
+		Campaigns:   []app.Planned{{Contract: "words", Name: "list", Cases: 3, InWords: "at least 3 cases", Mode: "both"}, {Contract: "words", Name: "alone", Mode: "model_only", Alone: true}},
 	}
 	args := map[string]any{"text": "noon", "name": "w.txt", "contract": "words", "seed": 7, "options": map[string]any{"many": []any{"a", 2}, "flag": true}}
 	for strict, result := range map[bool]string{false: "pass", true: "errors"} {
 		args["strict"] = strict
 		text, failed := s.call("check_spec", args)
-		if failed || !strings.Contains(text, `"result":"`+result+`"`) || !strings.Contains(text, `{"contract":"words","name":"list","cases":3,"mode":"both"}`) || !strings.HasSuffix(text, `"mode":"model_only"}`) {
+		if failed || !strings.Contains(text, `"result":"`+result+`"`) || !strings.Contains(text, `{"contract":"words","name":"list","cases":3,"cases_in_words":"at least 3 cases","mode":"both"}`) || !strings.HasSuffix(text, `"mode":"model_only"}`) {
 			t.Errorf("strict %v: %s", strict, text)
 		}
 		if d := s.asked; string(d.Text) != "noon" || d.Name != "w.txt" || d.Contract != "words" || *d.Seed != 7 || d.Strict != strict || fmt.Sprint(d.Options) != "map[flag:[true] many:[a 2]]" {

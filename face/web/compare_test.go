@@ -1,10 +1,14 @@
 package web_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/thresh-dev/thresh/app"
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/face/web"
 )
@@ -76,4 +80,30 @@ type keptUses struct{ uses }
 
 func (keptUses) KeptCase(string, string, string, int64) (campaign.Outcome, []campaign.Exhibit, error) {
 	return campaign.Outcome{}, []campaign.Exhibit{campaign.TextExhibit("Reply", "kept <b>as text</b>")}, nil
+}
+
+// What thresh.known.yaml accepts is a list of its own, on the page and in the API.
+func TestCompareListsKnown(t *testing.T) {
+	st, folder := openStore(t, t.TempDir()), t.TempDir()
+	rec := rich(t)
+	for i := range rec.Campaigns {
+		rec.Campaigns[i].Source = filepath.Join(folder, "doc.yaml")
+	}
+	f := &rec.Findings[0]
+	f.ID = "F-3d90aa1200"
+	text := "schema: thresh.known.v1\nfindings:\n  - {id: " + f.ID + ", owner: <ana>, note: next release, until: 2026-12-31}\n"
+	must(t, os.WriteFile(filepath.Join(folder, app.KnownFile), []byte(text), 0o600))
+	a, b := keep(t, st, rec, 2, "done"), keep(t, st, rec, 1, "done")
+	base, _ := serve(t, st)
+	_, list, ok := strings.Cut(ask(t, "GET", base+"/compare?a="+a+"&b="+b).body, `id="known"`)
+	list, _, _ = strings.Cut(list, "</section>")
+	if !ok || strings.Count(list, "/findings/") != 1 || !strings.Contains(list, f.ID) || !strings.Contains(list, "by <bdi>&lt;ana&gt;</bdi> until 2026-12-31: <bdi>next release</bdi>") {
+		t.Errorf("the list of known findings: %s", list)
+	}
+	var got struct{ New, Fixed, Known, StillFailing []struct{ ID string } }
+	body := ask(t, "GET", base+"/api/v1/compare?a="+a+"&b="+b).body
+	must(t, json.Unmarshal([]byte(strings.ReplaceAll(body, "still_failing", "stillfailing")), &got))
+	if len(got.Known) != 1 || got.Known[0].ID != f.ID || len(got.StillFailing) != len(rec.Findings)-1 || len(got.New)+len(got.Fixed) != 0 {
+		t.Errorf("the API: %s", body)
+	}
 }
