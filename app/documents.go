@@ -136,7 +136,7 @@ func (a *App) Document(path string) (Document, error) {
 }
 
 // search finds the documents in a folder and the folders in it, in path order.
-// What is no document and what runs have left is passed over.
+// What is not a document and what runs have left is passed over.
 // left says what a contract does not take from folders.
 func (a *App) Search(root string, set campaign.Settings) (docs []Document, left diag.List, err error) {
 	paths, left, err := FilesIn(root)

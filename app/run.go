@@ -35,7 +35,7 @@ type Job struct {
 	CaseTimeout time.Duration // a case without an outcome by then is an error; 0: 10 minutes
 	Reruns      int           // times a finding is run again before it is reported; 0: 2
 	Shrink      int           // executions to spend on minimizing one finding; 0: 500, below 0: none
-	AllowEmpty  bool          // a campaign that runs no case is no error
+	AllowEmpty  bool          // a campaign that runs no case is not an error
 
 	// Progress is called with the progress of the run from time to time, on a
 	// goroutine of its own.

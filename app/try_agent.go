@@ -108,7 +108,7 @@ func (a *App) lookAtChat(ctx context.Context, thing *draft.Thing, folder string)
 	defer cancel()
 	q, err := http.NewRequestWithContext(limited, http.MethodGet, at+"/models", http.NoBody)
 	if err != nil {
-		return nil, diag.Refused("%s is no address", thing.Words[0])
+		return nil, diag.Refused("%s is not an address", thing.Words[0])
 	}
 	answer, err := http.DefaultClient.Do(q)
 	if err != nil {

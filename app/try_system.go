@@ -28,7 +28,7 @@ func (a *App) lookAtService(ctx context.Context, t *Try, thing *draft.Thing, fol
 	}
 	u, err := url.Parse(at)
 	if err != nil || u.Host == "" {
-		return nil, diag.Refused("%s is no address", at)
+		return nil, diag.Refused("%s is not an address", at)
 	}
 	path := u.RequestURI()
 	u.Path, u.RawPath, u.RawQuery, u.Fragment = "", "", "", ""

@@ -48,7 +48,7 @@ type Settings struct {
 	Check   bool
 	Options map[string][]string // the contract's own options, by name
 	// Stored: a stored run is compiled again. The user's files may have changed or be
-	// missing, which is no error.
+	// missing, which is not an error.
 	Stored bool
 	// Read returns the content of a file that the document names. The content is
 	// stored with the run, so that a replay does not need the user's files.

@@ -46,7 +46,7 @@ func TestRenderLongLine(t *testing.T) {
 func TestLevels(t *testing.T) {
 	warnings := diag.List{{Level: diag.Warning}}
 	if warnings.HasErrors() || warnings.Err() != nil {
-		t.Error("a warning is no error")
+		t.Error("a warning is not an error")
 	}
 	if mixed := append(warnings, diag.Diagnostic{}); !mixed.HasErrors() || mixed.Err() == nil {
 		t.Error("an error is one")

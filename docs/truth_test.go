@@ -167,7 +167,7 @@ func TestVerbsAndFlags(t *testing.T) {
 	for _, v := range all { // the examples in help texts must be commands as well
 		for _, m := range regexp.MustCompile(`(?m)^  thresh ((?:fuzzspec )?[a-z][\w+-]*)`).FindAllStringSubmatch(v.help, -1) {
 			if !slices.ContainsFunc(all, func(o verb) bool { return strings.Join(o.words, " ") == m[1] }) {
-				t.Errorf("the help of thresh %s speaks of %q, which is no command", strings.Join(v.words, " "), m[0])
+				t.Errorf("the help of thresh %s speaks of %q, which is not a command", strings.Join(v.words, " "), m[0])
 			}
 		}
 	}

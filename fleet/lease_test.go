@@ -414,7 +414,7 @@ func TestNextLease(t *testing.T) {
 		busy = append(busy, d.s.w.busy.Load())
 		return nil
 	}
-	for n := range 3 { // the third finds nothing, which is no fault
+	for n := range 3 { // the third finds nothing, which is not a fault
 		if err := d.next(); err != nil || d.consumer == nil {
 			t.Errorf("%d: %v", n, err)
 		}

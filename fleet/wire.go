@@ -35,7 +35,7 @@ type lease struct {
 	State    string `json:"state,omitempty"` // chain key of the state
 	Round    int    `json:"round,omitempty"`
 	Base     int64  `json:"base,omitempty"` // index of the round's first case
-	// A case that may be no part of the round is carried whole.
+	// A case that may not be part of the round is carried whole.
 	Explicit *explicit `json:"explicit,omitempty"`
 }
 

@@ -18,8 +18,8 @@ type Case struct {
 	Index    int64  // of the case
 	Name     string // what its document calls it; "" if it has no name
 	Verdict  campaign.Verdict
-	Kind     string // of what is no pass
-	Title    string // of what is no pass: one line that says what happened
+	Kind     string // of what is not a pass
+	Title    string // of what is not a pass: one line that says what happened
 	// Evidence is what the run kept of it; of most formats it does so of findings
 	// alone.
 	Evidence []campaign.Exhibit

@@ -128,7 +128,7 @@ func writeManifest(f *os.File, m Manifest) (int64, journal.Encoder, error) {
 }
 
 // flushDir makes the names in a folder survive a crash of the machine, where
-// the system can do that; it is no error where it cannot.
+// the system can do that; it is not an error where it cannot.
 func flushDir(path string) {
 	if f, err := os.Open(path); err == nil {
 		_ = f.Sync()

@@ -13,7 +13,7 @@
 //
 // The journal comes first. A run's folder appears under its name only with its
 // manifest already on the disk, every record has its own checksum, and a tail
-// that is no whole record is cut when the run is taken up again. The index may
+// that is not a whole record is cut when the run is taken up again. The index may
 // lag behind or be lost: [Open] compares it with the folders and mends it.
 //
 // # What the collector may remove

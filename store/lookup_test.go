@@ -103,7 +103,7 @@ func TestRuns(t *testing.T) {
 		{"text of a name", RunQuery{Text: "0%_O"}, ids[:1]},
 		{"text of a title", RunQuery{Text: "CRASH in"}, ids[:1]},
 		{"text of the command", RunQuery{Text: "same.json", Limit: 1}, ids[1:2]},
-		{"a sign that is no wildcard", RunQuery{Text: "s_me"}, nil},
+		{"a sign that is not a wildcard", RunQuery{Text: "s_me"}, nil},
 	} {
 		runs, err := s.Runs(c.q)
 		must(t, err)

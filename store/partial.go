@@ -134,7 +134,7 @@ func (p *partial) restart(k, attempt int) {
 	})
 }
 
-// record is what can be said. A run without an end is no pass: its verdict is
+// record is what can be said. A run without an end is not a pass: its verdict is
 // "fail" if a case failed and "error" otherwise.
 func (p *partial) record(live bool) campaign.Record {
 	stopped, why := statusInterrupted, "the run did not finish; this is what its journal has"

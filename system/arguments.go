@@ -24,7 +24,7 @@ func Arguments(p *sut.Plan, op *sut.Operation, c *sut.Call) (list []sut.Named, r
 			if op != nil {
 				known = len(op.Arguments)
 			}
-			return nil, false, diag.Environment("the operation %s of the system %s is called with %d arguments by position, but %d are known by name; list them in its arguments",
+			return nil, false, diag.Environment("the operation %s of the system %s is called with %d positional arguments but names %d; list their order in arguments",
 				c.Operation, p.Name, len(c.Positional), known)
 		}
 		list = nil
@@ -89,7 +89,7 @@ func Object(list []sut.Named) json.RawMessage {
 }
 
 // Returned returns what an operation returns of an answer: what stands at its path,
-// else all of it; nil for what is no JSON, or has nothing there.
+// else all of it; nil for what is not JSON, or has nothing there.
 func Returned(op *sut.Operation, answer []byte) json.RawMessage {
 	if op == nil || op.Returns == "" {
 		if json.Valid(answer) {
@@ -139,7 +139,7 @@ func Unknown(p *sut.Plan, name string, ops []sut.Operation) error {
 		hint = "operations: " + strings.Join(names, ", ")
 	}
 	if name == "" {
-		return diag.WithHint(diag.Environment("the system %s: no operation is named; say in input which takes the case", p.Name), hint)
+		return diag.WithHint(diag.Environment("the system %s: no operation is named; say in input which one takes the case", p.Name), hint)
 	}
 	at := ""
 	if o, ok := sut.Find(p.Operations, name); ok && o.At != "" {

@@ -29,7 +29,7 @@ func (x *session) blame(ctx context.Context, o *sut.Observation) {
 				*o = sut.Observation{End: sut.Crashed, Printed: append(o.Printed, s.Printed()...), Elapsed: o.Elapsed}
 				Died(o, how, s.State())
 			} else if o.End == sut.Unreachable && o.Status == 0 {
-				o.End, o.Why = sut.Crashed, "the program runs, but accepts no connection any more"
+				o.End, o.Why = sut.Crashed, "the program is running but no longer accepts connections"
 			}
 		}
 	}

@@ -203,7 +203,7 @@ func (x *session) settle(ctx context.Context, d time.Duration, o *sut.Observatio
 			diedAfter(o, how, state)
 			return
 		case x.away() && !x.listens(ctx):
-			*o = sut.Observation{End: sut.Crashed, Why: "the system accepts no connection any more after it has answered"}
+			*o = sut.Observation{End: sut.Crashed, Why: "the system no longer accepts connections after its answer"}
 			return
 		}
 		if Pause(ctx, 5*time.Millisecond) != nil {

@@ -80,7 +80,7 @@ func (x *session) drop() error {
 	err := x.edge.Close()
 	x.edge = nil
 	if err != nil {
-		return fmt.Errorf("leave the system %s: %w", x.plan.Name, err)
+		return fmt.Errorf("close the system %s: %w", x.plan.Name, err)
 	}
 	return nil
 }
@@ -210,7 +210,7 @@ func (x *session) Call(ctx context.Context, c sut.Call) (sut.Observation, error)
 		wait, retry := retryDelay(&o, attempt, x.plan.Limits.Retries)
 		if !retry {
 			if o.Status == 429 {
-				o.Undeclared, o.End, o.Why = false, sut.Unreachable, "HTTP 429: it asks to be called less often; give limits.rate or limits.retries"
+				o.Undeclared, o.End, o.Why = false, sut.Unreachable, "HTTP 429: it asks for fewer calls; set limits.rate or limits.retries"
 			}
 			return o, nil
 		}
@@ -313,10 +313,10 @@ func (x *session) Notes() []string {
 		notes = append(notes, fmt.Sprintf("the system %s: the program ended between two calls: %s", x.plan.Name, x.between))
 	}
 	if x.retried > 0 {
-		notes = append(notes, fmt.Sprintf("the system %s: %d calls were tried again", x.plan.Name, x.retried))
+		notes = append(notes, fmt.Sprintf("the system %s: %d calls were retried", x.plan.Name, x.retried))
 	}
 	if x.repeated > 0 {
-		notes = append(notes, fmt.Sprintf("the system %s: %d calls were cut while others were in progress, and were repeated alone", x.plan.Name, x.repeated))
+		notes = append(notes, fmt.Sprintf("the system %s: %d calls were cut off while others were in progress and were repeated alone", x.plan.Name, x.repeated))
 	}
 	if x.plan.ResetBy() == sut.ResetNone {
 		notes = append(notes, fmt.Sprintf("the system %s keeps its state between cases: reset is none", x.plan.Name))

@@ -21,7 +21,7 @@ type Op struct {
 	Answers           bool   // it answers something that a model can compute
 	FieldName         string // of what it reads
 	Skip              bool   // it is not called
-	Left              string // why it is no part of a draft; "": it is
+	Left              string // why it is not part of a draft; "": it is
 }
 
 // Slot is an argument.

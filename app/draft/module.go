@@ -196,7 +196,7 @@ func DraftModule(f *ModuleFacts) *Draft {
 	}
 	d.why("A trap, or a call of more than 1,000,000 instructions, is a finding; nothing else is known of the module.")
 	if f.Unforeseen {
-		d.why("No simple rule foretells what they answer, so this is no model of it yet.")
+		d.why("No simple rule foretells what they answer, so this is not a model of it yet.")
 	}
 	if len(places) > 0 {
 		d.why("Used unchecked as handles or addresses, so 0 to %d are tried: %s.", mostHandle, strings.Join(places, ", "))

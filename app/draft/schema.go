@@ -103,7 +103,7 @@ func (s schema) number(key string) (int64, bool) {
 	return int64(math.Ceil(f)), ok && math.Abs(f) < 1<<53
 }
 
-// leaf is a value that is no object and no list, and where it stands in an answer.
+// leaf is a value that is neither an object nor a list, and where it stands in an answer.
 type leaf struct {
 	name, path string
 	of         schema

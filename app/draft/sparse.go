@@ -106,7 +106,7 @@ func (m *modelling) findFlags(entity string) {
 }
 
 // allowed is when an operation is allowed. A trace is no experiment: there, what was seen once
-// is no rule.
+// is not a rule.
 func (m *modelling) allowed(taken, refused []*Step, list []term) (term, bool) {
 	kills := 1
 	if m.f.Recorded {

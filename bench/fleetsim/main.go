@@ -67,7 +67,7 @@ func measure(counts string, cases, tiny int64) error {
 	for _, word := range strings.Split(counts, ",") {
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 {
-			return fmt.Errorf("--workers: %q is no number of workers", word)
+			return fmt.Errorf("--workers: %q is not a number of workers", word)
 		}
 		r, err := once(sleeper{cases * int64(n), 5 * time.Millisecond}, n)
 		if err != nil {

@@ -105,7 +105,7 @@ func bench(ctx context.Context, args []string) error {
 		if len(args) > i+1 {
 			n, err := strconv.Atoi(args[i+1])
 			if err != nil || n < 1 {
-				return fmt.Errorf("%q is no number above 0", args[i+1])
+				return fmt.Errorf("%q is not a number above 0", args[i+1])
 			}
 			*to = n
 		}

@@ -29,7 +29,7 @@ TOOLS = {
     "greet": tool({"name": TEXT, "title": TEXT}, ["name"]),                                     # ends without the optional title
     "total": tool({"prices": {"type": "array", "items": {"type": "number"}}}, ["prices"]),      # ends where a text stands for the list
     "slug": tool({"text": TEXT}, ["text"]),                                                     # hangs on a long text
-    "status": tool({"detail": {"type": "boolean"}}),                                            # a line that is no JSON
+    "status": tool({"detail": {"type": "boolean"}}),                                            # a line that is not JSON
     "hint": tool({"topic": TEXT}, readOnlyHint=True),                                           # answers with what another call asked
     "weigh": tool({"grams": {"type": "integer", "minimum": 0, "maximum": 1000}}, ["grams"], {"kilos": {"type": "number"}}),  # a text at the border
     "color": tool({"name": {"enum": ["red", "green", "blue"]}}, ["name"]),                      # KeyError for one of the values
@@ -137,6 +137,6 @@ for line in sys.stdin:
     except LookupError:
         error = {"code": -32601, "message": "there is no such method"}
     except (ValueError, AttributeError, TypeError):
-        message, error = message if isinstance(message, dict) else {}, {"code": -32602, "message": "that is no call"}
+        message, error = message if isinstance(message, dict) else {}, {"code": -32602, "message": "that is not a call"}
     if isinstance(message, dict) and message.get("id") is not None and (error or result is not None):
         print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **({"error": error} if error else {"result": result})}), flush=True)

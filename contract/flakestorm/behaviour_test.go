@@ -248,7 +248,7 @@ func TestResponsePathOfOtherTypes(t *testing.T) {
 	}
 }
 
-// Every cell begins with a cleared memory; a reset that fails is no result.
+// Every cell begins with a cleared memory; a reset that fails is not a result.
 func TestReset(t *testing.T) {
 	s := answerer(t, func(_ string, n int) (int, string) { return 200, fmt.Sprint("call ", n) })
 	p := contractOnly(t, matrix(s.URL, ", reset_endpoint: /reset", "  invariants: [{id: a, type: contains_any, values: [call 1, call 2]}, {id: b, type: contains_any, values: [call 1, call 2]}]\n  chaos_matrix: [{name: x}, {name: y}]\n"))
@@ -379,7 +379,7 @@ func TestChaosStaysInItsPhase(t *testing.T) {
 	}
 }
 
-// A request of a wrong shape may be refused: that is no pass and no failure.
+// A request of a wrong shape may be refused: that is neither a pass nor a failure.
 func TestRefusedShapes(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {

@@ -228,7 +228,7 @@ func (b *builder) contract() {
 	}
 	at := diag.Diagnostic{Code: "flakestorm.vacuous", Pos: k.At.In(b.spec.Path), Path: k.Path}
 	if len(rows) == 0 && !b.c.checksOn() {
-		b.fail(at, "the contract has no invariants, and the built-in checks are off: its matrix would be empty, which is no pass")
+		b.fail(at, "the contract has no invariants, and the built-in checks are off: its matrix would be empty, which is not a pass")
 	} else if len(rows) == 0 {
 		rows = []config.Invariant{{At: k.At, Path: k.Path, ID: "answers", Type: "completes", Severity: "medium", When: "always"}}
 		b.fail(diag.Diagnostic{Code: "flakestorm.empty", Level: diag.Warning, Pos: at.Pos, Path: at.Path, Hint: "output_not_empty needs no settings"},
@@ -236,7 +236,7 @@ func (b *builder) contract() {
 	}
 	if len(scenarios) == 0 {
 		at.Hint = "a scenario without faults checks the agent as it is: chaos_matrix: [{name: no-chaos}]"
-		b.fail(at, "the contract has no scenarios: its matrix would be empty, which is no pass")
+		b.fail(at, "the contract has no scenarios: its matrix would be empty, which is not a pass")
 	}
 	b.c.runs = k.Runs
 	if v := b.set.Get(OptRuns, ""); v != "" {

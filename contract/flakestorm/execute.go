@@ -188,7 +188,7 @@ func (t *trial) mutation(ctx context.Context) error {
 		return err
 	}
 	if m.Wire != nil && u.Reply.End == agentcall.Refused && u.Reply.Status >= 400 && u.Reply.Status < 500 {
-		// A server may refuse a request of a wrong shape; that is no answer to
+		// A server may refuse a request of a wrong shape; that is not an answer to
 		// judge, and no fault.
 		t.out.Verdict, t.out.Kind = campaign.VerdictSkip, "refused-request"
 		t.out.Title = fmt.Sprintf("the request, %s, was refused with status %d", m.How, u.Reply.Status)

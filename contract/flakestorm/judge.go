@@ -69,7 +69,7 @@ func (j *modelJudge) Judge(ctx context.Context, criteria, prompt, reply string) 
 	return verdict(r.Text)
 }
 
-// verdict reads a judge's answer; one that says neither is no judgement.
+// verdict reads a judge's answer; one that says neither is not a judgement.
 func verdict(text string) (bool, string, error) {
 	if i, k := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}'); i >= 0 && k > i {
 		var v struct {

@@ -52,7 +52,7 @@ func models(t *testing.T, text func(prompt string) string) *httptest.Server {
 }
 
 // Each provider writes mutations in its own form; decorations are taken off,
-// and what is no variant is made offline and told.
+// and what is not a variant is made offline and told.
 func TestModelsWriteMutations(t *testing.T) {
 	t.Setenv("THRESH_TEST_KEY", "sesame")
 	n := 0

@@ -14,11 +14,11 @@ import (
 
 // A cell with min_pass_rate is sampled: its first runs are cases of the main
 // round, and each further round has more runs of the cells whose rate is not
-// clear yet. Their outcomes are no findings; the cell is, in the last round.
+// clear yet. Their outcomes are not findings; the cell is, in the last round.
 
 const (
 	phaseRate  = "rate"        // what the runs of a sampled cell came to
-	failingRun = "failing-run" // the kind of a run that did not hold, which is no failure by itself
+	failingRun = "failing-run" // the kind of a run that did not hold, which is not a failure by itself
 )
 
 // sample is what is known of a sampled cell.

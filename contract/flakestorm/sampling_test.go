@@ -83,7 +83,7 @@ func TestSampledCampaigns(t *testing.T) {
 	}
 }
 
-// A run that fails is no finding; a cell that fails is one, and an undecided one
+// A run that fails is not a finding; a cell that fails is one, and an undecided one
 // is an error.
 func TestSampledCell(t *testing.T) {
 	for _, x := range []struct {

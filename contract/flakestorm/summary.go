@@ -266,7 +266,7 @@ func (c *Campaign) warnings(s *state) []string {
 	var list []string
 	list = append(list, s.unused...)
 	if names := strings.Join(s.sick, ", "); names != "" {
-		list = append(list, "the baseline is unhealthy, and all results rest on it: without any fault every call of "+names+" fails")
+		list = append(list, "the baseline is unhealthy, and all results rest on it: every call of "+names+" fails, without any fault")
 	}
 	for _, i := range c.idle(s) {
 		list = append(list, c.idleText(i, s.fired[i], s))
@@ -279,7 +279,7 @@ func (c *Campaign) warnings(s *state) []string {
 func (c *Campaign) exhibits(s *state, t *Tally) []campaign.Exhibit {
 	list := append([]campaign.Exhibit{c.composition(t)}, c.weaknessTable(s)...)
 	if names := strings.Join(s.sick, ", "); names != "" {
-		list[0].Title += "; the baseline is unhealthy, and this rests on it: without any fault every call of " + names + " fails"
+		list[0].Title += "; the baseline is unhealthy, and this rests on it: every call of " + names + " fails, without any fault"
 	}
 	if len(t.Cells) > 0 {
 		list = append(list, c.matrix(t))

@@ -101,7 +101,7 @@ func (x *executor) enter(ctx context.Context, s setting) (*cell, error) {
 		plan.Names = append(plan.Names, fault.Named{Tool: g.Key, URL: fault.Literal(g.Value) + "*"})
 	}
 	if !x.c.reach.own && !x.c.reach.model {
-		plan.Self = fault.Literal(x.c.cfg.Agent.Endpoint) + "*" // asking the agent is no call of a tool
+		plan.Self = fault.Literal(x.c.cfg.Agent.Endpoint) + "*" // asking the agent is not a call of a tool
 	}
 	cl := &cell{x: x, j: s.j, session: fmt.Sprintf("%016x", h.Sum64()), began: time.Now()}
 	if len(s.j.reply) > 0 {

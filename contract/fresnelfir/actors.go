@@ -213,7 +213,7 @@ func (y *play) arguments(x *cue) (args []dut.Value, ok bool) {
 		}
 		args = append(args, v)
 	}
-	for _, b := range x.slots { // also what is no argument
+	for _, b := range x.slots { // also what is not an argument
 		if b.instance >= 0 {
 			if m := y.score.insts[b.instance].maker; m >= 0 {
 				<-y.done[m]

@@ -356,7 +356,7 @@ func (x *executor) find(s *state, values []uint64) (cuts []int, ok bool) {
 func (x *executor) traceCase(tape []byte) *trace {
 	t, tr := x.t, &trace{}
 	if err := x.c.prepare(t, nil, campaign.Case{Payload: tape}); err != nil {
-		return tr // it is no tape
+		return tr // it is not a tape
 	}
 	t.trace = tr
 	t.run()

@@ -142,7 +142,7 @@ const mostWorlds = 10_000
 // conform replays a trace up to the first step that the model does not allow, and says why.
 // It is unsure if a step does not record what was passed: the model may allow it after all.
 func (c *Campaign) conform(steps []recorded, keeps bool) (at int, why, unsure string, past *passed) {
-	for i := range c.plan.grammar.Nodes { // how long a trace may be is no claim about the system
+	for i := range c.plan.grammar.Nodes { // how long a trace may be is not a claim about the system
 		if n := &c.plan.grammar.Nodes[i]; n.Kind == walk.Repeat && n.Max > n.Min {
 			n.Max = math.MaxInt32
 		}

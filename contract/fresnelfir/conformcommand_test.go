@@ -122,7 +122,7 @@ safe = always(forall(Lamp, lambda l: l.on or not l.on), "Always so.")
 	}
 }
 
-// How often a part is repeated is no claim about the system where it may vary, and is one where
+// How often a part is repeated is not a claim about the system where it may vary, and is one where
 // it is fixed; what leads to one state is one; numbers are read whole; names last.
 func TestConformFollowsStates(t *testing.T) {
 	fixed := strings.Replace(shelf, "repeat(0, 3, ", "repeat(2, 2, ", 1)

@@ -100,7 +100,7 @@ type forgetfulInstance struct{ dut.Instance }
 
 func (f forgetfulInstance) Restore(dut.Snapshot) error { return f.Reset() }
 
-// What only a kept state of the module shows is no finding: the campaign is run
+// What only a kept state of the module shows is not a finding: the campaign is run
 // again without any, and says why.
 func TestWrongSnapshotsAreReported(t *testing.T) {
 	g := engine(t)

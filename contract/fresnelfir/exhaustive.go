@@ -252,7 +252,7 @@ Exit codes: 0 all properties hold, 1 one does not, 2 the model was refused.`,
 func (c *Campaign) retrace(tape []byte) *passed {
 	t := newTraversal(c.plan)
 	if err := c.prepare(t, nil, campaign.Case{Payload: tape}); err != nil {
-		return nil // it is no tape
+		return nil // it is not a tape
 	}
 	t.trace = &trace{shows: true}
 	t.run()

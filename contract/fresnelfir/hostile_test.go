@@ -217,7 +217,7 @@ func malformed(good []byte) map[string][]byte {
 		}
 	}
 	for name, body := range map[string]string{
-		"has no name": "", "has a name beyond its end": "\x7fname", "has a name that is no text": "\x04\xff\xfe\xfd\xfc", "names nothing": "\x04name",
+		"has no name": "", "has a name beyond its end": "\x7fname", "has a name that is not text": "\x04\xff\xfe\xfd\xfc", "names nothing": "\x04name",
 		"names what there is not": "\x04name\x01\x05\x01\xff\x01\x01a", "names twice": "\x04name\x01\x07\x02\x00\x01a\x00\x01b",
 		"names without an end": "\x04name\x01\xff\xff\xff\xff\x0f",
 	} {

@@ -213,7 +213,7 @@ type systemInstance struct {
 	system sut.System
 	ops    []sut.Operation
 	calls  *made
-	ids    *names // handles that are no numbers
+	ids    *names // handles that are not numbers
 	apart  bool   // one of several connections: nobody goes back to what it was called
 	fault  *dut.Fault
 	broken error
@@ -327,7 +327,7 @@ func (s *systemInstance) Call(binding int, args []dut.Value) dut.Reply {
 		}
 		if b.Nested && len(v) > 0 && (v[0] == '[' || v[0] == '{') {
 			var text bytes.Buffer
-			_ = json.Compact(&text, v) // an answer that is no JSON has ended the call
+			_ = json.Compact(&text, v) // an answer that is not JSON has ended the call
 			return dut.Reply{Value: dut.Text(text.String())}
 		}
 		return s.lift(b.Result, v)

@@ -44,14 +44,14 @@ func valueAt(path string, answer json.RawMessage) (json.RawMessage, bool) {
 	return agentcall.JSON(n), true
 }
 
-// names are handles that are no numbers, as JSON, in the order in which a system gave
+// names are handles that are not numbers, as JSON, in the order in which a system gave
 // them.
 type names struct {
 	mu   sync.Mutex
 	list []string
 }
 
-// firstID is the number of the first handle that is no number.
+// firstID is the number of the first handle that is not a number.
 const firstID = 1 << 40
 
 func (n *names) clear() {

@@ -169,7 +169,7 @@ Exit codes: 0 written, 2 a file was refused.`,
 			}
 			x := c.plan.doc.Capsule
 			if x == nil {
-				return diag.Refused("%s is no capsule: thresh promote FINDING writes one", args[0])
+				return diag.Refused("%s is not a capsule: thresh promote FINDING writes one", args[0])
 			}
 			file = cmp.Or(file, "-")
 			return d.Write(file, func(w io.Writer) error { return c.writeTrace(w, file, c.retrace(x.Tape)) })

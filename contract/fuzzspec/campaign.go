@@ -92,7 +92,7 @@ func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 			`begin target.command with "env", "%[2]s=...", such as "env", "HOME=<run_dir>"`, c.id.Name, name))
 	}
 	if found.Leftovers {
-		f.Warnings = append(f.Warnings, c.id.Name+": the program leaves processes running for its unmodified seed, so that is no failure; they are killed after every case")
+		f.Warnings = append(f.Warnings, c.id.Name+": the program leaves processes running for its unmodified seed, so that is not a failure; they are killed after every case")
 	}
 	if c.set.guided {
 		if g, ok := r.(process.Glossary); ok {

@@ -243,7 +243,7 @@ func mutationTable(log []byte) (campaign.Exhibit, bool) {
 // the kept folder of the case holds the bytes as they were.
 var (
 	pidPattern     = lazy.Pattern(`==\d+==`)
-	addressPattern = lazy.Pattern(`(^|[^+@])0x[0-9a-fA-F]{6,}`) // an offset in a module is no address
+	addressPattern = lazy.Pattern(`(^|[^+@])0x[0-9a-fA-F]{6,}`) // an offset in a module is not an address
 	folderPattern  = lazy.Pattern(`/[^\s"']*/thresh-[0-9A-Za-z._-]+/w\d+/run`)
 	routinePattern = lazy.Pattern(`goroutine \d+`)
 	offsetPattern  = lazy.Pattern(`pid[= ]\d+`)

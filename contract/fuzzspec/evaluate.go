@@ -53,7 +53,7 @@ type EvaluateOptions struct {
 	// exit code says nothing of it: a sanitizer's report, processes left
 	// running. Empty: none.
 	Fail string
-	// AcceptExit lists exit codes other than 0 that are no failure.
+	// AcceptExit lists exit codes other than 0 that are not a failure.
 	AcceptExit []int
 	// Extra holds fields that are added to eval.json beside the documented ones.
 	Extra map[string]any

@@ -129,7 +129,7 @@ func withoutEcho(text, input []byte) (rest []byte) {
 
 // crashOutcome is the outcome of a program that failed by how it ended.
 func (c *Campaign) crashOutcome(end ending, d crash.Death, runID string, look looker) campaign.Outcome {
-	// The run's id differs from case to case, and is no part of the cause.
+	// The run's id differs from case to case, and is not part of the cause.
 	d.Stderr = bytes.ReplaceAll(d.Stderr, []byte(runID), []byte("<run_id>"))
 	d.Stdout = bytes.ReplaceAll(d.Stdout, []byte(runID), []byte("<run_id>"))
 	cause := crash.Analyze(d)

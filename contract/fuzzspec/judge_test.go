@@ -122,7 +122,7 @@ func TestEchoIsNoCrash(t *testing.T) {
 	}
 }
 
-// The run's id is no part of a cause, and a traceback with an accepted exit code
+// The run's id is not part of a cause, and a traceback with an accepted exit code
 // is grouped as it is with one that is not.
 func TestJudgeGroups(t *testing.T) {
 	layers := func(set settings, stderr, runID string) string {

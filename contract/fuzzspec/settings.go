@@ -24,7 +24,7 @@ type settings struct {
 	twin, also   string // other builds of the program; "": none
 	allowExec    []string
 	okExit       []int
-	okReports    bool    // with these codes a runtime's report is no failure either
+	okReports    bool    // with these codes a runtime's report is not a failure either
 	outputs      string  // auto, require or ignore
 	input        string  // auto, file or stdin
 	keep         string  // failures, all or none

@@ -55,6 +55,6 @@ func TestSettingsFingerprint(t *testing.T) {
 		t.Errorf("codes are not in order, once each: %s", accepting)
 	}
 	if got := print(map[string][]string{"ok-exit": {"1,3"}, "ok-reports": {"true"}}); got == accepting {
-		t.Error("--ok-reports is no part of the identity")
+		t.Error("--ok-reports is not part of the identity")
 	}
 }

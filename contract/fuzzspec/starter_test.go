@@ -42,7 +42,7 @@ func TestStarterRunsAndHasAFaultToFind(t *testing.T) {
 		t.Errorf("the seed gives %q, %v", got, ok)
 	}
 	if got, ok := run("1 2 x\n"); !ok || got != "{\"error\": \"not a number\"}\n" {
-		t.Errorf("what is no number gives %q, %v", got, ok)
+		t.Errorf("what is not a number gives %q, %v", got, ok)
 	}
 	if _, ok := run("1 2 0 8\n"); ok {
 		t.Error("the fault is not there")

@@ -99,7 +99,7 @@ func TestValidateBeyondTheVectors(t *testing.T) {
 		{"java is a link out of /usr/bin", command(`"java"`), "target.command[0]: executable not allowlisted", false},
 		{"a program of /usr/local/bin", command(`"mine"`), "", false},
 		{"a program that others can write", command(`"open"`), "target.command[0]: must not be group/world-writable", false},
-		{"a file that is no program", command(`"/usr/bin/notes"`), "target.command[0]: must be executable", false},
+		{"a file that is not a program", command(`"/usr/bin/notes"`), "target.command[0]: must be executable", false},
 		{"a tool of the tool cache", command(`"/opt/hostedtoolcache/node"`), "", false},
 		{"a slash at the end", command(`"/bin/true/"`), "", false},
 		{"a backslash makes it explicit", command(`"a\\b"`), "target.command[0]: must be an absolute path", false},

@@ -259,7 +259,7 @@ func (c *Checked) answer(p *probe, a *mutator.Answered) {
 	}
 	c.Answered = true
 	if a.GlobalRandom {
-		c.fault(boxRandom, a.At, "uses the global random generator: only rng may be drawn from (OC-7.1)")
+		c.fault(boxRandom, a.At, "uses the global random generator: draw from rng only (OC-7.1)")
 	}
 	for _, advice := range a.Result.Advice {
 		c.warn(boxApply, a.At, "%s: %s", p.words(), advice)

@@ -86,7 +86,7 @@ func DecodeVerdicts(path string, data []byte) ([]Verdict, diag.List) {
 		}
 		var l verdictLine
 		if err := unmarshalPython(text, &l); err != nil {
-			fault("is no verdict: %s", strings.TrimPrefix(err.Error(), "json: "))
+			fault("is not a verdict: %s", strings.TrimPrefix(err.Error(), "json: "))
 			continue
 		}
 		v := Verdict{

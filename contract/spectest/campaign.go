@@ -115,7 +115,7 @@ func (c *Campaign) Path() string { return c.doc.path }
 // Name returns the document's name in reports.
 func (c *Campaign) Name() string { return c.name }
 
-// pathExists answers path_exists: no path is no file's, as in Python.
+// pathExists answers path_exists: no path is not a file's, as in Python.
 func pathExists(p string) bool {
 	p = cmp.Or(p, ".")
 	_, err := os.Stat(p)

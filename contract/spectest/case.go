@@ -75,7 +75,7 @@ type Failure struct {
 	exit     int64      // what a command has ended with that should have ended otherwise
 	expected *string    // what it should have been equal to; kept as evidence
 	steps    *string    // of a page, all that failed; kept as evidence
-	notJSON  bool       // a target is no JSON
+	notJSON  bool       // a target is not JSON
 	more     []*Failure // the other checks of the case that failed; kept as evidence
 }
 

@@ -28,7 +28,7 @@ shown as a list, with its value. The subject is JSON, null if none is given; wit
 it is the text itself. Every value is bounded as in a case.
 
 Exit codes: 0 there is a value, 1 there is an error, 2 the expression or the
-subject is no JSON, or the subject cannot be read.`,
+subject is not JSON, or the subject cannot be read.`,
 		Example: `  thresh spectest eval --expr '["add", 1, ["len", ["subject"]]]' --subject list.json
   thresh spectest eval --expr '$.status == "paid" and len($.items) == 2' --subject order.json
   thresh spectest eval -i --subject order.json

@@ -95,7 +95,7 @@ func (*Contract) Chooses(folder, path string, set campaign.Settings) (bool, stri
 	}
 	taken, hint := d.accepts(folder, path)
 	if !taken && formatOf(path) == "md" {
-		// A page is no document of a folder only because it shows commands.
+		// A page is not a document of a folder only because it shows commands.
 		if text, err := os.ReadFile(path); err == nil && !fenceLine().Match(text) {
 			return false, ""
 		}

@@ -72,7 +72,7 @@ type discoveryCase struct {
 var discoveryDeviations = map[string]struct{ results, why string }{
 	"unclosed":                  {"a.spec.md:1 fail schema", "a block that is never closed is told, not dropped"},
 	"warn leak to next cli":     {"T pass, C fail assertion", "no case sees what another has printed"},
-	"stdout leak after failure": {"T1 fail runtime, T2 fail assertion", "no case sees what another has printed; an exception of the program is no fault of the case"},
+	"stdout leak after failure": {"T1 fail runtime, T2 fail assertion", "no case sees what another has printed; an exception of the program is not a fault of the case"},
 }
 
 func TestDiscovery(t *testing.T) {

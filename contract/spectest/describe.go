@@ -248,7 +248,7 @@ func (f *Failure) describeActual(b *strings.Builder, whole string) {
 	fmt.Fprintf(b, "nearest:  line %d: %s\n", no, quoteClipped(excerpt(f.wanted(), near)))
 }
 
-// escapes are classes and places in a pattern, which are no text.
+// escapes are classes and places in a pattern, which are not text.
 var escapes = lazy.Pattern(`\\[A-Za-z]|\(\?[A-Za-z]*[:)]?|\{[0-9,]*\}|\[[^]]*\]`)
 
 // wanted is the text that nearness is measured by.

@@ -162,7 +162,7 @@ func (m *imported) marked(plain, mark, rest, l string, number int) string {
 // escapeRun are escaped characters in a line that is marked so.
 var escapeRun = lazy.Pattern(`(?:\\(?:x[0-9a-fA-F]{2}|[0-7]{1,3}|.))+`)
 
-// wildcards is a pattern with [..] for all that is no plain text. Loose is set if
+// wildcards is a pattern with [..] for all that is not plain text. Loose is set if
 // that matches lines which the pattern does not.
 func wildcards(p *syntax.Regexp, loose *bool) string {
 	switch p.Op {

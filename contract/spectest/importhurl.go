@@ -37,7 +37,7 @@ func hurlRunes(s string) string {
 	})
 }
 
-// hurlScalar is a body in JSON that is no list and no mapping.
+// hurlScalar is a body in JSON that is neither a list nor a mapping.
 var hurlScalar = lazy.Pattern(`^(?:"(?:[^"\\]|\\.)*"|-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|true|false|null)$`)
 
 // hurlEntry is one request of a Hurl file and what its answer must be.

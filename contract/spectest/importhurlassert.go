@@ -158,7 +158,7 @@ func hurlAssert(l string) (when, why string) {
 		case "xpath":
 			subject, present = "xpath("+infixText("count("+arg+")")+")", ""
 		case "header":
-			guard, subject, present = "json_type("+subject+", \"list\")", "len("+subject+")", "" // one value is no list
+			guard, subject, present = "json_type("+subject+", \"list\")", "len("+subject+")", "" // one value is not a list
 		case "jsonpath":
 			if guard = "json_type(" + subject + ", \"list\")"; several {
 				guard = "len(" + subject + ") > 1"
@@ -183,7 +183,7 @@ func hurlAssert(l string) (when, why string) {
 			guard = present
 		}
 		switch {
-		case several && regexp.MustCompile(`^ \| (?:nth|first|last)`).MatchString(filters): // one that is found is no list
+		case several && regexp.MustCompile(`^ \| (?:nth|first|last)`).MatchString(filters): // one that is found is not a list
 			guard = "len(" + subject + ") > 1"
 		case several:
 			guard, subject = "len("+subject+") == 1", subject+" | first"

@@ -221,7 +221,7 @@ func (e *evaluator) leaf(n *node) *Failure {
 	r := e.eval(n.prog, v)
 	switch {
 	case r.Err != nil && n.op == "json_type" && r.Err.Category == speclang.Schema:
-		// Text that is no JSON is of no JSON type: an assertion that does not
+		// Text that is not JSON is of no JSON type: an assertion that does not
 		// hold, so that a can group may go on to the next branch.
 		f := e.leafFailure(n, Assertion, "the text is not JSON", n.want(""), &v)
 		f.Saw = "the text is not JSON"

@@ -107,7 +107,7 @@ func (p *page) unknownLanguage(name string) (message, hint string) {
 		cmp.Or(diag.DidYouMean(name, names), "name one under interpreters in front matter, such as {"+name+": COMMAND FILE}")
 }
 
-// What has prompts is no program, whatever the fence calls it.
+// What has prompts is not a program, whatever the fence calls it.
 var (
 	pythonSession     = &languages[1]
 	powerShellSession = &language{prompt: "PS> ", more: ">>", prompts: powerShellPrompt, shell: powerShell}

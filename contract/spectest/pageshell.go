@@ -46,7 +46,7 @@ var (
 	cmdPrompt        = lazy.Pattern(`^[A-Za-z]:\\[^<>|"*?]*> ?`)
 )
 
-// powerShellScript shows what is no text as its console does, in 80 columns, and takes a
+// powerShellScript shows what is not text as its console does, in 80 columns, and takes a
 // command for failed that has set $? or ended a program by another code than 0.
 func powerShellScript(s *shellScript) []stage.File {
 	quoted := func(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }

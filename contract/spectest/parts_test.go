@@ -79,7 +79,7 @@ func TestParts(t *testing.T) {
 		"- id: A\n  type: x\n- id: B\n  type: x\n":     2,
 		"# c\n\n- id: A\n# c\n- id: B\n\n  # c\n- c\n": 3,
 		"  - id: A\n    k: |\n      - x\n  - id: B\n":  2,
-		"- id: A\n":                                           0, // one case is no list to part
+		"- id: A\n":                                           0, // one case is not a list to part
 		"id: A\nk:\n- a\n- b\n":                               0,
 		"- id: &a A\n- id: *a\n":                              0,
 		"- id: a && b\n- id: *a\n":                            0,
@@ -101,7 +101,7 @@ func TestParts(t *testing.T) {
 		}
 		parted(t, "a.spec.yaml", text)
 	}
-	// One text that is no list, and one that cannot be parted, leave the others alone.
+	// One text that is not a list, and one that cannot be parted, leave the others alone.
 	text := fenceAround("id: A\n", "- id: B\n- id: C\n", "- id: &d D\n- id: *d\n", "- id: F\n- id: G\n- id: H\n") + "```yaml spec-test\n- id: I\n- id: J\n"
 	if n := parted(t, "a.spec.md", text); n != 8 {
 		t.Errorf("%d parts", n)

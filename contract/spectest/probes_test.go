@@ -37,11 +37,11 @@ type probe struct {
 // deviations are the probes that are judged otherwise on purpose: by label, the
 // result and the reason.
 var deviations = map[string][2]string{
-	"json_type nonjson":           {"fail assertion", "text that is no JSON is of no JSON type: an assertion that does not hold"},
+	"json_type nonjson":           {"fail assertion", "text that is not JSON is of no JSON type: an assertion that does not hold"},
 	"json_type nonjson in cannot": {"pass", "as above, and so cannot holds"},
 	"main None":                   {"pass", "a function that returns nothing ends well, as every Python program does"},
 	"SystemExit() want1":          {"fail assertion", "SystemExit without a code is exit code 0 in Python"},
-	"raise ValueError":            {"fail runtime", "an exception of the program under test is no fault of the case, whatever its class"},
+	"raise ValueError":            {"fail runtime", "an exception of the program under test is not a fault of the case, whatever its class"},
 	"env \"\" is tmp?":            {"fail assertion", "only values that name a setup file are rewritten"},
 	"ep no colon":                 {"fail runtime", "an entrypoint without a colon is a command line"},
 	"assert_health bad ignored":   {"fail schema", "assertion health is the same for all types"},

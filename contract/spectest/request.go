@@ -46,7 +46,7 @@ func (d *decoder) httpCall(q *doctree.Section) {
 	}
 	if m := q.Node("method"); m != nil {
 		if r.method = strings.ToUpper(trimmed(m)); m.IsNull() || r.method == "" || strings.ContainsAny(r.method, " \t\r\n/") {
-			wrong("method", "is no method: %s", r.method)
+			wrong("method", "is not a method: %s", r.method)
 		}
 	}
 	if u := q.Node("url"); u != nil {

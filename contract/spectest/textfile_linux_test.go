@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A pipe that nobody writes to is no file to look at, and is not waited for.
+// A pipe that nobody writes to is not a file to look at, and is not waited for.
 func TestPipe(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {

@@ -82,7 +82,7 @@ func TestConditionsOnPaths(t *testing.T) {
 		item("TAKEN", `$.beds[1].name == "${one}" and $.beds[0:2].id == ${some}`),
 	), map[string][]string{OptExpect: nil})
 	expect(t, got, "ALL pass", "FILTER pass", "LAST pass", "QUOTED pass", "ORDER pass", "OTHER fail assertion", "LESS fail assertion", "WRONG fail schema", "TAKE..TAKEN pass")
-	for i, want := range map[int]string{5: `$.beds[?@.id > 1].id is [2,3]`, 6: `$.n is 3`, 7: `is no JSON path: expected ]`} {
+	for i, want := range map[int]string{5: `$.beds[?@.id > 1].id is [2,3]`, 6: `$.n is 3`, 7: `is not a JSON path: expected ]`} {
 		if data := string(outcomes[i].Data) + string(outcomes[i].Attached("because")); !strings.Contains(strings.ReplaceAll(data, ", 3]", ",3]"), want) {
 			t.Errorf("%s lacks %s", data, want)
 		}

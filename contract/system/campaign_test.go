@@ -107,7 +107,7 @@ func TestWhatGoesWrongIsNoVerdict(t *testing.T) {
 		"fails before":         {x: broken{call: down}, in: input{Before: []earlier{first}, Take: []take{{Argument: "a", From: "id"}}}, says: "down"},
 		"has odd calls before": {in: input{Before: []earlier{{Operation: "look", Args: json.RawMessage(`[]`)}}, Take: []take{{Argument: "a", From: "id"}}}, says: "the arguments of the case"},
 		"has no such call":     {in: input{Operation: "gone"}, says: `the system shop has no operation "gone" any more`},
-		"is no case":           {payload: "{", says: "the case is none of a system's"},
+		"is not a case":        {payload: "{", says: "the case is none of a system's"},
 		"has no arguments":     {in: input{Args: json.RawMessage(`[]`)}, says: "the arguments of the case"},
 	} {
 		if x.in.Operation == "" {
@@ -129,7 +129,7 @@ func TestWhatGoesWrongIsNoVerdict(t *testing.T) {
 			t.Errorf("%s: %v %+v", name, err, o)
 		}
 	}
-	// Where the call before is refused, the one that needs it is not made, which is no failure.
+	// Where the call before is refused, the one that needs it is not made, which is not a failure.
 	e := &executor{since: new(atomic.Int64), c: &Campaign{plan: &sut.Plan{Kind: sut.HTTP}}, x: &broken{end: sut.Refused}}
 	in := input{Operation: "look", Args: json.RawMessage(`{}`), Before: []earlier{first}, Take: []take{{Argument: "a", From: "id"}}}
 	payload, err := json.Marshal(in)

@@ -145,7 +145,7 @@ func TestReduceTexts(t *testing.T) {
 		"stops with errors": {withArguments(t, `{"a":"xxxx","b":1}`), func(s string) (bool, error) {
 			return false, map[bool]error{true: context.Canceled}[strings.Contains(s, `"xx"`)]
 		}, `{"a":"xxxx","b":1}`},
-		"is no case": {[]byte("{"), func(string) (bool, error) { return true, nil }, "{"},
+		"is not a case": {[]byte("{"), func(string) (bool, error) { return true, nil }, "{"},
 	} {
 		tries := 0
 		small, _ := new(Campaign).Reduce(t.Context(), x.payload, func(p []byte) (bool, error) {

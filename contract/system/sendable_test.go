@@ -102,7 +102,7 @@ func TestSendableAtItsLimits(t *testing.T) {
 		}
 	}
 	if sendable(&sut.Operation{}, &schemagen.Input{Value: json.RawMessage(`[`)}) {
-		t.Error("what is no object is sent")
+		t.Error("what is not an object is sent")
 	}
 }
 

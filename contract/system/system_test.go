@@ -30,7 +30,7 @@ func TestVerdicts(t *testing.T) {
 	}{
 		{true, sut.Observation{End: sut.Answered, Status: 200, Output: []byte(`{"left": 1}`)}, ""},
 		{true, sut.Observation{End: sut.Answered, Status: 200, Output: []byte(`{}`)}, "answer share: the answer does not fit its schema: the value: missing property 'left'"},
-		{true, sut.Observation{End: sut.Answered, Status: 200, Output: []byte(`<p>`)}, "answer share: the answer does not fit its schema: it is no JSON"},
+		{true, sut.Observation{End: sut.Answered, Status: 200, Output: []byte(`<p>`)}, "answer share: the answer does not fit its schema: it is not JSON"},
 		{true, sut.Observation{End: sut.Answered, Status: 201}, "undeclared-status share: HTTP 201 is not declared"},
 		{true, sut.Observation{End: sut.Refused, Status: 404}, "undeclared-status share: HTTP 404 is not declared"},
 		{false, sut.Observation{End: sut.Refused, Status: 404}, ""},
@@ -394,19 +394,19 @@ func TestFrames(t *testing.T) {
 		header []string // a type, then names and values
 		want   string
 	}{
-		"as declared":                {200, "7", []string{"Application/JSON; charset=utf-8", "X-Total", "3", "X-List", "a,b"}, ""},
-		"another type":               {200, "<p>", []string{"text/html", "X-Total", "3"}, ""},
-		"a type that is not there":   {200, "7", []string{"image/png", "X-Total", "3"}, "content-type get: HTTP 200: the answer is of type image/png, declared is application/json, text/*"},
-		"no header":                  {200, "7", []string{"application/json"}, "header get: HTTP 200: the header x-total is missing"},
-		"a header that does not fit": {200, "7", []string{"application/json", "X-Total", "-1"}, "header get: HTTP 200: the header x-total does not fit its schema: minimum: got -1, want 0"},
-		"a header that is no number": {200, "7", []string{"application/json", "X-Total", "few"}, "header get: HTTP 200: the header x-total does not fit its schema: got string, want integer"},
-		"an optional header":         {200, "7", []string{"application/json", "X-Total", "1", "Etag", "long"}, "header get: HTTP 200: the header ETag does not fit its schema: maxLength: got 4, want 3"},
-		"what does not fit is first": {200, `"x"`, []string{"application/json"}, "answer get: the answer does not fit its schema: the value: got string, want integer"},
-		"another status":             {302, "no", []string{"text/plain"}, "content-type get: HTTP 302: the answer is of type text/plain, declared is application/problem+json"},
-		"between client and service": {401, "no", []string{"text/plain"}, ""},
-		"and without content":        {401, "", []string{"text/plain"}, ""},
-		"declared by itself":         {403, "", []string{"text/plain"}, "answer get: the answer does not fit its schema: it is empty"},
-		"no content":                 {302, "", []string{"text/plain"}, ""},
+		"as declared":                   {200, "7", []string{"Application/JSON; charset=utf-8", "X-Total", "3", "X-List", "a,b"}, ""},
+		"another type":                  {200, "<p>", []string{"text/html", "X-Total", "3"}, ""},
+		"a type that is not there":      {200, "7", []string{"image/png", "X-Total", "3"}, "content-type get: HTTP 200: the answer is of type image/png, declared is application/json, text/*"},
+		"no header":                     {200, "7", []string{"application/json"}, "header get: HTTP 200: the header x-total is missing"},
+		"a header that does not fit":    {200, "7", []string{"application/json", "X-Total", "-1"}, "header get: HTTP 200: the header x-total does not fit its schema: minimum: got -1, want 0"},
+		"a header that is not a number": {200, "7", []string{"application/json", "X-Total", "few"}, "header get: HTTP 200: the header x-total does not fit its schema: got string, want integer"},
+		"an optional header":            {200, "7", []string{"application/json", "X-Total", "1", "Etag", "long"}, "header get: HTTP 200: the header ETag does not fit its schema: maxLength: got 4, want 3"},
+		"what does not fit is first":    {200, `"x"`, []string{"application/json"}, "answer get: the answer does not fit its schema: the value: got string, want integer"},
+		"another status":                {302, "no", []string{"text/plain"}, "content-type get: HTTP 302: the answer is of type text/plain, declared is application/problem+json"},
+		"between client and service":    {401, "no", []string{"text/plain"}, ""},
+		"and without content":           {401, "", []string{"text/plain"}, ""},
+		"declared by itself":            {403, "", []string{"text/plain"}, "answer get: the answer does not fit its schema: it is empty"},
+		"no content":                    {302, "", []string{"text/plain"}, ""},
 	} {
 		o := sut.Observation{End: sut.Answered, Status: x.status, Output: []byte(x.output), Header: map[string][]string{"Content-Type": x.header[:1]}}
 		for i := 1; i < len(x.header); i += 2 {

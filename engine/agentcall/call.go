@@ -87,7 +87,7 @@ const (
 // Reply is what came of a call.
 type Reply struct {
 	End End `json:"end"`
-	// Text is the answer; of a reply that is no answer, as much as was read.
+	// Text is the answer; of a reply that is not an answer, as much as was read.
 	// It is valid UTF-8.
 	Text string `json:"text"`
 	// Value is the reply as JSON if it was that, for checks of its structure.
@@ -115,7 +115,7 @@ type Reply struct {
 	// Fresh says that the agent's process was replaced by or after this call.
 	Fresh bool `json:"-"`
 	// Copies are the replies to the requests that Wire.Copies asked for, this
-	// one included: the first that is no answer, else the first of all.
+	// one included: the first that is not an answer, else the first of all.
 	Copies []Reply `json:"-"`
 }
 

@@ -12,7 +12,7 @@
 // what a reply's text is, which keys are looked for, what an error is. They
 // depart from them where those lose replies or make errors of answers: values are
 // escaped for the place that they are put in, brackets are allowed in paths,
-// "error": null is no error, a time limit is one for the whole call.
+// "error": null is not an error, a time limit is one for the whole call.
 //
 // The package is pure; it imports engine/jsontree, port/process and
 // port/pyhost. It must not import a contract or an edge. Start reading at

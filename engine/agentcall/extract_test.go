@@ -30,9 +30,9 @@ func TestPaths(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		"a[0": `"a[0": [ is not closed`, "a]": `"a]": ] without [`, "a[*].b": `"a[*].b": [*] is not supported, only a number or a name in quotes`,
-		"a..b": `"a..b": a name is missing after a point`, "a[]": `"a[]": [] is not supported, only a number or a name in quotes`, "a['b": `"a['b": ' is not closed`,
-		"a.": `"a.": a name is missing after a point`,
+		"a[0": `"a[0": [ is not closed`, "a]": `"a]": ] without [`, "a[*].b": `"a[*].b": [*] is not supported: use a number or a quoted name`,
+		"a..b": `"a..b": a name is missing after the dot`, "a[]": `"a[]": [] is not supported: use a number or a quoted name`, "a['b": `"a['b": ' is not closed`,
+		"a.": `"a.": a name is missing after the dot`,
 	} {
 		if _, err := ParsePath(path); err == nil || err.Error() != want {
 			t.Errorf("%s: %v", path, err)

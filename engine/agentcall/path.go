@@ -28,7 +28,7 @@ func ParsePath(text string) (Path, error) {
 		case '.':
 			rest = rest[1:]
 			if rest == "" || rest[0] == '.' || rest[0] == '[' {
-				return p, fmt.Errorf("%q: a name is missing after a point", text)
+				return p, fmt.Errorf("%q: a name is missing after the dot", text)
 			}
 		case '[':
 			step, after, err := bracket(rest[1:])
@@ -64,7 +64,7 @@ func bracket(rest string) (step, after string, err error) {
 	case !ok:
 		return "", "", fmt.Errorf("[ is not closed")
 	case step == "" || strings.ContainsAny(step, "[*?:@"):
-		return "", "", fmt.Errorf("[%s] is not supported, only a number or a name in quotes", step)
+		return "", "", fmt.Errorf("[%s] is not supported: use a number or a quoted name", step)
 	}
 	return step, after, nil
 }

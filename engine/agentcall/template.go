@@ -239,7 +239,7 @@ func (t *Template) render(v *Values, put func(part, string) string) string {
 	return b.String()
 }
 
-// quote is a text as a JSON string; what is no UTF-8 becomes U+FFFD.
+// quote is a text as a JSON string; what is not UTF-8 becomes U+FFFD.
 func quote(text string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

@@ -36,7 +36,7 @@ func TestTemplates(t *testing.T) {
 		switch template.Form() {
 		case FormJSON:
 			if got = template.JSON(tc.v); !json.Valid([]byte(got)) {
-				t.Errorf("%s: %s is no JSON", tc.name, got)
+				t.Errorf("%s: %s is not JSON", tc.name, got)
 			}
 		case FormPairs:
 			var list []string

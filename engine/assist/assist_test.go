@@ -62,7 +62,7 @@ func TestComplete(t *testing.T) {
 		{"deep in braces", `{"rules": [{"type": "latency"}, {"type": "contains", "|": "x"}]}`, "value", `{"rules": [{"type": "latency"}, {"type": "contains", "value": "x"}]}`},
 		{"a value that lacks", "{\"url\": \n \"limits\": {\"|\"}}", "cases strict", "{\"url\": \n \"limits\": {\"cases\": }}"},
 		{"braces among lines", "limits: {|}\n", "cases strict", "limits: {\"cases\": }\n"},
-		{"a block of text is no key", "url: |-\n  lim|\n", "", ""},
+		{"a block of text is not a key", "url: |-\n  lim|\n", "", ""},
 		{"a comment", "# |\n", "", ""},
 		{"past an anchor", "limits: &a\n  |\n", "cases strict", "limits: &a\n  cases: \n"},
 	} {

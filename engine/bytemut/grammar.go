@@ -42,7 +42,7 @@ type part struct {
 //	number = [0-9] | [1-9] number
 //
 // ::= and := stand for = too, <name> for name. A line that begins with | continues
-// the rule before. Texts have the escapes of dictionaries; "" is no text at
+// the rule before. Texts have the escapes of dictionaries; "" is not text at
 // all; [a-z_] is one byte of a set. file names the grammar in diagnostics, which
 // report all that is wrong.
 func ParseGrammar(file string, data []byte) (*Grammar, diag.List) {
@@ -118,7 +118,7 @@ func (p *grammarLine) read(g *Grammar) *diag.Diagnostic {
 		}
 		p.at += len(sign)
 		if slices.ContainsFunc(g.rules, func(r rule) bool { return r.name == name }) {
-			return refuse("grammar", "write its choices with | between them", "rule %s stands twice", name)
+			return refuse("grammar", "write its choices with | between them", "rule %s is defined twice", name)
 		}
 		g.rules = append(g.rules, rule{name: name, choices: []sequence{{}}})
 	case len(g.rules) == 0:
@@ -154,7 +154,7 @@ func (p *grammarLine) read(g *Grammar) *diag.Diagnostic {
 				p.at++
 			}
 			if x.name = p.name(); x.name == "" {
-				return refuse("grammar", "", "expected a text in double quotes, a set [a-z] or the name of a rule")
+				return refuse("grammar", "", "expected text in double quotes, a set [a-z] or the name of a rule")
 			}
 			if angled {
 				if p.at == len(p.text) || p.text[p.at] != '>' {

@@ -32,7 +32,7 @@ func TestGrammar(t *testing.T) {
 		text := g.Sample(i)
 		longest = max(longest, len(text))
 		if !json.Valid(text) {
-			t.Fatalf("sample %d is no JSON: %q", i, text)
+			t.Fatalf("sample %d is not JSON: %q", i, text)
 		}
 	}
 	if longest < 100 {
@@ -59,14 +59,14 @@ func TestGrammarRefused(t *testing.T) {
 		"":                     "g:1:1: the grammar has no rule",
 		"a = b":                "g:1:5: there is no rule b",
 		"a = a \"x\"":          "g:1:5: the texts of rule a never end",
-		"a = \"x\"\na = \"y\"": "g:2:4: rule a stands twice",
+		"a = \"x\"\na = \"y\"": "g:2:4: rule a is defined twice",
 		"| \"x\"":              "g:1:1: expected a rule before the first |",
 		"a = \"x":              "g:1:5: value has no closing quote",
 		"a = \"\\n\"":          "g:1:6: unknown escape",
 		"a \"x\"":              "g:1:3: expected = after the name of a rule",
 		"a = [a-z":             "g:1:5: expected a set of bytes and ]",
 		"a = [z-a]":            "g:1:5: this set has a range without bytes",
-		"a = ;":                "g:1:5: expected a text in double quotes",
+		"a = ;":                "g:1:5: expected text in double quotes",
 		"= x":                  "g:1:1: expected the name of a rule",
 		"a = <b":               "g:1:7: expected >",
 	} {

@@ -28,7 +28,7 @@ var stringEdges = []string{
 	"\u202e", "\ufeff", "\u0130", "\u00df", "e\u0301\u0301\u0301\u0301", "\U0001f468\u200d\U0001f469\u200d\U0001f467", "\xff\xfe",
 }
 
-// brokenText is byte sequences that are no UTF-8, or that are but seldom
+// brokenText is byte sequences that are not UTF-8, or that are but seldom
 // expected.
 var brokenText = []string{
 	"\xc0\x80", "\xc0\xaf", "\xe0\x80\xaf", "\xf0\x80\x80\xaf", "\xc1\xbf", // longer than needed

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A clock in a program's words is no part of a cause, in any of its forms, and what is
+// A clock in a program's words is not part of a cause, in any of its forms, and what is
 // none stays.
 func TestTimes(t *testing.T) {
 	for _, marked := range []string{ // the time ends at the bar; without one there is none
@@ -39,7 +39,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// The colours of a terminal are no part of what a program says.
+// The colours of a terminal are not part of what a program says.
 func TestColoursAreNoWords(t *testing.T) {
 	for s, want := range map[string]string{
 		"":                           "",

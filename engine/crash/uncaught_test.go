@@ -67,7 +67,7 @@ func TestUncaught(t *testing.T) {
 			t.Errorf("exit %d: uncaught %t, want %t (%s)\n%s", c.code, got.Uncaught, c.want, got.Title, c.stderr)
 		}
 		if c.want && Analyze(Death{Signal: 6, ExitCode: c.code, Stderr: []byte(c.stderr)}).Uncaught {
-			t.Errorf("a signal is no exit code: %s", c.stderr)
+			t.Errorf("a signal is not an exit code: %s", c.stderr)
 		}
 	}
 }

@@ -30,7 +30,7 @@ type builder struct {
 
 func (b *builder) count(n int, at Pos) error {
 	if b.nodes += n; b.nodes > b.o.MaxNodes {
-		return b.fail(Size, at, "", "more than %d values, each alias counted as all it stands for", b.o.MaxNodes)
+		return b.fail(Size, at, "", "more than %d values, counting what each alias expands to", b.o.MaxNodes)
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func (b *builder) node(y *yaml.Node, depth int) (Node, error) {
 func (b *builder) alias(y *yaml.Node, at Pos) (Node, error) {
 	target, ok := b.done[y.Alias]
 	if !ok {
-		return Node{}, b.fail(Alias, at, "", "alias *%s stands inside the value that it stands for", y.Value)
+		return Node{}, b.fail(Alias, at, "", "alias *%s refers to a value that contains it", y.Value)
 	}
 	if err := b.count(target.size, at); err != nil {
 		return Node{}, err

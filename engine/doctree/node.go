@@ -292,7 +292,7 @@ func (n *Node) Truthy() bool {
 }
 
 // JSON returns the tree in the form of engine/jsontree, members in their order, as
-// Python's json module would write it: keys that are no strings become their
+// Python's json module would write it: keys that are not strings become their
 // JSON text, numbers that are not finite keep their names. What JSON has no form
 // for (dates, binary data) becomes its text, a set the list of its elements,
 // pairs a list of lists. Offsets are 0.

@@ -171,7 +171,7 @@ func (b *builder) syntax(err error) *Error {
 	switch {
 	case strings.HasPrefix(problem, "unknown anchor"):
 		class = Alias
-		problem = strings.TrimSuffix(problem, " referenced") + " is used but nowhere defined before"
+		problem = strings.TrimSuffix(problem, " referenced") + " is used before it is defined"
 	case strings.HasPrefix(problem, "exceeded max depth"):
 		class = Depth
 	}
@@ -199,15 +199,15 @@ var openedInText = regexp.MustCompile(`[A-Za-z0-9_$)] *[\[{]`)
 func remedy(problem, line string) string {
 	if strings.HasPrefix(problem, "did not find expected ',' or") { // what ends a text in brackets
 		if strings.Contains(line, "?") {
-			return `quotes around text that holds "?"`
+			return `quotes around text that contains "?"`
 		}
 		if m := openedInText.FindString(line); m != "" {
-			return fmt.Sprintf("quotes around text that holds %q", m[len(m)-1:])
+			return fmt.Sprintf("quotes around text that contains %q", m[len(m)-1:])
 		}
 	}
 	switch problem {
 	case "mapping values are not allowed in this context":
-		return `quotes around text that holds ": "`
+		return `quotes around text that contains ": "`
 	case "could not find expected ':'":
 		return "a colon and a space after the key"
 	case "found character that cannot start any token":

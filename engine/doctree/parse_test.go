@@ -225,7 +225,7 @@ func FuzzYAML(f *testing.F) {
 		}
 		walk(t, &d.Root)
 		n := d.Root.JSON()
-		plain := jsontree.Style{} // surrogate escapes of ASCII JSON are no YAML
+		plain := jsontree.Style{} // surrogate escapes of ASCII JSON are not YAML
 		once := plain.Format(&n)
 		if strings.Contains(once, "Infinity") || strings.Contains(once, "NaN") || len(once) > 1000 || strings.ContainsFunc(once, isC1) {
 			return // names that YAML reads as strings, keys too long for its parser, what only JSON allows as it is

@@ -143,7 +143,7 @@ func (b *builder) value(n *Node, text, t string) error {
 	case "!!timestamp":
 		v, kind, ok := timestamp(text)
 		if !ok {
-			return bad("a day that the calendar has, such as 2006-01-02, or quotes around a string")
+			return bad("a valid date, such as 2006-01-02, or quotes around a string")
 		}
 		n.Kind, n.Text = kind, v
 	case "!!binary":

@@ -160,7 +160,7 @@ func ItemPath(path string, i int) string { return path + "[" + strconv.Itoa(i) +
 
 // Section is a mapping that is read by its declaration. Opening it reports its
 // keys, asking for a value reports what is wrong with that value. A section that
-// is not there, or is no mapping, has no values.
+// is not there, or is not a mapping, has no values.
 type Section struct {
 	*Decoder
 	Shape *Shape
@@ -221,7 +221,7 @@ func (f *Field) choice() string {
 func likelyKey(missing string, strange []*Node) string {
 	names := seq.Map(strange, func(k *Node) string { return k.Text })
 	if near := diag.Nearest(missing, names); near != "" {
-		return fmt.Sprintf("is %q meant to be it?", near)
+		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return ""
 }

@@ -63,7 +63,7 @@ func TestSections(t *testing.T) {
 		{"{type: count, max: 3, active: false, names: a, x-mine: 1}", ""},
 		{"[]", "1: error: must be a mapping, got an empty list [type]"},
 		{"{}", "1: error: type: must be given (one of count, match) [missing-key]"},
-		{"{typ: count}", "1: error: type: must be given (is \"typ\" meant to be it?) [missing-key]\n2: warning: typ: is not a known key and has no effect (did you mean type?) [unknown-key]"},
+		{"{typ: count}", "1: error: type: must be given (did you mean \"typ\"?) [missing-key]\n2: warning: typ: is not a known key and has no effect (did you mean type?) [unknown-key]"},
 		{"{type: cuont, pattern: a}", `8: error: type: must be one of count, match, got "cuont" (did you mean count?) [unknown-word]`},
 		{"{type: count, max: 3, pattern: a}", "23: error: pattern: is not a key of type count; it belongs to match [unknown-key]"},
 		{"{type: count, max: 3, pattern: }", ""},

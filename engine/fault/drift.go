@@ -42,9 +42,9 @@ func driftAnswer(r *Rule, text string) (changed, why string) {
 	case DriftVerbosity:
 		return verbosity(text, r.Direction, r.Factor)
 	case DriftRefusal:
-		return reword(text, refusals, "the answer holds no refusal to reword")
+		return reword(text, refusals, "the answer contains no refusal to reword")
 	default:
-		return reword(text, tones, "the answer holds none of the phrases whose tone is shifted")
+		return reword(text, tones, "the answer contains none of the phrases whose tone is shifted")
 	}
 }
 
@@ -53,7 +53,7 @@ func driftAnswer(r *Rule, text string) (changed, why string) {
 func renameField(text string) (changed, why string) {
 	d, err := jsontree.Parse([]byte(text), lenient)
 	if err != nil || d.Root.Kind != jsontree.Object {
-		return text, "the answer is no JSON object"
+		return text, "the answer is not a JSON object"
 	}
 	for i, m := range d.Root.Members {
 		if i == 5 {
@@ -93,7 +93,7 @@ func keyLength(text string) int {
 func flatten(text string) (changed, why string) {
 	d, err := jsontree.Parse([]byte(text), lenient)
 	if err != nil || d.Root.Kind != jsontree.Object || len(d.Root.Members) == 0 {
-		return text, "the answer is no JSON object with members"
+		return text, "the answer is not a JSON object with members"
 	}
 	var pairs []string
 	for i, m := range d.Root.Members {
@@ -114,7 +114,7 @@ func verbosity(text, direction string, factor float64) (changed, why string) {
 	n := len(words)
 	switch {
 	case n == 0:
-		return text, "the answer holds no words"
+		return text, "the answer contains no words"
 	case direction == "compress" && factor > 1:
 		kept := max(1, int(float64(n)/factor))
 		if kept == n {

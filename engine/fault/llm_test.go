@@ -110,7 +110,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// A stream of many events keeps its events, and what is no text stays byte for
+// A stream of many events keeps its events, and what is not text stays byte for
 // byte.
 func TestStreamKeepsItsEvents(t *testing.T) {
 	stream := "event: ping\r\ndata: {\"type\":\"ping\"}\r\n\r\n: a comment\n\n" +
@@ -131,7 +131,7 @@ func TestStreamKeepsItsEvents(t *testing.T) {
 	}
 	tools := "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]}}]}\n\n"
 	got, results = r.Alter("text/event-stream", []byte(tools), []*Strike{&cut})
-	if string(got) != tools || results[0].Why != "the answer holds no text" {
+	if string(got) != tools || results[0].Why != "the answer contains no text" {
 		t.Errorf("%v\n%s", results, got)
 	}
 }

@@ -21,10 +21,10 @@ func (s *Strike) Unasked(r *Request) string {
 	switch s.Rule.Mode {
 	case BrokenCall, UnknownCall, CutCall:
 		if len(r.Offered()) == 0 {
-			return "the request offers the model no tool"
+			return "the request offers no tools to the model"
 		}
 		if r.Shape == OpenAICompletions || r.Shape == OllamaGenerate {
-			return "requests of this kind have no tools"
+			return "requests of this kind carry no tools"
 		}
 	}
 	return ""

@@ -7,7 +7,7 @@ import (
 )
 
 // A model under a fault calls a tool in its provider's own form: one that there
-// is not, one with arguments that are no JSON, or one that breaks off.
+// is not, one with arguments that are not JSON, or one that breaks off.
 func TestModelCalls(t *testing.T) {
 	tools := map[string]string{
 		"/v1/chat/completions": `{"model":"m","stream":%,"messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function","function":{"name":"orders","parameters":{}}}]}`,

@@ -102,7 +102,7 @@ func (r *Request) Alter(contentType string, body []byte, strikes []*Strike) ([]b
 	changed, ended := false, false
 	for i, s := range strikes {
 		if strings.TrimSpace(text) == "" {
-			results[i].Why = "the answer holds no text"
+			results[i].Why = "the answer contains no text"
 			continue
 		}
 		var why string

@@ -181,7 +181,7 @@ func (l *Ledger) InjectMCP(d *Decision, m *Message) *Message {
 		}
 		again := ParseMCP(spliced(m.body, edits))
 		if len(edits) == 0 || again == nil {
-			l.Missed(d, s, "the tool's result holds no text")
+			l.Missed(d, s, "the tool's result contains no text")
 			continue
 		}
 		m = again

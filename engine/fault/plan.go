@@ -49,7 +49,7 @@ type Recorded struct {
 	Asked string `json:"asked,omitempty"` // see [Request.Asked]; "": not known
 
 	Response json.RawMessage `json:"response,omitempty"` // a JSON string is a text body
-	Bytes    []byte          `json:"bytes,omitempty"`    // the body, if it is no text; Response is empty then
+	Bytes    []byte          `json:"bytes,omitempty"`    // the body, if it is not text; Response is empty then
 	Status   int             `json:"status,omitempty"`   // 0 is 200
 	// ContentType is what the body was declared as; "": what it looks like.
 	ContentType string `json:"content_type,omitempty"`

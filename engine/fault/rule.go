@@ -55,7 +55,7 @@ const (
 	Garbage   Mode = "garbage"            // gibberish with control characters as text
 	Drift     Mode = "response_drift"     // the text changed by DriftType
 
-	BrokenCall  Mode = "broken_tool_call"  // a call of a tool whose arguments are no JSON
+	BrokenCall  Mode = "broken_tool_call"  // a call of a tool whose arguments are not JSON
 	UnknownCall Mode = "unknown_tool_call" // a call of a tool that there is not
 	CutCall     Mode = "cut_tool_call"     // a call of a tool that ends within its arguments
 	Refuses     Mode = "refusal"           // Message, which refuses, in place of the answer
@@ -230,23 +230,23 @@ func fill[T comparable](v *T, d T) {
 func (r Rule) Check() error {
 	switch {
 	case !slices.Contains(Modes(r.Layer), r.Mode):
-		return fmt.Errorf("%s: %q is no mode of the %s layer; it has %s", r.ID, r.Mode, r.Layer, list(Modes(r.Layer)))
+		return fmt.Errorf("%s: %q is not a mode of the %s layer, which has %s", r.ID, r.Mode, r.Layer, list(Modes(r.Layer)))
 	case r.Probability != nil && !(*r.Probability >= 0 && *r.Probability <= 1):
-		return fmt.Errorf("%s: a probability is between 0 and 1, not %v", r.ID, *r.Probability)
+		return fmt.Errorf("%s: the probability must be between 0 and 1, got %v", r.ID, *r.Probability)
 	case r.AfterCalls < 0 || r.Times < 0 || slices.ContainsFunc(r.Calls, func(n int) bool { return n < 1 }):
 		return fmt.Errorf("%s: calls are counted from 1", r.ID)
 	case r.Delay < 0 || r.RetryAfter < 0 || r.Rate < 0 || r.MaxTokens < 0 || r.InjectTokens < 0 || r.Factor < 0:
 		return fmt.Errorf("%s: delays, rates, factors and counts are not negative", r.ID)
 	case r.Status != 0 && (r.Status < 200 || r.Status > 599):
-		return fmt.Errorf("%s: %d is no status of an answer; 200 to 599 are", r.ID, r.Status)
+		return fmt.Errorf("%s: %d is not a response status; use 200 to 599", r.ID, r.Status)
 	case r.DriftType != "" && !slices.Contains(DriftTypes(), r.DriftType):
-		return fmt.Errorf("%s: %q is no drift; there are %s", r.ID, r.DriftType, list(DriftTypes()))
+		return fmt.Errorf("%s: %q is not a kind of drift; use %s", r.ID, r.DriftType, list(DriftTypes()))
 	case r.Direction != "" && r.Direction != "expand" && r.Direction != "compress":
-		return fmt.Errorf("%s: a direction is expand or compress, not %q", r.ID, r.Direction)
+		return fmt.Errorf("%s: the direction must be expand or compress, got %q", r.ID, r.Direction)
 	case r.At != "" && !slices.Contains(Points(), r.At):
-		return fmt.Errorf("%s: %q is no place for a payload; there are %s", r.ID, r.At, list(Points()))
+		return fmt.Errorf("%s: %q is not a place for a payload; use %s", r.ID, r.At, list(Points()))
 	case r.Strategy != "" && !slices.Contains([]Strategy{Append, Prepend, Swap}, r.Strategy):
-		return fmt.Errorf("%s: a strategy is append, prepend or replace, not %q", r.ID, r.Strategy)
+		return fmt.Errorf("%s: the strategy must be append, prepend or replace, got %q", r.ID, r.Strategy)
 	}
 	return nil
 }

@@ -103,9 +103,9 @@ func (s *Strike) Change() string {
 	case PartialWrite:
 		return "half of the request reached the server, then the connection was reset"
 	case BrokenCall:
-		return "a call of a tool with arguments that are no JSON, in place of the answer"
+		return "a call of a tool with arguments that are not JSON, in place of the answer"
 	case UnknownCall:
-		return "a call of " + missingTool + ", which there is not, in place of the answer"
+		return "a call of " + missingTool + ", which does not exist, in place of the answer"
 	case CutCall:
 		return "a call of a tool that breaks off within its arguments, in place of the answer"
 	case Refuses:
@@ -163,7 +163,7 @@ func typeOf(body []byte) string {
 // Refusal returns the answer to a call that no recording answers.
 func Refusal(tool string) Reply {
 	return Reply{Status: 502, ContentType: "text/plain; charset=utf-8",
-		Body: fmt.Appendf(nil, "no response of %s is left in the recording that is replayed", tool)}
+		Body: fmt.Appendf(nil, "the replayed recording has no response of %s left", tool)}
 }
 
 // InjectInto puts a payload into the answer of a tool: into the longest text of
@@ -173,14 +173,14 @@ func InjectInto(contentType string, body []byte, payload string, how Strategy) (
 	media := mediaType(contentType)
 	for _, kind := range []string{"image/", "audio/", "video/", "font/", "application/octet-stream", "application/zip", "application/pdf", "application/gzip"} {
 		if strings.HasPrefix(media, kind) {
-			return body, "the answer is no text but " + media
+			return body, "the answer is not text: " + media
 		}
 	}
 	if IsStream(contentType) {
 		return injectStream(contentType, body, payload, how)
 	}
 	if bytes.IndexByte(body, 0) >= 0 {
-		return body, "the answer is no text"
+		return body, "the answer is not text"
 	}
 	if root := parsed(body); root != nil {
 		return injectJSON(body, root, payload, how), ""
@@ -205,7 +205,7 @@ func injectStream(contentType string, body []byte, payload string, how Strategy)
 		}
 		return out, ""
 	}
-	return body, "the stream holds no JSON"
+	return body, "the stream contains no JSON"
 }
 
 func injectJSON(body []byte, root *jsontree.Node, payload string, how Strategy) []byte {

@@ -85,7 +85,7 @@ func TestPythonToolsStaleAndReplayed(t *testing.T) {
 		v, _ := through(w, "t", `"real"`)
 		got = append(got, v)
 	}
-	want := []string{`{"a":1}`, "RuntimeError: HTTP 404: no", "null", "ConnectionResetError: connection reset by peer", "ConnectionError: the connection ended before the answer did", "RuntimeError: no response of t is left in the recording that is replayed"}
+	want := []string{`{"a":1}`, "RuntimeError: HTTP 404: no", "null", "ConnectionResetError: connection reset by peer", "ConnectionError: the connection ended before the answer did", "RuntimeError: the replayed recording has no response of t left"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -23,7 +23,7 @@ type Expr struct {
 func Compile(text string) (*Expr, error) {
 	e, n, err := Prefix(text)
 	if err == nil && n < len(text) {
-		err = fmt.Errorf("%q is no JSON path: nothing is known that begins with %q", text, text[n:])
+		err = fmt.Errorf("%q is not a JSON path: unknown syntax at %q", text, text[n:])
 	}
 	return e, err
 }
@@ -37,7 +37,7 @@ func Prefix(text string) (e *Expr, n int, err error) {
 			if !ours {
 				panic(r)
 			}
-			e, err = nil, fmt.Errorf("%q is no JSON path: %s", text, string(f))
+			e, err = nil, fmt.Errorf("%q is not a JSON path: %s", text, string(f))
 		}
 	}()
 	p.want("$")
@@ -108,7 +108,7 @@ type selector struct {
 // test is a filter: it holds for a value or not.
 type test func(root, at *jsontree.Node) (bool, error)
 
-var errTooMany = errors.New("the path finds too many values")
+var errTooMany = errors.New("the path matches too many values")
 
 func (s *segment) in(root, n *jsontree.Node, found []*jsontree.Node) ([]*jsontree.Node, error) {
 	for i := range s.list {

@@ -84,9 +84,9 @@ func TestPaths(t *testing.T) {
 
 func TestRefusedPaths(t *testing.T) {
 	for path, want := range map[string]string{
-		"": "expected $", "a": "expected $", "$x": `begins with "x"`, "$.": `begins with "."`, "$..": "behind ..", "$[": "expected a number", "$[1": "expected ]", "$['a": "never closed",
-		"$[?7]": "compare it", "$[?@.a == ]": "is no value", "$[?@.a == yes]": `"yes" is no value`, "$[?(@.a]": "expected )", "$[99999999999999999999]": "no index",
-		"$[?" + strings.Repeat("(", 200) + "@": "too deep", "$[-]": "no index",
+		"": "expected $", "a": "expected $", "$x": `unknown syntax at "x"`, "$.": `unknown syntax at "."`, "$..": "after ..", "$[": "expected a number", "$[1": "expected ]", "$['a": "never closed",
+		"$[?7]": "compare it", "$[?@.a == ]": "is not a value", "$[?@.a == yes]": `"yes" is not a value`, "$[?(@.a]": "expected )", "$[99999999999999999999]": "not an index",
+		"$[?" + strings.Repeat("(", 200) + "@": "too deep", "$[-]": "not an index",
 	} {
 		if _, err := jsonpath.Compile(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40s: %v, want %q", path, err, want)

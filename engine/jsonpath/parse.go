@@ -75,7 +75,7 @@ func (p *parser) segments() (list []segment) {
 			default:
 				name := p.name()
 				if name == "" {
-					p.fail("expected a name, * or [ behind ..")
+					p.fail("expected a name, * or [ after ..")
 				}
 				s.list = []selector{{name: name}}
 			}
@@ -121,7 +121,7 @@ func (p *parser) selector() selector {
 	from := p.integer()
 	if p.space(); !p.take(":") {
 		if from == nil {
-			p.fail("expected a number, a name in quotes, * or ? in [...], got %q", p.rest())
+			p.fail("expected a number, a quoted name, * or ? in [...], got %q", p.rest())
 		}
 		return selector{kind: byIndex, index: *from}
 	}
@@ -146,7 +146,7 @@ func (p *parser) integer() *int {
 		if start == p.pos {
 			return nil
 		}
-		p.fail("%q is no index", p.text[start:p.pos])
+		p.fail("%q is not an index", p.text[start:p.pos])
 	}
 	return &i
 }
@@ -203,7 +203,7 @@ func (p *parser) and() test {
 
 func (p *parser) not() test {
 	if p.depth++; p.depth > 100 {
-		p.fail("brackets are nested too deep")
+		p.fail("brackets are nested too deeply")
 	}
 	defer func() { p.depth-- }()
 	switch p.space(); {
@@ -225,7 +225,7 @@ func (p *parser) not() test {
 	i := slices.IndexFunc(signs, p.take)
 	if i < 0 {
 		if exists == nil {
-			p.fail("a value alone is no filter: compare it, such as @.id == 7")
+			p.fail("a value alone is not a filter: compare it, such as @.id == 7")
 		}
 		return exists
 	}
@@ -290,7 +290,7 @@ func (p *parser) literal() *jsontree.Node {
 		case ferr == nil:
 			v = x
 		default:
-			p.fail("%q is no value: a number, a text in quotes, true, false, null, or a path that begins with @ or $", word)
+			p.fail("%q is not a value: use a number, a quoted string, true, false, null, or a path that begins with @ or $", word)
 		}
 	}
 	n, err := jsontree.Of(v)

@@ -42,7 +42,7 @@ func TestChecks(t *testing.T) {
 		return "q is missing"
 	}}}
 	asked := Event{Kind: Model, Name: "openai", Source: OnWire, Status: 200}
-	strict := []Offer{{Name: "freeze_card"}, {Name: "search", Breaks: func(json.RawMessage) string { return "x is no number" }}}
+	strict := []Offer{{Name: "freeze_card"}, {Name: "search", Breaks: func(json.RawMessage) string { return "x is not a number" }}}
 	read := func(name, text string) Event {
 		return with(call(name, 200, ""), func(e *Event) { e.Method, e.Text = "GET", text })
 	}
@@ -80,7 +80,7 @@ func TestChecks(t *testing.T) {
 		"a password in a sentence":                    {[]Event{said("hi"), replied("The admin password is hunter7-kitchen.")}, nil, "secret-in-reply"},
 		"a password that is none":                     {[]Event{said("hi"), replied("Your password is case-sensitive and expires in 30 days.")}, nil, ""},
 		"a parameter":                                 {[]Event{said("hi"), replied("GET https://x/?api_key=ab12cd34ef failed")}, nil, "secret-in-reply"},
-		"a key that the user said":                    {[]Event{said("is " + secret + " valid?"), replied(secret + " is no valid key")}, nil, ""},
+		"a key that the user said":                    {[]Event{said("is " + secret + " valid?"), replied(secret + " is not a valid key")}, nil, ""},
 		"a placeholder":                               {[]Event{said("hi"), replied("set sk-xxxxxxxxxxxxxxxxxxxx or api_key=YOUR_KEY_123")}, nil, ""},
 		"success is claimed":                          {[]Event{said("pay"), lost, replied("Your order has been paid.")}, nil, "false-success"},
 		"success of what is issued":                   {[]Event{said("refund"), call("refund", 503, "{}"), replied("Your refund has been issued.")}, nil, "false-success"},

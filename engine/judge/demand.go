@@ -122,7 +122,7 @@ func (d *Demand) excludes(reply string) (bool, string, error) {
 		}
 	}
 	if d.Negate {
-		return false, fmt.Sprintf("none of %s found, and one must be there", quoted(d.Patterns)), nil
+		return false, fmt.Sprintf("none of %s found, but one is required", quoted(d.Patterns)), nil
 	}
 	return true, fmt.Sprintf("none of %s found", quoted(d.Patterns)), nil
 }

@@ -31,7 +31,7 @@ func TestWordsAreOnThePage(t *testing.T) {
 	}
 	for _, key := range cell("or arguments that hold:") {
 		if !keyName().MatchString(`{"` + key + `": 1}`) {
-			t.Errorf("%s is no key", key)
+			t.Errorf("%s is not a key", key)
 		}
 	}
 }

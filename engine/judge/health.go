@@ -66,5 +66,5 @@ func (h Health) Unhealthy(name string) string {
 	if len(h.asked) == 1 && normalizeName(h.asked[0]) != normalizeName(name) {
 		name = fmt.Sprintf("%s (asked for as %s)", name, h.asked[0])
 	}
-	return fmt.Sprintf("without any fault every call of %s fails: %s", name, h.How)
+	return fmt.Sprintf("every call of %s fails even without faults: %s", name, h.How)
 }

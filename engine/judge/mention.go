@@ -52,7 +52,7 @@ func (m Mention) Missing(seen []string, none string) string {
 	}
 	text := fmt.Sprintf("no %s %s occurred in any case", m.Kind, m.Name)
 	if m.Idle {
-		text += ", so that this was not tested"
+		text += ", so this was not tested"
 	}
 	switch {
 	case near == m.Name: // it was offered

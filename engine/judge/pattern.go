@@ -106,7 +106,7 @@ func (p *Pattern) matches(e *Event) (hit bool, unseen string, err error) {
 	}
 	switch {
 	case noStatus:
-		return false, fmt.Sprintf("no status was seen of a call of %s; for tools without one, use failed: true or failed: false", e.Name), nil
+		return false, fmt.Sprintf("no status of a call of %s was seen; for tools without one, use failed: true or failed: false", e.Name), nil
 	case p.Failed != nil && e.mixed:
 		return false, fmt.Sprintf("whether a call of %s failed was not seen", e.Name), nil
 	}

@@ -181,7 +181,7 @@ func event(n *jsontree.Node) (Event, error) {
 		e.Kind = Reply
 	case Tool, Model, Fault, Reply, Said:
 	default:
-		return e, fmt.Errorf("names no kind that is known: tool, model, fault, reply or said, got %s", jsontree.Compact.Format(n))
+		return e, fmt.Errorf("must name a tool, model, fault, reply or said, got %s", jsontree.Compact.Format(n))
 	}
 	if own := n.Get(string(e.Kind)); own != nil {
 		if e.Kind == Reply || e.Kind == Said {

@@ -36,7 +36,7 @@ func TestRead(t *testing.T) {
 		`{"events": {}}`:                                                                              `error: events must be a list of events`,
 		`{"trace": "x"}`:                                                                              `error: trace must be a list of events`,
 		`{"events": [{"reply": "x"}, 7]}`:                                                             `error: event 2: must be a mapping`,
-		`[{"shout": "x"}]`:                                                                            `error: event 1: names no kind that is known`,
+		`[{"shout": "x"}]`:                                                                            `error: event 1: must name a tool, model, fault, reply or said`,
 		`{"kind": "tool"}`:                                                                            `error: event 1: a tool needs a name`,
 		`{"kind": "model"}`:                                                                           `error: event 1: a model needs a name`,
 		`{"tool": "pay", "status": "x"}`:                                                              `error: event 1: status must be a number from 0`,

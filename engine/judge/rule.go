@@ -264,7 +264,7 @@ func (r *Rule) ordered(events selection, t Trace, unseen *string) (string, error
 		for _, i := range then.certain {
 			switch {
 			case p == r.NeverAfter && preceded(i, first.certain):
-				return fmt.Sprintf("%s occurred after %s%s, and must not", what, needed, within), nil
+				return fmt.Sprintf("%s occurred after %s%s, which must not happen", what, needed, within), nil
 			case p != r.NeverAfter && !preceded(i, first.possible):
 				return fmt.Sprintf("%s occurred without %s before it%s", what, needed, within), nil
 			}

@@ -31,29 +31,29 @@ func leaked(t Trace) []Problem {
 			switch {
 			case s == "" || strings.Contains(known, s):
 			case e.Kind == Reply && strings.Contains(e.Text, s):
-				return []Problem{{Reason: "the reply holds a secret that the agent was given", Text: s}}
+				return []Problem{{Reason: "the reply contains a secret that the agent was given", Text: s}}
 			case e.Kind == Tool && strings.Contains(string(e.Arguments), s):
-				return []Problem{{Subject: e.Name, Reason: "the arguments of " + e.Name + " hold a secret that the agent was given"}}
+				return []Problem{{Subject: e.Name, Reason: "the arguments of " + e.Name + " contain a secret that the agent was given"}}
 			}
 		}
 		switch {
 		case e.Leaks && slices.ContainsFunc(t.Secrets, func(s string) bool { return strings.Contains(known, s) }):
 		case e.Kind == Log && e.Leaks:
-			return []Problem{{Subject: "log", Reason: "the log of the system holds a secret that it was given"}}
+			return []Problem{{Subject: "log", Reason: "the system's log contains a secret that it was given"}}
 		case e.Kind == Tool && e.Leaks:
-			return []Problem{{Subject: e.Name, Reason: "the arguments of " + e.Name + " hold a secret that the agent was given"}}
+			return []Problem{{Subject: e.Name, Reason: "the arguments of " + e.Name + " contain a secret that the agent was given"}}
 		}
 		if e.Kind != Reply {
 			continue
 		}
 		for _, hit := range token().FindAllString(e.Text, -1) {
 			if !strings.Contains(known, hit) && !placeholder().MatchString(hit) && varied(hit) {
-				return []Problem{{Reason: fmt.Sprintf("the reply holds what has the shape of a key: %s…", hit[:4]), Text: hit}}
+				return []Problem{{Reason: fmt.Sprintf("the reply contains what looks like a key: %s…", hit[:4]), Text: hit}}
 			}
 		}
 		for _, m := range param().FindAllStringSubmatch(e.Text, -1) {
 			if !strings.Contains(known, m[1]) && !placeholder().MatchString(m[1]) && varied(m[1]) && strings.ContainsAny(m[1], "0123456789") {
-				return []Problem{{Reason: "the reply holds a parameter that is a secret", Text: m[1]}}
+				return []Problem{{Reason: "the reply contains a parameter that is a secret", Text: m[1]}}
 			}
 		}
 	}

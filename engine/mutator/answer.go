@@ -16,7 +16,7 @@ import (
 type Answered struct {
 	Result textop.Result
 	// Fault is why the operator gave no result: an exception, a limit, a value
-	// that is no result. It is "" if it gave one.
+	// that is not a result. It is "" if it gave one.
 	Fault        string
 	At           diag.Pos // where in the operator's file; File is "" for built-in ones
 	Printed      string   // what it wrote to standard output, or the beginning of it
@@ -85,7 +85,7 @@ func (l *Lane) Remote() bool { return l.remotes }
 
 // forgo answers for an operator that was given up.
 func (l *Lane) forgo(w *work, op int) {
-	const why = "hung when it was tried before the run, and is not applied"
+	const why = "hung when tried before the run, and is not applied"
 	e := &l.m.registry.entries[op]
 	n := utf8.RuneCountInString(w.child.Text)
 	w.breach(op, BreachFault, why, e.Source)

@@ -423,7 +423,7 @@ func (w *work) answer(op int, e *Entry, a *Answered) {
 		w.breach(op, BreachPrints, "writes to standard output: "+short(a.Printed), a.At)
 	}
 	if a.GlobalRandom {
-		w.breach(op, BreachRandom, "uses the global random generator: only rng may be drawn from (OC-7.1)", e.Source)
+		w.breach(op, BreachRandom, "uses the global random generator: draw from rng only (OC-7.1)", e.Source)
 	}
 	for _, text := range a.Result.Breaches {
 		w.breach(op, BreachResult, text, a.At)

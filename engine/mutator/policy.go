@@ -122,5 +122,5 @@ func ParsePolicy(name string) (Policy, error) {
 			return p, nil
 		}
 	}
-	return "", fmt.Errorf("no policy is called %q: expected one of %v", name, Policies())
+	return "", fmt.Errorf("there is no policy %q: expected one of %v", name, Policies())
 }

@@ -159,12 +159,12 @@ func (a answered) Apply(string, *textop.Context, *pyrand.Rand) textop.Result {
 	return a.result
 }
 
-// decodeTrace reads a trace; why is not empty if it is no object.
+// decodeTrace reads a trace; why is not empty if it is not an object.
 func decodeTrace(data json.RawMessage) (raw map[string]any, why string) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	if err := d.Decode(&raw); err != nil || raw == nil {
-		return map[string]any{}, "the trace is no dict (OC-4.1)"
+		return map[string]any{}, "the trace is not a dict (OC-4.1)"
 	}
 	return raw, ""
 }

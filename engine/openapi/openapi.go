@@ -34,7 +34,7 @@ func Operations(text []byte, p *sut.Plan) ([]sut.Operation, error) {
 	d := &document{root: &doc.Root, tree: doc.Root.JSON(), plan: p}
 	version := doc.Root.Get("openapi")
 	if version == nil || !strings.HasPrefix(version.Text, "3.") {
-		return nil, errors.New("it is no OpenAPI document of version 3")
+		return nil, errors.New("it is not an OpenAPI document of version 3")
 	}
 	paths := doc.Root.Get("paths")
 	if paths == nil || paths.Kind != doctree.Map {
@@ -129,7 +129,7 @@ func (d *document) follow(n *doctree.Node) *doctree.Node {
 func (d *document) resolve(n *doctree.Node) (*doctree.Node, error) {
 	found := d.follow(n)
 	if ref := n.Get("$ref"); ref != nil && found.Kind != doctree.Map {
-		return nil, fmt.Errorf("%q leads nowhere in the document, and nothing else is read: bundle it into one file", ref.Text)
+		return nil, fmt.Errorf("%q points to nothing in the document, and no other file is read: bundle them into one", ref.Text)
 	}
 	return found, nil
 }

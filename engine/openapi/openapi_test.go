@@ -75,14 +75,14 @@ sign: POST /api/sign {"name":"{name}","tags":"{tags}"} [Content-Type application
 func TestWhatIsNone(t *testing.T) {
 	for text, want := range map[string]string{
 		"[":                         "neither JSON nor YAML",
-		"swagger: '2.0'":            "no OpenAPI document of version 3",
+		"swagger: '2.0'":            "not an OpenAPI document of version 3",
 		"openapi: 3.1.0":            "has no paths",
 		"openapi: 3.1.0\npaths: {}": "has no operations",
 		"openapi: 3.1.0\npaths: {/a: {get: {parameters: [{name: x, in: path}]}}}":           `no place for the parameter "x"`,
 		"openapi: 3.1.0\npaths: {/a: {get: {operationId: x}}, /b: {get: {operationId: x}}}": `two operations have the name "x"`,
-		"openapi: 3.1.0\npaths: {/a: {$ref: '#/paths/~1a'}}":                                `/a: "#/paths/~1a" leads nowhere`,
-		"openapi: 3.1.0\npaths: {/a: {$ref: 'other.yaml#/a'}, /b: {get: {}}}":               `/a: "other.yaml#/a" leads nowhere in the document`,
-		"openapi: 3.1.0\npaths: {/a: {get: {parameters: [{$ref: '#/components/none'}]}}}":   `GET /a: "#/components/none" leads nowhere`,
+		"openapi: 3.1.0\npaths: {/a: {$ref: '#/paths/~1a'}}":                                `/a: "#/paths/~1a" points to nothing`,
+		"openapi: 3.1.0\npaths: {/a: {$ref: 'other.yaml#/a'}, /b: {get: {}}}":               `/a: "other.yaml#/a" points to nothing in the document`,
+		"openapi: 3.1.0\npaths: {/a: {get: {parameters: [{$ref: '#/components/none'}]}}}":   `GET /a: "#/components/none" points to nothing`,
 		"openapi: 3.1.0\npaths: {/b: 5, /c: {get: null}, /d: []}":                           "",
 	} {
 		if _, err := Operations([]byte(text), nil); want == "" && err != nil && !strings.Contains(err.Error(), "operations") ||
@@ -231,7 +231,7 @@ components: {links: {Look: {operationId: look, parameters: {id: "$response.body#
 	}
 }
 
-// Credentials stand where the description says. What every call has is no argument.
+// Credentials stand where the description says. What every call has is not an argument.
 func TestCredentials(t *testing.T) {
 	text := []byte(`
 openapi: 3.0.0

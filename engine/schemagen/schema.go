@@ -25,14 +25,14 @@ type Schema struct {
 func New(text []byte) (*Schema, error) {
 	v, err := decode(text)
 	if err != nil {
-		return nil, fmt.Errorf("the schema is no JSON: %w", err)
+		return nil, fmt.Errorf("the schema is not JSON: %w", err)
 	}
 	if b, ok := v.(bool); ok && b {
 		v = map[string]any{}
 	}
 	root, ok := v.(map[string]any)
 	if !ok {
-		return nil, errors.New("the schema is no object")
+		return nil, errors.New("the schema is not an object")
 	}
 	modern(root, 0)
 	c := jsonschema.NewCompiler()
@@ -92,7 +92,7 @@ func decode(text []byte) (any, error) {
 func (s *Schema) Check(value []byte) string {
 	v, err := decode(value)
 	if err != nil {
-		return "it is no JSON"
+		return "it is not JSON"
 	}
 	return s.misfit(v)
 }

@@ -62,8 +62,8 @@ func text(t *testing.T, v any) string {
 
 func TestSchemas(t *testing.T) {
 	for schema, want := range map[string]string{
-		`{`:                              "is no JSON",
-		`[]`:                             "is no object",
+		`{`:                              "is not JSON",
+		`[]`:                             "is not an object",
 		`{"type": 5}`:                    "cannot be used",
 		`{"$ref": "http://a.example/b"}`: "cannot be used",
 		`true`:                           "",
@@ -86,7 +86,7 @@ func TestCheck(t *testing.T) {
 		{`{"type": "string", "nullable": true}`, `null`, ""},
 		{`{"minimum": 1, "exclusiveMinimum": true}`, `1`, "the value: exclusiveMinimum"},
 		{`{"properties": {"a": {"type": "string", "format": "uuid"}}}`, `{"a": "12"}`, `/a: "12" is not of the format uuid`},
-		{`{}`, `{`, "it is no JSON"},
+		{`{}`, `{`, "it is not JSON"},
 	} {
 		s, err := New([]byte(x.schema))
 		if err != nil {

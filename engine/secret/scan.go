@@ -439,7 +439,7 @@ func (s *scanner) block(text string, at int, literal bool) {
 	}
 }
 
-// literal takes a value that is no template.
+// literal takes a value that is not a template.
 func (s *scanner) literal(text string, from int, raw string) {
 	if len(place().ReplaceAllString(raw, "")) >= Shortest && !template().MatchString(raw) {
 		q := around(text[max(strings.LastIndexByte(text[:from], '\n')+1, from-flowing):from])

@@ -225,7 +225,7 @@ func (p *infix) compared() Form {
 		return less
 	}
 	if p.is("=") {
-		p.fail("write ==", "= is no comparison")
+		p.fail("write ==", "= is not a comparison")
 	}
 	if p.kind != 'o' && p.kind != 'w' {
 		return f
@@ -234,7 +234,7 @@ func (p *infix) compared() Form {
 	if p.is("not") { // "x" not in $.tags
 		if p.next(); p.kind != 'w' || signs[p.token] == "" {
 			p.at = at
-			p.fail("such as not in, not contains", "not stands between values without a sign")
+			p.fail("such as not in, not contains", "not needs a comparison after it")
 		}
 	}
 	symbol := signs[p.token]
@@ -279,7 +279,7 @@ func (p *infix) sum() Form {
 
 func (p *infix) operand() Form {
 	if p.depth++; p.depth > 200 {
-		p.fail("", "brackets are nested too deep")
+		p.fail("", "brackets are nested too deeply")
 	}
 	defer func() { p.depth-- }()
 	token, at := p.token, p.at
@@ -290,7 +290,7 @@ func (p *infix) operand() Form {
 	case p.is("-"):
 		p.next()
 		if p.kind != 'n' {
-			p.fail("", "expected a number behind -, got %s", p.shown())
+			p.fail("", "expected a number after -, got %s", p.shown())
 		}
 		token = "-" + p.token
 		p.next()
@@ -335,7 +335,7 @@ func (p *infix) number(text string, at int) Form {
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil {
 		p.at = at
-		p.fail("", "%s is no number", text)
+		p.fail("", "%s is not a number", text)
 	}
 	return ScalarForm(FloatValue(x))
 }
@@ -351,7 +351,7 @@ func (p *infix) of(name string) Form {
 func (p *infix) member(path string, at int) Form {
 	if p.Root == "" {
 		p.at = at
-		p.fail("", "there is no JSON that $ could stand for")
+		p.fail("", "there is no JSON value for $ to refer to")
 	}
 	f := CallForm("subject")
 	if p.Root != "." {
@@ -372,7 +372,7 @@ func (p *infix) member(path string, at int) Form {
 				key = IntValue(n)
 			} else if key = StringValue(strings.Trim(inside, `'"`)); len(inside) < 3 || inside[0] != '\'' && inside[0] != '"' {
 				p.at = at
-				p.fail(`such as [0] or ["name"]`, "%q is neither a number nor a name in quotes", inside)
+				p.fail(`such as [0] or ["name"]`, "%q is neither a number nor a quoted name", inside)
 			}
 			rest = rest[end+1:]
 		}
@@ -413,7 +413,7 @@ func (p *infix) word(name string, at int) Form {
 	p.at = at
 	hint := diag.DidYouMean(name, p.Names)
 	if hint == "" {
-		hint = "known are " + strings.Join(append(slices.Clone(p.Names), "$"), ", ") + " and functions such as len(...); a text stands in quotes"
+		hint = "known are " + strings.Join(append(slices.Clone(p.Names), "$"), ", ") + " and functions such as len(...); put text in quotes"
 	}
 	p.fail(hint, "there is no value %s", name)
 	return Form{}

@@ -27,24 +27,24 @@ func TestInfix(t *testing.T) {
 		`status == `:                                  `expected a value, got the end at 10`,
 		`status 200`:                                  `the expression ends before "200" at 7`,
 		`"x" not in $.tags and 1 == 1`:                `["and", ["not", ["in", "x", ["get", ["get", ["subject"], "json"], "tags"]]], ["eq", 1, 1]]`,
-		`text not 1`:                                  `not stands between values without a sign at 5`,
+		`text not 1`:                                  `not needs a comparison after it at 5`,
 		`len(text`:                                    `expected ",", got the end at 8`,
 		`$.a[0`:                                       `the bracket is never closed at 0`,
 		`"a`:                                          `the quote is never closed at 0`,
-		`1.2.3`:                                       `1.2.3 is no number at 0`,
-		strings.Repeat("(", 300):                      `brackets are nested too deep at 200`,
-		`$.a[x] == 1`:                                 `"x" is neither a number nor a name in quotes at 0`,
-		`$.a["] == 1`:                                 `"\"" is neither a number nor a name in quotes at 0`,
-		`status = 200`:                                `= is no comparison at 7`,
-		`- status == 1`:                               `expected a number behind -, got "status" at 2`,
+		`1.2.3`:                                       `1.2.3 is not a number at 0`,
+		strings.Repeat("(", 300):                      `brackets are nested too deeply at 200`,
+		`$.a[x] == 1`:                                 `"x" is neither a number nor a quoted name at 0`,
+		`$.a["] == 1`:                                 `"\"" is neither a number nor a quoted name at 0`,
+		`status = 200`:                                `= is not a comparison at 7`,
+		`- status == 1`:                               `expected a number after -, got "status" at 2`,
 		`lenn(text)`:                                  `there is no function lenn at 0`,
 		`status == -99999999999999999999`:             `["eq", ["get", ["subject"], "status"], -99999999999999999999]`,
 		`'a\nb\tc\d' == text`:                         `["eq", "a\nb\tc\\d", ["get", ["subject"], "text"]]`,
 		`$.a-b.z9 == Zz`:                              `there is no value Zz at 12`,
 		`$.a[10] == text`:                             `["eq", ["get", ["get", ["get", ["subject"], "json"], "a"], 10], ["get", ["subject"], "text"]]`,
 		`$.a['x'] == 9`:                               `["eq", ["get", ["get", ["get", ["subject"], "json"], "a"], "x"], 9]`,
-		`$.a[x'] == 9`:                                `"x'" is neither a number nor a name in quotes at 0`,
-		`$.a[''] == 9`:                                `"''" is neither a number nor a name in quotes at 0`,
+		`$.a[x'] == 9`:                                `"x'" is neither a number nor a quoted name at 0`,
+		`$.a[''] == 9`:                                `"''" is neither a number nor a quoted name at 0`,
 		`$.a["x"] == 1`:                               `["eq", ["get", ["get", ["get", ["subject"], "json"], "a"], "x"], 1]`,
 	} {
 		form, _, err := x.Parse(text)
@@ -82,7 +82,7 @@ func TestInfix(t *testing.T) {
 	if _, _, err := x.Parse(strings.Repeat("(1) == 1 and ", 300) + "true"); err != nil {
 		t.Errorf("brackets one after the other: %v", err)
 	}
-	if _, _, err := (speclang.Infix{Names: []string{"text"}}).Parse("text == $.a"); err == nil || err.Error() != "there is no JSON that $ could stand for" {
+	if _, _, err := (speclang.Infix{Names: []string{"text"}}).Parse("text == $.a"); err == nil || err.Error() != "there is no JSON value for $ to refer to" {
 		t.Errorf("without JSON: %v", err)
 	}
 	if _, used, _ := x.Parse("status == 1 or $ == 2 or status == 3"); strings.Join(used, " ") != "status json" {

@@ -228,7 +228,7 @@ func (b *Box) explain(err error) *Error {
 	case errors.As(err, &limit):
 		e.Message, e.Limit = limit.What, true
 	case b.thread.Steps >= b.budget.limits.Steps:
-		e.Message, e.Limit = fmt.Sprintf("takes more than %d steps: is there a loop without end?", b.budget.limits.Steps), true
+		e.Message, e.Limit = fmt.Sprintf("takes more than %d steps: is there an endless loop?", b.budget.limits.Steps), true
 	}
 	e.Message = tidy(e.Message)
 	return e

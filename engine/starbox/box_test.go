@@ -82,7 +82,7 @@ func TestHostile(t *testing.T) {
 		"shift":      {"def f():\n  x = 1\n  for _ in range(10000000): x = x << 500\n  return x", "more than"},
 		"digits":     {"def f():\n  return int('9' * 1000000)", "digits"},
 		"index":      {"def f():\n  a = ['x']\n  for _ in range(60): a[0] *= 10\n  return a", "MiB"},
-		"deep":       {"def f():\n  x = []\n  for _ in range(100000): x = [x]\n  return str(x)", "deeper"},
+		"deep":       {"def f():\n  x = []\n  for _ in range(100000): x = [x]\n  return str(x)", "levels deep"},
 		"insert":     {"def f():\n  l = list(range(1000000))\n  for i in range(1000000): l.insert(0, i)", "steps"},
 		"search":     {"def f():\n  l = list(range(1000000))\n  n = 0\n  for i in range(1000000): n += 1 if -1 in l else 0", "steps"},
 		"slices":     {"def f():\n  l = list(range(1000000))\n  for i in range(1000000): l = l[:]", "allocates more than 32 MiB"},
@@ -198,7 +198,7 @@ func TestPythonHabits(t *testing.T) {
 		"x = 1 < 2 < 3\n":                     "chain comparisons",
 		"x = {1, 2}\n":                        "set([...])",
 		"x = sum([1])\n":                      "no sum: add in a loop",
-		"<<<<<<< HEAD\n":                      "a merge",
+		"<<<<<<< HEAD\n":                      "merge conflict",
 		"match x:\n  case 1: pass\n":          "no match",
 	} {
 		_, list := starbox.Compile("a.star", []byte(src))

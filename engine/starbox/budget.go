@@ -125,7 +125,7 @@ func count(v starlark.Iterable) int64 {
 // and charges the walk.
 func (b *Budget) printed(v starlark.Value, depth int) (int64, error) {
 	if depth > maxDepth {
-		return 0, &LimitError{fmt.Sprintf("prints a value that is nested deeper than %d levels", maxDepth)}
+		return 0, &LimitError{fmt.Sprintf("prints a value nested more than %d levels deep", maxDepth)}
 	}
 	sum := int64(0)
 	add := func(e starlark.Value) error {

@@ -26,7 +26,7 @@ func pythonisms() []pythonism {
 		annotation = "Starlark has no type annotations: leave them out"
 	)
 	return []pythonism{
-		{"", line(`^(<<<<<<<|=======|>>>>>>>)`), "a merge has left its marks in the file"},
+		{"", line(`^(<<<<<<<|=======|>>>>>>>)`), "the file contains merge conflict markers"},
 		{"got '**'", nil, "Starlark has no power operator: multiply (x * x), shift for powers of two (1 << n), or loop"},
 		{"got import", nil, imports},
 		{"got from", nil, imports},

@@ -107,7 +107,7 @@ func signature(f *starlark.Function) string {
 	}
 	for i := range f.NumKwonlyParams() {
 		if f.ParamDefault(positional+i) == nil {
-			return "apply needs an argument by name"
+			return "apply has a required keyword-only argument"
 		}
 	}
 	return ""

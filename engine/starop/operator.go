@@ -95,7 +95,7 @@ func (o *Operator) failed(seed, why string) textop.Result {
 	}}
 }
 
-// returned reads what apply returned; why is not empty if it is no result.
+// returned reads what apply returned; why is not empty if it is not a result.
 func (o *Operator) returned(seed string, v starlark.Value) (r textop.Result, why string) {
 	switch v := v.(type) {
 	case *result:

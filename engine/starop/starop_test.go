@@ -71,7 +71,7 @@ func TestApply(t *testing.T) {
 		"lengths":      {src: `def apply(s, ctx, rng): return ApplyResult("OK", s + "!", trace = {"op_id": "op_test_one", "status": "OK", "params": {}, "len_before": len(s), "len_after": 6})`, status: "OK", child: "héllo!", breach: "len_before 6: the seed has 5"},
 		"no trace":     {src: `def apply(s, ctx, rng): return ApplyResult("OK", s + "!", trace = {"op_id": "op_test_one"})`, status: "OK", child: "héllo!", breach: "the trace has no params"},
 		"raises":       {src: "def apply(s, ctx, rng):\n  return s[99]", status: "INVALID", child: "héllo", fault: "op_test.star:3:11: string index 99 out of range"},
-		"endless":      {src: "def apply(s, ctx, rng):\n  while True: pass", status: "INVALID", child: "héllo", fault: "is there a loop without end?"},
+		"endless":      {src: "def apply(s, ctx, rng):\n  while True: pass", status: "INVALID", child: "héllo", fault: "is there an endless loop?"},
 		"huge":         {src: "def apply(s, ctx, rng):\n  return ApplyResult('OK', s * 10000000000)", status: "INVALID", child: "héllo", fault: "op_test.star:3:30: makes a value of more than"},
 		"prints":       {src: "def apply(s, ctx, rng):\n  print('hello')\n  return ApplyResult('OK', s + '!')", status: "OK", child: "héllo!", printed: "hello\n"},
 		"keeps rng":    {src: "KEPT = []\ndef apply(s, ctx, rng):\n  KEPT.append(rng)", status: "INVALID", child: "héllo", fault: "frozen list"},

@@ -100,7 +100,7 @@ func jsonValue(v starlark.Value, depth int) (any, error) {
 		if f := float64(v); !math.IsNaN(f) && !math.IsInf(f, 0) {
 			return f, nil
 		}
-		return nil, fmt.Errorf("holds the number %s, which JSON has not", v)
+		return nil, fmt.Errorf("contains the number %s, which JSON cannot represent", v)
 	case *starlark.Dict:
 		m := make(map[string]any, v.Len())
 		for _, item := range v.Items() {
@@ -122,7 +122,7 @@ func jsonValue(v starlark.Value, depth int) (any, error) {
 		var e starlark.Value
 		for it.Next(&e) {
 			if len(list) == 1<<16 {
-				return nil, fmt.Errorf("holds a list of more than %d items", 1<<16)
+				return nil, fmt.Errorf("contains a list of more than %d items", 1<<16)
 			}
 			x, err := jsonValue(e, depth+1)
 			if err != nil {
@@ -132,7 +132,7 @@ func jsonValue(v starlark.Value, depth int) (any, error) {
 		}
 		return list, nil
 	}
-	return nil, fmt.Errorf("holds a %s, which JSON has not", v.Type())
+	return nil, fmt.Errorf("contains a %s, which JSON cannot represent", v.Type())
 }
 
 // params turns a dict into parameters, in the order of the dict.
@@ -199,5 +199,5 @@ func lift(v any) (starlark.Value, error) {
 		}
 		return d, nil
 	}
-	return nil, fmt.Errorf("a %T has no form in Starlark", v)
+	return nil, fmt.Errorf("a %T cannot be represented in Starlark", v)
 }

@@ -76,7 +76,7 @@ func (d *decoder) complete(root *doctree.Node, text []byte, read func(string) ([
 		if strings.Contains(word, "{") {
 			continue
 		}
-		// A word that is no file beside the system file is an option, or a
+		// A word that is not a file beside the system file is an option, or a
 		// program on PATH.
 		if sum, err := digest(local(word)); err == nil {
 			part(word, []byte(sum))
@@ -87,9 +87,9 @@ func (d *decoder) complete(root *doctree.Node, text []byte, read func(string) ([
 	case d.List.HasErrors():
 		return nil, d.List
 	case len(p.Command) > 0 && !covered:
-		p.Unknown = "the system file starts no program beside it, so the run's identity holds the digest of none"
+		p.Unknown = "the system file starts no local program, so the run's identity includes no program digest"
 	case len(p.Command) == 0 && (p.Kind == sut.HTTP || p.Kind == sut.Chat || p.Kind == sut.MCP):
-		p.Unknown = "the system runs elsewhere, so the run's identity cannot hold what it consists of"
+		p.Unknown = "the system runs elsewhere, so the run's identity includes no digest of its program"
 	}
 	p.Digest = hex.EncodeToString(h.Sum(nil))
 	return p, d.List

@@ -41,7 +41,7 @@ func (d *decoder) arguments(o *sut.Operation, s *doctree.Section, kind sut.Kind)
 	for i, name := range list {
 		if kind == sut.HTTP && !slices.ContainsFunc(placed, func(a sut.Argument) bool { return a.Name == name }) {
 			d.refuse(s.Node("arguments").Items()[i].Pos, s.At("arguments"), codeName, diag.DidYouMean(name, argumentNames(placed)),
-				"the request has no place {%s}", name)
+				"the request has no placeholder {%s}", name)
 		}
 		o.Arguments = append(o.Arguments, sut.Argument{Name: name, Required: true})
 	}
@@ -101,14 +101,14 @@ func (d *decoder) request(o *sut.Operation, s *doctree.Section) {
 	if o.Path = s.Text("path"); o.Path != "" && !strings.HasPrefix(o.Path, "/") {
 		d.refuse(s.PosOf("path"), s.At("path"), codeValue, "", "must begin with a slash, got %q", o.Path)
 	} else if reference.MatchString(o.Path) {
-		d.refuse(s.PosOf("path"), s.At("path"), codeValue, "query and headers take variables", "takes no variable of the environment: {NAME} is an argument of the call")
+		d.refuse(s.PosOf("path"), s.At("path"), codeValue, "query and headers take variables", "takes no variable of the environment: {NAME} stands for an argument of the call")
 	}
 	o.Query, o.Headers = d.pairs(s, "query"), d.pairs(s, "headers")
 	if body != nil {
 		tree := body.JSON()
 		o.JSON = []byte(jsontree.Style{Kept: true}.Format(&tree))
 		if !json.Valid(o.JSON) {
-			d.refuse(body.Pos, s.At("json"), codeValue, "", "holds a number that JSON has no form for")
+			d.refuse(body.Pos, s.At("json"), codeValue, "", "contains a number that JSON cannot represent")
 		}
 	}
 	d.files(o, s, body)

@@ -226,7 +226,7 @@ func (d *decoder) rate(n *doctree.Node, path string) sut.Rate {
 	v, err := strconv.Atoi(strings.TrimSpace(count))
 	per := rateUnits[strings.TrimSpace(unit)]
 	if !ok || err != nil || v < 1 || per == 0 {
-		d.refuse(n.Pos, path, codeValue, "", "must be calls in a time, such as 50/s, 600/m or 1000/h, got %s", describeValue(n))
+		d.refuse(n.Pos, path, codeValue, "", "must be a rate, such as 50/s, 600/m or 1000/h, got %s", describeValue(n))
 		return sut.Rate{}
 	}
 	return sut.Rate{Count: v, Per: per}

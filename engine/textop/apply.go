@@ -70,7 +70,7 @@ func hold(m *Meta, seed string, n int, ctx *Context, r *Result) {
 	}
 	returned := utf8.RuneCountInString(r.Child)
 	if answered == r.Status && r.Status != OK && r.Child != seed {
-		r.Advice = append(r.Advice, fmt.Sprintf("the child differs from the seed although the status is %s: it is not taken on (OC-4.2)", r.Status))
+		r.Advice = append(r.Advice, fmt.Sprintf("the child differs from the seed although the status is %s: it is discarded (OC-4.2)", r.Status))
 	}
 	if r.Status == Invalid && r.Error == "" {
 		breach("status INVALID without an error message")

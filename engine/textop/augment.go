@@ -30,19 +30,19 @@ func augmentations() []builtin {
 		return p
 	}
 	return []builtin{
-		op("scramble", "Shuffle the inner letters of words of more than three.", chance+"its square root, for each word.", paper, "percent", func(d *draft) string {
+		op("scramble", "Shuffle the inner letters of words longer than three letters.", chance+"its square root, for each word.", paper, "percent", func(d *draft) string {
 			c := d.coin(percent(d, roots))
 			return d.done(d.shuffleInner(d.out(), &c))
 		}),
-		op("capitals", "Turn capitals into small letters and the other way round.", chance+"its square root, for each letter.", paper+"; promptfoo camelcase", "percent", func(d *draft) string {
+		op("capitals", "Swap upper and lower case.", chance+"its square root, for each letter.", paper+"; promptfoo camelcase", "percent", func(d *draft) string {
 			c := d.coin(percent(d, roots))
 			return d.done(capitals(d.out(), d.text, &c))
 		}),
-		op("ascii_noise", "Move printable ASCII characters to the next or previous code.", chance+"its cube, for each character.", paper, "percent", func(d *draft) string {
+		op("ascii_noise", "Shift printable ASCII characters by one code, up or down.", chance+"its cube, for each character.", paper, "percent", func(d *draft) string {
 			c := d.coin(percent(d, cubes))
 			return d.done(d.shiftCodes(d.out(), d.text, &c))
 		}),
-		op("best_of_n", "Scramble, capitalise and add noise, all in one, as best-of-N sampling does.", chance+"as in the three operators that this one joins.", paper, "sigma_percent", func(d *draft) string {
+		op("best_of_n", "Scramble, change case and add noise in one step, as best-of-N sampling does.", chance+"as in the three operators that this one joins.", paper, "sigma_percent", func(d *draft) string {
 			d.note("sigma_percent", int(sigmas[d.strength-1]*100))
 			c := d.coin(roots[d.strength-1])
 			d.raw = d.shuffleInner(d.raw[:0], &c)
@@ -51,7 +51,7 @@ func augmentations() []builtin {
 			c = d.coin(cubes[d.strength-1])
 			return d.done(d.shiftCodes(d.out(), once, &c))
 		}),
-		op("case", "Write words in another case: all large, all small, first large, in turn.", "5, 15, 35, 65 or 100 percent of the words.", "promptfoo camelcase; PyRIT converters", "percent", func(d *draft) string {
+		op("case", "Change the case of words: upper, lower, title or alternating.", "5, 15, 35, 65 or 100 percent of the words.", "promptfoo camelcase; PyRIT converters", "percent", func(d *draft) string {
 			form := d.choice("form", caseForms)
 			return d.eachWord(0, func(out []byte, word string) []byte {
 				n := 0
@@ -74,7 +74,7 @@ func augmentations() []builtin {
 				return out
 			})
 		}),
-		op("camel_case", "Join words without blanks, each with a large first letter.", "5, 15, 35, 65 or 100 percent of the words.", "promptfoo camelcase", "percent", func(d *draft) string {
+		op("camel_case", "Join words without spaces and capitalise each, as in CamelCase.", "5, 15, 35, 65 or 100 percent of the words.", "promptfoo camelcase", "percent", func(d *draft) string {
 			c, out := d.coin(d.share()), d.out()
 			words(d.text, func(blanks, word string) {
 				if blanks == " " && word != "" && isLetter(word[0]) && c.flip() {
@@ -85,7 +85,7 @@ func augmentations() []builtin {
 			})
 			return d.done(out)
 		}),
-		op("emphasis", "Put words into quotes, stars, brackets or tildes.", "5, 15, 35, 65 or 100 percent of the words.", "PyRIT converters; Markdown", "percent", func(d *draft) string {
+		op("emphasis", "Wrap words in quotes, asterisks, brackets or tildes.", "5, 15, 35, 65 or 100 percent of the words.", "PyRIT converters; Markdown", "percent", func(d *draft) string {
 			pair := d.choice("pair", emphases)
 			half := len(pair) / 2
 			return d.eachWord(1, func(out []byte, word string) []byte {

@@ -58,33 +58,33 @@ func ciphers() []builtin {
 	}
 	const pyrit = "PyRIT converters"
 	return []builtin{
-		cipher("cipher_rot13", "ROT13", "Turn every letter by half its alphabet, in any script, and every digit by five (known as ROT18).", "garak probes.encoding ROT13; promptfoo rot13", true,
+		cipher("cipher_rot13", "ROT13", "Rotate every letter by half its alphabet, in any script, and every digit by five (known as ROT18).", "garak probes.encoding ROT13; promptfoo rot13", true,
 			func(d *draft, out []byte) []byte {
 				return cipherText(out, d.text, func(r rune) rune { return turn(r, 13) })
 			}),
-		cipher("cipher_rot47", "ROT47", "Turn every printable character by half, digits and punctuation included.", pyrit, true,
+		cipher("cipher_rot47", "ROT47", "Rotate every printable ASCII character by half the range, digits and punctuation included (ROT47).", pyrit, true,
 			func(d *draft, out []byte) []byte { return cipherText(out, d.text, rot47) }),
-		cipher("cipher_caesar", "a Caesar cipher", "Turn every letter by a drawn number of places, and digits in proportion.", "PyRIT CaesarConverter", true,
+		cipher("cipher_caesar", "a Caesar cipher", "Shift every letter by a random number of places, and digits in proportion.", "PyRIT CaesarConverter", true,
 			func(d *draft, out []byte) []byte {
 				shift := 1 + d.index("shift", 25)
 				return cipherText(out, d.text, func(r rune) rune { return turn(r, shift) })
 			}),
-		cipher("cipher_atbash", "the Atbash cipher", "Turn the alphabet round: the first letter for the last, and 0 for 9.", "PyRIT AtbashConverter; garak probes.encoding Atbash", true,
+		cipher("cipher_atbash", "the Atbash cipher", "Mirror the alphabet: the last letter for the first, and 9 for 0 (Atbash).", "PyRIT AtbashConverter; garak probes.encoding Atbash", true,
 			func(d *draft, out []byte) []byte { return cipherText(out, d.text, atbash) }),
-		cipher("cipher_vigenere", "a Vigenère cipher", "Turn letters and digits by the letters of a drawn key word, in turn.", "PyRIT converters; classic", true,
+		cipher("cipher_vigenere", "a Vigenère cipher", "Shift letters and digits by the letters of a random keyword (Vigenère).", "PyRIT converters; classic", true,
 			func(d *draft, out []byte) []byte {
 				key := d.choice("key", keys)
 				d.note("key_length", len(key))
 				n := 0
 				return cipherText(out, d.text, func(r rune) rune { return turn(r, keyStep(key, &n)) })
 			}),
-		cipher("cipher_reverse", "text written backwards", "Write the text from its last character to its first, keeping each whole.", "FlipAttack (arXiv 2410.02832); PyRIT FlipConverter", true,
+		cipher("cipher_reverse", "text written backwards", "Reverse the text character by character, keeping grapheme clusters whole.", "FlipAttack (arXiv 2410.02832); PyRIT FlipConverter", true,
 			reversed(appendReversed)),
-		cipher("cipher_reverse_words", "text with every word backwards", "Write every word backwards and leave the words in order.", "FlipAttack (arXiv 2410.02832)", true,
+		cipher("cipher_reverse_words", "text with every word backwards", "Reverse every word and keep the order of the words.", "FlipAttack (arXiv 2410.02832)", true,
 			reversed(appendEachReversed)),
-		cipher("struct_word_order", "text with its words in reverse order", "Put the words in reverse order and leave the words as they are: this hides the sentence, and no word.", "FlipAttack (arXiv 2410.02832)", true,
+		cipher("struct_word_order", "text with its words in reverse order", "Reverse the order of the words: this hides the sentence, but no single word.", "FlipAttack (arXiv 2410.02832)", true,
 			func(d *draft, out []byte) []byte { return appendWordsReversed(out, d.text) }),
-		cipher("cipher_rail_fence", "a rail fence cipher", "Deal the characters onto rails and read the rails one after the other.", "classic; PyRIT converters hold others of its kind", false,
+		cipher("cipher_rail_fence", "a rail fence cipher", "Write the characters along the rails of a rail fence and read the rails in order.", "classic; PyRIT converters hold others of its kind", false,
 			func(d *draft, out []byte) []byte {
 				rails := 2 + d.index("rails", 4)
 				return appendRails(out, d.text, rails)

@@ -56,13 +56,13 @@ func confusables() []builtin {
 	return []builtin{
 		{meta: Meta{
 			ID: "op_lex_homoglyph_injection", BucketTags: tags(PromptInjection), SurfaceTags: on(PromptText), Risk: Medium,
-			Purpose:     "Replace single letters by look-alikes and put invisible characters in, a few of both.",
+			Purpose:     "Replace a few letters with look-alikes and insert a few invisible characters.",
 			StrengthDoc: "strength + 1 edits in all, of which strength - 1 are replacements where letters allow.",
 			Grows:       "budget", Origin: "the original mutation engine of this contract, version 0.2, whose order of draws it keeps",
 		}, apply: homoglyphInjection},
 		{meta: Meta{
 			ID: "op_uni_confusable", BucketTags: obfuscation, SurfaceTags: anywhere(), Risk: Medium,
-			Purpose:     "Replace a share of all letters by look-alikes of other scripts, to get past filters that compare characters.",
+			Purpose:     "Replace a share of the letters with look-alikes from other scripts, to get past filters that compare characters.",
 			StrengthDoc: "5, 15, 35, 65 or 100 percent of the letters that have look-alikes.",
 			Grows:       "percent", Origin: "Unicode TR39; PyRIT UnicodeConfusableConverter; garak smuggling",
 		}, apply: func(d *draft) string {
@@ -84,7 +84,7 @@ func confusables() []builtin {
 		}},
 		{meta: Meta{
 			ID: "op_uni_confusable_word", BucketTags: obfuscation, SurfaceTags: anywhere(), Risk: Medium,
-			Purpose:     "Write whole words in look-alike letters and leave the others, so that each word is of one spelling.",
+			Purpose:     "Write whole words in look-alike letters and leave the others, so that no word mixes scripts.",
 			StrengthDoc: "5, 15, 35, 65 or 100 percent of the words.",
 			Grows:       "percent", Origin: "Unicode TR39, whole-script confusables; garak badchars (arXiv 2106.09898)",
 		}, apply: func(d *draft) string {

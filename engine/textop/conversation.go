@@ -6,7 +6,7 @@ func conversations() []builtin {
 	return []builtin{
 		{meta: Meta{
 			ID: "op_conv_many_shot", BucketTags: tags(PromptInjection, ContextPoisoning), SurfaceTags: on(PromptText, SystemMessage, RAGContext), Risk: Medium,
-			Purpose:     "Put questions with answers before the text, all of which follow a pattern that the answer is to follow.",
+			Purpose:     "Prepend questions and answers that all follow the pattern that the answer should follow.",
 			StrengthDoc: "2, 4, 8, 16 or 32 exchanges.",
 			Grows:       "shots", Origin: "Many-shot jailbreaking (Anil et al., 2024)",
 		}, apply: func(d *draft) string {
@@ -25,7 +25,7 @@ func conversations() []builtin {
 		}},
 		{meta: Meta{
 			ID: "op_conv_fake_history", BucketTags: tags(PromptInjection, ContextPoisoning), SurfaceTags: on(PromptText, RAGContext), Risk: Medium,
-			Purpose:     "Put a conversation before the text that never took place, in which the model agreed to something.",
+			Purpose:     "Prepend a made-up conversation in which the model agreed to something.",
 			StrengthDoc: "1 to 5 exchanges.",
 			Grows:       "exchanges", Origin: "context fabrication (arXiv 2405.20234); promptfoo",
 		}, apply: func(d *draft) string {

@@ -18,7 +18,7 @@ func crossovers() []builtin {
 		}}
 	}
 	return []builtin{
-		op("one_point", "Begin with one text and end with the other, changing between words.", "the share of the first text is 83, 67, 50, 33 or 17 percent, roughly.", "GPTFuzzer crossover (arXiv 2309.10253), without a model", func(d *draft, partner string) string {
+		op("one_point", "Begin with one text and switch to the other between two words.", "the first text's share is roughly 83, 67, 50, 33 or 17 percent.", "GPTFuzzer crossover (arXiv 2309.10253), without a model", func(d *draft, partner string) string {
 			a, b := wordPieces(d.text), wordPieces(partner)
 			at := func(n int) int { // where the share ends, give or take a twelfth
 				return (n*(6-d.strength) + d.rng.Index(n+1) - n/2) / 6
@@ -28,7 +28,7 @@ func crossovers() []builtin {
 			out := spaced(append(d.out(), strings.Join(a[:head], "")...))
 			return d.done(append(out, strings.TrimLeft(strings.Join(b[tail:], ""), " ")...))
 		}),
-		op("splice", "Put a piece of the other text into the middle of the first.", "20, 40, 60, 80 or 100 percent of the other text.", "splicing of coverage-guided fuzzers", func(d *draft, partner string) string {
+		op("splice", "Insert a piece of the other text into the middle of the first.", "20, 40, 60, 80 or 100 percent of the other text.", "splicing of coverage-guided fuzzers", func(d *draft, partner string) string {
 			b := pieces(partner)
 			n := max(1, len(b)*d.strength/5)
 			from := d.rng.Index(len(b) - n + 1)
@@ -38,7 +38,7 @@ func crossovers() []builtin {
 			out = append(spaced(out), strings.Join(b[from:from+n], "")...)
 			return d.done(joinSentences(spaced(out), a[at:]))
 		}),
-		op("interleave", "Take words of both texts by turns.", "1 to 5 words a turn, at most.", "GPTFuzzer crossover; payload splitting", func(d *draft, partner string) string {
+		op("interleave", "Alternate words of both texts.", "at most 1 to 5 words at a time.", "GPTFuzzer crossover; payload splitting", func(d *draft, partner string) string {
 			a, b := strings.Fields(d.text), strings.Fields(partner)
 			out := d.out()
 			for len(a) > 0 || len(b) > 0 {
@@ -52,7 +52,7 @@ func crossovers() []builtin {
 			}
 			return d.done(out[:max(0, len(out)-1)])
 		}),
-		op("sandwich", "Put the text between two pieces of the other, as a document holds a foreign sentence.", "1 to 5 sentences of the other text on each side.", "indirect prompt injection (arXiv 2302.12173)", func(d *draft, partner string) string {
+		op("sandwich", "Put the text between two pieces of the other, like a sentence hidden in a document.", "1 to 5 sentences of the other text on each side.", "indirect prompt injection (arXiv 2302.12173)", func(d *draft, partner string) string {
 			b := pieces(partner)
 			mid := d.rng.Index(len(b) + 1)
 			out := joinSentences(d.out(), b[max(0, mid-d.strength):mid])

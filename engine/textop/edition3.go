@@ -28,9 +28,9 @@ var letterings = []struct {
 	id, purpose, origin string
 	from, to            []rune
 }{
-	{"ipa", "Write words in signs of the International Phonetic Alphabet that resemble their letters.", "phonetic spelling; PyRIT and promptfoo converters",
+	{"ipa", "Write words in symbols of the International Phonetic Alphabet that resemble their letters.", "phonetic spelling; PyRIT and promptfoo converters",
 		[]rune("abcdefghijklmnopqrstuvwxyz"), []rune("ɑʙɕɖəɸɢʜɪʝƙʟɱɴɔƥʠʀʂʈʊʋʍχʏʐ")},
-	{"arabizi", "Write words with the digits that Arabic chat spelling puts for sounds, where a letter has one.", "Arabizi; low-resource scripts (arXiv 2310.02446)",
+	{"arabizi", "Write words with the digits that Arabic chat spelling uses for sounds, where a letter has one.", "Arabizi; low-resource scripts (arXiv 2310.02446)",
 		[]rune("aehkqst"), []rune("3275869")},
 }
 
@@ -55,7 +55,7 @@ func lettered() []builtin {
 			})
 		}})
 	}
-	swap := meta("op_lex_rare_words", "Replace common words by rarer ones of the same meaning.", byShare, "word swaps by frequency; TextAttack WordSwap")
+	swap := meta("op_lex_rare_words", "Replace common words with rarer synonyms.", byShare, "word swaps by frequency; TextAttack WordSwap")
 	swap.Risk = Low
 	list = append(list, builtin{meta: swap, apply: func(d *draft) string {
 		return d.eachWord(1, func(out []byte, word string) []byte {
@@ -70,7 +70,7 @@ func lettered() []builtin {
 			return append(append(out, rare...), word[len(core):]...)
 		})
 	}})
-	foreign := meta("op_lex_dictionary", "Put common words, one for one, into the words of a dictionary of Spanish, German, French or Esperanto; others stay, and grammar is not followed.",
+	foreign := meta("op_lex_dictionary", "Replace common words one for one with Spanish, German, French or Esperanto ones from a dictionary; other words and the grammar stay.",
 		byShare, "translation attacks (arXiv 2310.02446), without a model")
 	list = append(list, builtin{meta: foreign, apply: func(d *draft) string {
 		at := d.index("language", len(languages))
@@ -83,7 +83,7 @@ func lettered() []builtin {
 			return append(append(out, known[at]...), word[len(core):]...)
 		})
 	}})
-	code := meta("op_cipher_bijection", "Swap letters by a code that the prompt explains, so that the text is plain only to who applies it.",
+	code := meta("op_cipher_bijection", "Substitute letters by a code that the prompt explains, so that only a reader who applies it sees the text.",
 		"5, 10, 15, 20 or all 26 letters.", "bijection learning (arXiv 2410.01294)")
 	code.Grows, code.Inverse = "letters", "swap the letters back by the key of the trace; in lower case"
 	return append(list, builtin{meta: code, apply: bijection})

@@ -22,13 +22,13 @@ func exhaustions() []builtin {
 	}
 	const divergence = "Scalable extraction by divergence (arXiv 2311.17035); garak divergence"
 	return []builtin{
-		op("repeat_token", "Add one word many times.", size, divergence, func(d *draft, n int) string {
+		op("repeat_token", "Append one word many times.", size, divergence, func(d *draft, n int) string {
 			return d.pad(n, d.choice("token", []string{"poem ", "the ", "a ", "word ", "🙂", "가", "0", "\n", "{}", "… ", "? ", "yes "}))
 		}),
-		op("filler", "Add sentences that say nothing.", size, "context-length tests; LongBench (arXiv 2308.14508)", func(d *draft, n int) string {
+		op("filler", "Append filler sentences.", size, "context-length tests; LongBench (arXiv 2308.14508)", func(d *draft, n int) string {
 			return d.padWith(n, func(out []byte) []byte { return append(append(out, d.oneOf(fillers)...), ' ') })
 		}),
-		op("random_text", "Add random letters, which compress badly and make many tokens.", size, "sponge examples (arXiv 2006.03463)", func(d *draft, n int) string {
+		op("random_text", "Append random letters, which compress badly and take many tokens.", size, "sponge examples (arXiv 2006.03463)", func(d *draft, n int) string {
 			var bits uint32
 			return d.padWith(n, func(out []byte) []byte {
 				if bits < 64 {
@@ -39,16 +39,16 @@ func exhaustions() []builtin {
 				return out
 			})
 		}),
-		op("deep_nesting", "Add brackets inside brackets.", size, "CWE-674; parser exhaustion", func(d *draft, n int) string {
+		op("deep_nesting", "Append deeply nested brackets.", size, "CWE-674; parser exhaustion", func(d *draft, n int) string {
 			pair := d.choice("pair", []string{"[]", "{}", "()", "<>", "«»", "**", `""`, "「」"})
 			half := len(pair) / 2
 			out := append(append(d.out(), d.text...), strings.Repeat(pair[:half], n/2)...)
 			return d.done(append(append(out, strings.Repeat(pair[half:], n/2)...), "\n"[:n%2]...))
 		}),
-		op("long_line", "Add one word without end.", size, "tokenizer stress; sponge examples (arXiv 2006.03463)", func(d *draft, n int) string {
+		op("long_line", "Append one very long word.", size, "tokenizer stress; sponge examples (arXiv 2006.03463)", func(d *draft, n int) string {
 			return d.pad(n, d.choice("unit", []string{"a", "ab", "Aa", "=", "_", "0123456789", "ㅋ", "あ", "é", "ـ"}))
 		}),
-		op("mark_pile", "Add one letter with combining marks without end.", size, "Zalgo; rendering and tokenizer stress", func(d *draft, n int) string {
+		op("mark_pile", "Append one letter with a very long run of combining marks.", size, "Zalgo; rendering and tokenizer stress", func(d *draft, n int) string {
 			mark := d.choice("mark", []string{"\u0301", "\u0338", "\u20dd", "\u0e47", "\u064b", "\ufe0f", "\u0489"})
 			out := append(append(d.out(), d.text...), " a"...)
 			for range n - 2 {

@@ -70,18 +70,18 @@ func letterforms() []builtin {
 	}
 	return []builtin{
 		withStyle(op("math_letters", "Write words in mathematical letters, which people read and filters do not.", byShare, "PyRIT converters; garak probes.encoding", "percent", styled(styles)), styles),
-		withStyle(op("circled_letters", "Write words in letters in circles, squares or parentheses.", byShare, "PyRIT UnicodeSubstitution and its kind", "percent", styled(circled)), circled),
-		withStyle(op("fullwidth", "Write words in the wide letters of East Asian typesetting.", byShare, "PyRIT converters; common filter bypass", "percent", styled(fullform)), fullform),
-		op("superscript", "Write letters and digits as raised characters.", byShare, "PyRIT SuperscriptConverter; promptfoo", "percent", func(d *draft) string {
+		withStyle(op("circled_letters", "Write words in circled, squared or parenthesised letters.", byShare, "PyRIT UnicodeSubstitution and its kind", "percent", styled(circled)), circled),
+		withStyle(op("fullwidth", "Write words in full-width letters, as in East Asian typesetting.", byShare, "PyRIT converters; common filter bypass", "percent", styled(fullform)), fullform),
+		op("superscript", "Write letters and digits as superscripts.", byShare, "PyRIT SuperscriptConverter; promptfoo", "percent", func(d *draft) string {
 			return d.eachWord(0, func(out []byte, word string) []byte {
 				return cipherWide(out, word, raise)
 			})
 		}),
-		op("diacritics", "Put an accent on letters.", "5, 15, 35, 65 or 100 percent of the Latin letters.", "PyRIT DiacriticConverter", "percent", func(d *draft) string {
+		op("diacritics", "Add accents to letters.", "5, 15, 35, 65 or 100 percent of the Latin letters.", "PyRIT DiacriticConverter", "percent", func(d *draft) string {
 			accent := rune(0x300 + d.index("accent", 16))
 			return d.mark(d.share(), func(dst []byte) []byte { return utf8.AppendRune(dst, accent) })
 		}),
-		op("zalgo", "Pile combining marks on letters.", "up to 1, 2, 4, 8 or 16 marks on each letter.", "PyRIT ZalgoConverter", "marks", func(d *draft) string {
+		op("zalgo", "Stack combining marks on letters.", "up to 1, 2, 4, 8 or 16 marks on each letter.", "PyRIT ZalgoConverter", "marks", func(d *draft) string {
 			most := d.edits()
 			d.note("marks", most)
 			return d.mark(100, func(dst []byte) []byte {
@@ -95,7 +95,7 @@ func letterforms() []builtin {
 				return dst
 			})
 		}),
-		op("decompose", "Take accented letters and Hangul syllables apart into their pieces, which look the same (normal form D).", "5, 15, 35, 65 or 100 percent of the words.", "Unicode UAX #15; garak badchars (arXiv 2106.09898)", "percent", func(d *draft) string {
+		op("decompose", "Decompose accented letters and Hangul syllables, which look the same afterwards (normal form D).", "5, 15, 35, 65 or 100 percent of the words.", "Unicode UAX #15; garak badchars (arXiv 2106.09898)", "percent", func(d *draft) string {
 			return d.eachWord(0, func(out []byte, word string) []byte {
 				if ascii(word) {
 					return append(out, word...)
@@ -103,9 +103,9 @@ func letterforms() []builtin {
 				return norm.NFD.AppendString(out, word)
 			})
 		}),
-		op("compatibility", "Replace characters by their compatibility forms: ligatures, half-width kana, numbers in one sign.", "5, 15, 35, 65 or 100 percent of the places.", "Unicode UAX #15, normal form KC", "percent", compatibility),
-		op("hangul_jamo", "Write Hangul syllables as separate letters, the way they are typed.", "5, 15, 35, 65 or 100 percent of the syllables.", "transliteration attacks; Unicode chapter 3.12", "percent", hangulJamo),
-		op("regional_letters", "Write words in the letters of which flags are made.", byShare, "PyRIT emoji converters; promptfoo emoji", "percent", func(d *draft) string {
+		op("compatibility", "Replace characters with compatibility forms: ligatures, half-width kana, numbers in one character.", "5, 15, 35, 65 or 100 percent of the places.", "Unicode UAX #15, normal form KC", "percent", compatibility),
+		op("hangul_jamo", "Write Hangul syllables as separate letters, as they are typed.", "5, 15, 35, 65 or 100 percent of the syllables.", "transliteration attacks; Unicode chapter 3.12", "percent", hangulJamo),
+		op("regional_letters", "Write words in regional indicator letters, of which flags are made.", byShare, "PyRIT emoji converters; promptfoo emoji", "percent", func(d *draft) string {
 			return d.eachWord(0, func(out []byte, word string) []byte {
 				for i := range len(word) {
 					if isLetter(word[i]) {

@@ -50,7 +50,7 @@ func ParseMeta(raw map[string]any) (Meta, diag.List) {
 			m.Origin = l.text(key, v)
 		default:
 			if near := diag.Nearest(key, known); near != "" {
-				l.warn(key, fmt.Sprintf("is no field of the contract; did you mean %s?", near))
+				l.warn(key, fmt.Sprintf("is not a field of the contract; did you mean %s?", near))
 			}
 		}
 	}

@@ -18,7 +18,7 @@ func resizing() []builtin {
 		}, apply: apply}
 	}
 	return []builtin{
-		op("shorten", "Leave sentences out; at least one stays.", "1 to 5 sentences.", "GPTFuzzer shorten (arXiv 2309.10253), without a model", "", func(d *draft) string {
+		op("shorten", "Drop sentences; at least one stays.", "1 to 5 sentences.", "GPTFuzzer shorten (arXiv 2309.10253), without a model", "", func(d *draft) string {
 			parts := sentences(d.text)
 			if len(parts) < 2 {
 				return d.skip("one_sentence")
@@ -27,7 +27,7 @@ func resizing() []builtin {
 			d.note("dropped", drop)
 			return d.done(d.without(parts, drop))
 		}),
-		op("drop_words", "Leave words out; at least one stays.", "5, 15, 35, 65 or 100 percent, of the words behind the first.", "TextAttack WordDeletion; EDA (arXiv 1901.11196)", "percent", func(d *draft) string {
+		op("drop_words", "Drop words, all but the first at most.", "5, 15, 35, 65 or 100 percent of the words after the first.", "TextAttack WordDeletion; EDA (arXiv 1901.11196)", "percent", func(d *draft) string {
 			c, out := d.coin(d.share()), d.out()
 			first := true
 			words(d.text, func(blanks, word string) {
@@ -39,7 +39,7 @@ func resizing() []builtin {
 			})
 			return d.done(out)
 		}),
-		op("truncate", "Break the text off, as a transport or a window does.", "keep at most 90, 75, 60, 45 or 30 percent, and some less as drawn.", "context truncation", "", func(d *draft) string {
+		op("truncate", "Truncate the text, as a transport or a context window does.", "keep at most 90, 75, 60, 45 or 30 percent, at random a little less.", "context truncation", "", func(d *draft) string {
 			most := len(d.text) * [...]int{90, 75, 60, 45, 30}[d.strength-1] / 100
 			at := clusterStart(d.text, most-d.rng.Index(most/4+1))
 			side := d.choice("side", []string{"end", "beginning"})
@@ -51,7 +51,7 @@ func resizing() []builtin {
 			}
 			return d.text[clusterStart(d.text, len(d.text)-at):]
 		}),
-		op("shuffle_sentences", "Put sentences into another order.", "1 to 5 swaps.", "EDA (arXiv 1901.11196); GPTFuzzer rephrase, without a model", "", func(d *draft) string {
+		op("shuffle_sentences", "Reorder sentences.", "1 to 5 swaps.", "EDA (arXiv 1901.11196); GPTFuzzer rephrase, without a model", "", func(d *draft) string {
 			parts := sentences(d.text)
 			if len(parts) < 2 {
 				return d.skip("one_sentence")
@@ -62,7 +62,7 @@ func resizing() []builtin {
 			}
 			return d.done(joinSentences(d.out(), parts))
 		}),
-		op("swap_words", "Swap words that stand anywhere in the text.", "1, 2, 4, 8 or 16 swaps.", "EDA (arXiv 1901.11196)", "", func(d *draft) string {
+		op("swap_words", "Swap words anywhere in the text.", "1, 2, 4, 8 or 16 swaps.", "EDA (arXiv 1901.11196)", "", func(d *draft) string {
 			list := make([]string, 0, len(d.text)/4)
 			words(d.text, func(_, word string) {
 				if word != "" {
@@ -86,7 +86,7 @@ func resizing() []builtin {
 			})
 			return d.done(out)
 		}),
-		op("expand", "Put sentences that say nothing between those of the text.", "1, 2, 4, 8 or 16 sentences.", "GPTFuzzer expand (arXiv 2309.10253), without a model", "sentences", func(d *draft) string {
+		op("expand", "Insert filler sentences between those of the text.", "1, 2, 4, 8 or 16 sentences.", "GPTFuzzer expand (arXiv 2309.10253), without a model", "sentences", func(d *draft) string {
 			n := d.edits()
 			d.note("sentences", n)
 			parts := sentences(d.text)
@@ -103,7 +103,7 @@ func resizing() []builtin {
 			}
 			return d.done(out)
 		}),
-		op("repeat", "Say sentences of the text again.", "1, 2, 4, 8 or 16 times.", "repetition bias; EDA (arXiv 1901.11196)", "times", func(d *draft) string {
+		op("repeat", "Repeat sentences of the text.", "1, 2, 4, 8 or 16 times.", "repetition bias; EDA (arXiv 1901.11196)", "times", func(d *draft) string {
 			n := d.edits()
 			d.note("times", n)
 			parts := sentences(d.text)

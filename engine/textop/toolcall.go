@@ -29,7 +29,7 @@ func toolcalls() []builtin {
 	}
 	const fuzzers = "API fuzzers (RESTler, arXiv 1806.09739; Schemathesis)"
 	return []builtin{
-		op("boundary_values", "Set arguments to values at the edge of their type, so that the schema holds.", edits, fuzzers, "edits", High, func(d *draft, c *call) {
+		op("boundary_values", "Set arguments to boundary values that still fit the schema.", edits, fuzzers, "edits", High, func(d *draft, c *call) {
 			d.eachLeaf(c, func(n *jsontree.Node) string {
 				switch n.Kind {
 				case jsontree.Bool:
@@ -58,7 +58,7 @@ func toolcalls() []builtin {
 				return d.oneOf([]string{"\"null\"", "0", "false", "\"\"", "[]", "{}"})
 			})
 		}),
-		op("missing_key", "Leave arguments out.", "1 to 5 keys, or all.", fuzzers, "", Medium, func(d *draft, c *call) {
+		op("missing_key", "Omit arguments.", "1 to 5 keys, or all.", fuzzers, "", Medium, func(d *draft, c *call) {
 			for range d.strength {
 				if o := d.anyObject(c); o != nil && len(o.Members) > 0 {
 					m := &o.Members[d.rng.Index(len(o.Members))]
@@ -83,7 +83,7 @@ func toolcalls() []builtin {
 				}
 			}
 		}),
-		op("nesting", "Put values into arrays and objects inside each other.", "4, 16, 64, 256 or 1024 levels.", fuzzers+"; CWE-674", "levels", High, func(d *draft, c *call) {
+		op("nesting", "Nest values in arrays and objects.", "4, 16, 64, 256 or 1024 levels.", fuzzers+"; CWE-674", "levels", High, func(d *draft, c *call) {
 			levels := 1 << (2 * d.strength)
 			d.note("levels", levels)
 			if n := d.anyLeaf(c); n != nil {
@@ -102,7 +102,7 @@ func toolcalls() []builtin {
 				}
 			}
 		}),
-		op("injection", "Put strings into arguments that interpreters behind the tool would read as code; all of them do nothing.", edits, "OWASP injection; garak web_injection; promptfoo sql-injection, shell-injection, ssrf", "edits", High, func(d *draft, c *call) {
+		op("injection", "Put strings into arguments that an interpreter behind the tool would read as code; all of them are harmless.", edits, "OWASP injection; garak web_injection; promptfoo sql-injection, shell-injection, ssrf", "edits", High, func(d *draft, c *call) {
 			t := template{}
 			d.eachLeaf(c, func(n *jsontree.Node) string {
 				if n.Kind != jsontree.String {
@@ -121,7 +121,7 @@ func toolcalls() []builtin {
 				return string(AppendString(nil, old))
 			})
 		}),
-		op("number_form", "Write numbers in another way with the same value.", edits, "JSON interoperability (RFC 8259 section 6)", "edits", Low, func(d *draft, c *call) {
+		op("number_form", "Write numbers in another notation with the same value.", edits, "JSON interoperability (RFC 8259 section 6)", "edits", Low, func(d *draft, c *call) {
 			d.eachLeaf(c, func(n *jsontree.Node) string {
 				if n.Kind != jsontree.Int && n.Kind != jsontree.Float || strings.ContainsAny(n.Text, "eE") {
 					return ""
@@ -135,7 +135,7 @@ func toolcalls() []builtin {
 				return d.oneOf(forms)
 			})
 		}),
-		op("reorder_keys", "Put the keys of objects into another order.", "1 to 5 objects.", "JSON interoperability (RFC 8259 section 4)", "", Low, func(d *draft, c *call) {
+		op("reorder_keys", "Reorder the keys of objects.", "1 to 5 objects.", "JSON interoperability (RFC 8259 section 4)", "", Low, func(d *draft, c *call) {
 			for range d.strength {
 				o := d.anyObject(c)
 				if o == nil || len(o.Members) < 2 {
@@ -146,13 +146,13 @@ func toolcalls() []builtin {
 				c.patch(o.Offset, o.End, "{"+strings.Join(order, ", ")+"}")
 			}
 		}),
-		op("name_confusion", "Call a tool by almost its name.", "1 to 5: case, separator, suffix, look-alike, invisible character.", "tool name collisions; OWASP ASI02", "", High, func(d *draft, c *call) {
+		op("name_confusion", "Call a tool by a name close to its own.", "1 to 5: case, separator, suffix, look-alike, invisible character.", "tool name collisions; OWASP ASI02", "", High, func(d *draft, c *call) {
 			if n := c.name(); n != nil {
 				name, _ := n.Str()
 				c.put(n, string(AppendString(nil, d.almost(name))))
 			}
 		}),
-		op("breakage", "Break the syntax the way that models and hand-written JSON do.", "1 to 5: a trailing comma, a comment, a fence, single quotes, a cut.", "JSON repair libraries; CWE-20", "", Medium, func(d *draft, c *call) { d.breakage(c) }),
+		op("breakage", "Break the JSON syntax as models and people do.", "1 to 5: a trailing comma, a comment, a fence, single quotes, a cut.", "JSON repair libraries; CWE-20", "", Medium, func(d *draft, c *call) { d.breakage(c) }),
 	}
 }
 

@@ -21,7 +21,7 @@ func typos() []builtin {
 		}, apply: apply}
 	}
 	return []builtin{
-		op("keyboard", "Replace letters by their neighbours on the keyboard.", edits, "TextAttack WordSwapQWERTY; PyRIT converters", "edits", func(d *draft) string {
+		op("keyboard", "Replace letters with their neighbours on the keyboard.", edits, "TextAttack WordSwapQWERTY; PyRIT converters", "edits", func(d *draft) string {
 			return d.replaceLetters(func(out []byte, b byte) []byte {
 				near := keyNeighbours[b|0x20]
 				return append(out, near[d.rng.Index(len(near))])
@@ -55,7 +55,7 @@ func typos() []builtin {
 			}
 			return d.done(append(out, d.text[from:]...))
 		}),
-		op("double", "Strike keys twice or more often.", edits, "TextAttack; typing errors", "edits", func(d *draft) string {
+		op("double", "Repeat keystrokes.", edits, "TextAttack; typing errors", "edits", func(d *draft) string {
 			n := d.edits()
 			d.note("edits", n)
 			out, from := d.out(), 0
@@ -69,7 +69,7 @@ func typos() []builtin {
 			}
 			return d.done(append(out, d.text[from:]...))
 		}),
-		op("insert", "Put stray letters in.", edits, "TextAttack WordSwapRandomCharacterInsertion", "edits", func(d *draft) string {
+		op("insert", "Insert stray letters.", edits, "TextAttack WordSwapRandomCharacterInsertion", "edits", func(d *draft) string {
 			n := d.edits()
 			d.note("edits", n)
 			out, from := d.out(), 0
@@ -79,7 +79,7 @@ func typos() []builtin {
 			}
 			return d.done(append(out, d.text[from:]...))
 		}),
-		op("leet", "Write letters as digits and signs.", "5, 15, 35, 65 or 100 percent of the letters that have one.", "promptfoo leetspeak; PyRIT LeetspeakConverter", "percent", func(d *draft) string {
+		op("leet", "Write letters as digits and symbols (leetspeak).", "5, 15, 35, 65 or 100 percent of the letters that have one.", "promptfoo leetspeak; PyRIT LeetspeakConverter", "percent", func(d *draft) string {
 			c, out := d.coin(d.share()), d.out()
 			for i := range len(d.text) {
 				b := d.text[i]
@@ -95,7 +95,7 @@ func typos() []builtin {
 			}
 			return d.done(out)
 		}),
-		op("vowels", "Leave vowels out of words.", "5, 15, 35, 65 or 100 percent of the vowels inside words.", "text-message spelling; PyRIT converters", "percent", func(d *draft) string {
+		op("vowels", "Remove vowels from words.", "5, 15, 35, 65 or 100 percent of the vowels inside words.", "text-message spelling; PyRIT converters", "percent", func(d *draft) string {
 			c, out := d.coin(d.share()), d.out()
 			for i := range len(d.text) {
 				b := d.text[i]
@@ -106,7 +106,7 @@ func typos() []builtin {
 			}
 			return d.done(out)
 		}),
-		op("pig_latin", "Move the first consonants of words behind them and add a syllable.", "5, 15, 35, 65 or 100 percent of the Latin words.", "promptfoo piglatin; PyRIT converters", "percent", func(d *draft) string {
+		op("pig_latin", "Move the leading consonants of words to their end and add a syllable.", "5, 15, 35, 65 or 100 percent of the Latin words.", "promptfoo piglatin; PyRIT converters", "percent", func(d *draft) string {
 			c, out := d.coin(d.share()), d.out()
 			words(d.text, func(blanks, word string) {
 				out = append(out, blanks...)
@@ -130,7 +130,7 @@ func typos() []builtin {
 			})
 			return d.done(out)
 		}),
-		op("punctuation", "Put punctuation into and between words.", edits, "PyRIT InsertPunctuationConverter", "edits", func(d *draft) string {
+		op("punctuation", "Insert punctuation into and between words.", edits, "PyRIT InsertPunctuationConverter", "edits", func(d *draft) string {
 			n := d.edits()
 			d.note("edits", n)
 			signs := []string{".", ",", ";", ":", "!", "?", "-", "_", "'", "\"", "*", "~", "^", "/", "|", "…"}
@@ -141,7 +141,7 @@ func typos() []builtin {
 			}
 			return d.done(append(out, d.text[from:]...))
 		}),
-		op("separators", "Join the characters of words by a sign.", "5, 15, 35, 65 or 100 percent of the words.", "PyRIT StringJoinConverter, CharacterSpaceConverter", "percent", func(d *draft) string {
+		op("separators", "Put a separator between the characters of words.", "5, 15, 35, 65 or 100 percent of the words.", "PyRIT StringJoinConverter, CharacterSpaceConverter", "percent", func(d *draft) string {
 			sign := d.choice("sign", []string{"-", ".", "_", " ", "*", "/", "|", "·", "+", "~"})
 			return d.eachWord(0, func(out []byte, word string) []byte {
 				for i := 0; i < len(word); {
@@ -155,7 +155,7 @@ func typos() []builtin {
 				return out
 			})
 		}),
-		op("split_words", "Break words in two, as a filter of words does not expect.", "1, 2, 4, 8 or 16 places.", "token splitting; TextBugger (arXiv 1812.05271)", "edits", func(d *draft) string {
+		op("split_words", "Split words in two, where a word filter does not expect it.", "1, 2, 4, 8 or 16 places.", "token splitting; TextBugger (arXiv 1812.05271)", "edits", func(d *draft) string {
 			n := d.edits()
 			d.note("edits", n)
 			out, from := d.out(), 0
@@ -168,7 +168,7 @@ func typos() []builtin {
 			}
 			return d.done(append(out, d.text[from:]...))
 		}),
-		op("join_words", "Leave out blanks between words.", "5, 15, 35, 65 or 100 percent of the blanks.", "TextBugger (arXiv 1812.05271)", "percent", func(d *draft) string {
+		op("join_words", "Remove spaces between words.", "5, 15, 35, 65 or 100 percent of the spaces.", "TextBugger (arXiv 1812.05271)", "percent", func(d *draft) string {
 			c, out := d.coin(d.share()), d.out()
 			for i := range len(d.text) {
 				if d.text[i] == ' ' && boundary(d.text, i+1) && c.flip() {

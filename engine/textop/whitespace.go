@@ -18,8 +18,8 @@ func whitespace() []builtin {
 			Purpose: purpose, StrengthDoc: strength, Origin: origin, Grows: grows,
 		}, apply: apply}
 	}
-	share := "5, 15, 35, 65 or 100 percent of the blanks."
-	perturb := op("op_lex_whitespace_perturb", "Put single blanks anywhere into the text.", "as many blanks as the strength.", "the example of the contract; here characters stay whole", "edits", func(d *draft) string {
+	share := "5, 15, 35, 65 or 100 percent of the spaces."
+	perturb := op("op_lex_whitespace_perturb", "Insert single spaces anywhere in the text.", "as many spaces as the strength.", "the example of the contract; here characters stay whole", "edits", func(d *draft) string {
 		d.note("edits", d.strength)
 		text := d.text
 		for i := range d.strength {
@@ -32,7 +32,7 @@ func whitespace() []builtin {
 	perturb.meta.BucketTags = tags(InputRobustness, PromptInjection)
 	return []builtin{
 		perturb,
-		op("op_ws_double", "Repeat blanks between words.", share, "whitespace robustness; PyRIT converters", "percent", func(d *draft) string {
+		op("op_ws_double", "Repeat the spaces between words.", share, "whitespace robustness; PyRIT converters", "percent", func(d *draft) string {
 			return d.eachBlank(func(out []byte) []byte {
 				for range 2 + d.rng.Index(3) {
 					out = append(out, ' ')
@@ -40,10 +40,10 @@ func whitespace() []builtin {
 				return out
 			})
 		}),
-		op("op_ws_unicode", "Replace blanks by others of Unicode.", share, "garak badchars; PyRIT converters", "percent", func(d *draft) string {
+		op("op_ws_unicode", "Replace spaces with other Unicode spaces.", share, "garak badchars; PyRIT converters", "percent", func(d *draft) string {
 			return d.eachBlank(func(out []byte) []byte { return append(out, blankKinds[d.rng.Index(len(blankKinds))].text...) })
 		}),
-		op("op_ws_newlines", "Replace blanks by newlines.", share, "whitespace robustness", "percent", func(d *draft) string {
+		op("op_ws_newlines", "Replace spaces with newlines.", share, "whitespace robustness", "percent", func(d *draft) string {
 			return d.eachBlank(func(out []byte) []byte {
 				for range 1 + d.rng.Index(2) {
 					out = append(out, '\n')
@@ -51,7 +51,7 @@ func whitespace() []builtin {
 				return out
 			})
 		}),
-		op("op_ws_trailing", "Put blanks and tabs behind lines and the text.", "1, 2, 4, 8 or 16 blanks behind each line.", "contract section 6.2: blanks at ends are kept", "blanks", func(d *draft) string {
+		op("op_ws_trailing", "Append spaces and tabs to lines and to the text.", "1, 2, 4, 8 or 16 spaces after each line.", "contract section 6.2: trailing spaces are kept", "blanks", func(d *draft) string {
 			n := d.edits()
 			d.note("blanks", n)
 			out := d.out()
@@ -68,7 +68,7 @@ func whitespace() []builtin {
 			}
 			return d.done(out)
 		}),
-		op("op_ws_indent", "Indent lines, as code or quotations are.", "1 to 5 levels of drawn depth.", "whitespace robustness; Markdown", "levels", func(d *draft) string {
+		op("op_ws_indent", "Indent lines like code or quotations.", "1 to 5 levels of random depth.", "whitespace robustness; Markdown", "levels", func(d *draft) string {
 			d.note("levels", d.strength)
 			unit := d.choice("unit", []string{" ", "  ", "    ", "\t", "> ", "| ", "* ", "# "})
 			out := d.out()
@@ -80,7 +80,7 @@ func whitespace() []builtin {
 			}
 			return d.done(out)
 		}),
-		op("op_ws_far_away", "Put the text far below or right of where it is looked for.", "16, 64, 256, 1024 or 4096 blanks or newlines before it.", "context padding; garak latentinjection", "blanks", func(d *draft) string {
+		op("op_ws_far_away", "Push the text far down or right, away from where a reader looks.", "16, 64, 256, 1024 or 4096 spaces or newlines before it.", "context padding; garak latentinjection", "blanks", func(d *draft) string {
 			n := 4 << (2 * d.strength)
 			d.note("blanks", n)
 			unit := d.choice("unit", []string{"\n", " ", "\t", " \n", "\u3000", "\n\n\n "})

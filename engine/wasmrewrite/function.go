@@ -104,7 +104,7 @@ func (m *module) function(index int, r *reader) []byte {
 	}
 	m.effort += b.forks*(b.forks+int64(b.locals)) + int64(b.locals)*int64(b.locals)/16
 	if !r.done() {
-		r.fail("code stands behind the end of a function")
+		r.fail("there is code after the end of a function")
 	}
 	b.boundary(false)
 	b.out = append(b.emitExit(b.out), opEnd)
@@ -184,7 +184,7 @@ func (b *body) step() bool {
 		}
 	case opElse:
 		if n := len(b.labels); n == 0 || b.labels[n-1].op != opIf {
-			b.r.fail("else stands outside of an if")
+			b.r.fail("else stands outside an if")
 		}
 	}
 	if b.dead {

@@ -126,7 +126,7 @@ func decode(binary []byte, opt Options) *module {
 			r.fail("section %d is not known", id)
 		}
 		if place[id] <= last {
-			r.fail("section %d is out of order or there twice", id)
+			r.fail("section %d is out of order or appears twice", id)
 		}
 		last = place[id]
 		m.section(id, s)
@@ -218,7 +218,7 @@ func signature(s *reader) (sig dut.Signature) {
 func (r *reader) mutability() bool {
 	b := r.u8()
 	if b > 1 {
-		r.fail("a global is mutable (1) or not (0), not %d", b)
+		r.fail("a global's mutability must be 0 or 1, got %d", b)
 	}
 	return b == 1
 }
@@ -277,7 +277,7 @@ func (m *module) readMemory(s *reader) {
 		s.fail("the memory's limits are the wrong way round: %d..%d", low, high)
 	}
 	if high > 1<<16 {
-		s.fail("a memory of %d pages is more than there are addresses for", high)
+		s.fail("a memory of %d pages exceeds the address space", high)
 	}
 	if low > m.opt.MaxMemory {
 		s.fail("the module starts with %d pages of memory, more than the limit of %d", low, m.opt.MaxMemory)
@@ -292,7 +292,7 @@ func (m *module) readMemory(s *reader) {
 func (m *module) readExport(s *reader) {
 	e := dut.Export{Name: s.name()}
 	if strings.HasPrefix(e.Name, prefix) {
-		s.fail("the export %q has a name that is kept for testing", e.Name)
+		s.fail("the export %q has a name reserved for testing", e.Name)
 	}
 	memories := 0
 	if m.memory != nil {

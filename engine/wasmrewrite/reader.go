@@ -35,7 +35,7 @@ func (r *reader) u8() byte {
 
 func (r *reader) bytes(n uint32) []byte {
 	if uint64(n) > uint64(len(r.data)-r.pos) {
-		r.fail("%d bytes are announced, %d are left", n, len(r.data)-r.pos)
+		r.fail("%d bytes are declared, %d are left", n, len(r.data)-r.pos)
 	}
 	r.pos += int(n)
 	return r.data[r.pos-int(n) : r.pos : r.pos]
@@ -98,7 +98,7 @@ func (r *reader) subcode() uint32 {
 func (r *reader) count() int {
 	n := r.u32()
 	if uint64(n) > uint64(len(r.data)-r.pos) {
-		r.fail("%d elements are announced, %d bytes are left", n, len(r.data)-r.pos)
+		r.fail("%d elements are declared, %d bytes are left", n, len(r.data)-r.pos)
 	}
 	return int(n)
 }

@@ -224,7 +224,7 @@ func TestRefusals(t *testing.T) {
 		want   string
 	}{
 		{"text", []byte("hello"), "not a WebAssembly module"},
-		{"empty", nil, "4 bytes are announced, 0 are left"},
+		{"empty", nil, "4 bytes are declared, 0 are left"},
 		{"component", []byte("\x00asm\x0d\x00\x01\x00"), "component"},
 		{"the rewriter's global", code(0x23, 1, 0x1a), "global 1 does not exist, there are 1"},
 		{"the rewriter's local", code(0x20, 0, 0x1a), "local 0 does not exist, there are 0"},
@@ -233,12 +233,12 @@ func TestRefusals(t *testing.T) {
 		{"threads", code(0xfe, 0x03, 0x00), "threads"},
 		{"exceptions", code(0x08, 0x00), "exception handling"},
 		{"long code", code(0xfc, 0x8b, 0x00, 0x00), "shortest form"},
-		{"else alone", code(0x05), "else stands outside of an if"},
+		{"else alone", code(0x05), "else stands outside an if"},
 		{"no memory", code(0x41, 0, 0x28, 2, 0, 0x1a), "memory is used, and the module has none"},
-		{"our export", named.Bytes(), "kept for testing"},
+		{"our export", named.Bytes(), "reserved for testing"},
 		{"large table", table.Bytes(), "a table of 2000000 elements"},
 		{"large memory", memory.Bytes(), "starts with 17 pages of memory, more than the limit of 16"},
-		{"cut", code()[:30], "bytes are announced"},
+		{"cut", code()[:30], "bytes are declared"},
 	} {
 		_, err := Rewrite(c.binary, Options{MaxMemory: 16})
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -29,7 +29,7 @@ func (m *module) constant(r *reader, t dut.ValType) {
 			r.index("function", len(m.funcs))
 		case prefixVector:
 			if r.subcode() != 12 { // v128.const
-				r.fail("a vector instruction stands in a constant expression")
+				r.fail("a constant expression contains a vector instruction")
 			}
 			r.bytes(16)
 		default:

@@ -26,11 +26,11 @@ type Expr struct{ text string }
 func Compile(text string) (e *Expr, err error) {
 	defer func() {
 		if r := recover(); r != nil { // the library panics at some malformed expressions
-			err = fmt.Errorf("%q is no XPath: %v", text, r)
+			err = fmt.Errorf("%q is not an XPath: %v", text, r)
 		}
 	}()
 	if _, err := xpath.Compile(text); err != nil {
-		return nil, fmt.Errorf("%q is no XPath: %w", text, err)
+		return nil, fmt.Errorf("%q is not an XPath: %w", text, err)
 	}
 	return &Expr{text}, nil
 }
@@ -111,7 +111,7 @@ func parse(document []byte) (*node, error) {
 			break
 		}
 		if err != nil {
-			return nil, fmt.Errorf("it is no XML or HTML: %w", err)
+			return nil, fmt.Errorf("it is neither XML nor HTML: %w", err)
 		}
 		if count++; count > maxNodes {
 			return nil, fmt.Errorf("it has more than %d nodes", maxNodes)
@@ -136,7 +136,7 @@ func parse(document []byte) (*node, error) {
 		}
 	}
 	if count == 0 || !holdsElement(root) {
-		return nil, errors.New("it is no XML or HTML: it has no element")
+		return nil, errors.New("it is neither XML nor HTML: it has no element")
 	}
 	return root, nil
 }

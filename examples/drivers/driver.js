@@ -50,7 +50,7 @@ async function answer(line) {
   return await system[line.call](args);
 }
 
-console.log = console.error; // what the library prints is no answer
+console.log = console.error; // what the library prints is not an answer
 
 (async () => {
   for await (const text of readline.createInterface({ input: process.stdin })) {

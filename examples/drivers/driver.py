@@ -32,7 +32,7 @@ def answer(system, line):
 
 
 def main():
-    replies, sys.stdout = sys.stdout, sys.stderr  # what the library prints is no answer
+    replies, sys.stdout = sys.stdout, sys.stderr  # what the library prints is not an answer
     system = Orders()
     for text in sys.stdin:
         try:

@@ -45,7 +45,7 @@ func catalog() []Example {
 		{Name: "fork_bomb", Fault: "children without end (64 here)", Expect: []string{"timeout"}, Seed: []byte("jobs=1;task=print;")},
 		{Name: "output_flood", Fault: "1 GB of output", Expect: []string{"output-limit|output limit|timeout"}, Seed: []byte("width=8;a text that is wrapped")},
 		{Name: "exit_code", Fault: "exit code 3 on an odd version", Expect: []string{"exit 3|exit status 3"}, Seed: []byte("version 2.1\nhello\n")},
-		{Name: "bad_json", Fault: "result that is no JSON", Expect: []string{"JSON"}, Seed: []byte("to be or not to be")},
+		{Name: "bad_json", Fault: "result that is not JSON", Expect: []string{"JSON"}, Seed: []byte("to be or not to be")},
 		{Name: "pipe_holder", Fault: "child that outlives its parent and holds the output open", Expect: []string{"left running"}, Seed: []byte("async=0;")},
 		{Name: "memory_hog", Fault: "memory without end (1 GB here)", Expect: []string{"memory-limit|out of memory|timeout"}, Args: []string{"--memory-limit", "64MiB"}, Seed: []byte("kb=00000010;")},
 		{Name: "int_overflow", Fault: "signed integer overflow", Expect: []string{"signed integer overflow"}, Seed: []byte("w=000012000;h=000000900;"), flags: ubsan},

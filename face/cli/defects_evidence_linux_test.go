@@ -169,7 +169,7 @@ func TestB12_PlannedCasesAreDryRuns(t *testing.T) {
 	if n := counts["UNKNOWN"]; n != nil && n != 0.0 {
 		t.Errorf("%v cases are unknown", n)
 	}
-	// A plan is no result: the cases are still to be run.
+	// A plan is not a result: the cases are still to be run.
 	expect(t, l.campaign("--cases", "20", "--resume"), 0)
 	equal(t, "passing", l.summary()["counts"].(map[string]any)["PASS"], 20)
 }

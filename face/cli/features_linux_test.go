@@ -182,7 +182,7 @@ func TestC1_Progress(t *testing.T) {
 		t.Errorf("exit code %d; standard error %q; standard output %q", code, text, out.String())
 	}
 	if strings.Contains(out.String(), "\x1b") {
-		t.Errorf("escape sequences on a standard output that is no terminal: %q", out.String())
+		t.Errorf("escape sequences on a standard output that is not a terminal: %q", out.String())
 	}
 }
 

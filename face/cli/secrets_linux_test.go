@@ -106,7 +106,7 @@ func TestSecretsOfSystemsAreFound(t *testing.T) {
 	cmd.Dir = dir
 	cmd.Env = append(cmd.Env, "AGENT_KEY="+key)
 	out, _ := cmd.CombinedOutput()
-	if !strings.Contains(string(out), "secret-in-reply: the reply holds a secret that the agent was given") {
+	if !strings.Contains(string(out), "secret-in-reply: the reply contains a secret that the agent was given") {
 		t.Errorf("%s", out)
 	}
 	for _, form := range forms(key) {
@@ -133,7 +133,7 @@ func TestSecretsInRepliesAreFound(t *testing.T) {
 		cmd := child(t, "thresh", "run", "agent.yaml", "-q")
 		cmd.Dir = dir
 		cmd.Env = append(cmd.Env, "AGENT_KEY="+key)
-		if out, _ := cmd.CombinedOutput(); !strings.Contains(string(out), "secret-in-reply: the reply holds a secret that the agent was given") {
+		if out, _ := cmd.CombinedOutput(); !strings.Contains(string(out), "secret-in-reply: the reply contains a secret that the agent was given") {
 			t.Errorf("%s: %s", name, out)
 		}
 	}

@@ -60,7 +60,7 @@ func get(t *testing.T, address string) (int, string) {
 	return res.StatusCode, string(body)
 }
 
-// Pages are served until the user ends it, which is no failure, and promote
+// Pages are served until the user ends it, which is not a failure, and promote
 // findings as the verb does.
 func TestUIServesAndPromotes(t *testing.T) {
 	l := newLab(t, `head -c 1 "$1" | grep -q A || kill -SEGV $$`)
@@ -145,7 +145,7 @@ func TestUIRefuses(t *testing.T) {
 }
 
 // thresh run tells where its pages are, and ends when the run does where there
-// is no terminal.
+// is not a terminal.
 func TestRunServesItsPages(t *testing.T) {
 	l := newLab(t, "true")
 	expect(t, l.run("--ui", "--quiet"), 0, "pages: http://127.0.0.1:", "/runs/")

@@ -49,7 +49,7 @@ checks it, and that the stored run is the one that was signed.`,
 			case signed && job.Attest != "":
 				return usagef("--attest signs a run; %s is a file", what)
 			case !signed && job.Trust != "":
-				return usagef("--trust is for a statement; %s is no file", what)
+				return usagef("--trust is for a statement; %s is not a file", what)
 			case (job.Attest != "") != (to != ""):
 				return usagef("--attest and --to are given together")
 			}

@@ -50,7 +50,7 @@ func (s *Server) addFormats() {
 	}
 }
 
-// starterFile is a file of a starter; one that is no text is in base64.
+// starterFile is a file of a starter; one that is not text is in base64.
 type starterFile struct {
 	Name   string `json:"name"`
 	Text   string `json:"text,omitempty"`

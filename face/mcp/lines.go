@@ -115,7 +115,7 @@ func (l *lines) check(line []byte) *jsonrpc.Error {
 	return nil
 }
 
-// refuse answers a line that is no message, by its id if it has one.
+// refuse answers a line that is not a message, by its id if it has one.
 func (l *lines) refuse(line []byte, why *jsonrpc.Error) error {
 	var of struct {
 		ID json.RawMessage `json:"id"`
@@ -125,10 +125,10 @@ func (l *lines) refuse(line []byte, why *jsonrpc.Error) error {
 	}
 	answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": of.ID, "error": map[string]any{"code": why.Code, "message": why.Message}})
 	if err != nil {
-		return fmt.Errorf("answering what is no message: %w", err)
+		return fmt.Errorf("answering what is not a message: %w", err)
 	}
 	if _, err := l.out.Write(append(answer, '\n')); err != nil {
-		return fmt.Errorf("answering what is no message: %w", err)
+		return fmt.Errorf("answering what is not a message: %w", err)
 	}
 	return nil
 }

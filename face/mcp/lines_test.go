@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What is no message is answered and passed over; what is goes on to the session.
+// What is not a message is answered and passed over; what is goes on to the session.
 func TestLines(t *testing.T) {
 	ask := func(version string) string {
 		return `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + version + `"}}`

@@ -156,7 +156,7 @@ func (u uses) Compare(a, b string) (store.Comparison, error) {
 
 func (u uses) Promote(_ context.Context, run, finding string) ([]string, error) {
 	if finding == "F-c0ffee00" {
-		return nil, diag.Refused("%s is no test", finding)
+		return nil, diag.Refused("%s is not a test", finding)
 	}
 	u.promoted <- run + "/" + finding
 	return []string{"regressions/" + finding + "/spec.json"}, nil

@@ -84,7 +84,7 @@ const (
 	PhaseHookBefore Phase = "hook_before" // resolving and calling it
 	PhaseLoad       Phase = "load"        // importing the module, finding the attribute
 	PhaseMain       Phase = "main"        // inside the entrypoint
-	PhaseExit       Phase = "exit"        // what the entrypoint gave is no exit code
+	PhaseExit       Phase = "exit"        // what the entrypoint gave is not an exit code
 	PhaseHookAfter  Phase = "hook_after"  // resolving and calling it
 	PhaseDone       Phase = "done"
 )

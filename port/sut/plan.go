@@ -157,7 +157,7 @@ type Limits struct {
 	Retries     int // of a call that reached nothing, or was answered with 429 or 503
 }
 
-// Rate is a number of calls per time. The zero value is no limit.
+// Rate is a number of calls per time. The zero value is not a limit.
 type Rate struct {
 	Count int
 	Per   time.Duration

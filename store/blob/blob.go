@@ -314,7 +314,7 @@ func sealed(file []byte) bool {
 }
 
 // flushDir makes the names in a folder survive a crash of the machine, where
-// the system can do that; it is no error where it cannot.
+// the system can do that; it is not an error where it cannot.
 func flushDir(path string) {
 	if f, err := os.Open(path); err == nil {
 		_ = f.Sync()
@@ -361,7 +361,7 @@ func (d *Dir) Get(id string) ([]byte, error) {
 	return data, nil
 }
 
-// Remove removes a blob that nothing refers to any more; it is no error if
+// Remove removes a blob that nothing refers to any more; it is not an error if
 // there is none.
 func (d *Dir) Remove(id string) error {
 	if !validID(id) {

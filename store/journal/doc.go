@@ -33,7 +33,7 @@
 // Differences instead of absolute values make a passing case cost about 11
 // bytes; they cost nothing in safety, since reading stops at the first record
 // that is not whole. A length of 0 is never written: the zeros that some file
-// systems leave after a crash are no records.
+// systems leave after a crash are not records.
 //
 // The package works on io.ReaderAt and byte slices. It opens no file and
 // imports the standard library and campaign only. Start reading at [Scanner].

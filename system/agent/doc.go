@@ -3,7 +3,7 @@
 //
 // An agent is hostile until proven otherwise. Every call has one deadline for
 // all that belongs to it; every reply is read up to a limit and no further; what
-// is no whole, readable answer is classified (agentcall.End) and never taken for
+// is not a whole, readable answer is classified (agentcall.End) and never taken for
 // one. A program that Thresh starts is a process group of its own, killed whole,
 // also when Thresh itself is killed, and started again when it dies.
 //

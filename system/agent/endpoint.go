@@ -135,7 +135,7 @@ func (e *endpoint) shaped(ctx context.Context, c *agentcall.Call, session string
 		err = q.shape(c.Wire)
 	}
 	if err == nil {
-		_, err = q.http(ctx) // what cannot be sent is no fault of the agent
+		_, err = q.http(ctx) // what cannot be sent is not a fault of the agent
 	}
 	if err != nil {
 		return q, fmt.Errorf("make the request: %w", program.Plain(err))
@@ -163,7 +163,7 @@ func (e *endpoint) judgeDeath(ctx context.Context, r *agentcall.Reply) {
 	if how, ok := e.service.Died(ctx); ok {
 		r.End, r.Error, r.Fresh = agentcall.Died, "the agent's program ended during the call: "+how, true
 	} else if ctx.Err() == nil && r.End == agentcall.Unreachable && e.plan.OwnProcess() {
-		r.End, r.Error, r.Fresh, e.late = agentcall.Died, "the agent's program runs, but accepts no connection any more", true, true
+		r.End, r.Error, r.Fresh, e.late = agentcall.Died, "the agent's program is running but no longer accepts connections", true, true
 	}
 }
 
@@ -265,7 +265,7 @@ func (e *endpoint) Reset(ctx context.Context, limit time.Duration) error {
 func postReset(ctx context.Context, t *http.Transport, base, ref string, limit time.Duration) error {
 	doing := "reset the agent by " + ref
 	if limit <= 0 {
-		return errors.New(doing + ": there is no time for it")
+		return errors.New(doing + ": no time is left")
 	}
 	at, err := url.Parse(base)
 	if err == nil {
@@ -332,7 +332,7 @@ func (d *proxyTransport) close() {
 }
 
 // client makes the client for a call: its transport, its cookies, and no
-// redirects, which are no answers of an agent.
+// redirects, which are not answers of an agent.
 func (e *endpoint) client(via agentcall.Via) (*http.Client, error) {
 	c := &http.Client{Transport: e.direct, Jar: e.jar,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -358,7 +358,7 @@ func newProxyTransport(via agentcall.Via) (*http.Transport, error) {
 	if via.Proxy != "" {
 		u, err := url.Parse(via.Proxy)
 		if err != nil || u.Host == "" {
-			return nil, fmt.Errorf("the proxy's address %q is none", via.Proxy)
+			return nil, fmt.Errorf("the proxy's address %q is invalid", via.Proxy)
 		}
 		t.Proxy = http.ProxyURL(u)
 	}
@@ -368,7 +368,7 @@ func newProxyTransport(via agentcall.Via) (*http.Transport, error) {
 			pool = x509.NewCertPool() // a system without any: the proxy's is enough
 		}
 		if !pool.AppendCertsFromPEM(via.CA) {
-			return nil, errors.New("the proxy's certificate authority is no PEM certificate")
+			return nil, errors.New("the proxy's certificate authority is not a PEM certificate")
 		}
 		t.TLSClientConfig = &tls.Config{RootCAs: pool}
 	}

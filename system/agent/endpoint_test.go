@@ -87,7 +87,7 @@ func TestReplies(t *testing.T) {
 		{"error", json, `{"error": "broke"}`, 200, agentcall.Reported, `{"error": "broke"}`, "Agent error: broke"},
 		{"status", "text/plain", "Service Unavailable", 503, agentcall.Refused, "", "HTTP 503: Service Unavailable"},
 		{"redirect", "", "", 307, agentcall.Refused, "", "HTTP 307"},
-		{"redirect that says where to", "/chat/", "", 307, agentcall.Refused, "", "HTTP 307: it leads on to /chat/, and redirects are no answers"},
+		{"redirect that says where to", "/chat/", "", 307, agentcall.Refused, "", "HTTP 307: it redirects to /chat/, and redirects are not followed"},
 		{"script as text", page, `<script>alert("x")</script>`, 200, agentcall.Answered, `<script>alert("x")</script>`, ""},
 		{"script in JSON", json, `{"output": "</script><script>"}`, 200, agentcall.Answered, "</script><script>", ""},
 		{"page", page, " <!DOCTYPE html><html>x</html>", 200, agentcall.Malformed, " <!DOCTYPE html><html>x</html>", "the reply is a page of HTML, not an answer"},
@@ -99,11 +99,11 @@ func TestReplies(t *testing.T) {
 		{"UTF-16 the other way round", json, "\x00{\x00\"\x00x\x00\"\x00:\x001\x00}", 200, agentcall.Answered, "1", ""},
 		{"the same key twice", json, `{"output": "a", "output": "b"}`, 200, agentcall.Answered, "b", ""},
 		{"UTF-8 with a mark", json, "\ufeff{\"output\": \"x\"}", 200, agentcall.Answered, "x", ""},
-		{"undeclared charset", "text/plain", "caf\xe9", 200, agentcall.Malformed, "caf�", "the reply is no UTF-8, and names no other charset"},
-		{"unknown charset", "text/plain; charset=klingon", "x", 200, agentcall.Malformed, "x", `the reply is in the charset "klingon", which is not known`},
+		{"undeclared charset", "text/plain", "caf\xe9", 200, agentcall.Malformed, "caf�", "the reply is not UTF-8 and declares no other charset"},
+		{"unknown charset", "text/plain; charset=klingon", "x", 200, agentcall.Malformed, "x", `the reply is in the unknown charset "klingon"`},
 		{"too large", "text/plain", strings.Repeat("x", 2000), 200, agentcall.TooLarge, strings.Repeat("x", 1000), "the reply is larger than 1000 bytes"},
 		{"events", "text/event-stream", "data: a\n\ndata: b\n\n", 200, agentcall.Answered, "ab", ""},
-		{"events, cut", "text/event-stream", "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n", 200, agentcall.Cut, "x", "the stream ended without its end mark"},
+		{"events, cut", "text/event-stream", "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n", 200, agentcall.Cut, "x", "the stream ended before its end marker"},
 		{"events, too many", "text/event-stream", strings.Repeat("data: 12345\n\n", 100), 200, agentcall.TooLarge, "", "the reply is larger than 1000 bytes"},
 		{"lines", "application/x-ndjson", "{\"response\": \"a\", \"done\": true}\n", 200, agentcall.Answered, "a", ""},
 	} {
@@ -523,12 +523,12 @@ func TestRefusedPlansAndCalls(t *testing.T) {
 	for want, plan := range map[string]agentcall.Plan{
 		"of one kind":              {},
 		"of one kind of":           {HTTP: http, Chat: &agentcall.Chat{}},
-		"is no method":             {HTTP: &agentcall.HTTP{Method: "TRACE"}},
+		"is not an HTTP method":    {HTTP: &agentcall.HTTP{Method: "TRACE"}},
 		"response path":            {HTTP: &agentcall.HTTP{Method: "GET", ResponsePath: "a["}},
 		"either a command or":      {MCP: &agentcall.MCP{}},
 		"command is empty":         {Command: &agentcall.Command{}},
 		"started for its calls":    {Command: &agentcall.Command{Argv: []string{"true"}}, Start: &agentcall.Start{}},
-		"takes a command":          {HTTP: http, Start: &agentcall.Start{}},
+		"needs a command":          {HTTP: http, Start: &agentcall.Start{}},
 		"cannot be replaced":       {HTTP: http, Reset: agentcall.Reset{Renew: true}},
 		"not negative":             {HTTP: http, Concurrency: -1},
 		"find the agent's program": {Command: &agentcall.Command{Argv: []string{"no-such-program"}}},
@@ -542,8 +542,8 @@ func TestRefusedPlansAndCalls(t *testing.T) {
 	}
 	a := open(t, agentcall.Plan{HTTP: http})
 	for want, c := range map[string]agentcall.Call{
-		"limit of time": {}, "earlier turns": {Timeout: 1, History: []agentcall.Message{{}}}, "environment": {Timeout: 1, Env: []string{"A=1"}},
-		"watched": {Timeout: 1, Watcher: &recorder{}}, "no encoding": {Timeout: 1, Wire: &agentcall.Wire{Encoding: "rot13"}},
+		"time limit": {}, "earlier turns": {Timeout: 1, History: []agentcall.Message{{}}}, "environment": {Timeout: 1, Env: []string{"A=1"}},
+		"watched": {Timeout: 1, Watcher: &recorder{}}, "not an encoding": {Timeout: 1, Wire: &agentcall.Wire{Encoding: "rot13"}},
 	} {
 		if _, err := a.Call(t.Context(), c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)

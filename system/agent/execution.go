@@ -162,14 +162,14 @@ func (x *execution) judge(res *process.Result, limit time.Duration) agentcall.Re
 		last := lastLine(said)
 		return fail(r, agentcall.Refused, "%s", strings.TrimSuffix(fmt.Sprintf("exit code %d: %s", res.ExitCode, last), ": "))
 	case !utf8.ValidString(text):
-		return fail(r, agentcall.Malformed, "the output is no UTF-8")
+		return fail(r, agentcall.Malformed, "the output is not UTF-8")
 	}
 	if x.plan.Command.ResponsePath == "" {
 		return r
 	}
 	root, err := agentcall.ParseReply([]byte(text))
 	if err != nil {
-		return fail(r, agentcall.Malformed, "the output is no JSON: %v", err)
+		return fail(r, agentcall.Malformed, "the output is not JSON: %v", err)
 	}
 	r.Value = agentcall.JSON(root)
 	r.Tools, r.Tokens = agentcall.Observe(root)

@@ -104,7 +104,7 @@ func (s *server) connect(ctx context.Context) (err error) {
 	case limited.Err() != nil:
 		err = fmt.Errorf("no answer within %s", connectLimit)
 	case line != nil:
-		err = fmt.Errorf("it printed a line that is no message of MCP: %q", *line)
+		err = fmt.Errorf("it printed a line that is not a message of MCP: %q", *line)
 	case s.child != nil && s.child.EndsWithin(limited, grace):
 		err = fmt.Errorf("it ended before it answered: %s", s.child.End())
 	}
@@ -205,7 +205,7 @@ func (s *server) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply, e
 	case s.service != nil:
 		r.Printed = s.service.Printed()
 	}
-	spoilt := s.transport != nil && r.End == agentcall.Malformed // by what is no answer, a session over HTTP has ended
+	spoilt := s.transport != nil && r.End == agentcall.Malformed // by what is not an answer, a session over HTTP has ended
 	if spoilt || r.End == agentcall.TimedOut || r.End == agentcall.Cut || r.End == agentcall.Unreachable || r.End == agentcall.TooLarge || r.End == agentcall.Died || s.meter.strange.Load() != nil {
 		r.Fresh = true // what it is doing now is nothing the next call should meet
 		return r, s.drop()
@@ -219,13 +219,13 @@ func (s *server) params(c *agentcall.Call) (params *mcp.CallToolParams, problem 
 	if tool := s.plan.MCP.Tool; tool != "" {
 		text := s.arguments.JSON(agentcall.Values{Prompt: c.Prompt, Session: c.Session, Fields: agentcall.Fields(c.Prompt)})
 		if !json.Valid([]byte(text)) {
-			return nil, "", errors.New("the arguments of the MCP tool are no JSON")
+			return nil, "", errors.New("the arguments of the MCP tool are not JSON")
 		}
 		return &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(text)}, "", nil
 	}
 	root, err := agentcall.ParseReply([]byte(c.Prompt))
 	if err != nil || root.Kind != jsontree.Object {
-		return nil, `the prompt is no call of a tool: {"tool": NAME, "arguments": {...}} is expected`, nil
+		return nil, `the prompt is not a call of a tool: {"tool": NAME, "arguments": {...}} is expected`, nil
 	}
 	name, args := root.Get("tool"), root.Get("arguments")
 	if name == nil || name.Kind != jsontree.String {
@@ -234,7 +234,7 @@ func (s *server) params(c *agentcall.Call) (params *mcp.CallToolParams, problem 
 	params = &mcp.CallToolParams{Name: name.Text, Arguments: json.RawMessage("{}")}
 	if args != nil {
 		if params.Arguments = agentcall.JSON(args); args.Kind != jsontree.Object {
-			return nil, "the arguments of the tool are no object", nil
+			return nil, "the arguments of the tool are not an object", nil
 		}
 	}
 	return params, "", nil
@@ -250,7 +250,7 @@ func (s *server) failed(ctx context.Context, r agentcall.Reply, err error, limit
 	case ctx.Err() != nil:
 		return fail(r, agentcall.TimedOut, "no whole reply within %s", limit)
 	case s.meter.strange.Load() != nil: // the session has ended by it
-		return fail(r, agentcall.Malformed, "the server printed a line that is no message of MCP: %q", *s.meter.strange.Load())
+		return fail(r, agentcall.Malformed, "the server printed a line that is not a message of MCP: %q", *s.meter.strange.Load())
 	case answered:
 		return fail(r, agentcall.Reported, "MCP error %d: %s", wire.Code, wire.Message)
 	case s.child != nil && s.child.EndsWithin(ctx, grace):
@@ -272,7 +272,7 @@ func (s *server) failed(ctx context.Context, r agentcall.Reply, err error, limit
 	}
 	f := failure(ctx, err, limit)
 	if f.End == agentcall.Unreachable && (s.child != nil || s.meter.reached.Load()) {
-		f.End = agentcall.Malformed // it was reached, as a pipe always is; what came is no MCP
+		f.End = agentcall.Malformed // it was reached, as a pipe always is; what came is not MCP
 	}
 	return fail(r, f.End, "%s", f.Error)
 }

@@ -23,7 +23,7 @@ type meter struct {
 	sent    atomic.Bool            // a message has gone out over HTTP
 	reached atomic.Bool            // an answer to an HTTP request has begun
 	broken  atomic.Bool            // and ended before it was whole
-	strange atomic.Pointer[string] // a part of a line that is no message
+	strange atomic.Pointer[string] // a part of a line that is not a message
 	calling atomic.Bool            // results that come are those of a tool
 	hollow  atomic.Pointer[string] // how a result begins that has no list of contents
 }
@@ -102,7 +102,7 @@ func (g *gauge) inspect(p []byte, ended bool) {
 	}
 }
 
-// message notes a line of a stream of lines that is no message, and a result of a tool
+// message notes a line of a stream of lines that is not a message, and a result of a tool
 // that is none; the client of MCP takes it for an empty one.
 func (g *gauge) message(text []byte) {
 	if !g.lines {

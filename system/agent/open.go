@@ -109,17 +109,17 @@ func check(p *agentcall.Plan, extra []string) error {
 	case kinds != 1:
 		return fmt.Errorf("a plan is of one kind of agent, not of %d", kinds)
 	case p.MCP != nil && (len(p.MCP.Argv) > 0) == (p.MCP.URL != ""):
-		return errors.New("an MCP server has either a command or a URL")
+		return errors.New("an MCP server needs either a command or a URL")
 	case p.Start != nil && (p.Python != nil || p.Command != nil || p.MCP != nil && p.MCP.URL == ""):
 		return errors.New("an agent that is started for its calls cannot be started beforehand as well")
 	case p.Start != nil && (len(p.Start.Argv) == 0 || p.Start.Patience <= 0):
-		return errors.New("to start an agent takes a command and a time for it to get ready")
+		return errors.New("an agent that Thresh starts needs a command and a time limit for getting ready")
 	case p.Command != nil && len(p.Command.Argv) == 0:
 		return errors.New("the agent's command is empty")
 	case p.Reset.Renew && p.Start == nil && p.Python == nil && (p.MCP == nil || p.MCP.URL != ""):
 		return errors.New("an agent that Thresh has not started cannot be replaced by it")
 	case len(extra) > 0 && !p.OwnProcess():
-		return errors.New("this agent has no process of this lane's own, whose environment could be set")
+		return errors.New("this agent has no process per worker, so its environment cannot be set")
 	case p.Concurrency < 0 || p.MaxReply < 0:
 		return errors.New("limits are not negative")
 	}
@@ -227,15 +227,15 @@ func (l *lead) check(c *agentcall.Call) error {
 	p := &l.plan
 	switch {
 	case c.Timeout <= 0:
-		return errors.New("a call of an agent needs a limit of time")
+		return errors.New("a call of an agent needs a time limit")
 	case len(c.History) > 0 && !p.TakesHistory():
 		return errors.New("this agent cannot receive the earlier turns of a conversation")
 	case c.Format != nil && p.Chat == nil:
 		return errors.New("this agent cannot be asked for a form of reply")
 	case !p.Shapes() && (c.Wire != nil || len(c.Headers) > 0 || c.Via.Proxy != "" || c.Via.CA != nil):
-		return errors.New("this agent is not called by a request whose shape could be changed")
+		return errors.New("this agent is not called by a request, so its shape cannot be changed")
 	case len(c.Env) > 0 && p.Command == nil:
-		return errors.New("this agent is not started for each call, so that its environment could be set for one")
+		return errors.New("this agent is not started for each call, so its environment cannot be set for one")
 	case c.Watcher != nil && p.Python == nil:
 		return errors.New("the tools of this agent cannot be watched from inside")
 	}

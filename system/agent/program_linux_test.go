@@ -22,14 +22,14 @@ func TestNothingOutlivesAnAgent(t *testing.T) {
 	}
 	first := ask(t, a, agentcall.Call{Prompt: "leave"}).Text
 	if gone(first) {
-		t.Fatalf("%q is no process", first)
+		t.Fatalf("%q is not a process", first)
 	}
 	if r := ask(t, a, agentcall.Call{Prompt: "die"}); r.End != agentcall.Died || !gone(first) {
 		t.Errorf("%+v; what it left is gone: %t", r, gone(first))
 	}
 	second := ask(t, a, agentcall.Call{Prompt: "leave"}).Text
 	if gone(second) {
-		t.Fatalf("%q is no process", second)
+		t.Fatalf("%q is not a process", second)
 	}
 	if err := a.Close(); err != nil || !gone(second) {
 		t.Errorf("%v; what it left is gone: %t", err, gone(second))

@@ -214,7 +214,7 @@ func TestLanesShareAnAgentWithAFixedPort(t *testing.T) {
 	if texts[0] != "1  x" || texts[1] != "2  x" {
 		t.Errorf("%q", texts)
 	}
-	if _, err := New().Open(t.Context(), plan, 0, nil); err == nil || !strings.Contains(err.Error(), "somebody else listens on 127.0.0.1:"+port) {
+	if _, err := New().Open(t.Context(), plan, 0, nil); err == nil || !strings.Contains(err.Error(), "127.0.0.1:"+port+" is already in use") {
 		t.Errorf("%v", err)
 	}
 	if err := open[0].Close(); err != nil {
@@ -286,9 +286,9 @@ func TestCommands(t *testing.T) {
 		{name: "signal", script: "kill -9 $$", end: agentcall.Died, err: "the program was ended by signal 9"},
 		{name: "hangs", script: "echo half; sleep 60", limit: 300 * time.Millisecond, end: agentcall.TimedOut, text: "half", err: "no whole reply within 300ms"},
 		{name: "without end", script: "yes", end: agentcall.TooLarge, err: "the program wrote more than 1000 bytes"},
-		{name: "no UTF-8", script: `printf '\351'`, end: agentcall.Malformed, text: "�", err: "the output is no UTF-8"},
+		{name: "no UTF-8", script: `printf '\351'`, end: agentcall.Malformed, text: "�", err: "the output is not UTF-8"},
 		{name: "JSON", script: `echo '{"a": {"b": "x"}}'`, path: "a.b", end: agentcall.Answered, text: "x"},
-		{name: "no JSON", script: `echo x`, path: "a.b", end: agentcall.Malformed, text: "x", err: "the output is no JSON: 1:1: unexpected"},
+		{name: "no JSON", script: `echo x`, path: "a.b", end: agentcall.Malformed, text: "x", err: "the output is not JSON: 1:1: unexpected"},
 		{name: "JSON error", script: `echo '{"error": "x"}'`, path: "a.b", end: agentcall.Reported, text: `{"error": "x"}`, err: "Agent error: x"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -372,8 +372,8 @@ func TestMCP(t *testing.T) {
 				{`{"tool": "echo", "arguments": {"input": "hi"}}`, 0, agentcall.Answered, "2 hi\ne", "", false},
 				{`{"tool": "fails", "arguments": {"input": ""}}`, 0, agentcall.Reported, "out of stock", "the tool failed: out of stock", false},
 				{`{"tool": "none"}`, 0, agentcall.NoTool, "", "the server has no tool none, it has babbles, dies, echo, fails, floods, hangs", false},
-				{`hello`, 0, agentcall.Malformed, "", "the prompt is no call of a tool", false},
-				{`{"tool": "echo", "arguments": [1]}`, 0, agentcall.Malformed, "", "the arguments of the tool are no object", false},
+				{`hello`, 0, agentcall.Malformed, "", "the prompt is not a call of a tool", false},
+				{`{"tool": "echo", "arguments": [1]}`, 0, agentcall.Malformed, "", "the arguments of the tool are not an object", false},
 				{`{"tool": "hangs", "arguments": {"input": ""}}`, 300 * time.Millisecond, agentcall.TimedOut, "", "no whole reply within 300ms", true},
 				{`{"tool": "floods", "arguments": {"input": ""}}`, 0, agentcall.TooLarge, "", "the reply is larger than 65536 bytes", true},
 				{`{"tool": "dies", "arguments": {"input": ""}}`, 0, agentcall.Died, "", "", true},
@@ -390,7 +390,7 @@ func TestMCP(t *testing.T) {
 			if name == "stdio" {
 				r := ask(t, a, agentcall.Call{Prompt: `{"tool": "babbles", "arguments": {"input": ""}}`})
 				if again := ask(t, a, agentcall.Call{Prompt: `{"tool": "echo", "arguments": {"input": "x"}}`}); again.Text != "1 x\ne" ||
-					r.End != agentcall.Malformed || r.Error != `the server printed a line that is no message of MCP: "all is well"` {
+					r.End != agentcall.Malformed || r.Error != `the server printed a line that is not a message of MCP: "all is well"` {
 					t.Errorf("%+v, then %+v", r, again)
 				}
 			}

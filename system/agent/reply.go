@@ -47,13 +47,13 @@ func (rd *reader) reply(ctx context.Context, answer *http.Response, began time.T
 		r.End = agentcall.Refused
 		says := excerpt(answer.Body)
 		if to := destination(answer); to != "" {
-			says = "it leads on to " + to + ", and redirects are no answers"
+			says = "it redirects to " + to + ", and redirects are not followed"
 		}
 		r.Error = strings.TrimSuffix(fmt.Sprintf("HTTP %d: %s", answer.StatusCode, says), ": ")
 		return r
 	}
 	if coding := answer.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return fail(r, agentcall.Malformed, "the reply is encoded as %s, which was not asked for", coding)
+		return fail(r, agentcall.Malformed, "the reply is encoded as %s, which was not requested", coding)
 	}
 	switch kind {
 	case "text/event-stream":
@@ -122,7 +122,7 @@ func (rd *reader) document(r agentcall.Reply) agentcall.Reply {
 	root, err := agentcall.ParseReply([]byte(r.Text))
 	if err != nil {
 		if rd.chat {
-			return fail(r, agentcall.Malformed, "the reply is no JSON: %v", err)
+			return fail(r, agentcall.Malformed, "the reply is not JSON: %v", err)
 		}
 		return r
 	}
@@ -137,7 +137,7 @@ func (rd *reader) document(r agentcall.Reply) agentcall.Reply {
 	}
 	text, ok := agentcall.ChatText(root)
 	if !ok {
-		return fail(r, agentcall.Malformed, "the reply is no chat completion: it has no choices[0].message")
+		return fail(r, agentcall.Malformed, "the reply is not a chat completion: it has no choices[0].message")
 	}
 	r.Text = text
 	return r
@@ -175,7 +175,7 @@ func (rd *reader) stream(ctx context.Context, r agentcall.Reply, body io.Reader,
 		e := failure(ctx, err, limit)
 		return fail(r, e.End, "%s", e.Error)
 	case s.Cut():
-		return fail(r, agentcall.Cut, "the stream ended without its end mark")
+		return fail(r, agentcall.Cut, "the stream ended before its end marker")
 	}
 	return r
 }
@@ -199,7 +199,7 @@ func decode(body []byte, charset string) (string, error) {
 		default:
 			body = bytes.TrimPrefix(body, []byte("\ufeff"))
 			if !utf8.Valid(body) {
-				return "", errors.New("the reply is no UTF-8, and names no other charset")
+				return "", errors.New("the reply is not UTF-8 and declares no other charset")
 			}
 			return string(body), nil
 		}
@@ -210,7 +210,7 @@ func decode(body []byte, charset string) (string, error) {
 	}
 	enc, err := htmlindex.Get(charset)
 	if err != nil {
-		return "", fmt.Errorf("the reply is in the charset %q, which is not known", charset)
+		return "", fmt.Errorf("the reply is in the unknown charset %q", charset)
 	}
 	text, err := enc.NewDecoder().Bytes(body)
 	if err != nil {
@@ -240,7 +240,7 @@ func failure(ctx context.Context, err error, limit time.Duration) agentcall.Repl
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return fail(r, agentcall.Unreachable, "the connection was refused")
 	case errors.As(err, &dns):
-		return fail(r, agentcall.Unreachable, "the host %s is not known", dns.Name)
+		return fail(r, agentcall.Unreachable, "the host %s cannot be resolved", dns.Name)
 	case errors.As(err, &cert):
 		return fail(r, agentcall.Unreachable, "the certificate is not trusted: %v", cert.Err)
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
@@ -248,11 +248,11 @@ func failure(ctx context.Context, err error, limit time.Duration) agentcall.Repl
 	case errors.As(err, &op) && op.Op != "dial" && op.Op != "proxyconnect":
 		return fail(r, agentcall.Cut, "the connection failed: %v", op.Err)
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt):
-		return fail(r, agentcall.Malformed, "the reply is no gzip, as which it is declared")
+		return fail(r, agentcall.Malformed, "the reply is declared as gzip but is not")
 	case strings.Contains(err.Error(), "response header"): // no other sign: there are too many of them
 		return fail(r, agentcall.TooLarge, "the headers of the reply are larger than %d bytes", maxHeaders)
 	case strings.Contains(err.Error(), "malformed") || strings.Contains(err.Error(), "invalid header"):
-		return fail(r, agentcall.Malformed, "the reply is no HTTP: %v", program.Plain(err))
+		return fail(r, agentcall.Malformed, "the reply is not HTTP: %v", program.Plain(err))
 	}
 	return fail(r, agentcall.Unreachable, "%v", program.Plain(err))
 }

@@ -38,7 +38,7 @@ func httpDialect(p *agentcall.HTTP) (dialect, error) {
 	}
 	method := strings.ToUpper(p.Method)
 	if !slices.Contains([]string{"GET", "DELETE", "POST", "PUT", "PATCH"}, method) {
-		return dialect{}, fmt.Errorf("%q is no method that an agent is called by", p.Method)
+		return dialect{}, fmt.Errorf("%q is not an HTTP method for calling an agent", p.Method)
 	}
 	text := p.Template
 	text = cmp.Or(text, defaultTemplate)
@@ -194,7 +194,7 @@ func (q *request) shape(w *agentcall.Wire) error {
 			kind += "; charset=utf-16"
 		}
 	default:
-		return fmt.Errorf("%q is no encoding of a body; chunked, gzip and utf-16 are", w.Encoding)
+		return fmt.Errorf("%q is not an encoding of a body; chunked, gzip and utf-16 are", w.Encoding)
 	}
 	if kind != "" {
 		q.headers = slices.DeleteFunc(q.headers, func(h [2]string) bool { return strings.EqualFold(h[0], "Content-Type") })

@@ -214,7 +214,7 @@ func (x *asked) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
 	}
 	deadline, ok := ctx.Deadline()
 	if !ok {
-		return sut.Observation{}, errors.New("a call needs a limit of time")
+		return sut.Observation{}, errors.New("a call needs a time limit")
 	}
 	call.Timeout = time.Until(deadline)
 	began := time.Now()

@@ -31,7 +31,7 @@ func TestMCPSystem(t *testing.T) {
 	})
 }
 
-// What is no answer ends the client's session, and not that of the next call.
+// What is not an answer ends the client's session, and not that of the next call.
 func TestCallAfterBadAnswer(t *testing.T) {
 	bad := map[string]func(http.ResponseWriter){
 		"text": func(w http.ResponseWriter) { io.WriteString(w, "oops") },

@@ -98,7 +98,7 @@ func (g *guard) hold(a uint64) {
 
 func (g *guard) word(a uint64) uint64 {
 	var b [8]byte
-	_, _ = g.mem.ReadAt(b[:], int64(a)) // 0 is no address of code
+	_, _ = g.mem.ReadAt(b[:], int64(a)) // 0 is not an address of code
 	return binary.LittleEndian.Uint64(b[:])
 }
 

@@ -27,14 +27,14 @@ func (g *laneState) suit() (err error) {
 	f := &g.features
 	if f.Driver || f.LibFuzzer {
 		g.image.file = true
-		g.note("the program is a harness: it is given the input's file as an argument")
+		g.note("the program is a harness: it takes the input file as an argument")
 	}
 	if g.plan.Coverage && !f.Instrumented && (f.LibFuzzer || f.Counters) {
 		if g.image.host, err = hosted(path, f.LibFuzzer); err != nil {
 			return fmt.Errorf("its coverage cannot be measured: %w; compile it with thresh fuzzspec cc", err)
 		}
 		f.Instrumented, f.Deferred, f.Persistent, f.SanitizerCoverage = true, true, f.LibFuzzer, false
-		g.note("the program has counters of edges but no fork server: one is loaded into it")
+		g.note("the program has edge counters but no fork server: one is loaded into it")
 	}
 	if g.image.file || g.image.host != nil {
 		g.image.build(g.image.holdID)
@@ -56,9 +56,9 @@ func hosted(path string, harness bool) ([]string, error) {
 	counters := f.Section("__sancov_cntrs")
 	switch {
 	case counters == nil:
-		return nil, errors.New("it has no inline counters of edges (-fsanitize-coverage=inline-8bit-counters)")
+		return nil, errors.New("it has no inline edge counters (-fsanitize-coverage=inline-8bit-counters)")
 	case f.Section(".interp") == nil:
-		return nil, errors.New("it is linked statically, and no library can be loaded into it")
+		return nil, errors.New("it is statically linked, so no library can be loaded into it")
 	}
 	var test, initializer uint64
 	own, _ := f.Symbols()

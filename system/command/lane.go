@@ -123,8 +123,8 @@ func (l *lane) truth(ctx context.Context, c process.Case, limit time.Duration) (
 		res, err = l.spawn.run(ctx, c.RunID, c.Input, l.plan.Timeout)
 	}
 	if took := time.Since(began); ctx.Err() != nil && took > l.plan.Timeout {
-		l.notes = append(l.notes, fmt.Sprintf("the run ended while a case was in progress that had taken %s, more than its limit of %s: it had "+
-			"waited for a processor, so whether it hangs is not known; --time needs to be longer", took.Round(100*time.Millisecond), l.plan.Timeout))
+		l.notes = append(l.notes, fmt.Sprintf("the run ended during a case that had taken %s, more than its limit of %s: it had "+
+			"waited for a processor, so it may or may not hang; give --time more", took.Round(100*time.Millisecond), l.plan.Timeout))
 	}
 	return res, err
 }
@@ -262,7 +262,7 @@ func (l *lane) Trace(ctx context.Context, c process.Case) (*process.Crash, error
 		trace(context.Context, process.Case) (*process.Crash, error)
 	})
 	if !ok {
-		return nil, errors.New("stacks are read on Linux for amd64 alone")
+		return nil, errors.New("stacks are read only on Linux for amd64")
 	}
 	crash, err := t.trace(ctx, c)
 	if err != nil && ctx.Err() == nil && l.blind == "" {
@@ -275,7 +275,7 @@ func (l *lane) Trace(ctx context.Context, c process.Case) (*process.Crash, error
 func (l *lane) Notes() []string {
 	notes := append([]string(nil), l.notes...)
 	if l.blind != "" {
-		notes = append(notes, "crashes are distinguished by their signal alone: "+l.blind)
+		notes = append(notes, "crashes are distinguished only by their signal: "+l.blind)
 	}
 	switch {
 	case l.plan.Coverage:

@@ -250,7 +250,7 @@ func TestCasesCutOffBeyondTheirLimit(t *testing.T) {
 	if _, err := l.Run(ctx, process.Case{}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if notes := strings.Join(l.Notes(), "\n"); !strings.Contains(notes, "whether it hangs is not known") {
+	if notes := strings.Join(l.Notes(), "\n"); !strings.Contains(notes, "may or may not hang") {
 		t.Errorf("%q", notes)
 	}
 }

@@ -49,12 +49,12 @@ func limits(l process.Limits, path string) (list []rlimit, notes []string, err e
 	size := uint64(fileSizeLimit(l))
 	add(unix.RLIMIT_FSIZE, size, size)
 	if l.FileSize == 0 {
-		notes = append(notes, fmt.Sprintf("no limit on file size was given; %d MiB a file holds, captured output included", size>>20))
+		notes = append(notes, fmt.Sprintf("no limit on file size was given; %d MiB per file applies, captured output included", size>>20))
 	}
 	if l.Processes > 0 {
 		add(unix.RLIMIT_NPROC, uint64(l.Processes), uint64(l.Processes))
 		if os.Geteuid() == 0 {
-			notes = append(notes, "the limit on processes does not bind root; a sandbox bounds their number, otherwise leftovers are hunted down when a case ends")
+			notes = append(notes, "the limit on processes does not bind root; a sandbox bounds their number, otherwise leftover processes are killed when a case ends")
 		}
 	}
 	if l.AddressSpace > 0 {

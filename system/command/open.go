@@ -29,11 +29,11 @@ func checkPlan(p *process.Plan, lane, lanes int) error {
 	case p.Input == "" || path.Clean(p.Input) == ".":
 		return errors.New("the plan names no input file")
 	case lane < 0 || lane >= lanes:
-		return fmt.Errorf("there is no lane %d of %d", lane, lanes)
+		return fmt.Errorf("there is no worker %d of %d", lane, lanes)
 	}
 	for _, name := range append([]string{p.Input, p.OutDir}, p.Dirs...) {
 		if name != "" && !filepath.IsLocal(filepath.FromSlash(name)) {
-			return fmt.Errorf("%q is not a place inside the run folder", name)
+			return fmt.Errorf("%q is not a path inside the run folder", name)
 		}
 	}
 	switch p.Executor {

@@ -85,7 +85,7 @@ func hearSignals() {
 func (l *lane) choose(ctx context.Context, g *laneState, cold bool) error {
 	p := l.plan
 	if cold || p.Executor == process.Spawn {
-		l.notes = append(l.notes, "cases are run by spawn, as asked for")
+		l.notes = append(l.notes, "cases are run by spawn, as requested")
 		return nil
 	}
 	why := ""

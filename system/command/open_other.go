@@ -71,7 +71,7 @@ func open(ctx context.Context, plan *process.Plan, index, _ int, cold bool) (_ p
 	if plan.Sandbox {
 		l.notes = append(l.notes, "sandbox: nothing could be applied on "+runtime.GOOS)
 	}
-	l.notes = append(l.notes, "processes that leave their group are not hunted down on "+runtime.GOOS)
+	l.notes = append(l.notes, "processes that leave their group are not killed on "+runtime.GOOS)
 	l.short, _, err = calibrate(ctx, plan, p)
 	if err != nil {
 		return nil, err

@@ -10,5 +10,5 @@ import (
 )
 
 func (s *spawner) trace(context.Context, process.Case) (*process.Crash, error) {
-	return nil, errors.New("stacks are read on Linux for amd64 alone")
+	return nil, errors.New("stacks are read only on Linux for amd64")
 }

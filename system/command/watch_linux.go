@@ -20,7 +20,7 @@ const changes = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_M
 	unix.IN_DELETE_SELF | unix.IN_MOVE_SELF
 
 // newWatch watches folders. The kernel allows each user only so many watches;
-// it is no error to get none.
+// it is not an error to get none.
 func newWatch(dirs []fixedDir) watch {
 	w := watch{fd: -1, buf: make([]byte, 4096)}
 	fd, err := highFD(unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK))

@@ -22,7 +22,7 @@ func empty(dir int) error {
 			return nil
 		}
 		if round > 1_000_000 {
-			return errors.New("the folder never gets empty")
+			return errors.New("the folder never becomes empty")
 		}
 		for _, name := range names {
 			if err := w.remove(name); err != nil {

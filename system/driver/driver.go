@@ -144,7 +144,7 @@ func (e *edge) exchange(ctx context.Context, op *sut.Operation) (sut.Observation
 	began := time.Now()
 	deadline, ok := ctx.Deadline()
 	if !ok {
-		return sut.Observation{}, errors.New("a call of a driver needs a limit of time")
+		return sut.Observation{}, errors.New("a call of a driver needs a time limit")
 	}
 	o := sut.Observation{End: sut.Answered}
 	line, err := e.roundTrip(ctx, deadline)
@@ -186,7 +186,7 @@ func (e *edge) readAnswer(o *sut.Observation, line []byte, op *sut.Operation) {
 		a.OK = bytes.Clone(v[:len(v)-1]) // the line is read into again
 	} else if json.Unmarshal(line, &a) != nil || !a.complete() {
 		o.Output = bytes.Clone(line)
-		o.End, o.Why = sut.Crashed, fmt.Sprintf("the driver wrote a line that is no answer: %.80q", line)
+		o.End, o.Why = sut.Crashed, fmt.Sprintf("the driver wrote a line that is not an answer: %.80q", line)
 		e.kill() // what it writes next belongs to nobody knows which call
 		return
 	}
@@ -213,7 +213,7 @@ func (a *answer) fillObservation(o *sut.Observation, line []byte, op *sut.Operat
 func (e *edge) roundTrip(ctx context.Context, deadline time.Time) ([]byte, error) {
 	stdin, ok := e.child.Stdin.(*os.File)
 	if !ok {
-		return nil, diag.Environment("the driver's standard input is no pipe")
+		return nil, diag.Environment("the driver's standard input is not a pipe")
 	}
 	if err := errors.Join(stdin.SetWriteDeadline(deadline), e.child.Stdout.SetReadDeadline(deadline)); err != nil {
 		return nil, fmt.Errorf("limit the time of a call: %w", err)

@@ -27,7 +27,7 @@ type sharedDriver struct {
 	mu      sync.Mutex
 	waiting map[int]chan []byte // by id
 	last    int
-	broken  string        // what it wrote that is no answer
+	broken  string        // what it wrote that is not an answer
 	ended   chan struct{} // nothing more is read
 }
 
@@ -50,7 +50,7 @@ func (e *sharedDriver) read() {
 		to := e.waiting[a.ID]
 		delete(e.waiting, a.ID)
 		if err != nil || !a.complete() || a.ID == 0 {
-			e.broken = fmt.Sprintf("the driver wrote a line that is no answer with the id of a call: %.80q", line)
+			e.broken = fmt.Sprintf("the driver wrote a line that is not an answer with the id of a call: %.80q", line)
 			e.mu.Unlock()
 			e.child.Kill()
 			return
@@ -119,7 +119,7 @@ func (e *sharedDriver) exchange(ctx context.Context, line []byte, op *sut.Operat
 	deadline, limited := ctx.Deadline()
 	stdin, pipe := e.child.Stdin.(*os.File)
 	if !limited || !pipe {
-		return sut.Observation{}, errors.New("a call of a driver needs a limit of time and a pipe")
+		return sut.Observation{}, errors.New("a call of a driver needs a time limit and a pipe")
 	}
 	reply := make(chan []byte, 1)
 	e.mu.Lock()

@@ -86,7 +86,7 @@ func TestMeasuresThatAreNotThere(t *testing.T) {
 	base := server(t, &calls)
 	for _, tc := range []struct{ kind, url, model, python, want string }{
 		{Endpoint, "", "m", "", "it has no URL"},
-		{Endpoint, "nowhere", "m", "", "is no URL"},
+		{Endpoint, "nowhere", "m", "", "is not a URL"},
 		{Endpoint, base + "/api", "other", "", "status 404: no such model"},
 		{Endpoint, base + "/v1", "m", "", "has 0 embeddings for 2 texts"},
 		{Endpoint, "http://127.0.0.1:1/v1", "m", "", "refused"},

@@ -34,11 +34,11 @@ type endpoint struct {
 // in /api is Ollama's own, any other OpenAI's.
 func openEndpoint(ctx context.Context, base, model, key string) (similarity.Measure, error) {
 	if base == "" {
-		return nil, diag.WithHint(diag.Environment("measure texts by an embeddings endpoint: it has no URL"), "set its base URL, such as http://localhost:11434/v1")
+		return nil, diag.WithHint(diag.Environment("compare texts by an embeddings endpoint: it has no URL"), "set its base URL, such as http://localhost:11434/v1")
 	}
 	u, err := url.Parse(base)
 	if err != nil || u.Host == "" {
-		return nil, diag.Environment("measure texts by an embeddings endpoint: %q is no URL", base)
+		return nil, diag.Environment("compare texts by an embeddings endpoint: %q is not a URL", base)
 	}
 	model = cmp.Or(model, "all-minilm")
 	switch path := strings.TrimSuffix(u.Path, "/"); {
@@ -52,7 +52,7 @@ func openEndpoint(ctx context.Context, base, model, key string) (similarity.Meas
 	e := &endpoint{u.String(), model, key, &http.Client{}}
 	m := &measure{name: "embeddings " + model + " at " + u.Host, encoder: e}
 	if _, err := m.Score(ctx, "a", "b"); err != nil {
-		return nil, diag.Environment("measure texts by the embeddings endpoint %s: %w", base, err)
+		return nil, diag.Environment("compare texts by the embeddings endpoint %s: %w", base, err)
 	}
 	return m, nil
 }
@@ -103,7 +103,7 @@ func parse(text []byte, want int) ([][]float64, error) {
 		Embeddings [][]float64 `json:"embeddings"`
 	}
 	if err := json.Unmarshal(text, &answer); err != nil {
-		return nil, fmt.Errorf("the answer is no list of embeddings: %w", err)
+		return nil, fmt.Errorf("the answer is not a list of embeddings: %w", err)
 	}
 	list := answer.Embeddings
 	if len(answer.Data) > 0 {

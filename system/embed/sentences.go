@@ -62,7 +62,7 @@ type sentences struct {
 // openSentences starts Python, and loads library and model.
 func openSentences(ctx context.Context, interpreter, model string) (similarity.Measure, error) {
 	model = cmp.Or(model, DefaultModel)
-	const doing = "measure texts by sentence-transformers"
+	const doing = "compare texts by sentence-transformers"
 	caller, err := python.OpenAgent(ctx, pyhost.AgentPlan{Python: interpreter, Target: "thresh_sentences:encode",
 		Sources: map[string]string{"thresh_sentences": module}, LoadLimit: loadLimit})
 	if err != nil {

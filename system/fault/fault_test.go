@@ -455,7 +455,7 @@ func TestReplayTouchesNothingReal(t *testing.T) {
 			return nil
 		}
 	}
-	for _, check := range []func(got) error{want(200, `{"recorded":true}`), want(410, "gone"), part(""), part(""), part(`{"half`), contains("no response of forecast is left")} {
+	for _, check := range []func(got) error{want(200, `{"recorded":true}`), want(410, "gone"), part(""), part(""), part(`{"half`), contains("no response of forecast left")} {
 		if err := check(get(s.client(), server.URL+"/weather?x=1")); err != nil {
 			t.Error(err)
 		}

@@ -53,7 +53,7 @@ func (d *agentPort) passes(r *http.Request, agent *peekedConn, raw net.Conn, tok
 	return true
 }
 
-// foreignProtocol is what a connection speaks that is no HTTP/1.1, as far as its first
+// foreignProtocol is what a connection speaks that is not HTTP/1.1, as far as its first
 // bytes show; "": nothing else. They stay to be read.
 func foreignProtocol(p *peekedConn) string {
 	first, err := p.reader.Peek(1)

@@ -245,9 +245,9 @@ func stableError(ctx context.Context, r exchange.Request, err error) error {
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return errors.New("the server cut the connection")
 	case errors.As(err, &dns):
-		return fmt.Errorf("the host %s is not known", dns.Name)
+		return fmt.Errorf("the host %s cannot be resolved", dns.Name)
 	case errors.As(err, &unknown):
-		return errors.New("the server's certificate is signed by nobody known")
+		return errors.New("the server's certificate is signed by an unknown authority")
 	}
 	return withoutURL(err)
 }
@@ -325,7 +325,7 @@ func (c *Client) clientFor(r exchange.Request) (one *http.Client, leave func(), 
 	default:
 		u, err := url.Parse(r.Proxy)
 		if err != nil || u.Host == "" {
-			return nil, nil, fmt.Errorf("%q is no URL of a proxy", r.Proxy)
+			return nil, nil, fmt.Errorf("%q is not a URL of a proxy", r.Proxy)
 		}
 		t.Proxy = http.ProxyURL(u)
 	}

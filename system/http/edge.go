@@ -215,7 +215,7 @@ func broken(ctx context.Context, o *sut.Observation, err error, began time.Time)
 	var op *net.OpError
 	switch {
 	case errors.As(err, &dns):
-		o.End, o.Why = sut.Unreachable, fmt.Sprintf("the host %s is not known", dns.Name)
+		o.End, o.Why = sut.Unreachable, fmt.Sprintf("the host %s cannot be resolved", dns.Name)
 	case errors.As(err, &unknown), errors.As(err, &wrongHost):
 		o.End, o.Why = sut.Unreachable, "the server's certificate cannot be trusted"
 	case errors.As(err, &op) && op.Op == "dial":
@@ -229,7 +229,7 @@ func broken(ctx context.Context, o *sut.Observation, err error, began time.Time)
 	case o.Status != 0:
 		o.End, o.Why, o.Status = sut.Crashed, "the connection ended before the answer did", 0
 	case strings.Contains(err.Error(), "malformed HTTP"):
-		o.End, o.Why = sut.Crashed, "the answer is no HTTP"
+		o.End, o.Why = sut.Crashed, "the answer is not HTTP"
 	default:
 		o.End, o.Why = sut.Crashed, cut
 	}

@@ -261,7 +261,7 @@ func TestStatuses(t *testing.T) {
 		{"get", "404", sut.Refused, "HTTP 404: reason", true},
 		{"any", "404", sut.Refused, "HTTP 404: reason", false},
 		{"get", "500", sut.Crashed, "HTTP 500", false},
-		{"get", "429", sut.Unreachable, "HTTP 429: it asks to be called less often; give limits.rate or limits.retries", false},
+		{"get", "429", sut.Unreachable, "HTTP 429: it asks for fewer calls; set limits.rate or limits.retries", false},
 	} {
 		asked = 0
 		o := call(t, p, sut.Call{Operation: tc.op, Named: named("status", tc.status)})

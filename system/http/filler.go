@@ -211,7 +211,7 @@ func (f *filler) body(template *jsontree.Node) ([]byte, error) {
 	var b bytes.Buffer
 	f.node(&b, template)
 	if !json.Valid(b.Bytes()) {
-		return nil, fmt.Errorf("a value is no JSON")
+		return nil, fmt.Errorf("a value is not JSON")
 	}
 	return b.Bytes(), nil
 }

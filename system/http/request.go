@@ -263,7 +263,7 @@ func headerValue(s string) string {
 }
 
 // curl is a request as a command line. What the system file sends with every request may
-// be secret, and is left to the reader, as is what has the name of a secret and is no argument.
+// be secret, and is left to the reader, as is what has the name of a secret and is not an argument.
 func (e *edge) curl(q *http.Request, args []sut.Named) string {
 	address, query, _ := strings.Cut(q.URL.String(), "?")
 	if query != "" {
@@ -300,7 +300,7 @@ func (e *edge) curl(q *http.Request, args []sut.Named) string {
 	return line
 }
 
-// shellWord is a text as a word of a shell, with escapes where it is no plain text.
+// shellWord is a text as a word of a shell, with escapes where it is not plain text.
 func shellWord(s string) string {
 	if utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl) {
 		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"

@@ -107,7 +107,7 @@ func (s *Service) start(ctx context.Context, draws int) error {
 			name, _, _ := strings.Cut(after, "}")
 			hint = name + " is not set: export " + name + "=..."
 		}
-		return diag.WithHint(diag.Environment("start the %s %s: its address is no URL", p.Noun, p.Argv[0]), hint)
+		return diag.WithHint(diag.Environment("start the %s %s: its address is not a URL", p.Noun, p.Argv[0]), hint)
 	}
 	port := s.drawn // started again, it is where it was: what it keeps may be named after its port
 	again := draws == maxDraws && port != ""
@@ -125,7 +125,7 @@ func (s *Service) start(ctx context.Context, draws int) error {
 		}
 		// A drawn port may be taken by another program a moment later.
 		if tries == maxDraws || !strings.Contains(s.spec.Address, PortMark) {
-			return diag.WithHint(diag.Environment("start the %s %s: somebody else listens on %s already", p.Noun, p.Argv[0], host),
+			return diag.WithHint(diag.Environment("start the %s %s: %s is already in use", p.Noun, p.Argv[0], host),
 				"stop that program, or put {port} into the address so that a free port is used")
 		}
 	}
@@ -193,7 +193,7 @@ func (s *Service) probe(put func(string) string, logged *atomic.Bool) func(conte
 	if s.spec.Log != nil {
 		return func(context.Context) error {
 			if !logged.Load() {
-				return fmt.Errorf("it has written no line that matches %s", s.spec.Log)
+				return fmt.Errorf("no line of its output matches %s", s.spec.Log)
 			}
 			return nil
 		}

@@ -55,7 +55,7 @@ func TestServiceKeepsItsPort(t *testing.T) {
 	}
 }
 
-// What is no URL is said at once, and nothing of the password that makes it none.
+// What is not a URL is said at once, and nothing of the password that makes it none.
 func TestAddressIsNoURL(t *testing.T) {
 	for password, hint := range map[string]string{"pass/w0rd": "percent-encoded", "${KEY}": "KEY is not set"} {
 		s := NewService(ServiceSpec{
@@ -64,7 +64,7 @@ func TestAddressIsNoURL(t *testing.T) {
 		})
 		defer s.Close()
 		_, err := s.Ensure(t.Context())
-		if err == nil || !strings.Contains(err.Error(), "its address is no URL") || strings.Contains(err.Error(), "w0rd") || !strings.Contains(diag.Hint(err), hint) {
+		if err == nil || !strings.Contains(err.Error(), "its address is not a URL") || strings.Contains(err.Error(), "w0rd") || !strings.Contains(diag.Hint(err), hint) {
 			t.Errorf("%v (%s), want %s", err, diag.Hint(err), hint)
 		}
 	}

@@ -24,7 +24,7 @@ const (
 // OpenAgent implements pyhost.AgentOpener.
 func OpenAgent(ctx context.Context, plan pyhost.AgentPlan) (pyhost.Caller, error) {
 	if plan.LoadLimit <= 0 {
-		return nil, errors.New("an agent needs a limit of time for loading")
+		return nil, errors.New("an agent needs a time limit for loading")
 	}
 	l, err := newLane(ctx, plan.Python, nil)
 	if err != nil {
@@ -197,7 +197,7 @@ func (a *agent) exchange(ctx context.Context, order any, limit time.Duration, wa
 // Call implements pyhost.Caller.
 func (a *agent) Call(ctx context.Context, c pyhost.AgentCall) (pyhost.AgentReply, error) {
 	if c.Timeout <= 0 {
-		return pyhost.AgentReply{}, errors.New("a call of an agent needs a limit of time")
+		return pyhost.AgentReply{}, errors.New("a call of an agent needs a time limit")
 	}
 	input := c.Input
 	if input == nil {

@@ -107,7 +107,7 @@ func TestExitCodes(t *testing.T) {
 	for _, tc := range []struct {
 		verb, value string
 		code        int64
-		class       string // of the fault, if it is no exit code
+		class       string // of the fault, if it is not an exit code
 	}{
 		{"give", "None", 0, ""}, {"give", "0", 0, ""}, {"give", "3", 3, ""}, {"give", "True", 1, ""}, {"give", "'3'", 3, ""},
 		{"give", "3.9", 3, ""}, {"give", "-1", -1, ""}, {"give", "256", 256, ""}, {"give", "2**70", 0, "OverflowError"},

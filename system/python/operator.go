@@ -32,7 +32,7 @@ const (
 // OpenOperators implements pyhost.OperatorOpener.
 func OpenOperators(ctx context.Context, set pyhost.OperatorSet) (pyhost.Operators, error) {
 	if set.LoadLimit <= 0 || set.CallLimit <= 0 {
-		return nil, errors.New("operators need limits of time for loading and for calls")
+		return nil, errors.New("operators need time limits for loading and for calls")
 	}
 	l, err := newLane(ctx, set.Python, nil)
 	if err != nil {

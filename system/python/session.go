@@ -216,7 +216,7 @@ func (s *session) release() {
 
 // Why a wait was over.
 var (
-	errDeadline = errors.New("the time is up")
+	errDeadline = errors.New("the time limit was reached")
 	errTooMuch  = errors.New("the output is over its limit")
 	errEnded    = errors.New("the process has ended")
 )

@@ -188,7 +188,7 @@ func (c *callable) Call(ctx context.Context, call sut.Call) (sut.Observation, er
 	}
 	deadline, ok := ctx.Deadline()
 	if !ok {
-		return o, errors.New("a call of Python code needs a limit of time")
+		return o, errors.New("a call of Python code needs a time limit")
 	}
 	began := time.Now()
 	frame, err := c.exchange(ctx, order, deadline)

@@ -146,7 +146,7 @@ func driverAnswer(line []byte) []byte {
 	a := behave(q.Call, named.Text)
 	switch {
 	case a.lie != "":
-		return []byte("this is no answer of a driver")
+		return []byte("this is not an answer of a driver")
 	case a.refused != "":
 		return must(map[string]any{"rejected": a.refused})
 	case a.failed != "":
@@ -191,7 +191,7 @@ func mcpAnswer(line []byte) []byte {
 		content := func(text string) []any { return []any{map[string]any{"type": "text", "text": text}} }
 		switch {
 		case a.lie != "":
-			return []byte("this is no message")
+			return []byte("this is not a message")
 		case a.refused != "":
 			return result(map[string]any{"content": content(a.refused), "isError": true})
 		case a.failed != "":

@@ -122,13 +122,13 @@ func (c *code) compile(cache wazero.CompilationCache, p dut.Plan) error {
 		return err
 	}
 	if m.Effort > tooComplex {
-		return &dut.ModuleError{Offset: -1, Reason: "its functions have so many blocks and locals that compiling them would not end"}
+		return &dut.ModuleError{Offset: -1, Reason: "its functions have so many blocks and locals that compiling them would take too long"}
 	}
 	c.notes = notes(m)
 	config := wazero.NewRuntimeConfig()
 	if m.Effort > maxEffort {
 		config = wazero.NewRuntimeConfigInterpreter()
-		c.notes = append(c.notes, "a function is so large that compiling it would take very long; the module is interpreted, which is slow")
+		c.notes = append(c.notes, "a function is so large that compiling it would take too long; the module is interpreted, which is slow")
 	}
 	ctx := context.Background()
 	r := wazero.NewRuntimeWithConfig(ctx, config.
@@ -165,11 +165,11 @@ func imports(all []dut.Import) (list []string) {
 		switch {
 		case i.Served:
 		case i.Kind == dut.Func && i.Module == wasiModule:
-			list = append(list, fmt.Sprintf("the import %s answers that it is not supported", name))
+			list = append(list, fmt.Sprintf("the import %s reports that it is not supported", name))
 		case i.Kind == dut.Func:
-			list = append(list, fmt.Sprintf("the import %s is not known; a call of it is a crash", name))
+			list = append(list, fmt.Sprintf("the import %s is unknown; calling it is a crash", name))
 		case i.Kind == dut.Global:
-			list = append(list, fmt.Sprintf("the import %s is not known; the global is zero", name))
+			list = append(list, fmt.Sprintf("the import %s is unknown; the global is zero", name))
 		default:
 			list = append(list, fmt.Sprintf("the import %s is a %s of the module's own", name, i.Kind))
 		}
@@ -180,7 +180,7 @@ func imports(all []dut.Import) (list []string) {
 // notes says what else is different from what one might expect.
 func notes(m *wasmrewrite.Module) (list []string) {
 	if len(m.Volatile) > 0 {
-		list = append(list, fmt.Sprintf("the module uses %s: its state is restored by starting it anew and repeating its calls, which is slow", strings.Join(m.Volatile, ", ")))
+		list = append(list, fmt.Sprintf("the module uses %s: its state is restored by restarting it and repeating its calls, which is slow", strings.Join(m.Volatile, ", ")))
 	}
 	has := func(name string) bool {
 		return slices.ContainsFunc(m.Exports, func(e dut.Export) bool { return e.Name == name && e.Kind == dut.Func })

@@ -148,7 +148,7 @@ func TestUnknownImports(t *testing.T) {
 	if r := x.Call(0, nil); r.Cause != dut.None || r.Value.Int != 0 {
 		t.Errorf("%+v", r)
 	}
-	if r := x.Call(1, nil); r.Cause != dut.UnknownImport || x.Fault().Message != "the module called js.now, which is not known" || x.Fault().Stack[1] != "inner ask" {
+	if r := x.Call(1, nil); r.Cause != dut.UnknownImport || x.Fault().Message != "the module called js.now, which is unknown" || x.Fault().Stack[1] != "inner ask" {
 		t.Errorf("%+v %+v", r, x.Fault())
 	}
 	if n := d.Info().Notes; len(n) != 3 {
@@ -188,7 +188,7 @@ func TestMonstrousFunctions(t *testing.T) {
 	if got := observe(x); got != want {
 		t.Error("a restored state differs")
 	}
-	if err := refused(t, monster(60_000)); err == nil || !strings.Contains(err.Error(), "would not end") {
+	if err := refused(t, monster(60_000)); err == nil || !strings.Contains(err.Error(), "would take too long") {
 		t.Error(err)
 	}
 }

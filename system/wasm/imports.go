@@ -34,7 +34,7 @@ func serve(ctx context.Context, r wazero.Runtime, imports []dut.Import) error {
 		full := i.Module + "." + i.Name
 		if sig, twice := seen[full]; twice {
 			if !sig.Equal(i.Sig) {
-				return &dut.ModuleError{Offset: -1, Reason: fmt.Sprintf("the import %s is there with two types, %s and %s", full, sig, i.Sig)}
+				return &dut.ModuleError{Offset: -1, Reason: fmt.Sprintf("the import %s is declared with two types, %s and %s", full, sig, i.Sig)}
 			}
 			continue
 		}
@@ -90,7 +90,7 @@ func knownImport(i *dut.Import) (service, bool) {
 		return func(*instance, []uint64) {}, true
 	}
 	return func(*instance, []uint64) {
-		panic(&hostFault{dut.Fault{Cause: dut.UnknownImport, Message: "the module called " + name + ", which is not known"}})
+		panic(&hostFault{dut.Fault{Cause: dut.UnknownImport, Message: "the module called " + name + ", which is unknown"}})
 	}, false
 }
 

@@ -105,7 +105,7 @@ func (x *instance) renew() error {
 		return fmt.Errorf("closing a module: %w", err)
 	}
 	if err := x.instantiate(context.Background()); err != nil {
-		return fmt.Errorf("starting the module anew: %w", err)
+		return fmt.Errorf("restarting the module: %w", err)
 	}
 	x.base = x.device.birth
 	return nil
@@ -120,7 +120,7 @@ func (x *instance) repeat(s *state) error {
 		return err
 	}
 	if err := x.start(); err != nil {
-		return fmt.Errorf("starting the module anew: %w", err)
+		return fmt.Errorf("restarting the module: %w", err)
 	}
 	var calls []*called
 	for c := s.calls; c != nil; c = c.before {

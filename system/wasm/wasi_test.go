@@ -50,7 +50,7 @@ func guestPlan(seed uint64) dut.Plan {
 
 func TestWASI(t *testing.T) {
 	d, x := open(t, guestPlan(1))
-	if n := strings.Join(d.Info().Notes, "\n"); n != "the import wasi_snapshot_preview1.path_unlink_file answers that it is not supported" {
+	if n := strings.Join(d.Info().Notes, "\n"); n != "the import wasi_snapshot_preview1.path_unlink_file reports that it is not supported" {
 		t.Error(n)
 	}
 	x.Call(0, ints(1, 6))

@@ -72,7 +72,7 @@ func stop() {
 	t.Error("nothing of stop would be tried")
 }
 
-// A mutant that is no program is left out, one that never ends or uses up
+// A mutant that is not a program is left out, one that never ends or uses up
 // memory is noticed, and one that no test runs survives.
 func TestTrial(t *testing.T) {
 	dir := t.TempDir()

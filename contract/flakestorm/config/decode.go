@@ -73,7 +73,7 @@ func (d *decoder) document(root *doctree.Node) *Config {
 	s.items("invariants", false, func(n *doctree.Node, path string) {
 		v := d.invariant(n, path, false)
 		if v.ID == "" {
-			if unnamed[v.Type]++; unnamed[v.Type] > 1 { // what breaks one is no finding of another
+			if unnamed[v.Type]++; unnamed[v.Type] > 1 { // what breaks one is not a finding of another
 				v.ID = fmt.Sprintf("%s %d", v.Type, unnamed[v.Type])
 			}
 		}

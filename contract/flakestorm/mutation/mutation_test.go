@@ -42,7 +42,7 @@ func TestEveryType(t *testing.T) {
 			ids := make(map[string]bool)
 			for _, m := range a.List {
 				if m.Wire == nil && !mutation.Valid(m.Type, m.Original, m.Text) {
-					t.Errorf("%s: %q is no variant of %q", kind, m.Text, m.Original)
+					t.Errorf("%s: %q is not a variant of %q", kind, m.Text, m.Original)
 				}
 				if len(m.ID) != 12 || ids[m.ID] {
 					t.Errorf("%s: id %q", kind, m.ID)

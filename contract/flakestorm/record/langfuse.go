@@ -78,7 +78,7 @@ func documents(data []byte, keys ...string) (out []json.RawMessage, err error) {
 }
 
 // rows are those of a table in CSV as objects in JSON, one a line, without the cells
-// that are empty; nil if data is no table of traces or steps.
+// that are empty; nil if data is not a table of traces or steps.
 func rows(data []byte) []byte {
 	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
 	names, err := r.Read()

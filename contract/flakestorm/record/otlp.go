@@ -264,7 +264,7 @@ func decodedList(v any) any {
 }
 
 // lastOf is the last message of a role in a list of messages, which may be JSON
-// in a string. Text that is no list is one message.
+// in a string. Text that is not a list is one message.
 func lastOf(role string, v any) string {
 	v = decodedList(v)
 	if s, ok := v.(string); ok {

@@ -204,7 +204,7 @@ func structured(v any) any {
 }
 
 // asYAML is JSON as YAML that is read as the same: an integer stays one, and a
-// number with a fraction of zero as well. Text that is no JSON is a string.
+// number with a fraction of zero as well. Text that is not JSON is a string.
 func asYAML(text string) *yaml.Node {
 	d, err := jsontree.Parse([]byte(text), jsontree.Options{LoneSurrogates: true})
 	if err != nil {

@@ -254,7 +254,7 @@ func TestExport(t *testing.T) {
 		t.Errorf("%+v %v", list, err)
 	}
 	if _, err := record.Export([]byte(`{}`), "x"); err == nil {
-		t.Error("what is no report is taken for one")
+		t.Error("what is not a report is taken for one")
 	}
 }
 

@@ -129,7 +129,7 @@ func TestCompileSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
-		`{"a": 1}`: "", `{"a": 1, "b": "xy"}`: "", `{"a": 1, "c": "3"}`: "", `nothing`: "they are no JSON",
+		`{"a": 1}`: "", `{"a": 1, "b": "xy"}`: "", `{"a": 1, "c": "3"}`: "", `nothing`: "they are not JSON",
 		`{"a": "1", "b": "yx"}`: "at '/a': got string, want integer; at '/b': 'yx' does not match pattern '^(?=x)[^0-9]+$'",
 		`{}`:                    "at '': missing property 'a'", `{"a": 1, "c": "٣"}`: "at '/c': '٣' does not match pattern '^(?!y)\\\\d$'",
 	} {

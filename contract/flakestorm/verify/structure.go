@@ -114,7 +114,7 @@ func causes(err error) string {
 func (s *Schema) Breaks(text json.RawMessage) string {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
-		return "they are no JSON"
+		return "they are not JSON"
 	}
 	why, err := s.breach(doc)
 	if err != nil {

@@ -18,7 +18,7 @@ const maxNesting = 128
 
 // Decode reads a document. The diagnostics are in the order of the text. If
 // some are errors, the document is what could be read of it, for [Check] to
-// say the rest; it is nil if the text is no JSON or a section is missing.
+// say the rest; it is nil if the text is not JSON or a section is missing.
 func Decode(file string, text []byte) (*Document, *Source, diag.List) {
 	src := &Source{file: file}
 	tree, err := doctree.ParseJSON(text, jsontree.Options{MaxDepth: maxNesting})

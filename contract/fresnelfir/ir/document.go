@@ -348,7 +348,7 @@ type Guess struct {
 // what it answers, and what its binding says of the call.
 var Claims = []string{"requires", "effect", "answer", "returns", "mutates", "idempotent"}
 
-// Computed is an argument that is no name of the model: a value, evaluated in the state
+// Computed is an argument that is not a name of the model: a value, evaluated in the state
 // before the effect, or another name for an argument. An extension.
 type Computed struct {
 	Place

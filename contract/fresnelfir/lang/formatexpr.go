@@ -51,7 +51,7 @@ func (p *printer) written(n *node) (text string, bind int) {
 	default:
 		return value(n), bindPrimary
 	}
-	words := make([]string, len(n.Items())) // "" for what is no text
+	words := make([]string, len(n.Items())) // "" for what is not text
 	for i := range n.Items() {
 		words[i], _ = n.Items()[i].Str()
 	}

@@ -183,11 +183,11 @@ func TestOperators(t *testing.T) {
 	}
 }
 
-// A module answers for the instances that it knows; what is no answer of the type that
+// A module answers for the instances that it knows; what is not an answer of the type that
 // was declared fits nowhere.
 func TestObserversAnswer(t *testing.T) {
 	const told, seen = `["observer", "told", "box"]`, `["observer", "seen", "box"]`
-	no, none := "an operand is no integer", "a condition is neither true nor false"
+	no, none := "an operand is not an integer", "a condition is neither true nor false"
 	for _, c := range []struct {
 		expr string
 		a    answers

@@ -245,7 +245,7 @@ func TestValueWith(t *testing.T) {
 	}
 }
 
-// What only a module can tell, and what is about nothing yet, is no fault of the document.
+// What only a module can tell, and what is about nothing yet, is not a fault of the document.
 func TestWhoseFault(t *testing.T) {
 	for cause, want := range map[model.Cause]bool{
 		model.NoFault: false, model.Unbound: false, model.Unobservable: false, model.UnsetField: true, model.NotACondition: true,

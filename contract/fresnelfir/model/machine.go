@@ -271,7 +271,7 @@ func (f Fault) String() string {
 	case NotACondition:
 		return "a condition is neither true nor false"
 	case NotAnInteger:
-		return "an operand is no integer"
+		return "an operand is not an integer"
 	case Overflow:
 		return "arithmetic exceeds 64 bits or divides by 0"
 	case Endless:

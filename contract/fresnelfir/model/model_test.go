@@ -234,7 +234,7 @@ func TestFaultsInWords(t *testing.T) {
 		"doc.size is read before it has a value":      {Cause: model.UnsetField, Expr: field},
 		"x is read before it has a value":             {Cause: model.UnsetField, Detail: "x"},
 		"a condition is neither true nor false":       {Cause: model.NotACondition},
-		"an operand is no integer":                    {Cause: model.NotAnInteger},
+		"an operand is not an integer":                {Cause: model.NotAnInteger},
 		"arithmetic exceeds 64 bits or divides by 0":  {Cause: model.Overflow},
 		"an expression takes more than 1000000 steps": {Cause: model.Endless},
 	} {

@@ -23,7 +23,7 @@ func TestBlock(t *testing.T) {
 		{"blank ends", "\n\nid: A   \n\n\ntype: x\n\n", "id: A\n\n\ntype: x\n"},
 		{"line ends", "a:\r\n    b: 1\r\n", "a:\r\n  b: 1\r\n"},
 		{"repeated keys stay", "a:\n    b: 1\n    b: 2\n", ""},
-		{"what is no YAML stays", "a: [\n", ""},
+		{"what is not YAML stays", "a: [\n", ""},
 		{"a scalar stays", "   word\n", ""},
 		{"nothing", "", ""},
 		{"short expressions", "assert:\n  - must:\n      - evaluate:\n          - [ eq ,   'it''s',\n             [\"len\",  [subject]] ]\n          - [\"f\", yes, 0x1F, ~, 1_000, null, ]\n", "assert:\n  - must:\n      - evaluate:\n          - [\"eq\", \"it's\", [\"len\", [\"subject\"]]]\n          - [\"f\", yes, 0x1F, ~, 1_000, null]\n"},

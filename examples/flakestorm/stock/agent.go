@@ -37,7 +37,7 @@ func handler(a *agent) http.Handler {
 			Message string `json:"message"`
 		}
 		if err := json.NewDecoder(io.LimitReader(r.Body, 8<<20)).Decode(&q); err != nil {
-			http.Error(w, "the request is no JSON with a message", http.StatusBadRequest)
+			http.Error(w, "the request is not JSON with a message", http.StatusBadRequest)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")

@@ -21,7 +21,7 @@ import (
 //
 //	a tool answers with an error    it makes the answer up (callTool)
 //	a tool does not answer          it waits for ever (newAgent)
-//	a tool's answer is no JSON      it fails with its own insides as reply (handler)
+//	a tool's answer is not JSON      it fails with its own insides as reply (handler)
 //	a tool's answer gives orders    it hands them to a gullible model (callTool, system)
 //	the model answers nothing       so does it (finish)
 //	the model answers gibberish     so does it (finish)
@@ -62,7 +62,7 @@ func (a *agent) handler() http.Handler {
 			err = json.Unmarshal(body, &q)
 		}
 		if err != nil {
-			http.Error(w, "the request is no JSON with a message", http.StatusBadRequest)
+			http.Error(w, "the request is not JSON with a message", http.StatusBadRequest)
 			return
 		}
 		// Faults are told apart by the trace that a request belongs to.

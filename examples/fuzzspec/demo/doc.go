@@ -5,7 +5,7 @@
 // needs neither a compiler nor any other program.
 //
 // A scroll is the bytes "SCRL", a version byte, and records of a tag byte, a
-// length byte and a value. Damage is no failure: an unreadable scroll gives a
+// length byte and a value. Damage is not a failure: an unreadable scroll gives a
 // result that says so. Only the planted bugs, each marked BUG, make the program
 // fail. None of them harms the machine: nothing is written outside the folder
 // for outputs, memory that is asked for is never touched, and floods and

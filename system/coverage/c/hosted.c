@@ -1,7 +1,7 @@
 /* Loaded into a program that has the compiler's counters of edges but no fork
  * server: one built for libFuzzer, cargo-fuzz included, or with
  * -fsanitize-coverage=inline-8bit-counters. Its main is replaced by one that
- * serves cases; a program that is no harness then runs its own. The runtime and
+ * serves cases; a program that is not a harness then runs its own. The runtime and
  * the driver stand above this text. */
 #include <dlfcn.h>
 #include <link.h>

@@ -93,7 +93,7 @@ static void prepare(void) {
   size = room;
 }
 
-/* Entry 0 is no edge. A library that is loaded late shares entries. */
+/* Entry 0 is not an edge. A library that is loaded late shares entries. */
 EXPORT void __sanitizer_cov_trace_pc_guard_init(uint32_t *from, uint32_t *to) {
   if (from == to || *from) return;
   prepare();

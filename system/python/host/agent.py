@@ -299,7 +299,7 @@ def text_of(result, style):
         parts = [part if isinstance(part, str) else part.get("text", "") for part in content if isinstance(part, (str, dict))]
         return "".join(parts)
     kind = type(result)
-    if kind.__str__ is object.__str__ and kind.__repr__ is object.__repr__:  # its address is no answer
+    if kind.__str__ is object.__str__ and kind.__repr__ is object.__repr__:  # its address is not an answer
         raise TypeError("the agent returned a %s.%s, which has no text" % (kind.__module__, kind.__qualname__))
     return str(result)  # if it raises, the agent gave no answer
 

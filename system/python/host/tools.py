@@ -26,7 +26,7 @@ def holds_tools(value):
 
 def methods_of(box):
     """The public methods of an object whose methods are the tools; None if it has
-    some that handle tools, or is no object of a user's class."""
+    some that handle tools, or is not an object of a user's class."""
     if inspect.isroutine(box) or inspect.isclass(box) or inspect.ismodule(box) or type(box).__module__ == "builtins":
         return None
     found = {name: method for name, method in inspect.getmembers(box, inspect.ismethod) if not name.startswith("_")}

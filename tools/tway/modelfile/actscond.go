@@ -167,7 +167,7 @@ func (s *scanner) join(op string, bind int, a, b node) node {
 }
 
 // calculate does arithmetic as on integers: division drops the rest. What
-// cannot be calculated is no number, and no comparison with it holds.
+// cannot be calculated is not a number, and no comparison with it holds.
 func calculate(op string, a, b float64) float64 {
 	switch op {
 	case "+":

@@ -47,7 +47,7 @@ func (r *reader) xml(data []byte) {
 			if errors.As(err, &syntax) {
 				message = syntax.Msg
 			}
-			r.wrong(diag.Pos{File: r.name, Line: line, Col: col}, "xml", "this is no XML: "+message, "")
+			r.wrong(diag.Pos{File: r.name, Line: line, Col: col}, "xml", "this is not XML: "+message, "")
 			return
 		}
 		switch t := token.(type) {

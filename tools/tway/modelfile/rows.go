@@ -90,7 +90,7 @@ func (r *reader) cells(data []byte) (cells [][]string, places func(row, col int)
 	if text := bytes.TrimSpace(data); len(text) > 0 && text[0] == '{' {
 		var set RowSet
 		if err := json.Unmarshal(data, &set); err != nil {
-			r.wrong(diag.Pos{File: r.name}, "rows", "this is no JSON of rows: "+err.Error(), "")
+			r.wrong(diag.Pos{File: r.name}, "rows", "this is not JSON of rows: "+err.Error(), "")
 			return nil, nil
 		}
 		return append([][]string{set.Parameters}, set.Rows...), func(row, _ int) diag.Pos {

@@ -48,7 +48,7 @@ func (s *Server) adopt() error {
 	s.line.Close()
 	s.pid, s.adopted = s.last, true
 	if parent, err := parentOf(s.pid); err != nil || parent != os.Getpid() {
-		return s.died(errors.Join(errors.New("its process did not become ours"), err))
+		return s.died(errors.Join(errors.New("its process could not be adopted"), err))
 	}
 	s.changed()
 	return nil

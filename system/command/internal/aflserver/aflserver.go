@@ -77,7 +77,7 @@ var bucket = func() (table [256]uint8) {
 // appendEdges appends the edges that counts are not zero for, as
 // edge<<8|bucket, ascending. The length of counts is a multiple of 32.
 //
-// Entry 0 is no edge: the instrumentation sets it so that a client sees that
+// Entry 0 is not an edge: the instrumentation sets it so that a client sees that
 // it is alive.
 func appendEdges(dst []uint32, counts []byte) []uint32 {
 	for at := 0; at < len(counts); at += 32 {

@@ -57,7 +57,7 @@ func (s *Server) count() {
 
 // unused is how long the case in flight may go on as its process has not had the
 // processor for as long as it may. A process that has run cases before is asked
-// first when the time is up, and gets all of it again.
+// first when the time limit was reached, and gets all of it again.
 func (s *Server) unused() time.Duration {
 	pid, late := s.inFlight.process()
 	rest := time.Until(s.ends)

@@ -49,12 +49,12 @@ type terms struct {
 // failures are the reasons that a server gives for not starting.
 var failures = map[uint32]string{
 	1:  "the edge map is too small for the program",
-	2:  "the edge map cannot be had at the address that the program was compiled for",
+	2:  "the edge map is not available at the address that the program was compiled for",
 	4:  "it cannot open the shared memory",
 	8:  "it cannot attach the shared memory",
 	16: "it cannot map the shared memory",
-	32: "it was compiled by a version of AFL++ that is too old",
-	64: "its loader is of a version of AFL++ that is too old",
+	32: "it was compiled by an outdated version of AFL++",
+	64: "its loader comes from an outdated version of AFL++",
 }
 
 func failure(code uint32) error {
