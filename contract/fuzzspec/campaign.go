@@ -165,7 +165,7 @@ func (c *Campaign) plan() process.Plan {
 		PerCase: perCase, Input: "input/" + c.inputName(), OutDir: "out", Dirs: []string{"exec", "llmfuzz", "eval"},
 		Stdin:    c.set.input == "stdin" || c.set.input == "auto" && !named,
 		Timeout:  c.set.timeoutOf(c.spec),
-		Limits:   process.Limits{AddressSpace: c.memory(), FileSize: c.set.fileSize, Written: c.written(), Output: keptOutput, Processes: 512},
+		Limits:   process.Limits{AddressSpace: c.memory(), Together: c.set.together, FileSize: c.set.fileSize, Written: c.written(), Output: keptOutput, Processes: 512},
 		Executor: c.set.executor, Sandbox: c.set.sandbox, Coverage: c.set.guided, Calibrate: c.seed,
 	}
 }

@@ -30,6 +30,7 @@ type settings struct {
 	keep         string  // failures, all or none
 	timeout      float64 // seconds; 0: as the document says
 	memory       int64   // bytes; 0: no limit
+	together     bool    // it was given: it bounds all processes of a case together
 	fileSize     int64   // bytes; 0: no limit
 	written      int64   // bytes in all; 0: no limit
 	ownWritten   bool    // it was given
@@ -105,6 +106,7 @@ func decodeSettings(set campaign.Settings) (settings, diag.List) {
 		return n
 	}
 	s.memory, s.fileSize = size(optMemory, "4GiB"), size(optFileSize, "64MiB")
+	s.together = set.Get(optMemory, "") != ""
 	s.written = 4 * min(s.fileSize, math.MaxInt64/4)
 	if v := set.Get(optWritten, ""); v != "" {
 		s.written = size(optWritten, v)

@@ -81,6 +81,7 @@ type Command struct {
 // Limits bound what one case may use. Zero means no limit of that kind.
 type Limits struct {
 	AddressSpace int64 // bytes; not applied to a program built with a sanitizer that reserves address space
+	Together     bool  // AddressSpace bounds all processes of a case and their files in memory, where the kernel lets it
 	FileSize     int64 // bytes of any one file the program writes
 	Written      int64 // bytes in all that the program writes to its run folder and streams
 	Output       int64 // bytes kept of each of stdout and stderr

@@ -11,7 +11,6 @@ import (
 
 	"github.com/thresh-dev/thresh/port/process"
 	"github.com/thresh-dev/thresh/system/command/internal/aflserver"
-	"github.com/thresh-dev/thresh/system/command/internal/forkline"
 	"github.com/thresh-dev/thresh/system/command/internal/zygote"
 	"golang.org/x/sys/unix"
 )
@@ -31,14 +30,6 @@ func (g *laneState) accelerators(asked process.Executor) []accelerator {
 
 // files are the descriptors that become 0, 1 and 2.
 func (g *laneState) files() [3]int { return [3]int{g.stdin(), g.out.fd, g.err.fd} }
-
-func (g *laneState) rlimits() []forkline.Rlimit {
-	var list []forkline.Rlimit
-	for _, l := range g.limits {
-		list = append(list, forkline.Rlimit{Resource: l.resource, Cur: l.cur, Max: l.max})
-	}
-	return list
-}
 
 // staleID says that what is started once sees one run id for all cases.
 func (g *laneState) staleID() string {
@@ -89,7 +80,7 @@ func (z *zygoteExecutor) start() (executor, error) {
 	server, err := zygote.Start(zygote.Config{
 		Path: z.image.command.Path, Argv: z.image.command.Argv, Env: z.image.command.Env,
 		Dir: z.folder.run, Files: z.files(), InputPath: z.folder.path(z.plan.Input), Stdin: z.plan.Stdin,
-		Limits: z.rlimits(), Timeout: serverTimeout,
+		Limits: z.limits, Timeout: serverTimeout,
 	})
 	if err != nil {
 		return nil, err
@@ -186,7 +177,7 @@ func (a *aflExecutor) serve(features aflserver.Features) (*aflserver.Server, err
 	server, err := aflserver.Start(aflserver.Config{
 		Path: a.image.command.Path, Argv: argv, Env: a.image.command.Env,
 		Dir: a.folder.run, Files: a.files(), Stdin: a.plan.Stdin,
-		Limits: a.rlimits(), Features: features, Timeout: serverTimeout,
+		Limits: a.limits, Features: features, Timeout: serverTimeout,
 		MaxInput: max(aflMaxInput, 4*len(a.plan.Calibrate)), Reaper: a.reaper.reap, Changed: a.shieldFromReaper,
 	})
 	if err != nil {

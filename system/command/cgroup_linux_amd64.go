@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -33,18 +34,16 @@ type bound struct {
 	what                 string
 }
 
-// newCgroup bounds memory (bytes, 0: no bound), the number of processes and
-// threads, and the processors that they take at once. It reports what is in force; the error says what is not.
-func newCgroup(memory, processes, processors int64) (_ *cgroup, have []string, err error) {
-	bounds := []bound{{"pids", "pids.max", "pids.max", processes, fmt.Sprintf("at most %d processes and threads together (cgroup)", processes)}}
-	if memory > 0 {
-		bounds = append(bounds, bound{"memory", "memory.max", "memory.limit_in_bytes", memory,
-			fmt.Sprintf("at most %d MiB of memory together (cgroup)", memory>>20)})
-	}
+// newCgroup bounds the number of processes and threads, memory (bytes), and the
+// processors that they take at once; 0: no bound. It reports what is in force, and what is not.
+func newCgroup(memory, processes, processors int64) (_ *cgroup, have, refused []string) {
 	const period = 100_000 // microseconds; both versions begin with it
-	bounds = append(bounds, bound{"cpu", "cpu.max", "cpu.cfs_quota_us", processors * period,
-		fmt.Sprintf("at most the time of %d processors together (cgroup)", processors)})
-	g := &cgroup{}
+	bounds := slices.DeleteFunc([]bound{
+		{"pids", "pids.max", "pids.max", processes, fmt.Sprintf("at most %d processes and threads together (cgroup)", processes)},
+		{"memory", "memory.max", "memory.limit_in_bytes", memory, fmt.Sprintf("at most %d MiB of memory together (cgroup)", memory>>20)},
+		{"cpu", "cpu.max", "cpu.cfs_quota_us", processors * period, fmt.Sprintf("at most the time of %d processors together (cgroup)", processors)},
+	}, func(b bound) bool { return b.value == 0 })
+	g, err := &cgroup{}, error(nil)
 	name := fmt.Sprintf("thresh-%d-%d", os.Getpid(), cgroups.Add(1))
 	for _, b := range bounds {
 		if e := g.add(name, b); e != nil {
@@ -53,14 +52,38 @@ func newCgroup(memory, processes, processors int64) (_ *cgroup, have []string, e
 			have = append(have, b.what)
 		}
 	}
+	if len(g.dirs) > 0 {
+		if e := g.try(); e != nil {
+			g.close()
+			g.dirs, have, err = nil, nil, errors.Join(err, e)
+		}
+	}
+	if err != nil {
+		refused = []string{fmt.Sprintf("bounds on all processes together (cgroup: %v)", err)}
+	}
 	if len(g.dirs) == 0 {
-		return nil, nil, err
+		return nil, nil, refused
 	}
-	if e := g.try(); e != nil {
-		g.close()
-		return nil, nil, errors.Join(err, e)
+	return g, have, refused
+}
+
+// filled reports whether more than half of the memory is taken although no case runs.
+func (g *cgroup) filled() bool {
+	if g == nil {
+		return false
 	}
-	return g, have, err
+	number := func(dir string, files ...string) (n int64) {
+		for _, f := range files {
+			text, _ := os.ReadFile(filepath.Join(dir, f))
+			if v, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil {
+				return v
+			}
+		}
+		return 0
+	}
+	return slices.ContainsFunc(g.dirs, func(dir string) bool {
+		return 2*number(dir, "memory.current", "memory.usage_in_bytes") > number(dir, "memory.max", "memory.limit_in_bytes")
+	})
 }
 
 // add enforces one more bound.
@@ -193,19 +216,13 @@ func sweepCgroups(home string) {
 	}
 }
 
-// addSteps has a child enter.
-func (g *cgroup) addSteps(p *launchpad) {
-	self := pin(p, &[]byte("0")[0])
-	for _, fd := range g.procs {
-		p.add(stepContain, false, unix.SYS_WRITE, uintptr(fd), self, 1)
-	}
-}
-
 // try has a child enter and end: a group that takes a bound may still take no
 // member, and then no case would start.
 func (g *cgroup) try() error {
 	p := newLaunchpad()
-	g.addSteps(p)
+	for _, fd := range g.procs {
+		p.add(stepContain, false, unix.SYS_WRITE, uintptr(fd), pin(p, &[]byte("0")[0]), 1)
+	}
 	p.add(stepExit, false, unix.SYS_EXIT_GROUP, 0)
 	if _, err := p.run(); err != nil {
 		return err

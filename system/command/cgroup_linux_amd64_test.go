@@ -11,40 +11,54 @@ import (
 )
 
 // Memory is bounded for all processes of a case together, and with what they
-// keep in files in memory.
+// keep in files in memory, in a sandbox and without one.
 func TestMemoryOfAllTogether(t *testing.T) {
-	limit := func(sandbox bool) func(*process.Plan) {
-		return func(p *process.Plan) { p.Sandbox, p.Limits.AddressSpace, p.Limits.FileSize = sandbox, 256<<20, 1<<30 }
+	limit := func(sandbox, together bool) func(*process.Plan) {
+		return func(p *process.Plan) {
+			p.Sandbox, p.Limits.Together, p.Limits.AddressSpace, p.Limits.FileSize = sandbox, together, 256<<20, 1<<30
+			p.Calibrate = []byte("print x") // an accelerator is used where there may be one
+		}
 	}
-	free := openBench(t, limit(false))
+	shared, err := os.MkdirTemp("/dev/shm", "thresh-test-")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer os.RemoveAll(shared)
+	free := openBench(t, limit(false, false))
 	feast, files := "feast 8 80", "fill 500"
 	for _, input := range []string{feast, files} {
 		if res := free.run(input); res.ExitCode != 0 || res.Status != process.Exited {
-			t.Fatalf("%s without a sandbox: %v %d %s", input, res.Status, res.ExitCode, res.Stderr)
+			t.Fatalf("%s without a bound: %v %d %s", input, res.Status, res.ExitCode, res.Stderr)
 		}
 	}
-	b := openBench(t, limit(true))
-	if notes := strings.Join(b.lane.Notes(), "\n"); !strings.Contains(notes, "256 MiB of memory together") {
-		t.Skip("this system grants no control group: ", notes)
-	}
-	group := b.state().box.group
-	for range 2 { // what one case took is free for the next
-		for _, input := range []string{feast, files} {
-			if res := b.run(input); res.ExitCode == 0 && res.Status == process.Exited {
-				t.Errorf("%s goes through", input)
+	for _, sandbox := range []bool{true, false} {
+		b := openBench(t, limit(sandbox, true))
+		if notes := strings.Join(b.lane.Notes(), "\n"); !strings.Contains(notes, "256 MiB of memory together") && sandbox {
+			t.Skip("this system grants no control group: ", notes)
+		}
+		for range 2 { // what one case took is free for the next
+			for _, input := range []string{feast, files, "fill 500 " + shared} {
+				if res := b.run(input); res.ExitCode == 0 && res.Status == process.Exited {
+					t.Errorf("sandbox %t: %s goes through", sandbox, input)
+				}
+			}
+			if res := b.run("feast 2 40"); res.ExitCode != 0 || res.Status != process.Exited {
+				t.Errorf("sandbox %t: two children of 40 MiB: %v %d %s", sandbox, res.Status, res.ExitCode, res.Stderr)
 			}
 		}
-		if res := b.run("feast 2 40"); res.ExitCode != 0 || res.Status != process.Exited {
-			t.Errorf("two children of 40 MiB: %v %d %s", res.Status, res.ExitCode, res.Stderr)
+		if sandbox {
+			if res := b.run("bomb"); res.Leftovers > sandboxProcesses {
+				t.Errorf("%d processes were left", res.Leftovers)
+			}
 		}
-	}
-	if res := b.run("bomb"); res.Leftovers > sandboxProcesses {
-		t.Errorf("%d processes were left", res.Leftovers)
-	}
-	b.state().box.close()
-	for _, dir := range group.dirs {
-		if _, err := os.Stat(dir); err == nil {
-			t.Errorf("%s is left", dir)
+		dirs := b.state().group.dirs
+		if err := b.lane.Close(); err != nil {
+			t.Error(err)
+		}
+		for _, dir := range dirs {
+			if _, err := os.Stat(dir); err == nil {
+				t.Errorf("%s is left", dir)
+			}
 		}
 	}
 }

@@ -21,7 +21,13 @@ func Containment() (granted, refused []string, err error) {
 		return nil, nil, fmt.Errorf("open a folder to try a sandbox with: %w", err)
 	}
 	defer top.Close()
-	box, granted, refused := newSandbox(int(top.Fd()), dir.Path, process.Limits{AddressSpace: 4 << 30}, 1)
+	l := process.Limits{AddressSpace: 4 << 30}
+	box, granted, refused := newSandbox(int(top.Fd()), dir.Path, l)
+	group, bounds, unbound := sandboxGroup(l, 1)
+	granted, refused = append(granted, bounds...), append(refused, unbound...)
+	if group != nil {
+		group.close()
+	}
 	if box != nil {
 		box.close()
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 	"unsafe"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/thresh-dev/thresh/port/process"
 	"github.com/thresh-dev/thresh/system/command/internal/aflserver"
+	"github.com/thresh-dev/thresh/system/command/internal/forkline"
 	"github.com/thresh-dev/thresh/system/scratch"
 )
 
@@ -30,7 +32,10 @@ type laneState struct {
 	reaper   *orphanReaper
 	box      *sandbox // nil without a sandbox
 	image    *image
-	limits   []rlimit
+	group    *cgroup           // nil: none
+	limits   []forkline.Rlimit // the first own of them, then those that enter the group
+	own      int
+	lanes    int
 	fileSize int64
 	keepSize int64
 	features aflserver.Features
@@ -55,7 +60,7 @@ type laneState struct {
 }
 
 func newLaneState(plan *process.Plan, lane, lanes int) (_ *laneState, err error) {
-	g := &laneState{plan: plan, cpu: newCPUPin(lane, lanes), null: -1, fileSize: fileSizeLimit(plan.Limits), keepSize: plan.Limits.Output}
+	g := &laneState{plan: plan, lanes: lanes, cpu: newCPUPin(lane, lanes), null: -1, fileSize: fileSizeLimit(plan.Limits), keepSize: plan.Limits.Output}
 	g.keepSize = cmp.Or(g.keepSize, defaultOutput)
 	defer func() {
 		if err != nil {
@@ -113,11 +118,14 @@ func newLaneState(plan *process.Plan, lane, lanes int) (_ *laneState, err error)
 	if err != nil {
 		return nil, err
 	}
-	g.limits = append(list, rlimit{rlimitLocks, g.reaper.mark, g.reaper.mark})
+	g.limits = append(list, forkline.Rlimit{Resource: rlimitLocks, Cur: g.reaper.mark, Max: g.reaper.mark})
 	g.notes = append(g.notes, notes...)
+	g.own = len(g.limits)
+	bounds, unbound := g.enterGroup()
 	if plan.Sandbox {
 		var refused []string
-		g.box, notes, refused = newSandbox(g.folder.topFD, g.folder.run, plan.Limits, lanes)
+		g.box, notes, refused = newSandbox(g.folder.topFD, g.folder.run, plan.Limits)
+		notes, refused = append(notes, bounds...), append(refused, unbound...)
 		g.notes = append(g.notes, "sandbox: "+sentence(notes, "nothing could be applied"))
 		if len(refused) > 0 {
 			g.notes = append(g.notes, "sandbox: the kernel refused "+strings.Join(refused, "; "))
@@ -133,8 +141,35 @@ func newLaneState(plan *process.Plan, lane, lanes int) (_ *laneState, err error)
 				return nil, err
 			}
 		}
+	} else if len(unbound) > 0 {
+		g.notes = append(g.notes, "the memory limit holds for each process alone, and files in memory (/dev/shm) are not bounded: the kernel refused "+unbound[0])
+	} else if len(bounds) > 0 {
+		g.notes = append(g.notes, "memory limit: "+bounds[0])
 	}
 	return g, nil
+}
+
+// enterGroup has the cases to come enter a control group of their own, if one is
+// wanted. It returns what is bounded, and what is not.
+func (g *laneState) enterGroup() (bounds, unbound []string) {
+	l, old := g.plan.Limits, g.group
+	switch {
+	case g.plan.Sandbox:
+		g.group, bounds, unbound = sandboxGroup(l, g.lanes)
+	case l.Together && l.AddressSpace > 0:
+		g.group, bounds, unbound = newCgroup(l.AddressSpace, 0, 0)
+	}
+	g.limits = slices.Clone(g.limits[:g.own])
+	if g.group != nil {
+		for _, fd := range g.group.procs {
+			g.limits = append(g.limits, forkline.Rlimit{Resource: forkline.Group, Cur: uint64(fd)})
+		}
+	}
+	if old != nil {
+		g.generation++
+		old.close()
+	}
+	return bounds, unbound
 }
 
 func sentence(list []string, none string) string {
@@ -255,6 +290,9 @@ func (g *laneState) setStatus(res *process.Result, ws unix.WaitStatus, timedOut 
 	case g.budget > 0 && ws.Signal() == unix.SIGXCPU:
 		res.Status = process.OverBudget
 	default:
+		if ws.Signal() == unix.SIGKILL && g.group.filled() {
+			g.enterGroup() // files in memory that the case left would take room from the next one
+		}
 		res.Status, res.Signal, res.CoreDumped = process.Signaled, int(ws.Signal()), ws.CoreDump()
 		res.OutputLimit = ws.Signal() == unix.SIGXFSZ
 	}
@@ -353,6 +391,9 @@ func (g *laneState) close() error {
 	}
 	if g.box != nil {
 		g.box.close()
+	}
+	if g.group != nil {
+		g.group.close()
 	}
 	for _, c := range []*capture{g.out, g.err} {
 		if c != nil {

@@ -9,14 +9,9 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/port/process"
+	"github.com/thresh-dev/thresh/system/command/internal/forkline"
 	"golang.org/x/sys/unix"
 )
-
-// rlimit is one limit that a child sets for itself.
-type rlimit struct {
-	resource int
-	cur, max uint64
-}
 
 // Limits that hold where a plan gives none.
 const (
@@ -35,14 +30,14 @@ func fileSizeLimit(l process.Limits) int64 {
 
 // limits turns the plan's limits into what the kernel enforces. Notes tell
 // what could not be applied as it was asked for.
-func limits(l process.Limits, path string) (list []rlimit, notes []string, err error) {
+func limits(l process.Limits, path string) (list []forkline.Rlimit, notes []string, err error) {
 	add := func(resource int, cur, max uint64) {
 		// Without privilege a limit can only be lowered.
 		var own unix.Rlimit
 		if unix.Prlimit(0, resource, nil, &own) == nil && own.Max < max {
 			max = own.Max
 		}
-		list = append(list, rlimit{resource, min(cur, max), max})
+		list = append(list, forkline.Rlimit{Resource: resource, Cur: min(cur, max), Max: max})
 	}
 	add(unix.RLIMIT_CORE, 0, 0)
 	add(unix.RLIMIT_NOFILE, defaultFiles, ^uint64(0))

@@ -30,7 +30,6 @@ type sandbox struct {
 	filter   []unix.SockFilter
 	caps     *[2]unix.CapUserData
 	killAll  *launchpad
-	group    *cgroup // nil: none
 }
 
 // sandboxProcesses bounds the processes in a namespace of a plan that gives no
@@ -45,9 +44,8 @@ const roomAtLeast = 64 << 20
 
 // newSandbox makes what can be made. It reports what is in force and what was
 // refused; the sandbox is nil if nothing is in force. The folder given by its
-// descriptor stays writable, or a private file system is there. The
-// programs of one lane of several get their part of the processors.
-func newSandbox(folderFD int, run string, l process.Limits, lanes int) (*sandbox, []string, []string) {
+// descriptor stays writable, or a private file system is there.
+func newSandbox(folderFD int, run string, l process.Limits) (*sandbox, []string, []string) {
 	b := &sandbox{keeperFD: -1, alive: -1, homePIDs: -1, rules: -1, folder: run}
 	var have, refused []string
 	note := func(err error, what string) bool {
@@ -64,11 +62,6 @@ func newSandbox(folderFD int, run string, l process.Limits, lanes int) (*sandbox
 	} else {
 		note(err, "namespaces")
 	}
-	group, bounds, err := newCgroup(l.AddressSpace, cmp.Or(l.Processes, sandboxProcesses), int64(max(1, runtime.NumCPU()/lanes)))
-	b.group, have = group, append(have, bounds...)
-	if err != nil {
-		refused = append(refused, fmt.Sprintf("bounds on all processes together (cgroup: %v)", err))
-	}
 	if b.view != "" {
 		if fd, err := openDir(unix.AT_FDCWD, b.view+folder); err == nil {
 			defer unix.Close(fd)
@@ -81,6 +74,12 @@ func newSandbox(folderFD int, run string, l process.Limits, lanes int) (*sandbox
 	note(nil, "no Unix sockets, no new namespaces, no dangerous system calls (seccomp)")
 	note(b.dropCaps(), "capabilities dropped")
 	return b, have, refused
+}
+
+// sandboxGroup is the control group of a lane's programs in a sandbox. Those of one
+// lane of several get their part of the processors.
+func sandboxGroup(l process.Limits, lanes int) (g *cgroup, have, refused []string) {
+	return newCgroup(l.AddressSpace, cmp.Or(l.Processes, sandboxProcesses), int64(max(1, runtime.NumCPU()/lanes)))
 }
 
 // startKeepers tries namespaces from the full set down to the least.
@@ -319,9 +318,6 @@ func (b *sandbox) dropCaps() error {
 // addSteps adds what a child does to contain itself.
 func (b *sandbox) addSteps(p *launchpad) {
 	add := func(nr uintptr, args ...uintptr) { p.add(stepContain, false, nr, args...) }
-	if b.group != nil {
-		b.group.addSteps(p)
-	}
 	if b.join != 0 {
 		add(unix.SYS_SETNS, uintptr(b.keeperFD), b.join)
 	}
@@ -383,10 +379,6 @@ func (b *sandbox) close() {
 		unix.Kill(b.keeper, unix.SIGKILL)
 		reap(b.keeper, nil)
 		b.keeper = 0
-	}
-	if b.group != nil {
-		b.group.close()
-		b.group = nil
 	}
 }
 

@@ -11,7 +11,19 @@ type sandbox struct {
 	keeper  int
 }
 
-func newSandbox(int, string, process.Limits, int) (*sandbox, []string, []string) {
+// cgroup is unavailable for the same reason.
+type cgroup struct{ procs []int }
+
+func newCgroup(int64, int64, int64) (_ *cgroup, have, refused []string) {
+	return nil, nil, []string{"bounds on all processes together (not on this processor)"}
+}
+
+func sandboxGroup(process.Limits, int) (g *cgroup, have, refused []string) { return nil, nil, nil }
+
+func (*cgroup) filled() bool { return false }
+func (*cgroup) close()       {}
+
+func newSandbox(int, string, process.Limits) (*sandbox, []string, []string) {
 	return nil, nil, []string{"everything: programs are contained by rules set between fork and exec, which this processor's port does not do"}
 }
 

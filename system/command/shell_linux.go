@@ -75,7 +75,7 @@ func (s *shells) start() bool {
 	server, err := zygote.Start(zygote.Config{
 		Path: c.Path, Argv: []string{c.Argv[0], "-c", ". " + s.file, c.Argv[0]}, Env: c.Env,
 		Dir: s.folder.run, Files: s.files(), InputPath: s.folder.path(s.plan.Input), Stdin: s.plan.Stdin,
-		Limits: s.rlimits(), Timeout: serverTimeout,
+		Limits: s.limits, Timeout: serverTimeout,
 	})
 	if err != nil {
 		return false

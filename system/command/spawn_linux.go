@@ -63,8 +63,12 @@ func (s *spawner) makePad() {
 	// Should this process be killed, its cases are not to outlive it.
 	p.add(stepSession, false, unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL))
 	for _, l := range s.limits {
-		lim := pin(p, &unix.Rlimit{Cur: l.cur, Max: l.max})
-		p.add(stepLimit, false, unix.SYS_PRLIMIT64, 0, uintptr(l.resource), lim, 0)
+		if l.Resource == forkline.Group {
+			p.add(stepLimit, false, unix.SYS_WRITE, uintptr(l.Cur), pin(p, &[]byte("0")[0]), 1)
+			continue
+		}
+		lim := pin(p, &unix.Rlimit{Cur: l.Cur, Max: l.Max})
+		p.add(stepLimit, false, unix.SYS_PRLIMIT64, 0, uintptr(l.Resource), lim, 0)
 	}
 	if s.box != nil {
 		s.box.addSteps(p)
@@ -187,8 +191,7 @@ func (s *spawner) forkExec() (child, error) {
 		return child{}, fmt.Errorf("start %s: %w", c.Path, err)
 	}
 	for _, l := range s.limits {
-		// Fails only if the program has ended already.
-		unix.Prlimit(pid, l.resource, &unix.Rlimit{Cur: l.cur, Max: l.max}, nil)
+		_ = l.Apply(pid) // fails only if the program has ended already
 	}
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {

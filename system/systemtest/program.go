@@ -103,11 +103,15 @@ func obey(input string) {
 			w.WriteString(strings.Repeat("0123456789abcdef", 64))
 		}
 		fail(w.Flush())
-	case "fill": // files of a MiB, then what comes after a blank
+	case "fill": // files of a MiB, then what comes after a blank, or in the folder that does
 		files, then, _ := strings.Cut(arg, " ")
 		number, _ = strconv.Atoi(files)
+		folder := "out"
+		if strings.HasPrefix(then, "/") {
+			folder = then
+		}
 		for i := range number {
-			fail(os.WriteFile(fmt.Sprintf("out/%d", i), make([]byte, 1<<20), 0o644))
+			fail(os.WriteFile(fmt.Sprintf("%s/%d", folder, i), make([]byte, 1<<20), 0o644))
 		}
 		if then == "hang" {
 			time.Sleep(time.Hour)

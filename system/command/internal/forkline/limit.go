@@ -2,9 +2,13 @@ package forkline
 
 // Rlimit is one resource limit, in the units of setrlimit(2).
 type Rlimit struct {
-	Resource int // RLIMIT_AS, RLIMIT_CPU, ...
+	Resource int // RLIMIT_AS, RLIMIT_CPU, ...; or Group
 	Cur, Max uint64
 }
+
+// Group is the resource of a limit that is to enter a control group: Cur is the
+// descriptor of the file that takes members.
+const Group = -1
 
 // Program is what is launched.
 type Program struct {

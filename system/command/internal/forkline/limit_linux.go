@@ -2,6 +2,7 @@ package forkline
 
 import (
 	"fmt"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,6 +17,12 @@ func (r Rlimit) PerCase() bool {
 
 // Apply lays the limit on a process.
 func (r Rlimit) Apply(pid int) error {
+	if r.Resource == Group {
+		if _, err := unix.Write(int(r.Cur), strconv.AppendInt(nil, int64(pid), 10)); err != nil {
+			return fmt.Errorf("enter a control group: %w", err)
+		}
+		return nil
+	}
 	lim := unix.Rlimit{Cur: r.Cur, Max: r.Max}
 	if err := unix.Prlimit(pid, r.Resource, &lim, nil); err != nil {
 		return fmt.Errorf("set resource limit %d to %d: %w", r.Resource, r.Cur, err)
