@@ -329,8 +329,14 @@ func (t *trial) replay(ctx context.Context) error {
 	if err := t.judge(ctx, u, place{phase: PhaseReplay, part: s.ID}, s.checks, campaign.SeverityHigh, baseline{}); err != nil || t.cell.faults == nil || len(s.Trace) == 0 {
 		return err
 	}
-	t.calls = record.Trace(t.cell.faults.Report().Exchanges)
+	made := t.cell.faults.Report().Exchanges
+	t.calls = record.Trace(made)
 	at := firstDifference(s.Trace, t.calls)
+	if named := record.Trace(record.ByAddress(made)); at >= 0 {
+		if k := firstDifference(s.Trace, named); k < 0 || k > at {
+			t.calls, at = named, k
+		}
+	}
 	if at >= 0 && s.Model == config.ModelRecorded {
 		step := func(list []string) string { return cut(append(list[:len(list):len(list)], "nothing more")[at], 120) }
 		why := fmt.Sprintf("departs from the recording at call %d: %s, where %s was recorded", at+1, step(t.calls), step(s.Trace))

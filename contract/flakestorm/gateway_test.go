@@ -48,3 +48,37 @@ if __name__ == "__main__":
 		}
 	}
 }
+
+// A session that was recorded without gateways replays in a document that has some.
+func TestSessionsRecordedWithoutGateways(t *testing.T) {
+	tool := answerer(t, echo)
+	const program = `import os, urllib.request
+opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+for _ in range(int(os.environ["CALLS"])):
+    reply = opener.open(os.environ["STOCK_URL"] + "/pens?n=1", timeout=5).read().decode()
+print(reply)
+`
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("there is no python3")
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/shop.py", []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for calls, want := range map[string]campaign.Verdict{"1": campaign.VerdictPass, "2": campaign.VerdictFail} {
+		text := "agent: {type: command, command: [python3, shop.py], env: {STOCK_URL: \"{gateway:stock}\", CALLS: \"" + calls + "\"}, tool_gateways: {stock: \"" + tool.URL + "\"}}\n" + `golden_prompts: [How many]
+invariants: [{type: output_not_empty}]
+replays:
+  sessions:
+    - id: pens
+      input: How many
+      model: recorded
+      tool_responses: [{tool: pens, response: "7"}, {tool: pens, response: "7"}]
+      model_responses: [{model: openai, response: {}}]
+      trace: ["tool pens /pens?n=1"]
+`
+		if p := play(t, campaign.Spec{Path: dir + "/flakestorm.yaml", Data: []byte(text)}, flakestorm.OptPhase, flakestorm.PhaseReplay); p.count(want) != 1 {
+			t.Errorf("%s calls:\n%s", calls, p.titles())
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/contract/flakestorm/record"
 	"github.com/thresh-dev/thresh/engine/fault"
 	"github.com/thresh-dev/thresh/engine/judge"
 	"github.com/thresh-dev/thresh/engine/textdiff"
@@ -117,7 +118,11 @@ func (c *Campaign) replayComparison(o *campaign.Outcome, x *transcript) []campai
 		}
 		rows := [][]string{{"input", cut(s.Input, 500), cut(u.Prompt, 500)}, {"failure", expected, came}}
 		asked := make(map[string]int)
-		for _, k := range x.Faults.Exchanges {
+		named := record.ByAddress(x.Faults.Exchanges)
+		for i, k := range x.Faults.Exchanges {
+			if named[i].Tool != k.Tool { // it goes by a gateway's name
+				asked[named[i].Tool]++
+			}
 			if k.Kind == fault.ToolCall || k.Kind == fault.MCPCall {
 				asked[k.Tool]++
 			}

@@ -121,6 +121,26 @@ func Trace(calls []fault.Exchange) []string {
 	return lines
 }
 
+// ByAddress are calls under the names of their addresses: a recording that was made
+// without the gateways of a document does not have the names of these.
+func ByAddress(calls []fault.Exchange) []fault.Exchange {
+	list := slices.Clone(calls)
+	for i := range list {
+		e := &list[i]
+		u, err := url.Parse(e.URL)
+		if err != nil {
+			continue
+		}
+		if m := fault.Recognize(e.Method, u.Path, e.Request); m != nil && e.Kind == fault.ModelCall {
+			e.Tool = m.Shape.Provider()
+		}
+		if names := fault.Derived(u); len(names) > 0 && e.Kind == fault.ToolCall {
+			e.Tool = names[0]
+		}
+	}
+	return list
+}
+
 // argumentsOf are the arguments of a call of a tool.
 func argumentsOf(e *fault.Exchange) string {
 	text := e.Request
