@@ -92,6 +92,8 @@ func (c *compiler) action(a *action, at doctree.Pos) {
 	for _, p := range a.d.def.Params {
 		if name, is := parameter(p); is != nil {
 			b.assign(p, name, is)
+		} else if name == "" {
+			c.fail(p, "expression", "write its name", "a parameter of an action is NAME or NAME = VALUE")
 		}
 	}
 	for _, s := range statementsOf(a.d.def) {

@@ -174,9 +174,18 @@ func (c *compiler) reads(e syntax.Expr, v *local, visit func(of, what string)) {
 	syntax.Walk(e, walk)
 }
 
-// unused warns of names that nothing uses: whoever writes total = 0 may mean o.total.
+// unused warns of names that nothing uses: whoever writes total = 0 may mean o.total, and
+// whoever lists a parameter may mean an argument.
 func (b *body) unused(before int) {
 	c := b.c
+	for _, p := range b.d.def.Params {
+		name, is := parameter(p)
+		if b.call == nil || is != nil || name == "" || mentions(b.d.def.Body, name) {
+			continue
+		}
+		c.fail(p, "unused-name", `pass it to the export: call("EXPORT", `+name+")", "nothing uses the parameter %s", name)
+		c.list[len(c.list)-1].Level = diag.Warning
+	}
 	for _, v := range b.locals {
 		if v.used {
 			continue
@@ -187,6 +196,19 @@ func (b *body) unused(before int) {
 			c.list[len(c.list)-1].Level = diag.Warning
 		}
 	}
+}
+
+// mentions reports whether statements use a name.
+func mentions(body []syntax.Stmt, name string) bool {
+	found := false
+	for _, s := range body {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			id, ok := n.(*syntax.Ident)
+			found = found || ok && id.Name == name
+			return !found
+		})
+	}
+	return found
 }
 
 func nameOf(at syntax.Node) string {
