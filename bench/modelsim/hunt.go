@@ -3,16 +3,20 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"pgregory.net/rapid"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fresnelfir"
+	"github.com/thresh-dev/thresh/contract/fresnelfir/lang"
 	"github.com/thresh-dev/thresh/port/dut"
 	"github.com/thresh-dev/thresh/system/wasm"
 	"github.com/thresh-dev/thresh/tools/modules/queue"
@@ -52,8 +56,8 @@ func eachHunt(ctx context.Context, g *wasm.Engine, seeds int, counted func(fault
 		var counts [3][]int
 		for seed := range int64(seeds) {
 			for i, hunt := range [...]func() (int, error){
-				func() (int, error) { return explorer(ctx, g, text, queue.Module(fault), seed) },
-				func() (int, error) { return explorer(ctx, g, plain, queue.Module(fault), seed) },
+				func() (int, error) { return explorer(ctx, g, "queue.json", text, queue.Module(fault), seed) },
+				func() (int, error) { return explorer(ctx, g, "queue.json", plain, queue.Module(fault), seed) },
 				func() (int, error) { return hunter(ctx, g, queue.Module(fault), seed) },
 			} {
 				n, err := hunt()
@@ -72,6 +76,63 @@ func eachHunt(ctx context.Context, g *wasm.Engine, seeds int, counted func(fault
 		counted(fault, counts[0], counts[1], counts[2])
 	}
 	return nil
+}
+
+// languages counts the calls with models in JSON and with those of the same systems in the
+// language, for each faulty module of the examples.
+func languages(ctx context.Context, g *wasm.Engine, seeds int) error {
+	fmt.Printf("Calls of actions until the fault shows: median (worst) of %d seeds, at most %d each.\n", seeds, mostCalls)
+	for _, m := range [...]struct{ json, source, modules string }{
+		{"fresnelfir/article.json", "fresnelfir/permissions.model.star", "fresnelfir/faulty/article/*.wasm"},
+		{"fresnelfir/bank.json", "fresnelfir/bank.model.star", "fresnelfir/faulty/bank/*.wasm"},
+		{"fresnelfir/cache.json", "fresnelfir/cache.model.star", "fresnelfir/faulty/cache/*.wasm"},
+		{"systems/orders.json", "systems/orders.model.star", "systems/orders.wasm"},
+		{"fresnelfir/queue.json", "fresnelfir/queue.model.star", "fresnelfir/faulty/queue/*.wasm"},
+	} {
+		modules, err := filepath.Glob("examples/" + m.modules)
+		if err != nil || len(modules) == 0 {
+			return fmt.Errorf("no modules %s: %w", m.modules, err)
+		}
+		fmt.Printf("\n| %-55s | %12s | %12s |\n|%s|%s:|%s:|\n", strings.TrimSuffix(filepath.Base(m.source), ".model.star"), "JSON", "language", dashes(57), dashes(13), dashes(13))
+		for _, path := range modules {
+			row := strings.ReplaceAll(strings.TrimSuffix(filepath.Base(path), ".wasm"), "-", " ")
+			fmt.Printf("| %-55s |", row)
+			for _, model := range [...]string{m.json, m.source} {
+				counts, err := counts(ctx, g, "examples/"+model, path, seeds)
+				if err != nil {
+					return fmt.Errorf("%s with %s: %w", row, model, err)
+				}
+				fmt.Printf(" %12s |", told(counts))
+			}
+			fmt.Println()
+		}
+	}
+	return nil
+}
+
+// counts are the calls that a model takes to find the fault of a module, in ascending order.
+func counts(ctx context.Context, g *wasm.Engine, path, module string, seeds int) (list []int, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the model: %w", err)
+	}
+	binary, err := os.ReadFile(module)
+	if err != nil {
+		return nil, fmt.Errorf("reading the module: %w", err)
+	}
+	text = bytes.Replace(text, []byte(`"runtime": "system"`), []byte(`"runtime": "wasm"`), 1) // the orders are a service there
+	for seed := range int64(seeds) {
+		n, err := explorer(ctx, g, path, text, binary, seed)
+		if err != nil {
+			return nil, err
+		}
+		if n < 0 {
+			n = mostCalls
+		}
+		list = append(list, n)
+	}
+	slices.Sort(list)
+	return list, nil
 }
 
 // told is the median and the worst of some counts.
@@ -130,10 +191,21 @@ func (x countedInstance) Reset() error {
 	return x.Instance.Reset()
 }
 
-// explorer is Thresh with the example's model as it stands.
-func explorer(ctx context.Context, g *wasm.Engine, text, module []byte, seed int64) (int, error) {
-	n := &count{actions: 6} // the example's; observers are bound behind them
-	list, diags := fresnelfir.New(counted(g, n)).Compile(ctx, campaign.Spec{Path: "queue.json", Data: text}, campaign.Settings{
+// explorer is Thresh with an example's model as it stands.
+func explorer(ctx context.Context, g *wasm.Engine, path string, text, module []byte, seed int64) (int, error) {
+	n := &count{} // observers are bound behind the actions
+	if m, list := lang.Compile(path, text); strings.HasSuffix(path, ".star") && !list.HasErrors() {
+		n.actions = len(m.Tree.Root.Get("bindings").Get("actions").Members())
+	} else {
+		var x struct {
+			Bindings struct{ Actions map[string]any }
+		}
+		if err := json.Unmarshal(text, &x); err != nil {
+			return 0, fmt.Errorf("reading %s: %w", path, err)
+		}
+		n.actions = len(x.Bindings.Actions)
+	}
+	list, diags := fresnelfir.New(counted(g, n)).Compile(ctx, campaign.Spec{Path: path, Data: text}, campaign.Settings{
 		Seed: &seed, Read: func(string) ([]byte, error) { return module, nil },
 	})
 	if diags.HasErrors() || len(list) != 1 {

@@ -44,6 +44,7 @@ type contender struct {
 func bench(ctx context.Context) error {
 	rounds := flag.Int("rounds", 5, "rounds, of which the median is shown")
 	seeds := flag.Int("seeds", 0, "tell instead how many calls each planted fault of the queue takes, over so many seeds")
+	language := flag.Bool("language", false, "with --seeds: of all examples, in JSON and in the language")
 	seconds := flag.Float64("seconds", 1, "processor time of a contender in a round")
 	thresh := flag.String("states", "", "go instead through all states of a model, with this build of thresh")
 	quint := flag.String("quint", "", "with --states: Quint's program")
@@ -61,6 +62,9 @@ func bench(ctx context.Context) error {
 	engine, err := wasm.NewEngine("")
 	if err != nil {
 		return fmt.Errorf("starting the engine: %w", err)
+	}
+	if *seeds > 0 && *language {
+		return languages(ctx, engine, *seeds)
 	}
 	if *seeds > 0 {
 		return hunts(ctx, engine, *seeds)

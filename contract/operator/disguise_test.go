@@ -38,7 +38,7 @@ func TestWithin(t *testing.T) {
 	for _, x := range []struct {
 		part, whole []int
 		want        bool
-	}{{[]int{1}, []int{2, 1}, true}, {[]int{1, 1}, []int{1}, false}, {[]int{1, 2}, []int{1, 3, 2}, true}, {[]int{2, 1}, []int{1, 2}, false}} {
+	}{{[]int{1}, []int{2, 1}, true}, {[]int{1}, []int{2}, false}, {[]int{1, 1}, []int{1}, false}, {[]int{1, 2}, []int{1, 3, 2}, true}, {[]int{2, 1}, []int{1, 2}, false}} {
 		if got := within(x.part, x.whole); got != x.want {
 			t.Errorf("%v in %v: %v", x.part, x.whole, got)
 		}
