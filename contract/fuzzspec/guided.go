@@ -55,6 +55,7 @@ type guided struct {
 	entries []entry          // what is known of each input of the corpus
 	ends    []uint64         // running sums of their weights
 	weighed int              // how many there were as all were weighed
+	usual   uint64           // median of their work then
 	waiting []asideCase      // to be run again
 	known   map[string]int   // how many of a key were to be run again; alikeMost: no more
 	hung    map[uint32]bool  // edges that cases took which hang

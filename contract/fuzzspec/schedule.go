@@ -32,7 +32,7 @@ const (
 	favour     = 8       // how many times as often an input is chosen that is the cheapest for a tuple
 	wearOff    = 64      // cases after which an input is chosen half as often
 	asideCost  = 256     // cases that one set aside counts for
-	steepest   = 8       // how many times the usual its cost may count for or against it
+	steepest   = 8       // how many times as often at most as the usual a cheap input is chosen; all others as their cost is
 )
 
 func (g *guided) unseen(tuple uint32) bool {
@@ -74,16 +74,19 @@ func (s *state) weigh() {
 	if n := len(s.entries); n > s.weighed+s.weighed/16 {
 		from, s.weighed = 0, n
 	}
-	total, known := uint64(0), uint64(0)
+	var works []uint64
 	for _, e := range s.entries {
-		if e.tuples != nil {
-			total, known = total+e.work+1, known+1
+		if e.tuples != nil && from == 0 {
+			works = append(works, e.work)
 		}
 	}
-	usual := total / max(known, 1)
+	if len(works) > 0 { // the mean would be that of a few slow ones
+		slices.Sort(works)
+		s.usual = works[len(works)/2]
+	}
 	for i := range s.entries {
 		if e := &s.entries[i]; i >= from || e.worth == 0 {
-			e.worth = s.weightOf(e, usual)
+			e.worth = s.weightOf(e)
 		}
 	}
 	s.ends = make([]uint64, len(s.entries))
@@ -99,7 +102,7 @@ func (s *state) weigh() {
 }
 
 // weightOf is the weight of an input by its cost and by the tuples that few have.
-func (s *state) weightOf(e *entry, usual uint64) uint64 {
+func (s *state) weightOf(e *entry) uint64 {
 	if e.tuples == nil {
 		return usualWorth
 	}
@@ -107,6 +110,6 @@ func (s *state) weightOf(e *entry, usual uint64) uint64 {
 	for _, t := range e.tuples {
 		rare += 16 / uint64(max(1, s.seen[t].inputs))
 	}
-	speed := min(max(16*usual/(e.work+1), 16/steepest), 16*steepest) // in sixteenths
-	return max(1, usualWorth/16*min(16+rare, 64)/16*speed/16*16)
+	speed := min(256*(s.usual+keptWork)/(e.work+keptWork), 256*steepest) // in parts of 256
+	return max(1, usualWorth/16*min(16+rare, 64)*speed/256)
 }

@@ -40,6 +40,13 @@ func TestSchedule(t *testing.T) {
 	if !(cheap > rare && rare > same && same > dear && dear > 0) {
 		t.Errorf("weights: dear %d, cheap %d, rare %d, same %d", dear, cheap, rare, same)
 	}
+	slow := fold(s, "slow", 1<<30, 1, 2, 3, 4, 12) // as slow as thousands
+	if a, b := weight(slow, 5), weight(slow, 2); a*1000 > b {
+		t.Errorf("a slow input weighs %d, a cheap one %d", a, b)
+	}
+	if a, b := weight(slow, 3), weight(s, 3); 2*a < b || a > 2*b {
+		t.Errorf("a slow input changes the weight of another from %d to %d", b, a)
+	}
 	if first, last := weight(c.Fold(s, func(func(campaign.Case, campaign.Outcome) bool) {}), 0), weight(s, 0); first != last {
 		t.Errorf("no case changes a weight: %d, %d", first, last)
 	}
