@@ -14,6 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/systemfile"
+	"github.com/thresh-dev/thresh/run"
 	"github.com/thresh-dev/thresh/store"
 )
 
@@ -114,11 +115,12 @@ func (a *App) recompiled(ctx context.Context, st *store.Store, r *revived, at ca
 		if err != nil {
 			return nil, at, diag.Environment("starting the target: %w", err)
 		}
-		exec, err := campaign.Solo(ctx, x, campaign.Lane{Of: 1, Cold: true})
+		again := &revived{campaign: x, state: x.Start(facts), source: r.source, settings: r.settings}
+		again.exec, err = campaign.Solo(campaign.WithLife(ctx, &again.life), x, campaign.Lane{Of: 1, Cold: true})
 		if err != nil {
 			return nil, at, diag.Environment("starting the target: %w", err)
 		}
-		return &revived{campaign: x, state: x.Start(facts), exec: exec, source: r.source, settings: r.settings}, at, nil
+		return again, at, nil
 	}
 	return nil, at, a.inapplicable(ctx, what, r, now, system, "it has no campaign %q", was.Name)
 }
@@ -205,4 +207,12 @@ func sameCase(old, now campaign.Any, at campaign.Case) (campaign.Case, error) {
 		}
 	}
 	return at, fmt.Errorf("it has no case %q", name)
+}
+
+// watch has cases executed as the finding is shown.
+func (r *revived) watch(f *campaign.Finding) {
+	if f.Kind == campaign.KindEndedLater {
+		r.call = run.NewCaller(r.exec, &r.life, 0)
+		r.call.Watch(f.Kind)
+	}
 }

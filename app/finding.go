@@ -23,8 +23,10 @@ type revived struct {
 	index    int
 	state    any
 	exec     campaign.Executor[any] // nil: not opened
-	journal  *store.Journal         // nil: it is not compiled as it was stored
-	source   string                 // the document
+	call     *run.Caller            // of a finding that shows after its case; nil otherwise
+	life     campaign.Life
+	journal  *store.Journal // nil: it is not compiled as it was stored
+	source   string         // the document
 	settings Settings
 	changed  []string // programs that are not what they were
 }
@@ -81,13 +83,16 @@ func (a *App) open(ctx context.Context, r *revived) (err error) {
 	if r.state, err = run.FirstState(r.campaign, r.index, r.journal); err != nil {
 		return err
 	}
-	if r.exec, err = campaign.Solo(ctx, r.campaign, campaign.Lane{Of: 1, Cold: true}); err != nil {
+	if r.exec, err = campaign.Solo(campaign.WithLife(ctx, &r.life), r.campaign, campaign.Lane{Of: 1, Cold: true}); err != nil {
 		return diag.Environment("starting the target: %w", err)
 	}
 	return nil
 }
 
 func (r *revived) execute(ctx context.Context, c campaign.Case) (campaign.Outcome, error) {
+	if r.call != nil {
+		return r.call.Execute(ctx, r.state, c)
+	}
 	return r.exec.Execute(ctx, r.state, c)
 }
 
@@ -181,6 +186,7 @@ func (a *App) Replay(ctx context.Context, st *Store, finding string, job ReplayJ
 	} else if err := a.open(ctx, r); err != nil {
 		return out, err
 	}
+	r.watch(&f)
 	times := job.Times
 	if f.Flaky {
 		times = max(times, 10)
@@ -282,6 +288,7 @@ func (a *App) Shrink(ctx context.Context, st *Store, finding string, budget int)
 		return out, err
 	}
 	before := c.Payload
+	r.watch(&f)
 	red, err := triage.Reduce(ctx, reducer, r.execute, f.Contract, f.Fingerprint, c, triage.Budget{Tries: budget})
 	if err != nil {
 		return out, diag.Environment("making %s smaller: %w", f.ID, err)

@@ -230,6 +230,9 @@ type redactedExecutor struct {
 func (x redactedExecutor) Unwrap() any { return x.inner }
 
 func (x redactedExecutor) Execute(ctx context.Context, s any, c campaign.Case) (campaign.Outcome, error) {
+	if l := campaign.LifeOf(ctx); l != nil {
+		l.Clean = x.v.outcome
+	}
 	o, err := x.inner.Execute(ctx, s, x.v.given(c))
 	return x.v.outcome(o), x.v.error(err)
 }

@@ -152,12 +152,13 @@ func (x *laneWork) open(ctx context.Context, l lease) error {
 		return nil
 	}
 	x.close()
-	exec, err := x.s.enter(l.Campaign).Executor(ctx, campaign.Lane{Index: x.lane, Of: x.s.w.Lanes, Cold: l.Cold})
+	life := &campaign.Life{}
+	exec, err := x.s.enter(l.Campaign).Executor(campaign.WithLife(ctx, life), campaign.Lane{Index: x.lane, Of: x.s.w.Lanes, Cold: l.Cold})
 	if err != nil {
 		return fmt.Errorf("starting the target: %w", errors.Join(err, x.s.leave(l.Campaign)))
 	}
 	x.exec, x.k, x.cold = exec, l.Campaign, l.Cold
-	x.call = run.NewCaller(exec, x.s.ann.CaseTimeout)
+	x.call = run.NewCaller(exec, life, x.s.ann.CaseTimeout)
 	return nil
 }
 

@@ -127,7 +127,7 @@ func (l *remoteLane) judge(ctx context.Context, st *remoteState, at campaign.Cas
 		l.r.coordinator.report("case %d: workers %s and %s differ, and it cannot be executed here: %v", at.Index, first.worker, second.worker, err)
 		return
 	}
-	call := run.NewCaller(exec, l.r.coordinator.set.CaseTimeout)
+	call := run.NewCaller(exec, &campaign.Life{}, l.r.coordinator.set.CaseTimeout)
 	own, err := call.Execute(ctx, st.inner, at)
 	call.Close()
 	_ = exec.Close() // what it held was for one case

@@ -167,16 +167,16 @@ func (u *unit) execute(ctx context.Context, slot int, i int64) (batch []result, 
 	mark := r.opt.Workers + slot // the first ones are of the campaign whose turn it is
 	if l.open[slot] == nil {
 		r.inflight.Begin(mark, startMark(u.a.k, false))
-		x, err := l.session.Executor(ctx, campaign.Lane{Index: slot, Of: r.opt.Workers})
+		err := l.openOne(ctx, slot, campaign.Lane{Index: slot, Of: r.opt.Workers}, r.opt.CaseTimeout)
 		r.inflight.End(mark)
 		if err != nil {
 			return nil, fmt.Errorf("starting the target: %w", err)
 		}
-		l.open[slot], l.call[slot] = x, NewCaller(x, r.opt.CaseTimeout)
 		l.call[slot].guard = &guard{r: r, slot: mark, kind: inflight.Case, campaign: u.a.k}
 	}
 	w := &worker{
 		exec: l.open[slot], caller: l.call[slot], state: u.a.state, round: u.round, done: func(int64) bool { return false },
+		ends:     func() bool { u.h.mu.Lock(); defer u.h.mu.Unlock(); return u.next >= u.end },
 		campaign: u.a.k, journal: r.job.Writer, since: r.created, evidence: &r.evidence, failed: &u.a.failed, records: campaign.TraitsOf(u.a.c).Records,
 	}
 	_, err = w.cases(ctx, i, i+1, &batch)

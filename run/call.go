@@ -29,11 +29,21 @@ type Caller struct {
 	failures int   // cases in a row that transient errors have left without a result
 	again    int64 // cases that were executed again
 	first    error // why the first of them was
+
+	life     *campaign.Life
+	recent   *recent
+	began    time.Time         // the case
+	left     *campaign.Outcome // how the system ended when cases were executed together
+	watch    time.Duration     // how long a case that passes waits for its system to end
+	late     *campaign.Outcome // an earlier case's, until a case that passes reports it
+	proved   map[string]bool   // fingerprints of cases that have ended the system again
+	searches int
 }
 
-// NewCaller returns a caller of an executor; a limit of 0 is none.
-func NewCaller(exec campaign.Executor[any], limit time.Duration) *Caller {
-	return &Caller{exec: exec, deadline: &deadline{limit: limit}}
+// NewCaller returns a caller of an executor, which was opened in a context with this life; a
+// limit of 0 is none.
+func NewCaller(exec campaign.Executor[any], life *campaign.Life, limit time.Duration) *Caller {
+	return &Caller{exec: exec, deadline: &deadline{limit: limit}, life: life, recent: &recent{}}
 }
 
 // Execute returns an error only if the campaign ends or starts again, or if
@@ -46,14 +56,20 @@ func (c *Caller) Execute(ctx context.Context, state any, at campaign.Case) (camp
 		}
 		defer c.guard.end()
 	}
+	left := c.left
+	c.left, c.began = nil, time.Now()
 	for try := 0; ; try++ {
 		o, late, err := c.once(ctx, state, at)
 		if err == nil {
 			c.failures = 0
-			return o, nil
+			return c.settled(ctx, state, at, o, left)
 		}
 		if ctx.Err() != nil {
 			return o, ctx.Err()
+		}
+		if c.life.End != nil && left == nil && !late { // an earlier case may have ended the system
+			left = c.life.End
+			continue
 		}
 		if _, redo := campaign.IsRedo(err); redo || campaign.IsFatal(err) {
 			return o, err
@@ -78,9 +94,18 @@ func (c *Caller) Execute(ctx context.Context, state any, at campaign.Case) (camp
 }
 
 func (c *Caller) once(ctx context.Context, state any, at campaign.Case) (o campaign.Outcome, late bool, err error) {
-	cctx := c.deadline.start(ctx)
+	cctx := c.deadline.start(c.begin(ctx))
 	o, err = c.exec.Execute(cctx, state, at)
 	return o, c.deadline.stop(), err
+}
+
+// begin is the context of a case, or of several that are executed together.
+func (c *Caller) begin(ctx context.Context) context.Context {
+	c.life.Calls, c.life.End, c.life.Before, c.life.Cut = 0, nil, 0, false
+	if campaign.LifeOf(ctx) != c.life {
+		ctx = campaign.WithLife(ctx, c.life)
+	}
+	return ctx
 }
 
 // Notes says which cases were executed again.

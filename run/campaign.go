@@ -305,7 +305,7 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 	var wg sync.WaitGroup
 	for i := range a.lanes.open {
 		w := a.worker(i, number, round, base)
-		w.sched, w.done, w.out = sched, done, out
+		w.sched, w.ends, w.done, w.out = sched, sched.empty, done, out
 		wg.Go(func() {
 			if errs[i] = w.run(wctx); errs[i] != nil {
 				cancel() // one lane that cannot go on ends the round for all

@@ -99,7 +99,10 @@ func (c *collector) release(index int64, o campaign.Outcome) bool {
 	}
 	a.digest.Case(at, &o)
 	if o.Verdict == campaign.VerdictFail {
-		at.Payload = c.round.Payload(index - c.base)
+		if j, ok := endedBy(&o); ok && j >= c.base && j <= index {
+			at.Index = j
+		}
+		at.Payload = c.round.Payload(at.Index - c.base)
 		if err := a.sample(c.ctx, at, &o); err != nil {
 			c.err, c.cut = err, true
 			return false

@@ -167,6 +167,9 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 		}
 		c.Payload = notNil(payload)
 	}
+	if s.call != nil {
+		s.call.Watch(f.Kind)
+	}
 	conf, err := s.confirm(ctx, c, &f, g)
 	if err != nil {
 		return f, fmt.Errorf("running case %d again: %w", c.Index, err)
@@ -207,6 +210,9 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 	}
 	if g, ok := campaign.As[campaign.Grouper[any]](a.c); ok {
 		f.Group = g.Group(a.state, shown)
+	}
+	if f.Kind == campaign.KindEndedLater {
+		f.Evidence = append(f.Evidence, a.endedExhibits(c, &shown)...)
 	}
 	if d, ok := campaign.As[campaign.Describer[any]](a.c); ok {
 		f.Evidence = append(f.Evidence, d.Describe(a.state, c, shown, smallest)...)

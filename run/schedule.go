@@ -56,6 +56,13 @@ func (s *schedule) take() (lo, hi int64, ok bool) {
 	return lo, hi, true
 }
 
+// empty reports whether no cases are left to take.
+func (s *schedule) empty() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stopped || s.next >= s.end
+}
+
 // noteDuration notes how long a range of n cases took; those to come are sized by it.
 func (s *schedule) noteDuration(n int64, d time.Duration) {
 	s.mu.Lock()

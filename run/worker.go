@@ -26,6 +26,7 @@ type lanes struct {
 	session campaign.Session[any]
 	open    []campaign.Executor[any]
 	call    []*Caller // of each
+	recent  recent
 }
 
 // newLanes begins a session with room for n lanes, none of which is open.
@@ -39,17 +40,24 @@ func (a *attempt) openLanes(ctx context.Context, n int, cold bool) (*lanes, erro
 	errs := make([]error, n)
 	var wg sync.WaitGroup
 	for i := range n {
-		wg.Go(func() { l.open[i], errs[i] = l.session.Executor(ctx, campaign.Lane{Index: i, Of: n, Cold: cold}) })
+		wg.Go(func() { errs[i] = l.openOne(ctx, i, campaign.Lane{Index: i, Of: n, Cold: cold}, a.r.opt.CaseTimeout) })
 	}
 	wg.Wait()
 	if err := errors.Join(distinct(errs)...); err != nil {
 		_, cerr := l.close()
 		return nil, errors.Join(err, cerr)
 	}
-	for i, x := range l.open {
-		l.call[i] = NewCaller(x, a.r.opt.CaseTimeout)
-	}
 	return l, nil
+}
+
+func (l *lanes) openOne(ctx context.Context, i int, lane campaign.Lane, limit time.Duration) error {
+	life := &campaign.Life{}
+	x, err := l.session.Executor(campaign.WithLife(ctx, life), lane)
+	if err == nil {
+		l.open[i], l.call[i] = x, NewCaller(x, life, limit)
+		l.call[i].recent = &l.recent
+	}
+	return err
 }
 
 // distinct are the errors without those that say what another one says.
@@ -105,6 +113,7 @@ type worker struct {
 	campaign int
 	attempt  int
 	sched    *schedule
+	ends     func() bool            // no other range will be taken
 	done     func(index int64) bool // has a result from an earlier process
 	journal  *store.Writer
 	since    time.Time // creation of the run
@@ -164,6 +173,9 @@ func (w *worker) cases(ctx context.Context, lo, hi int64, batch *[]result) (busy
 			return 0, nil
 		}
 		o, err := w.caller.Execute(ctx, w.state, w.at(i))
+		if err == nil && i == hi-1 && w.ends() {
+			o, err = w.caller.last(ctx, w.state, w.at(i), o)
+		}
 		if err != nil {
 			return 0, err
 		}
@@ -198,7 +210,10 @@ func (w *worker) together(b campaign.Batcher) func(context.Context, int64, int64
 			g.r.inflight.Begin(g.slot, inflight.Mark{Kind: g.kind, Campaign: g.campaign, Index: cases[0].Index, Count: int(n)})
 			defer g.end()
 		}
-		busy, err := b.ExecuteBatch(ctx, w.state, cases, func(c campaign.Case, o campaign.Outcome) error {
+		busy, err := b.ExecuteBatch(w.caller.begin(ctx), w.state, cases, func(c campaign.Case, o campaign.Outcome) error {
+			if w.caller.met(ctx, c, c.Index == hi-1 && w.ends()) {
+				return errEnded
+			}
 			return w.journalOutcome(c.Index, o, batch)
 		})
 		if err == nil || ctx.Err() != nil || ends(err) {

@@ -48,7 +48,7 @@ func (x *session) blame(ctx context.Context, o *sut.Observation) {
 
 // Died says in an observation how a program ended during a call.
 func Died(o *sut.Observation, how string, state *os.ProcessState) {
-	o.End, o.Why = sut.Crashed, "the program ended during the call: "+how
+	o.End, o.Why = sut.Crashed, endedDuring+how
 	if state == nil {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/port/sut"
 	"github.com/thresh-dev/thresh/system"
 	"github.com/thresh-dev/thresh/system/driver"
@@ -34,47 +35,71 @@ func dieLater() {
 	}
 }
 
-// A program that ends a moment after it has answered ends by that call, whichever meets
-// its end.
-func TestTheCallThatEndsTheProgramLater(t *testing.T) {
+// The end of a program between two calls is told once, in the life of the cases: by the next
+// call, a reset, or whoever watches. Among calls that build on each other it is how the next
+// one ends.
+func TestAProgramThatEndsLater(t *testing.T) {
 	t.Setenv("THRESH_TEST_DIES_LATER", "1")
 	self, err := filepath.Abs(os.Args[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := system.New(map[sut.Kind]system.Kind{sut.Driver: driver.Open})
-	s, err := all.Open(t.Context(), &sut.Plan{Name: "a", Kind: sut.Driver, Command: []string{self}, Digest: "a"}, sut.Worker{Of: 1})
-	if err != nil {
-		t.Fatal(err)
+	open := func(p sut.Plan) (sut.System, *campaign.Life) {
+		life := &campaign.Life{}
+		p.Name, p.Kind, p.Command = "a", sut.Driver, []string{self}
+		s, err := all.Open(campaign.WithLife(t.Context(), life), &p, sut.Worker{Of: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		return s, life
 	}
-	defer s.Close()
-	call := func(c sut.Call) sut.Observation {
-		c.Alone, c.Case = true, []byte(c.Operation)
-		o, err := s.Call(t.Context(), c)
-		if err != nil || o.End.Failed() && c.Settle == 0 {
-			t.Fatalf("%s: %s %s %v", c.Operation, o.End, o.Why, err)
+	call := func(s sut.System, operation string) sut.Observation {
+		o, err := s.Call(t.Context(), sut.Call{Operation: operation})
+		if err != nil {
+			t.Fatal(err)
 		}
 		return o
 	}
-	var found []string
-	for _, operation := range []string{"a", "bomb", "b", "c"} {
-		if o := call(sut.Call{Operation: operation}); o.Earlier != nil {
-			found = append(found, string(o.Earlier.Call.Case)+" "+o.Earlier.Death.Why)
+	const want = "bomb: the program ended after it had answered: exit status 3"
+	for name, learn := range map[string]func(s sut.System, life *campaign.Life) (*campaign.Outcome, bool){
+		"watched": func(_ sut.System, life *campaign.Life) (*campaign.Outcome, bool) {
+			return life.System.Watch(t.Context(), 10*time.Second), false
+		},
+		"reset": func(s sut.System, life *campaign.Life) (*campaign.Outcome, bool) {
+			time.Sleep(time.Second)
+			if err := s.Reset(t.Context()); err != nil {
+				t.Error(err)
+			}
+			return life.End, life.Cut
+		},
+	} {
+		s, life := open(sut.Plan{Digest: name})
+		if o := call(s, "bomb"); o.End != sut.Answered || life.Calls != 1 {
+			t.Fatalf("%s: %+v %+v", name, o, life)
+		}
+		if end, cut := learn(s, life); end == nil || end.Title != want || end.Kind != campaign.KindEndedLater || cut {
+			t.Errorf("%s: %+v, cut %v", name, end, cut)
+		}
+		life.End = nil
+		if err := s.Reset(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if o := call(s, "a"); o.End != sut.Answered || life.End != nil || life.System.Watch(t.Context(), 10*time.Millisecond) != nil {
+			t.Errorf("%s: started again: %+v %+v", name, o, life.End)
 		}
 	}
-	for i := 0; i < 1000 && len(found) == 0; i++ {
-		if o := call(sut.Call{Operation: "d"}); o.Earlier != nil {
-			found = append(found, string(o.Earlier.Call.Case)+" "+o.Earlier.Death.Why)
-		}
-		time.Sleep(5 * time.Millisecond)
+	s, life := open(sut.Plan{Digest: "calls"})
+	call(s, "bomb")
+	time.Sleep(time.Second)
+	if o := call(s, "a"); o.End != sut.Crashed || o.Exit != 3 || !life.Cut || life.Before != 1 {
+		t.Errorf("the next call: %+v %+v", o, life)
 	}
-	if want := "bomb the program ended after it had answered: exit status 3"; len(found) != 1 || found[0] != want {
-		t.Errorf("found %q, want %q", found, want)
-	}
-	if o := call(sut.Call{Operation: "bomb", Settle: 5 * time.Second}); o.End != sut.Crashed {
-		t.Errorf("alone and watched, it %s", o.End)
-	}
-	if o := call(sut.Call{Operation: "a", Settle: 100 * time.Millisecond}); o.End != sut.Answered {
-		t.Errorf("one that ends nothing %s", o.End)
+	s, life = open(sut.Plan{Digest: "kept", Reset: sut.Reset{Mode: sut.ResetNone}})
+	call(s, "bomb")
+	time.Sleep(time.Second)
+	if o := call(s, "a"); o.End != sut.Answered || life.End == nil || life.Cut {
+		t.Errorf("a call that needs no other: %+v %+v", o, life)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -21,8 +22,9 @@ type session struct {
 	plan   *sut.Plan
 	kind   Kind
 	site   Site
-	own    bool          // the service is this worker's
-	gate   campaign.Gate // nil: limits are those of this process
+	own    bool           // the service is this worker's
+	gate   campaign.Gate  // nil: limits are those of this process
+	life   *campaign.Life // of the cases; nil: nobody asks
 	limit  time.Duration
 
 	edge    Edge // nil: to be opened
@@ -30,12 +32,13 @@ type session struct {
 	clean   bool // nothing was called since it was started for this worker
 	retried int
 	// calls that were cut while others were in progress, and repeated alone
-	repeated int
-	proved   map[string]bool // operations of which a call ended the system again, alone
-	answered answered
-	between  string   // how the program last ended between two calls, to nobody's knowledge
-	cut      int64    // the last call of the shared instance that was cut, as this worker knows
-	notes    []string // of edges that were closed
+	repeated  int
+	operation string   // that was called last
+	calls     int      // since the last reset
+	ended     Edge     // whose program is known to have ended between two calls
+	between   string   // how a program last did
+	cut       int64    // the last call of the shared instance that was cut, as this worker knows
+	notes     []string // of edges that were closed
 }
 
 // ensure starts and opens what is not running.
@@ -111,6 +114,8 @@ func (x *session) Operations() []sut.Operation {
 // Reset implements sut.System.
 func (x *session) Reset(ctx context.Context) error {
 	mode := x.plan.ResetBy()
+	x.calls = 0
+	x.endedBetween()
 	if x.plan.Per == sut.PerCase {
 		if err := x.restart(ctx); err != nil {
 			return err
@@ -151,6 +156,9 @@ func (x *session) fresh(ctx context.Context) error {
 		cancel()
 		if err != nil || ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())
+		}
+		if o.End == sut.Crashed && strings.HasPrefix(o.Why, endedDuring) {
+			x.tell(x.life, &o, false)
 		}
 		err = x.unanswered("reset it", o)
 		m, mortal := x.edge.(Mortal)
@@ -228,26 +236,21 @@ func (x *session) callOnce(ctx context.Context, c sut.Call) (sut.Observation, er
 	}
 	defer done()
 	defer x.borrowShared()()
-	earlier := x.endedBefore(ctx, &c)
+	if o, ended := x.endedBefore(); ended {
+		return o, nil
+	}
+	x.operation = c.Operation
 	others := x.shared.flight.begin()
 	o, err := x.ask(ctx, c)
 	met := others() && o.End == sut.Crashed
-	if err == nil && lost(&o) {
-		switch {
-		case x.elsewhere() && (met || x.away() && o.End == sut.Crashed || o.End == sut.Unreachable && x.shared.flight.lately(x.limit)):
-			o, err = x.askAlone(ctx, c, o, met)
-		case c.Alone && o.End == sut.Crashed && !x.away() && !x.proved[c.Operation]:
-			o, err = x.prove(ctx, c, o)
-		}
+	if err == nil && lost(&o) && x.elsewhere() && (met || x.away() && o.End == sut.Crashed || o.End == sut.Unreachable && x.shared.flight.lately(x.limit)) {
+		o, err = x.askAlone(ctx, c, o, met)
+	}
+	if err == nil {
+		x.known(&o)
 	}
 	if err == nil && (o.End == sut.Hung || o.End == sut.Flooded) {
 		x.shared.cut.Store(true)
-	}
-	if c.Alone && (o.End == sut.Answered || o.End == sut.Refused) {
-		x.answers().keep(c)
-	}
-	if earlier != nil {
-		o.Earlier = earlier
 	}
 	if c.Input != nil && x.plan.Reply != "" && o.End == sut.Answered {
 		o.Value = Returned(&sut.Operation{Returns: x.plan.Reply}, o.Output)
@@ -287,9 +290,6 @@ func (x *session) ask(ctx context.Context, c sut.Call) (sut.Observation, error) 
 		return o, errors.Join(err, ctx.Err())
 	}
 	x.blame(ctx, &o)
-	if c.Settle > 0 && (o.End == sut.Answered || o.End == sut.Refused) {
-		x.settle(ctx, c.Settle, &o)
-	}
 	if o.End == sut.Crashed && lost(&o) {
 		x.shared.flight.cut.Store(time.Now().UnixNano())
 	}

@@ -79,15 +79,14 @@ func New(kinds map[sut.Kind]Kind) *Systems {
 
 // shared is what the workers of one plan have together.
 type shared struct {
-	key      string
-	workers  int
-	places   chan struct{} // of calls at once; nil: no limit
-	pace     limiter
-	flight   flight
-	answered answered
-	service  *program.Service // of a plan whose instance is the run's
-	edge     *oneEdge         // likewise, for edges that talk to one process
-	cut      atomic.Bool      // an answer was given up: the program may report later that nobody reads it
+	key     string
+	workers int
+	places  chan struct{} // of calls at once; nil: no limit
+	pace    limiter
+	flight  flight
+	service *program.Service // of a plan whose instance is the run's
+	edge    *oneEdge         // likewise, for edges that talk to one process
+	cut     atomic.Bool      // an answer was given up: the program may report later that nobody reads it
 }
 
 // oneEdge is an edge that several workers use, one after the other.
@@ -110,7 +109,7 @@ func (s *Systems) Open(ctx context.Context, plan *sut.Plan, w sut.Worker) (sut.S
 	if err != nil {
 		return nil, err
 	}
-	x := &session{all: s, shared: sh, plan: resolved, kind: kind, site: Site{Plan: resolved, Worker: w}, gate: campaign.GateOf(ctx)}
+	x := &session{all: s, shared: sh, plan: resolved, kind: kind, site: Site{Plan: resolved, Worker: w}, gate: campaign.GateOf(ctx), life: campaign.LifeOf(ctx)}
 	if resolved.Limits.Timeout == 0 {
 		x.limit = sut.DefaultTimeout
 	} else {

@@ -72,16 +72,13 @@ func (r *systemRunner) Run(ctx context.Context, c process.Case) (process.Result,
 	if input == nil {
 		input = []byte{}
 	}
-	call := sut.Call{Input: input, Alone: true}
+	call := sut.Call{Input: input}
 	if r.plan.Limits.Timeout == 0 {
 		call.Timeout = r.limit.Timeout
 	}
 	o, err := r.system.Call(ctx, call)
 	if err != nil {
 		return process.Result{}, err
-	}
-	if e := o.Earlier; e != nil && !o.End.Failed() {
-		return process.Result{}, diag.Environment("the system %s answered an earlier case, of the input %.60q, and then ended: %s", r.plan.Name, e.Call.Input, e.Death.Why)
 	}
 	if o.End == sut.Unreachable {
 		return process.Result{}, diag.Environment("the system %s is unreachable: %s", r.plan.Name, o.Why)

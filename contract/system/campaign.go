@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
@@ -43,8 +42,7 @@ type input struct {
 	Args      json.RawMessage `json:"args"`
 	Before    []earlier       `json:"before,omitempty"` // calls that must not change the answer, or that something is taken of
 	Take      []take          `json:"take,omitempty"`
-	Gone      bool            `json:"gone,omitempty"`   // the last call before deleted what this one is about
-	Settle    time.Duration   `json:"settle,omitempty"` // how long the system must go on after its answer
+	Gone      bool            `json:"gone,omitempty"` // the last call before deleted what this one is about
 }
 
 // state is what is known between rounds.
@@ -281,7 +279,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 			continue
 		}
 		failed := out.Verdict == campaign.VerdictFail && out.Kind != kindLeak
-		if failed && (string(out.Data) == ended || string(out.Data) == endedLater) && len(out.Cause) > 1 {
+		if failed && (string(out.Data) == ended || out.Kind == campaign.KindEndedLater) && len(out.Cause) > 1 {
 			in.Operation = out.Cause[1] // which may have come before the call that the case is about
 		}
 		long := out.Kind == kindTimeout || out.Kind == kindFlood // such a call takes as long as one may
@@ -341,7 +339,6 @@ type executor struct {
 	lane   campaign.Lane
 	since  *atomic.Int64 // of all lanes: the case since which the system does not answer, plus 1; 0: it does
 	silent int           // how many calls in a row have not reached the system
-	late   *sut.Earlier  // a call that ended the system after its answer, until a case reports it
 }
 
 // patience is how many calls in a row may not reach a system that runs elsewhere, until no
@@ -351,9 +348,6 @@ const patience = 4
 // call makes a call. It notes since when nothing answers.
 func (e *executor) call(ctx context.Context, k campaign.Case, x sut.System, c sut.Call) (sut.Observation, error) {
 	o, err := x.Call(ctx, c)
-	if o.Earlier != nil {
-		e.late = o.Earlier
-	}
 	switch {
 	case err != nil:
 		return o, err
@@ -408,10 +402,6 @@ func (e *executor) Execute(ctx context.Context, s *state, k campaign.Case) (camp
 	if before, ok := errors.AsType[*endedBefore](err); ok {
 		return before.out, nil
 	}
-	if late := e.late; err == nil && out.Verdict != campaign.VerdictFail && late != nil {
-		e.late = nil
-		return judgeLate(s, late), nil
-	}
 	return out, err
 }
 
@@ -428,11 +418,7 @@ func (e *executor) execute(ctx context.Context, s *state, k campaign.Case, op *s
 	} else if err != nil {
 		return campaign.Outcome{}, err
 	}
-	c := sut.Call{Operation: in.Operation, Named: named, Settle: in.Settle}
-	if len(in.Before) == 0 {
-		c.Alone, c.Case = true, k.Payload
-	}
-	o, err := e.call(ctx, k, e.x, c)
+	o, err := e.call(ctx, k, e.x, sut.Call{Operation: in.Operation, Named: named})
 	if err != nil {
 		return campaign.Outcome{}, err
 	}

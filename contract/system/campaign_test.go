@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/port/sut"
@@ -257,42 +256,3 @@ type stubborn struct {
 
 func (l *stubborn) Reset(context.Context) error                             { return nil }
 func (l *stubborn) Call(context.Context, sut.Call) (sut.Observation, error) { return l.o, nil }
-
-// A call that ended the system after its answer is the finding, whichever case learns of it,
-// and that case brings it as its input; what fails itself comes first.
-func TestACallThatEndedTheSystemLater(t *testing.T) {
-	bomb := input{Operation: "bomb", About: "n: zero", Valid: true, Args: json.RawMessage(`{"n":0}`)}
-	payload, _ := json.Marshal(bomb)
-	late := &sut.Earlier{Call: sut.Call{Case: payload, Settle: time.Second},
-		Death: sut.Observation{End: sut.Crashed, Exit: 3, Why: "the program ended after it had answered: exit status 3"}}
-	answers := []sut.Observation{{End: sut.Crashed, Why: "cut", Earlier: late}, {End: sut.Answered}, {End: sut.Answered}}
-	e := &executor{c: &Campaign{plan: &sut.Plan{Command: []string{"shop"}}}, since: new(atomic.Int64), x: &scripted{answers: answers}}
-	s := &state{ops: []sut.Operation{{Name: "bomb"}, {Name: "look"}}}
-	want := []string{"look: cut", "bomb: the program ended after it had answered: exit status 3", ""}
-	for i, title := range want {
-		out, err := e.Execute(t.Context(), s, campaign.Case{Payload: []byte(`{"operation":"look","valid":true,"args":{}}`)})
-		if err != nil || out.Title != title {
-			t.Errorf("case %d: %q, %v; want %q", i, out.Title, err, title)
-		}
-		if i != 1 {
-			continue
-		}
-		var brought input
-		if err := json.Unmarshal(out.Attached(campaign.InputAttachment), &brought); err != nil || brought.Operation != "bomb" || brought.Settle != time.Second {
-			t.Errorf("the case brings %+v, %v", brought, err)
-		}
-	}
-}
-
-// scripted gives these answers.
-type scripted struct {
-	shelf
-	answers []sut.Observation
-}
-
-func (x *scripted) Reset(context.Context) error { return nil }
-func (x *scripted) Call(context.Context, sut.Call) (sut.Observation, error) {
-	o := x.answers[0]
-	x.answers = x.answers[1:]
-	return o, nil
-}

@@ -42,28 +42,6 @@ const refused = "refused: "
 // made again only to confirm that.
 const ended = "ended the system"
 
-// endedLater marks an outcome: an earlier call ended the system after its answer.
-const endedLater = "ended the system later"
-
-const answeredFirst = " ended after it had answered: "
-
-// judgeLate is the outcome of a case before which a call of another case had ended the
-// system. It brings that call as its input.
-func judgeLate(s *state, late *sut.Earlier) campaign.Outcome {
-	var in input
-	_ = json.Unmarshal(late.Call.Case, &in) // ours
-	in.Settle = late.Call.Settle
-	op, ok := sut.Find(s.ops, in.Operation)
-	payload, err := json.Marshal(in)
-	if !ok || err != nil {
-		return campaign.Outcome{}
-	}
-	out := judge(s, op, &in, &late.Death)
-	out.Data = []byte(endedLater)
-	out.Evidence = append(out.Evidence, campaign.Attachment{Name: campaign.InputAttachment, Data: payload})
-	return out
-}
-
 // judge decides the verdict on a call.
 func judge(s *state, op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome {
 	out := verdict(op, in, o)
@@ -118,7 +96,7 @@ func verdict(op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome 
 		return fail(kindFlood, campaign.SeverityMedium, "more output than 8 MiB", subject(in))
 	case sut.Crashed:
 		why := o.Why
-		if o.Status < 500 && !strings.Contains(why, " ended during the call: ") && !strings.Contains(why, answeredFirst) { // equal in equal runs
+		if o.Status < 500 && !strings.Contains(why, " ended during the call: ") && !strings.Contains(why, " ended after it had answered: ") { // equal in equal runs
 			why = crash.Mask(why)
 		}
 		if report := crash.Analyze(crash.Death{Stderr: o.Printed, Signal: o.Signal, ExitCode: o.Exit}); report.Class != crash.ClassNone && report.Class != crash.ClassExit {

@@ -21,18 +21,6 @@ type Call struct {
 	// [Plan.TakesHistory] need it; others remember a conversation themselves.
 	History []Message
 	Timeout time.Duration // 0: that of the plan
-	// Alone: the call does not depend on earlier ones, so it may be repeated, even after
-	// a restart, to learn what ended the system. Case is then the caller's name for it.
-	Alone bool
-	Case  []byte
-	// Settle is how long the system must stay up after its answer.
-	Settle time.Duration
-}
-
-// Earlier is a call after whose answer the system ended, and how it ended.
-type Earlier struct {
-	Call  Call
-	Death Observation
 }
 
 // Message is one message of a conversation.
@@ -91,8 +79,6 @@ type Observation struct {
 	// call, and that the call ended it or may have; "": it has answered, or this is
 	// unknown.
 	Ended string
-	// Earlier is a call that was answered before this one, and ended the system afterwards.
-	Earlier *Earlier
 	// Sent is the command line that repeats the request that was cut.
 	Sent string
 	// Wait is how long the system asked callers to wait (Retry-After).

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 	"github.com/thresh-dev/thresh/port/sut"
 	"github.com/thresh-dev/thresh/system"
+	"github.com/thresh-dev/thresh/system/program"
 )
 
 // asked is an agent's client as the edge of a system.
@@ -195,11 +195,11 @@ func (x *asked) Dead() bool {
 }
 
 // Left implements system.Leaver.
-func (x *asked) Left() (how string, state *os.ProcessState) {
+func (x *asked) Left() *program.Child {
 	if s, ok := x.agent.(*server); ok && s.session != nil && s.child != nil {
-		return system.Left(s.child)
+		return s.child.Failed()
 	}
-	return "", nil
+	return nil
 }
 
 // Call implements system.Edge.

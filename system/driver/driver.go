@@ -66,11 +66,11 @@ func (e *edge) Notes() []string { return nil }
 func (e *edge) Dead() bool { return e.dead || !e.child.Alive() }
 
 // Left implements system.Leaver.
-func (e *edge) Left() (how string, state *os.ProcessState) {
+func (e *edge) Left() *program.Child {
 	if e.dead {
-		return "", nil
+		return nil
 	}
-	return system.Left(e.child)
+	return e.child.Failed()
 }
 
 // Close implements system.Edge.

@@ -132,6 +132,14 @@ func (c *Child) State() *os.ProcessState {
 	return c.cmd.ProcessState
 }
 
+// Failed returns the child if it has ended with an error, otherwise nil.
+func (c *Child) Failed() *Child {
+	if state := c.State(); state == nil || state.Success() {
+		return nil
+	}
+	return c
+}
+
 // End returns how the child ended, in words.
 func (c *Child) End() string {
 	if c.Alive() {

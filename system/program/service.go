@@ -265,22 +265,20 @@ func (s *Service) Died(ctx context.Context) (how string, ok bool) {
 	return c.end, true
 }
 
-// Left returns how the program ended without being asked to, while nobody who called it has been
-// told; "": it has not. If told is set, the caller is the one who knows.
-func (s *Service) Left(told bool) (how string, state *os.ProcessState) {
+// Left returns the program if it has ended without being asked to, while nobody who
+// called it knew; nil otherwise. The caller is the one who knows.
+func (s *Service) Left() *Child {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.unseen
-	if c == nil && s.child != s.told && !s.child.Alive() {
+	if c == nil && s.child != s.told {
 		c = s.child
 	}
-	if c == nil {
-		return "", nil
+	if c == nil || c.Alive() {
+		return nil
 	}
-	if told {
-		s.unseen, s.told = nil, c
-	}
-	return c.end, c.State()
+	s.unseen, s.told = nil, c
+	return c
 }
 
 // State returns how the program ended; nil while it has not.

@@ -1,0 +1,241 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/run/triage"
+)
+
+// A system may end a moment after it has answered, so that a later case meets its end.
+// Cases are independent: the latest are executed again to learn after which of them it ends.
+
+// recent are the latest cases of a session, oldest first.
+type recent struct {
+	mu   sync.Mutex
+	list []executed
+	size int // of their payloads
+}
+
+type executed struct {
+	at   campaign.Case
+	lane *Caller
+	when time.Time // it was answered
+}
+
+const (
+	mostRecent   = 4096
+	recentBytes  = 8 << 20
+	oldest       = 2 * time.Second // before the end, of a case that is suspected
+	leastWatch   = 100 * time.Millisecond
+	mostWatch    = time.Second
+	mostSearches = 8 // of a lane; then the case before is blamed, which is confirmed as ever
+)
+
+func (r *recent) add(x executed) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.size += len(x.at.Payload); len(r.list) == mostRecent || r.size > recentBytes {
+		r.list, r.size = append(r.list[:0], r.list[(len(r.list)+1)/2:]...), len(x.at.Payload)
+		for _, y := range r.list {
+			r.size += len(y.at.Payload)
+		}
+	}
+	r.list = append(r.list, x)
+}
+
+// take removes the cases that may have ended the system of a lane, and returns them.
+func (r *recent) take(c *Caller, round int) []executed {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := slices.DeleteFunc(slices.Clone(r.list), func(x executed) bool {
+		return x.at.Round != round || c.began.Sub(x.when) > oldest || x.lane != c && !c.life.Shared
+	})
+	r.list = slices.DeleteFunc(r.list, func(x executed) bool { return x.lane == c || c.life.Shared })
+	return list
+}
+
+// errEnded ends a batch whose system has ended: the rest is executed one by one.
+var errEnded = errors.New("the system has ended")
+
+// met reports whether the system ended before or during a case of a batch, or soon after the
+// last one.
+func (c *Caller) met(ctx context.Context, at campaign.Case, last bool) bool {
+	c.left, c.life.Calls = c.life.End, 0
+	if c.life.System == nil {
+		return false
+	}
+	if c.left == nil && last {
+		c.left = c.watched(ctx, leastWatch)
+	}
+	if c.left == nil || last {
+		c.recent.add(executed{at, c, time.Now()})
+	}
+	return c.left != nil
+}
+
+// Watch makes every case that passes wait for its system to end: they are those of a
+// finding of that kind.
+func (c *Caller) Watch(kind string) {
+	if c.watch = 0; kind == campaign.KindEndedLater {
+		c.watch = mostWatch
+	}
+}
+
+// settled is the outcome of a case that was executed: left is how the system had ended before.
+func (c *Caller) settled(ctx context.Context, state any, at campaign.Case, o campaign.Outcome, left *campaign.Outcome) (campaign.Outcome, error) {
+	if c.life.End != nil {
+		left = c.life.End
+	}
+	if left != nil {
+		var err error
+		if o, err = c.explain(ctx, state, at, o, *left); err != nil {
+			return o, err
+		}
+	}
+	if c.life.System == nil {
+		return o, nil
+	}
+	c.recent.add(executed{at, c, time.Now()})
+	if o.Verdict == campaign.VerdictFail || o.Verdict == campaign.VerdictError {
+		return o, nil
+	}
+	if late := c.late; late != nil {
+		c.late, late.Data = nil, o.Data
+		return *late, nil
+	}
+	if c.watch == 0 {
+		return o, nil
+	}
+	if end := c.watched(ctx, c.watch); end != nil {
+		late := about(*end, at)
+		late.Data, late.Elapsed, late.Evidence = o.Data, o.Elapsed, append(slices.Clip(o.Evidence), late.Evidence...)
+		return *late, nil
+	}
+	return o, ctx.Err()
+}
+
+// last looks after the system once its last case is executed.
+func (c *Caller) last(ctx context.Context, state any, at campaign.Case, o campaign.Outcome) (campaign.Outcome, error) {
+	if c.life.System == nil || c.watch > 0 || o.Verdict == campaign.VerdictFail {
+		return o, nil
+	}
+	if end := c.watched(ctx, leastWatch); end != nil {
+		return c.settled(ctx, state, at, o, end)
+	}
+	return o, nil
+}
+
+func (c *Caller) watched(ctx context.Context, d time.Duration) *campaign.Outcome {
+	began := time.Now()
+	end := c.life.System.Watch(ctx, d)
+	if end != nil && c.watch > 0 { // as long as it took, with some room
+		c.watch = min(max(4*time.Since(began), leastWatch), mostWatch)
+	}
+	if end != nil && c.life.Clean != nil {
+		clean := c.life.Clean(*end)
+		end = &clean
+	}
+	return end
+}
+
+// about is the end of a system as the failure of a case.
+func about(end campaign.Outcome, at campaign.Case) *campaign.Outcome {
+	end.Input = strconv.FormatInt(at.Index, 10)
+	return &end
+}
+
+// endedBy returns the case that an outcome of another case of the round is about.
+func endedBy(o *campaign.Outcome) (index int64, ok bool) {
+	if o.Kind != campaign.KindEndedLater {
+		return 0, false
+	}
+	index, err := strconv.ParseInt(o.Input, 10, 64)
+	return index, err == nil
+}
+
+// endedExhibits say which case the system answered before it ended, and what it wrote.
+func (a *attempt) endedExhibits(at campaign.Case, o *campaign.Outcome) []campaign.Exhibit {
+	name := a.name(at)
+	if name == "" {
+		name = fmt.Sprintf("case %d", at.Index)
+	}
+	list := []campaign.Exhibit{campaign.TextExhibit("What failed", "The system answered "+name+" and then ended.")}
+	if wrote := o.Attached("stderr"); len(wrote) > 0 {
+		list = append(list, campaign.TextExhibit("Standard error", diag.Cut(strings.ToValidUTF8(string(wrote), "\uFFFD"), 4000)))
+	}
+	return list
+}
+
+// explain decides which case ended the system: the one that met its end, whose outcome then
+// stays, or an earlier one. The outcome is that of the case that met it.
+func (c *Caller) explain(ctx context.Context, state any, at campaign.Case, o, end campaign.Outcome) (campaign.Outcome, error) {
+	cut, met := c.life.Cut, time.Now()
+	if c.life.Clean != nil {
+		end = c.life.Clean(end)
+	}
+	list := c.recent.take(c, at.Round)
+	if c.life.Before > 0 {
+		list = append(list, executed{at, c, met})
+	}
+	if len(list) == 0 || cut && c.proved[triage.Fingerprint("", &o)] {
+		return o, nil
+	}
+	again := o
+	if cut {
+		var err error
+		if again, _, err = c.once(ctx, state, at); err != nil {
+			return o, ctx.Err()
+		}
+		if c.life.End != nil { // it ends the system itself
+			if c.proved == nil {
+				c.proved = make(map[string]bool)
+			}
+			c.proved[triage.Fingerprint("", &again)] = true
+			return again, nil
+		}
+	}
+	by := list[len(list)-1].at
+	if c.searches++; c.searches <= mostSearches {
+		found, as := c.search(ctx, state, list, min(max(2*met.Sub(list[0].when), leastWatch), mostWatch))
+		switch {
+		case as != nil:
+			by, end = found, *as
+		case cut:
+			return o, ctx.Err()
+		}
+	}
+	c.late = about(end, by)
+	return again, ctx.Err()
+}
+
+// search executes cases again and returns the one after which the system ends, and how.
+func (c *Caller) search(ctx context.Context, state any, list []executed, wait time.Duration) (by campaign.Case, end *campaign.Outcome) {
+	ends := func(list []executed, wait time.Duration) *campaign.Outcome {
+		for _, x := range list {
+			if _, _, err := c.once(ctx, state, x.at); err != nil || c.life.End != nil {
+				return c.life.End
+			}
+		}
+		return c.watched(ctx, wait)
+	}
+	if ends(list, wait) == nil {
+		return by, nil
+	}
+	for len(list) > 1 {
+		if newer := list[len(list)/2:]; ends(newer, wait) != nil {
+			list = newer
+		} else {
+			list = list[:len(list)/2]
+		}
+	}
+	return list[0].at, ends(list, mostWatch)
+}

@@ -1,0 +1,133 @@
+package run_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/run"
+)
+
+// mortal is a campaign whose system ends some calls after that of a case.
+type mortal struct {
+	*counter
+	bomb, delay int64 // the case, and how many cases are answered until its end shows
+	cuts        bool  // the end cuts a call; otherwise it shows before one
+	own         int64 // a case that ends the system with its own call
+	batch       bool
+	calls       atomic.Int64
+}
+
+func (m *mortal) Open(*campaign.Cache) campaign.Session[sum] {
+	return campaign.Separate[sum](func(ctx context.Context, _ campaign.Lane) (campaign.Executor[sum], error) {
+		x := &victim{m: m, life: campaign.LifeOf(ctx), left: -1}
+		if m.batch {
+			return victims{x}, nil
+		}
+		return x, nil
+	})
+}
+
+type victim struct {
+	m    *mortal
+	life *campaign.Life
+	left int64 // calls until it ends; -1: it will not
+}
+
+var theEnd = campaign.Outcome{Verdict: campaign.VerdictFail, Severity: campaign.SeverityHigh, Kind: campaign.KindEndedLater, Title: "it ended", Cause: []string{"it ended"}}
+
+func (v *victim) Watch(context.Context, time.Duration) *campaign.Outcome {
+	if v.left < 0 {
+		return nil
+	}
+	v.left = -1
+	end := theEnd
+	return &end
+}
+
+func (v *victim) Execute(_ context.Context, _ sum, at campaign.Case) (campaign.Outcome, error) {
+	v.m.calls.Add(1)
+	v.life.System = v
+	end := theEnd
+	switch {
+	case v.left > 0:
+		v.left--
+	case v.left == 0 && v.m.cuts:
+		v.left, v.life.End, v.life.Cut = -1, &end, true
+		return campaign.Outcome{Verdict: campaign.VerdictFail, Kind: "crash", Title: "cut", Cause: []string{"cut"}}, nil
+	case v.left == 0:
+		v.left, v.life.End = -1, &end
+	}
+	if at.Index == v.m.own {
+		v.left, v.life.End, v.life.Cut = -1, &end, true
+		return campaign.Outcome{Verdict: campaign.VerdictFail, Kind: "crash", Title: "own", Cause: []string{"own"}}, nil
+	}
+	if at.Index == v.m.bomb {
+		v.left = v.m.delay
+	}
+	v.life.Calls++
+	return campaign.Outcome{}, nil
+}
+func (v *victim) Close() error { return nil }
+
+// victims take cases together.
+type victims struct{ *victim }
+
+func (v victims) Batch() (time.Duration, int64) { return time.Second, 5 }
+func (v victims) ExecuteBatch(ctx context.Context, s any, cases []campaign.Case, each func(campaign.Case, campaign.Outcome) error) (time.Duration, error) {
+	for _, at := range cases {
+		o, err := v.Execute(ctx, s.(sum), at)
+		if err == nil {
+			err = each(at, o)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return 0, nil
+}
+
+// The case after which the system ends is the finding, whichever meets its end, and shows
+// again; cases that meet it, and those that end the system themselves, keep what is theirs.
+func TestTheCaseAfterWhichTheSystemEnds(t *testing.T) {
+	for name, x := range map[string]struct {
+		m     *mortal
+		found []string
+		first int64
+	}{
+		"a call is cut":         {&mortal{bomb: 3, delay: 7, cuts: true, own: -1}, []string{"it ended"}, 3},
+		"it shows before one":   {&mortal{bomb: 3, delay: 7, own: -1}, []string{"it ended"}, 3},
+		"it is the last":        {&mortal{bomb: 29, delay: 7, own: -1}, []string{"it ended"}, 29},
+		"the next one ends too": {&mortal{bomb: 3, delay: 0, cuts: true, own: 4}, []string{"own"}, 4},
+		"a call of its own":     {&mortal{bomb: -1, own: 12}, []string{"own"}, 12},
+		"in a batch":            {&mortal{bomb: 7, delay: 4, cuts: true, own: -1, batch: true}, []string{"it ended"}, 7},
+		"the last of a batch":   {&mortal{bomb: 29, delay: 4, own: -1, batch: true}, []string{"it ended"}, 29},
+		"none":                  {&mortal{bomb: -1, own: -1}, nil, 0},
+	} {
+		x.m.counter = &counter{rounds: 1, perRound: 30}
+		rec, err := newFixture(t).runs(t.Context(), campaign.Erase[sum](x.m), run.Options{Workers: 1, Reruns: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		for _, f := range rec.Findings {
+			found = append(found, f.Title)
+			if f.Flaky || f.First != x.first || f.Rerun.Same == 0 {
+				t.Errorf("%s: %s: flaky %v, first is case %d, want %d, %+v", name, f.Title, f.Flaky, f.First, x.first, f.Rerun)
+			}
+			if ended := f.Kind == campaign.KindEndedLater; ended && (len(f.Evidence) == 0 || !strings.Contains(f.Evidence[0].Text.Body, "and then ended")) {
+				t.Errorf("%s: %+v", name, f.Evidence)
+			}
+		}
+		if c := rec.Campaigns[0].Cases; !slices.Equal(found, x.found) || c.Run != 30 || c.Fail != int64(len(x.found)) {
+			t.Errorf("%s: found %q, want %q; %+v", name, found, x.found, c)
+		}
+		if n := x.m.calls.Load(); n > 200 {
+			t.Errorf("%s: %d calls", name, n)
+		}
+	}
+}
