@@ -1,6 +1,7 @@
 package spectest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
@@ -267,21 +269,15 @@ func (x *executor) runChain(ctx context.Context, c *Case) (failure *Failure, not
 		if f != nil && x.mended != nil && x.mended(step, f) {
 			f = nil
 		}
-		var got []string
-		for k := range step.captures {
-			if f != nil || x.eval.subjects == nil {
-				break
-			}
-			var g given
-			if g, f = step.captures[k].lookUp(step.Type, x.eval.subjects); f == nil {
-				vars[step.captures[k].name] = g
-				got = append(got, step.captures[k].name)
-			}
+		got, missing := x.captured(step)
+		if f == nil {
+			maps.Copy(vars, got)
+			f = firstOf(missing)
 		}
 		x.step.ended(step, f, seen, vars.redactor(true))
 		switch {
 		case f == nil && len(got) > 0:
-			fmt.Fprintf(&log, "%s:%d %s  holds, captures %s\n", x.c.name, e.from, step.label(), oneOf(got))
+			fmt.Fprintf(&log, "%s:%d %s  holds, captures %s\n", x.c.name, e.from, step.label(), oneOf(seq.Map(step.captures, func(k capture) string { return k.name })))
 		case f == nil:
 			fmt.Fprintf(&log, "%s:%d %s  holds\n", x.c.name, e.from, step.label())
 		default:
@@ -289,7 +285,8 @@ func (x *executor) runChain(ctx context.Context, c *Case) (failure *Failure, not
 		}
 		if f != nil && failure == nil {
 			g := *f
-			g.Step, failure, notes = step.label(), &g, seen
+			g.Step, g.Line = step.label(), cmp.Or(g.Line, step.From)
+			failure, notes = &g, seen
 		}
 	}
 	notes.add(chainNote, []byte(log.String()))

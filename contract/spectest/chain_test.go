@@ -143,6 +143,28 @@ func TestCaptureThatNobodyUses(t *testing.T) {
 	}
 }
 
+// What a case captures stays out of what is kept of it, also if the case fails itself, by a
+// check or by its exit code, and whether another case asks for the value or not.
+func TestCaptureOfACaseThatFails(t *testing.T) {
+	t.Chdir(t.TempDir())
+	first := "id: A\ntype: cli.run\nharness: {entrypoint: sh}\nargv: [-c, 'echo key t-$((123456*1000))-x; exit EXIT']\n" +
+		"capture: {k: {regex: 'key (\\S+)'}}\nassert: [{target: stdout, must: [{contain: [WANTED]}]}]\n"
+	second := "id: B\ntype: cli.run\nharness: {entrypoint: echo}\nargv: ['${k}']\n"
+	for name, with := range map[string]*strings.Replacer{"a check": strings.NewReplacer("EXIT", "0", "WANTED", "lock"), "an exit": strings.NewReplacer("EXIT", "3", "WANTED", "key")} {
+		for _, doc := range []string{blockDocument(with.Replace(first)), blockDocument(with.Replace(first), second)} {
+			got, outcomes := play(t, newContract(nil), doc, nil)
+			if len(got) != 1 || !strings.HasSuffix(got[0], "fail assertion") {
+				t.Errorf("%s: %s", name, got)
+			}
+			for _, e := range outcomes[0].Evidence {
+				if strings.Contains(string(e.Data), "t-123456000-x") {
+					t.Errorf("%s: %s shows what is captured:\n%s", name, e.Name, e.Data)
+				}
+			}
+		}
+	}
+}
+
 // A filter takes what a case needs, and what cleans up.
 func TestFilterTakesTheChain(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -141,23 +141,33 @@ func (x *executor) caseAt(i int64) *Case {
 func (x *executor) attempt(ctx context.Context, c *Case) (*Failure, evidence, error) {
 	x.eval.subjects = nil
 	f, notes, err := x.tryOnce(ctx, c)
-	if f == nil && x.eval.subjects != nil && x.chain == nil {
-		var lacks []*Failure
-		for i := range c.captures { // nobody waits for them; they must be there all the same
-			if _, l := c.captures[i].lookUp(c.Type, x.eval.subjects); l != nil {
-				lacks = append(lacks, l)
-			}
-		}
+	got, lacks := x.captured(c)
+	if f == nil && x.chain == nil { // nobody waits for them; they must be there all the same
 		f = firstOf(lacks)
 	}
 	if f != nil && f.Line == 0 { // it did not come as far as an assertion
 		at := c.about
-		if f.Op == "exit_code" {
+		if f.Op == "exit_code" && c.cli != nil {
 			at = c.cli.exitAt
 		}
 		f.Line, f.Col = at.Line, at.Col
 	}
+	f, notes = hide(got.redactor(true), f, notes)
 	return f, notes, err
+}
+
+// captured are the values that a case takes from what it has seen, held or not, and what
+// it does not find there.
+func (x *executor) captured(c *Case) (got variables, lacks []*Failure) {
+	got = variables{}
+	for i := 0; i < len(c.captures) && x.eval.subjects != nil; i++ {
+		if g, f := c.captures[i].lookUp(c.Type, x.eval.subjects); f != nil {
+			lacks = append(lacks, f)
+		} else {
+			got[c.captures[i].name] = g
+		}
+	}
+	return got, lacks
 }
 
 func (x *executor) tryOnce(ctx context.Context, c *Case) (*Failure, evidence, error) {

@@ -67,7 +67,6 @@ func (e *evaluator) beside(f *Failure, c *Case, s subjects) *Failure {
 	if c.tree != nil {
 		e.c, e.subjects = c, s
 		f.more = e.failures(c.tree, nil)
-		e.subjects = nil // nothing is captured from it
 	}
 	return f
 }
