@@ -14,6 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/agentcall"
 	"github.com/thresh-dev/thresh/engine/crash"
 	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/systemfile"
@@ -318,7 +319,7 @@ func (s *systemInstance) Call(binding int, args []dut.Value) dut.Reply {
 	switch {
 	case o.End == sut.Answered:
 		if b.Part == "" && s.device.plan.Kind == sut.MCP {
-			o.Value = unwrapped(o.Value, o.Output)
+			o.Value = agentcall.Unwrapped(o.Value, o.Output)
 		}
 		v, ok := valueAt(b.Part, o.Value)
 		if !ok {

@@ -9,20 +9,6 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// unwrapped is what a tool returned. SDKs that make tools of functions send a number, a text or
-// a list as {"result": ...}, as structured content must be an object, and the bare value as text;
-// a tool whose own answer has that form sends all of it as text.
-func unwrapped(structured json.RawMessage, text []byte) json.RawMessage {
-	var whole, said map[string]json.RawMessage
-	if json.Unmarshal(structured, &whole) != nil || len(whole) != 1 || whole["result"] == nil {
-		return structured
-	}
-	if json.Unmarshal(text, &said) == nil && said["result"] != nil {
-		return structured
-	}
-	return whole["result"]
-}
-
 // valueAt is what a path leads to in an answer. An answer without it is a way to say no:
 // null, or an error in words.
 func valueAt(path string, answer json.RawMessage) (json.RawMessage, bool) {

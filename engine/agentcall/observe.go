@@ -135,3 +135,17 @@ func count(n *jsontree.Node) (int64, bool) {
 	}
 	return i.Int64(), true
 }
+
+// Unwrapped is what a tool returned. SDKs that make tools of functions send a number, a text or
+// a list as {"result": ...}, as structured content must be an object, and the bare value as text;
+// a tool whose own answer has that form sends all of it as text.
+func Unwrapped(structured json.RawMessage, text []byte) json.RawMessage {
+	var whole, said map[string]json.RawMessage
+	if json.Unmarshal(structured, &whole) != nil || len(whole) != 1 || whole["result"] == nil {
+		return structured
+	}
+	if json.Unmarshal(text, &said) == nil && said["result"] != nil {
+		return structured
+	}
+	return whole["result"]
+}

@@ -236,19 +236,22 @@ func (x *asked) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
 			o.Events = append(o.Events, sut.Event{Kind: "tool", Name: t.Tool, Args: t.Args, Result: t.Result, Error: t.Error})
 		}
 	}
-	x.judge(&o, op, &r)
+	x.judge(&o, op, &r, c.Input != nil)
 	if r.End == agentcall.TimedOut {
 		system.Late(&o, deadline.Sub(began).Round(time.Millisecond))
 	}
 	return o, nil
 }
 
-// judge says what a reply means.
-func (x *asked) judge(o *sut.Observation, op *sut.Operation, r *agentcall.Reply) {
+// judge says what a reply means; input says that it is one to the prompt of a case.
+func (x *asked) judge(o *sut.Observation, op *sut.Operation, r *agentcall.Reply, input bool) {
 	o.Why = r.Error
 	switch r.End {
 	case agentcall.Answered:
 		o.Value = x.value(op, r)
+		if input && op.Returns == "" && x.plan.Kind == sut.MCP {
+			o.Value = agentcall.Unwrapped(o.Value, []byte(r.Text))
+		}
 		if x.plan.Kind == sut.Chat && r.Value != nil {
 			o.Output = r.Value
 		}

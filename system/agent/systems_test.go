@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/thresh-dev/thresh/engine/agentcall"
 	"github.com/thresh-dev/thresh/port/sut"
 	"github.com/thresh-dev/thresh/system"
 	"github.com/thresh-dev/thresh/system/systemtest"
@@ -246,6 +247,18 @@ func TestToolsThatDestroy(t *testing.T) {
 			if o := toolOperation(tool, &sut.Plan{}); o.Destroys != want {
 				t.Errorf("%s %+v: destroys %t", tool.Name, tool.Annotations, o.Destroys)
 			}
+		}
+	}
+}
+
+// An SDK wraps what a tool returns. The reply to a prompt is without that.
+func TestWrappedReplies(t *testing.T) {
+	x := &asked{plan: &sut.Plan{Kind: sut.MCP}}
+	for input, want := range map[bool]string{true: `"hi"`, false: `{"result":"hi"}`} {
+		var o sut.Observation
+		r := agentcall.Reply{End: agentcall.Answered, Text: "hi", Value: []byte(`{"result":"hi"}`)}
+		if x.judge(&o, &sut.Operation{}, &r, input); string(o.Value) != want {
+			t.Errorf("input %v: %s, want %s", input, o.Value, want)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package fresnelfir
+package agentcall
 
 import "testing"
 
@@ -15,7 +15,7 @@ func TestWrappedResults(t *testing.T) {
 		{`{"value":1}`, `1`, `{"value":1}`},
 		{`7`, `7`, `7`},
 	} {
-		if got := string(unwrapped([]byte(c.structured), []byte(c.text))); got != c.want {
+		if got := string(Unwrapped([]byte(c.structured), []byte(c.text))); got != c.want {
 			t.Errorf("%s with text %q: %s, want %s", c.structured, c.text, got, c.want)
 		}
 	}
