@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"encoding/json"
+	"testing"
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -80,6 +81,13 @@ func Open(k *Keys, run, epoch, bundle, kind, lease, nonce, role string, b []byte
 
 // Forget has keys read their trust list again.
 func Forget(k *Keys) { k.looked = time.Time{} }
+
+// Wait has workers wait so long for an answer, until the test ends.
+func Wait(t *testing.T, d time.Duration) {
+	before := patience
+	patience = d
+	t.Cleanup(func() { patience = before })
+}
 
 // Leases is how many leases a worker was given.
 func Leases(w *Worker) int64 { return w.leases.Load() }

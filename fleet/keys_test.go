@@ -306,6 +306,52 @@ func TestReplayedAnnouncements(t *testing.T) {
 	mu.Unlock()
 }
 
+// What a revoked worker has taken is given out again as soon as it speaks, not
+// when it gives up waiting for an answer.
+func TestLeasesOfARevokedWorker(t *testing.T) {
+	fleet.Wait(t, time.Hour)
+	y := newYard(t)
+	c := &tally{rounds: 2, perRound: 40}
+	want := y.must(c, false, nil)
+	dir := enrolled(t, "stays", "goes")
+	began, revoked := make(chan struct{}), make(chan struct{})
+	var first sync.Once
+	going := *c
+	going.hook = func(campaign.Lane, campaign.Case) error {
+		first.Do(func() { close(began) })
+		<-revoked
+		return nil
+	}
+	staying := *c
+	staying.hook = func(campaign.Lane, campaign.Case) error { <-revoked; return nil }
+	y.worker(&going, 2, func(w *fleet.Worker) { w.Keys = keysOf(t, dir, fleet.RoleWorker, "goes") })
+	go func() {
+		<-began
+		y.worker(&staying, 1, func(w *fleet.Worker) { w.Keys = keysOf(t, dir, fleet.RoleWorker, "stays") })
+		if _, err := fleet.Revoke(dir, "goes"); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(2100 * time.Millisecond) // the list is read again after two seconds
+		close(revoked)
+	}()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	got, err := y.run(ctx, c, true, func(s *fleet.Settings) {
+		keys, err := fleet.OpenKeys(dir, fleet.RoleCoordinator)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Keys = keys
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, got, want)
+	if notes := strings.Join(got.Environment.Notes, "\n"); !strings.Contains(notes, "not enrolled") {
+		t.Errorf("notes: %s", notes)
+	}
+}
+
 // A worker that lies is found out by another one, and excluded.
 func TestLyingWorkerIsExcluded(t *testing.T) {
 	t.Parallel() // mostly waits

@@ -269,7 +269,7 @@ func (d *dispatch) subject(kind string) string {
 }
 
 // patience is for a coordinator that is away: it may come back.
-const patience = 30 * time.Second
+var patience = 30 * time.Second
 
 // ask sends a message and waits for the answer, again and again for a while.
 func (d *dispatch) ask(ctx context.Context, kind string, data []byte, answer any) error {
