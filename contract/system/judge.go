@@ -108,13 +108,13 @@ func verdict(op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome 
 		}
 		return fail(kindCrash, campaign.SeverityHigh, why, why, line(o.Output), subject(in))
 	case sut.Refused:
-		if phrase := runtimeError(o.Why+"\n"+string(o.Output), in.Args); in.Valid && o.Status < 400 && phrase != "" {
+		if phrase := runtimeError(op, o.Why+"\n"+string(o.Output), in.Args); in.Valid && o.Status < 400 && phrase != "" {
 			return fail(kindInternal, campaign.SeverityMedium, fmt.Sprintf("reports an error of its runtime for valid input: %q", phrase), phrase, subject(in))
 		}
 	}
 	if o.End == sut.Answered && o.Status < 400 && in.Valid && !aboutErrors().MatchString(op.Name) {
 		for _, said := range reported().FindAllString(string(o.Output), 9) {
-			if phrase := runtimeError(said, in.Args); phrase != "" && !strings.Contains(string(in.Args), phrase) {
+			if phrase := runtimeError(op, said, in.Args); phrase != "" && !strings.Contains(string(in.Args), phrase) {
 				return fail(kindInternal, campaign.SeverityMedium, fmt.Sprintf("answers with an error of its runtime, as if the call had succeeded: %q", phrase), phrase, subject(in))
 			}
 		}

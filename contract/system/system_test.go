@@ -61,6 +61,19 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// What a runtime says of a regular expression is its own error unless the operation takes one.
+func TestRuntimeErrorsOfPatterns(t *testing.T) {
+	const says = "Invalid regular expression: /[/: Unterminated character class"
+	for want, op := range map[string]sut.Operation{
+		"Invalid regular expression: /": {Name: "search", Description: "Find plates.", Schema: []byte(`{"properties":{"text":{"type":"string"}}}`)},
+		"":                              {Name: "search", Schema: []byte(`{"properties":{"text":{"description":"a regex"}}}`)},
+	} {
+		if got := runtimeError(&op, says, nil); got != want {
+			t.Errorf("%s: %q, want %q", op.Schema, got, want)
+		}
+	}
+}
+
 // What a runtime says of dates is its own error where every date of the call exists; where
 // one does not, or the dates are numbers, it refuses the call.
 func TestRuntimeErrorsOfDates(t *testing.T) {
@@ -69,11 +82,11 @@ func TestRuntimeErrorsOfDates(t *testing.T) {
 		`{"day":"2024-02-29"}`: "day is out of range for month", `{"day":"2024-02-30"}`: "", `{"year":2024,"month":2,"day":30}`: "",
 		`{"from":"2024-02-29","to":"2024-02-30"}`: "",
 	} {
-		if got := runtimeError(says, []byte(args)); got != want {
+		if got := runtimeError(&sut.Operation{}, says, []byte(args)); got != want {
 			t.Errorf("%s: %q, want %q", args, got, want)
 		}
 	}
-	if got := runtimeError("the day must not be in the future", []byte(`{"day":"9999-12-31"}`)); got != "" {
+	if got := runtimeError(&sut.Operation{}, "the day must not be in the future", []byte(`{"day":"9999-12-31"}`)); got != "" {
 		t.Errorf("a refusal is taken for %q", got)
 	}
 }
