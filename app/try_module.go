@@ -254,7 +254,7 @@ func (a *App) lookAtBytes(ctx context.Context, t *Try, thing *draft.Thing, folde
 		}
 		return e, nil
 	}}
-	err = p.learn(ctx, f, seeds)
+	err = p.learn(ctx, f, seeds, t.Time)
 	if cerr := x.Close(); err == nil && cerr != nil {
 		err = diag.Environment("leaving %s: %w", path, cerr)
 	}

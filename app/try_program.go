@@ -72,7 +72,7 @@ func (a *App) lookAtProgram(ctx context.Context, t *Try, thing *draft.Thing, fol
 	if err != nil {
 		return nil, err
 	}
-	err = probeOf(runner, t.Time).learn(ctx, f, seeds)
+	err = probeOf(runner).learn(ctx, f, seeds, t.Time)
 	if cerr := runner.Close(); err == nil && cerr != nil {
 		err = diag.Environment("leaving %s: %w", words[0], cerr)
 	}
@@ -142,14 +142,10 @@ func (e *ended) crashed() bool {
 	return true
 }
 
-// probeOf runs what a runner runs, for its share of the time that the trial may take; 0: it
-// may take any.
-func probeOf(runner process.Runner, trial time.Duration) *probe {
-	cases, most := int64(0), lookAtMost
-	if trial > 0 {
-		most = min(most, trial/lookShare)
-	}
-	return &probe{end: time.Now().Add(most), run: func(ctx context.Context, input []byte) (ended, error) {
+// probeOf runs what a runner runs.
+func probeOf(runner process.Runner) *probe {
+	cases := int64(0)
+	return &probe{run: func(ctx context.Context, input []byte) (ended, error) {
 		res, err := runner.Run(ctx, process.Case{Index: cases, RunID: fmt.Sprintf("look-%d", cases), Input: input})
 		cases++
 		if err != nil {
@@ -168,8 +164,14 @@ func probeOf(runner process.Runner, trial time.Duration) *probe {
 	}}
 }
 
-// learn fills in what running the program shows.
-func (p *probe) learn(ctx context.Context, f *draft.ProgramFacts, seeds []draft.Seed) error {
+// learn fills in what running the program shows, for its share of the time that the trial may
+// take; 0: it may take any.
+func (p *probe) learn(ctx context.Context, f *draft.ProgramFacts, seeds []draft.Seed, trial time.Duration) error {
+	most := lookAtMost
+	if trial > 0 {
+		most = min(most, trial/lookShare)
+	}
+	p.end = time.Now().Add(most)
 	var exits []int
 	var last ended
 	var sum time.Duration
