@@ -52,7 +52,11 @@ func (k *Contract) Compile(ctx context.Context, spec campaign.Spec, set campaign
 	if c.keeps != nil {
 		runtime.AddCleanup(c, func(n *int64) { k.kept.Add(-*n) }, c.keeps)
 	}
+	if p := doc.systems.list[doc.systems.with]; p != nil && doc.systems.used && p.faults.HasErrors() {
+		return nil, p.faults // of the whole run, not of a case that names a system
+	}
 	list.Sort()
+	list = slices.CompactFunc(list, func(a, b diag.Diagnostic) bool { return a.String() == b.String() }) // of one system file
 	if list.HasErrors() {
 		return nil, list
 	}

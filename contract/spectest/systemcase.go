@@ -135,7 +135,7 @@ func (d *decoder) systemCall(s *doctree.Section) {
 		}
 		if f.Level == diag.Error && d.c.fault == nil {
 			at := d.c.pos(named)
-			d.c.fault = &Failure{Category: Schema, Message: "the system cannot be used: " + f.Message, Path: "harness.system", Line: at.Line, Col: at.Col}
+			d.c.fault = &Failure{Category: Schema, Message: "the system cannot be used: " + diag.Diagnostic{Path: f.Path, Message: f.Message}.Text(), Path: "harness.system", Line: at.Line, Col: at.Col}
 		}
 	}
 	if x.plan = p.plan; x.plan == nil {

@@ -107,6 +107,33 @@ func TestSystemOfTheCommandLine(t *testing.T) {
 	}
 }
 
+// A system file with an error is refused where it is the command line's; a case that names
+// it fails with the key. Either way the error is listed once.
+func TestSystemFilesWithErrors(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "s.yaml", []byte("schema: thresh.system.v1\nkind: http\nurl: http://localhost\noperations: {a: {path: /, bdy: x}}\n"))
+	k := newContract(nil)
+	compile := func(rest string, check bool, options map[string][]string) ([]campaign.Any, int) {
+		set := ofFiles(options)
+		set.Check = check
+		block := "type: system.call\noperation: a\n" + rest
+		camps, list := k.Compile(t.Context(), campaign.Spec{Path: "a.spec.md", Data: []byte(blockDocument("id: A\n"+block, "id: B\n"+block))}, set)
+		return camps, strings.Count(list.Error(), "s.yaml:4:27: error: operations.a.bdy: is not a known key")
+	}
+	with := map[string][]string{"system": {"s.yaml"}}
+	if camps, n := compile("", false, with); camps != nil || n != 1 {
+		t.Errorf("--system: %v, listed %d times", camps, n)
+	}
+	if _, n := compile("harness: {system: s.yaml}\n", true, nil); n != 1 {
+		t.Errorf("check: listed %d times", n)
+	}
+	camps, n := compile("harness: {system: s.yaml}\n", false, nil)
+	c, _ := campaign.As[*Campaign](camps[0])
+	if o := outcomes(t, c); n != 0 || !strings.HasSuffix(o[1].Title, "the system cannot be used: operations.a.bdy: is not a known key") {
+		t.Errorf("%d, %+v", n, o)
+	}
+}
+
 // A program with per: run is started once for the documents of a run, and once more for
 // what is run again cold.
 func TestSystemOfTheRun(t *testing.T) {
