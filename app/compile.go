@@ -325,6 +325,9 @@ func (a *App) storedWith(ctx context.Context, blob func(name string) ([]byte, er
 			if !ok {
 				return "", &fs.PathError{Op: "digest", Path: path, Err: fs.ErrNotExist}
 			}
+			if slices.Contains(changed, path) { // of an earlier document
+				return kept, nil
+			}
 			if now, err := fileDigest(path); err != nil || now != kept {
 				changed = append(changed, path)
 			}

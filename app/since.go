@@ -86,7 +86,7 @@ func (a *App) Since(st *Store, rec campaign.Record, base *Baseline) (since *repo
 }
 
 func sinceOf(name string, c Comparison) *report.Since {
-	s := &report.Since{Run: name, New: make(map[string]bool), Fixed: c.Fixed, Still: len(c.StillFailing)}
+	s := &report.Since{Run: name, New: make(map[string]bool), Fixed: c.Fixed, Still: len(c.StillFailing), Worse: c.Worse()}
 	for _, f := range c.New {
 		s.New[f.ID] = true
 	}
@@ -107,7 +107,6 @@ func sinceOf(name string, c Comparison) *report.Since {
 		if x.Chance == nil || !x.Chance.Significant() {
 			continue
 		}
-		s.Worse = s.Worse || !x.Better()
 		s.Changed = append(s.Changed, fmt.Sprintf("%s in %s: %d of %d -> %d of %d, %s",
 			x.Row, x.Column, x.A.Hits, x.A.Total, x.B.Hits, x.B.Total, ChanceText(x.Chance)))
 	}
@@ -132,7 +131,7 @@ func ChanceText(c *store.Chance) string { return c.Verdict + ", " + report.Chanc
 const (
 	FailOnAny        = "any"        // each finding or failure
 	FailOnNew        = "new"        // a finding that is not in the baseline
-	FailOnRegression = "regression" // the same, but only a significant change where matrices can be compared
+	FailOnRegression = "regression" // the same, but a significant change of cells where matrices can be compared, and of scores
 )
 
 // Fails reports whether a run with verdict "fail" fails under a value of
@@ -148,7 +147,7 @@ func Fails(gate string, rec campaign.Record, c *Comparison, since *report.Since)
 	}
 	tested := make(map[[2]string]bool) // campaigns of which cells are compared
 	if gate == FailOnRegression && c != nil {
-		if slices.ContainsFunc(c.Cells, func(x store.CellChange) bool { return x.Chance != nil && x.Chance.Significant() && !x.Better() }) {
+		if c.Worse() {
 			return true
 		}
 		for _, x := range c.Tested {

@@ -15,3 +15,20 @@ func TestSinceOfAnInterruptedRun(t *testing.T) {
 		t.Errorf("%+v, %v, %v", since, c, err)
 	}
 }
+
+// A score that got worse beyond chance is a regression, also where no finding is new.
+func TestRegressionOfAScore(t *testing.T) {
+	with := func(score float64, pass int64) campaign.Record {
+		return campaign.Record{Complete: true, Campaigns: []campaign.CampaignRecord{{Contract: "flakestorm", Name: "a", Score: &score, Cases: campaign.Counts{Pass: pass, Fail: 100 - pass}}},
+			Findings: []campaign.Finding{{ID: "F-1", Contract: "flakestorm", Campaign: "a"}}}
+	}
+	for gate, want := range map[string][2]bool{FailOnAny: {true, true}, FailOnNew: {false, false}, FailOnRegression: {true, false}} {
+		for k, pass := range []int64{40, 89} {
+			rec := with(float64(pass)/100, pass)
+			since, c, err := new(App).Since(nil, rec, &Baseline{"r0", with(0.9, 90)})
+			if err != nil || Fails(gate, rec, c, since) != want[k] || since.Worse != (pass == 40) {
+				t.Errorf("%s, %d: %v, %+v, %v", gate, pass, !want[k], since, err)
+			}
+		}
+	}
+}

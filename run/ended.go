@@ -217,7 +217,9 @@ func (c *Caller) explain(ctx context.Context, state any, at campaign.Case, o, en
 	return again, ctx.Err()
 }
 
-// search executes cases again and returns the one after which the system ends, and how.
+// search executes cases again and returns the one after which the system ends, and how. One
+// that ends later than is waited for would be taken for a case after it: the case that is
+// found must end the system once more, which has been started anew by then.
 func (c *Caller) search(ctx context.Context, state any, list []executed, wait time.Duration) (by campaign.Case, end *campaign.Outcome) {
 	ends := func(list []executed, wait time.Duration) *campaign.Outcome {
 		for _, x := range list {
@@ -227,15 +229,21 @@ func (c *Caller) search(ctx context.Context, state any, list []executed, wait ti
 		}
 		return c.watched(ctx, wait)
 	}
-	if ends(list, wait) == nil {
-		return by, nil
-	}
-	for len(list) > 1 {
-		if newer := list[len(list)/2:]; ends(newer, wait) != nil {
-			list = newer
-		} else {
-			list = list[:len(list)/2]
+	for ; ; wait = mostWatch {
+		if left := list; ends(list, wait) != nil {
+			for len(left) > 1 {
+				if newer := left[len(left)/2:]; ends(newer, wait) != nil {
+					left = newer
+				} else {
+					left = left[:len(left)/2]
+				}
+			}
+			if by = left[0].at; ends(left, mostWatch) != nil {
+				end = ends(left, mostWatch)
+			}
+		}
+		if end != nil || wait == mostWatch {
+			return by, end
 		}
 	}
-	return list[0].at, ends(list, mostWatch)
 }

@@ -19,6 +19,7 @@ type mortal struct {
 	cuts        bool  // the end cuts a call; otherwise it shows before one
 	own         int64 // a case that ends the system with its own call
 	batch       bool
+	slow        bool // the end does not show to who waits less than 150 ms
 	calls       atomic.Int64
 }
 
@@ -40,9 +41,12 @@ type victim struct {
 
 var theEnd = campaign.Outcome{Verdict: campaign.VerdictFail, Severity: campaign.SeverityHigh, Kind: campaign.KindEndedLater, Title: "it ended", Cause: []string{"it ended"}}
 
-func (v *victim) Watch(context.Context, time.Duration) *campaign.Outcome {
-	if v.left < 0 {
+func (v *victim) Watch(_ context.Context, d time.Duration) *campaign.Outcome {
+	if v.left < 0 || v.m.slow && d < 150*time.Millisecond {
 		return nil
+	}
+	if v.m.slow {
+		time.Sleep(50 * time.Millisecond)
 	}
 	v.left = -1
 	end := theEnd
@@ -106,6 +110,8 @@ func TestTheCaseAfterWhichTheSystemEnds(t *testing.T) {
 		"a call of its own":     {&mortal{bomb: -1, own: 12}, []string{"own"}, 12},
 		"in a batch":            {&mortal{bomb: 7, delay: 4, cuts: true, own: -1, batch: true}, []string{"it ended"}, 7},
 		"the last of a batch":   {&mortal{bomb: 29, delay: 4, own: -1, batch: true}, []string{"it ended"}, 29},
+		"it shows late":         {&mortal{bomb: 3, delay: 1, own: -1, slow: true}, []string{"it ended"}, 3},
+		"it shows to the next":  {&mortal{bomb: 3, delay: 0, own: -1, slow: true}, []string{"it ended"}, 3},
 		"none":                  {&mortal{bomb: -1, own: -1}, nil, 0},
 	} {
 		x.m.counter = &counter{rounds: 1, perRound: 30}

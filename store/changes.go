@@ -40,6 +40,10 @@ const noEvidence = "no evidence of a change"
 // Significant reports whether chance does not explain the change.
 func (c *Chance) Significant() bool { return c.P < significant }
 
+const worse = "worse"
+
+func (c *Chance) worse() bool { return c != nil && c.Verdict == worse }
+
 func chance(p float64, better bool) *Chance {
 	switch {
 	case p >= significant:
@@ -47,7 +51,7 @@ func chance(p float64, better bool) *Chance {
 	case better:
 		return &Chance{p, "better"}
 	}
-	return &Chance{p, "worse"}
+	return &Chance{p, worse}
 }
 
 // CellChange is a cell of a matrix that held in other parts of its runs.
@@ -76,6 +80,12 @@ func (c CellChange) Better() bool {
 		return c.B.Total > 0 && c.B.Hits*c.A.Total < c.A.Hits*c.B.Total
 	}
 	return c.B != nil && c.B.Total > 0 && (c.A == nil || c.A.Total == 0 || c.B.Hits*c.A.Total > c.A.Hits*c.B.Total)
+}
+
+// Worse reports whether a score, or a cell of a matrix, got worse beyond chance.
+func (c *Comparison) Worse() bool {
+	return slices.ContainsFunc(c.Scores, func(x ScoreChange) bool { return x.Chance.worse() }) ||
+		slices.ContainsFunc(c.Cells, func(x CellChange) bool { return x.Chance.worse() })
 }
 
 // CellsOfBoth returns the changed cells that have runs on both sides, and how many others
@@ -156,7 +166,10 @@ func scores(pairs [][2]*campaign.CampaignRecord) []ScoreChange {
 			Contract: b.Contract, Campaign: b.Name, A: a.Score, B: b.Score, OtherParts: !slices.EqualFunc(a.Parts, b.Parts, same),
 		}
 		if x, y := a.Cases, b.Cases; !whole.OtherParts && a.Score != nil && b.Score != nil && *a.Score != *b.Score && x.Pass+x.Fail > 0 && y.Pass+y.Fail > 0 {
-			whole.Chance = chance(score.Fisher(x.Pass, x.Pass+x.Fail, y.Pass, y.Pass+y.Fail), *b.Score > *a.Score)
+			better, more := *b.Score > *a.Score, y.Pass*x.Fail-x.Pass*y.Fail
+			if better && more >= 0 || !better && more <= 0 { // else the weights of cases decide, of which a count says nothing
+				whole.Chance = chance(score.Fisher(x.Pass, x.Pass+x.Fail, y.Pass, y.Pass+y.Fail), better)
+			}
 		}
 		list = append(list, whole)
 		var names []string

@@ -117,3 +117,22 @@ func TestFailuresAreNoSuccess(t *testing.T) {
 		}
 	}
 }
+
+// A score is worse or better beyond chance only if the cases that passed say so, too.
+func TestScoresFollowTheirCases(t *testing.T) {
+	with := func(score float64, pass int64) campaign.Record {
+		return campaign.Record{Campaigns: []campaign.CampaignRecord{{Contract: "flakestorm", Name: "a", Score: &score, Cases: campaign.Counts{Pass: pass, Fail: 100 - pass}}}}
+	}
+	for _, x := range []struct {
+		a, b float64
+		x, y int64
+		want string
+	}{{0.9, 0.4, 90, 40, "worse"}, {0.4, 0.9, 40, 90, "better"}, {0.9, 0.8, 90, 89, "no evidence of a change"}, {0.9, 0.8, 90, 90, "no evidence of a change"},
+		{0.4, 0.5, 90, 40, ""}, {0.5, 0.4, 40, 90, ""}} {
+		c := CompareRecords(with(x.a, x.x), with(x.b, x.y))
+		got := c.Scores[0].Chance
+		if x.want == "" && got != nil || x.want != "" && (got == nil || got.Verdict != x.want) || c.Worse() != (x.want == "worse") {
+			t.Errorf("%v: %+v, worse %v", x, got, c.Worse())
+		}
+	}
+}

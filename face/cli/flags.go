@@ -102,7 +102,7 @@ func (f *jsonLines) Type() string { return "bool" }
 func (f *runFlags) registerGate(c *cobra.Command) {
 	fs := c.Flags()
 	fs.StringVar(&f.baseline, "baseline", "", "compare with this `RUN|FILE` (a JSON report) instead of the previous run of the same documents, seed and options")
-	fs.StringVar(&f.failOn, "fail-on", app.FailOnAny, "exit with 1 for `any` finding, for new ones, or for a regression (new findings; in matrices, cells that got worse beyond chance)")
+	fs.StringVar(&f.failOn, "fail-on", app.FailOnAny, "exit with 1 for `any` finding, for new ones, or for a regression (new findings; scores, and cells of matrices, that got worse beyond chance)")
 }
 
 func registerStore(c *cobra.Command, store *string) {

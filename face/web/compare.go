@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/thresh-dev/thresh/app"
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/report"
@@ -39,22 +40,30 @@ type campaignChange struct {
 	Contract, Name string
 	A, B           *campaign.CampaignRecord
 	Score          [2]string
-	Change         string
-	Better, Worse  bool
+	Change         moved
+}
+
+// moved is what became of a figure, and what chance has to do with it.
+type moved struct{ Text, Verdict, Why string }
+
+func movedTo(text string, c *store.Chance) moved {
+	if c == nil {
+		return moved{Text: text}
+	}
+	return moved{text, c.Verdict, app.ChanceText(c)}
 }
 
 // scoreChange is a part of a campaign's score.
 type scoreChange struct {
 	store.ScoreChange
 	Before, After, Change string
-	Better, Worse         bool
 }
 
 // cellChange is a cell of a matrix that held in other parts of its runs.
 type cellChange struct {
 	store.CellChange
-	Before, After string
-	Improved      bool
+	Before string
+	After  moved
 }
 
 // findingList is findings that have one thing in common.
@@ -126,7 +135,7 @@ func (s *Server) compare(p *comparePage, most int) error {
 	}
 	p.Title = "Compare " + c.A + " with " + c.B
 	p.A, p.B, p.Done, p.SameDigest, p.Notes = c.A, c.B, true, c.SameDigest, c.Differences
-	p.Campaigns = changes(p.Runs[0].Record, p.Runs[1].Record)
+	p.Campaigns = changes(p.Runs[0].Record, p.Runs[1].Record, c.Scores)
 	p.Scored = slices.ContainsFunc(c.Scores, func(x store.ScoreChange) bool { return x.Part == "" })
 	for _, s := range c.Scores {
 		if s.Part != "" {
@@ -138,7 +147,7 @@ func (s *Server) compare(p *comparePage, most int) error {
 		p.CellsAlone = diag.Plural(alone, "cell")
 	}
 	for _, x := range both[:len(both)-p.MoreCells] {
-		p.Cells = append(p.Cells, cellChange{x, rate(x.A), rate(x.B), x.Better()})
+		p.Cells = append(p.Cells, cellChange{x, rate(x.A), movedTo(rate(x.B), x.Chance)})
 	}
 	still := findingList{Key: "still", Title: "Still failing", What: "in both runs", Run: c.B, Total: len(c.StillFailing)}
 	for _, f := range c.StillFailing[:min(len(c.StillFailing), most)] {
@@ -171,7 +180,7 @@ func listOf(key, title, what, run string, fs []campaign.Finding, most int) findi
 
 // changes sets the campaigns of two runs side by side, in A's order, then those
 // that B alone has.
-func changes(a, b campaign.Record) []campaignChange {
+func changes(a, b campaign.Record, scores []store.ScoreChange) []campaignChange {
 	var out []campaignChange
 	for _, p := range store.Counterparts(a, b) {
 		c := campaignChange{A: p[0], B: p[1]}
@@ -191,8 +200,10 @@ func changes(a, b campaign.Record) []campaignChange {
 			}
 		}
 		if c.A != nil && c.B != nil && c.A.Score != nil && c.B.Score != nil {
-			c.Change = report.Moved(*c.A.Score, *c.B.Score)
-			c.Better, c.Worse = *c.B.Score > *c.A.Score, *c.B.Score < *c.A.Score
+			at := slices.IndexFunc(scores, func(s store.ScoreChange) bool {
+				return s.Part == "" && s.Contract == c.Contract && s.Campaign == c.Name
+			})
+			c.Change = movedTo(report.Moved(*c.A.Score, *c.B.Score), scores[at].Chance)
 		}
 	}
 	return out
@@ -201,7 +212,7 @@ func changes(a, b campaign.Record) []campaignChange {
 func scoreChangeOf(s store.ScoreChange) scoreChange {
 	x := scoreChange{ScoreChange: s, Before: figure(s.A), After: figure(s.B)}
 	if s.A != nil && s.B != nil {
-		x.Change, x.Better, x.Worse = report.Moved(*s.A, *s.B), *s.B > *s.A, *s.B < *s.A
+		x.Change = report.Moved(*s.A, *s.B)
 	}
 	return x
 }

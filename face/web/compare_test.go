@@ -13,8 +13,8 @@ import (
 	"github.com/thresh-dev/thresh/face/web"
 )
 
-// Cells that changed are listed with the better ones marked; where there are many,
-// a link leads to all of them on the page itself.
+// Cells that changed are listed, with a mark only where chance does not explain the change;
+// where there are many, a link leads to all of them on the page itself.
 func TestCompareListsCells(t *testing.T) {
 	st := openStore(t, t.TempDir())
 	var ids []string
@@ -22,7 +22,7 @@ func TestCompareListsCells(t *testing.T) {
 		m := &campaign.Matrix{Columns: []string{"calm"}}
 		for n := range int64(230) {
 			m.Rows = append(m.Rows, fmt.Sprintf("rule-%03d", n))
-			m.Cells = append(m.Cells, []campaign.MatrixCell{{Hits: 2 * (n%2 ^ i), Total: 2, High: 1}})
+			m.Cells = append(m.Cells, []campaign.MatrixCell{{Hits: 20 * (n%2 ^ i) / (1 + n/200*9), Total: 20, High: 1}})
 		}
 		if i == 1 { // a cell that nothing can be said of
 			m.Rows, m.Cells = append(m.Rows, "fresh"), append(m.Cells, []campaign.MatrixCell{{Hits: 1, Total: 1, High: 1}})
@@ -43,8 +43,11 @@ func TestCompareListsCells(t *testing.T) {
 		t.Errorf("%d: %d cells\n%.600s", a.code, n, a.body)
 	}
 	a = ask(t, "GET", address+"&all=true")
-	if n, better := strings.Count(cells(a.body), ">rule-"), strings.Count(a.body, `class="better">▲ 2 of 2`); a.code != 200 || n != 230 || better != 115 {
+	if n, better := strings.Count(cells(a.body), ">rule-"), strings.Count(a.body, `class="better">▲ 20 of 20</span> <small>better, p `); a.code != 200 || n != 230 || better != 100 {
 		t.Errorf("%d: %d cells, %d of them better", a.code, n, better)
+	}
+	if plain := strings.Count(a.body, `>2 of 20 <small>no evidence of a change, p `); plain != 15 {
+		t.Errorf("%d cells of which chance may be the cause", plain)
 	}
 	if strings.Contains(cells(a.body), "fresh") || !strings.Contains(a.body, "1 cell of one run alone") || strings.Index(a.body, `id="new"`) > strings.Index(a.body, `id="cells"`) {
 		t.Errorf("a cell of one run is listed as changed, or findings stand below cells:\n%s", a.body)
