@@ -199,10 +199,10 @@ func TestMend(t *testing.T) {
 
 func TestUpdate(t *testing.T) {
 	t.Chdir(t.TempDir())
-	doc := "text  \r\n```console run\r\n$ printf 'a\\nb\\nc\\n'\r\na  \r\nx\r\n...\r\n$ true\r\nold\r\n$ echo new\r\n$ date +%N%N%N; echo '$ y'; echo '```'\r\n```\r\n" +
+	doc := "text  \r\n```console run\r\n$ printf 'a\\nb\\nc\\n'\r\na  \r\nx\r\n...\r\n$ true\r\nold\r\n$ echo new\r\n$ date +%N%N%N; echo '$ y'; echo '```'; printf 'c\\rd\\n'\r\n```\r\n" +
 		"```console run\r\n$ false\r\n```\r\n"
 	want := strings.NewReplacer("x\r\n...", "b\r\n...", "old\r\n", "", "$ echo new\r\n", "$ echo new\r\nnew\r\n",
-		"'```'\r\n", "'```'\r\n<number>\r\n[..] y\r\n[..]``\r\n").Replace(doc)
+		"d\\n'\r\n", "d\\n'\r\n<number>\r\n[..] y\r\n[..]``\r\nc[..]d\r\n").Replace(doc)
 	for _, exits := range []bool{false, true} {
 		c := soleCampaign(t, doc, nil)
 		p, err := c.Accept(t.Context(), exits)

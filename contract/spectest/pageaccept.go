@@ -97,8 +97,10 @@ func (a *accepting) step(c *Case, r *ran, printed []string) {
 }
 
 // writable is a printed line as a page can hold it: one that would be read as a
-// command, a fence, a wildcard or an exit code has a wildcard in it.
+// command, a fence, a wildcard or an exit code has a wildcard in it, and so has a carriage
+// return, which ends a line of Markdown.
 func (s *pageStep) writable(l string, first, last bool) string {
+	l = strings.ReplaceAll(l, "\r", "[..]")
 	_, _, _, fence := fenceOf([]byte(l))
 	_, prompt := s.language.command(l)
 	if !fence && !isDots(l) && !prompt && !(first && s.language.more != "" && strings.HasPrefix(l, s.language.more)) && !(last && exitLine().MatchString(l)) {
