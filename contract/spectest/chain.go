@@ -236,7 +236,7 @@ func (c *Case) parts() []*Case {
 // runChain runs the cases of a chain, each with the values that those before it
 // have captured. Behind one that fails only those run that clean up.
 func (x *executor) runChain(ctx context.Context, c *Case) (failure *Failure, notes evidence, err error) {
-	vars := maps.Clone(x.set.vars)
+	vars, taken := maps.Clone(x.set.vars), variables{}
 	x.chain = map[*sut.Plan]bool{}
 	x.jar++
 	defer func() { x.chain = nil }()
@@ -272,9 +272,11 @@ func (x *executor) runChain(ctx context.Context, c *Case) (failure *Failure, not
 		got, missing := x.captured(step)
 		if f == nil {
 			maps.Copy(vars, got)
+			maps.Copy(taken, got)
 			f = firstOf(missing)
 		}
-		x.step.ended(step, f, seen, vars.redactor(true))
+		f, seen = hide(x.set.hidden, f, seen)
+		x.step.ended(step, f, seen, taken.redactor(true))
 		switch {
 		case f == nil && len(got) > 0:
 			fmt.Fprintf(&log, "%s:%d %s  holds, captures %s\n", x.c.name, e.from, step.label(), oneOf(seq.Map(step.captures, func(k capture) string { return k.name })))
@@ -290,7 +292,7 @@ func (x *executor) runChain(ctx context.Context, c *Case) (failure *Failure, not
 		}
 	}
 	notes.add(chainNote, []byte(log.String()))
-	f, n := hide(vars.redactor(true), failure, notes)
+	f, n := hide(taken.redactor(true), failure, notes)
 	return f, n, nil
 }
 

@@ -109,6 +109,9 @@ func TestChainsOfCaptures(t *testing.T) {
 	if strings.Contains(string(all), "token-0") || !strings.Contains(string(o.Attached("answer")), "${token}") {
 		t.Errorf("the token is kept: %s", all)
 	}
+	if request := string(o.Attached("request")); !strings.Contains(request, "'"+url+"/orders/A-1'") {
+		t.Errorf("a value that the caller gave is no longer in %s", request)
+	}
 	again, more := play(t, k, doc, map[string][]string{"var": {"base=" + url}})
 	if expect(t, again, got...); string(more[0].Data) != string(o.Data) {
 		t.Errorf("another run keeps something else: %s\n%s", o.Data, more[0].Data)

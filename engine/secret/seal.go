@@ -90,6 +90,9 @@ func ScanVariables(text []byte, names []string) Declared {
 	for _, form := range []string{`(?m)(?:^|[{,])[ \t]*` + either + `:[ \t]*` + value, `(?m)^[ \t]*(?:export[ \t]+)?` + either + `=[ \t]*([^\n]+)`} {
 		for _, m := range regexp.MustCompile(form).FindAllSubmatchIndex(text, -1) {
 			given := strings.TrimRight(string(text[m[2]:m[3]]), " \t\r")
+			if fromEnvironment().MatchString(given) {
+				continue
+			}
 			if strings.ContainsAny(given[:1], `"'|>&!*`) {
 				s.value(string(text), m[2], m[3], true)
 				continue
@@ -101,6 +104,9 @@ func ScanVariables(text []byte, names []string) Declared {
 	d.arrange()
 	return d
 }
+
+// fromEnvironment is a value that names the variable of the environment that has it.
+var fromEnvironment = lazy.Pattern(`^\{\s*["']?env["']?\s*:`)
 
 // holder stands for the value of a credential in options that are stored.
 var holder = lazy.Pattern(`^(?:--var=)?([^=]+)=\$\{secret:([^}]+)\}$`)

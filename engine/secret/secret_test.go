@@ -106,6 +106,7 @@ func TestScanVariables(t *testing.T) {
 		`{"base": "x", "tok": "abcdefgh1", "k.2": "abcdefgh2", "mytok": "abcdefgh3"}`: "abcdefgh1, abcdefgh2",
 		"export tok=abcdefgh1}x y\nTOK=abcdefgh2\nk.2='abcdefgh3'\n":                  "abcdefgh1}x y, abcdefgh3",
 		"tok: |\n  abcdefgh1\nk.2: >-\n  abcdefgh2\n":                                 "abcdefgh1, abcdefgh2",
+		"tok: {env: SHOP_TOKEN}\nk.2: { \"env\": \"SHOP_KEY\"}\n":                     "",
 	} {
 		d := secret.ScanVariables([]byte(text), []string{"tok", "k.2", "short"})
 		var got []string
