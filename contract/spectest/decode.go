@@ -186,8 +186,8 @@ func (d *decoder) decode(n *doctree.Node) {
 	}
 	d.harness = d.strict(c.Type == typeCLI, func() *doctree.Section { return s.Sub("harness") })
 	d.budgets()
-	d.assertions(n.Get("assert"))
 	d.captures(s)
+	d.assertions(n.Get("assert"))
 	c.always = d.harness.True("always")
 	switch c.Type {
 	case typeTextFile:

@@ -84,10 +84,10 @@ func allowed(kind, target string) []string {
 }
 
 // assertions compiles the case's assertion tree. No tree means that nothing is
-// asserted: the case passes if it can be run.
+// asserted: the case passes if it can be run and has the values that it captures.
 func (d *decoder) assertions(n *doctree.Node) {
 	if n == nil || !n.Truthy() {
-		if d.c.Type != typeCLI && d.c.Type != typeSystem { // which look at how it ends in any case
+		if d.c.captures == nil && d.c.Type != typeCLI && d.c.Type != typeSystem { // which look at how it ends in any case
 			d.warn(n, "asserts-nothing", "assert", "the case asserts nothing", "")
 		}
 		return
