@@ -36,6 +36,7 @@ type answer struct {
 	redirects int
 	url       string
 	sent      []string // the lines of the requests as they went
+	sentBody  []byte   // of the first
 
 	parsed speclang.Value
 	known  bool
@@ -106,9 +107,9 @@ func (x *executor) call(ctx context.Context, c *Case) (*Failure, evidence, error
 	}
 	var notes evidence
 	if k := scheme(c.http.url); k == "http" || k == "https" {
-		notes.add("request", []byte(c.http.curl()))
+		notes.add("request", []byte(c.http.curl(filepath.Dir(x.c.doc.path))))
 		if a != nil && a.sent != nil {
-			notes.add(sentNote, []byte(c.http.requestText(a.sent)))
+			notes.add(sentNote, []byte(c.http.requestText(a)))
 		}
 	}
 	if f != nil {
@@ -120,9 +121,18 @@ func (x *executor) call(ctx context.Context, c *Case) (*Failure, evidence, error
 }
 
 // curl is the request as a command line. Values that let somebody in are left to
-// the reader.
-func (r *httpCall) curl() string {
-	line := "curl -i -L -X " + r.method + " " + shellWord(r.url)
+// the reader. With -X, curl repeats a POST where it is redirected to, and awaits the
+// body of an answer to HEAD.
+func (r *httpCall) curl(dir string) string {
+	line := "curl -i -L"
+	switch {
+	case r.method == http.MethodHead:
+		line += " -I"
+	case r.method != http.MethodPost || r.body == nil && r.bodyFile == "" && r.parts == nil:
+		line += " -X " + r.method
+	}
+	line += " " + shellWord(r.url)
+	file := func(name string) string { return filepath.Join(dir, name) }
 	if r.redirects != nil && *r.redirects == 0 {
 		line = strings.Replace(line, " -L", "", 1)
 	} else if r.redirects != nil {
@@ -135,19 +145,22 @@ func (r *httpCall) curl() string {
 		line += " -b cookies.txt -c cookies.txt"
 	}
 	if r.bodyFile != "" {
-		line += " --data-binary " + shellWord("@"+r.bodyFile)
+		line += " --data-binary " + shellWord("@"+file(r.bodyFile))
 	}
-	for _, o := range [][2]string{{"--proxy", r.proxy}, {"--cacert", r.caFile}, {"--cert", r.certFile}, {"--key", r.keyFile}} {
-		if o[1] == "none" && o[0] == "--proxy" {
-			line += " --noproxy '*'"
-		} else if o[1] != "" {
-			line += " " + o[0] + " " + shellWord(o[1])
+	if r.proxy == "none" {
+		line += " --noproxy '*'"
+	} else if r.proxy != "" {
+		line += " --proxy " + shellWord(r.proxy)
+	}
+	for _, o := range [][2]string{{"--cacert", r.caFile}, {"--cert", r.certFile}, {"--key", r.keyFile}} {
+		if o[1] != "" {
+			line += " " + o[0] + " " + shellWord(file(o[1]))
 		}
 	}
 	for _, p := range r.parts {
-		part := p.name + "=" + p.text
+		part := p.name + "=" + curlValue(p.text)
 		if p.file != "" {
-			part = p.name + "=@" + p.file
+			part = p.name + "=@" + curlValue(file(p.file))
 		}
 		if p.kind != "" {
 			part += ";type=" + p.kind
@@ -219,7 +232,16 @@ func (x *executor) request(ctx context.Context, c *Case) (*answer, *Failure, err
 		return nil, &Failure{Category: Runtime, Message: fmt.Sprintf("%s %s: %v", r.method, r.url, err)}, nil
 	}
 	return &answer{status: res.Status, headers: res.Headers, body: slices.Clone(res.Body), raw: slices.Clone(res.Raw),
-		elapsed: res.Elapsed, redirects: res.Redirects, url: res.URL, sent: res.Sent}, nil, nil
+		elapsed: res.Elapsed, redirects: res.Redirects, url: res.URL, sent: res.Sent, sentBody: q.Body}, nil, nil
+}
+
+// curlValue is what curl's -F takes as it is: in quotes, where it would take a part of it for
+// the name of a file or for an option.
+func curlValue(text string) string {
+	if !strings.HasPrefix(text, "@") && !strings.HasPrefix(text, "<") && !strings.ContainsAny(text, "\";,\n") {
+		return text
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
 // letsIn reports whether the value of a header lets somebody in.
@@ -232,18 +254,24 @@ func letsIn(header string) bool {
 const sentNote = "sent"
 
 // requestText is a request as it went over the line, with the redirects that were followed.
-func (r *httpCall) requestText(sent []string) string {
+func (r *httpCall) requestText(a *answer) string {
 	lines := []string{r.method + " " + r.url}
-	for _, l := range sent {
+	var body []string
+	if n := len(a.sentBody); n > maxBody {
+		body = []string{"", fmt.Sprintf("[%d bytes]", n)}
+	} else if n > 0 {
+		body = []string{"", validText(a.sentBody)}
+	}
+	for _, l := range a.sent {
+		if l == "" { // a redirect is next
+			lines, body = append(lines, body...), nil
+		}
 		if name, _, ok := strings.Cut(l, ": "); ok && letsIn(name) {
 			l = name + ": ..."
 		}
 		lines = append(lines, l)
 	}
-	if r.body != nil {
-		lines = append(lines, "", validText(r.body))
-	}
-	return strings.Join(lines, "\n") + "\n"
+	return strings.Join(append(lines, body...), "\n") + "\n"
 }
 
 // cookieAttributes are what is known of a cookie, by the names in [answer.cookies].

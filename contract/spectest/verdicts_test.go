@@ -30,12 +30,17 @@ func refused(t *testing.T) string {
 // soleCampaign is the campaign of a document.
 func soleCampaign(t *testing.T, doc string, options map[string][]string) *Campaign {
 	t.Helper()
+	return campaignAt(t, "a.spec.md", doc, options)
+}
+
+func campaignAt(t *testing.T, path, doc string, options map[string][]string) *Campaign {
+	t.Helper()
 	if options == nil {
 		options = map[string][]string{}
 	}
 	k := newContract(nil)
 	k.targets.HTTP = httpsys.OpenClient
-	camps, list := k.Compile(t.Context(), campaign.Spec{Path: "a.spec.md", Data: []byte(doc)}, campaign.Settings{Options: options})
+	camps, list := k.Compile(t.Context(), campaign.Spec{Path: path, Data: []byte(doc)}, campaign.Settings{Options: options})
 	if list.HasErrors() || len(camps) != 1 {
 		t.Fatal(list)
 	}
@@ -263,16 +268,37 @@ func TestFiltersNameWhatThereIs(t *testing.T) {
 }
 
 func TestRequestsAsCurl(t *testing.T) {
-	s := httptest.NewServer(http.NotFoundHandler())
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/moved" {
+			http.Redirect(w, r, "/a", http.StatusFound)
+			return
+		}
+		http.NotFound(w, r)
+	}))
 	defer s.Close()
-	c := soleCampaign(t, blockDocument("id: A\ntype: api.http\nrequest: {method: post, url: '"+s.URL+"/a', headers: {X-Api-Key: secret-value, A: it's}, body_json: {b: 1}}\n"+
-		"assert: [{target: status, must: [{contain: ['200']}]}]\n"), nil)
-	o := outcomes(t, c)[0]
-	want := "curl -i -L -X POST '" + s.URL + "/a' \\\n  -H 'X-Api-Key: ...' \\\n  -H 'A: it'\\''s' \\\n  -H 'Content-Type: application/json' \\\n  --data-binary '{\"b\":1}'\n"
-	if got := string(o.Attached("request")); got != want {
-		t.Errorf("got\n%swant\n%s", got, want)
-	}
-	if answer := string(o.Attached("answer")); !strings.HasPrefix(answer, "status 404\n") {
-		t.Error(answer)
+	t.Chdir(t.TempDir())
+	write(t, "in/body.txt", []byte("the body"))
+	write(t, "in/p.txt", []byte("a part"))
+	for _, c := range []struct{ request, curl, sent string }{ // sent: a part of the request as it went
+		{"method: post, url: 'AT/a', headers: {X-Api-Key: secret-value, A: it's}, body_json: {b: 1}",
+			"-L 'AT/a' \\\n  -H 'X-Api-Key: ...' \\\n  -H 'A: it'\\''s' \\\n  -H 'Content-Type: application/json' \\\n  --data-binary '{\"b\":1}'", "\n\n{\"b\":1}\n"},
+		{"method: head, url: 'AT/a', redirects: false", "-I 'AT/a'", "HEAD AT/a\n"},
+		{"method: post, url: 'AT/a', proxy: none", "-L -X POST 'AT/a' --noproxy '*'", "POST AT/a\n"},
+		{"method: post, url: 'AT/moved', body_file: body.txt", "-L 'AT/moved' --data-binary '@in/body.txt'", "\n\nthe body\n\nredirected to AT/a\n"},
+		{"method: put, url: 'AT/a', multipart: {f: {file: p.txt}, at: '@p.txt', o: {text: 'a;type=\"b\"', type: text/csv}}",
+			"-L -X PUT 'AT/a' \\\n  -F 'f=@in/p.txt' \\\n  -F 'at=\"@p.txt\"' \\\n  -F 'o=\"a;type=\\\"b\\\"\";type=text/csv'", "\r\n\r\na part\r\n"},
+	} {
+		here := strings.NewReplacer("AT", s.URL).Replace
+		doc := here(blockDocument("id: A\ntype: api.http\nrequest: {" + c.request + "}\nassert: [{target: status, must: [{contain: ['200']}]}]\n"))
+		o := outcomes(t, campaignAt(t, "in/case.spec.md", doc, nil))[0]
+		if got, want := string(o.Attached("request")), "curl -i "+here(c.curl)+"\n"; got != want {
+			t.Errorf("got\n%swant\n%s", got, want)
+		}
+		if got := string(o.Attached(sentNote)); !strings.Contains(got, here(c.sent)) {
+			t.Errorf("%q does not show %q", got, here(c.sent))
+		}
+		if answer := string(o.Attached("answer")); !strings.HasPrefix(answer, "status 404\n") {
+			t.Error(answer)
+		}
 	}
 }

@@ -347,11 +347,12 @@ func TestJudgesSeeSecrets(t *testing.T) {
 func TestCallThatEndsTheService(t *testing.T) {
 	for method, sent := range map[string]string{
 		"GET":  "curl -i -X GET 'AT/verb/die?text=it%27s&token=...&v=...' \\\n  -H 'X-Key: ...'",
+		"HEAD": "curl -i -I 'AT/verb/die?text=it%27s&token=...&v=...' \\\n  -H 'X-Key: ...'",
 		"POST": "curl -i -X POST 'AT/verb/die' \\\n  -H 'Content-Type: application/json' \\\n  -H 'X-Key: ...' \\\n  --data-binary '{\"text\":\"it'\\''s\"}'",
 	} {
 		at := speaker(t)
 		body, query := "json: {text: \"{text}\"}", ""
-		if method == "GET" {
+		if method != "POST" {
 			body = "query: {text: \"{text}\", token: literal}"
 			query = "query: {v: 7}\n"
 		}

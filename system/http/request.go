@@ -280,6 +280,9 @@ func (e *edge) curl(q *http.Request, args []sut.Named) string {
 		address += "?" + strings.Join(pairs, "&")
 	}
 	line := "curl -i -X " + q.Method + " " + shellWord(address)
+	if q.Method == http.MethodHead { // with -X, curl awaits a body
+		line = "curl -i -I " + shellWord(address)
+	}
 	for _, name := range slices.Sorted(maps.Keys(q.Header)) {
 		value := q.Header.Get(name)
 		if slices.ContainsFunc(e.site.Plan.Headers, func(h [2]string) bool { return strings.EqualFold(h[0], name) }) || secret.IsName(name) {
