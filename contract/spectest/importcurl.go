@@ -96,6 +96,9 @@ func (m *imported) curl(l shellLine, cases *int) {
 	if l.after != "" {
 		m.report(diag.Warning, l.number, l.source, "skipped what the shell does with the answer: %s", l.after)
 	}
+	for _, name := range usedIn(strings.Join(l.words, " "), nil) {
+		m.report(diag.Warning, l.number, l.source, "$%s of the shell becomes ${%[1]s}: give its value with --var %[1]s", name)
+	}
 	c := curlCall{redirects: "50", pause: "1s", globs: true}
 	options := true
 	for i := 1; i < len(l.words); i++ {

@@ -99,6 +99,8 @@ func fromHurl(m *imported, text string) {
 			case "":
 				if e.answered {
 					when, _ := hurlAssert(fmt.Sprintf("header %s == %s", jsonText(key), jsonText(value)))
+					one := "header(" + infixText(pair[0]) + ")" // of several headers of that name, any will do
+					when += " or json_type(" + one + `, "list") and ` + infixText(value) + " in " + one
 					e.assert = append(e.assert, "when: "+conditionText(when))
 				} else {
 					e.headers = append(e.headers, pair)

@@ -73,14 +73,7 @@ func TestVerdictsOfHurl(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h, a := w.Header(), hurlAnswers[r.URL.Path]
-		h["X-One"], h["X-Two"], h["X-Num"] = []string{"1"}, []string{"a", "b"}, []string{"42"}
-		h["Set-Cookie"] = []string{"sid=abc123; Path=/; HttpOnly; Max-Age=600; SameSite=Lax", "theme=dark; Secure; Domain=127.0.0.1"}
-		h.Set("Content-Type", a[0])
-		_, _ = w.Write([]byte(a[1]))
-	}))
-	defer server.Close()
+	base := hurlServer(t)
 	t.Chdir(t.TempDir())
 	k := newContract(nil)
 	k.targets.HTTP = httpsys.OpenClient
@@ -89,7 +82,7 @@ func TestVerdictsOfHurl(t *testing.T) {
 	for i, l := range lines {
 		words := strings.SplitN(l, " ", 3)
 		m := &imported{file: "a.hurl"}
-		fromHurl(m, "GET "+server.URL+words[1]+"\nHTTP *\n[Asserts]\n"+words[2]+"\n")
+		fromHurl(m, "GET "+base+words[1]+"\nHTTP *\n[Asserts]\n"+words[2]+"\n")
 		if len(m.list) > 0 {
 			t.Errorf("%s: %v", l, m.list)
 		}
@@ -103,6 +96,33 @@ func TestVerdictsOfHurl(t *testing.T) {
 	}
 	if len(got) != len(lines) {
 		t.Errorf("%d verdicts of %d", len(got), len(lines))
+	}
+}
+
+func hurlServer(t *testing.T) (base string) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h, a := w.Header(), hurlAnswers[r.URL.Path]
+		h["X-One"], h["X-Two"], h["X-Num"] = []string{"1"}, []string{"a", "b"}, []string{"42"}
+		h["Set-Cookie"] = []string{"sid=abc123; Path=/; HttpOnly; Max-Age=600; SameSite=Lax", "theme=dark; Secure; Domain=127.0.0.1"}
+		h.Set("Content-Type", a[0])
+		_, _ = w.Write([]byte(a[1]))
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// A header that is to be in the answer is one of those that have its name.
+func TestImportedHeaders(t *testing.T) {
+	t.Chdir(t.TempDir())
+	base := hurlServer(t)
+	k := newContract(nil)
+	k.targets.HTTP = httpsys.OpenClient
+	for header, want := range map[string]string{"X-Two: a": "pass", "x-two: b": "pass", "X-Two: c": "fail", "X-One: 1": "pass", "X-Num: 42": "pass", "X-Num: 4": "fail", "X-None: a": "fail"} {
+		m := &imported{file: "a.hurl"}
+		fromHurl(m, "GET "+base+"/text\nHTTP 200\n"+header+"\n")
+		if got, _ := play(t, k, m.String(), nil); len(got) != 1 || !strings.HasPrefix(got[0], "HURL-001 "+want) {
+			t.Errorf("%s: %s, want %s", header, got, want)
+		}
 	}
 }
 

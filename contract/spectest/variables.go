@@ -116,11 +116,7 @@ func uses(n *doctree.Node) (names []string) {
 	var walk func(n *doctree.Node)
 	walk = func(n *doctree.Node) {
 		if n.Kind == doctree.String {
-			for _, m := range use().FindAllStringSubmatch(n.Text, -1) {
-				if !strings.HasPrefix(m[0], "$$") && !slices.Contains(names, m[1]) {
-					names = append(names, m[1])
-				}
-			}
+			names = usedIn(n.Text, names)
 		}
 		for i := range n.Items() {
 			walk(&n.Items()[i])
@@ -132,6 +128,16 @@ func uses(n *doctree.Node) (names []string) {
 	for i := range n.Members() {
 		if m := &n.Members()[i]; !slices.Contains(kept, m.Key.Text) {
 			walk(&m.Value)
+		}
+	}
+	return names
+}
+
+// usedIn adds the variables that a text uses to their names.
+func usedIn(text string, names []string) []string {
+	for _, m := range use().FindAllStringSubmatch(text, -1) {
+		if !strings.HasPrefix(m[0], "$$") && !slices.Contains(names, m[1]) {
+			names = append(names, m[1])
 		}
 	}
 	return names
