@@ -46,35 +46,44 @@ var (
 	cmdPrompt        = lazy.Pattern(`^[A-Za-z]:\\[^<>|"*?]*> ?`)
 )
 
-// powerShellScript shows what is not text as its console does, in 80 columns, and takes a
-// command for failed that has set $? or ended a program by another code than 0.
+// powerShellScript shows what is not text as its console does, in 80 columns, also what comes
+// before a command throws or exits, and takes a command for failed that has set $? or ended a
+// program by another code than 0. The messages of Write-Warning and the like have no prefix in
+// their records, and an empty line of a program's errors has the name of a type as its text.
 func powerShellScript(s *shellScript) []stage.File {
 	quoted := func(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 	var b strings.Builder
 	b.WriteString("\ufeff" + `$ErrorActionPreference = 'Continue'
 $ProgressPreference = 'SilentlyContinue'
-[Console]::OutputEncoding = [Text.UTF8Encoding]::new($false)
+try { [Console]::OutputEncoding = [Text.UTF8Encoding]::new($false) } catch { }
+$global:thresh_held = @()
+function thresh_flush {
+  if ($global:thresh_held.Count) { $global:thresh_held | Out-String -Stream -Width 80 | ForEach-Object { [Console]::Out.WriteLine($_) } }
+  $global:thresh_held = @()
+}
 function thresh_show {
-  begin { $thresh_held = @() }
   process {
     if ($_ -is [string]) { $thresh_line = $_ }
-    elseif ($_ -is [Management.Automation.ErrorRecord] -and "$($_.FullyQualifiedErrorId)" -like 'NativeCommandError*') { $thresh_line = "$_" }
-    else { $thresh_held += , $_; return }
-    if ($thresh_held.Count) { $thresh_held | Out-String -Stream -Width 80 | ForEach-Object { [Console]::Out.WriteLine($_) } }
-    $thresh_held = @()
+    elseif ($_ -is [Management.Automation.ErrorRecord] -and "$($_.FullyQualifiedErrorId)" -like 'NativeCommandError*') { $thresh_line = $_.Exception.Message }
+    elseif ($_ -is [Management.Automation.WarningRecord]) { $thresh_line = "WARNING: $_" }
+    elseif ($_ -is [Management.Automation.VerboseRecord]) { $thresh_line = "VERBOSE: $_" }
+    elseif ($_ -is [Management.Automation.DebugRecord]) { $thresh_line = "DEBUG: $_" }
+    elseif ($_ -is [Management.Automation.InformationRecord]) { $thresh_line = "$_" }
+    else { $global:thresh_held += , $_; return }
+    thresh_flush
     [Console]::Out.WriteLine($thresh_line)
   }
-  end { if ($thresh_held.Count) { $thresh_held | Out-String -Stream -Width 80 | ForEach-Object { [Console]::Out.WriteLine($_) } } }
+  end { thresh_flush }
 }
 try {
 `)
 	for i := range s.steps {
-		fmt.Fprintf(&b, "$global:LASTEXITCODE = 0; $thresh_ok = $true\ntry { . { Invoke-Expression %s } *>&1 | thresh_show } catch { $_ | thresh_show; $thresh_ok = $false }\n", quoted(s.steps[i].command+"\n$thresh_ok = $?"))
+		fmt.Fprintf(&b, "$global:LASTEXITCODE = 0; $thresh_ok = $true\ntry { . { Invoke-Expression %s } *>&1 | thresh_show } catch { thresh_flush; $_ | thresh_show; $thresh_ok = $false }\n", quoted(s.steps[i].command+"\n$thresh_ok = $?"))
 		if s.marks {
 			b.WriteString("[Console]::Out.Write(\"`n$([char]0x1e)$([char]0x1e)thresh:$(if ($LASTEXITCODE) { $LASTEXITCODE } elseif ($thresh_ok) { 0 } else { 1 })`n\")\n")
 		}
 	}
-	b.WriteString("} finally {\n")
+	b.WriteString("} finally {\nthresh_flush\n")
 	if s.state != "" {
 		fmt.Fprintf(&b, "[IO.File]::WriteAllText(%s, $PWD.ProviderPath)\n[IO.File]::WriteAllText(%s, ((Get-ChildItem Env: | ForEach-Object { $_.Name + '=' + $_.Value }) -join [char]0))\n",
 			quoted(s.state+".dir"), quoted(s.state+".env"))

@@ -72,6 +72,9 @@ func TestPowerShell(t *testing.T) {
 		"PS> 1 + 1\n2\nPS /home/me> $x = 'it''s'\nPS> $x\nit's\nPS> foreach ($i in 1, 2) {\n>>   $i\n>> }\n1\n2\n",
 		"PS> Get-Item nothing\n...\n[exit 1]\nPS> throw 'x'\n[..]x\n[exit 1]\nPS> 'on'\non\nPS> exit 4\n[exit 4]\nPS> 'there'\nthere\n",
 		"PS> mkdir in | Out-Null\nPS> cd in\nPS> $env:A = \"a`nb\"\n```\n\n```powershell run env=B=1\nPS> \"$env:A$env:B\"\na\nb1\nPS> (Get-Location).Path\n<folder>[..]in\n```\n\n```powershell run\n\"$env:B.\"\nexit 3\n```\n\n```output\n.\n[exit 3]\n",
+		"PS> 1; throw 'x'\n1\n[..]x\n[exit 1]\nPS> 2; exit 4\n2\n[exit 4]\n",
+		"PS> Write-Warning 'low'; Write-Host 'hi'; Write-Verbose 'on' -Verbose; 3\nWARNING: low\nhi\nVERBOSE: on\n3\n",
+		"PS> sh -c 'echo a >&2; echo >&2; echo b >&2'\na\n\nb\n",
 		"PS> [pscustomobject]@{Name='Ada'; Left=2}\n\nName Left\n---- ----\nAda     2\n",
 	} {
 		if o := outcomes(t, soleCampaign(t, "```powershell run\n"+doc+"```\n", nil)); o[0].Title != "" {
