@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -185,12 +184,9 @@ func (a *accepting) leaf(n *node, actual string) {
 		}
 		value = speclang.StringValue(text)
 	case n.op == "regex" && n.plain:
-		text := likeliest(n.value, actual)
+		text := likeliestPattern(n.value, actual)
 		if text == "" {
 			why = "nothing in " + n.target + " is like " + quoteClipped(n.value)
-		}
-		if text = regexp.QuoteMeta(text); strings.Contains(n.value, `[0-9]`) || strings.Contains(n.value, `\d`) {
-			text = digits().ReplaceAllLiteralString(text, "[0-9]+") // as the pattern had it
 		}
 		value = speclang.StringValue(text)
 	case n.op == "evaluate":
@@ -213,9 +209,6 @@ func (a *accepting) leaf(n *node, actual string) {
 	}
 	a.skipCase(a.e.c, n.at, n.path, why)
 }
-
-// digits are what a pattern of digits stands for.
-var digits = lazy.Pattern(`[0-9]+`)
 
 // equation finds the literal of an eq and what it would have to be.
 func (a *accepting) equation(n *node) (*doctree.Node, speclang.Value, string) {

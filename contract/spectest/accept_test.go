@@ -249,3 +249,19 @@ func TestAcceptExitAndOutput(t *testing.T) {
 		t.Errorf("%s %v", got, err)
 	}
 }
+
+// A pattern is proposed from what is like the texts that the old one matches.
+func TestLikeliestPattern(t *testing.T) {
+	for _, c := range []struct{ want, text, pattern string }{
+		{`version: \d+\.\d+ on \d{4}-\d\d-\d\d`, "name\nversion: 3.14.2 of 2026-11-28\n", `version: \d+\.\d+\.\d+ of \d+-\d+-\d+`},
+		{`version: [0-9]+`, "versions: 27\n", `versions: [0-9]+`},
+		{`^(warn|note): .+ left$`, "warm: 3 left\n", `^warm: 3 left$`},
+		{`^total [0-9]+$`, "the totals 17 of it", `totals [0-9]+`},
+		{`(?<=a)name is Ada`, "name is Bob", `name is Bob`}, // not one of RE2
+		{`\w+`, "nothing alike", ""},
+	} {
+		if got := likeliestPattern(c.want, c.text); got != c.pattern {
+			t.Errorf("%s in %q: %s, want %s", c.want, c.text, got, c.pattern)
+		}
+	}
+}

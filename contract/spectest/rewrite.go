@@ -2,9 +2,13 @@ package spectest
 
 import (
 	"bytes"
+	"regexp"
+	"regexp/syntax"
 	"strings"
 
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/lazy"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
@@ -120,6 +124,67 @@ func likeliest(want, text string) string {
 		return ""
 	}
 	return have
+}
+
+// digits are what a pattern of digits stands for.
+var digits = lazy.Pattern(`[0-9]+`)
+
+// likeliestPattern is a pattern of the part of a text that is most like what a pattern
+// matches, "" if nothing is. Digits and the ends of lines are as the pattern has them.
+func likeliestPattern(want, text string) string {
+	alike := func(s string) string { // digit for digit, so that places stay
+		return strings.Map(func(r rune) rune {
+			if '0' <= r && r <= '9' {
+				return '0'
+			}
+			return r
+		}, s)
+	}
+	example, blurred := want, alike(text)
+	if p, err := syntax.Parse(want, syntax.Perl); err == nil {
+		example = alike(exampleOf(p))
+	}
+	part := likeliest(example, blurred)
+	if part == "" {
+		return ""
+	}
+	at := strings.Index(blurred, part)
+	have := regexp.QuoteMeta(text[at : at+len(part)])
+	for _, form := range []string{`\d`, `[0-9]`} {
+		if strings.Contains(want, form) {
+			have = digits().ReplaceAllLiteralString(have, form+"+")
+			break
+		}
+	}
+	matches := func(pattern string) bool {
+		p, err := regexp.Compile(pattern)
+		return err == nil && p.MatchString(strings.TrimSuffix(text, "\n"))
+	}
+	if strings.HasPrefix(want, "^") && matches("^"+have) {
+		have = "^" + have
+	}
+	if strings.HasSuffix(want, "$") && matches(have+"$") {
+		have += "$"
+	}
+	return have
+}
+
+// exampleOf is a short text that a pattern matches, but for the characters of classes
+// other than digits.
+func exampleOf(p *syntax.Regexp) string {
+	switch p.Op {
+	case syntax.OpLiteral:
+		return string(p.Rune)
+	case syntax.OpCharClass:
+		return string(p.Rune[:min(len(p.Rune), 1)])
+	case syntax.OpRepeat:
+		return strings.Repeat(exampleOf(p.Sub[0]), min(max(p.Min, 1), 64))
+	case syntax.OpCapture, syntax.OpStar, syntax.OpPlus, syntax.OpQuest, syntax.OpAlternate:
+		return exampleOf(p.Sub[0])
+	case syntax.OpConcat:
+		return strings.Join(seq.Map(p.Sub, exampleOf), "")
+	}
+	return ""
 }
 
 // bestMatch is the line, from 1, from which most lines are as wanted; 0: none.
