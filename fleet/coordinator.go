@@ -231,11 +231,11 @@ func (c *Coordinator) noteStats(m *nats.Msg) {
 		c.drop("statistics", s.ID, cmp.Or(err, errMalformed))
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.banned[s.ID] != "" || c.banned[from.From] != "" {
+	if !c.believed("statistics", s.ID, from) {
 		return
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.keyOf[s.ID] = from.From
 	if s.Leaving {
 		delete(c.seen, s.ID)

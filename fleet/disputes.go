@@ -81,7 +81,7 @@ func (t *ticket) compare(i int64, o *campaign.Outcome) {
 func (t *ticket) late(in incoming) {
 	var r report
 	head, body, err := splitFrame(in.data)
-	if err != nil || json.Unmarshal(head, &r) != nil || t.coordinator.excluded(r.Worker, in.seal.From) {
+	if err != nil || json.Unmarshal(head, &r) != nil || !t.coordinator.believed(kindReport, r.Worker, in.seal) {
 		return
 	}
 	entries, err := decodeEntries(body) // what came as an object is not fetched for this

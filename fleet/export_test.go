@@ -1,8 +1,10 @@
 package fleet
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -77,6 +79,41 @@ func Seal(k *Keys, run, epoch, bundle, kind, lease, nonce string, lasts time.Dur
 func Open(k *Keys, run, epoch, bundle, kind, lease, nonce, role string, b []byte) ([]byte, error) {
 	_, data, err := channel{k, run, epoch, bundle}.open(kind, lease, nonce, role, b)
 	return data, err
+}
+
+// Forge signs a report with the keys of one member on behalf of the worker whose claim was heard.
+func Forge(k *Keys, heard []byte, fields map[string]any, body []byte) []byte {
+	rest, _ := bytes.CutPrefix(heard, []byte(sealMagic))
+	head, data, _ := splitFrame(rest[:len(rest)-signatureSize])
+	var s seal
+	var q claim
+	_, _ = json.Unmarshal(head, &s), json.Unmarshal(data, &q)
+	fields["worker"] = q.Worker
+	return Seal(k, s.Run, s.Epoch, s.Bundle, kindReport, s.Lease, "N", time.Minute, Report(fields, body))
+}
+
+// Crowd is a coordinator that has heard of workers, each with its key.
+func Crowd(keys map[string]string) *Coordinator {
+	c := &Coordinator{keyOf: keys, seen: make(map[string]member), banned: make(map[string]string)}
+	for id := range keys {
+		c.seen[id] = member{seen: time.Now()}
+	}
+	return c
+}
+
+// MaybeOne says whether two workers may be one.
+func (c *Coordinator) MaybeOne(a, b string) bool { return c.maybeOne(a, b) }
+
+// Exclude excludes a worker and says which of all workers are believed no more.
+func (c *Coordinator) Exclude(worker string) (out []string) {
+	c.excludeWorker(worker, "it lied")
+	for id, key := range c.keyOf {
+		if c.excluded(id, key) {
+			out = append(out, id)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // Forget has keys read their trust list again.

@@ -128,7 +128,7 @@ func (c *Coordinator) passed(m *nats.Msg) {
 		c.drop(kindPass, "", errMalformed)
 		return
 	}
-	if c.excluded(q.Worker, in.seal.From) {
+	if !c.believed(kindPass, q.Worker, in.seal) {
 		return
 	}
 	c.mu.Lock()

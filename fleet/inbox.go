@@ -72,10 +72,20 @@ func (c *Coordinator) drop(kind, who string, err error) {
 // droppedShown is how many kinds of dropped messages are distinguished.
 const droppedShown = 20
 
-// excluded reports whether a worker, or whoever has its key, is believed no more.
-func (c *Coordinator) excluded(worker, key string) bool {
+// believed reports whether a message counts: who signed it is the worker that it
+// names, and is not excluded.
+func (c *Coordinator) believed(kind, worker string, from seal) bool {
+	if !from.speaksFor(worker) {
+		c.drop(kind, worker, fmt.Errorf("signed by %s", from.name))
+		return false
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return !c.excluded(worker, from.From)
+}
+
+// excluded reports whether a worker, or whoever has its key, is believed no more.
+func (c *Coordinator) excluded(worker, key string) bool {
 	return c.banned[worker] != "" || c.banned[key] != ""
 }
 
@@ -91,7 +101,7 @@ func (c *Coordinator) claimed(m *nats.Msg) {
 		return
 	}
 	t := c.ticket(m.Subject)
-	if t != nil && c.excluded(q.Worker, in.seal.From) {
+	if t != nil && !c.believed(kindClaim, q.Worker, in.seal) {
 		// It keeps the lease as long as it likes: another one is given out.
 		go t.replace(leaseID(m.Subject))
 		return

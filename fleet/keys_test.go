@@ -164,6 +164,38 @@ func TestForgedMessagesChangeNothing(t *testing.T) {
 	}
 }
 
+// A member speaks for no other one, and so neither answers for it nor takes it out of the run.
+func TestNobodySpeaksForAnother(t *testing.T) {
+	t.Parallel() // mostly waits
+	y := newYard(t)
+	c := &tally{rounds: 3, perRound: 200}
+	want := y.must(c, false, nil)
+	dir := enrolled(t, "liar")
+	liar := keysOf(t, dir, fleet.RoleWorker, "liar")
+	nc, err := nats.Connect(y.link.URL(), nats.Token(y.link.Token()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	if _, err := nc.Subscribe("thresh.*.claim.*", func(m *nats.Msg) {
+		to := strings.Replace(m.Subject, ".claim.", ".report.", 1)
+		var passes []byte
+		for i := range int64(600) {
+			passes = append(passes, fleet.Entry(i, campaign.Outcome{Data: []byte("0")})...)
+		}
+		_ = nc.Publish(to, fleet.Forge(liar, m.Data, map[string]any{"last": true}, passes))
+		_ = nc.Publish(to, fleet.Forge(liar, m.Data, map[string]any{"unfit": "no such program"}, nil))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	y.worker(c, 2, func(w *fleet.Worker) { w.Keys = keysOf(t, dir, fleet.RoleWorker, "worker") })
+	got := y.must(c, true, func(s *fleet.Settings) { s.Keys = keysOf(t, dir, fleet.RoleCoordinator, "coordinator") })
+	same(t, got, want)
+	if notes := strings.Join(got.Environment.Notes, "\n"); !strings.Contains(notes, `dropped: report in the name of "worker@`) || !strings.Contains(notes, ": signed by liar") {
+		t.Errorf("notes: %s", notes)
+	}
+}
+
 // Without keys a malformed report is dropped too.
 func TestGarbageDoesNotEndARun(t *testing.T) {
 	y := newYard(t)
@@ -348,45 +380,6 @@ func TestLeasesOfARevokedWorker(t *testing.T) {
 	}
 	same(t, got, want)
 	if notes := strings.Join(got.Environment.Notes, "\n"); !strings.Contains(notes, "not enrolled") {
-		t.Errorf("notes: %s", notes)
-	}
-}
-
-// A worker that lies is found out by another one, and excluded.
-func TestLyingWorkerIsExcluded(t *testing.T) {
-	t.Parallel() // mostly waits
-	y := newYard(t)
-	c := &tally{rounds: 6, perRound: 100}
-	want := y.must(c, false, nil)
-	dir := enrolled(t, "honest", "liar")
-	lying := *c
-	lying.lie = true
-	y.worker(c, 2, func(w *fleet.Worker) { w.Keys = keysOf(t, dir, fleet.RoleWorker, "honest") })
-	y.worker(&lying, 2, func(w *fleet.Worker) { w.Keys = keysOf(t, dir, fleet.RoleWorker, "liar") })
-	got := y.must(c, true, func(s *fleet.Settings) {
-		s.Keys, s.Recheck = keysOf(t, dir, fleet.RoleCoordinator, "coordinator"), 1
-	})
-	notes := strings.Join(got.Environment.Notes, "\n")
-	if !strings.Contains(notes, "was excluded: it answered") || !strings.Contains(notes, "executed again by another worker") {
-		t.Errorf("notes: %s", notes)
-	}
-	if len(got.Findings) <= len(want.Findings) {
-		t.Errorf("%d findings, %d without a fleet: the lie is not among them", len(got.Findings), len(want.Findings))
-	}
-}
-
-// A case that changes what it reaches is not executed again to check a worker.
-func TestWhatChangesSomethingIsNotRechecked(t *testing.T) {
-	y := newYard(t)
-	dir := enrolled(t, "one", "two")
-	c := &tally{rounds: 3, perRound: 60, once: true}
-	for _, name := range []string{"one", "two"} {
-		y.worker(c, 2, func(w *fleet.Worker) { w.Keys = keysOf(t, dir, fleet.RoleWorker, name) })
-	}
-	got := y.must(c, true, func(s *fleet.Settings) {
-		s.Keys, s.Recheck = keysOf(t, dir, fleet.RoleCoordinator, "coordinator"), 1
-	})
-	if notes := strings.Join(got.Environment.Notes, "\n"); strings.Contains(notes, "executed again") {
 		t.Errorf("notes: %s", notes)
 	}
 }

@@ -22,15 +22,32 @@ type answer struct {
 	outcome campaign.Outcome
 }
 
-// otherWorkers reports whether there is a worker beside the one; on reports whether some
-// are on another machine than others.
+// otherWorkers reports whether there is a worker that can check the one, and
+// whether some are on another machine than others.
 func (c *Coordinator) otherWorkers(worker string) (there, machines bool) {
 	hosts := make(map[string]bool)
 	for _, m := range c.workers() {
-		there = there || m.ID != worker
+		there = there || !c.maybeOne(m.ID, worker)
 		hosts[m.Host] = true
 	}
 	return there, len(hosts) > 1
+}
+
+// maybeOne reports whether what two workers say may come from one: whoever has a
+// key can give itself many names. Where all have the same key, the names have to do.
+func (c *Coordinator) maybeOne(a, b string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := c.keyOf[b]
+	if a == b || key == "" || c.keyOf[a] != key {
+		return a == b
+	}
+	for id := range c.seen {
+		if c.keyOf[id] != key {
+			return true
+		}
+	}
+	return false
 }
 
 // pick chooses the cases that are executed again. Workers cannot foresee it, and
@@ -158,14 +175,17 @@ func (c *Coordinator) excludeWorker(worker, why string) {
 	already := c.banned[worker] != ""
 	c.banned[worker] = why
 	delete(c.seen, worker)
-	// Its key goes with it, unless others use the same one.
+	// Its key goes with it. Others that use the same one are spared once: whoever
+	// lies under a second name would go on under a third.
 	key := c.keyOf[worker]
+	spared := false
 	for id := range c.seen {
-		if c.keyOf[id] == key {
-			key = ""
-		}
+		spared = spared || c.keyOf[id] == key
 	}
-	if key != "" {
+	for id := range c.banned {
+		spared = spared && (id == worker || c.keyOf[id] != key)
+	}
+	if key != "" && !spared {
 		c.banned[key] = why
 	}
 	var held []*ticket
@@ -179,7 +199,11 @@ func (c *Coordinator) excludeWorker(worker, why string) {
 	}
 	c.report("worker %s is excluded: %s; its earlier results stay, unless they were executed again", worker, why)
 	for i, t := range held {
-		if t.holder(ids[i]) == worker {
+		holder := t.holder(ids[i])
+		c.mu.Lock()
+		out := c.excluded(holder, c.keyOf[holder])
+		c.mu.Unlock()
+		if out {
 			go t.replace(ids[i])
 		}
 	}

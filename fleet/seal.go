@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nkeys"
@@ -45,6 +46,7 @@ type seal struct {
 	// Nonce is chosen by who asks; the answer repeats it.
 	Nonce   string    `json:"nonce,omitempty"`
 	Expires time.Time `json:"expires"`
+	name    string    // of the member whose key it is, once the signature is checked
 }
 
 // channel signs and checks the messages about one run. Without keys messages go
@@ -114,7 +116,13 @@ func (c channel) open(kind, lease, nonce, role string, b []byte) (seal, []byte, 
 	case s.Kind != kind || s.Run != c.run || s.Epoch != c.epoch || s.Bundle != c.bundle || s.Lease != lease || nonce != "" && s.Nonce != nonce:
 		return s, nil, fmt.Errorf("signed by %s for something else (%s of run %s, lease %q)", m.Name, diag.Cut(s.Kind, 20), diag.Cut(s.Run, 40), diag.Cut(s.Lease, 40))
 	}
+	s.name = m.Name
 	return s, data, nil
+}
+
+// speaksFor reports whether a message that was checked is from the worker that it names.
+func (s seal) speaksFor(worker string) bool {
+	return s.name == "" || strings.HasPrefix(worker, s.name+"@")
 }
 
 // nonce makes an answer one to this question alone.

@@ -79,7 +79,7 @@ func (t *ticket) grant(id string, q claim) grant {
 	if t.left == 0 || t.ended() {
 		return grant{Stale: true}
 	}
-	if q.Worker == t.not {
+	if t.not != "" && t.coordinator.maybeOne(q.Worker, t.not) {
 		t.claims[id], t.excused[id] = q.Deliveries, q.Deliveries
 		return grant{Elsewhere: true}
 	}
@@ -219,7 +219,7 @@ func (t *ticket) receive(ctx context.Context, in incoming, each func(int64, camp
 		t.coordinator.drop(kindReport, "", errMalformed)
 		return 0, nil
 	}
-	if t.coordinator.excluded(r.Worker, in.seal.From) {
+	if !t.coordinator.believed(kindReport, r.Worker, in.seal) {
 		refused = true
 		return 0, nil
 	}
