@@ -125,7 +125,7 @@ func Promote(ctx context.Context, finding, to string, job Job) ([]string, error)
 // its file name, against the run in job.Store that it is about. Problems are in the
 // answer; an error means that nothing could be checked.
 func Verify(ctx context.Context, runOrStatement string, how VerifyJob, job Job) (*Verified, error) {
-	return on(job, func(a *app.App, st *app.Store) (Verified, error) {
+	return onStore(job, (*app.App).StoreAsIs, func(a *app.App, st *app.Store) (Verified, error) {
 		if text, ok := app.ReadStatement(runOrStatement); ok {
 			return a.VerifyStatement(ctx, st, text, how)
 		}
@@ -135,12 +135,16 @@ func Verify(ctx context.Context, runOrStatement string, how VerifyJob, job Job) 
 
 // on calls do with the store of a job, which must exist.
 func on[T any](job Job, do func(*app.App, *app.Store) (T, error)) (*T, error) {
+	return onStore(job, (*app.App).ExistingStore, do)
+}
+
+func onStore[T any](job Job, open func(*app.App, string) (*app.Store, error), do func(*app.App, *app.Store) (T, error)) (*T, error) {
 	a := app.New(job.Contracts...)
 	dir := job.Store
 	if dir == "" {
 		dir = app.DefaultStore
 	}
-	st, err := a.ExistingStore(dir)
+	st, err := open(a, dir)
 	if err != nil {
 		return nil, err
 	}

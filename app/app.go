@@ -121,8 +121,10 @@ func (a *App) Contract(name string) (campaign.Contract, bool) {
 }
 
 // OpenStore opens a folder of runs, and makes it if it is missing.
-func (a *App) OpenStore(dir string) (*Store, error) {
-	st, err := store.Open(dir)
+func (a *App) OpenStore(dir string) (*Store, error) { return a.openStore(dir, store.Open) }
+
+func (a *App) openStore(dir string, open func(string) (*Store, error)) (*Store, error) {
+	st, err := open(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -139,11 +141,16 @@ func (a *App) OpenStore(dir string) (*Store, error) {
 }
 
 // ExistingStore opens a folder of runs, which must exist.
-func (a *App) ExistingStore(dir string) (*Store, error) {
+func (a *App) ExistingStore(dir string) (*Store, error) { return a.existingStore(dir, store.Open) }
+
+// StoreAsIs is ExistingStore for Verify: nothing in the folder is mended.
+func (a *App) StoreAsIs(dir string) (*Store, error) { return a.existingStore(dir, store.OpenAsIs) }
+
+func (a *App) existingStore(dir string, open func(string) (*Store, error)) (*Store, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return nil, diag.WithHint(diag.Refused("there is no store %s", dir), "thresh run makes one; --store names another")
 	}
-	return a.OpenStore(dir)
+	return a.openStore(dir, open)
 }
 
 // ReplayCommand returns the command line that replays a finding of a store; the

@@ -94,7 +94,9 @@ func (s *Store) rebuild(id string) (*entry, error) {
 	s.index.mu.Lock()
 	defer s.index.mu.Unlock()
 	s.cacheEntry(id, nil)
-	_ = os.Remove(s.runPath(id, outlineFile)) // where it cannot be removed, what is made is kept in memory
+	if !s.asIs {
+		_ = os.Remove(s.runPath(id, outlineFile)) // where it cannot be removed, what is made is kept in memory
+	}
 	return s.lookAt(id)
 }
 
@@ -158,7 +160,7 @@ func (s *Store) refresh(id string, folder fs.FileInfo) (*entry, error) {
 	if now.head, now.data, err = p.encode(&s.pack, size); err != nil {
 		return nil, err
 	}
-	if !live && writeOutline(s.runPath(id, outlineFile), now.data) == nil {
+	if !live && !s.asIs && writeOutline(s.runPath(id, outlineFile), now.data) == nil {
 		now.data = nil
 	}
 	s.cacheEntry(id, &now)
@@ -174,6 +176,9 @@ func (s *Store) readHead(id string) *head {
 	defer f.Close()
 	o, err := readOutline(f, &s.pack)
 	if err != nil || o.RunID != id {
+		if s.asIs {
+			return nil // CheckOutline reports it
+		}
 		s.notice("the outline of run %s was damaged and has been rebuilt from its journal", id)
 		return nil
 	}

@@ -228,7 +228,10 @@ func (s *Store) CheckOutline(id string) error {
 	defer f.Close()
 	kept, err := readOutline(f, &s.pack)
 	if err != nil {
-		return nil
+		return fmt.Errorf("the outline, from which lists are made, is damaged: delete %s to rebuild it", s.runPath(id, outlineFile))
+	}
+	if fi, err := os.Stat(s.runPath(id, journalFile)); err != nil || fi.Size() != kept.Journal {
+		return err
 	}
 	p, err := s.projected(id, false)
 	if err != nil {

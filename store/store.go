@@ -43,6 +43,7 @@ type Store struct {
 	root    string // absolute
 	blobs   *blob.Dir
 	session *lock.Lock // nil: the store cannot be written to
+	asIs    bool       // nothing is mended in its files
 	index   index
 	pack    packer
 	wrote   atomic.Bool // a blob was put or a run begun: mentions may be on their way
@@ -58,15 +59,21 @@ type Store struct {
 // that is there can be read wherever its files can. Outlines that are missing,
 // damaged or behind the journals are mended; what of this a user should know is
 // in [Store.Notices]. Errors are of exit code 3.
-func Open(dir string) (*Store, error) {
-	s, err := open(dir)
+func Open(dir string) (*Store, error) { return openAs(dir, false) }
+
+// OpenAsIs is Open for whoever checks a store, which must exist: nothing is mended
+// in its files, so that damage can be reported.
+func OpenAsIs(dir string) (*Store, error) { return openAs(dir, true) }
+
+func openAs(dir string, asIs bool) (*Store, error) {
+	s, err := open(dir, asIs)
 	if err != nil {
 		return nil, diag.Environment("cannot use %s as a store: %w", dir, err)
 	}
 	return s, nil
 }
 
-func open(dir string) (*Store, error) {
+func open(dir string, asIs bool) (*Store, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -81,20 +88,25 @@ func open(dir string) (*Store, error) {
 		return err == nil && fi.IsDir()
 	}
 	for _, sub := range [...]string{runsDir, blobsDir} {
+		if asIs {
+			break
+		}
 		if err := os.MkdirAll(filepath.Join(abs, sub), folderMode); err != nil && !readable() {
 			return nil, err
 		}
 	}
-	if fresh {
+	if fresh && !asIs {
 		if err := hide(abs); err != nil {
 			return nil, err
 		}
 	}
-	s := &Store{dir: dir, root: abs, blobs: blob.Open(filepath.Join(abs, blobsDir)), index: index{runs: make(map[string]*entry)}}
+	s := &Store{dir: dir, root: abs, blobs: blob.Open(filepath.Join(abs, blobsDir)), index: index{runs: make(map[string]*entry)}, asIs: asIs}
 	if s.session, err = lock.Wait(filepath.Join(abs, sessionLock), lock.Shared); err != nil && !unwritable(err) {
 		return nil, err
 	}
-	s.removeDatabase()
+	if !asIs {
+		s.removeDatabase()
+	}
 	if _, err := s.runList(); err != nil {
 		return nil, errors.Join(fmt.Errorf("list its runs: %w", err), s.Close())
 	}

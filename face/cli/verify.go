@@ -38,7 +38,7 @@ checks it, and that the stored run is the one that was signed.`,
 				}
 				job.Sample = n / 100
 			}
-			st, err := a.app.ExistingStore(dir)
+			st, err := a.app.StoreAsIs(dir)
 			if err != nil {
 				return err
 			}

@@ -104,6 +104,9 @@ func TestVerify(t *testing.T) {
 		must(t, os.WriteFile(path, bad, 0o600))
 		expect(t, l.stored("verify"), 1, "DIFFERS")
 		expect(t, l.stored("verify", signed), 1)
+		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, bad) {
+			t.Errorf("verify has changed %s: %v", path, err)
+		}
 		must(t, os.WriteFile(path, data, 0o600))
 	}
 	blobs, err := filepath.Glob(l.path("store/blobs/*/*"))
@@ -120,6 +123,9 @@ func TestVerify(t *testing.T) {
 	}
 	// Nor do lists say anything else than the journal.
 	list := filepath.Join(filepath.Dir(journal), "outline")
+	for _, at := range []int{0, 20, 100, -1} {
+		flipped(list, at)
+	}
 	data, err := os.ReadFile(list)
 	must(t, err)
 	head := len("thresh outline 2\n") + 8
