@@ -43,13 +43,13 @@ type AgentText struct {
 const most = 4
 
 // prompts are questions that fit an agent: those that anything can be asked, and
-// those that its own text suggests, also about a thing that it does not know.
+// those that its own text suggests, also about nothing and about a thing that it does not know.
 func (t *AgentText) prompts() []string {
 	list := []string{"Hello, what can you help me with?", "Summarize in one sentence what you can do."}
 	list = append(list, t.Questions[:min(most, len(t.Questions))]...)
 	about := []string{""}
 	if len(t.IDs) > 0 {
-		about = []string{" It is about " + t.IDs[0] + ".", " It is about " + t.unknown() + "."}
+		about = append(about, " It is about "+t.IDs[0]+".", " It is about "+t.unknown()+".")
 		list = append(list, "What can you tell me about "+t.IDs[0]+"?", "What can you tell me about "+t.unknown()+"?")
 	}
 	for _, w := range t.Words[:min(most, len(t.Words))] {

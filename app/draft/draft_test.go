@@ -92,6 +92,10 @@ func TestDraftProgram(t *testing.T) {
 	golden(t, "stdin.txt", DraftProgram(&ProgramFacts{
 		Name: "cat", Folder: "/home/me/try-cat", Command: []string{"/bin/cat"}, Made: true, Seeds: Seeds()[:1], Slowest: time.Millisecond, Lanes: 2,
 	}))
+	d := DraftProgram(&ProgramFacts{Name: "p", Folder: "/p", Command: []string{"/p"}, Made: true, Seeds: Seeds()[:1], Refused: len(Seeds()), Exits: []int{1}, Lanes: 1})
+	if says := d.describe(); !strings.Contains(says, "refuses small inputs of 17 common formats, so little of it is tested") || strings.Contains(says, "accepts") {
+		t.Error(says)
+	}
 }
 
 func TestDictionary(t *testing.T) {

@@ -19,7 +19,7 @@ type ProgramFacts struct {
 	Allow   string   // the program, if it lies outside of where programs are allowed
 	Seeds   []Seed   // those that the program takes, the first first
 	Made    bool     // the seeds were made up
-	Refused int      // seeds given that the program does not take
+	Refused int      // seeds that the program does not take
 	Crash   string   // the first of the seeds given on which the program fails, and how
 	Slowest time.Duration
 	Usual   time.Duration // that a seed takes
@@ -42,6 +42,8 @@ const (
 
 	mostCases = 1_000_000
 )
+
+const askSeeds = "what does a small valid input look like? Put one or more in seeds/, or try again with: -- FOLDER"
 
 // DraftProgram returns a FuzzSpec campaign of a program.
 func DraftProgram(f *ProgramFacts) *Draft {
@@ -95,7 +97,10 @@ func DraftProgram(f *ProgramFacts) *Draft {
 	switch {
 	case f.Made && len(f.Exits) == 0:
 		d.why("No seed was given; the program accepts anything, so seeds are small inputs of common formats.")
-		d.ask(`"path"`, "what does a small valid input look like? Put one or more in seeds/, or try again with: -- FOLDER")
+		d.ask(`"path"`, askSeeds)
+	case f.Made && f.Refused == len(Seeds()):
+		d.why("No seed was given, and the program refuses small inputs of %d common formats, so little of it is tested.", f.Refused)
+		d.ask(`"path"`, askSeeds)
 	case f.Made:
 		d.why("No seed was given; of small inputs of common formats the program accepts %s.", first.Name)
 		d.ask(`"path"`, "is there a better small valid input? Name it in seed.path and remove seed.sha256, or try again with: -- FOLDER")

@@ -414,8 +414,12 @@ func (e *executor) execute(ctx context.Context, s *state, k campaign.Case, op *s
 	}
 	named, before, err := e.follow(ctx, s, k, in)
 	if errors.Is(err, errNothing) {
-		return nothing(), nil
-	} else if err != nil {
+		if op.Method != "" || strings.HasSuffix(in.About, ofBefore(in.Before[len(in.Before)-1].Operation)) {
+			return nothing(), nil
+		}
+		named, err = arguments(in.Args) // no other case calls a tool with them
+	}
+	if err != nil {
 		return campaign.Outcome{}, err
 	}
 	o, err := e.call(ctx, k, e.x, sut.Call{Operation: in.Operation, Named: named})

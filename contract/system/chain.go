@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"net/textproto"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +29,9 @@ type take struct {
 
 // changes is how many operations that change a thing come before one that is about it.
 const changes = 6
+
+// updates is how many values of an argument are set before a thing is asked for.
+const updates = 2
 
 // chained is how many calls are made with special arguments at each end of a route.
 const chained = 80
@@ -181,6 +185,17 @@ func (c *Campaign) chains(all []usage) (usual, special [][][]byte) {
 			step := m.after(nil)
 			step.Take = own
 			changers = append(changers, step)
+			if to.op.Method != "GET" || m.op.Method != "PUT" && m.op.Method != "PATCH" {
+				continue
+			}
+			tried := make(map[string]int)
+			for _, v := range besides(m.valid[1], own) { // what it sets must differ from what was there
+				if name := subject(&v); tried[name] < updates {
+					tried[name]++
+					step.Args = v.Args
+					add(&special[i], plain, v.About+ofBefore(m.op.Name), append(slices.Clip(before), step), takes)
+				}
+			}
 		}
 		for _, step := range changers {
 			m := all[slices.IndexFunc(all, func(u usage) bool { return u.op.Name == step.Operation })].op
@@ -260,11 +275,26 @@ func forgotten(update *done, o *sut.Observation) (name string, set, got json.Raw
 		return "", nil, nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(update.args)) {
-		if set, got := update.args[name], is[name]; got != nil && single(set) && bytes.Equal(set, was[name]) && !bytes.Equal(set, got) {
+		set, got := update.args[name], is[name]
+		if got != nil && (single(set) || strings.ContainsRune("[tf", rune(set[0]))) && same(set, was[name]) && !same(set, got) {
 			return name, set, got
 		}
 	}
 	return "", nil, nil
+}
+
+// same reports whether two values are equal, lists in any order.
+func same(a, b json.RawMessage) bool {
+	var x, y any
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return false
+	}
+	for _, v := range []any{x, y} {
+		if list, ok := v.([]any); ok {
+			slices.SortFunc(list, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+		}
+	}
+	return reflect.DeepEqual(x, y)
 }
 
 // filled are arguments with the values that are taken of earlier calls.

@@ -234,25 +234,70 @@ func TestCallsThatMakeAndChange(t *testing.T) {
 	}
 }
 
+// A tool is called although the one that makes what it is about fails.
+func TestMakerThatFails(t *testing.T) {
+	text := []sut.Argument{{Name: "text", Type: "string"}}
+	add, count := sut.Operation{Name: "add_note", Arguments: text}, sut.Operation{Name: "count", Arguments: text}
+	special := input{Operation: "count", About: "per: minimum", Valid: true, Args: json.RawMessage(`{"per":0,"text":"a"}`)}
+	all := []usage{
+		{&add, [2][]input{{{Operation: "add_note", Valid: true, Args: json.RawMessage(`{"text":"a"}`)}}}},
+		{&count, [2][]input{{{Operation: "count", Valid: true, Args: json.RawMessage(`{"per":1,"text":"a"}`)}}, {special}}},
+	}
+	c := &Campaign{plan: &sut.Plan{Kind: sut.MCP}}
+	_, specials := c.chains(all)
+	server := &cellar{call: func(k sut.Call, _ map[string]string) sut.Observation {
+		return sut.Observation{End: map[string]sut.End{"add_note": sut.Crashed, "count": sut.Hung}[k.Operation]}
+	}}
+	e := &executor{since: new(atomic.Int64), c: c, x: server}
+	out, err := e.Execute(t.Context(), &state{ops: []sut.Operation{add, count}}, campaign.Case{Payload: specials[1][0]})
+	if err != nil || out.Kind != kindTimeout || len(server.calls) != 2 || server.calls[1] != `count map[per:0 text:"a"]` {
+		t.Errorf("%v, %+v, %v", server.calls, out, err)
+	}
+	small, _ := c.Reduce(t.Context(), specials[1][0], func([]byte) (bool, error) { return true, nil })
+	var in input
+	if json.Unmarshal(small, &in) != nil || in.Before != nil {
+		t.Errorf("calls that do not matter stay: %s", small)
+	}
+}
+
 // What an update set and answered is still so afterwards.
 func TestUpdatesThatAreLost(t *testing.T) {
 	all := []usage{}
 	for _, o := range []sut.Operation{{Name: "add", Method: "POST", Path: "/a"}, {Name: "one", Method: "GET", Path: "/a/{id}"}, {Name: "move", Method: "PUT", Path: "/a/{id}/shelf"}} {
-		all = append(all, usage{&o, [2][]input{{{Operation: o.Name, Valid: true, Args: json.RawMessage(`{"id":1,"shelf":"n"}`)}}}})
+		kept := usage{&o, [2][]input{{{Operation: o.Name, Valid: true, Args: json.RawMessage(`{"id":1,"shelf":"n"}`)}}}}
+		for _, v := range []string{`"x"`, `["a","b"]`, `true`} {
+			kept.valid[1] = append(kept.valid[1], input{Operation: o.Name, About: "shelf " + v + ": special", Valid: true, Args: json.RawMessage(`{"id":1,"shelf":` + v + `}`)})
+		}
+		all = append(all, kept)
 	}
-	usual, _ := (&Campaign{}).chains(all)
+	usual, special := (&Campaign{}).chains(all)
+	set := make(map[string][]byte)
+	for _, p := range append(special[1], usual[1][1]) {
+		var in input
+		if json.Unmarshal(p, &in) == nil && len(in.Before) == 2 && in.Before[1].Operation == "move" {
+			set[string(in.Before[1].Args)] = p
+		}
+	}
 	for name, x := range map[string]struct{ moved, then, want string }{
 		"kept":           {`{"id":1,"shelf":"n"}`, `{"id":1,"shelf":"n"}`, ""},
 		"lost":           {`{"id":1,"shelf":"n"}`, `{"id":1,"shelf":"s"}`, `one: shelf is "s" after move set it to "n"`},
 		"not taken over": {`{"id":1,"shelf":"s"}`, `{"id":1,"shelf":"s"}`, ""},
 		"not shown":      {`{"id":1,"shelf":"n"}`, `{"id":1}`, ""},
+		"another value":  {`{"id":1,"shelf":"x"}`, `{"id":1,"shelf":"n"}`, `one: shelf is "n" after move set it to "x"`},
+		"a list":         {`{"id":1,"shelf":["a","b"]}`, `{"id":1,"shelf":["a"]}`, `one: shelf is ["a"] after move set it to ["a","b"]`},
+		"in any order":   {`{"id":1,"shelf":["a","b"]}`, `{"id":1,"shelf":["b", "a"]}`, ""},
+		"of a switch":    {`{"id":1,"shelf":true}`, `{"id":1,"shelf":false}`, `one: shelf is false after move set it to true`},
 	} {
 		service := &cellar{call: func(k sut.Call, _ map[string]string) sut.Observation {
 			said := map[string]string{"add": `{"id":1}`, "move": x.moved, "one": x.then}[k.Operation]
 			return sut.Observation{End: sut.Answered, Status: 200, Output: []byte(said)}
 		}}
 		e := &executor{since: new(atomic.Int64), c: &Campaign{plan: &sut.Plan{Kind: sut.HTTP}}, x: service}
-		out, err := e.Execute(t.Context(), &state{ops: []sut.Operation{*all[0].op, *all[1].op, *all[2].op}}, campaign.Case{Payload: usual[1][1]})
+		sent := x.moved
+		if set[sent] == nil {
+			sent = `{"id":1,"shelf":"n"}`
+		}
+		out, err := e.Execute(t.Context(), &state{ops: []sut.Operation{*all[0].op, *all[1].op, *all[2].op}}, campaign.Case{Payload: set[sent]})
 		if err != nil || out.Title != x.want {
 			t.Errorf("%s: %q, %v", name, out.Title, err)
 		}

@@ -100,11 +100,10 @@ func verdict(op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome 
 			why = crash.Mask(why)
 		}
 		if report := crash.Analyze(crash.Death{Stderr: o.Printed, Signal: o.Signal, ExitCode: o.Exit}); report.Class != crash.ClassNone && report.Class != crash.ClassExit {
-			title := why
 			if reported := "a report on standard error"; strings.HasPrefix(why, reported) { // and what it says
-				title = reported
+				why = reported
 			}
-			return fail(kindCrash, campaign.SeverityHigh, title+": "+report.Title, append([]string{why}, report.Layers...)...)
+			return fail(kindCrash, campaign.SeverityHigh, why+": "+report.Title, append([]string{why}, report.Layers...)...)
 		}
 		return fail(kindCrash, campaign.SeverityHigh, why, why, line(o.Output), subject(in))
 	case sut.Refused:
@@ -113,7 +112,11 @@ func verdict(op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome 
 		}
 	}
 	if o.End == sut.Answered && o.Status < 400 && in.Valid && !aboutErrors().MatchString(op.Name) {
-		for _, said := range reported().FindAllString(string(o.Output), 9) {
+		all := reported().FindAllString(string(o.Output), 9)
+		if stack().Match(o.Output) && !stack().Match(in.Args) {
+			all = append(all, string(o.Output))
+		}
+		for _, said := range all {
 			if phrase := runtimeError(op, said, in.Args); phrase != "" && !strings.Contains(string(in.Args), phrase) {
 				return fail(kindInternal, campaign.SeverityMedium, fmt.Sprintf("answers with an error of its runtime, as if the call had succeeded: %q", phrase), phrase, subject(in))
 			}
@@ -252,8 +255,8 @@ func schemaMismatch(schema json.RawMessage, op *sut.Operation, o *sut.Observatio
 	return s.Check(value)
 }
 
-// Reduce implements [campaign.Reducer]: arguments that are not needed go, texts
-// get shorter.
+// Reduce implements [campaign.Reducer]: calls before and arguments that are not needed
+// go, texts get shorter.
 func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte) (bool, error)) (smallest []byte, parts string) {
 	var in input
 	var args map[string]json.RawMessage
@@ -275,6 +278,17 @@ func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte)
 			}
 		}
 		return payload, ""
+	}
+	if in.Before != nil && !in.Gone {
+		alone := in
+		alone.Before, alone.Take = nil, nil
+		if candidate, err := json.Marshal(alone); err == nil {
+			if ok, err := test(candidate); err != nil {
+				return payload, ""
+			} else if ok {
+				in, payload = alone, candidate
+			}
+		}
 	}
 	try := func(name string, v json.RawMessage) (held, more bool) {
 		before, had := args[name]

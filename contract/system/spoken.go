@@ -8,15 +8,37 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// internal is how runtimes speak, in answers that say that a call was refused.
+// internal is how runtimes speak, in answers that say that a call was refused: of exceptions by
+// name, then in the words of Python, JavaScript, the virtual machines, Go and Rust, PHP and Ruby,
+// and databases.
 var internal = lazy.Pattern(`Traceback \(most recent call last\)|\b(KeyError|TypeError|AttributeError|IndexError|NameError|ZeroDivisionError|UnboundLocalError|` +
 	`RecursionError|AssertionError|UnicodeDecodeError|UnicodeEncodeError|ReferenceError|RangeError|URIError|NullPointerException|SegmentationFault)\b|` +
-	`unsupported operand type|object is not (subscriptable|iterable|callable)|'NoneType'|index out of range|division by zero|` +
-	`Cannot read propert(y|ies) of|is not a function|nil pointer dereference|has no attribute|maximum recursion depth|must be str, not|` +
-	`can only concatenate|not supported between instances|invalid literal for int|Error executing tool [^:]+: '[^' ]*'$|` +
-	`math domain error|cannot convert float (NaN|infinity) to integer|int too large to convert|values to unpack|pop from an? empty|x not in list|` +
-	`dictionary changed size|is not JSON serializable|codec can't (de|en)code|Out of range float values|Maximum call stack size|Invalid time value|URI malformed|` +
-	`Invalid (array|string) length|Cannot convert undefined or null|is not iterable|SQLSTATE\[|\bORA-\d{5}:|no such (table|column): |You have an error in your SQL syntax|(psycopg2?|sqlite3|sqlalchemy|pymysql|java|javax|System)(\.\w+)+(Error|Exception)|slice bounds out of range|integer divide by zero|on a .None. value`)
+
+	`unsupported operand type|bad operand type for|object is not (subscriptable|iterable|callable|an iterator)|'NoneType'|index out of range|(division|modulo) by zero|` +
+	`has no attribute|has no len\(\)|does not support item assignment|maximum recursion depth|must be str, not|expected str instance|a bytes-like object is required|` +
+	`can only concatenate|can't multiply sequence by non-int|not supported between instances|unhashable type|indices must be integers|` +
+	`missing \d+ required (positional|keyword-only) argument|got an unexpected keyword argument|takes \d+ positional arguments? but|` +
+	`invalid literal for int|could not convert string to float|Exceeds the limit \(\d+ digits\)|Error executing tool [^:]+: '[^' ]*'$|` +
+	`math (domain|range) error|cannot convert float (NaN|infinity) to integer|int too large to convert|values to unpack|cannot unpack non-iterable|` +
+	`pop from an? empty|x not in list|empty sequence|iterable argument is empty|requires at least (one|two) data points?|embedded null (byte|character)|` +
+	`arg not in range\(0x110000\)|negative shift count|referenced before assignment|cannot access local variable|No module named '|` +
+	`dictionary changed size|is not JSON serializable|codec can't (de|en)code|Out of range float values|` +
+
+	`Cannot (read|set) propert(y|ies) of|Cannot destructure property|is not a function|is not a constructor|is not iterable|Cannot convert undefined or null|` +
+	`Reduce of empty array|Maximum call stack size|Invalid time value|URI malformed|Invalid (array|string) length|Invalid count value: |Invalid code point |` +
+	`digits argument must be between|Cannot mix BigInt|to a BigInt|Do not know how to serialize a BigInt|circular structure to JSON|` +
+	`Assignment to constant variable|' before initialization|The "[\w.]+" (argument|property) must be |` +
+
+	`nil pointer dereference|slice bounds out of range|integer divide by zero|makeslice: |negative Repeat count|called .(Option|Result)::unwrap|on a .None. value|` +
+	`attempt to (add|subtract|multiply|negate|divide) (with overflow|by zero)|out of bounds for length|Cannot invoke "|: / by zero|` +
+	`Object reference not set|Index was outside the bounds|Sequence contains no elements|Undefined (array key|index|variable|offset)|` +
+	`Call to a member function|Attempt to read property|undefined method .\w+[!?]?' for |` +
+
+	`SQLSTATE\[|\bORA-\d{5}:|no such (table|column): |You have an error in your SQL syntax|` +
+	`(psycopg2?|sqlite3|sqlalchemy|pymysql|java|javax|System)(\.\w+)+(Error|Exception)`)
+
+// stack are frames of a stack trace of JavaScript, Java, .NET, Go or PHP, in a text or in a text of JSON.
+var stack = lazy.Pattern(`(?:\n|\\n)(?:\s|\\t)*at [^\n\\]*(?:[A-Za-z>]:\d+:\d+|\.(?:java|kt|scala):\d+\)|:line \d+)|goroutine \d+ \[running\]|Stack trace:(?:\n|\\n)#0 `)
 
 // reported is where an answer is a report of an error; aboutErrors are operations that may
 // give such reports out, and softly what is said of a thing that was only marked as deleted.
@@ -40,12 +62,17 @@ var (
 	date    = lazy.Pattern(`\d{4}-\d\d-\d\d`)
 )
 
+const aStack = "a stack trace"
+
 // runtimeError is what a runtime says in the answer to a call, "" if nothing. What it says
 // of dates may be a refusal where the call has one that does not exist, or none, and what it
 // says of a regular expression where the operation takes one.
 func runtimeError(op *sut.Operation, answer string, args []byte) string {
 	if phrase := internal().FindString(answer); phrase != "" {
 		return phrase
+	}
+	if stack().MatchString(answer) {
+		return aStack
 	}
 	if phrase := ofPatterns().FindString(answer); phrase != "" && !aboutPatterns().MatchString(op.Name+op.Description) && !aboutPatterns().Match(op.Schema) {
 		return phrase

@@ -47,6 +47,11 @@ func TestVerdicts(t *testing.T) {
 		{true, sut.Observation{End: sut.Answered, Status: 200, Output: []byte(`{"left": 1, "note": "an error occurred: psycopg2.errors.UndefinedTableError"}`)},
 			`internal-error share: answers with an error of its runtime, as if the call had succeeded: "psycopg2.errors.UndefinedTableError"`},
 		{true, sut.Observation{End: sut.Answered, Status: 200, Output: []byte(`{"left": 1, "note": "how to read a KeyError"}`)}, ""},
+		{true, sut.Observation{End: sut.Answered, Output: []byte("Error: SyntaxError: Unexpected end of JSON input\n    at JSON.parse (<anonymous>)\n    at file:///srv/shop.mjs:50:30")},
+			`internal-error share: answers with an error of its runtime, as if the call had succeeded: "a stack trace"`},
+		{true, sut.Observation{End: sut.Answered, Status: 200, Output: []byte(`{"left": 1, "note": "an exception occurred: x\n\tat a.B.c(B.java:12)"}`)},
+			`internal-error share: answers with an error of its runtime, as if the call had succeeded: "a stack trace"`},
+		{true, sut.Observation{End: sut.Answered, Status: 200, Output: []byte(`{"left": 1, "note": "Lunch is\n at 12:30:15"}`)}, ""},
 		{true, sut.Observation{End: sut.Refused, Why: "there is no such order"}, "refused: an error of the tool"},
 		{false, sut.Observation{End: sut.Answered, Status: 200, Output: []byte(`{"left": 1}`)}, "accepted"},
 	} {
@@ -57,6 +62,37 @@ func TestVerdicts(t *testing.T) {
 		}
 		if got != x.want {
 			t.Errorf("valid=%t %+v: %q, want %q", x.valid, x.o, got, x.want)
+		}
+	}
+}
+
+// A failure on one line of a program is one finding, whatever the exception says.
+func TestCauseOfReports(t *testing.T) {
+	var causes [2]string
+	for i, says := range []string{"Expecting value: line 1 column 1 (char 0)", "Extra data: line 1 column 5 (char 4)"} {
+		o := sut.Observation{End: sut.Crashed, Printed: []byte("Traceback (most recent call last):\n  File \"a.py\", line 3, in f\nJSONDecodeError: " + says + "\n")}
+		o.Why = "a report on standard error: JSONDecodeError in a.py:f line 3: " + says
+		out := judge(nil, &sut.Operation{Name: "read"}, &input{Operation: "read", Valid: true}, &o)
+		causes[i] = strings.Join(out.Cause, "|")
+	}
+	if causes[0] != causes[1] {
+		t.Errorf("two causes:\n%s\n%s", causes[0], causes[1])
+	}
+}
+
+// What runtimes say of valid input, and what a server may say itself.
+func TestWordsOfRuntimes(t *testing.T) {
+	for says, want := range map[string]bool{
+		"Reduce of empty array with no initial value": true, "integer modulo by zero": true, "unhashable type: 'list'": true,
+		"max() iterable argument is empty": true, "f() missing 1 required positional argument: 'x'": true,
+		`The "data" argument must be of type string or an instance of Buffer. Received undefined`: true,
+		"Cannot set properties of null (setting 'a')":                                             true, "Index 5 out of bounds for length 3": true,
+		"undefined method `upcase' for nil:NilClass": true, "attempt to subtract with overflow": true,
+		"the list is empty": false, "missing required argument: name": false, "the argument must be positive": false,
+		"Division by zero is not allowed": false, "unknown method 'x' for orders": false, "the index is out of the catalogue": false,
+	} {
+		if got := runtimeError(&sut.Operation{}, says, nil); (got != "") != want {
+			t.Errorf("%s: %q", says, got)
 		}
 	}
 }
