@@ -111,8 +111,9 @@ func newPlan(doc *ir.Document) *plan {
 	for i, x := range doc.Protocols {
 		rules[x.Name] = i
 	}
+	hides := doc.Hidden()
 	for _, x := range doc.Protocols {
-		p.grammar.Rules = append(p.grammar.Rules, p.add(x.Root, rules))
+		p.grammar.Rules = append(p.grammar.Rules, p.add(x.Root, rules, hides))
 	}
 	for _, x := range doc.Roots() {
 		p.roots = append(p.roots, root{x.Name, rules[x.Name]})
@@ -134,7 +135,7 @@ func newPlan(doc *ir.Document) *plan {
 }
 
 // add puts a node and all below it into the grammar.
-func (p *plan) add(n *ir.Node, rules map[string]int) int {
+func (p *plan) add(n *ir.Node, rules map[string]int, hides func(guard *ir.Expr) string) int {
 	at := len(p.nodes)
 	p.nodes = append(p.nodes, node{id: n.ID})
 	p.grammar.Nodes = append(p.grammar.Nodes, walk.Node{})
@@ -144,13 +145,13 @@ func (p *plan) add(n *ir.Node, rules map[string]int) int {
 	case ir.Seq:
 		g.Kind = walk.Seq
 		for _, c := range n.Children {
-			g.Children = append(g.Children, p.add(c, rules))
+			g.Children = append(g.Children, p.add(c, rules, hides))
 		}
 	case ir.Alt:
 		g.Kind = walk.Alt
 		for _, b := range n.Branches {
-			g.Children = append(g.Children, p.add(b.Body, rules))
-			x := branch{id: b.ID, weight: float64(b.Weight), open: b.Guard == nil, hidden: p.doc.Hidden(b.Guard) != ""}
+			g.Children = append(g.Children, p.add(b.Body, rules, hides))
+			x := branch{id: b.ID, weight: float64(b.Weight), open: b.Guard == nil, hidden: hides(b.Guard) != ""}
 			if b.Guard != nil {
 				x.guard, x.parts, x.far = p.program.Condition(b.Guard), p.compileParts(b.Guard), p.program.Distance(b.Guard, true)
 			}
@@ -158,7 +159,7 @@ func (p *plan) add(n *ir.Node, rules map[string]int) int {
 		}
 	case ir.Repeat:
 		g.Kind, g.Min, g.Max = walk.Repeat, int(n.Min), int(n.Max)
-		g.Children = []int{p.add(n.Body, rules)}
+		g.Children = []int{p.add(n.Body, rules, hides)}
 	case ir.Call:
 		g.Kind, g.Action, info.action = walk.Call, p.program.Action(n.Action), n.Action
 	case ir.RefTo:

@@ -76,8 +76,9 @@ const (
 	holdsNothing holds = iota
 	holdsRaw           // bytes of what is written
 	holdsMembers
+	grownMembers // in memory of room(count)
 	holdsItems
-	holdsGrown // items in memory of room(count)
+	grownItems
 )
 
 // Member is one key of a mapping with its value.
@@ -117,7 +118,7 @@ func (n *Node) Items() []Node {
 // Members returns those of a mapping: of Map each key once, at its first place, with
 // its last value.
 func (n *Node) Members() []Member {
-	if n == nil || n.holds != holdsMembers {
+	if n == nil || n.holds != holdsMembers && n.holds != grownMembers {
 		return nil
 	}
 	return unsafe.Slice((*Member)(n.part), n.count)
@@ -142,22 +143,29 @@ func (n *Node) Add(more ...Node) {
 	if len(more) == 0 {
 		return
 	}
-	list := n.Items()
-	if n.holds == holdsGrown {
-		list = unsafe.Slice((*Node)(n.part), room(len(list)))[:len(list)]
-	}
-	if total := len(list) + len(more); total > cap(list) {
-		list = append(make([]Node, 0, room(total)), list...)
-	}
-	*n = n.WithItems(append(list, more...))
-	n.holds = holdsGrown
+	*n = n.WithItems(grow(n, grownItems, n.Items(), more...))
+	n.holds = grownItems
 }
 
-// room is the capacity of a list that grows.
+// grow adds to what a node holds; grown says that its memory has room.
+func grow[T any](n *Node, grown holds, list []T, more ...T) []T {
+	if n.holds == grown {
+		list = unsafe.Slice((*T)(n.part), room(len(list)))[:len(list)]
+	}
+	if total := len(list) + len(more); total > cap(list) {
+		list = append(make([]T, 0, room(total)), list...)
+	}
+	return append(list, more...)
+}
+
+// room is the capacity of what grows.
 func room(count int) int { return 1 << bits.Len(uint(count-1)) }
 
-// AddMember adds a member to a mapping.
-func (n *Node) AddMember(m Member) { *n = n.WithMembers(append(n.Members(), m)) }
+// AddMember adds a member to a mapping; as with append, copies of the mapping may share it.
+func (n *Node) AddMember(m Member) {
+	*n = n.WithMembers(grow(n, grownMembers, n.Members(), m))
+	n.holds = grownMembers
+}
 
 // WithItems returns the list with other values.
 func (n Node) WithItems(list []Node) Node {

@@ -2,26 +2,27 @@ package ir
 
 import "slices"
 
-// Hidden returns what a guard asks for that the system cannot know, "" if it may know all: an
+// Hidden finds what a guard asks for that the system cannot know, "" if it may know all: an
 // input that no call passes on, or a field of the actor that no action sets, where no call
 // says who acts. No system can refuse what only that forbids.
-func (d *Document) Hidden(guard *Expr) string {
-	if guard == nil {
-		return ""
-	}
+func (d *Document) Hidden() func(guard *Expr) string {
 	told := d.told()
-	hidden := ""
-	guard.Walk(func(e *Expr) {
-		switch {
-		case e.Op != FieldOf || hidden != "":
-		case e.Input && !told.inputs[e.Text]:
-			hidden = "input." + e.Text
-		case e.Var == "actor" && !e.Input && !told.actor && !told.fields[e.Text] &&
-			!told.inputs[e.Text] && !told.inputs[d.Actor+"_"+e.Text] && !told.inputs["actor_"+e.Text]:
-			hidden = "actor." + e.Text
+	return func(guard *Expr) (hidden string) {
+		if guard == nil {
+			return ""
 		}
-	})
-	return hidden
+		guard.Walk(func(e *Expr) {
+			switch {
+			case e.Op != FieldOf || hidden != "":
+			case e.Input && !told.inputs[e.Text]:
+				hidden = "input." + e.Text
+			case e.Var == "actor" && !e.Input && !told.actor && !told.fields[e.Text] &&
+				!told.inputs[e.Text] && !told.inputs[d.Actor+"_"+e.Text] && !told.inputs["actor_"+e.Text]:
+				hidden = "actor." + e.Text
+			}
+		})
+		return hidden
+	}
 }
 
 // told is what calls say, or what they change.
@@ -73,6 +74,7 @@ func (c *checker) guards() {
 	if c.list.HasErrors() {
 		return
 	}
+	hides := c.doc.Hidden()
 	for _, p := range c.doc.Protocols {
 		p.Root.Walk(func(n *Node) {
 			for _, b := range n.Branches {
@@ -80,7 +82,7 @@ func (c *checker) guards() {
 				if call == nil || call.Rejects == nil {
 					continue
 				}
-				if hidden := c.doc.Hidden(b.Guard); hidden != "" {
+				if hidden := hides(b.Guard); hidden != "" {
 					c.doubt(b.Guard.Place, "hidden-guard", "pass it as an argument of a call",
 						"the guard of %q depends on %s, which no call passes to the system: Thresh does not try what it forbids", b.ID, hidden)
 				}
