@@ -108,6 +108,9 @@ func TestAction(t *testing.T) {
 			if !strings.Contains(string(said), "exit-code="+c.code+"\n") {
 				t.Errorf("the outputs: %s", said)
 			}
+			if none := strings.HasSuffix(string(said), "sarif=\n"); none != (c.code == "2") {
+				t.Errorf("a file for code scanning: %s", said)
+			}
 			shown, _ := os.ReadFile(summary)
 			if len(shown) == 0 || !strings.Contains(string(shown), c.summary) {
 				t.Errorf("the summary: %s", shown)

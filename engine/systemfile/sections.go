@@ -45,7 +45,7 @@ func (d *decoder) reached(s *doctree.Section, p *sut.Plan) {
 }
 
 func (d *decoder) needsCommand(s *doctree.Section, key string, p *sut.Plan, hint, why string) {
-	if len(p.Command) == 0 {
+	if len(p.Command) == 0 && !s.Given("command") { // a wrong one is refused itself
 		d.refuse(s.PosOf(key), key, codeConflict, hint, "%s", why)
 	}
 }
