@@ -2,6 +2,7 @@ package spectest
 
 import (
 	"cmp"
+	"encoding/json"
 	"runtime"
 	"slices"
 	"strings"
@@ -76,6 +77,8 @@ func TestTranscripts(t *testing.T) {
 		{"in the background", transcript(" background ready=$PORT needs=python3\n$ python3 -m http.server $PORT --bind 127.0.0.1\n",
 			" needs=python3\n$ python3 -c 'import os, urllib.request as r; print(r.urlopen(\"http://127.0.0.1:\" + os.environ[\"PORT\"]).status)'\n200\n"), ""},
 		{"the background ends", transcript(" background ready=$PORT timeout=5s\n$ echo gone; exit 4\n", "\n$ true\n"), "the background block ended with exit status 4: gone"},
+		{"the background ends before it listens", transcript(" background ready=$PORT timeout=5s\n$ echo gone\n", "\n$ true\n"), "the background block ended with exit status 0: gone"},
+		{"the background never listens", transcript(" background ready=$PORT timeout=500ms\n$ sleep 9\n", "\n$ true\n"), "nothing listened at $PORT within 500ms"},
 	} {
 		o := outcomes(t, soleCampaign(t, c.doc, nil))
 		camp := soleCampaign(t, c.doc, nil)
@@ -94,6 +97,25 @@ func TestTranscripts(t *testing.T) {
 		case c.want == "" || !strings.HasSuffix(o[failed].Title, c.want):
 			t.Errorf("%s: %s\n%s", c.name, o[failed].Title, o[failed].Attached(stepsNote))
 		}
+	}
+}
+
+// What fails because a service is gone shows that it is.
+func TestFailureWithoutAService(t *testing.T) {
+	t.Chdir(t.TempDir())
+	o := outcomes(t, soleCampaign(t, transcript(" background ready=$PORT timeout=5s\n$ echo gone; exit 4\n", "\n$ false\n"), nil))[0]
+	if steps := string(o.Attached(stepsNote)); !strings.Contains(o.Title, `"$ false"`) || !strings.HasSuffix(steps, ":1: the background block ended with exit status 4: gone\n") {
+		t.Errorf("%s\n%s", o.Title, steps)
+	}
+}
+
+// What a page captures is named in what is kept of a failure, as what a case captures is.
+func TestCaptureOfAPageThatFails(t *testing.T) {
+	t.Chdir(t.TempDir())
+	doc := transcript(" capture=t=/t-.*/\n$ echo t-$((123456*1000))\nt-[..]\n", "\n$ echo \"$t is\"\nnot\n")
+	o := outcomes(t, soleCampaign(t, doc, nil))[0]
+	if all, _ := json.Marshal(o); strings.Contains(string(all), "123456000") || !strings.Contains(string(o.Attached(stepsNote)), "+${t} is") {
+		t.Errorf("%s\n%s", o.Title, o.Attached(stepsNote))
 	}
 }
 

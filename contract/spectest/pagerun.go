@@ -67,7 +67,10 @@ func (x *executor) runPage(ctx context.Context, c *Case) (steps []ran, skipped [
 	if err != nil || f != nil {
 		return nil, nil, f, err
 	}
-	defer func() { err = errors.Join(err, p.close()) }()
+	defer func() {
+		err = errors.Join(err, p.close())
+		failure, _ = hide(p.vars.redactor(true), failure, nil)
+	}()
 	p.step = x.step
 	f, err = p.play(x.bound(ctx, p.folder.Top, "", nil), c.page.acts)
 	if over := x.files.end(); over != nil {
@@ -76,12 +79,15 @@ func (x *executor) runPage(ctx context.Context, c *Case) (steps []ran, skipped [
 	if err != nil || f != nil {
 		return p.done, p.skipped, f, err
 	}
-	f = p.backgroundEnded()
+	serving := p.backgroundFailure()
 	if err := p.stop(); err != nil {
 		return nil, nil, nil, err
 	}
-	if failed := p.failure(); failed != nil {
-		f = failed
+	if f = p.failure(); f == nil {
+		f = serving
+	} else if serving != nil { // which may be why
+		text := *f.steps + fmt.Sprintf("%s:%d: %s\n", x.c.name, serving.Line, serving.Message)
+		f.steps = &text
 	}
 	return p.done, p.skipped, f, nil
 }

@@ -17,6 +17,7 @@ type service struct {
 	act    *act
 	cancel context.CancelFunc
 	ended  chan struct{}
+	late   bool // nothing was there when the wait for it was over
 	result process.Result
 	err    error
 }
@@ -52,23 +53,27 @@ func (p *pageRun) serve(ctx context.Context, a *act) error {
 		}
 	}()
 	port, _ := variable(p.own, "PORT")
-	if err := stage.Ready(waiting, strings.ReplaceAll(a.ready, "$PORT", port)); err != nil && ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return nil // what needs it says that it is not there
+	err = stage.Ready(waiting, strings.ReplaceAll(a.ready, "$PORT", port))
+	s.late = err != nil
+	return ctx.Err()
 }
 
-// backgroundEnded is the failure of a background block that ended by itself.
-func (p *pageRun) backgroundEnded() *Failure {
+// backgroundFailure is that of a background block that ended by itself, or was not there in time.
+func (p *pageRun) backgroundFailure() *Failure {
 	for _, s := range p.serving {
+		why := ""
+		if s.late {
+			why = fmt.Sprintf("nothing listened at %s within %s", s.act.ready, s.act.timeout)
+		}
 		select {
 		case <-s.ended:
+			if s.err == nil && (s.late || s.result.ExitCode != 0 || s.result.Status != process.Exited) {
+				why = fmt.Sprintf("the background block ended with exit status %d: %s", s.result.ExitCode, strings.Join(p.lines(s.result.Stdout), "\n"))
+			}
 		default:
-			continue
 		}
-		if s.err == nil && (s.result.ExitCode != 0 || s.result.Status != process.Exited) {
-			return &Failure{Category: Runtime, Path: "background", Line: s.act.line, Message: fmt.Sprintf("the background block ended with exit status %d: %s",
-				s.result.ExitCode, strings.Join(p.lines(s.result.Stdout), "\n"))}
+		if why != "" {
+			return &Failure{Category: Runtime, Path: "background", Line: s.act.line, Message: strings.TrimSuffix(why, ": ")}
 		}
 	}
 	return nil

@@ -31,6 +31,20 @@ func (x *executor) setUp(ctx context.Context) error {
 	return s.err
 }
 
+// setupNames are the variables that cases have from the setup of their document.
+func (d *document) setupNames() variables {
+	if d.fixture == nil {
+		return nil
+	}
+	names := variables{"FOLDER": {}, "PORT": {}, "ADDRESS": {}}
+	for _, a := range d.fixture.page.acts {
+		for i := range a.captures {
+			names[a.captures[i].name] = given{}
+		}
+	}
+	return names
+}
+
 // prepare runs the setup blocks. The settings have the variables of their cases.
 func (x *executor) prepare(ctx context.Context) (*pageRun, *settings, error) {
 	c := x.c.doc.fixture
@@ -42,7 +56,7 @@ func (x *executor) prepare(ctx context.Context) (*pageRun, *settings, error) {
 		f = p.failure()
 	}
 	if f == nil {
-		f = p.backgroundEnded()
+		f = p.backgroundFailure()
 	}
 	if f == nil && len(p.skipped) > 0 {
 		f = &Failure{Category: Runtime, Message: p.skipped[0], Line: c.From}
