@@ -29,9 +29,12 @@ type chain struct {
 // harness.after those it names.
 func (c *Campaign) link(ctx context.Context) (list diag.List) {
 	c.chained, c.chains = nil, nil
-	if !c.doc.mentions("capture", "after", "jar") {
+	if !c.doc.mentions("capture", "after", "jar") && (len(c.set.vars) == 0 || !c.doc.mentions("${")) {
 		return nil
 	}
+	known := variables{}
+	maps.Copy(known, c.set.vars)
+	maps.Copy(known, c.doc.setupNames())
 	type linked struct {
 		at    slot
 		needs []int
@@ -83,9 +86,9 @@ func (c *Campaign) link(ctx context.Context) (list diag.List) {
 				ids[trimmed(id)] = me
 			}
 			for _, name := range uses(e.node) {
-				from, known := holds[name]
-				if !known {
-					if _, fixed := c.set.vars[name]; !fixed {
+				from, held := holds[name]
+				if !held {
+					if _, fixed := known[name]; !fixed {
 						later[name] = append(later[name], slot{int32(e.from), int32(me)})
 					}
 					continue
@@ -100,13 +103,12 @@ func (c *Campaign) link(ctx context.Context) (list diag.List) {
 		}
 		c.doc.release()
 	}
-	captured := variables{}
 	for name := range holds {
-		captured[name] = given{}
+		known[name] = given{}
 	}
 	for _, name := range slices.Sorted(maps.Keys(later)) {
 		for _, at := range later[name] {
-			hint := diag.DidYouMean(name, captured.names())
+			hint := diag.DidYouMean(name, known.names())
 			p := c.doc.problem(doctree.Pos{Line: int(at.unit), Col: 1}, "capture", "", fmt.Sprintf("no case above captures ${%s}: it stays as it is written", name), hint)
 			if _, below := holds[name]; below || hint != "" {
 				p.Level = diag.Warning

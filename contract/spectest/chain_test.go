@@ -118,6 +118,29 @@ func TestChainsOfCaptures(t *testing.T) {
 	}
 }
 
+// A name that is close to a known one gets a warning, whoever gives the known one its value.
+func TestNamesOfVariables(t *testing.T) {
+	t.Chdir(t.TempDir())
+	use := func(text string) string {
+		return blockDocument("id: A\ntype: cli.run\nharness: {entrypoint: echo}\nargv: ['" + text + "']\n")
+	}
+	setup := transcript(" setup capture=token=$.a\n$ true\n")
+	for _, c := range []struct{ doc, want string }{
+		{use("${bsae} ${HOME} ${base}"), "did you mean base?"}, {use("${HOME} $${bsae}"), ""}, {setup + use("${TOKEM}"), "did you mean token?"},
+		{setup + use("${PORT} ${port} ${token}"), ""},
+	} {
+		_, list := newContract(nil).Compile(t.Context(), campaign.Spec{Path: "a.spec.md", Data: []byte(c.doc)},
+			campaign.Settings{Options: map[string][]string{optVar: {"base=x", "port=1"}}})
+		got := ""
+		for _, d := range list {
+			got += d.Hint
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.doc, got, c.want)
+		}
+	}
+}
+
 // A chain is not run again if one of its cases may change something; it says which.
 func TestChainThatIsNotRepeated(t *testing.T) {
 	t.Chdir(t.TempDir())

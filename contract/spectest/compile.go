@@ -34,6 +34,7 @@ func (k *Contract) Compile(ctx context.Context, spec campaign.Spec, set campaign
 	doc.split()
 	credentials := secret.ScanLong(spec.Data, doc.release).Variables
 	s = s.hiding(credentials)
+	pages, wrong := doc.pages(s) // the setup of the cases is there
 	c := k.campaign(doc, s)
 	list, more := c.chooseAll(ctx)
 	if len(c.torn) > 0 {
@@ -44,7 +45,8 @@ func (k *Contract) Compile(ctx context.Context, spec campaign.Spec, set campaign
 		c = k.campaign(doc, s)
 		list, more = c.chooseAll(ctx)
 	}
-	list = append(list, c.choosePages()...)
+	c.choosePages(pages)
+	list = append(list, wrong...)
 	if err := ctx.Err(); err != nil {
 		return nil, diag.List{{Code: "spectest.interrupted", Pos: diag.Pos{File: spec.Path}, Message: err.Error()}}
 	}
@@ -291,15 +293,13 @@ func (c *Campaign) choose(first int, units [][]decoded, ids map[idKey]int32) dia
 // choosePages selects the cases that are transcripts, behind all others. What is
 // wrong with one is refused before anything runs: its commands are as dear as
 // what a reader types.
-func (c *Campaign) choosePages() diag.List {
-	cases, faults := c.doc.pages(c.set)
+func (c *Campaign) choosePages(cases []*Case) {
 	c.doc.transcripts = cases
 	for i, cs := range cases {
 		if c.written++; c.set.matches(cs) && c.set.inShard(c.name, c.written) {
 			c.slots = append(c.slots, slot{unit: int32(c.doc.units() + i)})
 		}
 	}
-	return faults
 }
 
 // shuffle puts the cases into the order that --shuffle asks for.
