@@ -21,22 +21,25 @@ import (
 // changedSince names the files of a stored run's document that are not what they
 // were: the document, and what documents of the run name. What is gone has not
 // changed: the stored copy is all there is.
-func changedSince(st *store.Store, m store.Manifest, source string) ([]string, error) {
+func changedSince(st *store.Store, m store.Manifest, source string, options map[string][]string) ([]string, error) {
 	var changed []string
-	differs := func(path string, kept []byte) {
-		if now, err := os.ReadFile(path); err == nil && !bytes.Equal(now, kept) && !bytes.Equal(sealed(now), kept) {
+	differs := func(path string, kept []byte, stored func([]byte) []byte) {
+		if now, err := os.ReadFile(path); err == nil && !bytes.Equal(now, kept) && !bytes.Equal(stored(now), kept) {
 			changed = append(changed, path)
 		}
 	}
+	var docs []Document
 	err := store.ReadSpecs(m.Specs, st.Blob, func(s store.SpecRef, text []byte) error {
+		docs = append(docs, Document{Spec: campaign.Spec{Data: text}})
 		if s.Path == source {
-			differs(s.Path, text)
+			differs(s.Path, text, sealed)
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	c := credentialsOf(docs, options)
 	for _, path := range slices.Sorted(maps.Keys(m.Files)) {
 		if strings.HasSuffix(path, string(os.PathSeparator)) {
 			continue // the names in a folder
@@ -45,7 +48,7 @@ func changedSince(st *store.Store, m store.Manifest, source string) ([]string, e
 		if err != nil {
 			return nil, fmt.Errorf("reading %s back from the store: %w", path, err)
 		}
-		differs(path, kept)
+		differs(path, kept, func(now []byte) []byte { return c.sealed(path, now) })
 	}
 	return changed, nil
 }

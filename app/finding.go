@@ -166,7 +166,7 @@ func (a *App) Replay(ctx context.Context, st *Store, finding string, job ReplayJ
 	m := r.journal.Manifest()
 	now := false // the document as it is now decides
 	if !job.AsStored {
-		changed, err := changedSince(st, m, r.source)
+		changed, err := changedSince(st, m, r.source, r.settings.Options)
 		if err != nil {
 			return out, err
 		}
