@@ -2,8 +2,8 @@ package run_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -39,7 +39,11 @@ type victim struct {
 	left int64 // calls until it ends; -1: it will not
 }
 
-var theEnd = campaign.Outcome{Verdict: campaign.VerdictFail, Severity: campaign.SeverityHigh, Kind: campaign.KindEndedLater, Title: "it ended", Cause: []string{"it ended"}}
+// every stands for all cases.
+const every = -2
+
+var theEnd = campaign.Outcome{Verdict: campaign.VerdictFail, Severity: campaign.SeverityHigh, Kind: campaign.KindEndedLater, Title: "it ended", Cause: []string{"it ended"},
+	Evidence: []campaign.Attachment{{Name: "stderr", Data: []byte("boiled dry")}}}
 
 func (v *victim) Watch(_ context.Context, d time.Duration) *campaign.Outcome {
 	if v.left < 0 || v.m.slow && d < 150*time.Millisecond {
@@ -66,11 +70,11 @@ func (v *victim) Execute(_ context.Context, _ sum, at campaign.Case) (campaign.O
 	case v.left == 0:
 		v.left, v.life.End = -1, &end
 	}
-	if at.Index == v.m.own {
+	if at.Index == v.m.own || v.m.own == every {
 		v.left, v.life.End, v.life.Cut = -1, &end, true
 		return campaign.Outcome{Verdict: campaign.VerdictFail, Kind: "crash", Title: "own", Cause: []string{"own"}}, nil
 	}
-	if at.Index == v.m.bomb {
+	if at.Index == v.m.bomb || v.m.bomb == every {
 		v.left = v.m.delay
 	}
 	v.life.Calls++
@@ -125,7 +129,7 @@ func TestTheCaseAfterWhichTheSystemEnds(t *testing.T) {
 			if f.Flaky || f.First != x.first || f.Rerun.Same == 0 {
 				t.Errorf("%s: %s: flaky %v, first is case %d, want %d, %+v", name, f.Title, f.Flaky, f.First, x.first, f.Rerun)
 			}
-			if ended := f.Kind == campaign.KindEndedLater; ended && (len(f.Evidence) == 0 || !strings.Contains(f.Evidence[0].Text.Body, "and then ended")) {
+			if ended := f.Kind == campaign.KindEndedLater; ended && (len(f.Evidence) < 2 || f.Evidence[0].Text.Body != fmt.Sprintf("The system answered case %d and then ended.", x.first) || f.Evidence[1].Text.Body != "boiled dry") {
 				t.Errorf("%s: %+v", name, f.Evidence)
 			}
 		}
@@ -134,6 +138,45 @@ func TestTheCaseAfterWhichTheSystemEnds(t *testing.T) {
 		}
 		if n := x.m.calls.Load(); n > 200 {
 			t.Errorf("%s: %d calls", name, n)
+		}
+	}
+}
+
+// anyVictim is a victim for a caller.
+type anyVictim struct{ *victim }
+
+func (v anyVictim) Execute(ctx context.Context, _ any, at campaign.Case) (campaign.Outcome, error) {
+	return v.victim.Execute(ctx, sum{}, at)
+}
+
+// Cases that all end the system are executed again once in all, and not each; those after
+// which it ends are searched for a few times, and the case before is blamed from then on.
+func TestCasesThatAllEndTheSystem(t *testing.T) {
+	for name, x := range map[string]struct {
+		m            *mortal
+		kind         string
+		fails, calls int64
+	}{
+		"by their call": {&mortal{bomb: -1, own: every}, "crash", 30, 31},
+		"later":         {&mortal{bomb: every, own: -1, cuts: true}, campaign.KindEndedLater, 21, 82},
+	} {
+		life := &campaign.Life{Clean: func(o campaign.Outcome) campaign.Outcome { o.Title = "without secrets"; return o }}
+		c := run.NewCaller(anyVictim{&victim{m: x.m, life: life, left: -1}}, life, 0)
+		var fails int64
+		for i := range int64(30) {
+			o, err := c.Execute(t.Context(), nil, campaign.Case{Index: i})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o.Verdict == campaign.VerdictFail {
+				fails++
+				if o.Kind != x.kind || x.m.bomb == every && (o.Title != "without secrets" || o.Input != fmt.Sprint(i-1)) {
+					t.Errorf("%s: case %d: %+v", name, i, o)
+				}
+			}
+		}
+		if n := x.m.calls.Load(); fails != x.fails || n != x.calls {
+			t.Errorf("%s: %d failures, want %d; %d calls, want %d", name, fails, x.fails, n, x.calls)
 		}
 	}
 }
