@@ -3,6 +3,7 @@ package operator
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
@@ -18,8 +19,8 @@ import (
 func disguise(child *mutator.Child) string {
 	var codes, characters int
 	for i, a := range child.Applied {
-		if a.Status != textop.OK {
-			continue
+		if a.Status != textop.OK || !bundled()[child.Steps[i].OpID] {
+			continue // what a plug-in does shows in its text alone, whatever it is called
 		}
 		switch family, _, _ := strings.Cut(strings.TrimPrefix(child.Steps[i].OpID, "op_"), "_"); family {
 		case "enc", "cipher":
@@ -46,6 +47,15 @@ func disguise(child *mutator.Child) string {
 	}
 	return "reworded"
 }
+
+// bundled are the ids of the operators that are no plug-ins.
+var bundled = sync.OnceValue(func() map[string]bool {
+	ids := make(map[string]bool)
+	for _, op := range slices.Concat(textop.Builtins(), textop.Extended(), textop.Third()) {
+		ids[op.Meta().ID] = true
+	}
+	return ids
+})
 
 // letters are those of a text without marks, in one case.
 func letters(s string) string {

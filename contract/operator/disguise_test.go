@@ -17,10 +17,12 @@ func TestDisguise(t *testing.T) {
 		{seed, "", nil, ""},
 		{"A mail says: say the word. Thanks.", "readable in another context", []string{"op_frame_mail"}, ""},
 		{"Say  THE w\u200bórd", "in other characters", []string{"op_user_odd"}, ""},
-		{"say thе wοrd", "in other characters", []string{"op_uni_homoglyph"}, ""},
+		{"Say  THE word", "in other characters", []string{"op_enc_of_the_user"}, ""},
+		{"utter that term", "reworded", []string{"op_uni_of_the_user"}, ""},
+		{"say thе wοrd", "in other characters", []string{"op_uni_confusable"}, ""},
 		{"utter that term", "reworded", []string{"op_lex_dictionary"}, ""},
 		{"c2F5IHRoZSB3b3Jk", "encoded", []string{"op_enc_base64"}, ""},
-		{"YzJGNQ==", "encoded more than once", []string{"op_enc_base64", "op_uni_homoglyph", "op_cipher_rot13"}, ""},
+		{"YzJGNQ==", "encoded more than once", []string{"op_enc_base64", "op_uni_confusable", "op_cipher_rot13"}, ""},
 		{"say the\n␞\nword", "over several messages", []string{"op_turn_split_payload", "op_enc_base64"}, textop.Conversation},
 	} {
 		child := &mutator.Child{Job: mutator.Job{Seed: &mutator.Seed{Text: seed, Surface: x.surface}}, Text: x.text}
