@@ -1,9 +1,12 @@
 package flakestorm_test
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -80,5 +83,32 @@ replays:
 		if p := play(t, campaign.Spec{Path: dir + "/flakestorm.yaml", Data: []byte(text)}, flakestorm.OptPhase, flakestorm.PhaseReplay); p.count(want) != 1 {
 			t.Errorf("%s calls:\n%s", calls, p.titles())
 		}
+	}
+}
+
+// A run of replays alone asks no golden prompt: that would call the real tools, and say of
+// them what no replay does.
+func TestReplaysReachNoTool(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("there is no python3")
+	}
+	var asked atomic.Int64
+	tool := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.WriteHeader(http.StatusBadGateway)
+	}))
+	t.Cleanup(tool.Close)
+	dir := t.TempDir()
+	program := "import sys, urllib.request\nprint(urllib.request.urlopen(\"" + tool.URL + "/pens\", timeout=5).read().decode(), sys.stdin.read())\n"
+	if err := os.WriteFile(dir+"/shop.py", []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text := `agent: {type: command, command: [python3, shop.py]}
+golden_prompts: [Buy one]
+replays: {sessions: [{id: pens, input: How many, tool_responses: [{tool: pens, response: "7"}]}]}
+`
+	p := play(t, campaign.Spec{Path: dir + "/flakestorm.yaml", Data: []byte(text)}, flakestorm.OptPhase, flakestorm.PhaseReplay)
+	if n := asked.Load(); n > 0 || len(p.outcomes) != 1 || p.count(campaign.VerdictPass) != 1 {
+		t.Errorf("%d requests reached the tool\n%s", n, p.titles())
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -74,17 +73,22 @@ func (c *Campaign) Check(ctx context.Context) (agentcall.Reply, error) {
 
 // first is the prompt that the agent is tried with.
 func (c *Campaign) first() string {
-	if c.recorded() != nil || len(c.cfg.Prompts) == 0 {
+	if c.replaysOnly() || len(c.cfg.Prompts) == 0 {
 		return c.sessions[0].Input
 	}
 	return c.cfg.Prompts[0].Text
 }
 
-// recorded are the responses that the agent is tried with: those of the first
-// session, if replays are all that is run and no real model is asked in them.
+// replaysOnly reports whether replays are all that is run: then no prompt of the document
+// is asked, which would call the real tools.
+func (c *Campaign) replaysOnly() bool {
+	return len(c.sessions) > 0 && len(c.sessions) == len(c.known) && len(c.asked) == 0 && c.written == nil
+}
+
+// recorded are the responses that the agent is tried with: those of the first session, if
+// replays are all that is run.
 func (c *Campaign) recorded() []fault.Recorded {
-	if len(c.sessions) == 0 || len(c.sessions) < len(c.known) || len(c.asked) > 0 || c.written != nil ||
-		slices.ContainsFunc(c.sessions, func(s session) bool { return s.Model != config.ModelRecorded }) {
+	if !c.replaysOnly() {
 		return nil
 	}
 	return c.sessions[0].recorded
@@ -103,7 +107,7 @@ func (x *executor) probe(ctx context.Context, k *known) (warnings []string, stat
 		return nil, false, err
 	}
 	first := one.Reply
-	if x.c.checkOn(judge.UnhealthyBaseline) && cl.faults != nil && recorded == nil {
+	if x.c.checkOn(judge.UnhealthyBaseline) && cl.faults != nil && !x.c.replaysOnly() {
 		r := cl.faults.Report()
 		k.Ailing = someAllFailed(judge.HealthOf(cl.trace(&r, -1)))
 	}

@@ -42,7 +42,7 @@ func (c *stored) allMessages() []map[string]any {
 		list = c.Request.Messages
 	}
 	output, _ := c.Output.([]any)
-	out := ofItems(append(slices.Clip(list), output...))
+	out := ofItems(messages(append(slices.Clip(list), output...)))
 	if len(c.Choices) > 0 && c.Choices[0].Message != nil {
 		out = append(out, c.Choices[0].Message)
 	}
@@ -50,11 +50,14 @@ func (c *stored) allMessages() []map[string]any {
 }
 
 // ofItems are items of a response as messages of a completion; what a model thinks is none.
-func ofItems(list []any) (out []map[string]any) {
-	for _, m := range messages(list) {
+func ofItems(list []map[string]any) (out []map[string]any) {
+	for _, m := range list {
 		switch m["type"] {
-		case nil, "message":
-			out = append(out, m)
+		default:
+			if firstValue(m, "role", "content", "kwargs", "data") != nil { // also as LangChain has it
+				out = append(out, m)
+			}
+		case "reasoning":
 		case "function_call":
 			f := map[string]any{"name": m["name"], "arguments": m["arguments"]}
 			out = append(out, map[string]any{"role": "assistant", "tool_calls": []any{map[string]any{"id": m["call_id"], "function": f}}})

@@ -27,6 +27,17 @@ func TestExports(t *testing.T) {
 	asked := `{"id":"fc_1","type":"function_call","call_id":"call_1","name":"orders","arguments":"{\"order\":\"4711\"}","status":"completed"}`
 	output := `{"id":"fco_1","type":"function_call_output","call_id":"call_1","output":"{\"state\":\"shipped\"}"}`
 	answered := `{"id":"resp_1","object":"response","created_at":1772000000,"status":"completed","previous_response_id":null,"output":[{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"output_text","text":"It is shipped.","annotations":[]}]}]}`
+	root := func(key string) string {
+		return `{"id":"r","run_type":"chain","inputs":{"` + key + `":"Where is 4711?"},"outputs":{"output":"It is shipped."},"parent_run_id":null}` + "\n"
+	}
+	llm := func(inputs string) string {
+		return `{"id":"m","run_type":"llm","name":"ChatOpenAI","parent_run_id":"r","inputs":` + inputs + `,"outputs":{}}` + "\n"
+	}
+	lc := func(class, kwargs string) string {
+		return `{"lc":1,"type":"constructor","id":["langchain","schema","messages","` + class + `Message"],"kwargs":{` + kwargs + `}}`
+	}
+	blocks := `{"role":"user","content":"Where is 4711?"},{"role":"assistant","content":[{"type":"text","text":"I look."},{"type":"tool_use","id":"u","name":"orders","input":{}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"u","content":[{"type":"text","text":"{\"state\":\"shipped\"}"}]}]}`
 	for name, x := range map[string]struct{ text, want string }{
 		"a trace with its steps": {`{"id":"t1","name":"ask","timestamp":"2026-03-01T10:00:00Z","input":{"question":"Where is 4711?"},"output":"It is shipped.","observations":[` + tool + "," + model + `]}`,
 			`t1 langfuse "Where is 4711?" "It is shipped." "" orders 200 {"state":"shipped"}`},
@@ -66,6 +77,15 @@ func TestExports(t *testing.T) {
 			`resp_1 openai "Where is 4711?" "It is shipped." "" orders 200 {"state":"shipped"}` + "\n" + `resp_2 openai "So where is 4711?" "It is shipped." ""`},
 		"a tool that speaks of other exports": {`[{"id":"r","run_type":"chain","inputs":{"input":"Where is 4711?"},"outputs":{"output":"Here."},"parent_run_id":null},{"id":"k","run_type":"tool","name":"orders","parent_run_id":"r","outputs":{"observations":[4],"scopeSpans":1}}]`,
 			`r langsmith "Where is 4711?" "Here." "" orders 200 {"observations":[4],"scopeSpans":1}`},
+		"calls that LangSmith has in the model's inputs alone": {root("say") + llm(`{"messages":[`+system+","+user+`]}`) + llm(`{"messages":[`+system+","+user+","+call+","+result+`]}`),
+			`r langsmith "Where is 4711?" "It is shipped." "" orders 200 {"state":"shipped"}`},
+		"calls in messages of LangChain": {root("say") + llm(`{"messages":[[`+lc("Human", `"content":"Where is 4711?","type":"human"`)+","+lc("AI", `"content":"","type":"ai","tool_calls":[{"name":"orders","args":{},"id":"c","type":"tool_call"}]`)+
+			","+lc("Tool", `"content":"{\"state\":\"shipped\"}","type":"tool","tool_call_id":"c"`)+`]]}`),
+			`r langsmith "Where is 4711?" "It is shipped." "" orders 200 {"state":"shipped"}`},
+		"calls as Anthropic's API has them": {strings.Replace(root(""), `{"":"Where is 4711?"}`, `{"messages":[`+blocks+`]}`, 1) + llm(`{"messages":[`+blocks+`]}`),
+			`r langsmith "Where is 4711?" "It is shipped." "" orders 200 {"state":"shipped"}`},
+		"calls as Langfuse has them of responses": {`{"id":"t1","input":{"args":["Where is 4711?"],"kwargs":{}},"output":"Here.","observations":[{"id":"g","traceId":"t1","type":"GENERATION","input":{"input":[` + spoken + "," + asked + "," + output + `]}}]}`,
+			`t1 langfuse "Where is 4711?" "Here." "" orders 200 {"state":"shipped"}`},
 		"a replay file": {`{"id":"s","input":"Where is 4711?","tool_responses":[{"tool":"orders","response":{"observations":[4],"inputs":1}}]}`,
 			`s manual "Where is 4711?" "" "" orders 0 {"observations":[4],"inputs":1}`},
 	} {

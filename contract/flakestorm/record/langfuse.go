@@ -158,7 +158,7 @@ func langfuse(data []byte) ([]config.Session, error) {
 				body(&r, structured(v))
 				s.Tools = append(s.Tools, r)
 			case "GENERATION":
-				said.messages(messages(inputMessages(k.Input)))
+				said.messages(inputMessages(k.Input))
 			}
 		}
 		if len(s.Tools) == 0 {
@@ -184,14 +184,6 @@ func given(v any) map[string]any {
 	return map[string]any{"output": v}
 }
 
-// inputMessages are the messages of a generation's input.
-func inputMessages(v any) any {
-	if m, ok := decoded(v).(map[string]any); ok {
-		return m["messages"]
-	}
-	return decoded(v)
-}
-
 // inputPrompt is the prompt in an input of any form.
 func inputPrompt(v any) string {
 	switch x := decoded(v).(type) {
@@ -200,7 +192,7 @@ func inputPrompt(v any) string {
 	case map[string]any:
 		return inputOf(x)
 	case []any:
-		return inputOf(map[string]any{"messages": x})
+		return promptAmong(messages(x))
 	}
 	return text(v)
 }

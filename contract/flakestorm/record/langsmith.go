@@ -80,7 +80,10 @@ func langsmith(data []byte) ([]config.Session, error) {
 		if r.Error != nil {
 			s.Expected = *r.Error
 		}
-		s.Tools = tools(r, children, 0)
+		var said conversation
+		if s.Tools = tools(r, children, &said, 0); len(s.Tools) == 0 {
+			s.Tools = said.tools
+		}
 		out = append(out, s)
 	}
 	return out, nil
@@ -113,31 +116,62 @@ func exact(data []byte, to any) error {
 	return d.Decode(to)
 }
 
-// inputOf is the prompt among a run's inputs: by the names that agents use, or
-// the last message of a user, or all of it.
+// inputOf is the prompt among a run's inputs: by the names that agents use, the last
+// message of a user, the first argument of a function, the only text, or all of it.
 func inputOf(in map[string]any) string {
-	for _, key := range []string{"input", "question", "query", "prompt", "text"} {
+	for _, key := range []string{"input", "question", "query", "prompt", "text", "message"} {
 		if s, ok := in[key].(string); ok && s != "" {
 			return s
 		}
 	}
-	if list, ok := in["messages"].([]any); ok {
-		if nested, ok := first(list).([]any); ok && len(list) == 1 {
-			list = nested // of a batch
-		}
-		for i := len(list) - 1; i >= 0; i-- {
-			m := messageOf(list[i])
-			role := text(m["role"]) + text(m["type"])
-			if strings.Contains(role, "user") || strings.Contains(role, "human") {
-				return contentText(m["content"])
-			}
-		}
+	if s := promptAmong(inputMessages(in)); s != "" {
+		return s
+	}
+	args, _ := in["args"].([]any)
+	if s, ok := first(args).(string); ok {
+		return s
+	}
+	if kw, ok := in["kwargs"].(map[string]any); ok && len(kw) > 0 {
+		return inputOf(kw)
 	}
 	if v, ok := in["input"]; ok {
 		return text(v)
 	}
+	for _, v := range in {
+		if s, ok := v.(string); ok && len(in) == 1 {
+			return s
+		}
+	}
 	if len(in) > 0 {
 		return text(in)
+	}
+	return ""
+}
+
+// inputMessages are the messages among a model's inputs: these themselves, or those under the names
+// that requests have for them.
+func inputMessages(v any) []map[string]any {
+	v = decoded(v)
+	if in, ok := v.(map[string]any); ok {
+		v = firstValue(in, "messages", "input")
+	}
+	if list, ok := v.([]any); ok && len(list) == 1 {
+		if nested, ok := list[0].([]any); ok && messages(nested) != nil { // of a batch
+			v = nested
+		}
+	}
+	return messages(v)
+}
+
+// promptAmong is what a user said last. Results of tools, which Anthropic's API has in
+// messages of a user, are not said.
+func promptAmong(list []map[string]any) string {
+	for i := len(list) - 1; i >= 0; i-- {
+		m := messageOf(list[i])
+		role := text(m["role"]) + text(m["type"])
+		if s := contentText(firstValue(m, "parts", "content")); s != "" && (strings.Contains(role, "user") || strings.Contains(role, "human")) {
+			return s
+		}
 	}
 	return ""
 }
@@ -194,10 +228,14 @@ func first(list []any) any {
 	return nil
 }
 
-// tools are the tool runs below a run, in the order of their start.
-func tools(r run, by map[string][]run, depth int) []config.ToolResponse {
+// tools are the tool runs below a run, in the order of their start. What models are told
+// is kept in said, for traces without such runs.
+func tools(r run, by map[string][]run, said *conversation, depth int) []config.ToolResponse {
 	if depth > 50 {
 		return nil
+	}
+	if r.Type == "llm" {
+		said.messages(inputMessages(map[string]any(r.Inputs)))
 	}
 	below := slices.Clone(r.Children)
 	for _, k := range by[r.ID] { // which an export may hold twice
@@ -217,7 +255,7 @@ func tools(r run, by map[string][]run, depth int) []config.ToolResponse {
 			body(&t, v)
 			out = append(out, t)
 		}
-		out = append(out, tools(k, by, depth+1)...)
+		out = append(out, tools(k, by, said, depth+1)...)
 	}
 	return out
 }

@@ -50,8 +50,11 @@ func messages(v any) []map[string]any {
 	list, _ := v.([]any)
 	var out []map[string]any
 	for _, x := range list {
+		pair, _ := x.([]any) // of role and content, as LangChain takes them
 		if m, ok := x.(map[string]any); ok {
 			out = append(out, m)
+		} else if len(pair) == 2 {
+			out = append(out, messageOf(pair))
 		}
 	}
 	return out
@@ -102,8 +105,17 @@ func decoded(v any) any {
 }
 
 func (c *conversation) messages(list []map[string]any) {
-	for _, m := range list {
+	for _, m := range ofItems(list) {
+		m = messageOf(m)
 		c.calls(messages(m["tool_calls"]))
+		for _, block := range messages(m["content"]) { // as Anthropic's API has them
+			switch block["type"] {
+			case "tool_use":
+				c.calls([]map[string]any{block})
+			case "tool_result":
+				c.result(text(block["tool_use_id"]), "", spokenOr(block["content"]))
+			}
+		}
 		if parts, ok := m["parts"].([]any); ok {
 			for _, p := range messages(parts) {
 				switch p["type"] {
@@ -115,7 +127,7 @@ func (c *conversation) messages(list []map[string]any) {
 			}
 			continue
 		}
-		if m["role"] == "tool" {
+		if m["role"] == "tool" || m["type"] == "tool" {
 			c.result(text(firstValue(m, "tool_call_id", "id")), text(m["name"]), spokenOr(m["content"]))
 		}
 	}

@@ -273,7 +273,9 @@ func lastOf(role string, v any) string {
 	list := messages(v)
 	for i := len(list) - 1; i >= 0; i-- {
 		if m := list[i]; m["role"] == role {
-			return contentText(firstValue(m, "parts", "content"))
+			if s := contentText(firstValue(m, "parts", "content")); s != "" {
+				return s
+			}
 		}
 	}
 	return ""
