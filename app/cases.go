@@ -1,9 +1,12 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"os"
 	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -59,6 +62,41 @@ func (a *App) Cases(st *store.Store, rec campaign.Record, format string) report.
 			}
 		}
 	}
+}
+
+// attempts puts what stored runs sent and got in place of the files of options that take
+// it. The new run stores it under the id of its run.
+func (a *App) attempts(b *Bundle, dir string, options map[string][]string) (map[string][]string, error) {
+	options = maps.Clone(options)
+	for _, c := range a.Contracts {
+		for _, o := range c.Options() {
+			for i, name := range options[o.Name] {
+				if _, err := os.Stat(name); !o.Attempts || err == nil {
+					continue
+				}
+				st, err := a.ExistingStore(dir)
+				if err != nil {
+					return nil, diag.Refused("--%s: %s is neither a file nor a run: %w", o.Name, name, err)
+				}
+				defer st.Close()
+				rec, err := st.Record(name)
+				if err != nil {
+					return nil, diag.Refused("--%s: %s is neither a file nor a run: %w", o.Name, name, err)
+				}
+				format, err := report.ByName("attempts")
+				var lines bytes.Buffer
+				if err == nil {
+					err = format.Write(&lines, rec, report.Options{Cases: a.Cases(st, rec, format.Name)})
+				}
+				if err != nil {
+					return nil, err
+				}
+				options[o.Name] = slices.Clone(options[o.Name])
+				options[o.Name][i], b.files[rec.RunID] = rec.RunID, lines.Bytes()
+			}
+		}
+	}
+	return options, nil
 }
 
 // records reports whether the evidence of all cases of a campaign is kept.

@@ -159,6 +159,9 @@ func (a *App) RunDocuments(ctx context.Context, docs []Document, job Job) (campa
 		return campaign.Record{}, err
 	}
 	b := NewBundle()
+	if job.Options, err = a.attempts(b, job.Store, job.Options); err != nil {
+		return campaign.Record{}, err
+	}
 	set := b.Fill(job.Settings())
 	c, err := Compile(ctx, docs, set)
 	if err != nil {

@@ -34,9 +34,12 @@ type Option struct {
 	// Path: the value names a file or a folder. Clients that may only name files
 	// below a folder are restricted to it. NoPath is a value that names no file.
 	// Program: the value names a program, and is stored as an absolute path.
-	Path    bool
-	Program bool
-	NoPath  string
+	// Attempts: what a stored run sent and got, as a report of format attempts, may stand for
+	// the file: the value names the file or the run.
+	Path     bool
+	Program  bool
+	Attempts bool
+	NoPath   string
 }
 
 // Settings are the settings of a run that a contract gets.

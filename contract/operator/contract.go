@@ -88,7 +88,7 @@ func (*Contract) Options() []campaign.Option {
 		{Name: optPolicy, Usage: "choose operators by `POLICY`, uniform or round-robin, in place of the document's, so that compare can test the rates of two guards"},
 		{Name: optSystem, Path: true, Usage: "send the children to the system that `FILE` describes, in place of the document's"},
 		{Name: optRecord, Bool: true, Usage: "keep every reply with the run, for thresh report --format attempts"},
-		{Name: optReplay, Path: true, Usage: "take the replies from `FILE`, written by thresh report --format attempts, and do not reach the system"},
+		{Name: optReplay, Path: true, Attempts: true, Usage: "take the replies from `RUN|FILE`, a run with --record-replies or what thresh report --format attempts wrote, and do not reach the system"},
 	}
 }
 
