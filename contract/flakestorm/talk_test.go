@@ -1,10 +1,17 @@
 package flakestorm_test
 
 import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/flakestorm"
 )
 
 const talking = `agent: {endpoint: "URL/chat"MORE}
@@ -66,5 +73,39 @@ func TestConversations(t *testing.T) {
 		if c := p.count(campaign.VerdictError); c > 0 {
 			t.Errorf("%s:\n%s", name, p.titles())
 		}
+	}
+}
+
+// Each conversation of a case has a session, and cookies, of its own; its turns share them.
+func TestSessionOfEachConversation(t *testing.T) {
+	var mu sync.Mutex
+	by := make(map[string][]string)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		said, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		c, err := r.Cookie("seen")
+		if err != nil {
+			c = &http.Cookie{Name: "seen", Value: fmt.Sprint(len(by))}
+			http.SetCookie(w, c)
+		}
+		key := r.Header.Get("X-Session") + " " + c.Value
+		by[key] = append(by[key], string(said))
+		fmt.Fprint(w, "yes")
+	}))
+	t.Cleanup(s.Close)
+	p := play(t, spec(t, `agent: {endpoint: "`+s.URL+`", headers: {X-Session: "{session}"}, request_template: "{prompt}"}
+golden_prompts: [one, two, {turns: [three, four]}]
+contract: {name: c, invariants: [{id: a, type: contains, value: "yes"}], chaos_matrix: [{name: calm}]}
+`), flakestorm.OptPhase, flakestorm.PhaseContract)
+	got := slices.Sorted(func(yield func(string) bool) {
+		for _, list := range by {
+			if !yield(strings.Join(list, ",")) {
+				return
+			}
+		}
+	})
+	if want := []string{"one", "one", "one", "three,four", "two"}; !slices.Equal(got, want) || p.count(campaign.VerdictPass) != 1 { // tried twice beforehand
+		t.Errorf("conversations %q, want %q\n%s", got, want, p.titles())
 	}
 }

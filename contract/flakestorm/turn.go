@@ -128,6 +128,9 @@ func (c *cell) askAgent(ctx context.Context, prompt string, wire *agentcall.Wire
 		c.opened = len(c.turns)
 	}
 	call := agentcall.Call{Prompt: prompt, History: history, Session: c.session, Timeout: x.c.cfg.Agent.Timeout, Wire: wire}
+	if c.opened > 0 { // what was said in another conversation of the case is not remembered by its name
+		call.Session = fmt.Sprintf("%s-%d", c.session, c.opened)
+	}
 	if c.faults != nil {
 		call.Prompt = c.faults.Prompt(prompt)
 		switch {
