@@ -206,7 +206,7 @@ func cells(both [][2]*campaign.CampaignRecord, pair func(a, b *campaign.Campaign
 		inA, orderA, measures := cellsOf(p[0])
 		inB, orderB, later := cellsOf(p[1])
 		maps.Copy(measures, later)
-		seen, replies := make(map[cellKey]bool), false
+		seen, alls, replies := make(map[cellKey]bool), make(map[cellKey]int), false
 		before := len(parts.p) + len(wholes.p)
 		for _, k := range slices.Concat(orderB, orderA) {
 			if seen[k] {
@@ -221,11 +221,14 @@ func cells(both [][2]*campaign.CampaignRecord, pair func(a, b *campaign.Campaign
 				list = append(list, CellChange{Contract: p[1].Contract, Campaign: p[1].Name, Row: k.row, Column: k.column, A: a, B: b, Fewer: learns || measures[k.matrix] == campaign.OfFailures, Guided: learns})
 			}
 			if !learns && a != nil && b != nil && a.Total > 0 && b.Total > 0 {
-				of := &parts
-				if k.row == campaign.RowOfAll {
-					of = &wholes
+				all := cellKey{matrix: k.matrix, row: campaign.RowOfAll, column: k.column}
+				if n, known := alls[all]; k == all {
+					alls[all] = wholes.add(score.Fisher(a.Hits, a.Total, b.Hits, b.Total), changed)
+				} else if known && sameCounts(a, inA[all]) && sameCounts(b, inB[all]) {
+					wholes.at[n] = append(wholes.at[n], changed)
+				} else {
+					parts.add(score.Fisher(a.Hits, a.Total, b.Hits, b.Total), changed)
 				}
-				of.add(score.Fisher(a.Hits, a.Total, b.Hits, b.Total), changed)
 			}
 		}
 		if len(parts.p)+len(wholes.p) > before {
@@ -247,21 +250,30 @@ func cells(both [][2]*campaign.CampaignRecord, pair func(a, b *campaign.Campaign
 }
 
 // tests are those of the cells that both runs have. Cells of whole campaigns are a family
-// of their own: one guard is better than another even if no single operator shows it.
+// of their own: one guard is better than another even if no single operator shows it. A row
+// that holds all that the whole does, such as the only seed, shares its test.
 type tests struct {
 	p  []float64
-	at []int // in the list of changes; -1: the cell did not change
+	at [][]int // in the list of changes; -1: the cell did not change
 }
 
-func (t *tests) add(p float64, at int) { t.p, t.at = append(t.p, p), append(t.at, at) }
+func (t *tests) add(p float64, at int) (number int) {
+	t.p, t.at = append(t.p, p), append(t.at, []int{at})
+	return len(t.p) - 1
+}
 
 func (t *tests) correct(list []CellChange) {
 	for i, p := range score.Holm(t.p) {
-		if t.at[i] >= 0 {
-			c := &list[t.at[i]]
-			c.Chance = chance(p, c.Better())
+		for _, at := range t.at[i] {
+			if at >= 0 {
+				list[at].Chance = chance(p, list[at].Better())
+			}
 		}
 	}
+}
+
+func sameCounts(a, b *campaign.MatrixCell) bool {
+	return b != nil && a.Hits == b.Hits && a.Total == b.Total
 }
 
 // sameCell reports whether cells held in the same part of their runs; one without

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -134,5 +136,33 @@ func TestScoresFollowTheirCases(t *testing.T) {
 		if x.want == "" && got != nil || x.want != "" && (got == nil || got.Verdict != x.want) || c.Worse() != (x.want == "worse") {
 			t.Errorf("%v: %+v, worse %v", x, got, c.Worse())
 		}
+	}
+}
+
+// The only seed has all prompts: what is true of them all is true of it, however many
+// operators are compared beside it. Two seeds are tests of their own.
+func TestTheOnlyPartSharesTheTestOfAll(t *testing.T) {
+	with := func(hits int64, seeds ...campaign.MatrixCell) campaign.Record {
+		m := &campaign.Matrix{Rows: []string{"all"}, Columns: []string{"success"}, Measures: campaign.OfFailures, Cells: [][]campaign.MatrixCell{{{Hits: hits, Total: 600}}}}
+		for i, c := range seeds {
+			m.Rows, m.Cells = append(m.Rows, fmt.Sprintf("seed %d", i)), append(m.Cells, []campaign.MatrixCell{c})
+		}
+		for i := range 60 {
+			m.Rows, m.Cells = append(m.Rows, fmt.Sprintf("op_%d", i)), append(m.Cells, []campaign.MatrixCell{{Hits: int64(i % 2), Total: 10}})
+		}
+		return campaign.Record{Campaigns: []campaign.CampaignRecord{{Contract: "operator", Name: "guard", Exhibits: []campaign.Exhibit{{Kind: "matrix", Matrix: m}}}}}
+	}
+	verdicts := func(a, b campaign.Record) (list []string) {
+		for _, c := range CompareRecords(a, b).Cells {
+			list = append(list, c.Row+" "+c.Chance.Verdict)
+		}
+		return list
+	}
+	if got, want := verdicts(with(11, campaign.MatrixCell{Hits: 11, Total: 600}), with(0, campaign.MatrixCell{Total: 600})), []string{"all better", "seed 0 better"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	half := campaign.MatrixCell{Total: 300}
+	if got, want := verdicts(with(11, campaign.MatrixCell{Hits: 11, Total: 300}, half), with(0, half, half)), []string{"all better", "seed 0 no evidence of a change"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
