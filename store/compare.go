@@ -3,10 +3,13 @@ package store
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/lazy"
 	"github.com/thresh-dev/thresh/engine/score"
 )
 
@@ -139,8 +142,13 @@ func comparePairs(a, b campaign.Record, pair func(a, b *campaign.CampaignRecord)
 		return !is || sent.resent[f.First]
 	}
 	inA, inB := byIdentity(a, names), byIdentity(b, names)
+	same := sameFindings(inA, inB, names)
+	inBoth := make(map[string]bool, len(same))
+	for _, id := range same {
+		inBoth[id] = true
+	}
 	for id, f := range inB {
-		if _, both := inA[id]; !both {
+		if !inBoth[id] {
 			c.New = append(c.New, f)
 		}
 	}
@@ -159,10 +167,10 @@ func comparePairs(a, b campaign.Record, pair func(a, b *campaign.CampaignRecord)
 		ran[k] = n
 	}
 	for id, f := range inA {
-		g, both := inB[id]
+		to, both := same[id]
 		switch {
 		case both:
-			c.StillFailing = append(c.StillFailing, StillFailing{f, g})
+			c.StillFailing = append(c.StillFailing, StillFailing{f, inB[to]})
 		case b.Complete && f.First < ran[nameIn(names, f)] && reran(f):
 			c.Fixed = append(c.Fixed, f)
 		default:
@@ -206,6 +214,62 @@ func byIdentity(r campaign.Record, names map[campaignKey]campaignKey) map[string
 	}
 	return m
 }
+
+// sameFindings returns which finding of B each one of A is. A finding whose
+// cause ends in a line of a source file changes its id when lines are added
+// above it, and another one may then have its old id: what failed there, and
+// how, decides first.
+func sameFindings(inA, inB map[string]campaign.Finding, names map[campaignKey]campaignKey) map[string]string {
+	same, taken, at := make(map[string]string), make(map[string]bool), make(map[string][]string)
+	pair := func(a, b string) { same[a], taken[b] = b, true }
+	for _, id := range slices.Sorted(maps.Keys(inB)) {
+		f := inB[id]
+		if place := placeOf(campaignKey{f.Contract, f.Campaign}, f); place != "" {
+			at[place] = append(at[place], id)
+		}
+	}
+	lines := func(id string) string { return placeOf(nameIn(names, inA[id]), inA[id]) }
+	ids := slices.Sorted(maps.Keys(inA))
+	for _, id := range ids {
+		if _, both := inB[id]; both && (lines(id) == "" || slices.Contains(at[lines(id)], id)) {
+			pair(id, id)
+		}
+	}
+	for _, id := range ids {
+		if _, done := same[id]; !done {
+			if i := slices.IndexFunc(at[lines(id)], func(b string) bool { return !taken[b] }); i >= 0 {
+				pair(id, at[lines(id)][i])
+			}
+		}
+	}
+	for _, id := range ids {
+		if _, done := same[id]; !done && inB[id].ID != "" && !taken[id] {
+			pair(id, id)
+		}
+	}
+	return same
+}
+
+// placeOf names what failed, and how, without numbers of lines; "" if the
+// finding has none.
+func placeOf(k campaignKey, f campaign.Finding) string {
+	lines := false
+	place := []string{k.String(), f.Kind, digits().ReplaceAllString(f.Title, "0")}
+	for _, c := range f.Cause {
+		file := lineOfFile().ReplaceAllString(c, "$1")
+		lines = lines || file != c
+		place = append(place, file)
+	}
+	if !lines {
+		return ""
+	}
+	return strings.Join(place, "\n")
+}
+
+var (
+	digits     = lazy.Pattern(`\d+`)
+	lineOfFile = lazy.Pattern(`(\.\w+):\d+$`)
+)
 
 func worstFirst(x, y campaign.Finding) int {
 	return cmp.Or(cmp.Compare(y.Severity, x.Severity), cmp.Compare(x.ID, y.ID))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -87,5 +88,43 @@ func TestCompareWithCasesThatWereNotRun(t *testing.T) {
 		if c := compare(a, b); len(c.Fixed) != x.fixed || len(c.NotRun) != 1-x.fixed {
 			t.Errorf("%+v: fixed %d, not run %d", x.cases, len(c.Fixed), len(c.NotRun))
 		}
+	}
+}
+
+// A finding is the same one when lines were added above the place that its
+// cause ends in, also if another one has its id now.
+func TestCompareAfterAnEdit(t *testing.T) {
+	at := func(id, what, line string) campaign.Finding {
+		f := finding(id, campaign.SeverityMedium)
+		f.Title, f.Cause = "KeyError in menu.py:main line "+line+": '"+what+"'", []string{"KeyError", "menu.py:main", "menu.py:" + line}
+		return f
+	}
+	ids := func(a, b []campaign.Finding) (fresh, still, gone []string) {
+		rec := func(fs []campaign.Finding) campaign.Record {
+			c := campaign.CampaignRecord{Contract: fs[0].Contract, Name: fs[0].Campaign, Cases: campaign.Counts{Run: 10}}
+			return campaign.Record{Complete: true, Campaigns: []campaign.CampaignRecord{c}, Findings: fs}
+		}
+		c := CompareRecords(rec(a), rec(b))
+		for _, f := range c.New {
+			fresh = append(fresh, f.ID)
+		}
+		for _, f := range c.StillFailing {
+			still = append(still, f.A.ID+" is "+f.B.ID)
+		}
+		for _, f := range c.Fixed {
+			gone = append(gone, f.ID)
+		}
+		return fresh, still, gone
+	}
+	before := []campaign.Finding{at("F-1", "sections", "23"), at("F-2", "name", "24"), at("F-3", "price", "30")}
+	after := []campaign.Finding{at("F-0", "sections", "22"), at("F-1", "name", "23"), at("F-9", "title", "40")}
+	fresh, still, gone := ids(before, after)
+	if !slices.Equal(fresh, []string{"F-9"}) || !slices.Equal(still, []string{"F-1 is F-0", "F-2 is F-1"}) || !slices.Equal(gone, []string{"F-3"}) {
+		t.Errorf("new %v, still failing %v, fixed %v", fresh, still, gone)
+	}
+	other := at("F-1", "0x7f", "23") // the message differs from run to run
+	fresh, still, gone = ids(before, []campaign.Finding{other, before[1], before[2]})
+	if len(fresh)+len(gone) != 0 || len(still) != 3 {
+		t.Errorf("of the same lines: new %v, still failing %v, fixed %v", fresh, still, gone)
 	}
 }

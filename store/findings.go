@@ -45,6 +45,7 @@ type FindingSummary struct {
 	Flaky       bool              `json:"flaky"`
 	First       int64             `json:"first_case"`
 	Group       string            `json:"group,omitempty"`       // the same of findings that came from one cause
+	Cause       []string          `json:"cause,omitempty"`       // as in the finding
 	Unconfirmed bool              `json:"unconfirmed,omitempty"` // met by a run that goes on or was killed, and not run again yet
 	New         bool              `json:"new"`                   // no earlier comparable run of the campaign has it, and there is one; the index tells
 }
@@ -53,7 +54,7 @@ type FindingSummary struct {
 func (f FindingSummary) Finding() campaign.Finding {
 	return campaign.Finding{
 		ID: f.ID, Fingerprint: f.Fingerprint, Contract: f.Contract, Campaign: f.Campaign, Kind: f.Kind,
-		Title: f.Title, Severity: f.Severity, Cases: f.Cases, Flaky: f.Flaky, First: f.First, Group: f.Group,
+		Title: f.Title, Severity: f.Severity, Cases: f.Cases, Flaky: f.Flaky, First: f.First, Group: f.Group, Cause: f.Cause,
 	}
 }
 
@@ -64,7 +65,7 @@ func summaryFinding(f campaign.Finding) campaign.Finding { return SummaryOf(f).F
 func SummaryOf(f campaign.Finding) FindingSummary {
 	return FindingSummary{
 		ID: f.ID, Fingerprint: f.Fingerprint, Contract: f.Contract, Campaign: f.Campaign, Kind: f.Kind,
-		Title: f.Title, Severity: f.Severity, Cases: f.Cases, Flaky: f.Flaky, First: f.First, Group: f.Group,
+		Title: f.Title, Severity: f.Severity, Cases: f.Cases, Flaky: f.Flaky, First: f.First, Group: f.Group, Cause: f.Cause,
 	}
 }
 
@@ -74,6 +75,9 @@ type FindingPage struct {
 	Total    int              `json:"total"` // that the query picks, whatever its limit
 	Causes   int              `json:"-"`     // of these
 	Findings []FindingSummary `json:"findings"`
+
+	Severities []campaign.Severity `json:"-"` // of all findings of the run, whatever the query
+	Flaky      bool                `json:"-"` // one of them is
 }
 
 // Findings lists findings of a run that the index knows: of one that has ended,
@@ -125,6 +129,12 @@ func (s *Store) PageOf(q FindingQuery, all []FindingSummary) (FindingPage, error
 		list = slices.Concat(page(causes, q.Offset, q.Limit)...)
 	} else {
 		list = page(slices.Concat(causes...), q.Offset, q.Limit)
+	}
+	for i := range all {
+		p.Flaky = p.Flaky || all[i].Flaky
+		if !slices.Contains(p.Severities, all[i].Severity) {
+			p.Severities = append(p.Severities, all[i].Severity)
+		}
 	}
 	p.Findings = append([]FindingSummary{}, list...)
 	return p, s.markNew(q.RunID, p.Findings)

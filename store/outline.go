@@ -26,7 +26,7 @@ import (
 //
 // It is written under another name and renamed, by the run's writer or by
 // whoever finds that it is missing or does not belong to the journal as it is.
-const outlineMagic = "thresh outline 2\n"
+const outlineMagic = "thresh outline 3\n"
 
 // head is what lists of runs say of one.
 type head struct {

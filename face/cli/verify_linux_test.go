@@ -128,7 +128,7 @@ func TestVerify(t *testing.T) {
 	}
 	data, err := os.ReadFile(list)
 	must(t, err)
-	head := len("thresh outline 2\n") + 8
+	head := len("thresh outline 3\n") + 8
 	size := int(binary.LittleEndian.Uint32(data[head-4:]))
 	forged := bytes.Replace(data, []byte(`"verdict":"fail"`), []byte(`"verdict":"pass"`), 1)
 	binary.LittleEndian.PutUint32(forged[head-8:], crc32.ChecksumIEEE(forged[head:head+size]))
