@@ -19,6 +19,7 @@ import (
 type masked struct {
 	cases int64  // in which it does
 	first []byte // the recipe of the first child of those
+	under string // the judge whose finding has that child
 	found bool   // it has a finding
 }
 
@@ -44,7 +45,9 @@ func (s *state) keepBeside(f *facts, cause []string, recipe func(only string) []
 	for _, id := range f.beside {
 		m := s.beside[id]
 		if m.cases++; m.first == nil && !m.found {
-			m.first = recipe(id)
+			if m.first, m.under = recipe(id), ""; len(cause) > 1 && cause[0] == kindVerdict {
+				m.under = cause[1]
+			}
 		}
 		s.beside[id] = m
 	}
@@ -53,6 +56,15 @@ func (s *state) keepBeside(f *facts, cause []string, recipe func(only string) []
 		m.found, m.first = true, nil
 		s.beside[cause[1]] = m
 	}
+}
+
+// cause is the judge whose finding has the child that this one judges alone, so
+// that both findings come from one cause; else the judge itself.
+func (s *state) cause(judge string) string {
+	if m := s.beside[judge]; m.first != nil && m.under != "" {
+		return m.under
+	}
+	return judge
 }
 
 // masked are the judges that fail beside others alone.

@@ -45,8 +45,14 @@ func TestJudgesBesideOthers(t *testing.T) {
 	if got := s.beside["b"].first; string(got) != "b 4" && string(got) != "b4" {
 		t.Errorf("the first child of b is that of %q", got)
 	}
+	if s.cause("b") != "a" || s.cause("a") != "a" {
+		t.Errorf("b, alone of a child of a, has the cause %q", s.cause("b"))
+	}
 	keep(nil, kindVerdict, "b")
 	keep(both, kindVerdict, "a")
+	if s.cause("b") != "b" {
+		t.Errorf("b has a finding of its own, and the cause %q", s.cause("b"))
+	}
 	if got := s.masked(); !slices.Equal(got, []string{"c"}) || s.beside["b"].first != nil {
 		t.Errorf("b has a finding: %q", got)
 	}

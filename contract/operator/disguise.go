@@ -68,7 +68,7 @@ func letters(s string) string {
 }
 
 // Group implements [campaign.Grouper]: a finding comes from the shortest chain that
-// succeeded of whose operators its own are more.
+// succeeded of whose operators its own are more. What one child breaks has one cause.
 func (c *Campaign) Group(s *state, out campaign.Outcome) string {
 	child, ok := childOf(&out)
 	if !ok || out.Kind != kindVerdict || c.plan == nil {
@@ -91,6 +91,9 @@ func (c *Campaign) Group(s *state, out campaign.Outcome) string {
 		links[i].Op = op
 	}
 	parts := strings.SplitN(out.Signature, "\n", 4)
+	if len(parts) > 1 {
+		parts[1] = s.cause(parts[1])
+	}
 	return strings.Join(parts[:min(len(parts), 3)], "\n") + "\n" + redteam.Key(links)
 }
 
