@@ -2,6 +2,7 @@ package app
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -53,14 +54,15 @@ func reported(file string) (*Baseline, error) {
 
 // Since returns what changed in a run since a baseline or, without one, since
 // the newest earlier run of the store with the same document and options. The
-// comparison is nil if there is nothing to compare with.
+// comparison is nil if there is nothing to compare with. If the list of known
+// findings is wrong, none is known, and the error says so.
 func (a *App) Since(st *Store, rec campaign.Record, base *Baseline) (since *report.Since, c *Comparison, err error) {
-	known, err := a.known(&rec)
-	if err != nil {
-		return nil, nil, err
-	}
+	known, wrong := a.known(&rec)
 	since = new(report.Since)
-	defer func() { since.Accept(known) }()
+	defer func() {
+		since.Accept(known)
+		err = errors.Join(wrong, err)
+	}()
 	if !rec.Complete && len(rec.Findings) == 0 && slices.ContainsFunc(rec.Campaigns, func(c campaign.CampaignRecord) bool { return c.Cases.Fail > 0 }) {
 		since.Why = "its failing cases are not grouped yet" // interrupted, and not one of them is known to be fixed or not
 		return since, nil, nil

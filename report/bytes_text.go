@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -56,7 +57,7 @@ func textRows(b *campaign.Bytes) []textRow {
 		}
 		out[i] = textRow{Label: r.Label, Size: size(max(r.Size, int64(len(r.Data)))), Empty: len(data) == 0, Parts: []textPart{{Text: t}}}
 		if i < 2 && len(b.Rows) > 1 {
-			out[i].Parts = withoutEqual(t)
+			out[i].Parts = withoutEqual(t, joints(laid[1-i], laid[i]))
 		}
 		for k := range out[i].Parts {
 			p := &out[i].Parts[k]
@@ -119,19 +120,44 @@ func endsShown(runs []run) []run {
 // not; stretches that would save less than that are shown, too.
 const linesAround = 3
 
-// withoutEqual is a text without long stretches of lines that have no mark.
-func withoutEqual(t campaign.Text) []textPart {
-	lines := strings.SplitAfter(t.Body, "\n")
-	near, at := make([]bool, len(lines)), 0
-	for i, l := range lines {
-		for _, m := range t.Marks {
-			if m.From < at+len(l) && m.To > at {
-				for k := max(0, i-linesAround); k <= min(len(lines)-1, i+linesAround); k++ {
-					near[k] = true
-				}
+// joints are the places in a row where it lacks some of another one.
+func joints(other, row []laidByte) []int {
+	var list []int
+	k := 0
+	for i := range row {
+		if row[i].changed {
+			continue
+		}
+		for ; k < len(other) && other[k].at < row[i].at; k++ {
+			if len(list) == 0 || list[len(list)-1] != i {
+				list = append(list, i)
 			}
 		}
-		at += len(l)
+		k++
+	}
+	if k < len(other) {
+		list = append(list, len(row))
+	}
+	return list
+}
+
+// withoutEqual is a text without long stretches of lines that have no mark and
+// lack nothing.
+func withoutEqual(t campaign.Text, joints []int) []textPart {
+	lines := strings.SplitAfter(t.Body, "\n")
+	if last := len(lines) - 1; last > 0 && lines[last] == "" {
+		lines = lines[:last]
+	}
+	near, at := make([]bool, len(lines)), 0
+	for i, l := range lines {
+		end := at + len(l)
+		if slices.ContainsFunc(t.Marks, func(m campaign.Mark) bool { return m.From < end && m.To > at }) ||
+			slices.ContainsFunc(joints, func(j int) bool { return at <= j && (j < end || i == len(lines)-1) }) {
+			for k := max(0, i-linesAround); k <= min(len(lines)-1, i+linesAround); k++ {
+				near[k] = true
+			}
+		}
+		at = end
 	}
 	var out []textPart
 	for i := 0; i < len(lines); {

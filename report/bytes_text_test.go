@@ -52,8 +52,16 @@ func TestBytesThatAreText(t *testing.T) {
 	}
 	long := strings.Repeat("same\n", 20)
 	rows = textRows(&campaign.Bytes{Rows: []campaign.BytesRow{row("seed", long+"a=1\n"+long), row("case", long+"a=2\n"+long)}})
-	if p := rows[1].Parts; len(p) != 3 || p[0].Gone != 17 || p[2].Gone < 17 || strings.Count(p[1].Text.Body, "\n") != 7 || marked(rows[1])[0] != "2" {
+	if p := rows[1].Parts; len(p) != 3 || p[0].Gone != 17 || p[2].Gone != 17 || strings.Count(p[1].Text.Body, "\n") != 7 || marked(rows[1])[0] != "2" {
 		t.Errorf("equal lines: %+v", p)
+	}
+	rows = textRows(&campaign.Bytes{Rows: []campaign.BytesRow{row("seed", long+"a\n"+long), row("case", "same\nsame\nsame\nsame\na\n"+long)}})
+	if p := rows[1].Parts; len(p) != 2 || p[1].Gone != 17 || strings.Count(p[0].Text.Body, "\n") != 8 {
+		t.Errorf("lines around what was taken out: %+v", p)
+	}
+	rows = textRows(&campaign.Bytes{Rows: []campaign.BytesRow{row("seed", long), row("case", long[:50]+"put in\n"+long[50:])}})
+	if p := rows[0].Parts; len(p) != 3 || p[0].Gone == 0 || p[1].Gone != 0 {
+		t.Errorf("lines around the place of what was put in: %+v", p)
 	}
 }
 

@@ -15,6 +15,7 @@ type dump struct {
 	Labels []string // of the rows, in order
 	Blocks []dumpBlock
 	Cut    int64 // bytes of the longest row that are not shown
+	Same   bool  // a line stands for all rows
 }
 
 // dumpBlock is lines that are shown, or lines that are folded away.
@@ -67,7 +68,7 @@ func dumpOf(b *campaign.Bytes) dump {
 		last = at
 		some := dumpLines(laid, at)
 		if len(some) == 1 && some[0].Row < 0 {
-			equal = append(equal, some[0])
+			equal, d.Same = append(equal, some[0]), true
 			continue
 		}
 		flush()

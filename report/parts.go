@@ -240,7 +240,7 @@ func runViewOf(rec *campaign.Record, findings, causes int, opt Options, d *drawe
 		v.Campaigns = append(v.Campaigns, c)
 	}
 	v.Facts = []fact{
-		{"Digest", rec.Digest},
+		{"Command", v.Command}, {"Digest", rec.Digest},
 		{"Thresh", env.Version}, {"Host", env.Host}, {"System", strings.Trim(env.OS+"/"+env.Arch, "/")},
 		{"Folder", originOf(rec).Folder}, {"Commit", originOf(rec).Commit}, {"Processors", known(env.CPUs)}, {"Workers", known(env.Workers)},
 		{"Started", moment(env.Started)}, {"Finished", moment(env.Finished)},

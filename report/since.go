@@ -63,23 +63,28 @@ func (s *Since) Sentence() string {
 	text += KnownToOwners(len(s.Known))
 	for i, x := range s.Scores {
 		if i == sinceScores {
-			text += fmt.Sprintf("; %s more", plural(len(s.Scores)-i, "score"))
+			text += fmt.Sprintf("; and %d more", len(s.Scores)-i)
 			break
 		}
-		text += "; score " + strings.TrimPrefix(fmt.Sprintf("of %s %s -> %s", visible(x.Campaign), Score(x.Before), Score(x.After)), "of  ")
+		of := ""
+		if x.Campaign != "" {
+			of = " of " + visible(x.Campaign)
+		}
+		if before, after := Score(x.Before), Score(x.After); before == after {
+			text += "; score" + of + " unchanged at " + after
+		} else {
+			text += "; score" + of + " " + before + " -> " + after
+		}
 	}
 	return text
 }
 
 // KnownToOwners returns how such a sentence ends if so many findings are accepted.
 func KnownToOwners(n int) string {
-	switch n {
-	case 0:
+	if n == 0 {
 		return ""
-	case 1:
-		return ", 1 known to its owner"
 	}
-	return fmt.Sprintf(", %d known to their owners", n)
+	return fmt.Sprintf(", %d known", n)
 }
 
 // sinceScores is how many scores the sentence has.
@@ -155,7 +160,7 @@ func (s *screen) since(x *Since) {
 	const most = 5
 	for i, f := range x.Fixed {
 		if i == most {
-			s.line(0, fmt.Sprintf("and %s more", plural(len(x.Fixed)-most, "fixed finding")))
+			s.line(0, "and "+count(int64(len(x.Fixed)-most))+" more fixed")
 			break
 		}
 		s.sinceLine(green, "fixed", visible(f.ID)+"  "+brief(f.Title))

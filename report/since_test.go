@@ -101,7 +101,7 @@ func TestMarksWithinACause(t *testing.T) {
 func TestAcceptedCountApart(t *testing.T) {
 	since := &Since{Run: "r0", New: map[string]bool{"F-1": true, "F-2": true}, Still: 2}
 	since.Accept(map[string]Known{"F-2": {Owner: "ann"}, "F-3": {Owner: "bob"}})
-	if got, want := since.Sentence(), "since r0: 1 new, 0 fixed, 1 still failing, 2 known to their owners"; got != want {
+	if got, want := since.Sentence(), "since r0: 1 new, 0 fixed, 1 still failing, 2 known"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

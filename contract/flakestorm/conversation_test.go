@@ -21,7 +21,7 @@ func TestConversation(t *testing.T) {
 		Turns: []turn{
 			{Prompt: "Hello", Reply: agentcall.Reply{End: agentcall.Answered, Text: "Hi.\nWhich order?"}},
 			{Prompt: "Order 1", Reply: agentcall.Reply{End: agentcall.Answered, Text: "Sure:\nMARKER, and 12 more"}, Tools: []verify.Tool{{Name: "orders", Args: json.RawMessage(`{"id":1}`)}}, Checks: []checked{
-				{Reason: `"MARKER" found, and must not be there`}, {Reason: `the pattern "\\d+ more" found`}, {Reason: `"Sure" found`, Passed: true},
+				{Reason: `"MARKER" found, but not allowed`}, {Reason: `the pattern "\\d+ more" found`}, {Reason: `"Sure" found`, Passed: true},
 			}},
 		},
 		Faults: fault.Report{

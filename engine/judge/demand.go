@@ -79,11 +79,11 @@ func (d *Demand) Judge(reply string) (ok bool, reason string, err error) {
 func presence(hit, negate bool, what string) (ok bool, reason string) {
 	switch {
 	case hit && negate:
-		reason = what + " found, and must not be there"
+		reason = what + " found, but not allowed"
 	case hit:
 		reason = what + " found"
 	case negate:
-		reason = what + " not found, as it must be"
+		reason = what + " not found, as required"
 	default:
 		reason = what + " not found"
 	}

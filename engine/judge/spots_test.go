@@ -7,7 +7,7 @@ import (
 
 func TestSpots(t *testing.T) {
 	for _, c := range []struct{ reason, reply, want string }{
-		{`"MARKER" found, and must not be there`, "Sure: marker.", "[[6 12]]"},
+		{`"MARKER" found, but not allowed`, "Sure: marker.", "[[6 12]]"},
 		{`the pattern "is \\d+ (open|shipped)" found`, "It is 12 open", "[[3 13]]"},
 		{`"a.c" found`, "abc", "[]"},
 		{`any of "x", "none" not found`, "", "[]"},

@@ -120,10 +120,8 @@ func (a *application) reportOptions(st *app.Store, terminal bool) report.Options
 func (a *application) storedReport(st *app.Store, rec campaign.Record, f report.Format, out string) (err error) {
 	opt := a.reportOptions(st, out == "-")
 	opt.Cases = a.app.Cases(st, rec, f.Name)
-	if opt.Since, _, err = a.app.Since(st, rec, nil); err != nil {
-		return err
-	}
-	return a.output(out, func(w io.Writer) error { return f.Write(w, rec, opt) })
+	opt.Since, _, err = a.app.Since(st, rec, nil)
+	return errors.Join(err, a.output(out, func(w io.Writer) error { return f.Write(w, rec, opt) }))
 }
 
 // report writes the reports that were asked for, and the screen to standard

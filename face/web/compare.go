@@ -154,12 +154,12 @@ func (s *Server) compare(p *comparePage, most int) error {
 		still.Findings = append(still.Findings, changedFinding{store.SummaryOf(f.B), &f.A.Cases, nil})
 	}
 	p.Lists = []findingList{
-		listOf("new", "New", "in B alone", c.B, c.New, most),
+		listOf("new", "New", "only in B", c.B, c.New, most),
 		listOf("fixed", "Fixed", "only in A; B ran the cases that showed them", c.A, c.Fixed, most),
 		still,
 		listOf("not-run", "Not run", "only in A; B did not run the cases that showed them", c.A, c.NotRun, most),
 	}
-	known := findingList{Key: "known", Title: "Known", What: "accepted by their owners: neither new nor still failing", Run: c.B, Total: len(c.Known)}
+	known := findingList{Key: "known", Title: "Known", What: "accepted by their owners, so neither new nor still failing", Run: c.B, Total: len(c.Known)}
 	for _, k := range c.Known[:min(len(c.Known), most)] {
 		known.Findings = append(known.Findings, changedFinding{store.SummaryOf(k.Finding), k.Before, &k})
 	}

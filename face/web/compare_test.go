@@ -49,7 +49,7 @@ func TestCompareListsCells(t *testing.T) {
 	if plain := strings.Count(a.body, `>2 of 20 <small>no evidence of a change, p `); plain != 15 {
 		t.Errorf("%d cells of which chance may be the cause", plain)
 	}
-	if strings.Contains(cells(a.body), "fresh") || !strings.Contains(a.body, "1 cell of one run alone") || strings.Index(a.body, `id="new"`) > strings.Index(a.body, `id="cells"`) {
+	if strings.Contains(cells(a.body), "fresh") || !strings.Contains(a.body, "1 cell in only one of the runs") || strings.Index(a.body, `id="new"`) > strings.Index(a.body, `id="cells"`) {
 		t.Errorf("a cell of one run is listed as changed, or findings stand below cells:\n%s", a.body)
 	}
 	if a := ask(t, "GET", address+"&all=maybe"); a.code != 400 {

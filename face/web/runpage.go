@@ -30,6 +30,7 @@ type runPage struct {
 	Total      int  // findings that the query picks
 	Causes     int  // of these
 	Searched   bool // there is something to search
+	Flaky, New bool // some are, and it is worth a filter
 	Formats    []report.Format
 	Sources    []string // documents that can be edited and run again
 	Stoppable  bool
@@ -60,13 +61,22 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 		q.Rank = since.Rank
 	}
 	q.ByCause = q.Group == ""
+	asked := q
+	if q.New && since != nil && since.Run != "" { // those that the head of the page counts
+		q.New, q.IDs = false, []string{}
+		for id := range since.New {
+			if asked.IDs == nil || slices.Contains(asked.IDs, id) {
+				q.IDs = append(q.IDs, id)
+			}
+		}
+	}
 	list, err := s.findings(r.Context(), q)
 	if err != nil {
 		return err
 	}
 	p := runPage{
-		frame: s.frame(r, "Run "+id, "runs"), Summary: d.Summary, Query: q,
-		Severity: r.URL.Query().Get("severity"), Severities: severities, Formats: report.Formats(),
+		frame: s.frame(r, "Run "+id, "runs"), Summary: d.Summary, Query: asked,
+		Severity: r.URL.Query().Get("severity"), Formats: report.Formats(),
 		Total: list.Total, Causes: list.Causes,
 		Filtered: q.Text+q.Contract+q.Campaign+q.Kind+q.Group != "" || q.Severity != nil || q.Flaky || q.New || q.IDs != nil,
 		Narrowed: r.URL.Query().Get("of"),
@@ -134,6 +144,7 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	if since != nil && since.Nearest != "" {
 		p.AnywayLink = "/compare?" + url.Values{"a": {since.Nearest}, "b": {id}}.Encode()
 	}
+	p.offer(since, &list)
 	p.Searched = p.Filtered || whole.Total > fewFindings || d.Summary.Status == "running"
 	if unconfirmed > 0 {
 		p.Headline += fmt.Sprintf(", %d unconfirmed", unconfirmed)
@@ -143,6 +154,18 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return s.show(w, http.StatusOK, "run-page.tmpl", p)
+}
+
+// offer names the filters that would show some of the findings and not others.
+func (p *runPage) offer(since *report.Since, list *store.FindingPage) {
+	live := p.Summary.Status == "running"
+	p.Flaky = live || list.Flaky || p.Query.Flaky
+	p.New = live || since != nil && len(since.New) > 0 || p.Query.New
+	for _, name := range severities {
+		if name == p.Severity || live || slices.ContainsFunc(list.Severities, func(s campaign.Severity) bool { return s.String() == name }) {
+			p.Severities = append(p.Severities, name)
+		}
+	}
 }
 
 // rails are the matrices of a run, which lead to its page with some of its

@@ -112,7 +112,7 @@ func TestKilledRunSaysWhatIsKnown(t *testing.T) {
 	id := keep(t, st, rec, 5, "interrupted")
 	base, _ := serve(t, st)
 	page := ask(t, "GET", base+"/runs/"+id).body
-	for _, want := range []string{"39 failing cases so far, not yet grouped into findings", "thresh run --resume " + id, "None is grouped yet."} {
+	for _, want := range []string{"39 failing cases so far, not yet grouped into findings", "thresh run --resume " + id, "Not grouped into findings yet."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -161,7 +161,7 @@ func TestOneCauseIsOneCard(t *testing.T) {
 		cards int
 		text  []string
 	}{
-		run:                   {2, []string{"300 findings, 2 causes", "1 cause, 299 findings", ">order 0 fell<", ">order 10 fell<", "?group=g", "288 findings more", ">order 299 fell<", "1–2 of 2"}},
+		run:                   {2, []string{"300 findings, 2 causes", "1 cause, 299 findings", ">order 0 fell<", ">order 10 fell<", "?group=g", ">288 more<", ">order 299 fell<", "1–2 of 2"}},
 		run + "?q=order+250":  {1, []string{">order 250 fell<"}},
 		run + "?group=g":      {50, []string{">order 49 fell<", "1–50 of 299", "offset=50"}},
 		run + "?offset=1":     {1, []string{">order 299 fell<", "2–2 of 2"}},
@@ -257,5 +257,33 @@ func TestKeyboardAlone(t *testing.T) {
 	b.until(`location.pathname === '/runs/` + ids[len(ids)-1] + `'`)
 	if at := b.eval(`document.querySelector('[data-row].at')?.id ?? ''`); at == "" {
 		t.Error("up from a finding leads to no finding of the run")
+	}
+}
+
+// "New only" lists what the head of the page counts, and a filter that every
+// finding meets, or none, is not offered.
+func TestNewOnlyAgreesWithTheHead(t *testing.T) {
+	st := openStore(t, t.TempDir())
+	run := func(ids ...string) string {
+		w, err := st.Begin(store.Manifest{Command: []string{"thresh", "run", "a.md"}, Version: "test", Identities: []campaign.Identity{{Contract: "c", Name: "n", Digest: "d"}}})
+		must(t, err)
+		rec := campaign.Record{RunID: w.RunID(), Verdict: "fail", Complete: true, Warnings: []string{}, Campaigns: []campaign.CampaignRecord{{Contract: "c", Name: "n", Identity: "d", Source: "a.md", Cases: campaign.Counts{Planned: 9, Run: 9, Fail: 9}}}}
+		for _, id := range ids {
+			rec.Findings = append(rec.Findings, campaign.Finding{ID: id, Contract: "c", Campaign: "n", Kind: "crash", Title: "fell " + id, Severity: campaign.SeverityLow, Samples: []campaign.Sample{}, Evidence: []campaign.Exhibit{}})
+		}
+		must(t, w.Finish(rec, "done", 0))
+		must(t, w.Close())
+		return w.RunID()
+	}
+	_, _, last := run("F-0000000001", "F-0000000002"), run("F-0000000002"), run("F-0000000001", "F-0000000002", "F-0000000003", "F-0000000004")
+	base, _ := serve(t, openStore(t, st.Dir()))
+	page := ask(t, "GET", base+"/runs/"+last+"?new=true").body
+	if got := strings.Count(page, `<article class="finding`); got != 3 || !strings.Contains(page, ": 3 new, 0 fixed, 1 still failing") || !strings.Contains(page, `name="new"`) {
+		t.Errorf("%d findings are listed as new\n%s", got, page)
+	}
+	for _, name := range []string{"flaky", "severity"} {
+		if strings.Contains(page, `name="`+name+`"`) {
+			t.Errorf("a filter is offered that changes nothing: %s", name)
+		}
 	}
 }

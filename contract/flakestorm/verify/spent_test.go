@@ -86,8 +86,8 @@ func TestAlike(t *testing.T) {
 	}{
 		{`{type: similarity, expected: a, threshold: 0.5}`, 0.75, true, "alike by"},
 		{`{type: similarity, expected: a, threshold: 0.5}`, 0.25, false, "not alike by"},
-		{`{type: behavior_unchanged, similarity_threshold: 0.5, negate: true}`, 0.75, false, ", and must not be"},
-		{`{type: behavior_unchanged, similarity_threshold: 0.5, negate: true}`, 0.25, true, ", as it must be"},
+		{`{type: behavior_unchanged, similarity_threshold: 0.5, negate: true}`, 0.75, false, ", but must not be"},
+		{`{type: behavior_unchanged, similarity_threshold: 0.5, negate: true}`, 0.25, true, ", as required"},
 		{`{type: similarity, expected: a}`, -1, false, "it is down"},
 		{`{type: llm_judge, criteria: it is polite}`, 1, false, "there is no model that judges"},
 	} {

@@ -186,9 +186,9 @@ func tools(v *config.Invariant, r *Reply) (Result, error) {
 	case v.Type == "tool_called":
 		return Result{Passed: !v.Negate, Reason: v.Tool + " was called"}, nil
 	case called:
-		return Result{Passed: v.Negate, Reason: fmt.Sprintf("%s was called, and must not be; %s", v.Tool, seen)}, nil
+		return Result{Passed: v.Negate, Reason: fmt.Sprintf("%s was called, but must not be; %s", v.Tool, seen)}, nil
 	}
-	return Result{Passed: !v.Negate, Reason: v.Tool + " was not called, as it must be"}, nil
+	return Result{Passed: !v.Negate, Reason: v.Tool + " was not called, as required"}, nil
 }
 
 // Aggregate reports whether an invariant is checked over all replies of a cell

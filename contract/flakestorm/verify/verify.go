@@ -128,9 +128,9 @@ func (c *Checker) compareTexts(ctx context.Context, want, got string, threshold 
 		r.Reason = fmt.Sprintf("not alike by %s at threshold %g", res.Measure, res.Wanted)
 	}
 	if negate {
-		r.Reason += ", and must not be"
+		r.Reason += ", but must not be"
 		if !res.Alike() {
-			r.Reason = strings.TrimSuffix(r.Reason, ", and must not be") + ", as it must be"
+			r.Reason = strings.TrimSuffix(r.Reason, ", but must not be") + ", as required"
 		}
 	}
 	return r, nil
