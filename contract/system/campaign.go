@@ -134,9 +134,10 @@ func (c *Campaign) Start(f campaign.Facts) *state {
 	}
 	var lists [3][][][]byte
 	var all []usage
+	examples := quoted(s.ops)
 	for i := range s.ops {
 		o := &s.ops[i]
-		schema, err := schemagen.New(c.withPaths(o))
+		schema, err := schemagen.New(c.withExamples(o, examples))
 		if err != nil {
 			continue // not called, as Probe has said
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/engine/lazy"
+	"github.com/thresh-dev/thresh/engine/schemagen"
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
@@ -28,35 +29,67 @@ func (c *Campaign) paths() (list []any) {
 	return list
 }
 
-// withPaths is the schema of an operation in which arguments that take a path, and have no
-// example, have the paths that the server was started with. What may change something does
-// not get them: they are the user's.
-func (c *Campaign) withPaths(o *sut.Operation) json.RawMessage {
-	schema, paths := o.Schema, c.paths()
-	if len(paths) == 0 || !o.Reads {
-		return schema
+// quoted are the examples that descriptions give in quotes, by the name of the argument: its
+// own description, or that of an operation that takes one text.
+func quoted(ops []sut.Operation) map[string]any {
+	found := make(map[string]any)
+	for i := range ops {
+		_, texts := textsOf(ops[i].Schema)
+		for name, p := range texts {
+			description, _ := p["description"].(string)
+			if len(texts) == 1 {
+				description += "\n" + ops[i].Description
+			}
+			if example, _ := schemagen.Quoted(description); example != "" && found[name] == nil {
+				found[name] = example
+			}
+		}
 	}
-	var whole map[string]any
+	return found
+}
+
+// textsOf are the arguments of a schema that are texts and have no value of their own.
+func textsOf(schema json.RawMessage) (whole map[string]any, texts map[string]map[string]any) {
 	dec := json.NewDecoder(bytes.NewReader(schema))
 	dec.UseNumber()
 	if dec.Decode(&whole) != nil {
-		return schema
+		return nil, nil
 	}
+	texts = make(map[string]map[string]any)
 	properties, _ := whole["properties"].(map[string]any)
-	changed := false
 	for name, v := range properties {
 		p, _ := v.(map[string]any)
-		if p["type"] != "string" || !pathLike().MatchString(name) || p["default"] != nil || p["example"] != nil || p["examples"] != nil || p["enum"] != nil || p["const"] != nil {
-			continue
+		given := slices.ContainsFunc([]string{"default", "example", "examples", "enum", "const"}, func(key string) bool { return p[key] != nil })
+		if p["type"] == "string" && !given {
+			texts[name] = p
 		}
-		p["examples"], changed = paths, true
+	}
+	return whole, texts
+}
+
+// withExamples is the schema of an operation in which arguments without an example have one:
+// those that take a path have the paths that the server was started with, others what a
+// description of the same server quotes for an argument of their name. What may change
+// something does not get the paths: they are the user's.
+func (c *Campaign) withExamples(o *sut.Operation, examples map[string]any) json.RawMessage {
+	whole, texts := textsOf(o.Schema)
+	paths, changed := c.paths(), false
+	for name, p := range texts {
+		description, _ := p["description"].(string)
+		if _, own := schemagen.Quoted(description); pathLike().MatchString(name) {
+			if len(paths) > 0 && o.Reads {
+				p["examples"], changed = paths, true
+			}
+		} else if examples[name] != nil && !own {
+			p["examples"], changed = []any{examples[name]}, true
+		}
 	}
 	if !changed {
-		return schema
+		return o.Schema
 	}
 	text, err := json.Marshal(whole)
 	if err != nil {
-		return schema
+		return o.Schema
 	}
 	return text
 }

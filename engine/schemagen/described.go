@@ -68,6 +68,18 @@ func described(n map[string]any, kind string) (list []variant) {
 	return list
 }
 
+// Quoted returns the first example that a description gives in quotes, "" if none is; more
+// says that it gives examples, quoted or not.
+func Quoted(description string) (example string, more bool) {
+	places := cue().FindAllStringIndex(description, 4)
+	for _, at := range places {
+		if m := quoted().FindStringSubmatch(description[at[1]:]); m != nil {
+			return strings.Join(m[1:], ""), true
+		}
+	}
+	return "", len(places) > 0
+}
+
 // fitting is an example as a value of the kind; nil if the schema refuses it.
 func fitting(n map[string]any, kind, v string) any {
 	if kind != "string" {
