@@ -143,6 +143,7 @@ func TestEveryMessageFails(t *testing.T) {
 	c := &tally{rounds: 2, perRound: 60}
 	want := newYard(t).must(c, false, nil)
 	messages := runOverWire(t, c, want, 0, "")
+	t.Logf("%d messages", messages)
 	for k, fate := range []string{lost, twice, late, cut} {
 		for n := 1 + (int64(k)+part)%step; n <= messages; n += step {
 			t.Run(fmt.Sprintf("%s/%d", fate, n), func(t *testing.T) {

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -263,6 +266,22 @@ func TestEveryCallFails(t *testing.T) {
 	default:
 		_, _ = fmt.Sscanf(long, "%d/%d", &part, &step) // the parts 0/31 to 30/31 are all points
 	}
+	var sum atomic.Int64
+	t.Cleanup(func() {
+		page, err := os.ReadFile("../../docs/guarantees.md")
+		must(t, err)
+		said := regexp.MustCompile(`make about ([\d,]+) calls, which gives ([\d,]+) points`).FindSubmatch(page)
+		if said == nil {
+			t.Fatal("the page of guarantees does not say how many calls a run makes")
+		}
+		for i, now := range []int64{sum.Load(), sum.Load() * int64(len(faultKinds))} {
+			n, err := strconv.ParseInt(strings.ReplaceAll(string(said[i+1]), ",", ""), 10, 64)
+			must(t, err)
+			if now < n*95/100 || now > n*105/100 {
+				t.Errorf("the page of guarantees says %d, there are %d", n, now)
+			}
+		}
+	})
 	for name, document := range faultDocuments(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -272,6 +291,7 @@ func TestEveryCallFails(t *testing.T) {
 			if code := ended.ExitStatus(); code != 1 {
 				t.Fatalf("undisturbed: exit code %d: %s", code, text)
 			}
+			sum.Add(int64(calls))
 			want := digestOf(t, calm)
 			points := 0
 			for k, kind := range faultKinds {
