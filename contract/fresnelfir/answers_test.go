@@ -1,6 +1,9 @@
 package fresnelfir
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +11,9 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/examples/wasmemit"
+	"github.com/thresh-dev/thresh/port/sut"
+	edges "github.com/thresh-dev/thresh/system"
+	httpsys "github.com/thresh-dev/thresh/system/http"
 )
 
 // document is a model of which only these sections say anything.
@@ -219,5 +225,43 @@ func TestKnownViolationsHideNothing(t *testing.T) {
 		if o, err := open(t, mended).Execute(t.Context(), nil, at); err != nil || o.Verdict != verdict {
 			t.Errorf("with capsule %v: %v %q, %v", capsule != nil, o.Verdict, o.Title, err)
 		}
+	}
+}
+
+// What a system answers to a call that the model does not allow is shown as it answered it,
+// also where its handles are texts.
+func TestAnswersToWhatIsNotAllowed(t *testing.T) {
+	made := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if made++; r.URL.Path == "/reset" {
+			made = 0
+		}
+		_, _ = fmt.Fprintf(w, `{"id": "seat-%d"}`, made)
+	}))
+	defer server.Close()
+	yaml := "schema: thresh.system.v1\nname: seats\nkind: http\nurl: " + server.URL + `
+operations:
+  take: {method: POST, path: /take, returns: $.id}
+  reset: {method: POST, path: /reset}
+reset: {operation: reset}
+`
+	list, diags := New(nil).Systems(edges.New(map[sut.Kind]edges.Kind{sut.HTTP: httpsys.Open}).Open).Compile(t.Context(), campaign.Spec{Path: "seats.model.star", Data: []byte(`
+system("seats.system.yaml")
+explore(threads = 1)
+Seat = entity(taken = bool(default = True))
+def take():
+    require(count(Seat) < 2)
+    s = new(Seat)
+    call("take", returns = Seat, rejects = True)
+`)}, campaign.Settings{
+		Read:   func(string) ([]byte, error) { return []byte(yaml), nil },
+		Digest: func(string) (string, error) { return "", nil },
+	})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	c, _ := campaign.As[*Campaign](list[0])
+	if o, _ := histories(t, c, 20); len(o.Evidence) == 0 || !strings.Contains(string(o.Evidence[0].Data), `"answer":"\"seat-3\"","result":"the system takes take`) {
+		t.Errorf("got %+v", o)
 	}
 }

@@ -163,7 +163,7 @@ func (t *traversal) attempt(b *branch) {
 	case d.reply.Cause != dut.None:
 		t.fail(t.moduleFailed(a.Name))
 	default:
-		t.note(d.reply.Value.String())
+		t.note(d.read(d.reply.Value, &d.mod.actions[b.attempt].returns))
 		t.fail(&failure{kind: kindDiscrepancy, level: byModule, subject: a.Name, cause: "not refused", at: a.Binding.Rejects.Place,
 			title: "the " + d.mod.noun + " takes " + a.Name + ", which the model does not allow"})
 	}

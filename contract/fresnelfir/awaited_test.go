@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/lang"
+	"github.com/thresh-dev/thresh/engine/choice"
 )
 
 const parcels = `
@@ -71,6 +72,17 @@ func TestAwaited(t *testing.T) {
 		if x.failed == nil && x.t.m.Tried[0] == 0 {
 			t.Errorf("%s: never put to the test", c.property)
 		}
+	}
+}
+
+// The steps of a finding leave out what only notes how long an instance has waited.
+func TestStepsLeaveOutWaiting(t *testing.T) {
+	text := strings.Replace(strings.Replace(parcels, "PROPERTY", `leads_to(Parcel, lambda p: p.state == "paid", lambda p: p.state == "sent", fair = [take])`, 1), "MOST", "1", 1)
+	c := alone(t, "parcels.model.star", text)
+	e := &executor{c: c, t: newTraversal(c.plan)}
+	got := string(e.traceCase(choice.Encode(c.exhaust(context.Background(), 12).failed)).encode())
+	if !strings.Contains(got, "state: new -\\u003e paid") || strings.Contains(got, ".wait") {
+		t.Errorf("got %s", got)
 	}
 }
 

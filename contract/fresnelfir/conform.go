@@ -164,6 +164,9 @@ func (c *Campaign) conform(steps []recorded, keeps bool) (at int, why, unsure st
 	})
 	for i := range steps {
 		asked := f.question(&steps[i])
+		if why := f.stray(&steps[i]); asked == nil && why != "" {
+			return i, why, "", f.firstHistory()
+		}
 		var next []world
 		switch {
 		case asked != nil && steps[i].refused():
@@ -195,6 +198,29 @@ func (f *conformance) firstHistory() *passed {
 		return nil
 	}
 	return f.worlds[0].past
+}
+
+// stray says which argument of a step is neither passed by its action nor chosen there; "": none.
+func (f *conformance) stray(r *recorded) string {
+	p := f.c.plan
+	action := p.program.Action(r.Action)
+	if action < 0 {
+		return ""
+	}
+	a := &p.program.Actions()[action]
+	var known []string
+	if a.Binding != nil {
+		known = slices.Clone(a.Binding.Args)
+	}
+	for k := range a.Picks() {
+		known = append(known, p.program.Vars()[a.PickSlot(k)])
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Args)) {
+		if !slices.Contains(known, name) {
+			return strings.TrimSuffix(fmt.Sprintf("%s has no argument %s (%s)", r.Action, name, diag.DidYouMean(name, known)), " ()")
+		}
+	}
+	return ""
 }
 
 // follow is where a step may lead.
@@ -321,10 +347,6 @@ func (f *conformance) matches(r *recorded, s *traceStep, names map[string]string
 		} else if is != want && is != fmt.Sprintf("%q", want) {
 			return nil, false
 		}
-	}
-	if len(given) < len(r.Args) {
-		f.why = "one of its arguments is not one that the binding passes"
-		return nil, false
 	}
 	if r.Returns == nil {
 		return names, true

@@ -43,7 +43,8 @@ func TestConform(t *testing.T) {
 		{"refused without need", place + `{"action":"refund","args":{"order":17,"amount":1},"rejected":"no"}`, 1, "the model allows it"},
 		{"another order", place + place[:len(place)-4] + "18}\n" + `{"action":"refund","args":{"order":17,"amount":40},"returns":0}` + "\n" + `{"action":"refund","args":{"order":17,"amount":1}}`, 3, "not with these arguments"},
 		{"no such action", `{"action":"plaice"}`, 0, "did you mean place?"},
-		{"no such argument", `{"action":"place","args":{"sum":1}}`, 0, "not one that the binding passes"},
+		{"no such argument", `{"action":"place","args":{"sum":1}}`, 0, "has no argument s"},
+		{"no such argument, refused", place + `{"action":"refund","args":{"order":17,"amuont":41},"rejected":true}`, 1, "refund has no argument amuont (did you mean amount?)"},
 		{"no such value", `{"action":"place","args":{"amount":101}}`, 0, "is not a value of the input amount"},
 		{"ITF", `{"states":[{"mbt::actionTaken":"init"},{"mbt::actionTaken":"place","mbt::nondetPicks":{"amount":{"tag":"Some","value":{"#bigint":"5"}}}},{"action":"refund","args":{"amount":{"#bigint":"6"}}}]}`, 1, "it allows place"},
 	} {
@@ -189,7 +190,7 @@ func TestConformValues(t *testing.T) {
 		{"refused", made + `{"action":"make","rejected":true}`, 1, "it was refused, and the model allows it"},
 		{"refused, and not done", `{"action":"paint","rejected":true}` + "\n" + `{"action":"pair"}`, 1, "the model does not allow the action here; it allows cover, make"},
 		{"blank lines", "\n\n" + made + "\n" + made, 1, "not with these arguments"},
-		{"too many arguments", `{"action":"cover","args":{"size":1}}`, 0, "not one that the binding passes"},
+		{"too many arguments", `{"action":"cover","args":{"size":1}}`, 0, "has no argument s"},
 		{"ITF: where it begins is no step", `{"states":[{"action":"init"},{},{"action_taken":"make","mbt::nondetPicks":{"size":{"tag":"Some","value":2},"ink":{"tag":"None","value":{}}}},{"mbt::actionTaken":"paint","args":{"ink":"red"}}]}`, 2, ""},
 		{"ITF: arguments before picks", `{"states":[{"action":"make","args":{"size":4},"mbt::nondetPicks":{"size":1}}]}`, 0, "size = 4 is not a value"},
 		{"ITF: picks", `{"states":[{"action":"make","mbt::nondetPicks":{"size":{"tag":"Some","value":{"#bigint":"4"}}}}]}`, 0, "size = 4 is not a value"},
@@ -295,7 +296,7 @@ safe = always(forall(Light, lambda l: l.on or not l.on), "Always so.")
 		{"each once", two + `{"action":"turn","args":{"l":"a"}}` + "\n" + `{"action":"turn","args":{"l":"b"}}`, 4, ""},
 		{"one twice", two + `{"action":"turn","args":{"l":"a"}}` + "\n" + `{"action":"turn","args":{"l":"a"}}`, 3, "not with these arguments"},
 		{"an answer", two + `{"action":"turn","args":{"l":"a"},"returns":true}`, 3, ""},
-		{"no such name", two + `{"action":"turn","args":{"lamp":"a"}}`, 2, "not one that the binding passes"},
+		{"no such name", two + `{"action":"turn","args":{"lamp":"a"}}`, 2, "turn has no argument lamp"},
 	} {
 		steps, err := readTrace([]byte(c.trace))
 		if err != nil {

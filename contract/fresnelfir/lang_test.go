@@ -147,6 +147,20 @@ g = generator(pay, hlf)
 	}
 }
 
+// What is wrong with the type of an answer stands where the call says it.
+func TestPlaceOfReturns(t *testing.T) {
+	_, _, list := load("x.model.star", []byte(`Order = entity(total = int(0, 9))
+def make():
+    o = new(Order, total = 1)
+    call("make",
+        returns = Odrer)
+kept = always(count(Order) == 1)
+`))
+	if len(list) == 0 || list[0].Code != "fresnelfir.unknown-return-type" || list[0].Pos.Line != 5 || list[0].Pos.Col != 19 {
+		t.Errorf("got %v", list)
+	}
+}
+
 // An entity whose instances are used as values has an identity, though the source names none.
 func TestIdentityOfInstances(t *testing.T) {
 	d, _, list := load("x.model.star", []byte(`A = entity(n = int(0, 9))

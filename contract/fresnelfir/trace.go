@@ -63,8 +63,9 @@ func (x *trace) noteCreated(m *model.Machine, i int32) {
 func describe(m *model.Machine, i int32) string {
 	var b strings.Builder
 	b.WriteString(m.Name(i))
-	for k, f := range m.Program().Document().Entities[m.EntityOf(i)].Fields {
-		if f.Name != "id" {
+	doc := m.Program().Document()
+	for k, f := range doc.Entities[m.EntityOf(i)].Fields {
+		if f.Name != "id" && !doc.Waits(f) {
 			fmt.Fprintf(&b, " %s=%s", f.Name, fieldText(m.Text(m.Get(i, k)), f))
 		}
 	}
@@ -175,7 +176,7 @@ func (x *trace) end(t *traversal) {
 			continue
 		}
 		for k, f := range t.p.doc.Entities[m.EntityOf(i)].Fields {
-			if v := m.Get(i, k); v != x.was[at] {
+			if v := m.Get(i, k); v != x.was[at] && !t.p.doc.Waits(f) {
 				s.Changes = append(s.Changes, fmt.Sprintf("%s.%s: %s -> %s", m.Name(i), f.Name, fieldText(m.Text(x.was[at]), f), fieldText(m.Text(v), f)))
 			}
 			at++

@@ -301,7 +301,7 @@ func (c *checker) comparison(e *Expr, s scope) {
 	if e.Op > Neq {
 		for i, k := range []ValueType{a, b} {
 			if !k.assignableTo(ValueType{Type: Int}) {
-				c.fail(e.Args[i].Place, "operand-type", "", "%s compares integers, got %s", e.Op, k)
+				c.fail(e.Args[i].Place, "operand-type", "", "must be an integer to be compared by size, got %s", k)
 			}
 		}
 		return

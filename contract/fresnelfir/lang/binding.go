@@ -137,7 +137,9 @@ func (b *body) option(n *node, a argument) {
 		}
 	case "returns":
 		v := c.reading(a.value)
-		set(n.Get("returns"), v.Pos, "type", v)
+		returns := object(v.Pos)
+		set(returns, v.Pos, "type", v)
+		set(n, v.Pos, "returns", *returns)
 	case "rejects":
 		v := c.literal(a.value)
 		switch x := object(v.Pos); {

@@ -74,9 +74,9 @@ func (c *compiler) reading(e syntax.Expr) node {
 		if x.Name != "True" && x.Name != "False" && x.Name != "None" {
 			return text(c.position(e), x.Name)
 		}
-	case *syntax.DotExpr:
-		if of, ok := x.X.(*syntax.Ident); ok {
-			return text(c.position(e), of.Name+"."+x.Name.Name)
+	case *syntax.DotExpr, *syntax.IndexExpr:
+		if path := c.path(e); path != "" {
+			return text(c.position(e), path)
 		}
 	case *syntax.ListExpr:
 		n := list(c.position(e))
@@ -86,6 +86,23 @@ func (c *compiler) reading(e syntax.Expr) node {
 		return n
 	}
 	return c.literal(e)
+}
+
+// path is what the document calls ENTITY.FIELD, or an element of a collection; "": e is neither.
+func (c *compiler) path(e syntax.Expr) string {
+	of, part := syntax.Expr(nil), ""
+	switch x := e.(type) {
+	case *syntax.Ident:
+		return x.Name
+	case *syntax.DotExpr:
+		of, part = x.X, x.Name.Name
+	case *syntax.IndexExpr:
+		of, part = x.X, c.literalOrNone(x.Y).Text
+	}
+	if of == nil || part == "" || c.path(of) == "" {
+		return ""
+	}
+	return c.path(of) + "." + part
 }
 
 func (c *compiler) entity(d *decl, at doctree.Pos) {

@@ -304,7 +304,7 @@ func (c *compiler) variable(e syntax.Expr, s scope) node {
 	case *syntax.Literal:
 		return c.literal(x)
 	}
-	c.fail(e, "argument-type", "", "must be a variable: functions take instances")
+	c.fail(e, "argument-type", "compare it with an instance: exists(ENTITY, lambda x: x == o.FIELD and ...)", "must be a variable that stands for an instance")
 	return text(c.position(e), "")
 }
 

@@ -172,6 +172,27 @@ func TestNamesForValues(t *testing.T) {
 	}
 }
 
+// What a call returns may be an element of a collection, as in the document's own names.
+func TestReturnsOfElements(t *testing.T) {
+	for text, want := range map[string]string{
+		`Cart.lines[0]`: "Cart.lines.0", `Cart.left["x"]`: "Cart.left.x", `Cart.rows[1].n`: "Cart.rows.1.n", `"Cart.lines.0"`: "Cart.lines.0",
+	} {
+		m, list := lang.Compile("x.model.star", []byte(`
+Cart = entity(lines = list(enum("a", "b"), 2), left = map(enum("x", "y"), int(0, 9)), rows = list(record(n = int(0, 9)), 2))
+def take():
+    c = any(Cart)
+    call("take", c, returns = `+text+`)
+`))
+		if len(list) > 0 {
+			t.Errorf("%s: %v", text, list)
+			continue
+		}
+		if got := m.Tree.Root.Get("bindings").Get("actions").Get("take").Get("returns").Get("type").Text; got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
 // What a function returns is read off its expression, also where the actor is read.
 func TestReturnsOfFunctions(t *testing.T) {
 	for body, want := range map[string]string{

@@ -39,7 +39,7 @@ func (c *compiler) calling(name string, at doctree.Pos) node {
 // step translates a node of a protocol.
 func (c *compiler) step(e syntax.Expr) node {
 	at := c.position(e)
-	n := object(at)
+	n, near := object(at), ""
 	switch x := e.(type) {
 	case *syntax.Ident:
 		if a, ok := c.acts[x.Name]; ok {
@@ -66,6 +66,7 @@ func (c *compiler) step(e syntax.Expr) node {
 			if n, ok := c.composed(x, fn.Name, at); ok {
 				return n
 			}
+			near = diag.DidYouMean(fn.Name, []string{"alt", "call", "ref", "repeat", "seq"})
 		}
 	case *syntax.ListExpr:
 		set(n, at, "type", text(at, "seq"))
@@ -76,7 +77,7 @@ func (c *compiler) step(e syntax.Expr) node {
 		set(n, at, "children", children)
 		return *n
 	}
-	c.fail(e, "expression", "", "must be an action, a protocol, seq(...), alt(...), repeat(MIN, MAX, ...), call(\"ACTION\") or ref(\"PROTOCOL\")")
+	c.fail(e, "expression", near, "must be an action, a protocol, seq(...), alt(...), repeat(MIN, MAX, ...), call(\"ACTION\") or ref(\"PROTOCOL\")")
 	return *n
 }
 
