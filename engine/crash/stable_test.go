@@ -16,6 +16,9 @@ func mangle(s string, r *rand.Rand) string {
 	address := regexp.MustCompile(`(^|[^+0-9a-zA-Z])0x[0-9a-f]{3,}`)
 	s = address.ReplaceAllStringFunc(s, func(m string) string {
 		i := strings.Index(m, "0x")
+		if strings.HasPrefix(m, "[0x") && len(m) == len("[0x00035") {
+			return m // Mono's offsets into the code of a function
+		}
 		return m[:i] + fmt.Sprintf("0x%012x", r.Uint64N(1<<47)|1<<40)
 	})
 	pid := fmt.Sprint(1000 + r.IntN(1<<20))
