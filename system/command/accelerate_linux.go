@@ -139,6 +139,7 @@ type aflExecutor struct {
 	results    []process.Result  // of a batch
 	tuples     []uint32          // their edges
 	unsuited   int               // batches in a row whose cases had to be run again
+	late       bool              // the case after the last batch hangs: it is run alone
 	listener   *aflserver.Server // its cases say what they compare; nil: not needed yet
 	deaf       bool              // it cannot be started
 }
@@ -329,11 +330,15 @@ func (a *aflExecutor) batch(ctx context.Context, inputs [][]byte, limit time.Dur
 	if a.unsuited == mostUnsuited || !a.server.Batches() {
 		return nil, nil
 	}
+	if a.late {
+		a.late = false
+		return nil, nil
+	}
 	var done int
 	var ws syscall.WaitStatus
-	var ended bool
+	var ended, late bool
 	res, err := a.attempt(ctx, probeID, inputs[0], limit, func(limit time.Duration) (err error) {
-		done, ws, ended, err = a.server.RunBatch(inputs, limit)
+		done, ws, ended, late, err = a.server.RunBatch(inputs, limit)
 		return err
 	})
 	if errors.Is(err, errDied) || errors.Is(err, errUnsuited) {
@@ -349,7 +354,7 @@ func (a *aflExecutor) batch(ctx context.Context, inputs [][]byte, limit time.Dur
 		a.unsuited++
 		return nil, nil
 	}
-	a.unsuited = 0
+	a.unsuited, a.late = 0, late && done > 0
 	last := res
 	res.Stdout, res.Stderr, res.StdoutSize, res.StderrSize = nil, nil, 0, 0
 	res.Kept, res.Elapsed = true, res.Elapsed/time.Duration(max(done, 1))

@@ -113,6 +113,7 @@ func TestBatch(t *testing.T) {
 			p.Coverage, p.Calibrate, p.Stdin, p.Limits.FileSize = true, []byte("ok"), true, 1<<20
 		})
 		var got []string
+		late := false // the last batch ended in a case that hangs
 		note := func(i int, res process.Result) error {
 			if inputs[i] == "z" && res.Status != process.Exited {
 				t.Errorf("at most %d at once: case %d sees the input of another", most, i)
@@ -128,10 +129,15 @@ func TestBatch(t *testing.T) {
 			for k := i; k < min(i+most, len(inputs)); k++ {
 				cases = append(cases, process.Case{Index: int64(k%1000 + 1000), Input: []byte(inputs[k]), Budget: budget})
 			}
+			began := time.Now()
 			n, err := r.(process.Batcher).RunBatch(context.Background(), cases, func(k int, res process.Result) error { return note(i+k, res) })
 			if err != nil {
 				t.Fatal(err)
 			}
+			if took := time.Since(began); inputs[i] == "s" && late && took > leastWait/2 {
+				t.Errorf("at most %d at once: a case that has hung in one batch is waited for in the next, for %s", most, took)
+			}
+			late = time.Since(began) > leastWait/2
 			together += n
 			if i += n; n == 0 {
 				res, err := r.Run(context.Background(), cases[0])

@@ -39,10 +39,11 @@ func (s *Server) Batches() bool {
 
 // RunBatch runs cases in one process until one of them, or its end, is to be looked
 // at: so many are done, all of which passed, and output is that of the last of them. If
-// the process ended in the next one, ended is set and status is how.
-func (s *Server) RunBatch(inputs [][]byte, timeout time.Duration) (done int, status syscall.WaitStatus, ended bool, err error) {
+// the process ended in the next one, ended is set and status is how; if the next one
+// did not end in time, late is set.
+func (s *Server) RunBatch(inputs [][]byte, timeout time.Duration) (done int, status syscall.WaitStatus, ended, late bool, err error) {
 	if s.pid == 0 {
-		return 0, 0, false, ErrServerDied
+		return 0, 0, false, false, ErrServerDied
 	}
 	b := s.shared()
 	room := s.batch.mem[batchSize:]
@@ -56,18 +57,18 @@ func (s *Server) RunBatch(inputs [][]byte, timeout time.Duration) (done int, sta
 		at += copy(room[at:], input)
 	}
 	s.inFlight.begin()
-	word, timedOut := stopped, false
+	word := stopped
 	if err = s.warm(timeout); err == nil && s.waiting {
 		b.cases, b.done, b.spare = uint32(min(len(inputs), BatchMost)), 0, batchSpare
 		clear(s.counts)
-		word, timedOut, err = s.runOne(timeout)
+		word, late, err = s.runOne(timeout)
 		b.cases, done = 0, int(b.done)
 	}
 	if err = s.settle(err); err != nil {
-		return 0, 0, false, err
+		return 0, 0, false, false, err
 	}
 	status = syscall.WaitStatus(word)
-	return done, status, !timedOut && !status.Stopped(), nil
+	return done, status, !late && !status.Stopped(), late, nil
 }
 
 // Of returns what a case of the last batch took, its edges appended to dst.
