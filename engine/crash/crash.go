@@ -229,7 +229,7 @@ func (r report) cause(ending string) Cause {
 			function += ", called by " + frames[1]
 		}
 		b.WriteString(" in " + function)
-		if file, line, ok := cutLast(r.place, ":"); ok && r.place != function && r.class != ClassStackOverflow {
+		if file, line, ok := strings.Cut(r.place, ":"); ok && r.place != function && r.class != ClassStackOverflow {
 			if strings.HasPrefix(function+":", file+":") {
 				b.WriteString(" line " + line)
 			} else {

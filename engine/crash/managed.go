@@ -213,13 +213,17 @@ func readJava(t text) (report, bool) {
 		if !javaFrameLine(t.lines[i]) {
 			continue
 		}
-		head, first := i-1, t.lines[i-1]
-		for ; i < len(t.lines); i++ {
+		head := javaHead(t, i)
+		first := t.lines[head]
+		for said := false; i < len(t.lines); i++ {
 			switch s := t.lines[i]; {
 			case javaFrameLine(s), strings.HasPrefix(s, "\t... "), strings.HasPrefix(s, "\tSuppressed: "):
+				said = false
 				continue
 			case strings.HasPrefix(s, "Caused by: "):
-				head = i
+				head, said = i, true
+				continue
+			case said && i < head+javaMessage: // its message goes on
 				continue
 			}
 			break
@@ -234,7 +238,11 @@ func readJava(t text) (report, bool) {
 		}
 		var all []string
 		place, owner := "", ""
-		for j := head + 1; j < len(t.lines) && javaFrameLine(t.lines[j]) && len(all) < maxScan; j++ {
+		j := head + 1
+		for ; j < len(t.lines) && j < head+javaMessage && !javaFrameLine(t.lines[j]); j++ {
+			msg += "\n" + t.lines[j]
+		}
+		for ; j < len(t.lines) && javaFrameLine(t.lines[j]) && len(all) < maxScan; j++ {
 			f := javaFunc(t.lines[j])
 			if all = append(all, f); place == "" && !javaPlumbing(f) && !strings.HasPrefix(f, "java.") && !strings.HasPrefix(f, "javax.") {
 				place, owner = javaPlace(t.lines[j]), f
@@ -256,6 +264,25 @@ func readJava(t text) (report, bool) {
 		}
 	}
 	return report{}, false
+}
+
+// javaMessage bounds the lines of an exception before its first frame.
+const javaMessage = 12
+
+// javaHead is the line of the exception whose first frame stands in a line: the one
+// before it, or, if the message has several lines, that which names a thread or a type.
+func javaHead(t text, frame int) int {
+	named := frame - 1
+	for i := frame - 1; i >= 0 && i > frame-javaMessage && !javaFrameLine(t.lines[i]); i-- {
+		kind, _, _ := strings.Cut(t.lines[i], ": ")
+		switch {
+		case strings.HasPrefix(t.lines[i], `Exception in thread "`):
+			return i
+		case named == frame-1 && strings.Contains(kind, ".") && !strings.ContainsAny(kind, " \t"):
+			named = i
+		}
+	}
+	return named
 }
 
 // javaEnd notes what an exception ended by the first line that the virtual machine

@@ -1,6 +1,9 @@
 package crash
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // readNode reads an uncaught JavaScript error as node, deno and browsers'
 // engines print it. Of nested causes the last is the root.
@@ -18,12 +21,12 @@ func readNode(t text) (report, bool) {
 	head := first
 	for head > 0 && head > first-8 {
 		head--
-		if kind, _ := nodeHead(t.lines[head]); kind != "" {
+		if kind, _ := nodeHead(strings.TrimLeft(t.lines[head], " ")); kind != "" {
 			break
 		}
 	}
 	for j := first; j < len(t.lines); j++ {
-		if strings.HasPrefix(strings.TrimLeft(t.lines[j], " "), "[cause]: ") && nodeFrameLine(t.line(j+1)) {
+		if strings.HasPrefix(strings.TrimLeft(t.lines[j], " "), "[cause]: ") && slices.ContainsFunc(t.lines[j+1:min(j+9, len(t.lines))], nodeFrameLine) {
 			head = j
 		}
 	}
@@ -134,6 +137,7 @@ func nodeFrame(s string) string {
 		return ""
 	}
 	name, _, _ = strings.Cut(name, " [as ")
+	name, _, _ = strings.Cut(name, " (eval at ")
 	file := place
 	if f, _, ok := sourcePlace(place); ok {
 		file = f
@@ -145,7 +149,8 @@ func nodeFrame(s string) string {
 	return clip(name, 120)
 }
 
-// nodePlace is the file and line of a frame of the program's own.
+// nodePlace is the file, line and column of a frame of the program's own: a bundler
+// puts a whole program in one line.
 func nodePlace(s string) string {
 	s = strings.TrimSuffix(strings.TrimRight(s, " {"), ")")
 	if i := strings.LastIndexAny(s, " ("); i >= 0 {
@@ -158,7 +163,11 @@ func nodePlace(s string) string {
 	if !ok {
 		return ""
 	}
-	return file + ":" + line
+	place := file + ":" + line
+	if rest, column, _ := cutLast(s, ":"); strings.HasSuffix(rest, ":"+line) {
+		place += ":" + column
+	}
+	return place
 }
 
 // readRuby reads

@@ -113,3 +113,13 @@ func TestRaisedByTheProgram(t *testing.T) {
 		}
 	}
 }
+
+// A bundler puts a whole program in one line: the column tells its errors apart.
+func TestErrorsOfOneLine(t *testing.T) {
+	of := func(column string) string {
+		return Analyze(Death{ExitCode: 1, Stderr: []byte("Error: bad\n    at a (/src/min.js:1:" + column + ")\n    at c (/src/min.js:1:99)\n\nNode.js v20.20.2\n")}).Title
+	}
+	if one, two := of("45"), of("68"); one != "Error in a (min.js:1:45): bad" || one == two {
+		t.Errorf("%q and %q", one, two)
+	}
+}
