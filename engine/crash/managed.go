@@ -46,7 +46,11 @@ func readPython(t text) (report, bool) {
 		}
 		end = before
 	}
-	if whole && pythonEnds(t, start) {
+	group := start // an exception of a group says nothing of the end, the group does
+	for group > 0 && strings.HasPrefix(strings.TrimLeft(t.lines[group], " "), "| ") {
+		group = max(pythonHead(t, group), 0)
+	}
+	if whole && pythonEnds(t, group) {
 		last.ends = []int{1}
 	}
 	last.thread = whole && pythonThread(t)

@@ -34,6 +34,8 @@ func TestUncaught(t *testing.T) {
 		{"Exception in thread pools is logged\n\n" + traceback, 0, false},
 		{"Exception ignored in: <function A.__del__ at 0x7f>\n" + traceback, 1, false},
 		{"  + Exception Group Traceback (most recent call last):\n  |   File \"tool.py\", line 3, in <module>\n  | ExceptionGroup: two (2 sub-exceptions)\n", 1, true},
+		{"  + Exception Group Traceback (most recent call last):\n  |   File \"tool.py\", line 3, in <module>\n  | ExceptionGroup: one (1 sub-exception)\n" +
+			"  +-+---------------- 1 ----------------\n    | Traceback (most recent call last):\n    |   File \"tool.py\", line 3, in f\n    | ValueError: bad tag\n    +------------------------------------\n", 1, true},
 		{"/src/tool.js:3\n    x();\n    ^\n\n" + nodeStack, 1, true},
 		{nodeStack + "\nNode.js v20.11.0\n", 1, true},
 		{nodeStack + "\nNode.js v20.11.0\n", 7, true},
