@@ -8,6 +8,7 @@ import (
 	"errors"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/crash"
@@ -139,7 +140,8 @@ func twinOf(o campaign.Outcome) (r twinReport, ok bool) {
 func (c *Campaign) Refine(title string, severity campaign.Severity, o campaign.Outcome) (string, campaign.Severity) {
 	title = steady(crash.Restore(cmp.Or(o.Title, title), o.Attached("stderr"), o.Attached("stdout")))
 	if r, ok := twinOf(o); ok {
-		return title + "; " + path.Base(c.set.twin) + " reports " + r.Title, max(severity, r.Severity)
+		tool := path.Base(c.set.twin)
+		return title + "; " + tool + " reports " + strings.TrimPrefix(r.Title, tool+": "), max(severity, r.Severity)
 	}
 	return title, severity
 }

@@ -16,9 +16,10 @@ func readValgrind(t text) (report, bool) {
 			continue
 		}
 		var all []string
-		for j := i; j < len(t.lines) && len(all) < maxScan; j++ {
-			f, ok := valgrindFrame(t.lines[j])
-			if !ok || j > i && strings.Contains(t.lines[j], "    at ") {
+		end := i
+		for ; end < len(t.lines) && len(all) < maxScan; end++ {
+			f, ok := valgrindFrame(t.lines[end])
+			if !ok || end > i && strings.Contains(t.lines[end], "    at ") {
 				break
 			}
 			all = append(all, f)
@@ -35,7 +36,9 @@ func readValgrind(t text) (report, bool) {
 			return r, true
 		}
 		r.kind = "valgrind: " + strings.ToLower(strings.TrimSuffix(stem(what), " of size"))
-		if strings.HasPrefix(what, "Invalid write") || strings.HasPrefix(what, "Invalid free") {
+		address, _ := between(valgrindText(t.line(end)), "Address 0x", " is not stack'd")
+		null := address != "" && len(address) <= 3 // in the first page, as AddressSanitizer has it
+		if strings.HasPrefix(what, "Invalid write") && !null || strings.HasPrefix(what, "Invalid free") {
 			r.severity = SeverityCritical
 		}
 		if strings.Contains(what, " lost in loss record") {
