@@ -14,8 +14,8 @@ func TestStructure(t *testing.T) {
 		"<?xml version='1.0'": "is XML or HTML",
 		"%PDF-1.4\n":          "begins with a magic number", "HDR1 key=value": "begins with a magic number",
 		"\x89PNG\r\n":     "begins with a magic number",
-		"ab\x00\x05hello": "holds a length at byte 2", "ab\x05\x00hello": "holds a length at byte 2",
-		"x\x00\x00\x00\x05hello": "holds a length at byte 1", "x\x00\x00\x00\x0ahello": "holds a length at byte 1",
+		"ab\x00\x05hello": "holds lengths or checksums", "ab\x05\x00hello": "holds lengths or checksums",
+		"x\x00\x00\x00\x05hello": "holds lengths or checksums", "x\x00\x00\x00\x0ahello": "holds lengths or checksums",
 		"1 2 4 8\n": "", "Read page 4.": "", "": "", "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00": "",
 	} {
 		if got := structure([]byte(seed)); got != want {
