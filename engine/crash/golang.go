@@ -1,6 +1,9 @@
 package crash
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // readGo reads the end of a Go program: a panic, a fatal error of the runtime,
 // or a signal that the runtime reports.
@@ -14,7 +17,8 @@ func readGo(t text) (report, bool) {
 			}
 			msg := trimRecovered(line[len("panic: "):])
 			kind, custom := goPanicKind(msg)
-			r := report{class: ClassPanic, kind: "go panic: " + kind, frames: goFrames(t, i), place: goPlace(t, i), ends: goEnds}
+			r := report{class: ClassPanic, kind: "go panic: " + kind, frames: goFrames(t, i), ends: goEnds}
+			r.place, r.owner = goPlace(t, i)
 			if custom {
 				r.what, r.message = "go panic", msg
 				if r.place != "" {
@@ -127,34 +131,53 @@ func goFrames(t text, i int) []string {
 	}
 	own := ownFrames(all, goPlumbing)
 	for i, f := range own {
-		// People know a function by its package's name, not by its path.
-		own[i] = f[strings.LastIndexByte(f[:spanTo(f, "(")], '/')+1:]
+		own[i] = goShort(f)
 	}
 	return own
 }
 
 // goPlace is the file and line where the program panicked, by the trace after
-// line i: those of the first function that is not plumbing.
-func goPlace(t text, i int) string {
+// line i, and the function: the first that is neither plumbing nor, if there is
+// such a one, of the standard library.
+func goPlace(t text, i int) (place, owner string) {
 	for i++; i < len(t.lines) && !strings.HasPrefix(t.lines[i], "goroutine "); i++ {
 	}
-	place := ""
+	standard := ""
 	for i++; i+1 < len(t.lines) && t.lines[i] != "" && !strings.HasPrefix(t.lines[i], "created by "); i++ {
 		f, source := t.lines[i], strings.TrimSpace(t.lines[i+1])
 		if strings.HasPrefix(f, "panic(") {
-			place = "" // the one before was called while another unwound the stack
+			place, standard = "", "" // the one before was called while another unwound the stack
 			continue
 		}
 		if f[0] == '\t' || place != "" || goPlumbing(goFunc(f)) {
 			continue
 		}
 		source, _, _ = strings.Cut(source, " +0x")
-		if file, line, ok := sourcePlace(source); ok {
-			place = file + ":" + line
+		switch file, line, ok := sourcePlace(source); {
+		case !ok:
+		case !goStandard(f, source):
+			place, owner = file+":"+line, goShort(goFunc(f))
+		case standard == "":
+			standard = file + ":" + line
 		}
 	}
-	return place
+	return cmp.Or(place, standard), owner
 }
+
+// goStandard reports whether a function is one of the standard library: its package
+// begins like one of those, and its file lies in a folder of that name.
+func goStandard(f, source string) bool {
+	i := strings.LastIndexByte(f[:spanTo(f, "(")], '/') + 1
+	pkg := f[:i+max(strings.IndexByte(f[i:], '.'), 0)]
+	first, _, _ := strings.Cut(pkg, "/")
+	return strings.Contains(goLibrary, " "+first+" ") && (strings.HasPrefix(source, pkg+"/") || strings.Contains(source, "/src/"+pkg+"/"))
+}
+
+const goLibrary = " archive bufio bytes compress container context crypto database debug embed encoding errors expvar flag fmt go hash html image " +
+	"index io iter log maps math mime net os path plugin reflect regexp slices sort strconv strings text time unicode unique "
+
+// goShort names a function as people do, by its package's name, not by its path.
+func goShort(f string) string { return f[strings.LastIndexByte(f[:spanTo(f, "(")], '/')+1:] }
 
 // goFunc reduces "main.(*Dec[...]).field(0x5acd20?)" to "main.(*Dec).field" and
 // drops the counters of function literals.

@@ -25,7 +25,8 @@ func mangle(s string, r *rand.Rand) string {
 	s = regexp.MustCompile(`==\d+==`).ReplaceAllString(s, "=="+pid+"==")
 	s = regexp.MustCompile(`(pid=|tid=|' \()\d+`).ReplaceAllString(s, "${1}"+pid)
 	s = regexp.MustCompile(`line 1: \d+ Aborted`).ReplaceAllString(s, "line 1: "+pid+" Aborted")
-	s = strings.ReplaceAll(s, "/src/", fmt.Sprintf("/home/u%d/build.%d/", r.IntN(100), r.IntN(1e6)))
+	// Go's own folder is where its library is.
+	s = regexp.MustCompile(`(^|[^o])/src/`).ReplaceAllString(s, fmt.Sprintf("${1}/home/u%d/build.%d/", r.IntN(100), r.IntN(1e6)))
 	// Not a place in the source, which is that of the failure.
 	s = regexp.MustCompile(`(\.[a-z]+:)17\b`).ReplaceAllString(s, "${1}@")
 	s = regexp.MustCompile(`\b17\b|(rec|ab|worker-|k|z|x)17`).ReplaceAllString(s, "${1}"+fmt.Sprint(100+r.IntN(1e6)))
