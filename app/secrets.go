@@ -203,11 +203,18 @@ func compileSealed(ctx context.Context, d *Document, set campaign.Settings, c cr
 	}
 	read := set.Read
 	set.Read = k.reader(read, c)
+	var r *secret.Redactor // known once everything was read
+	set.Redact = func(b []byte) []byte {
+		if r == nil {
+			return b
+		}
+		return r.Bytes(b)
+	}
 	camps, problems = d.Contract.Compile(ctx, d.Spec, set)
 	if k.missing != nil {
 		return nil, kept, nil, k.missing
 	}
-	r := secret.New(k.list)
+	r = secret.New(k.list)
 	if r == nil {
 		return camps, kept, problems, nil
 	}

@@ -62,6 +62,8 @@ type Settings struct {
 	// Digest returns the hex SHA-256 of a file that decides the cases but is not
 	// stored with the run, such as the program under test.
 	Digest func(path string) (string, error)
+	// Redact replaces secrets in what a campaign itself writes to files; nil: it has none.
+	Redact func([]byte) []byte
 	// Self is the path of the running program, for [Self] in documents; "": unknown.
 	Self string
 }

@@ -158,7 +158,7 @@ type device struct {
 func (m *module) start(ctx context.Context, dev dut.Device, p *plan, machine *model.Machine) (*device, error) {
 	inst, err := dev.Open(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("starting the module: %w", err)
+		return nil, fmt.Errorf("opening an instance: %w", err)
 	}
 	return &device{mod: m, p: p, inst: inst, machine: machine, sites: dev.Info().Sites, made: make([]int64, len(p.doc.Entities))}, nil
 }

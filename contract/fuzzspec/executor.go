@@ -184,8 +184,15 @@ func (x *executor) write(s *state, index int64, input []byte, res *process.Resul
 	return folder, err
 }
 
-// record is what the kept folder of a case says.
+// record is what the kept folder of a case says, without secrets.
 func (c *Campaign) record(s *state, index int64, input, log []byte, res *process.Result, o campaign.Outcome) RunRecord {
+	text := func(s string) string { return s }
+	if redact := c.set.redact; redact != nil {
+		text = func(s string) string { return string(redact([]byte(s))) }
+		clean := *res
+		clean.Stdout, clean.Stderr = redact(clean.Stdout), redact(clean.Stderr)
+		res = &clean
+	}
 	r := RunRecord{
 		Spec: c.spec, CaseIndex: index, Seed: c.seed, Input: input, InputName: c.inputName(), MutationLog: log, Timeout: c.set.timeout, Result: res,
 		Evaluate: EvaluateOptions{NoneExpected: c.noneExpected(s, res), IgnoreOutputs: c.set.outputs == "ignore", AcceptExit: c.set.okExit},
@@ -199,7 +206,8 @@ func (c *Campaign) record(s *state, index int64, input, log []byte, res *process
 		if signature == "" {
 			signature = causeText(o.Cause)
 		}
-		r.Extra["kind"], r.Extra["signature_v2"], r.Extra["title"] = o.Kind, signature, o.Title
+		signature = text(signature)
+		r.Extra["kind"], r.Extra["signature_v2"], r.Extra["title"] = o.Kind, signature, text(o.Title)
 		r.Evaluate.Fail = o.Kind
 		r.Evaluate.Extra = map[string]any{"signature_v2": signature, "verdict_final": o.Verdict.String()}
 	}

@@ -24,10 +24,11 @@ type settings struct {
 	twin, also   string // other builds of the program; "": none
 	allowExec    []string
 	okExit       []int
-	okReports    bool    // with these codes a runtime's report is not a failure either
-	outputs      string  // auto, require or ignore
-	input        string  // auto, file or stdin
-	keep         string  // failures, all or none
+	okReports    bool   // with these codes a runtime's report is not a failure either
+	outputs      string // auto, require or ignore
+	input        string // auto, file or stdin
+	keep         string // failures, all or none
+	redact       func([]byte) []byte
 	timeout      float64 // seconds; 0: as the document says
 	memory       int64   // bytes; 0: no limit
 	together     bool    // it was given: it bounds all processes of a case together
@@ -105,6 +106,7 @@ func decodeSettings(set campaign.Settings) (settings, diag.List) {
 		}
 		return n
 	}
+	s.redact = set.Redact
 	s.memory, s.fileSize = size(optMemory, "4GiB"), size(optFileSize, "64MiB")
 	s.together = set.Get(optMemory, "") != ""
 	s.written = 4 * min(s.fileSize, math.MaxInt64/4)

@@ -116,6 +116,30 @@ func TestSecretsOfSystemsAreFound(t *testing.T) {
 	}
 }
 
+// The folders that FuzzSpec keeps of its cases hold what a system printed, without its key.
+func TestKeptFoldersHoldNoSecrets(t *testing.T) {
+	key := "sk+live/7f3a9c/0044"
+	dir := t.TempDir()
+	init := child(t, "thresh", "init", "fuzzspec")
+	init.Dir = dir
+	must(t, init.Run())
+	must(t, os.WriteFile(filepath.Join(dir, "desk.system.yaml"), fmt.Appendf(nil, "schema: thresh.system.v1\nkind: http\nurl: %q\n"+
+		"headers: {Authorization: \"Bearer ${AGENT_KEY}\"}\noperations: {ask: {method: POST, path: /}}\ninput: {operation: ask, body: raw}\n", echoing(t, &key)), 0o600))
+	cmd := child(t, "thresh", "run", "fuzzspec.json", "--system", "desk.system.yaml", "--keep", "all", "--cases", "2")
+	cmd.Dir = dir
+	cmd.Env = append(cmd.Env, "AGENT_KEY="+key)
+	out, _ := cmd.CombinedOutput()
+	all := append(searched(t, dir), out...)
+	if !bytes.Contains(all, []byte("LEAK [secret AGENT_KEY]")) {
+		t.Errorf("no folder has what the system printed:\n%s", out)
+	}
+	for _, form := range forms(key) {
+		if bytes.Contains(all, []byte(form)) {
+			t.Errorf("%s is in what the run left", form)
+		}
+	}
+}
+
 // So does a key of the document itself, whatever characters it has, in a header and in
 // the address.
 func TestSecretsInRepliesAreFound(t *testing.T) {
