@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
@@ -127,11 +126,11 @@ func (c *Checker) compareTexts(ctx context.Context, want, got string, threshold 
 	default:
 		r.Reason = fmt.Sprintf("not alike by %s at threshold %g", res.Measure, res.Wanted)
 	}
-	if negate {
+	switch {
+	case negate && res.Alike():
 		r.Reason += ", but must not be"
-		if !res.Alike() {
-			r.Reason = strings.TrimSuffix(r.Reason, ", but must not be") + ", as required"
-		}
+	case negate:
+		r.Reason += ", as required"
 	}
 	return r, nil
 }
