@@ -84,7 +84,7 @@ func (c *Coordinator) believed(kind, worker string, from seal) bool {
 	return !c.excluded(worker, from.From)
 }
 
-// excluded reports whether a worker, or whoever has its key, is believed no more.
+// excluded reports whether a worker, or whoever has its key, is no longer believed.
 func (c *Coordinator) excluded(worker, key string) bool {
 	return c.banned[worker] != "" || c.banned[key] != ""
 }

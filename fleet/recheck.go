@@ -33,8 +33,8 @@ func (c *Coordinator) otherWorkers(worker string) (there, machines bool) {
 	return there, len(hosts) > 1
 }
 
-// maybeOne reports whether what two workers say may come from one: whoever has a
-// key can give itself many names. Where all have the same key, the names have to do.
+// maybeOne reports whether two workers may be one: whoever has a key can use many
+// names. If all share one key, only the names tell workers apart.
 func (c *Coordinator) maybeOne(a, b string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

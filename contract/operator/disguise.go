@@ -67,8 +67,8 @@ func letters(s string) string {
 	}, norm.NFKD.String(s))
 }
 
-// Group implements [campaign.Grouper]: a finding comes from the shortest chain that
-// succeeded of whose operators its own are more. What one child breaks has one cause.
+// Group implements [campaign.Grouper]: a finding shares the cause of the shortest successful
+// chain that its own contains. All that one child breaks has one cause.
 func (c *Campaign) Group(s *state, out campaign.Outcome) string {
 	child, ok := childOf(&out)
 	if !ok || out.Kind != kindVerdict || c.plan == nil {

@@ -85,7 +85,7 @@ func (x *executor) runPage(ctx context.Context, c *Case) (steps []ran, skipped [
 	}
 	if f = p.failure(); f == nil {
 		f = serving
-	} else if serving != nil { // which may be why
+	} else if serving != nil { // it may explain the failure
 		text := *f.steps + fmt.Sprintf("%s:%d: %s\n", x.c.name, serving.Line, serving.Message)
 		f.steps = &text
 	}
