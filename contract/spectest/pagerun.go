@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"github.com/thresh-dev/thresh/contract/spectest/stage"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/lazy"
-	"github.com/thresh-dev/thresh/engine/speclang"
 	"github.com/thresh-dev/thresh/port/process"
 	"github.com/thresh-dev/thresh/port/sut"
 )
@@ -247,67 +245,6 @@ func (p *pageRun) block(ctx context.Context, a *act, more bool) (over bool, f *F
 	}
 	return false, nil, nil
 }
-
-// capture takes the values that a block hands on from what its last command has
-// printed, and says which is not there.
-func (p *pageRun) capture(a *act, out string) (lacks string) {
-	for i := range a.captures {
-		g, f := a.captures[i].lookUp(typePage, printed(strings.TrimRight(out, "\n")))
-		if f != nil {
-			return f.Want
-		}
-		if p.vars == nil {
-			p.vars = variables{}
-		}
-		p.vars[a.captures[i].name] = g
-	}
-	return ""
-}
-
-// printed is the output of a command, for captures.
-type printed string
-
-func (p printed) subject(string) (speclang.Value, *Failure) {
-	return speclang.StringValue(string(p)), nil
-}
-
-// captured are printed lines with ${NAME} in place of values that were captured,
-// where the page has it so: a line that is as the page has it becomes the page's,
-// in others the values are replaced where they stand as words.
-func (p *pageRun) captured(s *pageStep, lines []string) []string {
-	marked, is := []string(nil), []func(string) bool(nil)
-	for _, w := range s.want {
-		if filled := p.vars.expand(w); filled != w {
-			marked, is = append(marked, w), append(is, p.c.page.rules.lineMatcher(filled))
-		}
-	}
-	for i, l := range lines {
-		if k := slices.IndexFunc(is, func(matches func(string) bool) bool { return matches(l) }); k >= 0 {
-			lines[i] = marked[k]
-			continue
-		}
-		for _, name := range p.vars.names() {
-			mark, value := "${"+name+"}", p.vars[name].text()
-			if value != "" && slices.ContainsFunc(marked, func(w string) bool { return strings.Contains(w, mark) }) {
-				lines[i] = asWord(value).ReplaceAllLiteralString(lines[i], mark)
-			}
-		}
-	}
-	return lines
-}
-
-// asWord is a pattern of a value that is not a part of a longer word or number.
-func asWord(value string) *regexp.Regexp {
-	bound := func(c byte) string {
-		if letterOrDigit().MatchString(string(c)) {
-			return `\b`
-		}
-		return ""
-	}
-	return regexp.MustCompile(bound(value[0]) + regexp.QuoteMeta(value) + bound(value[len(value)-1])) // of quoted text
-}
-
-var letterOrDigit = lazy.Pattern(`[0-9A-Za-z_]`)
 
 // pageMark stands between the outputs of commands.
 const pageMark = "\x1e\x1ethresh:"

@@ -399,13 +399,6 @@ func (d *Document) Function(name string) *Function {
 	return find(d.Functions, name, func(f *Function) string { return f.Name })
 }
 
-// Waits reports whether a field only notes, for a property of the language, how long an
-// instance has waited.
-func (d *Document) Waits(f *Field) bool {
-	of, ok := strings.CutSuffix(f.Name, ".wait")
-	return ok && slices.ContainsFunc(d.Properties, func(p *Property) bool { return p.Name == of })
-}
-
 // Protocol returns the protocol of that name, or nil.
 func (d *Document) Protocol(name string) *Protocol {
 	return find(d.Protocols, name, func(p *Protocol) string { return p.Name })

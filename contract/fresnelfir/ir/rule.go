@@ -148,3 +148,10 @@ func comparison(text string) (op string, value int64, ok bool) {
 	}
 	return "", 0, false
 }
+
+// Waits reports whether a field only notes, for a property of the language, how long an
+// instance has waited.
+func (d *Document) Waits(f *Field) bool {
+	of, ok := strings.CutSuffix(f.Name, ".wait")
+	return ok && slices.ContainsFunc(d.Properties, func(p *Property) bool { return p.Name == of })
+}
