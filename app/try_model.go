@@ -317,7 +317,9 @@ func (a *App) lookAtModel(ctx context.Context, thing *draft.Thing, folder string
 		if err := modelOfTrace(f, text); err != nil {
 			return nil, diag.Refused("%s: %w", thing.Words[0], err)
 		}
-		return draft.DraftModel(f), nil
+		d := draft.DraftModel(f)
+		d.Next = []string{"fresnelfir", "conform", thing.Words[0], "--model"}
+		return d, nil
 	}
 	device, err := modules()(ctx, dut.Plan{Binary: text})
 	if err != nil {

@@ -17,6 +17,8 @@ type Draft struct {
 	Files    []campaign.File // relative to Folder
 	// Options are flags that the format has no key for.
 	Options []Option
+	// Next are the words before the document of the command to type next; nil: run.
+	Next []string
 	// Why are sentences on what was found and decided.
 	Why []string
 	// Questions are what could not be known.

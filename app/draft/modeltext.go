@@ -75,6 +75,9 @@ func (m *modelling) write(entities []string) {
 		m.d.why("Skipped: %s.", strings.Join(m.f.Left, "; "))
 	}
 	m.d.ask("explore(", "which properties must hold? Add NAME = always(CONDITION).")
+	if m.f.Target == "" {
+		m.d.ask("explore(", `what does it describe? To run it, add system("FILE.system.yaml") or module("FILE.wasm").`)
+	}
 }
 
 // kind is an argument's type in the language.

@@ -199,7 +199,19 @@ func (a *application) tryNext(w io.Writer, d *draft.Draft, rec campaign.Record, 
 	if len(rec.Findings) > 0 {
 		fmt.Fprintf(w, "  %s\n", shellWords(append([]string{"replay", rec.Findings[0].ID}, at...)...))
 	}
-	fmt.Fprintf(w, "  %s\n", shellWords(append(append([]string{"run"}, d.Words(displayPath(d.Path()))...), at...)...))
+	if d.Next != nil {
+		at = nil // it needs no store
+	}
+	fmt.Fprintf(w, "  %s\n", nextLine(d, at...))
+}
+
+// nextLine is the command to type after a draft.
+func nextLine(d *draft.Draft, flags ...string) string {
+	next := d.Next
+	if next == nil {
+		next = []string{"run"}
+	}
+	return shellWords(slices.Concat(next, d.Words(displayPath(d.Path())), flags)...)
 }
 
 // fromThing is init KIND --from THING: args are KIND, the further words of THING,
@@ -225,6 +237,6 @@ func (a *application) fromThing(c *cobra.Command, args []string, from, dir strin
 		fmt.Fprintln(a.io.Out, displayPath(filepath.Join(d.Folder, f.Name)))
 	}
 	a.questions(a.io.Err, d)
-	fmt.Fprintf(a.io.Err, "\nNext:\n  %s\n", shellWords(append([]string{"run"}, d.Words(displayPath(d.Path()))...)...))
+	fmt.Fprintf(a.io.Err, "\nNext:\n  %s\n", nextLine(d))
 	return nil
 }
