@@ -63,6 +63,11 @@ type cloneArgs struct {
 // us but we do not wait for its execve as vfork does: its memory is not touched
 // before it has ended or executed, and going straight to the wait saves two
 // context switches a case.
+//
+// The kernel and the child get its addresses as numbers: inlined, it could be on a
+// stack, which moves.
+//
+//go:noinline
 func newLaunchpad() *launchpad {
 	p := &launchpad{block: ^uint64(0)}
 	p.clone.flags = unix.CLONE_VM | unix.CLONE_CLEAR_SIGHAND | unix.CLONE_PIDFD
