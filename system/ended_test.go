@@ -35,7 +35,7 @@ func dieLater() {
 	}
 }
 
-// The end of a program between two calls is told once, in the life of the cases: by the next
+// The end of a program between two calls is reported once, in the life of the cases: by the next
 // call, a reset, or whoever watches. Among calls that build on each other it is how the next
 // one ends.
 func TestAProgramThatEndsLater(t *testing.T) {

@@ -91,3 +91,14 @@ func TestOwnFileSystem(t *testing.T) {
 		t.Error("200 MiB go through")
 	}
 }
+
+// What the kernel gets as a number must not move, as a stack does.
+func TestLaunchpadsAreOnTheHeap(t *testing.T) {
+	if testing.AllocsPerRun(10, func() {
+		if newLaunchpad().block == 0 {
+			t.Fatal("no launchpad")
+		}
+	}) < 1 {
+		t.Error("a launchpad is on the stack")
+	}
+}

@@ -228,8 +228,8 @@ func first(list []any) any {
 	return nil
 }
 
-// tools are the tool runs below a run, in the order of their start. What models are told
-// is kept in said, for traces without such runs.
+// tools are the tool runs below a run, in the order of their start. said holds the results
+// among the inputs of models, for traces without such runs.
 func tools(r run, by map[string][]run, said *conversation, depth int) []config.ToolResponse {
 	if depth > 50 {
 		return nil
