@@ -224,15 +224,15 @@ func (x *exchange) write(a *answer) {
 		h.Set("Content-Length", strconv.FormatInt(a.length, 10))
 	}
 	x.record.Status, x.record.ContentType = a.status, a.header.Get("Content-Type")
+	if isListening(x.r) {
+		x.finish() // nobody waits for its end
+	}
 	x.w.WriteHeader(a.status)
 	if !x.hasBody(a) {
 		return
 	}
 	if a.length < 0 {
 		http.NewResponseController(x.w).Flush() // whoever streams may say nothing for long
-	}
-	if isListening(x.r) {
-		x.finish()
 	}
 	body := a.body
 	if a.half {
