@@ -201,6 +201,27 @@ func TestAttackerIsRecorded(t *testing.T) {
 	}
 }
 
+// Equal replies, equal outcomes, whether or not a system was reached at once.
+func TestTriesWithoutAReply(t *testing.T) {
+	dir := t.TempDir()
+	s := &side{answer: map[string]func(string) string{"guard": polite, "attacker": insists, "judge": func(string) string { return "Rating: 4" }}}
+	const models = `"system": "attacker.system.yaml", "judge": "judge.system.yaml", "streams": 1, "branches": 2`
+	steady := s.run(t, dir, 7, models, "")
+	for name, answer := range s.answer {
+		asked := map[string]bool{}
+		s.answer[name] = func(prompt string) string {
+			if !asked[prompt] {
+				asked[prompt] = true
+				return "unreachable"
+			}
+			return answer(prompt)
+		}
+	}
+	if d := s.run(t, dir, 7, models, ""); d.data() != steady.data() {
+		t.Errorf("the first try of each call decided something:\n%s\n%s", d.data(), steady.data())
+	}
+}
+
 func (d *done) data() string {
 	var b strings.Builder
 	for _, o := range d.outcomes {

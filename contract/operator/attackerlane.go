@@ -81,6 +81,7 @@ func (x *executor) askModel(ctx context.Context, at *sut.System, plan *sut.Plan,
 		tries = 1
 	}
 	var w wrote
+	var took spent
 	var out campaign.Outcome
 	why := ""
 	for n, pause := 0, firstPause; n < tries; n, pause = n+1, pause*pauseGrows {
@@ -95,11 +96,10 @@ func (x *executor) askModel(ctx context.Context, at *sut.System, plan *sut.Plan,
 			return campaign.Outcome{}, err
 		}
 		out.Elapsed += o.Elapsed
-		took := spent{calls: 1}
-		if c.spec.Budget != nil {
-			took = spentOn(input, &o)
+		if w.Calls = 1; c.spec.Budget != nil { // without one, as in systemLane.judge
+			took.add(spentOn(input, &o))
+			w.Calls, w.In, w.Out = took.calls, took.in, took.out
 		}
-		w.Calls, w.In, w.Out = w.Calls+took.calls, w.In+took.in, w.Out+took.out
 		if o.End != sut.Answered {
 			why = string(o.End) + ": " + o.Why
 			continue

@@ -22,7 +22,7 @@ type facts struct {
 	more      bool // what follows is there
 	same      bool // as an earlier text: not sent
 	spent     spent
-	asked     int64  // of its calls, to models that judge
+	asked     int64  // of its calls, other than the messages: to models that judge, and in tries without a verdict
 	reply     string // the beginning of it, if the system failed
 	signal    redteam.Signal
 	lacks     bool     // a tool that a judge names

@@ -48,7 +48,7 @@ func (c *Campaign) applyVerdict(child *mutator.Child, v judged, out *campaign.Ou
 		f.more, f.signal = true, c.signalOf(child, v.reply)
 	}
 	if c.plan != nil {
-		f.more, f.spent, f.asked = true, v.spent, int64(len(v.asked))
+		f.more, f.spent, f.asked = true, v.spent, v.spent.calls-int64(len(v.calls))
 		f.tools, f.lacks = c.called(v.calls)
 		f.silent = v.judgement == mutator.Pass && v.silent()
 		f.beside = v.beside(blamed)

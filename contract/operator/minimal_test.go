@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -86,10 +87,23 @@ func TestReduceIsMinimal(t *testing.T) {
 					o := run(payload)
 					return o.Verdict == campaign.VerdictFail && o.Signature == want
 				}
-				small, _ := reducer.Reduce(t.Context(), inputs.Input(t.Context(), d.before[i], campaign.Case{Index: int64(i)}), func(p []byte) (bool, error) { return shows(p), nil })
+				input := inputs.Input(t.Context(), d.before[i], campaign.Case{Index: int64(i)})
+				small, parts := reducer.Reduce(t.Context(), input, func(p []byte) (bool, error) { return shows(p), nil })
 				if !shows(small) {
 					lost++
 					continue
+				}
+				if parts != "character" {
+					t.Errorf("case %d is reported as minimal in %q", i, parts)
+				}
+				left := 2
+				if _, parts = reducer.Reduce(t.Context(), input, func(p []byte) (bool, error) {
+					if left--; left < 0 {
+						return false, io.EOF
+					}
+					return shows(p), nil
+				}); parts != "" {
+					t.Errorf("case %d is reported as minimal after %d tries", i, 2)
 				}
 				for what, less := range simpler(t, small, run(small)) {
 					if shows(less) {

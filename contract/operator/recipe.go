@@ -136,17 +136,13 @@ func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte)
 		}
 	}
 	if c.plan == nil && c.spec.Policy != mutator.Search {
-		return c.shorter(ctx, payload, test), ""
+		return c.shorter(ctx, payload, test)
 	}
 	for {
 		before := payload
-		payload = c.shrinkRecipe(ctx, payload, test)
-		if short := c.shorter(ctx, payload, test); !bytes.Equal(short, payload) {
-			payload = short
-			continue
-		}
+		payload, parts = c.shorter(ctx, c.shrinkRecipe(ctx, payload, test), test)
 		if bytes.Equal(before, payload) {
-			return payload, ""
+			return payload, parts
 		}
 	}
 }
@@ -253,30 +249,33 @@ func keepTurns(payload []byte, child *mutator.Child) {
 	}
 }
 
-// shorter makes the seed's text smaller.
-func (c *Campaign) shorter(ctx context.Context, payload []byte, test func([]byte) (bool, error)) []byte {
+// shorter makes the seed's text smaller, and says whether no character of it can go.
+func (c *Campaign) shorter(ctx context.Context, payload []byte, test func([]byte) (bool, error)) (small []byte, parts string) {
 	var r recipe
 	if json.Unmarshal(payload, &r) != nil {
-		return payload
+		return payload, ""
 	}
 	with := func(text []byte) []byte {
 		smaller := r
 		smaller.Seed.Text = textop.Normalize(string(text), textop.Constraints{})
 		return smaller.encode()
 	}
-	text, _ := shrink.Bytes(ctx, []byte(r.Seed.Text), func(text []byte) (bool, error) {
+	text, stats := shrink.Bytes(ctx, []byte(r.Seed.Text), func(text []byte) (bool, error) {
 		if len(bytes.TrimSpace(text)) == 0 || !wholeCharacters(r.Seed.Text, text) { // no seed is blank
 			return false, nil
 		}
 		return test(with(text))
 	})
+	if stats.Err == nil {
+		parts = "character"
+	}
 	if string(text) == r.Seed.Text {
-		return payload
+		return payload, parts
 	}
-	if small := with(text); len(small) < len(payload) {
-		return small
+	if small = with(text); len(small) < len(payload) {
+		return small, parts
 	}
-	return payload
+	return payload, ""
 }
 
 // wholeCharacters reports whether a smaller text is one of whole characters, as
