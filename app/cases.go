@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/report"
 	"github.com/thresh-dev/thresh/run"
+	"github.com/thresh-dev/thresh/run/triage"
 	"github.com/thresh-dev/thresh/store"
 )
 
@@ -207,6 +208,11 @@ func (a *App) KeptCase(st *store.Store, runID, contract, name string, index int6
 		o.Title = names(at)
 	}
 	return o, shown, nil
+}
+
+// FindingID returns the id of the finding that a failing case of a campaign belongs to.
+func FindingID(contract, name string, o *campaign.Outcome) string {
+	return triage.FindingID(campaign.Identity{Contract: contract, Name: name}, triage.Fingerprint(contract, o))
 }
 
 // find is the campaign of that contract and name; without a name the only one.

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -23,6 +25,7 @@ const KnownFile = "thresh.known.yaml"
 var (
 	knownFinding = &doctree.Shape{Name: "finding", Fields: []doctree.Field{
 		{Name: "id", Type: doctree.Text().Must(), Need: true, Doc: "the finding's id"},
+		{Name: "place", Type: doctree.Text().Must(), Doc: "what failed and how: finds the finding again after an edit of its program that changes its id"},
 		{Name: "owner", Type: doctree.Text().Must(), Need: true, Doc: "who answers for it"},
 		{Name: "note", Type: doctree.Text().Must(), Need: true, Doc: "why it is accepted"},
 		{Name: "until", Type: doctree.Any(), Need: true, Doc: "the last day on which it is accepted, as 2026-12-31"},
@@ -32,10 +35,26 @@ var (
 		{Name: "findings", Type: doctree.List(doctree.Object(knownFinding)).Must(), Need: true, Doc: "the findings"},
 	}}
 	findingID = lazy.Pattern(`^F-[0-9a-f]{10}$`)
+	placeID   = lazy.Pattern(`^P-[0-9a-f]{10}$`)
 )
 
-// readKnown reads the list in a file.
-func readKnown(file string, text []byte) (map[string]report.Known, error) {
+// KnownEntry is a list with a finding, to be completed by whoever accepts it.
+func KnownEntry(f *campaign.Finding) string {
+	text := "schema: thresh.known.v1\nfindings:\n  - id: " + f.ID + "\n"
+	if place := store.Place(f); place != "" {
+		text += "    place: " + place + "\n"
+	}
+	return text + "    owner: WHO\n    note: WHY\n    until: YYYY-MM-DD"
+}
+
+// listed is an entry of the list.
+type listed struct {
+	report.Known
+	place string // "": the id alone decides
+}
+
+// readKnown reads the list in a file, by the findings' ids.
+func readKnown(file string, text []byte) (map[string]listed, error) {
 	doc, err := doctree.Parse(text, doctree.Options{})
 	if err != nil {
 		if e, ok := errors.AsType[*doctree.Error](err); ok {
@@ -45,16 +64,19 @@ func readKnown(file string, text []byte) (map[string]report.Known, error) {
 	}
 	d := &doctree.Decoder{Format: "known", File: file, Line: doc.Line, Unknown: diag.Error}
 	d.Repeats(doc, "", func(doctree.Duplicate) diag.Level { return diag.Error })
-	list := make(map[string]report.Known)
+	list := make(map[string]listed)
 	d.Section(&doc.Root, "", knownShape).Each("findings", func(n *doctree.Node, path string) {
 		s := d.Section(n, path, knownFinding)
-		k := report.Known{Owner: s.Text("owner"), Note: s.Text("note"), File: file}
+		k := listed{report.Known{Owner: s.Text("owner"), Note: s.Text("note"), File: file}, s.Text("place")}
 		if day := s.Node("until"); day != nil {
 			k.Until = cmp.Or(day.Raw(), day.Text) // YAML has its own kind for days
 		}
 		id := s.Text("id")
 		if id != "" && !findingID().MatchString(id) {
 			d.Fail(s.PosOf("id"), "value", s.At("id"), "must be a finding's id, such as F-3fa9c1d2e0")
+		}
+		if k.place != "" && !placeID().MatchString(k.place) {
+			d.Fail(s.PosOf("place"), "value", s.At("place"), "must be a finding's place, such as P-3fa9c1d2e0")
 		}
 		if _, err := time.Parse(time.DateOnly, k.Until); err != nil && s.Given("until") {
 			d.Fail(s.PosOf("until"), "value", s.At("until"), "must be a day, such as 2026-12-31")
@@ -94,7 +116,7 @@ func (a *App) Compare(st *Store, x, y string, briefly bool) (Comparison, error) 
 // known are the findings of a run that are accepted beside its documents on the
 // day it began. It warns of those whose day has passed.
 func (a *App) known(rec *campaign.Record) (map[string]report.Known, error) {
-	files, known := make(map[string]map[string]report.Known), make(map[string]report.Known)
+	files, known := make(map[string]map[string]listed), make(map[string]report.Known)
 	of := make(map[[2]string]string) // the file of a campaign
 	for i := range rec.Campaigns {
 		c := &rec.Campaigns[i]
@@ -111,18 +133,35 @@ func (a *App) known(rec *campaign.Record) (map[string]report.Known, error) {
 			return nil, err
 		}
 	}
-	for i := range rec.Findings {
-		f := &rec.Findings[i]
-		k, listed := files[of[[2]string{f.Contract, f.Campaign}]][f.ID]
-		switch {
-		case !listed:
-		case k.Until < rec.Environment.Started.Format(time.DateOnly):
+	accepted := func(f *campaign.Finding, k listed) {
+		if k.Until < rec.Environment.Started.Format(time.DateOnly) {
 			a.warn(diag.List{{
 				Code: "known.expired", Level: diag.Warning, Pos: diag.Pos{File: k.File},
 				Message: f.ID + " was accepted until " + k.Until + " and counts again",
 			}})
-		default:
-			known[f.ID] = k
+			return
+		}
+		known[f.ID] = k.Known
+	}
+	var moved []*campaign.Finding // perhaps, as no entry has their id
+	for i := range rec.Findings {
+		f := &rec.Findings[i]
+		list := files[of[[2]string{f.Contract, f.Campaign}]]
+		if k, is := list[f.ID]; is && (k.place == "" || k.place == store.Place(f)) {
+			delete(list, f.ID)
+			accepted(f, k)
+		} else {
+			moved = append(moved, f)
+		}
+	}
+	for _, f := range moved {
+		list, place := files[of[[2]string{f.Contract, f.Campaign}]], store.Place(f)
+		for _, id := range slices.Sorted(maps.Keys(list)) {
+			if k := list[id]; place != "" && k.place == place {
+				delete(list, id)
+				accepted(f, k)
+				break
+			}
 		}
 	}
 	return known, nil

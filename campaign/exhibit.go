@@ -79,6 +79,9 @@ type MatrixCell struct {
 	// Case is the index of the case that a page links to, the first that failed if
 	// there is one; nil: unknown.
 	Case *int64 `json:"case,omitempty"`
+	// Finding is the id of the finding that has that case, which may begin with another;
+	// the run fills it in. "": the case did not fail.
+	Finding string `json:"finding,omitempty"`
 }
 
 // Diff is how one text became another, as a sequence of segments.

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/markup"
@@ -160,16 +161,30 @@ func linksWithin(rec *campaign.Record, cases []Case) func(contract, campaign str
 	}
 }
 
-// findingLinks leads from a case to the finding that begins with it.
+// findingLinks leads from a case to the finding that begins with it or, if a cell of a matrix
+// names the case, that has it.
 func findingLinks(rec *campaign.Record) func(contract, campaign string, index int64) string {
 	type first struct {
 		contract, campaign string
 		index              int64
 	}
-	at := make(map[first]string, len(rec.Findings))
+	at, there := make(map[first]string, len(rec.Findings)), make(map[string]bool)
 	for i := len(rec.Findings) - 1; i >= 0; i-- { // of several the first
 		f := &rec.Findings[i]
-		at[first{f.Contract, f.Campaign, f.First}] = "#" + brief(f.ID)
+		at[first{f.Contract, f.Campaign, f.First}], there[f.ID] = "#"+brief(f.ID), true
+	}
+	for i := range rec.Campaigns { // and of those in matrices, to the finding that has them
+		c := &rec.Campaigns[i]
+		for k := range c.Exhibits {
+			if c.Exhibits[k].Matrix == nil {
+				continue
+			}
+			for _, x := range slices.Concat(c.Exhibits[k].Matrix.Cells...) {
+				if x.Case != nil && there[x.Finding] && at[first{c.Contract, c.Name, *x.Case}] == "" {
+					at[first{c.Contract, c.Name, *x.Case}] = "#" + brief(x.Finding)
+				}
+			}
+		}
 	}
 	return func(contract, campaign string, index int64) string { return at[first{contract, campaign, index}] }
 }

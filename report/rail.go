@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -36,21 +37,27 @@ const (
 	railRows    = 40
 )
 
-// Rails returns the matrices whose cells findings begin with. link leads to some
+// Rails returns the matrices whose cells have findings. link leads to some
 // findings; what names them is for people.
 func Rails(rec *campaign.Record, findings []campaign.Finding, link func(ids []string, what string) string) []Rail {
 	var out []Rail
 	for i := range rec.Campaigns {
 		c := &rec.Campaigns[i]
-		first := make(map[int64][]string)
+		first, there := make(map[int64][]string), make(map[string]bool)
 		for k := range findings {
 			if f := &findings[k]; f.Contract == c.Contract && f.Campaign == c.Name {
-				first[f.First] = append(first[f.First], f.ID)
+				first[f.First], there[f.ID] = append(first[f.First], f.ID), true
 			}
 		}
 		for k := range c.Exhibits {
 			if m := c.Exhibits[k].Matrix; m != nil && len(out) < railCap {
-				if r, leads := railOf(m, first, link); leads {
+				of := func(c campaign.MatrixCell) []string {
+					if !there[c.Finding] || slices.Contains(first[*c.Case], c.Finding) {
+						return first[*c.Case]
+					}
+					return append([]string{c.Finding}, first[*c.Case]...)
+				}
+				if r, leads := railOf(m, of, link); leads {
 					r.Title = c.Exhibits[k].Title
 					out = append(out, r)
 				}
@@ -60,8 +67,14 @@ func Rails(rec *campaign.Record, findings []campaign.Finding, link func(ids []st
 	return out
 }
 
-func railOf(m *campaign.Matrix, first map[int64][]string, link func(ids []string, what string) string) (r Rail, leads bool) {
+func railOf(m *campaign.Matrix, of func(campaign.MatrixCell) []string, link func(ids []string, what string) string) (r Rail, leads bool) {
 	part := func(name, what string, ids []string) RailPart {
+		each := make(map[string]bool)
+		ids = slices.DeleteFunc(ids, func(id string) bool {
+			twice := each[id]
+			each[id] = true
+			return twice
+		})
 		p := RailPart{Name: name, Show: strings.Join(ids, " "), What: what}
 		if len(ids) > 0 {
 			p.Link, leads = link(ids, what), true
@@ -79,7 +92,7 @@ func railOf(m *campaign.Matrix, first map[int64][]string, link func(ids []string
 			c, ok := cellAt(m, i, j)
 			var ids []string
 			if ok && c.Case != nil {
-				ids = first[*c.Case]
+				ids = of(c)
 			}
 			p := part("", name+" in "+column, ids)
 			switch {

@@ -104,6 +104,7 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 			if sum.Examples != nil {
 				sum.Exhibits = append(sum.Exhibits, sum.Examples(ctx)...)
 			}
+			a.tellFindings(sum.Exhibits)
 		}
 		rec.Cases = a.counts
 		r.digest.Write(a.digest.Sum())
@@ -138,6 +139,25 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 			return err
 		}
 		return a.disputed(ctx)
+	}
+}
+
+// tellFindings says of the cells of matrices which findings have their cases.
+func (a *attempt) tellFindings(list []campaign.Exhibit) {
+	for i := range list {
+		if list[i].Matrix == nil {
+			continue
+		}
+		for _, row := range list[i].Matrix.Cells {
+			for k := range row {
+				if row[k].Case == nil {
+					continue
+				}
+				if g := a.groups.Of(*row[k].Case); g != nil {
+					row[k].Finding = triage.FindingID(a.id, g.Fingerprint)
+				}
+			}
+		}
 	}
 }
 

@@ -2,6 +2,8 @@ package store
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -248,6 +250,17 @@ func sameFindings(inA, inB map[string]campaign.Finding, names map[campaignKey]ca
 		}
 	}
 	return same
+}
+
+// Place names what failed in a finding, and how, whatever lines its program has above
+// that; "" if the id does so already.
+func Place(f *campaign.Finding) string {
+	place := placeOf(campaignKey{f.Contract, f.Campaign}, *f)
+	if place == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(place))
+	return "P-" + hex.EncodeToString(sum[:5])
 }
 
 // placeOf names what failed, and how, without numbers of lines; "" if the

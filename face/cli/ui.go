@@ -245,6 +245,12 @@ func (u uses) KeptCase(runID, contract, name string, index int64) (campaign.Outc
 	return u.app.KeptCase(u.st, runID, contract, name, index)
 }
 
+func (uses) FindingID(contract, name string, o *campaign.Outcome) string {
+	return app.FindingID(contract, name, o)
+}
+
+func (uses) KnownEntry(f *campaign.Finding) string { return app.KnownEntry(f) }
+
 func (u uses) RunCase(ctx context.Context, runID, contract, name string, index int64) (campaign.Outcome, []campaign.Exhibit, error) {
 	return u.app.RunCase(ctx, u.st, runID, contract, name, index, "")
 }

@@ -25,7 +25,8 @@ type casePage struct {
 	Outcome                   campaign.Outcome // as the journal has it, or of running it again
 	Again                     bool             // it was run again
 	Exhibits                  []report.Exhibit
-	Replay                    string // "" for a run of several campaigns
+	Finding                   *campaign.Finding // that has the case and begins with another; nil: none
+	Replay                    string            // "" for a run of several campaigns
 }
 
 // show has the page show an outcome.
@@ -59,6 +60,11 @@ func (s *Server) casePage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	p.show(o, shown)
+	if o.Verdict == campaign.VerdictFail {
+		if f, err := s.cfg.Store.FindingOf(p.RunID, s.cfg.Use.FindingID(p.Contract, p.Campaign, &o)); err == nil {
+			p.Finding = &f
+		}
+	}
 	return s.show(w, http.StatusOK, "case-page.tmpl", p)
 }
 

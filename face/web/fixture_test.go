@@ -188,6 +188,11 @@ func (u uses) KeptCase(run, contract, name string, index int64) (campaign.Outcom
 	return o, []campaign.Exhibit{campaign.TextExhibit("Reply", "kept <b>as text</b>")}, nil
 }
 
+// FindingID is what the case's signature says.
+func (uses) FindingID(_, _ string, o *campaign.Outcome) string { return o.Signature }
+
+func (uses) KnownEntry(f *campaign.Finding) string { return app.KnownEntry(f) }
+
 // RunCase shows what was asked for, in words to beware of.
 func (uses) RunCase(_ context.Context, run, contract, name string, index int64) (campaign.Outcome, []campaign.Exhibit, error) {
 	return campaign.Outcome{}, []campaign.Exhibit{campaign.TextExhibit("Reply", fmt.Sprintf("%s %s %s %d %s", run, contract, name, index, hostile))}, nil

@@ -276,7 +276,7 @@ func (s *Server) showFinding(w http.ResponseWriter, r *http.Request, code int, p
 		frame:       s.frame(r, f.ID+" "+f.Title, "runs"),
 		FindingView: card, Beside: s.beside(run, &f, card),
 		RunID: run, ToPromote: report.Shell(s.cfg.Use.PromoteCommand(run, &f)), Promoted: p.Promoted, Refused: p.Refused, History: p.History,
-		KnownFile: s.cfg.KnownFile, KnownEntry: fmt.Sprintf("schema: thresh.known.v1\nfindings:\n  - id: %s\n    owner: WHO\n    note: WHY\n    until: %s", f.ID, "YYYY-MM-DD"),
+		KnownFile: s.cfg.KnownFile, KnownEntry: s.cfg.Use.KnownEntry(&f),
 		Input: len(f.Samples) > 0 && f.Samples[0].Blob != "", Minimal: f.Minimized != nil && f.Minimized.Blob != "",
 	})
 }

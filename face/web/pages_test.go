@@ -182,7 +182,11 @@ func TestCellsLeadOn(t *testing.T) {
 	w, err := st.Begin(store.Manifest{Command: []string{"thresh", "run"}, Identities: []campaign.Identity{{Contract: "flakestorm", Name: "support-agent", Digest: "d"}}})
 	must(t, err)
 	for i := range int64(20) {
-		must(t, w.Append(store.Entry{Kind: store.KindOutcome, Case: campaign.Case{Index: i}}))
+		o := campaign.Outcome{}
+		if i == 13 {
+			o = campaign.Outcome{Verdict: campaign.VerdictFail, Signature: "F-3d90aa12"}
+		}
+		must(t, w.Append(store.Entry{Kind: store.KindOutcome, Case: campaign.Case{Index: i}, Outcome: o}))
 	}
 	rec := rich(t)
 	rec.RunID, rec.Campaigns = w.RunID(), rec.Campaigns[1:2]
@@ -204,6 +208,9 @@ func TestCellsLeadOn(t *testing.T) {
 	b.until(`document.body.textContent.includes('run again just now') && document.querySelector('pre.text').textContent.startsWith('` + rec.RunID + ` flakestorm support-agent 12 </script><img')`)
 	if struck := b.eval("window.struck"); struck != "undefined" {
 		t.Errorf("the target's text was run: %s", struck)
+	}
+	if page := ask(t, "GET", base+"/runs/"+rec.RunID+"/cases/13?contract=flakestorm&campaign=support-agent").body; !strings.Contains(page, `It belongs to finding <a href="/runs/`+rec.RunID+`/findings/F-3d90aa12">`) {
+		t.Errorf("a case does not lead to the finding that another case shows: %s", page)
 	}
 	for path, code := range map[string]int{"/cases/99": 404, "/cases/x": 400, "/cases/-1": 400, "/cases/12?verdict=x": 400} {
 		if !strings.Contains(path, "?") {

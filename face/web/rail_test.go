@@ -27,6 +27,7 @@ func TestMatrixPicksFindings(t *testing.T) {
 		f := &rec.Findings[i]
 		f.Contract, f.Campaign, f.Group, f.First = c.Contract, c.Name, "", 100+2*int64(i) // the first column's, then none
 	}
+	rec.Findings[1].First, m.Cells[1][0].Finding = 5, rec.Findings[1].ID // that began elsewhere
 	in, out := rec.Findings[0].ID, rec.Findings[2].ID
 	id := keep(t, st, rec, 1, "done")
 	base, _ := serve(t, st)
@@ -46,6 +47,9 @@ func TestMatrixPicksFindings(t *testing.T) {
 		}
 		b.open(address)
 		b.until(shown(in) + " && " + shown(out))
+		if n := b.eval(`document.querySelectorAll('.heat a[href$="` + rec.Findings[1].ID + `"]').length`); n != "1" && strings.HasPrefix(address, "file:") {
+			t.Errorf("%s cells of the chart lead to a finding that began elsewhere", n)
+		}
 		if n := b.eval(`document.querySelectorAll('.rail td a').length`); n != "2" {
 			t.Errorf("%s: %s cells lead to findings, want 2", address, n)
 		}

@@ -38,6 +38,10 @@ type UseCases interface {
 	Cases(rec campaign.Record, format string) report.Cases
 	// KeptCase is what a run keeps of one case, with what its format shows of it.
 	KeptCase(runID, contract, name string, index int64) (campaign.Outcome, []campaign.Exhibit, error)
+	// FindingID is the id of the finding that a failing case of a campaign belongs to.
+	FindingID(contract, name string, o *campaign.Outcome) string
+	// KnownEntry is what the file of accepted findings needs for one.
+	KnownEntry(f *campaign.Finding) string
 	// RunCase runs one case of a run again, as thresh replay does, and returns
 	// what the campaign shows of it.
 	RunCase(ctx context.Context, runID, contract, name string, index int64) (campaign.Outcome, []campaign.Exhibit, error)

@@ -4,6 +4,8 @@ import "github.com/thresh-dev/thresh/campaign"
 
 // The bounds that keep memory flat whatever a target does.
 const (
+	// MaxPlaced is of how many failing cases a collection knows the groups.
+	MaxPlaced = 1 << 16
 	// MaxSamples is how many distinct inputs a group keeps.
 	MaxSamples = 5
 	// MaxGroups is how many groups a run distinguishes; the failing cases of any
@@ -34,12 +36,13 @@ type Groups struct {
 	most     int
 	order    []*Group
 	byPrint  map[string]*Group
+	byCase   map[int64]*Group // of the first [MaxPlaced] failing cases
 }
 
 // NewGroups returns an empty collection for a contract's campaign, which tells
 // so many groups apart as the campaigns of the run before it have left.
 func NewGroups(contract string, before int) *Groups {
-	return &Groups{contract: contract, most: max(MaxGroups-before, 0), byPrint: make(map[string]*Group)}
+	return &Groups{contract: contract, most: max(MaxGroups-before, 0), byPrint: make(map[string]*Group), byCase: make(map[int64]*Group)}
 }
 
 // Len returns the number of groups.
@@ -47,6 +50,9 @@ func (g *Groups) Len() int { return len(g.order) }
 
 // All returns the groups by their first case.
 func (g *Groups) All() []*Group { return g.order }
+
+// Of returns the group of a failing case; nil: it did not fail, or too many did.
+func (g *Groups) Of(index int64) *Group { return g.byCase[index] }
 
 // Add counts one failing case. It returns the case's group, and whether the
 // case was kept as a sample.
@@ -66,6 +72,9 @@ func (g *Groups) Add(c campaign.Case, o *campaign.Outcome) (group *Group, sample
 		}
 		g.byPrint[print] = group
 		g.order = append(g.order, group)
+	}
+	if len(g.byCase) < MaxPlaced {
+		g.byCase[c.Index] = group
 	}
 	group.Cases++
 	group.Outcome.Severity = max(group.Outcome.Severity, o.Severity)
