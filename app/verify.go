@@ -105,7 +105,7 @@ func (a *App) Verify(ctx context.Context, st *Store, ref string, job VerifyJob) 
 	defer j.Close()
 	if j.Damage != "" || j.Torn > 0 {
 		if j.Torn > 0 {
-			v.Problems = append(v.Problems, fmt.Sprintf("the last %d bytes of the journal are not a whole record", j.Torn))
+			v.Problems = append(v.Problems, fmt.Sprintf("the journal ends with %s of an incomplete record", diag.Plural(j.Torn, "byte")))
 		} else {
 			v.Problems = append(v.Problems, j.Damage)
 		}

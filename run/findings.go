@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/run/triage"
 	"github.com/thresh-dev/thresh/store"
 	"github.com/thresh-dev/thresh/store/inflight"
@@ -36,7 +37,7 @@ func (a *attempt) triage(ctx context.Context) error {
 	a.r.live.done.Store(0)
 	a.r.live.planned.Store(int64(len(groups)))
 	if n := len(groups) - shrinkFindings; n > 0 && a.r.opt.Shrink > 0 {
-		a.r.warn("%s: %d findings beyond the %d worst were confirmed but not minimized; thresh shrink minimizes one", a.id.Name, n, shrinkFindings)
+		a.r.warn("%s: %s beyond the %d worst confirmed but not minimized; thresh shrink minimizes one", a.id.Name, diag.Plural(n, "finding"), shrinkFindings)
 	}
 	workers := min(a.workers(), len(groups))
 	if a.r.history.deaths.doubtful(a.k) {

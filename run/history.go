@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/store"
 )
 
@@ -109,7 +110,7 @@ func (r *runner) readHistory() error {
 		}
 	}
 	if t := r.job.Journal.Torn; t > 0 {
-		r.warn("the journal's last record was incomplete: %d bytes were cut; at most the cases in flight are run again", t)
+		r.warn("the journal's last record was incomplete: %s cut; at most the cases in flight are run again", diag.Plural(t, "byte"))
 	}
 	r.history = h
 	return nil

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 )
 
 // What a record shows of findings, and of campaigns, beside their facts: about so
@@ -87,10 +88,10 @@ func (r *runner) show(rec *campaign.CampaignRecord, list []campaign.Exhibit) {
 // tellUnshown warns of what there was no room for.
 func (r *runner) tellUnshown() {
 	if n := r.unshown; n > 0 {
-		r.warn("%d findings are stored with little or no evidence, because that of the others takes %d MiB; thresh replay shows it for one", n, findingsShown>>20)
+		r.warn("%s stored with little or no evidence, because that of the others takes %d MiB; thresh replay shows it for one", diag.Plural(n, "finding"), findingsShown>>20)
 	}
 	if n := r.unshownCampaigns; n > 0 {
-		r.warn("%d campaigns are not shown as a whole, because the exhibits of the others take %d MiB", n, campaignsShown>>20)
+		r.warn("%s not shown as a whole, because the exhibits of the others take %d MiB", diag.Plural(n, "campaign"), campaignsShown>>20)
 	}
 }
 

@@ -313,7 +313,7 @@ func (x *session) Notes() []string {
 		notes = append(notes, fmt.Sprintf("the system %s: the program ended between two calls: %s", x.plan.Name, x.between))
 	}
 	if x.retried > 0 {
-		notes = append(notes, fmt.Sprintf("the system %s: %d calls were retried", x.plan.Name, x.retried))
+		notes = append(notes, fmt.Sprintf("the system %s: %s retried", x.plan.Name, diag.Plural(x.retried, "call")))
 	}
 	if x.repeated > 0 {
 		notes = append(notes, fmt.Sprintf("the system %s: %d calls were cut off while others were in progress and were repeated alone", x.plan.Name, x.repeated))

@@ -191,7 +191,7 @@ func (t *trial) rate(ctx context.Context) error {
 		where := place{phase: PhaseContract, part: c.scenarios[t.p.Scenario].name, owner: v.ID}
 		t.out.Signature = fmt.Sprintf("%s|%s|%s", where.key(), v.ID, v.Type)
 		if k.Plain {
-			t.out.Signature = fmt.Sprintf("contract|without faults|%s|%s", v.ID, v.Type)
+			t.out.Signature = PhaseContract + withoutFaults + v.ID + "|" + v.Type
 		}
 	}
 	return nil

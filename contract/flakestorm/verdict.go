@@ -257,7 +257,7 @@ func (t *trial) control(ctx context.Context) error {
 	}
 	if silence {
 		t.out.Title = "also without faults: " + t.note.reason
-		t.out.Signature = "no answer|without faults|" + t.out.Cause[1]
+		t.out.Signature = "no answer" + withoutFaults + t.out.Cause[1]
 		return nil
 	}
 	part := "contract"
@@ -265,7 +265,7 @@ func (t *trial) control(ctx context.Context) error {
 		part = "run"
 	}
 	t.out.Title = fmt.Sprintf("%s: also without faults: %s", nameOf(v), t.note.reason)
-	t.out.Signature = fmt.Sprintf("%s|without faults|%s|%s", part, nameOf(v), v.Type)
+	t.out.Signature = part + withoutFaults + nameOf(v) + "|" + v.Type
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package flakestorm
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,6 +17,26 @@ type weakness struct {
 	signature, title, kind string
 	cases                  int
 }
+
+// Group implements [campaign.Grouper]: a failure that also occurs without faults does not come
+// from the faults of the case that shows it, so what else these cause is listed apart.
+func (c *Campaign) Group(_ *state, o campaign.Outcome) string {
+	var x transcript
+	if !strings.Contains(o.Signature, withoutFaults) || json.Unmarshal(o.Attached(evidenceName), &x) != nil || len(x.Faults.Events) == 0 {
+		return ""
+	}
+	said := make([]string, len(x.Turns))
+	for i := range x.Turns {
+		said[i] = x.Turns[i].Reply.Text
+	}
+	if len(strings.Fields(strings.Join(said, " "))) < 3 { // so short a reply may break several checks for several reasons
+		said = []string{o.Signature}
+	}
+	return "also without faults\x00" + strings.Join(said, "\x00")
+}
+
+// withoutFaults stands in the signature of a failure that also occurs without faults.
+const withoutFaults = "|without faults|"
 
 // maxWeaknesses is how many are distinguished; the report of findings has them all.
 const maxWeaknesses = 100

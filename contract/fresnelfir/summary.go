@@ -153,7 +153,7 @@ func (c *Campaign) warnings(s *state) []string {
 		}
 	}
 	if more := len(list) - shownWarnings; more > 0 {
-		list = append(list[:shownWarnings], fmt.Sprintf("%d more properties were never tested", more))
+		list = append(list[:shownWarnings], fmt.Sprintf("and %d more that were never tested", more))
 	}
 	return list
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
@@ -188,7 +189,7 @@ func (x *trace) end(t *traversal) {
 	x.passed = nil
 	if x.state != nil {
 		blocks, globals := t.dev.inst.Changed(x.state)
-		s.Effects = fmt.Sprintf("%d blocks of memory and %d globals changed", blocks, globals)
+		s.Effects = fmt.Sprintf("memory changed in %s, and %s", diag.Plural(blocks, "block"), diag.Plural(globals, "global"))
 	}
 	if s.Result, x.beyond = x.beyond, ""; t.failed != nil {
 		s.Result = strings.TrimPrefix(s.Result+"; "+t.failed.inFull(m), "; ")

@@ -118,7 +118,7 @@ func (c *checker) schemaLimits() {
 			if f.most < math.MaxInt {
 				want = fmt.Sprintf("1 to %d characters long", f.most)
 			}
-			c.doubt(n.Pos, f.path, codeSchemaLimit, fmt.Sprintf("must be %s, got %s (%d characters)", want, c.Describe(n), length), "")
+			c.doubt(n.Pos, f.path, codeSchemaLimit, fmt.Sprintf("must be %s, got %s (%s)", want, c.Describe(n), diag.Plural(length, "character")), "")
 		} else if f.path == "campaign_id" && !isLabel(text) {
 			c.doubt(n.Pos, f.path, codeSchemaLimit,
 				"must consist of letters, digits, '.', '_' and '-', starting with a letter or digit, got "+c.Describe(n), "")

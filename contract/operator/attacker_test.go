@@ -193,7 +193,7 @@ func TestAttackerIsRecorded(t *testing.T) {
 			lines.Write(append(line, '\n'))
 		}
 	}
-	set.Options = map[string][]string{"replay-replies": {place(t, dir, "said.jsonl", lines.String())}}
+	set.Options = map[string][]string{"replay-replies": {place(t, dir, "said.jsonl", "\ufeff"+lines.String())}}
 	s.answer = nil
 	replayed := executeWith(t, operator.New(nil, nil).Systems(s.open), dir, text, set)
 	if replayed.data() != first.data() {

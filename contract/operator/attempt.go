@@ -191,7 +191,7 @@ func (c *compiler) replies(path string) recording {
 		return nil
 	}
 	r, line := recording{}, 0
-	for text := range strings.Lines(string(data)) {
+	for text := range strings.Lines(strings.TrimPrefix(string(data), mark)) {
 		var a attempt
 		line++
 		if input, said, ok := readSaid([]byte(text)); ok {
@@ -200,7 +200,7 @@ func (c *compiler) replies(path string) recording {
 		}
 		if json.Unmarshal([]byte(text), &a) != nil || a.Schema != "thresh.attempt.v1" {
 			c.list = append(c.list, diag.Diagnostic{
-				Code: "operator.option", Pos: diag.Pos{File: path, Line: line, Col: 1}, Message: "is no attempt",
+				Code: "operator.option", Pos: diag.Pos{File: path, Line: line, Col: 1}, Message: "is not an attempt",
 				Hint: "thresh run DOC --record-replies, then thresh report --format attempts -o " + path,
 			})
 			return nil

@@ -249,7 +249,7 @@ func (s *SeedReader) row() (map[string]any, error) {
 			continue
 		}
 		if len(row) > len(s.header) {
-			return nil, s.fault("seed-syntax", "", "has %d fields: the first row names %d columns", len(row), len(s.header))
+			return nil, s.fault("seed-syntax", "", "has %s: the first row names %s", diag.Plural(len(row), "field"), diag.Plural(len(s.header), "column"))
 		}
 		fields := make(map[string]any, len(row))
 		for i, v := range row {

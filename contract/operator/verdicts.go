@@ -76,7 +76,7 @@ func DecodeVerdicts(path string, data []byte) ([]Verdict, diag.List) {
 	var out []Verdict
 	var list diag.List
 	line, unread, example := 0, 0, ""
-	for text := range bytes.Lines(data) {
+	for text := range bytes.Lines(bytes.TrimPrefix(data, []byte(mark))) {
 		line++
 		if len(bytes.TrimSpace(text)) == 0 {
 			continue
@@ -126,7 +126,7 @@ func DecodeVerdicts(path string, data []byte) ([]Verdict, diag.List) {
 	if unread > 0 {
 		list = append(list, diag.Diagnostic{
 			Code: "operator.verdict", Level: diag.Warning, Pos: diag.Pos{File: path, Line: 1, Col: 1},
-			Message: fmt.Sprintf("%d of the verdicts are neither PASS nor FAIL and count as unknown: %s", unread, example),
+			Message: fmt.Sprintf("%s counted as unknown, neither PASS nor FAIL: %s", diag.Plural(unread, "verdict"), example),
 		})
 	}
 	return out, list

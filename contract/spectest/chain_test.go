@@ -223,7 +223,7 @@ func TestFilterTakesTheChain(t *testing.T) {
 func TestVariablesOfFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "v.yaml", []byte("n: 3\nname: Ada\nkey: {env: SHOP_KEY}\n"))
-	write(t, "v.env", []byte("# comment\nexport other='two words'\nname=Bob\n"))
+	write(t, "v.env", []byte("\ufeff# comment\nexport other='two words'\nname=Bob\n"))
 	k := newContract(map[string]string{"SHOP_KEY": "hunter2hunter2"})
 	doc := blockDocument("id: A\ntype: text.file\nassert:\n- {target: text, must: [{evaluate: [[eq, '${n}', 3]]}, {evaluate: [[eq, \"${name} ${other} ${unset}\", 'Cy two words ${unset}']]}]}\n",
 		"id: B\ntype: text.file\nassert: [{target: text, must: [{contain: ['${key}!']}]}]\n")

@@ -59,7 +59,7 @@ func (c comparison) plain() bool {
 func (c comparison) write(b *strings.Builder) {
 	for i, p := range c.places {
 		if i == shownPlaces {
-			fmt.Fprintf(b, "          and in %d places more\n", len(c.places)-i)
+			fmt.Fprintf(b, "          and in %s\n", diag.Plural(len(c.places)-i, "more place"))
 			break
 		}
 		lead := "differs:  "
@@ -234,7 +234,7 @@ func jsonPlaces(want, have any, path string, list []string) []string {
 			list = jsonPlaces(w[i], h[i], fmt.Sprintf("%s[%d]", path, i), list)
 		}
 		if len(w) != len(h) {
-			list = append(list, fmt.Sprintf("at %s: expected %d items, actual %d", path, len(w), len(h)))
+			list = append(list, fmt.Sprintf("at %s: expected %s, actual %d", path, diag.Plural(len(w), "item"), len(h)))
 		}
 		return list
 	case json.Number:

@@ -34,7 +34,7 @@ func TestCompare(t *testing.T) {
 		{`[1e2]`, `[1e3]`, "differs:  at $[0]: expected 1e2, actual 1e3\n"},
 		{`{"a": 1}`, `[1]`, "differs:  at $: expected {\"a\":1}, actual [1]\n"},
 		{`[[1], {}]`, `[{}, [1]]`, "differs:  at $[0]: expected [1], actual {}\n          at $[1]: expected {}, actual [1]\n"},
-		{`[1,2,3,4,5,6,7]`, `[2,3,4,5,6,7,8]`, "          at $[4]: expected 5, actual 6\n          and in 2 places more\n"},
+		{`[1,2,3,4,5,6,7]`, `[2,3,4,5,6,7,8]`, "          at $[4]: expected 5, actual 6\n          and in 2 more places\n"},
 		{`[1,2,3,4,5]`, `[2,3,4,5,6]`, "          at $[4]: expected 5, actual 6\n---"},
 		{`{"a": 1} x`, `{"a": 2} x`, "actual:   \"{\\\"a\\\": 2} x\"\n"},
 		{"one\ntwo\n", "one\n2\n", "--- expected\n+++ actual\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n"},

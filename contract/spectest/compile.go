@@ -65,7 +65,7 @@ func (k *Contract) Compile(ctx context.Context, spec campaign.Spec, set campaign
 	if more += len(list) - toldWarnings; more > 0 && !s.checking {
 		last := list[toldWarnings]
 		last.Code, last.Path, last.Hint = "spectest.more", "", "thresh check lists all"
-		last.Message = fmt.Sprintf("%d warnings from here on are not shown", more)
+		last.Message = diag.Plural(more, "warning") + " from here on not shown"
 		list = append(list[:toldWarnings], last)
 	}
 	if len(c.slots) == 0 {

@@ -238,7 +238,7 @@ func (v variables) readFile(path string, read func(string) ([]byte, error), gete
 	}
 	if root.Kind != doctree.Map {
 		number := 0
-		for l := range strings.Lines(string(text)) {
+		for l := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
 			number++
 			if l = strings.TrimSpace(l); l == "" || strings.HasPrefix(l, "#") {
 				continue

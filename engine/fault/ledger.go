@@ -436,7 +436,7 @@ func (l *Ledger) Report() Report {
 		}
 	}
 	if l.dropped > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%d further entries were dropped", l.dropped))
+		r.Notes = append(r.Notes, fmt.Sprintf("further entries dropped: %d", l.dropped))
 	}
 	return r
 }
