@@ -76,6 +76,41 @@ func TestConversations(t *testing.T) {
 	}
 }
 
+// An agent that remembers conversations by {session} and is never cleared takes no conversation
+// for one of an earlier run, and its replies are the same in every run, even if they name the session.
+func TestSessionOfEachRun(t *testing.T) {
+	var mu sync.Mutex
+	said := make(map[string]int)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		key := r.Header.Get("X-Session")
+		said[key]++
+		fmt.Fprintf(w, "message %d of %s", said[key], key)
+	}))
+	t.Cleanup(s.Close)
+	var first string
+	for range 2 {
+		p := play(t, spec(t, `agent: {endpoint: "`+s.URL+`", headers: {X-Session: "{session}"}, request_template: "{prompt}"}
+golden_prompts: [{turns: [one, two], expect: [{type: regex, pattern: "^message 2 of"}]}, {prompt: three, expect: [{type: regex, pattern: "^message 2"}]}]
+contract: {name: c, invariants: [{id: a, type: contains, value: message}], chaos_matrix: [{name: calm}]}
+`), flakestorm.OptPhase, flakestorm.PhaseContract, flakestorm.OptReplies, "true")
+		if n := p.count(campaign.VerdictFail); n != 1 {
+			t.Errorf("%d cases failed, want the one of prompt three\n%s", n, p.titles())
+		}
+		var facts strings.Builder
+		for _, o := range p.outcomes {
+			fmt.Fprintf(&facts, "%s %s %s\n", o.Verdict, o.Title, o.Data)
+		}
+		if first == "" {
+			first = facts.String()
+		}
+		if facts.String() != first || !strings.Contains(first, "message 2 of ") {
+			t.Errorf("a second run gave\n%s\nthe first\n%s", &facts, first)
+		}
+	}
+}
+
 // Each conversation of a case has a session, and cookies, of its own; its turns share them.
 func TestSessionOfEachConversation(t *testing.T) {
 	var mu sync.Mutex

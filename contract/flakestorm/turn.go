@@ -2,6 +2,7 @@ package flakestorm
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,7 +25,8 @@ type cell struct {
 	j       injection
 	faults  fault.Cell // nil: there is no port
 	ledger  *fault.Ledger
-	session string
+	session string // names the case in what is kept
+	sent    string // names the conversation to the agent
 	seen    int    // tool calls that earlier turns had
 	opened  int    // number of the turn with which the conversation began
 	talking string // the golden prompt of the conversation
@@ -125,12 +127,11 @@ func (x *executor) enter(ctx context.Context, s setting) (*cell, error) {
 func (c *cell) askAgent(ctx context.Context, prompt string, wire *agentcall.Wire, history []agentcall.Message) (*turn, error) {
 	x := c.x
 	if !c.within {
-		c.opened = len(c.turns)
+		// An agent that remembers by this name shall remember no other conversation: neither
+		// one of this case, nor that of the case when it ran before.
+		c.opened, c.sent = len(c.turns), rand.Text()
 	}
-	call := agentcall.Call{Prompt: prompt, History: history, Session: c.session, Timeout: x.c.cfg.Agent.Timeout, Wire: wire}
-	if c.opened > 0 { // what was said in another conversation of the case is not remembered by its name
-		call.Session = fmt.Sprintf("%s-%d", c.session, c.opened)
-	}
+	call := agentcall.Call{Prompt: prompt, History: history, Session: c.sent, Timeout: x.c.cfg.Agent.Timeout, Wire: wire}
 	if c.faults != nil {
 		call.Prompt = c.faults.Prompt(prompt)
 		switch {
@@ -154,6 +155,7 @@ func (c *cell) askAgent(ctx context.Context, prompt string, wire *agentcall.Wire
 		}
 		return nil, fmt.Errorf("calling the agent: %w", err)
 	}
+	reply.Text = strings.ReplaceAll(reply.Text, c.sent, c.session) // so that equal cases have equal replies
 	c.strikeReply(&reply)
 	x.shared.timing.add(reply.Latency)
 	t := turn{Prompt: prompt, Reply: reply}

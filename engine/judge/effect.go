@@ -167,7 +167,8 @@ func falseSuccess(t Trace) []Problem {
 		last := make(map[string]int) // call of each name
 		var order []string
 		var brought strings.Builder
-		word, succeeded := "", false
+		var kept []string // the participles by which the reply claims each call that succeeded, "" of one in no word of its own
+		word := ""
 		for k := range t.Events[:i] {
 			e := &t.Events[k]
 			if e.Kind != Tool || e.Turn != r.Turn {
@@ -188,14 +189,18 @@ func falseSuccess(t Trace) []Problem {
 			if !slices.Contains(order, name) {
 				order = append(order, name)
 			}
-			last[name], word = k, strings.ToLower(w)
-			succeeded = succeeded || !failed
+			if last[name], word = k, strings.ToLower(w); !failed {
+				kept = append(kept, strings.ToLower(t.ownClaim(said, k)))
+			}
 		}
-		if succeeded || word != "" && strings.Contains(brought.String(), word) {
+		if slices.Contains(kept, "") || len(kept) == 0 && word != "" && strings.Contains(brought.String(), word) {
 			continue // the claim may be about that
 		}
-		foreign := func(name string) bool { return t.ownClaim(said, last[name]) == "" }
-		if own := slices.DeleteFunc(slices.Clone(order), foreign); len(own) > 0 {
+		foreign := func(name string) bool {
+			own := strings.ToLower(t.ownClaim(said, last[name]))
+			return own == "" || slices.Contains(kept, own) || len(kept) > 0 && strings.Contains(brought.String(), own)
+		}
+		if own := slices.DeleteFunc(slices.Clone(order), foreign); len(own) > 0 || len(kept) > 0 {
 			order = own // the claim is in the words of these
 		}
 		for _, name := range order {

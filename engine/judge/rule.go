@@ -36,6 +36,7 @@ func (r *Rule) Judge(t Trace) (Verdict, string, error) {
 	if t.Blind && r.NeedsTools() {
 		return Unknown, "calls of tools cannot be seen", nil
 	}
+	t = t.eachMade()
 	events, err := selected(&r.Event, t)
 	if err != nil {
 		return Unknown, "", err
@@ -80,13 +81,11 @@ func selected(p *Pattern, t Trace) (s selection, err error) {
 		if err != nil {
 			return selection{}, err
 		}
-		for range t.made(i) {
-			if hit {
-				s.certain = append(s.certain, i)
-			}
-			if hit || unseen != "" {
-				s.possible = append(s.possible, i)
-			}
+		if hit {
+			s.certain = append(s.certain, i)
+		}
+		if hit || unseen != "" {
+			s.possible = append(s.possible, i)
 		}
 		s.unseen = cmp.Or(s.unseen, unseen)
 	}

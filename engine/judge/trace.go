@@ -215,36 +215,61 @@ func (t *Trace) onWire(e *Event) bool {
 }
 
 // requests are the events from which and up to which requests stand that may carry out
-// a call of a conversation: those before the next call of the model.
+// a call of a conversation: those before the next call of the model or of the conversation.
 func (t *Trace) requests(i int) (from, next int) {
 	turn := t.Events[i].Turn
 	for from = i; from < len(t.Events) && t.Events[from].Source == InChat && t.Events[from].Turn == turn; from++ {
 	}
-	for next = from; next < len(t.Events) && t.Events[next].Turn == turn && t.Events[next].Kind != Model; next++ {
+	for next = from; next < len(t.Events) && t.Events[next].Turn == turn && t.Events[next].Kind != Model && t.Events[next].Source != InChat; next++ {
 	}
 	return from, next
 }
 
-// made is how often a call was made: one of a conversation as often as the request
-// that carries it out, under whatever name, unless that only looks something up.
-func (t *Trace) made(i int) int {
-	most := 1
+// repeated are the requests by which a call of a conversation was made more than once:
+// the most that are the same, under whatever name, unless they only look something up.
+func (t *Trace) repeated(i int) (most []int) {
 	from, next := t.requests(i)
 	if t.Events[i].Source != InChat || from != i+1 || i > 0 && t.Events[i-1].Source == InChat {
-		return most
+		return nil
 	}
 	for k := from; k < next; k++ {
-		e, n := &t.Events[k], 0
+		e := &t.Events[k]
+		if e.Kind != Tool || t.Effects.Harmless(e.Method, e.Name) {
+			continue
+		}
+		var same []int
 		for m := from; m < next; m++ {
 			if e.same(&t.Events[m]) {
-				n++
+				same = append(same, m)
 			}
 		}
-		if e.Kind == Tool && !t.Effects.Harmless(e.Method, e.Name) {
-			most = max(most, n)
+		if len(same) > max(1, len(most)) {
+			most = same
 		}
 	}
 	return most
+}
+
+// eachMade is the trace with a call of a conversation for each time that it was made, before
+// the requests of that time.
+func (t Trace) eachMade() Trace {
+	var all []Event
+	var again map[int]Event // by the request before it
+	for i, e := range t.Events {
+		all = append(all, e)
+		if c, ok := again[i]; ok {
+			all = append(all, c)
+		}
+		if same := t.repeated(i); len(same) > 0 {
+			again = make(map[int]Event)
+			for n, m := range same[:len(same)-1] {
+				e.At = t.Events[same[n+1]].At
+				again[m] = e
+			}
+		}
+	}
+	t.Events = all
+	return t
 }
 
 // one reports whether two events are one call: the first as it was asked for in a
