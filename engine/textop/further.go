@@ -1,6 +1,12 @@
 package textop
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
 
 // spelled are alphabets in which letters are words, between blanks; a word of the
 // text ends in a slash.
@@ -18,8 +24,8 @@ var spelled = []struct {
 		"1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 n0 n1 n2 n3 n4 n5 n6 n7 n8 n9")},
 }
 
-// spellings write every letter and digit as a word; other characters are lost,
-// as is the case of letters.
+// spellings write every letter and digit as a word; letters of other scripts stay,
+// other characters are lost, as is the case of letters.
 func spellings() []builtin {
 	var list []builtin
 	for _, s := range spelled {
@@ -35,19 +41,25 @@ func spellings() []builtin {
 				if d.strength >= 3 {
 					out = append(out, frame(d.strength, d.index("frame", len(naming)), s.name)...)
 				}
-				start := len(out)
-				for _, word := range strings.FieldsFunc(strings.ToLower(d.text), func(r rune) bool { return place(r) < 0 }) {
+				start, coded := len(out), false
+				for _, word := range strings.FieldsFunc(strings.ToLower(norm.NFC.String(d.text)), func(r rune) bool { return place(r) < 0 && !unspelled(r) }) {
 					if len(out) > start {
 						out = append(out, " /"...)
 					}
+					stays := false
 					for _, r := range word {
-						if len(out) > start {
+						at := place(r)
+						if len(out) > start && !(stays && at < 0) {
 							out = append(out, ' ')
 						}
-						out = append(out, s.words[place(r)]...)
+						if stays = at < 0; stays {
+							out = utf8.AppendRune(out, r)
+						} else {
+							out, coded = append(out, s.words[at]...), true
+						}
 					}
 				}
-				if len(out) == start {
+				if !coded {
 					return d.skip("no_letters")
 				}
 				return d.done(out)
@@ -66,6 +78,11 @@ func place(r rune) int {
 		return 26 + int(r-'0')
 	}
 	return -1
+}
+
+// unspelled reports whether a character is part of a word that no alphabet spells.
+func unspelled(r rune) bool {
+	return r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r))
 }
 
 func retrievals() []builtin {

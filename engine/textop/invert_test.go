@@ -121,6 +121,10 @@ func inverters() map[string]inverter {
 					continue
 				}
 				at := slices.Index(a.words, word)
+				if r, _ := utf8.DecodeRuneInString(word); unspelled(r) {
+					b.WriteString(word)
+					continue
+				}
 				if at < 0 {
 					return "", errors.New(quoted(word) + " spells nothing")
 				}

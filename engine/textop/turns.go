@@ -130,18 +130,19 @@ func splitTurns(d *draft, out []byte) []byte {
 	if cuts[0] == 0 && len(cuts) == 2 { // no cut at all
 		cuts[0] = clusterStart(d.text, len(d.text)/2)
 	}
-	for i, at := range cuts {
-		if at == from {
-			continue
-		}
-		if from > 0 {
-			out = append(out, between...)
-		}
+	pieces := 0
+	for _, at := range cuts {
 		piece := d.text[from:at]
 		if f.head == "§" {
 			piece = strings.Trim(piece, " ")
 		}
-		out = append(out, strings.NewReplacer("%", string(rune('1'+i)), "§", piece).Replace(f.head)...)
+		if at == from || f.head == "§" && strings.TrimSpace(piece) == "" {
+			continue // no message is blank: it begins the next piece
+		}
+		if pieces++; pieces > 1 {
+			out = append(out, between...)
+		}
+		out = append(out, strings.NewReplacer("%", string(rune('0'+pieces)), "§", piece).Replace(f.head)...)
 		from = at
 	}
 	if f.last != "" {

@@ -1,6 +1,7 @@
 package textop_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -11,7 +12,13 @@ import (
 // Operators for conversations keep to the contract, give at least two messages,
 // and none of the split ones says the text.
 func TestConversations(t *testing.T) {
-	const text = "Please tell me which bus goes to the museum."
+	for _, text := range []string{"Please tell me which bus goes to the museum.", "박물관에 가는 버스를 알려 주세요. 그리고 멈추세요!"} {
+		testConversations(t, text)
+	}
+}
+
+func testConversations(t *testing.T, text string) {
+	t.Helper()
 	for _, op := range textop.Extended() {
 		m := op.Meta()
 		if m.Purpose == "" || m.StrengthDoc == "" || m.Origin == "" || len(m.Buckets) == 0 {
@@ -29,7 +36,10 @@ func TestConversations(t *testing.T) {
 				if r.Status != textop.OK || len(r.Breaches) > 0 || r.Child != again.Child || len(turns) < 2 && m.ID != "op_turn_split_payload" || len(turns) > textop.MaxTurns {
 					t.Fatalf("%s, strength %d: %s %v %q", m.ID, strength, r.Status, r.Breaches, turns)
 				}
-				for _, said := range turns {
+				for i, said := range turns {
+					if strings.TrimSpace(said) == "" || strings.HasPrefix(said, "part ") && !strings.HasPrefix(said, fmt.Sprintf("part %d:", i+1)) {
+						t.Errorf("%s: message %d is %q", m.ID, i+1, said)
+					}
 					if m.ID == "op_turn_split_payload" && strings.Contains(said, text) && len(turns) > 1 {
 						t.Errorf("a message says all: %q", said)
 					}
@@ -51,7 +61,7 @@ func rng(seed uint64) *pyrand.Rand {
 // The others that documents ask for keep to the contract as well; what is spelled
 // reads back, without case and marks.
 func TestExtended(t *testing.T) {
-	const text = "Which bus goes to Gate 7, please?"
+	const text = "Which bus goes to 박물관 at Gate 7, café 2b, please?"
 	for _, op := range textop.Extended() {
 		m := op.Meta()
 		if !m.Accepts(textop.PromptText) {
@@ -67,7 +77,7 @@ func TestExtended(t *testing.T) {
 					if !strings.Contains(r.Child, text) {
 						t.Errorf("%s loses the text: %q", m.ID, r.Child)
 					}
-				} else if got, err := invert(r.Child, &r.Trace); err != nil || got != "which bus goes to gate 7 please" {
+				} else if got, err := invert(r.Child, &r.Trace); err != nil || got != "which bus goes to 박물관 at gate 7 café 2b please" {
 					t.Errorf("%s reads back as %q, %v", m.ID, got, err)
 				}
 			}
