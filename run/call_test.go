@@ -57,6 +57,7 @@ func TestACallThatFailsOnceIsMadeAgain(t *testing.T) {
 
 // A service that is down costs the pauses a few times, not once a case.
 func TestAServiceThatIsDownIsNotWaitedForEachTime(t *testing.T) {
+	t.Parallel() // mostly waits
 	var seen tries
 	c := &counter{rounds: 1, perRound: 40, hook: func(_ campaign.Lane, n int64) error {
 		seen.add(n)

@@ -182,6 +182,7 @@ func TestBaselinesArePerPrompt(t *testing.T) {
 
 // A call without an answer breaks every invariant, whatever it asks for.
 func TestNoAnswerIsNeverAPass(t *testing.T) {
+	t.Parallel() // mostly waits
 	hang := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/reset" {
 			return

@@ -67,6 +67,7 @@ func found(p played) []string {
 // Each weakness is found, once, by the check that is for it; an agent without
 // any has no finding.
 func TestBuiltInChecks(t *testing.T) {
+	t.Parallel() // mostly waits
 	for weak, want := range map[string]string{
 		"":                            "",
 		"repeat":                      "repeated-effect",
@@ -105,6 +106,7 @@ func TestCheckBesideAPlainFailure(t *testing.T) {
 
 // Without a contract each check fires where its weakness is, and not elsewhere.
 func TestChecksAlone(t *testing.T) {
+	t.Parallel() // mostly waits
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("no python3")
 	}
@@ -224,6 +226,7 @@ func TestFindingsOfSeveralPrompts(t *testing.T) {
 // A check that is off finds nothing, and an invariant that says the same names
 // it: there is one finding.
 func TestChecksAreOffOrCovered(t *testing.T) {
+	t.Parallel() // mostly waits
 	if p := charged(t, "repeat,false", "checks: {repeated-effect: off}\n"); strings.Join(found(p), " ") != "false-success" {
 		t.Errorf("%v\n%s", found(p), p.titles())
 	}

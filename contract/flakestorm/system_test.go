@@ -67,6 +67,7 @@ func TestSystemsThatAreCommands(t *testing.T) {
 // An agent that was given up is started again: what it does late belongs to no
 // other case.
 func TestLateCallsOfAnotherCase(t *testing.T) {
+	t.Parallel() // mostly waits
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("no python3")
 	}

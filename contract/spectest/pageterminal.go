@@ -109,6 +109,10 @@ func (d *document) checkTerminalKeys(a *act, faults *diag.List) {
 			wrong("tty", "tty and background exclude each other", "")
 		case a.stdin != "":
 			wrong("tty", "tty and stdin exclude each other", "write what the program reads as keys")
+		case len(t.keys) > 0 && strings.HasSuffix(t.keys[len(t.keys)-1].Text, `\n`): // else the command waits until its time is over
+			p := d.problem(doctree.Pos{Line: a.line, Col: 1}, "console-key", "keys", `keys end in \n, which types a backslash and an n`, "write <enter>")
+			p.Level = diag.Warning
+			*faults = append(*faults, p)
 		}
 	}
 	if sh := a.language.shell; sh != nil && (a.terminal != nil || sh == powerShell && a.stdin != "") {

@@ -15,6 +15,7 @@ import (
 // A driver that ends a moment after it has answered one case is a finding of that case in
 // every format, and of no other.
 func TestACaseAfterWhichADriverEnds(t *testing.T) {
+	t.Parallel() // mostly waits
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("there is no python3")
 	}

@@ -15,6 +15,7 @@ import (
 // Every kind takes the bytes of a FuzzSpec, the prompts of an agent's document, the
 // children of an operator campaign and the input of a Spec-Test case.
 func TestFormatsByKinds(t *testing.T) {
+	t.Parallel() // mostly waits
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("there is no python3")
 	}

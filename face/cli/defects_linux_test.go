@@ -218,6 +218,7 @@ func TestB3_CauseTellsBugsApartAndNoiseDoesNot(t *testing.T) {
 }
 
 func TestB4_TimeoutOfTheCommandLineHolds(t *testing.T) {
+	t.Parallel() // mostly waits
 	l := newLab(t, `case $LLMFUZZ_RUN_ID in one | *_case_*)
 		sleep 0.3; [ -e "$LAB/long" ] && sleep 9MARK ;;
 	esac; echo 1 >"$2/a.json"`)
