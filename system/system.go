@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -59,7 +61,27 @@ func (s *Site) Address(url string) string {
 
 // Spec returns how the plan's program is started to talk to it by its streams.
 func (s *Site) Spec() program.Spec {
-	return program.Spec{Noun: "system", Argv: s.Plan.Command, Dir: s.Plan.Dir, Talks: true}
+	x := started(s.Plan, s.Worker)
+	x.Talks = true
+	return x
+}
+
+// crowdThreads is on how many threads programs run that several actors call at the same
+// time.
+const crowdThreads = 16
+
+// started returns how the plan's program is started for a worker. Runtimes have as many
+// threads as there are processors, one of which waits for input: on two processors, calls
+// of some microseconds would run one after the other. With more threads than processors,
+// the kernel stops them in the middle of a call.
+func started(p *sut.Plan, w sut.Worker) program.Spec {
+	x := program.Spec{Noun: "system", Argv: p.Command, Dir: p.Dir}
+	for _, name := range []string{"GOMAXPROCS", "TOKIO_WORKER_THREADS"} {
+		if _, set := os.LookupEnv(name); w.Crowd && !set && runtime.NumCPU() < crowdThreads {
+			x.Env = append(x.Env, name+"="+strconv.Itoa(crowdThreads))
+		}
+	}
+	return x
 }
 
 // Kind opens the edge of a kind.
@@ -105,7 +127,7 @@ func (s *Systems) Open(ctx context.Context, plan *sut.Plan, w sut.Worker) (sut.S
 	if err != nil {
 		return nil, err
 	}
-	sh, err := s.join(resolved, w.Cold)
+	sh, err := s.join(resolved, w)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +139,7 @@ func (s *Systems) Open(ctx context.Context, plan *sut.Plan, w sut.Worker) (sut.S
 	}
 	if addressed(resolved) {
 		if x.site.Service = sh.service; x.site.Service == nil {
-			x.site.Service, x.own = newService(resolved), true
+			x.site.Service, x.own = newService(resolved, w), true
 		}
 	}
 	back := x.borrowShared()
@@ -136,9 +158,9 @@ func addressed(p *sut.Plan) bool {
 	return len(p.Command) > 0 && p.URL != "" && (p.Kind == sut.HTTP || p.Kind == sut.Chat || p.Kind == sut.MCP)
 }
 
-func newService(p *sut.Plan) *program.Service {
+func newService(p *sut.Plan, w sut.Worker) *program.Service {
 	return program.NewService(program.ServiceSpec{
-		Spec:    program.Spec{Noun: "system", Argv: p.Command, Dir: p.Dir},
+		Spec:    started(p, w),
 		Address: p.URL, Ready: p.Ready.URL, Log: p.Ready.Log, Patience: Patience,
 	})
 }
@@ -185,7 +207,7 @@ func resolve(plan *sut.Plan) (*sut.Plan, error) {
 
 // join finds what the workers of a plan share, or makes it. What is run again cold has
 // started programs of its own.
-func (s *Systems) join(p *sut.Plan, cold bool) (*shared, error) {
+func (s *Systems) join(p *sut.Plan, w sut.Worker) (*shared, error) {
 	key := p.Digest
 	if key == "" {
 		text, err := json.Marshal(p)
@@ -194,7 +216,7 @@ func (s *Systems) join(p *sut.Plan, cold bool) (*shared, error) {
 		}
 		key = string(text)
 	}
-	if cold && len(p.Command) > 0 {
+	if w.Cold && len(p.Command) > 0 {
 		key += " cold"
 	}
 	s.mu.Lock()
@@ -207,7 +229,7 @@ func (s *Systems) join(p *sut.Plan, cold bool) (*shared, error) {
 		}
 		if p.Per == sut.PerRun {
 			if addressed(p) {
-				sh.service = newService(p)
+				sh.service = newService(p, w)
 			} else if len(p.Command) > 0 && p.Kind != sut.Command {
 				sh.edge = &oneEdge{}
 			}

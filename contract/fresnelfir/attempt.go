@@ -94,14 +94,15 @@ func (t *traversal) attempts(at int) {
 	branches := t.p.nodes[at].branches
 	t.forbidden = t.forbidden[:0]
 	for i := range branches {
-		if a := branches[i].attempt; a >= 0 && (t.shut[i] || t.refusable(&branches[i])) {
+		if a := branches[i].attempt; a >= 0 && (t.score == nil || t.p.decidable(branches, i)) && (t.shut[i] || t.refusable(&branches[i])) {
 			t.forbidden = append(t.forbidden, i)
 		}
 	}
 	if len(t.forbidden) == 0 {
 		return
 	}
-	if t.setTopic(topicAttempt, at); t.dev == nil && t.src.Prefer(0, 2) == 0 || t.dev != nil && t.src.Weighted(onceInTwo) == 0 {
+	calls := t.dev != nil || t.score != nil
+	if t.setTopic(topicAttempt, at); !calls && t.src.Prefer(0, 2) == 0 || calls && t.src.Weighted(onceInTwo) == 0 {
 		return
 	}
 	t.attempted++
@@ -112,7 +113,8 @@ func (t *traversal) attempts(at int) {
 		t.aside = 0
 	}()
 	t.setTopic(topicForbidden, at)
-	b := &branches[t.forbidden[t.src.Draw(uint64(len(t.forbidden)))]]
+	i := t.forbidden[t.src.Draw(uint64(len(t.forbidden)))]
+	b := &branches[i]
 	asked, picks := t.p.asked[b.attempt], t.p.program.Actions()[b.attempt].Picks() > 0
 	if len(asked) > 0 {
 		t.in.draw(&t.src, t.m, asked, nil)
@@ -127,9 +129,25 @@ func (t *traversal) attempts(at int) {
 	if (len(asked) > 0 || picks) && t.allowed(b, 0) || slices.ContainsFunc(b.rivals, func(j int) bool { return t.rivals(&branches[j], b.attempt) }) {
 		return // for these inputs and instances it would be allowed
 	}
-	if t.dev != nil {
+	switch {
+	case t.dev != nil:
 		t.attempt(b)
+	case t.score != nil:
+		t.score.attempt(t, branchAt{at, i})
 	}
+}
+
+// decidable reports whether a history shows if the model allowed a call that was to be
+// refused: other calls may have changed that until it was made.
+func (p *plan) decidable(branches []branch, i int) bool {
+	b := &branches[i]
+	a := &p.program.Actions()[b.attempt]
+	for k := range a.Picks() {
+		if !slices.Contains(b.told, a.PickSlot(k)) {
+			return false
+		}
+	}
+	return a.Assigns() < 0 && !slices.ContainsFunc(b.rivals, func(j int) bool { return branches[j].leads != b.attempt })
 }
 
 // rivals reports whether a branch may allow the action that another one does not.

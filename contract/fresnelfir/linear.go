@@ -202,8 +202,8 @@ func (j *judge) step(s *point, c *called, known bool) (bool, *point) {
 	switch {
 	case !known && !allowed:
 		return true, s
-	case !there: // it was made after its instance was
-		return false, s
+	case !there: // it was made after its instance was, or what made that was lost
+		return refused || j.replaced(s, x), s
 	case refused:
 		return !allowed, s
 	case !allowed && a.Binding != nil && a.Binding.Rejects == nil:
@@ -261,6 +261,24 @@ func (j *judge) stage(s *point, x *cue) (allowed, there bool) {
 		}
 	}
 	return j.m.Chosen(x.action), true
+}
+
+// replaced reports whether a step is about an instance that is not there, and whose number
+// the system has given to another one.
+func (j *judge) replaced(s *point, x *cue) bool {
+	return slices.ContainsFunc(x.slots, func(b standing) bool {
+		if b.instance < 0 || s.lin[b.instance] >= 0 {
+			return false
+		}
+		n, _ := j.rec.number(j.score, j.p, j.mod, b.instance, j.replies)
+		for i := range j.score.insts {
+			other, known := j.rec.number(j.score, j.p, j.mod, int32(i), j.replies)
+			if known && other == n && int32(i) != b.instance && j.score.insts[i].entity == j.score.insts[b.instance].entity {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // argumentsUnchanged reports whether arguments that hang on the model's state are what was sent.

@@ -157,6 +157,86 @@ func TestAcknowledgedThenLost(t *testing.T) {
 	}
 }
 
+// played is a history of the ledger: account by account, what was called and answered, and
+// a kill at the moment 100.
+func played(t *testing.T, c *Campaign, numbers []int64, calls ...called) *judge {
+	t.Helper()
+	p := c.plan
+	s := &score{from: p.program.New(2).Save()}
+	r := &recording{Calls: calls, Faults: []faulted{{At: 100, Until: 101, Kind: faultKill}}}
+	for i := range r.Calls {
+		k := &r.Calls[i]
+		x := cue{action: p.program.Action("read"), made: model.None, inputs: make([]model.Value, 1), slots: []standing{{p.program.Slot("account"), k.Of[0]}}}
+		if k.Value.Kind == dut.Ref {
+			x.action, x.made, x.slots = p.program.Action("open"), k.Of[0], nil
+		}
+		k.Step, k.Of = i, nil
+		s.steps = append(s.steps, x)
+	}
+	for i := range numbers {
+		maker := slices.IndexFunc(s.steps, func(x cue) bool { return x.made == int32(i) })
+		s.insts = append(s.insts, planned{name: "account", entity: 0, maker: maker, number: int64(i) + 1})
+		r.Calls[maker].Value = dut.Number(dut.Ref, numbers[i])
+	}
+	return newJudge(p, c.module, s, r)
+}
+
+// A call shows that its account was lost by being refused, or by the answer of another one
+// that has got the account's number; what the program had answered before it was killed is
+// lost too if the actor read that only later. Without a kill, nothing is lost.
+func TestLostWithItsInstance(t *testing.T) {
+	c := crowd(t, "ledger")
+	opens := func(i int32, from, to int64) called {
+		return called{Of: []int32{i}, Begin: from, End: to, Value: dut.Number(dut.Ref, 0)}
+	}
+	reads := func(i int32, from int64, answer int64) called {
+		return called{Of: []int32{i}, Begin: from, End: from + 1, Value: dut.Number(dut.Int, answer)}
+	}
+	refused := reads(0, 200, 0)
+	refused.Cause = dut.Refused
+	lost, other := "acknowledged, then lost", "linearizability"
+	for name, x := range map[string]struct {
+		numbers []int64
+		calls   []called
+		cause   string
+	}{
+		"refused after the kill":      {[]int64{1}, []called{opens(0, 1, 2), refused}, lost},
+		"answered around the kill":    {[]int64{1}, []called{opens(0, 99, 103), refused}, lost},
+		"opened after the kill":       {[]int64{1}, []called{opens(0, 110, 111), refused}, other},
+		"its number is another's":     {[]int64{1, 1}, []called{opens(0, 1, 2), opens(1, 110, 111), reads(0, 200, 7)}, lost},
+		"another has another number":  {[]int64{1, 2}, []called{opens(0, 1, 2), opens(1, 110, 111), reads(0, 200, 7)}, other},
+		"what nobody wrote, no other": {[]int64{1}, []called{opens(0, 1, 2), reads(0, 200, 7)}, other},
+	} {
+		if v := played(t, c, x.numbers, x.calls...).judgeRecording(); v.failed == nil || v.failed.cause != x.cause {
+			t.Errorf("%s: %+v, want %s", name, v.failed, x.cause)
+		}
+	}
+}
+
+// At least half of the calls are about what the call before is about.
+func TestScores(t *testing.T) {
+	c := crowd(t, "races")
+	tr := newTraversal(c.plan)
+	same, all := 0, 0
+	for n := range int64(200) {
+		if err := c.prepare(tr, nil, campaign.Case{Index: n}); err != nil {
+			t.Fatal(err)
+		}
+		s := c.compose(tr)
+		for i := range s.steps {
+			if i > 0 && len(s.steps[i].slots) > 0 && len(s.steps[i-1].slots) > 0 && len(s.insts) > 4 {
+				all++
+				if s.steps[i].slots[0] == s.steps[i-1].slots[0] {
+					same++
+				}
+			}
+		}
+	}
+	if t.Logf("%d of %d", same, all); same*2 < all {
+		t.Errorf("%d of %d calls are about what the call before was about", same, all)
+	}
+}
+
 func flat(rows [][]string) (list []string) {
 	for _, r := range rows {
 		list = append(list, r...)

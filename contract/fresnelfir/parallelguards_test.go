@@ -68,17 +68,75 @@ operations:
   reset: {method: POST, path: /reset, json: {}}
 reset: {operation: reset}
 `
-		open := edges.New(map[sut.Kind]edges.Kind{sut.HTTP: httpsys.Open}).Open
-		list, diags := New(nil).Systems(open).Compile(t.Context(), campaign.Spec{Path: "coin.json", Data: []byte(model)}, campaign.Settings{
-			Read:   func(path string) ([]byte, error) { return []byte(yaml), nil },
-			Digest: func(string) (string, error) { return "", nil },
-		})
-		if diags.HasErrors() {
-			t.Fatal(diags)
-		}
-		camp, _ := campaign.As[*Campaign](list[0])
+		camp := parallelModel(t, "coin.json", model, yaml)
 		if o, n := histories(t, camp, 60); o.Verdict != c.want {
 			t.Errorf("%s: history %d: %v %s", name, n, o.Verdict, strings.TrimSpace(o.Title))
 		}
 	}
+}
+
+// Actors that call at the same time also make calls that the model forbids.
+func TestParallelForbiddenCalls(t *testing.T) {
+	for _, holds := range []bool{true, false} {
+		var mu sync.Mutex
+		locked := map[int]bool{}
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var asked struct{ Door int }
+			mu.Lock()
+			defer mu.Unlock()
+			_ = json.NewDecoder(r.Body).Decode(&asked)
+			switch r.URL.Path {
+			case "/reset":
+				clear(locked)
+			case "/make":
+				locked[len(locked)+1] = false
+				_, _ = fmt.Fprintf(w, `{"v":%d}`, len(locked))
+				return
+			case "/lock":
+				if locked[asked.Door] && holds {
+					w.WriteHeader(http.StatusConflict)
+					return
+				}
+				locked[asked.Door] = true
+			}
+			_, _ = fmt.Fprint(w, `{"v":0}`)
+		}))
+		defer server.Close()
+		c := parallelModel(t, "door.model.star", `system("door.system.yaml")
+explore(mode = "parallel", threads = 2)
+Door = entity(locked = bool)
+def make():
+    door = new(Door)
+    call("make", returns = Door)
+def lock():
+    door = any(Door)
+    require(not door.locked)
+    door.locked = True
+    call("lock", door, rejects = True)
+`, "schema: thresh.system.v1\nname: door\nkind: http\nurl: "+server.URL+`
+operations:
+  make: {method: POST, path: /make, json: {}, returns: $.v}
+  lock: {method: POST, path: /lock, json: {door: "{door}"}, rejects: [409]}
+  reset: {method: POST, path: /reset, json: {}}
+reset: {operation: reset}
+`)
+		if o, n := histories(t, c, 20); (o.Verdict == campaign.VerdictPass) != holds {
+			t.Errorf("locks hold: %v: history %d: %v %s", holds, n, o.Verdict, o.Title)
+		}
+	}
+}
+
+// parallelModel compiles a model whose system is an HTTP service.
+func parallelModel(t *testing.T, name, model, yaml string) *Campaign {
+	t.Helper()
+	open := edges.New(map[sut.Kind]edges.Kind{sut.HTTP: httpsys.Open}).Open
+	list, diags := New(nil).Systems(open).Compile(t.Context(), campaign.Spec{Path: name, Data: []byte(model)}, campaign.Settings{
+		Read:   func(string) ([]byte, error) { return []byte(yaml), nil },
+		Digest: func(string) (string, error) { return "", nil },
+	})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	c, _ := campaign.As[*Campaign](list[0])
+	return c
 }

@@ -96,6 +96,31 @@ func (s *score) step(t *traversal, action int) {
 	s.steps = append(s.steps, x)
 }
 
+// attempt notes the action that a branch begins with, which the model does not allow here,
+// unless the actor lacks an instance for it.
+func (s *score) attempt(t *traversal, b branchAt) {
+	s.met = append(s.met, b)
+	s.step(t, t.p.nodes[b.node].branches[b.branch].attempt)
+	s.met = s.met[:len(s.met)-1]
+	last := len(s.steps) - 1
+	if slices.ContainsFunc(s.steps[last].slots, func(x standing) bool { return x.instance < 0 }) {
+		s.steps = s.steps[:last]
+	}
+}
+
+// favor makes an instance that the last step was about as likely as all others together:
+// only calls about the same instances can disturb each other.
+func (s *score) favor(choices []int32, weights []float64) {
+	if len(s.steps) == 0 {
+		return
+	}
+	for _, b := range s.steps[len(s.steps)-1].slots {
+		if i := slices.Index(choices, b.instance); i >= 0 && weights[i] > 0 {
+			weights[i] = float64(len(weights))
+		}
+	}
+}
+
 // applied notes what the last step made.
 func (s *score) applied(t *traversal, action int) {
 	if slot := t.p.program.Actions()[action].Assigns(); slot >= 0 {

@@ -107,7 +107,11 @@ func (j *judge) answerText(c *called) string {
 	if c.Value.Kind == dut.Ref {
 		var of int // the entity of what the call returns
 		if c.Step >= 0 {
-			of = j.mod.actions[j.score.steps[c.Step].action].returns.entity
+			x := &j.score.steps[c.Step]
+			of = j.mod.actions[x.action].returns.entity
+			if x.made >= 0 && j.score.insts[x.made].entity == of {
+				return j.score.insts[x.made].name // the system may have given its number before
+			}
 		} else {
 			of = j.mod.observers[c.Observer].returns.entity
 		}

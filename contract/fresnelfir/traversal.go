@@ -170,6 +170,9 @@ func (t *traversal) pick(action int, given []startBind, wrong bool) bool {
 		if !slices.Contains(t.weights, 1) {
 			return false
 		}
+		if t.score != nil {
+			t.score.favor(t.m.Choices(action, k), t.weights)
+		}
 		t.setTopic(topicPick, action<<8|k)
 		t.m.Bind(slot, t.m.Choices(action, k)[t.src.Weighted(t.weights)])
 	}

@@ -323,7 +323,7 @@ func (t *traversal) Choose(at int) int {
 	if t.failed != nil {
 		return -1
 	}
-	if t.mod != nil && n.attempts {
+	if (t.mod != nil || t.score != nil) && n.attempts {
 		if t.attempts(at); t.failed != nil {
 			return -1
 		}

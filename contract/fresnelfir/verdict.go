@@ -154,8 +154,8 @@ func (j *judge) sameFinding(v *verdict) bool {
 }
 
 // inexplicable is the failure of a call whose answer no order of some calls explains: of
-// something lost, if an order does once what was answered before the system was killed may
-// have had no effect.
+// something lost, if an order does once the calls that the killed program answered may have
+// had no effect.
 func (j *judge) inexplicable(c *called, calls []int) *failure {
 	name := j.name(c)
 	f := &failure{kind: kindDiscrepancy, level: byModule, subject: name, cause: "linearizability", at: j.p.doc.Bindings.Place,
@@ -174,7 +174,7 @@ func (j *judge) inexplicable(c *called, calls []int) *failure {
 	}
 	var lost []*called
 	for _, i := range calls {
-		if x := &j.rec.Calls[i]; x.End > 0 && x.End < min(killed, c.End) && x.Step >= 0 && !x.Dropped {
+		if x := &j.rec.Calls[i]; x != c && x.End > 0 && x.Begin < killed && x.Step >= 0 && !x.Dropped {
 			lost, x.Dropped = append(lost, x), true
 		}
 	}
