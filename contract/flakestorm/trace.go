@@ -196,6 +196,8 @@ func (b *traceBuilder) addModelCalls(e *fault.Exchange, place, turn int) int {
 		v := judge.Event{Kind: judge.Tool, Name: s.Tool, Source: judge.InChat, Turn: turn, At: b.at, Text: s.Result}
 		if json.Valid([]byte(s.Arguments)) {
 			v.Arguments = json.RawMessage(s.Arguments)
+		} else {
+			v.Garbled = s.Arguments
 		}
 		b.t.Events = slices.Insert(b.t.Events, place, v)
 		place++

@@ -135,6 +135,9 @@ func badArguments(t Trace) []Problem {
 	for i := range t.Events {
 		e := &t.Events[i]
 		o := offer(t, e)
+		if e.Kind == Tool && o != nil && e.Garbled != "" && !refusal(e.Text) && t.alone(i) && t.invented(i) {
+			list = append(list, Problem{Subject: e.Name, Reason: e.Name + " was called with arguments that are not JSON"})
+		}
 		if e.Kind != Tool || o == nil || o.Breaks == nil || len(e.Arguments) == 0 || e.Texts || !t.forwards(i) || e.Untold && !t.passedOn(i) {
 			continue
 		}
@@ -146,6 +149,26 @@ func badArguments(t Trace) []Problem {
 		}
 	}
 	return list
+}
+
+// invented reports whether a request changed something on behalf of a call whose arguments
+// are not JSON, and has no value of theirs: an agent that mends them has.
+func (t *Trace) invented(i int) bool {
+	from, next := t.requests(i)
+	return slices.ContainsFunc(t.Events[from:next], func(e Event) bool {
+		doc, err := jsontree.Parse(e.Arguments, jsontree.Python())
+		if e.Kind != Tool || err != nil || e.Failed() && len(e.Faults) == 0 || refusal(e.Text) || t.Effects.Harmless(e.Method, e.Name) {
+			return false
+		}
+		return !mentions(t.Events[i].Garbled, &doc.Root)
+	})
+}
+
+// mentions reports whether a text holds any of the texts and numbers of a value.
+func mentions(text string, n *jsontree.Node) bool {
+	return n.Text != "" && strings.Contains(text, n.Text) ||
+		slices.ContainsFunc(n.Items, func(c jsontree.Node) bool { return mentions(text, &c) }) ||
+		slices.ContainsFunc(n.Members, func(m jsontree.Member) bool { return mentions(text, &m.Value) })
 }
 
 // forwards reports whether the arguments of a call are those that a model gives:

@@ -41,6 +41,8 @@ type Event struct {
 	Source Source
 	// Arguments of a call: JSON, or a query or form; "" if they are not known.
 	Arguments json.RawMessage
+	// Garbled are arguments that are not JSON, as the model gave them; Arguments is "" then.
+	Garbled string
 	// Texts says that the values in Arguments are strings for want of a type.
 	Texts  bool
 	Method string // of HTTP, "" if there is none
@@ -225,13 +227,19 @@ func (t *Trace) requests(i int) (from, next int) {
 	return from, next
 }
 
+// alone reports whether a call is the only one that the model asked for at that time.
+func (t *Trace) alone(i int) bool {
+	chat := func(k int) bool { return k >= 0 && k < len(t.Events) && t.Events[k].Source == InChat }
+	return chat(i) && !chat(i-1) && !chat(i+1)
+}
+
 // repeated are the requests by which a call of a conversation was made more than once:
 // the most that are the same, under whatever name, unless they only look something up.
 func (t *Trace) repeated(i int) (most []int) {
-	from, next := t.requests(i)
-	if t.Events[i].Source != InChat || from != i+1 || i > 0 && t.Events[i-1].Source == InChat {
+	if !t.alone(i) {
 		return nil
 	}
+	from, next := t.requests(i)
 	for k := from; k < next; k++ {
 		e := &t.Events[k]
 		if e.Kind != Tool || t.Effects.Harmless(e.Method, e.Name) {
@@ -324,8 +332,7 @@ func (t *Trace) CarriedOut() map[string]bool {
 	all := make(map[string]bool)
 	for i := range t.Events {
 		e := &t.Events[i]
-		alone := e.Source == InChat && (i == 0 || t.Events[i-1].Source != InChat)
-		if from, next := t.requests(i); alone && from == i+1 && t.requested(from, next) {
+		if from, next := t.requests(i); t.alone(i) && t.requested(from, next) {
 			all[normalizeName(e.Name)] = true
 		}
 	}
