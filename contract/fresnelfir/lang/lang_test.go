@@ -5,11 +5,13 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/lang"
+	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
@@ -27,19 +29,77 @@ func TestErrors(t *testing.T) {
 		for _, d := range list {
 			fmt.Fprintln(&got, d)
 		}
-		golden := "testdata/" + name + ".txt"
-		if *update {
-			if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
+		golden(t, "testdata/"+name+".txt", got.String())
+	}
+}
+
+// golden compares with what a file holds.
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s: got\n%s", file, got)
+	}
+}
+
+// What sources stand for, what of it is beyond the format, and how that is written again.
+func TestTranslations(t *testing.T) {
+	queue, err := os.ReadFile("../../../examples/fresnelfir/queue.model.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, src := range map[string][]byte{"example": lang.Example, "queue": queue} {
+		m, list := lang.Compile(name+".model.star", src)
+		if len(list) > 0 {
+			t.Fatal(list)
+		}
+		var got strings.Builder
+		for _, section := range m.Tree.Root.Members() {
+			fmt.Fprintf(&got, "%s:\n", section.Key.Text)
+			for _, x := range section.Value.Members() {
+				value := x.Value.JSON()
+				fmt.Fprintf(&got, "  %s: %s\n", x.Key.Text, jsontree.Compact.Format(&value))
 			}
 		}
-		want, err := os.ReadFile(golden)
+		got.WriteString("\n")
+		for _, x := range m.Beyond {
+			fmt.Fprintf(&got, "%d:%d %s: %s\n", x.Pos.Line, x.Pos.Col, x.Key, x.What)
+		}
+		again, err := lang.Format(&m.Tree.Root)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(got.Bytes(), want) {
-			t.Errorf("got\n%s", got.Bytes())
+		golden(t, "testdata/translated/"+name+".model.txt", got.String()+"\n"+again)
+	}
+	documents, err := filepath.Glob("../../../examples/*/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range documents {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
 		}
+		doc, err := doctree.ParseJSON(text, jsontree.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if doc.Root.Get("entities") == nil {
+			continue
+		}
+		got, err := lang.Format(&doc.Root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden(t, "testdata/translated/"+strings.TrimSuffix(filepath.Base(file), "json")+"txt", got)
 	}
 }
 

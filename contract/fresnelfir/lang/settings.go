@@ -26,12 +26,12 @@ func (c *compiler) defaults(at doctree.Pos) {
 	set(x, at, "vary", truth(at, true))
 	set(x, at, "epoch_size", integer(at, 100))
 	set(x, at, "coverage_floor_threshold", node{Kind: doctree.Float, Style: doctree.Flow, Pos: at}.As("0.05", "0.05"))
-	for key, v := range map[[2]string]string{
-		{"weights", "scope"}: "per_alt_branch_and_model_state", {"weights", "initial"}: "from_protocol", {"weights", "decay"}: "per_epoch",
-		{"strategy", "initial"}: "pseudo_random_traversal", {"strategy", "fallback"}: "targeted_on_violation",
-		{"concurrency", "mode"}: "deterministic_interleaving",
+	for _, v := range [][3]string{
+		{"weights", "scope", "per_alt_branch_and_model_state"}, {"weights", "initial", "from_protocol"}, {"weights", "decay", "per_epoch"},
+		{"strategy", "initial", "pseudo_random_traversal"}, {"strategy", "fallback", "targeted_on_violation"},
+		{"concurrency", "mode", "deterministic_interleaving"},
 	} {
-		set(c.section("exploration", key[0]), at, key[1], text(at, v))
+		set(c.section("exploration", v[0]), at, v[1], text(at, v[2]))
 	}
 	set(c.section("exploration", "concurrency"), at, "threads", integer(at, 2))
 	in := c.section("inputs")
