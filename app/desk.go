@@ -36,9 +36,10 @@ func (a *App) Desk(ctx context.Context, st *Store, dir, root string) *Desk {
 	return &Desk{Remote: a.Remote(ctx, st, dir, root, 0), set: set, runs: make(map[string]*Background)}
 }
 
-// Documents returns the documents below the folder, in path order.
+// Documents returns the documents below the folder, in path order, also those that are run
+// only when they are named.
 func (d *Desk) Documents() ([]Document, error) {
-	docs, _, err := d.app.Search(d.root, d.set)
+	docs, _, err := d.app.everyDocument(d.root, d.set)
 	return docs, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -21,6 +22,7 @@ import (
 type Document struct {
 	campaign.Spec
 	Contract campaign.Contract
+	Named    bool // a run of its folder passes it over
 }
 
 // documents reads the paths that the user named: files must be documents of
@@ -139,6 +141,12 @@ func (a *App) Document(path string) (Document, error) {
 // What is not a document and what runs have left is passed over.
 // left says what a contract does not take from folders.
 func (a *App) Search(root string, set campaign.Settings) (docs []Document, left diag.List, err error) {
+	docs, left, err = a.everyDocument(root, set)
+	return slices.DeleteFunc(docs, func(d Document) bool { return d.Named }), left, err
+}
+
+// everyDocument also finds those that are run only when they are named.
+func (a *App) everyDocument(root string, set campaign.Settings) (docs []Document, left diag.List, err error) {
 	paths, left, err := FilesIn(root)
 	if err != nil {
 		return nil, nil, err
@@ -161,14 +169,15 @@ func (a *App) Search(root string, set campaign.Settings) (docs []Document, left 
 			continue
 		}
 		if ch, ok := d.Contract.(campaign.Chooser); ok {
-			if taken, hint := ch.Chooses(root, p, set); !taken && hint == "" {
+			choice := ch.Chooses(root, p, set)
+			if choice.Left {
 				continue
-			} else if !taken {
+			}
+			if d.Named = !choice.Taken; choice.Hint != "" {
 				left = append(left, diag.Diagnostic{
 					Code: "input.left-out", Level: diag.Warning, Pos: diag.Pos{File: p},
-					Message: "skipped: " + d.Contract.Name() + " does not take this file from a folder", Hint: hint,
+					Message: "skipped: " + d.Contract.Name() + " does not take this file from a folder", Hint: choice.Hint,
 				})
-				continue
 			}
 		}
 		docs = append(docs, d)

@@ -5,10 +5,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 )
 
 // TestBundle: what a document names is read once, so that what is kept with a
@@ -58,7 +59,8 @@ func TestSearch(t *testing.T) {
 	for name, text := range map[string]string{
 		"b.json": doc, "a/z.json": doc, "a.yaml": doc, // the content says what a document is
 		"c.txt": doc, ".hidden/d.json": doc, "e.json": "{}", "f.md": "# no document",
-		"work/runs/x/llmfuzz/fuzzspec.json": doc, // left by a run
+		"work/runs/x/llmfuzz/fuzzspec.json": doc,                                                                                           // left by a run
+		"README.md":                         "```console run\n$ echo hi\nhi\n```\n", "deep/s.spec.md": "```yaml spec-test\nid: X-1\n```\n", // run only when they are named
 	} {
 		path := filepath.Join(root, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -69,20 +71,25 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	a := &App{Contracts: builtin(nil)}
-	docs, _, err := a.Search(root, campaign.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, d := range docs {
-		rel, err := filepath.Rel(root, d.Path)
+	for want, search := range map[string]func(string, campaign.Settings) ([]Document, diag.List, error){
+		"a.yaml a/z.json b.json":                          a.Search,
+		"README.md a.yaml a/z.json b.json deep/s.spec.md": a.everyDocument,
+	} {
+		docs, _, err := search(root, campaign.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, filepath.ToSlash(rel))
-	}
-	if want := []string{"a.yaml", "a/z.json", "b.json"}; !slices.Equal(got, want) {
-		t.Errorf("found %q, want %q", got, want)
+		var got []string
+		for _, d := range docs {
+			rel, err := filepath.Rel(root, d.Path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, filepath.ToSlash(rel))
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("found %s, want %s", got, want)
+		}
 	}
 }
 

@@ -105,7 +105,7 @@ func (p *Page) compile(ctx context.Context) Checked {
 	b := NewBundle()
 	set := b.Fill(campaign.Settings{Check: true, Options: map[string][]string{}})
 	set.Digest = p.editor.digest
-	return check(ctx, []Document{{p.Spec, p.Contract}}, set)
+	return check(ctx, []Document{{Spec: p.Spec, Contract: p.Contract}}, set)
 }
 
 // digest keeps digests of programs that have not changed: a document is checked
@@ -192,7 +192,7 @@ func (p *Page) named(ctx context.Context, yield func(campaign.Any, campaign.Case
 	if p.Contract == nil {
 		return
 	}
-	camps, _, list, err := compileSealed(ctx, &Document{p.Spec, p.Contract}, NewBundle().Fill(campaign.Settings{Check: true, Options: map[string][]string{}}), credentials{})
+	camps, _, list, err := compileSealed(ctx, &Document{Spec: p.Spec, Contract: p.Contract}, NewBundle().Fill(campaign.Settings{Check: true, Options: map[string][]string{}}), credentials{})
 	if err != nil || list.HasErrors() {
 		return
 	}
@@ -248,7 +248,7 @@ func (p *Page) Run(ctx context.Context) (campaign.Record, error) {
 	if p.Contract == nil {
 		return campaign.Record{}, diag.Refused("%s is not a document of %s", p.Spec.Path, p.editor.app.formats())
 	}
-	return p.editor.app.RunDocuments(ctx, []Document{{p.Spec, p.Contract}}, Job{Store: p.editor.store})
+	return p.editor.app.RunDocuments(ctx, []Document{{Spec: p.Spec, Contract: p.Contract}}, Job{Store: p.editor.store})
 }
 
 // Found is a finding of the newest run of a document, and its place in the

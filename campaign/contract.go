@@ -143,9 +143,15 @@ type Contract interface {
 // such as the copy that a run leaves behind.
 type Chooser interface {
 	// Chooses reports whether to run the document path, which was found in a folder
-	// that the user named. Skipped documents are shown to the user with the hint;
-	// those without a hint are skipped silently.
-	Chooses(folder, path string, set Settings) (taken bool, hint string)
+	// that the user named.
+	Chooses(folder, path string, set Settings) Choice
+}
+
+// Choice is what becomes of a document in a folder.
+type Choice struct {
+	Taken bool   // it is run
+	Hint  string // what the user is told of one that is not; "": nothing
+	Left  bool   // a run has left it or runs it with another: no page offers it
 }
 
 // Pairer is implemented by contracts of which some campaigns let replies decide what is

@@ -170,6 +170,7 @@ type CampaignRecord struct {
 	Identity string   `json:"identity"` // hex digest
 	Source   string   `json:"source"`   // path of the document, as on the command line
 	Cases    Counts   `json:"cases"`
+	Prompts  bool     `json:"prompts,omitempty"` // its cases send prompts, which reports hits and attempts list
 	Score    *float64 `json:"score,omitempty"`
 	// ScoreInterval is the score's 95 % interval, if the score is an estimate.
 	ScoreInterval *[2]float64 `json:"score_interval,omitempty"`

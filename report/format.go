@@ -2,6 +2,7 @@ package report
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -60,6 +61,16 @@ func Formats() []Format {
 		{"hits", ".hits.jsonl", "the prompts that got past the system, a line of JSON each, with fields of garak and promptfoo", writeHits},
 		{"attempts", ".attempts.jsonl", "the same for every prompt that was judged", writeAll},
 	}
+}
+
+// FormatsOf are the formats in which there is something to say of a run.
+func FormatsOf(rec *campaign.Record) []Format {
+	sent, hits := false, false
+	for i := range rec.Campaigns {
+		c := &rec.Campaigns[i]
+		sent, hits = sent || c.Prompts, hits || c.Prompts && c.Cases.Fail > 0
+	}
+	return slices.DeleteFunc(Formats(), func(f Format) bool { return f.Name == "hits" && !hits || f.Name == "attempts" && !sent })
 }
 
 // ByName returns the format of that name.

@@ -18,6 +18,26 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
+// A run whose cases are prompts has lists of them, and one without does not.
+func TestFormatsOfARun(t *testing.T) {
+	names := func(c ...campaign.CampaignRecord) (got string) {
+		for _, f := range FormatsOf(&campaign.Record{Campaigns: c}) {
+			if f.Name == "html" || f.Name == "hits" || f.Name == "attempts" {
+				got += " " + f.Name
+			}
+		}
+		return got
+	}
+	failing := campaign.Counts{Run: 2, Fail: 1}
+	for want, c := range map[string]campaign.CampaignRecord{
+		" html": {Cases: failing}, " html attempts": {Prompts: true, Cases: campaign.Counts{Run: 2}}, " html hits attempts": {Prompts: true, Cases: failing},
+	} {
+		if got := names(c, campaign.CampaignRecord{}); got != want {
+			t.Errorf("%+v has%s, want%s", c, got, want)
+		}
+	}
+}
+
 func TestByNameNamesTheNearest(t *testing.T) {
 	for give, want := range map[string]string{"jsn": "did you mean json?", "HTML": "did you mean html?", "nothing-like": "text, json, junit, sarif, tap, jsonl, html, markdown, github, codequality, ctrf"} {
 		_, err := ByName(give)

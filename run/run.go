@@ -194,7 +194,7 @@ func (r *runner) campaigns(ctx context.Context) (err error) {
 		id := c.Identity()
 		r.live.campaign.Store(&campaignLive{name: id.Name, index: k + 1})
 		r.records = append(r.records, campaign.CampaignRecord{
-			Contract: id.Contract, Name: id.Name, Identity: id.Digest, Source: r.job.Sources[k],
+			Contract: id.Contract, Name: id.Name, Identity: id.Digest, Source: r.job.Sources[k], Prompts: campaign.TraitsOf(c).Prompts,
 		})
 		if ctx.Err() != nil || r.stopReason() != "" {
 			r.records[k].Cases.Planned = campaign.TraitsOf(c).Planned

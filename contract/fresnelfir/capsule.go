@@ -24,8 +24,9 @@ const (
 )
 
 // Chooses implements [campaign.Chooser]: what stands beside a capsule runs it.
-func (*Contract) Chooses(_, path string, _ campaign.Settings) (taken bool, hint string) {
-	return filepath.Base(path) != capsuleName, ""
+func (*Contract) Chooses(_, path string, _ campaign.Settings) campaign.Choice {
+	taken := filepath.Base(path) != capsuleName
+	return campaign.Choice{Taken: taken, Left: !taken}
 }
 
 // writtenCapsule is a capsule as it stands in a file; [ir.Capsule] says what its keys

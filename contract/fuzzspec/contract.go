@@ -111,8 +111,9 @@ func (*Contract) Starter(dir string) []campaign.File { return Starter(dir) }
 
 // Chooses implements [campaign.Chooser]: every run folder holds the document as
 // it was understood, which is passed over.
-func (*Contract) Chooses(_, path string, _ campaign.Settings) (taken bool, hint string) {
-	return !strings.HasSuffix(filepath.ToSlash(path), "/"+fileSpec), ""
+func (*Contract) Chooses(_, path string, _ campaign.Settings) campaign.Choice {
+	copied := strings.HasSuffix(filepath.ToSlash(path), "/"+fileSpec)
+	return campaign.Choice{Taken: !copied, Left: copied}
 }
 
 var (

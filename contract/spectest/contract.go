@@ -87,20 +87,20 @@ func (*Contract) Detect(s campaign.Spec) bool {
 }
 
 // Chooses implements [campaign.Chooser]: the documents that discovery finds.
-func (*Contract) Chooses(folder, path string, set campaign.Settings) (bool, string) {
+func (*Contract) Chooses(folder, path string, set campaign.Settings) campaign.Choice {
 	d := Discovery{Pattern: set.Get(optPattern, DefaultPattern), Recursive: set.Get(optRecursive, "") == "true"}
 	var err error
 	if d.Formats, err = Formats(set.Get(optFormats, "md")); err != nil {
-		return true, "" // compiling says what is wrong with the option
+		return campaign.Choice{Taken: true} // compiling says what is wrong with the option
 	}
 	taken, hint := d.accepts(folder, path)
 	if !taken && formatOf(path) == "md" {
 		// A page is not a document of a folder only because it shows commands.
 		if text, err := os.ReadFile(path); err == nil && !fenceLine().Match(text) {
-			return false, ""
+			hint = ""
 		}
 	}
-	return taken, hint
+	return campaign.Choice{Taken: taken, Hint: hint}
 }
 
 // Starter implements [campaign.Contract].

@@ -276,9 +276,9 @@ func TestPagesAreNamed(t *testing.T) {
 	write(t, "d/cases.md", []byte(blockDocument("id: A\ntype: text.file\n")))
 	k := newContract(nil)
 	for path, want := range map[string]bool{"d/README.md": false, "d/cases.md": true} {
-		taken, hint := k.Chooses("d", path, campaign.Settings{})
-		if taken || (hint != "") != want {
-			t.Errorf("%s: %t %q", path, taken, hint)
+		c := k.Chooses("d", path, campaign.Settings{})
+		if c.Taken || c.Left || (c.Hint != "") != want {
+			t.Errorf("%s: %+v", path, c)
 		}
 	}
 }

@@ -33,8 +33,8 @@ func (*Contract) Detect(s campaign.Spec) bool { return systemfile.Detect(s.Data)
 
 // Chooses implements [campaign.Chooser]: a system file in a folder stands there
 // for the documents beside it.
-func (*Contract) Chooses(string, string, campaign.Settings) (taken bool, hint string) {
-	return false, ""
+func (*Contract) Chooses(string, string, campaign.Settings) campaign.Choice {
+	return campaign.Choice{}
 }
 
 // optWrites has operations called that may change or delete something.

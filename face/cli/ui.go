@@ -262,7 +262,7 @@ func (d workDesk) Documents() ([]web.Document, error) {
 	docs, err := d.Desk.Documents()
 	list := make([]web.Document, len(docs))
 	for i, x := range docs {
-		list[i] = web.Document{Path: x.Path, Contract: x.Contract.Name()}
+		list[i] = web.Document{Path: x.Path, Contract: x.Contract.Name(), Named: x.Named}
 	}
 	return list, err
 }

@@ -31,8 +31,11 @@ type Desk interface {
 	Going(run string) bool
 }
 
-// Document is one that can be run from a page.
-type Document struct{ Path, Contract string }
+// Document is one that can be run from a page. Named: a run of its folder passes it over.
+type Document struct {
+	Path, Contract string
+	Named          bool
+}
 
 // mostPosted is what a form with a document may be long: its text, escaped.
 const mostPosted = 4 << 20
@@ -44,7 +47,7 @@ type documentRow struct {
 
 type documentsPage struct {
 	frame
-	Rows []documentRow
+	Rows, Named []documentRow
 }
 
 type documentPage struct {
@@ -90,7 +93,11 @@ func (s *Server) documentsPage(w http.ResponseWriter, r *http.Request) error {
 				row.Run, row.Word = t.Points[n-1].RunID, t.Points[n-1].Verdict
 			}
 		}
-		p.Rows = append(p.Rows, row)
+		if d.Named {
+			p.Named = append(p.Named, row)
+		} else {
+			p.Rows = append(p.Rows, row)
+		}
 	}
 	return s.show(w, http.StatusOK, "documents-page.tmpl", p)
 }

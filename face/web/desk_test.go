@@ -40,6 +40,7 @@ func TestStartFromThePage(t *testing.T) {
 	dir := t.TempDir()
 	thresh(dir, []int{0}, "init", "spectest", "specs")
 	doc := filepath.Join(dir, "specs", "greeting.spec.md")
+	must(t, os.WriteFile(filepath.Join(dir, "README.md"), []byte("```console run\n$ echo hi\nhi\n```\n"), 0o600))
 	base, address := desktop(t, dir)
 	b := openBrowser(t, base)
 	b.as(looks[0])
@@ -47,6 +48,9 @@ func TestStartFromThePage(t *testing.T) {
 	b.do(`document.querySelector('a[href="/documents"]').click()`)
 	b.until(`document.querySelector('[data-row] a')`)
 	b.accessible("documents")
+	if named := b.eval(`document.querySelector('h2 ~ .list').textContent`); !strings.Contains(named, "README.md") || strings.Contains(named, "greeting") {
+		t.Errorf("only when chosen: %s", named)
+	}
 	b.fits("documents")
 	b.shoot("documents")
 	b.do(`document.querySelector('[data-row] a').click()`)

@@ -76,7 +76,7 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	p := runPage{
 		frame: s.frame(r, "Run "+id, "runs"), Summary: d.Summary, Query: asked,
-		Severity: r.URL.Query().Get("severity"), Formats: report.Formats(),
+		Severity: r.URL.Query().Get("severity"), Formats: report.FormatsOf(&d.Record),
 		Total: list.Total, Causes: list.Causes,
 		Filtered: q.Text+q.Contract+q.Campaign+q.Kind+q.Group != "" || q.Severity != nil || q.Flaky || q.New || q.IDs != nil,
 		Narrowed: r.URL.Query().Get("of"),
