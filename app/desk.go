@@ -32,7 +32,7 @@ type Desk struct {
 
 // Desk returns a [Desk] for a folder. Its runs end with ctx.
 func (a *App) Desk(ctx context.Context, st *Store, dir, root string) *Desk {
-	set := campaign.Settings{Options: map[string][]string{"recursive": {"true"}}}
+	set := campaign.Settings{Options: map[string][]string{recursive: {"true"}}}
 	return &Desk{Remote: a.Remote(ctx, st, dir, root, 0), set: set, runs: make(map[string]*Background)}
 }
 

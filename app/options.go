@@ -69,8 +69,12 @@ func OptionValue(o campaign.Option, v string) (string, error) {
 	return v, nil
 }
 
+// recursive is the option that looks for documents below the folders that are named.
+const recursive = "recursive"
+
 // idle warns of options that no document has a use for. A share of the cases is
-// one of documents too, whatever their format.
+// one of documents too, whatever their format, and so is a search of folders:
+// thresh promote says "run -r" whatever it wrote.
 func idle(docs []Document, given map[string][]string) diag.List {
 	var list diag.List
 	if len(docs) == 0 {
@@ -80,7 +84,7 @@ func idle(docs []Document, given map[string][]string) diag.List {
 		used := slices.ContainsFunc(docs, func(d Document) bool {
 			return slices.ContainsFunc(d.Contract.Options(), func(o campaign.Option) bool { return o.Name == name })
 		})
-		if !used && name != ShardOption {
+		if !used && name != ShardOption && name != recursive {
 			list = append(list, diag.Diagnostic{
 				Code: "input.idle-option", Level: diag.Warning, Pos: diag.Pos{File: docs[0].Path},
 				Message: "--" + name + " has no effect on documents of these formats",
