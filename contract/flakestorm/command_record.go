@@ -55,9 +55,9 @@ https (--to names the real one). Stop with Ctrl-C.
 
 A session begins when a model is asked what a user says, and continues with the same
 traceparent or with the results of calls that the model asked for. Of sessions with
-the same order of calls the first is written (--all: every one). Authorisation headers
-are never written; keys, tokens and values of variables named for secrets are replaced,
-and so is what --redact matches.`,
+the same order of calls the first is written, and none if the folder has one (--all:
+every one). Authorisation headers are never written; keys, tokens and values of
+variables named for secrets are replaced, and so is what --redact matches.`,
 		Example: `  thresh record -- python3 agent.py "Where is my order 4711?"
   thresh record -o sessions --sample 0.1 --redact '[\w.]+@[\w.]+' -- ./serve
   thresh record --listen 127.0.0.1:8900 --to https://api.openai.com
@@ -102,7 +102,7 @@ func (r *recorder) run(ctx context.Context, t Targets, argv []string) (err error
 		known = append(known, config.Pair{Key: name, Value: value})
 	}
 	r.secrets = redactor(secretPairs(known))
-	if err := r.d.MakeFolder(r.output); err != nil {
+	if err := errors.Join(r.d.MakeFolder(r.output), r.recall()); err != nil {
 		return err
 	}
 	in, err := t.Faults(context.WithoutCancel(ctx))
@@ -157,7 +157,7 @@ func (r *recorder) run(ctx context.Context, t Targets, argv []string) (err error
 		return err
 	}
 	r.summarize(tape)
-	if code == 0 && r.written == 0 {
+	if code == 0 && r.written+r.alike == 0 {
 		code = diag.ExitFindings // nothing was recorded
 	}
 	return exitOf(code)
@@ -185,9 +185,25 @@ func (r *recorder) printAddresses(port fault.Port) error {
 	return nil
 }
 
+// recall learns the shapes of the sessions that the folder has.
+func (r *recorder) recall() error {
+	files, _, err := r.d.Files(r.output)
+	for _, path := range files {
+		doc, unread := r.d.Document(path)
+		if err = errors.Join(err, unread); unread != nil {
+			continue
+		}
+		if s, _ := config.DecodeSession(path, doc.Data, config.Options{}); len(s.Trace) > 0 {
+			r.shapes[record.Shape(&s)] = true
+		}
+	}
+	return err
+}
+
 // done writes a session that is over.
-func (r *recorder) done(s config.Session, shape string) {
+func (r *recorder) done(s config.Session) {
 	r.seen++
+	shape := record.Shape(&s)
 	s.CapturedAt = time.Now().UTC().Format(time.RFC3339)
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", r.seen, s.ID))
 	switch {

@@ -111,7 +111,7 @@ func (c *Campaign) replayComparison(o *campaign.Outcome, x *transcript) []campai
 		}
 		u := &x.Turns[len(x.Turns)-1]
 		expected := s.Expected
-		expected = cmp.Or(expected, "not told")
+		expected = cmp.Or(expected, "not recorded")
 		came := "held"
 		if o.Verdict != campaign.VerdictPass {
 			came = o.Title

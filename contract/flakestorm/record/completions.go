@@ -17,7 +17,7 @@ type stored struct {
 	ID       string `json:"id"`
 	Role     string `json:"role"`
 	Type     string `json:"type"`
-	Messages []any  `json:"messages"`
+	Messages any    `json:"messages"`
 	Input    any    `json:"input"`
 	Output   any    `json:"output"`
 	Previous string `json:"previous_response_id"`
@@ -29,11 +29,22 @@ type stored struct {
 	} `json:"request"`
 }
 
+// listed is a list, also as the API answers with one: in an object, as its data.
+func listed(v any) []any {
+	if m, ok := v.(map[string]any); ok {
+		v = m["data"]
+	}
+	list, _ := v.([]any)
+	return list
+}
+
 // allMessages are the messages, the answer included.
 func (c *stored) allMessages() []map[string]any {
-	list := c.Messages
+	list := listed(c.Messages)
 	if list == nil {
-		list, _ = c.Input.([]any)
+		if list = listed(c.Input); len(list) > 0 {
+			list = inOrder(list)
+		}
 	}
 	if s, ok := c.Input.(string); ok {
 		list = []any{map[string]any{"role": "user", "content": s}}
@@ -122,7 +133,7 @@ func completions(data []byte) ([]config.Session, error) {
 				m["content"] = m["content_parts"]
 			}
 			of := at(c.ID[:max(0, strings.LastIndexByte(c.ID, '-'))]) // COMPLETION-0, COMPLETION-1, ...
-			of.Messages = append(of.Messages, m)
+			of.Messages = append(listed(of.Messages), m)
 			continue
 		}
 		into := at(c.ID)

@@ -27,12 +27,9 @@ type Tape struct {
 	// Alone says that the agent does one thing after the other: whatever it calls
 	// while the model waits for results belongs to the session at hand.
 	Alone bool
-	// Done takes a session that is over. Those of one shape made the same calls in
-	// the same order, with whatever arguments.
-	Done func(s config.Session, shape string)
-
-	Stray int // calls that could be of no session, or of several
-	Large int // sessions that were dropped for their size
+	Done  func(s config.Session) // takes a session that is over
+	Stray int                    // calls that could be of no session, or of several
+	Large int                    // sessions that were dropped for their size
 
 	open  []*session // oldest first
 	early []fault.Exchange
@@ -187,15 +184,20 @@ func (t *Tape) End(by time.Duration) {
 		}
 		s.s.Reply = s.reply
 		Put(&s.s, s.calls)
-		shape := ""
-		for _, line := range Trace(s.calls) {
-			what, rest, _ := strings.Cut(line, " ")
-			name, _, _ := strings.Cut(rest, " ")
-			shape += what + " " + name + "\n"
-		}
 		sum := sha256.Sum256([]byte(s.s.Input + "\x00" + strings.Join(s.s.Trace, "\n")))
 		s.s.ID = "recorded-" + hex.EncodeToString(sum[:4])
-		t.Done(s.s, shape)
+		t.Done(s.s)
 		return true
 	})
+}
+
+// Shape is the order of a session's calls, with whatever arguments.
+func Shape(s *config.Session) string {
+	shape := ""
+	for _, line := range s.Trace {
+		what, rest, _ := strings.Cut(line, " ")
+		name, _, _ := strings.Cut(rest, " ")
+		shape += what + " " + name + "\n"
+	}
+	return shape
 }

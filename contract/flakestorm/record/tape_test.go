@@ -114,7 +114,7 @@ func TestSessionsAreToldApart(t *testing.T) {
 		{"the next turn", false, []fault.Exchange{hello, asks("", fmt.Sprintf(user, "Hello")+`,{"role":"assistant","content":"Hi"},`+fmt.Sprintf(user, "And?"), says("so"))}, "Hello: model; And? after 2: model", 0},
 	} {
 		var got []string
-		tape := Tape{Alone: x.alone, Done: func(s config.Session, _ string) {
+		tape := Tape{Alone: x.alone, Done: func(s config.Session) {
 			name := s.Input
 			if len(s.Context) > 0 {
 				name += fmt.Sprintf(" after %d", len(s.Context))
@@ -139,8 +139,9 @@ func TestSessionsAreToldApart(t *testing.T) {
 // differs from run to run.
 func TestASessionHoldsWhatItNeeds(t *testing.T) {
 	var s config.Session
-	tape := Tape{Done: func(x config.Session, shape string) {
-		if s = x; shape != "model openai\ntool find\nmodel openai\n" {
+	tape := Tape{Done: func(x config.Session) {
+		s = x
+		if shape := Shape(&x); shape != "model openai\ntool find\nmodel openai\n" {
 			t.Errorf("shape %q", shape)
 		}
 	}}
@@ -181,7 +182,7 @@ func hello() fault.Exchange { return asks("", fmt.Sprintf(user, "Hello"), says("
 // Sessions are bounded, and end when nothing was called for a while.
 func TestSessionsAreBounded(t *testing.T) {
 	ended := 0
-	tape := Tape{Done: func(config.Session, string) { ended++ }}
+	tape := Tape{Done: func(config.Session) { ended++ }}
 	for i := range maxCalls + 1 {
 		e := asks("1", fmt.Sprintf(user, "A?"), says("a"))
 		e.At = time.Duration(i)
