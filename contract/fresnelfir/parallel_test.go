@@ -127,7 +127,7 @@ func TestRaces(t *testing.T) {
 		})
 	}
 	t.Run("none", func(t *testing.T) {
-		most := int64(150)
+		most := int64(60)
 		if os.Getenv("THRESH_TEST_LONG") != "" {
 			most = 20_000
 		}
