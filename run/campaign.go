@@ -41,6 +41,7 @@ type attempt struct {
 	failed    atomic.Int64 // the last case that failed, as workers go
 	gone      error        // why there is nothing to call any more
 	chunk     int64        // how many cases a worker took at once when the last round ended
+	kept      int          // cases without a result on which a later round was built
 }
 
 // campaign runs campaign k: its rounds, then its triage.
@@ -206,6 +207,9 @@ func (a *attempt) run(ctx context.Context, facts campaign.Facts) (reason string,
 		}
 	}
 	a.counts.Planned = a.planned(a.counts.Run)
+	if a.kept > 0 {
+		r.warn("%s: %s without a result cannot be run again, because later cases depend on the results before them; start a new run", a.id.Name, diag.Plural(a.kept, "case"))
+	}
 	return "", false, nil
 }
 
@@ -264,7 +268,7 @@ func (a *attempt) round(ctx context.Context, number int, round campaign.Round, p
 	col := newCollector(ctx, a, number, round, base)
 	later := past.round(number, func(e store.Entry) { col.replayed(e) })
 	if later {
-		col.keepErrors()
+		a.kept += col.keepErrors()
 	}
 	err := a.execute(ctx, col, number, round, base, end)
 	a.state = col.finish()

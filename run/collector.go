@@ -49,12 +49,13 @@ func (c *collector) replayed(e store.Entry) {
 }
 
 // keepErrors counts the journal's error outcomes as results: a later round was
-// built on them.
-func (c *collector) keepErrors() {
+// built on them. It returns how many there are.
+func (c *collector) keepErrors() int {
 	for i, e := range c.failed {
 		c.past[i] = true
 		c.add(i, e.Outcome)
 	}
+	return len(c.failed)
 }
 
 // known returns a function that reports which cases have a result already.

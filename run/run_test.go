@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -271,6 +272,15 @@ func TestErrorsAreToldAndRetriedOnResume(t *testing.T) {
 	whole := newFixture(t).must(t.Context(), &counter{rounds: 1, perRound: 50}, run.Options{Workers: 1})
 	if whole.Digest != rec.Digest {
 		t.Error("a run whose errors were mended differs from one without")
+	}
+
+	// Where a later round was planned without them, they stay, and the run says so.
+	broken, c.rounds, f = true, 2, newFixture(t)
+	f.must(t.Context(), c, run.Options{Workers: 4})
+	broken = false
+	const want = "numbers: 8 cases without a result cannot be run again, because later cases depend on the results before them; start a new run"
+	if rec = f.must(t.Context(), c, run.Options{Workers: 4}); rec.Campaigns[0].Cases.Error != 8 || !slices.Contains(rec.Warnings, want) {
+		t.Errorf("%+v %q", rec.Campaigns[0].Cases, rec.Warnings)
 	}
 }
 
