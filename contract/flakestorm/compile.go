@@ -24,7 +24,7 @@ import (
 // Compile implements [campaign.Contract]. A document becomes one campaign.
 func (k *Contract) Compile(_ context.Context, spec campaign.Spec, set campaign.Settings) ([]campaign.Any, diag.List) {
 	b := &builder{k: k, spec: spec, set: set}
-	cfg, list := config.Decode(spec.Path, spec.Data, config.Options{Getenv: k.getenv, Check: set.Check, Read: b.file, Seed: set.Seed})
+	cfg, list := config.Decode(spec.Path, spec.Data, config.Options{Getenv: k.getenv, Check: set.Check, Read: b.file, Seed: set.Seed, Phases: set.Options[OptPhase]})
 	if list.HasErrors() {
 		return nil, list
 	}

@@ -74,6 +74,12 @@ func TestNothingJudges(t *testing.T) {
 			t.Errorf("%q: refused %v, want %v: %v", phases, list.HasErrors(), refused, list)
 		}
 	}
+	for phase, refused := range map[string]bool{"contract": false, "mutation": true} { // of the command line, which win
+		_, list := config.Decode("doc.yaml", []byte(doc+"phases: [contract, chaos]\n"), config.Options{Phases: []string{phase}})
+		if list.HasErrors() != refused {
+			t.Errorf("--phase %s: refused %v, want %v: %v", phase, list.HasErrors(), refused, list)
+		}
+	}
 }
 
 func TestScoring(t *testing.T) {

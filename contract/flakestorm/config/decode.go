@@ -23,6 +23,8 @@ type Options struct {
 	// read. Seed decides which rows of datasets are sampled.
 	Read func(name string) ([]byte, error)
 	Seed *int64 // nil: that of the document
+	// Phases are those that run, in place of the document's.
+	Phases []string
 }
 
 // Decode reads a document. The configuration can be used if the list holds no
@@ -118,9 +120,13 @@ func (d *decoder) document(root *doctree.Node) *Config {
 
 // judgedByContract reports whether the phases that run are those whose cases
 // the contract's own invariants judge.
-func judgedByContract(c *Config) bool {
-	return c.Contract != nil && len(c.Contract.Invariants) > 0 && len(c.Phases) > 0 &&
-		!slices.Contains(c.Phases, "mutation") && !slices.Contains(c.Phases, "chaos")
+func (d *decoder) judgedByContract(c *Config) bool {
+	phases := d.opt.Phases
+	if len(phases) == 0 {
+		phases = c.Phases
+	}
+	return c.Contract != nil && len(c.Contract.Invariants) > 0 && len(phases) > 0 &&
+		!slices.Contains(phases, "mutation") && !slices.Contains(phases, "chaos")
 }
 
 // together is what sections mean to each other.
@@ -130,7 +136,7 @@ func (d *decoder) together(s *section, c *Config) {
 		if n != nil {
 			at = n.Pos
 		}
-		if len(c.ChecksOff) == len(CheckNames()) && !judgedByContract(c) {
+		if len(c.ChecksOff) == len(CheckNames()) && !d.judgedByContract(c) {
 			d.report(diag.Error, at, "empty", "invariants", "output_not_empty needs no settings", "must hold at least one invariant, as the built-in checks are off")
 		} else if c.Contract == nil {
 			d.warn(at, "empty", "invariants", "output_not_empty needs no settings", "there is no invariant: only the built-in checks judge the agent")
