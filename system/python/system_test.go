@@ -5,7 +5,9 @@ package python
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,7 +17,7 @@ import (
 )
 
 const speaker = `
-import os, signal, sys, time
+import os, resource, signal, sys, time
 
 def kind(given):
     return type(given).__name__
@@ -63,6 +65,20 @@ class Speaker:
 async def parse(data: bytes):
     print("noise")
     return {"len": len(data), "first": data[:1].hex()}
+
+def pages():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+def nan():
+    return [float("nan"), 1.5]
+
+def circle():
+    found = []
+    found.append(found)
+    return found
+
+def bindnow():
+    return os.environ.get("LD_BIND_NOW", "unset")
 
 broken = 1 / 1
 `
@@ -144,6 +160,75 @@ func TestSystemTexts(t *testing.T) {
 			t.Errorf("%+v: %s, %v", x, got.Value, err)
 		}
 		if err := o.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A case of a function touches few pages of memory that a fork in a bare loop leaves
+// alone: each is a page to copy, which is what a case costs.
+func TestPagesOfACase(t *testing.T) {
+	const bare = `
+import json, os, resource
+read, write = os.pipe()
+if os.fork() == 0:
+    os.write(write, json.dumps("text").encode())
+    os.write(write, b"," + json.dumps(resource.getrusage(resource.RUSAGE_SELF).ru_minflt).encode())
+    os._exit(0)
+os.wait()
+print(os.read(read, 100).decode().split(",")[1])
+`
+	python, err := Interpreter("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(python, "-c", bare).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	least, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := systemOpener()(t.Context(), systemPlan(t, "speaker.py:pages"), sut.Worker{Of: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	var pages int
+	for range 2 { // the second call sees what the answer of the first one cost
+		o, err := x.Call(t.Context(), sut.Call{Operation: "pages"})
+		if err != nil || o.End != sut.Answered {
+			t.Fatalf("%+v %v", o, err)
+		}
+		if err := json.Unmarshal(o.Value, &pages); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d faults of pages, %d in a bare loop", pages, least)
+	if pages > least+125 {
+		t.Errorf("a call and its answer took %d faults of pages, a bare fork %d", pages, least)
+	}
+}
+
+// Values that JSON cannot hold are answered as texts, however often, and the system does
+// not see what the host sets for itself.
+func TestSystemValues(t *testing.T) {
+	for entry, want := range map[string]string{
+		"nan":     `["nan", 1.5]`,
+		"circle":  `[[[[[[`,
+		"bindnow": `"unset"`,
+	} {
+		x, err := systemOpener()(t.Context(), systemPlan(t, "speaker.py:"+entry), sut.Worker{Of: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if o, err := x.Call(t.Context(), sut.Call{Operation: entry}); err != nil || !strings.HasPrefix(string(o.Value), want) {
+				t.Errorf("%s: %s, %v", entry, o.Value, err)
+			}
+		}
+		if err := x.Close(); err != nil {
 			t.Error(err)
 		}
 	}

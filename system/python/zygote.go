@@ -62,6 +62,10 @@ type zygote struct {
 // preloadVariable tells the host what of the user it loads before it forks.
 const preloadVariable = "THRESH_PYTHON_LOADS"
 
+// bindNow has the loader look up all functions at once: what the zygote has not called,
+// each child would look up anew. The host removes it before it loads anything.
+const bindNow = "LD_BIND_NOW=thresh"
+
 // preload is what the warm interpreter loads before it forks.
 type preload struct {
 	Dir  string `json:"dir"`
@@ -197,7 +201,7 @@ func hostEnvironment(environ []string) []string {
 	if !seeded { // sets have the same order on every lane and in every run
 		list = append(list, "PYTHONHASHSEED=0")
 	}
-	return list
+	return append(list, bindNow)
 }
 
 func olderVersion(version, than string) bool {

@@ -101,12 +101,16 @@ def fields_of(value):
     return None
 
 
-strict = json.JSONEncoder(allow_nan=False).encode  # made once: dumps makes one a call
+strict = json.JSONEncoder(check_circular=False, allow_nan=False)
+# Made once: dumps makes all of it anew in each call, and so in each child.
+encode = strict.iterencode
+if json.encoder.c_make_encoder:
+    encode = json.encoder.c_make_encoder(None, strict.default, json.encoder.encode_basestring_ascii, None, ": ", ", ", False, False, False)
 
 
 def to_json(value):
     """JSON of a value, and whether anything had to be written as text."""
     try:
-        return strict(value), False
+        return "".join(encode(value, 0)), False
     except (TypeError, ValueError, RecursionError):
-        return strict(plain(value)), True
+        return "".join(encode(plain(value), 0)), True

@@ -79,22 +79,13 @@ def operation_of(name, function, unbound=False):
 
 
 def serve_system(channel):
-    streams = loaded["streams"]
-
-    def say(value):
-        flush(() if streams == (sys.stdout, sys.stderr) else streams)
-        try:
-            channel.send_text(to_json(value)[0])
-        except OSError:
-            _exit(71)
-
     try:
         target = loaded["target"]
         if loaded["class"]:
             target = target()
-            say({"ready": True})
+            answer(channel, "ready", True)
     except BaseException as error:
-        say({"fault": fault_of(error)})
+        answer(channel, "fault", fault_of(error))
         _exit(0)
     while True:
         try:
@@ -102,9 +93,17 @@ def serve_system(channel):
         except OSError:
             _exit(0)
         try:
-            say({"ok": True, "value": ask_system(target, order)})
+            answer(channel, "value", ask_system(target, order))
         except BaseException as error:
-            say({"fault": fault_of(error)})
+            answer(channel, "fault", fault_of(error))
+
+
+def answer(channel, name, value):
+    flush(() if loaded["streams"] == (sys.stdout, sys.stderr) else loaded["streams"])
+    try:
+        channel.send_text('{"%s": %s}' % (name, to_json(value)[0]))
+    except OSError:
+        _exit(71)
 
 
 SETTLED = {type(None), bool, int, float, str, bytes, list, tuple, dict}

@@ -32,11 +32,15 @@ except ImportError:
 # By these names, so that a case may replace them in their modules.
 from ctypes import string_at
 from json import dumps, loads
-from os import _exit, close, dup2, fstat, ftruncate, getpid, lseek, open as os_open, pread, read, write
+from os import _exit, close, dup2, fork, fstat, ftruncate, getpid, lseek, open as os_open, pread, read, setsid, waitpid, write
 from time import perf_counter, sleep
 
 HOST = "<thresh host>"
 scan = json.JSONDecoder().scan_once  # what loads calls in the end
+
+
+def frame(text):
+    return b"%08x" % len(text) + text.encode("ascii")
 
 
 class Channel:
@@ -60,8 +64,7 @@ class Channel:
         self.send_text(dumps(value))
 
     def send_text(self, text):
-        data = text.encode("ascii")
-        data = b"%08x" % len(data) + data
+        data = frame(text)
         # Whatever has our number by now is not to be written to.
         if not self.intact():
             raise ConnectionError("the channel to the host is closed")

@@ -4,9 +4,12 @@
 
 import _signal  # without the enumerations that signal makes of numbers
 import _socket
+from _operator import is_
 
-FORK, KILL = b"F", b"K"
-ROOM = _socket.CMSG_LEN(struct.calcsize("4i"))
+FORK = b"F"
+KILLED = 9
+DESCRIPTORS = struct.Struct("4i")
+ROOM = _socket.CMSG_LEN(DESCRIPTORS.size)
 
 
 def main(fd):
@@ -14,7 +17,16 @@ def main(fd):
     close_others(parent.fd)
     watched = signal_pipe()
     subreaper = become_subreaper()
+    mine = None  # lists the processes below us
+    if subreaper:
+        try:
+            mine = os.open("/proc/self/task/%d/children" % getpid(), os.O_RDONLY)
+            watched += (mine,)
+        except OSError:
+            pass
     greeting = {"python": "%d.%d.%d" % sys.version_info[:3], "executable": sys.executable, "subreaper": subreaper}
+    if os.environ.get("LD_BIND_NOW") == "thresh":
+        del os.environ["LD_BIND_NOW"]
     setting = os.environ.pop("THRESH_PYTHON_LOADS", None)
     if setting:
         be = serve_system
@@ -28,26 +40,27 @@ def main(fd):
     gc.collect()
     gc.freeze()  # so that the children's collectors leave shared pages alone
     parent.send(greeting)
+    killed = frame(dumps({"status": KILLED, "leftovers": 0}))  # what is said of most
     link = _socket.socket(fileno=parent.fd)
     poll = select.poll()
     poll.register(link, select.POLLIN)
     poll.register(watched[0], select.POLLIN)
     while True:
-        order, given = take(link)
+        order, given, _, _ = link.recvmsg(1, ROOM)
         if not order:
             _exit(0)
         if order != FORK:
             continue  # for a child that has ended meanwhile
         # What is done here costs the child no page of memory: each one that either side
         # touches after the fork is copied.
-        channel = Channel(given.pop())
-        given.append(channel.fd)
+        stdin, stdout, stderr, channel = DESCRIPTORS.unpack(given[0][2])
+        channel, given = Channel(channel), (stdin, stdout, stderr)
         try:
-            pid = os.fork()
+            pid = fork()
         except OSError as error:
             parent.send({"refused": str(error)})
-            for fd in given:
-                os.close(fd)
+            for fd in given + (channel.fd,):
+                close(fd)
             continue
         if pid == 0:
             try:
@@ -59,17 +72,19 @@ def main(fd):
             finally:
                 _exit(70)
         for fd in given:
-            os.close(fd)
-        watched_over = wait(pid, link, poll, watched[0], subreaper)
-        if subreaper:  # orphans are ours, so that the number is needed no more
-            status = status_of(pid)
-            leftovers = hunt(pid, subreaper) if any_child() else 0
-        else:
-            leftovers = hunt(pid, subreaper)
-            status = status_of(pid)
+            close(fd)
+        close(channel.fd)
+        watched_over, status = wait(pid, link, poll, watched[0], subreaper)
+        # Of a child that was reaped the number is needed no more if all orphans are ours.
+        leftovers = hunt(pid, subreaper) if status is None or mine is None or pread(mine, 1, 0) else 0
+        if status is None:
+            status = os.waitpid(pid, 0)[1]
         if not watched_over:
             _exit(0)
-        parent.send_text('{"status": %d, "leftovers": %d}' % (status, leftovers))
+        if leftovers or status != KILLED:
+            parent.send({"status": status, "leftovers": leftovers})
+        else:
+            link.send(killed)
 
 
 def close_others(kept):
@@ -82,21 +97,12 @@ def close_others(kept):
                 pass
 
 
-def take(link):
-    data, messages, _, _ = link.recvmsg(1, ROOM)
-    fds = []
-    for level, kind, body in messages:
-        if level == _socket.SOL_SOCKET and kind == _socket.SCM_RIGHTS:
-            fds.extend(struct.unpack("%di" % (len(body) // 4), body))
-    return data, fds
-
-
 def signal_pipe():
     """A pipe that can be read from when a child has ended."""
     ends = os.pipe()
     for fd in ends:
         os.set_blocking(fd, False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.signal(signal.SIGCHLD, is_)  # anything that may be called
     signal.set_wakeup_fd(ends[1], warn_on_full_buffer=False)
     return ends
 
@@ -109,32 +115,22 @@ def become_subreaper():
         return False
 
 
-statuses = {}  # of children that had to be reaped to see that they have ended
-
-
-def ended(pid, subreaper):
-    # The zombie is kept if its number is needed: while it is there, that is nobody else's.
-    if not subreaper and hasattr(os, "waitid"):
-        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-    found, status = os.waitpid(pid, os.WNOHANG)
-    if found:
-        statuses[pid] = status
-    return bool(found)
-
-
-def status_of(pid):
-    return statuses.pop(pid) if pid in statuses else os.waitpid(pid, 0)[1]
-
-
 def wait(pid, link, poll, woken, subreaper):
-    """Waits for the child's end; kills it when told to. False: Go is gone."""
+    """Waits for the child's end; kills it when told to. Returns whether Go is still
+    there, and the status of a child that was reaped."""
     alive = True
     while True:
         for fd, _ in poll.poll():
             if fd == woken:
-                read(woken, 4096)
-                if ended(pid, subreaper):
-                    return alive
+                read(woken, 64)
+                # The zombie is kept if its number is needed: while it is there, that is nobody else's.
+                if not subreaper and hasattr(os, "waitid"):
+                    if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+                        return alive, None
+                    continue
+                found, status = waitpid(pid, os.WNOHANG)
+                if found:
+                    return alive, status
                 continue
             if not link.recv(1):
                 poll.unregister(link)
@@ -144,9 +140,9 @@ def wait(pid, link, poll, woken, subreaper):
 
 def kill_group(pid):
     try:
-        os.killpg(pid, 9)
+        os.killpg(pid, KILLED)
     except OSError:  # it has not made its group yet
-        signal_one(pid, 9)
+        signal_one(pid, KILLED)
 
 
 def children(pid):
@@ -158,14 +154,6 @@ def children(pid):
     except OSError:
         pass
     return found
-
-
-def any_child():
-    try:
-        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:
-        return False
-    return True
 
 
 def hunt(main, subreaper):
@@ -209,14 +197,16 @@ def bury(pid):
 
 def be_child(parent, watched, given):
     """Leaves the parent's session, descriptors and signals behind."""
-    os.setsid()
+    setsid()
     _signal.set_wakeup_fd(-1)
     _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
     for fd in watched + (parent.fd,):
-        os.close(fd)
-    for number, fd in enumerate(given[:3]):
-        os.dup2(fd, number)
-        os.close(fd)
+        close(fd)
+    number = 0
+    for fd in given:
+        dup2(fd, number)
+        close(fd)
+        number += 1
 
 
 def play_role(channel):
