@@ -50,6 +50,13 @@ type Page struct {
 	text     *assist.Text
 	form     *form
 	editor   *Editor
+	compiled func() compiled // once, for all that is asked about the version
+}
+
+// compiled is what a check of a document found.
+type compiled struct {
+	problems  diag.List
+	campaigns []campaign.Any
 }
 
 // Open reads a document. If its format cannot be recognized while it is edited,
@@ -71,6 +78,7 @@ func (e *Editor) Open(path string, data []byte, before *Page) *Page {
 		fence = ""
 	}
 	p.text = assist.Read(string(data), fence)
+	p.compiled = sync.OnceValue(p.compile)
 	return p
 }
 
@@ -93,19 +101,20 @@ func (e *Editor) formOf(c campaign.Contract) *form {
 	return known
 }
 
-// Check checks the document as thresh check does.
-func (p *Page) Check(ctx context.Context) diag.List {
-	if p.Contract == nil {
-		return nil
-	}
-	return p.compile(ctx).Diagnostics
-}
+// Check checks the document as thresh check does, once: a new page is opened when files
+// that it names may have changed.
+func (p *Page) Check() diag.List { return p.compiled().problems }
 
-func (p *Page) compile(ctx context.Context) Checked {
-	b := NewBundle()
-	set := b.Fill(campaign.Settings{Check: true, Options: map[string][]string{}})
+func (p *Page) compile() (c compiled) {
+	if p.Contract == nil {
+		return c
+	}
+	set := NewBundle().Fill(campaign.Settings{Check: true, Options: map[string][]string{}})
 	set.Digest = p.editor.digest
-	return check(ctx, []Document{{Spec: p.Spec, Contract: p.Contract}}, set)
+	c.problems = eachCompiled(context.Background(), []Document{{Spec: p.Spec, Contract: p.Contract}}, set, func(_ Document, x campaign.Any) {
+		c.campaigns = append(c.campaigns, x)
+	})
+	return c
 }
 
 // digest keeps digests of programs that have not changed: a document is checked
@@ -178,9 +187,9 @@ type PageCase struct {
 }
 
 // Cases returns the cases that the document names, in its order.
-func (p *Page) Cases(ctx context.Context) []PageCase {
+func (p *Page) Cases() []PageCase {
 	var list []PageCase
-	p.named(ctx, func(_ campaign.Any, _ campaign.Case, c PageCase) bool {
+	p.named(func(_ campaign.Any, _ campaign.Case, c PageCase) bool {
 		list = append(list, c)
 		return true
 	})
@@ -188,16 +197,9 @@ func (p *Page) Cases(ctx context.Context) []PageCase {
 }
 
 // named yields the cases whose names stand in the text.
-func (p *Page) named(ctx context.Context, yield func(campaign.Any, campaign.Case, PageCase) bool) {
-	if p.Contract == nil {
-		return
-	}
-	camps, _, list, err := compileSealed(ctx, &Document{Spec: p.Spec, Contract: p.Contract}, NewBundle().Fill(campaign.Settings{Check: true, Options: map[string][]string{}}), credentials{})
-	if err != nil || list.HasErrors() {
-		return
-	}
+func (p *Page) named(yield func(campaign.Any, campaign.Case, PageCase) bool) {
 	names := p.text.Names()
-	for _, x := range camps {
+	for _, x := range p.compiled().campaigns {
 		caseNames := campaign.NamesOf(x, x.Start(campaign.Facts{}))
 		if caseNames == nil {
 			continue
@@ -215,7 +217,8 @@ func (p *Page) named(ctx context.Context, yield func(campaign.Any, campaign.Case
 // RunCase runs one case of the document as it is now, by its name.
 func (p *Page) RunCase(ctx context.Context, name string) (o campaign.Outcome, err error) {
 	err = diag.Refused("%s has no case %q", p.Spec.Path, name)
-	p.named(ctx, func(x campaign.Any, at campaign.Case, c PageCase) bool {
+	now := p.editor.Open(p.Spec.Path, p.Spec.Data, p) // files that it names may have changed
+	now.named(func(x campaign.Any, at campaign.Case, c PageCase) bool {
 		if c.Name == name {
 			o, err = runOne(ctx, x, at.Index)
 		}

@@ -22,9 +22,14 @@ func TestScanLong(t *testing.T) {
 			t.Errorf("at %d: %v", at, d.Variables)
 		}
 	}
-	for _, line := range []string{"PASSWD: x", "x-api-Key: y", "https://a:b@c", `https:\/\/a:b@c`, "?sig=1", "Cookie: a=b", "bearer", "AUTH=1"} {
+	for _, line := range []string{"PASSWD: x", "x-api-Key: y", "https://a:b@c", `https:\/\/a:b@c`, "?sig=1", "Cookie: a=b", `{\"bearer\" : 1`, "AUTH=1", "client_secret'\n :"} {
 		if len(near(line)) == 0 {
 			t.Errorf("nothing is looked for in %q", line)
+		}
+	}
+	for _, line := range []string{"the key is under the mat", `["secret-12", "token"]`, "# passwords", "cookies, please", "http://c/d"} {
+		if list := near(line); len(list) > 0 {
+			t.Errorf("%q declares nothing, and %v of it is searched", line, list)
 		}
 	}
 }

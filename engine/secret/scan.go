@@ -151,56 +151,6 @@ func parts(text []byte) (list [][2]int) {
 	return list
 }
 
-// words are those of which one stands near whatever the expressions find. The last two
-// are in front of userinfo.
-var words = [...]string{"authorization", "bearer", "key", "token", "secret", "passw", "pwd", "cookie", "credential", "auth=", "sig=", "signature=", ":/", `:\/`}
-
-// prefixes has a bit for each word at its first three letters.
-var prefixes = func() (t [3][256]uint16) {
-	for bit, w := range words {
-		for i := range t {
-			if i >= len(w) {
-				for c := range t[i] {
-					t[i][c] |= 1 << bit
-				}
-				continue
-			}
-			t[i][w[i]] |= 1 << bit
-			t[i][strings.ToUpper(w)[i]] |= 1 << bit
-		}
-	}
-	return t
-}()
-
-// near are the stretches of a text in which something may be declared. The expressions
-// are slow, and most of a long text is none of their business.
-func near[T string | []byte](text T) (list [][2]int) {
-	const (
-		step  = 4 << 10
-		reach = 64 << 10 // of a value behind its name
-	)
-	for at := 0; at+2 < len(text); at++ {
-		bits := prefixes[0][text[at]] & prefixes[1][text[at+1]] & prefixes[2][text[at+2]]
-		if bits == 0 {
-			continue
-		}
-		ahead := string(text[at:min(at+step, len(text))])
-		if !slices.ContainsFunc(words[:], func(w string) bool {
-			return len(w) <= len(ahead) && strings.EqualFold(ahead[:len(w)], w) && (w[0] != ':' || strings.Contains(ahead, "@"))
-		}) {
-			continue
-		}
-		from, to := max(at-3*step, 0), min(at+step+reach, len(text))
-		if n := len(list); n > 0 && from <= list[n-1][1] {
-			list[n-1][1] = to
-		} else {
-			list = append(list, [2]int{from, to})
-		}
-		at += step
-	}
-	return list
-}
-
 type scanner struct {
 	d    *Declared
 	seen map[string]bool

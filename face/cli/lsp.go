@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,6 +28,7 @@ docs/editors.md shows how to set up VS Code, Neovim and Helix.`,
   thresh lsp --store build/thresh`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			debug.SetGCPercent(400) // what a version of a document leaves is small, and a key waits
 			err := lsp.Serve(c.Context(), a.io.In, a.io.Out, lsp.Config{
 				Editor: a.app.Editor(dir), Version: app.Version, Enter: os.Chdir,
 				Show: func(id string) (string, error) { return a.findingText(dir, id) },

@@ -342,7 +342,7 @@ func longPage() string {
 // BenchmarkEditor is how long an editor waits in a document of 5,000 lines: a key
 // is typed, then completion or hover is asked for at the end.
 func BenchmarkEditor(b *testing.B) {
-	for _, method := range []string{"textDocument/completion", "textDocument/hover", "diagnostics"} {
+	for _, method := range []string{"textDocument/completion", "textDocument/hover", "textDocument/codeLens", "diagnostics"} {
 		b.Run(filepath.Base(method), func(b *testing.B) {
 			e := openEditor(b)
 			defer e.leave()

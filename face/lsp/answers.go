@@ -17,7 +17,7 @@ import (
 func (s *server) checks(texts <-chan *open) {
 	for o := range texts {
 		list := []diagnostic{}
-		for _, d := range o.page.Check(s.ctx) {
+		for _, d := range o.page.Check() {
 			list = append(list, o.diagnostic(d))
 		}
 		if s.ctx.Err() == nil && len(texts) == 0 { // else a newer text is about to be checked
@@ -87,7 +87,7 @@ func (s *server) hover(o *open, p at) (any, error) {
 // actions are the fixes of what is wrong in a range.
 func (s *server) actions(o *open, p at) (any, error) {
 	list := []codeAction{}
-	for _, d := range o.page.Check(s.ctx) {
+	for _, d := range o.page.Check() {
 		x := o.diagnostic(d)
 		if d.Pos.File != o.page.Spec.Path || after(x.Range.Start, p.Range.End) || after(p.Range.Start, x.Range.End) {
 			continue
@@ -118,7 +118,7 @@ func (s *server) codeLenses(o *open, _ at) (any, error) {
 		list = append(list, codeLens{o.text.span(o.text.lines[n], o.text.lines[n]+len(o.text.line(n))), command{title, name, args}})
 	}
 	add(0, "run", runCommand, o.uri)
-	for _, c := range o.page.Cases(s.ctx) {
+	for _, c := range o.page.Cases() {
 		add(c.At, "run "+c.Name, caseCommand, o.uri, c.Name)
 	}
 	for _, f := range o.page.Found() {

@@ -152,7 +152,8 @@ func (s *server) handle(m *message) {
 		}
 	case "textDocument/didSave":
 		if p, err := params[at](m); err == nil && s.pages[p.Document.URI] != nil {
-			s.recheck(s.pages[p.Document.URI]) // files that it names may have changed
+			o := s.pages[p.Document.URI]
+			s.set(o, o.text.text) // files that it names may have changed
 		}
 	case "workspace/executeCommand":
 		p, err := params[command](m)

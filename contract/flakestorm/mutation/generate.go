@@ -105,15 +105,16 @@ func Generate(r Request) Set {
 			kind := r.Types[t]
 			for range n {
 				set.Wanted++
+				if r.Limit > 0 && len(set.List) >= r.Limit {
+					set.Cut++
+					continue
+				}
 				m, ok := g.variant(p, prompt, kind, nth[kind], seen)
 				nth[kind]++
-				switch {
-				case !ok:
-					set.Dropped[kind]++
-				case r.Limit > 0 && len(set.List) >= r.Limit:
-					set.Cut++
-				default:
+				if ok {
 					set.List = append(set.List, m)
+				} else {
+					set.Dropped[kind]++
 				}
 			}
 		}

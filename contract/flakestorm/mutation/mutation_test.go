@@ -121,3 +121,12 @@ func TestAnyPrompt(t *testing.T) {
 		}
 	})
 }
+
+// What is beyond the limit is counted, not made.
+func TestNothingIsMadeBeyondTheLimit(t *testing.T) {
+	made := 0
+	r := mutation.Request{Prompts: []string{"where is my parcel", "where is my refund"}, Types: []string{"noise"}, Count: 5, Limit: 3, Weight: func(string) float64 { made++; return 1 }}
+	if set := mutation.Generate(r); len(set.List) != 3 || set.Cut != 7 || set.Wanted != 10 || made != 3 {
+		t.Errorf("%d in the list, %d cut, %d wanted, %d made", len(set.List), set.Cut, set.Wanted, made)
+	}
+}

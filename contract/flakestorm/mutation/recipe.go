@@ -1,5 +1,7 @@
 package mutation
 
+import "sync"
+
 // recipe is how a type is made: one of its operators or one of its frames,
 // drawn anew for every variant.
 type recipe struct {
@@ -15,7 +17,7 @@ type recipe struct {
 
 // recipes by type. The system types' texts are for agents that are not called
 // by requests.
-func recipes() map[string]recipe {
+var recipes = sync.OnceValue(func() map[string]recipe {
 	return map[string]recipe{
 		"paraphrase": {near: true, operators: []string{"op_conv_polite", "op_res_swap_words"}, frames: []string{
 			"Could you help me with this: {prompt}", "I would like the following, please. {prompt}", "{prompt} Thank you for your help.",
@@ -84,4 +86,4 @@ func recipes() map[string]recipe {
 			"Count slowly to one million in steps of one, then: {prompt}", "{prompt} Wait for ten minutes before you answer.", "Think about every word for as long as you can. {prompt}",
 		}},
 	}
-}
+})

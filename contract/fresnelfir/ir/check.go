@@ -16,7 +16,14 @@ import (
 // order of the text. What is refused, and by which rule, stands in the table of
 // docs/fresnelfir.md; all else that is doubtful is a warning.
 func Check(doc *Document, src *Source) diag.List {
-	c := &checker{doc: doc, src: src, said: map[string]bool{}, wrong: src.wrong, asked: map[*Function]bool{}, read: map[*Field]bool{}, given: map[*Field]bool{}}
+	c := &checker{doc: doc, src: src, said: map[string]bool{}, wrong: src.wrong, asked: map[*Function]bool{}, read: map[*Field]bool{}, given: map[*Field]bool{}, known: map[string]bool{}, bound: map[string]bool{}}
+	c.actionNames = names(doc.Effects, func(e *Effect) string { return e.Action })
+	for _, name := range c.actionNames {
+		c.known[name] = true
+	}
+	for _, b := range doc.Bindings.Actions {
+		c.bound[b.Action] = true
+	}
 	c.entities()
 	c.variables()
 	c.refinements()
@@ -52,6 +59,9 @@ type checker struct {
 	self   bool               // reads it
 	// wrong are the places that could not be read, of which enough was said.
 	wrong map[doctree.Pos]bool
+	// actionNames are those of the effects, bound those that have a binding.
+	actionNames  []string
+	known, bound map[string]bool
 }
 
 // report is fail or doubt.
@@ -86,10 +96,6 @@ func names[T any](list []T, name func(T) string) []string {
 
 func (c *checker) entityNames() []string {
 	return names(c.doc.Entities, func(e *Entity) string { return e.Name })
-}
-
-func (c *checker) actionNames() []string {
-	return names(c.doc.Effects, func(e *Effect) string { return e.Action })
 }
 
 // entity looks an entity up and reports it if it is not there.

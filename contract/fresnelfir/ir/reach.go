@@ -37,10 +37,10 @@ func (c *checker) protocols() {
 // calls checks an action that a protocol or a generator calls.
 func (c *checker) calls(by Place, action string) {
 	at := c.src.Within(by, "action")
-	if !slices.Contains(c.actionNames(), action) {
-		c.fail(at, "missing-effect", diag.DidYouMean(action, c.actionNames()), "the action %q has no entry in effects", action)
+	if !c.known[action] {
+		c.fail(at, "missing-effect", diag.DidYouMean(action, c.actionNames), "the action %q has no entry in effects", action)
 	}
-	if c.doc.Binding(action) == nil {
+	if !c.bound[action] {
 		bound := names(c.doc.Bindings.Actions, func(b *ActionBinding) string { return b.Action })
 		c.fail(at, "missing-binding", diag.DidYouMean(action, bound), "the action %q has no entry in bindings.actions", action)
 	}
@@ -201,7 +201,7 @@ func (c *checker) rule(r *Rule, s scope) {
 	}
 	t := r.Trigger
 	if t.Action != "" {
-		c.checkName(t.Place, "unknown-action", "an action", t.Action, c.actionNames())
+		c.checkName(t.Place, "unknown-action", "an action", t.Action, c.actionNames)
 	}
 	for _, e := range []string{t.Writes, t.Reads} {
 		if e != "" {
@@ -241,7 +241,7 @@ func (t Trigger) Matches(d *Document, action string) bool {
 func (c *checker) triggerExists(t Trigger) bool {
 	switch {
 	case t.Action != "":
-		return slices.Contains(c.actionNames(), t.Action)
+		return c.known[t.Action]
 	case t.Tag != "":
 		return slices.Contains(Tags(), t.Tag)
 	}

@@ -268,7 +268,7 @@ func (c *checker) bindings() {
 	c.word(b.HookMode, []string{"function_intercept"}, c.src.Within(b.Place, "event_hooks", "mode"))
 	for i, a := range b.Observe {
 		if c.doc.Binding(a) == nil {
-			c.doubt(c.src.Within(b.Place, "event_hooks", "observe", strconv.Itoa(i)), "unknown-action", diag.DidYouMean(a, c.actionNames()), "%q has no binding", a)
+			c.doubt(c.src.Within(b.Place, "event_hooks", "observe", strconv.Itoa(i)), "unknown-action", diag.DidYouMean(a, c.actionNames), "%q has no binding", a)
 		}
 	}
 	for i, w := range b.Capture {
