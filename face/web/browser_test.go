@@ -192,13 +192,13 @@ func (b *browser) open(address string) {
 	}
 }
 
-// expect404 opens a page that is not there, of which the browser complains.
-func (b *browser) expect404(address string) {
+// expectError opens a page with an error's status, of which the browser complains.
+func (b *browser) expectError(address string) {
 	b.t.Helper()
 	b.open(address)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.bad = slices.DeleteFunc(b.bad, func(s string) bool { return strings.Contains(s, "404") })
+	b.bad = slices.DeleteFunc(b.bad, func(s string) bool { return strings.Contains(s, "the server responded with a status of 4") })
 }
 
 // eval returns what an expression of the page comes to, as text.
