@@ -13,20 +13,22 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
+// recordedCall is a line of a recorded trace.
+type recordedCall struct {
+	Action   string
+	Args     map[string]any
+	Returns  any
+	Rejected any
+}
+
 // modelOfTrace reads the operations and calls of a recorded trace.
 func modelOfTrace(f *draft.ModelFacts, text []byte) error {
-	type recorded struct {
-		Action   string
-		Args     map[string]any
-		Returns  any
-		Rejected any
-	}
-	var list []recorded
+	var list []recordedCall
 	for i, line := range bytes.Split(text, []byte("\n")) {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		var r recorded
+		var r recordedCall
 		d := json.NewDecoder(bytes.NewReader(line))
 		d.UseNumber()
 		if err := d.Decode(&r); err != nil || r.Action == "" {
@@ -60,8 +62,11 @@ func modelOfTrace(f *draft.ModelFacts, text []byte) error {
 		}
 		return string(b)
 	}
-	refused := func(r recorded) bool { return r.Rejected != nil && r.Rejected != false }
 	index := map[string]int{}
+	refusals := signs(list, plain)
+	refused := func(r recordedCall) bool {
+		return r.Rejected != nil && r.Rejected != false || refusals[r.Action] != nil && plain(r.Returns) == refusals[r.Action] && !f.Ops[index[r.Action]].Field()
+	}
 	for _, r := range list {
 		if _, known := index[r.Action]; !known {
 			index[r.Action] = len(f.Ops)
@@ -192,4 +197,30 @@ func modelOfTrace(f *draft.ModelFacts, text []byte) error {
 	}
 	f.Sequences, f.Recorded = [][]draft.Step{steps}, true
 	return nil
+}
+
+// signs are the answers by which actions refuse: the only negative number that an action
+// answers, more than once and among others.
+func signs(list []recordedCall, plain func(any) any) map[string]any {
+	negative, others := map[string]map[int64]int{}, map[string]bool{}
+	for _, r := range list {
+		switch n, ok := plain(r.Returns).(int64); {
+		case !ok:
+		case n >= 0:
+			others[r.Action] = true
+		case negative[r.Action] == nil:
+			negative[r.Action] = map[int64]int{n: 1}
+		default:
+			negative[r.Action][n]++
+		}
+	}
+	found := map[string]any{}
+	for action, counts := range negative {
+		for n, times := range counts {
+			if len(counts) == 1 && times > 1 && others[action] {
+				found[action] = n
+			}
+		}
+	}
+	return found
 }

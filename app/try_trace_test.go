@@ -31,6 +31,41 @@ func TestModelOfTraceArguments(t *testing.T) {
 	}
 }
 
+// A number that is the only negative one among an action's answers says that it refuses; one of
+// several, as a balance below zero has, is an answer.
+func TestModelOfTraceRefusals(t *testing.T) {
+	for _, refuses := range []bool{true, false} {
+		trace := ""
+		for account := range 3 {
+			trace += fmt.Sprintf(`{"action": "open", "args": {}, "returns": %d}`+"\n", 70+account)
+			balance := 0
+			for i, amount := range []int{4, -9, 6, -2, -3, 1, -7, 2, -8, 9, -1, -5, -6, 3} {
+				action, answer := "deposit", balance+amount
+				if amount < 0 {
+					action, amount = "withdraw", -amount
+				}
+				if refuses && answer < 0 {
+					answer = -1
+				} else {
+					balance = answer
+				}
+				trace += fmt.Sprintf(`{"action": %q, "args": {"account": %d, "amount": %d}, "returns": %d}`+"\n", action, 70+account, amount, answer)
+				if i%3 == 0 {
+					trace += fmt.Sprintf(`{"action": "get_balance", "args": {"account": %d}, "returns": %d}`+"\n", 70+account, balance)
+				}
+			}
+		}
+		f := &draft.ModelFacts{Name: "bank", Of: "trace.jsonl"}
+		if err := modelOfTrace(f, []byte(trace)); err != nil {
+			t.Fatal(err)
+		}
+		text := string(draft.DraftModel(f).Files[0].Data)
+		if strings.Contains(text, `rejects = "<0"`) != refuses {
+			t.Errorf("refuses: %v:\n%s", refuses, text)
+		}
+	}
+}
+
 // What is not read between two calls is followed through them: numbers, how many there are,
 // and what one operation forbids until another one.
 func TestModelOfSparseTrace(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
@@ -166,12 +167,12 @@ func (c *Campaign) conform(steps []recorded, keeps bool) (at int, why, unsure st
 		}
 		var next []world
 		switch {
-		case asked != nil && steps[i].refused():
+		case asked != nil && f.refused(&steps[i]):
 			continue // the model does not say when a question is refused
 		case asked != nil:
 			f.open, f.why = map[string]bool{}, ""
 			next = f.ask(&steps[i], asked)
-		case steps[i].refused():
+		case f.refused(&steps[i]):
 			if next, unsure = f.refuse(&steps[i]); len(next) == 0 {
 				return i, "it was refused, and the model allows it", unsure, f.firstHistory()
 			}
@@ -187,6 +188,18 @@ func (c *Campaign) conform(steps []recorded, keeps bool) (at int, why, unsure st
 		f.worlds = next
 	}
 	return len(steps), "", "", f.firstHistory()
+}
+
+// refused reports whether the system refused a step: the recording says so, or its answer
+// does, as the action's binding has it.
+func (f *conformance) refused(r *recorded) bool {
+	b := f.c.plan.doc.Binding(r.Action)
+	if r.refused() || b == nil || b.Rejects == nil {
+		return r.refused()
+	}
+	is := refusing(b.Rejects)
+	n, err := strconv.ParseInt(plainText(r.Returns), 10, 64)
+	return is != nil && err == nil && is(n)
 }
 
 // firstHistory is how the first of the states was reached that the trace may have led to.

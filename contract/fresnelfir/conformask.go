@@ -74,11 +74,13 @@ func (f *conformance) ask(r *recorded, x *ir.Function) []world {
 func (f *conformance) refuse(r *recorded) (left []world, unsure string) {
 	all, known := f.worlds, f.unsure
 	keys, allowed := make([]string, len(all)), make(map[string]bool)
+	whole := *r
+	whole.Returns = nil // it answers no call that the model allows
 	for i, w := range all {
 		f.x.t.goBack(w.at, 0)
 		keys[i] = string(f.x.t.m.Key(nil)) + fmt.Sprint(w.names)
 		f.worlds = all[i : i+1]
-		allowed[keys[i]] = len(f.follow(r)) > 0 || allowed[keys[i]]
+		allowed[keys[i]] = len(f.follow(&whole)) > 0 || allowed[keys[i]]
 	}
 	f.worlds, f.unsure = all, known
 	for i, w := range all {

@@ -100,11 +100,7 @@ func (m *module) action(p *plan, a model.Action) call {
 		c.answer = p.program.Condition(x.Answer).Code
 	}
 	if r := x.Rejects; r != nil {
-		c.trap = r.Trap
-		if r.Op != "" {
-			op := comparisons[r.Op]
-			c.refuses = func(v int64) bool { return op.Compares(cmp.Compare(v, r.Value)) }
-		}
+		c.trap, c.refuses = r.Trap, refusing(r)
 	}
 	c.binding = len(m.plan.Bindings)
 	m.plan.Bindings = append(m.plan.Bindings, b)
@@ -404,6 +400,15 @@ func (d *device) read(v dut.Value, as *result) string {
 		}
 	}
 	return v.String()
+}
+
+// refusing tells the return values that are refusals; nil: none is.
+func refusing(r *ir.Rejects) func(int64) bool {
+	if r.Op == "" {
+		return nil
+	}
+	op := comparisons[r.Op]
+	return func(v int64) bool { return op.Compares(cmp.Compare(v, r.Value)) }
 }
 
 // fault is the last call's fault as people read it.

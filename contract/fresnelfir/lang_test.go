@@ -147,6 +147,27 @@ g = generator(pay, hlf)
 	}
 }
 
+// Nothing is said of the uses of a collection whose type is refused, but of other lines.
+func TestUsesOfRefusedCollections(t *testing.T) {
+	_, _, list := load("x.model.star", []byte(`A = entity(xs = list(int(0, 9)), s = set(int(1, 2), 3.5), q = map(int(0, 3)))
+def grow():
+    a = any(A)
+    require(len(a.xs) < 2)
+    a.xs.append(1)
+    a.q[1] = 2
+    a.s.add(2)
+    a.t = 1
+    call("grow", a)
+`))
+	var got []string
+	for _, d := range list {
+		got = append(got, fmt.Sprintf("%d %s", d.Pos.Line, strings.TrimPrefix(d.Code, "fresnelfir.")))
+	}
+	if s := strings.Join(got, ", "); s != "1 arity, 1 type, 1 arity, 8 unknown-field" {
+		t.Error(s)
+	}
+}
+
 // What is wrong with the type of an answer stands where the call says it.
 func TestPlaceOfReturns(t *testing.T) {
 	_, _, list := load("x.model.star", []byte(`Order = entity(total = int(0, 9))

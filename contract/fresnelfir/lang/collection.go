@@ -50,6 +50,9 @@ func (c *compiler) place(e syntax.Expr, s scope) *place {
 			if d := c.decls[declEntity][c.entityOf(id.Name, s)]; d != nil {
 				for _, p := range c.shapes(d) {
 					if p.name == x.Name.Name && p.word != "" {
+						if at := c.position(x); len(p.parts) == 0 { // its type is refused
+							c.model.Vague[at.Line] = true
+						}
 						return &place{p.shape, s.name(id.Name), id.Name, []alternative{{name: p.name}}, p.name}
 					}
 				}

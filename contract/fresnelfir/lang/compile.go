@@ -26,7 +26,7 @@ type Model struct {
 	Tree   *doctree.Document
 	Beyond []Further       // what the published format does not hold, in the order of the text
 	Broken map[string]bool // names whose declarations could not be read
-	Vague  map[int]bool    // lines that use one of them
+	Vague  map[int]bool    // lines that use one of them, or a field whose type is refused
 	lines  []string
 }
 
@@ -129,6 +129,7 @@ func Compile(file string, src []byte) (*Model, diag.List) {
 	c.defaults(top)
 	c.translate()
 	c.model.Tree = &doctree.Document{Root: *c.root}
+	c.list = slices.DeleteFunc(c.list, func(d diag.Diagnostic) bool { return d.Code == "fresnelfir.unknown-field" && c.model.Vague[d.Pos.Line] })
 	c.list.Sort()
 	c.list = slices.CompactFunc(c.list, func(a, b diag.Diagnostic) bool { // a record is read wherever it is named
 		return a.Pos == b.Pos && a.Message == b.Message
