@@ -90,6 +90,13 @@ func keyed(first, again *Event) bool {
 	return first.Key != "" && first.Key == again.Key || keyName().Match(again.Arguments)
 }
 
+// again reports whether a request is one that failed before, made again with its key. Names of
+// arguments are no proof of one: what a rule forbids is decided by what the server is told.
+func (t *Trace) again(k int) bool {
+	n := &t.Events[k]
+	return n.Key != "" && slices.ContainsFunc(t.Events[:k], func(e Event) bool { return e.Failed() && n.same(&e) && e.Key == n.Key })
+}
+
 // repeated looks for effects that were asked for again though the first call may
 // have been performed.
 func repeated(t Trace) []Problem {

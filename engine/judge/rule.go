@@ -152,6 +152,8 @@ func (r *Rule) broken(events selection, t Trace, unseen *string) (string, error)
 }
 
 func (r *Rule) counted(events selection, t Trace) string {
+	events.certain = slices.DeleteFunc(slices.Clone(events.certain), t.again)
+	events.possible = slices.DeleteFunc(slices.Clone(events.possible), t.again)
 	groups := map[string]selection{"": events}
 	var order []string
 	if r.Per != "" {

@@ -32,6 +32,10 @@ func later(e Event, at time.Duration) Event {
 }
 
 func TestRules(t *testing.T) {
+	keyed := func(e Event, key, failed string) Event {
+		e.Key, e.Error = key, failed
+		return e
+	}
 	charge := call("charge", 200, `{"order":1,"amount":5}`)
 	other := call("charge", 200, `{"order":2,"amount":7}`)
 	declined := call("charge", 402, `{"order":1}`)
@@ -69,6 +73,14 @@ func TestRules(t *testing.T) {
 			[]Event{model, chat, call("debits", 500, "{}"), call("debits", 201, "{}"), model}, Pass},
 		"both did": {Rule{Event: Pattern{Kind: Tool, Name: "charge", Status: []int{201}}, AtMost: n(1)},
 			[]Event{model, chat, call("debits", 201, "{}"), call("token", 200, "{}"), call("debits", 201, "{}"), model}, Fail},
+		"again, with the key of the one that failed": {Rule{Event: *tool("charge"), AtMost: n(1)}, []Event{keyed(call("charge", 0, "{}"), "k", "cut"), keyed(call("charge", 201, "{}"), "k", "")}, Pass},
+		"again, for the same client":                 {Rule{Event: *tool("charge"), AtMost: n(1)}, []Event{keyed(call("charge", 0, `{"client_id":1}`), "", "cut"), call("charge", 201, `{"client_id":1}`)}, Fail},
+		"again, with another key":                    {Rule{Event: *tool("charge"), AtMost: n(1)}, []Event{keyed(call("charge", 0, "{}"), "k", "cut"), keyed(call("charge", 201, "{}"), "l", "")}, Fail},
+		"again, with the key of one that succeeded":  {Rule{Event: *tool("charge"), AtMost: n(1)}, []Event{keyed(call("charge", 201, "{}"), "k", ""), keyed(call("charge", 201, "{}"), "k", "")}, Fail},
+		"again under another name, with the key": {Rule{Event: *tool("charge"), Exactly: n(1)},
+			[]Event{model, chat, keyed(call("debits", 0, "{}"), "k", "cut"), keyed(call("debits", 201, "{}"), "k", ""), model}, Pass},
+		"after a refusal, with its key": {Rule{Event: *tool("charge"), NeverAfter: &Pattern{Kind: Tool, Name: "charge", Status: []int{402}}},
+			[]Event{keyed(call("charge", 402, "{}"), "k", ""), keyed(call("charge", 201, "{}"), "k", "")}, Fail},
 		"again, but later": {Rule{Event: *tool("charge"), AtMost: n(1), Within: time.Second},
 			[]Event{model, chat, call("debits", 0, "{}"), later(call("debits", 201, "{}"), 2*time.Second), model}, Pass},
 		"again, with the model's arguments": {Rule{Event: *tool("charge"), AtMost: n(1), Per: "order"},

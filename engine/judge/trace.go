@@ -247,7 +247,7 @@ func (t *Trace) repeated(i int) (most []int) {
 		}
 		var same []int
 		for m := from; m < next; m++ {
-			if e.same(&t.Events[m]) {
+			if e.same(&t.Events[m]) && !t.again(m) {
 				same = append(same, m)
 			}
 		}
