@@ -31,8 +31,9 @@ const (
 	lookAtMost   = 8 * time.Second // for all inputs together
 	lookShare    = 4               // at most one part in so many of the time that a trial may take
 	lookDamaged  = 300             // inputs
-	lookText     = 1 << 20         // bytes of a program that are searched for words
 	lookMaxSeeds = 200
+	mostOpenings = 24              // inputs that get further
+	openedLook   = 2 * time.Second // at inputs of which there are no seeds, after the rest
 )
 
 // lookAtProgram runs a program on seeds and on damaged inputs, to learn which it
@@ -78,6 +79,8 @@ func (a *App) lookAtProgram(ctx context.Context, t *Try, thing *draft.Thing, fol
 	}
 	return f, err
 }
+
+var number = lazy.Pattern(`[0-9]+`)
 
 var pythonName = lazy.Pattern(`^python[0-9.]*$`)
 
@@ -127,6 +130,7 @@ func openRunner(ctx context.Context, words []string) (process.Runner, error) {
 type ended struct {
 	cause   crash.Cause
 	exit    int
+	said    string // how it ended and what it printed, without numbers
 	elapsed time.Duration
 }
 
@@ -160,6 +164,7 @@ func probeOf(runner process.Runner) *probe {
 			d.Signal = res.Signal
 		}
 		e.cause = crash.Analyze(d)
+		e.said = number().ReplaceAllString(fmt.Sprintf("%s %s", e.cause.Title, d.Stderr[:min(len(d.Stderr), 200)]), "")
 		return e, nil
 	}}
 }
@@ -219,14 +224,63 @@ func (p *probe) learn(ctx context.Context, f *draft.ProgramFacts, seeds []draft.
 	f.Seeds = append(f.Seeds, crashing...)
 	for _, w := range slices.Backward(f.Command) {
 		if text, err := os.ReadFile(w); err == nil && len(text) > 0 && !strings.Contains(w, "/bin/") {
-			f.Words = draft.Dictionary(text[:min(len(text), lookText)])
+			f.Words = draft.Dictionary(text)
 			f.Unsanitized = unsanitized(text)
 			break
+		}
+	}
+	if f.Made && f.Refused == len(seeds) {
+		if err := p.open(ctx, f); err != nil {
+			return err
 		}
 	}
 	more, err := p.damaged(ctx, f.Seeds)
 	f.Exits = slices.Compact(slices.Sorted(slices.Values(append(exits, more...))))
 	return err
+}
+
+// open looks for inputs that get further into a program that refuses all seeds that were made:
+// those that it takes, and one for each way in which it refuses them. First come inputs that begin
+// with its own words, then what mutation makes of those that were kept.
+func (p *probe) open(ctx context.Context, f *draft.ProgramFacts) error {
+	var taken, further []draft.Seed
+	var corpus [][]byte
+	seen := make(map[string]bool)
+	keep := func(s draft.Seed) error {
+		e, err := p.run(ctx, s.Data)
+		switch {
+		case err != nil:
+			return fmt.Errorf("running %s: %w", f.Command[0], err)
+		case seen[e.said]:
+			return nil
+		case e.accepted():
+			taken = append(taken, s)
+		case len(seen) > 0: // the first is refused as all are
+			further = append(further, s)
+		}
+		seen[e.said], corpus = true, append(corpus, s.Data)
+		return nil
+	}
+	openings := append(slices.Clone(f.Seeds), draft.Openings(f.Words)...)
+	deep := bytemut.NewDeep([][]byte{f.Seeds[0].Data}, bytemut.DeepParams{MaxOps: -1}, big.NewInt(78))
+	var buf bytemut.Buffer
+	for i := 0; time.Now().Before(p.end) && len(taken)+len(further) < mostOpenings; i++ {
+		s := draft.Seed{Name: fmt.Sprintf("opening-%d.bin", i)}
+		if i < len(openings) {
+			s.Data = openings[i].Data
+		} else {
+			s.Data = bytes.Clone(deep.CaseOf(corpus, int64(i), &buf))
+		}
+		if err := keep(s); err != nil {
+			return err
+		}
+	}
+	f.Opened = len(taken)
+	if list := append(taken, further...); len(list) > 0 {
+		f.Seeds = list
+	}
+	p.end = time.Now().Add(openedLook) // for what comes after
+	return nil
 }
 
 // unsanitized reports whether a file is a program from a compiler of C or C++ that

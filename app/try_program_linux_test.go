@@ -1,11 +1,89 @@
 package app
 
 import (
+	"bytes"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/app/draft"
+	"github.com/thresh-dev/thresh/engine/crash"
 )
+
+// Of a program in C, the words are what it compares with, in its code too, and its constants.
+func TestWordsOfABinary(t *testing.T) {
+	dir := t.TempDir()
+	file, program := filepath.Join(dir, "p.c"), filepath.Join(dir, "p")
+	source := "#include <string.h>\nchar in[64]; int main(int n, char **v) { return !memcmp(v[0], \"GRB2\", 4) + !memcmp(in, \"QOI7\", 4) + strlen(strstr(in, \"BEGIN-ALL\")); }\n"
+	if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("gcc", "-O2", "-o", program, file).CombinedOutput(); err != nil {
+		t.Skipf("gcc: %v\n%s", err, out)
+	}
+	data, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := string(draft.Dictionary(data))
+	for _, w := range []string{"GRB2", "QOI7", "BEGIN-ALL"} {
+		if !strings.Contains(words, `"`+w+`"`) {
+			t.Errorf("%s is not among the words:\n%s", w, words)
+		}
+	}
+	if strings.Contains(words, "strstr") {
+		t.Errorf("symbols are among the words:\n%s", words)
+	}
+}
+
+// A program that refuses all small inputs of common formats is opened with its own words, and
+// what it refuses in another way than most is kept.
+func TestOpenings(t *testing.T) {
+	said := func(in []byte) string {
+		switch rest, ok := bytes.CutPrefix(in, []byte("GRB2")); {
+		case !ok:
+			return "no packet"
+		case len(rest) == 0 || rest[0] != 1:
+			return "wrong version"
+		case !slices.Contains(rest, 'z'):
+			return "wrong type"
+		}
+		return ""
+	}
+	for words, want := range map[string][]string{"": {"no packet"}, "\"rb\"\n\"GRB2\"\n": {"", "wrong type", "wrong version"}} {
+		p := &probe{end: time.Now().Add(time.Minute), run: func(_ context.Context, in []byte) (ended, error) {
+			e := ended{said: said(in)}
+			if e.cause.Class = crash.ClassNone; e.said != "" {
+				e.cause.Class = crash.ClassExit
+			}
+			return e, nil
+		}}
+		f := &draft.ProgramFacts{Command: []string{"p"}, Words: []byte(words), Seeds: []draft.Seed{{Name: "seed.txt", Data: []byte("hello world\n")}}}
+		tries, run := 0, p.run
+		p.run = func(ctx context.Context, in []byte) (ended, error) {
+			if tries++; tries > 20_000 {
+				p.end = time.Now()
+			}
+			return run(ctx, in)
+		}
+		if err := p.open(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, s := range f.Seeds {
+			got = append(got, said(s.Data))
+		}
+		slices.Sort(got)
+		if f.Opened != len(want)/2 || !slices.Equal(got, want) {
+			t.Errorf("with %q: %d, %q, want %q", words, f.Opened, got, want)
+		}
+	}
+}
 
 func TestUnsanitized(t *testing.T) {
 	dir := t.TempDir()

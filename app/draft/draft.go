@@ -21,6 +21,8 @@ type Draft struct {
 	Next []string
 	// Why are sentences on what was found and decided.
 	Why []string
+	// Doubt is why a run that finds nothing would say little; "": nothing is known against it.
+	Doubt string
 	// Questions are what could not be known.
 	Questions []Question
 }

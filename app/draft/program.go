@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -20,6 +21,7 @@ type ProgramFacts struct {
 	Seeds   []Seed   // those that the program takes, the first first
 	Made    bool     // the seeds were made up
 	Refused int      // seeds that the program does not take
+	Opened  int      // inputs with words of its own that it takes, if it takes no seed that was made
 	Crash   string   // the first of the seeds given on which the program fails, and how
 	Slowest time.Duration
 	Usual   time.Duration // that a seed takes
@@ -98,8 +100,12 @@ func DraftProgram(f *ProgramFacts) *Draft {
 	case f.Made && len(f.Exits) == 0:
 		d.why("No seed was given; the program accepts anything, so seeds are small inputs of common formats.")
 		d.ask(`"path"`, askSeeds)
+	case f.Opened > 0:
+		d.why("No seed was given, and the program refuses small inputs of %d common formats; it accepts inputs made of words of its own.", f.Refused)
+		d.ask(`"path"`, askSeeds)
 	case f.Made && f.Refused == len(Seeds()):
-		d.why("No seed was given, and the program refuses small inputs of %d common formats, so little of it is tested.", f.Refused)
+		d.Doubt = fmt.Sprintf("No seed was given, and the program refuses small inputs of %d common formats, so little of it is tested.", f.Refused)
+		d.why("%s", d.Doubt)
 		d.ask(`"path"`, askSeeds)
 	case f.Made:
 		d.why("No seed was given; of small inputs of common formats the program accepts %s.", first.Name)

@@ -51,7 +51,7 @@ var (
 	printable = lazy.Pattern(`[ -~]{2,32}`)
 	quoted    = lazy.Pattern(`"([^"\\\n]{2,24})"|'([^'\\\n]{2,24})'`)
 	plainWord = lazy.Pattern(`^[!-~]{2,16}$`)
-	internal  = lazy.Pattern(`^(_|\.|GCC|GLIBC|lib|crt)|\.(c|so|o|go|py)$|@|;|\$|^[A-Z][\]\^]|std::`)
+	internal  = lazy.Pattern(`^(_|\.|\*\.|GCC|GLIBC|lib|crt)|\.(c|so|o|go|py)$|@|;|\$|^[A-Z][\]\^]|std::`)
 )
 
 // maxTokens is how many tokens a dictionary has at most.
@@ -81,7 +81,7 @@ func moduleData(module []byte) ([]byte, bool) {
 }
 
 // Dictionary returns an AFL dictionary of the words that a program's text has: quoted
-// strings of a script, printable ones of a binary. "" if there are none.
+// strings of a script, constants of a binary. "" if there are none.
 func Dictionary(text []byte) []byte {
 	var words []string
 	add := func(w string) {
@@ -98,6 +98,10 @@ func Dictionary(text []byte) []byte {
 			for _, w := range runWord().FindAll(run, -1) { // texts that nothing separates
 				add(string(w))
 			}
+		}
+	} else if data, ok := constants(text); ok {
+		for part := range bytes.SplitSeq(data, []byte{0}) {
+			add(string(part))
 		}
 	} else if bytes.IndexByte(text, 0) < 0 {
 		for _, m := range quoted().FindAllSubmatch(text, 2000) {

@@ -190,6 +190,9 @@ func (a *application) questions(w io.Writer, d *draft.Draft) {
 func shellWords(words ...string) string { return selfCommand() + " " + app.ShellLine(words) }
 
 func (a *application) tryNext(w io.Writer, d *draft.Draft, rec campaign.Record, store string) {
+	if d.Doubt != "" && len(rec.Findings) == 0 {
+		fmt.Fprintf(w, "\nThis says little: %s Give valid inputs: thresh try ... -- FOLDER\n", printable(d.Doubt))
+	}
 	a.questions(w, d)
 	fmt.Fprintln(w, "\nNext:")
 	var at []string

@@ -1,0 +1,61 @@
+package draft
+
+import (
+	"bytes"
+	"debug/elf"
+
+	"github.com/thresh-dev/thresh/engine/lazy"
+)
+
+// mostConstants bounds what is read of a program's section of constants.
+const mostConstants = 1 << 20
+
+// compared are the letters that an instruction of x86 compares a register or memory with:
+// what a compiler makes of memcmp(header, "RIFF", 4).
+var compared = lazy.Pattern(`(?s:\x{81}[\x{3d}\x{b8}-\x{bf}].{4}|\x{81}[\x{38}-\x{3f}\x{f8}-\x{ff}]|\x{81}[\x{78}-\x{7f}].|\x{3d})([0-9A-Za-z]{4})`)
+
+// constants are the texts in which a binary of ELF has its words, each ended by a zero
+// byte: what its code compares with, and its constants. Its symbols, of which there may be
+// thousands, are none of its input.
+func constants(program []byte) ([]byte, bool) {
+	f, err := elf.NewFile(bytes.NewReader(program))
+	if err != nil {
+		return nil, false
+	}
+	var text, list []byte
+	if s := f.Section(".text"); s != nil && f.Machine == elf.EM_X86_64 {
+		text, _ = s.Data() // of a damaged file nothing is known
+	}
+	for _, m := range compared().FindAllSubmatch(latin(text[:min(len(text), mostConstants)]), maxTokens/4) {
+		list = append(append(list, m[1]...), 0)
+	}
+	for _, name := range []string{".rodata", ".data"} {
+		if s := f.Section(name); s != nil && s.Type != elf.SHT_NOBITS {
+			data, _ := s.Data()
+			list = append(append(list, data[:min(len(data), mostConstants)]...), 0)
+		}
+	}
+	return list, true
+}
+
+// latin is a text with a letter for each byte, for expressions that know no bytes.
+func latin(data []byte) []byte {
+	var b bytes.Buffer
+	for _, c := range data {
+		b.WriteRune(rune(c))
+	}
+	return b.Bytes()
+}
+
+// Openings are inputs that begin as the words of a dictionary do, for a program that takes no
+// input of a common format: it may look for one of its own words first.
+func Openings(words []byte) []Seed {
+	var list []Seed
+	for line := range bytes.Lines(words) {
+		word := bytes.ReplaceAll(bytes.ReplaceAll(bytes.Trim(bytes.TrimSpace(line), `"`), []byte(`\"`), []byte(`"`)), []byte(`\\`), []byte(`\`))
+		for _, rest := range []string{"\n", " 1 2 3\n", "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00", "\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01"} {
+			list = append(list, Seed{Data: append(bytes.Clone(word), rest...)})
+		}
+	}
+	return list
+}
