@@ -146,7 +146,9 @@ func (c *Campaign) attackSummary(s *state) []campaign.Exhibit {
 	}
 	list := []campaign.Exhibit{{Kind: "matrix", Title: title, Brief: true, Matrix: &m}}
 	if len(a.points) > 1 {
-		list = append(list, campaign.SeriesExhibit("Successes", "children judged", "successes", campaign.Line{Name: "successes", Points: a.points}))
+		curve := campaign.SeriesExhibit("Successes", "children judged", "successes", campaign.Line{Name: "successes", Points: a.points})
+		curve.Brief = true
+		list = append(list, curve)
 	}
 	best := slices.SortedFunc(maps.Values(a.chains), func(x, y chain) int {
 		return cmp.Or(cmp.Compare(y.lowerBound(), x.lowerBound()), cmp.Compare(len(x.ops), len(y.ops)), slices.Compare(x.ops, y.ops))

@@ -201,7 +201,7 @@ func TestAttackSummary(t *testing.T) {
 			}
 		}
 	}
-	if !slices.Equal(brief, []string{"Attack success rate", "Strongest prompts", "Verdicts FAIL"}) {
+	if !slices.Equal(brief, []string{"Attack success rate", "Successes", "Strongest prompts", "Verdicts FAIL"}) {
 		t.Errorf("the text report shows %q", brief)
 	}
 	if rate != 1 || chains != 1 || curve != 1 || prompts != 10 {
