@@ -24,6 +24,9 @@ import (
 // protocol with it and to list its tools.
 const connectLimit = 30 * time.Second
 
+// sessionVersion is the newest version of the protocol that begins with initialize.
+const sessionVersion = "2025-11-25"
+
 // server is an MCP server whose tools are called.
 type server struct {
 	lead
@@ -37,6 +40,7 @@ type server struct {
 	schemas   []*mcp.Tool
 	ended     *program.Child // the last one that was dropped
 	starts    int
+	stateless bool // it refused initialize
 }
 
 func openMCP(ctx context.Context, l lead, extra []string) (agentcall.Agent, error) {
@@ -90,7 +94,21 @@ func (s *server) connect(ctx context.Context) (err error) {
 	}
 	s.starts++
 	client := mcp.NewClient(&mcp.Implementation{Name: "thresh", Version: "1"}, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
-	if s.session, err = client.Connect(limited, transport, nil); err == nil {
+	// The newest version begins with server/discover, which many servers leave without an
+	// answer or end at; all but those of that version alone know initialize.
+	options := &mcp.ClientSessionOptions{ProtocolVersion: sessionVersion}
+	if s.stateless {
+		options = nil
+	}
+	s.session, err = client.Connect(limited, transport, options)
+	if refused := (*jsonrpc.Error)(nil); !s.stateless && errors.As(err, &refused) {
+		if err := s.drop(); err != nil {
+			return err
+		}
+		s.stateless = true
+		return s.connect(ctx)
+	}
+	if err == nil {
 		s.tools, s.schemas, err = listTools(limited, s.session)
 	}
 	if err == nil || ctx.Err() != nil {
