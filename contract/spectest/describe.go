@@ -70,7 +70,7 @@ func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, _ []
 			meanwhileNote: "Changed in the folder that commands share, while the case and others ran",
 		}[name]
 		e := textExhibit(title, text, nil)
-		if name == report {
+		if name == report && !r.Failure.succeeded() {
 			e.Text.ReportOf = reporter
 		}
 		out = append(out, e)
@@ -81,6 +81,12 @@ func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, _ []
 // saysActual reports whether the reasons for a failure say all of what was there: one word.
 func (f *Failure) saysActual(actual string) bool {
 	return f.Op == "contain" && len(actual) <= 20 && len(strings.Fields(actual)) == 1
+}
+
+// succeeded reports whether a command was to fail and did not: what it wrote reports no
+// failure, and says nothing of a cause.
+func (f *Failure) succeeded() bool {
+	return f.Op == "exit_code" && strings.HasSuffix(f.Want, ", not 0")
 }
 
 // numbered are the parts of a path that name one thing of many.

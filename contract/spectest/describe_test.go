@@ -105,3 +105,24 @@ func TestReportOf(t *testing.T) {
 		}
 	}
 }
+
+// What a command wrote is no report of a failure if it did not fail but was to: two such
+// cases have two causes.
+func TestSuccessReportsNoFailure(t *testing.T) {
+	for exit, want := range map[string]string{"0": "", "3": "/bin/sh"} {
+		doc := blockDocument("id: A-1\ntype: cli.run\nharness: {entrypoint: /bin/sh}\nargv: [-c, 'echo x1; exit " + exit + "']\nexit_code: 5\n")
+		k := newContract(nil)
+		_, outcomes := play(t, k, doc, nil)
+		camps, _ := k.Compile(t.Context(), campaign.Spec{Path: "a.spec.md", Data: []byte(doc)}, campaign.Settings{Options: map[string][]string{}})
+		c, _ := campaign.As[*Campaign](camps[0])
+		got := ""
+		for _, e := range c.Describe(nil, campaign.Case{}, outcomes[0], nil) {
+			if e.Text != nil {
+				got += e.Text.ReportOf
+			}
+		}
+		if got != want {
+			t.Errorf("exit code %s: a report of %q, want %q", exit, got, want)
+		}
+	}
+}
