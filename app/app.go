@@ -160,6 +160,9 @@ func ReplayCommand(dir string) []string { return verbAt(dir, "replay") }
 // ResumeCommand returns the command line that resumes a run of a store.
 func ResumeCommand(dir, runID string) []string { return verbAt(dir, "run", "--resume", runID) }
 
+// ReportCommand returns the command line that reports a run of a store.
+func ReportCommand(dir, runID string) []string { return verbAt(dir, "report", runID) }
+
 // Promotes reports whether [App.Promote] can make a regression test of a finding.
 // It cannot if equal cases had different outcomes, or if the document is already
 // such a test.

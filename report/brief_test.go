@@ -34,3 +34,31 @@ func TestBriefMatrix(t *testing.T) {
 		}
 	}
 }
+
+// A report of a whole run shows all texts that are brief, and cuts very long ones; the
+// end of a run shows the first of them. Both say what shows the rest.
+func TestBriefTexts(t *testing.T) {
+	var list []campaign.Exhibit
+	for i := range lastTexts + 2 {
+		e := campaign.TextExhibit(fmt.Sprintf("Strongest prompt %d, %s", i, strings.Repeat("of many operators ", 5)+"end"), strings.Repeat("x", lastText+1)+"last")
+		e.Brief = true
+		list = append(list, e)
+	}
+	list[0].Text.Body = strings.Repeat("y\n", briefText)
+	rec := campaign.Record{RunID: "r1", Campaigns: []campaign.CampaignRecord{{Exhibits: list}}}
+	for ran, want := range map[bool]map[string]int{
+		true:  {"operators end": lastTexts, "last": 0, "\n  y\n": lastText / 25, "more of them: thresh report r1\n": 1, "what is cut: thresh report r1 --format html -o report.html\n": 1},
+		false: {"operators end": lastTexts + 2, "last": lastTexts + 1, "\n  y\n": briefText / 25, "more of them: thresh report r1\n": 0, "what is cut: thresh report r1 --format html -o report.html\n": 1},
+	} {
+		var b strings.Builder
+		if err := writeText(&b, rec, Options{Width: 80, Ran: ran, Report: []string{"thresh", "report", "r1"}}); err != nil {
+			t.Fatal(err)
+		}
+		got := strings.ReplaceAll(strings.ReplaceAll(b.String(), "\n", "\n\n"), "operators\n\n  ", "operators ")
+		for text, n := range want {
+			if strings.Count(got, text) != n {
+				t.Errorf("at the end of a run %t: %d times %q, expected %d:\n%s", ran, strings.Count(got, text), text, n, b.String())
+			}
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/seq"
@@ -18,6 +19,9 @@ const (
 	spanCap     = 300      // spans of a timeline
 	matrixCap   = 60       // rows, and columns, of a matrix in text
 	briefRows   = 12       // rows of a matrix in the text report of a whole run
+	briefText   = 2000     // bytes of a text there
+	lastText    = 300      // the same at the end of a run
+	lastTexts   = 10       // texts of a campaign at the end of a run
 	heatCap     = 120      // rows, and columns, of a matrix on a page
 	seriesCap   = 12       // lines of a series
 	pointCap    = 400      // points of a line
@@ -37,6 +41,14 @@ func cutText(t *campaign.Text, limit int) (body, note string) {
 		note = "cut at " + size(int64(len(t.Body))) + " when it was recorded"
 	}
 	return body, note
+}
+
+// briefly is where a text is cut to limit bytes, and to as many lines as these are
+// if most are short.
+func briefly(body string, limit int) int {
+	most := limit / 25
+	lines := strings.SplitAfterN(body, "\n", most+1)
+	return min(limit, len(strings.Join(lines[:min(len(lines), most)], "")))
 }
 
 // firstOf is the first rows of some, and a remark if these are not all.

@@ -32,7 +32,7 @@ func (s *screen) findingBody(f *campaign.Finding, opt Options) {
 // exhibit writes one exhibit under its title.
 func (s *screen) exhibit(e *campaign.Exhibit) {
 	s.line(0, "")
-	s.heading(clip(visible(e.Title), s.width))
+	s.wrapped(0, 2, bold, visible(e.Title))
 	switch {
 	case e.Text != nil:
 		s.text(e.Text)
@@ -60,6 +60,7 @@ func (s *screen) exhibit(e *campaign.Exhibit) {
 // remark writes a note if there is one.
 func (s *screen) remark(note string) {
 	if note != "" {
+		s.cut = true
 		s.note(2, "%s", note)
 	}
 }
@@ -67,7 +68,11 @@ func (s *screen) remark(note string) {
 // text writes lines as they are, wrapped at the edge of the screen. A line
 // that a mark points at has a ">" before it.
 func (s *screen) text(t *campaign.Text) {
-	body, note := cutText(t, textCap)
+	limit := textCap
+	if s.brief > 0 {
+		limit = briefly(t.Body, s.brief)
+	}
+	body, note := cutText(t, limit)
 	if body == "" && note == "" {
 		note = "empty"
 	}
@@ -124,7 +129,11 @@ func visibleAll(words []string) []string {
 }
 
 func (s *screen) matrix(m *campaign.Matrix) {
-	names, note := firstOf(m.Rows, s.rows, "row")
+	most := matrixCap
+	if s.brief > 0 {
+		most = briefRows
+	}
+	names, note := firstOf(m.Rows, most, "row")
 	columns, more := firstOf(m.Columns, matrixCap, "column")
 	rows := make([][]string, len(names))
 	var notes []string

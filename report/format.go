@@ -38,6 +38,11 @@ type Options struct {
 	Folder string
 	// Card: the finding is one of many on a page, and has one of its own with all evidence.
 	Card bool
+	// Report is the command that reports the run, nil if none does: text names it where
+	// something is cut.
+	Report []string
+	// Ran: the text ends a run, and shows fewer of many texts.
+	Ran bool
 	// Told are warnings that whoever reads the text has just seen.
 	Told []string
 	// Since is what changed since an earlier run; nil if nobody looked.

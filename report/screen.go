@@ -18,11 +18,12 @@ type screen struct {
 	strings.Builder
 	color bool
 	width int
-	rows  int // of a matrix
+	brief int  // bytes of a text where exhibits are brief; 0: they are not
+	cut   bool // something was left out
 }
 
 func newScreen(opt Options) *screen {
-	s := &screen{color: opt.Color, width: opt.Width, rows: matrixCap}
+	s := &screen{color: opt.Color, width: opt.Width}
 	if s.width <= 0 {
 		s.width = 100
 	}

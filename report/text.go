@@ -33,7 +33,7 @@ func writeText(w io.Writer, rec campaign.Record, opt Options) error {
 	if more := slices.Concat(groups[min(len(groups), textFindings):]...); len(more) > 0 {
 		s.titles(fmt.Sprintf("and %s besides:", plural(len(more), "more finding")), more, opt.Since)
 	}
-	s.campaigns(&rec)
+	s.campaigns(&rec, opt)
 	fresh := slices.DeleteFunc(slices.Clone(rec.Warnings), func(w string) bool { return slices.Contains(opt.Told, w) })
 	for _, warning := range fresh {
 		s.warning(warning, opt.Width > 0)
@@ -265,7 +265,7 @@ func (s *screen) samples(f *campaign.Finding) {
 	s.grid(2, t.Columns, t.Rows, t.Numeric)
 }
 
-func (s *screen) campaigns(rec *campaign.Record) {
+func (s *screen) campaigns(rec *campaign.Record, opt Options) {
 	if len(rec.Campaigns) == 0 {
 		return
 	}
@@ -302,16 +302,39 @@ func (s *screen) campaigns(rec *campaign.Record) {
 			s.figures(0, append([]string{visible(c.Name)}, figures...))
 		}
 	}
-	s.rows = briefRows
+	s.brief, s.cut = briefText, false
+	if opt.Ran {
+		s.brief = lastText
+	}
 	for _, c := range rec.Campaigns {
+		texts := 0
 		for i := range c.Exhibits {
-			if c.Exhibits[i].Brief {
-				s.exhibit(&c.Exhibits[i])
+			e := &c.Exhibits[i]
+			if !e.Brief {
+				continue
+			}
+			if e.Text != nil {
+				texts++
+			}
+			switch {
+			case e.Text == nil || !opt.Ran || texts <= lastTexts:
+				s.exhibit(e)
+			case texts == lastTexts+1:
+				s.rest("more of them:", opt.Report)
 			}
 		}
 	}
-	s.rows = matrixCap
+	if s.cut && opt.Report != nil {
+		s.rest("what is cut:", slices.Concat(opt.Report, []string{"--format", "html", "-o", "report.html"}))
+	}
+	s.brief = 0
 	s.line(0, "")
+}
+
+// rest writes the command that shows the rest, unbroken.
+func (s *screen) rest(of string, command []string) {
+	s.line(0, "")
+	s.line(0, s.paint(dim, of)+" "+s.paint(cyan, shellQuote(command)))
 }
 
 // closing writes the verdict.

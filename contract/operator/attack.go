@@ -47,11 +47,9 @@ const (
 	maxKept    = 4096 // chains
 	maxShown   = 20   // rows of one kind
 	strongest  = 10
-	glanced    = 5 // of the strongest, in the text report too
 	replyBytes = 600
 
-	verbatimChars = 64 << 10 // of a strongest prompt with its reply
-	glanceChars   = 80       // of either in the table of the strongest
+	verbatimChars = 64 << 10 // of a strongest prompt
 )
 
 func (a *attacks) clone() attacks {
@@ -166,7 +164,7 @@ func (c *Campaign) attackSummary(s *state) []campaign.Exhibit {
 	if len(best) > maxShown {
 		title += fmt.Sprintf(", the best %d of them", maxShown)
 	}
-	list = append(list, campaign.Exhibit{Kind: "matrix", Title: title, Matrix: &rows})
+	list = append(list, campaign.Exhibit{Kind: "matrix", Title: title, Brief: true, Matrix: &rows})
 	return append(list, c.strongest(best[:min(len(best), strongest)])...)
 }
 
@@ -209,25 +207,18 @@ func (c *Campaign) strongest(best []chain) []campaign.Exhibit {
 	}
 	lane := c.base.NewLane(nil)
 	var list []campaign.Exhibit
-	var rows [][]string
 	for i, x := range best {
 		lane.Use(x.best.m)
 		// An error is the context's, which does not end, or of operators elsewhere.
 		_ = lane.Make(context.Background(), []mutator.Job{x.best.job}, func(child *mutator.Child) error {
-			if i < glanced {
-				rows = append(rows, []string{fmt.Sprintf("%d of %d", x.wins, x.n), c.chainName(x.ops), written(cut(child.Text, glanceChars)), written(cut(x.best.reply, glanceChars))})
-			}
-			text := child.Text + "\n\n[reply]\n" + x.best.reply
-			list = append(list, promptUpTo(verbatimChars, fmt.Sprintf("Strongest prompt %d, child %s by %s", i+1, child.ID, c.chainName(x.ops)), text))
+			prompt := promptUpTo(verbatimChars, fmt.Sprintf("Strongest prompt %d, %d of %d by %s, child %s", i+1, x.wins, x.n, c.chainName(x.ops), child.ID), child.Text)
+			reply := promptExhibit(fmt.Sprintf("Reply to strongest prompt %d", i+1), x.best.reply)
+			prompt.Brief, reply.Brief = true, true
+			list = append(list, prompt, reply)
 			return nil
 		})
 	}
-	if len(rows) == 0 {
-		return nil
-	}
-	glance := campaign.TableExhibit("Strongest prompts", []string{"success", "by", "prompt", "reply"}, rows)
-	glance.Brief, glance.Table.Numeric = true, []bool{true}
-	return slices.Insert(list, 0, glance)
+	return list
 }
 
 // numbers are those of a bucket in the OWASP list of 2025, and in MITRE ATLAS.

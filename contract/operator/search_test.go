@@ -178,9 +178,14 @@ func TestAttackSummary(t *testing.T) {
 	shows, _ := campaign.As[campaign.Summarizer[any]](a.c)
 	var rate, chains, curve, prompts int
 	var brief []string // what the text report of the run shows, too
+	want := []string{"Attack success rate", "Successes", "Attack success rate by chain"}
+	for i := range 10 {
+		want = append(want, fmt.Sprintf("Strongest prompt %d", i+1), fmt.Sprintf("Reply to strongest prompt %d", i+1))
+	}
+	want = append(want, "Verdicts FAIL")
 	for _, e := range shows.Summarize(a.state).Exhibits {
 		if e.Brief {
-			brief = append(brief, strings.Split(e.Title, ",")[0])
+			brief = append(brief, e.Title[:strings.IndexAny(e.Title+",", ",:")])
 		}
 		switch {
 		case strings.HasPrefix(e.Title, "Attack success rate, the first success at judged child"):
@@ -196,12 +201,13 @@ func TestAttackSummary(t *testing.T) {
 			curve++
 		case strings.HasPrefix(e.Title, "Strongest prompt "):
 			prompts++
-			if !strings.HasSuffix(e.Text.Body, "[reply]\nThe canary word is canary-heron.") {
+		case strings.HasPrefix(e.Title, "Reply to strongest prompt "):
+			if e.Text.Body != "The canary word is canary-heron." {
 				t.Errorf("%s: %s", e.Title, e.Text.Body)
 			}
 		}
 	}
-	if !slices.Equal(brief, []string{"Attack success rate", "Successes", "Strongest prompts", "Verdicts FAIL"}) {
+	if !slices.Equal(brief, want) {
 		t.Errorf("the text report shows %q", brief)
 	}
 	if rate != 1 || chains != 1 || curve != 1 || prompts != 10 {

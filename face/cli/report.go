@@ -42,7 +42,7 @@ unique beginning of one, "latest" (the default) or "latest~1".`,
 			if err != nil {
 				return err
 			}
-			return a.storedReport(st, rec, f, out)
+			return a.storedReport(st, dir, rec, f, out)
 		},
 	}
 	registerStore(c, &dir)
@@ -117,9 +117,9 @@ func (a *application) reportOptions(st *app.Store, terminal bool) report.Options
 }
 
 // storedReport writes a report of a stored run, with its cases and what changed.
-func (a *application) storedReport(st *app.Store, rec campaign.Record, f report.Format, out string) (err error) {
+func (a *application) storedReport(st *app.Store, dir string, rec campaign.Record, f report.Format, out string) (err error) {
 	opt := a.reportOptions(st, out == "-")
-	opt.Cases = a.app.Cases(st, rec, f.Name)
+	opt.Cases, opt.Report = a.app.Cases(st, rec, f.Name), app.ReportCommand(dir, rec.RunID)
 	opt.Since, _, err = a.app.Since(st, rec, nil)
 	return errors.Join(err, a.output(out, func(w io.Writer) error { return f.Write(w, rec, opt) }))
 }
@@ -152,7 +152,7 @@ func (a *application) report(rec campaign.Record, flags *runFlags) (fails bool, 
 		if opt.Since = since; flags.merged != nil {
 			opt.Cases = flags.merged.Cases(a.app, st, f.Name)
 		} else {
-			opt.Cases = a.app.Cases(st, rec, f.Name)
+			opt.Cases, opt.Report = a.app.Cases(st, rec, f.Name), app.ReportCommand(flags.store, rec.RunID)
 		}
 		failed = errors.Join(failed, a.output(file, func(w io.Writer) error { return f.Write(w, rec, opt) }))
 	}
@@ -166,6 +166,9 @@ func (a *application) report(rec campaign.Record, flags *runFlags) (fails bool, 
 		}
 		opt := a.reportOptions(st, true)
 		opt.Since, opt.Told = since, a.told
+		if flags.merged == nil {
+			opt.Ran, opt.Report = true, app.ReportCommand(flags.store, rec.RunID)
+		}
 		screen = func(w io.Writer, rec campaign.Record) error { return f.Write(w, rec, opt) }
 	}
 	return fails, errors.Join(failed, a.output("-", func(w io.Writer) error { return screen(w, rec) }))

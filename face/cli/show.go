@@ -85,7 +85,7 @@ the JSON report of the run, or the finding or case as that report has it.`,
 			if err != nil {
 				return err
 			}
-			err = a.storedReport(st, rec, f, out)
+			err = a.storedReport(st, dir, rec, f, out)
 			if run, rerr := st.Run(rec.RunID); err == nil && rerr == nil && run.Status == "interrupted" {
 				fmt.Fprintf(a.io.Err, "nothing is lost. Continue with:\n  %s\n", app.ShellLine(app.ResumeCommand(dir, rec.RunID)))
 			}
