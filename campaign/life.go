@@ -20,6 +20,8 @@ type Life struct {
 	End    *Outcome
 	Before int
 	Cut    bool
+	// Program is which one ended, to tell whether several cases met one end; nil: not known.
+	Program any
 	// Clean removes secrets from outcomes that are made outside of the executor; nil: there are none.
 	Clean func(Outcome) Outcome
 }

@@ -59,7 +59,9 @@ func (c *Caller) Execute(ctx context.Context, state any, at campaign.Case) (camp
 	left := c.left
 	c.left, c.began = nil, time.Now()
 	for try := 0; ; try++ {
+		c.recent.alone.RLock()
 		o, late, err := c.once(ctx, state, at)
+		c.recent.alone.RUnlock()
 		if err == nil {
 			c.failures = 0
 			return c.settled(ctx, state, at, o, left)
@@ -101,7 +103,7 @@ func (c *Caller) once(ctx context.Context, state any, at campaign.Case) (o campa
 
 // begin is the context of a case, or of several that are executed together.
 func (c *Caller) begin(ctx context.Context) context.Context {
-	c.life.Calls, c.life.End, c.life.Before, c.life.Cut = 0, nil, 0, false
+	c.life.Calls, c.life.End, c.life.Before, c.life.Cut, c.life.Program = 0, nil, 0, false, nil
 	if campaign.LifeOf(ctx) != c.life {
 		ctx = campaign.WithLife(ctx, c.life)
 	}

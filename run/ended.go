@@ -23,6 +23,9 @@ type recent struct {
 	mu   sync.Mutex
 	list []executed
 	size int // of their payloads
+	// alone is held by whoever looks for the case that ended a system which other lanes call, too.
+	alone   sync.RWMutex
+	settled any // the program whose end was explained last
 }
 
 type executed struct {
@@ -186,8 +189,14 @@ func (c *Caller) explain(ctx context.Context, state any, at campaign.Case, o, en
 	if c.life.Before > 0 {
 		list = append(list, executed{at, c, met})
 	}
-	if len(list) == 0 || cut && c.proved[triage.Fingerprint("", &o)] {
+	shared := c.life.Shared && cut && c.life.Program != nil // what other lanes did may have ended it
+	if len(list) == 0 && !shared || cut && c.proved[triage.Fingerprint("", &o)] {
 		return o, nil
+	}
+	program := c.life.Program
+	if c.life.Shared {
+		c.recent.alone.Lock()
+		defer c.recent.alone.Unlock()
 	}
 	again := o
 	if cut {
@@ -202,6 +211,10 @@ func (c *Caller) explain(ctx context.Context, state any, at campaign.Case, o, en
 			c.proved[triage.Fingerprint("", &again)] = true
 			return again, nil
 		}
+		if shared && (c.recent.settled == program || len(list) == 0) {
+			return again, nil
+		}
+		c.recent.settled = program
 	}
 	by := list[len(list)-1].at
 	if c.searches++; c.searches <= mostSearches {

@@ -25,9 +25,9 @@ func (x *session) blame(ctx context.Context, o *sut.Observation) {
 	if s := x.site.Service; s != nil {
 		o.Printed = append(o.Printed, s.Printed()...)
 		if o.End == sut.Unreachable || o.End == sut.Crashed && o.Status == 0 {
-			if how, ok := s.Died(ctx); ok {
+			if c := s.Died(ctx); c != nil {
 				*o = sut.Observation{End: sut.Crashed, Printed: append(o.Printed, s.Printed()...), Elapsed: o.Elapsed}
-				Died(o, how, s.State())
+				Died(o, c.End(), c.State())
 			} else if o.End == sut.Unreachable && o.Status == 0 {
 				o.End, o.Why = sut.Crashed, "the program is running but no longer accepts connections"
 			}

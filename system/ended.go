@@ -46,8 +46,8 @@ const (
 	endedAfter  = "the program ended after it had answered: "
 )
 
-// diedAfter says how a program ended after its answer.
-func diedAfter(c *program.Child) sut.Observation {
+// DiedAfter says how a program ended after its answer.
+func DiedAfter(c *program.Child) sut.Observation {
 	o := sut.Observation{Printed: []byte(c.Output.Take())}
 	Died(&o, c.End(), c.State())
 	o.Why = endedAfter + c.End()
@@ -62,7 +62,7 @@ func (x *session) endedBefore() (o sut.Observation, ended bool) {
 		return o, false
 	}
 	x.between = c.End()
-	o = diedAfter(c)
+	o = DiedAfter(c)
 	ended = x.life != nil && x.calls > 0 && x.plan.ResetBy() != sut.ResetNone
 	x.tell(x.life, &o, ended)
 	return o, ended
@@ -79,11 +79,18 @@ func (x *session) tell(life *campaign.Life, o *sut.Observation, cut bool) {
 	if life == nil {
 		return
 	}
-	how := strings.TrimPrefix(strings.TrimPrefix(o.Why, endedDuring), endedAfter)
 	operation := x.operation
 	if x.calls > 1 {
 		operation = "" // any of them
 	}
+	end := EndedLater(operation, o)
+	life.End, life.Before, life.Cut = &end, life.Calls, cut
+}
+
+// EndedLater is the failure of the case after whose answer a program ended as o says: of an
+// operation, if it is known to be of one.
+func EndedLater(operation string, o *sut.Observation) campaign.Outcome {
+	how := strings.TrimPrefix(strings.TrimPrefix(o.Why, endedDuring), endedAfter)
 	cause := crash.Analyze(crash.Death{Stderr: o.Printed, Signal: o.Signal, ExitCode: o.Exit})
 	end := campaign.Outcome{Verdict: campaign.VerdictFail, Severity: campaign.SeverityHigh, Kind: campaign.KindEndedLater,
 		Title: endedAfter + how, Cause: append([]string{campaign.KindEndedLater, operation, how}, cause.Layers...)}
@@ -96,7 +103,7 @@ func (x *session) tell(life *campaign.Life, o *sut.Observation, cut bool) {
 	if len(o.Printed) > 0 {
 		end.Evidence = []campaign.Attachment{{Name: "stderr", Data: bytes.Clone(o.Printed)}}
 	}
-	life.End, life.Before, life.Cut = &end, life.Calls, cut
+	return end
 }
 
 // known says in the life of a case what it called.
@@ -117,12 +124,21 @@ func (x *session) known(o *sut.Observation) {
 // Watch implements campaign.Watcher.
 func (x *session) Watch(ctx context.Context, d time.Duration) *campaign.Outcome {
 	defer x.borrowShared()()
+	c := AwaitEnd(ctx, d, x.left)
+	if c == nil {
+		return nil
+	}
+	var life campaign.Life
+	o := DiedAfter(c)
+	x.tell(&life, &o, false)
+	return life.End
+}
+
+// AwaitEnd waits until a program has left, for d at most; nil: it has not.
+func AwaitEnd(ctx context.Context, d time.Duration, left func() *program.Child) *program.Child {
 	for until := time.Now().Add(d); ; {
-		if c := x.left(); c != nil {
-			var life campaign.Life
-			o := diedAfter(c)
-			x.tell(&life, &o, false)
-			return life.End
+		if c := left(); c != nil {
+			return c
 		}
 		if !time.Now().Before(until) || Pause(ctx, 5*time.Millisecond) != nil {
 			return nil

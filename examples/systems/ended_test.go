@@ -35,6 +35,40 @@ for line in sys.stdin:
         threading.Timer(0.02, lambda: os._exit(3)).start()
 `)
 	system := write("late.yaml", "schema: thresh.system.v1\nkind: driver\ncommand: [python3, late.py]\noperations: {ask: {arguments: [text]}}\ninput: {operation: ask, argument: text}\n")
+	write("served.py", `import json, os, threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+class Agent(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.do_POST()
+    def do_POST(self):
+        text = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+        body = json.dumps({"output": "you said " + text}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        if "bomb" in text.lower():
+            threading.Timer(0.02, lambda: os._exit(3)).start()
+    def log_message(self, *args):
+        pass
+ThreadingHTTPServer(("127.0.0.1", int(os.environ["PORT"])), Agent).serve_forever()
+`)
+	write("tools.py", `import json, os, sys, threading
+for line in sys.stdin:
+    m = json.loads(line)
+    if "id" not in m:
+        continue
+    result = {"tools": [{"name": "ask", "inputSchema": {"type": "object"}}]}
+    if m["method"] == "initialize":
+        result = {"protocolVersion": m["params"]["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": {"name": "t", "version": "1"}}
+    if m["method"] == "tools/call":
+        text = json.dumps(m["params"]["arguments"])
+        result = {"content": [{"type": "text", "text": "you said " + text}]}
+        if "bomb" in text.lower():
+            threading.Timer(0.02, lambda: os._exit(3)).start()
+    print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": result}), flush=True)
+`)
+	prompts := "golden_prompts: [how are you, bomb bomb bomb bomb, good bye, and now]\nmutations: {count: 1, types: [noise]}\ninvariants: [{type: contains, value: you said}]\nchecks: off\n"
 	page := ""
 	for i := range 6 {
 		text := "hello"
@@ -46,25 +80,30 @@ for line in sys.stdin:
 	write("prompts.txt", "hello\nbomb\ngood bye\n")
 	for doc, first := range map[string]int64{
 		write("page.spec.md", page): 2,
-		write("agent.yaml", `version: "2.0"
-agent: {endpoint: "http://127.0.0.1:1/"}
-golden_prompts: [how are you, tell me about the bomb, good bye]
-mutations: {count: 1, types: [noise]}
-invariants: [{type: contains, value: you said}]
-`): -1,
+		write("agent.yaml", "version: '2.0'\nagent: {endpoint: 'http://127.0.0.1:1/'}\n"+prompts):                                                                  -1,
+		write("served.yaml", "version: '2.0'\nagent: {endpoint: 'http://127.0.0.1:{port}/', command: [python3, served.py]}\n"+prompts):                             -1,
+		write("tools.yaml", "version: '2.0'\nagent: {type: mcp, command: [python3, tools.py], tool: ask, request_template: '{\"text\": \"{prompt}\"}'}\n"+prompts): -1,
 		write("operators.json", `{"schema_version": "thresh.operators.v1", "seeds": ["prompts.txt"], "children": 3, "steps": 1,
 "select": {"include": ["op_lex_whitespace_perturb"]}, "judges": [{"id": "says", "type": "contains", "value": "you said"}]}`): -1,
 		write("spec.json", fmt.Sprintf(`{"schema_version":"llmfuzz.fuzzspec.v1","campaign_id":"late","target":{"agent_id":"a","command":["/bin/cat","<input_path>"],"work_root_base":%q},
 "seed":{"path":%q},"mutations":{"rng_seed":7,"cases":1,"max_ops_per_case":0},"execution":{"work_root_mode":"per_run"},
 "outputs":{"out_dir":"runs/<run_id>/out","eval_dir":"runs/<run_id>/eval"}}`, dir, write("seed.txt", "bomb"))): 0,
 	} {
-		rec, err := thresh.Run(t.Context(), thresh.Job{Paths: []string{doc}, Store: t.TempDir(), Workers: 1, Options: map[string][]string{"system": {system}}})
-		if err != nil {
-			t.Fatalf("%s: %v", filepath.Base(doc), err)
-		}
-		if len(rec.Findings) != 1 || rec.Findings[0].Kind != campaign.KindEndedLater || rec.Findings[0].Rerun.Same == 0 || first >= 0 && rec.Findings[0].First != first ||
-			!strings.HasSuffix(rec.Findings[0].Title, "the program ended after it had answered: exit status 3") {
-			t.Errorf("%s: %+v", filepath.Base(doc), rec.Findings)
-		}
+		name := filepath.Base(doc)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			job := thresh.Job{Paths: []string{doc}, Store: t.TempDir(), Workers: 1, Options: map[string][]string{"system": {system}}}
+			if name == "served.yaml" || name == "tools.yaml" { // the agent of the document itself
+				job.Workers, job.Options = 2, nil
+			}
+			rec, err := thresh.Run(t.Context(), job)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(rec.Findings) != 1 || rec.Findings[0].Kind != campaign.KindEndedLater || rec.Findings[0].Rerun.Same == 0 || first >= 0 && rec.Findings[0].First != first ||
+				!strings.HasSuffix(rec.Findings[0].Title, "the program ended after it had answered: exit status 3") {
+				t.Errorf("%+v", rec.Findings)
+			}
+		})
 	}
 }

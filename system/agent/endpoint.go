@@ -82,6 +82,7 @@ func (e *endpoint) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply,
 		return agentcall.Reply{}, err
 	}
 	defer done()
+	e.endedBefore()
 	fresh, err := e.revive(ctx)
 	if err != nil {
 		return agentcall.Reply{}, err
@@ -121,8 +122,9 @@ func (e *endpoint) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply,
 	reply.Fresh = fresh
 	e.late = reply.End == agentcall.TimedOut
 	if e.service != nil {
-		e.judgeDeath(ctx, &reply)
+		died := e.judgeDeath(ctx, &reply)
 		reply.Printed, reply.Earlier = earlier+e.service.Printed(), len(earlier)
+		e.called(&reply, died)
 	}
 	return reply, nil
 }
@@ -156,15 +158,16 @@ func (e *endpoint) revive(ctx context.Context) (fresh bool, err error) {
 }
 
 // judgeDeath blames a failed call on the death of the program that was called.
-func (e *endpoint) judgeDeath(ctx context.Context, r *agentcall.Reply) {
+func (e *endpoint) judgeDeath(ctx context.Context, r *agentcall.Reply) (died *program.Child) {
 	if r.End != agentcall.Cut && r.End != agentcall.Unreachable {
-		return
+		return nil
 	}
-	if how, ok := e.service.Died(ctx); ok {
-		r.End, r.Error, r.Fresh = agentcall.Died, "the agent's program ended during the call: "+how, true
+	if died = e.service.Died(ctx); died != nil {
+		r.End, r.Error, r.Fresh = agentcall.Died, "the agent's program ended during the call: "+died.End(), true
 	} else if ctx.Err() == nil && r.End == agentcall.Unreachable && e.plan.OwnProcess() {
 		r.End, r.Error, r.Fresh, e.late = agentcall.Died, "the agent's program is running but no longer accepts connections", true, true
 	}
+	return died
 }
 
 // copies sends the request as often as wanted at once.
@@ -238,6 +241,7 @@ func (e *endpoint) Reset(ctx context.Context, limit time.Duration) error {
 		return err
 	}
 	p := &e.plan.Reset
+	e.endedBefore()
 	late := e.late && e.service != nil && e.plan.OwnProcess() // its calls would be taken for those of the next case
 	if e.late = false; p.Renew || late {
 		e.direct.CloseIdleConnections()

@@ -39,6 +39,7 @@ type server struct {
 	tools     []string
 	schemas   []*mcp.Tool
 	ended     *program.Child // the last one that was dropped
+	died      *program.Child // the last one that is known to have ended
 	starts    int
 	stateless bool // it refused initialize
 }
@@ -48,6 +49,9 @@ func openMCP(ctx context.Context, l lead, extra []string) (agentcall.Agent, erro
 	text := p.Arguments
 	text = cmp.Or(text, defaultTemplate)
 	s := &server{lead: l, extra: extra, arguments: agentcall.ParseTemplate(text), meter: &meter{most: l.plan.MaxReply}}
+	if p.URL == "" {
+		s.gone = s.leftAlone
+	}
 	if p.Tool != "" && s.arguments.Form() != agentcall.FormJSON {
 		return nil, errors.New("the arguments of the MCP tool are no JSON object")
 	}
@@ -177,6 +181,11 @@ func (s *server) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply, e
 		return agentcall.Reply{}, err
 	}
 	defer done()
+	if s.endedBefore() || s.child != nil && s.child == s.died {
+		if err := s.drop(); err != nil {
+			return agentcall.Reply{}, err
+		}
+	}
 	if s.session == nil {
 		if err := s.connect(ctx); err != nil {
 			if ctx.Err() == nil {
@@ -223,6 +232,11 @@ func (s *server) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply, e
 	case s.service != nil:
 		r.Printed = s.service.Printed()
 	}
+	var died *program.Child
+	if r.End == agentcall.Died {
+		died = s.died
+	}
+	s.called(&r, died)
 	spoilt := s.transport != nil && r.End == agentcall.Malformed // by what is not an answer, a session over HTTP has ended
 	if spoilt || r.End == agentcall.TimedOut || r.End == agentcall.Cut || r.End == agentcall.Unreachable || r.End == agentcall.TooLarge || r.End == agentcall.Died || s.meter.strange.Load() != nil {
 		r.Fresh = true // what it is doing now is nothing the next call should meet
@@ -272,11 +286,13 @@ func (s *server) failed(ctx context.Context, r agentcall.Reply, err error, limit
 	case answered:
 		return fail(r, agentcall.Reported, "MCP error %d: %s", wire.Code, wire.Message)
 	case s.child != nil && s.child.EndsWithin(ctx, grace):
+		s.died = s.child
 		return fail(r, agentcall.Died, "the server ended during the call: %s", s.child.End())
 	}
 	if s.service != nil {
-		if how, ok := s.service.Died(ctx); ok {
-			return fail(r, agentcall.Died, "the agent's program ended during the call: %s", how)
+		if c := s.service.Died(ctx); c != nil {
+			s.died = c
+			return fail(r, agentcall.Died, "the agent's program ended during the call: %s", c.End())
 		}
 	}
 	if s.transport != nil && !s.meter.sent.Load() {
@@ -293,6 +309,15 @@ func (s *server) failed(ctx context.Context, r agentcall.Reply, err error, limit
 		f.End = agentcall.Malformed // it was reached, as a pipe always is; what came is not MCP
 	}
 	return fail(r, f.End, "%s", f.Error)
+}
+
+// leftAlone returns a server without a service that has ended by itself, once.
+func (s *server) leftAlone() *program.Child {
+	if s.child == nil || s.child == s.died || s.child.Failed() == nil {
+		return nil
+	}
+	s.died = s.child
+	return s.died
 }
 
 // rejected is the code that the SDK gives errors of its own transport.
@@ -342,6 +367,7 @@ func (s *server) Reset(ctx context.Context, limit time.Duration) error {
 	if !p.Renew {
 		return nil
 	}
+	s.endedBefore()
 	if err := s.drop(); err != nil {
 		return err
 	}

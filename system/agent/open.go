@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/agentcall"
 	"github.com/thresh-dev/thresh/port/sut"
 	"github.com/thresh-dev/thresh/system/command"
@@ -70,7 +71,7 @@ func (a *Agents) Open(ctx context.Context, plan agentcall.Plan, lane int, extra 
 	if err != nil {
 		return nil, err
 	}
-	common := lead{plan: plan, lane: lane, shared: s, leave: func() error { return a.leave(s) }}
+	common := lead{plan: plan, lane: lane, shared: s, life: campaign.LifeOf(ctx), leave: func() error { return a.leave(s) }}
 	if plan.Start != nil {
 		if common.service = s.service; common.service == nil {
 			common.service, common.own = newService(&plan, extra), true
@@ -209,8 +210,10 @@ type lead struct {
 	plan    agentcall.Plan
 	lane    int
 	shared  *shared
-	service *program.Service // nil: Thresh has not started the agent
-	own     bool             // the service is this lane's
+	service *program.Service      // nil: Thresh has not started the agent
+	own     bool                  // the service is this lane's
+	life    *campaign.Life        // of the cases; nil: nobody asks
+	gone    func() *program.Child // as left, of a program that is no service; nil: there is none
 	leave   func() error
 }
 

@@ -251,18 +251,19 @@ func (s *Service) Port() string {
 	return s.drawn
 }
 
-// Died waits a moment to learn whether the agent has ended, and how.
-func (s *Service) Died(ctx context.Context) (how string, ok bool) {
+// Died waits a moment to learn whether the program has ended by itself, and returns it;
+// nil: it has not.
+func (s *Service) Died(ctx context.Context) *Child {
 	s.mu.Lock()
 	c := s.child
 	s.mu.Unlock()
 	if c == nil || !c.EndsWithin(ctx, 200*time.Millisecond) {
-		return "", false
+		return nil
 	}
 	s.mu.Lock()
 	s.told = c
 	s.mu.Unlock()
-	return c.end, true
+	return c
 }
 
 // Left returns the program if it has ended without being asked to, while nobody who
