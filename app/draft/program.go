@@ -21,7 +21,7 @@ type ProgramFacts struct {
 	Seeds   []Seed   // those that the program takes, the first first
 	Made    bool     // the seeds were made up
 	Refused int      // seeds that the program does not take
-	Opened  int      // inputs with words of its own that it takes, if it takes no seed that was made
+	Opened  int      // inputs with words that its binary holds that it takes, if it takes no seed that was made
 	Crash   string   // the first of the seeds given on which the program fails, and how
 	Slowest time.Duration
 	Usual   time.Duration // that a seed takes
@@ -101,7 +101,7 @@ func DraftProgram(f *ProgramFacts) *Draft {
 		d.why("No seed was given; the program accepts anything, so seeds are small inputs of common formats.")
 		d.ask(`"path"`, askSeeds)
 	case f.Opened > 0:
-		d.why("No seed was given, and the program refuses small inputs of %d common formats; it accepts inputs made of words of its own.", f.Refused)
+		d.why("No seed was given, and the program refuses small inputs of %d common formats; it accepts inputs made of words that its binary holds.", f.Refused)
 		d.ask(`"path"`, askSeeds)
 	case f.Made && f.Refused == len(Seeds()):
 		d.Doubt = fmt.Sprintf("No seed was given, and the program refuses small inputs of %d common formats, so little of it is tested.", f.Refused)
