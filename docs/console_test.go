@@ -18,7 +18,6 @@ var varies = []string{
 	`campaign=\bcmp_[0-9a-f]{8}_s\d+`,
 	`sha256=\b[0-9a-f]{64}\b`,
 	`when=\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?Z?`,
-	`clock=([\d,.]+/s · )?[\d.]+ ?(ms|min|s|m|h)( [\d.]+ ?s)? · digest`, // a run that had nothing left to do has no rate
 	`rate=[\d,.]+/s · [\d.]+ ?(ms|min|s|m|h)( [\d.]+ ?s)?`,
 	`executions=[\d,]+ executions`,
 	`size=blobs, [\d,]+ bytes`,
