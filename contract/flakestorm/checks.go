@@ -292,7 +292,7 @@ func (t *trial) unhealthy(ctx context.Context) error {
 	if t.cell.faults == nil {
 		return nil
 	}
-	r := t.cell.faults.Report()
+	r := t.cell.report()
 	all := judge.HealthOf(t.cell.trace(&r, -1))
 	var reasons []string
 	t.turn = len(t.cell.turns)

@@ -30,7 +30,7 @@ func (t *trial) doubtful(u *turn, where place, v *config.Invariant, r verify.Res
 	if t.cell.faults == nil || t.p.Phase == PhaseReplay || ruleOf(v) == nil {
 		return false
 	}
-	report := t.cell.faults.Report()
+	report := t.cell.report()
 	at := len(t.cell.turns) - 1
 	for &t.cell.turns[at] != u {
 		at--
@@ -73,7 +73,7 @@ func (t *trial) settle(ctx context.Context) error {
 			return err
 		}
 	}
-	report := cl.faults.Report()
+	report := cl.report()
 	calm := cl.trace(&report, -1)
 	sent := calm.CarriedOut()
 	for _, d := range t.doubts {

@@ -329,7 +329,7 @@ func (t *trial) replay(ctx context.Context) error {
 	if err := t.judge(ctx, u, place{phase: PhaseReplay, part: s.ID}, s.checks, campaign.SeverityHigh, baseline{}); err != nil || t.cell.faults == nil || len(s.Trace) == 0 {
 		return err
 	}
-	made := t.cell.faults.Report().Exchanges
+	made := t.cell.report().Exchanges
 	t.calls = record.Trace(made)
 	at := firstDifference(s.Trace, t.calls)
 	if named := record.Trace(record.ByAddress(made)); at >= 0 {

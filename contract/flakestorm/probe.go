@@ -108,7 +108,7 @@ func (x *executor) probe(ctx context.Context, k *known) (warnings []string, stat
 	}
 	first := one.Reply
 	if x.c.checkOn(judge.UnhealthyBaseline) && cl.faults != nil && !x.c.replaysOnly() {
-		r := cl.faults.Report()
+		r := cl.report()
 		k.Ailing = someAllFailed(judge.HealthOf(cl.trace(&r, -1)))
 	}
 	if first.End == agentcall.Unreachable {

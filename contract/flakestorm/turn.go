@@ -2,7 +2,6 @@ package flakestorm
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,7 +25,7 @@ type cell struct {
 	faults  fault.Cell // nil: there is no port
 	ledger  *fault.Ledger
 	session string // names the case in what is kept
-	sent    string // names the conversation to the agent
+	sent    string // names it to the agent
 	seen    int    // tool calls that earlier turns had
 	opened  int    // number of the turn with which the conversation began
 	talking string // the golden prompt of the conversation
@@ -106,6 +105,7 @@ func (x *executor) enter(ctx context.Context, s setting) (*cell, error) {
 		plan.Self = fault.Literal(x.c.cfg.Agent.Endpoint) + "*" // asking the agent is not a call of a tool
 	}
 	cl := &cell{x: x, j: s.j, session: fmt.Sprintf("%016x", h.Sum64()), began: time.Now()}
+	cl.sent = unused(cl.session)
 	if len(s.j.reply) > 0 {
 		l, err := fault.NewLedger(fault.Plan{Seed: plan.Seed, Before: s.before, Rules: s.j.reply}, func() time.Duration { return time.Since(cl.began) })
 		if err != nil {
@@ -127,11 +127,12 @@ func (x *executor) enter(ctx context.Context, s setting) (*cell, error) {
 func (c *cell) askAgent(ctx context.Context, prompt string, wire *agentcall.Wire, history []agentcall.Message) (*turn, error) {
 	x := c.x
 	if !c.within {
-		// An agent that remembers by this name shall remember no other conversation: neither
-		// one of this case, nor that of the case when it ran before.
-		c.opened, c.sent = len(c.turns), rand.Text()
+		c.opened = len(c.turns)
 	}
 	call := agentcall.Call{Prompt: prompt, History: history, Session: c.sent, Timeout: x.c.cfg.Agent.Timeout, Wire: wire}
+	if c.opened > 0 { // what was said in another conversation of the case is not remembered by its name
+		call.Session = fmt.Sprintf("%s-%d", c.sent, c.opened)
+	}
 	if c.faults != nil {
 		call.Prompt = c.faults.Prompt(prompt)
 		switch {
@@ -155,7 +156,7 @@ func (c *cell) askAgent(ctx context.Context, prompt string, wire *agentcall.Wire
 		}
 		return nil, fmt.Errorf("calling the agent: %w", err)
 	}
-	reply.Text = strings.ReplaceAll(reply.Text, c.sent, c.session) // so that equal cases have equal replies
+	c.renameReply(&reply)
 	c.strikeReply(&reply)
 	x.shared.timing.add(reply.Latency)
 	t := turn{Prompt: prompt, Reply: reply}
@@ -187,7 +188,7 @@ func (c *cell) noteAgentFaults(t *turn) {
 		*seen = len(r.Events)
 	}
 	if c.faults != nil && (!reach.own || reach.mcp) {
-		look(c.faults.Report(), &c.events)
+		look(c.report(), &c.events)
 	}
 	if c.ledger != nil {
 		look(c.ledger.Report(), &c.replies)
@@ -235,7 +236,7 @@ func (c *cell) observed(t *turn) {
 	}
 	o.InputTokens, o.OutputTokens, o.TokensKnown = t.Reply.Tokens.Prompt, t.Reply.Tokens.Completion, t.Reply.Tokens.Known
 	if c.faults != nil {
-		r := c.faults.Report()
+		r := c.report()
 		if len(o.Tools) == 0 { // else the reply tells of the same calls
 			for _, s := range r.ToolCalls[min(c.seen, len(r.ToolCalls)):] {
 				o.Tools = append(o.Tools, called(s))
@@ -303,7 +304,7 @@ func (c *cell) seesTools() bool {
 func (c *cell) leave() fault.Report {
 	var r fault.Report
 	if c.faults != nil {
-		r = c.faults.Close()
+		r = c.renamed(c.faults.Close())
 	} else {
 		for _, rule := range c.j.rules {
 			r.Tallies = append(r.Tallies, fault.Tally{Rule: rule.ID})

@@ -45,7 +45,7 @@ func (t *trial) mention(v *config.Invariant) {
 	}
 	var r fault.Report
 	if t.cell.faults != nil {
-		r = t.cell.faults.Report()
+		r = t.cell.report()
 	}
 	trace := t.cell.trace(&r, -1)
 	if trace.Blind {

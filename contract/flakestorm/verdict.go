@@ -121,7 +121,7 @@ func (t *trial) ruled(v *config.Invariant, u *turn) (verify.Result, error) {
 	}
 	var r fault.Report
 	if t.cell.faults != nil {
-		r = t.cell.faults.Report()
+		r = t.cell.report()
 	}
 	verdict, why, err := v.Trace.Judge(t.cell.trace(&r, u.first))
 	switch {
