@@ -153,12 +153,14 @@ func (x *laneWork) open(ctx context.Context, l lease) error {
 	}
 	x.close()
 	life := &campaign.Life{}
-	exec, err := x.s.enter(l.Campaign).Executor(campaign.WithLife(ctx, life), campaign.Lane{Index: x.lane, Of: x.s.w.Lanes, Cold: l.Cold})
+	in := x.s.enter(l.Campaign)
+	exec, err := in.Executor(campaign.WithLife(ctx, life), campaign.Lane{Index: x.lane, Of: x.s.w.Lanes, Cold: l.Cold})
 	if err != nil {
 		return fmt.Errorf("starting the target: %w", errors.Join(err, x.s.leave(l.Campaign)))
 	}
 	x.exec, x.k, x.cold = exec, l.Campaign, l.Cold
 	x.call = run.NewCaller(exec, life, x.s.ann.CaseTimeout)
+	x.call.Beside(&in.recent)
 	return nil
 }
 

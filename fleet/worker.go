@@ -16,6 +16,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/run"
 )
 
 // Worker executes the cases of whatever runs are announced.
@@ -247,12 +248,13 @@ type session struct {
 // open is the session of a campaign that lanes of this worker are in.
 type open struct {
 	campaign.Session[any]
-	lanes int
+	recent run.Recent
+	lanes  int
 }
 
 // enter is the session of a campaign, for one lane more. Call leave when its executor
 // is closed.
-func (s *session) enter(k int) campaign.Session[any] {
+func (s *session) enter(k int) *open {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o := s.open[k]

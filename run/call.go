@@ -31,7 +31,7 @@ type Caller struct {
 	first    error // why the first of them was
 
 	life     *campaign.Life
-	recent   *recent
+	recent   *Recent
 	began    time.Time         // the case
 	left     *campaign.Outcome // how the system ended when cases were executed together
 	watch    time.Duration     // how long a case that passes waits for its system to end
@@ -43,8 +43,12 @@ type Caller struct {
 // NewCaller returns a caller of an executor, which was opened in a context with this life; a
 // limit of 0 is none.
 func NewCaller(exec campaign.Executor[any], life *campaign.Life, limit time.Duration) *Caller {
-	return &Caller{exec: exec, deadline: &deadline{limit: limit}, life: life, recent: &recent{}}
+	return &Caller{exec: exec, deadline: &deadline{limit: limit}, life: life, recent: &Recent{}}
 }
+
+// Beside has the caller look among the cases of all callers of a session for the one after
+// which a system ended that they share.
+func (c *Caller) Beside(r *Recent) { c.recent = r }
 
 // Execute returns an error only if the campaign ends or starts again, or if
 // ctx ended; any other error is the outcome of its case.

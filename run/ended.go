@@ -18,8 +18,8 @@ import (
 // A system may end a moment after it has answered, so that a later case meets its end.
 // Cases are independent: the latest are executed again to learn after which of them it ends.
 
-// recent are the latest cases of a session, oldest first.
-type recent struct {
+// Recent are the latest cases of a session, oldest first. The zero value has none.
+type Recent struct {
 	mu   sync.Mutex
 	list []executed
 	size int // of their payloads
@@ -43,7 +43,7 @@ const (
 	mostSearches = 8 // of a lane; then the case before is blamed, which is confirmed as ever
 )
 
-func (r *recent) add(x executed) {
+func (r *Recent) add(x executed) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.size += len(x.at.Payload); len(r.list) == mostRecent || r.size > recentBytes {
@@ -56,7 +56,7 @@ func (r *recent) add(x executed) {
 }
 
 // take removes the cases that may have ended the system of a lane, and returns them.
-func (r *recent) take(c *Caller, round int) []executed {
+func (r *Recent) take(c *Caller, round int) []executed {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	list := slices.DeleteFunc(slices.Clone(r.list), func(x executed) bool {

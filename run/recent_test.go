@@ -15,7 +15,7 @@ func TestRecentCases(t *testing.T) {
 	now := time.Now()
 	own.began = now
 	for size, most := range map[int]int{1: mostRecent, 1 << 20: recentBytes >> 20, recentBytes + 1: 1} {
-		var r recent
+		var r Recent
 		for i := range mostRecent + 10 {
 			r.add(executed{campaign.Case{Index: int64(i), Payload: make([]byte, size)}, own, now})
 			sum := 0
@@ -32,7 +32,7 @@ func TestRecentCases(t *testing.T) {
 	}
 	for _, shared := range []bool{false, true} {
 		own.life.Shared = shared
-		var r recent
+		var r Recent
 		for i, x := range []executed{
 			{campaign.Case{Round: 1}, own, now}, {campaign.Case{Round: 2}, own, now.Add(-oldest - time.Second)},
 			{campaign.Case{Round: 2}, own, now}, {campaign.Case{Round: 2}, other, now}, {campaign.Case{Round: 2}, own, now.Add(-oldest)},

@@ -26,7 +26,7 @@ type lanes struct {
 	session campaign.Session[any]
 	open    []campaign.Executor[any]
 	call    []*Caller // of each
-	recent  recent
+	recent  Recent
 }
 
 // newLanes begins a session with room for n lanes, none of which is open.
@@ -55,7 +55,7 @@ func (l *lanes) openOne(ctx context.Context, i int, lane campaign.Lane, limit ti
 	x, err := l.session.Executor(campaign.WithLife(ctx, life), lane)
 	if err == nil {
 		l.open[i], l.call[i] = x, NewCaller(x, life, limit)
-		l.call[i].recent = &l.recent
+		l.call[i].Beside(&l.recent)
 	}
 	return err
 }
