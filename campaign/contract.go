@@ -150,7 +150,7 @@ type Chooser interface {
 // Choice is what becomes of a document in a folder.
 type Choice struct {
 	Taken bool   // it is run
-	Hint  string // what the user is told of one that is not; "": nothing
+	Hint  string // how to run one that is not taken; "": nothing needs to be said
 	Left  bool   // a run has left it or runs it with another: no page offers it
 }
 

@@ -329,7 +329,7 @@ func (c *Coordinator) notes() []string {
 		}
 	}
 	if n := c.redelivered.Load(); n > 0 {
-		list = append(list, diag.Plural(n, "lease")+" given to another worker")
+		list = append(list, diag.Plural(n, "lease")+" had to be given to another worker")
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.unfit)) {
 		list = append(list, fmt.Sprintf("worker %s could not run it: %s", id, c.unfit[id]))

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/run/triage"
 	"github.com/thresh-dev/thresh/store"
 	"github.com/thresh-dev/thresh/store/inflight"
@@ -36,8 +35,8 @@ func (a *attempt) triage(ctx context.Context) error {
 	a.r.live.phase.Store(ptr(PhaseConfirm))
 	a.r.live.done.Store(0)
 	a.r.live.planned.Store(int64(len(groups)))
-	if n := len(groups) - shrinkFindings; n > 0 && a.r.opt.Shrink > 0 {
-		a.r.warn("%s: %s beyond the %d worst confirmed but not minimized; thresh shrink minimizes one", a.id.Name, diag.Plural(n, "finding"), shrinkFindings)
+	if len(groups) > shrinkFindings && a.r.opt.Shrink > 0 {
+		a.r.warn("%s: only the %d worst of %d findings are minimized; thresh shrink minimizes another", a.id.Name, shrinkFindings, len(groups))
 	}
 	workers := min(a.workers(), len(groups))
 	if a.r.history.deaths.doubtful(a.k) {

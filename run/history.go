@@ -110,7 +110,7 @@ func (r *runner) readHistory() error {
 		}
 	}
 	if t := r.job.Journal.Torn; t > 0 {
-		r.warn("the journal's last record was incomplete: %s cut; at most the cases in flight are run again", diag.Plural(t, "byte"))
+		r.warn("the journal's last record was incomplete: %s had to be cut; at most the cases in flight are run again", diag.Plural(t, "byte"))
 	}
 	r.history = h
 	return nil

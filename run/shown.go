@@ -88,10 +88,10 @@ func (r *runner) show(rec *campaign.CampaignRecord, list []campaign.Exhibit) {
 // tellUnshown warns of what there was no room for.
 func (r *runner) tellUnshown() {
 	if n := r.unshown; n > 0 {
-		r.warn("%s stored with little or no evidence, because that of the others takes %d MiB; thresh replay shows it for one", diag.Plural(n, "finding"), findingsShown>>20)
+		r.warn("little or no evidence could be kept for %s, because that of the others takes %d MiB; thresh replay shows it for one", diag.Plural(n, "finding"), findingsShown>>20)
 	}
 	if n := r.unshownCampaigns; n > 0 {
-		r.warn("%s not shown as a whole, because the exhibits of the others take %d MiB", diag.Plural(n, "campaign"), campaignsShown>>20)
+		r.warn("%s cannot be shown as a whole, because the exhibits of the others take %d MiB", diag.Plural(n, "campaign"), campaignsShown>>20)
 	}
 }
 

@@ -14,9 +14,8 @@ const mostConstants = 1 << 20
 // what a compiler makes of memcmp(header, "RIFF", 4).
 var compared = lazy.Pattern(`(?s:\x{81}[\x{3d}\x{b8}-\x{bf}].{4}|\x{81}[\x{38}-\x{3f}\x{f8}-\x{ff}]|\x{81}[\x{78}-\x{7f}].|\x{3d})([0-9A-Za-z]{4})`)
 
-// constants are the texts in which a binary of ELF has its words, each ended by a zero
-// byte: what its code compares with, and its constants. Its symbols, of which there may be
-// thousands, are none of its input.
+// constants are the words of an ELF binary, each ended by a zero byte: what its code compares
+// with, and its constants. Its symbols, of which there may be thousands, say nothing of its input.
 func constants(program []byte) ([]byte, bool) {
 	f, err := elf.NewFile(bytes.NewReader(program))
 	if err != nil {
@@ -24,7 +23,7 @@ func constants(program []byte) ([]byte, bool) {
 	}
 	var text, list []byte
 	if s := f.Section(".text"); s != nil && f.Machine == elf.EM_X86_64 {
-		text, _ = s.Data() // of a damaged file nothing is known
+		text, _ = s.Data() // nil for a damaged file
 	}
 	for _, m := range compared().FindAllSubmatch(latin(text[:min(len(text), mostConstants)]), maxTokens/4) {
 		list = append(append(list, m[1]...), 0)

@@ -45,7 +45,11 @@ func (m *modelling) write(entities []string) {
 		for k, s := range o.Slots {
 			if k != o.Handle && m.left[i] == "" && !slices.Contains(done, m.inputs[i][k]) {
 				done = append(done, m.inputs[i][k])
-				m.line("%s = input(%s)%s", m.inputs[i][k], s.kind(), map[bool]string{true: " # the values recorded: widen it if others are valid"}[m.f.Recorded && s.Kind == "int"])
+				line := m.inputs[i][k] + " = input(" + s.kind() + ")"
+				if m.f.Recorded && s.Kind == "int" {
+					line += " # the values recorded: widen it if others are valid"
+				}
+				m.line("%s", line)
 			}
 		}
 	}

@@ -378,7 +378,7 @@ func (b *builder) mutations() {
 	c.mutations = set.List
 	if set.Cut > 0 {
 		at.Hint = "mutations.limit allows more"
-		b.fail(at, "%d mutations exceed the limit of %d; the last are skipped: %d", set.Wanted, m.Limit, set.Cut)
+		b.fail(at, "%d mutations exceed the limit of %d; the rest is skipped", set.Wanted, m.Limit)
 	}
 	at.Hint = ""
 	for _, t := range slices.Sorted(mapKeys(set.Dropped)) {

@@ -56,7 +56,7 @@ func TestVerdictLinesThatSayNothing(t *testing.T) {
 	for _, d := range found {
 		got = append(got, fmt.Sprintf("%d:%d %s", d.Pos.Line, d.Pos.Col, d.Message))
 	}
-	for i, want := range []string{"3:1 names neither testcase_id nor op_id", "4:1 is not a verdict: ", "1:1 3 verdicts counted as unknown, neither PASS nor FAIL: \"MAYBE\" in line 5"} {
+	for i, want := range []string{"3:1 names neither testcase_id nor op_id", "4:1 is not a verdict: ", "1:1 verdicts that are neither PASS nor FAIL count as unknown (3): \"MAYBE\" in line 5"} {
 		if len(got) != 3 || !strings.HasPrefix(got[i], want) {
 			t.Fatalf("%q, want %q", got, want)
 		}

@@ -126,7 +126,7 @@ func DecodeVerdicts(path string, data []byte) ([]Verdict, diag.List) {
 	if unread > 0 {
 		list = append(list, diag.Diagnostic{
 			Code: "operator.verdict", Level: diag.Warning, Pos: diag.Pos{File: path, Line: 1, Col: 1},
-			Message: fmt.Sprintf("%s counted as unknown, neither PASS nor FAIL: %s", diag.Plural(unread, "verdict"), example),
+			Message: fmt.Sprintf("verdicts that are neither PASS nor FAIL count as unknown (%d): %s", unread, example),
 		})
 	}
 	return out, list

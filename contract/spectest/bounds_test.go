@@ -14,7 +14,7 @@ import (
 // A case whose every value is wrong, on one long line, is refused in bounded
 // memory: the line is kept once, and what is not listed is counted.
 func TestManyFaultsAreBounded(t *testing.T) {
-	for values, want := range map[int]string{30_000: "29,001 more problems of this case not listed", 12_000_000: "more than 5000000 values"} {
+	for values, want := range map[int]string{30_000: "29,001 more problems in this case, not listed", 12_000_000: "more than 5000000 values"} {
 		if values > 1_000_000 && testing.Short() {
 			continue
 		}

@@ -65,7 +65,7 @@ func (k *Contract) Compile(ctx context.Context, spec campaign.Spec, set campaign
 	if more += len(list) - toldWarnings; more > 0 && !s.checking {
 		last := list[toldWarnings]
 		last.Code, last.Path, last.Hint = "spectest.more", "", "thresh check lists all"
-		last.Message = diag.Plural(more, "warning") + " from here on not shown"
+		last.Message = diag.Plural(more, "more warning") + ", not shown"
 		list = append(list[:toldWarnings], last)
 	}
 	if len(c.slots) == 0 {

@@ -47,7 +47,7 @@ func decode(doc *document, set *settings, e entry) (*Case, diag.List, diag.List)
 		d.c.fault = nil
 	}
 	if d.more > 0 {
-		p := d.doc.problem(d.c.at, "more", "", diag.Plural(d.more, "more problem")+" of this case not listed", "")
+		p := d.doc.problem(d.c.at, "more", "", diag.Plural(d.more, "more problem")+" in this case, not listed", "")
 		p.Level = diag.Warning
 		d.warnings = append(d.warnings, p)
 	}

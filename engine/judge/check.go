@@ -151,8 +151,8 @@ func badArguments(t Trace) []Problem {
 	return list
 }
 
-// invented reports whether a request changed something on behalf of a call whose arguments
-// are not JSON, and has no value of theirs: an agent that mends them has.
+// invented reports whether the agent changed something for a call whose arguments are not
+// JSON, by a request that repeats none of their values, as one that repairs them would.
 func (t *Trace) invented(i int) bool {
 	from, next := t.requests(i)
 	return slices.ContainsFunc(t.Events[from:next], func(e Event) bool {

@@ -90,8 +90,8 @@ func keyed(first, again *Event) bool {
 	return first.Key != "" && first.Key == again.Key || keyName().Match(again.Arguments)
 }
 
-// again reports whether a request is one that failed before, made again with its key. Names of
-// arguments are no proof of one: what a rule forbids is decided by what the server is told.
+// again reports whether a request repeats one that failed, with its Idempotency-Key. An
+// argument with such a name does not count: a server need not know what it is for.
 func (t *Trace) again(k int) bool {
 	n := &t.Events[k]
 	return n.Key != "" && slices.ContainsFunc(t.Events[:k], func(e Event) bool { return e.Failed() && n.same(&e) && e.Key == n.Key })
