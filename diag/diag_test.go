@@ -83,6 +83,12 @@ func TestNearest(t *testing.T) {
 			t.Errorf("%q gets the hint %q", name, got)
 		}
 	}
+	short := []string{"let", "if", "int", "header", "regex", "amount", "type", "guest"}
+	for name, want := range map[string]string{"list": "", "lines": "", "hedr": "header", "rgeex": "regex", "amnt": "amount", "typee": "type", "gast": "guest", "tope": "type"} {
+		if got := diag.Nearest(name, short); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
 	if got := diag.Nearest("tga", []string{"id", "type", "tag", "title"}); got != "tag" {
 		t.Errorf("two letters in the wrong order: %q", got)
 	}

@@ -114,10 +114,13 @@ func Variables(text string) (names []string, bad string) {
 	}
 }
 
-func (d *decoder) variables(n *doctree.Node, path string) {
-	if _, bad := Variables(d.TextOf(n)); bad != "" {
+// variables reports whether the variables of a text are well-formed, and refuses it if not.
+func (d *decoder) variables(n *doctree.Node, path string) bool {
+	_, bad := Variables(d.TextOf(n))
+	if bad != "" {
 		d.refuse(n.Pos, path, codeValue, "a variable is of the form ${NAME}", "%q names no variable", bad)
 	}
+	return bad == ""
 }
 
 // describeValue is a value as written, or what it is.

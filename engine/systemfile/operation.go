@@ -102,6 +102,8 @@ func (d *decoder) request(o *sut.Operation, s *doctree.Section) {
 		d.refuse(s.PosOf("path"), s.At("path"), codeValue, "", "must begin with a slash, got %q", o.Path)
 	} else if reference.MatchString(o.Path) {
 		d.refuse(s.PosOf("path"), s.At("path"), codeValue, "query and headers take variables", "takes no variable of the environment: {NAME} stands for an argument of the call")
+	} else {
+		d.closed(s, "path", place.ReplaceAllString(o.Path, ""), "{NAME}")
 	}
 	o.Query, o.Headers = d.pairs(s, "query"), d.pairs(s, "headers")
 	if body != nil {

@@ -21,8 +21,8 @@ func (d *decoder) reached(s *doctree.Section, p *sut.Plan) {
 		p.Name = s.Text("name")
 	}
 	p.Command = s.Texts("command")
-	if s.Given("per") {
-		p.Per = sut.Per(s.Text("per"))
+	if n := s.Value("per"); n != nil {
+		p.Per = sut.Per(n.Text)
 		d.needsCommand(s, "per", p, "give the command, or remove per", "says who shares a started program, but there is no command")
 	}
 	p.URL = d.url(s, "url", p)
@@ -79,8 +79,11 @@ func (d *decoder) url(s *doctree.Section, key string, p *sut.Plan) string {
 	if text == "" {
 		return ""
 	}
-	d.variables(s.Node(key), key)
-	for _, place := range placeholder.FindAllString(reference.ReplaceAllString(text, ""), -1) {
+	literal := reference.ReplaceAllString(text, "")
+	if !d.variables(s.Node(key), key) || !d.closed(s, key, placeholder.ReplaceAllString(literal, ""), "{port}") {
+		return text
+	}
+	for _, place := range placeholder.FindAllString(literal, -1) {
 		if place != "{port}" {
 			d.refuse(s.PosOf(key), key, codeName, diag.DidYouMean(place, []string{"{port}"}), "%s is not known here; {port} is a free port, and ${NAME} a variable of the environment", place)
 			return text
@@ -96,13 +99,23 @@ func (d *decoder) url(s *doctree.Section, key string, p *sut.Plan) string {
 	return text
 }
 
+// closed reports whether no brace remains in an address without its placeholders,
+// and refuses one.
+func (d *decoder) closed(s *doctree.Section, key, rest, form string) bool {
+	at := strings.IndexAny(rest, "{}")
+	if at >= 0 {
+		d.refuse(s.PosOf(key), s.At(key), codeValue, "a placeholder is of the form "+form, "%q is not a valid placeholder", rest[at:])
+	}
+	return at < 0
+}
+
 func (d *decoder) ready(s *doctree.Section, p *sut.Plan) {
 	n := s.Value("ready")
-	if !s.Given("ready") {
+	if n == nil {
 		return
 	}
 	d.needsCommand(s, "ready", p, "", "says when a started program is ready, but there is no command")
-	if n == nil || n.Kind != doctree.Map {
+	if n.Kind != doctree.Map {
 		p.Ready.URL = d.url(s, "ready", p)
 		return
 	}
