@@ -155,7 +155,7 @@ func (a *aflExecutor) method() string {
 
 func (a *aflExecutor) start() (executor, error) {
 	features := a.features
-	features.Counted, features.Compares = a.counted, false
+	features.Counted, features.Compares = a.work != nil, false
 	a.cpu.pin()
 	defer a.cpu.unpin()
 	if err := a.prepare(context.Background(), probeID, a.plan.Calibrate); err != nil {
@@ -229,7 +229,7 @@ func (a *aflExecutor) prepareCase(ctx context.Context, runID string, input []byt
 // compare runs a case in its own process that says what it compares. One that
 // cannot be run so has nothing to say.
 func (a *aflExecutor) compare(ctx context.Context, runID string, input []byte, limit time.Duration) ([]process.Comparison, error) {
-	if !a.features.Compares || !a.counted || a.deaf {
+	if !a.features.Compares || a.work == nil || a.deaf {
 		return nil, nil
 	}
 	a.cpu.pin()
@@ -239,7 +239,7 @@ func (a *aflExecutor) compare(ctx context.Context, runID string, input []byte, l
 	}
 	if a.listener == nil {
 		features := a.features
-		features.Counted, features.Persistent = a.counted, false // what earlier cases left must not show
+		features.Counted, features.Persistent = a.work != nil, false // what earlier cases left must not show
 		var err error
 		if a.listener, err = a.serve(features); err != nil {
 			a.deaf = true

@@ -85,7 +85,7 @@ func TestCountedProgram(t *testing.T) {
 			}{
 				{"h", budget, false, process.OverBudget, budget}, {"h", 3 * budget, false, process.OverBudget, 3 * budget},
 				{"l", budget, false, process.OverBudget, budget}, {"l", 1 << 40, false, process.Signaled, 0},
-				{"l", 1 << 40, true, process.Signaled, 0}, {"h", budget, true, process.OverBudget, 0},
+				{"l", 1 << 40, true, process.Signaled, 0}, {"h", budget, true, process.OverBudget, budget},
 				{"c", budget, false, process.Signaled, 0}, {"s", budget, false, process.SetAside, 0}, {"w", budget, false, process.Exited, 0},
 			} {
 				res := run(r, process.Case{Input: []byte(c.input), Budget: c.budget, Confirm: c.confirm})

@@ -36,11 +36,14 @@ func (g *laneState) suit() (err error) {
 		f.Instrumented, f.Deferred, f.Persistent, f.SanitizerCoverage = true, true, f.LibFuzzer, false
 		g.note("the program has edge counters but no fork server: one is loaded into it")
 	}
+	if f.Counted && g.plan.Coverage {
+		if g.work, err = aflserver.NewCounter(); err != nil {
+			return err
+		}
+		g.image.host = append(g.image.host, g.work.Variable())
+	}
 	if g.image.file || g.image.host != nil {
 		g.image.build(g.image.holdID)
-	}
-	if g.counted = f.Counted && g.plan.Coverage; g.counted {
-		g.image.allow(0)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package command
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"unsafe"
 
@@ -31,18 +30,9 @@ type image struct {
 	holdID   string
 
 	// file: the program is a harness, which takes the input's file as an argument
-	// even where the command does not name it. host is what has it serve cases.
-	file   bool
-	host   []string
-	budget string // the variable that names the budget of a program that counts; "": it does not
-}
-
-// allow sets the budget of a program that counts its edges.
-func (im *image) allow(budget uint64) {
-	if v := "__THRESH_BUDGET=" + strconv.FormatUint(budget, 10); v != im.budget {
-		im.budget = v
-		im.build(im.holdID)
-	}
+	// even where the command does not name it.
+	file bool
+	host []string // what has it serve cases, and count its edges
 }
 
 // commandOf is the command for a run id.
@@ -54,9 +44,6 @@ func (im *image) commandOf(runID string) process.Command {
 		c.Argv = append(slices.Clip(c.Argv), p.InputPath)
 	}
 	c.Env = append(slices.Clip(c.Env), im.host...)
-	if im.budget != "" {
-		c.Env = append(slices.Clip(c.Env), im.budget)
-	}
 	return c
 }
 

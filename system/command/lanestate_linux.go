@@ -39,8 +39,8 @@ type laneState struct {
 	fileSize int64
 	keepSize int64
 	features aflserver.Features
-	counted  bool   // the program counts its edges
-	budget   uint64 // of them, for the cases to come; 0: none
+	work     *aflserver.Counter // of a program that counts its edges; nil: it does not
+	budget   uint64             // of edges, for the cases to come; 0: none
 
 	// generation counts how often descriptors of folders or captures became
 	// worthless; executors that hold on to them start anew.
@@ -208,9 +208,7 @@ func (g *laneState) prepare(ctx context.Context, runID string, input []byte) err
 			return err
 		}
 	}
-	if g.counted {
-		g.image.allow(g.budget)
-	}
+	g.work.Fill(g.budget)
 	g.image.set(runID)
 	return g.blank(ctx)
 }
@@ -400,6 +398,7 @@ func (g *laneState) close() error {
 			c.close()
 		}
 	}
+	g.work.Close()
 	if g.null >= 0 {
 		unix.Close(g.null)
 		g.null = -1

@@ -45,7 +45,7 @@ func open(ctx context.Context, plan *process.Plan, index, lanes int, cold bool) 
 	if l.short, usual, err = calibrate(ctx, plan, l.spawn); err != nil {
 		return nil, err
 	}
-	if g.counted {
+	if g.work != nil {
 		l.allow, l.short = g.allow, countedLimit(l.short, usual, plan.Timeout)
 	}
 	g.cpu.suit(usual)

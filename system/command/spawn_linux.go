@@ -113,7 +113,7 @@ func (s *spawner) run(ctx context.Context, runID string, input []byte, limit tim
 		if err != nil {
 			return process.Result{}, err
 		}
-		res.Executor = process.Spawn
+		res.Executor, res.Work = process.Spawn, s.work.Taken()
 		return res, nil
 	}
 }

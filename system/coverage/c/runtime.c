@@ -132,11 +132,7 @@ static void serve(void) {
   if (size > room) size = room;
   shared_map = attach("__AFL_SHM_ID");
   shared_work = attach("__THRESH_WORK_ID");
-  if (getenv("__THRESH_BUDGET")) {
-    unsigned long long n = strtoull(getenv("__THRESH_BUDGET"), 0, 10);
-    signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit fails, and the case goes on */
-    if (n) unbounded.left = unbounded.budget = n;
-  }
+  if (shared_work) signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit fails, and the case goes on */
   persistent = getenv("__AFL_PERSISTENT") != 0;
   if (shared_work && !persistent) shared_work->turn = 0;
   if (persistent && __afl_sharedmem_fuzzing) batch = attach("__THRESH_BATCH_ID");

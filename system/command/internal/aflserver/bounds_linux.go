@@ -1,9 +1,6 @@
 package aflserver
 
 import (
-	"cmp"
-	"encoding/binary"
-	"math"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -20,13 +17,7 @@ type bounds struct {
 func (s *Server) Bound(budget uint64, processor time.Duration) { s.bounds = bounds{budget, processor} }
 
 // Work returns how many edges the last run took, in all; 0 if the program does not count.
-func (s *Server) Work() uint64 {
-	if s.work == nil {
-		return 0
-	}
-	left, budget := binary.NativeEndian.Uint64(s.work.mem), binary.NativeEndian.Uint64(s.work.mem[8:])
-	return budget - left
-}
+func (s *Server) Work() uint64 { return s.work.Taken() }
 
 // start begins the time of a case.
 func (s *Server) start(timeout time.Duration) {
@@ -42,17 +33,6 @@ func (s *Server) stop() (late bool) {
 	s.watch.Stop()
 	_, late = s.inFlight.process()
 	return late
-}
-
-// count fills the budget of a case.
-func (s *Server) count() {
-	if s.work == nil {
-		return
-	}
-	budget := s.bounds.budget
-	budget = cmp.Or(budget, math.MaxUint64)
-	binary.NativeEndian.PutUint64(s.work.mem, budget)
-	binary.NativeEndian.PutUint64(s.work.mem[8:], budget)
 }
 
 // unused is how long the case in flight may go on as its process has not had the

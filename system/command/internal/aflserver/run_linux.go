@@ -227,7 +227,7 @@ func (s *Server) feed(input []byte, whence int) error {
 
 // serve has the server run a case and returns the wait status that it reports.
 func (s *Server) serve(timeout time.Duration) (word uint32, timedOut bool, err error) {
-	s.count()
+	s.work.Fill(s.bounds.budget)
 	if s.adopted {
 		return s.direct(timeout)
 	}

@@ -28,7 +28,6 @@ const (
 	firstMapSize = 1 << 23
 	maxMapSize   = 1 << 28
 	inputHeader  = 4 // the length of an input, before it
-	workSize     = 24
 )
 
 // Start starts the program up to its fork server. The error says why it cannot
@@ -74,7 +73,7 @@ func start(cfg *Config, mapSize int) (_ *Server, err error) {
 		return nil, err
 	}
 	if cfg.Features.Counted {
-		if s.work, err = newSegment(workSize); err != nil {
+		if s.work, err = NewCounter(); err != nil {
 			return nil, err
 		}
 		s.give(asked)
@@ -150,7 +149,7 @@ func (s *Server) environment(mapSize int) []string {
 		"AFL_MAP_SIZE=" + strconv.Itoa(mapSize),
 	}
 	if s.work != nil {
-		own = append(own, "__THRESH_WORK_ID="+strconv.Itoa(s.work.id))
+		own = append(own, s.work.Variable())
 	}
 	if s.batch != nil {
 		own = append(own, "__THRESH_BATCH_ID="+strconv.Itoa(s.batch.id))
@@ -165,7 +164,7 @@ func (s *Server) environment(mapSize int) []string {
 		own = append(own, "__AFL_DEFER_FORKSRV=1")
 	}
 	env := slices.DeleteFunc(slices.Clone(s.cfg.Env), func(v string) bool {
-		return strings.HasPrefix(v, "__AFL_") || strings.HasPrefix(v, "AFL_MAP_SIZE=")
+		return strings.HasPrefix(v, "__AFL_") || strings.HasPrefix(v, workVariable) || strings.HasPrefix(v, "AFL_MAP_SIZE=")
 	})
 	return append(env, own...)
 }
@@ -199,7 +198,7 @@ type Server struct {
 	watch       *forkline.Watchdog
 	edges       *segment
 	inputs      *segment
-	work        *segment // what a case may still do, and may do in all; nil: it does not count
+	work        *Counter // nil: it does not count
 	batch       *segment // cases that it does on its own; nil: it does not count
 	comparisons *segment // what the last case compared; nil: it is not listened to
 	counts      []byte   // the part of edges that the program uses
@@ -251,7 +250,8 @@ func (s *Server) Close() error {
 	}
 	s.leash.Close()
 	s.counts = nil
-	for _, seg := range []*segment{s.edges, s.inputs, s.work, s.batch, s.comparisons} {
+	s.work.Close()
+	for _, seg := range []*segment{s.edges, s.inputs, s.batch, s.comparisons} {
 		if seg != nil {
 			seg.close()
 		}

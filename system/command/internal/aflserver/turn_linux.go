@@ -24,7 +24,7 @@ const (
 // stopped is the wait status of a process in persistent mode that has done a case.
 const stopped = uint32(unix.SIGSTOP)<<8 | 0x7f
 
-func (s *Server) turn() *uint32 { return (*uint32)(unsafe.Pointer(&s.work.mem[turnAt])) }
+func (s *Server) turn() *uint32 { return (*uint32)(unsafe.Pointer(&s.work.shared.mem[turnAt])) }
 
 // give gives the turn to whoever waits for it.
 func (s *Server) give(turn uint32) {

@@ -1,0 +1,60 @@
+package aflserver
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+const (
+	workVariable = "__THRESH_WORK_ID="
+	workSize     = turnAt + 8
+)
+
+// Counter is memory that is shared with the processes of a program that counts its
+// edges: how many a case may still take, how many it might in all, and whose turn it is.
+// A nil Counter counts nothing.
+type Counter struct{ shared *segment }
+
+// NewCounter returns a counter without a budget.
+func NewCounter() (*Counter, error) {
+	s, err := newSegment(workSize)
+	if err != nil {
+		return nil, err
+	}
+	c := &Counter{s}
+	c.Fill(0)
+	return c, nil
+}
+
+// Variable returns what a program finds the counter by. It is as long for every counter,
+// since the length of the environment decides addresses.
+func (c *Counter) Variable() string { return fmt.Sprintf("%s%010d", workVariable, c.shared.id) }
+
+// Fill gives the next case its budget of edges; 0: no limit. The program ends a case that
+// uses it up, by SIGXCPU.
+func (c *Counter) Fill(budget uint64) {
+	if c == nil {
+		return
+	}
+	budget = cmp.Or(budget, math.MaxUint64)
+	binary.NativeEndian.PutUint64(c.shared.mem, budget)
+	binary.NativeEndian.PutUint64(c.shared.mem[8:], budget)
+}
+
+// Taken returns how many edges the last case took.
+func (c *Counter) Taken() uint64 {
+	if c == nil {
+		return 0
+	}
+	left, budget := binary.NativeEndian.Uint64(c.shared.mem), binary.NativeEndian.Uint64(c.shared.mem[8:])
+	return budget - left
+}
+
+// Close frees the memory.
+func (c *Counter) Close() {
+	if c != nil {
+		c.shared.close()
+	}
+}
