@@ -83,8 +83,8 @@ func TestNearest(t *testing.T) {
 			t.Errorf("%q gets the hint %q", name, got)
 		}
 	}
-	short := []string{"let", "if", "int", "header", "regex", "amount", "type", "guest"}
-	for name, want := range map[string]string{"list": "", "lines": "", "hedr": "header", "rgeex": "regex", "amnt": "amount", "typee": "type", "gast": "guest", "tope": "type"} {
+	short := []string{"let", "if", "int", "header", "regex", "amount", "type", "guest", "ok"}
+	for name, want := range map[string]string{"list": "", "lines": "", "hedr": "header", "rgeex": "regex", "amnt": "amount", "typee": "type", "gast": "guest", "tope": "type", "okay": "ok"} {
 		if got := diag.Nearest(name, short); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}

@@ -8,9 +8,9 @@ import (
 // Nearest returns the candidate that a misspelt name most likely meant, or ""
 // if none is near. Distance is Damerau-Levenshtein (optimal string alignment)
 // over runes, case folded. A third of the name's length may differ, one letter
-// more in a longer word that begins alike if three letters stay, and one letter
-// that lacks or is too many at the end: a short word is near to every other short
-// word, and a hint at one of those misleads.
+// more in a longer word that begins alike if three letters stay or one word begins
+// the other, and one letter that lacks or is too many at the end: a short word is
+// near to every other short word, and a hint at one of those misleads.
 func Nearest(name string, candidates []string) string {
 	if slices.Contains(candidates, name) {
 		return name
@@ -20,8 +20,9 @@ func Nearest(name string, candidates []string) string {
 	for _, c := range candidates {
 		a, b := lower(name), lower(c)
 		d := distance(a, b)
-		extends := d == 1 && (strings.HasPrefix(string(b), string(a)) || strings.HasPrefix(string(a), string(b))) && len(a) > 1
-		if d < bestDist && (d <= most || extends || len(a) > 3 && len(b) > 0 && a[0] == b[0] && max(len(a), len(b))-d > 2) {
+		extends := len(a) > 1 && len(b) > 0 && (strings.HasPrefix(string(b), string(a)) || strings.HasPrefix(string(a), string(b)))
+		alike := len(a) > 3 && len(b) > 0 && a[0] == b[0] && (extends || max(len(a), len(b))-d > 2)
+		if d < bestDist && (d <= most || d == 1 && extends || alike) {
 			best, bestDist = c, d
 		}
 	}
