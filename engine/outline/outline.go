@@ -5,7 +5,8 @@
 // left out, and every input has an outline.
 //
 // The package imports the standard library alone. It is linear in time: no
-// construct looks further ahead than a fixed distance.
+// construct looks further ahead than a fixed distance, or at what one like it
+// has looked at in vain.
 package outline
 
 // Kind says what a token is.
@@ -62,6 +63,7 @@ type Outline struct {
 
 	frames []frame
 	tags   []Element
+	vain   vain
 }
 
 // frame is a bracket that has not been closed yet.
@@ -83,11 +85,12 @@ const (
 func (o *Outline) Scan(src []byte) {
 	o.Tokens, o.Groups, o.Items, o.Elements = o.Tokens[:0], o.Groups[:0], o.Items[:0], o.Elements[:0]
 	o.frames = append(o.frames[:0], frame{open: -1, from: -1, prev: -1})
+	o.vain = vain{}
 	last := Space // kind of the last token that is not space
 	angle := false
 	for i := 0; i < len(src); {
 		t := Token{From: i}
-		t.Kind, t.To = next(src, i, last)
+		t.Kind, t.To = o.next(src, i, last)
 		o.Tokens = append(o.Tokens, t)
 		f := &o.frames[len(o.frames)-1]
 		switch t.Kind {

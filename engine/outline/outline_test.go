@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/thresh-dev/thresh/engine/outline"
 )
@@ -76,14 +77,20 @@ func TestTokens(t *testing.T) {
 // FuzzScan checks that tokens tile the input and that all else lies inside it,
 // whatever the input.
 func FuzzScan(f *testing.F) {
-	for _, s := range []string{`{"a":[1,2]}`, "<a><b/></a>", "f(x; y = 'z')", "}](", "<a", `"\`, "((((", "<a b='></a>"} {
+	for _, s := range []string{`{"a":[1,2]}`, "<a><b/></a>", "f(x; y = 'z')", "}](", "<a", `"\`, "((((", "<a b='></a>", `"\"\"'\'"'`, "'\\'\n\\''`\\`\n`", strings.Repeat(`\"`, 2100) + `"\"\'"`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
 		var o outline.Outline
 		o.Scan(src)
 		at := 0
+		var rest outline.Outline
 		for _, tok := range o.Tokens {
+			if strings.IndexByte("\"'`", src[tok.From]) >= 0 { // what stands before it decides nothing
+				if rest.Scan(src[tok.From:min(len(src), tok.From+8192)]); rest.Tokens[0].Kind != tok.Kind || rest.Tokens[0].To != tok.To-tok.From {
+					t.Fatalf("token %v is %v by itself", tok, rest.Tokens[0])
+				}
+			}
 			if tok.From != at || tok.To <= tok.From {
 				t.Fatalf("token %v does not begin at %d", tok, at)
 			}
@@ -112,6 +119,23 @@ func FuzzScan(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Quotes that end no string do not have each other's text looked at again and again.
+func TestScanIsLinear(t *testing.T) {
+	took := func(src string) time.Duration {
+		var o outline.Outline
+		least := time.Hour
+		for range 3 {
+			began := time.Now()
+			o.Scan([]byte(strings.Repeat(src, 1<<18)))
+			least = min(least, time.Since(began))
+		}
+		return least
+	}
+	if usual, odd := took("x "), took(`\"`); odd > 50*usual {
+		t.Errorf("text of quotes behind backslashes takes %v, words %v", odd, usual)
+	}
 }
 
 func BenchmarkScan(b *testing.B) {

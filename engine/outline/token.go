@@ -46,7 +46,7 @@ func closing(open byte) byte {
 
 // next is the kind and end of the token that begins at i. last is the kind of
 // the token before it, space left out.
-func next(src []byte, i int, last Kind) (Kind, int) {
+func (o *Outline) next(src []byte, i int, last Kind) (Kind, int) {
 	switch k := class[src[i]]; k {
 	case Space:
 		for i++; i < len(src) && isSpace(src[i]); i++ {
@@ -59,7 +59,7 @@ func next(src []byte, i int, last Kind) (Kind, int) {
 	case Number:
 		return Number, number(src, i)
 	case String:
-		if to := quoted(src, i); to > 0 {
+		if to := o.vain.quoted(src, i); to > 0 {
 			return String, to
 		}
 		return Punct, i + 1
@@ -106,20 +106,28 @@ func number(src []byte, i int) int {
 
 func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
+// vain is how far the end of a string was looked for in vain, by the low bits of its
+// quote. A quote before that was passed over behind a backslash, and a string that
+// begins there goes on as the one before does.
+type vain [8]int
+
 // quoted is the end of the string that begins at i, or 0 if none does: it must
 // end on its line, unless it is in back quotes.
-func quoted(src []byte, i int) int {
+func (v *vain) quoted(src []byte, i int) int {
 	q := src[i]
-	for j, limit := i+1, min(len(src), i+lookAhead); j < limit; j++ {
+	j, limit := max(i+1, v[q%8]), min(len(src), i+lookAhead)
+	for ; j < limit; j++ {
 		switch c := src[j]; {
 		case c == q:
 			return j + 1
 		case c == '\\':
 			j++
 		case c == '\n' && q != '`':
+			v[q%8] = j
 			return 0
 		}
 	}
+	v[q%8] = j
 	return 0
 }
 
