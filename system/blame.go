@@ -61,7 +61,7 @@ func Died(o *sut.Observation, how string, state *os.ProcessState) {
 
 // Late says that no whole answer came in time.
 func Late(o *sut.Observation, limit time.Duration) {
-	o.End, o.Why = sut.Hung, fmt.Sprintf("no whole answer within %s", limit)
+	o.End, o.Why = sut.Hung, fmt.Sprintf("no whole answer within %s", limit.Round(time.Millisecond))
 }
 
 // Flood says that the answer was over the limit.

@@ -76,9 +76,7 @@ func (m *member) Call(ctx context.Context, c sut.Call) (sut.Observation, error) 
 		return sut.Observation{}, err
 	}
 	defer done()
-	limited, cancel := context.WithTimeout(ctx, c.Timeout)
-	defer cancel()
-	o, err := m.edge.Call(limited, c)
+	o, err := m.edge.Call(ctx, c)
 	if err != nil || ctx.Err() != nil {
 		return o, errors.Join(err, ctx.Err())
 	}

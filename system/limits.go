@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -145,16 +144,4 @@ func retryDelay(o *sut.Observation, attempt, retries int) (time.Duration, bool) 
 		return min(o.Wait, mostWait), true
 	}
 	return min(firstWait<<(attempt-1), mostWait), true
-}
-
-// Unhurried is ctx without its deadline, for callees that are told the limit of
-// time themselves; it still ends when ctx is cancelled.
-func Unhurried(ctx context.Context) (whole context.Context, done func()) {
-	whole, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		if errors.Is(ctx.Err(), context.Canceled) {
-			cancel()
-		}
-	})
-	return whole, func() { stop(); cancel() }
 }

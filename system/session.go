@@ -151,9 +151,7 @@ func (x *session) fresh(ctx context.Context) error {
 		if !ok {
 			return diag.Environment("a system of kind %s has no reset by %s", x.plan.Kind, x.plan.ResetBy())
 		}
-		limited, cancel := context.WithTimeout(ctx, x.limit)
-		o, err := f.Fresh(limited)
-		cancel()
+		o, err := f.Fresh(ctx, x.limit)
 		if err != nil || ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())
 		}
@@ -283,9 +281,7 @@ func (x *session) ask(ctx context.Context, c sut.Call) (sut.Observation, error) 
 		return sut.Observation{}, err
 	}
 	x.clean = false
-	limited, cancel := context.WithTimeout(ctx, c.Timeout)
-	defer cancel()
-	o, err := x.edge.Call(limited, c)
+	o, err := x.edge.Call(ctx, c)
 	if err != nil || ctx.Err() != nil {
 		return o, errors.Join(err, ctx.Err())
 	}

@@ -28,16 +28,17 @@ const Patience = 30 * time.Second
 // Edge reaches a system of one kind.
 type Edge interface {
 	Operations() []sut.Operation
-	// Call asks once, within the deadline of ctx.
+	// Call asks once and waits for c.Timeout at most. If ctx ends, it ends soon after.
 	Call(ctx context.Context, c sut.Call) (sut.Observation, error)
 	Notes() []string
 	Close() error
 }
 
 // Fresher is implemented by edges that have their own way to give a case a
-// fresh state. An observation that is not answered says why there is none.
+// fresh state, within a limit or one of their own. An observation that is not answered
+// says why there is none.
 type Fresher interface {
-	Fresh(ctx context.Context) (sut.Observation, error)
+	Fresh(ctx context.Context, limit time.Duration) (sut.Observation, error)
 }
 
 // Mortal is implemented by edges whose process may have ended, so that they have

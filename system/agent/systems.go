@@ -212,16 +212,10 @@ func (x *asked) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
 	if err != nil {
 		return sut.Observation{}, err
 	}
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return sut.Observation{}, errors.New("a call needs a time limit")
-	}
-	call.Timeout = time.Until(deadline)
+	call.Timeout = c.Timeout
 	began := time.Now()
-	whole, done := system.Unhurried(ctx) // the limit of time is the call's
-	defer done()
-	r, err := x.agent.Call(whole, call)
-	if err != nil || errors.Is(ctx.Err(), context.Canceled) {
+	r, err := x.agent.Call(ctx, call)
+	if err != nil || ctx.Err() != nil {
 		if s, ok := x.agent.(*server); ok {
 			err = errors.Join(err, s.drop()) // what it is doing is nothing the next call should meet
 		}
@@ -238,7 +232,7 @@ func (x *asked) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
 	}
 	x.judge(&o, op, &r, c.Input != nil)
 	if r.End == agentcall.TimedOut {
-		system.Late(&o, deadline.Sub(began).Round(time.Millisecond))
+		system.Late(&o, c.Timeout)
 	}
 	return o, nil
 }

@@ -149,9 +149,7 @@ func (r *ran) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
 		return o, err
 	}
 	r.calls++
-	whole, done := system.Unhurried(ctx) // the limit of time is the runner's
-	defer done()
-	res, err := r.runner.Run(whole, process.Case{Index: r.calls, RunID: "call-" + strconv.FormatInt(r.calls, 10), Input: c.Input})
+	res, err := r.runner.Run(ctx, process.Case{Index: r.calls, RunID: "call-" + strconv.FormatInt(r.calls, 10), Input: c.Input})
 	if err != nil {
 		return o, fmt.Errorf("run %s: %w", r.plan.Command[0], err)
 	}

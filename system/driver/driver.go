@@ -26,6 +26,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/thresh-dev/thresh/diag"
@@ -41,6 +42,10 @@ type edge struct {
 	lines *bufio.Reader
 	line  []byte // that is written
 	dead  bool
+
+	mu      sync.Mutex
+	awaited <-chan struct{} // of the context whose end interrupts the exchange
+	forget  func() bool     // stops waiting for it
 }
 
 // Open starts a driver.
@@ -75,14 +80,17 @@ func (e *edge) Left() *program.Child {
 
 // Close implements system.Edge.
 func (e *edge) Close() error {
+	if e.forget != nil {
+		e.forget()
+	}
 	e.child.Stop()
 	return nil
 }
 
 // Fresh implements system.Fresher.
-func (e *edge) Fresh(ctx context.Context) (sut.Observation, error) {
+func (e *edge) Fresh(ctx context.Context, limit time.Duration) (sut.Observation, error) {
 	e.line = append(e.line[:0], "{\"reset\":true}\n"...)
-	return e.exchange(ctx, nil)
+	return e.exchange(ctx, limit, nil)
 }
 
 // Call implements system.Edge.
@@ -100,7 +108,7 @@ func (e *edge) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
 		return sut.Observation{}, err
 	}
 	e.line = append(b, '}', '\n')
-	return e.exchange(ctx, op)
+	return e.exchange(ctx, c.Timeout, op)
 }
 
 // request appends a line to b, but for its end.
@@ -140,16 +148,12 @@ type answer struct {
 }
 
 // exchange sends the line and reads the answer.
-func (e *edge) exchange(ctx context.Context, op *sut.Operation) (sut.Observation, error) {
+func (e *edge) exchange(ctx context.Context, limit time.Duration, op *sut.Operation) (sut.Observation, error) {
 	began := time.Now()
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return sut.Observation{}, errors.New("a call of a driver needs a time limit")
-	}
 	o := sut.Observation{End: sut.Answered}
-	line, err := e.roundTrip(ctx, deadline)
+	line, err := e.roundTrip(ctx, began.Add(limit))
 	o.Elapsed = time.Since(began)
-	if ctx.Err() == context.Canceled {
+	if ctx.Err() != nil {
 		e.kill()
 		return o, ctx.Err()
 	}
@@ -158,7 +162,7 @@ func (e *edge) exchange(ctx context.Context, op *sut.Operation) (sut.Observation
 		system.Flood(&o)
 		e.kill()
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		system.Late(&o, deadline.Sub(began).Round(time.Millisecond))
+		system.Late(&o, limit)
 		e.kill()
 	case err != nil:
 		if !e.child.EndsWithin(ctx, time.Second) {
@@ -183,21 +187,24 @@ func (e *edge) kill() {
 func (e *edge) readAnswer(o *sut.Observation, line []byte, op *sut.Operation) {
 	var a answer
 	if v, ok := bytes.CutPrefix(line, []byte(`{"ok":`)); ok && json.Valid(v[:max(0, len(v)-1)]) { // as most lines are
-		a.OK = bytes.Clone(v[:len(v)-1]) // the line is read into again
+		o.Output = bytes.Clone(line) // which is read into again
+		a.OK = o.Output[len(line)-len(v) : len(line)-1]
 	} else if json.Unmarshal(line, &a) != nil || !a.complete() {
 		o.Output = bytes.Clone(line)
 		o.End, o.Why = sut.Crashed, fmt.Sprintf("the driver wrote a line that is not an answer: %.80q", line)
 		e.kill() // what it writes next belongs to nobody knows which call
 		return
 	}
-	a.fillObservation(o, line, op)
+	if o.Output == nil {
+		o.Output = bytes.Clone(line)
+	}
+	a.fillObservation(o, op)
 }
 
 func (a *answer) complete() bool { return a.OK != nil || a.Rejected != nil || a.Error != nil }
 
 // fillObservation says in an observation what was answered.
-func (a *answer) fillObservation(o *sut.Observation, line []byte, op *sut.Operation) {
-	o.Output = bytes.Clone(line)
+func (a *answer) fillObservation(o *sut.Observation, op *sut.Operation) {
 	switch {
 	case a.Error != nil:
 		o.End, o.Why = sut.Crashed, "the driver reports an error: "+*a.Error
@@ -215,15 +222,13 @@ func (e *edge) roundTrip(ctx context.Context, deadline time.Time) ([]byte, error
 	if !ok {
 		return nil, diag.Environment("the driver's standard input is not a pipe")
 	}
+	e.await(ctx, stdin)
 	if err := errors.Join(stdin.SetWriteDeadline(deadline), e.child.Stdout.SetReadDeadline(deadline)); err != nil {
 		return nil, fmt.Errorf("limit the time of a call: %w", err)
 	}
-	stop := context.AfterFunc(ctx, func() {
-		if ctx.Err() == context.Canceled {
-			_ = e.child.Stdout.SetReadDeadline(time.Now()) // the call ends; what it ends with is not looked at
-		}
-	})
-	defer stop()
+	if ctx.Err() != nil { // it may have ended before the deadlines were set
+		return nil, ctx.Err()
+	}
 	if _, err := stdin.Write(e.line); err != nil {
 		return nil, err
 	}
@@ -249,6 +254,29 @@ func (e *edge) roundTrip(ctx context.Context, deadline time.Time) ([]byte, error
 		}
 		return bytes.TrimSpace(part), nil
 	}
+}
+
+// await has the end of ctx interrupt the exchange. Calls in a row mostly have the same
+// context, which is asked for its end once: that costs as much as the exchange itself.
+func (e *edge) await(ctx context.Context, stdin *os.File) {
+	done := ctx.Done()
+	if done == e.awaited {
+		return
+	}
+	if e.forget != nil {
+		e.forget()
+	}
+	e.mu.Lock() // what is no longer waited for may end right now
+	e.awaited = done
+	e.mu.Unlock()
+	e.forget = context.AfterFunc(ctx, func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if e.awaited == done {
+			now := time.Now()
+			_ = errors.Join(stdin.SetWriteDeadline(now), e.child.Stdout.SetReadDeadline(now)) // closed pipes have ended anyway
+		}
+	})
 }
 
 var errTooLong = errors.New("the line is too long")

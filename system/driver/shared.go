@@ -97,8 +97,8 @@ func (e *sharedDriver) Close() error {
 }
 
 // Fresh implements system.Fresher.
-func (e *sharedDriver) Fresh(ctx context.Context) (sut.Observation, error) {
-	return e.exchange(ctx, []byte(`{"reset":true`), nil)
+func (e *sharedDriver) Fresh(ctx context.Context, limit time.Duration) (sut.Observation, error) {
+	return e.exchange(ctx, limit, []byte(`{"reset":true`), nil)
 }
 
 // Call implements system.Edge.
@@ -111,15 +111,14 @@ func (e *sharedDriver) Call(ctx context.Context, c sut.Call) (sut.Observation, e
 	if err != nil {
 		return sut.Observation{}, err
 	}
-	return e.exchange(ctx, b, op)
+	return e.exchange(ctx, c.Timeout, b, op)
 }
 
-func (e *sharedDriver) exchange(ctx context.Context, line []byte, op *sut.Operation) (sut.Observation, error) {
+func (e *sharedDriver) exchange(ctx context.Context, limit time.Duration, line []byte, op *sut.Operation) (sut.Observation, error) {
 	began := time.Now()
-	deadline, limited := ctx.Deadline()
 	stdin, pipe := e.child.Stdin.(*os.File)
-	if !limited || !pipe {
-		return sut.Observation{}, errors.New("a call of a driver needs a time limit and a pipe")
+	if !pipe {
+		return sut.Observation{}, errors.New("a call of a driver needs a pipe")
 	}
 	reply := make(chan []byte, 1)
 	e.mu.Lock()
@@ -134,23 +133,25 @@ func (e *sharedDriver) exchange(ctx context.Context, line []byte, op *sut.Operat
 	}()
 	line = append(strconv.AppendInt(append(line, `,"id":`...), int64(id), 10), '}', '\n')
 	e.writing.Lock()
-	_ = stdin.SetWriteDeadline(deadline) // a pipe has deadlines
+	_ = stdin.SetWriteDeadline(began.Add(limit)) // a pipe has deadlines
 	_, err := stdin.Write(line)
 	e.writing.Unlock()
 	o := sut.Observation{End: sut.Answered}
 	if err == nil {
+		late := time.NewTimer(limit - time.Since(began))
+		defer late.Stop()
 		select {
 		case text := <-reply:
 			var a answer
 			if err := json.Unmarshal(text, &a); err != nil {
 				return o, diag.Environment("reading an answer twice: %w", err)
 			}
-			a.fillObservation(&o, text, op)
+			o.Output = text
+			a.fillObservation(&o, op)
 		case <-ctx.Done():
-			if errors.Is(ctx.Err(), context.Canceled) {
-				return o, ctx.Err()
-			}
-			system.Late(&o, deadline.Sub(began).Round(time.Millisecond))
+			return o, ctx.Err()
+		case <-late.C:
+			system.Late(&o, limit)
 		case <-e.ended:
 			err = errors.New("it has ended")
 		}

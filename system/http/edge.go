@@ -142,6 +142,8 @@ func (e *edge) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
 	if !ok {
 		return sut.Observation{}, system.Unknown(e.site.Plan, name, e.ops)
 	}
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
 	q, err := e.request(ctx, op, &c)
 	if err != nil {
 		return sut.Observation{}, err
@@ -171,7 +173,7 @@ func (e *edge) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
 	o.Elapsed = time.Since(began)
 	switch {
 	case err != nil:
-		broken(ctx, &o, err, began)
+		broken(ctx, &o, err, c.Timeout)
 		if o.End == sut.Unreachable && sent {
 			o.End, o.Why = sut.Crashed, cut
 		}
@@ -208,7 +210,7 @@ func judge(o *sut.Observation, op *sut.Operation) {
 const cut = "the server cut the connection"
 
 // broken says how a call ended that got no whole answer.
-func broken(ctx context.Context, o *sut.Observation, err error, began time.Time) {
+func broken(ctx context.Context, o *sut.Observation, err error, limit time.Duration) {
 	var dns *net.DNSError
 	var unknown x509.UnknownAuthorityError
 	var wrongHost x509.HostnameError
@@ -224,8 +226,7 @@ func broken(ctx context.Context, o *sut.Observation, err error, began time.Time)
 			o.Why = "no connection to the server in time"
 		}
 	case ctx.Err() != nil:
-		deadline, _ := ctx.Deadline()
-		system.Late(o, deadline.Sub(began).Round(time.Millisecond))
+		system.Late(o, limit)
 	case o.Status != 0:
 		o.End, o.Why, o.Status = sut.Crashed, "the connection ended before the answer did", 0
 	case strings.Contains(err.Error(), "malformed HTTP"):

@@ -235,7 +235,8 @@ const tailSize = 64 << 10
 // Tail keeps the end of what a program writes.
 type Tail struct {
 	mu    sync.Mutex
-	from  *os.File
+	from  syscall.RawConn // that can be read without waiting
+	chunk []byte          // to read into
 	kept  []byte
 	fresh int    // bytes of kept that Take has not returned
 	line  []byte // the last line so far, for watch

@@ -16,7 +16,7 @@ func (t *Tail) follow(r *os.File) {
 		return
 	}
 	t.mu.Lock()
-	t.from = r
+	t.from = raw
 	t.mu.Unlock()
 	for {
 		ended := false
@@ -38,12 +38,14 @@ func (t *Tail) follow(r *os.File) {
 
 // drain reads what is there; the lock is held.
 func (t *Tail) drain(fd uintptr) (some, ended bool) {
-	var chunk [8 << 10]byte
+	if t.chunk == nil {
+		t.chunk = make([]byte, 8<<10)
+	}
 	for range 256 { // a flood leaves others their turn
-		n, err := syscall.Read(int(fd), chunk[:])
+		n, err := syscall.Read(int(fd), t.chunk)
 		switch {
 		case n > 0:
-			t.add(chunk[:n])
+			t.add(t.chunk[:n])
 			some = true
 		case err == syscall.EAGAIN:
 			return some, false
@@ -57,10 +59,7 @@ func (t *Tail) drain(fd uintptr) (some, ended bool) {
 
 // sync reads what was written and not read yet; the lock is held.
 func (t *Tail) sync() {
-	if t.from == nil {
-		return
-	}
-	if raw, err := t.from.SyscallConn(); err == nil {
-		_ = raw.Control(func(fd uintptr) { t.drain(fd) }) // a closed pipe has nothing more to say
+	if t.from != nil {
+		_ = t.from.Control(func(fd uintptr) { t.drain(fd) }) // a closed pipe has nothing more to say
 	}
 }

@@ -90,7 +90,7 @@ func (c *callable) drop() *ending {
 }
 
 // Fresh implements system.Fresher.
-func (c *callable) Fresh(ctx context.Context) (sut.Observation, error) {
+func (c *callable) Fresh(ctx context.Context, _ time.Duration) (sut.Observation, error) {
 	c.drop()
 	o := sut.Observation{End: sut.Answered}
 	fault, err := c.ensure(ctx)
@@ -186,11 +186,8 @@ func (c *callable) Call(ctx context.Context, call sut.Call) (sut.Observation, er
 	if fault != nil {
 		return o, diag.Environment("make %s: %s", c.plan.Entry, fault)
 	}
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return o, errors.New("a call of Python code needs a time limit")
-	}
 	began := time.Now()
+	deadline := began.Add(call.Timeout)
 	frame, err := c.exchange(ctx, order, deadline)
 	o.Elapsed = time.Since(began)
 	o.Printed = []byte(c.session.printed())
@@ -198,7 +195,7 @@ func (c *callable) Call(ctx context.Context, call sut.Call) (sut.Observation, er
 	case err == nil:
 		c.readAnswer(&o, op, &frame)
 		return o, nil
-	case errors.Is(ctx.Err(), context.Canceled):
+	case ctx.Err() != nil:
 		c.drop()
 		return o, ctx.Err()
 	case errors.Is(err, errTooMuch):
@@ -212,8 +209,8 @@ func (c *callable) Call(ctx context.Context, call sut.Call) (sut.Observation, er
 			o.Exit = end.status.ExitStatus()
 		}
 		return o, nil
-	case errors.Is(err, errDeadline), ctx.Err() != nil:
-		system.Late(&o, deadline.Sub(began).Round(time.Millisecond))
+	case errors.Is(err, errDeadline):
+		system.Late(&o, call.Timeout)
 	default:
 		c.drop()
 		return o, fmt.Errorf("call %s of %s: %w", op.Name, c.plan.Entry, err)

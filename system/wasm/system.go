@@ -124,7 +124,7 @@ func (m *module) Notes() []string { return m.notes }
 func (m *module) Close() error { return errors.Join(m.instance.Close(), m.device.Close()) }
 
 // Fresh implements system.Fresher.
-func (m *module) Fresh(context.Context) (sut.Observation, error) {
+func (m *module) Fresh(context.Context, time.Duration) (sut.Observation, error) {
 	return sut.Observation{End: sut.Answered}, m.instance.Reset()
 }
 
