@@ -25,7 +25,7 @@ func TestEvaluate(t *testing.T) {
 		{`"word"`, DefaultBudget(), `{"value":"word","steps":1,"nodes":1}`, false},
 		{`["get", ["json_parse", "{\"a\": [1.5, null, \"\\u00e9\"]}"], "a"]`, DefaultBudget(), `{"value":[1.5,null,"é"],"steps":4,"nodes":6}`, false},
 		{`["starts_with", ["subject"]]`, small, `{"error":{"category":"runtime","message":"spec_lang budget exceeded: steps"},"steps":2,"nodes":4}`, true},
-		{`["nope"]`, DefaultBudget(), `{"error":{"category":"schema","message":"unsupported spec_lang symbol: nope","hint":"did you mean not?"},"steps":1,"nodes":2}`, true},
+		{`["nott"]`, DefaultBudget(), `{"error":{"category":"schema","message":"unsupported spec_lang symbol: nott","hint":"did you mean not?"},"steps":1,"nodes":2}`, true},
 		{`{}`, DefaultBudget(), `{"error":{"category":"schema","message":"spec_lang expression must be list-based s-expr or scalar literal, got a mapping"},"steps":1,"nodes":1}`, true},
 	} {
 		doc, err := jsontree.Parse([]byte(c.expr), jsontree.Python())
