@@ -88,6 +88,9 @@ func Object(list []sut.Named) json.RawMessage {
 	return append(b, '}')
 }
 
+// whole is the path of all of an answer, which need not be JSON.
+const whole = "$"
+
 // Returned returns what an operation returns of an answer: what stands at its path,
 // else all of it; nil for what is not JSON, or has nothing there.
 func Returned(op *sut.Operation, answer []byte) json.RawMessage {
@@ -103,6 +106,9 @@ func Returned(op *sut.Operation, answer []byte) json.RawMessage {
 	}
 	root, err := agentcall.ParseReply(answer)
 	if err != nil {
+		if op.Returns == whole {
+			return Text(string(answer))
+		}
 		return nil
 	}
 	n := path.In(root)

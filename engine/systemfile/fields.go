@@ -30,7 +30,7 @@ var format = sync.OnceValue(func() (s shapes) {
 		doctree.Field{Name: "json", For: http, Type: doctree.Any(), Doc: "body of the request: JSON, a form, parts or a text"},
 		doctree.Field{Name: "files", For: http, Type: named(object(s.upload).OrNull()), Doc: "members of `json` to send as files"},
 		doctree.Field{Name: "arguments", Type: doctree.List(scalar), Doc: "order of the arguments, for formats that bind by position"},
-		doctree.Field{Name: "returns", Type: text, Doc: "JSON path of the result in the answer"},
+		doctree.Field{Name: "returns", Type: text, Doc: "JSON path of the result in the answer; `$` is all of it. With a path, a module's function returns a text"},
 		doctree.Field{Name: "rejects", Type: doctree.Truth().OrElse(doctree.List(scalar)), Doc: "what counts as a refusal: HTTP statuses, exit codes or Python exceptions; `true`: the system refuses what a model does not allow"})
 	s.operation.Tag, s.operation.Outer = "kind", true
 	s.input = shape("input", "where the bytes or the prompt of a case go",
@@ -64,7 +64,7 @@ var format = sync.OnceValue(func() (s shapes) {
 		doctree.Field{Name: "stream", For: chat, Type: doctree.Truth(), Default: "false", Doc: "ask for a streamed answer"},
 		doctree.Field{Name: "operations", Type: named(object(s.operation).OrNull()).As(`{"minProperties": 1}`), Doc: "calls that the system accepts, by name"},
 		doctree.Field{Name: "input", Type: object(s.input), Doc: "where the bytes or the prompt of a case go"},
-		doctree.Field{Name: "reply", Type: text, Doc: "JSON path of the reply in the answer of the input's operation"},
+		doctree.Field{Name: "reply", Type: text, Doc: "JSON path of the reply in the answer of the input's operation; `$` is all of it"},
 		doctree.Field{Name: "reset", Type: doctree.Word(string(sut.ResetRestart), string(sut.ResetNone)).OrElse(object(s.reset)), Doc: "how a case gets a fresh state"},
 		doctree.Field{Name: "limits", Type: object(s.limits), Doc: "limits of calls"})
 	s.file.Tag = "kind"

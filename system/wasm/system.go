@@ -33,6 +33,7 @@ type module struct {
 	ops      []sut.Operation
 	binds    []dut.Binding
 	notes    []string
+	doubt    string // why the answer to a prompt cannot be read
 	fuel     int64
 }
 
@@ -79,10 +80,11 @@ func (e *Engine) OpenSystem(ctx context.Context, s system.Site) (system.Edge, er
 
 // operation is an export as an operation. Where the system file names fewer
 // arguments than the function has parameters, each is a string, by address and
-// length; so is the argument that the input of a case goes to.
+// length; so is the argument that the input of a case goes to. A result that the
+// file reads a path of is a string.
 func (m *module) operation(x dut.Export) (dut.Binding, sut.Operation, bool) {
 	b, op := dut.Binding{Function: x.Name, Result: dut.Void}, sut.Operation{Name: x.Name, Description: x.Sig.String()}
-	if x.Kind != dut.Func || strings.HasPrefix(x.Name, "_") && x.Name != startFunction || len(x.Sig.Results) > 1 {
+	if x.Kind != dut.Func || strings.HasPrefix(x.Name, "_") && x.Name != startFunction {
 		return b, op, false
 	}
 	n := len(x.Sig.Params)
@@ -90,10 +92,21 @@ func (m *module) operation(x dut.Export) (dut.Binding, sut.Operation, bool) {
 	if ok {
 		op.Rejects, op.Returns, op.Arguments = said.Rejects, said.Returns, said.Arguments
 	}
+	switch path := op.Returns + m.replyOf(x.Name); {
+	case len(x.Sig.Results) > 0 && path != "":
+		b.Result = dut.String
+	case len(x.Sig.Results) == 1:
+		b.Result = dut.Int
+	case len(x.Sig.Results) > 1:
+		return b, op, false
+	}
 	texts := len(op.Arguments) > 0 && 2*len(op.Arguments) == n ||
 		n == 2 && len(op.Arguments) < 2 && m.plan.Input.Operation == x.Name
 	if texts {
 		n /= 2
+	}
+	if texts && b.Result == dut.Int && x.Sig.Results[0] == dut.TypeI64 && m.plan.Input.Operation == x.Name {
+		m.doubt = fmt.Sprintf("the function %s of the system %s answers the prompt with an i64, not with a text: add reply: \"$\" if it is the address and length of one", x.Name, m.plan.Name)
 	}
 	for i := range n {
 		kind, name := dut.Int, "a"+strconv.Itoa(i)
@@ -108,10 +121,15 @@ func (m *module) operation(x dut.Export) (dut.Binding, sut.Operation, bool) {
 		op.Arguments[i].Type, op.Arguments[i].Required = map[dut.Kind]string{dut.Int: "integer", dut.String: "string"}[kind], true
 		b.Params = append(b.Params, dut.Param{Name: name, Kind: kind})
 	}
-	if len(x.Sig.Results) == 1 {
-		b.Result = dut.Int
-	}
 	return b, op, true
+}
+
+// replyOf is the path of the reply if the function takes the input of a case.
+func (m *module) replyOf(function string) string {
+	if m.plan.Input.Operation == function {
+		return m.plan.Reply
+	}
+	return ""
 }
 
 // Operations implements system.Edge.
@@ -136,6 +154,9 @@ func (m *module) Call(_ context.Context, c sut.Call) (sut.Observation, error) {
 	}
 	if name == "" && c.Input != nil {
 		name = startFunction
+	}
+	if c.Text && m.doubt != "" {
+		return sut.Observation{}, diag.Environment("%s", m.doubt)
 	}
 	for i := range m.ops {
 		if m.ops[i].Name == name {
@@ -228,12 +249,14 @@ func lowered(p dut.Param, v json.RawMessage) (dut.Value, error) {
 func (m *module) judge(o *sut.Observation, i int, r dut.Reply) {
 	op, f := &m.ops[i], m.instance.Fault()
 	switch {
+	case r.Cause == dut.None && m.binds[i].Result == dut.Int:
+		o.Value = json.RawMessage(strconv.FormatInt(r.Value.Int, 10))
+	case r.Cause == dut.None && m.binds[i].Result == dut.String:
+		o.Output, o.Printed = []byte(r.Value.Str), append(o.Output, o.Printed...)
+		o.Value = system.Returned(op, o.Output)
+	case r.Cause == dut.None && len(o.Output) > 0:
+		o.Value = system.Returned(op, o.Output)
 	case r.Cause == dut.None:
-		if m.binds[i].Result == dut.Int {
-			o.Value = json.RawMessage(strconv.FormatInt(r.Value.Int, 10))
-		} else if len(o.Output) > 0 {
-			o.Value = system.Returned(op, o.Output)
-		}
 	case r.Cause == dut.Exit && f != nil && f.Code == 0:
 		o.Value = system.Returned(op, o.Output)
 	case r.Cause == dut.Exit && f != nil:
