@@ -177,7 +177,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		if _, staged := from.StagedAt(c.start + at.Index); staged {
 			next.staged = next.staged[1:]
 		} else if c.set.guided {
-			next.entries[c.maker.parent(from, c.start+at.Index)].made += parentCost(o)
+			next.entries[c.maker.parent(from, c.start+at.Index)].made += s.parentCost(o)
 		}
 		if !c.set.guided || o.Verdict != campaign.VerdictPass {
 			continue // a failing one's data says how it ended
@@ -429,9 +429,13 @@ func decodeAside(data []byte) (key string, fresh []uint32, ok bool) {
 func isLate(key string) bool { return key[0] == 't' }
 
 // parentCost is how many cases the outcome of one counts for with its parent: one that uses
-// up its budget costs what many others do.
-func parentCost(o campaign.Outcome) int64 {
-	if _, _, aside := decodeAside(o.Data); aside && o.Verdict == campaign.VerdictPass {
+// up its budget, or ends its process, costs what many others do.
+func (s *state) parentCost(o campaign.Outcome) int64 {
+	_, _, aside := decodeAside(o.Data)
+	switch {
+	case o.Verdict == campaign.VerdictFail && s.facts.Kept:
+		return failCost
+	case o.Verdict == campaign.VerdictPass && aside:
 		return asideCost
 	}
 	return 1

@@ -57,6 +57,15 @@ func TestSchedule(t *testing.T) {
 	if a, b := weight(s, 0), weight(worn, 0); b*2 > a || worn.entries[0].made <= s.entries[0].made {
 		t.Errorf("after %d cases the seed weighs %d, before %d", worn.entries[0].made, b, a)
 	}
+	// A crash is dear only if its process would have served other cases.
+	for data, want := range map[string]int64{`{"kept":true}`: failCost, `{}`: 1} {
+		s := c.Fold(c.Start(campaign.Facts{Data: []byte(data)}), func(yield func(campaign.Case, campaign.Outcome) bool) {
+			yield(campaign.Case{}, campaign.Outcome{Verdict: campaign.VerdictFail, Kind: kindCrash})
+		})
+		if made := s.entries[0].made; made != want {
+			t.Errorf("%s: a crash wears its parent off as %d cases do, want %d", data, made, want)
+		}
+	}
 	if again, tuples := decodeKept(encodeKept(1<<40, []uint32{1, 300, 1 << 31})); again != 1<<40 || !reflect.DeepEqual(tuples, []uint32{1, 300, 1 << 31}) {
 		t.Errorf("%d, %v", again, tuples)
 	}
