@@ -47,7 +47,7 @@ func TestLanguagesOfAPage(t *testing.T) {
 		{"a terminal", fence("console run tty=100x30", "$ test -t 0 && test -t 1 && stty size; echo $COLUMNS $TERM\n30 100\n100 xterm\n"), ""},
 		{"keys", fence(`console run tty keys="<wait:name?>Ada<backspace>a<enter><wait:sure?>yes<enter>"`, "$ printf 'name? '; read a; printf 'sure? '; read b; echo \"$a $b\"\nname? Ada\nsure? yes\nAda yes\n"), ""},
 		{"a prompt of arrows", fence(`console run tty keys="<wait:>>> >x<enter>"`, "$ printf '>>> '; read a; echo $a\n>>> x\nx\n"), ""},
-		{"a key that interrupts", fence(`console run tty keys="<wait:on><ctrl-c>"`, "$ trap 'echo stopped; exit 3' INT; echo on; read x\non\n^Cstopped\n[exit 3]\n"), ""},
+		{"a key that interrupts", fence(`console run tty keys="<wait:on><ctrl-c>"`, "$ trap 'echo stopped; exit 3' INT; echo on; while :; do :; done\non\n^Cstopped\n[exit 3]\n"), ""},
 		{"what moves the cursor", fence("console run tty", "$ printf '10%%\\r100%%\\n\\033[1mbold\\033[0m ab\\bc\\nx\\033[2K\\033[Gy\\n'\n100%\nbold ac\ny\n$ exit 2\n[exit 2]\n"), ""},
 		{"keys that nobody asks for", fence(`console run tty keys="<wait:never>x" timeout=5s`, "$ true\n"), `the block ended and has not printed "never", which keys wait for`},
 		{"a terminal that waits", fence("console run tty timeout=300ms", "$ read x\n"), "the block did not end within 300ms and was killed"},
