@@ -16,16 +16,11 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm"
-	"github.com/thresh-dev/thresh/examples/demoagent"
+	"github.com/thresh-dev/thresh/internal/clitest"
 )
 
 // TestMain is the bundled agent, too.
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == demo.Command {
-		os.Exit(demo.Main())
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { clitest.Main(m) }
 
 // played is a campaign that was run on one lane.
 type played struct {

@@ -13,12 +13,9 @@ import (
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
-// TestMain takes the pauses between tries away: what they are for is a service
+// ShortPauses takes the pauses between tries away: what they are for is a service
 // that is busy, and there is none here.
-func TestMain(m *testing.M) {
-	firstPause = time.Millisecond
-	m.Run()
-}
+func ShortPauses() { firstPause = time.Millisecond }
 
 // What a case says to Fold comes back as it was written.
 func TestFactsComeBack(t *testing.T) {

@@ -12,10 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/testscript"
-
-	"github.com/thresh-dev/thresh/app"
 	"github.com/thresh-dev/thresh/face/cli"
+	"github.com/thresh-dev/thresh/internal/clitest"
 )
 
 // The test binary runs itself as another process: as thresh, with the command
@@ -41,17 +39,10 @@ func (t tests) Run() int {
 }
 
 func TestMain(m *testing.M) {
-	// The demonstration's targets are the program itself, and so is what tries a
-	// case that killed a run.
-	if len(os.Args) > 1 && (strings.HasPrefix(os.Args[1], "__") || os.Args[1] == app.TryVerb) {
-		os.Exit(cli.Main(os.Args, cli.System()))
-	}
 	if job := os.Getenv(childJob); job != "" {
 		os.Exit(jobs[job](os.Args[1:]))
 	}
-	testscript.Main(tests{m}, map[string]func(){
-		"thresh": func() { os.Exit(cli.Main(os.Args, cli.System())) },
-	})
+	clitest.Main(tests{m})
 }
 
 // child is a process that does a job.

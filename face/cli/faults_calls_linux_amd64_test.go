@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/thresh-dev/thresh/internal/clitest"
 )
 
 // How a call of the operating system goes wrong.
@@ -254,7 +256,7 @@ func (c *tracer) file(tid int, argument uint64, path bool) string {
 // six ways, for a document of each format. Whatever the run then says, the stored
 // part resumes to the digest of an undisturbed run.
 func TestEveryCallFails(t *testing.T) {
-	if raced {
+	if clitest.Raced {
 		t.Skip("starts some thousands of processes")
 	}
 	part, step := 0, 31 // every 31st call, another one with each kind
