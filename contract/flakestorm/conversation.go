@@ -65,12 +65,13 @@ func (s *script) exchange(x *transcript, e *fault.Exchange) {
 	if !tool {
 		return
 	}
-	answer := e.Error // of a case that held, the bodies are not kept
+	body := e.Response
 	for i := range x.answers {
-		if a := &x.answers[i]; a.Call == e.Call && len(a.Response) > 0 {
-			answer = cut(strings.TrimSpace(string(a.Response)), 1000)
+		if a := &x.answers[i]; a.Call == e.Call {
+			body = a.Response
 		}
 	}
+	answer := cmp.Or(cut(strings.TrimSpace(string(body)), maxShown), e.Error)
 	if e.Status >= 400 || answer == "" && e.Status > 0 {
 		answer = strings.TrimSuffix(fmt.Sprintf("status %d: %s", e.Status, answer), ": ")
 	}

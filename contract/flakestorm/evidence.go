@@ -29,6 +29,8 @@ const (
 	maxText  = 32 << 10
 	maxOther = 4 << 10
 	maxAll   = 64 << 10
+	// maxShown is how much of an answer of a tool a conversation shows.
+	maxShown = 1000
 	// maxAnswers is how much of what tools had answered is kept of a failing case.
 	maxAnswers = 1 << 20
 )
@@ -98,7 +100,11 @@ func (t *trial) evidence(whole bool) []campaign.Attachment {
 			x.Compared = &text
 		}
 	}
-	answers := x.normalize()
+	shown := 0
+	if !whole && t.plain() { // as the passing original of a finding
+		shown = maxShown + 1 // one more, so that a longer one is seen to be cut
+	}
+	answers := x.normalize(shown)
 	list := []campaign.Attachment{attachment(evidenceName, x)}
 	if strings.Join(figures, "") != "" {
 		list = append(list, attachment(measuredName, figures))
@@ -113,6 +119,9 @@ func (t *trial) evidence(whole bool) []campaign.Attachment {
 	}
 	return list
 }
+
+// plain reports whether the case is of the contract and without faults.
+func (t *trial) plain() bool { return t.p.Phase == PhaseContract && !t.cell.j.active.any }
 
 // bounded are answers without the bodies of those beyond what evidence keeps
 // of a case, and reported as missing.
@@ -150,9 +159,11 @@ func redacted(args json.RawMessage) json.RawMessage {
 }
 
 // normalize takes clocks and drawn ports out of what chaos did, and the bodies,
-// of which it returns those of tools.
-func (x *transcript) normalize() (answers []fault.Exchange) {
+// of which it returns those of tools, and leaves the beginnings of what they answered:
+// shown bytes of each, all within what evidence keeps of a text.
+func (x *transcript) normalize(shown int) (answers []fault.Exchange) {
 	x.Faults.Events, x.Faults.Exchanges = slices.Clone(x.Faults.Events), slices.Clone(x.Faults.Exchanges)
+	room := maxText
 	for i := range x.Faults.Events {
 		e := &x.Faults.Events[i]
 		e.At, e.Target = 0, record.Ports().ReplaceAllString(e.Target, "$1")
@@ -161,10 +172,16 @@ func (x *transcript) normalize() (answers []fault.Exchange) {
 		e := &x.Faults.Exchanges[i]
 		e.At, e.Took, e.Key = 0, 0, ""
 		e.URL, e.Tool = record.Ports().ReplaceAllString(e.URL, "$1"), record.Ports().ReplaceAllString(e.Tool, "$1")
-		if e.Kind == fault.ToolCall || e.Kind == fault.MCPCall {
+		tool := e.Kind == fault.ToolCall || e.Kind == fault.MCPCall
+		if tool {
 			answers = append(answers, *e)
 		}
-		e.Request, e.Response, e.RequestSize, e.ResponseSize = nil, nil, 0, 0
+		n := 0
+		if tool {
+			n = min(len(e.Response), shown, room)
+		}
+		room -= n
+		e.Request, e.Response, e.RequestSize, e.ResponseSize = nil, e.Response[:n], 0, 0
 	}
 	x.Faults.ToolCalls, x.Faults.InputTokens, x.Faults.OutputTokens = nil, 0, 0 // shown with the turns
 	return answers

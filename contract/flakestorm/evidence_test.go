@@ -2,6 +2,8 @@ package flakestorm_test
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -42,6 +44,42 @@ func TestEvidenceOfWhatHolds(t *testing.T) {
 	none := contractOnly(t, text+"output: {evidence: failures}\n")
 	if len(none.outcomes[0].Evidence) != 0 {
 		t.Errorf("%v", none.outcomes[0].Evidence)
+	}
+}
+
+// The case without faults shows what its tools answered, beside which a finding stands, and
+// no case that held is exported with answers that were cut.
+func TestAnswersOfWhatHolds(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("there is no python3")
+	}
+	tool := answerer(t, func(string, int) (int, string) { return 200, "7 pens" + strings.Repeat(".", 2000) })
+	dir := t.TempDir()
+	program := "import os, urllib.request\nopener = urllib.request.build_opener(urllib.request.ProxyHandler({}))\n" +
+		"print(opener.open(urllib.request.Request(os.environ['STOCK_URL'], b'{}'), timeout=5).read().decode()[:20])\n"
+	if err := os.WriteFile(dir+"/shop.py", []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := play(t, campaign.Spec{Path: dir + "/flakestorm.yaml", Data: []byte("agent: {type: command, command: [python3, shop.py], env: {STOCK_URL: \"{gateway:stock}\"}, tool_gateways: {stock: \"" + tool.URL + "\"}}\n" +
+		"golden_prompts: [pens]\ncontract:\n  name: c\n  invariants: [{id: a, type: contains, value: \"7 pens\"}]\n" +
+		"  chaos_matrix: [{name: calm}, {name: slow, tool_faults: [{tool: stock, mode: slow, delay_ms: 1}]}]\n")}, flakestorm.OptPhase, flakestorm.PhaseContract)
+	if p.count(campaign.VerdictPass) != 2 {
+		t.Fatal(p.titles())
+	}
+	d, _ := campaign.As[campaign.Describer[any]](p.campaign)
+	for i, want := range []string{`answer  {"output":"7 pens....`, "answer  status 200\n"} {
+		text := ""
+		for _, e := range d.Describe(p.campaign.Start(p.facts), campaign.Case{Index: int64(i)}, p.outcomes[i], nil) {
+			if e.Title == "Conversation" {
+				text = e.Text.Body
+			}
+			if e.Title == flakestorm.SessionExhibit {
+				t.Errorf("case %d is exported: %s", i, e.Text.Body)
+			}
+		}
+		if !strings.Contains(text, want) || i == 0 && !strings.Contains(text, "... […]") || len(cellText(p.outcomes[i])) > 4000 {
+			t.Errorf("case %d: no %s in\n%s", i, want, text)
+		}
 	}
 }
 

@@ -249,7 +249,7 @@ func (t *trial) control(ctx context.Context) error {
 	if prompts == nil {
 		return nil
 	}
-	if plain := t.p.Phase == PhaseContract && !t.cell.j.active.any; !plain {
+	if !t.plain() {
 		again, err := t.failsPlainly(ctx, prompts)
 		if err != nil || !again {
 			return err
