@@ -210,6 +210,11 @@ func (a *App) KeptCase(st *store.Store, runID, contract, name string, index int6
 	return o, shown, nil
 }
 
+// Shows reports whether an outcome is a finding again.
+func Shows(f *campaign.Finding, o *campaign.Outcome) bool {
+	return triage.Shows(f.Contract, f.Fingerprint, o)
+}
+
 // FindingID returns the id of the finding that a failing case of a campaign belongs to.
 func FindingID(contract, name string, o *campaign.Outcome) string {
 	return triage.FindingID(campaign.Identity{Contract: contract, Name: name}, triage.Fingerprint(contract, o))

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -142,7 +143,7 @@ func (s *screen) matrix(m *campaign.Matrix) {
 		for j := range columns {
 			c, ok := cellAt(m, i, j)
 			if !ok {
-				rows[i] = append(rows[i], "–")
+				rows[i] = append(rows[i], cmp.Or(visible(c.Note), "–"))
 				continue
 			}
 			text := cellText(c)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -97,7 +98,7 @@ func railOf(m *campaign.Matrix, of func(campaign.MatrixCell) []string, link func
 			p := part("", name+" in "+column, ids)
 			switch {
 			case !ok:
-				p.Class, p.Said = "gone", "no result"
+				p.Class, p.Said = "gone", cmp.Or(c.Note, "no result")
 			case c.Hits < c.Total:
 				p.Class, p.Said = "broke", count(c.Hits)+" of "+count(c.Total)
 			default:

@@ -347,7 +347,10 @@ func (c *Campaign) matrix(t *Tally) campaign.Exhibit {
 		for b := range c.scenarios {
 			x := t.Cells[b*len(c.invariants)+i]
 			row[b] = campaign.MatrixCell{Hits: int64(x.Passed), Total: int64(x.Runs), Case: x.Shown}
-			row[b].Low, row[b].High = score.Wilson(x.Passed, x.Runs)
+			if (x.Idle || x.Untested) && x.Held() { // what was not exercised has no rate
+				row[b].Hits, row[b].Total = 0, 0
+			}
+			row[b].Low, row[b].High = score.Wilson(int(row[b].Hits), int(row[b].Total))
 			switch {
 			case !x.Applies:
 				row[b].Note = "N/A"

@@ -153,6 +153,15 @@ contract:
 	if m := p.tally.Contract; m == nil || m.Cells != 2 || !m.CriticalFailed {
 		t.Errorf("beside a scenario that was exercised: %+v", m)
 	}
+	for _, e := range p.shown {
+		if e.Matrix == nil {
+			continue
+		}
+		got := [2]campaign.MatrixCell{e.Matrix.Cells[0][0], e.Matrix.Cells[1][0]} // in a scenario that was not: held, failed
+		if got[0].Total != 0 || got[1].Total != 1 || got[0].Note != "not exercised: no fault fired" || e.Matrix.Cells[0][1].Hits != 1 {
+			t.Errorf("what was not exercised has a rate: %+v", e.Matrix.Cells)
+		}
+	}
 }
 
 // Invariants of one type without ids are distinguished: each is its own finding,

@@ -249,6 +249,8 @@ func (uses) FindingID(contract, name string, o *campaign.Outcome) string {
 	return app.FindingID(contract, name, o)
 }
 
+func (uses) Shows(f *campaign.Finding, o *campaign.Outcome) bool { return app.Shows(f, o) }
+
 func (uses) KnownEntry(f *campaign.Finding) string { return app.KnownEntry(f) }
 
 func (u uses) RunCase(ctx context.Context, runID, contract, name string, index int64) (campaign.Outcome, []campaign.Exhibit, error) {

@@ -25,7 +25,8 @@ type casePage struct {
 	Outcome                   campaign.Outcome // as the journal has it, or of running it again
 	Again                     bool             // it was run again
 	Exhibits                  []report.Exhibit
-	Finding                   *campaign.Finding // that has the case and begins with another; nil: none
+	Finding                   *campaign.Finding // that has the case: that began with it, if it was run again, else with another; nil: none
+	Shows                     bool              // the finding, again
 	Replay                    string            // "" for a run of several campaigns
 }
 
@@ -84,6 +85,13 @@ func (s *Server) runCase(w http.ResponseWriter, r *http.Request) error {
 	}
 	p.show(o, shown)
 	p.Again = true
+	if id, err := s.cfg.Store.FindingOfCase(p.RunID, p.Contract, p.Campaign, p.Case.Index); err == nil && id != "" {
+		f, err := s.cfg.Store.FindingOf(p.RunID, id)
+		if err != nil {
+			return err
+		}
+		p.Finding, p.Shows = &f, s.cfg.Use.Shows(&f, &o)
+	}
 	return s.show(w, http.StatusOK, "case-page.tmpl", p)
 }
 

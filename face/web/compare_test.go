@@ -52,6 +52,15 @@ func TestCompareListsCells(t *testing.T) {
 	if strings.Contains(cells(a.body), "fresh") || !strings.Contains(a.body, "1 cell in only one of the runs") || strings.Index(a.body, `id="new"`) > strings.Index(a.body, `id="cells"`) {
 		t.Errorf("a cell of one run is listed as changed, or findings stand below cells:\n%s", a.body)
 	}
+	b := openBrowser(t, base)
+	for _, l := range looks {
+		if b.as(l); l.phone {
+			b.open(address)
+			if cut := b.eval(`[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth).map(e => e.ariaLabel).join()`); cut != "" {
+				t.Errorf("%s: cut at the right: %s", l.name, cut)
+			}
+		}
+	}
 	if a := ask(t, "GET", address+"&all=maybe"); a.code != 400 {
 		t.Errorf("all=maybe: %d", a.code)
 	}

@@ -191,11 +191,18 @@ func (u uses) KeptCase(run, contract, name string, index int64) (campaign.Outcom
 // FindingID is what the case's signature says.
 func (uses) FindingID(_, _ string, o *campaign.Outcome) string { return o.Signature }
 
+// Shows agrees with FindingID.
+func (uses) Shows(f *campaign.Finding, o *campaign.Outcome) bool { return o.Signature == f.ID }
+
 func (uses) KnownEntry(f *campaign.Finding) string { return app.KnownEntry(f) }
 
-// RunCase shows what was asked for, in words to beware of.
+// RunCase shows what was asked for, in words to beware of. What crashed crashes again.
 func (uses) RunCase(_ context.Context, run, contract, name string, index int64) (campaign.Outcome, []campaign.Exhibit, error) {
-	return campaign.Outcome{}, []campaign.Exhibit{campaign.TextExhibit("Reply", fmt.Sprintf("%s %s %s %d %s", run, contract, name, index, hostile))}, nil
+	var o campaign.Outcome
+	if contract == "fuzzspec" {
+		o = campaign.Outcome{Verdict: campaign.VerdictFail, Signature: "F-1a2b3c4d"}
+	}
+	return o, []campaign.Exhibit{campaign.TextExhibit("Reply", fmt.Sprintf("%s %s %s %d %s", run, contract, name, index, hostile))}, nil
 }
 
 func (uses) ReplayCommand(run string, index int64) []string {

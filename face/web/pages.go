@@ -206,7 +206,7 @@ func (s *Server) card(run string, f *campaign.Finding, full bool, opt report.Opt
 	if len(s.cfg.Use.PromoteCommand(run, f)) > 0 {
 		v.Promote = v.Link + "/promote#done"
 	}
-	v.Again = caseLink(run)(f.Contract, f.Campaign, f.First)
+	v.Again = caseLink(run)(f.Contract, f.Campaign, f.First) + "#done"
 	return v
 }
 

@@ -258,6 +258,23 @@ func TestPromoteInThePage(t *testing.T) {
 	}
 }
 
+// Replay now says whether the finding shows again, takes the focus there, and leads back.
+func TestReplayNow(t *testing.T) {
+	st := openStore(t, t.TempDir())
+	id := keep(t, st, rich(t), 1, "done")
+	base, _ := serve(t, st)
+	b := openBrowser(t, base)
+	for finding, word := range map[string]string{"F-1a2b3c4d": "Shows again:", "F-3d90aa12": "Does not show:"} {
+		at := "/runs/" + id + "/findings/" + finding
+		b.open(base + at)
+		b.do(`[...document.querySelectorAll('.acts button')].find(x => x.textContent === 'Replay now').click()`)
+		b.until(`location.pathname.includes('/cases/') && document.activeElement.id === 'done' && document.activeElement.textContent.startsWith('` + word + `')`)
+		b.accessible("replayed " + finding)
+		b.do(`document.activeElement.blur(); document.dispatchEvent(new KeyboardEvent('keydown', {key: 'u', bubbles: true}))`)
+		b.until(`location.pathname === '` + at + `'`)
+	}
+}
+
 // Promote is offered only where a regression test can be made.
 func TestPromoteWhereItWorks(t *testing.T) {
 	st := openStore(t, t.TempDir())

@@ -40,6 +40,8 @@ type UseCases interface {
 	KeptCase(runID, contract, name string, index int64) (campaign.Outcome, []campaign.Exhibit, error)
 	// FindingID is the id of the finding that a failing case of a campaign belongs to.
 	FindingID(contract, name string, o *campaign.Outcome) string
+	// Shows reports whether an outcome is a finding again.
+	Shows(f *campaign.Finding, o *campaign.Outcome) bool
 	// KnownEntry is what the file of accepted findings needs for one.
 	KnownEntry(f *campaign.Finding) string
 	// RunCase runs one case of a run again, as thresh replay does, and returns
