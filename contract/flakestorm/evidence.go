@@ -432,27 +432,3 @@ func (x *transcript) faults() []campaign.Exhibit {
 	}
 	return list
 }
-
-// asSession is a failing case as a session to be replayed: the input that
-// failed, and what the tools had answered.
-func (c *Campaign) asSession(at campaign.Case, o campaign.Outcome, x *transcript) (config.Session, bool) {
-	if len(x.Turns) == 0 || x.Turns[len(x.Turns)-1].Prompt == "" {
-		return config.Session{}, false
-	}
-	s := c.sessionOf(&x.Turns[len(x.Turns)-1])
-	s.ID, s.Name, s.Source, s.Expected = fmt.Sprintf("export-%d", at.Index), x.Case, "thresh", o.Title
-	record.Put(&s, x.answers)
-	return s, true
-}
-
-// sessionOf is a turn as a session.
-func (c *Campaign) sessionOf(u *turn) config.Session {
-	s := config.Session{Input: u.Prompt, Contract: "default"}
-	if c.cfg.Contract != nil {
-		s.Contract = c.cfg.Contract.Name
-	}
-	if u.Reply.OK() {
-		s.Reply = u.Reply.Text
-	}
-	return s
-}
