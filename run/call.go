@@ -169,6 +169,13 @@ func (d *deadline) start(parent context.Context) context.Context {
 	return d.ctx
 }
 
+// extend gives the next of several cases as long as the first, unless that was late.
+func (d *deadline) extend() {
+	if d.limit > 0 && d.timer.Stop() {
+		d.timer.Reset(d.limit)
+	}
+}
+
 // stop ends the watch over a case and reports whether it was too late.
 func (d *deadline) stop() bool {
 	if d.limit <= 0 || d.timer.Stop() {

@@ -200,35 +200,80 @@ func (x asked) Execute(ctx context.Context, s sum, at campaign.Case) (campaign.O
 	return x.Executor.Execute(ctx, s, at)
 }
 
-// A case has as long as it is given, and the next one again.
+// A case has as long as it is given, and the next one again, one by one or together.
 func TestCaseTimeout(t *testing.T) {
-	slow := slowly{&counter{rounds: 1, perRound: 6}}
-	rec, err := newFixture(t).runs(t.Context(), campaign.Erase[sum](slow), run.Options{Workers: 1, CaseTimeout: 300 * time.Millisecond})
-	if err != nil || rec.Campaigns[0].Cases.Error != 2 || rec.Campaigns[0].Cases.Pass != 4 {
-		t.Fatalf("%v %+v", err, rec.Campaigns)
-	}
-	if w := strings.Join(rec.Warnings, "\n"); !strings.Contains(w, "2 cases without a result: no outcome within the case timeout of 300ms") {
-		t.Errorf("%s", w)
+	for _, batch := range []bool{false, true} {
+		slow := slowly{&counter{rounds: 1, perRound: 6}, batch, new(atomic.Int64)}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		rec, err := newFixture(t).runs(ctx, campaign.Erase[sum](slow), run.Options{Workers: 1, CaseTimeout: 300 * time.Millisecond})
+		cancel()
+		if err != nil || rec.Campaigns[0].Cases.Error != 2 || rec.Campaigns[0].Cases.Pass != 4 {
+			t.Fatalf("together %v: %v %+v", batch, err, rec.Campaigns)
+		}
+		if w := strings.Join(rec.Warnings, "\n"); !strings.Contains(w, "2 cases without a result: no outcome within the case timeout of 300ms") {
+			t.Errorf("together %v: %s", batch, w)
+		}
+		if n := slow.ended.Load(); n != 4 {
+			t.Errorf("together %v: the 4 cases that end were executed %d times", batch, n)
+		}
 	}
 }
 
-// slowly is a counter of which cases 1 and 3 never end.
-type slowly struct{ *counter }
+// slowly is a counter of which cases 1 and 3 never end, and the others take half their time.
+type slowly struct {
+	*counter
+	batch bool
+	ended *atomic.Int64
+}
 
 func (c slowly) Open(*campaign.Cache) campaign.Session[sum] {
 	return campaign.Separate[sum](c.executor)
 }
 func (c slowly) executor(ctx context.Context, lane campaign.Lane) (campaign.Executor[sum], error) {
 	x, err := c.counter.executor(ctx, lane)
-	return waiting{x}, err
+	if c.batch {
+		return waitingTogether{waiting{x, c.ended}}, err
+	}
+	return waiting{x, c.ended}, err
 }
 
-type waiting struct{ campaign.Executor[sum] }
+type waiting struct {
+	campaign.Executor[sum]
+	ended *atomic.Int64
+}
 
 func (x waiting) Execute(ctx context.Context, s sum, at campaign.Case) (campaign.Outcome, error) {
 	if at.Index == 1 || at.Index == 3 {
 		<-ctx.Done()
 		return campaign.Outcome{}, ctx.Err()
 	}
+	x.ended.Add(1)
+	select {
+	case <-time.After(150 * time.Millisecond):
+	case <-ctx.Done():
+		return campaign.Outcome{}, ctx.Err()
+	}
 	return x.Executor.Execute(ctx, s, at)
+}
+
+// waitingTogether takes all cases at once, the slow ones last.
+type waitingTogether struct{ waiting }
+
+func (x waitingTogether) Batch() (time.Duration, int64) { return time.Second, 6 }
+func (x waitingTogether) ExecuteBatch(ctx context.Context, s any, cases []campaign.Case, each func(campaign.Case, campaign.Outcome) error) (time.Duration, error) {
+	for _, slow := range []bool{false, true} {
+		for _, at := range cases {
+			if slow != (at.Index == 1 || at.Index == 3) {
+				continue
+			}
+			o, err := x.Execute(ctx, s.(sum), at)
+			if err == nil {
+				err = each(at, o)
+			}
+			if err != nil {
+				return 0, err
+			}
+		}
+	}
+	return 0, nil
 }

@@ -210,13 +210,15 @@ func (w *worker) together(b campaign.Batcher) func(context.Context, int64, int64
 			g.r.inflight.Begin(g.slot, inflight.Mark{Kind: g.kind, Campaign: g.campaign, Index: cases[0].Index, Count: int(n)})
 			defer g.end()
 		}
-		busy, err := b.ExecuteBatch(w.caller.begin(ctx), w.state, cases, func(c campaign.Case, o campaign.Outcome) error {
+		d := w.caller.deadline
+		busy, err := b.ExecuteBatch(d.start(w.caller.begin(ctx)), w.state, cases, func(c campaign.Case, o campaign.Outcome) error {
+			d.extend()
 			if w.caller.met(ctx, c, c.Index == hi-1 && w.ends()) {
 				return errEnded
 			}
 			return w.journalOutcome(c.Index, o, batch)
 		})
-		if err == nil || ctx.Err() != nil || ends(err) {
+		if d.stop(); err == nil || ctx.Err() != nil || ends(err) {
 			return busy, err
 		}
 		have := make(map[int64]bool, len(*batch))
