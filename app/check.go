@@ -93,8 +93,10 @@ func eachCompiled(ctx context.Context, docs []Document, set campaign.Settings, t
 			continue
 		}
 		for _, c := range compiled {
-			c, list := names.add(d.Path, c)
-			all = append(all, list...)
+			if len(docs) > 1 { // else no other has its name, and its identity need not be known
+				c, list = names.add(d.Path, c)
+				all = append(all, list...)
+			}
 			take(d, c)
 		}
 	}

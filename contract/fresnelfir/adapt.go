@@ -166,7 +166,7 @@ func (a adaptation) open() {
 			continue
 		}
 		done[e] = true
-		for _, feed := range a.p.feeds[e] {
+		for _, feed := range a.p.feeds()[e] {
 			if a.s.forced[feed] == 0 {
 				a.force(feed, "guard_failure")
 			}

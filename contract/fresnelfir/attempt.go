@@ -17,9 +17,11 @@ func (p *plan) compileAttempts() {
 	for at := range p.nodes {
 		children := p.grammar.Nodes[at].Children
 		for i := range p.nodes[at].branches {
+			p.nodes[at].branches[i].leads = p.leading(children[i], 0)
+		}
+		for i := range p.nodes[at].branches {
 			b := &p.nodes[at].branches[i]
-			b.attempt, b.leads = -1, p.leading(children[i], 0)
-			if b.open {
+			if b.attempt = -1; b.open {
 				continue
 			}
 			if b.leads >= 0 {
@@ -27,11 +29,14 @@ func (p *plan) compileAttempts() {
 					b.attempt, b.told, p.nodes[at].attempts = b.leads, p.told(x), true
 				}
 			}
-			for j := range p.nodes[at].branches {
-				if b.attempt >= 0 && j != i {
-					if may, _ := p.mayBegin(children[j], b.attempt, make(map[int]bool)); may {
-						b.rivals = append(b.rivals, j)
-					}
+			for j := 0; b.attempt >= 0 && j < len(children); j++ {
+				first := p.nodes[at].branches[j].leads
+				may := first == b.attempt
+				if first < 0 {
+					may, _ = p.mayBegin(children[j], b.attempt, make(map[int]bool))
+				}
+				if may && j != i {
+					b.rivals = append(b.rivals, j)
 				}
 			}
 		}

@@ -21,8 +21,10 @@ import (
 
 // Campaign explores one document.
 type Campaign struct {
-	id       campaign.Identity
-	doc      campaign.Spec
+	id       campaign.Identity // without the digest
+	digest   func() string
+	path     string        // of the document
+	data     func() []byte // the document as JSON
 	plan     *plan
 	src      *ir.Source
 	seed     uint64
@@ -43,7 +45,11 @@ type Campaign struct {
 }
 
 // Identity implements [campaign.Campaign].
-func (c *Campaign) Identity() campaign.Identity { return c.id }
+func (c *Campaign) Identity() campaign.Identity {
+	id := c.id
+	id.Digest = c.digest()
+	return id
+}
 
 // Probe implements [campaign.Campaign]: it starts the module and checks that
 // its exports fit the bindings.

@@ -54,8 +54,8 @@ func (c *Campaign) Promote(ctx context.Context, f campaign.Finding, payloads [][
 	if c.parallel {
 		return nil, diag.Refused("a history cannot be called again: thresh replay %s checks what was recorded; for a regression test, keep the document with its seed and its number of traversals", f.ID)
 	}
-	text := c.doc.Data
-	if d, _, _ := ir.Decode(c.doc.Path, text); d == nil || d.Capsule == nil { // it may be one itself
+	text := c.data()
+	if d, _, _ := ir.Decode(c.path, text); d == nil || d.Capsule == nil { // it may be one itself
 		var err error
 		if text, err = c.capsule(ctx, f, payloads[0]); err != nil {
 			return nil, err
@@ -74,7 +74,7 @@ func (c *Campaign) capsule(ctx context.Context, f campaign.Finding, payload []by
 	if err != nil {
 		return nil, err
 	}
-	text := bytes.TrimRight(c.doc.Data, " \t\r\n")
+	text := bytes.TrimRight(c.data(), " \t\r\n")
 	hash := func(b []byte) string { sum := sha256.Sum256(b); return hex.EncodeToString(sum[:]) }
 	w := writtenCapsule{IRHash: hash(text), Seed: c.seed, Kind: f.Kind, Description: f.Title, Tape: hex.EncodeToString(payload), Inputs: inputs}
 	if n := len(tr.Steps); n > 0 {
@@ -104,8 +104,8 @@ func (c *Campaign) regression(f campaign.Finding, dir string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding the way to %s: %w", dir, err)
 	}
-	argv := []string{"run", c.doc.Path, "--" + optCapsule, file, "--" + optModule, "none"}
-	what := "The model alone shows it: the test holds once " + c.doc.Path + " no longer does."
+	argv := []string{"run", c.path, "--" + optCapsule, file, "--" + optModule, "none"}
+	what := "The model alone shows it: the test holds once " + c.path + " no longer does."
 	switch {
 	case c.system != nil && slices.Contains(f.Cause, byModule):
 		argv = []string{"run", file, "--system", c.modulePath}

@@ -71,7 +71,7 @@ Exit codes: 0 compiled, 2 the model was refused.`,
 				fmt.Fprintf(d.Err(), "%s:%d:%d: beyond the published format: %s, in %s\n", path, x.Pos.Line, x.Pos.Col, x.What, x.Key)
 			}
 		}
-		_, _, data, _ := decode(path, text)
+		data, _ := asJSON(path, text)
 		return string(data), list
 	})
 }
@@ -95,7 +95,7 @@ func formatted(path string, text []byte) (string, diag.List) {
 	if list.HasErrors() {
 		return "", list
 	}
-	_, _, data, _ := decode(path, text)
+	data, _ := asJSON(path, text)
 	tree, err := doctree.ParseJSON(data, jsontree.Options{})
 	if err == nil {
 		var out string

@@ -103,7 +103,6 @@ func (*Contract) Starter(string) []campaign.File {
 func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Settings) (_ []campaign.Any, list diag.List) {
 	defer func() { list = sourced(doc.Path, list) }()
 	d, src, data, list := decode(doc.Path, doc.Data)
-	doc.Data = data
 	if d != nil {
 		list = append(list, ir.Check(d, src)...)
 		list.Sort()
@@ -125,7 +124,7 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 	if set.Check {
 		list = append(list, ir.Notes(d, src)...)
 	}
-	c := &Campaign{doc: doc, plan: newPlan(d), src: src, seed: d.Inputs.Seed, budget: max(Budget(d), leastTraversals), system: system}
+	c := &Campaign{path: doc.Path, data: data, plan: newPlan(d), src: src, seed: d.Inputs.Seed, budget: max(Budget(d), leastTraversals), system: system}
 	if written(doc.Path) {
 		c.places = sync.OnceValue(func() map[string]diag.Pos { return src.Places() })
 	}
@@ -193,12 +192,12 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 		if system != nil {
 			c.parallel = d.Exploration.Mode == ir.Parallel
 			for i, b := range c.module.places {
-				c.module.plan.Bindings[i].At = src.Within(b.Place, b.key).Pos.In(doc.Path).String()
+				c.module.plan.Bindings[i].At = b.Place.Within(b.key).Pos.In(doc.Path).String()
 			}
 			c.module.open = devices(k.systems, system, c.module.bound, c.parallel)
 			c.module.forSystem()
 			code = []byte(system.Digest)
-		} else if found := c.module.inspect(c.plan, src, src.Within(d.Bindings.Place, "entry")); len(found) > 0 {
+		} else if found := c.module.inspect(c.plan, src, d.Bindings.Place.Within("entry")); len(found) > 0 {
 			return nil, append(list, found...)
 		}
 	}
@@ -216,7 +215,8 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 	}
 	c.alone = why
 	c.enclosed = code != nil && why == enclosed
-	c.id = campaign.Identity{Contract: k.Name(), Name: nameOf(doc.Path), Digest: withTexts(digest(doc.Data, code, tape, c.seed, uint64(c.budget)), d)}
+	c.id = campaign.Identity{Contract: k.Name(), Name: nameOf(doc.Path)}
+	c.digest = sync.OnceValue(func() string { return withTexts(digest(data(), code, tape, c.seed, uint64(c.budget)), d) })
 	return []campaign.Any{campaign.Erase[*state](c)}, list
 }
 

@@ -37,7 +37,7 @@ func (m *module) inspect(p *plan, src *ir.Source, entry ir.Place) diag.List {
 		if p.Nearest != "" {
 			hint = "did you mean " + p.Nearest + "?"
 		}
-		list = append(list, src.Report(diag.Error, src.Within(at.Place, keys...), mismatchCodes[p.Mismatch], p.Message, hint))
+		list = append(list, src.Report(diag.Error, at.Place.Within(keys...), mismatchCodes[p.Mismatch], p.Message, hint))
 	}
 	list.Sort()
 	return list

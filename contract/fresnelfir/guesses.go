@@ -80,7 +80,7 @@ func (c *Campaign) Guesses(ctx context.Context) []campaign.Guess {
 			out = append(out, c.src.Report(diag.Note, g.Place, "guess", fmt.Sprintf("supported by %s: %s", diag.Plural(n, "call"), about), ""))
 		}
 	}
-	unaddressed(c.doc.Path, out)
+	unaddressed(c.path, out)
 	told := make([]campaign.Guess, len(list))
 	for i, g := range list {
 		if out[i].Level == diag.Note {

@@ -85,7 +85,7 @@ func guessesOf(t *testing.T, source string) string {
 
 func mustCompile(t *testing.T, source string) string {
 	t.Helper()
-	_, _, data, list := decode("bank.model.star", []byte(source))
+	data, list := asJSON("bank.model.star", []byte(source))
 	if list.HasErrors() {
 		t.Fatal(list)
 	}

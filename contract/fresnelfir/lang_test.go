@@ -42,7 +42,7 @@ func TestFormatAndCompile(t *testing.T) {
 			continue
 		}
 		t.Logf("%s\n%s", f, source)
-		_, _, data, list := decode("x.model.star", []byte(source))
+		data, list := asJSON("x.model.star", []byte(source))
 		if list.HasErrors() {
 			t.Errorf("%s: %v", f, list)
 			continue
@@ -67,7 +67,7 @@ func modelled(t *testing.T, g *wasm.Engine, path string, module []byte, budget i
 	}
 	var digests []string
 	var c *Campaign
-	_, _, data, _ := decode(path, text)
+	data, _ := asJSON(path, text)
 	for name, text := range map[string][]byte{path: text, strings.TrimSuffix(path, ".model.star") + ".json": data} {
 		list, diags := New(g.Open).Compile(context.Background(), campaign.Spec{Path: name, Data: text}, campaign.Settings{
 			Read: func(string) ([]byte, error) { return module, nil },

@@ -23,7 +23,7 @@ import (
 func (c *Campaign) apart(src *ir.Source) (list diag.List) {
 	x := &c.plan.doc.Exploration
 	report := func(level diag.Level, key, code, message, hint string) {
-		list = append(list, src.Report(level, src.Within(x.Place, "concurrency."+key), code, message, hint))
+		list = append(list, src.Report(level, x.Place.Within("concurrency."+key), code, message, hint))
 	}
 	if x.Mode != ir.Parallel {
 		if len(x.Faults) > 0 {

@@ -2,6 +2,7 @@ package fresnelfir
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
@@ -24,8 +25,9 @@ type plan struct {
 	guarded []int
 	asked   [][]int
 	// feeds are, by branch, the branches that lead to an action which sets a
-	// field that the branch's guard asks for.
-	feeds map[event][]event
+	// field that the branch's guard asks for: up to their number squared, which
+	// a check does not need.
+	feeds func() map[event][]event
 	// breaking is, by property, how far the model is from a breach of it.
 	breaking []model.Distance
 	// makes says, by entity, that some action creates instances of it.
@@ -128,7 +130,7 @@ func newPlan(doc *ir.Document) *plan {
 	p.compileMoves()
 	p.exceeds = p.program.Exceeds()
 	p.prove()
-	p.compileFeeds()
+	p.feeds = sync.OnceValue(p.compileFeeds)
 	p.compileAttempts()
 	p.compileClaims()
 	return p
@@ -231,8 +233,8 @@ func (p *plan) mentioned(e *ir.Expr) map[string]bool {
 }
 
 // compileFeeds finds out which branches may open which.
-func (p *plan) compileFeeds() {
-	p.feeds = map[event][]event{}
+func (p *plan) compileFeeds() map[event][]event {
+	feeds := map[event][]event{}
 	sets := map[string][]event{} // by field: the branches that lead to an action that sets it
 	for at := range p.nodes {
 		for i, child := range p.grammar.Nodes[at].Children {
@@ -251,12 +253,13 @@ func (p *plan) compileFeeds() {
 			}
 			e := event{kind: eventBranch, node: at, child: i}
 			for field := range p.mentioned(b.guard.Expr) {
-				p.feeds[e] = append(p.feeds[e], sets[field]...)
+				feeds[e] = append(feeds[e], sets[field]...)
 			}
-			slices.SortFunc(p.feeds[e], compare)
-			p.feeds[e] = slices.DeleteFunc(slices.Compact(p.feeds[e]), func(x event) bool { return x == e })
+			slices.SortFunc(feeds[e], compare)
+			feeds[e] = slices.DeleteFunc(slices.Compact(feeds[e]), func(x event) bool { return x == e })
 		}
 	}
+	return feeds
 }
 
 // written are the names of the fields that actions below a node set.

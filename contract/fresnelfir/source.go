@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/lang"
@@ -15,11 +16,11 @@ import (
 // written reports whether a model of that name is written in the language.
 func written(path string) bool { return strings.HasSuffix(path, lang.Suffix) }
 
-// decode reads a document of either form. data is the document as JSON.
-func decode(path string, text []byte) (d *ir.Document, src *ir.Source, data []byte, list diag.List) {
+// decode reads a document of either form. data makes it JSON, which a check does not need.
+func decode(path string, text []byte) (d *ir.Document, src *ir.Source, data func() []byte, list diag.List) {
 	if !written(path) {
 		d, src, list = ir.Decode(path, text)
-		return d, src, text, list
+		return d, src, func() []byte { return text }, list
 	}
 	m, list := lang.Compile(path, text)
 	if m == nil {
@@ -34,7 +35,16 @@ func decode(path string, text []byte) (d *ir.Document, src *ir.Source, data []by
 		list.Sort()
 		return nil, nil, nil, list
 	}
-	return d, src, compiled(m), append(list, found...)
+	return d, src, sync.OnceValue(func() []byte { return compiled(m) }), append(list, found...)
+}
+
+// asJSON is a document of either form as JSON; with errors in its form it is nil.
+func asJSON(path string, text []byte) ([]byte, diag.List) {
+	_, _, data, list := decode(path, text)
+	if data == nil {
+		return nil, list
+	}
+	return data(), list
 }
 
 // consequences are the codes of what is missing where something could not be translated.
@@ -63,7 +73,7 @@ func independentErrors(m *lang.Model, errors, found diag.List) (list diag.List) 
 // compiled is the document that a model is compiled to.
 func compiled(m *lang.Model) []byte {
 	tree := m.Tree.Root.JSON()
-	return []byte(jsontree.Pretty.Format(&tree) + "\n")
+	return append(jsontree.Pretty.Append(nil, &tree), '\n')
 }
 
 // load decodes and checks a document of either form. With errors it is nil.

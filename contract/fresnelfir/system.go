@@ -42,7 +42,7 @@ func (k *Contract) Systems(open sut.Opener) *Contract {
 // entry if its runtime is a system. nil: there is none.
 func (k *Contract) systemOf(doc campaign.Spec, d *ir.Document, src *ir.Source, set campaign.Settings) (*sut.Plan, string, diag.List) {
 	path := set.Get(optSystem, "")
-	entry := src.Within(d.Bindings.Place, "entry")
+	entry := d.Bindings.Place.Within("entry")
 	refuse := func(message string) (*sut.Plan, string, diag.List) {
 		return nil, "", diag.List{src.Report(diag.Error, entry, "entry", message, "")}
 	}
@@ -79,7 +79,7 @@ func bindOperations(plan *sut.Plan, d *ir.Document, src *ir.Source) (list diag.L
 	check := func(at ir.Place, key, name string, args []string) *sut.Operation {
 		o, ok := sut.Find(plan.Operations, name)
 		if !ok && complete {
-			list = append(list, src.Report(diag.Error, src.Within(at, key), "missing-operation",
+			list = append(list, src.Report(diag.Error, at.Within(key), "missing-operation",
 				fmt.Sprintf("the system %s has no operation %q", plan.Name, name), diag.DidYouMean(name, operations(plan.Operations))))
 		}
 		if why := unfit(plan, o, args); why != "" {

@@ -137,7 +137,7 @@ func (c *Campaign) itf(steps []*passed) any {
 	return map[string]any{
 		"#meta": map[string]any{
 			"format": "ITF", "format-description": "https://apalache-mc.org/docs/adr/015adr-trace.html",
-			"source": c.doc.Path, "description": "a trace of the model " + c.id.Name,
+			"source": c.path, "description": "a trace of the model " + c.id.Name,
 		},
 		"vars": vars, "states": states,
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 	"strconv"
 	"unsafe"
 
@@ -333,14 +334,19 @@ func (n *Node) JSON() jsontree.Node {
 		return list
 	case Map:
 		object := jsontree.Node{Kind: jsontree.Object, Members: make([]jsontree.Member, 0, len(n.Members()))}
-		seen := make(map[string]int, len(n.Members()))
+		var seen map[string]int // texts, which differ as they are, need none
+		if slices.ContainsFunc(n.Members(), func(m Member) bool { return m.Key.Kind != String }) {
+			seen = make(map[string]int, len(n.Members()))
+		}
 		for i := range n.Members() {
 			key, value := n.Members()[i].Key.jsonKey(), n.Members()[i].Value.JSON()
 			if at, repeated := seen[key]; repeated { // such as 1 and "1"
 				object.Members[at].Value = value
 				continue
 			}
-			seen[key] = len(object.Members)
+			if seen != nil {
+				seen[key] = len(object.Members)
+			}
 			object.Members = append(object.Members, jsontree.Member{Key: key, Value: value})
 		}
 		return object

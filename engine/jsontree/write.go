@@ -88,13 +88,15 @@ func (s Style) separate(b []byte, i, level int) []byte {
 	return s.newline(b, level)
 }
 
+const blanks = "                                                                "
+
 func (s Style) newline(b []byte, level int) []byte {
 	if s.Indent == 0 {
 		return b
 	}
 	b = append(b, '\n')
-	for range level * s.Indent {
-		b = append(b, ' ')
+	for n := level * s.Indent; n > 0; n -= len(blanks) {
+		b = append(b, blanks[:min(n, len(blanks))]...)
 	}
 	return b
 }
@@ -104,6 +106,13 @@ func (s Style) newline(b []byte, level int) []byte {
 func (s Style) quote(b []byte, text string) []byte {
 	b = append(b, '"')
 	for i := 0; i < len(text); {
+		plain := i
+		for i < len(text) && text[i] >= ' ' && text[i] < 0x7f && text[i] != '"' && text[i] != '\\' {
+			i++
+		}
+		if b = append(b, text[plain:i]...); i == len(text) {
+			break
+		}
 		c := text[i]
 		if c < utf8.RuneSelf {
 			i++

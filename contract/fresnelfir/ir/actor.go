@@ -25,7 +25,7 @@ func (c *checker) variables() {
 	}
 	for _, e := range d.Effects {
 		for _, x := range e.Picks {
-			if c.entity(c.src.Within(x.Place, "entity"), x.Entity); x.Var == "actor" {
+			if c.entity(x.Place.Within("entity"), x.Entity); x.Var == "actor" {
 				c.fail(x.Place, "reserved-variable", "", "must not assign to %q, which is the acting entity", "actor")
 			} else if of, twice := d.Vars[x.Var]; twice && of != x.Entity {
 				c.fail(x.Place, "variable-type", "", "the variable %q is already a %s", x.Var, of)
@@ -36,7 +36,7 @@ func (c *checker) variables() {
 		if e.Creates == nil {
 			continue
 		}
-		c.entity(c.src.Within(e.Creates.Place, "entity"), e.Creates.Entity)
+		c.entity(e.Creates.Place.Within("entity"), e.Creates.Entity)
 		if e.Creates.Assign == "actor" {
 			c.fail(e.Creates.Place, "reserved-variable", "", "must not assign to %q, which is the acting entity", "actor")
 			continue
@@ -75,7 +75,7 @@ func (e *Effect) renameVariables() {
 func (c *checker) actor() {
 	d := c.doc
 	if x := d.Exploration.Actor; x != "" {
-		if c.checkName(c.src.Within(d.Exploration.Place, "actor"), "dangling-entity-ref", "an entity", x, c.entityNames()) {
+		if c.checkName(d.Exploration.Place.Within("actor"), "dangling-entity-ref", "an entity", x, c.entityNames()) {
 			d.Actor, d.ActorWhy = x, "exploration.actor names it"
 		}
 		return

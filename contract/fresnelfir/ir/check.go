@@ -117,7 +117,7 @@ func (c *checker) entities() {
 					c.doubt(f.Place, "int-bounds", "", "min is above max, %d and %d: no value is within the bounds", *f.Min, *f.Max)
 				}
 			case Ref:
-				c.entity(c.src.Within(f.Place, "entity"), f.Entity)
+				c.entity(f.Place.Within("entity"), f.Entity)
 			}
 			c.initial(e, f)
 		}
@@ -151,7 +151,7 @@ func (c *checker) values(at Place, of Type, values []string) {
 func (c *checker) params(list []Param) map[string]string {
 	scope := map[string]string{}
 	for _, p := range list {
-		c.entity(c.src.Within(p.Place, "type"), p.Entity)
+		c.entity(p.Place.Within("type"), p.Entity)
 		if _, twice := scope[p.Name]; twice {
 			c.fail(p.Place, "duplicate-parameter", "", "the parameter %q is declared twice", p.Name)
 		}
@@ -162,7 +162,7 @@ func (c *checker) params(list []Param) map[string]string {
 
 func (c *checker) refinements() {
 	for _, r := range c.doc.Refinements {
-		c.entity(c.src.Within(r.Place, "base"), r.Base)
+		c.entity(r.Place.Within("base"), r.Base)
 		vars := c.params(r.Params)
 		vars["self"] = r.Base
 		c.predicate(r.Predicate, scope{vars: c.withActor(vars)})
@@ -207,7 +207,7 @@ func (c *checker) models(f *Function) {
 	if f.Models == "" {
 		return
 	}
-	at := c.src.Within(f.Place, "models")
+	at := f.Place.Within("models")
 	var derived []string
 	for _, x := range c.doc.Functions {
 		if !x.Observer {
@@ -357,7 +357,7 @@ func Notes(doc *Document, src *Source) diag.List {
 		note(e.Place, "each actor is a %s, which Thresh makes: %s", e.Name, doc.ActorWhy)
 	}
 	for _, e := range doc.Entities {
-		if f := e.Field("id"); f != nil && f.Type == String && f.Place.Pos != src.Within(e.Place, "fields").Pos { // else the document does not say it
+		if f := e.Field("id"); f != nil && f.Type == String && f.Place.Pos != e.Place.Within("fields").Pos { // else the document does not say it
 			note(f.Place, "a string field called id is the identity of each %s: unique, unless an effect sets it", e.Name)
 		}
 	}
@@ -371,7 +371,7 @@ func Notes(doc *Document, src *Source) diag.List {
 		for i, name := range b.Args {
 			if all := doc.readings(name); len(all) > 1 && !told[name] {
 				told[name] = true
-				note(src.Within(b.Place, "args", fmt.Sprint(i)), "is %s, not %s", all[0], strings.Join(all[1:], " or "))
+				note(b.Place.Within("args", fmt.Sprint(i)), "is %s, not %s", all[0], strings.Join(all[1:], " or "))
 			}
 		}
 	}

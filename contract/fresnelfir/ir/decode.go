@@ -63,7 +63,6 @@ type Source struct {
 	tree  *doctree.Document
 	line  func(int) string
 	wrong map[doctree.Pos]bool // places of what could not be read
-	nodes map[doctree.Pos]*doctree.Node
 }
 
 // Report makes a diagnostic of a place.
@@ -79,26 +78,17 @@ func (s *Source) Report(level diag.Level, at Place, code, message, hint string) 
 
 // Within returns the place of a value below another: keys lead to it, numbers to
 // elements of arrays.
-func (s *Source) Within(at Place, keys ...string) Place {
-	if s.nodes == nil {
-		s.nodes = make(map[doctree.Pos]*doctree.Node)
-		s.index(&s.tree.Root)
-	}
-	n := s.nodes[at.Pos]
-	if n == &s.tree.Root { // sections of a model in the language are where that begins
-		n = n.At(strings.TrimPrefix(at.Path, "$."))
-	}
+func (at Place) Within(keys ...string) Place {
 	for _, k := range keys {
-		next := n.Get(k)
-		path := doctree.KeyPath(at.Path, k)
-		if i, err := strconv.Atoi(k); err == nil && n != nil && n.Kind == doctree.Seq && i < len(n.Items()) {
-			next, path = &n.Items()[i], doctree.ItemPath(at.Path, i)
+		next, path := at.node.Get(k), doctree.KeyPath(at.Path, k)
+		if i, err := strconv.Atoi(k); err == nil && i < len(at.node.Items()) {
+			next, path = &at.node.Items()[i], doctree.ItemPath(at.Path, i)
 		}
 		at.Path = path
 		if next == nil {
 			return at
 		}
-		n, at.Pos = next, next.Pos
+		at.node, at.Pos = next, next.Pos
 	}
 	return at
 }
@@ -118,23 +108,6 @@ func (s *Source) Places() map[string]diag.Pos {
 	}
 	visit(&s.tree.Root, "$")
 	return all
-}
-
-// index notes where values are: at their own places and at those of their keys.
-func (s *Source) index(n *doctree.Node) {
-	if s.nodes[n.Pos] == nil { // what a model in the language stands for is in one place with what is in it
-		s.nodes[n.Pos] = n
-	}
-	for i := range n.Items() {
-		s.index(&n.Items()[i])
-	}
-	for i := range n.Members() {
-		m := &n.Members()[i]
-		if s.nodes[m.Key.Pos] == nil {
-			s.nodes[m.Key.Pos] = &m.Value
-		}
-		s.index(&m.Value)
-	}
 }
 
 type decoder struct {
@@ -160,15 +133,17 @@ func (d *decoder) failHint(at Place, code, hint, format string, args ...any) {
 	d.Report(diag.Error, at.Pos, code, at.Path, hint, format, args...)
 }
 
-func place(n *doctree.Node, path string) Place { return Place{n.Pos, path} }
+func place(n *doctree.Node, path string) Place { return Place{n.Pos, path, n} }
 
 func element(path string, i int) string { return doctree.ItemPath(path, i) }
 
 // placeOf is the place of a section.
-func placeOf(s *doctree.Section) Place { return Place{s.Pos(), s.Path} }
+func placeOf(s *doctree.Section) Place { return Place{s.Pos(), s.Path, s.Raw()} }
 
 // valueOf is the place of the value of a key.
-func valueOf(s *doctree.Section, key string) Place { return Place{s.PosOf(key), s.At(key)} }
+func valueOf(s *doctree.Section, key string) Place {
+	return Place{s.PosOf(key), s.At(key), s.Node(key)}
+}
 
 // named visits the members of a mapping whose keys are names, ordered by name.
 func (d *decoder) named(n *doctree.Node, path string, visit func(name string, at Place, v *doctree.Node)) {
@@ -183,7 +158,7 @@ func (d *decoder) named(n *doctree.Node, path string, visit func(name string, at
 	list := d.Entries(n, path)
 	slices.SortFunc(list, func(a, b doctree.Entry) int { return strings.Compare(a.Name, b.Name) })
 	for _, e := range list {
-		at := place(e.Key, e.Path)
+		at := Place{e.Key.Pos, e.Path, e.Node}
 		if e.Name == "" {
 			d.fail(at, "empty", "a name must not be empty")
 		}

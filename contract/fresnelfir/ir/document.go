@@ -11,6 +11,7 @@ import (
 type Place struct {
 	Pos  doctree.Pos // of the value, or of its name
 	Path string      // "$.entities.User"
+	node *doctree.Node
 }
 
 // Document is a decoded IR. Lists of named things are ordered by name, so that

@@ -27,7 +27,7 @@ func (c *checker) protocols() {
 			case Call:
 				c.calls(n.Place, n.Action)
 			case RefTo:
-				c.checkName(c.src.Within(n.Place, "protocol"), "dangling-protocol-ref", "a protocol", n.Protocol, protocolNames)
+				c.checkName(n.Place.Within("protocol"), "dangling-protocol-ref", "a protocol", n.Protocol, protocolNames)
 			}
 		})
 	}
@@ -36,7 +36,7 @@ func (c *checker) protocols() {
 
 // calls checks an action that a protocol or a generator calls.
 func (c *checker) calls(by Place, action string) {
-	at := c.src.Within(by, "action")
+	at := by.Within("action")
 	if !c.known[action] {
 		c.fail(at, "missing-effect", diag.DidYouMean(action, c.actionNames), "the action %q has no entry in effects", action)
 	}
@@ -378,12 +378,13 @@ func (d *Document) Argument(name string) (ArgumentSource, bool) {
 }
 
 func (d *Document) fieldArgument(name string) (v, field string, ok bool) {
-	for _, v := range slices.Sorted(maps.Keys(d.Vars)) {
-		for _, sep := range []string{".", "_"} {
-			field, is := strings.CutPrefix(name, v+sep)
-			if e := d.Entity(d.Vars[v]); is && e != nil && e.Field(field) != nil {
-				return v, field, true
-			}
+	for i, c := range name {
+		if c != '.' && c != '_' {
+			continue
+		}
+		of, known := d.Vars[name[:i]]
+		if e := d.Entity(of); known && e != nil && e.Field(name[i+1:]) != nil {
+			return name[:i], name[i+1:], true
 		}
 	}
 	return "", "", false

@@ -93,7 +93,7 @@ func (c *checker) word(word string, allowed []string, at Place) {
 
 func (c *checker) exploration() {
 	x := &c.doc.Exploration
-	in := func(keys ...string) Place { return c.src.Within(x.Place, keys...) }
+	in := func(keys ...string) Place { return x.Place.Within(keys...) }
 	// missing reports whether a key is not there, which is an error of its own.
 	missing := func(keys ...string) bool { return in(keys...).Pos == in(keys[:len(keys)-1]...).Pos }
 	word := func(word string, allowed []string, keys ...string) {
@@ -157,7 +157,7 @@ func (c *checker) inputs() {
 		switch t.Kind {
 		case AllPairs, TWay:
 			for i, name := range t.Over {
-				c.checkName(c.src.Within(t.Place, "over", strconv.Itoa(i)), "unknown-domain", "an input domain", name, domains)
+				c.checkName(t.Place.Within("over", strconv.Itoa(i)), "unknown-domain", "an input domain", name, domains)
 				if slices.Contains(t.Over[:i], name) {
 					c.fail(t.Place, "duplicate-value", "", "the domain %q is listed twice", name)
 				}
@@ -166,9 +166,9 @@ func (c *checker) inputs() {
 				c.fail(t.Place, "strength", "", "must be over at least %d domains (strength 1 to 6), got %d", max(t.Strength, 1), len(t.Over))
 			}
 		case EachTransition:
-			c.checkName(c.src.Within(t.Place, "machine"), "dangling-protocol-ref", "a protocol", t.Machine, names(c.doc.Protocols, func(p *Protocol) string { return p.Name }))
+			c.checkName(t.Place.Within("machine"), "dangling-protocol-ref", "a protocol", t.Machine, names(c.doc.Protocols, func(p *Protocol) string { return p.Name }))
 		case Boundary:
-			if !c.checkName(c.src.Within(t.Place, "domain"), "unknown-domain", "an input domain", t.Domain, domains) {
+			if !c.checkName(t.Place.Within("domain"), "unknown-domain", "an input domain", t.Domain, domains) {
 				continue
 			}
 			for _, v := range t.Values {
@@ -229,7 +229,7 @@ const CodeArgument = "unknown-argument"
 func (c *checker) bindings() {
 	b := &c.doc.Bindings
 	if b.Runtime != "wasm" && b.Runtime != "system" {
-		c.doubt(c.src.Within(b.Place, "runtime"), "unknown-word", "", "is %q; only wasm modules and systems can be run", b.Runtime)
+		c.doubt(b.Place.Within("runtime"), "unknown-word", "", "is %q; only wasm modules and systems can be run", b.Runtime)
 	}
 	called := c.called()
 	for _, a := range b.Actions {
@@ -245,7 +245,7 @@ func (c *checker) bindings() {
 		}
 		for i, name := range a.Args {
 			if _, ok := c.doc.ArgumentOf(a, name); !ok {
-				c.doubt(c.src.Within(a.Place, "args", strconv.Itoa(i)), CodeArgument, c.argumentHint(name), "the argument %q has no value: it names no variable, no field of a variable and no input domain", name)
+				c.doubt(a.Place.Within("args", strconv.Itoa(i)), CodeArgument, c.argumentHint(name), "the argument %q has no value: it names no variable, no field of a variable and no input domain", name)
 			}
 		}
 		got := c.expr(a.Answer, scope{vars: c.doc.Vars, inputs: true, loose: true})
@@ -260,20 +260,20 @@ func (c *checker) bindings() {
 		for key, list := range map[string][]string{"reads": a.Reads, "writes": a.Writes} {
 			for i, e := range list {
 				if c.doc.Entity(e) == nil {
-					c.doubt(c.src.Within(a.Place, key, strconv.Itoa(i)), "unknown-entity", diag.DidYouMean(e, c.entityNames()), "%q is not an entity of the document", e)
+					c.doubt(a.Place.Within(key, strconv.Itoa(i)), "unknown-entity", diag.DidYouMean(e, c.entityNames()), "%q is not an entity of the document", e)
 				}
 			}
 		}
 	}
-	c.word(b.HookMode, []string{"function_intercept"}, c.src.Within(b.Place, "event_hooks", "mode"))
+	c.word(b.HookMode, []string{"function_intercept"}, b.Place.Within("event_hooks", "mode"))
 	for i, a := range b.Observe {
 		if c.doc.Binding(a) == nil {
-			c.doubt(c.src.Within(b.Place, "event_hooks", "observe", strconv.Itoa(i)), "unknown-action", diag.DidYouMean(a, c.actionNames), "%q has no binding", a)
+			c.doubt(b.Place.Within("event_hooks", "observe", strconv.Itoa(i)), "unknown-action", diag.DidYouMean(a, c.actionNames), "%q has no binding", a)
 		}
 	}
 	for i, w := range b.Capture {
 		if !slices.Contains(captures, w) {
-			c.doubt(c.src.Within(b.Place, "event_hooks", "capture", strconv.Itoa(i)), "unknown-word", diag.DidYouMean(w, captures), "%q means nothing", w)
+			c.doubt(b.Place.Within("event_hooks", "capture", strconv.Itoa(i)), "unknown-word", diag.DidYouMean(w, captures), "%q means nothing", w)
 		}
 	}
 }
@@ -284,12 +284,12 @@ func (c *checker) claims(a *ActionBinding) {
 	switch {
 	case a.Mutates:
 	case e != nil && (e.Creates != nil || len(e.Sets) > 0):
-		c.doubt(c.src.Within(a.Place, "mutates"), "claims", "", "is false, and the effect of %q changes the model", a.Action)
+		c.doubt(a.Place.Within("mutates"), "claims", "", "is false, and the effect of %q changes the model", a.Action)
 	case len(a.Writes) > 0:
-		c.doubt(c.src.Within(a.Place, "mutates"), "claims", "", "is false, and %q is said to write %s", a.Action, strings.Join(a.Writes, ", "))
+		c.doubt(a.Place.Within("mutates"), "claims", "", "is false, and %q is said to write %s", a.Action, strings.Join(a.Writes, ", "))
 	}
 	if a.Idempotent && e != nil && e.Creates != nil {
-		c.doubt(c.src.Within(a.Place, "idempotent"), "claims", "", "is true, and %q creates an instance each time it is taken: it is not called twice", a.Action)
+		c.doubt(a.Place.Within("idempotent"), "claims", "", "is true, and %q creates an instance each time it is taken: it is not called twice", a.Action)
 	}
 }
 

@@ -108,7 +108,7 @@ func (c *checker) answers(at Place, name string, says ValueType) ValueType {
 	if hint == "" && strings.EqualFold(name, "enum") {
 		hint = `name the field that has its values: "Entity.field"`
 	}
-	c.doubt(c.src.Within(at, "returns"), "unknown-return-type", hint, "is %q, which is not a type of the document: answers are read %s", name, taken)
+	c.doubt(at.Within("returns"), "unknown-return-type", hint, "is %q, which is not a type of the document: answers are read %s", name, taken)
 	return says
 }
 

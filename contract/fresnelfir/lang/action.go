@@ -441,6 +441,6 @@ func (b *body) finish() {
 			c.noteExtension(v.Pos, path, "a value with "+words(v))
 		}
 	}
-	set(c.section("effects"), b.at, name, *n)
+	add(c.section("effects"), b.at, name, *n) // each is declared once
 	b.bind()
 }

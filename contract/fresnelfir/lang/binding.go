@@ -71,7 +71,7 @@ func (b *body) bind() {
 		set(n, at, "values", *values)
 		c.noteExtension(at, "$.bindings.actions."+name+".values", "computed arguments")
 	}
-	set(c.section("bindings", "actions"), at, name, *n)
+	add(c.section("bindings", "actions"), at, name, *n) // each is declared once
 }
 
 // argument adds an argument of the export: a name of the model, or a value that gets one.

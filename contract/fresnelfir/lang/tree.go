@@ -67,13 +67,18 @@ func op(at doctree.Pos, word string, args ...node) node {
 
 func object(at doctree.Pos) *node { return &node{Kind: doctree.Map, Style: doctree.Flow, Pos: at} }
 
+// add gives a mapping a key that it lacks.
+func add(n *node, at doctree.Pos, key string, v node) {
+	n.AddMember(doctree.Member{Key: text(at, key), Value: v})
+}
+
 // set gives a mapping a key, in place of one that it has.
 func set(n *node, at doctree.Pos, key string, v node) {
 	if m := n.Member(key); m != nil {
 		m.Value = v
 		return
 	}
-	n.AddMember(doctree.Member{Key: text(at, key), Value: v})
+	add(n, at, key, v)
 }
 
 // literal is a value of Starlark without names as one of JSON.
