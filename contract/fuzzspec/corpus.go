@@ -51,7 +51,7 @@ func readCorpus(d campaign.Desk, folders []string, all bool) (list []input, asid
 	for _, folder := range folders {
 		files, _, err := d.Files(folder)
 		if err != nil {
-			return nil, 0, diag.Refused("%s cannot be read: %w", folder, err)
+			return nil, 0, err
 		}
 		for _, file := range files {
 			rel, _ := filepath.Rel(folder, file)

@@ -25,7 +25,7 @@ var cramState = lazy.Pattern(`(?m)^  [$>] (?:alias |\. |source |set |[A-Za-z_][A
 
 // cramNeeds is how files of cram skip themselves without a program: exit code 80.
 var (
-	cramNeeds = lazy.Pattern(`(?m)^  \$ (?:command -v|which|type) ([A-Za-z0-9_.+-]+)[^|]*\|\| exit 80$`)
+	cramNeeds = lazy.Pattern(`(?m)^  \$ (?:command -v|which|type) ([A-Za-z0-9_.+][A-Za-z0-9_.+-]*)[^|]*\|\| exit 80$`)
 	cramSkip  = lazy.Pattern(`^\$ .*\bexit 80\b`)
 )
 
