@@ -235,11 +235,12 @@ func decodeSettings(set campaign.Settings, getenv func(string) string) (*setting
 			s.timeout = time.Duration(n * float64(time.Second))
 		}
 	}
-	var err error
 	s.writtenText = set.Get(optWritten, "512MiB")
-	if s.maxWritten, err = campaign.ParseSize(s.writtenText); err != nil {
+	size, err := campaign.ParseSize(s.writtenText)
+	if err != nil {
 		wrong(optWritten, "%v", err)
 	}
+	s.maxWritten = size
 	if v := strings.ToLower(strings.TrimSpace(getenv(envHealth))); v != "" {
 		s.health = v // an unknown mode is a fault of every case that has none of its own
 	}
@@ -260,8 +261,12 @@ func decodeSettings(set campaign.Settings, getenv func(string) string) (*setting
 	for _, v := range set.Options[optAlias] {
 		name, command, ok := strings.Cut(v, "=")
 		argv, why := splitCommand(command)
-		if !ok || strings.TrimSpace(name) == "" || why != "" {
-			wrong(optAlias, "must be ENTRYPOINT=COMMAND, not %q (%s)", v, why)
+		if !ok || strings.TrimSpace(name) == "" {
+			wrong(optAlias, "must be ENTRYPOINT=COMMAND, not %q", v)
+			continue
+		}
+		if why != "" {
+			wrong(optAlias, "%q: %s", v, why)
 			continue
 		}
 		if s.aliases == nil {
@@ -284,9 +289,11 @@ func decodeSettings(set campaign.Settings, getenv func(string) string) (*setting
 		}
 		s.link = append(s.link, path)
 	}
-	if s.vars, err = readVariables(set, getenv); err != nil {
-		wrong(optVar, "%v", err)
+	vars, option, err := readVariables(set, getenv)
+	if err != nil {
+		wrong(option, "%v", err)
 	}
+	s.vars = vars
 	s.hidden = s.vars.redactor(false)
 	s.python, s.root = set.Get(optPython, ""), set.Get(optRoot, "")
 	s.entrypoint = getenv(envEntrypoint)

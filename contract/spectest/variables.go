@@ -185,29 +185,30 @@ func hide(r *secret.Redactor, f *Failure, notes evidence) (*Failure, evidence) {
 }
 
 // readVariables reads those of the command line: --var NAME=VALUE, --var NAME for
-// a secret of the environment, and files of them, over which the former win.
-func readVariables(set campaign.Settings, getenv func(string) string) (variables, error) {
-	v := variables{}
+// a secret of the environment, and files of them, over which the former win. An error is
+// of the option whose name is returned.
+func readVariables(set campaign.Settings, getenv func(string) string) (v variables, option string, err error) {
+	v = variables{}
 	for _, path := range set.Options[optVarFile] {
 		if err := v.readFile(path, set.Read, getenv); err != nil {
-			return nil, err
+			return nil, optVarFile, err
 		}
 	}
 	for _, text := range set.Options[optVar] {
 		name, value, valued := strings.Cut(text, "=")
 		if !variableName().MatchString(name) {
-			return nil, fmt.Errorf("must be NAME=VALUE, or NAME for a secret of the environment, not %q", text)
+			return nil, optVar, fmt.Errorf("must be NAME=VALUE, or NAME for a secret of the environment, not %q", text)
 		}
 		g := textValue(value)
 		if !valued {
 			if g = textValue(getenv(name)); g.node.Text == "" {
-				return nil, fmt.Errorf("the environment has no variable %s; give %s=VALUE, or export it", name, name)
+				return nil, optVar, fmt.Errorf("the environment has no variable %s; give %s=VALUE, or export it", name, name)
 			}
 			g.secret = true
 		}
 		v[name] = g
 	}
-	return v, nil
+	return v, "", nil
 }
 
 // hiding is the settings with the variables of these names as secrets: the document
@@ -230,7 +231,7 @@ func (s *settings) hiding(names []string) *settings {
 func (v variables) readFile(path string, read func(string) ([]byte, error), getenv func(string) string) error {
 	text, err := read(path)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %s", path, diag.Reason(err))
 	}
 	root := doctree.Node{}
 	if doc, err := doctree.Parse(text, doctree.Options{}); err == nil {
