@@ -71,8 +71,8 @@ func hasScheme(s string) bool { u, err := url.Parse(s); return err == nil && u.S
 // formats are those that are checked. A date and time without its zone, or with a space
 // between them, is let pass: many services write them so.
 var formats = []format{
-	{"date", layouts(time.DateOnly), []string{"2024-05-17", "2024-02-29", "9999-12-31", "1900-01-01"}, []string{"2024-02-30", "thresh"}},
-	{"date-time", ofTexts(isDateTime), []string{"2024-05-17T12:00:00Z", "2024-02-29T12:00:00Z", "9999-12-31T23:59:59Z", "1900-01-01T00:00:00+14:00"}, []string{"2024-02-30T12:00:00Z", "thresh"}},
+	{"date", layouts(time.DateOnly), []string{"2024-05-17", "2024-02-29", "2024-01-31", "9999-12-31", "1900-01-01"}, []string{"2024-02-30", "thresh"}},
+	{"date-time", ofTexts(isDateTime), []string{"2024-05-17T12:00:00Z", "2024-02-29T12:00:00Z", "2024-01-31T12:00:00Z", "9999-12-31T23:59:59Z", "1900-01-01T00:00:00+14:00"}, []string{"2024-02-30T12:00:00Z", "thresh"}},
 	{"time", ofTexts(func(s string) bool { return isDateTime("2024-02-29T" + s) }), []string{"12:00:00Z"}, []string{"25:00:00Z", "thresh"}},
 	{"uuid", ofTexts(func(s string) bool { return uuid().MatchString(s) }), []string{"123e4567-e89b-42d3-a456-426614174000", "00000000-0000-0000-0000-000000000000"}, []string{"123e4567-e89b-42d3-a456-42661417400", "thresh"}},
 	{"email", ofTexts(func(s string) bool { _, err := mail.ParseAddress(s); return err == nil }), []string{"a@example.com", "a+b.c@mail.example.com"}, []string{"a@", "thresh"}},
