@@ -130,7 +130,10 @@ func (x *session) Reset(ctx context.Context) error {
 		}
 		return x.restart(ctx)
 	case sut.ResetOperation:
-		o, err := x.Call(ctx, sut.Call{Operation: x.plan.Reset.Operation})
+		back := x.borrowShared()
+		limit := x.resetLimit()
+		back()
+		o, err := x.Call(ctx, sut.Call{Operation: x.plan.Reset.Operation, Timeout: limit})
 		if err != nil {
 			return err
 		}
@@ -144,6 +147,7 @@ func (x *session) Reset(ctx context.Context) error {
 // the case before has done to it, is replaced once.
 func (x *session) fresh(ctx context.Context) error {
 	for attempt := 0; ; attempt++ {
+		limit := x.resetLimit()
 		if err := x.ensure(ctx); err != nil {
 			return err
 		}
@@ -151,7 +155,7 @@ func (x *session) fresh(ctx context.Context) error {
 		if !ok {
 			return diag.Environment("a system of kind %s has no reset by %s", x.plan.Kind, x.plan.ResetBy())
 		}
-		o, err := f.Fresh(ctx, x.limit)
+		o, err := f.Fresh(ctx, limit)
 		if err != nil || ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())
 		}
@@ -164,6 +168,15 @@ func (x *session) fresh(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// resetLimit is how long a reset may take. The first one of a program waits until it
+// has started, of which nothing but its answer tells.
+func (x *session) resetLimit() time.Duration {
+	if x.clean || !x.running() {
+		return max(x.limit, Patience)
+	}
+	return x.limit
 }
 
 // unanswered is the error of a reset that did not succeed.

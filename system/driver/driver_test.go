@@ -49,3 +49,30 @@ func TestContextsThatEndBetweenCalls(t *testing.T) {
 		}
 	}
 }
+
+// A program may take its time to start, but no longer to answer than the limit once it has.
+func TestSlowStart(t *testing.T) {
+	for by, reset := range map[string]sut.Reset{"a line": {}, "an operation": {Mode: sut.ResetOperation, Operation: "wipe"}} {
+		for _, per := range []sut.Per{sut.PerWorker, sut.PerCase} {
+			p := &sut.Plan{Name: "slow", Kind: sut.Driver, Per: per, Reset: reset, Limits: sut.Limits{Timeout: 200 * time.Millisecond},
+				Operations: []sut.Operation{{Name: "wipe"}, {Name: "get"}},
+				Command:    []string{"sh", "-c", `sleep 0.6; while read line; do echo '{"ok":1}'; read line && sleep 0.6; done`}}
+			x, err := systems.Open(t.Context(), p, sut.Worker{Of: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := x.Reset(t.Context()); err != nil {
+				t.Errorf("the first reset by %s, %v: %v", by, per, err)
+			}
+			if o, err := x.Call(t.Context(), sut.Call{Operation: "get"}); err != nil || o.End != sut.Hung {
+				t.Errorf("a call after the reset by %s, %v: %s %v", by, per, o.End, err)
+			}
+			if err := x.Reset(t.Context()); err != nil {
+				t.Errorf("the reset by %s after a hang, %v: %v", by, per, err)
+			}
+			if err := x.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
