@@ -91,17 +91,22 @@ func (a *attempt) triage(ctx context.Context) error {
 			return fmt.Errorf("closing the target: %w", err)
 		}
 	}
-	if ctx.Err() != nil {
-		return nil // the run says that it was interrupted
-	}
+	interrupted := ctx.Err() != nil // which the run says; what is settled by then stays
 	for _, err := range errs {
-		if err != nil && !errors.Is(err, context.Canceled) {
+		if !interrupted && err != nil && !errors.Is(err, context.Canceled) {
 			return err
 		}
 	}
 	a.r.unshown += shown.brief(found)
 	a.r.findingRoom = shown.room
-	a.r.findings = append(a.r.findings, found...)
+	for n := range found {
+		if errs[n] == nil {
+			a.r.findings = append(a.r.findings, found[n])
+		}
+	}
+	if interrupted {
+		return nil
+	}
 	return gone
 }
 

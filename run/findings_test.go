@@ -173,6 +173,30 @@ func TestFindingsThatCannotBeConfirmed(t *testing.T) {
 	})
 }
 
+// What is settled when a run is interrupted is in its record; a resume settles the rest.
+func TestInterruptedWhileConfirming(t *testing.T) {
+	f := newFixture(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var seen []int64 // first cases of findings that were run again
+	c := &counter{rounds: 1, perRound: 100, fail: everyTenth}
+	interrupting := witnessed{c, func(l campaign.Lane, n int64) error {
+		if l.Cold && !slices.Contains(seen, n) {
+			if seen = append(seen, n); len(seen) == 2 {
+				cancel()
+				return context.Canceled
+			}
+		}
+		return nil
+	}}
+	rec, err := f.runs(ctx, campaign.Erase[sum](interrupting), run.Options{Workers: 1, Reruns: 2})
+	if err != nil || rec.Complete || rec.Verdict != "fail" || len(rec.Findings) != 1 || rec.Findings[0].Rerun.Same != 2 {
+		t.Errorf("interrupted: %v %+v", err, rec)
+	}
+	if rec := f.must(t.Context(), c, run.Options{Workers: 1, Reruns: 2}); !rec.Complete || len(rec.Findings) != 2 {
+		t.Errorf("resumed: %+v", rec)
+	}
+}
+
 // witnessed is a counter whose hook is asked about every execution.
 type witnessed struct {
 	*counter

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -276,9 +277,21 @@ func (s *Server) showFinding(w http.ResponseWriter, r *http.Request, code int, p
 		frame:       s.frame(r, f.ID+" "+f.Title, "runs"),
 		FindingView: card, Beside: s.beside(run, &f, card),
 		RunID: run, ToPromote: report.Shell(s.cfg.Use.PromoteCommand(run, &f)), Promoted: p.Promoted, Refused: p.Refused, History: p.History,
-		KnownFile: s.cfg.KnownFile, KnownEntry: s.cfg.Use.KnownEntry(&f),
+		KnownFile: s.knownFile(run, &f), KnownEntry: s.cfg.Use.KnownEntry(&f),
 		Input: len(f.Samples) > 0 && f.Samples[0].Blob != "", Minimal: f.Minimized != nil && f.Minimized.Blob != "",
 	})
+}
+
+// knownFile is the file beside a finding's document that accepts findings.
+func (s *Server) knownFile(run string, f *campaign.Finding) string {
+	document := ""
+	rec, err := s.cfg.Store.Outline(run)
+	for i := range rec.Campaigns {
+		if c := &rec.Campaigns[i]; err == nil && c.Contract == f.Contract && c.Name == f.Campaign {
+			document = c.Source
+		}
+	}
+	return filepath.Join(filepath.Dir(document), s.cfg.KnownFile)
 }
 
 // folder is where a run was started; "" if that is unknown.

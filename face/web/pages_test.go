@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/thresh-dev/thresh/app"
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/face/web"
 	"github.com/thresh-dev/thresh/report"
@@ -272,6 +273,22 @@ func TestReplayNow(t *testing.T) {
 		b.accessible("replayed " + finding)
 		b.do(`document.activeElement.blur(); document.dispatchEvent(new KeyboardEvent('keydown', {key: 'u', bubbles: true}))`)
 		b.until(`location.pathname === '` + at + `'`)
+	}
+}
+
+// What accepts a finding goes beside its document, wherever the run was started.
+func TestAcceptBesideTheDocument(t *testing.T) {
+	st := openStore(t, t.TempDir())
+	rec := rich(t)
+	for i := range rec.Campaigns {
+		rec.Campaigns[i].Source = "specs/" + rec.Campaigns[i].Contract + "/doc.md"
+	}
+	id := keep(t, st, rec, 1, "done")
+	base, _ := serve(t, st, func(c *web.Config) { c.KnownFile = app.KnownFile })
+	for _, f := range rec.Findings[:2] {
+		if page := ask(t, "GET", base+"/runs/"+id+"/findings/"+f.ID).body; !strings.Contains(page, "add it to <code>specs/"+f.Contract+"/thresh.known.yaml</code>") {
+			t.Errorf("%s is accepted elsewhere: %.300s", f.ID, page[strings.Index(page, "To accept"):])
+		}
 	}
 }
 
