@@ -1,0 +1,73 @@
+package config_test
+
+import (
+	"encoding/json"
+	"flag"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata")
+
+// nothing stands for a folder without files.
+func nothing(path string) ([]byte, error) {
+	return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist}
+}
+
+// testdata/errors.md of the contract holds what all of it says of documents. What
+// this package refuses is all that is said; the other sections hold a document
+// that it takes.
+func TestRefusals(t *testing.T) {
+	text, err := os.ReadFile("../testdata/errors.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections := regexp.MustCompile("(?ms)^### ([^\n]*)\n\n~~~~~yaml\n(.*?)^~~~~~\n\n`````\n(.*?)^`````\n").FindAllStringSubmatch(string(text), -1)
+	refused := 0
+	for _, m := range sections {
+		_, list := config.Decode("doc.yaml", []byte(m[2]), config.Options{Check: true, Read: nothing})
+		var said strings.Builder
+		for _, d := range list {
+			said.WriteString(d.String() + " [" + d.Code + "]\n")
+		}
+		if !list.HasErrors() {
+			continue
+		}
+		refused++
+		if said.String() != m[3] {
+			t.Errorf("%s:\n%swant\n%s", m[1], said.String(), m[3])
+		}
+	}
+	if refused < 54 {
+		t.Errorf("only %d of %d sections are refused by this package", refused, len(sections))
+	}
+}
+
+// A document with every section, and all that is read from it.
+func TestEverySection(t *testing.T) {
+	file := func(name string) ([]byte, error) { return os.ReadFile(filepath.Join("testdata", name)) }
+	text, err := file("whole.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, list := config.Decode("whole.yaml", text, config.Options{Read: file})
+	b, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := list.Error() + "\n" + strings.ReplaceAll(string(b), `,"`, ",\n\"") + "\n"
+	if *update {
+		if err := os.WriteFile("testdata/whole.json", []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want, err := file("whole.json"); err != nil || string(want) != got {
+		t.Errorf("testdata/whole.json is not what is read (%v); -update writes it\n%s", err, got)
+	}
+}
