@@ -58,7 +58,7 @@ func TestKeptSnapshotsChangeNothing(t *testing.T) {
 	campaigns["maze"] = withModuleNamed(t, g, "maze.json", mazeDocument(), module)
 	for name, c := range campaigns {
 		t.Run(name, func(t *testing.T) {
-			c.budget = 600
+			c.budget = 200
 			if name == "maze" { // where few cases are without a finding, which is told by a run of its own
 				c.budget = 1500
 			}

@@ -295,7 +295,7 @@ func TestSpecificationModules(t *testing.T) {
 	if err != nil {
 		t.Skip("the go command is not here to find wazero's source: ", err)
 	}
-	nth := 5
+	nth := 20
 	if os.Getenv("THRESH_TEST_LONG") != "" {
 		nth = 1
 	}

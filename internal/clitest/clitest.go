@@ -1,7 +1,7 @@
 // Package clitest runs scripts of the command line: face/cli/testdata/script/*.txtar,
-// named <verb>_<topic>. Package cli runs all of them, each command in a process of
-// its own. Packages below run some in their own process, so that their tests fail
-// when what a user sees changes. Only tests import it.
+// named <verb>_<topic>. Package cli runs them, each command in a process of its own.
+// Packages below run some in their own process, so that their tests fail when what
+// a user sees changes; package cli runs those in CI alone. Only tests import it.
 //
 // Beside the commands of package testscript, scripts have
 //
@@ -58,13 +58,48 @@ func Main(m testscript.TestingM) {
 
 func thresh() { os.Exit(cli.Main(os.Args, cli.System())) }
 
-// Processes runs all scripts, with every command in a process of its own, or
-// writes their expected outputs anew.
+// Processes runs scripts, with every command in a process of its own, or writes their
+// expected outputs anew: all scripts in CI and under the race detector, elsewhere those
+// that no package below runs.
 func Processes(t *testing.T, update bool) {
 	p := params(t)
 	p.UpdateScripts = update
-	p.Dir = scripts(t)
+	files, err := filepath.Glob(filepath.Join(scripts(t), "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no scripts: ", err)
+	}
+	elsewhere := below(t)
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
+		if by := elsewhere[name]; by != "" && !update && !Raced && os.Getenv("THRESH_CI") == "" {
+			t.Run(name, func(t *testing.T) { t.Skip(by + " runs it in its own process: set THRESH_CI=1 to run it here too") })
+			continue
+		}
+		p.Files = append(p.Files, file)
+	}
 	testscript.Run(t, p)
+}
+
+var hereCall = regexp.MustCompile(`clitest\.Here\(t,([^)]*)\)`)
+
+// below are the scripts that packages run by [Here], with the files that say so.
+func below(t *testing.T) map[string]string {
+	names := map[string]string{}
+	for _, dir := range []string{"app", "contract/*"} {
+		files, _ := filepath.Glob(filepath.Join(root(t), filepath.FromSlash(dir), "scripts_linux_test.go")) // the pattern is sound
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, call := range hereCall.FindAllSubmatch(text, -1) {
+				for _, name := range regexp.MustCompile(`\w+`).FindAllString(string(call[1]), -1) {
+					names[name], _ = filepath.Rel(root(t), file)
+				}
+			}
+		}
+	}
+	return names
 }
 
 // Here runs the scripts of these names, with commands of thresh in this process.
