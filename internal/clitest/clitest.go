@@ -137,6 +137,7 @@ func root(t *testing.T) string {
 func scripts(t *testing.T) string { return filepath.Join(root(t), "face", "cli", "testdata", "script") }
 
 func params(t *testing.T) testscript.Params {
+	t.Setenv("GOTMPDIR", "/tmp") // tables make room for paths: what is expected knows how long that of $WORK is
 	examples, program := filepath.Join(root(t), "examples"), os.DirFS(filepath.Join(root(t), "face", "cli", "testdata", "program"))
 	return testscript.Params{
 		RequireExplicitExec: true,
