@@ -327,7 +327,7 @@ func (x *session) Notes() []string {
 	if x.repeated > 0 {
 		notes = append(notes, fmt.Sprintf("the system %s: %d calls were cut off while others were in progress and were repeated alone", x.plan.Name, x.repeated))
 	}
-	if x.plan.ResetBy() == sut.ResetNone {
+	if x.plan.KeepsState() {
 		notes = append(notes, fmt.Sprintf("the system %s keeps its state between cases: reset is none", x.plan.Name))
 	}
 	if x.plan.Unknown != "" {

@@ -3,6 +3,7 @@ package system_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -93,6 +94,27 @@ func TestAnUnusedProgramIsNotStartedAgain(t *testing.T) {
 		}
 		if _, err := s.Call(t.Context(), sut.Call{Operation: "x"}); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// Only a system that nothing resets is said to keep its state.
+func TestNotesOfState(t *testing.T) {
+	for want, plans := range map[bool][]sut.Plan{
+		true: {{Kind: sut.HTTP}, {Kind: sut.MCP, Command: []string{"server"}, Per: sut.PerWorker}, {Kind: sut.Driver, Reset: sut.Reset{Mode: sut.ResetNone}}},
+		false: {{Kind: sut.Chat}, {Kind: sut.Chat, Command: []string{"model"}}, {Kind: sut.Driver},
+			{Kind: sut.Driver, Command: []string{"driver"}, Per: sut.PerCase, Reset: sut.Reset{Mode: sut.ResetNone}}},
+	} {
+		for _, p := range plans {
+			p.Name, p.Digest = "a", "a"
+			all := system.New(map[sut.Kind]system.Kind{p.Kind: func(context.Context, system.Site) (system.Edge, error) { return edge{}, nil }})
+			s, err := all.Open(t.Context(), &p, sut.Worker{Of: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := slices.Contains(s.Notes(), "the system a keeps its state between cases: reset is none"); got != want {
+				t.Errorf("%+v: %q", p, s.Notes())
+			}
 		}
 	}
 }

@@ -171,7 +171,7 @@ type systemDevice struct {
 // Info implements dut.Device.
 func (d *systemDevice) Info() dut.Info {
 	var notes []string
-	if d.plan.ResetBy() == sut.ResetNone {
+	if d.plan.KeepsState() {
 		notes = append(notes, fmt.Sprintf("the system %s keeps its state between traversals, as its reset is none", d.plan.Name))
 	}
 	if d.plan.Unknown != "" {

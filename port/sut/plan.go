@@ -135,6 +135,11 @@ func (p *Plan) ResetBy() ResetMode {
 // every call must send all of it.
 func (p *Plan) TakesHistory() bool { return p.Kind == Chat }
 
+// KeepsState reports whether a case may see what the cases before it have done.
+func (p *Plan) KeepsState() bool {
+	return p.ResetBy() == ResetNone && !p.TakesHistory() && (p.Per != PerCase || len(p.Command) == 0)
+}
+
 // Shared reports whether all workers call the same instance, so that one could
 // reset it while another uses it.
 func (p *Plan) Shared() bool {
