@@ -43,8 +43,10 @@ export function list(form, say, dress) {
     if (held) { row?.querySelector("a").focus({ preventScroll: true }); }
   }
 
-  // The charts of a live run; one that is unfolded stays so.
+  // The charts of a live run, and the shares of its campaigns; a chart that is unfolded stays so.
   function charts(page) {
+    const shares = page.querySelectorAll("[data-of=share]");
+    document.querySelectorAll("[data-of=share]").forEach((old, i) => { if (shares[i]) { old.replaceWith(document.adoptNode(shares[i])); } });
     const old = document.querySelector(".charts"), fresh = page.querySelector(".charts");
     if (old && fresh) { old.replaceWith(document.adoptNode(fresh)); } else if (fresh) {
       document.querySelector(".tabs").append(document.adoptNode(fresh.closest("details")));
