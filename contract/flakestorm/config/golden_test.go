@@ -29,14 +29,19 @@ func TestRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	sections := regexp.MustCompile("(?ms)^### ([^\n]*)\n\n~~~~~yaml\n(.*?)^~~~~~\n\n`````\n(.*?)^`````\n").FindAllStringSubmatch(string(text), -1)
-	refused := 0
+	refused, warnings := 0, 0
 	for _, m := range sections {
 		_, list := config.Decode("doc.yaml", []byte(m[2]), config.Options{Check: true, Read: nothing})
 		var said strings.Builder
 		for _, d := range list {
 			said.WriteString(d.String() + " [" + d.Code + "]\n")
 		}
-		if !list.HasErrors() {
+		if !list.HasErrors() { // the rest of the contract may say more
+			for line := range strings.Lines(said.String()) {
+				if warnings++; !strings.Contains(m[3], line) {
+					t.Errorf("%s: also says %s", m[1], line)
+				}
+			}
 			continue
 		}
 		refused++
@@ -44,8 +49,8 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s:\n%swant\n%s", m[1], said.String(), m[3])
 		}
 	}
-	if refused < 54 {
-		t.Errorf("only %d of %d sections are refused by this package", refused, len(sections))
+	if refused != 54 || warnings != 24 {
+		t.Errorf("this package refuses %d of %d sections and warns %d times in the others: if that is right, say so here", refused, len(sections), warnings)
 	}
 }
 
