@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -22,43 +23,43 @@ import (
 // apart checks what a document asks of parallel actors.
 func (c *Campaign) apart(src *ir.Source) (list diag.List) {
 	x := &c.plan.doc.Exploration
-	report := func(level diag.Level, key, code, message, hint string) {
-		list = append(list, src.Report(level, x.Place.Within("concurrency."+key), code, message, hint))
+	report := func(level diag.Level, message, hint string, keys ...string) {
+		list = append(list, src.Report(level, x.Place.Within("concurrency").Within(keys...), "concurrency", message, hint))
 	}
 	if x.Mode != ir.Parallel {
 		if len(x.Faults) > 0 {
-			report(diag.Warning, "faults", "concurrency", "have no effect unless the mode is parallel", "")
+			report(diag.Warning, "have no effect unless the mode is parallel", "", "faults")
 		}
 		return list
 	}
 	if c.system == nil {
 		if c.module != nil {
-			report(diag.Warning, "mode", "concurrency", "actors take turns, in orders that the seed decides: a WebAssembly module takes one call at a time; parallel is for systems", "")
+			report(diag.Warning, "actors take turns, in orders that the seed decides: a WebAssembly module takes one call at a time; parallel is for systems", "", "mode")
 		}
 		return list
 	}
 	switch k := c.system.Kind; {
 	case k == sut.HTTP, k == sut.Driver, k == sut.MCP && c.system.URL != "":
 	default:
-		report(diag.Error, "mode", "concurrency", fmt.Sprintf("actors cannot call the system %s at the same time: it must be of kind http, driver, or mcp with a url, got %s", c.system.Name, k), "")
+		report(diag.Error, fmt.Sprintf("actors cannot call the system %s at the same time: it must be of kind http, driver, or mcp with a url, got %s", c.system.Name, k), "", "mode")
 	}
 	for v := range c.plan.doc.Newest {
-		report(diag.Error, "mode", "concurrency", fmt.Sprintf("the variable %s is the newest %s: which one that is, is unknown when actors call at the same time", v, c.plan.doc.Newest[v]), "choose an instance with picks, or any(...)")
+		report(diag.Error, fmt.Sprintf("the variable %s is the newest %s: which one that is, is unknown when actors call at the same time", v, c.plan.doc.Newest[v]), "choose an instance with picks, or any(...)", "mode")
 	}
-	for _, f := range x.Faults {
+	for i, f := range x.Faults {
 		switch k := environmentFault(f).kind(); {
 		case k == faultClock && environmentFault(f).operation() != "", f == string(faultDrop), f == string(faultDelay):
 		case f == string(faultKill):
 			if len(c.system.Command) == 0 {
-				report(diag.Error, "faults", "concurrency", "the system "+c.system.Name+" has no command: Thresh can kill and restart only what it starts", "")
+				report(diag.Error, "the system "+c.system.Name+" has no command: Thresh can kill and restart only what it starts", "", "faults", strconv.Itoa(i))
 			}
 		default:
-			report(diag.Error, "faults", "concurrency", fmt.Sprintf("must be %s, got %q", strings.Join(faultWords, ", "), f), diag.DidYouMean(f, faultWords))
+			report(diag.Error, fmt.Sprintf("must be %s, got %q", strings.Join(faultWords, ", "), f), diag.DidYouMean(f, faultWords), "faults", strconv.Itoa(i))
 		}
 	}
 	for _, a := range c.plan.program.Actions() {
 		if b := a.Binding; b != nil && b.Rejects == nil && c.plan.conditional(a.Name) {
-			report(diag.Warning, "mode", "concurrency", fmt.Sprintf("%s is allowed only in some states and its binding has no rejects: what follows a call that another actor made forbidden is not judged", a.Name), "")
+			report(diag.Warning, fmt.Sprintf("%s is allowed only in some states and its binding has no rejects: what follows a call that another actor made forbidden is not judged", a.Name), "", "mode")
 		}
 	}
 	return list

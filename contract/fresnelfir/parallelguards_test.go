@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/port/sut"
 	edges "github.com/thresh-dev/thresh/system"
 	httpsys "github.com/thresh-dev/thresh/system/http"
@@ -129,14 +131,40 @@ reset: {operation: reset}
 // parallelModel compiles a model whose system is an HTTP service.
 func parallelModel(t *testing.T, name, model, yaml string) *Campaign {
 	t.Helper()
-	open := edges.New(map[sut.Kind]edges.Kind{sut.HTTP: httpsys.Open}).Open
-	list, diags := New(nil).Systems(open).Compile(t.Context(), campaign.Spec{Path: name, Data: []byte(model)}, campaign.Settings{
-		Read:   func(string) ([]byte, error) { return []byte(yaml), nil },
-		Digest: func(string) (string, error) { return "", nil },
-	})
+	list, diags := compileService(t, name, model, yaml)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
 	c, _ := campaign.As[*Campaign](list[0])
 	return c
+}
+
+func compileService(t *testing.T, name, model, yaml string) ([]campaign.Any, diag.List) {
+	t.Helper()
+	open := edges.New(map[sut.Kind]edges.Kind{sut.HTTP: httpsys.Open}).Open
+	return New(nil).Systems(open).Compile(t.Context(), campaign.Spec{Path: name, Data: []byte(model)}, campaign.Settings{
+		Read:   func(string) ([]byte, error) { return []byte(yaml), nil },
+		Digest: func(string) (string, error) { return "", nil },
+	})
+}
+
+// A fault that cannot be made is an error at its own place in the document.
+func TestFaultsThatCannotBeMade(t *testing.T) {
+	const model = `system("door.system.yaml")
+explore(mode = "parallel", threads = 2, faults = ["drop", "kil", "kill"])
+Door = entity(locked = bool)
+def make():
+    door = new(Door)
+    call("make", returns = Door)
+`
+	_, diags := compileService(t, "door.model.star", model, "schema: thresh.system.v1\nname: door\nkind: http\nurl: http://127.0.0.1:1\noperations: {make: {method: POST, path: /make, json: {}}}\nreset: none\n")
+	var got []string
+	for _, d := range diags {
+		if d.Code == "fresnelfir.concurrency" {
+			got = append(got, fmt.Sprintf("%d:%d %s", d.Pos.Line, d.Pos.Col, d.Message))
+		}
+	}
+	if want := []string{`2:59 must be kill, drop, delay, clock:OPERATION, got "kil"`, "2:66 the system door has no command: Thresh can kill and restart only what it starts"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }
