@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
 )
@@ -192,7 +193,7 @@ func TestEditor(t *testing.T) {
 // A document that changes is run again, and so is one whose file changes.
 func TestWatch(t *testing.T) {
 	dir, a, _ := office(t)
-	ctx, stop := context.WithCancel(t.Context())
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	var verdicts []string
 	err := a.Watch(ctx, Job{Paths: []string{dir}, Store: filepath.Join(dir, "store")}, func(rec campaign.Record, err error) {
