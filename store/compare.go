@@ -24,7 +24,7 @@ type Comparison struct {
 	New          []campaign.Finding `json:"new"`               // in B alone
 	Fixed        []campaign.Finding `json:"fixed"`             // in A alone, and B ran the cases that showed them in A
 	StillFailing []StillFailing     `json:"still_failing"`     // in both
-	NotRun       []campaign.Finding `json:"not_run"`           // in A alone, but B does not show it: it did not run those cases, or could not
+	NotRun       []campaign.Finding `json:"not_run"`           // in A alone, but B does not show it: it did not run those cases, could not, or exercised nothing there
 	Known        []KnownFinding     `json:"known,omitempty"`   // in B and accepted by its owner: neither new nor still failing
 	SameDigest   bool               `json:"same_digest"`       // every case has the same result
 	// Scores are those of campaigns that both runs have, changed or not; Cells
@@ -138,10 +138,11 @@ func comparePairs(a, b campaign.Record, pair func(a, b *campaign.CampaignRecord)
 		}
 	}
 	// reran reports whether B did what first showed a finding in A. A search does
-	// something else in the case of that number.
+	// something else in the case of that number, and a case whose fault did not fire shows nothing.
+	idle := unexercised(both)
 	reran := func(f campaign.Finding) bool {
 		sent, is := guided[campaignKey{f.Contract, f.Campaign}]
-		return !is || sent.resent[f.First]
+		return !idle[f.ID] && (!is || sent.resent[f.First])
 	}
 	inA, inB := byIdentity(a, names), byIdentity(b, names)
 	same := sameFindings(inA, inB, names)

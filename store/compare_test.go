@@ -93,6 +93,35 @@ func TestCompareWithCasesThatWereNotRun(t *testing.T) {
 
 // A finding is the same one when lines were added above the place that its
 // cause ends in, also if another one has its id now.
+// A finding is not fixed by a fault that did not fire, which leaves its cells without a rate.
+func TestCompareWithCellsThatWereNotExercised(t *testing.T) {
+	with := func(cells ...campaign.MatrixCell) campaign.Record {
+		m := &campaign.Matrix{Rows: []string{"one", "two"}, Columns: []string{"a"}}
+		for _, c := range cells {
+			m.Cells = append(m.Cells, []campaign.MatrixCell{c})
+		}
+		return campaign.Record{Complete: true, Campaigns: []campaign.CampaignRecord{{Contract: "x", Name: "c", Cases: campaign.Counts{Run: 2},
+			Exhibits: []campaign.Exhibit{{Title: "Cells", Matrix: m}}}}}
+	}
+	failing, held, idle := campaign.MatrixCell{Total: 1, Finding: "F-1"}, campaign.MatrixCell{Hits: 1, Total: 1}, campaign.MatrixCell{Note: "not exercised"}
+	for _, x := range []struct {
+		before, after []campaign.MatrixCell
+		fixed         int
+	}{
+		{[]campaign.MatrixCell{failing, held}, []campaign.MatrixCell{held, idle}, 1},
+		{[]campaign.MatrixCell{failing, held}, []campaign.MatrixCell{idle, held}, 0},
+		{[]campaign.MatrixCell{failing, failing}, []campaign.MatrixCell{idle, idle}, 0},
+		{[]campaign.MatrixCell{failing, failing}, []campaign.MatrixCell{idle, held}, 1},
+		{[]campaign.MatrixCell{failing, failing}, []campaign.MatrixCell{held, idle}, 1},
+	} {
+		a := with(x.before...)
+		a.Findings = []campaign.Finding{{ID: "F-1", Contract: "x", Campaign: "c"}}
+		if c := compare(a, with(x.after...)); len(c.Fixed) != x.fixed || len(c.NotRun) != 1-x.fixed {
+			t.Errorf("%+v, then %+v: fixed %d, not run %d", x.before, x.after, len(c.Fixed), len(c.NotRun))
+		}
+	}
+}
+
 func TestCompareAfterAnEdit(t *testing.T) {
 	at := func(id, what, line string) campaign.Finding {
 		f := finding(id, campaign.SeverityMedium)

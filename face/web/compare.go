@@ -157,7 +157,7 @@ func (s *Server) compare(p *comparePage, most int) error {
 		listOf("new", "New", "only in B", c.B, c.New, most),
 		listOf("fixed", "Fixed", "only in A; B ran the cases that showed them", c.A, c.Fixed, most),
 		still,
-		listOf("not-run", "Not run", "only in A; B did not run the cases that showed them", c.A, c.NotRun, most),
+		listOf("not-run", "Not run", "only in A; B did not run the cases that showed them, or exercised nothing in them", c.A, c.NotRun, most),
 	}
 	known := findingList{Key: "known", Title: "Known", What: "accepted by their owners, so neither new nor still failing", Run: c.B, Total: len(c.Known)}
 	for _, k := range c.Known[:min(len(c.Known), most)] {
