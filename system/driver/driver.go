@@ -43,6 +43,7 @@ type edge struct {
 	line  []byte // that is written
 	dead  bool
 
+	armed   time.Time // the deadline of the pipes, unless a context that ended set one
 	mu      sync.Mutex
 	awaited <-chan struct{} // of the context whose end interrupts the exchange
 	forget  func() bool     // stops waiting for it
@@ -223,19 +224,22 @@ func (e *edge) roundTrip(ctx context.Context, deadline time.Time) ([]byte, error
 		return nil, diag.Environment("the driver's standard input is not a pipe")
 	}
 	e.await(ctx, stdin)
-	if err := errors.Join(stdin.SetWriteDeadline(deadline), e.child.Stdout.SetReadDeadline(deadline)); err != nil {
-		return nil, fmt.Errorf("limit the time of a call: %w", err)
+	if e.armed.IsZero() || e.armed.After(deadline) {
+		e.arm(stdin, deadline)
 	}
-	if ctx.Err() != nil { // it may have ended before the deadlines were set
+	if ctx.Err() != nil { // it may have ended before
 		return nil, ctx.Err()
 	}
-	if _, err := stdin.Write(e.line); err != nil {
-		return nil, err
+	for left := e.line; len(left) > 0; {
+		n, err := stdin.Write(left)
+		if left = left[n:]; err != nil && !e.early(ctx, stdin, deadline, err) {
+			return nil, err
+		}
 	}
 	var long []byte
 	for {
 		part, err := e.lines.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
+		if errors.Is(err, bufio.ErrBufferFull) || err != nil && e.early(ctx, stdin, deadline, err) {
 			if long = append(long, part...); len(long) > sut.MaxOutput {
 				return nil, errTooLong
 			}
@@ -256,8 +260,25 @@ func (e *edge) roundTrip(ctx context.Context, deadline time.Time) ([]byte, error
 	}
 }
 
+// arm sets the deadlines of the pipes. That costs more than the exchange itself, so a call
+// leaves them as an earlier one has set them, unless they are later than its own.
+func (e *edge) arm(stdin *os.File, deadline time.Time) {
+	e.armed = deadline
+	_ = errors.Join(stdin.SetWriteDeadline(deadline), e.child.Stdout.SetReadDeadline(deadline)) // closed pipes say so when they are used
+}
+
+// early reports whether a wait ended by the deadline of an earlier call, or the end of its
+// context, and can go on.
+func (e *edge) early(ctx context.Context, stdin *os.File, deadline time.Time, err error) bool {
+	if !errors.Is(err, os.ErrDeadlineExceeded) || !time.Now().Before(deadline) {
+		return false
+	}
+	e.arm(stdin, deadline)
+	return ctx.Err() == nil // else its end may have set them before
+}
+
 // await has the end of ctx interrupt the exchange. Calls in a row mostly have the same
-// context, which is asked for its end once: that costs as much as the exchange itself.
+// context, which is asked for its end once.
 func (e *edge) await(ctx context.Context, stdin *os.File) {
 	done := ctx.Done()
 	if done == e.awaited {
