@@ -161,16 +161,22 @@ func Screen(printed string, rows int) string {
 					col = max(args[1]-1, 0)
 				}
 			case 'J':
-				if first(0) > 1 {
+				switch first(0) {
+				case 0:
+					lines[row], lines = lines[row][:min(col, len(lines[row]))], lines[:row+1]
+				case 1:
+					clear(lines[min(top, row):row])
+					blank(lines[row], col)
+				default:
 					row = top
 					lines[row], lines = nil, lines[:row+1]
-					break
 				}
-				lines[row], lines = lines[row][:min(col, len(lines[row]))], lines[:row+1]
 			case 'K':
 				switch first(0) {
 				case 0:
 					lines[row] = lines[row][:min(col, len(lines[row]))]
+				case 1:
+					blank(lines[row], col)
 				default:
 					lines[row] = nil
 				}
@@ -187,6 +193,13 @@ func Screen(printed string, rows int) string {
 		}
 	}
 	return strings.Join(seq.Map(lines, func(l []rune) string { return strings.TrimRight(string(l), " ") }), "\n")
+}
+
+// blank erases a line up to the cursor.
+func blank(line []rune, col int) {
+	for i := range line[:min(col+1, len(line))] {
+		line[i] = ' '
+	}
 }
 
 // maxMove bounds how far a sequence moves the cursor, whatever it says.
