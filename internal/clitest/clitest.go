@@ -102,8 +102,12 @@ func below(t *testing.T) map[string]string {
 	return names
 }
 
-// Here runs the scripts of these names, with commands of thresh in this process.
+// Here runs the scripts of these names, with commands of thresh in this process, but for
+// the race detector: package cli has it watch those in which much goes on at the same time.
 func Here(t *testing.T, names ...string) {
+	if Raced {
+		t.Skip("scripts are looked over for races by package cli")
+	}
 	p := params(t)
 	for _, name := range names {
 		p.Files = append(p.Files, filepath.Join(scripts(t), name+".txtar"))
