@@ -54,7 +54,7 @@ func (c *Campaign) apart(src *ir.Source) (list diag.List) {
 				report(diag.Error, "the system "+c.system.Name+" has no command: Thresh can kill and restart only what it starts", "", "faults", strconv.Itoa(i))
 			}
 		default:
-			report(diag.Error, fmt.Sprintf("must be %s, got %q", strings.Join(faultWords, ", "), f), diag.DidYouMean(f, faultWords), "faults", strconv.Itoa(i))
+			report(diag.Error, fmt.Sprintf("must be one of %s, got %q", strings.Join(faultWords, ", "), f), diag.DidYouMean(f, faultWords), "faults", strconv.Itoa(i))
 		}
 	}
 	for _, a := range c.plan.program.Actions() {

@@ -164,7 +164,7 @@ def make():
 			got = append(got, fmt.Sprintf("%d:%d %s", d.Pos.Line, d.Pos.Col, d.Message))
 		}
 	}
-	if want := []string{`2:59 must be kill, drop, delay, clock:OPERATION, got "kil"`, "2:66 the system door has no command: Thresh can kill and restart only what it starts"}; !slices.Equal(got, want) {
+	if want := []string{`2:59 must be one of kill, drop, delay, clock:OPERATION, got "kil"`, "2:66 the system door has no command: Thresh can kill and restart only what it starts"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

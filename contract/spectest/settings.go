@@ -3,6 +3,7 @@ package spectest
 import (
 	"fmt"
 	"hash/fnv"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -284,8 +285,11 @@ func decodeSettings(set campaign.Settings, getenv func(string) string) (*setting
 	}
 	for _, v := range set.Options[optLink] {
 		path, err := filepath.Abs(v)
+		if err == nil {
+			_, err = os.Stat(path)
+		}
 		if err != nil {
-			wrong(optLink, "%v", err)
+			wrong(optLink, "%s: %s", v, diag.Reason(err))
 		}
 		s.link = append(s.link, path)
 	}
@@ -296,6 +300,13 @@ func decodeSettings(set campaign.Settings, getenv func(string) string) (*setting
 	s.vars = vars
 	s.hidden = s.vars.redactor(false)
 	s.python, s.root = set.Get(optPython, ""), set.Get(optRoot, "")
+	if s.root != "" {
+		if info, err := os.Stat(s.root); err != nil {
+			wrong(optRoot, "%s: %s", s.root, diag.Reason(err))
+		} else if !info.IsDir() {
+			wrong(optRoot, "%s: not a folder", s.root)
+		}
+	}
 	s.entrypoint = getenv(envEntrypoint)
 	if _, err := Formats(set.Get(optFormats, "md")); err != nil {
 		wrong(optFormats, "%v", err)

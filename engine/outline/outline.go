@@ -5,8 +5,8 @@
 // left out, and every input has an outline.
 //
 // The package imports the standard library alone. It is linear in time: no
-// construct looks further ahead than a fixed distance, or at what one like it
-// has looked at in vain.
+// construct looks further ahead than a fixed distance, nor where one like it has
+// already found no end.
 package outline
 
 // Kind says what a token is.
@@ -61,9 +61,9 @@ type Outline struct {
 	Items    []Item
 	Elements []Element
 
-	frames []frame
-	tags   []Element
-	vain   vain
+	frames  []frame
+	tags    []Element
+	endless endless
 }
 
 // frame is a bracket that has not been closed yet.
@@ -85,7 +85,7 @@ const (
 func (o *Outline) Scan(src []byte) {
 	o.Tokens, o.Groups, o.Items, o.Elements = o.Tokens[:0], o.Groups[:0], o.Items[:0], o.Elements[:0]
 	o.frames = append(o.frames[:0], frame{open: -1, from: -1, prev: -1})
-	o.vain = vain{}
+	o.endless = endless{}
 	last := Space // kind of the last token that is not space
 	angle := false
 	for i := 0; i < len(src); {

@@ -59,7 +59,7 @@ func (o *Outline) next(src []byte, i int, last Kind) (Kind, int) {
 	case Number:
 		return Number, number(src, i)
 	case String:
-		if to := o.vain.quoted(src, i); to > 0 {
+		if to := o.endless.quoted(src, i); to > 0 {
 			return String, to
 		}
 		return Punct, i + 1
@@ -106,16 +106,16 @@ func number(src []byte, i int) int {
 
 func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
-// vain is how far the end of a string was looked for in vain, by the low bits of its
-// quote. A quote before that was passed over behind a backslash, and a string that
-// begins there goes on as the one before does.
-type vain [8]int
+// endless is how far the text is known to hold no end of a string, by the low bits of
+// its quote. A quote before that follows a backslash, so a string that begins there goes
+// on as the one before does.
+type endless [8]int
 
 // quoted is the end of the string that begins at i, or 0 if none does: it must
 // end on its line, unless it is in back quotes.
-func (v *vain) quoted(src []byte, i int) int {
+func (e *endless) quoted(src []byte, i int) int {
 	q := src[i]
-	j, limit := max(i+1, v[q%8]), min(len(src), i+lookAhead)
+	j, limit := max(i+1, e[q%8]), min(len(src), i+lookAhead)
 	for ; j < limit; j++ {
 		switch c := src[j]; {
 		case c == q:
@@ -123,11 +123,11 @@ func (v *vain) quoted(src []byte, i int) int {
 		case c == '\\':
 			j++
 		case c == '\n' && q != '`':
-			v[q%8] = j
+			e[q%8] = j
 			return 0
 		}
 	}
-	v[q%8] = j
+	e[q%8] = j
 	return 0
 }
 

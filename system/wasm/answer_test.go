@@ -10,8 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/system"
 )
 
-// A function whose result the system file reads a path of answers with a text. Where the file
-// says nothing, its number is not taken for the answer to a prompt.
+// A function answers with a text if the system file gives a path in its result. Without one,
+// the number that it returns is never judged as the answer to a prompt.
 func TestFunctionsThatAnswerWithText(t *testing.T) {
 	open := system.New(map[sut.Kind]system.Kind{sut.WASM: engine(t).OpenSystem}).Open
 	m := texts()
