@@ -284,7 +284,7 @@ func (c *Campaign) idleText(rule int, f fired, s *state) string {
 		}
 		return text + ": no call of the agent matched it" + c.gatewayHint(&r.rule)
 	}
-	return text + ": " + diag.Plural(f.Considered, "call") + " matched it, but it never fired"
+	return text + ", although " + diag.Plural(f.Considered, "call") + " matched it"
 }
 
 // gatewayHint says how calls are reached of an agent whose process is ours and
