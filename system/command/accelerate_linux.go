@@ -11,6 +11,7 @@ import (
 
 	"github.com/thresh-dev/thresh/port/process"
 	"github.com/thresh-dev/thresh/system/command/internal/aflserver"
+	"github.com/thresh-dev/thresh/system/command/internal/forkline"
 	"github.com/thresh-dev/thresh/system/command/internal/zygote"
 	"golang.org/x/sys/unix"
 )
@@ -250,7 +251,7 @@ func (a *aflExecutor) compare(ctx context.Context, runID string, input []byte, l
 	a.listener.Bound(a.budget, limit)
 	limit = min(max(2*limit, leastWait), a.plan.Timeout)
 	a.abort = a.listener.Kill
-	a.dog.watch(time.Now().Add(limit + serverTimeout))
+	a.dog.watch(time.Now().Add(forkline.Longest(limit) + serverTimeout))
 	_, late, err := a.listener.Run(input, limit)
 	_, _, cancelled := a.dog.unwatch()
 	a.abort = nil
@@ -305,7 +306,7 @@ func (a *aflExecutor) attempt(ctx context.Context, runID string, input []byte, l
 	began := time.Now()
 	// The server keeps the limit; the watchdog is there for the context alone.
 	a.abort = a.server.Kill
-	a.dog.watch(began.Add(limit + serverTimeout))
+	a.dog.watch(began.Add(forkline.Longest(limit) + serverTimeout))
 	err := run(limit)
 	_, _, cancelled := a.dog.unwatch()
 	a.abort = nil

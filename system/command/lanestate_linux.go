@@ -81,7 +81,7 @@ func newLaneState(plan *process.Plan, lane, lanes int) (_ *laneState, err error)
 		if g.abort != nil {
 			return 0 // the case's process is not ours, and not known
 		}
-		return waitedForProcessor(g.pid)
+		return forkline.Waited(g.pid)
 	}
 	if plan.Limits.Written > 0 {
 		g.dog.full = g.full

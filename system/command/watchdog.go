@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/thresh-dev/thresh/system/command/internal/forkline"
 )
 
 // watchdog ends a running case at its deadline or when the caller's context
@@ -20,8 +22,7 @@ type watchdog struct {
 	full      func() bool
 	running   bool
 	deadline  time.Time
-	limit     time.Duration // from the start of the case to its first deadline
-	granted   time.Duration // by which the deadline was moved
+	grace     forkline.Grace
 	timer     *time.Timer
 	armed     bool
 	due       time.Time // when the timer goes off, if armed
@@ -64,7 +65,8 @@ func (w *watchdog) watch(deadline time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.running, w.timedOut, w.flooded, w.cancelled = true, false, false, false
-	w.deadline, w.limit, w.granted = deadline, time.Until(deadline), 0
+	w.deadline = deadline
+	w.grace.Begin(time.Until(deadline))
 	// A timer that is set goes off no later than the deadline of an earlier
 	// case plus its limit; it is moved only if that is too late for this one.
 	if !w.armed || w.due.After(deadline) {
@@ -121,8 +123,7 @@ func (w *watchdog) check() {
 	case time.Now().Before(w.deadline):
 		w.arm(w.next())
 	default:
-		if more := w.grace(); more > 0 {
-			w.granted += more
+		if more := w.owed(); more > 0 {
 			w.deadline = time.Now().Add(more)
 			w.arm(w.next())
 			return
@@ -133,21 +134,11 @@ func (w *watchdog) check() {
 	}
 }
 
-// mostGrace bounds how often a case's limit it may wait for a processor.
-const mostGrace = 20
-
-// grace is the time that the case is still owed: on a busy machine it has
-// waited for a processor, and a limit that counted that would find timeouts
-// that are none.
-func (w *watchdog) grace() time.Duration {
-	if w.waited == nil || w.granted >= mostGrace*w.limit {
+func (w *watchdog) owed() time.Duration {
+	if w.waited == nil {
 		return 0
 	}
-	more := w.waited() - w.granted
-	if more < w.limit/20 {
-		return 0 // what an idle machine costs
-	}
-	return more
+	return w.grace.More(w.waited)
 }
 
 func (w *watchdog) close() {

@@ -1,8 +1,10 @@
 package aflserver
 
 import (
+	"sync/atomic"
 	"time"
 
+	"github.com/thresh-dev/thresh/system/command/internal/forkline"
 	"golang.org/x/sys/unix"
 )
 
@@ -19,13 +21,27 @@ func (s *Server) Bound(budget uint64, processor time.Duration) { s.bounds = boun
 // Work returns how many edges the last run took, in all; 0 if the program does not count.
 func (s *Server) Work() uint64 { return s.work.Taken() }
 
+// clock is the time of the case in flight.
+type clock struct {
+	ends  time.Time // at the latest
+	limit time.Duration
+	grace forkline.Grace
+	pid   int           // of the process that was last asked what it has used; 0: none
+	used  time.Duration // of processor time by it, before the case
+}
+
 // start begins the time of a case.
 func (s *Server) start(timeout time.Duration) {
-	if s.bounds.processor > 0 {
-		s.ends, s.used = time.Now().Add(timeout), -1
-		timeout = min(timeout, s.bounds.processor)
+	s.clock = clock{ends: time.Now().Add(timeout), limit: timeout}
+	s.clock.grace.Begin(timeout)
+	first := timeout
+	if s.Persistent() {
+		first /= 10
 	}
-	s.watch.Start(timeout)
+	if s.bounds.processor > 0 {
+		first = min(first, s.bounds.processor)
+	}
+	s.watch.Start(first)
 }
 
 // stop ends it, and reports whether the case was killed for it.
@@ -35,28 +51,46 @@ func (s *Server) stop() (late bool) {
 	return late
 }
 
-// unused is how long the case in flight may go on as its process has not had the
-// processor for as long as it may. A process that has run cases before is asked
-// first when the time limit was reached, and gets all of it again.
-func (s *Server) unused() time.Duration {
+// left is how long the case in flight may go on before it is looked at again, since it
+// has neither reached its time limit, in which waiting for a processor does not count,
+// nor used up its processor time. A process that has run cases before, or has yet to
+// make that of the case, is first asked what it used before, and has all its time from then.
+func (s *Server) left() time.Duration {
+	c := &s.clock
 	pid, late := s.inFlight.process()
-	rest := time.Until(s.ends)
-	if s.bounds.processor == 0 || late || pid == 0 || rest <= 0 {
+	switch {
+	case late:
 		return 0
+	case s.turns && atomic.LoadUint32(s.turn()) == done:
+		return c.limit // we have not had a processor ourselves to see that it is over
+	case pid == 0:
+		pid = s.pid
 	}
-	now, err := processorTime(pid)
+	used, err := processorTime(pid)
 	if err != nil {
 		return 0
 	}
-	if s.used < 0 {
-		if s.used = 0; s.Persistent() {
-			s.used = now
+	if pid != c.pid {
+		c.pid, c.used = pid, 0
+		c.grace.Since(0)
+		if s.Persistent() || pid == s.pid {
+			c.used, c.ends = used, time.Now().Add(c.limit)
+			c.grace.Since(forkline.Waited(pid))
 		}
 	}
-	if left := s.bounds.processor - (now - s.used); left > 0 {
-		return min(max(left, time.Millisecond), rest)
+	rest := time.Until(c.ends)
+	if rest <= 0 {
+		rest = c.grace.More(func() time.Duration { return forkline.Waited(pid) })
+		c.ends = time.Now().Add(rest)
 	}
-	return 0
+	if s.bounds.processor == 0 || rest == 0 {
+		return rest
+	}
+	unused := s.bounds.processor - (used - c.used)
+	if unused <= 0 {
+		return 0
+	}
+	return min(max(unused, time.Millisecond), rest)
 }
 
 func processorTime(pid int) (time.Duration, error) {

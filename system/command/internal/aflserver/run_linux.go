@@ -276,7 +276,7 @@ func (s *Server) answer() (uint32, error) {
 // onDeadline is called when a case is overdue, and again when the server does not
 // tell of its end.
 func (s *Server) onDeadline(int) (again time.Duration) {
-	if left := s.unused(); left > 0 {
+	if left := s.left(); left > 0 {
 		return left
 	}
 	if s.inFlight.overdue() && !(s.turns && s.gone()) {

@@ -220,8 +220,7 @@ type Server struct {
 	armed    time.Time // when the limit on processor time was last extended
 
 	bounds bounds
-	ends   time.Time     // of the case in flight, at the latest, if its processor time is bounded
-	used   time.Duration // of its process before it; negative: not known yet
+	clock  clock
 }
 
 // SharedInput reports whether cases take their input from shared memory;

@@ -2,7 +2,7 @@
  * aborts, 'h' hangs, 'f' leaves a process behind and hangs, a digit is the
  * exit status, 'l' loops 20 times over one edge, 'k' kills
  * its group and with it the server, 's' spends processor time
- * without end, 'i' ignores nothing and prints the limits. Compiled with
+ * without end, 'c' 300 ms of it, 'i' ignores nothing and prints the limits. Compiled with
  * PERSISTENT for many cases a process, with SHARED for input from memory, with
  * DEFERRED for a fork server that starts late, with STEADY to do nothing. */
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifdef SHARED
@@ -32,6 +33,7 @@ __attribute__((noinline)) static int run(const unsigned char *b, long n) {
   if (b[0] == 'h') for (;;) pause();
   if (b[0] == 'k') kill(0, SIGKILL);
   if (b[0] == 's') for (;;) sink++;
+  if (b[0] == 'c') for (clock_t end = clock() + CLOCKS_PER_SEC * 3 / 10; clock() < end;) sink++;
   if (b[0] == 'f') {
     if (!fork()) for (;;) pause();
     for (;;) pause();

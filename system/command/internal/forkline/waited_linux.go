@@ -1,4 +1,4 @@
-package command
+package forkline
 
 import (
 	"fmt"
@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// waitedForProcessor is how long a process has been ready to run while others
+// Waited is how long a process has been ready to run while others
 // ran, by its thread that waited longest: the second number of schedstat (see
 // Documentation/scheduler/sched-stats.rst of Linux). It is 0 where the kernel
 // does not keep it.
-func waitedForProcessor(pid int) time.Duration {
+func Waited(pid int) time.Duration {
 	// The pattern is sound, so there is no error.
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	var most time.Duration

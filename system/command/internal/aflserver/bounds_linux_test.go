@@ -1,0 +1,72 @@
+package aflserver
+
+import (
+	"os/exec"
+	"runtime"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// crowd puts this thread, what it starts, and programs that never rest on one processor.
+func crowd(t *testing.T) {
+	t.Helper()
+	var all, one unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &all); err != nil {
+		t.Fatal(err)
+	}
+	for cpu := 0; one.Count() == 0; cpu++ {
+		if all.IsSet(cpu) {
+			one.Set(cpu)
+		}
+	}
+	runtime.LockOSThread()
+	if err := unix.SchedSetaffinity(0, &one); err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() {
+		_ = unix.SchedSetaffinity(0, &all)
+		runtime.UnlockOSThread()
+	})
+	for range 4 {
+		cmd := exec.Command("/bin/sh", "-c", "while :; do :; done")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		})
+	}
+}
+
+// A case that waits for a processor has all of its time nevertheless, and one that waits
+// for nothing no more than that.
+func TestWaitingForProcessorIsNoTime(t *testing.T) {
+	for _, p := range []*place{
+		newPlace(t, build(t, "afl-clang-fast", "target.c", "-DSHARED")),
+		newPlace(t, build(t, "afl-clang-fast", "target.c", "-DSHARED", "-DPERSISTENT")),
+		turning(t),
+	} {
+		t.Run("", func(t *testing.T) {
+			crowd(t)
+			p.start()
+			p.run("x", plenty)
+			if got, _ := p.run("c", 500*time.Millisecond); got != "exit 0" {
+				t.Errorf("a case that has a fifth of a processor: %s", got)
+			}
+			began := time.Now()
+			if got, _ := p.run("h", 50*time.Millisecond); got != "timed out" {
+				t.Errorf("a hanging case: %s", got)
+			}
+			if took := time.Since(began); took > 700*time.Millisecond {
+				t.Errorf("a hanging case has %s: the case before it waited, and that was counted", took)
+			}
+			p.Bound(0, 100*time.Millisecond)
+			if got, _ := p.run("c", plenty); got != "timed out" {
+				t.Errorf("a case that takes more of the processor than it may: %s", got)
+			}
+		})
+	}
+}
