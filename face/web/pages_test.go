@@ -213,7 +213,7 @@ func TestCellsLeadOn(t *testing.T) {
 	if struck := b.eval("window.struck"); struck != "undefined" {
 		t.Errorf("the target's text was run: %s", struck)
 	}
-	if page := ask(t, "GET", base+"/runs/"+rec.RunID+"/cases/13?contract=flakestorm&campaign=support-agent").body; !strings.Contains(page, `It belongs to finding <a href="/runs/`+rec.RunID+`/findings/F-3d90aa12">`) {
+	if page := ask(t, "GET", base+"/runs/"+rec.RunID+"/cases/13?contract=flakestorm&campaign=support-agent").body; !strings.Contains(page, ` It belongs to finding <a href="/runs/`+rec.RunID+`/findings/F-3d90aa12"><bdi>F-3d90aa12</bdi></a>, which began with case 7`) {
 		t.Errorf("a case does not lead to the finding that another case shows: %s", page)
 	}
 	for path, code := range map[string]int{"/cases/99": 404, "/cases/x": 400, "/cases/-1": 400, "/cases/12?verdict=x": 400} {
