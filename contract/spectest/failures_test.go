@@ -23,6 +23,8 @@ func TestWhatFailuresSay(t *testing.T) {
 	write(t, "one.txt", []byte("one two\n"))
 	write(t, "n.json", []byte(`{"n": 7, "name": "Ada", "tags": ["a", "b"], "big": {"x": 1, "y": [1, 2, 3]}}`))
 	write(t, "lines.txt", []byte("a\nb\nc\nd\n"))
+	write(t, "page.txt", []byte("first line\nsecond line\nthird lime\nlast line"))
+	write(t, "wide.txt", []byte(strings.Repeat("é fill ", 9)+"the needle was here, "+strings.Repeat("after ü ", 9)+"\nword7 word8\n"))
 	long := strings.Repeat("long ", 60)
 	var out strings.Builder
 	for i, x := range []struct{ file, assert string }{
@@ -50,6 +52,9 @@ func TestWhatFailuresSay(t *testing.T) {
 		{"n.json", `{when: '$.big == {"y": [1, 2, 4], "x": 1}'}`}, {"n.json", `{when: '$.tags[*] == ["a"]'}`}, {"one.txt", `{when: $.n == 1}`},
 		{"n.json", `{when: '$.name == "` + long + `"'}`}, {"n.json", `{when: not ($.n == 7)}`},
 		{"n.json", `{target: text, must: [{evaluate: [[eq, [json_parse, [subject]], [json_parse, '{"n": 7, "name": "Eve", "tags": ["a"]}']]]}]}`},
+		{"page.txt", `{target: text, must: [{contain: ["second line\nthird line\nfourth"]}]}`}, {"page.txt", `{target: text, must: [{contain: ["line\nthird line\nlast lime"]}]}`},
+		{"page.txt", `{target: text, must: [{contain: ["last line\nand more"]}]}`}, {"page.txt", `{target: text, must: [{contain: ["  "]}]}`},
+		{"wide.txt", `{target: text, must: [{contain: ["the needle is here"]}]}`}, {"wide.txt", `{target: text, must: [{contain: ["word7 word9"]}]}`},
 	} {
 		doc := blockDocument(fmt.Sprintf("id: F%d\ntype: text.file\npath: %s\nassert:\n- %s\n", i+1, x.file, x.assert))
 		got, outcomes := play(t, newContract(nil), doc, nil)

@@ -147,3 +147,23 @@ func BenchmarkScan(b *testing.B) {
 		o.Scan(src)
 	}
 }
+
+// What is text is judged by bytes from all over an input.
+func TestTexty(t *testing.T) {
+	for _, c := range []struct {
+		src  string
+		want bool
+	}{
+		{"", false}, {"a", true}, {"\x00", false}, {"abc\x01", true}, {"ab\x01", false}, {"abc\x7f\x7f", false}, {"abcdef\xff\x80", true}, {"abcde\xff\x80", false},
+		{strings.Repeat("a\x00", 200), true}, // a byte of six is looked at
+		{strings.Repeat("\x00a", 200), false},
+		{strings.Repeat("a\x00", 60), false},
+		{strings.Repeat("a", 96) + strings.Repeat("\x00", 33), false},
+		{strings.Repeat("a", 96) + strings.Repeat("\x00", 32), true},
+		{strings.Repeat("\t\n\r ", 8), true},
+	} {
+		if got := outline.Texty([]byte(c.src)); got != c.want {
+			t.Errorf("%.20q of %d bytes: %v", c.src, len(c.src), got)
+		}
+	}
+}

@@ -157,3 +157,86 @@ func TestSweep(t *testing.T) {
 		t.Error("a blob that was just put again was swept")
 	}
 }
+
+// Content that is written in pieces gets the name that it has as a whole.
+func TestPackFrom(t *testing.T) {
+	d := Open(t.TempDir())
+	text := strings.Repeat("some text ", 1000)
+	p, err := d.PackFrom(func(w io.Writer) error {
+		for _, part := range []string{text[:10], text[10:]} {
+			if _, err := io.WriteString(w, part); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil || p.ID != ID([]byte(text)) || !IsPacked(p.Bytes()) || len(p.Bytes()) > 200 || IsPacked([]byte(text)) {
+		t.Fatalf("%s, %d bytes, %v", p.ID, len(p.Bytes()), err)
+	}
+	if err := d.PutPacked(p); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := d.Get(p.ID); err != nil || string(got) != text {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	broken := errors.New("broken")
+	if _, err := d.PackFrom(func(io.Writer) error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+	for range 2 { // the second time, there is none
+		if err := d.Remove(p.ID); err != nil {
+			t.Error(err)
+		}
+	}
+	if d.Has(p.ID) || d.Remove("x") == nil {
+		t.Error("it is there, or a wrong name was taken")
+	}
+}
+
+// A sweep takes what is unwanted, and what writers that died left behind.
+func TestSweepOfLeftovers(t *testing.T) {
+	d := Open(t.TempDir())
+	var ids []string
+	for _, text := range []string{"a", "b", "c"} {
+		id, err := d.Put([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	now := time.Now()
+	for name, age := range map[string]time.Duration{tempPrefix + "old": 2 * time.Hour, tempPrefix + "new": 0, "another": 2 * time.Hour} {
+		path := filepath.Join(d.path, name)
+		if err := errors.Join(os.WriteFile(path, []byte("12345"), 0o600), os.Chtimes(path, now.Add(-age), now.Add(-age))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	size := int64(0)
+	if err := d.All(func(b Info) error {
+		if b.ID == ids[1] {
+			size = b.Size
+		}
+		return nil
+	}); err != nil || size == 0 {
+		t.Fatal(size, err)
+	}
+	for _, dry := range []bool{true, false} {
+		n, freed, err := d.Sweep(func(b Info) bool { return b.ID == ids[1] }, now.Add(-time.Hour), dry)
+		if err != nil || n != 1 || freed != size+5 {
+			t.Errorf("dry %v: %d blobs, %d of %d bytes, %v", dry, n, freed, size+5, err)
+		}
+		if d.Has(ids[1]) != dry || !d.Has(ids[0]) || !d.Has(ids[2]) {
+			t.Errorf("dry %v: other blobs are there", dry)
+		}
+		for name, stays := range map[string]bool{tempPrefix + "old": dry, tempPrefix + "new": true, "another": true} {
+			if _, err := os.Stat(filepath.Join(d.path, name)); (err == nil) != stays {
+				t.Errorf("dry %v: %s: %v", dry, name, err)
+			}
+		}
+	}
+	stop := errors.New("stop")
+	seen := 0
+	if err := d.All(func(Info) error { seen++; return stop }); !errors.Is(err, stop) || seen != 1 {
+		t.Errorf("%d seen, %v", seen, err)
+	}
+}
