@@ -62,6 +62,9 @@ func golden(t *testing.T, name string, d *Draft) {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("thresh run " + strings.Join(d.Words(d.Path()), " ") + "\n")
+	if strings.HasPrefix(name, "pages") {
+		b.WriteString(d.describe() + "\n")
+	}
 	for _, q := range d.Questions {
 		b.WriteString(d.Place(q) + ": " + q.Ask + "\n")
 	}
@@ -292,6 +295,21 @@ func TestClassifyMakers(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.ops, s, c.want)
 		}
 	}
+}
+
+// Pages that have tests are run; of others the transcripts are copied, if they may be run.
+func TestDraftPages(t *testing.T) {
+	yes := Page{Path: "/docs/guide/a.md", Blocks: 2, Line: 7, Run: []byte("A\n"), Links: []string{"/docs/in.txt", "/docs/out.txt"}}
+	yes.Missing = append(yes.Missing, struct {
+		Name string
+		Line int
+	}{"tool", 9})
+	again := Page{Path: "/docs/b.md", Blocks: 1, Line: 3, Run: []byte("B\n"), Links: []string{"/docs/in.txt"}}
+	none, tests := Page{Path: "/docs/c.md", Run: []byte("C\n")}, Page{Path: "/docs/d.md", Tests: true, Blocks: 1, Line: 5, Run: []byte("D\n")}
+	asked := Page{Path: "/docs/e.md", Blocks: 1, Line: 2}
+	golden(t, "pages-copied.txt", DraftPages("/docs", true, []Page{yes, again, none, asked}, "/docs", "/try-docs"))
+	golden(t, "pages-tested.txt", DraftPages("/docs", true, []Page{yes, none, tests}, "/docs", "/try-docs"))
+	golden(t, "pages-one.txt", DraftPages("/docs/e.md", false, []Page{asked}, "/docs", "/try-docs"))
 }
 
 // The transcripts of a page are found whatever their fences are called, but not what a fence

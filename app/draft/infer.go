@@ -66,11 +66,9 @@ func (n *names) terms(fields []string, slots []Slot, handle int) (list []term) {
 		atoms = append(atoms, n.fieldOf(f))
 	}
 	var args []term
-	for i, s := range slots {
+	for i := range slots {
 		if i != handle {
-			if args = append(args, n.argOf(i)); s.Kind != "int" {
-				continue
-			}
+			args = append(args, n.argOf(i))
 		}
 	}
 	list = slices.Concat(atoms, args)
@@ -122,12 +120,8 @@ func explain(steps []*Step, list []term, want func(*Step) (any, bool), conds []t
 	hits := make([]int, len(list))
 	for k, t := range list {
 		right[k] = make([]bool, len(all))
-		known := 0
 		for i, x := range all {
 			v, ok := t.eval(x.s)
-			if ok {
-				known++
-			}
 			if right[k][i] = ok && v == x.v; right[k][i] {
 				hits[k]++
 			}

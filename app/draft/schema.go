@@ -88,10 +88,26 @@ func (s schema) kind() string {
 		return t.Text
 	case s.get("properties").n != nil:
 		return "object"
-	case s.get("enum").n != nil:
-		return "string"
+	}
+	for _, v := range append(s.words("enum"), s.words("const")...) {
+		of := sampled(v)
+		return schema{s.root, &of}.kind()
 	}
 	return ""
+}
+
+// words are the values of a key, of one or of a list, that are not null.
+func (s schema) words(key string) (list []*doctree.Node) {
+	n := s.get(key).n
+	if n != nil && n.Kind != doctree.Seq && n.Kind != doctree.Null {
+		return []*doctree.Node{n}
+	}
+	for i := range nodes(n) {
+		if v := &n.Items()[i]; v.Kind != doctree.Null {
+			list = append(list, v)
+		}
+	}
+	return list
 }
 
 func (s schema) number(key string) (int64, bool) {
@@ -203,6 +219,9 @@ func (s schema) slot(name string) (Slot, bool) {
 		case capped:
 			x.Min, x.Max = min(1, high), high
 		}
+		if v, ok := s.number("const"); ok {
+			x.Min, x.Max = v, v
+		}
 		if list := s.get("enum").n; list != nil {
 			return x, false
 		}
@@ -221,11 +240,10 @@ func (s schema) slot(name string) (Slot, bool) {
 	default:
 		return x, false
 	}
-	for _, v := range nodes(s.get("enum").n) {
-		x.Values = append(x.Values, v.Text)
-	}
-	if c := s.get("const").n; c != nil {
-		x.Values = []string{c.Text}
+	for _, key := range []string{"enum", "const"} {
+		if list := s.words(key); len(list) > 0 {
+			x.Values = seq.Map(list, func(v *doctree.Node) string { return v.Text })
+		}
 	}
 	if len(x.Values) > 0 {
 		return x, true
@@ -304,7 +322,7 @@ func (s *Slot) samples() (list []string) {
 		}
 	case "text":
 		for _, v := range s.Values {
-			if v == "" || v[0] != '[' && v[0] != '{' { // else it is a sample of a list or an object
+			if v == "" || v[0] != '[' && v[0] != '{' || !json.Valid([]byte(v)) { // else it is a sample of a list or an object
 				v = textOf(v)
 			}
 			list = append(list, v)

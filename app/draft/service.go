@@ -364,7 +364,7 @@ func (a *analysis) arguments(e *endpoint) {
 		}
 		s := whole.get("properties").get(x.Name)
 		required := x.Required || x.In == "path"
-		if !required && (slices.Contains(identity[:4], x.Name) || s.text("readOnly") == "true") {
+		if !required && (slices.Contains(identity[:4], x.Name) || s.get("readOnly").n.Truthy()) {
 			continue // the service says so itself
 		}
 		if x.In == "header" && !required || x.In == "query" && !required {

@@ -127,7 +127,7 @@ func (f *field) merge(s *Slot) {
 func (f *field) literal() bool {
 	switch f.Kind {
 	case "bool":
-		f.initial = map[string]string{"true": "True", "false": "False"}[f.initial]
+		f.initial = map[string]string{"true": "True", "false": "False"}[strings.ToLower(f.initial)]
 		return f.initial != ""
 	case "text":
 		if !slices.Contains(f.Values, f.initial) {
@@ -291,7 +291,7 @@ func (a *analysis) turns(r *resource, add func(*field) *field) {
 func (a *analysis) status(r *resource, add func(*field) *field) {
 	for _, e := range slices.Concat(r.uses, r.made) {
 		for _, l := range e.leaves {
-			list := nodes(l.of.get("enum").n)
+			list := l.of.words("enum")
 			if len(list) < 2 || r.field(l.name) != nil || e.role == lists || e.skip != "" {
 				continue
 			}

@@ -110,7 +110,7 @@ func (a *analysis) movesOn(e *endpoint) bool {
 	return slices.ContainsFunc(a.endpoints, func(g *endpoint) bool {
 		return slices.ContainsFunc(g.leaves, func(l leaf) bool {
 			f := &field{}
-			for _, v := range nodes(l.of.get("enum").n) {
+			for _, v := range l.of.words("enum") {
 				f.Values = append(f.Values, v.Text)
 			}
 			return f.stateWord(&endpoint{op: e.op}) != ""
