@@ -52,7 +52,7 @@ func (s *remoteState) publish(ctx context.Context, c *Coordinator) (string, erro
 	}
 	name, data, err := s.link.pack()
 	if err == nil {
-		err = c.link.put(ctx, name, data)
+		err = c.link.put(name, data)
 	}
 	if err != nil {
 		return "", fmt.Errorf("tell workers of round %d: %w", s.link.Round, err)

@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,7 +16,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
@@ -55,6 +53,7 @@ type Coordinator struct {
 	ann     Announcement
 	channel channel
 	subs    []*nats.Subscription
+	queue   queue
 	up      context.Context // ends when the run is taken back
 	stop    context.CancelFunc
 	closed  sync.WaitGroup
@@ -101,7 +100,7 @@ func Coordinate(ctx context.Context, l *Link, set Settings) (*Coordinator, error
 	}
 	name, data, err := set.Bundle.pack()
 	if err == nil {
-		err = l.put(ctx, name, data)
+		err = l.put(name, data)
 	}
 	if err != nil {
 		return nil, err
@@ -109,14 +108,12 @@ func Coordinate(ctx context.Context, l *Link, set Settings) (*Coordinator, error
 	c.ann.Bundle = name
 	c.channel = channel{set.Keys, c.ann.Run, c.ann.Epoch, name}
 	c.set.Bundle = Bundle{}
-	if err := c.queue(ctx); err != nil {
-		return nil, err
-	}
 	c.up, c.stop = context.WithCancel(context.Background())
 	for _, s := range []struct {
 		subject string
 		handle  nats.MsgHandler
 	}{
+		{c.subject(kindTake, queueID), c.asked}, {c.subject(kindHold, "*"), c.held}, {helloSubject, func(*nats.Msg) { c.announce() }},
 		{c.subject(kindClaim, "*"), c.claimed}, {c.subject(kindReport, "*"), c.reported}, {c.subject(kindPass, "*"), c.passed}, {statsSubject, c.noteStats},
 	} {
 		sub, err := l.nc.Subscribe(s.subject, s.handle)
@@ -126,10 +123,7 @@ func Coordinate(ctx context.Context, l *Link, set Settings) (*Coordinator, error
 		}
 		c.subs = append(c.subs, sub)
 	}
-	if err := c.announce(ctx); err != nil {
-		c.Close()
-		return nil, err
-	}
+	c.announce()
 	c.closed.Go(func() { c.renewAnnouncement(c.up) })
 	return c, nil
 }
@@ -138,53 +132,16 @@ func (c *Coordinator) subject(kind, id string) string {
 	return strings.Join([]string{prefix, c.ann.Run, kind, id}, ".")
 }
 
-func streamName(run string) string { return "THRESH_" + run }
+// announce tells all workers of the run. Whoever misses it hears the next one.
+func (c *Coordinator) announce() { c.tell(c.ann) }
 
-// queue makes the stream of leases; what an earlier coordinator has left in it
-// is dropped, for what counts is in the journal.
-func (c *Coordinator) queue(ctx context.Context) error {
-	name := streamName(c.ann.Run)
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	if err := c.link.js.DeleteStream(ctx, name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
-		return fmt.Errorf("clear the queue of an earlier coordinator: %w", err)
-	}
-	// The leases survive a server that is started again while the coordinator is
-	// up; the embedded server lives no longer than its coordinator.
-	storage := jetstream.FileStorage
-	if c.link.Embedded() {
-		storage = jetstream.MemoryStorage
-	}
-	js, err := c.link.js.CreateStream(ctx, jetstream.StreamConfig{
-		Name: name, Description: "leases of run " + c.ann.Run, Subjects: []string{c.subject("lease", ">")},
-		Retention: jetstream.WorkQueuePolicy, Storage: storage, Replicas: c.link.replicas,
-	})
-	if err == nil {
-		_, err = js.CreateConsumer(ctx, jetstream.ConsumerConfig{
-			Durable: "workers", AckPolicy: jetstream.AckExplicitPolicy, AckWait: c.set.Patience, MaxAckPending: -1, MaxDeliver: -1,
-		})
-	}
-	if err != nil {
-		return fmt.Errorf("make the queue of the run: %w", err)
-	}
-	return nil
-}
-
-func (c *Coordinator) announce(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	c.ann.Expires = time.Now().Add(announceFor).UTC()
+func (c *Coordinator) tell(a Announcement) {
+	a.Expires = time.Now().Add(announceFor).UTC()
 	if c.set.Key != nil {
-		c.ann.Sign(c.set.Key)
+		a.Sign(c.set.Key)
 	}
-	kv, err := c.link.js.KeyValue(ctx, runsBucket)
-	if err == nil {
-		_, err = kv.Put(ctx, c.ann.Run, channel{keys: c.set.Keys, run: c.ann.Run}.seal(kindAnnounce, "", "", announceFor, mustJSON(c.ann)))
-	}
-	if err != nil {
-		return fmt.Errorf("announce the run to the fleet: %w", err)
-	}
-	return nil
+	text := channel{keys: c.set.Keys, run: a.Run}.seal(kindAnnounce, "", "", announceFor, mustJSON(a))
+	_ = c.link.nc.Publish(runsSubject+"."+a.Run, text)
 }
 
 // renewAnnouncement renews the announcement, publishes statistics, and says so once when
@@ -200,8 +157,7 @@ func (c *Coordinator) renewAnnouncement(ctx context.Context) {
 		case <-second.C:
 		}
 		if n%int(announceFor/time.Second/3) == 0 {
-			// The next renewal repeats this for a server that is unavailable.
-			_ = c.announce(ctx)
+			c.announce()
 		}
 		if !told && n >= 3 && len(c.workers()) == 0 && c.set.Waiting != nil {
 			told = true
@@ -347,10 +303,9 @@ func (c *Coordinator) notes() []string {
 }
 
 // issue puts a lease into the queue.
-func (c *Coordinator) issue(ctx context.Context, t *ticket, reverse bool) error {
+func (c *Coordinator) issue(t *ticket, reverse bool) {
 	l := t.lease
 	l.ID = fmt.Sprintf("%s-%d", c.ann.Epoch, c.serial.Add(1))
-	text := c.channel.seal(kindLease, l.ID, "", leaseFor, mustJSON(l))
 	c.mu.Lock()
 	c.tickets[l.ID] = t
 	c.mu.Unlock()
@@ -361,22 +316,7 @@ func (c *Coordinator) issue(ctx context.Context, t *ticket, reverse bool) error 
 	}
 	t.mu.Unlock()
 	c.leases.Add(1)
-	for {
-		_, err := c.link.js.Publish(ctx, c.subject("lease", "q"), text, jetstream.WithMsgID(l.ID))
-		switch {
-		case err == nil:
-			return nil
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case errors.Is(err, nats.ErrConnectionClosed), settling(err):
-			select { // a server that is away comes back, or the user gives up
-			case <-ctx.Done():
-			case <-time.After(500 * time.Millisecond):
-			}
-		default:
-			return fmt.Errorf("queue a lease: %w", err)
-		}
-	}
+	c.queue.put(l)
 }
 
 func (c *Coordinator) ticket(subject string) *ticket {
@@ -395,11 +335,8 @@ func (c *Coordinator) Close() {
 	}
 	c.stop()
 	c.closed.Wait()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	// What cannot be removed now runs out by itself.
-	if kv, err := c.link.js.KeyValue(ctx, runsBucket); err == nil {
-		_ = kv.Delete(ctx, c.ann.Run)
-	}
-	_ = c.link.js.DeleteStream(ctx, streamName(c.ann.Run))
+	over := c.ann
+	over.Over = true
+	c.tell(over)
+	_ = c.link.nc.FlushTimeout(time.Second) // a server that is away is not waited for
 }

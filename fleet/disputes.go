@@ -20,6 +20,7 @@ const (
 // still be busy with it, it stays a while, so that the answers can be compared.
 func (c *Coordinator) forget(t *ticket) {
 	t.mu.Lock()
+	c.queue.drop(t.ids...)
 	several := len(t.ids) > 1
 	for _, deliveries := range t.claims {
 		several = several || deliveries > 1

@@ -3,17 +3,19 @@
 // lanes hand ranges of cases to workers elsewhere. Any number of workers come
 // and go; the outcomes, and so the digest of the run, are those of one machine.
 //
-// NATS JetStream carries the work: a work-queue stream of leases for each run,
-// the run's documents as an object, an entry in a bucket that announces the
-// run. The queue is never the record. What counts is the coordinator's journal:
+// NATS carries the messages and keeps none of them, so any server will do; broker is a
+// small one. The coordinator has the queue of leases and the objects that workers
+// fetch. The queue is never the record. What counts is the coordinator's journal:
 // a lease that is lost, handed out twice or answered late does no harm, since
 // outcomes are taken by case and the first one counts.
 //
 //	coordinator                                 worker
 //	announce run, bundle            ---->       fetch the bundle, verify, compile
+//	                                <----       take: is there work?
 //	lease: cases 4096..8191, state  ---->       what is left of it? (asked back)
+//	                                <----       busy with it, once a second
 //	                                <----       outcomes, part by part
-//	confirmed                       ---->       acknowledge the lease
+//	confirmed                       ---->       take the next one
 //
 // A worker needs the state that a round's cases are executed in. It folds the
 // outcomes of earlier rounds itself, from logs that the coordinator puts where

@@ -27,39 +27,38 @@ func Decode(b []byte) ([]byte, error) {
 // Borrow takes a lease of cases as a worker would, gives it back, and returns a
 // function that reports an outcome for its first case all the same.
 func Borrow(ctx context.Context, l *Link, run string) (late func(campaign.Outcome) error, index int64, err error) {
-	c, err := l.js.Consumer(ctx, streamName(run), "workers")
-	if err != nil {
-		return nil, 0, err
+	ask := func(kind, id string, question []byte, answer any) error {
+		m, err := l.nc.RequestWithContext(ctx, prefix+"."+run+"."+kind+"."+id, question)
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(m.Data, answer)
 	}
 	for ctx.Err() == nil {
-		batch, err := c.Fetch(1)
-		if err != nil {
+		var t taken
+		if err := ask(kindTake, queueID, mustJSON(take{"late"}), &t); err != nil {
 			return nil, 0, err
 		}
-		for m := range batch.Messages() {
-			var ls lease
-			if err := json.Unmarshal(m.Data(), &ls); err != nil {
-				return nil, 0, err
-			}
-			if ls.Probe {
-				_ = m.Nak()
-				continue
-			}
-			answer, err := l.nc.RequestWithContext(ctx, prefix+"."+run+".claim."+ls.ID, mustJSON(claim{Worker: "late", Deliveries: 1}))
-			if err != nil {
-				return nil, 0, err
-			}
-			var g grant
-			if err := json.Unmarshal(answer.Data, &g); err != nil {
-				return nil, 0, err
-			}
-			at := g.Ranges[0][0]
-			return func(o campaign.Outcome) error {
-				head := mustJSON(report{Worker: "late", Last: true})
-				_, err := l.nc.RequestWithContext(ctx, prefix+"."+run+".report."+ls.ID, frame(head, appendEntry(nil, at, &o)))
-				return err
-			}, at, m.Nak()
+		if t.Lease == nil {
+			continue
 		}
+		back := func() error {
+			return l.nc.Publish(prefix+"."+run+"."+kindHold+"."+t.Lease.ID, mustJSON(hold{Worker: "late", Deliveries: t.Deliveries, Back: true}))
+		}
+		if t.Lease.Probe {
+			if err := back(); err != nil {
+				return nil, 0, err
+			}
+			continue
+		}
+		var g grant
+		if err := ask(kindClaim, t.Lease.ID, mustJSON(claim{Worker: "late", Deliveries: t.Deliveries}), &g); err != nil {
+			return nil, 0, err
+		}
+		at := g.Ranges[0][0]
+		return func(o campaign.Outcome) error {
+			return ask(kindReport, t.Lease.ID, frame(mustJSON(report{Worker: "late", Last: true}), appendEntry(nil, at, &o)), new(receipt))
+		}, at, back()
 	}
 	return nil, 0, ctx.Err()
 }

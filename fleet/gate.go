@@ -162,10 +162,7 @@ func (g gate) Enter(ctx context.Context, key string, q campaign.Quota) (leave fu
 	leave = func() {}
 	if p.Place != "" {
 		question.Free = p.Place
-		leave = func() {
-			text := g.s.channel.seal(kindPass, passID, g.s.channel.nonce(), messageFor, mustJSON(question))
-			_ = g.s.w.link.nc.Publish(d.subject(kindPass), text) // lost, the place lapses
-		}
+		leave = func() { d.publish(kindPass, question) } // lost, the place lapses
 	}
 	t := time.NewTimer(p.After)
 	defer t.Stop()

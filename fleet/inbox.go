@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -89,6 +90,48 @@ func (c *Coordinator) excluded(worker, key string) bool {
 	return c.banned[worker] != "" || c.banned[key] != ""
 }
 
+// asked gives a worker a lease, once there is one.
+func (c *Coordinator) asked(m *nats.Msg) {
+	in, ok := c.check(kindTake, kindLease, m)
+	if !ok {
+		return
+	}
+	var q take
+	if json.Unmarshal(in.data, &q) != nil {
+		c.drop(kindTake, "", errMalformed)
+		return
+	}
+	if !c.believed(kindTake, q.Worker, in.seal) {
+		return
+	}
+	c.closed.Go(func() {
+		ctx, cancel := context.WithTimeout(c.up, takeFor)
+		defer cancel()
+		c.answer(in, c.queue.take(ctx))
+	})
+}
+
+// held notes that a worker is busy with a lease, or has given it back.
+func (c *Coordinator) held(m *nats.Msg) {
+	in, ok := c.check(kindHold, "", m)
+	if !ok {
+		return
+	}
+	var h hold
+	if json.Unmarshal(in.data, &h) != nil {
+		c.drop(kindHold, "", errMalformed)
+		return
+	}
+	if !c.believed(kindHold, h.Worker, in.seal) {
+		return
+	}
+	while := c.set.Patience
+	if h.Back {
+		while = h.After
+	}
+	c.queue.hold(leaseID(m.Subject), h.Deliveries, while)
+}
+
 // claimed answers a worker's question what is left of a lease.
 func (c *Coordinator) claimed(m *nats.Msg) {
 	in, ok := c.check(kindClaim, kindGrant, m)
@@ -110,6 +153,11 @@ func (c *Coordinator) claimed(m *nats.Msg) {
 	g := grant{Stale: true}
 	if t != nil {
 		g = t.grant(leaseID(m.Subject), q)
+	}
+	if g.Stale {
+		c.queue.drop(leaseID(m.Subject))
+	} else if !g.Elsewhere {
+		c.queue.hold(leaseID(m.Subject), q.Deliveries, c.set.Patience)
 	}
 	c.answer(in, g)
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/fleet"
@@ -287,26 +286,21 @@ func TestReplayedAnnouncements(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer nc.Close()
-	js, _ := jetstream.New(nc)
-	kv, err := js.KeyValue(t.Context(), "thresh_runs")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var kept []byte
 	var run string
-	y.must(c, true, func(s *fleet.Settings) {
-		s.Keys, run = keysOf(t, dir, fleet.RoleCoordinator, "coordinator"), s.Run
-		go func() {
-			for t.Context().Err() == nil {
-				if e, err := kv.Get(t.Context(), s.Run); err == nil {
-					mu.Lock()
-					kept = e.Value()
-					mu.Unlock()
-					return
-				}
-			}
-		}()
-	})
+	if _, err := nc.Subscribe("thresh.runs.*", func(m *nats.Msg) {
+		mu.Lock()
+		defer mu.Unlock()
+		if kept == nil {
+			kept = m.Data
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	y.must(c, true, func(s *fleet.Settings) { s.Keys, run = keysOf(t, dir, fleet.RoleCoordinator, "coordinator"), s.Run })
 	mu.Lock()
 	old := kept
 	mu.Unlock()
@@ -315,7 +309,7 @@ func TestReplayedAnnouncements(t *testing.T) {
 	}
 	forged, _ := json.Marshal(fleet.Announcement{Run: "R-forged", Epoch: "e", Began: time.Now(), Expires: time.Now().Add(time.Minute)})
 	for key, value := range map[string][]byte{run: old, "R-other": old, "R-forged": forged} {
-		if _, err := kv.Put(t.Context(), key, value); err != nil {
+		if err := nc.Publish("thresh.runs."+key, value); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/run"
@@ -19,9 +17,10 @@ import (
 
 // laneWork is one lane of a worker on one run.
 type laneWork struct {
-	s        *session
-	lane     int
-	consumer jetstream.Consumer
+	s    *session
+	lane int
+	// unable: what was taken last cannot be run here.
+	unable bool
 
 	exec campaign.Executor[any]
 	call *run.Caller // of exec
@@ -35,47 +34,45 @@ const (
 	reportBytes = 256 << 10
 )
 
+// queueID stands for the lease in questions for one.
+const queueID = "queue"
+
+// takeFor is how long the coordinator waits for a lease before it answers; a
+// worker's question waits longer.
+const takeFor = time.Second
+
+var errUnable = errors.New("it cannot be run here")
+
 // next takes one lease, if one comes within a second, and works on it.
 func (x *laneWork) next() error {
-	if x.consumer == nil {
-		c, err := x.s.w.link.js.Consumer(x.s.ctx, streamName(x.s.ann.Run), "workers")
-		if err != nil {
-			return err
-		}
-		x.consumer = c
-	}
-	batch, err := x.consumer.Fetch(1, jetstream.FetchMaxWait(time.Second))
-	if err != nil {
-		x.consumer = nil
+	// An answer is waited for also by a worker that is to leave: it gives back what
+	// it was given.
+	ctx, cancel := context.WithTimeout(x.s.kill, 3*takeFor)
+	defer cancel()
+	var t taken
+	if err := (&dispatch{x: x, id: queueID}).ask(ctx, kindTake, mustJSON(take{x.s.w.id}), &t); err != nil || t.Lease == nil {
 		return err
 	}
-	for m := range batch.Messages() {
-		x.s.w.busy.Add(1)
-		x.serve(m)
-		x.s.w.busy.Add(-1)
-	}
-	if err := batch.Error(); err != nil && !errors.Is(err, nats.ErrTimeout) && !errors.Is(err, jetstream.ErrNoMessages) {
-		x.consumer = nil
-		return err
+	x.s.w.busy.Add(1)
+	x.unable = false
+	x.serve(t)
+	x.s.w.busy.Add(-1)
+	if x.unable {
+		return errUnable
 	}
 	return nil
 }
 
-// serve works on a lease and acknowledges it when the coordinator has all of it.
-func (x *laneWork) serve(m jetstream.Msg) {
-	var l lease
-	meta, err := m.Metadata()
-	text := []byte(nil)
-	if err == nil {
-		// Its id is known once it is read; the seal says the same.
-		_, text, err = x.s.channel.open(kindLease, sealedLease(m.Data()), "", RoleCoordinator, m.Data())
+// serve works on a lease. When the coordinator has all of it, it takes it out of
+// its queue.
+func (x *laneWork) serve(t taken) {
+	hold := hold{Worker: x.s.w.id, Deliveries: t.Deliveries}
+	d := &dispatch{x: x, id: t.Lease.ID}
+	if !x.knows(*t.Lease) {
+		x.s.w.Say("run %s: a lease was dropped: %v", x.s.ann.Run, errMalformed)
+		return // it is given to another
 	}
-	if err != nil || json.Unmarshal(text, &l) != nil || !x.knows(l) || x.s.channel.keys != nil && l.ID != sealedLease(m.Data()) {
-		x.s.w.Say("run %s: a lease was dropped: %v", x.s.ann.Run, cmp.Or(err, errMalformed))
-		_ = m.Term() // nobody can make anything of it
-		return
-	}
-	// While it is worked on, the server is told so; a worker that is gone tells
+	// While it is worked on, the coordinator is told so; a worker that is gone tells
 	// nothing, and the lease goes to another.
 	ctx, cancel := context.WithCancel(x.s.kill)
 	var beat sync.WaitGroup
@@ -87,20 +84,19 @@ func (x *laneWork) serve(m jetstream.Msg) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				_ = m.InProgress() // a server that is away gives the lease out again
+				d.publish(kindHold, hold) // lost, the next one does
 			}
 		}
 	})
-	done, elsewhere := x.lease(ctx, l, meta.NumDelivered)
+	done, elsewhere := x.lease(ctx, *t.Lease, t.Deliveries)
 	cancel()
 	beat.Wait()
-	switch {
-	case done:
-		_ = m.Ack() // lost, the lease is given out again and found stale
-	case elsewhere:
-		_ = m.NakWithDelay(elsewhereAfter)
-	default:
-		_ = m.Nak()
+	if elsewhere {
+		hold.After = elsewhereAfter
+	}
+	if !done {
+		hold.Back = true
+		d.publish(kindHold, hold) // lost, it is given out when this worker is silent
 	}
 }
 
@@ -111,12 +107,14 @@ func (x *laneWork) knows(l lease) bool {
 // elsewhereAfter is when a lease that is another worker's comes up again.
 const elsewhereAfter = 200 * time.Millisecond
 
-// lease does what is left of a lease; false gives it back.
+// lease does what is left of a lease; what is not done is given back, or left to
+// others.
 func (x *laneWork) lease(ctx context.Context, l lease, deliveries uint64) (done, elsewhere bool) {
 	x.s.w.leases.Add(1)
 	d := &dispatch{x: x, id: l.ID}
 	if x.s.unfit != "" {
 		_, _ = d.send(ctx, report{Unfit: x.s.unfit}, nil) // it is said again with the next lease
+		x.unable = true
 		return false, false
 	}
 	var g grant
@@ -141,6 +139,7 @@ func (x *laneWork) lease(ctx context.Context, l lease, deliveries uint64) (done,
 	}
 	if err != nil {
 		_, _ = d.send(ctx, report{Unfit: err.Error()}, nil)
+		x.unable = true
 		return false, false
 	}
 	return x.cases(ctx, d, l, g, state), false
@@ -278,7 +277,7 @@ func (d *dispatch) ask(ctx context.Context, kind string, data []byte, answer any
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	subject := d.subject(kind)
-	ch, answers := d.x.s.channel, map[string]string{kindClaim: kindGrant, kindReport: kindReceipt, kindPass: kindPermit}
+	ch, answers := d.x.s.channel, map[string]string{kindTake: kindLease, kindClaim: kindGrant, kindReport: kindReceipt, kindPass: kindPermit}
 	for {
 		rctx, stop := context.WithTimeout(ctx, 5*time.Second)
 		nonce := ch.nonce()
@@ -303,6 +302,12 @@ func (d *dispatch) ask(ctx context.Context, kind string, data []byte, answer any
 	}
 }
 
+// publish sends a message that has no answer.
+func (d *dispatch) publish(kind string, v any) {
+	ch := d.x.s.channel
+	_ = d.x.s.w.link.nc.Publish(d.subject(kind), ch.seal(kind, d.id, ch.nonce(), messageFor, mustJSON(v)))
+}
+
 // send reports; what is too large for a message goes by way of an object.
 func (d *dispatch) send(ctx context.Context, r report, body []byte) (receipt, error) {
 	r.Worker, r.Lane = d.x.s.w.id, d.x.lane
@@ -313,11 +318,12 @@ func (d *dispatch) send(ctx context.Context, r report, body []byte) (receipt, er
 	if room := d.x.s.w.link.nc.MaxPayload(); int64(len(body)) > room/2 {
 		name, data, err := packed("report", body)
 		if err == nil {
-			err = d.x.s.w.link.put(ctx, name, data)
+			err = d.x.s.w.link.put(name, data)
 		}
 		if err != nil {
 			return answer, err
 		}
+		defer d.x.s.w.link.drop(name)
 		r.Object, body = name, nil
 	}
 	err := d.ask(ctx, kindReport, frame(mustJSON(r), body), &answer)

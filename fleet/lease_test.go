@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/thresh-dev/thresh/campaign"
 )
@@ -86,24 +85,6 @@ func (x benching) Execute(ctx context.Context, state int, at campaign.Case) (cam
 	return campaign.Outcome{Data: fmt.Append(nil, state)}, ctx.Err()
 }
 
-// handed is a lease as the queue hands it out.
-type handed struct {
-	jetstream.Msg
-	data  []byte
-	fate  string
-	beats atomic.Int64
-}
-
-func (h *handed) Metadata() (*jetstream.MsgMetadata, error) {
-	return &jetstream.MsgMetadata{NumDelivered: 3}, nil
-}
-func (h *handed) Data() []byte                     { return h.data }
-func (h *handed) Ack() error                       { h.fate += "done"; return nil }
-func (h *handed) Nak() error                       { h.fate += "given back"; return nil }
-func (h *handed) NakWithDelay(time.Duration) error { h.fate += "left to others"; return nil }
-func (h *handed) Term() error                      { h.fate += "thrown away"; return nil }
-func (h *handed) InProgress() error                { h.beats.Add(1); return nil }
-
 // benchDesk is a worker's lane, and the coordinator that it talks with.
 type benchDesk struct {
 	*laneWork
@@ -114,16 +95,19 @@ type benchDesk struct {
 	mu      sync.Mutex
 	grant   grant
 	receipt receipt
+	queue   queue
+	beats   atomic.Int64
+	fate    chan string // what becomes of leases, as the coordinator is told
 	claims  []string
 	reports []string
 	said    string
-	spoiled int  // answers that are not ours, before good ones
-	deaf    bool // to reports
+	spoiled int             // answers that are not ours, before good ones
+	deaf    map[string]bool // to messages of these kinds
 }
 
 func newBenchDesk(t *testing.T, link *Link, run string) *benchDesk {
 	t.Helper()
-	d := &benchDesk{grant: grant{Ranges: [][2]int64{{10, 13}}}}
+	d := &benchDesk{grant: grant{Ranges: [][2]int64{{10, 13}}}, fate: make(chan string, 9)}
 	d.first, d.second = &bench{name: "first", log: &d.log}, &bench{name: "second", log: &d.log}
 	w := &Worker{Lanes: 4, link: link, id: "me", host: "here", Say: func(format string, args ...any) { d.said += fmt.Sprintf(format, args...) + "\n" }}
 	s := &session{w: w, ann: Announcement{Run: run}, channel: channel{run: run}}
@@ -155,12 +139,26 @@ func (d *benchDesk) listen(t *testing.T) {
 			d.claims = append(d.claims, string(m.Data))
 			answer(m, d.grant)
 		},
+		kindHold: func(m *nats.Msg) {
+			var h hold
+			if err := json.Unmarshal(m.Data, &h); err != nil || h.Worker != "me" || h.Deliveries != 3 {
+				t.Errorf("hold %s: %v", m.Data, err)
+			}
+			switch {
+			case !h.Back:
+				d.beats.Add(1)
+			case h.After == elsewhereAfter:
+				d.fate <- "left to others"
+			case h.After == 0:
+				d.fate <- "given back"
+			}
+		},
 		kindReport: func(m *nats.Msg) {
 			d.reports = append(d.reports, d.text(t, m.Data))
 			answer(m, d.receipt)
 		},
 	} {
-		if d.deaf && kind == kindReport {
+		if d.deaf[kind] {
 			continue
 		}
 		sub, err := nc.Subscribe(prefix+"."+d.s.ann.Run+"."+kind+".L", func(m *nats.Msg) {
@@ -176,6 +174,21 @@ func (d *benchDesk) listen(t *testing.T) {
 	}
 	if err := nc.Flush(); err != nil {
 		t.Error(err)
+	}
+}
+
+// serves has the lane work on a lease and says what becomes of it.
+func (d *benchDesk) serves(t *testing.T, l *lease) string {
+	t.Helper()
+	d.serve(taken{l, 3})
+	if err := d.s.w.link.nc.Flush(); err != nil {
+		t.Error(err)
+	}
+	select {
+	case fate := <-d.fate:
+		return fate
+	case <-time.After(50 * time.Millisecond):
+		return "done"
 	}
 }
 
@@ -221,8 +234,8 @@ func TestLease(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(link.Close)
-	at11 := func(err error) func(*benchDesk, *handed) {
-		return func(d *benchDesk, _ *handed) {
+	at11 := func(err error) func(*benchDesk) {
+		return func(d *benchDesk) {
 			d.first.hook = func(i int64) error {
 				if i == 11 {
 					return err
@@ -236,52 +249,50 @@ func TestLease(t *testing.T) {
 	const opened, all, notes = "open first 2/4 cold=false, ", "4.10 p0, 4.11 p1, 4.12 p2", " notes note of first"
 	for name, x := range map[string]struct {
 		lease   *lease // nil: plain
-		before  func(*benchDesk, *handed)
+		before  func(*benchDesk)
 		fate    string
 		reports []string
 		log     string
 		said    string
 	}{
 		"all of it":    {nil, nil, "done", []string{"10:7 11:7 12:7 last" + notes}, opened + all, ""},
-		"carefully":    {nil, func(d *benchDesk, _ *handed) { d.grant.Careful = true }, "done", []string{"10:7", "11:7", "12:7", "last" + notes}, opened + all, ""},
-		"from the end": {nil, func(d *benchDesk, _ *handed) { d.grant.Reverse = true }, "done", []string{"10:7 11:7 12:7 last" + notes}, opened + "4.12 p2, 4.11 p1, 4.10 p0", ""},
-		"nobody waits": {nil, func(d *benchDesk, _ *handed) { d.grant = grant{Stale: true} }, "done", nil, "", ""},
-		"another's":    {nil, func(d *benchDesk, _ *handed) { d.grant = grant{Elsewhere: true} }, "left to others", nil, "", ""},
-		"enough is known": {nil, func(d *benchDesk, _ *handed) { d.grant.Careful, d.receipt.Stop = true, true }, "done",
+		"carefully":    {nil, func(d *benchDesk) { d.grant.Careful = true }, "done", []string{"10:7", "11:7", "12:7", "last" + notes}, opened + all, ""},
+		"from the end": {nil, func(d *benchDesk) { d.grant.Reverse = true }, "done", []string{"10:7 11:7 12:7 last" + notes}, opened + "4.12 p2, 4.11 p1, 4.10 p0", ""},
+		"nobody waits": {nil, func(d *benchDesk) { d.grant = grant{Stale: true} }, "done", nil, "", ""},
+		"another's":    {nil, func(d *benchDesk) { d.grant = grant{Elsewhere: true} }, "left to others", nil, "", ""},
+		"enough is known": {nil, func(d *benchDesk) { d.grant.Careful, d.receipt.Stop = true, true }, "done",
 			[]string{"10:7"}, opened + "4.10 p0", ""},
 		"a case of its own": {with(func(l *lease) { l.Explicit = &explicit{Index: 10, Payload: []byte("mine")} }),
-			func(d *benchDesk, _ *handed) { d.grant.Ranges = [][2]int64{{10, 11}} }, "done", []string{"10:7 last" + notes}, opened + "4.10 mine", ""},
+			func(d *benchDesk) { d.grant.Ranges = [][2]int64{{10, 11}} }, "done", []string{"10:7 last" + notes}, opened + "4.10 mine", ""},
 		"of the second campaign, cold": {with(func(l *lease) { l.Campaign, l.Cold = 1, true }), nil, "done",
 			[]string{"10:7 11:7 12:7 last notes note of second"}, "open second 2/4 cold=true, " + all, ""},
 		"a probe": {with(func(l *lease) { l.Probe = true }), nil, "done", []string{"facts seven last"}, "", ""},
-		"a probe that fails": {with(func(l *lease) { l.Probe = true }), func(d *benchDesk, _ *handed) { d.first.probeErr = errors.New(": nobody is there") }, "done",
+		"a probe that fails": {with(func(l *lease) { l.Probe = true }), func(d *benchDesk) { d.first.probeErr = errors.New(": nobody is there") }, "done",
 			[]string{"facts seven: nobody is there last"}, "", ""},
-		"nothing can be run here": {with(func(l *lease) { l.Campaign = 9 }), func(d *benchDesk, _ *handed) { d.s.unfit = "no such program" }, "given back",
+		"nothing can be run here": {with(func(l *lease) { l.Campaign = 9 }), func(d *benchDesk) { d.s.unfit = "no such program" }, "given back",
 			[]string{"unfit no such program"}, "", ""},
-		"the target does not start": {nil, func(d *benchDesk, _ *handed) { d.first.openErr = errors.New("no such file") }, "given back",
+		"the target does not start": {nil, func(d *benchDesk) { d.first.openErr = errors.New("no such file") }, "given back",
 			[]string{"unfit starting the target: no such file"}, strings.TrimSuffix(opened, ", "), ""},
 		"the state is not there": {with(func(l *lease) { l.State = "T" }), nil, "given back", []string{"unfit no such state"}, "", ""},
 		"the end of everything":  {nil, at11(campaign.Fatal("the program is gone")), "done", []string{"fatal the program is gone last" + notes}, opened + "4.10 p0, 4.11 p1", ""},
 		"not to be trusted": {nil, at11(&campaign.RedoError{Reason: "it differs"}), "done",
 			[]string{"last" + notes + " redo it differs"}, opened + "4.10 p0, 4.11 p1", ""},
-		"the worker is to leave": {nil, func(d *benchDesk, _ *handed) { d.first.hook = func(int64) error { d.leave(); return nil } }, "given back",
+		"the worker is to leave": {nil, func(d *benchDesk) { d.first.hook = func(int64) error { d.leave(); return nil } }, "given back",
 			[]string{"10:7 handback"}, opened + "4.10 p0", ""},
-		"the worker is to end": {nil, func(d *benchDesk, _ *handed) { d.first.hook = func(int64) error { d.kill(); return context.Canceled } }, "given back",
+		"the worker is to end": {nil, func(d *benchDesk) { d.first.hook = func(int64) error { d.kill(); return context.Canceled } }, "given back",
 			nil, opened + "4.10 p0", ""},
-		"a long case": {nil, func(d *benchDesk, h *handed) {
+		"a long case": {nil, func(d *benchDesk) {
 			d.first.hook = func(i int64) error {
-				for begun := time.Now(); i == 10 && (time.Since(begun) < reportEvery || h.beats.Load() == 0); {
+				for begun := time.Now(); i == 10 && (time.Since(begun) < reportEvery || d.beats.Load() == 0); {
 					time.Sleep(5 * time.Millisecond) // that it is worked on is said meanwhile
 				}
 				return nil
 			}
 		}, "done", []string{"10:7", "11:7 12:7 last" + notes}, opened + all, ""},
-		"another answers": {nil, func(d *benchDesk, _ *handed) { d.spoiled = 1 }, "done", []string{"10:7 11:7 12:7 last" + notes}, opened + all,
+		"another answers": {nil, func(d *benchDesk) { d.spoiled = 1 }, "done", []string{"10:7 11:7 12:7 last" + notes}, opened + all,
 			"an answer to a claim was dropped: signed, but there are no keys here"},
-		"no such campaign":        {with(func(l *lease) { l.Campaign = 2 }), nil, "thrown away", nil, "", "a lease was dropped: malformed"},
-		"no campaign":             {with(func(l *lease) { l.Campaign = -1 }), nil, "thrown away", nil, "", "a lease was dropped: malformed"},
-		"no lease":                {nil, func(_ *benchDesk, h *handed) { h.data = []byte("{") }, "thrown away", nil, "", "a lease was dropped: malformed"},
-		"signed by who knows who": {nil, func(_ *benchDesk, h *handed) { h.data = []byte(sealMagic) }, "thrown away", nil, "", "a lease was dropped: signed, but"},
+		"no such campaign": {with(func(l *lease) { l.Campaign = 2 }), nil, "done", nil, "", "a lease was dropped: malformed"},
+		"no campaign":      {with(func(l *lease) { l.Campaign = -1 }), nil, "done", nil, "", "a lease was dropped: malformed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -289,24 +300,23 @@ func TestLease(t *testing.T) {
 			if x.lease == nil {
 				x.lease = &plain
 			}
-			h := &handed{data: mustJSON(x.lease)}
 			if x.before != nil {
-				x.before(d, h)
+				x.before(d)
 			}
 			d.listen(t)
-			d.serve(h)
+			fate := d.serves(t, x.lease)
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			log := strings.Join(d.log, ", ")
-			if h.fate != x.fate || !slices.Equal(d.reports, x.reports) || log != x.log || (x.said == "") != (d.said == "") || !strings.Contains(d.said, x.said) {
-				t.Errorf("%s; reports %q; done: %s; said: %q\nwant %s; reports %q; done: %s; said %q", h.fate, d.reports, log, d.said, x.fate, x.reports, x.log, x.said)
+			if fate != x.fate || !slices.Equal(d.reports, x.reports) || log != x.log || (x.said == "") != (d.said == "") || !strings.Contains(d.said, x.said) {
+				t.Errorf("%s; reports %q; done: %s; said: %q\nwant %s; reports %q; done: %s; said %q", fate, d.reports, log, d.said, x.fate, x.reports, x.log, x.said)
 			}
 			for _, c := range d.claims {
 				if c != `{"worker":"me","host":"here","deliveries":3}` {
 					t.Errorf("claim %s", c)
 				}
 			}
-			if n, want := d.s.w.leases.Load(), int64(1); n != want && h.fate != "thrown away" {
+			if n, want := d.s.w.leases.Load(), int64(1); n != want && !strings.Contains(x.said, "a lease was dropped") {
 				t.Errorf("%d leases are counted", n)
 			}
 			ended := 0 // cases that came to an outcome
@@ -325,7 +335,7 @@ func TestLease(t *testing.T) {
 		for _, l := range []lease{{}, {}, {Campaign: 1}, {Campaign: 1, Cold: true}, {Cold: true}} {
 			l.ID, l.State, l.Base = "L", "S", 10
 			d.grant.Ranges = [][2]int64{{10, 11}}
-			d.serve(&handed{data: mustJSON(l)})
+			d.serve(taken{&l, 3})
 		}
 		d.close()
 		d.close() // what is closed is not closed again
@@ -337,15 +347,14 @@ func TestLease(t *testing.T) {
 	})
 	t.Run("the coordinator comes later", func(t *testing.T) {
 		d := newBenchDesk(t, link, "later")
-		h := &handed{data: mustJSON(plain)}
 		time.AfterFunc(20*time.Millisecond, func() { d.listen(t) })
-		if d.serve(h); h.fate != "done" || len(d.reports) != 1 {
-			t.Errorf("%s %q", h.fate, d.reports)
+		if fate := d.serves(t, &plain); fate != "done" || len(d.reports) != 1 {
+			t.Errorf("%s %q", fate, d.reports)
 		}
 	})
 	t.Run("what is not heard is not done", func(t *testing.T) {
 		d := newBenchDesk(t, link, "deaf")
-		d.deaf = true
+		d.deaf = map[string]bool{kindReport: true}
 		d.listen(t)
 		d.first.hook = func(i int64) error {
 			if i == 12 {
@@ -353,31 +362,31 @@ func TestLease(t *testing.T) {
 			}
 			return nil
 		}
-		h := &handed{data: mustJSON(plain)}
-		if d.serve(h); h.fate != "given back" || len(d.log) != 4 {
-			t.Errorf("%s %q", h.fate, d.log)
+		if fate := d.serves(t, &plain); fate != "given back" || len(d.log) != 4 {
+			t.Errorf("%s %q", fate, d.log)
 		}
 	})
 	t.Run("who is to end asks no more", func(t *testing.T) {
 		d := newBenchDesk(t, link, "ended")
+		d.listen(t)
 		d.kill()
-		h := &handed{data: mustJSON(plain)}
-		if d.serve(h); h.fate != "given back" || len(d.log) > 0 {
-			t.Errorf("%s %q", h.fate, d.log)
+		if fate := d.serves(t, &plain); fate != "given back" || len(d.log) > 0 {
+			t.Errorf("%s %q", fate, d.log)
 		}
 	})
 	t.Run("nobody is waited for who leaves", func(t *testing.T) {
 		d := newBenchDesk(t, link, "nobody")
-		h := &handed{data: mustJSON(plain)}
+		d.deaf = map[string]bool{kindClaim: true, kindReport: true}
+		d.listen(t)
 		d.leave()
-		if d.serve(h); h.fate != "given back" || len(d.log) > 0 {
-			t.Errorf("%s %q", h.fate, d.log)
+		if fate := d.serves(t, &plain); fate != "given back" || len(d.log) > 0 {
+			t.Errorf("%s %q", fate, d.log)
 		}
 	})
 }
 
 // A lane takes one lease at a time from the queue of its run, and says when it
-// cannot: then it pauses and looks for the queue again.
+// cannot: then it pauses and asks again.
 func TestNextLease(t *testing.T) {
 	link, err := Connect(t.Context(), Access{URL: "embedded", Dir: t.TempDir()}, "test")
 	if err != nil {
@@ -386,25 +395,19 @@ func TestNextLease(t *testing.T) {
 	t.Cleanup(link.Close)
 	d := newBenchDesk(t, link, "R")
 	d.listen(t)
-	fails := func(when string) {
-		t.Helper()
-		if err := d.next(); err == nil || d.consumer != nil {
-			t.Errorf("%s: %v, the queue is kept: %t", when, err, d.consumer != nil)
-		}
+	if err := d.next(); err == nil {
+		t.Error("nobody has a queue, and nothing is wrong")
 	}
-	fails("before there is a queue")
-	stream, err := link.js.CreateStream(t.Context(), jetstream.StreamConfig{Name: streamName("R"), Subjects: []string{"leases"}, Retention: jetstream.WorkQueuePolicy})
+	_, err = link.nc.Subscribe(prefix+".R.take.queue", func(m *nats.Msg) {
+		l, _, _ := d.queue.tryTake(time.Now())
+		l.Deliveries += 2 // as the others here
+		_ = m.Respond(mustJSON(l))
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	consumer := jetstream.ConsumerConfig{Durable: "workers", AckPolicy: jetstream.AckExplicitPolicy, MaxDeliver: -1}
-	if _, err := stream.CreateConsumer(t.Context(), consumer); err != nil {
-		t.Fatal(err)
-	}
 	for range 2 {
-		if _, err := link.js.Publish(t.Context(), "leases", mustJSON(lease{ID: "L", State: "S", Base: 10})); err != nil {
-			t.Fatal(err)
-		}
+		d.queue.put(lease{ID: "L", State: "S", Base: 10})
 	}
 	d.mu.Lock()
 	d.grant.Ranges = [][2]int64{{10, 11}}
@@ -415,7 +418,7 @@ func TestNextLease(t *testing.T) {
 		return nil
 	}
 	for n := range 3 { // the third finds nothing, which is not a fault
-		if err := d.next(); err != nil || d.consumer == nil {
+		if err := d.next(); err != nil {
 			t.Errorf("%d: %v", n, err)
 		}
 		if got := d.s.w.leases.Load(); got != int64(min(n+1, 2)) {
@@ -425,22 +428,16 @@ func TestNextLease(t *testing.T) {
 	if !slices.Equal(busy, []int64{1, 1}) || d.s.w.busy.Load() != 0 {
 		t.Errorf("lanes that are busy: %d, then %d", busy, d.s.w.busy.Load())
 	}
-	time.AfterFunc(20*time.Millisecond, func() { _ = stream.DeleteConsumer(context.Background(), "workers") })
-	fails("when the queue goes away")
-	for tries := 0; ; tries++ { // the server may still be removing the files of the old one
-		if _, err := stream.CreateConsumer(t.Context(), consumer); err == nil {
-			break
-		} else if tries == 100 {
-			t.Fatal(err)
+	d.first.openErr = errors.New("no such file")
+	d.close()
+	d.queue.put(lease{ID: "L", State: "S", Base: 10})
+	for _, want := range []error{errUnable, nil} { // then it is left to others for a while
+		if err := d.next(); !errors.Is(err, want) {
+			t.Errorf("of what cannot be run here: %v, want %v", err, want)
 		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	if _, err := link.js.Publish(t.Context(), "leases", mustJSON(lease{ID: "L", State: "S", Base: 10})); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.next(); err != nil || len(busy) != 3 {
-		t.Errorf("after it is back: %v, %d cases", err, len(busy))
 	}
 	link.Close()
-	fails("when the server is away")
+	if err := d.next(); err == nil {
+		t.Error("the server is away, and nothing is wrong")
+	}
 }

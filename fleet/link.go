@@ -11,11 +11,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/thresh-dev/thresh/diag"
 )
@@ -24,17 +23,14 @@ import (
 // account's permissions can be kept to them.
 const (
 	prefix       = "thresh"
-	runsBucket   = "thresh_runs"
-	objectBucket = "thresh_objects"
+	runsSubject  = prefix + ".runs"  // announcements, with the run
+	helloSubject = prefix + ".hello" // of workers that want to hear of all runs
 	statsSubject = prefix + ".stats"
 )
 
 // announceFor is how long an announcement lasts that is not renewed; a
 // coordinator renews its own three times as often.
 const announceFor = 90 * time.Second
-
-// objectsFor is how long documents and logs of runs are kept.
-const objectsFor = 7 * 24 * time.Hour
 
 // Access is how to reach a server.
 type Access struct {
@@ -53,16 +49,17 @@ type Access struct {
 // Link is a connection to a server.
 type Link struct {
 	nc       *nats.Conn
-	js       jetstream.JetStream
-	embedded *server.Server
+	embedded *broker
 	url      string
 	token    string // the embedded server's
-	replicas int
+
+	mu      sync.Mutex
+	objects map[string][]byte // that this side has, by name
 }
 
 // Connect reaches the server, or starts the embedded one.
 func Connect(ctx context.Context, a Access, name string) (*Link, error) {
-	l := &Link{url: a.URL, replicas: 1}
+	l := &Link{url: a.URL}
 	for _, token := range append(tokens(a.URL), a.Token) {
 		if token != "" && len(token) < MinToken {
 			return nil, diag.Refused("the fleet's token has %d characters; a token needs at least %d", len(token), MinToken)
@@ -103,14 +100,6 @@ func Connect(ctx context.Context, a Access, name string) (*Link, error) {
 		return nil, diag.WithHint(diag.Environment("reach the fleet's server at %s: %w", redact(l.url), err),
 			"thresh run --fleet embedded needs no server of your own")
 	}
-	if l.js, err = jetstream.New(l.nc); err != nil {
-		l.Close()
-		return nil, fmt.Errorf("use JetStream: %w", err)
-	}
-	if err := l.buckets(ctx); err != nil {
-		l.Close()
-		return nil, diag.WithHint(diag.Environment("prepare the fleet's server at %s: %w", redact(l.url), err), "the server needs JetStream: nats-server -js")
-	}
 	return l, nil
 }
 
@@ -145,53 +134,9 @@ func redact(urls string) string {
 	return strings.Join(list, ",")
 }
 
-// buckets makes what all runs share. In a cluster of three everything is kept
-// three times.
-func (l *Link) buckets(ctx context.Context) error {
-	if len(l.nc.DiscoveredServers())+1 >= 3 || len(l.nc.Servers()) >= 3 {
-		l.replicas = 3
-	}
-	return retryElection(ctx, func() error {
-		ctx, stop := context.WithTimeout(ctx, 10*time.Second)
-		defer stop()
-		_, err := l.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-			Bucket: runsBucket, Description: "runs that want workers", TTL: announceFor, Replicas: l.replicas,
-		})
-		if err == nil {
-			_, err = l.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
-				Bucket: objectBucket, Description: "documents and logs of runs", TTL: objectsFor, Replicas: l.replicas,
-			})
-		}
-		return err
-	})
-}
-
-// retryElection does what a cluster refuses while it elects its leaders, as when it
-// comes up or has lost a server, again and again for a minute.
-func retryElection(ctx context.Context, do func() error) error {
-	for end := time.Now().Add(time.Minute); ; {
-		err := do()
-		if err == nil || ctx.Err() != nil || !settling(err) || time.Now().After(end) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(300 * time.Millisecond):
-		}
-	}
-}
-
-// settling reports an error that a cluster gives while it has no leader, or a
-// connection that was cut while an object came over it.
-func settling(err error) bool {
-	var api *jetstream.APIError
-	return errors.As(err, &api) && api.Code == 503 || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, nats.ErrTimeout) ||
-		errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)
-}
-
 // embed starts a server in this process.
 func (l *Link) embed(a *Access, at string) error {
-	host, port := "127.0.0.1", server.RANDOM_PORT
+	host, port := "127.0.0.1", 0
 	if at != "" {
 		p := at
 		if h, rest, err := net.SplitHostPort(at); err == nil {
@@ -201,9 +146,7 @@ func (l *Link) embed(a *Access, at string) error {
 		if err != nil || n < 0 || n > 65535 {
 			return diag.Refused("--fleet embedded:%s: want embedded, embedded:PORT or embedded:HOST:PORT", at)
 		}
-		if n > 0 {
-			port = n
-		}
+		port = n
 	}
 	dir := filepath.Join(a.Dir, "fleet")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -213,19 +156,10 @@ func (l *Link) embed(a *Access, at string) error {
 	if a.Token, err = keptToken(filepath.Join(dir, TokenFile), a.Token); err != nil {
 		return diag.Environment("write the token of the embedded server: %w", err)
 	}
-	s, err := server.NewServer(&server.Options{
-		ServerName: "thresh", Host: host, Port: port, JetStream: true, StoreDir: dir, Authorization: a.Token,
-		NoSigs: true, NoLog: true, MaxPayload: 8 << 20, WriteDeadline: 10 * time.Second,
-	})
-	if err != nil {
+	if l.embedded, err = listen(net.JoinHostPort(host, strconv.Itoa(port)), a.Token); err != nil {
 		return diag.Environment("start the embedded server: %w", err)
 	}
-	go s.Start()
-	if !s.ReadyForConnections(10 * time.Second) {
-		s.Shutdown()
-		return diag.Environment("the embedded server does not answer at %s", net.JoinHostPort(host, strconv.Itoa(max(port, 0))))
-	}
-	l.embedded, l.url, l.token = s, s.ClientURL(), a.Token
+	l.url, l.token = l.embedded.url(), a.Token
 	return nil
 }
 
@@ -244,40 +178,8 @@ func (l *Link) Close() {
 		l.nc.Close()
 	}
 	if l.embedded != nil {
-		l.embedded.Shutdown()
-		l.embedded.WaitForShutdown()
+		l.embedded.shutdown()
 	}
-}
-
-// put keeps an object under the digest of its content, unless it is there.
-func (l *Link) put(ctx context.Context, name string, data []byte) error {
-	return retryElection(ctx, func() error {
-		objects, err := l.js.ObjectStore(ctx, objectBucket)
-		if err != nil {
-			return fmt.Errorf("open the objects of the fleet: %w", err)
-		}
-		if _, err := objects.GetInfo(ctx, name); err == nil {
-			return nil
-		}
-		if _, err := objects.PutBytes(ctx, name, data); err != nil {
-			return fmt.Errorf("store an object of %d bytes for the fleet: %w", len(data), err)
-		}
-		return nil
-	})
-}
-
-func (l *Link) get(ctx context.Context, name string) (data []byte, err error) {
-	err = retryElection(ctx, func() error {
-		objects, err := l.js.ObjectStore(ctx, objectBucket)
-		if err != nil {
-			return fmt.Errorf("open the objects of the fleet: %w", err)
-		}
-		if data, err = objects.GetBytes(ctx, name); err != nil {
-			return fmt.Errorf("fetch object %s of the fleet: %w", name, err)
-		}
-		return nil
-	})
-	return data, err
 }
 
 // MinToken is how many characters a token has at least: fewer can be guessed.

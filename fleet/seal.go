@@ -17,7 +17,9 @@ import (
 // What a message is; a signature is good for one kind only.
 const (
 	kindAnnounce = "announce"
+	kindTake     = "take"
 	kindLease    = "lease"
+	kindHold     = "hold"
 	kindClaim    = "claim"
 	kindGrant    = "grant"
 	kindReport   = "report"
@@ -27,13 +29,9 @@ const (
 	kindPermit   = "permit"
 )
 
-// How long a signature is good for: messages are read at once, and clocks may
-// differ by a minute; announcements are renewed; a lease waits in its queue as
-// long as the objects that it names are kept.
-const (
-	messageFor = 2 * time.Minute
-	leaseFor   = objectsFor
-)
+// messageFor is how long a signature is good for: messages are read at once, and
+// clocks may differ by a minute. Announcements are renewed.
+const messageFor = 2 * time.Minute
 
 // seal is what a signed message is bound to.
 type seal struct {
@@ -144,15 +142,4 @@ func unsealed(b []byte) []byte {
 		return data
 	}
 	return b
-}
-
-// sealedLease is the lease that a sealed message says it is about.
-func sealedLease(b []byte) string {
-	rest, _ := bytes.CutPrefix(b, []byte(sealMagic))
-	head, _, err := splitFrame(rest)
-	var s seal
-	if err != nil || json.Unmarshal(head, &s) != nil {
-		return ""
-	}
-	return s.Lease
 }

@@ -87,7 +87,7 @@ func (t *ticket) grant(id string, q claim) grant {
 		if t.not == "" {
 			t.coordinator.redelivered.Add(1)
 		}
-		if q.Deliveries-1 > t.excused[id] {
+		if seen > t.excused[id] { // who never claimed it has not run it
 			t.loseWorker()
 		}
 	}
@@ -173,9 +173,7 @@ func (t *ticket) await(ctx context.Context, each func(int64, campaign.Outcome) e
 	defer t.coordinator.forget(t)
 	t.coordinator.flying.Add(1)
 	defer t.coordinator.flying.Add(-1)
-	if err := t.coordinator.issue(ctx, t, false); err != nil {
-		return 0, err
-	}
+	t.coordinator.issue(t, false)
 	began := time.Now()
 	look := time.NewTicker(500 * time.Millisecond)
 	defer look.Stop()
@@ -196,9 +194,7 @@ func (t *ticket) await(ctx context.Context, each func(int64, campaign.Outcome) e
 			if err := t.quarantine(each); err != nil {
 				return busy, err
 			}
-			if err := t.share(ctx, time.Since(began)); err != nil {
-				return busy, err
-			}
+			t.share(time.Since(began))
 		}
 	}
 	return busy, nil
@@ -309,15 +305,15 @@ const shareAfter = 800 * time.Millisecond
 
 // share puts a second lease out, from the other end, if it takes long and
 // somebody has nothing to do.
-func (t *ticket) share(ctx context.Context, so time.Duration) error {
+func (t *ticket) share(so time.Duration) {
 	t.mu.Lock()
 	left, shared, taken := t.left, t.back != "", len(t.claims) > 0
 	t.mu.Unlock()
 	if shared || !taken || left < 2 || t.lease.Explicit != nil || so < shareAfter || t.coordinator.idleLanes() == 0 {
-		return nil
+		return
 	}
 	t.coordinator.stolen.Add(1)
-	return t.coordinator.issue(ctx, t, true)
+	t.coordinator.issue(t, true)
 }
 
 // holder is the worker that claimed a lease last.
@@ -337,8 +333,6 @@ func (t *ticket) replace(id string) {
 	t.lapsed[id] = true
 	t.mu.Unlock()
 	if again && !t.ended() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		_ = t.coordinator.issue(ctx, t, false) // a server that is away keeps the run waiting, as ever
+		t.coordinator.issue(t, false)
 	}
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// Announcement announces a run to workers. It is a value of the bucket of runs,
-// under the run's id.
+// Announcement announces a run to workers.
 type Announcement struct {
 	Run        string              `json:"run"`
 	Epoch      string              `json:"epoch"` // differs from one coordinator of the run to the next
@@ -19,10 +18,30 @@ type Announcement struct {
 	Version    string              `json:"version"`
 	// CaseTimeout is the backstop for one case; 0: none.
 	CaseTimeout time.Duration `json:"case_timeout,omitempty"`
-	Began       time.Time     `json:"began"`   // when its coordinator came up
-	Expires     time.Time     `json:"expires"` // renewed while the coordinator is up
+	Began       time.Time     `json:"began"`          // when its coordinator came up
+	Expires     time.Time     `json:"expires"`        // renewed while the coordinator is up
+	Over        bool          `json:"over,omitempty"` // the run is taken back
 	// Signature is an ed25519 signature over the announcement without it.
 	Signature []byte `json:"signature,omitempty"`
+}
+
+// take is a worker's question for a lease.
+type take struct {
+	Worker string `json:"worker"`
+}
+
+// taken answers a take: a lease and how often it was given out, or none.
+type taken struct {
+	Lease      *lease `json:"lease,omitempty"`
+	Deliveries uint64 `json:"deliveries,omitempty"`
+}
+
+// hold says that a worker is busy with a lease, or gives it back. It has no answer.
+type hold struct {
+	Worker     string        `json:"worker"`
+	Deliveries uint64        `json:"deliveries"`
+	Back       bool          `json:"back,omitempty"`
+	After      time.Duration `json:"after,omitempty"` // when another may have it
 }
 
 // lease is what the queue carries: some cases of one round of a campaign. Which

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nats.go"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
@@ -46,6 +46,9 @@ type Worker struct {
 	leases atomic.Int64
 }
 
+// served tells the workers of one process apart.
+var served atomic.Int64
+
 // Serve runs cases until ctx ends; the cases that are then being run are
 // finished and what is left of their leases is given back. kill ends those
 // cases as well.
@@ -55,6 +58,9 @@ func (w *Worker) Serve(ctx, kill context.Context, l *Link) error {
 		host = "unknown"
 	}
 	w.link, w.host, w.id, w.runs = l, host, fmt.Sprintf("%s-%d", host, os.Getpid()), make(map[string]*session)
+	if n := served.Add(1); n > 1 {
+		w.id += fmt.Sprint(".", n)
+	}
 	w.newest = make(map[string]time.Time)
 	if w.Keys != nil {
 		w.id = w.Keys.Self.Name + "@" + w.id
@@ -107,57 +113,71 @@ func (w *Worker) serving() []string {
 	return list
 }
 
-// follow takes up runs as they are announced, until the watch breaks.
+// askAgain is when a worker asks again for the runs that there are, if it has
+// heard of none.
+const askAgain = 3 * time.Second
+
+// follow takes up runs as they are announced, until the subscription breaks.
 func (w *Worker) follow(ctx, kill context.Context) error {
-	kv, err := w.link.js.KeyValue(ctx, runsBucket)
+	sub, err := w.link.nc.SubscribeSync(runsSubject + ".*")
 	if err != nil {
 		return err
 	}
-	watch, err := kv.WatchAll(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = watch.Stop() }() // the connection may be gone
+	defer func() { _ = sub.Unsubscribe() }() // the connection may be gone
+	heard, reconnects := false, uint64(0)
 	for {
-		var e jetstream.KeyValueEntry
-		select {
-		case <-ctx.Done():
+		if now := w.link.nc.Stats().Reconnects; !heard || now != reconnects {
+			heard, reconnects = false, now
+			_ = w.link.nc.Publish(helloSubject, nil) // lost, the next one does
+		}
+		wait, stop := context.WithTimeout(ctx, askAgain)
+		m, err := sub.NextMsgWithContext(wait)
+		stop()
+		switch {
+		case err == nil:
+			heard = true
+			w.hear(ctx, kill, m)
+		case ctx.Err() != nil:
 			return nil
-		case next, ok := <-watch.Updates():
-			if !ok {
-				return errors.New("the list of runs ended")
-			}
-			e = next
+		case !errors.Is(err, context.DeadlineExceeded):
+			return err
 		}
-		if e == nil {
-			continue // all there were so far
+	}
+}
+
+// hear takes up a run that is announced, or leaves one that is over.
+func (w *Worker) hear(ctx, kill context.Context, m *nats.Msg) {
+	run := leaseID(m.Subject)
+	_, text, err := channel{keys: w.Keys, run: run}.open(kindAnnounce, "", "", RoleCoordinator, m.Data)
+	if err != nil {
+		w.Say("run %s was ignored: its announcement is %v", diag.Cut(run, 60), err)
+		return
+	}
+	var a Announcement
+	switch {
+	case json.Unmarshal(text, &a) != nil || a.Run != run:
+		w.Say("run %s was ignored: its announcement is malformed", diag.Cut(run, 60))
+	case a.Over:
+		if len(w.Trust) == 0 || a.Verify(w.Trust) {
+			w.drop(a)
 		}
-		if e.Operation() != jetstream.KeyValuePut {
-			w.drop(e.Key())
-			continue
-		}
-		_, text, err := channel{keys: w.Keys, run: e.Key()}.open(kindAnnounce, "", "", RoleCoordinator, e.Value())
-		if err != nil {
-			w.Say("run %s was ignored: its announcement is %v", diag.Cut(e.Key(), 60), err)
-			continue
-		}
-		var a Announcement
-		if json.Unmarshal(text, &a) != nil || a.Run != e.Key() {
-			w.Say("run %s was ignored: its announcement is malformed", diag.Cut(e.Key(), 60))
-			continue
-		}
+	default:
 		w.joinRun(ctx, kill, a)
 	}
 }
 
 // drop ends the work on a run that is over.
-func (w *Worker) drop(run string) {
+func (w *Worker) drop(a Announcement) {
 	w.mu.Lock()
-	s := w.runs[run]
-	delete(w.runs, run)
+	s := w.runs[a.Run]
+	if s != nil && s.ann.Epoch != a.Epoch {
+		s = nil // that was an earlier coordinator's
+	} else {
+		delete(w.runs, a.Run)
+	}
 	w.mu.Unlock()
 	if s != nil {
-		w.Say("run %s is over", run)
+		w.Say("run %s is over", a.Run)
 		s.end()
 	}
 }
@@ -326,7 +346,7 @@ func (s *session) work(lane int) {
 		err := x.next()
 		s.w.slots <- struct{}{}
 		if err != nil && s.ctx.Err() == nil {
-			select { // the server is away, or the run is just over
+			select { // the server is away, the run is just over, or it is for others
 			case <-s.ctx.Done():
 			case <-time.After(500 * time.Millisecond):
 			}

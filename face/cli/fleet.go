@@ -53,7 +53,7 @@ type fleetFlags struct {
 }
 
 func (f *fleetFlags) register(c *cobra.Command) {
-	f.accessFlags.register(c, "run cases on workers: local, embedded[:[HOST:]PORT], or the `URL` of a NATS server with JetStream")
+	f.accessFlags.register(c, "run cases on workers: local, embedded[:[HOST:]PORT], or the `URL` of a NATS server")
 	fs := c.Flags()
 	fs.StringSliceVar(&f.require, "require", nil, "`LABEL` that a fleet's worker must have; repeatable")
 	fs.StringVar(&f.sign, "sign", "", "sign the run for workers with the private key in `FILE`")

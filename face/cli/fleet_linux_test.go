@@ -86,7 +86,7 @@ func newFleetLab(t *testing.T, servers int) *fleetLab {
 	for i := range servers {
 		port := freePort(t)
 		urls = append(urls, fmt.Sprintf("nats://127.0.0.1:%d", port))
-		n := &node{args: []string{path, "-a", "127.0.0.1", "-p", fmt.Sprint(port), "-js", "-sd", t.TempDir(), "-n", fmt.Sprintf("node%d", i)}}
+		n := &node{args: []string{path, "-a", "127.0.0.1", "-p", fmt.Sprint(port), "-n", fmt.Sprintf("node%d", i)}}
 		if servers > 1 {
 			n.args = append(n.args, "--cluster_name", "lab", "--cluster", fmt.Sprintf("nats://127.0.0.1:%d", ports[i]), "--routes", strings.Join(routes, ","))
 		}
@@ -348,7 +348,7 @@ func TestFleetWithACutNetwork(t *testing.T) {
 	want := f.calm()
 	path, err := server()
 	must(t, err)
-	n := &node{args: []string{path, "-a", "0.0.0.0", "-p", fmt.Sprint(freePort(t)), "-js", "-sd", t.TempDir()}}
+	n := &node{args: []string{path, "-a", "0.0.0.0", "-p", fmt.Sprint(freePort(t))}}
 	f.up(n)
 	f.urls = "nats://10.213.7.1:" + n.args[4]
 	inside := child(t, "thresh", "worker", "--fleet", f.urls, "-j", "1", "--insecure")

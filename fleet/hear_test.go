@@ -1,0 +1,96 @@
+package fleet
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// A run is over for a worker if the coordinator that it works for says so.
+func TestRunIsOver(t *testing.T) {
+	public, private, _ := ed25519.GenerateKey(nil)
+	_, stranger, _ := ed25519.GenerateKey(nil)
+	for name, c := range map[string]struct {
+		epoch  string
+		trust  bool
+		signed ed25519.PrivateKey
+		over   bool
+	}{
+		"said by its coordinator":   {"new", false, nil, true},
+		"said by the one before":    {"old", false, nil, false},
+		"signed by whom it trusts":  {"new", true, private, true},
+		"signed by whom it doesn't": {"new", true, stranger, false},
+		"not signed":                {"new", true, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			said := ""
+			w := &Worker{Say: func(format string, args ...any) { said += fmt.Sprintf(format, args...) }}
+			s := &session{w: w, ann: Announcement{Run: "R", Epoch: "new"}, cancel: func() {}}
+			w.runs = map[string]*session{"R": s}
+			if c.trust {
+				w.Trust = []ed25519.PublicKey{public}
+			}
+			a := Announcement{Run: "R", Epoch: c.epoch, Over: true}
+			if c.signed != nil {
+				a.Sign(c.signed)
+			}
+			w.hear(t.Context(), t.Context(), &nats.Msg{Subject: runsSubject + ".R", Data: mustJSON(a)})
+			if over := w.runs["R"] == nil; over != c.over || over != strings.Contains(said, "run R is over") {
+				t.Errorf("over: %t, want %t; said: %s", over, c.over, said)
+			}
+		})
+	}
+}
+
+// An object is fetched in parts from whoever has it, as long as somebody has.
+func TestObjects(t *testing.T) {
+	Wait(t, 500*time.Millisecond)
+	has, err := Connect(t.Context(), Access{URL: "embedded", Dir: t.TempDir()}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(has.Close)
+	wants, err := Connect(t.Context(), Access{URL: has.URL(), Token: has.Token()}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(wants.Close)
+	big := bytes.Repeat([]byte("0123456"), partBytes/3)
+	for name, data := range map[string][]byte{"big": big, "even": big[:2*partBytes], "one": []byte("1"), "none": {}} {
+		if err := has.put(name, data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := wants.put("other", nil); err != nil { // who has others does not answer
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]byte{"big": big, "even": big[:2*partBytes], "one": []byte("1"), "none": {}} {
+		if got, err := wants.get(t.Context(), name); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: %d bytes, %v; want %d", name, len(got), err, len(want))
+		}
+	}
+	has.drop("one")
+	for _, name := range []string{"one", "never"} {
+		if got, err := wants.get(t.Context(), name); err == nil || !strings.Contains(err.Error(), "fetch object "+name) {
+			t.Errorf("%s, which nobody has: %q, %v", name, got, err)
+		}
+	}
+	for _, answer := range []string{"short", "\xff\xff\xff\xff\xff\xff\xff\x00", strings.Repeat("\x02\x00\x00\x00\x00\x00\x00\x00", 1)} {
+		sub, err := has.nc.Subscribe(objectSubject+"bad", func(m *nats.Msg) { _ = m.Respond([]byte(answer)) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := has.nc.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := wants.get(t.Context(), "bad"); err == nil {
+			t.Errorf("%q is taken for an object: %q", answer, got)
+		}
+		_ = sub.Unsubscribe()
+	}
+}

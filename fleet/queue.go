@@ -1,0 +1,103 @@
+package fleet
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// queue is the leases of a run that are not done with, the oldest first. The
+// coordinator has it in memory: what counts is in the journal.
+type queue struct {
+	mu      sync.Mutex
+	list    []*queued
+	changed chan struct{} // closed when a lease is to be had sooner than was known
+}
+
+// queued is a lease that waits for a worker, or is with one.
+type queued struct {
+	lease
+	from       time.Time // when it is given out, unless the worker says that it is busy with it
+	deliveries uint64
+}
+
+// unclaimedFor is how long a lease is with a worker that does not claim it: it
+// may have left while its question was on the way.
+const unclaimedFor = 2 * time.Second
+
+func (q *queue) put(l lease) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.list = append(q.list, &queued{lease: l})
+	q.wake()
+}
+
+// wake has those who wait look again. Call it with mu held.
+func (q *queue) wake() {
+	if q.changed != nil {
+		close(q.changed)
+		q.changed = nil
+	}
+}
+
+// take gives the first lease that nobody is busy with; none within ctx.
+func (q *queue) take(ctx context.Context) (t taken) {
+	for ctx.Err() == nil {
+		t, changed, after := q.tryTake(time.Now())
+		if t.Lease != nil {
+			return t
+		}
+		timer := time.NewTimer(after)
+		select {
+		case <-changed:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}
+	return t
+}
+
+// tryTake is take without waiting. Without a lease it says what to wait for.
+func (q *queue) tryTake(now time.Time) (t taken, changed <-chan struct{}, after time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	after = takeFor
+	for _, l := range q.list {
+		left := l.from.Sub(now)
+		if left <= 0 {
+			l.from = now.Add(unclaimedFor)
+			l.deliveries++
+			return taken{&l.lease, l.deliveries}, nil, 0
+		}
+		after = min(after, left)
+	}
+	if q.changed == nil {
+		q.changed = make(chan struct{})
+	}
+	return t, q.changed, after
+}
+
+// hold keeps a lease with the worker that it was last given to, or has it given
+// out after a while, which may be at once.
+func (q *queue) hold(id string, deliveries uint64, while time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, l := range q.list {
+		if l.ID == id && l.deliveries == deliveries {
+			sooner := time.Now().Add(while)
+			sooner, l.from = l.from, sooner
+			if l.from.Before(sooner) {
+				q.wake()
+			}
+		}
+	}
+}
+
+// drop takes leases out that nobody waits for.
+func (q *queue) drop(ids ...string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.list = slices.DeleteFunc(q.list, func(l *queued) bool { return slices.Contains(ids, l.ID) })
+}
