@@ -141,10 +141,7 @@ func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 
 // confirming is the inputs of the next round if it is one of cases set aside.
 func (c *Campaign) confirming(s *state) []asideCase {
-	may, usual := confirmFirst+s.done/confirmEvery-s.again, uint64(caseWork)
-	if s.facts.Kept {
-		usual = keptWork
-	}
+	may, usual := confirmFirst+s.done/confirmEvery-s.again, s.caseCost()
 	switch {
 	case s.done >= c.count:
 		may += confirmLast
@@ -428,6 +425,14 @@ func decodeAside(data []byte) (key string, fresh []uint32, ok bool) {
 // isLate reports whether the key is that of a case whose time was up.
 func isLate(key string) bool { return key[0] == 't' }
 
+// caseCost is how many edges a case is taken to cost beside its own.
+func (s *state) caseCost() uint64 {
+	if s.facts.Kept {
+		return keptWork
+	}
+	return caseWork
+}
+
 // parentCost is how many cases the outcome of one counts for with its parent: one that uses
 // up its budget, or ends its process, costs what many others do.
 func (s *state) parentCost(o campaign.Outcome) int64 {
@@ -436,7 +441,7 @@ func (s *state) parentCost(o campaign.Outcome) int64 {
 	case o.Verdict == campaign.VerdictFail && s.facts.Kept:
 		return failCost
 	case o.Verdict == campaign.VerdictPass && aside:
-		return asideCost
+		return int64(max(s.facts.Budget, leastBudget) / (s.usual + s.caseCost()))
 	}
 	return 1
 }

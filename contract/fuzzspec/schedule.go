@@ -31,7 +31,6 @@ const (
 	usualWorth = 1 << 10 // of a seed, and of an input that nothing speaks for or against
 	favour     = 8       // how many times as often an input is chosen that is the cheapest for a tuple
 	wearOff    = 64      // cases after which an input is chosen half as often
-	asideCost  = 256     // cases that one set aside counts for
 	failCost   = 128     // cases that a failing one counts for, if its process would have served others: a new process, and its stack to read
 	steepest   = 8       // how many times as often at most as the usual a cheap input is chosen; all others as their cost is
 )

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/port/process"
 )
 
 // An input that costs less for what it reaches, that reaches what no other does, or
@@ -64,6 +65,21 @@ func TestSchedule(t *testing.T) {
 		})
 		if made := s.entries[0].made; made != want {
 			t.Errorf("%s: a crash wears its parent off as %d cases do, want %d", data, made, want)
+		}
+	}
+	// One set aside costs its budget, in cases as they usually are.
+	for data, want := range map[string]int64{`{"kept":true}`: leastBudget / keptWork, `{}`: leastBudget / caseWork, `{"budget":104857600}`: 100 * leastBudget / caseWork} {
+		s := c.Start(campaign.Facts{Data: []byte(data)})
+		aside := s.encodeAside(&process.Result{Status: process.OverBudget}, nil)
+		for _, usual := range []uint64{0, 3 * s.caseCost()} {
+			s.usual = usual
+			next := c.Fold(s, func(yield func(campaign.Case, campaign.Outcome) bool) {
+				yield(campaign.Case{Payload: []byte("x")}, campaign.Outcome{Data: aside})
+			})
+			if made := next.entries[0].made; made != want {
+				t.Errorf("%s: one set aside wears its parent off as %d cases do, want %d", data, made, want)
+			}
+			want /= 4
 		}
 	}
 	if again, tuples := decodeKept(encodeKept(1<<40, []uint32{1, 300, 1 << 31})); again != 1<<40 || !reflect.DeepEqual(tuples, []uint32{1, 300, 1 << 31}) {
