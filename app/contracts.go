@@ -15,7 +15,6 @@ import (
 	"github.com/thresh-dev/thresh/contract/spectest"
 	calls "github.com/thresh-dev/thresh/contract/system"
 	flakedemo "github.com/thresh-dev/thresh/examples/demoagent"
-	"github.com/thresh-dev/thresh/examples/fuzzspec/demo"
 	opdemo "github.com/thresh-dev/thresh/examples/operator/demo"
 	"github.com/thresh-dev/thresh/port/dut"
 	"github.com/thresh-dev/thresh/port/sut"
@@ -96,7 +95,7 @@ func agents(systems sut.Opener, note func(line string)) flakestorm.Targets {
 // starts.
 const shimCommand = "__mcp-shim"
 
-// Hidden runs commands that are not for people: targets of the demo and of the
+// Hidden runs commands that are not for people: targets of the demo (package demo runs its own) and of the
 // conformance cases.
 func Hidden(argv []string) (code int, ran bool) {
 	if len(argv) > 1 && argv[1] == flakedemo.Command {
@@ -107,9 +106,6 @@ func Hidden(argv []string) (code int, ran bool) {
 	}
 	if len(argv) > 1 && argv[1] == shimCommand {
 		return fault.Shim(context.Background(), argv[2:], os.Stdin, os.Stdout, os.Stderr), true
-	}
-	if len(argv) > 1 && argv[1] == demo.Command {
-		return demo.Main(argv[2:]), true
 	}
 	if len(argv) > 1 && argv[1] == spectest.ConformanceVerb {
 		return conformanceEntrypoint(argv[2:], os.Stdout), true

@@ -14,14 +14,6 @@ import (
 	"github.com/thresh-dev/thresh/engine/crash"
 )
 
-// The test binary is the target of its own tests.
-func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == Command {
-		os.Exit(Main(os.Args[2:]))
-	}
-	os.Exit(m.Run())
-}
-
 // faults reaches each planted bug by one changed byte of the seed.
 var faults = map[string][2]string{
 	"index":           {"I\x04\x01\x02", "I\x04\x03\x02"},

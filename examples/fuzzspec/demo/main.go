@@ -10,6 +10,15 @@ import (
 	"strings"
 )
 
+// init runs the program where it is what was asked for. Thresh starts it for every case, and most of a start is
+// initializing packages that this one does without; as it imports the standard library alone, it comes before them:
+// 7 ms of a processor instead of 17.
+func init() {
+	if len(os.Args) > 1 && os.Args[1] == Command {
+		os.Exit(Main(os.Args[2:]))
+	}
+}
+
 // Main runs the program: args are the scroll's file name alone. The result is
 // written to scroll.json in the folder that LLMFUZZ_OUT_DIR names. It returns
 // the exit code, or does not return where a planted bug ends the process.
