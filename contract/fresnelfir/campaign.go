@@ -367,7 +367,7 @@ func (x *executor) traceCase(tape []byte) *trace {
 	t.trace = tr
 	t.run()
 	if tr.Generation = t.actions; t.failed != nil {
-		tr.Place = t.failed.at.Path
+		tr.Place = t.failed.at.Path()
 	}
 	return tr
 }

@@ -66,8 +66,7 @@ Exit codes: 0 compiled, 2 the model was refused.`,
 			return "", list
 		}
 		if written(path) {
-			m, _ := lang.Compile(path, text)
-			for _, x := range m.Beyond {
+			for _, x := range lang.Beyond(path, text) {
 				fmt.Fprintf(d.Err(), "%s:%d:%d: beyond the published format: %s, in %s\n", path, x.Pos.Line, x.Pos.Col, x.What, x.Key)
 			}
 		}

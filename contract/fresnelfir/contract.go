@@ -108,7 +108,7 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 		list.Sort()
 	}
 	if d != nil && len(d.Protocols)+len(d.Generators) == 0 {
-		list = append(list, src.Report(diag.Error, ir.Place{Path: "$"}, "nothing-to-explore", "must have a protocol or a generator: there is nothing to explore", ""))
+		list = append(list, src.Report(diag.Error, ir.At("$"), "nothing-to-explore", "must have a protocol or a generator: there is nothing to explore", ""))
 	}
 	if set.Strict {
 		list.Strict()
@@ -203,7 +203,7 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 	}
 	c.unjudged = code == nil && system == nil && c.holdsAnyway()
 	if c.unjudged && !slices.ContainsFunc(list, func(d diag.Diagnostic) bool { return d.Code == "fresnelfir.vacuous" }) {
-		list = append(list, src.Report(diag.Warning, ir.Place{Path: "$.properties"}, "vacuous",
+		list = append(list, src.Report(diag.Warning, ir.At("$.properties"), "vacuous",
 			"the model is explored without a system and has nothing that could fail: no property, no postcondition and no effect that could exceed a field's bounds",
 			"write properties, or name the module"))
 		if set.Strict {

@@ -126,7 +126,7 @@ func (t *traversal) satisfy(i int32, b *startBind) bool {
 	if last.Spec() {
 		t.fail(t.faulty(last, "the condition on a generated instance", subject))
 	} else {
-		t.fail(&failure{kind: kindSpec, level: byModel, title: "no instance was found for which a generator's condition holds", subject: subject, cause: b.at.Path, at: b.at})
+		t.fail(&failure{kind: kindSpec, level: byModel, title: "no instance was found for which a generator's condition holds", subject: subject, cause: b.at.Path(), at: b.at})
 	}
 	return false
 }

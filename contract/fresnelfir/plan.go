@@ -151,6 +151,7 @@ func (p *plan) add(n *ir.Node, rules map[string]int, hides func(guard *ir.Expr) 
 		}
 	case ir.Alt:
 		g.Kind = walk.Alt
+		info.branches, info.weights = make([]branch, 0, len(n.Branches)), make([]float64, 0, len(n.Branches))
 		for _, b := range n.Branches {
 			g.Children = append(g.Children, p.add(b.Body, rules, hides))
 			x := branch{id: b.ID, weight: float64(b.Weight), open: b.Guard == nil, hidden: hides(b.Guard) != ""}

@@ -38,7 +38,7 @@ type shownCall struct {
 
 // show is what people see of a verdict.
 func (j *judge) show(v verdict) *shown {
-	x := &shown{Of: len(j.rec.Calls), Place: v.failed.at.Path}
+	x := &shown{Of: len(j.rec.Calls), Place: v.failed.at.Path()}
 	var moments []int64
 	until := int64(0)
 	for _, i := range v.calls {

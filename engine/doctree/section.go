@@ -181,7 +181,9 @@ func (d *Decoder) section(n *Node, path string, shape *Shape, outer string) *Sec
 	if n == nil {
 		return s
 	}
-	if t := Object(shape); !d.Is(n, path, &t) {
+	if n.Kind != Map {
+		t := Object(shape)
+		d.Is(n, path, &t)
 		return s
 	}
 	s.n = n
@@ -279,7 +281,8 @@ func (s *Section) valid(key string) (n *Node, f *Field) {
 	if n = s.Node(key); n == nil || slices.Contains(s.wrong, key) {
 		return nil, f
 	}
-	if !s.Is(n, s.At(key), &f.Type) {
+	if _, code := s.amiss(n, &f.Type); code != "" {
+		s.Is(n, s.At(key), &f.Type)
 		s.wrong = append(s.wrong, key)
 		return nil, f
 	}

@@ -12,8 +12,9 @@ import (
 // Is checks a value against a type, but not what is in it, and reports what is
 // wrong.
 func (d *Decoder) Is(n *Node, path string, t *Type) bool {
-	form := d.formOf(n, t)
-	if form == nil {
+	form, code := d.amiss(n, t)
+	switch code {
+	case "type":
 		hint := ""
 		switch n.Kind {
 		case Int, Float, Bool, Date, Time:
@@ -21,39 +22,46 @@ func (d *Decoder) Is(n *Node, path string, t *Type) bool {
 				hint = "put it in quotes: " + strconv.Quote(n.Raw())
 			}
 		}
-		d.faultLazily(Fault{Code: "type", Node: n, Path: path, Type: t}, diag.Error, n.Pos, func() diag.Diagnostic {
-			return d.diagnostic(diag.Error, n.Pos, "type", path, hint, "must be %s, got %s", d.wants(t, path), d.Describe(n))
+		d.faultLazily(Fault{Code: code, Node: n, Path: path, Type: t}, diag.Error, n.Pos, func() diag.Diagnostic {
+			return d.diagnostic(diag.Error, n.Pos, code, path, hint, "must be %s, got %s", d.wants(t, path), d.Describe(n))
 		})
-		return false
+	case "unknown-word":
+		d.faultLazily(Fault{Code: code, Node: n, Path: path, Type: form}, diag.Error, n.Pos, func() diag.Diagnostic {
+			return d.diagnostic(diag.Error, n.Pos, code, path, diag.DidYouMean(d.TextOf(n), form.Words), "must be %s, got %s", oneOf(form.Words), d.Describe(n))
+		})
+	case "range":
+		d.fault(Fault{Code: code, Node: n, Path: path, Type: form}, diag.Error, n.Pos, "", "must be %s, got %s", form.bounds(), d.Describe(n))
+	case "empty":
+		d.fault(Fault{Code: code, Node: n, Path: path, Type: form}, diag.Error, n.Pos, "", "must not be empty")
 	}
-	empty := func(what string) bool {
-		d.fault(Fault{Code: "empty", Node: n, Path: path, Type: form}, diag.Error, n.Pos, "", "must not be empty%s", what)
-		return false
+	return code == ""
+}
+
+// amiss is the form of a type that a value has, and the code of what is wrong with it, if
+// something is. It needs no path, which would be most of the work.
+func (d *Decoder) amiss(n *Node, t *Type) (form *Type, code string) {
+	if form = d.formOf(n, t); form == nil {
+		return nil, "type"
 	}
 	switch form.Form {
 	case TextForm:
 		if form.Filled && d.TextOf(n) == "" {
-			return empty("")
+			code = "empty"
 		}
 	case WordForm:
-		if word := d.TextOf(n); !slices.Contains(form.Words, word) {
-			d.faultLazily(Fault{Code: "unknown-word", Node: n, Path: path, Type: form}, diag.Error, n.Pos, func() diag.Diagnostic {
-				return d.diagnostic(diag.Error, n.Pos, "unknown-word", path, diag.DidYouMean(word, form.Words),
-					"must be %s, got %s", oneOf(form.Words), d.Describe(n))
-			})
-			return false
+		if !slices.Contains(form.Words, d.TextOf(n)) {
+			code = "unknown-word"
 		}
 	case IntegerForm, NumberForm:
 		if v, _ := n.Float(); !form.holds(v) {
-			d.fault(Fault{Code: "range", Node: n, Path: path, Type: form}, diag.Error, n.Pos, "", "must be %s, got %s", form.bounds(), d.Describe(n))
-			return false
+			code = "range"
 		}
 	case ListForm:
 		if form.Filled && len(n.Items()) == 0 {
-			return empty("")
+			code = "empty"
 		}
 	}
-	return true
+	return form, code
 }
 
 func (d *Decoder) wants(t *Type, path string) string {
@@ -159,19 +167,26 @@ func (s *Section) Texts(key string) []string {
 		return []string{s.TextOf(n)}
 	}
 	list := make([]string, 0, len(n.Items()))
-	d, items := s.Decoder, key+"[]"
-	if slices.Contains(s.wrong, items) { // and was reported
+	d := s.Decoder
+	if slices.Contains(s.wrong, key+"[]") { // and was reported
 		silent := *d
 		silent.Said = func(Fault) {}
 		d = &silent
 	}
-	s.each(n, s.At(key), func(n *Node, path string) {
-		if d.Is(n, path, f.Type.listed().Of) {
-			list = append(list, s.TextOf(n))
+	of, at := f.Type.listed().Of, ""
+	for i := range n.Items() {
+		item := &n.Items()[i]
+		if _, code := d.amiss(item, of); code == "" {
+			list = append(list, s.TextOf(item))
+			continue
 		}
-	})
+		if at == "" {
+			at = s.At(key)
+		}
+		d.Is(item, ItemPath(at, i), of)
+	}
 	if len(list) < len(n.Items()) {
-		s.wrong = append(s.wrong, items)
+		s.wrong = append(s.wrong, key+"[]")
 	}
 	return list
 }

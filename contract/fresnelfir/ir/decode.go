@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
@@ -72,25 +71,8 @@ func (s *Source) Report(level diag.Level, at Place, code, message, hint string) 
 		pos = s.tree.Root.Pos
 	}
 	return diag.Diagnostic{
-		Code: "fresnelfir." + code, Level: level, Pos: pos.In(s.file), Path: at.Path, Message: message, Hint: hint, Source: s.line(pos.Line),
+		Code: "fresnelfir." + code, Level: level, Pos: pos.In(s.file), Path: at.Path(), Message: message, Hint: hint, Source: s.line(pos.Line),
 	}
-}
-
-// Within returns the place of a value below another: keys lead to it, numbers to
-// elements of arrays.
-func (at Place) Within(keys ...string) Place {
-	for _, k := range keys {
-		next, path := at.node.Get(k), doctree.KeyPath(at.Path, k)
-		if i, err := strconv.Atoi(k); err == nil && i < len(at.node.Items()) {
-			next, path = &at.node.Items()[i], doctree.ItemPath(at.Path, i)
-		}
-		at.Path = path
-		if next == nil {
-			return at
-		}
-		at.node, at.Pos = next, next.Pos
-	}
-	return at
 }
 
 // Places returns the positions of all values, by their paths.
@@ -115,6 +97,17 @@ type decoder struct {
 	root  *doctree.Node
 	maps  map[*doctree.Node]bool // mappings whose keys are names
 	wrong map[doctree.Pos]bool   // places of errors
+	fresh []Expr                 // to be used
+}
+
+// newExpr is an expression to be filled. A long document has tens of thousands.
+func (d *decoder) newExpr() *Expr {
+	if len(d.fresh) == 0 {
+		d.fresh = make([]Expr, 32)
+	}
+	e := &d.fresh[0]
+	d.fresh = d.fresh[1:]
+	return e
 }
 
 // refused notes a place; of very many only as many as are reported.
@@ -130,19 +123,7 @@ func (d *decoder) fail(at Place, code, format string, args ...any) {
 
 func (d *decoder) failHint(at Place, code, hint, format string, args ...any) {
 	d.refused(at.Pos)
-	d.Report(diag.Error, at.Pos, code, at.Path, hint, format, args...)
-}
-
-func place(n *doctree.Node, path string) Place { return Place{n.Pos, path, n} }
-
-func element(path string, i int) string { return doctree.ItemPath(path, i) }
-
-// placeOf is the place of a section.
-func placeOf(s *doctree.Section) Place { return Place{s.Pos(), s.Path, s.Raw()} }
-
-// valueOf is the place of the value of a key.
-func valueOf(s *doctree.Section, key string) Place {
-	return Place{s.PosOf(key), s.At(key), s.Node(key)}
+	d.Report(diag.Error, at.Pos, code, at.Path(), hint, format, args...)
 }
 
 // named visits the members of a mapping whose keys are names, ordered by name.
@@ -158,7 +139,7 @@ func (d *decoder) named(n *doctree.Node, path string, visit func(name string, at
 	list := d.Entries(n, path)
 	slices.SortFunc(list, func(a, b doctree.Entry) int { return strings.Compare(a.Name, b.Name) })
 	for _, e := range list {
-		at := Place{e.Key.Pos, e.Path, e.Node}
+		at := Place{Pos: e.Key.Pos, path: e.Path, node: e.Node}
 		if e.Name == "" {
 			d.fail(at, "empty", "a name must not be empty")
 		}

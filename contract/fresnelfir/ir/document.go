@@ -3,16 +3,7 @@ package ir
 import (
 	"slices"
 	"strings"
-
-	"github.com/thresh-dev/thresh/engine/doctree"
 )
-
-// Place is where something stands in the document.
-type Place struct {
-	Pos  doctree.Pos // of the value, or of its name
-	Path string      // "$.entities.User"
-	node *doctree.Node
-}
 
 // Document is a decoded IR. Lists of named things are ordered by name, so that
 // everything derived from a document has one order.

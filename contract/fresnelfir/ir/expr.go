@@ -85,6 +85,7 @@ type Expr struct {
 	Place
 	Op    Op
 	Bool  bool       // of a literal
+	Input bool       // a field that is the value of an input; set by Check
 	Int   int64      // likewise
 	Text  string     // of a literal; the field, function or refinement otherwise
 	Var   string     // of a field, quantifier or refinement test
@@ -92,7 +93,6 @@ type Expr struct {
 	Args  []*Expr    // of an operator; the body of a quantifier
 	Names []string   // of a function call: variables
 	With  []Argument // of a refinement test, by parameter name
-	Input bool       // a field that is the value of an input; set by Check
 }
 
 // Argument binds a parameter of a refinement to a variable.
@@ -104,7 +104,7 @@ const MaxDepth = 64
 // expr reads an expression; what of it has faults is Faulty.
 func (d *decoder) expr(n *doctree.Node, path string) *Expr {
 	p := exprReader{decoder: d}
-	return p.read(n, path, 0)
+	return p.read(n, place(n, path), 0)
 }
 
 type exprReader struct {
@@ -112,15 +112,16 @@ type exprReader struct {
 	arithmetic bool // is allowed here
 }
 
-func (p *exprReader) read(n *doctree.Node, path string, depth int) *Expr {
-	if e := p.fullExpr(n, path, depth); e != nil {
+func (p *exprReader) read(n *doctree.Node, at Place, depth int) *Expr {
+	if e := p.fullExpr(n, at, depth); e != nil {
 		return e
 	}
-	return &Expr{Place: place(n, path), Op: Faulty}
+	return &Expr{Place: at, Op: Faulty}
 }
 
-func (p *exprReader) fullExpr(n *doctree.Node, path string, depth int) *Expr {
-	e := &Expr{Place: place(n, path)}
+func (p *exprReader) fullExpr(n *doctree.Node, at Place, depth int) *Expr {
+	e := p.newExpr()
+	e.Place = at
 	if depth > MaxDepth {
 		p.fail(e.Place, "depth", "expressions may be nested %d deep", MaxDepth)
 		return nil
@@ -154,7 +155,7 @@ func (p *exprReader) operator(e *Expr, n *doctree.Node, depth int) *Expr {
 	}
 	word, ok := n.Items()[0].Str()
 	if !ok {
-		p.fail(place(&n.Items()[0], element(e.Path, 0)), "expression", "an expression array must start with an operator, got %s", p.Describe(&n.Items()[0]))
+		p.fail(e.below(0), "expression", "an expression array must start with an operator, got %s", p.Describe(&n.Items()[0]))
 		return nil
 	}
 	op, known := words[word]
@@ -166,7 +167,7 @@ func (p *exprReader) operator(e *Expr, n *doctree.Node, depth int) *Expr {
 		if _, is := arithmetic[word]; is {
 			hint = `arithmetic, sum, count, old and if are for values of effects, answers and full`
 		}
-		p.failHint(place(&n.Items()[0], element(e.Path, 0)), "unknown-operator", hint, "must be an operator, got %q", word)
+		p.failHint(e.below(0), "unknown-operator", hint, "must be an operator, got %q", word)
 		return nil
 	}
 	e.Op = op
@@ -235,7 +236,7 @@ func (p *exprReader) words(e *Expr, args []doctree.Node, ok bool, into ...*strin
 	for i := range args {
 		s, isText := args[i].Str()
 		if !isText {
-			p.fail(place(&args[i], element(e.Path, i+1)), "type", "must be a name, got %s", p.Describe(&args[i]))
+			p.fail(e.below(i+1), "type", "must be a name, got %s", p.Describe(&args[i]))
 			ok = false
 		}
 		*into[i] = s
@@ -247,19 +248,20 @@ func (p *exprReader) words(e *Expr, args []doctree.Node, ok bool, into ...*strin
 }
 
 func (p *exprReader) operands(e *Expr, args []doctree.Node, first, depth int) *Expr {
+	e.Args = make([]*Expr, len(args))
 	for i := range args {
-		e.Args = append(e.Args, p.read(&args[i], element(e.Path, first+i), depth+1))
+		e.Args[i] = p.read(&args[i], e.below(first+i), depth+1)
 	}
 	return e
 }
 
 func (p *exprReader) parameters(e *Expr, n *doctree.Node) *Expr {
-	path := element(e.Path, 3)
+	path := doctree.ItemPath(e.Path(), 3)
 	before := len(p.List)
 	p.named(n, path, func(name string, at Place, v *doctree.Node) {
 		s, ok := v.Str()
 		if !ok {
-			p.fail(place(v, at.Path), "type", "must be the name of a variable, got %s", p.Describe(v))
+			p.fail(place(v, at.Path()), "type", "must be the name of a variable, got %s", p.Describe(v))
 		}
 		e.With = append(e.With, Argument{name, s})
 	})

@@ -36,13 +36,12 @@ func (c *checker) protocols() {
 
 // calls checks an action that a protocol or a generator calls.
 func (c *checker) calls(by Place, action string) {
-	at := by.Within("action")
 	if !c.known[action] {
-		c.fail(at, "missing-effect", diag.DidYouMean(action, c.actionNames), "the action %q has no entry in effects", action)
+		c.fail(by.Within("action"), "missing-effect", diag.DidYouMean(action, c.actionNames), "the action %q has no entry in effects", action)
 	}
 	if !c.bound[action] {
 		bound := names(c.doc.Bindings.Actions, func(b *ActionBinding) string { return b.Action })
-		c.fail(at, "missing-binding", diag.DidYouMean(action, bound), "the action %q has no entry in bindings.actions", action)
+		c.fail(by.Within("action"), "missing-binding", diag.DidYouMean(action, bound), "the action %q has no entry in bindings.actions", action)
 	}
 }
 
@@ -55,7 +54,7 @@ func (c *checker) alternatives(n *Node, ids map[string]Place) {
 	for _, b := range n.Branches {
 		total += uint64(b.Weight)
 		if first, twice := ids[b.ID]; twice {
-			c.doubt(b.Place, "duplicate-branch", "", "the branch id %q is already used at %s: both share what is learned about it", b.ID, first.Path)
+			c.doubt(b.Place, "duplicate-branch", "", "the branch id %q is already used at %s: both share what is learned about it", b.ID, first.Path())
 		} else {
 			ids[b.ID] = b.Place
 		}

@@ -70,9 +70,9 @@ func (d *decoder) rule(n *doctree.Node, path string) *Rule {
 		d.fail(r.Place, "temporal-rule", "%s takes a trigger and what must hold, got %s", word, diag.Plural(parts, "part"))
 		return nil
 	}
-	r.Trigger = d.trigger(&n.Items()[1], element(path, 1))
+	r.Trigger = d.trigger(&n.Items()[1], doctree.ItemPath(path, 1))
 	if parts == 2 {
-		v, at := &n.Items()[2], element(path, 2)
+		v, at := &n.Items()[2], doctree.ItemPath(path, 2)
 		switch {
 		case r.Kind == Never:
 			r.Same = d.scope(v, at)

@@ -23,7 +23,7 @@ func (d *decoder) document(doc *Document) {
 	})
 	d.eachNamed(o, "protocols", func(name string, at Place, v *doctree.Node) {
 		p := &Protocol{Place: at, Name: name}
-		if n, path := d.valueAt(d.Section(v, at.Path, format().protocol), "root"); n != nil {
+		if n, path := d.valueAt(d.Section(v, at.Path(), format().protocol), "root"); n != nil {
 			p.Root = d.node(n, path, name+"/root")
 		}
 		doc.Protocols = append(doc.Protocols, p)
@@ -50,7 +50,7 @@ func (d *decoder) valueAt(s *doctree.Section, key string) (*doctree.Node, string
 
 func (d *decoder) entity(name string, at Place, n *doctree.Node) *Entity {
 	e := &Entity{Place: at, Name: name}
-	d.eachNamed(d.Section(n, at.Path, format().entity), "fields", func(name string, at Place, v *doctree.Node) { e.Fields = append(e.Fields, d.field(name, at, v)) })
+	d.eachNamed(d.Section(n, at.Path(), format().entity), "fields", func(name string, at Place, v *doctree.Node) { e.Fields = append(e.Fields, d.field(name, at, v)) })
 	return e
 }
 
@@ -58,7 +58,7 @@ func (d *decoder) entity(name string, at Place, n *doctree.Node) *Entity {
 func typeOf(name string) Type { return Type(max(slices.Index(typeNames, name), 0)) }
 
 func (d *decoder) field(name string, at Place, n *doctree.Node) *Field {
-	s := d.Section(n, at.Path, format().field)
+	s := d.Section(n, at.Path(), format().field)
 	s.Text("type")
 	return &Field{
 		Place: at, Name: name, Type: typeOf(s.Tag), Format: s.Text("format"), Min: d.i64(s, "min"), Max: d.i64(s, "max"),
@@ -95,7 +95,7 @@ func (d *decoder) readExpr(s *doctree.Section, key string) *Expr {
 }
 
 func (d *decoder) refinement(name string, at Place, n *doctree.Node) *Refinement {
-	s := d.Section(n, at.Path, format().refinement)
+	s := d.Section(n, at.Path(), format().refinement)
 	r := &Refinement{Place: at, Name: name, Base: s.Text("base"), Params: d.params(s), Predicate: d.readExpr(s, "predicate")}
 	if r.Predicate == nil && s.There() {
 		s.Missing("predicate", "")
@@ -104,7 +104,7 @@ func (d *decoder) refinement(name string, at Place, n *doctree.Node) *Refinement
 }
 
 func (d *decoder) function(name string, at Place, n *doctree.Node) *Function {
-	s := d.Section(n, at.Path, format().function)
+	s := d.Section(n, at.Path(), format().function)
 	class := s.Text("classification")
 	f := &Function{
 		Place: at, Name: name, Observer: class == "observer", Params: d.params(s), Body: d.readExpr(s, "body"),
@@ -160,7 +160,7 @@ func (d *decoder) branch(n *doctree.Node, path, id string) *Branch {
 }
 
 func (d *decoder) effect(name string, at Place, n *doctree.Node) *Effect {
-	s := d.Section(n, at.Path, format().effect)
+	s := d.Section(n, at.Path(), format().effect)
 	e := &Effect{Place: at, Action: name}
 	if c := s.Sub("creates"); c.There() {
 		e.Creates = &Creates{placeOf(c), c.Text("entity"), c.Text("assign")}
@@ -228,11 +228,11 @@ func (d *decoder) value(s *doctree.Section, key string) *Expr {
 		return nil
 	}
 	p := exprReader{decoder: d, arithmetic: true}
-	return p.read(n, s.At(key), 0)
+	return p.read(n, place(n, s.At(key)), 0)
 }
 
 func (d *decoder) property(name string, at Place, n *doctree.Node) *Property {
-	s := d.Section(n, at.Path, format().property)
+	s := d.Section(n, at.Path(), format().property)
 	kind := s.Text("type")
 	p := &Property{Place: at, Name: name}
 	if kind != "invariant" && kind != "temporal" {

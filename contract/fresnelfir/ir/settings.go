@@ -9,7 +9,7 @@ import (
 )
 
 func (d *decoder) generator(name string, at Place, n *doctree.Node) *Generator {
-	s := d.Section(n, at.Path, format().generator)
+	s := d.Section(n, at.Path(), format().generator)
 	g := &Generator{Place: at, Name: name, Description: s.Text("description"), Postcondition: d.exprOf(s, "postcondition")}
 	s.Each("sequence", func(n *doctree.Node, path string) {
 		x := d.Section(n, path, format().step)
@@ -29,10 +29,10 @@ func (d *decoder) generator(name string, at Place, n *doctree.Node) *Generator {
 func (d *decoder) readBinding(name string, at Place, n *doctree.Node) With {
 	w := With{Place: at, Name: name}
 	if n.Kind != doctree.Map {
-		w.Literal = d.expr(n, at.Path)
+		w.Literal = d.expr(n, at.Path())
 		return w
 	}
-	s := d.Section(n, at.Path, format().with)
+	s := d.Section(n, at.Path(), format().with)
 	if !s.Given("bind") && !s.Given("generate") {
 		s.Missing("generate", "")
 	}
@@ -89,7 +89,7 @@ func (d *decoder) inputs(x *Inputs, s *doctree.Section) {
 }
 
 func (d *decoder) domain(name string, at Place, n *doctree.Node) *Domain {
-	s := d.Section(n, at.Path, format().domain)
+	s := d.Section(n, at.Path(), format().domain)
 	s.Text("type")
 	x := &Domain{Place: at, Name: name, Type: typeOf(s.Tag), Values: s.Texts("values")}
 	if v := d.i64(s, "min"); v != nil {
@@ -133,7 +133,7 @@ func (d *decoder) bindings(x *Bindings, s *doctree.Section) {
 }
 
 func (d *decoder) binding(name string, at Place, n *doctree.Node) *ActionBinding {
-	s := d.Section(n, at.Path, format().binding)
+	s := d.Section(n, at.Path(), format().binding)
 	b := &ActionBinding{
 		Place: at, Action: name, Function: s.Text("function"), Args: s.Texts("args"), Mutates: s.True("mutates"), Idempotent: s.True("idempotent"),
 		Reads: s.Texts("reads"), Writes: s.Texts("writes"), Returns: d.returns(s), Answer: d.value(s, "answer"),
@@ -145,9 +145,9 @@ func (d *decoder) binding(name string, at Place, n *doctree.Node) *ActionBinding
 	d.eachNamed(s, "values", func(name string, at Place, v *doctree.Node) {
 		x := Computed{Place: at, Name: name}
 		if v.Kind == doctree.Map {
-			x.Is = d.Section(v, at.Path, format().alias).Text("is")
+			x.Is = d.Section(v, at.Path(), format().alias).Text("is")
 		} else {
-			x.Value = (&exprReader{decoder: d, arithmetic: true}).read(v, at.Path, 0)
+			x.Value = (&exprReader{decoder: d, arithmetic: true}).read(v, place(v, at.Path()), 0)
 		}
 		b.Values = append(b.Values, x)
 	})

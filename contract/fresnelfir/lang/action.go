@@ -82,9 +82,8 @@ type requirement struct {
 func (c *compiler) action(a *action, at doctree.Pos) {
 	before := len(c.list)
 	b := &body{action: a, c: c, at: at, wrote: map[string]bool{}}
-	b.s = scope{vars: c.everywhere(), rename: map[string]string{}, values: map[string]*local{}, wrote: map[string]int{}}
-	for v, e := range a.vars {
-		b.s.vars[v] = e
+	b.s = scope{vars: a.vars, others: c.everywhere(), rename: map[string]string{}, values: map[string]*local{}, wrote: map[string]int{}}
+	for v := range a.vars {
 		if len(c.vars[v]) > 1 { // the IR has one entity for each variable
 			b.s.rename[v] = v + "_of_" + a.d.name
 		}
@@ -290,10 +289,7 @@ func (b *body) argumentOfNew(e syntax.Expr, entity string) node {
 
 // addSet adds a set.
 func (b *body) addSet(at doctree.Pos, name, field string, v node, into *[]node) {
-	n := object(at)
-	set(n, at, "target", texts(at, b.s.name(name), field))
-	set(n, v.Pos, "value", v)
-	*into = append(*into, *n)
+	*into = append(*into, *object(at, member(at, "target", texts(at, b.s.name(name), field)), member(v.Pos, "value", v)))
 	b.wrote[name] = true
 	b.s.wrote[field]++
 }
@@ -401,15 +397,13 @@ func (b *body) require() {
 			rest = append([]node{r.cond}, rest...)
 			continue
 		}
-		pick := object(r.at)
-		set(pick, r.at, "entity", r.entity)
-		set(pick, r.at, "var", text(r.at, b.s.name(r.name)))
+		pick := append(make([]doctree.Member, 0, 3), member(r.at, "entity", r.entity), member(r.at, "var", text(r.at, b.s.name(r.name))))
 		where := truth(r.at, true)
 		if all := conjunction(rest); all != nil {
 			where = *all
-			set(pick, where.Pos, "where", where)
+			pick = append(pick, member(where.Pos, "where", where))
 		}
-		b.picks = append([]node{*pick}, b.picks...)
+		b.picks = append([]node{*object(r.at, pick...)}, b.picks...)
 		rest = []node{op(r.at, "exists", text(r.at, b.s.name(r.name)), r.entity, where)}
 	}
 	b.guard = conjunction(rest)
@@ -427,18 +421,18 @@ func (b *body) finish() {
 	}
 	if len(b.picks) > 0 {
 		set(n, b.at, "picks", list(b.at, b.picks...))
-		c.noteExtension(b.at, path+".picks", "which instance is chosen")
+		c.noteExtension(b.at, func() (key, what string) { return path + ".picks", "which instance is chosen" })
 	}
 	switch {
 	case b.steps:
 		set(n, b.at, "steps", list(b.at, b.sets...))
-		c.noteExtension(b.at, path+".steps", "assignments under if")
+		c.noteExtension(b.at, func() (key, what string) { return path + ".steps", "assignments under if" })
 	case len(b.sets) > 0:
 		set(n, b.at, "sets", list(b.at, b.sets...))
 	}
 	for i := range b.sets {
-		if v := b.sets[i].Get("value"); v != nil && v.Kind == doctree.Seq && words(v) != "" {
-			c.noteExtension(v.Pos, path, "a value with "+words(v))
+		if v := b.sets[i].Get("value"); c.noting && v != nil && v.Kind == doctree.Seq && words(v) != "" {
+			c.noteExtension(v.Pos, func() (key, what string) { return path, "a value with " + words(v) })
 		}
 	}
 	add(c.section("effects"), b.at, name, *n) // each is declared once

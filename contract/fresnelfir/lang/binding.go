@@ -22,17 +22,10 @@ func (b *body) bind() {
 	c, name := b.c, b.d.name
 	b.s.calling = true
 	at := c.pos(b.d.def.Name.NamePos)
-	n := object(at)
-	set(n, at, "function", text(at, name))
 	args, values := texts(at, b.args...), object(at)
-	set(n, at, "returns", *object(at))
-	set(n.Get("returns"), at, "type", text(at, "void"))
-	set(n, at, "mutates", truth(at, b.made != nil || len(b.sets) > 0))
-	set(n, at, "idempotent", truth(at, false))
-	set(n, at, "reads", list(at))
 	var writes []string
 	for v := range b.wrote {
-		if e := b.s.vars[v]; e != "" && !slices.Contains(writes, e) {
+		if e, _ := b.s.variable(v); e != "" && !slices.Contains(writes, e) {
 			writes = append(writes, e)
 		}
 	}
@@ -40,7 +33,10 @@ func (b *body) bind() {
 		writes = append(writes, b.made.Get("entity").Text)
 	}
 	slices.Sort(writes)
-	set(n, at, "writes", texts(at, writes...))
+	n := object(at, append(make([]doctree.Member, 0, 8), // with args and values
+		member(at, "function", text(at, name)), member(at, "returns", *object(at, member(at, "type", text(at, "void")))),
+		member(at, "mutates", truth(at, b.made != nil || len(b.sets) > 0)), member(at, "idempotent", truth(at, false)),
+		member(at, "reads", list(at)), member(at, "writes", texts(at, writes...)))...)
 	if b.call != nil {
 		pos, named := c.arguments(b.call)
 		args = args.WithItems(args.Items()[:0])
@@ -59,9 +55,11 @@ func (b *body) bind() {
 				b.option(n, a)
 				continue
 			}
-			if near := diag.DidYouMean(a.name, options); near != "" && c.decls[declInput][a.name] == nil && b.s.vars[a.name] == "" {
-				c.fail(a.at, "unknown-key", near, "%q is not an option of call: the export gets it as an argument", a.name)
-				c.list[len(c.list)-1].Level = diag.Warning
+			if near := diag.DidYouMean(a.name, options); near != "" && c.decls[declInput][a.name] == nil {
+				if e, _ := b.s.variable(a.name); e == "" {
+					c.fail(a.at, "unknown-key", near, "%q is not an option of call: the export gets it as an argument", a.name)
+					c.list[len(c.list)-1].Level = diag.Warning
+				}
 			}
 			b.argument(&args, values, a.name, 0, a.value)
 		}
@@ -69,7 +67,7 @@ func (b *body) bind() {
 	set(n, at, "args", args)
 	if len(values.Members()) > 0 {
 		set(n, at, "values", *values)
-		c.noteExtension(at, "$.bindings.actions."+name+".values", "computed arguments")
+		c.noteExtension(at, func() (key, what string) { return "$.bindings.actions." + name + ".values", "computed arguments" })
 	}
 	add(c.section("bindings", "actions"), at, name, *n) // each is declared once
 }
@@ -133,7 +131,9 @@ func (b *body) option(n *node, a argument) {
 		v, _ := c.condition(a.value, b.s)
 		set(n, at, "answer", v)
 		if words(&v) != "" {
-			c.noteExtension(v.Pos, "$.bindings.actions."+b.d.name+".answer", "an answer with "+words(&v))
+			c.noteExtension(v.Pos, func() (key, what string) {
+				return "$.bindings.actions." + b.d.name + ".answer", "an answer with " + words(&v)
+			})
 		}
 	case "returns":
 		v := c.reading(a.value)

@@ -101,7 +101,7 @@ func orPlain(word string) string {
 // entityOf is the entity of a variable. The actor's is what explore(actor = ...) names, or the only one
 // of which no action makes instances.
 func (c *compiler) entityOf(name string, s scope) string {
-	if e := s.vars[name]; e != "" || name != "actor" {
+	if e, _ := s.variable(name); e != "" || name != "actor" {
 		return e
 	}
 	if c.actor == nil {

@@ -24,7 +24,6 @@ var Example []byte
 // Model is a model as it was translated.
 type Model struct {
 	Tree   *doctree.Document
-	Beyond []Further       // what the published format does not hold, in the order of the text
 	Broken map[string]bool // names whose declarations could not be read
 	Vague  map[int]bool    // lines that use one of them, or a field whose type is refused
 	lines  []string
@@ -84,10 +83,13 @@ type compiler struct {
 	order    []*decl
 	rest     []*syntax.CallExpr // statements that name nothing
 	root     *node
-	beyond   bool // the expression that was read last needs more than the published format
+	noting   bool
+	further  []Further // if it is noting
+	beyond   bool      // the expression that was read last needs more than the published format
 	model    *Model
 	acts     map[string]*action
 	vars     map[string]map[string]bool // variables of actions, with their entities
+	all      map[string]string          // the same with one entity each, once somebody asks
 	awaits   []*awaited                 // what must come about
 	posed    bool                       // the document lists what inputs cover
 	valued   map[string]bool            // entities whose instances are used as values
@@ -108,12 +110,23 @@ var statements = []string{"module", "system", "explore", "cover", "constraint", 
 // Compile translates a source. The diagnostics are all that is wrong with its form;
 // with errors among them the model is what could be translated, or nil.
 func Compile(file string, src []byte) (*Model, diag.List) {
+	m, _, list := compile(file, src, false)
+	return m, list
+}
+
+// Beyond lists what of a source the published format does not hold, in the order of the text.
+func Beyond(file string, src []byte) []Further {
+	_, beyond, _ := compile(file, src, true)
+	return beyond
+}
+
+func compile(file string, src []byte, noting bool) (*Model, []Further, diag.List) {
 	lines := strings.Split(strings.ReplaceAll(string(src), "\r\n", "\n"), "\n")
 	f, broken, list := parse(file, src, lines)
 	if f == nil {
-		return nil, list
+		return nil, nil, list
 	}
-	c := &compiler{file: file, lines: lines, list: list, acts: map[string]*action{}, vars: map[string]map[string]bool{}, valued: map[string]bool{}}
+	c := &compiler{file: file, lines: lines, list: list, noting: noting, acts: map[string]*action{}, vars: map[string]map[string]bool{}, valued: map[string]bool{}}
 	c.model = &Model{Broken: broken, Vague: map[int]bool{}, lines: lines}
 	for k := range c.decls {
 		c.decls[k] = map[string]*decl{}
@@ -134,7 +147,7 @@ func Compile(file string, src []byte) (*Model, diag.List) {
 	c.list = slices.CompactFunc(c.list, func(a, b diag.Diagnostic) bool { // a record is read wherever it is named
 		return a.Pos == b.Pos && a.Message == b.Message
 	})
-	return c.model, c.list
+	return c.model, c.further, c.list
 }
 
 func (c *compiler) fail(at syntax.Node, code, hint, format string, args ...any) {
@@ -156,9 +169,12 @@ func (c *compiler) broken(name string, at doctree.Pos) bool {
 	return c.model.Broken[name]
 }
 
-// noteExtension notes what the published format does not hold.
-func (c *compiler) noteExtension(at doctree.Pos, key, what string) {
-	c.model.Beyond = append(c.model.Beyond, Further{at, key, what})
+// noteExtension notes what the published format does not hold, if somebody asked.
+func (c *compiler) noteExtension(at doctree.Pos, said func() (key, what string)) {
+	if c.noting {
+		key, what := said()
+		c.further = append(c.further, Further{at, key, what})
+	}
 }
 
 // names are the names of a kind.

@@ -155,7 +155,7 @@ func (c *compiler) published(e syntax.Expr, s scope, code, hint, what string) no
 // it, under full.
 func (c *compiler) setExpr(n *node, at doctree.Pos, key string, v node, beyond bool, path string) {
 	if beyond {
-		c.noteExtension(v.Pos, path+".full", "an expression with "+words(&v))
+		c.noteExtension(v.Pos, func() (key, what string) { return path + ".full", "an expression with " + words(&v) })
 		key = "full"
 	}
 	set(n, at, key, v)
@@ -341,7 +341,7 @@ func (c *compiler) property(d *decl, at doctree.Pos) {
 		return
 	}
 	n := object(c.position(d.call))
-	s := scope{vars: c.everywhere()}
+	s := scope{others: c.everywhere()}
 	if d.fn == "always" {
 		set(n, at, "type", text(at, "invariant"))
 		v, beyond := c.condition(pos[0], s)
@@ -361,14 +361,15 @@ func (c *compiler) property(d *decl, at doctree.Pos) {
 
 // everywhere are the variables that live as long as a traversal.
 func (c *compiler) everywhere() map[string]string {
-	all := map[string]string{"actor": ""}
-	for v, entities := range c.vars {
-		all[v] = ""
-		for e := range entities {
-			all[v] = e
+	if c.all == nil {
+		c.all = map[string]string{"actor": ""}
+		for v, entities := range c.vars {
+			for e := range entities {
+				c.all[v] = max(c.all[v], e)
+			}
 		}
 	}
-	return all
+	return c.all
 }
 
 // rule is before(ACTION, CONDITION), after(ACTION, CONDITION or never(...)) or

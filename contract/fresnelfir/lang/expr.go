@@ -13,6 +13,7 @@ import (
 // scope is what names stand for in an expression.
 type scope struct {
 	vars     map[string]string  // variables, with their entity or ""
+	others   map[string]string  // those of all actions, which vars come before; shared
 	rename   map[string]string  // of an action: what the IR calls them
 	values   map[string]*local  // of an action: names for values
 	wrote    map[string]int     // of an action: how often each field was assigned so far
@@ -40,6 +41,14 @@ func (s scope) withVariable(name, entity string) scope {
 		delete(s.values, name)
 	}
 	return s
+}
+
+// variable is the entity of a variable, "" if that is not known.
+func (s scope) variable(name string) (entity string, ok bool) {
+	if entity, ok = s.vars[name]; !ok {
+		entity, ok = s.others[name]
+	}
+	return entity, ok
 }
 
 // name is what the IR calls a variable.
@@ -136,7 +145,7 @@ func (c *compiler) named(x *syntax.Ident, s scope) node {
 	if v, ok := s.values[x.Name]; ok {
 		return c.local(x, v, s)
 	}
-	if _, ok := s.vars[x.Name]; ok {
+	if _, ok := s.variable(x.Name); ok {
 		return c.instance(x.Name, at, s)
 	}
 	if _, ok := c.decls[declInput][x.Name]; ok {
@@ -149,9 +158,7 @@ func (c *compiler) named(x *syntax.Ident, s scope) node {
 		return truth(at, true)
 	}
 	known := append([]string{"True", "False"}, c.names(declInput)...)
-	for v := range s.vars {
-		known = append(known, v)
-	}
+	known = slices.AppendSeq(slices.AppendSeq(known, maps.Keys(s.vars)), maps.Keys(s.others))
 	slices.Sort(known)
 	c.fail(x, "unbound-variable", diag.DidYouMean(x.Name, known), "%q is neither an input nor a variable here; put texts in quotes", x.Name)
 	return truth(at, true)

@@ -312,7 +312,7 @@ var extensions = [...]struct{ key, what string }{
 func (c *compiler) noteExtensions() {
 	for _, x := range extensions {
 		if at := first(c.root, strings.Split(x.key, ".")); at != nil {
-			c.noteExtension(at.Pos, "$."+x.key, x.what)
+			c.noteExtension(at.Pos, func() (key, what string) { return "$." + x.key, x.what })
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"maps"
+
 	"go.starlark.net/syntax"
 
 	"github.com/thresh-dev/thresh/engine/doctree"
@@ -10,7 +12,7 @@ import (
 func (c *compiler) generator(d *decl, at doctree.Pos) {
 	pos, named := c.arguments(d.call)
 	n := object(c.position(d.call))
-	vars := c.everywhere()
+	vars := maps.Clone(c.everywhere())
 	steps := list(at)
 	for _, e := range pos {
 		steps.Add(c.compileStep(e, vars))

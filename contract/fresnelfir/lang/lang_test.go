@@ -70,7 +70,7 @@ func TestTranslations(t *testing.T) {
 			}
 		}
 		got.WriteString("\n")
-		for _, x := range m.Beyond {
+		for _, x := range lang.Beyond(name+".model.star", src) {
 			fmt.Fprintf(&got, "%d:%d %s: %s\n", x.Pos.Line, x.Pos.Col, x.Key, x.What)
 		}
 		again, err := lang.Format(&m.Tree.Root)
@@ -154,7 +154,7 @@ p = always(` + c.source + ")\n"
 // Assignments under if, choices and computed arguments are in keys of their own; what
 // they are is listed.
 func TestBeyond(t *testing.T) {
-	m, list := lang.Compile("x.model.star", []byte(`
+	src := []byte(`
 Order = entity(state = enum("new", "paid"), paid = int(0, 9))
 amount = input(int(1, 3))
 
@@ -167,7 +167,8 @@ def pay():
     else:
         o.state = "paid"
     call("pay", o, amount, 7, rest = left, rejects = True)
-`))
+`)
+	m, list := lang.Compile("x.model.star", src)
 	if len(list) > 0 {
 		t.Fatal(list)
 	}
@@ -186,7 +187,7 @@ def pay():
 		}
 	}
 	var keys []string
-	for _, x := range m.Beyond {
+	for _, x := range lang.Beyond("x.model.star", src) {
 		keys = append(keys, x.Key)
 	}
 	if got := strings.Join(keys, " "); got != "$.effects.pay.picks $.effects.pay.steps $.bindings.actions.pay.values $.exploration.vary $.bindings.actions.*.rejects" {
@@ -196,8 +197,8 @@ def pay():
 
 // The example holds every word of the language.
 func TestExample(t *testing.T) {
-	m, list := lang.Compile("example.model.star", lang.Example)
-	if len(list) > 0 || len(m.Beyond) == 0 {
+	_, list := lang.Compile("example.model.star", lang.Example)
+	if len(list) > 0 || len(lang.Beyond("example.model.star", lang.Example)) == 0 {
 		t.Fatal(list)
 	}
 	for _, w := range lang.Words() {

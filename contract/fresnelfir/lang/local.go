@@ -190,7 +190,7 @@ func (b *body) unused(before int) {
 		if v.used {
 			continue
 		}
-		c.condition(v.e, scope{vars: b.s.vars, rename: b.s.rename, values: v.values})
+		c.condition(v.e, scope{vars: b.s.vars, others: b.s.others, rename: b.s.rename, values: v.values})
 		if name := nameOf(v.at); !c.list[before:].HasErrors() { // else what uses it may not have been read
 			c.fail(v.at, "unused-name", "VARIABLE."+name+" = ... assigns to a field", "nothing uses the name %s", name)
 			c.list[len(c.list)-1].Level = diag.Warning

@@ -11,29 +11,26 @@ import (
 // what it requires.
 func (c *compiler) branchOf(name string, at doctree.Pos) node {
 	a := c.acts[name]
-	n := object(at)
-	set(n, at, "id", text(at, name))
-	set(n, at, "weight", integer(at, 1))
+	weight := integer(at, 1)
 	if a != nil && a.weight.Kind == doctree.Int {
-		set(n, at, "weight", a.weight)
+		weight = a.weight
 	}
+	members := append(make([]doctree.Member, 0, 4), member(at, "id", text(at, name)), member(at, "weight", weight))
 	if a != nil && a.guard != nil {
 		key := "guard"
 		if a.beyond {
 			key = "full"
-			c.noteExtension(a.guard.Pos, "$.protocols (branch "+name+").full", "a requirement with "+words(a.guard))
+			c.noteExtension(a.guard.Pos, func() (key, what string) {
+				return "$.protocols (branch " + name + ").full", "a requirement with " + words(a.guard)
+			})
 		}
-		set(n, at, key, *a.guard)
+		members = append(members, member(at, key, *a.guard))
 	}
-	set(n, at, "body", c.calling(name, at))
-	return *n
+	return *object(at, append(members, member(at, "body", c.calling(name, at)))...)
 }
 
 func (c *compiler) calling(name string, at doctree.Pos) node {
-	n := object(at)
-	set(n, at, "type", text(at, "call"))
-	set(n, at, "action", text(at, name))
-	return *n
+	return *object(at, member(at, "type", text(at, "call")), member(at, "action", text(at, name)))
 }
 
 // step translates a node of a protocol.
@@ -158,7 +155,7 @@ func (c *compiler) alternative(e syntax.Expr) node {
 			case "id", "weight":
 				set(n, c.position(a.at), a.name, c.literal(a.value))
 			case "when":
-				v, beyond := c.condition(a.value, scope{vars: c.everywhere()})
+				v, beyond := c.condition(a.value, scope{others: c.everywhere()})
 				c.setExpr(n, c.position(a.at), "guard", v, beyond, "$.protocols (a branch)")
 			}
 		}

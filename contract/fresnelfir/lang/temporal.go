@@ -128,7 +128,7 @@ func (b *body) addWaits() {
 	c := b.c
 	for _, w := range c.awaits {
 		for _, v := range slices.Sorted(maps.Keys(b.wrote)) {
-			if b.s.vars[v] != w.entity {
+			if e, _ := b.s.variable(v); e != w.entity {
 				continue
 			}
 			at, name := b.at, b.s.name(v)
@@ -212,7 +212,9 @@ func (c *compiler) awaitedProperty(w *awaited) {
 	set(n, at, "type", text(at, "invariant"))
 	set(n, at, "predicate", truth(at, true))
 	set(n, at, "full", *conjunction(all))
-	c.noteExtension(at, "$.properties."+w.d.name+".full", w.word+", with the field "+w.entity+"."+w.field()+" that actions keep")
+	c.noteExtension(at, func() (key, what string) {
+		return "$.properties." + w.d.name + ".full", w.word + ", with the field " + w.entity + "." + w.field() + " that actions keep"
+	})
 	if w.why == nil {
 		v := text(at, why)
 		w.why = &v

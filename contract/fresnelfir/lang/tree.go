@@ -53,23 +53,34 @@ func list(at doctree.Pos, items ...node) node {
 }
 
 func texts(at doctree.Pos, words ...string) node {
-	n := list(at)
-	for _, w := range words {
-		n.Add(text(at, w))
+	items := make([]node, len(words))
+	for i, w := range words {
+		items[i] = text(at, w)
 	}
-	return n
+	return list(at).WithItems(items)
 }
 
 // op is an expression: an operator and its operands.
 func op(at doctree.Pos, word string, args ...node) node {
-	return list(at, append([]node{text(at, word)}, args...)...)
+	items := make([]node, 1+len(args))
+	items[0] = text(at, word)
+	copy(items[1:], args)
+	return list(at).WithItems(items)
 }
 
-func object(at doctree.Pos) *node { return &node{Kind: doctree.Map, Style: doctree.Flow, Pos: at} }
+// object is a mapping, of the members that are given or of those that it is to get.
+func object(at doctree.Pos, members ...doctree.Member) *node {
+	n := node{Kind: doctree.Map, Style: doctree.Flow, Pos: at}.WithMembers(members)
+	return &n
+}
+
+func member(at doctree.Pos, key string, v node) doctree.Member {
+	return doctree.Member{Key: text(at, key), Value: v}
+}
 
 // add gives a mapping a key that it lacks.
 func add(n *node, at doctree.Pos, key string, v node) {
-	n.AddMember(doctree.Member{Key: text(at, key), Value: v})
+	n.AddMember(member(at, key, v))
 }
 
 // set gives a mapping a key, in place of one that it has.

@@ -14,10 +14,14 @@ func (p *Program) Actions() []Action { return p.actions }
 
 // Action returns the number of an action; -1 if there is none of that name.
 func (p *Program) Action(name string) int {
-	return slices.IndexFunc(p.actions, func(a Action) bool { return a.Name == name })
+	if i, ok := p.numbers[name]; ok {
+		return i
+	}
+	return -1
 }
 
 func (p *Program) compileActions() {
+	p.actions, p.numbers = make([]Action, 0, len(p.doc.Effects)), make(map[string]int, len(p.doc.Effects))
 	for _, e := range p.doc.Effects {
 		a := Action{Name: e.Action, Effect: e, Binding: p.doc.Binding(e.Action), creates: -1, assign: -1, subject: -1}
 		c := compiler{p: p, action: &a}
@@ -46,6 +50,7 @@ func (p *Program) compileActions() {
 			a.sets = append(a.sets, x)
 		}
 		a.subject, a.steady = p.subject(&a), orderIndependent(e)
+		p.numbers[a.Name] = len(p.actions)
 		p.actions = append(p.actions, a)
 	}
 }

@@ -19,6 +19,7 @@ type Program struct {
 	functions  []function
 	refined    map[string]*function
 	actions    []Action
+	numbers    map[string]int // of the actions
 	properties []property
 	rules      []rule
 	old        bool   // some property compares two states
