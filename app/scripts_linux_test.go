@@ -19,7 +19,7 @@ func TestRuns(t *testing.T) {
 }
 
 func TestRunsOfFolders(t *testing.T) {
-	clitest.Here(t, "merge_shards", "run_baseline", "run_folder", "run_known", "run_paths", "run_report")
+	clitest.Here(t, "merge_shards", "run_baseline", "run_folder", "run_known", "run_paths", "run_report", "run_resume")
 }
 
 func TestFindings(t *testing.T) {
@@ -31,4 +31,8 @@ func TestRunsThatWereStored(t *testing.T) {
 	clitest.Here(t, "compare_runs", "show_finding", "show_run", "tools_around")
 }
 
-func TestProgramsWithoutDocuments(t *testing.T) { clitest.Here(t, "init_starter", "try_ended") }
+func TestProgramsWithoutDocuments(t *testing.T) {
+	clitest.Here(t, "init_starter", "try_ended", "try_program", "try_server")
+}
+
+func TestAgentsAndModelsWithoutDocuments(t *testing.T) { clitest.Here(t, "init_model", "try_agent") }

@@ -33,6 +33,7 @@ type played struct {
 	warnings []string
 	advice   []string
 	shown    []campaign.Exhibit
+	state    any
 	planned  int64
 	void     string // why nothing was shown to hold
 }
@@ -121,7 +122,7 @@ func play(t *testing.T, s campaign.Spec, options ...string) played {
 		})
 	}
 	k, _ := campaign.As[*flakestorm.Campaign](c)
-	p.tally, p.planned = k.Tally(state), k.Planned()
+	p.state, p.tally, p.planned = state, k.Tally(state), k.Planned()
 	shows, _ := campaign.As[campaign.Summarizer[any]](c)
 	sum := shows.Summarize(state)
 	p.warnings, p.advice, p.shown, p.void = sum.Warnings, sum.Advice, sum.Exhibits, sum.Void
