@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"sync"
 	"testing"
+
+	"github.com/thresh-dev/thresh/internal/plainpath"
 )
 
 // update rewrites the generated parts of pages: go test ./docs -update.
@@ -92,6 +94,7 @@ func thresh(t *testing.T) string {
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	plainpath.Use()
 	_ = flag.Set("test.parallel", "4") // pages mostly wait for what they run
 	code := m.Run()
 	if built != "" {

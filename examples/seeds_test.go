@@ -11,7 +11,13 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh"
+	"github.com/thresh-dev/thresh/internal/plainpath"
 )
+
+func TestMain(m *testing.M) {
+	plainpath.Use()
+	os.Exit(m.Run())
+}
 
 // What is correct has no finding and what has planted bugs has exactly these,
 // with every seed: a verdict that depends on luck would show here.

@@ -11,7 +11,13 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/contracttest"
+	"github.com/thresh-dev/thresh/internal/plainpath"
 )
+
+func TestMain(m *testing.M) {
+	plainpath.Use()
+	os.Exit(m.Run())
+}
 
 const suiteDocument = `# Suite
 

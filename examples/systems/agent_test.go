@@ -1,11 +1,18 @@
 package systems_test
 
 import (
+	"os"
 	"os/exec"
 	"testing"
 
 	"github.com/thresh-dev/thresh"
+	"github.com/thresh-dev/thresh/internal/plainpath"
 )
+
+func TestMain(m *testing.M) {
+	plainpath.Use()
+	os.Exit(m.Run())
+}
 
 // A system is an agent: in a document of its own, and in another agent's place.
 func TestSystemAsAgent(t *testing.T) {

@@ -43,6 +43,7 @@ import (
 
 	"github.com/thresh-dev/thresh/app"
 	"github.com/thresh-dev/thresh/face/cli"
+	"github.com/thresh-dev/thresh/internal/plainpath"
 )
 
 // Main runs the tests of a package. Its test program is also thresh, for scripts
@@ -53,6 +54,7 @@ func Main(m testscript.TestingM) {
 	if len(os.Args) > 1 && (strings.HasPrefix(os.Args[1], "__") || os.Args[1] == app.TryVerb) {
 		thresh()
 	}
+	plainpath.Use()
 	testscript.Main(m, map[string]func(){"thresh": thresh})
 }
 

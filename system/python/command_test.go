@@ -7,16 +7,15 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/internal/plainpath"
 	"github.com/thresh-dev/thresh/port/process"
 	"github.com/thresh-dev/thresh/port/pyhost"
 )
@@ -24,20 +23,15 @@ import (
 // patience is the limit of cases that are to end by themselves.
 const patience = 60 * time.Second
 
-// realPython is the interpreter behind whatever wrapper is on PATH: wrappers
-// take longer to start than most tests to run.
-var realPython = sync.OnceValues(func() (string, error) {
-	path, err := Interpreter("")
-	if err != nil {
-		return "", err
-	}
-	out, err := exec.Command(path, "-c", "import sys; print(sys.executable)").Output()
-	return strings.TrimSpace(string(out)), err
-})
+// Wrappers on PATH take longer to start than most tests to run.
+func TestMain(m *testing.M) {
+	plainpath.Use()
+	os.Exit(m.Run())
+}
 
 func python(t testing.TB) string {
 	t.Helper()
-	path, err := realPython()
+	path, err := Interpreter("")
 	if err != nil {
 		t.Skipf("no Python here: %v", err)
 	}
