@@ -11,13 +11,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/contracttest"
-	"github.com/thresh-dev/thresh/internal/plainpath"
 )
-
-func TestMain(m *testing.M) {
-	plainpath.Use()
-	os.Exit(m.Run())
-}
 
 const suiteDocument = `# Suite
 

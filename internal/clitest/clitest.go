@@ -87,7 +87,7 @@ var hereCall = regexp.MustCompile(`clitest\.Here\(t,([^)]*)\)`)
 // below are the scripts that packages run by [Here], with the files that say so.
 func below(t *testing.T) map[string]string {
 	names := map[string]string{}
-	for _, dir := range []string{"app", "contract/*"} {
+	for _, dir := range []string{"app", "contract/*", "report", "run"} {
 		files, _ := filepath.Glob(filepath.Join(root(t), filepath.FromSlash(dir), "scripts_linux_test.go")) // the pattern is sound
 		for _, file := range files {
 			text, err := os.ReadFile(file)

@@ -1,0 +1,139 @@
+package coverage
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// program is an ELF file with code at address 0x1000, a table of hooks at 0x2000, each as the
+// distance from its own place, and the same bytes as the code where they are not executed.
+func program(t *testing.T, machine elf.Machine, code []byte, hooks ...uint64) string {
+	t.Helper()
+	const names = "\x00.text\x00thresh_hooks\x00.data\x00.shstrtab\x00"
+	var table []byte
+	for k, h := range hooks {
+		table = binary.LittleEndian.AppendUint32(table, uint32(h-(0x2000+uint64(4*k))))
+	}
+	table = append(table, 9, 9) // not a whole entry
+	var file bytes.Buffer
+	put := func(v any) {
+		if err := binary.Write(&file, binary.LittleEndian, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := uint64(64)
+	section := func(name, kind uint32, flags, addr uint64, size int) elf.Section64 {
+		s := elf.Section64{Name: name, Type: kind, Flags: flags, Addr: addr, Off: at, Size: uint64(size)}
+		at += uint64(size)
+		return s
+	}
+	sections := []elf.Section64{
+		{},
+		section(1, uint32(elf.SHT_PROGBITS), uint64(elf.SHF_ALLOC|elf.SHF_EXECINSTR), 0x1000, len(code)),
+		section(7, uint32(elf.SHT_PROGBITS), uint64(elf.SHF_ALLOC), 0x2000, len(table)),
+		section(20, uint32(elf.SHT_PROGBITS), uint64(elf.SHF_ALLOC), 0x1000, len(code)),
+		section(26, uint32(elf.SHT_STRTAB), 0, 0, len(names)),
+	}
+	put(elf.Header64{Ident: [16]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)}, Type: uint16(elf.ET_EXEC), Machine: uint16(machine),
+		Version: 1, Shoff: at, Ehsize: 64, Shentsize: 64, Shnum: uint16(len(sections)), Shstrndx: 4})
+	for _, part := range [][]byte{code, table, code, []byte(names)} {
+		put(part)
+	}
+	put(sections)
+	path := filepath.Join(t.TempDir(), "a.out")
+	if err := os.WriteFile(path, file.Bytes(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Calls of hooks become instructions that do nothing and say which hook it was; all else stays.
+func TestMuteComparisons(t *testing.T) {
+	call := func(from, to uint64) []byte {
+		return binary.LittleEndian.AppendUint32([]byte{0xe8}, uint32(to-from-5))
+	}
+	code := bytes.Join([][]byte{{0x90}, call(0x1001, 0x3000), call(0x1006, 0x3010), {0xe8, 1}, call(0x100d, 0x4000), call(0x1012, 0x800), {0xe8, 0, 0}}, nil)
+	muted := bytes.Join([][]byte{{0x90}, {0x0f, 0x1f, 0x44, 0, 0xd0}, {0x0f, 0x1f, 0x44, 0, 0xd1}, {0xe8, 1}, call(0x100d, 0x4000), {0x0f, 0x1f, 0x44, 0, 0xd2}, {0xe8, 0, 0}}, nil)
+	for _, c := range []struct {
+		machine elf.Machine
+		hooks   []uint64
+		want    []byte
+	}{
+		{elf.EM_X86_64, []uint64{0x3000, 0x3010, 0x800}, muted},
+		{elf.EM_AARCH64, []uint64{0x3000, 0x3010, 0x800}, code},
+		{elf.EM_X86_64, []uint64{0x5000}, code},
+		{elf.EM_X86_64, []uint64{0x100d + 2}, code},
+	} {
+		path := program(t, c.machine, code, c.hooks...)
+		before, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := muteComparisons(path); err != nil {
+			t.Error(err)
+		}
+		after, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		copy(before[64:], c.want)
+		if !bytes.Equal(after, before) {
+			t.Errorf("%s, %x: % x\nwant % x", c.machine, c.hooks, after[64:64+len(code)], c.want)
+		}
+	}
+	for _, path := range []string{filepath.Join(t.TempDir(), "none"), "mute_test.go"} {
+		if err := muteComparisons(path); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// What a compiler is called with, reads and says is passed on, and so is its exit code.
+func TestCompile(t *testing.T) {
+	dir := t.TempDir()
+	compiler := filepath.Join(dir, "cc")
+	const script = `#!/bin/sh
+in=$(cat | wc -c)
+echo "$0: $in bytes: ${*##*/}" | sed 's,.*/cc,cc,' >> "$LOG"
+case "$*" in *broken*) echo 'it is broken' >&2; exit 7;; esac
+case "$*" in *" -c "*) exit "${RUNTIME:-0}";; esac
+echo linked
+`
+	if err := os.WriteFile(compiler, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	log := filepath.Join(dir, "log")
+	t.Setenv("LOG", log)
+	t.Setenv("THRESH_CC", compiler)
+	t.Setenv("THRESH_CXX", "clang-that-is-not")
+	t.Chdir(dir)
+	for _, c := range []struct {
+		args    []string
+		cxx     bool
+		runtime string
+		want    string
+		calls   int
+	}{
+		{[]string{"-c", "a.c"}, false, "", "0  |<nil>", 1},
+		{[]string{"a.c"}, false, "", "0 linked\n |<nil>", 3},
+		{[]string{"-fsanitize=fuzzer", "a.c"}, false, "", "0 linked\n |<nil>", 4},
+		{[]string{noComparisons, "a.c"}, false, "", "0 linked\n |<nil>", 2},
+		{[]string{"a.c"}, false, "3", "3  |<nil>", 1},
+		{[]string{"broken.c", "-c"}, false, "", "7  it is broken\n|<nil>", 1},
+		{[]string{"-c", "a.cc"}, true, "", "0  |clang-that-is-not is not installed; set THRESH_CC and THRESH_CXX to a clang of version 11 or later", 0},
+	} {
+		t.Setenv("RUNTIME", c.runtime)
+		os.Remove(log)
+		var out, said bytes.Buffer
+		code, err := Compile(t.Context(), c.cxx, c.args, bytes.NewReader(nil), &out, &said)
+		calls, _ := os.ReadFile(log)
+		if got := fmt.Sprintf("%d %s %s|%v", code, out.String(), said.String(), err); got != c.want || bytes.Count(calls, []byte("\n")) != c.calls {
+			t.Errorf("%q: %q, %s", c.args, got, calls)
+		}
+	}
+}
