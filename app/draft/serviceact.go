@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/thresh-dev/thresh/engine/judge"
 	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/port/sut"
 )
@@ -34,7 +35,7 @@ func (s *serving) effects(e *endpoint, slots []*input) (list sets) {
 		if f.set {
 			if e.role == acts && len(e.slots) == 0 && f.Kind == "bool" { // complete, archive, reopen
 				for _, w := range words(e.name) {
-					if w == f.Name || pastOf[w] == f.Name || w+"d" == f.Name || w+"ed" == f.Name {
+					if w == f.Name || judge.Past(w) == f.Name || w+"d" == f.Name || w+"ed" == f.Name {
 						list = append(list, [2]string{me + fieldName(f), "True"})
 					}
 				}

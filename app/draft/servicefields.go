@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/thresh-dev/thresh/engine/judge"
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
@@ -16,7 +17,6 @@ var (
 	prices   = strings.Fields("price cost rate unit")
 	amounts  = strings.Fields("quantity qty count number units")
 	openings = strings.Fields("initial opening starting start")
-	pastOf   = map[string]string{"pay": "paid", "send": "sent", "sell": "sold", "begin": "begun", "start": "running", "submit": "submitted", "cancel": "cancelled", "refund": "refunded", "hold": "held", "finish": "done", "complete": "done", "check": "done"}
 	identity = strings.Fields("id uuid uid _id href url self etag version")
 )
 
@@ -235,15 +235,7 @@ func (f *field) stateWord(e *endpoint) string {
 	if e.op.Path != "" {
 		_, name, _ = cutLast(e.op.Path, "/")
 	}
-	for _, w := range words(name) {
-		for _, v := range f.Values {
-			stem := strings.TrimSuffix(w, "e")
-			if low := strings.ToLower(v); low == w || low == pastOf[w] || len(stem) > 2 && strings.HasPrefix(low, stem) && (strings.HasSuffix(low, "ed") || strings.HasSuffix(low, "en")) {
-				return v
-			}
-		}
-	}
-	return ""
+	return judge.StateWord(name, f.Values)
 }
 
 // moves reports whether an operation may move an instance on, to what only a call shows.

@@ -43,6 +43,10 @@ type input struct {
 	Before    []earlier       `json:"before,omitempty"` // calls that must not change the answer, or that something is taken of
 	Take      []take          `json:"take,omitempty"`
 	Gone      bool            `json:"gone,omitempty"` // the last call before deleted what this one is about
+	// Moved says that the last call before changed what this one shows, and the one before
+	// that showed.
+	Moved bool `json:"moved,omitempty"`
+	Later bool `json:"later,omitempty"` // the calls before make what this one shows
 }
 
 // state is what is known between rounds.
@@ -297,7 +301,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		default:
 			held[in.Operation] = true
 		}
-		if in.Before != nil && in.Take == nil { // it says nothing of what the operation takes
+		if in.leaks() { // it says nothing of what the operation takes
 			continue
 		}
 		if why, no := strings.CutPrefix(string(out.Data), refused); !no && in.Valid {
@@ -407,7 +411,7 @@ func (e *executor) Execute(ctx context.Context, s *state, k campaign.Case) (camp
 }
 
 func (e *executor) execute(ctx context.Context, s *state, k campaign.Case, op *sut.Operation, in *input) (campaign.Outcome, error) {
-	if in.Before != nil && in.Take == nil {
+	if in.leaks() {
 		return e.executeLeak(ctx, s, k, op, in)
 	}
 	if err := e.x.Reset(ctx); err != nil {
@@ -428,7 +432,13 @@ func (e *executor) execute(ctx context.Context, s *state, k campaign.Case, op *s
 		return campaign.Outcome{}, err
 	}
 	out := judge(s, op, in, &o)
-	if n := len(before) - 1; n >= 0 && out.Verdict == 0 && op.Method == "GET" && before[n].o.End == sut.Answered {
+	if n := len(before) - 1; n > 0 && out.Verdict == 0 && in.Moved {
+		if by, ok := sut.Find(s.ops, in.Before[n].Operation); ok {
+			if still := unmoved(by, op, before[n-1:], &o); still != "" {
+				out = failed(&o, by, fail(by, kindIdle, campaign.SeverityMedium, fmt.Sprintf("is answered, and %s shows the same after it as before: %s", op.Name, still)))
+			}
+		}
+	} else if n >= 0 && out.Verdict == 0 && op.Method == "GET" && before[n].o.End == sut.Answered {
 		update, ok := sut.Find(s.ops, in.Before[n].Operation)
 		if name, set, got := forgotten(&before[n], &o); ok && name != "" && (update.Method == "PUT" || update.Method == "PATCH") {
 			out = failed(&o, op, fail(op, kindUpdate, campaign.SeverityMedium, fmt.Sprintf("%s is %s after %s set it to %s", name, got, update.Name, set), name))

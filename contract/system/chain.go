@@ -58,51 +58,6 @@ func within(all []usage, o *sut.Operation) (before []earlier, takes []take) {
 	return before, takes
 }
 
-// makes are words of tools that make something, and ending those of arguments that name it.
-var (
-	makes  = lazy.Pattern(`(?i)^(create|make|new|add|open|register|insert|start|begin|build|save|store|upload|init|set_?up)[-_]?`)
-	ending = lazy.Pattern(`(?i)[-_]?(id|key|ref|no|number|name)$`)
-	token  = lazy.Pattern(`^[\w.-]{1,40}$|\b[A-Za-z]*[-_]?\d[\w-]*`)
-)
-
-// made are the calls of tools that make what another one is about: its argument book or
-// book_id what add_book answers with, its name the one that make_bed was called with.
-func made(all []usage, to *usage) (before []earlier, takes []take) {
-	args, _ := arguments(to.valid[0][len(to.valid[0])-1].Args) // ours
-	for _, a := range args {
-		noun, given := strings.ToLower(ending().ReplaceAllString(a.Name, "")), false
-		at := slices.IndexFunc(all, func(u usage) bool {
-			thing := strings.ToLower(makes().ReplaceAllString(u.op.Name, ""))
-			if u.op.Name == to.op.Name || len(u.valid[0]) == 0 || thing == strings.ToLower(u.op.Name) {
-				return false
-			}
-			given = slices.ContainsFunc(u.op.Arguments, func(own sut.Argument) bool { return own.Name == a.Name })
-			return given || noun != "" && strings.HasSuffix(thing, noun) || noun == "" && strings.Contains(strings.ToLower(to.op.Name), thing)
-		})
-		if at < 0 || !single(a.Value) {
-			continue
-		}
-		from := a.Name
-		if given {
-			from = "$request.body#/" + a.Name
-		}
-		step := slices.IndexFunc(before, func(e earlier) bool { return e.Operation == all[at].op.Name })
-		if step < 0 {
-			step, before = len(before), append(before, all[at].after(nil))
-		}
-		takes = append(takes, take{a.Name, step, from})
-	}
-	return before, takes
-}
-
-// needs are the calls that make what an operation is about.
-func needs(all []usage, to *usage) ([]earlier, []take) {
-	if to.op.Method != "" {
-		return within(all, to.op)
-	}
-	return made(all, to)
-}
-
 // after is the usual call, with what was taken for the path so far.
 func (u *usage) after(takes []take) earlier {
 	e := earlier{Operation: u.op.Name, Args: u.valid[0][len(u.valid[0])-1].Args}
@@ -163,6 +118,11 @@ func (c *Campaign) chains(all []usage) (usual, special [][][]byte) {
 		}
 		before, takes := needs(all, to)
 		if len(takes) == 0 {
+			in, made := to.valid[0][len(to.valid[0])-1], several(all)
+			if args, _ := arguments(in.Args); to.op.Method == "" && looks(to.op) && len(args) == 0 && len(made) > 0 {
+				in.Later = true
+				add(&usual[i], in, "after "+made[0].Operation+", several times", made, nil)
+			}
 			continue
 		}
 		if len(usual[i]) == 0 {
@@ -174,7 +134,7 @@ func (c *Campaign) chains(all []usage) (usual, special [][][]byte) {
 		var changers []earlier
 		for k := range all { // what changes the same thing meanwhile, once and twice
 			m := &all[k]
-			if yes, _ := reads(m.op); yes || len(m.valid[0]) == 0 || changed == changes || slices.ContainsFunc(before, func(e earlier) bool { return e.Operation == m.op.Name }) {
+			if yes, _ := reads(m.op); yes || len(m.valid[0]) == 0 || changed >= changes && !claims(m.op, to.op) || slices.ContainsFunc(before, func(e earlier) bool { return e.Operation == m.op.Name }) {
 				continue
 			}
 			first, own := needs(all, m)
@@ -199,6 +159,11 @@ func (c *Campaign) chains(all []usage) (usual, special [][][]byte) {
 		}
 		for _, step := range changers {
 			m := all[slices.IndexFunc(all, func(u usage) bool { return u.op.Name == step.Operation })].op
+			if claims(m, to.op) {
+				in, shown := plain, earlier{Operation: to.op.Name, Args: plain.Args, Take: takes}
+				in.Moved = true
+				add(&usual[i], in, "before and after "+m.Name, append(slices.Clip(before), shown, step), takes)
+			}
 			in, after := plain, append(slices.Clip(before), step)
 			if m.Method == "DELETE" {
 				in.Valid, in.Gone = false, to.op.Method == "GET" && m.Path == to.op.Path

@@ -30,6 +30,7 @@ const (
 	kindInternal = "internal-error" // reported as if it were a refusal, or an answer
 	kindDeleted  = "use-after-delete"
 	kindUpdate   = "lost-update"
+	kindIdle     = "no-effect" // answered, and nothing changed
 )
 
 // accepted marks an outcome: an invalid input was taken.
@@ -95,9 +96,9 @@ func verdict(op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome 
 	case sut.Flooded:
 		return fail(kindFlood, campaign.SeverityMedium, "more output than 8 MiB", subject(in))
 	case sut.Crashed:
-		why := o.Why
+		why, said := o.Why, apart(o.Why, in)
 		if o.Status < 500 && !strings.Contains(why, " ended during the call: ") && !strings.Contains(why, " ended after it had answered: ") { // equal in equal runs
-			why = crash.Mask(why)
+			why, said = crash.Mask(why), crash.Mask(said)
 		}
 		if report := crash.Analyze(crash.Death{Stderr: o.Printed, Signal: o.Signal, ExitCode: o.Exit}); report.Class != crash.ClassNone && report.Class != crash.ClassExit {
 			if reported := "a report on standard error"; strings.HasPrefix(why, reported) { // and what it says
@@ -105,10 +106,10 @@ func verdict(op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome 
 			}
 			return fail(kindCrash, campaign.SeverityHigh, why+": "+report.Title, append([]string{why}, report.Layers...)...)
 		}
-		return fail(kindCrash, campaign.SeverityHigh, why, why, line(o.Output), subject(in))
+		return fail(kindCrash, campaign.SeverityHigh, why, said, apart(line(o.Output), in), subject(in))
 	case sut.Refused:
 		if phrase := runtimeError(op, o.Why+"\n"+string(o.Output), in.Args); in.Valid && o.Status < 400 && phrase != "" {
-			return fail(kindInternal, campaign.SeverityMedium, fmt.Sprintf("reports an error of its runtime for valid input: %q", phrase), phrase, subject(in))
+			return fail(kindInternal, campaign.SeverityMedium, fmt.Sprintf("reports an error of its runtime for valid input: %q", phrase), apart(phrase, in), subject(in))
 		}
 	}
 	if o.End == sut.Answered && o.Status < 400 && in.Valid && !aboutErrors().MatchString(op.Name) {
@@ -118,7 +119,7 @@ func verdict(op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome 
 		}
 		for _, said := range all {
 			if phrase := runtimeError(op, said, in.Args); phrase != "" && !strings.Contains(string(in.Args), phrase) {
-				return fail(kindInternal, campaign.SeverityMedium, fmt.Sprintf("answers with an error of its runtime, as if the call had succeeded: %q", phrase), phrase, subject(in))
+				return fail(kindInternal, campaign.SeverityMedium, fmt.Sprintf("answers with an error of its runtime, as if the call had succeeded: %q", phrase), apart(phrase, in), subject(in))
 			}
 		}
 	}
@@ -263,7 +264,7 @@ func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte)
 	if json.Unmarshal(payload, &in) != nil || json.Unmarshal(in.Args, &args) != nil {
 		return payload, ""
 	}
-	if in.Before != nil && in.Take == nil { // the calls that matter are all that there is to find
+	if in.leaks() { // the calls that matter are all that there is to find
 		for i := len(in.Before) - 1; i >= 0 && len(in.Before) > 1 && !c.anew(); i-- {
 			smaller := in
 			smaller.Before = slices.Delete(slices.Clone(in.Before), i, i+1)

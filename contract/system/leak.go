@@ -38,6 +38,9 @@ type earlier struct {
 	Take      []take          `json:"take,omitempty"`
 }
 
+// leaks reports whether the calls before must not change the answer.
+func (in *input) leaks() bool { return in.Before != nil && in.Take == nil && !in.Later }
+
 // usage is an operation with valid inputs: the usual ones, and those with one
 // special argument.
 type usage struct {

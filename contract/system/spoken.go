@@ -1,7 +1,9 @@
 package system
 
 import (
+	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/thresh-dev/thresh/engine/lazy"
@@ -83,3 +85,27 @@ func runtimeError(op *sut.Operation, answer string, args []byte) string {
 	}
 	return ofDates().FindString(answer)
 }
+
+// apart is a message up to where it quotes the text that an input is about: what it adds about
+// each text makes no other cause, and neither does what is wrong with it as a regular expression.
+func apart(said string, in *input) string {
+	if ofPatterns().MatchString(said) {
+		return "a regular expression"
+	}
+	var text string
+	args, _ := arguments(in.Args) // ours
+	for _, a := range args {
+		if a.Name != subject(in) || json.Unmarshal(a.Value, &text) != nil || len(text) < 4 && plain().MatchString(text) {
+			continue
+		}
+		for _, form := range []string{text, strings.Trim(string(a.Value), `"`)} {
+			if before, _, quotes := strings.Cut(said, form[:min(len(form), 40)]); quotes && form != "" && len(strings.Fields(before)) > 1 {
+				return before
+			}
+		}
+	}
+	return said
+}
+
+// plain is a text that a message may hold by chance.
+var plain = lazy.Pattern(`^\w*$`)

@@ -28,8 +28,8 @@ var (
 	keyName   = lazy.Pattern(`(?i)idempot|dedup|request[-_]?id|client[-_]?(?:token|reference|id)|nonce|transaction[-_]?id|operation[-_]?id`)
 )
 
-// words are those of a tool's name.
-func words(tool string) []string {
+// Words are those of a tool's name.
+func Words(tool string) []string {
 	return wordBreak().Split(strings.ToLower(camel().ReplaceAllString(tool, "${1}_${2}")), -1)
 }
 
@@ -54,7 +54,7 @@ func (t *Trace) effect(i int) bool {
 	if ChangesByName(e.Name) {
 		return true
 	}
-	own := words(e.Name)
+	own := Words(e.Name)
 	if slices.Contains(lookups, own[0]) || slices.ContainsFunc(own, func(w string) bool { return slices.Contains(reports, w) }) {
 		return false
 	}
@@ -70,19 +70,42 @@ func (e Effects) Harmless(method, name string) bool {
 	if changes, declared := e.Of(name); declared {
 		return !changes
 	}
-	return slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, method) || slices.Contains(lookups, words(name)[0])
+	return slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, method) || slices.Contains(lookups, Words(name)[0])
 }
 
 // ChangesByName reports whether the words of a tool's name say that a call
 // changes something.
 func ChangesByName(tool string) bool {
-	list := words(tool)
+	list := Words(tool)
 	changes := slices.ContainsFunc(list, func(w string) bool { return slices.Contains(effects, w) }) || strings.Contains(strings.Join(list, " "), "top up")
 	return changes && !slices.Contains(lookups, list[0])
 }
 
 // ReadsByName reports whether the first word of a tool's name says that it looks something up.
-func ReadsByName(tool string) bool { return slices.Contains(lookups, words(tool)[0]) }
+func ReadsByName(tool string) bool { return slices.Contains(lookups, Words(tool)[0]) }
+
+// pastOf are states whose words are not made of the verb and its ending alone.
+var pastOf = map[string]string{
+	"pay": "paid", "send": "sent", "sell": "sold", "begin": "begun", "start": "running", "submit": "submitted", "cancel": "cancelled",
+	"refund": "refunded", "hold": "held", "finish": "done", "complete": "done", "check": "done",
+}
+
+// Past is the state that a verb leads to, if there is a word of its own for it.
+func Past(verb string) string { return pastOf[verb] }
+
+// StateWord is the word of a state that an operation is named for: of cancel_order, cancelled;
+// "" if it is named for none of them.
+func StateWord(name string, states []string) string {
+	for _, w := range Words(name) {
+		for _, v := range states {
+			stem := strings.TrimSuffix(w, "e")
+			if low := strings.ToLower(v); low == w || low == pastOf[w] || len(stem) > 2 && strings.HasPrefix(low, stem) && (strings.HasSuffix(low, "ed") || strings.HasSuffix(low, "en")) {
+				return v
+			}
+		}
+	}
+	return ""
+}
 
 // keyed reports whether a server can see that the second of two equal calls is
 // the first one again.
@@ -227,7 +250,7 @@ func (t *Trace) claimed(reply string, i int) (word string, ok bool) {
 		return m[1], true
 	}
 	changes, declared := t.Effects.Of(e.Name)
-	safe := slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, e.Method) || slices.Contains(lookups, words(e.Name)[0])
+	safe := slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, e.Method) || slices.Contains(lookups, Words(e.Name)[0])
 	if declared && !changes || !declared && safe {
 		return "", false
 	}
@@ -296,7 +319,7 @@ var irregular = map[string]string{
 // are named for was done: frozen, of freeze_card.
 func successWords(tools []string, method string) string {
 	forms := map[string]string{"DELETE": "deleted|removed|cancell?ed", "PUT": "updated|changed|saved", "PATCH": "updated|changed|saved"}[method]
-	for _, w := range words(strings.Join(tools, "_")) {
+	for _, w := range Words(strings.Join(tools, "_")) {
 		w = strings.TrimSuffix(strings.TrimSuffix(w, "s"), "ing")
 		if len(w) < 3 {
 			continue

@@ -1,0 +1,138 @@
+package system
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	judges "github.com/thresh-dev/thresh/engine/judge"
+	"github.com/thresh-dev/thresh/engine/lazy"
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+// standing is where an answer says how a thing stands; ends are verbs after which it does not stand
+// as before, and deletes those after which there is none.
+var (
+	standing = lazy.Pattern(`(?i)^(?:\w+[-_]?)?(?:status|state|phase|stage)$`)
+	ends     = strings.Fields("cancel close void abort terminate revoke deactivate suspend expire")
+	deletes  = strings.Fields("delete remove destroy erase")
+)
+
+// verbOf is what one operation does with the thing that another one shows, in a word: cancel, of
+// cancel_order beside get_order and of POST /orders/{id}/cancel beside GET /orders/{id}; "" if
+// they are not about one kind of thing.
+func verbOf(by, shows *sut.Operation) string {
+	if by.Method != "" {
+		verb, below := strings.CutPrefix(placed().ReplaceAllString(by.Path, "{}"), placed().ReplaceAllString(shows.Path, "{}")+"/")
+		if !below || by.Method != "POST" || strings.Contains(verb, "/") {
+			return ""
+		}
+		return strings.ToLower(verb)
+	}
+	own, other := judges.Words(by.Name), judges.Words(shows.Name)
+	if len(own) < 2 || !slices.Equal(own[1:], other[1:]) {
+		return ""
+	}
+	return own[0]
+}
+
+// claims reports whether an operation says by its name that it changes what another one shows.
+func claims(by, shows *sut.Operation) bool {
+	if !looks(shows) || by.Reads {
+		return false
+	}
+	verb := verbOf(by, shows)
+	return verb != "" && (slices.Contains(ends, verb) || slices.Contains(deletes, verb) || judges.StateWord(verb, states(shows)) != "")
+}
+
+// looks reports whether an operation only shows something.
+func looks(o *sut.Operation) bool {
+	return o.Reads || o.Method == "GET" || o.Method == "" && !o.Destroys && judges.ReadsByName(o.Name)
+}
+
+// states are the words that the answers of an operation may have for how a thing stands: those of
+// its texts, and the names of what is true or false.
+func states(o *sut.Operation) (words []string) {
+	var visit func(name string, at json.RawMessage)
+	visit = func(name string, at json.RawMessage) {
+		var s struct {
+			Type, Enum any
+			Properties map[string]json.RawMessage
+			Items      json.RawMessage
+		}
+		if len(at) == 0 || json.Unmarshal(at, &s) != nil {
+			return
+		}
+		if s.Type == "boolean" {
+			words = append(words, name)
+		}
+		list, _ := s.Enum.([]any)
+		for _, v := range list {
+			if w, ok := v.(string); ok {
+				words = append(words, w)
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+			visit(name, s.Properties[name])
+		}
+		visit(name, s.Items)
+	}
+	for _, status := range slices.Sorted(maps.Keys(o.Answers)) {
+		if status == "0" || status[0] == '2' {
+			visit("", o.Answers[status])
+		}
+	}
+	return words
+}
+
+// unmoved says how a thing still stands that an operation says it changed: shown, then changed,
+// then shown again as o. "" is what cannot be said: that it changed, was refused, had no
+// effect to make, or that the answer shows nothing of it.
+func unmoved(by, shows *sut.Operation, calls []done, o *sut.Observation) string {
+	was, changed := &calls[0].o, &calls[1].o
+	if was.End != sut.Answered || changed.End != sut.Answered || o.End != sut.Answered || o.Status >= 300 || changed.Status >= 300 ||
+		!same(was.Output, o.Output) {
+		return ""
+	}
+	verb := verbOf(by, shows)
+	if slices.Contains(deletes, verb) {
+		if softly().Match(o.Output) {
+			return ""
+		}
+		return "it is still there"
+	}
+	word := judges.StateWord(verb, states(shows))
+	var at any
+	if json.Unmarshal(o.Output, &at) != nil {
+		return ""
+	}
+	for { // into what holds the thing alone
+		if list, ok := at.([]any); ok && len(list) == 1 {
+			at = list[0]
+		} else if one, ok := at.(map[string]any); ok && len(one) == 1 {
+			inner := slices.Collect(maps.Values(one))[0]
+			if _, more := inner.(map[string]any); !more {
+				break
+			}
+			at = inner
+		} else {
+			break
+		}
+	}
+	thing, _ := at.(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(thing)) {
+		switch v := thing[name].(type) {
+		case bool:
+			if !v && judges.StateWord(verb, []string{strings.TrimPrefix(strings.ToLower(name), "is_")}) != "" {
+				return name + " is false"
+			}
+		case string:
+			if word != "" && slices.Contains(states(shows), v) && v != word ||
+				word == "" && slices.Contains(ends, verb) && standing().MatchString(name) && judges.StateWord(verb, []string{v}) == "" {
+				return name + " is " + v
+			}
+		}
+	}
+	return ""
+}
