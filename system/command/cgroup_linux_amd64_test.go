@@ -15,7 +15,7 @@ import (
 func TestMemoryOfAllTogether(t *testing.T) {
 	limit := func(sandbox, together bool) func(*process.Plan) {
 		return func(p *process.Plan) {
-			p.Sandbox, p.Limits.Together, p.Limits.AddressSpace, p.Limits.FileSize = sandbox, together, 256<<20, 1<<30
+			p.Sandbox, p.Limits.Together, p.Limits.AddressSpace, p.Limits.FileSize = sandbox, together, 128<<20, 1<<30
 			p.Calibrate = []byte("print x") // an accelerator is used where there may be one
 		}
 	}
@@ -25,7 +25,7 @@ func TestMemoryOfAllTogether(t *testing.T) {
 	}
 	defer os.RemoveAll(shared)
 	free := openBench(t, limit(false, false))
-	feast, files := "feast 8 80", "fill 500"
+	feast, files := "feast 8 40", "fill 250"
 	for _, input := range []string{feast, files} {
 		if res := free.run(input); res.ExitCode != 0 || res.Status != process.Exited {
 			t.Fatalf("%s without a bound: %v %d %s", input, res.Status, res.ExitCode, res.Stderr)
@@ -33,17 +33,17 @@ func TestMemoryOfAllTogether(t *testing.T) {
 	}
 	for _, sandbox := range []bool{true, false} {
 		b := openBench(t, limit(sandbox, true))
-		if notes := strings.Join(b.lane.Notes(), "\n"); !strings.Contains(notes, "256 MiB of memory together") && sandbox {
+		if notes := strings.Join(b.lane.Notes(), "\n"); !strings.Contains(notes, "128 MiB of memory together") && sandbox {
 			t.Skip("this system grants no control group: ", notes)
 		}
 		for range 2 { // what one case took is free for the next
-			for _, input := range []string{feast, files, "fill 500 " + shared} {
+			for _, input := range []string{feast, files, "fill 250 " + shared} {
 				if res := b.run(input); res.ExitCode == 0 && res.Status == process.Exited {
 					t.Errorf("sandbox %t: %s goes through", sandbox, input)
 				}
 			}
-			if res := b.run("feast 2 40"); res.ExitCode != 0 || res.Status != process.Exited {
-				t.Errorf("sandbox %t: two children of 40 MiB: %v %d %s", sandbox, res.Status, res.ExitCode, res.Stderr)
+			if res := b.run("feast 2 20"); res.ExitCode != 0 || res.Status != process.Exited {
+				t.Errorf("sandbox %t: two children of 20 MiB: %v %d %s", sandbox, res.Status, res.ExitCode, res.Stderr)
 			}
 		}
 		if sandbox {

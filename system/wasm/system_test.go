@@ -33,8 +33,9 @@ func TestCommandModuleSuite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	open := systemOpener(t)
 	systemtest.RunSystem(t, systemtest.System{
-		Open: systemOpener(t),
+		Open: open,
 		Plan: func(*testing.T) *sut.Plan {
 			return &sut.Plan{Name: "speaker", Kind: sut.WASM, Module: module, Entry: "speaker.wasm", Limits: sut.Limits{Timeout: 10 * time.Second},
 				Operations: []sut.Operation{{Name: "_start", Rejects: []string{"7"}}}}
@@ -44,7 +45,7 @@ func TestCommandModuleSuite(t *testing.T) {
 			"hang": "a limit of instructions is that of the plan"},
 	})
 	p := &sut.Plan{Name: "speaker", Kind: sut.WASM, Module: module, Entry: "speaker.wasm", Limits: sut.Limits{Timeout: time.Second}}
-	x, err := systemOpener(t)(t.Context(), p, sut.Worker{Of: 1})
+	x, err := open(t.Context(), p, sut.Worker{Of: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
