@@ -65,7 +65,7 @@ func TestContractWithModule(t *testing.T) {
 		Spec:       campaign.Spec{Path: path, Data: []byte(text)},
 		Findings:   1,
 		UnknownKey: campaign.Spec{Path: path, Data: []byte(strings.Replace(text, `"epoch_size"`, `"epochsize"`, 1))},
-		Options:    map[string][]string{"budget": {"600"}},
+		Options:    map[string][]string{"budget": {"300"}},
 	})
 }
 

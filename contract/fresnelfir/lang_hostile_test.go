@@ -19,7 +19,7 @@ func TestTornSources(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 150 {
+		for range 60 {
 			src := append([]byte(nil), whole...)
 			for range 1 + r.IntN(3) {
 				from := r.IntN(len(src))

@@ -56,7 +56,7 @@ const chatFile = "schema: thresh.system.v1\nname: guard\nkind: chat\nurl: http:/
 // one case each, sent after one reset. A chat is sent what was said before.
 func TestTurns(t *testing.T) {
 	for _, policy := range []string{"uniform", "search", "search with a chat"} {
-		for seed := range 10 {
+		for seed := range 4 {
 			policy, file, chat := policy, systemFile, false
 			if policy, chat = strings.CutSuffix(policy, " with a chat"); chat {
 				file = chatFile
