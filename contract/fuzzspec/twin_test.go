@@ -68,7 +68,7 @@ func TestOtherBuilds(t *testing.T) {
 	if _, ok := twinOf(warm); ok || !slices.Equal(warm.Cause, cold.Cause) || string(warm.AppendFacts(nil)) != string(cold.AppendFacts(nil)) {
 		t.Errorf("a twin changes the facts of a case: %v, %v", warm.Cause, cold.Cause)
 	}
-	if line, severity := c.Refine(cold.Title, cold.Severity, cold); line != "SIGABRT; twin.asan reports heap-buffer-overflow WRITE of size 4 in copy" || severity != campaign.SeverityCritical {
+	if line, severity := c.Refine(cold.Title, cold.Severity, cold); line != "SIGABRT; twin.asan reports heap-buffer-overflow WRITE of size 4 in copy (a.c:3)" || severity != campaign.SeverityCritical {
 		t.Errorf("%q %s", line, severity)
 	}
 	slow, wrong := run("slow", false), run("slow and wrong", false)

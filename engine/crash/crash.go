@@ -151,7 +151,7 @@ func Analyze(d Death) Cause {
 	if !ok {
 		r = plain
 		if r.class != ClassNone {
-			if r.frames = looseStack(errText); len(r.frames) == 0 {
+			if r.frames, r.place = looseStack(errText); len(r.frames) == 0 {
 				r.message = lastWords(errText)
 			}
 		}

@@ -2,6 +2,7 @@ package crash
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -11,27 +12,36 @@ const maxScan = 128
 
 // nativeStack reads the stack that begins within a few lines of line from, in
 // the forms of the sanitizers and of gdb, and returns its frames, plumbing left
-// out.
-func nativeStack(t text, from int) []string {
+// out, and where in the code the first of them is.
+func nativeStack(t text, from int) (frames []string, place string) {
 	start := -1
 	for i := from; i < len(t.lines) && i < from+12; i++ {
-		if _, ok := nativeFrame(t.lines[i]); ok {
+		if _, _, ok := nativeFrame(t.lines[i]); ok {
 			start = i
 			break
 		}
 	}
 	if start < 0 {
-		return nil
+		return nil, ""
 	}
-	var all []string
+	var all, places []string
 	for i := start; i < len(t.lines) && len(all) < maxScan; i++ {
-		f, ok := nativeFrame(t.lines[i])
+		f, at, ok := nativeFrame(t.lines[i])
 		if !ok || i > start && frameNumber(t.lines[i]) == "0" {
 			break
 		}
-		all = append(all, f)
+		all, places = append(all, f), append(places, at)
 	}
-	return ownFrames(all, Plumbing)
+	return placed(all, places)
+}
+
+// placed leaves the plumbing out of a stack, and gives the place of the first frame
+// that is left.
+func placed(all, places []string) (own []string, place string) {
+	if own = ownFrames(all, Plumbing); len(own) > 0 {
+		place = places[slices.Index(all, own[0])]
+	}
+	return own, place
 }
 
 // frameNumber is the N of a line "  #N …", or "".
@@ -54,15 +64,17 @@ func frameNumber(line string) string {
 //	#1 parse /src/scroll.c:30 (scroll+0x169c)
 //	#1  0x0055 in parse (p=0x0) at scroll.c:20
 //
-// as the name of a function, or module+offset. "" is a frame without a name.
-func nativeFrame(line string) (string, bool) {
+// as the name of a function, or module+offset, and its file:line, "" if that is not
+// known. The offset in a function does not stand for it: a compiler makes several
+// copies of a line, and each build has other offsets. "" is a frame without a name.
+func nativeFrame(line string) (name, place string, ok bool) {
 	num := frameNumber(line)
 	if num == "" {
-		return "", false
+		return "", "", false
 	}
 	s := strings.TrimLeft(line, " \t")[1+len(num):]
 	if s == "" || s[0] != ' ' && s[0] != '\t' {
-		return "", false
+		return "", "", false
 	}
 	s = strings.TrimSpace(s)
 	addressed := false
@@ -82,6 +94,7 @@ func nativeFrame(line string) (string, bool) {
 	if addressed {
 		s = strings.TrimPrefix(s, "in ")
 	}
+	whole := s
 	if i := strings.LastIndex(s, " at "); i > 0 { // gdb
 		s = s[:i]
 	} else if i := strings.LastIndex(s, " from /"); i > 0 {
@@ -89,14 +102,17 @@ func nativeFrame(line string) (string, bool) {
 	} else {
 		s = cutLocation(s)
 	}
+	if SystemModule(module) {
+		module = ""
+	}
+	if file, line, ok := sourcePlace(strings.TrimPrefix(strings.TrimSpace(whole[len(s):]), "at ")); ok {
+		place = file + ":" + line
+	}
 	s = strings.TrimSpace(s)
 	if s == "" || s == "??" || s == "<null>" || strings.HasPrefix(s, "?? ") || s == "(<unknown module>)" {
-		if module == "" || SystemModule(module) {
-			return "", true
-		}
-		return module, true
+		return module, "", true
 	}
-	return FunctionName(s), true
+	return FunctionName(s), place, true
 }
 
 // cutLocation drops the source file at the end of a sanitizer's frame.

@@ -13,7 +13,7 @@ func checkCause(t testing.TB, c Cause) {
 	if c.Class == "" || c.Title == "" || c.Severity == "" || len(c.Layers) == 0 || c.Layers[0] != c.Class {
 		t.Fatalf("incomplete: %s", c)
 	}
-	if len(c.Frames) > maxFrames || utf8.RuneCountInString(c.Title) > 160 || len(c.Layers) > 4+layerFrames {
+	if len(c.Frames) > maxFrames || utf8.RuneCountInString(c.Title) > 160 || len(c.Layers) > 5+layerFrames {
 		t.Fatalf("too large: %s", c)
 	}
 	for _, l := range append(slices.Clone(c.Layers), c.Title) {

@@ -12,20 +12,21 @@ func readValgrind(t text) (report, bool) {
 		if !strings.HasPrefix(line, "==") {
 			continue
 		}
-		if _, ok := valgrindFrame(line); !ok || i == 0 {
+		if _, _, ok := valgrindFrame(line); !ok || i == 0 {
 			continue
 		}
-		var all []string
+		var all, places []string
 		end := i
 		for ; end < len(t.lines) && len(all) < maxScan; end++ {
-			f, ok := valgrindFrame(t.lines[end])
+			f, at, ok := valgrindFrame(t.lines[end])
 			if !ok || end > i && strings.Contains(t.lines[end], "    at ") {
 				break
 			}
-			all = append(all, f)
+			all, places = append(all, f), append(places, at)
 		}
 		what := valgrindText(t.lines[i-1])
-		r := report{class: ClassSanitizer, severity: SeverityHigh, frames: ownFrames(all, Plumbing)}
+		r := report{class: ClassSanitizer, severity: SeverityHigh}
+		r.frames, r.place = placed(all, places)
 		if n, ok := strings.CutPrefix(what, "Process terminating with default action of signal "); ok {
 			r.what, _ = between(n, "(", ")")
 			r.kind = "valgrind: " + r.what
@@ -59,28 +60,31 @@ func valgrindText(line string) string {
 	return strings.TrimSpace(s)
 }
 
-func valgrindFrame(line string) (string, bool) {
+func valgrindFrame(line string) (name, place string, ok bool) {
 	s := valgrindText(line)
 	rest, ok := strings.CutPrefix(s, "at 0x")
 	if !ok {
 		if rest, ok = strings.CutPrefix(s, "by 0x"); !ok {
-			return "", false
+			return "", "", false
 		}
 	}
 	addr, f, ok := strings.Cut(rest, ": ")
 	if !ok {
-		return "", false
+		return "", "", false
 	}
 	if strings.HasPrefix(f, "???") {
 		if m, ok := between(f, "(in ", ")"); ok && !SystemModule(base(m)) {
-			return base(m) + "+0x" + addr, true
+			return base(m) + "+0x" + addr, "", true
 		}
-		return "", true
+		return "", "", true
 	}
 	if i := strings.LastIndex(f, " ("); i > 0 {
+		if file, line, ok := sourcePlace(strings.TrimSuffix(f[i+2:], ")")); ok {
+			place = file + ":" + line
+		}
 		f = f[:i]
 	}
-	return FunctionName(f), true
+	return FunctionName(f), place, true
 }
 
 // readLibc reads what the C library says before it aborts.
@@ -94,16 +98,21 @@ func readLibc(t text) (report, bool) {
 				_, s, _ = strings.Cut(msg, "': ")
 			} else if msg, _, ok := strings.Cut(what, " ***"); ok && strings.HasSuffix(msg, "detected") {
 				kind := strings.TrimSuffix(msg, " detected")
-				return report{class: ClassMemoryCorruption, kind: kind, frames: nativeStack(t, i)}, true
+				return corruption(t, i, kind)
 			} else if msg, ok := strings.CutPrefix(what, "error for object "); ok { // macOS
 				_, s, _ = strings.Cut(msg, ": ")
 			}
 		}
 		if kind := heapComplaint(s); kind != "" {
-			return report{class: ClassMemoryCorruption, kind: kind, frames: nativeStack(t, i)}, true
+			return corruption(t, i, kind)
 		}
 	}
 	return report{}, false
+}
+
+func corruption(t text, i int, kind string) (report, bool) {
+	frames, place := nativeStack(t, i)
+	return report{class: ClassMemoryCorruption, kind: kind, frames: frames, place: place}, true
 }
 
 func heapComplaint(s string) string {
@@ -168,7 +177,7 @@ func readAssert(t text) (report, bool) {
 			continue
 		}
 		r := report{class: ClassAssert, kind: "assertion failed: " + clip(strings.Join(strings.Fields(expr), " "), 80)}
-		if r.frames = nativeStack(t, i); len(r.frames) == 0 {
+		if r.frames, r.place = nativeStack(t, i); len(r.frames) == 0 {
 			if function != "" {
 				r.frames = []string{FunctionName(function)}
 			} else if file != "" {
@@ -205,7 +214,7 @@ func readTerminate(t text) (report, bool) {
 			r.class, r.volatile = ClassMemoryLimit, true
 		}
 		r.kind = clip(strings.ReplaceAll(r.kind, "__cxx11::", ""), 100)
-		r.frames = nativeStack(t, i)
+		r.frames, r.place = nativeStack(t, i)
 		return r, true
 	}
 	return report{}, false
@@ -241,18 +250,19 @@ func readDebugger(t text) (report, bool) {
 	}
 	_, rest, _ := strings.Cut(t.lines[i], mark)
 	name := rest[:spanTo(rest, ", ")]
-	return report{class: ClassSignal, kind: name, frames: nativeStack(t, i)}, name != ""
+	frames, place := nativeStack(t, i)
+	return report{class: ClassSignal, kind: name, frames: frames, place: place}, name != ""
 }
 
 // looseStack finds a native stack without any words that say what it is, such
 // as a crash handler of the program's own prints.
-func looseStack(t text) []string {
+func looseStack(t text) (frames []string, place string) {
 	for i, line := range t.lines {
 		if frameNumber(line) == "0" {
-			if frames := nativeStack(t, i); len(frames) > 0 {
-				return frames
+			if frames, place = nativeStack(t, i); len(frames) > 0 {
+				return frames, place
 			}
 		}
 	}
-	return nil
+	return nil, ""
 }

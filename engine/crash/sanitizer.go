@@ -17,14 +17,17 @@ func readSanitizer(t text) (report, bool) {
 			continue
 		}
 		r := report{class: ClassSanitizer, kind: sanitizerKind(what)}
-		r.frames = nativeStack(t, i+1)
+		r.frames, r.place = nativeStack(t, i+1)
 		r.access, r.what = access(t, i)
 		describeSanitizer(t, i, tool, what, &r)
 		if f := dedupToken(t, i); len(f) > 0 && r.kind != "stack-overflow" {
-			r.frames = f
+			r.frames, r.place = f, ""
 		}
 		if len(r.frames) == 0 {
-			r.frames = summaryFrame(t, i)
+			r.frames, r.place = summaryFrame(t, i)
+		}
+		if r.kind == "stack-overflow" || tool == "ThreadSanitizer" { // where in a cycle, or in which thread, is chance
+			r.place = ""
 		}
 		if r.access != "" {
 			r.what = r.kind + " " + r.what
@@ -36,7 +39,9 @@ func readSanitizer(t text) (report, bool) {
 		rest := t.lines[i][len("SUMMARY: "):]
 		if tool, what, ok := strings.Cut(rest, ": "); ok && strings.HasSuffix(tool, "Sanitizer") && tool != "UndefinedBehaviorSanitizer" {
 			kind, _, _ := strings.Cut(what, " ")
-			return report{class: ClassSanitizer, kind: kind, frames: summaryFrame(t, i)}, true
+			r := report{class: ClassSanitizer, kind: kind}
+			r.frames, r.place = summaryFrame(t, i)
+			return r, true
 		}
 	}
 	return report{}, false
@@ -139,10 +144,10 @@ func describeSanitizer(t text, i int, tool, what string, r *report) {
 		// The program stopped itself; its own words say why.
 		for _, f := range [...]reader{readAssert, readLibc, readTerminate} {
 			if own, ok := f(text{t.lines[:i]}); ok {
-				frames := r.frames
+				frames, place := r.frames, r.place
 				*r = own
 				if len(frames) > 0 {
-					r.frames = frames
+					r.frames, r.place = frames, place
 				}
 				return
 			}
@@ -177,19 +182,23 @@ func dedupToken(t text, from int) []string {
 	return ownFrames(all, Plumbing)
 }
 
-// summaryFrame reads the function at the end of the SUMMARY line.
-func summaryFrame(t text, from int) []string {
+// summaryFrame reads the function at the end of the SUMMARY line, and its place.
+func summaryFrame(t text, from int) (frames []string, place string) {
 	i := t.index(from, "SUMMARY: ")
 	if i < 0 {
-		return nil
+		return nil, ""
 	}
-	if _, f, ok := cutLast(t.lines[i], " in "); ok && f != "" {
-		return []string{FunctionName(f)}
+	if s, f, ok := cutLast(t.lines[i], " in "); ok && f != "" {
+		_, at, _ := cutLast(s, " ")
+		if file, line, ok := sourcePlace(at); ok {
+			place = file + ":" + line
+		}
+		return []string{FunctionName(f)}, place
 	}
 	if m, ok := between(t.lines[i], "(", ")"); ok && strings.Contains(m, "+0x") {
-		return []string{base(m)}
+		return []string{base(m)}, ""
 	}
-	return nil
+	return nil, ""
 }
 
 // readUndefined reads a report of UndefinedBehaviorSanitizer:
@@ -206,11 +215,12 @@ func readUndefined(t text) (report, bool) {
 		kind := undefinedKind(what)
 		r := report{class: ClassSanitizer, kind: "undefined: " + kind, severity: SeverityMedium}
 		r.message = strings.TrimLeft(strings.TrimPrefix(what, kind), ": ")
-		if _, ok := nativeFrame(t.line(i + 1)); ok {
-			r.frames = nativeStack(t, i+1)
+		r.place = file + ":" + line
+		if _, _, ok := nativeFrame(t.line(i + 1)); ok {
+			r.frames, _ = nativeStack(t, i+1)
 		}
 		if len(r.frames) == 0 {
-			r.frames = []string{file + ":" + line}
+			r.frames = []string{r.place}
 		}
 		if strings.Contains(r.kind, "index") || strings.Contains(r.kind, "null pointer") || strings.Contains(r.kind, "insufficient space") {
 			r.severity = SeverityHigh

@@ -1,6 +1,10 @@
 package crash
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+)
 
 // How grave a sanitizer's report is depends on what it reports, and a program
 // that stopped itself is described by its own words where it had any.
@@ -26,6 +30,54 @@ func TestSanitizerReports(t *testing.T) {
 		}
 		if len(got.Frames) == 0 || got.Frames[0] == "" {
 			t.Errorf("%s\nhas no frames", report)
+		}
+	}
+}
+
+// Two lines of a function are two causes; one that several pieces of code stand for, or
+// that nobody knows, is one, and where a cycle or a race is noticed is chance.
+func TestLinesOfOneFunction(t *testing.T) {
+	for _, c := range []struct {
+		report, one, other string
+		differ             bool
+	}{
+		{"asan", "in parse /src/a.c:7:3", "in parse /src/a.c:9:3", true},
+		{"asan", "in parse /src/a.c:7:3", "in parse /src/a.c:7:30", false},
+		{"asan", "in memcpy /libc/memcpy.c:7\n    #1 0x1 in parse /src/a.c:7:3", "in memcpy /libc/memcpy.c:9\n    #1 0x1 in parse /src/a.c:7:3", false},
+		{"asan", "in memcpy (/src/a+0x9)\n    #1 0x1 in parse /src/a.c:7:3", "in memcpy (/src/a+0x9)\n    #1 0x1 in parse /src/a.c:9:3", true},
+		{"asan", "in parse (/src/a+0x17) (BuildId: 1)", "in parse (/src/a+0x19) (BuildId: 1)", false},
+		{"asan", "(/src/a+0x17) (BuildId: 1)", "(/src/a+0x19) (BuildId: 1)", true},
+		{"summary", "/src/a.c:7:3 in parse", "/src/a.c:9:3 in parse", true},
+		{"summary", "(/src/a+0x17) in parse", "(/src/a+0x19) in parse", false},
+		{"cycle", "in parse /src/a.c:7:3", "in parse /src/a.c:9:3", false},
+		{"race", "parse /src/a.c:7 (a+0x17)", "parse /src/a.c:9 (a+0x19)", false},
+		{"undefined", "in parse /src/a.c:7:3", "in parse /src/a.c:9:3", true},
+		{"valgrind", "parse (a.c:7)", "parse (a.c:9)", true},
+		{"valgrind", "parse (in /src/a)", "parse (in /src/a)", false},
+		{"gdb", "in parse (p=0x0) at a.c:7", "in parse (p=0x0) at a.c:9", true},
+		{"own", "in parse /src/a.c:7", "in parse /src/a.c:9", true},
+	} {
+		layers := func(frame string) []string {
+			_, line, _ := strings.Cut(frame, "a.c:")
+			line, _, _ = strings.Cut(line, ":")
+			report := map[string]string{
+				"asan":      "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x1 at pc 0x2 bp 0x3 sp 0x4\nREAD of size 1 at 0x1 thread T0\n    #0 0x1 ",
+				"summary":   "SUMMARY: AddressSanitizer: heap-buffer-overflow ",
+				"cycle":     "==7==ERROR: AddressSanitizer: stack-overflow on address 0x1 (pc 0x2 bp 0x3 sp 0x4 T0)\n    #0 0x1 ",
+				"race":      "WARNING: ThreadSanitizer: data race (pid=7)\n  Write of size 4 at 0x1 by thread T1:\n    #0 ",
+				"undefined": "a.c:" + line + ":3: runtime error: division by zero\n    #0 0x1 ",
+				"valgrind":  "==7== Invalid read of size 1\n==7==    at 0x1: ",
+				"gdb":       "Program received signal SIGSEGV, Segmentation fault.\n#0  0x1 ",
+				"own":       "what a handler of the program's says:\n#0 0x1 ",
+			}[c.report] + frame + "\n"
+			return Analyze(Death{ExitCode: 1, Stderr: []byte(report)}).Layers
+		}
+		one, other := layers(c.one), layers(c.other)
+		if !slices.Contains(append(one, other...), "parse") && !strings.HasPrefix(c.one, "(") {
+			t.Errorf("%s: %v, %v", c.report, one, other)
+		}
+		if slices.Equal(one, other) == c.differ {
+			t.Errorf("%s, %s and %s: %v, %v", c.report, c.one, c.other, one, other)
 		}
 	}
 }
