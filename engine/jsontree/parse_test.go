@@ -155,3 +155,26 @@ func TestRepeatedKeysAreReported(t *testing.T) {
 		}
 	}
 }
+
+// Lists of any length are read whole, within others, too.
+func TestLongLists(t *testing.T) {
+	var b strings.Builder
+	for i := range 12000 {
+		fmt.Fprintf(&b, `{"k%d":[%d,"%d"]},`, i, i, i)
+	}
+	doc, err := jsontree.Parse([]byte("[["+b.String()+"0],"+b.String()+"[]]"), jsontree.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	outer := doc.Root.Items
+	if len(outer) != 12002 || len(outer[0].Items) != 12001 || len(outer[12001].Items) != 0 || cap(outer) > 20000 {
+		t.Fatalf("%d items, of room for %d, and %d in the first", len(outer), cap(outer), len(outer[0].Items))
+	}
+	for _, list := range [][]jsontree.Node{outer[0].Items[:12000], outer[1:12001]} {
+		for i, x := range list {
+			if got := fmt.Sprint(x.Members[0].Key, x.Members[0].Value.Items[0].Text, x.Members[0].Value.Items[1].Text); got != fmt.Sprintf("k%d%d%d", i, i, i) {
+				t.Fatalf("item %d is %s", i, got)
+			}
+		}
+	}
+}
