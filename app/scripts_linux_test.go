@@ -19,7 +19,7 @@ func TestRuns(t *testing.T) {
 }
 
 func TestRunsOfFolders(t *testing.T) {
-	clitest.Here(t, "merge_shards", "run_baseline", "run_folder", "run_known", "run_paths", "run_report", "run_resume")
+	clitest.Here(t, "merge_shards", "run_baseline", "run_folder", "run_known", "run_paths", "run_report")
 }
 
 func TestFindings(t *testing.T) {
