@@ -78,14 +78,19 @@ func converse(t *testing.T, url string) (log []string) {
 		}
 		return sub
 	}
-	// settle waits until all that was sent has arrived.
-	settle := func() {
+	// settle waits until so many messages were heard, and a moment for what should not be.
+	settle := func(messages int) {
 		for _, nc := range []*nats.Conn{a, b, a} {
-			if err := nc.Flush(); err != nil {
+			if err := nc.FlushTimeout(time.Minute); err != nil {
 				t.Fatal(err)
 			}
 		}
-		time.Sleep(100 * time.Millisecond)
+		end := time.Now().Add(time.Minute)
+		for count := 0; count < messages && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+			mu.Lock()
+			count = len(heard)
+			mu.Unlock()
+		}
 		mu.Lock()
 		defer mu.Unlock()
 		slices.Sort(heard)
@@ -101,22 +106,22 @@ func converse(t *testing.T, url string) (log []string) {
 		listen(b, "b", subject)
 	}
 	own, twice := listen(a, "a", "x.y"), listen(a, "a", "x.>")
-	settle()
+	settle(0)
 	for _, subject := range []string{"x", "x.y", "x.z", "x.y.z", "z.y", "X.y"} {
 		publish(a, subject, "to "+subject)
 	}
 	publish(b, "x.y", "line\r\nMSG x.y 1 3\r\nabc\r\n")
 	publish(b, "x.y", "")
-	settle()
-	_ = twice.AutoUnsubscribe(6) // four of them came
+	settle(35)
+	_ = twice.AutoUnsubscribe(6) // five of them came
 	_ = own.Unsubscribe()
-	settle()
+	settle(0)
 	for n := range 4 {
 		publish(b, "x.y", fmt.Sprint("after ", n))
 	}
-	settle()
+	settle(21)
 	question := func(nc *nats.Conn, subject string, data []byte) {
-		m, err := nc.Request(subject, data, 2*time.Second)
+		m, err := nc.Request(subject, data, time.Minute)
 		if err == nil {
 			log = append(log, fmt.Sprintf("answer: %d bytes, %.20q", len(m.Data), m.Data))
 		} else {
@@ -126,7 +131,7 @@ func converse(t *testing.T, url string) (log []string) {
 	if _, err := a.Subscribe("echo", func(m *nats.Msg) { _ = m.Respond(m.Data) }); err != nil {
 		t.Fatal(err)
 	}
-	settle()
+	settle(0)
 	question(b, "echo", []byte("hello"))
 	question(a, "echo", []byte("myself"))
 	question(b, "echo", bytes.Repeat([]byte("ab"), maxPayload/2))

@@ -142,7 +142,7 @@ func (c *Coordinator) passed(m *nats.Msg) {
 		d.leave(q.Free)
 		return
 	}
-	c.closed.Go(func() { c.answer(in, d.enter(c.up, q.Quota)) })
+	go func() { c.answer(in, d.enter(c.up, q.Quota)) }() // as in asked
 }
 
 // gate is the gate of a run's lanes on a worker.

@@ -49,7 +49,6 @@ func TestRunIsOver(t *testing.T) {
 
 // An object is fetched in parts from whoever has it, as long as somebody has.
 func TestObjects(t *testing.T) {
-	Wait(t, 500*time.Millisecond)
 	has, err := Connect(t.Context(), Access{URL: "embedded", Dir: t.TempDir()}, "test")
 	if err != nil {
 		t.Fatal(err)
@@ -75,6 +74,7 @@ func TestObjects(t *testing.T) {
 		}
 	}
 	has.drop("one")
+	Wait(t, 300*time.Millisecond)
 	for _, name := range []string{"one", "never"} {
 		if got, err := wants.get(t.Context(), name); err == nil || !strings.Contains(err.Error(), "fetch object "+name) {
 			t.Errorf("%s, which nobody has: %q, %v", name, got, err)

@@ -104,11 +104,12 @@ func (c *Coordinator) asked(m *nats.Msg) {
 	if !c.believed(kindTake, q.Worker, in.seal) {
 		return
 	}
-	c.closed.Go(func() {
+	// Close does not wait for it: it ends with the run, and may begin while Close waits.
+	go func() {
 		ctx, cancel := context.WithTimeout(c.up, takeFor)
 		defer cancel()
 		c.answer(in, c.queue.take(ctx))
-	})
+	}()
 }
 
 // held notes that a worker is busy with a lease, or has given it back.
