@@ -32,6 +32,7 @@ const (
 	lookShare    = 4               // at most one part in so many of the time that a trial may take
 	lookDamaged  = 300             // inputs
 	lookMaxSeeds = 200
+	fewFormats   = 2               // of which a program takes inputs, if it is made for another one
 	mostOpenings = 24              // inputs that get further
 	openedLook   = 2 * time.Second // at inputs of which there are no seeds, after the rest
 )
@@ -164,7 +165,7 @@ func probeOf(runner process.Runner) *probe {
 			d.Signal = res.Signal
 		}
 		e.cause = crash.Analyze(d)
-		e.said = number().ReplaceAllString(fmt.Sprintf("%s %s", e.cause.Title, d.Stderr[:min(len(d.Stderr), 200)]), "")
+		e.said = number().ReplaceAllString(fmt.Sprintf("%s %s %s", e.cause.Title, d.Stderr[:min(len(d.Stderr), 200)], d.Stdout[:min(len(d.Stdout), 200)]), "")
 		return e, nil
 	}}
 }
@@ -229,7 +230,7 @@ func (p *probe) learn(ctx context.Context, f *draft.ProgramFacts, seeds []draft.
 			break
 		}
 	}
-	if f.Made && f.Refused == len(seeds) {
+	if f.Made && len(seeds)-f.Refused <= fewFormats {
 		if err := p.open(ctx, f); err != nil {
 			return err
 		}
@@ -239,9 +240,10 @@ func (p *probe) learn(ctx context.Context, f *draft.ProgramFacts, seeds []draft.
 	return err
 }
 
-// open looks for inputs that get further into a program that refuses all seeds that were made:
-// those that it takes, and one for each way in which it refuses them. First come inputs that begin
-// with its own words, then what mutation makes of those that were kept.
+// open looks for inputs that get further into a program that refuses nearly all seeds that were
+// made: those that it takes, or that end it. First come inputs that begin with its own words. If it
+// took no seed at all, then what mutation makes of those that were kept, and one input for each
+// way in which it refuses them.
 func (p *probe) open(ctx context.Context, f *draft.ProgramFacts) error {
 	var taken, further []draft.Seed
 	var corpus [][]byte
@@ -253,7 +255,7 @@ func (p *probe) open(ctx context.Context, f *draft.ProgramFacts) error {
 			return fmt.Errorf("running %s: %w", f.Command[0], err)
 		case seen[e.said]:
 			return nil
-		case e.accepted():
+		case e.accepted() || e.crashed():
 			taken = append(taken, s)
 		case len(seen) > 0: // the first is refused as all are
 			further = append(further, s)
@@ -261,10 +263,20 @@ func (p *probe) open(ctx context.Context, f *draft.ProgramFacts) error {
 		seen[e.said], corpus = true, append(corpus, s.Data)
 		return nil
 	}
-	openings := append(slices.Clone(f.Seeds), draft.Openings(f.Words)...)
+	openings, none := draft.Openings(f.Words), f.Refused == len(draft.Seeds())
+	if none {
+		openings = append(slices.Clone(f.Seeds), openings...)
+	} else {
+		for _, s := range f.Seeds {
+			if err := keep(s); err != nil {
+				return err
+			}
+		}
+		taken = nil // but those that follow are like none of them
+	}
 	deep := bytemut.NewDeep([][]byte{f.Seeds[0].Data}, bytemut.DeepParams{MaxOps: -1}, big.NewInt(78))
 	var buf bytemut.Buffer
-	for i := 0; time.Now().Before(p.end) && len(taken)+len(further) < mostOpenings; i++ {
+	for i := 0; time.Now().Before(p.end) && len(taken)+len(further) < mostOpenings && (none || i < len(openings)); i++ {
 		s := draft.Seed{Name: fmt.Sprintf("opening-%d.bin", i)}
 		if i < len(openings) {
 			s.Data = openings[i].Data
@@ -276,7 +288,9 @@ func (p *probe) open(ctx context.Context, f *draft.ProgramFacts) error {
 		}
 	}
 	f.Opened = len(taken)
-	if list := append(taken, further...); len(list) > 0 {
+	if list := append(taken, further...); !none {
+		f.Seeds = append(f.Seeds, taken...)
+	} else if len(list) > 0 {
 		f.Seeds = list
 	}
 	p.end = time.Now().Add(openedLook) // for what comes after

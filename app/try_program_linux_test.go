@@ -63,7 +63,7 @@ func TestOpenings(t *testing.T) {
 			}
 			return e, nil
 		}}
-		f := &draft.ProgramFacts{Command: []string{"p"}, Words: []byte(words), Seeds: []draft.Seed{{Name: "seed.txt", Data: []byte("hello world\n")}}}
+		f := &draft.ProgramFacts{Command: []string{"p"}, Words: []byte(words), Seeds: []draft.Seed{{Name: "seed.txt", Data: []byte("hello world\n")}}, Refused: len(draft.Seeds())}
 		tries, run := 0, p.run
 		p.run = func(ctx context.Context, in []byte) (ended, error) {
 			if tries++; tries > 20_000 {
@@ -82,6 +82,31 @@ func TestOpenings(t *testing.T) {
 		if f.Opened != len(want)/2 || !slices.Equal(got, want) {
 			t.Errorf("with %q: %d, %q, want %q", words, f.Opened, got, want)
 		}
+	}
+}
+
+// A program that takes one input of a common format is asked for its own words too: what it takes,
+// or ends at, is kept, and what it refuses is not.
+func TestOpeningsBesideAFormat(t *testing.T) {
+	p := &probe{end: time.Now().Add(time.Minute), run: func(_ context.Context, in []byte) (e ended, err error) {
+		switch e.said = string(bytes.TrimRight(in, "12/\n")); {
+		case e.said == "entry=":
+			e.cause.Class = crash.ClassSignal
+		case e.said != "[" && e.said != "ratio=":
+			e.cause.Class = crash.ClassExit
+		}
+		return e, nil
+	}}
+	f := &draft.ProgramFacts{Command: []string{"p"}, Words: []byte("\"ratio\"\n\"entry\"\n"), Seeds: []draft.Seed{{Data: []byte("[1")}}, Refused: len(draft.Seeds()) - 1}
+	if err := p.open(t.Context(), f); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range f.Seeds {
+		got = append(got, string(s.Data))
+	}
+	if want := []string{"[1", "ratio=1\n", "entry=1\n"}; f.Opened != 2 || !slices.Equal(got, want) {
+		t.Errorf("%d, %q, want %q", f.Opened, got, want)
 	}
 }
 

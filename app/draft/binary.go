@@ -52,7 +52,7 @@ func Openings(words []byte) []Seed {
 	var list []Seed
 	for line := range bytes.Lines(words) {
 		word := bytes.ReplaceAll(bytes.ReplaceAll(bytes.Trim(bytes.TrimSpace(line), `"`), []byte(`\"`), []byte(`"`)), []byte(`\\`), []byte(`\`))
-		for _, rest := range []string{"\n", " 1 2 3\n", "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00", "\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01"} {
+		for _, rest := range []string{"\n", "=1\n", ": 1\n", "=1/2\n", " 1 2 3\n", "\n1,2,3,4\n", "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00", "\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01"} {
 			list = append(list, Seed{Data: append(bytes.Clone(word), rest...)})
 		}
 	}

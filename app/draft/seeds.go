@@ -50,7 +50,7 @@ func unpacked(text string) []byte {
 var (
 	printable = lazy.Pattern(`[ -~]{2,32}`)
 	quoted    = lazy.Pattern(`"([^"\\\n]{2,24})"|'([^'\\\n]{2,24})'`)
-	plainWord = lazy.Pattern(`^[!-~]{2,16}$`)
+	plainWord = lazy.Pattern(`^[!-~]{2,32}$`)
 	internal  = lazy.Pattern(`^(_|\.|\*\.|GCC|GLIBC|lib|crt)|\.(c|so|o|go|py)$|@|;|\$|^[A-Z][\]\^]|std::`)
 )
 
