@@ -85,3 +85,39 @@ func TestWhatFailuresSay(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// Of many checks that fail, the first are listed, each with what it expected cut to a length,
+// and the others counted.
+func TestManyFailures(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "one.txt", []byte("one\n"))
+	body := "id: MANY\ntype: text.file\npath: one.txt\nassert:\n"
+	for i := range 53 {
+		body += fmt.Sprintf("- {target: text, must: [{evaluate: [[eq, [subject], 'w%d%s']]}]}\n", i, strings.Repeat(" long", 1000*(i%2)))
+	}
+	_, outcomes := play(t, newContract(nil), blockDocument(body)+blockDocument("type: text.file\npath: one.txt\nassert: [{target: text, must: [{contain: [two]}]}]\n"), nil)
+	all := besideFailures(outcomes[0])
+	if len(all) != 50 || all[49].Left != 2 || all[48].Left != 0 || len(*all[0].Expected) > 4200 || len(*all[1].Expected) != 2 || *all[1].Actual != "one\n" {
+		t.Errorf("%d are kept, %d are left, %d and %d bytes", len(all), all[49].Left, len(*all[0].Expected), len(*all[1].Expected))
+	}
+	lines := strings.Split(besides(all), "\n")
+	if len(lines) != 52 || lines[50] != "also:     2 more checks" || lines[1] != `also:     line 8: expected text to satisfy ["eq",["subject"],"w2"]` {
+		t.Errorf("%d lines: %q, %q", len(lines), lines[1], lines[50])
+	}
+	camps, _ := newContract(nil).Compile(t.Context(), campaign.Spec{Path: "a.spec.md", Data: []byte(blockDocument(body) + blockDocument("type: text.file\n"))}, ofFiles(nil))
+	c, _ := campaign.As[*Campaign](camps[0])
+	for i, want := range []string{"MANY", "a.spec.md:61", ""} {
+		if got := c.CaseName(nil, campaign.Case{Index: int64(i)}); got != want {
+			t.Errorf("case %d is %q, want %q", i, got, want)
+		}
+	}
+}
+
+// Files of a folder come by format, and by name.
+func TestOrderOfFiles(t *testing.T) {
+	d := Discovery{Pattern: DefaultPattern, Formats: []string{"yaml", "md"}}
+	got := d.Order("in", strings.Fields("in/b.spec.md in/b.spec.yml in/a.spec.yml in/c.spec.yaml in/a.spec.md in/a.spec.yaml in/x.md in/deep/a.spec.md"))
+	if text := strings.Join(got, " "); text != "in/a.spec.yaml in/c.spec.yaml in/a.spec.yml in/b.spec.yml in/a.spec.md in/b.spec.md" {
+		t.Error(text)
+	}
+}
