@@ -8,7 +8,7 @@ import (
 
 func TestMain(m *testing.M) { clitest.Main(m) }
 
-// Runs that are resumed, shared by workers, collected, and whose findings are made smaller.
+// Runs that are shared by workers, collected, and whose findings are made smaller.
 func TestScripts(t *testing.T) {
-	clitest.Here(t, "gc_keep", "run_resume", "run_workers", "shrink_finding")
+	clitest.Here(t, "gc_keep", "run_workers", "shrink_finding")
 }
