@@ -2,6 +2,7 @@ package archtest
 
 import (
 	"bytes"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -56,11 +58,19 @@ type source struct {
 
 func sources(t *testing.T) []source {
 	t.Helper()
-	root, err := filepath.Abs("../..")
+	list, err := parsed()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var list []source
+	return list
+}
+
+// parsed are all Go files of the module.
+var parsed = sync.OnceValues(func() (list []source, err error) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		return nil, err
+	}
 	fset := token.NewFileSet()
 	err = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -85,14 +95,11 @@ func sources(t *testing.T) []source {
 		list = append(list, source{path: rel, dir: path.Dir(rel), test: strings.HasSuffix(name, "_test.go"), file: f, fset: fset})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
+	if err == nil && len(list) < 50 {
+		err = fmt.Errorf("only %d Go files found under %s", len(list), root)
 	}
-	if len(list) < 50 {
-		t.Fatalf("only %d Go files found under %s", len(list), root)
-	}
-	return list
-}
+	return list, err
+})
 
 func within(dir, folder string) bool {
 	return folder == "" || dir == folder || strings.HasPrefix(dir, folder+"/")
