@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"slices"
 	"strconv"
@@ -290,6 +291,8 @@ func (b *broker) interested(subject string) []*interest {
 			}
 		}
 	}
+	// Nobody is always the first to hear, and to answer.
+	rand.Shuffle(len(list), func(i, k int) { list[i], list[k] = list[k], list[i] })
 	return list
 }
 
