@@ -109,6 +109,7 @@ func TestReportOf(t *testing.T) {
 // What a command wrote is no report of a failure if it did not fail but was to: two such
 // cases have two causes.
 func TestSuccessReportsNoFailure(t *testing.T) {
+	t.Chdir(t.TempDir())
 	for exit, want := range map[string]string{"0": "", "3": "/bin/sh"} {
 		doc := blockDocument("id: A-1\ntype: cli.run\nharness: {entrypoint: /bin/sh}\nargv: [-c, 'echo x1; exit " + exit + "']\nexit_code: 5\n")
 		k := newContract(nil)
