@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"slices"
 	"strconv"
@@ -291,8 +290,6 @@ func (b *broker) interested(subject string) []*interest {
 			}
 		}
 	}
-	// Nobody is always the first to hear, and to answer.
-	rand.Shuffle(len(list), func(i, k int) { list[i], list[k] = list[k], list[i] })
 	return list
 }
 

@@ -276,19 +276,10 @@ var patience = 30 * time.Second
 func (d *dispatch) ask(ctx context.Context, kind string, data []byte, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	subject := d.subject(kind)
-	ch, answers := d.x.s.channel, map[string]string{kindTake: kindLease, kindClaim: kindGrant, kindReport: kindReceipt, kindPass: kindPermit}
 	for {
-		rctx, stop := context.WithTimeout(ctx, 5*time.Second)
-		nonce := ch.nonce()
-		m, err := d.x.s.w.link.nc.RequestWithContext(rctx, subject, ch.seal(kind, d.id, nonce, messageFor, data))
-		stop()
+		err := d.askOnce(ctx, kind, data, answer)
 		if err == nil {
-			var text []byte
-			if _, text, err = ch.open(answers[kind], d.id, nonce, RoleCoordinator, m.Data); err == nil {
-				return json.Unmarshal(text, answer)
-			}
-			d.x.s.w.Say("run %s: an answer to a %s was dropped: %v", d.x.s.ann.Run, kind, err)
+			return nil
 		}
 		if d.x.s.ctx.Err() != nil && errors.Is(err, nats.ErrNoResponders) {
 			return err // nobody is there, and nobody is waited for any more
@@ -301,6 +292,39 @@ func (d *dispatch) ask(ctx context.Context, kind string, data []byte, answer any
 		}
 	}
 }
+
+// askOnce passes over answers that count for nothing: another one may follow.
+func (d *dispatch) askOnce(ctx context.Context, kind string, data []byte, answer any) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	nc, ch := d.x.s.w.link.nc, d.x.s.channel
+	sub, err := nc.SubscribeSync(nc.NewInbox())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = sub.Unsubscribe() }() // it fails with the connection, which takes it along
+	nonce := ch.nonce()
+	if err := nc.PublishRequest(d.subject(kind), sub.Subject, ch.seal(kind, d.id, nonce, messageFor, data)); err != nil {
+		return err
+	}
+	for {
+		m, err := sub.NextMsgWithContext(ctx)
+		if err != nil {
+			return err
+		}
+		if len(m.Data) == 0 && m.Header.Get("Status") == "503" {
+			return nats.ErrNoResponders
+		}
+		_, text, err := ch.open(answerTo[kind], d.id, nonce, RoleCoordinator, m.Data)
+		if err == nil {
+			return json.Unmarshal(text, answer)
+		}
+		d.x.s.w.Say("run %s: an answer to a %s was dropped: %v", d.x.s.ann.Run, kind, err)
+	}
+}
+
+// answerTo is the kind of message that answers one.
+var answerTo = map[string]string{kindTake: kindLease, kindClaim: kindGrant, kindReport: kindReceipt, kindPass: kindPermit}
 
 // publish sends a message that has no answer.
 func (d *dispatch) publish(kind string, v any) {

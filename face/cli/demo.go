@@ -158,7 +158,7 @@ func inWords(s string, n int) string {
 // selfCommand is how the user started this program.
 func selfCommand() string {
 	exe, err := os.Executable()
-	if err == nil && strings.Contains(filepath.ToSlash(exe), "/go-build") {
+	if err == nil && strings.Contains(filepath.ToSlash(exe), "/go-build") && filepath.Ext(exe) != ".test" { // go test runs from there too
 		return "go run ./cmd/thresh"
 	}
 	return "thresh"

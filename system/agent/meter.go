@@ -93,6 +93,9 @@ func (g *gauge) inspect(p []byte, ended bool) {
 			if g.called && bytes.HasSuffix(line, []byte("}")) && json.Valid(g.line) {
 				g.message(bytes.TrimSpace(g.line))
 			}
+			if text := bytes.TrimSpace(g.line); g.lines && len(text) > 0 && text[0] != '{' && text[0] != '[' {
+				g.message(text) // a client does not wait for the rest
+			}
 			return
 		}
 		g.message(bytes.TrimSpace(g.line))
