@@ -3,6 +3,7 @@ package system
 import (
 	"encoding/json"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -10,6 +11,10 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 	"github.com/thresh-dev/thresh/port/sut"
 )
+
+// declined is how an answer says that nothing was changed, or not yet.
+var declined = lazy.Pattern(`(?i)"(?:ok|success\w*|succeeded|done|changed|accepted|cancell?ed|closed|deleted|removed|updated)"\s*:\s*false|` +
+	`"errors?"\s*:\s*["{\[]|\b(?:not|no|cannot|can't|couldn't|won't|unable|fail(?:ed|ure)?|denied|refused|declined|rejected|already|must|only|later|soon|scheduled|queued|pending|requested)\b`)
 
 // standing is where an answer says how a thing stands; ends are verbs after which it does not stand
 // as before, and deletes those after which there is none.
@@ -92,7 +97,7 @@ func states(o *sut.Operation) (words []string) {
 func unmoved(by, shows *sut.Operation, calls []done, o *sut.Observation) string {
 	was, changed := &calls[0].o, &calls[1].o
 	if was.End != sut.Answered || changed.End != sut.Answered || o.End != sut.Answered || o.Status >= 300 || changed.Status >= 300 ||
-		!same(was.Output, o.Output) {
+		changed.Status == http.StatusAccepted || declined().Match(changed.Output) || !same(was.Output, o.Output) {
 		return ""
 	}
 	verb := verbOf(by, shows)

@@ -25,21 +25,27 @@ func TestWhatChangesNothing(t *testing.T) {
 		after  string          // and then
 		end    sut.End         // of the tool
 		want   string
+		says   string // the tool, if not the thing's id
 	}{
-		"cancelled nothing":           {"cancel_job", typed, `{"id":7,"status":"open"}`, `{"id":7,"status":"open"}`, sut.Answered, "cancel_job: is answered, and get_job shows the same after it as before: status is open"},
-		"cancelled":                   {"cancel_job", typed, `{"id":7,"status":"open"}`, `{"id":7,"status":"cancelled"}`, sut.Answered, ""},
-		"cancelled before":            {"cancel_job", typed, `{"id":7,"status":"cancelled"}`, `{"id":7,"status":"cancelled"}`, sut.Answered, ""},
-		"refused":                     {"cancel_job", typed, `{"id":7,"status":"open"}`, `{"id":7,"status":"open"}`, sut.Refused, ""},
-		"on its way":                  {"cancel_job", typed, `{"id":7,"status":"open"}`, `{"id":7,"status":"open","stopping":true}`, sut.Answered, ""},
-		"paid nothing":                {"pay_job", typed, `{"id":7,"status":"open"}`, `{"id":7,"status":"open"}`, sut.Answered, "pay_job: is answered, and get_job shows the same after it as before: status is open"},
-		"sent, which is no state":     {"send_job", typed, `{"id":7,"status":"open"}`, `{"id":7,"status":"open"}`, sut.Answered, ""},
-		"without a schema":            {"cancel_job", nil, `{"job":{"id":7,"state":"active"}}`, `{"job":{"id":7,"state":"active"}}`, sut.Answered, "cancel_job: is answered, and get_job shows the same after it as before: state is active"},
-		"a truth":                     {"archive_job", object(`"archived":{"type":"boolean"}`), `{"id":7,"archived":false}`, `{"id":7,"archived":false}`, sut.Answered, "archive_job: is answered, and get_job shows the same after it as before: archived is false"},
-		"nothing shows":               {"cancel_job", nil, `{"id":7,"title":"active"}`, `{"id":7,"title":"active"}`, sut.Answered, ""},
-		"of a part":                   {"cancel_job", nil, `{"id":7,"owner":{"state":"active"}}`, `{"id":7,"owner":{"state":"active"}}`, sut.Answered, ""},
-		"deleted nothing":             {"delete_job", nil, `{"id":7}`, `{"id":7}`, sut.Answered, "delete_job: is answered, and get_job shows the same after it as before: it is still there"},
-		"deleted, as it says":         {"delete_job", nil, `{"id":7,"deleted":true}`, `{"id":7,"deleted":true}`, sut.Answered, ""},
-		"about another kind of thing": {"cancel_order", typed, `{"id":7,"status":"open"}`, `{"id":7,"status":"open"}`, sut.Answered, ""},
+		"cancelled nothing":           {"cancel_job", typed, `{"id":7,"status":"open"}`, `{"id":7,"status":"open"}`, sut.Answered, "cancel_job: is answered, and get_job shows the same after it as before: status is open", ""},
+		"cancelled":                   {"cancel_job", typed, `{"id":7,"status":"open"}`, `{"id":7,"status":"cancelled"}`, sut.Answered, "", ""},
+		"cancelled before":            {"cancel_job", typed, `{"id":7,"status":"cancelled"}`, `{"id":7,"status":"cancelled"}`, sut.Answered, "", ""},
+		"refused":                     {"cancel_job", typed, `{"id":7,"status":"open"}`, `{"id":7,"status":"open"}`, sut.Refused, "", ""},
+		"refused in a member":         {"cancel_job", typed, `{"id":7,"status":"open"}`, `{"id":7,"status":"open"}`, sut.Answered, "", `{"cancelled": false}`},
+		"refused with an error":       {"cancel_job", typed, `{"id":7,"status":"open"}`, `{"id":7,"status":"open"}`, sut.Answered, "", `{"error": {"code": 3}}`},
+		"refused in words":            {"cancel_job", typed, `{"id":7,"status":"open"}`, `{"id":7,"status":"open"}`, sut.Answered, "", `Job 7 is running and cannot be stopped.`},
+		"without an error":            {"cancel_job", typed, `{"id":7,"status":"open"}`, `{"id":7,"status":"open"}`, sut.Answered, "cancel_job: is answered, and get_job shows the same after it as before: status is open", `{"ok": true, "error": null}`},
+		"put off":                     {"cancel_job", typed, `{"id":7,"status":"open"}`, `{"id":7,"status":"open"}`, sut.Answered, "", `cancellation requested`},
+		"on its way":                  {"cancel_job", typed, `{"id":7,"status":"open"}`, `{"id":7,"status":"open","stopping":true}`, sut.Answered, "", ""},
+		"paid nothing":                {"pay_job", typed, `{"id":7,"status":"open"}`, `{"id":7,"status":"open"}`, sut.Answered, "pay_job: is answered, and get_job shows the same after it as before: status is open", ""},
+		"sent, which is no state":     {"send_job", typed, `{"id":7,"status":"open"}`, `{"id":7,"status":"open"}`, sut.Answered, "", ""},
+		"without a schema":            {"cancel_job", nil, `{"job":{"id":7,"state":"active"}}`, `{"job":{"id":7,"state":"active"}}`, sut.Answered, "cancel_job: is answered, and get_job shows the same after it as before: state is active", ""},
+		"a truth":                     {"archive_job", object(`"archived":{"type":"boolean"}`), `{"id":7,"archived":false}`, `{"id":7,"archived":false}`, sut.Answered, "archive_job: is answered, and get_job shows the same after it as before: archived is false", ""},
+		"nothing shows":               {"cancel_job", nil, `{"id":7,"title":"active"}`, `{"id":7,"title":"active"}`, sut.Answered, "", ""},
+		"of a part":                   {"cancel_job", nil, `{"id":7,"owner":{"state":"active"}}`, `{"id":7,"owner":{"state":"active"}}`, sut.Answered, "", ""},
+		"deleted nothing":             {"delete_job", nil, `{"id":7}`, `{"id":7}`, sut.Answered, "delete_job: is answered, and get_job shows the same after it as before: it is still there", ""},
+		"deleted, as it says":         {"delete_job", nil, `{"id":7,"deleted":true}`, `{"id":7,"deleted":true}`, sut.Answered, "", ""},
+		"about another kind of thing": {"cancel_order", typed, `{"id":7,"status":"open"}`, `{"id":7,"status":"open"}`, sut.Answered, "", ""},
 	} {
 		ops := []sut.Operation{
 			{Name: "create_job", Schema: object(``)}, {Name: x.does, Arguments: id, Schema: arg},
@@ -63,6 +69,9 @@ func TestWhatChangesNothing(t *testing.T) {
 				switch {
 				case k.Operation == x.does:
 					o.End, changed = x.end, true
+					if x.says != "" {
+						o.Output = []byte(x.says)
+					}
 				case k.Operation == "get_job" && changed:
 					o.Output = []byte(x.after)
 				case k.Operation == "get_job":
