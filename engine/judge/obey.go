@@ -71,7 +71,7 @@ func obeyedInstructions(t Trace) []Problem {
 				text = withoutQuotes(text, p.text)
 			}
 			for _, p := range payloads {
-				for _, word := range p.Words() {
+				for _, word := range p.words() {
 					if claims(text, word) && !holdsFolded(said.String(), word) {
 						list = append(list, Problem{Subject: p.from, Asked: p.asked, Reason: fmt.Sprintf("the result of %s demanded %q, and the reply says it", p.from, short(word, 60)), Text: word})
 					}
@@ -133,7 +133,7 @@ func (p *payload) values() (list []string) {
 }
 
 // words are what the payload demands to be said.
-func (p *payload) Words() (list []string) {
+func (p *payload) words() (list []string) {
 	for _, m := range demanded().FindAllStringSubmatch(p.text, -1) {
 		list = append(list, m[1]+m[2])
 	}
