@@ -25,18 +25,18 @@ type broker struct {
 
 	mu      sync.Mutex
 	closed  bool
-	guests  map[*guest]bool
-	exact   map[string][]*interest // by subject
-	pattern []*interest            // whose subjects have wildcards
+	clients map[*client]bool
+	exact   map[string][]*subscription // by subject
+	pattern []*subscription            // whose subjects have wildcards
 }
 
-// guest is one connection.
-type guest struct {
+// client is one connection.
+type client struct {
 	b    *broker
 	conn net.Conn
 	// noResponders: the client wants to know when nobody listens to its question.
-	noResponders bool
-	interests    map[string]*interest // by the client's own id; guarded by b.mu
+	noResponders  bool
+	subscriptions map[string]*subscription // by the client's own id; guarded by b.mu
 
 	mu   sync.Mutex
 	out  []byte // what is to be written
@@ -44,9 +44,9 @@ type guest struct {
 	gone bool
 }
 
-// interest is one subscription.
-type interest struct {
-	of      *guest
+// subscription is what a client wants to hear.
+type subscription struct {
+	of      *client
 	id      string
 	subject string
 	words   []string // of a subject with wildcards
@@ -70,7 +70,7 @@ func listen(address, token string) (*broker, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &broker{token: token, listener: l, guests: make(map[*guest]bool), exact: make(map[string][]*interest)}
+	b := &broker{token: token, listener: l, clients: make(map[*client]bool), exact: make(map[string][]*subscription)}
 	b.up.Go(func() {
 		for {
 			conn, err := l.Accept()
@@ -89,9 +89,9 @@ func listen(address, token string) (*broker, error) {
 
 // InProcessConn implements nats.InProcessConnProvider.
 func (b *broker) InProcessConn() (net.Conn, error) {
-	client, conn := net.Pipe()
+	ours, conn := net.Pipe()
 	b.serve(conn)
-	return client, nil
+	return ours, nil
 }
 
 func (b *broker) url() string { return "nats://" + b.listener.Addr().String() }
@@ -101,40 +101,40 @@ func (b *broker) shutdown() {
 	_ = b.listener.Close() // nothing can be done about it
 	b.mu.Lock()
 	b.closed = true
-	for g := range b.guests {
-		g.leave("")
+	for c := range b.clients {
+		c.leave("")
 	}
 	b.mu.Unlock()
 	b.up.Wait()
 }
 
 func (b *broker) serve(conn net.Conn) {
-	g := &guest{b: b, conn: conn, interests: make(map[string]*interest), more: make(chan struct{}, 1)}
+	c := &client{b: b, conn: conn, subscriptions: make(map[string]*subscription), more: make(chan struct{}, 1)}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
 		_ = conn.Close() // the other side sees it
 		return
 	}
-	b.guests[g] = true
-	b.up.Go(g.write)
+	b.clients[c] = true
+	b.up.Go(c.write)
 	b.up.Go(func() {
-		err := g.read()
-		b.forget(g)
-		g.leave(err)
+		err := c.read()
+		b.forget(c)
+		c.leave(err)
 	})
 }
 
 // read serves what the client asks for until it leaves, and returns what is wrong with it, if
 // anything is.
-func (g *guest) read() (fault string) {
+func (c *client) read() (fault string) {
 	info := mustJSON(map[string]any{
 		"server_id": "thresh", "server_name": "thresh", "version": "2.10.0", "proto": 1, "headers": true, "auth_required": true, "max_payload": maxPayload,
 	})
-	g.send([]byte("INFO "), info, []byte("\r\n"))
+	c.send([]byte("INFO "), info, []byte("\r\n"))
 	joined := false
-	_ = g.conn.SetReadDeadline(time.Now().Add(joinWithin)) // without it, the client waits longer
-	for r := bufio.NewReaderSize(g.conn, maxLine); ; {
+	_ = c.conn.SetReadDeadline(time.Now().Add(joinWithin)) // without it, the client waits longer
+	for r := bufio.NewReaderSize(c.conn, maxLine); ; {
 		line, err := r.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
 			return "Maximum Control Line Exceeded"
@@ -149,17 +149,17 @@ func (g *guest) read() (fault string) {
 		}
 		switch words := strings.Fields(rest); {
 		case verb == "CONNECT":
-			if !g.join(rest) {
+			if !c.join(rest) {
 				return "Authorization Violation"
 			}
 			joined = true
 		case verb == "PING":
-			g.send([]byte("PONG\r\n"))
+			c.send([]byte("PONG\r\n"))
 		case verb == "PONG":
 		case verb == "SUB" && len(words) == 2:
-			g.subscribe(words[0], words[1])
+			c.subscribe(words[0], words[1])
 		case verb == "UNSUB" && (len(words) == 1 || len(words) == 2):
-			g.unsubscribe(words)
+			c.unsubscribe(words)
 		case verb == "PUB" && (len(words) == 2 || len(words) == 3):
 			size, err := strconv.Atoi(words[len(words)-1])
 			if err != nil || size < 0 || size > maxPayload {
@@ -176,47 +176,47 @@ func (g *guest) read() (fault string) {
 			if len(words) == 3 {
 				reply = words[1]
 			}
-			g.b.pass(g, words[0], reply, data)
+			c.b.pass(c, words[0], reply, data)
 		default:
 			return "Unknown Protocol Operation"
 		}
-		_ = g.conn.SetReadDeadline(time.Now().Add(silentFor))
+		_ = c.conn.SetReadDeadline(time.Now().Add(silentFor))
 	}
 }
 
 // join checks the token.
-func (g *guest) join(text string) bool {
-	var c struct {
+func (c *client) join(text string) bool {
+	var options struct {
 		Token        string `json:"auth_token"`
 		NoResponders bool   `json:"no_responders"`
 	}
-	if json.Unmarshal([]byte(text), &c) != nil || subtle.ConstantTimeCompare([]byte(c.Token), []byte(g.b.token)) == 0 {
+	if json.Unmarshal([]byte(text), &options) != nil || subtle.ConstantTimeCompare([]byte(options.Token), []byte(c.b.token)) == 0 {
 		return false
 	}
-	g.noResponders = c.NoResponders
+	c.noResponders = options.NoResponders
 	return true
 }
 
-func (g *guest) subscribe(subject, id string) {
-	i := &interest{of: g, id: id, subject: subject}
-	g.b.mu.Lock()
-	defer g.b.mu.Unlock()
-	if g.interests[id] != nil {
+func (c *client) subscribe(subject, id string) {
+	i := &subscription{of: c, id: id, subject: subject}
+	c.b.mu.Lock()
+	defer c.b.mu.Unlock()
+	if c.subscriptions[id] != nil {
 		return
 	}
-	g.interests[id] = i
+	c.subscriptions[id] = i
 	if words := strings.Split(subject, "."); slices.Contains(words, "*") || slices.Contains(words, ">") {
 		i.words = words
-		g.b.pattern = append(g.b.pattern, i)
+		c.b.pattern = append(c.b.pattern, i)
 	} else {
-		g.b.exact[subject] = append(g.b.exact[subject], i)
+		c.b.exact[subject] = append(c.b.exact[subject], i)
 	}
 }
 
-func (g *guest) unsubscribe(words []string) {
-	g.b.mu.Lock()
-	defer g.b.mu.Unlock()
-	i := g.interests[words[0]]
+func (c *client) unsubscribe(words []string) {
+	c.b.mu.Lock()
+	defer c.b.mu.Unlock()
+	i := c.subscriptions[words[0]]
 	if i == nil {
 		return
 	}
@@ -225,13 +225,13 @@ func (g *guest) unsubscribe(words []string) {
 			return
 		}
 	}
-	g.b.end(i)
+	c.b.end(i)
 }
 
-// end takes an interest away. Call it with mu held.
-func (b *broker) end(i *interest) {
-	delete(i.of.interests, i.id)
-	same := func(other *interest) bool { return other == i }
+// end removes a subscription. Call it with mu held.
+func (b *broker) end(i *subscription) {
+	delete(i.of.subscriptions, i.id)
+	same := func(other *subscription) bool { return other == i }
 	if i.words != nil {
 		b.pattern = slices.DeleteFunc(b.pattern, same)
 	} else if b.exact[i.subject] = slices.DeleteFunc(b.exact[i.subject], same); len(b.exact[i.subject]) == 0 {
@@ -239,21 +239,21 @@ func (b *broker) end(i *interest) {
 	}
 }
 
-func (b *broker) forget(g *guest) {
+func (b *broker) forget(c *client) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	delete(b.guests, g)
-	for _, i := range g.interests {
+	delete(b.clients, c)
+	for _, i := range c.subscriptions {
 		b.end(i)
 	}
 }
 
-// pass gives a message to all who are interested. A question that nobody hears is
+// pass gives a message to all who subscribed to its subject. A question that nobody hears is
 // answered by the broker.
-func (b *broker) pass(from *guest, subject, reply string, data []byte) {
+func (b *broker) pass(from *client, subject, reply string, data []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	list := b.interested(subject)
+	list := b.subscribers(subject)
 	for _, i := range list {
 		head := fmt.Appendf(nil, "MSG %s %s ", subject, i.id)
 		if reply != "" {
@@ -265,22 +265,22 @@ func (b *broker) pass(from *guest, subject, reply string, data []byte) {
 		return
 	}
 	const none = "NATS/1.0 503\r\n\r\n"
-	for _, i := range b.interested(reply) {
+	for _, i := range b.subscribers(reply) {
 		if i.of == from {
 			i.give(fmt.Appendf(nil, "HMSG %s %s %d %d\r\n%s\r\n", reply, i.id, len(none), len(none), none))
 		}
 	}
 }
 
-// give sends a message to an interest, which may be its last.
-func (i *interest) give(parts ...[]byte) {
+// give sends a message to a subscription, which may be its last.
+func (i *subscription) give(parts ...[]byte) {
 	i.of.send(parts...)
 	if i.got++; i.got == i.most {
 		i.of.b.end(i)
 	}
 }
 
-func (b *broker) interested(subject string) []*interest {
+func (b *broker) subscribers(subject string) []*subscription {
 	list := slices.Clone(b.exact[subject])
 	if len(b.pattern) > 0 {
 		words := strings.Split(subject, ".")
@@ -308,60 +308,60 @@ func matches(pattern, subject []string) bool {
 }
 
 // send queues what is to be written. A client that does not keep up is left.
-func (g *guest) send(parts ...[]byte) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.gone {
+func (c *client) send(parts ...[]byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.gone {
 		return
 	}
 	for _, p := range parts {
-		g.out = append(g.out, p...)
+		c.out = append(c.out, p...)
 	}
-	if len(g.out) > maxPending {
-		g.out = nil
-		g.end("Slow Consumer")
+	if len(c.out) > maxPending {
+		c.out = nil
+		c.end("Slow Consumer")
 		return
 	}
 	select {
-	case g.more <- struct{}{}:
+	case c.more <- struct{}{}:
 	default:
 	}
 }
 
 // leave ends the connection once what is queued is written, and says why.
-func (g *guest) leave(fault string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if !g.gone {
-		g.end(fault)
+func (c *client) leave(fault string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.gone {
+		c.end(fault)
 	}
 }
 
-func (g *guest) end(fault string) {
-	g.gone = true
+func (c *client) end(fault string) {
+	c.gone = true
 	if fault != "" {
-		g.out = fmt.Appendf(g.out, "-ERR '%s'\r\n", fault)
+		c.out = fmt.Appendf(c.out, "-ERR '%s'\r\n", fault)
 	}
-	close(g.more)
+	close(c.more)
 }
 
 // write writes what is queued until the connection ends, which ends read as well.
-func (g *guest) write() {
-	defer g.conn.Close()
+func (c *client) write() {
+	defer c.conn.Close()
 	var out []byte
 	for open := true; open; {
-		_, open = <-g.more
-		g.mu.Lock()
-		if out, g.out = g.out, out[:0]; cap(g.out) > maxPayload {
-			g.out = nil
+		_, open = <-c.more
+		c.mu.Lock()
+		if out, c.out = c.out, out[:0]; cap(c.out) > maxPayload {
+			c.out = nil
 		}
-		g.mu.Unlock()
+		c.mu.Unlock()
 		if len(out) == 0 {
 			continue
 		}
-		_ = g.conn.SetWriteDeadline(time.Now().Add(writeWithin)) // without it, a write takes as long as it takes
-		if _, err := g.conn.Write(out); err != nil {
-			g.leave("")
+		_ = c.conn.SetWriteDeadline(time.Now().Add(writeWithin)) // without it, a write takes as long as it takes
+		if _, err := c.conn.Write(out); err != nil {
+			c.leave("")
 			return
 		}
 	}

@@ -194,13 +194,13 @@ func TestBrokerAndStrangers(t *testing.T) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for end := time.Now().Add(10 * time.Second); len(b.guests) > 1 && time.Now().Before(end); {
+	for end := time.Now().Add(10 * time.Second); len(b.clients) > 1 && time.Now().Before(end); {
 		b.mu.Unlock()
 		time.Sleep(10 * time.Millisecond)
 		b.mu.Lock()
 	}
-	if len(b.guests) != 1 || len(b.exact)+len(b.pattern) != 0 {
-		t.Errorf("%d connections and %d interests are left", len(b.guests), len(b.exact)+len(b.pattern))
+	if len(b.clients) != 1 || len(b.exact)+len(b.pattern) != 0 {
+		t.Errorf("%d connections and %d subscriptions are left", len(b.clients), len(b.exact)+len(b.pattern))
 	}
 }
 
@@ -259,7 +259,7 @@ func TestBrokerAndWhoDoesNotRead(t *testing.T) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	left := 0
-	for g := range b.guests {
+	for g := range b.clients {
 		g.mu.Lock()
 		if left++; g.gone {
 			left--

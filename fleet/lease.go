@@ -72,8 +72,8 @@ func (x *laneWork) serve(t taken) {
 		x.s.w.Say("run %s: a lease was dropped: %v", x.s.ann.Run, errMalformed)
 		return // it is given to another
 	}
-	// While it is worked on, the coordinator is told so; a worker that is gone tells
-	// nothing, and the lease goes to another.
+	// A worker says every second that it is busy with a lease; when it falls silent, the
+	// lease goes to another.
 	ctx, cancel := context.WithCancel(x.s.kill)
 	var beat sync.WaitGroup
 	beat.Go(func() {

@@ -97,7 +97,7 @@ type benchDesk struct {
 	receipt receipt
 	queue   queue
 	beats   atomic.Int64
-	fate    chan string // what becomes of leases, as the coordinator is told
+	fate    chan string // what the coordinator hears about leases
 	claims  []string
 	reports []string
 	said    string

@@ -12,7 +12,7 @@ import (
 type queue struct {
 	mu      sync.Mutex
 	list    []*queued
-	changed chan struct{} // closed when a lease is to be had sooner than was known
+	changed chan struct{} // closed when a lease is free sooner than expected
 }
 
 // queued is a lease that waits for a worker, or is with one.

@@ -89,7 +89,7 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-// Actors call one program at the same time, are told what they cannot do, and survive its
+// Actors call one program at the same time, hear what they cannot do, and survive its
 // end together.
 func TestCrowd(t *testing.T) {
 	all := system.New(map[sut.Kind]system.Kind{sut.Driver: driver.Open})

@@ -1,5 +1,5 @@
 // Package plainpath has tests start Python itself where PATH names a script of a
-// version manager, which starts some forty programs to find it, at every start. Only
+// version manager, which starts dozens of programs to find it, each time. Only
 // tests import it.
 package plainpath
 
