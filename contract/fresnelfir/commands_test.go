@@ -1,12 +1,13 @@
-package fresnelfir
+package fresnelfir_test
 
 import (
 	"flag"
 	"testing"
 
-	"github.com/thresh-dev/thresh/contract/contracttest"
+	"github.com/thresh-dev/thresh/internal/clitest"
 )
 
-var update = flag.Bool("update", false, "rewrite golden files")
+var _ = flag.Bool("update", false, "rewrite golden files")
 
-func TestCommands(t *testing.T) { contracttest.Commands(t, New(nil), *update) }
+// What the format's own commands print and write.
+func TestCommands(t *testing.T) { clitest.Commands(t) }

@@ -3,8 +3,8 @@ package fuzzspec_test
 import (
 	"testing"
 
-	"github.com/thresh-dev/thresh/contract/contracttest"
-	"github.com/thresh-dev/thresh/contract/fuzzspec"
+	"github.com/thresh-dev/thresh/internal/clitest"
 )
 
-func TestCommandLines(t *testing.T) { contracttest.Commands(t, fuzzspec.New(nil), *update) }
+// What the format's own commands print and write of documents and corpora.
+func TestCommandLines(t *testing.T) { clitest.Commands(t) }

@@ -1,9 +1,10 @@
-package spectest
+package spectest_test
 
 import (
 	"testing"
 
-	"github.com/thresh-dev/thresh/contract/contracttest"
+	"github.com/thresh-dev/thresh/internal/clitest"
 )
 
-func TestCommands(t *testing.T) { contracttest.Commands(t, newContract(nil), *update) }
+// What the format's own commands print and write.
+func TestCommands(t *testing.T) { clitest.Commands(t) }

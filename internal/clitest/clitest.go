@@ -1,4 +1,6 @@
-// Package clitest runs scripts of the command line: face/cli/testdata/script/*.txtar,
+// Package clitest tests the command line, in this process or in others: with lists of command lines
+// and what they print ([Commands]), and with scripts where files have to be made, programs
+// started or runs stored in between: face/cli/testdata/script/*.txtar,
 // named <verb>_<topic>. Package cli runs them, each command in a process of its own.
 // Packages below run some in their own process, so that their tests fail when what
 // a user sees changes; package cli runs those in CI alone. Only tests import it.

@@ -1,0 +1,128 @@
+package clitest
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/face/cli"
+)
+
+// Commands runs the command lines of testdata/commands.txt, those that begin with "$ " (thresh
+// itself is not written), in a copy of the folder testdata/commands. Below each the file has what it
+// printed ("  "), what it said on standard error ("! "), the files that it wrote but for the store
+// ("> ") and how it ended ("= "). Words may be in single quotes, and "< FILE" at the end is standard input.
+// The test's flag -update, where there is one, writes the file anew.
+func Commands(t *testing.T) {
+	golden, err := filepath.Abs("testdata/commands.txt")
+	check(t, err)
+	text, err := os.ReadFile(golden)
+	check(t, err)
+	dir := t.TempDir()
+	check(t, os.CopyFS(dir, os.DirFS("testdata/commands")))
+	t.Chdir(dir)
+	before := files(t)
+	for name, data := range before {
+		if filepath.Ext(name) == ".json" {
+			check(t, os.WriteFile(name, []byte(strings.ReplaceAll(data, place, filepath.ToSlash(dir))), 0o644))
+		}
+	}
+	var got strings.Builder
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "$ ") || strings.HasPrefix(line, "# ") {
+			got.WriteString(line)
+		}
+		command, ok := strings.CutPrefix(line, "$ ")
+		if !ok {
+			continue
+		}
+		before = files(t)
+		var said strings.Builder
+		code := call(t, strings.TrimSpace(command), marks{&said, "  "}, marks{&said, "! "})
+		after, to := files(t), marks{&said, "> "}
+		for _, file := range slices.Sorted(maps.Keys(after)) {
+			if data, was := before[file]; !was || data != after[file] {
+				fmt.Fprintf(to, "%s\n%s\n", file, strings.TrimSuffix(after[file], "\n"))
+			}
+		}
+		if code != 0 {
+			fmt.Fprintf(marks{&said, "= "}, "exit %d\n", code)
+		}
+		got.WriteString(rate.ReplaceAllString(strings.ReplaceAll(said.String(), filepath.ToSlash(dir), place), ", N$1"))
+	}
+	if f := flag.Lookup("update"); f != nil && f.Value.String() == "true" {
+		check(t, os.WriteFile(golden, []byte(got.String()), 0o644))
+	} else if got.String() != string(text) {
+		t.Errorf("%s: got\n%s", golden, got.String())
+	}
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// place stands for the folder in JSON documents and in what is printed.
+const place = "{dir}"
+
+// rate is a number that depends on the machine.
+var rate = regexp.MustCompile(`, \d+( [a-z ]+ a second)`)
+
+var word = regexp.MustCompile(`'[^']*'|\S+`)
+
+// call runs a command line.
+func call(t *testing.T, line string, out, errs io.Writer) int {
+	line, input, _ := strings.Cut(line, " < ")
+	var in []byte
+	if input != "" {
+		var err error
+		in, err = os.ReadFile(input)
+		check(t, err)
+	}
+	words := []string{"thresh"}
+	for _, w := range word.FindAllString(line, -1) {
+		words = append(words, strings.Trim(w, "'"))
+	}
+	return cli.Main(words, cli.Stdio{In: bytes.NewReader(in), Out: out, Err: errs, Getenv: func(string) string { return "" }})
+}
+
+// files are the files of the folder, but for the store.
+func files(t *testing.T) map[string]string {
+	all := map[string]string{}
+	check(t, filepath.WalkDir(".", func(name string, x fs.DirEntry, err error) error {
+		if err == nil && x.Name() == ".thresh" {
+			return fs.SkipDir
+		}
+		if err != nil || !x.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(name)
+		all[filepath.ToSlash(name)] = string(data)
+		return err
+	}))
+	return all
+}
+
+// marks is a stream whose lines are marked.
+type marks struct {
+	to   *strings.Builder
+	mark string
+}
+
+func (m marks) Write(p []byte) (int, error) {
+	for line := range strings.Lines(string(p)) {
+		m.to.WriteString(strings.TrimRight(m.mark+strings.ToValidUTF8(line, "\uFFFD"), " \n") + "\n")
+	}
+	return len(p), nil
+}
