@@ -131,11 +131,9 @@ func (a *App) openStore(dir string, open func(string) (*Store, error)) (*Store, 
 	for _, n := range st.Notices() {
 		a.note("note: %s", n)
 	}
-	st.Pairer = func(contract string) (p campaign.Pairer) {
-		if c, ok := a.Contract(contract); ok {
-			p, _ = c.(campaign.Pairer)
-		}
-		return p
+	st.Contract = func(name string) any { c, _ := a.Contract(name); return c }
+	st.CaseNames = func(runID string, c *campaign.CampaignRecord) func(campaign.Case) string {
+		return a.caseNames(st, runID, c)
 	}
 	return st, nil
 }

@@ -179,6 +179,24 @@ func (p *past) shows(k int) (show func(campaign.Case, campaign.Outcome) []campai
 	return show, names, nil
 }
 
+// caseNames returns what the document of a stored run's campaign calls its cases; nil: nothing.
+func (a *App) caseNames(st *store.Store, runID string, c *campaign.CampaignRecord) func(campaign.Case) string {
+	p, err := a.storedRun(st, runID)
+	if err != nil {
+		return nil
+	}
+	defer p.close()
+	k, err := p.find(c.Contract, c.Name)
+	if err != nil {
+		return nil
+	}
+	state, err := run.FirstState(p.campaigns[k], k, p.journal)
+	if err != nil {
+		return nil
+	}
+	return campaign.NamesOf(p.campaigns[k], state)
+}
+
 // KeptCase returns what is stored of one case of a run. Without a name, the run
 // must have only one campaign.
 func (a *App) KeptCase(st *store.Store, runID, contract, name string, index int64) (o campaign.Outcome, shown []campaign.Exhibit, err error) {

@@ -68,7 +68,7 @@ func (a *App) Since(st *Store, rec campaign.Record, base *Baseline) (since *repo
 		return since, nil, nil
 	}
 	if base != nil {
-		c := store.CompareRecords(base.record, rec)
+		c := st.CompareRecords(base.record, rec)
 		since = sinceOf(base.Name, c)
 		return since, &c, nil
 	}

@@ -162,6 +162,13 @@ type Pairer interface {
 	Sent(data []byte) (what uint64, failed, ok bool)
 }
 
+// Exerciser is implemented by contracts whose cases may pass because nothing occurred of
+// what they are for, such as a fault. What was not exercised is not fixed.
+type Exerciser interface {
+	// Exercised reports, by the facts of a case, whether it occurred.
+	Exercised(data []byte) bool
+}
+
 // Formatted is implemented by contracts that declare their documents' keys.
 type Formatted interface{ Formats() []Format }
 

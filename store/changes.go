@@ -320,25 +320,6 @@ func cellsOf(c *campaign.CampaignRecord) (m map[cellKey]*campaign.MatrixCell, or
 	return m, order, measures
 }
 
-// unexercised returns the findings of run A whose cells had nothing to judge in run B.
-func unexercised(both [][2]*campaign.CampaignRecord) map[string]bool {
-	idle := make(map[string]bool)
-	for _, p := range both {
-		if p[0] == nil || p[1] == nil {
-			continue
-		}
-		inA, order, _ := cellsOf(p[0])
-		inB, _, _ := cellsOf(p[1])
-		for _, k := range order {
-			if id, b := inA[k].Finding, inB[k]; id != "" {
-				before, met := idle[id]
-				idle[id] = (before || !met) && b != nil && b.Total == 0
-			}
-		}
-	}
-	return idle
-}
-
 func nameAt(names []string, i int) string {
 	if i < len(names) {
 		return names[i]

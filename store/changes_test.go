@@ -44,7 +44,7 @@ func TestCompareScoresAndCells(t *testing.T) {
 	a.Campaigns[0].Cases.Run, b.Campaigns[0].Cases.Run = 4, 4
 	a.Findings = []campaign.Finding{found("F-1", "old.yaml", "aa"), found("F-2", "old.yaml", "bb")}
 	b.Findings = []campaign.Finding{found("F-3", "new.yaml", "bb"), found("F-4", "new.yaml", "cc")}
-	c := compare(a, b)
+	c := (*Store)(nil).compare(a, b)
 	if len(c.Fixed) != 1 || c.Fixed[0].ID != "F-1" || len(c.StillFailing) != 1 || c.StillFailing[0].B.ID != "F-3" || len(c.New) != 1 || len(c.NotRun) != 0 {
 		t.Errorf("findings of a renamed document: %+v", c)
 	}
@@ -95,7 +95,7 @@ func TestCompareScoresAndCells(t *testing.T) {
 			t.Errorf("cell %q, want %q", cells[i], want[i])
 		}
 	}
-	if same := compare(a, a); len(same.Cells) != 0 || same.Scores[0].OtherParts {
+	if same := (*Store)(nil).compare(a, a); len(same.Cells) != 0 || same.Scores[0].OtherParts {
 		t.Errorf("a run against itself: %+v", same)
 	}
 }
@@ -113,7 +113,7 @@ func TestFailuresAreNoSuccess(t *testing.T) {
 		a, b int64
 		want string
 	}{{86, 0, "better"}, {0, 86, "worse"}, {86, 85, "no evidence of a change"}} {
-		c := CompareRecords(with(x.a), with(x.b))
+		c := (*Store)(nil).CompareRecords(with(x.a), with(x.b))
 		if len(c.Cells) != 1 || c.Cells[0].Chance == nil || c.Cells[0].Chance.Verdict != x.want {
 			t.Errorf("%d of 300 -> %d of 300: %+v, expected %s", x.a, x.b, c.Cells, x.want)
 		}
@@ -131,7 +131,7 @@ func TestScoresFollowTheirCases(t *testing.T) {
 		want string
 	}{{0.9, 0.4, 90, 40, "worse"}, {0.4, 0.9, 40, 90, "better"}, {0.9, 0.8, 90, 89, "no evidence of a change"}, {0.9, 0.8, 90, 90, "no evidence of a change"},
 		{0.4, 0.5, 90, 40, ""}, {0.5, 0.4, 40, 90, ""}} {
-		c := CompareRecords(with(x.a, x.x), with(x.b, x.y))
+		c := (*Store)(nil).CompareRecords(with(x.a, x.x), with(x.b, x.y))
 		got := c.Scores[0].Chance
 		if x.want == "" && got != nil || x.want != "" && (got == nil || got.Verdict != x.want) || c.Worse() != (x.want == "worse") {
 			t.Errorf("%v: %+v, worse %v", x, got, c.Worse())
@@ -153,7 +153,7 @@ func TestTheOnlyPartSharesTheTestOfAll(t *testing.T) {
 		return campaign.Record{Campaigns: []campaign.CampaignRecord{{Contract: "operator", Name: "guard", Exhibits: []campaign.Exhibit{{Kind: "matrix", Matrix: m}}}}}
 	}
 	verdicts := func(a, b campaign.Record) (list []string) {
-		for _, c := range CompareRecords(a, b).Cells {
+		for _, c := range (*Store)(nil).CompareRecords(a, b).Cells {
 			list = append(list, c.Row+" "+c.Chance.Verdict)
 		}
 		return list

@@ -27,7 +27,7 @@ type basis struct {
 
 // basis is that of a campaign of the run.
 func (m *Manifest) basis(c *campaign.CampaignRecord) basis {
-	b := basis{Identity: c.Identity, Settings: settingsDigest(m.Settings)}
+	b := basis{Identity: c.Identity, Settings: settingsDigest(m.Settings, "strict")}
 	var texts, inputs []string
 	for _, s := range m.Specs {
 		if s.Path == c.Source {
@@ -56,14 +56,14 @@ func (r SpecRef) text() string {
 }
 
 // settingsDigest leaves out what changes no case.
-func settingsDigest(raw json.RawMessage) string {
+func settingsDigest(raw json.RawMessage, neutral ...string) string {
 	var set map[string]json.RawMessage
 	if json.Unmarshal(raw, &set) != nil {
 		return digestOf([]string{string(raw)})
 	}
 	var list []string
 	for name, v := range set {
-		if !strings.EqualFold(name, "strict") {
+		if !slices.Contains(neutral, name) {
 			list = append(list, name+"="+string(v))
 		}
 	}
@@ -246,16 +246,12 @@ func (s *Store) Against(earlier string, rec campaign.Record) (Comparison, error)
 	if err != nil {
 		return Comparison{}, err
 	}
-	return compareRecords(old, rec, func(a, b campaign.Record) Comparison { return comparePairs(a, b, s.pair(a.RunID, b.RunID)) }), nil
+	return s.CompareRecords(old, rec), nil
 }
 
-// CompareRecords compares a record with an earlier one by the campaigns that
-// the later one has.
-func CompareRecords(old, rec campaign.Record) Comparison {
-	return compareRecords(old, rec, compare)
-}
-
-func compareRecords(old, rec campaign.Record, compare func(a, b campaign.Record) Comparison) Comparison {
+// CompareRecords compares a run's record with an earlier one, which may be a report's, by
+// the campaigns that the later one has. Without a store, records are all that is known.
+func (s *Store) CompareRecords(old, rec campaign.Record) Comparison {
 	has := make(map[campaignKey]bool)
 	var campaigns []campaign.CampaignRecord
 	for _, p := range Counterparts(old, rec) {
@@ -266,5 +262,5 @@ func compareRecords(old, rec campaign.Record, compare func(a, b campaign.Record)
 	}
 	old.Campaigns = campaigns
 	old.Findings = slices.DeleteFunc(slices.Clone(old.Findings), func(f campaign.Finding) bool { return !has[campaignKey{f.Contract, f.Campaign}] })
-	return compare(old, rec)
+	return s.compare(old, rec)
 }

@@ -101,7 +101,7 @@ func TestGuidedRatesAreNotTested(t *testing.T) {
 		m := &campaign.Matrix{Measures: campaign.OfGuided, Rows: []string{"all"}, Columns: []string{"success"}, Cells: [][]campaign.MatrixCell{{{Hits: hits, Total: 3000}}}}
 		return campaign.Record{RunID: id, Campaigns: []campaign.CampaignRecord{{Contract: "operator", Name: "x", Exhibits: []campaign.Exhibit{{Kind: "matrix", Matrix: m}}}}}
 	}
-	c := CompareRecords(run("a", 1280), run("b", 1898))
+	c := (*Store)(nil).CompareRecords(run("a", 1280), run("b", 1898))
 	if len(c.Cells) != 1 || !c.Cells[0].Guided || c.Cells[0].Chance != nil || c.Cells[0].Better() || len(c.Tested) != 0 {
 		t.Errorf("%+v", c)
 	}
@@ -117,7 +117,7 @@ func TestChance(t *testing.T) {
 		}
 		return campaign.Record{RunID: id, Campaigns: []campaign.CampaignRecord{{Contract: "flakestorm", Name: "x", Exhibits: []campaign.Exhibit{{Kind: "matrix", Matrix: m}}}}}
 	}
-	c := CompareRecords(run("a", 18, 20, 3, 5), run("b", 14, 8, 20, 5))
+	c := (*Store)(nil).CompareRecords(run("a", 18, 20, 3, 5), run("b", 14, 8, 20, 5))
 	want := []string{"no evidence of a change", "worse", "better"}
 	if len(c.Cells) != len(want) {
 		t.Fatalf("%+v", c.Cells)

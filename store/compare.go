@@ -94,7 +94,7 @@ func (s *Store) compareIn(a, b string, read func(id string) (campaign.Record, er
 	if err != nil {
 		return c, err
 	}
-	c = comparePairs(ra, rb, s.pair(ra.RunID, rb.RunID))
+	c = s.compare(ra, rb)
 	c.Swapped = swapped
 	return c, nil
 }
@@ -117,11 +117,8 @@ func (s *Store) Brief(id string) (campaign.Record, error) {
 	return rec, err
 }
 
-func compare(a, b campaign.Record) Comparison {
-	return comparePairs(a, b, func(_, _ *campaign.CampaignRecord) pairs { return pairs{} })
-}
-
-func comparePairs(a, b campaign.Record, pair func(a, b *campaign.CampaignRecord) pairs) Comparison {
+// compare compares two records. What their journals add is in the store; nil: nothing is.
+func (s *Store) compare(a, b campaign.Record) Comparison {
 	both := Counterparts(a, b)
 	names := renamed(both)
 	c := Comparison{
@@ -131,18 +128,11 @@ func comparePairs(a, b campaign.Record, pair func(a, b *campaign.CampaignRecord)
 		Differences: differences(a, b, names),
 	}
 	var guided map[campaignKey]pairs
-	c.Cells, c.Tested, guided = cells(both, pair)
+	c.Cells, c.Tested, guided = cells(both, s.pair(a.RunID, b.RunID))
 	for _, x := range a.Campaigns {
 		if sent, is := guided[campaignKey{x.Contract, x.Name}]; is && score.McNemar(sent.onlyA, sent.onlyB) >= significant {
 			c.Differences = append(c.Differences, sent.few(x.Name))
 		}
-	}
-	// reran reports whether B did what first showed a finding in A. A search does
-	// something else in the case of that number, and a case whose fault did not fire shows nothing.
-	idle := unexercised(both)
-	reran := func(f campaign.Finding) bool {
-		sent, is := guided[campaignKey{f.Contract, f.Campaign}]
-		return !idle[f.ID] && (!is || sent.resent[f.First])
 	}
 	inA, inB := byIdentity(a, names), byIdentity(b, names)
 	same := sameFindings(inA, inB, names)
@@ -155,28 +145,19 @@ func comparePairs(a, b campaign.Record, pair func(a, b *campaign.CampaignRecord)
 			c.New = append(c.New, f)
 		}
 	}
-	// How many cases of a campaign B ran, in case order; a run that was asked for
-	// fewer cases than there are is complete as well. A case that could not be
-	// run may be any.
-	ran := make(map[campaignKey]int64)
-	for _, r := range b.Campaigns {
-		k, n := campaignKey{r.Contract, r.Name}, r.Cases.Run
-		if r.Cases.Error > 0 {
-			n = 0
-		}
-		if before, twice := ran[k]; twice {
-			n = min(n, before)
-		}
-		ran[k] = n
-	}
+	var gone []campaign.Finding
 	for id, f := range inA {
-		to, both := same[id]
-		switch {
-		case both:
+		if to, still := same[id]; still {
 			c.StillFailing = append(c.StillFailing, StillFailing{f, inB[to]})
-		case b.Complete && f.First < ran[nameIn(names, f)] && reran(f):
+		} else {
+			gone = append(gone, f)
+		}
+	}
+	ran := s.ran(both, a.RunID, b.RunID, gone)
+	for _, f := range gone {
+		if b.Complete && ran(f) {
 			c.Fixed = append(c.Fixed, f)
-		default:
+		} else {
 			c.NotRun = append(c.NotRun, f)
 		}
 	}

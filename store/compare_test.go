@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -58,11 +60,11 @@ func TestCompareWithAnIncompleteRun(t *testing.T) {
 		Campaigns: []campaign.CampaignRecord{{Contract: "fuzzspec", Name: "demo", Cases: campaign.Counts{Run: 9}}}}
 	b := a
 	b.RunID, b.Findings = "b", nil
-	if c := compare(a, b); len(c.Fixed) != 1 || len(c.NotRun) != 0 {
+	if c := (*Store)(nil).compare(a, b); len(c.Fixed) != 1 || len(c.NotRun) != 0 {
 		t.Errorf("complete: fixed %d, not run %d", len(c.Fixed), len(c.NotRun))
 	}
 	b.Complete, b.Stopped = false, "time"
-	c := compare(a, b)
+	c := (*Store)(nil).compare(a, b)
 	if len(c.Fixed) != 0 || len(c.NotRun) != 1 || len(c.Differences) != 1 || c.Differences[0] != "run b did not complete (time)" {
 		t.Errorf("incomplete: %+v", c)
 	}
@@ -85,7 +87,7 @@ func TestCompareWithCasesThatWereNotRun(t *testing.T) {
 		{campaign.Counts{Run: 9, Pass: 8, Error: 1}, 0},
 	} {
 		b := campaign.Record{RunID: "b", Complete: true, Campaigns: []campaign.CampaignRecord{{Contract: "fuzzspec", Name: "demo", Cases: x.cases}}}
-		if c := compare(a, b); len(c.Fixed) != x.fixed || len(c.NotRun) != 1-x.fixed {
+		if c := (*Store)(nil).compare(a, b); len(c.Fixed) != x.fixed || len(c.NotRun) != 1-x.fixed {
 			t.Errorf("%+v: fixed %d, not run %d", x.cases, len(c.Fixed), len(c.NotRun))
 		}
 	}
@@ -93,35 +95,6 @@ func TestCompareWithCasesThatWereNotRun(t *testing.T) {
 
 // A finding is the same one when lines were added above the place that its
 // cause ends in, also if another one has its id now.
-// A finding is not fixed by a fault that did not fire, which leaves its cells without a rate.
-func TestCompareWithCellsThatWereNotExercised(t *testing.T) {
-	with := func(cells ...campaign.MatrixCell) campaign.Record {
-		m := &campaign.Matrix{Rows: []string{"one", "two"}, Columns: []string{"a"}}
-		for _, c := range cells {
-			m.Cells = append(m.Cells, []campaign.MatrixCell{c})
-		}
-		return campaign.Record{Complete: true, Campaigns: []campaign.CampaignRecord{{Contract: "x", Name: "c", Cases: campaign.Counts{Run: 2},
-			Exhibits: []campaign.Exhibit{{Title: "Cells", Matrix: m}}}}}
-	}
-	failing, held, idle := campaign.MatrixCell{Total: 1, Finding: "F-1"}, campaign.MatrixCell{Hits: 1, Total: 1}, campaign.MatrixCell{Note: "not exercised"}
-	for _, x := range []struct {
-		before, after []campaign.MatrixCell
-		fixed         int
-	}{
-		{[]campaign.MatrixCell{failing, held}, []campaign.MatrixCell{held, idle}, 1},
-		{[]campaign.MatrixCell{failing, held}, []campaign.MatrixCell{idle, held}, 0},
-		{[]campaign.MatrixCell{failing, failing}, []campaign.MatrixCell{idle, idle}, 0},
-		{[]campaign.MatrixCell{failing, failing}, []campaign.MatrixCell{idle, held}, 1},
-		{[]campaign.MatrixCell{failing, failing}, []campaign.MatrixCell{held, idle}, 1},
-	} {
-		a := with(x.before...)
-		a.Findings = []campaign.Finding{{ID: "F-1", Contract: "x", Campaign: "c"}}
-		if c := compare(a, with(x.after...)); len(c.Fixed) != x.fixed || len(c.NotRun) != 1-x.fixed {
-			t.Errorf("%+v, then %+v: fixed %d, not run %d", x.before, x.after, len(c.Fixed), len(c.NotRun))
-		}
-	}
-}
-
 func TestCompareAfterAnEdit(t *testing.T) {
 	at := func(id, what, line string) campaign.Finding {
 		f := finding(id, campaign.SeverityMedium)
@@ -133,7 +106,7 @@ func TestCompareAfterAnEdit(t *testing.T) {
 			c := campaign.CampaignRecord{Contract: fs[0].Contract, Name: fs[0].Campaign, Cases: campaign.Counts{Run: 10}}
 			return campaign.Record{Complete: true, Campaigns: []campaign.CampaignRecord{c}, Findings: fs}
 		}
-		c := CompareRecords(rec(a), rec(b))
+		c := (*Store)(nil).CompareRecords(rec(a), rec(b))
 		for _, f := range c.New {
 			fresh = append(fresh, f.ID)
 		}
@@ -155,5 +128,96 @@ func TestCompareAfterAnEdit(t *testing.T) {
 	fresh, still, gone = ids(before, []campaign.Finding{other, before[1], before[2]})
 	if len(fresh)+len(gone) != 0 || len(still) != 3 {
 		t.Errorf("of the same lines: new %v, still failing %v, fixed %v", fresh, still, gone)
+	}
+}
+
+// letters are facts of which "-" says that nothing occurred.
+type letters struct{}
+
+func (letters) Exercised(data []byte) bool { return !strings.HasPrefix(string(data), "-") }
+
+// A finding is fixed only if its case was executed again and tested something: the case of
+// its name, or that of its number if both runs were asked the same and earlier rounds went alike.
+func TestWhatWasNotExercisedIsNotFixed(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	s.Contract = func(string) any { return letters{} }
+	names := make(map[string][]string)
+	s.CaseNames = func(runID string, _ *campaign.CampaignRecord) func(campaign.Case) string {
+		if list := names[runID]; list != nil {
+			return func(c campaign.Case) string { return list[c.Index] }
+		}
+		return nil
+	}
+	minutes := 0
+	// Facts of a round are separated by blanks. ! is a case that fails, ? one that has no verdict.
+	record := func(text, settings, facts, called string) campaign.Record {
+		minutes++
+		m := asked(s, t, minutes, "demo.json", text, settings)
+		w, err := s.Begin(m)
+		must(t, err)
+		rec := campaign.Record{RunID: w.RunID(), Complete: true, Campaigns: []campaign.CampaignRecord{{
+			Contract: "fuzzspec", Name: "starter", Source: "demo.json", Identity: m.Identities[0].Digest, Cases: campaign.Counts{Run: int64(len(facts) - strings.Count(facts, " "))}}}}
+		index := int64(0)
+		for round, all := range strings.Fields(facts) {
+			for _, x := range all {
+				e := Entry{Kind: KindOutcome, Case: campaign.Case{Round: round, Index: index}, Outcome: campaign.Outcome{Data: []byte(string(x))}}
+				switch index++; x {
+				case '!':
+					e.Outcome.Verdict = campaign.VerdictFail
+				case '?':
+					e.Outcome.Verdict = campaign.VerdictError
+				}
+				must(t, w.Append(e))
+			}
+		}
+		if called != "" {
+			names[w.RunID()] = strings.Split(called, "")
+		}
+		must(t, w.Close())
+		return rec
+	}
+	one := `{"seed":1}`
+	for _, x := range []struct {
+		name              string
+		facts, called     string // of the run with the finding
+		text, settings    string
+		after, calledThen string
+		fixed             int
+		report            bool // the run with the finding is a report
+	}{
+		{name: "its case held", facts: "a!c", after: "abc", fixed: 1},
+		{name: "its fault did not fire", facts: "a!c", after: "a-c"},
+		{name: "it had not fired before, either", facts: "a-c", after: "a-c", fixed: 1},
+		{name: "its case has no verdict", facts: "a!c", after: "a?c"},
+		{name: "another case has none", facts: "a!c", after: "ab?", fixed: 1},
+		{name: "fewer cases", facts: "a!c", settings: `{"seed":1,"cases":2}`, after: "ab", fixed: 1},
+		{name: "too few", facts: "a!c", settings: `{"seed":1,"cases":1}`, after: "a"},
+		{name: "another seed", facts: "a!c", settings: `{"seed":2}`, after: "abc"},
+		{name: "another text", facts: "a!c", text: "two", after: "abc"},
+		{name: "another text with the case", facts: "a!c", called: "xyz", text: "two", after: "abcd", calledThen: "zxyy", fixed: 1},
+		{name: "and it did not fire there", facts: "a!c", called: "xyz", text: "two", after: "ab-d", calledThen: "zxyy"},
+		{name: "without the case", facts: "a!c", called: "xyz", text: "two", after: "abc", calledThen: "xzu"},
+		{name: "without the second of its name", facts: "a!c", called: "xxz", text: "two", after: "abc", calledThen: "xzu"},
+		{name: "after the same round", facts: "a !c", after: "a bc", fixed: 1},
+		{name: "after another round", facts: "a !c", after: "b bc"},
+		{name: "a round alone decides", facts: "a!c d", after: "b?b d"},
+		{name: "named in another round", facts: "a !c", called: "xyz", after: "b bc", calledThen: "xyz", fixed: 1},
+		{name: "since a report", facts: "a!c", after: "abc", fixed: 1, report: true},
+		{name: "since a report, not fired", facts: "a!c", after: "a-c", report: true},
+		{name: "since a report, in a later round", facts: "a !c", after: "b bc", report: true},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			a := record("one", one, x.facts, x.called)
+			at := strings.IndexAny(strings.ReplaceAll(x.facts, " ", ""), "!-")
+			a.Findings = []campaign.Finding{{ID: "F-1", Contract: "fuzzspec", Campaign: "starter", First: int64(at),
+				Samples: []campaign.Sample{{Case: campaign.Case{Round: strings.Count(x.facts[:strings.IndexAny(x.facts, "!-")], " ")}}}}}
+			b := record(cmp.Or(x.text, "one"), cmp.Or(x.settings, one), x.after, x.calledThen)
+			if x.report {
+				a.RunID = "base.json"
+			}
+			if c := s.CompareRecords(a, b); len(c.Fixed) != x.fixed || len(c.NotRun) != 1-x.fixed {
+				t.Errorf("fixed %d, not run %d", len(c.Fixed), len(c.NotRun))
+			}
+		})
 	}
 }

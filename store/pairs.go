@@ -11,9 +11,8 @@ import (
 
 // pairs is how two runs of a campaign ended that sent the same.
 type pairs struct {
-	a, b, both   int64          // failures of each, and how much both sent
-	onlyA, onlyB int64          // of those, failures of one run alone
-	resent       map[int64]bool // cases of A whose prompts B sent too
+	a, b, both   int64 // failures of each, and how much both sent
+	onlyA, onlyB int64 // of those, failures of one run alone
 }
 
 // pair counts what both runs sent of a campaign whose replies decide what is sent
@@ -21,28 +20,26 @@ type pairs struct {
 // something does not hang on how the run came to send it.
 func (s *Store) pair(runA, runB string) func(a, b *campaign.CampaignRecord) pairs {
 	return func(a, b *campaign.CampaignRecord) (p pairs) {
-		if s.Pairer == nil {
+		if s == nil {
 			return p
 		}
 		inA, inB := s.sent(runA, a), s.sent(runB, b)
-		p.resent = make(map[int64]bool)
 		for what, x := range inA {
 			y, both := inB[what]
 			if !both {
 				continue
 			}
 			p.both++
-			p.resent[x.index] = true
-			if x.failed {
+			if x {
 				p.a++
 			}
-			if y.failed {
+			if y {
 				p.b++
 			}
 			switch {
-			case x.failed && !y.failed:
+			case x && !y:
 				p.onlyA++
-			case y.failed && !x.failed:
+			case y && !x:
 				p.onlyB++
 			}
 		}
@@ -50,22 +47,19 @@ func (s *Store) pair(runA, runB string) func(a, b *campaign.CampaignRecord) pair
 	}
 }
 
-// sending is the first case that sent something, and whether the system failed then.
-type sending struct {
-	index  int64
-	failed bool
-}
-
-// sent is what the cases of a campaign sent.
-func (s *Store) sent(runID string, c *campaign.CampaignRecord) map[uint64]sending {
-	pairer := s.Pairer(c.Contract)
+// sent is what the cases of a campaign sent, and whether the system failed the first time.
+func (s *Store) sent(runID string, c *campaign.CampaignRecord) map[uint64]bool {
+	pairer, sends := s.contract(c.Contract).(campaign.Pairer)
+	if !sends {
+		return nil
+	}
 	j, err := s.OpenJournal(runID)
-	if err != nil || pairer == nil {
-		return nil // the run is a report's, or sends nothing
+	if err != nil {
+		return nil // the run is a report's
 	}
 	defer j.Close()
 	k := slices.Index(j.Manifest().Identities, campaign.Identity{Contract: c.Contract, Name: c.Name, Digest: c.Identity})
-	sent, attempt := make(map[uint64]sending), 0
+	sent, attempt := make(map[uint64]bool), 0
 	for e, err := range j.Entries() {
 		if err != nil {
 			break
@@ -79,7 +73,7 @@ func (s *Store) sent(runID string, c *campaign.CampaignRecord) map[uint64]sendin
 		}
 		if what, failed, ok := pairer.Sent(e.Outcome.Data); ok {
 			if _, again := sent[what]; !again {
-				sent[what] = sending{e.Case.Index, failed}
+				sent[what] = failed
 			}
 		}
 	}

@@ -21,7 +21,7 @@ func (byteSent) Sent(data []byte) (what uint64, failed, ok bool) {
 // its prompt was sent again.
 func TestCompareSearches(t *testing.T) {
 	s := openStore(t, t.TempDir())
-	s.Pairer = func(string) campaign.Pairer { return byteSent{} }
+	s.Contract = func(string) any { return byteSent{} }
 	minutes := 0
 	search := func(found bool, sent string) string {
 		minutes++

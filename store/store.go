@@ -48,8 +48,11 @@ type Store struct {
 	pack    packer
 	wrote   atomic.Bool // a blob was put or a run begun: mentions may be on their way
 
-	// Pairer reads outcomes of a contract; nil: it has none. Set it before use.
-	Pairer func(contract string) campaign.Pairer
+	// Contract returns the contract of that name, which reads its outcomes; nil: none.
+	// CaseNames returns what the document of a run's campaign calls its cases; nil: nothing.
+	// Set both before use.
+	Contract  func(name string) any
+	CaseNames func(runID string, c *campaign.CampaignRecord) func(campaign.Case) string
 
 	mu      sync.Mutex
 	notices []string

@@ -38,3 +38,14 @@ func TestGroupOfFailuresWithoutFaults(t *testing.T) {
 		t.Errorf("a case without faults: %q", g)
 	}
 }
+
+// A case with faults of which none fired tests nothing.
+func TestExercised(t *testing.T) {
+	for data, want := range map[string]bool{
+		"": true, `{"why":"nothing else"}`: true, `{"fired":[[3,0],[1,1]]}`: true, `{"fired":[[3,0],[0,0]]}`: false, `{"first":2,"fired":[[1,0]]}`: false,
+	} {
+		if got := new(Contract).Exercised([]byte(data)); got != want {
+			t.Errorf("%s: %v", data, got)
+		}
+	}
+}

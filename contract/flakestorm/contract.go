@@ -3,8 +3,10 @@ package flakestorm
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -54,6 +56,13 @@ func (*Contract) Name() string { return "flakestorm" }
 // Summary implements [campaign.Contract].
 func (*Contract) Summary() string {
 	return "test an agent while its tools and models fail (flakestorm v1 and v2)"
+}
+
+// Exercised implements [campaign.Exerciser]: of faults, one fired.
+func (*Contract) Exercised(data []byte) bool {
+	var n note
+	_ = json.Unmarshal(data, &n) // without notes there were no faults
+	return len(n.Fired) == 0 || slices.ContainsFunc(n.Fired, func(f [2]int) bool { return f[1] > 0 })
 }
 
 // topLevel is a line that opens a section of a document.

@@ -114,9 +114,11 @@ whichever order you name them. A run is named by its id, a unique beginning of i
 "latest" or "latest~1".
 
 A finding of the older run is fixed if the newer run had no failure in the case
-that first showed it; if it did not run that case, the finding is "not run". Findings
-that thresh.known.yaml beside their document accepts are "known": neither new nor
-still failing.
+that first showed it; if it did not run that case, skipped it, had no result for it
+or did not exercise it (the fault never fired), the finding is "not run". After an
+edit of the document, cases are found by their names; without names, every case
+that is not sent again counts as not run. Findings that thresh.known.yaml beside
+their document accepts are "known": neither new nor still failing.
 
 For campaigns with a score, Compare shows what changed in the score, its parts and
 the cells of the matrix. "worse" and "better" mean that chance does not explain
