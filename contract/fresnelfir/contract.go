@@ -29,6 +29,7 @@ import (
 type Contract struct {
 	open    dut.Opener
 	systems sut.Opener // nil: systems cannot be explored
+	sources lang.Compiler
 }
 
 // New returns FresnelFir IR.
@@ -102,7 +103,7 @@ func (*Contract) Starter(string) []campaign.File {
 // Compile implements [campaign.Contract].
 func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Settings) (_ []campaign.Any, list diag.List) {
 	defer func() { list = sourced(doc.Path, list) }()
-	d, src, data, list := decode(doc.Path, doc.Data)
+	d, src, data, list := decode(&k.sources, doc.Path, doc.Data)
 	if d != nil {
 		list = append(list, ir.Check(d, src)...)
 		list.Sort()

@@ -2,6 +2,7 @@ package fresnelfir
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"testing"
@@ -35,6 +36,11 @@ func TestTornSources(t *testing.T) {
 				}
 			}
 			list, diags := k.Compile(context.Background(), campaign.Spec{Path: "x.model.star", Data: src}, campaign.Settings{Check: true})
+			// What was kept of the source before makes no difference.
+			again, alone := New(nil).Compile(context.Background(), campaign.Spec{Path: "x.model.star", Data: src}, campaign.Settings{Check: true})
+			if fmt.Sprint(diags) != fmt.Sprint(alone) || len(list) > 0 && list[0].Identity() != again[0].Identity() {
+				t.Fatalf("%s: %v, alone %v", src, diags, alone)
+			}
 			if diags.HasErrors() {
 				continue
 			}

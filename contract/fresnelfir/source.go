@@ -17,12 +17,12 @@ import (
 func written(path string) bool { return strings.HasSuffix(path, lang.Suffix) }
 
 // decode reads a document of either form. data makes it JSON, which a check does not need.
-func decode(path string, text []byte) (d *ir.Document, src *ir.Source, data func() []byte, list diag.List) {
+func decode(by *lang.Compiler, path string, text []byte) (d *ir.Document, src *ir.Source, data func() []byte, list diag.List) {
 	if !written(path) {
 		d, src, list = ir.Decode(path, text)
 		return d, src, func() []byte { return text }, list
 	}
-	m, list := lang.Compile(path, text)
+	m, list := by.Compile(path, text)
 	if m == nil {
 		return nil, nil, nil, list
 	}
@@ -40,7 +40,7 @@ func decode(path string, text []byte) (d *ir.Document, src *ir.Source, data func
 
 // asJSON is a document of either form as JSON; with errors in its form it is nil.
 func asJSON(path string, text []byte) ([]byte, diag.List) {
-	_, _, data, list := decode(path, text)
+	_, _, data, list := decode(new(lang.Compiler), path, text)
 	if data == nil {
 		return nil, list
 	}
@@ -78,7 +78,7 @@ func compiled(m *lang.Model) []byte {
 
 // load decodes and checks a document of either form. With errors it is nil.
 func load(path string, text []byte) (*ir.Document, *ir.Source, diag.List) {
-	d, src, _, list := decode(path, text)
+	d, src, _, list := decode(new(lang.Compiler), path, text)
 	if d != nil {
 		list = append(list, ir.Check(d, src)...)
 		list.Sort()

@@ -60,18 +60,6 @@ func Compile(path string, src []byte, extra ...string) (*Program, diag.List) {
 	return &Program{Path: path, prog: prog, file: written}, nil
 }
 
-// Parse parses a source that is read and never executed. Codes begin with "starlark.".
-func Parse(path string, src []byte) (*syntax.File, diag.List) {
-	if list := sound(path, src); len(list) > 0 {
-		return nil, list
-	}
-	f, err := (&syntax.FileOptions{}).Parse(path, src, 0)
-	if err != nil {
-		return nil, faults(path, src, err)
-	}
-	return f, nil
-}
-
 // sound refuses sources that the parser must not be given.
 func sound(path string, src []byte) diag.List {
 	whole := func(code, message string) diag.List {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/starbox"
 )
 
 // Suffix is what names of models in the language end in.
@@ -77,6 +78,7 @@ type decl struct {
 
 type compiler struct {
 	file     string
+	source   *starbox.Source
 	lines    []string
 	list     diag.List
 	decls    [kinds]map[string]*decl
@@ -107,26 +109,33 @@ var constructors = map[string]declKind{
 // statements are the calls that name nothing.
 var statements = []string{"module", "system", "explore", "cover", "constraint", "hooks", "ir"}
 
+// Compiler translates sources, the next one with less work if most of it is that of the one
+// before.
+type Compiler struct{ parser starbox.Parser }
+
 // Compile translates a source. The diagnostics are all that is wrong with its form;
 // with errors among them the model is what could be translated, or nil.
-func Compile(file string, src []byte) (*Model, diag.List) {
-	m, _, list := compile(file, src, false)
+func (c *Compiler) Compile(file string, src []byte) (*Model, diag.List) {
+	m, _, list := compile(&c.parser, file, src, false)
 	return m, list
 }
 
+// Compile is that of a new [Compiler].
+func Compile(file string, src []byte) (*Model, diag.List) { return new(Compiler).Compile(file, src) }
+
 // Beyond lists what of a source the published format does not hold, in the order of the text.
 func Beyond(file string, src []byte) []Further {
-	_, beyond, _ := compile(file, src, true)
+	_, beyond, _ := compile(new(starbox.Parser), file, src, true)
 	return beyond
 }
 
-func compile(file string, src []byte, noting bool) (*Model, []Further, diag.List) {
+func compile(by *starbox.Parser, file string, src []byte, noting bool) (*Model, []Further, diag.List) {
 	lines := strings.Split(strings.ReplaceAll(string(src), "\r\n", "\n"), "\n")
-	f, broken, list := parse(file, src, lines)
+	f, broken, list := parse(by, file, src, lines)
 	if f == nil {
 		return nil, nil, list
 	}
-	c := &compiler{file: file, lines: lines, list: list, noting: noting, acts: map[string]*action{}, vars: map[string]map[string]bool{}, valued: map[string]bool{}}
+	c := &compiler{file: file, source: f, lines: lines, list: list, noting: noting, acts: map[string]*action{}, vars: map[string]map[string]bool{}, valued: map[string]bool{}}
 	c.model = &Model{Broken: broken, Vague: map[int]bool{}, lines: lines}
 	for k := range c.decls {
 		c.decls[k] = map[string]*decl{}

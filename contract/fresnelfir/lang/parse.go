@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.starlark.net/syntax"
-
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/starbox"
 )
@@ -16,11 +14,11 @@ const mostSyntax = 20
 
 // parse reads a source. A declaration that is no Starlark is left out, so that all others
 // are looked at too; the names of those are returned.
-func parse(file string, src []byte, lines []string) (f *syntax.File, broken map[string]bool, list diag.List) {
+func parse(by *starbox.Parser, file string, src []byte, lines []string) (f *starbox.Source, broken map[string]bool, list diag.List) {
 	broken = map[string]bool{}
 	rest := slices.Clone(lines)
 	for range mostSyntax {
-		f, found := starbox.Parse(file, src)
+		f, found := by.Parse(file, src)
 		if f != nil {
 			return f, broken, list
 		}

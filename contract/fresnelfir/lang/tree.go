@@ -15,8 +15,8 @@ type node = doctree.Node
 
 // pos is a place of the source as diagnostics count it: columns in bytes.
 func (c *compiler) pos(p syntax.Position) doctree.Pos {
-	col := int(p.Col)
-	if n := int(p.Line); n >= 1 && n <= len(c.lines) {
+	n, col := c.source.Line(p), int(p.Col)
+	if n >= 1 && n <= len(c.lines) {
 		at := 1
 		for i := range c.lines[n-1] {
 			if at == col {
@@ -25,7 +25,7 @@ func (c *compiler) pos(p syntax.Position) doctree.Pos {
 			at++
 		}
 	}
-	return doctree.Pos{Line: int(p.Line), Col: col}
+	return doctree.Pos{Line: n, Col: col}
 }
 
 func (c *compiler) position(n syntax.Node) doctree.Pos { return c.pos(syntax.Start(n)) }
