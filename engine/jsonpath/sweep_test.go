@@ -16,8 +16,9 @@ func TestEverySmallChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sweep.Check(t, "41b3cb6f77cab5d0", ".[@*'1-", []string{
+	sweep.Check(t, "3a4f1a79437e8482", ".[@*'1- ", []string{
 		`$.beds[0,2].id`, `$..rows[-1:]`, `$.beds[?(@.id >= $.limit && !@.done)]['name', "id"]`, `$['odd name']`, `$.beds[::-2].rows.*`, `$.beds[?@.name < "l" || @.rows[0] == 4].id`, `$.beds[?@.done == null].id`,
+		`$.beds[ 5 : 0 : -1 ].id`, `$.beds[?@.id <= 2 && !(@.id > 1)].id`, `$['odd name',"limit"]`, `$[?@ == true]`, `$[?@ != false]`, `$.beds[?@.name >= "kale" || @.id == 3.0].id`, `$.beds[2147483648]`,
 	}, func(text string) string {
 		e, n, err := jsonpath.Prefix(text)
 		if err != nil {
