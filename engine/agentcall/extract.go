@@ -183,51 +183,16 @@ func Text(n *jsontree.Node) string {
 		}
 		return "False"
 	}
-	return string(appendJSON(nil, n))
+	return style.Format(n)
 }
 
-// appendJSON writes a tree, its members in their order.
-func appendJSON(b []byte, n *jsontree.Node) []byte {
-	switch n.Kind {
-	case jsontree.Null:
-		return append(b, "null"...)
-	case jsontree.Bool:
-		if n.Bool {
-			return append(b, "true"...)
-		}
-		return append(b, "false"...)
-	case jsontree.Int:
-		return append(b, n.Text...)
-	case jsontree.Float:
-		f, _ := n.Float()
-		return append(b, jsontree.FormatFloat(f)...)
-	case jsontree.String:
-		return append(b, quote(strings.ToValidUTF8(n.Text, "�"))...)
-	case jsontree.Array:
-		b = append(b, '[')
-		for i := range n.Items {
-			if i > 0 {
-				b = append(b, ", "...)
-			}
-			b = appendJSON(b, &n.Items[i])
-		}
-		return append(b, ']')
-	}
-	b = append(b, '{')
-	for i := range n.Members {
-		if i > 0 {
-			b = append(b, ", "...)
-		}
-		b = append(append(b, quote(strings.ToValidUTF8(n.Members[i].Key, "�"))...), ": "...)
-		b = appendJSON(b, &n.Members[i].Value)
-	}
-	return append(b, '}')
-}
+// style is how trees are written: their members in their order.
+var style = jsontree.Style{Spaced: true, Kept: true}
 
 // JSON returns a tree as text, its members in their order; nil for one that has
 // numbers which JSON has not (NaN, Infinity).
 func JSON(n *jsontree.Node) json.RawMessage {
-	text := appendJSON(nil, n)
+	text := style.Append(nil, n)
 	if !json.Valid(text) {
 		return nil
 	}

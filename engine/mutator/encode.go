@@ -1,8 +1,10 @@
 package mutator
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -28,9 +30,9 @@ func AppendChild(b []byte, c *Child) []byte {
 	b = append(b, `,"derived_seed":`...)
 	b = strconv.AppendUint(b, c.Derived, 10)
 	b = append(b, `,"bucket_id":`...)
-	b = AppendString(b, first(c.Seed.BucketTag, string(c.Seed.Bucket)))
+	b = AppendString(b, cmp.Or(c.Seed.BucketTag, string(c.Seed.Bucket)))
 	b = append(b, `,"surface":`...)
-	b = AppendString(b, first(string(c.Seed.Surface), c.Seed.SurfaceTag))
+	b = AppendString(b, cmp.Or(string(c.Seed.Surface), c.Seed.SurfaceTag))
 	b = append(b, `,"status":"`...)
 	b = append(b, c.Status...)
 	b = append(b, `","child_text":`...)
@@ -43,13 +45,6 @@ func AppendChild(b []byte, c *Child) []byte {
 		b = AppendStep(b, &c.Steps[i])
 	}
 	return append(b, "]}"...)
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // AppendResult appends the result of one application as a JSON object with the
@@ -131,14 +126,9 @@ func appendValue(b []byte, v any) []byte {
 		}
 		return append(b, ']')
 	case map[string]any:
-		keys := make([]string, 0, len(v))
-		for k := range v {
-			keys = append(keys, k)
-		}
-		slices.Sort(keys)
-		ps := make(textop.Params, len(keys))
-		for i, k := range keys {
-			ps[i] = textop.Param{Key: k, Value: v[k]}
+		ps := make(textop.Params, 0, len(v))
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			ps = append(ps, textop.Param{Key: k, Value: v[k]})
 		}
 		return appendParams(b, ps)
 	}

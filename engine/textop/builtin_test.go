@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/thresh-dev/thresh/engine/mutator"
 	"github.com/thresh-dev/thresh/engine/pyrand/pyrandtest"
 	"github.com/thresh-dev/thresh/engine/textop"
 )
@@ -110,12 +111,12 @@ func TestBuiltinProperties(t *testing.T) {
 				r := textop.Run(op, seed, &reused, pyrandtest.New(n))
 				checkResult(t, m, seed, &reused, r)
 				fresh := textop.Context{Strength: strength, Surface: surfaceOf(m), Partner: partner, Constraints: reused.Constraints}
-				if again := textop.Run(op, seed, &fresh, pyrandtest.New(n)); again.Child != r.Child || string(again.Trace.AppendJSON(nil)) != string(r.Trace.AppendJSON(nil)) {
+				if again := textop.Run(op, seed, &fresh, pyrandtest.New(n)); again.Child != r.Child || string(mutator.AppendStep(nil, &again.Trace)) != string(mutator.AppendStep(nil, &r.Trace)) {
 					t.Errorf("second application gives %q, first %q", again.Child, r.Child)
 				}
 				if invert := textop.Inverters[m.ID]; invert != nil && r.Status == textop.OK {
 					if back, err := invert(r.Child, &r.Trace); err != nil || back != seed {
-						t.Errorf("inverse of %q is %q, %v; seed %q, trace %s", r.Child, back, err, seed, r.Trace.AppendJSON(nil))
+						t.Errorf("inverse of %q is %q, %v; seed %q, trace %s", r.Child, back, err, seed, mutator.AppendStep(nil, &r.Trace))
 					}
 				}
 			})
@@ -340,7 +341,7 @@ func BenchmarkChildren(b *testing.B) {
 		for j := range derived {
 			r := textop.Run(pyrandtest.Choice(streams.Select(j), ops), english, ctx, streams.Mutate(j))
 			r.Child = guard.Apply(r.Child).Text
-			line = r.AppendJSON(line[:0])
+			line = mutator.AppendResult(line[:0], &r)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package textop
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"unicode/utf8"
 )
 
@@ -110,28 +109,11 @@ var homoglyphs = [128]string{
 	'a': "а", 'c': "сϲ", 'e': "е℮", 'i': "і", 'j': "ј", 'o': "оο", 'p': "р", 's': "ѕ", 'x': "х", 'y': "у",
 }
 
-// homoglyphEdits is the list of edits in a trace: an array of kind, place and
-// detail for each.
-type homoglyphEdits []homoglyphEdit
-
+// homoglyphEdit is an edit in a trace, where it is an array of these three.
 type homoglyphEdit struct {
 	kind   string
 	at     int
 	detail string
-}
-
-// AppendJSON implements JSONAppender.
-func (e homoglyphEdits) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '[')
-	for i := range e {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(AppendString(append(dst, '['), e[i].kind), ',')
-		dst = append(strconv.AppendInt(dst, int64(e[i].at), 10), ',')
-		dst = append(AppendString(dst, e[i].detail), ']')
-	}
-	return append(dst, ']')
 }
 
 // homoglyphInjection draws as the original does: a shuffle of the letters that
@@ -152,7 +134,7 @@ func homoglyphInjection(d *draft) string {
 		}
 	}
 	d.spots = candidates
-	edits := make(homoglyphEdits, 0, budget)
+	edits := make([]homoglyphEdit, 0, budget)
 	if len(candidates) > 0 && replace > 0 {
 		d.rng.Shuffle(len(candidates), func(i, j int) { candidates[i], candidates[j] = candidates[j], candidates[i] })
 		for _, at := range candidates[:min(replace, len(candidates))] {
@@ -183,6 +165,10 @@ func homoglyphInjection(d *draft) string {
 	d.note("budget", budget)
 	d.note("replaced", replaced)
 	d.note("inserted", len(edits)-replaced)
-	d.note("applied", edits)
+	applied := make([]any, len(edits))
+	for i, e := range edits {
+		applied[i] = []any{e.kind, e.at, e.detail}
+	}
+	d.note("applied", applied)
 	return string(text)
 }

@@ -60,8 +60,7 @@ type Step struct {
 }
 
 // Params are named values in a fixed order. A value is nil, bool, int, int64,
-// float64, string, []any, map[string]any, a [JSONAppender] such as Params, or
-// anything that encoding/json writes.
+// float64, string, []any, map[string]any, Params, or anything that encoding/json writes.
 type Params []Param
 
 // Param is one of Params.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/thresh-dev/thresh/engine/mutator"
 	"github.com/thresh-dev/thresh/engine/pyrand/pyrandtest"
 	"github.com/thresh-dev/thresh/engine/textop"
 )
@@ -115,7 +116,7 @@ func TestHomoglyphVectors(t *testing.T) {
 			t.Errorf("%q strength %d: %s %q, want %s %q", v.Seed, v.Strength, r.Status, r.Child, v.Status, v.Child)
 		}
 		var trace any
-		if err := json.Unmarshal(r.Trace.AppendJSON(nil), &trace); err != nil {
+		if err := json.Unmarshal(mutator.AppendStep(nil, &r.Trace), &trace); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(v.Trace, trace); diff != "" {
