@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -332,9 +333,7 @@ func (e *Editor) found(path string) []Found {
 		}
 	}
 	e.mu.Lock()
-	for id, rec := range kept {
-		e.runs[id] = rec
-	}
+	maps.Copy(e.runs, kept)
 	e.mu.Unlock()
 	return list
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -124,12 +125,9 @@ func (u *Remote) documents(d Draft, b *Bundle) ([]Document, campaign.Settings, e
 	if err != nil {
 		return nil, set, err
 	}
-	for name, v := range options {
-		set.Options[name] = v
-	}
-	for name, data := range d.Files {
-		b.files[name] = data // found there, whatever lies on the disk
-	}
+	maps.Copy(set.Options, options)
+	// found there, whatever lies on the disk
+	maps.Copy(b.files, d.Files)
 	if err := u.confine(set.Options, d.Files); err != nil {
 		return nil, set, err
 	}

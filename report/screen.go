@@ -104,7 +104,7 @@ func (s *screen) grid(indent int, columns []string, rows [][]string, numeric []b
 	for _, r := range lines {
 		for i, c := range r {
 			widths[i] = max(widths[i], textWidth(c))
-			for _, word := range strings.Fields(c) {
+			for word := range strings.FieldsSeq(c) {
 				words[i] = max(words[i], textWidth(word))
 			}
 		}

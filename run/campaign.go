@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -52,7 +53,7 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 		number, redo, facts = r.history.attempts[k], r.history.redo[k], r.history.facts[k]
 	}
 	if facts == nil {
-		r.live.phase.Store(ptr(PhaseProbe))
+		r.live.phase.Store(new(PhaseProbe))
 		probe := inflight.Mark{Kind: inflight.Probe, Campaign: k}
 		if r.killedRepeatedly(probe, c.Identity().Name, certainDeaths, "tried the target before the first case") {
 			return nil
@@ -163,10 +164,8 @@ func (a *attempt) tellFindings(list []campaign.Exhibit) {
 }
 
 func appendNew(list []string, s string) []string {
-	for _, x := range list {
-		if x == s {
-			return list
-		}
+	if slices.Contains(list, s) {
+		return list
 	}
 	return append(list, s)
 }
@@ -180,7 +179,7 @@ func (a *attempt) run(ctx context.Context, facts campaign.Facts) (reason string,
 	a.state, a.exclusive = a.c.Start(facts), facts.Exclusive
 	a.names = campaign.NamesOf(a.c, a.state)
 	a.counts.Planned = a.planned(0)
-	r.live.phase.Store(ptr(PhaseCases))
+	r.live.phase.Store(new(PhaseCases))
 	r.live.done.Store(0)
 	r.live.figures.Store(nil)
 	r.live.failed.Store(0)
@@ -273,7 +272,7 @@ func (a *attempt) round(ctx context.Context, number int, round campaign.Round, p
 	err := a.execute(ctx, col, number, round, base, end)
 	a.state = col.finish()
 	if s, ok := campaign.As[campaign.Figurer[any]](a.c); ok {
-		a.r.live.figures.Store(ptr(s.Figures(a.state)))
+		a.r.live.figures.Store(new(s.Figures(a.state)))
 	}
 	return err
 }

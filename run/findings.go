@@ -32,7 +32,7 @@ func (a *attempt) triage(ctx context.Context) error {
 	slices.SortStableFunc(groups, func(x, y *triage.Group) int {
 		return cmp.Or(cmp.Compare(y.Outcome.Severity, x.Outcome.Severity), cmp.Compare(x.Samples[0].Case.Index, y.Samples[0].Case.Index))
 	})
-	a.r.live.phase.Store(ptr(PhaseConfirm))
+	a.r.live.phase.Store(new(PhaseConfirm))
 	a.r.live.done.Store(0)
 	a.r.live.planned.Store(int64(len(groups)))
 	if len(groups) > shrinkFindings && a.r.opt.Shrink > 0 {
@@ -187,7 +187,7 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 	}
 	var smallest []byte
 	if r, ok := campaign.As[campaign.Reducer](a.c); ok && n < shrinkFindings && !f.Flaky && f.Unconfirmed == "" && a.r.opt.Shrink > 0 && c.Payload != nil {
-		a.r.live.phase.Store(ptr(PhaseShrink))
+		a.r.live.phase.Store(new(PhaseShrink))
 		budget := triage.Budget{Tries: a.r.opt.Shrink, Until: s.share(n), Slowest: conf.Slowest}
 		red, err := triage.Reduce(s.inTime, r, s.execute, a.id.Contract, g.Fingerprint, c, budget)
 		switch {

@@ -81,7 +81,7 @@ func Run(ctx context.Context, job Job, opt Options) (campaign.Record, error) {
 	if cerr := r.cache.Close(); err == nil && cerr != nil {
 		err = fmt.Errorf("closing what campaigns shared: %w", cerr)
 	}
-	r.live.phase.Store(ptr(PhaseDone))
+	r.live.phase.Store(new(PhaseDone))
 	stopProgress()
 	if je, ok := errors.AsType[*journalError](err); ok {
 		return campaign.Record{}, diag.Environment("%w", je)
@@ -278,5 +278,3 @@ func (r *runner) finish(ctx context.Context, runErr error) (campaign.Record, err
 	}
 	return rec, nil
 }
-
-func ptr[T any](v T) *T { return &v }

@@ -321,10 +321,7 @@ const (
 func Budget(d *ir.Document) int64 {
 	inputs := uint64(1)
 	for _, x := range d.Inputs.Domains {
-		n := max(x.Size(), 1)
-		if n > mostInputs {
-			n = mostInputs
-		}
+		n := min(max(x.Size(), 1), mostInputs)
 		inputs = min(inputs*n, mostInputs)
 	}
 	total := int64(1)

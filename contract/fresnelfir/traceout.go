@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -126,9 +127,7 @@ func (c *Campaign) itf(steps []*passed) any {
 	states := []map[string]any{first}
 	for _, s := range steps {
 		state := map[string]any{"action": s.step.Action, "args": argsOf(&s.step)}
-		for k, v := range s.state {
-			state[k] = v
-		}
+		maps.Copy(state, s.state)
 		states = append(states, state)
 	}
 	for i := range states {

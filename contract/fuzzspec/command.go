@@ -1,6 +1,7 @@
 package fuzzspec
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -42,9 +43,7 @@ func (s *Spec) Environment(p process.Paths) map[string]string {
 		"LLMFUZZ_INPUT_PATH": p.InputPath,
 		"LLMFUZZ_OUT_DIR":    p.OutDir,
 	}
-	for k, v := range s.Execution.EnvOverrides {
-		env[k] = v
-	}
+	maps.Copy(env, s.Execution.EnvOverrides)
 	return env
 }
 

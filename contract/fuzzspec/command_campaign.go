@@ -141,7 +141,7 @@ func newRunID() string {
 // verdictSet reads a list of verdicts; unknown words match nothing.
 func verdictSet(list string) map[string]bool {
 	set := make(map[string]bool)
-	for _, v := range strings.Split(list, ",") {
+	for v := range strings.SplitSeq(list, ",") {
 		if v = strings.ToUpper(strings.TrimSpace(v)); v != "" {
 			set[v] = true
 		}

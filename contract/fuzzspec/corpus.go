@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -122,9 +123,7 @@ func measure(ctx context.Context, d campaign.Desk, spec string, list []input) er
 	}
 	set := d.Settings()
 	options := map[string][]string{optGuided: {"true"}}
-	for k, v := range set.Options {
-		options[k] = v
-	}
+	maps.Copy(options, set.Options)
 	set.Options = options
 	all, _, err := d.Compile(ctx, []campaign.Spec{doc}, set)
 	if err != nil {

@@ -80,7 +80,7 @@ func decodeSettings(set campaign.Settings) (settings, diag.List) {
 		}
 	}
 	for _, codes := range set.Options[optOKExit] {
-		for _, c := range strings.Split(codes, ",") {
+		for c := range strings.SplitSeq(codes, ",") {
 			n, err := strconv.Atoi(strings.TrimSpace(c))
 			if err != nil || n < 0 || n > 255 {
 				refuse(optOKExit, "must be exit codes from 0 to 255 with commas between, got %q", codes)

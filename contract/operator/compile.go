@@ -91,7 +91,7 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 		spec.Rounds = int(min(int64(spec.Rounds), v))
 	}
 	c.policy(spec)
-	c.part([]byte(fmt.Sprint(spec.SeedBase, " ", spec.Children)))
+	c.part(fmt.Append(nil, spec.SeedBase, " ", spec.Children))
 
 	plugins := LoadPlugins(ctx, folders, Disk{Read: c.read, List: c.set.List}, c.k.python)
 	c.list = append(c.list, plugins.Spared()...)

@@ -81,7 +81,7 @@ func (d *document) unread(block int) diag.List {
 func canonicalInfo(info string) string {
 	form := []string{"yaml", "spec-test"}
 	seen := map[string]bool{}
-	for _, w := range strings.Fields(info) {
+	for w := range strings.FieldsSeq(info) {
 		kind := strings.ToLower(w)
 		if kind == "yml" {
 			kind = "yaml"

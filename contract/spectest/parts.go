@@ -88,7 +88,7 @@ func (d *document) elements() []part {
 	depth, quoted, escaped := 0, false, false
 	last := byte(0) // what came last that is no blank and in no element
 	for from, piece := range pieces(d.text, d.release) {
-		for i := 0; i < len(piece); i++ {
+		for i := range piece {
 			at, c := from+i, piece[i]
 			switch {
 			case escaped:

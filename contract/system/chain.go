@@ -352,7 +352,7 @@ func (d *done) member(argument string) json.RawMessage {
 	}
 	want := key(argument)
 	level := []json.RawMessage{d.o.Output}
-	for depth := 0; depth < 4; depth++ {
+	for range 4 {
 		var next []json.RawMessage
 		for _, v := range level {
 			var members map[string]json.RawMessage

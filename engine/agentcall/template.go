@@ -114,7 +114,7 @@ func split(text string, isJSON bool) []part {
 
 // pairs reports whether a text is of the form name=value&name=value.
 func pairs(text string) bool {
-	for _, p := range strings.Split(text, "&") {
+	for p := range strings.SplitSeq(text, "&") {
 		name, _, ok := strings.Cut(p, "=")
 		if !ok || name == "" || strings.ContainsAny(name, " \t\r\n<>{}\"") {
 			return false

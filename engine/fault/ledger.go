@@ -185,7 +185,7 @@ func (r *ruleState) due(seed uint64, before, index int, c *Call) bool {
 // the words, mixed by the finalizer of SplitMix64.
 func chance(seed uint64, index int, rule, subject string, nth int) float64 {
 	h := uint64(0xcbf29ce484222325) ^ seed
-	for _, b := range []byte(fmt.Sprintf("%d\x00%s\x00%s\x00%d", index, rule, subject, nth)) {
+	for _, b := range fmt.Appendf(nil, "%d\x00%s\x00%s\x00%d", index, rule, subject, nth) {
 		h = (h ^ uint64(b)) * 0x100000001b3
 	}
 	return float64(splitmix.Finish(h)>>11) / (1 << 53)

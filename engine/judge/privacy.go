@@ -47,7 +47,7 @@ func digitAtEnd(s string) bool {
 // address distinguishes an IPv4 address of somebody from a version number and from
 // addresses that are everybody's: of the loopback, of no host, of all.
 func address(before, hit string) bool {
-	for _, part := range strings.Split(hit, ".") {
+	for part := range strings.SplitSeq(hit, ".") {
 		if n, err := strconv.Atoi(part); err == nil && n > 255 {
 			return false
 		}

@@ -112,7 +112,7 @@ func (d *document) follow(n *doctree.Node) *doctree.Node {
 			return &doctree.Node{}
 		}
 		n = d.root
-		for _, step := range strings.Split(rest, "/") {
+		for step := range strings.SplitSeq(rest, "/") {
 			step = strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
 			if unescaped, err := url.PathUnescape(step); err == nil {
 				step = unescaped

@@ -27,7 +27,7 @@ func (s *Schema) follow(n map[string]any, depth int) map[string]any {
 			break
 		}
 		at := any(s.root)
-		for _, step := range strings.Split(strings.TrimPrefix(strings.TrimPrefix(ref, "#"), "/"), "/") {
+		for step := range strings.SplitSeq(strings.TrimPrefix(strings.TrimPrefix(ref, "#"), "/"), "/") {
 			step = strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
 			m, ok := at.(map[string]any)
 			if !ok {

@@ -171,7 +171,7 @@ certainly glad happy help asking anything`)
 
 func set(text string) map[string]bool {
 	words := make(map[string]bool)
-	for _, w := range strings.Fields(text) {
+	for w := range strings.FieldsSeq(text) {
 		words[w] = true
 	}
 	return words

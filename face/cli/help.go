@@ -74,7 +74,7 @@ func breakLines(c *cobra.Command) {
 		}
 		var b strings.Builder
 		width := 0
-		for _, word := range strings.Fields(p) {
+		for word := range strings.FieldsSeq(p) {
 			n := utf8.RuneCountInString(word)
 			switch {
 			case width == 0:

@@ -45,7 +45,7 @@ func (l *lane) Words() [][]byte {
 func texts(data []byte) [][]byte {
 	var list [][]byte
 	seen := map[string]bool{}
-	for _, t := range bytes.Split(data, []byte{0}) {
+	for t := range bytes.SplitSeq(data, []byte{0}) {
 		plain := len(t) >= 2 && len(t) <= wordLongest && !seen[string(t)] && !bytes.ContainsAny(t, "%\n") &&
 			bytes.Count(t, []byte(" ")) <= 1 && !bytes.ContainsFunc(t, func(r rune) bool { return r < ' ' || r > '~' })
 		if plain {

@@ -6,6 +6,7 @@ import (
 	"compress/zlib"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -216,9 +217,7 @@ func decoded(encoding string, body []byte) (plain []byte, left string) {
 // write puts an answer on the wire.
 func (x *exchange) write(a *answer) {
 	h := x.w.Header()
-	for name, values := range a.header {
-		h[name] = values
-	}
+	maps.Copy(h, a.header)
 	h.Del("Content-Length")
 	if a.length >= 0 && bodyAllowed(a.status) {
 		h.Set("Content-Length", strconv.FormatInt(a.length, 10))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -198,9 +199,7 @@ func messageOf(v any) map[string]any {
 	}
 	// Its class is the last word of its id: HumanMessage, ToolMessage.
 	out := map[string]any{"type": ""}
-	for k, x := range kw {
-		out[k] = x
-	}
+	maps.Copy(out, kw)
 	if id, ok := m["id"].([]any); ok && len(id) > 0 {
 		out["type"] = strings.ToLower(strings.TrimSuffix(text(id[len(id)-1]), "Message"))
 	}

@@ -177,7 +177,7 @@ func (c *conversation) result(id, name string, v any) {
 // llm.input_messages.2.message.role as OpenInference has them.
 func numbered(list []attribute, of string) []map[string]any {
 	var out []map[string]any
-	for i := 0; i < 256; i++ {
+	for i := range 256 {
 		key := of + "." + strconv.Itoa(i)
 		m, nested := make(map[string]any), make(map[string]map[string]any)
 		// within keeps a part of something that a message has several of.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -65,10 +66,8 @@ func inspect(pid int, fd string) (offset uint64, rewind bool, err error) {
 	case info.locked:
 		return 0, false, hazard("locks " + what)
 	case st.Mode&unix.S_IFMT == unix.S_IFCHR:
-		for _, d := range statelessDevices {
-			if st.Rdev == d {
-				return 0, false, nil
-			}
+		if slices.Contains(statelessDevices, st.Rdev) {
+			return 0, false, nil
 		}
 		return 0, false, hazard("opens " + what)
 	case st.Mode&unix.S_IFMT != unix.S_IFREG && st.Mode&unix.S_IFMT != unix.S_IFDIR:

@@ -109,10 +109,8 @@ func (in *input) namedBy(t *tracee, info syscallInfo) bool {
 	if !ok {
 		return false
 	}
-	for _, p := range in.paths {
-		if p == path {
-			return true
-		}
+	if slices.Contains(in.paths, path) {
+		return true
 	}
 	found, err := os.Stat(path)
 	if err != nil {
