@@ -2,10 +2,12 @@ package command
 
 import (
 	"context"
+	"debug/elf"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -225,6 +227,87 @@ int main(int c, char **v) {
 		if said := strings.Contains(strings.Join(r.Notes(), "\n"), "output differs from run to run"); said != (flag == "-DPID=1") {
 			t.Errorf("%s: %q", flag, r.Notes())
 		}
+	}
+}
+
+// Edges are counted by instructions, and what is compared by calls that leave registers
+// alone: a program that has numbers in many of them gets the same results. What it and
+// its children took is known however they end.
+func TestCountedInline(t *testing.T) {
+	source := filepath.Join(t.TempDir(), "mix.c")
+	text := `#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#define MIX(name) static __attribute__((noinline)) double name(const unsigned char *b, int n) { \
+  int p = 1, q = 2, r = 3, s = 4, t = 5, u = 6, v = 7, w = 8, x = 9, y = 10; \
+  double a = 1, c = 2, d = 3, e = 4, g = 5, h = 6, i = 7, j = 8; \
+  for (int rounds = 0; rounds < 20000; rounds++) \
+    for (int k = 0; k < n; k++) { \
+      if (b[k] + p % 100 == 1000 + k) q += 3; else a += c * 0.5; \
+      if (a > 1e6) { a -= 1e6; d += e; p ^= q; } else r += b[k]; \
+      if (d - g > 1000) { g += h; s += t; } else { h = h * 0.5 + i; u ^= r; } \
+      if ((s & 7) == 3) { i = i * 0.25 + j; t += u & 3; } else { j = j * 0.5 + a; s++; } \
+      v += w ^ k; w += x & u; x ^= y + r; if (x % 7 != v % 7) y += v; else w++; \
+      if (c > 100) c *= 0.5; else c += d * 0.001; \
+    } \
+  return p + q + r + s + t + u + v + w + x + y + a + c + d + e + g + h + i + j; \
+}
+MIX(counted)
+__attribute__((no_sanitize("coverage"))) MIX(plain)
+int main(int argc, char **argv) {
+  unsigned char b[64] = {0};
+  FILE *f = fopen(argv[1], "rb");
+  volatile int n = f ? (int)fread(b, 1, 64, f) : 0;
+  int p = 0;
+  if (counted(b, n) != plain(b, n) && !memcmp(b, "WRONG", 5)) p++;
+  if (b[0] == 'q') _exit(0);
+  if (b[0] == 'f') {
+    if (!fork()) { for (int k = 0; k < 40; k++) if (b[k] == 'z') p++; _exit(p); }
+    wait(0);
+  }
+  return 0;
+}
+`
+	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path := counted(t, "-O3", source)
+	object := filepath.Join(t.TempDir(), "mix.o")
+	if code, err := coverage.Compile(context.Background(), false, []string{"-O2", "-c", "-o", object, source}, nil, os.Stdout, os.Stderr); code != 0 || err != nil {
+		t.Fatal(code, err)
+	}
+	f, err := elf.Open(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if symbols, err := f.Symbols(); err != nil || runtime.GOARCH == "amd64" && slices.ContainsFunc(symbols, func(s elf.Symbol) bool { return s.Name == "__sanitizer_cov_trace_pc_guard" }) {
+		t.Errorf("edges are counted by calls, %v", err)
+	}
+	open := func() process.Runner {
+		return openWith(t, process.Auto, path, func(p *process.Plan) { p.Coverage, p.Calibrate = true, []byte("ok") })
+	}
+	edges := map[string]int{}
+	r := open()
+	for _, input := range []string{"axmix", "qxmix", "fxmix"} {
+		res, err := r.Run(context.Background(), process.Case{Index: 1000, Input: []byte(input), Budget: 1 << 40})
+		if err != nil || res.Work < 20000*4 {
+			t.Fatalf("%s: %d edges, %v", input, res.Work, err)
+		}
+		edges[input] = len(res.Edges)
+		list, err := r.(process.Comparer).Compare(context.Background(), process.Case{Input: []byte(input), Budget: 1 << 40})
+		if err != nil || len(list) == 0 {
+			t.Errorf("%d comparisons, %v", len(list), err)
+		}
+		for _, c := range list {
+			if string(c.A)+string(c.B) == input+"WRONG" {
+				t.Errorf("%s: other results when it is listened to", input)
+			}
+		}
+	}
+	if edges["axmix"] == 0 || edges["qxmix"] < edges["axmix"] || edges["fxmix"] <= edges["axmix"] {
+		t.Errorf("edges: %v", edges)
 	}
 }
 

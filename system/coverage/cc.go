@@ -71,12 +71,17 @@ func compilerName(cxx bool) string {
 func Compile(ctx context.Context, cxx bool, args []string, in io.Reader, out, diagnostics io.Writer) (int, error) {
 	name := compilerName(cxx)
 	line := plan(args)
-	if line.links {
-		dir, err := scratch.Make("")
-		if err != nil {
-			return 0, err
+	dir, err := scratch.Make("")
+	if err != nil {
+		return 0, err
+	}
+	defer dir.Close()
+	if rest, code, ok := line.inlined(ctx, name, dir.Path, in, diagnostics); ok {
+		if line.args = rest; code != 0 || rest == nil {
+			return code, nil
 		}
-		defer dir.Close()
+	}
+	if line.links {
 		sources := map[string][]byte{"runtime": runtimeSource}
 		if !line.plain {
 			sources["compare"] = compareSource
@@ -103,12 +108,18 @@ func Compile(ctx context.Context, cxx bool, args []string, in io.Reader, out, di
 
 // commandLine is what becomes of a compiler's command line.
 type commandLine struct {
-	args   []string
-	target []string // arguments that the runtime must be compiled with too
-	plain  bool     // without what says what is compared
-	links  bool     // a program is linked
-	driver bool     // it needs a main
-	output string   // what the linker writes
+	args     []string
+	options  []string // those for any one source
+	sources  []source
+	target   []string // arguments that the runtime must be compiled with too
+	plain    bool     // without what says what is compared
+	links    bool     // a program is linked
+	compiles bool     // objects are made, no more
+	whole    bool     // the compiler must see the line as it is
+	driver   bool     // it needs a main
+	output   string   // what the linker writes
+	named    bool     // the line says so
+	depends  []string // how a list of headers is asked for
 }
 
 // flags are those of every compilation. The coverage is asked of the compiler
@@ -143,12 +154,19 @@ const noComparisons = "-fno-sanitize-coverage=trace-cmp"
 // wraps has the linker lead these calls to the runtime's own.
 const wraps = "-Wl,--wrap=memcmp,--wrap=bcmp,--wrap=strcmp,--wrap=strncmp,--wrap=strcasecmp,--wrap=strncasecmp,--wrap=strstr,--wrap=strcasestr"
 
-// plan reads a command line as far as it must: whether a program is linked, and
-// what -fsanitize asks for.
+// separate are flags whose argument is the next one.
+var separate = []string{
+	"-o", "-x", "-target", "-I", "-D", "-U", "-L", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-isysroot", "-MF", "-MT", "-MQ", "-l", "-u", "-e", "-z", "-T",
+	"-Xlinker", "-Xclang", "-Xassembler", "-Xpreprocessor", "-mllvm", "-arch", "--param",
+}
+
+// plan reads a command line as far as it must: what is compiled, whether a program is
+// linked, and what -fsanitize asks for.
 func plan(args []string) commandLine {
 	line := commandLine{links: len(args) > 0, output: "a.out"}
 	inputs := 0
 	var own []string
+	language := ""
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		if list, ok := strings.CutPrefix(a, "-fsanitize="); ok {
@@ -161,36 +179,56 @@ func plan(args []string) commandLine {
 			}
 			a = "-fsanitize=" + strings.Join(rest, ",")
 		}
+		whole := []string{a}
+		if slices.Contains(separate, a) && i+1 < len(args) {
+			i++
+			whole = append(whole, args[i])
+		}
+		last := whole[len(whole)-1]
+		option := true
 		switch {
 		case a == noComparisons:
 			line.plain = true
 			continue
-		case slices.Contains([]string{"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-shared", "-r", "-v", "-V", "--version", "-###", "--help"}, a),
+		case a == "-c":
+			line.links, line.compiles, option = false, true, false
+		case slices.Contains([]string{"-S", "-E", "-M", "-MM", "-fsyntax-only", "-shared", "-r", "-v", "-V", "--version", "-###", "--help"}, a),
 			strings.HasPrefix(a, "-print-"), strings.HasPrefix(a, "-dump"), strings.HasPrefix(a, "--print-"):
-			line.links = false
+			line.links, line.whole = false, line.whole || a != "-shared"
 		case a == "-m32" || a == "-m64" || strings.HasPrefix(a, "--target=") || strings.HasPrefix(a, "--sysroot="):
 			line.target = append(line.target, a)
-		case a == "-o" || a == "-x" || a == "-target" || a == "-I" || a == "-D" || a == "-L" || a == "-include" || a == "-isystem" || a == "-MF" || a == "-MT" || a == "-MQ":
-			flag := a
-			if own = append(own, a); i+1 < len(args) {
-				i++
-				a = args[i]
-			}
-			if flag == "-o" {
-				line.output = a
-			}
+		case a == "-o" && len(whole) == 2:
+			line.output, line.named, option = last, true, false
+		case a == "-x":
+			language, option = last, false
 		case strings.HasPrefix(a, "-o"):
-			line.output = a[2:]
-		case !strings.HasPrefix(a, "-") || a == "-":
-			inputs++
+			line.output, line.named, option = a[2:], true, false
+		case strings.HasPrefix(a, "-M"):
+			line.depends, option = append(line.depends, whole...), false
+		case a == "-emit-llvm", strings.HasPrefix(a, "-flto"), strings.HasPrefix(a, "-save-temps"), strings.HasPrefix(a, "@"), a == "-":
+			line.whole = true
 		}
-		own = append(own, a)
+		if !strings.HasPrefix(a, "-") || a == "-" {
+			inputs++
+			option = false
+			if src := (source{at: len(own), language: language}); src.isCode(a) {
+				line.sources = append(line.sources, src)
+			}
+		}
+		if option {
+			line.options = append(line.options, whole...)
+		}
+		own = append(own, whole...)
 	}
 	line.links = line.links && inputs > 0
 	line.driver = line.driver && line.links
 	line.args = slices.Clone(flags)
 	if !line.plain {
 		line.args = append(line.args, comparing...)
+	}
+	line.options = slices.Concat(line.args, line.options)
+	for i := range line.sources {
+		line.sources[i].at += len(line.args)
 	}
 	line.args = append(line.args, own...)
 	if line.links {

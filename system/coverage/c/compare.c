@@ -15,6 +15,13 @@
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
+#ifdef __x86_64__ /* calls for one comparison leave all registers as they are: they cost less where they are off */
+#define QUIET __attribute__((preserve_all))
+#define NARROW __attribute__((target("general-regs-only"), no_builtin))
+#else
+#define QUIET
+#define NARROW
+#endif
 #define MOST 4096u   /* comparisons of a case */
 #define LONGEST 32u  /* bytes of an operand */
 #define A_SITE 16    /* comparisons of one place in the program */
@@ -29,14 +36,15 @@ static struct table *shared, *table;
 static uint8_t sites[4096];
 static uint32_t seen[1 << 14];
 
-static void __attribute__((noinline, cold)) note(void *site, enum kind kind, int constant, const void *a, size_t a_size, const void *b, size_t b_size) {
+static void __attribute__((noinline, cold)) NARROW note(void *site, enum kind kind, int constant, const void *a, size_t a_size, const void *b, size_t b_size) {
   uint8_t *uses = &sites[((uintptr_t)site * 0x9e3779b97f4a7c15ull) >> 52];
   uint32_t hash = 2166136261u, at = table->count, i;
   struct comparison c;
+  volatile uint8_t *to = (volatile uint8_t *)&c; /* so that no loop becomes a call */
   if (at >= MOST || *uses >= A_SITE) return;
   if (a_size > LONGEST) a_size = LONGEST;
   if (b_size > LONGEST) b_size = LONGEST;
-  memset(&c, 0, sizeof c);
+  for (i = 0; i < sizeof c; i++) to[i] = 0;
   c.kind = (uint8_t)kind, c.constant = (uint8_t)constant, c.a_size = (uint8_t)a_size, c.b_size = (uint8_t)b_size;
   for (i = 0; i < a_size; i++) c.a[i] = ((const uint8_t *)a)[i];
   for (i = 0; i < b_size; i++) c.b[i] = ((const uint8_t *)b)[i];
@@ -44,16 +52,17 @@ static void __attribute__((noinline, cold)) note(void *site, enum kind kind, int
   if (!hash || seen[hash >> 18] == hash) return;
   seen[hash >> 18] = hash;
   ++*uses;
-  table->list[at] = c;
+  to = (volatile uint8_t *)&table->list[at];
+  for (i = 0; i < sizeof c; i++) to[i] = ((uint8_t *)&c)[i];
   table->count = at + 1;
 }
 
 #define HERE __builtin_return_address(0)
 #define COMPARE(bits, bytes) \
-  EXPORT void __sanitizer_cov_trace_cmp##bytes(uint##bits##_t a, uint##bits##_t b) { \
+  EXPORT QUIET void __sanitizer_cov_trace_cmp##bytes(uint##bits##_t a, uint##bits##_t b) { \
     if (__builtin_expect(table != 0, 0) && a != b) note(HERE, NUMBER, 0, &a, bytes, &b, bytes); \
   } \
-  EXPORT void __sanitizer_cov_trace_const_cmp##bytes(uint##bits##_t a, uint##bits##_t b) { \
+  EXPORT QUIET void __sanitizer_cov_trace_const_cmp##bytes(uint##bits##_t a, uint##bits##_t b) { \
     if (__builtin_expect(table != 0, 0) && a != b) note(HERE, NUMBER, 1, &a, bytes, &b, bytes); \
   }
 COMPARE(8, 1)
@@ -61,7 +70,7 @@ COMPARE(16, 2)
 COMPARE(32, 4)
 COMPARE(64, 8)
 
-EXPORT void __sanitizer_cov_trace_switch(uint64_t v, uint64_t *cases) {
+EXPORT QUIET void __sanitizer_cov_trace_switch(uint64_t v, uint64_t *cases) {
   if (__builtin_expect(table == 0, 1)) return;
   uint64_t count = cases[0] < CASES ? cases[0] : CASES, bytes = (cases[1] + 7) / 8;
   for (uint64_t i = 0; i < count; i++)

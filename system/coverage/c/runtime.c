@@ -2,11 +2,13 @@
  * edges in AFL's shared map, AFL's fork server, persistent mode, and a budget of
  * work, counted in 64 bits, that ends a case without a clock. It is compiled
  * without coverage of its own and linked into the program. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -47,6 +49,16 @@ static struct batch {
   uint8_t inputs[];
 } *batch;
 
+/* How often an edge is taken is counted in its guard, which an instruction of the program
+ * raises ("thresh fuzzspec cc" puts it there) from RESET on. The sign says that it is
+ * full: PART of it is then taken off the budget, and what stays still reads as "often". */
+#define FULL 4096u
+#define RESET (0x80000000u - FULL)
+#define PART (FULL - 256)
+#define MODULES 256
+
+static struct module { uint32_t *from, *to, *end, first; } modules[MODULES];
+static uint32_t loaded; /* of them */
 static uint8_t small_map[SMALL];
 static struct work unbounded = {~0ull, ~0ull, 0};
 static uint8_t *map = small_map, *shared_map;
@@ -61,11 +73,14 @@ EXPORT uint32_t no_length, *__afl_fuzz_len = &no_length;
 EXPORT uint8_t *__afl_fuzz_ptr;
 EXPORT __attribute__((weak)) int __afl_sharedmem_fuzzing;
 
+static void gather(void);
+
 /* SIGXCPU says that the program has used up its budget, whatever it does with
  * signals. */
 static void __attribute__((noinline, cold)) spent(void) {
   struct sigaction act;
   sigset_t set;
+  gather();
   memset(&act, 0, sizeof act);
   act.sa_handler = SIG_DFL;
   sigaction(SIGXCPU, &act, 0);
@@ -76,10 +91,74 @@ static void __attribute__((noinline, cold)) spent(void) {
   _exit(152);
 }
 
+EXPORT void __thresh_full(uint32_t *guard) {
+  *guard -= PART;
+  work->left -= work->left < PART ? work->left : PART;
+  if (work->left == 0) spent();
+}
+
 EXPORT void __sanitizer_cov_trace_pc_guard(uint32_t *guard) {
-  uint8_t *c = map + *guard, v = *c + 1;
-  *c = v + (v == 0); /* a count that wraps must not read as "never" */
-  if (__builtin_expect(--work->left == 0, 0)) spent();
+  if (__builtin_expect((int32_t)++*guard < 0, 0)) __thresh_full(guard);
+}
+
+#ifdef __x86_64__
+/* Code that has the instruction calls this and expects every register as it was. The
+ * guards end a page, so that they share none with anything else. */
+__asm__(".pushsection .text\n"
+        ".globl __thresh_edge\n"
+        ".type __thresh_edge, @function\n"
+        "__thresh_edge:\n"
+        "push %rbp\n mov %rsp, %rbp\n and $-16, %rsp\n"
+        "push %rax\n push %rcx\n push %rdx\n push %rsi\n push %r8\n push %r9\n push %r10\n push %r11\n"
+        "call __thresh_full\n"
+        "pop %r11\n pop %r10\n pop %r9\n pop %r8\n pop %rsi\n pop %rdx\n pop %rcx\n pop %rax\n"
+        "mov %rbp, %rsp\n pop %rbp\n ret\n"
+        ".popsection\n"
+        ".pushsection __sancov_guards,\"aw\",@progbits\n"
+        ".balign 4096\n"
+        "__thresh_rest: .zero 4096\n"
+        ".popsection\n");
+extern uint32_t rest[] __asm__("__thresh_rest") __attribute__((visibility("hidden")));
+#else
+static uint32_t rest[1];
+#endif
+
+static void forget(void) {
+  for (struct module *m = modules; m < modules + loaded; m++)
+    for (uint32_t *g = m->from; g < m->to; g++) *g = RESET;
+}
+
+/* Moves what was counted to the map and takes it off the budget. A case that has ended by
+ * itself leaves something of it. */
+static void gather(void) {
+  uint64_t taken = 0, two;
+  for (struct module *m = modules; m < modules + loaded; m++)
+    for (uint32_t *g = m->from; g < m->to; g++) {
+      if (g + 1 < m->to && (memcpy(&two, g, 8), two == ((uint64_t)RESET << 32 | RESET))) {
+        g++;
+        continue;
+      }
+      uint32_t n = *g - RESET, at = m->first + (uint32_t)(g - m->from);
+      if (n == 0) continue;
+      *g = RESET;
+      uint8_t *c = map + (at < size ? at : 1 + at % (size - 1));
+      n = n < FULL ? n : FULL;
+      *c = *c + n < 255 ? (uint8_t)(*c + n) : 255;
+      taken += n;
+    }
+  if (taken && work->left) work->left -= taken < work->left ? taken : work->left - 1;
+}
+
+/* What a process has counted must be there when it has ended, whatever it did. */
+static void share(void) {
+  for (struct module *m = modules; m < modules + loaded; m++) {
+    size_t n = (size_t)((char *)m->end - (char *)m->from);
+    if (((uintptr_t)m->from | n) % (uintptr_t)sysconf(_SC_PAGESIZE)) continue;
+    void *p = mmap(0, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) continue;
+    memcpy(p, m->from, n);
+    mremap(p, n, n, MREMAP_MAYMOVE | MREMAP_FIXED, m->from);
+  }
 }
 
 /* Modules number their guards before anything else runs. */
@@ -95,12 +174,12 @@ static void prepare(void) {
 
 /* Entry 0 is not an edge. A library that is loaded late shares entries. */
 EXPORT void __sanitizer_cov_trace_pc_guard_init(uint32_t *from, uint32_t *to) {
-  if (from == to || *from) return;
+  if (from == to || *from >= RESET || loaded == MODULES) return;
   prepare();
-  for (; from < to; from++) {
-    guards++;
-    *from = serving || guards >= room ? 1 + guards % (size - 1) : guards;
-  }
+  struct module *m = &modules[loaded++];
+  *m = (struct module){from, from < rest && rest < to ? rest : to, to, guards + 1};
+  guards += (uint32_t)(m->to - from);
+  for (; from < m->to; from++) *from = RESET;
 }
 
 static void *attach(const char *name) {
@@ -116,8 +195,6 @@ static void turn(uint32_t to) {
 }
 
 static void begin(void) {
-  if (shared_map) map = shared_map;
-  if (shared_work) work = shared_work;
   if (__thresh_compare) __thresh_compare(1);
 }
 
@@ -132,6 +209,8 @@ static void serve(void) {
   if (size > room) size = room;
   shared_map = attach("__AFL_SHM_ID");
   shared_work = attach("__THRESH_WORK_ID");
+  if (shared_map) map = shared_map;
+  if (shared_work) work = shared_work;
   if (shared_work) signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit fails, and the case goes on */
   persistent = getenv("__AFL_PERSISTENT") != 0;
   if (shared_work && !persistent) shared_work->turn = 0;
@@ -144,6 +223,7 @@ static void serve(void) {
     begin();
     return;
   }
+  share();
   if (__thresh_compare) __thresh_compare(0);
   if (__afl_sharedmem_fuzzing) {
     if (read(CONTROL, &word, 4) != 4) _exit(1);
@@ -163,7 +243,7 @@ static void serve(void) {
     if (stopped) {
       kill(pid, SIGCONT);
       stopped = 0;
-    } else if ((pid = fork()) == 0) {
+    } else if (forget(), (pid = fork()) == 0) {
       close(CONTROL);
       close(STATUS);
       begin();
@@ -173,6 +253,7 @@ static void serve(void) {
     while (waitpid(pid, &status, persistent ? WUNTRACED : 0) < 0)
       if (errno != EINTR) _exit(1);
     stopped = WIFSTOPPED(status);
+    if (!stopped) gather();
     turn(TOLD);
     if (write(STATUS, &status, 4) != 4) _exit(1);
   }
@@ -183,6 +264,10 @@ __attribute__((constructor(65000))) static void start(void) {
 }
 
 EXPORT void __afl_manual_init(void) { serve(); }
+
+__attribute__((destructor)) static void finish(void) {
+  if (shared_map || shared_work) gather();
+}
 
 static void load(void) {
   uint32_t i = batch->done, n = batch->each[i].length;
@@ -218,10 +303,12 @@ EXPORT int __afl_persistent_loop(unsigned int most) {
   static unsigned int done;
   if (!persistent || !shared_map) return done++ == 0;
   if (done == 0) {
+    forget();
     memset(map, 0, size);
     map[0] = 1;
     work->left = work->budget;
   } else {
+    gather();
     if (done >= most) return 0;
     if (batch && batch->cases && next()) return done++, 1;
     if (!shared_work || !shared_work->turn) raise(SIGSTOP);
