@@ -45,8 +45,9 @@ type input struct {
 	Gone      bool            `json:"gone,omitempty"` // the last call before deleted what this one is about
 	// Moved says that the last call before changed what this one shows, and the one before
 	// that showed.
-	Moved bool `json:"moved,omitempty"`
-	Later bool `json:"later,omitempty"` // the calls before make what this one shows
+	Moved bool   `json:"moved,omitempty"`
+	Later bool   `json:"later,omitempty"` // the calls before make what this one shows
+	Check string `json:"check,omitempty"` // what the answer is compared with
 }
 
 // state is what is known between rounds.
@@ -70,7 +71,13 @@ func (c *Campaign) Identity() campaign.Identity { return c.id }
 
 // Traits implements [campaign.WithTraits].
 func (c *Campaign) Traits() campaign.Traits {
-	return campaign.Traits{Exclusive: c.plan.Exclusive(), Gauge: gauge, Once: once}
+	return campaign.Traits{Exclusive: c.alone(), Gauge: gauge, Once: once}
+}
+
+// alone reports whether one worker makes all calls: a case of several calls must not meet what
+// another one changes meanwhile.
+func (c *Campaign) alone() bool {
+	return c.plan.Exclusive() || c.plan.Shared() && (c.writes || c.plan.Kind == sut.MCP)
 }
 
 // once keeps the call that ended a system that nobody starts again.
@@ -432,16 +439,9 @@ func (e *executor) execute(ctx context.Context, s *state, k campaign.Case, op *s
 		return campaign.Outcome{}, err
 	}
 	out := judge(s, op, in, &o)
-	if n := len(before) - 1; n > 0 && out.Verdict == 0 && in.Moved {
-		if by, ok := sut.Find(s.ops, in.Before[n].Operation); ok {
-			if still := unmoved(by, op, before[n-1:], &o); still != "" {
-				out = failed(&o, by, fail(by, kindIdle, campaign.SeverityMedium, fmt.Sprintf("is answered, and %s shows the same after it as before: %s", op.Name, still)))
-			}
-		}
-	} else if n >= 0 && out.Verdict == 0 && op.Method == "GET" && before[n].o.End == sut.Answered {
-		update, ok := sut.Find(s.ops, in.Before[n].Operation)
-		if name, set, got := forgotten(&before[n], &o); ok && name != "" && (update.Method == "PUT" || update.Method == "PATCH") {
-			out = failed(&o, op, fail(op, kindUpdate, campaign.SeverityMedium, fmt.Sprintf("%s is %s after %s set it to %s", name, got, update.Name, set), name))
+	if out.Verdict == 0 || out.Kind == kindAnswer { // which says less
+		if compared := compare(s, op, in, before, &o); compared.Verdict != 0 {
+			return compared, nil
 		}
 	}
 	return out, nil

@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"maps"
 	"net/textproto"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/lazy"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
@@ -41,21 +41,37 @@ var placed = lazy.Pattern(`\{([^{}/]+)\}`)
 // within are the calls that make, or list, what the path of an operation names.
 func within(all []usage, o *sut.Operation) (before []earlier, takes []take) {
 	for _, at := range placed().FindAllStringSubmatchIndex(o.Path, -1) {
-		collection := placed().ReplaceAllString(strings.TrimSuffix(o.Path[:at[0]], "/"), "{}")
-		var maker *usage
-		for i := range all {
-			if x := all[i].op; placed().ReplaceAllString(x.Path, "{}") == collection && len(all[i].valid[0]) > 0 && (x.Method == "POST" || x.Method == "GET" && maker == nil) {
-				maker = &all[i]
-			}
-		}
+		maker := makerAt(all, strings.TrimSuffix(o.Path[:at[0]], "/"))
 		if maker == nil || !strings.HasSuffix(o.Path[:at[0]], "/") {
 			return nil, nil
 		}
+		var e earlier
+		before, e = maker.made(all, before, takes)
+		before = append(before, e)
 		name := o.Path[at[2]:at[3]]
-		before = append(before, maker.after(takes))
 		takes = append(slices.Clip(takes), take{name, len(before) - 1, name})
 	}
 	return before, takes
+}
+
+// makerAt makes, or else lists, what a path is a collection of.
+func makerAt(all []usage, path string) (maker *usage) {
+	path = placed().ReplaceAllString(path, "{}")
+	for i := range all {
+		if x := all[i].op; placed().ReplaceAllString(x.Path, "{}") == path && len(all[i].valid[0]) > 0 && (x.Method == "POST" || x.Method == "GET" && maker == nil) {
+			maker = &all[i]
+		}
+	}
+	return maker
+}
+
+// made is the usual call with what was taken for the path so far, and the calls before it with
+// those that make what its other arguments name.
+func (u *usage) made(all []usage, before []earlier, takes []take) ([]earlier, earlier) {
+	before, more := references(all, u, before)
+	e := u.after(takes)
+	e.Take = append(slices.Clip(e.Take), more...)
+	return before, e
 }
 
 // after is the usual call, with what was taken for the path so far.
@@ -95,10 +111,12 @@ func (c *Campaign) chains(all []usage) (usual, special [][][]byte) {
 				last.Args = v.Args
 				add(&special[i], plain, v.About+ofBefore(from.op.Name), append(slices.Clone(before[:len(before)-1]), last), takes)
 			}
-			for _, v := range besides(to.valid[1], takes) {
-				add(&special[i], v, v.About+", after "+from.op.Name, before, takes)
+			for _, v := range besides(to.valid[1], seq.Filter(takes, func(t take) bool { return inPath(to.op, t.Argument) })) {
+				own := slices.DeleteFunc(slices.Clone(takes), func(t take) bool { return t.Argument == subject(&v) })
+				add(&special[i], v, v.About+", after "+from.op.Name, before, own)
 			}
 		}
+		linked := false
 		for k := range all {
 			from := &all[k]
 			for _, l := range from.op.Links {
@@ -106,14 +124,22 @@ func (c *Campaign) chains(all []usage) (usual, special [][][]byte) {
 				if l.To != to.op.Name || len(from.valid[0]) == 0 || len(usual[i]) > 4 {
 					continue
 				}
-				before = append(before, from.after(takes))
+				var first earlier
+				before, first = from.made(all, before, takes)
+				before = append(before, first)
 				takes = nil
 				for _, v := range l.Values {
 					takes = append(takes, take{v[0], len(before) - 1, v[1]})
 				}
 				if len(takes) > 0 {
+					linked = true
 					route(from, before, takes)
 				}
+			}
+		}
+		for _, in := range slices.Concat(lists(all, to), others(all, to)) {
+			if text, err := json.Marshal(in); err == nil {
+				usual[i] = append(usual[i], text)
 			}
 		}
 		before, takes := needs(all, to)
@@ -125,26 +151,26 @@ func (c *Campaign) chains(all []usage) (usual, special [][][]byte) {
 			}
 			continue
 		}
-		if len(usual[i]) == 0 {
+		if !linked {
 			at := slices.IndexFunc(all, func(u usage) bool { return u.op.Name == before[len(before)-1].Operation })
 			route(&all[at], before, takes)
 		}
 		plain := to.valid[0][len(to.valid[0])-1]
 		changed := 0
-		var changers []earlier
+		var changers []changer
 		for k := range all { // what changes the same thing meanwhile, once and twice
 			m := &all[k]
 			if yes, _ := reads(m.op); yes || len(m.valid[0]) == 0 || changed >= changes && !claims(m.op, to.op) || slices.ContainsFunc(before, func(e earlier) bool { return e.Operation == m.op.Name }) {
 				continue
 			}
-			first, own := needs(all, m)
-			if !slices.EqualFunc(first, before, func(a, b earlier) bool { return a.Operation == b.Operation }) {
+			first, own := needs(all, m) // and what else that needs
+			if !beginsWith(first, before) || len(first) > len(before) && thing(m.op) != thing(to.op) {
 				continue
 			}
 			changed++
 			step := m.after(nil)
 			step.Take = own
-			changers = append(changers, step)
+			changers = append(changers, changer{m.op, step, first})
 			if to.op.Method != "GET" || m.op.Method != "PUT" && m.op.Method != "PATCH" {
 				continue
 			}
@@ -153,33 +179,50 @@ func (c *Campaign) chains(all []usage) (usual, special [][][]byte) {
 				if name := subject(&v); tried[name] < updates {
 					tried[name]++
 					step.Args = v.Args
-					add(&special[i], plain, v.About+ofBefore(m.op.Name), append(slices.Clip(before), step), takes)
+					add(&special[i], plain, v.About+ofBefore(m.op.Name), append(slices.Clip(first), step), takes)
 				}
 			}
 		}
-		for _, step := range changers {
-			m := all[slices.IndexFunc(all, func(u usage) bool { return u.op.Name == step.Operation })].op
-			if claims(m, to.op) {
+		for _, x := range changers {
+			if claims(x.op, to.op) {
 				in, shown := plain, earlier{Operation: to.op.Name, Args: plain.Args, Take: takes}
 				in.Moved = true
-				add(&usual[i], in, "before and after "+m.Name, append(slices.Clip(before), shown, step), takes)
+				add(&usual[i], in, "before and after "+x.op.Name, append(slices.Clip(x.first), shown, x.step), takes)
 			}
-			in, after := plain, append(slices.Clip(before), step)
-			if m.Method == "DELETE" {
-				in.Valid, in.Gone = false, to.op.Method == "GET" && m.Path == to.op.Path
+			in, after := plain, append(slices.Clip(x.first), x.step)
+			if x.op.Method == "DELETE" {
+				in.Valid, in.Gone = false, to.op.Method == "GET" && x.op.Path == to.op.Path
 			}
-			add(&usual[i], in, "after "+m.Name, after, takes)
+			add(&usual[i], in, "after "+x.op.Name, after, takes)
 			for _, other := range changers {
 				switch {
-				case in.Gone && other.Operation != step.Operation:
-					add(&usual[i], in, "after "+other.Operation+" and "+m.Name, append(slices.Clip(before), other, step), takes)
-				case in.Valid && other.Operation == step.Operation:
-					add(&usual[i], in, "after "+m.Name+" twice", append(slices.Clip(after), step), takes)
+				case in.Gone && other.op != x.op && beginsWith(other.first, x.first):
+					add(&usual[i], in, "after "+other.op.Name+" and "+x.op.Name, append(slices.Clip(other.first), other.step, x.step), takes)
+				case in.Valid && other.op == x.op:
+					add(&usual[i], in, "after "+x.op.Name+" twice", append(slices.Clip(after), x.step), takes)
 				}
 			}
 		}
 	}
 	return usual, special
+}
+
+// changer is a call that changes a thing, and the calls before it that make what it needs.
+type changer struct {
+	op    *sut.Operation
+	step  earlier
+	first []earlier
+}
+
+// thing is what the path of an operation is about: up to its last argument.
+func thing(o *sut.Operation) string {
+	path := placed().ReplaceAllString(o.Path, "{}")
+	return path[:strings.LastIndexByte(path, '}')+1]
+}
+
+// beginsWith reports whether calls are those of some operations, and perhaps more.
+func beginsWith(calls, of []earlier) bool {
+	return len(calls) >= len(of) && slices.EqualFunc(calls[:len(of)], of, func(a, b earlier) bool { return a.Operation == b.Operation })
 }
 
 // ofBefore says that what an input is about is an argument of an earlier call.
@@ -230,36 +273,6 @@ func (e *executor) follow(ctx context.Context, s *state, k campaign.Case, in *in
 	}
 	args, err = filled(in.Args, in.Take, list)
 	return args, list, err
-}
-
-// forgotten is what a PUT or PATCH set and answered, and the GET after it has otherwise: the
-// name of a member and its two values.
-func forgotten(update *done, o *sut.Observation) (name string, set, got json.RawMessage) {
-	var was, is map[string]json.RawMessage
-	if o.End != sut.Answered || json.Unmarshal(update.o.Output, &was) != nil || json.Unmarshal(o.Output, &is) != nil {
-		return "", nil, nil
-	}
-	for _, name := range slices.Sorted(maps.Keys(update.args)) {
-		set, got := update.args[name], is[name]
-		if got != nil && (single(set) || strings.ContainsRune("[tf", rune(set[0]))) && same(set, was[name]) && !same(set, got) {
-			return name, set, got
-		}
-	}
-	return "", nil, nil
-}
-
-// same reports whether two values are equal, lists in any order.
-func same(a, b json.RawMessage) bool {
-	var x, y any
-	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
-		return false
-	}
-	for _, v := range []any{x, y} {
-		if list, ok := v.([]any); ok {
-			slices.SortFunc(list, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
-		}
-	}
-	return reflect.DeepEqual(x, y)
 }
 
 // filled are arguments with the values that are taken of earlier calls.

@@ -76,32 +76,8 @@ func TestChains(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := c.Start(campaign.Facts{Data: data})
-	e, err := campaign.Solo(t.Context(), c, campaign.Lane{Of: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
 	found := map[string]bool{}
-	for {
-		r, more := c.Round(s)
-		if !more {
-			break
-		}
-		outcomes := make([]campaign.Outcome, r.Len)
-		for i := range r.Len {
-			if outcomes[i], err = e.Execute(t.Context(), s, campaign.Case{Payload: r.At(i)}); err != nil {
-				t.Fatal(err)
-			}
-			if o := outcomes[i]; o.Verdict == campaign.VerdictFail {
-				found[strings.Join(o.Cause, " ")] = true
-			}
-		}
-		first := s.first
-		s = c.Fold(s, func(yield func(campaign.Case, campaign.Outcome) bool) {
-			for i, o := range outcomes {
-				yield(campaign.Case{Index: first + int64(i)}, o)
-			}
-		})
-	}
+	s = all(t, c, s, func(o campaign.Outcome) { found[strings.Join(o.Cause, " ")] = true })
 	if len(found) != 2 || !found["crash eat HTTP 500 <str> "] || !found["crash eat HTTP 500 <str> much"] {
 		t.Errorf("found %v\n%s", found, strings.Join(x.calls, "\n"))
 	}
@@ -186,6 +162,10 @@ func TestCallsThatMakeAndChange(t *testing.T) {
 	}
 	paths := []usage{use(sut.Operation{Name: "add", Method: "POST", Path: "/a"}, `{}`), use(sut.Operation{Name: "one", Method: "GET", Path: "/a/{id}"}, `{"id":1}`),
 		use(sut.Operation{Name: "drop", Method: "DELETE", Path: "/a/{id}"}, `{"id":1}`), use(sut.Operation{Name: "ship", Method: "POST", Path: "/a/{id}/ship"}, `{"id":1}`)}
+	body := func(name string) []sut.Argument { return []sut.Argument{{Name: name, In: "body"}} }
+	things := []usage{paths[0], paths[1], use(sut.Operation{Name: "shelves", Method: "GET", Path: "/shelves/{shelf}"}, `{"shelf":"s"}`), use(sut.Operation{Name: "list", Method: "GET", Path: "/shelves"}, `{}`),
+		use(sut.Operation{Name: "move", Method: "POST", Path: "/a/{id}/move", Arguments: body("shelf")}, `{"id":1,"shelf":"s"}`),
+		use(sut.Operation{Name: "loan", Method: "POST", Path: "/loans", Arguments: body("a_id")}, `{"a_id":1}`), use(sut.Operation{Name: "extend", Method: "POST", Path: "/loans/{id}/more"}, `{"id":1}`)}
 	for name, x := range map[string]struct {
 		all  []usage
 		at   int
@@ -196,6 +176,9 @@ func TestCallsThatMakeAndChange(t *testing.T) {
 		"of the call":             {tools, 3, `done`, `make_bed water[name:"a"] | make_bed water[name:"a"] water[name:"a"] | make_bed water[name:"a"] water[name:"a"] water[name:"a"]`},
 		"of nothing":              {tools, 5, `done`, ``},
 		"deleted":                 {paths, 1, `{"id":7}`, `add one[id:7] | add drop one[id:7] use-after-delete | add ship drop one[id:7] use-after-delete | add ship one[id:7] | add ship ship one[id:7]`},
+		"named beside the path":   {things, 4, `{"id":7}`, `add list move[id:7 shelf:7] | add list move[id:7 shelf:7] move[id:7 shelf:7] | add list move[id:7 shelf:7] move[id:7 shelf:7] move[id:7 shelf:7]`},
+		"changed by what it has":  {things, 1, `{"id":7}`, `add one[id:7] | add list move one[id:7] | add list move move one[id:7] | add loan one[id:7] | add loan loan one[id:7]`},
+		"of an earlier one":       {things, 6, `{"id":7}`, `add loan extend[id:7] | add loan extend[id:7] extend[id:7] | add loan extend[id:7] extend[id:7] extend[id:7]`},
 		"deleted, and it says so": {paths, 1, `{"id":7,"state":"deleted"}`, `add one[id:7] | add drop one[id:7] | add ship drop one[id:7] | add ship one[id:7] | add ship ship one[id:7]`},
 	} {
 		var got []string

@@ -79,7 +79,7 @@ func (k *Contract) Compile(_ context.Context, spec campaign.Spec, set campaign.S
 
 // version is that of the cases that are made of a schema.
 const (
-	version        = 3
+	version        = 4
 	versionOfTools = 4 // with calls after others
 )
 

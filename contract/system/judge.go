@@ -30,7 +30,10 @@ const (
 	kindInternal = "internal-error" // reported as if it were a refusal, or an answer
 	kindDeleted  = "use-after-delete"
 	kindUpdate   = "lost-update"
-	kindIdle     = "no-effect" // answered, and nothing changed
+	kindIdle     = "no-effect"   // answered, and nothing changed
+	kindPage     = "paging"      // more items than asked for, or pages that do not follow each other
+	kindFilter   = "filter"      // items other than asked for
+	kindOwner    = "wrong-owner" // what belongs to one thing is answered for another
 )
 
 // accepted marks an outcome: an invalid input was taken.
@@ -138,6 +141,11 @@ func verdict(op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome 
 	if !known {
 		return fail(kindType, campaign.SeverityMedium, fmt.Sprintf("HTTP %d: the answer is of type %s, declared is %s", o.Status, media, strings.Join(frame.Types, ", ")), media)
 	}
+	kind, title, argument := misfit(op, in, o)
+	amiss := fail(kind, campaign.SeverityMedium, title, argument)
+	if argument != "" && argument == subject(in) { // whatever else is wrong with the answer
+		return amiss
+	}
 	if why := schemaMismatch(op.Answers[key], op, o); why != "" && (media == "" || isJSON(media) || len(frame.Types) == 0) {
 		return fail(kindAnswer, campaign.SeverityMedium, "the answer does not fit its schema: "+why, crash.Mask(given().ReplaceAllString(why, "")))
 	}
@@ -145,6 +153,9 @@ func verdict(op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome 
 		if why := headerMisfit(&frame.Headers[i], o); why != "" {
 			return fail(kindHeader, campaign.SeverityLow, fmt.Sprintf("HTTP %d: %s", o.Status, why), crash.Mask(why))
 		}
+	}
+	if kind != "" {
+		return amiss
 	}
 	if !in.Valid && o.End == sut.Answered && o.Status < 300 {
 		return campaign.Outcome{Data: []byte(accepted)}

@@ -39,7 +39,9 @@ type earlier struct {
 }
 
 // leaks reports whether the calls before must not change the answer.
-func (in *input) leaks() bool { return in.Before != nil && in.Take == nil && !in.Later }
+func (in *input) leaks() bool {
+	return in.Before != nil && in.Take == nil && !in.Later && in.Check == ""
+}
 
 // usage is an operation with valid inputs: the usual ones, and those with one
 // special argument.
@@ -115,8 +117,8 @@ func (e *executor) executeLeak(ctx context.Context, s *state, k campaign.Case, o
 		defer func() { err = errors.Join(err, x.Close()) }()
 		plan = [][]earlier{nil, before, nil}
 	}
-	answer := func(before []earlier) (said []byte, err error) {
-		for calls := append(slices.Clone(before), self); ; {
+	answer := func(first []earlier) (said []byte, err error) {
+		for calls := append(slices.Clone(first), self); ; {
 			if err := x.Reset(ctx); err != nil {
 				return nil, err
 			}
@@ -148,11 +150,15 @@ func (e *executor) executeLeak(ctx context.Context, s *state, k campaign.Case, o
 			if failed == len(calls)-1 {
 				return nil, nil
 			}
+			gone := calls[failed] // nor is it made again, as it may take as long as a call may
+			same := func(c earlier) bool { return c.Operation == gone.Operation && bytes.Equal(c.Args, gone.Args) }
+			for i := range plan {
+				plan[i] = slices.DeleteFunc(slices.Clone(plan[i]), same)
+			}
+			before = slices.DeleteFunc(slices.Clone(before), same)
 			calls = slices.Delete(calls, failed, failed+1)
 		}
 	}
-	back := slices.Clone(before)
-	slices.Reverse(back)
 	said, other := make([][]byte, len(plan)), "fresh"
 	for i := 0; i < len(plan); i++ {
 		if said[i], err = answer(plan[i]); err != nil || said[i] == nil {
@@ -161,6 +167,8 @@ func (e *executor) executeLeak(ctx context.Context, s *state, k campaign.Case, o
 		switch {
 		case !e.c.anew() && other == "fresh" && (i == 1 && bytes.Equal(said[0], said[1]) || i == 2 && bytes.Equal(said[1], said[2])):
 			// It keeps nothing, or what it keeps stays: does that depend on the order of the calls?
+			back := slices.Clone(before)
+			slices.Reverse(back)
 			plan, other, i = [][]earlier{back, before, back, before}, "reversed", -1
 		case i == 1 && bytes.Equal(said[0], said[1]):
 			return out, nil

@@ -62,7 +62,9 @@ func answers(o *sut.Operation, name string) bool {
 // needs are the calls that make what an operation is about.
 func needs(all []usage, to *usage) ([]earlier, []take) {
 	if to.op.Method != "" {
-		return within(all, to.op)
+		before, takes := within(all, to.op)
+		before, more := references(all, to, before)
+		return before, append(slices.Clip(takes), more...)
 	}
 	return made(all, to)
 }

@@ -59,15 +59,24 @@ func looks(o *sut.Operation) bool {
 // states are the words that the answers of an operation may have for how a thing stands: those of
 // its texts, and the names of what is true or false.
 func states(o *sut.Operation) (words []string) {
-	var visit func(name string, at json.RawMessage)
-	visit = func(name string, at json.RawMessage) {
+	var visit func(name string, at json.RawMessage, depth int)
+	var whole json.RawMessage
+	visit = func(name string, at json.RawMessage, depth int) {
 		var s struct {
 			Type, Enum any
 			Properties map[string]json.RawMessage
 			Items      json.RawMessage
+			AllOf      []json.RawMessage
+			Ref        string `json:"$ref"`
 		}
-		if len(at) == 0 || json.Unmarshal(at, &s) != nil {
+		if len(at) == 0 || json.Unmarshal(at, &s) != nil || depth > 6 {
 			return
+		}
+		if s.Ref != "" {
+			visit(name, pointed(whole, strings.TrimPrefix(s.Ref, "#")), depth+1)
+		}
+		for _, part := range s.AllOf {
+			visit(name, part, depth+1)
 		}
 		if s.Type == "boolean" {
 			words = append(words, name)
@@ -79,13 +88,14 @@ func states(o *sut.Operation) (words []string) {
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-			visit(name, s.Properties[name])
+			visit(name, s.Properties[name], depth+1)
 		}
-		visit(name, s.Items)
+		visit(name, s.Items, depth+1)
 	}
 	for _, status := range slices.Sorted(maps.Keys(o.Answers)) {
 		if status == "0" || status[0] == '2' {
-			visit("", o.Answers[status])
+			whole = o.Answers[status]
+			visit("", whole, 0)
 		}
 	}
 	return words
