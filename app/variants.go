@@ -44,19 +44,7 @@ func (v variants) Remember(key, text string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make the cache's folder: %w", err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-")
-	if err != nil {
-		return fmt.Errorf("write to the cache: %w", err)
-	}
-	_, err = f.WriteString(text)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // the earlier error is the one to report
+	if err := WriteWhole(path, []byte(text), 0o600); err != nil {
 		return fmt.Errorf("write to the cache: %w", err)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
@@ -30,11 +31,7 @@ func readSchema(text []byte) schema {
 func (s schema) follow() schema {
 	for range 20 {
 		if ref := s.get("$ref"); ref.n != nil {
-			at := s.root
-			for _, step := range strings.Split(strings.TrimPrefix(ref.n.Text, "#/"), "/") {
-				at = at.Get(strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~"))
-			}
-			s.n = at
+			s.n = s.root.Along(jsontree.Steps(ref.n.Text))
 			continue
 		}
 		next := (*doctree.Node)(nil)

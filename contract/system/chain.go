@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/lazy"
 	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/port/sut"
@@ -337,23 +338,15 @@ func text(s string) json.RawMessage {
 
 // pointed is what a JSON pointer leads to.
 func pointed(at json.RawMessage, pointer string) json.RawMessage {
-	if !json.Valid(at) {
+	d, err := jsontree.Parse(at, jsontree.Options{})
+	if err != nil {
 		return nil
 	}
-	for _, step := range strings.Split(pointer, "/")[1:] {
-		step = strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
-		var members map[string]json.RawMessage
-		var items []json.RawMessage
-		switch n, err := strconv.Atoi(step); {
-		case json.Unmarshal(at, &members) == nil && members[step] != nil:
-			at = members[step]
-		case json.Unmarshal(at, &items) == nil && err == nil && n >= 0 && n < len(items):
-			at = items[n]
-		default:
-			return nil
-		}
+	n := d.Root.Along(jsontree.Steps(pointer))
+	if n == nil {
+		return nil
 	}
-	return at
+	return at[n.Offset:n.End]
 }
 
 // member is a member of an answer that is named like an argument, or an id: the outermost,

@@ -223,6 +223,18 @@ func (n *Node) Member(key string) *Member {
 	return nil
 }
 
+// Along returns the value that the steps of a JSON pointer lead to, or nil.
+func (n *Node) Along(steps []string) *Node {
+	for _, step := range steps {
+		if n != nil && n.Kind == Seq {
+			n = jsontree.Item(n.Items(), step)
+		} else {
+			n = n.Get(step)
+		}
+	}
+	return n
+}
+
 // Str returns the text of a String node.
 func (n *Node) Str() (string, bool) {
 	if n == nil || n.Kind != String {

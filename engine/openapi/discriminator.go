@@ -96,7 +96,7 @@ func (v *viewer) children(d *jsontree.Node, self string) (names []string) {
 		}
 		return names
 	}
-	list := v.at([]string{"components", "schemas"})
+	list := v.tree.Get("components").Get("schemas")
 	for i := 0; self != "" && list != nil && i < len(list.Members); i++ {
 		all := list.Members[i].Value.Get("allOf")
 		if all != nil && slices.ContainsFunc(all.Items, func(x jsontree.Node) bool { return text(&x, "$ref") == self }) {

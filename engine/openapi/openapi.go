@@ -107,19 +107,11 @@ func (d *document) follow(n *doctree.Node) *doctree.Node {
 		if ref == nil {
 			return n
 		}
-		rest, ok := strings.CutPrefix(ref.Text, "#/")
-		if !ok {
+		if !strings.HasPrefix(ref.Text, "#/") {
 			return &doctree.Node{}
 		}
-		n = d.root
-		for step := range strings.SplitSeq(rest, "/") {
-			step = strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
-			if unescaped, err := url.PathUnescape(step); err == nil {
-				step = unescaped
-			}
-			if n = n.Get(step); n == nil {
-				return &doctree.Node{}
-			}
+		if n = d.root.Along(jsontree.Steps(ref.Text)); n == nil {
+			return &doctree.Node{}
 		}
 	}
 	return &doctree.Node{}

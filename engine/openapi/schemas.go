@@ -138,8 +138,8 @@ func held(n *doctree.Node, is func(kind string) bool) *doctree.Node {
 // link notes a link of an answer. A value that is no expression is left to the schema.
 func (d *document) link(o *sut.Operation, n *doctree.Node) {
 	l := sut.Link{To: value(n, "operationId")}
-	if ref, ok := strings.CutPrefix(value(n, "operationRef"), "#/"); ok && l.To == "" {
-		if steps := steps(ref); len(steps) == 3 && steps[0] == "paths" {
+	if ref := value(n, "operationRef"); strings.HasPrefix(ref, "#/") && l.To == "" {
+		if steps := jsontree.Steps(ref); len(steps) == 3 && steps[0] == "paths" {
 			l.To = steps[2] + " " + steps[1]
 			if to := d.root.Get("paths").Get(steps[1]).Get(steps[2]); value(to, "operationId") != "" {
 				l.To = value(to, "operationId")

@@ -2,7 +2,6 @@ package openapi
 
 import (
 	"encoding/json"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -24,36 +23,12 @@ func (d *document) closed(schema jsontree.Node, side view) json.RawMessage {
 	v := viewer{document: d, side: side, seen: make(map[string]bool)}
 	schema = v.schema(schema, "", nil)
 	for i := 0; i < len(v.refs); i++ { // grows
-		steps := steps(v.refs[i])
-		if at := d.at(steps); at != nil && schema.Kind == jsontree.Object {
+		steps := jsontree.Steps("#/" + v.refs[i])
+		if at := d.tree.Along(steps); at != nil && schema.Kind == jsontree.Object {
 			put(&schema, steps, v.schema(*at, "#/"+v.refs[i], nil))
 		}
 	}
 	return json.RawMessage(jsontree.Style{Kept: true}.Format(&schema))
-}
-
-// steps are the keys that a reference within the document leads along.
-func steps(ref string) []string {
-	list := strings.Split(ref, "/")
-	for i, step := range list {
-		step = strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
-		if unescaped, err := url.PathUnescape(step); err == nil {
-			step = unescaped
-		}
-		list[i] = step
-	}
-	return list
-}
-
-// at is what stands in the document where keys lead to.
-func (d *document) at(steps []string) *jsontree.Node {
-	n := &d.tree
-	for _, step := range steps {
-		if n = n.Get(step); n == nil {
-			return nil
-		}
-	}
-	return n
 }
 
 // put sets a value where keys lead to.
@@ -174,11 +149,11 @@ func (v *viewer) hidden(n *jsontree.Node, depth int) (names []string) {
 // target is what a node refers to, or itself.
 func (d *document) target(n *jsontree.Node) *jsontree.Node {
 	for range maxReferences {
-		ref, ok := strings.CutPrefix(text(n, "$ref"), "#/")
-		if !ok {
+		ref := text(n, "$ref")
+		if !strings.HasPrefix(ref, "#/") {
 			return n
 		}
-		if n = d.at(steps(ref)); n == nil {
+		if n = d.tree.Along(jsontree.Steps(ref)); n == nil {
 			break
 		}
 	}

@@ -79,6 +79,18 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
+// References may have percent escapes and lead into lists.
+func TestReferences(t *testing.T) {
+	s, err := New([]byte(`{"type": "object", "required": ["a", "b"], "properties": {"a": {"$ref": "#/$defs/small%20number"}, "b": {"$ref": "#/$defs/either/anyOf/1"}},
+		"$defs": {"small number": {"enum": [7]}, "either": {"anyOf": [{"enum": ["x"]}, {"enum": ["y"]}]}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list := s.Inputs(0, 1); len(list) == 0 || !list[0].Valid || string(list[0].Value) != `{"a":7,"b":"y"}` {
+		t.Errorf("the first input is %s", text(t, list))
+	}
+}
+
 func TestCheck(t *testing.T) {
 	for _, x := range []struct{ schema, value, want string }{
 		{`{"type": "integer"}`, `"a"`, "the value: got string, want integer"},

@@ -6,8 +6,9 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
 // variant is a value and what is special about it.
@@ -27,14 +28,16 @@ func (s *Schema) follow(n map[string]any, depth int) map[string]any {
 			break
 		}
 		at := any(s.root)
-		for step := range strings.SplitSeq(strings.TrimPrefix(strings.TrimPrefix(ref, "#"), "/"), "/") {
-			step = strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
-			m, ok := at.(map[string]any)
-			if !ok {
+		for _, step := range jsontree.Steps(ref) {
+			switch x := at.(type) {
+			case map[string]any:
+				at = x[step]
+			case []any:
+				if at = nil; jsontree.Item(x, step) != nil {
+					at = *jsontree.Item(x, step)
+				}
+			default:
 				return map[string]any{}
-			}
-			if step != "" {
-				at = m[step]
 			}
 		}
 		if n, ok = at.(map[string]any); !ok {

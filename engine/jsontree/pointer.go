@@ -1,0 +1,44 @@
+package jsontree
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// Steps are the keys and indexes that a JSON pointer leads along, which may stand in a
+// reference: "/a/b~1c", "#/a/b%20c".
+func Steps(pointer string) []string {
+	rest, reference := strings.CutPrefix(pointer, "#")
+	if rest = strings.TrimPrefix(rest, "/"); rest == "" {
+		return nil
+	}
+	list := strings.Split(rest, "/")
+	for i, step := range list {
+		if plain, err := url.PathUnescape(step); err == nil && reference {
+			step = plain
+		}
+		list[i] = strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
+	}
+	return list
+}
+
+// Along returns the value that steps lead to, or nil.
+func (n *Node) Along(steps []string) *Node {
+	for _, step := range steps {
+		if n != nil && n.Kind == Array {
+			n = Item(n.Items, step)
+		} else {
+			n = n.Get(step)
+		}
+	}
+	return n
+}
+
+// Item returns the item of a list that a step of a pointer names, or nil.
+func Item[N any](list []N, step string) *N {
+	if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(list) {
+		return &list[i]
+	}
+	return nil
+}
