@@ -57,7 +57,7 @@ type Page struct {
 // compiled is what a check of a document found.
 type compiled struct {
 	problems  diag.List
-	campaigns []campaign.Any
+	campaigns []campaign.Any // those that name their cases
 }
 
 // Open reads a document. If its format cannot be recognized while it is edited,
@@ -113,7 +113,9 @@ func (p *Page) compile() (c compiled) {
 	set := NewBundle().Fill(campaign.Settings{Check: true, Options: map[string][]string{}})
 	set.Digest = p.editor.digest
 	c.problems = eachCompiled(context.Background(), []Document{{Spec: p.Spec, Contract: p.Contract}}, set, func(_ Document, x campaign.Any) {
-		c.campaigns = append(c.campaigns, x)
+		if campaign.NamesOf(x, nil) != nil { // else nothing is asked of it
+			c.campaigns = append(c.campaigns, x)
+		}
 	})
 	return c
 }
@@ -202,9 +204,6 @@ func (p *Page) named(yield func(campaign.Any, campaign.Case, PageCase) bool) {
 	names := p.text.Names()
 	for _, x := range p.compiled().campaigns {
 		caseNames := campaign.NamesOf(x, x.Start(campaign.Facts{}))
-		if caseNames == nil {
-			continue
-		}
 		for i := range campaign.TraitsOf(x).Planned {
 			at := campaign.Case{Index: i}
 			name := caseNames(at)

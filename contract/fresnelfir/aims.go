@@ -6,6 +6,7 @@ import (
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // searchTarget is something that a search works towards: a branch that was never taken,
@@ -24,7 +25,7 @@ const maxAims = 12
 func (g *goals) choose() {
 	var all []searchTarget
 	for _, e := range g.branches {
-		all = append(all, searchTarget{far: g.p.nodes[e.node].branches[e.child].far, branch: e})
+		all = append(all, searchTarget{far: g.p.aims()[e.node][e.child].far, branch: e})
 	}
 	for i, far := range g.p.breaking {
 		if name := g.p.program.Property(i); !g.s.failures[name] {
@@ -49,6 +50,25 @@ func (g *goals) distances(t *traversal) []float64 {
 		}
 	}
 	return list
+}
+
+// aim is what a search needs of a branch's guard.
+type aim struct {
+	far   model.Distance
+	parts []conjunct
+}
+
+// compileAims makes what plan.aims says. All texts of guards are known to the program by
+// now, which is not changed.
+func (p *plan) compileAims() [][]aim {
+	return seq.Map(p.nodes, func(n node) []aim {
+		return seq.Map(n.branches, func(b branch) aim {
+			if b.open {
+				return aim{}
+			}
+			return aim{p.program.Distance(b.guard.Expr, true), p.compileParts(b.guard.Expr)}
+		})
+	})
 }
 
 // conjunct is a condition that a guard needs, among others.

@@ -214,7 +214,7 @@ const openingNodes = 2000
 // opening is inputs for which a guard holds in the state that the model is in,
 // where all of it that asks for no input does; not ok if there are none, or none were found.
 func (g *goals) opening(t *traversal, e event) (x inputGoal, ok bool) {
-	parts := g.p.nodes[e.node].branches[e.child].parts
+	parts := g.p.aims()[e.node][e.child].parts
 	x.exact = map[int]uint64{}
 	asks := false
 	for k := range parts {

@@ -135,9 +135,9 @@ func TestDistances(t *testing.T) {
 		}
 		var list []condition
 		for at := range c.plan.nodes {
-			for _, b := range c.plan.nodes[at].branches {
+			for i, b := range c.plan.nodes[at].branches {
 				if !b.open && !c.plan.asksInputs(b.guard.Expr) {
-					list = append(list, condition{b.guard.Code, b.far, true}, condition{b.guard.Code, c.plan.program.Distance(b.guard.Expr, false), false})
+					list = append(list, condition{b.guard.Code, c.plan.aims()[at][i].far, true}, condition{b.guard.Code, c.plan.program.Distance(b.guard.Expr, false), false})
 				}
 			}
 		}

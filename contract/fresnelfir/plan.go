@@ -28,6 +28,8 @@ type plan struct {
 	// field that the branch's guard asks for: up to their number squared, which
 	// a check does not need.
 	feeds func() map[event][]event
+	// aims are, by node and branch, what searches need of guards, and a check does not.
+	aims func() [][]aim
 	// breaking is, by property, how far the model is from a breach of it.
 	breaking []model.Distance
 	// makes says, by entity, that some action creates instances of it.
@@ -66,10 +68,8 @@ type branch struct {
 	id     string
 	weight float64
 	guard  model.Condition
-	open   bool       // has no guard
-	hidden bool       // asks for what the system cannot know
-	parts  []conjunct // of the guard
-	far    model.Distance
+	open   bool // has no guard
+	hidden bool // asks for what the system cannot know
 	// unreachable says why it is never taken; "" if it may be.
 	unreachable string
 	// attempt is the action to try though the guard does not hold; -1: none.
@@ -130,7 +130,7 @@ func newPlan(doc *ir.Document) *plan {
 	p.compileMoves()
 	p.exceeds = p.program.Exceeds()
 	p.prove()
-	p.feeds = sync.OnceValue(p.compileFeeds)
+	p.feeds, p.aims = sync.OnceValue(p.compileFeeds), sync.OnceValue(p.compileAims)
 	p.compileAttempts()
 	p.compileClaims()
 	return p
@@ -156,7 +156,7 @@ func (p *plan) add(n *ir.Node, rules map[string]int, hides func(guard *ir.Expr) 
 			g.Children = append(g.Children, p.add(b.Body, rules, hides))
 			x := branch{id: b.ID, weight: float64(b.Weight), open: b.Guard == nil, hidden: hides(b.Guard) != ""}
 			if b.Guard != nil {
-				x.guard, x.parts, x.far = p.program.Condition(b.Guard), p.compileParts(b.Guard), p.program.Distance(b.Guard, true)
+				x.guard = p.program.Condition(b.Guard)
 			}
 			info.branches, info.weights = append(info.branches, x), append(info.weights, x.weight)
 		}

@@ -263,8 +263,9 @@ func (s *Section) field(key string) *Field {
 
 // Node returns the value of a key as it is written; nil if there is none, and for a
 // null that means the same.
-func (s *Section) Node(key string) *Node {
-	f := s.field(key)
+func (s *Section) Node(key string) *Node { return s.node(s.field(key), key) }
+
+func (s *Section) node(f *Field, key string) *Node {
 	n := s.n.Get(key)
 	if n != nil && n.Kind == Null && f.Type.Null || n != nil && s.Tag != "" && !f.takes(s.Tag) {
 		return nil
@@ -278,7 +279,7 @@ func (s *Section) Given(key string) bool { return s.Node(key) != nil }
 // valid is the value of a key if it is there and as declared.
 func (s *Section) valid(key string) (n *Node, f *Field) {
 	f = s.field(key)
-	if n = s.Node(key); n == nil || slices.Contains(s.wrong, key) {
+	if n = s.node(f, key); n == nil || slices.Contains(s.wrong, key) {
 		return nil, f
 	}
 	if _, code := s.amiss(n, &f.Type); code != "" {
@@ -317,7 +318,10 @@ func (s *Section) Float(key string) float64 {
 	if v, ok := n.Float(); ok {
 		return v
 	}
-	v, _ := strconv.ParseFloat(f.Default, 64) // none: 0
+	if f.Default == "" {
+		return 0
+	}
+	v, _ := strconv.ParseFloat(f.Default, 64)
 	return v
 }
 
@@ -338,12 +342,13 @@ func (s *Section) True(key string) bool {
 
 // Each visits the items of a list.
 func (s *Section) Each(key string, visit func(n *Node, path string)) {
-	n, _ := s.valid(key)
-	s.each(n, s.At(key), visit)
+	if n, _ := s.valid(key); n != nil {
+		s.each(n, s.At(key), visit)
+	}
 }
 
 func (s *Section) each(n *Node, path string, visit func(n *Node, path string)) {
-	if n == nil || n.Kind != Seq {
+	if n.Kind != Seq {
 		return
 	}
 	for i := range n.Items() {

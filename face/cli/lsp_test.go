@@ -329,47 +329,6 @@ func TestEditorRunsADocument(t *testing.T) {
 	}
 }
 
-// longPages are documents of some 5,000 lines, each with a line to type in.
-func longPages() map[string]string {
-	var agent, model strings.Builder
-	agent.WriteString(agentFile)
-	for i := range 1250 {
-		fmt.Fprintf(&agent, "  - type: contains\n    id: rule-%d\n    value: \"word %d\"\n    severity: high\n", i, i)
-	}
-	model.WriteString("Order = entity(state = enum(\"new\", \"paid\"), total = int(0, 1000))\namount = input(int(1, 100))\n")
-	for i := range 833 {
-		fmt.Fprintf(&model, "def act_%d():\n    o = any(Order, state = \"new\")\n    require(o.total + amount < %d)\n    o.state = \"paid\"\n    o.total += amount\n    call(\"act_%d\", o, amount, returns = int)\n", i, i+100, i)
-	}
-	return map[string]string{"flakestorm.yaml": agent.String(), "shop.model.star": model.String()}
-}
-
-// BenchmarkEditor is how long an editor waits in a document of 5,000 lines: a key
-// is typed in the last line, then something is asked for there. On a busy machine
-// the processor time of the server, its start included, says more.
-func BenchmarkEditor(b *testing.B) {
-	for name, text := range longPages() {
-		for _, method := range []string{"textDocument/completion", "textDocument/hover", "textDocument/codeLens", "diagnostics"} {
-			b.Run(name+"/"+filepath.Base(method), func(b *testing.B) {
-				e := openEditor(b)
-				lines := strings.Split(text, "\n")
-				n := len(lines) - 1
-				e.open(name, text)
-				for b.Loop() {
-					e.edit(name, n-1, 4, 8, lines[n-1][4:8])
-					if method == "diagnostics" {
-						e.wait("textDocument/publishDiagnostics", name)
-					} else {
-						e.ask(method, e.at(name, n-1, 6), nil)
-					}
-				}
-				e.leave()
-				used := e.cmd.ProcessState.UserTime() + e.cmd.ProcessState.SystemTime()
-				b.ReportMetric(used.Seconds()*1000/float64(b.N), "cpu-ms/op")
-			})
-		}
-	}
-}
-
 // A real editor: Neovim shows what the server says and takes its fix.
 func TestNeovim(t *testing.T) {
 	nvim, err := exec.LookPath("nvim")

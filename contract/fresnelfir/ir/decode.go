@@ -149,7 +149,8 @@ func (d *decoder) named(n *doctree.Node, path string, visit func(name string, at
 
 // eachNamed visits the named entries of a key.
 func (d *decoder) eachNamed(s *doctree.Section, key string, visit func(name string, at Place, v *doctree.Node)) {
-	d.named(s.Node(key), s.At(key), visit)
+	n, path := d.valueAt(s, key)
+	d.named(n, path, visit)
 }
 
 // u64 returns an integer that 64 bits hold.

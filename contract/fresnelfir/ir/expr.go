@@ -134,12 +134,12 @@ func (p *exprReader) fullExpr(n *doctree.Node, at Place, depth int) *Expr {
 		e.Op, e.Text = LitString, n.Text
 		return e
 	case doctree.Int:
-		v := n.Int()
-		if v == nil || !v.IsInt64() {
+		v, ok := n.Int64()
+		if !ok {
 			p.fail(e.Place, "range", "must be a 64-bit integer, got %s", p.Describe(n))
 			return nil
 		}
-		e.Op, e.Int = LitInt, v.Int64()
+		e.Op, e.Int = LitInt, v
 		return e
 	case doctree.Seq:
 		return p.operator(e, n, depth)

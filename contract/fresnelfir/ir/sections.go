@@ -43,9 +43,12 @@ func (d *decoder) document(doc *Document) {
 	}
 }
 
-// valueAt is the value of a key and its path.
-func (d *decoder) valueAt(s *doctree.Section, key string) (*doctree.Node, string) {
-	return s.Node(key), s.At(key)
+// valueAt is the value of a key, if it has one, and its path.
+func (d *decoder) valueAt(s *doctree.Section, key string) (n *doctree.Node, path string) {
+	if n = s.Node(key); n != nil {
+		path = s.At(key)
+	}
+	return n, path
 }
 
 func (d *decoder) entity(name string, at Place, n *doctree.Node) *Entity {
@@ -78,8 +81,8 @@ func (d *decoder) params(s *doctree.Section) []Param {
 
 // exprOf reads the expression of a key; an absent one, or null, is nil.
 func (d *decoder) exprOf(s *doctree.Section, key string) *Expr {
-	if n := s.Node(key); n != nil {
-		return d.expr(n, s.At(key))
+	if n, path := d.valueAt(s, key); n != nil {
+		return d.expr(n, path)
 	}
 	return nil
 }
