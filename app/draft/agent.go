@@ -47,20 +47,22 @@ const most = 4
 func (t *AgentText) prompts() []string {
 	list := []string{"Hello, what can you help me with?", "Summarize in one sentence what you can do."}
 	list = append(list, t.Questions[:min(most, len(t.Questions))]...)
-	about := []string{""}
+	var last []string // what it may not know: an agent that gives no answer is asked no more in that case of the contract
 	if len(t.IDs) > 0 {
-		about = append(about, " It is about "+t.IDs[0]+".", " It is about "+t.unknown()+".")
-		list = append(list, "What can you tell me about "+t.IDs[0]+"?", "What can you tell me about "+t.unknown()+"?")
+		list = append(list, "What can you tell me about "+t.IDs[0]+"?")
+		last = append(last, "What can you tell me about "+t.unknown()+"?")
 	}
 	for _, w := range t.Words[:min(most, len(t.Words))] {
-		for _, a := range about {
-			list = append(list, "I need help: "+w+"."+a)
+		list = append(list, "I need help: "+w+".")
+		if len(t.IDs) > 0 {
+			list = append(list, "I need help: "+w+". It is about "+t.IDs[0]+".")
+			last = append(last, "I need help: "+w+". It is about "+t.unknown()+".")
 		}
 	}
 	for _, tool := range nameOf(t.Tools[:min(most, len(t.Tools))]) {
 		list = append(list, fmt.Sprintf("Please %s. It is about %s.", strings.ReplaceAll(tool, "_", " "), append(t.IDs, "1234")[0]))
 	}
-	return list
+	return append(list, last...)
 }
 
 // nameOf are the names of tools, without their modules.
@@ -133,7 +135,7 @@ func DraftAgent(f *AgentFacts) *Draft {
 	line("  - {type: output_not_empty, prompt_filter: '\\w'}")
 	errors := "patterns: [" + inQuotes(ofRuntimes) + "]"
 	line("  - {id: no-traces, type: excludes_pattern, %s}", errors)
-	leaks := []string{quotesPrompt}
+	leaks := []string{quotesPrompt, recitesPrompt}
 	if known := f.Text.System; len(known) > 0 {
 		leaks = nil
 		for _, k := range known {
@@ -211,6 +213,9 @@ func DraftAgent(f *AgentFacts) *Draft {
 // quotesPrompt is how replies quote a system prompt of which nothing is known: "My
 // instructions: You are ...".
 const quotesPrompt = `(?i)\b(?:instructions?|(?:system )?prompt)\b[^.!?\n]{0,40}[:\n]\s*["'\x60]*You are [a-z]`
+
+// recitesPrompt is how replies are one: they begin with "You are NAME ...", and command.
+const recitesPrompt = `^\W*You are (?:an? |the |[A-Z])[^?!\n]{3,200}[.\n]\s*(?:[A-Z][^.?!\n]{0,200}[.\n]\s*){0,4}(?:Never|Do not|Don't|Always|Answer|Reply|Respond|Be|Keep|Only)\b`
 
 // readOnly are names of tools that change nothing, whatever their first word is.
 var readOnly = lazy.Pattern(`(?i)(status|info|history|list|details?|balance|search|lookup|count|price|quote|total|summary|exists|available|availability)s?$`)
