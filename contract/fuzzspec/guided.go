@@ -441,7 +441,7 @@ func (s *state) parentCost(o campaign.Outcome) int64 {
 	case o.Verdict == campaign.VerdictFail && s.facts.Kept:
 		return failCost
 	case o.Verdict == campaign.VerdictPass && aside:
-		return int64(max(s.facts.Budget, leastBudget) / (s.usual + s.caseCost()))
+		return asideCost * int64(max(s.facts.Budget, leastBudget)/(s.usual+s.caseCost()))
 	}
 	return 1
 }

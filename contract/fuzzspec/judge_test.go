@@ -397,7 +397,7 @@ func TestCasesLikeHangs(t *testing.T) {
 	}
 	hang := fail(kindTimeout, "timeout", 0, "", ending{})
 	fold(spent(1, 2, 3, 4, 5))
-	if s.entries[0].made != leastBudget/caseWork {
+	if s.entries[0].made != asideCost*leastBudget/caseWork {
 		t.Errorf("the parent has worn off by %d cases", s.entries[0].made)
 	}
 	whole := len(spent(1, 2, 3).Data)

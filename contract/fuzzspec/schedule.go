@@ -32,6 +32,7 @@ const (
 	favour     = 8       // how many times as often an input is chosen that is the cheapest for a tuple
 	wearOff    = 64      // cases after which an input is chosen half as often
 	failCost   = 128     // cases that a failing one counts for, if its process would have served others: a new process, and its stack to read
+	asideCost  = 4       // times its edges that a case set aside counts for: it teaches nothing, and its process ends
 	steepest   = 8       // how many times as often at most as the usual a cheap input is chosen; all others as their cost is
 )
 

@@ -67,7 +67,7 @@ func TestSchedule(t *testing.T) {
 			t.Errorf("%s: a crash wears its parent off as %d cases do, want %d", data, made, want)
 		}
 	}
-	// One set aside costs its budget, in cases as they usually are.
+	// One set aside counts more than its budget, in cases as they usually are.
 	for data, want := range map[string]int64{`{"kept":true}`: leastBudget / keptWork, `{}`: leastBudget / caseWork, `{"budget":104857600}`: 100 * leastBudget / caseWork} {
 		s := c.Start(campaign.Facts{Data: []byte(data)})
 		aside := s.encodeAside(&process.Result{Status: process.OverBudget}, nil)
@@ -76,7 +76,7 @@ func TestSchedule(t *testing.T) {
 			next := c.Fold(s, func(yield func(campaign.Case, campaign.Outcome) bool) {
 				yield(campaign.Case{Payload: []byte("x")}, campaign.Outcome{Data: aside})
 			})
-			if made := next.entries[0].made; made != want {
+			if made := next.entries[0].made; made != asideCost*want {
 				t.Errorf("%s: one set aside wears its parent off as %d cases do, want %d", data, made, want)
 			}
 			want /= 4

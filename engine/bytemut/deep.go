@@ -22,7 +22,8 @@ const (
 	outlineMost = 1 << 16 // larger inputs are outlined in part
 	outlinePart = 1 << 12 // bytes outlined of those
 	outlineNear = 256     // bytes outlined once the input has changed
-	cachedTrees = 16      // outlines of parents that a buffer keeps
+	cachedTrees = 256     // outlines of parents that a buffer keeps
+	cachedLarge = 16      // of them, of inputs larger than outlinePart
 )
 
 // DeepParams say how [Deep] mutates.
@@ -162,7 +163,10 @@ func (d *Deep) mutate(parent []byte, corpus [][]byte, key uint64, slot int, buf 
 	b := &buf.deep
 	b.data = append(b.data[:0], parent...)
 	c := &b.current // in the buffer, so that it need not be allocated
-	*c = deepCase{Deep: d, buf: buf, rng: newPRNG(key), data: b.data, parent: parent, corpus: corpus, slot: slot % cachedTrees, nearOf: -1}
+	if slot %= cachedTrees; len(parent) > outlinePart {
+		slot %= cachedLarge
+	}
+	*c = deepCase{Deep: d, buf: buf, rng: newPRNG(key), data: b.data, parent: parent, corpus: corpus, slot: slot, nearOf: -1}
 	if len(c.data) > d.limit {
 		c.edit(clamp, d.limit, len(c.data)-d.limit, nil)
 	}
