@@ -50,7 +50,7 @@ type redoEntry struct {
 func printKey(k int, fingerprint string) string { return fmt.Sprintf("%d/%s", k, fingerprint) }
 
 // readHistory reads all but the outcomes from the journal.
-func (r *runner) readHistory() error {
+func (r *runner) readHistory() {
 	n := len(r.job.Campaigns)
 	h := history{
 		attempts: make([]int, n), redo: make([]string, n), facts: make([]*campaign.Facts, n),
@@ -113,7 +113,6 @@ func (r *runner) readHistory() error {
 		r.warn("the journal's last record was incomplete: %s had to be cut; at most the cases in flight are run again", diag.Plural(t, "byte"))
 	}
 	r.history = h
-	return nil
 }
 
 // replay streams the outcomes that the journal holds for one attempt of a

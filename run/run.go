@@ -44,9 +44,7 @@ func Run(ctx context.Context, job Job, opt Options) (campaign.Record, error) {
 	r.created = r.start
 	if job.Journal != nil {
 		r.created = job.Journal.Manifest().Created
-		if err := r.readHistory(); err != nil {
-			return campaign.Record{}, err
-		}
+		r.readHistory()
 	}
 	r.work, r.endWork = context.WithCancel(ctx)
 	defer r.endWork()

@@ -2,6 +2,7 @@ package system
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -121,10 +122,7 @@ func Returned(op *sut.Operation, answer []byte) json.RawMessage {
 // Operation returns the operation that a call names, or the one that takes the input of
 // cases; a system's only one need not be named.
 func Operation(p *sut.Plan, name string, ops []sut.Operation) (*sut.Operation, error) {
-	if name == "" {
-		name = p.Input.Operation
-	}
-	if name == "" && len(ops) == 1 {
+	if name = cmp.Or(name, p.Input.Operation); name == "" && len(ops) == 1 {
 		name = ops[0].Name
 	}
 	op, ok := sut.Find(ops, name)

@@ -204,7 +204,7 @@ func (y *play) arguments(x *cue) (args []dut.Value, ok bool) {
 				<-y.done[m]
 			}
 			y.record.Lock()
-			n, known := y.rec.number(y.score, y.p, y.mod, i, y.reply)
+			n, known := y.rec.number(y.score, y.mod, i, y.reply)
 			y.record.Unlock()
 			if !known {
 				return nil, false
@@ -218,7 +218,7 @@ func (y *play) arguments(x *cue) (args []dut.Value, ok bool) {
 			if m := y.score.insts[b.instance].maker; m >= 0 {
 				<-y.done[m]
 				y.record.Lock()
-				_, known := y.rec.number(y.score, y.p, y.mod, b.instance, y.reply)
+				_, known := y.rec.number(y.score, y.mod, b.instance, y.reply)
 				y.record.Unlock()
 				if !known {
 					return nil, false
@@ -333,14 +333,14 @@ func (y *play) knows(i int32) bool {
 	if y.score.insts[i].maker < 0 {
 		return !y.p.makes[y.score.insts[i].entity]
 	}
-	_, ok := y.rec.number(y.score, y.p, y.mod, i, y.reply)
+	_, ok := y.rec.number(y.score, y.mod, i, y.reply)
 	return ok
 }
 
 func (y *play) ask(x *pair, of []int32) {
 	var args []dut.Value
 	for _, i := range of {
-		n, _ := y.rec.number(y.score, y.p, y.mod, i, y.reply)
+		n, _ := y.rec.number(y.score, y.mod, i, y.reply)
 		args = append(args, dut.Number(dut.Ref, n))
 	}
 	c := called{Step: -1, Observer: x.observer, Of: of}

@@ -61,7 +61,7 @@ Exit codes: 0 compiled, 2 the model was refused.`,
 		Example: `  thresh fresnelfir compile shop.model.star > shop.json
   thresh fresnelfir compile shop.model.star -o shop.json`,
 	}, func(d campaign.Desk, path string, text []byte) (string, diag.List) {
-		_, _, list := load(path, text)
+		_, list := load(path, text)
 		if list.HasErrors() {
 			return "", list
 		}
@@ -90,7 +90,7 @@ Exit codes: 0 written, 2 the model was refused.`,
 
 // formatted writes a document in the language.
 func formatted(path string, text []byte) (string, diag.List) {
-	_, _, list := load(path, text)
+	_, list := load(path, text)
 	if list.HasErrors() {
 		return "", list
 	}

@@ -25,7 +25,7 @@ func (a answer) equal(b answer) bool {
 // constraint turns a rule over input domains to a condition of the solver. A
 // string that names a domain stands for its value; if it is also one of the
 // values that it is compared with, it is that value.
-func constraint(p *plan, domains []domain, rule *ir.Expr) solve.Cond {
+func constraint(domains []domain, rule *ir.Expr) solve.Cond {
 	var vars []int
 	named := map[*ir.Expr]int{}
 	at := func(name string) int {

@@ -14,7 +14,7 @@ import (
 // explain tells a document in sentences, as Markdown. The diagnostics are those
 // of its compilation; with errors among them there is nothing to tell.
 func explain(path string, data []byte) (string, diag.List) {
-	d, _, list := load(path, data)
+	d, list := load(path, data)
 	if d == nil {
 		return "", list
 	}

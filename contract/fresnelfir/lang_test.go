@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/system/wasm"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/system/wasm"
 
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsontree"
@@ -114,7 +115,7 @@ func TestModelsInTheLanguage(t *testing.T) {
 // Errors that the translation finds and those that the document has are listed together,
 // each once, and none that follows from another.
 func TestAllErrorsOfAModel(t *testing.T) {
-	_, _, list := load("x.model.star", []byte(`Order = entity(state = enum("new", "paid"), total = int(0, 9), buyer = ref(Usr))
+	_, list := load("x.model.star", []byte(`Order = entity(state = enum("new", "paid"), total = int(0, 9), buyer = ref(Usr))
 User = entity(vip = boool)
 amount = inptu(int(1, 5))
 
@@ -149,7 +150,7 @@ g = generator(pay, hlf)
 
 // Nothing is said of the uses of a collection whose type is refused, but of other lines.
 func TestUsesOfRefusedCollections(t *testing.T) {
-	_, _, list := load("x.model.star", []byte(`A = entity(xs = list(int(0, 9)), s = set(int(1, 2), 3.5), q = map(int(0, 3)))
+	_, list := load("x.model.star", []byte(`A = entity(xs = list(int(0, 9)), s = set(int(1, 2), 3.5), q = map(int(0, 3)))
 def grow():
     a = any(A)
     require(len(a.xs) < 2)
@@ -170,7 +171,7 @@ def grow():
 
 // What is wrong with the type of an answer stands where the call says it.
 func TestPlaceOfReturns(t *testing.T) {
-	_, _, list := load("x.model.star", []byte(`Order = entity(total = int(0, 9))
+	_, list := load("x.model.star", []byte(`Order = entity(total = int(0, 9))
 def make():
     o = new(Order, total = 1)
     call("make",
@@ -184,7 +185,7 @@ kept = always(count(Order) == 1)
 
 // An entity whose instances are used as values has an identity, though the source names none.
 func TestIdentityOfInstances(t *testing.T) {
-	d, _, list := load("x.model.star", []byte(`A = entity(n = int(0, 9))
+	d, list := load("x.model.star", []byte(`A = entity(n = int(0, 9))
 B = entity(of = ref(A), n = int(0, 9))
 def make():
     a = new(A, n = 1)
@@ -203,7 +204,7 @@ def swap():
 
 // An effect that the document's own key adds has no binding, which is said.
 func TestEffectWithoutBinding(t *testing.T) {
-	_, _, list := load("x.model.star", []byte(`A = entity(n = int(0, 9))
+	_, list := load("x.model.star", []byte(`A = entity(n = int(0, 9))
 def make():
     a = new(A, n = 1)
 ir("effects", "other", {})

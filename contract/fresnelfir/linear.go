@@ -270,9 +270,9 @@ func (j *judge) replaced(s *point, x *cue) bool {
 		if b.instance < 0 || s.lin[b.instance] >= 0 {
 			return false
 		}
-		n, _ := j.rec.number(j.score, j.p, j.mod, b.instance, j.replies)
+		n, _ := j.rec.number(j.score, j.mod, b.instance, j.replies)
 		for i := range j.score.insts {
-			other, known := j.rec.number(j.score, j.p, j.mod, int32(i), j.replies)
+			other, known := j.rec.number(j.score, j.mod, int32(i), j.replies)
 			if known && other == n && int32(i) != b.instance && j.score.insts[i].entity == j.score.insts[b.instance].entity {
 				return true
 			}
@@ -309,7 +309,7 @@ func (j *judge) answer(s *point, v dut.Value, as *result) model.Value {
 		if j.score.insts[i].entity != as.entity || s.lin[i] < 0 {
 			continue
 		}
-		if n, ok := j.rec.number(j.score, j.p, j.mod, int32(i), j.replies); ok && n == v.Int {
+		if n, ok := j.rec.number(j.score, j.mod, int32(i), j.replies); ok && n == v.Int {
 			return model.Identity(s.lin[i])
 		}
 	}

@@ -68,7 +68,7 @@ func TestNamesKeepTheirValues(t *testing.T) {
 // A misspelt entity is one error, where it stands.
 func TestUnknownEntityOnce(t *testing.T) {
 	text := "module(\"none.wasm\")\nOrder = entity(n = int(0, 9))\ndef pay():\n    o = any(Ordr)\n    o.n = 1\n"
-	_, _, list := load("pay.model.star", []byte(text))
+	_, list := load("pay.model.star", []byte(text))
 	if len(list) != 1 || list[0].Pos.Line != 4 || list[0].Pos.Col != 13 {
 		t.Errorf("got %v", list)
 	}

@@ -16,8 +16,8 @@ type plan struct {
 	program *model.Program
 	grammar walk.Grammar
 	nodes   []node // by number, as in the grammar
-	roots   []root
-	actor   int // entity; -1: none
+	roots   []int  // rules of the protocols that traversals begin with
+	actor   int    // entity; -1: none
 	starts  []start
 	space   space
 	// guarded are the inputs that guards ask for: they are drawn before a branch
@@ -43,12 +43,6 @@ type plan struct {
 	collects bool
 	// claims are what the bindings say of their actions, by action.
 	claims []claims
-}
-
-// root is a protocol that traversals begin with.
-type root struct {
-	name string
-	rule int
 }
 
 // node is what is known of a grammar's node.
@@ -118,7 +112,7 @@ func newPlan(doc *ir.Document) *plan {
 		p.grammar.Rules = append(p.grammar.Rules, p.add(x.Root, rules, hides))
 	}
 	for _, x := range doc.Roots() {
-		p.roots = append(p.roots, root{x.Name, rules[x.Name]})
+		p.roots = append(p.roots, rules[x.Name])
 	}
 	for _, g := range doc.Generators {
 		p.starts = append(p.starts, p.compileStart(g))

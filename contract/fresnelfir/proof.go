@@ -156,10 +156,10 @@ func (x *proof) read(e *ir.Expr) (missing string) {
 		return missing
 	case ir.Eq, ir.Neq, ir.Lt, ir.Lte, ir.Gt, ir.Gte:
 		if v, literal := e.Args[0], e.Args[1]; v.Op == ir.FieldOf && literal.Op <= ir.LitString {
-			return x.compared(e, v, literal)
+			return x.compared(e, v)
 		}
 	case ir.FieldOf:
-		return x.compared(e, e, &ir.Expr{Op: ir.LitBool, Bool: true})
+		return x.compared(e, e)
 	}
 	x.free(e)
 	return ""
@@ -173,7 +173,7 @@ func (x *proof) free(e *ir.Expr) {
 
 // compared reads a comparison of a field with a literal: the field's values are
 // a variable if they can be listed.
-func (x *proof) compared(e, v, literal *ir.Expr) (missing string) {
+func (x *proof) compared(e, v *ir.Expr) (missing string) {
 	if v.Input {
 		if d := x.p.program.Domain(v.Text); x.p.space.domains[d].whole {
 			x.atoms[e] = d
@@ -291,7 +291,7 @@ func (p *plan) prove() {
 		}
 	}
 	for _, r := range p.roots {
-		visit(p.grammar.Rules[r.rule])
+		visit(p.grammar.Rules[r])
 	}
 	for at := range p.nodes {
 		n := &p.nodes[at]

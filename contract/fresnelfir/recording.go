@@ -85,7 +85,7 @@ func (r *recording) checkScore(s *score, p *plan) error {
 }
 
 // number is what the system calls an instance; not ok: it has not said.
-func (r *recording) number(s *score, p *plan, mod *module, i int32, replies []*called) (int64, bool) {
+func (r *recording) number(s *score, mod *module, i int32, replies []*called) (int64, bool) {
 	x := &s.insts[i]
 	if x.maker < 0 {
 		return x.number, true

@@ -116,7 +116,7 @@ func (j *judge) answerText(c *called) string {
 			of = j.mod.observers[c.Observer].returns.entity
 		}
 		for i := range j.score.insts {
-			if n, ok := j.rec.number(j.score, j.p, j.mod, int32(i), j.replies); ok && n == c.Value.Int && j.score.insts[i].entity == of {
+			if n, ok := j.rec.number(j.score, j.mod, int32(i), j.replies); ok && n == c.Value.Int && j.score.insts[i].entity == of {
 				return j.score.insts[i].name
 			}
 		}

@@ -77,7 +77,7 @@ func compiled(m *lang.Model) []byte {
 }
 
 // load decodes and checks a document of either form. With errors it is nil.
-func load(path string, text []byte) (*ir.Document, *ir.Source, diag.List) {
+func load(path string, text []byte) (*ir.Document, diag.List) {
 	d, src, _, list := decode(new(lang.Compiler), path, text)
 	if d != nil {
 		list = append(list, ir.Check(d, src)...)
@@ -85,9 +85,9 @@ func load(path string, text []byte) (*ir.Document, *ir.Source, diag.List) {
 	}
 	list = sourced(path, list)
 	if list.HasErrors() {
-		return nil, nil, list
+		return nil, list
 	}
-	return d, src, list
+	return d, list
 }
 
 // unaddressed removes from what is said about a model in the language the paths of the

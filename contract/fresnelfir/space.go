@@ -62,7 +62,7 @@ func newSpace(p *plan, reached []bool) space {
 		s.domains = append(s.domains, newDomain(p.doc, x))
 	}
 	for _, c := range in.Constraints {
-		s.conds, s.names = append(s.conds, constraint(p, s.domains, c.Rule)), append(s.names, c.Name)
+		s.conds, s.names = append(s.conds, constraint(s.domains, c.Rule)), append(s.names, c.Name)
 	}
 	if p.actor >= 0 {
 		s.link(p.doc.Entities[p.actor])

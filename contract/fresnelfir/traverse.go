@@ -182,7 +182,7 @@ func (t *traversal) actors(threads int) {
 			if n := len(t.p.roots); n > 0 {
 				t.setTopic(topicRoot, 0)
 				r := t.src.Draw(uint64(n))
-				t.walkers[i].Start(&t.p.grammar, t.p.roots[r].rule)
+				t.walkers[i].Start(&t.p.grammar, t.p.roots[r])
 				t.walkers[i].Settle(t)
 				t.alive = append(t.alive, i)
 			}

@@ -48,7 +48,7 @@ func knownFailure(d campaign.Desk, verb string, err error) error {
 func compileSpec(ctx context.Context, d campaign.Desk, path string, set campaign.Settings) (*Campaign, campaign.Any, campaign.Spec, error) {
 	var doc campaign.Spec
 	if len(set.Options["allow-exec"]) == 0 {
-		if _, err := validated(d, path, set.Strict); err != nil {
+		if err := validated(d, path, set.Strict); err != nil {
 			return nil, nil, doc, err
 		}
 	}

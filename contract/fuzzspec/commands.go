@@ -42,7 +42,7 @@ exit code that scripts know: 0 accepted, 2 refused. thresh check reports all
 faults at once, with their places.`,
 		Example: `  thresh fuzzspec validate --spec spec.json --strict`,
 		Run: func(ctx context.Context, d campaign.Desk, _ []string) error {
-			if _, err := validated(d, spec, strict); err != nil {
+			if err := validated(d, spec, strict); err != nil {
 				fmt.Fprintln(d.Err(), err)
 				return diag.ExitError(diag.ExitRefused)
 			}
@@ -59,16 +59,16 @@ faults at once, with their places.`,
 
 // validated reads and validates a document as existing tools do; the warning,
 // if any, is printed.
-func validated(d campaign.Desk, path string, strict bool) (*Spec, error) {
+func validated(d campaign.Desk, path string, strict bool) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, readRefusal(path, err)
+		return readRefusal(path, err)
 	}
-	spec, warning, err := Validate(text, Disk{}, strict)
+	_, warning, err := Validate(text, Disk{}, strict)
 	if warning != "" {
 		fmt.Fprintln(d.Err(), warning)
 	}
-	return spec, err
+	return err
 }
 
 // readRefusal is the line that scripts know for a document that cannot be read.

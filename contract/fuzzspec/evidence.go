@@ -142,13 +142,17 @@ func isRegular(fsys fs.FS, name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// readBounded reads a regular file of at most so many bytes: a program may have
-// left a pipe or an endless device in its place.
-func readBounded(fsys fs.FS, name string, most int64) ([]byte, error) {
+func openRegular(fsys fs.FS, name string) (fs.File, error) {
 	if !isRegular(fsys, name) {
 		return nil, fmt.Errorf("read %s: not a regular file", name)
 	}
-	f, err := fsys.Open(name)
+	return fsys.Open(name)
+}
+
+// readBounded reads a regular file of at most so many bytes: a program may have
+// left a pipe or an endless device in its place.
+func readBounded(fsys fs.FS, name string, most int64) ([]byte, error) {
+	f, err := openRegular(fsys, name)
 	if err != nil {
 		return nil, err
 	}
@@ -162,10 +166,7 @@ func readBounded(fsys fs.FS, name string, most int64) ([]byte, error) {
 
 // readTail reads the last tailSize bytes of a file of the given size.
 func readTail(fsys fs.FS, name string, size int64) ([]byte, error) {
-	if !isRegular(fsys, name) {
-		return nil, fmt.Errorf("read %s: not a regular file", name)
-	}
-	f, err := fsys.Open(name)
+	f, err := openRegular(fsys, name)
 	if err != nil {
 		return nil, err
 	}

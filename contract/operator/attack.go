@@ -38,7 +38,6 @@ type chain struct {
 type hit struct {
 	job   mutator.Job
 	m     *mutator.Mutator
-	links int
 	reply string
 }
 
@@ -100,7 +99,7 @@ func (a *attacks) attempt(f *facts, job mutator.Job, m *mutator.Mutator) {
 	if c, ok := a.chains[key]; ok || len(a.chains) < maxKept {
 		c.rate = add(c.rate)
 		if won > 0 && c.best == nil {
-			c.best = &hit{job, m, len(links), f.reply}
+			c.best = &hit{job, m, f.reply}
 			for _, l := range links {
 				c.ops = append(c.ops, l.Op)
 			}

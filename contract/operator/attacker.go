@@ -262,7 +262,6 @@ func (c *Campaign) foldWritten(old *state, results iter.Seq2[campaign.Case, camp
 		ran++
 		var w wrote
 		if json.Unmarshal(o.Data, &w) != nil || o.Verdict == campaign.VerdictError {
-			next.tally.errors++
 			continue
 		}
 		next.spent.add(spent{w.Calls, w.In, w.Out})

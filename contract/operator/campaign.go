@@ -266,7 +266,6 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		u, job := c.job(s, at.Index)
 		f, ok := decodeFacts(o.Data)
 		if !ok {
-			next.tally.errors++
 			next.have[u]++ // a resumed run tries it again: nothing stands for it
 			if found != nil {
 				found.add(&facts{})

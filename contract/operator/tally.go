@@ -10,7 +10,6 @@ import (
 // tally counts children and applications, for the campaign's summary.
 type tally struct {
 	children map[textop.Status]int64
-	errors   int64 // cases without a child
 	novelty  mutator.Novelty
 	applied  map[application]statusCount
 	kinds    map[kind]statusCount // children by what their seeds are

@@ -104,7 +104,7 @@ func (t *Text) Complete(s *Schema, at int) []Item {
 		if p.key {
 			return p.keys(s.parts(p.outer, p.parent), p.parent, t.text, line, p.member.start, p.member.end-1, p.member.open)
 		}
-		list := p.words(t.text)
+		list := p.words()
 		if !p.node.quoted && (p.parent == nil || !p.parent.flow) {
 			list = append(list, p.keys(p.parts, nil, t.text, line, p.node.start, p.node.end-1, true)...)
 		}
@@ -167,7 +167,7 @@ func opening(schemas []*jsontree.Node, indent string) string {
 }
 
 // words are the values that a place may have.
-func (p *place) words(text string) []Item {
+func (p *place) words() []Item {
 	var list []Item
 	json := p.parent != nil && p.parent.flow
 	from, to := p.node.start, p.node.end-1

@@ -19,7 +19,7 @@ func readSanitizer(t text) (report, bool) {
 		r := report{class: ClassSanitizer, kind: sanitizerKind(what)}
 		r.frames, r.place = nativeStack(t, i+1)
 		r.access, r.what = access(t, i)
-		describeSanitizer(t, i, tool, what, &r)
+		describeSanitizer(t, i, tool, &r)
 		if f := dedupToken(t, i); len(f) > 0 && r.kind != "stack-overflow" {
 			r.frames, r.place = f, ""
 		}
@@ -124,7 +124,7 @@ func clipBytes(s string, n int) string { return s[:min(n, len(s))] }
 
 // describeSanitizer settles severity and the cases that need more than the
 // first line.
-func describeSanitizer(t text, i int, tool, what string, r *report) {
+func describeSanitizer(t text, i int, tool string, r *report) {
 	r.severity = SeverityHigh
 	switch tool {
 	case "LeakSanitizer":

@@ -130,22 +130,21 @@ func (d *draft) anyObject(c *call) *jsontree.Node {
 	return list[d.rng.Index(len(list))]
 }
 
-// memberRange is the place of a member with the comma that goes with it, and
-// what stands there instead.
-func (c *call) memberRange(o *jsontree.Node, m *jsontree.Member) (from, to int, text string) {
+// memberRange is the place of a member with the comma that goes with it.
+func (c *call) memberRange(o *jsontree.Node, m *jsontree.Member) (from, to int) {
 	from, to = m.KeyOffset, m.Value.End
 	if i := strings.IndexFunc(c.text[to:o.End], notBlank); i >= 0 && c.text[to+i] == ',' {
 		to += i + 1
 		if i := strings.IndexFunc(c.text[to:o.End], notBlank); i >= 0 {
 			to += i
 		}
-		return from, to, ""
+		return from, to
 	}
 	// The last member takes the comma before it.
 	if i := strings.LastIndexFunc(c.text[o.Offset:from], notBlank); i >= 0 && c.text[o.Offset+i] == ',' {
 		from = o.Offset + i
 	}
-	return from, to, ""
+	return from, to
 }
 
 func notBlank(r rune) bool { return r > ' ' }

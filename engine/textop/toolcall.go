@@ -62,7 +62,8 @@ func toolcalls() []builtin {
 			for range d.strength {
 				if o := d.anyObject(c); o != nil && len(o.Members) > 0 {
 					m := &o.Members[d.rng.Index(len(o.Members))]
-					c.patch(c.memberRange(o, m))
+					from, to := c.memberRange(o, m)
+					c.patch(from, to, "")
 				}
 			}
 		}),

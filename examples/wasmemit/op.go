@@ -16,51 +16,30 @@ const (
 const (
 	I32Load   Op = 0x28
 	I64Load   Op = 0x29
-	F64Load   Op = 0x2b
 	I32Load8U Op = 0x2d
 	I32Store  Op = 0x36
 	I64Store  Op = 0x37
-	F32Store  Op = 0x38
-	F64Store  Op = 0x39
-	I32Store8 Op = 0x3a
 )
 
 // Comparisons.
 const (
-	I32Eqz Op = 0x45 + iota
-	I32Eq
-	I32Ne
-	I32LtS
-	I32LtU
-	I32GtS
-	I32GtU
-	I32LeS
-	I32LeU
-	I32GeS
-	I32GeU
-	I64Eqz
-	I64Eq
-	I64Ne
-	I64LtS
-	I64LtU
-	I64GtS
-	I64GtU
-	I64LeS
-	I64LeU
-	I64GeS
-	I64GeU
-	F32Eq
-	F32Ne
-	F32Lt
-	F32Gt
-	F32Le
-	F32Ge
-	F64Eq
-	F64Ne
-	F64Lt
-	F64Gt
-	F64Le
-	F64Ge
+	I32Eqz Op = 0x45
+	I32Eq  Op = 0x46
+	I32Ne  Op = 0x47
+	I32LtS Op = 0x48
+	I32GtS Op = 0x4a
+	I32GtU Op = 0x4b
+	I32LeS Op = 0x4c
+	I32GeS Op = 0x4e
+	I64Eqz Op = 0x50
+	I64Eq  Op = 0x51
+	I64LtS Op = 0x53
+	I64LtU Op = 0x54
+	I64GtS Op = 0x55
+	I64GtU Op = 0x56
+	I64LeU Op = 0x58
+	I64GeU Op = 0x5a
+	F64Eq  Op = 0x61
 )
 
 // Arithmetic of i32.
@@ -76,37 +55,22 @@ const (
 	I32Or   Op = 0x72
 	I32Xor  Op = 0x73
 	I32Shl  Op = 0x74
-	I32ShrS Op = 0x75
 	I32ShrU Op = 0x76
 )
 
 // Arithmetic of i64.
 const (
-	I64Add  Op = 0x7c
-	I64Sub  Op = 0x7d
-	I64Mul  Op = 0x7e
-	I64DivS Op = 0x7f
-	I64DivU Op = 0x80
-	I64RemS Op = 0x81
-	I64RemU Op = 0x82
-	I64And  Op = 0x83
-	I64Or   Op = 0x84
-	I64Xor  Op = 0x85
-	I64Shl  Op = 0x86
-	I64ShrS Op = 0x87
-	I64ShrU Op = 0x88
+	I64Add Op = 0x7c
+	I64Mul Op = 0x7e
+	I64Or  Op = 0x84
+	I64Xor Op = 0x85
+	I64Shl Op = 0x86
 )
 
 // Arithmetic of f64, conversions.
 const (
 	F64Add       Op = 0xa0
-	F64Sub       Op = 0xa1
 	F64Mul       Op = 0xa2
-	F64Div       Op = 0xa3
 	I32WrapI64   Op = 0xa7
-	I32TruncF64S Op = 0xaa
-	I64ExtendI32 Op = 0xac // signed
 	I64ExtendU32 Op = 0xad
-	F64FromI32   Op = 0xb7 // signed
-	F64FromI64   Op = 0xb9 // signed
 )

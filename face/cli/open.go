@@ -21,7 +21,7 @@ finding or run: of the newest run if none is named. It serves until interrupted.
   thresh open latest~1`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: a.inStore(&dir, func(c *cobra.Command, st *app.Store, args []string) error {
-			page, err := pageOf(st, first(args, "latest"))
+			page, err := pageOf(st, runOf(args))
 			if err != nil {
 				return err
 			}

@@ -38,7 +38,7 @@ unique beginning of one, "latest" (the default) or "latest~1".`,
 				return err
 			}
 			defer st.Close()
-			rec, err := st.Record(first(args, "latest"))
+			rec, err := st.Record(runOf(args))
 			if err != nil {
 				return err
 			}
@@ -71,12 +71,12 @@ func (a *application) inStore(dir *string, do func(*cobra.Command, *app.Store, [
 	}
 }
 
-// first is the first argument, or def.
-func first(args []string, def string) string {
-	if len(args) > 0 {
-		return args[0]
+// runOf is the run that arguments name, or the latest.
+func runOf(args []string) string {
+	if len(args) == 0 {
+		return "latest"
 	}
-	return def
+	return args[0]
 }
 
 func formatNames() []string {

@@ -40,7 +40,7 @@ the JSON report of the run, or the finding or case as that report has it.`,
   thresh show F-3fa9c1d2e0 --json | jq -r .title`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: a.inStore(&dir, func(c *cobra.Command, st *app.Store, args []string) error {
-			what := first(args, "latest")
+			what := runOf(args)
 			if c.Flags().Changed("materialize") {
 				folder, err := a.app.Materialize(c.Context(), st, what, materialize)
 				if err == nil {

@@ -43,7 +43,7 @@ checks it, and that the stored run is the one that was signed.`,
 				return err
 			}
 			defer st.Close()
-			what := first(args, "latest")
+			what := runOf(args)
 			text, signed := app.ReadStatement(what)
 			switch {
 			case signed && job.Attest != "":

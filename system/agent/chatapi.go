@@ -136,9 +136,9 @@ func (c *chat) retryDifferently(r *agentcall.Reply) bool {
 }
 
 // chatDialect is how OpenAI-compatible endpoints are asked.
-func chatDialect(p *agentcall.Chat) (dialect, error) {
+func chatDialect(p *agentcall.Chat) dialect {
 	if d, ok := otherChat(p); ok {
-		return d, nil
+		return d
 	}
 	at := endOf(p.URL, "/chat/completions")
 	k := &chat{Chat: *p}
@@ -161,7 +161,7 @@ func chatDialect(p *agentcall.Chat) (dialect, error) {
 		q.send(body, "application/json")
 		return q, nil
 	}
-	return dialect{retries: p.Retries, build: build, read: reader{chat: true}, chat: k}, nil
+	return dialect{retries: p.Retries, build: build, read: reader{chat: true}, chat: k}
 }
 
 type chatRequest struct {

@@ -41,14 +41,13 @@ type dialect struct {
 
 func openEndpoint(l lead) (agentcall.Agent, error) {
 	e := &endpoint{lead: l, direct: newTransport()}
-	var err error
-	if l.plan.HTTP != nil {
-		e.dialect, err = httpDialect(l.plan.HTTP)
+	if l.plan.HTTP == nil {
+		e.dialect = chatDialect(l.plan.Chat)
 	} else {
-		e.dialect, err = chatDialect(l.plan.Chat)
-	}
-	if err != nil {
-		return nil, err
+		var err error
+		if e.dialect, err = httpDialect(l.plan.HTTP); err != nil {
+			return nil, err
+		}
 	}
 	e.dialect.read.most = l.plan.MaxReply
 	return e, e.dropCookies()

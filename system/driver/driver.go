@@ -19,6 +19,7 @@ package driver
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -96,13 +97,14 @@ func (e *edge) Fresh(ctx context.Context, limit time.Duration) (sut.Observation,
 
 // Call implements system.Edge.
 func (e *edge) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
-	name := c.Operation
-	if name == "" {
-		name = e.plan.Input.Operation
-	}
-	op, ok := sut.Find(e.plan.Operations, name)
-	if !ok && (len(e.plan.Operations) > 0 || name == "") {
-		return sut.Observation{}, system.Unknown(e.plan, name, e.plan.Operations)
+	name := cmp.Or(c.Operation, e.plan.Input.Operation)
+	var op *sut.Operation
+	if name == "" || len(e.plan.Operations) > 0 {
+		var err error
+		if op, err = system.Operation(e.plan, name, e.plan.Operations); err != nil {
+			return sut.Observation{}, err
+		}
+		name = op.Name
 	}
 	b, err := request(e.line[:0], e.plan, op, name, &c)
 	if err != nil {

@@ -134,13 +134,9 @@ func (e *edge) Close() error {
 
 // Call implements system.Edge.
 func (e *edge) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
-	name := c.Operation
-	if name == "" {
-		name = e.site.Plan.Input.Operation
-	}
-	op, ok := sut.Find(e.ops, name)
-	if !ok {
-		return sut.Observation{}, system.Unknown(e.site.Plan, name, e.ops)
+	op, err := system.Operation(e.site.Plan, c.Operation, e.ops)
+	if err != nil {
+		return sut.Observation{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()

@@ -280,6 +280,15 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
+// The only operation of a service need not be named.
+func TestOnlyOperation(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.URL.Path) }))
+	defer s.Close()
+	if o := call(t, load(t, s.URL, "operations: {get: {path: /x}}"), sut.Call{}); string(o.Output) != "/x" {
+		t.Errorf("%+v", o)
+	}
+}
+
 func TestRate(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer s.Close()

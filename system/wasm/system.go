@@ -148,10 +148,7 @@ func (m *module) Fresh(context.Context, time.Duration) (sut.Observation, error) 
 
 // Call implements system.Edge.
 func (m *module) Call(_ context.Context, c sut.Call) (sut.Observation, error) {
-	name := c.Operation
-	if name == "" {
-		name = m.plan.Input.Operation
-	}
+	name := cmp.Or(c.Operation, m.plan.Input.Operation)
 	if name == "" && c.Input != nil {
 		name = startFunction
 	}

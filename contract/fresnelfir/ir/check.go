@@ -285,7 +285,7 @@ func (c *checker) effects() {
 			c.predicate(x, sc)
 		}
 		for _, s := range e.Sets {
-			c.set(e, s, sc)
+			c.set(s, sc)
 		}
 		if !called[e.Action] {
 			c.doubt(e.Place, "unused-effect", diag.DidYouMean(e.Action, slices.Sorted(maps.Keys(called))), "no protocol and no generator calls the action %q", e.Action)
@@ -293,7 +293,7 @@ func (c *checker) effects() {
 	}
 }
 
-func (c *checker) set(e *Effect, s Set, sc scope) {
+func (c *checker) set(s Set, sc scope) {
 	name := c.variable(s.Place, s.Var, scope{vars: c.doc.Vars, loose: true, target: true})
 	entity := c.doc.Entity(name)
 	var f *Field

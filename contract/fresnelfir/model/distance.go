@@ -118,7 +118,7 @@ func (c *distanceCompiler) of(e *ir.Expr, want bool) Distance {
 		for _, x := range r.Params {
 			params = append(params, local{x.Name, c.p.Entity(x.Entity)})
 		}
-		return c.bodyDistance(e, r.Predicate, names, params, c.p.refined[e.Text].size, want)
+		return c.bodyDistance(r.Predicate, names, params, c.p.refined[e.Text].size, want)
 	case ir.Derived, ir.Observer:
 		f := c.p.doc.Function(e.Text)
 		if f.Observer {
@@ -131,7 +131,7 @@ func (c *distanceCompiler) of(e *ir.Expr, want bool) Distance {
 		for _, x := range f.Params {
 			params = append(params, local{x.Name, c.p.Entity(x.Entity)})
 		}
-		return c.bodyDistance(e, f.Body, e.Names, params, c.p.functions[c.p.function(f.Name)].size, want)
+		return c.bodyDistance(f.Body, e.Names, params, c.p.functions[c.p.function(f.Name)].size, want)
 	case ir.FieldOf:
 		if c.chosen(e) {
 			return func(*Machine) float64 { return 0 }
@@ -218,7 +218,7 @@ func (c *distanceCompiler) chosen(e *ir.Expr) bool {
 }
 
 // bodyDistance is the distance of a function's or a refinement's body, with arguments.
-func (c *distanceCompiler) bodyDistance(e, inside *ir.Expr, names []string, params []local, size int, want bool) Distance {
+func (c *distanceCompiler) bodyDistance(inside *ir.Expr, names []string, params []local, size int, want bool) Distance {
 	args := c.arguments(names)
 	k := body{inside, want}
 	if c.known[k] == nil {
