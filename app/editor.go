@@ -78,7 +78,9 @@ func (e *Editor) Open(path string, data []byte, before *Page) *Page {
 	if !strings.HasSuffix(path, ".md") {
 		fence = ""
 	}
-	p.text = assist.Read(string(data), fence)
+	if p.text = assist.Plain(string(data)); !strings.HasSuffix(path, ".star") {
+		p.text = assist.Read(string(data), fence)
+	}
 	p.compiled = sync.OnceValue(p.compile)
 	return p
 }
@@ -159,7 +161,13 @@ func (p *Page) Hover(at int) (from, to int, text string, ok bool) {
 }
 
 // Span returns the range of text that a diagnostic at an offset is about.
-func (p *Page) Span(at int) (from, to int) { return p.text.Span(at) }
+func (p *Page) Span(d diag.Diagnostic, at int) (from, to int) {
+	if name := diag.Meant(d.Hint); name != "" {
+		from, to, _ = p.text.Mistaken(at, d.Message, name)
+		return from, to
+	}
+	return p.text.Span(at)
+}
 
 // Fix is a change of the text that mends what a diagnostic says.
 type Fix struct {
@@ -171,8 +179,10 @@ type Fix struct {
 // Fixes returns the changes that mend what a diagnostic at an offset says.
 func (p *Page) Fixes(d diag.Diagnostic, at int) []Fix {
 	if name := diag.Meant(d.Hint); name != "" {
-		from, to := p.text.Span(at)
-		return []Fix{{"Change to " + name, from, to, name}}
+		if from, to, ok := p.text.Mistaken(at, d.Message, name); ok {
+			return []Fix{{"Change to " + name, from, to, name}}
+		}
+		return nil
 	}
 	if strings.HasSuffix(d.Code, ".missing-key") {
 		if at, text, ok := p.text.Missing(p.form.schema, at, d.Keys()); ok {

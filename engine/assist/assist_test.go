@@ -164,3 +164,34 @@ func FuzzComplete(f *testing.F) {
 		}
 	})
 }
+
+// What a fix replaces is the word that was not meant, and nothing beside it.
+func TestMistaken(t *testing.T) {
+	for _, c := range []struct{ text, at, message, meant, want string }{
+		{"    o = any(Ordr)\n", "Ordr", `got "Ordr"`, "Order", "Ordr"},
+		{"    o.toal += 1\n", "o.toal", `Order has no field "toal"`, "total", "toal"},
+		{"p = alwys(forall(A, 안녕))\n", "alwys", "must be always, got alwys(...)", "always", "alwys"},
+		{"p = always(x <= amuont))\n", "amuont", `"amuont" is neither`, "amount", "amuont"},
+		{"p = always(all(A))\n", "all(A", `"all" is not a function`, "forall", "all"},
+		{"total = 😀totl\n", "total", "is not known", "total", "totl"},
+		{"nothing like it\n", "nothing", "is odd", "total", ""},
+	} {
+		p := assist.Plain(c.text)
+		from, to, ok := p.Mistaken(strings.Index(c.text, c.at), c.message, c.meant)
+		if got := c.text[from:to]; ok != (c.want != "") || ok && got != c.want {
+			t.Errorf("%q: %q is replaced by %q", c.text, got, c.meant)
+		}
+	}
+	for text, want := range map[string]string{
+		"a:\n  tpe: http\n": "tpe", "a: {tpe: 'x y'}\n": "tpe", "if: repsonse.status == 200 # repsonse\n": "repsonse", `{"a": ["<input_pth>"]}`: "<input_pth>", "a: xyz\n": "xyz",
+	} {
+		meant := map[string]string{"tpe": "type", "repsonse": "response", "<input_pth>": "<input_path>", "xyz": "tcp"}[want]
+		at := strings.Index(strings.ReplaceAll(text, `"`, "<"), "<"+want)
+		if at < 0 {
+			at = strings.Index(text, want)
+		}
+		if from, to, ok := assist.Read(text, "").Mistaken(at, "is unknown", meant); !ok || text[from:to] != want {
+			t.Errorf("%q: %q is replaced by %q", text, text[from:to], meant)
+		}
+	}
+}

@@ -19,6 +19,9 @@ type part struct {
 	root     *node
 }
 
+// Plain returns a text that is neither YAML nor JSON.
+func Plain(text string) *Text { return &Text{text: text} }
+
 // Read reads a document. With a fence, it is Markdown whose blocks are meant.
 func Read(text, fence string) *Text {
 	t := &Text{text: text}

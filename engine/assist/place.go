@@ -3,13 +3,48 @@ package assist
 import (
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
 // Span returns the text that a diagnostic at an offset speaks of: the key or value
 // that begins there, without quotes, else the rest of the line.
 func (t *Text) Span(at int) (from, to int) {
+	from, to, _ = t.span(at)
+	return from, to
+}
+
+// Mistaken returns the text of which a message at an offset says that another word was meant:
+// the key or value there, or the word in it that the message quotes, else the first one like
+// what was meant. It is not ok if none is found.
+func (t *Text) Mistaken(at int, message, meant string) (from, to int, ok bool) {
+	from, to, whole := t.span(at)
+	quoted := func(w string) bool { return w != meant && strings.Contains(message, strconv.Quote(w)) }
+	like := func(w string) bool { return w != meant && diag.Nearest(w, []string{meant}) != "" }
+	if text := t.text[from:to]; whole && (quoted(text) || like(text)) {
+		return from, to, true
+	}
+	for _, is := range []func(string) bool{quoted, like} {
+		for i := from; i < to; {
+			n := strings.IndexFunc(t.text[i:to], func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+			if n < 0 {
+				n = to - i
+			}
+			if is(t.text[i : i+n]) {
+				return i, i + n, true
+			}
+			_, size := utf8.DecodeRuneInString(t.text[i+n:])
+			i += n + max(size, 1)
+		}
+	}
+	return from, to, whole
+}
+
+// span is Span, and whether a key or value begins there.
+func (t *Text) span(at int) (from, to int, ok bool) {
 	at = min(at, len(t.text))
 	for _, x := range t.parts {
 		if at < x.from || at > x.to {
@@ -24,14 +59,14 @@ func (t *Text) Span(at int) (from, to int) {
 		})
 		switch {
 		case ok && p.key:
-			return p.member.start, p.member.end
+			return p.member.start, p.member.end, true
 		case ok && p.node.quoted && p.node.end-p.node.start >= 2:
-			return p.node.start + 1, p.node.end - 1
+			return p.node.start + 1, p.node.end - 1, true
 		case ok:
-			return p.node.start, min(p.node.end, lineEnd(t.text, at))
+			return p.node.start, min(p.node.end, lineEnd(t.text, at)), true
 		}
 	}
-	return at, at + len(strings.TrimRight(t.text[at:lineEnd(t.text, at)], " \r"))
+	return at, at + len(strings.TrimRight(t.text[at:lineEnd(t.text, at)], " \r")), false
 }
 
 // Missing returns the text that gives a mapping a key which it lacks, and where it

@@ -329,6 +329,35 @@ func TestEditorRunsADocument(t *testing.T) {
 	}
 }
 
+// In a model in the language a fix replaces the word that is wrong, and no keys of the IR are
+// offered.
+func TestEditorTypesAModel(t *testing.T) {
+	e := openEditor(t)
+	defer e.leave()
+	e.open("m.model.star", "# 주문 😀\nOrder = entity(total = int(0, 9), 상태 = enum(\"새\", \"😀\"))\ndef pay():\n    o = any(Ordr)\n    call(\"pay\", o)\n")
+	if got := e.wait("textDocument/publishDiagnostics", "m.model.star"); !strings.Contains(got, `"start":{"line":3,"character":12},"end":{"line":3,"character":16}`) {
+		t.Errorf("what is marked: %s", got)
+	}
+	var fixes []struct {
+		Edit struct {
+			Changes map[string][]struct {
+				Range   struct{ Start, End struct{ Line, Character int } }
+				NewText string
+			}
+		}
+	}
+	e.ask("textDocument/codeAction", e.at("m.model.star", 3, 0), &fixes)
+	if got := fmt.Sprint(fixes); len(fixes) != 1 || !strings.HasSuffix(got, "[{{{3 12} {3 16}} Order}]]}}]") {
+		t.Errorf("the fixes: %s", got)
+	}
+	var offered []label
+	for _, at := range [][2]int{{1, 0}, {1, 8}, {1, 25}, {3, 4}} {
+		if e.ask("textDocument/completion", e.at("m.model.star", at[0], at[1]), &offered); len(offered) > 0 {
+			t.Errorf("at %d: %s", at, labels(offered))
+		}
+	}
+}
+
 // A real editor: Neovim shows what the server says and takes its fix.
 func TestNeovim(t *testing.T) {
 	nvim, err := exec.LookPath("nvim")

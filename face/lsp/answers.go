@@ -39,12 +39,12 @@ func (o *open) diagnostic(d diag.Diagnostic) diagnostic {
 		x.Range = o.text.span(0, len(o.text.line(0)))
 		x.Related = append(x.Related, related{locationInFile(d.Pos), "here"})
 	} else {
-		x.Range = o.text.span(o.page.Span(o.text.offsetOf(d.Pos)))
+		x.Range = o.text.span(o.page.Span(d, o.text.offsetOf(d.Pos)))
 	}
 	for _, r := range d.Related {
 		place := locationInFile(r.Pos)
 		if r.Pos.File == "" || r.Pos.File == o.page.Spec.Path {
-			place = location{o.uri, o.text.span(o.page.Span(o.text.offsetOf(r.Pos)))}
+			place = location{o.uri, o.text.span(o.page.Span(diag.Diagnostic{}, o.text.offsetOf(r.Pos)))}
 		}
 		x.Related = append(x.Related, related{place, r.Message})
 	}
