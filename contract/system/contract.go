@@ -80,7 +80,7 @@ func (k *Contract) Compile(_ context.Context, spec campaign.Spec, set campaign.S
 // version is that of the cases that are made of a schema.
 const (
 	version        = 4
-	versionOfTools = 4 // with calls after others
+	versionOfTools = 5 // with calls after others
 )
 
 const starterFile = `# A system that runs elsewhere, and how it is reached. Thresh calls its operations

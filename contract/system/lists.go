@@ -182,10 +182,13 @@ func with(args json.RawMessage, name string, v any) json.RawMessage {
 // lists are cases that ask for a list in two ways: in pages of one size and of another, and with
 // words that nothing has.
 func lists(all []usage, to *usage) (cases []input) {
+	plain := to.valid[0][len(to.valid[0])-1]
+	if to.op.Method == "" {
+		return listsOfTools(all, to, plain)
+	}
 	if to.op.Method != "GET" {
 		return nil
 	}
-	plain := to.valid[0][len(to.valid[0])-1]
 	before, takes := within(all, to.op)
 	if len(takes) < len(placed().FindAllString(to.op.Path, -1)) {
 		return nil
@@ -224,6 +227,35 @@ func lists(all []usage, to *usage) (cases []input) {
 			in.About, in.Take, in.Check = q+": what nothing has", takes, checkSearch
 			in.Before = append(slices.Clip(before), ask(plain.Args))
 			cases = append(cases, in)
+		}
+	}
+	return cases
+}
+
+// listsOfTools are cases that ask a tool for one of several things, and for those with a word or a
+// switch, after they were made: each case may have a server of its own.
+func listsOfTools(all []usage, to *usage, plain input) (cases []input) {
+	before := several(all)
+	if !looks(to.op) || len(before) == 0 {
+		return nil
+	}
+	ask := func(name string, v any) {
+		in := plain
+		in.Args, in.About = with(plain.Args, name, v), fmt.Sprintf("%s: %v of several", name, v)
+		in.Before, in.Later = before, true
+		cases = append(cases, in)
+	}
+	for _, a := range to.op.Arguments {
+		s := argument(to.op, a.Name)
+		words, _ := s["enum"].([]any)
+		if s["type"] == "boolean" {
+			words = []any{true, false}
+		}
+		for _, v := range words[:min(3, len(words))] {
+			ask(a.Name, v)
+		}
+		if least, bounded := s["minimum"].(float64); a.Name == sizeOf(to.op) && (!bounded || least <= 1) {
+			ask(a.Name, 1)
 		}
 	}
 	return cases

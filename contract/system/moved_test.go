@@ -132,6 +132,28 @@ func TestMakersOfTools(t *testing.T) {
 	}
 }
 
+// A tool that lists things is asked for one of several, and for those with a word, once they are made.
+func TestListsOfTools(t *testing.T) {
+	ops := []sut.Operation{
+		{Name: "add_note"},
+		{Name: "list_notes", Reads: true, Arguments: argumentsIn("", "limit", "color", "done"), Schema: object(`"limit":{"type":"integer","minimum":1},"color":{"enum":["red","blue"]},"done":{"type":"boolean"}`)},
+		{Name: "sort_notes", Destroys: true, Arguments: argumentsIn("", "limit"), Schema: object(`"limit":{"type":"integer"}`)},
+	}
+	var all []usage
+	for i := range ops {
+		all = append(all, usage{&ops[i], [2][]input{{{Operation: ops[i].Name, Valid: true, Args: json.RawMessage(`{}`)}}}})
+	}
+	var got []string
+	for i := range all {
+		for _, in := range lists(all, &all[i]) {
+			got = append(got, fmt.Sprintf("%d %s %s %t", len(in.Before), in.Operation, in.Args, in.leaks()))
+		}
+	}
+	if want := `3 list_notes {"limit":1} false|3 list_notes {"color":"red"} false|3 list_notes {"color":"blue"} false|3 list_notes {"done":true} false|3 list_notes {"done":false} false`; strings.Join(got, "|") != want {
+		t.Errorf("%s", strings.Join(got, "|"))
+	}
+}
+
 // What a system says of each text that an argument may be is one cause.
 func TestCauseOfQuotedTexts(t *testing.T) {
 	of := func(args, about, why string) string {
