@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/thresh-dev/thresh/internal/plainpath"
+	"github.com/thresh-dev/thresh/internal/testproc"
 )
 
 // update rewrites the generated parts of pages: go test ./docs -update.
@@ -93,9 +93,7 @@ func thresh(t *testing.T) string {
 }
 
 func TestMain(m *testing.M) {
-	flag.Parse()
-	plainpath.Use()
-	_ = flag.Set("test.parallel", "4") // pages mostly wait for what they run
+	testproc.Ready(4)
 	code := m.Run()
 	if built != "" {
 		if err := os.RemoveAll(built); err != nil {

@@ -11,11 +11,11 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh"
-	"github.com/thresh-dev/thresh/internal/plainpath"
+	"github.com/thresh-dev/thresh/internal/testproc"
 )
 
 func TestMain(m *testing.M) {
-	plainpath.Use()
+	testproc.Ready(2)
 	os.Exit(m.Run())
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,9 +18,15 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/fleet"
+	"github.com/thresh-dev/thresh/internal/testproc"
 	"github.com/thresh-dev/thresh/run"
 	"github.com/thresh-dev/thresh/store"
 )
+
+func TestMain(m *testing.M) {
+	testproc.Ready(8)
+	os.Exit(m.Run())
+}
 
 // tally is a campaign whose later rounds depend on all outcomes before them.
 type tally struct {
@@ -294,6 +301,7 @@ func TestWorkersComeAndGo(t *testing.T) {
 // Two answers for one case are a finding, also if the second comes when nobody
 // waits for it any more.
 func TestWorkersDisagree(t *testing.T) {
+	t.Parallel() // mostly waits
 	y := newYard(t)
 	plain := &tally{rounds: 2, perRound: 40}
 	want := y.must(plain, false, nil)
@@ -345,6 +353,7 @@ func TestWorkersDisagree(t *testing.T) {
 }
 
 func TestRedoAndFatalTravel(t *testing.T) {
+	t.Parallel() // mostly waits
 	y := newYard(t)
 	c := &tally{rounds: 2, perRound: 200}
 	want := y.must(c, false, nil)
@@ -424,6 +433,7 @@ func TestNobodyCanRunIt(t *testing.T) {
 // A target that must not be called by several at once is called by one lane of
 // one worker.
 func TestExclusiveTargetsKeepOneLane(t *testing.T) {
+	t.Parallel() // mostly waits
 	y := newYard(t)
 	c := &tally{rounds: 2, perRound: 200, exclusive: true, inside: new(atomic.Int64), together: new(atomic.Int64)}
 	for range 3 {
@@ -435,6 +445,7 @@ func TestExclusiveTargetsKeepOneLane(t *testing.T) {
 }
 
 func TestTop(t *testing.T) {
+	t.Parallel() // mostly waits
 	y := newYard(t)
 	w, err := fleet.Watch(y.link)
 	if err != nil {

@@ -197,6 +197,7 @@ func TestNobodySpeaksForAnother(t *testing.T) {
 
 // Without keys a malformed report is dropped too.
 func TestGarbageDoesNotEndARun(t *testing.T) {
+	t.Parallel() // mostly waits
 	y := newYard(t)
 	c := &tally{rounds: 2, perRound: 100}
 	want := y.must(c, false, nil)
@@ -260,6 +261,7 @@ func TestSignaturesAreBound(t *testing.T) {
 // An announcement that was heard before, or is signed by nobody, brings no
 // worker to run anything.
 func TestReplayedAnnouncements(t *testing.T) {
+	t.Parallel() // mostly waits
 	y := newYard(t)
 	dir := enrolled(t)
 	c := &tally{rounds: 1, perRound: 50}

@@ -229,6 +229,7 @@ func (d *benchDesk) text(t *testing.T, data []byte) string {
 
 // What becomes of a lease, and what a worker says of it.
 func TestLease(t *testing.T) {
+	t.Parallel() // mostly waits
 	link, err := Connect(t.Context(), Access{URL: "embedded", Dir: t.TempDir()}, "test")
 	if err != nil {
 		t.Fatal(err)
@@ -388,6 +389,7 @@ func TestLease(t *testing.T) {
 // A lane takes one lease at a time from the queue of its run, and says when it
 // cannot: then it pauses and asks again.
 func TestNextLease(t *testing.T) {
+	t.Parallel() // mostly waits
 	link, err := Connect(t.Context(), Access{URL: "embedded", Dir: t.TempDir()}, "test")
 	if err != nil {
 		t.Fatal(err)

@@ -128,6 +128,7 @@ func (w *wire) pass(to io.Writer, from io.Reader) error {
 // Every message between a worker and the server is lost, doubled, late or cut
 // short in turn: the run ends as one without a fleet does.
 func TestEveryMessageFails(t *testing.T) {
+	t.Parallel() // mostly waits
 	if testing.Short() {
 		t.Skip("some hundred runs")
 	}

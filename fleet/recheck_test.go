@@ -33,6 +33,7 @@ func TestLyingWorkerIsExcluded(t *testing.T) {
 
 // A case that changes what it reaches is not executed again to check a worker.
 func TestWhatChangesSomethingIsNotRechecked(t *testing.T) {
+	t.Parallel() // mostly waits
 	y := newYard(t)
 	dir := enrolled(t, "one", "two")
 	c := &tally{rounds: 3, perRound: 60, once: true}

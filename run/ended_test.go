@@ -102,6 +102,7 @@ func (v victims) ExecuteBatch(ctx context.Context, s any, cases []campaign.Case,
 // The case after which the system ends is the finding, whichever meets its end, and shows
 // again; cases that meet it, and those that end the system themselves, keep what is theirs.
 func TestTheCaseAfterWhichTheSystemEnds(t *testing.T) {
+	t.Parallel() // mostly waits
 	for name, x := range map[string]struct {
 		m     *mortal
 		found []string

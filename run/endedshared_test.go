@@ -101,6 +101,7 @@ func (c *cook) Close() error    { return nil }
 // Where a system ends that several workers call, each finds its call cut; the case after
 // whose answer it ended is the only finding.
 func TestTheCaseAfterWhichASharedSystemEnds(t *testing.T) {
+	t.Parallel() // mostly waits
 	p := &pot{counter: &counter{rounds: 1, perRound: 60}, bomb: 9, life: new(int)}
 	rec, err := newFixture(t).runs(t.Context(), campaign.Erase[sum](p), run.Options{Workers: 4, Reruns: 2})
 	if err != nil {

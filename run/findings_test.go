@@ -226,6 +226,7 @@ func (x asked) Execute(ctx context.Context, s sum, at campaign.Case) (campaign.O
 
 // A case has as long as it is given, and the next one again, one by one or together.
 func TestCaseTimeout(t *testing.T) {
+	t.Parallel() // mostly waits
 	for _, batch := range []bool{false, true} {
 		slow := slowly{&counter{rounds: 1, perRound: 6}, batch, new(atomic.Int64)}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/internal/testproc"
 	"github.com/thresh-dev/thresh/port/sut"
 	"github.com/thresh-dev/thresh/system"
 	"github.com/thresh-dev/thresh/system/driver"
@@ -18,6 +19,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("THRESH_TEST_DIES_LATER") != "" {
 		dieLater()
 	}
+	testproc.Ready(8)
 	os.Exit(m.Run())
 }
 

@@ -439,6 +439,7 @@ def reset_state():
 // Faults of tools reach Python agents through a list of tools or a registry,
 // and reset_function clears their memory before every cell.
 func TestPythonAgents(t *testing.T) {
+	t.Parallel() // mostly waits
 	if err := exec.CommandContext(context.Background(), "python3", "-c", "import sys; assert sys.version_info >= (3, 9)").Run(); err != nil {
 		t.Skip("needs python3")
 	}

@@ -261,6 +261,7 @@ func TestChecksAreOffOrCovered(t *testing.T) {
 // A call that the model asks for and the agent refuses in code did not happen, where
 // calls of that tool are requests. Where they are not, nothing tells the two apart.
 func TestCallsThatTheAgentRefuses(t *testing.T) {
+	t.Parallel() // mostly waits
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("no python3")
 	}

@@ -100,6 +100,7 @@ func obedient(prompt string, _ int) (int, string) {
 }
 
 func TestContract(t *testing.T) {
+	t.Parallel() // mostly waits
 	s := answerer(t, obedient)
 	text := strings.ReplaceAll(suite, "URL", s.URL)
 	contracttest.Run(t, contracttest.Fixture{

@@ -16,6 +16,7 @@ import (
 // An agent that calls what it is told to call is told the real address if nothing
 // strikes, and that of the gateway if something does: whatever kind it is of.
 func TestGatewaysOfEveryKind(t *testing.T) {
+	t.Parallel() // mostly waits
 	tool := answerer(t, echo)
 	const program = `import os, urllib.request
 def ask(prompt):

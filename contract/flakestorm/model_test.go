@@ -105,6 +105,7 @@ func (s shelf) Remember(key, text string) error {
 // What a model has written is not asked for again, unless the document says so
 // or asks for something else; and the model may be gone then.
 func TestVariantsAreKept(t *testing.T) {
+	t.Parallel() // mostly waits
 	n := 0
 	m := models(t, func(string) string {
 		n++

@@ -37,6 +37,7 @@ except OSError:
 // Calls of a system that is a bare command are seen and struck. Of others a check
 // says what it cannot see.
 func TestSystemsThatAreCommands(t *testing.T) {
+	t.Parallel() // mostly waits
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("no python3")
 	}

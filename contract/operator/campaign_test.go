@@ -151,6 +151,7 @@ func normal(t *testing.T, lines []byte) string {
 // With several steps the generator goes on from operator to operator, also
 // between those here and those in Python.
 func TestGeneratorGoesOnAcrossHosts(t *testing.T) {
+	t.Parallel() // mostly waits
 	needsPython(t)
 	plugins := operator.LoadPlugins(t.Context(), []string{"testdata/python/op_lex_swap_words.py", "testdata/operators/op_lex_first_word.star"}, disk(), python.OpenOperators)
 	if plugins.Faults.HasErrors() || plugins.HostErr != nil {
@@ -194,6 +195,7 @@ func TestGeneratorGoesOnAcrossHosts(t *testing.T) {
 // Operators that break the contract are told by file and line, and the children
 // of the others are made.
 func TestHostilePython(t *testing.T) {
+	t.Parallel() // mostly waits
 	needsPython(t)
 	dir := t.TempDir()
 	here, err := filepath.Abs("testdata/python")

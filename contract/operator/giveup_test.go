@@ -75,6 +75,7 @@ func (h *sleepy) Close() error    { return nil }
 // the same cases come out whoever makes them. One that hangs seldom is applied.
 // No child depends on the others, in either case.
 func TestHangingOperators(t *testing.T) {
+	t.Parallel() // mostly waits
 	dir := t.TempDir()
 	place(t, dir, "seeds.jsonl", seeds)
 	place(t, dir, "ops/op_lex_hangs.py", "OPERATOR_META = {}\ndef apply(seed_text, ctx, rng): pass\n")

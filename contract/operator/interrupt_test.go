@@ -32,6 +32,7 @@ var slow = map[string]string{
 
 // Whatever an operator is busy with, a run that is over ends within a second.
 func TestSlowOperatorsDoNotHoldTheRun(t *testing.T) {
+	t.Parallel() // mostly waits
 	for name, src := range slow {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -220,6 +220,7 @@ func TestVerdictsOfOthers(t *testing.T) {
 
 // What an oracle's end says.
 func TestOracleAnswers(t *testing.T) {
+	t.Parallel() // mostly waits
 	dir := t.TempDir()
 	place(t, dir, "seeds.jsonl", seeds)
 	place(t, dir, "judge", "")
@@ -285,6 +286,7 @@ func TestOracleIsAskedAgain(t *testing.T) {
 // An oracle that is down is not asked again about every child once five in a
 // row came to nothing, and the campaign goes on to its end.
 func TestOracleThatIsDown(t *testing.T) {
+	t.Parallel() // mostly waits
 	dir := t.TempDir()
 	place(t, dir, "seeds.jsonl", seeds)
 	place(t, dir, "judge", "")

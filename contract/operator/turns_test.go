@@ -55,6 +55,7 @@ const chatFile = "schema: thresh.system.v1\nname: guard\nkind: chat\nurl: http:/
 // A guard that looks at the last message alone falls to conversations, which are
 // one case each, sent after one reset. A chat is sent what was said before.
 func TestTurns(t *testing.T) {
+	t.Parallel() // mostly waits
 	for _, policy := range []string{"uniform", "search", "search with a chat"} {
 		for seed := range 4 {
 			policy, file, chat := policy, systemFile, false

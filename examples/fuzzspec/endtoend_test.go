@@ -28,6 +28,7 @@ var brief = []string{"null_deref", "int_overflow", "exit_code", "bad_json", "pip
 // Every planted bug is found, told apart, reported once, made small, and shows
 // again when its reproduce command is run; nothing is left running.
 func TestPlantedBugsAreFound(t *testing.T) {
+	t.Parallel() // mostly waits
 	if testing.Short() {
 		t.Skip("runs thousands of processes; not with -short")
 	}

@@ -103,6 +103,7 @@ var faults = map[string][2]string{
 }
 
 func TestExamples(t *testing.T) {
+	t.Parallel() // mostly waits
 	list, err := Write(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)

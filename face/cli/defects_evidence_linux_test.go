@@ -89,6 +89,7 @@ func TestB8_ProgramThatCannotStartNeverPasses(t *testing.T) {
 }
 
 func TestB9_SeedDigestIsVerified(t *testing.T) {
+	t.Parallel() // mostly waits
 	l := newLab(t, "exit 0")
 	sum := sha256.Sum256([]byte(l.read("seed.bin")))
 	good := hex.EncodeToString(sum[:])
@@ -205,6 +206,7 @@ func toFloat(v any) float64 {
 }
 
 func TestB14_EditsDoNotChangeWhatRuns(t *testing.T) {
+	t.Parallel() // mostly waits
 	l := newLab(t, `printf . >"$LAB/ticks"
 		[ -e "$LAB/meddle" ] && { echo B >"$LAB/seed.bin"; echo '{}' >"$LAB/spec.json"; }
 		read x <"$1"; case "$x" in A*) exit 0 ;; esac; exit 3`)

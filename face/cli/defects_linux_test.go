@@ -235,6 +235,7 @@ func TestB4_TimeoutOfTheCommandLineHolds(t *testing.T) {
 }
 
 func TestB5_OrphansAreKilledAndPipeHolderIsNoTimeout(t *testing.T) {
+	t.Parallel() // mostly waits
 	// A child in another session that holds the pipes and outlives its parent.
 	holder := newLab(t, `case $LLMFUZZ_RUN_ID in *_case_*) setsid sleep 9MARK & ;; esac; exit 0`)
 	holder.document(edits{"mutations.cases": 3})

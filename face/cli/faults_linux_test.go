@@ -11,6 +11,7 @@ import (
 )
 
 func TestSeedsThatAreNoFiles(t *testing.T) {
+	t.Parallel() // mostly waits
 	l := newLab(t, "exit 0")
 	must(t, syscall.Mkfifo(l.path("pipe"), 0o600))
 	for path, says := range map[string]string{
@@ -88,6 +89,7 @@ func TestStoreThatIsNone(t *testing.T) {
 }
 
 func TestWorkRootThatIsAFile(t *testing.T) {
+	t.Parallel() // mostly waits
 	l := newLab(t, "exit 3")
 	l.write("work", "something of the user's")
 	expect(t, l.run(), 3, "keep run", "--resume")
@@ -98,6 +100,7 @@ func TestWorkRootThatIsAFile(t *testing.T) {
 }
 
 func TestProgramThatVanishes(t *testing.T) {
+	t.Parallel() // mostly waits
 	l := newLab(t, `case $LLMFUZZ_RUN_ID in
 		*_case_000007) [ -e "$LAB/stay" ] || rm -f "$LAB/mine" ;;
 		*5) exit 9 ;;
@@ -158,6 +161,7 @@ func TestStandardOutputThatIsFull(t *testing.T) {
 // TestTornJournal cuts the journal of a killed run at many places, and breaks
 // a byte in its middle.
 func TestTornJournal(t *testing.T) {
+	t.Parallel() // mostly waits
 	l := newLab(t, `printf . >"$LAB/ticks"; `+crasher)
 	ticks := l.ticker()
 	l.document(edits{"mutations.cases": 200})

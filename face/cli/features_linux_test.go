@@ -39,6 +39,7 @@ func firstCase(t *testing.T, l *lab) int64 {
 }
 
 func TestC1_Workers(t *testing.T) {
+	t.Parallel() // mostly waits
 	l := newLab(t, crasher)
 	l.document(edits{"mutations.cases": 100})
 	var want string
@@ -81,6 +82,7 @@ func TestC1_Budgets(t *testing.T) {
 }
 
 func TestC1_DeepMutators(t *testing.T) {
+	t.Parallel() // mostly waits
 	l := newLab(t, `LC_ALL=C grep -q -a -e SESAME -e SECONDSEED "$1" || exit 0; exit 5`)
 	l.write("words.dict", "open=\"SESAME\"\n")
 	l.write("corpus/other.bin", "SECONDSEED SECONDSEED SECONDSEED")

@@ -394,6 +394,7 @@ func TestFleetFlagsNeedAFleet(t *testing.T) {
 // What every format gives its users to begin with comes out the same on a
 // fleet.
 func TestEveryFormatRunsOnAFleet(t *testing.T) {
+	t.Parallel() // mostly waits
 	_, list, _ := strings.Cut(call("init", "--help").out, "KIND is one of: ")
 	list, _, _ = strings.Cut(list, ".")
 	kinds := strings.Split(list, ", ")

@@ -10,6 +10,7 @@ import (
 // The text mutators make many different texts of a text, the same ones every
 // time, within the document's limit of bytes.
 func TestTextMutators(t *testing.T) {
+	t.Parallel() // mostly waits
 	l := newLab(t, "exit 0")
 	l.write("seed.bin", "Bitte prüfe die Rechnung Nr. 4711 von 김민수 und antworte kurz. 👩‍👩‍👧\n")
 	l.document(edits{"mutations.cases": 300, "mutations.max_ops_per_case": 3, "mutations.max_bytes": 60})

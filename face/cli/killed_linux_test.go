@@ -14,6 +14,7 @@ import (
 // shrinking, and lets it go on each time. The end must be that of a run that was
 // never disturbed.
 func TestKilledAgainAndAgain(t *testing.T) {
+	t.Parallel() // mostly waits
 	l := newLab(t, `printf . >"$LAB/ticks"
 		read x <"$1"
 		case "$x" in

@@ -9,6 +9,7 @@ import (
 // A client can have a finding run again on another system, as people can, but
 // on none that lies elsewhere.
 func TestMCPReplayOnAnotherSystem(t *testing.T) {
+	t.Parallel() // mostly waits
 	g := newAgent(t)
 	for name, text := range map[string]string{
 		"calls.spec.md":      "```yaml spec-test\nid: K\ntype: system.call\nharness: {system: faulty.system.yaml}\ninput: hello\nassert: [{target: output, must: [{contain: [hello]}]}]\n```\n",

@@ -216,6 +216,7 @@ func (g *agent) broken() string {
 }
 
 func TestMCPFindings(t *testing.T) {
+	t.Parallel() // mostly waits
 	g := newAgent(t)
 	doc := g.broken()
 	must(t, os.Remove(filepath.Join(g.dir, "article.wasm")))

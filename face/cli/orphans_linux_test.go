@@ -15,6 +15,7 @@ import (
 // target waits for the next case: neither that nor the fork server stays behind,
 // whoever compiled the program.
 func TestCasesEndWithTheirCampaign(t *testing.T) {
+	t.Parallel() // mostly waits
 	for name, compile := range map[string]func(t *testing.T, args ...string) *exec.Cmd{
 		"clang": func(t *testing.T, args ...string) *exec.Cmd {
 			return child(t, "thresh", append([]string{"fuzzspec", "cc"}, args...)...)

@@ -166,6 +166,7 @@ func TestSecretsInRepliesAreFound(t *testing.T) {
 // A key that an agent echoes in five encodings is in nothing that a run leaves
 // behind or says, whether it came from a variable or stood in the document.
 func TestSecretsStayWhereTheyAre(t *testing.T) {
+	t.Parallel() // mostly waits
 	const key = "sk+live/7f3a9c/0011"
 	for _, c := range []struct{ name, header, mark, stored string }{
 		{"variable", "Bearer ${AGENT_KEY}", "[secret AGENT_KEY]", "Bearer ${AGENT_KEY}"},
@@ -251,6 +252,7 @@ invariants:
 // A value that --var or a file of variables gives to a credential is stored nowhere, and replay finds it where it was
 // or in the environment.
 func TestGivenCredentialsAreNotStored(t *testing.T) {
+	t.Parallel() // mostly waits
 	const key = "sk+live/7f3a9c/0011"
 	for _, c := range []struct{ name, option, file, again string }{
 		{"flag", "--var=tok=" + key, "", "tok"},

@@ -63,6 +63,7 @@ func get(t *testing.T, address string) (int, string) {
 // Pages are served until the user ends it, which is not a failure, and promote
 // findings as the verb does.
 func TestUIServesAndPromotes(t *testing.T) {
+	t.Parallel() // mostly waits
 	l := newLab(t, `head -c 1 "$1" | grep -q A || kill -SEGV $$`)
 	expect(t, l.run("--quiet"), 1)
 	cmd, address, errs := l.pages("--promote-to", "kept")

@@ -45,6 +45,7 @@ func (l *lab) forge(change func(*store.Entry) bool) string {
 // A run that is what it says holds; one that was changed does not, and what
 // differs is said.
 func TestVerify(t *testing.T) {
+	t.Parallel() // mostly waits
 	l := newLab(t, `head -c 1 "$1" | grep -q A || kill -SEGV $$`)
 	expect(t, l.run("--quiet"), 1)
 	expect(t, l.stored("verify", "--sample", "100%"), 0, "holds: 20 cases folded again", "20 of the sample compared, 0 not comparable", "unsigned")

@@ -16,6 +16,7 @@ import (
 // Cells that changed are listed, with a mark only where chance does not explain the change;
 // where there are many, a link leads to all of them on the page itself.
 func TestCompareListsCells(t *testing.T) {
+	t.Parallel() // mostly waits
 	st := openStore(t, t.TempDir())
 	var ids []string
 	for i := range int64(2) {

@@ -36,6 +36,7 @@ func desktop(t *testing.T, dir string) (base, address string) {
 // From an empty store to a mended document, without a shell: choose, be told
 // what is wrong, mend, run, see.
 func TestStartFromThePage(t *testing.T) {
+	t.Parallel() // mostly waits
 	thresh := program(t)
 	dir := t.TempDir()
 	thresh(dir, []int{0}, "init", "spectest", "specs")
@@ -98,6 +99,7 @@ func TestStartFromThePage(t *testing.T) {
 
 // A run that was begun on a page is stopped there, and can be gone on with.
 func TestStopFromThePage(t *testing.T) {
+	t.Parallel() // mostly waits
 	thresh := program(t)
 	dir := t.TempDir()
 	thresh(dir, []int{0}, "init", "fuzzspec", "fuzz")
@@ -120,6 +122,7 @@ func TestStopFromThePage(t *testing.T) {
 // A run is made again with its own settings, so that the two can be compared; so is a
 // document that is edited from its page.
 func TestRunAgainAsBefore(t *testing.T) {
+	t.Parallel() // mostly waits
 	thresh := program(t)
 	dir := t.TempDir()
 	thresh(dir, []int{0}, "init", "fuzzspec", "fuzz")

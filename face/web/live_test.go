@@ -97,6 +97,7 @@ func events(t testing.TB, address string, wanted func(web.State) bool) web.State
 }
 
 func TestStateOfALiveRun(t *testing.T) {
+	t.Parallel() // mostly waits
 	st := openStore(t, t.TempDir())
 	base, _ := serve(t, openStore(t, st.Dir())) // as from another process
 	w := begin(t, st)
@@ -194,6 +195,7 @@ func TestNewFindingsOfALiveRun(t *testing.T) {
 // The numbers of an open page move by themselves, survive a reload, and make
 // way for the record when the run ends.
 func TestLivePage(t *testing.T) {
+	t.Parallel() // mostly waits
 	st := openStore(t, t.TempDir())
 	base, _ := serve(t, st)
 	b := openBrowser(t, base)
@@ -237,6 +239,7 @@ func TestLivePage(t *testing.T) {
 
 // The list of runs learns of a run that begins.
 func TestListLearnsOfNewRuns(t *testing.T) {
+	t.Parallel() // mostly waits
 	st := openStore(t, t.TempDir())
 	keep(t, st, rich(t), 10, "done")
 	base, _ := serve(t, st)

@@ -19,6 +19,7 @@ import (
 // Every page, as it is looked at: nothing is asked elsewhere, nothing violates
 // the policy, nothing is wider than the screen, and axe-core finds nothing.
 func TestPagesInEveryLook(t *testing.T) {
+	t.Parallel() // mostly waits
 	st := openStore(t, t.TempDir())
 	ids := history(t, st)
 	last, interrupted := ids[len(ids)-2], ids[len(ids)-1]
@@ -63,6 +64,7 @@ func TestPagesInEveryLook(t *testing.T) {
 
 // A target that has its say wherever it can is shown as text, everywhere.
 func TestHostileTextIsText(t *testing.T) {
+	t.Parallel() // mostly waits
 	st := openStore(t, t.TempDir())
 	rec := poisoned(t)
 	id := keep(t, st, rec, 1, "done")
@@ -95,6 +97,7 @@ func TestHostileTextIsText(t *testing.T) {
 
 // The lists can be walked and searched without a mouse and without a new page.
 func TestKeysAndSearch(t *testing.T) {
+	t.Parallel() // mostly waits
 	st := openStore(t, t.TempDir())
 	ids := history(t, st)
 	base, _ := serve(t, st)
@@ -139,6 +142,7 @@ func TestKeysAndSearch(t *testing.T) {
 // Colours are those of the system until a page is told others, and stay so on
 // every page, from its first line on.
 func TestTheme(t *testing.T) {
+	t.Parallel() // mostly waits
 	st := openStore(t, t.TempDir())
 	id := keep(t, st, rich(t), 1, "done")
 	base, _ := serve(t, st)
@@ -182,6 +186,7 @@ func TestTheme(t *testing.T) {
 // A cell of a matrix leads to the finding that shows it, or to what is known of
 // its case.
 func TestCellsLeadOn(t *testing.T) {
+	t.Parallel() // mostly waits
 	st := openStore(t, t.TempDir())
 	w, err := st.Begin(store.Manifest{Command: []string{"thresh", "run"}, Identities: []campaign.Identity{{Contract: "flakestorm", Name: "support-agent", Digest: "d"}}})
 	must(t, err)
@@ -247,6 +252,7 @@ func TestNewFindings(t *testing.T) {
 
 // A finding is promoted by a button, which another site cannot press.
 func TestPromoteInThePage(t *testing.T) {
+	t.Parallel() // mostly waits
 	st := openStore(t, t.TempDir())
 	id := keep(t, st, rich(t), 1, "done")
 	base, u := serve(t, st)
@@ -261,6 +267,7 @@ func TestPromoteInThePage(t *testing.T) {
 
 // Replay now says whether the finding shows again, takes the focus there, and leads back.
 func TestReplayNow(t *testing.T) {
+	t.Parallel() // mostly waits
 	st := openStore(t, t.TempDir())
 	id := keep(t, st, rich(t), 1, "done")
 	base, _ := serve(t, st)
@@ -309,6 +316,7 @@ func TestPromoteWhereItWorks(t *testing.T) {
 
 // The single-file report tells the whole story from a disk, without scripts.
 func TestFrozenReportWithoutScripts(t *testing.T) {
+	t.Parallel() // mostly waits
 	f, err := report.ByName("html")
 	must(t, err)
 	file := filepath.Join(t.TempDir(), "report.html")

@@ -14,6 +14,7 @@ import (
 // a run and in the single file, and all of them again; without scripts it leads
 // to them.
 func TestMatrixPicksFindings(t *testing.T) {
+	t.Parallel() // mostly waits
 	st := openStore(t, t.TempDir())
 	rec := rich(t)
 	c := &rec.Campaigns[0]

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/face/web"
+	"github.com/thresh-dev/thresh/internal/testproc"
 	"github.com/thresh-dev/thresh/store"
 )
 
@@ -33,6 +34,7 @@ var binary = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
+	testproc.Ready(3)
 	code := m.Run()
 	endBrowser()
 	if built != "" {
@@ -68,6 +70,7 @@ func program(t *testing.T) func(dir string, codes []int, args ...string) string 
 // looked at: what a contract shows comes from exhibits, so that none has a
 // page of its own.
 func TestPagesOfRealRuns(t *testing.T) {
+	t.Parallel() // mostly waits
 	if os.Getenv("THRESH_TEST_LONG") == "" {
 		t.Skip("runs a document of every contract, and looks at each page three times: set THRESH_TEST_LONG=1")
 	}
@@ -126,6 +129,7 @@ func TestPagesOfRealRuns(t *testing.T) {
 // thresh run with pages serves the run, tells where, and ends with it where
 // nobody sits before a terminal.
 func TestRunWithPages(t *testing.T) {
+	t.Parallel() // mostly waits
 	thresh := program(t)
 	dir := t.TempDir()
 	thresh(dir, []int{0}, "init", "fuzzspec")

@@ -45,6 +45,7 @@ func starters(t *testing.T) (dir string, formats []string) {
 // Of each format, the first card's sentence, its mark and its reproduce line stand
 // within the first 900 pixels, on the page of a run and in the single file.
 func TestVerdictIsSeenAtOnce(t *testing.T) {
+	t.Parallel() // mostly waits
 	if os.Getenv("THRESH_TEST_LONG") == "" {
 		t.Skip("runs a document of every format twice: set THRESH_TEST_LONG=1")
 	}
@@ -216,6 +217,7 @@ func TestTrendListsItsRuns(t *testing.T) {
 
 // The whole way from a run to a promoted finding goes without a mouse.
 func TestKeyboardAlone(t *testing.T) {
+	t.Parallel() // mostly waits
 	st := openStore(t, t.TempDir())
 	ids := history(t, st)
 	base, u := serve(t, st)

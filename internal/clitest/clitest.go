@@ -45,7 +45,7 @@ import (
 
 	"github.com/thresh-dev/thresh/app"
 	"github.com/thresh-dev/thresh/face/cli"
-	"github.com/thresh-dev/thresh/internal/plainpath"
+	"github.com/thresh-dev/thresh/internal/testproc"
 )
 
 // Main runs the tests of a package. Its test program is also thresh, for scripts
@@ -56,7 +56,7 @@ func Main(m testscript.TestingM) {
 	if len(os.Args) > 1 && (strings.HasPrefix(os.Args[1], "__") || os.Args[1] == app.TryVerb) {
 		thresh()
 	}
-	plainpath.Use()
+	testproc.Ready(8)
 	testscript.Main(m, map[string]func(){"thresh": thresh})
 }
 
@@ -155,6 +155,7 @@ func params(t *testing.T) testscript.Params {
 			e.Setenv("TERM", "dumb")
 			e.Setenv("CI", "")
 			e.Setenv("NO_COLOR", "")
+			e.Setenv("GOGC", os.Getenv("GOGC"))
 			return os.CopyFS(e.WorkDir, program)
 		},
 		Condition: func(cond string) (bool, error) {

@@ -151,6 +151,7 @@ func raw(t *testing.T, serve func(net.Conn)) string {
 }
 
 func TestBrokenConnections(t *testing.T) {
+	t.Parallel() // mostly waits
 	endless := strings.Repeat("y", 64<<10)
 	for _, tc := range []struct {
 		name  string
@@ -250,6 +251,7 @@ func TestNobodyThere(t *testing.T) {
 }
 
 func TestRetries(t *testing.T) {
+	t.Parallel() // mostly waits
 	var calls atomic.Int32
 	plan := post(serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if calls.Add(1) < 3 {

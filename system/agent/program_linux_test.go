@@ -12,6 +12,7 @@ import (
 // put into a session of its own ends with it: when it is closed and when it has
 // died by itself.
 func TestNothingOutlivesAnAgent(t *testing.T) {
+	t.Parallel() // mostly waits
 	gone := func(pid string) bool {
 		stat, err := os.ReadFile("/proc/" + pid + "/stat")
 		return err != nil || bytes.Contains(stat, []byte(") Z ")) // who reaps it is not our affair

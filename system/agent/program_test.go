@@ -22,6 +22,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/internal/testproc"
 	"github.com/thresh-dev/thresh/system/program"
 	"github.com/thresh-dev/thresh/system/systemtest"
 )
@@ -33,6 +34,7 @@ func TestMain(m *testing.M) {
 	systemtest.Speak()
 	switch os.Getenv(role) {
 	case "":
+		testproc.Ready(8)
 		os.Exit(m.Run())
 	case "server":
 		beServer()
@@ -271,6 +273,7 @@ func shell(t *testing.T, script string) agentcall.Plan {
 }
 
 func TestCommands(t *testing.T) {
+	t.Parallel() // mostly waits
 	for _, tc := range []struct {
 		name, script, argument, path, template string
 		limit                                  time.Duration
@@ -349,6 +352,7 @@ func beMCP() {
 }
 
 func TestMCP(t *testing.T) {
+	t.Parallel() // mostly waits
 	stdio := agentcall.Plan{MCP: &agentcall.MCP{Argv: []string{self(t)}, Env: []string{role + "=mcp", "EXTRA=e", "GORACE=atexit_sleep_ms=0"}}}
 	byURL := started(t, "mcp")
 	byURL.HTTP, byURL.MCP, byURL.Start.Ready = nil, &agentcall.MCP{URL: "http://127.0.0.1:{port}/mcp"}, ""

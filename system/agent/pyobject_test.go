@@ -56,6 +56,7 @@ func (s striker) Returned(pyhost.ToolCall, json.RawMessage, *pyhost.Fault) pyhos
 }
 
 func TestPythonAgent(t *testing.T) {
+	t.Parallel() // mostly waits
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("there is no python3")
 	}

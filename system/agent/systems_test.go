@@ -34,6 +34,7 @@ func TestMCPSystem(t *testing.T) {
 
 // What is not an answer ends the client's session, and not that of the next call.
 func TestCallAfterBadAnswer(t *testing.T) {
+	t.Parallel() // mostly waits
 	bad := map[string]func(http.ResponseWriter){
 		"text": func(w http.ResponseWriter) { io.WriteString(w, "oops") },
 		"page": func(w http.ResponseWriter) {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/thresh-dev/thresh/internal/testproc"
 	"github.com/thresh-dev/thresh/port/process"
 	"github.com/thresh-dev/thresh/system/systemtest"
 )
@@ -11,6 +12,7 @@ import (
 func TestMain(m *testing.M) {
 	systemtest.Main()
 	systemtest.Speak()
+	testproc.Ready(2)
 	os.Exit(m.Run())
 }
 

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/engine/systemfile"
+	"github.com/thresh-dev/thresh/internal/testproc"
 	"github.com/thresh-dev/thresh/port/sut"
 	"github.com/thresh-dev/thresh/system"
 	httpsys "github.com/thresh-dev/thresh/system/http"
@@ -26,6 +27,7 @@ import (
 
 func TestMain(m *testing.M) {
 	systemtest.Speak()
+	testproc.Ready(8)
 	os.Exit(m.Run())
 }
 

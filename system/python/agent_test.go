@@ -85,6 +85,7 @@ func TestAgents(t *testing.T) {
 }
 
 func TestStyles(t *testing.T) {
+	t.Parallel() // mostly waits
 	for _, tc := range []struct {
 		target string
 		style  pyhost.Style
@@ -121,6 +122,7 @@ func TestStyles(t *testing.T) {
 }
 
 func TestAgentsThatHang(t *testing.T) {
+	t.Parallel() // mostly waits
 	for target, fresh := range map[string]bool{"agents:slow": false, "agents:stuck": true} {
 		a := openAgent(t, agentPlan(t, target))
 		r, err := a.Call(t.Context(), pyhost.AgentCall{Timeout: 200 * time.Millisecond})
@@ -131,6 +133,7 @@ func TestAgentsThatHang(t *testing.T) {
 }
 
 func TestAgentsThatCannotBeLoaded(t *testing.T) {
+	t.Parallel() // mostly waits
 	for _, tc := range []struct {
 		edit func(*pyhost.AgentPlan)
 		want string
@@ -162,6 +165,7 @@ func TestAgentsThatCannotBeLoaded(t *testing.T) {
 }
 
 func TestAgentState(t *testing.T) {
+	t.Parallel() // mostly waits
 	plan := agentPlan(t, "agents:counting")
 	plan.Reset = "agents:reset"
 	a := openAgent(t, plan)
@@ -209,6 +213,7 @@ func (s *script) Returned(c pyhost.ToolCall, result json.RawMessage, fault *pyho
 }
 
 func TestTools(t *testing.T) {
+	t.Parallel() // mostly waits
 	replace := func(value string) pyhost.ToolAnswer {
 		return pyhost.ToolAnswer{Action: pyhost.Replace, Value: json.RawMessage(value)}
 	}
@@ -301,6 +306,7 @@ func TestAgentSources(t *testing.T) {
 
 // Arguments are told by the names of the tool's parameters, however they were given.
 func TestArgumentsByName(t *testing.T) {
+	t.Parallel() // mostly waits
 	for call, want := range map[string]string{
 		`agents.search("a")`: `{"query": "a"}`, `agents.search("a", limit=1)`: `{"query": "a", "limit": 1}`, `agents.search("a", 2)`: `{"query": "a", "limit": 2}`,
 		`agents.search("a", 2, 3)`: `null`, `agents.several("a", "b")`: `null`, `agents.several(x=1)`: `{"x": 1}`,

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/internal/plainpath"
+	"github.com/thresh-dev/thresh/internal/testproc"
 	"github.com/thresh-dev/thresh/port/process"
 	"github.com/thresh-dev/thresh/port/pyhost"
 )
@@ -25,7 +25,7 @@ const patience = 60 * time.Second
 
 // Wrappers on PATH take longer to start than most tests to run.
 func TestMain(m *testing.M) {
-	plainpath.Use()
+	testproc.Ready(8)
 	os.Exit(m.Run())
 }
 

@@ -20,6 +20,7 @@ func mkfifo(path string) error { return syscall.Mkfifo(path, 0o600) }
 // TestHostile runs what wants to hurt the host; after each, the next case is as
 // good as ever.
 func TestHostile(t *testing.T) {
+	t.Parallel() // mostly waits
 	b := openBench(t, "hostile")
 	short := func(c *pyhost.Command) { c.Timeout = 300 * time.Millisecond }
 	file := filepath.Join(t.TempDir(), "file")

@@ -187,6 +187,7 @@ func TestFoldersOfOperatorsAreApart(t *testing.T) {
 }
 
 func TestOperatorModules(t *testing.T) {
+	t.Parallel() // mostly waits
 	dir := filepath.Join(code(t), "bad")
 	cases := []struct {
 		file, class, message string
@@ -226,6 +227,7 @@ func TestOperatorModules(t *testing.T) {
 }
 
 func TestOperatorCalls(t *testing.T) {
+	t.Parallel() // mostly waits
 	o := openOperators(t, pyhost.OperatorSet{
 		Files:  []string{filepath.Join(code(t), "bad/op_wild.py")},
 		Limits: process.Limits{AddressSpace: 2 << 30}, CallLimit: 5 * time.Second,
@@ -310,6 +312,7 @@ func TestOperatorValues(t *testing.T) {
 }
 
 func TestHungOperators(t *testing.T) {
+	t.Parallel() // mostly waits
 	o := openOperators(t, pyhost.OperatorSet{Files: []string{filepath.Join(code(t), "bad/op_wild.py")}, CallLimit: time.Second})
 	ends := []pyhost.CallEnd{pyhost.Applied, pyhost.Hung, pyhost.Applied, pyhost.Hung, pyhost.Applied}
 	for i, r := range apply(t, o, wild("fine", "hang", "fine", "sleep", "fine")...) {

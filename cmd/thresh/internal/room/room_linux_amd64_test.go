@@ -11,7 +11,7 @@ import (
 
 func TestLowAddressSpaceGetsASentence(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "thresh")
-	if out, err := exec.Command("go", "build", "-o", binary, "github.com/thresh-dev/thresh/cmd/thresh").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-w", "-o", binary, "github.com/thresh-dev/thresh/cmd/thresh").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
 	run := func(kilobytes string) (string, int) {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package plainpath
+package testproc
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestUse(t *testing.T) {
+func TestPlainPython(t *testing.T) {
 	for script, want := range map[string]string{
 		"#!/bin/sh\necho /opt/python/bin/python3\n": "/opt/python/bin:",
 		"#!/bin/sh\nexit 1\n":                       "",
@@ -19,7 +19,7 @@ func TestUse(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Setenv("PATH", dir)
-		if Use(); os.Getenv("PATH") != want+dir {
+		if plainPython(); os.Getenv("PATH") != want+dir {
 			t.Errorf("%q: PATH is %s", script, os.Getenv("PATH"))
 		}
 	}
