@@ -183,9 +183,9 @@ func TestMistaken(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"a:\n  tpe: http\n": "tpe", "a: {tpe: 'x y'}\n": "tpe", "if: repsonse.status == 200 # repsonse\n": "repsonse", `{"a": ["<input_pth>"]}`: "<input_pth>", "a: xyz\n": "xyz",
+		"a:\n  tpe: http\n": "tpe", "a: {tpe: 'x y'}\n": "tpe", "if: amuont.status == 200 # amuont\n": "amuont", `{"a": ["<input_pth>"]}`: "<input_pth>", "a: xyz\n": "xyz",
 	} {
-		meant := map[string]string{"tpe": "type", "repsonse": "response", "<input_pth>": "<input_path>", "xyz": "tcp"}[want]
+		meant := map[string]string{"tpe": "type", "amuont": "amount", "<input_pth>": "<input_path>", "xyz": "tcp"}[want]
 		at := strings.Index(strings.ReplaceAll(text, `"`, "<"), "<"+want)
 		if at < 0 {
 			at = strings.Index(text, want)
