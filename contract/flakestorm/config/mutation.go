@@ -133,12 +133,11 @@ func (d *decoder) weights(s *section, m *Mutations, names []string) {
 // templates are the user's own wordings: for type custom, or in place of a
 // type's own if named like it.
 func (d *decoder) templates(s *section, m *Mutations) {
-	t := s.get("custom_templates")
-	if t == nil {
-		d.withoutTemplates(s, m)
-		return
-	}
 	m.Templates = s.pairs("custom_templates")
+	if !slices.ContainsFunc(m.Templates, func(p Pair) bool { return p.Key == "custom" || !slices.Contains(typeNames(), p.Key) }) {
+		d.withoutTemplates(s, m)
+	}
+	t := s.get("custom_templates")
 	used := func(name string) bool {
 		return slices.ContainsFunc(m.Types, func(t Typed) bool {
 			return t.Name == name || t.Name == "custom" && !slices.Contains(typeNames(), name)
@@ -154,7 +153,7 @@ func (d *decoder) templates(s *section, m *Mutations) {
 	}
 }
 
-// withoutTemplates leaves type custom out of a document that has no templates,
+// withoutTemplates leaves type custom out of a document that has no templates for it,
 // as existing tools do, who find nothing to send to their model.
 func (d *decoder) withoutTemplates(s *section, m *Mutations) {
 	custom := func(t Typed) bool { return t.Name == "custom" }
@@ -165,8 +164,8 @@ func (d *decoder) withoutTemplates(s *section, m *Mutations) {
 	at, hint := m.Types[i].At, `such as custom_templates: {polite: "Please: {prompt}"}`
 	if rest := slices.DeleteFunc(slices.Clone(m.Types), custom); len(rest) > 0 {
 		m.Types = rest
-		d.doubt(at, "no-template", s.at("custom_templates"), hint, "type custom needs custom_templates, and the document has none; it is skipped")
+		d.doubt(at, "no-template", s.at("custom_templates"), hint, "type custom needs custom_templates, and the document has none for it; it is skipped")
 		return
 	}
-	d.report(diag.Error, at, "no-template", s.at("custom_templates"), hint, "type custom needs custom_templates, and the document has none")
+	d.report(diag.Error, at, "no-template", s.at("custom_templates"), hint, "type custom needs custom_templates, and the document has none for it")
 }

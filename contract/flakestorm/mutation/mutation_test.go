@@ -1,6 +1,10 @@
 package mutation_test
 
 import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,6 +16,8 @@ import (
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 	"github.com/thresh-dev/thresh/contract/flakestorm/mutation"
 )
+
+var update = flag.Bool("update", false, "write the golden file")
 
 func one(string) float64 { return 1 }
 
@@ -50,6 +56,40 @@ func TestEveryType(t *testing.T) {
 				ids[m.ID] = true
 			}
 		}
+	}
+}
+
+// testdata/every.txt holds the variants of every type, in the order in which they are made.
+func TestVariantsStay(t *testing.T) {
+	var got strings.Builder
+	for _, kind := range names() {
+		for _, shapes := range []bool{false, true} {
+			set := mutation.Generate(mutation.Request{
+				Prompts: []string{"Book a flight to Paris, please.", "Hi"}, Types: []string{kind, "noise", kind}, Count: 13, Seed: 11, Shapes: shapes, Timeout: 4 * time.Second,
+				Templates: []mutation.Template{{"mine", "Kindly: {prompt}"}, {"tone_shift", "{prompt}!"}, {"other", "{prompt} and {prompt}"}},
+				Weight:    func(kind string) float64 { return float64(len(kind)) },
+			})
+			fmt.Fprintf(&got, "%s, shapes %t: %d wanted, dropped %v\n", kind, shapes, set.Wanted, set.Dropped)
+			for _, m := range set.List {
+				if m.Type == kind {
+					wire, _ := json.Marshal(m.Wire) // text and numbers
+					fmt.Fprintf(&got, "  %s %g %s: %d %.90q %.90s %d\n", m.ID, m.Weight, m.How, len(m.Text), m.Text, wire, len(wire))
+				}
+			}
+		}
+	}
+	const golden = "testdata/every.txt"
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("%s is not what is made; -update writes it\n%s", golden, got.String())
 	}
 }
 
