@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/thresh-dev/thresh/internal/golden"
 )
 
 // varies is what no page can say exactly: names of runs, clocks, rates, sizes on
@@ -54,7 +56,7 @@ func TestTranscripts(t *testing.T) {
 func transcripts(t *testing.T, path string) {
 	bin := thresh(t)
 	args := []string{"run", "--quiet", "--cli-timeout", "300", "--link", "examples"}
-	if *update {
+	if golden.Update() {
 		args = append(args, "--update")
 	} else {
 		args = append(args, "--store", filepath.Join(t.TempDir(), "store"))

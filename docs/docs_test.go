@@ -1,7 +1,6 @@
 package docs_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,9 +11,6 @@ import (
 
 	"github.com/thresh-dev/thresh/internal/testproc"
 )
-
-// update rewrites the generated parts of pages: go test ./docs -update.
-var update = flag.Bool("update", false, "rewrite the generated parts of the pages")
 
 // root is the module's folder as seen from here.
 const root = ".."

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
 
 var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
@@ -281,7 +282,7 @@ func generated(t *testing.T, path, name, text string) {
 	if now == text {
 		return
 	}
-	if !*update {
+	if !golden.Update() {
 		t.Fatalf("%s: %s is out of date; go test ./docs -update mends it", path, name)
 	}
 	if err := os.WriteFile(filepath.Join(root, filepath.FromSlash(path)), []byte(before+begin+text+end+after), 0o644); err != nil {

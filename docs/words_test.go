@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/thresh-dev/thresh/internal/golden"
 )
 
 // refused is phrases that pages, help texts and messages do not use, with what a
@@ -130,7 +132,7 @@ func TestWords(t *testing.T) {
 			fmt.Fprintf(&lower, "%d %s\n", n, path)
 		}
 	}
-	if *update && lower.String() != string(list) {
+	if golden.Update() && lower.String() != string(list) {
 		if err := os.WriteFile(wordsList, []byte(lower.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}

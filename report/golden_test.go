@@ -2,18 +2,11 @@ package report
 
 import (
 	"bytes"
-	"flag"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 func write(t *testing.T, format string, rec campaign.Record, opt Options) string {
 	t.Helper()
@@ -28,33 +21,15 @@ func write(t *testing.T, format string, rec campaign.Record, opt Options) string
 	return b.String()
 }
 
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); d != "" {
-		t.Errorf("%s is not what it was (-was +is; -update to accept):\n%s", name, d)
-	}
-}
-
 func TestGolden(t *testing.T) {
 	for _, f := range Formats() {
 		t.Run(f.Name, func(t *testing.T) {
 			opt := Options{}
-			golden(t, "rich"+f.Extension, write(t, f.Name, richRecord(), opt))
-			golden(t, "clean"+f.Extension, write(t, f.Name, cleanRecord(), opt))
+			golden.Check(t, "testdata/"+"rich"+f.Extension+".golden", write(t, f.Name, richRecord(), opt))
+			golden.Check(t, "testdata/"+"clean"+f.Extension+".golden", write(t, f.Name, cleanRecord(), opt))
 		})
 	}
-	golden(t, "color.txt", write(t, "text", richRecord(), Options{Color: true, Width: 72}))
+	golden.Check(t, "testdata/color.txt.golden", write(t, "text", richRecord(), Options{Color: true, Width: 72}))
 	var b bytes.Buffer
 	rec := richRecord()
 	for i := range rec.Findings {
@@ -69,5 +44,5 @@ func TestGolden(t *testing.T) {
 			s.exhibit(&c.Exhibits[i])
 		}
 	}
-	golden(t, "finding.txt", b.String()+s.String())
+	golden.Check(t, "testdata/finding.txt.golden", b.String()+s.String())
 }

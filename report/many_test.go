@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
 
 // vary changes a value here and there: texts get longer, shorter and stranger, lists lose and
@@ -139,5 +140,5 @@ func TestManyRecords(t *testing.T) {
 		name := fmt.Sprint("text of ", width)
 		fmt.Fprintf(&got, "%s %x\n", name, sums[name].(interface{ Sum([]byte) []byte }).Sum(nil))
 	}
-	golden(t, "many", got.String())
+	golden.Check(t, "testdata/many.golden", got.String())
 }

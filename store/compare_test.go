@@ -3,16 +3,13 @@ package store
 import (
 	"cmp"
 	"encoding/json"
-	"flag"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files again")
 
 func TestCompare(t *testing.T) {
 	s := openStore(t, t.TempDir())
@@ -35,15 +32,7 @@ func TestCompare(t *testing.T) {
 	}
 	got, err := json.MarshalIndent(c, "", "  ")
 	must(t, err)
-	const golden = "testdata/compare.json"
-	if *update {
-		must(t, os.WriteFile(golden, append(got, '\n'), 0o666))
-	}
-	want, err := os.ReadFile(golden)
-	must(t, err)
-	if string(got)+"\n" != string(want) {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	golden.Check(t, "testdata/compare.json", string(got)+"\n")
 
 	if c, err = s.Compare(b, b); err != nil || !c.SameDigest || len(c.New)+len(c.Fixed)+len(c.NotRun)+len(c.Differences) != 0 || len(c.StillFailing) != 3 {
 		t.Errorf("a run against itself: %+v, %v", c, err)

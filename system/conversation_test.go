@@ -3,23 +3,20 @@
 package system_test
 
 import (
-	"flag"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/thresh-dev/thresh/internal/golden"
 	"github.com/thresh-dev/thresh/port/sut"
 	"github.com/thresh-dev/thresh/system"
 	"github.com/thresh-dev/thresh/system/driver"
 	"github.com/thresh-dev/thresh/system/systemtest"
 )
 
-var update = flag.Bool("update", false, "write the goldens")
-
 // Whole conversations, for every way to reset a program and to share it.
 func TestConversations(t *testing.T) {
-	const golden = "testdata/conversations.txt"
+	const file = "testdata/conversations.txt"
 	all := system.New(map[sut.Kind]system.Kind{sut.Driver: driver.Open})
 	ops := []sut.Operation{{Name: "refuse"}, {Name: "count"}, {Name: "pair", Returns: "$.right"}, {Name: "zero"}}
 	const talk = "count count pair refuse nothing"
@@ -79,14 +76,7 @@ func TestConversations(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if *update {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if want, err := os.ReadFile(golden); err != nil || b.String() != string(want) {
-		t.Errorf("%v, got\n%s", err, b.String())
-	}
+	golden.Check(t, file, b.String())
 }
 
 // Actors call one program at the same time, hear what they cannot do, and survive its

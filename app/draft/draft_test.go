@@ -3,7 +3,6 @@ package draft
 import (
 	"cmp"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,11 +13,10 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/engine/openapi"
+	"github.com/thresh-dev/thresh/internal/golden"
 	"github.com/thresh-dev/thresh/port/dut"
 	"github.com/thresh-dev/thresh/port/sut"
 )
-
-var update = flag.Bool("update", false, "write the expected drafts in testdata anew")
 
 func TestRead(t *testing.T) {
 	folder := func(path string) bool { return path == "docs" || path == "docs/" }
@@ -58,8 +56,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// golden compares all files of a draft, its flags and questions with testdata.
-func golden(t *testing.T, name string, d *Draft) {
+// checkDraft compares all files of a draft, its flags and questions with testdata.
+func checkDraft(t *testing.T, name string, d *Draft) {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("thresh run " + strings.Join(d.Words(d.Path()), " ") + "\n")
@@ -72,28 +70,16 @@ func golden(t *testing.T, name string, d *Draft) {
 	for _, f := range d.Files {
 		b.WriteString("-- " + f.Name + " --\n" + string(f.Data))
 	}
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b.String() != string(want) {
-		t.Errorf("%s is not what is drafted; -update writes it\n%s", file, b.String())
-	}
+	golden.Check(t, filepath.Join("testdata", name), b.String())
 }
 
 func TestDraftProgram(t *testing.T) {
-	golden(t, "program.txt", DraftProgram(&ProgramFacts{
+	checkDraft(t, "program.txt", DraftProgram(&ProgramFacts{
 		Name: "parser", Folder: "/home/me/try-parser", Command: []string{"/home/me/parser", "-f", "@@"}, Allow: "/home/me/parser",
 		Seeds: []Seed{{"000-a", []byte("KV 1\n")}, {"001-b", []byte("KV [2]\n")}}, Refused: 1,
 		Slowest: 120 * time.Millisecond, Usual: 5 * time.Millisecond, Exits: []int{1, 65}, Words: []byte("\"KV\"\n"), Lanes: 2, Unsanitized: true,
 	}))
-	golden(t, "stdin.txt", DraftProgram(&ProgramFacts{
+	checkDraft(t, "stdin.txt", DraftProgram(&ProgramFacts{
 		Name: "cat", Folder: "/home/me/try-cat", Command: []string{"/bin/cat"}, Made: true, Seeds: Seeds()[:1], Slowest: time.Millisecond, Lanes: 2,
 	}))
 	d := DraftProgram(&ProgramFacts{Name: "p", Folder: "/p", Command: []string{"/p"}, Made: true, Seeds: Seeds()[:1], Refused: len(Seeds()), Exits: []int{1}, Lanes: 1})
@@ -116,12 +102,12 @@ func TestDictionary(t *testing.T) {
 }
 
 func TestDraftAgent(t *testing.T) {
-	golden(t, "python.txt", DraftAgent(&AgentFacts{Folder: "/home/me/try-agent", Entry: "agent:chain", Dir: "/home/me"}))
-	golden(t, "read.txt", DraftAgent(&AgentFacts{Folder: "/home/me/try-shop", Entry: "shop:answer", Dir: "/home/me", Text: AgentText{
+	checkDraft(t, "python.txt", DraftAgent(&AgentFacts{Folder: "/home/me/try-agent", Entry: "agent:chain", Dir: "/home/me"}))
+	checkDraft(t, "read.txt", DraftAgent(&AgentFacts{Folder: "/home/me/try-shop", Entry: "shop:answer", Dir: "/home/me", Text: AgentText{
 		Questions: []string{"Where is my order 99?"}, Words: []string{"refund"}, IDs: []string{"99", "98", "97"},
 		System: []string{"You are Heron (the agent of Acme). Be brief.\nBe kind."}, Tools: []string{"shop:lookup", "shop:refund", "shop:order_status", "shop:cancel"}, Guarded: []string{"shop:lookup", "shop:refund"}, Model: true,
 	}}))
-	golden(t, "chat.txt", DraftAgent(&AgentFacts{Folder: "/home/me/try-localhost", URL: "http://localhost:11434/v1", Models: []string{"small", "big"}}))
+	checkDraft(t, "chat.txt", DraftAgent(&AgentFacts{Folder: "/home/me/try-localhost", URL: "http://localhost:11434/v1", Models: []string{"small", "big"}}))
 }
 
 func TestDraftModule(t *testing.T) {
@@ -140,7 +126,7 @@ func TestDraftModule(t *testing.T) {
 		t.Errorf("%s takes bytes, but get takes a number", single)
 	}
 	calls[1].Params[0].Place = true
-	golden(t, "module.txt", DraftModule(&ModuleFacts{Name: "store", Folder: "/home/me/try-store", Path: "/home/me/store.wasm", Calls: calls, Left: left, Words: []byte("\"MAGIC\"\n")}))
+	checkDraft(t, "module.txt", DraftModule(&ModuleFacts{Name: "store", Folder: "/home/me/try-store", Path: "/home/me/store.wasm", Calls: calls, Left: left, Words: []byte("\"MAGIC\"\n")}))
 
 	parse := append(slices.Clone(list[:3]), export("parse", []dut.ValType{i32, i32}, []dut.ValType{i32}), export("version", nil, []dut.ValType{i32}))
 	if _, _, single = Exports(parse, pairs); single != "parse" {
@@ -157,16 +143,16 @@ func TestDraftModule(t *testing.T) {
 		t.Errorf("%+v are called", calls)
 	}
 	system := SystemOfModule("parse", "/home/me/parse.wasm", "parse")
-	golden(t, "bytes.txt", DraftProgram(&ProgramFacts{Name: "parse", Folder: "/home/me/try-parse", Command: []string{"/home/me/parse.wasm"}, System: &system,
+	checkDraft(t, "bytes.txt", DraftProgram(&ProgramFacts{Name: "parse", Folder: "/home/me/try-parse", Command: []string{"/home/me/parse.wasm"}, System: &system,
 		Function: "parse", Seeds: []Seed{{"000-a", []byte("[1]")}}, Lanes: 2}))
 }
 
 func TestDraftSystem(t *testing.T) {
-	golden(t, "service.txt", DraftSystem(&SystemFacts{
+	checkDraft(t, "service.txt", DraftSystem(&SystemFacts{
 		Name: "shop", Folder: "/home/me/try-shop", Kind: sut.HTTP, URL: "http://127.0.0.1:8000", OpenAPI: "/openapi.json",
 		Operations: []sut.Operation{{Name: "look", Method: "GET"}, {Name: "order", Method: "POST"}},
 	}))
-	golden(t, "server.txt", DraftSystem(&SystemFacts{
+	checkDraft(t, "server.txt", DraftSystem(&SystemFacts{
 		Name: "server", Folder: "/home/me/try-server", Kind: sut.MCP, Command: []string{"/usr/bin/python3", "/home/me/server.py"}, Yes: true,
 		Operations: []sut.Operation{{Name: "add"}, {Name: "wipe", Destroys: true}},
 	}))
@@ -210,7 +196,7 @@ func TestDraftService(t *testing.T) {
 	facts := func(url string) *ServiceFacts {
 		return &ServiceFacts{Of: "todo.openapi.json", SystemFacts: SystemFacts{Name: "todo", Folder: "/home/me/todo", Kind: sut.HTTP, URL: url, Operations: list}}
 	}
-	golden(t, "todo.txt", DraftService(facts("http://127.0.0.1:8000")))
+	checkDraft(t, "todo.txt", DraftService(facts("http://127.0.0.1:8000")))
 	if d := DraftService(facts("https://todo.example")); !strings.Contains(string(d.Files[0].Data), "# Skipped: post /api/users: it may accept each email only once") ||
 		!strings.Contains(string(d.Files[1].Data), "# reset: {operation: \"post /api/reset\"}") {
 		t.Errorf("a service elsewhere is not reset unless somebody says so\n%s%s", d.Files[0].Data, d.Files[1].Data)
@@ -272,7 +258,7 @@ func TestDraftTools(t *testing.T) {
 	if !slices.Equal(asked, want) {
 		t.Errorf("%q was asked, want %q", asked, want)
 	}
-	golden(t, "tools.txt", DraftService(f))
+	checkDraft(t, "tools.txt", DraftService(f))
 }
 
 // What is opened may have been made by another operation.
@@ -308,9 +294,9 @@ func TestDraftPages(t *testing.T) {
 	again := Page{Path: "/docs/b.md", Blocks: 1, Line: 3, Run: []byte("B\n"), Links: []string{"/docs/in.txt"}}
 	none, tests := Page{Path: "/docs/c.md", Run: []byte("C\n")}, Page{Path: "/docs/d.md", Tests: true, Blocks: 1, Line: 5, Run: []byte("D\n")}
 	asked := Page{Path: "/docs/e.md", Blocks: 1, Line: 2}
-	golden(t, "pages-copied.txt", DraftPages("/docs", true, []Page{yes, again, none, asked}, "/docs", "/try-docs"))
-	golden(t, "pages-tested.txt", DraftPages("/docs", true, []Page{yes, none, tests}, "/docs", "/try-docs"))
-	golden(t, "pages-one.txt", DraftPages("/docs/e.md", false, []Page{asked}, "/docs", "/try-docs"))
+	checkDraft(t, "pages-copied.txt", DraftPages("/docs", true, []Page{yes, again, none, asked}, "/docs", "/try-docs"))
+	checkDraft(t, "pages-tested.txt", DraftPages("/docs", true, []Page{yes, none, tests}, "/docs", "/try-docs"))
+	checkDraft(t, "pages-one.txt", DraftPages("/docs/e.md", false, []Page{asked}, "/docs", "/try-docs"))
 }
 
 // The transcripts of a page are found whatever their fences are called, but not what a fence

@@ -1,7 +1,6 @@
 package flakestorm_test
 
 import (
-	"flag"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,9 +11,8 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 // testdata/errors.md holds documents that are refused or doubtful, one a
 // section, each with all that a check says of it:
@@ -55,12 +53,12 @@ func TestErrors(t *testing.T) {
 		if b.Len() == 0 {
 			t.Errorf("%s: nothing is said", m[1])
 		}
-		if !*update && b.String() != m[3] {
+		if !golden.Update() && b.String() != m[3] {
 			t.Errorf("%s:\n%swant\n%s", m[1], b.String(), m[3])
 		}
 		return "### " + m[1] + "\n\n~~~~~yaml\n" + m[2] + "~~~~~\n\n`````\n" + b.String() + "`````\n"
 	})
-	if *update {
+	if golden.Update() {
 		if err := os.WriteFile(name, []byte(out), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
 
 // measured are figures of the machine, and those of the test server.
@@ -46,19 +47,8 @@ func TestWholeRuns(t *testing.T) {
 				return 200, "hm?"
 			})
 			got := measured.ReplaceAllString(wholeRun(t, play(t, spec(t, strings.ReplaceAll(string(text), "{url}", s.URL)))), "${1}0")
-			golden := strings.TrimSuffix(file, ".yaml") + ".txt"
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got != string(want) {
-				t.Errorf("%s is not what the run says; -update writes it\n%s", golden, got)
-			}
+			expected := strings.TrimSuffix(file, ".yaml") + ".txt"
+			golden.Check(t, expected, got)
 		})
 	}
 }

@@ -2,7 +2,6 @@ package fresnelfir_test
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fresnelfir"
+	"github.com/thresh-dev/thresh/internal/golden"
 	"github.com/thresh-dev/thresh/system/wasm"
 )
 
@@ -49,15 +49,7 @@ func TestWholeExplorations(t *testing.T) {
 				t.Fatal(diags)
 			}
 			got := wholeExploration(t, list[0], diags.Error())
-			golden := filepath.Join("testdata", "whole", x.name+".txt")
-			if f := flag.Lookup("update"); f.Value.String() == "true" {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if got != read(t, golden) {
-				t.Errorf("%s is not what the exploration says; -update writes it\n%s", golden, got)
-			}
+			golden.Check(t, filepath.Join("testdata", "whole", x.name+".txt"), got)
 		})
 	}
 }

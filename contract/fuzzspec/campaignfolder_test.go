@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/contract/fuzzspec"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
 
 func newCampaign(t *testing.T) fuzzspec.CampaignFolder {
@@ -45,18 +46,7 @@ func TestCampaignFolder(t *testing.T) {
 	for _, name := range names {
 		b.WriteString("== " + name + "\n" + strings.TrimSuffix(content[name], "\n") + "\n")
 	}
-	if *update {
-		if err := os.WriteFile("testdata/campaignfolder.golden", []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	golden, err := os.ReadFile("testdata/campaignfolder.golden")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b.String() != string(golden) {
-		t.Errorf("got\n%s\nwant\n%s", b.String(), golden)
-	}
+	golden.Check(t, "testdata/campaignfolder.golden", b.String())
 }
 
 func TestACampaignBelongsToOneDocument(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"flag"
 	"os"
 	"slices"
 	"strings"
@@ -13,9 +12,8 @@ import (
 
 	"github.com/thresh-dev/thresh/contract/fuzzspec"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the files of expected results")
 
 // sample is a document without fault; the refusals are edits of it.
 const sample = `{
@@ -111,7 +109,7 @@ func TestEveryRefusedInputSaysWhy(t *testing.T) {
 			}
 		}
 		got := strings.Split(strings.TrimSuffix(list.Render(diag.Style{}), "\n"), "\n")
-		if *update {
+		if golden.Update() {
 			c.Want = got
 		} else if !slices.Equal(got, c.Want) {
 			t.Errorf("%s:\n%s\nwant\n%s", c.Name, strings.Join(got, "\n"), strings.Join(c.Want, "\n"))
@@ -129,7 +127,7 @@ func TestEveryRefusedInputSaysWhy(t *testing.T) {
 	for code := range said {
 		t.Errorf("%s is not in testdata/rules.json", code)
 	}
-	if *update {
+	if golden.Update() {
 		var out bytes.Buffer
 		e := json.NewEncoder(&out)
 		e.SetEscapeHTML(false)

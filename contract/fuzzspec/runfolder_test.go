@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/contract/fuzzspec"
+	"github.com/thresh-dev/thresh/internal/golden"
 	"github.com/thresh-dev/thresh/port/process"
 )
 
@@ -103,23 +104,13 @@ func TestRunFolderHoldsEveryDocumentedFile(t *testing.T) {
 	var lane string
 	root, kept := keep(t, func(r *fuzzspec.RunRecord) { lane = r.Result.Dir }, map[string]string{"out/b.json": "{}", "out/sub/.a.json": "[1]", "out/note.txt": "x", "eval/report.json": "{}"})
 	names, content := listing(t, root+"/runs")
-	golden, err := os.ReadFile("testdata/runfolder.golden")
-	if err != nil && !*update {
-		t.Fatal(err)
-	}
 	var b strings.Builder
 	for _, name := range names {
 		b.WriteString("== " + name + "\n" + strings.TrimSuffix(content[name], "\n") + "\n")
 	}
 	snapshot := sha256.Sum256([]byte(content["run-7/llmfuzz/fuzzspec.json"])) // names the work root, which differs
 	got := strings.NewReplacer(root, "@ROOT@", lane, "@LANE@", hex.EncodeToString(snapshot[:]), "@SNAPSHOT@", "\x00", `\x00`, "\xff", `\xff`).Replace(b.String())
-	if *update {
-		if err := os.WriteFile("testdata/runfolder.golden", []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if got != string(golden) {
-		t.Errorf("got\n%s\nwant\n%s", got, golden)
-	}
+	golden.Check(t, "testdata/runfolder.golden", got)
 	if kept.Verdict != "PASS" || kept.CaseVerdict() != "PASS" || len(kept.Notes) > 0 {
 		t.Errorf("kept as %+v", kept)
 	}

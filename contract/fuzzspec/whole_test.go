@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/internal/golden"
 	"github.com/thresh-dev/thresh/port/process"
 )
 
@@ -103,7 +104,7 @@ func (b batches) RunBatch(ctx context.Context, cases []process.Case, each func(i
 // in which rounds its cases come, what they come to and lead to, what is said at the end,
 // and how the first failure of each kind is shown, made smaller and kept.
 func TestWholeCampaigns(t *testing.T) {
-	const golden = "testdata/whole.golden"
+	const expected = "testdata/whole.golden"
 	var b strings.Builder
 	for _, k := range []struct {
 		name, seed string
@@ -185,18 +186,7 @@ func TestWholeCampaigns(t *testing.T) {
 		b.Reset()
 		b.WriteString(text)
 	}
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := b.String(); got != string(want) {
-		t.Errorf("%s: got\n%s", golden, got)
-	}
+	golden.Check(t, expected, b.String())
 }
 
 func planText(p process.Plan) string {

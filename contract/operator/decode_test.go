@@ -3,7 +3,6 @@ package operator_test
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"io"
 	"os"
 	"slices"
@@ -17,9 +16,8 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/mutator"
 	"github.com/thresh-dev/thresh/engine/textop"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 // refused is an input of testdata/errors.json with what is said of it.
 type refused struct {
@@ -80,14 +78,14 @@ func TestErrors(t *testing.T) {
 		if len(got) == 0 {
 			t.Errorf("input %d is accepted", i)
 		}
-		if !*update {
+		if !golden.Update() {
 			if diff := cmp.Diff(inputs[i].Want, got); diff != "" {
 				t.Errorf("input %d (go test -update shows all): %s", i, diff)
 			}
 		}
 		inputs[i].Want = got
 	}
-	if *update {
+	if golden.Update() {
 		var b strings.Builder
 		e := json.NewEncoder(&b)
 		e.SetEscapeHTML(false)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/operator"
-	"github.com/thresh-dev/thresh/internal/sweep"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
 
 // What becomes of seed files that are damaged in every place: what is said of them, and
@@ -43,7 +43,7 @@ func TestEverySmallChange(t *testing.T) {
 		}
 		return strings.ReplaceAll(b.String(), dir, "{dir}")
 	}
-	sweep.Check(t, "df63fc9f2af44a82", "", []string{`{"id": "third", "text": ["a", "b"], "surface": "PROMPT_TEXT"}` + "\n"}, func(text string) string {
+	golden.Sweep(t, "seeds", golden.Changed("", `{"id": "third", "text": ["a", "b"], "surface": "PROMPT_TEXT"}`+"\n"), func(text string) string {
 		place(t, dir, "seeds.jsonl", text)
 		return compile(`{"schema_version": "thresh.operators.v1", "seeds": ["seeds.jsonl"], "children": 6, "select": {"include": ["op_enc_hex"]}}`)
 	})

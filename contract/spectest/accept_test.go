@@ -9,6 +9,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/textdiff"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
 
 // compiled compiles a document that lies in the working directory.
@@ -82,7 +83,7 @@ func TestAccept(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := textdiff.Format("a", "b", string(before), string(after)) + p.Left.Error() + "\n"
-	golden(t, "accept.txt", got)
+	golden.Check(t, filepath.Join(here, "testdata", "accept.txt"), got)
 	// What was proposed holds.
 	again, err := compiled(t, string(after)).Accept(t.Context(), false)
 	if err != nil || len(again.Changes) != 0 || len(again.Left) != len(p.Left) {
@@ -140,24 +141,6 @@ func TestUpdateOfALongPage(t *testing.T) {
 // here is the folder of the package, for tests that have left it.
 var here, _ = os.Getwd()
 
-// golden compares a text with that of a golden file.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	name = filepath.Join(here, "testdata", name)
-	if *update {
-		if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
-	}
-}
-
 func TestExplain(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "subject.txt", []byte("alpha\nbeta\n"))
@@ -214,7 +197,7 @@ request: {method: get, url: a.json}
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "explain.txt", b.String()+still)
+	golden.Check(t, filepath.Join(here, "testdata", "explain.txt"), b.String()+still)
 }
 
 // Cases of a chain are proposed for as others are, and behind one that would hold the chain goes on.

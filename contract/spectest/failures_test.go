@@ -6,18 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
 
 // What a failing case says: of every kind of assertion, under must, can and cannot.
 func TestWhatFailuresSay(t *testing.T) {
-	const golden = "testdata/failures.txt"
-	want, err := os.ReadFile(golden)
-	if err != nil && !*update {
-		t.Fatal(err)
-	}
+	const expected = "testdata/failures.txt"
 	at, _ := os.Getwd()
 	t.Chdir(t.TempDir())
 	write(t, "one.txt", []byte("one two\n"))
@@ -77,13 +72,7 @@ func TestWhatFailuresSay(t *testing.T) {
 			}
 		}
 	}
-	if *update {
-		if err := os.WriteFile(at+"/"+golden, []byte(out.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if d := cmp.Diff(string(want), out.String()); d != "" {
-		t.Error(d)
-	}
+	golden.Check(t, at+"/"+expected, out.String())
 }
 
 // Of many checks that fail, the first are listed, each with what it expected cut to a length,

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/internal/golden"
 	httpsys "github.com/thresh-dev/thresh/system/http"
 )
 
@@ -28,7 +29,7 @@ func TestImportHurl(t *testing.T) {
 		for _, d := range m.list {
 			got += d.String() + "\n"
 		}
-		if got != parts[i+1] && !*update {
+		if got != parts[i+1] && !golden.Update() {
 			t.Errorf("%s\nbecomes\n%s\nwant\n%s", parts[i], got, parts[i+1])
 		}
 		parts[i+1] = got
@@ -45,7 +46,7 @@ func TestImportHurl(t *testing.T) {
 			}
 		}
 	}
-	if *update {
+	if golden.Update() {
 		if err := os.WriteFile(name, []byte(strings.Join(parts, "===\n")), 0o644); err != nil {
 			t.Fatal(err)
 		}

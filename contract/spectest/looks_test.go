@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/thresh-dev/thresh/internal/golden"
 )
 
 // A document is run again when something changes that one of its cases depends on.
@@ -61,15 +63,7 @@ func TestShellScripts(t *testing.T) {
 			t.Errorf("%s: ends of lines: %q", f.Path, f.Text)
 		}
 	}
-	const golden = "testdata/shells.txt"
-	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if want, err := os.ReadFile(golden); err != nil || got != string(want) {
-		t.Errorf("%v\n%s", err, got)
-	}
+	golden.Check(t, "testdata/shells.txt", got)
 }
 
 // The report of a suite is read by its tools.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/internal/sweep"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
 
 // What documents say when they are damaged in every place: what is said of them, how they
@@ -33,7 +33,7 @@ func TestEverySmallChange(t *testing.T) {
 			return strings.ReplaceAll(b.String(), dir, "{dir}")
 		}
 	}
-	sweep.Check(t, "8dec765275a2a02b", "", []string{
+	golden.Sweep(t, "files", golden.Changed("", []string{
 		"```yaml spec-test\n" + `- id: A
   type: text.file
   path: subject.txt
@@ -45,8 +45,8 @@ func TestEverySmallChange(t *testing.T) {
     - any: [{regex: ["v.r+"]}, {evaluate: [[gt, [len, [subject]], 3]]}]
   - {target: text, cannot: [{contain: [Thresh]}]}
 ` + "```\n",
-	}, say(true))
-	sweep.Check(t, "6937e80e0791bfae", "", []string{
+	}...), say(true))
+	golden.Sweep(t, "pages", golden.Changed("", []string{
 		"```yaml spec-test\n" + `id: RUN
 type: cli.run
 argv: [-c, "echo ${x}"]
@@ -62,16 +62,16 @@ request: {url: "http://127.0.0.1:1/x", method: POST, headers: {A: b}, json: {k: 
 assert: [{target: status, must: [{evaluate: [[eq, [subject], 200]]}]}]
 ` + "```\n",
 		"---\nthresh:\n  timeout: 5s\n  shell: sh\n---\n\n# Page\n\n```console run id=x env=A=b timeout=2s\n$ echo hi <dir>\nhi [..]\n? 1\n```\n\n```sh run after=x\nfalse\n```\n\n```output\nno\n```\n\n```json file=a.json\n{}\n```\n\n<!-- capture n: (\\d+) -->\n",
-	}, say(false))
+	}...), say(false))
 	for _, k := range []struct {
-		want, text string
+		name, text string
 		from       func(*imported, string)
 	}{
-		{"352138c1f8263e80", "POST http://h.example/a?q=1\nX-A: b\nContent-Type: application/json\n[Options]\nretry: 2\n[Query]\np: {{v}}\n```json\n{\"k\": [1, \"{{v}}\"]}\n```\n\nHTTP 201\nX-B: c\n[Captures]\nid: jsonpath \"$.id\"\n[Asserts]\nheader \"X\" contains \"y\"\njsonpath \"$.n\" >= 3\nbody matches /a.c/\nduration < 900\n", fromHurl},
-		{"bf7a39175a3b2605", "curl -sS -X PUT 'http://h.example/a?b=c' -H 'A: b' --data-raw '{\"k\": \"v\"}' -u me:pass --max-time 3 | jq .k # done\nK=1 curl -F a=@f.txt -F 'b=c;type=text/plain' -b s=1 -A agent --compressed -Lf \"$URL\"/x\n", fromCurl},
-		{"7703b4ff781497e2", "Setup:\n\n  $ echo \"a b\" | \\\n  > cat\n  a b\n  $ ls x*\n  x(1|2)\\.txt (re)\n  *.txt (glob)\n  tab\\there (esc)\n  no end (no-eol)\n  [3]\n", fromCram},
+		{"hurl", "POST http://h.example/a?q=1\nX-A: b\nContent-Type: application/json\n[Options]\nretry: 2\n[Query]\np: {{v}}\n```json\n{\"k\": [1, \"{{v}}\"]}\n```\n\nHTTP 201\nX-B: c\n[Captures]\nid: jsonpath \"$.id\"\n[Asserts]\nheader \"X\" contains \"y\"\njsonpath \"$.n\" >= 3\nbody matches /a.c/\nduration < 900\n", fromHurl},
+		{"curl", "curl -sS -X PUT 'http://h.example/a?b=c' -H 'A: b' --data-raw '{\"k\": \"v\"}' -u me:pass --max-time 3 | jq .k # done\nK=1 curl -F a=@f.txt -F 'b=c;type=text/plain' -b s=1 -A agent --compressed -Lf \"$URL\"/x\n", fromCurl},
+		{"cram", "Setup:\n\n  $ echo \"a b\" | \\\n  > cat\n  a b\n  $ ls x*\n  x(1|2)\\.txt (re)\n  *.txt (glob)\n  tab\\there (esc)\n  no end (no-eol)\n  [3]\n", fromCram},
 	} {
-		sweep.Check(t, k.want, "\" ", []string{k.text}, func(text string) string {
+		golden.Sweep(t, k.name, golden.Changed("\" ", k.text), func(text string) string {
 			m := &imported{file: "a.txt"}
 			k.from(m, text)
 			return fmt.Sprintln(m.String(), m.list)

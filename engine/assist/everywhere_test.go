@@ -1,16 +1,13 @@
 package assist_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/thresh-dev/thresh/engine/assist"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write testdata/everywhere.txt anew")
 
 const richSchema = `{"$ref": "#/$defs/top", "$defs": {
   "top": {"type": "object", "required": ["name"], "properties": {
@@ -84,20 +81,12 @@ func TestEverywhere(t *testing.T) {
 		from, to := p.Span(i)
 		fmt.Fprintf(&b, "fenced %d: %d-%d %d\n", i, from, to, len(p.Complete(s, i)))
 	}
-	const golden = "testdata/everywhere.txt"
-	if *update {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, expected := strings.Split(b.String(), "\n"), strings.Split(string(want), "\n")
+	const file = "testdata/everywhere.txt"
+	want := golden.Read(t, file, b.String())
+	got, expected := strings.Split(b.String(), "\n"), strings.Split(want, "\n")
 	for i, line := range got {
 		if i >= len(expected) || line != expected[i] {
-			t.Fatalf("%s:%d: got\n%s\nand want\n%s", golden, i+1, line, append(expected, make([]string, len(got))...)[i])
+			t.Fatalf("%s:%d: got\n%s\nand want\n%s", file, i+1, line, append(expected, make([]string, len(got))...)[i])
 		}
 	}
 	if len(got) != len(expected) {

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/thresh-dev/thresh/engine/bytemut"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
 
 // samples are inputs of the kinds that the deep mutator distinguishes.
@@ -67,7 +68,7 @@ func TestDeepIsStable(t *testing.T) {
 		}
 		fmt.Fprintf(&out, "cases %d to %d: sha256 %s\n", from, from+999, digest(all))
 	}
-	golden(t, "deep_cases.golden", out.String())
+	golden.Check(t, "testdata/deep_cases.golden", out.String())
 }
 
 // TestDeepUsesEveryOperation guards against operations that never apply.

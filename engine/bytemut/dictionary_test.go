@@ -1,36 +1,15 @@
 package bytemut_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/bytemut"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
-
-// golden compares text with a file in testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; got\n%s", path, got)
-	}
-}
 
 func TestDictionary(t *testing.T) {
 	entries, list := bytemut.ParseDictionary("ok.dict", []byte(strings.Join([]string{
@@ -62,7 +41,7 @@ func TestDictionaryErrors(t *testing.T) {
 	if len(entries) != 1 {
 		t.Errorf("%d entries were kept, want the 1 that is right", len(entries))
 	}
-	golden(t, "errors.dict.golden", list.Render(diag.Style{}))
+	golden.Check(t, "testdata/errors.dict.golden", list.Render(diag.Style{}))
 }
 
 func FuzzDictionary(f *testing.F) {

@@ -1,16 +1,15 @@
 package crash
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "rewrite the expected causes in testdata")
+	"github.com/thresh-dev/thresh/internal/golden"
+)
 
 // readDeath reads a file of testdata/deaths: a comment on its origin, how the
 // program ended, what it printed, and the cause that is expected.
@@ -73,7 +72,7 @@ func TestReports(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txt"), func(t *testing.T) {
 			d, given, want := readDeath(t, name)
 			got := Analyze(d).String()
-			if *update {
+			if golden.Update() {
 				out := []byte(given + "-- cause --\n" + got)
 				if err := os.WriteFile(name, out, 0o644); err != nil {
 					t.Fatal(err)

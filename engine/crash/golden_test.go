@@ -4,10 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/thresh-dev/thresh/internal/golden"
 )
 
 // The causes of reports that are cut, lack a line or have a strange character
@@ -41,18 +42,10 @@ func TestDamagedReports(t *testing.T) {
 		}
 		fmt.Fprintf(&sums, "%s %s\n", hex.EncodeToString(h.Sum(nil)[:8]), filepath.Base(name))
 	}
-	const golden = "testdata/damaged.txt"
-	if *update {
-		if err := os.WriteFile(golden, []byte(sums.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	const file = "testdata/damaged.txt"
+	want := golden.Read(t, file, sums.String())
 	known := make(map[string]bool)
-	for line := range strings.Lines(string(want)) {
+	for line := range strings.Lines(want) {
 		known[line] = true
 	}
 	for line := range strings.Lines(sums.String()) {

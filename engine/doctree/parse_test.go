@@ -2,7 +2,6 @@ package doctree_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -10,9 +9,8 @@ import (
 
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 func parse(t testing.TB, text string, o doctree.Options) *doctree.Document {
 	t.Helper()
@@ -65,13 +63,7 @@ func TestErrors(t *testing.T) {
 		}
 		fmt.Fprintf(&got, "%s\n### %d %v\n\n", body, e.Class, e)
 	}
-	if *update {
-		if err := os.WriteFile("testdata/errors.txt", []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if got.String() != string(text) {
-		t.Errorf("errors differ, run with -update and look at the diff:\n%s", got.String())
-	}
+	golden.Check(t, "testdata/errors.txt", got.String())
 }
 
 // Keys and values know their line and byte, whatever stands before them.

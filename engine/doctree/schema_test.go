@@ -2,10 +2,10 @@ package doctree_test
 
 import (
 	"math"
-	"os"
 	"testing"
 
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
 
 // A shape with every form of value has the schema, the reference tables and the keys of
@@ -41,16 +41,5 @@ func TestSchemaAndTables(t *testing.T) {
 		got += "\n"
 	}
 	const name = "testdata/shape.txt"
-	if *update {
-		if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("got\n%s", got)
-	}
+	golden.Check(t, name, got)
 }

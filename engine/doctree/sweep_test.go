@@ -7,7 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsontree"
-	"github.com/thresh-dev/thresh/internal/sweep"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
 
 // whole is all of a value: kinds, texts, places and forms.
@@ -50,11 +50,11 @@ func TestEverySmallChange(t *testing.T) {
 			return doctree.Parse([]byte(text), doctree.Options{LineOffset: 2, MaxDepth: 4, MaxNodes: 40})
 		})
 	}
-	sweep.Check(t, "6f55bb8cf64cd1c1", "\n -:[#'*", []string{
+	golden.Sweep(t, "yaml", golden.Changed("\n -:[#'*", []string{
 		"# a list\n- a: 1\n  b: [x, \"y\\n\", {k: ~}]\n- &n yes\n- *n\n", "k:\n  - |\n    two\n     lines\n  - >-\n    folded\n    text\n? c\n: {d: e}\n",
 		"a: {<<: {x: 1}, y: 0x1f}\nb: !!str 12\nc: 2020-01-02\nd: 1e3\ne: .inf\nf: 0o7\ng: 1:30\n", "---\n'it''s': \"\\u00e9\\x41\"\n...\n", "x: {a: 1, a: 2}\ny: [1, 2,\n 3]\nz: -0.5\n",
-	}, yaml)
-	sweep.Check(t, "7c633a8374a6ff27", "\n \"{,:", []string{`{"a": [1, -2.5, true, "x\u00e9"], "b": {"c": null}, "a": 1e400}`}, func(text string) string {
+	}...), yaml)
+	golden.Sweep(t, "json", golden.Changed("\n \"{,:", `{"a": [1, -2.5, true, "x\u00e9"], "b": {"c": null}, "a": 1e400}`), func(text string) string {
 		return read(func() (*doctree.Document, error) {
 			return doctree.ParseJSON([]byte(text), jsontree.Options{MaxDepth: 3, NonFinite: true})
 		})

@@ -3,17 +3,13 @@ package fault
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"flag"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // asked is a request in every shape.
 var asked = []struct{ path, body string }{
@@ -82,31 +78,11 @@ func TestShapes(t *testing.T) {
 				t.Errorf("%s: the whole text is left somewhere:\n%s", r.Shape, body)
 			}
 			limited := r.Failure(429, "Rate limit reached", 1500*time.Millisecond)
-			golden(t, fmt.Sprintf("%s stream=%t", r.Shape, stream),
+			golden.Check(t, strings.ReplaceAll(fmt.Sprintf("testdata/%s stream=%t.txt", r.Shape, stream), " ", "_"),
 				"# answer "+answer.ContentType+"\n"+string(answer.Body)+"\n# cut and reworded\n"+string(body)+
 					fmt.Sprintf("\n# limited %d %v\n%s\n", limited.Status, limited.Header, limited.Body)+
 					"\n# down\n"+string(r.Failure(503, "down", 0).Body)+"\n")
 		}
-	}
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", strings.ReplaceAll(name, " ", "_")+".txt")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(want) != got {
-		t.Errorf("%s differs; got:\n%s", path, got)
 	}
 }
 

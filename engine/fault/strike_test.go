@@ -3,10 +3,11 @@ package fault
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/thresh-dev/thresh/internal/golden"
 )
 
 // What an agent gets and reads of every fault, over HTTP, MCP and from models, whole and
@@ -59,18 +60,7 @@ func TestStrikes(t *testing.T) {
 	}
 	answer("refusal", Refusal("t"), true)
 	const name = "testdata/strikes.txt"
-	if *update {
-		if err := os.WriteFile(name, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b.String() != string(want) {
-		t.Errorf("got\n%s", b.String())
-	}
+	golden.Check(t, name, b.String())
 }
 
 // Payloads go into answers of MCP over HTTP, whole or as a stream, and into those alone.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/engine/jsontree"
-	"github.com/thresh-dev/thresh/internal/sweep"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
 
 // What is read of JSON, damaged in every place, how it is written again, and in what
@@ -31,10 +31,10 @@ func TestEverySmallChange(t *testing.T) {
 		}
 		return b.String()
 	}
-	sweep.Check(t, "ade703488d80ae68", "\"\\{0,\x01", []string{
+	golden.Sweep(t, "json", golden.Changed("\"\\{0,\x01", []string{
 		`{"a": [1, -2.5e+3, true], "b\u00e9\n": null, "a": {}}`, " \t[\"\\ud83d\\ude00\\ud800x\\udc00\\u0041\\/\", \"\\ue000é\x7f\"]\r\n", `[[[0, 123]], {"k": {"l": "x"}}, "m", 12e1]`,
 		`-0`, `-Infinity`, `NaN`, `1E-2`, `0.5`, "\"\xed\xa0\x80\"", "\ufeff1", `"\b\f\r\t\"\\"`,
-	}, say)
+	}...), say)
 }
 
 // Values that are the same, and such as are not.

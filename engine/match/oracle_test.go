@@ -14,10 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/match"
 )
 
-var (
-	update = flag.Bool("update", false, "rewrite golden files")
-	rounds = flag.Int("oracle", 3000, "generated patterns to compare with python3")
-)
+var rounds = flag.Int("oracle", 3000, "generated patterns to compare with python3")
 
 // question is a pattern, the names of its flags and the texts to search.
 type question struct {

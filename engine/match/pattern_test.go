@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/engine/match"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
 
 func load(t *testing.T, file string, v any) {
@@ -87,13 +88,7 @@ func TestRefusals(t *testing.T) {
 		}
 		got.WriteString(pattern + "  ###  " + strings.TrimPrefix(syntax.Error(), "invalid regular expression: ") + "\n")
 	}
-	if *update {
-		if err := os.WriteFile("testdata/errors.txt", []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if got.String() != string(text) {
-		t.Errorf("refusals differ, run with -update and look at the diff:\n%s", got.String())
-	}
+	golden.Check(t, "testdata/errors.txt", got.String())
 }
 
 func TestOptions(t *testing.T) {

@@ -2,21 +2,18 @@ package mutator
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"hash/fnv"
 	"math"
 	"math/big"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/textop"
+	"github.com/thresh-dev/thresh/internal/golden"
 	"github.com/thresh-dev/thresh/port/pyhost"
 )
-
-var update = flag.Bool("update", false, "write testdata/whole.txt anew")
 
 // What the engine makes, learns and writes, as a whole: testdata/whole.txt is what is expected.
 func TestWhole(t *testing.T) {
@@ -26,19 +23,8 @@ func TestWhole(t *testing.T) {
 	learned(say)
 	judged(say)
 	written(say)
-	const golden = "testdata/whole.txt"
-	if *update {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b.String() != string(want) {
-		t.Errorf("%s is not what the engine does; -update writes it\n%s", golden, b.String())
-	}
+	const file = "testdata/whole.txt"
+	golden.Check(t, file, b.String())
 }
 
 // made is a hash of 150 children for each configuration.

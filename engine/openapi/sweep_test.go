@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/thresh-dev/thresh/internal/sweep"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
 
 // What is read of descriptions, with every character missing or another one, and in what
@@ -15,7 +15,7 @@ func TestEverySmallChange(t *testing.T) {
 		`{"swagger": "2.0", "host": "h.example", "basePath": "/v1", "schemes": ["https"], "consumes": ["application/json"], "securityDefinitions": {"k": {"type": "apiKey", "in": "query", "name": "key"}}, "paths": {"/a/{id}": {"get": {"operationId": "a", "parameters": [{"name": "id", "in": "path", "type": "string", "required": true}, {"name": "b", "in": "body", "schema": {"type": "object", "properties": {"x": {"type": "integer"}}}}]}}}}`,
 		"openapi: 3.1.0\nsecurity: [{t: []}]\ncomponents:\n  securitySchemes: {t: {type: http, scheme: bearer}, b: {type: http, scheme: basic}, k: {type: apiKey, in: header, name: X-Key}, c: {type: apiKey, in: cookie, name: sid}, o: {type: oauth2}}\npaths:\n  /x: {delete: {security: [{k: []}, {}], responses: {}}, head: {}, patch: {requestBody: {content: {multipart/form-data: {schema: {type: object}}}}}}\n",
 	}
-	sweep.Check(t, "b29db7990c0941bc", "", texts, func(text string) string {
+	golden.Sweep(t, "descriptions", golden.Changed("", texts...), func(text string) string {
 		var b strings.Builder
 		list, err := Operations([]byte(text), nil)
 		fmt.Fprint(&b, err)

@@ -14,10 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
-var (
-	update = flag.Bool("update", false, "rewrite golden files")
-	rounds = flag.Int("oracle", 5000, "generated calls to compare with python3")
-)
+var rounds = flag.Int("oracle", 5000, "generated calls to compare with python3")
 
 // question is a builtin with operands as JSON texts.
 type question struct {

@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/match"
 	"github.com/thresh-dev/thresh/engine/speclang"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
 
 const countingLoop = `["let", [["loop", ["fn", ["n", "acc"], ["if", ["eq", ["var", "n"], 0], ["var", "acc"],
@@ -136,13 +137,7 @@ func TestErrors(t *testing.T) {
 		}
 		fmt.Fprintf(&got, "%s  ###  %s at %d, %s: %s\n", expr, r.Err.Category, r.Steps, r.Err.Symbol, r.Err.Message)
 	}
-	if *update {
-		if err := os.WriteFile("testdata/errors.txt", []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if got.String() != string(text) {
-		t.Errorf("errors differ, run with -update and look at the diff:\n%s", got.String())
-	}
+	golden.Check(t, "testdata/errors.txt", got.String())
 }
 
 func TestProblemsHavePlaces(t *testing.T) {

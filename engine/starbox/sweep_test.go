@@ -2,11 +2,12 @@ package starbox_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/thresh-dev/thresh/engine/starbox"
-	"github.com/thresh-dev/thresh/internal/sweep"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
 
 // What becomes of programs that are damaged in every place: what is said of them, what they
@@ -31,10 +32,10 @@ func TestEverySmallChange(t *testing.T) {
 		}
 		return b.String()
 	}
-	sweep.Check(t, "2cf4163f3d916869", "(9\n*", []string{
+	golden.Sweep(t, "programs", golden.Changed("(9\n*", []string{
 		"def f():\n  x = [1, 'a']\n  x[0] += 4\n  return x * 2 + [x[::-1]]\n", "def g(a, b = 2, *c, **d): return (a, b, c, d)\ndef f(): return g(*[1, 2, 3], **{'k': 4})\n",
 		"f = lambda: '%s-%d' % ('é'.upper(), 7 << 2) + ','.join(['a', 'b']) + str({'k': (1, None)})\n",
-	}, say)
+	}...), say)
 	// Each charge of the budget: what is made, read, searched and printed, at growing sizes.
 	var calls []string
 	for _, e := range []string{
@@ -50,9 +51,5 @@ func TestEverySmallChange(t *testing.T) {
 	for _, n := range []int64{100, 500, 3000, 20000} {
 		limits = append(limits, starbox.Limits{Steps: 100 * uint64(n), Alloc: n, Value: 1 << 40}, starbox.Limits{Steps: uint64(n), Alloc: 1 << 40, Value: 1 << 30}, starbox.Limits{Steps: 1 << 20, Alloc: 1 << 30, Value: n})
 	}
-	all := ""
-	for _, c := range calls {
-		all += c + say(c)
-	}
-	sweep.Digest(t, "8a3efe7592533ca9", all)
+	golden.Sweep(t, "budget", slices.Values(calls), say)
 }

@@ -3,7 +3,6 @@ package starop_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,9 +13,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/pyrand/pyrandtest"
 	"github.com/thresh-dev/thresh/engine/starop"
 	"github.com/thresh-dev/thresh/engine/textop"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 const head = `OPERATOR_META = {"op_id": "op_test_one", "bucket_tags": ["PROMPT_INJECTION"], "surface_compat": ["PROMPT_TEXT"], "risk_level": "LOW", "strength_range": [1, 5]}
 `
@@ -122,15 +120,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("file %d is accepted", i)
 		}
 	}
-	if *update {
-		if err := os.WriteFile("testdata/errors.txt", out.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if out.String() != string(data) {
-		t.Errorf("diagnostics changed; go test -update shows how:\n%s", out.String())
-	}
+	golden.Check(t, "testdata/errors.txt", out.String())
 }
 
 // draws is a program of both languages.

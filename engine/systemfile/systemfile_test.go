@@ -2,7 +2,6 @@ package systemfile
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/internal/golden"
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
@@ -18,8 +18,6 @@ func decode(file string, text []byte) (*sut.Plan, diag.List) {
 	d, root := parse(file, text)
 	return d.decode(root), d.List
 }
-
-var update = flag.Bool("update", false, "write goldens anew")
 
 const shop = `
 schema: thresh.system.v1
@@ -76,8 +74,8 @@ func squash(s string) string { return strings.ReplaceAll(s, " ", "") }
 // Every refused input has a line in testdata/errors.yaml: documents between
 // lines of dashes, and below each, as comments, what is said of it.
 func TestErrors(t *testing.T) {
-	const golden = "testdata/errors.yaml"
-	text, err := os.ReadFile(golden)
+	const expected = "testdata/errors.yaml"
+	text, err := os.ReadFile(expected)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,13 +97,7 @@ func TestErrors(t *testing.T) {
 			fmt.Fprintf(&out, "### %s %s\n", d.Code, d)
 		}
 	}
-	if *update {
-		if err := os.WriteFile(golden, []byte(out.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if out.String() != string(text) {
-		t.Errorf("got\n%s", out.String())
-	}
+	golden.Check(t, expected, out.String())
 	for _, code := range []string{"syntax", "missing-key", "unknown-key", "duplicate-key", "type", "empty", "range", "unknown-word", codeValue, codeConflict, codeName} {
 		if !codes["system."+code] {
 			t.Errorf("no document is refused as %s", code)

@@ -3,7 +3,6 @@ package textop_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
 	"slices"
 	"strings"
@@ -17,9 +16,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/pyrand"
 	"github.com/thresh-dev/thresh/engine/pyrand/pyrandtest"
 	"github.com/thresh-dev/thresh/engine/textop"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // errorsFile checks what is said of each input of a file: a line of JSON, then
 // one line for each diagnostic, beginning with ###. An input without any is
@@ -52,15 +50,7 @@ func errorsFile(t *testing.T, name string, parse func(line []byte) diag.List) {
 			got.WriteByte('\n')
 		}
 	}
-	if *update {
-		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(string(data), got.String()); diff != "" {
-		t.Errorf("%s (-want +got)\n%s", path, diff)
-	}
+	golden.Check(t, path, got.String())
 }
 
 func TestMetaErrors(t *testing.T) {

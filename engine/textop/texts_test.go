@@ -3,12 +3,12 @@ package textop_test
 import (
 	"crypto/sha256"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/thresh-dev/thresh/engine/textop"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
 
 // A document draws tomorrow what it draws today: every operator makes the texts it
@@ -34,16 +34,8 @@ func TestTextsStay(t *testing.T) {
 		}
 		lines = append(lines, fmt.Sprintf("%s %d %x", m.ID, made, sum.Sum(nil)[:8]))
 	}
-	if *update {
-		if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pinned := strings.Split(strings.TrimSpace(string(want)), "\n")
+	want := golden.Read(t, file, strings.Join(lines, "\n")+"\n")
+	pinned := strings.Split(strings.TrimSpace(want), "\n")
 	for _, line := range lines {
 		if !slices.Contains(pinned, line) {
 			t.Errorf("other texts than before: %s", line)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,9 +12,8 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/engine/crash"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite expect.json")
 
 // expect.json is the catalogue's expectations for tests in other places.
 func TestExpectFile(t *testing.T) {
@@ -27,16 +25,7 @@ func TestExpectFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b = append(b, '\n')
-	const path = "expect.json"
-	if *update {
-		if err := os.WriteFile(path, b, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, b) {
-		t.Errorf("expect.json differs from the catalogue (%v); run with -update", err)
-	}
+	golden.Check(t, "expect.json", string(b)+"\n")
 }
 
 func TestReadmeNamesEveryExample(t *testing.T) {

@@ -1,13 +1,11 @@
 package cli_test
 
 import (
-	"flag"
 	"testing"
 
 	"github.com/thresh-dev/thresh/internal/clitest"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
 
-var updateScripts = flag.Bool("update", false, "write the expected outputs in testdata/script anew")
-
 // TestScript runs the scripts of the command line.
-func TestScript(t *testing.T) { clitest.Processes(t, *updateScripts) }
+func TestScript(t *testing.T) { clitest.Processes(t, golden.Update()) }

@@ -2,7 +2,6 @@ package clitest
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -15,17 +14,18 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/face/cli"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
 
 // Commands runs the command lines of testdata/commands.txt, those that begin with "$ " (thresh
 // itself is not written), in a copy of the folder testdata/commands. Below each the file has what it
 // printed ("  "), what it said on standard error ("! "), the files that it wrote but for the store
 // ("> ") and how it ended ("= "). Words may be in single quotes, and "< FILE" at the end is standard input.
-// The test's flag -update, where there is one, writes the file anew.
+// The flag -update writes the file anew.
 func Commands(t *testing.T) {
-	golden, err := filepath.Abs("testdata/commands.txt")
+	file, err := filepath.Abs("testdata/commands.txt")
 	check(t, err)
-	text, err := os.ReadFile(golden)
+	text, err := os.ReadFile(file)
 	check(t, err)
 	dir := t.TempDir()
 	check(t, os.CopyFS(dir, os.DirFS("testdata/commands")))
@@ -59,11 +59,7 @@ func Commands(t *testing.T) {
 		}
 		got.WriteString(rate.ReplaceAllString(strings.ReplaceAll(said.String(), filepath.ToSlash(dir), place), ", N$1"))
 	}
-	if f := flag.Lookup("update"); f != nil && f.Value.String() == "true" {
-		check(t, os.WriteFile(golden, []byte(got.String()), 0o644))
-	} else if got.String() != string(text) {
-		t.Errorf("%s: got\n%s", golden, got.String())
-	}
+	golden.Check(t, file, got.String())
 }
 
 func check(t *testing.T, err error) {

@@ -4,15 +4,15 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
 	"reflect"
 	"testing"
 	"time"
 
-	"github.com/thresh-dev/thresh/campaign"
 	"pgregory.net/rapid"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
 
 func encode(t testing.TB, entries []Entry) (file []byte, ends []int) {
@@ -111,26 +111,13 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-var update = flag.Bool("update", false, "write the golden files again")
-
 // Version 1 is what users have on their disks: what is written for the same
 // entries may not change without a new version.
 func TestFormatIsStable(t *testing.T) {
-	const golden = "testdata/v1.hex"
+	const expected = "testdata/v1.hex"
 	file, _ := encode(t, sample())
 	file[HeadSize-1] = 1 // records are those of version 1, which lacks a kind of them
-	if *update {
-		if err := os.WriteFile(golden, []byte(hex.Dump(file)), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := hex.Dump(file); got != string(want) {
-		t.Errorf("the format has changed:\n%s\nwant\n%s", got, want)
-	}
+	golden.Check(t, expected, hex.Dump(file))
 }
 
 func TestTornAtEveryByte(t *testing.T) {

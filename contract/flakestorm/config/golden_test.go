@@ -2,7 +2,6 @@ package config_test
 
 import (
 	"encoding/json"
-	"flag"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,9 +10,8 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite testdata")
 
 // nothing stands for a folder without files.
 func nothing(path string) ([]byte, error) {
@@ -67,12 +65,5 @@ func TestEverySection(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := list.Error() + "\n" + strings.ReplaceAll(string(b), `,"`, ",\n\"") + "\n"
-	if *update {
-		if err := os.WriteFile("testdata/whole.json", []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if want, err := file("whole.json"); err != nil || string(want) != got {
-		t.Errorf("testdata/whole.json is not what is read (%v); -update writes it\n%s", err, got)
-	}
+	golden.Check(t, "testdata/whole.json", got)
 }

@@ -2,9 +2,7 @@ package mutation_test
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,9 +13,8 @@ import (
 
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 	"github.com/thresh-dev/thresh/contract/flakestorm/mutation"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden file")
 
 func one(string) float64 { return 1 }
 
@@ -78,19 +75,8 @@ func TestVariantsStay(t *testing.T) {
 			}
 		}
 	}
-	const golden = "testdata/every.txt"
-	if *update {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.String() != string(want) {
-		t.Errorf("%s is not what is made; -update writes it\n%s", golden, got.String())
-	}
+	const file = "testdata/every.txt"
+	golden.Check(t, file, got.String())
 }
 
 // The types about the system act on the request itself.

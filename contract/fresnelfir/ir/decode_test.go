@@ -2,7 +2,6 @@ package ir_test
 
 import (
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,9 +9,8 @@ import (
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // load decodes and checks a document.
 func load(text string) (*ir.Document, diag.List) {
@@ -116,7 +114,7 @@ func TestErrors(t *testing.T) {
 				t.Errorf("%s: without place or code: %+v", e.Name, d)
 			}
 		}
-		if *update {
+		if golden.Update() {
 			list[i].Want = got
 		} else if strings.Join(got, "\n") != strings.Join(e.Want, "\n") {
 			t.Errorf("%s:\n got %s\nwant %s", e.Name, strings.Join(got, "\n     "), strings.Join(e.Want, "\n     "))
@@ -125,7 +123,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: nothing is said", e.Name)
 		}
 	}
-	if *update {
+	if golden.Update() {
 		f, err := os.Create(path)
 		if err != nil {
 			t.Fatal(err)
@@ -199,12 +197,12 @@ func TestRefusalsHaveTheirRule(t *testing.T) {
 	}
 	_, table, _ := strings.Cut(string(page), "## What is refused")
 	table, _, _ = strings.Cut(table, "\n## ")
-	golden, err := os.ReadFile(filepath.Join("testdata", "errors.json"))
+	file, err := os.ReadFile(filepath.Join("testdata", "errors.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
-	for line := range strings.Lines(string(golden)) {
+	for line := range strings.Lines(string(file)) {
 		at := strings.LastIndex(line, "[fresnelfir.")
 		if at < 0 || !strings.Contains(line, ": error: ") {
 			continue

@@ -2,7 +2,6 @@ package lang_test
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,9 +12,8 @@ import (
 	"github.com/thresh-dev/thresh/contract/fresnelfir/lang"
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // All that is wrong with a source is said at once, each with its place.
 func TestErrors(t *testing.T) {
@@ -29,24 +27,7 @@ func TestErrors(t *testing.T) {
 		for _, d := range list {
 			fmt.Fprintln(&got, d)
 		}
-		golden(t, "testdata/"+name+".txt", got.String())
-	}
-}
-
-// golden compares with what a file holds.
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s: got\n%s", file, got)
+		golden.Check(t, "testdata/"+name+".txt", got.String())
 	}
 }
 
@@ -77,7 +58,7 @@ func TestTranslations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		golden(t, "testdata/translated/"+name+".model.txt", got.String()+"\n"+again)
+		golden.Check(t, "testdata/translated/"+name+".model.txt", got.String()+"\n"+again)
 	}
 	documents, err := filepath.Glob("../../../examples/*/*.json")
 	if err != nil {
@@ -99,7 +80,7 @@ func TestTranslations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		golden(t, "testdata/translated/"+strings.TrimSuffix(filepath.Base(file), "json")+"txt", got)
+		golden.Check(t, "testdata/translated/"+strings.TrimSuffix(filepath.Base(file), "json")+"txt", got)
 	}
 }
 

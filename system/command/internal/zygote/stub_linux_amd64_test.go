@@ -2,15 +2,14 @@ package zygote
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write the generated files anew")
+	"github.com/thresh-dev/thresh/internal/golden"
+)
 
 // The bytes that are put into programs are those of the listing.
 func TestStubMatchesListing(t *testing.T) {
@@ -33,7 +32,7 @@ func TestStubMatchesListing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *update {
+	if golden.Update() {
 		writeStubCode(t, code)
 		return
 	}
