@@ -159,6 +159,7 @@ type Runner interface {
 	// Notes says how cases are run, for the report: executor used and why,
 	// cross-checks made, what the sandbox could not do. Call before Close.
 	Notes() []string
+	// Close may be called again.
 	Close() error
 }
 

@@ -55,7 +55,7 @@ func newCgroup(memory, processes, processors int64) (_ *cgroup, have, refused []
 	if len(g.dirs) > 0 {
 		if e := g.try(); e != nil {
 			g.close()
-			g.dirs, have, err = nil, nil, errors.Join(err, e)
+			have, err = nil, errors.Join(err, e)
 		}
 	}
 	if err != nil {
@@ -247,4 +247,5 @@ func (g *cgroup) close() {
 			time.Sleep(time.Millisecond)
 		}
 	}
+	g.dirs, g.procs = nil, nil
 }

@@ -375,6 +375,7 @@ func (b *sandbox) close() {
 			unix.Close(fd)
 		}
 	}
+	b.alive, b.keeperFD, b.homePIDs, b.rules = -1, -1, -1, -1
 	if b.keeper != 0 {
 		unix.Kill(b.keeper, unix.SIGKILL)
 		reap(b.keeper, nil)
