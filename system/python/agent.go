@@ -32,8 +32,9 @@ func OpenAgent(ctx context.Context, plan pyhost.AgentPlan) (pyhost.Caller, error
 	}
 	a := &agent{lane: l, plan: plan}
 	if a.path, err = absolute(plan.SearchPath); err == nil {
-		defer l.follow(ctx)()
+		stop := l.follow(ctx)
 		err = a.ensure(ctx)
+		stop()
 	}
 	if err != nil {
 		return nil, errors.Join(err, a.Close())

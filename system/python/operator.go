@@ -42,8 +42,9 @@ func OpenOperators(ctx context.Context, set pyhost.OperatorSet) (pyhost.Operator
 	for i := range o.modules {
 		o.modules[i].File = set.Files[i]
 	}
-	defer l.follow(ctx)()
-	if err := o.ensure(ctx); err != nil {
+	stop := l.follow(ctx)
+	err = o.ensure(ctx)
+	if stop(); err != nil {
 		return nil, errors.Join(err, o.Close())
 	}
 	return o, nil

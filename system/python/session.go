@@ -47,12 +47,15 @@ func newLane(ctx context.Context, setting string, load *preload) (*lane, error) 
 	return l, nil
 }
 
-// follow wakes the lane's waits when ctx ends, until stop is called.
+// follow wakes the lane's waits when ctx ends, until stop is called: once, and before
+// the lane is closed.
 func (l *lane) follow(ctx context.Context) (stop func()) {
-	unhook := context.AfterFunc(ctx, func() { unix.Write(l.wake[1], []byte{0}) })
+	written := make(chan struct{})
+	unhook := context.AfterFunc(ctx, func() { unix.Write(l.wake[1], []byte{0}); close(written) })
 	return func() {
 		if !unhook() {
-			// It has run or runs now; what it wrote wakes a later wait in vain.
+			// It would wake a later wait in vain, or write to what has the pipe's number by then.
+			<-written
 			var drain [16]byte
 			unix.Read(l.wake[0], drain[:])
 		}
@@ -97,6 +100,7 @@ func (l *lane) close() error {
 	for _, fd := range l.wake {
 		unix.Close(fd)
 	}
+	l.wake = [2]int{-1, -1}
 	if l.folder.Folder != nil {
 		return l.folder.Close()
 	}
@@ -144,8 +148,8 @@ type stream struct {
 	frozen bool  // what comes now is dropped
 }
 
-func (l *lane) fork(stdin string, limit int64, sinks *[2]*os.File) (s *session, err error) {
-	s = &session{lane: l, channel: link{fd: -1}}
+func (l *lane) fork(stdin string, limit int64, sinks *[2]*os.File) (_ *session, err error) {
+	s := &session{lane: l, channel: link{fd: -1}}
 	s.out[0].fd, s.out[1].fd = -1, -1
 	given := [4]int{-1, -1, -1, -1} // the child's ends
 	defer func() {
