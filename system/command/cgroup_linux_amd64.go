@@ -38,6 +38,11 @@ type bound struct {
 // processors that they take at once; 0: no bound. It reports what is in force, and what is not.
 func newCgroup(memory, processes, processors int64) (_ *cgroup, have, refused []string) {
 	const period = 100_000 // microseconds; both versions begin with it
+	if memory > 0 {
+		// A child shares our memory until it executes its program: were there no room for
+		// that, the kernel would kill us with it.
+		memory = max(memory, 4<<20)
+	}
 	bounds := slices.DeleteFunc([]bound{
 		{"pids", "pids.max", "pids.max", processes, fmt.Sprintf("at most %d processes and threads together (cgroup)", processes)},
 		{"memory", "memory.max", "memory.limit_in_bytes", memory, fmt.Sprintf("at most %d MiB of memory together (cgroup)", memory>>20)},

@@ -102,3 +102,15 @@ func TestLaunchpadsAreOnTheHeap(t *testing.T) {
 		t.Error("a launchpad is on the stack")
 	}
 }
+
+// A bound that no program can be executed in ends the case, not this process.
+func TestNoRoomForAnything(t *testing.T) {
+	for _, sandbox := range []bool{false, true} {
+		b := openBench(t, func(p *process.Plan) { p.Sandbox, p.Limits.Together, p.Limits.AddressSpace = sandbox, true, 64 })
+		for range 2 {
+			if res := b.run("eat 16"); res.Status == process.Exited && res.ExitCode == 0 && b.state().group != nil {
+				t.Errorf("sandbox %t: 16 MiB of 64 bytes", sandbox)
+			}
+		}
+	}
+}
