@@ -12,7 +12,7 @@ import (
 func TestMain(m *testing.M) {
 	systemtest.Main()
 	systemtest.Speak()
-	testproc.Ready(2)
+	testproc.Ready(8)
 	os.Exit(m.Run())
 }
 
