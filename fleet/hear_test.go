@@ -49,7 +49,6 @@ func TestRunIsOver(t *testing.T) {
 
 // An object is fetched in parts from whoever has it, as long as somebody has.
 func TestObjects(t *testing.T) {
-	t.Parallel() // mostly waits
 	has, err := Connect(t.Context(), Access{URL: "embedded", Dir: t.TempDir()}, "test")
 	if err != nil {
 		t.Fatal(err)

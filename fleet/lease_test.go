@@ -103,6 +103,8 @@ type benchDesk struct {
 	said    string
 	spoiled int             // answers that are not ours, before good ones
 	deaf    map[string]bool // to messages of these kinds
+	hears   []*nats.Subscription
+	heard   int64 // messages
 }
 
 func newBenchDesk(t *testing.T, link *Link, run string) *benchDesk {
@@ -165,12 +167,16 @@ func (d *benchDesk) listen(t *testing.T) {
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			hear(m)
+			d.heard++
 		})
 		if err != nil {
 			t.Error(err)
 			return
 		}
 		t.Cleanup(func() { _ = sub.Unsubscribe() })
+		d.mu.Lock()
+		d.hears = append(d.hears, sub)
+		d.mu.Unlock()
 	}
 	if err := nc.Flush(); err != nil {
 		t.Error(err)
@@ -184,12 +190,32 @@ func (d *benchDesk) serves(t *testing.T, l *lease) string {
 	if err := d.s.w.link.nc.Flush(); err != nil {
 		t.Error(err)
 	}
+	for !d.settled(t) {
+		time.Sleep(time.Millisecond)
+	}
 	select {
 	case fate := <-d.fate:
 		return fate
-	case <-time.After(50 * time.Millisecond):
+	default:
 		return "done"
 	}
+}
+
+// settled reports whether the coordinator has heard all messages that have arrived.
+func (d *benchDesk) settled(t *testing.T) bool {
+	t.Helper()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	arrived := int64(0)
+	for _, sub := range d.hears {
+		waiting, _, err := sub.Pending()
+		taken, err2 := sub.Delivered()
+		if err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		arrived += int64(waiting) + taken
+	}
+	return arrived == d.heard
 }
 
 // text is a report in words.
