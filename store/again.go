@@ -14,12 +14,25 @@ func (s *Store) ran(both [][2]*campaign.CampaignRecord, runA, runB string, gone 
 	again := make(map[campaignKey]func(campaign.Finding) bool)
 	for _, p := range both {
 		a, b := p[0], p[1]
-		if a == nil || b == nil || !slices.ContainsFunc(gone, func(f campaign.Finding) bool { return f.Contract == a.Contract && f.Campaign == a.Name }) {
+		if a == nil || b == nil {
+			continue
+		}
+		var first []int64
+		for _, f := range gone {
+			if f.Contract == a.Contract && f.Campaign == a.Name {
+				first = append(first, f.First)
+			}
+		}
+		if first == nil {
 			continue
 		}
 		k := campaignKey{a.Contract, a.Name}
-		if y := s.passage(runB, b); y != nil {
-			again[k] = y.repeats(s.passage(runA, a))
+		x, y := s.passage(runA, a), s.passage(runB, b)
+		if !x.read(first, nil) {
+			x = nil // it is a report
+		}
+		if y.read(y.counterparts(x, first)) {
+			again[k] = func(f campaign.Finding) bool { return y.repeats(x, f) }
 		} else { // a case that could not be run may be any
 			again[k] = func(f campaign.Finding) bool { return f.First < b.Cases.Run && b.Cases.Error == 0 }
 		}
@@ -30,12 +43,15 @@ func (s *Store) ran(both [][2]*campaign.CampaignRecord, runA, runB string, gone 
 	}
 }
 
-// passage is what a run did in a campaign.
+// passage is what a run did in a campaign. Of its cases it holds those that it was asked for.
 type passage struct {
+	store  *Store
+	runID  string
 	of     *campaign.CampaignRecord
-	basis  basis
 	names  func(campaign.Case) string // nil: the document does not name its cases
+	basis  basis
 	cases  map[int64]tried
+	sent   map[uint64]bool
 	rounds map[int]uint64 // sums over the facts of their cases
 }
 
@@ -47,56 +63,104 @@ type tried struct {
 	sends             bool
 }
 
-// passage reads a run's journal; nil: there is none.
+// passage is of a run of which nothing has been read yet.
 func (s *Store) passage(runID string, c *campaign.CampaignRecord) *passage {
-	if s == nil {
-		return nil
-	}
-	j, err := s.OpenJournal(runID)
-	if err != nil {
-		return nil
-	}
-	defer j.Close()
-	m := j.Manifest()
-	k := slices.Index(m.Identities, campaign.Identity{Contract: c.Contract, Name: c.Name, Digest: c.Identity})
-	if k < 0 {
-		return nil
-	}
-	p := &passage{of: c, basis: m.basis(c), cases: make(map[int64]tried), rounds: make(map[int]uint64)}
-	p.basis.Settings = settingsDigest(m.Settings, "strict", "cases") // fewer cases are the same ones
-	contract := s.contract(c.Contract)
-	if s.CaseNames != nil {
+	p := &passage{store: s, runID: runID, of: c}
+	if s != nil && s.CaseNames != nil {
 		p.names = s.CaseNames(runID, c)
 	}
+	return p
+}
+
+// read goes over the run's journal and keeps cases by their numbers and which of some prompts were sent.
+// It returns false if there is no journal.
+func (p *passage) read(numbers []int64, sent map[uint64]bool) bool {
+	p.cases, p.sent, p.rounds = make(map[int64]tried), make(map[uint64]bool), make(map[int]uint64)
+	contract := p.store.contract(p.of.Contract)
 	pairer, _ := contract.(campaign.Pairer)
 	exerciser, _ := contract.(campaign.Exerciser)
-	attempt, buf := 0, []byte(nil)
-	for e, err := range j.Entries() {
-		if err != nil {
-			break // what is before the damage counts
-		}
-		if e.Kind != KindOutcome || e.Campaign != k || e.Attempt < attempt {
-			continue
-		}
-		if e.Attempt > attempt {
+	var buf []byte
+	m, ok := p.store.outcomes(p.runID, p.of, func(e Entry, again bool) {
+		if again {
 			clear(p.cases)
+			clear(p.sent)
 			clear(p.rounds)
-			attempt = e.Attempt
 		}
 		x := tried{round: e.Case.Round, judged: e.Outcome.Verdict == campaign.VerdictPass || e.Outcome.Verdict == campaign.VerdictFail, exercised: true}
-		if exerciser != nil {
-			x.exercised = exerciser.Exercised(e.Outcome.Data)
-		}
 		if pairer != nil {
 			x.sent, _, x.sends = pairer.Sent(e.Outcome.Data)
 		}
-		p.cases[e.Case.Index] = x
+		if x.sends && sent[x.sent] {
+			p.sent[x.sent] = true
+		}
+		if slices.Contains(numbers, e.Case.Index) {
+			if exerciser != nil {
+				x.exercised = exerciser.Exercised(e.Outcome.Data)
+			}
+			p.cases[e.Case.Index] = x
+		}
 		buf = e.Outcome.AppendFacts(binary.AppendVarint(buf[:0], e.Case.Index))
 		sum := fnv.New64a()
 		sum.Write(buf)
 		p.rounds[x.round] += sum.Sum64()
+	})
+	if ok {
+		p.basis = m.basis(p.of)
+		p.basis.Settings = settingsDigest(m.Settings, "strict", "cases") // fewer cases are the same ones
 	}
-	return p
+	return ok
+}
+
+// counterparts are the numbers of the cases that may be the same as some of another run, x, and
+// what those sent.
+func (y *passage) counterparts(x *passage, first []int64) (numbers []int64, sent map[uint64]bool) {
+	if x == nil {
+		return first, nil
+	}
+	sent = make(map[uint64]bool)
+	for _, c := range x.cases {
+		if c.sends {
+			sent[c.sent] = true
+		}
+	}
+	if x.names == nil || y.names == nil {
+		return first, sent
+	}
+	for _, n := range first {
+		if at, same := y.named(x, n); same {
+			numbers = append(numbers, at)
+		}
+	}
+	return numbers, sent
+}
+
+// outcomes goes over what the journal of a run holds of a campaign, up to a damage; again says that
+// an attempt begins that replaces the earlier ones. It returns false if there is no such journal.
+func (s *Store) outcomes(runID string, c *campaign.CampaignRecord, each func(e Entry, again bool)) (m Manifest, ok bool) {
+	if s == nil {
+		return m, false
+	}
+	j, err := s.OpenJournal(runID)
+	if err != nil {
+		return m, false
+	}
+	defer j.Close()
+	m = j.Manifest()
+	k := slices.Index(m.Identities, campaign.Identity{Contract: c.Contract, Name: c.Name, Digest: c.Identity})
+	if k < 0 {
+		return m, false
+	}
+	attempt := 0
+	for e, err := range j.Entries() {
+		if err != nil {
+			break
+		}
+		if e.Kind == KindOutcome && e.Campaign == k && e.Attempt >= attempt {
+			each(e, e.Attempt > attempt)
+			attempt = e.Attempt
+		}
+	}
+	return m, true
 }
 
 func (s *Store) contract(name string) any {
@@ -108,25 +172,19 @@ func (s *Store) contract(name string) any {
 
 // repeats returns whether the run executed the case again that first showed a finding of
 // another run, x; nil: that has no journal, since it is a report.
-func (y *passage) repeats(x *passage) func(campaign.Finding) bool {
-	sent := make(map[uint64]bool)
-	for _, c := range y.cases {
-		sent[c.sent] = sent[c.sent] || c.sends
+func (y *passage) repeats(x *passage, f campaign.Finding) bool {
+	before := tried{exercised: true}
+	if x != nil {
+		before = x.cases[f.First]
+	} else if len(f.Samples) > 0 {
+		before.round = f.Samples[0].Case.Round
 	}
-	return func(f campaign.Finding) bool {
-		before := tried{exercised: true}
-		if x != nil {
-			before = x.cases[f.First]
-		} else if len(f.Samples) > 0 {
-			before.round = f.Samples[0].Case.Round
-		}
-		if before.sends {
-			return sent[before.sent]
-		}
-		at, same := y.counterpart(x, f.First, before.round)
-		now := y.cases[at]
-		return same && now.judged && (now.exercised || !before.exercised)
+	if before.sends {
+		return y.sent[before.sent]
 	}
+	at, same := y.counterpart(x, f.First, before.round)
+	now := y.cases[at]
+	return same && now.judged && (now.exercised || !before.exercised)
 }
 
 // counterpart is the number of the case that is the same as one of x, if there is one. A

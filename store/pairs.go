@@ -2,7 +2,6 @@ package store
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
@@ -53,30 +52,17 @@ func (s *Store) sent(runID string, c *campaign.CampaignRecord) map[uint64]bool {
 	if !sends {
 		return nil
 	}
-	j, err := s.OpenJournal(runID)
-	if err != nil {
-		return nil // the run is a report's
-	}
-	defer j.Close()
-	k := slices.Index(j.Manifest().Identities, campaign.Identity{Contract: c.Contract, Name: c.Name, Digest: c.Identity})
-	sent, attempt := make(map[uint64]bool), 0
-	for e, err := range j.Entries() {
-		if err != nil {
-			break
-		}
-		if e.Kind != KindOutcome || e.Campaign != k || e.Attempt < attempt {
-			continue
-		}
-		if e.Attempt > attempt {
+	sent := make(map[uint64]bool)
+	s.outcomes(runID, c, func(e Entry, again bool) {
+		if again {
 			clear(sent)
-			attempt = e.Attempt
 		}
 		if what, failed, ok := pairer.Sent(e.Outcome.Data); ok {
 			if _, again := sent[what]; !again {
 				sent[what] = failed
 			}
 		}
-	}
+	})
 	return sent
 }
 
