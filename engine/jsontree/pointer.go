@@ -35,9 +35,10 @@ func (n *Node) Along(steps []string) *Node {
 	return n
 }
 
-// Item returns the item of a list that a step of a pointer names, or nil.
+// Item returns the item of a list that a step of a pointer names, or nil. An index has no
+// sign and no leading zeros (RFC 6901, section 4).
 func Item[N any](list []N, step string) *N {
-	if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(list) {
+	if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(list) && step == strconv.Itoa(i) {
 		return &list[i]
 	}
 	return nil

@@ -14,7 +14,7 @@ func TestPointer(t *testing.T) {
 		t.Fatal(err)
 	}
 	for pointer, want := range map[string]string{
-		"#/a%20b/0": "1", "#/a b/1/c~1d": "2", "/a b/1/~0": "3", "/a%20b": "4", "#//0": "5", "#//0/": "", "/a b/2": "", "/a b/-1": "", "/a b/x": "", "/x/y": "",
+		"#/a%20b/0": "1", "#/a b/1/c~1d": "2", "/a b/1/~0": "3", "/a%20b": "4", "#//0": "5", "#//0/": "", "/a b/2": "", "/a b/-1": "", "/a b/+0": "", "/a b/00": "", "/a b/x": "", "/x/y": "",
 	} {
 		got := ""
 		if n := d.Root.Along(jsontree.Steps(pointer)); n != nil {

@@ -45,7 +45,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// What is compiled in two steps, and what the compiler has to do as it is told.
+// Sources are compiled in two steps; every other command line goes to the compiler as it stands.
 func TestSources(t *testing.T) {
 	for _, c := range []struct {
 		line, sources, options string

@@ -54,7 +54,7 @@ func (l *lane) follow(ctx context.Context) (stop func()) {
 	unhook := context.AfterFunc(ctx, func() { unix.Write(l.wake[1], []byte{0}); close(written) })
 	return func() {
 		if !unhook() {
-			// It would wake a later wait in vain, or write to what has the pipe's number by then.
+			// Else the byte wakes a later wait for nothing, or goes to whatever file has the pipe's descriptor by then.
 			<-written
 			var drain [16]byte
 			unix.Read(l.wake[0], drain[:])
