@@ -73,7 +73,7 @@ type decl struct {
 	fn   string
 
 	shapes []part // of an entity's fields, once they are asked for
-	open   bool   // a record whose shape is being made
+	open   bool   // a record whose shape is being made, or a function that was begun
 }
 
 type compiler struct {
@@ -328,10 +328,8 @@ func (c *compiler) translate() {
 			d.open = false
 		case declInput:
 			c.input(d, at)
-		case declDerived, declRefinement:
-			c.function(d, at)
-		case declObserver:
-			c.observer(d, at)
+		case declDerived, declRefinement, declObserver:
+			c.defined(d)
 		case declAction:
 			c.action(c.acts[d.name], at)
 		case declProperty:

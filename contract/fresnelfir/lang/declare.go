@@ -177,6 +177,20 @@ func words(n *node) string {
 	return doctree.Either(found)
 }
 
+// defined translates a function, an observer or a refinement, unless an earlier one needed to
+// know what it returns.
+func (c *compiler) defined(d *decl) {
+	if d == nil || d.open {
+		return
+	}
+	d.open = true
+	if at := c.position(d.stmt); d.kind == declObserver {
+		c.observer(d, at)
+	} else {
+		c.function(d, at)
+	}
+}
+
 // function is a derived function or a refinement.
 func (c *compiler) function(d *decl, at doctree.Pos) {
 	n := object(at)
@@ -264,6 +278,8 @@ func (c *compiler) typeOf(n *node, s scope) string {
 			}
 		}
 	case "derived", "observer":
+		c.defined(c.decls[declDerived][n.Items()[1].Text])
+		c.defined(c.decls[declObserver][n.Items()[1].Text])
 		if f := c.section("functions").Get(n.Items()[1].Text); f != nil && f.Get("returns") != nil {
 			return f.Get("returns").Text
 		}

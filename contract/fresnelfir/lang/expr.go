@@ -293,6 +293,9 @@ func (c *compiler) call(x *syntax.CallExpr, s scope) node {
 			return n
 		}
 	default:
+		if c.broken(fn.Name, at) {
+			break
+		}
 		known := slices.Concat(builtins, c.names(declDerived), c.names(declObserver), c.names(declRefinement))
 		hint := diag.DidYouMean(fn.Name, known)
 		if python := map[string]string{"all": "forall", "any": "exists"}[fn.Name]; python != "" {

@@ -38,27 +38,7 @@ func TestTranslations(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, src := range map[string][]byte{"example": lang.Example, "queue": queue} {
-		m, list := lang.Compile(name+".model.star", src)
-		if len(list) > 0 {
-			t.Fatal(list)
-		}
-		var got strings.Builder
-		for _, section := range m.Tree.Root.Members() {
-			fmt.Fprintf(&got, "%s:\n", section.Key.Text)
-			for _, x := range section.Value.Members() {
-				value := x.Value.JSON()
-				fmt.Fprintf(&got, "  %s: %s\n", x.Key.Text, jsontree.Compact.Format(&value))
-			}
-		}
-		got.WriteString("\n")
-		for _, x := range lang.Beyond(name+".model.star", src) {
-			fmt.Fprintf(&got, "%d:%d %s: %s\n", x.Pos.Line, x.Pos.Col, x.Key, x.What)
-		}
-		again, err := lang.Format(&m.Tree.Root)
-		if err != nil {
-			t.Fatal(err)
-		}
-		golden.Check(t, "testdata/translated/"+name+".model.txt", got.String()+"\n"+again)
+		golden.Check(t, "testdata/translated/"+name+".model.txt", translation(t, name+".model.star", src))
 	}
 	documents, err := filepath.Glob("../../../examples/*/*.json")
 	if err != nil {
@@ -76,11 +56,7 @@ func TestTranslations(t *testing.T) {
 		if doc.Root.Get("entities") == nil {
 			continue
 		}
-		got, err := lang.Format(&doc.Root)
-		if err != nil {
-			t.Fatal(err)
-		}
-		golden.Check(t, "testdata/translated/"+strings.TrimSuffix(filepath.Base(file), "json")+"txt", got)
+		golden.Check(t, "testdata/translated/"+strings.TrimSuffix(filepath.Base(file), "json")+"txt", format(t, file, &doc.Root))
 	}
 }
 

@@ -50,18 +50,16 @@ var (
 )
 
 // statement are the lines of the statement that is to blame for an error in a line: the
-// one that the line is in, or one above it that has not ended.
+// one that the line is in, or the last one above it that has not ended.
 func statement(lines []string, at int) (from, to int) {
 	from = min(at, len(lines)-1)
 	for from > 0 && !begins.MatchString(lines[from]) {
 		from--
 	}
+	opened := 0
 	for above := from - 1; above >= 0; above-- {
-		if begins.MatchString(lines[above]) {
-			if !open(lines[above:from]) {
-				break
-			}
-			from = above
+		if opened += brackets(lines[above]); opened > 0 && begins.MatchString(lines[above]) {
+			from, opened = above, 0
 		}
 	}
 	if !begins.MatchString(lines[from]) {
@@ -72,29 +70,24 @@ func statement(lines []string, at int) (from, to int) {
 	return from, to
 }
 
-// open reports whether some lines open more brackets than they close.
-func open(lines []string) bool {
-	depth := 0
-	for _, line := range lines {
-		quote := rune(0)
-		for _, c := range line {
-			switch {
-			case quote != 0:
-				if c == quote {
-					quote = 0
-				}
-				continue
-			case c == '"' || c == '\'':
-				quote = c
-			case strings.ContainsRune("([{", c):
-				depth++
-			case strings.ContainsRune(")]}", c):
-				depth--
+// brackets is how many more brackets a line opens than it closes.
+func brackets(line string) int {
+	opened, quote := 0, rune(0)
+	for _, c := range line {
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
 			}
-			if c == '#' {
-				break
-			}
+		case c == '#':
+			return opened
+		case c == '"' || c == '\'':
+			quote = c
+		case strings.ContainsRune("([{", c):
+			opened++
+		case strings.ContainsRune(")]}", c):
+			opened--
 		}
 	}
-	return depth > 0
+	return opened
 }

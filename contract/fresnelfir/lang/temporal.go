@@ -277,6 +277,9 @@ func withInput(n node, name string, v node) node {
 	if isInput(&n) && n.Items()[2].Text == name {
 		return v
 	}
+	if n.Kind != doctree.Seq { // a mapping has no items, but members
+		return n
+	}
 	n = n.WithItems(slices.Clone(n.Items()))
 	for i := range n.Items() {
 		n.Items()[i] = withInput(n.Items()[i], name, v)
