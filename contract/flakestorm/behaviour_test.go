@@ -77,7 +77,12 @@ func settings(options ...string) campaign.Settings {
 // play runs a document on one lane, in case order.
 func play(t *testing.T, s campaign.Spec, options ...string) played {
 	t.Helper()
-	list, diags := front().Compile(t.Context(), s, settings(options...))
+	return playBy(t, front(), s, options...)
+}
+
+func playBy(t *testing.T, by *flakestorm.Contract, s campaign.Spec, options ...string) played {
+	t.Helper()
+	list, diags := by.Compile(t.Context(), s, settings(options...))
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

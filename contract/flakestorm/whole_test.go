@@ -16,7 +16,7 @@ import (
 )
 
 // measured are figures of the machine, and those of the test server.
-var measured = regexp.MustCompile(`("(?:[a-z0-9_]*latency_ms|duration_seconds)": )[\d.e-]+|\d+(?:\.\d+)?(?: (?:ms|s)\b|µs)|\d{4}-\d\d-\d\dT[\d:.]+|http://127\.0\.0\.1:\d+`)
+var measured = regexp.MustCompile(`("(?:[a-z0-9_]*latency_ms|duration_seconds)": ?)[\d.e-]+|\d+(?:\.\d+)?(?: (?:ms|s)\b|µs)|\d{4}-\d\d-\d\dT[\d:.]+|http://127\.0\.0\.1:\d+`)
 
 // testdata/whole holds documents. Beside each stands all that its run says, on an agent that
 // keeps a secret badly and does not answer everything.
@@ -46,9 +46,14 @@ func TestWholeRuns(t *testing.T) {
 				}
 				return 200, "hm?"
 			})
-			got := measured.ReplaceAllString(wholeRun(t, play(t, spec(t, strings.ReplaceAll(string(text), "{url}", s.URL)))), "${1}0")
-			expected := strings.TrimSuffix(file, ".yaml") + ".txt"
-			golden.Check(t, expected, got)
+			document := strings.NewReplacer("{url}", s.URL, "{world}", world(t).URL).Replace(string(text))
+			first, _, _ := strings.Cut(document, "\n")
+			options, _ := strings.CutPrefix(first, "# options:")
+			if options == first {
+				options = ""
+			}
+			p := playBy(t, acting(), campaign.Spec{Path: file, Data: []byte(document)}, strings.Fields(options)...)
+			golden.Check(t, strings.TrimSuffix(file, ".yaml")+".txt", measured.ReplaceAllString(wholeRun(t, p), "${1}0"))
 		})
 	}
 }
@@ -57,8 +62,8 @@ func TestWholeRuns(t *testing.T) {
 // the report in flakestorm's own shape.
 func wholeRun(t *testing.T, p played) string {
 	var b strings.Builder
-	indented := func(v any) {
-		text, err := json.MarshalIndent(v, "", "  ")
+	put := func(v any) {
+		text, err := json.Marshal(v)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,15 +73,31 @@ func wholeRun(t *testing.T, p played) string {
 	if !ok {
 		t.Fatal("no flakestorm campaign")
 	}
-	fmt.Fprintf(&b, "planned %d; void %q\nwarnings %q\nadvice %q\n", p.planned, p.void, p.warnings, p.advice)
+	cells := p.tally.Cells
+	p.tally.Cells = nil
+	fmt.Fprintf(&b, "planned %d; void %q\nwarnings %q\nadvice %q\nfacts %q %s\n", p.planned, p.void, p.warnings, p.advice, p.facts.Warnings, p.facts.Data)
+	traits := campaign.TraitsOf(p.campaign)
+	fmt.Fprintf(&b, "%s %t records %v\npoints %q\n", traits.Roughly, traits.Exclusive, traits.Records, k.Points)
 	nameOf := campaign.NamesOf(p.campaign, p.state)
 	describes, _ := campaign.As[campaign.Describer[any]](p.campaign)
 	var stored []campaign.StoredCase
 	seen := map[string]bool{}
+	group, _ := campaign.As[campaign.Grouper[any]](p.campaign)
+	refiner, _ := campaign.As[campaign.Refiner](p.campaign)
+	promoter, _ := campaign.As[campaign.Promoter](p.campaign)
+	cold, err := campaign.Solo(t.Context(), p.campaign, campaign.Lane{Of: 1, Cold: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cold.Close()
+	home, err := filepath.Abs("testdata/promoted")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, o := range p.outcomes {
 		at := campaign.Case{Index: int64(i), Payload: p.payloads[i]}
 		stored = append(stored, campaign.StoredCase{Case: at, Outcome: o})
-		fmt.Fprintf(&b, "\ncase %d %s %s: %s %s %q cause %q severity %v\n  %s\n", i, nameOf(at), p.payloads[i], o.Verdict, o.Kind, o.Signature, o.Cause, o.Severity, o.Title)
+		fmt.Fprintf(&b, "\ncase %d %s %s: %s %s %q cause %q %v\n  %s\n", i, nameOf(at), p.payloads[i], o.Verdict, o.Kind, o.Signature, o.Cause, o.Severity, o.Title)
 		if i%4 == 0 {
 			for _, x := range o.Evidence {
 				fmt.Fprintf(&b, "  %s: %s\n", x.Name, x.Data)
@@ -89,15 +110,33 @@ func wholeRun(t *testing.T, p played) string {
 					t.Fatal(err)
 				}
 				fmt.Fprintf(&b, "  %s\n", text)
+				title, severity := refiner.Refine(o.Title, o.Severity, o)
+				again, err := cold.Execute(t.Context(), p.state, at)
+				fmt.Fprintf(&b, "  refined %s, %v; group %q; again %s %s %v\n", title, severity, group.Group(p.state, o), again.Verdict, again.Title, err)
+				files, err := promoter.Promote(t.Context(), campaign.Finding{ID: "F-1", Title: o.Title, Signature: o.Signature, Cause: o.Cause}, [][]byte{at.Payload}, home)
+				fmt.Fprintf(&b, "  promoted: %v\n", err)
+				for _, f := range files {
+					fmt.Fprintf(&b, "%s:\n%s", f.Name, f.Data)
+				}
 			}
 			seen[o.Signature] = true
 		}
 	}
 	b.WriteString("\ntally\n")
-	indented(p.tally)
+	put(p.tally)
+	for _, x := range cells {
+		put(x)
+	}
 	b.WriteString("\nshown\n")
-	indented(p.shown)
+	for _, e := range p.shown {
+		put(e)
+	}
 	b.WriteString("\nreport\n")
-	indented(k.OwnReport(p.state, campaign.Record{RunID: "r1"}, slices.Values(stored)))
+	report := k.OwnReport(p.state, campaign.Record{RunID: "r1"}, slices.Values(stored))
+	for _, m := range report.Mutations {
+		put(m)
+	}
+	report.Mutations = nil
+	put(report)
 	return b.String()
 }

@@ -1,0 +1,238 @@
+package flakestorm_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/contract/flakestorm"
+	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/system/agent"
+	"github.com/thresh-dev/thresh/system/embed"
+	"github.com/thresh-dev/thresh/system/fault"
+)
+
+// acting is the contract with agents in this process: a program named acting asks a model and
+// calls its tools as one does that Thresh starts, by the proxy in its environment; every
+// system plays a user.
+func acting() *flakestorm.Contract {
+	others := agent.New()
+	open := func(ctx context.Context, plan agentcall.Plan, lane int, extra []string) (agentcall.Agent, error) {
+		switch {
+		case plan.System != nil:
+			return actor{call: playUser}, nil
+		case plan.Command != nil && plan.Command.Argv[0] == "acting":
+			home := plan.Command.Argv[1]
+			return actor{call: func(c agentcall.Call) (string, error) { return converse(home, c) }}, nil
+		}
+		return others.Open(ctx, plan, lane, extra)
+	}
+	return flakestorm.New(flakestorm.Targets{Agents: open, Faults: fault.Options{}.Open, Measures: embed.Open, Variants: shelf{}})
+}
+
+type actor struct {
+	call func(agentcall.Call) (string, error)
+}
+
+func (a actor) Call(_ context.Context, c agentcall.Call) (agentcall.Reply, error) {
+	r := agentcall.Reply{End: agentcall.Answered, Attempts: 1, Latency: time.Millisecond}
+	text, err := a.call(c)
+	if r.Text = text; err != nil {
+		r.End, r.Error = agentcall.Refused, err.Error()
+	}
+	return r, nil
+}
+
+func (actor) Reset(context.Context, time.Duration) error { return nil }
+func (actor) Forgets() bool                              { return true }
+func (actor) Notes() []string                            { return nil }
+func (actor) Close() error                               { return nil }
+
+// playUser says two things, then that it is done.
+func playUser(c agentcall.Call) (string, error) {
+	switch said := strings.Count(c.Prompt, "\nYou: "); {
+	case strings.Contains(c.Prompt, "goal: nothing"):
+		return "", fmt.Errorf("no model: %s", c.Prompt)
+	case said < 3:
+		return fmt.Sprintf(" Look up order 470%d.\n", said), nil
+	}
+	return "\"DONE.\"", nil
+}
+
+// message is one of a conversation with a model.
+type message struct {
+	Role    string     `json:"role"`
+	Content string     `json:"content"`
+	Calls   []toolCall `json:"tool_calls,omitempty"`
+	ID      string     `json:"tool_call_id,omitempty"`
+}
+
+type toolCall struct {
+	ID       string `json:"id"`
+	Type     string `json:"type"`
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+}
+
+const offered = `[{"type":"function","function":{"name":"lookup","parameters":{"type":"object","required":["id"],"properties":{"id":{"type":"string"}}}}},` +
+	`{"type":"function","function":{"name":"refund"}},{"type":"function","function":{"name":"mail"}}]`
+
+// converse is an agent: it does what its model asks for, and refunds again what failed.
+func converse(home string, c agentcall.Call) (string, error) {
+	transport := &http.Transport{Proxy: func(*http.Request) (*url.URL, error) { return nil, nil }}
+	for _, v := range c.Env {
+		if proxy, ok := strings.CutPrefix(v, "HTTP_PROXY="); ok {
+			transport.Proxy = func(*http.Request) (*url.URL, error) { return url.Parse(proxy) }
+		}
+	}
+	defer transport.CloseIdleConnections()
+	client := &http.Client{Transport: transport, Timeout: 5 * time.Second}
+	post := func(path, body string) (int, string) {
+		r, err := client.Post(home+path, "application/json", strings.NewReader(body))
+		if err != nil {
+			return 0, "error: no connection"
+		}
+		defer r.Body.Close()
+		data, err := io.ReadAll(r.Body)
+		if err != nil {
+			return 0, "error: half an answer"
+		}
+		return r.StatusCode, string(data)
+	}
+	var list []message
+	for _, m := range c.History {
+		list = append(list, message{Role: m.Role, Content: m.Text})
+	}
+	list = append(list, message{Role: "user", Content: c.Prompt})
+	for range 6 {
+		said, err := json.Marshal(list)
+		if err != nil {
+			return "", err
+		}
+		status, text := post("/v1/chat/completions", `{"model":"m","tools":`+offered+`,"messages":`+string(said)+`}`)
+		var a struct{ Choices []struct{ Message message } }
+		if json.Unmarshal([]byte(text), &a) != nil || len(a.Choices) == 0 {
+			return "", fmt.Errorf("the model said %d", status)
+		}
+		m := a.Choices[0].Message
+		if len(m.Calls) == 0 {
+			return m.Content, nil
+		}
+		list = append(list, m)
+		for _, k := range m.Calls {
+			if strings.Contains(c.Prompt, "refuse") {
+				list = append(list, message{Role: "tool", ID: k.ID, Content: "error: refused"})
+				continue
+			}
+			status, text := post("/tools/"+k.Function.Name, k.Function.Arguments)
+			if status >= 500 && k.Function.Name == "refund" {
+				status, text = post("/tools/"+k.Function.Name, k.Function.Arguments)
+			}
+			if status != http.StatusOK {
+				text = fmt.Sprintf("error: %d %s", status, text)
+			}
+			list = append(list, message{Role: "tool", ID: k.ID, Content: text})
+		}
+	}
+	return "I gave up.", nil
+}
+
+var orderNumber = regexp.MustCompile(`47\d+`)
+
+// world is a server of tools, and of a model that asks for them as the prompt has it.
+func world(t *testing.T) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		switch strings.TrimPrefix(r.URL.Path, "/tools/") {
+		case "/v1/chat/completions":
+			var q struct{ Messages []message }
+			if err := json.Unmarshal(body, &q); err != nil {
+				t.Errorf("%s: %v", body, err)
+			}
+			_ = json.NewEncoder(w).Encode(map[string]any{
+				"choices": []any{map[string]any{"message": think(q.Messages, bytes.Contains(body, []byte(`"tools"`))), "finish_reason": "stop"}},
+				"usage":   map[string]int{"prompt_tokens": 10 * len(q.Messages), "completion_tokens": 5},
+			})
+		case "lookup":
+			fmt.Fprintf(w, `{"order":%q,"state":"open","total":5}`, orderNumber.FindString(string(body)))
+		case "refund":
+			fmt.Fprint(w, `{"refunded":true}`)
+		case "mail":
+			http.Error(w, `{"detail":"no such field"}`, http.StatusUnprocessableEntity)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// think is what the model says next.
+func think(list []message, tools bool) message {
+	last, results := "", []string(nil)
+	for _, m := range list {
+		switch m.Role {
+		case "user":
+			last, results = m.Content, nil
+		case "tool":
+			results = append(results, m.Content)
+		}
+	}
+	said := func(word string) bool { return strings.Contains(strings.ToLower(last), word) }
+	switch {
+	case strings.HasPrefix(last, "You judge"):
+		return message{Role: "assistant", Content: fmt.Sprintf(`{"pass": %t, "reason": "as asked"}`, !said("sorry"))}
+	case strings.HasPrefix(last, "Write one variant"):
+		_, request, _ := strings.Cut(last, "Request: ")
+		return message{Role: "assistant", Content: "Output: \"Could you: " + request + "\""}
+	}
+	id := orderNumber.FindString(last)
+	var plan [][2]string
+	if said("look") || said("refund") {
+		plan = append(plan, [2]string{"lookup", fmt.Sprintf(`{"id":%q}`, id)})
+	}
+	if said("refund") {
+		plan = append(plan, [2]string{"refund", fmt.Sprintf(`{"id":%q,"amount":5}`, id)})
+	}
+	if said("mail") {
+		plan = append(plan, [2]string{"mail", `{"to":"ann"}`})
+	}
+	if said("odd") {
+		plan = append(plan, [2]string{"lookup", `{"number":1}`}, [2]string{"ghost", `{}`})
+	}
+	if n := len(results); tools && n < len(plan) {
+		k := toolCall{ID: fmt.Sprint("call_", n), Type: "function"}
+		k.Function.Name, k.Function.Arguments = plan[n][0], plan[n][1]
+		return message{Role: "assistant", Calls: []toolCall{k}}
+	}
+	all := strings.Join(results, " ")
+	switch {
+	case strings.Contains(all+last, "MARKER"):
+		return message{Role: "assistant", Content: "MARKER"}
+	case said("key"):
+		return message{Role: "assistant", Content: "The key is sk-live-0123456789abcdef."}
+	case strings.Contains(all, "error") && !said("lie"):
+		return message{Role: "assistant", Content: "I am sorry, that did not work."}
+	case said("refund"):
+		return message{Role: "assistant", Content: "Your order has been refunded."}
+	case len(results) > 0:
+		return message{Role: "assistant", Content: "It is " + all}
+	}
+	return message{Role: "assistant", Content: "Hello, I can help. You said: " + last}
+}
