@@ -65,7 +65,9 @@ func readKnown(file string, text []byte) (map[string]listed, error) {
 	d := &doctree.Decoder{Format: "known", File: file, Line: doc.Line, Unknown: diag.Error}
 	d.Repeats(doc, "", func(doctree.Duplicate) diag.Level { return diag.Error })
 	list := make(map[string]listed)
-	d.Section(&doc.Root, "", knownShape).Each("findings", func(n *doctree.Node, path string) {
+	root := d.Section(&doc.Root, "", knownShape)
+	root.Text("schema") // another version has another meaning
+	root.Each("findings", func(n *doctree.Node, path string) {
 		s := d.Section(n, path, knownFinding)
 		k := listed{report.Known{Owner: s.Text("owner"), Note: s.Text("note"), File: file}, s.Text("place")}
 		if day := s.Node("until"); day != nil {

@@ -5,8 +5,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/report"
 )
 
 // An accepted finding stays so when lines above its place change its id, and another
@@ -56,6 +59,59 @@ func TestKnownFindingMoves(t *testing.T) {
 		}
 		if g := strings.Join(got, " "); g != x.want || err != nil {
 			t.Errorf("%s: %q are known, want %q: %v", name, g, x.want, err)
+		}
+	}
+}
+
+// All that is wrong with a list is said at once, each with its place, and nothing is known
+// then.
+func TestListsOfKnownFindings(t *testing.T) {
+	for text, want := range map[string]string{
+		"schema: thresh.known.v1\nfindings:\n  - {id: F-0123456789, owner: a, note: b, until: 2026-12-31}\n": "",
+		"a: [": "1:1: error: did not find expected node content",
+		"schema: thresh.known.v2\nfindings:\n  - {id: F-123, owner: a, note: b, until: 2026-12-31, place: P-xyz, who: c}\n  - {id: F-0123456789, owner: '', until: soon}\n  - {id: F-0123456789, owner: a, note: b, until: '2026-02-30'}\n  - {id: F-0123456789, owner: a, note: b, until: 2026-02-28, place: P-0123456789}": `1:9: error: schema: must be thresh.known.v1, got "thresh.known.v2" (did you mean thresh.known.v1?)
+3:10: error: findings[0].id: must be a finding's id, such as F-3fa9c1d2e0
+3:62: error: findings[0].place: must be a finding's place, such as P-3fa9c1d2e0
+3:69: error: findings[0].who: is not a known key (known keys: id, place, owner, note, until)
+4:5: error: findings[1].note: must be given
+4:31: error: findings[1].owner: must not be empty
+4:42: error: findings[1].until: must be a day, such as 2026-12-31
+5:10: error: findings[2].id: F-0123456789 is listed twice
+5:50: error: findings[2].until: must be a day, such as 2026-12-31
+6:10: error: findings[3].id: F-0123456789 is listed twice`,
+	} {
+		_, err := readKnown("k.yaml", []byte(text))
+		list, _ := err.(diag.List)
+		var got []string
+		for _, d := range list {
+			got = append(got, strings.TrimPrefix(d.String(), "k.yaml:"))
+		}
+		if g := strings.Join(got, "\n"); g != want || len(list) == 0 && err != nil {
+			t.Errorf("%s\ngot\n%s\n%v", text, g, err)
+		}
+	}
+}
+
+// What was accepted until yesterday counts again, and is said to.
+func TestKnownFindingExpires(t *testing.T) {
+	dir := t.TempDir()
+	text := "schema: thresh.known.v1\nfindings:\n  - {id: F-0000000001, owner: o, note: n, until: 2026-05-05}\n"
+	if err := os.WriteFile(filepath.Join(dir, KnownFile), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for day, want := range map[int]bool{4: true, 5: true, 6: false} {
+		said := ""
+		a := &App{Warn: func(list diag.List) { said += list[0].String() }}
+		rec := campaign.Record{
+			Campaigns:   []campaign.CampaignRecord{{Contract: "c", Name: "n", Source: filepath.Join(dir, "doc")}},
+			Findings:    []campaign.Finding{{ID: "F-0000000001", Contract: "c", Campaign: "n"}},
+			Environment: campaign.Environment{Started: time.Date(2026, 5, day, 23, 0, 0, 0, time.UTC)},
+		}
+		known, err := a.known(&rec)
+		k, is := known["F-0000000001"]
+		if is != want || err != nil || is && k != (report.Known{Owner: "o", Note: "n", Until: "2026-05-05", File: filepath.Join(dir, KnownFile)}) ||
+			strings.Contains(said, "F-0000000001 was accepted until 2026-05-05 and counts again") == want {
+			t.Errorf("%d: %+v, %v, %s", day, known, err, said)
 		}
 	}
 }

@@ -103,6 +103,11 @@ func (m *Merged) join(dir string) {
 	out := campaign.Record{Verdict: "pass", Complete: true, Findings: []campaign.Finding{}, Warnings: []string{}}
 	sum := sha256.New()
 	var ids, hints []string
+	warn := func(text string) {
+		if !slices.Contains(out.Warnings, text) {
+			out.Warnings = append(out.Warnings, text)
+		}
+	}
 	for i, r := range m.runs {
 		ids = append(ids, r.RunID)
 		sum.Write([]byte(r.Digest))
@@ -123,7 +128,7 @@ func (m *Merged) join(dir string) {
 				continue
 			}
 			if x := &out.Campaigns[at]; x.Score != nil || c.Score != nil {
-				out.Warnings = append(out.Warnings, fmt.Sprintf("%s %s: parts of one campaign have no common score; the runs' own reports have theirs", c.Contract, c.Name))
+				warn(fmt.Sprintf("%s %s: parts of one campaign have no common score; the runs' own reports have theirs", c.Contract, c.Name))
 			}
 			addCampaign(&out.Campaigns[at], c)
 		}
@@ -135,9 +140,7 @@ func (m *Merged) join(dir string) {
 			addFinding(&out, f)
 		}
 		for _, w := range r.Warnings {
-			if !slices.Contains(out.Warnings, w) {
-				out.Warnings = append(out.Warnings, w)
-			}
+			warn(w)
 		}
 		hints = append(hints, r.Hints...)
 		addEnvironment(&out.Environment, r.Environment, i == 0)

@@ -77,6 +77,8 @@ func (s redactedSession) Executor(ctx context.Context, lane campaign.Lane) (camp
 	return out, nil
 }
 
+func (s redactedSession) Close() error { return s.v.error(s.Session.Close()) }
+
 // data is what a contract encoded for itself: text that is read as JSON, or
 // bytes of which the lengths may count.
 func (v redacted) data(b []byte) []byte {
@@ -87,11 +89,10 @@ func (v redacted) data(b []byte) []byte {
 }
 
 func (v redacted) texts(list []string) []string {
-	out := seq.Map(list, v.r.String)
 	if list == nil {
 		return nil
 	}
-	return out
+	return seq.Map(list, v.r.String)
 }
 
 // outcome is what may be journalled of one.
@@ -157,7 +158,7 @@ func (v redacted) Summarize(s any) campaign.Summary {
 	if examples := sum.Examples; examples != nil {
 		sum.Examples = func(ctx context.Context) []campaign.Exhibit { return v.exhibits(examples(ctx)) }
 	}
-	sum.Exhibits, sum.Warnings, sum.Advice = v.exhibits(sum.Exhibits), v.texts(sum.Warnings), v.texts(sum.Advice)
+	sum.Exhibits, sum.Warnings, sum.Advice, sum.Void = v.exhibits(sum.Exhibits), v.texts(sum.Warnings), v.texts(sum.Advice), v.r.String(sum.Void)
 	return sum
 }
 
@@ -171,7 +172,8 @@ func (v redacted) Guesses(ctx context.Context) []campaign.Guess {
 	for i := range list {
 		said := diag.List{list[i].Said}
 		redact(v.r, said)
-		list[i].Against, list[i].Said = v.r.String(list[i].Against), said[0]
+		g := &list[i]
+		g.Of, g.Claim, g.Against, g.Said = v.r.String(g.Of), v.r.String(g.Claim), v.r.String(g.Against), said[0]
 	}
 	return list
 }
@@ -257,8 +259,13 @@ func (x redactedBatcher) Batch() (aim time.Duration, most int64) { return x.b.Ba
 
 // ExecuteBatch implements [campaign.Batcher].
 func (x redactedBatcher) ExecuteBatch(ctx context.Context, s any, cases []campaign.Case, each func(campaign.Case, campaign.Outcome) error) (time.Duration, error) {
-	given := seq.Map(cases, x.v.given)
-	busy, err := x.b.ExecuteBatch(ctx, s, given, func(c campaign.Case, o campaign.Outcome) error { return each(c, x.v.outcome(o)) })
+	known := make(map[int64]campaign.Case, len(cases)) // with marks, as the run gave them
+	for _, c := range cases {
+		known[c.Index] = c
+	}
+	busy, err := x.b.ExecuteBatch(ctx, s, seq.Map(cases, x.v.given), func(c campaign.Case, o campaign.Outcome) error {
+		return each(known[c.Index], x.v.outcome(o))
+	})
 	return busy, x.v.error(err)
 }
 

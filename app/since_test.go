@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/report"
+	"github.com/thresh-dev/thresh/store"
 )
 
 // What an interrupted run found is not grouped: nothing of an earlier run is fixed.
@@ -29,6 +31,43 @@ func TestRegressionOfAScore(t *testing.T) {
 			if err != nil || Fails(gate, rec, c, since) != want[k] || since.Worse != (pass == 40) {
 				t.Errorf("%s, %d: %v, %+v, %v", gate, pass, !want[k], since, err)
 			}
+		}
+	}
+}
+
+// Which failures fail a run, by what is known of them.
+func TestFailures(t *testing.T) {
+	finding := func(id string) campaign.Finding { return campaign.Finding{ID: id, Contract: "c", Campaign: id[:1]} }
+	rec := campaign.Record{Findings: []campaign.Finding{finding("a1"), finding("b1")}}
+	accepted := &report.Since{Known: map[string]report.Known{"a1": {Owner: "o"}, "b1": {Owner: "o"}}}
+	half := &report.Since{Known: map[string]report.Known{"a1": {Owner: "o"}}}
+	worse := []store.CellChange{{Chance: &store.Chance{Verdict: "worse"}}}
+	tested := []store.Tested{{Contract: "c", Campaign: "a"}}
+	for name, x := range map[string]struct {
+		rec   campaign.Record
+		c     *Comparison
+		since *report.Since
+		want  [3]bool // any, new, regression
+	}{
+		"nothing to compare with":             {rec, nil, nil, [3]bool{true, true, true}},
+		"all are accepted":                    {rec, nil, accepted, [3]bool{true, false, false}},
+		"one is not":                          {rec, nil, half, [3]bool{true, true, true}},
+		"none is new":                         {rec, &Comparison{}, nil, [3]bool{true, false, false}},
+		"one is new":                          {rec, &Comparison{New: rec.Findings[:1]}, nil, [3]bool{true, true, true}},
+		"one is new, where cells are tested":  {rec, &Comparison{New: rec.Findings[:1], Tested: tested}, nil, [3]bool{true, true, false}},
+		"another is":                          {rec, &Comparison{New: rec.Findings[1:], Tested: tested}, nil, [3]bool{true, true, true}},
+		"a cell got worse":                    {rec, &Comparison{Cells: worse}, nil, [3]bool{true, false, true}},
+		"failures without findings":           {campaign.Record{}, &Comparison{}, nil, [3]bool{true, true, false}},
+		"the same, with nothing to compare":   {campaign.Record{}, nil, nil, [3]bool{true, true, true}},
+		"the same, and a cell that got worse": {campaign.Record{}, &Comparison{Cells: worse}, nil, [3]bool{true, true, true}},
+	} {
+		for i, gate := range []string{FailOnAny, FailOnNew, FailOnRegression} {
+			if got := Fails(gate, x.rec, x.c, x.since); got != x.want[i] {
+				t.Errorf("%s: %s: %t", name, gate, got)
+			}
+		}
+		if !Fails("", x.rec, x.c, x.since) {
+			t.Errorf("%s: a run without a gate passes", name)
 		}
 	}
 }
