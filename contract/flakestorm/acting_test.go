@@ -169,6 +169,8 @@ func world(t *testing.T) *httptest.Server {
 				"choices": []any{map[string]any{"message": think(q.Messages, bytes.Contains(body, []byte(`"tools"`))), "finish_reason": "stop"}},
 				"usage":   map[string]int{"prompt_tokens": 10 * len(q.Messages), "completion_tokens": 5},
 			})
+		case "/mcp":
+			serveMCP(w, body)
 		case "lookup":
 			fmt.Fprintf(w, `{"order":%q,"state":"open","total":5}`, orderNumber.FindString(string(body)))
 		case "refund":
@@ -181,6 +183,30 @@ func world(t *testing.T) *httptest.Server {
 	}))
 	t.Cleanup(s.Close)
 	return s
+}
+
+// serveMCP is a server with one tool, which declines what it is told to refuse.
+func serveMCP(w http.ResponseWriter, body []byte) {
+	var q struct {
+		ID     json.RawMessage
+		Method string
+		Params struct{ Arguments struct{ Q string } }
+	}
+	if json.Unmarshal(body, &q) != nil || q.ID == nil {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	result := map[string]any{}
+	switch q.Method {
+	case "initialize":
+		result = map[string]any{"protocolVersion": "2025-03-26", "capabilities": map[string]any{"tools": map[string]any{}}, "serverInfo": map[string]string{"name": "shop", "version": "1"}}
+	case "tools/list":
+		result["tools"] = []any{map[string]any{"name": "ask", "inputSchema": map[string]any{"type": "object"}}}
+	case "tools/call":
+		result["content"] = []any{map[string]string{"type": "text", "text": "Order " + q.Params.Arguments.Q}}
+		result["isError"] = strings.Contains(q.Params.Arguments.Q, "refuse")
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"jsonrpc": "2.0", "id": q.ID, "result": result})
 }
 
 // think is what the model says next.

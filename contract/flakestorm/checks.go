@@ -80,12 +80,12 @@ type spotted struct {
 func (t *trial) finds(k judge.Check) []spotted {
 	var list []spotted
 	for i := range t.cell.turns {
-		if t.cell.turns[i].first != i {
+		if t.cell.turns[i].First != i {
 			continue
 		}
 		last := i
 		for j := range t.cell.turns {
-			if t.cell.turns[j].first == i {
+			if t.cell.turns[j].First == i {
 				last = j
 			}
 		}

@@ -133,6 +133,14 @@ func (x *transcript) exchanges() [][]fault.Exchange {
 	return list
 }
 
+// about is the number of the turn that the finding is about; -1 if there is none.
+func (x *transcript) about() int {
+	if x.Turn > 0 && x.Turn <= len(x.Turns) {
+		return x.Turn - 1
+	}
+	return len(x.Turns) - 1
+}
+
 // conversation is the case as it was spoken: what was asked, which tools were
 // called, what struck them, what was answered; with what the failed checks found.
 func (x *transcript) conversation(o *campaign.Outcome) campaign.Exhibit {

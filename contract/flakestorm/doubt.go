@@ -31,11 +31,7 @@ func (t *trial) doubtful(u *turn, where place, v *config.Invariant, r verify.Res
 		return false
 	}
 	report := t.cell.report()
-	at := len(t.cell.turns) - 1
-	for &t.cell.turns[at] != u {
-		at--
-	}
-	d := doubt{at, where, v, r, least, t.cell.trace(&report, u.first)}
+	d := doubt{t.cell.place(u), where, v, r, least, t.cell.trace(&report, u.First)}
 	if !d.holdsWithout(func(string) bool { return true }) {
 		return false
 	}

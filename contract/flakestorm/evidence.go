@@ -23,8 +23,8 @@ const (
 	toolsName    = campaign.RecordedAttachment // what tools were sent and had answered
 )
 
-// How much evidence keeps of a text: of the last one of a failing case, of any
-// other, and of all of these together.
+// How much evidence keeps of a text: of the last one of a failing case and of that which
+// its finding is about, of any other, and of all of these together.
 const (
 	maxText  = 32 << 10
 	maxOther = 4 << 10
@@ -68,10 +68,15 @@ func (t *trial) evidence(whole bool) []campaign.Attachment {
 	x := transcript{Case: t.what, Faults: t.report, Calls: t.calls, Turn: t.turn}
 	var figures []string
 	last := len(t.cell.turns) - 1
-	limit := max(maxOther/16, min(maxOther, maxAll/max(1, last)))
+	others := max(maxOther/16, min(maxOther, maxAll/max(1, last)))
+	most := others
+	if whole {
+		most = maxText
+	}
 	for i, u := range t.cell.turns {
-		if whole && i == last {
-			limit = maxText
+		limit := others
+		if i == last || i == t.turn-1 {
+			limit = most
 		}
 		u.Reply.Text = evidenceText(u.Reply.Text, limit)
 		u.Reply.Value, u.Reply.Copies, u.Reply.Tools = nil, nil, nil
@@ -88,7 +93,7 @@ func (t *trial) evidence(whole bool) []campaign.Attachment {
 		x.Turns = append(x.Turns, u)
 	}
 	if m := t.p.Mutation; m != nil {
-		x.Original, x.How = evidenceText(m.Original, limit), m.How
+		x.Original, x.How = evidenceText(m.Original, most), m.How
 	}
 	if last >= 0 {
 		key := t.cell.turns[last].Prompt
@@ -96,7 +101,7 @@ func (t *trial) evidence(whole bool) []campaign.Attachment {
 			key = t.p.Mutation.Original
 		}
 		if b, ok := t.p.Baselines[key]; ok && b.Why == "" {
-			text := evidenceText(b.Text, limit)
+			text := evidenceText(b.Text, most)
 			x.Compared = &text
 		}
 	}
@@ -240,10 +245,7 @@ const maxSentence = 110
 func (x *transcript) failure(title string) campaign.Exhibit {
 	lines := []string{judge.Readable(namedOnce(title))}
 	if len(x.Turns) > 0 {
-		at := len(x.Turns) - 1
-		if x.Turn > 0 && x.Turn <= len(x.Turns) {
-			at = x.Turn - 1
-		}
+		at := x.about()
 		u := &x.Turns[at]
 		if prompt := shortened(u.Prompt); !strings.Contains(title, prompt) {
 			lines = append(lines, "prompt: "+prompt)
@@ -287,10 +289,11 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, _ []
 	var x transcript
 	read := json.Unmarshal(o.Attached(evidenceName), &x) == nil
 	var list []campaign.Exhibit
+	var p payload
+	known := json.Unmarshal(at.Payload, &p) == nil && c.inRange(&p) == nil
 	if o.Verdict != campaign.VerdictPass {
 		title := o.Title
-		var p payload
-		if json.Unmarshal(at.Payload, &p) == nil && p.Sample != nil && c.inRange(&p) == nil { // the case that is shown sampled the cell again
+		if known && p.Sample != nil { // the case that is shown sampled the cell again
 			title = c.rateTitle(&p, p.Sample)
 		}
 		list = append(list, x.failure(title))
@@ -338,10 +341,18 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, _ []
 		list = append(list, e)
 	}
 	if n := len(x.Turns); n > 0 {
-		u := x.Turns[n-1]
-		if x.Original != "" && x.Original != u.Prompt {
-			list = append(list, differenceExhibit("Prompt, as it was mutated ("+x.How+")", x.Original, u.Prompt))
-		} else {
+		u := x.Turns[x.about()]
+		asked := u.Prompt // by the mutation, which need not be what the finding is about
+		if p.Of != nil {
+			p = *p.Of
+		}
+		if p.Mutation != nil {
+			asked = p.Mutation.Text
+		}
+		if x.Original != "" && x.Original != asked {
+			list = append(list, differenceExhibit("Prompt, as it was mutated ("+x.How+")", x.Original, asked))
+		}
+		if x.Original == "" || x.Original == asked || u.Prompt != evidenceText(asked, maxText) {
 			list = append(list, campaign.TextExhibit("Prompt", u.Prompt))
 		}
 		if u.Sent != "" {
@@ -349,7 +360,7 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, _ []
 		}
 		list = append(list, replied(&u.Reply))
 		if x.Compared != nil {
-			list = append(list, differenceExhibit("Reply without chaos, and this one", *x.Compared, u.Reply.Text))
+			list = append(list, differenceExhibit("Reply without chaos, and this one", *x.Compared, x.Turns[n-1].Reply.Text))
 		}
 	}
 	if said := o.Attached("stderr"); len(said) > 0 {

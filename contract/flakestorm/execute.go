@@ -38,7 +38,7 @@ type trial struct {
 	failedIn int
 	shown    *trial   // of a sampled cell the run that shows it
 	calls    []string // of a replay, see [record.Trace]
-	turn     int      // that a built-in check's finding is about, from 1; 0: the last
+	turn     int      // that the finding is about, from 1; 0: the last
 	doubts   []doubt
 }
 
@@ -76,7 +76,7 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 	case p.Of != nil:
 		t.showsAgain(&p)
 	case t.shown != nil:
-		t.cell, t.report = t.shown.cell, t.shown.report
+		t.cell, t.report, t.turn = t.shown.cell, t.shown.report, t.shown.turn
 	case x.c.sampledBy(p.Phase, p.Invariant) != nil:
 		t.inspect()
 		t.allow()

@@ -186,8 +186,10 @@ func (m *OwnMutation) seen(o *campaign.Outcome) bool {
 		m.Response = &u.Reply.Text
 	}
 	m.Checks = []OwnCheck{}
-	for _, k := range u.Checks {
-		m.Checks = append(m.Checks, OwnCheck{Type: k.Type, Passed: k.Passed, Details: k.Reason})
+	for i := range x.Turns { // of a conversation each turn has its own
+		for _, k := range x.Turns[i].Checks {
+			m.Checks = append(m.Checks, OwnCheck{Type: k.Type, Passed: k.Passed, Details: k.Reason})
+		}
 	}
 	return true
 }

@@ -242,15 +242,23 @@ func (b *builder) checksOf(s *config.Session, at diag.Diagnostic, dir string) []
 	return list
 }
 
-// asSession is a failing case as a session to be replayed: the input that
-// failed, and what the tools had answered.
+// asSession is a failing case as a session to be replayed: the input that failed, what
+// was said before it in the same conversation, and what the tools had answered to it.
 func (c *Campaign) asSession(at campaign.Case, o campaign.Outcome, x *transcript) (config.Session, bool) {
-	if len(x.Turns) == 0 || x.Turns[len(x.Turns)-1].Prompt == "" {
+	about := x.about()
+	if about < 0 || x.Turns[about].Prompt == "" {
 		return config.Session{}, false
 	}
-	s := c.sessionOf(&x.Turns[len(x.Turns)-1])
+	u := &x.Turns[about]
+	s := c.sessionOf(u)
 	s.ID, s.Name, s.Source, s.Expected = fmt.Sprintf("export-%d", at.Index), x.Case, "thresh", o.Title
-	record.Put(&s, x.answers)
+	for i := u.First; i < about; i++ {
+		s.Context = append(s.Context, config.Message{Role: "user", Content: x.Turns[i].Prompt}, config.Message{Role: "assistant", Content: x.Turns[i].Reply.Text})
+	}
+	here := x.exchanges()[about]
+	record.Put(&s, slices.DeleteFunc(slices.Clone(x.answers), func(a fault.Exchange) bool {
+		return !slices.ContainsFunc(here, func(e fault.Exchange) bool { return e.Call == a.Call })
+	}))
 	return s, true
 }
 

@@ -80,12 +80,21 @@ func (c *cell) scripted(u *turn, place int) *turn {
 	if place == 0 {
 		return u
 	}
-	for i := u.first; i < len(c.turns); i++ {
-		if c.turns[i].first == u.first && c.turns[i].script == place {
+	for i := u.First; i < len(c.turns); i++ {
+		if c.turns[i].First == u.First && c.turns[i].script == place {
 			return &c.turns[i]
 		}
 	}
 	return nil
+}
+
+// place is the number of a turn of the cell.
+func (c *cell) place(u *turn) int {
+	at := len(c.turns) - 1
+	for &c.turns[at] != u {
+		at--
+	}
+	return at
 }
 
 // historyToSend is a history, if the agent takes one: others remember it.

@@ -25,7 +25,7 @@ func (c *cell) trace(r *fault.Report, from int) judge.Trace {
 	for i := range c.turns {
 		u := &c.turns[i]
 		upto := min(max(u.Exchanges, done), len(r.Exchanges))
-		if from < 0 || u.first == from {
+		if from < 0 || u.First == from {
 			said := u.Prompt
 			if u.Sent != "" {
 				said = u.Sent

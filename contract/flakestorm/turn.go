@@ -52,7 +52,7 @@ type turn struct {
 	observe  verify.Reply
 	// Exchanges is how many the cell had when the turn was over.
 	Exchanges int `json:"exchanges,omitempty"`
-	first     int // turn of the conversation, by its number in the cell
+	First     int `json:"first,omitempty"` // turn of the conversation, by its number in the cell
 	script    int // its place in the script of the conversation, from 1; 0: it is of none
 	// conversation is the golden prompt that it is of, if it is of one.
 	conversation string
@@ -163,7 +163,7 @@ func (c *cell) askAgent(ctx context.Context, prompt string, wire *agentcall.Wire
 	if call.Prompt != prompt {
 		t.Sent = call.Prompt
 	}
-	t.first, t.conversation = c.opened, c.talking
+	t.First, t.conversation = c.opened, c.talking
 	c.noteAgentFaults(&t)
 	c.observed(&t)
 	c.turns = append(c.turns, t)

@@ -95,7 +95,10 @@ func (t *trial) broke(u *turn, v *config.Invariant, where place, r verify.Result
 	}
 	t.out.Signature = fmt.Sprintf("%s|%s|%s", where.key(), nameOf(v), v.Type)
 	t.out.Cause = []string{v.Type}
-	t.failed, t.failedIn, t.note.reason, t.reply = v, u.first, r.Reason, u.Reply.Text
+	t.failed, t.failedIn, t.note.reason, t.reply = v, u.First, r.Reason, u.Reply.Text
+	if t.turn = t.cell.place(u) + 1; t.turn == len(t.cell.turns) {
+		t.turn = 0
+	}
 }
 
 func (t *trial) check(ctx context.Context, v *config.Invariant, u *turn, b baseline) (verify.Result, error) {
@@ -123,7 +126,7 @@ func (t *trial) ruled(v *config.Invariant, u *turn) (verify.Result, error) {
 	if t.cell.faults != nil {
 		r = t.cell.report()
 	}
-	verdict, why, err := v.Trace.Judge(t.cell.trace(&r, u.first))
+	verdict, why, err := v.Trace.Judge(t.cell.trace(&r, u.First))
 	switch {
 	case err != nil:
 		return verify.Result{}, fmt.Errorf("%s: judging the trace: %w", v.Path, err)

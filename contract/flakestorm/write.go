@@ -230,20 +230,14 @@ func (c *Campaign) asks(x *transcript) string {
 	if len(x.Turns) == 0 {
 		return ""
 	}
-	at := len(x.Turns) - 1
-	if x.Turn > 0 && x.Turn <= len(x.Turns) {
-		at = x.Turn - 1
-	}
-	said := x.Turns[at].Prompt
-	if x.Original != "" {
-		said = x.Original
-	}
-	for _, p := range c.cfg.Prompts {
-		if i := slices.IndexFunc(p.Turns, func(t config.Said) bool { return t.Say == said }); i >= 0 {
-			return p.Turns[i].Path
-		}
-		if p.Text == said {
-			return p.Path
+	for _, said := range []string{x.Turns[x.about()].Prompt, x.Original} {
+		for _, p := range c.cfg.Prompts {
+			if i := slices.IndexFunc(p.Turns, func(t config.Said) bool { return t.Say == said }); i >= 0 {
+				return p.Turns[i].Path
+			}
+			if p.Text == said {
+				return p.Path
+			}
 		}
 	}
 	return ""

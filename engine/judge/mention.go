@@ -30,7 +30,7 @@ func (r *Rule) Mentions(negate bool) (list []Mention) {
 	}
 	some, none := func(n *int) bool { return n != nil && *n > 0 }, func(n *int) bool { return n != nil && *n == 0 }
 	demanded := !r.Bounded() || some(r.AtLeast) || some(r.Exactly)
-	add(&r.Event, !demanded && !none(r.AtMost) && !none(r.Exactly) && !negate)
+	add(&r.Event, !demanded && r.Before == nil && !none(r.AtMost) && !none(r.Exactly) && !negate)
 	add(r.Before, !negate)
 	add(r.NeverAfter, !negate)
 	add(r.After, false)
