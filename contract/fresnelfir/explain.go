@@ -3,6 +3,7 @@ package fresnelfir
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -287,11 +288,24 @@ func (t *teller) exploration() {
 		t.line("- The input **%s** is %s.", in.Name, domainWords(in))
 	}
 	for _, c := range t.d.Inputs.Constraints {
-		t.line("- Inputs obey **%s**: %s.", c.Name, condition(c.Rule))
+		t.line("- Inputs obey **%s**: %s.", c.Name, condition(t.inputs(c.Rule)))
 	}
 	for _, x := range t.d.Inputs.Targets {
 		t.line("- %s.", targetWords(x, t.d.Domain(x.Domain)))
 	}
+}
+
+// inputs is a rule over inputs, which it names by texts, as [constraint] reads them.
+func (t *teller) inputs(e *ir.Expr) *ir.Expr {
+	x := *e
+	if x.Op == ir.LitString && t.d.Domain(x.Text) != nil {
+		x.Op, x.Input = ir.FieldOf, true
+	}
+	x.Args = seq.Map(x.Args, t.inputs)
+	if len(e.Args) == 2 && x.Args[0].Input && slices.Contains(t.d.Domain(x.Args[0].Text).Values, e.Args[1].Text) {
+		x.Args[1] = e.Args[1] // one of its values
+	}
+	return &x
 }
 
 // targetWords is what a target wants covered; over is the input that it names, if it
@@ -306,7 +320,7 @@ func targetWords(x ir.Target, over *ir.Domain) string {
 		return "Each call and each branch of " + x.Machine + " is to be reached"
 	}
 	values := seq.Map(x.Values, describeExpr)
-	all := "Of " + x.Domain + ", " + join(values, "and") + " are to be tried"
+	all := "Of " + x.Domain + ", " + join(values, "and") + map[bool]string{true: " is", false: " are"}[len(values) == 1] + " to be tried"
 	if over != nil && over.Type == ir.Int {
 		all += ", and the values at its ends"
 	}

@@ -53,6 +53,9 @@ func describeExpr(e *ir.Expr) string {
 	case ir.Forall:
 		return fmt.Sprintf("for every %s %s: %s", e.Over, e.Var, condition(e.Args[0]))
 	case ir.Exists:
+		if always(e.Args[0]) {
+			return "there is " + a(e.Over) + " " + e.Over
+		}
 		return fmt.Sprintf("there is %s %s %s such that %s", a(e.Over), e.Over, e.Var, condition(e.Args[0]))
 	case ir.Derived:
 		return fmt.Sprintf("%s(%s)", e.Text, strings.Join(e.Names, ", "))
@@ -67,7 +70,7 @@ func describeExpr(e *ir.Expr) string {
 	case ir.Sum:
 		return fmt.Sprintf("the sum of %s over every %s %s", part(e.Args[0]), e.Over, e.Var)
 	case ir.Count:
-		if v, constant := ir.Constant(e.Args[0]); constant && v {
+		if always(e.Args[0]) {
 			return "the number of instances of " + e.Over
 		}
 		return fmt.Sprintf("the number of instances %s of %s such that %s", e.Var, e.Over, condition(e.Args[0]))
@@ -75,6 +78,11 @@ func describeExpr(e *ir.Expr) string {
 		return part(e.Args[0]) + " before"
 	}
 	return comparison(e)
+}
+
+func always(e *ir.Expr) bool {
+	v, constant := ir.Constant(e)
+	return constant && v
 }
 
 func refined(e *ir.Expr) string {
@@ -177,7 +185,7 @@ func trigger(t ir.Trigger) string {
 	case t.Tag != "":
 		return "any " + t.Tag + " action"
 	case t.Writes != "":
-		return "any action that writes a " + t.Writes
+		return "any action that writes " + a(t.Writes) + " " + t.Writes
 	}
-	return "any action that reads a " + t.Reads
+	return "any action that reads " + a(t.Reads) + " " + t.Reads
 }
