@@ -42,6 +42,9 @@ func TestTranscripts(t *testing.T) {
 			continue
 		}
 		shown += n
+		if translated(t, p) {
+			continue
+		}
 		t.Run(p.path, func(t *testing.T) {
 			t.Parallel()
 			transcripts(t, p.path)
@@ -50,6 +53,13 @@ func TestTranscripts(t *testing.T) {
 	if shown < 30 {
 		t.Errorf("only %d console blocks are marked to be run", shown)
 	}
+}
+
+// translated says whether a page is another one in another language, with the same blocks:
+// they are run there.
+func translated(t *testing.T, p page) bool {
+	original, ok := strings.CutSuffix(p.path, ".ko.md")
+	return ok && slices.Equal(fence.FindAllString(p.text, -1), fence.FindAllString(pageNamed(t, original+".md").text, -1))
 }
 
 // transcripts runs those of one page.

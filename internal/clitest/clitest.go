@@ -17,7 +17,7 @@
 // exits and interrupted leave what the program wrote in $WORK/out and
 // $WORK/err as mask does, for cmp, and as it was for stdout and stderr.
 //
-// The condition [race] says that the race detector watches.
+// The condition [race] says that the race detector watches, [long] that tests may take long.
 //
 // $WORK holds the files of testdata/program: letters.sh, a program with two
 // bugs, fixed.sh, the same without them, and seed, an input on which both pass.
@@ -161,6 +161,9 @@ func params(t *testing.T) testscript.Params {
 		Condition: func(cond string) (bool, error) {
 			if cond == "race" { // the race detector watches this program, and what it runs of itself
 				return Raced, nil
+			}
+			if cond == "long" {
+				return testproc.Long(), nil
 			}
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},

@@ -21,6 +21,9 @@ func Ready(parallel int) {
 	rareCollections()
 }
 
+// Long says that tests may take long: in CI, or where THRESH_TEST_LONG asks for it.
+func Long() bool { return os.Getenv("THRESH_CI") != "" || os.Getenv("THRESH_TEST_LONG") != "" }
+
 // rareCollections lets heaps grow to five times of what is alive: those of tests are
 // small, and a tenth to nearly a half of their processor time went into collecting garbage.
 func rareCollections() {
