@@ -29,7 +29,7 @@ import (
 type Contract struct {
 	open    dut.Opener
 	systems sut.Opener // nil: systems cannot be explored
-	sources lang.Compiler
+	sources sources
 }
 
 // New returns FresnelFir IR.

@@ -16,17 +16,23 @@ import (
 // written reports whether a model of that name is written in the language.
 func written(path string) bool { return strings.HasSuffix(path, lang.Suffix) }
 
+// sources makes documents of sources.
+type sources struct {
+	compiler lang.Compiler
+	reader   ir.Reader
+}
+
 // decode reads a document of either form. data makes it JSON, which a check does not need.
-func decode(by *lang.Compiler, path string, text []byte) (d *ir.Document, src *ir.Source, data func() []byte, list diag.List) {
+func decode(by *sources, path string, text []byte) (d *ir.Document, src *ir.Source, data func() []byte, list diag.List) {
 	if !written(path) {
 		d, src, list = ir.Decode(path, text)
 		return d, src, func() []byte { return text }, list
 	}
-	m, list := by.Compile(path, text)
+	m, list := by.compiler.Compile(path, text)
 	if m == nil {
 		return nil, nil, nil, list
 	}
-	d, src, found := ir.DecodeTree(path, m.Tree, m.Line)
+	d, src, found := by.reader.Decode(path, m.Tree, m.Line)
 	if list.HasErrors() {
 		if d != nil {
 			found = append(found, ir.Check(d, src)...)
@@ -40,7 +46,7 @@ func decode(by *lang.Compiler, path string, text []byte) (d *ir.Document, src *i
 
 // asJSON is a document of either form as JSON; with errors in its form it is nil.
 func asJSON(path string, text []byte) ([]byte, diag.List) {
-	_, _, data, list := decode(new(lang.Compiler), path, text)
+	_, _, data, list := decode(new(sources), path, text)
 	if data == nil {
 		return nil, list
 	}
@@ -78,7 +84,7 @@ func compiled(m *lang.Model) []byte {
 
 // load decodes and checks a document of either form. With errors it is nil.
 func load(path string, text []byte) (*ir.Document, diag.List) {
-	d, src, _, list := decode(new(lang.Compiler), path, text)
+	d, src, _, list := decode(new(sources), path, text)
 	if d != nil {
 		list = append(list, ir.Check(d, src)...)
 		list.Sort()

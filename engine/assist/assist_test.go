@@ -115,6 +115,8 @@ func TestHoverSpansAndFixes(t *testing.T) {
 	json := `{"limits": {"cases": "x y"}}`
 	for _, c := range []struct{ text, at, want string }{
 		{text, "kind", "kind"}, {text, "http", "http"}, {text, "limits", "limits"}, {json, `"cases"`, "cases"}, {json, `"x y"`, "x y"},
+		{json, `{"cases`, `{"cases": "x y"}`}, {"a: [1, {b: ']'}] # why\n", "[1", "[1, {b: ']'}]"}, {"{\"a\": [1, 2], \"b\": 3}", "[1", "[1, 2]"},
+		{"{\"a\": [ \n1]}", "[", "["}, {"a: [1, \"]\n", "[1", "[1, \"]"}, {"a: ]b]\n", "]b", "]b]"}, {"x = set([1], 2), 3\n", "([1]", "([1], 2)"},
 	} {
 		if from, to := assist.Read(c.text, "").Span(strings.Index(c.text, c.at)); c.text[from:to] != c.want {
 			t.Errorf("the span at %s: %q, want %q", c.at, c.text[from:to], c.want)

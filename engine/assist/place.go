@@ -66,7 +66,26 @@ func (t *Text) span(at int) (from, to int, ok bool) {
 			return p.node.start, min(p.node.end, lineEnd(t.text, at)), true
 		}
 	}
-	return at, at + len(strings.TrimRight(t.text[at:lineEnd(t.text, at)], " \r")), false
+	end := lineEnd(t.text, at)
+	return at, min(t.closing(at, end), at+len(strings.TrimRight(t.text[at:end], " \r"))), false
+}
+
+// closing is the end of what a bracket opens, if one stands at an offset and closes before end.
+func (t *Text) closing(at, end int) int {
+	r, depth := reader{text: t.text}, 0
+	for i := at; i < end && (depth > 0 || i == at); i++ {
+		switch t.text[i] {
+		case '"', '\'':
+			i = r.quote(i, end)
+		case '[', '{', '(':
+			depth++
+		case ']', '}', ')':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return end
 }
 
 // Missing returns the text that gives a mapping a key which it lacks, and where it

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // existing is the entity that existing tools take to act, whatever a document says.
@@ -52,21 +54,30 @@ func (c *checker) variables() {
 // create instances of other entities assign it too: within each it is clear what it is.
 func (e *Effect) renameVariables() {
 	was, name := e.Creates.Assign, e.Creates.Assign+" of "+e.Action
-	e.Creates.Assign = name
-	rename := func(x *Expr) {
-		if x.Op == FieldOf && x.Var == was {
-			x.Var = name
-		}
-	}
+	e.Creates = &Creates{e.Creates.Place, e.Creates.Entity, name}
+	e.Sets, e.Conds = slices.Clone(e.Sets), slices.Clone(e.Conds)
 	for i := range e.Sets {
 		if e.Sets[i].Var == was {
 			e.Sets[i].Var = name
 		}
-		e.Sets[i].Value.Walk(rename)
+		e.Sets[i].Value = e.Sets[i].Value.renamed(was, name)
 	}
-	for _, x := range e.Conds {
-		x.Walk(rename)
+	for i := range e.Conds {
+		e.Conds[i] = e.Conds[i].renamed(was, name)
 	}
+}
+
+// renamed is an expression, which other documents may share, with another variable.
+func (e *Expr) renamed(was, name string) *Expr {
+	if e == nil {
+		return nil
+	}
+	x := *e
+	if x.Op == FieldOf && x.Var == was {
+		x.Var = name
+	}
+	x.Args = seq.Map(e.Args, func(a *Expr) *Expr { return a.renamed(was, name) })
+	return &x
 }
 
 // actor finds out which entity acts, and why. What decides is who makes an entity's

@@ -42,6 +42,9 @@ func Check(doc *Document, src *Source) diag.List {
 	c.separate()
 	c.guards()
 	c.list.Sort()
+	if !doc.assigns("input") {
+		src.keep()
+	}
 	return c.list
 }
 
@@ -68,14 +71,14 @@ type checker struct {
 type report func(at Place, code, hint, format string, args ...any)
 
 func (c *checker) fail(at Place, code, hint, format string, args ...any) {
-	if c.wrong[at.Pos] {
+	if at.missing() || c.wrong[at.Pos] { // that was said
 		return
 	}
 	c.list = append(c.list, c.src.Report(diag.Error, at, code, fmt.Sprintf(format, args...), hint))
 }
 
 func (c *checker) doubt(at Place, code, hint, format string, args ...any) {
-	if c.wrong[at.Pos] {
+	if at.missing() || c.wrong[at.Pos] { // that was said
 		return
 	}
 	c.list = append(c.list, c.src.Report(diag.Warning, at, code, fmt.Sprintf(format, args...), hint))

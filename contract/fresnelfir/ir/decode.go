@@ -26,23 +26,34 @@ func Decode(file string, text []byte) (*Document, *Source, diag.List) {
 		errors.As(err, &e) // it gives no other
 		return nil, src, diag.List{{Code: "fresnelfir.syntax", Pos: e.Pos.In(file), Message: e.Message(), Source: e.Source}}
 	}
-	return DecodeTree(file, tree, tree.Line)
+	return (*Reader)(nil).Decode(file, tree, tree.Line)
 }
 
-// DecodeTree is Decode for a tree whose places are those of another text, of which line
-// gives the lines.
-func DecodeTree(file string, tree *doctree.Document, line func(int) string) (*Document, *Source, diag.List) {
+// Decode reads a tree whose places may be those of another text, of which line gives the lines.
+// The results are those of the function.
+func (r *Reader) Decode(file string, tree *doctree.Document, line func(int) string) (*Document, *Source, diag.List) {
+	return r.decode(r.last(), file, tree, line)
+}
+
+func (r *Reader) decode(before *kept, file string, tree *doctree.Document, line func(int) string) (*Document, *Source, diag.List) {
 	src := &Source{file: file, tree: tree, line: line}
-	d := &decoder{root: &tree.Root, maps: map[*doctree.Node]bool{}, wrong: map[doctree.Pos]bool{}}
+	d := &decoder{before: before, root: &tree.Root, maps: map[*doctree.Node]bool{}, wrong: map[doctree.Pos]bool{}}
 	d.Decoder = doctree.Decoder{Format: "fresnelfir", File: file, JSON: true, Line: line, Unknown: diag.Warning, Said: func(f doctree.Fault) {
 		if f.Level == diag.Error && f.Code != "missing-key" { // the rest of the object can be looked at
 			d.refused(f.Pos)
 		}
 		d.List.Add(f.Level, f.Given)
 	}}
+	if r != nil {
+		d.now = new(kept)
+	}
 	doc := &Document{}
 	d.document(doc)
+	if doc.assigns("input") && before != nothing { // which makes inputs of expressions variables
+		return r.decode(nothing, file, tree, line)
+	}
 	d.duplicates(tree)
+	src.keep = func() { r.keep(d.now) }
 	d.List.Sort()
 	src.wrong = d.wrong
 	if len(d.wrong) >= diag.MostKept { // the rest could not tell what was said of them
@@ -62,6 +73,7 @@ type Source struct {
 	tree  *doctree.Document
 	line  func(int) string
 	wrong map[doctree.Pos]bool // places of what could not be read
+	keep  func()               // hands over what the next document may share, once it changes no more
 }
 
 // Report makes a diagnostic of a place.
@@ -94,10 +106,11 @@ func (s *Source) Places() map[string]diag.Pos {
 
 type decoder struct {
 	doctree.Decoder
-	root  *doctree.Node
-	maps  map[*doctree.Node]bool // mappings whose keys are names
-	wrong map[doctree.Pos]bool   // places of errors
-	fresh []Expr                 // to be used
+	root        *doctree.Node
+	maps        map[*doctree.Node]bool // mappings whose keys are names
+	wrong       map[doctree.Pos]bool   // places of errors
+	fresh       []Expr                 // to be used
+	before, now *kept
 }
 
 // newExpr is an expression to be filled. A long document has tens of thousands.

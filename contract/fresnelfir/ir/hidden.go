@@ -63,8 +63,11 @@ func (d *Document) told() told {
 
 // first is the action that a node begins with, "" if that depends.
 func (n *Node) first() string {
-	for n.Kind == Seq && len(n.Children) > 0 {
+	for n != nil && n.Kind == Seq && len(n.Children) > 0 {
 		n = n.Children[0]
+	}
+	if n == nil {
+		return ""
 	}
 	return n.Action
 }

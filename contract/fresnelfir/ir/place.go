@@ -34,7 +34,7 @@ func (at *Place) below(i int) Place {
 }
 
 // Within returns the place of a value below another: keys lead to it, numbers to
-// elements of arrays.
+// elements of arrays. Of a key that is missing it is that of what lacks it.
 func (at Place) Within(keys ...string) Place {
 	for _, k := range keys {
 		if items := at.node.Items(); len(items) > 0 {
@@ -46,11 +46,20 @@ func (at Place) Within(keys ...string) Place {
 		}
 		next, path := at.node.Get(k), doctree.KeyPath(at.Path(), k)
 		if at.path = path; next == nil {
+			at.node = nil
 			return at
 		}
 		at.node, at.Pos = next, next.Pos
 	}
 	return at
+}
+
+// missing reports whether the place is that of a key which is not there.
+func (at Place) missing() bool { return at.node == nil && at.Pos.Line > 0 }
+
+// untyped reports whether a type, or the mapping that holds it, is not there.
+func (at Place) untyped() bool {
+	return at.missing() || at.node != nil && at.node.Kind == doctree.Map && at.Within("type").missing()
 }
 
 func place(n *doctree.Node, path string) Place { return Place{Pos: n.Pos, path: path, node: n} }

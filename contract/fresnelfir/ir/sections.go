@@ -28,7 +28,9 @@ func (d *decoder) document(doc *Document) {
 		}
 		doc.Protocols = append(doc.Protocols, p)
 	})
-	d.eachNamed(o, "effects", func(name string, at Place, v *doctree.Node) { doc.Effects = append(doc.Effects, d.effect(name, at, v)) })
+	d.eachNamed(o, "effects", func(name string, at Place, v *doctree.Node) {
+		doc.Effects = append(doc.Effects, share(d, effects, v, at, "", func() *Effect { return d.effect(name, at, v) }))
+	})
 	d.eachNamed(o, "properties", func(name string, at Place, v *doctree.Node) {
 		doc.Properties = append(doc.Properties, d.property(name, at, v))
 	})
@@ -141,7 +143,10 @@ func (d *decoder) node(n *doctree.Node, path, id string) *Node {
 	s.Each("children", func(n *doctree.Node, path string) {
 		x.Children = append(x.Children, d.node(n, path, id+"/"+strconv.Itoa(len(x.Children))))
 	})
-	s.Each("branches", func(n *doctree.Node, path string) { x.Branches = append(x.Branches, d.branch(n, path, id)) })
+	s.Each("branches", func(n *doctree.Node, path string) {
+		at := place(n, path)
+		x.Branches = append(x.Branches, share(d, branches, n, at, id, func() *Branch { return d.branch(n, path, id) }))
+	})
 	if v, path := d.valueAt(s, "body"); v != nil {
 		x.Body = d.node(v, path, id+"/body")
 	}
@@ -209,10 +214,9 @@ func (d *decoder) steps(s *doctree.Section, key string, e *Effect, under []Under
 }
 
 func (d *decoder) set(s *doctree.Section) Set {
-	x := Set{Place: placeOf(s)}
+	x := Set{Place: valueOf(s, "target")}
 	if n := s.Node("target"); n != nil {
 		target := s.Texts("target")
-		x.Place = valueOf(s, "target")
 		if n.Kind == doctree.Seq && len(n.Items()) != 2 {
 			d.fail(x.Place, "target", "must be a variable and a field, got %d names", len(n.Items()))
 		}

@@ -127,7 +127,9 @@ func (d *decoder) bindings(x *Bindings, s *doctree.Section) {
 		return
 	}
 	x.Place, x.Runtime, x.Entry = placeOf(s), s.Text("runtime"), s.Text("entry")
-	d.eachNamed(s, "actions", func(name string, at Place, v *doctree.Node) { x.Actions = append(x.Actions, d.binding(name, at, v)) })
+	d.eachNamed(s, "actions", func(name string, at Place, v *doctree.Node) {
+		x.Actions = append(x.Actions, share(d, bindings, v, at, "", func() *ActionBinding { return d.binding(name, at, v) }))
+	})
 	h := s.Sub("event_hooks")
 	x.HookMode, x.Observe, x.Capture = h.Text("mode"), h.Texts("observe"), h.Texts("capture")
 }

@@ -94,19 +94,12 @@ func (c *checker) word(word string, allowed []string, at Place) {
 func (c *checker) exploration() {
 	x := &c.doc.Exploration
 	in := func(keys ...string) Place { return x.Place.Within(keys...) }
-	// missing reports whether a key is not there, which is an error of its own.
-	missing := func(keys ...string) bool { return in(keys...).Pos == in(keys[:len(keys)-1]...).Pos }
-	word := func(word string, allowed []string, keys ...string) {
-		if word != "" || !missing(keys...) {
-			c.word(word, allowed, in(keys...))
-		}
-	}
-	word(x.Scope, scopes, "weights", "scope")
-	word(x.Initial, []string{"from_protocol"}, "weights", "initial")
-	word(x.Decay, decays, "weights", "decay")
-	word(x.Strategy, []string{"pseudo_random_traversal"}, "strategy", "initial")
-	word(x.Fallback, []string{"targeted_on_violation"}, "strategy", "fallback")
-	word(x.Mode, []string{"deterministic_interleaving", Parallel}, "concurrency", "mode")
+	c.word(x.Scope, scopes, in("weights", "scope"))
+	c.word(x.Initial, []string{"from_protocol"}, in("weights", "initial"))
+	c.word(x.Decay, decays, in("weights", "decay"))
+	c.word(x.Strategy, []string{"pseudo_random_traversal"}, in("strategy", "initial"))
+	c.word(x.Fallback, []string{"targeted_on_violation"}, in("strategy", "fallback"))
+	c.word(x.Mode, []string{"deterministic_interleaving", Parallel}, in("concurrency", "mode"))
 	words := func(list, known []string, key, kind, what string) {
 		for i, w := range list {
 			if !slices.Contains(known, w) {
@@ -117,15 +110,11 @@ func (c *checker) exploration() {
 	words(x.Directives, Directives, "directives_allowed", "type", "directive")
 	words(x.Signals, Signals, "adaptation_signals", "signal", "signal")
 	if x.EpochSize == 0 {
-		if !missing("epoch_size") {
-			c.doubt(in("epoch_size"), "epoch-size", "", "is 0, so epochs have 100 actions")
-		}
+		c.doubt(in("epoch_size"), "epoch-size", "", "is 0, so epochs have 100 actions")
 		x.EpochSize = 100
 	}
 	if x.Threads == 0 {
-		if !missing("concurrency", "threads") {
-			c.doubt(in("concurrency", "threads"), "threads", "", "is 0, so there is one thread")
-		}
+		c.doubt(in("concurrency", "threads"), "threads", "", "is 0, so there is one thread")
 		x.Threads = 1
 	}
 	if x.Threads > 64 {
@@ -236,6 +225,7 @@ func (c *checker) bindings() {
 		if !called[a.Action] {
 			c.doubt(a.Place, "unused-binding", "", "no protocol and no generator calls the action %q", a.Action)
 		}
+		a.Values = slices.Clone(a.Values)
 		for i := range a.Values {
 			x := &a.Values[i]
 			x.Result = c.expr(x.Value, scope{vars: c.doc.Vars, inputs: true, loose: true})
@@ -253,7 +243,7 @@ func (c *checker) bindings() {
 			got.Unsigned = false // what is returned may be below 0
 		}
 		a.Result = c.answers(a.Place, a.Returns, got)
-		if want := returnType(c.doc, a.Returns); a.Answer != nil && (a.Returns == "" || !got.assignableTo(want)) {
+		if want := returnType(c.doc, a.Returns); a.Answer != nil && !a.Place.Within("returns").untyped() && (a.Returns == "" || !got.assignableTo(want)) {
 			c.fail(a.Answer.Place, "return-type", "", "must be what the action returns, %q, got %s", a.Returns, got)
 		}
 		c.claims(a)

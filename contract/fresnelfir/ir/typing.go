@@ -278,7 +278,9 @@ func (c *checker) expr(e *Expr, s scope) ValueType {
 
 func (c *checker) field(e *Expr, s scope) ValueType {
 	if _, bound := s.vars[e.Var]; e.Var == "input" && !bound && (s.inputs || s.domain) {
-		e.Input = true
+		if !e.Input { // else another document may share it
+			e.Input = true
+		}
 		if c.checkName(e.Place, "unknown-domain", "an input domain", e.Text, names(c.doc.Inputs.Domains, func(x *Domain) string { return x.Name })) {
 			return domainType(c.doc.Domain(e.Text))
 		}
@@ -376,6 +378,9 @@ func (c *checker) refinementTest(e *Expr, s scope) {
 		given[a.Param] = a.Var
 	}
 	for _, p := range r.Params {
+		if p.Name == "" { // which was said
+			continue
+		}
 		if v, ok := given[p.Name]; ok {
 			c.argument(e.Place, v, p.Entity, p.Name, s)
 		} else if _, same := s.vars[p.Name]; same {

@@ -19,6 +19,7 @@ type action struct {
 	beyond bool              // the guard needs more than the published format
 	picks  []node
 	weight node
+	branch *node // what an alternative at the place of its declaration holds, once one is asked for
 }
 
 // survey finds the variables of an action.
@@ -58,16 +59,17 @@ func (c *compiler) survey(d *decl) *action {
 // body is an action while it is translated.
 type body struct {
 	*action
-	c      *compiler
-	s      scope
-	conds  []requirement // in order
-	made   *node         // creates
-	sets   []node
-	steps  bool // there is an if
-	wrote  map[string]bool
-	call   *syntax.CallExpr
-	at     doctree.Pos
-	locals []*local
+	c               *compiler
+	s               scope
+	conds           []requirement // in order
+	made            *node         // creates
+	sets            []node
+	steps           bool // there is an if
+	wrote           map[string]bool
+	call            *syntax.CallExpr
+	at              doctree.Pos
+	locals          []*local
+	effect, binding node
 }
 
 // requirement is a condition, or, with a variable, an instance that is chosen.
@@ -79,7 +81,8 @@ type requirement struct {
 	at     doctree.Pos
 }
 
-func (c *compiler) action(a *action, at doctree.Pos) {
+// action translates an action.
+func (c *compiler) action(a *action, at doctree.Pos) *body {
 	before := len(c.list)
 	b := &body{action: a, c: c, at: at, wrote: map[string]bool{}}
 	b.s = scope{vars: a.vars, others: c.everywhere(), rename: map[string]string{}, values: map[string]*local{}, wrote: map[string]int{}}
@@ -100,6 +103,7 @@ func (c *compiler) action(a *action, at doctree.Pos) {
 	}
 	b.finish()
 	b.unused(before)
+	return b
 }
 
 // statement translates a statement of an action.
@@ -435,6 +439,6 @@ func (b *body) finish() {
 			c.noteExtension(v.Pos, func() (key, what string) { return path, "a value with " + words(v) })
 		}
 	}
-	add(c.section("effects"), b.at, name, *n) // each is declared once
+	b.effect = *n
 	b.bind()
 }

@@ -69,7 +69,7 @@ func (b *body) bind() {
 		set(n, at, "values", *values)
 		c.noteExtension(at, func() (key, what string) { return "$.bindings.actions." + name + ".values", "computed arguments" })
 	}
-	add(c.section("bindings", "actions"), at, name, *n) // each is declared once
+	b.binding = *n
 }
 
 // argument adds an argument of the export: a name of the model, or a value that gets one.

@@ -114,6 +114,8 @@ func (c *compiler) entityOf(name string, s scope) string {
 func (c *compiler) acting() string {
 	for _, call := range c.rest {
 		if isCall(call, "explore") {
+			said := len(c.list)
+			defer func() { c.list = c.list[:said] }() // the statement says what is wrong with it
 			_, named := c.arguments(call)
 			for _, a := range named {
 				if id, ok := a.value.(*syntax.Ident); ok && a.name == "actor" {

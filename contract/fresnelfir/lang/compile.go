@@ -97,6 +97,8 @@ type compiler struct {
 	valued   map[string]bool            // entities whose instances are used as values
 	expanded int                        // how often a value took the place of its name
 	actor    *string                    // the entity that acts, once somebody asks
+	before   kept                       // of the source before
+	now      kept
 }
 
 // constructors are the calls that give something a name, with their kinds.
@@ -109,14 +111,10 @@ var constructors = map[string]declKind{
 // statements are the calls that name nothing.
 var statements = []string{"module", "system", "explore", "cover", "constraint", "hooks", "ir"}
 
-// Compiler translates sources, the next one with less work if most of it is that of the one
-// before.
-type Compiler struct{ parser starbox.Parser }
-
 // Compile translates a source. The diagnostics are all that is wrong with its form;
 // with errors among them the model is what could be translated, or nil.
 func (c *Compiler) Compile(file string, src []byte) (*Model, diag.List) {
-	m, _, list := compile(&c.parser, file, src, false)
+	m, _, list := compile(c, file, src, false)
 	return m, list
 }
 
@@ -125,13 +123,13 @@ func Compile(file string, src []byte) (*Model, diag.List) { return new(Compiler)
 
 // Beyond lists what of a source the published format does not hold, in the order of the text.
 func Beyond(file string, src []byte) []Further {
-	_, beyond, _ := compile(new(starbox.Parser), file, src, true)
+	_, beyond, _ := compile(new(Compiler), file, src, true)
 	return beyond
 }
 
-func compile(by *starbox.Parser, file string, src []byte, noting bool) (*Model, []Further, diag.List) {
+func compile(by *Compiler, file string, src []byte, noting bool) (*Model, []Further, diag.List) {
 	lines := strings.Split(strings.ReplaceAll(string(src), "\r\n", "\n"), "\n")
-	f, broken, list := parse(by, file, src, lines)
+	f, broken, list := parse(&by.parser, file, src, lines)
 	if f == nil {
 		return nil, nil, list
 	}
@@ -149,7 +147,12 @@ func compile(by *starbox.Parser, file string, src []byte, noting bool) (*Model, 
 		set(c.root, top, key, *object(top))
 	}
 	c.defaults(top)
+	c.before = by.last()
 	c.translate()
+	if !noting {
+		c.now.around.actor = c.actor
+		by.keep(c.now)
+	}
 	c.model.Tree = &doctree.Document{Root: *c.root}
 	c.list = slices.DeleteFunc(c.list, func(d diag.Diagnostic) bool { return d.Code == "fresnelfir.unknown-field" && c.model.Vague[d.Pos.Line] })
 	c.list.Sort()
@@ -317,6 +320,7 @@ func (c *compiler) translate() {
 			c.await(d)
 		}
 	}
+	c.look()
 	for _, d := range c.order {
 		at := c.position(d.stmt)
 		switch d.kind {
@@ -331,7 +335,7 @@ func (c *compiler) translate() {
 		case declDerived, declRefinement, declObserver:
 			c.defined(d)
 		case declAction:
-			c.action(c.acts[d.name], at)
+			c.enter(c.acts[d.name], at)
 		case declProperty:
 			if !slices.Contains(liveness, d.fn) {
 				c.property(d, at)

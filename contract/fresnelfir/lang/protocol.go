@@ -11,6 +11,9 @@ import (
 // what it requires.
 func (c *compiler) branchOf(name string, at doctree.Pos) node {
 	a := c.acts[name]
+	if a != nil && a.branch != nil && a.branch.Pos == at {
+		return *a.branch
+	}
 	weight := integer(at, 1)
 	if a != nil && a.weight.Kind == doctree.Int {
 		weight = a.weight
@@ -26,7 +29,11 @@ func (c *compiler) branchOf(name string, at doctree.Pos) node {
 		}
 		members = append(members, member(at, key, *a.guard))
 	}
-	return *object(at, append(members, member(at, "body", c.calling(name, at)))...)
+	n := object(at, append(members, member(at, "body", c.calling(name, at)))...)
+	if a != nil && c.position(a.d.stmt) == at {
+		a.branch = n
+	}
+	return *n
 }
 
 func (c *compiler) calling(name string, at doctree.Pos) node {

@@ -199,6 +199,7 @@ func (c *compiler) patch(x *syntax.CallExpr, pos []syntax.Expr) {
 	}
 	n := c.root
 	for i, e := range pos[:len(pos)-1] {
+		*n = n.WithMembers(slices.Clone(n.Members())) // those of an action may be kept
 		key := c.literal(e)
 		if key.Kind != doctree.String || n.Kind != doctree.Map {
 			c.fail(e, "type", "", "must be a key of a mapping")
