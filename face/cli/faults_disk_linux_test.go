@@ -191,17 +191,17 @@ func TestReadOnlyDisk(t *testing.T) {
 // a process by a signal unless it is prepared.
 func TestFileSizeLimit(t *testing.T) {
 	l := newLab(t, `case $LLMFUZZ_RUN_ID in *3) echo "failed" >&2; exit 3 ;; esac; exit 0`)
-	l.document(edits{"mutations.cases": 1200})
+	l.document(edits{"mutations.cases": 600})
 	expect(t, l.run("--store", l.path("calm"), "--keep", "none", "--executor", "spawn"), 1)
 	want := l.report().Digest
 	thresh := child(t, "thresh")
-	cmd := exec.Command("/bin/sh", "-c", `ulimit -f 60; exec "$@"`, "sh", thresh.Path,
+	cmd := exec.Command("/bin/sh", "-c", `ulimit -f 30; exec "$@"`, "sh", thresh.Path,
 		"run", l.path("spec.json"), "--store", l.path("store"), "--keep", "none", "--executor", "spawn")
 	cmd.Env = thresh.Env
 	out, err := cmd.CombinedOutput()
 	if cmd.ProcessState.ExitCode() != 3 || !strings.Contains(string(out), "file too large") || !strings.Contains(string(out), "--resume") {
 		t.Fatalf("%v: %s", err, out)
 	}
-	expect(t, l.resume(), 1, "1,200 cases")
+	expect(t, l.resume(), 1, "600 cases")
 	equal(t, "digest after mending", l.report().Digest, want)
 }

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/thresh-dev/thresh/internal/testproc"
 )
 
 // server builds a real nats-server once.
@@ -406,6 +408,9 @@ func TestEveryFormatRunsOnAFleet(t *testing.T) {
 			continue // it describes a service that runs elsewhere, and nothing runs here
 		}
 		t.Run(kind, func(t *testing.T) {
+			if kind != "fuzzspec" && kind != "flakestorm" && !testproc.Long() {
+				t.Skip("starts three processes, as the others do: set THRESH_TEST_LONG=1")
+			}
 			dir := t.TempDir()
 			in := func(args ...string) *exec.Cmd {
 				cmd := child(t, "thresh", args...)
