@@ -60,6 +60,7 @@ const (
 	optGrammar   = "grammar"
 	optCorpus    = "corpus"
 	optGuided    = "guided"
+	optRound     = "round"
 	optExecutor  = "executor"
 	optSandbox   = "sandbox"
 	optAllowExec = "allow-exec"
@@ -89,6 +90,7 @@ func (*Contract) Options() []campaign.Option {
 		{Name: optDict, Many: true, Path: true, Usage: "tokens for the deep mutators, an AFL dictionary `FILE`"},
 		{Name: optCorpus, Many: true, Path: true, Usage: "further seeds for the deep mutators: every file in `FOLDER`"},
 		{Name: optGuided, Bool: true, Usage: "keep inputs that reach new code (needs a program built with thresh fuzzspec cc, or afl-clang-fast or -lto; implies deep)"},
+		{Name: optRound, Values: []string{"64", "256"}, Default: "64", Usage: "cases of a guided campaign between two looks at what they reached; 256 keeps more than four workers busy"},
 		{Name: optExecutor, Values: []string{"auto", "spawn", "zygote", "afl"}, Default: "auto", Usage: "how processes are started; the others are checked against spawn"},
 		{Name: optSandbox, Bool: true, Usage: "no network, read-only files, own process ids, where the kernel allows it"},
 		{Name: optAllowExec, Many: true, Usage: "allow the program at the absolute `PATH`, which is outside the allowlist"},

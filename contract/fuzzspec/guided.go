@@ -19,9 +19,9 @@ import (
 // a few of those are run again, in case order, as a case of any campaign is.
 
 const (
-	// guidedRound is the number of cases between two looks at what was reached:
-	// small enough to follow a find soon, large enough for several workers. It never
-	// depends on their number, or equal runs would differ.
+	// guidedRound is the number of cases between two looks at what was reached, unless
+	// --round says otherwise: small enough to follow a find soon, large enough for several
+	// workers. It never depends on their number, or equal runs would differ.
 	guidedRound = 64
 
 	// A case may take so many times the edges of the largest seed, and never fewer
@@ -134,7 +134,7 @@ func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 		if again := c.confirming(s); len(again) > 0 {
 			return campaign.Round{Len: int64(len(again)), At: func(i int64) []byte { return again[i].input }}, true
 		}
-		left = min(left, guidedRound)
+		left = min(left, c.set.round)
 	}
 	return campaign.Round{Len: left}, left > 0
 }

@@ -292,7 +292,7 @@ func TestCasesSetAside(t *testing.T) {
 	late := func(input string) campaign.Outcome {
 		return campaign.Outcome{Data: g.encodeAside(&process.Result{Status: process.SetAside}, []byte(input))}
 	}
-	c := &Campaign{maker: referenceMaker{}, set: settings{guided: true, deep: true}, count: 40, id: campaign.Identity{Name: "x"}}
+	c := &Campaign{maker: referenceMaker{}, set: settings{guided: true, deep: true, round: guidedRound}, count: 40, id: campaign.Identity{Name: "x"}}
 	n := int64(0)
 	fold := func(s *state, outcomes ...campaign.Outcome) *state {
 		return c.Fold(s, func(yield func(campaign.Case, campaign.Outcome) bool) {
@@ -376,7 +376,7 @@ func TestCasesSetAside(t *testing.T) {
 // chosen less often.
 func TestCasesLikeHangs(t *testing.T) {
 	const budget = leastBudget
-	c := &Campaign{maker: referenceMaker{}, set: settings{guided: true, deep: true}, count: 1 << 40}
+	c := &Campaign{maker: referenceMaker{}, set: settings{guided: true, deep: true, round: 256}, count: 1 << 40}
 	s := c.Start(campaign.Facts{Data: []byte(`{"budget":1048576}`)})
 	if s.facts.Budget != budget {
 		t.Fatalf("the budget is %d", s.facts.Budget)
@@ -429,8 +429,8 @@ func TestCasesLikeHangs(t *testing.T) {
 		t.Error("a case that took another edge is passed over")
 	}
 	s.done = confirmShare*int64(s.spent)/caseWork - 1
-	if r, _ := c.Round(s); r.At != nil {
-		t.Error("not all is paid for")
+	if r, _ := c.Round(s); r.At != nil || r.Len != 256 {
+		t.Errorf("not all is paid for, or a round has %d cases", r.Len)
 	}
 	s.done++
 	if r, _ := c.Round(s); r.At == nil {

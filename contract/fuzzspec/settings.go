@@ -1,6 +1,7 @@
 package fuzzspec
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -16,6 +17,7 @@ import (
 // settings are the options of the contract, decoded.
 type settings struct {
 	deep, guided bool
+	round        int64 // cases of a guided round
 	text         bool
 	auto         bool   // the seed decides between deep and text
 	chose        string // what it decided, and why
@@ -123,6 +125,9 @@ func decodeSettings(set campaign.Settings) (settings, diag.List) {
 		return n
 	}
 	s.start, s.count = integer(OptStartIndex), integer(OptCount)
+	if s.round = cmp.Or(integer(optRound), guidedRound); set.Has(optRound) && !s.guided {
+		refuse(optRound, "is used only by guided campaigns; add --guided")
+	}
 	if s.campaignID != "" {
 		if err := CheckID("campaign id", s.campaignID); err != nil {
 			list = append(list, diag.Diagnostic{Code: "fuzzspec.option", Message: err.Error()})
@@ -154,7 +159,7 @@ func (s *settings) fingerprint() string {
 		print += " text"
 	}
 	if s.guided {
-		print += fmt.Sprintf(" schedule=6 round=%d budget=%d×%d", guidedRound, budgetFactor, leastBudget)
+		print += fmt.Sprintf(" schedule=6 round=%d budget=%d×%d", s.round, budgetFactor, leastBudget)
 	}
 	if s.okReports {
 		print += " ok-reports"

@@ -50,6 +50,10 @@ func TestSettingsFingerprint(t *testing.T) {
 	if plain != want {
 		t.Errorf("got  %s\nwant %s", plain, want)
 	}
+	guided := print(map[string][]string{"guided": {"true"}})
+	if round := map[string][]string{"guided": {"true"}, "round": {"64"}}; print(round) != guided || !strings.Contains(guided, " round=64 ") {
+		t.Errorf("a round has 64 cases unless options say otherwise: %s", guided)
+	}
 	accepting := print(map[string][]string{"ok-exit": {"3, 1", "1,0"}})
 	if !strings.Contains(accepting, "ok-exit=[1 3]") {
 		t.Errorf("codes are not in order, once each: %s", accepting)

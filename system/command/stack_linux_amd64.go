@@ -28,6 +28,9 @@ const mostCaught = 100
 // errNoTrace is why crashes cannot be looked at.
 var errNoTrace = errors.New("the kernel does not let a process trace its child (ptrace)")
 
+// errSlowLook is why nothing is known of a crash.
+var errSlowLook = errors.New("a case that crashed reached its time limit when it was run again to read its stack")
+
 // trace runs a case and stops it before its fatal signal is delivered: no core
 // is written then, and no helper of the kernel's is run. Where the stack may have been
 // written over, the case is run once more with an eye on it.
@@ -73,7 +76,7 @@ func (s *spawner) look(ctx context.Context, c process.Case, g *guard) (crash *un
 	t := tracer{root: kid.pid, known: map[int]bool{kid.pid: true}, guard: g}
 	defer g.close()
 	followErr := t.follow()
-	_, _, cancelled := s.dog.unwatch()
+	timedOut, _, cancelled := s.dog.unwatch()
 	s.out.markWritten()
 	s.err.markWritten()
 	unix.Kill(-kid.pid, unix.SIGKILL)
@@ -92,6 +95,9 @@ func (s *spawner) look(ctx context.Context, c process.Case, g *guard) (crash *un
 			s.untraceable = what == stepTrace
 			return nil, errNoTrace
 		}
+	}
+	if timedOut && t.crash == nil && g == nil {
+		return nil, errSlowLook
 	}
 	return t.crash, nil
 }

@@ -136,6 +136,19 @@ func TestLooksThatShowNothing(t *testing.T) {
 	}
 }
 
+// A look has the time of a case, and says so if that was not enough: the crash is then
+// known by its signal alone.
+func TestALookHasTheTimeOfACase(t *testing.T) {
+	r := tracing(t, "/bin/sh").(*lane)
+	r.spawn.(*spawner).plan.Timeout = 100 * time.Millisecond
+	if c, err := r.Trace(context.Background(), process.Case{RunID: "case", Input: []byte("sleep 60")}); c != nil || !errors.Is(err, errSlowLook) {
+		t.Errorf("%v, %v", c, err)
+	}
+	if notes := strings.Join(r.Notes(), "\n"); !strings.Contains(notes, "reached its time limit") {
+		t.Error(notes)
+	}
+}
+
 // A second look that is interrupted is an error, as a first one is.
 func TestSecondLookIsInterrupted(t *testing.T) {
 	r := tracing(t, compile(t, "gcc -O1 -fno-stack-protector", "testdata/twice.c"))
