@@ -13,6 +13,7 @@ import (
 // Memory is bounded for all processes of a case together, and with what they
 // keep in files in memory, in a sandbox and without one.
 func TestMemoryOfAllTogether(t *testing.T) {
+	t.Parallel() // mostly waits
 	limit := func(sandbox, together bool) func(*process.Plan) {
 		return func(p *process.Plan) {
 			p.Sandbox, p.Limits.Together, p.Limits.AddressSpace, p.Limits.FileSize = sandbox, together, 128<<20, 1<<30
