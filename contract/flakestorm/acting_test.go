@@ -185,7 +185,7 @@ func world(t *testing.T) *httptest.Server {
 	return s
 }
 
-// serveMCP is a server with one tool, which declines what it is told to refuse.
+// serveMCP is a server with one tool, which declines a question that asks it to refuse.
 func serveMCP(w http.ResponseWriter, body []byte) {
 	var q struct {
 		ID     json.RawMessage

@@ -320,7 +320,11 @@ func targetWords(x ir.Target, over *ir.Domain) string {
 		return "Each call and each branch of " + x.Machine + " is to be reached"
 	}
 	values := seq.Map(x.Values, describeExpr)
-	all := "Of " + x.Domain + ", " + join(values, "and") + map[bool]string{true: " is", false: " are"}[len(values) == 1] + " to be tried"
+	verb := " are"
+	if len(values) == 1 {
+		verb = " is"
+	}
+	all := "Of " + x.Domain + ", " + join(values, "and") + verb + " to be tried"
 	if over != nil && over.Type == ir.Int {
 		all += ", and the values at its ends"
 	}

@@ -53,7 +53,11 @@ func (r *Reader) decode(before *kept, file string, tree *doctree.Document, line 
 		return r.decode(nothing, file, tree, line)
 	}
 	d.duplicates(tree)
-	src.keep = func() { r.keep(d.now) }
+	src.keep = func() {
+		if r != nil {
+			r.kept.Store(d.now)
+		}
+	}
 	d.List.Sort()
 	src.wrong = d.wrong
 	if len(d.wrong) >= diag.MostKept { // the rest could not tell what was said of them

@@ -2,7 +2,7 @@ package ir
 
 import (
 	"slices"
-	"sync"
+	"sync/atomic"
 
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
@@ -11,8 +11,7 @@ import (
 // shares with that one: an editor has a model decoded with every letter typed, and nearly all
 // of it is as it was. It is safe for concurrent use; nil keeps nothing.
 type Reader struct {
-	mu   sync.Mutex
-	kept *kept
+	kept atomic.Pointer[kept]
 }
 
 // kept are parts of a document in which there was nothing wrong, by their paths.
@@ -32,24 +31,12 @@ type part[T any] struct {
 var nothing = new(kept)
 
 func (r *Reader) last() *kept {
-	if r == nil {
-		return nothing
+	if r != nil {
+		if k := r.kept.Load(); k != nil {
+			return k
+		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.kept == nil {
-		return nothing
-	}
-	return r.kept
-}
-
-func (r *Reader) keep(k *kept) {
-	if r == nil {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.kept = k
+	return nothing
 }
 
 // The parts that are kept.

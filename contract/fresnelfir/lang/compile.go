@@ -147,11 +147,13 @@ func compile(by *Compiler, file string, src []byte, noting bool) (*Model, []Furt
 		set(c.root, top, key, *object(top))
 	}
 	c.defaults(top)
-	c.before = by.last()
+	if k := by.kept.Load(); k != nil {
+		c.before = *k
+	}
 	c.translate()
 	if !noting {
 		c.now.around.actor = c.actor
-		by.keep(c.now)
+		by.kept.Store(&c.now)
 	}
 	c.model.Tree = &doctree.Document{Root: *c.root}
 	c.list = slices.DeleteFunc(c.list, func(d diag.Diagnostic) bool { return d.Code == "fresnelfir.unknown-field" && c.model.Vague[d.Pos.Line] })

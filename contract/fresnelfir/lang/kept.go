@@ -3,7 +3,7 @@ package lang
 import (
 	"maps"
 	"slices"
-	"sync"
+	"sync/atomic"
 
 	"go.starlark.net/syntax"
 
@@ -16,8 +16,7 @@ import (
 // for concurrent use.
 type Compiler struct {
 	parser starbox.Parser
-	mu     sync.Mutex
-	kept   kept
+	kept   atomic.Pointer[kept]
 }
 
 // kept is what is kept of a source, which nothing changes any more.
@@ -38,7 +37,7 @@ type declared struct {
 	kind declKind
 	name string
 	stmt syntax.Stmt // nil: its name alone
-	line int         // 0: what is made of it has no places of its
+	line int         // 0: what is made of it has no places in it
 }
 
 // translated is an action of which there was nothing to say.
@@ -48,18 +47,6 @@ type translated struct {
 	effect, binding node
 	valued          map[string]bool
 	expanded        int
-}
-
-func (c *Compiler) last() kept {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.kept
-}
-
-func (c *Compiler) keep(k kept) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.kept = k
 }
 
 // look sees the surroundings of the actions. If they are not those of the source before, its
