@@ -30,37 +30,49 @@ func (l *lab) ticker() *os.File {
 func drain(t testing.TB, ticks *os.File) {
 	t.Helper()
 	must(t, ticks.SetReadDeadline(time.Time{}))
-	conn, err := ticks.SyscallConn()
-	must(t, err)
-	left := 0
-	must(t, conn.Control(func(fd uintptr) { left, err = unix.IoctlGetInt(int(fd), unix.TIOCINQ) }))
-	must(t, err)
-	_, err = io.CopyN(io.Discard, ticks, int64(left))
+	_, err := io.CopyN(io.Discard, ticks, int64(waiting(t, ticks)))
 	must(t, err)
 }
 
-// killAfter starts a process, kills it when n bytes have come, and reports
-// whether it lived to see that.
+// waiting counts the bytes in the pipe.
+func waiting(t testing.TB, ticks *os.File) (n int) {
+	t.Helper()
+	conn, err := ticks.SyscallConn()
+	must(t, err)
+	must(t, conn.Control(func(fd uintptr) { n, err = unix.IoctlGetInt(int(fd), unix.TIOCINQ) }))
+	must(t, err)
+	return n
+}
+
+// killAfter starts a process, kills it when its programs have written n bytes,
+// and reports whether it lived to see that. The pipe has room for these bytes
+// and no more: a program that wants to write another waits, however late the
+// kill comes.
 func killAfter(t testing.TB, cmd *exec.Cmd, ticks *os.File, n int) bool {
 	t.Helper()
 	drain(t, ticks)
+	conn, err := ticks.SyscallConn()
+	must(t, err)
+	resize := func(size int) (got int) {
+		must(t, conn.Control(func(fd uintptr) { got, err = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, size) }))
+		must(t, err)
+		return got
+	}
+	room := resize(os.Getpagesize())
+	_, err = ticks.Write(make([]byte, room-n))
+	must(t, err)
 	must(t, cmd.Start())
-	ended := make(chan bool)
+	ended := make(chan bool, 1)
 	go func() {
-		err := cmd.Wait()
-		_ = ticks.SetReadDeadline(time.Unix(1, 0)) // wakes the reader
 		var exit *exec.ExitError
-		ended <- errors.As(err, &exit) && exit.ExitCode() == -1
+		ended <- errors.As(cmd.Wait(), &exit) && exit.ExitCode() == -1
 	}()
-	for got := 0; got < n; {
-		buf := make([]byte, n-got)
-		k, err := ticks.Read(buf)
-		if err != nil {
-			break
-		}
-		got += k
+	for waiting(t, ticks) < room && len(ended) == 0 {
+		time.Sleep(time.Millisecond)
 	}
 	_ = cmd.Process.Kill() // it may have ended already
+	resize(1 << 16)
+	drain(t, ticks) // who waits holds the standard error that Wait reads to its end
 	return <-ended
 }
 
