@@ -180,6 +180,7 @@ func (p *past) shows(k int) (show func(campaign.Case, campaign.Outcome) []campai
 }
 
 // caseNames returns what the document of a stored run's campaign calls its cases; nil: nothing.
+// Those of later rounds, which are asked for singly, are named by what they were given.
 func (a *App) caseNames(st *store.Store, runID string, c *campaign.CampaignRecord) func(campaign.Case) string {
 	p, err := a.storedRun(st, runID)
 	if err != nil {
@@ -194,7 +195,20 @@ func (a *App) caseNames(st *store.Store, runID string, c *campaign.CampaignRecor
 	if err != nil {
 		return nil
 	}
-	return campaign.NamesOf(p.campaigns[k], state)
+	x := p.campaigns[k]
+	names := campaign.NamesOf(x, state)
+	if names == nil {
+		return nil
+	}
+	return func(at campaign.Case) string {
+		if j, err := st.OpenJournal(runID); at.Round > 0 && err == nil {
+			defer j.Close()
+			if whole, _, err := run.RoundCaseAt(x, k, j, at.Index); err == nil {
+				at = whole
+			}
+		}
+		return names(at)
+	}
 }
 
 // KeptCase returns what is stored of one case of a run. Without a name, the run

@@ -26,21 +26,26 @@ func (s *Store) ran(both [][2]*campaign.CampaignRecord, runA, runB string, gone 
 		if first == nil {
 			continue
 		}
-		k := campaignKey{a.Contract, a.Name}
-		x, y := s.passage(runA, a), s.passage(runB, b)
+		x := s.passage(runA, a)
 		if !x.read(first, nil) {
 			x = nil // it is a report
 		}
-		if y.read(y.counterparts(x, first)) {
-			again[k] = func(f campaign.Finding) bool { return y.repeats(x, f) }
-		} else { // a case that could not be run may be any
-			again[k] = func(f campaign.Finding) bool { return f.First < b.Cases.Run && b.Cases.Error == 0 }
-		}
+		again[campaignKey{a.Contract, a.Name}] = s.passage(runB, b).again(x, first)
 	}
 	return func(f campaign.Finding) bool {
 		repeats := again[campaignKey{f.Contract, f.Campaign}]
 		return repeats != nil && repeats(f)
 	}
+}
+
+// again returns whether the run executed the cases with these numbers of another run, x, with
+// something to judge; nil: that has no journal, since it is a report.
+func (y *passage) again(x *passage, first []int64) func(campaign.Finding) bool {
+	if y.read(y.counterparts(x, first)) {
+		return func(f campaign.Finding) bool { return y.repeats(x, f) }
+	}
+	cases := y.of.Cases // one that could not be run may be any
+	return func(f campaign.Finding) bool { return f.First < cases.Run && cases.Error == 0 }
 }
 
 // passage is what a run did in a campaign. Of its cases it holds those that it was asked for.
@@ -171,7 +176,7 @@ func (s *Store) contract(name string) any {
 }
 
 // repeats returns whether the run executed the case again that first showed a finding of
-// another run, x; nil: that has no journal, since it is a report.
+// another run, x, or of a report.
 func (y *passage) repeats(x *passage, f campaign.Finding) bool {
 	before := tried{exercised: true}
 	if x != nil {
@@ -209,11 +214,12 @@ func (y *passage) counterpart(x *passage, number int64, round int) (int64, bool)
 	return number, a.Document == b.Document && a.Settings == b.Settings && a.Inputs == b.Inputs
 }
 
-// named finds a case of x by its name and, of several of that name, by which one it is.
+// named finds a case of x by its name and, of several of that name, by which one it is. One
+// that looks into another case again has that one's name, and is found if that is.
 func (y *passage) named(x *passage, number int64) (int64, bool) {
-	name, which := x.names(campaign.Case{Index: number}), 0
+	name, which := x.names(campaign.Case{Round: x.cases[number].round, Index: number}), 0
 	for i := range number {
-		if x.names(campaign.Case{Index: i}) == name {
+		if x.names(campaign.Case{Index: i}) == name && x.names(campaign.Case{Index: number}) == name {
 			which++
 		}
 	}

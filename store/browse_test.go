@@ -164,6 +164,30 @@ func TestHistoryAndTrends(t *testing.T) {
 	}
 }
 
+// A finding whose line moved is the same one, in its history and among what is new, also
+// if another one has its id now.
+func TestMovedLinesAreNotNew(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	at := func(id, what, line string) campaign.Finding {
+		f := finding(id, campaign.SeverityMedium)
+		f.Title, f.Cause = "KeyError in menu.py:main line "+line+": '"+what+"'", []string{"KeyError", "menu.py:main", "menu.py:" + line}
+		return f
+	}
+	old := writeRun(t, s, aged("demo", 1), 5, at("F-1", "sections", "23"), at("F-2", "name", "24")).RunID
+	young := writeRun(t, s, aged("demo", 2), 5, at("F-0", "sections", "22"), at("F-1", "name", "23"), at("F-9", "title", "40")).RunID
+	got := ""
+	page, err := s.Findings(FindingQuery{RunID: young})
+	must(t, err)
+	for _, x := range page.Findings {
+		list, err := s.History(young, x.Finding(), 10)
+		must(t, err)
+		got += fmt.Sprintf("%s %t %d %t; ", x.ID, x.New, len(list), list[1].RunID == old && list[1].Seen)
+	}
+	if want := "F-0 false 2 true; F-1 false 2 true; F-9 true 2 false; "; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 // A follower sees what is written, from another handle, record by record; the
 // writer's death and a resumption as well.
 func TestFollow(t *testing.T) {

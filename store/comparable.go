@@ -82,6 +82,11 @@ func (c *outlined) comparable(d *outlined) bool {
 		(c.Identity == d.Identity || c.Document != "" && c.Document == d.Document && c.Inputs == d.Inputs)
 }
 
+// record is what is known of the campaign's record without its exhibits.
+func (c *outlined) record() *campaign.CampaignRecord {
+	return &campaign.CampaignRecord{Contract: c.Contract, Name: c.Name, Source: c.Source, Identity: c.Identity, Cases: c.Cases}
+}
+
 // of is a campaign of a run that is comparable with c; nil for none.
 func (k *entry) of(c *outlined) *outlined {
 	if at := slices.IndexFunc(k.Each, func(d outlined) bool { return c.comparable(&d) }); at >= 0 {

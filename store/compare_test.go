@@ -162,6 +162,9 @@ func TestWhatWasNotExercisedIsNotFixed(t *testing.T) {
 		if called != "" {
 			names[w.RunID()] = strings.Split(called, "")
 		}
+		end, err := json.Marshal(rec)
+		must(t, err)
+		must(t, w.Append(Entry{Kind: KindEnd, Data: end}))
 		must(t, w.Close())
 		return rec
 	}
@@ -201,6 +204,11 @@ func TestWhatWasNotExercisedIsNotFixed(t *testing.T) {
 			a.Findings = []campaign.Finding{{ID: "F-1", Contract: "fuzzspec", Campaign: "starter", First: int64(at),
 				Samples: []campaign.Sample{{Case: campaign.Case{Round: strings.Count(x.facts[:strings.IndexAny(x.facts, "!-")], " ")}}}}}
 			b := record(cmp.Or(x.text, "one"), cmp.Or(x.settings, one), x.after, x.calledThen)
+			said, err := s.History(a.RunID, a.Findings[0], 1)
+			must(t, err)
+			if asked := said[0].RunID == b.RunID; asked && said[0].Told != (x.fixed == 1) && !x.report || asked != (x.text+x.settings == "") {
+				t.Errorf("history %+v", said)
+			}
 			if x.report {
 				a.RunID = "base.json"
 			}

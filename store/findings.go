@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"time"
@@ -91,14 +92,7 @@ func (s *Store) Findings(q FindingQuery) (FindingPage, error) {
 }
 
 func (s *Store) findings(q FindingQuery) (FindingPage, error) {
-	var list []FindingSummary
-	err := s.withOutline(q.RunID, func(o *outline) error {
-		rows, err := o.rows()
-		for _, r := range rows {
-			list = append(list, r.FindingSummary)
-		}
-		return err
-	})
+	list, err := s.rowsOf(q.RunID)
 	if err != nil {
 		return FindingPage{Findings: []FindingSummary{}}, err
 	}
@@ -110,7 +104,7 @@ func (s *Store) findings(q FindingQuery) (FindingPage, error) {
 func (s *Store) PageOf(q FindingQuery, all []FindingSummary) (FindingPage, error) {
 	list := slices.DeleteFunc(slices.Clone(all), func(f FindingSummary) bool { return !q.picks(f) })
 	if q.New { // which are must be known of all, else of those that are shown
-		if err := s.markNew(q.RunID, list); err != nil {
+		if err := s.markNew(q.RunID, list, all); err != nil {
 			return FindingPage{Findings: []FindingSummary{}}, err
 		}
 		list = slices.DeleteFunc(list, func(f FindingSummary) bool { return !f.New })
@@ -137,7 +131,7 @@ func (s *Store) PageOf(q FindingQuery, all []FindingSummary) (FindingPage, error
 		}
 	}
 	p.Findings = append([]FindingSummary{}, list...)
-	return p, s.markNew(q.RunID, p.Findings)
+	return p, s.markNew(q.RunID, p.Findings, all)
 }
 
 func (q FindingQuery) picks(f FindingSummary) bool {
@@ -148,7 +142,7 @@ func (q FindingQuery) picks(f FindingSummary) bool {
 
 // markNew says of findings of a run whether they are new: no earlier run has
 // them that asked the same of their campaign, and there is such a run.
-func (s *Store) markNew(runID string, list []FindingSummary) error {
+func (s *Store) markNew(runID string, list, all []FindingSummary) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -160,10 +154,11 @@ func (s *Store) markNew(runID string, list []FindingSummary) error {
 	if err != nil {
 		return err
 	}
-	asked, before := make(map[string]bool), make(map[campaignKey]bool)
+	asked, before := make(map[string]FindingSummary), make(map[campaignKey]bool)
 	for _, f := range list {
-		asked[f.ID] = true
+		asked[f.ID] = f
 	}
+	var earlier []*entry
 	for _, k := range runs {
 		if !k.Created.Before(run.Created) {
 			continue
@@ -177,15 +172,63 @@ func (s *Store) markNew(runID string, list []FindingSummary) error {
 		if !any {
 			continue
 		}
+		earlier = append(earlier, k)
 		for _, id := range k.IDs {
 			delete(asked, id)
 		}
 	}
+	if err := s.dropMoved(all, asked, earlier); err != nil {
+		return err
+	}
 	for i := range list {
 		f := &list[i]
-		f.New = asked[f.ID] && before[campaignKey{f.Contract, f.Campaign}]
+		_, is := asked[f.ID]
+		f.New = is && before[campaignKey{f.Contract, f.Campaign}]
 	}
 	return nil
+}
+
+// dropMoved takes away findings that an earlier run has with another id, since their lines
+// moved. Of findings without lines the id is known to differ.
+func (s *Store) dropMoved(all []FindingSummary, asked map[string]FindingSummary, earlier []*entry) error {
+	for _, k := range earlier {
+		lines := false
+		for _, f := range asked {
+			found := f.Finding()
+			lines = lines || Place(&found) != ""
+		}
+		if !lines {
+			break
+		}
+		there, err := s.rowsOf(k.RunID)
+		if err != nil {
+			return err
+		}
+		for id := range sameFindings(byID(all), byID(there), nil) {
+			delete(asked, id)
+		}
+	}
+	return nil
+}
+
+// rowsOf is the list of findings of a run that has ended.
+func (s *Store) rowsOf(runID string) (list []FindingSummary, err error) {
+	err = s.withOutline(runID, func(o *outline) error {
+		rows, err := o.rows()
+		for _, r := range rows {
+			list = append(list, r.FindingSummary)
+		}
+		return err
+	})
+	return list, err
+}
+
+func byID(list []FindingSummary) map[string]campaign.Finding {
+	m := make(map[string]campaign.Finding, len(list))
+	for _, f := range list {
+		m[f.ID] = f.Finding()
+	}
+	return m
 }
 
 // FindingOf returns one finding of a run, both named in full, without reading
@@ -241,7 +284,7 @@ type Sighting struct {
 	Created time.Time `json:"created"`
 	Status  string    `json:"status"` // of the run
 	Seen    bool      `json:"seen"`
-	Told    bool      `json:"told"`  // the run ran the case that shows the finding elsewhere first, and so can tell
+	Told    bool      `json:"told"`  // the run executed the case that shows the finding elsewhere first, with something to judge
 	Cases   int64     `json:"cases"` // failing cases of the finding
 	Flaky   bool      `json:"flaky"`
 }
@@ -261,36 +304,60 @@ func (s *Store) findSightings(runID string, f campaign.Finding, limit int) ([]Si
 	if err != nil {
 		return nil, err
 	}
-	asked := slices.DeleteFunc(slices.Clone(runs[at].Each), func(c outlined) bool { return c.Contract != f.Contract || c.Name != f.Campaign })
+	own, err := s.rowsOf(runID)
+	if err != nil {
+		return nil, err
+	}
+	var asked []outlined
+	var first []*passage // what the run did in each of these
+	for _, c := range runs[at].Each {
+		if c.Contract == f.Contract && c.Name == f.Campaign {
+			x := s.passage(runID, c.record())
+			if !x.read([]int64{f.First}, nil) {
+				x = nil
+			}
+			asked, first = append(asked, c), append(first, x)
+		}
+	}
 	list := []Sighting{}
 	for _, k := range runs {
-		x := Sighting{RunID: k.RunID, Created: k.Created, Status: k.Status, Seen: slices.Contains(k.IDs, f.ID), Told: k.Complete}
-		of := false
-		for _, c := range k.Each {
-			if slices.ContainsFunc(asked, func(a outlined) bool { return a.comparable(&c) }) {
-				of, x.Told = true, x.Told && c.Cases.Run > f.First && c.Cases.Error == 0
+		c, x := (*outlined)(nil), (*passage)(nil)
+		for i := range asked {
+			if of := k.of(&asked[i]); of != nil && c == nil {
+				c, x = of, first[i]
 			}
 		}
-		if !of {
+		if c == nil {
 			continue
 		}
-		if x.Seen {
-			err := s.withOutline(k.RunID, func(o *outline) error {
-				rows, err := o.rows()
-				for _, r := range rows {
-					if r.ID == f.ID {
-						x.Cases, x.Flaky = r.Cases, r.Flaky
-					}
-				}
-				return err
-			})
-			if err != nil {
-				return nil, err
-			}
+		there, err := s.rowsOf(k.RunID)
+		if err != nil {
+			return nil, err
 		}
-		if list = append(list, x); len(list) == limit {
+		said := Sighting{RunID: k.RunID, Created: k.Created, Status: k.Status}
+		if id, seen := sameFindings(byID(own), byID(there), nil)[f.ID]; seen {
+			i := slices.IndexFunc(there, func(g FindingSummary) bool { return g.ID == id })
+			said.Seen, said.Cases, said.Flaky = true, there[i].Cases, there[i].Flaky
+		}
+		said.Told = said.Seen || k.Complete && s.tells(x, k.RunID, c, f)
+		if list = append(list, said); len(list) == limit {
 			break
 		}
 	}
 	return list, nil
+}
+
+// tells reports whether a run that has ended executed the case that first showed a finding of
+// another one, x. Its journal, which may be long, is read once.
+func (s *Store) tells(x *passage, runID string, c *outlined, f campaign.Finding) bool {
+	key := [4]string{runID, c.Identity, f.ID, fmt.Sprint(f.First)}
+	if x != nil {
+		key[3] = x.runID
+	}
+	if told, known := s.told.Load(key); known {
+		return told.(bool)
+	}
+	told := s.passage(runID, c.record()).again(x, []int64{f.First})(f)
+	s.told.Store(key, told)
+	return told
 }

@@ -46,6 +46,7 @@ type Store struct {
 	asIs    bool       // nothing is mended in its files
 	index   index
 	pack    packer
+	told    sync.Map    // what [Store.tells] has read
 	wrote   atomic.Bool // a blob was put or a run begun: mentions may be on their way
 
 	// Contract returns the contract of that name, which reads its outcomes; nil: none.

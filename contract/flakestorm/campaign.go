@@ -193,9 +193,16 @@ func (c *Campaign) items() []item {
 }
 
 // CaseName implements [campaign.Namer]. Mutations that an LLM writes stand after
-// all that is known beforehand.
+// all that is known beforehand. A follow-up with its payload has the name of the case that
+// it looks into again.
 func (c *Campaign) CaseName(s *state, at campaign.Case) string {
 	i := int(at.Index)
+	if n := len(c.asked) + len(s.items); i >= n && len(at.Payload) > 0 {
+		var p payload
+		if json.Unmarshal(at.Payload, &p) == nil && c.inRange(&p) == nil {
+			return c.followed(&p)
+		}
+	}
 	if i < len(c.asked) {
 		return "baseline of " + shortened(c.asked[i])
 	}
@@ -226,6 +233,33 @@ func (c *Campaign) itemName(mutations []mutation.Mutation, it item) string {
 	default:
 		return "replay of " + c.sessions[it.a].label()
 	}
+}
+
+// followed is the name of the case that a follow-up looks into again; "" for none.
+func (c *Campaign) followed(p *payload) string {
+	if p.Of != nil {
+		p = p.Of
+	}
+	switch p.Phase {
+	case PhaseMutation:
+		return mutationName(p.Mutation)
+	case phaseRate:
+		return c.itemName(nil, item{phase: PhaseContract, a: p.Invariant, b: p.Scenario})
+	case phaseCheck: // whose case is any without faults
+		if i := slices.IndexFunc(c.known, func(it item) bool { return !c.struck(it.phase, it.b) }); i >= 0 {
+			return c.itemName(c.mutations, c.known[i])
+		}
+		return ""
+	case phaseAudit:
+		return ""
+	}
+	return c.itemName(nil, item{phase: p.Phase, a: p.Prompt + p.Invariant + p.Session, b: p.Scenario}) // each has one of the three
+}
+
+// struck reports whether cases of a phase meet faults that are no part of the campaign's own
+// chaos.
+func (c *Campaign) struck(phase string, scenario int) bool {
+	return phase == PhaseContract && c.scenarios[scenario].active.any || phase == PhaseReplay
 }
 
 func mutationName(m *mutation.Mutation) string {

@@ -63,8 +63,7 @@ func (t *trial) inspect() {
 			t.note.Found = append(t.note.Found, q)
 		}
 	}
-	struck := t.p.Phase == PhaseContract && t.cell.j.active.any || t.p.Phase == PhaseReplay
-	if !struck && c.checkOn(judge.UnhealthyBaseline) {
+	if !c.struck(t.p.Phase, t.p.Scenario) && c.checkOn(judge.UnhealthyBaseline) {
 		t.note.Ailing = someAllFailed(judge.HealthOf(t.cell.trace(&t.report, -1)))
 	}
 }

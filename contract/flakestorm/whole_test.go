@@ -97,7 +97,7 @@ func wholeRun(t *testing.T, p played) string {
 	for i, o := range p.outcomes {
 		at := campaign.Case{Index: int64(i), Payload: p.payloads[i]}
 		stored = append(stored, campaign.StoredCase{Case: at, Outcome: o})
-		fmt.Fprintf(&b, "\ncase %d %s %s: %s %s %q cause %q %v\n  %s\n", i, nameOf(at), p.payloads[i], o.Verdict, o.Kind, o.Signature, o.Cause, o.Severity, o.Title)
+		fmt.Fprintf(&b, "\ncase %d %s %s: %s %s %q cause %q %v\n  %s\n", i, nameOf(campaign.Case{Index: at.Index}), p.payloads[i], o.Verdict, o.Kind, o.Signature, o.Cause, o.Severity, o.Title)
 		if i%4 == 0 {
 			for _, x := range o.Evidence {
 				fmt.Fprintf(&b, "  %s: %s\n", x.Name, x.Data)

@@ -239,7 +239,7 @@ type sightingView struct {
 func sightingViews(list []store.Sighting) []sightingView {
 	out := make([]sightingView, len(list))
 	for i, x := range list {
-		v := sightingView{x, "untold", "–", "the case that shows it was not run"}
+		v := sightingView{x, "untold", "–", "the case that shows it was not run, or tested nothing"}
 		switch {
 		case x.Seen:
 			v.Class, v.Mark, v.Word = "seen", "●", fmt.Sprintf("found, failing cases: %d", x.Cases)
