@@ -9,6 +9,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 //go:embed starter/operators.json
@@ -39,18 +40,28 @@ const shownChildren = 3
 
 // examples are children of the first seeds, made again: from seed to child,
 // word by word, with the steps on the way. Outcomes keep no texts. There are
-// none where an operator has to be asked outside this process.
+// none where an operator has to be asked outside this process, and of an
+// attacker, whose prompts are not made of seeds.
 func (c *Campaign) examples(ctx context.Context, s *state) []campaign.Exhibit {
 	entries := c.base.Registry().Entries()
-	if s.done == 0 || slices.ContainsFunc(entries, func(e mutator.Entry) bool { return e.New == nil }) {
+	if c.attacker != nil || slices.ContainsFunc(entries, func(e mutator.Entry) bool { return e.New == nil }) {
 		return nil
 	}
+	facts, err := trialFacts(seq.Map(s.m.GivenUp(), func(op int) string { return entries[op].Meta.ID }))
+	if err != nil { // names have a form in JSON
+		return nil
+	}
+	first := c.Start(facts)
+	shown := make(map[int32]bool)
 	var jobs []mutator.Job
-	for _, u := range c.units[:min(len(c.units), shownChildren)] {
-		jobs = append(jobs, mutator.Job{Seed: u.seed, ID: mutator.TestcaseID(u.prefix, 0)})
+	for i := int64(0); i < min(c.due(first), s.done) && len(jobs) < shownChildren; i++ {
+		if unit, job := c.job(first, i); !shown[unit] {
+			shown[unit] = true
+			jobs = append(jobs, job)
+		}
 	}
 	lane := c.base.NewLane(nil)
-	lane.Use(c.Start(campaign.Facts{}).m)
+	lane.Use(first.m)
 	var list []campaign.Exhibit
 	// An error is the context's, or of operators elsewhere.
 	_ = makeLane(ctx, lane, jobs, func(child *mutator.Child) error {
