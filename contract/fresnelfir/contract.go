@@ -193,7 +193,7 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 		if system != nil {
 			c.parallel = d.Exploration.Mode == ir.Parallel
 			for i, b := range c.module.places {
-				c.module.plan.Bindings[i].At = b.Place.Within(b.key).Pos.In(doc.Path).String()
+				c.module.plan.Bindings[i].At = src.Pos(b.Place.Within(b.key).Pos).String()
 			}
 			c.module.open = devices(k.systems, system, c.module.bound, c.parallel)
 			c.module.forSystem()

@@ -1,6 +1,7 @@
 package fresnelfir
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -16,7 +17,7 @@ import (
 const guessing = 200
 
 // guesses are all that a document marks as guessed, in the order of the text.
-func guesses(d *ir.Document) (list []ir.Guess) {
+func guesses(d *ir.Document, src *ir.Source) (list []ir.Guess) {
 	for _, b := range d.Bindings.Actions {
 		list = append(list, b.Guesses...)
 	}
@@ -25,11 +26,9 @@ func guesses(d *ir.Document) (list []ir.Guess) {
 			list = append(list, *f.Guess)
 		}
 	}
-	slices.SortFunc(list, func(a, b ir.Guess) int {
-		if a.Pos.Line != b.Pos.Line {
-			return a.Pos.Line - b.Pos.Line
-		}
-		return a.Pos.Col - b.Pos.Col
+	slices.SortFunc(list, func(x, y ir.Guess) int {
+		a, b := src.Pos(x.Pos), src.Pos(y.Pos)
+		return cmp.Or(a.Line-b.Line, a.Col-b.Col)
 	})
 	return list
 }
@@ -45,7 +44,7 @@ func claimKey(claim, of string) string { return claim + " " + of }
 
 // Guesses implements [campaign.Guesser].
 func (c *Campaign) Guesses(ctx context.Context) []campaign.Guess {
-	list := guesses(c.plan.doc)
+	list := guesses(c.plan.doc, c.src)
 	if len(list) == 0 || c.plan.doc.Capsule != nil {
 		return nil
 	}

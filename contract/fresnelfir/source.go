@@ -32,7 +32,7 @@ func decode(by *sources, path string, text []byte) (d *ir.Document, src *ir.Sour
 	if m == nil {
 		return nil, nil, nil, list
 	}
-	d, src, found := by.reader.Decode(path, m.Tree, m.Line)
+	d, src, found := by.reader.Decode(path, m.Tree, m.Line, m.Stands)
 	if list.HasErrors() {
 		if d != nil {
 			found = append(found, ir.Check(d, src)...)
@@ -120,12 +120,20 @@ func sourced(path string, list diag.List) diag.List {
 		effects[d.Pos] = effects[d.Pos] || d.Code == "fresnelfir.missing-effect"
 	}
 	list = slices.DeleteFunc(list, func(d diag.Diagnostic) bool { return d.Code == "fresnelfir.missing-binding" && effects[d.Pos] })
-	dangling, all := "fresnelfir.dangling-entity-ref", slices.Clone(list)
+	type said struct {
+		line    int
+		message string
+	}
+	last, unknown := map[said]int{}, map[string]bool{} // the last column that names it, and the name
+	for _, d := range list {
+		if d.Code == "fresnelfir.dangling-entity-ref" {
+			at := said{d.Pos.Line, d.Message}
+			last[at], unknown[d.Message[strings.LastIndexByte(d.Message, ' ')+1:]] = max(last[at], d.Pos.Col), true
+		}
+	}
 	list = slices.DeleteFunc(list, func(d diag.Diagnostic) bool { // a choice names its entity twice, and its action writes it
-		return slices.ContainsFunc(all, func(x diag.Diagnostic) bool {
-			return x.Code == dangling && (d.Code == dangling && d.Message == x.Message && d.Pos.Line == x.Pos.Line && d.Pos.Col < x.Pos.Col ||
-				d.Code == "fresnelfir.unknown-entity" && strings.HasSuffix(x.Message, strings.Fields(d.Message)[0]))
-		})
+		return d.Code == "fresnelfir.dangling-entity-ref" && d.Pos.Col < last[said{d.Pos.Line, d.Message}] ||
+			d.Code == "fresnelfir.unknown-entity" && unknown[strings.Fields(d.Message)[0]]
 	})
 	return slices.CompactFunc(list, func(a, b diag.Diagnostic) bool { return a.Pos == b.Pos && a.Message == b.Message })
 }

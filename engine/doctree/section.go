@@ -19,6 +19,7 @@ type Decoder struct {
 	Format  string // the first part of codes: "flakestorm"
 	File    string
 	Line    func(n int) string // of the document, for messages
+	Stands  func(at Pos) Pos   // where a place of the tree stands in the document; nil: there
 	JSON    bool               // the document is written in JSON
 	Unknown diag.Level         // of a key that is known nowhere
 	Written bool               // scalars of other types are texts as they are written: yes, 1
@@ -47,6 +48,9 @@ func (d *Decoder) Report(level diag.Level, at Pos, code, path, hint, format stri
 }
 
 func (d *Decoder) diagnostic(level diag.Level, at Pos, code, path, hint, format string, args ...any) diag.Diagnostic {
+	if d.Stands != nil {
+		at = d.Stands(at)
+	}
 	x := diag.Diagnostic{
 		Code: d.Format + "." + code, Level: level, Pos: at.In(d.File), Path: path, Message: fmt.Sprintf(format, args...), Hint: hint,
 	}

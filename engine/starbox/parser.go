@@ -1,8 +1,9 @@
 package starbox
 
 import (
-	"bytes"
-	"strconv"
+	"cmp"
+	"math"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,22 +19,41 @@ type Parser struct {
 	mu   sync.Mutex
 	kept map[string][]piece // by their texts
 	made int
+	next int32 // of the lines that no piece has had
 }
 
 // piece is what stands from one line that begins a statement to the next.
 type piece struct {
-	text string
-	file *syntax.File // places count from the first line of the piece; its path is a name for it alone
+	text  string
+	stmts []syntax.Stmt
+	line  int32 // of the first, in lines that no other piece has had
 }
 
-// Source is a source that was parsed. It must not be changed.
+// firstOwn is above every line of a source.
+const firstOwn = maxSource + 1
+
+// Source is a source that was parsed. It must not be changed. Its statements have lines of their
+// own, which stay as they are when other lines move them: all that is made of a statement then
+// stays right too.
 type Source struct {
 	Stmts []syntax.Stmt
-	above map[string]int // by name of a piece: how many lines stand above it
+	moved []stretch // in the order of their own lines
 }
 
-// Line is the line of a place in the source.
-func (s *Source) Line(p syntax.Position) int { return int(p.Line) + s.above[p.Filename()] }
+// stretch are lines of their own, and where the first one stands.
+type stretch struct{ own, line int }
+
+// Line is where a line of the statements stands in the source.
+func (s *Source) Line(own int) int {
+	i, found := slices.BinarySearchFunc(s.moved, own, func(x stretch, own int) int { return cmp.Compare(x.own, own) })
+	if !found {
+		i--
+	}
+	if i < 0 { // it is a line of the source
+		return own
+	}
+	return own - s.moved[i].own + s.moved[i].line
+}
 
 // Parse parses a source. Codes begin with "starlark.".
 func (p *Parser) Parse(path string, src []byte) (*Source, diag.List) {
@@ -42,23 +62,26 @@ func (p *Parser) Parse(path string, src []byte) (*Source, diag.List) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.next < firstOwn || p.next > math.MaxInt32-maxSource {
+		p.kept, p.next = nil, firstOwn
+	}
 	texts := pieces(string(src))
-	s, kept, line, at := &Source{above: make(map[string]int, len(texts))}, make(map[string][]piece, len(texts)), 0, 0
+	s, kept, line, at := &Source{moved: make([]stretch, 0, len(texts))}, make(map[string][]piece, len(texts)), 1, 0
 	for _, text := range texts {
 		x, ok := p.piece(text, len(kept[text]))
 		if !ok { // the statement goes on, or has an error, which is said of the whole
-			rest := append(bytes.Repeat([]byte("\n"), line), src[at:]...)
-			f, err := (&syntax.FileOptions{}).Parse(path, rest, 0)
+			f, err := parseFrom(path, int32(line), src[at:])
 			if err != nil {
 				return nil, faults(path, src, err)
 			}
 			s.Stmts = append(s.Stmts, f.Stmts...)
 			break
 		}
-		s.above[x.file.Path] = line
-		s.Stmts, kept[x.text] = append(s.Stmts, x.file.Stmts...), append(kept[x.text], x)
+		s.moved = append(s.moved, stretch{int(x.line), line})
+		s.Stmts, kept[x.text] = append(s.Stmts, x.stmts...), append(kept[x.text], x)
 		line, at = line+strings.Count(text, "\n"), at+len(text)
 	}
+	slices.SortFunc(s.moved, func(a, b stretch) int { return cmp.Compare(a.own, b.own) })
 	p.kept = kept
 	return s, nil
 }
@@ -70,11 +93,18 @@ func (p *Parser) piece(text string, before int) (piece, bool) {
 		return list[before], true
 	}
 	p.made++
-	f, err := (&syntax.FileOptions{}).Parse("\x00"+strconv.Itoa(p.made), text, 0) // no path has this name
+	f, err := parseFrom("", p.next, []byte(text))
 	if err != nil {
 		return piece{}, false
 	}
-	return piece{strings.Clone(text), f}, true // the long text is not kept for it
+	x := piece{strings.Clone(text), f.Stmts, p.next} // the long text is not kept for it
+	p.next += int32(strings.Count(text, "\n")) + 1
+	return x, true
+}
+
+// parseFrom parses what begins at a line.
+func parseFrom(path string, line int32, src []byte) (*syntax.File, error) {
+	return (&syntax.FileOptions{}).Parse(path, syntax.FilePortion{Content: src, FirstLine: line, FirstCol: 1}, 0)
 }
 
 // pieces cuts a source in front of lines that begin a statement at its top level. Each piece

@@ -26,19 +26,20 @@ func Decode(file string, text []byte) (*Document, *Source, diag.List) {
 		errors.As(err, &e) // it gives no other
 		return nil, src, diag.List{{Code: "fresnelfir.syntax", Pos: e.Pos.In(file), Message: e.Message(), Source: e.Source}}
 	}
-	return (*Reader)(nil).Decode(file, tree, tree.Line)
+	return (*Reader)(nil).Decode(file, tree, tree.Line, nil)
 }
 
-// Decode reads a tree whose places may be those of another text, of which line gives the lines.
-// The results are those of the function.
-func (r *Reader) Decode(file string, tree *doctree.Document, line func(int) string) (*Document, *Source, diag.List) {
-	return r.decode(r.last(), file, tree, line)
+// Decode reads a tree whose places may be those of another text, of which line gives the lines,
+// and stands, unless it is nil, where a place of the tree stands. The results are those of the
+// function.
+func (r *Reader) Decode(file string, tree *doctree.Document, line func(int) string, stands func(doctree.Pos) doctree.Pos) (*Document, *Source, diag.List) {
+	return r.decode(r.last(), &Source{file: file, tree: tree, line: line, stands: stands})
 }
 
-func (r *Reader) decode(before *kept, file string, tree *doctree.Document, line func(int) string) (*Document, *Source, diag.List) {
-	src := &Source{file: file, tree: tree, line: line}
+func (r *Reader) decode(before *kept, src *Source) (*Document, *Source, diag.List) {
+	tree := src.tree
 	d := &decoder{before: before, root: &tree.Root, maps: map[*doctree.Node]bool{}, wrong: map[doctree.Pos]bool{}}
-	d.Decoder = doctree.Decoder{Format: "fresnelfir", File: file, JSON: true, Line: line, Unknown: diag.Warning, Said: func(f doctree.Fault) {
+	d.Decoder = doctree.Decoder{Format: "fresnelfir", File: src.file, JSON: true, Line: src.line, Stands: src.stands, Unknown: diag.Warning, Said: func(f doctree.Fault) {
 		if f.Level == diag.Error && f.Code != "missing-key" { // the rest of the object can be looked at
 			d.refused(f.Pos)
 		}
@@ -50,7 +51,7 @@ func (r *Reader) decode(before *kept, file string, tree *doctree.Document, line 
 	doc := &Document{}
 	d.document(doc)
 	if doc.assigns("input") && before != nothing { // which makes inputs of expressions variables
-		return r.decode(nothing, file, tree, line)
+		return r.decode(nothing, src)
 	}
 	d.duplicates(tree)
 	src.keep = func() {
@@ -73,21 +74,30 @@ func (r *Reader) decode(before *kept, file string, tree *doctree.Document, line 
 
 // Source turns places into diagnostics.
 type Source struct {
-	file  string
-	tree  *doctree.Document
-	line  func(int) string
-	wrong map[doctree.Pos]bool // places of what could not be read
-	keep  func()               // hands over what the next document may share, once it changes no more
+	file   string
+	tree   *doctree.Document
+	line   func(int) string
+	stands func(doctree.Pos) doctree.Pos
+	wrong  map[doctree.Pos]bool // places of what could not be read
+	keep   func()               // hands over what the next document may share, once it changes no more
+}
+
+// Pos is where a place stands in the text.
+func (s *Source) Pos(at doctree.Pos) diag.Pos {
+	if s.stands != nil {
+		at = s.stands(at)
+	}
+	return at.In(s.file)
 }
 
 // Report makes a diagnostic of a place.
 func (s *Source) Report(level diag.Level, at Place, code, message, hint string) diag.Diagnostic {
-	pos := at.Pos
-	if pos.Line == 0 {
-		pos = s.tree.Root.Pos
+	if at.Pos.Line == 0 {
+		at.Pos = s.tree.Root.Pos
 	}
+	pos := s.Pos(at.Pos)
 	return diag.Diagnostic{
-		Code: "fresnelfir." + code, Level: level, Pos: pos.In(s.file), Path: at.Path(), Message: message, Hint: hint, Source: s.line(pos.Line),
+		Code: "fresnelfir." + code, Level: level, Pos: pos, Path: at.Path(), Message: message, Hint: hint, Source: s.line(pos.Line),
 	}
 }
 
@@ -96,7 +106,7 @@ func (s *Source) Places() map[string]diag.Pos {
 	all := map[string]diag.Pos{}
 	var visit func(n *doctree.Node, path string)
 	visit = func(n *doctree.Node, path string) {
-		all[path] = n.Pos.In(s.file)
+		all[path] = s.Pos(n.Pos)
 		for i := range n.Items() {
 			visit(&n.Items()[i], doctree.ItemPath(path, i))
 		}

@@ -51,7 +51,7 @@ func (c *compiler) place(e syntax.Expr, s scope) *place {
 				for _, p := range c.shapes(d) {
 					if p.name == x.Name.Name && p.word != "" {
 						if at := c.position(x); len(p.parts) == 0 { // its type is refused
-							c.model.Vague[at.Line] = true
+							c.vague(at)
 						}
 						return &place{p.shape, s.name(id.Name), id.Name, []alternative{{name: p.name}}, p.name}
 					}

@@ -1,11 +1,13 @@
 package lang
 
 import (
+	"bytes"
 	_ "embed"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"go.starlark.net/syntax"
 
@@ -28,6 +30,12 @@ type Model struct {
 	Broken map[string]bool // names whose declarations could not be read
 	Vague  map[int]bool    // lines that use one of them, or a field whose type is refused
 	lines  []string
+	source *starbox.Source
+}
+
+// Stands is where a place of the tree stands in the source.
+func (m *Model) Stands(at doctree.Pos) doctree.Pos {
+	return doctree.Pos{Line: m.source.Line(at.Line), Col: at.Col}
 }
 
 // Further is a construct that existing readers of the IR pass over, and the key that
@@ -79,7 +87,7 @@ type decl struct {
 type compiler struct {
 	file     string
 	source   *starbox.Source
-	lines    []string
+	ascii    bool
 	list     diag.List
 	decls    [kinds]map[string]*decl
 	order    []*decl
@@ -133,8 +141,9 @@ func compile(by *Compiler, file string, src []byte, noting bool) (*Model, []Furt
 	if f == nil {
 		return nil, nil, list
 	}
-	c := &compiler{file: file, source: f, lines: lines, list: list, noting: noting, acts: map[string]*action{}, vars: map[string]map[string]bool{}, valued: map[string]bool{}}
-	c.model = &Model{Broken: broken, Vague: map[int]bool{}, lines: lines}
+	c := &compiler{file: file, source: f, list: list, noting: noting, acts: map[string]*action{}, vars: map[string]map[string]bool{}, valued: map[string]bool{}}
+	c.model = &Model{Broken: broken, Vague: map[int]bool{}, lines: lines, source: f}
+	c.ascii = !bytes.ContainsFunc(src, func(r rune) bool { return r >= utf8.RuneSelf })
 	for k := range c.decls {
 		c.decls[k] = map[string]*decl{}
 	}
@@ -169,6 +178,7 @@ func (c *compiler) fail(at syntax.Node, code, hint, format string, args ...any) 
 }
 
 func (c *compiler) failAt(at doctree.Pos, code, hint, format string, args ...any) {
+	at = c.model.Stands(at)
 	c.list = append(c.list, diag.Diagnostic{
 		Code: "fresnelfir." + code, Pos: at.In(c.file), Message: fmt.Sprintf(format, args...), Hint: hint, Source: c.model.Line(at.Line),
 	})
@@ -178,16 +188,19 @@ func (c *compiler) failAt(at doctree.Pos, code, hint, format string, args ...any
 // said of its uses.
 func (c *compiler) broken(name string, at doctree.Pos) bool {
 	if c.model.Broken[name] {
-		c.model.Vague[at.Line] = true
+		c.vague(at)
 	}
 	return c.model.Broken[name]
 }
+
+// vague says that more errors of a line follow from others.
+func (c *compiler) vague(at doctree.Pos) { c.model.Vague[c.source.Line(at.Line)] = true }
 
 // noteExtension notes what the published format does not hold, if somebody asked.
 func (c *compiler) noteExtension(at doctree.Pos, said func() (key, what string)) {
 	if c.noting {
 		key, what := said()
-		c.further = append(c.further, Further{at, key, what})
+		c.further = append(c.further, Further{c.model.Stands(at), key, what})
 	}
 }
 
@@ -256,7 +269,7 @@ func (c *compiler) declare(s syntax.Stmt) {
 		return
 	}
 	if first, twice := c.decls[d.kind][d.name]; twice {
-		c.fail(s, "duplicate-key", "", "%q is already declared in line %d", d.name, c.position(first.stmt).Line)
+		c.fail(s, "duplicate-key", "", "%q is already declared in line %d", d.name, c.model.Stands(c.position(first.stmt)).Line)
 		return
 	}
 	c.decls[d.kind][d.name] = d

@@ -37,12 +37,10 @@ type declared struct {
 	kind declKind
 	name string
 	stmt syntax.Stmt // nil: its name alone
-	line int         // 0: what is made of it has no places in it
 }
 
 // translated is an action of which there was nothing to say.
 type translated struct {
-	at              doctree.Pos
 	*action         // as it is after the translation of the whole source
 	effect, binding node
 	valued          map[string]bool
@@ -58,12 +56,10 @@ func (c *compiler) look() {
 		switch d.kind {
 		case declEntity:
 			if slices.ContainsFunc(c.shapes(d), func(p part) bool { return p.word != "" }) {
-				n.stmt, n.line = d.stmt, c.position(d.stmt).Line // its places are those of its keys and values
+				n.stmt = d.stmt
 			}
-		case declRecord:
-			n.stmt, n.line = d.stmt, c.position(d.stmt).Line
-		case declDerived, declRefinement:
-			n.stmt = d.stmt // what it reads
+		case declRecord, declDerived, declRefinement:
+			n.stmt = d.stmt
 		case declInput, declObserver:
 		default:
 			continue
@@ -71,7 +67,7 @@ func (c *compiler) look() {
 		x.names = append(x.names, n)
 	}
 	for _, w := range c.awaits {
-		x.names = append(x.names, declared{declProperty, w.d.name, w.d.stmt, c.position(w.d.stmt).Line})
+		x.names = append(x.names, declared{declProperty, w.d.name, w.d.stmt})
 	}
 	if c.before.around.actor != nil {
 		c.entityOf("actor", scope{})
@@ -87,17 +83,17 @@ func (c *compiler) look() {
 // say is not kept.
 func (c *compiler) enter(a *action, at doctree.Pos) {
 	x := c.before.actions[a.d.stmt]
-	if x != nil && x.at == at && c.expanded+x.expanded <= mostExpanded {
+	if x != nil && c.expanded+x.expanded <= mostExpanded {
 		d := a.d
 		*a = *x.action
 		a.d = d
 		c.expanded += x.expanded
-		c.now.actions[d.stmt] = &translated{at, a, x.effect, x.binding, x.valued, x.expanded}
+		c.now.actions[d.stmt] = &translated{a, x.effect, x.binding, x.valued, x.expanded}
 	} else {
 		said, vague, valued, expanded := len(c.list), c.model.Vague, c.valued, c.expanded
 		c.model.Vague, c.valued = map[int]bool{}, map[string]bool{}
 		b := c.action(a, at)
-		x = &translated{at, a, b.effect, b.binding, c.valued, c.expanded - expanded}
+		x = &translated{a, b.effect, b.binding, c.valued, c.expanded - expanded}
 		if len(c.list) == said && len(c.model.Vague) == 0 {
 			c.now.actions[a.d.stmt] = x
 		}

@@ -13,19 +13,20 @@ import (
 
 type node = doctree.Node
 
-// pos is a place of the source as diagnostics count it: columns in bytes.
+// pos is a place of a statement, with the column as diagnostics count it: in bytes.
 func (c *compiler) pos(p syntax.Position) doctree.Pos {
-	n, col := c.source.Line(p), int(p.Col)
-	if n >= 1 && n <= len(c.lines) {
-		at := 1
-		for i := range c.lines[n-1] {
-			if at == col {
-				return doctree.Pos{Line: n, Col: i + 1}
+	col := int(p.Col)
+	if !c.ascii {
+		n := 1
+		for i := range c.model.Line(c.source.Line(int(p.Line))) {
+			if n == int(p.Col) {
+				col = i + 1
+				break
 			}
-			at++
+			n++
 		}
 	}
-	return doctree.Pos{Line: n, Col: col}
+	return doctree.Pos{Line: int(p.Line), Col: col}
 }
 
 func (c *compiler) position(n syntax.Node) doctree.Pos { return c.pos(syntax.Start(n)) }
