@@ -55,6 +55,9 @@ type facts struct {
 	Budget uint64 `json:"budget,omitempty"`
 	// Kept: the program runs many cases in one process.
 	Kept bool `json:"kept,omitempty"`
+	// Listens: what the program compares can be read, though it does not count its edges,
+	// or by --cmplog.
+	Listens bool `json:"listens,omitempty"`
 	// Compared is what the seeds have the program compare, in their order.
 	Compared [][]byte `json:"compared,omitempty"`
 }
@@ -100,6 +103,9 @@ func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 		}
 		if err := c.measure(ctx, &found); err != nil {
 			return f, err
+		}
+		if c.set.cmplog != "" && !found.Listens {
+			f.Warnings = append(f.Warnings, fmt.Sprintf("%s: %s compares nothing with the seed: build it with AFL_LLVM_CMPLOG=1 afl-clang-fast", c.id.Name, path.Base(c.set.cmplog)))
 		}
 	}
 	f.Data, err = json.Marshal(found)
@@ -166,7 +172,7 @@ func (c *Campaign) plan() process.Plan {
 		Stdin:    c.set.input == "stdin" || c.set.input == "auto" && !named,
 		Timeout:  c.set.timeoutOf(c.spec),
 		Limits:   process.Limits{AddressSpace: c.memory(), Together: c.set.together, FileSize: c.set.fileSize, Written: c.written(), Output: keptOutput, Processes: 512},
-		Executor: c.set.executor, Sandbox: c.set.sandbox, Coverage: c.set.guided, Calibrate: c.seed,
+		Executor: c.set.executor, Sandbox: c.set.sandbox, Coverage: c.set.guided, Listen: c.set.cmplog, Calibrate: c.seed,
 	}
 }
 

@@ -36,15 +36,15 @@ type learning struct {
 }
 
 // listen returns what an input has the program compare, as the bytes of an outcome:
-// as much of it as something can be made of.
-func (c *Campaign) listen(ctx context.Context, r process.Runner, pc process.Case) ([]byte, error) {
+// as much of it as something can be made of; and whether it compares anything.
+func (c *Campaign) listen(ctx context.Context, r process.Runner, pc process.Case) (_ []byte, listens bool, _ error) {
 	l, ok := r.(process.Comparer)
 	if !ok {
-		return nil, nil
+		return nil, false, nil
 	}
 	list, err := l.Compare(ctx, pc)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	part := bytemut.NewHaystack(pc.Input[:min(len(pc.Input), comparedPart)])
 	var b []byte
@@ -63,7 +63,7 @@ func (c *Campaign) listen(ctx context.Context, r process.Runner, pc process.Case
 			break
 		}
 	}
-	return b, nil
+	return b, len(list) > 0, nil
 }
 
 // decodeCompared reads what listen wrote.

@@ -97,7 +97,7 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 	if err != nil {
 		return fail("fuzzspec.option", "--"+option, "%v", err)
 	}
-	c.set.twin, c.set.also = s.twin, s.also
+	c.set.twin, c.set.also, c.set.cmplog = s.twin, s.also, s.cmplog
 	h := sha256.New()
 	part := func(b []byte) {
 		var n [8]byte

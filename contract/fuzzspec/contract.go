@@ -75,6 +75,7 @@ const (
 	optWritten   = "write-limit"
 	optTwin      = "twin"
 	optAlso      = "also"
+	optCmplog    = "cmplog"
 
 	OptCampaignID = "campaign-id" // names the kept folders
 	OptStartIndex = "start-index" // first case index
@@ -105,6 +106,7 @@ func (*Contract) Options() []campaign.Option {
 		{Name: optWritten, Usage: "limit of everything a case writes, such as 1GiB; 0: none (default: four times --file-limit)"},
 		{Name: optTwin, Path: true, Program: true, NoPath: valgrind, Usage: "run each finding's input on the instrumented build `BINARY` too (ASan, UBSan, MSan; or valgrind), whose report upgrades it"},
 		{Name: optAlso, Path: true, Program: true, NoPath: valgrind, Usage: "run inputs that flood or time out on the instrumented build `BINARY` too; a crash there makes a separate finding"},
+		{Name: optCmplog, Path: true, Program: true, Usage: "guided campaigns learn from what `BINARY` compares, the program's build with AFL_LLVM_CMPLOG=1 (afl-fuzz -c)"},
 	}
 }
 

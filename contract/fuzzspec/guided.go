@@ -96,15 +96,15 @@ func (c *Campaign) measure(ctx context.Context, f *facts) error {
 			most = max(most, res.Work)
 		}
 	}
-	if most == 0 {
-		return nil
+	if most > 0 {
+		f.Budget = max(budgetFactor*most, leastBudget)
 	}
-	f.Budget = max(budgetFactor*most, leastBudget)
 	for _, seed := range seeds[:min(len(seeds), comparedSeeds)] {
-		compared, err := c.listen(ctx, r, process.Case{Index: 1, RunID: c.probeID(), Input: seed, Budget: f.Budget})
+		compared, listens, err := c.listen(ctx, r, process.Case{Index: 1, RunID: c.probeID(), Input: seed, Budget: f.Budget})
 		if err != nil {
 			return err
 		}
+		f.Listens = f.Listens || listens && (most == 0 || c.set.cmplog != "")
 		f.Compared = append(f.Compared, compared)
 	}
 	if !slices.ContainsFunc(f.Compared, func(b []byte) bool { return len(b) > 0 }) {
@@ -351,7 +351,10 @@ func (x *executor) fresh(ctx context.Context, s *state, pc process.Case, res pro
 	if err != nil {
 		return nil, err
 	}
-	compared, err := x.c.listen(ctx, x.runner, left)
+	var compared []byte
+	if s.facts.Budget > 0 || s.facts.Listens {
+		compared, _, err = x.c.listen(ctx, x.runner, left)
+	}
 	return withTrim(cuts, withCompared(compared, encodeKept(work, stable))), err
 }
 

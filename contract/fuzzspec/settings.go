@@ -24,6 +24,7 @@ type settings struct {
 	executor     process.Executor
 	sandbox      bool
 	twin, also   string // other builds of the program; "": none
+	cmplog       string // the one that says what it compares
 	allowExec    []string
 	okExit       []int
 	okReports    bool   // with these codes a runtime's report is not a failure either
@@ -54,7 +55,7 @@ func decodeSettings(set campaign.Settings) (settings, diag.List) {
 		executor: process.Executor(set.Get(optExecutor, "auto")), allowExec: set.Options[optAllowExec],
 		okReports: set.Get(optOKReports, "false") == "true",
 		outputs:   set.Get(optOutputs, "auto"), input: set.Get(optInput, "auto"), keep: set.Get(optKeep, "failures"),
-		twin: set.Program(set.Get(optTwin, "")), also: set.Program(set.Get(optAlso, "")),
+		twin: set.Program(set.Get(optTwin, "")), also: set.Program(set.Get(optAlso, "")), cmplog: set.Program(set.Get(optCmplog, "")),
 		campaignID: set.Get(OptCampaignID, ""), seed: set.Seed, self: campaign.Settings{Self: set.Self},
 	}
 	s.deep = s.guided || set.Get(optMutators, "reference") == "deep"
@@ -127,6 +128,9 @@ func decodeSettings(set campaign.Settings) (settings, diag.List) {
 	s.start, s.count = integer(OptStartIndex), integer(OptCount)
 	if s.round = cmp.Or(integer(optRound), guidedRound); set.Has(optRound) && !s.guided {
 		refuse(optRound, "is used only by guided campaigns; add --guided")
+	}
+	if s.cmplog != "" && !s.guided {
+		refuse(optCmplog, "is used only by guided campaigns; add --guided")
 	}
 	if s.campaignID != "" {
 		if err := CheckID("campaign id", s.campaignID); err != nil {

@@ -31,12 +31,12 @@ type twinReport struct {
 // loadTwins finds the other builds that the settings name. They are in the
 // campaign's identity by their contents.
 func (s *settings) loadTwins(fsys FS, set campaign.Settings) (identity []string, option string, err error) {
-	for i, p := range []*string{&s.twin, &s.also} {
-		option := []string{optTwin, optAlso}[i]
+	for i, p := range []*string{&s.twin, &s.also, &s.cmplog} {
+		option := []string{optTwin, optAlso, optCmplog}[i]
 		if *p == "" {
 			continue
 		}
-		if *p == valgrind {
+		if *p == valgrind && option != optCmplog {
 			if *p = lookPath(fsys, valgrind); *p == "" {
 				return nil, option, errors.New("valgrind is not installed in /bin, /usr/bin or /usr/local/bin")
 			}
@@ -68,7 +68,7 @@ func (c *Campaign) twinPlan(program string) process.Plan {
 		cmd.Path = program
 		return cmd
 	}
-	p.Executor, p.Coverage, p.Calibrate = process.Spawn, false, nil
+	p.Executor, p.Coverage, p.Listen, p.Calibrate = process.Spawn, false, "", nil
 	return p
 }
 

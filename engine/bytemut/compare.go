@@ -26,6 +26,7 @@ const (
 	Numbers ComparisonKind = iota + 1 // of 1 to 8 bytes
 	Bytes
 	Texts
+	Areas // bytes of which it is not known how many are compared
 )
 
 // Substitution is one change of an input.
@@ -140,6 +141,10 @@ func (h *Haystack) substitutions(list []Comparison, anyone bool) []Substitution 
 				numbers(input, from, to, try)
 				return
 			}
+			if c.Kind == Areas {
+				areas(from, to, try)
+				return
+			}
 			try(0, from, to, everywhere, nil)
 			if n := min(len(from), len(to)); n > 1 && len(from) != len(to) {
 				try(0, from[:n], to[:n], everywhere, nil)
@@ -197,6 +202,24 @@ func numbers(input, from, to []byte, try func(rank int, find, put []byte, places
 	}
 }
 
+// areas tries as many of the bytes as may have been compared: up to the zero byte of a text,
+// and some powers of two.
+func areas(from, to []byte, try func(rank int, find, put []byte, places int, fits func(int) bool) bool) {
+	for i, n := range []int{textLength(to), 4, 8, 16, len(to)} {
+		if n >= 2 && n <= min(len(from), len(to)) && len(bytes.Trim(from[:n], "\x00")) > 0 {
+			try(min(i, 2), from[:n], to[:n], everywhere, nil)
+		}
+	}
+}
+
+// textLength is how many bytes are before the first zero, or all.
+func textLength(b []byte) int {
+	if at := bytes.IndexByte(b, 0); at >= 0 {
+		return at
+	}
+	return len(b)
+}
+
 // number64 is a number without its sign.
 func number64(b []byte) uint64 {
 	var v [8]byte
@@ -228,6 +251,11 @@ func (h *Haystack) Words(list []Comparison) [][]byte {
 	var out [][]byte
 	for _, c := range list {
 		for _, w := range [][]byte{c.A, c.B} {
+			if c.Kind == Areas {
+				if w = w[:textLength(w)]; bytes.ContainsFunc(w, func(r rune) bool { return r < ' ' || r > '~' }) {
+					continue
+				}
+			}
 			if c.Kind != Numbers && len(w) >= leastWord && len(w) < longestWord && h.index(w, 0) < 0 {
 				out = append(out, w)
 			}

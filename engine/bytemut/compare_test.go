@@ -35,6 +35,8 @@ func TestSubstitutions(t *testing.T) {
 		{"the other way", "..WXYZ..", "..abcd..", bytemut.Comparison{Kind: bytemut.Bytes, A: []byte("abcd"), B: []byte("WXYZ")}},
 		{"a longer word", "<ab>", "<length>", bytemut.Comparison{Kind: bytemut.Texts, A: []byte("ab"), B: []byte("length")}},
 		{"the start of a text", "<abcdef>", "<XYcdef>", bytemut.Comparison{Kind: bytemut.Texts, A: []byte("abcdef"), B: []byte("XY")}},
+		{"bytes, but not how many, and a text", "..abcdZZ..", "..VWXYZZ..", bytemut.Comparison{Kind: bytemut.Areas, A: []byte("abcdZZ"), B: []byte("VWXYZ\x00")}},
+		{"the same, and four bytes", "..abcd", "..VW\x00X", bytemut.Comparison{Kind: bytemut.Areas, A: []byte("abcd, then"), B: []byte("VW\x00Xmore..")}},
 	} {
 		var got [][]byte
 		for _, s := range bytemut.NewHaystack([]byte(c.input)).Substitutions([]bytemut.Comparison{c.found}, 256) {
@@ -117,5 +119,18 @@ func TestHaystackFindsAll(t *testing.T) {
 		if bytemut.NewHaystack(input).Teaches(bytemut.Comparison{Kind: bytemut.Bytes, Constant: true, A: []byte("aa"), B: []byte("bZ")}) {
 			t.Fatalf("bZ stands in %q", input)
 		}
+	}
+}
+
+// Of bytes of which it is not known how many are compared, a text is a word, up to its end.
+func TestWordsOfAreas(t *testing.T) {
+	var got []string
+	for _, w := range bytemut.NewHaystack([]byte("input")).Words([]bytemut.Comparison{
+		{Kind: bytemut.Areas, A: []byte("inpu\x01t"), B: []byte("chapter\x00and more")}, {Kind: bytemut.Areas, A: []byte("\x02\x03\x04\x00"), B: []byte("of\x00")},
+	}) {
+		got = append(got, string(w))
+	}
+	if !slices.Equal(got, []string{"chapter"}) {
+		t.Errorf("words %q", got)
 	}
 }

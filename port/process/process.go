@@ -45,6 +45,9 @@ type Plan struct {
 	// of an instrumented program can give it. Cases that take long are then
 	// [SetAside] rather than run again.
 	Coverage bool
+	// Listen is another build of the program, which runs the cases of [Comparer]; "":
+	// the program itself does.
+	Listen string
 	// Calibrate is an input that the program takes the usual way (the seed);
 	// it is run a few times to learn how long a case takes. nil: no calibration.
 	Calibrate []byte
@@ -227,6 +230,7 @@ const (
 	Numbers ComparisonKind = iota + 1 // of 1 to 8 bytes
 	Bytes                             // of equal length, perhaps cut
 	Texts                             // without their zero byte, perhaps cut
+	Areas                             // of equal length, of which only some first bytes may be compared
 )
 
 // Comparer is implemented by runners that can run a case of a program once more and

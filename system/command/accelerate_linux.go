@@ -156,13 +156,13 @@ func (a *aflExecutor) method() string {
 
 func (a *aflExecutor) start() (executor, error) {
 	features := a.features
-	features.Counted, features.Compares = a.work != nil, false
+	features.Counted = a.work != nil
 	a.cpu.pin()
 	defer a.cpu.unpin()
 	if err := a.prepare(context.Background(), probeID, a.plan.Calibrate); err != nil {
 		return nil, err
 	}
-	server, err := a.serve(features)
+	server, err := a.serve(&a.image.command, aflserver.Config{Features: features, Limits: a.limits})
 	if err != nil {
 		return nil, err
 	}
@@ -170,18 +170,16 @@ func (a *aflExecutor) start() (executor, error) {
 	return a, nil
 }
 
-// serve starts the program's fork server.
-func (a *aflExecutor) serve(features aflserver.Features) (*aflserver.Server, error) {
-	argv := a.image.command.Argv
-	if features.Driver { // it serves cases only if no file is named
+// serve starts the fork server of a command.
+func (a *aflExecutor) serve(c *process.Command, cfg aflserver.Config) (*aflserver.Server, error) {
+	argv := c.Argv
+	if cfg.Features.Driver { // it serves cases only if no file is named
 		argv = slices.DeleteFunc(slices.Clone(argv), func(arg string) bool { return arg == a.image.paths.InputPath })
 	}
-	server, err := aflserver.Start(aflserver.Config{
-		Path: a.image.command.Path, Argv: argv, Env: a.image.command.Env,
-		Dir: a.folder.run, Files: a.files(), Stdin: a.plan.Stdin,
-		Limits: a.limits, Features: features, Timeout: serverTimeout,
-		MaxInput: max(aflMaxInput, 4*len(a.plan.Calibrate)), Reaper: a.reaper.reap, Changed: a.shieldFromReaper,
-	})
+	cfg.Path, cfg.Argv, cfg.Env, cfg.Dir = c.Path, argv, c.Env, a.folder.run
+	cfg.Files, cfg.Stdin, cfg.Timeout, cfg.MaxInput = a.files(), a.plan.Stdin, serverTimeout, a.maxInput()
+	cfg.Reaper, cfg.Changed = a.reaper.reap, a.shieldFromReaper
+	server, err := aflserver.Start(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -194,6 +192,8 @@ const leastWait = time.Second
 
 // aflMaxInput is the least size of the shared memory for inputs.
 const aflMaxInput = 1 << 20
+
+func (a *aflExecutor) maxInput() int { return max(aflMaxInput, 4*len(a.plan.Calibrate)) }
 
 func (a *aflExecutor) close() error {
 	err := a.server.Close()
@@ -212,7 +212,7 @@ func (a *aflExecutor) prepareCase(ctx context.Context, runID string, input []byt
 		}
 	} else if err := a.prepareWithout(ctx); err != nil {
 		return err
-	} else if len(input) > max(aflMaxInput, 4*len(a.plan.Calibrate)) {
+	} else if len(input) > a.maxInput() {
 		return fmt.Errorf("%w: an input of %d bytes", errUnsuited, len(input))
 	}
 	if a.generation == a.laneState.generation {
@@ -225,53 +225,6 @@ func (a *aflExecutor) prepareCase(ctx context.Context, runID string, input []byt
 		return fmt.Errorf("%w: %w", errDied, err)
 	}
 	return a.prepare(ctx, runID, input)
-}
-
-// compare runs a case in its own process that says what it compares. One that
-// cannot be run so has nothing to say.
-func (a *aflExecutor) compare(ctx context.Context, runID string, input []byte, limit time.Duration) ([]process.Comparison, error) {
-	if !a.features.Compares || a.work == nil || a.deaf {
-		return nil, nil
-	}
-	a.cpu.pin()
-	defer a.cpu.unpin()
-	if err := a.prepareCase(ctx, runID, input); err != nil {
-		return nil, err
-	}
-	if a.listener == nil {
-		features := a.features
-		features.Counted, features.Persistent = a.work != nil, false // what earlier cases left must not show
-		var err error
-		if a.listener, err = a.serve(features); err != nil {
-			a.deaf = true
-			a.note("the program's comparisons cannot be read: " + err.Error())
-			return nil, nil
-		}
-	}
-	a.listener.Bound(a.budget, limit)
-	limit = min(max(2*limit, leastWait), a.plan.Timeout)
-	a.abort = a.listener.Kill
-	a.dog.watch(time.Now().Add(forkline.Longest(limit) + serverTimeout))
-	_, late, err := a.listener.Run(input, limit)
-	_, _, cancelled := a.dog.unwatch()
-	a.abort = nil
-	a.out.markWritten()
-	a.err.markWritten()
-	if cancelled {
-		return nil, ctx.Err()
-	}
-	if errors.Is(err, aflserver.ErrServerDied) {
-		_ = a.listener.Close() // it is gone
-		a.listener = nil
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("run a case to read its comparisons: %w", err)
-	}
-	if _, err := a.reaper.hunt(0); err != nil || late {
-		return nil, err
-	}
-	return a.listener.Comparisons(), nil
 }
 
 func (a *aflExecutor) run(ctx context.Context, runID string, input []byte, limit time.Duration) (process.Result, error) {

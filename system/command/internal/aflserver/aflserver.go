@@ -27,8 +27,10 @@ type Config struct {
 	// has started. The one on processor time is kept to within two seconds in
 	// persistent mode, for each case, and acts by its soft value alone.
 	Limits []Rlimit
-	// Features is what Detect said of the program.
+	// Features is what Detect said of the program. Listen has its cases say what they
+	// compare.
 	Features Features
+	Listen   bool
 	// MaxInput bounds the size of inputs in shared memory; 0 means 1 MiB.
 	MaxInput int
 	// Reaper says that this process is the reaper of orphans (see prctl(2),

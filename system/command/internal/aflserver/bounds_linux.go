@@ -18,6 +18,9 @@ type bounds struct {
 // then ends by SIGXCPU; processor time is kept like the timeout, which it is part of.
 func (s *Server) Bound(budget uint64, processor time.Duration) { s.bounds = bounds{budget, processor} }
 
+// Counts reports whether the program keeps to a budget.
+func (s *Server) Counts() bool { return s.work != nil }
+
 // Work returns how many edges the last run took, in all; 0 if the program does not count.
 func (s *Server) Work() uint64 { return s.work.Taken() }
 

@@ -18,6 +18,9 @@ const (
 
 // Comparisons returns what the last run compared and found different.
 func (s *Server) Comparisons() []process.Comparison {
+	if s.cmplog != nil {
+		return readCmplog(s.cmplog.mem, s.layouts)
+	}
 	if s.comparisons == nil {
 		return nil
 	}

@@ -18,8 +18,9 @@ type Features struct {
 	Deferred bool
 	// Counted: its runtime counts edges and ends a case at a budget of them.
 	Counted bool
-	// Compares: its runtime can say what the program compares.
-	Compares bool
+	// Compares: its runtime can say what the program compares. Cmplog: that of AFL++
+	// can, of a program that was built to.
+	Compares, Cmplog bool
 	// Driver: its main is AFL++'s own for a harness; LibFuzzer: it is libFuzzer's.
 	// Both take the files of inputs as arguments.
 	Driver, LibFuzzer bool
@@ -39,6 +40,7 @@ var marks = []struct {
 	{"__AFL_SHM_ID", func(f *Features) { f.Instrumented = true }},
 	{"__THRESH_WORK_ID", func(f *Features) { f.Counted = true }},
 	{"__THRESH_COMPARE_ID", func(f *Features) { f.Compares = true }},
+	{"__AFL_CMPLOG_SHM_ID", func(f *Features) { f.Cmplog = true }},
 	{"##SIG_AFL_PERSISTENT##", func(f *Features) { f.Persistent = true }},
 	{"##SIG_AFL_DEFER_FORKSRV##", func(f *Features) { f.Deferred = true }},
 	{"aflpp_driver pid is", func(f *Features) { f.Driver = true }},

@@ -18,6 +18,7 @@ const (
 	oldEnabled     = 0x80000001
 	oldMapSize     = 0x40000000 // the size stands in bits 1 to 23, less one
 	oldSharedInput = 0x01000000
+	oldCmplog      = 0x02000000 // its cmplog is that of 4.00 to 4.10
 	oldWorkaround  = 0x0f000000 // all set: versions that mean none of these four bits
 	oldError       = 0xf800008f // the reason stands in bits 8 to 23
 )
@@ -44,6 +45,7 @@ const maxDictionary = 1 << 24
 type terms struct {
 	mapSize     int
 	sharedInput bool
+	cmplog      cmplogAge
 }
 
 // failures are the reasons that a server gives for not starting.
@@ -88,6 +90,9 @@ func greetOld(l line, hello uint32) (terms, error) {
 	if hello&oldWorkaround == oldWorkaround {
 		hello &^= oldWorkaround
 	}
+	if hello&oldCmplog != 0 {
+		t.cmplog = earlyCmplog
+	}
 	if hello&oldMapSize != 0 {
 		t.mapSize = int(hello>>1&0x7fffff) + 1
 	}
@@ -115,7 +120,7 @@ func greetNew(l line, hello uint32, timeout time.Duration) (terms, error) {
 	if options&0xffff0000 == newError {
 		return terms{}, failure(options & 0xffff)
 	}
-	t := terms{mapSize: plainMapSize, sharedInput: options&newSharedInput != 0}
+	t := terms{mapSize: plainMapSize, sharedInput: options&newSharedInput != 0, cmplog: lateCmplog}
 	if options&newMapSize != 0 {
 		size, err := l.Receive(timeout)
 		if err != nil {

@@ -185,6 +185,9 @@ func (s *Server) runWarm(input []byte, timeout time.Duration) (word uint32, time
 	if s.comparisons != nil {
 		clear(s.comparisons.mem[:comparisonsHeader])
 	}
+	if s.cmplog != nil { // what was compared before there was a case, or by one that was killed
+		readCmplog(s.cmplog.mem, s.layouts)
+	}
 	return s.runOne(timeout)
 }
 

@@ -83,8 +83,12 @@ func start(cfg *Config, mapSize int) (_ *Server, err error) {
 			}
 		}
 	}
-	if cfg.Features.Compares {
+	if cfg.Listen && cfg.Features.Compares {
 		if s.comparisons, err = newSegment(comparisonsSize); err != nil {
+			return nil, err
+		}
+	} else if cfg.Listen {
+		if s.cmplog, err = newSegment(cmplogSize); err != nil {
 			return nil, err
 		}
 	}
@@ -105,7 +109,10 @@ func start(cfg *Config, mapSize int) (_ *Server, err error) {
 		return nil, mapTooSmall(t.mapSize)
 	case t.mapSize <= 0:
 		return nil, errors.New("the fork server names no size for its edge map")
+	case s.cmplog != nil && t.cmplog == noCmplog:
+		return nil, errors.New("it was built by a version of AFL++ before 4.00, whose cmplog is another one")
 	}
+	s.layouts = cmplogLayouts[t.cmplog]
 	s.counts = s.edges.mem[:roundUp(t.mapSize)]
 	s.turns = s.work != nil && *s.turn() == ready
 	s.mapSize, s.sharedInput, s.took = t.mapSize, t.sharedInput, time.Since(began)
@@ -134,6 +141,11 @@ func (s *Server) launch(mapSize int) error {
 		return err
 	}
 	s.pid, s.group = pid, pid
+	if s.cmplog != nil {
+		if err := forkline.FixRandom(pid); err != nil {
+			return err
+		}
+	}
 	if err := syscall.PtraceDetach(pid); err != nil {
 		return fmt.Errorf("let the program go: %w", err)
 	}
@@ -156,6 +168,9 @@ func (s *Server) environment(mapSize int) []string {
 	}
 	if s.comparisons != nil {
 		own = append(own, "__THRESH_COMPARE_ID="+strconv.Itoa(s.comparisons.id))
+	}
+	if s.cmplog != nil {
+		own = append(own, "__AFL_CMPLOG_SHM_ID="+strconv.Itoa(s.cmplog.id))
 	}
 	if s.cfg.Features.Persistent {
 		own = append(own, "__AFL_PERSISTENT=1")
@@ -200,8 +215,10 @@ type Server struct {
 	inputs      *segment
 	work        *Counter // nil: it does not count
 	batch       *segment // cases that it does on its own; nil: it does not count
-	comparisons *segment // what the last case compared; nil: it is not listened to
-	counts      []byte   // the part of edges that the program uses
+	comparisons *segment // what the last case compared; nil: it is not listened to, or by cmplog
+	cmplog      *segment // the same in one of AFL++'s layouts; nil: it is not listened to so
+	layouts     []cmplogLayout
+	counts      []byte // the part of edges that the program uses
 	mapSize     int
 	sharedInput bool
 
@@ -250,7 +267,7 @@ func (s *Server) Close() error {
 	s.leash.Close()
 	s.counts = nil
 	s.work.Close()
-	for _, seg := range []*segment{s.edges, s.inputs, s.batch, s.comparisons} {
+	for _, seg := range []*segment{s.edges, s.inputs, s.batch, s.comparisons, s.cmplog} {
 		if seg != nil {
 			seg.close()
 		}

@@ -1,0 +1,112 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/thresh-dev/thresh/port/process"
+	"github.com/thresh-dev/thresh/system/command/internal/aflserver"
+	"github.com/thresh-dev/thresh/system/command/internal/forkline"
+)
+
+// compare runs a case in its own process that says what it compares. One that
+// cannot be run so has nothing to say.
+func (a *aflExecutor) compare(ctx context.Context, runID string, input []byte, limit time.Duration) ([]process.Comparison, error) {
+	if a.plan.Listen == "" && !a.features.Cmplog && (!a.features.Compares || a.work == nil) || a.deaf || len(input) > a.maxInput() {
+		return nil, nil
+	}
+	a.cpu.pin()
+	defer a.cpu.unpin()
+	if err := a.prepareCase(ctx, runID, input); err != nil {
+		return nil, err
+	}
+	if a.listener == nil {
+		err := a.listen()
+		if err != nil && a.plan.Listen != "" {
+			return nil, fmt.Errorf("start %s: %w", a.plan.Listen, err)
+		}
+		if err != nil {
+			a.deaf = true
+			a.note("the program's comparisons cannot be read: " + err.Error())
+			return nil, nil
+		}
+	}
+	if a.server.SharedInput() && !a.listener.SharedInput() {
+		if err := a.prepare(ctx, runID, input); err != nil {
+			return nil, err
+		}
+	}
+	if a.listener.Counts() {
+		a.listener.Bound(a.budget, limit)
+		limit = min(max(2*limit, leastWait), a.plan.Timeout)
+	} else { // the case ended in time where nothing listened
+		a.listener.Bound(0, 0)
+		limit = a.plan.Timeout
+	}
+	a.abort = a.listener.Kill
+	a.dog.watch(time.Now().Add(forkline.Longest(limit) + serverTimeout))
+	_, late, err := a.listener.Run(input, limit)
+	_, _, cancelled := a.dog.unwatch()
+	a.abort = nil
+	a.out.markWritten()
+	a.err.markWritten()
+	if cancelled {
+		return nil, ctx.Err()
+	}
+	if errors.Is(err, aflserver.ErrServerDied) {
+		_ = a.listener.Close() // it is gone
+		a.listener = nil
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("run a case to read its comparisons: %w", err)
+	}
+	if _, err := a.reaper.hunt(0); err != nil || late {
+		return nil, err
+	}
+	path := []byte(a.image.paths.InputPath)
+	return slices.DeleteFunc(a.listener.Comparisons(), func(c process.Comparison) bool {
+		return partOfPath(c.A, path) || partOfPath(c.B, path)
+	}), nil
+}
+
+// partOfPath reports whether an operand is of the path of a case's input, which is another one
+// in every lane and run. A name in it is not.
+func partOfPath(operand, path []byte) bool {
+	text, _, _ := bytes.Cut(operand, []byte{0})
+	at := bytes.IndexByte(text, '/')
+	if at < 0 {
+		return false
+	}
+	rest := text[at:] // what is before may be an option
+	return bytes.Contains(path, text) || len(rest) > 1 && bytes.HasPrefix(path, rest)
+}
+
+// listen starts the fork server whose cases say what they compare: the program's, or that
+// of another build, in the program's place.
+func (a *aflExecutor) listen() (err error) {
+	command, features, bounds := a.image.command, a.features, a.limits
+	features.Counted = a.work != nil
+	if other := a.plan.Listen; other != "" {
+		if features, err = aflserver.Detect(other); err != nil {
+			return err
+		}
+		if !features.Cmplog && !(features.Counted && features.Compares) {
+			return errors.New("it was not built with AFL_LLVM_CMPLOG=1 afl-clang-fast")
+		}
+		own, _, err := limits(a.plan.Limits, other)
+		if err != nil {
+			return err
+		}
+		bounds = append(own, a.limits[a.own-1:]...)
+		command.Path, command.Argv = other, slices.Concat([]string{other}, command.Argv[1:])
+		command.Env = command.Env[:len(command.Env)-len(a.image.host)]
+	}
+	features.Persistent = false // what earlier cases left must not show
+	a.listener, err = a.serve(&command, aflserver.Config{Features: features, Limits: bounds, Listen: true})
+	return err
+}
