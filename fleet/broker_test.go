@@ -30,6 +30,7 @@ func newBroker(t *testing.T) *broker {
 
 // The embedded server passes messages on as the one whose protocol it speaks.
 func TestBrokerIsLikeAServer(t *testing.T) {
+	t.Parallel() // mostly waits
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, Authorization: brokerToken, MaxPayload: maxPayload, NoLog: true, NoSigs: true})
 	if err != nil {
 		t.Fatal(err)
@@ -224,6 +225,7 @@ func TestBrokerCountsMessages(t *testing.T) {
 
 // Who does not read is left, and holds nobody up.
 func TestBrokerAndWhoDoesNotRead(t *testing.T) {
+	t.Parallel() // mostly waits
 	b := newBroker(t)
 	conn, err := net.Dial("tcp", b.listener.Addr().String())
 	if err != nil {

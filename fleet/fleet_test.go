@@ -24,7 +24,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testproc.Ready(8)
+	testproc.Ready(16)
 	os.Exit(m.Run())
 }
 

@@ -12,6 +12,7 @@ import (
 // All workers together call a target no oftener, and no more at once, than its
 // quota says.
 func TestQuotaIsTheFleets(t *testing.T) {
+	t.Parallel() // mostly waits
 	const cases = 60
 	dir := enrolled(t)
 	for name, signed := range map[string]bool{"plain": false, "signed": true} {

@@ -145,12 +145,13 @@ func forger(t *testing.T, y *yard, kinds ...string) {
 // Whoever is on the bus but not of the fleet changes nothing, and is named.
 func TestForgedMessagesChangeNothing(t *testing.T) {
 	t.Parallel() // mostly waits
-	y := newYard(t)
 	c := &tally{rounds: 3, perRound: 200}
-	want := y.must(c, false, nil)
+	want := newYard(t).must(c, false, nil)
 	dir := enrolled(t)
 	for _, kind := range []string{"passes", "fatal", "garbage", "answers"} {
 		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			y := newYard(t)
 			stop := y.worker(c, 2, func(w *fleet.Worker) { w.Keys = keysOf(t, dir, fleet.RoleWorker, "worker") })
 			defer stop()
 			forger(t, y, kind)

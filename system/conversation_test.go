@@ -16,6 +16,7 @@ import (
 
 // Whole conversations, for every way to reset a program and to share it.
 func TestConversations(t *testing.T) {
+	t.Parallel() // mostly waits
 	const file = "testdata/conversations.txt"
 	all := system.New(map[sut.Kind]system.Kind{sut.Driver: driver.Open})
 	ops := []sut.Operation{{Name: "refuse"}, {Name: "count"}, {Name: "pair", Returns: "$.right"}, {Name: "zero"}}

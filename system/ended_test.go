@@ -1,6 +1,7 @@
 package system_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,6 +20,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("THRESH_TEST_DIES_LATER") != "" {
 		dieLater()
 	}
+	os.Setenv("THRESH_TEST_DIES_LATER", "1") // of what the tests start
 	testproc.Ready(8)
 	os.Exit(m.Run())
 }
@@ -41,13 +43,12 @@ func dieLater() {
 // call, a reset, or whoever watches. Among calls that build on each other it is how the next
 // one ends.
 func TestAProgramThatEndsLater(t *testing.T) {
-	t.Setenv("THRESH_TEST_DIES_LATER", "1")
 	self, err := filepath.Abs(os.Args[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := system.New(map[sut.Kind]system.Kind{sut.Driver: driver.Open})
-	open := func(p sut.Plan) (sut.System, *campaign.Life) {
+	open := func(t *testing.T, p sut.Plan) (sut.System, *campaign.Life) {
 		life := &campaign.Life{}
 		p.Name, p.Kind, p.Command = "a", sut.Driver, []string{self}
 		s, err := all.Open(campaign.WithLife(t.Context(), life), &p, sut.Worker{Of: 1})
@@ -57,7 +58,7 @@ func TestAProgramThatEndsLater(t *testing.T) {
 		t.Cleanup(func() { s.Close() })
 		return s, life
 	}
-	call := func(s sut.System, operation string) sut.Observation {
+	call := func(t *testing.T, s sut.System, operation string) sut.Observation {
 		o, err := s.Call(t.Context(), sut.Call{Operation: operation})
 		if err != nil {
 			t.Fatal(err)
@@ -65,43 +66,50 @@ func TestAProgramThatEndsLater(t *testing.T) {
 		return o
 	}
 	const want = "bomb: the program ended after it had answered: exit status 3"
-	for name, learn := range map[string]func(s sut.System, life *campaign.Life) (*campaign.Outcome, bool){
-		"watched": func(_ sut.System, life *campaign.Life) (*campaign.Outcome, bool) {
-			return life.System.Watch(t.Context(), 10*time.Second), false
+	for name, learn := range map[string]func(ctx context.Context, s sut.System, life *campaign.Life) (*campaign.Outcome, bool, error){
+		"watched": func(ctx context.Context, _ sut.System, life *campaign.Life) (*campaign.Outcome, bool, error) {
+			return life.System.Watch(ctx, 10*time.Second), false, nil
 		},
-		"reset": func(s sut.System, life *campaign.Life) (*campaign.Outcome, bool) {
+		"reset": func(ctx context.Context, s sut.System, life *campaign.Life) (*campaign.Outcome, bool, error) {
 			time.Sleep(time.Second)
+			err := s.Reset(ctx)
+			return life.End, life.Cut, err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // mostly waits
+			s, life := open(t, sut.Plan{Digest: name})
+			if o := call(t, s, "bomb"); o.End != sut.Answered || life.Calls != 1 {
+				t.Fatalf("%+v %+v", o, life)
+			}
+			if end, cut, err := learn(t.Context(), s, life); err != nil || end == nil || end.Title != want || end.Kind != campaign.KindEndedLater || cut {
+				t.Errorf("%+v, cut %v, %v", end, cut, err)
+			}
+			life.End = nil
 			if err := s.Reset(t.Context()); err != nil {
 				t.Error(err)
 			}
-			return life.End, life.Cut
-		},
-	} {
-		s, life := open(sut.Plan{Digest: name})
-		if o := call(s, "bomb"); o.End != sut.Answered || life.Calls != 1 {
-			t.Fatalf("%s: %+v %+v", name, o, life)
-		}
-		if end, cut := learn(s, life); end == nil || end.Title != want || end.Kind != campaign.KindEndedLater || cut {
-			t.Errorf("%s: %+v, cut %v", name, end, cut)
-		}
-		life.End = nil
-		if err := s.Reset(t.Context()); err != nil {
-			t.Error(err)
-		}
-		if o := call(s, "a"); o.End != sut.Answered || life.End != nil || life.System.Watch(t.Context(), 10*time.Millisecond) != nil {
-			t.Errorf("%s: started again: %+v %+v", name, o, life.End)
-		}
+			if o := call(t, s, "a"); o.End != sut.Answered || life.End != nil || life.System.Watch(t.Context(), 10*time.Millisecond) != nil {
+				t.Errorf("started again: %+v %+v", o, life.End)
+			}
+		})
 	}
-	s, life := open(sut.Plan{Digest: "calls"})
-	call(s, "bomb")
-	time.Sleep(time.Second)
-	if o := call(s, "a"); o.End != sut.Crashed || o.Exit != 3 || !life.Cut || life.Before != 1 {
-		t.Errorf("the next call: %+v %+v", o, life)
-	}
-	s, life = open(sut.Plan{Digest: "kept", Reset: sut.Reset{Mode: sut.ResetNone}})
-	call(s, "bomb")
-	time.Sleep(time.Second)
-	if o := call(s, "a"); o.End != sut.Answered || life.End == nil || life.Cut {
-		t.Errorf("a call that needs no other: %+v %+v", o, life)
-	}
+	t.Run("the next call", func(t *testing.T) {
+		t.Parallel() // mostly waits
+		s, life := open(t, sut.Plan{Digest: "calls"})
+		call(t, s, "bomb")
+		time.Sleep(time.Second)
+		if o := call(t, s, "a"); o.End != sut.Crashed || o.Exit != 3 || !life.Cut || life.Before != 1 {
+			t.Errorf("%+v %+v", o, life)
+		}
+	})
+	t.Run("a call that needs no other", func(t *testing.T) {
+		t.Parallel() // mostly waits
+		s, life := open(t, sut.Plan{Digest: "kept", Reset: sut.Reset{Mode: sut.ResetNone}})
+		call(t, s, "bomb")
+		time.Sleep(time.Second)
+		if o := call(t, s, "a"); o.End != sut.Answered || life.End == nil || life.Cut {
+			t.Errorf("%+v %+v", o, life)
+		}
+	})
 }

@@ -3,6 +3,7 @@ package system_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"sync"
@@ -254,7 +255,10 @@ func (m *mortal) Close() error                { return nil }
 // again alone is a crash; where it does not come back, one stands for all.
 func TestOneOfManyCallsEndsTheServer(t *testing.T) {
 	for _, back := range []bool{true, false} {
-		endTheServer(t, back)
+		t.Run(fmt.Sprint("comes back: ", back), func(t *testing.T) {
+			t.Parallel() // mostly waits
+			endTheServer(t, back)
+		})
 	}
 }
 

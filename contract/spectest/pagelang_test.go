@@ -52,14 +52,17 @@ func TestLanguagesOfAPage(t *testing.T) {
 		{"keys that nobody asks for", fence(`console run tty keys="<wait:never>x" timeout=5s`, "$ true\n"), `the block ended and has not printed "never", which keys wait for`},
 		{"a terminal that waits", fence("console run tty timeout=300ms", "$ read x\n"), "the block did not end within 300ms and was killed"},
 	} {
-		camp := soleCampaign(t, c.doc, nil)
-		o := outcomes(t, camp)
-		got := o[0].Title
-		if warnings := folded(camp, o).unread; len(warnings) > 0 && o[0].Verdict == campaign.VerdictPass {
-			got = "(pass)" + strings.Join(warnings, "; ")
-		}
-		if c.want == "" && got != "" || !strings.HasSuffix(got, c.want) {
-			t.Errorf("%s: %s\n%s", c.name, got, o[0].Attached(stepsNote))
-		}
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // mostly waits
+			camp := soleCampaign(t, c.doc, nil)
+			o := outcomes(t, camp)
+			got := o[0].Title
+			if warnings := folded(camp, o).unread; len(warnings) > 0 && o[0].Verdict == campaign.VerdictPass {
+				got = "(pass)" + strings.Join(warnings, "; ")
+			}
+			if c.want == "" && got != "" || !strings.HasSuffix(got, c.want) {
+				t.Errorf("%s\n%s", got, o[0].Attached(stepsNote))
+			}
+		})
 	}
 }

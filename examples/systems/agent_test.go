@@ -10,7 +10,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testproc.Ready(2)
+	testproc.Ready(8)
 	os.Exit(m.Run())
 }
 

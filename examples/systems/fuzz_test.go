@@ -14,6 +14,7 @@ import (
 // The bytes of a FuzzSpec reach a system in the program's place; what it dies
 // of, hangs in or reports is found, made small and shows again.
 func TestFuzzSystems(t *testing.T) {
+	t.Parallel() // mostly waits
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("there is no python3")
 	}

@@ -19,13 +19,16 @@ func TestMain(m *testing.M) {
 const targetC = "../systemtest/testdata/target.c"
 
 func TestSpawnConforms(t *testing.T) {
+	t.Parallel() // mostly waits
 	systemtest.Run(t, systemtest.Subject{Open: Open, Executor: process.Spawn})
 }
 
 func TestZygoteConforms(t *testing.T) {
+	t.Parallel() // mostly waits
 	systemtest.Run(t, systemtest.Subject{Open: Open, Executor: process.Zygote, Path: systemtest.Build(t, targetC, "cc", "-O1")})
 }
 
 func TestAFLConforms(t *testing.T) {
+	t.Parallel() // mostly waits
 	systemtest.Run(t, systemtest.Subject{Open: Open, Executor: process.AFL, Path: systemtest.Build(t, targetC, "afl-clang-fast", "-O1")})
 }

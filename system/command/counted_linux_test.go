@@ -36,6 +36,7 @@ const budget = 100_000
 // A case ends at its budget of edges, by whatever executor, and after the same
 // edges each time; what takes no edges ends by the clock.
 func TestCountedProgram(t *testing.T) {
+	t.Parallel() // mostly waits
 	for _, flags := range [][]string{{"testdata/counted.c"}, {"-DPERSISTENT", "testdata/counted.c"}} {
 		t.Run(fmt.Sprint(flags[0]), func(t *testing.T) {
 			path := counted(t, flags...)
@@ -105,6 +106,7 @@ func TestCountedProgram(t *testing.T) {
 // Cases that one process does together come to the same as one by one, whatever one of
 // them does: those before it do not change, and what it does is its own.
 func TestBatch(t *testing.T) {
+	t.Parallel() // mostly waits
 	path := counted(t, "-DPERSISTENT", "testdata/counted.c")
 	usual := strings.Repeat("axx x axxx z p1 xx z px x h axx b xxx l x x c c xaxa p ", 6)
 	inputs := strings.Fields(usual + "w axx x f xx s x " + usual)
@@ -194,6 +196,7 @@ func TestCountedLimit(t *testing.T) {
 // What a program writes as it is listened to is not left for the next case; and one
 // that writes something else each time is still measured.
 func TestCountedOutput(t *testing.T) {
+	t.Parallel() // mostly waits
 	source := filepath.Join(t.TempDir(), "print.c")
 	text := `#include <stdio.h>
 #include <unistd.h>
@@ -234,6 +237,7 @@ int main(int c, char **v) {
 // alone: a program that has numbers in many of them gets the same results. What it and
 // its children took is known however they end.
 func TestCountedInline(t *testing.T) {
+	t.Parallel() // mostly waits
 	source := filepath.Join(t.TempDir(), "mix.c")
 	text := `#include <stdio.h>
 #include <string.h>
@@ -313,6 +317,7 @@ int main(int argc, char **argv) {
 
 // A harness gets a main, and other sanitizers beside it; AFL++'s tools run it.
 func TestHarness(t *testing.T) {
+	t.Parallel() // mostly waits
 	source := filepath.Join(t.TempDir(), "harness.c")
 	text := "#include <stdint.h>\n#include <stddef.h>\nint LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { volatile char b[4] = {0}; if (n > 1 && d[0] == 'x') b[d[1]] = 1; return 0; }\n"
 	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {

@@ -15,6 +15,7 @@ import (
 // Harnesses that other tools built give coverage as they are, and are run on the
 // input's file though no argument names it.
 func TestHarnessesOfOthers(t *testing.T) {
+	t.Parallel() // mostly waits
 	for _, c := range []struct{ name, compiler, flags, note string }{
 		{"AFL++", "afl-clang-fast", "-fsanitize=fuzzer", "persistent mode"},
 		{"libFuzzer", "clang", "-fsanitize=fuzzer", "persistent mode"},
@@ -72,6 +73,7 @@ func TestHarnessesOfOthers(t *testing.T) {
 
 // What cannot be hosted is refused with the reason and the way out.
 func TestHarnessRefused(t *testing.T) {
+	t.Parallel() // mostly waits
 	for flags, want := range map[string]string{
 		"-fsanitize=fuzzer -s": "stripped; compile it with thresh fuzzspec cc",
 		"-DMAIN -fsanitize-coverage=inline-8bit-counters -static":                                "statically",

@@ -4,10 +4,12 @@ package driver
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"testing"
 	"time"
 
+	"github.com/thresh-dev/thresh/internal/testproc"
 	"github.com/thresh-dev/thresh/port/sut"
 	"github.com/thresh-dev/thresh/system"
 	"github.com/thresh-dev/thresh/system/systemtest"
@@ -15,13 +17,15 @@ import (
 
 func TestMain(m *testing.M) {
 	systemtest.Speak()
+	os.Setenv(systemtest.SpeakerVariable, "driver") // of what the tests start
+	testproc.Ready(8)
 	os.Exit(m.Run())
 }
 
 var systems = system.New(map[sut.Kind]system.Kind{sut.Driver: Open})
 
 func speaker(t *testing.T) *sut.Plan {
-	t.Setenv(systemtest.SpeakerVariable, "driver")
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -30,6 +34,7 @@ func speaker(t *testing.T) *sut.Plan {
 }
 
 func TestSuite(t *testing.T) {
+	t.Parallel() // mostly waits
 	plan := speaker(t)
 	systemtest.RunSystem(t, systemtest.System{Open: systems.Open, Plan: func(*testing.T) *sut.Plan { return plan }})
 }
@@ -54,25 +59,28 @@ func TestContextsThatEndBetweenCalls(t *testing.T) {
 func TestSlowStart(t *testing.T) {
 	for by, reset := range map[string]sut.Reset{"a line": {}, "an operation": {Mode: sut.ResetOperation, Operation: "wipe"}} {
 		for _, per := range []sut.Per{sut.PerWorker, sut.PerCase} {
-			p := &sut.Plan{Name: "slow", Kind: sut.Driver, Per: per, Reset: reset, Limits: sut.Limits{Timeout: 200 * time.Millisecond},
-				Operations: []sut.Operation{{Name: "wipe"}, {Name: "get"}},
-				Command:    []string{"sh", "-c", `sleep 0.6; while read line; do echo '{"ok":1}'; read line && sleep 0.6; done`}}
-			x, err := systems.Open(t.Context(), p, sut.Worker{Of: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := x.Reset(t.Context()); err != nil {
-				t.Errorf("the first reset by %s, %v: %v", by, per, err)
-			}
-			if o, err := x.Call(t.Context(), sut.Call{Operation: "get"}); err != nil || o.End != sut.Hung {
-				t.Errorf("a call after the reset by %s, %v: %s %v", by, per, o.End, err)
-			}
-			if err := x.Reset(t.Context()); err != nil {
-				t.Errorf("the reset by %s after a hang, %v: %v", by, per, err)
-			}
-			if err := x.Close(); err != nil {
-				t.Error(err)
-			}
+			t.Run(fmt.Sprint("reset by ", by, ", ", per), func(t *testing.T) {
+				t.Parallel() // mostly waits
+				p := &sut.Plan{Name: "slow", Kind: sut.Driver, Per: per, Reset: reset, Limits: sut.Limits{Timeout: 200 * time.Millisecond},
+					Operations: []sut.Operation{{Name: "wipe"}, {Name: "get"}},
+					Command:    []string{"sh", "-c", `sleep 0.6; while read line; do echo '{"ok":1}'; read line && sleep 0.6; done`}}
+				x, err := systems.Open(t.Context(), p, sut.Worker{Of: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := x.Reset(t.Context()); err != nil {
+					t.Errorf("the first reset: %v", err)
+				}
+				if o, err := x.Call(t.Context(), sut.Call{Operation: "get"}); err != nil || o.End != sut.Hung {
+					t.Errorf("a call after the reset: %s %v", o.End, err)
+				}
+				if err := x.Reset(t.Context()); err != nil {
+					t.Errorf("the reset after a hang: %v", err)
+				}
+				if err := x.Close(); err != nil {
+					t.Error(err)
+				}
+			})
 		}
 	}
 }

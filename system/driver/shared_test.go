@@ -43,6 +43,7 @@ func crowd(t *testing.T, script string) (sut.System, *sharedDriver) {
 }
 
 func TestSharedConversation(t *testing.T) {
+	t.Parallel() // mostly waits
 	s, edge := crowd(t, systemtest.Talker)
 	if len(edge.Operations()) != 12 || len(edge.Notes()) > 0 || edge.Dead() {
 		t.Errorf("%d operations, %v, dead %v", len(edge.Operations()), edge.Notes(), edge.Dead())

@@ -27,6 +27,7 @@ import (
 
 func TestMain(m *testing.M) {
 	systemtest.Speak()
+	os.Setenv(systemtest.SpeakerVariable, "http") // of what the tests start
 	testproc.Ready(8)
 	os.Exit(m.Run())
 }
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 func opener() sut.Opener { return system.New(map[sut.Kind]system.Kind{sut.HTTP: httpsys.Open}).Open }
 
 func TestSuite(t *testing.T) {
-	t.Setenv(systemtest.SpeakerVariable, "http")
+	t.Parallel() // mostly waits
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -236,6 +237,7 @@ photo|a"b.png|image/png|"\x00\xff\r\n--"
 }
 
 func TestStatuses(t *testing.T) {
+	t.Parallel() // mostly waits
 	asked, after := 0, "3600"
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked++
@@ -292,6 +294,7 @@ func TestOnlyOperation(t *testing.T) {
 }
 
 func TestRate(t *testing.T) {
+	t.Parallel() // mostly waits
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer s.Close()
 	p := load(t, s.URL, "operations: {get: {path: /}}\nlimits: {rate: 20/s, concurrency: 1}")
@@ -356,6 +359,7 @@ func TestJudgesSeeSecrets(t *testing.T) {
 // A call that ends a service that runs elsewhere is a crash, with the request that did it,
 // also where it went over a connection that was kept and could be sent once more.
 func TestCallThatEndsTheService(t *testing.T) {
+	t.Parallel() // mostly waits
 	for method, sent := range map[string]string{
 		"GET":  "curl -i -X GET 'AT/verb/die?text=it%27s&token=...&v=...' \\\n  -H 'X-Key: ...'",
 		"HEAD": "curl -i -I 'AT/verb/die?text=it%27s&token=...&v=...' \\\n  -H 'X-Key: ...'",
@@ -432,7 +436,7 @@ func speaker(t *testing.T) (at string) {
 		t.Fatal(err)
 	}
 	c := exec.CommandContext(t.Context(), self)
-	c.Env = append(os.Environ(), systemtest.SpeakerVariable+"=http", "PORT="+at[strings.LastIndex(at, ":")+1:])
+	c.Env = append(os.Environ(), "PORT="+at[strings.LastIndex(at, ":")+1:])
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
