@@ -81,7 +81,7 @@ func (c *Campaign) capsule(ctx context.Context, f campaign.Finding, payload []by
 		w.Step, w.Trigger = n-1, tr.Steps[n-1].Action
 	}
 	w.Generation = tr.Generation
-	if c.module != nil {
+	if c.module != nil && c.system == nil {
 		sum := hash(c.module.plan.Binary)
 		w.WASMHash, w.Module = &sum, base64.StdEncoding.EncodeToString(c.module.plan.Binary)
 	}

@@ -123,8 +123,9 @@ func holdsJSON(words ...string) bool {
 
 // result is what an answer is to the model.
 type result struct {
-	entity int           // of a handle; -1: it is none
-	values []model.Value // of an enum, by the place that crosses
+	entity int                    // of a handle; -1: it is none
+	values []model.Value          // of an enum, by the place that crosses
+	nested map[string]model.Value // by their form in [canonical], of those that are JSON
 }
 
 func (p *plan) result(of ir.ValueType) result {
@@ -132,6 +133,12 @@ func (p *plan) result(of ir.ValueType) result {
 	for _, word := range of.Values {
 		v, _ := p.program.Symbol(word)
 		r.values = append(r.values, v)
+		if holdsJSON(word) {
+			if r.nested == nil {
+				r.nested = make(map[string]model.Value)
+			}
+			r.nested[canonical(json.RawMessage(word))] = v
+		}
 	}
 	return r
 }
@@ -368,6 +375,9 @@ func (d *device) answer(v dut.Value, as *result) model.Value {
 		}
 		return model.False
 	case dut.String:
+		if x, ok := as.nested[v.Str]; ok { // however the document spells it
+			return x
+		}
 		if x, ok := d.p.program.Symbol(v.Str); ok {
 			return x
 		}

@@ -98,6 +98,9 @@ func (t *traversal) moduleFailed(name string) *failure {
 		case f.Cause == dut.Timeout:
 			x.kind, x.cause = kindTimeout, "fuel"
 			x.title = name + " does not end within its fuel"
+			if t.dev.mod.noun == "system" {
+				x.title = name + " does not end: " + f.Message
+			}
 			return x
 		case f.Cause == dut.Argument:
 			x.kind, x.level = kindSpec, byModel

@@ -1,7 +1,6 @@
 package fresnelfir
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -327,9 +326,7 @@ func (s *systemInstance) Call(binding int, args []dut.Value) dut.Reply {
 			return dut.Reply{Cause: dut.Refused}
 		}
 		if b.Nested && len(v) > 0 && (v[0] == '[' || v[0] == '{') {
-			var text bytes.Buffer
-			_ = json.Compact(&text, v) // an answer that is not JSON has ended the call
-			return dut.Reply{Value: dut.Text(text.String())}
+			return dut.Reply{Value: dut.Text(canonical(v))}
 		}
 		return s.lift(b.Result, v)
 	case o.End == sut.Refused && !o.Undeclared:

@@ -1,8 +1,10 @@
 package fresnelfir
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/thresh-dev/thresh/engine/agentcall"
@@ -28,6 +30,20 @@ func valueAt(path string, answer json.RawMessage) (json.RawMessage, bool) {
 		return nil, false
 	}
 	return agentcall.JSON(n), true
+}
+
+// canonical is one spelling of equal JSON.
+func canonical(text json.RawMessage) string {
+	from := json.NewDecoder(bytes.NewReader(text))
+	from.UseNumber() // as it is written, whatever a float would make of it
+	var v any
+	var to bytes.Buffer
+	enc := json.NewEncoder(&to)
+	enc.SetEscapeHTML(false)
+	if from.Decode(&v) != nil || enc.Encode(v) != nil { // what is not JSON has ended the call
+		return string(text)
+	}
+	return strings.TrimSuffix(to.String(), "\n")
 }
 
 // names are handles that are not numbers, as JSON, in the order in which a system gave

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/internal/golden"
 )
 
 // fakeRun is a run that is as the test says.
@@ -236,4 +238,58 @@ func TestModeOfRun(t *testing.T) {
 			t.Errorf("mode %q, want %q", got, want)
 		}
 	}
+}
+
+// What the tools say to calls that lack something, that come too early or too late, or that
+// ask for more than there is.
+func TestCallsOutOfPlace(t *testing.T) {
+	u := &fakeDesk{}
+	s := New("fresnelfir", u)
+	module := base64.StdEncoding.EncodeToString([]byte("module"))
+	const two = `"campaign_id":"campaign-0002"`
+	var b strings.Builder
+	for _, x := range []struct{ tool, args string }{
+		{"fresnel_fir_fuzz_status", `{}`},
+		{"fresnel_fir_fuzz_status", `{"campaign_id":"campaign-0001"}`},
+		{"load_dut", `{"campaign_id":"campaign-0001","wasm_base64":"` + module + `"}`},
+		{"fresnel_fir_compile", `{"model":"x = 1"}`},
+		{"fresnel_fir_compile", `{"model":"bad"}`},
+		{"fresnel_fir_compile", `{"ir_json":"` + strings.Repeat(" ", maxDocument) + `"}`},
+		{"fresnel_fir_compile", `{"ir_json":"` + strings.Repeat(" ", maxDocument+1) + `"}`},
+		{"load_dut", `{` + two + `}`},
+		{"load_dut", `{` + two + `,"wasm_base64":"AA==","path":"x"}`},
+		{"load_dut", `{` + two + `,"path":"x"}`},
+		{"load_dut", `{` + two + `,"wasm_base64":"?"}`},
+		{"load_dut", `{` + two + `,"wasm_base64":" ` + module + ` "}`},
+		{"fresnel_fir_fuzz_status", `{` + two + `}`},
+		{"load_dut", `{` + two + `,"wasm_base64":"` + module + `"}`},
+		{"fresnel_fir_status", `{}`},
+		{"fresnel_fir_fuzz_start", `{` + two + `,"extra_iterations":5}`},
+		{"fresnel_fir_fuzz_start", `{` + two + `}`},
+		{"load_dut", `{` + two + `,"wasm_base64":"` + module + `"}`},
+		{"fresnel_fir_status", `{}`},
+		{"fresnel_fir_abort", `{"campaign_id":"campaign-0001"}`},
+		{"fresnel_fir_fuzz_start", `{"campaign_id":"campaign-0001"}`},
+		{"fresnel_fir_abort", `{` + two + `}`},
+		{"fresnel_fir_fuzz_start", `{` + two + `,"extra_iterations":-5}`},
+		{"fresnel_fir_findings", `{` + two + `,"since_seqno":-1}`},
+		{"fresnel_fir_analytics", `{` + two + `}`},
+		{"fresnel_fir_abort", `{}`},
+	} {
+		got, isError := ask(t, s, x.tool, x.args)
+		if len(x.args) > 200 {
+			x.args = fmt.Sprintf("%d bytes", len(x.args))
+		}
+		fmt.Fprintf(&b, "%s %s\n  %t %s\n", x.tool, x.args, isError, got)
+	}
+	for i := range 70 {
+		if got, _ := ask(t, s, "fresnel_fir_compile", `{"ir_json":"{}"}`); strings.Contains(got, `"errors"`) {
+			fmt.Fprintf(&b, "after %d more: %s\n", i, got)
+			break
+		}
+	}
+	for _, d := range u.begun {
+		fmt.Fprintf(&b, "started %s %q %d files %v\n", d.Name, d.Options, len(d.Files), d.Time)
+	}
+	golden.Check(t, "testdata/calls.txt", b.String())
 }
