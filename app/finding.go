@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -424,10 +423,10 @@ func (a *App) Materialize(ctx context.Context, st *Store, what string, index int
 		return "", diag.Refused("the cases of this format cannot be written out as files")
 	}
 	folder, err := m.Materialize(ctx, state, c)
-	if err != nil {
-		return "", diag.Environment("writing case %s out: %w", strconv.FormatInt(index, 10), err)
+	if err != nil && diag.ExitCode(err) != diag.ExitRefused {
+		err = diag.Environment("writing case %d out: %w", index, err)
 	}
-	return folder, nil
+	return folder, err
 }
 
 // WriteFiles writes files below dir, each atomically.

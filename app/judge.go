@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -159,9 +160,16 @@ func readJudge(file string, doc *doctree.Document, text []byte, n *doctree.Node,
 	if j.kind == "" {
 		checks, found := config.Checks(file, doc, []*doctree.Node{n}, []string{path})
 		j.check, j.kind = &checks[0], checks[0].Type
+		if name := j.check.SchemaFile; name != "" && !filepath.IsAbs(name) {
+			j.check.SchemaFile = filepath.Join(filepath.Dir(file), name)
+		}
 		return j, found
 	}
-	tree, found := spectest.ReadTree(file, text, treeOf(n, j.kind, path, fail))
+	root := treeOf(n, j.kind, path, fail)
+	if root == nil {
+		return j, nil
+	}
+	tree, found := spectest.ReadTree(file, text, root)
 	for k := range found {
 		if found[k].Code == "spectest.expression" { // it could never decide anything
 			found[k].Level = diag.Error
@@ -216,7 +224,7 @@ func treeOf(n *doctree.Node, kind, path string, fail faultFunc) *doctree.Node {
 	at := n.Get(kind)
 	if at == nil {
 		fail(n.Pos, "missing-key", path+"."+kind, "", "must be given")
-		return n
+		return nil
 	}
 	if kind == "assert" {
 		return at
@@ -404,5 +412,5 @@ func (m *modelSystem) Judge(ctx context.Context, criteria, prompt, reply string)
 	case "FAIL":
 		return false, why, nil
 	}
-	return false, "", fmt.Errorf("%s says neither PASS nor FAIL: %s", m.name, diag.Cut(answer, 100))
+	return false, "", fmt.Errorf("%s says neither PASS nor FAIL: %s", m.name, diag.Cut(strings.TrimSpace(answer), 100))
 }

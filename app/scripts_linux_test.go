@@ -28,7 +28,7 @@ func TestFindings(t *testing.T) {
 }
 
 func TestRunsThatWereStored(t *testing.T) {
-	clitest.Here(t, "compare_runs", "show_finding", "show_run", "tools_around")
+	clitest.Here(t, "compare_runs", "show_finding", "show_run", "operator_judges", "tools_around")
 }
 
 func TestProgramsWithoutDocuments(t *testing.T) {

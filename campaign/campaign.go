@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"iter"
 	"time"
+
+	"github.com/thresh-dev/thresh/diag"
 )
 
 // Identity says what decides the cases of a campaign. Two campaigns with equal
@@ -428,7 +430,7 @@ func (e erased[S]) Materialize(ctx context.Context, s any, c Case) (string, erro
 	if d, ok := As[Materializer[S]](e.inner); ok {
 		return d.Materialize(ctx, s.(S), c)
 	}
-	return "", fmt.Errorf("%s cases cannot be written out as files", e.Identity().Contract)
+	return "", diag.Refused("%s cases cannot be written out as files", e.Identity().Contract)
 }
 
 // Summarize implements [Summarizer] for an erased campaign.

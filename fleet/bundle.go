@@ -160,8 +160,12 @@ func WriteKeys(path string) error {
 	return nil
 }
 
-// ReadPrivateKey reads what WriteKeys wrote to path.
+// ReadPrivateKey reads what WriteKeys wrote to path. A public key has as many bytes, and
+// whoever has it could sign as well.
 func ReadPrivateKey(path string) (ed25519.PrivateKey, error) {
+	if private, public := strings.CutSuffix(path, ".pub"); public {
+		return nil, diag.WithHint(diag.Refused("%s is a public key; only a private key can sign", path), "sign with "+private)
+	}
 	keys, err := readKeys(path, ed25519.SeedSize)
 	if err != nil {
 		return nil, err

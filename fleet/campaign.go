@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 )
 
 // remote is a campaign whose cases are executed by the fleet. It is the inner
@@ -157,7 +158,7 @@ func (r remote) Materialize(ctx context.Context, s any, c campaign.Case) (string
 	if d, ok := campaign.As[campaign.Materializer[any]](r.inner); ok {
 		return d.Materialize(ctx, r.before(s).inner, c)
 	}
-	return "", fmt.Errorf("%s cases cannot be written out as files", r.Identity().Contract)
+	return "", diag.Refused("%s cases cannot be written out as files", r.Identity().Contract)
 }
 
 // Summarize implements [campaign.Summarizer].
