@@ -191,10 +191,15 @@ func (a *App) replacement(r *revived, file string) (swap func(*campaign.Settings
 	}, nil
 }
 
-// sameCase is the case of a campaign that is the same as a case of another one:
-// that of the same name where cases have names, and one with the same input
+// sameCase is the case of a campaign that is the same as a case of another one: what it
+// adopts, that of the same name where cases have names, and one with the same input
 // elsewhere.
 func sameCase(old, now campaign.Any, at campaign.Case) (campaign.Case, error) {
+	if x, ok := campaign.As[campaign.Adopter](now); ok && at.Payload != nil {
+		var err error
+		at.Payload, err = x.Adopt(old, at.Payload)
+		return at, err
+	}
 	was, is := campaign.NamesOf(old, old.Start(campaign.Facts{})), campaign.NamesOf(now, now.Start(campaign.Facts{}))
 	if was == nil || is == nil {
 		if at.Payload == nil {

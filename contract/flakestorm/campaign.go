@@ -369,6 +369,7 @@ var (
 	_ campaign.Namer[*state]      = (*Campaign)(nil)
 	_ campaign.WithTraits         = (*Campaign)(nil)
 	_ campaign.Inputter[*state]   = (*Campaign)(nil)
+	_ campaign.Adopter            = (*Campaign)(nil)
 	_ campaign.Reducer            = (*Campaign)(nil)
 	_ campaign.Promoter           = (*Campaign)(nil)
 	_ campaign.Describer[*state]  = (*Campaign)(nil)

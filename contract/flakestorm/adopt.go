@@ -1,0 +1,81 @@
+package flakestorm
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+)
+
+// Adopt implements [campaign.Adopter]: what a payload refers to by its place in the other
+// document is found by its name in this one.
+func (c *Campaign) Adopt(other campaign.Any, data []byte) ([]byte, error) {
+	var p payload
+	was, ok := campaign.As[*Campaign](other)
+	if err := json.Unmarshal(data, &p); err != nil || !ok || was.inRange(&p) != nil {
+		return nil, fmt.Errorf("it has no case %q", data)
+	}
+	err := c.adopt(was, &p)
+	return p.encode(), err
+}
+
+func (c *Campaign) adopt(was *Campaign, p *payload) (err error) {
+	invariants := func() {
+		id := func(v config.Invariant) string { return v.ID }
+		p.Invariant, err = counterpart("invariant", p.Invariant, was.invariants, c.invariants, id)
+	}
+	text := func(s string) string { return s }
+	switch p.Phase {
+	case PhaseMutation, PhaseChaos, PhaseContract, PhaseReplay:
+		if !slices.Contains(c.phases, p.Phase) {
+			return fmt.Errorf("it does not run the phase %s", p.Phase)
+		}
+	}
+	switch p.Phase {
+	case PhaseMutation:
+		original := []string{p.Mutation.Original}
+		_, err = counterpart("prompt", 0, original, c.prompts(&config.Invariant{}), text)
+	case phaseBaseline:
+		p.Prompt, err = counterpart("prompt", p.Prompt, was.asked, c.asked, text)
+	case PhaseChaos:
+		p.Prompt, err = counterpart("prompt", p.Prompt, was.cfg.Prompts, c.cfg.Prompts, func(s config.Prompt) string { return s.Text })
+	case PhaseContract, phaseRate:
+		if invariants(); err == nil {
+			p.Scenario, err = counterpart("scenario", p.Scenario, was.scenarios, c.scenarios, func(j injection) string { return j.name })
+		}
+		if q := c.sequences[p.Invariant]; err == nil && p.Phase == phaseRate && q == nil {
+			err = fmt.Errorf("its invariant %q has no min_pass_rate", c.invariants[p.Invariant].ID)
+		}
+	case PhaseReplay:
+		p.Session, err = counterpart("session", p.Session, was.sessions, c.sessions, func(s session) string { return s.label() })
+	case phaseAudit:
+		if p.Subject == "" {
+			p.Rule, err = counterpart("fault", p.Rule, was.rules, c.rules, func(r ruleAt) string { return r.scenario + " " + r.rule.ID })
+		}
+	case phaseCheck:
+		if p.Of != nil {
+			err = c.adopt(was, p.Of)
+		}
+	}
+	return err
+}
+
+// counterpart is where an item of a list is in another one: the one of its name or, of several of
+// that name, the one with as many before it.
+func counterpart[T any](what string, i int, was, is []T, name func(T) string) (int, error) {
+	same := func(list []T) (at []int) {
+		for k, x := range list {
+			if name(x) == name(was[i]) {
+				at = append(at, k)
+			}
+		}
+		return at
+	}
+	which, now := slices.Index(same(was), i), same(is)
+	if which >= len(now) {
+		return 0, fmt.Errorf("it has no %s %q", what, name(was[i]))
+	}
+	return now[which], nil
+}
