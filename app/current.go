@@ -111,7 +111,7 @@ func (a *App) recompiled(ctx context.Context, st *store.Store, r *revived, at ca
 		if id := x.Identity(); id.Contract != was.Contract || id.Name != was.Name && !isNameBeside(was.Name, id.Name, r.source) {
 			continue
 		}
-		if at, err = sameCase(r.campaign, x, at); err != nil {
+		if at, err = sameCase(ctx, r.campaign, x, at); err != nil {
 			return nil, at, a.inapplicable(ctx, what, r, now, system, "%s", err)
 		}
 		facts, err := x.Probe(ctx)
@@ -194,10 +194,10 @@ func (a *App) replacement(r *revived, file string) (swap func(*campaign.Settings
 // sameCase is the case of a campaign that is the same as a case of another one: what it
 // adopts, that of the same name where cases have names, and one with the same input
 // elsewhere.
-func sameCase(old, now campaign.Any, at campaign.Case) (campaign.Case, error) {
+func sameCase(ctx context.Context, old, now campaign.Any, at campaign.Case) (campaign.Case, error) {
 	if x, ok := campaign.As[campaign.Adopter](now); ok && at.Payload != nil {
 		var err error
-		at.Payload, err = x.Adopt(old, at.Payload)
+		at.Payload, err = x.Adopt(ctx, old, at.Payload)
 		return at, err
 	}
 	was, is := campaign.NamesOf(old, old.Start(campaign.Facts{})), campaign.NamesOf(now, now.Start(campaign.Facts{}))

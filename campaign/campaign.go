@@ -292,13 +292,6 @@ func (e erased[S]) CaseNames(s any) func(Case) string {
 	return nil
 }
 
-// Adopter is implemented by campaigns whose payloads refer to places in their document.
-type Adopter interface {
-	// Adopt returns the payload of the case that is the same as one of another version of
-	// the document, or an error that says what "it has" not.
-	Adopt(other Any, payload []byte) ([]byte, error)
-}
-
 // Describer is implemented by campaigns that can show a case to people.
 type Describer[S any] interface {
 	// Describe returns exhibits for a case and for minimized, the payload of its

@@ -154,6 +154,13 @@ type Choice struct {
 	Left  bool   // a run has left it or runs it with another: no page offers it
 }
 
+// Adopter is implemented by campaigns whose payloads refer to places in their document.
+type Adopter interface {
+	// Adopt returns the payload of the case that is the same as one of another version of
+	// the document, or an error that says of "it", the document, why there is none.
+	Adopt(ctx context.Context, other Any, payload []byte) ([]byte, error)
+}
+
 // Pairer is implemented by contracts of which some campaigns let replies decide what is
 // sent next. What two runs of such a campaign have in common is what both sent.
 type Pairer interface {

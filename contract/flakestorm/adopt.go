@@ -1,6 +1,7 @@
 package flakestorm
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -11,7 +12,7 @@ import (
 
 // Adopt implements [campaign.Adopter]: what a payload refers to by its place in the other
 // document is found by its name in this one.
-func (c *Campaign) Adopt(other campaign.Any, data []byte) ([]byte, error) {
+func (c *Campaign) Adopt(_ context.Context, other campaign.Any, data []byte) ([]byte, error) {
 	var p payload
 	was, ok := campaign.As[*Campaign](other)
 	if err := json.Unmarshal(data, &p); err != nil || !ok || was.inRange(&p) != nil {

@@ -32,7 +32,7 @@ replays: {sessions: [%s]}
 	gone := doc("three", "{id: b, type: completes}", "{name: storm}", session("z"), "chaos, contract, replay")
 	adopt := func(to campaign.Any, payload []byte) ([]byte, error) {
 		x, _ := campaign.As[campaign.Adopter](to)
-		return x.Adopt(was, payload)
+		return x.Adopt(t.Context(), was, payload)
 	}
 	for payload, want := range map[string][2]string{
 		`{"phase":"baseline"}`:                    {`{"phase":"baseline","prompt":1}`, `it has no prompt "one"`},

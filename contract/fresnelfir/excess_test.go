@@ -40,6 +40,8 @@ func TestExcessesAreFindingsAndHideNothing(t *testing.T) {
 		"a sum": {"", "", "", map[string]string{turned: "make turn turn turn turn"}},
 		"a literal above": {`{"target": ["dial", "n"], "value": 9}`, "", "is outside the bounds of Dial.n, got 9",
 			map[string]string{turned: "make turn turn turn turn", "more sets Dial.n above its max of 3": "make more"}},
+		"nearer again": {`{"target": ["dial", "n"], "value": ["sub", ["field", "dial", "n"], 1]}`, "", "",
+			map[string]string{turned: "make turn turn turn turn", "more sets Dial.n below its min of 0": "make more"}},
 		"a literal below": {`{"target": ["dial", "n"], "value": -1}`, "", "is outside the bounds of Dial.n, got -1",
 			map[string]string{turned: "make turn turn turn turn", "more sets Dial.n below its min of 0": "make more"}},
 		"a word": {`{"target": ["dial", "is"], "value": "blue"}`, "", `is not one of red or green, got "blue"`,

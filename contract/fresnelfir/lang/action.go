@@ -164,7 +164,9 @@ func (b *body) statement(s syntax.Stmt, into *[]node, top bool) {
 				if b.does(call, fn.Name, top) {
 					return
 				}
-				near = diag.DidYouMean(fn.Name, []string{"require", "weight", "call"})
+				if near = diag.DidYouMean(fn.Name, []string{"require", "weight", "call"}); fn.Name == "new" || fn.Name == "any" {
+					near = "give the instance a name: x = " + fn.Name + "(...)"
+				}
 			}
 		}
 	}

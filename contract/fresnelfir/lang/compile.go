@@ -2,6 +2,7 @@ package lang
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"maps"
@@ -114,6 +115,16 @@ var constructors = map[string]declKind{
 	"entity": declEntity, "input": declInput, "observer": declObserver, "protocol": declProtocol,
 	"always": declProperty, "temporal": declProperty, "generator": declGenerator,
 	"record": declRecord, "eventually": declProperty, "until": declProperty, "leads_to": declProperty,
+}
+
+// elsewhere are words of other languages for a constructor.
+var elsewhere = map[string]string{"invariant": "always", "property": "always", "safety": "always", "globally": "always", "liveness": "eventually", "finally": "eventually"}
+
+func didYouMean(word string, known []string) string {
+	if to := elsewhere[word]; to != "" {
+		return "did you mean " + to + "?"
+	}
+	return diag.DidYouMean(word, known)
 }
 
 // statements are the calls that name nothing.
@@ -237,7 +248,7 @@ func (c *compiler) declare(s syntax.Stmt) {
 					break
 				}
 				known := slices.Sorted(maps.Keys(constructors))
-				c.fail(call, "unknown-word", diag.DidYouMean(fn.Name, known), "must be %s, got %s(...)", doctree.Either(known), fn.Name)
+				c.fail(call, "unknown-word", didYouMean(fn.Name, known), "must be %s, got %s(...)", doctree.Either(known), fn.Name)
 				c.model.Broken[id.Name] = true
 				return
 			}
@@ -258,7 +269,12 @@ func (c *compiler) declare(s syntax.Stmt) {
 				return
 			} else if ok {
 				known := append(slices.Sorted(maps.Keys(constructors)), statements...)
-				c.fail(s, "unknown-word", diag.DidYouMean(fn.Name, known), "%s(...) is not a statement of a model", fn.Name)
+				hint := didYouMean(fn.Name, known)
+				to := cmp.Or(diag.Meant(hint), fn.Name)
+				if _, names := constructors[to]; names {
+					hint = "give it a name: NAME = " + to + "(...)"
+				}
+				c.fail(s, "unknown-word", hint, "%s(...) is not a statement of a model", fn.Name)
 				return
 			}
 		}

@@ -184,7 +184,7 @@ func (m *Machine) assign(s *set) bool {
 		m.fault = Fault{Cause: Unbound, Expr: s.source.Value, Detail: s.source.Var}
 		return false
 	}
-	if why := s.excludes(v); why != "" {
+	if why := s.excludes(v); why != "" && !s.nearer(m.Get(i, s.field), v) {
 		m.excesses = append(m.excesses, Excess{Set: &s.source, Entity: s.entity, Why: why})
 	}
 	m.Set(i, s.field, v)
@@ -210,6 +210,13 @@ func (p *Program) Bounded() bool {
 			return s.source.Value.Op > ir.LitString && (s.enum || s.declared.Min != nil || s.declared.Max != nil)
 		})
 	})
+}
+
+// nearer reports whether a value is no further beyond a bound than the one before: what went
+// beyond was another effect.
+func (s *set) nearer(was, v Value) bool {
+	beyond := s.excludes(was)
+	return beyond != "" && beyond == s.excludes(v) && (v == was || !s.enum && (v.N < was.N) == (s.declared.Max != nil && was.N > *s.declared.Max))
 }
 
 // excludes says why the field is not to hold a value; "" if it may.
