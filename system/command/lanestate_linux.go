@@ -77,11 +77,11 @@ func newLaneState(plan *process.Plan, lane, lanes int) (_ *laneState, err error)
 			unix.Kill(g.pid, unix.SIGKILL)
 		}
 	})
-	g.dog.waited = func() time.Duration {
+	g.dog.look = func() forkline.Standing {
 		if g.abort != nil {
-			return 0 // the case's process is not ours, and not known
+			return forkline.Standing{} // the case's process is not ours, and not known
 		}
-		return forkline.Waited(g.pid)
+		return forkline.Look(g.pid)
 	}
 	if plan.Limits.Written > 0 {
 		g.dog.full = g.full

@@ -14,9 +14,9 @@ import (
 type watchdog struct {
 	mu   sync.Mutex
 	kill func() // ends the running case; called with mu held
-	// waited is how long the running case has waited for a processor; called
-	// with mu held. nil: not known.
-	waited func() time.Duration
+	// look is what the running case has had of the processor; called with mu held.
+	// nil: not known.
+	look func() forkline.Standing
 	// full reports that the running case has written more than it may; called
 	// with mu held, every [lookEvery] of a case. nil: no limit.
 	full      func() bool
@@ -135,10 +135,10 @@ func (w *watchdog) check() {
 }
 
 func (w *watchdog) owed() time.Duration {
-	if w.waited == nil {
+	if w.look == nil {
 		return 0
 	}
-	return w.grace.More(w.waited)
+	return w.grace.More(w.look)
 }
 
 func (w *watchdog) close() {

@@ -64,26 +64,29 @@ func (s *Server) left() time.Duration {
 	switch {
 	case late:
 		return 0
-	case s.turns && atomic.LoadUint32(s.turn()) == done:
-		return c.limit // we have not had a processor ourselves to see that it is over
+	case s.turns && atomic.LoadUint32(s.turn()) == done, s.line.Said():
+		return c.limit // we have not had a processor ourselves to see how it goes, or that it is over
 	case pid == 0:
 		pid = s.pid
 	}
 	used, err := processorTime(pid)
 	if err != nil {
+		if pid != s.pid && forkline.Look(s.pid).Ready { // it is about to say that the process has ended
+			return c.limit
+		}
 		return 0
 	}
 	if pid != c.pid {
 		c.pid, c.used = pid, 0
-		c.grace.Since(0)
+		c.grace.Since(forkline.Standing{})
 		if s.Persistent() || pid == s.pid {
 			c.used, c.ends = used, time.Now().Add(c.limit)
-			c.grace.Since(forkline.Waited(pid))
+			c.grace.Since(s.look(pid))
 		}
 	}
 	rest := time.Until(c.ends)
 	if rest <= 0 {
-		rest = c.grace.More(func() time.Duration { return forkline.Waited(pid) })
+		rest = c.grace.More(func() forkline.Standing { return s.look(pid) })
 		c.ends = time.Now().Add(rest)
 	}
 	if s.bounds.processor == 0 || rest == 0 {
@@ -94,6 +97,14 @@ func (s *Server) left() time.Duration {
 		return 0
 	}
 	return min(max(unused, time.Millisecond), rest)
+}
+
+// look is how the process of a case stands. Its server may be about to start it, or to say
+// how it has ended.
+func (s *Server) look(pid int) forkline.Standing {
+	standing := forkline.Look(pid)
+	standing.Ready = standing.Ready || pid != s.pid && forkline.Look(s.pid).Ready
+	return standing
 }
 
 func processorTime(pid int) (time.Duration, error) {

@@ -1,8 +1,13 @@
 package aflserver
 
 import (
+	"errors"
+	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"strconv"
 	"testing"
 	"time"
 
@@ -68,5 +73,42 @@ func TestWaitingForProcessorIsNoTime(t *testing.T) {
 				t.Errorf("a case that takes more of the processor than it may: %s", got)
 			}
 		})
+	}
+}
+
+// starve gives a process, and what it starts, one millisecond of a processor each second.
+func starve(t *testing.T, pid int) {
+	t.Helper()
+	for parent, quota := range map[string][][2]string{
+		"/sys/fs/cgroup/cpu": {{"cpu.cfs_period_us", "1000000"}, {"cpu.cfs_quota_us", "1000"}},
+		"/sys/fs/cgroup":     {{"cpu.max", "1000 1000000"}},
+	} {
+		dir := filepath.Join(parent, fmt.Sprint("thresh-test-", pid))
+		if os.Mkdir(dir, 0o755) != nil {
+			continue
+		}
+		t.Cleanup(func() { _ = os.Remove(dir) })
+		var err error
+		for _, file := range append(quota, [2]string{"cgroup.procs", strconv.Itoa(pid)}) {
+			err = errors.Join(err, os.WriteFile(filepath.Join(dir, file[0]), []byte(file[1]), 0))
+		}
+		if err == nil {
+			return
+		}
+	}
+	t.Skip("control groups cannot be made here")
+}
+
+// A case that has no processor for many times its limit has all of its time, though the
+// kernel counts its wait only when it runs again.
+func TestStarvedCase(t *testing.T) {
+	p := newPlace(t, build(t, "afl-clang-fast", "target.c", "-DSHARED"))
+	p.start()
+	starve(t, p.pid)
+	t.Cleanup(func() { _ = p.Close() })
+	for range 8 {
+		if got, _ := p.run("x", 30*time.Millisecond); got != "exit 0" {
+			t.Errorf("a case that hardly ever runs: %s", got)
+		}
 	}
 }

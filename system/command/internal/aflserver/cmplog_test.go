@@ -54,6 +54,10 @@ func TestReadCmplog(t *testing.T) {
 				if got := readCmplog(mem, layouts); !reflect.DeepEqual(got, want) {
 					t.Errorf("age %d, layout %d, from place %d: %+v", age, i, first, got)
 				}
+				numbers(first, 5, 4, 8, 9)
+				if got := readCmplog(mem, layouts); len(got) != 1 {
+					t.Errorf("age %d, layout %d, from place %d: a later case compares %+v", age, i, first, got)
+				}
 				if got := readCmplog(mem, layouts); got != nil {
 					t.Errorf("age %d, layout %d, from place %d: %+v is left", age, i, first, got)
 				}

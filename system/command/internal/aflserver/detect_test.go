@@ -25,6 +25,7 @@ func TestScan(t *testing.T) {
 		{"script", []byte("#!/bin/sh\n# __AFL_SHM_ID\n"), Features{}},
 		{"plain", at(100, 10), Features{}},
 		{"instrumented", at(100, 10, "__AFL_SHM_ID"), Features{Instrumented: true}},
+		{"AFL++'s runtime", at(100, 10, "__AFL_SHM_ID", "__AFL_CMPLOG_SHM_ID"), Features{Instrumented: true, Cmplog: true}},
 		{"with coverage calls", at(100, 10, "__AFL_SHM_ID", "__sanitizer_cov_trace_pc_guard"), Features{Instrumented: true}},
 		{"coverage calls only", at(100, 10, "__sanitizer_cov_trace_pc_guard"), Features{SanitizerCoverage: true}},
 		{"libFuzzer's main", at(200, 10, "INFO: libFuzzer ignores flags that", "__sancov_cntrs"), Features{LibFuzzer: true, Counters: true}},

@@ -119,15 +119,15 @@ var modes = []struct {
 	features Features
 	shared   bool
 }{
-	{"file", nil, []string{"@@"}, Features{Instrumented: true}, false},
-	{"stdin", nil, nil, Features{Instrumented: true}, false},
-	{"static", []string{"-static"}, []string{"@@"}, Features{Instrumented: true}, false},
-	{"shared", []string{"-DSHARED"}, nil, Features{Instrumented: true}, true},
-	{"deferred", []string{"-DDEFERRED"}, []string{"@@"}, Features{Instrumented: true, Deferred: true}, false},
-	{"persistent stdin", []string{"-DPERSISTENT"}, nil, Features{Instrumented: true, Persistent: true}, false},
-	{"persistent shared", []string{"-DPERSISTENT", "-DSHARED"}, nil, Features{Instrumented: true, Persistent: true}, true},
+	{"file", nil, []string{"@@"}, Features{Instrumented: true, Cmplog: true}, false},
+	{"stdin", nil, nil, Features{Instrumented: true, Cmplog: true}, false},
+	{"static", []string{"-static"}, []string{"@@"}, Features{Instrumented: true, Cmplog: true}, false},
+	{"shared", []string{"-DSHARED"}, nil, Features{Instrumented: true, Cmplog: true}, true},
+	{"deferred", []string{"-DDEFERRED"}, []string{"@@"}, Features{Instrumented: true, Cmplog: true, Deferred: true}, false},
+	{"persistent stdin", []string{"-DPERSISTENT"}, nil, Features{Instrumented: true, Cmplog: true, Persistent: true}, false},
+	{"persistent shared", []string{"-DPERSISTENT", "-DSHARED"}, nil, Features{Instrumented: true, Cmplog: true, Persistent: true}, true},
 	{"persistent deferred shared", []string{"-DPERSISTENT", "-DSHARED", "-DDEFERRED"}, nil,
-		Features{Instrumented: true, Persistent: true, Deferred: true}, true},
+		Features{Instrumented: true, Cmplog: true, Persistent: true, Deferred: true}, true},
 }
 
 func TestModes(t *testing.T) {

@@ -104,6 +104,9 @@ func (l *Line) Receive(timeout time.Duration) (uint32, error) {
 	return l.Next()
 }
 
+// Said reports whether there is something to read, or the end. Any goroutine may ask.
+func (l *Line) Said() bool { return l.ready(0) == nil }
+
 // ready waits until the status pipe has something to read, or its end.
 func (l *Line) ready(timeout time.Duration) error {
 	deadline := time.Now().Add(timeout)

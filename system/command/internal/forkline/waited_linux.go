@@ -1,29 +1,31 @@
 package forkline
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"time"
 )
 
-// Waited is how long a process has been ready to run while others
-// ran, by its thread that waited longest: the second number of schedstat (see
-// Documentation/scheduler/sched-stats.rst of Linux). It is 0 where the kernel
-// does not keep it.
-func Waited(pid int) time.Duration {
+// Look returns how a process stands by schedstat (see Documentation/scheduler/sched-stats.rst
+// of Linux). What the kernel does not keep is 0.
+func Look(pid int) (s Standing) {
 	// The pattern is sound, so there is no error.
-	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
-	var most time.Duration
-	for _, f := range files {
-		text, err := os.ReadFile(f)
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
+	for _, task := range tasks {
+		text, err := os.ReadFile(task + "/schedstat")
 		if err != nil {
 			continue // the thread has ended
 		}
-		var ran, waited int64
-		if _, err := fmt.Sscan(string(text), &ran, &waited); err == nil {
-			most = max(most, time.Duration(waited))
+		var used, waited int64
+		if _, err := fmt.Sscan(string(text), &used, &waited); err == nil {
+			s.Used += time.Duration(used)
+			s.Waited = max(s.Waited, time.Duration(waited))
 		}
+		stat, _ := os.ReadFile(task + "/stat")
+		_, state, _ := bytes.Cut(stat[max(0, bytes.LastIndexByte(stat, ')')):], []byte(" "))
+		s.Ready = s.Ready || len(state) > 0 && (state[0] == 'R' || state[0] == 't')
 	}
-	return most
+	return s
 }
