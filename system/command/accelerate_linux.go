@@ -259,7 +259,7 @@ func (a *aflExecutor) attempt(ctx context.Context, runID string, input []byte, l
 	began := time.Now()
 	// The server keeps the limit; the watchdog is there for the context alone.
 	a.abort = a.server.Kill
-	a.dog.watch(began.Add(forkline.Longest(limit) + serverTimeout))
+	a.dog.watch(forkline.Longest(limit) + serverTimeout)
 	err := run(limit)
 	_, _, cancelled := a.dog.unwatch()
 	a.abort = nil

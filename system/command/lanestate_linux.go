@@ -249,7 +249,7 @@ func (g *laneState) stdin() int {
 func (g *laneState) await(ctx context.Context, c child, began time.Time, limit time.Duration) (process.Result, error) {
 	g.started++
 	g.pid = c.pid
-	g.dog.watch(began.Add(limit))
+	g.dog.watch(limit)
 	waitErr := g.wait(c)
 	timedOut, flooded, cancelled := g.dog.unwatch()
 	res := process.Result{Started: began, Elapsed: time.Since(began), Dir: g.folder.visiblePath("")}

@@ -48,7 +48,7 @@ func (a *aflExecutor) compare(ctx context.Context, runID string, input []byte, l
 		limit = a.plan.Timeout
 	}
 	a.abort = a.listener.Kill
-	a.dog.watch(time.Now().Add(forkline.Longest(limit) + serverTimeout))
+	a.dog.watch(forkline.Longest(limit) + serverTimeout)
 	_, late, err := a.listener.Run(input, limit)
 	_, _, cancelled := a.dog.unwatch()
 	a.abort = nil

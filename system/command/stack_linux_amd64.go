@@ -10,7 +10,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 	"unsafe"
 
 	"github.com/thresh-dev/thresh/port/process"
@@ -62,7 +61,6 @@ func (s *spawner) look(ctx context.Context, c process.Case, g *guard) (crash *un
 	s.traced = true
 	s.generation = -1
 	defer func() { s.traced, s.generation = false, -1 }()
-	began := time.Now()
 	kid, err := s.launch()
 	if err != nil {
 		return nil, err
@@ -72,7 +70,7 @@ func (s *spawner) look(ctx context.Context, c process.Case, g *guard) (crash *un
 	}
 	s.started++
 	s.pid = kid.pid
-	s.dog.watch(began.Add(s.plan.Timeout))
+	s.dog.watch(s.plan.Timeout)
 	t := tracer{root: kid.pid, known: map[int]bool{kid.pid: true}, guard: g}
 	defer g.close()
 	followErr := t.follow()

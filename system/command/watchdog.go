@@ -60,13 +60,15 @@ func (w *watchdog) cancel(ctx context.Context) {
 	}
 }
 
-// watch starts to guard a case that is now running.
-func (w *watchdog) watch(deadline time.Time) {
+// watch starts to guard a case that is now running and may take limit: what its start took
+// is not its own.
+func (w *watchdog) watch(limit time.Duration) {
+	deadline := time.Now().Add(limit)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.running, w.timedOut, w.flooded, w.cancelled = true, false, false, false
 	w.deadline = deadline
-	w.grace.Begin(time.Until(deadline))
+	w.grace.Begin(limit)
 	// A timer that is set goes off no later than the deadline of an earlier
 	// case plus its limit; it is moved only if that is too late for this one.
 	if !w.armed || w.due.After(deadline) {

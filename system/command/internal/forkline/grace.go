@@ -13,7 +13,7 @@ const (
 type Standing struct {
 	Used   time.Duration // by all of its threads
 	Waited time.Duration // ready to run while others ran, by the thread that waited longest
-	Ready  bool          // a thread runs, or waits to, or for who traces it
+	Ready  bool          // a thread runs, or waits to, or for who traces it or reads how it ended
 }
 
 // Grace is the time that a case is owed at its deadline: on a busy machine it has

@@ -25,7 +25,7 @@ func Look(pid int) (s Standing) {
 		}
 		stat, _ := os.ReadFile(task + "/stat")
 		_, state, _ := bytes.Cut(stat[max(0, bytes.LastIndexByte(stat, ')')):], []byte(" "))
-		s.Ready = s.Ready || len(state) > 0 && (state[0] == 'R' || state[0] == 't')
+		s.Ready = s.Ready || len(state) > 0 && (state[0] == 'R' || state[0] == 't' || state[0] == 'Z' && len(tasks) == 1)
 	}
 	return s
 }

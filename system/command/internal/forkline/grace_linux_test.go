@@ -1,6 +1,7 @@
 package forkline
 
 import (
+	"os/exec"
 	"testing"
 	"time"
 )
@@ -32,5 +33,32 @@ func TestGraceIsWhatWasWaitedSinceAndBounded(t *testing.T) {
 				t.Errorf("%s, look %d: %s more, want %s", name, i, more, c.more)
 			}
 		}
+	}
+}
+
+// A process that runs, and one that has ended and was not waited for, are not to blame for
+// the time that passes; one that sleeps is.
+func TestLook(t *testing.T) {
+	for script, want := range map[string]bool{"while :; do :; done": true, ":": true, "sleep 60": false} {
+		cmd := exec.Command("/bin/sh", "-c", "exec 2>/dev/null; echo; "+script)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = out.Read(make([]byte, 1))
+		ready := false
+		for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+			if ready = Look(cmd.Process.Pid).Ready; ready == want {
+				break
+			}
+		}
+		if ready != want {
+			t.Errorf("%s: ready %t", script, ready)
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
 	}
 }
