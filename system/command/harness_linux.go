@@ -29,7 +29,7 @@ func (g *laneState) suit() (err error) {
 		g.image.file = true
 		g.note("the program is a harness: it takes the input file as an argument")
 	}
-	if g.plan.Coverage && !f.Instrumented && (f.LibFuzzer || f.Counters) {
+	if g.plan.Coverage && !f.Instrumented && (f.LibFuzzer || f.Counters || f.SanitizerCoverage) {
 		if g.image.host, err = hosted(path, f.LibFuzzer); err != nil {
 			return fmt.Errorf("its coverage cannot be measured: %w; compile it with thresh fuzzspec cc", err)
 		}
@@ -48,6 +48,10 @@ func (g *laneState) suit() (err error) {
 	return nil
 }
 
+// leadSize is how many bytes of a function lead it elsewhere: what is shorter is padded, if
+// it begins where compilers have functions begin.
+const leadSize = 12
+
 // hosted is the variables that have a program serve cases by a library that is
 // loaded into it. Where its counters and its function are, its file says.
 func hosted(path string, harness bool) ([]string, error) {
@@ -56,14 +60,14 @@ func hosted(path string, harness bool) ([]string, error) {
 		return nil, err
 	}
 	defer f.Close()
-	counters := f.Section("__sancov_cntrs")
+	counters, guards := f.Section("__sancov_cntrs"), f.Section("__sancov_guards")
 	switch {
-	case counters == nil:
+	case counters == nil && (guards == nil || f.Machine != elf.EM_X86_64):
 		return nil, errors.New("it has no inline edge counters (-fsanitize-coverage=inline-8bit-counters)")
 	case f.Section(".interp") == nil:
 		return nil, errors.New("it is statically linked, so no library can be loaded into it")
 	}
-	var test, initializer uint64
+	var test, initializer, pass uint64
 	own, _ := f.Symbols()
 	shown, _ := f.DynamicSymbols()
 	for _, s := range append(own, shown...) {
@@ -73,6 +77,8 @@ func hosted(path string, harness bool) ([]string, error) {
 			test = s.Value
 		case s.Name == "LLVMFuzzerInitialize":
 			initializer = s.Value
+		case s.Name == "__sanitizer_cov_trace_pc_guard" && (s.Size >= leadSize || s.Value%16 == 0):
+			pass = s.Value
 		}
 	}
 	if !harness {
@@ -80,13 +86,18 @@ func hosted(path string, harness bool) ([]string, error) {
 	} else if test == 0 {
 		return nil, errors.New("LLVMFuzzerTestOneInput is not in its symbol table, which may have been stripped")
 	}
+	if counters != nil {
+		pass = 0
+	} else if counters = guards; pass == 0 {
+		return nil, errors.New("__sanitizer_cov_trace_pc_guard is not in its symbol table, which may have been stripped")
+	}
 	library, err := hostLibrary()
 	if err != nil {
 		return nil, err
 	}
 	return []string{
 		"LD_PRELOAD=" + library,
-		fmt.Sprintf("__THRESH_HOSTED=%x:%x:%x:%x", counters.Addr, counters.Size, test, initializer),
+		fmt.Sprintf("__THRESH_HOSTED=%x:%x:%x:%x:%x", counters.Addr, counters.Size, test, initializer, pass),
 	}, nil
 }
 

@@ -20,6 +20,8 @@ func TestHarnessesOfOthers(t *testing.T) {
 		{"AFL++", "afl-clang-fast", "-fsanitize=fuzzer", "persistent mode"},
 		{"libFuzzer", "clang", "-fsanitize=fuzzer", "persistent mode"},
 		{"libFuzzer, not PIE", "clang", "-fsanitize=fuzzer -no-pie", "persistent mode"},
+		{"guards and ASan", "clang", "-DMAIN -fsanitize-coverage=trace-pc-guard -fsanitize=address", "fork server"},
+		{"guards, and who takes them", "clang", "-DMAIN -fsanitize-coverage=trace-pc-guard -w testdata/guards.c", "fork server"},
 		{"sanitizer coverage", "clang", "-DMAIN -fsanitize-coverage=inline-8bit-counters", "fork server"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -76,8 +78,8 @@ func TestHarnessRefused(t *testing.T) {
 	t.Parallel() // mostly waits
 	for flags, want := range map[string]string{
 		"-fsanitize=fuzzer -s": "stripped; compile it with thresh fuzzspec cc",
-		"-DMAIN -fsanitize-coverage=inline-8bit-counters -static":                                "statically",
-		"-DMAIN -fsanitize-coverage=trace-pc-guard -fsanitize=address -fno-sanitize-recover=all": "no fork server",
+		"-DMAIN -fsanitize-coverage=inline-8bit-counters -static":                "statically",
+		"-DMAIN -fsanitize-coverage=trace-pc-guard -w -static testdata/guards.c": "statically",
 	} {
 		path := filepath.Join(t.TempDir(), "program")
 		args := append(strings.Fields(flags), "-o", path, "testdata/harness.c")
