@@ -2,14 +2,17 @@ package systems_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/thresh-dev/thresh"
+	"github.com/thresh-dev/thresh/internal/testproc"
 )
 
 // Every kind takes the bytes of a FuzzSpec, the prompts of an agent's document, the
@@ -31,14 +34,12 @@ func TestFormatsByKinds(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, `{"choices":[{"message":{"content":"hello"}}]}`)
 	}))
-	defer model.Close()
+	t.Cleanup(model.Close)
 	systems := map[string]string{
 		"command": write("command.yaml", "schema: thresh.system.v1\nkind: command\ncommand: [cat]\n"),
 		"chat":    write("chat.yaml", "schema: thresh.system.v1\nkind: chat\nmodel: m\nurl: "+model.URL+"/v1\n"),
 		"http":    "parser-http.system.yaml", "mcp": "parser-mcp.system.yaml", "driver": "parser-driver.system.yaml",
 	}
-	prompted := map[string]string{"python": "bot.system.yaml"}
-	fuzzed := map[string]string{"python": "parser-python.system.yaml"}
 	build := exec.Command("go", "build", "-o", filepath.Join(dir, "speaker.wasm"), "../../system/wasm/testdata/speaker")
 	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 	if out, err := build.CombinedOutput(); err == nil {
@@ -60,17 +61,25 @@ invariants: [{type: latency, max_ms: 60000}]
 	write("prompts.txt", "how do I return a shoe\n")
 	children := write("operators.json", `{"schema_version": "thresh.operators.v1", "seeds": ["prompts.txt"], "children": 3, "steps": 1, "select": {"include": ["op_lex_whitespace_perturb"]},
 "judges": [{"id": "ends", "type": "completes"}]}`)
-	for doc, further := range map[string]map[string]string{spec: fuzzed, prompts: prompted, cases: fuzzed, children: prompted} {
-		for _, list := range []map[string]string{systems, further} {
-			for kind, file := range list {
-				rec, err := thresh.Run(t.Context(), thresh.Job{Paths: []string{doc}, Store: t.TempDir(), Workers: 1, Options: map[string][]string{"system": {file}}})
+	for i, c := range []struct{ doc, python string }{
+		{spec, "parser-python.system.yaml"}, {prompts, "bot.system.yaml"}, {cases, "parser-python.system.yaml"}, {children, "bot.system.yaml"},
+	} {
+		systems["python"] = c.python
+		for k, kind := range slices.Sorted(maps.Keys(systems)) {
+			if (i+k)%4 != 0 && !testproc.Long() {
+				continue // each kind with one document, and each document with some kinds
+			}
+			job := thresh.Job{Paths: []string{c.doc}, Store: t.TempDir(), Workers: 1, Options: map[string][]string{"system": {systems[kind]}}}
+			t.Run(filepath.Base(c.doc)+"/"+kind, func(t *testing.T) {
+				t.Parallel()
+				rec, err := thresh.Run(t.Context(), job)
 				if err != nil {
-					t.Fatalf("%s by %s: %v", filepath.Base(doc), kind, err)
+					t.Fatal(err)
 				}
 				if c := rec.Campaigns[0].Cases; c.Run == 0 || c.Error != 0 || c.Pass != c.Run {
-					t.Errorf("%s by %s: %+v %+v", filepath.Base(doc), kind, c, rec.Findings)
+					t.Errorf("%+v %+v", c, rec.Findings)
 				}
-			}
+			})
 		}
 	}
 }
