@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/internal/golden"
+	"github.com/thresh-dev/thresh/internal/testproc"
 )
 
 // varies is what no page can say exactly: names of runs, clocks, rates, sizes on
@@ -30,7 +31,8 @@ var varies = []string{
 
 // The pages' transcripts are run as a reader's are: thresh run PAGE, each page by
 // itself, so that pages run at the same time and a failure names its page. With
-// -update they are rewritten. In CI every block runs, whatever tools it needs.
+// -update they are rewritten. In CI every block runs, whatever tools it needs. Elsewhere
+// pages of reference are left out, as the tests of formats and faces run what they show.
 func TestTranscripts(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the pages show what is printed on Linux")
@@ -46,6 +48,9 @@ func TestTranscripts(t *testing.T) {
 			continue
 		}
 		t.Run(p.path, func(t *testing.T) {
+			if !firstHour.MatchString(p.path) && !testproc.Long() && !golden.Update() {
+				t.Skip("CI runs this page: set THRESH_TEST_LONG=1 to run it here too")
+			}
 			t.Parallel()
 			transcripts(t, p.path)
 		})
@@ -54,6 +59,9 @@ func TestTranscripts(t *testing.T) {
 		t.Errorf("only %d console blocks are marked to be run", shown)
 	}
 }
+
+// firstHour are the pages that a new user goes through, and what is promised.
+var firstHour = regexp.MustCompile(`^(README|docs/tutorials/.*|docs/guarantees)\.md$`)
 
 // translated says whether a page is another one in another language, with the same blocks:
 // they are run there.

@@ -101,7 +101,7 @@ func TestReleaseConfiguration(t *testing.T) {
 	}
 	dir := t.TempDir()
 	made := exec.CommandContext(t.Context(), "bash", "packaging/prepare", filepath.Join(dir, "build"))
-	made.Dir = root
+	made.Dir, made.Env = root, append(os.Environ(), "THRESH="+thresh(t))
 	if out, err := made.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
