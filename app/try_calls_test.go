@@ -158,7 +158,7 @@ func TestDraftService(t *testing.T) {
 				t.Fatalf("nothing says what lets callers in: %v\n%s", err, system)
 			}
 			t.Setenv("SERVICE_TOKEN", "open sesame")
-			job := app.Job{Paths: []string{d.Path()}, Options: map[string][]string{"budget": {"100"}}}
+			job := app.Job{Paths: []string{d.Path()}, Options: map[string][]string{"budget": {"40"}}}
 			for seed := range int64(2) {
 				job.Store, job.Seed = t.TempDir(), &seed
 				rec, err := a.Run(t.Context(), job)
