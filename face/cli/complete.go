@@ -67,6 +67,7 @@ func (a *application) completions(root *cobra.Command) {
 	} {
 		values[flag] = cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
 	}
+	options := a.optionValues()
 	var visit func(*cobra.Command)
 	visit = func(c *cobra.Command) {
 		for flag, complete := range values {
@@ -74,7 +75,7 @@ func (a *application) completions(root *cobra.Command) {
 				_ = c.RegisterFlagCompletionFunc(flag, complete) // a format may have said it already
 			}
 		}
-		for _, o := range a.optionValues() {
+		for _, o := range options {
 			if c.Flags().Lookup(o.name) != nil {
 				_ = c.RegisterFlagCompletionFunc(o.name, cobra.FixedCompletions(o.words, cobra.ShellCompDirectiveNoFileComp))
 			}

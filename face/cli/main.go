@@ -214,7 +214,10 @@ the command line was refused, 3 the environment failed, 130 interrupted.`,
 	}
 	a.contractCommands(root)
 	root.AddCommand(a.versionCommand(), a.manCommand()) // of the program itself
-	a.completions(root)
+
+	if len(io.args) > 0 && strings.HasPrefix(io.args[0], cobra.ShellCompRequestCmd) { // as a shell calls it
+		a.completions(root)
+	}
 	root.InitDefaultCompletionCmd()
 	root.SetHelpCommand(helpCommand(root))
 	showExamples(root)
