@@ -10,14 +10,13 @@ import (
 type Tree struct {
 	peaks [][sha256.Size]byte // roots of full trees, the largest first
 	n     uint64
+	buf   []byte
 }
 
 // Add adds a leaf.
 func (t *Tree) Add(leaf []byte) {
-	h := sha256.New()
-	h.Write([]byte{0})
-	h.Write(leaf)
-	t.peaks = append(t.peaks, [sha256.Size]byte(h.Sum(nil)))
+	t.buf = append(append(t.buf[:0], 0), leaf...)
+	t.peaks = append(t.peaks, sha256.Sum256(t.buf))
 	t.n++
 	for n := t.n; n&1 == 0; n >>= 1 { // two trees of one size become one
 		last := len(t.peaks) - 1
@@ -40,7 +39,9 @@ func (t *Tree) Root() []byte {
 }
 
 func joined(a, b [sha256.Size]byte) [sha256.Size]byte {
-	return sha256.Sum256(append(append([]byte{1}, a[:]...), b[:]...))
+	both := [1 + 2*sha256.Size]byte{1}
+	copy(both[1+copy(both[1:], a[:]):], b[:])
+	return sha256.Sum256(both[:])
 }
 
 // Comparison says what must be equal in two executions of a case.

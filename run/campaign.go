@@ -39,6 +39,7 @@ type attempt struct {
 	exclusive bool
 	limit     int64 // cases that may be run; 0: no limit
 	lanes     *lanes
+	spare     []folded     // for what the next round folds
 	failed    atomic.Int64 // the last case that failed, as workers go
 	gone      error        // why there is nothing to call any more
 	chunk     int64        // how many cases a worker took at once when the last round ended
@@ -323,7 +324,7 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 	wctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(r.work, cancel)()
-	out := make(chan []result, 4*len(a.lanes.open))
+	out := make(chan *[]result, 4*len(a.lanes.open))
 	errs := make([]error, len(a.lanes.open))
 	var wg sync.WaitGroup
 	for i := range a.lanes.open {
@@ -340,9 +341,11 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 		close(out)
 	}()
 	for batch := range out {
-		for i := range batch {
-			col.executed(&batch[i])
+		for i := range *batch {
+			col.executed(&(*batch)[i])
 		}
+		clear(*batch)
+		batches.Put(batch)
 		sched.advance(col.seq.Next())
 		if err := a.noteDisputes(); err != nil && col.err == nil {
 			col.err, col.cut = err, true

@@ -32,7 +32,7 @@ type collector struct {
 func newCollector(ctx context.Context, a *attempt, number int, round campaign.Round, base int64) *collector {
 	return &collector{
 		ctx: ctx, a: a, number: number, round: round, base: base, seq: campaign.NewSequence(base),
-		failed: make(map[int64]store.Entry), past: make(map[int64]bool), fold: startFold(a.c, a.state),
+		failed: make(map[int64]store.Entry), past: make(map[int64]bool), fold: startFold(a.c, a.state, a.spare),
 	}
 }
 
@@ -96,24 +96,28 @@ func (c *collector) release(index int64, o campaign.Outcome) bool {
 	case campaign.VerdictError:
 		a.missed.add(o.Title, a.name(at))
 	case campaign.VerdictSkip:
-		a.skipped.add(campaign.SkipReason(a.c, at, &o), a.name(at))
+		skipped := o // only these need memory of their own, as below
+		a.skipped.add(campaign.SkipReason(a.c, at, &skipped), a.name(at))
 	}
 	a.digest.Case(at, &o)
 	if o.Verdict == campaign.VerdictFail {
-		if j, ok := endedBy(&o); ok && j >= c.base && j <= index {
+		failed := o
+		if j, ok := endedBy(&failed); ok && j >= c.base && j <= index {
 			at.Index = j
 		}
 		at.Payload = c.round.Payload(at.Index - c.base)
-		if err := a.sample(c.ctx, at, &o); err != nil {
+		if err := a.sample(c.ctx, at, &failed); err != nil {
 			c.err, c.cut = err, true
 			return false
 		}
 	}
 	o.Evidence = nil
 	c.fold.add(campaign.Case{Round: c.number, Index: index}, o)
-	if a.r.opt.Stop != nil && index >= a.r.opt.StopFrom && a.r.opt.Stop(&o) {
-		a.r.stopStarting(StoppedFailFast)
-		c.cut = true
+	if a.r.opt.Stop != nil && index >= a.r.opt.StopFrom {
+		if last := o; a.r.opt.Stop(&last) {
+			a.r.stopStarting(StoppedFailFast)
+			c.cut = true
+		}
 	}
 	if o.Verdict == campaign.VerdictError && a.tooManyErrors() {
 		a.r.stopStarting(StoppedErrors)
@@ -131,7 +135,11 @@ func (a *attempt) name(at campaign.Case) string {
 }
 
 // finish ends the round and returns the state after it.
-func (c *collector) finish() any { return c.fold.finish() }
+func (c *collector) finish() any {
+	state := c.fold.finish()
+	c.a.spare = c.fold.spare
+	return state
+}
 
 // sample groups a failing case, and keeps its input and its evidence if it is
 // one of the first of its group.
@@ -229,6 +237,7 @@ func (a *attempt) firstOf(g *triage.Group) (campaign.Outcome, error) {
 // folding feeds outcomes, in batches, to a contract's Fold.
 type folding struct {
 	batch []folded
+	spare []folded // the first batch that was folded, for the next round
 	feed  chan []folded
 	state chan any
 }
@@ -240,8 +249,9 @@ type folded struct {
 
 const foldBatch = 256
 
-func startFold(c campaign.Any, state any) *folding {
-	f := &folding{feed: make(chan []folded, 4), state: make(chan any, 1)}
+// startFold folds into a state; spare is what an earlier folding has left.
+func startFold(c campaign.Any, state any, spare []folded) *folding {
+	f := &folding{batch: spare[:0], feed: make(chan []folded, 4), state: make(chan any, 1)}
 	go func() {
 		next := c.Fold(state, func(yield func(campaign.Case, campaign.Outcome) bool) {
 			for batch := range f.feed {
@@ -262,14 +272,21 @@ func startFold(c campaign.Any, state any) *folding {
 func (f *folding) add(c campaign.Case, o campaign.Outcome) {
 	f.batch = append(f.batch, folded{c, o})
 	if len(f.batch) == foldBatch {
-		f.feed <- f.batch
+		f.send()
 		f.batch = make([]folded, 0, foldBatch)
+	}
+}
+
+func (f *folding) send() {
+	f.feed <- f.batch
+	if f.spare == nil {
+		f.spare = f.batch
 	}
 }
 
 func (f *folding) finish() any {
 	if len(f.batch) > 0 {
-		f.feed <- f.batch
+		f.send()
 	}
 	close(f.feed)
 	return <-f.state

@@ -66,7 +66,7 @@ func RoundCaseAt(c campaign.Any, k int, j *store.Journal, index int64) (campaign
 		if index < base+round.Len {
 			return campaign.Case{Round: number, Index: index, Payload: round.Payload(index - base)}, state, nil
 		}
-		seq, fold := campaign.NewSequence(base), startFold(c, state)
+		seq, fold := campaign.NewSequence(base), startFold(c, state, nil)
 		errs := make(map[int64]campaign.Outcome)
 		give := func(i int64, o campaign.Outcome) bool {
 			fold.add(campaign.Case{Round: number, Index: i}, o)

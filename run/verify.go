@@ -129,7 +129,7 @@ func refold(c campaign.Any, k int, j *store.Journal, state any, n int64, each fu
 		var ok bool
 		round, ok = c.Round(state)
 		if number++; ok {
-			fold = startFold(c, state)
+			fold = startFold(c, state, nil)
 		}
 		return ok
 	}

@@ -21,6 +21,9 @@ type result struct {
 	at      time.Duration
 }
 
+// batches are results that the collector has taken, to be written over.
+var batches sync.Pool
+
 // lanes are a session of a campaign with its executors, one a worker.
 type lanes struct {
 	session campaign.Session[any]
@@ -117,7 +120,7 @@ type worker struct {
 	done     func(index int64) bool // has a result from an earlier process
 	journal  *store.Writer
 	since    time.Time // creation of the run
-	out      chan<- []result
+	out      chan<- *[]result
 	caller   *Caller
 	gone     bool          // the target no longer answers
 	failed   *atomic.Int64 // the last case, of those of all workers, that failed
@@ -145,10 +148,14 @@ func (w *worker) run(ctx context.Context) error {
 		if !ok {
 			return nil
 		}
-		batch := make([]result, 0, hi-lo)
-		busy, err := cases(ctx, lo, hi, &batch)
+		batch, _ := batches.Get().(*[]result)
+		if batch == nil {
+			batch = new([]result)
+		}
+		*batch = (*batch)[:0]
+		busy, err := cases(ctx, lo, hi, batch)
 		w.sched.noteDuration(hi-lo, busy)
-		if len(batch) > 0 {
+		if len(*batch) > 0 {
 			w.out <- batch
 		}
 		if err != nil {

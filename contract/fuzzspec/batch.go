@@ -38,24 +38,25 @@ func (x *batchExecutor) ExecuteBatch(ctx context.Context, s any, cases []campaig
 			x.cases = append(x.cases, pc)
 		}
 	}
+	made := x.cases
 	for len(cases) > 0 {
 		n, err := 0, error(nil)
-		if len(x.cases) == len(cases) {
-			n, err = x.batcher.RunBatch(ctx, x.cases, func(i int, res process.Result) error {
-				o, err := x.outcome(ctx, st, cases[i], x.cases[i], res)
+		if len(made) == len(cases) {
+			n, err = x.batcher.RunBatch(ctx, made, func(i int, res process.Result) error {
+				o, err := x.outcome(ctx, st, cases[i], made[i], res)
 				if err != nil {
 					return err
 				}
 				return each(cases[i], o)
 			})
-			x.cases = x.cases[n:]
+			made = made[n:]
 		}
 		if err == nil && n == 0 {
 			var o campaign.Outcome
 			if o, err = x.Execute(ctx, st, cases[0]); err == nil {
 				err = each(cases[0], o)
 			}
-			n, x.cases = 1, x.cases[min(1, len(x.cases)):]
+			n, made = 1, made[min(1, len(made)):]
 		}
 		if err != nil {
 			return time.Since(began), err

@@ -122,7 +122,7 @@ func (c *Campaign) Start(f campaign.Facts) *state {
 	if c.deep != nil {
 		s.corpus = append(s.corpus, c.deep.corpus...)
 	}
-	s.entries = make([]entry, len(s.corpus))
+	s.entries, s.shares = make([]entry, len(s.corpus)), make([]share, len(s.corpus))
 	s.words = s.facts.Words
 	for i, compared := range s.facts.Compared[:min(len(s.facts.Compared), len(s.corpus))] {
 		s.learn(i, compared)

@@ -53,6 +53,7 @@ type guided struct {
 	seen    map[uint32]reach // tuples of edge and count class
 	edges   int              // in them
 	entries []entry          // what is known of each input of the corpus
+	shares  []share          // of each
 	ends    []uint64         // running sums of their weights
 	weighed int              // how many there were as all were weighed
 	usual   uint64           // median of their work then
@@ -164,7 +165,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 	copied := false
 	from := c.pool(s)
 	if c.set.guided {
-		next.entries = slices.Clone(s.entries)
+		next.shares = slices.Clone(s.shares)
 	}
 	for at, o := range results {
 		if o.Verdict == campaign.VerdictFail {
@@ -174,7 +175,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		if _, staged := from.StagedAt(c.start + at.Index); staged {
 			next.staged = next.staged[1:]
 		} else if c.set.guided {
-			next.entries[c.maker.parent(from, c.start+at.Index)].made += s.parentCost(o)
+			next.spend(c.maker.parent(from, c.start+at.Index), o)
 		}
 		if !c.set.guided || o.Verdict != campaign.VerdictPass {
 			continue // a failing one's data says how it ended
@@ -190,7 +191,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 			continue
 		}
 		if !copied { // most rounds find nothing
-			next.seen, copied = maps.Clone(s.seen), true
+			next.seen, next.entries, copied = maps.Clone(s.seen), slices.Clone(s.entries), true
 		}
 		next.addInput(trimmed(c.input(s, at)), work, tuples)
 		next.learn(len(next.corpus)-1, compared)
@@ -434,17 +435,4 @@ func (s *state) caseCost() uint64 {
 		return keptWork
 	}
 	return caseWork
-}
-
-// parentCost is how many cases the outcome of one counts for with its parent: one that uses
-// up its budget, or ends its process, costs what many others do.
-func (s *state) parentCost(o campaign.Outcome) int64 {
-	_, _, aside := decodeAside(o.Data)
-	switch {
-	case o.Verdict == campaign.VerdictFail && s.facts.Kept:
-		return failCost
-	case o.Verdict == campaign.VerdictPass && aside:
-		return asideCost * int64(max(s.facts.Budget, leastBudget)/(s.usual+s.caseCost()))
-	}
-	return 1
 }

@@ -397,8 +397,8 @@ func TestCasesLikeHangs(t *testing.T) {
 	}
 	hang := fail(kindTimeout, "timeout", 0, "", ending{})
 	fold(spent(1, 2, 3, 4, 5))
-	if s.entries[0].made != asideCost*leastBudget/caseWork {
-		t.Errorf("the parent has worn off by %d cases", s.entries[0].made)
+	if s.shares[0].used != leastBudget+caseWork {
+		t.Errorf("the parent has worn off by %d edges", s.shares[0].used)
 	}
 	whole := len(spent(1, 2, 3).Data)
 	fold(hang)

@@ -2,7 +2,9 @@ package fuzzspec
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -21,6 +23,11 @@ func TestSchedule(t *testing.T) {
 		if after := fmt.Sprint(s); after != before {
 			t.Errorf("folding changed a state:\n%s\n%s", before, after)
 		}
+		for i, known := range next.shares {
+			if w := next.weightOf(i); w != known.weight {
+				t.Errorf("input %d weighs %d, and by what is known now %d", i, known.weight, w)
+			}
+		}
 		return next
 	}
 	weight := func(s *state, i int) uint64 {
@@ -29,7 +36,7 @@ func TestSchedule(t *testing.T) {
 		}
 		return s.ends[i] - s.ends[i-1]
 	}
-	s := c.Start(campaign.Facts{})
+	s := c.Start(campaign.Facts{Data: []byte(`{"kept":true}`)})
 	s = fold(s, "dear", 80_000, 1, 2, 3)
 	s = fold(s, "cheap", 100, 1, 2, 4)
 	s = fold(s, "rare", 10_000, 5, 6, 7, 8, 9, 10)
@@ -55,33 +62,73 @@ func TestSchedule(t *testing.T) {
 	for range 2 * wearOff {
 		worn = fold(worn, "nothing new", 1, 1)
 	}
-	if a, b := weight(s, 0), weight(worn, 0); b*2 > a || worn.entries[0].made <= s.entries[0].made {
-		t.Errorf("after %d cases the seed weighs %d, before %d", worn.entries[0].made, b, a)
+	if a, b := weight(s, 0), weight(worn, 0); b*2 > a || worn.shares[0].made <= s.shares[0].made {
+		t.Errorf("after %d cases the seed weighs %d, before %d", worn.shares[0].made, b, a)
 	}
-	// A crash is dear only if its process would have served other cases.
-	for data, want := range map[string]int64{`{"kept":true}`: failCost, `{}`: 1} {
-		s := c.Fold(c.Start(campaign.Facts{Data: []byte(data)}), func(yield func(campaign.Case, campaign.Outcome) bool) {
-			yield(campaign.Case{}, campaign.Outcome{Verdict: campaign.VerdictFail, Kind: kindCrash})
+	many := s
+	for i := range uint32(32) {
+		many = fold(many, "one of many", 100, 100+i)
+	}
+	for i := range uint32(4) { // cheaper for what another is the cheapest for
+		many = fold(many, "short", 1, 100+i, 200+i)
+	}
+	// What a case costs is charged to its parent: a crash and a case set aside too, the end
+	// of a process only if that would have served other cases.
+	aside := s.encodeAside(&process.Result{Status: process.OverBudget}, nil)
+	for _, x := range []struct {
+		facts string
+		o     campaign.Outcome
+		want  uint64
+	}{
+		{`{}`, campaign.Outcome{}, caseWork},
+		{`{"kept":true}`, campaign.Outcome{}, keptWork},
+		{`{}`, campaign.Outcome{Verdict: campaign.VerdictFail, Kind: kindCrash}, caseWork},
+		{`{"kept":true}`, campaign.Outcome{Verdict: campaign.VerdictFail, Kind: kindCrash}, (1 + endCost) * keptWork},
+		{`{}`, campaign.Outcome{Data: aside}, caseWork + leastBudget},
+		{`{"kept":true}`, campaign.Outcome{Data: aside}, (1+endCost)*keptWork + leastBudget},
+		{`{"budget":104857600}`, campaign.Outcome{Data: aside}, caseWork + 100*leastBudget},
+	} {
+		next := c.Fold(c.Start(campaign.Facts{Data: []byte(x.facts)}), func(yield func(campaign.Case, campaign.Outcome) bool) {
+			yield(campaign.Case{Payload: []byte("x")}, x.o)
 		})
-		if made := s.entries[0].made; made != want {
-			t.Errorf("%s: a crash wears its parent off as %d cases do, want %d", data, made, want)
+		if got := next.shares[0]; got.used != x.want || got.made != 1 {
+			t.Errorf("%s, %v: %d cases have cost their parent %d edges, want %d", x.facts, x.o, got.made, got.used, x.want)
 		}
 	}
-	// One set aside counts more than its budget, in cases as they usually are.
-	for data, want := range map[string]int64{`{"kept":true}`: leastBudget / keptWork, `{}`: leastBudget / caseWork, `{"budget":104857600}`: 100 * leastBudget / caseWork} {
-		s := c.Start(campaign.Facts{Data: []byte(data)})
-		aside := s.encodeAside(&process.Result{Status: process.OverBudget}, nil)
-		for _, usual := range []uint64{0, 3 * s.caseCost()} {
-			s.usual = usual
-			next := c.Fold(s, func(yield func(campaign.Case, campaign.Outcome) bool) {
-				yield(campaign.Case{Payload: []byte("x")}, campaign.Outcome{Data: aside})
-			})
-			if made := next.entries[0].made; made != asideCost*want {
-				t.Errorf("%s: one set aside wears its parent off as %d cases do, want %d", data, made, want)
+}
+
+// However long a campaign gets, an input whose cases each cost as much as a thousand others
+// takes no more of the work than a cheap one; nor does one whose cases are set aside.
+func TestDearInputs(t *testing.T) {
+	c := &Campaign{set: settings{guided: true, deep: true}, maker: referenceMaker{}, seed: []byte("seed")}
+	s := c.Start(campaign.Facts{Data: []byte(`{"kept":true}`)})
+	const cheap, dear, hangs = 1, 2, 3
+	s.addInput([]byte("cheap"), 100, []uint32{1})
+	s.addInput([]byte("dear"), 1000*(100+keptWork), []uint32{2})
+	s.addInput([]byte("hangs"), 100, []uint32{3})
+	s.weigh()
+	aside := campaign.Outcome{Data: s.encodeAside(&process.Result{Status: process.OverBudget}, nil)}
+	draw := rand.New(rand.NewPCG(1, 1))
+	for range 10_000 {
+		for range guidedRound {
+			at := draw.Uint64N(s.ends[len(s.ends)-1])
+			i := slices.IndexFunc(s.ends, func(end uint64) bool { return end > at })
+			o := campaign.Outcome{}
+			if i == hangs {
+				o = aside
 			}
-			want /= 4
+			s.spend(i, o)
+		}
+		s.weigh()
+	}
+	for _, i := range []int{dear, hangs} {
+		if a, b := s.shares[cheap].used, s.shares[i].used; b > 2*a || 2*b < a {
+			t.Errorf("cases of input %d have cost %d edges, those of a cheap one %d", i, b, a)
 		}
 	}
+}
+
+func TestKeptData(t *testing.T) {
 	if again, tuples := decodeKept(encodeKept(1<<40, []uint32{1, 300, 1 << 31})); again != 1<<40 || !reflect.DeepEqual(tuples, []uint32{1, 300, 1 << 31}) {
 		t.Errorf("%d, %v", again, tuples)
 	}

@@ -274,7 +274,7 @@ func wholeOf(t *testing.T, c *Campaign) string {
 		fmt.Fprintf(&b, "corpus %q", input)
 		if c.set.guided {
 			e := s.entries[i]
-			fmt.Fprintf(&b, " %d %v %d %d %d %d", e.work, e.tuples, e.owns, e.made, e.worth, s.ends[i])
+			fmt.Fprintf(&b, " %d %v %d %d %d %d %d", e.work, e.tuples, e.owns, s.shares[i].made, s.shares[i].used, s.shares[i].worth, s.ends[i])
 		}
 		b.WriteString("\n")
 	}
