@@ -257,7 +257,7 @@ func (c *Campaign) asSession(at campaign.Case, o campaign.Outcome, x *transcript
 	}
 	here := x.exchanges()[about]
 	record.Put(&s, slices.DeleteFunc(slices.Clone(x.answers), func(a fault.Exchange) bool {
-		return !slices.ContainsFunc(here, func(e fault.Exchange) bool { return e.Call == a.Call })
+		return x.Faults.Refused(a.Call) || !slices.ContainsFunc(here, func(e fault.Exchange) bool { return e.Call == a.Call })
 	}))
 	return s, true
 }

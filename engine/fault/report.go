@@ -151,3 +151,11 @@ func (e *Exchange) redact() {
 		}
 	}
 }
+
+// NotRecorded is what changed in a call that was refused since no recording answers it.
+const NotRecorded = "refused: not in the recording"
+
+// Refused reports whether a call was, since no recording answers it.
+func (r *Report) Refused(call int) bool {
+	return slices.ContainsFunc(r.Events, func(e Event) bool { return e.Call == call && e.Mode == "" && e.Change == NotRecorded })
+}

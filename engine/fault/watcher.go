@@ -102,7 +102,7 @@ func (w *Watcher) start(d *Decision) pyhost.ToolAnswer {
 		}
 		return pyhost.ToolAnswer{Action: pyhost.Replace, Delay: d.Recorded.Latency, Value: value}
 	case d.Refused:
-		w.ledger.Replayed(d, "refused: not in the recording")
+		w.ledger.Replayed(d, NotRecorded)
 		return pyhost.ToolAnswer{Action: pyhost.Raise, Class: "RuntimeError", Message: string(Refusal(d.Call.Name()).Body)}
 	}
 	return pyhost.ToolAnswer{}

@@ -141,7 +141,7 @@ func badArguments(t Trace) []Problem {
 		if e.Kind != Tool || o == nil || o.Breaks == nil || len(e.Arguments) == 0 || e.Texts || !t.forwards(i) || e.Untold && !t.passedOn(i) {
 			continue
 		}
-		if len(e.Faults) == 0 && (e.Failed() || refusal(e.Text)) { // it was caught; a fault catches nothing
+		if len(e.Faults) == 0 && !e.Unrecorded && (e.Failed() || refusal(e.Text)) { // it was caught; a fault catches nothing
 			continue
 		}
 		if why := o.Breaks(e.Arguments); why != "" {

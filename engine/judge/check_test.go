@@ -75,6 +75,7 @@ func TestChecks(t *testing.T) {
 		"a function, the same way":                       {[]Event{with(failing(pay, "TimeoutError: x"), func(e *Event) { e.Raised, e.Method = "TimeoutError", "" }), with(pay, func(e *Event) { e.Method = "" })}, nil, "repeated-effect"},
 		"an exception that is an answer":                 {[]Event{with(failing(pay, "ValueError: x"), func(e *Event) { e.Raised = "ValueError" }), pay}, nil, ""},
 		"with one key":                                   {[]Event{keyed(lost, "k"), keyed(pay, "k")}, nil, ""},
+		"a recording lacks it":                           {[]Event{with(pay, func(e *Event) { e.Status, e.Unrecorded = 502, true }), pay}, nil, ""},
 		"with a new key each time":                       {[]Event{keyed(lost, "k"), keyed(pay, "l")}, nil, "repeated-effect"},
 		"with a key in the body":                         {[]Event{with(lost, func(e *Event) { e.Arguments = json.RawMessage(`{"idempotency_key":"a"}`) }), with(pay, func(e *Event) { e.Arguments = json.RawMessage(`{"idempotency_key":"a"}`) })}, nil, ""},
 		"after a look":                                   {[]Event{lost, look, pay}, nil, ""},

@@ -28,7 +28,7 @@ func HealthOf(t Trace) map[string]Health {
 	strange := unknownTool(t) // they fail for they do not exist
 	for i := range t.Events {
 		e := &t.Events[i]
-		if e.Kind != Tool && e.Kind != Model || e.Source == InChat || len(e.Faults) > 0 || slices.ContainsFunc(strange, func(p Problem) bool { return p.Subject == t.subject(i) }) {
+		if e.Kind != Tool && e.Kind != Model || e.Source == InChat || len(e.Faults) > 0 || e.Unrecorded || slices.ContainsFunc(strange, func(p Problem) bool { return p.Subject == t.subject(i) }) {
 			continue
 		}
 		key, asked := t.subject(i), names(t.wanted(i))

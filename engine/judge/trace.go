@@ -62,6 +62,9 @@ type Event struct {
 	Faults []string // that struck the call
 	Turn   int      // of the conversation, from 0
 	At     time.Duration
+	// Unrecorded says that the call was refused since a replayed recording has no answer to
+	// it: it reached nothing, and says nothing of the system that it was for.
+	Unrecorded bool
 	// Untold says that the model was not told what came of the call: only its answer
 	// shows that it asked for it, and requests that followed.
 	Untold bool
@@ -73,6 +76,9 @@ type Event struct {
 // Lost reports whether no whole answer came, or one that leaves open whether the
 // call was performed.
 func (e *Event) Lost() bool {
+	if e.Unrecorded {
+		return false
+	}
 	if e.Raised != "" { // most exceptions are answers
 		return strings.Contains(e.Raised, "Timeout") || strings.Contains(e.Raised, "Connection")
 	}

@@ -215,7 +215,7 @@ func (x *exchange) answer() {
 		}
 		x.send(syntheticAnswer(d.Recorded.Reply()))
 	case d.Refused:
-		l.Replayed(d, "refused: not in the recording")
+		l.Replayed(d, fault.NotRecorded)
 		reply := fault.Refusal(d.Call.Name())
 		if x.model != nil {
 			reply = x.model.Failure(http.StatusBadRequest, string(reply.Body), 0)

@@ -228,7 +228,7 @@ func (r *relay) strikeCall(p *pendingCall, line []byte) {
 		}
 		r.shaped(p, m.Recorded(d.Recorded))
 	case d.Refused:
-		l.Replayed(d, "refused: not in the recording")
+		l.Replayed(d, fault.NotRecorded)
 		r.answer(p, m.Result(string(fault.Refusal(m.Tool).Body), true), "")
 	default:
 		r.pass(p, line)
