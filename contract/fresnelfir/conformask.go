@@ -18,7 +18,7 @@ func (f *conformance) question(r *recorded) *ir.Function {
 		return nil
 	}
 	for _, x := range p.doc.Functions {
-		if x.Observer && (x.Name == r.Action || x.Binding == r.Action) && p.doc.Pair(x) != nil {
+		if (x.Name == r.Action || x.Binding == r.Action) && p.doc.Pair(x) != nil {
 			return x
 		}
 	}

@@ -193,7 +193,7 @@ func (x *tried) support(d *ir.Document, g *ir.Guess) int64 {
 	switch g.Claim {
 	case "effect": // which shows in what observers or answers say alone
 		for _, f := range d.Functions {
-			if f.Observer && d.Pair(f) != nil {
+			if d.Pair(f) != nil {
 				return x.calls[g.Of]
 			}
 		}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
 )
@@ -56,5 +58,24 @@ func TestTornSources(t *testing.T) {
 				x.t.run()
 			}
 		}
+	}
+}
+
+// A check takes no longer for functions that call each other than for as many that do not.
+func TestManyFunctions(t *testing.T) {
+	var src strings.Builder
+	src.WriteString("Order = entity(n = int(0, 9))\ndef f0(o = Order): return o.n\n")
+	const last = 3999
+	for i := range last {
+		fmt.Fprintf(&src, "def f%d(o = Order): return f%d(o)\n", i+1, i)
+	}
+	fmt.Fprintf(&src, "def go():\n    o = any(Order)\n    require(f%d(o) < 5)\n    o.n += 1\n    call(\"go\", o)\n", last)
+	start := time.Now()
+	c, list := New(nil).Compile(t.Context(), campaign.Spec{Path: "x.model.star", Data: []byte(src.String())}, campaign.Settings{})
+	if list.HasErrors() || len(c) != 1 {
+		t.Fatal(list)
+	}
+	if took := time.Since(start); took > 30*time.Second { // it takes a fifth of a second, and two minutes if each is looked at for each
+		t.Errorf("took %v", took)
 	}
 }

@@ -322,7 +322,7 @@ func (c *checker) separate() {
 		}
 	}
 	for _, f := range d.Functions {
-		if pair := d.Pair(f); f.Observer && pair != nil {
+		if pair := d.Pair(f); pair != nil {
 			answers(pair.Body, f.Name)
 		}
 	}

@@ -365,7 +365,7 @@ func Notes(doc *Document, src *Source) diag.List {
 		}
 	}
 	for _, f := range doc.Functions {
-		if pair := doc.Pair(f); f.Observer && f.Models == "" && pair != nil {
+		if pair := doc.Pair(f); f.Models == "" && pair != nil {
 			note(f.Place, `is compared with %s, the only derived function with its parameters and type; "models" names another`, pair.Name)
 		}
 	}

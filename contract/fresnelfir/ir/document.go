@@ -418,8 +418,11 @@ func (f *Function) sameParameters(as *Function) bool {
 
 // Pair returns the derived function that says what an observer should answer:
 // the one that it names, else the only one with the same parameter types and
-// the same return type; nil if there is none or more than one.
+// the same return type; nil if there is none or more than one, or it is no observer.
 func (d *Document) Pair(observer *Function) *Function {
+	if !observer.Observer {
+		return nil
+	}
 	if observer.Models != "" {
 		return d.Function(observer.Models)
 	}

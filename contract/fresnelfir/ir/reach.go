@@ -308,7 +308,7 @@ func (c *checker) exercised() {
 // comparesNothing reports whether no answer of a module could be wrong.
 func (c *checker) comparesNothing() bool {
 	return len(c.doc.Properties) == 0 &&
-		!slices.ContainsFunc(c.doc.Functions, func(f *Function) bool { return f.Observer && c.doc.Pair(f) != nil }) &&
+		!slices.ContainsFunc(c.doc.Functions, func(f *Function) bool { return c.doc.Pair(f) != nil }) &&
 		!slices.ContainsFunc(c.doc.Bindings.Actions, func(b *ActionBinding) bool { return b.Answer != nil || b.Rejects != nil || b.Idempotent })
 }
 

@@ -162,7 +162,7 @@ func (p *Program) declare() {
 		p.functions = append(p.functions, function{name: f.Name, index: i})
 	}
 	for _, f := range p.doc.Functions {
-		if pair := p.doc.Pair(f); f.Observer && pair != nil {
+		if pair := p.doc.Pair(f); pair != nil {
 			p.functions[p.function(f.Name)].pair = &p.functions[p.function(pair.Name)]
 		}
 	}
@@ -236,27 +236,33 @@ func (p *Program) body(fn *function, e *ir.Expr, params ...ir.Param) {
 	fn.size, fn.reads = c.most, c.reads
 }
 
-// closeReads adds to what a function reads what those read that it calls.
+// closeReads adds to what a function reads what those read that it calls, of which none needs itself.
 func (p *Program) closeReads() {
-	add := func(fn *function, body *ir.Expr) {
+	closed := map[*function]bool{}
+	var visit func(fn *function, body *ir.Expr) (reads uint64)
+	visit = func(fn *function, body *ir.Expr) uint64 {
+		if closed[fn] {
+			return fn.reads
+		}
+		closed[fn] = true
 		body.Walk(func(e *ir.Expr) {
 			switch e.Op {
 			case ir.Is:
-				fn.reads |= p.refined[e.Text].reads
+				fn.reads |= visit(p.refined[e.Text], p.doc.Refinement(e.Text).Predicate)
 			case ir.Derived:
-				fn.reads |= p.functions[p.function(e.Text)].reads
+				i := p.function(e.Text)
+				fn.reads |= visit(&p.functions[i], p.doc.Functions[i].Body)
 			case ir.Observer:
 				fn.reads = math.MaxUint64
 			}
 		})
+		return fn.reads
 	}
-	for range len(p.functions) + len(p.refined) {
-		for i, f := range p.doc.Functions {
-			add(&p.functions[i], f.Body)
-		}
-		for _, r := range p.doc.Refinements {
-			add(p.refined[r.Name], r.Predicate)
-		}
+	for i, f := range p.doc.Functions {
+		visit(&p.functions[i], f.Body)
+	}
+	for _, r := range p.doc.Refinements {
+		visit(p.refined[r.Name], r.Predicate)
 	}
 }
 
