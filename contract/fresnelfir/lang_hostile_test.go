@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,5 +78,32 @@ func TestManyFunctions(t *testing.T) {
 	}
 	if took := time.Since(start); took > 30*time.Second { // it takes a fifth of a second, and two minutes if each is looked at for each
 		t.Errorf("took %v", took)
+	}
+}
+
+// What is wrong with one statement is said beside what is wrong with another, wherever it stands.
+func TestErrorsOfEveryStatement(t *testing.T) {
+	const src = `n = input(int(9, 1))
+Order = entity(n = int(0, 9))
+def go():
+    o = any(Order)
+    o.n = amuont
+    call("go", o)
+asked = observer("asked")
+p = protocol(alt())
+ir("effects", "other", {"sets": [
+    {}
+]})
+bad = input(oddly(3),
+    alias = 4)
+gone = protocol(repeat(1, 2, alt(go, never)))
+`
+	_, list := New(nil).Compile(t.Context(), campaign.Spec{Path: "x.model.star", Data: []byte(src)}, campaign.Settings{Check: true})
+	var lines []int
+	for _, d := range list {
+		lines = append(lines, d.Pos.Line)
+	}
+	if !slices.Equal(lines, []int{1, 5, 7, 8, 10, 12, 13, 14}) {
+		t.Errorf("%v", list)
 	}
 }

@@ -59,13 +59,13 @@ var consequences = []string{"missing-key", "empty-alt", "nothing-to-explore"}
 // independentErrors are the errors of a document that do not follow from those of its source: they
 // are about other lines, and about no name whose declaration could not be read.
 func independentErrors(m *lang.Model, errors, found diag.List) (list diag.List) {
-	lines := maps.Clone(m.Vague)
+	lines, statements := maps.Clone(m.Vague), map[int]bool{}
 	for _, e := range errors {
-		lines[e.Pos.Line] = true
+		lines[e.Pos.Line], statements[m.Statement(e.Pos.Line)] = true, true
 	}
 	for _, e := range found {
-		follows := e.Level != diag.Error || lines[e.Pos.Line] || e.Pos.Line == 1 && e.Pos.Col == 1 ||
-			slices.Contains(consequences, strings.TrimPrefix(e.Code, "fresnelfir."))
+		follows := e.Level != diag.Error || lines[e.Pos.Line] ||
+			statements[m.Statement(e.Pos.Line)] && slices.Contains(consequences, strings.TrimPrefix(e.Code, "fresnelfir."))
 		for name := range m.Broken {
 			follows = follows || strings.Contains(e.Message, strconv.Quote(name))
 		}

@@ -162,9 +162,15 @@ func (e *editor) open(name, text string) {
 // edit replaces a span of one line.
 func (e *editor) edit(name string, line, from, to int, text string) {
 	e.t.Helper()
+	e.change(name, line, from, line, to, text)
+}
+
+// change replaces a span.
+func (e *editor) change(name string, line, from, toLine, to int, text string) {
+	e.t.Helper()
 	e.send("textDocument/didChange", fmt.Sprintf(
 		`{"textDocument":{"uri":%q,"version":2},"contentChanges":[{"range":{"start":{"line":%d,"character":%d},"end":{"line":%d,"character":%d}},"text":%q}]}`,
-		e.uri(name), line, from, line, to, text), false)
+		e.uri(name), line, from, toLine, to, text), false)
 }
 
 // at are the parameters of a question about a place.

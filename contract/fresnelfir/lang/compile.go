@@ -39,6 +39,14 @@ func (m *Model) Stands(at doctree.Pos) doctree.Pos {
 	return doctree.Pos{Line: m.source.Line(at.Line), Col: at.Col}
 }
 
+// Statement is the line that begins the statement which a line is in.
+func (m *Model) Statement(n int) int {
+	for n > 1 && !begins.MatchString(m.Line(n)) {
+		n--
+	}
+	return n
+}
+
 // Further is a construct that existing readers of the IR pass over, and the key that
 // holds it.
 type Further struct {
