@@ -7,4 +7,4 @@ import (
 )
 
 // What the format's own commands print and write.
-func TestCommands(t *testing.T) { clitest.Here(t, "flakestorm_verbs") }
+func TestCommands(t *testing.T) { clitest.Here(t, "flakestorm_user", "flakestorm_verbs", "record") }

@@ -201,7 +201,7 @@ func scriptCalls(ts *testscript.TestScript, neg bool, args []string) {
 	in := ts.ReadFile("stdout")
 	was, err := os.Getwd()
 	ts.Check(err)
-	for _, k := range []string{"HOME", "PATH", "TMPDIR", "TERM"} { // for programs that it starts
+	for _, k := range []string{"HOME", "PATH", "TMPDIR", "TERM", "THRESH_CACHE", "LEAKED_KEY", "MORE", "SKIP"} { // for programs that it starts
 		old := os.Getenv(k)
 		ts.Check(os.Setenv(k, ts.Getenv(k)))
 		defer func() { ts.Check(os.Setenv(k, old)) }()
