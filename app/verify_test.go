@@ -122,33 +122,26 @@ func TestVerifiedRuns(t *testing.T) {
 	}
 
 	// What is damaged is named. Nothing of it is executed again.
-	folder := filepath.Join(st.Dir(), "runs", rec.RunID)
-	files, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var problems []string
-	for _, f := range files {
-		name := filepath.Join(folder, f.Name())
+	for _, file := range []string{"outline", "journal"} { // an outline of a journal that was written to counts for nothing
+		name := filepath.Join(st.Dir(), "runs", rec.RunID, file)
 		data, err := os.ReadFile(name)
-		if err != nil || f.Name() == "lock" {
-			continue
+		if err != nil {
+			t.Fatal(err)
 		}
-		for how, text := range map[string][]byte{"cut": data[:len(data)-len(data)/8-1], "changed": bytes.ReplaceAll(data, []byte("assertion"), []byte("assertiom"))} {
-			if bytes.Equal(text, data) {
-				continue
-			}
+		for i, text := range [][]byte{data[:len(data)-len(data)/8-1], bytes.Replace(data, []byte("assertion"), []byte("assertiom"), 1)} {
 			if err := os.WriteFile(name, text, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			v, err := a.Verify(t.Context(), st, rec.RunID, VerifyJob{Attest: key})
-			problems = append(problems, fmt.Sprintf("%s %s: %t %t", f.Name(), how, len(v.Problems) > 0 || err != nil, v.Statement == nil))
+			missed := len(v.Problems) == 0 && err == nil || v.Statement != nil
+			problems = append(problems, fmt.Sprint(file, i, " ", !bytes.Equal(text, data) && missed))
 			if err := os.WriteFile(name, data, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if got := strings.Join(problems, "\n"); strings.Contains(got, "false") || !strings.Contains(got, "journal") {
+	if got := strings.Join(problems, ", "); strings.Contains(got, "true") {
 		t.Error(got)
 	}
 	if got := brief(campaign.Outcome{Verdict: campaign.VerdictFail}) + ", " + brief(campaign.Outcome{Title: "held"}); got != "fail, pass (held)" {
