@@ -133,11 +133,10 @@ only with --chaos; --chaos-only asks the golden prompts as they are, under chaos
 		}
 		flakeScores(d, &r.tally)
 		var scores []float64
-		if r.tally.Mutation.Scored {
-			scores = append(scores, r.tally.Mutation.Score)
-		}
-		if chaosOnly && r.tally.Chaos.Scored {
-			scores = append(scores, r.tally.Chaos.Score)
+		for _, s := range r.tally.Whole.Shares {
+			if s.Ran {
+				scores = append(scores, s.Score)
+			}
 		}
 		return f.flakeExit(r, scores...)
 	})

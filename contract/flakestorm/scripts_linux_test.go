@@ -7,4 +7,6 @@ import (
 )
 
 // What the format's own commands print and write.
-func TestCommands(t *testing.T) { clitest.Here(t, "flakestorm_user", "flakestorm_verbs", "record") }
+func TestCommands(t *testing.T) {
+	clitest.Here(t, "flakestorm_scores", "flakestorm_user", "flakestorm_verbs", "record")
+}
