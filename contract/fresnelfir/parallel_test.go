@@ -18,14 +18,33 @@ import (
 	"github.com/thresh-dev/thresh/system/driver"
 )
 
+// drivers are the programs of examples, by the name of the example.
+var drivers = map[string][]byte{}
+
+// built writes the driver of an example, which is compiled once.
+func built(t *testing.T, name, path string) {
+	t.Helper()
+	if drivers[name] == nil {
+		if out, err := exec.Command("go", "build", "-C", "../../examples/"+name, "-o", path, ".").CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		drivers[name] = data
+	}
+	if err := os.WriteFile(path, drivers[name], 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // crowd compiles an example whose actors call a driver at the same time: the driver is
 // built here and started with further arguments.
 func crowd(t *testing.T, name string, args ...string) *Campaign {
 	t.Helper()
 	dir, from := t.TempDir(), "../../examples/"+name+"/"
-	if out, err := exec.Command("go", "build", "-C", from, "-o", filepath.Join(dir, name), ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	built(t, name, filepath.Join(dir, name))
 	text, err := os.ReadFile(from + name + ".model.star")
 	if err != nil {
 		t.Fatal(err)
