@@ -147,7 +147,7 @@ func (a *App) lookAtPages(t *Try, thing *draft.Thing, out string) (*draft.Draft,
 			return nil, diag.Refused("%s: %s", f, Reason(err))
 		}
 		p := draft.Page{Path: f, Tests: doc.Contract != nil && doc.Contract.Name() == "spectest"}
-		p.ReadPage(doc.Data, t.Yes, onPath, linkable)
+		p.ReadPage(doc.Data, t.Yes, onPath, func(word string) string { return linkable(word, ".", filepath.Dir(f)) })
 		if p.Tests {
 			tests++
 		}
@@ -159,7 +159,7 @@ func (a *App) lookAtPages(t *Try, thing *draft.Thing, out string) (*draft.Draft,
 		return nil, diag.WithHint(diag.Refused("%s holds no Markdown page", path), "thresh try --help lists what else can be tried")
 	case d.Folder != "": // copies
 	case tests == 0 && len(d.Questions) > 0:
-		all := []string{"to run them in copies of the pages, with links to the files of this folder that they name: --yes"}
+		all := []string{"to run them in copies of the pages, with links to the files that they name, here or beside them: --yes"}
 		for _, q := range d.Questions {
 			all = append(all, fmt.Sprintf("%s: %s", q.At, q.Ask))
 		}
@@ -179,20 +179,22 @@ func onPath(name string) bool {
 	return err == nil || slices.Contains(shellWords, name) || strings.Contains(name, "=")
 }
 
-// linkable is what a word of a command names in this folder, absolute: the first part of
-// its path; "" if it names nothing. A word without a slash or an extension may be anything.
-func linkable(word string) string {
+// linkable is what a word of a command names in the first of the folders that has it,
+// absolute: the first part of its path; "" if it names nothing. A word without a slash or
+// an extension may be anything.
+func linkable(word string, folders ...string) string {
 	local := filepath.Clean(strings.Trim(word, `"'`))
 	if !strings.ContainsAny(word, "/.") || !filepath.IsLocal(local) || local == "." {
 		return ""
 	}
-	if _, err := os.Stat(local); err != nil {
-		return ""
-	}
 	first, _, _ := strings.Cut(local, string(filepath.Separator))
-	abs, err := filepath.Abs(first)
-	if err != nil {
-		return ""
+	for _, folder := range folders {
+		if _, err := os.Stat(filepath.Join(folder, local)); err != nil {
+			continue
+		}
+		if abs, err := filepath.Abs(filepath.Join(folder, first)); err == nil {
+			return abs
+		}
 	}
-	return abs
+	return ""
 }

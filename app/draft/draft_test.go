@@ -294,7 +294,8 @@ func TestDraftPages(t *testing.T) {
 	again := Page{Path: "/docs/b.md", Blocks: 1, Line: 3, Run: []byte("B\n"), Links: []string{"/docs/in.txt"}}
 	none, tests := Page{Path: "/docs/c.md", Run: []byte("C\n")}, Page{Path: "/docs/d.md", Tests: true, Blocks: 1, Line: 5, Run: []byte("D\n")}
 	asked := Page{Path: "/docs/e.md", Blocks: 1, Line: 2}
-	checkDraft(t, "pages-copied.txt", DraftPages("/docs", true, []Page{yes, again, none, asked}, "/docs", "/try-docs"))
+	other := Page{Path: "/docs/sub/f.md", Blocks: 1, Line: 4, Run: []byte("F\n"), Links: []string{"/docs/sub/in.txt"}}
+	checkDraft(t, "pages-copied.txt", DraftPages("/docs", true, []Page{yes, again, none, asked, other}, "/docs", "/try-docs"))
 	checkDraft(t, "pages-tested.txt", DraftPages("/docs", true, []Page{yes, none, tests}, "/docs", "/try-docs"))
 	checkDraft(t, "pages-one.txt", DraftPages("/docs/e.md", false, []Page{asked}, "/docs", "/try-docs"))
 }

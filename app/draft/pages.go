@@ -21,7 +21,7 @@ type Page struct {
 	Line   int  // of the first of them
 	// Run is the page with these blocks made tests; nil: the user did not ask for that.
 	Run []byte
-	// Links are the files of this folder that its commands name, absolute.
+	// Links are the files that its commands name, absolute.
 	Links []string
 	// Missing are programs that are nowhere, each with the line of the block that needs it.
 	Missing []struct {
@@ -103,6 +103,19 @@ func (p *Page) ReadPage(text []byte, yes bool, found func(program string) bool, 
 	}
 }
 
+// clash is a file that the page names and one that is linked already under its name; "" if
+// there is none.
+func (p *Page) clash(linked []Option) (mine, other string) {
+	for _, l := range p.Links {
+		for _, o := range linked {
+			if o.Value != l && filepath.Base(o.Value) == filepath.Base(l) {
+				return l, o.Value
+			}
+		}
+	}
+	return "", ""
+}
+
 // DraftPages runs the pages that have tests; transcripts that nothing runs yet
 // are a question each. Pages in dir of which none has tests are copied to the
 // folder out, their transcripts made tests, if the user said that these may be run.
@@ -116,6 +129,11 @@ func DraftPages(path string, folder bool, pages []Page, dir, out string) *Draft 
 	}
 	for _, p := range pages {
 		if tests == 0 && p.Run != nil && p.Blocks > 0 {
+			if l, other := p.clash(d.Options); l != "" {
+				d.Questions = append(d.Questions, Question{At: fmt.Sprintf("%s:%d", p.Path, p.Line),
+					Ask: fmt.Sprintf("is %s meant, where another page names %s? A run links one file of a name: try this page alone.", l, other)})
+				continue
+			}
 			name, err := filepath.Rel(dir, p.Path)
 			if err != nil {
 				name = filepath.Base(p.Path)
@@ -140,7 +158,7 @@ func DraftPages(path string, folder bool, pages []Page, dir, out string) *Draft 
 	}
 	if links := d.Options; len(links) > 0 {
 		names := seq.Map(links, func(o Option) string { return filepath.Base(o.Value) })
-		d.why("Linked from this folder, as commands name them: %s.", strings.Join(names, ", "))
+		d.why("Linked, as commands name them: %s.", strings.Join(names, ", "))
 	}
 	d.why("%d of %d pages have tests.", tests, len(pages))
 	if folder || d.Folder != "" {
