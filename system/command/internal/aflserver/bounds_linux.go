@@ -64,7 +64,7 @@ func (s *Server) left() time.Duration {
 	switch {
 	case late:
 		return 0
-	case s.turns && atomic.LoadUint32(s.turn()) == done, s.line.Said():
+	case s.turns && atomic.LoadUint32(s.turn()) == done, !s.turns && s.line.Said():
 		return c.limit // we have not had a processor ourselves to see how it goes, or that it is over
 	case pid == 0:
 		pid = s.pid
