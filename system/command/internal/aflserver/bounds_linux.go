@@ -66,6 +66,8 @@ func (s *Server) left() time.Duration {
 		return 0
 	case s.turns && atomic.LoadUint32(s.turn()) == done, !s.turns && s.line.Said():
 		return c.limit // we have not had a processor ourselves to see how it goes, or that it is over
+	case s.turns && s.gone():
+		return 0 // nobody will say how the case ended
 	case pid == 0:
 		pid = s.pid
 	}
