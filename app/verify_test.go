@@ -111,7 +111,7 @@ func TestVerifiedRuns(t *testing.T) {
 		}
 	}
 
-	// A case that comes to another result than the stored one is named.
+	// A case whose result differs from the stored one is named.
 	if err := os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("two\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -131,7 +131,7 @@ func DraftPages(path string, folder bool, pages []Page, dir, out string) *Draft 
 		if tests == 0 && p.Run != nil && p.Blocks > 0 {
 			if l, other := p.clash(d.Options); l != "" {
 				d.Questions = append(d.Questions, Question{At: fmt.Sprintf("%s:%d", p.Path, p.Line),
-					Ask: fmt.Sprintf("is %s meant, where another page names %s? A run links one file of a name: try this page alone.", l, other)})
+					Ask: fmt.Sprintf("does it mean %s? Another page names %s, and a run links only one file of each name. Try this page alone.", l, other)})
 				continue
 			}
 			name, err := filepath.Rel(dir, p.Path)
