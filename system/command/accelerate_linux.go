@@ -88,6 +88,7 @@ func (z *zygoteExecutor) start() (executor, error) {
 	}
 	z.server, z.generation = server, z.laneState.generation
 	z.shieldFromReaper()
+	z.group.serves()
 	return z, nil
 }
 
@@ -184,6 +185,7 @@ func (a *aflExecutor) serve(c *process.Command, cfg aflserver.Config) (*aflserve
 		return nil, err
 	}
 	a.shieldFromReaper()
+	a.group.serves()
 	return server, nil
 }
 
@@ -197,6 +199,7 @@ func (a *aflExecutor) maxInput() int { return max(aflMaxInput, 4*len(a.plan.Cali
 
 func (a *aflExecutor) close() error {
 	err := a.server.Close()
+	a.living = false
 	if a.listener != nil {
 		err = errors.Join(err, a.listener.Close())
 		a.listener = nil
@@ -237,6 +240,7 @@ func (a *aflExecutor) run(ctx context.Context, runID string, input []byte, limit
 	if err != nil {
 		return res, err
 	}
+	a.living = a.server.Persistent() && !ws.Signaled()
 	a.setStatus(&res, unix.WaitStatus(ws), timedOut)
 	if a.plan.Coverage {
 		a.edges = a.server.Edges(a.edges[:0])
@@ -308,7 +312,7 @@ func (a *aflExecutor) batch(ctx context.Context, inputs [][]byte, limit time.Dur
 		a.unsuited++
 		return nil, nil
 	}
-	a.unsuited, a.late = 0, late && done > 0
+	a.unsuited, a.late, a.living = 0, late && done > 0, !ended
 	last := res
 	res.Stdout, res.Stderr, res.StdoutSize, res.StderrSize = nil, nil, 0, 0
 	res.Kept, res.Elapsed = true, res.Elapsed/time.Duration(max(done, 1))

@@ -21,7 +21,14 @@ import (
 type cgroup struct {
 	dirs  []string // one, or with version 1 one for each controller
 	procs []int    // the file in each that takes new members
+
+	memory int   // the file that says how much is taken; -1: memory is not bounded
+	bound  int64 // of memory, in bytes
+	served int64 // what fork servers take of it
 }
+
+// notEmpty is the part of the memory (1/notEmpty) that may be taken when a case begins.
+const notEmpty = 32
 
 // cgroups numbers the folders of this process.
 var cgroups atomic.Int64
@@ -48,7 +55,7 @@ func newCgroup(memory, processes, processors int64) (_ *cgroup, have, refused []
 		{"memory", "memory.max", "memory.limit_in_bytes", memory, fmt.Sprintf("at most %d MiB of memory together (cgroup)", memory>>20)},
 		{"cpu", "cpu.max", "cpu.cfs_quota_us", processors * period, fmt.Sprintf("at most the time of %d processors together (cgroup)", processors)},
 	}, func(b bound) bool { return b.value == 0 })
-	g, err := &cgroup{}, error(nil)
+	g, err := &cgroup{memory: -1, bound: memory}, error(nil)
 	name := fmt.Sprintf("thresh-%d-%d", os.Getpid(), cgroups.Add(1))
 	for _, b := range bounds {
 		if e := g.add(name, b); e != nil {
@@ -72,23 +79,25 @@ func newCgroup(memory, processes, processors int64) (_ *cgroup, have, refused []
 	return g, have, refused
 }
 
-// filled reports whether more than half of the memory is taken although no case runs.
+// filled reports whether a case that now begins would find memory taken that no fork
+// server takes: by files in memory that an earlier one left, or by the kernel, which
+// lets go of killed processes only after a while.
 func (g *cgroup) filled() bool {
-	if g == nil {
-		return false
+	return g != nil && g.memory >= 0 && g.taken()-g.served > g.bound/notEmpty
+}
+
+// serves has what is taken now count as the fork servers'.
+func (g *cgroup) serves() {
+	if g != nil && g.memory >= 0 {
+		g.served = g.taken()
 	}
-	number := func(dir string, files ...string) (n int64) {
-		for _, f := range files {
-			text, _ := os.ReadFile(filepath.Join(dir, f))
-			if v, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil {
-				return v
-			}
-		}
-		return 0
-	}
-	return slices.ContainsFunc(g.dirs, func(dir string) bool {
-		return 2*number(dir, "memory.current", "memory.usage_in_bytes") > number(dir, "memory.max", "memory.limit_in_bytes")
-	})
+}
+
+func (g *cgroup) taken() int64 {
+	var text [32]byte
+	n, _ := unix.Pread(g.memory, text[:], 0)
+	taken, _ := strconv.ParseInt(strings.TrimSpace(string(text[:max(n, 0)])), 10, 64)
+	return taken
 }
 
 // add enforces one more bound.
@@ -123,6 +132,15 @@ func (g *cgroup) enforce(dir, file string, b bound, known bool) error {
 		// Swap would only put the bound off; where there is none, neither is the file.
 		_ = os.WriteFile(filepath.Join(dir, "memory.swap.max"), []byte("0"), 0)
 		_ = os.WriteFile(filepath.Join(dir, "memory.memsw.limit_in_bytes"), value, 0)
+		usage := "memory.current"
+		if file == b.one {
+			usage = "memory.usage_in_bytes"
+		}
+		fd, err := highFD(unix.Open(filepath.Join(dir, usage), unix.O_RDONLY|unix.O_CLOEXEC, 0))
+		if err != nil {
+			return err
+		}
+		g.memory = fd
 	}
 	if known {
 		return nil
@@ -240,17 +258,23 @@ func (g *cgroup) try() error {
 
 // close removes the groups, whose processes have ended.
 func (g *cgroup) close() {
-	for _, fd := range g.procs {
-		unix.Close(fd)
+	// A process that was killed belongs to its group for a moment more.
+	for try := 0; !g.remove() && try < 100; try++ {
+		time.Sleep(time.Millisecond)
 	}
-	for _, dir := range g.dirs {
-		// A process that was killed belongs to its group for a moment more.
-		for range 100 {
-			if os.Remove(dir) == nil || errors.Is(unix.Access(dir, unix.F_OK), unix.ENOENT) {
-				break
-			}
-			time.Sleep(time.Millisecond)
+	g.dirs = nil
+}
+
+// remove removes the groups that have no processes any more, and reports whether all are gone.
+func (g *cgroup) remove() bool {
+	for _, fd := range append(g.procs, g.memory) {
+		if fd >= 0 {
+			unix.Close(fd)
 		}
 	}
-	g.dirs, g.procs = nil, nil
+	g.procs, g.memory = nil, -1
+	g.dirs = slices.DeleteFunc(g.dirs, func(dir string) bool {
+		return os.Remove(dir) == nil || errors.Is(unix.Access(dir, unix.F_OK), unix.ENOENT)
+	})
+	return len(g.dirs) == 0
 }

@@ -1,7 +1,9 @@
 package command
 
 import (
+	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -61,6 +63,104 @@ func TestMemoryOfAllTogether(t *testing.T) {
 				t.Errorf("%s is left", dir)
 			}
 		}
+	}
+}
+
+// A case has all of its memory and processes, whatever an earlier one left behind that
+// ended well: files in memory, by a child or by itself, and processes that went into
+// sessions of their own.
+func TestCasesBeginAlike(t *testing.T) {
+	t.Parallel() // mostly waits
+	shared, err := os.MkdirTemp("/dev/shm", "thresh-test-")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer os.RemoveAll(shared)
+	const sleepers = "shell i=0; while [ $i -lt 60 ]; do (setsid sleep 300 >/dev/null 2>&1 &); i=$((i+1)); done"
+	for _, executor := range []process.Executor{process.Spawn, process.Zygote} {
+		for _, sandbox := range []bool{true, false} {
+			if executor != process.Spawn && sandbox {
+				continue // there is none in a sandbox
+			}
+			b := openBench(t, func(p *process.Plan) {
+				p.Sandbox, p.Limits.Together, p.Limits.AddressSpace, p.Limits.FileSize = sandbox, true, 128<<20, 1<<30
+				p.Limits.Processes, p.Executor, p.Calibrate = 90, executor, []byte("print x")
+			})
+			if b.state().group == nil {
+				t.Skip("this system grants no control group: ", b.lane.Notes())
+			}
+			must := func(input string, left int) {
+				t.Helper()
+				if res := b.run(input); ending(res) != "exit status 0" || res.Leftovers != left {
+					t.Errorf("%s, sandbox %t: %s: %s, %d left running\n%s", executor, sandbox, input, ending(res), res.Leftovers, res.Stderr)
+				}
+			}
+			for _, input := range []string{"fill 80", "fill 80 " + shared, "shell (head -c 83886080 /dev/zero >" + shared + "/child)"} {
+				if sandbox && strings.Contains(input, shared) {
+					continue // it cannot write there
+				}
+				must(input, 0)
+				must("feast 2 40", 0)
+				for _, f := range []string{"child", "0", "79"} {
+					os.Remove(filepath.Join(shared, f))
+				}
+			}
+			for range 2 {
+				must(sleepers, 60)
+				must("feast 2 40", 0)
+			}
+			dirs := []string{}
+			for _, g := range append(b.state().retired, b.state().group) {
+				dirs = append(dirs, g.dirs...)
+			}
+			if err := b.lane.Close(); err != nil {
+				t.Error(err)
+			}
+			for _, dir := range dirs {
+				if _, err := os.Stat(dir); err == nil {
+					t.Errorf("%s is left", dir)
+				}
+			}
+		}
+	}
+}
+
+// What a process in persistent mode keeps from case to case is its own, and no reason to
+// start it anew.
+func TestPersistentProcessKeepsItsMemory(t *testing.T) {
+	t.Parallel() // mostly waits
+	source, program := filepath.Join(t.TempDir(), "keeps.c"), filepath.Join(t.TempDir(), "keeps")
+	if err := os.WriteFile(source, []byte(`#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+	while (__AFL_LOOP(1000)) {
+		char b[9] = "";
+		FILE *f = fopen(argv[1], "r");
+		fread(b, 1, 8, f), fclose(f);
+		if (*b == 'k') memset(malloc(16 << 20), 1, 16 << 20);
+		printf("%d", getpid()), fflush(stdout);
+	}
+}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := exec.Command("afl-clang-fast", "-O0", "-w", "-o", program, source).CombinedOutput(); err != nil {
+		t.Skipf("%v\n%s", err, text)
+	}
+	r := openWith(t, process.AFL, program, func(p *process.Plan) {
+		p.Coverage, p.Limits.Together, p.Limits.AddressSpace = true, true, 256<<20
+	})
+	seen := map[string]bool{}
+	for _, input := range []string{"keep", "a", "b", "keep", "c"} {
+		res, err := r.Run(context.Background(), process.Case{Index: 1000, Input: []byte(input)})
+		if err != nil || ending(res) != "exit status 0" {
+			t.Fatalf("%s: %s, %v", input, ending(res), err)
+		}
+		seen[string(res.Stdout)] = true
+	}
+	if len(seen) != 1 || seen[""] {
+		t.Errorf("processes: %v", seen)
 	}
 }
 

@@ -33,6 +33,9 @@ type laneState struct {
 	box      *sandbox // nil without a sandbox
 	image    *image
 	group    *cgroup           // nil: none
+	bounds   int               // that it enforces
+	retired  []*cgroup         // where fork servers were when it was made
+	living   bool              // a process of an earlier case is in it, and runs the next one
 	limits   []forkline.Rlimit // the first own of them, then those that enter the group
 	own      int
 	lanes    int
@@ -121,7 +124,9 @@ func newLaneState(plan *process.Plan, lane, lanes int) (_ *laneState, err error)
 	g.limits = append(list, forkline.Rlimit{Resource: rlimitLocks, Cur: g.reaper.mark, Max: g.reaper.mark})
 	g.notes = append(g.notes, notes...)
 	g.own = len(g.limits)
-	bounds, unbound := g.enterGroup()
+	group, bounds, unbound := g.newGroup()
+	g.bounds = len(bounds)
+	g.enter(group)
 	if plan.Sandbox {
 		var refused []string
 		g.box, notes, refused = newSandbox(g.folder.topFD, g.folder.run, plan.Limits)
@@ -149,27 +154,44 @@ func newLaneState(plan *process.Plan, lane, lanes int) (_ *laneState, err error)
 	return g, nil
 }
 
-// enterGroup has the cases to come enter a control group of their own, if one is
-// wanted. It returns what is bounded, and what is not.
-func (g *laneState) enterGroup() (bounds, unbound []string) {
-	l, old := g.plan.Limits, g.group
+// newGroup makes a control group for the cases to come, if one is wanted. It returns
+// what is bounded, and what is not.
+func (g *laneState) newGroup() (group *cgroup, bounds, unbound []string) {
+	l := g.plan.Limits
 	switch {
 	case g.plan.Sandbox:
-		g.group, bounds, unbound = sandboxGroup(l, g.lanes)
+		return sandboxGroup(l, g.lanes)
 	case l.Together && l.AddressSpace > 0:
-		g.group, bounds, unbound = newCgroup(l.AddressSpace, 0, 0)
+		return newCgroup(l.AddressSpace, 0, 0)
 	}
+	return nil, nil, nil
+}
+
+// enter has the cases to come enter a control group.
+func (g *laneState) enter(group *cgroup) {
+	g.group = group
 	g.limits = slices.Clone(g.limits[:g.own])
-	if g.group != nil {
-		for _, fd := range g.group.procs {
+	if group != nil {
+		for _, fd := range group.procs {
 			g.limits = append(g.limits, forkline.Rlimit{Resource: forkline.Group, Cur: uint64(fd)})
 		}
 	}
-	if old != nil {
-		g.generation++
-		old.close()
+}
+
+// renewGroup has the cases to come enter a new control group.
+func (g *laneState) renewGroup() error {
+	group, bounds, unbound := g.newGroup()
+	if len(bounds) < g.bounds {
+		// In the old one, a case could end for what another has done, and in none without a bound.
+		if group != nil {
+			group.close()
+		}
+		return errors.New("an earlier case left memory taken, and there is no new control group: " + unbound[0])
 	}
-	return bounds, unbound
+	g.retired = slices.DeleteFunc(append(g.retired, g.group), (*cgroup).remove)
+	g.enter(group)
+	g.generation++
+	return nil
 }
 
 func sentence(list []string, none string) string {
@@ -226,13 +248,17 @@ func (g *laneState) prepareWithout(ctx context.Context) error {
 	return g.blank(ctx)
 }
 
-// blank empties what catches the output.
+// blank empties what catches the output, and gives the case a control group in which
+// nothing of earlier ones takes its room.
 func (g *laneState) blank(ctx context.Context) error {
 	g.dog.follow(ctx)
-	if err := g.out.rewind(); err != nil {
+	if err := errors.Join(g.out.rewind(), g.err.rewind()); err != nil {
 		return err
 	}
-	return g.err.rewind()
+	if g.living || !g.group.filled() {
+		return nil
+	}
+	return g.renewGroup()
 }
 
 // stdin is the descriptor that becomes standard input.
@@ -288,9 +314,6 @@ func (g *laneState) setStatus(res *process.Result, ws unix.WaitStatus, timedOut 
 	case g.budget > 0 && ws.Signal() == unix.SIGXCPU:
 		res.Status = process.OverBudget
 	default:
-		if ws.Signal() == unix.SIGKILL && g.group.filled() {
-			g.enterGroup() // files in memory that the case left would take room from the next one
-		}
 		res.Status, res.Signal, res.CoreDumped = process.Signaled, int(ws.Signal()), ws.CoreDump()
 		res.OutputLimit = ws.Signal() == unix.SIGXFSZ
 	}
@@ -390,8 +413,10 @@ func (g *laneState) close() error {
 	if g.box != nil {
 		g.box.close()
 	}
-	if g.group != nil {
-		g.group.close()
+	for _, group := range append(g.retired, g.group) {
+		if group != nil {
+			group.close()
+		}
 	}
 	for _, c := range []*capture{g.out, g.err} {
 		if c != nil {

@@ -82,6 +82,7 @@ func (s *shells) start() bool {
 	}
 	s.server, s.generation, s.path, s.name, s.env = server, s.laneState.generation, c.Path, c.Argv[0], slices.Clone(c.Env)
 	s.shieldFromReaper()
+	s.group.serves()
 	if !s.forksFaithfully() {
 		s.end()
 		return false
