@@ -201,7 +201,10 @@ func (a *App) caseNames(st *store.Store, runID string, c *campaign.CampaignRecor
 		return nil
 	}
 	return func(at campaign.Case) string {
-		if j, err := st.OpenJournal(runID); at.Round > 0 && err == nil {
+		if at.Round == 0 {
+			return names(at)
+		}
+		if j, err := st.OpenJournal(runID); err == nil {
 			defer j.Close()
 			if whole, _, err := run.RoundCaseAt(x, k, j, at.Index); err == nil {
 				at = whole

@@ -91,8 +91,13 @@ func (a *App) unread(ctx context.Context, r *revived) *diag.Diagnostic {
 
 // recompiled compiles the campaign of a stored case with something replaced: the
 // document by what it is now, the system by that of a file, or both. It returns the
-// campaign, ready to execute, and the case in it. what names the case.
-func (a *App) recompiled(ctx context.Context, st *store.Store, r *revived, at campaign.Case, what string, now bool, system string) (*revived, campaign.Case, error) {
+// campaign, ready to execute, and the case in it, which is that of a finding unless f is
+// nil.
+func (a *App) recompiled(ctx context.Context, st *store.Store, r *revived, at campaign.Case, f *campaign.Finding, now bool, system string) (*revived, campaign.Case, error) {
+	what, signature := fmt.Sprintf("case %d", at.Index), ""
+	if f != nil {
+		what, signature = f.ID, f.Signature
+	}
 	swap, err := a.replacement(r, system)
 	if err != nil {
 		return nil, at, err
@@ -111,7 +116,7 @@ func (a *App) recompiled(ctx context.Context, st *store.Store, r *revived, at ca
 		if id := x.Identity(); id.Contract != was.Contract || id.Name != was.Name && !isNameBeside(was.Name, id.Name, r.source) {
 			continue
 		}
-		if at, err = sameCase(ctx, r.campaign, x, at); err != nil {
+		if at, err = sameCase(ctx, r.campaign, x, at, signature); err != nil {
 			return nil, at, a.inapplicable(ctx, what, r, now, system, "%s", err)
 		}
 		facts, err := x.Probe(ctx)
@@ -193,11 +198,11 @@ func (a *App) replacement(r *revived, file string) (swap func(*campaign.Settings
 
 // sameCase is the case of a campaign that is the same as a case of another one: what it
 // adopts, that of the same name where cases have names, and one with the same input
-// elsewhere.
-func sameCase(ctx context.Context, old, now campaign.Any, at campaign.Case) (campaign.Case, error) {
+// elsewhere. signature is what it failed with; "": nothing in particular.
+func sameCase(ctx context.Context, old, now campaign.Any, at campaign.Case, signature string) (campaign.Case, error) {
 	if x, ok := campaign.As[campaign.Adopter](now); ok && at.Payload != nil {
 		var err error
-		at.Payload, err = x.Adopt(ctx, old, at.Payload)
+		at.Payload, err = x.Adopt(ctx, old, at.Payload, signature)
 		return at, err
 	}
 	was, is := campaign.NamesOf(old, old.Start(campaign.Facts{})), campaign.NamesOf(now, now.Start(campaign.Facts{}))

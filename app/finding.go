@@ -176,7 +176,7 @@ func (a *App) Replay(ctx context.Context, st *Store, finding string, job ReplayJ
 		}
 	}
 	if now || job.System != "" {
-		other, same, err := a.recompiled(ctx, st, r, at, f.ID, now, job.System)
+		other, same, err := a.recompiled(ctx, st, r, at, &f, now, job.System)
 		if err != nil {
 			return out, err
 		}
@@ -228,7 +228,7 @@ func (a *App) RunCase(ctx context.Context, st *Store, runID, contract, name stri
 		return campaign.Outcome{}, nil, diag.Refused("%w", err)
 	}
 	if system != "" {
-		other, same, err := a.recompiled(ctx, st, r, c, fmt.Sprintf("case %d", index), false, system)
+		other, same, err := a.recompiled(ctx, st, r, c, nil, false, system)
 		if err != nil {
 			return campaign.Outcome{}, nil, err
 		}

@@ -157,8 +157,9 @@ type Choice struct {
 // Adopter is implemented by campaigns whose payloads refer to places in their document.
 type Adopter interface {
 	// Adopt returns the payload of the case that is the same as one of another version of
-	// the document, or an error that says of "it", the document, why there is none.
-	Adopt(ctx context.Context, other Any, payload []byte) ([]byte, error)
+	// the document, or an error that says of "it", the document, why there is none, or why
+	// the case can no longer fail with a signature; "": any.
+	Adopt(ctx context.Context, other Any, payload []byte, signature string) ([]byte, error)
 }
 
 // Pairer is implemented by contracts of which some campaigns let replies decide what is

@@ -191,7 +191,8 @@ func (a *attempt) run(ctx context.Context, facts campaign.Facts) (reason string,
 		}
 	}()
 	for number := 0; ; number++ {
-		if ctx.Err() != nil || r.stopReason() != "" || a.limit > 0 && a.counts.Run >= a.limit {
+		spent := a.limit > 0 && a.counts.Run >= a.limit && !past.ok // what has run stays in the record
+		if ctx.Err() != nil || r.stopReason() != "" || spent {
 			break
 		}
 		round, ok := a.c.Round(a.state)
@@ -235,8 +236,8 @@ func (a *attempt) planned(known int64) int64 {
 	if planned := campaign.TraitsOf(a.c).Planned; planned > 0 {
 		known = planned
 	}
-	if a.limit > 0 {
-		known = min(known, a.limit)
+	if a.limit > 0 { // a run that continues may have had a higher one
+		known = min(known, max(a.limit, a.counts.Run))
 	}
 	a.r.live.planned.Store(known)
 	return known

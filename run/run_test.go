@@ -414,11 +414,15 @@ func TestStopFrom(t *testing.T) {
 	}
 }
 
+// A limit counts what has run before; a lower one than that takes nothing back.
 func TestCasesLimit(t *testing.T) {
 	c := &counter{rounds: 10, perRound: 10}
-	rec := newFixture(t).must(t.Context(), c, run.Options{Workers: 3, Cases: 25})
-	if got := rec.Campaigns[0].Cases; got.Run != 25 || got.Planned != 25 || !rec.Complete || rec.Verdict != "pass" {
-		t.Errorf("%+v %s", got, rec.Verdict)
+	f := newFixture(t)
+	for _, x := range [][2]int64{{25, 25}, {5, 25}, {26, 26}} {
+		rec := f.must(t.Context(), c, run.Options{Workers: 3, Cases: x[0]})
+		if got := rec.Campaigns[0].Cases; got.Run != x[1] || got.Planned != x[1] || !rec.Complete || rec.Verdict != "pass" {
+			t.Errorf("at most %d: %+v %s", x[0], got, rec.Verdict)
+		}
 	}
 }
 

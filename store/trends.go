@@ -54,7 +54,7 @@ func (s *Store) Trends(limit, points int) (list []SpecTrend, total int, err erro
 }
 
 func (s *Store) trends(limit, points int) ([]SpecTrend, int, error) {
-	list, err := s.trendsOf(points, func(outlined) bool { return true })
+	list, err := s.trendsOf(points, (*outlined).asked, func(outlined) bool { return true })
 	shown := make(map[[3]string]bool)
 	list = slices.DeleteFunc(list, func(t SpecTrend) bool { // of a document that was changed, the trend since then
 		k := [3]string{t.Contract, t.Name, t.Source}
@@ -69,7 +69,7 @@ func (s *Store) trends(limit, points int) ([]SpecTrend, int, error) {
 // was run last; of those of one document, unless source is "".
 func (s *Store) Trend(contract, name, source string, points int) (SpecTrend, error) {
 	t := SpecTrend{Contract: contract, Name: name}
-	list, err := s.trendsOf(points, func(c outlined) bool {
+	list, err := s.trendsOf(points, (*outlined).asked, func(c outlined) bool {
 		return c.Contract == contract && c.Name == name && (source == "" || c.Source == source)
 	})
 	if err != nil {
@@ -80,6 +80,20 @@ func (s *Store) Trend(contract, name, source string, points int) (SpecTrend, err
 	}
 	t.Runs = len(t.Points)
 	return t, nil
+}
+
+// Named returns how the campaigns of a contract have gone in all their runs, whatever
+// was asked of them: that of a name or, if it is "", all.
+func (s *Store) Named(contract, name string, points int) ([]SpecTrend, error) {
+	key := func(c *outlined) [2]trendKey {
+		k := trendKey{campaignKey: campaignKey{c.Contract, c.Name}}
+		return [2]trendKey{k, k}
+	}
+	list, err := s.trendsOf(points, key, func(c outlined) bool { return c.Contract == contract && (name == "" || c.Name == name) })
+	if err != nil {
+		return nil, diag.Environment("read the trends of %s: %w", contract, err)
+	}
+	return list, nil
 }
 
 // trendKey is what two runs of one trend have in common.
@@ -102,8 +116,8 @@ func (c *outlined) asked() [2]trendKey {
 }
 
 // trendsOf is how the campaigns that are picked have gone, those that were run
-// last first.
-func (s *Store) trendsOf(points int, pick func(outlined) bool) ([]SpecTrend, error) {
+// last first. Those with a key in common are one.
+func (s *Store) trendsOf(points int, keysOf func(*outlined) [2]trendKey, pick func(outlined) bool) ([]SpecTrend, error) {
 	runs, err := s.runList()
 	if err != nil {
 		return nil, err
@@ -117,7 +131,7 @@ func (s *Store) trendsOf(points int, pick func(outlined) bool) ([]SpecTrend, err
 			if !pick(c) {
 				continue
 			}
-			key := c.asked()[1]
+			key := keysOf(&c)[1]
 			if before, twice := of[key]; twice {
 				c.add(before)
 			} else {
@@ -127,7 +141,7 @@ func (s *Store) trendsOf(points int, pick func(outlined) bool) ([]SpecTrend, err
 		}
 		for _, key := range order {
 			c := of[key]
-			keys := c.asked()
+			keys := keysOf(&c)
 			t := cmp.Or(all[keys[0]], all[keys[1]])
 			if t == nil {
 				t = &SpecTrend{Contract: c.Contract, Name: c.Name, Source: c.Source}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
@@ -12,14 +13,39 @@ import (
 
 // Adopt implements [campaign.Adopter]: what a payload refers to by its place in the other
 // document is found by its name in this one.
-func (c *Campaign) Adopt(_ context.Context, other campaign.Any, data []byte) ([]byte, error) {
+func (c *Campaign) Adopt(_ context.Context, other campaign.Any, data []byte, signature string) ([]byte, error) {
 	var p payload
 	was, ok := campaign.As[*Campaign](other)
 	if err := json.Unmarshal(data, &p); err != nil || !ok || was.inRange(&p) != nil {
 		return nil, fmt.Errorf("it has no case %q", data)
 	}
+	broken := was.brokenIn(&p, signature)
 	err := c.adopt(was, &p)
+	if err == nil && broken != nil && c.brokenIn(&p, signature) == nil {
+		err = fmt.Errorf("it has no invariant %q", nameOf(broken))
+	}
 	return p.encode(), err
+}
+
+// brokenIn is the invariant of a case that a signature names; nil: none.
+func (c *Campaign) brokenIn(p *payload, signature string) *config.Invariant {
+	switch p.Phase {
+	case PhaseReplay:
+		return brokenBy(c.sessions[p.Session].checks, signature)
+	case PhaseContract, phaseRate:
+		return brokenBy(c.invariants, signature)
+	}
+	return brokenBy(c.invariantsOutsideMatrix(), signature)
+}
+
+// brokenBy is the invariant of a list that a signature names; nil: none.
+func brokenBy(list []config.Invariant, signature string) *config.Invariant {
+	for i := range list {
+		if strings.HasSuffix(signature, "|"+nameOf(&list[i])+"|"+list[i].Type) {
+			return &list[i]
+		}
+	}
+	return nil
 }
 
 func (c *Campaign) adopt(was *Campaign, p *payload) (err error) {
@@ -56,6 +82,9 @@ func (c *Campaign) adopt(was *Campaign, p *payload) (err error) {
 			p.Rule, err = counterpart("fault", p.Rule, was.rules, c.rules, func(r ruleAt) string { return r.scenario + " " + r.rule.ID })
 		}
 	case phaseCheck:
+		if !c.checkOn(p.Check) {
+			return fmt.Errorf("it does not make the check %s", p.Check)
+		}
 		if p.Of != nil {
 			err = c.adopt(was, p.Of)
 		}

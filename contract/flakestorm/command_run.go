@@ -25,10 +25,11 @@ func (k *Contract) initCommand() campaign.Command {
 		Most:    1,
 		Run: func(ctx context.Context, d campaign.Desk, args []string) error {
 			path := append(args, "flakestorm.yaml")[0]
-			if there, err := d.Open(path); !errors.Is(err, fs.ErrNotExist) && !force {
-				if err == nil {
-					there.Close()
-				}
+			there, err := d.Open(path)
+			if err == nil {
+				there.Close()
+			}
+			if !errors.Is(err, fs.ErrNotExist) && !force {
 				return &diag.CodedError{Code: diag.ExitFindings, Err: fmt.Errorf("%s exists; nothing was written", path), Hint: "--force replaces it"}
 			}
 			file := k.Starter("")[0]

@@ -213,13 +213,8 @@ func (c *Campaign) origin(o *campaign.Outcome, x *transcript) string {
 	path := ""
 	if strings.HasPrefix(o.Signature, checkSignature) {
 		path = c.asks(x)
-	} else {
-		for _, v := range slices.Concat(c.invariants, c.invariantsOutsideMatrix()) {
-			if strings.HasSuffix(o.Signature, "|"+nameOf(&v)+"|"+v.Type) {
-				path = v.Path
-				break
-			}
-		}
+	} else if v := brokenBy(slices.Concat(c.invariants, c.invariantsOutsideMatrix()), o.Signature); v != nil {
+		path = v.Path
 	}
 	return rowOf().ReplaceAllString(path, "")
 }

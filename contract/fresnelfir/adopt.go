@@ -12,7 +12,7 @@ import (
 // Adopt implements [campaign.Adopter]. A decision means what it does by its place, which an
 // edit of the model may change: a traversal is the same one if it fails, or makes the calls
 // that it made before.
-func (c *Campaign) Adopt(ctx context.Context, other campaign.Any, payload []byte) ([]byte, error) {
+func (c *Campaign) Adopt(ctx context.Context, other campaign.Any, payload []byte, _ string) ([]byte, error) {
 	was, ok := campaign.As[*Campaign](other)
 	if !ok || string(was.data()) == string(c.data()) {
 		return payload, nil // another system alone

@@ -251,15 +251,7 @@ func (d *desk) Trends(name string, limit int) ([]campaign.Trend, error) {
 		return nil, err
 	}
 	defer st.Close()
-	if name == "" {
-		all, _, err := st.Trends(0, limit)
-		return slices.DeleteFunc(all, func(t campaign.Trend) bool { return t.Contract != d.contract.Name() }), err
-	}
-	t, err := st.Trend(d.contract.Name(), name, "", limit)
-	if err != nil || len(t.Points) == 0 {
-		return nil, err
-	}
-	return []campaign.Trend{t}, nil
+	return st.Named(d.contract.Name(), name, limit)
 }
 
 func (d *desk) Own(file string) (io.Closer, error) {
