@@ -16,6 +16,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/internal/clitest"
 )
 
@@ -36,6 +37,8 @@ type played struct {
 	state    any
 	planned  int64
 	void     string // why nothing was shown to hold
+	doubts   diag.List
+	notes    []string
 }
 
 func (p played) count(v campaign.Verdict) (n int) {
@@ -87,7 +90,7 @@ func playBy(t *testing.T, by *flakestorm.Contract, s campaign.Spec, options ...s
 		t.Fatal(diags)
 	}
 	c := list[0]
-	p := played{campaign: c}
+	p := played{campaign: c, doubts: diags}
 	facts, err := c.Probe(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -125,6 +128,9 @@ func playBy(t *testing.T, by *flakestorm.Contract, s campaign.Spec, options ...s
 				}
 			}
 		})
+	}
+	if n, ok := campaign.As[interface{ Notes() []string }](x); ok {
+		p.notes = n.Notes()
 	}
 	k, _ := campaign.As[*flakestorm.Campaign](c)
 	p.state, p.tally, p.planned = state, k.Tally(state), k.Planned()

@@ -108,7 +108,11 @@ func (t *trial) check(ctx context.Context, v *config.Invariant, u *turn, b basel
 	with := v.Baseline
 	if auto(v) {
 		if b.Why != "" {
-			return verify.Result{}, fmt.Errorf("%s has nothing to compare with: no baseline of %s: %s", v.Type, shortened(u.Prompt), b.Why)
+			asked := u.Prompt
+			if t.p.Mutation != nil {
+				asked = t.p.Mutation.Original
+			}
+			return verify.Result{}, fmt.Errorf("%s has nothing to compare with: no baseline of %s: %s", v.Type, shortened(asked), b.Why)
 		}
 		with = b.Text
 	}

@@ -16,7 +16,10 @@ import (
 )
 
 // measured are figures of the machine, and those of the test server.
-var measured = regexp.MustCompile(`("(?:[a-z0-9_]*latency_ms|duration_seconds)": ?)[\d.e-]+|\d+(?:\.\d+)?(?: (?:ms|s)\b|µs)|\d{4}-\d\d-\d\dT[\d:.]+|http://127\.0\.0\.1:\d+`)
+var measured = regexp.MustCompile(`("(?:[a-z0-9_]*latency_ms|duration_seconds)": ?)[\d.e-]+|\d+(?:\.\d+)?(?: (?:ms|s)\b|µs)|\d{4}-\d\d-\d\dT[\d:.]+|(?:http://)?127\.0\.0\.1:\d+`)
+
+// latencies are those of a run's notes.
+var latencies = regexp.MustCompile(`\b(mean|p50|p95|p99) [^ ,"]+`)
 
 // testdata/whole holds documents. Beside each stands all that its run says, on an agent that
 // keeps a secret badly and does not answer everything.
@@ -76,6 +79,10 @@ func wholeRun(t *testing.T, p played) string {
 	cells := p.tally.Cells
 	p.tally.Cells = nil
 	fmt.Fprintf(&b, "planned %d; void %q\nwarnings %q\nadvice %q\nfacts %q %s\n", p.planned, p.void, p.warnings, p.advice, p.facts.Warnings, p.facts.Data)
+	for _, d := range p.doubts {
+		fmt.Fprintf(&b, "%s:%d %s: %s (%s)\n", d.Level, d.Pos.Line, d.Code, d.Message, d.Hint)
+	}
+	fmt.Fprintf(&b, "notes %s\n", latencies.ReplaceAllString(fmt.Sprintf("%q", p.notes), "$1 0"))
 	traits := campaign.TraitsOf(p.campaign)
 	fmt.Fprintf(&b, "%s %t records %v\npoints %q\n", traits.Roughly, traits.Exclusive, traits.Records, k.Points)
 	nameOf := campaign.NamesOf(p.campaign, p.state)
@@ -84,6 +91,9 @@ func wholeRun(t *testing.T, p played) string {
 	seen := map[string]bool{}
 	group, _ := campaign.As[campaign.Grouper[any]](p.campaign)
 	refiner, _ := campaign.As[campaign.Refiner](p.campaign)
+	reducer, _ := campaign.As[campaign.Reducer](p.campaign)
+	reduced := false
+	var found []campaign.Finding
 	promoter, _ := campaign.As[campaign.Promoter](p.campaign)
 	cold, err := campaign.Solo(t.Context(), p.campaign, campaign.Lane{Of: 1, Cold: true})
 	if err != nil {
@@ -97,7 +107,7 @@ func wholeRun(t *testing.T, p played) string {
 	for i, o := range p.outcomes {
 		at := campaign.Case{Index: int64(i), Payload: p.payloads[i]}
 		stored = append(stored, campaign.StoredCase{Case: at, Outcome: o})
-		fmt.Fprintf(&b, "\ncase %d %s %s: %s %s %q cause %q %v\n  %s\n", i, nameOf(campaign.Case{Index: at.Index}), p.payloads[i], o.Verdict, o.Kind, o.Signature, o.Cause, o.Severity, o.Title)
+		fmt.Fprintf(&b, "\ncase %d %s %s: %s %s %q cause %q %v\n  %s\n", i, nameOf(at), p.payloads[i], o.Verdict, o.Kind, o.Signature, o.Cause, o.Severity, o.Title)
 		if i%4 == 0 {
 			for _, x := range o.Evidence {
 				fmt.Fprintf(&b, "  %s: %s\n", x.Name, x.Data)
@@ -105,10 +115,13 @@ func wholeRun(t *testing.T, p played) string {
 		}
 		if o.Verdict == campaign.VerdictFail {
 			if !seen[o.Signature] {
-				text, err := json.Marshal(describes.Describe(p.state, at, o, nil))
+				evidence := describes.Describe(p.state, at, o, nil)
+				text, err := json.Marshal(evidence)
 				if err != nil {
 					t.Fatal(err)
 				}
+				replies := slices.DeleteFunc(slices.Clone(evidence), func(e campaign.Exhibit) bool { return e.Title != "Reply" })
+				found = append(found, campaign.Finding{ID: fmt.Sprint("F-", i), First: at.Index, Evidence: replies})
 				fmt.Fprintf(&b, "  %s\n", text)
 				title, severity := refiner.Refine(o.Title, o.Severity, o)
 				again, err := cold.Execute(t.Context(), p.state, at)
@@ -117,6 +130,17 @@ func wholeRun(t *testing.T, p played) string {
 				fmt.Fprintf(&b, "  promoted: %v\n", err)
 				for _, f := range files {
 					fmt.Fprintf(&b, "%s:\n%s", f.Name, f.Data)
+				}
+				if !reduced { // the first that can be
+					tries := 0
+					small, _ := reducer.Reduce(t.Context(), at.Payload, func(data []byte) (bool, error) {
+						tries++
+						now, err := cold.Execute(t.Context(), p.state, campaign.Case{Index: at.Index, Payload: data})
+						return now.Signature == o.Signature, err
+					})
+					if reduced = tries > 0; reduced {
+						fmt.Fprintf(&b, "  reduced: %s\n", small)
+					}
 				}
 			}
 			seen[o.Signature] = true
@@ -132,7 +156,7 @@ func wholeRun(t *testing.T, p played) string {
 		put(e)
 	}
 	b.WriteString("\nreport\n")
-	report := k.OwnReport(p.state, campaign.Record{RunID: "r1"}, slices.Values(stored))
+	report := k.OwnReport(p.state, campaign.Record{RunID: "r1", Findings: found}, slices.Values(stored))
 	for _, m := range report.Mutations {
 		put(m)
 	}
