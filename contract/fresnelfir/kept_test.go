@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -115,6 +116,40 @@ func TestEditsAroundActions(t *testing.T) {
 		for _, text := range []string{surroundedModel, changed, surroundedModel} {
 			differ(t, by, text)
 		}
+		differThreads(t, changed+manyActions(70))
+	}
+}
+
+// manyActions are so many that several threads translate them.
+func manyActions(n int) string {
+	var all strings.Builder
+	for i := range n {
+		all.WriteString(strings.ReplaceAll("def more_#():\n    o = any(Order)\n    was = o.total + amount\n    twice = was + was\n    require(twice < #, actor.age == other)\n"+
+			"    o.total = twice\n    o.stock[\"x\"] += was\n    call(\"more_#\", o, amount, answer = twice + twice)\n", "#", fmt.Sprint(i)))
+	}
+	return all.String()
+}
+
+// differThreads compares what is known of a source with one thread and with several.
+func differThreads(t *testing.T, text string) (known string) {
+	t.Helper()
+	got := allKnown(new(editor), text)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	want := allKnown(new(editor), text)
+	if got != want {
+		t.Errorf("%s\nwith several threads:\n%.2000s\nwith one:\n%.2000s", text, got, want)
+	}
+	return want
+}
+
+// The names for values of all actions together are expanded only so often, in their order.
+func TestNamesOfManyActionsAreBounded(t *testing.T) {
+	text := surroundedModel
+	for i := range 100 {
+		text += fmt.Sprintf("def chain_%d():\n    o = any(Order)\n    a = o.total\n    b = a + a\n    c = b + b\n    d = c + c\n    e = d + d\n    f = e + e\n    g = f + f\n    h = g + g\n    o.total = h\n    call(\"chain\", o)\n", i)
+	}
+	if known := differThreads(t, text); !strings.Contains(known, "expand to more than 10000 expressions") {
+		t.Error("they are not bounded")
 	}
 }
 

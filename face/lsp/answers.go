@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"runtime/metrics"
 	"strings"
 
 	"github.com/thresh-dev/thresh/app"
@@ -22,7 +24,19 @@ func (s *server) checks(texts <-chan *open) {
 		}
 		if s.ctx.Err() == nil && len(texts) == 0 { // else a newer text is about to be checked
 			s.notify("textDocument/publishDiagnostics", map[string]any{"uri": o.uri, "diagnostics": list})
+			s.collect()
 		}
+	}
+}
+
+// collect frees memory while nobody waits for an answer, if a check would soon have to do that.
+func (s *server) collect() {
+	now := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/goal:bytes"}}
+	if metrics.Read(now); 2*now[0].Value.Uint64() > now[1].Value.Uint64() && s.collecting.CompareAndSwap(false, true) {
+		s.work.Go(func() {
+			runtime.GC()
+			s.collecting.Store(false)
+		})
 	}
 }
 

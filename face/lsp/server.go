@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/thresh-dev/thresh/app"
 )
@@ -33,7 +34,8 @@ type server struct {
 	pages         map[string]*open
 	work          sync.WaitGroup
 	running       sync.Mutex // one command at a time
-	scratch       string     // folder of texts that are shown
+	collecting    atomic.Bool
+	scratch       string // folder of texts that are shown
 	removeScratch func() error
 	onceScratch   sync.Once
 }

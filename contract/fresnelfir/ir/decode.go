@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -38,13 +39,7 @@ func (r *Reader) Decode(file string, tree *doctree.Document, line func(int) stri
 
 func (r *Reader) decode(before *kept, src *Source) (*Document, *Source, diag.List) {
 	tree := src.tree
-	d := &decoder{before: before, root: &tree.Root, maps: map[*doctree.Node]bool{}, wrong: map[doctree.Pos]bool{}}
-	d.Decoder = doctree.Decoder{Format: "fresnelfir", File: src.file, JSON: true, Line: src.line, Stands: src.stands, Unknown: diag.Warning, Said: func(f doctree.Fault) {
-		if f.Level == diag.Error && f.Code != "missing-key" { // the rest of the object can be looked at
-			d.refused(f.Pos)
-		}
-		d.List.Add(f.Level, f.Given)
-	}}
+	d := newDecoder(src, before, nil)
 	if r != nil {
 		d.now = new(kept)
 	}
@@ -120,11 +115,49 @@ func (s *Source) Places() map[string]diag.Pos {
 
 type decoder struct {
 	doctree.Decoder
+	src         *Source
 	root        *doctree.Node
 	maps        map[*doctree.Node]bool // mappings whose keys are names
 	wrong       map[doctree.Pos]bool   // places of errors
 	fresh       []Expr                 // to be used
 	before, now *kept
+}
+
+func newDecoder(src *Source, before, now *kept) *decoder {
+	d := &decoder{src: src, before: before, now: now, root: &src.tree.Root, maps: map[*doctree.Node]bool{}, wrong: map[doctree.Pos]bool{}}
+	d.Decoder = doctree.Decoder{Format: "fresnelfir", File: src.file, JSON: true, Line: src.line, Stands: src.stands, Unknown: diag.Warning, Said: func(f doctree.Fault) {
+		if f.Level == diag.Error && f.Code != "missing-key" { // the rest of the object can be looked at
+			d.refused(f.Pos)
+		}
+		d.List.Add(f.Level, f.Given)
+	}}
+	return d
+}
+
+// many parts are worth a second thread.
+const many = 64
+
+// beside reads parts that nothing else of the document needs, while the rest is read if they are
+// many. What it returns adds what there is to say of them, where one thread would read them.
+func (d *decoder) beside(parts int, read func(d *decoder)) (join func()) {
+	if parts < many {
+		return func() { read(d) }
+	}
+	own, done := newDecoder(d.src, d.before, d.now), make(chan struct{})
+	go func() {
+		defer close(done)
+		read(own)
+	}()
+	return func() {
+		<-done
+		if len(d.List)+len(own.List) >= diag.MostKept || len(d.wrong)+len(own.wrong) >= diag.MostKept {
+			read(d) // of very many faults only the first are listed
+			return
+		}
+		d.List = append(d.List, own.List...)
+		maps.Copy(d.wrong, own.wrong)
+		maps.Copy(d.maps, own.maps)
+	}
 }
 
 // newExpr is an expression to be filled. A long document has tens of thousands.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -215,5 +216,35 @@ func TestRefusalsHaveTheirRule(t *testing.T) {
 	}
 	if len(seen) < 40 {
 		t.Errorf("only %d codes are refused", len(seen))
+	}
+}
+
+// Of a document with so many effects that another thread reads them the same is said as of a short
+// one, in the order of the text; of very many faults the first are listed.
+func TestManyEffects(t *testing.T) {
+	said := func(faulty, more int) string {
+		effects := strings.Repeat(`"e#": {"sets": [{"target": ["x"], "value": 1}]}, `, faulty) + strings.Repeat(`"f#": {"sets": []}, `, more)
+		for i := range faulty + more {
+			effects = strings.Replace(effects, "#", strconv.Itoa(i), 1)
+		}
+		_, list := load(small(map[string]string{
+			"entities": `{"A": {"fields": {"n": {"type": "int", "min": "low"}}}}`,
+			"effects":  "{" + effects + `"z": {"creates": 1}}`,
+			"bindings": `{"runtime": "wasm", "entry": 7, "actions": {}}`,
+		}))
+		var lines []string
+		for _, d := range list {
+			if d.Level == diag.Error {
+				lines = append(lines, d.Path+": "+d.Message)
+			}
+		}
+		return strings.Join(lines, "\n")
+	}
+	short, long := said(2, 0), said(2, 100)
+	if short != long || strings.Count(short, "\n") != 5 {
+		t.Errorf("%s\nof a long document:\n%s", short, long)
+	}
+	if got := said(1200, 0); strings.Count(got, "\n") != diag.MostKept || !strings.HasSuffix(got, "204 more errors are not listed") {
+		t.Errorf("%.300s ... %s", got, got[len(got)-200:])
 	}
 }

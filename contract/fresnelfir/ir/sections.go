@@ -12,6 +12,12 @@ func (d *decoder) document(doc *Document) {
 	if !o.There() {
 		return
 	}
+	effects := d.beside(len(o.Node("effects").Members()), func(d *decoder) {
+		doc.Effects = nil
+		d.eachNamed(o, "effects", func(name string, at Place, v *doctree.Node) {
+			doc.Effects = append(doc.Effects, share(d, effects, v, at, "", func() *Effect { return d.effect(name, at, v) }))
+		})
+	})
 	d.eachNamed(o, "entities", func(name string, at Place, v *doctree.Node) {
 		doc.Entities = append(doc.Entities, d.entity(name, at, v))
 	})
@@ -28,9 +34,7 @@ func (d *decoder) document(doc *Document) {
 		}
 		doc.Protocols = append(doc.Protocols, p)
 	})
-	d.eachNamed(o, "effects", func(name string, at Place, v *doctree.Node) {
-		doc.Effects = append(doc.Effects, share(d, effects, v, at, "", func() *Effect { return d.effect(name, at, v) }))
-	})
+	effects()
 	d.eachNamed(o, "properties", func(name string, at Place, v *doctree.Node) {
 		doc.Properties = append(doc.Properties, d.property(name, at, v))
 	})

@@ -104,24 +104,20 @@ func (c *compiler) entityOf(name string, s scope) string {
 	if e, _ := s.variable(name); e != "" || name != "actor" {
 		return e
 	}
-	if c.actor == nil {
-		only := c.acting()
-		c.actor = &only
-	}
-	return *c.actor
+	c.acted = true
+	return c.actor()
 }
 
 func (c *compiler) acting() string {
+	own := *c // which reports nothing: the statement says what is wrong with it
 	for _, call := range c.rest {
 		if isCall(call, "explore") {
-			said := len(c.list)
-			defer func() { c.list = c.list[:said] }() // the statement says what is wrong with it
-			_, named := c.arguments(call)
+			_, named := own.arguments(call)
 			for _, a := range named {
 				if id, ok := a.value.(*syntax.Ident); ok && a.name == "actor" {
 					return id.Name
 				} else if a.name == "actor" {
-					return c.literal(a.value).Text
+					return own.literal(a.value).Text
 				}
 			}
 		}

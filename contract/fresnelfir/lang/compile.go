@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"go.starlark.net/syntax"
@@ -113,9 +114,12 @@ type compiler struct {
 	posed    bool                       // the document lists what inputs cover
 	valued   map[string]bool            // entities whose instances are used as values
 	expanded int                        // how often a value took the place of its name
-	actor    *string                    // the entity that acts, once somebody asks
+	actor    func() string              // the entity that acts
+	acted    bool                       // somebody asked for it
 	before   kept                       // of the source before
 	now      kept
+	fresh    map[syntax.Stmt]*translated // actions that were translated ahead
+	asked    []declared                  // functions whose bodies were read for the action that is translated
 }
 
 // constructors are the calls that give something a name, with their kinds.
@@ -160,9 +164,10 @@ func compile(by *Compiler, file string, src []byte, noting bool) (*Model, []Furt
 	if f == nil {
 		return nil, nil, list
 	}
-	c := &compiler{file: file, source: f, list: list, noting: noting, acts: map[string]*action{}, vars: map[string]map[string]bool{}, valued: map[string]bool{}}
+	c := &compiler{file: file, source: f, list: list, noting: noting, acts: map[string]*action{}, fresh: map[syntax.Stmt]*translated{}, vars: map[string]map[string]bool{}, valued: map[string]bool{}}
 	c.model = &Model{Broken: broken, Vague: map[int]bool{}, lines: lines, source: f}
 	c.ascii = !bytes.ContainsFunc(src, func(r rune) bool { return r >= utf8.RuneSelf })
+	c.actor = sync.OnceValue(c.acting)
 	for k := range c.decls {
 		c.decls[k] = map[string]*decl{}
 	}
@@ -180,7 +185,10 @@ func compile(by *Compiler, file string, src []byte, noting bool) (*Model, []Furt
 	}
 	c.translate()
 	if !noting {
-		c.now.around.actor = c.actor
+		if c.acted {
+			actor := c.actor()
+			c.now.around.actor = &actor
+		}
 		by.kept.Store(&c.now)
 	}
 	c.model.Tree = &doctree.Document{Root: *c.root}
@@ -360,6 +368,7 @@ func (c *compiler) translate() {
 		}
 	}
 	c.look()
+	c.ahead()
 	for _, d := range c.order {
 		at := c.position(d.stmt)
 		switch d.kind {
@@ -374,7 +383,7 @@ func (c *compiler) translate() {
 		case declDerived, declRefinement, declObserver:
 			c.defined(d)
 		case declAction:
-			c.enter(c.acts[d.name], at)
+			c.enter(c.acts[d.name])
 		case declProperty:
 			if !slices.Contains(liveness, d.fn) {
 				c.property(d, at)

@@ -163,6 +163,7 @@ func (c *compiler) reads(e syntax.Expr, v *local, visit func(of, what string)) {
 			for _, kind := range []declKind{declDerived, declRefinement} {
 				if d := c.decls[kind][x.Name]; d != nil && !asked[d] {
 					asked[d] = true
+					c.asked = append(c.asked, declared{kind, d.name, d.stmt})
 					for _, s := range statementsOf(d.def) {
 						syntax.Walk(s, walk)
 					}
