@@ -372,7 +372,10 @@ func writtenValue(v any) string {
 // lessWritten are the operands of a < b, which the list form says by a difference.
 func lessWritten(v any) (a, b any, ok bool) {
 	match, _ := v.([]any)
-	if len(match) != 3 || match[0] != "regex_match" || match[2] != speclang.Negative {
+	if len(match) != 3 || match[0] != "regex_match" {
+		return nil, nil, false
+	}
+	if pattern, _ := match[2].(string); !speclang.Orders(pattern) {
 		return nil, nil, false
 	}
 	sub, _ := match[1].([]any)

@@ -111,9 +111,9 @@ func TestWritten(t *testing.T) {
 		`["get", ["subject"], "status"]`:                                                                               "status",
 		`["get", ["get", ["subject"], "cookies"], "a-b"]`:                                                              `cookies["a-b"]`,
 		`["eq", ["get", ["get", ["subject"], "json"], "n"], 9]`:                                                        "$.n == 9",
-		`["regex_match", ["sub", ["get", ["subject"], "duration"], 500], "^-.*[1-9]"]`:                                 "duration < 500",
-		`["regex_match", ["sub", 500, ["get", ["subject"], "duration"]], "^-.*[1-9]"]`:                                 "duration > 500",
-		`["not", ["regex_match", ["sub", 5, ["sub", ["get", ["subject"], "size"], 1]], "^-.*[1-9]"]]`:                  "size - 1 <= 5",
+		`["regex_match", ["sub", ["get", ["subject"], "duration"], 500], "^-(.*[1-9]|inf)"]`:                           "duration < 500",
+		`["regex_match", ["sub", 500, ["get", ["subject"], "duration"]], "^-(.*[1-9]|inf)"]`:                           "duration > 500",
+		`["not", ["regex_match", ["sub", 5, ["sub", ["get", ["subject"], "size"], 1]], "^-(.*[1-9]|inf)|nan"]]`:        "size - 1 <= 5",
 		`["not", ["or", ["regex_match", ["get", ["subject"], "text"], "a"], ["eq", ["get", ["subject"], "size"], 1]]]`: `not (text matches "a" or size == 1)`,
 		`no list`: `no list`,
 	} {

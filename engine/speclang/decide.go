@@ -94,7 +94,7 @@ func less(f *Form) (a, b Form, ok bool) {
 		return a, b, false
 	}
 	pattern, _ := f.Items[2].Value.Str()
-	return f.Items[1].Items[1], f.Items[1].Items[2], pattern == Negative
+	return f.Items[1].Items[1], f.Items[1].Items[2], Orders(pattern)
 }
 
 // symbol is the function that a form calls.

@@ -205,9 +205,15 @@ func (p *infix) not() Form {
 var signs = map[string]string{"==": "eq", "!=": "neq", "in": "in", "contains": "contains", "matches": "regex_match",
 	"starts_with": "starts_with", "ends_with": "ends_with", "has": "has_key"}
 
-// Negative is what a difference matches if it is less than 0: the language has no order,
-// so a < b is ["regex_match", ["sub", a, b], Negative].
-const Negative = "^-.*[1-9]"
+// The language has no order, so a < b is ["regex_match", ["sub", a, b], negative], and
+// a >= b is not that the difference is negative or no number, since no order holds for one.
+const (
+	negative        = "^-(.*[1-9]|inf)"
+	negativeOrNoNum = negative + "|nan"
+)
+
+// Orders reports whether a pattern is what [Infix] matches a difference with.
+func Orders(pattern string) bool { return pattern == negative || pattern == negativeOrNoNum }
 
 func (p *infix) compared() Form {
 	f := p.sum()
@@ -218,11 +224,13 @@ func (p *infix) compared() Form {
 		if sign == ">" || sign == "<=" {
 			f, g = g, f
 		}
-		less := CallForm("regex_match", CallForm("sub", f, g), ScalarForm(StringValue(Negative)))
-		if sign == "<=" || sign == ">=" {
-			return CallForm("not", less)
+		matches := func(pattern string) Form {
+			return CallForm("regex_match", CallForm("sub", f, g), ScalarForm(StringValue(pattern)))
 		}
-		return less
+		if sign == "<=" || sign == ">=" {
+			return CallForm("not", matches(negativeOrNoNum))
+		}
+		return matches(negative)
 	}
 	if p.is("=") {
 		p.fail("write ==", "= is not a comparison")
