@@ -49,11 +49,22 @@ func Main() {
 	}
 }
 
+// environment makes the test binary the program under test, in a mode.
+func environment(mode string) []string {
+	// A binary built with -race takes a second to exit by default, and one built with -cover
+	// prints a warning if it does not know where to write.
+	env := []string{Variable + "=" + mode, "GORACE=atexit_sleep_ms=0"}
+	if dir, ok := os.LookupEnv("GOCOVERDIR"); ok {
+		env = append(env, "GOCOVERDIR="+dir)
+	}
+	return env
+}
+
 // linger starts the program itself in a mode that does not end, and returns its
 // process id.
 func linger(mode string, session bool) int {
 	c := exec.Command("/proc/self/exe")
-	c.Env = []string{Variable + "=" + mode, raceEnv}
+	c.Env = environment(mode)
 	c.Stdout, c.Stderr = os.Stdout, os.Stderr
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: session}
 	if c.Start() != nil {
@@ -136,7 +147,7 @@ func obey(input string) {
 		var children []*exec.Cmd
 		for range number {
 			c := exec.Command("/proc/self/exe", mib)
-			c.Env = []string{Variable + "=eat", raceEnv}
+			c.Env = environment("eat")
 			fail(c.Start())
 			children = append(children, c)
 		}
@@ -157,7 +168,7 @@ func obey(input string) {
 				time.Sleep(200 * time.Millisecond)
 			}
 			c := exec.Command("/proc/self/exe")
-			c.Env = []string{Variable + "=relay", raceEnv}
+			c.Env = environment("relay")
 			c.Stdout = os.Stdout
 			c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 			fail(c.Run())

@@ -29,8 +29,7 @@ func (s Subject) Plan() process.Plan {
 	path, env := s.Path, []string(nil)
 	if path == "" {
 		path, _ = os.Executable()
-		// A binary built with -race takes a second to exit by default.
-		env = append(env, Variable+"=obey", raceEnv)
+		env = environment("obey")
 	}
 	return process.Plan{
 		Command: func(p process.Paths) process.Command {
@@ -41,8 +40,6 @@ func (s Subject) Plan() process.Plan {
 		Timeout: 20 * time.Second, Executor: s.Executor,
 	}
 }
-
-const raceEnv = "GORACE=atexit_sleep_ms=0"
 
 // Build compiles the C program by a compiler and returns its path. It skips the
 // test if there is no such compiler.
