@@ -155,6 +155,12 @@ func (a *App) existingStore(dir string, open func(string) (*Store, error)) (*Sto
 // caller appends the finding.
 func ReplayCommand(dir string) []string { return verbAt(dir, "replay") }
 
+// ReplayHere has a finding's command replay it from the store that it was read from: runs
+// are copied from store to store, and stores are moved.
+func ReplayHere(dir string, f *campaign.Finding) {
+	f.Reproduce = append(ReplayCommand(dir), f.ID)
+}
+
 // ResumeCommand returns the command line that resumes a run of a store.
 func ResumeCommand(dir, runID string) []string { return verbAt(dir, "run", "--resume", runID) }
 

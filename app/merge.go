@@ -135,7 +135,7 @@ func (m *Merged) join(dir string) {
 		m.places = append(m.places, places)
 		for _, f := range r.Findings {
 			if m.stored[i] {
-				f.Reproduce = append(ReplayCommand(dir), f.ID)
+				ReplayHere(dir, &f)
 			}
 			addFinding(&out, f)
 		}

@@ -118,6 +118,9 @@ func (a *application) reportOptions(st *app.Store, terminal bool) report.Options
 
 // storedReport writes a report of a stored run, with its cases and what changed.
 func (a *application) storedReport(st *app.Store, dir string, rec campaign.Record, f report.Format, out string) (err error) {
+	for i := range rec.Findings {
+		app.ReplayHere(dir, &rec.Findings[i])
+	}
 	opt := a.reportOptions(st, out == "-")
 	opt.Cases, opt.Report = a.app.Cases(st, rec, f.Name), app.ReportCommand(dir, rec.RunID)
 	opt.Since, _, err = a.app.Since(st, rec, nil)

@@ -63,6 +63,7 @@ the JSON report of the run, or the finding or case as that report has it.`,
 				if err != nil {
 					return err
 				}
+				app.ReplayHere(dir, &f)
 				return a.output(out, func(w io.Writer) error {
 					if asJSON {
 						return report.FindingJSON(w, f)
