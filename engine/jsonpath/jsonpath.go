@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"strings"
 
 	"github.com/thresh-dev/thresh/engine/jsontree"
@@ -215,16 +216,12 @@ func compared(sign string, a, b *jsontree.Node) bool {
 	equal := a == nil && b == nil || a != nil && b != nil && a.Equal(b)
 	order, ordered := 0, false
 	if a != nil && b != nil {
-		x, isNumber := a.Float()
-		y, otherIsNumber := b.Float()
 		s, isText := a.Str()
 		t, otherIsText := b.Str()
-		switch {
-		case isNumber && otherIsNumber:
-			order, ordered = cmp.Compare(x, y), !math.IsNaN(x) && !math.IsNaN(y)
-			equal = equal || ordered && order == 0
-		case isText && otherIsText:
+		if isText && otherIsText {
 			order, ordered = strings.Compare(s, t), true
+		} else if order, ordered = numbers(a, b); ordered {
+			equal = order == 0
 		}
 	}
 	switch sign {
@@ -240,4 +237,27 @@ func compared(sign string, a, b *jsontree.Node) bool {
 		return ordered && order > 0
 	}
 	return equal || ordered && order > 0
+}
+
+// numbers orders two numbers, exactly also where one float is nearest to several integers.
+func numbers(a, b *jsontree.Node) (order int, ordered bool) {
+	x, isNumber := a.Float()
+	y, otherIsNumber := b.Float()
+	if !isNumber || !otherIsNumber || math.IsNaN(x) || math.IsNaN(y) {
+		return 0, false
+	}
+	if x == y {
+		if i, j := exactly(a, x), exactly(b, y); i != nil && j != nil {
+			return i.Cmp(j), true
+		}
+	}
+	return cmp.Compare(x, y), true
+}
+
+// exactly is the value of a number, nil if that is infinite.
+func exactly(n *jsontree.Node, f float64) *big.Rat {
+	if i := n.Int(); i != nil {
+		return new(big.Rat).SetInt(i)
+	}
+	return new(big.Rat).SetFloat64(f)
 }

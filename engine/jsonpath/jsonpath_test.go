@@ -14,6 +14,38 @@ import (
 const garden = `{"beds": [{"id": 1, "name": "kale", "rows": [4, 5]}, {"id": 2, "name": "leek", "rows": []}, {"id": 3.0, "name": "it's", "done": null}],
 	"rows": {"n": 7}, "odd name": true, "limit": 2}`
 
+// Numbers are compared as what they are, not as the floats nearest to them.
+func TestLargeNumbers(t *testing.T) {
+	doc, err := jsontree.Parse([]byte(`[9007199254740992, 9007199254740993, 9007199254740992.0, 123456789012345678901234567890, 1e400, -1e400, NaN]`), jsontree.Options{NonFinite: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for filter, want := range map[string]string{
+		`@ == 9007199254740993`:                "[9007199254740993]",
+		`@ == 9007199254740992`:                "[9007199254740992,9007199254740992.0]",
+		`@ != 9007199254740992`:                "[9007199254740993,123456789012345678901234567890,1e400,-1e400,NaN]",
+		`@ > 9007199254740992.0`:               "[9007199254740993,123456789012345678901234567890,1e400]",
+		`@ < 9007199254740993`:                 "[9007199254740992,9007199254740992.0,-1e400]",
+		`@ == 123456789012345678901234567891`:  "[]",
+		`@ >= 123456789012345678901234567890`:  "[123456789012345678901234567890,1e400]",
+		`@ <= -123456789012345678901234567890`: "[-1e400]",
+		`@ == $[4]`:                            "[1e400]",
+	} {
+		e, err := jsonpath.Compile("$[?" + filter + "]")
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := e.In(&doc.Root)
+		var got []string
+		for _, n := range list {
+			got = append(got, n.Text)
+		}
+		if strings.Join(got, ",") != strings.Trim(want, "[]") || err != nil {
+			t.Errorf("%s: %q, want %s (%v)", filter, got, want, err)
+		}
+	}
+}
+
 func TestPaths(t *testing.T) {
 	doc, err := jsontree.Parse([]byte(garden), jsontree.Options{})
 	if err != nil {

@@ -2,6 +2,7 @@ package jsonpath
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -279,13 +280,13 @@ func (p *parser) literal() *jsontree.Node {
 			p.pos++
 		}
 		word := p.text[start:p.pos]
-		i, err := strconv.ParseInt(word, 10, 64)
+		i, whole := new(big.Int).SetString(word, 10)
 		x, ferr := strconv.ParseFloat(word, 64)
 		switch {
 		case word == "true" || word == "false":
 			v = word == "true"
 		case word == "null":
-		case err == nil:
+		case whole:
 			v = i
 		case ferr == nil:
 			v = x
