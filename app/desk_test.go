@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/internal/testproc"
 )
 
 const page = "# Page\n\n```yaml spec-test\nid: HELD_1\ntype: text.file\npath: notes.txt\nassert: [{target: text, must: [{contain: [one]}]}]\n```\n\n" +
@@ -30,7 +31,12 @@ func office(t *testing.T) (dir string, a *App, st *Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = st.Close() })
+	t.Cleanup(func() {
+		_ = st.Close()
+		if open := testproc.OpenBelow(dir); len(open) > 0 {
+			t.Errorf("left open: %q", open)
+		}
+	})
 	return dir, a, st
 }
 

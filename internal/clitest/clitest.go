@@ -213,23 +213,11 @@ func scriptCalls(ts *testscript.TestScript, neg bool, args []string) {
 	if want := args[0]; strconv.Itoa(code) != want {
 		ts.Fatalf("%s\n%s\nexit code %d, want %s", &out, &errs, code, want)
 	}
-	if open := openBelow(ts.Getenv("WORK")); len(open) > 0 { // a server runs the same code for days
+	if open := testproc.OpenBelow(ts.Getenv("WORK")); len(open) > 0 { // a server runs the same code for days
 		ts.Fatalf("left open: %q", open)
 	}
 	shown(ts, &out, &errs)
 	written(ts, out.String(), errs.String())
-}
-
-// openBelow is the files of a folder that this process has open.
-func openBelow(dir string) (names []string) {
-	const open = "/proc/self/fd"
-	list, _ := os.ReadDir(open) // Linux alone has it
-	for _, f := range list {
-		if name, err := os.Readlink(filepath.Join(open, f.Name())); err == nil && strings.HasPrefix(name, dir+string(filepath.Separator)) {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // ended holds a program that ended to the exit code that it was to have.

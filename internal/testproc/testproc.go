@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strconv"
+	"strings"
 )
 
 // Ready is called before the tests of a package run. Those that are parallel mostly
@@ -23,6 +24,18 @@ func Ready(parallel int) {
 
 // Long says that tests may take long: in CI, or where THRESH_TEST_LONG asks for it.
 func Long() bool { return os.Getenv("THRESH_CI") != "" || os.Getenv("THRESH_TEST_LONG") != "" }
+
+// OpenBelow is the files below a folder that this process has open, as far as Linux tells.
+func OpenBelow(dir string) (names []string) {
+	const open = "/proc/self/fd"
+	list, _ := os.ReadDir(open) // other systems have none
+	for _, f := range list {
+		if name, err := os.Readlink(filepath.Join(open, f.Name())); err == nil && strings.HasPrefix(name, dir+string(filepath.Separator)) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
 // rareCollections lets heaps grow to five times of what is alive: those of tests are
 // small, and a tenth to nearly a half of their processor time went into collecting garbage.
