@@ -19,32 +19,38 @@ import (
 	"github.com/thresh-dev/thresh/report"
 )
 
-// contractCommands adds the commands that contracts bring.
-func (a *application) contractCommands(root *cobra.Command) {
+// contractVerbs adds to verbs those that contracts bring.
+func (a *application) contractVerbs(verbs []verb) []verb {
 	for _, k := range a.app.Contracts {
 		of, ok := k.(campaign.Commander)
 		if !ok {
 			continue
 		}
 		for _, x := range of.Commands() {
-			if x.Instead != nil {
-				continue // see instead
-			}
-			c := a.contractCommand(k, x)
-			if slices.ContainsFunc(root.Commands(), func(there *cobra.Command) bool { return there.Name() == c.Name() }) {
-				fmt.Fprintf(a.io.Err, "warning: command %s of format %s skipped: the name is taken\n", c.Name(), k.Name())
+			v := verb{"main", nameOf(x), func(line []string) *cobra.Command { return a.contractCommand(k, x, line) }}
+			switch {
+			case x.Instead != nil: // see instead
 				continue
+			case slices.ContainsFunc(verbs, func(there verb) bool { return there.name == v.name }):
+				fmt.Fprintf(a.io.Err, "warning: command %s of format %s skipped: the name is taken\n", v.name, k.Name())
+				continue
+			case v.name == k.Name():
+				v.group = "contract"
 			}
-			if c.GroupID = "main"; c.Name() == k.Name() {
-				c.GroupID = "contract"
-			}
-			root.AddCommand(c)
+			verbs = append(verbs, v)
 		}
 	}
+	return verbs
 }
 
-// contractCommand makes a command of what contract k says of it.
-func (a *application) contractCommand(k campaign.Contract, x campaign.Command) *cobra.Command {
+func nameOf(x campaign.Command) string {
+	name, _, _ := strings.Cut(x.Use, " ")
+	return name
+}
+
+// contractCommand makes a command of what contract k says of it; the line is what
+// stands after its name.
+func (a *application) contractCommand(k campaign.Contract, x campaign.Command, line []string) *cobra.Command {
 	if x.Verb == "replay" {
 		c := a.replayCommand()
 		c.Example = strings.ReplaceAll(c.Example, "thresh replay", "thresh "+k.Name()+" replay")
@@ -61,8 +67,9 @@ func (a *application) contractCommand(k campaign.Contract, x campaign.Command) *
 	case x.Least == 0:
 		c.Args = cobra.MaximumNArgs(x.Most)
 	}
-	for _, sub := range x.Commands {
-		c.AddCommand(a.contractCommand(k, sub))
+	subs, line := onlyNamed(x.Commands, line, nameOf)
+	for _, sub := range subs {
+		c.AddCommand(a.contractCommand(k, sub, line))
 	}
 	if x.Run == nil {
 		c.Args = nil // it has verbs

@@ -195,25 +195,15 @@ the command line was refused, 3 the environment failed, 130 interrupted.`,
 		&cobra.Group{ID: "contract", Title: "Formats:"},
 	)
 	a := newApplication(io, contracts)
-	for _, c := range []*cobra.Command{
-		a.runCommand(), a.checkCommand(), a.demoCommand(), a.tryCommand(), a.initCommand(), a.schemaCommand(), a.systemCommand(), a.judgeCommand(),
-	} {
-		c.GroupID = "main"
+	verbs, line := onlyNamed(a.contractVerbs(a.verbs()), io.args, func(v verb) string { return v.name })
+	for _, v := range verbs {
+		c := v.command(line)
+		c.GroupID = v.group
 		root.AddCommand(c)
 	}
-	for _, c := range []*cobra.Command{
-		a.listCommand(), a.showCommand(), a.replayCommand(), a.tryCaseCommand(), a.shrinkCommand(), a.promoteCommand(),
-		a.reportCommand(), a.mergeCommand(), a.compareCommand(), a.verifyCommand(), a.doctorCommand(), a.uiCommand(), a.openCommand(), a.mcpCommand(), a.lspCommand(), a.gcCommand(),
-	} {
-		c.GroupID = "work"
-		root.AddCommand(c)
+	if len(verbs) != 1 {
+		root.AddCommand(a.manCommand()) // of all
 	}
-	for _, c := range []*cobra.Command{a.workerCommand(), a.fleetCommand(), a.topCommand()} {
-		c.GroupID = "fleet"
-		root.AddCommand(c)
-	}
-	a.contractCommands(root)
-	root.AddCommand(a.versionCommand(), a.manCommand()) // of the program itself
 
 	if len(io.args) > 0 && strings.HasPrefix(io.args[0], cobra.ShellCompRequestCmd) { // as a shell calls it
 		a.completions(root)
@@ -225,6 +215,62 @@ the command line was refused, 3 the environment failed, 130 interrupted.`,
 	requireSubcommand(root)
 	markBegun(root)
 	return root
+}
+
+// verb is a command of the root. It is made if the command line may need it, and
+// gets what follows its name there.
+type verb struct {
+	group, name string
+	command     func(line []string) *cobra.Command
+}
+
+// verbs are the commands that do not belong to a format, and need no others.
+func (a *application) verbs() []verb {
+	var list []verb
+	add := func(group, name string, command func() *cobra.Command) {
+		list = append(list, verb{group, name, func([]string) *cobra.Command { return command() }})
+	}
+	add("main", "run", a.runCommand)
+	add("main", "check", a.checkCommand)
+	add("main", "demo", a.demoCommand)
+	add("main", "try", a.tryCommand)
+	add("main", "init", a.initCommand)
+	add("main", "schema", a.schemaCommand)
+	add("main", "system", a.systemCommand)
+	add("main", "judge", a.judgeCommand)
+	add("work", "list", a.listCommand)
+	add("work", "show", a.showCommand)
+	add("work", "replay", a.replayCommand)
+	add("work", app.TryVerb, a.tryCaseCommand)
+	add("work", "shrink", a.shrinkCommand)
+	add("work", "promote", a.promoteCommand)
+	add("work", "report", a.reportCommand)
+	add("work", "merge", a.mergeCommand)
+	add("work", "compare", a.compareCommand)
+	add("work", "verify", a.verifyCommand)
+	add("work", "doctor", a.doctorCommand)
+	add("work", "ui", a.uiCommand)
+	add("work", "open", a.openCommand)
+	add("work", "mcp", a.mcpCommand)
+	add("work", "lsp", a.lspCommand)
+	add("work", "gc", a.gcCommand)
+	add("fleet", "worker", a.workerCommand)
+	add("fleet", "fleet", a.fleetCommand)
+	add("fleet", "top", a.topCommand)
+	add("", "version", a.versionCommand)
+	return list
+}
+
+// onlyNamed is the one of all that a command line begins with, and the rest of the line,
+// or else all, with no line. Most lines name a command, and making all hundred takes as
+// long as many of them run.
+func onlyNamed[T any](all []T, line []string, name func(T) string) ([]T, []string) {
+	if len(line) > 0 {
+		if i := slices.IndexFunc(all, func(one T) bool { return name(one) == line[0] }); i >= 0 {
+			return all[i : i+1], line[1:]
+		}
+	}
+	return all, nil
 }
 
 // begun is the annotation of a command whose verb has begun: its errors are

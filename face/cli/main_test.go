@@ -46,6 +46,55 @@ func TestHelpOfEveryCommand(t *testing.T) {
 	visit(newRoot(&Stdio{}, nil))
 }
 
+// TestCommandsThatAreMadeAlone: a command line makes few commands, and its own is the one
+// that stands among all.
+func TestCommandsThatAreMadeAlone(t *testing.T) {
+	text := func(c *cobra.Command) string {
+		var b strings.Builder
+		c.SetOut(&b)
+		if err := c.Help(); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	var count func(*cobra.Command) int
+	count = func(root *cobra.Command) (n int) {
+		for _, c := range root.Commands() {
+			n += 1 + count(c)
+		}
+		return n
+	}
+	root, most := newRoot(&Stdio{}, nil), 0
+	var visit func(*cobra.Command)
+	visit = func(c *cobra.Command) {
+		line := strings.Fields(c.CommandPath())[1:]
+		root := newRoot(&Stdio{args: line}, nil)
+		alone, rest, err := root.Find(line)
+		if err != nil || len(rest) > 0 {
+			t.Fatalf("%v: %v remain: %v", line, rest, err)
+		}
+		if got, want := text(alone), text(c); got != want {
+			t.Errorf("%v:\n%s\nwant\n%s", line, got, want)
+		}
+		if c.HasParent() && line[0] != "completion" && line[0] != "man" {
+			most = max(most, count(root))
+		}
+		for _, sub := range c.Commands() {
+			visit(sub)
+		}
+	}
+	visit(root)
+	all := count(root)
+	if most*3 > all {
+		t.Errorf("a line makes %d commands of %d", most, all)
+	}
+	for _, line := range [][]string{{"help", "fuzzspec", "corpus"}, {"man", "run"}, {"-q", "run"}, {"__complete", "run"}} {
+		if n := count(newRoot(&Stdio{args: line}, nil)); n < all-2 { // help and its flag are added when they are asked for
+			t.Errorf("%v makes %d commands of %d", line, n, all)
+		}
+	}
+}
+
 // TestColor: colour is for terminals whose user has not declined it.
 func TestColor(t *testing.T) {
 	for _, c := range []struct {
