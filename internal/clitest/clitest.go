@@ -30,6 +30,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -145,12 +146,16 @@ func root(t *testing.T) string {
 func scripts(t *testing.T) string { return filepath.Join(root(t), "face", "cli", "testdata", "script") }
 
 func params(t *testing.T) testscript.Params {
-	t.Setenv("GOTMPDIR", "/tmp") // tables make room for paths: what is expected knows how long that of $WORK is
 	examples, program := filepath.Join(root(t), "examples"), os.DirFS(filepath.Join(root(t), "face", "cli", "testdata", "program"))
+	work := folder(t)
 	return testscript.Params{
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		WorkdirRoot:         work,
 		Setup: func(e *testscript.Env) error {
+			if work != "" {
+				e.Defer(func() { _ = os.RemoveAll(e.WorkDir) }) // what still runs may hold something back until the end
+			}
 			e.Setenv("EXAMPLES", examples)
 			e.Setenv("TERM", "dumb")
 			e.Setenv("CI", "")
@@ -176,6 +181,27 @@ func params(t *testing.T) testscript.Params {
 			"mask":        scriptMask,
 		},
 	}
+}
+
+// folder makes the folder for those of scripts where temporary files are in memory; "":
+// testscript makes one. Tables make room for paths, and what is expected knows how long
+// that of $WORK is: they are equally long.
+func folder(t *testing.T) string {
+	const disk, memory = "/tmp/go-test-script", "/dev/shm/go-scripts"
+	if kept := flag.Lookup("testwork"); os.TempDir() != filepath.Dir(memory) || kept != nil && kept.Value.String() == "true" {
+		t.Setenv("GOTMPDIR", filepath.Dir(disk))
+		return ""
+	}
+	work, err := os.MkdirTemp(filepath.Split(memory))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(work); err != nil {
+			t.Error(err)
+		}
+	})
+	return work
 }
 
 // usage ends a script that calls one of its commands wrongly.

@@ -20,6 +20,9 @@ func Ready(parallel int) {
 	_ = flag.Set("test.parallel", strconv.Itoa(parallel)) // every test program has it
 	plainPython()
 	rareCollections()
+	if !Long() { // in CI files are where users have them
+		filesInMemory()
+	}
 }
 
 // Long says that tests may take long: in CI, or where THRESH_TEST_LONG asks for it.
