@@ -162,6 +162,9 @@ func TestEarlierRunsOfChangedFiles(t *testing.T) {
 	see(`{"type": "object"}`, " . <nil>")
 	first := run()
 	see(`{"type": "object"}`, first+" . <nil>")
+	if o, shown, err := a.KeptCase(st, first, "", "", 0); err != nil || o.Verdict != campaign.VerdictPass || !strings.HasPrefix(o.Title, "Noise of \"hi\"") || len(shown) == 0 {
+		t.Errorf("a case that passed goes by its name: %v %q", err, o.Title)
+	}
 	see(`{"type": ["object", "null"]}`, " shape.json <nil>")
 	second := run()
 	see(`{"type": ["object", "null"]}`, second+" . <nil>")

@@ -47,6 +47,7 @@ func TestKnownFindingMoves(t *testing.T) {
 			[]campaign.Finding{found("F-0000000001", "too long", "3"), found("F-0000000011", "empty", "9")}, "F-0000000011",
 		},
 		"one of two at that place": {[]campaign.Finding{found("F-0000000012", "empty", "7"), first}, "F-0000000001"},
+		"two at that place":        {[]campaign.Finding{found("F-0000000012", "empty", "7"), found("F-0000000013", "empty", "8")}, "F-0000000012"},
 		"others":                   {[]campaign.Finding{other}, ""},
 	} {
 		rec := campaign.Record{Campaigns: []campaign.CampaignRecord{{Contract: "c", Name: "n", Source: filepath.Join(dir, "doc")}}, Findings: x.findings}

@@ -1,7 +1,9 @@
 package flakestorm_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +14,12 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/agentcall"
+	port "github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/engine/similarity"
+	"github.com/thresh-dev/thresh/system/agent"
+	"github.com/thresh-dev/thresh/system/embed"
+	"github.com/thresh-dev/thresh/system/fault"
 )
 
 // Before a run an agent is asked one prompt: what keeps it from being tested is said then, by
@@ -69,5 +77,64 @@ func TestAgentsThatAreNotReady(t *testing.T) {
 		if !strings.HasPrefix(got, x.check) || !strings.HasPrefix(told, x.probe) || (told == "") != (x.probe == "") || strings.TrimSpace(seen) != strings.TrimSpace(x.asked) {
 			t.Errorf("%s: %q, then %q, asked %q", x.name, got, told, seen)
 		}
+	}
+}
+
+// What surrounds an agent may fail too: a proxy that finds no port, a measure that is not there.
+func TestSurroundingsThatFail(t *testing.T) {
+	working := flakestorm.Targets{Agents: agent.New().Open, Faults: fault.Options{}.Open, Measures: embed.Open}
+	none := errors.New("there is none")
+	broken := func(change func(*flakestorm.Targets)) *flakestorm.Contract {
+		targets := working
+		change(&targets)
+		return flakestorm.New(targets)
+	}
+	const document = "agent: {type: command, command: [echo, hi]}\ngolden_prompts: [hello]\nphases: [contract]\n" +
+		"contract: {name: c, invariants: [{id: a, type: similarity, expected: hi}], chaos_matrix: [{name: down, tool_faults: [{tool: \"*\", mode: error}]}]}\n"
+	for want, k := range map[string]*flakestorm.Contract{
+		"": flakestorm.New(working),
+		"3 opening the proxy that injects faults: there is none": broken(func(t *flakestorm.Targets) {
+			t.Faults = func(context.Context) (port.Injector, error) { return nil, none }
+		}),
+		"3 reaching the agent: there is none": broken(func(t *flakestorm.Targets) {
+			t.Agents = func(context.Context, agentcall.Plan, int, []string) (agentcall.Agent, error) { return nil, none }
+		}),
+		"3 opening the measure of similarity: there is none": broken(func(t *flakestorm.Targets) {
+			t.Measures = func(context.Context, string, string, string, string, string) (similarity.Measure, error) {
+				return nil, none
+			}
+		}),
+	} {
+		list, diags := k.Compile(t.Context(), spec(t, document), settings())
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		x, err := campaign.Solo(t.Context(), list[0], campaign.Lane{Of: 1})
+		got := ""
+		if err != nil {
+			got = fmt.Sprint(diag.ExitCode(err), " ", err)
+		} else if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// A campaign is another one if a file that its document names has changed.
+func TestIdentityOfNamedFiles(t *testing.T) {
+	text := "agent: {endpoint: \"http://127.0.0.1:1/chat\"}\ngolden_prompts: [hello]\nphases: [chaos]\ninvariants: [{type: json_schema, schema: shape.json}]\n"
+	identity := func(shape string) campaign.Identity {
+		set := settings()
+		set.Read = func(string) ([]byte, error) { return []byte(shape), nil }
+		list, diags := front().Compile(t.Context(), campaign.Spec{Path: "doc.yaml", Data: []byte(text)}, set)
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		return list[0].Identity()
+	}
+	if one := identity("{}"); one != identity("{}") || one == identity(`{"type": "object"}`) {
+		t.Error("a schema makes no difference, or nothing makes one")
 	}
 }
