@@ -70,34 +70,7 @@ func (s *StoredRun) Blob(id string) ([]byte, error) { return s.st.Blob(id) }
 
 // State implements [campaign.Stored].
 func (s *StoredRun) State(c campaign.Any, k int) (any, error) {
-	state, err := run.FirstState(c, k, s.j)
-	if err != nil {
-		return nil, err
-	}
-	next, stop := iter.Pull(run.Outcomes(s.j, k))
-	defer stop()
-	for {
-		round, ok := c.Round(state)
-		if !ok {
-			return state, nil
-		}
-		ended := false
-		state = c.Fold(state, func(yield func(campaign.Case, campaign.Outcome) bool) {
-			for range round.Len {
-				e, ok := next()
-				if !ok {
-					ended = true
-					return
-				}
-				if !yield(e.Case, e.Outcome) {
-					return
-				}
-			}
-		})
-		if ended {
-			return state, nil
-		}
-	}
+	return run.StateOf(c, k, s.j)
 }
 
 // Close closes the run.

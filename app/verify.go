@@ -19,6 +19,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/fleet"
 	"github.com/thresh-dev/thresh/run"
+	"github.com/thresh-dev/thresh/store"
 )
 
 // VerifyJob says how to verify a run. The zero value executes nothing.
@@ -284,22 +285,26 @@ func (a *App) sample(ctx context.Context, st *Store, v *Verified, rec *campaign.
 		if err != nil {
 			return err
 		}
-		var chosen []int64
-		first, least := int64(0), uint32(math.MaxUint32)
-		for i := range cr.Cases.Executed() {
-			sum := sha256.Sum256([]byte(rec.Digest + "/" + rec.Environment.Root + "/" + cr.Name + "/" + strconv.FormatInt(i, 10)))
+		var chosen []store.Entry
+		var first store.Entry
+		least, left := uint32(math.MaxUint32), cr.Cases.Executed()
+		for e := range run.Outcomes(r.journal, r.index) {
+			sum := sha256.Sum256([]byte(rec.Digest + "/" + rec.Environment.Root + "/" + cr.Name + "/" + strconv.FormatInt(e.Case.Index, 10)))
 			lot := binary.BigEndian.Uint32(sum[:])
 			if lot < least {
-				first, least = i, lot
+				first, least = e, lot
 			}
 			if float64(lot) < share*(1<<32) {
-				chosen = append(chosen, i)
+				chosen = append(chosen, e)
+			}
+			if left--; left == 0 {
+				break
 			}
 		}
 		if len(chosen) == 0 {
 			chosen = append(chosen, first)
 		}
-		err = r.sample(ctx, st, v, chosen)
+		err = r.sample(ctx, v, chosen)
 		if err = errors.Join(err, r.close()); err != nil {
 			return err
 		}
@@ -307,14 +312,11 @@ func (a *App) sample(ctx context.Context, st *Store, v *Verified, rec *campaign.
 	return nil
 }
 
-func (r *revived) sample(ctx context.Context, st *Store, v *Verified, chosen []int64) error {
+func (r *revived) sample(ctx context.Context, v *Verified, chosen []store.Entry) error {
 	id := r.campaign.Identity()
 	may := campaign.TraitsOf(r.campaign)
-	for _, i := range chosen {
-		_, then, err := st.CaseOf(v.RunID, id.Contract, id.Name, i)
-		if err != nil {
-			return err
-		}
+	for _, e := range chosen {
+		then, i := e.Outcome, e.Case.Index
 		at, state, err := run.RoundCaseAt(r.campaign, r.index, r.journal, i)
 		if err != nil {
 			return err

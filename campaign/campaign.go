@@ -2,8 +2,6 @@ package campaign
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"iter"
 	"time"
 
@@ -108,7 +106,7 @@ type Campaign[S any] interface {
 	// is no cache. Whatever takes time or may fail is opened with the executors.
 	Open(*Cache) Session[S]
 	// Fold adds the round's results to the state, in case order. The sequence ends
-	// early if the run does (--cases, --time, --fail-fast).
+	// early if the run does (--cases, --time, --fail-fast); see [Traits].Closes.
 	Fold(S, iter.Seq2[Case, Outcome]) S
 }
 
@@ -156,59 +154,6 @@ func As[T any](c any) (T, bool) {
 	return none, false
 }
 
-// RedoError makes the run start the campaign again with Lane.Cold set, because an
-// accelerator gave a wrong result. The outcomes so far are dropped.
-type RedoError struct{ Reason string }
-
-func (e *RedoError) Error() string { return "campaign must be run again cold: " + e.Reason }
-
-// FatalError ends a campaign: no case can be executed any more.
-type FatalError struct{ Err error }
-
-func (e *FatalError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the cause.
-func (e *FatalError) Unwrap() error { return e.Err }
-
-// Fatal formats a [*FatalError].
-func Fatal(format string, args ...any) error { return &FatalError{fmt.Errorf(format, args...)} }
-
-// TransientError is a failure of the environment that may not happen again: a
-// timeout, a refused connection, a busy server. The run executes the case again,
-// a few times with growing pauses, before the case gets verdict [VerdictError].
-// Return it only if the case may be sent twice.
-type TransientError struct{ Err error }
-
-func (e *TransientError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the cause.
-func (e *TransientError) Unwrap() error { return e.Err }
-
-// Transient formats a [*TransientError].
-func Transient(format string, args ...any) error {
-	return &TransientError{fmt.Errorf(format, args...)}
-}
-
-// IsTransient reports whether err wraps a [*TransientError].
-func IsTransient(err error) bool {
-	var t *TransientError
-	return errors.As(err, &t)
-}
-
-// IsRedo reports whether err wraps a [*RedoError], and its reason.
-func IsRedo(err error) (string, bool) {
-	if r, ok := errors.AsType[*RedoError](err); ok {
-		return r.Reason, true
-	}
-	return "", false
-}
-
-// IsFatal reports whether err wraps a [*FatalError].
-func IsFatal(err error) bool {
-	var f *FatalError
-	return errors.As(err, &f)
-}
-
 // WithTraits is implemented by campaigns whose [Traits] are not the zero value.
 type WithTraits interface{ Traits() Traits }
 
@@ -231,6 +176,10 @@ type Traits struct {
 	// Elsewhere: the cases are executed in other processes than the one that writes
 	// the run, so they cannot kill it.
 	Elsewhere bool
+	// Closes: if --cases or --time ends the run first, rounds follow that close the
+	// campaign: those of the state that Fold returns for a sequence that ends early,
+	// which may be empty. A run of more cases is as if they had never been.
+	Closes bool
 	// Comparable says what of two executions of a case can be compared.
 	Comparable Comparison
 	// Once returns why a case must not be executed again merely to confirm a finding

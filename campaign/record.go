@@ -119,6 +119,9 @@ type Counts struct {
 	Error   int64 `json:"error"`
 	// Replaced cases ran but count nowhere else, because others replace them.
 	Replaced int64 `json:"replaced,omitempty"`
+	// Closing cases are those of the rounds that closed the campaign, see
+	// [Traits].Closes. They count in the other fields, too.
+	Closing int64 `json:"closing,omitempty"`
 }
 
 // Executed returns how many cases ran, with those that were replaced.
@@ -145,6 +148,7 @@ func (c *Counts) Replace(by Counts) {
 // Plus adds other counts.
 func (c *Counts) Plus(d Counts) {
 	c.Planned, c.Run, c.Replaced = c.Planned+d.Planned, c.Run+d.Run, c.Replaced+d.Replaced
+	c.Closing += d.Closing
 	c.Pass, c.Fail, c.Skip, c.Error = c.Pass+d.Pass, c.Fail+d.Fail, c.Skip+d.Skip, c.Error+d.Error
 }
 

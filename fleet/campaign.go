@@ -101,6 +101,10 @@ func (r remote) Fold(s any, results iter.Seq2[campaign.Case, campaign.Outcome]) 
 	old := r.before(s)
 	next := &remoteState{parent: old, base: old.base, link: chainLink{Round: old.link.Round + 1}}
 	next.inner = r.inner.Fold(old.inner, counted(logResults(results, &next.link.Log), &next.base))
+	if campaign.TraitsOf(r.inner).Closes { // what follows a round that was cut is numbered behind it
+		round, _ := r.inner.Round(old.inner)
+		next.base = old.base + round.Len
+	}
 	return next
 }
 

@@ -19,12 +19,12 @@ import (
 // attempt is one go at a campaign: all of it, unless an accelerator is found
 // to be untrue and the campaign is run again cold.
 type attempt struct {
-	r      *runner
-	k      int
-	number int
-	cold   bool
-	c      campaign.Any
-	id     campaign.Identity
+	r    *runner
+	k    int
+	try  int // 0, then one more after each [campaign.RedoError]
+	cold bool
+	c    campaign.Any
+	id   campaign.Identity
 
 	counts  campaign.Counts
 	missed  reasons // why cases had no result
@@ -44,6 +44,12 @@ type attempt struct {
 	gone      error        // why there is nothing to call any more
 	chunk     int64        // how many cases a worker took at once when the last round ended
 	kept      int          // cases without a result on which a later round was built
+	number    int          // of the next round
+	next      int64        // index of its first case
+	cut       bool         // the last round has not all its cases
+	over      bool         // there are no more rounds
+	closing   bool         // the rounds are those that close the campaign
+	before    int64        // cases that it had by then
 }
 
 // campaign runs campaign k: its rounds, then its triage.
@@ -82,7 +88,7 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 	}
 	for {
 		a := &attempt{
-			r: r, k: k, number: number, cold: redo != "" || plain, c: c, id: c.Identity(), limit: r.opt.Cases,
+			r: r, k: k, try: number, cold: redo != "" || plain, c: c, id: c.Identity(), limit: r.opt.Cases,
 			samples: make(map[string][]campaign.Sample), seen: make(map[string][]attached),
 			digest: campaign.NewDigest(sha256.New(), c.Identity()),
 		}
@@ -175,7 +181,7 @@ func appendNew(list []string, s string) []string {
 // reason.
 func (a *attempt) run(ctx context.Context, facts campaign.Facts) (reason string, again bool, err error) {
 	r := a.r
-	past := r.openReplay(a.k, a.number)
+	past := r.openReplay(a.k, a.try)
 	defer past.stop()
 	a.state, a.exclusive = a.c.Start(facts), facts.Exclusive
 	a.names = campaign.NamesOf(a.c, a.state)
@@ -183,6 +189,7 @@ func (a *attempt) run(ctx context.Context, facts campaign.Facts) (reason string,
 	r.live.phase.Store(new(PhaseCases))
 	r.live.done.Store(0)
 	r.live.figures.Store(nil)
+	r.closable.Store(false)
 	r.live.failed.Store(0)
 	r.live.errors.Store(0)
 	defer func() {
@@ -190,28 +197,53 @@ func (a *attempt) run(ctx context.Context, facts campaign.Facts) (reason string,
 			err = cerr
 		}
 	}()
-	for number := 0; ; number++ {
-		spent := a.limit > 0 && a.counts.Run >= a.limit && !past.ok // what has run stays in the record
-		if ctx.Err() != nil || r.stopReason() != "" || spent {
-			break
+	before := r.live.executed.Load()
+	if err = a.rounds(ctx, past); err == nil && a.close(ctx) {
+		closing := &replay{}
+		if before == r.live.executed.Load() {
+			closing = r.closed(a)
 		}
-		round, ok := a.c.Round(a.state)
-		if !ok {
-			break
-		}
-		err := a.round(ctx, number, round, past)
-		if reason, redo := campaign.IsRedo(err); redo {
-			return reason, true, nil
-		}
-		if err != nil {
-			return "", false, err
-		}
+		err = a.rounds(ctx, closing)
+		a.counts.Closing = a.counts.Run - a.before
+	}
+	if reason, redo := campaign.IsRedo(err); redo {
+		return reason, true, nil
+	}
+	if err != nil {
+		return "", false, err
 	}
 	a.counts.Planned = a.planned(a.counts.Run)
 	if a.kept > 0 {
 		r.warn("%s: %s without a result cannot be run again, because later cases depend on the results before them; start a new run", a.id.Name, diag.Plural(a.kept, "case"))
 	}
 	return "", false, nil
+}
+
+// rounds executes rounds until there are no more, or the run ends.
+func (a *attempt) rounds(ctx context.Context, past *replay) error {
+	for ctx.Err() == nil && !a.ended() {
+		if !a.closing && a.limit > 0 && a.counts.Run >= a.limit && !past.ok { // what has run stays in the record
+			break
+		}
+		round, ok := a.c.Round(a.state)
+		if a.over = !ok; a.over {
+			break
+		}
+		if err := a.round(ctx, round, past); err != nil {
+			return err
+		}
+		a.watchClosing()
+	}
+	return nil
+}
+
+// ended reports whether nothing more is to be executed.
+func (a *attempt) ended() bool {
+	why := a.r.stopReason()
+	if a.closing {
+		return a.cut || why != "" && why != StoppedTime
+	}
+	return why != ""
 }
 
 // workers is how many lanes may call the target.
@@ -237,7 +269,7 @@ func (a *attempt) planned(known int64) int64 {
 		known = planned
 	}
 	if a.limit > 0 { // a run that continues may have had a higher one
-		known = min(known, max(a.limit, a.counts.Run))
+		known = min(known, max(a.limit, a.counts.Run-a.counts.Closing))
 	}
 	a.r.live.planned.Store(known)
 	return known
@@ -260,10 +292,14 @@ func (a *attempt) closeLanes() error {
 
 // round runs one round: what the journal holds of it is read back, the rest is
 // executed, and the outcomes are released in case order.
-func (a *attempt) round(ctx context.Context, number int, round campaign.Round, past *replay) error {
-	base := a.counts.Run
-	end := base + round.Len
-	if a.limit > 0 {
+func (a *attempt) round(ctx context.Context, round campaign.Round, past *replay) error {
+	number, base, before := a.number, a.next, a.counts.Run
+	a.number, a.next = number+1, base+round.Len
+	end := a.next
+	switch {
+	case a.closing:
+		a.r.live.planned.Store(before + round.Len)
+	case a.limit > 0:
 		end = min(end, a.limit)
 	}
 	col := newCollector(ctx, a, number, round, base)
@@ -272,7 +308,7 @@ func (a *attempt) round(ctx context.Context, number int, round campaign.Round, p
 		a.kept += col.keepErrors()
 	}
 	err := a.execute(ctx, col, number, round, base, end)
-	a.state = col.finish()
+	a.state, a.cut = col.finish(), a.counts.Run-before < round.Len
 	if s, ok := campaign.As[campaign.Figurer[any]](a.c); ok {
 		a.r.live.figures.Store(new(s.Figures(a.state)))
 	}
@@ -286,7 +322,7 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 	if col.cut || col.seq.Next() >= end {
 		return nil
 	}
-	if u := r.ahead.Load().unit(a.k); u != nil && number == 0 && a.number == 0 && !a.cold {
+	if u := r.ahead.Load().unit(a.k); u != nil && number == 0 && a.try == 0 && !a.cold {
 		return u.collect(a, col)
 	}
 	if a.lanes == nil {
@@ -313,12 +349,14 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 		return err
 	}
 	sched := newSchedule(col.seq.Next(), end, a.chunk, size, len(a.lanes.open))
-	r.sched.Store(sched)
+	if !a.closing { // the time ends those
+		r.sched.Store(sched)
+	}
 	defer func() {
 		r.sched.Store(nil)
 		a.chunk = sched.reached()
 	}()
-	if r.stopReason() != "" || col.cut {
+	if a.ended() || col.cut {
 		sched.stop()
 	}
 	done := col.known()
@@ -371,7 +409,7 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 func (a *attempt) worker(lane, number int, round campaign.Round, base int64) *worker {
 	return &worker{
 		exec: a.lanes.open[lane], caller: a.lanes.call[lane], state: a.state, round: round, number: number, base: base,
-		campaign: a.k, attempt: a.number, journal: a.r.job.Writer, since: a.r.created, evidence: &a.r.evidence, failed: &a.failed, records: campaign.TraitsOf(a.c).Records,
+		campaign: a.k, attempt: a.try, closing: a.closing, before: a.before, journal: a.r.job.Writer, since: a.r.created, evidence: &a.r.evidence, failed: &a.failed, records: campaign.TraitsOf(a.c).Records,
 	}
 }
 

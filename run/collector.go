@@ -196,13 +196,14 @@ func (a *attempt) originalInput(fingerprint string, o *campaign.Outcome) ([]byte
 // journalFinding journals a finding that is met for the first time, so that a kill
 // before triage loses neither it nor its evidence.
 func (a *attempt) journalFinding(fingerprint string, at campaign.Case, o *campaign.Outcome) error {
-	if p, known := a.r.history.first[printKey(a.k, fingerprint)]; known && (len(p.Evidence) > 0 || len(o.Evidence) == 0) {
+	p, known := a.r.history.first[printKey(a.k, fingerprint)]
+	if known && p.Case == at.Index && (len(p.Evidence) > 0 || len(o.Evidence) == 0) {
 		for _, name := range slices.Sorted(maps.Keys(p.Evidence)) {
 			a.seen[fingerprint] = append(a.seen[fingerprint], attached{name, p.Evidence[name]})
 		}
 		return nil
 	}
-	p := provisional{
+	p = provisional{
 		ID: triage.FindingID(a.id, fingerprint), Fingerprint: fingerprint, Case: at.Index,
 		Title: o.Title, Kind: o.Kind, Severity: o.Severity, Evidence: make(map[string]string),
 	}

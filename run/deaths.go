@@ -212,7 +212,7 @@ func (r *runner) killedRepeatedly(m inflight.Mark, name string, most int, what s
 func (a *attempt) executeSuspects(ctx context.Context, col *collector, w *worker, lo, hi int64) error {
 	done := col.known()
 	for _, i := range a.r.history.deaths.suspects(a.k, lo, hi) {
-		if done(i) || col.cut || a.r.stopReason() != "" {
+		if done(i) || col.cut || a.ended() {
 			continue
 		}
 		o, err := w.caller.Execute(ctx, w.state, w.at(i))

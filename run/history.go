@@ -18,6 +18,7 @@ type history struct {
 	facts    []*campaign.Facts // per campaign, of its newest attempt
 	first    map[string]provisional
 	settled  map[string]campaign.Finding // per fingerprint and campaign
+	closing  [][]store.Entry             // per campaign, outcomes of rounds that closed it
 	disputed []disputes                  // per campaign
 	deaths   deaths
 	seconds  float64
@@ -54,7 +55,7 @@ func (r *runner) readHistory() {
 	n := len(r.job.Campaigns)
 	h := history{
 		attempts: make([]int, n), redo: make([]string, n), facts: make([]*campaign.Facts, n),
-		first: make(map[string]provisional), settled: make(map[string]campaign.Finding), disputed: make([]disputes, n),
+		first: make(map[string]provisional), settled: make(map[string]campaign.Finding), closing: make([][]store.Entry, n), disputed: make([]disputes, n),
 	}
 	base := 0.0 // seconds run by processes before the current one
 	for e, err := range r.job.Journal.Entries() {
@@ -101,6 +102,10 @@ func (r *runner) readHistory() {
 			}
 		case store.KindOutcome:
 			h.deaths.progress(e.Campaign)
+			h.closing[e.Campaign] = nil
+		case store.KindClosing:
+			h.deaths.progress(e.Campaign)
+			h.closing[e.Campaign] = append(h.closing[e.Campaign], e)
 		case store.KindResumed:
 			base = h.seconds
 			var x resumed

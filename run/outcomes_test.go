@@ -14,7 +14,7 @@ import (
 
 // Which outcomes of a journal count, and in which order they come: p passed, f
 // failed, e has no result. A record is attempt.campaign.case, + begins the next
-// attempt at campaign 0, ! are damaged bytes.
+// attempt at campaign 0, ! are damaged bytes. 2/8p closes the campaign after two cases.
 func TestWhichOutcomesCount(t *testing.T) {
 	for name, x := range map[string]struct{ journal, outcomes, cases string }{
 		"in order":                         {"0p 1f 2p", "0p 1f 2p", "0p 1f 2p"},
@@ -32,6 +32,13 @@ func TestWhichOutcomesCount(t *testing.T) {
 		"before damage":                    {"0p 1p ! 2p", "0p 1p", "0p 1p"},
 		"an error before damage":           {"0e 1p ! 0p", "0e 1p", "0e 1p"},
 		"nothing":                          {"", "", ""},
+		"closed":                           {"0p 1p 2/9p 2/8f", "0p 1p 8f 9p", "0p 1p 8f 9p"},
+		"closed, and gone on with":         {"0p 1p 2/8f 2p 3p", "0p 1p 2p 3p", "0p 1p 2p 3p"},
+		"closed, an error made good":       {"0p 1e 2/8f 2/9f 1p 2/8p", "0p 1p 8p", "0p 1p 8p"},
+		"closed with an error":             {"0p 1/8e 1/9p 1/8f", "0p 8f 9p", "0p 8f 9p"},
+		"closed behind a gap":              {"0p 2p 1/8p", "0p 8p", "0p 2p 8p"},
+		"closed after other cases":         {"0p 1p 1/8p", "0p 1p", "0p 1p"},
+		"closed, in an earlier attempt":    {"0p 1/8p + 0p", "0p", "0p"},
 	} {
 		st, err := store.Open(t.TempDir())
 		if err != nil {
@@ -63,6 +70,10 @@ func TestWhichOutcomesCount(t *testing.T) {
 				verdict := word[len(word)-1]
 				e.Outcome.Verdict = map[byte]campaign.Verdict{'p': campaign.VerdictPass, 'f': campaign.VerdictFail, 'e': campaign.VerdictError}[verdict]
 				place := word[:len(word)-1]
+				if n, i, ok := strings.Cut(place, "/"); ok {
+					fmt.Sscan(n, &e.After)
+					e.Kind, place = store.KindClosing, i
+				}
 				if k, i, ok := strings.Cut(place, ":"); ok {
 					fmt.Sscan(k, &e.Campaign)
 					place, e.Attempt = i, 0

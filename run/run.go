@@ -52,7 +52,7 @@ func Run(ctx context.Context, job Job, opt Options) (campaign.Record, error) {
 		r.deadline = r.start.Add(opt.Time)
 		share := opt.Time / confirmShare
 		early := time.AfterFunc(opt.Time-share, func() {
-			if r.late.Store(true); r.live.findings.Load() > 0 {
+			if r.late.Store(true); r.live.findings.Load() > 0 || r.closable.Load() {
 				r.stopStarting(StoppedTime)
 			}
 		})
@@ -88,7 +88,7 @@ func Run(ctx context.Context, job Job, opt Options) (campaign.Record, error) {
 }
 
 // confirmShare is the part of the time of a run, one in so many, that is kept
-// for confirming and shrinking what was found.
+// for closing a campaign, and for confirming and shrinking what was found.
 const confirmShare = 5
 
 // runner is the state of one run in this process.
@@ -102,6 +102,7 @@ type runner struct {
 	// left is for what was found.
 	deadline time.Time
 	late     atomic.Bool
+	closable atomic.Bool     // the campaign has cases to be closed with
 	work     context.Context // of cases; ends when the time for them is over
 	endWork  context.CancelFunc
 

@@ -55,53 +55,105 @@ func RoundCaseAt(c campaign.Any, k int, j *store.Journal, index int64) (campaign
 	if err != nil {
 		return campaign.Case{}, nil, err
 	}
-	past := replayOf(j, k, lastAttempt(j, k))
-	defer past.stop()
-	base := int64(0)
-	for number := 0; ; number++ {
-		round, ok := c.Round(state)
-		if !ok {
-			return campaign.Case{}, nil, fmt.Errorf("case %d is beyond the campaign's %d cases", index, base)
-		}
-		if index < base+round.Len {
-			return campaign.Case{Round: number, Index: index, Payload: round.Payload(index - base)}, state, nil
-		}
-		seq, fold := campaign.NewSequence(base), startFold(c, state, nil)
-		errs := make(map[int64]campaign.Outcome)
-		give := func(i int64, o campaign.Outcome) bool {
-			fold.add(campaign.Case{Round: number, Index: i}, o)
-			return true
-		}
-		past.round(number, func(e store.Entry) {
-			if e.Outcome.Verdict == campaign.VerdictError {
-				errs[e.Case.Index] = e.Outcome
-				return
-			}
-			delete(errs, e.Case.Index)
-			seq.Add(e.Case.Index, e.Outcome, give)
-		})
-		for i, o := range errs {
-			seq.Add(i, o, give)
-		}
-		state = fold.finish()
-		if base += round.Len; seq.Next() < base {
-			return campaign.Case{}, nil, fmt.Errorf("case %d is in a round that the run did not reach", index)
-		}
-	}
-}
-
-// lastAttempt is the attempt whose outcomes count.
-func lastAttempt(j *store.Journal, k int) int {
-	attempt := 0
-	for e, err := range j.Entries() {
-		if err != nil {
+	w := &refold{c: c, state: state, number: -1, until: index}
+	defer w.finish()
+	for e := range Outcomes(j, k) {
+		if err = w.add(e); err != nil {
 			break
 		}
-		if e.Kind == store.KindRedo && e.Campaign == k {
-			attempt++
+	}
+	if err == nil && w.next == w.base+w.round.Len {
+		err = w.begin()
+	}
+	switch {
+	case errors.Is(err, errUntil):
+		return campaign.Case{Round: w.number, Index: index, Payload: w.round.Payload(index - w.base)}, w.state, nil
+	case errors.Is(err, errOver):
+		return campaign.Case{}, nil, fmt.Errorf("case %d is beyond the campaign's %d cases", index, w.base)
+	case err != nil:
+		return campaign.Case{}, nil, err
+	}
+	return campaign.Case{}, nil, fmt.Errorf("case %d is in a round that the run did not reach", index)
+}
+
+// StateOf returns the state of stored campaign k after its last outcome.
+func StateOf(c campaign.Any, k int, j *store.Journal) (any, error) {
+	state, err := FirstState(c, k, j)
+	if err != nil {
+		return nil, err
+	}
+	w := &refold{c: c, state: state, number: -1, until: -1}
+	for e := range Outcomes(j, k) {
+		if err = w.add(e); err != nil {
+			break
 		}
 	}
-	return attempt
+	return w.finish(), err
+}
+
+// refold takes the outcomes of a stored campaign in case order and folds them again.
+type refold struct {
+	c          campaign.Any
+	state      any // before the round
+	number     int // of the round; -1: none has begun
+	round      campaign.Round
+	base, next int64 // first case of the round, and the one that comes next
+	fold       *folding
+	closing    bool
+	until      int64 // the round of this case is not begun; below 0: all are
+}
+
+var (
+	errOver  = errors.New("the campaign ends before it")
+	errUntil = errors.New("the round of the case comes next")
+)
+
+// begin ends the round, as it is, and begins the next one.
+func (r *refold) begin() error {
+	r.state = r.finish()
+	r.base += r.round.Len
+	r.next = r.base
+	r.number++
+	var ok bool
+	switch r.round, ok = r.c.Round(r.state); {
+	case !ok:
+		r.round = campaign.Round{}
+		return errOver
+	case r.until >= 0 && r.until < r.base+r.round.Len:
+		return errUntil
+	}
+	r.fold = startFold(r.c, r.state, nil)
+	return nil
+}
+
+// add folds an outcome.
+func (r *refold) add(e store.Entry) error {
+	for r.fold == nil || r.next == r.base+r.round.Len || e.Kind == store.KindClosing && !r.closing {
+		// The first of those that close the campaign is behind the round that was cut.
+		r.closing = r.closing || e.Kind == store.KindClosing && r.fold != nil && r.next < r.base+r.round.Len
+		err := r.begin()
+		if errors.Is(err, errOver) {
+			err = fmt.Errorf("the journal has case %d, but %w", e.Case.Index, err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if e.Case.Round != r.number || e.Case.Index != r.next {
+		return fmt.Errorf("the journal has case %d of round %d in place of case %d of round %d", e.Case.Index, e.Case.Round, r.next, r.number)
+	}
+	e.Outcome.Evidence = nil
+	r.fold.add(campaign.Case{Round: r.number, Index: r.next}, e.Outcome)
+	r.next++
+	return nil
+}
+
+// finish is the state after what was added.
+func (r *refold) finish() any {
+	if r.fold != nil {
+		r.state, r.fold = r.fold.finish(), nil
+	}
+	return r.state
 }
 
 // SaveMinimized keeps a smaller reproducer of a stored finding: in the run's

@@ -51,12 +51,21 @@ func Verify(j *store.Journal, rec *campaign.Record, campaigns []campaign.Any) (p
 		}
 		d := campaign.NewDigest(sha256.New(), id)
 		counts := campaign.Counts{Planned: cr.Cases.Planned}
-		if state, err = refold(c, k, j, state, cr.Cases.Executed(), func(e store.Entry) {
-			counts.Add(e.Outcome.Verdict)
+		w := &refold{c: c, state: state, number: -1, until: -1}
+		for e := range firstOutcomes(j, k, cr.Cases.Executed()-cr.Cases.Closing) {
+			if counts.Executed() == cr.Cases.Executed() {
+				break
+			}
+			if err = w.add(e); err != nil {
+				differs("campaign %s: %v", id.Name, err)
+				break
+			}
+			if counts.Add(e.Outcome.Verdict); e.Kind == store.KindClosing {
+				counts.Closing++
+			}
 			d.Case(campaign.Case{Round: e.Case.Round, Index: e.Case.Index}, &e.Outcome)
-		}); err != nil {
-			differs("campaign %s: %v", id.Name, err)
 		}
+		state = w.finish()
 		var sum campaign.Summary
 		if x, ok := campaign.As[campaign.Summarizer[any]](c); ok && err == nil {
 			sum = x.Summarize(state)
@@ -111,53 +120,6 @@ func recorded(parts, kept []campaign.ScorePart) []campaign.ScorePart {
 		}
 	}
 	return parts
-}
-
-// refold folds the first n outcomes of a campaign and returns the state after
-// them.
-func refold(c campaign.Any, k int, j *store.Journal, state any, n int64, each func(store.Entry)) (any, error) {
-	number, base := -1, int64(0)
-	var round campaign.Round
-	var fold *folding
-	next := int64(0)
-	var err error
-	begin := func() bool {
-		if fold != nil {
-			state, fold = fold.finish(), nil
-			base += round.Len
-		}
-		var ok bool
-		round, ok = c.Round(state)
-		if number++; ok {
-			fold = startFold(c, state, nil)
-		}
-		return ok
-	}
-	if n > 0 {
-		for e := range Outcomes(j, k) {
-			for err == nil && (fold == nil || next >= base+round.Len) {
-				if !begin() {
-					err = fmt.Errorf("the journal has case %d, but the campaign ends before it", next)
-				}
-			}
-			if err == nil && (e.Case.Round != number || e.Case.Index != next) {
-				err = fmt.Errorf("the journal has case %d of round %d in place of case %d of round %d", e.Case.Index, e.Case.Round, next, number)
-			}
-			if err != nil {
-				break
-			}
-			each(e)
-			e.Outcome.Evidence = nil
-			fold.add(campaign.Case{Round: number, Index: next}, e.Outcome)
-			if next++; next == n {
-				break
-			}
-		}
-	}
-	if fold != nil {
-		state = fold.finish()
-	}
-	return state, err
 }
 
 func equalJSON(a, b any) bool {

@@ -115,6 +115,8 @@ type worker struct {
 	base     int64 // index of the round's first case
 	campaign int
 	attempt  int
+	closing  bool  // the round is one that closes the campaign
+	before   int64 // cases that it had by then
 	sched    *schedule
 	ends     func() bool            // no other range will be taken
 	done     func(index int64) bool // has a result from an earlier process
@@ -272,10 +274,14 @@ func (w *worker) journalOutcome(i int64, o campaign.Outcome, batch *[]result) er
 	}
 	o.Evidence = w.admit(o.Evidence)
 	r := result{index: i, outcome: o, at: time.Since(w.since)}
-	err := w.journal.Append(store.Entry{
+	e := store.Entry{
 		Kind: store.KindOutcome, Campaign: w.campaign, Attempt: w.attempt,
 		Case: campaign.Case{Round: w.number, Index: i}, Outcome: o, At: r.at,
-	}, seen...)
+	}
+	if w.closing {
+		e.Kind, e.After = store.KindClosing, w.before
+	}
+	err := w.journal.Append(e, seen...)
 	if err != nil {
 		return &journalError{err}
 	}

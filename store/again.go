@@ -156,14 +156,22 @@ func (s *Store) outcomes(runID string, c *campaign.CampaignRecord, each func(e E
 		return m, false
 	}
 	attempt := 0
+	var closing []Entry
 	for e, err := range j.Entries() {
 		if err != nil {
 			break
 		}
-		if e.Kind == KindOutcome && e.Campaign == k && e.Attempt >= attempt {
+		switch {
+		case !e.Kind.Outcome() || e.Campaign != k || e.Attempt < attempt:
+		case e.Kind == KindClosing:
+			closing = append(closing, e)
+		default:
 			each(e, e.Attempt > attempt)
-			attempt = e.Attempt
+			closing, attempt = nil, e.Attempt
 		}
+	}
+	for _, e := range closing {
+		each(e, false)
 	}
 	return m, true
 }

@@ -40,6 +40,7 @@ func (s *Store) CaseOf(runID, contract, name string, index int64) (at campaign.C
 		return at, o, diag.Refused("run %s has no campaign %q of %s", runID, name, contract)
 	}
 	found, attempt := false, -1
+	var kind Kind
 	var seen []campaign.Attachment
 	seenIn := -1
 	for e, err := range j.Entries() {
@@ -54,8 +55,10 @@ func (s *Store) CaseOf(runID, contract, name string, index int64) (at campaign.C
 				}
 			})
 		}
-		if e.Kind == KindOutcome && e.Campaign == k && e.Case.Index == index && e.Attempt > attempt {
-			found, attempt, at, o = true, e.Attempt, e.Case, e.Outcome
+		// A case without a result may have been executed again.
+		newer := e.Attempt > attempt || e.Attempt == attempt && (e.Kind != kind || o.Verdict == campaign.VerdictError)
+		if e.Kind.Outcome() && e.Campaign == k && e.Case.Index == index && newer {
+			kind, found, attempt, at, o = e.Kind, true, e.Attempt, e.Case, e.Outcome
 			at.Payload, o.Data = nil, nil // valid until the next entry
 		}
 	}

@@ -101,7 +101,7 @@ func (j *Journal) Record() (rec campaign.Record, ok bool, err error) {
 				return rec, false, errors.Join(errors.New("the record cannot be decoded"), err)
 			}
 			ok = true
-		case KindOutcome, KindResumed:
+		case KindOutcome, KindClosing, KindResumed:
 			ok = false // it goes on
 		}
 	}

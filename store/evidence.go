@@ -129,7 +129,7 @@ func (j *Journal) Evidenced() iter.Seq2[Entry, error] {
 			case e.Kind == KindEvidence:
 				_ = p.cases(e.Data, 0, 1<<62, func(at place, list []campaign.Attachment) { seen[at] = list })
 				continue
-			case e.Kind == KindOutcome:
+			case e.Kind.Outcome():
 				at := place{e.Campaign, e.Attempt, e.Case.Index}
 				e.Outcome.Evidence = seen[at]
 				delete(seen, at)

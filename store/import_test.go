@@ -202,6 +202,16 @@ func TestWhatALiveRunMet(t *testing.T) {
 	if len(p.met)+len(p.findings) > 0 {
 		t.Errorf("a whole record has what was only met: %v %v", p.met, p.findings)
 	}
+	// Cases that close a campaign count until it goes on.
+	for kind, want := range map[Kind]campaign.Counts{KindClosing: {Run: 3, Pass: 3, Closing: 2}, KindOutcome: {Run: 2, Pass: 2}} {
+		p = partial{man: m}
+		for _, k := range []Kind{KindOutcome, KindClosing, kind} {
+			p.add(Entry{Kind: k})
+		}
+		if got := p.record(false).Campaigns[0].Cases; got != want {
+			t.Errorf("%v at the end: %+v, want %+v", kind, got, want)
+		}
+	}
 }
 
 func blobFile(s *Store, id string) string { return filepath.Join(s.root, blobsDir, id[:2], id+".zst") }

@@ -32,6 +32,7 @@ const (
 	KindResumed     = journal.KindResumed
 	KindEvidence    = journal.KindEvidence
 	KindChain       = journal.KindChain
+	KindClosing     = journal.KindClosing
 )
 
 // Journal reads what a run wrote up to the moment it was opened.

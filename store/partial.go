@@ -12,6 +12,7 @@ type partial struct {
 	man      Manifest
 	attempts []int
 	counts   []campaign.Counts
+	closing  []campaign.Counts // which count until the campaign goes on
 	findings []campaign.Finding
 	at       int                // the campaign of the newest outcome
 	met      []campaign.Finding // of the campaign that goes, and not settled yet
@@ -30,6 +31,7 @@ func (p *partial) add(e Entry) {
 	p.seconds = max(p.seconds, e.At.Seconds())
 	if p.counts == nil {
 		p.counts = make([]campaign.Counts, len(p.man.Identities))
+		p.closing = make([]campaign.Counts, len(p.man.Identities))
 		p.attempts = make([]int, len(p.man.Identities))
 	}
 	if e.Campaign >= len(p.counts) {
@@ -38,8 +40,12 @@ func (p *partial) add(e Entry) {
 	switch e.Kind {
 	case KindRedo:
 		p.restart(e.Campaign, p.attempts[e.Campaign]+1)
+	case KindClosing:
+		p.closing[e.Campaign].Add(e.Outcome.Verdict)
+		p.closing[e.Campaign].Closing++
 	case KindOutcome:
 		p.dropBefore(e.Campaign)
+		p.closing[e.Campaign] = campaign.Counts{}
 		if e.Attempt > p.attempts[e.Campaign] {
 			p.restart(e.Campaign, e.Attempt)
 		}
@@ -156,6 +162,7 @@ func (p *partial) record(live bool) campaign.Record {
 		}
 		if k < len(p.counts) {
 			c.Cases = p.counts[k]
+			c.Cases.Plus(p.closing[k])
 		}
 		if c.Cases.Fail > 0 {
 			rec.Verdict = "fail"

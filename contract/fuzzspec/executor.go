@@ -1,6 +1,7 @@
 package fuzzspec
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -214,6 +215,11 @@ func (c *Campaign) record(s *state, index int64, input, log []byte, res *process
 	return r
 }
 
+// given is the lane of an input that no mutation made.
+type given struct{ laneMaker }
+
+func (given) log() []byte { return nil }
+
 // Materialize implements [campaign.Materializer].
 func (c *Campaign) Materialize(ctx context.Context, s *state, at campaign.Case) (string, error) {
 	r, err := c.open(ctx, c.plan(), 0, 1, true)
@@ -224,6 +230,9 @@ func (c *Campaign) Materialize(ctx context.Context, s *state, at campaign.Case) 
 	x := &executor{c: c, runner: r, lane: c.maker.lane(), cold: true}
 	index := c.start + at.Index
 	input := x.lane.input(c.pool(s), index) // also makes the mutation log
+	if at.Payload != nil && !bytes.Equal(input, at.Payload) {
+		input, x.lane = at.Payload, given{} // a case that was set aside, run again
+	}
 	runID := CaseRunID(c.set.campaignID, index)
 	res, err := r.Run(ctx, process.Case{Index: at.Index, RunID: runID, Input: input, Confirm: true})
 	if err != nil {

@@ -31,7 +31,8 @@ const (
 	confirmFactor = 100
 
 	// Cases set aside are run again as soon as there are any, but no more than these
-	// and one for each so many cases, so many at once, and so many more at the end.
+	// and one for each so many cases, so many at once, and so many more at the end, be it
+	// that of the document, of --cases or of --time.
 	confirmFirst = 4
 	confirmEvery = 4096
 	confirmLast  = 64
@@ -66,6 +67,7 @@ type guided struct {
 	late    int64 // of those, by their time
 	again   int64 // cases that were run again
 	over    int64 // cases that would have waited too many
+	closing bool  // the run ends: what waits is run again, and nothing else
 	learning
 }
 
@@ -135,7 +137,9 @@ func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 		if again := c.confirming(s); len(again) > 0 {
 			return campaign.Round{Len: int64(len(again)), At: func(i int64) []byte { return again[i].input }}, true
 		}
-		left = min(left, c.set.round)
+		if left = min(left, c.set.round); s.closing {
+			left = 0
+		}
 	}
 	return campaign.Round{Len: left}, left > 0
 }
@@ -144,14 +148,12 @@ func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 func (c *Campaign) confirming(s *state) []asideCase {
 	may, usual := confirmFirst+s.done/confirmEvery-s.again, s.caseCost()
 	switch {
-	case s.done >= c.count:
+	case s.done >= c.count || s.closing:
 		may += confirmLast
 	case s.again >= confirmFirst && s.facts.Budget > 0 && s.spent*confirmShare > uint64(s.done)*usual:
 		may = 0
-	default:
-		may = min(may, confirmFirst)
 	}
-	return s.waiting[:min(int64(len(s.waiting)), max(0, may))]
+	return s.waiting[:min(int64(len(s.waiting)), max(0, min(may, confirmFirst)))]
 }
 
 // Fold implements [campaign.Campaign]: inputs that reached something new join
@@ -204,6 +206,8 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		next.edges = len(edges)
 	}
 	if c.set.guided {
+		round, _ := c.Round(s)
+		next.closing = next.done-s.done < round.Len
 		next.weigh()
 	}
 	return &next
@@ -238,6 +242,7 @@ func (s *state) confirm(batch []asideCase, results iter.Seq2[campaign.Case, camp
 		n++
 	}
 	s.again += int64(n)
+	s.closing = s.closing || n < len(batch)
 	s.waiting = slices.DeleteFunc(slices.Clone(s.waiting[n:]), func(a asideCase) bool { return hangs[a.key] || len(hangs) > 0 && s.passOver(a) })
 	s.known = maps.Clone(s.known)
 	for key := range hangs {

@@ -294,7 +294,7 @@ func TestCasesSetAside(t *testing.T) {
 	}
 	c := &Campaign{maker: referenceMaker{}, set: settings{guided: true, deep: true, round: guidedRound}, count: 40, id: campaign.Identity{Name: "x"}}
 	n := int64(0)
-	fold := func(s *state, outcomes ...campaign.Outcome) *state {
+	cut := func(s *state, outcomes ...campaign.Outcome) *state {
 		return c.Fold(s, func(yield func(campaign.Case, campaign.Outcome) bool) {
 			for _, o := range outcomes {
 				n++
@@ -303,6 +303,11 @@ func TestCasesSetAside(t *testing.T) {
 				}
 			}
 		})
+	}
+	fold := func(s *state, outcomes ...campaign.Outcome) *state {
+		s = cut(s, outcomes...)
+		s.closing = false // as if the round had been no longer
+		return s
 	}
 	next := func(s *state) (inputs string) {
 		r, more := c.Round(s)
@@ -353,10 +358,11 @@ func TestCasesSetAside(t *testing.T) {
 	for s.done < c.count {
 		s = fold(s, pass)
 	}
-	expect(s, "7 13 14 15 16 17 18 19 20 ") // at the end, all that may be
-	for range 9 {
-		s = fold(s, pass)
-	}
+	expect(s, "7 13 14 15 ") // at the end, all that may be, some at a time
+	s = fold(s, pass, pass, pass, pass)
+	expect(s, "16 17 18 19 ")
+	s = fold(s, pass, pass, pass, pass)
+	s = fold(s, pass)
 	expect(s, "over")
 	want := []campaign.Figure{{Name: "cases set aside", Value: 19}, {Name: "of them by time", Value: 3}, {Name: "run again", Value: 13}}
 	if got := c.Figures(s); !slices.Equal(got[3:], want) {
@@ -364,6 +370,33 @@ func TestCasesSetAside(t *testing.T) {
 	}
 	if len(c.warnings(s)) > 0 {
 		t.Error("a warning though all were run again")
+	}
+
+	// A run that ends earlier runs again what waits, and nothing else, and is over.
+	n, g = 0, guided{}
+	c.count = 1 << 20
+	var many []campaign.Outcome
+	for k := range uint32(confirmFirst + confirmLast + 3) {
+		many = append(many, spent(100+k))
+	}
+	begun := fold(c.Start(campaign.Facts{}), many...)
+	begun.again = confirmFirst
+	for _, s := range []*state{cut(begun), cut(begun, pass), cut(fold(begun, pass, pass))} {
+		all := 0
+		for r, more := c.Round(s); more; r, more = c.Round(s) {
+			if r.At == nil || r.Len > confirmFirst {
+				t.Fatalf("a round of %d closes it", r.Len)
+			}
+			all += int(r.Len)
+			s = cut(s, slices.Repeat([]campaign.Outcome{pass}, int(r.Len))...)
+		}
+		if all != confirmLast || len(s.waiting) != confirmFirst+3 || s.done >= c.count {
+			t.Errorf("%d cases are run again at the end, %d wait, %d are done", all, len(s.waiting), s.done)
+		}
+	}
+	begun.again = 0
+	if r, _ := c.Round(cut(begun, pass)); r.At == nil || r.Len != confirmFirst {
+		t.Errorf("a run cut among what is run again goes on with %d cases", r.Len)
 	}
 	if _, got := decodeKept(spent(7).Data); slices.Contains(got, 7<<8|1) {
 		t.Error("an ended case has coverage")
@@ -387,6 +420,7 @@ func TestCasesLikeHangs(t *testing.T) {
 				yield(campaign.Case{Index: int64(i), Payload: []byte{byte(i)}}, o)
 			}
 		})
+		s.closing = false // as if the round had been no longer
 	}
 	spent := func(edges ...uint32) campaign.Outcome {
 		res := process.Result{Status: process.OverBudget}

@@ -151,5 +151,11 @@ func (c *Campaign) Traits() campaign.Traits {
 	if c.set.guided { // what was set aside runs again
 		roughly = "at least"
 	}
-	return campaign.Traits{Planned: c.count, Roughly: roughly, Exclusive: c.system != nil && c.system.Exclusive()}
+	once := func(_ campaign.Case, o *campaign.Outcome) string {
+		if _, _, aside := decodeAside(o.Data); aside && o.Verdict == campaign.VerdictPass {
+			return "it was set aside" // its budget decided, which another execution has not
+		}
+		return ""
+	}
+	return campaign.Traits{Planned: c.count, Roughly: roughly, Closes: c.set.guided, Once: once, Exclusive: c.system != nil && c.system.Exclusive()}
 }

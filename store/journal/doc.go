@@ -8,13 +8,15 @@
 //	magic   = "THRESHJ"        version = one byte, Version
 //	record  = length body crc
 //	length  = uvarint, bytes of body, at least 2
-//	body    = kind place? at (outcome | data)
+//	body    = kind place? at (outcome | closing | data)
 //	kind    = one byte, 1 to 127; bit 7 says that place is left out because
 //	          it is that of the record before
 //	place   = uvarint campaign, uvarint attempt, uvarint round
 //	at      = zigzag varint, milliseconds since the record before
 //	outcome = zigzag varint index (less the index of the outcome before, less
 //	          one), uvarint microseconds, facts as campaign.AppendFacts
+//	closing = uvarint index, uvarint cases that the campaign had before, uvarint
+//	          microseconds, facts
 //	data    = the rest of the body
 //	crc     = CRC-32C of length and body, little endian
 //

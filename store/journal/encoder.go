@@ -47,7 +47,7 @@ func (enc *Encoder) Append(dst []byte, e *Entry) ([]byte, error) {
 	if e.Kind == 0 || e.Kind > maxKind {
 		return dst, fmt.Errorf("journal entry of %v: no such kind", e.Kind)
 	}
-	if e.Campaign < 0 || e.Attempt < 0 || e.Case.Round < 0 || e.Case.Index < 0 {
+	if e.Campaign < 0 || e.Attempt < 0 || e.Case.Round < 0 || e.Case.Index < 0 || e.After < 0 {
 		return dst, fmt.Errorf("journal entry of kind %v: negative campaign, attempt, round or index", e.Kind)
 	}
 	if len(e.Data) > MaxRecord-64 {
@@ -58,7 +58,7 @@ func (enc *Encoder) Append(dst []byte, e *Entry) ([]byte, error) {
 	dst = append(dst, 0) // the length; almost always one byte
 
 	kind, round := byte(e.Kind), ctx.round
-	if e.Kind == KindOutcome {
+	if e.Kind.Outcome() {
 		round = e.Case.Round
 	}
 	if e.Campaign == ctx.campaign && e.Attempt == ctx.attempt && round == ctx.round {
@@ -73,9 +73,15 @@ func (enc *Encoder) Append(dst []byte, e *Entry) ([]byte, error) {
 	at := int64(e.At / time.Millisecond)
 	dst = binary.AppendVarint(dst, at-ctx.at)
 	ctx.at = at
-	if e.Kind == KindOutcome {
+	switch e.Kind {
+	case KindOutcome:
 		dst = binary.AppendVarint(dst, e.Case.Index-ctx.index)
 		ctx.index = e.Case.Index + 1
+	case KindClosing: // relative to nothing: versions that pass over it do not know its index
+		dst = binary.AppendUvarint(dst, uint64(e.Case.Index))
+		dst = binary.AppendUvarint(dst, uint64(e.After))
+	}
+	if e.Kind.Outcome() {
 		dst = binary.AppendUvarint(dst, uint64(max(0, e.Outcome.Elapsed/time.Microsecond)))
 		dst = e.Outcome.AppendFacts(dst)
 	} else {

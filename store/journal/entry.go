@@ -24,6 +24,9 @@ const (
 	KindResumed     Kind = 10 // the run was taken up again
 	KindEvidence    Kind = 11 // what was seen in cases whose outcomes follow it
 	KindChain       Kind = 12 // the SHA-256 of all that is before it in the file
+	// KindClosing is the outcome of a case that closes a campaign which --cases or --time
+	// ended. It counts as long as the campaign has no outcome after it in the journal.
+	KindClosing Kind = 13
 )
 
 const maxKind Kind = 127
@@ -32,7 +35,7 @@ var kindNames = [...]string{
 	KindManifest: "manifest", KindFacts: "facts", KindOutcome: "outcome", KindRedo: "redo",
 	KindWarning: "warning", KindFinding: "finding", KindProgress: "progress",
 	KindCampaignEnd: "campaign-end", KindEnd: "end", KindResumed: "resumed",
-	KindEvidence: "evidence", KindChain: "chain",
+	KindEvidence: "evidence", KindChain: "chain", KindClosing: "closing",
 }
 
 func (k Kind) String() string {
@@ -42,14 +45,18 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind-%d", uint8(k))
 }
 
+// Outcome reports whether entries of the kind have a case and its outcome.
+func (k Kind) Outcome() bool { return k == KindOutcome || k == KindClosing }
+
 // Entry is one record. Kinds that this version does not know are read like any
 // other kind with Data, so that a reader may skip them.
 type Entry struct {
 	Kind     Kind
 	Campaign int              // index into the manifest's identities
 	Attempt  int              // 0, then one more after each KindRedo
-	Case     campaign.Case    // KindOutcome: Round and Index; the payload is not kept
-	Outcome  campaign.Outcome // KindOutcome: facts, and Elapsed in whole microseconds
+	Case     campaign.Case    // KindOutcome, KindClosing: Round and Index; the payload is not kept
+	Outcome  campaign.Outcome // KindOutcome, KindClosing: facts, and Elapsed in whole microseconds
+	After    int64            // KindClosing: how many cases the campaign had when it was ended
 	At       time.Duration    // since the run was created, in whole milliseconds
 	Data     []byte           // the other kinds
 }

@@ -73,9 +73,12 @@ func TestRoundTrip(t *testing.T) {
 				At:       time.Duration(rapid.Int64Range(0, 1<<40).Draw(t, "at")) * time.Millisecond,
 			}
 			if rapid.Bool().Draw(t, "is outcome") {
-				e.Kind = KindOutcome
+				e.Kind = rapid.SampledFrom([]Kind{KindOutcome, KindClosing}).Draw(t, "of")
 			}
-			if e.Kind != KindOutcome {
+			if e.Kind == KindClosing {
+				e.After = rapid.Int64Range(0, 1<<62).Draw(t, "after")
+			}
+			if !e.Kind.Outcome() {
 				e.Data = rapid.SliceOfN(rapid.Byte(), 0, 400).Draw(t, "data")
 				return e
 			}

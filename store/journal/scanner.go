@@ -122,7 +122,7 @@ func (s *Scanner) Kind() Kind { return s.head.Kind }
 // Next.
 func (s *Scanner) Entry() (Entry, error) {
 	e := s.head
-	if e.Kind != KindOutcome {
+	if !e.Kind.Outcome() {
 		e.Data = s.rest
 		return e, nil
 	}
@@ -209,9 +209,15 @@ func (s *Scanner) parse(b []byte) bool {
 	if s.head.Kind == KindOutcome {
 		s.head.Case = campaign.Case{Round: ctx.round, Index: ctx.index + varint()}
 		ctx.index = s.head.Case.Index + 1
+	}
+	if s.head.Kind == KindClosing {
+		s.head.Case = campaign.Case{Round: ctx.round, Index: int64(uvarint())}
+		s.head.After = int64(uvarint())
+	}
+	if s.head.Kind.Outcome() {
 		s.head.Outcome.Elapsed = time.Duration(uvarint()) * time.Microsecond
 	}
-	if !ok || s.head.Kind == 0 || ctx.campaign < 0 || ctx.attempt < 0 || ctx.round < 0 || s.head.Case.Index < 0 {
+	if !ok || s.head.Kind == 0 || ctx.campaign < 0 || ctx.attempt < 0 || ctx.round < 0 || s.head.Case.Index < 0 || s.head.After < 0 {
 		return false
 	}
 	s.ctx, s.rest = ctx, b
