@@ -127,6 +127,8 @@ func TestHoverSpansAndFixes(t *testing.T) {
 		{"limits:\n  strict: true\n", "limits cases", "limits:\n  cases: 1\n  strict: true\n"},
 		{"rules:\n  - value: x\n", "rules 0 type", "rules:\n  - type: \"contains\"\n    value: x\n"},
 		{"{\n  \"kind\": \"http\"\n}", "url", "{\n  \"url\": \"\",\n  \"kind\": \"http\"\n}"},
+		{`{"limits": {}}`, "limits cases", `{"limits": {"cases": 1}}`},
+		{"limits: { }\n", "limits cases", "limits: {\"cases\": 1 }\n"},
 		{`{"limits": {"strict": true}}`, "limits cases", `{"limits": {"cases": 1, "strict": true}}`},
 	} {
 		at, insert, ok := assist.Read(c.text, "").Missing(s, 0, strings.Fields(c.path))

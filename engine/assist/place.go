@@ -108,10 +108,13 @@ func (t *Text) Missing(s *Schema, near int, path []string) (at int, insert strin
 				return 0, "", false
 			}
 		}
-		if n.kind != mapping || n.member(key) != nil || len(n.members) == 0 {
+		if n.kind != mapping || n.member(key) != nil {
 			return 0, "", false
 		}
 		value := sample(s.parts(child(parts, key), nil))
+		if len(n.members) == 0 {
+			return n.start + 1, `"` + key + `": ` + value, n.flow
+		}
 		first := n.members[0]
 		if n.flow {
 			at = first.start

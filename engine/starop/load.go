@@ -72,7 +72,7 @@ func Load(path string, src []byte) (*Source, diag.List) {
 			add(meta.place(d.Message), d)
 		}
 	default:
-		fault(meta.pos, "meta", "%s is a %s: expected a dict", metaName, v.Type())
+		fault(meta.pos, "meta", "%s is %s: expected a dict", metaName, named(v))
 	}
 	switch v := box.Global(applyName).(type) {
 	case nil:
@@ -82,7 +82,7 @@ func Load(path string, src []byte) (*Source, diag.List) {
 			fault(apply, "apply", "%s: expected apply(seed_text, ctx, rng) (OC-3.1)", why)
 		}
 	default:
-		fault(apply, "apply", "apply is a %s: expected a function", v.Type())
+		fault(apply, "apply", "apply is %s: expected a function", named(v))
 	}
 	if list.HasErrors() {
 		return nil, list
@@ -175,3 +175,19 @@ func find(f *syntax.File) (meta metaPlaces, apply syntax.Position) {
 
 // extraNames are the names of what files have beside the language.
 func extraNames() []string { return environment(nil).Keys() }
+
+// named is the type of a value as people who write Python call it: "an int", "a str", "None".
+func named(v starlark.Value) string {
+	switch kind := v.Type(); kind {
+	case "NoneType":
+		return "None"
+	case "string":
+		return "a str"
+	case "builtin_function_or_method":
+		return "a function"
+	case "int":
+		return "an int"
+	default:
+		return "a " + kind
+	}
+}

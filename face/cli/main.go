@@ -309,6 +309,9 @@ func group(c *cobra.Command, args []string) error {
 	return unknownCommand(c, args[0])
 }
 
+// flagsInstead are words that are taken for commands, and the flags that do it.
+var flagsInstead = map[string]string{"resume": "thresh run --resume RUN continues a run"}
+
 // unknownCommand names the nearest verb for one that c does not have.
 func unknownCommand(c *cobra.Command, name string) error {
 	names := make([]string, 0, len(c.Commands()))
@@ -316,7 +319,7 @@ func unknownCommand(c *cobra.Command, name string) error {
 		names = append(names, sub.Name())
 	}
 	err := diag.Refused("%s has no command %q", c.CommandPath(), name)
-	return diag.WithHint(err, cmp.Or(diag.DidYouMean(name, names), c.CommandPath()+" --help lists its commands"))
+	return diag.WithHint(err, cmp.Or(flagsInstead[name], diag.DidYouMean(name, names), c.CommandPath()+" --help lists its commands"))
 }
 
 // helpCommand is thresh help, which refuses names of no command.

@@ -70,15 +70,18 @@ type checker struct {
 // report is fail or doubt.
 type report func(at Place, code, hint, format string, args ...any)
 
+// there reports whether a place has a value that could be read; else enough was said of it.
+func (c *checker) there(at Place) bool { return !at.missing() && !c.wrong[at.Pos] }
+
 func (c *checker) fail(at Place, code, hint, format string, args ...any) {
-	if at.missing() || c.wrong[at.Pos] { // that was said
+	if !c.there(at) {
 		return
 	}
 	c.list = append(c.list, c.src.Report(diag.Error, at, code, fmt.Sprintf(format, args...), hint))
 }
 
 func (c *checker) doubt(at Place, code, hint, format string, args ...any) {
-	if at.missing() || c.wrong[at.Pos] { // that was said
+	if !c.there(at) {
 		return
 	}
 	c.list = append(c.list, c.src.Report(diag.Warning, at, code, fmt.Sprintf(format, args...), hint))

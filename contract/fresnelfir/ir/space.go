@@ -134,7 +134,7 @@ func (c *checker) inputs() {
 		switch {
 		case x.Type == Enum, x.Type == String:
 			c.values(x.Place, x.Type, x.Values)
-		case x.Type == Int && x.Min > x.Max:
+		case x.Type == Int && x.Min > x.Max && c.there(x.Place.Within("min")) && c.there(x.Place.Within("max")):
 			c.fail(x.Place, "int-bounds", "", "min must not be above max, got %d and %d", x.Min, x.Max)
 		}
 	}
