@@ -124,7 +124,7 @@ func TestEditsAroundActions(t *testing.T) {
 func manyActions(n int) string {
 	var all strings.Builder
 	for i := range n {
-		all.WriteString(strings.ReplaceAll("def more_#():\n    o = any(Order)\n    was = o.total + amount\n    twice = was + was\n    require(twice < #, actor.age == other)\n"+
+		all.WriteString(strings.ReplaceAll("def more_#():\n    o = any(Order)\n    was = o.total + amount\n    twice = was + was\n    require(twice < #, o.owner == actor)\n"+
 			"    o.total = twice\n    o.stock[\"x\"] += was\n    call(\"more_#\", o, amount, answer = twice + twice)\n", "#", fmt.Sprint(i)))
 	}
 	return all.String()
