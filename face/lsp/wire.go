@@ -16,12 +16,11 @@ const maxMessage = 64 << 20
 
 // message is a request, a notification or an answer of JSON-RPC 2.0.
 type message struct {
-	Version string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id,omitempty"`
-	Method  string          `json:"method,omitempty"`
-	Params  json.RawMessage `json:"params,omitempty"`
-	Result  json.RawMessage `json:"result,omitempty"`
-	Error   *failure        `json:"error,omitempty"`
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  *failure        `json:"error"`
 }
 
 type failure struct {
@@ -79,11 +78,22 @@ func (w *wire) read() (*message, error) {
 }
 
 func (w *wire) write(m message) {
-	m.Version = "2.0"
-	body, err := json.Marshal(m)
-	if err != nil {
-		body = []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the answer cannot be written"}}`)
+	body := []byte(`{"jsonrpc":"2.0"`)
+	add := func(key string, v []byte) { // which is JSON, and may be long: it is not read again
+		if v != nil {
+			body = append(append(body, `,"`+key+`":`...), v...)
+		}
 	}
+	add("id", m.ID)
+	if m.Method != "" {
+		add("method", encode(m.Method))
+	}
+	add("params", m.Params)
+	add("result", m.Result)
+	if m.Error != nil {
+		add("error", encode(m.Error))
+	}
+	body = append(body, '}')
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	// A client that is gone is noticed where it is read from.
