@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/report"
+	"github.com/thresh-dev/thresh/store"
 )
 
 // An accepted finding stays so when lines above its place change its id, and another
@@ -61,6 +63,27 @@ func TestKnownFindingMoves(t *testing.T) {
 		if g := strings.Join(got, " "); g != x.want || err != nil {
 			t.Errorf("%s: %q are known, want %q: %v", name, g, x.want, err)
 		}
+	}
+}
+
+// Two accepted findings of one place stay so when both move.
+func TestKnownFindingsOfOnePlaceMove(t *testing.T) {
+	dir := t.TempDir()
+	found := func(id, line string) campaign.Finding {
+		return campaign.Finding{ID: id, Contract: "c", Campaign: "n", Title: "ValueError in a.py:rate line " + line, Cause: []string{"exception", "ValueError", "rate at a.py:" + line}}
+	}
+	one := found("F-0000000001", "3")
+	text := fmt.Sprintf("schema: thresh.known.v1\nfindings:\n  - {id: F-0000000001, place: %[1]s, owner: o, note: n, until: 2999-12-31}\n  - {id: F-0000000002, place: %[1]s, owner: o, note: n, until: 2999-12-31}\n", store.Place(&one))
+	if err := os.WriteFile(filepath.Join(dir, KnownFile), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rec := campaign.Record{
+		Campaigns: []campaign.CampaignRecord{{Contract: "c", Name: "n", Source: filepath.Join(dir, "doc")}},
+		Findings:  []campaign.Finding{found("F-0000000011", "4"), found("F-0000000012", "9"), found("F-0000000013", "12")},
+	}
+	known, err := New().known(&rec)
+	if _, third := known["F-0000000013"]; len(known) != 2 || third || err != nil {
+		t.Errorf("%v, %v", known, err)
 	}
 }
 
