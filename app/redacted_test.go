@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -211,6 +212,24 @@ given: ["T"] ["T"] ["T"] M` + "\x01" + ` ["T"] x ["T"] ["T"]
 	l.fail = errors.New("fails")
 	if err := session.Close(); err != l.fail {
 		t.Error(err)
+	}
+}
+
+// An exhibit without a secret is as it was, and one whose secret is no text is not shown.
+func TestExhibitsOfNumbers(t *testing.T) {
+	v := redactCampaign(quiet{}, campaign.Identity{}, secret.New([]secret.Secret{{Name: "KEY", Value: "12345678"}})).(redacted)
+	for start, want := range map[float64]string{7: "calls 7", 12345678: "Not shown", math.Inf(1): "calls +Inf"} {
+		got := v.exhibits([]campaign.Exhibit{{Kind: "timeline", Title: "calls", Timeline: &campaign.Timeline{Spans: []campaign.Span{{Start: start}}}}})
+		text := ""
+		for _, e := range got {
+			text += e.Title
+			if e.Timeline != nil {
+				text += fmt.Sprint(" ", e.Timeline.Spans[0].Start)
+			}
+		}
+		if text != want {
+			t.Errorf("%v: %s, want %s", start, text, want)
+		}
 	}
 }
 
