@@ -41,9 +41,8 @@ func (a *App) Draft(ctx context.Context, t Try) (*draft.Draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.Format != "" && t.Format != d.Format {
-		return nil, diag.WithHint(diag.Refused("%s is tested by %s, not by %s", strings.Join(thing.Words, " "), d.Format, t.Format),
-			"thresh init "+d.Format+" --from ...")
+	if err := t.fits(&thing, d.Format); err != nil {
+		return nil, err
 	}
 	if d.Folder == "" {
 		return d, nil
@@ -57,6 +56,15 @@ func (a *App) Draft(ctx context.Context, t Try) (*draft.Draft, error) {
 		return nil, err
 	}
 	return d, nil
+}
+
+// fits refuses a format other than the one that tests a thing.
+func (t *Try) fits(thing *draft.Thing, format string) error {
+	if t.Format == "" || t.Format == format {
+		return nil
+	}
+	return diag.WithHint(diag.Refused("%s is tested by %s, not by %s", strings.Join(thing.Words, " "), format, t.Format),
+		"thresh init "+format+" --from ...")
 }
 
 // look learns what a draft of a thing needs, and drafts it.

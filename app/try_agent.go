@@ -127,6 +127,9 @@ func (a *App) lookAtChat(ctx context.Context, thing *draft.Thing, folder string)
 
 // lookAtPages finds what can be run in Markdown pages.
 func (a *App) lookAtPages(t *Try, thing *draft.Thing, out string) (*draft.Draft, error) {
+	if err := t.fits(thing, "spectest"); err != nil { // before all that the pages lack as such
+		return nil, err
+	}
 	path := thing.Words[0]
 	files, folder, dir := []string{path}, IsFolder(path), filepath.Dir(path)
 	if folder {
