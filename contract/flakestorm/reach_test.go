@@ -25,6 +25,7 @@ var kinds = []string{
 	`{type: langchain, endpoint: "m:f", tool_registry: "m:r", request_template: '{"a": "{prompt}"}', parse_structured_input: false}`,
 	`{type: command, command: [run, "{prompt}"], dir: sub, env: {K: v}, request_template: "{prompt}!", response_path: $.x}`,
 	`{type: mcp, command: [serve], tool: ask, request_template: '{"q": "{prompt}"}', isolate: true}`,
+	`{type: mcp, command: [serve]}`,
 	`{type: mcp, endpoint: "http://h/mcp", headers: {A: b}}`,
 	`{type: mcp, endpoint: "http://h/mcp", command: [serve], isolate: true}`,
 }
