@@ -29,3 +29,29 @@ func TestCrowdsRunOnMoreThreads(t *testing.T) {
 		}
 	}
 }
+
+// Workers share what they use by the plan's digest, and of a plan without one by all that it
+// says; what is run again cold has programs of its own.
+func TestWhatWorkersShare(t *testing.T) {
+	s := New(nil)
+	join := func(p sut.Plan, w sut.Worker) *shared {
+		sh, err := s.join(&p, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sh
+	}
+	program := []string{"program"}
+	for name, same := range map[string][2]bool{
+		"equal digests":                  {join(sut.Plan{Digest: "d", Name: "a"}, sut.Worker{}) == join(sut.Plan{Digest: "d", Name: "b"}, sut.Worker{}), true},
+		"others":                         {join(sut.Plan{Digest: "d"}, sut.Worker{}) == join(sut.Plan{Digest: "e"}, sut.Worker{}), false},
+		"plans without a digest":         {join(sut.Plan{Name: "a"}, sut.Worker{}) == join(sut.Plan{Name: "b"}, sut.Worker{}), false},
+		"equal ones":                     {join(sut.Plan{Name: "a"}, sut.Worker{}) == join(sut.Plan{Name: "a"}, sut.Worker{Index: 1}), true},
+		"a program, cold":                {join(sut.Plan{Digest: "p", Command: program}, sut.Worker{}) == join(sut.Plan{Digest: "p", Command: program}, sut.Worker{Cold: true}), false},
+		"what runs elsewhere, also cold": {join(sut.Plan{Digest: "u", URL: "http://h"}, sut.Worker{}) == join(sut.Plan{Digest: "u", URL: "http://h"}, sut.Worker{Cold: true}), true},
+	} {
+		if same[0] != same[1] {
+			t.Errorf("%s: shared %t", name, same[0])
+		}
+	}
+}

@@ -189,7 +189,7 @@ func (e *edge) kill() {
 
 func (e *edge) readAnswer(o *sut.Observation, line []byte, op *sut.Operation) {
 	var a answer
-	if v, ok := bytes.CutPrefix(line, []byte(`{"ok":`)); ok && json.Valid(v[:max(0, len(v)-1)]) { // as most lines are
+	if v, ok := bytes.CutPrefix(line, []byte(`{"ok":`)); ok && bytes.HasSuffix(v, []byte("}")) && json.Valid(v[:len(v)-1]) { // as most lines are
 		o.Output = bytes.Clone(line) // which is read into again
 		a.OK = o.Output[len(line)-len(v) : len(line)-1]
 	} else if json.Unmarshal(line, &a) != nil || !a.complete() {

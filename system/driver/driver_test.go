@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,6 +38,27 @@ func TestSuite(t *testing.T) {
 	t.Parallel() // mostly waits
 	plan := speaker(t)
 	systemtest.RunSystem(t, systemtest.System{Open: systems.Open, Plan: func(*testing.T) *sut.Plan { return plan }})
+}
+
+// A line that is no answer is none, however much of one it has.
+func TestLinesThatAreNoAnswers(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"ok":12}`: "answered 12", ` { "ok" : 12 }`: "answered 12", "{\"ok\":12}\r": "answered 12", `{"ok":{"a":[1]}}`: `answered {"a":[1]}`,
+		`{"rejected":"no"}`: "refused", `{"ok":12`: "crashed", `{"ok":12]`: "crashed", `{"ok":}`: "crashed", `{"ok":`: "crashed",
+		`{"ok":1} 2`: "crashed", `{}`: "crashed", `{"okay":1}`: "crashed", `[1]`: "crashed", `null`: "crashed", `ok`: "crashed",
+	} {
+		p := &sut.Plan{Name: "lines", Kind: sut.Driver, Command: []string{"sh", "-c", `while read -r line; do printf '%s\n' "$0"; done`, line}}
+		x, err := systems.Open(t.Context(), p, sut.Worker{Of: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := x.Call(t.Context(), sut.Call{Operation: "get"})
+		got := strings.TrimSpace(fmt.Sprintf("%s %s", o.End, o.Value))
+		if got != want || err != nil {
+			t.Errorf("%q: %s (%s), want %s: %v", line, got, o.Why, want, err)
+		}
+		x.Close()
+	}
 }
 
 // The end of a context interrupts no call but its own, however late it is noticed.
