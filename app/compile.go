@@ -160,7 +160,7 @@ func Compile(ctx context.Context, docs []Document, set campaign.Settings) (Compi
 			all = append(all, list...)
 		}
 	}
-	if set.Strict {
+	if set.Strict && !set.Stored { // what is doubtful now was not when the run began
 		all.Strict()
 	}
 	if all.HasErrors() {
@@ -309,7 +309,7 @@ func (a *App) storedWith(ctx context.Context, blob func(name string) ([]byte, er
 		return blob(name)
 	}
 	settings := campaign.Settings{
-		Seed: set.Seed, Options: set.Options, Stored: true, Read: read, Self: self(),
+		Seed: set.Seed, Strict: set.Strict, Options: set.Options, Stored: true, Read: read, Self: self(),
 		List: func(dir string) ([]string, error) {
 			names, err := read(listing(dir))
 			if err != nil || len(names) == 0 {

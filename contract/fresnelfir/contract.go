@@ -111,7 +111,8 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 	if d != nil && len(d.Protocols)+len(d.Generators) == 0 {
 		list = append(list, src.Report(diag.Error, ir.At("$"), "nothing-to-explore", "must have a protocol or a generator: there is nothing to explore", ""))
 	}
-	if set.Strict {
+	strict := set.Strict && !set.Stored
+	if strict {
 		list.Strict()
 	}
 	if list.HasErrors() {
@@ -138,7 +139,7 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 	}
 	for _, f := range c.plan.space.faults {
 		level := diag.Error
-		if f.doubt && !set.Strict {
+		if f.doubt && !strict {
 			level = diag.Warning
 		}
 		list = append(list, src.Report(level, f.at, f.code, f.message, ""))
@@ -207,7 +208,7 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 		list = append(list, src.Report(diag.Warning, ir.At("$.properties"), "vacuous",
 			"the model is explored without a system and has nothing that could fail: no property, no postcondition and no effect that could exceed a field's bounds",
 			"write properties, or name the module"))
-		if set.Strict {
+		if strict {
 			list[len(list)-1].Level = diag.Error
 		}
 	}

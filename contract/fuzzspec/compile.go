@@ -29,7 +29,7 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 		fsys = keptFiles{fsys}
 	}
 	spec, found := Check(doc.Data, fsys, CheckOptions{
-		File: doc.Path, Strict: set.Strict, AllowExec: s.allowExec, Stdin: s.input != "file", ReadSeed: set.Read, Self: set.Self,
+		File: doc.Path, Strict: set.Strict && !set.Stored, AllowExec: s.allowExec, Stdin: s.input != "file", ReadSeed: set.Read, Self: set.Self,
 	})
 	list = append(list, found...)
 	if list.HasErrors() {
