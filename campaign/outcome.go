@@ -166,6 +166,9 @@ func appendString(b []byte, s string) []byte {
 	return append(b, s...)
 }
 
+// VerdictOf returns the verdict in what [Outcome.AppendFacts] wrote.
+func VerdictOf(facts []byte) Verdict { return Verdict(facts[0] & 15) }
+
 // DecodeFacts decodes what [Outcome.AppendFacts] wrote; false means that b is not
 // such an encoding.
 func DecodeFacts(b []byte) (Outcome, bool) {
@@ -173,7 +176,7 @@ func DecodeFacts(b []byte) (Outcome, bool) {
 	if len(b) == 0 {
 		return o, false
 	}
-	o.Verdict, o.Severity = Verdict(b[0]&15), Severity(b[0]>>4)
+	o.Verdict, o.Severity = VerdictOf(b), Severity(b[0]>>4)
 	if o.Verdict > VerdictError || o.Severity > SeverityCritical {
 		return o, false
 	}

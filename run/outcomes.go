@@ -96,8 +96,11 @@ func lastOfEach(list []store.Entry) []store.Entry {
 // counting is the attempt of a campaign that counts, and how many outcomes of a
 // case do not: cases without a result are run again when a run is resumed.
 func counting(j *store.Journal, k int) (attempt int, overruled map[int64]int) {
-	failed := make(map[int64]int)
 	overruled = make(map[int64]int)
+	if !j.Again {
+		return 0, overruled
+	}
+	failed := make(map[int64]int)
 	for e, err := range j.Entries() {
 		switch {
 		case err != nil:

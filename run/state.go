@@ -99,6 +99,7 @@ type refold struct {
 	round      campaign.Round
 	base, next int64 // first case of the round, and the one that comes next
 	fold       *folding
+	spare      []folded
 	closing    bool
 	until      int64 // the round of this case is not begun; below 0: all are
 }
@@ -122,7 +123,7 @@ func (r *refold) begin() error {
 	case r.until >= 0 && r.until < r.base+r.round.Len:
 		return errUntil
 	}
-	r.fold = startFold(r.c, r.state, nil)
+	r.fold = startFold(r.c, r.state, r.spare)
 	return nil
 }
 
@@ -151,7 +152,8 @@ func (r *refold) add(e store.Entry) error {
 // finish is the state after what was added.
 func (r *refold) finish() any {
 	if r.fold != nil {
-		r.state, r.fold = r.fold.finish(), nil
+		r.state, r.spare = r.fold.finish(), r.fold.spare
+		r.fold = nil
 	}
 	return r.state
 }

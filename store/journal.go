@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/store/journal"
 )
@@ -43,6 +44,9 @@ type Journal struct {
 	// Damage says what is wrong if the journal is damaged in its middle; ""
 	// if it is not. [Journal.Entries] then ends with an error.
 	Damage string
+	// Again: perhaps not all outcomes count, since there are cases without a result, which
+	// may have been executed again, or attempts that were given up.
+	Again bool
 
 	f        *os.File
 	end      int64 // of the last whole record
@@ -122,6 +126,7 @@ func readJournal(f *os.File) (*Journal, error) {
 	j := &Journal{f: f}
 	s := journal.NewScanner(f, fi.Size())
 	for first := true; s.Next(); first = false {
+		j.Again = j.Again || s.Kind() == KindRedo || s.Verdict() == campaign.VerdictError
 		if !first {
 			continue
 		}

@@ -118,6 +118,14 @@ func (s *Scanner) Err() error { return s.err }
 // Kind returns the kind of the current record.
 func (s *Scanner) Kind() Kind { return s.head.Kind }
 
+// Verdict returns that of the current record's outcome; a pass if it has none.
+func (s *Scanner) Verdict() campaign.Verdict {
+	if !s.head.Kind.Outcome() || len(s.rest) == 0 {
+		return campaign.VerdictPass
+	}
+	return campaign.VerdictOf(s.rest)
+}
+
 // Entry decodes the current record. Its Data is valid until the next call of
 // Next.
 func (s *Scanner) Entry() (Entry, error) {
