@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/thresh-dev/thresh/internal/testproc"
 )
 
 // The test binary runs itself as another process, doing what this variable
@@ -31,6 +33,7 @@ func TestMain(m *testing.M) {
 	}
 	job := os.Getenv(childJob)
 	if job == "" {
+		testproc.Ready(4)
 		os.Exit(m.Run())
 	}
 	if err := jobs[job](os.Getenv(childStore)); err != nil {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/thresh-dev/thresh/internal/testproc"
 )
 
 // Spawned processes must not see descriptors that the tests were started with.
@@ -19,6 +21,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
+	testproc.Ready(4)
 	os.Exit(m.Run())
 }
 
