@@ -9,6 +9,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/choice"
+	"github.com/thresh-dev/thresh/internal/testproc"
 )
 
 // shop is a model in which most actions have nothing to do with what goes wrong.
@@ -60,7 +61,7 @@ func TestReduceIsOneMinimal(t *testing.T) {
 			}
 			c, _ := campaign.As[*Campaign](list[0])
 			tr, failing := newTraversal(c.plan), 0
-			for key := uint64(0); failing < 60; key++ {
+			for key := uint64(0); failing < testproc.Times(60, 20); key++ {
 				if err := c.prepare(tr, nil, campaign.Case{Index: int64(key)}); err != nil {
 					t.Fatal(err)
 				}

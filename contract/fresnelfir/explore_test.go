@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/internal/testproc"
 )
 
 func compileText(t testing.TB, text string) *Campaign {
@@ -123,7 +124,7 @@ func smallest(t testing.TB, c *Campaign, at campaign.Case, title string) (steps 
 }
 
 func TestNothingIsFoundInASoundModel(t *testing.T) {
-	for seed := range uint64(8) {
+	for seed := range uint64(testproc.Times(8, 3)) {
 		c := compileText(t, article(t))
 		c.seed, c.budget = seed, 2000
 		s, failing := explore(t, c, "")
@@ -162,7 +163,7 @@ func TestPlantedFaults(t *testing.T) {
 			"revise_article sets Article.revision above its max of 2", "write_article revise_article revise_article revise_article"},
 	} {
 		t.Run(f.name, func(t *testing.T) {
-			for seed := range uint64(20) {
+			for seed := range uint64(testproc.Times(20, 5)) {
 				c := compileText(t, article(t, f.from, f.to))
 				c.seed = seed
 				_, failing := explore(t, c, f.title)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+	"github.com/thresh-dev/thresh/internal/testproc"
 )
 
 // surroundedModel has actions that depend on all that actions can depend on outside of
@@ -167,7 +168,7 @@ func TestEditsOfSources(t *testing.T) {
 	for i, whole := range texts {
 		by, text := new(editor), whole
 		words := word.FindAllString(whole, -1)
-		for n := range map[bool]int{true: 400, false: 30}[i == 0] {
+		for n := range map[bool]int{true: testproc.Times(400, 150), false: 30}[i == 0] {
 			if n%4 == 0 { // few edits in a row leave something of a model
 				text = whole
 			}

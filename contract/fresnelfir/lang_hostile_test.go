@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/internal/testproc"
 )
 
 // Whatever is cut out of a source, doubled or moved, it is compiled or refused; what is
@@ -23,7 +24,7 @@ func TestTornSources(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 60 {
+		for range testproc.Times(60, 20) {
 			src := append([]byte(nil), whole...)
 			for range 1 + r.IntN(3) {
 				from := r.IntN(len(src))

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/internal/testproc"
 	"github.com/thresh-dev/thresh/system/wasm"
 )
 
@@ -79,7 +80,7 @@ func TestFaultyModules(t *testing.T) {
 	}
 	for _, fault := range slices.Sorted(maps.Keys(want)) {
 		t.Run(fault, func(t *testing.T) {
-			for seed := range uint64(4) {
+			for seed := range uint64(testproc.Times(4, 2)) {
 				c := withModule(t, g, article(t), exampleModule("article", fault))
 				c.seed = seed
 				_, failing := explore(t, c, want[fault][0])

@@ -12,6 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/operator"
 	"github.com/thresh-dev/thresh/examples/operator/demo"
+	"github.com/thresh-dev/thresh/internal/testproc"
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
@@ -71,7 +72,7 @@ func TestReduceIsMinimal(t *testing.T) {
 			inputs, _ := campaign.As[campaign.Inputter[any]](d.c)
 			tried, lost := 0, 0
 			for i := range d.outcomes {
-				if d.outcomes[i].Verdict != campaign.VerdictFail || tried == 6 {
+				if d.outcomes[i].Verdict != campaign.VerdictFail || tried == testproc.Times(6, 3) {
 					continue
 				}
 				tried++

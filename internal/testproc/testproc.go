@@ -40,6 +40,15 @@ func OpenBelow(dir string) (names []string) {
 	return names
 }
 
+// Times is how often a test does what it repeats with another seed: all times in CI, and
+// elsewhere a few, which show the same.
+func Times(all, few int) int {
+	if Long() {
+		return all
+	}
+	return few
+}
+
 // rareCollections lets heaps grow to five times of what is alive: those of tests are
 // small, and a tenth to nearly a half of their processor time went into collecting garbage.
 func rareCollections() {
