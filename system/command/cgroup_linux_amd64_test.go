@@ -95,13 +95,13 @@ func TestCasesBeginAlike(t *testing.T) {
 					t.Errorf("%s, sandbox %t: %s: %s, %d left running\n%s", executor, sandbox, input, ending(res), res.Leftovers, res.Stderr)
 				}
 			}
-			for _, input := range []string{"fill 80", "fill 80 " + shared, "shell (head -c 83886080 /dev/zero >" + shared + "/child)"} {
+			for _, input := range []string{"fill 96", "fill 96 " + shared, "shell (head -c 100663296 /dev/zero >" + shared + "/child)"} {
 				if sandbox && strings.Contains(input, shared) {
 					continue // it cannot write there
 				}
 				must(input, 0)
 				must("feast 2 40", 0)
-				for _, f := range []string{"child", "0", "79"} {
+				for _, f := range []string{"child", "0", "95"} {
 					os.Remove(filepath.Join(shared, f))
 				}
 			}

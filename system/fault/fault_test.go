@@ -597,6 +597,10 @@ for url in sys.argv[1:]:
 
 func TestUpgradedConnectionsPass(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Connection") != "Upgrade" || r.Header.Get("Upgrade") != "echo" {
+			http.Error(w, "ask for an upgrade", http.StatusUpgradeRequired)
+			return
+		}
 		c, rw, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			return
@@ -626,6 +630,9 @@ func TestUpgradedConnectionsPass(t *testing.T) {
 			t.Fatal(seen, err)
 		}
 		seen += string(buffer[:n])
+	}
+	if !strings.HasPrefix(seen, "HTTP/1.1 101") {
+		t.Fatal(seen)
 	}
 	fmt.Fprint(conn, "ping")
 	if _, err := io.ReadFull(conn, buffer[:4]); err != nil || string(buffer[:4]) != "ping" {
