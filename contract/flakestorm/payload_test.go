@@ -41,6 +41,7 @@ func TestPayloadsThatAreNoCase(t *testing.T) {
 		`{"phase":"chaos","before":-1}`:         none + `"chaos"`,
 		`{"phase":"contract","invariant":1}`:    none + `"contract"`,
 		`{"phase":"contract","scenario":1}`:     none + `"contract"`,
+		`{"phase":"contract","scenario":-1}`:    none + `"contract"`,
 		`{"phase":"rate","sample":{"runs":1}}`:  none + `"rate"`, // its invariant is not sampled
 		`{"phase":"replay","session":1}`:        none + `"replay"`,
 		`{"phase":"replay","session":-1}`:       none + `"replay"`,
