@@ -120,7 +120,7 @@ type Counts struct {
 	// Replaced cases ran but count nowhere else, because others replace them.
 	Replaced int64 `json:"replaced,omitempty"`
 	// Closing cases are those of the rounds that closed the campaign, see
-	// [Traits].Closes. They count in the other fields, too.
+	// [Traits].Closes. They count in Run and by their verdict too, but are not planned.
 	Closing int64 `json:"closing,omitempty"`
 }
 
