@@ -49,7 +49,7 @@ func TestCheckAllocatesInProportion(t *testing.T) {
 	}
 	allocated(1)
 	few, many := allocated(100), allocated(400)
-	if few > 100*33_000 || many > 9*few/2 {
+	if few > 100*34_000 || many > 9*few/2 {
 		t.Errorf("100 actions take %d bytes, 400 take %d", few, many)
 	}
 }
