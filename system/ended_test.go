@@ -3,6 +3,7 @@ package system_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -15,14 +16,30 @@ import (
 	"github.com/thresh-dev/thresh/system/driver"
 )
 
-// TestMain lets this program be the driver of the tests below.
+// TestMain lets this program be the driver of the tests below, and a service that listens.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "listen" {
+		listen()
+	}
 	if os.Getenv("THRESH_TEST_DIES_LATER") != "" {
 		dieLater()
 	}
 	os.Setenv("THRESH_TEST_DIES_LATER", "1") // of what the tests start
 	testproc.Ready(8)
 	os.Exit(m.Run())
+}
+
+// listen is a service to which anybody can connect, and that says nothing.
+func listen() {
+	l, err := net.Listen("tcp", "127.0.0.1:"+os.Getenv("PORT"))
+	if err != nil {
+		os.Exit(1)
+	}
+	for {
+		if c, err := l.Accept(); err == nil {
+			c.Close()
+		}
+	}
 }
 
 // dieLater answers every call, and ends with status 3 a moment after that of "bomb".

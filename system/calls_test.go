@@ -1,0 +1,336 @@
+package system_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/port/sut"
+	"github.com/thresh-dev/thresh/system"
+)
+
+// script is what edges of a test do, and what they were asked for.
+type script struct {
+	call  func(sut.Call) sut.Observation // nil: every call is answered
+	fresh []sut.End                      // of resets by the kind; nil: it has none
+	fatal bool                           // a reset that fails ends the program
+	gone  bool                           // no more programs start
+	notes []string
+	log   []string
+}
+
+func (s *script) open(context.Context, system.Site) (system.Edge, error) {
+	if s.gone {
+		return nil, errors.New("nothing starts")
+	}
+	s.log = append(s.log, "open")
+	e := &scripted{script: s}
+	if s.fresh != nil {
+		return &refreshed{e}, nil
+	}
+	return e, nil
+}
+
+func (s *script) start(t *testing.T, p sut.Plan) sut.System {
+	t.Helper()
+	p.Name, p.Limits.Timeout = "a", time.Second
+	x, err := system.New(map[sut.Kind]system.Kind{p.Kind: s.open}).Open(t.Context(), &p, sut.Worker{Of: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+type scripted struct {
+	*script
+	dead bool
+}
+
+func (s *scripted) Call(_ context.Context, c sut.Call) (sut.Observation, error) {
+	s.log = append(s.log, fmt.Sprint(c.Operation, " ", c.Timeout))
+	if s.call == nil {
+		return sut.Observation{End: sut.Answered}, nil
+	}
+	return s.call(c), nil
+}
+func (s *scripted) Operations() []sut.Operation { return nil }
+func (s *scripted) Notes() []string             { return s.notes }
+func (s *scripted) Dead() bool                  { return s.dead }
+func (s *scripted) Close() error                { s.log = append(s.log, "close"); return nil }
+
+type refreshed struct{ *scripted }
+
+func (r *refreshed) Fresh(_ context.Context, limit time.Duration) (sut.Observation, error) {
+	r.log = append(r.log, fmt.Sprint("fresh ", limit))
+	o := sut.Observation{End: r.script.fresh[0], Why: "cannot"}
+	r.script.fresh = r.script.fresh[1:]
+	r.dead = o.End != sut.Answered && r.fatal
+	return o, nil
+}
+
+// A case begins with what the plan asks for, once; a program that has just started may take
+// its time for its first answer.
+func TestResets(t *testing.T) {
+	wipe := sut.Reset{Mode: sut.ResetOperation, Operation: "wipe"}
+	for name, x := range map[string]struct {
+		per   sut.Per
+		reset sut.Reset
+		s     script
+		ends  sut.End // of the operation
+		want  string
+		err   string
+	}{
+		"a program a case":                    {sut.PerCase, sut.Reset{Mode: sut.ResetNone}, script{}, "", "close, open", ""},
+		"that is restarted":                   {sut.PerCase, sut.Reset{Mode: sut.ResetRestart}, script{}, "", "close, open", ""},
+		"that has an operation":               {sut.PerCase, wipe, script{}, sut.Answered, "close, open, wipe 30s", ""},
+		"that starts no more":                 {sut.PerCase, wipe, script{gone: true}, sut.Answered, "close", "nothing starts"},
+		"a program a worker":                  {sut.PerWorker, sut.Reset{Mode: sut.ResetNone}, script{}, "", "", ""},
+		"a process a call":                    {sut.PerWorker, sut.Reset{Mode: sut.ResetProcess}, script{}, "", "", ""},
+		"a restart":                           {sut.PerWorker, sut.Reset{Mode: sut.ResetRestart}, script{}, "", "close, open", ""},
+		"a restart in vain":                   {sut.PerWorker, sut.Reset{Mode: sut.ResetRestart}, script{gone: true}, "", "close", "nothing starts"},
+		"an operation":                        {sut.PerWorker, wipe, script{}, sut.Answered, "wipe 1s", ""},
+		"an operation that is refused":        {sut.PerWorker, wipe, script{}, sut.Refused, "wipe 1s", "the system a: reset it by wipe: cannot"},
+		"the kind's":                          {sut.PerWorker, sut.Reset{}, script{fresh: []sut.End{sut.Answered}}, "", "fresh 1s", ""},
+		"the kind's, refused":                 {sut.PerWorker, sut.Reset{}, script{fresh: []sut.End{sut.Refused}}, "", "fresh 1s", "the system a: reset it: cannot"},
+		"the kind's, which ends the program":  {sut.PerWorker, sut.Reset{}, script{fatal: true, fresh: []sut.End{sut.Crashed, sut.Answered}}, "", "fresh 1s, close, open, fresh 30s", ""},
+		"the kind's, which always ends it":    {sut.PerWorker, sut.Reset{}, script{fatal: true, fresh: []sut.End{sut.Crashed, sut.Crashed}}, "", "fresh 1s, close, open, fresh 30s", "the system a: reset it: cannot"},
+		"the kind's, of which there are none": {sut.PerWorker, sut.Reset{}, script{}, "", "", "a system of kind driver has no reset by line"},
+		"the kind's, for a program of a case": {sut.PerCase, sut.Reset{}, script{fresh: []sut.End{sut.Answered}}, "", "close, open, fresh 30s", ""},
+	} {
+		gone := x.s.gone
+		x.s.gone = false
+		s := x.s.start(t, sut.Plan{Kind: sut.Driver, Command: []string{"driver"}, Per: x.per, Reset: x.reset})
+		if _, err := s.Call(t.Context(), sut.Call{Operation: "before"}); err != nil {
+			t.Fatal(err)
+		}
+		x.s.gone, x.s.log = gone, nil
+		x.s.call = func(sut.Call) sut.Observation { return sut.Observation{End: x.ends, Why: "cannot"} }
+		err := s.Reset(t.Context())
+		if got := strings.Join(x.s.log, ", "); got != x.want || (err != nil) != (x.err != "") || err != nil && err.Error() != x.err {
+			t.Errorf("%s: %q, %v; want %q, %s", name, got, err, x.want, x.err)
+		}
+	}
+}
+
+// A call that fails since the program has died is a crash, and one that found nobody in a
+// program that runs; what the program itself has answered, with a status, stays as it is.
+func TestCallsOfAProgramThatDies(t *testing.T) {
+	self, err := filepath.Abs(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	const killed = "the program ended during the call: signal: killed"
+	rows := []struct {
+		said sut.Observation
+		dies bool
+		end  sut.End
+		why  string
+	}{
+		{sut.Observation{End: sut.Unreachable}, false, sut.Crashed, "the program is running but no longer accepts connections"},
+		{sut.Observation{End: sut.Unreachable, Status: 503}, false, sut.Unreachable, "said"},
+		{sut.Observation{End: sut.Crashed}, false, sut.Crashed, "said"},
+		{sut.Observation{End: sut.Unreachable}, true, sut.Crashed, killed},
+		{sut.Observation{End: sut.Unreachable, Status: 503}, true, sut.Crashed, killed},
+		{sut.Observation{End: sut.Crashed}, true, sut.Crashed, killed},
+		{sut.Observation{End: sut.Crashed, Status: 500}, true, sut.Crashed, "said"},
+		{sut.Observation{End: sut.Answered}, true, sut.Answered, "said"},
+		{sut.Observation{End: sut.Hung}, true, sut.Hung, "said"},
+	}
+	for _, actor := range []bool{false, true} {
+		t.Run(fmt.Sprint("an actor: ", actor), func(t *testing.T) {
+			t.Parallel() // mostly waits
+			row := rows[0]
+			all := system.New(map[sut.Kind]system.Kind{sut.HTTP: func(_ context.Context, at system.Site) (system.Edge, error) {
+				return &scripted{script: &script{call: func(sut.Call) sut.Observation {
+					if row.dies {
+						at.Service.Kill()
+					}
+					o := row.said
+					o.Why, o.Elapsed = "said", time.Minute
+					return o
+				}}}, nil
+			}})
+			x, err := all.Open(t.Context(), &sut.Plan{Name: "a", Kind: sut.HTTP, URL: "http://127.0.0.1:{port}", Command: []string{self, "listen"}, Per: sut.PerWorker}, sut.Worker{Of: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer x.Close()
+			for _, row = range rows {
+				caller := x
+				if actor {
+					if caller, err = x.(sut.Crowd).Join(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				o, err := caller.Call(t.Context(), sut.Call{Operation: "x"})
+				if err != nil || o.End != row.end || o.Why != row.why || (o.Signal == 9) != (row.why == killed) || o.Elapsed != time.Minute {
+					t.Errorf("%s, status %d, dies: %t: %+v, %v; want %s, %s", row.said.End, row.said.Status, row.dies, o, err, row.end, row.why)
+				}
+			}
+		})
+	}
+}
+
+// What the plan takes for the reply is the value of an input's answer, and of no other.
+func TestReplies(t *testing.T) {
+	for _, x := range []struct {
+		reply string
+		input bool
+		end   sut.End
+		want  string
+	}{
+		{"$.a", true, sut.Answered, "1"},
+		{"$.b", true, sut.Answered, ""},
+		{"$.a", false, sut.Answered, `"edge"`},
+		{"", true, sut.Answered, `"edge"`},
+		{"$.a", true, sut.Refused, `"edge"`},
+		{"$.a", true, sut.Crashed, `"edge"`},
+	} {
+		s := (&script{call: func(sut.Call) sut.Observation {
+			return sut.Observation{End: x.end, Output: []byte(`{"a":1}`), Value: []byte(`"edge"`)}
+		}}).start(t, sut.Plan{Kind: sut.Driver, Command: []string{"driver"}, Reply: x.reply})
+		c := sut.Call{Operation: "x"}
+		if x.input {
+			c.Input = []byte{}
+		}
+		if o, err := s.Call(t.Context(), c); err != nil || string(o.Value) != x.want {
+			t.Errorf("reply %q, an input: %t, %s: %s, %v; want %s", x.reply, x.input, x.end, o.Value, err, x.want)
+		}
+	}
+}
+
+// After a call that ended a server elsewhere, all workers connect to it anew; after any other
+// they do not.
+func TestConnectionsAfterACrashElsewhere(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0") // the server is back at once
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	for _, x := range []struct {
+		end    sut.End
+		status int
+		want   string
+	}{
+		{sut.Crashed, 0, "open, open, x 1s, close, open, y 1s, close, open, z 1s"},
+		{sut.Crashed, 500, "open, open, x 1s, y 1s, z 1s"},
+		{sut.Unreachable, 0, "open, open, x 1s, y 1s, z 1s"},
+		{sut.Answered, 0, "open, open, x 1s, y 1s, z 1s"},
+		{sut.Refused, 400, "open, open, x 1s, y 1s, z 1s"},
+	} {
+		t.Run(fmt.Sprint(x.end, " ", x.status), func(t *testing.T) {
+			t.Parallel() // mostly waits
+			s := &script{call: func(c sut.Call) sut.Observation {
+				if c.Operation == "x" {
+					return sut.Observation{End: x.end, Status: x.status}
+				}
+				return sut.Observation{End: sut.Answered}
+			}}
+			all := system.New(map[sut.Kind]system.Kind{sut.HTTP: s.open})
+			plan := &sut.Plan{Name: "a", Kind: sut.HTTP, URL: "http://" + l.Addr().String(), Limits: sut.Limits{Timeout: time.Second}}
+			var workers [2]sut.System
+			for i := range workers {
+				w, err := all.Open(t.Context(), plan, sut.Worker{Index: i, Of: len(workers)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				workers[i] = w
+			}
+			for i, operation := range []string{"x", "y", "z"} {
+				o, err := workers[i%2].Call(t.Context(), sut.Call{Operation: operation})
+				if i == 0 && o.End != x.end || i > 0 && o.End != sut.Answered || err != nil {
+					t.Errorf("%s: %+v, %v", operation, o, err)
+				}
+			}
+			if got := strings.Join(s.log, ", "); got != x.want {
+				t.Errorf("%s; want %s", got, x.want)
+			}
+		})
+	}
+}
+
+// A system that asks for fewer calls gets them, and is told apart from one that refuses.
+func TestSystemsThatAskForFewerCalls(t *testing.T) {
+	for busy, want := range map[int]string{
+		0: "answered  []", 1: "answered  [the system a: 1 call retried]", 5: "answered  [the system a: 5 calls retried]",
+		6: "unreachable HTTP 429: it asks for fewer calls; set limits.rate or limits.retries [the system a: 5 calls retried]",
+	} {
+		calls := 0
+		s := (&script{call: func(sut.Call) sut.Observation {
+			if calls++; calls <= busy {
+				return sut.Observation{End: sut.Refused, Status: 429, Undeclared: true, Wait: time.Millisecond}
+			}
+			return sut.Observation{End: sut.Answered, Status: 200}
+		}}).start(t, sut.Plan{Kind: sut.Driver, Command: []string{"driver"}})
+		o, err := s.Call(t.Context(), sut.Call{Operation: "x"})
+		if got := fmt.Sprint(o.End, " ", o.Why, " ", s.Notes()); err != nil || got != want || o.Undeclared {
+			t.Errorf("busy %d times: %s, %v; want %s", busy, got, err, want)
+		}
+	}
+}
+
+// What the programs of a worker have to say is said once, in order, also of those that have ended.
+func TestNotesOfProgramsThatEnded(t *testing.T) {
+	s := &script{notes: []string{"a", "b"}}
+	x := s.start(t, sut.Plan{Kind: sut.Driver, Command: []string{"driver"}, Reset: sut.Reset{Mode: sut.ResetRestart}})
+	for _, notes := range [][]string{{"b", "a"}, {"b", "c"}} {
+		if _, err := x.Call(t.Context(), sut.Call{Operation: "x"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := x.Reset(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.notes = notes
+	}
+	if got := x.Notes(); !slices.Equal(got, []string{"a", "b", "c"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// Variables stand for their values wherever a plan may name them, in what is opened and not in
+// the plan; one that is not set is named with its place.
+func TestVariablesOfPlans(t *testing.T) {
+	t.Setenv("THRESH_TEST_SET", "v")
+	plan := func(name string) *sut.Plan {
+		value := "<${" + name + "}>"
+		return &sut.Plan{Name: "a", Kind: sut.HTTP, URL: value, Ready: sut.Ready{URL: value}, Headers: [][2]string{{"H", value}}, Query: [][2]string{{"q", value}}}
+	}
+	var got *sut.Plan
+	all := system.New(map[sut.Kind]system.Kind{sut.HTTP: func(_ context.Context, at system.Site) (system.Edge, error) {
+		got = at.Plan
+		return &scripted{script: &script{}}, nil
+	}})
+	given := plan("THRESH_TEST_SET")
+	if _, err := all.Open(t.Context(), given, sut.Worker{Of: 1}); err != nil {
+		t.Fatal(err)
+	}
+	for where, value := range map[string]string{"url": got.URL, "ready": got.Ready.URL, "headers": got.Headers[0][1], "query": got.Query[0][1]} {
+		if value != "<v>" {
+			t.Errorf("%s: %s", where, value)
+		}
+	}
+	if given.URL != "<${THRESH_TEST_SET}>" || given.Headers[0][1] != given.URL || given.Query[0][1] != given.URL {
+		t.Errorf("the plan has changed: %+v", given)
+	}
+	for where, set := range map[string]func(from, to *sut.Plan){
+		"url":       func(from, to *sut.Plan) { to.URL = from.URL },
+		"ready":     func(from, to *sut.Plan) { to.Ready = from.Ready },
+		"headers.H": func(from, to *sut.Plan) { to.Headers = from.Headers },
+		"query.q":   func(from, to *sut.Plan) { to.Query = from.Query },
+	} {
+		p := plan("THRESH_TEST_SET")
+		set(plan("THRESH_TEST_UNSET"), p)
+		_, err := all.Open(t.Context(), p, sut.Worker{Of: 1})
+		if want := "the variable THRESH_TEST_UNSET, which " + where + " of the system a uses, is not set"; err == nil || err.Error() != want || diag.Hint(err) != "export THRESH_TEST_UNSET=..." {
+			t.Errorf("%v (%s); want %s", err, diag.Hint(err), want)
+		}
+	}
+}
