@@ -65,6 +65,7 @@ type guided struct {
 	spent   uint64           // edges of cases that were run again
 	aside   int64
 	late    int64 // of those, by their time
+	cutLate int64 // inputs of which time ended a run to cut them
 	again   int64 // cases that were run again
 	over    int64 // cases that would have waited too many
 	closing bool  // the run ends: what waits is run again, and nothing else
@@ -186,7 +187,11 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 			next.setAside(key, fresh, func() []byte { return c.input(s, at) })
 			continue
 		}
-		trimmed, data := cutTrim(o.Data)
+		data, late := cutLate(o.Data)
+		if late {
+			next.cutLate++
+		}
+		trimmed, data := cutTrim(data)
 		compared, kept := cutCompared(data)
 		work, tuples := decodeKept(kept)
 		if !slices.ContainsFunc(tuples, next.unseen) {
@@ -329,12 +334,16 @@ func (c *Campaign) Figures(s *state) []campaign.Figure {
 		list = append(list, campaign.Figure{Name: "cases set aside", Value: s.aside}, campaign.Figure{Name: "of them by time", Value: s.late},
 			campaign.Figure{Name: "run again", Value: s.again})
 	}
+	if s.cutLate > 0 {
+		list = append(list, campaign.Figure{Name: "inputs with a cut ended by time", Value: s.cutLate})
+	}
 	return list
 }
 
 // fresh is the work and the tuples of edge and hit count of a case that has one
 // that no earlier round has seen. They are looked at twice: one that does not show
-// again is chance and would make equal runs differ.
+// again is chance and would make equal runs differ. If time ends the second look, the
+// case is set aside, so that the record tells.
 func (x *executor) fresh(ctx context.Context, s *state, pc process.Case, res process.Result) ([]byte, error) {
 	if !slices.ContainsFunc(res.Edges, s.unseen) {
 		return nil, nil
@@ -343,6 +352,9 @@ func (x *executor) fresh(ctx context.Context, s *state, pc process.Case, res pro
 	again, err := x.runner.Run(ctx, pc)
 	if err != nil {
 		return nil, err
+	}
+	if again.Status == process.SetAside {
+		return s.encodeAside(&again, pc.Input), nil
 	}
 	stable := first[:0]
 	for _, e := range first {
@@ -353,7 +365,7 @@ func (x *executor) fresh(ctx context.Context, s *state, pc process.Case, res pro
 	if !slices.ContainsFunc(stable, s.unseen) {
 		return nil, nil
 	}
-	cuts, left, stable, work, err := x.trim(ctx, s, pc, stable, min(res.Work, again.Work))
+	cuts, late, left, stable, work, err := x.trim(ctx, s, pc, stable, min(res.Work, again.Work))
 	if err != nil {
 		return nil, err
 	}
@@ -361,7 +373,7 @@ func (x *executor) fresh(ctx context.Context, s *state, pc process.Case, res pro
 	if s.facts.Budget > 0 || s.facts.Listens {
 		compared, _, err = x.c.listen(ctx, x.runner, left)
 	}
-	return withTrim(cuts, withCompared(compared, encodeKept(work, stable))), err
+	return withLate(late, withTrim(cuts, withCompared(compared, encodeKept(work, stable)))), err
 }
 
 // encodeKept is the data of a case that joins the corpus: its work, then its

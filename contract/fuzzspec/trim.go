@@ -1,6 +1,7 @@
 package fuzzspec
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"slices"
@@ -25,13 +26,15 @@ type span struct{ at, length int }
 
 // trim returns the parts of an input that it can do without, in the order in which
 // they go: it still ends by itself and takes all tuples that no earlier round has
-// seen. Tuples and work are those of what is left.
-func (x *executor) trim(ctx context.Context, s *state, pc process.Case, tuples []uint32, work uint64) (cuts []span, left process.Case, _ []uint32, _ uint64, err error) {
+// seen. Tuples and work are those of what is left. Late: time has
+// ended one of the runs, so that another time may cut more.
+func (x *executor) trim(ctx context.Context, s *state, pc process.Case, tuples []uint32, work uint64) (cuts []span, late bool, left process.Case, _ []uint32, _ uint64, err error) {
 	fresh := seq.Filter(tuples, s.unseen)
 	pc.Index = trimIndex
 	runs := min(len(pc.Input)/trimEvery, trimMost, int(trimWork/(work+1)))
 	try := func(input []byte) (process.Result, bool, error) {
 		res, err := x.runner.Run(ctx, process.Case{Index: pc.Index, RunID: pc.RunID, Input: input, Budget: pc.Budget})
+		late = late || res.Status == process.SetAside
 		if err != nil || res.Status != process.Exited || res.OutputLimit {
 			return res, false, err
 		}
@@ -47,22 +50,34 @@ func (x *executor) trim(ctx context.Context, s *state, pc process.Case, tuples [
 			runs--
 			shorter := slices.Concat(input[:at], input[at+size:])
 			if _, ok, err := try(shorter); err != nil {
-				return nil, pc, tuples, work, err
+				return nil, late, pc, tuples, work, err
 			} else if ok {
 				input, cuts = shorter, append(cuts, span{at, size})
 			}
 		}
 	}
 	if len(cuts) == 0 {
-		return nil, pc, tuples, work, nil
+		return nil, late, pc, tuples, work, nil
 	}
 	res, ok, err := try(input)
 	if err != nil || !ok { // chance, which must not decide
-		return nil, pc, tuples, work, err
+		return nil, late, pc, tuples, work, err
 	}
 	pc.Input = input
-	return cuts, pc, slices.Clone(res.Edges), res.Work, nil
+	return cuts, late, pc, slices.Clone(res.Edges), res.Work, nil
 }
+
+// withLate notes before the data of a case that joins the corpus that time ended a run to
+// cut it.
+func withLate(late bool, data []byte) []byte {
+	if !late {
+		return data
+	}
+	return append([]byte{0, 'l'}, data...)
+}
+
+// cutLate takes the note off again.
+func cutLate(data []byte) (rest []byte, late bool) { return bytes.CutPrefix(data, []byte{0, 'l'}) }
 
 // withTrim puts the parts that go before the data of a case that joins the corpus.
 func withTrim(cuts []span, data []byte) []byte {

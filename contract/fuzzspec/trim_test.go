@@ -3,6 +3,8 @@ package fuzzspec
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -72,6 +74,51 @@ func TestTrim(t *testing.T) {
 		}
 		if e := next.entries[len(next.entries)-1]; e.work != uint64(len(got)) {
 			t.Errorf("%q: %d edges are noted of %q", k.input, e.work, got)
+		}
+	}
+}
+
+// dawdler is the runner of capitals, but time ends the runs of some inputs.
+type dawdler struct {
+	capitals
+	late func(input []byte) bool
+}
+
+func (p dawdler) Run(ctx context.Context, c process.Case) (process.Result, error) {
+	if p.late(c.Input) {
+		return process.Result{Status: process.SetAside}, nil
+	}
+	return p.capitals.Run(ctx, c)
+}
+
+// Time that ends another run of a case which reaches something new decides what becomes of
+// it: the record and the figures tell.
+func TestTimeDecidesNothingUnsaid(t *testing.T) {
+	runs := 0
+	c := &Campaign{maker: referenceMaker{}, set: settings{guided: true, deep: true, outputs: "auto"}, seed: []byte("seed")}
+	s := c.Start(campaign.Facts{})
+	input := append([]byte("A"), bytes.Repeat([]byte("."), 200)...)
+	for want, late := range map[string]func([]byte) bool{
+		"cases set aside 1, of them by time 1, run again 0": func(input []byte) bool { return true },
+		"inputs with a cut ended by time 1":                 func(input []byte) bool { return len(input) < 50 },
+		"":                                                  func(input []byte) bool { return false },
+	} {
+		pc := process.Case{Index: 3, Input: input}
+		x := &executor{c: c, runner: dawdler{capitals{&runs}, late}}
+		res, _ := capitals{&runs}.Run(context.Background(), pc)
+		data, err := x.fresh(context.Background(), s, pc, res)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := c.Fold(s, func(yield func(campaign.Case, campaign.Outcome) bool) {
+			yield(campaign.Case{Payload: input}, campaign.Outcome{Data: data})
+		})
+		var got []string
+		for _, f := range c.Figures(next)[3:] {
+			got = append(got, fmt.Sprint(f.Name, " ", f.Value))
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("the figures are %q, want %q", got, want)
 		}
 	}
 }

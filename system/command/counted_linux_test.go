@@ -15,6 +15,7 @@ import (
 
 	"github.com/thresh-dev/thresh/port/process"
 	"github.com/thresh-dev/thresh/system/coverage"
+	"golang.org/x/sys/unix"
 )
 
 // counted compiles a program of testdata as thresh fuzzspec cc does.
@@ -217,8 +218,17 @@ int main(int c, char **v) {
 		path := counted(t, flag, source)
 		r := openWith(t, process.Auto, path, func(p *process.Plan) { p.Coverage, p.Calibrate = true, []byte("long output") })
 		if flag == "-DPID=0" {
-			if list, err := r.(process.Comparer).Compare(context.Background(), process.Case{Input: []byte("long output")}); err != nil || len(list) == 0 {
-				t.Errorf("%d comparisons, %v", len(list), err)
+			known := func() []int { return slices.Clone(r.(*lane).fast.(*aflExecutor).reaper.known) }
+			before := known()
+			for range 2 { // the second time its server has died
+				if list, err := r.(process.Comparer).Compare(context.Background(), process.Case{Input: []byte("long output")}); err != nil || len(list) == 0 {
+					t.Errorf("%d comparisons, %v", len(list), err)
+				}
+				for _, pid := range known() {
+					if !slices.Contains(before, pid) {
+						unix.Kill(pid, unix.SIGKILL)
+					}
+				}
 			}
 		}
 		for i := range int64(40) { // the first ones are cross-checked

@@ -14,8 +14,20 @@ import (
 )
 
 // compare runs a case in its own process that says what it compares. One that
-// cannot be run so has nothing to say.
+// cannot be run so has nothing to say: it ends its server twice, since once may be chance.
 func (a *aflExecutor) compare(ctx context.Context, runID string, input []byte, limit time.Duration) ([]process.Comparison, error) {
+	list, err := a.hear(ctx, runID, input, limit)
+	if errors.Is(err, aflserver.ErrServerDied) {
+		list, err = a.hear(ctx, runID, input, limit)
+	}
+	if errors.Is(err, aflserver.ErrServerDied) {
+		return nil, nil
+	}
+	return list, err
+}
+
+// hear is compare, which has it try again.
+func (a *aflExecutor) hear(ctx context.Context, runID string, input []byte, limit time.Duration) ([]process.Comparison, error) {
 	if a.plan.Listen == "" && !a.features.Cmplog && (!a.features.Compares || a.work == nil) || a.deaf || len(input) > a.maxInput() {
 		return nil, nil
 	}
@@ -60,7 +72,6 @@ func (a *aflExecutor) compare(ctx context.Context, runID string, input []byte, l
 	if errors.Is(err, aflserver.ErrServerDied) {
 		_ = a.listener.Close() // it is gone
 		a.listener = nil
-		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("run a case to read its comparisons: %w", err)

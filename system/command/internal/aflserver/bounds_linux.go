@@ -31,6 +31,7 @@ type clock struct {
 	grace forkline.Grace
 	pid   int           // of the process that was last asked what it has used; 0: none
 	used  time.Duration // of processor time by it, before the case
+	over  bool          // its process has ended, which its server was given time to say
 }
 
 // start begins the time of a case.
@@ -64,7 +65,7 @@ func (s *Server) left() time.Duration {
 	switch {
 	case late:
 		return 0
-	case s.turns && atomic.LoadUint32(s.turn()) == done, !s.turns && s.line.Said():
+	case s.turns && atomic.LoadUint32(s.turn()) != run, !s.turns && s.line.Said():
 		return c.limit // we have not had a processor ourselves to see how it goes, or that it is over
 	case s.turns && s.gone():
 		return 0 // nobody will say how the case ended
@@ -73,8 +74,11 @@ func (s *Server) left() time.Duration {
 	}
 	used, err := processorTime(pid)
 	if err != nil {
-		if pid != s.pid && forkline.Look(s.pid).Ready { // it is about to say that the process has ended
-			return c.limit
+		// The case is over. Its server is about to say so, or has, and we have read it but
+		// had no processor since: what is over does not become late.
+		if !c.over || pid != s.pid && forkline.Look(s.pid).Ready {
+			c.over = true
+			return s.cfg.Timeout
 		}
 		return 0
 	}

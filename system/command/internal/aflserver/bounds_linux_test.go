@@ -112,3 +112,26 @@ func TestStarvedCase(t *testing.T) {
 		}
 	}
 }
+
+// A case that ended by itself is not late, though we had no processor between hearing of
+// its end and noting it.
+func TestEndedCaseIsNotLate(t *testing.T) {
+	for _, p := range []*place{newPlace(t, build(t, "afl-clang-fast", "target.c", "-DSHARED")), turning(t)} {
+		p.start()
+		p.Bound(0, time.Millisecond)
+		if got, _ := p.run("a", plenty); got != "SIGABRT" {
+			t.Fatalf("a case that crashes: %s", got)
+		}
+		p.inFlight.begin()
+		p.inFlight.named(p.last)
+		p.Server.start(plenty)
+		time.Sleep(20 * time.Millisecond)
+		if p.stop() {
+			t.Error("a case that has ended becomes late")
+		}
+		p.inFlight.end()
+		if got, _ := p.run("x", plenty); got != "exit 0" {
+			t.Errorf("the case after it: %s", got)
+		}
+	}
+}
