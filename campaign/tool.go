@@ -104,7 +104,7 @@ type Background interface {
 
 // Status is the progress of a background run.
 type Status struct {
-	Phase     string // "starting", "running", "confirming", "shrinking" or "done"
+	Phase     string // "starting", "running", "running again", "confirming", "shrinking" or "done"
 	Campaign  string // name of the current campaign
 	Index, Of int    // its number, from 1, and the number of campaigns
 	Done      int64  // cases of the campaign that have an outcome

@@ -298,7 +298,7 @@ func (a *attempt) round(ctx context.Context, round campaign.Round, past *replay)
 	end := a.next
 	switch {
 	case a.closing:
-		a.r.live.planned.Store(before + round.Len)
+		a.r.live.planned.Store(0)
 	case a.limit > 0:
 		end = min(end, a.limit)
 	}

@@ -39,6 +39,7 @@ func (a *attempt) close(ctx context.Context) bool {
 		}
 	}
 	a.closing, a.cut, a.before = true, false, a.counts.Run
+	a.r.live.phase.Store(new(PhaseClose))
 	return true
 }
 

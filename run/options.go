@@ -45,6 +45,7 @@ type Phase string
 const (
 	PhaseProbe   Phase = "starting"
 	PhaseCases   Phase = "running"
+	PhaseClose   Phase = "running again" // cases that were set aside, nobody knows how many
 	PhaseConfirm Phase = "confirming"
 	PhaseShrink  Phase = "shrinking"
 	PhaseDone    Phase = "done"

@@ -17,7 +17,7 @@ import (
 // a moment.
 type Progress struct {
 	campaign.ProgressPoint
-	Phase    string  `json:"phase"`    // "starting", "running", "confirming", "shrinking" or "done"
+	Phase    string  `json:"phase"`    // "starting", "running", "running again", "confirming", "shrinking" or "done"
 	Campaign string  `json:"campaign"` // name of the current campaign
 	Index    int     `json:"index"`    // its place among the campaigns of the run, from 1
 	Of       int     `json:"of"`

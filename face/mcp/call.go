@@ -123,7 +123,7 @@ func (c *call) follow(ctx context.Context, r campaign.Background) error {
 func progressOf(st campaign.Status) (at, of float64) {
 	part := 0.0
 	switch {
-	case st.Phase == "confirming" || st.Phase == "shrinking" || st.Phase == "done":
+	case st.Phase == "running again" || st.Phase == "confirming" || st.Phase == "shrinking" || st.Phase == "done":
 		part = 1
 	case st.Planned > 0:
 		part = min(float64(st.Done)/float64(st.Planned), 1)
