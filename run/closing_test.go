@@ -162,7 +162,7 @@ func TestClosing(t *testing.T) {
 		}
 
 		// Interrupted at every case, and resumed.
-		ctx, cancel := context.WithCancel(t.Context())
+		var cancel context.CancelFunc
 		g, left := newFixture(t), int64(0)
 		cut := d
 		cut.look = func(ctx context.Context, n int64) error {
@@ -177,6 +177,7 @@ func TestClosing(t *testing.T) {
 			if left = 1; tries > 2*cases+9 {
 				t.Fatalf("%d cases: never complete", cases)
 			}
+			var ctx context.Context
 			ctx, cancel = context.WithCancel(t.Context())
 			got = g.doubt(ctx, cut, run.Options{Workers: 1, Cases: cases})
 			cancel()
