@@ -46,7 +46,8 @@ func Make(parent string) (*Folder, error) {
 	}
 	var random [6]byte
 	rand.Read(random[:])
-	name := fmt.Sprintf("thresh-%d-%s", os.Getpid(), hex.EncodeToString(random[:]))
+	// It is as long for every process: the length of what a program is called with decides addresses.
+	name := fmt.Sprintf("thresh-%07d-%s", os.Getpid(), hex.EncodeToString(random[:]))
 	// It has another name until it is locked, so that nobody takes it for a dead one's.
 	hidden := filepath.Join(parent, "."+name)
 	f := &Folder{Path: filepath.Join(parent, name)}

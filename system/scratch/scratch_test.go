@@ -69,6 +69,9 @@ func TestWhatDeadOwnersLeaveIsSwept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if name := filepath.Base(f.Path); len(name) != len("thresh-0012345-0123456789ab") {
+		t.Errorf("%s has another length than the folder of another process may have", name)
+	}
 	there := func(dir string) bool { _, err := os.Stat(dir); return err == nil }
 	if there(dead) {
 		t.Error("the folder of a dead owner is left")

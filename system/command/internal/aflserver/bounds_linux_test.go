@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -133,5 +134,18 @@ func TestEndedCaseIsNotLate(t *testing.T) {
 		if got, _ := p.run("x", plenty); got != "exit 0" {
 			t.Errorf("the case after it: %s", got)
 		}
+	}
+}
+
+// A program finds its stack at the same address whatever number its shared memory has.
+func TestEnvironmentIsAsLong(t *testing.T) {
+	lengths := map[int]bool{}
+	for _, id := range []int{0, 32768, 1<<31 - 1} {
+		m := &segment{id: id}
+		s := &Server{edges: m, inputs: m, work: &Counter{m}, batch: m, comparisons: m, cmplog: m}
+		lengths[len(strings.Join(s.environment(1), ""))] = true
+	}
+	if len(lengths) != 1 {
+		t.Errorf("the environment is of lengths %v", lengths)
 	}
 }

@@ -3,7 +3,6 @@ package aflserver
 import (
 	"cmp"
 	"encoding/binary"
-	"fmt"
 	"math"
 )
 
@@ -28,9 +27,8 @@ func NewCounter() (*Counter, error) {
 	return c, nil
 }
 
-// Variable returns what a program finds the counter by. It is as long for every counter,
-// since the length of the environment decides addresses.
-func (c *Counter) Variable() string { return fmt.Sprintf("%s%010d", workVariable, c.shared.id) }
+// Variable returns what a program finds the counter by.
+func (c *Counter) Variable() string { return c.shared.variable(workVariable) }
 
 // Fill gives the next case its budget of edges; 0: no limit. The program ends a case that
 // uses it up, by SIGXCPU.

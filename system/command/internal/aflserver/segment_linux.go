@@ -33,6 +33,10 @@ func newSegment(size int) (*segment, error) {
 	return s, nil
 }
 
+// variable is what a program finds the segment by. It is as long for every segment, since
+// the length of the environment decides addresses.
+func (s *segment) variable(name string) string { return fmt.Sprintf("%s%010d", name, s.id) }
+
 func (s *segment) close() {
 	if s.mem != nil {
 		// The only error is that it is not attached, which nil rules out.

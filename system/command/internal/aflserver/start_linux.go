@@ -156,21 +156,21 @@ func (s *Server) launch(mapSize int) error {
 // the user has set of these is not for this run.
 func (s *Server) environment(mapSize int) []string {
 	own := []string{
-		"__AFL_SHM_ID=" + strconv.Itoa(s.edges.id),
-		"__AFL_SHM_FUZZ_ID=" + strconv.Itoa(s.inputs.id),
+		s.edges.variable("__AFL_SHM_ID="),
+		s.inputs.variable("__AFL_SHM_FUZZ_ID="),
 		"AFL_MAP_SIZE=" + strconv.Itoa(mapSize),
 	}
 	if s.work != nil {
 		own = append(own, s.work.Variable())
 	}
 	if s.batch != nil {
-		own = append(own, "__THRESH_BATCH_ID="+strconv.Itoa(s.batch.id))
+		own = append(own, s.batch.variable("__THRESH_BATCH_ID="))
 	}
 	if s.comparisons != nil {
-		own = append(own, "__THRESH_COMPARE_ID="+strconv.Itoa(s.comparisons.id))
+		own = append(own, s.comparisons.variable("__THRESH_COMPARE_ID="))
 	}
 	if s.cmplog != nil {
-		own = append(own, "__AFL_CMPLOG_SHM_ID="+strconv.Itoa(s.cmplog.id))
+		own = append(own, s.cmplog.variable("__AFL_CMPLOG_SHM_ID="))
 	}
 	if s.cfg.Features.Persistent {
 		own = append(own, "__AFL_PERSISTENT=1")
