@@ -52,7 +52,8 @@ func newFolder(plan *process.Plan, lane int) (*folder, string, error) {
 	if note != "" {
 		note = fmt.Sprintf("run folders are in %s, %s", parent, note)
 	}
-	f := &folder{topFD: -1, watch: watch{fd: -1}, lane: fmt.Sprintf("w%d", lane), inputName: plan.Input}
+	// Its path is as long in every lane: the length of what a program is called with decides addresses.
+	f := &folder{topFD: -1, watch: watch{fd: -1}, lane: fmt.Sprintf("w%04d", lane), inputName: plan.Input}
 	f.input.fd, f.input.readFD = -1, -1
 	dirs := append([]string{}, plan.Dirs...)
 	if plan.OutDir != "" {

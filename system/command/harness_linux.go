@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"strings"
 	"sync"
 
 	"github.com/thresh-dev/thresh/system/command/internal/aflserver"
@@ -119,7 +120,8 @@ var hostLibrary = sync.OnceValues(func() (string, error) {
 		}
 		text = text[n:]
 	}
-	return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), fd), nil
+	// It is as long for every process: the length of the environment decides addresses.
+	return strings.ReplaceAll(fmt.Sprintf("/proc/%7d/fd/%7d", os.Getpid(), fd), " ", "/"), nil
 })
 
 // driverLines are what AFL++'s main for a harness prints around an input that it

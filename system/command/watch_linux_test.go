@@ -9,6 +9,25 @@ import (
 	"github.com/thresh-dev/thresh/port/process"
 )
 
+// A program finds its stack at the same address in whichever lane and process of Thresh it runs.
+func TestPathsAreAsLong(t *testing.T) {
+	lengths := map[int]bool{}
+	for _, lane := range []int{0, 10, 1000} {
+		f, _, err := newFolder(&process.Plan{Input: "input/seed.bin"}, lane)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lengths[len(f.run)] = true
+		f.close()
+	}
+	if len(lengths) != 1 {
+		t.Errorf("the folders of lanes have paths of lengths %v", lengths)
+	}
+	if library, err := hostLibrary(); err == nil && len(library) != len("/proc/1234567/fd/1234567") {
+		t.Errorf("%s has another length than in another process", library)
+	}
+}
+
 // Whatever a program does to its folders is noticed, and what it leaves is
 // gone before the next case; what it does to the content of its input is not
 // worth a look.
