@@ -2,6 +2,7 @@ package fault
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"iter"
@@ -76,6 +77,84 @@ func TestEffectFaults(t *testing.T) {
 				t.Errorf("the trace does not say that there was no answer: %+v", r.Exchanges)
 			}
 		})
+	}
+}
+
+// An answer comes late as a whole, however large it is.
+func TestLargeAnswersThatComeLate(t *testing.T) {
+	for _, size := range []int{maxWhole, maxWhole + 1, maxWhole + 70_000} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write(make([]byte, size)) }))
+		defer server.Close()
+		s := open(t, nil)
+		c := s.enter(tool(fault.Late, func(r *fault.Rule) { r.Delay = time.Millisecond }))
+		g := get(s.client(), server.URL)
+		if k := tally(t, c, 0); len(g.body) != size || g.err != nil || k.Fired != 1 || len(k.Missed) > 0 {
+			t.Errorf("%d of %d bytes, %v; %+v", len(g.body), size, g.err, k)
+		}
+	}
+}
+
+// Once the agent has left, neither the server nor another fault sees the call.
+func TestAgentsThatLeaveWhatIsSlow(t *testing.T) {
+	for _, x := range []struct {
+		mode  fault.Mode
+		then  fault.Mode
+		calls int64 // of the server
+	}{
+		{fault.Slow, fault.Error, 0}, {fault.Slow, fault.WrongType, 0}, {fault.Late, fault.WrongType, 1},
+	} {
+		server, calls := tools(t)
+		s := open(t, nil)
+		c := s.enter(tool(x.mode, func(r *fault.Rule) { r.Delay = time.Hour }), tool(x.then, nil))
+		ctx, leave := context.WithCancel(t.Context())
+		defer leave()
+		go func() {
+			for ctx.Err() == nil && c.Report().Tallies[0].Fired == 0 {
+				time.Sleep(time.Millisecond)
+			}
+			leave()
+		}()
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g := read(s.client().Do(req)); g.err == nil {
+			t.Errorf("%s: the agent got %+v", x.mode, g)
+		}
+		for len(c.Report().Exchanges) == 0 { // until the port has noticed
+			time.Sleep(time.Millisecond)
+		}
+		s.proxy.Close() // waits for what is still done for the call
+		r := c.Close()
+		if e := r.Exchanges; len(e) != 1 || e[0].Error != "the agent did not wait for the answer" || r.Tallies[1].Fired != 0 || len(r.Tallies[1].Missed) > 0 || calls.Load() != x.calls {
+			t.Errorf("%s: %+v, then %+v, %d calls", x.mode, e, r.Tallies[1], calls.Load())
+		}
+	}
+}
+
+// pieces is a connection of an agent, with the sizes of what was written to it.
+type pieces struct {
+	*httptest.ResponseRecorder
+	sizes []int
+}
+
+func (p *pieces) Write(b []byte) (int, error) {
+	p.sizes = append(p.sizes, len(b))
+	return len(b), nil
+}
+
+// A slow answer comes in pieces of what its rate allows in a tick, of one byte at least.
+func TestPiecesOfSlowAnswers(t *testing.T) {
+	left, leave := context.WithCancel(t.Context())
+	leave() // nobody waits for more than the first
+	for rate, want := range map[int]int{1: 1, 20: 1, 39: 1, 40: 2, 2000: 100, 1 << 30: 32 << 10} {
+		proxy, w := &Proxy{}, &pieces{ResponseRecorder: httptest.NewRecorder()}
+		proxy.buffers.New = func() any { b := make([]byte, 32<<10); return &b }
+		x := &exchange{port: &agentPort{proxy: proxy}, w: w, context: left}
+		whole := x.copy(strings.NewReader(strings.Repeat("a", 1<<20)), &answer{rate: rate, length: 1 << 20})
+		if whole || w.sizes[0] != want || !w.Flushed || x.record.Error != "the agent did not wait for the answer" {
+			t.Errorf("%d bytes a second: a piece of %d, want %d; whole: %t, %q", rate, w.sizes[0], want, whole, x.record.Error)
+		}
 	}
 }
 

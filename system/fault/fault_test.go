@@ -431,8 +431,10 @@ func TestGateways(t *testing.T) {
 			t.Errorf("%q is accepted", wrong)
 		}
 	}
-	if g := get(http.DefaultClient, s.port.Proxy()+"/gateway/99/-/x"); g.status != 404 {
-		t.Errorf("%+v", g)
+	for _, number := range []string{"1", "99", "-1", "one", ""} {
+		if g := get(http.DefaultClient, s.port.Proxy()+"/gateway/"+number+"/-/x"); g.status != 404 || strings.TrimSpace(g.body) != "no such gateway" {
+			t.Errorf("gateway %q: %+v", number, g)
+		}
 	}
 	if g := get(http.DefaultClient, s.port.Proxy()+"/"); g.status != 404 || !strings.Contains(g.body, "HTTP_PROXY") {
 		t.Errorf("%+v", g)
