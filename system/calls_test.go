@@ -23,6 +23,7 @@ type script struct {
 	fresh []sut.End                      // of resets by the kind; nil: it has none
 	fatal bool                           // a reset that fails ends the program
 	gone  bool                           // no more programs start
+	stuck error                          // of closing a program
 	notes []string
 	log   []string
 }
@@ -64,7 +65,7 @@ func (s *scripted) Call(_ context.Context, c sut.Call) (sut.Observation, error) 
 func (s *scripted) Operations() []sut.Operation { return nil }
 func (s *scripted) Notes() []string             { return s.notes }
 func (s *scripted) Dead() bool                  { return s.dead }
-func (s *scripted) Close() error                { s.log = append(s.log, "close"); return nil }
+func (s *scripted) Close() error                { s.log = append(s.log, "close"); return s.stuck }
 
 type refreshed struct{ *scripted }
 
@@ -331,6 +332,88 @@ func TestVariablesOfPlans(t *testing.T) {
 		_, err := all.Open(t.Context(), p, sut.Worker{Of: 1})
 		if want := "the variable THRESH_TEST_UNSET, which " + where + " of the system a uses, is not set"; err == nil || err.Error() != want || diag.Hint(err) != "export THRESH_TEST_UNSET=..." {
 			t.Errorf("%v (%s); want %s", err, diag.Hint(err), want)
+		}
+	}
+}
+
+// Actors call what has an address, each by a connection of its own, and nothing that takes one
+// call at a time; what nobody here starts cannot be killed.
+func TestActors(t *testing.T) {
+	for _, x := range []struct {
+		plan                 sut.Plan
+		join, restart, opens string
+	}{
+		{sut.Plan{Kind: sut.HTTP, URL: "http://127.0.0.1:1"}, "", "the system a cannot be killed: it has no command that starts it again", "open, open, x 1s"},
+		{sut.Plan{Kind: sut.Driver, Command: []string{"driver"}}, "the system a takes one call at a time: actors call at the same time where it is a service with a url, or a driver whose answers carry ids", "", "open"},
+	} {
+		s := &script{}
+		crowd := s.start(t, x.plan).(sut.Crowd)
+		m, err := crowd.Join(t.Context())
+		if (err != nil) != (x.join != "") || err != nil && err.Error() != x.join {
+			t.Errorf("%s: %v, want %s", x.plan.Kind, err, x.join)
+		}
+		if err == nil {
+			if o, err := m.Call(t.Context(), sut.Call{Operation: "x"}); err != nil || o.End != sut.Answered {
+				t.Errorf("%s: %+v, %v", x.plan.Kind, o, err)
+			}
+		}
+		if got := strings.Join(s.log, ", "); got != x.opens {
+			t.Errorf("%s: %s, want %s", x.plan.Kind, got, x.opens)
+		}
+		if err := crowd.Restart(t.Context()); (err != nil) != (x.restart != "") || err != nil && err.Error() != x.restart {
+			t.Errorf("%s: %v, want %s", x.plan.Kind, err, x.restart)
+		}
+	}
+	none := sut.Plan{Name: "a", Kind: sut.WASM}
+	if _, err := system.New(nil).Open(t.Context(), &none, sut.Worker{Of: 1}); err == nil || err.Error() != "systems of kind wasm cannot be reached here" {
+		t.Error(err)
+	}
+}
+
+// A program that cannot be closed is told by the worker that has it, or that leaves last.
+func TestProgramsThatCannotBeClosed(t *testing.T) {
+	for per, want := range map[sut.Per]string{sut.PerWorker: "true true", sut.PerRun: "false true"} {
+		s := &script{stuck: errors.New("stuck")}
+		all := system.New(map[sut.Kind]system.Kind{sut.Driver: s.open})
+		plan := &sut.Plan{Name: "a", Kind: sut.Driver, Command: []string{"driver"}, Per: per}
+		var workers [2]sut.System
+		for i := range workers {
+			w, err := all.Open(t.Context(), plan, sut.Worker{Index: i, Of: len(workers)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			workers[i] = w
+		}
+		if got := fmt.Sprint(errors.Is(workers[0].Close(), s.stuck), errors.Is(workers[1].Close(), s.stuck)); got != want {
+			t.Errorf("a program a %s: %s, want %s", per, got, want)
+		}
+	}
+}
+
+// A call that cut a server elsewhere has ended it if it does not come back in time.
+func TestAServerElsewhereThatDoesNotComeBack(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	s := &script{call: func(sut.Call) sut.Observation { return sut.Observation{End: sut.Crashed} }}
+	plan := &sut.Plan{Name: "a", Kind: sut.HTTP, URL: "http://" + l.Addr().String(), Limits: sut.Limits{Timeout: 50 * time.Millisecond}}
+	x, err := system.New(map[sut.Kind]system.Kind{sut.HTTP: s.open}).Open(t.Context(), plan, sut.Worker{Of: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o, err := x.Call(t.Context(), sut.Call{Operation: "x"}); err != nil || o.End != sut.Crashed || o.Ended != "the system ended during the call" {
+		t.Errorf("%+v, %v", o, err)
+	}
+}
+
+// What a program printed before it ended is evidence, however little it is.
+func TestEvidenceOfAnEnd(t *testing.T) {
+	for printed, want := range map[string]int{"": 0, "x": 1} {
+		o := sut.Observation{Exit: 3, Why: "the program ended during the call: exit status 3", Printed: []byte(printed)}
+		if end := system.EndedLater("buy", &o); end.Title != "buy: the program ended after it had answered: exit status 3" || len(end.Evidence) != want {
+			t.Errorf("%q: %s, %v", printed, end.Title, end.Evidence)
 		}
 	}
 }
