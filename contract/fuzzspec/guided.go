@@ -2,7 +2,6 @@ package fuzzspec
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"iter"
 	"maps"
@@ -375,76 +374,6 @@ func (x *executor) fresh(ctx context.Context, s *state, pc process.Case, res pro
 	}
 	return withLate(late, withTrim(cuts, withCompared(compared, encodeKept(work, stable)))), err
 }
-
-// encodeKept is the data of a case that joins the corpus: its work, then its
-// ascending tuples as the differences between them.
-func encodeKept(work uint64, edges []uint32) []byte {
-	b := binary.AppendUvarint([]byte{0, 'k'}, work)
-	last := uint32(0)
-	for _, e := range edges {
-		b = binary.AppendUvarint(b, uint64(e-last))
-		last = e
-	}
-	return b
-}
-
-func decodeKept(b []byte) (work uint64, edges []uint32) {
-	if len(b) < 2 || b[0] != 0 || b[1] != 'k' {
-		return 0, nil
-	}
-	work, n := binary.Uvarint(b[2:])
-	return work, ascending(b[2+max(n, 0):])
-}
-
-// ascending reads numbers that are written as the differences between them.
-func ascending(b []byte) (list []uint32) {
-	last := uint32(0)
-	for len(b) > 0 {
-		d, n := binary.Uvarint(b)
-		if n <= 0 {
-			break
-		}
-		b = b[n:]
-		last += uint32(d)
-		list = append(list, last)
-	}
-	return list
-}
-
-// encodeAside is the data of a case that was set aside: by what the case is known, the
-// edges that it took within its budget, or its own input; then those of its edges that
-// no case took which hangs.
-func (g *guided) encodeAside(res *process.Result, input []byte) []byte {
-	if res.Status == process.SetAside {
-		return append([]byte{0, 't'}, digest(input)[:16]...)
-	}
-	var places, fresh []byte
-	last, lastFresh := uint32(0), uint32(0)
-	for _, e := range res.Edges {
-		if e>>8 == last {
-			continue
-		}
-		last = e >> 8
-		places = binary.LittleEndian.AppendUint32(places, last)
-		if !g.hung[last] {
-			fresh = binary.AppendUvarint(fresh, uint64(last-lastFresh))
-			lastFresh = last
-		}
-	}
-	return append(append([]byte{0, 'b'}, digest(places)[:16]...), fresh...)
-}
-
-// decodeAside reads what encodeAside wrote.
-func decodeAside(data []byte) (key string, fresh []uint32, ok bool) {
-	const size = 1 + 16
-	if len(data) < 1+size || data[0] != 0 || data[1] != 'b' && data[1] != 't' {
-		return "", nil, false
-	}
-	return string(data[1 : 1+size]), ascending(data[1+size:]), true
-}
-
-// isLate reports whether the key is that of a case whose time was up.
-func isLate(key string) bool { return key[0] == 't' }
 
 // caseCost is how many edges a case is taken to cost beside its own.
 func (s *state) caseCost() uint64 {
