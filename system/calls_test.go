@@ -417,3 +417,16 @@ func TestEvidenceOfAnEnd(t *testing.T) {
 		}
 	}
 }
+
+// Any text is JSON as a string; an input that goes into no argument stands beside those of the call.
+func TestTextsAndRawInputs(t *testing.T) {
+	for text, want := range map[string]string{"": `""`, `"`: `"\""`, `\`: `"\\"`, " ~": `" ~"`, "\x1f": `"\u001f"`, "é<": `"é<"`, "\xff": "\"\uFFFD\""} {
+		if got := string(system.Text(text)); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+	c := sut.Call{Named: []sut.Named{{Name: "a", Value: []byte("1")}}, Input: []byte("x")}
+	if list, raw, err := system.Arguments(&sut.Plan{}, nil, &c); err != nil || !raw || string(system.Object(list)) != `{"a":1}` {
+		t.Errorf("%s, raw: %t, %v", system.Object(list), raw, err)
+	}
+}
