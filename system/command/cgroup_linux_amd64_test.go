@@ -70,6 +70,9 @@ func TestMemoryOfAllTogether(t *testing.T) {
 // ended well: files in memory, by a child or by itself, and processes that went into
 // sessions of their own.
 func TestCasesBeginAlike(t *testing.T) {
+	if racing {
+		t.Skip("programs with the race detector take more memory than these cases may")
+	}
 	t.Parallel() // mostly waits
 	shared, err := os.MkdirTemp("/dev/shm", "thresh-test-")
 	if err != nil {
