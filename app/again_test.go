@@ -77,7 +77,7 @@ func TestCasesOfSeveralDocuments(t *testing.T) {
 			t.Errorf("%s: %v %+v", f.ID, err, r)
 		}
 	}
-	// One is mended, and is told to be.
+	// One is mended: replaying it shows that.
 	put(t, dir, "notes.txt", "one\ntwo\n")
 	for _, f := range rec.Findings {
 		want := campaign.Rerun{Tried: 1, Same: 1}
@@ -90,7 +90,7 @@ func TestCasesOfSeveralDocuments(t *testing.T) {
 	}
 }
 
-// What cannot be verified is told apart from what does not hold.
+// A report distinguishes what cannot be verified from what does not hold.
 func TestVerifiedInPart(t *testing.T) {
 	dir, a, st := office(t)
 	begun := ""

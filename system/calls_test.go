@@ -96,7 +96,7 @@ func TestResets(t *testing.T) {
 		"a program a worker":                  {sut.PerWorker, sut.Reset{Mode: sut.ResetNone}, script{}, "", "", ""},
 		"a process a call":                    {sut.PerWorker, sut.Reset{Mode: sut.ResetProcess}, script{}, "", "", ""},
 		"a restart":                           {sut.PerWorker, sut.Reset{Mode: sut.ResetRestart}, script{}, "", "close, open", ""},
-		"a restart in vain":                   {sut.PerWorker, sut.Reset{Mode: sut.ResetRestart}, script{gone: true}, "", "close", "nothing starts"},
+		"a restart that fails":                {sut.PerWorker, sut.Reset{Mode: sut.ResetRestart}, script{gone: true}, "", "close", "nothing starts"},
 		"an operation":                        {sut.PerWorker, wipe, script{}, sut.Answered, "wipe 1s", ""},
 		"an operation that is refused":        {sut.PerWorker, wipe, script{}, sut.Refused, "wipe 1s", "the system a: reset it by wipe: cannot"},
 		"the kind's":                          {sut.PerWorker, sut.Reset{}, script{fresh: []sut.End{sut.Answered}}, "", "fresh 1s", ""},
@@ -237,14 +237,7 @@ func TestConnectionsAfterACrashElsewhere(t *testing.T) {
 			}}
 			all := system.New(map[sut.Kind]system.Kind{sut.HTTP: s.open})
 			plan := &sut.Plan{Name: "a", Kind: sut.HTTP, URL: "http://" + l.Addr().String(), Limits: sut.Limits{Timeout: time.Second}}
-			var workers [2]sut.System
-			for i := range workers {
-				w, err := all.Open(t.Context(), plan, sut.Worker{Index: i, Of: len(workers)})
-				if err != nil {
-					t.Fatal(err)
-				}
-				workers[i] = w
-			}
+			workers := pair(t, all, plan)
 			for i, operation := range []string{"x", "y", "z"} {
 				o, err := workers[i%2].Call(t.Context(), sut.Call{Operation: operation})
 				if i == 0 && o.End != x.end || i > 0 && o.End != sut.Answered || err != nil {
@@ -258,7 +251,7 @@ func TestConnectionsAfterACrashElsewhere(t *testing.T) {
 	}
 }
 
-// A system that asks for fewer calls gets them, and is told apart from one that refuses.
+// A system that asks for fewer calls gets fewer; one that refuses calls does not.
 func TestSystemsThatAskForFewerCalls(t *testing.T) {
 	for busy, want := range map[int]string{
 		0: "answered  []", 1: "answered  [the system a: 1 call retried]", 5: "answered  [the system a: 5 calls retried]",
@@ -370,20 +363,26 @@ func TestActors(t *testing.T) {
 	}
 }
 
-// A program that cannot be closed is told by the worker that has it, or that leaves last.
+// pair are two workers of one system.
+func pair(t *testing.T, all *system.Systems, plan *sut.Plan) (workers [2]sut.System) {
+	t.Helper()
+	for i := range workers {
+		w, err := all.Open(t.Context(), plan, sut.Worker{Index: i, Of: len(workers)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		workers[i] = w
+	}
+	return workers
+}
+
+// If a program cannot be closed, the worker that has it says so, or the last one that leaves.
 func TestProgramsThatCannotBeClosed(t *testing.T) {
 	for per, want := range map[sut.Per]string{sut.PerWorker: "true true", sut.PerRun: "false true"} {
 		s := &script{stuck: errors.New("stuck")}
 		all := system.New(map[sut.Kind]system.Kind{sut.Driver: s.open})
 		plan := &sut.Plan{Name: "a", Kind: sut.Driver, Command: []string{"driver"}, Per: per}
-		var workers [2]sut.System
-		for i := range workers {
-			w, err := all.Open(t.Context(), plan, sut.Worker{Index: i, Of: len(workers)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			workers[i] = w
-		}
+		workers := pair(t, all, plan)
 		if got := fmt.Sprint(errors.Is(workers[0].Close(), s.stuck), errors.Is(workers[1].Close(), s.stuck)); got != want {
 			t.Errorf("a program a %s: %s, want %s", per, got, want)
 		}

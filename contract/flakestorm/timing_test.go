@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// How long an agent took is told to a few percent, of however many calls.
+// Times of agents are right to a few percent, however many calls they come from.
 func TestTimesOfCalls(t *testing.T) {
 	var x timing
 	if got := x.text(); got != "" {

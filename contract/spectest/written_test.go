@@ -10,8 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// fill writes 40 files of 100 KB into a folder, and then waits, however busy the machine, until the
-// limit ends it, or for as long as it is told.
+// fill writes 40 files of 100 KB into a folder. It then waits until the limit ends it, however busy
+// the machine, or for as many seconds as its second argument says.
 const fill = `i=0; while [ $i -lt 40 ]; do head -c 100000 /dev/zero > "$1/f$$-$i"; i=$((i+1)); done; sleep ${2:-20}`
 
 // Files of a case count together, however it writes them; what was there before does not.

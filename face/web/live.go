@@ -80,7 +80,7 @@ func stateOf(l store.Live) State {
 		s.Cases.Plus(c.Cases)
 	}
 	s.Findings = s.Settled + len(l.Met)
-	if p.Phase != "running" && s.Seconds > 0 { // no case is run any more
+	if p.Phase != "running" && p.Phase != "running again" && s.Seconds > 0 { // no case is run any more
 		s.Rate = float64(s.Cases.Run) / s.Seconds
 	}
 	if left := s.Planned - s.Done; p.Planned > 0 && left > 0 && p.Rate > 0 && p.Phase == "running" {

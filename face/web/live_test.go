@@ -114,6 +114,13 @@ func TestStateOfALiveRun(t *testing.T) {
 	if s := events(t, api+"/events", func(s web.State) bool { return s.Cases.Run == 701 }); s.Done != 701 {
 		t.Errorf("the progress of a live run counts %d cases, its figures 701", s.Done)
 	}
+	closing, err := json.Marshal(store.Progress{Phase: "running again", Campaign: "first", Index: 1, Of: 2, Done: 701, Workers: 4, Rate: 7})
+	must(t, err)
+	must(t, w.Append(store.Entry{Kind: store.KindProgress, Data: closing, At: 20 * time.Second}))
+	must(t, w.Sync())
+	if s := events(t, api+"/events", func(s web.State) bool { return s.Phase == "running again" }); s.Rate != 7 || s.Done != 701 || s.Planned != 0 || s.ETA != nil {
+		t.Errorf("while cases are run again: %+v", s)
+	}
 	meet(t, w, fault("F-11"))
 	meet(t, w, fault("F-12"))
 	events(t, api+"/events", func(s web.State) bool { return s.Findings == 2 && s.Settled == 0 })

@@ -12,8 +12,8 @@ const (
 	room   = 2 << 30
 )
 
-// filesInMemory puts temporary files, where tests have nearly all of theirs, into memory. Without a
-// journal, ext4 looks at each inode that was freed in the last minute before it makes a file:
+// filesInMemory puts temporary files, where tests have nearly all of theirs, into memory. An ext4
+// without a journal looks at each inode that was freed in the last minute before it makes a file:
 // half of the processor time of tests that make and remove thousands went there.
 func filesInMemory() {
 	var fs unix.Statfs_t
