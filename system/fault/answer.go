@@ -218,7 +218,6 @@ func decoded(encoding string, body []byte) (plain []byte, left string) {
 func (x *exchange) write(a *answer) {
 	h := x.w.Header()
 	maps.Copy(h, a.header)
-	h.Del("Content-Length")
 	if a.length >= 0 && bodyAllowed(a.status) {
 		h.Set("Content-Length", strconv.FormatInt(a.length, 10))
 	}
@@ -252,8 +251,14 @@ func bodyAllowed(status int) bool {
 	return status >= 200 && status != http.StatusNoContent && status != http.StatusNotModified
 }
 
-// tick is how often a slow answer gets a piece.
-const tick = 50 * time.Millisecond
+// ticks is how many pieces a second a slow answer comes in.
+const ticks = 20
+
+// pieceAt is the size of these pieces at a rate of bytes a second.
+func pieceAt(rate int) int { return max(1, rate/ticks) }
+
+// takes is how long some bytes take at a rate of bytes a second.
+func takes(n, rate int) time.Duration { return time.Duration(n) * time.Second / time.Duration(rate) }
 
 // copy moves the body to the agent; false if it did not get all of it.
 func (x *exchange) copy(body io.Reader, a *answer) bool {
@@ -261,7 +266,7 @@ func (x *exchange) copy(body io.Reader, a *answer) bool {
 	defer x.port.proxy.buffers.Put(&buffer)
 	piece := buffer
 	if a.rate > 0 {
-		piece = piece[:min(len(piece), max(1, int(int64(a.rate)*int64(tick)/int64(time.Second))))]
+		piece = piece[:min(len(piece), pieceAt(a.rate))]
 	}
 	out := http.NewResponseController(x.w)
 	for {
@@ -278,7 +283,7 @@ func (x *exchange) copy(body io.Reader, a *answer) bool {
 			if a.length < 0 || a.rate > 0 {
 				out.Flush()
 			}
-			if a.rate > 0 && system.Pause(x.context, time.Duration(n)*time.Second/time.Duration(a.rate)) != nil {
+			if a.rate > 0 && system.Pause(x.context, takes(n, a.rate)) != nil {
 				x.record.Error = "the agent did not wait for the answer"
 				return false
 			}

@@ -9,7 +9,6 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"fmt"
-	"math/big"
 	"net"
 	"os"
 	"sync"
@@ -40,7 +39,7 @@ func newAuthority() (*authority, error) {
 	}
 	now := time.Now()
 	template := &x509.Certificate{
-		SerialNumber: serial(), Subject: pkix.Name{CommonName: "Thresh fault injection, this run only", Organization: []string{"Thresh"}},
+		Subject:   pkix.Name{CommonName: "Thresh fault injection, this run only", Organization: []string{"Thresh"}},
 		NotBefore: now.Add(-validity), NotAfter: now.Add(validity),
 		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign, BasicConstraintsValid: true, IsCA: true, MaxPathLenZero: true,
 	}
@@ -58,14 +57,6 @@ func newAuthority() (*authority, error) {
 	}, nil
 }
 
-func serial() *big.Int {
-	n, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
-	if err != nil {
-		return big.NewInt(time.Now().UnixNano())
-	}
-	return n.Add(n, big.NewInt(1))
-}
-
 // leaf is a certificate for a host, from memory if there is one.
 func (a *authority) leaf(host string) (*tls.Certificate, error) {
 	a.mu.Lock()
@@ -75,7 +66,7 @@ func (a *authority) leaf(host string) (*tls.Certificate, error) {
 	}
 	now := time.Now()
 	template := &x509.Certificate{
-		SerialNumber: serial(), Subject: pkix.Name{CommonName: commonName(host)},
+		Subject:   pkix.Name{CommonName: commonName(host)},
 		NotBefore: now.Add(-validity), NotAfter: now.Add(validity),
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
@@ -111,9 +102,6 @@ var bundles = [...]string{
 func (a *authority) write(path string) error {
 	text := append([]byte(nil), a.pem...)
 	for _, b := range append([]string{os.Getenv("SSL_CERT_FILE")}, bundles[:]...) {
-		if b == "" {
-			continue
-		}
 		if more, err := os.ReadFile(b); err == nil {
 			text = append(text, more...)
 			break

@@ -143,7 +143,7 @@ func (p *pieces) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A slow answer comes in pieces of what its rate allows in a tick, of one byte at least.
+// A slow answer comes in pieces of what its rate allows in a twentieth of a second, of one byte at least.
 func TestPiecesOfSlowAnswers(t *testing.T) {
 	left, leave := context.WithCancel(t.Context())
 	leave() // nobody waits for more than the first
@@ -155,6 +155,9 @@ func TestPiecesOfSlowAnswers(t *testing.T) {
 		if whole || w.sizes[0] != want || !w.Flushed || x.record.Error != "the agent did not wait for the answer" {
 			t.Errorf("%d bytes a second: a piece of %d, want %d; whole: %t, %q", rate, w.sizes[0], want, whole, x.record.Error)
 		}
+	}
+	if one, many := takes(1, 4), takes(50, 1000); one != 250*time.Millisecond || many != 50*time.Millisecond {
+		t.Errorf("a byte at 4 a second takes %s, 50 at 1000 take %s", one, many)
 	}
 }
 

@@ -50,11 +50,12 @@ type lineWriter struct {
 	w  io.Writer
 }
 
-func (w *lineWriter) write(pieces ...[]byte) error {
+// write writes a message. One that cannot be written has lost its connection, which
+// ends what is read from it, too.
+func (w *lineWriter) write(pieces ...[]byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_, err := w.w.Write(bytes.Join(pieces, nil))
-	return err
+	w.w.Write(bytes.Join(pieces, nil))
 }
 
 var newline = []byte{'\n'}
@@ -86,8 +87,8 @@ func (r *relay) cut() {
 var errTooLong = errors.New("the message is too long to be looked into")
 
 // lines hands every message of one side to take, which passes it on or not.
-func (r *relay) lines(from io.Reader, to *lineWriter, take func(line []byte) error) {
-	reader := bufio.NewReaderSize(from, 64<<10)
+func (r *relay) lines(from io.Reader, to *lineWriter, take func(line []byte)) {
+	reader := bufio.NewReader(from)
 	for {
 		line, err := readLine(reader)
 		switch {
@@ -95,14 +96,10 @@ func (r *relay) lines(from io.Reader, to *lineWriter, take func(line []byte) err
 			if c := r.cell(); c != nil {
 				c.ledger.Note(fmt.Sprintf("a message of MCP server %s is larger than %d MiB; it passed without faults", r.server, maxLine>>20))
 			}
-			if passLong(to, line, reader) != nil {
-				return
-			}
+			passLong(to, line, reader)
 			continue
 		case len(line) > 0:
-			if take(line) != nil {
-				return
-			}
+			take(line)
 		}
 		if err != nil {
 			return
@@ -128,28 +125,27 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 }
 
 // passLong passes the rest of a line that is too long.
-func passLong(to *lineWriter, begin []byte, r *bufio.Reader) error {
+func passLong(to *lineWriter, begin []byte, r *bufio.Reader) {
 	to.mu.Lock()
 	defer to.mu.Unlock()
-	_, err := to.w.Write(begin)
-	for err == nil {
-		piece, more := r.ReadSlice('\n')
-		if _, err = to.w.Write(piece); err == nil && !errors.Is(more, bufio.ErrBufferFull) {
-			return more
-		}
+	to.w.Write(begin)
+	for err := bufio.ErrBufferFull; errors.Is(err, bufio.ErrBufferFull); {
+		var piece []byte
+		piece, err = r.ReadSlice('\n')
+		to.w.Write(piece)
 	}
-	return err
 }
 
 // fromAgent takes a message of the agent.
-func (r *relay) fromAgent(line []byte) error {
+func (r *relay) fromAgent(line []byte) {
 	m := fault.ParseMCP(bytes.Clone(bytes.TrimSpace(line)))
 	c := r.cell()
 	if m != nil && m.Cancels != "" {
 		r.givenUp(m.Cancels)
 	}
 	if m == nil || m.Tool == "" || c == nil {
-		return r.toServer.write(line)
+		r.toServer.write(line)
+		return
 	}
 	c.ledger.Saw(fault.SeenCall{Tool: m.Tool, Arguments: m.Arguments, Source: fault.SeenByMCP})
 	p := &pendingCall{cell: c, message: m, decision: c.ledger.Decide(m.Call(r.server, "")), began: time.Now()}
@@ -163,27 +159,22 @@ func (r *relay) fromAgent(line []byte) error {
 		r.mu.Lock()
 		r.pending[id] = &pendingCall{first: true}
 		r.mu.Unlock()
-		if err := r.toServer.write(m.As(id), newline); err != nil {
-			return err
-		}
+		r.toServer.write(m.As(id), newline)
 		p.cell.ledger.Fired(d, s, s.Change())
 	}
-	if len(d.Strikes) == 0 && d.Recorded == nil && !d.Refused {
-		return r.pass(p, line)
-	}
 	if d.Final() == nil && d.Find(fault.Slow) == nil && d.Recorded == nil && !d.Refused {
-		return r.pass(p, line)
+		r.pass(p, line)
+		return
 	}
 	line = bytes.Clone(line)
 	r.strikes.Go(func() { r.strikeCall(p, line) }) // other calls go on meanwhile
-	return nil
 }
 
-func (r *relay) pass(p *pendingCall, line []byte) error {
+func (r *relay) pass(p *pendingCall, line []byte) {
 	r.mu.Lock()
 	r.pending[p.message.ID] = p
 	r.mu.Unlock()
-	return r.toServer.write(line)
+	r.toServer.write(line)
 }
 
 // strikeCall does to a call what comes before the server's answer, or in its place.
@@ -206,7 +197,7 @@ func (r *relay) strikeCall(p *pendingCall, line []byte) {
 		r.answer(p, m.Failure(fault.RequestTimeout, "request timed out"), "no answer, by a fault")
 	case s != nil && s.Rule.Mode == fault.PartialWrite:
 		l.Fired(d, s, s.Change())
-		_ = r.toServer.write(line[:len(line)/2]) // the connection is cut next
+		r.toServer.write(line[:len(line)/2])
 		r.ended(p, nil, fault.WasReset, errReset.Error())
 		r.cut()
 	case s != nil && s.Rule.Mode == fault.Reset:
@@ -236,7 +227,7 @@ func (r *relay) strikeCall(p *pendingCall, line []byte) {
 }
 
 // fromServer takes a message of the server.
-func (r *relay) fromServer(line []byte) error {
+func (r *relay) fromServer(line []byte) {
 	if bytes.Contains(line, []byte(`"result"`)) || bytes.Contains(line, []byte(`"error"`)) {
 		if m := fault.ParseMCP(bytes.TrimSpace(line)); m != nil && m.Answer {
 			r.mu.Lock()
@@ -244,25 +235,26 @@ func (r *relay) fromServer(line []byte) error {
 			delete(r.pending, m.ID)
 			r.mu.Unlock()
 			if p != nil && p.first {
-				return nil
+				return
 			}
 			if p != nil {
-				return r.shaped(p, bytes.Clone(bytes.TrimSpace(line)))
+				r.shaped(p, bytes.Clone(bytes.TrimSpace(line)))
+				return
 			}
 		}
 	}
-	return r.toAgent.write(line)
+	r.toAgent.write(line)
 }
 
 // shaped gives the agent an answer after the faults on answers.
-func (r *relay) shaped(p *pendingCall, body []byte) error {
+func (r *relay) shaped(p *pendingCall, body []byte) {
 	l, d := p.cell.ledger, p.decision
 	if s := d.Find(fault.ReplyLost, fault.Late); s != nil {
 		l.Fired(d, s, s.Change())
 		r.work.Go(func() { r.holdAnswer(p, s, body) }) // other calls go on meanwhile
-		return nil
+		return
 	}
-	return r.finished(p, body)
+	r.finished(p, body)
 }
 
 // holdAnswer does to an answer what loses it or makes it late.
@@ -273,11 +265,11 @@ func (r *relay) holdAnswer(p *pendingCall, s *fault.Strike, body []byte) {
 	}
 	switch {
 	case s.Rule.Mode == fault.Late:
-		_ = r.finished(p, body) // an agent that is gone reads it no more
+		r.finished(p, body) // an agent that is gone reads it no more
 	case s.Rule.Status > 0:
-		_ = r.answer(p, p.message.Result(fmt.Sprintf("%d %s", s.Rule.Status, s.Rule.Message), true), why)
+		r.answer(p, p.message.Result(fmt.Sprintf("%d %s", s.Rule.Status, s.Rule.Message), true), why)
 	case s.Rule.Delay > 0:
-		_ = r.answer(p, p.message.Failure(fault.RequestTimeout, "request timed out"), why)
+		r.answer(p, p.message.Failure(fault.RequestTimeout, "request timed out"), why)
 	default:
 		r.ended(p, nil, fault.WasReset, why)
 		r.cut()
@@ -285,7 +277,7 @@ func (r *relay) holdAnswer(p *pendingCall, s *fault.Strike, body []byte) {
 }
 
 // finished gives the agent an answer after the faults that shape it.
-func (r *relay) finished(p *pendingCall, body []byte) error {
+func (r *relay) finished(p *pendingCall, body []byte) {
 	l, d := p.cell.ledger, p.decision
 	if l.Repeats(d.Call) {
 		earlier, ok := l.Earlier(d.Call, fault.Reply{Body: body})
@@ -305,47 +297,43 @@ func (r *relay) finished(p *pendingCall, body []byte) error {
 	}
 	if s := d.Find(fault.Duplicate); s != nil {
 		l.Fired(d, s, s.Change())
-		if err := r.toAgent.write(body, newline); err != nil {
-			return err
-		}
+		r.toAgent.write(body, newline)
 	}
 	if s := d.Find(fault.Bandwidth); s != nil {
 		l.Fired(d, s, s.Change())
-		return r.writeSlowly(p, body, s.Rule.Rate)
+		r.writeSlowly(p, body, s.Rule.Rate)
+		return
 	}
 	if s := d.Find(fault.Partial); s != nil {
 		l.Fired(d, s, "half of the message, then the connection closed")
 		r.ended(p, body[:len(body)/2], fault.WasClosed, "")
-		err := r.toAgent.write(body[:len(body)/2])
+		r.toAgent.write(body[:len(body)/2])
 		r.cut()
-		return err
+		return
 	}
-	return r.answer(p, body, "")
+	r.answer(p, body, "")
 }
 
 // writeSlowly writes a message slowly. The pipe is busy meanwhile, as a slow one is.
-func (r *relay) writeSlowly(p *pendingCall, body []byte, rate int) error {
+func (r *relay) writeSlowly(p *pendingCall, body []byte, rate int) {
 	r.done(p, body, "")
 	r.toAgent.mu.Lock()
 	defer r.toAgent.mu.Unlock()
-	for piece := max(1, int(int64(rate)*int64(tick)/int64(time.Second))); len(body) > 0; {
-		n := min(piece, len(body))
-		if _, err := r.toAgent.w.Write(body[:n]); err != nil {
-			return err
-		}
+	for len(body) > 0 {
+		n := min(pieceAt(rate), len(body))
+		r.toAgent.w.Write(body[:n])
 		body = body[n:]
-		if system.Pause(p.cell.context, time.Duration(n)*time.Second/time.Duration(rate)) != nil {
+		if system.Pause(p.cell.context, takes(n, rate)) != nil {
 			break // the cell is over: the rest at once
 		}
 	}
-	_, err := r.toAgent.w.Write(append(body, '\n'))
-	return err
+	r.toAgent.w.Write(append(body, '\n'))
 }
 
 // answer gives the agent an answer as it is.
-func (r *relay) answer(p *pendingCall, body []byte, why string) error {
+func (r *relay) answer(p *pendingCall, body []byte, why string) {
 	r.done(p, body, why)
-	return r.toAgent.write(body, newline)
+	r.toAgent.write(body, newline)
 }
 
 // done keeps what the report shows of a call.

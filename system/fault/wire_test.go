@@ -1,0 +1,223 @@
+package fault
+
+import (
+	"bytes"
+	"compress/zlib"
+	"crypto/tls"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/engine/fault"
+)
+
+// What an agent accepts reaches the server, but where an answer is shown or changed: it
+// must not be compressed then.
+func TestWhatAgentsAccept(t *testing.T) {
+	var accepts string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		accepts = r.Header.Get("Accept-Encoding")
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"choices":[{"message":{"content":"a"}}]}`)
+	}))
+	defer server.Close()
+	for name, x := range map[string]struct {
+		plan fault.Plan
+		path string
+		want string
+	}{
+		"nothing looks":   {fault.Plan{}, "/weather", "br"},
+		"a slow answer":   {fault.Plan{Rules: []fault.Rule{tool(fault.Bandwidth, func(r *fault.Rule) { r.Rate = 1 << 20 })}}, "/weather", "br"},
+		"it is shown":     {fault.Plan{Capture: 1}, "/weather", ""},
+		"it is repeated":  {fault.Plan{Rules: []fault.Rule{tool(fault.Duplicate, nil)}}, "/weather", ""},
+		"it is remarked":  {fault.Plan{Rules: []fault.Rule{{Layer: fault.Context, Mode: fault.IndirectInjection}}}, "/weather", ""},
+		"it may be stale": {fault.Plan{Rules: []fault.Rule{tool(fault.Stale, func(r *fault.Rule) { r.AfterCalls = 2 })}}, "/weather", ""},
+		"a model's":       {fault.Plan{}, "/v1/chat/completions", ""},
+	} {
+		s := open(t, nil)
+		c := s.plan(x.plan)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+x.path, strings.NewReader(fmt.Sprintf(chats[0].body, false)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Accept-Encoding", "br")
+		if g := read(s.client().Do(req)); g.status != 200 || accepts != x.want {
+			t.Errorf("%s: %+v; the server was told to encode as %q, want %q", name, g, accepts, x.want)
+		}
+		c.Close()
+	}
+}
+
+// The file of certificates holds the proxy's own and after it what the system, or the user, trusts.
+func TestCertificatesOfTheSystem(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "mine.pem")
+	if err := os.WriteFile(file, []byte("what the user trusts\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var system []byte
+	for _, b := range slices.Backward(bundles[:]) {
+		if text, err := os.ReadFile(b); err == nil {
+			system = text
+		}
+	}
+	for set, want := range map[string][]byte{file: []byte("what the user trusts\n"), "": system, file + ".gone": system} {
+		t.Setenv("SSL_CERT_FILE", set)
+		text, err := os.ReadFile(open(t, nil).port.CAFile())
+		own, rest := pem.Decode(text)
+		if err != nil || own == nil || !bytes.Equal(rest, want) {
+			t.Errorf("SSL_CERT_FILE=%s: %v, %d bytes after the proxy's own certificate, want %d", set, err, len(rest), len(want))
+		}
+	}
+	a, err := newAuthority()
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("a", 60) + ".example"
+	var seen []string
+	for _, host := range []string{long, long, "short.example"} {
+		c, err := a.leaf(host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen = append(seen, fmt.Sprintf("%s %p", commonName(host), c))
+	}
+	if seen[0] != seen[1] || seen[1] == seen[2] || !strings.HasPrefix(seen[0], long[:64]+" ") || !strings.HasPrefix(seen[2], "short.example ") {
+		t.Errorf("certificates %q", seen)
+	}
+}
+
+// An answer keeps the headers that are still true of it, and no other.
+func TestHeadersOfAnswers(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Etag", `"1"`)
+		h.Set("Content-Md5", "x")
+		h.Set("Digest", "x")
+		h.Set("Keep-Alive", "timeout=5")
+		h.Set("X-Own", "1")
+		h.Set("Connection", "X-Hop")
+		h.Set("X-Hop", "1")
+		switch r.URL.Path {
+		case "/unchanged":
+			w.WriteHeader(http.StatusNotModified)
+		default:
+			h.Set("Content-Type", "text/plain")
+			io.WriteString(w, "twelve bytes")
+		}
+	}))
+	defer server.Close()
+	own := map[string]string{"Etag": `"1"`, "Content-Md5": "x", "Digest": "x", "X-Own": "1", "Keep-Alive": "", "X-Hop": "", "Content-Length": "12"}
+	for _, x := range []struct {
+		method, path string
+		rules        []fault.Rule
+		differs      map[string]string
+	}{
+		{"GET", "/", nil, nil},
+		{"HEAD", "/", nil, nil},
+		{"HEAD", "/", []fault.Rule{tool(fault.Duplicate, nil)}, nil},
+		{"GET", "/unchanged", nil, map[string]string{"Content-Length": ""}},
+		{"GET", "/unchanged", []fault.Rule{tool(fault.Partial, nil)}, map[string]string{"Content-Length": ""}},
+		{"GET", "/", []fault.Rule{tool(fault.Duplicate, nil)}, map[string]string{"Content-Length": "24"}},
+		{"GET", "/", []fault.Rule{{Layer: fault.Context, Mode: fault.IndirectInjection, Payload: "M"}}, map[string]string{"Content-Length": "15", "Etag": "", "Content-Md5": "", "Digest": ""}},
+	} {
+		s := open(t, nil)
+		c := s.enter(x.rules...)
+		req, err := http.NewRequestWithContext(t.Context(), x.method, server.URL+x.path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := read(s.client().Do(req))
+		for name, want := range own {
+			if other, ok := x.differs[name]; ok {
+				want = other
+			}
+			if got := g.header.Get(name); g.err != nil || got != want {
+				t.Errorf("%s %s, %v: %s is %q, want %q, %v", x.method, x.path, x.rules, name, got, want, g.err)
+			}
+		}
+		c.Close()
+	}
+}
+
+// A fault on what an answer says undoes its encoding where it can, and lets the answer
+// pass as it is where it cannot.
+func TestEncodingsOfAnswers(t *testing.T) {
+	var deflated bytes.Buffer
+	z := zlib.NewWriter(&deflated)
+	io.WriteString(z, "plain")
+	z.Close()
+	var large bytes.Buffer
+	z = zlib.NewWriter(&large)
+	z.Write(make([]byte, maxWhole+1))
+	z.Close()
+	for _, x := range []struct {
+		encoding, body string
+		want, left     string
+	}{
+		{"identity", "plain", "plain\n\nM", ""},
+		{"deflate", deflated.String(), "plain\n\nM", ""},
+		{"deflate", large.String(), large.String(), "deflate"},
+		{"deflate", deflated.String()[:8], deflated.String()[:8], "deflate"},
+		{"gzip", "no gzip", "no gzip", "gzip"},
+		{"zstd", "whatever", "whatever", "zstd"},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Encoding", x.encoding)
+			w.Header().Set("Content-Type", "text/plain")
+			io.WriteString(w, x.body)
+		}))
+		s := open(t, nil)
+		c := s.enter(fault.Rule{Layer: fault.Context, Mode: fault.IndirectInjection, Payload: "M"})
+		g := get(s.client(), server.URL)
+		k := c.Close().Tallies[0]
+		var missed []string
+		if x.left != "" {
+			missed = []string{"the answer is compressed as " + x.left}
+		}
+		if g.err != nil || g.body != x.want || g.header.Get("Content-Encoding") != x.left || !slices.Equal(k.Missed, missed) {
+			t.Errorf("%s: %.20q as %q, %v; want %.20q as %q; %+v", x.encoding, g.body, g.header.Get("Content-Encoding"), g.err, x.want, x.left, k)
+		}
+		server.Close()
+	}
+}
+
+// A tunnel that comes to nothing ends, and the report says no more than is true.
+func TestTunnelsThatComeToNothing(t *testing.T) {
+	dead := httptest.NewServer(nil)
+	host := strings.TrimPrefix(dead.URL, "http://")
+	dead.Close()
+	s := open(t, nil)
+	c := s.enter(tool(fault.Error, nil))
+	alone := new(http.Protocols)
+	alone.SetHTTP2(true)
+	agent := &http.Client{Transport: &http.Transport{
+		Proxy: http.ProxyURL(mustURL(t, c.Proxy())), TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, Protocols: alone, //nolint:gosec // nobody is there to be trusted
+	}}
+	defer agent.CloseIdleConnections()
+	if g := get(agent, "https://"+host); g.err == nil {
+		t.Errorf("%+v", g)
+	}
+	if n := c.Report().Notes; len(n) != 1 || !strings.Contains(n[0], "the connection to "+host+", which is HTTP/2 alone") {
+		t.Errorf("%q", n)
+	}
+	conn, err := net.Dial("tcp", mustURL(t, s.port.Proxy()).Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "CONNECT h:1 HTTP/1.1\r\nHost: h:1\r\n\r\n\x16\x03\x01\x00\x04\xff\xff\xff\xff")
+	if said, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(said), "HTTP/1.1 200 ") {
+		t.Errorf("%q, %v", said, err)
+	}
+	if n := c.Report().Notes; len(n) != 2 || !strings.Contains(n[1], "the proxy's certificate for h:1") {
+		t.Errorf("%q", n)
+	}
+}
