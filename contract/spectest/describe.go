@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/lazy"
@@ -210,6 +212,9 @@ func wantedWhole(f *Failure, o campaign.Outcome) (string, bool) {
 // longer one and what in it is most like what was expected.
 func (f *Failure) describeActual(b *strings.Builder, whole string) {
 	text := strings.TrimSuffix(whole, "\n")
+	if f.Op == "contain" && strings.Contains(norm.NFC.String(text), norm.NFC.String(f.Text)) { // it looks as if it were there
+		fmt.Fprintf(b, "differs:  the text has the same characters in another composition than %+q\n", f.Text)
+	}
 	count := strings.Count(text, "\n") + 1
 	no, near := 0, ""
 	op, refused := strings.CutPrefix(f.Op, "cannot ")
@@ -226,7 +231,7 @@ func (f *Failure) describeActual(b *strings.Builder, whole string) {
 	case whole == "":
 		b.WriteString("actual:   nothing\n")
 		return
-	case f.Target == wholeCase && json.Valid([]byte(text)):
+	case f.Target == wholeCase && !strings.HasSuffix(f.Want, thatIsJSON): // names and values
 		fmt.Fprintf(b, "actual:   %s\n", clipped(text, 300))
 		return
 	case count == 1, no == 0 && count <= 5 && len(text) <= 300:

@@ -19,6 +19,8 @@ func TestWhatFailuresSay(t *testing.T) {
 	write(t, "n.json", []byte(`{"n": 7, "name": "Ada", "tags": ["a", "b"], "big": {"x": 1, "y": [1, 2, 3]}}`))
 	write(t, "lines.txt", []byte("a\nb\nc\nd\n"))
 	write(t, "page.txt", []byte("first line\nsecond line\nthird lime\nlast line"))
+	write(t, "nfd.txt", []byte("cafe\u0301\n"))
+	write(t, "418.txt", []byte("418"))
 	write(t, "wide.txt", []byte(strings.Repeat("é fill ", 9)+"the needle was here, "+strings.Repeat("after ü ", 9)+"\nword7 word8\n"))
 	long := strings.Repeat("long ", 60)
 	var out strings.Builder
@@ -50,6 +52,8 @@ func TestWhatFailuresSay(t *testing.T) {
 		{"page.txt", `{target: text, must: [{contain: ["second line\nthird line\nfourth"]}]}`}, {"page.txt", `{target: text, must: [{contain: ["line\nthird line\nlast lime"]}]}`},
 		{"page.txt", `{target: text, must: [{contain: ["last line\nand more"]}]}`}, {"page.txt", `{target: text, must: [{contain: ["  "]}]}`},
 		{"wide.txt", `{target: text, must: [{contain: ["the needle is here"]}]}`}, {"wide.txt", `{target: text, must: [{contain: ["word7 word9"]}]}`},
+		{"nfd.txt", `{target: text, must: [{contain: ["\u00e9"]}]}`}, {"418.txt", `{target: text, must: [{evaluate: [[eq, [subject], 418]]}]}`},
+		{"418.txt", `{target: text, must: [{evaluate: [[eq, 418, [json_parse, '"418"']]]}]}`}, {"n.json", `{when: '$.tags | first < 1'}`}, {"n.json", `{can: [{when: $.n == 8}, {when: $.n == 9}]}`},
 	} {
 		doc := blockDocument(fmt.Sprintf("id: F%d\ntype: text.file\npath: %s\nassert:\n- %s\n", i+1, x.file, x.assert))
 		got, outcomes := play(t, newContract(nil), doc, nil)

@@ -185,7 +185,14 @@ func (e *evaluator) noneHeld(n *node, failed []*Failure) *Failure {
 	if more := len(failed) - shownBranches; more > 0 {
 		f.Want += fmt.Sprintf("; or %d more", more)
 	}
-	if first := failed[0]; first.actual != nil {
+	if first := failed[0]; first.Op == "when" { // whose actual value is that of one operand
+		f.Target, f.Op = first.Target, first.Op
+		for _, x := range failed[:min(len(failed), shownBranches)] {
+			if !strings.Contains(f.Saw, x.Saw) {
+				f.Saw = strings.TrimPrefix(f.Saw+"; "+x.Saw, "; ")
+			}
+		}
+	} else if first.actual != nil {
 		f.Target, f.Op, f.Text, f.actual = first.Target, first.Op, first.Text, first.actual
 	}
 	return f
@@ -228,8 +235,8 @@ func (e *evaluator) leaf(n *node) *Failure {
 	case r.Err != nil && n.op == "when" && r.Err.Category == speclang.Schema:
 		// What the condition looks at is of another shape: it does not hold.
 		why := strings.Replace(r.Err.Message, "spec_lang sub expects numeric args", "<, > and - take numbers", 1)
-		f := e.leafFailure(n, Assertion, why, n.want(""), &v)
-		f.Saw = why
+		f := e.leafFailure(n, Assertion, why, n.want(""), nil)
+		f.Saw, f.actual = why, n.looked(v)
 		return f
 	case r.Err != nil:
 		return e.leafFailure(n, string(r.Err.Category), r.Err.Message, "", nil)
@@ -240,7 +247,13 @@ func (e *evaluator) leaf(n *node) *Failure {
 	}
 	f = e.leafFailure(n, Assertion, "expected "+n.want(""), n.want(""), &v)
 	switch n.op {
-	case "evaluate", "when":
+	case "when":
+		f.actual = n.looked(v)
+		e.showOperands(f, n, v)
+		if f.actual != nil && *f.actual == f.Saw {
+			f.actual = nil
+		}
+	case "evaluate":
 		e.showOperands(f, n, v)
 	case "json_type":
 		f.Saw = "it is JSON of type " + jsonType(v)
@@ -271,14 +284,7 @@ func (e *evaluator) showOperands(f *Failure, n *node, subject speclang.Value) {
 	}
 	said := func(form string) string { return form }
 	if n.op == "when" {
-		said = func(form string) string {
-			return findName().ReplaceAllStringFunc(written(form), func(name string) string {
-				if f, ok := n.finds[name]; ok {
-					return f.String()
-				}
-				return name
-			})
-		}
+		said = func(form string) string { return n.said(written(form)) }
 	}
 	var saw []string
 	for _, o := range d.Operands {
@@ -302,6 +308,11 @@ func (e *evaluator) showOperands(f *Failure, n *node, subject speclang.Value) {
 		switch {
 		case o.Literal && text && also:
 			f.Text, f.actual = want, &have
+		case n.op == "evaluate" && text != also: // written out they may look the same
+			other := d.Operands[1-i].Value
+			f.Saw = fmt.Sprintf("the actual value is the %s %s, the expected one the %s %s", other.TypeName(), clipped(other.JSON(), 120),
+				o.Value.TypeName(), clipped(o.Value.JSON(), 120))
+			return
 		case !text || !also:
 			want, have = o.Value.JSON(), d.Operands[1-i].Value.JSON()
 		}
@@ -344,7 +355,11 @@ func (e *evaluator) leafFailure(n *node, category, detail, want string, v *specl
 
 func (e *evaluator) actual(n *node) *string {
 	if n.op == "when" {
-		return nil
+		v, f := e.conditionSubject(n)
+		if f != nil {
+			return nil
+		}
+		return n.looked(v)
 	}
 	v, f := e.subjects.subject(n.target)
 	if f != nil {

@@ -174,8 +174,11 @@ func headerIn(lines, name string) speclang.Value {
 // markupOf is the target that xpath(...) looks at, of a type of cases.
 var markupOf = map[string]string{typeTextFile: "text", typeCLI: "stdout", typeHTTP: "body_text", typeSystem: "output"}
 
+// thatIsJSON ends what is expected of a target that should have been JSON.
+const thatIsJSON = " that is JSON"
+
 func notJSON(target, text string, err error) *Failure {
-	return &Failure{Category: Schema, Message: target + " is not JSON: " + err.Error(), Want: target + " that is JSON", notJSON: true, actual: &text}
+	return &Failure{Category: Schema, Message: target + " is not JSON: " + err.Error(), Want: target + thatIsJSON, notJSON: true, actual: &text}
 }
 
 // find is what a condition looks for in a target.
@@ -306,6 +309,31 @@ func (d *decoder) finds(v *doctree.Node, path string) (text string, list map[str
 		at += n
 	}
 	return b.String(), list
+}
+
+// said is a part of a condition with what it looks for as the document says it.
+func (n *node) said(part string) string {
+	return findName().ReplaceAllStringFunc(part, func(name string) string {
+		if f, ok := n.finds[name]; ok {
+			return f.String()
+		}
+		return name
+	})
+}
+
+// looked is what a condition has looked at, by the names that the document has for it.
+func (n *node) looked(subject speclang.Value) *string {
+	var parts []string
+	for _, name := range n.looks {
+		v, _ := subject.Get(name)
+		shown := n.said(name)
+		if name == "json" {
+			shown = "$"
+		}
+		parts = append(parts, shown+" is "+clipped(v.JSON(), 300))
+	}
+	text := strings.Join(parts, ", ")
+	return &text
 }
 
 // asksWhen reports whether a condition in a tree looks at one of some targets.

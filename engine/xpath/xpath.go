@@ -1,17 +1,12 @@
-// Package xpath finds values in XML and in most HTML: tags may be left open as
-// HTML allows, attributes may lack quotes, and HTML's entities are known.
-// Expressions are those of XPath 1.0. The package must not import a contract.
-// Start at [Compile].
+// Package xpath finds values in XML and in HTML. Expressions are those of XPath 1.0.
+// The package must not import a contract. Start at [Compile].
 package xpath
 
 import (
-	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/antchfx/xpath"
@@ -97,56 +92,6 @@ type node struct {
 func (n *node) add(c *node) {
 	c.parent, c.place = n, len(n.children)
 	n.children = append(n.children, c)
-}
-
-func parse(document []byte) (*node, error) {
-	d := xml.NewDecoder(bytes.NewReader(document))
-	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
-	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // bodies are UTF-8 already
-	root := &node{kind: xpath.RootNode}
-	at, count := root, 0
-	for {
-		t, err := d.RawToken()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("it is neither XML nor HTML: %w", err)
-		}
-		if count++; count > maxNodes {
-			return nil, fmt.Errorf("it has more than %d nodes", maxNodes)
-		}
-		switch t := t.(type) {
-		case xml.StartElement:
-			n := &node{kind: xpath.ElementNode, prefix: t.Name.Space, name: t.Name.Local, attrs: t.Attr}
-			if at.add(n); !contains(xml.HTMLAutoClose, t.Name.Local) {
-				at = n
-			}
-		case xml.EndElement:
-			for up := at; up != root; up = up.parent { // what is open within it ends with it
-				if up.name == t.Name.Local && up.prefix == t.Name.Space {
-					at = up.parent
-					break
-				}
-			}
-		case xml.CharData:
-			at.add(&node{kind: xpath.TextNode, text: string(t)})
-		case xml.Comment:
-			at.add(&node{kind: xpath.CommentNode, text: string(t)})
-		}
-	}
-	if count == 0 || !holdsElement(root) {
-		return nil, errors.New("it is neither XML nor HTML: it has no element")
-	}
-	return root, nil
-}
-
-func contains(names []string, name string) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
-}
-
-func holdsElement(n *node) bool {
-	return slices.ContainsFunc(n.children, func(c *node) bool { return c.kind == xpath.ElementNode })
 }
 
 func (n *node) write(b *strings.Builder) {

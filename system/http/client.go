@@ -140,6 +140,9 @@ func (c *Client) Do(ctx context.Context, r exchange.Request) (exchange.Response,
 	defer answer.Body.Close()
 	data, err := read(answer, r.MaxBody)
 	if err != nil {
+		if _, packed := errors.AsType[unpackError](err); packed { // it came whole: no connection was cut
+			return exchange.Response{}, err
+		}
 		return exchange.Response{}, stableError(ctx, r, fmt.Errorf("read the answer: %w", err))
 	}
 	if int64(len(data)) > r.MaxBody {
@@ -178,13 +181,20 @@ func read(answer *http.Response, most int64) ([]byte, error) {
 	}
 	unpacked, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
-		return nil, fmt.Errorf("unpack it: %w", err)
+		return nil, unpackError{"the Content-Encoding is " + coding + ", but the body does not begin as gzip does"}
 	}
-	if data, err = io.ReadAll(io.LimitReader(unpacked, most+1)); err != nil {
-		return nil, fmt.Errorf("unpack it: %w", err)
+	if data, err = io.ReadAll(io.LimitReader(unpacked, most+1)); errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, unpackError{"the body ends before its gzip does"}
+	} else if err != nil {
+		return nil, unpackError{"the body cannot be unpacked: " + err.Error()}
 	}
 	return data, nil
 }
+
+// unpackError says what is wrong with the packing of a body that came whole.
+type unpackError struct{ why string }
+
+func (e unpackError) Error() string { return e.why }
 
 // escaped is a URL without blanks and characters beyond ASCII behind the host,
 // which people write and servers refuse.

@@ -63,6 +63,9 @@ func TestDo(t *testing.T) {
 			if r.URL.Path != "/torn" {
 				z.Close()
 			}
+		case "/not-packed":
+			w.Header().Set("Content-Encoding", "gzip")
+			fmt.Fprint(w, "plain text")
 		case "/a b/é":
 			fmt.Fprint(w, r.URL.RequestURI())
 		case "/slow":
@@ -99,7 +102,8 @@ func TestDo(t *testing.T) {
 			t.Errorf("%s: %v %q, want %q", path, err, r.Body, want)
 		}
 	}
-	for path, want := range map[string]string{"/loop": "redirects", "/large": "larger than 1000", "/cut": "cut", "/bomb": "larger than 1000", "/torn": "cut"} {
+	for path, want := range map[string]string{"/loop": "redirects", "/large": "larger than 1000", "/cut": "cut", "/bomb": "larger than 1000",
+		"/torn": "the body ends before its gzip does", "/not-packed": "the Content-Encoding is gzip, but the body does not begin as gzip does"} {
 		if _, err := do(path); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "127.0.0.1") {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}
