@@ -17,10 +17,15 @@ func Nearest(name string, candidates []string) string {
 	}
 	most := len([]rune(name)) / 3
 	best, bestDist := "", most+2
+	var forA, forB [32]rune // the stack has room for these
+	a := lower(forA[:0], name)
 	for _, c := range candidates {
-		a, b := lower(name), lower(c)
+		b := lower(forB[:0], c)
+		if len(a)-len(b) >= bestDist || len(b)-len(a) >= bestDist {
+			continue // as many letters are missing
+		}
 		d := distance(a, b)
-		extends := len(a) > 1 && len(b) > 0 && (strings.HasPrefix(string(b), string(a)) || strings.HasPrefix(string(a), string(b)))
+		extends := len(a) > 1 && len(b) > 0 && slices.Equal(a[:min(len(a), len(b))], b[:min(len(a), len(b))])
 		alike := len(a) > 3 && len(b) > 0 && a[0] == b[0] && (extends || max(len(a), len(b))-d > 2)
 		if d < bestDist && (d <= most || d == 1 && extends || alike) {
 			best, bestDist = c, d
@@ -46,20 +51,23 @@ func Meant(hint string) string {
 	return strings.Trim(name[:len(name)-1], "`\"")
 }
 
-func lower(s string) []rune {
-	r := []rune(s)
-	for i, c := range r {
+func lower(to []rune, s string) []rune {
+	for _, c := range s {
 		if c >= 'A' && c <= 'Z' {
-			r[i] = c + 'a' - 'A'
+			c += 'a' - 'A'
 		}
+		to = append(to, c)
 	}
-	return r
+	return to
 }
 
 func distance(a, b []rune) int {
-	prev2 := make([]int, len(b)+1)
-	prev := make([]int, len(b)+1)
-	cur := make([]int, len(b)+1)
+	var rows [3 * 33]int // the stack has room for these
+	cells, n := rows[:], len(b)+1
+	if 3*n > len(rows) {
+		cells = make([]int, 3*n)
+	}
+	prev2, prev, cur := cells[:n], cells[n:2*n], cells[2*n:3*n]
 	for j := range prev {
 		prev[j] = j
 	}

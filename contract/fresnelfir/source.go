@@ -34,10 +34,14 @@ func decode(by *sources, path string, text []byte) (d *ir.Document, src *ir.Sour
 	}
 	d, src, found := by.reader.Decode(path, m.Tree, m.Line, m.Stands)
 	if list.HasErrors() {
-		if d != nil {
-			found = append(found, ir.Check(d, src)...)
+		lines, statements := maps.Clone(m.Vague), map[int]bool{}
+		for _, e := range list {
+			lines[e.Pos.Line], statements[m.Statement(e.Pos.Line)] = true, true
 		}
-		list = append(list, independentErrors(m, list, found)...)
+		if d != nil {
+			found = append(found, ir.Errors(d, src, lines)...)
+		}
+		list = append(list, independentErrors(m, lines, statements, found)...)
 		list.Sort()
 		return nil, nil, nil, list
 	}
@@ -58,11 +62,7 @@ var consequences = []string{"missing-key", "empty-alt", "nothing-to-explore"}
 
 // independentErrors are the errors of a document that do not follow from those of its source: they
 // are about other lines, and about no name whose declaration could not be read.
-func independentErrors(m *lang.Model, errors, found diag.List) (list diag.List) {
-	lines, statements := maps.Clone(m.Vague), map[int]bool{}
-	for _, e := range errors {
-		lines[e.Pos.Line], statements[m.Statement(e.Pos.Line)] = true, true
-	}
+func independentErrors(m *lang.Model, lines, statements map[int]bool, found diag.List) (list diag.List) {
 	for _, e := range found {
 		follows := e.Level != diag.Error || lines[e.Pos.Line] ||
 			statements[m.Statement(e.Pos.Line)] && slices.Contains(consequences, strings.TrimPrefix(e.Code, "fresnelfir."))

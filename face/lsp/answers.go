@@ -18,21 +18,29 @@ import (
 // checks publishes what is wrong with each text that comes in, of one document.
 func (s *server) checks(texts <-chan *open) {
 	for o := range texts {
-		list := []diagnostic{}
+		list, before := []diagnostic{}, allocated()
 		for _, d := range o.page.Check() {
 			list = append(list, o.diagnostic(d))
 		}
 		if s.ctx.Err() == nil && len(texts) == 0 { // else a newer text is about to be checked
 			s.notify("textDocument/publishDiagnostics", map[string]any{"uri": o.uri, "diagnostics": list})
-			s.collect()
+			s.collect(allocated() - before)
 		}
 	}
 }
 
-// collect frees memory while nobody waits for an answer, if a check would soon have to do that.
-func (s *server) collect() {
+// allocated is how many bytes were ever allocated.
+func allocated() uint64 {
+	now := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(now)
+	return now[0].Value.Uint64()
+}
+
+// collect frees memory while nobody waits for an answer, if a check that allocates half as much
+// again as the last one would have to do that.
+func (s *server) collect(last uint64) {
 	now := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/goal:bytes"}}
-	if metrics.Read(now); 2*now[0].Value.Uint64() > now[1].Value.Uint64() && s.collecting.CompareAndSwap(false, true) {
+	if metrics.Read(now); now[0].Value.Uint64()+last*3/2 > now[1].Value.Uint64() && s.collecting.CompareAndSwap(false, true) {
 		s.work.Go(func() {
 			runtime.GC()
 			s.collecting.Store(false)

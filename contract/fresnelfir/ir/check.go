@@ -15,8 +15,16 @@ import (
 // what follows from them: Actor, Vars and Newest. The diagnostics are in the
 // order of the text. What is refused, and by which rule, stands in the table of
 // docs/fresnelfir.md; all else that is doubtful is a warning.
-func Check(doc *Document, src *Source) diag.List {
-	c := &checker{doc: doc, src: src, said: map[string]bool{}, wrong: src.wrong, asked: map[*Function]bool{}, read: map[*Field]bool{}, given: map[*Field]bool{}, known: map[string]bool{}, bound: map[string]bool{}}
+func Check(doc *Document, src *Source) diag.List { return check(doc, src, nil) }
+
+// Errors is [Check] for a document of which enough was said about some lines: the errors in
+// the others, and no warnings.
+func Errors(doc *Document, src *Source, except map[int]bool) diag.List {
+	return check(doc, src, except)
+}
+
+func check(doc *Document, src *Source, except map[int]bool) diag.List {
+	c := &checker{doc: doc, src: src, except: except, said: map[string]bool{}, wrong: src.wrong, asked: map[*Function]bool{}, read: map[*Field]bool{}, given: map[*Field]bool{}, known: map[string]bool{}, bound: map[string]bool{}}
 	c.actionNames = names(doc.Effects, func(e *Effect) string { return e.Action })
 	for _, name := range c.actionNames {
 		c.known[name] = true
@@ -62,6 +70,8 @@ type checker struct {
 	self   bool               // reads it
 	// wrong are the places that could not be read, of which enough was said.
 	wrong map[doctree.Pos]bool
+	// except are lines of which enough was said; unless it is nil, nothing is doubted.
+	except map[int]bool
 	// actionNames are those of the effects, bound those that have a binding.
 	actionNames  []string
 	known, bound map[string]bool
@@ -71,7 +81,9 @@ type checker struct {
 type report func(at Place, code, hint, format string, args ...any)
 
 // there reports whether a place has a value that could be read; else enough was said of it.
-func (c *checker) there(at Place) bool { return !at.missing() && !c.wrong[at.Pos] }
+func (c *checker) there(at Place) bool {
+	return !at.missing() && !c.wrong[at.Pos] && (c.except == nil || !c.except[c.src.where(at).Line])
+}
 
 func (c *checker) fail(at Place, code, hint, format string, args ...any) {
 	if !c.there(at) {
@@ -81,7 +93,7 @@ func (c *checker) fail(at Place, code, hint, format string, args ...any) {
 }
 
 func (c *checker) doubt(at Place, code, hint, format string, args ...any) {
-	if !c.there(at) {
+	if c.except != nil || !c.there(at) {
 		return
 	}
 	c.list = append(c.list, c.src.Report(diag.Warning, at, code, fmt.Sprintf(format, args...), hint))

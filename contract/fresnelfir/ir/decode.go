@@ -85,12 +85,17 @@ func (s *Source) Pos(at doctree.Pos) diag.Pos {
 	return at.In(s.file)
 }
 
+// where is the position at which a place is shown.
+func (s *Source) where(at Place) diag.Pos {
+	if at.Pos.Line == 0 {
+		return s.Pos(s.tree.Root.Pos)
+	}
+	return s.Pos(at.Pos)
+}
+
 // Report makes a diagnostic of a place.
 func (s *Source) Report(level diag.Level, at Place, code, message, hint string) diag.Diagnostic {
-	if at.Pos.Line == 0 {
-		at.Pos = s.tree.Root.Pos
-	}
-	pos := s.Pos(at.Pos)
+	pos := s.where(at)
 	return diag.Diagnostic{
 		Code: "fresnelfir." + code, Level: level, Pos: pos, Path: at.Path(), Message: message, Hint: hint, Source: s.line(pos.Line),
 	}

@@ -234,7 +234,7 @@ func (c *checker) bindings() {
 			}
 		}
 		for i, name := range a.Args {
-			if _, ok := c.doc.ArgumentOf(a, name); !ok {
+			if _, ok := c.doc.ArgumentOf(a, name); !ok && c.except == nil {
 				c.doubt(a.Place.Within("args", strconv.Itoa(i)), CodeArgument, c.argumentHint(name), "the argument %q has no value: it names no variable, no field of a variable and no input domain", name)
 			}
 		}
