@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -89,6 +90,37 @@ func TestMuteComparisons(t *testing.T) {
 	for _, path := range []string{filepath.Join(t.TempDir(), "none"), "mute_test.go"} {
 		if err := muteComparisons(path); err != nil {
 			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// The library for programs without a fork server is what the compiler makes of its source.
+func TestHosted(t *testing.T) {
+	compiler := filepath.Join(t.TempDir(), "cc")
+	const script = `#!/bin/sh
+case "$RUNTIME" in 0) ;; *) echo 'it is broken' >&2; exit "$RUNTIME";; esac
+while [ "$1" != -o ]; do shift; done
+cat > "$2"
+`
+	if err := os.WriteFile(compiler, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ compiler, runtime, err string }{
+		{compiler, "0", ""},
+		{compiler, "4", "the compiler ended with exit code 4: it is broken"},
+		{"clang-that-is-not", "0", "clang-that-is-not is not installed"},
+	} {
+		t.Setenv("THRESH_CC", c.compiler)
+		t.Setenv("RUNTIME", c.runtime)
+		made, err := Hosted(t.Context())
+		if c.err != "" {
+			if err == nil || !strings.Contains(err.Error(), c.err) || made != nil {
+				t.Errorf("%d bytes, %v, want %s", len(made), err, c.err)
+			}
+			continue
+		}
+		if err != nil || !bytes.Contains(made, runtimeSource) || !bytes.Contains(made, driverSource) || !bytes.Contains(made, hostedSource) {
+			t.Errorf("%d bytes, %v", len(made), err)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +57,23 @@ func TestLinesThatAreNoAnswers(t *testing.T) {
 		got := strings.TrimSpace(fmt.Sprintf("%s %s", o.End, o.Value))
 		if got != want || err != nil {
 			t.Errorf("%q: %s (%s), want %s: %v", line, got, o.Why, want, err)
+		}
+		x.Close()
+	}
+}
+
+// A line may be as long as an answer may be, its end included, and no longer.
+func TestLongLines(t *testing.T) {
+	for spare, want := range map[int]sut.End{0: sut.Answered, -1: sut.Flooded} {
+		n := sut.MaxOutput - len("{\"ok\":\"\"}\n") - spare
+		p := &sut.Plan{Name: "long", Kind: sut.Driver, Command: []string{"sh", "-c",
+			`while read -r line; do printf '{"ok":"'; head -c "$0" /dev/zero | tr '\0' a; printf '"}\n'; done`, strconv.Itoa(n)}}
+		x, err := systems.Open(t.Context(), p, sut.Worker{Of: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o, err := x.Call(t.Context(), sut.Call{Operation: "get", Timeout: time.Minute}); err != nil || o.End != want || want == sut.Answered && len(o.Value) != n+2 {
+			t.Errorf("%d bytes: %s (%s), %d bytes, %v; want %s", n, o.End, o.Why, len(o.Value), err, want)
 		}
 		x.Close()
 	}

@@ -22,9 +22,9 @@ import (
 // What an agent accepts reaches the server, but where an answer is shown or changed: it
 // must not be compressed then.
 func TestWhatAgentsAccept(t *testing.T) {
-	var accepts string
+	accepts := make(chan string, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		accepts = r.Header.Get("Accept-Encoding")
+		accepts <- r.Header.Get("Accept-Encoding")
 		w.Header().Set("Content-Type", "application/json")
 		io.WriteString(w, `{"choices":[{"message":{"content":"a"}}]}`)
 	}))
@@ -49,8 +49,9 @@ func TestWhatAgentsAccept(t *testing.T) {
 			t.Fatal(err)
 		}
 		req.Header.Set("Accept-Encoding", "br")
-		if g := read(s.client().Do(req)); g.status != 200 || accepts != x.want {
-			t.Errorf("%s: %+v; the server was told to encode as %q, want %q", name, g, accepts, x.want)
+		g := read(s.client().Do(req))
+		if got := <-accepts; g.status != 200 || got != x.want {
+			t.Errorf("%s: %+v; the server was asked for %q, want %q", name, g, got, x.want)
 		}
 		c.Close()
 	}

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"regexp"
 	"runtime"
 	"strconv"
@@ -280,16 +279,6 @@ func (s *Service) Left() *Child {
 	}
 	s.unseen, s.told = nil, c
 	return c
-}
-
-// State returns how the program ended; nil while it has not.
-func (s *Service) State() *os.ProcessState {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.child == nil {
-		return nil
-	}
-	return s.child.State()
 }
 
 // HasDied reports whether the agent is known to have ended.
