@@ -96,19 +96,15 @@ var bundles = [...]string{
 	"/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/cert.pem", "/usr/local/etc/ssl/cert.pem",
 }
 
-// write puts the authority's certificate into a file, before those that the
-// system trusts: an agent configured to trust this file alone can still call
-// what does not pass through the proxy.
-func (a *authority) write(path string) error {
+// bundle is the authority's certificate before those that the system trusts: an
+// agent configured to trust these alone can still call what does not pass
+// through the proxy.
+func (a *authority) bundle() []byte {
 	text := append([]byte(nil), a.pem...)
 	for _, b := range append([]string{os.Getenv("SSL_CERT_FILE")}, bundles[:]...) {
 		if more, err := os.ReadFile(b); err == nil {
-			text = append(text, more...)
-			break
+			return append(text, more...)
 		}
 	}
-	if err := os.WriteFile(path, text, 0o644); err != nil {
-		return fmt.Errorf("write the certificates for the agent: %w", err)
-	}
-	return nil
+	return text
 }

@@ -30,13 +30,9 @@ const (
 	javaPassword  = "changeit" // the usual one: the store holds no secret
 )
 
-// writeClients puts the files of the clients beside the proxy's certificate.
-func writeClients(dir string) error {
-	bundle, err := os.ReadFile(filepath.Join(dir, authorityFile))
-	if err != nil {
-		return fmt.Errorf("read the certificates for the agent: %w", err)
-	}
-	files := map[string][]byte{javaFile: keyStore(bundle)}
+// writeClients puts the certificates to trust and the files of the clients into a folder.
+func writeClients(dir string, bundle []byte) error {
+	files := map[string][]byte{authorityFile: bundle, javaFile: keyStore(bundle)}
 	for _, name := range []string{nodeFile, "sitecustomize.py", "thresh_clients.py"} {
 		text, err := clients.ReadFile("client/" + name)
 		if err != nil {

@@ -410,10 +410,7 @@ func (x *exchange) finish() {
 // does not read it, when its cell is over. One that has may use it again.
 func (x *exchange) cut() {
 	if c, ok := x.r.Context().Value(connKey{}).(net.Conn); ok && !x.finished.Load() {
-		if t, ok := c.(*tunnelled); ok {
-			c = t.raw // to say goodbye in TLS could wait for the agent
-		}
-		c.Close()
+		rawOf(c).Close()
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -475,6 +476,7 @@ func TestReplayTouchesNothingReal(t *testing.T) {
 func TestForeignTunnels(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Proto) }))
 	server.EnableHTTP2 = true
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()
 	defer server.Close()
 	s := open(t, nil)
@@ -513,8 +515,27 @@ func TestForeignTunnels(t *testing.T) {
 	if _, err := io.ReadFull(conn, said); err != nil || !strings.HasSuffix(string(said), "PRI * HTTP/2.0\r\n\r\n") {
 		t.Errorf("%q %v", said, err)
 	}
-	if r := c.Close(); len(r.Notes) != 2 || !strings.Contains(r.Notes[0], "HTTP/2 alone") || r.Tallies[0].Considered != 0 {
-		t.Errorf("%+v", r)
+	other := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(proxy), TLSClientConfig: &tls.Config{RootCAs: roots, NextProtos: []string{"imap"}}}}
+	if g := get(other, server.URL); g.err == nil {
+		t.Errorf("%+v", g)
+	}
+	r := c.Close()
+	for i, want := range []string{server.URL[len("https://"):] + ", which is HTTP/2 alone", echo.Addr().String() + ", which is HTTP/2 alone", "which is no HTTP but imap"} {
+		if len(r.Notes) != 3 || !strings.Contains(r.Notes[i], want) || r.Tallies[0].Considered != 0 {
+			t.Errorf("%q, want %s; %+v", r.Notes, want, r.Tallies)
+		}
+	}
+	if g := get(other, server.URL); g.err == nil { // of no cell
+		t.Errorf("%+v", g)
+	}
+	if n := s.proxy.Notes(); len(n) != 2 || !strings.Contains(n[1], "which is no HTTP but imap") {
+		t.Errorf("%q", n)
+	}
+	if err := s.port.Close(); err != nil { // ends what passes as well
+		t.Error(err)
+	}
+	if rest, err := io.ReadAll(conn); err != nil && !errors.Is(err, syscall.ECONNRESET) || len(rest) > 0 {
+		t.Errorf("%q, %v", rest, err)
 	}
 }
 
@@ -764,4 +785,50 @@ func TestAddressSpeaksTLS(t *testing.T) {
 		t.Errorf("%d calls were seen", n)
 	}
 	cell.Close()
+	// A fault cuts the connection as it says, with TLS and without.
+	for _, rule := range []fault.Rule{tool(fault.Reset, nil), tool(fault.Timeout, func(r *fault.Rule) { r.Delay = time.Millisecond })} {
+		cell, err := d.Enter(fault.Plan{Rules: []fault.Rule{rule}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, base := range []string{plain, strings.Replace(plain, "http:", "https:", 1)} {
+			c := client(t, "", d.CAFile())
+			c.Transport.(*http.Transport).Proxy = nil
+			g := get(c, base+"/weather")
+			if g.err == nil || errors.Is(g.err, syscall.ECONNRESET) != (rule.Mode == fault.Reset) {
+				t.Errorf("%s at %s: %+v", rule.Mode, base, g)
+			}
+		}
+		cell.Close()
+	}
+	// Whoever waits for another answer learns that there is none to come.
+	text, err := os.ReadFile(d.CAFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, trusted := x509.NewCertPool(), &tls.Config{}
+	own.AppendCertsFromPEM(text)
+	trusted.RootCAs = own
+	conn, err := tls.Dial("tcp", strings.TrimPrefix(plain, "http://"), trusted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "GET /a HTTP/1.1\r\nHost: x\r\n\r\n")
+	reader := bufio.NewReader(conn)
+	if resp, err := http.ReadResponse(reader, nil); err != nil {
+		t.Error(err)
+	} else if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+		t.Error(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	if rest, err := io.ReadAll(reader); err != nil || len(rest) > 0 {
+		t.Errorf("%q, %v", rest, err)
+	}
+	taken := strings.TrimPrefix(s.port.Proxy(), "http://")
+	if d, err := s.proxy.Port(taken); err == nil || !strings.Contains(err.Error(), "open a port for the agent: ") {
+		t.Errorf("%v at an address that is taken: %v", d, err)
+	}
 }

@@ -126,6 +126,23 @@ func TestLLMFaults(t *testing.T) {
 	}
 }
 
+// A call of a tool that breaks off does so within its arguments, with the connection.
+func TestCutToolCalls(t *testing.T) {
+	server := model(t)
+	s := open(t, nil)
+	const offer = `{"model":"m","messages":[{"role":"user","content":"hi"}],"stream":%t,"tools":[{"type":"function","function":{"name":"look","parameters":{"type":"object"}}}]}`
+	for _, stream := range []bool{false, true} {
+		c := s.enter(fault.Rule{ID: "cut", Layer: fault.LLM, Mode: fault.CutCall})
+		g := post(s.client(), server.URL+chats[0].path, "application/json", fmt.Sprintf(offer, stream))
+		if g.err == nil || g.status != 200 || !strings.Contains(strings.ReplaceAll(g.body, `\`, ""), "a note that goes on") {
+			t.Errorf("streamed %t: %+v", stream, g)
+		}
+		if r := c.Close(); r.Tallies[0].Fired != 1 || r.Exchanges[0].Ended != fault.WasClosed {
+			t.Errorf("streamed %t: %+v", stream, r)
+		}
+	}
+}
+
 // What no fault looks into is streamed: the agent has the first event before
 // the server writes the second. Tokens are counted all the same.
 func TestStreamsAreNotHeldBack(t *testing.T) {

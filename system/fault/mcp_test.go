@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -208,8 +210,125 @@ func TestShimSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("%q: %d %q", args, code, stderr.String())
 		}
 	}
-	if _, err := s.port.Shim("x", nil); err == nil {
-		t.Error("a server without a command is accepted")
+	if _, err := s.port.Shim("x", nil); err == nil || err.Error() != "MCP server x has no command" {
+		t.Errorf("a server without a command: %v", err)
+	}
+	for script, want := range map[string]int{"exit 0": 0, "exit 7": 7} {
+		argv, err := s.port.Shim("x", []string{"sh", "-c", "echo broken >&2; " + script})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stderr strings.Builder
+		if code := Shim(t.Context(), argv[2:], strings.NewReader(""), io.Discard, &stderr); code != want || stderr.String() != "broken\n" {
+			t.Errorf("%s: exit code %d, %q", script, code, stderr.String())
+		}
+	}
+	p, err := Options{}.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	d, err := p.Port("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if argv, err := d.Shim("x", []string{"true"}); err == nil || !strings.Contains(err.Error(), "has no command that stands between") {
+		t.Errorf("%q, %v", argv, err)
+	}
+}
+
+// A frame holds as much as is read at once, and a channel cuts what is longer.
+func TestFrames(t *testing.T) {
+	for size, want := range map[int][]int{0: nil, 1: {1}, maxFrame: {maxFrame}, maxFrame + 1: {maxFrame, 1}, 2 * maxFrame: {maxFrame, maxFrame}} {
+		var wire bytes.Buffer
+		out := &channel{&frameWriter{w: &wire}, ofAgent}
+		if n, err := out.Write(make([]byte, size)); n != size || err != nil {
+			t.Errorf("%d of %d bytes, %v", n, size, err)
+		}
+		if err := out.Close(); err != nil {
+			t.Error(err)
+		}
+		for _, n := range append(want, 0) {
+			if name, data, err := readFrame(&wire); name != ofAgent || len(data) != n || err != nil {
+				t.Errorf("%d bytes: a frame of %d of %c, want %d: %v", size, len(data), name, n, err)
+			}
+		}
+		if _, _, err := readFrame(&wire); err != io.EOF {
+			t.Errorf("%d bytes: %v at the end", size, err)
+		}
+	}
+	if _, _, err := readFrame(strings.NewReader("a\x00\x01\x00\x01")); err == nil || err.Error() != "a frame of 65537 bytes" {
+		t.Error(err)
+	}
+}
+
+// Over stdio, an answer is changed as over HTTP, and each call is in the report with what the
+// agent got of it. What is no answer to a call passes as it is.
+func TestAnswersOnStdio(t *testing.T) {
+	const chatter = `log: the "result" of nothing` + "\n" + `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"\"result\""}}` + "\n" + `{"jsonrpc":"2.0","id":99,"result":{}}` + "\n"
+	answer := func(id, n int) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"n %d"}]}}`, id, n)
+	}
+	for _, x := range []struct {
+		rule   fault.Rule
+		saw    string // after the chatter
+		fired  int64
+		missed []string
+		kept   []string // of the answers, by call
+	}{
+		{tool(fault.Slow, func(r *fault.Rule) { r.Delay, r.Times = time.Millisecond, 1 }), answer(1, 1) + "\n" + answer(2, 2) + "\n", 1, nil, []string{answer(1, 1), answer(2, 2)}},
+		{tool(fault.Duplicate, func(r *fault.Rule) { r.Times = 1 }), answer(1, 1) + "\n" + answer(1, 1) + "\n" + answer(2, 2) + "\n", 1, nil, []string{answer(1, 1), answer(2, 2)}},
+		{tool(fault.Bandwidth, func(r *fault.Rule) { r.Rate, r.Times = 1<<20, 1 }), answer(1, 1) + "\n" + answer(2, 2) + "\n", 1, nil, []string{answer(1, 1), answer(2, 2)}},
+		{tool(fault.WrongType, nil), answer(1, 1) + "\n" + answer(2, 2) + "\n", 0, []string{"a pipe has no content type"}, []string{answer(1, 1), answer(2, 2)}},
+		{tool(fault.Stale, nil), answer(1, 1) + "\n" + answer(2, 1) + "\n", 1, []string{"nothing earlier to answer with"}, []string{answer(1, 1), answer(2, 1)}},
+		{tool(fault.Partial, func(r *fault.Rule) { r.AfterCalls = 2 }), answer(1, 1) + "\n" + answer(2, 2)[:len(answer(2, 2))/2], 1, nil, []string{answer(1, 1), answer(2, 2)[:len(answer(2, 2))/2]}},
+	} {
+		s := open(t, nil)
+		c := s.enter(x.rule)
+		mine, its := duplex()
+		go func() {
+			io.WriteString(its, chatter)
+			n := 0
+			for line := range linesOf(its) {
+				n++
+				if m := fault.ParseMCP([]byte(line)); m == nil || m.Tool != "look" {
+					t.Errorf("the server got %q", line)
+				}
+				io.WriteString(its, answer(n, n)+"\n")
+			}
+		}()
+		agent := relayed(c, "shop", mine)
+		var saw bytes.Buffer
+		await := func(size int) {
+			piece := make([]byte, 1<<16)
+			for saw.Len() < size {
+				n, err := agent.Read(piece)
+				saw.Write(piece[:n])
+				if err != nil {
+					return
+				}
+			}
+		}
+		for id := range 2 {
+			io.WriteString(agent, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"look"}}`+"\n", id+1))
+			if id == 0 {
+				await(len(chatter) + strings.Index(x.saw, answer(1, 1)+"\n") + len(answer(1, 1)) + 1)
+			}
+		}
+		await(len(chatter) + len(x.saw))
+		if saw.String() != chatter+x.saw {
+			t.Errorf("%s: the agent saw %q, want %q", x.rule.Mode, saw.String(), chatter+x.saw)
+		}
+		r := c.Close()
+		agent.Close()
+		if k := r.Tallies[0]; int64(k.Fired) != x.fired || !slices.Equal(k.Missed, x.missed) {
+			t.Errorf("%s: %+v", x.rule.Mode, k)
+		}
+		for i, want := range x.kept {
+			if len(r.Exchanges) != 2 || string(r.Exchanges[i].Response) != want || r.Exchanges[i].ResponseSize != int64(len(want)) || (r.Exchanges[i].Ended != "") != (x.rule.Mode == fault.Partial && i == 1) {
+				t.Errorf("%s: call %d of %d: %+v", x.rule.Mode, i+1, len(r.Exchanges), r.Exchanges)
+			}
+		}
 	}
 }
 

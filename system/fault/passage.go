@@ -17,13 +17,9 @@ import (
 	"github.com/thresh-dev/thresh/engine/agentcall"
 )
 
-// passes lets a tunnel through whose content this proxy does not speak, such as
+// pass lets a tunnel through whose content this proxy does not speak, such as
 // gRPC, which is HTTP/2 alone: it gets its real server, and no fault.
-func (d *agentPort) passes(r *http.Request, agent *peekedConn, raw net.Conn, token string) bool {
-	what := foreignProtocol(agent)
-	if what == "" {
-		return false
-	}
+func (d *agentPort) pass(r *http.Request, agent *peekedConn, raw net.Conn, token, what string) {
 	note := fmt.Sprintf("faults do not reach into the connection to %s, which is %s", r.Host, what)
 	if c := d.attribute(token, r.Header, r.Host); c != nil {
 		c.ledger.Note(note)
@@ -35,7 +31,7 @@ func (d *agentPort) passes(r *http.Request, agent *peekedConn, raw net.Conn, tok
 	var dialer net.Dialer
 	server, err := dialer.DialContext(r.Context(), "tcp", r.Host)
 	if err != nil {
-		return true // the agent sees a connection that ends
+		return // the agent sees a connection that ends
 	}
 	defer server.Close()
 	defer context.AfterFunc(r.Context(), func() { raw.Close(); server.Close() })()
@@ -50,24 +46,23 @@ func (d *agentPort) passes(r *http.Request, agent *peekedConn, raw net.Conn, tok
 	move(server, agent)
 	move(raw, server)
 	both.Wait()
-	return true
 }
 
 // foreignProtocol is what a connection speaks that is not HTTP/1.1, as far as its first
-// bytes show; "": nothing else. They stay to be read.
-func foreignProtocol(p *peekedConn) string {
-	first, err := p.reader.Peek(1)
-	if err != nil {
+// bytes show, of which one is known; "": nothing else. They stay to be read.
+func foreignProtocol(first byte, p *peekedConn) string {
+	switch first {
+	default:
 		return ""
-	}
-	if first[0] == 'P' {
-		if start, err := p.reader.Peek(len(preface)); err == nil && string(start) == preface {
+	case preface[0]:
+		if start, _ := p.reader.Peek(len(preface)); string(start) == preface { // a connection that ends before is none
 			return "HTTP/2 alone"
 		}
 		return ""
+	case handshakeRecord:
 	}
 	head, err := p.reader.Peek(5) // of a record of TLS: its kind, version and length
-	if err != nil || first[0] != handshakeRecord {
+	if err != nil {
 		return ""
 	}
 	record, err := p.reader.Peek(min(5+int(head[3])<<8+int(head[4]), p.reader.Size()))

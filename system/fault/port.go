@@ -63,7 +63,7 @@ func openPort(p *Proxy, address string) (*agentPort, error) {
 		tokens: map[string]*cell{}, traces: map[string]*cell{},
 	}
 	d.server = &http.Server{
-		Handler: d, ErrorLog: log.New(io.Discard, "", 0), ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 1 << 20,
+		Handler: d, ErrorLog: log.New(io.Discard, "", 0), ReadHeaderTimeout: time.Minute,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
 	}
@@ -158,9 +158,8 @@ func (d *agentPort) attribute(token string, h http.Header, what string) *cell {
 		late = true
 	}
 	if c == nil && !late {
-		known := false
-		c, known = d.traces[traceOf(h)]
-		late = known && c == nil
+		c, late = d.traces[traceOf(h)]
+		late = late && c == nil // a closed one
 	}
 	if c == nil && !late && len(d.open) == 1 {
 		c = d.open[0]

@@ -61,10 +61,7 @@ func (o Options) Open(ctx context.Context) (fault.Injector, error) {
 		return nil, err
 	}
 	p := &Proxy{shim: o.Shim, authority: a, dir: dir, ports: map[*agentPort]bool{}}
-	if err = a.write(p.caFile()); err == nil {
-		err = writeClients(dir.Path)
-	}
-	if err != nil {
+	if err := writeClients(dir.Path, a.bundle()); err != nil {
 		return nil, errors.Join(err, dir.Close())
 	}
 	if o.Upstream == nil {
@@ -74,7 +71,7 @@ func (o Options) Open(ctx context.Context) (fault.Injector, error) {
 	p.transport = &http.Transport{
 		Proxy: o.Upstream, DialContext: dialer.DialContext, TLSClientConfig: &tls.Config{RootCAs: o.Roots},
 		TLSHandshakeTimeout: 30 * time.Second, ForceAttemptHTTP2: true, DisableCompression: true,
-		MaxIdleConns: 256, MaxIdleConnsPerHost: 64, IdleConnTimeout: 90 * time.Second, MaxResponseHeaderBytes: 1 << 20,
+		MaxIdleConnsPerHost: 64, IdleConnTimeout: 90 * time.Second,
 	}
 	p.buffers.New = func() any { b := make([]byte, 32<<10); return &b }
 	p.context, p.cancel = context.WithCancel(ctx)

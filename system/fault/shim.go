@@ -2,6 +2,7 @@ package fault
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -78,15 +79,12 @@ func shim(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	server := exec.CommandContext(ctx, args[1], args[2:]...)
 	server.Stderr = stderr
 	server.WaitDelay = time.Second
-	in, err := server.StdinPipe()
-	if err != nil {
-		return 0, fmt.Errorf("start the server: %w", err)
-	}
+	in, inErr := server.StdinPipe()
 	out, err := server.StdoutPipe()
-	if err != nil {
-		return 0, fmt.Errorf("start the server: %w", err)
+	if err = cmp.Or(inErr, err); err == nil {
+		err = server.Start()
 	}
-	if err := server.Start(); err != nil {
+	if err != nil {
 		return 0, fmt.Errorf("start the server: %w", err)
 	}
 	frames := &frameWriter{w: conn}

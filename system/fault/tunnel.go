@@ -55,7 +55,8 @@ func (d *agentPort) tunnel(w http.ResponseWriter, r *http.Request, token string)
 		raw.Close()
 		return
 	}
-	if d.passes(r, p, raw, token) {
+	if what := foreignProtocol(first[0], p); what != "" {
+		d.pass(r, p, raw, token, what)
 		stop()
 		return
 	}
@@ -147,6 +148,17 @@ func (h *handoff) Close() error {
 	return nil
 }
 
+// rawOf is the connection below TLS, whose goodbye could wait for the agent.
+func rawOf(c net.Conn) net.Conn {
+	switch c := c.(type) {
+	case *tunnelled:
+		return c.raw
+	case *undecided:
+		return c.Conn
+	}
+	return c
+}
+
 var errReset = errors.New("connection reset by a fault")
 
 // abort ends the connection of a request. With reset, the agent sees that it
@@ -156,10 +168,7 @@ func abort(w http.ResponseWriter, reset bool) {
 	if err != nil {
 		panic(http.ErrAbortHandler) // the server closes the connection and says nothing
 	}
-	raw := c
-	if t, ok := c.(*tunnelled); ok {
-		raw = t.raw
-	}
+	raw := rawOf(c)
 	if tcp, ok := raw.(*net.TCPConn); ok && reset {
 		tcp.SetLinger(0)
 	}

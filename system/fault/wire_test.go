@@ -12,8 +12,10 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/thresh-dev/thresh/engine/fault"
@@ -221,4 +223,109 @@ func TestTunnelsThatComeToNothing(t *testing.T) {
 	if n := c.Report().Notes; len(n) != 2 || !strings.Contains(n[1], "the proxy's certificate for h:1") {
 		t.Errorf("%q", n)
 	}
+}
+
+// What is said of a call that came to nothing names who ended it.
+func TestWhoEndedACall(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		io.WriteString(w, "half")
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	}))
+	defer server.Close()
+	for _, rules := range [][]fault.Rule{nil, {tool(fault.Duplicate, nil)}} {
+		s := open(t, nil)
+		c := s.enter(rules...)
+		if g := get(s.client(), server.URL); g.err == nil {
+			t.Errorf("%+v", g)
+		}
+		if e := c.Close().Exchanges; len(e) != 1 || e[0].Error != "the server cut the answer" || e[0].Ended != fault.WasClosed || e[0].Status != 200 {
+			t.Errorf("%v: %+v", rules, e)
+		}
+	}
+}
+
+// A request whose length is not known in advance is looked into where it may be one of a model
+// or of MCP, and passes as it comes elsewhere: it cannot be made twice.
+func TestRequestsOfUnknownLength(t *testing.T) {
+	var got atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n, _ := io.Copy(io.Discard, r.Body)
+		got.Add(n)
+	}))
+	defer server.Close()
+	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"look","arguments":{"a":1}}}`
+	ask := fmt.Sprintf(chats[0].body, false)
+	for _, x := range []struct {
+		path, kind, body string
+		want             fault.Kind
+		name             string
+	}{
+		{"/mcp", "application/json", call, fault.MCPCall, "look"},
+		{"/v1/chat/completions", "", ask, fault.ModelCall, "openai"},
+		{"/upload", "application/octet-stream", call, fault.ToolCall, "upload"},
+	} {
+		got.Store(0)
+		s := open(t, nil)
+		c := s.enter(tool(fault.Twice, nil))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+x.path, struct{ io.Reader }{strings.NewReader(x.body)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x.kind != "" {
+			req.Header.Set("Content-Type", x.kind)
+		}
+		if g := read(s.client().Do(req)); g.err != nil {
+			t.Error(g.err)
+		}
+		r := c.Close()
+		if len(r.Exchanges) != 1 || r.Exchanges[0].Kind != x.want || r.Exchanges[0].Tool != x.name || string(r.Exchanges[0].Request) != x.body || got.Load() != int64(len(x.body)) {
+			t.Errorf("%s: the server got %d bytes; %+v", x.path, got.Load(), r.Exchanges)
+		}
+		if k := r.Tallies[0]; x.want != fault.ModelCall && (k.Fired != 0 || !slices.Equal(k.Missed, []string{"the request cannot be made twice"})) {
+			t.Errorf("%s: %+v", x.path, k)
+		}
+	}
+}
+
+// The arguments of a call are its body, as far as people read it, or else its query.
+func TestArgumentsOnTheWire(t *testing.T) {
+	server, _ := tools(t)
+	long := strings.Repeat("a", 16<<10+1)
+	for body, want := range map[string]string{"": "q=1", "1": "1", long: long[1:]} {
+		s := open(t, nil)
+		c := s.enter()
+		post(s.client(), server.URL+"/look?q=1", "text/plain", body)
+		if calls := c.Close().ToolCalls; len(calls) != 1 || calls[0] != (fault.SeenCall{Tool: "look", Arguments: want, Source: fault.SeenOnWire}) {
+			t.Errorf("%d bytes: %d calls", len(body), len(calls))
+		}
+	}
+}
+
+// A trace is as the standard has it, and names its cell long after that has closed.
+func TestTraces(t *testing.T) {
+	server, _ := tools(t)
+	s := open(t, nil)
+	var headers [][2]string
+	for range maxRetired + 2 {
+		c := s.enter()
+		headers = append(headers, c.Headers()[0])
+		c.Close()
+	}
+	if h := headers[0]; h[0] != "Traceparent" || !regexp.MustCompile("^00-[0-9a-f]{32}-[0-9a-f]{16}-01$").MatchString(h[1]) {
+		t.Errorf("%q", h)
+	}
+	c := s.enter(tool(fault.Error, nil))
+	for i, status := range map[int]int{0: 503, 1: 503, 2: 200, maxRetired + 1: 200} { // the oldest are forgotten: the one open cell's
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set(headers[i][0], headers[i][1])
+		if g := read(s.client().Do(req)); g.status != status {
+			t.Errorf("a call of closed cell %d: %d, want %d", i, g.status, status)
+		}
+	}
+	c.Close()
 }
