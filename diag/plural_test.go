@@ -16,6 +16,16 @@ func TestPlural(t *testing.T) {
 	}
 }
 
+func TestArticles(t *testing.T) {
+	for noun, want := range map[string]string{
+		"int": "an int", "str": "a str", "Order": "an Order", "Update": "an Update", "User": "a User", "unit": "a unit", "URL": "a URL", "euro": "a euro", "": "a ",
+	} {
+		if got := diag.A(noun); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestUnquoted(t *testing.T) {
 	for in, want := range map[string]string{
 		`noise of "a: \"b: c": broken`: `noise of            : broken`,

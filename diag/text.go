@@ -81,6 +81,21 @@ func Plural[N int | int64](n N, thing string) string {
 	return Number(n) + " " + thing
 }
 
+// A returns a noun with its article: "an int", "a User".
+func A(noun string) string {
+	low := strings.ToLower(noun)
+	switch {
+	case low == "" || !vowel(low[0]):
+		return "a " + noun
+	case strings.HasPrefix(low, "eu"), strings.HasPrefix(low, "us"), strings.HasPrefix(noun, "UR"),
+		low[0] == 'u' && len(low) > 2 && !vowel(low[1]) && vowel(low[2]): // spoken as "you"
+		return "a " + noun
+	}
+	return "an " + noun
+}
+
+func vowel(b byte) bool { return strings.IndexByte("aeiou", b) >= 0 }
+
 // DocumentName returns a document's name in reports and digests: its path from the
 // working directory, with slashes. Of one that lies elsewhere it is the last two
 // elements, so that a run is the same wherever the documents lie.

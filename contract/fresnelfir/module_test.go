@@ -35,7 +35,7 @@ func TestUnfitModules(t *testing.T) {
 			`$.bindings.actions.write_article.function: write_article: the module does not export it (did you mean write_articl?) [fresnelfir.missing-export]`,
 			`$.bindings.actions.revise_article.args: revise: the function takes 1 parameters, the binding gives 2 [fresnelfir.param-count-mismatch]`,
 			`$.bindings.actions.submit_article.returns: submit: the function returns (i32), the binding wants void [fresnelfir.return-count-mismatch]`,
-			`$.bindings.actions.publish_article.args: publish: parameter "actor_role" is a enum, which does not go into externref [fresnelfir.type-mismatch]`,
+			`$.bindings.actions.publish_article.args: publish: parameter "actor_role" is an enum, which does not go into externref [fresnelfir.type-mismatch]`,
 			`$.bindings.actions.withdraw_article.function: withdraw: the export is a global, not a function [fresnelfir.wrong-export-kind]`,
 		}},
 		{"no module", []byte("\x00asm\x02\x00\x00\x00"), []string{`$.bindings.entry: the module is not usable: `}},

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
@@ -224,11 +225,7 @@ func mutationTable(log []byte) (campaign.Exhibit, bool) {
 			case float64:
 				return strconv.FormatInt(int64(v), 10)
 			default:
-				text := fmt.Sprint(v)
-				if len(text) > 60 {
-					text = text[:60] + "..."
-				}
-				return text
+				return diag.Cut(fmt.Sprint(v), 60)
 			}
 		}
 		rows = append(rows, []string{cell("op"), cell("offset"), cell("length"), cell("value_b64")})

@@ -236,12 +236,9 @@ func tidy(msg string) string {
 func short(v starlark.Value) string {
 	switch v := v.(type) {
 	case starlark.String:
-		if len(v) > 40 {
-			return fmt.Sprintf("%q...", string(v[:40]))
-		}
-		return v.String()
+		return starlark.String(diag.Cut(string(v), 40)).String()
 	case starlark.Int, starlark.Bool, starlark.NoneType, starlark.Float:
 		return v.String()
 	}
-	return "a " + v.Type()
+	return diag.A(v.Type())
 }

@@ -88,6 +88,7 @@ func TestHostile(t *testing.T) {
 		"slices":     {"def f():\n  l = list(range(1000000))\n  for i in range(1000000): l = l[:]", "allocates more than 32 MiB"},
 		"recursion":  {"def g(n): return g(n + 1)\ndef f():\n  return g(0)", "called recursively"},
 		"error":      {"def f():\n  return 1 // 0", "division by zero"},
+		"long key":   {"def f():\n  d = {}\n  d['x' + 'é' * 100] += 1", "key \"xééééééééééééééééééé…\" not in dict"},
 		"no method":  {"def f():\n  return 'a'.uper()", "did you mean .upper?"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -185,9 +185,7 @@ func named(v starlark.Value) string {
 		return "a str"
 	case "builtin_function_or_method":
 		return "a function"
-	case "int":
-		return "an int"
 	default:
-		return "a " + kind
+		return diag.A(kind)
 	}
 }

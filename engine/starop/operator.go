@@ -117,17 +117,17 @@ func (o *Operator) returned(seed string, v starlark.Value) (r textop.Result, why
 			switch key {
 			case "status":
 				if !isText {
-					return r, "status is a " + item[1].Type() + ": expected a string"
+					return r, "status is " + named(item[1]) + ": expected a string"
 				}
 				r.Status = textop.Status(text)
 			case "child_text":
 				if !isText {
-					return r, "child_text is a " + item[1].Type() + ": expected a string"
+					return r, "child_text is " + named(item[1]) + ": expected a string"
 				}
 				r.Child = text
 			case "error":
 				if !isText && item[1] != starlark.None {
-					return r, "error is a " + item[1].Type() + ": expected a string or None"
+					return r, "error is " + named(item[1]) + ": expected a string or None"
 				}
 				r.Error = text
 			case "trace":
@@ -149,7 +149,7 @@ func (o *Operator) returned(seed string, v starlark.Value) (r textop.Result, why
 func (o *Operator) trace(r *textop.Result, seed string, v starlark.Value) string {
 	d, ok := v.(*starlark.Dict)
 	if !ok {
-		return "the trace is a " + v.Type() + ": expected a dict"
+		return "the trace is " + named(v) + ": expected a dict"
 	}
 	raw, err := jsonValue(d, 0)
 	if err != nil {

@@ -179,7 +179,7 @@ func (g *generator) randrange(c call) (starlark.Value, error) {
 	if stop != starlark.None {
 		end, ok := stop.(starlark.Int)
 		if !ok {
-			return nil, fmt.Errorf("randrange: stop is a %s: expected an integer", stop.Type())
+			return nil, fmt.Errorf("randrange: stop is %s: expected an integer", named(stop))
 		}
 		from, to = to, end.BigInt()
 	}
@@ -226,7 +226,7 @@ func (g *generator) elements(name string, v starlark.Value) (n int, at func(int)
 	case starlark.Indexable:
 		return v.Len(), v.Index, nil
 	}
-	return 0, nil, fmt.Errorf("%s: got a %s, want a list, a tuple, a range or a string", name, v.Type())
+	return 0, nil, fmt.Errorf("%s: got %s, want a list, a tuple, a range or a string", name, named(v))
 }
 
 func (g *generator) choice(c call) (starlark.Value, error) {

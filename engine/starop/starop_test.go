@@ -62,7 +62,7 @@ func TestApply(t *testing.T) {
 		"no change":    {src: `def apply(s, ctx, rng): return ApplyResult("OK", s)`, status: "SKIPPED", child: "héllo"},
 		"invalid":      {src: `def apply(s, ctx, rng): return ApplyResult("INVALID", s, error = "cannot")`, status: "INVALID", child: "héllo"},
 		"wrong type":   {src: `def apply(s, ctx, rng): return s`, status: "INVALID", child: "héllo", fault: "op_test.star:2:1: apply returned a string"},
-		"wrong child":  {src: `def apply(s, ctx, rng): return {"status": "OK", "child_text": 7, "trace": {}}`, status: "INVALID", child: "héllo", fault: "child_text is a int"},
+		"wrong child":  {src: `def apply(s, ctx, rng): return {"status": "OK", "child_text": 7, "trace": {}}`, status: "INVALID", child: "héllo", fault: "child_text is an int"},
 		"no fields":    {src: `def apply(s, ctx, rng): return {"status": "OK", "child_text": s}`, status: "INVALID", child: "héllo", fault: "the result has no trace"},
 		"status":       {src: `def apply(s, ctx, rng): return ApplyResult("DONE", s + "!")`, status: "INVALID", child: "héllo", breach: `status is "DONE"`},
 		"sneaky":       {src: `def apply(s, ctx, rng): return ApplyResult("SKIPPED", s + "!")`, status: "SKIPPED", child: "héllo", advice: "although the status is SKIPPED"},

@@ -71,7 +71,7 @@ func applyResult(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, k
 	if s, ok := starlark.AsString(fault); ok {
 		r.err = s
 	} else if fault != starlark.None {
-		return nil, fmt.Errorf("ApplyResult: error is a %s: expected a string or None", fault.Type())
+		return nil, fmt.Errorf("ApplyResult: error is %s: expected a string or None", named(fault))
 	}
 	if r.trace != nil && r.trace != starlark.None && r.params != nil {
 		return nil, fmt.Errorf("ApplyResult: give trace or params, not both")
@@ -106,7 +106,7 @@ func jsonValue(v starlark.Value, depth int) (any, error) {
 		for _, item := range v.Items() {
 			key, ok := starlark.AsString(item[0])
 			if !ok {
-				return nil, fmt.Errorf("has a key that is a %s: expected strings", item[0].Type())
+				return nil, fmt.Errorf("has a key that is %s: expected strings", named(item[0]))
 			}
 			e, err := jsonValue(item[1], depth+1)
 			if err != nil {
@@ -144,7 +144,7 @@ func params(d *starlark.Dict) (textop.Params, error) {
 	for _, item := range d.Items() {
 		key, ok := starlark.AsString(item[0])
 		if !ok {
-			return nil, fmt.Errorf("has a key that is a %s: expected strings", item[0].Type())
+			return nil, fmt.Errorf("has a key that is %s: expected strings", named(item[0]))
 		}
 		v, err := jsonValue(item[1], 0)
 		if err != nil {

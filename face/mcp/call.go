@@ -48,7 +48,7 @@ func (c *call) decodeParam(name, want string, v any) error {
 		return nil
 	}
 	if json.Unmarshal(raw, v) != nil {
-		return fmt.Errorf("%s must be %s, got %s", name, want, raw)
+		return fmt.Errorf("%s must be %s, got %s", name, want, diag.Cut(string(raw), 80))
 	}
 	return nil
 }
@@ -78,6 +78,9 @@ func answer(v any, isError bool) *sdk.CallToolResult {
 	}
 }
 
+// maxError is how many bytes of a message go to a client, which may have sent what it quotes.
+const maxError = 4 << 10
+
 // failed is the answer of a tool that cannot do what it was asked for; mode is
 // that of what it was asked about, if that explores a model.
 func failed(err error, mode string) *sdk.CallToolResult {
@@ -86,7 +89,7 @@ func failed(err error, mode string) *sdk.CallToolResult {
 		Mode        string      `json:"mode,omitempty"`
 		Hint        string      `json:"hint,omitempty"`
 		Diagnostics []diag.JSON `json:"diagnostics,omitempty"`
-	}{Error: err.Error(), Mode: mode, Hint: diag.Hint(err)}
+	}{Error: diag.Cut(err.Error(), maxError), Mode: mode, Hint: diag.Hint(err)}
 	if list, ok := errors.AsType[diag.List](err); ok {
 		v.Diagnostics = list.JSON()
 	}

@@ -194,6 +194,8 @@ func (s *side) call(name string, args map[string]any) (text string, failed bool)
 	return r.Content[0].(*sdk.TextContent).Text, r.IsError
 }
 
+func first(text string, _ bool) string { return text }
+
 // What a model asks for wrongly is answered with what is wrong and what it may have
 // meant, in a form that it reads.
 func TestCallsThatAreRefused(t *testing.T) {
@@ -225,6 +227,15 @@ func TestCallsThatAreRefused(t *testing.T) {
 		text, failed := s.call(c.tool, c.args)
 		if !failed || !strings.HasPrefix(text, `{"error":"`) || !strings.Contains(text, c.want) {
 			t.Errorf("%s %v: %s", c.tool, c.args, text)
+		}
+	}
+	long := strings.Repeat("é", 30_000)
+	for text, want := range map[string]string{ // what was sent is not sent back whole, nor cut within a character
+		first(s.call("run_"+long, nil)): `unknown tool: run_` + strings.Repeat("é", 2039) + `…`,
+		first(s.call("run_status", map[string]any{"run_id": "latest", "wait_secs": long})): `wait_secs must be an integer, got \"` + strings.Repeat("é", 39) + `…`,
+	} {
+		if text != `{"error":"`+want+`"}` {
+			t.Errorf("a long argument: %.200s", text)
 		}
 	}
 	if text, failed := s.call("words_count", map[string]any{"n": "x", "m": 1}); failed || text != `{"bytes":7,"given":false,"n":0}` {

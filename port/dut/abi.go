@@ -143,7 +143,7 @@ func Bind(bindings []Binding, exports []Export, memory bool) ([]ABI, error) {
 			continue
 		}
 		if e.Kind != Func {
-			bad(WrongExportKind, "the export is a %s, not a function", e.Kind)
+			bad(WrongExportKind, "the export is %s, not a function", diag.A(e.Kind.String()))
 			continue
 		}
 		abi := ABI{Function: b.Function, Sig: e.Sig}
@@ -177,7 +177,7 @@ func Bind(bindings []Binding, exports []Export, memory bool) ([]ABI, error) {
 				at++
 			}
 			if !fits {
-				bad(TypeMismatch, "parameter %q is a %s, which does not go into %s", p.Name, p.Kind, t)
+				bad(TypeMismatch, "parameter %q is %s, which does not go into %s", p.Name, diag.A(p.Kind.String()), t)
 				ok = false
 				continue
 			}

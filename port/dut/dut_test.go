@@ -34,7 +34,7 @@ func TestBindChoosesByTheSignature(t *testing.T) {
 		// An allocator with another signature is not one.
 		{bind("f", Void, String), []Export{export("f", []ValType{i32, i32}, nil), export("malloc", []ValType{i64}, []ValType{i64})}, "f(address+length); strings by scratch page"},
 		{bind("f", Void, String), []Export{export("f", []ValType{i32, i64}, nil)}, `parameter "a" is a string, which does not go into i32`},
-		{bind("f", Void, Int), []Export{export("f", []ValType{TypeExternref}, nil)}, `parameter "a" is a int, which does not go into externref`},
+		{bind("f", Void, Int), []Export{export("f", []ValType{TypeExternref}, nil)}, `parameter "a" is an int, which does not go into externref`},
 		{bind("f", Void, String, Int), []Export{export("f", []ValType{i32}, nil)}, "the function takes 1 parameters, the binding gives 2, or 3 with a length after each string"},
 		{bind("f", String), []Export{export("f", nil, []ValType{f64})}, "the function returns (f64), the binding wants string"},
 		{bind("f", Int), []Export{export("f", nil, []ValType{i32, i32})}, "the function returns (i32, i32), the binding wants int"},

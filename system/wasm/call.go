@@ -11,6 +11,7 @@ import (
 
 	"github.com/tetratelabs/wazero/api"
 
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
@@ -41,7 +42,7 @@ func (x *instance) Call(binding int, args []dut.Value) dut.Reply {
 	for i, l := range f.abi.Args {
 		a := &args[i]
 		if a.Kind != f.kinds.Params[i].Kind {
-			return x.unfit("argument %q is a %s, not a %s", f.kinds.Params[i].Name, a.Kind, f.kinds.Params[i].Kind)
+			return x.unfit("argument %q is %s, not %s", f.kinds.Params[i].Name, diag.A(a.Kind.String()), diag.A(f.kinds.Params[i].Kind.String()))
 		}
 		switch l {
 		case dut.AsI64:

@@ -54,7 +54,7 @@ func TestCallsAndFaults(t *testing.T) {
 		{"endless", bankSpin, nil, 0, dut.Timeout, "no end after 1000000 instructions in spin"},
 		{"recursion", bankDive, ints(0), 0, dut.Timeout, "no end after 1000000 instructions in dive"},
 		{"too large", bankDivide, ints(1<<32, 1), 0, dut.Argument, `argument "a": 4294967296 does not fit an i32`},
-		{"wrong kind", bankAdd, []dut.Value{dut.Text("x")}, 0, dut.Argument, `argument "a" is a string, not a int`},
+		{"wrong kind", bankAdd, []dut.Value{dut.Text("x")}, 0, dut.Argument, `argument "a" is a string, not an int`},
 		{"too few", bankAdd, nil, 0, dut.Argument, "add takes 1 arguments, not 0"},
 	} {
 		r := x.Call(c.f, c.args)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
@@ -264,9 +265,9 @@ func (c *checker) handles() {
 		if !created[name] {
 			continue
 		}
-		how := "a generator makes a " + name + " that the module does not know"
+		how := "a generator makes " + diag.A(name) + " that the module does not know"
 		if name == c.doc.Actor {
-			how = "each actor is a " + name + " that the module did not make"
+			how = "each actor is " + diag.A(name) + " that the module did not make"
 		}
 		c.doubt(invented[name], "handle-collision", `let another entity act: "actor" in exploration; or let the module make it, by an action`,
 			"%s, and actions create others: its number may be the handle of one of these", how)
@@ -277,7 +278,7 @@ func (c *checker) handles() {
 		}
 		for _, p := range f.Params {
 			if c.doc.Entity(p.Entity) != nil && !told[p.Entity] {
-				c.doubt(f.Place, "never-asked", "", "the observer %q is never asked: no action makes a %s or hands one to the module", f.Name, p.Entity)
+				c.doubt(f.Place, "never-asked", "", "the observer %q is never asked: no action makes %s or hands one to the module", f.Name, diag.A(p.Entity))
 				break
 			}
 		}

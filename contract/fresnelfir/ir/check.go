@@ -372,7 +372,7 @@ func Notes(doc *Document, src *Source) diag.List {
 		list = append(list, src.Note(at, fmt.Sprintf(format, args...)))
 	}
 	if e := doc.Entity(doc.Actor); e != nil {
-		note(e.Place, "each actor is a %s, which Thresh makes: %s", e.Name, doc.ActorWhy)
+		note(e.Place, "each actor is %s, which Thresh makes: %s", diag.A(e.Name), doc.ActorWhy)
 	}
 	for _, e := range doc.Entities {
 		if f := e.Field("id"); f != nil && f.Type == String && f.Place.Pos != e.Place.Within("fields").Pos { // else the document does not say it

@@ -273,7 +273,7 @@ func (c *checker) exercised() {
 			}
 		}
 		if e := p.Predicate; e != nil && (e.Op == Forall || e.Op == Exists) && c.doc.Entity(e.Over) != nil && !exist[e.Over] {
-			c.doubt(e.Place, "never-exercised", "", "the property %q is never tested: nothing creates a %s", p.Name, e.Over)
+			c.doubt(e.Place, "never-exercised", "", "the property %q is never tested: nothing creates %s", p.Name, diag.A(e.Over))
 		}
 		if v, constant := Constant(p.Predicate); p.Predicate != nil && constant {
 			c.doubt(p.Predicate.Place, "constant-property", "", "the property %q is always %t, whatever happens", p.Name, v)

@@ -75,7 +75,7 @@ func (c *checker) checkBinding(action string, w With, vars map[string]string) ma
 		c.predicate(w.Where, scope{vars: map[string]string{"self": entity}})
 	}
 	if known, ok := vars[w.Name]; ok && known != entity {
-		c.fail(w.Place, "variable-type", "", "the variable %q is a %s, not a %s", w.Name, known, entity)
+		c.fail(w.Place, "variable-type", "", "the variable %q is %s, not %s", w.Name, diag.A(known), diag.A(entity))
 	}
 	s := scope{vars: vars}
 	if w.Bind != "" {
@@ -103,7 +103,7 @@ func (c *checker) exploration() {
 	words := func(list, known []string, key, kind, what string) {
 		for i, w := range list {
 			if !slices.Contains(known, w) {
-				c.doubt(in(key, strconv.Itoa(i), kind), "unknown-word", diag.DidYouMean(w, known), "%q is not a %s and has no effect", w, what)
+				c.doubt(in(key, strconv.Itoa(i), kind), "unknown-word", diag.DidYouMean(w, known), "%q is not %s and has no effect", w, diag.A(what))
 			}
 		}
 	}

@@ -28,11 +28,9 @@ func (k ValueType) String() string {
 	case Enum:
 		return "one of " + doctree.Either(k.Values)
 	case Ref:
-		return "a " + k.Entity
-	case Int:
-		return "an int"
+		return diag.A(k.Entity)
 	}
-	return "a " + k.Type.String()
+	return diag.A(k.Type.String())
 }
 
 // text reports whether values of the type are strings: enum values and
@@ -146,7 +144,7 @@ func (c *checker) variable(at Place, name string, s scope) string {
 		}
 	}
 	if of := c.shared[name]; len(of) > 1 {
-		c.fail(at, "variable-type", "let each effect assign its own variable", "the variable %q is a %s after some actions and a %s after others: which one it is here is unknown", name, of[0], of[1])
+		c.fail(at, "variable-type", "let each effect assign its own variable", "the variable %q is %s after some actions and %s after others: which one it is here is unknown", name, diag.A(of[0]), diag.A(of[1]))
 		return ""
 	}
 	hint := diag.DidYouMean(name, slices.Sorted(maps.Keys(s.vars)))
@@ -329,7 +327,7 @@ func (c *checker) literal(e *Expr, w ValueType, outside report) {
 // argument checks a variable that is handed to a parameter.
 func (c *checker) argument(at Place, name, want, param string, s scope) {
 	if got := c.variable(at, name, s); got != "" && got != want && c.doc.Entity(want) != nil {
-		c.fail(at, "argument-type", "", "the parameter %q takes a %s, but %q is a %s", param, want, name, got)
+		c.fail(at, "argument-type", "", "the parameter %q takes %s, but %q is %s", param, diag.A(want), name, diag.A(got))
 	}
 }
 
@@ -367,7 +365,7 @@ func (c *checker) refinementTest(e *Expr, s scope) {
 		return
 	}
 	if got := c.variable(e.Place, e.Var, s); got != "" && got != r.Base && c.doc.Entity(r.Base) != nil {
-		c.fail(e.Place, "refinement-base", "", "%s refines %s, but %q is a %s", r.Name, r.Base, e.Var, got)
+		c.fail(e.Place, "refinement-base", "", "%s refines %s, but %q is %s", r.Name, r.Base, e.Var, diag.A(got))
 	}
 	declared := names(r.Params, func(p Param) string { return p.Name })
 	given := map[string]string{}
