@@ -164,7 +164,7 @@ func favoured(list []input) []input {
 	var out []input
 	have := map[uint32]bool{}
 	left := slices.Clone(list)
-	for len(left) > 0 {
+	for {
 		best, most := 0, 0
 		for i, x := range left {
 			fresh := 0
@@ -186,7 +186,6 @@ func favoured(list []input) []input {
 		out = append(out, left[best])
 		left = slices.Delete(left, best, best+1)
 	}
-	return out
 }
 
 // reached counts the edges and the tuples of edge and count class of inputs.

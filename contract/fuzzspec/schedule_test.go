@@ -72,6 +72,18 @@ func TestSchedule(t *testing.T) {
 	for i := range uint32(4) { // cheaper for what another is the cheapest for
 		many = fold(many, "short", 1, 100+i, 200+i)
 	}
+	// All inputs are looked at again once there is a sixteenth more of them.
+	for i := range uint32(400) {
+		n, from := len(many.entries)+1, many.weighed
+		many = fold(many, "more", 100, 1000+i)
+		want := from
+		if n > from+from/16 {
+			want = n
+		}
+		if len(many.entries) != n || many.weighed != want {
+			t.Fatalf("of %d inputs, %d before, %d were looked at, want %d", n, from, many.weighed, want)
+		}
+	}
 	// What a case costs is charged to its parent: a crash and a case set aside too, the end
 	// of a process only if that would have served other cases.
 	aside := s.encodeAside(&process.Result{Status: process.OverBudget}, nil)

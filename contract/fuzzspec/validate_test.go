@@ -3,6 +3,7 @@ package fuzzspec_test
 import (
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"strings"
 	"testing"
@@ -145,6 +146,43 @@ func TestNormalizePath(t *testing.T) {
 	} {
 		if got := fuzzspec.NormalizePath(in); got != want {
 			t.Errorf("NormalizePath(%q) is %q, want %q", in, got, want)
+		}
+	}
+}
+
+// A digest may have every hexadecimal digit, in small and capital letters, and nothing else.
+func TestSeedDigest(t *testing.T) {
+	const digits = "0123456789abcdef0123456789ABCDEF"
+	for digest, taken := range map[string]bool{
+		digits + digits: true, digits + digits[:31]: false, digits + digits + "0": false, digits + digits[:31] + "/": false, digits + digits[:31] + ":": false,
+		digits + digits[:31] + "g": false, digits + digits[:31] + "`": false, digits + digits[:31] + "G": false, digits + digits[:31] + "@": false,
+	} {
+		_, _, err := fuzzspec.Validate([]byte(edit(t, minimal, `"/srv/fuzz/seed.bin"`, `"/srv/fuzz/seed.bin", "sha256": "`+digest+`"`)), debian(), false)
+		if (err == nil) != taken {
+			t.Errorf("%q: %v", digest, err)
+		}
+	}
+}
+
+// A program is allowed by its name in the document, by the file that this is, and by a link to
+// that file, and nothing else is allowed with it.
+func TestAllowedPrograms(t *testing.T) {
+	machine := debian()
+	machine.entries["/opt/link"] = entry{mode: fs.ModeSymlink, link: "tool"}
+	machine.entries["/opt/other"] = entry{mode: fs.ModeSymlink, link: "/opt/tool"}
+	machine.entries["/opt/deep"] = entry{mode: fs.ModeSymlink, link: "/srv/fuzz"}
+	machine.entries["/srv/tool"] = entry{mode: executable, size: 1}
+	for _, c := range []struct {
+		command, allow string
+		allowed        bool
+	}{
+		{"/opt/tool", "/opt//tool", true}, {"/opt/link", "/opt/link", true}, {"/opt/link", "/opt/tool", true}, {"/opt/link", "/opt/other", true}, {"/opt/tool", "/opt/link", true},
+		{"/opt/deep/../tool", "/opt/deep/../tool", true}, {"/opt/deep/../tool", "/srv/tool", true}, {"/opt/deep/../tool", "/opt/tool", false},
+		{"/opt/tool", "/srv/tool", false}, {"/opt/tool", "/opt", false}, {"/opt/tool", "/opt/nowhere", false}, {"/opt/tool", "", false},
+	} {
+		_, list := fuzzspec.Check([]byte(edit(t, sample, `"cat"`, `"`+c.command+`"`)), machine, fuzzspec.CheckOptions{AllowExec: []string{c.allow}})
+		if list.HasErrors() == c.allowed {
+			t.Errorf("%s with %q allowed: %s", c.command, c.allow, list)
 		}
 	}
 }

@@ -121,13 +121,7 @@ func TestWholeCampaigns(t *testing.T) {
 		{"text", "Please write down the names of all who came.", "", nil, "mutators=auto sandbox executor=spawn input=stdin outputs=ignore memory-limit=0 write-limit=0", false, false},
 	} {
 		dir := t.TempDir()
-		doc := fmt.Sprintf(`{
-  "schema_version": "llmfuzz.fuzzspec.v1", "campaign_id": "toy",
-  "target": {"agent_id": "a", "work_root_base": %q, "command": ["cat", "<input_path>"], "timeout_s": 5},
-  "seed": {"path": %q},
-  "mutations": {"cases": 400, "rng_seed": 11},
-  "execution": {}, "outputs": {"out_dir": "runs/<run_id>/out", "eval_dir": "runs/<run_id>/eval"}
-}`, dir, dir+"/seed")
+		doc := toyDocument(dir)
 		for edit := range strings.SplitSeq(k.change, " ;; ") {
 			if from, to, ok := strings.Cut(edit, " => "); ok {
 				doc = strings.ReplaceAll(doc, from, to)
@@ -187,6 +181,17 @@ func TestWholeCampaigns(t *testing.T) {
 		b.WriteString(text)
 	}
 	golden.Check(t, expected, b.String())
+}
+
+// toyDocument is a document whose folder has the seed and takes what is kept.
+func toyDocument(dir string) string {
+	return fmt.Sprintf(`{
+  "schema_version": "llmfuzz.fuzzspec.v1", "campaign_id": "toy",
+  "target": {"agent_id": "a", "work_root_base": %q, "command": ["cat", "<input_path>"], "timeout_s": 5},
+  "seed": {"path": %q},
+  "mutations": {"cases": 400, "rng_seed": 11},
+  "execution": {}, "outputs": {"out_dir": "runs/<run_id>/out", "eval_dir": "runs/<run_id>/eval"}
+}`, dir, dir+"/seed")
 }
 
 func planText(p process.Plan) string {

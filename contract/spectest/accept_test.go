@@ -51,7 +51,7 @@ assert:
   type: text.file
   path: subject.txt
   expect: {portable: {status: fail, category: assertion}}
-  assert: [{target: text, must: [{contain: ["version: 1"]}]}]
+  assert: [{target: text, must: [{contain: ["version: 7"]}]}]
 - id: BROKEN
   type: text.file
   assert: [{target: text, must: {}}]
@@ -64,6 +64,11 @@ assert:
   path: subject.txt
   tags: [&v "version: 9"]
   assert: [{target: text, must: [{contain: [*v]}]}]
+- id: SKIPPED
+  type: text.file
+  path: subject.txt
+  requires: {capabilities: [x.y], when_missing: skip}
+  assert: [{target: text, must: [{contain: ["version: 8"]}]}]
 ` + "```\n"
 
 func TestAccept(t *testing.T) {
@@ -182,6 +187,12 @@ id: BAD
 type: api.http
 harness: []
 request: {method: get, url: a.json}
+`, `
+id: NEITHER
+type: text.file
+path: subject.txt
+assert:
+- {target: text, must: [{can: [{contain: [gamma]}, {must: [{contain: [alpha]}, {contain: [delta]}]}]}]}
 `))
 	var b strings.Builder
 	for _, id := range c.IDs() {

@@ -228,12 +228,8 @@ func (x *explanation) decides(n, child *node) bool {
 		return true
 	case group != nil && group.Category != Assertion:
 		return false // another child has ended it
-	case n.kind == must:
-		return (f == nil) == (group == nil)
-	case n.kind == can:
-		return (f == nil) == (group == nil)
 	}
-	return (f == nil) != (group == nil) // cannot: it fails by what holds
+	return ((f == nil) == (group == nil)) == (n.kind != cannot) // which fails by what holds
 }
 
 func (k *Contract) explainCommand() campaign.Command {

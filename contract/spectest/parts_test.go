@@ -83,6 +83,8 @@ func TestParts(t *testing.T) {
 		"id: A\nk:\n- a\n- b\n":                               0,
 		"- id: &a A\n- id: *a\n":                              0,
 		"- id: a && b\n- id: *a\n":                            0,
+		"- id: a && b\n- id: R & D\n- id: this &\n":           3, // none of these is an anchor
+		"- id: a&b\n- id: B\n":                                0, // nor is this, but it could be
 		"- id: \"A\n- id: B\"\n- id: C\n":                     0,
 		"- id: [A,\n- B]\n":                                   0,
 		"-\n  id: A\n- id: B\n":                               0,

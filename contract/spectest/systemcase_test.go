@@ -107,6 +107,59 @@ func TestSystemOfTheCommandLine(t *testing.T) {
 	}
 }
 
+// deaf is a system whose calls, or what is to be done before, cannot be made.
+type deaf struct {
+	scripted
+	at string
+}
+
+func (s *deaf) Reset(ctx context.Context) error {
+	if s.at == "reset" {
+		return errDeaf
+	}
+	return s.scripted.Reset(ctx)
+}
+
+func (s *deaf) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
+	if s.at == "call" {
+		return sut.Observation{}, errDeaf
+	}
+	return s.scripted.Call(ctx, c)
+}
+
+var errDeaf = errors.New("nobody is there")
+
+// A system that cannot be opened, reset or called is the environment's failure: nothing is
+// known of the case.
+func TestSystemsThatCannotBeCalled(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "s.yaml", []byte("schema: thresh.system.v1\nkind: mcp\nurl: http://localhost\n"))
+	for at, fails := range map[string]bool{"open": true, "reset": true, "call": true, "": false} {
+		k := newContract(nil)
+		k.targets.Systems = func(context.Context, *sut.Plan, sut.Worker) (sut.System, error) {
+			if at == "open" {
+				return nil, errDeaf
+			}
+			return &deaf{at: at}, nil
+		}
+		camps, list := k.Compile(t.Context(), campaign.Spec{Path: "a.spec.md", Data: []byte(blockDocument("id: A\ntype: system.call\noperation: answered\n"))}, ofFiles(map[string][]string{"system": {"s.yaml"}}))
+		if list.HasErrors() {
+			t.Fatal(list)
+		}
+		c, _ := campaign.As[*Campaign](camps[0])
+		e, err := campaign.Solo(t.Context(), c, campaign.Lane{Of: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o, err := e.Execute(t.Context(), &state{}, campaign.Case{}); errors.Is(err, errDeaf) != fails || !fails && (err != nil || o.Verdict != campaign.VerdictPass) {
+			t.Errorf("%s fails: %v, %+v", at, err, o)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // A system file with an error is refused where it is the command line's; a case that names
 // it fails with the key. Either way the error is listed once.
 func TestSystemFilesWithErrors(t *testing.T) {
