@@ -346,6 +346,13 @@ func TestHeadersAndCookies(t *testing.T) {
 			t.Errorf("%q, want %q", r.Text, tc.want)
 		}
 	}
+	for want, agents := range map[string][][2]string{"mine": {{"User-Agent", "mine"}}, "": {{"user-agent", ""}}} {
+		named := post(serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, strings.Join(r.Header["User-Agent"], " ")) }))
+		named.HTTP.Headers = agents
+		if r := ask(t, open(t, named), agentcall.Call{}); r.Text != want {
+			t.Errorf("%q, want %q", r.Text, want)
+		}
+	}
 	ask(t, a, agentcall.Call{Session: "three"})
 	if err := a.Reset(t.Context(), patience); err != nil || a.Forgets() {
 		t.Error(err)
@@ -476,6 +483,11 @@ func TestChat(t *testing.T) {
 	if got != `POST /v1/chat/completions {"model":"m","messages":[{"role":"system","content":"be kind"},{"role":"assistant","content":"x"},{"role":"user","content":"q"}],"max_tokens":5} [application/json]Bearer k` {
 		t.Error(got)
 	}
+	kind = "text/plain"
+	if r := ask(t, a, agentcall.Call{}); r.Text != "hi" {
+		t.Errorf("%+v", r)
+	}
+	kind = "application/json"
 	for body, end := range map[string]agentcall.End{`{"choices": []}`: agentcall.Malformed, `{`: agentcall.Malformed, `{"error": {"message": "no"}}`: agentcall.Reported} {
 		reply = body
 		if r := ask(t, a, agentcall.Call{}); r.End != end {

@@ -118,10 +118,6 @@ func (s *server) connect(ctx context.Context) (err error) {
 	if err == nil || ctx.Err() != nil {
 		return errors.Join(err, ctx.Err())
 	}
-	wrote := ""
-	if s.child != nil {
-		wrote = s.child.Output.Last()
-	}
 	switch line := s.meter.strange.Load(); {
 	case limited.Err() != nil:
 		err = fmt.Errorf("no answer within %s", connectLimit)
@@ -129,6 +125,10 @@ func (s *server) connect(ctx context.Context) (err error) {
 		err = fmt.Errorf("it printed a line that is not a message of MCP: %q", *line)
 	case s.child != nil && s.child.EndsWithin(limited, grace):
 		err = fmt.Errorf("it ended before it answered: %s", s.child.End())
+	}
+	wrote := ""
+	if s.child != nil {
+		wrote = s.child.Output.Last()
 	}
 	return diag.Environment("connect to the MCP server %s: %w%s", name, program.Plain(err), wrote)
 }

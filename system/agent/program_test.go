@@ -80,6 +80,8 @@ func beServer() {
 		case strings.Contains(string(body), "leave"):
 			leaveOne(w)
 			return
+		case strings.Contains(string(body), "cut"):
+			panic(http.ErrAbortHandler)
 		case strings.Contains(string(body), "deaf"):
 			l.Close()
 			w.Header().Set("Connection", "close")
@@ -136,9 +138,12 @@ func TestAgentThatStopsListening(t *testing.T) {
 		}
 	}
 	reset()
+	want("cut", agentcall.Cut)
 	want("deaf", agentcall.Answered)
 	reset()
-	want("a", agentcall.Answered)
+	if r := ask(t, a, agentcall.Call{Prompt: "a"}); !strings.HasPrefix(r.Text, "2 ") { // it was reset as well
+		t.Errorf("%+v", r)
+	}
 	want("deaf", agentcall.Answered)
 	want("a", agentcall.Died)
 	reset()

@@ -232,8 +232,6 @@ func (q *request) http(ctx context.Context) (*http.Request, error) {
 		}
 		hq.URL.RawQuery += url.QueryEscape(p[0]) + "=" + url.QueryEscape(p[1])
 	}
-	hq.Header.Set("User-Agent", "thresh")
-	given := make(map[string]bool)
 	for _, h := range q.headers {
 		name := textproto.CanonicalMIMEHeaderKey(h[0])
 		switch {
@@ -243,12 +241,12 @@ func (q *request) http(ctx context.Context) (*http.Request, error) {
 			return nil, fmt.Errorf("the header %q with the value %q cannot be sent", h[0], h[1])
 		case name == "Host":
 			hq.Host = h[1]
-		case name == "User-Agent" && !given[name]:
-			hq.Header.Set(name, h[1])
 		default:
 			hq.Header.Add(name, h[1])
 		}
-		given[name] = true
+	}
+	if hq.Header["User-Agent"] == nil {
+		hq.Header.Set("User-Agent", "thresh")
 	}
 	return hq, nil
 }

@@ -83,7 +83,7 @@ func Start(p Spec) (*Child, error) {
 		closeAll(ours)
 		return nil, diag.Environment("start the %s %s: %w", p.Noun, p.Argv[0], err)
 	}
-	go c.Output.follow(said)
+	c.Output.follow(said)
 	return c, nil
 }
 

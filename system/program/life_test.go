@@ -208,6 +208,19 @@ func TestTail(t *testing.T) {
 	if got := tail.Last(); got != "; it wrote last:\nth\uFFFDee\n4\n5\n6\n7" {
 		t.Errorf("%q", got)
 	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if _, err := w.WriteString("early"); err != nil {
+		t.Fatal(err)
+	}
+	early := &Tail{}
+	early.follow(r)
+	if got := early.Take(); got != "early" {
+		t.Errorf("%q of what was written before", got)
+	}
 	long := strings.Repeat("a", tailSize) + strings.Repeat("b", 100)
 	tail.add([]byte(long + "\n"))
 	if got := tail.Take(); got != long[101:]+"\n" {

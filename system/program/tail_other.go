@@ -4,8 +4,10 @@ package program
 
 import "os"
 
-// follow reads to the end of a pipe.
-func (t *Tail) follow(r *os.File) {
+// follow has a pipe read to its end.
+func (t *Tail) follow(r *os.File) { go t.readAll(r) }
+
+func (t *Tail) readAll(r *os.File) {
 	defer r.Close()
 	var chunk [8 << 10]byte
 	for {

@@ -7,17 +7,21 @@ import (
 	"syscall"
 )
 
-// follow reads to the end of a pipe. What is read is read under the lock, so
-// that Take can read as well and miss nothing that was written before it.
+// follow has a pipe read to its end. What is read is read under the lock, so
+// that Take can read as well and miss nothing that was written before it, however
+// late the goroutine begins.
 func (t *Tail) follow(r *os.File) {
-	defer r.Close()
 	raw, err := r.SyscallConn()
 	if err != nil {
+		r.Close()
 		return
 	}
-	t.mu.Lock()
 	t.from = raw
-	t.mu.Unlock()
+	go t.readAll(r, raw)
+}
+
+func (t *Tail) readAll(r *os.File, raw syscall.RawConn) {
+	defer r.Close()
 	for {
 		ended := false
 		err := raw.Read(func(fd uintptr) bool {
