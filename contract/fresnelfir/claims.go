@@ -214,7 +214,7 @@ func (t *traversal) callTwice(action int) {
 		t.fail(f)
 		return
 	case told && d.answer(d.reply.Value, as) != want, !told && !t.p.claims[action].binding.Mutates && d.reply.Value != t.lastReply.Value:
-		is := t.m.Text(want)
+		is := d.want(want, d.reply.Value.Kind)
 		if !told {
 			is = d.read(t.lastReply.Value, as)
 		}

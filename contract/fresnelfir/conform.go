@@ -354,7 +354,7 @@ func (f *conformance) matches(r *recorded, s *traceStep, names map[string]string
 			if !same(entity, is, want) {
 				return nil, false
 			}
-		} else if is != want && is != fmt.Sprintf("%q", want) {
+		} else if is != want && is != fmt.Sprintf("%q", want) && (is != nothing || want != "" && v != nil) {
 			return nil, false
 		}
 	}

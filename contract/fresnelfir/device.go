@@ -395,23 +395,6 @@ func (d *device) answer(v dut.Value, as *result) model.Value {
 	return model.Number(v.Int)
 }
 
-// read is a module's value as people read it: the value of an enum and an
-// instance by their names.
-func (d *device) read(v dut.Value, as *result) string {
-	switch x := d.answer(v, as); {
-	case v.Kind == dut.Enum && x == model.Foreign:
-		return fmt.Sprintf("%d, which is the place of no value", v.Int)
-	case v.Kind == dut.Enum, v.Kind == dut.Ref && x != model.Foreign && d.machine.Text(x) != "":
-		return d.machine.Text(x)
-	}
-	if s, ok := d.inst.(*systemInstance); ok && v.Kind == dut.Ref {
-		if handle, ok := s.ids.of(v.Int); ok {
-			return handle
-		}
-	}
-	return v.String()
-}
-
 // refusing tells the return values that are refusals; nil: none is.
 func refusing(r *ir.Rejects) func(int64) bool {
 	if r.Op == "" {

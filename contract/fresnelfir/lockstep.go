@@ -40,14 +40,14 @@ func (t *traversal) lockstep(action int, forbidden bool) bool {
 		return false
 	}
 	if t.trace != nil {
-		t.note(d.read(d.reply.Value, &d.mod.actions[action].returns))
+		t.note(d.took(action))
 	}
 	c := &t.p.claims[action]
 	if c.steady || c.twice {
 		t.lastArgs, t.lastReply = append(t.lastArgs[:0], d.args...), d.reply
 	}
 	if as := &d.mod.actions[action].returns; told && d.answer(d.reply.Value, as) != want {
-		t.note(fmt.Sprintf("%s, the model says %s", d.read(d.reply.Value, as), t.m.Text(want)))
+		t.note(fmt.Sprintf("%s, the model says %s", d.read(d.reply.Value, as), d.want(want, d.reply.Value.Kind)))
 		t.fail(&failure{kind: kindDiscrepancy, level: byModule, subject: name, cause: "returns", at: t.p.claims[action].binding.Answer.Place,
 			title: "what " + name + " returns differs from the model"})
 		return false
@@ -198,7 +198,7 @@ func (t *traversal) ask(x *pair, after string) {
 	}
 	name := t.p.doc.Functions[x.observer].Name
 	args := seq.Map(t.tuple, t.m.Name)
-	t.note(fmt.Sprintf("%s(%s) is %s, the model says %s", name, strings.Join(args, ", "), d.read(reply.Value, as), t.m.Text(want)))
+	t.note(fmt.Sprintf("%s(%s) is %s, the model says %s%s", name, strings.Join(args, ", "), d.read(reply.Value, as), d.want(want, reply.Value.Kind), d.shared(t.tuple)))
 	t.fail(&failure{kind: kindDiscrepancy, level: byModule, title: fmt.Sprintf("%s differs from the model after %s", name, after),
 		subject: name, cause: "after " + after, at: t.p.doc.Functions[x.observer].Place})
 }

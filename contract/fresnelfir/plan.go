@@ -120,8 +120,8 @@ func newPlan(doc *ir.Document) *plan {
 	for i := range p.program.Properties() {
 		p.breaking = append(p.breaking, p.program.Breaking(i))
 	}
-	p.compileInputs()
 	p.compileMoves()
+	p.compileInputs()
 	p.exceeds = p.program.Exceeds()
 	p.prove()
 	p.feeds, p.aims = sync.OnceValue(p.compileFeeds), sync.OnceValue(p.compileAims)

@@ -65,7 +65,7 @@ func newSpace(p *plan, reached []bool) space {
 		s.conds, s.names = append(s.conds, constraint(s.domains, c.Rule)), append(s.names, c.Name)
 	}
 	if p.actor >= 0 {
-		s.link(p.doc.Entities[p.actor])
+		s.link(p.doc.Entities[p.actor], p.moves[p.actor])
 	}
 	if len(s.domains) == 0 {
 		return s
@@ -133,13 +133,17 @@ func newDomain(doc *ir.Document, x *ir.Domain) domain {
 }
 
 // link finds the domains that the fields of an acting instance are drawn from:
-// those called "actor_field", "entity_field" or as the field itself, of its type.
-func (s *space) link(e *ir.Entity) {
-	for _, f := range e.Fields {
+// those called "actor_field", "entity_field" or as the field itself, of its type. An
+// input that a call or an effect uses, such as the mode of set_mode(mode), is not also
+// what a field of its name begins with, if actions set that field: the module knows
+// nothing of that.
+func (s *space) link(e *ir.Entity, moves []bool) {
+	used := slices.Clone(s.reached)
+	for k, f := range e.Fields {
 		found := -1
 		for _, name := range []string{f.Name, strings.ToLower(e.Name) + "_" + f.Name, "actor_" + f.Name} {
 			for i, d := range s.domains {
-				if d.source.Name == name && fitsField(d.source, f) {
+				if d.source.Name == name && fitsField(d.source, f) && !(name == f.Name && moves[k] && used[i]) {
 					found = i
 				}
 			}

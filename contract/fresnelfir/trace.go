@@ -67,7 +67,7 @@ func describe(m *model.Machine, i int32) string {
 	doc := m.Program().Document()
 	for k, f := range doc.Entities[m.EntityOf(i)].Fields {
 		if f.Name != "id" && !doc.Waits(f) {
-			fmt.Fprintf(&b, " %s=%s", f.Name, fieldText(m.Text(m.Get(i, k)), f))
+			fmt.Fprintf(&b, " %s=%s", f.Name, sayValue(m, m.Get(i, k), f.Type))
 		}
 	}
 	return b.String()
@@ -105,38 +105,39 @@ func (x *trace) begin(t *traversal, action int) {
 	x.was, x.count = allFields(m, x.was[:0]), m.Instances()
 }
 
-// quoteValue is a value in a sentence: a text is quoted, since it may hold anything.
-func quoteValue(text string, of ir.Type) string {
-	if of == ir.String {
+// sayValue is a value in a sentence. A text is quoted, since it may hold anything, or
+// nothing at all.
+func sayValue(m *model.Machine, v model.Value, of ir.Type) string {
+	text := m.Text(v)
+	switch {
+	case v.Kind != model.Symbol || v.N < 0 || v == model.Foreign:
+	case of == ir.String:
 		return strconv.Quote(text)
+	case of == ir.Ref && text == "":
+		return nothing
 	}
 	return text
 }
 
-// fieldText is the value of a field in a sentence.
-func fieldText(text string, f *ir.Field) string {
-	if len(f.Texts) > 0 {
-		return strconv.Quote(text)
-	}
-	return text
-}
+// nothing is what a reference to no instance is called.
+const nothing = "nothing"
 
 // argument is the value of a binding's argument as people read it.
 func (t *traversal) argument(b *ir.ActionBinding, name string) string {
 	m, p := t.m, t.p.program
 	src, known := t.p.doc.ArgumentOf(b, name)
 	if !known {
-		return "nothing"
+		return nothing
 	}
 	switch src.Kind {
 	case ir.ArgInput:
 		d := p.Domain(src.Domain)
-		return quoteValue(m.Text(m.Input(d)), t.p.doc.Inputs.Domains[d].Type)
+		return sayValue(m, m.Input(d), t.p.doc.Inputs.Domains[d].Type)
 	case ir.ArgWith:
 		return m.Text(t.given[src.With])
 	case ir.ArgValue:
 		v, _ := m.Modelled(p.Condition(src.Value.Value).Code)
-		return quoteValue(m.Text(v), src.Value.Result.Type)
+		return sayValue(m, v, src.Value.Result.Type)
 	}
 	slot := p.Slot(src.Var)
 	if slot < 0 {
@@ -144,12 +145,12 @@ func (t *traversal) argument(b *ir.ActionBinding, name string) string {
 	}
 	i := m.Var(slot)
 	if i == model.None {
-		return "nothing"
+		return nothing
 	}
 	if src.Kind == ir.ArgField {
 		for k, f := range t.p.doc.Entities[m.EntityOf(i)].Fields {
 			if f.Name == src.Field {
-				return quoteValue(m.Text(m.Get(i, k)), f.Type)
+				return sayValue(m, m.Get(i, k), f.Type)
 			}
 		}
 	}
@@ -178,7 +179,7 @@ func (x *trace) end(t *traversal) {
 		}
 		for k, f := range t.p.doc.Entities[m.EntityOf(i)].Fields {
 			if v := m.Get(i, k); v != x.was[at] && !t.p.doc.Waits(f) {
-				s.Changes = append(s.Changes, fmt.Sprintf("%s.%s: %s -> %s", m.Name(i), f.Name, fieldText(m.Text(x.was[at]), f), fieldText(m.Text(v), f)))
+				s.Changes = append(s.Changes, fmt.Sprintf("%s.%s: %s -> %s", m.Name(i), f.Name, sayValue(m, x.was[at], f.Type), sayValue(m, v, f.Type)))
 			}
 			at++
 		}

@@ -77,7 +77,11 @@ func (f *Fault) Error() string {
 	if len(f.Stack) == 0 {
 		return f.Message
 	}
-	return f.Message + " in " + f.Stack[0]
+	in := f.Stack[0]
+	if module, rest, ok := strings.Cut(in, "."); ok && strings.HasPrefix(rest, module+".") {
+		in = rest // an import, which the runtime names by its module once more
+	}
+	return f.Message + " in " + in
 }
 
 // Signature distinguishes faults of one cause from others: it holds neither addresses

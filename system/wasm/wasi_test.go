@@ -67,7 +67,7 @@ func TestWASI(t *testing.T) {
 	if out, _ := x.Output(); len(out) != 100 {
 		t.Errorf("%d bytes are kept", len(out))
 	}
-	if r := x.Call(3, ints(7)); r.Cause != dut.Exit || x.Fault().Code != 7 || x.Fault().Message != "the module ended the process with code 7" {
+	if r := x.Call(3, ints(7)); r.Cause != dut.Exit || x.Fault().Code != 7 || x.Fault().Error() != "the module ended the process with code 7 in wasi_snapshot_preview1.proc_exit" {
 		t.Errorf("%+v %+v", r, x.Fault())
 	}
 	if r := x.Call(4, nil); r.Cause != dut.Timeout {
