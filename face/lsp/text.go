@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"sort"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/diag"
 )
@@ -83,7 +82,7 @@ func (t *text) offsetOf(p diag.Pos) int {
 
 // width is how many UTF-16 units a character takes.
 func width(r rune) int {
-	if r > 0xffff && r <= utf8.MaxRune {
+	if r > 0xffff {
 		return 2
 	}
 	return 1
