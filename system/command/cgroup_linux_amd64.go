@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"os"
@@ -158,11 +157,24 @@ func (g *cgroup) enforce(dir, file string, b bound, known bool) error {
 // with its own processes hands no controller down, so that a neighbour of
 // ours may have what a child may not.
 func cgroupHomes(b bound) (homes []string, file string, err error) {
-	version, group, err := ownCgroup(b.controller)
+	groups, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
 		return nil, "", err
 	}
-	mount, root, err := cgroupMount(version, b.controller)
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil, "", err
+	}
+	return b.homes(string(groups), string(mounts))
+}
+
+// homes is cgroupHomes of a process with these groups and mounts.
+func (b bound) homes(groups, mounts string) (homes []string, file string, err error) {
+	version, group, err := ownCgroup(groups, b.controller)
+	if err != nil {
+		return nil, "", err
+	}
+	mount, root, err := cgroupMount(mounts, version, b.controller)
 	if err != nil {
 		return nil, "", err
 	}
@@ -181,13 +193,9 @@ func cgroupHomes(b bound) (homes []string, file string, err error) {
 	return homes, b.two, nil
 }
 
-// ownCgroup is this process's group for a controller.
-func ownCgroup(controller string) (version int, group string, err error) {
-	text, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
-		return 0, "", err
-	}
-	for line := range strings.Lines(string(text)) {
+// ownCgroup is the process's group for a controller, by its list of groups.
+func ownCgroup(groups, controller string) (version int, group string, err error) {
+	for line := range strings.Lines(groups) {
 		f := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
 		if len(f) < 3 {
 			continue
@@ -208,15 +216,10 @@ func ownCgroup(controller string) (version int, group string, err error) {
 }
 
 // cgroupMount is where a hierarchy is mounted, and the group at its top.
-func cgroupMount(version int, controller string) (mount, root string, err error) {
-	f, err := os.Open("/proc/self/mountinfo")
-	if err != nil {
-		return "", "", err
-	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
+func cgroupMount(mounts string, version int, controller string) (mount, root string, err error) {
+	for line := range strings.Lines(mounts) {
 		// 36 35 98:0 /root /mount options - type source options
-		place, kind, ok := strings.Cut(lines.Text(), " - ")
+		place, kind, ok := strings.Cut(line, " - ")
 		at, what := strings.Fields(place), strings.Fields(kind)
 		if !ok || len(at) < 5 || len(what) < 3 {
 			continue

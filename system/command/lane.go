@@ -103,13 +103,16 @@ func (l *lane) RunBatch(ctx context.Context, cases []process.Case, each func(i i
 		l.allow(cases[0].Budget)
 	}
 	list, err := f.batch(ctx, l.inputs, l.short)
+	if err != nil {
+		return 0, err
+	}
 	l.accelerated += int64(len(list))
 	for i := range list {
-		if err = each(i, list[i]); err != nil {
+		if err := each(i, list[i]); err != nil {
 			return i, err
 		}
 	}
-	return len(list), err
+	return len(list), nil
 }
 
 // truth runs a case by spawn, first at a limit that may be short.

@@ -62,7 +62,7 @@ func TestHonestyRule(t *testing.T) {
 	if last := spawn.runs[len(spawn.runs)-2:]; last[0] != "256" || last[1] != "512" {
 		t.Errorf("cross-checked %v", last)
 	}
-	if notes := strings.Join(l.Notes(), "\n"); !strings.Contains(notes, "34 cross-checks, 0 mismatches") {
+	if notes := strings.Join(l.Notes(), "\n"); !strings.Contains(notes, "600 cases run by an accelerator, 34 by spawn; 34 cross-checks, 0 mismatches") {
 		t.Errorf("notes: %s", notes)
 	}
 }
@@ -130,6 +130,16 @@ func TestShortLimitIsNoVerdict(t *testing.T) {
 	if _, err := l.Run(context.Background(), process.Case{Confirm: true}); err != nil || spawn.limits[0] != time.Second {
 		t.Errorf("a case to confirm at %v, %v", spawn.limits, err)
 	}
+	if l.redone != 2 || l.spawned != 3 {
+		t.Errorf("%d run again and %d by spawn, want 2 and 3", l.redone, l.spawned)
+	}
+	spawn.limits, l.short = nil, time.Second
+	spawn.answer = func(string, time.Duration) (process.Result, error) {
+		return process.Result{Status: process.TimedOut}, nil
+	}
+	if res, err := runCase(l, 1001, "x"); err != nil || res.Status != process.TimedOut || len(spawn.limits) != 1 || l.redone != 2 {
+		t.Errorf("at the full limit: %v at %v, %v", res.Status, spawn.limits, err)
+	}
 }
 
 func TestAcceleratorThatDies(t *testing.T) {
@@ -184,18 +194,40 @@ func TestEdgesSurviveTheCrossCheck(t *testing.T) {
 }
 
 func TestCalibration(t *testing.T) {
-	for _, c := range []struct{ took, timeout, want time.Duration }{
-		{time.Millisecond, time.Second, 50 * time.Millisecond},
-		{20 * time.Millisecond, time.Second, 200 * time.Millisecond},
-		{time.Millisecond, 30 * time.Millisecond, 30 * time.Millisecond},
-		{500 * time.Millisecond, time.Second, time.Second},
+	const ms = time.Millisecond
+	broken := errors.New("broken")
+	for _, c := range []struct {
+		took                 []time.Duration // by run; the last one goes on
+		timeout, want, usual time.Duration
+		runs                 int
+	}{
+		{[]time.Duration{ms}, time.Second, 50 * ms, ms, 5},
+		{[]time.Duration{20 * ms}, time.Second, 200 * ms, 20 * ms, 5},
+		{[]time.Duration{ms}, 30 * ms, 30 * ms, ms, 5},
+		{[]time.Duration{500 * ms}, time.Second, time.Second, 500 * ms, 1},
+		{[]time.Duration{100 * ms}, time.Second, time.Second, 100 * ms, 1},
+		{[]time.Duration{99 * ms}, time.Second, 990 * ms, 99 * ms, 5},
+		{[]time.Duration{90 * ms, 8 * ms, 70 * ms, 6 * ms, 9 * ms}, time.Second, 90 * ms, 9 * ms, 5},
+		{[]time.Duration{ms, 0}, time.Second, time.Second, 0, 2}, // 0: ended at the limit
 	} {
-		s := &scripted{kind: process.Spawn, answer: func(string, time.Duration) (process.Result, error) {
-			return process.Result{Elapsed: c.took}, nil
-		}}
-		got, _, err := calibrate(context.Background(), &process.Plan{Timeout: c.timeout, Calibrate: []byte("x")}, s)
-		if err != nil || got != c.want {
-			t.Errorf("runs of %v under %v: short limit %v, want %v, %v", c.took, c.timeout, got, c.want, err)
+		s := &scripted{kind: process.Spawn}
+		s.answer = func(string, time.Duration) (process.Result, error) {
+			took := c.took[min(len(s.runs), len(c.took))-1]
+			if took == 0 {
+				return process.Result{Status: process.TimedOut}, nil
+			}
+			return process.Result{Elapsed: took}, nil
+		}
+		got, usual, err := calibrate(context.Background(), &process.Plan{Timeout: c.timeout, Calibrate: []byte("x")}, s)
+		if err != nil || got != c.want || usual != c.usual || len(s.runs) != c.runs {
+			t.Errorf("runs of %v under %v: short limit %v, want %v; usual %v, want %v; %d runs, %v", c.took, c.timeout, got, c.want, usual, c.usual, len(s.runs), err)
+		}
+		s.answer = func(string, time.Duration) (process.Result, error) { return process.Result{}, broken }
+		if _, _, err := calibrate(context.Background(), &process.Plan{Timeout: c.timeout, Calibrate: []byte("x")}, s); !errors.Is(err, broken) {
+			t.Errorf("a program that cannot be run: %v", err)
+		}
+		if got, usual, err := calibrate(context.Background(), &process.Plan{Timeout: c.timeout}, s); got != c.timeout || usual != 0 || err != nil {
+			t.Errorf("without an input: %v, %v, %v", got, usual, err)
 		}
 	}
 }

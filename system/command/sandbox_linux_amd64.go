@@ -92,7 +92,7 @@ func (b *sandbox) startKeepers(folder string, l process.Limits, note func(error,
 		bounds bool
 		room   int64
 	}{
-		{base | pids | unix.CLONE_NEWNS, pidMaxIsOwn(), room},
+		{base | pids | unix.CLONE_NEWNS, pidMaxIsOwn(kernelRelease()), room},
 		{base | pids | unix.CLONE_NEWNS, false, room},
 		{base | pids | unix.CLONE_NEWNS, false, 0},
 		{base | pids, false, 0},
@@ -146,14 +146,18 @@ func (b *sandbox) startKeepers(folder string, l process.Limits, note func(error,
 // pidMaxIsOwn reports whether each namespace of process ids has a bound of its
 // own. Before Linux 6.14 there was one for the whole machine, which is not ours
 // to change.
-func pidMaxIsOwn() bool {
+func pidMaxIsOwn(release string) bool {
+	var major, minor int
+	n, _ := fmt.Sscanf(release, "%d.%d", &major, &minor)
+	return n == 2 && (major > 6 || major == 6 && minor >= 14)
+}
+
+func kernelRelease() string {
 	var u unix.Utsname
 	if unix.Uname(&u) != nil {
-		return false
+		return ""
 	}
-	var major, minor int
-	n, _ := fmt.Sscanf(unix.ByteSliceToString(u.Release[:]), "%d.%d", &major, &minor)
-	return n == 2 && (major > 6 || major == 6 && minor >= 14)
+	return unix.ByteSliceToString(u.Release[:])
 }
 
 // startKeeper starts a process that holds the namespaces open, process 1 if

@@ -59,6 +59,9 @@ func TestShells(t *testing.T) {
 		script = ":"
 		run(warm, "")
 	}
+	if forks.starts != 1 {
+		t.Fatalf("after %d cases a shell was to be held %d times", shellFrom+1, forks.starts)
+	}
 	if forks.server == nil {
 		t.Skip("no shell can be held here")
 	}

@@ -27,42 +27,50 @@ func (l *lane) trial(ctx context.Context, fast executor) (ran int, pace time.Dur
 		if i >= fewTrials && time.Since(start) > longTrial {
 			break
 		}
-		input := variant(l.plan.Calibrate, i)
-		began := time.Now()
-		res, err := fast.run(ctx, probeID, input, l.short)
+		quick, slow, told, err := l.tryOne(ctx, fast, variant(l.plan.Calibrate, i))
 		if err != nil {
-			return 0, 0, 0, err
+			return ran, pace, gain, err
 		}
-		took := time.Since(began)
-		if res.Status == process.TimedOut {
-			continue // says nothing about either
-		}
-		seen, err := l.witness(res)
-		if err != nil {
-			return 0, 0, 0, err
-		}
-		began = time.Now()
-		if res, err = l.spawn.run(ctx, probeID, input, l.plan.Timeout); err != nil {
-			return 0, 0, 0, err
-		}
-		ran++
-		fastTime, spawnTime = fastTime+took, spawnTime+time.Since(began)
-		truth, err := l.witness(res)
-		if err != nil {
-			return 0, 0, 0, err
-		}
-		what, err := l.disagrees(ctx, process.Case{RunID: probeID, Input: input}, seen, truth)
-		if err != nil {
-			return 0, 0, 0, err
-		}
-		if what != "" {
-			return 0, 0, 0, &process.MismatchError{Case: -1, Executor: fast.name(), What: what}
+		if told {
+			ran++
+			fastTime, spawnTime = fastTime+quick, spawnTime+slow
 		}
 	}
-	if fastTime == 0 {
-		return 0, 0, 0, nil
+	if fastTime > 0 {
+		pace, gain = fastTime/time.Duration(ran), float64(spawnTime)/float64(fastTime)
 	}
-	return ran, fastTime / time.Duration(ran), float64(spawnTime) / float64(fastTime), nil
+	return ran, pace, gain, nil
+}
+
+// tryOne runs an input by an accelerator and by spawn, and returns how long each took. An
+// accelerator that reached its limit tells nothing about either. That they disagree is an
+// error.
+func (l *lane) tryOne(ctx context.Context, fast executor, input []byte) (quick, slow time.Duration, told bool, err error) {
+	began := time.Now()
+	res, err := fast.run(ctx, probeID, input, l.short)
+	quick = time.Since(began)
+	if err != nil || res.Status == process.TimedOut {
+		return quick, slow, false, err
+	}
+	seen, err := l.witness(res)
+	if err != nil {
+		return quick, slow, false, err
+	}
+	began = time.Now()
+	res, err = l.spawn.run(ctx, probeID, input, l.plan.Timeout)
+	slow = time.Since(began)
+	if err != nil {
+		return quick, slow, false, err
+	}
+	truth, err := l.witness(res)
+	if err != nil {
+		return quick, slow, false, err
+	}
+	what, err := l.disagrees(ctx, process.Case{RunID: probeID, Input: input}, seen, truth)
+	if err == nil && what != "" {
+		err = &process.MismatchError{Case: -1, Executor: fast.name(), What: what}
+	}
+	return quick, slow, true, err
 }
 
 // disagrees says what an accelerator saw of a case that the truth has not, or "". A
