@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
@@ -81,7 +82,7 @@ type agentFrame struct {
 func (a *agent) Notes() []string {
 	notes := a.lane.notes()
 	if a.hung > 0 {
-		notes = append(notes, fmt.Sprintf("the agent's process was replaced %d times because it did not answer or ended itself", a.hung))
+		notes = append(notes, "the agent's process was replaced "+diag.Plural(a.hung, "time")+" because it did not answer or ended itself")
 	}
 	return notes
 }

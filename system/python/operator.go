@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
@@ -109,7 +110,7 @@ func (o *operators) Notes() []string {
 	notes := o.lane.notes()
 	for _, why := range []pyhost.CallEnd{pyhost.Hung, pyhost.Died, pyhost.NoMemory} {
 		if n := o.lost[why]; n > 0 {
-			notes = append(notes, fmt.Sprintf("the process of the Python operators was replaced %d times because of a call that ended as %q", n, why))
+			notes = append(notes, fmt.Sprintf("the process of the Python operators was replaced %s because of a call that ended as %q", diag.Plural(n, "time"), why))
 		}
 	}
 	return notes

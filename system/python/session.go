@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/thresh-dev/thresh/diag"
 )
 
 // lane is what a runner of any kind needs: a zygote, made when it is needed and
@@ -117,7 +119,7 @@ func (l *lane) notes() []string {
 		}
 	}
 	if l.replaced > 0 {
-		notes = append(notes, fmt.Sprintf("the Python host was replaced %d times", l.replaced))
+		notes = append(notes, "the Python host was replaced "+diag.Plural(l.replaced, "time"))
 	}
 	return notes
 }
