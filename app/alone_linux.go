@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// ownProcessGroup puts a command into its own group, so that what kills its group
-// kills nothing else; it ends with the thread that starts it.
+// ownProcessGroup puts a command into its own process group, so that killing its group kills
+// nothing else. The command dies with the thread that starts it.
 func ownProcessGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

@@ -16,32 +16,28 @@ import (
 // Version is Thresh's version.
 const Version = "0.1.0"
 
-// DefaultStore is the folder of runs, unless a job names another.
+// DefaultStore is the folder of runs that a job uses if it names none.
 const DefaultStore = ".thresh"
 
 // Store is a folder of runs.
 type Store = store.Store
 
-// App has the use cases, for a set of contracts. A hook that is nil shows
-// nothing.
+// App provides the use cases for a set of contracts. Hooks may be nil.
 type App struct {
 	Contracts []campaign.Contract
-	// Note is called with lines for people about what is going on, without
-	// their line ends.
+	// Note receives lines about what is going on, written for people, without line ends.
 	Note func(line string)
-	// Warn is called with warnings about documents.
+	// Warn receives warnings about documents.
 	Warn func(diag.List)
-	// Getenv looks up environment variables of the user; nil: os.Getenv.
+	// Getenv looks up environment variables; nil: os.Getenv.
 	Getenv func(string) string
-	// Command is the command line to name in runs and reports; nil: this
-	// process's.
+	// Command is the command line that runs and reports name; nil: that of this process.
 	Command []string
 
-	// texts is where documents are held; nil: on the heap, for what goes on after
-	// a run, and for what makes none.
+	// texts holds documents during a run; nil: they stay on the heap, because the process continues
+	// after the run or makes none.
 	texts *texts
-	// last is the newest run of this process, whose campaigns need not be compiled
-	// again.
+	// last is the newest run of this process. It spares compiling the run's campaigns again.
 	last struct {
 		run       string
 		campaigns []campaign.Any
@@ -55,7 +51,7 @@ func New(further ...campaign.Contract) *App {
 	return a
 }
 
-// withContracts is the same use cases with further contracts.
+// withContracts returns the same use cases with further contracts.
 func (a *App) withContracts(further []campaign.Contract) *App {
 	if len(further) == 0 {
 		return a
@@ -65,8 +61,8 @@ func (a *App) withContracts(further []campaign.Contract) *App {
 	return &b
 }
 
-// HoldTexts makes later reads keep documents in a file below dir, until the
-// process ends, if they are many or long.
+// HoldTexts makes later reads keep many or long documents in a file below dir until the process
+// ends.
 func (a *App) HoldTexts(dir string) { a.texts = &texts{dir: dir} }
 
 func (a *App) note(format string, args ...any) {
@@ -88,7 +84,7 @@ func (a *App) getenv(name string) string {
 	return os.Getenv(name)
 }
 
-// commandLine is how this process was started, under the name of the program.
+// commandLine returns how this process was started, with "thresh" as the program.
 func (a *App) commandLine(c credentials) []string {
 	argv := slices.Clone(a.Command)
 	if argv == nil {
@@ -120,7 +116,7 @@ func (a *App) Contract(name string) (campaign.Contract, bool) {
 	return nil, false
 }
 
-// OpenStore opens a folder of runs, and makes it if it is missing.
+// OpenStore opens a folder of runs and creates it if it is missing.
 func (a *App) OpenStore(dir string) (*Store, error) { return a.openStore(dir, store.Open) }
 
 func (a *App) openStore(dir string, open func(string) (*Store, error)) (*Store, error) {
@@ -141,7 +137,7 @@ func (a *App) openStore(dir string, open func(string) (*Store, error)) (*Store, 
 // ExistingStore opens a folder of runs, which must exist.
 func (a *App) ExistingStore(dir string) (*Store, error) { return a.existingStore(dir, store.Open) }
 
-// StoreAsIs is ExistingStore for Verify: nothing in the folder is mended.
+// StoreAsIs is ExistingStore for Verify: it repairs nothing in the folder.
 func (a *App) StoreAsIs(dir string) (*Store, error) { return a.existingStore(dir, store.OpenAsIs) }
 
 func (a *App) existingStore(dir string, open func(string) (*Store, error)) (*Store, error) {
@@ -155,8 +151,8 @@ func (a *App) existingStore(dir string, open func(string) (*Store, error)) (*Sto
 // caller appends the finding.
 func ReplayCommand(dir string) []string { return verbAt(dir, "replay") }
 
-// ReplayHere has a finding's command replay it from the store that it was read from: runs
-// are copied from store to store, and stores are moved.
+// ReplayHere makes a finding's command replay it from the store that it was read from, because runs
+// are copied between stores and stores are moved.
 func ReplayHere(dir string, f *campaign.Finding) {
 	f.Reproduce = append(ReplayCommand(dir), f.ID)
 }
@@ -167,9 +163,8 @@ func ResumeCommand(dir, runID string) []string { return verbAt(dir, "run", "--re
 // ReportCommand returns the command line that reports a run of a store.
 func ReportCommand(dir, runID string) []string { return verbAt(dir, "report", runID) }
 
-// Promotes reports whether [App.Promote] can make a regression test of a finding.
-// It cannot if equal cases had different outcomes, or if the document is already
-// such a test.
+// Promotes reports whether [App.Promote] can make a regression test of a finding. It cannot if
+// equal cases had different outcomes, or if the document is already a regression test.
 func (a *App) Promotes(f *campaign.Finding) bool { return a.refusePromotion(f) == nil }
 
 // refusePromotion returns why a finding cannot become a regression test.
@@ -184,7 +179,7 @@ func (a *App) refusePromotion(f *campaign.Finding) error {
 	return nil
 }
 
-// isTest refuses to promote a finding of a document that is a test already.
+// isTest refuses to promote a finding whose document is a test already.
 func isTest(f *campaign.Finding) error {
 	return diag.Refused("%s findings need no regression test: the document is one, and fails until %s is fixed", f.Contract, f.ID)
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/run/triage"
 )
 
-// Start compiles a document and starts a run, which continues after ctx has
-// ended.
+// Start compiles a document and starts a run, which continues after ctx has ended.
 func (u *Remote) Start(ctx context.Context, d Draft) (*Background, error) {
 	b := NewBundle()
 	docs, set, err := u.documents(d, b)
@@ -68,8 +67,8 @@ func (u *Remote) Start(ctx context.Context, d Draft) (*Background, error) {
 	return r, nil
 }
 
-// Background is a run that goes on while its client does other things. It
-// implements [campaign.Background].
+// Background is a run that continues while its client does other things. It implements
+// [campaign.Background].
 type Background struct {
 	id    string
 	stop  context.CancelFunc
@@ -80,9 +79,9 @@ type Background struct {
 	changed  chan struct{}
 	status   campaign.Status
 	found    []campaign.Seen
-	explored *campaign.Exploration // nil: it explores no model
+	explored *campaign.Exploration // nil: the run explores no model
 	alone    string                // why one of its models is explored alone
-	mode     string                // of that one
+	mode     string                // mode of the explored model
 	latest   func() campaign.Exploration
 	fruitful int
 }
@@ -140,7 +139,7 @@ func (r *Background) update(change func()) {
 	r.changed = make(chan struct{})
 }
 
-// follow takes a snapshot of package run.
+// follow copies a snapshot of package run into the status.
 func (r *Background) follow(s run.Snapshot) {
 	r.update(func() {
 		r.status.Phase, r.status.Campaign, r.status.Index, r.status.Of = string(s.Phase), s.Campaign, s.Index, s.Of
@@ -150,8 +149,7 @@ func (r *Background) follow(s run.Snapshot) {
 
 func (r *Background) end(rec campaign.Record, err error) {
 	r.update(func() {
-		// A case that failed is a finding even if the run was cut before its
-		// round was folded.
+		// A failed case is a finding even if the run was cut before its round was folded.
 		for _, f := range rec.Findings {
 			r.noteFinding(campaign.Seen{ID: f.ID, Contract: f.Contract, Campaign: f.Campaign, Kind: f.Kind, Title: f.Title, Severity: f.Severity, Case: f.First, Cause: f.Cause})
 		}
@@ -185,14 +183,13 @@ func (r *Background) stopAfter(most int) func(*campaign.Outcome) bool {
 	}
 }
 
-// watched is a campaign whose findings and whose exploration are looked at each
-// time that a round has been folded.
+// watched is a campaign that reports its findings and its exploration after each folded round.
 type watched struct {
-	ctx context.Context // of the run
+	ctx context.Context // the run's
 	campaign.Any
 	r     *Background
-	model campaign.Explorer // nil: it explores no model
-	first bool              // it is the one that the run reports
+	model campaign.Explorer // nil: the campaign explores no model
+	first bool              // the run reports this campaign's exploration
 }
 
 // Unwrap implements [campaign.Wrapper].
@@ -243,8 +240,7 @@ func (w *watched) Fold(state any, results iter.Seq2[campaign.Case, campaign.Outc
 	return next
 }
 
-// seenCase is what is said of a failing case at the moment it is met; nil if its
-// finding is known.
+// seenCase describes a failing case when it first appears; nil if its finding is known.
 func (w *watched) seenCase(state any, at campaign.Case, o *campaign.Outcome) *campaign.Seen {
 	id := w.Identity()
 	s := campaign.Seen{
@@ -261,7 +257,7 @@ func (w *watched) seenCase(state any, at campaign.Case, o *campaign.Outcome) *ca
 	}
 	if in, ok := campaign.As[campaign.Inputter[any]](w.Any); ok {
 		if tape := in.Input(w.ctx, state, at); tape != nil {
-			// Told if it can be; the finding is one without it as well.
+			// The trigger is optional: the finding stands without it.
 			s.Action, s.Generation, _ = w.model.Trigger(w.ctx, tape)
 		}
 	}

@@ -17,10 +17,10 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// Cases returns the cases of a run from its journal, for report formats that
-// list cases. It returns nil for other formats, and if the cases are no longer
-// stored. Formats of test results list only cases with names; formats that show
-// evidence also get what is stored of cases that are in no finding.
+// Cases returns the cases of a run from its journal, for report formats that list cases. It returns
+// nil for other formats, and if the cases are no longer stored. Formats for test results list only
+// cases with names; formats that show evidence also get the stored evidence of cases that belong to
+// no finding.
 func (a *App) Cases(st *store.Store, rec campaign.Record, format string) report.Cases {
 	var wanted func(campaign.Any) bool
 	switch format {
@@ -65,8 +65,8 @@ func (a *App) Cases(st *store.Store, rec campaign.Record, format string) report.
 	}
 }
 
-// attempts puts what stored runs sent and got in place of the files of options that take
-// it. The new run stores it under the id of its run.
+// attempts replaces run ids, given where an option takes a file of attempts, by the attempts of
+// those stored runs. The new run stores them under the run's id.
 func (a *App) attempts(b *Bundle, dir string, options map[string][]string) (map[string][]string, error) {
 	options = maps.Clone(options)
 	for _, c := range a.Contracts {
@@ -100,13 +100,12 @@ func (a *App) attempts(b *Bundle, dir string, options map[string][]string) (map[
 	return options, nil
 }
 
-// records reports whether the evidence of all cases of a campaign is kept.
+// records reports whether a campaign keeps the evidence of all its cases.
 func records(x campaign.Any) bool {
 	return campaign.TraitsOf(x).Records == campaign.RecordAll
 }
 
-// past is a stored run to report on: its journal, and its campaigns, of
-// which nothing is opened.
+// past is a stored run to report on: its journal and its campaigns, which are not opened.
 type past struct {
 	runID     string
 	journal   *store.Journal
@@ -131,7 +130,7 @@ func (a *App) storedRun(st *store.Store, runID string) (*past, error) {
 
 func (p *past) close() { p.journal.Close() }
 
-// cases yields the cases of campaign k; bare ones without evidence.
+// cases yields the cases of campaign k, without evidence if bare is set.
 func (p *past) cases(k int, bare bool, yield func(report.Case, error) bool) bool {
 	show, names, err := p.shows(k)
 	switch {
@@ -157,8 +156,8 @@ func (p *past) cases(k int, bare bool, yield func(report.Case, error) bool) bool
 	return true
 }
 
-// shows returns what is shown of cases of campaign k by the evidence that was kept, nil
-// if nothing is, and what the document calls them.
+// shows returns two functions for campaign k: show returns the exhibits of a case from its stored
+// evidence (nil: the campaign shows none), and names returns the document's name for a case.
 func (p *past) shows(k int) (show func(campaign.Case, campaign.Outcome) []campaign.Exhibit, names func(campaign.Case) string, err error) {
 	x := p.campaigns[k]
 	state, err := run.FirstState(x, k, p.journal)
@@ -179,8 +178,9 @@ func (p *past) shows(k int) (show func(campaign.Case, campaign.Outcome) []campai
 	return show, names, nil
 }
 
-// caseNames returns what the document of a stored run's campaign calls its cases; nil: nothing.
-// Those of later rounds, which are asked for singly, are named by what they were given.
+// caseNames returns the function that gives the document's names for the cases of a stored run's
+// campaign; nil: the cases have no names. Cases of later rounds, which are asked for one by one,
+// are named by their input.
 func (a *App) caseNames(st *store.Store, runID string, c *campaign.CampaignRecord) func(campaign.Case) string {
 	p, err := a.storedRun(st, runID)
 	if err != nil {
@@ -239,13 +239,13 @@ func (a *App) KeptCase(st *store.Store, runID, contract, name string, index int6
 		return o, nil, fmt.Errorf("the cases of %s have nothing to show", id.Contract)
 	}
 	shown = show(at, o)
-	if o.Title == "" { // of one that failed the title says what happened
+	if o.Title == "" { // a failing case's title says what happened
 		o.Title = names(at)
 	}
 	return o, shown, nil
 }
 
-// Shows reports whether an outcome is a finding again.
+// Shows reports whether an outcome shows a finding again.
 func Shows(f *campaign.Finding, o *campaign.Outcome) bool {
 	return triage.Shows(f.Contract, f.Fingerprint, o)
 }
@@ -255,7 +255,8 @@ func FindingID(contract, name string, o *campaign.Outcome) string {
 	return triage.FindingID(campaign.Identity{Contract: contract, Name: name}, triage.Fingerprint(contract, o))
 }
 
-// find is the campaign of that contract and name; without a name the only one.
+// find returns the index of the campaign with that contract and name. Without a name, there must be
+// only one.
 func (p *past) find(contract, name string) (int, error) {
 	if name == "" && len(p.campaigns) > 1 {
 		return 0, diag.Refused("run %s has %d campaigns; name a finding", p.runID, len(p.campaigns))

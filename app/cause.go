@@ -14,7 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// explain adds the source lines that a finding speaks of, and names what it comes from.
+// explain adds the source lines that a finding points to, and names its cause.
 func (r *framer) explain(source string, f *campaign.Finding) {
 	f.Evidence = append(f.Evidence, r.frames(source, f)...)
 	if what := cmp.Or(f.Group, causeOf(f, source)); what != "" {
@@ -23,11 +23,18 @@ func (r *framer) explain(source string, f *campaign.Finding) {
 	}
 }
 
-// causeOf names what a finding comes from, so that several that came from it are
-// shown as one: all that the system reported of its failure and where, else the source line
-// in which its trace ends (two types of exceptions that one line raises are two causes, and so are
-// two functions that a line holds, two reads in it, and a division and accesses to memory),
-// else what was answered to a single question, else its kind and what took place, else its smallest input. "" is its own cause.
+// causeOf names the cause of a finding; findings with equal causes are shown as one. The cause is
+// the first of these that exists:
+//
+//   - all that the system reported about its failure and where;
+//   - the source line in which its trace ends. Different exception types raised by one line are
+//     different causes, and so are two functions on a line, two reads, and a division and memory
+//     accesses;
+//   - the answer to a single question;
+//   - its kind and the events;
+//   - its smallest input.
+//
+// "" means that the finding shares its cause with no other.
 func causeOf(f *campaign.Finding, document string) string {
 	line := ""
 	for i := range f.Evidence {
@@ -67,7 +74,7 @@ func causeOf(f *campaign.Finding, document string) string {
 	for i := range f.Evidence {
 		if t := f.Evidence[i].Timeline; t != nil && len(t.Spans) > 0 {
 			if n := len(t.Spans); n == 2 && t.Spans[0].Kind == "message" && len(strings.Fields(t.Spans[1].Note)) > 2 {
-				return "answer\x00" + t.Spans[1].Note // whatever it breaks
+				return "answer\x00" + t.Spans[1].Note // whichever check it fails
 			}
 			if events, err := json.Marshal(t); err == nil {
 				return "events\x00" + f.Kind + "\x00" + string(events)
@@ -80,22 +87,21 @@ func causeOf(f *campaign.Finding, document string) string {
 	return ""
 }
 
-// divisions are the names of failed divisions, which no access to memory of the same
-// line comes from.
+// divisions lists the names of failed divisions, which have another cause than memory accesses on
+// the same line.
 var divisions = map[string]bool{"SIGFPE": true, "FPE": true, "undefined: division by zero": true}
 
-// statusAlone is a status without a reason, with which a service answers whatever
-// it failed in.
+// statusAlone matches a status without a reason: a service answers with it whatever failed.
 var statusAlone = lazy.Pattern(`(?i)(?:http|status)\W*(?:<n>|\d+)\W*(?:internal server error)?\W*$|^\W*internal server error\W*$`)
 
-// lastWords is what a system reported of its failure, without what varies from one
-// case to the next; "": nothing.
+// lastWords returns what a system reported about its failure, without what varies between cases; ""
+// if it reported nothing.
 func lastWords(report string) string {
 	c := crash.Analyze(crash.Death{ExitCode: 1, Stderr: []byte(report)})
 	if c.Class != crash.ClassExit {
 		return c.Title
 	}
-	// Words in quotes are those of an answer in JSON, not only those of an input.
+	// Quoted words may come from a JSON answer rather than from an input.
 	bare := strings.NewReplacer(`"`, " ", "'", " ", "`", " ").Replace(report)
 	said := crash.Analyze(crash.Death{ExitCode: 1, Stderr: []byte(bare)}).Message
 	if statusAlone().MatchString(said) {

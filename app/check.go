@@ -11,24 +11,24 @@ import (
 // Checked is the result of checking documents.
 type Checked struct {
 	Diagnostics diag.List
-	Campaigns   []Planned // of documents that are not refused
+	Campaigns   []Planned // of the documents that were accepted
 	guessers    []campaign.Guesser
 }
 
-// Planned is a campaign that was compiled.
+// Planned is a compiled campaign.
 type Planned struct {
 	Source   string // path of the document, as the user gave it
 	Contract string
 	Name     string
 	Cases    int64  // planned; 0: unknown
-	InWords  string // the same, also if it may be another number: "at least 6 cases"; "": unknown
-	Mode     string // what is explored, if the campaign explores a model; "": it does not
-	Alone    bool   // it explores the model alone
+	InWords  string // Cases in words, also if the number is a bound: "at least 6 cases"; "": unknown
+	Mode     string // what the campaign explores; "": it explores no model
+	Alone    bool   // the campaign explores the model without a system
 }
 
-// Check compiles documents. It runs nothing but a few cases that test what
-// documents mark as guessed. What is wrong with the documents is in the answer;
-// an error means that they could not be read.
+// Check compiles documents. It executes nothing except a few cases that test what documents mark as
+// guessed. The result lists what is wrong with the documents; an error means that they could not be
+// read.
 func (a *App) Check(ctx context.Context, job Job) (Checked, error) {
 	a = a.withContracts(job.Contracts)
 	options, err := a.Options(job.Options)
@@ -81,19 +81,19 @@ const largeDocument = 8 << 20 // bytes
 func eachCompiled(ctx context.Context, docs []Document, set campaign.Settings, take func(Document, campaign.Any)) diag.List {
 	all, names, secrets := idle(docs, set.Options), make(campaignNames), credentialsOf(docs, set.Options)
 	for _, d := range docs {
-		if len(d.Data) > largeDocument { // its tree is most of the memory that is used: collect before that is twice as much
+		if len(d.Data) > largeDocument { // its tree takes most of the memory: collect garbage before it doubles
 			defer debug.SetGCPercent(debug.SetGCPercent(25))
 			break
 		}
 	}
 	for _, d := range docs {
-		compiled, _, list, _ := compileSealed(ctx, &d, set, secrets) // a check needs no secret, and so lacks none
+		compiled, _, list, _ := compileSealed(ctx, &d, set, secrets) // a check needs no secret, so none can be missing
 		all = append(all, list...)
 		if list.HasErrors() {
 			continue
 		}
 		for _, c := range compiled {
-			if len(docs) > 1 { // else no other has its name, and its identity need not be known
+			if len(docs) > 1 { // a single document's campaign needs no unique name and no identity
 				c, list = names.add(d.Path, c)
 				all = append(all, list...)
 			}

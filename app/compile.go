@@ -21,15 +21,14 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// Fill adds to settings the functions by which documents read files, and
-// records what they read.
+// Fill adds to settings the functions by which documents read files, and records what they read.
 func (b *Bundle) Fill(set campaign.Settings) campaign.Settings {
 	set.Read, set.List, set.Digest, set.Self = b.Read, b.List, b.digest, self()
 	return set
 }
 
-// Bundle records the files that documents read while they are compiled, to be
-// stored with the run.
+// Bundle records the files that documents read during compilation, so that they are stored with the
+// run.
 type Bundle struct {
 	files   map[string][]byte
 	digests map[string]string
@@ -51,8 +50,7 @@ func (b *Bundle) Read(path string) ([]byte, error) {
 	return data, nil
 }
 
-// Changed returns the first file that has changed since a run began; "" if
-// there is none.
+// Changed returns the first file that has changed since a run began; "" if none has.
 func (b *Bundle) Changed(m store.Manifest) string {
 	for _, path := range slices.Sorted(maps.Keys(b.files)) {
 		sum := sha256.Sum256(credentials{}.sealed(path, b.files[path]))
@@ -68,7 +66,7 @@ func (b *Bundle) Changed(m store.Manifest) string {
 	return ""
 }
 
-// listing is the name under which the content of a folder is kept.
+// listing is the name under which a folder's content is stored.
 func listing(dir string) string { return filepath.Clean(dir) + string(filepath.Separator) }
 
 func (b *Bundle) List(dir string) ([]string, error) {
@@ -94,13 +92,13 @@ func (b *Bundle) digest(path string) (string, error) {
 	if err == nil {
 		b.digests[path] = d
 		if path == self() {
-			b.digests[campaign.Self] = d // wherever it is when the run is compiled again
+			b.digests[campaign.Self] = d // the program may be elsewhere when the run is compiled again
 		}
 	}
 	return d, err
 }
 
-// self is the path of this program, "" if it is not known.
+// self is the path of this program; "" if unknown.
 var self = sync.OnceValue(func() string {
 	path, err := os.Executable()
 	if err == nil {
@@ -125,13 +123,13 @@ func fileDigest(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// Compiled is documents that are ready to run.
+// Compiled holds documents that are ready to run.
 type Compiled struct {
 	Docs      []Document
 	Campaigns []campaign.Any
 	Sources   []string // the document of each campaign
 	Warnings  diag.List
-	kept      [][]byte // what is stored of each document
+	kept      [][]byte // what the store keeps of each document
 	secrets   credentials
 }
 
@@ -160,7 +158,7 @@ func Compile(ctx context.Context, docs []Document, set campaign.Settings) (Compi
 			all = append(all, list...)
 		}
 	}
-	if set.Strict && !set.Stored { // what is doubtful now was not when the run began
+	if set.Strict && !set.Stored { // warnings that are new since the run began do not stop it
 		all.Strict()
 	}
 	if all.HasErrors() {
@@ -170,11 +168,11 @@ func Compile(ctx context.Context, docs []Document, set campaign.Settings) (Compi
 	return c, nil
 }
 
-// campaignNames are the documents of a run by format and name of their campaigns.
+// campaignNames maps the format and name of each campaign of a run to its document.
 type campaignNames map[[2]string]string
 
-// add names a campaign that is called as that of another document by its own as well,
-// with a warning, so that each finding, trend and count is that of one document.
+// add renames a campaign whose name another document's campaign has already, with a warning, so
+// that each finding, trend and count belongs to one document.
 func (n campaignNames) add(path string, c campaign.Any) (campaign.Any, diag.List) {
 	id := c.Identity()
 	key := [2]string{id.Contract, id.Name}
@@ -194,9 +192,9 @@ func (n campaignNames) add(path string, c campaign.Any) (campaign.Any, diag.List
 	return renamed{c, id}, list
 }
 
-// nameBeside is the name of a campaign in a run that has another one of its name: it adds the
-// document's path from the folder that holds both. That is the same wherever the folder lies,
-// and so are the digest and the ids of findings.
+// nameBeside returns a campaign's name in a run that already has one of that name. It adds the
+// document's path relative to the folder that holds both documents. The name, the digest and the
+// ids of findings therefore do not depend on where that folder is.
 func nameBeside(name, path, other string) string {
 	at, err := filepath.Abs(path)
 	dir, fails := filepath.Abs(filepath.Dir(other))
@@ -210,7 +208,7 @@ func nameBeside(name, path, other string) string {
 	return fmt.Sprintf("%s (%s)", name, filepath.ToSlash(rel))
 }
 
-// isNameBeside reports whether a campaign of a document was given its name in a run by [nameBeside].
+// isNameBeside reports whether [nameBeside] gave a document's campaign its name.
 func isNameBeside(was, name, path string) bool {
 	rel, ok := strings.CutPrefix(was, name+" (")
 	rel, ends := strings.CutSuffix(rel, ")")
@@ -218,7 +216,7 @@ func isNameBeside(was, name, path string) bool {
 	return ok && ends && err == nil && strings.HasSuffix(filepath.ToSlash(at), "/"+rel)
 }
 
-// renamed is a campaign under another name.
+// renamed is a campaign with another name.
 type renamed struct {
 	campaign.Any
 	id campaign.Identity
@@ -237,14 +235,14 @@ type Settings struct {
 	Options map[string][]string `json:"options,omitempty"`
 }
 
-// manifest keeps everything that the run needs to be compiled again.
+// manifest collects everything needed to compile the run again.
 func (a *App) manifest(st *store.Store, c Compiled, b *Bundle, set campaign.Settings, cases int64) (store.Manifest, error) {
 	m := store.Manifest{Command: a.commandLine(c.secrets), Version: Version, Files: make(map[string]string), Digests: b.digests}
-	m.Folder, _ = os.Getwd() // if it is not known, nothing is said of it
+	m.Folder, _ = os.Getwd() // an unknown folder is omitted
 	release := func() {}
 	for _, d := range c.Docs {
 		if d.Release != nil {
-			release = d.Release // which is that of all
+			release = d.Release // every document has this function
 		}
 		m.Specs = append(m.Specs, store.SpecRef{Path: d.Path, Contract: d.Contract.Name()})
 	}
@@ -270,13 +268,13 @@ func (a *App) manifest(st *store.Store, c Compiled, b *Bundle, set campaign.Sett
 	return m, err
 }
 
-// Stored compiles a run again from what was stored with it, which blob reads. changed names
-// the programs that have changed since.
+// Stored compiles a run again from what was stored with it; blob reads the stored files. changed
+// names the programs that have changed since.
 func (a *App) Stored(ctx context.Context, blob func(name string) ([]byte, error), m store.Manifest) (c Compiled, set Settings, changed []string, err error) {
 	return a.storedWith(ctx, blob, m, func(*campaign.Settings) {})
 }
 
-// storedWith is Stored with settings that swap has changed.
+// storedWith is Stored with settings changed by swap.
 func (a *App) storedWith(ctx context.Context, blob func(name string) ([]byte, error), m store.Manifest, swap func(*campaign.Settings)) (c Compiled, set Settings, changed []string, err error) {
 	if err := json.Unmarshal(m.Settings, &set); err != nil {
 		return c, set, nil, fmt.Errorf("reading the settings of run %s: %w", m.RunID, err)
@@ -299,7 +297,7 @@ func (a *App) storedWith(ctx context.Context, blob func(name string) ([]byte, er
 		return c, set, nil, err
 	}
 	if set.Options == nil {
-		set.Options = make(map[string][]string) // as the flags give it when none is given
+		set.Options = make(map[string][]string) // as without flags
 	}
 	read := func(path string) ([]byte, error) {
 		name, ok := m.Files[path]
@@ -325,7 +323,7 @@ func (a *App) storedWith(ctx context.Context, blob func(name string) ([]byte, er
 			if !ok {
 				return "", &fs.PathError{Op: "digest", Path: path, Err: fs.ErrNotExist}
 			}
-			if slices.Contains(changed, path) { // of an earlier document
+			if slices.Contains(changed, path) { // an earlier document already reported it
 				return kept, nil
 			}
 			if now, err := fileDigest(path); err != nil || now != kept {

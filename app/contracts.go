@@ -32,8 +32,8 @@ import (
 	"github.com/thresh-dev/thresh/system/wasm"
 )
 
-// builtin is every contract of the program, with what it touches targets
-// through. A further contract is a further line here. note is [App.Note].
+// builtin returns every contract of the program with its access to systems. To add a contract, add
+// a line here. note is [App.Note].
 func builtin(note func(line string)) []campaign.Contract {
 	systems := systems()
 	return []campaign.Contract{
@@ -55,8 +55,8 @@ func systems() sut.Opener {
 	}).Open
 }
 
-// wasmEngine is made when the first module is opened: equal modules are compiled
-// once in a process.
+// wasmEngine is created when the first module is opened. It compiles equal modules once per
+// process.
 var wasmEngine = sync.OnceValues(func() (*wasm.Engine, error) { return wasm.NewEngine("") })
 
 func openModule(ctx context.Context, s system.Site) (system.Edge, error) {
@@ -78,12 +78,11 @@ func modules() dut.Opener {
 	}
 }
 
-// agents is how agents under test are reached, and how faults get into their
-// calls.
+// agents returns how agents under test are reached, and how faults get into their calls.
 func agents(systems sut.Opener, note func(line string)) flakestorm.Targets {
 	self, err := os.Executable()
 	if err != nil {
-		self = os.Args[0] // good enough for the starter's text
+		self = os.Args[0] // good enough for the starter document's text
 	}
 	return flakestorm.Targets{
 		Agents: agent.New().Systems(systems).Noting(note).Open, Faults: fault.Options{Shim: []string{self, shimCommand}}.Open, Measures: embed.Open, Variants: variants{dir: cacheFolder(os.Getenv, "variants")},
@@ -91,12 +90,11 @@ func agents(systems sut.Opener, note func(line string)) flakestorm.Targets {
 	}
 }
 
-// shimCommand is the hidden verb that stands for an MCP server which an agent
-// starts.
+// shimCommand is the hidden verb of the shim that replaces an MCP server started by an agent.
 const shimCommand = "__mcp-shim"
 
-// Hidden runs commands that are not for people: targets of the demo (package demo runs its own) and of the
-// conformance cases.
+// Hidden runs commands that are not for people: targets of the demo (package demo runs its own) and
+// of the conformance cases.
 func Hidden(argv []string) (code int, ran bool) {
 	if len(argv) > 1 && argv[1] == flakedemo.Command {
 		return flakedemo.Main(), true
@@ -114,9 +112,8 @@ func Hidden(argv []string) (code int, ran bool) {
 	return 0, false
 }
 
-// conformanceEntrypoint stands in for the Python function of the conformance
-// suite: a usage line
-// for --help, JSON for --json, a line of text otherwise.
+// conformanceEntrypoint stands in for the Python function of the conformance suite: it prints a
+// usage line for --help, JSON for --json, and a line of text otherwise.
 func conformanceEntrypoint(args []string, out io.Writer) {
 	line := "conformance entrypoint of thresh"
 	for _, a := range args {
@@ -131,9 +128,8 @@ func conformanceEntrypoint(args []string, out io.Writer) {
 	fmt.Fprintln(out, line)
 }
 
-// Scratch makes a temporary folder and returns a function that removes it. If
-// this process is killed first, the next call of Scratch on the machine removes
-// it.
+// Scratch creates a temporary folder and returns a function that removes it. If this process is
+// killed first, the next call of Scratch on the machine removes the folder.
 func Scratch() (dir string, remove func() error, err error) {
 	f, err := scratch.Make("")
 	if err != nil {

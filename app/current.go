@@ -18,9 +18,9 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// changedSince names the files of a stored run's document that are not what they
-// were: the document, and what documents of the run name. What is gone has not
-// changed: the stored copy is all there is.
+// changedSince names the files of a stored run's document that have changed: the document itself
+// and the files that documents of the run name. A missing file does not count as changed, because
+// only the stored copy is left.
 func changedSince(st *store.Store, m store.Manifest, source string, options map[string][]string) ([]string, error) {
 	var changed []string
 	differs := func(path string, kept []byte, stored func([]byte) []byte) {
@@ -42,7 +42,7 @@ func changedSince(st *store.Store, m store.Manifest, source string, options map[
 	c := credentialsOf(docs, options)
 	for _, path := range slices.Sorted(maps.Keys(m.Files)) {
 		if strings.HasSuffix(path, string(os.PathSeparator)) {
-			continue // the names in a folder
+			continue // a list of the names in a folder
 		}
 		kept, err := st.Blob(m.Files[path])
 		if err != nil {
@@ -53,7 +53,7 @@ func changedSince(st *store.Store, m store.Manifest, source string, options map[
 	return changed, nil
 }
 
-// inapplicable says that a stored case is none of what replaces its campaign.
+// inapplicable is the error for a stored case that does not exist in the campaign's replacement.
 func (a *App) inapplicable(ctx context.Context, what string, r *revived, now bool, system string, format string, args ...any) error {
 	why := fmt.Sprintf(format, args...)
 	if !now {
@@ -66,9 +66,9 @@ func (a *App) inapplicable(ctx context.Context, what string, r *revived, now boo
 		"thresh replay "+what+" --as-stored uses the stored document")
 }
 
-// unread is why the document of a stored case cannot be read as it is now: formats
-// whose documents hold many texts run the others, and one that is torn may be of
-// no format at all.
+// unread returns why the document of a stored case cannot be read as it is now. [App.Document] does
+// not always say so: formats whose documents hold many texts still run the readable ones, and a
+// damaged document may match no format at all.
 func (a *App) unread(ctx context.Context, r *revived) *diag.Diagnostic {
 	d, err := a.Document(r.source)
 	if err != nil {
@@ -89,10 +89,9 @@ func (a *App) unread(ctx context.Context, r *revived) *diag.Diagnostic {
 	return nil
 }
 
-// recompiled compiles the campaign of a stored case with something replaced: the
-// document by what it is now, the system by that of a file, or both. It returns the
-// campaign, ready to execute, and the case in it, which is that of a finding unless f is
-// nil.
+// recompiled compiles the campaign of a stored case with the current document, with the system of a
+// file, or both. It returns the campaign, ready to execute, and the matching case. f is the case's
+// finding, or nil.
 func (a *App) recompiled(ctx context.Context, st *store.Store, r *revived, at campaign.Case, f *campaign.Finding, now bool, system string) (*revived, campaign.Case, error) {
 	what, signature := fmt.Sprintf("case %d", at.Index), ""
 	if f != nil {
@@ -152,12 +151,12 @@ func (a *App) current(ctx context.Context, r *revived, what string, swap func(*c
 	return c, err
 }
 
-// optSystem is the option of formats that names the system in a document's place.
+// optSystem is the option of formats that replaces the document's system.
 const optSystem = "system"
 
-// replacement has documents compiled with the system of a file, and says so. The
-// file, and what it names, is read as it is now, whatever is stored. Without a file
-// nothing is changed.
+// replacement returns a function that makes documents compile with the system of a file, and notes
+// the replacement. The file and the files it names are read as they are now, even if stored copies
+// exist. Without a file, the function does nothing.
 func (a *App) replacement(r *revived, file string) (swap func(*campaign.Settings), err error) {
 	if file == "" {
 		return func(*campaign.Settings) {}, nil
@@ -196,9 +195,9 @@ func (a *App) replacement(r *revived, file string) (swap func(*campaign.Settings
 	}, nil
 }
 
-// sameCase is the case of a campaign that is the same as a case of another one: what it
-// adopts, that of the same name where cases have names, and one with the same input
-// elsewhere. signature is what it failed with; "": nothing in particular.
+// sameCase finds the counterpart of a case of campaign old in campaign now: the payload that now
+// adopts if it can, else the case of the same name if cases have names, else the case with the same
+// input. signature is that of the failure to show; "": any.
 func sameCase(ctx context.Context, old, now campaign.Any, at campaign.Case, signature string) (campaign.Case, error) {
 	if x, ok := campaign.As[campaign.Adopter](now); ok && at.Payload != nil {
 		var err error
@@ -222,7 +221,7 @@ func sameCase(ctx context.Context, old, now campaign.Any, at campaign.Case, sign
 	return at, fmt.Errorf("it has no case %q", name)
 }
 
-// watch has cases executed as the finding is shown.
+// watch makes the executor run cases in the way in which the finding shows.
 func (r *revived) watch(f *campaign.Finding) {
 	if f.Kind == campaign.KindEndedLater {
 		r.call = run.NewCaller(r.exec, &r.life, 0)

@@ -9,8 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/examples/fuzzspec/demo"
 )
 
-// Demo writes the built-in sample of every format into a folder of its own below
-// dir and returns the documents. They run this program.
+// Demo writes the built-in sample of every format into a folder of its own below dir and returns
+// the documents. They run this program.
 func (a *App) Demo(dir string) (docs []Document, err error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -34,8 +34,8 @@ func (a *App) Demo(dir string) (docs []Document, err error) {
 	return docs, nil
 }
 
-// sample is the files of a contract's sample: its starter, but for FuzzSpec,
-// whose starter has one bug alone.
+// sample returns the files of a contract's sample: its starter, except for FuzzSpec, whose starter
+// has only one bug.
 func sample(c campaign.Contract, folder string) []campaign.File {
 	if _, ok := c.(*fuzzspec.Contract); !ok {
 		return c.Starter(folder)

@@ -17,17 +17,16 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// MostText is the largest size of a document that a [Desk] shows and saves, in
-// bytes.
+// MostText is the largest size, in bytes, of a document that a [Desk] shows and saves.
 const MostText = 1 << 20
 
-// Desk gives access to the documents below a folder: to check, edit and run
-// them, and to stop their runs. Its methods are safe for concurrent use.
+// Desk gives access to the documents below a folder: to check, edit and run them, and to stop their
+// runs. Its methods are safe for concurrent use.
 type Desk struct {
 	*Remote
 	set  campaign.Settings
 	mu   sync.Mutex
-	runs map[string]*Background // by id, those that this desk began
+	runs map[string]*Background // by id; those that this desk began
 }
 
 // Desk returns a [Desk] for a folder. Its runs end with ctx.
@@ -36,8 +35,8 @@ func (a *App) Desk(ctx context.Context, st *Store, dir, root string) *Desk {
 	return &Desk{Remote: a.Remote(ctx, st, dir, root, 0), set: set, runs: make(map[string]*Background)}
 }
 
-// Documents returns the documents below the folder, in path order, also those that are run
-// only when they are named.
+// Documents returns the documents below the folder, in path order, including those that run only
+// when they are named.
 func (d *Desk) Documents() ([]Document, error) {
 	docs, _, err := d.app.everyDocument(d.root, d.set)
 	return docs, err
@@ -77,15 +76,13 @@ func (d *Desk) CheckText(ctx context.Context, path string, text []byte) (Checked
 // ErrChanged says that a file has changed since it was shown.
 var ErrChanged = errors.New("the file changed meanwhile; load the page again to see it as it is")
 
-// TextVersion returns a text's version, which differs once the text has
-// changed.
+// TextVersion returns the version of a text. It differs once the text has changed.
 func TextVersion(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
 }
 
-// Save writes a document, unless its file has changed since the version that
-// was shown.
+// Save writes a document unless its file has changed since that version was shown.
 func (d *Desk) Save(path, version string, text []byte) error {
 	name, err := d.pathBelowRoot(path)
 	if err != nil {
@@ -136,7 +133,7 @@ func (d *Desk) Flags(run string) ([]string, error) {
 	return flags, nil
 }
 
-// settings are those of a run of the store; of "" none.
+// settings returns the settings of a stored run, none for "".
 func (d *Desk) settings(run string) (set Settings, err error) {
 	if run == "" {
 		return set, nil
@@ -157,8 +154,8 @@ func (d *Desk) settings(run string) (set Settings, err error) {
 	return set, nil
 }
 
-// Begin starts to run a document in the background and returns the run's id. If
-// like is not "", it uses the settings of that stored run.
+// Begin starts to run a document in the background and returns the run's id. If like is not "", it
+// uses the settings of that stored run.
 func (d *Desk) Begin(ctx context.Context, path, like string) (string, error) {
 	set, err := d.settings(like)
 	if err != nil {

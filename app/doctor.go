@@ -16,12 +16,12 @@ type Provision struct {
 	Group string `json:"group"`
 	Name  string `json:"name"`
 	Have  bool   `json:"have"`
-	// Detail is where or what it is or, if it is missing, what it is for.
+	// Detail is the location or a description or, if it is missing, its purpose.
 	Detail string `json:"detail"`
-	Fix    string `json:"fix,omitempty"` // how to get what is missing
+	Fix    string `json:"fix,omitempty"` // how to provide what is missing
 }
 
-// tools are programs that some documents want.
+// tools lists programs that some documents need.
 var tools = []struct{ name, purpose, fix string }{
 	{"python3", "operators in Python, systems of kind python", "Debian: apt install python3; macOS: brew install python3"},
 	{"node", "drivers and agents in JavaScript", "Debian: apt install nodejs; macOS: brew install node"},
@@ -51,7 +51,7 @@ func (*App) Doctor() ([]Provision, error) {
 		case runtime.GOOS != "linux" || runtime.GOARCH != "amd64":
 			fix = "run in a container or a virtual machine with Linux on amd64"
 		case strings.HasPrefix(why, "cgroup:"):
-			why = diag.FirstLine(why) // the controllers are refused alike
+			why = diag.FirstLine(why) // all controllers are refused for the same reason
 			fix = "run as root, or with a control group that may be written to: systemd-run --user --scope -p Delegate=yes thresh ..."
 		}
 		list = append(list, Provision{Group: "sandbox", Name: name, Detail: strings.TrimSuffix(why, ")"), Fix: fix})

@@ -22,12 +22,11 @@ import (
 type Document struct {
 	campaign.Spec
 	Contract campaign.Contract
-	Named    bool // a run of its folder passes it over
+	Named    bool // runs only when named, not with its folder
 }
 
-// documents reads the paths that the user named: files must be documents of
-// some contract, folders are searched for documents. The problems are all that
-// is wrong with the paths.
+// Documents reads the paths that the user named: a file must be a document of some contract, a
+// folder is searched for documents. problems lists everything that is wrong with the paths.
 func (a *App) Documents(paths []string, set campaign.Settings) (docs []Document, problems diag.List, err error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
@@ -76,7 +75,8 @@ func Faults(ctx context.Context, docs []Document, set campaign.Settings) diag.Li
 	return c.Warnings
 }
 
-// unknownFormat refuses a text of no format: where it cannot be read, or as a whole.
+// unknownFormat refuses a text that no format recognizes. It points to a syntax error, if there is
+// one.
 func (a *App) unknownFormat(doc campaign.Spec) diag.Diagnostic {
 	d := diag.Diagnostic{
 		Code: "input.unknown-format", Pos: diag.Pos{File: doc.Path, Line: 1, Col: 1}, Message: "not a document of " + a.formats(), Hint: formatHint(doc.Path),
@@ -97,7 +97,7 @@ func (a *App) unknownFormat(doc campaign.Spec) diag.Diagnostic {
 	return d
 }
 
-// formatHint says what would make a file of that name a document.
+// formatHint says what a file of that name needs to be a document.
 func formatHint(path string) string {
 	switch filepath.Ext(path) {
 	case ".md":

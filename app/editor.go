@@ -15,24 +15,24 @@ import (
 	"github.com/thresh-dev/thresh/engine/assist"
 )
 
-// Editor answers what a text editor asks about documents while they are typed.
-// Its methods are safe for concurrent use.
+// Editor answers a text editor's questions about documents while the user types. Its methods are
+// safe for concurrent use.
 type Editor struct {
 	app   *App
 	store string
 	mu    sync.Mutex
 	forms map[string]*form
 	sums  map[string]sum
-	runs  map[string]campaign.Record // by run id: those that were looked at last
+	runs  map[string]campaign.Record // by run id; the runs looked at last
 }
 
-// form is what a contract declares of its documents.
+// form is what a contract declares about its documents.
 type form struct {
 	fence  string
 	schema *assist.Schema
 }
 
-// sum is the digest of a program as it was.
+// sum is the digest of a program at a point in time.
 type sum struct {
 	changed time.Time
 	size    int64
@@ -47,21 +47,21 @@ func (a *App) Editor(store string) *Editor {
 // Page is one version of a document in an editor. It never changes.
 type Page struct {
 	Spec     campaign.Spec
-	Contract campaign.Contract // nil: it is none of Thresh's
+	Contract campaign.Contract // nil: no document of Thresh
 	text     *assist.Text
 	form     *form
 	editor   *Editor
-	compiled func() compiled // once, for all that is asked about the version
+	compiled func() compiled // runs once for all questions about this version
 }
 
 // compiled is what a check of a document found.
 type compiled struct {
 	problems  diag.List
-	campaigns []campaign.Any // those that name their cases
+	campaigns []campaign.Any // those with named cases
 }
 
-// Open reads a document. If its format cannot be recognized while it is edited,
-// it keeps the format of before.
+// Open reads a document. If its format cannot be recognized while it is edited, the page keeps the
+// format of the page before.
 func (e *Editor) Open(path string, data []byte, before *Page) *Page {
 	p := &Page{Spec: campaign.Spec{Path: path, Data: data}, editor: e}
 	for _, c := range e.app.Contracts {
@@ -97,15 +97,15 @@ func (e *Editor) formOf(c campaign.Contract) *form {
 		known = &form{}
 		if list := f.Formats(); len(list) > 0 {
 			known.fence = list[0].Fence
-			known.schema, _ = assist.ParseSchema(list[0].Schema()) // that of a built-in one can be read
+			known.schema, _ = assist.ParseSchema(list[0].Schema()) // a built-in schema always parses
 		}
 		e.forms[c.Name()] = known
 	}
 	return known
 }
 
-// Check checks the document as thresh check does, once: a new page is opened when files
-// that it names may have changed.
+// Check checks the document as thresh check does, once per page. Open a new page when files that
+// the document names may have changed.
 func (p *Page) Check() diag.List { return p.compiled().problems }
 
 func (p *Page) compile() (c compiled) {
@@ -115,15 +115,14 @@ func (p *Page) compile() (c compiled) {
 	set := NewBundle().Fill(campaign.Settings{Check: true, Options: map[string][]string{}})
 	set.Digest = p.editor.digest
 	c.problems = eachCompiled(context.Background(), []Document{{Spec: p.Spec, Contract: p.Contract}}, set, func(_ Document, x campaign.Any) {
-		if campaign.NamesOf(x, nil) != nil { // else nothing is asked of it
+		if campaign.NamesOf(x, nil) != nil { // nothing asks about campaigns without named cases
 			c.campaigns = append(c.campaigns, x)
 		}
 	})
 	return c
 }
 
-// digest keeps digests of programs that have not changed: a document is checked
-// with every letter typed.
+// digest caches the digests of unchanged programs, because every keystroke checks the document.
 func (e *Editor) digest(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -144,7 +143,7 @@ func (e *Editor) digest(path string) (string, error) {
 	return hex, err
 }
 
-// Complete returns what may be typed at an offset.
+// Complete returns what can be typed at an offset.
 func (p *Page) Complete(at int) []assist.Item {
 	if p.form.schema == nil {
 		return nil
@@ -160,7 +159,7 @@ func (p *Page) Hover(at int) (from, to int, text string, ok bool) {
 	return p.text.Hover(p.form.schema, at)
 }
 
-// Span returns the range of text that a diagnostic at an offset is about.
+// Span returns the range of text that a diagnostic at an offset concerns.
 func (p *Page) Span(d diag.Diagnostic, at int) (from, to int) {
 	if name := diag.Meant(d.Hint); name != "" {
 		from, to, _ = p.text.Mistaken(at, d.Message, name)
@@ -169,14 +168,14 @@ func (p *Page) Span(d diag.Diagnostic, at int) (from, to int) {
 	return p.text.Span(at)
 }
 
-// Fix is a change of the text that mends what a diagnostic says.
+// Fix is a change of the text that resolves a diagnostic.
 type Fix struct {
 	Title    string
 	From, To int
 	Text     string
 }
 
-// Fixes returns the changes that mend what a diagnostic at an offset says.
+// Fixes returns the changes that resolve a diagnostic at an offset.
 func (p *Page) Fixes(d diag.Diagnostic, at int) []Fix {
 	if name := diag.Meant(d.Hint); name != "" {
 		if from, to, ok := p.text.Mistaken(at, d.Message, name); ok {
@@ -193,13 +192,13 @@ func (p *Page) Fixes(d diag.Diagnostic, at int) []Fix {
 	return nil
 }
 
-// PageCase is a case that the document names.
+// PageCase is a case named in the document.
 type PageCase struct {
 	Name string
-	At   int // where in the text
+	At   int // offset in the text
 }
 
-// Cases returns the cases that the document names, in its order.
+// Cases returns the cases named in the document, in its order.
 func (p *Page) Cases() []PageCase {
 	var list []PageCase
 	p.named(func(_ campaign.Any, _ campaign.Case, c PageCase) bool {
@@ -209,7 +208,7 @@ func (p *Page) Cases() []PageCase {
 	return list
 }
 
-// named yields the cases whose names stand in the text.
+// named yields the cases whose names appear in the text.
 func (p *Page) named(yield func(campaign.Any, campaign.Case, PageCase) bool) {
 	names := p.text.Names()
 	for _, x := range p.compiled().campaigns {
@@ -224,10 +223,10 @@ func (p *Page) named(yield func(campaign.Any, campaign.Case, PageCase) bool) {
 	}
 }
 
-// RunCase runs one case of the document as it is now, by its name.
+// RunCase runs one case of the current document by its name.
 func (p *Page) RunCase(ctx context.Context, name string) (o campaign.Outcome, err error) {
 	err = diag.Refused("%s has no case %q", p.Spec.Path, name)
-	now := p.editor.Open(p.Spec.Path, p.Spec.Data, p) // files that it names may have changed
+	now := p.editor.Open(p.Spec.Path, p.Spec.Data, p) // files named in it may have changed
 	now.named(func(x campaign.Any, at campaign.Case, c PageCase) bool {
 		if c.Name == name {
 			o, err = runOne(ctx, x, at.Index)
@@ -256,7 +255,7 @@ func runOne(ctx context.Context, x campaign.Any, index int64) (campaign.Outcome,
 	return exec.Execute(ctx, state, campaign.Case{Index: index, Payload: round.Payload(index)})
 }
 
-// Run runs the document as it is now, as thresh run does.
+// Run runs the current document as thresh run does.
 func (p *Page) Run(ctx context.Context) (campaign.Record, error) {
 	if p.Contract == nil {
 		return campaign.Record{}, diag.Refused("%s is not a document of %s", p.Spec.Path, p.editor.app.formats())
@@ -264,13 +263,12 @@ func (p *Page) Run(ctx context.Context) (campaign.Record, error) {
 	return p.editor.app.RunDocuments(ctx, []Document{{Spec: p.Spec, Contract: p.Contract}}, Job{Store: p.editor.store})
 }
 
-// Found is a finding of the newest run of a document, and its place in the
-// text.
+// Found is a finding of the newest run of a document, and its place in the text.
 type Found struct {
 	Finding campaign.Finding
 	RunID   string
 	Path    string // of the document
-	At      int    // where its text names what failed; 0 if it names nothing
+	At      int    // where the text names what failed; 0: nowhere
 }
 
 // Found returns the findings of the newest run of the document.
@@ -283,7 +281,7 @@ func (p *Page) Found() []Found {
 	return all
 }
 
-// cause is the place of the first name in a finding's title that the document has.
+// cause returns where the document has the first name in a finding's title that it knows.
 func cause(title string, names assist.Names) int {
 	words := strings.FieldsFunc(diag.Unquoted(title), func(r rune) bool { return strings.ContainsRune(" :,()\"'`", r) })
 	at, _ := names.Find(slices.DeleteFunc(words, func(w string) bool { return len(w) < 3 })...)

@@ -15,23 +15,22 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// revived is a stored campaign, compiled again; once it is opened it is ready to
-// execute cases.
+// revived is a stored campaign, compiled again. Once opened, it is ready to execute cases.
 type revived struct {
 	campaign campaign.Any
 	index    int
 	state    any
 	exec     campaign.Executor[any] // nil: not opened
-	call     *run.Caller            // of a finding that shows after its case; nil otherwise
+	call     *run.Caller            // for a finding that shows only after its case; else nil
 	life     campaign.Life
-	journal  *store.Journal // nil: it is not compiled as it was stored
+	journal  *store.Journal // nil: not compiled as stored
 	source   string         // the document
 	settings Settings
-	changed  []string // programs that are not what they were
+	changed  []string // programs that have changed
 }
 
-// revive compiles the campaign of a stored run that has the contract and name
-// again and opens a cold lane for it; without a name the run must have one.
+// revive compiles the campaign with that contract and name of a stored run again, and opens a cold
+// lane for it. Without a name, the run must have only one campaign.
 func (a *App) revive(ctx context.Context, st *store.Store, runID, contract, name string) (*revived, error) {
 	r, err := a.recompile(ctx, st, runID, contract, name)
 	if err != nil {
@@ -46,7 +45,7 @@ func (a *App) revive(ctx context.Context, st *store.Store, runID, contract, name
 	return r, nil
 }
 
-// recompile is revive without a lane: the target is not touched.
+// recompile is revive without a lane: it does not touch the target.
 func (a *App) recompile(ctx context.Context, st *store.Store, runID, contract, name string) (*revived, error) {
 	j, err := st.OpenJournal(runID)
 	if err != nil {
@@ -105,7 +104,7 @@ func (r *revived) close() (err error) {
 	return err
 }
 
-// payload is the smallest input that is kept for a finding.
+// payload returns the smallest input stored for a finding.
 func payload(st *store.Store, f campaign.Finding) (campaign.Case, error) {
 	if len(f.Samples) == 0 {
 		return campaign.Case{}, fmt.Errorf("finding %s keeps no case", f.ID)
@@ -133,20 +132,19 @@ type Replayed struct {
 	RunID   string
 	Finding campaign.Finding
 	Rerun   campaign.Rerun
-	Now     string // title of what the case shows now, if that differs
+	Now     string // title of what the case shows now, if it differs
 }
 
 // ReplayJob says how to run a finding again.
 type ReplayJob struct {
 	Times int // at least 1; flaky findings are run at least ten times
-	// AsStored: use the document that was stored with the run, even if it has
-	// changed since.
+	// AsStored uses the document that was stored with the run, even if it has changed since.
 	AsStored bool
-	System   string // the system file that replaces the run's own system; "": none does
+	System   string // system file that replaces the run's own system; "": none
 }
 
-// Replay runs the smallest reproducer of a stored finding again, with its
-// document as it is now or, if that is gone, as it was stored.
+// Replay runs the smallest reproducer of a stored finding again, with the current document or, if
+// that is gone, with the stored one.
 func (a *App) Replay(ctx context.Context, st *Store, finding string, job ReplayJob) (Replayed, error) {
 	rec, f, err := st.Finding(finding)
 	if err != nil {
@@ -163,7 +161,7 @@ func (a *App) Replay(ctx context.Context, st *Store, finding string, job ReplayJ
 		return out, err
 	}
 	m := r.journal.Manifest()
-	now := false // the document as it is now decides
+	now := false // the current document is used
 	if !job.AsStored {
 		changed, err := changedSince(st, m, r.source, r.settings.Options)
 		if err != nil {
@@ -214,9 +212,8 @@ func (a *App) Replay(ctx context.Context, st *Store, finding string, job ReplayJ
 	return out, nil
 }
 
-// RunCase runs one case of a stored campaign again, and returns its outcome and
-// exhibits. Without a name, the run must have only one campaign. A system file,
-// if given, replaces the run's system.
+// RunCase runs one case of a stored campaign again, and returns its outcome and exhibits. Without a
+// name, the run must have only one campaign. A system file, if given, replaces the run's system.
 func (a *App) RunCase(ctx context.Context, st *Store, runID, contract, name string, index int64, system string) (campaign.Outcome, []campaign.Exhibit, error) {
 	r, err := a.recompile(ctx, st, runID, contract, name)
 	if err != nil {
@@ -364,7 +361,7 @@ func IsFinding(what string) bool {
 	return strings.HasPrefix(f, "F-")
 }
 
-// Raw returns bytes that are stored with a finding: its "minimized" or "input".
+// Raw returns the bytes stored as a part of a finding: "minimized" or "input".
 func (a *App) Raw(st *Store, finding, part string) ([]byte, error) {
 	_, f, err := st.Finding(finding)
 	if err != nil {
@@ -390,8 +387,8 @@ func (a *App) Raw(st *Store, finding, part string) ([]byte, error) {
 	return st.Blob(blob)
 }
 
-// Materialize runs a case of a run, or the first case of a finding, again and
-// returns the folder with the case as files.
+// Materialize runs a case of a run, or the first case of a finding, again and returns the folder
+// with the case as files.
 func (a *App) Materialize(ctx context.Context, st *Store, what string, index int64) (string, error) {
 	contract, name := "", ""
 	if IsFinding(what) {

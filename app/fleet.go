@@ -17,7 +17,7 @@ import (
 // FleetAccess is how to reach a fleet's server.
 type FleetAccess = fleet.Access
 
-// FleetWatcher listens to the members of a fleet; its rows are [FleetRow]s.
+// FleetWatcher listens to the members of a fleet; it returns [FleetRow]s.
 type FleetWatcher = fleet.Watcher
 
 // FleetRow is what is known about a member of a fleet.
@@ -34,23 +34,22 @@ type FleetJob struct {
 	FleetAccess
 	Require  []string      // labels that a worker must have
 	Sign     string        // file of the private key that signs the run; "": none
-	Keys     string        // folder of keys with which every message is signed; "": none is
+	Keys     string        // folder of keys that sign every message; "": messages are unsigned
 	Recheck  float64       // share of cases that another worker executes again; negative: the default
-	Patience time.Duration // silence after which a worker's cases go to another
+	Patience time.Duration // a worker silent for this long loses its cases to others
 }
 
 // MinToken is the smallest length of a token, in characters.
 const MinToken = fleet.MinToken
 
-// DefaultFleetPatience is how long a worker may be silent before its cases go to
-// another one.
+// DefaultFleetPatience is how long a worker may be silent before its cases go to another one.
 const DefaultFleetPatience = fleet.DefaultPatience
 
-// leasesInFlight is how many leases a coordinator has out unless a job says
-// otherwise: enough for some dozens of lanes, each with one waiting.
+// leasesInFlight is how many leases a coordinator hands out at once unless a job says otherwise:
+// enough for dozens of lanes, each with one lease waiting.
 const leasesInFlight = 64
 
-// Connect connects to a fleet's server as the member of that name.
+// Connect connects to a fleet's server as the named member.
 func (a *App) Connect(ctx context.Context, access FleetAccess, name string) (*fleet.Link, error) {
 	if access.Token == "" {
 		access.Token = a.getenv("THRESH_FLEET_TOKEN")
@@ -58,8 +57,7 @@ func (a *App) Connect(ctx context.Context, access FleetAccess, name string) (*fl
 	return fleet.Connect(ctx, access, name)
 }
 
-// join has the fleet run a job's cases, by the link that it returns. leave
-// takes the run back.
+// join makes the fleet execute a job's cases and returns the link to it. leave withdraws the run.
 func (a *App) join(ctx context.Context, rj *run.Job, m store.Manifest, job *Job) (link *fleet.Link, leave func(), err error) {
 	set := fleet.Settings{
 		Run: rj.Writer.RunID(), Identities: m.Identities, Require: job.Fleet.Require, CaseTimeout: job.CaseTimeout, Patience: job.Fleet.Patience,
@@ -109,18 +107,16 @@ func (a *App) join(ctx context.Context, rj *run.Job, m store.Manifest, job *Job)
 	}, nil
 }
 
-// WorkerJob says how a worker executes cases of the runs that a server
-// announces.
+// WorkerJob says how a worker executes cases of the runs that a server announces.
 type WorkerJob struct {
 	FleetAccess
 	Lanes  int      // cases executed at once
 	Labels []string // what this machine provides, for runs that require it
-	Trust  string   // file of public keys; only runs that one of them signed are taken. "": all
-	Keys   string   // folder of keys with which every message is signed; "": none is
+	Trust  string   // file of public keys, one of which must have signed a run; "": take all runs
+	Keys   string   // folder of keys that sign every message; "": messages are unsigned
 }
 
-// Work executes cases until ctx ends, and finishes the running ones unless kill
-// ends, too.
+// Work executes cases until ctx ends. It then finishes the running ones unless kill ends as well.
 func (a *App) Work(ctx, kill context.Context, job WorkerJob) error {
 	w := &fleet.Worker{Lanes: job.Lanes, Labels: job.Labels, Compile: a.compileBundle, Say: a.note}
 	if job.Trust != "" {
@@ -147,8 +143,7 @@ func (a *App) Work(ctx, kill context.Context, job WorkerJob) error {
 	return w.Serve(ctx, kill, link)
 }
 
-// compileBundle compiles what a coordinator sent, as a stored run is compiled
-// again.
+// compileBundle compiles what a coordinator sent, as [App.Stored] compiles a stored run.
 func (a *App) compileBundle(ctx context.Context, b fleet.Bundle) ([]campaign.Any, error) {
 	c, _, changed, err := a.Stored(ctx, b.Blob, b.Manifest)
 	if err != nil {
@@ -160,8 +155,7 @@ func (a *App) compileBundle(ctx context.Context, b fleet.Bundle) ([]campaign.Any
 	return c.Campaigns, nil
 }
 
-// WatchFleet listens to the members of a fleet, as the member of that name,
-// until unwatch is called.
+// WatchFleet listens to the members of a fleet as the named member, until unwatch is called.
 func (a *App) WatchFleet(ctx context.Context, access FleetAccess, name string) (w *FleetWatcher, unwatch func(), err error) {
 	link, err := a.Connect(ctx, access, name)
 	if err != nil {
@@ -177,11 +171,11 @@ func (a *App) WatchFleet(ctx context.Context, access FleetAccess, name string) (
 // FleetMember is an enrolled member of a fleet.
 type FleetMember = fleet.Member
 
-// InitFleet makes a folder with keys for a coordinator and a worker.
+// InitFleet creates a folder with keys for a coordinator and a worker.
 func InitFleet(dir string) ([]FleetMember, error) { return fleet.InitKeys(dir) }
 
-// EnrollWorker adds a worker to the trust list of a folder of keys, with its
-// public key or, if key is "", with a new pair.
+// EnrollWorker adds a worker to the trust list of a folder of keys, with its public key or, if key
+// is "", with a new pair.
 func EnrollWorker(dir, name, key string) (FleetMember, error) {
 	return fleet.Enroll(dir, fleet.RoleWorker, name, key)
 }
@@ -192,8 +186,8 @@ func RevokeMember(dir, who string) (FleetMember, error) { return fleet.Revoke(di
 // FleetMembers reads the trust list of a folder of keys.
 func FleetMembers(dir string) ([]FleetMember, error) { return fleet.Members(dir) }
 
-// DefaultRecheck is the share of cases that a second worker executes, too, if
-// workers are on several machines.
+// DefaultRecheck is the share of cases that a second worker executes as well, if workers are on
+// several machines.
 const DefaultRecheck = fleet.DefaultRecheck
 
 // MakeKeys writes a new key pair to file and file.pub.

@@ -17,8 +17,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// How much of a file a frame shows around the line that matters, how long a file
-// may be that one is taken from, and how much of what a target said is searched.
+// Limits: lines that a frame shows around the one that matters, bytes of a file that frames are
+// taken from, and bytes of a target's output that are searched.
 const (
 	frameAround = 4
 	frameFile   = 4 << 20
@@ -26,29 +26,29 @@ const (
 )
 
 var (
-	// The innermost call stands last in traces of Python, and first in others.
+	// Python puts the innermost call last in a trace, others put it first.
 	framePython = lazy.Pattern(`File "([^"\n]+)", line (\d+)`)
-	// Node prints the line that threw again before the trace of the error itself.
+	// Node prints the line that threw again, before the trace of the error itself.
 	frameAt = lazy.Pattern(`(?m)^\s+at (?:.*[( ])?(?:file://)?([^\s"'()<>:]+\.[A-Za-z]{1,6}):(\d+)(?::\d+)?\)?$`)
-	// Java names a file without its folders, which are those of the class.
+	// Java names a file without its folders, which follow from the class.
 	frameJava  = lazy.Pattern(`(?m)^\s+at (?:[\w.]*/)*((?:[a-z_]\w*\.)+)[A-Z][\w$]*\.[\w$<>]+\((\w+\.(?:java|kt|scala|groovy)):(\d+)\)$`)
 	frameOther = lazy.Pattern(`([^\s"'()<>:]+\.[A-Za-z]{1,6}): ?(?:line )?(\d+)(?::\d+)?\b`)
-	// framePointer is a place in a document: $.functions.close.
+	// framePointer matches a place in a document: $.functions.close.
 	framePointer = lazy.Pattern(`^\$((?:\.[^.\s]+)+)$`)
-	// frameItem is a key with the places of items below it: turns[1].
+	// frameItem matches a key followed by indices: turns[1].
 	frameItem = lazy.Pattern(`^(.*?)((?:\[\d+\])+)$`)
 )
 
-// javaFolders are where builds of Java and its kin keep their packages.
+// javaFolders lists where builds for the JVM keep their packages.
 var javaFolders = [...]string{"src/main/java/", "src/main/kotlin/", "src/main/scala/", "src/main/groovy/", "src/", "", "app/src/main/java/", "app/src/main/kotlin/"}
 
-// framer finds the source lines that findings speak of, below the working folder
-// and the folders of documents: a target may name any file of the machine.
+// framer finds the source lines that findings point to. It reads only below the working folder and
+// the folders of documents, because a target may name any file of the machine.
 type framer struct {
 	app   *App
 	root  string
 	mu    sync.Mutex
-	names map[string]assist.Names // of documents
+	names map[string]assist.Names // by document
 }
 
 func (a *App) framer() *framer {
@@ -57,20 +57,20 @@ func (a *App) framer() *framer {
 		root, err = filepath.EvalSymlinks(root)
 	}
 	if err != nil {
-		root = "" // no frame is found
+		root = "" // no frame will be found
 	}
 	return &framer{app: a, root: root, names: make(map[string]assist.Names)}
 }
 
-// frames are the source lines of a finding of a document: where its stack trace
-// ends, or else what of the document it is about.
+// frames returns the source lines of a finding: where its stack trace ends, or else the part of the
+// document that it concerns.
 func (r *framer) frames(source string, f *campaign.Finding) []campaign.Exhibit {
 	if r.root == "" {
 		return nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	shown := slices.ContainsFunc(f.Evidence, func(e campaign.Exhibit) bool { return e.Document != nil }) // by the format
+	shown := slices.ContainsFunc(f.Evidence, func(e campaign.Exhibit) bool { return e.Document != nil }) // the format shows a document itself
 	for i := range f.Evidence {
 		t := f.Evidence[i].Text
 		if t == nil || shown && t.ReportOf == "" {
@@ -106,7 +106,7 @@ func (r *framer) frames(source string, f *campaign.Finding) []campaign.Exhibit {
 	return nil
 }
 
-// frameAt is the frame of a match of a file and a line.
+// frameAt returns the frame for a match of a file and a line.
 func (r *framer) frameAt(source string, m []string) *campaign.Exhibit {
 	line, err := strconv.Atoi(m[2])
 	if err != nil || line < 1 {
@@ -124,8 +124,8 @@ func (r *framer) frameAt(source string, m []string) *campaign.Exhibit {
 	return nil
 }
 
-// read reads a text file below the working folder or that of the document, links
-// followed; nil: it is none, or hidden.
+// read reads a text file below the working folder or the document's folder, after following links.
+// It returns nil for hidden files and for anything else.
 func (r *framer) read(source, path string) []byte {
 	real, err := filepath.EvalSymlinks(path)
 	if err == nil {
@@ -159,7 +159,7 @@ func (r *framer) read(source, path string) []byte {
 	return nil
 }
 
-// frame is the lines around one; nil: the file has no such line.
+// frame returns the lines around a line; nil if the file has no such line.
 func (r *framer) frame(path string, text []byte, line int) *campaign.Exhibit {
 	lines := strings.Split(strings.TrimSuffix(strings.ToValidUTF8(string(text), "\uFFFD"), "\n"), "\n")
 	if line > len(lines) {
@@ -177,7 +177,7 @@ func (r *framer) frame(path string, text []byte, line int) *campaign.Exhibit {
 	}}
 }
 
-// inDocument is the frame of what a finding names of its document.
+// inDocument returns the frame of the document's part that a finding names.
 func (r *framer) inDocument(source string, f *campaign.Finding) *campaign.Exhibit {
 	text := r.read(source, source)
 	if text == nil {
@@ -205,7 +205,7 @@ func (r *framer) inDocument(source string, f *campaign.Finding) *campaign.Exhibi
 	return nil
 }
 
-// lineOf is the line of a key in a document; 0: it has none.
+// lineOf returns the line of a key in a document; 0 if the key is missing.
 func lineOf(text []byte, keys []string) int {
 	doc, err := doctree.Parse(text, doctree.Options{})
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// KnownFile is the file beside documents that lists findings which their owners
-// have accepted for a time. It is reviewed like the documents.
+// KnownFile is the file beside documents that lists the findings that their owners accept for a
+// time. It is reviewed like the documents.
 const KnownFile = "thresh.known.yaml"
 
 var (
@@ -38,7 +38,7 @@ var (
 	placeID   = lazy.Pattern(`^P-[0-9a-f]{10}$`)
 )
 
-// KnownEntry is a list with a finding, to be completed by whoever accepts it.
+// KnownEntry returns a list with one finding, for its owner to complete.
 func KnownEntry(f *campaign.Finding) string {
 	text := "schema: thresh.known.v1\nfindings:\n  - id: " + f.ID + "\n"
 	if place := store.Place(f); place != "" {
@@ -66,12 +66,12 @@ func readKnown(file string, text []byte) (map[string]listed, error) {
 	d.Repeats(doc, "", func(doctree.Duplicate) diag.Level { return diag.Error })
 	list := make(map[string]listed)
 	root := d.Section(&doc.Root, "", knownShape)
-	root.Text("schema") // another version has another meaning
+	root.Text("schema") // another version would mean something else
 	root.Each("findings", func(n *doctree.Node, path string) {
 		s := d.Section(n, path, knownFinding)
 		k := listed{report.Known{Owner: s.Text("owner"), Note: s.Text("note"), File: file}, s.Text("place")}
 		if day := s.Node("until"); day != nil {
-			k.Until = cmp.Or(day.Raw(), day.Text) // YAML has its own kind for days
+			k.Until = cmp.Or(day.Raw(), day.Text) // YAML has its own type for dates
 		}
 		id := s.Text("id")
 		if id != "" && !findingID().MatchString(id) {
@@ -92,8 +92,9 @@ func readKnown(file string, text []byte) (map[string]listed, error) {
 	return list, d.List.Err()
 }
 
-// Compare compares two runs, briefly by what lists say of their findings. What is accepted
-// beside the documents of the newer one is neither new nor still failing.
+// Compare compares two runs; briefly, it compares only what the stored lists say about their
+// findings. Findings accepted beside the newer run's documents count neither as new nor as still
+// failing.
 func (a *App) Compare(st *Store, x, y string, briefly bool) (Comparison, error) {
 	compare := st.Compare
 	if briefly {
@@ -115,11 +116,11 @@ func (a *App) Compare(st *Store, x, y string, briefly bool) (Comparison, error) 
 	return c, err
 }
 
-// known are the findings of a run that are accepted beside its documents on the
-// day it began. It warns of those whose day has passed.
+// known returns a run's findings that were accepted beside its documents on the day it began. It
+// warns about those whose date has passed.
 func (a *App) known(rec *campaign.Record) (map[string]report.Known, error) {
 	files, known := make(map[string]map[string]listed), make(map[string]report.Known)
-	of := make(map[[2]string]string) // the file of a campaign
+	of := make(map[[2]string]string) // the list beside each campaign's document
 	for i := range rec.Campaigns {
 		c := &rec.Campaigns[i]
 		file := filepath.Join(filepath.Dir(c.Source), KnownFile)
@@ -145,7 +146,7 @@ func (a *App) known(rec *campaign.Record) (map[string]report.Known, error) {
 		}
 		known[f.ID] = k.Known
 	}
-	var moved []*campaign.Finding // perhaps, as no entry has their id
+	var moved []*campaign.Finding // no entry has their id; they may have moved
 	for i := range rec.Findings {
 		f := &rec.Findings[i]
 		list := files[of[[2]string{f.Contract, f.Campaign}]]

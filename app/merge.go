@@ -14,11 +14,11 @@ import (
 	"github.com/thresh-dev/thresh/report"
 )
 
-// ShardOption is the option that restricts a run to a part of its cases, "I/N".
+// ShardOption is the option, "I/N", that restricts a run to a part of its cases.
 const ShardOption = "shard"
 
-// shardOf are the documents of this job, of several that share the work: those
-// whose format does not split cases by itself are dealt out whole, in turn.
+// shardOf returns this job's share of the documents. Formats that have the option split their cases
+// themselves; documents of other formats are dealt out whole, in turn.
 func shardOf(docs []Document, options map[string][]string) ([]Document, error) {
 	given := options[ShardOption]
 	if len(given) == 0 {
@@ -44,16 +44,16 @@ func shardOf(docs []Document, options map[string][]string) ([]Document, error) {
 	return mine, nil
 }
 
-// Merged is several runs as one.
+// Merged is several runs combined into one.
 type Merged struct {
 	Record campaign.Record
 	runs   []campaign.Record
-	places [][]int // for each run: where its campaigns are in the record
-	stored []bool  // the run is in the store
+	places [][]int // for each run: the indices of its campaigns in the record
+	stored []bool  // whether the run is in the store
 }
 
-// Merge merges runs into one record: the newest run of each named store, which it
-// copies into the store dir, and JSON reports.
+// Merge merges runs into one record: the newest run of each named store, which it copies into the
+// store dir, and runs from JSON reports.
 func (a *App) Merge(dir string, names []string) (Merged, error) {
 	var m Merged
 	st, err := a.OpenStore(dir)
@@ -98,7 +98,7 @@ func (a *App) mergeable(st *Store, name string) (rec campaign.Record, stored boo
 	return rec, true, st.Import(from, rec.RunID)
 }
 
-// join makes the record: campaigns of one name are one, and so are findings.
+// join builds the record. It merges campaigns of the same name and equal findings.
 func (m *Merged) join(dir string) {
 	out := campaign.Record{Verdict: "pass", Complete: true, Findings: []campaign.Finding{}, Warnings: []string{}}
 	sum := sha256.New()
@@ -165,8 +165,8 @@ func addCampaign(x *campaign.CampaignRecord, c campaign.CampaignRecord) {
 	}
 }
 
-// addFinding counts the cases of a finding that another run has too; it keeps the
-// one with the smaller input.
+// addFinding adds a finding to the record. If another run has it too, addFinding adds up the cases
+// and keeps the finding with the smaller input.
 func addFinding(out *campaign.Record, f campaign.Finding) {
 	i := slices.IndexFunc(out.Findings, func(x campaign.Finding) bool { return x.ID == f.ID })
 	if i < 0 {
@@ -203,8 +203,7 @@ func addEnvironment(e *campaign.Environment, b campaign.Environment, first bool)
 	}
 }
 
-// Cases returns the cases of those runs that are in the store, for a report
-// format.
+// Cases returns the cases of the merged runs that are in the store, for a report format.
 func (m *Merged) Cases(a *App, st *Store, format string) report.Cases {
 	parts := make([]report.Cases, len(m.runs))
 	for i, r := range m.runs {

@@ -11,8 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Options checks options of contracts and returns them in the form that
-// contracts take.
+// Options checks options of contracts and returns them in the form that contracts take.
 func (a *App) Options(given map[string][]string) (map[string][]string, error) {
 	known := make(map[string]campaign.Option)
 	var names []string
@@ -46,8 +45,7 @@ func (a *App) Options(given map[string][]string) (map[string][]string, error) {
 	return checked, nil
 }
 
-// OptionValue checks a value of an option and returns it in the form that
-// contracts take.
+// OptionValue checks a value of an option and returns it in the form that contracts take.
 func OptionValue(o campaign.Option, v string) (string, error) {
 	if o.Bool {
 		b, err := strconv.ParseBool(v)
@@ -69,12 +67,12 @@ func OptionValue(o campaign.Option, v string) (string, error) {
 	return v, nil
 }
 
-// recursive is the option that looks for documents below the folders that are named.
+// recursive is the option that searches named folders and the folders below them for documents.
 const recursive = "recursive"
 
-// idle warns of options that no document has a use for. A share of the cases is
-// one of documents too, whatever their format, and so is a search of folders:
-// thresh promote says "run -r" whatever it wrote.
+// idle warns of options that no document uses. Two options never count as unused, because they
+// select documents of any format: the share of cases, and the search of folders (thresh promote
+// says "run -r" whatever it wrote).
 func idle(docs []Document, given map[string][]string) diag.List {
 	var list diag.List
 	if len(docs) == 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// origin is where a run is started: its folder, and what git's files and the
-// variables of CI services say of the sources.
+// origin describes where a run is started: its folder, and the state of the sources according to
+// git's files and the variables of CI services.
 func (a *App) origin() *campaign.Origin {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -41,15 +41,15 @@ func (a *App) origin() *campaign.Origin {
 	if u, err := url.Parse(o.CI); err != nil || u.Scheme != "https" && u.Scheme != "http" {
 		o.CI = ""
 	} else {
-		u.User, u.RawQuery = nil, "" // neither a password nor a token
+		u.User, u.RawQuery = nil, "" // no password and no token
 		o.CI = u.String()
 	}
 	return &o
 }
 
-// startedHere is an error for a run of another folder whose documents are not in
-// this one: programs and systems that they name may not be found either, so that
-// a case that does not fail as it did says nothing.
+// startedHere is an error for a run of another folder whose documents are not in this one. Programs
+// and systems that they name may be missing here too, so a case that no longer fails would prove
+// nothing.
 func startedHere(m store.Manifest) error {
 	there, err := os.Stat(m.Folder)
 	if err != nil {
@@ -66,13 +66,13 @@ func startedHere(m store.Manifest) error {
 	return nil
 }
 
-// checkedOut is the commit and the branch of the repository that a folder is in,
-// by its files; "" where there is none, or for a branch none is checked out.
+// checkedOut returns the commit and the branch of the repository that a folder is in, read from
+// git's files; "" outside a repository, and for the branch if none is checked out.
 func checkedOut(dir string) (commit, branch string) {
 	for {
 		git := filepath.Join(dir, ".git")
 		if info, err := os.Stat(git); err == nil {
-			if !info.IsDir() { // of a work tree or a submodule: a file that names the folder
+			if !info.IsDir() { // a work tree or a submodule: the file names the folder
 				text, _ := os.ReadFile(git) // "" leads to no commit
 				to, _ := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
 				if git = to; !filepath.IsAbs(git) {
@@ -89,10 +89,10 @@ func checkedOut(dir string) (commit, branch string) {
 	}
 }
 
-// headOf is what the HEAD of a git folder names.
+// headOf returns what HEAD of a git folder names.
 func headOf(git string) (commit, branch string) {
 	read := func(folder, name string) string {
-		text, _ := os.ReadFile(filepath.Join(folder, filepath.FromSlash(name))) // what is not there says nothing
+		text, _ := os.ReadFile(filepath.Join(folder, filepath.FromSlash(name))) // a missing file is empty
 		return strings.TrimSpace(string(text))
 	}
 	head := read(git, "HEAD")
@@ -101,7 +101,7 @@ func headOf(git string) (commit, branch string) {
 		return hash(head), ""
 	}
 	branch = strings.TrimPrefix(ref, "refs/heads/")
-	common := git // of a work tree: branches are kept elsewhere
+	common := git // a work tree keeps its branches elsewhere
 	if to := read(git, "commondir"); to != "" {
 		if common = to; !filepath.IsAbs(common) {
 			common = filepath.Join(git, common)
@@ -121,7 +121,7 @@ func headOf(git string) (commit, branch string) {
 	return "", branch
 }
 
-// hash is text that is the name of a commit, or "".
+// hash returns text if it is a commit's name, else "".
 func hash(text string) string {
 	if len(text) < 40 || len(text) > 64 || strings.Trim(text, "0123456789abcdef") != "" {
 		return ""

@@ -13,15 +13,14 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// redacted is a campaign whose secrets stay within: what it gives to others has
-// marks in their place.
+// redacted is a campaign that keeps its secrets: everything it returns has marks in their place.
 type redacted struct {
 	inner campaign.Any
 	id    campaign.Identity
 	r     *secret.Redactor
 }
 
-// redactedPromoter is one that can promote findings.
+// redactedPromoter is a redacted campaign that can promote findings.
 type redactedPromoter struct {
 	redacted
 	promoter campaign.Promoter
@@ -79,8 +78,8 @@ func (s redactedSession) Executor(ctx context.Context, lane campaign.Lane) (camp
 
 func (s redactedSession) Close() error { return s.v.error(s.Session.Close()) }
 
-// data is what a contract encoded for itself: text that is read as JSON, or
-// bytes of which the lengths may count.
+// data redacts what a contract encoded for itself: JSON as text, other bytes with their lengths
+// kept, because the lengths may matter.
 func (v redacted) data(b []byte) []byte {
 	if json.Valid(b) {
 		return v.r.Bytes(b)
@@ -95,7 +94,7 @@ func (v redacted) texts(list []string) []string {
 	return seq.Map(list, v.r.String)
 }
 
-// outcome is what may be journalled of one.
+// outcome returns an outcome that may be journalled.
 func (v redacted) outcome(o campaign.Outcome) campaign.Outcome {
 	o.Kind, o.Title, o.Signature = v.r.String(o.Kind), v.r.String(o.Title), v.r.String(o.Signature)
 	o.Cause, o.Data = v.texts(o.Cause), v.data(o.Data)
@@ -114,12 +113,12 @@ func (v redacted) outcome(o campaign.Outcome) campaign.Outcome {
 	return o
 }
 
-// exhibits are as they are but for secrets; where they point at parts of texts,
-// these keep their lengths.
+// exhibits returns exhibits without secrets. Texts that other parts of an exhibit point into keep
+// their lengths.
 func (v redacted) exhibits(list []campaign.Exhibit) []campaign.Exhibit {
 	text, err := json.Marshal(list)
 	if err != nil {
-		return list // what cannot be written down goes nowhere
+		return list // never happens: exhibits can be encoded
 	}
 	clean := v.r.Bytes(text)
 	if bytes.Equal(clean, text) {
@@ -187,8 +186,8 @@ func (v redacted) Refine(title string, severity campaign.Severity, o campaign.Ou
 	return title, severity
 }
 
-// Input implements [campaign.Inputter]: an explicit case in JSON is stored with
-// marks, and executed with what they stand for.
+// Input implements [campaign.Inputter]. An explicit case in JSON is stored with marks and executed
+// with the secrets.
 func (v redacted) Input(ctx context.Context, s any, c campaign.Case) []byte {
 	d, ok := campaign.As[campaign.Inputter[any]](v.inner)
 	if !ok {
@@ -201,7 +200,7 @@ func (v redacted) Input(ctx context.Context, s any, c campaign.Case) []byte {
 	return b
 }
 
-// given is a case as the campaign knows it.
+// given returns a case with the secrets that the campaign expects.
 func (v redacted) given(c campaign.Case) campaign.Case {
 	if json.Valid(c.Payload) {
 		c.Payload = v.r.Restore(c.Payload)
@@ -222,7 +221,7 @@ func (v redactedPromoter) Promote(ctx context.Context, f campaign.Finding, paylo
 	return files, v.error(err)
 }
 
-// redactedExecutor executes with secrets and answers without.
+// redactedExecutor executes with secrets and returns outcomes without them.
 type redactedExecutor struct {
 	inner campaign.Executor[any]
 	v     redacted
@@ -241,7 +240,7 @@ func (x redactedExecutor) Execute(ctx context.Context, s any, c campaign.Case) (
 
 func (x redactedExecutor) Close() error { return x.v.error(x.inner.Close()) }
 
-// Notes returns what the executor has to say of how it ran its cases.
+// Notes returns the executor's notes on how it ran its cases.
 func (x redactedExecutor) Notes() []string {
 	if n, ok := campaign.As[interface{ Notes() []string }](x.inner); ok {
 		return x.v.texts(n.Notes())
@@ -249,7 +248,7 @@ func (x redactedExecutor) Notes() []string {
 	return nil
 }
 
-// redactedBatcher is one that takes many cases at once.
+// redactedBatcher is a redacted executor that takes many cases at once.
 type redactedBatcher struct {
 	redactedExecutor
 	b campaign.Batcher
@@ -269,7 +268,7 @@ func (x redactedBatcher) ExecuteBatch(ctx context.Context, s any, cases []campai
 	return busy, x.v.error(err)
 }
 
-// redactedError is an error that says what it did but for secrets.
+// redactedError is an error whose text has no secrets.
 type redactedError struct {
 	text string
 	err  error
@@ -277,7 +276,7 @@ type redactedError struct {
 
 func (e *redactedError) Error() string { return e.text }
 
-// Unwrap returns what it was.
+// Unwrap returns the original error.
 func (e *redactedError) Unwrap() error { return e.err }
 
 func (v redacted) error(err error) error { return redactError(v.r, err) }

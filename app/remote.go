@@ -16,25 +16,25 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Remote has the use cases for a client that may name only files below a root,
-// and whose runs are in the background.
+// Remote provides the use cases for a client that may name only files below a root and whose runs
+// are in the background.
 type Remote struct {
 	app     *App
 	store   *Store
-	dir     string // of the store, as the user named it
+	dir     string // the store's folder, as the user named it
 	root    string
 	workers int
 	ctx     context.Context // ends with the server
 }
 
-// Remote returns the use cases for a client. Runs continue after the call that
-// started them, and end with ctx.
+// Remote returns the use cases for a client. Runs continue after the call that started them, and
+// end with ctx.
 func (a *App) Remote(ctx context.Context, st *Store, dir, root string, workers int) *Remote {
 	return &Remote{app: a, store: st, dir: dir, root: root, workers: workers, ctx: ctx}
 }
 
-// pathBelowRoot is a path that a client names, if it is one below the root, also once
-// symbolic links are followed.
+// pathBelowRoot returns the path that a client names. It refuses a path that leads outside the
+// root, directly or through symbolic links.
 func (u *Remote) pathBelowRoot(path string) (string, error) {
 	name, err := u.named(path)
 	if err != nil {
@@ -46,7 +46,7 @@ func (u *Remote) pathBelowRoot(path string) (string, error) {
 	}
 	target, err := filepath.EvalSymlinks(name)
 	if err != nil {
-		return name, nil // whoever opens it says what is wrong
+		return name, nil // opening the file reports what is wrong
 	}
 	if rel, err := filepath.Rel(root, target); err != nil || !filepath.IsLocal(rel) {
 		return "", diag.Refused("%s leaves this server's folder through a symbolic link", path)
@@ -94,10 +94,9 @@ func (u *Remote) Read(path string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// confine holds options that name files to the root, but for files that the client
-// brings.
+// confine restricts options that name files to files below the root and files that the client sent.
 func (u *Remote) confine(options map[string][]string, brought map[string][]byte) (err error) {
-	done := make(map[string]bool) // contracts share names
+	done := make(map[string]bool) // contracts share option names
 	for _, c := range u.app.Contracts {
 		for _, o := range c.Options() {
 			if !o.Path || done[o.Name] {
@@ -117,8 +116,7 @@ func (u *Remote) confine(options map[string][]string, brought map[string][]byte)
 	return nil
 }
 
-// documents turns what a client gave into documents, and the settings that they
-// are compiled with.
+// documents turns a client's draft into documents, and the settings to compile them with.
 func (u *Remote) documents(d Draft, b *Bundle) ([]Document, campaign.Settings, error) {
 	set := campaign.Settings{Seed: d.Seed, Strict: d.Strict, Options: map[string][]string{}}
 	options, err := u.app.Options(d.Options)
@@ -126,7 +124,7 @@ func (u *Remote) documents(d Draft, b *Bundle) ([]Document, campaign.Settings, e
 		return nil, set, err
 	}
 	maps.Copy(set.Options, options)
-	// found there, whatever lies on the disk
+	// The client's files take precedence over those on disk.
 	maps.Copy(b.files, d.Files)
 	if err := u.confine(set.Options, d.Files); err != nil {
 		return nil, set, err
@@ -218,14 +216,14 @@ func (u *Remote) Replay(ctx context.Context, finding string, job ReplayJob) (_ R
 	return u.app.Replay(ctx, u.store, finding, job)
 }
 
-// Draft is a client's document, and how to run it. Fields mean what the flags
-// of thresh run mean.
+// Draft is a client's document and how to run it. Its fields mean what the flags of thresh run
+// mean.
 type Draft struct {
-	campaign.Draft        // its Text, unless there is a Path
+	campaign.Draft        // Text is used only if Path is ""
 	Path           string // a file or a folder
 	Seed           *int64
 	Strict         bool
 	Cases          int64
-	// MaxErrors end the run once more of its cases have no result; nil: never.
+	// MaxErrors ends the run once more of its cases have no result; nil: never.
 	MaxErrors *ErrorLimit
 }

@@ -16,11 +16,10 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// Job says what to run, and how. The zero value of each field means what thresh
-// run does without the flag.
+// Job says what to run, and how. A zero field means what thresh run does without the flag.
 type Job struct {
 	Paths []string // documents, and folders that are searched for documents
-	// Contracts are added to those of the [App].
+	// Contracts are added to the contracts of the [App].
 	Contracts []campaign.Contract
 	Store     string              // folder that keeps runs; "": [DefaultStore]
 	Options   map[string][]string // settings of formats, by the names of their flags
@@ -28,17 +27,16 @@ type Job struct {
 	Strict    bool                // refuse documents with warnings
 
 	Workers     int           // cases run at once; 0: one per processor, 64 leases with a fleet. It changes no result
-	Cases       int64         // most cases of each campaign; 0: all
+	Cases       int64         // maximum number of cases per campaign; 0: all
 	Time        time.Duration // time limit of the run, with confirming and shrinking; 0: none
 	FailFast    bool          // stop at the first failing case, in case order
 	MaxErrors   *ErrorLimit   // end the run once more of its cases have no result; nil: never
 	CaseTimeout time.Duration // a case without an outcome by then is an error; 0: 10 minutes
 	Reruns      int           // times a finding is run again before it is reported; 0: 2
 	Shrink      int           // executions to spend on minimizing one finding; 0: 500, below 0: none
-	AllowEmpty  bool          // a campaign that runs no case is not an error
+	AllowEmpty  bool          // do not fail a campaign that runs no case
 
-	// Progress is called with the progress of the run from time to time, on a
-	// goroutine of its own.
+	// Progress is called with the run's progress from time to time, on a goroutine of its own.
 	Progress func(Progress)
 	// Begun, if set, is called once the run is stored and before its first case.
 	Begun func(ctx context.Context, b Begun) error
@@ -48,9 +46,9 @@ type Job struct {
 	// order. The run ends when it returns true.
 	Stop     func(*campaign.Outcome) bool
 	StopFrom int64
-	secrets  credentials // of the documents, which no record has
-	// Self, if set, returns a command of this program. A case that killed the
-	// run twice is then tried in its own process before it is given up.
+	secrets  credentials // of the documents; never part of a record
+	// Self, if set, returns a command of this program. A case that killed the run twice is tried in
+	// a process of its own before the run gives it up.
 	Self func(args ...string) *exec.Cmd
 }
 
@@ -63,8 +61,7 @@ const (
 	StoppedFatal       = run.StoppedFatal
 )
 
-// ErrorLimit is the number, or share, of a run's cases that may end without a
-// result.
+// ErrorLimit is the number or share of a run's cases that may end without a result.
 type ErrorLimit = run.ErrorLimit
 
 // ParseErrorLimit parses "N" or "P%".
@@ -73,15 +70,15 @@ func ParseErrorLimit(s string) (*ErrorLimit, error) { return run.ParseErrorLimit
 // Begun is a run that is stored and about to execute its first case.
 type Begun struct {
 	RunID string
-	// Watch shows the members of the run's fleet; nil: it has none.
+	// Watch listens to the members of the run's fleet; nil: the run has no fleet.
 	Watch func() (*fleet.Watcher, error)
 }
 
-// The defaults of a job's zero values.
+// Defaults for zero values of a job.
 const (
 	DefaultReruns      = 2
 	DefaultShrink      = 500
-	DefaultShrinkVerb  = 5000 // of thresh shrink
+	DefaultShrinkVerb  = 5000 // for thresh shrink
 	DefaultCaseTimeout = 10 * time.Minute
 )
 
@@ -111,8 +108,8 @@ func (j *Job) Settings() campaign.Settings {
 	return campaign.Settings{Seed: j.Seed, Strict: j.Strict, Options: options}
 }
 
-// Run runs documents as one run and stores it. Findings are in the record; an
-// error means that the run did not start or did not finish.
+// Run runs documents as one run and stores it. The record holds the findings; an error means that
+// the run did not start or did not finish.
 func (a *App) Run(ctx context.Context, job Job) (campaign.Record, error) {
 	a = a.withContracts(job.Contracts)
 	if len(job.Paths) == 0 {
@@ -136,7 +133,7 @@ func (a *App) Run(ctx context.Context, job Job) (campaign.Record, error) {
 	return a.RunDocuments(ctx, docs, job)
 }
 
-// passEmpty warns of folders without documents instead of refusing them.
+// passEmpty turns refusals of folders without documents into warnings.
 func (a *App) passEmpty(problems diag.List) diag.List {
 	var empty, others diag.List
 	for _, p := range problems {
@@ -151,7 +148,7 @@ func (a *App) passEmpty(problems diag.List) diag.List {
 	return others
 }
 
-// RunDocuments compiles documents that have been read, and runs them.
+// RunDocuments compiles and runs documents that have been read.
 func (a *App) RunDocuments(ctx context.Context, docs []Document, job Job) (campaign.Record, error) {
 	job = job.withDefaults()
 	docs, err := shardOf(docs, job.Options)
@@ -189,8 +186,8 @@ func (a *App) RunDocuments(ctx context.Context, docs []Document, job Job) (campa
 	return a.drive(ctx, run.Job{Campaigns: c.Campaigns, Sources: c.Sources, Store: st, Writer: w}, m, c.Warnings, job)
 }
 
-// RunCompiled runs documents that were compiled with b and set, as a new run
-// or, if resume names a stored run of these campaigns, as its continuation.
+// RunCompiled runs documents that were compiled with b and set: as a new run or, if resume names a
+// stored run of these campaigns, as its continuation.
 func (a *App) RunCompiled(ctx context.Context, c Compiled, b *Bundle, set campaign.Settings, resume string, job Job) (campaign.Record, error) {
 	job = job.withDefaults()
 	st, err := a.OpenStore(job.Store)
@@ -218,8 +215,7 @@ func (a *App) RunCompiled(ctx context.Context, c Compiled, b *Bundle, set campai
 	return a.drive(ctx, rj, m, nil, job)
 }
 
-// Resume continues a stored run. It ignores the fields of job that decide the
-// cases.
+// Resume continues a stored run. It ignores the fields of job that decide the cases.
 func (a *App) Resume(ctx context.Context, runID string, job Job) (campaign.Record, error) {
 	a = a.withContracts(job.Contracts)
 	job = job.withDefaults()
@@ -289,21 +285,21 @@ func (a *App) drive(ctx context.Context, rj run.Job, m store.Manifest, warnings 
 	if cerr := rj.Writer.Close(); err == nil && cerr != nil {
 		err = diag.Environment("closing the run's journal: %w", cerr)
 	}
-	if err != nil && rec.RunID == "" { // there is no record that says it
+	if err != nil && rec.RunID == "" { // no record reports it
 		err = diag.WithHint(err, "what ran so far is kept; once the cause is fixed, continue with: "+ShellLine(ResumeCommand(job.Store, id)))
 	}
 	return rec, err
 }
 
-// raiseProcessors gives so many lanes a processor each, and one to the collector:
-// a lane that waits for a new process to begin holds its own.
+// raiseProcessors gives each lane a processor, and one to the garbage collector, because a lane
+// that waits for a new process to start blocks its own.
 func raiseProcessors(lanes int) {
 	if n := lanes + 1; runtime.GOMAXPROCS(0) < n {
 		runtime.GOMAXPROCS(n)
 	}
 }
 
-// runOptions are a job's settings as package run takes them.
+// runOptions returns a job's settings in the form that package run takes.
 func (a *App) runOptions(job *Job, warnings diag.List) run.Options {
 	stop := job.Stop
 	if stop == nil && job.FailFast {

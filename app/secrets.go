@@ -19,24 +19,24 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// secretVariable is what the variables are called that give the values of a stored
-// document's literal secrets: THRESH_SECRET_1 is that of ${secret:1}.
+// secretVariable is the prefix of the environment variables that give the values of a stored
+// document's literal secrets: THRESH_SECRET_1 gives that of ${secret:1}.
 const secretVariable = "THRESH_SECRET_"
 
-// systemSchema stands in files that say how a system is reached.
+// systemSchema appears in files that say how to reach a system.
 var systemSchema = []byte("thresh.system.v1")
 
-// credentials are the variables that documents send as such, with the files that may give
-// them values.
+// credentials lists the variables that documents send as credentials, and the files that may set
+// them.
 type credentials struct{ names, files []string }
 
-// Options of formats that give variables their values.
+// Options of formats that set variables.
 const (
 	optVar     = "var"
 	optVarFile = "var-file"
 )
 
-// credentialsOf are those of documents with options.
+// credentialsOf returns the credentials of documents with options.
 func credentialsOf(docs []Document, options map[string][]string) (c credentials) {
 	if len(options[optVar])+len(options[optVarFile]) == 0 {
 		return c
@@ -48,8 +48,8 @@ func credentialsOf(docs []Document, options map[string][]string) (c credentials)
 	return credentials{slices.Compact(c.names), options[optVarFile]}
 }
 
-// scan finds the secrets of a file that a document names: those that a system file has, and
-// the values of credentials. A seed or a dictionary is data, and stays as it is.
+// scan finds the secrets in a file that a document names: those of a system file, and the values of
+// credentials. A seed or a dictionary is data and stays unchanged.
 func (c credentials) scan(path string, data []byte) (found secret.Declared, declares bool) {
 	if slices.Contains(c.files, path) {
 		return secret.ScanVariables(data, c.names), true
@@ -60,13 +60,14 @@ func (c credentials) scan(path string, data []byte) (found secret.Declared, decl
 	return found, declares
 }
 
-// sealed is a file as it is stored.
+// sealed returns a file as it is stored.
 func (c credentials) sealed(path string, data []byte) []byte {
 	found, _ := c.scan(path, data)
 	return secret.Seal(data, found)
 }
 
-// valued are options with the values of credentials that are not stored, which are in the environment.
+// valued returns options with the values of credentials. Values that are not stored come from the
+// environment.
 func valued(options map[string][]string) (map[string][]string, error) {
 	out := maps.Clone(options)
 	out[optVar] = slices.Clone(out[optVar])
@@ -85,7 +86,7 @@ func valued(options map[string][]string) (map[string][]string, error) {
 	return out, nil
 }
 
-// sealed is a document as it is stored: without its literal secrets.
+// sealed returns a document as it is stored: without its literal secrets.
 func sealed(text []byte) []byte { return secret.Seal(text, secret.Scan(text)) }
 
 // storedAs names what a store keeps of a document that is alone in its run.
@@ -94,8 +95,9 @@ func storedAs(d Document) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// revealed is a text with its literal secrets, and these. Those of a stored text
-// are in the file that it was, or in the environment. Found is what scan finds in text.
+// revealed returns a text with its literal secrets, and the secrets. Those of a stored text come
+// from the original file if it has not changed, or from the environment. found is what scan finds
+// in text.
 func revealed(path string, text []byte, found secret.Declared, scan func([]byte) secret.Declared) ([]byte, []secret.Secret, error) {
 	given := make(map[int]string)
 	if found.Held > 0 {
@@ -126,16 +128,17 @@ func revealed(path string, text []byte, found secret.Declared, scan func([]byte)
 	return out, list, err
 }
 
-// keeper knows the secrets of the texts that it has read.
+// keeper collects the secrets of the texts that it reads.
 type keeper struct {
-	// lenient: placeholders may stay, since nothing is executed.
+	// lenient keeps placeholders without a value, since nothing is executed.
 	lenient bool
 	list    []secret.Secret
-	literal bool  // one of them stands in a text
-	missing error // a secret of a file: its document is not to blame
+	literal bool  // some text contains a secret literally
+	missing error // a file lacks a secret; the document is not at fault
 }
 
-// reveal is a text with its literal secrets. Their names begin with prefix.
+// reveal returns a text with its literal secrets. It adds prefix to the names of the secrets it
+// collects.
 func (k *keeper) reveal(path, prefix string, text []byte, found secret.Declared, scan func([]byte) secret.Declared) ([]byte, error) {
 	data, values, err := revealed(path, text, found, scan)
 	if err != nil && k.lenient {
@@ -153,7 +156,7 @@ func (k *keeper) reveal(path, prefix string, text []byte, found secret.Declared,
 	return data, err
 }
 
-// reader reads files with their literal secrets.
+// reader returns a function that reads files with their literal secrets.
 func (k *keeper) reader(read func(string) ([]byte, error), c credentials) func(string) ([]byte, error) {
 	if read == nil {
 		return nil
@@ -168,8 +171,8 @@ func (k *keeper) reader(read func(string) ([]byte, error), c credentials) func(s
 	}
 }
 
-// redact takes secrets out of diagnostics. In a line of a document a mark is as
-// long as what it replaces, so that carets stay where they belong.
+// redact takes secrets out of diagnostics. In a line of a document, a mark is as long as the secret
+// it replaces, so that carets keep their place.
 func redact(r *secret.Redactor, list diag.List) {
 	if r == nil {
 		return
@@ -187,9 +190,9 @@ func redact(r *secret.Redactor, list diag.List) {
 	}
 }
 
-// compileSealed compiles a document whose secrets stay where they are: what its
-// campaigns give to journals, reports and files has marks in their place, and
-// their identity does not depend on them. It returns what of the document is stored.
+// compileSealed compiles a document so that its secrets stay inside: whatever its campaigns give to
+// journals, reports and files has marks in their place, and their identity does not depend on the
+// secrets. kept is what the store keeps of the document.
 func compileSealed(ctx context.Context, d *Document, set campaign.Settings, c credentials) (camps []campaign.Any, kept []byte, problems diag.List, err error) {
 	k := keeper{lenient: set.Check}
 	given := d.Data
@@ -203,7 +206,7 @@ func compileSealed(ctx context.Context, d *Document, set campaign.Settings, c cr
 	}
 	read := set.Read
 	set.Read = k.reader(read, c)
-	var r *secret.Redactor // known once everything was read
+	var r *secret.Redactor // set after compilation, when everything has been read
 	set.Redact = func(b []byte) []byte {
 		if r == nil {
 			return b
@@ -230,11 +233,11 @@ func compileSealed(ctx context.Context, d *Document, set campaign.Settings, c cr
 	return camps, kept, problems, nil
 }
 
-// sealedIdentities are the identities of the campaigns of a document that has
-// other words for its secrets.
+// sealedIdentities returns the identities that the document's campaigns have with fixed words in
+// place of the secrets.
 func sealedIdentities(ctx context.Context, d Document, kept []byte, set campaign.Settings, read func(string) ([]byte, error), c credentials, ids []campaign.Identity) []campaign.Identity {
-	worded := func(text []byte) []byte { // as it may stand in a URL
-		text, _ = secret.Reveal(text, func(n int) (string, bool) { return fmt.Sprintf("secret-%d-secret", n), true }) // all are known
+	worded := func(text []byte) []byte { // the words may appear in a URL
+		text, _ = secret.Reveal(text, func(n int) (string, bool) { return fmt.Sprintf("secret-%d-secret", n), true }) // every number has a word
 		return text
 	}
 	d.Data = worded(kept)

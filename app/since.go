@@ -13,7 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// Baseline is the run, or JSON report, that a run is compared with.
+// Baseline is the run or JSON report that a run is compared with.
 type Baseline struct {
 	Name   string
 	record campaign.Record
@@ -52,10 +52,10 @@ func reported(file string) (*Baseline, error) {
 	return &Baseline{file, r.Record}, nil
 }
 
-// Since returns what changed in a run since a baseline or, without one, since
-// the newest earlier run of the store with the same document and options. The
-// comparison is nil if there is nothing to compare with. If the list of known
-// findings is wrong, none is known, and the error says so.
+// Since returns what changed in a run since a baseline or, without one, since the newest earlier
+// run of the store with the same document and options. The comparison is nil if there is nothing to
+// compare with. If the list of known findings is invalid, no finding counts as known, and the error
+// says so.
 func (a *App) Since(st *Store, rec campaign.Record, base *Baseline) (since *report.Since, c *Comparison, err error) {
 	known, wrong := a.known(&rec)
 	since = new(report.Since)
@@ -64,7 +64,7 @@ func (a *App) Since(st *Store, rec campaign.Record, base *Baseline) (since *repo
 		err = errors.Join(wrong, err)
 	}()
 	if !rec.Complete && len(rec.Findings) == 0 && slices.ContainsFunc(rec.Campaigns, func(c campaign.CampaignRecord) bool { return c.Cases.Fail > 0 }) {
-		since.Why = "its failing cases are not grouped yet" // interrupted, and not one of them is known to be fixed or not
+		since.Why = "its failing cases are not grouped yet" // interrupted: none of them is known to be new or fixed
 		return since, nil, nil
 	}
 	if base != nil {
@@ -115,7 +115,7 @@ func sinceOf(name string, c Comparison) *report.Since {
 	return s
 }
 
-// SinceStored is [App.Since] for a stored run, from what lists store about its
+// SinceStored is [App.Since] for a stored run. It reads only what the store's lists say about
 // findings.
 func (a *App) SinceStored(st *Store, runID string) (*report.Since, error) {
 	rec, err := st.Brief(runID)
@@ -126,19 +126,18 @@ func (a *App) SinceStored(st *Store, runID string) (*report.Since, error) {
 	return since, err
 }
 
-// ChanceText returns a significance test's verdict in words.
+// ChanceText puts a significance test's verdict in words.
 func ChanceText(c *store.Chance) string { return c.Verdict + ", " + report.Chance(c.P) }
 
-// The values of --fail-on: which failures make a run exit with 1.
+// The values of --fail-on say which failures make a run exit with 1.
 const (
-	FailOnAny        = "any"        // each finding or failure
+	FailOnAny        = "any"        // any finding or failure
 	FailOnNew        = "new"        // a finding that is not in the baseline
-	FailOnRegression = "regression" // the same, but a significant change of cells where matrices can be compared, and of scores
+	FailOnRegression = "regression" // the same, except that comparable matrices fail on a significant change of their cells, and so do scores
 )
 
-// Fails reports whether a run with verdict "fail" fails under a value of
-// --fail-on. If there is nothing to compare with, all findings are new, except
-// known ones.
+// Fails reports whether a run with verdict "fail" fails under a value of --fail-on. If there is
+// nothing to compare with, all findings except known ones are new.
 func Fails(gate string, rec campaign.Record, c *Comparison, since *report.Since) bool {
 	fresh := rec.Findings
 	switch {
@@ -147,7 +146,7 @@ func Fails(gate string, rec campaign.Record, c *Comparison, since *report.Since)
 	case c != nil:
 		fresh = c.New
 	}
-	tested := make(map[[2]string]bool) // campaigns of which cells are compared
+	tested := make(map[[2]string]bool) // campaigns whose cells are compared
 	if gate == FailOnRegression && c != nil {
 		if c.Worse() {
 			return true

@@ -12,14 +12,14 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// Types of package store that faces use, under the same names.
+// Types of package store that faces use under the same names.
 type (
 	RunQuery     = store.RunQuery
 	FindingQuery = store.FindingQuery
 	Comparison   = store.Comparison
 )
 
-// StoredRun is a run that is stored. It implements [campaign.Stored].
+// StoredRun is a stored run. It implements [campaign.Stored].
 type StoredRun struct {
 	app *App
 	st  *store.Store
@@ -76,10 +76,9 @@ func (s *StoredRun) State(c campaign.Any, k int) (any, error) {
 // Close closes the run.
 func (s *StoredRun) Close() error { return errors.Join(s.j.Close(), s.st.Close()) }
 
-// Earlier returns the newest stored run of one document whose options pass and
-// whose cases are those of a campaign; "" if there is none. changed names a file
-// of b that has changed since the newest run whose options pass; "" if there is
-// none.
+// Earlier returns the newest stored run of one document that has the cases of campaign c and whose
+// options pass; "" if there is none. changed names a file of b that has changed since the newest
+// run whose options pass; "" if none has.
 func (a *App) Earlier(dir string, doc Document, c campaign.Any, b *Bundle, passes func(options map[string][]string) bool) (id, changed string, err error) {
 	st, err := a.OpenStore(dir)
 	if err != nil {
@@ -94,7 +93,7 @@ func (a *App) Earlier(dir string, doc Document, c campaign.Any, b *Bundle, passe
 	for _, r := range runs {
 		j, err := st.OpenJournal(r.RunID)
 		if err != nil {
-			continue // a run that cannot be read cannot be gone on with either
+			continue // an unreadable run cannot be continued either
 		}
 		m := j.Manifest()
 		j.Close()

@@ -24,17 +24,16 @@ type SystemChecked struct {
 	Tried       []SystemTried
 }
 
-// SystemTried is a call that was tried.
+// SystemTried is a call made to try a system.
 type SystemTried struct {
 	What        string // "reset" or the operation
 	Observation sut.Observation
 	Err         error
 }
 
-// CheckSystem reads a system file and opens the system to list its operations. To
-// try it, it also resets the system and calls one operation: the one that input
-// names, else the first that needs no argument. A system that cannot be opened is
-// an error.
+// CheckSystem reads a system file and opens the system to list its operations. With try, it also
+// resets the system and calls one operation: the one that input names, else the first that needs no
+// argument. A system that cannot be opened is an error.
 func (a *App) CheckSystem(ctx context.Context, path string, try bool) (out SystemChecked, err error) {
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		return out, diag.WithHint(diag.Refused("there is no system file %s", path), "thresh init system FOLDER writes one")
@@ -68,7 +67,7 @@ func (a *App) CheckSystem(ctx context.Context, path string, try bool) (out Syste
 	return out, ctx.Err()
 }
 
-// redact takes secrets out of what is shown.
+// redact takes secrets out of everything that is shown.
 func (s *SystemChecked) redact(r *secret.Redactor, err error) error {
 	redact(r, s.Diagnostics)
 	if p := s.Plan; p != nil {
@@ -91,7 +90,7 @@ func tryReset(ctx context.Context, x sut.System) SystemTried {
 	return SystemTried{What: "reset", Err: x.Reset(ctx), Observation: sut.Observation{End: sut.Answered}}
 }
 
-// tryCall calls one operation that can be called without knowing what it means.
+// tryCall calls an operation that can be called without knowing what it means.
 func tryCall(ctx context.Context, x sut.System, p *sut.Plan, ops []sut.Operation) (t SystemTried, ok bool) {
 	call := sut.Call{}
 	switch {
@@ -128,7 +127,7 @@ func needsArguments(o *sut.Operation) bool {
 	return slices.ContainsFunc(o.Arguments, func(a sut.Argument) bool { return a.Required })
 }
 
-// anyValue is a value of a type, to try an operation with.
+// anyValue returns a value of a type, to try an operation with.
 func anyValue(kind string) json.RawMessage {
 	for k, v := range map[string]string{"integer": "1", "number": "1", "boolean": "true", "array": "[]", "object": "{}"} {
 		if k == kind {

@@ -10,18 +10,17 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// texts holds the texts of a run's documents: on the heap as long as they are
-// few, and then in a file of the run's own that is mapped into memory, so that
-// many or long documents take no more memory than few. What happens to a
-// document meanwhile changes nothing. The file has no name, goes with the
+// texts holds the texts of a run's documents. Short texts stay on the heap up to a limit; the
+// others go to a file that is mapped into memory, so that many or long documents take no more
+// memory than few. Later changes to a document have no effect. The file has no name, ends with the
 // process, and is never unmapped. A nil texts holds everything on the heap.
 type texts struct {
-	dir string // where the file is made
+	dir string // folder of the file
 
 	mu     sync.Mutex
 	onHeap int // bytes
 	file   *os.File
-	off    bool     // there can be no file
+	off    bool     // no file can be made or mapped
 	sheets [][]byte // the file, mapped
 	used   int      // bytes of the last sheet
 }
@@ -29,16 +28,16 @@ type texts struct {
 const (
 	// MaxDocument is the largest size of a document, in bytes.
 	MaxDocument = campaign.MaxDocument
-	// sheetSize is how much of the file is mapped at a time: address space, of
-	// which no more is taken than is used.
+	// sheetSize is how many bytes of the file are mapped at a time. That reserves address space,
+	// not memory.
 	sheetSize = MaxDocument
-	// heapTexts is how much text is held on the heap, and longText the length
-	// from which a text does not get there even while it is read.
+	// heapTexts is the limit of text on the heap, and longText the length from which a text
+	// bypasses the heap even while it is read, both in bytes.
 	heapTexts = 512 << 10
 	longText  = 512 << 10
 )
 
-// text is a document that was read.
+// text is a document's text.
 type text struct {
 	data    []byte
 	filed   bool
@@ -48,7 +47,7 @@ type text struct {
 // read reads a file that may be a document.
 func (t *texts) read(f *os.File) (text, error) {
 	size := 0
-	if info, err := f.Stat(); err == nil { // so that a long one is not copied again and again
+	if info, err := f.Stat(); err == nil { // so that a long text is not copied repeatedly
 		size = int(min(info.Size(), MaxDocument+1))
 	}
 	if size > MaxDocument {
@@ -62,7 +61,7 @@ func (t *texts) read(f *os.File) (text, error) {
 			return text{}, err
 		}
 	}
-	data := make([]byte, 0, size+1) // with room to see the end
+	data := make([]byte, 0, size+1) // one byte more, to detect the end
 	for {
 		n, err := f.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]
@@ -84,7 +83,7 @@ func errTooLong() error {
 	return fmt.Errorf("larger than %d MiB", MaxDocument>>20)
 }
 
-// hold holds the text of a document.
+// hold takes charge of a document's text.
 func (t *texts) hold(x text) text {
 	switch {
 	case t == nil:
@@ -112,7 +111,7 @@ func (t *texts) hold(x text) text {
 	return x
 }
 
-// copy copies a file of a size into that of the texts.
+// copy copies size bytes of a file into the mapped file.
 func (t *texts) copy(f *os.File, size int) (text, bool) {
 	at, ok := t.reserve(size)
 	if !ok {
@@ -125,8 +124,8 @@ func (t *texts) copy(f *os.File, size int) (text, bool) {
 	return t.added(int(n)), true
 }
 
-// reserve is where in the file there is room for a text. False means that there
-// is none, or no file: the text stays on the heap then.
+// reserve returns where the file has room for a text. False means that there is no room or no file;
+// the text then stays on the heap.
 func (t *texts) reserve(size int) (at int64, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -136,7 +135,7 @@ func (t *texts) reserve(size int) (at int64, ok bool) {
 	return int64(len(t.sheets)-1)*sheetSize + int64(t.used), !t.off
 }
 
-// mapSheet maps a further part of the file, which is made for the first.
+// mapSheet maps a further part of the file. The first call creates the file.
 func (t *texts) mapSheet() error {
 	if t.file == nil {
 		if err := os.MkdirAll(t.dir, 0o777); err != nil {
@@ -158,7 +157,7 @@ func (t *texts) mapSheet() error {
 	return err
 }
 
-// added is the text of n bytes that was written where there was room.
+// added returns the text of n bytes that was written to the reserved place.
 func (t *texts) added(n int) text {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -167,8 +166,7 @@ func (t *texts) added(n int) text {
 	return text{data: s[t.used-n : t.used : t.used], filed: true}
 }
 
-// release gives the memory of the file back. What is looked at again is read
-// from it again.
+// release gives the memory of the file's pages back. A page read later is loaded again.
 func (t *texts) release() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

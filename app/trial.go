@@ -15,8 +15,8 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// trial executes a case in its own process, so that a target that kills who
-// started it does not end the run. self makes a command of this program.
+// trial executes a case in a process of its own, so that a target that kills the process that
+// started it does not end the run. self returns a command of this program.
 func trial(self func(args ...string) *exec.Cmd) func(context.Context, run.Trial) (bool, error) {
 	if self == nil || os.Getenv(trialVariable) != "" {
 		return nil
@@ -35,14 +35,14 @@ func trial(self func(args ...string) *exec.Cmd) func(context.Context, run.Trial)
 		}
 		cmd := self(append(args, t.RunID)...)
 		cmd.Env = append(os.Environ(), trialVariable+"=1")
-		// It ends with this thread, which must live as long as it does.
+		// The process dies with this thread, so the thread must outlive it.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		ownProcessGroup(cmd)
 		if err := cmd.Start(); err != nil {
 			return false, fmt.Errorf("starting a process for case %d: %w", t.Case.Index, err)
 		}
-		over := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() }) // it may have ended already
+		over := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() }) // the process may have ended already
 		defer over()
 		err = cmd.Wait()
 		var exit *exec.ExitError
@@ -53,18 +53,16 @@ func trial(self func(args ...string) *exec.Cmd) func(context.Context, run.Trial)
 	}
 }
 
-// trialVariable is set in the process that a case is tried in, which tries none in
-// a further one: a program that embeds Thresh may take the verb for something else.
+// trialVariable is set in the process that tries a case. That process starts no further trials: a
+// program that embeds Thresh may give the verb another meaning.
 const trialVariable = "THRESH_TRIAL"
 
-// TryVerb is the verb that executes one case of a stored run and prints
-// nothing.
+// TryVerb is the verb that executes one case of a stored run and prints nothing.
 const TryVerb = "try-case"
 
-// Try executes one case of campaign k of a stored run, so that another process
-// can see whether this one survives it. With a negative index it only opens a
-// lane, with everything that tries. input is the blob of the explicit payload;
-// "": none.
+// Try executes one case of campaign k of a stored run, so that another process can see whether this
+// one survives it. With a negative index it only opens a lane. input is the blob of the explicit
+// payload; "": none.
 func (a *App) Try(ctx context.Context, st *store.Store, runID string, k int, index int64, input string) error {
 	j, err := st.OpenJournal(runID)
 	if err != nil {

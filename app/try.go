@@ -19,15 +19,15 @@ import (
 // Try says what to draft, and how.
 type Try struct {
 	Words  []string      // what to try, as thresh try takes it
-	Seeds  []string      // of a program: files and folders of inputs
-	Format string        // the format that the draft must have; "": the fitting one
-	Folder string        // where the draft goes; "": a new folder beside the working directory's files
-	Yes    bool          // also call what may change or delete something
-	Lanes  int           // cases that will be run at once
-	Time   time.Duration // that looking and running may take together; 0: any
+	Seeds  []string      // files and folders of inputs for a program
+	Format string        // the format of the draft; "": the one that fits
+	Folder string        // the draft's folder; "": a new folder in the working directory
+	Yes    bool          // also call operations that may change or delete something
+	Lanes  int           // number of cases that will run at once
+	Time   time.Duration // limit for looking and running together; 0: none
 }
 
-// Draft looks at what is to be tested, drafts a document for it and writes it.
+// Draft examines what the user wants to test, drafts a document for it and writes it.
 func (a *App) Draft(ctx context.Context, t Try) (*draft.Draft, error) {
 	thing, err := draft.Read(t.Words, t.Seeds, IsFolder)
 	if err != nil {
@@ -58,7 +58,7 @@ func (a *App) Draft(ctx context.Context, t Try) (*draft.Draft, error) {
 	return d, nil
 }
 
-// fits refuses a format other than the one that tests a thing.
+// fits refuses a format that cannot test the thing.
 func (t *Try) fits(thing *draft.Thing, format string) error {
 	if t.Format == "" || t.Format == format {
 		return nil
@@ -122,8 +122,8 @@ func IsThere(path string) bool {
 	return err == nil
 }
 
-// tryFolder is the absolute folder of a draft: the one asked for, or try-NAME
-// with a number behind it if there is one already.
+// tryFolder returns the absolute folder of a draft: the one asked for, or try-NAME, with a number
+// appended if that exists already.
 func tryFolder(given, name string) (string, error) {
 	dir := given
 	if dir == "" {
@@ -144,8 +144,8 @@ func tryFolder(given, name string) (string, error) {
 	return abs, nil
 }
 
-// absoluteWords makes words that are files paths that hold from any folder, and
-// the first word the program that the user's PATH finds.
+// absoluteWords replaces words that are files by absolute paths, and the first word by the program
+// that the user's PATH finds.
 func absoluteWords(words []string) ([]string, error) {
 	list := make([]string, len(words))
 	for i, w := range words {
@@ -176,7 +176,7 @@ func absoluteWords(words []string) ([]string, error) {
 	return list, nil
 }
 
-// elsewhere is an error with what else a word may have been meant for.
+// elsewhere adds to an error a hint at what else the word may have meant.
 func elsewhere(word string, err error) error {
 	name, rest, _ := strings.Cut(word, ":")
 	if port := strings.TrimLeft(rest, "0123456789"); rest != port && (port == "" || port[0] == '/') {
@@ -188,7 +188,7 @@ func elsewhere(word string, err error) error {
 	return diag.WithHint(err, "thresh try --help lists what can be tried")
 }
 
-// readSeeds reads the files, and those in the folders, that the user gave.
+// readSeeds reads the files that the user gave, and the files in the folders.
 func readSeeds(paths []string) (list []draft.Seed, err error) {
 	add := func(path string) error {
 		data, err := os.ReadFile(path)

@@ -24,11 +24,10 @@ import (
 	"github.com/thresh-dev/thresh/system/python"
 )
 
-// defined is what a Python module defines at its top that can be called or holds
-// something that can.
+// defined matches what a Python module defines at its top level that may be callable.
 var defined = lazy.Pattern(`(?m)^(?:(?:async )?def|class) ([A-Za-z]\w*)|^([a-z]\w*)(?: *:[^=\n]+)? *= *\S`)
 
-// couldBe is the error for a Python file without the name of what is the agent.
+// couldBe is the error for a Python file given without the name of its agent.
 func couldBe(file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -42,7 +41,7 @@ func couldBe(file string) error {
 		fmt.Sprintf("an agent: thresh try %s:%s%s\n        a program: thresh try python3 %s %s", file, name, hint, file, draft.Mark))
 }
 
-// definedIn are the first names of a module that could be the agent.
+// definedIn returns the first names in a module that may be the agent.
 func definedIn(text []byte) (names []string) {
 	for _, m := range defined().FindAllSubmatch(text, 8) {
 		names = append(names, string(m[1])+string(m[2]))
@@ -50,7 +49,7 @@ func definedIn(text []byte) (names []string) {
 	return names
 }
 
-// lookAtText is the program that reads the text of a Python module.
+// lookAtText is the Python program that reads the text of a module.
 //
 //go:embed look.py
 var lookAtText string
@@ -117,7 +116,7 @@ func (a *App) lookAtChat(ctx context.Context, thing *draft.Thing, folder string)
 	defer answer.Body.Close()
 	var list struct{ Data []struct{ ID string } }
 	text, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
-	if err == nil && json.Unmarshal(text, &list) == nil { // without a list the draft asks
+	if err == nil && json.Unmarshal(text, &list) == nil { // without a list, the draft asks the user
 		for _, m := range list.Data {
 			f.Models = append(f.Models, m.ID)
 		}
@@ -127,7 +126,7 @@ func (a *App) lookAtChat(ctx context.Context, thing *draft.Thing, folder string)
 
 // lookAtPages finds what can be run in Markdown pages.
 func (a *App) lookAtPages(t *Try, thing *draft.Thing, out string) (*draft.Draft, error) {
-	if err := t.fits(thing, "spectest"); err != nil { // before all that the pages lack as such
+	if err := t.fits(thing, "spectest"); err != nil { // a wrong format is reported before anything that the pages lack
 		return nil, err
 	}
 	path := thing.Words[0]
@@ -160,7 +159,7 @@ func (a *App) lookAtPages(t *Try, thing *draft.Thing, out string) (*draft.Draft,
 	switch {
 	case len(pages) == 0:
 		return nil, diag.WithHint(diag.Refused("%s holds no Markdown page", path), "thresh try --help lists what else can be tried")
-	case d.Folder != "": // copies
+	case d.Folder != "": // the documents are copies
 	case tests == 0 && len(d.Questions) > 0:
 		all := []string{"to run them in copies of the pages, with links to the files that they name, here or beside them: --yes"}
 		for _, q := range d.Questions {
@@ -173,7 +172,7 @@ func (a *App) lookAtPages(t *Try, thing *draft.Thing, out string) (*draft.Draft,
 	return d, nil
 }
 
-// shellWords are words of a shell, which are no programs.
+// shellWords lists words of a shell that are not programs.
 var shellWords = strings.Fields("alias bg case cd command declare do done echo else eval exec exit export false fg fi for function if jobs kill let local printf " +
 	"popd pushd pwd read return set shift source test then time trap true type ulimit umask unalias unset until wait while")
 
@@ -182,9 +181,9 @@ func onPath(name string) bool {
 	return err == nil || slices.Contains(shellWords, name) || strings.Contains(name, "=")
 }
 
-// linkable is what a word of a command names in the first of the folders that has it,
-// absolute: the first part of its path; "" if it names nothing. A word without a slash or
-// an extension may be anything.
+// linkable returns what a word of a command names in the first folder that has it: the absolute
+// path of the word's first element; "" if it names nothing. A word without a slash or an extension
+// is not looked up, because it may mean anything.
 func linkable(word string, folders ...string) string {
 	local := filepath.Clean(strings.Trim(word, `"'`))
 	if !strings.ContainsAny(word, "/.") || !filepath.IsLocal(local) || local == "." {

@@ -17,8 +17,8 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// lookAtCalls drafts a model of a service, from its OpenAPI document, or of an MCP server,
-// from its tools.
+// lookAtCalls drafts a model of a service, from its OpenAPI document, or of an MCP server, from its
+// tools.
 func (a *App) lookAtCalls(ctx context.Context, t *Try, thing *draft.Thing, folder string) (*draft.Draft, error) {
 	f := &draft.ServiceFacts{Of: thing.Words[0], Drop: map[draft.Claim]string{}}
 	if thing.Kind == draft.Server {
@@ -53,7 +53,7 @@ func (a *App) lookAtCalls(ctx context.Context, t *Try, thing *draft.Thing, folde
 	return draft.DraftService(f), nil
 }
 
-// description is a service's OpenAPI document.
+// description fetches a service's OpenAPI document.
 func description(ctx context.Context, f *draft.SystemFacts) ([]byte, error) {
 	const name = "description"
 	x, err := systems()(ctx, &sut.Plan{Name: f.Name, Kind: sut.HTTP, Per: sut.PerWorker, URL: f.URL,
@@ -71,7 +71,7 @@ func description(ctx context.Context, f *draft.SystemFacts) ([]byte, error) {
 	return o.Output, err
 }
 
-// wanted notes what a service wants to see of its callers.
+// wanted notes the credentials that a service expects from its callers.
 func wanted(f *draft.SystemFacts, described []byte) {
 	prefix := strings.ToUpper(strings.Join(strings.FieldsFunc(f.Name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }), "_"))
 	f.Headers, f.Query = openapi.Credentials(described, cmp.Or(prefix, "SERVICE"))
@@ -81,9 +81,9 @@ func wanted(f *draft.SystemFacts, described []byte) {
 	}
 }
 
-// seen calls tools whose answers nothing describes once each, to see what these look like:
-// what makes something, and then what reads that. Tools that may destroy something are not
-// called.
+// seen calls each tool whose answer has no description once, to see what the answer looks like:
+// first tools that create something, then tools that read it. It does not call tools that may
+// destroy something.
 func seen(ctx context.Context, f *draft.ServiceFacts) error {
 	x, err := systems()(ctx, &sut.Plan{Name: f.Name, Kind: f.Kind, Per: sut.PerWorker, Command: f.Command, Dir: folderOf(f.Command)}, sut.Worker{Of: 1, Cold: true})
 	if err != nil {

@@ -18,14 +18,14 @@ import (
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
-// How many calls are made of a module to see what it does.
+// Limits of the calls made to a module to see what it does.
 const (
 	sequences = 300
 	inARow    = 14
-	largest   = 100 // of the integers that are tried
+	largest   = 100 // largest integer tried
 )
 
-// modelOfModule drafts a model of a module from calls that are made of it.
+// modelOfModule drafts a model of a module from calls made to it.
 func modelOfModule(ctx context.Context, f *draft.ModelFacts, binary []byte, calls []draft.Export, dictionary []byte) (err error) {
 	plan := dut.Plan{Binary: binary}
 	for i := range calls {
@@ -52,7 +52,7 @@ func modelOfModule(ctx context.Context, f *draft.ModelFacts, binary []byte, call
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
 	s := &sampler{ops: f.Ops, x: x, plan: &plan, rng: rand.New(rand.NewPCG(1, 2))}
-	// What never changes the module's memory only reads.
+	// A function that never changes the module's memory only reads.
 	moved, took := make([]bool, len(f.Ops)), make([]int, len(f.Ops))
 	s.watch = func(op int, before dut.Snapshot, st *draft.Step) {
 		if st.Refused || st.Broken != "" {
@@ -96,18 +96,18 @@ func modelOfModule(ctx context.Context, f *draft.ModelFacts, binary []byte, call
 	return nil
 }
 
-// sampler makes calls in random order, and asks after each what the instances are like.
+// sampler makes calls in random order and looks at the instances after each.
 type sampler struct {
 	ops  []draft.Op
 	x    dut.Instance
 	plan *dut.Plan
 	rng  *rand.Rand
-	// watch sees each call; spread, by operation, those that change other instances.
+	// watch sees each call. spread holds, by operation, whether it changes other instances.
 	watch  func(op int, before dut.Snapshot, st *draft.Step)
 	spread []bool
 }
 
-// seenInstance is an instance that a sequence made.
+// seenInstance is an instance that a sequence created.
 type seenInstance struct {
 	name   string
 	entity string
@@ -189,7 +189,7 @@ func (s *sampler) sequence(ctx context.Context) (list []draft.Step, err error) {
 		case o.Makes && !st.Refused:
 			i := &seenInstance{name: fmt.Sprint(o.Entity, " ", len(all)), entity: o.Entity, handle: st.Value, live: true}
 			if slices.ContainsFunc(all, func(x *seenInstance) bool { return x.entity == i.entity && x.handle == i.handle }) {
-				break // the same one again
+				break // the module returned an existing instance again
 			}
 			i.state, st.Made = s.look(i), i.name
 			st.After = s.known(i)
@@ -218,14 +218,14 @@ func (s *sampler) sequence(ctx context.Context) (list []draft.Step, err error) {
 	return list, nil
 }
 
-// known is what is known of an instance.
+// known returns what is known about an instance.
 func (s *sampler) known(i *seenInstance) draft.State {
 	now := maps.Clone(i.state)
 	now["live"] = i.live
 	return now
 }
 
-// look asks everything that reads something of an instance.
+// look calls everything that reads a field of an instance.
 func (s *sampler) look(i *seenInstance) draft.State {
 	now := draft.State{}
 	for op := range s.ops {
@@ -249,7 +249,7 @@ func (s *sampler) look(i *seenInstance) draft.State {
 	return now
 }
 
-// draw is a value of an argument: a usual one, or near what is known.
+// draw draws an argument's value: a usual one, or one near a known value.
 func (s *sampler) draw(slot *draft.Slot, on *seenInstance) any {
 	switch slot.Kind {
 	case "bool":
@@ -270,10 +270,11 @@ func (s *sampler) draw(slot *draft.Slot, on *seenInstance) any {
 	return slot.Min + s.rng.Int64N(slot.Max-slot.Min+1)
 }
 
-// full is what a call breaks with that the module has no room for.
+// full is the failure of a call for whose arguments the module has no room.
 const full = "no room"
 
-// call makes a call of the module. A negative answer is how most refuse.
+// call calls the module. A negative result counts as a refusal, because most modules refuse that
+// way.
 func (s *sampler) call(st *draft.Step) {
 	params := s.plan.Bindings[st.Op].Params
 	args := make([]dut.Value, len(st.Args))
@@ -351,7 +352,7 @@ func (a *App) lookAtModel(ctx context.Context, thing *draft.Thing, folder string
 	return d, err
 }
 
-// confirmed drafts a model again without the guesses that traversals of it contradict.
+// confirmed drafts a model again without the guesses that its traversals contradict.
 func confirmed(ctx context.Context, f *draft.ModelFacts) (*draft.Draft, error) {
 	left := f.Left
 	for range 8 {
@@ -388,7 +389,7 @@ func confirmed(ctx context.Context, f *draft.ModelFacts) (*draft.Draft, error) {
 			switch {
 			case c.What == "models", !models && c.What != "requires" && c.What != "effect":
 				f.Drop[c] = why
-			case !models: // when it is allowed, or what it changes, is not known then
+			case !models: // when the operation is allowed, or what it changes, is then unknown
 				f.Drop[draft.Claim{Of: c.Of}] = why
 			}
 		}

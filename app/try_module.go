@@ -19,8 +19,8 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// lookAtModule drafts a campaign of bytes for a WASI command, and for a module
-// with one function that takes a text; of any other the functions are explored.
+// lookAtModule drafts a byte campaign for a WASI command and for a module with a single function
+// that takes a text. It explores the functions of any other module.
 func (a *App) lookAtModule(ctx context.Context, t *Try, thing *draft.Thing, folder string) (*draft.Draft, error) {
 	path, err := filepath.Abs(thing.Words[0])
 	if err != nil {
@@ -66,15 +66,16 @@ func (a *App) lookAtModule(ctx context.Context, t *Try, thing *draft.Thing, fold
 	return draft.DraftModule(&draft.ModuleFacts{Name: thing.Name(), Folder: folder, Path: path, Calls: calls, Left: left, Words: draft.Dictionary(binary)}), nil
 }
 
-// uncallable is the error for a module without functions for a model.
+// uncallable is the error for a module without functions that a model can call.
 func uncallable(thing *draft.Thing, left []string) error {
 	return diag.WithHint(diag.Refused("%s exports no function that a model can call%s", thing.Words[0], strings.TrimSuffix(": "+strings.Join(left, ", "), ": ")),
 		"a model calls functions with integers and texts that return one integer or nothing; export such functions that call yours")
 }
 
-// callable says which functions of a module are called, and which of their numbers are
-// texts: called with addresses beyond the memory, a function that takes a text leaves it.
-// One that only compares texts may do so once the module holds one.
+// callable returns the functions of a module that can be called, and finds out which of their
+// numbers are texts: a function that takes a text leaves the memory if it is called with addresses
+// beyond it. A function that only compares texts may do so only once the module holds one, hence
+// the second round.
 func callable(ctx context.Context, binary []byte, exports []dut.Export) (calls []draft.Export, left []string, single string, err error) {
 	all, _, _ := draft.Exports(exports, func(*dut.Export, int) bool { return false })
 	texts := map[string]bool{}
@@ -86,8 +87,7 @@ func callable(ctx context.Context, binary []byte, exports []dut.Export) (calls [
 	return calls, left, single, err
 }
 
-// probed looks for texts in a module in which those functions were called of which it is
-// known already that they take one.
+// probed looks for texts in a module. It first calls the functions already known to take a text.
 func probed(ctx context.Context, binary []byte, exports []dut.Export, all, known []draft.Export, texts map[string]bool) (calls []draft.Export, left []string, single string, err error) {
 	plan := dut.Plan{Binary: binary}
 	index := map[string]int{}
@@ -145,11 +145,11 @@ func probed(ctx context.Context, binary []byte, exports []dut.Export, all, known
 	return calls, left, single, err
 }
 
-// isText reports whether an address and a length are a text: with a length that the function
-// takes, the first address with which it leaves the memory is at the memory's end. Of an
-// index into an array, that is somewhere else.
+// isText reports whether an address and a length are a text. For a length that the function
+// accepts, the first address at which it leaves the memory is then at the memory's end. For an
+// index into an array it is somewhere else.
 func isText(leaves func(address, length int64) bool) bool {
-	const page, slack = 1 << 16, 64 // what a function may read beyond the text
+	const page, slack = 1 << 16, 64 // how far a function may read beyond the text
 	for length := int64(1); length <= 4096; length++ {
 		if length > page/1024 && length&(length-1) != 0 {
 			continue
@@ -165,12 +165,12 @@ func isText(leaves func(address, length int64) bool) bool {
 	return false
 }
 
-// wild are numbers that are no handle and no address of a small module.
+// wild lists numbers that are neither a handle nor an address of a small module.
 var wild = []int64{0x7654321, 0x12345678, 0x3abcdef1, -0x1234567}
 
-// callAlone calls each function in a module that has just started. What needs an
-// import that nobody serves is left; an argument with which every wild number
-// leads out of the memory is a handle or an address.
+// callAlone calls each function in a freshly started module. It leaves out functions that need an
+// import nobody provides. An argument for which every wild number leads out of memory is a handle
+// or an address.
 func callAlone(ctx context.Context, binary []byte, calls []draft.Export, left *[]string) (kept []draft.Export, err error) {
 	plan := dut.Plan{Binary: binary}
 	for i := range calls {
@@ -187,7 +187,7 @@ func callAlone(ctx context.Context, binary []byte, calls []draft.Export, left *[
 	}
 	defer func() { err = errors.Join(err, instance.Close()) }()
 	for i, x := range calls {
-		// The numbers are 0 but for the one at place at.
+		// All numbers are 0 except the one at index at.
 		call := func(at int, n int64) (dut.Cause, error) {
 			args := make([]dut.Value, len(x.Params))
 			for j, p := range plan.Bindings[i].Params {

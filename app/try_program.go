@@ -25,20 +25,20 @@ import (
 	"github.com/thresh-dev/thresh/system/command"
 )
 
-// What looking at a program may take.
+// Limits for looking at a program.
 const (
 	lookTimeout  = 10 * time.Second
 	lookAtMost   = 8 * time.Second // for all inputs together
-	lookShare    = 4               // at most one part in so many of the time that a trial may take
-	lookDamaged  = 300             // inputs
+	lookShare    = 4               // divisor: looking takes at most this part of the trial's time
+	lookDamaged  = 300             // number of damaged inputs
 	lookMaxSeeds = 200
-	fewFormats   = 2               // of which a program takes inputs, if it is made for another one
-	mostOpenings = 24              // inputs that get further
-	openedLook   = 2 * time.Second // at inputs of which there are no seeds, after the rest
+	fewFormats   = 2               // at most this many generated seeds accepted: the program is made for another format
+	mostOpenings = 24              // number of inputs that get further
+	openedLook   = 2 * time.Second // for the look at inputs found by open
 )
 
-// lookAtProgram runs a program on seeds and on damaged inputs, to learn which it
-// takes, how long that takes, and how it refuses.
+// lookAtProgram runs a program on seeds and on damaged inputs, to learn which it accepts, how long
+// that takes, and how it refuses.
 func (a *App) lookAtProgram(ctx context.Context, t *Try, thing *draft.Thing, folder string) (*draft.ProgramFacts, error) {
 	if file := thing.Words[0]; filepath.Ext(file) == ".py" && len(thing.Words) == 1 {
 		if st, err := os.Stat(file); err != nil || st.Mode()&0o111 == 0 {
@@ -85,9 +85,9 @@ var number = lazy.Pattern(`[0-9]+`)
 
 var pythonName = lazy.Pattern(`^python[0-9.]*$`)
 
-// realPython replaces an interpreter that stands for another one, as the shims of
-// version managers do: they read the user's environment, which a case has not,
-// and take longer than what they start.
+// realPython replaces an interpreter that only starts another one, such as the shims of version
+// managers. Shims read the user's environment, which a case does not have, and take longer than the
+// interpreter they start.
 func realPython(ctx context.Context, words []string) error {
 	if !pythonName().MatchString(filepath.Base(words[0])) {
 		return nil
@@ -104,7 +104,7 @@ func realPython(ctx context.Context, words []string) error {
 	return nil
 }
 
-// probe runs a program, or a module, on one input after the other.
+// probe runs a program or a module on one input after another.
 type probe struct {
 	run func(ctx context.Context, input []byte) (ended, error)
 	end time.Time // of the look
@@ -127,7 +127,7 @@ func openRunner(ctx context.Context, words []string) (process.Runner, error) {
 	return r, nil
 }
 
-// ended is how a program took an input.
+// ended is how a program handled an input.
 type ended struct {
 	cause   crash.Cause
 	exit    int
@@ -135,10 +135,10 @@ type ended struct {
 	elapsed time.Duration
 }
 
-// accepted reports whether the input was taken.
+// accepted reports whether the program accepted the input.
 func (e *ended) accepted() bool { return e.cause.Class == crash.ClassNone }
 
-// crashed reports whether the input makes the program fail otherwise than by its exit code or a limit.
+// crashed reports whether the input makes the program fail other than by an exit code or a limit.
 func (e *ended) crashed() bool {
 	switch e.cause.Class {
 	case crash.ClassNone, crash.ClassExit, crash.ClassTimeout, crash.ClassOutputLimit, crash.ClassMemoryLimit, crash.ClassProcessLimit:
@@ -147,7 +147,7 @@ func (e *ended) crashed() bool {
 	return true
 }
 
-// probeOf runs what a runner runs.
+// probeOf returns a probe that uses a runner.
 func probeOf(runner process.Runner) *probe {
 	cases := int64(0)
 	return &probe{run: func(ctx context.Context, input []byte) (ended, error) {
@@ -170,8 +170,8 @@ func probeOf(runner process.Runner) *probe {
 	}}
 }
 
-// learn fills in what running the program shows, for its share of the time that the trial may
-// take; 0: it may take any.
+// learn fills in what running the program shows. It takes at most its share of the trial's time;
+// trial 0: no limit but lookAtMost.
 func (p *probe) learn(ctx context.Context, f *draft.ProgramFacts, seeds []draft.Seed, trial time.Duration) error {
 	most := lookAtMost
 	if trial > 0 {
@@ -215,12 +215,12 @@ func (p *probe) learn(ctx context.Context, f *draft.ProgramFacts, seeds []draft.
 		f.Slowest, sum = last.elapsed, last.elapsed
 	}
 	f.Usual = sum / time.Duration(len(f.Seeds))
-	if f.Made && len(f.Seeds) == len(seeds) { // it looks at none of them closely
+	if f.Made && len(f.Seeds) == len(seeds) { // a program that accepts every seed looks closely at none
 		f.Seeds = slices.DeleteFunc(f.Seeds, func(s draft.Seed) bool { return slices.Contains(s.Data, 0) })
 	}
 	slices.SortStableFunc(f.Seeds, func(x, y draft.Seed) int { return len(x.Data) - len(y.Data) })
 	if f.Made {
-		f.Seeds = slices.Concat(f.Seeds[len(f.Seeds)-1:], f.Seeds[:len(f.Seeds)-1]) // the one that shows most
+		f.Seeds = slices.Concat(f.Seeds[len(f.Seeds)-1:], f.Seeds[:len(f.Seeds)-1]) // the most telling one first
 	}
 	f.Seeds = append(f.Seeds, crashing...)
 	for _, w := range slices.Backward(f.Command) {
@@ -240,10 +240,10 @@ func (p *probe) learn(ctx context.Context, f *draft.ProgramFacts, seeds []draft.
 	return err
 }
 
-// open looks for inputs that get further into a program that refuses nearly all seeds that were
-// made: those that it takes, or that end it. First come inputs that begin with its own words. If it
-// took no seed at all, then what mutation makes of those that were kept, and one input for each
-// way in which it refuses them.
+// open looks for inputs that get further into a program that refuses nearly all generated seeds:
+// inputs that it accepts or that crash it. It first tries inputs that begin with the program's own
+// words. If the program accepted no seed at all, open goes on with mutations of the inputs it kept,
+// and keeps one input per way of refusing them.
 func (p *probe) open(ctx context.Context, f *draft.ProgramFacts) error {
 	var taken, further []draft.Seed
 	var corpus [][]byte
@@ -257,7 +257,7 @@ func (p *probe) open(ctx context.Context, f *draft.ProgramFacts) error {
 			return nil
 		case e.accepted() || e.crashed():
 			taken = append(taken, s)
-		case len(seen) > 0: // the first is refused as all are
+		case len(seen) > 0: // all others are refused as the first one is
 			further = append(further, s)
 		}
 		seen[e.said], corpus = true, append(corpus, s.Data)
@@ -272,7 +272,7 @@ func (p *probe) open(ctx context.Context, f *draft.ProgramFacts) error {
 				return err
 			}
 		}
-		taken = nil // but those that follow are like none of them
+		taken = nil // kept inputs must differ from the seeds
 	}
 	deep := bytemut.NewDeep([][]byte{f.Seeds[0].Data}, bytemut.DeepParams{MaxOps: -1}, big.NewInt(78))
 	var buf bytemut.Buffer
@@ -293,13 +293,12 @@ func (p *probe) open(ctx context.Context, f *draft.ProgramFacts) error {
 	} else if len(list) > 0 {
 		f.Seeds = list
 	}
-	p.end = time.Now().Add(openedLook) // for what comes after
+	p.end = time.Now().Add(openedLook) // for what follows
 	return nil
 }
 
-// unsanitized reports whether a file is a program from a compiler of C or C++ that
-// has no sanitizer in it. What Go and Rust made names the C compiler of its start
-// files too.
+// unsanitized reports whether a file is a program built by a C or C++ compiler without a sanitizer.
+// Programs in Go and Rust also name the C compiler, because of their start files.
 func unsanitized(file []byte) bool {
 	f, err := elf.NewFile(bytes.NewReader(file))
 	if err != nil {
@@ -321,7 +320,7 @@ func unsanitized(file []byte) bool {
 	return true
 }
 
-// damaged are the exit codes with which the program refuses damaged inputs.
+// damaged returns the exit codes with which the program refuses damaged inputs.
 func (p *probe) damaged(ctx context.Context, seeds []draft.Seed) (exits []int, err error) {
 	var corpus [][]byte
 	for _, s := range seeds {

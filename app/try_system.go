@@ -16,7 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// descriptions are where services have their OpenAPI documents.
+// descriptions lists the usual paths of OpenAPI documents.
 var descriptions = []string{"/openapi.json", "/openapi.yaml", "/swagger.json", "/v3/api-docs"}
 
 // lookAtService reads the operations of a service from its OpenAPI document.
@@ -55,7 +55,7 @@ func (a *App) lookAtService(ctx context.Context, t *Try, thing *draft.Thing, fol
 	return nil, diag.WithHint(err, "thresh try needs the address of an OpenAPI 3 document, such as "+f.URL+"/openapi.json")
 }
 
-// listOperations opens a system to see what it can be asked.
+// listOperations opens a system to list its operations.
 func listOperations(ctx context.Context, f *draft.SystemFacts, p *sut.Plan) (err error) {
 	p.Name, p.Per = f.Name, sut.PerWorker
 	x, err := systems()(ctx, p, sut.Worker{Of: 1, Cold: true})
@@ -81,7 +81,7 @@ func (a *App) lookAtServer(ctx context.Context, t *Try, thing *draft.Thing, fold
 	return f, listOperations(ctx, f, &sut.Plan{Kind: sut.MCP, Command: words, Dir: folderOf(words)})
 }
 
-// folderOf is the folder of the last word that is a file.
+// folderOf returns the folder of the last word that is a file.
 func folderOf(words []string) string {
 	for i := len(words) - 1; i >= 0; i-- {
 		if filepath.IsAbs(words[i]) && !IsFolder(words[i]) {
@@ -91,7 +91,7 @@ func folderOf(words []string) string {
 	return "."
 }
 
-// describedService reads an OpenAPI document in a file.
+// describedService reads an OpenAPI document from a file.
 func describedService(f *draft.SystemFacts, path string, model bool, read func(string) ([]byte, error)) error {
 	text, err := read(path)
 	if err != nil {

@@ -52,13 +52,13 @@ func modelOfTrace(f *draft.ModelFacts, text []byte) error {
 		}
 		return nil
 	}
-	spelt := func(v any) string { // also of lists and objects, as conform reads them
+	spelt := func(v any) string { // also for lists and objects, as conform reads them
 		if s, ok := v.(string); ok {
 			return s
 		}
 		b, err := json.Marshal(v)
 		if err != nil {
-			return "" // it was read from JSON
+			return "" // never happens: the value was read from JSON
 		}
 		return string(b)
 	}
@@ -105,12 +105,12 @@ func modelOfTrace(f *draft.ModelFacts, text []byte) error {
 			}
 		}
 	}
-	// An argument names an instance if each of its values was answered by one action before. Of
-	// several, it is the one that is called like what the action makes.
+	// An argument names an instance if one action returned each of its values before. If several
+	// arguments do, the one named like the thing that the action makes is taken.
 	for i := range f.Ops {
 		o := &f.Ops[i]
-		// answered counts the calls in which an argument is what an action answered before; not ok:
-		// in some it is not.
+		// answered counts the calls in which the argument is a value that the maker returned
+		// before; ok is false if another value occurs in some call.
 		answered := func(slot, maker int) (uses int, ok bool) {
 			made := map[any]bool{}
 			for _, r := range list {
@@ -174,7 +174,7 @@ func modelOfTrace(f *draft.ModelFacts, text []byte) error {
 		case !o.Makes:
 			if o.Handle >= 0 {
 				if st.On = fmt.Sprint(o.Entity, " ", st.Args[o.Handle]); st.Refused && known[st.On] == nil {
-					continue // nothing was made that it could be about
+					continue // no instance was made that the call could be about
 				}
 			}
 			st.Before = maps.Clone(known[st.On])
@@ -186,7 +186,7 @@ func modelOfTrace(f *draft.ModelFacts, text []byte) error {
 				if known[st.On] == nil {
 					known[st.On] = draft.State{}
 				}
-				known[st.On][o.FieldName] = st.Value // also what the step before led to
+				known[st.On][o.FieldName] = st.Value // the step before shares this map as its After
 			} else if o.Pure == "" && !st.Refused {
 				known[st.On] = draft.State{}
 				ended[st.On] = ended[st.On] || o.Ends != ""
@@ -199,8 +199,8 @@ func modelOfTrace(f *draft.ModelFacts, text []byte) error {
 	return nil
 }
 
-// signs are the answers by which actions refuse: the only negative number that an action
-// answers, more than once and among others.
+// signs returns the values by which actions refuse: an action's only negative number, if the action
+// returns it more than once and also returns other numbers.
 func signs(list []recordedCall, plain func(any) any) map[string]any {
 	negative, others := map[string]map[int64]int{}, map[string]bool{}
 	for _, r := range list {

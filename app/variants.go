@@ -6,9 +6,8 @@ import (
 	"path/filepath"
 )
 
-// cacheFolder is the folder of a kind of things that later runs can do without:
-// below THRESH_CACHE, or below thresh in the user's folder for such; "": there
-// is none.
+// cacheFolder returns the folder for one kind of cached data: below THRESH_CACHE, or below thresh
+// in the user's cache folder; "": there is none.
 func cacheFolder(getenv func(string) string, kind string) string {
 	if dir := getenv("THRESH_CACHE"); dir != "" {
 		return filepath.Join(dir, kind)
@@ -20,13 +19,13 @@ func cacheFolder(getenv func(string) string, kind string) string {
 	return filepath.Join(dir, "thresh", kind)
 }
 
-// variants implements flakestorm.Variants: a file for each text, named by its
-// key. Without a folder nothing is kept.
+// variants implements flakestorm.Variants: one file per text, named by its key. Without a folder it
+// keeps nothing.
 type variants struct{ dir string }
 
 func (v variants) path(key string) string { return filepath.Join(v.dir, key[:2], key[2:]+".txt") }
 
-// Recall implements flakestorm.Variants. What cannot be read is written anew.
+// Recall implements flakestorm.Variants. The caller writes unreadable texts anew.
 func (v variants) Recall(key string) (string, bool) {
 	if v.dir == "" {
 		return "", false

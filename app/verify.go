@@ -24,32 +24,32 @@ import (
 
 // VerifyJob says how to verify a run. The zero value executes nothing.
 type VerifyJob struct {
-	Sample float64 // share of the cases that are executed again, from 0 to 1
+	Sample float64 // share of the cases to execute again, from 0 to 1
 	Attest string  // file of the private key that signs a statement; "": none
-	Trust  string  // file of public keys, one of which must have signed a statement; "": any
+	Trust  string  // file of public keys, one of which must have signed the statement; "": any
 }
 
 // Verified is the result of verifying a run.
 type Verified struct {
 	RunID     string
-	Problems  []string // what is wrong; none: the run holds
+	Problems  []string // what is wrong; empty: the run holds
 	Notes     []string
 	Groups    int    // of records, in the chain
 	Cases     int64  // folded again
 	Compared  int    // executed again
-	Unknown   int    // of the sample, what could not be compared
-	Statement []byte // signed, if that was asked for and there are no problems
-	SignedBy  string // of a statement that was verified: the key, in hex
+	Unknown   int    // cases of the sample that could not be compared
+	Statement []byte // the signed statement, if requested and if there are no problems
+	SignedBy  string // key that signed a verified statement, in hex
 }
 
-// The types of a statement's envelope.
+// Types in a statement's envelope.
 const (
 	payloadType   = "application/vnd.in-toto+json"
 	statementType = "https://in-toto.io/Statement/v1"
 	predicateType = "https://thresh.dev/verdict/v1"
 )
 
-// statement says what a run is and found, as in-toto has it.
+// statement says what a run is and found, in in-toto's form.
 type statement struct {
 	Type      string    `json:"_type"`
 	Subject   []subject `json:"subject"`
@@ -64,14 +64,14 @@ type subject struct {
 
 type says struct {
 	Identities []campaign.Identity `json:"identities"`
-	System     map[string]string   `json:"system,omitempty"` // programs, by path, with their digests
+	System     map[string]string   `json:"system,omitempty"` // digests of programs, by path
 	Verdict    string              `json:"verdict"`
 	Digest     string              `json:"digest"`
 	Root       string              `json:"root"`
 	Record     string              `json:"record"` // SHA-256
 }
 
-// envelope is that of DSSE.
+// envelope is a DSSE envelope.
 type envelope struct {
 	PayloadType string      `json:"payloadType"`
 	Payload     []byte      `json:"payload"`
@@ -83,14 +83,13 @@ type signature struct {
 	Sig   []byte `json:"sig"`
 }
 
-// encoded is what DSSE signs.
+// encoded returns the bytes that DSSE signs.
 func (e *envelope) encoded() []byte {
 	return fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(e.PayloadType), e.PayloadType, len(e.Payload), e.Payload)
 }
 
-// Verify checks a stored run: the chain of its journal, its record by folding
-// the journal again, and a sample of its cases by executing them again. It
-// repairs nothing.
+// Verify checks a stored run: the chain of its journal, its record by folding the journal again,
+// and a sample of its cases by executing them again. It repairs nothing.
 func (a *App) Verify(ctx context.Context, st *Store, ref string, job VerifyJob) (v Verified, err error) {
 	if v.RunID, err = st.ResolveRun(ref); err != nil {
 		return v, err
@@ -99,7 +98,7 @@ func (a *App) Verify(ctx context.Context, st *Store, ref string, job VerifyJob) 
 	if file := new(fs.PathError); err != nil && errors.As(err, &file) {
 		return v, err
 	}
-	if err != nil { // it is there, and is no journal of this version
+	if err != nil { // the file exists but is no journal of this version
 		v.Problems = append(v.Problems, err.Error())
 		return v, nil
 	}
@@ -146,7 +145,7 @@ func (a *App) Verify(ctx context.Context, st *Store, ref string, job VerifyJob) 
 	m := j.Manifest()
 	c, _, changed, err := a.Stored(ctx, st.Blob, m)
 	if err != nil && len(damaged) > 0 {
-		return v, nil // which is why
+		return v, nil // the problem says why
 	}
 	if err != nil {
 		return v, err
@@ -174,7 +173,7 @@ func (a *App) Verify(ctx context.Context, st *Store, ref string, job VerifyJob) 
 	}
 	if job.Sample > 0 {
 		err := a.sample(ctx, st, &v, &rec, job.Sample)
-		if err != nil && (len(v.Problems) == 0 || ctx.Err() != nil) { // else a case is not where it belongs, as the problems say
+		if err != nil && (len(v.Problems) == 0 || ctx.Err() != nil) { // otherwise the problems say that a case is out of place
 			return v, err
 		}
 	}
@@ -206,8 +205,7 @@ func attest(key ed25519.PrivateKey, runID string, p says) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// VerifyStatement checks a signed statement, and the run that it names against
-// it.
+// VerifyStatement checks a signed statement, and the run that it names against it.
 func (a *App) VerifyStatement(ctx context.Context, st *Store, text []byte, job VerifyJob) (v Verified, err error) {
 	var e envelope
 	var s statement
@@ -242,7 +240,7 @@ func (a *App) VerifyStatement(ctx context.Context, st *Store, text []byte, job V
 	v.SignedBy = signed
 	j, err := st.OpenJournal(v.RunID)
 	if err != nil && len(v.Problems) > 0 {
-		return v, nil // which is among them
+		return v, nil // the problem says so
 	}
 	if err != nil {
 		return v, err
@@ -250,7 +248,7 @@ func (a *App) VerifyStatement(ctx context.Context, st *Store, text []byte, job V
 	defer j.Close()
 	rec, _, err := j.Record()
 	if err != nil {
-		return v, nil // which is among the problems
+		return v, nil // the problems say so
 	}
 	record, err := json.Marshal(rec)
 	if err != nil {
@@ -274,8 +272,8 @@ func (a *App) VerifyStatement(ctx context.Context, st *Store, text []byte, job V
 	return v, nil
 }
 
-// sample executes a share of the cases again, one of each campaign at least, chosen
-// by the run's digest: whoever forges outcomes does not know which.
+// sample executes a share of the cases again, at least one per campaign. The run's digest selects
+// them, so whoever forges outcomes cannot know which are checked.
 func (a *App) sample(ctx context.Context, st *Store, v *Verified, rec *campaign.Record, share float64) error {
 	for _, cr := range rec.Campaigns {
 		if cr.Cases.Run == 0 {
@@ -348,8 +346,7 @@ func brief(o campaign.Outcome) string {
 	return o.Verdict.String() + " (" + o.Title + ")"
 }
 
-// ReadStatement returns the content of the file named what; false if there is
-// no such file.
+// ReadStatement returns the content of the file named what; false if there is no such file.
 func ReadStatement(what string) ([]byte, bool) {
 	info, err := os.Stat(what)
 	if err != nil || !info.Mode().IsRegular() {

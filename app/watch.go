@@ -16,26 +16,25 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// settled is how long nothing may change before documents are run again: an
-// editor writes a file in several steps.
+// settled is how long files must stay unchanged before documents run again, because an editor
+// writes a file in several steps.
 const settled = 100 * time.Millisecond
 
-// watcher runs documents again when they change, or what they depend on.
+// watcher runs documents again when they or their dependencies change.
 type watcher struct {
 	a   *App
 	job Job
 	ran func(campaign.Record, error)
 	fs  *fsnotify.Watcher
-	// looks is the files that a document depends on, by the document's path, all
-	// of them absolute.
+	// looks maps each document's path to the files it depends on. All paths are absolute.
 	looks map[string][]string
-	// digests are of these files when they were last run with, "" of one that
-	// was not there: what a run writes anew without a change is no change.
+	// digests holds the digest of each of these files at its last run, "" for a missing one. A file
+	// that a run rewrites with equal content has not changed.
 	digests map[string]string
 }
 
-// Watch runs documents, and then again those that change, until ctx ends. It
-// calls ran after each run.
+// Watch runs documents, and then again those that change, until ctx ends. It calls ran after each
+// run.
 func (a *App) Watch(ctx context.Context, job Job, ran func(campaign.Record, error)) error {
 	fsw, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -63,12 +62,12 @@ func (a *App) Watch(ctx context.Context, job Job, ran func(campaign.Record, erro
 	}
 }
 
-// folders watches the folders that were named, and those in them.
+// folders watches the named folders and the folders below them.
 func (w *watcher) folders() error {
 	for _, p := range w.job.Paths {
 		info, err := os.Stat(p)
 		if err != nil {
-			continue // running says so
+			continue // running reports it
 		}
 		if !info.IsDir() {
 			w.add(filepath.Dir(p))
@@ -77,7 +76,7 @@ func (w *watcher) folders() error {
 		err = filepath.WalkDir(p, func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil || !d.IsDir():
-				return nil // gone, or no folder
+				return nil // gone, or not a folder
 			case path != p && strings.HasPrefix(d.Name(), "."):
 				return filepath.SkipDir
 			}
@@ -99,8 +98,8 @@ func (w *watcher) add(dir string) {
 	}
 }
 
-// run runs the documents that a change concerns, nil for all. Only what ends
-// the watch is an error: a run that fails is what it is for.
+// run runs the documents that a change concerns, all for nil. It returns only errors that end the
+// watch: a failing run is part of the job.
 func (w *watcher) run(ctx context.Context, changed []string) error {
 	docs, problems, err := w.a.Documents(w.job.Paths, w.job.Settings())
 	if err != nil {
@@ -123,8 +122,7 @@ func (w *watcher) run(ctx context.Context, changed []string) error {
 	return nil
 }
 
-// looker is a campaign that knows which files, besides its document, its
-// cases depend on.
+// looker is a campaign that knows which files, besides its document, its cases depend on.
 type looker interface{ Looks() []string }
 
 // trackDependencies notes which files documents depend on, and watches their folders.
@@ -152,13 +150,13 @@ func (w *watcher) trackDependencies(ctx context.Context, docs []Document) {
 	for _, d := range docs {
 		abs, _ := filepath.Abs(d.Path) // without looks if this fails
 		for _, file := range w.looks[abs] {
-			w.digests[file], _ = fileDigest(file) // "" if it is not there
+			w.digests[file], _ = fileDigest(file) // "" if it is missing
 		}
 	}
 }
 
-// concerns reports whether a document is among the files that changed, or
-// depends on one that is not what it was.
+// concerns reports whether a document is among the files that changed, or depends on one whose
+// content differs.
 func (w *watcher) concerns(d Document, changed []string) bool {
 	abs, err := filepath.Abs(d.Path)
 	if err != nil || slices.Contains(changed, abs) {
@@ -173,10 +171,10 @@ func (w *watcher) concerns(d Document, changed []string) bool {
 	})
 }
 
-// wait returns the files that changed, nil once the watch is over.
+// wait returns the files that changed; nil once the watch is over.
 func (w *watcher) wait(ctx context.Context) ([]string, error) {
 	var changed []string
-	var quiet <-chan time.Time // nil: waits for ever
+	var quiet <-chan time.Time // nil: waits forever
 	for {
 		select {
 		case <-ctx.Done():

@@ -19,7 +19,7 @@ func WriteWhole(file string, data []byte, mode os.FileMode) error {
 	})
 }
 
-// WriteWholly is [WriteWhole] for content that is written in parts.
+// WriteWholly is [WriteWhole] for content written in parts.
 func WriteWholly(file string, mode os.FileMode, write func(io.Writer) error) error {
 	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // a device or a pipe
 		f, err := os.OpenFile(file, os.O_WRONLY|os.O_TRUNC, mode)
