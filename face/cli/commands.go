@@ -19,7 +19,7 @@ import (
 	"github.com/thresh-dev/thresh/report"
 )
 
-// contractVerbs adds to verbs those that contracts bring.
+// contractVerbs adds the verbs of contracts.
 func (a *application) contractVerbs(verbs []verb) []verb {
 	for _, k := range a.app.Contracts {
 		of, ok := k.(campaign.Commander)
@@ -29,7 +29,7 @@ func (a *application) contractVerbs(verbs []verb) []verb {
 		for _, x := range of.Commands() {
 			v := verb{"main", nameOf(x), func(line []string) *cobra.Command { return a.contractCommand(k, x, line) }}
 			switch {
-			case x.Instead != nil: // see instead
+			case x.Instead != nil: // adds to another verb; see addContractFlags
 				continue
 			case slices.ContainsFunc(verbs, func(there verb) bool { return there.name == v.name }):
 				fmt.Fprintf(a.io.Err, "warning: command %s of format %s skipped: the name is taken\n", v.name, k.Name())
@@ -48,8 +48,8 @@ func nameOf(x campaign.Command) string {
 	return name
 }
 
-// contractCommand makes a command of what contract k says of it; the line is what
-// stands after its name.
+// contractCommand makes a command from contract k's description of it. line is the rest of the
+// command line after the command's name.
 func (a *application) contractCommand(k campaign.Contract, x campaign.Command, line []string) *cobra.Command {
 	if x.Verb == "replay" {
 		c := a.replayCommand()
@@ -72,7 +72,7 @@ func (a *application) contractCommand(k campaign.Contract, x campaign.Command, l
 		c.AddCommand(a.contractCommand(k, sub, line))
 	}
 	if x.Run == nil {
-		c.Args = nil // it has verbs
+		c.Args = nil // a command with verbs
 		return c
 	}
 	d := a.desk(k, &runFlags{workers: runtime.NumCPU(), reruns: 1})
@@ -106,7 +106,7 @@ func (a *application) contractCommand(k campaign.Contract, x campaign.Command, l
 	return c
 }
 
-// declare adds flags; those that are there already become them.
+// declare adds flags, replacing those that exist.
 func declare(flags func(campaign.Flags), to *pflag.FlagSet) {
 	own := ownFlags{to: to}
 	flags(&own)
@@ -119,7 +119,7 @@ func declare(flags func(campaign.Flags), to *pflag.FlagSet) {
 	})
 }
 
-// ownFlags are flags on their way to those of a command.
+// ownFlags collects the flags that declare adds to a command.
 type ownFlags struct {
 	pflag.FlagSet
 	to *pflag.FlagSet
@@ -128,7 +128,7 @@ type ownFlags struct {
 // Changed implements [campaign.Flags], for the command's other flags as well.
 func (f *ownFlags) Changed(name string) bool { return f.to.Changed(name) }
 
-// addContractFlags adds to a verb what contracts add to it.
+// addContractFlags adds the flags of contracts to a verb.
 func (a *application) addContractFlags(verb *cobra.Command, f *runFlags) {
 	for _, k := range a.app.Contracts {
 		of, ok := k.(campaign.Commander)
@@ -155,7 +155,7 @@ func (a *application) addContractFlags(verb *cobra.Command, f *runFlags) {
 type desk struct {
 	*application
 	contract campaign.Contract
-	flags    *runFlags // those that the command has
+	flags    *runFlags // the settings of the command
 	bundle   *app.Bundle
 }
 
@@ -198,7 +198,7 @@ func (d *desk) Document(path string) (campaign.Spec, error) {
 	return doc.Spec, err
 }
 
-// documents are documents of the contract.
+// documents returns documents of the contract.
 func (d *desk) documents(specs []campaign.Spec) []app.Document {
 	docs := make([]app.Document, len(specs))
 	for i, s := range specs {

@@ -18,7 +18,7 @@ import (
 func (a *application) showComparison(c app.Comparison) {
 	out, width := a.io.Out, cmp.Or(a.width(), 1<<16)
 	fmt.Fprintf(out, "%s -> %s: %d new, %d fixed, %d still failing%s\n", c.A, c.B, len(c.New), len(c.Fixed), len(c.StillFailing), report.KnownToOwners(len(c.Known)))
-	// Further lines of a text begin where its first one does.
+	// Continuation lines are indented to where the first line begins.
 	said := func(lead, text string) {
 		for _, l := range report.Lines(text, max(width-len(lead), 20)) {
 			fmt.Fprintln(out, strings.TrimRight(lead+l, " "))
@@ -52,10 +52,10 @@ func (a *application) showComparison(c app.Comparison) {
 	}
 }
 
-// shownCells is how many cells that changed are listed for people.
+// shownCells is how many changed cells are listed for people.
 const shownCells = 40
 
-// showScores says how scores, their parts and the cells of matrices changed.
+// showScores prints how scores, their parts and the cells of matrices changed.
 func showScores(c app.Comparison, said func(lead, text string)) {
 	figure := func(v *float64) string {
 		if v == nil {

@@ -11,11 +11,11 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// mostCompleted is how many runs and findings a shell is offered.
+// mostCompleted is how many runs and findings are offered to a shell.
 const mostCompleted = 50
 
-// showExamples gives each command that only holds others the first examples of these, and
-// those that print completions for shells examples of their own.
+// showExamples gives each group command the first examples of its commands, and the commands that
+// print completions examples of their own.
 func showExamples(c *cobra.Command) {
 	if p := c.Parent(); p != nil && p.Name() == "completion" {
 		c.Example = fmt.Sprintf("  thresh completion %s", c.Name())
@@ -36,7 +36,7 @@ func showExamples(c *cobra.Command) {
 	}
 }
 
-// completions has shells complete what the arguments and flags of verbs may be.
+// completions makes shells complete the arguments and flag values of verbs.
 func (a *application) completions(root *cobra.Command) {
 	runs, findings := a.completeRuns, a.completeFindings
 	both := func(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
@@ -72,7 +72,7 @@ func (a *application) completions(root *cobra.Command) {
 	visit = func(c *cobra.Command) {
 		for flag, complete := range values {
 			if c.Flags().Lookup(flag) != nil {
-				_ = c.RegisterFlagCompletionFunc(flag, complete) // a format may have said it already
+				_ = c.RegisterFlagCompletionFunc(flag, complete) // a contract may have registered it already
 			}
 		}
 		for _, o := range options {
@@ -99,7 +99,7 @@ type words struct {
 	words []string
 }
 
-// optionValues are the options of formats that take one of some words.
+// optionValues returns the options of formats that accept only certain words.
 func (a *application) optionValues() []words {
 	var list []words
 	for _, k := range a.app.Contracts {
@@ -112,7 +112,7 @@ func (a *application) optionValues() []words {
 	return list
 }
 
-// newest opens the store that a command line names, if there is one.
+// newest opens the store that a command line names, if it exists.
 func (a *application) newest(c *cobra.Command, use func(*app.Store, []string)) {
 	dir := app.DefaultStore
 	if f := c.Flags().Lookup("store"); f != nil {
@@ -120,7 +120,7 @@ func (a *application) newest(c *cobra.Command, use func(*app.Store, []string)) {
 	}
 	st, err := a.app.ExistingStore(dir)
 	if err != nil {
-		return // there is nothing to offer
+		return // nothing to offer
 	}
 	defer st.Close()
 	runs, err := st.Runs(app.RunQuery{Limit: mostCompleted})
@@ -146,7 +146,7 @@ func (a *application) completeRuns(c *cobra.Command, args []string, _ string) (l
 	return list, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeFindings offers those of the newest runs, each once.
+// completeFindings offers the findings of the newest runs, each once.
 func (a *application) completeFindings(c *cobra.Command, args []string, _ string) (list []string, _ cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp

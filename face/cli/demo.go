@@ -19,8 +19,8 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// The demonstration is over in seconds: it runs the first cases of each sample
-// and makes findings small with a small budget.
+// The demonstration takes seconds: it runs the first cases of each sample and minimizes findings on
+// a small budget.
 const (
 	demoCases  = 120
 	demoShrink = 30
@@ -50,7 +50,7 @@ Exit code 1 means that planted bugs were found.`,
 	for name, value := range map[string]int{"cases": demoCases, "shrink": demoShrink} {
 		flag := c.Flags().Lookup(name)
 		flag.DefValue = strconv.Itoa(value)
-		_ = flag.Value.Set(flag.DefValue) // a number is one
+		_ = flag.Value.Set(flag.DefValue) // the default always parses
 	}
 	c.Flags().StringVar(&dir, "dir", "thresh-demo", "`FOLDER` for the samples and their work")
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -79,8 +79,8 @@ func (a *application) demo(ctx context.Context, dir string, f *runFlags) error {
 	return a.close(rec, f, err)
 }
 
-// demoScreen shows one screen of the demonstration: what was tested, the worst
-// finding of each format, and what to type next.
+// demoScreen shows one screen: what was tested, the worst finding of each format, and what to type
+// next.
 func (a *application) demoScreen(w io.Writer, rec campaign.Record, dir, store string) error {
 	var b strings.Builder
 	bold, plain := "", ""
@@ -142,8 +142,8 @@ func (a *application) demoScreen(w io.Writer, rec campaign.Record, dir, store st
 	return err
 }
 
-// inWords is the text, or the words of it that fit into n characters and an
-// ellipsis; a word that is too long for a line is cut.
+// inWords returns the text, cut after the last word that fits into n characters and followed by an
+// ellipsis. It cuts a word that is too long for a line.
 func inWords(s string, n int) string {
 	r := []rune(s)
 	if len(r) <= n {
@@ -155,10 +155,10 @@ func inWords(s string, n int) string {
 	return diag.Runes(s, n)
 }
 
-// selfCommand is how the user started this program.
+// selfCommand returns the command by which the user started this program.
 func selfCommand() string {
 	exe, err := os.Executable()
-	if err == nil && strings.Contains(filepath.ToSlash(exe), "/go-build") && filepath.Ext(exe) != ".test" { // go test runs from there too
+	if err == nil && strings.Contains(filepath.ToSlash(exe), "/go-build") && filepath.Ext(exe) != ".test" { // go test also runs from there
 		return "go run ./cmd/thresh"
 	}
 	return "thresh"

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// outliveFileLimit makes a write beyond a limit on the size of files (ulimit
-// -f) an error that is reported, as a full disk is, in place of a signal that ends
-// the process. Programs under test are started with the signal as it was.
+// outliveFileLimit makes a write beyond the file size limit (ulimit -f) fail with an error, as on a
+// full disk, instead of ending the process with a signal. Programs under test start with the
+// default handling of the signal.
 func outliveFileLimit() {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGXFSZ)
 }

@@ -72,8 +72,8 @@ func (a *application) replay(ctx context.Context, st *app.Store, what string, jo
 	return nil
 }
 
-// replayCase runs one case of a run of one campaign again, and shows all that
-// its format shows of it.
+// replayCase runs one case again, of a run with a single campaign, and shows everything that its
+// format shows about it.
 func (a *application) replayCase(ctx context.Context, st *app.Store, runID, index, system string) error {
 	n, err := caseIndex(index)
 	if err != nil {

@@ -23,11 +23,11 @@ type runFlags struct {
 	cases       int64
 	failFast    bool
 	maxErrors   string
-	errorLimit  *app.ErrorLimit // what maxErrors says
+	errorLimit  *app.ErrorLimit // parsed maxErrors
 	store       string
 	reports     []string
 	baseline    string
-	base        *app.Baseline // what baseline names
+	base        *app.Baseline // the run or report that baseline names
 	failOn      string
 	strict      bool
 	resume      string
@@ -37,15 +37,15 @@ type runFlags struct {
 	allowEmpty  bool
 	quiet       bool
 	ui          bool
-	merged      *app.Merged // the runs that the record is made of; nil: it is one
-	pagesOver   func()      // ends the pages of the run, if they are served
+	merged      *app.Merged // the runs that the record was merged from; nil: it is a single run
+	pagesOver   func()      // ends the run's pages, if they are served
 	fleet       fleetFlags
 	// workersGiven reports whether the number of workers was given.
 	workersGiven func() bool
 	options      optionFlags
 	screen       func(io.Writer, campaign.Record) error // what standard output shows of the run; nil: the text report
 	stop         func(*campaign.Outcome) bool           // when to end early; nil: as failFast says
-	stopFrom     int64                                  // the first case that stop is asked about
+	stopFrom     int64                                  // first case that stop is called with
 }
 
 func (f *runFlags) register(c *cobra.Command, contracts []campaign.Contract) {
@@ -72,7 +72,7 @@ func (f *runFlags) register(c *cobra.Command, contracts []campaign.Contract) {
 	f.options.register(fs, contracts)
 }
 
-// registerReports adds the reports to write.
+// registerReports adds the flags for reports.
 func (f *runFlags) registerReports(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.reports, "report", nil, "write a report, `FORMAT=FILE` (text, json, junit, sarif, tap, jsonl, html, markdown, github, codequality, ctrf, hits, attempts; FILE - is standard output); repeatable")
 	c.Flags().Var((*jsonLines)(f), "json", "print JSON lines for cases, findings and the run: --report jsonl=- --quiet")
@@ -80,13 +80,13 @@ func (f *runFlags) registerReports(c *cobra.Command) {
 	_ = c.RegisterFlagCompletionFunc("report", completeReport)
 }
 
-// jsonLines is the flag --json.
+// jsonLines is the value of the flag --json.
 type jsonLines runFlags
 
-// String, Set and Type implement pflag.Value.
+// String implements pflag.Value.
 func (f *jsonLines) String() string { return "false" }
 
-// Set has the report written to standard output.
+// Set makes the run write JSON lines to standard output.
 func (f *jsonLines) Set(v string) error {
 	on, err := strconv.ParseBool(v)
 	if on {
@@ -95,10 +95,10 @@ func (f *jsonLines) Set(v string) error {
 	return err
 }
 
-// Type returns the word for its values.
+// Type implements pflag.Value.
 func (f *jsonLines) Type() string { return "bool" }
 
-// registerGate adds what a run is compared with, and what of that fails it.
+// registerGate adds the flags that say what a run is compared with and what makes it fail.
 func (f *runFlags) registerGate(c *cobra.Command) {
 	fs := c.Flags()
 	fs.StringVar(&f.baseline, "baseline", "", "compare with this `RUN|FILE` (a JSON report) instead of the previous run of the same documents, seed and options")
@@ -110,7 +110,7 @@ func registerStore(c *cobra.Command, store *string) {
 	_ = c.MarkFlagDirname("store")
 }
 
-// validate checks what flag parsing alone cannot.
+// validate checks what flag parsing cannot.
 func (f *runFlags) validate() error {
 	switch {
 	case f.workers < 1:
@@ -152,8 +152,7 @@ func (f *runFlags) validate() error {
 	return f.options.validate()
 }
 
-// decided names a flag that was given and that only a new run can follow; "" if
-// there is none.
+// decided names a given flag that works only for a new run; "" if there is none.
 func (f *runFlags) decided() string {
 	switch {
 	case f.seed != "":
@@ -169,10 +168,10 @@ func (f *runFlags) decided() string {
 	return ""
 }
 
-// settings are the flags as a contract sees them.
+// settings returns the flags as a contract sees them.
 func (f *runFlags) settings() campaign.Settings {
 	s := campaign.Settings{Strict: f.strict, Options: f.options.values()}
-	s.Seed, _ = campaign.ParseSeed(f.seed) // validate says what is wrong with it
+	s.Seed, _ = campaign.ParseSeed(f.seed) // validate reports an invalid seed
 	return s
 }
 
@@ -190,7 +189,7 @@ func (o *optionFlags) register(fs *pflag.FlagSet, contracts []campaign.Contract)
 	for _, c := range contracts {
 		for _, opt := range c.Options() {
 			if same := fs.Lookup(opt.Name); same != nil {
-				// An option of several contracts is one flag.
+				// An option shared by several contracts is one flag.
 				same.Usage = strings.TrimSuffix(same.Usage, "]") + ", " + c.Name() + "]"
 				continue
 			}
@@ -209,7 +208,7 @@ func (o *optionFlags) register(fs *pflag.FlagSet, contracts []campaign.Contract)
 	}
 }
 
-// String, Set and Type implement pflag.Value.
+// String implements pflag.Value.
 func (f *optionFlag) String() string { return strings.Join(f.given, ",") }
 
 // Set takes one value from the command line.
@@ -228,7 +227,7 @@ func (f *optionFlag) Set(v string) error {
 	return nil
 }
 
-// Type names the value in help texts.
+// Type implements pflag.Value.
 func (f *optionFlag) Type() string {
 	if f.Bool {
 		return "bool"
@@ -257,7 +256,7 @@ func (o *optionFlags) values() map[string][]string {
 	return m
 }
 
-// set gives an option a value that the command line did not.
+// set gives an option a further value, as if from the command line.
 func (o *optionFlags) set(name, value string) {
 	for _, f := range o.flags {
 		if f.Name == name {

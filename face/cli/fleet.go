@@ -16,7 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// accessFlags are how to reach a fleet's server.
+// accessFlags say how to reach a fleet's server.
 type accessFlags struct{ app.FleetAccess }
 
 func (f *accessFlags) register(c *cobra.Command, what string) {
@@ -32,7 +32,7 @@ func (f *accessFlags) register(c *cobra.Command, what string) {
 	}
 }
 
-// on reports whether there is a fleet to use.
+// on reports whether the flags name a fleet.
 func (f *accessFlags) on() bool { return f.URL != "" && f.URL != "local" }
 
 func (f *accessFlags) validate() error {
@@ -64,16 +64,16 @@ func (f *fleetFlags) register(c *cobra.Command) {
 	_ = c.MarkFlagDirname("fleet-keys")
 }
 
-// job is the fleet that a run uses; nil: none.
+// job returns the fleet that a run uses; nil: none.
 func (f *fleetFlags) job() *app.FleetJob {
 	if !f.on() {
 		return nil
 	}
-	share, _ := f.share() // looked at by validate
+	share, _ := f.share() // validate has checked it
 	return &app.FleetJob{FleetAccess: f.FleetAccess, Require: f.require, Sign: f.sign, Keys: f.keys, Recheck: share, Patience: f.patience}
 }
 
-// share is the share of cases that are executed again; negative: not said.
+// share returns the share of cases that are executed again; negative: not given.
 func (f *fleetFlags) share() (float64, error) {
 	if f.recheck == "" {
 		return -1, nil
@@ -183,7 +183,7 @@ one ends the running cases too.`,
 	return c
 }
 
-// work serves until the first signal, and ends running cases at the second.
+// work serves until the first signal, and ends running cases on the second.
 func (a *application) work(ctx context.Context, job app.WorkerJob) error {
 	kill, end := context.WithCancel(context.Background())
 	defer end()

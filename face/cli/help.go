@@ -11,11 +11,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// helpWidth is the width of the terminals that help is written for.
+// helpWidth is the terminal width, in columns, that help is written for.
 const helpWidth = 80
 
-// readableHelp breaks lines, and puts flags for the documents of one format under
-// their own heading.
+// readableHelp wraps lines and groups the flags for documents of one format under a heading.
 func readableHelp(root *cobra.Command) {
 	breakLines(root)
 	usage := root.UsageFunc()
@@ -31,7 +30,7 @@ func readableHelp(root *cobra.Command) {
 	})
 }
 
-// ofFormats is how the text of a flag names the formats it is for.
+// ofFormats matches the part of a flag's description that names its formats.
 var ofFormats = regexp.MustCompile(`^\[([a-z, ]+)\] | \[([a-z, ]+)\]$`)
 
 func flagTexts(all *pflag.FlagSet) string {
@@ -64,8 +63,7 @@ func flagTexts(all *pflag.FlagSet) string {
 	return b.String()
 }
 
-// breakLines fills the paragraphs of long texts, but for those with lines that
-// are indented.
+// breakLines wraps the paragraphs of long texts, except paragraphs with indented lines.
 func breakLines(c *cobra.Command) {
 	paragraphs := strings.Split(c.Long, "\n\n")
 	for i, p := range paragraphs {

@@ -11,7 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// maxTrace bounds what is read as a trace.
+// maxTrace is the largest size of a trace, in bytes.
 const maxTrace = 256 << 20
 
 func (a *application) judgeCommand() *cobra.Command {

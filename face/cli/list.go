@@ -106,9 +106,9 @@ run refers to. It never deletes a run that is still being written.`,
 	return c
 }
 
-// showRuns prints the table of runs. In a narrow terminal the seconds go, a status
-// that says more than the verdict stands in its place, and the names of campaigns are
-// cut in their middle; no line is longer than it is wide.
+// showRuns prints the table of runs. On a narrow terminal it omits the seconds, merges the status
+// with the verdict, and cuts the names of campaigns in the middle. No line is wider than the
+// terminal.
 func (a *application) showRuns(runs []store.RunSummary) error {
 	found := func(r store.RunSummary) string {
 		if n := r.Ungrouped(); n > 0 {
@@ -120,7 +120,7 @@ func (a *application) showRuns(runs []store.RunSummary) error {
 		return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t", r.RunID, r.Status, orDash(r.Verdict), diag.Number(r.Cases.Run), found(r))
 	}
 	width, when, room := a.width(), time.DateTime, 60
-	fit := func() int { // what the columns before leave to the campaigns
+	fit := func() int { // width left for the campaigns
 		columns := make([]int, strings.Count(heads, "\t"))
 		taken := 2*len(columns) + len(when) + 2
 		for i := range runs {
@@ -146,10 +146,10 @@ func (a *application) showRuns(runs []store.RunSummary) error {
 			room = max(len("CAMPAIGNS"), fit())
 		}
 	}
-	of := make(map[string]string) // the format of campaigns by name; of several "several"
+	of := make(map[string]string) // format by campaign name; "several" if campaigns of several formats share the name
 	for _, r := range runs {
 		for _, name := range r.Campaigns {
-			if len(r.Contracts) != 1 { // it does not say which is whose
+			if len(r.Contracts) != 1 { // unknown which campaign has which format
 			} else if format := r.Contracts[0]; of[name] == "" {
 				of[name] = format
 			} else if of[name] != format {
@@ -176,7 +176,7 @@ func (a *application) showRuns(runs []store.RunSummary) error {
 	return w.Flush()
 }
 
-// width is the columns of a terminal, or what COLUMNS says; 0: unknown.
+// width returns the columns of the terminal, or those that COLUMNS gives; 0: unknown.
 func (a *application) width() int {
 	if n, err := strconv.Atoi(a.io.Getenv("COLUMNS")); err == nil && n > 0 {
 		return max(n, 40)

@@ -22,11 +22,11 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// dropLog drops what net/http logs: bytes of a service that sends more than it
-// announced, with whatever secrets are in them.
+// dropLog discards what net/http logs: it logs unexpected bytes of a service, including any secrets
+// in them.
 func dropLog() { log.SetOutput(io.Discard) }
 
-// Stdio is the world as the command line sees it.
+// Stdio is the process's surroundings as the command line sees them.
 type Stdio struct {
 	In       io.Reader
 	Out, Err io.Writer
@@ -53,11 +53,11 @@ func (s Stdio) color(tty bool) bool {
 	return tty && s.Getenv("NO_COLOR") == "" && s.Getenv("TERM") != "dumb"
 }
 
-// exitError carries an exit code whose reason was shown already.
+// exitError carries an exit code whose reason has been shown already.
 type exitError = diag.ExitError
 
-// Main runs one command line and returns the exit code of the process. The
-// contracts are there beside the built-in ones.
+// Main runs one command line with the built-in contracts and further ones, and returns the exit
+// code of the process.
 func Main(argv []string, io Stdio, contracts ...campaign.Contract) int {
 	if code, ran := app.Hidden(argv); ran {
 		return code
@@ -80,7 +80,7 @@ func Main(argv []string, io Stdio, contracts ...campaign.Contract) int {
 	if err == nil {
 		return diag.ExitOK
 	}
-	if c.Annotations[begun] == "" { // refused before the verb had its turn
+	if c.Annotations[begun] == "" { // refused before the verb began
 		err = usageOf(c, err)
 	}
 	if code, ok := errors.AsType[exitError](err); ok {
@@ -97,12 +97,11 @@ func Main(argv []string, io Stdio, contracts ...campaign.Contract) int {
 	return diag.ExitCode(err)
 }
 
-// application is what every verb works with.
+// application is the state that all verbs share.
 type application struct {
 	io  *Stdio
 	app *app.App
-	// told are the warnings that were shown, which the report on the same screen
-	// does not repeat.
+	// told holds the warnings already shown; the report on the same screen does not repeat them.
 	told []string
 }
 
@@ -131,8 +130,8 @@ func printError(io Stdio, err error) {
 	}
 }
 
-// named is a message about an error in which names that are given on the command
-// line, or are those of files, stand as [diag.Name] writes them.
+// named returns a message about an error in which names from the command line, and names of files,
+// are written by [diag.Name].
 func named(err error, text string, names []string) string {
 	if file := new(fs.PathError); errors.As(err, &file) {
 		names = append(slices.Clone(names), file.Path)
@@ -145,10 +144,10 @@ func named(err error, text string, names []string) string {
 	return text
 }
 
-// printable makes control characters harmless for a terminal; lines stay.
+// printable makes control characters harmless for a terminal and keeps line ends.
 func printable(s string) string { return diag.Printable(s) }
 
-// usageError is a command line that cannot be understood.
+// usageError reports an invalid command line.
 type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }
@@ -202,10 +201,10 @@ the command line was refused, 3 the environment failed, 130 interrupted.`,
 		root.AddCommand(c)
 	}
 	if len(verbs) != 1 {
-		root.AddCommand(a.manCommand()) // of all
+		root.AddCommand(a.manCommand()) // needs the complete tree
 	}
 
-	if len(io.args) > 0 && strings.HasPrefix(io.args[0], cobra.ShellCompRequestCmd) { // as a shell calls it
+	if len(io.args) > 0 && strings.HasPrefix(io.args[0], cobra.ShellCompRequestCmd) { // a call from a shell
 		a.completions(root)
 	}
 	root.InitDefaultCompletionCmd()
@@ -217,14 +216,14 @@ the command line was refused, 3 the environment failed, 130 interrupted.`,
 	return root
 }
 
-// verb is a command of the root. It is made if the command line may need it, and
-// gets what follows its name there.
+// verb is a command of the root. It is created only if the command line may need it. The function's
+// argument is the command line after the verb's name.
 type verb struct {
 	group, name string
 	command     func(line []string) *cobra.Command
 }
 
-// verbs are the commands that do not belong to a format, and need no others.
+// verbs returns the commands that belong to no format and do not depend on other commands.
 func (a *application) verbs() []verb {
 	var list []verb
 	add := func(group, name string, command func() *cobra.Command) {
@@ -261,9 +260,9 @@ func (a *application) verbs() []verb {
 	return list
 }
 
-// onlyNamed is the one of all that a command line begins with, and the rest of the line,
-// or else all, with no line. Most lines name a command, and making all hundred takes as
-// long as many of them run.
+// onlyNamed returns the element named at the start of a command line, and the rest of the line; or
+// else all elements and no line. Most command lines name a command, and creating all hundred
+// commands takes as long as many commands run.
 func onlyNamed[T any](all []T, line []string, name func(T) string) ([]T, []string) {
 	if len(line) > 0 {
 		if i := slices.IndexFunc(all, func(one T) bool { return name(one) == line[0] }); i >= 0 {
@@ -273,11 +272,11 @@ func onlyNamed[T any](all []T, line []string, name func(T) string) ([]T, []strin
 	return all, nil
 }
 
-// begun is the annotation of a command whose verb has begun: its errors are
-// its own, and no longer those of its command line.
+// begun is the annotation of a command whose verb has begun. From then on, errors are the verb's
+// and not usage errors.
 const begun = "begun"
 
-// markBegun makes every command say that its verb has begun.
+// markBegun makes every command set its annotation when its verb begins.
 func markBegun(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		markBegun(sub)
@@ -290,8 +289,8 @@ func markBegun(c *cobra.Command) {
 	}
 }
 
-// requireSubcommand makes a group command without a verb show its help, and
-// one with an unknown verb name the nearest.
+// requireSubcommand makes a group command show its help if no verb is given, and suggest the
+// nearest verb if an unknown one is given.
 func requireSubcommand(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		requireSubcommand(sub)
@@ -309,10 +308,10 @@ func group(c *cobra.Command, args []string) error {
 	return unknownCommand(c, args[0])
 }
 
-// flagsInstead are words that are taken for commands, and the flags that do it.
+// flagsInstead maps words that users take for commands to a hint at the flag.
 var flagsInstead = map[string]string{"resume": "thresh run --resume RUN continues a run"}
 
-// unknownCommand names the nearest verb for one that c does not have.
+// unknownCommand returns the error for a verb that c does not have. It suggests the nearest.
 func unknownCommand(c *cobra.Command, name string) error {
 	names := make([]string, 0, len(c.Commands()))
 	for _, sub := range c.Commands() {
@@ -322,7 +321,7 @@ func unknownCommand(c *cobra.Command, name string) error {
 	return diag.WithHint(err, cmp.Or(flagsInstead[name], diag.DidYouMean(name, names), c.CommandPath()+" --help lists its commands"))
 }
 
-// helpCommand is thresh help, which refuses names of no command.
+// helpCommand returns thresh help, which refuses unknown commands.
 func helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
@@ -344,10 +343,10 @@ after the command.`,
 	}
 }
 
-// flagError names the nearest flag for one that does not exist.
+// flagError suggests the nearest flag for one that does not exist.
 func flagError(c *cobra.Command, err error) error {
 	if words := c.Flags().Args(); c.HasSubCommands() && len(words) > 0 {
-		return unknownCommand(c, words[0]) // its flags are those of a verb that is not there
+		return unknownCommand(c, words[0]) // the flags belong to a verb that does not exist
 	}
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		f := invalid.GetFlag()
@@ -366,7 +365,7 @@ func flagError(c *cobra.Command, err error) error {
 	return diag.WithHint(e, "see "+c.CommandPath()+" --help")
 }
 
-// flagWants says what values a flag takes.
+// flagWants describes the values that a flag takes.
 func flagWants(f *pflag.Flag) string {
 	switch f.Value.Type() {
 	case "int", "int64":

@@ -55,8 +55,8 @@ func writePages(dir string, c *cobra.Command) (n int, err error) {
 	return n, nil
 }
 
-// manPage is the help of a command in the language of man. It has no date: equal
-// versions have equal pages.
+// manPage returns a command's help in man's format. It has no date, so equal versions have equal
+// pages.
 func manPage(c *cobra.Command) string {
 	c.InitDefaultHelpFlag()
 	var b strings.Builder
@@ -118,7 +118,7 @@ func manPage(c *cobra.Command) string {
 	return b.String()
 }
 
-// roff is a text in which nothing is a request or an escape.
+// roff escapes a text so that nothing in it is a request or an escape.
 func roff(text string) string {
 	text = strings.ReplaceAll(text, `\`, `\e`)
 	text = strings.ReplaceAll(text, "-", `\-`)

@@ -18,7 +18,7 @@ import (
 	"github.com/thresh-dev/thresh/face/mcp"
 )
 
-// mcpTokenVariable gives the token instead of a random one.
+// mcpTokenVariable sets the token, which is random otherwise.
 const mcpTokenVariable = "THRESH_MCP_TOKEN"
 
 func (a *application) mcpCommand() *cobra.Command {
@@ -46,7 +46,7 @@ Runs continue in the background and are stored; they end with the server.`,
 				return err
 			}
 			defer st.Close()
-			// Runs outlive the calls that begin them, not the server.
+			// Runs outlive the calls that begin them, but not the server.
 			ctx, end := context.WithCancel(context.WithoutCancel(c.Context()))
 			defer end()
 			srv := mcp.New(mcp.Config{Store: st, Version: app.Version, Contracts: a.app.Contracts, Use: mcp.Over(a.app.Remote(ctx, st, dir, root, workers))})
@@ -69,8 +69,8 @@ Runs continue in the background and are stored; they end with the server.`,
 	return c
 }
 
-// mcpOverHTTP serves this machine until ctx ends. The address goes to standard
-// output, the token to standard error.
+// mcpOverHTTP serves this machine until ctx ends. It prints the address to standard output and the
+// token to standard error.
 func (a *application) mcpOverHTTP(ctx context.Context, srv *mcp.Server, addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -103,7 +103,7 @@ func (a *application) mcpOverHTTP(ctx context.Context, srv *mcp.Server, addr str
 		return diag.Environment("serve on %s: %w", l.Addr(), err)
 	case <-ctx.Done():
 	}
-	_ = h.Close() // streams of clients end here; they have no end of their own
+	_ = h.Close() // cuts clients' event streams, which never end by themselves
 	if err := <-over; !errors.Is(err, http.ErrServerClosed) {
 		return diag.Environment("serve on %s: %w", l.Addr(), err)
 	}

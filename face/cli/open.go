@@ -44,7 +44,7 @@ finding or run: of the newest run if none is named. It serves until interrupted.
 	return c
 }
 
-// pageOf is the path of the page of a finding or run.
+// pageOf returns the path of the page of a finding or run.
 func pageOf(st *app.Store, what string) (string, error) {
 	if !app.IsFinding(what) {
 		id, err := st.ResolveRun(what)

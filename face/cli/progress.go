@@ -11,8 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/run"
 )
 
-// progress shows how far a run is: one line that is redrawn on a terminal, a
-// plain line now and then in a pipe.
+// progress shows a run's progress: on a terminal one line that is redrawn, in a pipe a line from
+// time to time.
 type progress struct {
 	mu    sync.Mutex
 	out   io.Writer
@@ -26,7 +26,7 @@ type progress struct {
 // plainEvery is how often a pipe gets a line.
 const plainEvery = 10 * time.Second
 
-// newProgress returns nil if nothing is to be shown.
+// newProgress returns nil if quiet is set.
 func newProgress(io *Stdio, quiet bool) *progress {
 	if quiet {
 		return nil
@@ -39,7 +39,7 @@ func newProgress(io *Stdio, quiet bool) *progress {
 	return p
 }
 
-// update is called with every snapshot.
+// update shows a snapshot.
 func (p *progress) update(s run.Snapshot) {
 	if p == nil {
 		return
@@ -107,7 +107,7 @@ func (p *progress) line(s run.Snapshot) string {
 		fmt.Fprintf(&b, "  %s", s.Elapsed.Round(time.Second))
 		return b.String()
 	}
-	line := diag.Runes(b.String(), p.width-1) // a line that wraps could not be drawn over
+	line := diag.Runes(b.String(), p.width-1) // a wrapped line could not be redrawn
 	if s.Findings > 0 && p.color {
 		line = strings.Replace(line, "  "+found, "  \x1b[1;31m"+found+"\x1b[0m", 1)
 	}

@@ -54,7 +54,7 @@ unique beginning of one, "latest" (the default) or "latest~1".`,
 	return c
 }
 
-// withStore does something with a store that is there.
+// withStore calls do with an existing store.
 func (a *application) withStore(dir string, do func(*app.Store) error) error {
 	st, err := a.app.ExistingStore(dir)
 	if err != nil {
@@ -64,14 +64,15 @@ func (a *application) withStore(dir string, do func(*app.Store) error) error {
 	return do(st)
 }
 
-// inStore is a verb on a store that is there; dir is known once the flags are.
+// inStore returns the function of a verb that works on an existing store. dir is set once flags are
+// parsed.
 func (a *application) inStore(dir *string, do func(*cobra.Command, *app.Store, []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		return a.withStore(*dir, func(st *app.Store) error { return do(c, st, args) })
 	}
 }
 
-// runOf is the run that arguments name, or the latest.
+// runOf returns the run that arguments name, or "latest".
 func runOf(args []string) string {
 	if len(args) == 0 {
 		return "latest"
@@ -127,9 +128,8 @@ func (a *application) storedReport(st *app.Store, dir string, rec campaign.Recor
 	return errors.Join(err, a.output(out, func(w io.Writer) error { return f.Write(w, rec, opt) }))
 }
 
-// report writes the reports that were asked for, and the screen to standard
-// output unless one of them goes there. The screen is the text report if nil.
-// It returns whether the run fails by its gate.
+// report writes the requested reports, and shows the screen on standard output unless a report goes
+// there. A nil screen is the text report. It returns whether the run fails by its gate.
 func (a *application) report(rec campaign.Record, flags *runFlags) (fails bool, err error) {
 	fails = true
 	st, err := a.app.OpenStore(flags.store)
@@ -139,7 +139,7 @@ func (a *application) report(rec campaign.Record, flags *runFlags) (fails bool, 
 	defer st.Close()
 	toStdout, screen := false, flags.screen
 	var since *report.Since
-	var failed error // the reports that can be written are, also if one cannot
+	var failed error // one failed report does not keep the others from being written
 	if flags.merged == nil || flags.base != nil {
 		var changed *app.Comparison
 		since, changed, failed = a.app.Since(st, rec, flags.base)

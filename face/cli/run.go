@@ -52,8 +52,7 @@ Exit codes: 0 all held, 1 findings or failures, 2 a document was refused,
 	return c
 }
 
-// prepare checks the flags and reads the baseline, before a run makes another
-// one "latest".
+// prepare checks the flags. It also reads the baseline, before this run becomes the "latest".
 func (a *application) prepare(f *runFlags) (err error) {
 	if err = f.validate(); err == nil && f.baseline != "" {
 		f.base, err = a.app.Baseline(f.store, f.baseline)
@@ -61,7 +60,7 @@ func (a *application) prepare(f *runFlags) (err error) {
 	return err
 }
 
-// run is the verb run; other verbs that end in a run share its parts.
+// run is the verb run. Other verbs that end in a run share its parts.
 func (a *application) run(ctx context.Context, paths []string, f *runFlags) error {
 	if err := a.prepare(f); err != nil {
 		return err
@@ -97,7 +96,7 @@ func (a *application) watch(ctx context.Context, paths []string, f *runFlags) er
 	})
 }
 
-// job is what the flags ask for.
+// job returns the job that the flags describe.
 func (a *application) job(f *runFlags, paths ...string) app.Job {
 	set := f.settings()
 	job := app.Job{
@@ -110,7 +109,7 @@ func (a *application) job(f *runFlags, paths ...string) app.Job {
 		job.Workers = 0
 	}
 	if job.Shrink == 0 {
-		job.Shrink = -1 // the flag's 0 is none
+		job.Shrink = -1 // the flag's 0 means none
 	}
 	if f.ui {
 		job.Begun = func(ctx context.Context, b app.Begun) (err error) {
@@ -149,7 +148,7 @@ func (a *application) close(rec campaign.Record, f *runFlags, err error) error {
 	if err != nil && rec.Stopped == app.StoppedFatal {
 		printError(*a.io, err)
 		fmt.Fprintf(a.io.Err, "what ran so far is kept. Once the cause is fixed, continue with:\n  %s\n", app.ShellLine(app.ResumeCommand(f.store, rec.RunID)))
-		if fails && len(rec.Findings) > 0 { // that is what the run says, whatever ended it
+		if fails && len(rec.Findings) > 0 { // the findings decide the exit code, whatever ended the run
 			return rec.Exit()
 		}
 		return exitError(diag.ExitCode(err))
@@ -164,7 +163,7 @@ func (a *application) close(rec campaign.Record, f *runFlags, err error) error {
 	return rec.Exit()
 }
 
-// warn shows what is doubtful about documents.
+// warn shows warnings about documents.
 func (a *application) warn(list diag.List) {
 	if len(list) > 0 {
 		for _, x := range list {

@@ -27,8 +27,8 @@ type moduleHash struct {
 	Content   string `json:"content"`
 }
 
-// sbom writes what a Go binary was built from. It has no date and no serial
-// number: equal binaries have equal lists.
+// sbom writes what a Go binary was built from. The list has no date and no serial number, so equal
+// binaries have equal lists.
 func (a *application) sbom(of, out string) error {
 	info, ok := debug.ReadBuildInfo()
 	if of != "" {
@@ -58,7 +58,7 @@ func (a *application) sbom(of, out string) error {
 	})
 }
 
-// componentOf is a module as a part. Its checksum is Go's own, of the files' hashes.
+// componentOf describes a module. The checksum is Go's own, over the hashes of the files.
 func componentOf(m *debug.Module) component {
 	c := component{Type: "library", Name: m.Path, Version: m.Version, PURL: "pkg:golang/" + m.Path + "@" + m.Version, Ref: m.Path + "@" + m.Version}
 	if sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(m.Sum, "h1:")); err == nil && len(sum) == 32 {

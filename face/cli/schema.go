@@ -40,7 +40,7 @@ documents by it. Without a format it lists the formats.`,
 	}
 }
 
-// documentFormats are the kinds of documents that the contracts declare.
+// documentFormats returns the kinds of documents that contracts declare.
 func (a *application) documentFormats() []campaign.Format {
 	var list []campaign.Format
 	for _, k := range a.app.Contracts {

@@ -102,7 +102,7 @@ the JSON report of the run, or the finding or case as that report has it.`,
 	return c
 }
 
-// showCase prints what is kept of a case of a run of one campaign.
+// showCase prints what the store keeps of a case, of a run with a single campaign.
 func (a *application) showCase(st *app.Store, ref, index, out string, asJSON bool) error {
 	n, err := caseIndex(index)
 	if err != nil {
@@ -135,7 +135,7 @@ func (a *application) showCase(st *app.Store, ref, index, out string, asJSON boo
 	})
 }
 
-// caseIndex is the CASE of RUN#CASE.
+// caseIndex parses the CASE of RUN#CASE.
 func caseIndex(text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {

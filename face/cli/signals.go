@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// interruptions are the signals that end a command in good order. A hang-up
-// counts unless whoever started Thresh had it ignored, as nohup does.
+// interruptions returns the signals that end a command in an orderly way. A hang-up is one unless
+// the program was started with it ignored, as nohup does.
 func interruptions() []os.Signal {
 	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {

@@ -54,7 +54,7 @@ func (a *application) top(ctx context.Context, f *accessFlags, once bool) error 
 		case <-tick.C:
 		}
 		if once && n < 3 {
-			continue // a rate takes two looks
+			continue // a rate needs two observations
 		}
 		if a.io.OutTTY && !once {
 			fmt.Fprint(a.io.Out, "\x1b[H\x1b[2J")
@@ -66,8 +66,7 @@ func (a *application) top(ctx context.Context, f *accessFlags, once bool) error 
 	}
 }
 
-// watchFleet listens to the members of a fleet for the verb of that name, until
-// unwatch is called.
+// watchFleet listens to the members of a fleet for the named verb, until unwatch is called.
 func (a *application) watchFleet(ctx context.Context, f *accessFlags, verb string) (w *app.FleetWatcher, unwatch func(), err error) {
 	if strings.HasPrefix(f.URL, "embedded") {
 		return nil, nil, usagef("thresh %s needs --fleet URL, the server of the fleet", verb)
@@ -78,7 +77,7 @@ func (a *application) watchFleet(ctx context.Context, f *accessFlags, verb strin
 	return a.app.WatchFleet(ctx, f.FleetAccess, verb)
 }
 
-// fleetTable is the members of a fleet, runs first.
+// fleetTable prints the members of a fleet, runs first.
 func fleetTable(rows []app.FleetRow) string {
 	slices.SortFunc(rows, func(x, y app.FleetRow) int {
 		return cmp.Or(cmp.Compare(x.Role, y.Role), cmp.Compare(x.ID, y.ID))

@@ -19,7 +19,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// tryTime is how long a draft is run by default.
+// tryTime is the default time for running a draft.
 const tryTime = time.Minute
 
 func (a *application) tryCommand() *cobra.Command {
@@ -88,7 +88,7 @@ Exit codes are those of thresh run.`,
 		a.drafted(a.io.Err, d)
 		f.time = max(f.time/2, f.time-time.Since(start))
 		for _, o := range d.Options {
-			if !fs.Changed(o.Name) { // what the user says wins
+			if !fs.Changed(o.Name) { // the user's flags take precedence
 				f.options.set(o.Name, cmp.Or(o.Value, "true"))
 			}
 		}
@@ -102,8 +102,8 @@ Exit codes are those of thresh run.`,
 	return c
 }
 
-// tryWords takes apart what stands behind the flags: the thing, flags behind it,
-// and the seeds. The words of a program are its own, but for a few flags.
+// tryWords splits the arguments into the thing to test and, after "--", the seeds, and parses flags
+// among them. The words of a program or server belong to it, except for a few flags.
 func tryWords(fs *pflag.FlagSet, args []string) (words, seeds []string, err error) {
 	if len(args) == 0 {
 		return nil, nil, nil
@@ -125,7 +125,7 @@ func tryWords(fs *pflag.FlagSet, args []string) (words, seeds []string, err erro
 	return words, seeds, nil
 }
 
-// unquoted takes apart a thing that was quoted as one word, such as "mcp: python3 server.py".
+// unquoted splits a thing that was quoted as one word, such as "mcp: python3 server.py".
 func unquoted(words []string) []string {
 	if len(words) == 0 || !strings.ContainsRune(words[0], ' ') || app.IsThere(words[0]) {
 		return words
@@ -133,8 +133,8 @@ func unquoted(words []string) []string {
 	return append(strings.Fields(words[0]), words[1:]...)
 }
 
-// takeFlags parses the flags in a list and returns what is left: all of them, or
-// those few that are no program's.
+// takeFlags parses the flags in a list and returns the other words. Unless all is set, it takes
+// only the few flags that no program under test is expected to have.
 func takeFlags(fs *pflag.FlagSet, list []string, all bool) (left []string, err error) {
 	for i := 0; i < len(list); i++ {
 		word := list[i]
@@ -157,7 +157,7 @@ func takeFlags(fs *pflag.FlagSet, list []string, all bool) (left []string, err e
 	return left, nil
 }
 
-// displayPath is a path as the user would write it in the working directory.
+// displayPath returns a path as the user would write it in the working directory.
 func displayPath(path string) string {
 	if wd, err := filepath.Abs("."); err == nil {
 		if rel, err := filepath.Rel(wd, path); err == nil && filepath.IsLocal(rel) {
@@ -167,7 +167,7 @@ func displayPath(path string) string {
 	return path
 }
 
-// drafted says what was drafted and why.
+// drafted prints what was drafted and why.
 func (a *application) drafted(w io.Writer, d *draft.Draft) {
 	fmt.Fprintf(w, "%s: %s\n", d.Format, printable(displayPath(d.Path())))
 	for _, why := range d.Why {
@@ -175,7 +175,7 @@ func (a *application) drafted(w io.Writer, d *draft.Draft) {
 	}
 }
 
-// questions are what could not be known, and what to type next.
+// questions prints what could not be determined, and what to type next.
 func (a *application) questions(w io.Writer, d *draft.Draft) {
 	if len(d.Questions) == 0 {
 		return
@@ -186,7 +186,7 @@ func (a *application) questions(w io.Writer, d *draft.Draft) {
 	}
 }
 
-// shellWords is a command line of this program.
+// shellWords quotes a command line of this program.
 func shellWords(words ...string) string { return selfCommand() + " " + app.ShellLine(words) }
 
 func (a *application) tryNext(w io.Writer, d *draft.Draft, rec campaign.Record, store string) {
@@ -203,12 +203,12 @@ func (a *application) tryNext(w io.Writer, d *draft.Draft, rec campaign.Record, 
 		fmt.Fprintf(w, "  %s\n", shellWords(append([]string{"replay", rec.Findings[0].ID}, at...)...))
 	}
 	if d.Next != nil {
-		at = nil // it needs no store
+		at = nil // the command needs no store
 	}
 	fmt.Fprintf(w, "  %s\n", nextLine(d, at...))
 }
 
-// nextLine is the command to type after a draft.
+// nextLine returns the command to type after a draft.
 func nextLine(d *draft.Draft, flags ...string) string {
 	next := d.Next
 	if next == nil {
@@ -217,8 +217,8 @@ func nextLine(d *draft.Draft, flags ...string) string {
 	return shellWords(slices.Concat(next, d.Words(displayPath(d.Path())), flags)...)
 }
 
-// fromThing is init KIND --from THING: args are KIND, the further words of THING,
-// and behind "--" the seeds.
+// fromThing is init KIND --from THING. args are KIND, the further words of THING and, after "--",
+// the seeds.
 func (a *application) fromThing(c *cobra.Command, args []string, from, dir string, yes bool) error {
 	words, seeds := append([]string{from}, args[1:]...), []string(nil)
 	if n := c.ArgsLenAtDash(); n >= 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/app"
 )
 
-// self is a command of this program.
+// self returns a command of this program.
 func self(args ...string) *exec.Cmd {
 	path, err := os.Executable()
 	if err != nil {
@@ -20,8 +20,8 @@ func self(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// tryCaseCommand is for runs alone: they execute a case that killed them twice in
-// a process that may be killed.
+// tryCaseCommand is used only by runs: they execute a case that killed them twice in a process that
+// may be killed.
 func (a *application) tryCaseCommand() *cobra.Command {
 	var dir, input string
 	var k int

@@ -22,12 +22,11 @@ import (
 )
 
 const (
-	// loopback is where pages are served unless an address is given: a free
-	// port that this machine alone reaches.
+	// loopback is the default address of pages: a free port that only this machine reaches.
 	loopback = "127.0.0.1:0"
-	// tokenVariable gives the token instead of a random one.
+	// tokenVariable sets the token, which is random otherwise.
 	tokenVariable = "THRESH_UI_TOKEN"
-	// promoteFolder is where findings that are promoted in a page go.
+	// promoteFolder is the folder for findings promoted from a page.
 	promoteFolder = "regressions"
 )
 
@@ -92,33 +91,33 @@ browser keeps it in a cookie.`,
 	return c
 }
 
-// pagesAt says what is served and where.
+// pagesAt says what to serve and where.
 type pagesAt struct {
 	store   string // as the user named it
 	addr    string
 	hosts   []string
 	promote string
-	fleet   *app.FleetWatcher // nil: none is watched
-	desk    web.Desk          // nil: no document is run from a page
+	fleet   *app.FleetWatcher // nil: no fleet is watched
+	desk    web.Desk          // nil: pages run no documents
 }
 
-// pages is a server of pages that has begun.
+// pages is a running server of pages.
 type pages struct {
 	url  url.URL // of the list of runs, with the token
 	done chan error
 }
 
-// address is the address of a page.
+// address returns the address of a page.
 func (p *pages) address(page string) string {
 	u := p.url
 	u.Path += page
 	return u.String()
 }
 
-// wait returns when the server has ended, which is when its context does.
+// wait returns when the server has ended, which happens when its context ends.
 func (p *pages) wait() error { return <-p.done }
 
-// listen begins to serve the pages of a store until ctx ends.
+// listen starts to serve the pages of a store until ctx ends.
 func (a *application) listen(ctx context.Context, st *app.Store, at pagesAt) (*pages, error) {
 	near, err := onLoopback(at.addr)
 	if err != nil {
@@ -148,7 +147,7 @@ func (a *application) listen(ctx context.Context, st *app.Store, at pagesAt) (*p
 	}
 	u := url.URL{Scheme: "http", Host: l.Addr().String(), Path: "/"}
 	if ip, err := netip.ParseAddrPort(u.Host); err == nil && ip.Addr().IsUnspecified() && app.HostName() != "" {
-		u.Host = net.JoinHostPort(app.HostName(), fmt.Sprint(ip.Port())) // all addresses is none to go to
+		u.Host = net.JoinHostPort(app.HostName(), fmt.Sprint(ip.Port())) // "all addresses" is not an address that a browser can open
 	}
 	u.RawQuery = url.Values{"token": {token}}.Encode()
 	p := &pages{url: u, done: make(chan error, 1)}
@@ -156,7 +155,7 @@ func (a *application) listen(ctx context.Context, st *app.Store, at pagesAt) (*p
 	return p, nil
 }
 
-// token is the one that a variable gives, or else a random one.
+// token returns the token from a variable, or else a random one.
 func (a *application) token(variable string) (token string, given bool, err error) {
 	switch token = a.io.Getenv(variable); {
 	case token == "":
@@ -167,7 +166,7 @@ func (a *application) token(variable string) (token string, given bool, err erro
 	return token, true, nil
 }
 
-// members is a fleet as pages show it.
+// members returns a fleet's members as pages show them.
 func members(rows []app.FleetRow) []web.Member {
 	list := make([]web.Member, len(rows))
 	for i, r := range rows {
@@ -179,7 +178,7 @@ func members(rows []app.FleetRow) []web.Member {
 	return list
 }
 
-// onLoopback reports whether an address is one that this machine alone reaches.
+// onLoopback reports whether only this machine reaches an address.
 func onLoopback(addr string) (bool, error) {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -205,11 +204,11 @@ func openBrowser(address string) error {
 	if err := c.Start(); err != nil {
 		return err
 	}
-	go func() { _ = c.Wait() }() // it lives as long as it likes
+	go func() { _ = c.Wait() }() // the browser outlives this command
 	return nil
 }
 
-// uses is what pages can do besides showing: see [web.UseCases].
+// uses is what pages can do besides showing; see [web.UseCases].
 type uses struct {
 	app *app.App
 	st  *app.Store
@@ -257,7 +256,7 @@ func (u uses) RunCase(ctx context.Context, runID, contract, name string, index i
 	return u.app.RunCase(ctx, u.st, runID, contract, name, index, "")
 }
 
-// workDesk is what pages do with documents: see [web.Desk].
+// workDesk is what pages do with documents; see [web.Desk].
 type workDesk struct{ *app.Desk }
 
 func (d workDesk) Documents() ([]web.Document, error) {
@@ -286,10 +285,9 @@ func (d workDesk) Check(ctx context.Context, path string, text []byte) (diag.Lis
 	return c.Diagnostics, names, err
 }
 
-// whileRunning serves the pages of a run while it goes, from a store of their
-// own, with its fleet if there is one. The returned function is called
-// once all was said of the run: on a terminal it goes on serving until
-// interrupted.
+// whileRunning serves the pages of a running run from a store handle of their own, with its fleet
+// if it has one. Call the returned function after everything about the run has been printed: on a
+// terminal it keeps serving until interrupted.
 func (a *application) whileRunning(ctx context.Context, dir string, b app.Begun) (over func(), err error) {
 	st, err := a.app.OpenStore(dir)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// usageOf makes an error of the command line one in plain words, with how the
-// command is used and an example.
+// usageOf turns an error of the command line into plain words, with the command's usage and an
+// example.
 func usageOf(c *cobra.Command, err error) error {
 	if _, ok := errors.AsType[*diag.CodedError](err); ok {
 		return err
@@ -24,7 +24,7 @@ func usageOf(c *cobra.Command, err error) error {
 	return diag.WithHint(diag.Refused("%s", describeUsageError(c, err)), hint)
 }
 
-// exampleOf is the first example of a command, without what explains it.
+// exampleOf returns the first example of a command, without its explanation.
 func exampleOf(c *cobra.Command) string {
 	line := strings.TrimSpace(diag.FirstLine(c.Example))
 	line, _, _ = strings.Cut(line, "   ")
@@ -39,7 +39,7 @@ var (
 	required = regexp.MustCompile(`^required flag\(s\) (.+) not set$`)
 )
 
-// describeUsageError says what the library that reads command lines found wrong.
+// describeUsageError says what the command-line library found wrong.
 func describeUsageError(c *cobra.Command, err error) string {
 	text, path := err.Error(), c.CommandPath()
 	wants := strings.TrimSpace(strings.TrimPrefix(c.Use, c.Name()))
@@ -71,7 +71,7 @@ func describeUsageError(c *cobra.Command, err error) string {
 	return fmt.Sprintf("%s takes at most %s, %s, got %d; put quotes around a name with spaces", path, diag.Plural(most, "argument"), wants, got)
 }
 
-// flagNames are quoted names as they are typed.
+// flagNames returns quoted names as they are typed.
 func flagNames(list string) string {
 	names := strings.Split(strings.ReplaceAll(list, `"`, ""), ", ")
 	return "--" + strings.Join(names, " and --")

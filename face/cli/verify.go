@@ -78,7 +78,7 @@ checks it, and that the stored run is the one that was signed.`,
 	return c
 }
 
-// verified says what came of it.
+// verified prints the result.
 func (a *application) verified(v *app.Verified, job app.VerifyJob, signed, strict bool, to string) error {
 	for _, n := range v.Notes {
 		fmt.Fprintln(a.io.Err, "note: "+printable(n))

@@ -18,8 +18,8 @@ type versionFacts struct {
 	Go       string   `json:"go"`
 	OS       string   `json:"os"`
 	Arch     string   `json:"arch"`
-	Revision string   `json:"revision,omitempty"` // of the source, where the build knows it
-	Modified bool     `json:"modified,omitempty"` // the source was changed since
+	Revision string   `json:"revision,omitempty"` // of the source, if the build knows it
+	Modified bool     `json:"modified,omitempty"` // the source had uncommitted changes
 	Formats  []string `json:"formats"`
 	Reports  []string `json:"reports"`
 	Modules  []module `json:"modules"`

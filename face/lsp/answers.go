@@ -15,29 +15,29 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// checks publishes what is wrong with each text that comes in, of one document.
+// checks checks each incoming text of one document and publishes its diagnostics.
 func (s *server) checks(texts <-chan *open) {
 	for o := range texts {
 		list, before := []diagnostic{}, allocated()
 		for _, d := range o.page.Check() {
 			list = append(list, o.diagnostic(d))
 		}
-		if s.ctx.Err() == nil && len(texts) == 0 { // else a newer text is about to be checked
+		if s.ctx.Err() == nil && len(texts) == 0 { // otherwise a newer text is about to be checked
 			s.notify("textDocument/publishDiagnostics", map[string]any{"uri": o.uri, "diagnostics": list})
 			s.collect(allocated() - before)
 		}
 	}
 }
 
-// allocated is how many bytes were ever allocated.
+// allocated returns how many bytes the process has ever allocated.
 func allocated() uint64 {
 	now := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(now)
 	return now[0].Value.Uint64()
 }
 
-// collect frees memory while nobody waits for an answer, if a check that allocates half as much
-// again as the last one would have to do that.
+// collect frees memory while nobody waits for an answer, if the next check might trigger a
+// collection. It assumes that the check allocates half as much again as the last one.
 func (s *server) collect(last uint64) {
 	now := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/goal:bytes"}}
 	if metrics.Read(now); now[0].Value.Uint64()+last*3/2 > now[1].Value.Uint64() && s.collecting.CompareAndSwap(false, true) {
@@ -57,7 +57,7 @@ func (o *open) diagnostic(d diag.Diagnostic) diagnostic {
 		message += " (" + d.Hint + ")"
 	}
 	x := diagnostic{Severity: int(d.Level) + 1, Code: d.Code, Source: "thresh", Message: message}
-	if d.Pos.File != "" && d.Pos.File != o.page.Spec.Path { // what the document names is shown at its top
+	if d.Pos.File != "" && d.Pos.File != o.page.Spec.Path { // a diagnostic about a file that the document names is shown at the document's top
 		x.Range = o.text.span(0, len(o.text.line(0)))
 		x.Related = append(x.Related, related{locationInFile(d.Pos), "here"})
 	} else {
@@ -73,7 +73,7 @@ func (o *open) diagnostic(d diag.Diagnostic) diagnostic {
 	return x
 }
 
-// locationInFile is a place in a file that is not open.
+// locationInFile returns a place in a file that is not open.
 func locationInFile(p diag.Pos) location {
 	path, err := filepath.Abs(p.File)
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *server) hover(o *open, p at) (any, error) {
 	return hover{markup{"markdown", text}, o.text.span(from, to)}, nil
 }
 
-// actions are the fixes of what is wrong in a range.
+// actions returns the fixes for diagnostics in a range.
 func (s *server) actions(o *open, p at) (any, error) {
 	list := []codeAction{}
 	for _, d := range o.page.Check() {
@@ -129,7 +129,7 @@ func after(a, b position) bool {
 	return a.Line > b.Line || a.Line == b.Line && a.Character > b.Character
 }
 
-// codeLenses are the runs and findings of a document.
+// codeLenses returns lenses for the runs and findings of a document.
 func (s *server) codeLenses(o *open, _ at) (any, error) {
 	list := []codeLens{}
 	if o.page.Contract == nil {
@@ -149,19 +149,19 @@ func (s *server) codeLenses(o *open, _ at) (any, error) {
 	return list, nil
 }
 
-// symbols are the findings that a query names, with their documents.
+// symbols returns the findings that match a query, with their documents.
 func (s *server) symbols(query string) []symbol {
 	list := []symbol{}
 	for _, f := range s.Editor.Findings() {
 		name := f.Finding.ID + " " + f.Finding.Title
 		if strings.Contains(strings.ToLower(name), strings.ToLower(query)) {
-			list = append(list, symbol{name, 24, s.locate(f)}) // an event
+			list = append(list, symbol{name, 24, s.locate(f)}) // 24: the symbol kind Event
 		}
 	}
 	return list
 }
 
-// locate is the place of a finding in its document on disk.
+// locate returns the place of a finding in its document on disk.
 func (s *server) locate(f app.Found) location {
 	path, at, err := s.Editor.Place(f.RunID + "/" + f.Finding.ID)
 	if err != nil {
@@ -171,14 +171,14 @@ func (s *server) locate(f app.Found) location {
 }
 
 func fileLocation(path string, at int) location {
-	data, _ := os.ReadFile(path) // it was read a moment ago; without it the place is its top
+	data, _ := os.ReadFile(path) // read a moment ago; without it, the place is the top of the file
 	t := newText(string(data))
 	return location{uriOf(path), t.span(at, at)}
 }
 
 var findingName = regexp.MustCompile(`F-[0-9a-f]{4,10}`)
 
-// definition leads from the name of a finding, in whatever text, to its place.
+// definition leads from a finding's id, in any text, to its place.
 func (s *server) definition(o *open, p at) (any, error) {
 	offset := o.text.offset(p.Position)
 	n := o.text.position(offset).Line
@@ -194,7 +194,7 @@ func (s *server) definition(o *open, p at) (any, error) {
 	return nil, nil
 }
 
-// execute does what a lens says.
+// execute runs the command of a lens.
 func (s *server) execute(m *message, c command) {
 	words := make([]string, len(c.Arguments))
 	for i, a := range c.Arguments {
@@ -237,7 +237,7 @@ func (s *server) execute(m *message, c command) {
 	})
 }
 
-// run runs a document, says how it went and has its lenses asked for again.
+// run runs a document, shows the result and makes the client ask for the lenses again.
 func (s *server) run(page *app.Page) (any, error) {
 	rec, err := page.Run(s.ctx)
 	if err != nil {
@@ -276,7 +276,7 @@ func (s *server) runCase(page *app.Page, name string) (any, error) {
 	return map[string]any{"verdict": o.Verdict.String(), "title": o.Title}, nil
 }
 
-// show opens all that is known of a finding.
+// show opens everything that is known about a finding.
 func (s *server) show(id string) (any, error) {
 	text, err := s.Show(id)
 	if err != nil {

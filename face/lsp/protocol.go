@@ -1,11 +1,10 @@
 package lsp
 
-// The types below are the part of the Language Server Protocol 3.17 that is
-// spoken, under its names.
+// The types below are the supported part of the Language Server Protocol 3.17, under its names.
 
 type position struct {
 	Line      int `json:"line"`
-	Character int `json:"character"` // UTF-16 units
+	Character int `json:"character"` // in UTF-16 units
 }
 
 type span struct {
@@ -73,7 +72,7 @@ type textEdit struct {
 
 type completion struct {
 	Label         string   `json:"label"`
-	Kind          int      `json:"kind"` // 10 a property, 12 a value
+	Kind          int      `json:"kind"` // 10: Property, 12: Value
 	Detail        string   `json:"detail,omitempty"`
 	Documentation string   `json:"documentation,omitempty"`
 	SortText      string   `json:"sortText"`
@@ -119,7 +118,7 @@ type symbol struct {
 	Location location `json:"location"`
 }
 
-// The commands that lenses carry.
+// The commands of lenses, with their arguments.
 const (
 	runCommand  = "thresh.run"     // URI
 	caseCommand = "thresh.runCase" // URI, name of the case

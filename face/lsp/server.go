@@ -12,30 +12,30 @@ import (
 	"github.com/thresh-dev/thresh/app"
 )
 
-// Config is what a server works with.
+// Config is what a server needs.
 type Config struct {
 	Editor  *app.Editor
 	Version string
-	// Enter makes the folder that the editor has open the working directory.
+	// Enter makes the folder opened in the editor the working directory.
 	Enter func(dir string) error
-	// Show is all that is known of a stored finding, as text.
+	// Show returns everything that is known about a stored finding, as text.
 	Show func(finding string) (string, error)
 }
 
-// server is one conversation.
+// server is one session with a client.
 type server struct {
 	Config
 	*wire
 	ctx           context.Context
 	began         bool
-	leaving       bool // shutdown was asked for
-	shows         bool // the client opens documents
-	lenses        bool // the client asks for lenses again
+	leaving       bool // the client has sent shutdown
+	shows         bool // the client can open documents
+	lenses        bool // the client can refresh lenses
 	pages         map[string]*open
 	work          sync.WaitGroup
-	running       sync.Mutex // one command at a time
+	running       sync.Mutex // only one command runs at a time
 	collecting    atomic.Bool
-	scratch       string // folder of texts that are shown
+	scratch       string // folder of the texts shown
 	removeScratch func() error
 	onceScratch   sync.Once
 }
@@ -45,11 +45,11 @@ type open struct {
 	uri   string
 	text  *text
 	page  *app.Page
-	check chan *open // to who checks it: the newest text
+	check chan *open // the newest text, for the goroutine that checks it
 }
 
-// Serve answers a client until it leaves. An error means that it left without
-// saying so.
+// Serve answers a client until it leaves. An error means that it left without the protocol's
+// shutdown.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, c Config) error {
 	ctx, stop := context.WithCancel(ctx)
 	s := &server{Config: c, wire: newWire(in, out), ctx: ctx, pages: map[string]*open{}}
@@ -80,13 +80,13 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, c Config) error {
 			}
 			return nil
 		case m.Method == "":
-			continue // an answer to a request of ours
+			continue // an answer to a request of the server
 		}
 		s.handle(m)
 	}
 }
 
-// reply answers a request; nobody waits for that to a notification.
+// reply answers a request. A notification gets no reply.
 func (s *server) reply(m *message, result any, err error) {
 	if m.ID == nil {
 		return
@@ -118,7 +118,7 @@ func params[T any](m *message) (T, error) {
 	return v, nil
 }
 
-// handle does what a message asks for.
+// handle processes a message.
 func (s *server) handle(m *message) {
 	if m.Method == "initialize" {
 		p, err := params[initialize](m)
@@ -155,7 +155,7 @@ func (s *server) handle(m *message) {
 	case "textDocument/didSave":
 		if p, err := params[at](m); err == nil && s.pages[p.Document.URI] != nil {
 			o := s.pages[p.Document.URI]
-			s.set(o, o.text.text) // files that it names may have changed
+			s.set(o, o.text.text) // files named in it may have changed
 		}
 	case "workspace/executeCommand":
 		p, err := params[command](m)
@@ -172,7 +172,7 @@ func (s *server) handle(m *message) {
 	}
 }
 
-// ask answers a question about a place of a document.
+// ask answers a question about a place in a document.
 func (s *server) ask(m *message) {
 	var answer func(o *open, p at) (any, error)
 	slow := false
@@ -203,7 +203,7 @@ func (s *server) ask(m *message) {
 		s.reply(m, nil, &failure{invalidParams, p.Document.URI + " is not open"})
 		return
 	}
-	now := *o // what comes in later does not change the answer
+	now := *o // later changes do not affect the answer
 	if slow {
 		s.later(m, func() (any, error) { return answer(&now, p) })
 		return
@@ -258,7 +258,7 @@ func (s *server) closed(uri string) {
 	}
 }
 
-// set takes over a new text of a document, and has it checked.
+// set replaces the text of a document and starts a check.
 func (s *server) set(o *open, now string) {
 	path := pathOf(o.uri)
 	if path == "" {
@@ -268,7 +268,7 @@ func (s *server) set(o *open, now string) {
 	s.recheck(o)
 }
 
-// recheck has the newest text checked, in place of one that waits.
+// recheck queues the newest text for a check, replacing a text that still waits.
 func (s *server) recheck(o *open) {
 	select {
 	case <-o.check:
@@ -278,7 +278,7 @@ func (s *server) recheck(o *open) {
 	o.check <- &now
 }
 
-// The kinds of messages that editors show.
+// Types of messages that editors show.
 const (
 	errorMessage = 1 + iota
 	warningMessage

@@ -10,11 +10,11 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// text is a document with its lines: offsets are bytes here, and lines with
-// UTF-16 units in the protocol.
+// text is a document with its lines. Offsets count bytes; positions of the protocol count UTF-16
+// units within lines.
 type text struct {
 	text  string
-	lines []int // where each begins
+	lines []int // offset of each line's start
 }
 
 func newText(s string) *text {
@@ -29,7 +29,7 @@ func newText(s string) *text {
 	}
 }
 
-// line is the text of a line without its end.
+// line returns the text of a line without its line end.
 func (t *text) line(n int) string {
 	end := len(t.text)
 	if n+1 < len(t.lines) {
@@ -38,7 +38,8 @@ func (t *text) line(n int) string {
 	return strings.TrimSuffix(t.text[t.lines[n]:end], "\r")
 }
 
-// offset is where a position is; one beyond a line or the text is its end.
+// offset returns the offset of a position. A position beyond its line or the text is clamped to the
+// end.
 func (t *text) offset(p position) int {
 	if p.Line < 0 {
 		return 0
@@ -68,7 +69,7 @@ func (t *text) position(offset int) position {
 
 func (t *text) span(from, to int) span { return span{t.position(from), t.position(max(from, to))} }
 
-// offsetOf is the offset of a place of a diagnostic, whose columns count bytes.
+// offsetOf returns the offset of a diagnostic's place, whose columns count bytes.
 func (t *text) offsetOf(p diag.Pos) int {
 	n := p.Line - 1
 	if n < 0 {
@@ -80,7 +81,7 @@ func (t *text) offsetOf(p diag.Pos) int {
 	return t.lines[n] + min(max(p.Col-1, 0), len(t.line(n)))
 }
 
-// width is how many UTF-16 units a character takes.
+// width returns how many UTF-16 units a character takes.
 func width(r rune) int {
 	if r > 0xffff {
 		return 2
@@ -88,7 +89,7 @@ func width(r rune) int {
 	return 1
 }
 
-// pathOf is the file that a URI names, "" if it names none.
+// pathOf returns the file that a URI names; "" if it names none.
 func pathOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" {

@@ -11,10 +11,10 @@ import (
 	"sync"
 )
 
-// maxMessage is how long a message may be.
+// maxMessage is the largest size of a message, in bytes.
 const maxMessage = 64 << 20
 
-// message is a request, a notification or an answer of JSON-RPC 2.0.
+// message is a request, a notification or a response of JSON-RPC 2.0.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -30,7 +30,7 @@ type failure struct {
 
 func (f *failure) Error() string { return f.Message }
 
-// The codes of JSON-RPC and of the protocol that are used.
+// Error codes of JSON-RPC and of the protocol.
 const (
 	parseError     = -32700
 	invalidRequest = -32600
@@ -45,15 +45,15 @@ type wire struct {
 	in  *textproto.Reader
 	mu  sync.Mutex
 	out io.Writer
-	id  int // of the last request of ours
+	id  int // of the server's last request
 }
 
 func newWire(in io.Reader, out io.Writer) *wire {
 	return &wire{in: textproto.NewReader(bufio.NewReaderSize(in, 64<<10)), out: out}
 }
 
-// read returns the next message. An error is [io.EOF] once there are no more, or
-// a *failure for a message that is none.
+// read returns the next message. The error is [io.EOF] at the end of the input, or a *failure for
+// an invalid message.
 func (w *wire) read() (*message, error) {
 	head, err := w.in.ReadMIMEHeader()
 	if err != nil {
@@ -79,7 +79,7 @@ func (w *wire) read() (*message, error) {
 
 func (w *wire) write(m message) {
 	body := []byte(`{"jsonrpc":"2.0"`)
-	add := func(key string, v []byte) { // which is JSON, and may be long: it is not read again
+	add := func(key string, v []byte) { // v is JSON and may be long, so it is not parsed again
 		if v != nil {
 			body = append(append(body, `,"`+key+`":`...), v...)
 		}
@@ -96,7 +96,7 @@ func (w *wire) write(m message) {
 	body = append(body, '}')
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	// A client that is gone is noticed where it is read from.
+	// The reading side notices when the client is gone.
 	_, _ = fmt.Fprintf(w.out, "Content-Length: %d\r\n\r\n%s", len(body), body)
 }
 
@@ -112,7 +112,7 @@ func (w *wire) notify(method string, params any) {
 	w.write(message{Method: method, Params: encode(params)})
 }
 
-// request asks the client for something; its answer is not waited for.
+// request sends the client a request and ignores its answer.
 func (w *wire) request(method string, params any) {
 	w.mu.Lock()
 	w.id++

@@ -41,7 +41,7 @@ func (c *call) Integer(name string) (int64, bool) {
 	return *n, true
 }
 
-// decodeParam decodes a parameter that may be missing; of another form it is an error.
+// decodeParam decodes an optional parameter. It returns an error if the value has another type.
 func (c *call) decodeParam(name, want string, v any) error {
 	raw, ok := c.args[name]
 	if !ok || bytes.Equal(raw, []byte("null")) {
@@ -64,7 +64,7 @@ func (c *call) count(name string, v *int64, most int64) error {
 	return nil
 }
 
-// answer is a value as compact JSON, as text and as structured content.
+// answer returns a value as compact JSON, both as text and as structured content.
 func answer(v any, isError bool) *sdk.CallToolResult {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -78,11 +78,12 @@ func answer(v any, isError bool) *sdk.CallToolResult {
 	}
 }
 
-// maxError is how many bytes of a message go to a client, which may have sent what it quotes.
+// maxError is how many bytes of an error message go to a client, because the message may quote what
+// the client sent.
 const maxError = 4 << 10
 
-// failed is the answer of a tool that cannot do what it was asked for; mode is
-// that of what it was asked about, if that explores a model.
+// failed is the result of a tool call that failed. mode is the mode of the run or finding it was
+// about, if that explores a model.
 func failed(err error, mode string) *sdk.CallToolResult {
 	v := struct {
 		Error       string      `json:"error"`
@@ -96,8 +97,8 @@ func failed(err error, mode string) *sdk.CallToolResult {
 	return answer(v, true)
 }
 
-// follow waits until a run has ended or ctx has. A client that asked for it is
-// told how far the run is, each time it is further.
+// follow waits until a run or ctx has ended. It sends progress to a client that asked for it,
+// whenever there is some.
 func (c *call) follow(ctx context.Context, r campaign.Background) error {
 	token := c.req.Params.GetProgressToken()
 	last := -1.0
@@ -106,7 +107,7 @@ func (c *call) follow(ctx context.Context, r campaign.Background) error {
 		st := r.Status()
 		if at, of := progressOf(st); token != nil && at > last && st.Record == nil {
 			last = at
-			// No answer goes to a client that has disconnected; ctx ends the call.
+			// A client that has disconnected gets no answer; ctx ends the call.
 			_ = c.req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{
 				ProgressToken: token, Progress: at, Total: of, Message: describe(st),
 			})
@@ -121,8 +122,8 @@ func (c *call) follow(ctx context.Context, r campaign.Background) error {
 	}
 }
 
-// progressOf is a run's progress as a number that never falls while it runs, in
-// campaigns, and what it ends at; 0 if that is not known.
+// progressOf returns a run's progress, in campaigns, as a number that never falls, and its final
+// value; 0 if unknown.
 func progressOf(st campaign.Status) (at, of float64) {
 	part := 0.0
 	switch {

@@ -11,10 +11,10 @@ import (
 	"github.com/thresh-dev/thresh/report"
 )
 
-// maxTimes is how often one call runs a finding again at most.
+// maxTimes is how often one call may run a finding again.
 const maxTimes = 1000
 
-// findingTools are the tools for what runs have found.
+// findingTools returns the tools for findings of runs.
 func (s *Server) findingTools() []campaign.Tool {
 	id := campaign.Param{Name: "finding", Kind: "string", About: "a finding's id, of the newest run that has it, or RUN/FINDING", Required: true}
 	return []campaign.Tool{

@@ -16,14 +16,14 @@ import (
 	"github.com/thresh-dev/thresh/report"
 )
 
-// What clients read before they write a document. Addresses end in the format's name.
+// Addresses of what clients read before they write a document. They end in the format's name.
 const (
 	schemasURI  = "thresh://schemas/"
 	examplesURI = "thresh://examples/"
 	startersURI = "thresh://starters/"
 )
 
-// addFormats lists what the contracts say of their documents.
+// addFormats lists what the contracts publish about their documents.
 func (s *Server) addFormats() {
 	add := func(uri, title, mime, about string, read func() ([]byte, error)) {
 		s.mcp.AddResource(&sdk.Resource{URI: uri, Name: title, Title: title, MIMEType: mime, Description: about},
@@ -50,7 +50,7 @@ func (s *Server) addFormats() {
 	}
 }
 
-// starterFile is a file of a starter; one that is not text is in base64.
+// starterFile is a file of a starter; binary content is in base64.
 type starterFile struct {
 	Name   string `json:"name"`
 	Text   string `json:"text,omitempty"`
@@ -81,7 +81,7 @@ Do not propose a change before the finding has been reproduced with the command 
 
 %s`
 
-// addPrompts adds what users of a client may begin with.
+// addPrompts adds prompts that users of a client can start from.
 func (s *Server) addPrompts() {
 	say := func(about, text string) *sdk.GetPromptResult {
 		return &sdk.GetPromptResult{Description: about, Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: text}}}}
@@ -121,7 +121,7 @@ func (s *Server) addPrompts() {
 	})
 }
 
-// given is the argument that a prompt needs.
+// given returns the argument that a prompt requires.
 func given(req *sdk.GetPromptRequest, name, about string) (string, error) {
 	text := strings.TrimSpace(req.Params.Arguments[name])
 	if text == "" {

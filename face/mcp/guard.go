@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// guard lets requests through that come from this machine and know the token:
-// pages of other sites, also those whose name was pointed at this machine (DNS
-// rebinding), are refused before the token is looked at.
+// guard passes requests that come from this machine and have the token. It refuses pages of other
+// sites before it looks at the token, including sites whose name points to this machine (DNS
+// rebinding).
 func guard(token string, next http.Handler) http.Handler {
 	want := sha256.Sum256([]byte(token))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -12,23 +12,23 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// Codes of JSON-RPC for messages that are none.
+// Error codes of JSON-RPC for invalid messages.
 const (
 	codeParse   = -32700
 	codeInvalid = -32600
 )
 
-// noBatches is the first version of the protocol that has no batches.
+// noBatches is the first version of the protocol without batches.
 const noBatches = "2025-06-18"
 
-// lines hands on the lines of a client that are messages, and answers the others
-// itself: one that cannot be read ends a session of the SDK, and an agent that
-// once sends half a message should lose no more than that.
+// lines passes valid messages of a client on and answers the other lines itself. The SDK ends the
+// session at an unreadable message, but an agent that once sends half a message should lose no more
+// than that message.
 type lines struct {
 	in      *bufio.Reader
 	out     io.Writer
-	rest    []byte // of the present line
-	version string // that the client asked for
+	rest    []byte // of the current line
+	version string // requested by the client
 }
 
 // Read implements [io.Reader].
@@ -46,7 +46,7 @@ func (l *lines) Read(p []byte) (int, error) {
 			}
 		}
 		if err != nil {
-			return 0, err // the end of the input, as it is
+			return 0, err // the end of the input is passed on
 		}
 	}
 	n := copy(p, l.rest)
@@ -54,7 +54,8 @@ func (l *lines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next is the next line without its end; of one that is too long, enough to see that.
+// next returns the next line without its end. Of a line that is too long it keeps just enough to
+// show that.
 func (l *lines) next() ([]byte, error) {
 	var line []byte
 	for {
@@ -68,8 +69,8 @@ func (l *lines) next() ([]byte, error) {
 	}
 }
 
-// check says what is wrong with a line; nil if it is a message, or a batch of
-// them in a version that has batches.
+// check returns what is wrong with a line; nil if it is a message, or a batch in a version that has
+// batches.
 func (l *lines) check(line []byte) *jsonrpc.Error {
 	invalid := func(format string, args ...any) *jsonrpc.Error {
 		return &jsonrpc.Error{Code: codeInvalid, Message: "Invalid Request: " + fmt.Sprintf(format, args...)}
@@ -115,7 +116,7 @@ func (l *lines) check(line []byte) *jsonrpc.Error {
 	return nil
 }
 
-// refuse answers a line that is not a message, by its id if it has one.
+// refuse answers an invalid line, with its id if it has one.
 func (l *lines) refuse(line []byte, why *jsonrpc.Error) error {
 	var of struct {
 		ID json.RawMessage `json:"id"`
@@ -133,7 +134,7 @@ func (l *lines) refuse(line []byte, why *jsonrpc.Error) error {
 	return nil
 }
 
-// whole writes one piece after the other, whoever they are from.
+// whole writes each message in one piece, whichever side it comes from.
 type whole struct {
 	mu  sync.Mutex
 	out io.Writer
@@ -146,5 +147,5 @@ func (w *whole) Write(p []byte) (int, error) {
 	return w.out.Write(p)
 }
 
-// Close implements [io.Closer]: the stream is not the session's to close.
+// Close implements [io.Closer]. It does nothing, because the session does not own the stream.
 func (w *whole) Close() error { return nil }

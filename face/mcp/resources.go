@@ -22,7 +22,7 @@ const (
 	findingTemplate = "thresh://runs/{run}/findings/{finding}"
 )
 
-// listedRuns is how many runs the list of runs has at most, the newest.
+// listedRuns is how many of the newest runs the list of runs has.
 const listedRuns = 100
 
 var mimeTypes = map[string]string{
@@ -42,19 +42,18 @@ func (s *Server) addResources() {
 	}, s.readResource)
 }
 
-// announce informs all clients that a run has ended, and lists its report as a
-// resource.
+// announce notifies all clients when a run has ended, and lists its report as a resource.
 func (s *Server) announce(r campaign.Background) {
 	s.ending.Go(func() {
 		<-r.Done()
 		s.mcp.AddResource(&sdk.Resource{
 			URI: runsURI + "/" + url.PathEscape(r.ID()) + "/report/text", Name: "report of " + r.ID(), Title: "Report of run " + r.ID(), MIMEType: "text/plain",
 		}, s.readResource)
-		ctx := context.Background() // nobody waits for it
+		ctx := context.Background() // no call waits for this
 		_ = s.mcp.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: runsURI})
 		v := stateOf(r)
 		for session := range s.mcp.Sessions() {
-			// No notification goes to a client that has disconnected.
+			// A client that has disconnected gets no notification.
 			_ = session.Log(ctx, &sdk.LoggingMessageParams{ //nolint:staticcheck // deprecated for the newest protocol alone, and what clients of the others show
 				Level: "info", Logger: "thresh", Data: map[string]any{"run_id": v.RunID, "state": v.State, "verdict": v.Verdict, "findings_count": v.Findings},
 			})
@@ -89,7 +88,7 @@ func (s *Server) complete(_ context.Context, req *sdk.CompleteRequest) (*sdk.Com
 	return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: values, Total: len(values)}}, nil
 }
 
-// maxCompletions is how many values the protocol lets a completion have.
+// maxCompletions is how many values the protocol allows in a completion.
 const maxCompletions = 100
 
 func (s *Server) readResource(_ context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
@@ -104,7 +103,7 @@ func (s *Server) readResource(_ context.Context, req *sdk.ReadResourceRequest) (
 	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: uri, MIMEType: mime, Text: string(body)}}}, nil
 }
 
-// resource is a resource's content; nil if there is none at the address.
+// resource returns a resource's content; nil if the address has none.
 func (s *Server) resource(uri string) (mime string, body []byte, err error) {
 	st := s.cfg.Store
 	var b bytes.Buffer

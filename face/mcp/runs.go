@@ -13,11 +13,10 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// keptRuns is how many ended runs of this server are kept at hand; older ones
-// are read from the store.
+// keptRuns is how many ended runs the server keeps in memory; older ones are read from the store.
 const keptRuns = 64
 
-// runs is the runs that this server began.
+// runs holds the runs that this server began.
 type runs struct {
 	mu   sync.Mutex
 	list []campaign.Background // oldest first
@@ -55,7 +54,7 @@ func (k *runs) find(id string) campaign.Background {
 // maxWait is how long a call may wait for a run, in seconds.
 const maxWait = 24 * 3600
 
-// runTools are the tools for documents of every format.
+// runTools returns the tools for documents of every format.
 func (s *Server) runTools() []campaign.Tool {
 	doc := []campaign.Param{
 		{Name: "path", Kind: "string", About: "a document, or a folder of documents, below the server's folder"},
@@ -82,7 +81,7 @@ func (s *Server) runTools() []campaign.Tool {
 	}
 }
 
-// document is what a call wants checked or run.
+// document returns the document that a call gives to check or run.
 func (s *Server) document(c *call) (app.Draft, error) {
 	var d app.Draft
 	var text *string
@@ -142,7 +141,7 @@ func (s *Server) check(ctx context.Context, c *call) (any, error) {
 	type planned struct {
 		Contract string `json:"contract"`
 		Name     string `json:"name"`
-		Cases    int64  `json:"cases,omitempty"` // none: planned as it runs
+		Cases    int64  `json:"cases,omitempty"` // absent: cases are planned during the run
 		InWords  string `json:"cases_in_words,omitempty"`
 		Mode     string `json:"mode,omitempty"`
 	}
@@ -150,7 +149,7 @@ func (s *Server) check(ctx context.Context, c *call) (any, error) {
 		Result      string      `json:"result"` // "pass" or "errors"
 		Campaigns   []planned   `json:"campaigns"`
 		Diagnostics []diag.JSON `json:"diagnostics"`
-		Mode        string      `json:"mode,omitempty"` // model_only if that of one campaign is
+		Mode        string      `json:"mode,omitempty"` // "model_only" if one campaign has that mode
 	}{"pass", []planned{}, found.Diagnostics.JSON(), ""}
 	if found.Diagnostics.HasErrors() || d.Strict && len(found.Diagnostics) > 0 {
 		v.Result = "errors"
@@ -193,14 +192,14 @@ func (s *Server) runSpec(ctx context.Context, c *call) (any, error) {
 	}
 	if wait {
 		if err := c.follow(ctx, r); err != nil {
-			r.Stop() // who asked for it has gone
+			r.Stop() // the client that asked for it is gone
 			return nil, err
 		}
 	}
 	return stateOf(r), nil
 }
 
-// runState is what is said of a run.
+// runState describes a run.
 type runState struct {
 	RunID    string          `json:"run_id"`
 	State    string          `json:"state"` // "running", "done", "interrupted" or "error"
@@ -208,7 +207,7 @@ type runState struct {
 	Campaign string          `json:"campaign,omitempty"`
 	Index    int             `json:"campaign_index,omitempty"` // from 1
 	Of       int             `json:"campaigns,omitempty"`
-	Cases    campaign.Counts `json:"cases"` // of the current campaign; once the run has ended, of all
+	Cases    campaign.Counts `json:"cases"` // of the current campaign; of all once the run has ended
 	Findings int             `json:"findings_count"`
 	Elapsed  float64         `json:"elapsed_secs"`
 	Verdict  string          `json:"verdict,omitempty"`
@@ -239,7 +238,7 @@ func stateOf(r campaign.Background) runState {
 	return v
 }
 
-// ended takes over the result of a run.
+// ended fills in the result of a run.
 func (v *runState) ended(rec *campaign.Record) {
 	v.State, v.Phase, v.Campaign, v.Index, v.Of = "done", "", "", 0, len(rec.Campaigns)
 	switch rec.Stopped {
@@ -255,7 +254,7 @@ func (v *runState) ended(rec *campaign.Record) {
 	}
 }
 
-// storedRun is a run that this server did not begin, as the store has it.
+// storedRun returns a run from the store.
 func (s *Server) storedRun(ref string) (campaign.Record, error) {
 	id, err := s.cfg.Store.ResolveRun(ref)
 	if err != nil {
@@ -264,7 +263,7 @@ func (s *Server) storedRun(ref string) (campaign.Record, error) {
 	return s.cfg.Store.Record(id)
 }
 
-// modeOf is the mode of a run that has ended; "" if it explored no model.
+// modeOf returns the mode of an ended run; "" if it explored no model.
 func (s *Server) modeOf(rec campaign.Record) string {
 	for _, box := range s.boxes {
 		if box.Mode == nil {
@@ -277,8 +276,8 @@ func (s *Server) modeOf(rec campaign.Record) string {
 	return ""
 }
 
-// modeOfCall is the mode of the run or the finding that a call names, which its
-// answer says also if it is an error.
+// modeOfCall returns the mode of the run or finding that a call names. Answers contain it even if
+// they are errors.
 func (s *Server) modeOfCall(c campaign.ToolCall) string {
 	if id, ok := c.Text("run_id"); ok {
 		if r := s.runs.find(id); r != nil {
@@ -338,7 +337,7 @@ type runFinding struct {
 	Severity string `json:"severity"`
 	Case     int64  `json:"first_case"`
 	Action   string `json:"action,omitempty"`
-	Flaky    *bool  `json:"flaky,omitempty"` // not known while the run goes on
+	Flaky    *bool  `json:"flaky,omitempty"` // unknown while the run continues
 }
 
 func (s *Server) runFindings(_ context.Context, c *call) (any, error) {
@@ -355,14 +354,14 @@ func (s *Server) runFindings(_ context.Context, c *call) (any, error) {
 		Findings []runFinding `json:"findings"`
 		Next     int64        `json:"next_seqno"`
 		Total    int          `json:"total_findings"`
-		Ended    bool         `json:"ended"` // there will be no further findings
+		Ended    bool         `json:"ended"` // no further findings will follow
 		Mode     string       `json:"mode,omitempty"`
 	}{Findings: []runFinding{}}
 	all := []runFinding{}
 	if r := s.runs.find(id); r != nil {
 		v.RunID = r.ID()
 		select {
-		case <-r.Done(): // before its findings are looked at
+		case <-r.Done(): // check for the end before reading the findings
 			v.Ended = true
 		default:
 		}

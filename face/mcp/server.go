@@ -26,8 +26,7 @@ type Config struct {
 	Contracts []campaign.Contract
 }
 
-// Server serves the tools and resources; all its sessions share campaigns and
-// runs.
+// Server serves the tools and resources. All its sessions share campaigns and runs.
 type Server struct {
 	cfg    Config
 	mcp    *sdk.Server
@@ -41,7 +40,7 @@ const instructions = `Thresh tests software: it runs documents that describe tes
 run_spec runs a document of any format in the background; run_status (wait_secs) follows it, run_findings lists what it found, explain_finding shows one with its evidence and replay runs it again.
 thresh://schemas/FORMAT, thresh://examples/FORMAT and thresh://starters/FORMAT say how documents are written; prompts help to begin.`
 
-// New makes a server.
+// New returns a server.
 func New(cfg Config) *Server {
 	s := &Server{cfg: cfg}
 	says := []string{instructions}
@@ -54,7 +53,7 @@ func New(cfg Config) *Server {
 	}
 	s.mcp = sdk.NewServer(&sdk.Implementation{Name: "thresh", Title: "Thresh", Version: cfg.Version}, &sdk.ServerOptions{
 		Instructions: strings.Join(says, "\n"), CompletionHandler: s.complete,
-		SubscribeHandler:   func(context.Context, *sdk.SubscribeRequest) error { return nil }, // the SDK keeps who did
+		SubscribeHandler:   func(context.Context, *sdk.SubscribeRequest) error { return nil }, // the SDK keeps the subscribers
 		UnsubscribeHandler: func(context.Context, *sdk.UnsubscribeRequest) error { return nil },
 	})
 	for _, t := range s.tools() {
@@ -70,16 +69,17 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// Serve speaks with one client until it leaves or ctx ends.
+// Serve serves one client until it leaves or ctx ends.
 func (s *Server) Serve(ctx context.Context, t sdk.Transport) error { return s.mcp.Run(ctx, t) }
 
-// maxBody bounds a request over HTTP: a module of 64 MiB in base64, and its frame.
+// maxBody is the largest body of a request over HTTP, in bytes: a module of 64 MiB in base64, and
+// its frame.
 const maxBody = 64<<20/3*4 + 1<<20
 
-// idle is how long a session over HTTP is kept that asks for nothing.
+// idle is how long an idle session over HTTP is kept.
 const idle = 2 * time.Hour
 
-// Handler speaks with clients over HTTP that know the token.
+// Handler serves clients over HTTP that have the token.
 func (s *Server) Handler(token string) http.Handler {
 	h := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.mcp }, &sdk.StreamableHTTPOptions{
 		SessionTimeout: idle, MaxRequestBodyBytes: maxBody,
@@ -87,7 +87,7 @@ func (s *Server) Handler(token string) http.Handler {
 	return guard(token, h)
 }
 
-// Close stops all runs and waits until what they did is stored.
+// Close stops all runs and waits until their results are stored.
 func (s *Server) Close() {
 	all := s.runs.all()
 	for _, r := range all {
@@ -99,7 +99,7 @@ func (s *Server) Close() {
 	s.ending.Wait()
 }
 
-// tools are those of the contracts, and those for documents of all of them.
+// tools returns the tools of the contracts and the tools for all formats.
 func (s *Server) tools() []campaign.Tool {
 	var all []campaign.Tool
 	for _, box := range s.boxes {
@@ -112,12 +112,12 @@ func (s *Server) tools() []campaign.Tool {
 	return append(all, general...)
 }
 
-// withProgress makes a tool's call of one that reports progress to its client.
+// withProgress adapts a function that reports progress to the type of a tool's call.
 func withProgress(f func(context.Context, *call) (any, error)) func(context.Context, campaign.ToolCall) (any, error) {
 	return func(ctx context.Context, c campaign.ToolCall) (any, error) { return f(ctx, c.(*call)) }
 }
 
-// schema is the JSON Schema of the tool's input.
+// schema returns the JSON Schema of the tool's input.
 func schema(t *campaign.Tool) map[string]any {
 	props, required := map[string]any{}, []string{}
 	for _, p := range t.Params {
@@ -162,7 +162,7 @@ func (s *Server) handler(t campaign.Tool) sdk.ToolHandler {
 	}
 }
 
-// modeOf is what an error of a call says of its mode.
+// modeOf returns the mode that a call's error states.
 func modeOf(t *campaign.Tool, c *call) string {
 	if t.Mode == nil {
 		return ""
@@ -170,7 +170,7 @@ func modeOf(t *campaign.Tool, c *call) string {
 	return t.Mode(c)
 }
 
-// refuse says what is wrong with the names of a call's arguments.
+// refuse returns what is wrong with the names of a call's arguments.
 func refuse(t *campaign.Tool, args map[string]json.RawMessage) error {
 	var names []string
 	for _, p := range t.Params {
@@ -192,8 +192,8 @@ func refuse(t *campaign.Tool, args map[string]json.RawMessage) error {
 	return nil
 }
 
-// unknownTool answers a call of an unknown tool with an answer that says so, which
-// a model reads, not with an error of the protocol, which it may never see.
+// unknownTool answers a call of an unknown tool with a failed result instead of a protocol error,
+// because the model reads a result but may never see the error.
 func (s *Server) unknownTool(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		if p, ok := req.GetParams().(*sdk.CallToolParamsRaw); ok && method == "tools/call" && !slices.Contains(s.names, p.Name) {

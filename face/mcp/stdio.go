@@ -13,15 +13,14 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// MaxMessage bounds one message on standard input.
+// MaxMessage is the largest size of a message on standard input, in bytes.
 const MaxMessage = maxBody
 
-// lastAnswers is how long a session whose input has ended goes on for the calls
-// that are not answered yet. A client that has gone waits for none of them, one
-// that is a script and a pipe does.
+// lastAnswers is how long a session continues after its input has ended, to answer open calls. A
+// script that pipes calls in waits for the answers; a client that has gone does not.
 const lastAnswers = 10 * time.Second
 
-// Stdio speaks over a pair of streams, a message a line.
+// Stdio speaks over a pair of streams, one message per line.
 func Stdio(in io.Reader, out io.Writer) sdk.Transport {
 	w := &whole{out: out}
 	return stdio{&sdk.IOTransport{Reader: io.NopCloser(&lines{in: bufio.NewReader(in), out: w}), Writer: w, MaxLineLength: MaxMessage + 2}}
@@ -38,14 +37,14 @@ func (t stdio) Connect(ctx context.Context) (sdk.Connection, error) {
 	return &piped{Connection: c, open: make(map[jsonrpc.ID]bool), idle: make(chan struct{}), closed: make(chan struct{})}, nil
 }
 
-// piped is a connection whose input ends only once all calls are answered:
-// the SDK drops those that are not.
+// piped is a connection whose input ends only when all calls are answered, because the SDK drops
+// open calls at the end of the input.
 type piped struct {
 	sdk.Connection
 	mu     sync.Mutex
 	open   map[jsonrpc.ID]bool // calls without an answer
-	ended  bool                // the input has
-	idle   chan struct{}       // closed once the input has ended and all is answered
+	ended  bool                // the input has ended
+	idle   chan struct{}       // closed once the input has ended and all calls are answered
 	closed chan struct{}
 	once   sync.Once
 }
@@ -77,7 +76,7 @@ func (p *piped) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return m, err
 }
 
-// cancelled is the call that a client has cancelled.
+// cancelled returns the id of the call that a client cancels.
 func cancelled(params json.RawMessage) jsonrpc.ID {
 	var v struct {
 		ID any `json:"requestId"`
@@ -101,7 +100,7 @@ func (p *piped) Write(ctx context.Context, m jsonrpc.Message) error {
 	return err
 }
 
-// settle changes what is open, and notes when nothing is left to answer.
+// settle changes the open calls, and closes idle when nothing is left to answer.
 func (p *piped) settle(change func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -8,16 +8,15 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// UseCases is what the server does for its clients; [app.Remote] does it.
+// UseCases is what the server does for its clients. [app.Remote] implements it.
 type UseCases interface {
 	// Read and Compile are those of [campaign.ToolDesk].
 	Read(path string, limit int64) ([]byte, error)
 	Compile(ctx context.Context, d campaign.Draft) ([]campaign.Any, diag.List, error)
-	// Check compiles a document and runs nothing. What is wrong with it stands
-	// in the answer; an error means that it could not be looked at.
+	// Check compiles a document and runs nothing. The result lists what is wrong with the document;
+	// an error means that it could not be read.
 	Check(ctx context.Context, d app.Draft) (app.Checked, error)
-	// Start compiles a document and begins to run it. The run goes on after ctx
-	// has ended.
+	// Start compiles a document and begins to run it. The run continues after ctx has ended.
 	Start(ctx context.Context, d app.Draft) (campaign.Background, error)
 	// Replay runs a stored finding again.
 	Replay(ctx context.Context, finding string, job app.ReplayJob) (app.Replayed, error)
@@ -44,8 +43,7 @@ func (s *Server) begin(ctx context.Context, d app.Draft) (campaign.Background, e
 	return r, nil
 }
 
-// remote gives the runs of [app.Remote] as the interface that the server and its
-// tests use.
+// remote adapts [app.Remote] to the interface that the server and its tests use.
 type remote struct{ *app.Remote }
 
 func (r remote) Start(ctx context.Context, d app.Draft) (campaign.Background, error) {
@@ -56,5 +54,5 @@ func (r remote) Start(ctx context.Context, d app.Draft) (campaign.Background, er
 	return b, nil
 }
 
-// Over returns the use cases of a client as the server takes them.
+// Over returns a client's use cases in the form that the server takes.
 func Over(r *app.Remote) UseCases { return remote{r} }

@@ -13,7 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// apiRoutes is the read-only API, which page/openapi.json describes.
+// apiRoutes returns the read-only API, which page/openapi.json describes.
 func (s *Server) apiRoutes() []route {
 	return []route{
 		{"GET /api/v1/openapi.json", s.openAPI},
@@ -40,11 +40,11 @@ func answer(w http.ResponseWriter, code int, v any) error {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_, _ = w.Write(append(data, '\n')) // the reader is gone; there is nobody to tell
+	_, _ = w.Write(append(data, '\n')) // the reader may be gone
 	return nil
 }
 
-// Problem is the body of an answer that says what went wrong.
+// Problem is the body of an error response of the API.
 type Problem struct {
 	Error struct {
 		Message string `json:"message"`
@@ -52,7 +52,7 @@ type Problem struct {
 	} `json:"error"`
 }
 
-// fail answers with an error, in the form that was asked for.
+// fail answers with an error, as JSON for the API and as a page otherwise.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	code := statusOf(err)
 	if strings.HasPrefix(r.URL.Path, "/api/") {
@@ -115,7 +115,7 @@ func (s *Server) runDetail(r *http.Request) (d RunDetail, err error) {
 		if l := s.hub.live(r.Context(), id); l != nil {
 			state := stateOf(*l)
 			d.Record = l.Record
-			d.Record.Findings, d.Record.Campaigns = []campaign.Finding{}, slices.Clone(d.Record.Campaigns) // others read them
+			d.Record.Findings, d.Record.Campaigns = []campaign.Finding{}, slices.Clone(d.Record.Campaigns) // the record is shared
 			d.Record.Environment.Workers, d.Record.Environment.Rate = state.Workers, state.Rate
 			for i := range state.Campaigns {
 				d.Record.Campaigns[i].Cases = state.Campaigns[i].Cases
@@ -175,7 +175,7 @@ func (s *Server) apiFinding(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, f)
 }
 
-// historyRuns is how many runs a finding's history goes back.
+// historyRuns is how many runs back a finding's history goes.
 const historyRuns = 30
 
 func (s *Server) apiHistory(w http.ResponseWriter, r *http.Request) error {
@@ -192,7 +192,7 @@ func (s *Server) apiHistory(w http.ResponseWriter, r *http.Request) error {
 	}{list})
 }
 
-// trendPoints is how many runs of a campaign its trend shows.
+// trendPoints is how many runs of a campaign a trend shows.
 const trendPoints = 24
 
 func (s *Server) apiSpecs(w http.ResponseWriter, r *http.Request) error {
@@ -234,7 +234,7 @@ func (s *Server) apiCompare(w http.ResponseWriter, r *http.Request) error {
 		Differences  []string               `json:"differences"`
 		New          []store.FindingSummary `json:"new"`
 		Fixed        []store.FindingSummary `json:"fixed"`
-		StillFailing []store.FindingSummary `json:"still_failing"` // as b has them
+		StillFailing []store.FindingSummary `json:"still_failing"` // as in run b
 		Known        []store.FindingSummary `json:"known"`
 		NotRun       []store.FindingSummary `json:"not_run"`
 		Scores       []store.ScoreChange    `json:"scores"`

@@ -7,15 +7,15 @@ import (
 	"github.com/thresh-dev/thresh/report"
 )
 
-// besideView is a case beside a finding, with the exhibits that both have.
+// besideView is another case shown beside a finding, with the exhibits that both have.
 type besideView struct {
 	Title, Link string
 	Pairs       [][2]report.Exhibit
 }
 
-// beside is the first other case that a finding's evidence leads to; what tells
-// most of the finding moves beside the same of that case. nil: there is none, or
-// nothing of it was kept.
+// beside returns the first other case that a finding's evidence refers to. It moves the finding's
+// key exhibits that this case has too from v into pairs. nil: there is no such case, or nothing of
+// it was kept.
 func (s *Server) beside(run string, f *campaign.Finding, v *report.FindingView) *besideView {
 	for i := range f.Evidence {
 		t := f.Evidence[i].Table

@@ -10,7 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/report"
 )
 
-// caseLink is the address of a case's page.
+// caseLink returns the function that makes the address of a case's page.
 func caseLink(run string) func(contract, name string, index int64) string {
 	return func(contract, name string, index int64) string {
 		q := url.Values{"contract": {contract}, "campaign": {name}}
@@ -22,15 +22,15 @@ type casePage struct {
 	frame
 	RunID, Contract, Campaign string
 	Case                      campaign.Case
-	Outcome                   campaign.Outcome // as the journal has it, or of running it again
-	Again                     bool             // it was run again
+	Outcome                   campaign.Outcome // from the journal, or from running the case again
+	Again                     bool             // the case was run again
 	Exhibits                  []report.Exhibit
-	Finding                   *campaign.Finding // that has the case: that began with it, if it was run again, else with another; nil: none
-	Shows                     bool              // the finding, again
-	Replay                    string            // "" for a run of several campaigns
+	Finding                   *campaign.Finding // that contains the case or, after a rerun, begins with it; nil: none
+	Shows                     bool              // the outcome shows the finding again
+	Replay                    string            // "" if the run has several campaigns
 }
 
-// show has the page show an outcome.
+// show makes the page show an outcome.
 func (p *casePage) show(o campaign.Outcome, shown []campaign.Exhibit) {
 	p.Outcome = o
 	for i := range shown {
@@ -38,8 +38,8 @@ func (p *casePage) show(o campaign.Outcome, shown []campaign.Exhibit) {
 	}
 }
 
-// casePage leads to the finding that begins with a case, and shows of any other
-// case what the run keeps.
+// casePage redirects to the finding whose first case is the requested one. For any other case it
+// shows what the run keeps.
 func (s *Server) casePage(w http.ResponseWriter, r *http.Request) error {
 	if _, err := query(r, "contract", "campaign"); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (s *Server) casePage(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, http.StatusOK, "case-page.tmpl", p)
 }
 
-// runCase runs a case again and shows what came of it.
+// runCase runs a case again and shows the result.
 func (s *Server) runCase(w http.ResponseWriter, r *http.Request) error {
 	p, err := s.caseOf(r)
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *Server) runCase(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, http.StatusOK, "case-page.tmpl", p)
 }
 
-// caseOf is the page of the case that a request names.
+// caseOf returns the page of the case that a request names.
 func (s *Server) caseOf(r *http.Request) (p casePage, err error) {
 	index, err := strconv.ParseInt(r.PathValue("case"), 10, 64)
 	if err != nil || index < 0 {

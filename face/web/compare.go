@@ -16,26 +16,26 @@ import (
 
 type comparePage struct {
 	frame
-	A, B       string // as they were asked for
+	A, B       string // as requested
 	Recent     []runChoice
-	Done       bool // there is a comparison
+	Done       bool // the runs were compared
 	Runs       [2]RunDetail
 	Words      [2]string
 	SameDigest bool
 	Notes      []string
 	Campaigns  []campaignChange
-	Scored     bool // one of them has a score
+	Scored     bool // some campaign has a score
 	Scores     []scoreChange
 	Cells      []cellChange
-	MoreCells  int    // that are not listed
-	CellsAlone string // how many only one of the runs has
+	MoreCells  int    // number of cells not listed
+	CellsAlone string // how many cells only one of the runs has
 	Lists      []findingList
 	Panels     []panelPair
 }
 
 type runChoice struct{ ID, Label string }
 
-// campaignChange is a campaign as both runs have it; nil where one lacks it.
+// campaignChange is a campaign in both runs; nil where a run lacks it.
 type campaignChange struct {
 	Contract, Name string
 	A, B           *campaign.CampaignRecord
@@ -43,7 +43,7 @@ type campaignChange struct {
 	Change         moved
 }
 
-// moved is what became of a figure, and what chance has to do with it.
+// moved is the change of a figure, and whether it is significant.
 type moved struct{ Text, Verdict, Why string }
 
 func movedTo(text string, c *store.Chance) moved {
@@ -59,35 +59,35 @@ type scoreChange struct {
 	Before, After, Change string
 }
 
-// cellChange is a cell of a matrix that held in other parts of its runs.
+// cellChange is a cell of a matrix that held in another share of its runs.
 type cellChange struct {
 	store.CellChange
 	Before string
 	After  moved
 }
 
-// findingList is findings that have one thing in common.
+// findingList is a list of findings that changed in the same way.
 type findingList struct {
 	Key, Title, What string
-	Run              string // that the links lead to
+	Run              string // the run that links lead to
 	Total            int
 	Findings         []changedFinding
 }
 
 type changedFinding struct {
 	store.FindingSummary
-	Before *int64              // failing cases in run A, where both have it
-	Known  *store.KnownFinding // who accepts it; nil: nobody
+	Before *int64              // failing cases in run A, if both runs have the finding
+	Known  *store.KnownFinding // who accepts the finding; nil: nobody
 }
 
-// panelPair is an exhibit that the campaigns of both runs show.
+// panelPair is an exhibit that both runs' campaigns show.
 type panelPair struct {
 	Campaign, Title string
 	A, B            report.Exhibit
 }
 
-// shownChanges is how many findings of a kind of change, and cells, are listed
-// unless all are asked for.
+// shownChanges is how many findings of each kind of change, and how many cells, are listed unless
+// the request asks for all.
 const shownChanges = 200
 
 func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
@@ -178,8 +178,7 @@ func listOf(key, title, what, run string, fs []campaign.Finding, most int) findi
 	return l
 }
 
-// changes sets the campaigns of two runs side by side, in A's order, then those
-// that B alone has.
+// changes pairs the campaigns of two runs, in A's order, followed by those that only B has.
 func changes(a, b campaign.Record, scores []store.ScoreChange) []campaignChange {
 	var out []campaignChange
 	for _, p := range store.Counterparts(a, b) {
@@ -217,7 +216,7 @@ func scoreChangeOf(s store.ScoreChange) scoreChange {
 	return x
 }
 
-// figure is a score, or that there is none.
+// figure returns a score, or a dash if there is none.
 func figure(v *float64) string {
 	if v == nil {
 		return "–"
@@ -225,7 +224,7 @@ func figure(v *float64) string {
 	return report.Score(*v)
 }
 
-// rate is how often a cell of a matrix held.
+// rate returns how often a cell of a matrix held.
 func rate(c *campaign.MatrixCell) string {
 	if c == nil || c.Total == 0 {
 		return "–"
@@ -233,8 +232,8 @@ func rate(c *campaign.MatrixCell) string {
 	return fmt.Sprintf("%d of %d", c.Hits, c.Total)
 }
 
-// pairs is the exhibits of campaigns that both runs have under one title. What
-// follows a colon in a title is a figure of its run.
+// pairs pairs the exhibits that both runs' campaigns have under the same title, up to a colon: what
+// follows it is a figure of the run.
 func pairs(a, b campaign.Record) []panelPair {
 	type key struct{ title, kind string }
 	var out []panelPair

@@ -11,33 +11,33 @@ import (
 	"github.com/thresh-dev/thresh/report"
 )
 
-// Desk is what pages do with the documents of a folder. Paths are those that
-// Documents returns.
+// Desk is what pages do with the documents of a folder. Paths are those that Documents returns.
 type Desk interface {
 	Documents() ([]Document, error)
-	// Text is a document's text and what names it; a long one has no version.
+	// Text returns a document's text and its version. The version of a text that is too long is "".
 	Text(path string) (text []byte, version string, err error)
-	// Check is what is wrong with a document if its file held text, and the
-	// campaigns that would run.
+	// Check returns what would be wrong with a document if its file held text, and the campaigns
+	// that would run.
 	Check(ctx context.Context, path string, text []byte) (said diag.List, campaigns []string, err error)
-	// Save writes a document if its file still holds the version.
+	// Save writes a document if its file still has the version.
 	Save(path, version string, text []byte) error
-	// Flags are the settings of a run as flags of thresh run; of "" none.
+	// Flags returns the settings of a run as flags of thresh run, none for "".
 	Flags(run string) ([]string, error)
-	// Begin runs a document in the background, with the settings of a run unless like
-	// is "", and Stop ends such a run.
+	// Begin runs a document in the background, with the settings of the run like unless that is "".
+	// Stop stops such a run.
 	Begin(ctx context.Context, path, like string) (run string, err error)
 	Stop(run string) error
 	Going(run string) bool
 }
 
-// Document is one that can be run from a page. Named: a run of its folder passes it over.
+// Document is a document that can be run from a page. Named means that it does not run with its
+// folder.
 type Document struct {
 	Path, Contract string
 	Named          bool
 }
 
-// mostPosted is what a form with a document may be long: its text, escaped.
+// mostPosted is the largest size, in bytes, of a form with a document: its text, escaped.
 const mostPosted = 4 << 20
 
 type documentRow struct {
@@ -52,16 +52,16 @@ type documentsPage struct {
 
 type documentPage struct {
 	frame
-	Path, Text, Read string   // Read is the version of the text that was read; "": it is too long
-	Refused          bool     // it would not be run
-	Said             []string // by check
+	Path, Text, Read string   // Read is the version of the text that was read; "": too long
+	Refused          bool     // the document would not run
+	Said             []string // diagnostics of the check
 	Campaigns        []string
 	Saved            bool
-	Like             string // the run whose settings it is run with; "": none
-	Flags            string // these settings
+	Like             string // the run whose settings are used; "": none
+	Flags            string // those settings as flags
 }
 
-// documentLink is where a document is edited and run.
+// documentLink returns the address at which a document is edited and run.
 func documentLink(path string) string { return "/document?" + url.Values{"path": {path}}.Encode() }
 
 func (s *Server) deskRoutes() []route {
@@ -138,7 +138,7 @@ func (s *Server) showDocument(w http.ResponseWriter, r *http.Request, p document
 	return s.show(w, http.StatusOK, "document-page.tmpl", p)
 }
 
-// changeDocument does what a button of the document's page says.
+// changeDocument carries out the action of a button on the document's page.
 func (s *Server) changeDocument(w http.ResponseWriter, r *http.Request) error {
 	r.Body = http.MaxBytesReader(w, r.Body, mostPosted)
 	if err := r.ParseForm(); err != nil {
@@ -157,7 +157,7 @@ func (s *Server) changeDocument(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		text := r.PostForm.Get("text") // a form's lines end as those of mail
+		text := r.PostForm.Get("text") // a form sends lines with CRLF
 		if !strings.Contains(string(before), "\r\n") {
 			text = strings.ReplaceAll(text, "\r\n", "\n")
 		}
@@ -175,7 +175,7 @@ func (s *Server) changeDocument(w http.ResponseWriter, r *http.Request) error {
 	id, err := s.cfg.Desk.Begin(r.Context(), path, like)
 	var refused diag.List
 	switch {
-	case errors.As(err, &refused): // its page says why
+	case errors.As(err, &refused): // the document's page says why
 		http.Redirect(w, r, saved, http.StatusSeeOther)
 		return nil
 	case err != nil:
@@ -197,7 +197,7 @@ func (s *Server) stopRun(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// sourcesOf are the documents of a run that can be edited and run again here.
+// sourcesOf returns the documents of a run that can be edited and run again here.
 func (s *Server) sourcesOf(v *report.RunView) (list []string) {
 	if s.cfg.Desk == nil {
 		return nil

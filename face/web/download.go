@@ -10,7 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/report"
 )
 
-// attach makes an answer a file to be kept: never shown, whatever is in it.
+// attach makes the browser save an answer as a file and never show it, whatever it contains.
 func attach(w http.ResponseWriter, name string) {
 	h := w.Header()
 	h.Set("Content-Type", "application/octet-stream")
@@ -18,8 +18,8 @@ func attach(w http.ResponseWriter, name string) {
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 }
 
-// downloadReport answers with a run's report in any of the formats; the name
-// is that of the format and its extension, such as "html.html".
+// downloadReport answers with a run's report in a format. The file name is the format's name with
+// its extension, such as "html.html".
 func (s *Server) downloadReport(w http.ResponseWriter, r *http.Request) error {
 	id, err := s.runID(r)
 	if err != nil {
@@ -70,6 +70,6 @@ func (s *Server) downloadInput(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	attach(w, f.ID+"-"+part+".bin")
-	_, _ = w.Write(data) // the reader is gone; there is nobody to tell
+	_, _ = w.Write(data) // the reader may be gone
 	return nil
 }

@@ -9,33 +9,32 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Member is who works for a fleet: a run that is coordinated or a worker, as
-// either tells once a second.
+// Member is a member of a fleet, a coordinated run or a worker, as it reports itself once a second.
 type Member struct {
 	Role        string   `json:"role"` // "coordinator" or "worker"
-	ID          string   `json:"id"`   // of the worker, or the run's
+	ID          string   `json:"id"`   // of the worker or the run
 	Host        string   `json:"host"`
-	Runs        []string `json:"runs"` // that the worker serves
+	Runs        []string `json:"runs"` // served by the worker
 	Labels      []string `json:"labels"`
 	Lanes       int      `json:"lanes"`
-	Busy        int      `json:"busy"`  // lanes that run cases
-	Cases       int64    `json:"cases"` // since it began
+	Busy        int      `json:"busy"`  // lanes that are running cases
+	Cases       int64    `json:"cases"` // since the member began
 	Rate        float64  `json:"cases_per_second"`
-	Leases      int64    `json:"leases"`    // taken, or given out
+	Leases      int64    `json:"leases"`    // taken by a worker or given out by a coordinator
 	InFlight    int64    `json:"in_flight"` // leases that a coordinator waits for
-	Retries     int64    `json:"retries"`   // leases that were given to another worker
-	Stolen      int64    `json:"stolen"`    // leases that an idle worker took a part of
+	Retries     int64    `json:"retries"`   // leases given to another worker
+	Stolen      int64    `json:"stolen"`    // leases partly taken over by an idle worker
 	Quarantined int64    `json:"quarantined"`
-	Stored      bool     `json:"stored"` // the run goes on in this store, and has a page
+	Stored      bool     `json:"stored"` // the run is running in this store and has a page
 }
 
-// FleetState is everybody who was heard of in the last seconds.
+// FleetState lists every member that reported in the last seconds.
 type FleetState struct {
 	Runs    []Member `json:"runs"`
 	Workers []Member `json:"workers"`
 	Lanes   int      `json:"lanes"`
 	Busy    int      `json:"busy"`
-	Rate    float64  `json:"cases_per_second"` // of the workers
+	Rate    float64  `json:"cases_per_second"` // sum over the workers
 	Leases  int64    `json:"in_flight"`
 	Retries int64    `json:"retries"`
 }
@@ -46,14 +45,15 @@ func (s *Server) fleet() FleetState {
 		return f
 	}
 	for _, m := range s.cfg.Fleet() {
-		// Lists are never null.
+		// Lists must not be null in JSON.
 		m.Runs, m.Labels = append([]string{}, m.Runs...), append([]string{}, m.Labels...)
 		if m.Role == "worker" {
 			f.Workers = append(f.Workers, m)
 			f.Lanes, f.Busy, f.Rate = f.Lanes+m.Lanes, f.Busy+m.Busy, f.Rate+m.Rate
 			continue
 		}
-		// Runs of equal campaigns have equal names in stores elsewhere.
+		// Equal campaigns can give runs in other stores the same id, so the run must also be
+		// running.
 		run, err := s.cfg.Store.Run(m.ID)
 		m.Stored = err == nil && run.Status == "running"
 		f.Runs = append(f.Runs, m)
@@ -65,7 +65,7 @@ func (s *Server) fleet() FleetState {
 	return f
 }
 
-// noFleet says how a fleet is watched; nil if one is.
+// noFleet returns an error that says how to watch a fleet; nil if one is watched.
 func (s *Server) noFleet() error {
 	if s.cfg.Fleet != nil {
 		return nil
@@ -94,8 +94,7 @@ func (s *Server) apiFleet(w http.ResponseWriter, _ *http.Request) error {
 	return answer(w, http.StatusOK, s.fleet())
 }
 
-// fleetEvents tells the fleet's state whenever it changes: members tell theirs
-// once a second.
+// fleetEvents sends the fleet's state whenever it changes. Members report once a second.
 func (s *Server) fleetEvents(w http.ResponseWriter, r *http.Request) error {
 	if err := s.noFleet(); err != nil {
 		return err
@@ -106,7 +105,7 @@ func (s *Server) fleetEvents(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// fleetMetrics says who works for the watched fleet.
+// fleetMetrics exports the members of the watched fleet.
 func (s *Server) fleetMetrics(e *exposition) {
 	if s.cfg.Fleet == nil {
 		return

@@ -13,29 +13,27 @@ import (
 	"strings"
 )
 
-// policy is what a page may do: load this server's own style, scripts and
-// pictures, ask this server, and nothing else.
+// policy restricts a page to this server's own styles, scripts and images, and to requests to this
+// server.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// tokenCookie is the name of what keeps the token for a browser that came with
-// it once. Cookies are shared by all ports of a machine: servers with tokens of
-// their own have cookies of their own.
+// tokenCookie returns the name of the cookie that keeps the token for a browser. All ports of a
+// machine share cookies, so servers with different tokens need different names.
 func (s *Server) tokenCookie() string {
 	sum := sha256.Sum256([]byte("cookie of " + s.cfg.Token))
 	return "thresh-token-" + hex.EncodeToString(sum[:4])
 }
 
-// guard is what every request goes through, in this order: headers that hold
-// for every answer, the name the server was called by, where the request comes
-// from, and the token.
+// guard handles every request first. In this order, it sets the headers of all answers and checks
+// the Host header, where the request comes from, and the token.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("X-Frame-Options", "DENY")
-		h.Set("Referrer-Policy", "same-origin") // without any, a browser sends no origin either
+		h.Set("Referrer-Policy", "same-origin") // without a policy, a browser sends no origin either
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
@@ -61,9 +59,9 @@ func refuse(w http.ResponseWriter, code int, why string) {
 	fmt.Fprintln(w, why)
 }
 
-// calledBy reports whether a Host header is one that a page of this server can
-// have sent. A name that somebody else has pointed at this machine (DNS
-// rebinding) is none: addresses cannot be pointed anywhere.
+// calledBy reports whether a page of this server may have sent a Host header. A name that somebody
+// else points at this machine (DNS rebinding) does not count; addresses cannot be redirected that
+// way.
 func (s *Server) calledBy(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -76,9 +74,8 @@ func (s *Server) calledBy(host string) bool {
 	return slices.ContainsFunc(s.cfg.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
 }
 
-// refusalReason says why a request is none of this server's own pages or of its
-// user: another site's script, form or frame. A link may be followed from
-// anywhere.
+// refusalReason says why a request comes neither from a page of this server nor from its user but
+// from another site's script, form or frame. Links may be followed from anywhere.
 func refusalReason(r *http.Request) string {
 	reading := r.Method == http.MethodGet || r.Method == http.MethodHead
 	origin := r.Header.Get("Origin")
@@ -100,9 +97,8 @@ func refusalReason(r *http.Request) string {
 	return ""
 }
 
-// admit asks for the token: in the header of a program, in the cookie of a
-// browser, or in the address by which a browser first comes; that one is put
-// away in a cookie and taken out of the address.
+// admit checks the token: in the header of a program, in a browser's cookie, or in the address with
+// which a browser first arrives. It moves a token from the address into the cookie.
 func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 	if given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok && s.isToken(given) {
 		return true
@@ -123,7 +119,7 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// isToken compares in a time that tells nothing of the token.
+// isToken compares in constant time, so that the time reveals nothing about the token.
 func (s *Server) isToken(given string) bool {
 	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(s.cfg.Token))
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1

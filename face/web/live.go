@@ -14,9 +14,10 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// How often a run's journal is looked at while somebody watches, which is also
-// the most often that a page gets an update; how long a journal stays open
-// when nobody does; and how often a silent stream is shown to be alive.
+// lookEvery is how often a watched run's journal is read, and so the shortest time between two
+// updates of a page. keepOpen is how long a journal stays open without readers. pulseEvery is how
+// often a silent stream sends a sign of life. runsEvery is how often lists are compared, and
+// waitForLive how long a page waits for a journal's first reading.
 const (
 	lookEvery   = 250 * time.Millisecond
 	keepOpen    = 20 * time.Second
@@ -25,27 +26,27 @@ const (
 	waitForLive = 150 * time.Millisecond
 )
 
-// State is how far a run is.
+// State is a run's progress.
 type State struct {
 	RunID     string          `json:"run_id"`
 	Status    string          `json:"status"` // "running", "done", "interrupted" or "error"
 	Phase     string          `json:"phase"`
-	Campaign  string          `json:"campaign"` // the current one
-	Index     int             `json:"index"`    // its place, from 1
+	Campaign  string          `json:"campaign"` // of the current campaign
+	Index     int             `json:"index"`    // its index, from 1
 	Of        int             `json:"of"`
-	Done      int64           `json:"done"`    // of the phase: cases, or findings while these are confirmed
-	Planned   int64           `json:"planned"` // 0: not known
+	Done      int64           `json:"done"`    // in this phase: cases, or findings being confirmed
+	Planned   int64           `json:"planned"` // 0: unknown
 	Workers   int             `json:"workers"`
 	Rate      float64         `json:"cases_per_second"`
-	ETA       *float64        `json:"eta_seconds"` // of the phase; null: not known
+	ETA       *float64        `json:"eta_seconds"` // of the phase; null: unknown
 	Seconds   float64         `json:"seconds"`
 	Cases     campaign.Counts `json:"cases"`    // of the run
-	Findings  int             `json:"findings"` // distinct, confirmed or not
-	Settled   int             `json:"settled"`  // confirmed
+	Findings  int             `json:"findings"` // distinct findings, confirmed or not
+	Settled   int             `json:"settled"`  // confirmed findings
 	Campaigns []CampaignState `json:"campaigns"`
 }
 
-// CampaignState is how far one campaign is.
+// CampaignState is the progress of one campaign.
 type CampaignState struct {
 	Contract string          `json:"contract"`
 	Name     string          `json:"name"`
@@ -74,13 +75,13 @@ func stateOf(l store.Live) State {
 	for i, c := range rec.Campaigns {
 		if l.Running && i+1 == p.Index && p.Phase == "running" {
 			c.Cases.Planned = max(p.Planned, c.Cases.Run)
-			s.Done, s.Planned = c.Cases.Run, c.Cases.Planned // not when the progress was noted
+			s.Done, s.Planned = c.Cases.Run, c.Cases.Planned // the journal is newer than the noted progress
 		}
 		s.Campaigns = append(s.Campaigns, CampaignState{c.Contract, c.Name, c.Cases})
 		s.Cases.Plus(c.Cases)
 	}
 	s.Findings = s.Settled + len(l.Met)
-	if p.Phase != "running" && p.Phase != "running again" && s.Seconds > 0 { // no case is run any more
+	if p.Phase != "running" && p.Phase != "running again" && s.Seconds > 0 { // no more cases are being run
 		s.Rate = float64(s.Cases.Run) / s.Seconds
 	}
 	if left := s.Planned - s.Done; p.Planned > 0 && left > 0 && p.Rate > 0 && p.Phase == "running" {
@@ -90,8 +91,7 @@ func stateOf(l store.Live) State {
 	return s
 }
 
-// journalHub follows the journals of runs that somebody looks at, each once however
-// many look.
+// journalHub follows the journals of watched runs, each journal once however many readers it has.
 type journalHub struct {
 	store   *store.Store
 	mu      sync.Mutex
@@ -103,7 +103,7 @@ type journalHub struct {
 // watch is one followed journal.
 type watch struct {
 	mu    sync.Mutex
-	live  *store.Live // nil until it was read once
+	live  *store.Live // nil before the first reading
 	err   error
 	news  chan struct{} // closed and replaced when live changes
 	used  time.Time
@@ -120,10 +120,10 @@ func (h *journalHub) start(ctx context.Context) {
 	h.ctx = ctx
 }
 
-// wait returns when nothing is followed any longer, after the server's end.
+// wait returns when no journal is followed any longer, after the server has ended.
 func (h *journalHub) wait() { h.group.Wait() }
 
-// watch is the watch of a run, which is made if there is none.
+// watch returns the watch of a run, and creates it if there is none.
 func (h *journalHub) watch(run string) *watch {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -143,8 +143,7 @@ func (h *journalHub) watch(run string) *watch {
 	return w
 }
 
-// follow reads a journal until nobody wants it, the run is over or the server
-// ends.
+// follow reads a journal until nobody wants it, the run has ended or the server ends.
 func (h *journalHub) follow(ctx context.Context, run string, w *watch) {
 	defer func() {
 		h.mu.Lock()
@@ -178,7 +177,7 @@ func (h *journalHub) follow(ctx context.Context, run string, w *watch) {
 	}
 }
 
-// drop forgets a watch that nobody wants, before anybody new can get it.
+// drop removes a watch that nobody wants, before a new reader can get it.
 func (h *journalHub) drop(run string, w *watch, now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -199,7 +198,7 @@ func (w *watch) set(l *store.Live, err error) {
 	w.news = make(chan struct{})
 }
 
-// current is what is known, and a channel that is closed when more is.
+// current returns what is known, and a channel that is closed when that changes.
 func (w *watch) current() (*store.Live, <-chan struct{}, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -213,8 +212,7 @@ func (w *watch) join(n int) {
 	w.used = time.Now()
 }
 
-// live is what a run's journal says; nil if it takes longer to read than a
-// page should wait.
+// live returns what a run's journal says; nil if reading it takes longer than a page should wait.
 func (h *journalHub) live(ctx context.Context, run string) *store.Live {
 	w := h.watch(run)
 	l, news, err := w.current()
@@ -230,7 +228,7 @@ func (h *journalHub) live(ctx context.Context, run string) *store.Live {
 	return l
 }
 
-// stream is an answer of server-sent events.
+// stream is a response of server-sent events.
 type stream struct {
 	w http.ResponseWriter
 	c *http.ResponseController
@@ -238,14 +236,14 @@ type stream struct {
 
 func newStream(w http.ResponseWriter) *stream {
 	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no") // a proxy that would hold events back
+	w.Header().Set("X-Accel-Buffering", "no") // keeps proxies from holding events back
 	s := &stream{w, http.NewResponseController(w)}
 	fmt.Fprint(w, "retry: 2000\n\n")
 	_ = s.c.Flush()
 	return s
 }
 
-// event sends one event; an error means that the reader is gone.
+// event sends one event. An error means that the reader is gone.
 func (s *stream) event(name string, data []byte) error {
 	if _, err := fmt.Fprintf(s.w, "event: %s\ndata: %s\n\n", name, data); err != nil {
 		return err
@@ -260,7 +258,7 @@ func (s *stream) keepAlive() error {
 	return s.c.Flush()
 }
 
-// runEvents tells a run's state whenever it changes, and ends with the run.
+// runEvents sends a run's state whenever it changes, and ends with the run.
 func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) error {
 	id, err := s.runID(r)
 	if err != nil {
@@ -278,7 +276,7 @@ func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) error {
 	for {
 		l, news, err := watch.current()
 		if err != nil {
-			return nil // the page asks again, and is told by the page itself
+			return nil // the browser reconnects; the page itself shows the error
 		}
 		if l != nil {
 			state, err := json.Marshal(stateOf(*l))
@@ -307,8 +305,8 @@ func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-// listEvents tells that the list of runs has changed. The first event comes at
-// once: the list may have changed since the page was made.
+// listEvents reports that the list of runs has changed. It sends the first event at once, because
+// the list may have changed since the page was made.
 func (s *Server) listEvents(w http.ResponseWriter, r *http.Request) error {
 	return s.changes(w, r, "runs", func() (compared, told []byte, err error) {
 		list, err := s.listRuns(r.Context(), store.RunQuery{Limit: pageSize})
@@ -320,8 +318,8 @@ func (s *Server) listEvents(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// changes looks once a second and tells what is to be told of a look that
-// compares unequal to the last. An error ends the stream; the browser asks again.
+// changes calls look once a second, and sends told whenever compared differs from the last look. An
+// error ends the stream; the browser reconnects.
 func (s *Server) changes(w http.ResponseWriter, r *http.Request, event string, look func() (compared, told []byte, err error)) error {
 	s.metrics.streams.Add(1)
 	defer s.metrics.streams.Add(-1)

@@ -16,9 +16,9 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// metrics counts what the server itself did.
+// metrics counts what the server itself does.
 type metrics struct {
-	streams atomic.Int64 // of events, open now
+	streams atomic.Int64 // open event streams
 	mu      sync.Mutex
 	asked   map[asked]*tally
 }
@@ -33,7 +33,7 @@ type tally struct {
 	seconds float64
 }
 
-// counted is an answer whose status is remembered.
+// counted is a response that remembers its status.
 type counted struct {
 	http.ResponseWriter
 	code int
@@ -45,7 +45,7 @@ func (c *counted) WriteHeader(code int) {
 	c.ResponseWriter.WriteHeader(code)
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap lets http.ResponseController reach the response.
 func (c *counted) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
 func (m *metrics) request(route string, code int, took time.Duration) {
@@ -70,7 +70,7 @@ func (e *exposition) family(name, kind, help string) {
 	fmt.Fprintf(e, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
 }
 
-// sample writes one value; labels are names and values in turn.
+// sample writes one value. labels alternates names and values.
 func (e *exposition) sample(name string, value float64, labels ...string) {
 	e.WriteString(name)
 	for i := 0; i < len(labels); i += 2 {
@@ -89,8 +89,8 @@ func (e *exposition) sample(name string, value float64, labels ...string) {
 
 var labelText = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-// measured is how many campaigns have series of their own: the ones that were
-// run last, so that no store makes more series than a monitor should keep.
+// measured is how many campaigns have series of their own, those run last. The limit keeps the
+// number of series small enough for a monitor.
 const measured = 100
 
 func (s *Server) metricsText(w http.ResponseWriter, r *http.Request) error {
@@ -118,13 +118,13 @@ func (s *Server) metricsText(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// campaignMetrics says how the newest run of each campaign ended.
+// campaignMetrics exports how the newest run of each campaign ended.
 func (s *Server) campaignMetrics(e *exposition) error {
 	list, _, err := s.cfg.Store.Trends(measured, 1)
 	if err != nil {
 		return err
 	}
-	named := make(map[[2]string]bool) // of documents that share a name, the one that was run last
+	named := make(map[[2]string]bool) // of documents with the same name, the one run last
 	list = slices.DeleteFunc(list, func(t store.SpecTrend) bool {
 		k := [2]string{t.Contract, t.Name}
 		before := named[k]
@@ -164,7 +164,7 @@ func (s *Server) campaignMetrics(e *exposition) error {
 	return nil
 }
 
-// liveMetrics says how far live runs are.
+// liveMetrics exports the progress of live runs.
 func (s *Server) liveMetrics(e *exposition, r *http.Request) error {
 	runs, err := s.cfg.Store.Runs(store.RunQuery{Status: "running", Limit: measured})
 	if err != nil {
@@ -193,7 +193,7 @@ func (s *Server) liveMetrics(e *exposition, r *http.Request) error {
 	return nil
 }
 
-// ownMetrics says what the server itself does.
+// ownMetrics exports what the server itself does.
 func (s *Server) ownMetrics(e *exposition) {
 	m := &s.metrics
 	m.mu.Lock()

@@ -18,28 +18,28 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// frame is what every page has around it.
+// frame is the part common to all pages.
 type frame struct {
 	Title   string
-	Nav     string // the entry of the navigation that is the page's
-	Events  string // address of the page's events; "" for none
+	Nav     string // the page's entry in the navigation
+	Events  string // address of the page's events; "": none
 	Version string
 	Theme   string // "auto", "light" or "dark"
 	Themes  []string
-	Back    string // where the choice of a theme leads: to the page itself
+	Back    string // address of the page itself, to return to after a theme was chosen
 	Fleet   bool   // a fleet is watched
 	Desk    bool   // documents can be run
 }
 
 // show writes a page.
 func (s *Server) show(w http.ResponseWriter, code int, name string, page any) error {
-	var b bytes.Buffer // a page that fails halfway is none
+	var b bytes.Buffer // a page that fails halfway is not sent
 	if err := s.pages.ExecuteTemplate(&b, name, page); err != nil {
 		return fmt.Errorf("draw the page %s: %w", name, err)
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(code)
-	_, _ = w.Write(b.Bytes()) // the reader is gone; there is nobody to tell
+	_, _ = w.Write(b.Bytes()) // the reader may be gone
 	return nil
 }
 
@@ -56,7 +56,7 @@ func (s *Server) frame(r *http.Request, title, nav string) frame {
 func (s *Server) errorPage(w http.ResponseWriter, r *http.Request, code int, err error) {
 	title := http.StatusText(code)
 	if code >= http.StatusInternalServerError {
-		title = "That did not work" // what did not is said below
+		title = "That did not work" // the text below says what failed
 	}
 	page := struct {
 		frame
@@ -71,7 +71,7 @@ func (s *Server) errorPage(w http.ResponseWriter, r *http.Request, code int, err
 // pager leads through a list.
 type pager struct {
 	From, To, Total int
-	Prev, Next      string // addresses; "" for none
+	Prev, Next      string // addresses; "": none
 }
 
 func pagerOf(r *http.Request, limit, offset, shown, total int) pager {
@@ -96,7 +96,7 @@ func pagerOf(r *http.Request, limit, offset, shown, total int) pager {
 	return p
 }
 
-// statusSign is the sign of a verdict or a status, so that colour is not needed.
+// statusSign returns the sign of a verdict or a status, so that pages do not depend on colour.
 func statusSign(word string) string {
 	switch word {
 	case "pass", "done":
@@ -111,8 +111,8 @@ func statusSign(word string) string {
 	return "!"
 }
 
-// runWord is what a list says of a run: its status unless that is that it is
-// done, and its verdict then.
+// runWord returns the word that a list shows for a run: the verdict of an ended run, else the
+// status.
 func runWord(r store.RunSummary) string {
 	if r.Status == "done" || r.Status == "error" {
 		return cmp.Or(r.Verdict, "error")
@@ -138,11 +138,11 @@ type runsPage struct {
 	Rows      []runRow
 	Pager     pager
 	Filtered  bool
-	Trend     []report.Exhibit // of the campaign that is asked for
-	Source    string           // the document that the list is of; "": of any
+	Trend     []report.Exhibit // of the requested campaign
+	Source    string           // the list's document; "": all documents
 }
 
-// shownSpecs is how many trends the page of runs begins with.
+// shownSpecs is how many trends the page of runs shows first.
 const shownSpecs = 8
 
 func (s *Server) runsPage(w http.ResponseWriter, r *http.Request) error {
@@ -151,7 +151,7 @@ func (s *Server) runsPage(w http.ResponseWriter, r *http.Request) error {
 		shown = mostLines
 		v.Del("trends")
 	}
-	source := v.Get("source") // the document that a trend is of
+	source := v.Get("source") // the document of the requested trend
 	v.Del("source")
 	r.URL.RawQuery = v.Encode()
 	q, err := runQuery(r)
@@ -164,7 +164,7 @@ func (s *Server) runsPage(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		if trend = trendCharts(t); source != "" && len(t.Points) > 0 { // the list has the runs that the charts are of
+		if trend = trendCharts(t); source != "" && len(t.Points) > 0 { // the list has the runs that the charts show
 			for _, p := range t.Points {
 				q.Runs = append(q.Runs, p.RunID)
 			}
@@ -176,7 +176,7 @@ func (s *Server) runsPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if source != "" { // other pages of the list are of it, too
+	if source != "" { // other pages of the list keep the document
 		v.Set("source", source)
 		r.URL.RawQuery = v.Encode()
 	}
@@ -200,7 +200,7 @@ func (s *Server) runsPage(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, http.StatusOK, "runs-page.tmpl", p)
 }
 
-// card is a finding as lists and its own page show it.
+// card returns a finding as lists and its own page show it.
 func (s *Server) card(run string, f *campaign.Finding, full bool, opt report.Options) *report.FindingView {
 	v := report.DrawFinding(f, full, opt)
 	v.Link = "/runs/" + url.PathEscape(run) + "/findings/" + url.PathEscape(f.ID)
@@ -215,16 +215,16 @@ type findingPage struct {
 	frame
 	*report.FindingView
 	RunID string
-	// ToPromote is the command that makes a regression test of it; "" for none.
+	// ToPromote is the command that makes a regression test of the finding; "": none.
 	ToPromote string
 	Promoted  []string
 	Refused   string // why it was not promoted
 	History   []sightingView
 	Input     bool
 	Minimal   bool
-	// KnownFile lists findings that are accepted, as KnownEntry.
+	// KnownFile is the file that lists accepted findings, and KnownEntry the entry to add.
 	KnownFile, KnownEntry string
-	// Beside is what another case shows that the finding's evidence leads to.
+	// Beside shows another case that the finding's evidence refers to.
 	Beside *besideView
 }
 
@@ -268,7 +268,7 @@ func (s *Server) showFinding(w http.ResponseWriter, r *http.Request, code int, p
 	if err != nil {
 		return err
 	}
-	since, _ := s.cfg.Use.Since(run) // the page of the run says why not
+	since, _ := s.cfg.Use.Since(run) // the run's page says why not
 	card := s.card(run, &f, true, report.Options{Blob: s.cfg.Store.Blob, Since: since, Folder: s.folder(run), CaseLink: caseLink(run)})
 	if len(list) > 1 {
 		p.History = sightingViews(list)
@@ -282,7 +282,7 @@ func (s *Server) showFinding(w http.ResponseWriter, r *http.Request, code int, p
 	})
 }
 
-// knownFile is the file beside a finding's document that accepts findings.
+// knownFile returns the file beside a finding's document that accepts findings.
 func (s *Server) knownFile(run string, f *campaign.Finding) string {
 	document := ""
 	rec, err := s.cfg.Store.Outline(run)
@@ -294,7 +294,7 @@ func (s *Server) knownFile(run string, f *campaign.Finding) string {
 	return filepath.Join(filepath.Dir(document), s.cfg.KnownFile)
 }
 
-// folder is where a run was started; "" if that is unknown.
+// folder returns the folder where a run was started; "" if unknown.
 func (s *Server) folder(run string) string {
 	rec, err := s.cfg.Store.Outline(run)
 	if err != nil {
@@ -310,7 +310,7 @@ func folderOf(rec *campaign.Record) string {
 	return ""
 }
 
-// findFinding leads to a finding in the newest run that has it.
+// findFinding redirects to a finding in the newest run that has it.
 func (s *Server) findFinding(w http.ResponseWriter, r *http.Request) error {
 	run, id, err := s.cfg.Store.LocateFinding(r.PathValue("finding"))
 	if err != nil {
@@ -320,7 +320,7 @@ func (s *Server) findFinding(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// promote writes a finding out as a regression test.
+// promote writes a finding as a regression test.
 func (s *Server) promote(w http.ResponseWriter, r *http.Request) error {
 	run, f, err := s.finding(r)
 	if err != nil {
@@ -336,12 +336,12 @@ func (s *Server) promote(w http.ResponseWriter, r *http.Request) error {
 	return s.showFinding(w, r, http.StatusOK, findingPage{Promoted: files})
 }
 
-// listRun is a run as the pickers of the page of comparisons name it.
+// listRun describes a run in the pickers of the comparison page.
 func listRun(r store.RunSummary) string {
 	return strings.Join([]string{r.RunID, r.Created.UTC().Format("2006-01-02 15:04"), runWord(r), strings.Join(r.Campaigns, ", ")}, " · ")
 }
 
-// recentRuns are offered for a comparison.
+// recentRuns returns the runs offered for a comparison.
 func (s *Server) recentRuns(ctx context.Context) ([]store.RunSummary, error) {
 	list, err := s.listRuns(ctx, store.RunQuery{Limit: pageSize})
 	return list.Runs, err

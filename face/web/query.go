@@ -15,14 +15,13 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// pageSize is how many lines a list shows at once, and mostLines how many a
-// program may ask for.
+// pageSize is how many lines a list shows at once, and mostLines how many a program may request.
 const (
 	pageSize  = 50
 	mostLines = 500
 )
 
-// statusError is an error with the status that the answer has.
+// statusError is an error with an HTTP status.
 type statusError struct {
 	code int
 	err  error
@@ -31,8 +30,8 @@ type statusError struct {
 func (e *statusError) Error() string { return e.err.Error() }
 func (e *statusError) Unwrap() error { return e.err }
 
-// statusOf is the status of an answer that says err: what was refused was not
-// found, and for all else the store is at fault.
+// statusOf returns the HTTP status for an error: what was refused was not found; anything else is
+// the store's fault.
 func statusOf(err error) int {
 	var s *statusError
 	switch {
@@ -48,8 +47,8 @@ func badRequest(format string, args ...any) error {
 	return &statusError{http.StatusBadRequest, fmt.Errorf(format, args...)}
 }
 
-// query reads the parameters of a request; those that are not among the names
-// are an error that names the nearest.
+// query returns the parameters of a request. A parameter that is not among names is an error that
+// suggests the nearest name.
 func query(r *http.Request, names ...string) (url.Values, error) {
 	q := r.URL.Query()
 	for name := range q {
@@ -64,7 +63,7 @@ func query(r *http.Request, names ...string) (url.Values, error) {
 	return q, nil
 }
 
-// window is the part of a list that is asked for.
+// window returns the requested part of a list.
 func window(q url.Values) (limit, offset int, err error) {
 	limit = pageSize
 	for name, into := range map[string]*int{"limit": &limit, "offset": &offset} {
@@ -84,7 +83,7 @@ func window(q url.Values) (limit, offset int, err error) {
 	return limit, offset, nil
 }
 
-// oneOf refuses a value that is none of some, and takes none at all.
+// oneOf refuses a value that is not allowed; "" is allowed.
 func oneOf(name, value string, allowed ...string) error {
 	if value == "" || slices.Contains(allowed, value) {
 		return nil
@@ -140,8 +139,7 @@ func findingQuery(r *http.Request, run string) (store.FindingQuery, error) {
 	return q, err
 }
 
-// runID is the run that a request names: an id, a beginning of one, or
-// "latest".
+// runID resolves the run that a request names: an id, the beginning of one, or "latest".
 func (s *Server) runID(r *http.Request) (string, error) {
 	return s.cfg.Store.ResolveRun(r.PathValue("run"))
 }
@@ -152,7 +150,7 @@ type RunPage struct {
 	Runs  []store.RunSummary `json:"runs"`
 }
 
-// listRuns is the store's list, with what is known of live runs.
+// listRuns returns the store's list, with the state of live runs.
 func (s *Server) listRuns(ctx context.Context, q store.RunQuery) (RunPage, error) {
 	runs, err := s.cfg.Store.Runs(q)
 	if err != nil {
@@ -174,7 +172,7 @@ func (s *Server) listRuns(ctx context.Context, q store.RunQuery) (RunPage, error
 	return RunPage{total, runs}, nil
 }
 
-// findings is a part of a run's list, whether it is over or not.
+// findings returns a part of a run's list of findings, whether the run has ended or not.
 func (s *Server) findings(ctx context.Context, q store.FindingQuery) (store.FindingPage, error) {
 	run, err := s.cfg.Store.Run(q.RunID)
 	if err != nil || run.Status != "running" && run.Status != "interrupted" {

@@ -18,25 +18,25 @@ type runPage struct {
 	frame
 	*report.RunView
 	Summary    store.RunSummary
-	State      *State // of a live run; nil for others or if it is not known yet
+	State      *State // of a live run; nil for others, and until it is known
 	Resume     string
-	Earlier    []store.RunSummary // runs that it can be compared with, newest first
+	Earlier    []store.RunSummary // runs to compare with, newest first
 	Cards      []*report.FindingView
 	Pager      pager
 	Query      store.FindingQuery
 	Severity   string
 	Severities []string
 	Filtered   bool
-	Total      int  // findings that the query picks
-	Causes     int  // of these
-	Searched   bool // there is something to search
-	Flaky, New bool // some are, and it is worth a filter
+	Total      int  // findings that match the query
+	Causes     int  // causes of these
+	Searched   bool // there are enough findings to search
+	Flaky, New bool // some are, so the filter is useful
 	Formats    []report.Format
 	Sources    []string // documents that can be edited and run again
 	Stoppable  bool
 	Rails      []report.Rail
-	Narrowed   string // what of a matrix the findings are those of
-	Known      string // what an interrupted run knows of its failing cases
+	Narrowed   string // the part of a matrix that the list is narrowed to
+	Known      string // what an interrupted run knows about its failing cases
 }
 
 func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
@@ -45,7 +45,7 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	id := d.Summary.RunID
-	if id != r.PathValue("run") { // a link that means the same tomorrow
+	if id != r.PathValue("run") { // redirect to a link that keeps its meaning
 		http.Redirect(w, r, "/runs/"+url.PathEscape(id), http.StatusSeeOther)
 		return nil
 	}
@@ -55,14 +55,14 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	var since *report.Since
 	if d.Summary.Status != "running" {
-		if since, err = s.cfg.Use.Since(id); err != nil { // the run's own story is none the less true
+		if since, err = s.cfg.Use.Since(id); err != nil { // the page is still valid without it
 			d.Record.Warnings = append(d.Record.Warnings, err.Error())
 		}
 		q.Rank = since.Rank
 	}
 	q.ByCause = q.Group == ""
 	asked := q
-	if q.New && since != nil && since.Run != "" { // those that the head of the page counts
+	if q.New && since != nil && since.Run != "" { // the findings that the head of the page counts
 		q.New, q.IDs = false, []string{}
 		for id := range since.New {
 			if asked.IDs == nil || slices.Contains(asked.IDs, id) {
@@ -85,7 +85,7 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	opt := report.Options{CaseLink: caseLink(id), Since: since, Folder: folderOf(&d.Record), Card: true}
-	shownAs := make(map[string]*report.FindingView) // the card of a cause
+	shownAs := make(map[string]*report.FindingView) // the card of each cause
 	for _, x := range list.Findings {
 		of := shownAs[x.Group]
 		if of != nil && (len(of.Also) == shownAlso || !of.Full && len(of.Also) == shownAlsoBriefly) {
@@ -118,7 +118,7 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	if p.Pager = pagerOf(r, q.Limit, q.Offset, len(p.Cards), list.Total); q.ByCause {
 		p.Pager = pagerOf(r, q.Limit, q.Offset, len(p.Cards), list.Causes)
 	}
-	unconfirmed := 0 // of what a killed run met
+	unconfirmed := 0 // findings of a killed run that were not confirmed
 	switch d.Summary.Status {
 	case "running":
 		d.Record.Verdict, d.Record.Complete, d.Record.Warnings = "running", true, dropLast(d.Record.Warnings)
@@ -156,7 +156,7 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, http.StatusOK, "run-page.tmpl", p)
 }
 
-// offer names the filters that would show some of the findings and not others.
+// offer names the filters that would show some of the findings but not all.
 func (p *runPage) offer(since *report.Since, list *store.FindingPage) {
 	live := p.Summary.Status == "running"
 	p.Flaky = live || list.Flaky || p.Query.Flaky
@@ -168,7 +168,7 @@ func (p *runPage) offer(since *report.Since, list *store.FindingPage) {
 	}
 }
 
-// rails are the matrices of a run, which lead to its page with some of its
+// rails returns the matrices of a run. Their links lead to the run's page with some of its
 // findings.
 func (s *Server) rails(ctx context.Context, id string, rec *campaign.Record) ([]report.Rail, error) {
 	if !slices.ContainsFunc(rec.Campaigns, func(c campaign.CampaignRecord) bool {
@@ -189,7 +189,7 @@ func (s *Server) rails(ctx context.Context, id string, rec *campaign.Record) ([]
 	}), nil
 }
 
-// unconfirmedNote is what an interrupted run says of its failing cases; "" if it has none.
+// unconfirmedNote says what an interrupted run knows about its failing cases; "" if it has none.
 func unconfirmedNote(r *store.RunSummary, unconfirmed int) string {
 	n := r.Cases.Fail
 	if n == 0 {
@@ -205,19 +205,19 @@ func unconfirmedNote(r *store.RunSummary, unconfirmed int) string {
 	return text + ", grouped into " + diag.Plural(r.Findings, "finding") + " as far as the run came."
 }
 
-// dropLast leaves out the first warning of an unfinished run's record, which
-// says what the page says in another way.
+// dropLast removes the first warning from the record of an unfinished run, because the page says
+// the same in another way.
 func dropLast(warnings []string) []string { return warnings[min(1, len(warnings)):] }
 
-// fewFindings are seen at a glance, without a search.
+// fewFindings is how many findings need no search.
 const fewFindings = 3
 
-// fullCards is how many findings of a list are shown with what tells most of
-// them; the others are named.
+// fullCards is how many findings of a list are shown with their key exhibits; the others are only
+// named.
 const fullCards = 8
 
-// shownAlso is how many findings of one cause a card names beside its own, and
-// shownAlsoBriefly how many one of those that are named.
+// shownAlso is how many other findings with the same cause a full card names, and shownAlsoBriefly
+// how many a brief one names.
 const (
 	shownAlso        = 10
 	shownAlsoBriefly = 3

@@ -25,31 +25,31 @@ import (
 //go:embed page
 var pageFiles embed.FS
 
-// UseCases is what pages offer besides showing what the store has.
+// UseCases is what pages offer besides showing the store.
 type UseCases interface {
-	// Since is what changed in a run since the newest earlier one like it.
+	// Since returns what changed in a run since the newest earlier one like it.
 	Since(runID string) (*report.Since, error)
-	// Compare compares two runs by what lists say of their findings.
+	// Compare compares two runs by what the stored lists say about their findings.
 	Compare(a, b string) (store.Comparison, error)
-	// Promote writes a finding out as a regression test, as thresh promote does,
-	// and returns the names of the files as the user would name them.
+	// Promote writes a finding as a regression test, as thresh promote does, and returns the files'
+	// names as the user would write them.
 	Promote(ctx context.Context, runID, findingID string) (files []string, err error)
-	// Cases are those of a run, for reports of a format that lists cases.
+	// Cases returns the cases of a run, for report formats that list cases.
 	Cases(rec campaign.Record, format string) report.Cases
-	// KeptCase is what a run keeps of one case, with what its format shows of it.
+	// KeptCase returns the outcome and exhibits that a run keeps of one case.
 	KeptCase(runID, contract, name string, index int64) (campaign.Outcome, []campaign.Exhibit, error)
-	// FindingID is the id of the finding that a failing case of a campaign belongs to.
+	// FindingID returns the id of the finding that a failing case of a campaign belongs to.
 	FindingID(contract, name string, o *campaign.Outcome) string
-	// Shows reports whether an outcome is a finding again.
+	// Shows reports whether an outcome shows a finding again.
 	Shows(f *campaign.Finding, o *campaign.Outcome) bool
-	// KnownEntry is what the file of accepted findings needs for one.
+	// KnownEntry returns the entry for a finding in the file of accepted findings.
 	KnownEntry(f *campaign.Finding) string
-	// RunCase runs one case of a run again, as thresh replay does, and returns
-	// what the campaign shows of it.
+	// RunCase runs one case of a run again, as thresh replay does, and returns its outcome and
+	// exhibits.
 	RunCase(ctx context.Context, runID, contract, name string, index int64) (campaign.Outcome, []campaign.Exhibit, error)
-	// PromoteCommand, ResumeCommand and ReplayCommand are the command lines that
-	// promote a finding, that go on with a run, and that run one case of a run
-	// of one campaign again. There is none to promote what cannot be.
+	// PromoteCommand, ResumeCommand and ReplayCommand return the command lines that promote a
+	// finding, continue a run, and run one case again of a run with a single campaign.
+	// PromoteCommand returns nil for a finding that cannot be promoted.
 	PromoteCommand(runID string, f *campaign.Finding) []string
 	ResumeCommand(runID string) []string
 	ReplayCommand(runID string, index int64) []string
@@ -60,18 +60,18 @@ type Config struct {
 	Store    *store.Store
 	Use      UseCases
 	Version  string   // of Thresh
-	Contract []string // names of the contracts, to filter by
+	Contract []string // names of the contracts, for filters
 	// KnownFile is the name of the file beside documents that lists accepted findings.
 	KnownFile string
-	// Token is asked of every request; "" asks for none, which is for a server
-	// that is asked in its own process.
+	// Token is required from every request; "" requires none, for a server used within its own
+	// process.
 	Token string
-	// Desk is the documents that can be edited and run from a page; nil: none.
+	// Desk gives access to the documents that can be edited and run from a page; nil: none.
 	Desk Desk
-	// Fleet is who works for the fleet that is watched now; nil if none is.
+	// Fleet returns the members of the watched fleet; nil: no fleet is watched.
 	Fleet func() []Member
-	// Hosts are names, without ports, that the server may be called by besides
-	// addresses and "localhost".
+	// Hosts are further names, without ports, by which clients may call the server. Addresses and
+	// "localhost" are always allowed.
 	Hosts []string
 }
 
@@ -84,17 +84,17 @@ type Server struct {
 	assets  map[string]asset // by name
 	hub     *journalHub
 	metrics metrics
-	single  sync.Mutex // held while a case is run: its target may stand no other
+	single  sync.Mutex // held while a case runs, because its target may not tolerate two
 	handler http.Handler
 }
 
 type asset struct {
-	path string // with the digest of its content
+	path string // with the digest of the content
 	kind string
 	body []byte
 }
 
-// New makes a server. It fails only if its own files are broken.
+// New returns a server. It fails only if its embedded files are broken.
 func New(cfg Config) (*Server, error) {
 	s := &Server{cfg: cfg, hub: newJournalHub(cfg.Store)}
 	if err := s.loadAssets(); err != nil {
@@ -131,7 +131,7 @@ func (s *Server) loadAssets() error {
 		return err
 	}
 	add("page.css", style)
-	// Scripts name each other by their digests too: those that are named come first.
+	// Scripts refer to each other by digest too, so those referred to come first.
 	for _, name := range [...]string{"web.css", "icon.svg", "rows.js", "live.js", "fleet.js", "app.js"} {
 		body, err := fs.ReadFile(pageFiles, "page/"+name)
 		if err != nil {
@@ -147,7 +147,7 @@ func (s *Server) loadAssets() error {
 	return nil
 }
 
-// route is one thing that can be asked for. Pattern is that of http.ServeMux.
+// route is one kind of request. The pattern is one of http.ServeMux.
 type route struct {
 	pattern string
 	serve   func(w http.ResponseWriter, r *http.Request) error
@@ -193,8 +193,8 @@ func (s *Server) routes() http.Handler {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Serve answers on a listener until ctx ends, then ends live pages' streams
-// and lets other answers come to their end.
+// Serve answers on a listener until ctx ends. It then ends the streams of live pages and lets other
+// answers finish.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	s.hub.start(ctx)
 	defer s.hub.wait()
@@ -212,7 +212,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
 	if err := srv.Shutdown(last); err != nil {
-		_ = srv.Close() // what does not end in time is cut off
+		_ = srv.Close() // cuts off what does not end in time
 	}
 	if err := <-over; !errors.Is(err, http.ErrServerClosed) {
 		return err
@@ -227,6 +227,6 @@ func (s *Server) static(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Content-Type", a.kind)
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	_, _ = w.Write(a.body) // the reader is gone; there is nobody to tell
+	_, _ = w.Write(a.body) // the reader may be gone
 	return nil
 }

@@ -16,10 +16,10 @@ import (
 type specView struct {
 	store.SpecTrend
 	Last    store.TrendPoint
-	Word    string // of the newest run
-	Figure  string // what its last point is about
+	Word    string // for the newest run
+	Figure  string // the value at the last point
 	Change  string // since the point before
-	Desc    string // of the drawing, for those who do not see it
+	Desc    string // of the drawing, for screen readers
 	Bars    []sparkBar
 	W, H    int
 	Blessed bool // Figure is a score
@@ -35,8 +35,8 @@ const (
 	barW, barGap   = 5, 2
 )
 
-// specViewOf draws a bar for each run: its height is the score where there is
-// one and the number of findings elsewhere, its look the verdict.
+// specViewOf draws a bar for each run: the height is the score if there is one, otherwise the
+// number of findings; the style is the verdict.
 func specViewOf(t store.SpecTrend) specView {
 	v := specView{SpecTrend: t, W: sparkW, H: sparkH}
 	if len(t.Points) == 0 {
@@ -60,7 +60,7 @@ func specViewOf(t store.SpecTrend) specView {
 		}
 	}
 	for i, p := range t.Points {
-		// The newest run stands at the right edge, whatever their number.
+		// The newest run is at the right edge, however many there are.
 		x := sparkW - (len(t.Points)-i)*(barW+barGap)
 		h := math.Max(2, math.Round(value(p)/most*(sparkH-4)))
 		v.Bars = append(v.Bars, sparkBar{
@@ -72,7 +72,7 @@ func specViewOf(t store.SpecTrend) specView {
 	now := value(v.Last)
 	if v.Blessed {
 		v.Figure = "score " + report.Score(now)
-	} else if v.Last.Findings == 0 && v.Last.Failed > 0 { // of a killed run they are not grouped
+	} else if v.Last.Findings == 0 && v.Last.Failed > 0 { // the failing cases of a killed run are not grouped
 		v.Figure = diag.Plural(v.Last.Failed, "failing case")
 	} else {
 		v.Figure = diag.Plural(v.Last.Findings, "finding")
@@ -92,7 +92,7 @@ func specViewOf(t store.SpecTrend) specView {
 	return v
 }
 
-// figureOf is a point as the drawing shows it.
+// figureOf returns a point's value as the drawing shows it.
 func (v *specView) figureOf(p store.TrendPoint) string {
 	if v.Blessed && p.Score != nil {
 		return report.Score(*p.Score)
@@ -100,11 +100,11 @@ func (v *specView) figureOf(p store.TrendPoint) string {
 	return strconv.Itoa(p.Findings)
 }
 
-// trendRuns is how many runs the charts of one campaign go back.
+// trendRuns is how many runs back the charts of one campaign go.
 const trendRuns = 200
 
-// trendCharts is a campaign's history as charts: its score where there is one,
-// and what it found. There are none of a single run.
+// trendCharts returns a campaign's history as charts: its score, if there is one, and what it
+// found. A single run gives none.
 func trendCharts(t store.SpecTrend) []report.Exhibit {
 	var score, found, failed campaign.Line
 	score.Name, found.Name, failed.Name = "score", "findings", "failing cases"

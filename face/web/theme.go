@@ -8,12 +8,11 @@ import (
 	"time"
 )
 
-// themes are what colours pages can have; auto follows the system.
+// themes lists the colour themes of pages; auto follows the system.
 var themes = []string{"auto", "light", "dark"}
 
-// themeCookie keeps the choice of a browser. A cookie, other than what scripts
-// can keep, is there before the page is drawn, so that nothing flashes, and
-// holds for every port that pages are served on.
+// themeCookie keeps a browser's choice. Unlike what scripts can store, a cookie is available before
+// the page is drawn, so that nothing flashes, and holds for every port that pages are served on.
 const themeCookie = "thresh-theme"
 
 func themeOf(r *http.Request) string {
@@ -23,7 +22,7 @@ func themeOf(r *http.Request) string {
 	return themes[0]
 }
 
-// chooseTheme keeps a choice and leads back to where it was made.
+// chooseTheme stores a choice and returns to the page where it was made.
 func (s *Server) chooseTheme(w http.ResponseWriter, r *http.Request) error {
 	r.Body = http.MaxBytesReader(w, r.Body, 16<<10)
 	theme := r.PostFormValue("theme")
@@ -42,8 +41,8 @@ func (s *Server) chooseTheme(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// localPath is an address of this server: one slash begins it, so that it
-// names no other host.
+// localPath returns an address on this server. It begins with exactly one slash, so that it cannot
+// name another host.
 func localPath(path, query string) string {
 	to := url.URL{Path: "/" + strings.TrimLeft(path, "/\\"), RawQuery: query}
 	return to.String()
