@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// broker is the embedded server: the part of the NATS protocol that the fleet's
-// clients speak, for whoever has the token. It passes messages on and keeps none.
+// broker is the embedded server. It speaks the part of the NATS protocol that the fleet's clients
+// use, with clients that have the token. It passes messages on and stores none.
 type broker struct {
 	token    string
 	listener net.Listener
@@ -27,40 +27,40 @@ type broker struct {
 	closed  bool
 	clients map[*client]bool
 	exact   map[string][]*subscription // by subject
-	pattern []*subscription            // whose subjects have wildcards
+	pattern []*subscription            // with wildcards in the subject
 }
 
 // client is one connection.
 type client struct {
 	b    *broker
 	conn net.Conn
-	// noResponders: the client wants to know when nobody listens to its question.
+	// noResponders: the client wants a reply if nobody subscribes to the subject of its request.
 	noResponders  bool
 	subscriptions map[string]*subscription // by the client's own id; guarded by b.mu
 
 	mu   sync.Mutex
-	out  []byte // what is to be written
+	out  []byte // queued output
 	more chan struct{}
 	gone bool
 }
 
-// subscription is what a client wants to hear.
+// subscription is one subscription of a client.
 type subscription struct {
 	of      *client
 	id      string
 	subject string
 	words   []string // of a subject with wildcards
 	got     int      // messages so far
-	most    int      // messages after which it ends; 0: it does not
+	most    int      // messages after which it ends; 0: never
 }
 
 const (
 	maxPayload  = 8 << 20
-	maxLine     = 32 << 10 // of the protocol; a client's credentials are in one
-	maxPending  = 64 << 20 // for a client that does not read
+	maxLine     = 32 << 10 // of the protocol; one line carries a client's credentials
+	maxPending  = 64 << 20 // bytes queued for a client that does not read
 	writeWithin = 10 * time.Second
-	joinWithin  = 10 * time.Second // for the token
-	// silentFor is longer than any client stays silent: ours ping every 5 s.
+	joinWithin  = 10 * time.Second // time to send the token
+	// silentFor is longer than any client stays silent: the fleet's clients ping every 5 s.
 	silentFor = 5 * time.Minute
 )
 
@@ -80,7 +80,7 @@ func listen(address, token string) (*broker, error) {
 			case errors.Is(err, net.ErrClosed):
 				return
 			default:
-				time.Sleep(50 * time.Millisecond) // no file descriptor is free, say
+				time.Sleep(50 * time.Millisecond) // for example, no file descriptor is free
 			}
 		}
 	})
@@ -96,9 +96,9 @@ func (b *broker) InProcessConn() (net.Conn, error) {
 
 func (b *broker) url() string { return "nats://" + b.listener.Addr().String() }
 
-// shutdown ends all connections.
+// shutdown closes all connections.
 func (b *broker) shutdown() {
-	_ = b.listener.Close() // nothing can be done about it
+	_ = b.listener.Close() // nothing can be done about an error
 	b.mu.Lock()
 	b.closed = true
 	for c := range b.clients {
@@ -113,7 +113,7 @@ func (b *broker) serve(conn net.Conn) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
-		_ = conn.Close() // the other side sees it
+		_ = conn.Close() // the other side notices
 		return
 	}
 	b.clients[c] = true
@@ -125,15 +125,15 @@ func (b *broker) serve(conn net.Conn) {
 	})
 }
 
-// read serves what the client asks for until it leaves, and returns what is wrong with it, if
-// anything is.
+// read serves a client until it leaves. It returns the client's protocol error; "" if there is
+// none.
 func (c *client) read() (fault string) {
 	info := mustJSON(map[string]any{
 		"server_id": "thresh", "server_name": "thresh", "version": "2.10.0", "proto": 1, "headers": true, "auth_required": true, "max_payload": maxPayload,
 	})
 	c.send([]byte("INFO "), info, []byte("\r\n"))
 	joined := false
-	_ = c.conn.SetReadDeadline(time.Now().Add(joinWithin)) // without it, the client waits longer
+	_ = c.conn.SetReadDeadline(time.Now().Add(joinWithin)) // if this fails, the client gets more time
 	for r := bufio.NewReaderSize(c.conn, maxLine); ; {
 		line, err := r.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
@@ -248,8 +248,8 @@ func (b *broker) forget(c *client) {
 	}
 }
 
-// pass gives a message to all who subscribed to its subject. A question that nobody hears is
-// answered by the broker.
+// pass delivers a message to the subscribers of its subject. If nobody subscribes, the broker
+// answers a request itself.
 func (b *broker) pass(from *client, subject, reply string, data []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -272,7 +272,7 @@ func (b *broker) pass(from *client, subject, reply string, data []byte) {
 	}
 }
 
-// give sends a message to a subscription, which may be its last.
+// give sends a message to a subscription, and ends the subscription if it was its last.
 func (i *subscription) give(parts ...[]byte) {
 	i.of.send(parts...)
 	if i.got++; i.got == i.most {
@@ -293,8 +293,8 @@ func (b *broker) subscribers(subject string) []*subscription {
 	return list
 }
 
-// matches reports whether a subject is one of a pattern's: * stands for a word, > for
-// all that follow.
+// matches reports whether a subject matches a pattern: * stands for one word, > for all remaining
+// ones.
 func matches(pattern, subject []string) bool {
 	for n, p := range pattern {
 		if p == ">" {
@@ -307,7 +307,7 @@ func matches(pattern, subject []string) bool {
 	return len(pattern) == len(subject)
 }
 
-// send queues what is to be written. A client that does not keep up is left.
+// send queues output. It drops a client that does not keep up.
 func (c *client) send(parts ...[]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -328,7 +328,7 @@ func (c *client) send(parts ...[]byte) {
 	}
 }
 
-// leave ends the connection once what is queued is written, and says why.
+// leave ends the connection once its queue is written, with fault as the reason.
 func (c *client) leave(fault string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -345,7 +345,7 @@ func (c *client) end(fault string) {
 	close(c.more)
 }
 
-// write writes what is queued until the connection ends, which ends read as well.
+// write writes queued output until the connection ends, and thereby ends read as well.
 func (c *client) write() {
 	defer c.conn.Close()
 	var out []byte
@@ -359,7 +359,7 @@ func (c *client) write() {
 		if len(out) == 0 {
 			continue
 		}
-		_ = c.conn.SetWriteDeadline(time.Now().Add(writeWithin)) // without it, a write takes as long as it takes
+		_ = c.conn.SetWriteDeadline(time.Now().Add(writeWithin)) // if this fails, the write has no time limit
 		if _, err := c.conn.Write(out); err != nil {
 			c.leave("")
 			return

@@ -19,14 +19,14 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// Bundle is all that a worker needs to compile a run's campaigns: what the
-// store keeps of the run, with the contents.
+// Bundle is everything that a worker needs to compile a run's campaigns: what the store keeps of
+// the run, including contents.
 type Bundle struct {
 	Manifest store.Manifest    `json:"manifest"`
 	Blobs    map[string][]byte `json:"blobs"` // by the names that the manifest uses
 }
 
-// NewBundle gathers what a manifest names.
+// NewBundle collects the contents that a manifest names.
 func NewBundle(m store.Manifest, blob func(name string) ([]byte, error)) (Bundle, error) {
 	b := Bundle{Manifest: m, Blobs: make(map[string][]byte)}
 	names := make([]string, 0, len(m.Specs)+len(m.Files))
@@ -58,10 +58,10 @@ func (b Bundle) Blob(name string) ([]byte, error) {
 	return data, nil
 }
 
-// maxBundle bounds what a worker unpacks.
+// maxBundle is how many bytes a worker unpacks at most.
 const maxBundle = 2 << 30
 
-// pack is the bundle as an object and the object's name, its digest.
+// pack returns the bundle as an object, and the object's name, which is its digest.
 func (b Bundle) pack() (name string, data []byte, err error) {
 	text, err := json.Marshal(b)
 	if err != nil {
@@ -70,7 +70,7 @@ func (b Bundle) pack() (name string, data []byte, err error) {
 	return packed("bundle", text)
 }
 
-// packed compresses data; the name holds the digest of what was compressed.
+// packed compresses data. The name contains the digest of the uncompressed data.
 func packed(kind string, data []byte) (name string, out []byte, err error) {
 	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	if err != nil {
@@ -81,8 +81,7 @@ func packed(kind string, data []byte) (name string, out []byte, err error) {
 	return kind + "-" + hex.EncodeToString(sum[:]), w.EncodeAll(data, nil), nil
 }
 
-// unpacked is the inverse of packed; content that is not what the name says is
-// an error.
+// unpacked is the inverse of packed. Content that does not match the name is an error.
 func unpacked(name string, data []byte) ([]byte, error) {
 	r, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxBundle))
 	if err != nil {
@@ -112,7 +111,7 @@ func unpackBundle(name string, data []byte) (Bundle, error) {
 	return b, nil
 }
 
-// signed is what an announcement's signature is over.
+// signed returns the bytes that an announcement's signature covers.
 func (a Announcement) signed() []byte {
 	a.Signature = nil
 	if a.Identities == nil {
@@ -133,8 +132,8 @@ func (a Announcement) Verify(keys []ed25519.PublicKey) bool {
 	return slices.ContainsFunc(keys, func(k ed25519.PublicKey) bool { return ed25519.Verify(k, a.signed(), a.Signature) })
 }
 
-// WriteKeys makes a pair of keys: the private one in path, readable by its
-// owner alone, the public one in path with .pub added. Neither may exist.
+// WriteKeys creates a pair of keys: the private one in path, readable only by its owner, and the
+// public one in path with .pub added. Neither file may exist.
 func WriteKeys(path string) error {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -160,8 +159,8 @@ func WriteKeys(path string) error {
 	return nil
 }
 
-// ReadPrivateKey reads what WriteKeys wrote to path. A public key has as many bytes, and
-// whoever has it could sign as well.
+// ReadPrivateKey reads what WriteKeys wrote to path. It refuses a .pub file: a public key has the
+// same length, and with it as a seed anybody could sign.
 func ReadPrivateKey(path string) (ed25519.PrivateKey, error) {
 	if private, public := strings.CutSuffix(path, ".pub"); public {
 		return nil, diag.WithHint(diag.Refused("%s is a public key; only a private key can sign", path), "sign with "+private)
@@ -173,7 +172,7 @@ func ReadPrivateKey(path string) (ed25519.PrivateKey, error) {
 	return ed25519.NewKeyFromSeed(keys[0]), nil
 }
 
-// ReadPublicKeys reads public keys, one a line; # begins a comment.
+// ReadPublicKeys reads public keys, one per line; # begins a comment.
 func ReadPublicKeys(path string) ([]ed25519.PublicKey, error) {
 	keys, err := readKeys(path, ed25519.PublicKeySize)
 	var list []ed25519.PublicKey

@@ -14,8 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// remote is a campaign whose cases are executed by the fleet. It is the inner
-// campaign in all but where its cases are run.
+// remote is a campaign whose cases the fleet executes. Otherwise it behaves as the inner campaign.
 type remote struct {
 	inner       campaign.Any
 	coordinator *Coordinator
@@ -27,18 +26,18 @@ func (c *Coordinator) Wrap(k int, inner campaign.Any) campaign.Any {
 	return remote{inner, c, k}
 }
 
-// remoteState is a state of the inner campaign, and how a worker gets to it.
+// remoteState is a state of the inner campaign and the way for a worker to reach it.
 type remoteState struct {
 	inner  any
 	link   chainLink
-	parent *remoteState // that it follows; nil once it is published
-	base   int64        // index of the first case of the round that comes next
+	parent *remoteState // the preceding state; nil once this one is published
+	base   int64        // index of the next round's first case
 
 	mu   sync.Mutex
-	name string // "": workers cannot get to it yet
+	name string // "": workers cannot reach it yet
 }
 
-// publish puts the way to the state where workers find it and returns its name.
+// publish publishes the way to the state for workers and returns the state's name.
 func (s *remoteState) publish(ctx context.Context, c *Coordinator) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,7 +61,7 @@ func (s *remoteState) publish(ctx context.Context, c *Coordinator) (string, erro
 	return name, nil
 }
 
-// before is the state before a round of which the results are folded.
+// before returns the state before the round whose results are folded.
 func (r remote) before(s any) *remoteState { return s.(*remoteState) }
 
 // Traits implements [campaign.WithTraits].
@@ -77,7 +76,7 @@ func (r remote) Unwrap() any { return r.inner }
 
 func (r remote) Identity() campaign.Identity { return r.inner.Identity() }
 
-// Probe has a worker touch the target: it may be on their machines alone.
+// Probe makes a worker touch the target, because only workers' machines may have it.
 func (r remote) Probe(ctx context.Context) (campaign.Facts, error) {
 	t := &ticket{coordinator: r.coordinator, lease: lease{Campaign: r.k, Probe: true}, lo: 0, wanted: make([]bool, 1)}
 	t.wanted[0], t.left = true, 1
@@ -96,12 +95,12 @@ func (r remote) Start(f campaign.Facts) any {
 
 func (r remote) Round(s any) (campaign.Round, bool) { return r.inner.Round(r.before(s).inner) }
 
-// Fold folds, and keeps what workers need to do the same.
+// Fold folds the results and keeps what workers need to do the same.
 func (r remote) Fold(s any, results iter.Seq2[campaign.Case, campaign.Outcome]) any {
 	old := r.before(s)
 	next := &remoteState{parent: old, base: old.base, link: chainLink{Round: old.link.Round + 1}}
 	next.inner = r.inner.Fold(old.inner, counted(logResults(results, &next.link.Log), &next.base))
-	if campaign.TraitsOf(r.inner).Closes { // what follows a round that was cut is numbered behind it
+	if campaign.TraitsOf(r.inner).Closes { // the round after a cut round starts after all of its indices
 		round, _ := r.inner.Round(old.inner)
 		next.base = old.base + round.Len
 	}
@@ -126,9 +125,9 @@ func (r remote) Open(*campaign.Cache) campaign.Session[any] {
 	})
 }
 
-// The optional interfaces that mention the state.
+// The optional interfaces whose methods take the state.
 
-// CaseNames implements what [campaign.NamesOf] asks.
+// CaseNames implements the interface that [campaign.NamesOf] looks for.
 func (r remote) CaseNames(s any) func(campaign.Case) string {
 	return campaign.NamesOf(r.inner, r.before(s).inner)
 }
@@ -181,7 +180,7 @@ func (r remote) Figures(s any) []campaign.Figure {
 	return nil
 }
 
-// A lease is to keep a worker busy for so long, and has so many cases at most.
+// leaseAim is how long a lease should keep a worker busy, and leaseMost how many cases it may have.
 const (
 	leaseAim  = 500 * time.Millisecond
 	leaseMost = 1 << 15
@@ -229,8 +228,7 @@ func (l *remoteLane) ExecuteBatch(ctx context.Context, s any, cases []campaign.C
 	return busy, err
 }
 
-// Execute implements [campaign.Executor]: one case, which may be none of the
-// round.
+// Execute implements [campaign.Executor] for one case, which may not belong to the round.
 func (l *remoteLane) Execute(ctx context.Context, s any, c campaign.Case) (campaign.Outcome, error) {
 	name, err := l.r.before(s).publish(ctx, l.r.coordinator)
 	if err != nil {
@@ -248,7 +246,7 @@ func (l *remoteLane) Execute(ctx context.Context, s any, c campaign.Case) (campa
 	return out, err
 }
 
-// Notes says how the workers ran the cases.
+// Notes returns how the workers ran the cases.
 func (l *remoteLane) Notes() []string { return l.r.coordinator.notes() }
 
 func (l *remoteLane) Close() error { return nil }

@@ -10,14 +10,14 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// link in the chain of states of a campaign: the first is what was learned of
-// the target, each further one the outcomes of a round. Its name, the digest of
-// all that led to it, names the state that comes of it.
+// chainLink is a link in the chain of a campaign's states. The first holds what was learned about
+// the target, each further one the outcomes of a round. A link's name is the digest of everything
+// up to it, and names the resulting state.
 type chainLink struct {
 	Parent string          `json:"parent,omitempty"`
-	Facts  *campaign.Facts `json:"facts,omitempty"` // of the first
+	Facts  *campaign.Facts `json:"facts,omitempty"` // in the first link
 	Log    []byte          `json:"log,omitempty"`   // outcomes of the round, as entries without evidence
-	Round  int             `json:"round"`           // the round that the state is before
+	Round  int             `json:"round"`           // the round that starts in this state
 }
 
 func (c chainLink) pack() (name string, data []byte, err error) {
@@ -28,7 +28,7 @@ func (c chainLink) pack() (name string, data []byte, err error) {
 	return packed("state", text)
 }
 
-// logResults is the sequence that it wraps; what passes is written to a log.
+// logResults returns a sequence that yields the same results and writes them to a log.
 func logResults(results iter.Seq2[campaign.Case, campaign.Outcome], log *[]byte) iter.Seq2[campaign.Case, campaign.Outcome] {
 	return func(yield func(campaign.Case, campaign.Outcome) bool) {
 		on := true
@@ -36,7 +36,7 @@ func logResults(results iter.Seq2[campaign.Case, campaign.Outcome], log *[]byte)
 			bare := o
 			bare.Evidence, bare.Elapsed = nil, 0
 			*log = appendEntry(*log, c.Index, &bare)
-			// The log is of the whole round, whatever the contract cares to see.
+			// The log needs the whole round, even if the contract stops reading.
 			if on {
 				on = yield(c, o)
 			}
@@ -44,7 +44,7 @@ func logResults(results iter.Seq2[campaign.Case, campaign.Outcome], log *[]byte)
 	}
 }
 
-// states is a worker's memory of the states of one campaign.
+// states caches a worker's states of one campaign.
 type states struct {
 	c     campaign.Any
 	fetch func(ctx context.Context, name string) ([]byte, error)
@@ -54,16 +54,16 @@ type states struct {
 	order []string // oldest first
 }
 
-// keptStates is how many states a worker keeps: the round that is going on, and
-// some before it for late leases.
+// keptStates is how many states a worker keeps: the current round's, and some earlier ones for late
+// leases.
 const keptStates = 4
 
 func newStates(c campaign.Any, fetch func(ctx context.Context, name string) ([]byte, error)) *states {
 	return &states{c: c, fetch: fetch, known: make(map[string]any)}
 }
 
-// at is the state of that name. What it takes to get there is fetched and
-// folded, from the newest state that is known.
+// at returns the named state. It fetches and folds the missing links, starting from the newest
+// known state.
 func (s *states) at(ctx context.Context, name string) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -27,23 +27,21 @@ type Settings struct {
 	Bundle      Bundle
 	Identities  []campaign.Identity
 	Require     []string           // labels that a worker must have
-	Key         ed25519.PrivateKey // signs the announcement; nil: unsigned
-	Keys        *Keys              // sign and check every message; nil: none are
+	Key         ed25519.PrivateKey // signs the announcement; nil: it is unsigned
+	Keys        *Keys              // sign and check every message; nil: messages are unsigned
 	CaseTimeout time.Duration
-	// Recheck is the share of cases that another worker executes again; negative:
-	// [DefaultRecheck] once there are workers on more than one machine.
+	// Recheck is the share of cases that another worker executes again; negative: [DefaultRecheck]
+	// once there are workers on more than one machine.
 	Recheck float64
-	// Patience is how long a worker may be silent before what it was doing is
-	// given to another.
+	// Patience is how long a worker may be silent before its work is given to another.
 	Patience time.Duration
-	// Say tells people what happens, a line at a time; nil: nobody.
+	// Say reports what happens, for people, a line at a time; nil: nothing is reported.
 	Say func(format string, args ...any)
-	// Waiting is called, once, when there has been no worker for a while.
+	// Waiting is called once, when no worker has appeared for a while.
 	Waiting func()
 }
 
-// DefaultPatience is long enough for a worker that is busy and short enough
-// for people who wait.
+// DefaultPatience is long enough for a busy worker and short enough for people who wait.
 const DefaultPatience = 10 * time.Second
 
 // Coordinator hands the cases of one run to workers.
@@ -54,19 +52,19 @@ type Coordinator struct {
 	channel channel
 	subs    []*nats.Subscription
 	queue   queue
-	up      context.Context // ends when the run is taken back
+	up      context.Context // ends when the run is withdrawn
 	stop    context.CancelFunc
 	closed  sync.WaitGroup
 
 	mu       sync.Mutex
 	tickets  map[string]*ticket  // by lease id
-	seen     map[string]member   // workers seen lately, by id
-	unfit    map[string]string   // workers that cannot run the campaigns, and why
-	banned   map[string]string   // workers that are not believed any more, by id and by key, and why
-	keyOf    map[string]string   // of workers heard of
-	dropped  map[string]int      // messages that count for nothing, by what was wrong with them
+	seen     map[string]member   // workers seen recently, by id
+	unfit    map[string]string   // workers that cannot run the campaigns, and the reasons
+	banned   map[string]string   // excluded workers, by id and by key, and the reasons
+	keyOf    map[string]string   // public keys of known workers, by id
+	dropped  map[string]int      // ignored messages, by what was wrong with them
 	said     map[string][]string // the newest notes of each lane of a worker
-	late     []*ticket           // whose leases were given out more than once, the newest last
+	late     []*ticket           // tickets whose leases were given out more than once, newest last
 	dispute  []disputes          // by campaign
 	limiters map[string]*limiter // by target
 
@@ -75,13 +73,13 @@ type Coordinator struct {
 	flying                                                   atomic.Int64
 }
 
-// member is a worker as its statistics show it.
+// member is a worker as its statistics describe it.
 type member struct {
 	Stats
 	seen time.Time
 }
 
-// Coordinate announces a run and makes ready to hand out its cases.
+// Coordinate announces a run and prepares to hand out its cases.
 func Coordinate(ctx context.Context, l *Link, set Settings) (*Coordinator, error) {
 	if set.Patience <= 0 {
 		set.Patience = DefaultPatience
@@ -132,7 +130,7 @@ func (c *Coordinator) subject(kind, id string) string {
 	return strings.Join([]string{prefix, c.ann.Run, kind, id}, ".")
 }
 
-// announce tells all workers of the run. Whoever misses it hears the next one.
+// announce announces the run to all workers. A worker that misses it hears the next announcement.
 func (c *Coordinator) announce() { c.tell(c.ann) }
 
 func (c *Coordinator) tell(a Announcement) {
@@ -144,8 +142,8 @@ func (c *Coordinator) tell(a Announcement) {
 	_ = c.link.nc.Publish(runsSubject+"."+a.Run, text)
 }
 
-// renewAnnouncement renews the announcement, publishes statistics, and says so once when
-// nobody comes.
+// renewAnnouncement renews the announcement and publishes statistics. It reports once when no
+// worker appears.
 func (c *Coordinator) renewAnnouncement(ctx context.Context) {
 	second := time.NewTicker(time.Second)
 	defer second.Stop()
@@ -164,7 +162,7 @@ func (c *Coordinator) renewAnnouncement(ctx context.Context) {
 			c.set.Waiting()
 		}
 		text := channel{keys: c.set.Keys}.seal(kindStats, "", "", messageFor, mustJSON(c.stats()))
-		_ = c.link.nc.Publish(statsSubject, text) // the next one comes in a second
+		_ = c.link.nc.Publish(statsSubject, text) // the next one follows in a second
 	}
 }
 
@@ -176,11 +174,11 @@ func (c *Coordinator) stats() Stats {
 	}
 }
 
-// noteStats notes the statistics of a worker.
+// noteStats notes a worker's statistics.
 func (c *Coordinator) noteStats(m *nats.Msg) {
 	var s Stats
 	if json.Unmarshal(unsealed(m.Data), &s) != nil || s.Role != RoleWorker {
-		return // another coordinator's
+		return // another coordinator's statistics
 	}
 	from, text, err := channel{keys: c.set.Keys}.open(kindStats, "", "", RoleWorker, m.Data)
 	if err != nil || json.Unmarshal(text, &s) != nil {
@@ -200,7 +198,7 @@ func (c *Coordinator) noteStats(m *nats.Msg) {
 	c.seen[s.ID] = member{s, time.Now()}
 }
 
-// workers are those heard of lately.
+// workers returns the workers heard from in the last 5 seconds.
 func (c *Coordinator) workers() []member {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -215,7 +213,7 @@ func (c *Coordinator) workers() []member {
 	return list
 }
 
-// idleLanes is how many lanes of workers of this run have nothing to do.
+// idleLanes returns how many lanes of this run's workers are idle.
 func (c *Coordinator) idleLanes() int {
 	n := 0
 	for _, m := range c.workers() {
@@ -226,7 +224,7 @@ func (c *Coordinator) idleLanes() int {
 	return n
 }
 
-// noCapableWorker says why no worker that there is can run the campaigns.
+// noCapableWorker returns why none of the present workers can run the campaigns.
 func (c *Coordinator) noCapableWorker() error {
 	workers := c.workers()
 	c.mu.Lock()
@@ -252,7 +250,7 @@ func (c *Coordinator) exclude(worker, why string) {
 	c.unfit[worker] = why
 }
 
-// note keeps what a lane of a worker says of how it runs cases.
+// note keeps the notes of a worker's lane on how it runs cases.
 func (c *Coordinator) note(lane string, list []string) {
 	if len(list) == 0 {
 		return
@@ -262,12 +260,12 @@ func (c *Coordinator) note(lane string, list []string) {
 	c.said[lane] = list
 }
 
-// notes is all that there is to say of how the fleet did.
+// notes returns all notes on how the fleet ran the cases.
 func (c *Coordinator) notes() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var list []string
-	// What all lanes say is said once.
+	// A note that all lanes have appears once.
 	count := make(map[string]int)
 	for _, notes := range c.said {
 		for _, n := range notes {
@@ -325,10 +323,10 @@ func (c *Coordinator) ticket(subject string) *ticket {
 	return c.tickets[leaseID(subject)]
 }
 
-// leaseID is the last word of the subject of a claim or a report.
+// leaseID returns the last word of the subject of a message about a lease.
 func leaseID(subject string) string { return subject[strings.LastIndexByte(subject, '.')+1:] }
 
-// Close takes the run back from the fleet.
+// Close withdraws the run from the fleet.
 func (c *Coordinator) Close() {
 	for _, s := range c.subs {
 		_ = s.Unsubscribe() // the connection may be gone
@@ -338,5 +336,5 @@ func (c *Coordinator) Close() {
 	over := c.ann
 	over.Over = true
 	c.tell(over)
-	_ = c.link.nc.FlushTimeout(time.Second) // a server that is away is not waited for
+	_ = c.link.nc.FlushTimeout(time.Second) // do not wait for a server that is away
 }

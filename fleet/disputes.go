@@ -9,15 +9,15 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// How many tickets are kept for answers that come late, and how many disputes
-// of a campaign.
+// lateTickets is how many tickets are kept for late answers, and disputesShown how many disputes of
+// a campaign are listed.
 const (
 	lateTickets   = 64
 	disputesShown = 20
 )
 
-// forget drops a ticket; what still comes for it is stale. If somebody else may
-// still be busy with it, it stays a while, so that the answers can be compared.
+// forget drops a ticket, so that further answers are stale. If another worker may still be busy
+// with it, the ticket stays for a while so that the answers can be compared.
 func (c *Coordinator) forget(t *ticket) {
 	t.mu.Lock()
 	c.queue.drop(t.ids...)
@@ -45,7 +45,7 @@ type disputes struct {
 	all  int64
 }
 
-// disputed notes that a case has two answers.
+// disputed notes that a case has two different answers.
 func (c *Coordinator) disputed(k int, d campaign.Dispute) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,8 +58,7 @@ func (c *Coordinator) disputed(k int, d campaign.Dispute) {
 	}
 }
 
-// compare holds a second answer against the first. Cases that could not be
-// executed have none.
+// compare compares a second answer with the first. Cases that could not be executed have no answer.
 func (t *ticket) compare(i int64, o *campaign.Outcome) {
 	if t.dispute == nil || t.where[i] == 0 || o.Verdict == campaign.VerdictError {
 		return
@@ -72,20 +71,20 @@ func (t *ticket) compare(i int64, o *campaign.Outcome) {
 	if first, ok := campaign.DecodeFacts(kept); ok && first.Verdict != campaign.VerdictError {
 		second := *o
 		second.Evidence = nil
-		t.where[i] = 0 // once is enough: reports are sent again
+		t.where[i] = 0 // compare only once, because reports are sent again
 		t.dispute(t.lo+i, first, second)
 	}
 }
 
-// late reads a report that comes when every case has its outcome: of a worker
-// that was believed lost, or of the slower of two.
+// late reads a report that arrives when every case has its outcome. It comes from a worker believed
+// lost, or from the slower of two.
 func (t *ticket) late(in incoming) {
 	var r report
 	head, body, err := splitFrame(in.data)
 	if err != nil || json.Unmarshal(head, &r) != nil || !t.coordinator.believed(kindReport, r.Worker, in.seal) {
 		return
 	}
-	entries, err := decodeEntries(body) // what came as an object is not fetched for this
+	entries, err := decodeEntries(body) // outcomes in a separate object are not worth fetching
 	if err != nil {
 		return
 	}

@@ -12,15 +12,15 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// A target that runs elsewhere is called by all workers together no more than its
-// quota says: each asks the coordinator before a call.
+// The quota of a target that runs elsewhere holds for all workers together: each asks the
+// coordinator before a call.
 
-// pass is a worker's question whether it may call a target.
+// pass is a worker's request to call a target.
 type pass struct {
 	Worker string         `json:"worker"`
 	Target string         `json:"target"`
 	Quota  campaign.Quota `json:"quota"`
-	// Free is the place that a call has left; such a message has no answer.
+	// Free is the place of a call that has ended. Such a message has no answer.
 	Free string `json:"free,omitempty"`
 }
 
@@ -31,28 +31,28 @@ type permit struct {
 	Place string        `json:"place,omitempty"`
 }
 
-// passID stands for the lease in messages about calls.
+// passID takes the place of the lease in messages about calls.
 const passID = "calls"
 
 const (
-	// fullFor is how long the coordinator waits for a place before it answers; a
-	// worker's question waits longer.
+	// fullFor is how long the coordinator waits for a free place before it answers. A worker's
+	// request waits longer.
 	fullFor = 2 * time.Second
-	// placeGrace is how long a place is kept beside the call's own time; that of a
-	// worker that is gone is free then.
+	// placeGrace is how long a place is kept beyond the call's own time. The place of a lost worker
+	// is then free again.
 	placeGrace = 5 * time.Second
 )
 
 // limiter keeps the calls of one target within its quota.
 type limiter struct {
 	mu     sync.Mutex
-	next   time.Time            // when the next call may begin
-	serial int                  // of places
-	places map[string]time.Time // of calls that go on, and when they are given up
+	next   time.Time            // earliest start of the next call
+	serial int                  // number of the last place
+	places map[string]time.Time // places of running calls, and when they expire
 	freed  chan struct{}        // closed when a place becomes free
 }
 
-// enter finds a place and a time for a call.
+// enter waits for a free place and returns it with the time at which the call may start.
 func (d *limiter) enter(ctx context.Context, q campaign.Quota) permit {
 	ctx, cancel := context.WithTimeout(ctx, fullFor)
 	defer cancel()
@@ -73,8 +73,8 @@ func (d *limiter) enter(ctx context.Context, q campaign.Quota) permit {
 	}
 }
 
-// tryEnter is enter without waiting. Without a place it says what to wait for: a
-// place that is given back, or the time until one is given up.
+// tryEnter is enter without waiting. If no place is free, it returns what to wait for: a place that
+// is given back, or the time until one expires.
 func (d *limiter) tryEnter(q campaign.Quota, now time.Time) (p permit, freed <-chan struct{}, lapse time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -142,7 +142,7 @@ func (c *Coordinator) passed(m *nats.Msg) {
 		d.leave(q.Free)
 		return
 	}
-	go func() { c.answer(in, d.enter(c.up, q.Quota)) }() // as in asked
+	go func() { c.answer(in, d.enter(c.up, q.Quota)) }() // see asked for why Close does not wait
 }
 
 // gate is the gate of a run's lanes on a worker.
@@ -162,7 +162,7 @@ func (g gate) Enter(ctx context.Context, key string, q campaign.Quota) (leave fu
 	leave = func() {}
 	if p.Place != "" {
 		question.Free = p.Place
-		leave = func() { d.publish(kindPass, question) } // lost, the place lapses
+		leave = func() { d.publish(kindPass, question) } // if the message is lost, the place expires
 	}
 	t := time.NewTimer(p.After)
 	defer t.Stop()

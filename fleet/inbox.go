@@ -11,15 +11,15 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// incoming is a message of a worker, checked.
+// incoming is a checked message of a worker.
 type incoming struct {
 	m     *nats.Msg
 	seal  seal
 	data  []byte
-	reply string // what kind of message answers it
+	reply string // kind of the answer
 }
 
-// check opens a message about a lease; one that counts for nothing is noted.
+// check opens a message about a lease, and notes one that is ignored.
 func (c *Coordinator) check(kind, reply string, m *nats.Msg) (in incoming, ok bool) {
 	s, data, err := c.channel.open(kind, leaseID(m.Subject), "", RoleWorker, m.Data)
 	if err != nil {
@@ -32,7 +32,7 @@ func (c *Coordinator) check(kind, reply string, m *nats.Msg) (in incoming, ok bo
 	return incoming{m, s, data, reply}, true
 }
 
-// wasRevoked reports whether a key has worked on this run and is not enrolled any more.
+// wasRevoked reports whether a key has worked on this run and is no longer enrolled.
 func (c *Coordinator) wasRevoked(key string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,13 +45,12 @@ func (c *Coordinator) wasRevoked(key string) bool {
 	return false
 }
 
-// answer responds to a message; what is lost is asked for again.
+// answer answers a message. If the answer is lost, the worker asks again.
 func (c *Coordinator) answer(in incoming, v any) {
 	_ = in.m.Respond(c.channel.seal(in.reply, leaseID(in.m.Subject), in.seal.Nonce, messageFor, mustJSON(v)))
 }
 
-// drop notes a message that counts for nothing: what it was, who says to have
-// sent it, and what is wrong with it.
+// drop notes an ignored message: its kind, its alleged sender, and what is wrong with it.
 func (c *Coordinator) drop(kind, who string, err error) {
 	what := kind
 	if who != "" {
@@ -70,11 +69,11 @@ func (c *Coordinator) drop(kind, who string, err error) {
 	}
 }
 
-// droppedShown is how many kinds of dropped messages are distinguished.
+// droppedShown is how many kinds of ignored messages are distinguished.
 const droppedShown = 20
 
-// believed reports whether a message counts: who signed it is the worker that it
-// names, and is not excluded.
+// believed reports whether a message counts: it is signed by the worker that it names, and the
+// worker is not excluded.
 func (c *Coordinator) believed(kind, worker string, from seal) bool {
 	if !from.speaksFor(worker) {
 		c.drop(kind, worker, fmt.Errorf("signed by %s", from.name))
@@ -85,12 +84,12 @@ func (c *Coordinator) believed(kind, worker string, from seal) bool {
 	return !c.excluded(worker, from.From)
 }
 
-// excluded reports whether a worker, or whoever has its key, is no longer believed.
+// excluded reports whether a worker or its key is excluded.
 func (c *Coordinator) excluded(worker, key string) bool {
 	return c.banned[worker] != "" || c.banned[key] != ""
 }
 
-// asked gives a worker a lease, once there is one.
+// asked gives a worker a lease as soon as there is one.
 func (c *Coordinator) asked(m *nats.Msg) {
 	in, ok := c.check(kindTake, kindLease, m)
 	if !ok {
@@ -104,7 +103,8 @@ func (c *Coordinator) asked(m *nats.Msg) {
 	if !c.believed(kindTake, q.Worker, in.seal) {
 		return
 	}
-	// Close does not wait for it: it ends with the run, and may begin while Close waits.
+	// Close does not wait for this goroutine: it ends with the run, and may start while Close
+	// waits.
 	go func() {
 		ctx, cancel := context.WithTimeout(c.up, takeFor)
 		defer cancel()
@@ -112,7 +112,7 @@ func (c *Coordinator) asked(m *nats.Msg) {
 	}()
 }
 
-// held notes that a worker is busy with a lease, or has given it back.
+// held notes that a worker is busy with a lease or has given it back.
 func (c *Coordinator) held(m *nats.Msg) {
 	in, ok := c.check(kindHold, "", m)
 	if !ok {
@@ -133,7 +133,7 @@ func (c *Coordinator) held(m *nats.Msg) {
 	c.queue.hold(leaseID(m.Subject), h.Deliveries, while)
 }
 
-// claimed answers a worker's question what is left of a lease.
+// claimed tells a worker what is left of a lease.
 func (c *Coordinator) claimed(m *nats.Msg) {
 	in, ok := c.check(kindClaim, kindGrant, m)
 	if !ok {
@@ -146,7 +146,7 @@ func (c *Coordinator) claimed(m *nats.Msg) {
 	}
 	t := c.ticket(m.Subject)
 	if t != nil && !c.believed(kindClaim, q.Worker, in.seal) {
-		// It keeps the lease as long as it likes: another one is given out.
+		// The excluded worker may keep the lease: another one is given out.
 		go t.replace(leaseID(m.Subject))
 		return
 	}
@@ -163,7 +163,7 @@ func (c *Coordinator) claimed(m *nats.Msg) {
 	c.answer(in, g)
 }
 
-// noteWorker notes a worker that takes leases before its statistics are heard.
+// noteWorker notes a worker that takes leases before its first statistics arrive.
 func (c *Coordinator) noteWorker(q claim, key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -175,7 +175,7 @@ func (c *Coordinator) noteWorker(q claim, key string) {
 	c.seen[q.Worker] = m
 }
 
-// reported gives a report to the lane that waits for it, which also answers.
+// reported passes a report to the lane that waits for it; the lane also answers.
 func (c *Coordinator) reported(m *nats.Msg) {
 	in, ok := c.check(kindReport, kindReceipt, m)
 	if !ok {
@@ -183,7 +183,7 @@ func (c *Coordinator) reported(m *nats.Msg) {
 	}
 	t := c.ticket(m.Subject)
 	if t == nil {
-		c.answer(in, receipt{Stop: true}) // the worker asks again
+		c.answer(in, receipt{Stop: true}) // the worker asks for another lease
 		return
 	}
 	if !t.ended() {

@@ -18,16 +18,15 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// TrustFile lists, in a folder of keys, who belongs to a fleet: one member a
-// line, "ROLE NAME PUBLIC-KEY"; # begins a comment. Keys are nkeys of NATS, which
-// are ed25519 keys with a prefix and a checksum. A member's own key is in
-// NAME.key, readable by its owner alone.
+// TrustFile is the file in a folder of keys that lists the members of a fleet, one per line: "ROLE
+// NAME PUBLIC-KEY"; # begins a comment. Keys are NATS nkeys, which are ed25519 keys with a prefix
+// and a checksum. A member's private key is in NAME.key, readable only by its owner.
 const TrustFile = "trust"
 
-// Member is who may take part in a fleet.
+// Member is an enrolled member of a fleet.
 type Member struct{ Role, Name, Key string }
 
-// InitKeys makes a folder of keys for a fleet of one coordinator and one worker.
+// InitKeys creates a folder of keys for a fleet of one coordinator and one worker.
 func InitKeys(dir string) ([]Member, error) {
 	if _, err := os.Lstat(filepath.Join(dir, TrustFile)); err == nil {
 		return nil, diag.Refused("%s is already the trust list of a fleet", filepath.Join(dir, TrustFile))
@@ -45,8 +44,8 @@ func InitKeys(dir string) ([]Member, error) {
 
 var memberName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// Enroll adds a member to the trust list of a folder. Without a public key it
-// makes a pair and leaves the private one in NAME.key.
+// Enroll adds a member to the trust list of a folder. Without a public key it creates a pair and
+// writes the private one to NAME.key.
 func Enroll(dir, role, name, key string) (m Member, err error) {
 	if !memberName.MatchString(name) {
 		return m, diag.Refused("%q is not a valid member name: want up to 64 letters, digits, dots, hyphens and underscores", name)
@@ -89,8 +88,8 @@ func writeNew(path string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// Revoke takes a member, by name or public key, out of the trust list. Running
-// coordinators and workers notice within seconds.
+// Revoke removes a member, given by name or public key, from the trust list. Running coordinators
+// and workers notice within seconds.
 func Revoke(dir, who string) (Member, error) {
 	members, err := Members(dir)
 	if err != nil {
@@ -131,8 +130,8 @@ func Members(dir string) ([]Member, error) {
 	return list, nil
 }
 
-// writeTrust replaces the trust list at once: a member that reads it meanwhile
-// sees the old one or the new one.
+// writeTrust replaces the trust list atomically: a concurrent reader sees either the old list or
+// the new one.
 func writeTrust(dir string, members []Member) error {
 	var b strings.Builder
 	b.WriteString("# The members of this fleet. A worker needs this file and its own .key, nothing else from this folder.\n")
@@ -150,7 +149,7 @@ func writeTrust(dir string, members []Member) error {
 	return nil
 }
 
-// Keys are a member's own key and the members that it believes.
+// Keys holds a member's own key and the members that it trusts.
 type Keys struct {
 	Self Member
 	pair nkeys.KeyPair
@@ -161,8 +160,8 @@ type Keys struct {
 	looked time.Time         // when the trust list was last read
 }
 
-// OpenKeys reads a folder of keys for a member of a role: the first of the trust
-// list whose key is in the folder.
+// OpenKeys reads a folder of keys for a member with a role: the first in the trust list whose
+// private key is in the folder.
 func OpenKeys(dir, role string) (*Keys, error) {
 	members, err := Members(dir)
 	if err != nil {
@@ -200,8 +199,8 @@ func (k *Keys) trustMembers(members []Member) {
 	k.trust, k.looked = trust, time.Now()
 }
 
-// member is who has a key, by the trust list of the last seconds; a list that
-// cannot be read changes nothing.
+// member returns the member that has a key. It reads the trust list again after 2 seconds; an
+// unreadable list changes nothing.
 func (k *Keys) member(key string) (Member, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

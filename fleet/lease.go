@@ -19,7 +19,7 @@ import (
 type laneWork struct {
 	s    *session
 	lane int
-	// unable: what was taken last cannot be run here.
+	// unable: the last lease cannot be run here.
 	unable bool
 
 	exec campaign.Executor[any]
@@ -28,25 +28,25 @@ type laneWork struct {
 	cold bool
 }
 
-// How outcomes are sent: after so long, or so many bytes, whatever is first.
+// Outcomes are sent after reportEvery or once they have this many bytes, whichever comes first.
 const (
 	reportEvery = time.Second
 	reportBytes = 256 << 10
 )
 
-// queueID stands for the lease in questions for one.
+// queueID takes the place of the lease in requests for a lease.
 const queueID = "queue"
 
-// takeFor is how long the coordinator waits for a lease before it answers; a
-// worker's question waits longer.
+// takeFor is how long the coordinator waits for a lease before it answers. A worker's request waits
+// longer.
 const takeFor = time.Second
 
 var errUnable = errors.New("it cannot be run here")
 
-// next takes one lease, if one comes within a second, and works on it.
+// next takes one lease, if one arrives in time, and works on it.
 func (x *laneWork) next() error {
-	// An answer is waited for also by a worker that is to leave: it gives back what
-	// it was given.
+	// A worker that is about to leave also waits for the answer, so that it can give the lease
+	// back.
 	ctx, cancel := context.WithTimeout(x.s.kill, 3*takeFor)
 	defer cancel()
 	var t taken
@@ -63,17 +63,17 @@ func (x *laneWork) next() error {
 	return nil
 }
 
-// serve works on a lease. When the coordinator has all of it, it takes it out of
-// its queue.
+// serve works on a lease. The coordinator removes the lease from its queue when it has every
+// outcome.
 func (x *laneWork) serve(t taken) {
 	hold := hold{Worker: x.s.w.id, Deliveries: t.Deliveries}
 	d := &dispatch{x: x, id: t.Lease.ID}
 	if !x.knows(*t.Lease) {
 		x.s.w.Say("run %s: a lease was dropped: %v", x.s.ann.Run, errMalformed)
-		return // it is given to another
+		return // the coordinator gives it to another worker
 	}
-	// A worker says every second that it is busy with a lease; when it falls silent, the
-	// lease goes to another.
+	// A worker reports every second that it is busy with a lease. When it falls silent, the lease
+	// goes to another worker.
 	ctx, cancel := context.WithCancel(x.s.kill)
 	var beat sync.WaitGroup
 	beat.Go(func() {
@@ -84,7 +84,7 @@ func (x *laneWork) serve(t taken) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				d.publish(kindHold, hold) // lost, the next one does
+				d.publish(kindHold, hold) // if it is lost, the next one arrives
 			}
 		}
 	})
@@ -96,7 +96,7 @@ func (x *laneWork) serve(t taken) {
 	}
 	if !done {
 		hold.Back = true
-		d.publish(kindHold, hold) // lost, it is given out when this worker is silent
+		d.publish(kindHold, hold) // if it is lost, the lease is given out once this worker is silent
 	}
 }
 
@@ -104,16 +104,15 @@ func (x *laneWork) knows(l lease) bool {
 	return x.s.unfit != "" || l.Campaign >= 0 && l.Campaign < len(x.s.campaigns)
 }
 
-// elsewhereAfter is when a lease that is another worker's comes up again.
+// elsewhereAfter is when a lease meant for another worker is given out again.
 const elsewhereAfter = 200 * time.Millisecond
 
-// lease does what is left of a lease; what is not done is given back, or left to
-// others.
+// lease executes what is left of a lease. Cases not done are given back, or left to another worker.
 func (x *laneWork) lease(ctx context.Context, l lease, deliveries uint64) (done, elsewhere bool) {
 	x.s.w.leases.Add(1)
 	d := &dispatch{x: x, id: l.ID}
 	if x.s.unfit != "" {
-		_, _ = d.send(ctx, report{Unfit: x.s.unfit}, nil) // it is said again with the next lease
+		_, _ = d.send(ctx, report{Unfit: x.s.unfit}, nil) // sent again with the next lease
 		x.unable = true
 		return false, false
 	}
@@ -145,7 +144,7 @@ func (x *laneWork) lease(ctx context.Context, l lease, deliveries uint64) (done,
 	return x.cases(ctx, d, l, g, state), false
 }
 
-// open has the right executor ready.
+// open prepares the executor for a lease.
 func (x *laneWork) open(ctx context.Context, l lease) error {
 	if x.exec != nil && x.k == l.Campaign && x.cold == l.Cold {
 		return nil
@@ -174,7 +173,7 @@ func (x *laneWork) close() {
 	x.exec = nil
 }
 
-// notes is what the executor says of how it ran its cases.
+// notes returns the executor's notes on how it ran its cases.
 func (x *laneWork) notes() []string {
 	if n, ok := campaign.As[interface{ Notes() []string }](x.exec); ok {
 		return append(n.Notes(), x.call.Notes()...)
@@ -182,7 +181,7 @@ func (x *laneWork) notes() []string {
 	return x.call.Notes()
 }
 
-// cases runs the cases of a grant and reports them as it goes.
+// cases runs the cases of a grant and reports outcomes as it goes.
 func (x *laneWork) cases(ctx context.Context, d *dispatch, l lease, g grant, state any) (done bool) {
 	round, _ := x.s.campaigns[l.Campaign].Round(state)
 	var body []byte
@@ -194,8 +193,8 @@ func (x *laneWork) cases(ctx context.Context, d *dispatch, l lease, g grant, sta
 		return rec.Stop, err
 	}
 	for at := range g.order() {
-		if x.s.ctx.Err() != nil { // this worker is to leave, or the run is over
-			// Lost, the lease is given out again once this worker is silent.
+		if x.s.ctx.Err() != nil { // this worker is about to leave, or the run is over
+			// If the report is lost, the lease is given out again once this worker is silent.
 			_, _ = flush(false, true)
 			return false
 		}
@@ -211,7 +210,7 @@ func (x *laneWork) cases(ctx context.Context, d *dispatch, l lease, g grant, sta
 			if reason, redo := campaign.IsRedo(err); redo {
 				r = report{Last: true, Redo: reason}
 			} else if !campaign.IsFatal(err) {
-				return false // it was told to end
+				return false // the coordinator stopped it
 			}
 			_, err = d.send(ctx, r, nil)
 			return err == nil
@@ -228,7 +227,7 @@ func (x *laneWork) cases(ctx context.Context, d *dispatch, l lease, g grant, sta
 	return err == nil
 }
 
-// order is the cases in the order in which they are to be run.
+// order yields the cases in the order in which to run them.
 func (g grant) order() iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		if !g.Reverse {
@@ -251,7 +250,7 @@ func (g grant) order() iter.Seq[int64] {
 	}
 }
 
-// dispatch is how a worker talks with the coordinator about one lease.
+// dispatch exchanges messages with the coordinator about one lease.
 type dispatch struct {
 	x  *laneWork
 	id string
@@ -269,10 +268,10 @@ func (d *dispatch) subject(kind string) string {
 	return prefix + "." + d.x.s.ann.Run + "." + kind + "." + d.id
 }
 
-// patience is for a coordinator that is away: it may come back.
+// patience is how long a worker waits for a coordinator that is away.
 var patience = 30 * time.Second
 
-// ask sends a message and waits for the answer, again and again for a while.
+// ask sends a message and waits for the answer. It retries for as long as patience.
 func (d *dispatch) ask(ctx context.Context, kind string, data []byte, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -282,7 +281,7 @@ func (d *dispatch) ask(ctx context.Context, kind string, data []byte, answer any
 			return nil
 		}
 		if d.x.s.ctx.Err() != nil && errors.Is(err, nats.ErrNoResponders) {
-			return err // nobody is there, and nobody is waited for any more
+			return err // nobody is there, and this worker is leaving
 		}
 		select {
 		case <-ctx.Done():
@@ -293,7 +292,7 @@ func (d *dispatch) ask(ctx context.Context, kind string, data []byte, answer any
 	}
 }
 
-// askOnce passes over answers that count for nothing: another one may follow.
+// askOnce ignores invalid answers, because a valid one may follow.
 func (d *dispatch) askOnce(ctx context.Context, kind string, data []byte, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -302,7 +301,7 @@ func (d *dispatch) askOnce(ctx context.Context, kind string, data []byte, answer
 	if err != nil {
 		return err
 	}
-	defer func() { _ = sub.Unsubscribe() }() // it fails with the connection, which takes it along
+	defer func() { _ = sub.Unsubscribe() }() // it fails only with the connection, which ends the subscription
 	nonce := ch.nonce()
 	if err := nc.PublishRequest(d.subject(kind), sub.Subject, ch.seal(kind, d.id, nonce, messageFor, data)); err != nil {
 		return err
@@ -323,7 +322,7 @@ func (d *dispatch) askOnce(ctx context.Context, kind string, data []byte, answer
 	}
 }
 
-// answerTo is the kind of message that answers one.
+// answerTo maps a message's kind to that of its answer.
 var answerTo = map[string]string{kindTake: kindLease, kindClaim: kindGrant, kindReport: kindReceipt, kindPass: kindPermit}
 
 // publish sends a message that has no answer.
@@ -332,7 +331,7 @@ func (d *dispatch) publish(kind string, v any) {
 	_ = d.x.s.w.link.nc.Publish(d.subject(kind), ch.seal(kind, d.id, ch.nonce(), messageFor, mustJSON(v)))
 }
 
-// send reports; what is too large for a message goes by way of an object.
+// send sends a report. A body too large for a message goes into an object.
 func (d *dispatch) send(ctx context.Context, r report, body []byte) (receipt, error) {
 	r.Worker, r.Lane = d.x.s.w.id, d.x.lane
 	if r.Last && d.x.exec != nil {

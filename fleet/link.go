@@ -19,31 +19,30 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Names on the server. Everything of the fleet is below them, so that an
-// account's permissions can be kept to them.
+// Names on the server. All subjects of the fleet are below prefix, so that an account's permissions
+// can be limited to it.
 const (
 	prefix       = "thresh"
-	runsSubject  = prefix + ".runs"  // announcements, with the run
-	helloSubject = prefix + ".hello" // of workers that want to hear of all runs
+	runsSubject  = prefix + ".runs"  // announcements, one subject per run
+	helloSubject = prefix + ".hello" // from workers that want all announcements
 	statsSubject = prefix + ".stats"
 )
 
-// announceFor is how long an announcement lasts that is not renewed; a
-// coordinator renews its own three times as often.
+// announceFor is how long an announcement is valid. A coordinator renews its own three times as
+// often.
 const announceFor = 90 * time.Second
 
-// Access is how to reach a server.
+// Access says how to reach a server.
 type Access struct {
-	// URL is nats://host:4222 or several of them with commas, tls://…, or
-	// "embedded", "embedded:PORT", "embedded:HOST:PORT" for a server inside this
-	// process.
+	// URL is nats://host:4222, several such addresses separated by commas, tls://…, or "embedded",
+	// "embedded:PORT" or "embedded:HOST:PORT" for a server in this process.
 	URL   string
-	Token string // at least MinToken characters; the embedded server makes one if there is none
+	Token string // at least MinToken characters; the embedded server generates one if it is ""
 	Creds string // NATS credentials file
-	CA    string // PEM file of certificates to trust, for tls://
+	CA    string // PEM file of certificates to trust for tls://
 	Cert  string // PEM files of a client certificate and its key
 	Key   string
-	Dir   string // where an embedded server keeps its files
+	Dir   string // folder of the embedded server's files
 }
 
 // Link is a connection to a server.
@@ -51,13 +50,13 @@ type Link struct {
 	nc       *nats.Conn
 	embedded *broker
 	url      string
-	token    string // the embedded server's
+	token    string // of the embedded server
 
 	mu      sync.Mutex
-	objects map[string][]byte // that this side has, by name
+	objects map[string][]byte // offered by this side, by name
 }
 
-// Connect reaches the server, or starts the embedded one.
+// Connect connects to the server, or starts the embedded one.
 func Connect(ctx context.Context, a Access, name string) (*Link, error) {
 	l := &Link{url: a.URL}
 	for _, token := range append(tokens(a.URL), a.Token) {
@@ -73,7 +72,8 @@ func Connect(ctx context.Context, a Access, name string) (*Link, error) {
 	opts := []nats.Option{
 		nats.Name("thresh " + name), nats.MaxReconnects(-1), nats.ReconnectWait(500 * time.Millisecond), nats.Timeout(5 * time.Second),
 		nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2),
-		// What is lost to a flooded bus is leased again; the library would print each error.
+		// A flooded bus loses only messages whose leases are given out again; by default the
+		// library prints each error.
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
 	}
 	if a.Token != "" {
@@ -95,7 +95,7 @@ func Connect(ctx context.Context, a Access, name string) (*Link, error) {
 	if l.nc, err = nats.Connect(l.url, opts...); err != nil {
 		l.Close()
 		if bad := new(url.Error); errors.As(err, &bad) {
-			err = bad.Err // without the URL
+			err = bad.Err // omits the URL, which may contain the token
 		}
 		return nil, diag.WithHint(diag.Environment("reach the fleet's server at %s: %w", redact(l.url), err),
 			"thresh run --fleet embedded needs no server of your own")
@@ -103,7 +103,7 @@ func Connect(ctx context.Context, a Access, name string) (*Link, error) {
 	return l, nil
 }
 
-// tokens are those that URLs have in the place of a user.
+// tokens returns the tokens that URLs have in place of a user.
 func tokens(urls string) (list []string) {
 	for s := range strings.SplitSeq(urls, ",") {
 		if u, err := url.Parse(s); err == nil {
@@ -115,7 +115,7 @@ func tokens(urls string) (list []string) {
 	return list
 }
 
-// redact leaves passwords and tokens out of URLs for people.
+// redact removes passwords and tokens from URLs that people see.
 func redact(urls string) string {
 	list := strings.Split(urls, ",")
 	for i, s := range list {
@@ -126,7 +126,7 @@ func redact(urls string) string {
 		} else if err != nil || u.User == nil {
 			continue
 		}
-		if _, password := u.User.Password(); !password { // NATS takes it for a token
+		if _, password := u.User.Password(); !password { // NATS takes a user without a password for a token
 			u.User = url.User("xxxxx")
 		}
 		list[i] = u.Redacted()
@@ -166,13 +166,13 @@ func (l *Link) embed(a *Access, at string) error {
 // URL returns where workers reach the server.
 func (l *Link) URL() string { return l.url }
 
-// Token returns what the embedded server asks of workers; "" of any other server.
+// Token returns the token that the embedded server requires; "" for any other server.
 func (l *Link) Token() string { return l.token }
 
 // Embedded reports whether the server is in this process.
 func (l *Link) Embedded() bool { return l.embedded != nil }
 
-// Close leaves the server, and ends it if it is the embedded one.
+// Close disconnects from the server, and shuts it down if it is embedded.
 func (l *Link) Close() {
 	if l.nc != nil {
 		l.nc.Close()
@@ -182,15 +182,15 @@ func (l *Link) Close() {
 	}
 }
 
-// MinToken is how many characters a token has at least: fewer can be guessed.
+// MinToken is the smallest number of characters of a token; shorter ones can be guessed.
 const MinToken = 16
 
-// TokenFile is where the embedded server's token is, in the folder "fleet" of
-// the store; only its owner can read it.
+// TokenFile is the file with the embedded server's token, in the folder "fleet" of the store. Only
+// its owner can read it.
 const TokenFile = "token"
 
-// keptToken leaves a token in a file. Without one it is that of the file, so
-// that workers find a coordinator again that was killed, or else a random one.
+// keptToken writes a token to a file and returns it. Without a token it uses the one in the file,
+// so that workers find a killed coordinator again, or else a random one.
 func keptToken(file, token string) (string, error) {
 	if token == "" {
 		if fi, err := os.Stat(file); err == nil && fi.Mode().Perm()&0o077 == 0 {
@@ -214,7 +214,7 @@ func keptToken(file, token string) (string, error) {
 		err = os.Rename(f.Name(), file)
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // what remains of it is in a folder of its owner
+		_ = os.Remove(f.Name()) // a leftover is in a folder of the same owner
 	}
 	return token, err
 }

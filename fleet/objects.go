@@ -14,11 +14,11 @@ import (
 
 const objectSubject = prefix + ".object."
 
-// partBytes is how much of an object one message carries.
+// partBytes is how many bytes of an object one message carries.
 const partBytes = 512 << 10
 
-// put gives an object to whoever asks for its name, the digest of its content, until
-// it is dropped or the link closed.
+// put offers an object under its name, which contains the digest of its content, until it is
+// dropped or the link is closed.
 func (l *Link) put(name string, data []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -45,13 +45,13 @@ func (l *Link) giveObject(m *nats.Msg) {
 	l.mu.Unlock()
 	from, err := strconv.Atoi(string(m.Data))
 	if !there || err != nil || from < 0 || from > len(data) {
-		return // another one may have it
+		return // another member may have it
 	}
 	part := binary.LittleEndian.AppendUint64(nil, uint64(len(data)))
-	_ = m.Respond(append(part, data[from:min(from+partBytes, len(data))]...)) // lost, it is asked for again
+	_ = m.Respond(append(part, data[from:min(from+partBytes, len(data))]...)) // if it is lost, the reader asks again
 }
 
-// get fetches an object from whoever has it, and waits a while for one that nobody has.
+// get fetches an object from whoever has it. It waits as long as patience if nobody does.
 func (l *Link) get(ctx context.Context, name string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// queue is the leases of a run that are not done with, the oldest first. The
-// coordinator has it in memory: what counts is in the journal.
+// queue holds the unfinished leases of a run, oldest first. It lives in the coordinator's memory,
+// because the journal is the record.
 type queue struct {
 	mu      sync.Mutex
 	list    []*queued
-	changed chan struct{} // closed when a lease is free sooner than expected
+	changed chan struct{} // closed when a lease becomes free sooner than expected
 }
 
-// queued is a lease that waits for a worker, or is with one.
+// queued is a lease that waits for a worker or is with one.
 type queued struct {
 	lease
-	from       time.Time // when it is given out, unless the worker says that it is busy with it
+	from       time.Time // when it is given out again, unless a worker reports that it is busy with it
 	deliveries uint64
 }
 
-// unclaimedFor is how long a lease is with a worker that does not claim it: it
-// may have left while its question was on the way.
+// unclaimedFor is how long a lease stays with a worker that has not claimed it. The worker may have
+// left while its request was on the way.
 const unclaimedFor = 2 * time.Second
 
 func (q *queue) put(l lease) {
@@ -33,7 +33,7 @@ func (q *queue) put(l lease) {
 	q.wake()
 }
 
-// wake has those who wait look again. Call it with mu held.
+// wake wakes all waiters. Call it with mu held.
 func (q *queue) wake() {
 	if q.changed != nil {
 		close(q.changed)
@@ -41,7 +41,8 @@ func (q *queue) wake() {
 	}
 }
 
-// take gives the first lease that nobody is busy with; none within ctx.
+// take returns the first lease that nobody is busy with; an empty answer if there is none before
+// ctx ends.
 func (q *queue) take(ctx context.Context) (t taken) {
 	for ctx.Err() == nil {
 		t, changed, after := q.tryTake(time.Now())
@@ -59,7 +60,7 @@ func (q *queue) take(ctx context.Context) (t taken) {
 	return t
 }
 
-// tryTake is take without waiting. Without a lease it says what to wait for.
+// tryTake is take without waiting. Without a lease, it returns what to wait for.
 func (q *queue) tryTake(now time.Time) (t taken, changed <-chan struct{}, after time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -79,8 +80,8 @@ func (q *queue) tryTake(now time.Time) (t taken, changed <-chan struct{}, after 
 	return t, q.changed, after
 }
 
-// hold keeps a lease with the worker that it was last given to, or has it given
-// out after a while, which may be at once.
+// hold sets when a lease is given out again if it is still with the worker that got it last. A
+// while of 0 gives it out at once.
 func (q *queue) hold(id string, deliveries uint64, while time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -95,7 +96,7 @@ func (q *queue) hold(id string, deliveries uint64, while time.Duration) {
 	}
 }
 
-// drop takes leases out that nobody waits for.
+// drop removes leases that nobody waits for.
 func (q *queue) drop(ids ...string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -12,18 +12,18 @@ import (
 	"github.com/thresh-dev/thresh/run"
 )
 
-// DefaultRecheck is the share of cases that are executed again by another worker
-// where there are workers on more than one machine.
+// DefaultRecheck is the share of cases that another worker executes again if there are workers on
+// more than one machine.
 const DefaultRecheck = 0.01
 
-// answer is what a worker said of a case.
+// answer is a worker's outcome of a case.
 type answer struct {
 	worker  string
 	outcome campaign.Outcome
 }
 
-// otherWorkers reports whether there is a worker that can check the one, and
-// whether some are on another machine than others.
+// otherWorkers reports whether another worker can check the given one, and whether there are
+// workers on more than one machine.
 func (c *Coordinator) otherWorkers(worker string) (there, machines bool) {
 	hosts := make(map[string]bool)
 	for _, m := range c.workers() {
@@ -33,8 +33,8 @@ func (c *Coordinator) otherWorkers(worker string) (there, machines bool) {
 	return there, len(hosts) > 1
 }
 
-// maybeOne reports whether two workers may be one: whoever has a key can use many
-// names. If all share one key, only the names tell workers apart.
+// maybeOne reports whether two workers may be the same one, because the owner of a key can use many
+// names. If all workers share one key, only their names distinguish them.
 func (c *Coordinator) maybeOne(a, b string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,8 +50,8 @@ func (c *Coordinator) maybeOne(a, b string) bool {
 	return false
 }
 
-// pick chooses the cases that are executed again. Workers cannot foresee it, and
-// it decides nothing but what is checked.
+// pick selects the cases to execute again. The selection is random, so that workers cannot predict
+// it, and affects only what is checked.
 func (c *Coordinator) pick(cases []campaign.Case) map[int64]*answer {
 	share := c.set.Recheck
 	if share < 0 {
@@ -72,9 +72,8 @@ func (c *Coordinator) pick(cases []campaign.Case) map[int64]*answer {
 	return picked
 }
 
-// recheck has other workers execute the picked cases of a ticket again. Where the
-// answers differ the case is disputed, and the coordinator executes it itself to
-// learn whom to exclude.
+// recheck makes other workers execute the picked cases of a ticket again. If the answers differ,
+// the case is disputed, and the coordinator executes it itself to learn which worker to exclude.
 func (l *remoteLane) recheck(ctx context.Context, st *remoteState, t *ticket, cases []campaign.Case) error {
 	may := campaign.TraitsOf(l.r.inner)
 	if may.Comparable == campaign.CompareNone {
@@ -87,7 +86,7 @@ func (l *remoteLane) recheck(ctx context.Context, st *remoteState, t *ticket, ca
 		}
 		at := cases[slices.IndexFunc(cases, func(c campaign.Case) bool { return c.Index == index })]
 		if may.Once(at, &first.outcome) != "" {
-			continue // it changes something: once is enough
+			continue // the case changes something, so it runs only once
 		}
 		second, err := l.executeElsewhere(ctx, t, index, first.worker)
 		if ctx.Err() != nil {
@@ -106,11 +105,10 @@ func (l *remoteLane) recheck(ctx context.Context, st *remoteState, t *ticket, ca
 	return nil
 }
 
-// recheckFor is how long another worker has for a case, beside the limits of the
-// case itself.
+// recheckFor is how long another worker has for a case, in addition to the case's own limits.
 const recheckFor = 10 * time.Second
 
-// executeElsewhere has a worker execute a case of a ticket, but not the one.
+// executeElsewhere makes a worker other than the given one execute a case of a ticket.
 func (l *remoteLane) executeElsewhere(ctx context.Context, t *ticket, index int64, not string) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, recheckFor+3*l.r.coordinator.set.CaseTimeout)
 	defer cancel()
@@ -123,7 +121,7 @@ func (l *remoteLane) executeElsewhere(ctx context.Context, t *ticket, index int6
 				return
 			case <-alone.C:
 				if there, _ := l.r.coordinator.otherWorkers(not); !there {
-					cancel() // the others left, or were excluded
+					cancel() // the others left or were excluded
 				}
 			}
 		}
@@ -136,8 +134,8 @@ func (l *remoteLane) executeElsewhere(ctx context.Context, t *ticket, index int6
 	return second, err
 }
 
-// judge excludes the worker whose answer the coordinator's own contradicts. If it
-// contradicts both, the system is not deterministic, and nobody lied.
+// judge excludes the worker whose answer contradicts the coordinator's own. If both do, the system
+// is nondeterministic, and nobody is excluded.
 func (l *remoteLane) judge(ctx context.Context, st *remoteState, at campaign.Case, how campaign.Comparison, first, second answer) {
 	exec, err := campaign.Solo(ctx, l.r.inner, campaign.Lane{Of: 1, Cold: true})
 	if err != nil {
@@ -147,7 +145,7 @@ func (l *remoteLane) judge(ctx context.Context, st *remoteState, at campaign.Cas
 	call := run.NewCaller(exec, &campaign.Life{}, l.r.coordinator.set.CaseTimeout)
 	own, err := call.Execute(ctx, st.inner, at)
 	call.Close()
-	_ = exec.Close() // what it held was for one case
+	_ = exec.Close() // it served a single case
 	if err != nil || own.Verdict == campaign.VerdictError {
 		return
 	}
@@ -169,14 +167,14 @@ func summary(o campaign.Outcome) string {
 	return o.Verdict.String() + ": " + o.Title
 }
 
-// excludeWorker takes nothing from a worker any more; what it is busy with goes to others.
+// excludeWorker stops accepting anything from a worker and gives its leases to others.
 func (c *Coordinator) excludeWorker(worker, why string) {
 	c.mu.Lock()
 	already := c.banned[worker] != ""
 	c.banned[worker] = why
 	delete(c.seen, worker)
-	// Its key goes with it. Others that use the same one are spared once: whoever
-	// lies under a second name would go on under a third.
+	// Its key is excluded too. Other workers with the same key are spared once, but not when a
+	// second worker with it is excluded: a liar that changed its name would change it again.
 	key := c.keyOf[worker]
 	spared := false
 	for id := range c.seen {

@@ -14,7 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// What a message is; a signature is good for one kind only.
+// Kinds of messages. A signature is valid for one kind only.
 const (
 	kindAnnounce = "announce"
 	kindTake     = "take"
@@ -29,11 +29,11 @@ const (
 	kindPermit   = "permit"
 )
 
-// messageFor is how long a signature is good for: messages are read at once, and
-// clocks may differ by a minute. Announcements are renewed.
+// messageFor is how long a signature is valid. Messages are read at once, and clocks may differ by
+// a minute. Announcements are renewed.
 const messageFor = 2 * time.Minute
 
-// seal is what a signed message is bound to.
+// seal is what a signature binds a message to.
 type seal struct {
 	From   string `json:"from"` // public key of the sender
 	Kind   string `json:"kind"`
@@ -41,14 +41,13 @@ type seal struct {
 	Epoch  string `json:"epoch,omitempty"`
 	Bundle string `json:"bundle,omitempty"`
 	Lease  string `json:"lease,omitempty"`
-	// Nonce is chosen by who asks; the answer repeats it.
+	// Nonce is chosen by the asking side; the answer repeats it.
 	Nonce   string    `json:"nonce,omitempty"`
 	Expires time.Time `json:"expires"`
-	name    string    // of the member whose key it is, once the signature is checked
+	name    string    // name of the member with the key, once the signature is checked
 }
 
-// channel signs and checks the messages about one run. Without keys messages go
-// as they are.
+// channel signs and checks the messages about one run. Without keys, messages are unsigned.
 type channel struct {
 	keys               *Keys
 	run, epoch, bundle string
@@ -77,9 +76,9 @@ func (c channel) seal(kind, lease, nonce string, lasts time.Duration, data []byt
 
 var errUnsigned = errors.New("not signed")
 
-// open checks a message of a sender with a role and returns its content. nonce is
-// what the message must repeat; "" leaves it to the sender. The seal names the
-// sender, also of a message that is refused, if it says so itself.
+// open checks a message from a sender with a role and returns its content. nonce is what the
+// message must repeat; "" leaves it to the sender. The returned seal names the alleged sender even
+// if the message is refused.
 func (c channel) open(kind, lease, nonce, role string, b []byte) (seal, []byte, error) {
 	if c.keys == nil {
 		if bytes.HasPrefix(b, []byte(sealMagic)) {
@@ -118,12 +117,12 @@ func (c channel) open(kind, lease, nonce, role string, b []byte) (seal, []byte, 
 	return s, data, nil
 }
 
-// speaksFor reports whether a message that was checked is from the worker that it names.
+// speaksFor reports whether a checked message comes from the worker that it names.
 func (s seal) speaksFor(worker string) bool {
 	return s.name == "" || strings.HasPrefix(worker, s.name+"@")
 }
 
-// nonce makes an answer one to this question alone.
+// nonce returns a value that binds an answer to one request.
 func (c channel) nonce() string {
 	if c.keys == nil {
 		return ""
@@ -131,8 +130,8 @@ func (c channel) nonce() string {
 	return rand.Text()
 }
 
-// unsealed is the content of a message that is only shown to people: nobody has
-// checked who sent it.
+// unsealed returns the content of a message that is only shown to people: its sender is not
+// checked.
 func unsealed(b []byte) []byte {
 	rest, ok := bytes.CutPrefix(b, []byte(sealMagic))
 	if !ok || len(rest) < signatureSize {

@@ -10,39 +10,38 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Roles of those who publish statistics.
+// Roles of the members that publish statistics.
 const (
 	RoleWorker      = "worker"
 	RoleCoordinator = "coordinator"
 )
 
-// Stats is what workers and coordinators publish once a second, to whoever
-// listens.
+// Stats is what workers and coordinators publish once a second to all listeners.
 type Stats struct {
 	Role    string   `json:"role"`
-	ID      string   `json:"id"` // of the worker, or the run's
+	ID      string   `json:"id"` // of the worker or the run
 	Host    string   `json:"host"`
-	Runs    []string `json:"runs,omitempty"` // that the worker serves
+	Runs    []string `json:"runs,omitempty"` // served by the worker
 	Labels  []string `json:"labels,omitempty"`
 	Lanes   int      `json:"lanes,omitempty"`
-	Busy    int      `json:"busy,omitempty"` // lanes that run cases
-	Cases   int64    `json:"cases"`          // since it began
-	Leases  int64    `json:"leases"`         // taken, or given out
+	Busy    int      `json:"busy,omitempty"` // lanes that are running cases
+	Cases   int64    `json:"cases"`          // since the member began
+	Leases  int64    `json:"leases"`         // taken by a worker or given out by a coordinator
 	Leaving bool     `json:"leaving,omitempty"`
 
 	InFlight    int64 `json:"in_flight,omitempty"` // leases that a coordinator waits for
-	Retries     int64 `json:"retries,omitempty"`   // leases that were given to another worker
-	Stolen      int64 `json:"stolen,omitempty"`    // leases that an idle worker took a part of
+	Retries     int64 `json:"retries,omitempty"`   // leases given to another worker
+	Stolen      int64 `json:"stolen,omitempty"`    // leases partly taken over by an idle worker
 	Quarantined int64 `json:"quarantined,omitempty"`
 }
 
 // Row is one member of the fleet, with its rate.
 type Row struct {
 	Stats
-	Rate float64 // cases per second, since the last look
+	Rate float64 // cases per second since the last look
 }
 
-// Watcher gathers what the members of a fleet publish.
+// Watcher collects what the members of a fleet publish.
 type Watcher struct {
 	sub *nats.Subscription
 
@@ -55,7 +54,7 @@ type watched struct {
 	seen time.Time
 }
 
-// Watch begins to listen.
+// Watch starts to listen.
 func Watch(l *Link) (*Watcher, error) {
 	w := &Watcher{rows: make(map[string]*watched)}
 	sub, err := l.nc.Subscribe(statsSubject, func(m *nats.Msg) {
@@ -90,7 +89,7 @@ func (w *Watcher) noteStats(s Stats, now time.Time) {
 	old.row.Stats, old.seen = s, now
 }
 
-// Rows returns the members heard of in the last five seconds.
+// Rows returns the members heard from in the last five seconds.
 func (w *Watcher) Rows() []Row {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -108,12 +107,12 @@ func (w *Watcher) Rows() []Row {
 // Close stops listening.
 func (w *Watcher) Close() { _ = w.sub.Unsubscribe() } // the connection may be gone
 
-// publishStats publishes statistics once a second until ctx ends, and then that their
-// subject leaves.
+// publishStats publishes statistics once a second until ctx ends, and then that the member is
+// leaving.
 func publishStats(ctx context.Context, l *Link, ch channel, stats func() Stats) {
 	publish := func(s Stats) {
 		if text, err := json.Marshal(s); err == nil {
-			_ = l.nc.Publish(statsSubject, ch.seal(kindStats, "", "", messageFor, text)) // the next one comes in a second
+			_ = l.nc.Publish(statsSubject, ch.seal(kindStats, "", "", messageFor, text)) // the next one follows in a second
 		}
 	}
 	second := time.NewTicker(time.Second)

@@ -12,9 +12,8 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// ticket is some cases that a lane of the coordinator waits for, and the leases
-// that are out for them: one, or a second for an idle worker that begins at the
-// other end.
+// ticket is a set of cases that a lane of the coordinator waits for, with the leases given out for
+// them: one, or a second for an idle worker that starts at the other end.
 type ticket struct {
 	coordinator *Coordinator
 	lease       lease
@@ -22,29 +21,29 @@ type ticket struct {
 
 	mu      sync.Mutex
 	ids     []string
-	back    string // the lease that goes from the last case to the first
+	back    string // the lease that runs from the last case to the first
 	lo      int64
-	wanted  []bool // by index-lo
+	wanted  []bool // by index-lo; whether the case still lacks an outcome
 	left    int
-	answers []byte   // facts of the outcomes so far, each after its length
-	where   []uint32 // by index-lo: where in answers, from 1; 0: no outcome
+	answers []byte   // facts of the outcomes so far, each preceded by its length
+	where   []uint32 // by index-lo: position in answers, from 1; 0: no outcome
 	dispute func(index int64, first, second campaign.Outcome)
 	claims  map[string]uint64 // deliveries, by lease
 	excused map[string]uint64 // deliveries after which a worker gave the lease back
-	holders map[string]string // who claimed a lease last
+	holders map[string]string // last worker to claim a lease
 	careful bool
-	suspect int64 // the case that was in flight when it was last claimed carefully
+	suspect int64 // the case in flight when the lease was last claimed carefully
 	deaths  int
-	not     string            // the worker that may not have it: it is what it did, checked
-	picked  map[int64]*answer // cases of which it is kept who answered what
-	lapsed  map[string]bool   // leases that were given out again, since an excluded worker has them
+	not     string            // worker that must not get the lease, because it checks that worker's answer
+	picked  map[int64]*answer // cases whose answers and workers are kept for a recheck
+	lapsed  map[string]bool   // leases given out again because an excluded worker has them
 
 	open sync.Once
 	in   chan incoming
 	done chan struct{}
 }
 
-// A case that has ended so many workers is not given to another.
+// fatalDeaths is how many workers a case may end before it is given to no other.
 const fatalDeaths = 3
 
 func (t *ticket) init() {
@@ -71,7 +70,7 @@ func (t *ticket) ended() bool {
 	}
 }
 
-// grant says what is left, to a worker that has taken a lease.
+// grant tells a worker that has taken a lease what is left of it.
 func (t *ticket) grant(id string, q claim) grant {
 	t.init()
 	t.mu.Lock()
@@ -87,7 +86,7 @@ func (t *ticket) grant(id string, q claim) grant {
 		if t.not == "" {
 			t.coordinator.redelivered.Add(1)
 		}
-		if seen > t.excused[id] { // who never claimed it has not run it
+		if seen > t.excused[id] { // a worker that never claimed the lease has not run it
 			t.loseWorker()
 		}
 	}
@@ -99,8 +98,8 @@ func (t *ticket) grant(id string, q claim) grant {
 	return g
 }
 
-// loseWorker notes that a worker was lost over the lease. The second time it is known
-// which case it ran, since it reported every one.
+// loseWorker notes that a worker was lost during the lease. From the second loss on it is known
+// which case the worker ran, because it reported every one.
 func (t *ticket) loseWorker() {
 	if !t.careful {
 		t.careful = true
@@ -122,7 +121,7 @@ func firstOf(wanted []bool) int64 {
 	return -1
 }
 
-// ranges are the cases that are still wanted.
+// ranges returns the cases still wanted, as half-open ranges.
 func (t *ticket) ranges() [][2]int64 {
 	var list [][2]int64
 	for i := 0; i < len(t.wanted); i++ {
@@ -138,8 +137,8 @@ func (t *ticket) ranges() [][2]int64 {
 	return list
 }
 
-// complete marks a case as done; false means that it was not wanted any more. A
-// second answer that differs from the first is disputed.
+// complete marks a case as done; false means that it was no longer wanted. A second answer that
+// differs from the first is disputed.
 func (t *ticket) complete(index int64, o *campaign.Outcome, worker string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -165,8 +164,8 @@ func (t *ticket) complete(index int64, o *campaign.Outcome, worker string) bool 
 	return true
 }
 
-// await puts the lease out and waits until every case has an outcome, which it
-// passes on. It returns how long workers were busy.
+// await issues the lease and waits until every case has an outcome, which it passes to each. It
+// returns how long workers were busy.
 func (t *ticket) await(ctx context.Context, each func(int64, campaign.Outcome) error) (busy time.Duration, err error) {
 	t.init()
 	defer close(t.done)
@@ -200,12 +199,12 @@ func (t *ticket) await(ctx context.Context, each func(int64, campaign.Outcome) e
 	return busy, nil
 }
 
-// receive takes one report and confirms it once its outcomes are kept.
+// receive handles one report, and confirms it once its outcomes are stored.
 func (t *ticket) receive(ctx context.Context, in incoming, each func(int64, campaign.Outcome) error) (busy time.Duration, err error) {
 	stop, refused := false, false
 	defer func() {
 		if (err == nil || stop) && !refused {
-			t.coordinator.answer(in, receipt{Stop: stop || err != nil || t.left == 0}) // unconfirmed, it is sent again
+			t.coordinator.answer(in, receipt{Stop: stop || err != nil || t.left == 0}) // an unconfirmed report is sent again
 		}
 	}()
 	var r report
@@ -243,13 +242,13 @@ func (t *ticket) receive(ctx context.Context, in incoming, each func(int64, camp
 			body, err = unpacked(r.Object, packed)
 		}
 		if err != nil {
-			refused = true // unconfirmed, it is sent again
+			refused = true // an unconfirmed report is sent again
 			return 0, nil
 		}
 	}
 	entries, derr := decodeEntries(body)
 	if derr == nil && t.lease.Probe && len(entries) > 0 {
-		derr = errMalformed // it has no cases
+		derr = errMalformed // a probe has no cases
 	}
 	if derr != nil {
 		refused = true
@@ -269,7 +268,7 @@ func (t *ticket) receive(ctx context.Context, in incoming, each func(int64, camp
 	return r.Busy, nil
 }
 
-// leaseReturned notes that a lease was given back by a worker that leaves in peace.
+// leaseReturned notes that a worker gave a lease back because it is leaving.
 func (t *ticket) leaseReturned(id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -299,12 +298,11 @@ func (t *ticket) quarantine(each func(int64, campaign.Outcome) error) error {
 	return each(index, o)
 }
 
-// shareAfter is when a lease is slow enough for an idle worker to help; no shorter,
-// for the second lease costs as much as the first.
+// shareAfter is when a lease is slow enough for an idle worker to help. It is not shorter because
+// the second lease costs as much as the first.
 const shareAfter = 800 * time.Millisecond
 
-// share puts a second lease out, from the other end, if it takes long and
-// somebody has nothing to do.
+// share issues a second lease from the other end if the first takes long and a lane is idle.
 func (t *ticket) share(so time.Duration) {
 	t.mu.Lock()
 	left, shared, taken := t.left, t.back != "", len(t.claims) > 0
@@ -316,7 +314,7 @@ func (t *ticket) share(so time.Duration) {
 	t.coordinator.issue(t, true)
 }
 
-// holder is the worker that claimed a lease last.
+// holder returns the worker that claimed a lease last.
 func (t *ticket) holder(id string) string {
 	t.init()
 	t.mu.Lock()
@@ -324,8 +322,7 @@ func (t *ticket) holder(id string) string {
 	return t.holders[id]
 }
 
-// replace puts the lease out once more in place of one that an excluded worker
-// has taken.
+// replace issues the lease again in place of one that an excluded worker has taken.
 func (t *ticket) replace(id string) {
 	t.init()
 	t.mu.Lock()

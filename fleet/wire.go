@@ -11,60 +11,60 @@ import (
 // Announcement announces a run to workers.
 type Announcement struct {
 	Run        string              `json:"run"`
-	Epoch      string              `json:"epoch"` // differs from one coordinator of the run to the next
+	Epoch      string              `json:"epoch"` // differs between coordinators of the same run
 	Bundle     string              `json:"bundle"`
 	Identities []campaign.Identity `json:"identities"`
 	Require    []string            `json:"require,omitempty"` // labels that a worker must have
 	Version    string              `json:"version"`
-	// CaseTimeout is the backstop for one case; 0: none.
+	// CaseTimeout is the limit for one case; 0: none.
 	CaseTimeout time.Duration `json:"case_timeout,omitempty"`
-	Began       time.Time     `json:"began"`          // when its coordinator came up
-	Expires     time.Time     `json:"expires"`        // renewed while the coordinator is up
-	Over        bool          `json:"over,omitempty"` // the run is taken back
-	// Signature is an ed25519 signature over the announcement without it.
+	Began       time.Time     `json:"began"`          // when its coordinator started
+	Expires     time.Time     `json:"expires"`        // renewed while the coordinator runs
+	Over        bool          `json:"over,omitempty"` // the run is withdrawn
+	// Signature is an ed25519 signature over the announcement without this field.
 	Signature []byte `json:"signature,omitempty"`
 }
 
-// take is a worker's question for a lease.
+// take is a worker's request for a lease.
 type take struct {
 	Worker string `json:"worker"`
 }
 
-// taken answers a take: a lease and how often it was given out, or none.
+// taken answers a take with a lease and how often it was given out, or with no lease.
 type taken struct {
 	Lease      *lease `json:"lease,omitempty"`
 	Deliveries uint64 `json:"deliveries,omitempty"`
 }
 
-// hold says that a worker is busy with a lease, or gives it back. It has no answer.
+// hold reports that a worker is busy with a lease or gives it back. It has no answer.
 type hold struct {
 	Worker     string        `json:"worker"`
 	Deliveries uint64        `json:"deliveries"`
 	Back       bool          `json:"back,omitempty"`
-	After      time.Duration `json:"after,omitempty"` // when another may have it
+	After      time.Duration `json:"after,omitempty"` // when another worker may have it
 }
 
-// lease is what the queue carries: some cases of one round of a campaign. Which
-// of them are still wanted a worker asks when it takes the lease.
+// lease is an entry of the queue: some cases of one round of a campaign. A worker asks which of
+// them are still wanted when it takes the lease.
 type lease struct {
 	ID       string `json:"id"`
 	Campaign int    `json:"campaign"`
 	Cold     bool   `json:"cold,omitempty"`
-	Probe    bool   `json:"probe,omitempty"` // touch the target once, no cases
-	State    string `json:"state,omitempty"` // chain key of the state
+	Probe    bool   `json:"probe,omitempty"` // touch the target once; there are no cases
+	State    string `json:"state,omitempty"` // chain name of the state
 	Round    int    `json:"round,omitempty"`
 	Base     int64  `json:"base,omitempty"` // index of the round's first case
-	// A case that may not be part of the round is carried whole.
+	// Explicit is a case that may not belong to the round and is sent whole.
 	Explicit *explicit `json:"explicit,omitempty"`
 }
 
-// explicit is a case with its payload; an empty one differs from none.
+// explicit is a case with its payload. An empty payload differs from none.
 type explicit struct {
 	Index   int64  `json:"index"`
 	Payload []byte `json:"payload"`
 }
 
-// claim is a worker's question what is left of a lease.
+// claim is a worker's request for what is left of a lease.
 type claim struct {
 	Worker     string `json:"worker"`
 	Host       string `json:"host"`
@@ -73,32 +73,31 @@ type claim struct {
 
 // grant answers a claim.
 type grant struct {
-	Stale bool `json:"stale,omitempty"` // nobody waits for it any more
-	// Ranges are half-open and in the order in which cases are to be run.
+	Stale bool `json:"stale,omitempty"` // nobody waits for the lease any more
+	// Ranges are half-open and in the order in which to run the cases.
 	Ranges [][2]int64 `json:"ranges,omitempty"`
-	// Careful asks for every outcome as soon as it is there: a worker has died
-	// over this lease.
+	// Careful requests each outcome as soon as it is known, because a worker has died during this
+	// lease.
 	Careful bool `json:"careful,omitempty"`
-	Reverse bool `json:"reverse,omitempty"` // from the last case to the first
-	// Elsewhere leaves the lease to another worker: it is what this one did,
-	// checked.
+	Reverse bool `json:"reverse,omitempty"` // run from the last case to the first
+	// Elsewhere leaves the lease to another worker, because it checks this worker's answer.
 	Elsewhere bool `json:"elsewhere,omitempty"`
 }
 
-// report is what a worker sends of a lease: outcomes so far, or why there are
-// none. The header is JSON; the outcomes follow it in binary.
+// report is what a worker sends about a lease: outcomes so far, or why there are none. The header
+// is JSON, followed by the outcomes in binary.
 type report struct {
 	Worker string `json:"worker"`
 	Lane   int    `json:"lane"`
 	Last   bool   `json:"last,omitempty"`
-	// Handback says that the worker leaves and gives back what it has not run.
+	// Handback says that the worker is leaving and gives back the cases it has not run.
 	Handback bool          `json:"handback,omitempty"`
 	Busy     time.Duration `json:"busy,omitempty"`  // time in the target since the last report
-	Redo     string        `json:"redo,omitempty"`  // the campaign is to be run again cold
+	Redo     string        `json:"redo,omitempty"`  // the campaign must run again on cold lanes
 	Fatal    string        `json:"fatal,omitempty"` // nothing more can be run
 	Unfit    string        `json:"unfit,omitempty"` // this worker cannot run the campaign at all
 	Facts    *facts        `json:"facts,omitempty"` // answer to a probe
-	Notes    []string      `json:"notes,omitempty"` // how cases were run
+	Notes    []string      `json:"notes,omitempty"` // on how cases were run
 	Object   string        `json:"object,omitempty"`
 }
 
@@ -112,7 +111,7 @@ type receipt struct {
 	Stop bool `json:"stop,omitempty"` // the rest is not wanted
 }
 
-// entry is one outcome on the wire.
+// entry is one encoded outcome.
 type entry struct {
 	index   int64
 	outcome campaign.Outcome
@@ -138,8 +137,7 @@ func appendEntry(b []byte, index int64, o *campaign.Outcome) []byte {
 
 var errMalformed = errors.New("malformed outcomes")
 
-// decodeEntries reads what appendEntry wrote. What it returns shares no memory
-// with b.
+// decodeEntries reads what appendEntry wrote. The result shares no memory with b.
 func decodeEntries(b []byte) ([]entry, error) {
 	var list []entry
 	for len(b) > 0 {

@@ -19,19 +19,19 @@ import (
 	"github.com/thresh-dev/thresh/run"
 )
 
-// Worker executes the cases of whatever runs are announced.
+// Worker executes the cases of announced runs.
 type Worker struct {
-	Lanes  int      // cases that are run at the same time
-	Labels []string // what this machine has; a run may require some
-	// Trust are the keys of which one must have signed a run; none: any run of
-	// the server is taken.
+	Lanes  int      // cases run at the same time
+	Labels []string // what this machine provides; a run may require some
+	// Trust lists the keys, one of which must have signed a run; empty: take all runs of the
+	// server.
 	Trust []ed25519.PublicKey
-	// Keys sign and check every message; nil: none are signed.
+	// Keys sign and check every message; nil: messages are unsigned.
 	Keys *Keys
-	// Compile compiles a bundle's campaigns, as they are compiled again for a
-	// stored run: files that decide the cases must be what they were.
+	// Compile compiles a bundle's campaigns as it does for a stored run: files that decide the
+	// cases must be unchanged.
 	Compile func(context.Context, Bundle) ([]campaign.Any, error)
-	// Say tells people what happens, a line at a time.
+	// Say reports what happens, for people, a line at a time.
 	Say func(format string, args ...any)
 
 	link   *Link
@@ -39,19 +39,18 @@ type Worker struct {
 	host   string
 	slots  chan struct{}
 	mu     sync.Mutex
-	runs   map[string]*session  // by run
-	newest map[string]time.Time // by run: when the newest coordinator seen came up
+	runs   map[string]*session  // by run id
+	newest map[string]time.Time // by run id: when the newest known coordinator started
 	busy   atomic.Int64
 	cases  atomic.Int64
 	leases atomic.Int64
 }
 
-// served tells the workers of one process apart.
+// served numbers the workers of one process, so that their ids differ.
 var served atomic.Int64
 
-// Serve runs cases until ctx ends; the cases that are then being run are
-// finished and what is left of their leases is given back. kill ends those
-// cases as well.
+// Serve runs cases until ctx ends. It then finishes the running cases and gives back the rest of
+// their leases. When kill ends, the running cases end as well.
 func (w *Worker) Serve(ctx, kill context.Context, l *Link) error {
 	host, err := os.Hostname()
 	if err != nil {
@@ -113,11 +112,10 @@ func (w *Worker) serving() []string {
 	return list
 }
 
-// askAgain is when a worker asks again for the runs that there are, if it has
-// heard of none.
+// askAgain is when a worker that has heard of no run asks again.
 const askAgain = 3 * time.Second
 
-// follow takes up runs as they are announced, until the subscription breaks.
+// follow joins runs as they are announced, until the subscription breaks.
 func (w *Worker) follow(ctx, kill context.Context) error {
 	sub, err := w.link.nc.SubscribeSync(runsSubject + ".*")
 	if err != nil {
@@ -128,7 +126,7 @@ func (w *Worker) follow(ctx, kill context.Context) error {
 	for {
 		if now := w.link.nc.Stats().Reconnects; !heard || now != reconnects {
 			heard, reconnects = false, now
-			_ = w.link.nc.Publish(helloSubject, nil) // lost, the next one does
+			_ = w.link.nc.Publish(helloSubject, nil) // if it is lost, the next one arrives
 		}
 		wait, stop := context.WithTimeout(ctx, askAgain)
 		m, err := sub.NextMsgWithContext(wait)
@@ -145,7 +143,7 @@ func (w *Worker) follow(ctx, kill context.Context) error {
 	}
 }
 
-// hear takes up a run that is announced, or leaves one that is over.
+// hear joins an announced run, or leaves one that is over.
 func (w *Worker) hear(ctx, kill context.Context, m *nats.Msg) {
 	run := leaseID(m.Subject)
 	_, text, err := channel{keys: w.Keys, run: run}.open(kindAnnounce, "", "", RoleCoordinator, m.Data)
@@ -171,7 +169,7 @@ func (w *Worker) drop(a Announcement) {
 	w.mu.Lock()
 	s := w.runs[a.Run]
 	if s != nil && s.ann.Epoch != a.Epoch {
-		s = nil // that was an earlier coordinator's
+		s = nil // it belongs to an earlier coordinator
 	} else {
 		delete(w.runs, a.Run)
 	}
@@ -182,13 +180,13 @@ func (w *Worker) drop(a Announcement) {
 	}
 }
 
-// joinRun begins to work for a run, unless it does already or must not.
+// joinRun starts to work on a run, unless the worker does so already or must not.
 func (w *Worker) joinRun(ctx, kill context.Context, a Announcement) {
 	w.mu.Lock()
 	s := w.runs[a.Run]
 	w.mu.Unlock()
 	if s != nil && s.ann.Epoch == a.Epoch {
-		return // the announcement was renewed
+		return // the announcement was only renewed
 	}
 	if newest, seen := w.newest[a.Run]; seen && !a.Began.After(newest) {
 		w.Say("run %s: ignored an old announcement, of a coordinator that started at %s", a.Run, a.Began.Format(time.RFC3339))
@@ -225,9 +223,8 @@ func (w *Worker) joinRun(ctx, kill context.Context, a Announcement) {
 	w.mu.Unlock()
 }
 
-// begin fetches, verifies and compiles a run's bundle and starts the lanes. The
-// session is returned also if the campaigns cannot be run here, so that it can
-// say so to the coordinator.
+// begin fetches, verifies and compiles a run's bundle and starts the lanes. It returns a session
+// even if the campaigns cannot run here, so that the session can report that to the coordinator.
 func (w *Worker) begin(ctx, kill context.Context, a Announcement) (*session, error) {
 	s := &session{w: w, ann: a, channel: channel{w.Keys, a.Run, a.Epoch, a.Bundle}}
 	s.kill = campaign.WithGate(kill, gate{s})
@@ -253,7 +250,7 @@ type session struct {
 	ann       Announcement
 	channel   channel
 	ctx       context.Context // ends when no further lease is to be taken
-	kill      context.Context // ends when running cases are to end
+	kill      context.Context // ends when running cases must end
 	cancel    context.CancelFunc
 	campaigns []campaign.Any
 	states    []*states
@@ -265,15 +262,15 @@ type session struct {
 	cache campaign.Cache
 }
 
-// open is the session of a campaign that lanes of this worker are in.
+// open is the session of a campaign shared by lanes of this worker.
 type open struct {
 	campaign.Session[any]
 	recent run.Recent
 	lanes  int
 }
 
-// enter is the session of a campaign, for one lane more. Call leave when its executor
-// is closed.
+// enter returns the session of a campaign for one more lane. Call leave when the lane's executor is
+// closed.
 func (s *session) enter(k int) *open {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -289,7 +286,7 @@ func (s *session) enter(k int) *open {
 	return o
 }
 
-// leave ends the session of a campaign behind the last lane.
+// leave ends the session of a campaign after its last lane.
 func (s *session) leave(k int) error {
 	s.mu.Lock()
 	o := s.open[k]
@@ -333,7 +330,7 @@ func (s *session) compile(ctx context.Context) error {
 	return nil
 }
 
-// work is one lane: it takes leases one after the other.
+// work is one lane: it takes one lease after another.
 func (s *session) work(lane int) {
 	x := &laneWork{s: s, lane: lane}
 	defer x.close()
@@ -346,7 +343,7 @@ func (s *session) work(lane int) {
 		err := x.next()
 		s.w.slots <- struct{}{}
 		if err != nil && s.ctx.Err() == nil {
-			select { // the server is away, the run is just over, or it is for others
+			select { // the server is away, the run is just over, or its leases are for others
 			case <-s.ctx.Done():
 			case <-time.After(500 * time.Millisecond):
 			}
