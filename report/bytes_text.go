@@ -8,23 +8,23 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// textRow is a byte string that reads as text, with what sets it apart marked.
+// textRow is a byte string that is readable as text, with the differences marked.
 type textRow struct {
 	Label, Size string
 	Empty       bool
 	Parts       []textPart
 }
 
-// textPart is lines of a row, or how many follow here that are the same in the
-// row it is compared with.
+// textPart is either lines of a row or, if Gone is not 0, the number of omitted lines that equal
+// those of the row it is compared with.
 type textPart struct {
 	Gone int
 	Text campaign.Text
 	Runs []run
 }
 
-// textRows are byte strings as text; nil if a dump says more of them. Text it is
-// where the first one, which the others were made from, can be read.
+// textRows returns byte strings as text; nil if a dump says more: the first row, from which the
+// others were made, is not readable, or a longer row mostly is not.
 func textRows(b *campaign.Bytes) []textRow {
 	for i, r := range b.Rows {
 		if hidden := unreadable(r.Data); i == 0 && hidden > 0 || len(r.Data) > shortInput && hidden > len(r.Data)/2 || r.Start != 0 {
@@ -67,11 +67,11 @@ func textRows(b *campaign.Bytes) []textRow {
 	return out
 }
 
-// shortInput is the most bytes of an input that is shown beside a readable one
-// as text, whatever it holds.
+// shortInput is the size, in bytes, up to which an input is shown as text beside a readable one,
+// whatever it contains.
 const shortInput = 16
 
-// unreadable counts what of data would be written out if it were text.
+// unreadable counts the pieces of data that would have to be escaped as text.
 func unreadable(data []byte) int {
 	n := 0
 	for _, p := range pieces(string(data), true) {
@@ -82,7 +82,7 @@ func unreadable(data []byte) int {
 	return n
 }
 
-// markReplaced marks what of the first row the second has not.
+// markReplaced marks the bytes of the first row that the second lacks.
 func markReplaced(base, row []laidByte) {
 	kept := make(map[int64]byte, len(row))
 	for _, c := range row {
@@ -96,8 +96,8 @@ func markReplaced(base, row []laidByte) {
 	}
 }
 
-// endsShown writes out ends of lines that are marked: nothing else would show
-// that one was added or taken out.
+// endsShown writes out marked line ends, because nothing else would show that one was added or
+// removed.
 func endsShown(runs []run) []run {
 	var out []run
 	for _, r := range runs {
@@ -116,11 +116,11 @@ func endsShown(runs []run) []run {
 	return out
 }
 
-// linesAround is how many equal lines are shown before and after one that is
-// not; stretches that would save less than that are shown, too.
+// linesAround is how many equal lines are shown before and after a different one. Stretches that
+// would save fewer lines than that are shown as well.
 const linesAround = 3
 
-// joints are the places in a row where it lacks some of another one.
+// joints returns the places in a row where bytes of the other row are missing.
 func joints(other, row []laidByte) []int {
 	var list []int
 	k := 0
@@ -141,8 +141,8 @@ func joints(other, row []laidByte) []int {
 	return list
 }
 
-// withoutEqual is a text without long stretches of lines that have no mark and
-// lack nothing.
+// withoutEqual returns a text without long stretches of lines in which nothing is marked or
+// missing.
 func withoutEqual(t campaign.Text, joints []int) []textPart {
 	lines := strings.SplitAfter(t.Body, "\n")
 	if last := len(lines) - 1; last > 0 && lines[last] == "" {

@@ -10,8 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// Caps on what the reports for people draw of one exhibit. What is cut is
-// always said; the json report holds all.
+// Caps on what the reports for people draw of one exhibit. They always say what was cut; the json
+// report has everything.
 const (
 	textCap     = 64 << 10 // bytes of text
 	rowCap      = 500      // rows of a table
@@ -19,8 +19,8 @@ const (
 	spanCap     = 300      // spans of a timeline
 	matrixCap   = 60       // rows, and columns, of a matrix in text
 	briefRows   = 12       // rows of a matrix in the text report of a whole run
-	briefText   = 2000     // bytes of a text there
-	lastText    = 300      // the same at the end of a run
+	briefText   = 2000     // bytes of a text in that report
+	lastText    = 300      // bytes of a text at the end of a run
 	lastTexts   = 10       // texts of a campaign at the end of a run
 	heatCap     = 120      // rows, and columns, of a matrix on a page
 	seriesCap   = 12       // lines of a series
@@ -31,7 +31,7 @@ const (
 	equalAround = 300      // bytes shown at each end of a long equal stretch of a diff
 )
 
-// cutText is the first part of a text and a remark if that is not all of it.
+// cutText returns the start of a text, and a remark if that is not all of it.
 func cutText(t *campaign.Text, limit int) (body, note string) {
 	body = head(t.Body, limit)
 	switch {
@@ -43,15 +43,14 @@ func cutText(t *campaign.Text, limit int) (body, note string) {
 	return body, note
 }
 
-// briefly is where a text is cut to limit bytes, and to as many lines as these are
-// if most are short.
+// briefly returns where to cut a text: at limit bytes, or after limit/25 lines if they are shorter.
 func briefly(body string, limit int) int {
 	most := limit / 25
 	lines := strings.SplitAfterN(body, "\n", most+1)
 	return min(limit, len(strings.Join(lines[:min(len(lines), most)], "")))
 }
 
-// firstOf is the first rows of some, and a remark if these are not all.
+// firstOf returns the first elements, and a remark if these are not all.
 func firstOf[T any](all []T, limit int, word string) ([]T, string) {
 	if len(all) <= limit {
 		return all, ""
@@ -59,8 +58,7 @@ func firstOf[T any](all []T, limit int, word string) ([]T, string) {
 	return all[:limit], fmt.Sprintf("cut: the first %s of %s", count(limit), plural(len(all), word))
 }
 
-// marksIn is the marks of a text that can be drawn: sorted, within it, not
-// overlapping.
+// marksIn returns the marks of a text that can be drawn: sorted, inside the text, not overlapping.
 func marksIn(marks []campaign.Mark, n int) []campaign.Mark {
 	out := slices.Clone(marks)
 	slices.SortStableFunc(out, func(a, b campaign.Mark) int { return a.From - b.From })
@@ -76,7 +74,7 @@ func marksIn(marks []campaign.Mark, n int) []campaign.Mark {
 	return kept
 }
 
-// elided is a diff segment without the middle of a long equal stretch.
+// elided returns a diff segment without the middle of a long equal stretch.
 func elided(s campaign.Segment) (text string, gone int, rest string) {
 	if s.Op == "insert" || s.Op == "delete" || len(s.Text) <= 3*equalAround {
 		return s.Text, 0, ""
@@ -86,8 +84,8 @@ func elided(s campaign.Segment) (text string, gone int, rest string) {
 	return text, tail - len(text), s.Text[tail:]
 }
 
-// downsample is a line's drawable points, at most pointCap of them: of each stretch
-// the lowest and the highest are kept, so that no peak is lost.
+// downsample returns at most pointCap drawable points of a line. It keeps the lowest and the
+// highest of each stretch, so that no peak is lost.
 func downsample(points [][2]float64) [][2]float64 {
 	ps := seq.Filter(points, func(p [2]float64) bool { return finite(p[0]) == p[0] && finite(p[1]) == p[1] })
 	if len(ps) <= pointCap {
@@ -115,7 +113,7 @@ func downsample(points [][2]float64) [][2]float64 {
 	return append(out, ps[len(ps)-1])
 }
 
-// ticks is about n round numbers that span lo to hi.
+// ticks returns about n round numbers from lo to hi.
 func ticks(lo, hi float64, n int) []float64 {
 	if !(hi > lo) {
 		return []float64{lo}

@@ -16,24 +16,23 @@ import (
 type Case struct {
 	Campaign int    // index into the record's campaigns
 	Index    int64  // of the case
-	Name     string // what its document calls it; "" if it has no name
+	Name     string // the document's name for the case; "" if it has none
 	Verdict  campaign.Verdict
-	Kind     string // of what is not a pass
-	Title    string // of what is not a pass: one line that says what happened
-	// Evidence is what the run kept of it; of most formats it does so of findings
-	// alone.
+	Kind     string // unless the case passed
+	Title    string // unless the case passed: one line that says what happened
+	// Evidence is what the run kept of the case. With most formats, runs keep evidence only of
+	// findings.
 	Evidence []campaign.Exhibit
-	Elapsed  time.Duration // 0: not known
-	// Attempt is the case as its campaign writes it for programs, a JSON object; nil
-	// if it writes none, or it is not kept.
+	Elapsed  time.Duration // 0: unknown
+	// Attempt is the case as its campaign writes it for programs, a JSON object; nil if the
+	// campaign writes none or the run did not keep it.
 	Attempt []byte
 }
 
-// Cases yields the cases of a run by campaign and index. An error ends it.
+// Cases yields the cases of a run by campaign and index, and ends at an error.
 type Cases = iter.Seq2[Case, error]
 
-// writeLines writes a line of JSON for each case, then one for each finding,
-// then one for the run.
+// writeLines writes a line of JSON for each case, then one for each finding, then one for the run.
 func writeLines(w io.Writer, rec campaign.Record, opt Options) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -100,7 +99,7 @@ func writeLines(w io.Writer, rec campaign.Record, opt Options) error {
 	}{"run", rec.RunID, rec.Digest, rec.Verdict, rec.Complete, t, append([]string{}, rec.Warnings...)})
 }
 
-// writeHits writes the attempts that failed, a line each.
+// writeHits writes the attempts that failed, one per line.
 func writeHits(w io.Writer, rec campaign.Record, opt Options) error {
 	return writeAttempts(w, rec, opt, func(v campaign.Verdict) bool { return v == campaign.VerdictFail })
 }
@@ -111,7 +110,7 @@ func writeAll(w io.Writer, rec campaign.Record, opt Options) error {
 
 func writeAttempts(w io.Writer, rec campaign.Record, opt Options, wanted func(campaign.Verdict) bool) error {
 	if opt.Cases == nil {
-		return nil // whoever asked for them has been warned
+		return nil // the user has been warned already
 	}
 	n := 0
 	for c, err := range opt.Cases {
@@ -126,8 +125,8 @@ func writeAttempts(w io.Writer, rec campaign.Record, opt Options, wanted func(ca
 	return nil
 }
 
-// named is suites in which the cases of a campaign that have names stand for
-// themselves, each failing one with its finding, in place of their counts.
+// named returns suites in which named cases appear as points of their own, each failing one with
+// its finding, instead of a campaign's counts.
 func named(rec *campaign.Record, opt Options) ([]suite, error) {
 	list := suites(rec)
 	if opt.Cases == nil {
@@ -147,7 +146,7 @@ func named(rec *campaign.Record, opt Options) ([]suite, error) {
 			seen[c.Campaign] = make(map[string]int)
 		}
 		p := point{ID: c.Name, Name: c.Name, Elapsed: c.Elapsed}
-		if n := seen[c.Campaign][c.Name]; n > 0 { // a name that is used twice
+		if n := seen[c.Campaign][c.Name]; n > 0 { // the name is used twice
 			p.ID = fmt.Sprintf("%s (%d)", c.Name, n+1)
 		}
 		seen[c.Campaign][c.Name]++
@@ -163,7 +162,7 @@ func named(rec *campaign.Record, opt Options) ([]suite, error) {
 		}
 		points[c.Campaign] = append(points[c.Campaign], p)
 	}
-	for i := range rec.Campaigns { // which are the first suites, in this order
+	for i := range rec.Campaigns { // the campaigns are the first suites, in the same order
 		if len(points[i]) == 0 {
 			continue
 		}
@@ -177,7 +176,7 @@ func named(rec *campaign.Record, opt Options) ([]suite, error) {
 	return list, nil
 }
 
-// findingOf is the finding that a case is a sample of, nil if there is none.
+// findingOf returns the finding that has a case as a sample; nil if there is none.
 func findingOf(list []*campaign.Finding, index int64) *campaign.Finding {
 	for _, f := range list {
 		if f.First == index || slices.ContainsFunc(f.Samples, func(s campaign.Sample) bool { return s.Case.Index == index }) {

@@ -10,7 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// graphView is a graph as the page draws it, and its edges as a table.
+// graphView is a graph as a page draws it, with its edges as a table.
 type graphView struct {
 	Title, Desc string
 	W, H        int
@@ -21,7 +21,7 @@ type graphView struct {
 }
 
 type nodeView struct {
-	Class            string // "never" for a node that was not reached
+	Class            string // "never" for a node that was never reached
 	X, Y, W, H       string
 	TextX            string
 	LabelY, HitsY    string
@@ -34,7 +34,7 @@ type edgeView struct {
 	Width          string
 	Label, All     string
 	LabelX, LabelY string
-	Turned         bool // drawn upwards: the label stands on the left
+	Turned         bool // drawn upwards: the label is on the left
 }
 
 const (
@@ -79,8 +79,8 @@ func graphOf(title string, g *campaign.Graph) *graphView {
 	return out
 }
 
-// drawable is the part of a graph that can be drawn: the most visited nodes
-// and the edges between them.
+// drawable returns the part of a graph that can be drawn: the most visited nodes and the edges
+// between them.
 func drawable(g *campaign.Graph) (*campaign.Graph, string) {
 	if len(g.Nodes) <= graphCap && len(g.Edges) <= graphEdges {
 		return g, ""
@@ -106,20 +106,20 @@ func drawable(g *campaign.Graph) (*campaign.Graph, string) {
 		count(len(out.Nodes)), plural(len(g.Nodes), "node"), count(len(out.Edges)), plural(len(g.Edges), "edge"))
 }
 
-// graphDrawing is a laid out graph on its way to the page.
+// graphDrawing is a laid-out graph on its way to the page.
 type graphDrawing struct {
 	graph  *campaign.Graph
 	layout layout
 	left   float64 // where the layout begins
 	right  float64 // where the drawing ends
-	most   int64   // hits of the edge that was taken most
+	most   int64   // hits of the most used edge
 }
 
 const (
 	labelChars = 22
 	labelChar  = 6.6 // width of a label's character
-	aside      = 7.0 // ways down and ways up are drawn apart by twice this
-	tip        = 8.0 // length of an arrow's head
+	aside      = 7.0 // ways down and ways up are drawn twice this far apart
+	tip        = 8.0 // length of an arrowhead
 )
 
 // spread makes room on the left for the labels of ways that lead up.
@@ -148,7 +148,7 @@ func (d *graphDrawing) node(s spot) nodeView {
 	return v
 }
 
-// names is what the edges of a way are called.
+// names returns the labels of a way's edges.
 func (d *graphDrawing) names(w way) string {
 	var labels []string
 	for _, i := range w.edges {
@@ -159,15 +159,15 @@ func (d *graphDrawing) names(w way) string {
 	return strings.Join(labels, ", ")
 }
 
-// label is the width of a way's label.
+// label returns the width of a way's label.
 func (d *graphDrawing) label(w way) float64 {
 	return labelChar * float64(textWidth(clip(d.names(w), labelChars)))
 }
 
 type stop struct{ x, y float64 }
 
-// stops is where a way leaves its upper node, passes the layers between, and
-// reaches its lower node.
+// stops returns where a way leaves its upper node, passes the layers in between, and reaches its
+// lower node.
 func (d *graphDrawing) stops(w way) []stop {
 	shift := aside
 	if w.turned {
@@ -189,8 +189,8 @@ func (d *graphDrawing) stops(w way) []stop {
 	return out
 }
 
-// labelled is where a way's label stands: on the curve, near the lower node if
-// the way leads there, where ways from one node are apart.
+// labelled returns where to put a way's label: on the curve and, for a way down, near the lower
+// node, because ways from one node are apart there.
 func (d *graphDrawing) labelled(w way, stops []stop) (x, y float64) {
 	if len(stops) < 2 {
 		return 0, 0
@@ -199,7 +199,7 @@ func (d *graphDrawing) labelled(w way, stops []stop) (x, y float64) {
 		m := len(stops) / 2
 		return (stops[m-1].x + stops[m].x) / 2, (stops[m-1].y + stops[m].y) / 2
 	}
-	// Three quarters along the last curve, see [curve].
+	// Three quarters along the last curve; see [curve].
 	a, c := stops[len(stops)-2], stops[len(stops)-1]
 	return a.x + 0.84*(c.x-a.x), a.y + 0.7*(c.y-a.y)
 }
@@ -241,7 +241,7 @@ func (d *graphDrawing) edge(w way) edgeView {
 	return v
 }
 
-// curve is a path through stops that leaves and reaches each of them upright.
+// curve returns a path through stops that leaves and reaches each of them vertically.
 func curve(stops []stop) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "M%s %s", px(stops[0].x), px(stops[0].y))
@@ -257,7 +257,7 @@ func curve(stops []stop) string {
 	return b.String()
 }
 
-// loop draws a way from a node to itself at the node's right side.
+// loop draws a way from a node to itself on the node's right side.
 func (d *graphDrawing) loop(v edgeView, w way) edgeView {
 	p := d.layout.spots[w.from]
 	x, y := d.left+p.x+p.width/2, d.top(p.layer)

@@ -10,8 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// seriesView is a line chart as the page draws it. Positions are in the units
-// of the drawing's view box.
+// seriesView is a line chart as a page draws it. Positions are in units of the drawing's view box.
 type seriesView struct {
 	Title, Desc    string
 	W, H           int
@@ -26,21 +25,20 @@ type seriesView struct {
 
 type tick struct{ At, Label string }
 
-// lineView is one line; Class tells it apart by colour and dashes, and its
-// shape of point by form.
+// lineView is one line. Class determines its colour and dashes, the shape of the points its form.
 type lineView struct {
 	Class string
 	Name  string
-	Path  string // "" for a line without points
-	Last  string // its last value, or that it has none
+	Path  string // "": the line has no points
+	Last  string // the last value, or a note that there is none
 	EndX  string
 	EndY  string
 }
 
-// lineClasses is how many lines the style sheet tells apart.
+// lineClasses is how many lines the style sheet distinguishes.
 const lineClasses = 6
 
-// seriesOf lays lines out in w by h; step holds a value until the next point.
+// seriesOf lays lines out in w by h. step holds each value until the next point.
 func seriesOf(title string, v *campaign.Series, w, h int, step bool) *seriesView {
 	lines, note := firstOf(v.Lines, seriesCap, "line")
 	const left, right, top, bottom = 60.0, 14.0, 12.0, 44.0
@@ -78,8 +76,8 @@ func seriesOf(title string, v *campaign.Series, w, h int, step bool) *seriesView
 	return out
 }
 
-// extent is the range of all points. That of y begins at 0 where nothing is
-// below it, so that heights can be compared.
+// extent returns the range of all points. The y range begins at 0 unless values are negative, so
+// that heights are comparable.
 func extent(lines []campaign.Line) (xs, ys [2]float64) {
 	xs = [2]float64{math.Inf(1), math.Inf(-1)}
 	ys = [2]float64{0, math.Inf(-1)}
@@ -107,8 +105,8 @@ func extent(lines []campaign.Line) (xs, ys [2]float64) {
 	return xs, ys
 }
 
-// wholeTicks leaves out ticks between whole numbers, if the points of an axis are whole:
-// there is no run 1.5.
+// wholeTicks removes ticks between whole numbers if all points on an axis are whole: there is no
+// run 1.5.
 func wholeTicks(lines []campaign.Line, axis int, at []float64) []float64 {
 	for _, l := range lines {
 		for _, p := range l.Points {
@@ -135,12 +133,12 @@ func path(ps [][2]float64, atX, atY func(float64) float64, step bool) string {
 	return b.String()
 }
 
-// px is a position with as many digits as can be seen.
+// px formats a position with one decimal; more cannot be seen.
 func px(f float64) string {
 	return strconv.FormatFloat(math.Round(finite(f)*10)/10, 'f', -1, 64)
 }
 
-// tickLabel is a number with room for it beside an axis: 60k, 1.5M.
+// tickLabel shortens a number to fit beside an axis: 60k, 1.5M.
 func tickLabel(f float64) string {
 	for _, unit := range []struct {
 		size float64
@@ -153,10 +151,10 @@ func tickLabel(f float64) string {
 	return number(f)
 }
 
-// chartedSeconds is the shortest run whose course is worth a chart.
+// chartedSeconds is the shortest run, in seconds, that gets progress charts.
 const chartedSeconds = 5
 
-// progressCharts are how a run went: cases over time, findings over cases.
+// progressCharts returns charts of a run's progress: cases over time, findings over cases.
 func progressCharts(env *campaign.Environment) []*seriesView {
 	if len(env.Progress) < 2 || env.Seconds < chartedSeconds {
 		return nil

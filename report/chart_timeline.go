@@ -7,13 +7,12 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// timelineView is spans on lanes as the page draws them. Spans of one lane
-// that overlap lie below each other.
+// timelineView is spans on lanes as a page draws them. Overlapping spans of one lane are stacked.
 type timelineView struct {
 	Title, Desc string
 	W, H        int
 	Left, Right string
-	Axis        string // height of the axis
+	Axis        string // y position of the axis
 	Ticks       []tick
 	AxisLabel   string
 	Unit        string
@@ -30,16 +29,15 @@ type spanView struct {
 	Class            string
 	Point            string // outline of a point in time; "" for a span
 	X, Y, W, H       string
-	Label            string // "" where there is no room for it
+	Label            string // "" if there is no room
 	LabelX, LabelY   string
-	Full             string // all that is known, shown on demand
+	Full             string // everything known about the span, shown on demand
 	When, What, Lane string
 }
 
 type kindView struct{ Class, Name string }
 
-// kindClasses is how many kinds of span the style sheet tells apart, faults
-// left aside.
+// kindClasses is how many kinds of spans the style sheet distinguishes, not counting faults.
 const kindClasses = 4
 
 func timelineOf(title string, t *campaign.Timeline) *timelineView {
@@ -133,12 +131,12 @@ type lane struct {
 	rows int
 }
 
-// stack gives each span a row of its lane that is free where it is drawn.
-// Lanes stand in the order in which the spans name them.
+// stack gives each span a free row of its lane. Lanes are in the order in which the spans first
+// name them.
 func stack(spans []campaign.Span, drawn func(campaign.Span) (from, to float64)) ([]lane, []int) {
 	var lanes []lane
 	index := map[string]int{}
-	var free [][]float64 // per lane and row: where it is free again
+	var free [][]float64 // per lane and row: from where it is free
 	rows := make([]int, len(spans))
 	for i, p := range spans {
 		at, ok := index[p.Lane]

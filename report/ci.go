@@ -10,11 +10,11 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// The formats of one code host or dashboard each: what it shows beside the code
-// is the same as everywhere, findings and what kept a run from being a full one.
+// Formats of single code hosts or dashboards. Like everywhere, they show findings and whatever kept
+// a run from being complete.
 
-// place is where a finding stands: the line of the source in which it struck, or of
-// the document, source, that its evidence points at first; line 0 if none is known.
+// place returns where a finding is: the source line where it struck, or the line of the document
+// that its evidence points to first. Line 0 means unknown.
 func place(f *campaign.Finding, source string) (file string, at int) {
 	if f == nil {
 		return source, 0
@@ -25,7 +25,7 @@ func place(f *campaign.Finding, source string) (file string, at int) {
 			continue
 		}
 		line, size := 0, 0
-		for _, b := range d.Blocks { // the smallest block is the nearest
+		for _, b := range d.Blocks { // the smallest block is the closest
 			if n := b.To - b.From + 1; b.Verdict == campaign.VerdictFail && b.From > 0 && (line == 0 || n < size) {
 				line, size = b.From, n
 			}
@@ -33,7 +33,7 @@ func place(f *campaign.Finding, source string) (file string, at int) {
 		if line == 0 {
 			continue
 		}
-		if d.Line > 0 { // a file of its own, such as the one that a stack trace ends in
+		if d.Line > 0 { // the exhibit names a file of its own, such as the end of a stack trace
 			source = d.Name
 		}
 		return source, line + max(d.First, 1) - 1
@@ -41,12 +41,12 @@ func place(f *campaign.Finding, source string) (file string, at int) {
 	return source, 0
 }
 
-// problem is a point that is not ok, with where it stands.
+// problem is a point that is not ok, with its place.
 type problem struct {
 	point
 	File  string
 	Line  int
-	Suite string // "" for the run as a whole
+	Suite string // "": the run as a whole
 }
 
 func problems(rec *campaign.Record) []problem {
@@ -66,7 +66,7 @@ func problems(rec *campaign.Record) []problem {
 	return out
 }
 
-// summary is what a problem is, in one line.
+// summary describes a problem in one line.
 func (p *problem) summary() string {
 	if p.Finding != nil {
 		text := brief(p.Finding.Title)
@@ -150,7 +150,7 @@ type ctrfSummary struct {
 type ctrfTest struct {
 	Name     string   `json:"name"`
 	Status   string   `json:"status"`
-	Duration int64    `json:"duration"` // milliseconds; 0: not known
+	Duration int64    `json:"duration"` // milliseconds; 0: unknown
 	Suite    []string `json:"suite,omitempty"`
 	Message  string   `json:"message,omitempty"`
 	Line     int      `json:"line,omitempty"`
@@ -187,7 +187,7 @@ func writeCTRF(w io.Writer, rec campaign.Record, opt Options) error {
 				t.Status, t.Message, sum.Skipped = "skipped", p.Detail, sum.Skipped+1
 			case failed:
 				t.Status, t.Message, sum.Failed = "failed", x.summary(), sum.Failed+1
-			default: // no reader may take what was not judged for green
+			default: // readers must not take an unjudged case for a passed one
 				t.Status, t.Message, sum.Failed = "failed", "not judged: "+x.summary(), sum.Failed+1
 			}
 			if f := p.Finding; f != nil {
@@ -202,8 +202,7 @@ func writeCTRF(w io.Writer, rec campaign.Record, opt Options) error {
 	return writeIndented(w, "ctrf", rec.RunID, out)
 }
 
-// writeGitHub writes workflow commands, which GitHub Actions shows as
-// annotations beside the code.
+// writeGitHub writes workflow commands, which GitHub Actions shows as annotations beside the code.
 func writeGitHub(w io.Writer, rec campaign.Record, _ Options) error {
 	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")

@@ -10,7 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// How much of each kind a comment shows; the whole is at most 60 lines.
+// Limits for each part of a comment. A whole comment has at most 60 lines.
 const (
 	commentFindings  = 20
 	commentFixed     = 5
@@ -19,8 +19,8 @@ const (
 	commentWarnings  = 5
 )
 
-// writeMarkdown writes a comment for a merge request or a step's summary: what
-// is new first, then the gravest.
+// writeMarkdown writes a comment for a merge request or a step summary: new findings first, then by
+// severity.
 func writeMarkdown(w io.Writer, rec campaign.Record, opt Options) error {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -121,7 +121,7 @@ func writeMarkdown(w io.Writer, rec campaign.Record, opt Options) error {
 	if from != "" {
 		from = ", commit " + md(from)
 	}
-	if ci := originOf(&rec).CI; strings.HasPrefix(ci, "http") && !strings.ContainsAny(ci, "<> \t\r\n") { // it ends no link
+	if ci := originOf(&rec).CI; strings.HasPrefix(ci, "http") && !strings.ContainsAny(ci, "<> \t\r\n") { // the address cannot break out of a link
 		from += ", [CI job](<" + ci + ">)"
 	}
 	line("Run %s, digest %s, %s%s.", code(rec.RunID), code(short(rec.Digest)), casesRun(&rec), from)
@@ -131,14 +131,14 @@ func writeMarkdown(w io.Writer, rec campaign.Record, opt Options) error {
 	return nil
 }
 
-// md is untrusted text in a line or a cell of Markdown, as text: it makes no
-// markup, mentions nobody and links nowhere.
+// mdText escapes untrusted text in a line or a cell of Markdown, so that it makes no markup,
+// mentions nobody and contains no link.
 var mdText = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "|", `\|`, "~", `\~`, "$", `\$`,
 	"&", "&amp;", "<", "&lt;", ">", "&gt;", "@", "&#64;", "#", "&#35;", "://", "&#58;//", "www.", "www&#46;")
 
 func md(text string) string { return mdText.Replace(brief(text)) }
 
-// code is untrusted text as code in a cell of Markdown.
+// code returns untrusted text as code in a cell of Markdown.
 func code(text string) string {
 	text = brief(text)
 	if text == "" {

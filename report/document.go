@@ -12,8 +12,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/markup"
 )
 
-// docPart is a stretch of a document: prose, drawn as what its Markdown means,
-// or source lines around a block that has a verdict.
+// docPart is a part of a document: prose, rendered from its Markdown, or source lines around a
+// block with a verdict.
 type docPart struct {
 	Prose markup.HTML
 	Lines []docLine
@@ -21,10 +21,10 @@ type docPart struct {
 
 type docLine struct {
 	Number  int
-	Verdict string // of the block that the line is in; ""
+	Verdict string // of the block that contains the line; "": none
 	First   bool
-	At      bool   // it is what the block around it is about
-	Link    string // to the case that gave the verdict; "" for none
+	At      bool   // the surrounding block is about this line
+	Link    string // to the case with that verdict; "": none
 	Text    []run
 	Notes   []string // of blocks that end here
 }
@@ -53,11 +53,11 @@ func (d *drawer) document(doc *campaign.Document) ([]docPart, string) {
 	return parts, note
 }
 
-// judgedLines is which lines are shown as source: those of blocks, and all of
-// a fenced block that one is in.
+// judgedLines returns which lines are shown as source: those of blocks, and all lines of a fenced
+// block that contains one.
 func judgedLines(doc *campaign.Document, lines []string) []bool {
 	judged := make([]bool, len(lines))
-	if doc.Line > 0 || doc.First > 1 && !slices.ContainsFunc(lines, func(l string) bool { return fenceOf(l) != "" }) { // a source, whatever its language
+	if doc.Line > 0 || doc.First > 1 && !slices.ContainsFunc(lines, func(l string) bool { return fenceOf(l) != "" }) { // a source file in any language
 		for i := range judged {
 			judged[i] = true
 		}
@@ -89,8 +89,8 @@ func judgedLines(doc *campaign.Document, lines []string) []bool {
 	return judged
 }
 
-// fenceOf is the run of back quotes or tildes that a line opens or closes a
-// fenced block with; "" for none.
+// fenceOf returns the backquotes or tildes with which a line opens or closes a fenced block; "" if
+// it does neither.
 func fenceOf(line string) string {
 	line = strings.TrimLeft(line, " ")
 	if !strings.HasPrefix(line, "```") && !strings.HasPrefix(line, "~~~") {

@@ -11,17 +11,16 @@ import (
 	"strings"
 )
 
-// encoder writes indented JSON as encoding/json does, but piece by piece, so that
-// a matrix of ten thousand cells is not held a second time as text. It writes no
-// null in place of a list: a nil slice is an empty one. A number that JSON lacks
-// (NaN, infinity) is 0, for a report must not be lost to one odd number in its
-// evidence.
+// encoder writes indented JSON as encoding/json does, but piece by piece, so that a matrix of ten
+// thousand cells is not held a second time as text. A nil slice becomes an empty list, not null. A
+// number that JSON lacks (NaN, infinity) becomes 0, so that one odd number in the evidence does not
+// lose the report.
 type encoder struct {
 	w     *bufio.Writer // keeps the first error
 	depth int
-	any   bool // the open object or list has something in it
+	any   bool // the open object or list is not empty
 	leaf  bytes.Buffer
-	lines *json.Encoder // to leaf
+	lines *json.Encoder // writes to leaf
 }
 
 func newEncoder(w io.Writer) *encoder {
@@ -89,7 +88,7 @@ func (e *encoder) value(v reflect.Value) error {
 		return err
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 {
-			return e.scalar(append([]byte{}, v.Bytes()...)) // base64, or a RawMessage's text
+			return e.scalar(append([]byte{}, v.Bytes()...)) // base64, or the text of a RawMessage
 		}
 		return e.list(v)
 	case reflect.Array:
@@ -151,7 +150,7 @@ func empty(v reflect.Value) bool {
 	return v.IsZero()
 }
 
-// scalar writes what is encoded in one piece.
+// scalar writes a value that is encoded in one piece.
 func (e *encoder) scalar(v any) error {
 	e.leaf.Reset()
 	if err := e.lines.Encode(v); err != nil {

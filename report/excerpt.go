@@ -8,15 +8,15 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// How much of an exhibit a finding's block shows.
+// Limits of the exhibits in a finding's block.
 const (
 	excerptLines = 6
 	excerptRows  = 3
 	excerptBytes = 4 // lines of the smallest input
 )
 
-// excerpt writes what a finding's block shows of its evidence: the first text, the first
-// text or else table that points at what matters, and the smallest input.
+// excerpt writes the part of a finding's evidence that its block shows: the first text; the first
+// text with marks or, without one, the first table with a focus; and the smallest input.
 func (s *screen) excerpt(f *campaign.Finding) {
 	var first, marked, focused, input *campaign.Exhibit
 	keep := func(at **campaign.Exhibit, e *campaign.Exhibit, fits bool) {
@@ -26,7 +26,7 @@ func (s *screen) excerpt(f *campaign.Finding) {
 	}
 	for i := range f.Evidence {
 		e := &f.Evidence[i]
-		keep(&first, e, e.Text != nil && focused == nil && strings.TrimSpace(e.Text.Body) != "") // what leads, says most
+		keep(&first, e, e.Text != nil && focused == nil && strings.TrimSpace(e.Text.Body) != "") // the leading text says most
 		keep(&marked, e, e.Text != nil && len(e.Text.Marks) > 0)
 		keep(&focused, e, e.Table != nil && len(e.Table.Focus) > 0)
 		keep(&input, e, e.Bytes != nil && len(e.Bytes.Rows) > 1)
@@ -49,15 +49,15 @@ func (s *screen) excerpt(f *campaign.Finding) {
 	}
 }
 
-// excerptText writes the start of a text, or where it has marks the part around the first
-// one, and returns how many lines it has besides.
+// excerptText writes the start of a text or, if it has marks, the part around the first one. It
+// returns how many more lines the text has.
 func (s *screen) excerptText(e *campaign.Exhibit) (more int) {
 	const look = 16 << 10
 	body, from := e.Text.Body, 0
 	if len(e.Text.Marks) > 0 {
 		from = min(max(e.Text.Marks[0].From, 0), len(body))
 		from = strings.LastIndexByte(body[:from], '\n') + 1
-		for n := strings.Count(strings.TrimRight(body[from:], "\n"), "\n") + 1; n < excerptLines && from > 0; n++ { // what leads there
+		for n := strings.Count(strings.TrimRight(body[from:], "\n"), "\n") + 1; n < excerptLines && from > 0; n++ { // lines that lead to the mark
 			from = strings.LastIndexByte(body[:from-1], '\n') + 1
 		}
 	}
@@ -76,8 +76,8 @@ func (s *screen) excerptText(e *campaign.Exhibit) (more int) {
 	return strings.Count(strings.TrimRight(body, "\n"), "\n") + 1 - shown
 }
 
-// excerptTable writes the first row of a table that matters, and those before it; where
-// these are few, also those after it.
+// excerptTable writes the first focused row of a table and the rows before it; if these are few,
+// also rows after it. It returns how many more rows the table has.
 func (s *screen) excerptTable(e *campaign.Exhibit) (more int) {
 	t := e.Table
 	at := t.Focus[0]
@@ -91,12 +91,12 @@ func (s *screen) excerptTable(e *campaign.Exhibit) (more int) {
 	return len(t.Rows) - len(rows)
 }
 
-// smallest writes the last of several inputs, where it can be read: what was made
-// smaller if anything was.
+// smallest writes the last of several inputs if it is readable. That is the minimized one, if any
+// was.
 func (s *screen) smallest(b *campaign.Bytes) {
 	rows := textRows(b)
 	if rows == nil || rows[len(rows)-1].Empty {
-		return // its size says all
+		return // its size says everything
 	}
 	var text strings.Builder
 	last := rows[len(rows)-1]
@@ -113,7 +113,7 @@ func (s *screen) smallest(b *campaign.Bytes) {
 	}
 }
 
-// frameOf is the source that a finding points at; nil if it has none.
+// frameOf returns the source that a finding points to; nil if there is none.
 func frameOf(f *campaign.Finding) *campaign.Document {
 	i := slices.IndexFunc(f.Evidence, func(e campaign.Exhibit) bool { return e.Document != nil && e.Document.Line > 0 })
 	if i < 0 {
@@ -122,7 +122,7 @@ func frameOf(f *campaign.Finding) *campaign.Document {
 	return f.Evidence[i].Document
 }
 
-// frame writes the line of the source that matters, and those next to it.
+// frame writes the source line that matters, and its neighbours.
 func (s *screen) frame(f *campaign.Finding) {
 	d := frameOf(f)
 	if d == nil {

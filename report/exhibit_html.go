@@ -9,11 +9,10 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// Exhibit is an exhibit as the page draws it; one of the fields after Note
-// is set.
+// Exhibit is an exhibit as a page draws it. Exactly one of the fields after Note is set.
 type Exhibit struct {
 	Title string
-	Open  string // file and line for an editor; "" for none
+	Open  string // file and line to open in an editor; "": none
 	Note  string
 
 	Text     []run
@@ -21,24 +20,24 @@ type Exhibit struct {
 	Matrix   *matrixView
 	Diff     []run
 	Bytes    *dump
-	Texts    []textRow // Bytes that read as text
+	Texts    []textRow // Bytes readable as text
 	Timeline *timelineView
 	Series   *seriesView
 	Graph    *graphView
 	Document []docPart
 }
 
-// run is text of one look. Text that cannot be seen is written out and Hidden.
+// run is text in one style. Hidden means that the text is the escaped form of something invisible.
 type run struct {
 	Text   string
 	Hidden bool
 	Mark   string // "changed", "added", "removed", "focus" or ""
 }
 
-// tableView is a table whose rows may lead to the cases that they are about.
+// tableView is a table whose rows can link to their cases.
 type tableView struct {
 	campaign.Table
-	Links []string // per row; "" for none
+	Links []string // per row; "": none
 }
 
 type matrixView struct {
@@ -56,26 +55,25 @@ type matrixCell struct {
 	Class          string // "h0" to "h10" by rate
 	Rate, Counts   string
 	Interval       string
-	Low, High, Dot string // of the interval, on a scale of 0 to 100
+	Low, High, Dot string // of the interval, from 0 to 100
 	Note           string
-	Link           string // to the case that shows it; "" for none
+	Link           string // to the case that shows it; "": none
 }
 
-// evidenceBudget is the text that a page shows at full length; texts after it
-// are cut to textSpare each, so that no number of findings makes a page that
-// no browser opens.
+// evidenceBudget is how many bytes of text a page shows in full; later texts are cut to textSpare
+// bytes each. So the page stays small enough for a browser however many findings there are.
 const (
 	evidenceBudget = 6 << 20
 	textSpare      = 2 << 10
 )
 
-// drawer draws the exhibits of one page and keeps its budget.
+// drawer draws the exhibits of one page within its budget.
 type drawer struct {
 	left   int
-	folder string                   // that names of source files are relative to; "": unknown
-	link   func(index int64) string // to a case of the campaign that is drawn; nil for none
+	folder string                   // to which names of source files are relative; "": unknown
+	link   func(index int64) string // to a case of the current campaign; nil: no links
 	card   bool                     // exhibits are cut to what matters
-	lines  int                      // of a document, at most; 0: lineCap
+	lines  int                      // largest number of lines of a document; 0: lineCap
 }
 
 func (d *drawer) limit() int { return min(textCap, max(d.left, textSpare)) }
@@ -135,7 +133,8 @@ func (d *drawer) exhibit(e *campaign.Exhibit) Exhibit {
 	return v
 }
 
-// withoutEmpty is a table without the columns that no row has anything in.
+// withoutEmpty returns a table without the columns that are empty in every row. It keeps the first
+// column.
 func withoutEmpty(t campaign.Table) campaign.Table {
 	out := campaign.Table{Focus: t.Focus, Cases: t.Cases, Rows: make([][]string, len(t.Rows))}
 	for i, c := range t.Columns {
@@ -152,7 +151,7 @@ func withoutEmpty(t campaign.Table) campaign.Table {
 	return out
 }
 
-// rowLinks are where a table's rows lead.
+// rowLinks returns the links of a table's rows.
 func (d *drawer) rowLinks(t *campaign.Table) []string {
 	if d.link == nil || len(t.Cases) == 0 {
 		return nil
@@ -166,8 +165,7 @@ func (d *drawer) rowLinks(t *campaign.Table) []string {
 	return out
 }
 
-// headingAt is the heading of a column, for screens that show rows one below the
-// other.
+// headingAt returns a column's heading, for narrow screens that stack the cells of a row.
 func headingAt(columns []string, i int) string {
 	if i < len(columns) {
 		return brief(columns[i])
@@ -175,7 +173,7 @@ func headingAt(columns []string, i int) string {
 	return ""
 }
 
-// linkAt is where a row leads; "" for nowhere.
+// linkAt returns a row's link; "" if it has none.
 func linkAt(links []string, row int) string {
 	if row < len(links) {
 		return links[row]
@@ -183,7 +181,7 @@ func linkAt(links []string, row int) string {
 	return ""
 }
 
-// numbers is which columns of a table hold whole numbers alone.
+// numbers returns which columns of a table contain only whole numbers.
 func numbers(t *campaign.Table) []bool {
 	out := make([]bool, len(t.Columns))
 	for i := range out {
@@ -211,7 +209,7 @@ func (d *drawer) exhibits(es []campaign.Exhibit) []Exhibit {
 	return out
 }
 
-// runsOf splits text by its marks and by what cannot be seen.
+// runsOf splits text at its marks and at invisible characters.
 func runsOf(text string, marks []campaign.Mark) []run {
 	var out []run
 	add := func(s, mark string) {
@@ -229,7 +227,7 @@ func runsOf(text string, marks []campaign.Mark) []run {
 	return out
 }
 
-// markClass is a class that the style sheet knows.
+// markClass returns a class that the style sheet knows.
 func markClass(kind string) string {
 	switch kind {
 	case "added", "removed", "focus":

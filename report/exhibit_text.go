@@ -58,7 +58,7 @@ func (s *screen) exhibit(e *campaign.Exhibit) {
 	}
 }
 
-// remark writes a note if there is one.
+// remark writes a note, if there is one.
 func (s *screen) remark(note string) {
 	if note != "" {
 		s.cut = true
@@ -66,8 +66,8 @@ func (s *screen) remark(note string) {
 	}
 }
 
-// text writes lines as they are, wrapped at the edge of the screen. A line
-// that a mark points at has a ">" before it.
+// text writes lines unchanged, wrapped at the edge of the screen. A ">" precedes each line with a
+// mark.
 func (s *screen) text(t *campaign.Text) {
 	limit := textCap
 	if s.brief > 0 {
@@ -99,8 +99,8 @@ func (s *screen) text(t *campaign.Text) {
 	s.remark(note)
 }
 
-// wrapHard breaks a line at width columns wherever that is: in what a target
-// said, blanks count.
+// wrapHard breaks a line after width columns, even inside words, because blanks matter in a
+// target's output.
 func wrapHard(line string, width int) []string {
 	var out []string
 	for {
@@ -175,7 +175,7 @@ func cellText(c campaign.MatrixCell) string {
 
 func cellRate(c campaign.MatrixCell) float64 { return float64(c.Hits) / float64(c.Total) }
 
-// interval is that of a cell; "" where the rate is no estimate.
+// interval returns the interval of a cell; "" if the rate is not an estimate.
 func interval(c campaign.MatrixCell) string {
 	if c.Low == c.High {
 		return ""
@@ -183,8 +183,8 @@ func interval(c campaign.MatrixCell) string {
 	return "[" + percent(c.Low) + ", " + percent(c.High) + "]"
 }
 
-// diff writes inserted text as {+text+} and deleted text as [-text-], the way
-// word diffs are written where there is no colour.
+// diff writes inserted text as {+text+} and deleted text as [-text-], the usual form of word diffs
+// without colour.
 func (s *screen) diff(d *campaign.Diff) {
 	var b strings.Builder
 	for _, seg := range d.Segments {
@@ -253,7 +253,7 @@ func (s *screen) bytes(b *campaign.Bytes) {
 	}
 }
 
-// dumpLine puts a star before each byte that is changed.
+// dumpLine puts a star before each changed byte.
 func (s *screen) dumpLine(l dumpLine, name string) {
 	var hex, text strings.Builder
 	for _, c := range l.Cells {
@@ -297,7 +297,7 @@ func (s *screen) document(d *campaign.Document) {
 	s.remark(note)
 }
 
-// blockAt is the innermost block that a line is in; nil for none.
+// blockAt returns the innermost block that contains a line; nil: none.
 func blockAt(d *campaign.Document, line int) *campaign.Block {
 	var at *campaign.Block
 	for i := range d.Blocks {
@@ -323,8 +323,8 @@ func verdictStyle(v campaign.Verdict) string {
 // bars are eighths of a line's height.
 var bars = []rune("▁▂▃▄▅▆▇█")
 
-// series writes each line as a row of bars between its first and last x, with
-// its lowest, highest and last value in figures.
+// series writes each line as a row of bars between its first and last x, with its lowest, highest
+// and last value.
 func (s *screen) series(v *campaign.Series) {
 	lines, note := firstOf(v.Lines, seriesCap, "line")
 	for _, l := range lines {
@@ -345,8 +345,7 @@ func (s *screen) series(v *campaign.Series) {
 	s.remark(note)
 }
 
-// barRow samples a line at width places; a place holds the last point that
-// is not after it.
+// barRow samples a line at width positions. Each shows the last point at or before it.
 func barRow(ps [][2]float64, lo, hi float64, width int) string {
 	out := make([]rune, width)
 	k := 0
@@ -379,7 +378,7 @@ func (s *screen) timeline(t *campaign.Timeline) {
 	s.remark(note)
 }
 
-// graph writes each node with the ways that leave it.
+// graph writes each node with the edges that leave it.
 func (s *screen) graph(g *campaign.Graph) {
 	nodes, note := firstOf(g.Nodes, rowCap, "node")
 	label := make(map[string]string, len(g.Nodes))

@@ -10,13 +10,13 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// count is a number with its thousands apart: 1,234,567.
+// count formats a number with separators between thousands: 1,234,567.
 func count[N int | int64](n N) string { return diag.Number(n) }
 
-// plural is "1 case", "2 cases".
+// plural returns "1 case", "2 cases".
 func plural[N int | int64](n N, word string) string { return diag.Plural(n, word) }
 
-// size is a number of bytes for people.
+// size formats a number of bytes.
 func size(n int64) string {
 	if n < 1024 {
 		return fmt.Sprintf("%d B", n)
@@ -31,7 +31,7 @@ func size(n int64) string {
 	return fmt.Sprintf("%.1f TiB", f/1024)
 }
 
-// duration is a number of seconds for people.
+// duration formats a number of seconds.
 func duration(s float64) string {
 	switch {
 	case !(s > 0) || math.IsInf(s, 0):
@@ -48,7 +48,7 @@ func duration(s float64) string {
 	return fmt.Sprintf("%d h %02d min", t/3600, t%3600/60)
 }
 
-// rate is cases a second for people.
+// rate formats a number of cases per second.
 func rate(r float64) string {
 	switch {
 	case !(r > 0) || math.IsInf(r, 0):
@@ -59,11 +59,10 @@ func rate(r float64) string {
 	return count(int64(math.Round(r))) + "/s"
 }
 
-// percent is a rate from 0 to 1 for people; what is not all is never shown as
-// 100 %, and what is not nothing never as 0 %.
+// percent formats a rate from 0 to 1. It shows 100 % only for exactly 1 and 0 % only for exactly 0.
 func percent(p float64) string { return strings.Replace(Score(p), ".0%", "%", 1) }
 
-// number is a float for people: at most four significant digits.
+// number formats a float with at most four significant digits.
 func number(f float64) string {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return "–"
@@ -77,7 +76,7 @@ func number(f float64) string {
 	return strconv.FormatFloat(f, 'g', 4, 64)
 }
 
-// moment is a time for people, in UTC.
+// moment formats a time in UTC.
 func moment(t time.Time) string {
 	if t.IsZero() {
 		return "unknown"
@@ -85,7 +84,7 @@ func moment(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-// finite is f, or 0 where there is no such number.
+// finite returns f, or 0 for NaN and infinities.
 func finite(f float64) float64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return 0

@@ -11,41 +11,40 @@ import (
 
 // Format is one way to write a record.
 type Format struct {
-	Name      string // the word on the command line
-	Extension string // of files of this format, with its dot
+	Name      string // the name on the command line
+	Extension string // of files in this format, with its dot
 	Summary   string // one line for help texts
 	Write     func(w io.Writer, rec campaign.Record, opt Options) error
 }
 
-// Options are what a reader wants of a report. The zero value is a plain
-// report, 100 columns wide where width matters.
+// Options say what a reader wants in a report. The zero value gives a plain report, 100 columns
+// wide where width matters.
 type Options struct {
-	Color bool // escape sequences for a terminal; for text alone
-	Width int  // columns of the terminal, taken as at least 60; 0: 100
-	// Blob returns a content that the record names by its address in the
-	// store. With it the reports for people show whole reproducers; without
-	// it, the previews that the record holds.
+	Color bool // use escape sequences; only for text
+	Width int  // columns of the terminal, at least 60; 0: 100
+	// Blob returns the content at an address in the store that the record names. With it, the
+	// reports for people show whole reproducers; without it, the record's previews.
 	Blob func(id string) ([]byte, error)
-	// Cases yields the cases of the run, nil if they are not known. Formats
-	// that list them say then no more than the record does.
+	// Cases yields the cases of the run; nil if they are unknown. Without them, formats that list
+	// cases show only what the record has.
 	Cases Cases
-	// CaseLink is where a page leads from what shows a case, such as a cell of a
-	// matrix; "" for nowhere. Without it the single page leads to the finding
-	// that begins with the case.
+	// CaseLink returns the address of a case's page for links from exhibits, such as a cell of a
+	// matrix; "" for none. If CaseLink is nil, the single page links to the finding that begins
+	// with the case.
 	CaseLink func(contract, campaign string, index int64) string
-	// Folder is that which names of source files are relative to, for links to an
-	// editor; "" for none.
+	// Folder is the folder to which names of source files are relative, for links to an editor; "":
+	// none.
 	Folder string
-	// Card: the finding is one of many on a page, and has one of its own with all evidence.
+	// Card: the finding is one of many on a page and has a page of its own with all evidence.
 	Card bool
-	// Report is the command that reports the run, nil if none does: text names it where
-	// something is cut.
+	// Report is the command that reports the run; nil: none. The text report names it where it cuts
+	// something.
 	Report []string
-	// Ran: the text ends a run, and shows fewer of many texts.
+	// Ran: the text appears at the end of a run and shows only some of many texts.
 	Ran bool
-	// Told are warnings that whoever reads the text has just seen.
+	// Told lists warnings that the reader of the text has just seen.
 	Told []string
-	// Since is what changed since an earlier run; nil if nobody looked.
+	// Since is what changed since an earlier run; nil if nothing was compared.
 	Since *Since
 }
 
@@ -68,7 +67,7 @@ func Formats() []Format {
 	}
 }
 
-// FormatsOf are the formats in which there is something to say of a run.
+// FormatsOf returns the formats that have content for a run.
 func FormatsOf(rec *campaign.Record) []Format {
 	sent, hits := false, false
 	for i := range rec.Campaigns {

@@ -10,12 +10,11 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// Layered layout of a directed graph, top to bottom: ways that go round are
-// turned, nodes get layers by the longest way to them, ways over several
-// layers get a bend in each, and layers are ordered by where their neighbours
-// are. It depends on the order of nodes and edges alone.
+// Layered layout of a directed graph, top to bottom: ways that close a cycle are turned, nodes get
+// layers by the longest way to them, ways across several layers get a bend in each, and layers are
+// ordered by where their neighbours are. It depends only on the order of nodes and edges.
 
-// layout is the drawing order of a graph. Spots are nodes and bends.
+// layout is the positions in a drawn graph. Spots are nodes and bends.
 type layout struct {
 	spots  []spot
 	layers [][]int // spots, left to right
@@ -29,7 +28,7 @@ type spot struct {
 	x     float64 // centre
 }
 
-// way is all edges from one node to another.
+// way stands for all edges from one node to another.
 type way struct {
 	from, to int // nodes
 	edges    []int
@@ -73,7 +72,7 @@ func layOut(g *campaign.Graph, widths []float64) layout {
 	return l
 }
 
-// gather makes one way of all edges between two nodes.
+// gather combines all edges from one node to another into one way.
 func (l *layout) gather(g *campaign.Graph) {
 	index := make(map[string]int, len(g.Nodes))
 	for i, n := range g.Nodes {
@@ -98,7 +97,7 @@ func (l *layout) gather(g *campaign.Graph) {
 	}
 }
 
-// assign turns the ways that close a circle and gives each node its layer.
+// assign turns the ways that close a cycle and gives each node its layer.
 func (l *layout) assign(n int) []int {
 	leaving := make([][]int, n)
 	entered := make([]int, n)
@@ -110,7 +109,7 @@ func (l *layout) assign(n int) []int {
 	}
 	const fresh, open, done = 0, 1, 2
 	state := make([]int, n)
-	var order []int // nodes, each after all that lie below it
+	var order []int // each node after all nodes below it
 	var visit func(int)
 	visit = func(v int) {
 		state[v] = open
@@ -125,7 +124,7 @@ func (l *layout) assign(n int) []int {
 		state[v] = done
 		order = append(order, v)
 	}
-	for v := range n { // begin where nothing leads
+	for v := range n { // begin at nodes that no edge enters
 		if entered[v] == 0 && state[v] == fresh {
 			visit(v)
 		}
@@ -184,7 +183,7 @@ func (l *layout) neighbours() (up, down [][]int) {
 	return up, down
 }
 
-// order sorts a layer by the mean place of the spots' neighbours.
+// order sorts a layer by the mean position of the spots' neighbours.
 func (l *layout) order(k int, near [][]int) {
 	place := map[int]float64{}
 	for _, other := range l.layers {
@@ -206,8 +205,8 @@ func (l *layout) order(k int, near [][]int) {
 	slices.SortStableFunc(l.layers[k], func(a, b int) int { return cmp.Compare(key[a], key[b]) })
 }
 
-// place sets the spots' centres: side by side, then drawn towards their
-// neighbours as far as the order allows.
+// place sets the spots' centres: side by side at first, then moved towards their neighbours as far
+// as the order allows.
 func (l *layout) place(up, down [][]int) {
 	for _, row := range l.layers {
 		x := 0.0
@@ -239,8 +238,8 @@ func (l *layout) place(up, down [][]int) {
 	}
 }
 
-// draw moves the spots of a layer to the mean of their neighbours, the left
-// ones giving way to the right ones and back, and takes the middle of both.
+// draw moves the spots of a layer to the mean of their neighbours. It resolves overlaps once from
+// left to right and once from right to left, and takes the middle of both.
 func (l *layout) draw(row []int, near [][]int) {
 	want := make([]float64, len(row))
 	for i, s := range row {
@@ -265,11 +264,10 @@ func (l *layout) draw(row []int, near [][]int) {
 	}
 }
 
-// graphStyle is what the pages' style sheet says of drawings, for one that
-// stands alone.
+// graphStyle is the part of the pages' style sheet that a standalone drawing needs.
 const graphStyle = `<style>text{font:13px sans-serif;fill:#1f2328;text-anchor:middle}.edge-label{text-anchor:start;font-size:11px;stroke:#fff;stroke-width:4px;paint-order:stroke}.end{text-anchor:end}polygon{fill:#57606a}rect{fill:#f6f8fa;stroke:#57606a}.never rect{stroke-dasharray:4 3;fill:#fff}path{fill:none;stroke:#57606a}</style>`
 
-// GraphSVG draws a graph exhibit as a drawing of its own.
+// GraphSVG draws a graph exhibit as a standalone drawing.
 func GraphSVG(w io.Writer, e *campaign.Exhibit) error {
 	parts, err := Parts()
 	if err != nil {

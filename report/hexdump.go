@@ -7,18 +7,18 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// A dump is byte strings aligned with the first one, sixteen columns a line: one
-// line where all have the same bytes, one each where they differ, and long
-// stretches of the same bytes folded. The terminal and the page draw it.
+// A dump shows byte strings aligned with the first one, sixteen columns a line: one line where all
+// have the same bytes, one line each where they differ, and long equal stretches folded. The
+// terminal and the page draw it.
 
 type dump struct {
 	Labels []string // of the rows, in order
 	Blocks []dumpBlock
 	Cut    int64 // bytes of the longest row that are not shown
-	Same   bool  // a line stands for all rows
+	Same   bool  // some line stands for all rows
 }
 
-// dumpBlock is lines that are shown, or lines that are folded away.
+// dumpBlock is either visible lines or folded ones.
 type dumpBlock struct {
 	Folded   bool
 	From, To int64 // offsets, To excluded
@@ -27,7 +27,7 @@ type dumpBlock struct {
 
 type dumpLine struct {
 	Offset int64
-	Row    int // index into Labels, or -1: all rows are the same here
+	Row    int // index into Labels, or -1: all rows are equal here
 	Cells  [16]dumpCell
 }
 
@@ -38,14 +38,14 @@ type dumpCell struct {
 }
 
 const (
-	dumpBytes = 4 << 10 // of each row are shown
-	foldFrom  = 5       // equal lines in a row are folded
+	dumpBytes = 4 << 10 // bytes shown of each row
+	foldFrom  = 5       // at least this many equal lines are folded
 )
 
 func dumpOf(b *campaign.Bytes) dump {
 	var d dump
 	laid := layBytes(b.Rows)
-	var lines []int64 // that any row reaches
+	var lines []int64 // offsets of lines that some row reaches
 	for i, r := range b.Rows {
 		d.Labels = append(d.Labels, r.Label)
 		shown := int64(len(laid[i]))
@@ -78,7 +78,7 @@ func dumpOf(b *campaign.Bytes) dump {
 	return d
 }
 
-// show appends lines to the block that is being shown.
+// show appends visible lines.
 func (d *dump) show(lines []dumpLine) {
 	if n := len(d.Blocks); n == 0 || d.Blocks[n-1].Folded {
 		d.Blocks = append(d.Blocks, dumpBlock{From: lines[0].Offset})
@@ -88,8 +88,8 @@ func (d *dump) show(lines []dumpLine) {
 	b.To = lines[len(lines)-1].Offset + 16
 }
 
-// fold appends equal lines: all of them if they are few, else one at each end
-// for a bearing and the rest folded.
+// fold appends equal lines: all if they are few, else one at each end for orientation and the rest
+// folded.
 func (d *dump) fold(lines []dumpLine) {
 	n := len(lines)
 	if n == 0 {
@@ -106,15 +106,15 @@ func (d *dump) fold(lines []dumpLine) {
 	d.show(lines[n-1:])
 }
 
-// laidByte is a byte of a row and the column that it stands in.
+// laidByte is a byte of a row with its column.
 type laidByte struct {
 	at, offset int64
 	value      byte
 	changed    bool
 }
 
-// dumpLines is the line of sixteen columns of each row that reaches it, or one
-// for all rows that are the same there.
+// dumpLines returns the line at a column for each row that reaches it, or a single line if all rows
+// are equal there.
 func dumpLines(laid [][]laidByte, at int64) []dumpLine {
 	var lines []dumpLine
 	same := len(laid) > 1
@@ -143,16 +143,16 @@ func dumpLines(laid [][]laidByte, at int64) []dumpLine {
 	return lines
 }
 
-// layBytes gives every byte that is shown a column: bytes of a row that stand for
-// the same byte of the first row stand below it, what was put in between has
-// columns of its own. Rows that begin elsewhere than the first are laid by offset.
+// layBytes gives every visible byte a column. Bytes that correspond to the same byte of the first
+// row share its column; inserted bytes get columns of their own. Rows that start elsewhere than the
+// first one are laid by offset.
 func layBytes(rows []campaign.BytesRow) [][]laidByte {
 	out, places := make([][]laidByte, len(rows)), make([][]column, len(rows))
 	if len(rows) == 0 {
 		return nil
 	}
 	base := rows[0].Data[:min(len(rows[0].Data), dumpBytes)]
-	room := make([]int64, len(base)+1) // columns for what was put in before each byte of the base
+	room := make([]int64, len(base)+1) // columns for bytes inserted before each byte of the base
 	for i, r := range rows {
 		data := r.Data[:min(len(r.Data), dumpBytes)]
 		for k, v := range data {
@@ -193,19 +193,18 @@ func layBytes(rows []campaign.BytesRow) [][]laidByte {
 	return out
 }
 
-// column is where a byte stands: below byte at of the base or, if nth is not 0,
-// as the nth of those that were put in before it.
+// column is where a byte goes: below byte at of the base or, if nth is not 0, as the nth byte
+// inserted before it.
 type column struct {
 	at  int
 	nth int64
 }
 
-// alignArea is how many pairs of bytes are compared at most to align two rows;
-// beyond that they are laid by offset.
+// alignArea is how many pairs of bytes are compared at most to align two rows; larger rows are laid
+// by offset.
 const alignArea = 1 << 20
 
-// align finds the places of the bytes of a row by the fewest bytes put in, taken
-// out and replaced.
+// align places the bytes of a row with the fewest insertions, deletions and replacements.
 func align(base, row []byte) []column {
 	front, n, m := 0, len(base), len(row)
 	for front < min(n, m) && base[front] == row[front] {
@@ -216,7 +215,7 @@ func align(base, row []byte) []column {
 	}
 	out := make([]column, len(row))
 	for k := range row {
-		out[k].at = min(k, len(base)) // in front, and where there is too much to compare
+		out[k].at = min(k, len(base)) // the common prefix, and everything if there is too much to compare
 		if k >= m {
 			out[k].at = k - m + n
 		}
@@ -245,7 +244,7 @@ func align(base, row []byte) []column {
 		case i > 0 && base[front+i-1] == row[front+j-1] && here == cost[(i-1)*width+j-1]:
 			i, j = i-1, j-1
 			out[front+j].at = front + i
-		case i > 0 && here == cost[(i-1)*width+j]+1: // before what replaces: an end that was cut off stays at the end
+		case i > 0 && here == cost[(i-1)*width+j]+1: // deletions before replacements, so that a cut-off end stays at the end
 			i--
 		case i > 0 && here == cost[(i-1)*width+j-1]+1:
 			i, j = i-1, j-1
@@ -266,7 +265,7 @@ func align(base, row []byte) []column {
 	return out
 }
 
-// printable is a byte as the text column of a dump shows it.
+// printable returns a byte as the text column of a dump shows it.
 func printable(b byte) byte {
 	if b < ' ' || b > '~' {
 		return '.'

@@ -15,16 +15,16 @@ import (
 //go:embed page
 var pageFiles embed.FS
 
-// detailed is how many findings, the gravest first, the page shows in full,
-// and told how many cases the page shows with what was kept of them.
+// detailed is how many findings, most severe first, the page shows in full.
 const (
 	detailed = 200
-	// detailedAlso is how many findings of one cause it shows in full beside the first.
+	// detailedAlso is how many further findings of one cause it shows in full, and told how many
+	// cases it shows with their evidence.
 	detailedAlso = 10
 	told         = 200
 )
 
-// page is what the single file is made of: the run, and its findings.
+// page is the content of the single file: the run and its findings.
 type page struct {
 	*RunView
 	CSS      markup.Raw
@@ -34,10 +34,10 @@ type page struct {
 	Rest     []FindingView // as rows of a table
 	Rails    []Rail
 	Cases    []caseView
-	Untold   int64 // further cases that evidence is kept of
+	Untold   int64 // further cases with evidence
 }
 
-// caseView is a case that the run keeps evidence of.
+// caseView is a case with stored evidence.
 type caseView struct {
 	Case
 	Anchor   string
@@ -99,7 +99,7 @@ func pageOf(rec *campaign.Record, opt Options) (*page, error) {
 		}
 		p.Findings = append(p.Findings, v)
 	}
-	// What is left of the page's room after the findings is the cases'.
+	// Cases get the part of the page's budget that the findings leave.
 	for i := range cases {
 		v := caseView{Case: cases[i], Anchor: anchorOf(&cases[i])}
 		for k := range v.Evidence {
@@ -111,13 +111,12 @@ func pageOf(rec *campaign.Record, opt Options) (*page, error) {
 	return p, nil
 }
 
-// causes are findings, those of one cause together.
+// causes groups findings by cause.
 func causes(fs []*campaign.Finding) [][]*campaign.Finding {
 	return campaign.ByCause(fs, func(f *campaign.Finding) string { return f.Group })
 }
 
-// casesOf are the first cases that evidence is kept of, and how many more there
-// are.
+// casesOf returns the first cases with evidence, and how many more there are.
 func casesOf(opt Options) (list []Case, more int64, err error) {
 	if opt.Cases == nil {
 		return nil, 0, nil
@@ -138,8 +137,8 @@ func casesOf(opt Options) (list []Case, more int64, err error) {
 
 func anchorOf(c *Case) string { return fmt.Sprintf("case-%d-%d", c.Campaign, c.Index) }
 
-// linksWithin leads from a case to the finding that begins with it, or to what
-// is told of the case itself.
+// linksWithin returns a function that links a case to the finding that begins with it, or else to
+// the case's own section.
 func linksWithin(rec *campaign.Record, cases []Case) func(contract, campaign string, index int64) string {
 	finding := findingLinks(rec)
 	anchors := make(map[string]bool, len(cases))
@@ -161,19 +160,19 @@ func linksWithin(rec *campaign.Record, cases []Case) func(contract, campaign str
 	}
 }
 
-// findingLinks leads from a case to the finding that begins with it or, if a cell of a matrix
-// names the case, that has it.
+// findingLinks returns a function that links a case to the finding that begins with it. It links a
+// case named by a cell of a matrix to the finding that has it.
 func findingLinks(rec *campaign.Record) func(contract, campaign string, index int64) string {
 	type first struct {
 		contract, campaign string
 		index              int64
 	}
 	at, there := make(map[first]string, len(rec.Findings)), make(map[string]bool)
-	for i := len(rec.Findings) - 1; i >= 0; i-- { // of several the first
+	for i := len(rec.Findings) - 1; i >= 0; i-- { // backwards, so that the first finding wins
 		f := &rec.Findings[i]
 		at[first{f.Contract, f.Campaign, f.First}], there[f.ID] = "#"+brief(f.ID), true
 	}
-	for i := range rec.Campaigns { // and of those in matrices, to the finding that has them
+	for i := range rec.Campaigns { // cases in matrices link to the findings that have them
 		c := &rec.Campaigns[i]
 		for k := range c.Exhibits {
 			if c.Exhibits[k].Matrix == nil {
@@ -189,7 +188,7 @@ func findingLinks(rec *campaign.Record) func(contract, campaign string, index in
 	return func(contract, campaign string, index int64) string { return at[first{contract, campaign, index}] }
 }
 
-// sourceHash is how a policy names an inline style or script.
+// sourceHash returns the name of an inline style or script in a content security policy.
 func sourceHash(content []byte) string {
 	sum := sha256.Sum256(content)
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"

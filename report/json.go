@@ -19,15 +19,14 @@ var schema []byte
 // Schema returns the JSON Schema (draft 2020-12) of the json format.
 func Schema() []byte { return append([]byte(nil), schema...) }
 
-// document is the json report. It embeds the record, so that a field added
-// there is not forgotten here; the schema's test tells that it must be
-// described.
+// document is the json report. It embeds the record, so that a field added there is not forgotten
+// here; a test checks that the schema describes it.
 type document struct {
 	Schema string `json:"schema"`
 	campaign.Record
 }
 
-// caseEntry is a case of which the run keeps evidence, whatever came of it.
+// caseEntry is a case with stored evidence, whatever its verdict.
 type caseEntry struct {
 	Campaign int                `json:"campaign"` // index into the campaigns
 	Case     int64              `json:"case"`

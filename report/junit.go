@@ -11,9 +11,9 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// The JUnit dialect has no one standard. This is the part of it that Jenkins,
-// GitLab and GitHub Actions all read: attributes for counts, classname and
-// name as the identity of a test over time, text inside failure and error.
+// JUnit XML has no single standard. These types are the part that Jenkins, GitLab and GitHub
+// Actions all read: attributes for counts, classname and name as the identity of a test over time,
+// text inside failure and error.
 
 type junitSuites struct {
 	XMLName  xml.Name     `xml:"testsuites"`
@@ -49,7 +49,7 @@ type junitCase struct {
 	Name    string        `xml:"name,attr"`
 	File    string        `xml:"file,attr,omitempty"`
 	Line    int           `xml:"line,attr,omitempty"`
-	Time    string        `xml:"time,attr,omitempty"` // "": not known
+	Time    string        `xml:"time,attr,omitempty"` // "": unknown
 	Failure *junitProblem `xml:"failure"`
 	Error   *junitProblem `xml:"error"`
 	Skipped *junitSkipped `xml:"skipped"`
@@ -79,7 +79,7 @@ func writeJUnit(w io.Writer, rec campaign.Record, opt Options) error {
 	for i, s := range list {
 		js := junitOf(s, &rec, opt)
 		if len(list) == 1 {
-			js.Time = all.Time // the time of one campaign of several is not known
+			js.Time = all.Time // the time of one campaign among several is unknown
 		}
 		if i == 0 && len(rec.Warnings) > 0 {
 			js.Err = &junitText{xmlText("warning: " + strings.Join(rec.Warnings, "\nwarning: "))}
@@ -157,7 +157,8 @@ func campaignProperties(c *campaign.CampaignRecord) []junitProperty {
 	return ps
 }
 
-// junitEvidence caps the text of one failure: readers keep all of it in memory.
+// junitEvidence is how many bytes the text of one failure has at most, because readers keep all of
+// it in memory.
 const junitEvidence = 32 << 10
 
 func junitFailure(p point, opt Options) *junitProblem {
@@ -179,6 +180,6 @@ func junitFailure(p point, opt Options) *junitProblem {
 
 func seconds(s float64) string { return strconv.FormatFloat(finite(s), 'f', 3, 64) }
 
-// xmlText is text that XML 1.0 can hold: what cannot be seen, and so what is
-// no XML character, is written out.
+// xmlText returns text that XML 1.0 can hold: invisible characters, which include all that XML
+// forbids, are escaped.
 func xmlText(s string) string { return join(pieces(s, true)) }

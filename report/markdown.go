@@ -14,15 +14,14 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// prose draws Markdown as markup. The elements are a closed set, none of which
-// asks anybody for anything: HTML in the source is shown as its text, a picture
-// as its description and address, and of links those of the web alone can be
-// followed. Every text goes through [pieces].
+// prose renders Markdown with a closed set of elements, none of which makes a request. HTML in the
+// source appears as text, an image as its description and address, and only web links can be
+// followed. All text goes through [pieces].
 func prose(source string) markup.HTML {
 	src := []byte(source)
 	md := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList, extension.Linkify))
 	p := proseWriter{src: src}
-	// The walk returns no error: node never does.
+	// The walk returns no error because node never does.
 	_ = ast.Walk(md.Parser().Parse(text.NewReader(src)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		return p.node(n, entering), nil
 	})
@@ -45,7 +44,7 @@ func (p *proseWriter) said(s string) {
 	}
 }
 
-// plainTags are the elements of nodes that need no attributes.
+// plainTags returns the element of a node that needs no attributes.
 func plainTags(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.Paragraph:
@@ -93,7 +92,7 @@ func (p *proseWriter) node(n ast.Node, entering bool) ast.WalkStatus {
 			return ast.WalkContinue
 		}
 		level := strconv.Itoa(n.Level)
-		// A heading of the document is none of the page.
+		// A heading of the document is not a heading of the page.
 		p.WriteString(`<p class="heading level` + level + `">`)
 	case *ast.FencedCodeBlock, *ast.CodeBlock, *ast.HTMLBlock:
 		if entering {
@@ -151,8 +150,7 @@ func (p *proseWriter) node(n ast.Node, entering bool) ast.WalkStatus {
 	return ast.WalkContinue
 }
 
-// plainText is what a text means: \* is an asterisk and &amp; an ampersand,
-// but not in code.
+// plainText resolves escapes in text: \* is an asterisk and &amp; an ampersand, except in code.
 func plainText(n *ast.Text, src []byte) string {
 	b := n.Value(src)
 	if _, code := n.Parent().(*ast.CodeSpan); !code && !n.IsRaw() {
@@ -172,7 +170,7 @@ func (p *proseWriter) tag(name string, open bool) {
 	}
 }
 
-// block writes source that is shown as it stands.
+// block writes source unchanged.
 func (p *proseWriter) block(n ast.Node) {
 	p.WriteString(`<pre dir="auto">`)
 	lines := n.Lines()

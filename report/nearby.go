@@ -8,18 +8,18 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// How much a page of a run shows: of a card's exhibits the part around what matters. The
-// page of the finding has all of it.
+// Limits of what a run's page shows. A card shows the part of its exhibits around what matters; the
+// finding's own page shows all.
 const (
-	runBudget  = 40 << 10 // bytes of text of a run's own exhibits, such as its document
+	runBudget  = 40 << 10 // bytes of text in a run's own exhibits, such as its document
 	runLines   = 500      // of a document of the run
-	cardBudget = 8 << 10  // the same of a card
+	cardBudget = 8 << 10  // bytes of text on a card
 	cardRows   = 40       // of a table
 	cardLines  = 40       // of a document
 )
 
-// nearMark is the part of a long text that leads to its first mark, which would be out of
-// sight, and a remark on what is missing before it.
+// nearMark returns the part of a long text that leads to its first mark, which the cut would
+// otherwise hide, and a remark on what is missing before it.
 func nearMark(t *campaign.Text, limit int) (*campaign.Text, string) {
 	if len(t.Marks) == 0 || t.Marks[0].To <= limit || t.Marks[0].From >= len(t.Body) {
 		return t, ""
@@ -35,7 +35,7 @@ func nearMark(t *campaign.Text, limit int) (*campaign.Text, string) {
 	return part, fmt.Sprintf("cut: without the first %s; ", size(int64(from)))
 }
 
-// nearLine is the part of a long document around the line that it is about.
+// nearLine returns the part of a long document around the line that it is about.
 func nearLine(doc *campaign.Document) *campaign.Document {
 	lines := strings.Split(strings.TrimSuffix(doc.Body, "\n"), "\n")
 	at, first := doc.Line-max(doc.First, 1)+1, max(doc.First, 1)

@@ -11,8 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/markup"
 )
 
-// Parts returns the templates that pages are drawn with. The single file and
-// the pages that are served are made of the same ones:
+// Parts returns the templates of pages. The single file and the served pages use the same ones:
 //
 //	masthead summary                          of a [RunView]
 //	finding finding-front finding-rest chip   of a [FindingView]
@@ -22,8 +21,8 @@ import (
 //	command                          of a line to be copied into a shell
 //	verdict-mark                     of "pass", "fail" or any other verdict
 //
-// The caller adds its own to them. They need the style sheet [Style] and no
-// script; no style, script or request stands in what they write.
+// The caller adds its own. They need the style sheet [Style] and no script; their output contains
+// no style, script or request.
 func Parts() (*markup.Set, error) {
 	t, err := markup.New(map[string]any{
 		"pieces":   inline,
@@ -59,8 +58,7 @@ func Parts() (*markup.Set, error) {
 // Style returns the style sheet of [Parts].
 func Style() ([]byte, error) { return pageFiles.ReadFile("page/page.css") }
 
-// inline is untrusted text on one line, in pieces. A long path has places
-// where it may be broken.
+// inline returns untrusted text on one line, in pieces. It marks where a long path may be broken.
 func inline(s string) []piece {
 	var out []piece
 	for _, p := range pieces(head(s, inlineCap), false) {
@@ -80,14 +78,14 @@ func inline(s string) []piece {
 	return out
 }
 
-// breaksOf is where text that holds a long path may be broken: behind folders and, of
-// a name that is long itself, before its extensions.
+// breaksOf returns where text with a long path may be broken: after folders and, in a long file
+// name, before its extensions.
 func breaksOf(s string) []int {
 	if !long(s) {
 		return nil
 	}
 	var at []int
-	name, rest := 0, 0 // of the path: where its part begins and ends
+	name, rest := 0, 0 // start and end of the current part of the path
 	for i := 1; i < len(s)-1; i++ {
 		if s[i-1] == '/' || s[i-1] == ' ' {
 			name = i
@@ -108,36 +106,36 @@ func isWord(c byte) bool {
 	return c == '_' || c == '-' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
-// RunView is a run as pages draw it, but for its findings.
+// RunView is a run as pages draw it, without its findings.
 type RunView struct {
 	Rec      *campaign.Record
 	Env      *campaign.Environment
-	Verdict  string // class: "pass", "fail", "error", or "running" as a page says of a live run
+	Verdict  string // class: "pass", "fail", "error", or "running" for a live run
 	Headline string
 	Since    string // what changed since the previous comparable run
-	Anyway   string // the command that compares with one that is not comparable
-	// AnywayLink leads to that comparison; "" where the command is shown.
+	Anyway   string // the command that compares with a run that is not comparable
+	// AnywayLink links to that comparison; "": the command is shown instead.
 	AnywayLink string
-	Stopped    string // why the run is not complete; "" if it is
+	Stopped    string // why the run is incomplete; "": it is complete
 	Command    string
 	Source     string // commit and branch
-	CI         string // address of the job; "" for none
+	CI         string // address of the job; "": none
 	Tiles      []tile
 	Progress   []*seriesView
 	Campaigns  []campaignView
-	Scored     bool // a campaign has a score
-	Shows      bool // a campaign has exhibits
+	Scored     bool // some campaign has a score
+	Shows      bool // some campaign has exhibits
 	Facts      []fact
 }
 
-// tile is a figure; Key names it to scripts that keep it up to date.
+// tile is a figure. Key identifies it to scripts that update it.
 type tile struct{ Key, Value, Label string }
 
 type fact struct{ Name, Value string }
 
 type campaignView struct {
 	*campaign.CampaignRecord
-	Link     string // to the source document; "" for none
+	Link     string // to the source document; "": none
 	Run      string
 	Counts   []string
 	Score    string
@@ -152,35 +150,34 @@ type barPart struct{ Class, X, W string }
 type FindingView struct {
 	*campaign.Finding
 	Level     string
-	Glyph     string // the severity's shape
+	Glyph     string // the severity's symbol
 	Count     string
 	Where     string
 	Flaky     string
-	Mark      string // what pageMark says, or unconfirmed
+	Mark      string // the result of pageMark, or "unconfirmed"
 	Minimal   string
 	Shown     string // re-runs
 	Command   string
 	Accepted  *Known
-	Link      string    // to its page; "" for none
-	Again     string    // where its first case is run again; "" for nowhere
-	Promote   string    // where a regression test is made of it; "" for nowhere
-	Full      bool      // its evidence is there
-	Key       []Exhibit // what tells most, beside what passed where the format shows that
-	Exhibits  []Exhibit // all others
+	Link      string    // to its page; "": none
+	Again     string    // address that runs its first case again; "": none
+	Promote   string    // address that makes a regression test of it; "": none
+	Full      bool      // the evidence is included
+	Key       []Exhibit // the most telling exhibits, and those that passed if the format shows them
+	Exhibits  []Exhibit // all other exhibits
 	SampleSum *tableView
-	Also      []*FindingView // others that came from the same cause
-	More      int            // of these that are not shown
-	MoreLink  string         // where they are
+	Also      []*FindingView // other findings with the same cause
+	More      int            // number of such findings that are not shown
+	MoreLink  string         // link to these
 }
 
-// DrawRun lays a run out. How many findings and causes it has is said apart, since the
-// record may come without them.
+// DrawRun lays a run out. The numbers of findings and causes are arguments because the record may
+// lack its findings.
 func DrawRun(rec *campaign.Record, findings, causes int, opt Options) *RunView {
 	return runViewOf(rec, findings, causes, opt, &drawer{left: runBudget, lines: runLines})
 }
 
-// DrawFinding lays one finding out: with everything that is known of it, or by
-// what lists say of it.
+// DrawFinding lays a finding out: in full, or with just what lists show.
 func DrawFinding(f *campaign.Finding, full bool, opt Options) *FindingView {
 	v := findingViewOf(f, opt)
 	if full {
@@ -248,7 +245,7 @@ func runViewOf(rec *campaign.Record, findings, causes int, opt Options, d *drawe
 	return v
 }
 
-// originOf is where a run was started.
+// originOf returns where a run was started.
 func originOf(rec *campaign.Record) campaign.Origin {
 	if o := rec.Environment.Origin; o != nil {
 		return *o
@@ -256,8 +253,7 @@ func originOf(rec *campaign.Record) campaign.Origin {
 	return campaign.Origin{}
 }
 
-// sourceOf is the commit and the branch of a run, in a few words; "" if neither
-// is known.
+// sourceOf returns the commit and the branch of a run in a few words; "" if both are unknown.
 func sourceOf(rec *campaign.Record) string {
 	o := originOf(rec)
 	text := head(o.Commit, 12)
@@ -267,7 +263,7 @@ func sourceOf(rec *campaign.Record) string {
 	return text
 }
 
-// known is a number that is never 0 once it is known.
+// known formats a number that is 0 only while it is unknown.
 func known(n int) string {
 	if n == 0 {
 		return ""
@@ -299,7 +295,7 @@ func campaignViewOf(c *campaign.CampaignRecord, opt Options, d *drawer) campaign
 				continue
 			}
 			w := 100 * float64(part.n) / float64(n.Run)
-			seen := max(w, 1.5) // a single failure among millions is still seen
+			seen := max(w, 1.5) // a single failure among millions stays visible
 			v.Bar = append(v.Bar, barPart{part.class, px(min(at, 100-seen)), px(seen)})
 			at += w
 		}
@@ -307,7 +303,7 @@ func campaignViewOf(c *campaign.CampaignRecord, opt Options, d *drawer) campaign
 	return v
 }
 
-// glyphs are the severities' shapes, so that colour is not needed.
+// glyphs are symbols for the severities, so that pages do not depend on colour.
 var glyphs = [...]string{"○", "●", "■", "▲", "◆"}
 
 func glyph(s campaign.Severity) string { return glyphs[min(int(s), len(glyphs)-1)] }
@@ -319,8 +315,8 @@ func findingViewOf(f *campaign.Finding, opt Options) FindingView {
 	}
 }
 
-// Unsettled lays out a finding that was met and not run again yet: it has no page
-// of its own, and is reproduced by its case. What its program printed is not read yet.
+// Unsettled lays out a finding that has not been run again yet. It has no page of its own, its case
+// reproduces it, and its program's output has not been analysed yet.
 func (v *FindingView) Unsettled(replay []string) {
 	f := *v.Finding
 	f.Title, v.Finding = crash.Restore(f.Title), &f
@@ -333,8 +329,8 @@ const keyExhibits = 2
 // keyRows is how many rows of a table a card shows.
 const keyRows = 5
 
-// rowsAround is the part of a long table that leads to the first row that matters,
-// which would be out of sight; nil if the table is not long.
+// rowsAround returns the part of a long table that leads to the first focused row, which the cut
+// would otherwise hide; nil if the table is short.
 func rowsAround(e *campaign.Exhibit) *campaign.Exhibit {
 	if e.Table == nil || len(e.Table.Rows) <= keyRows || len(e.Table.Focus) == 0 {
 		return nil
@@ -346,13 +342,13 @@ func rowsAround(e *campaign.Exhibit) *campaign.Exhibit {
 	return &campaign.Exhibit{Kind: e.Kind, Title: fmt.Sprintf("%s, rows %d to %d of %d", e.Title, from+1, at+1, len(e.Table.Rows)), Table: &t}
 }
 
-// pointsAtEvidence reports whether an exhibit points at what matters in it.
+// pointsAtEvidence reports whether an exhibit points to what matters in it.
 func pointsAtEvidence(e *campaign.Exhibit) bool {
 	return e.Diff != nil || e.Document != nil || e.Timeline != nil || e.Bytes != nil && len(e.Bytes.Rows) > 1 ||
 		e.Table != nil && len(e.Table.Focus) > 0 || e.Text != nil && len(e.Text.Marks) > 0
 }
 
-// detail adds what is shown of a finding in full.
+// detail adds what is shown only for a finding in full.
 func (v *FindingView) detail(opt Options, d *drawer) {
 	f := v.Finding
 	v.Full = true
@@ -371,7 +367,7 @@ func (v *FindingView) detail(opt Options, d *drawer) {
 			v.Exhibits = append(v.Exhibits, d.exhibit(e))
 		}
 	}
-	// A card shows what happened, not only where it is written down.
+	// A card shows what happened, not only the place in a document.
 	if of := slices.IndexFunc(v.Exhibits, func(e Exhibit) bool { return e.Text != nil || len(v.Key) == 0 }); of >= 0 &&
 		!slices.ContainsFunc(v.Key, func(e Exhibit) bool { return e.Document == nil }) {
 		v.Key, v.Exhibits = slices.Insert(v.Key, 0, v.Exhibits[of]), slices.Delete(v.Exhibits, of, of+1)
@@ -402,10 +398,10 @@ func (v *FindingView) detail(opt Options, d *drawer) {
 	}
 }
 
-// longWord is how long a word is that is kept whole.
+// longWord is the number of characters up to which a word is kept whole.
 const longWord = 20
 
-// long reports whether a cell has words that are too long to be kept whole.
+// long reports whether a cell has words too long to be kept whole.
 func long(cell string) bool {
 	return slices.ContainsFunc(strings.Fields(cell), func(word string) bool { return utf8.RuneCountInString(word) > longWord })
 }

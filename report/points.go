@@ -9,27 +9,26 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// The formats that speak of tests (JUnit, TAP) see a run as suites of points.
-// A point that is not ok stands for each finding and for each thing that kept
-// the run from being a full one, so that no reader sees green where Thresh
-// saw less than all.
+// Test formats (JUnit, TAP) see a run as suites of points. Each finding, and each thing that kept
+// the run from being complete, is a point that is not ok, so that no reader sees green for an
+// incomplete run.
 
 type status uint8
 
 const (
 	held    status = iota
 	failed         // the target is at fault
-	errored        // Thresh or the environment is
+	errored        // Thresh or the environment is at fault
 	skipped
 )
 
 type point struct {
 	Status  status
-	ID      string            // the same in every run, whatever the counts
+	ID      string            // equal in every run, whatever the counts
 	Name    string            // for people
-	Detail  string            // what more is known; "" for nothing
+	Detail  string            // further details; "": none
 	Finding *campaign.Finding // nil: the point is about the campaign or the run
-	Elapsed time.Duration     // 0: not known
+	Elapsed time.Duration     // 0: unknown
 }
 
 type suite struct {
@@ -37,8 +36,8 @@ type suite struct {
 	Points   []point
 }
 
-// suites is one suite a campaign, in record order, then one for the run as a
-// whole if something must be said of it.
+// suites returns one suite per campaign, in record order, and one for the run as a whole if it has
+// points.
 func suites(rec *campaign.Record) []suite {
 	byCampaign, lost := findingsByCampaign(rec)
 	out := make([]suite, 0, len(rec.Campaigns)+1)
@@ -100,8 +99,8 @@ func findingPoint(f *campaign.Finding) point {
 	return point{Status: failed, ID: name, Name: name, Finding: f}
 }
 
-// findingsByCampaign gives each campaign its findings, and those of no
-// campaign that the record holds.
+// findingsByCampaign returns each campaign's findings, and the findings of campaigns that the
+// record lacks.
 func findingsByCampaign(rec *campaign.Record) (by [][]*campaign.Finding, lost []*campaign.Finding) {
 	type key struct{ contract, name string }
 	place := make(map[key]int, len(rec.Campaigns))
@@ -122,7 +121,7 @@ func findingsByCampaign(rec *campaign.Record) (by [][]*campaign.Finding, lost []
 	return by, lost
 }
 
-// bySeverity is the findings, the gravest first, otherwise in record order.
+// bySeverity returns the findings, most severe first, otherwise in record order.
 func bySeverity(rec *campaign.Record) []*campaign.Finding {
 	fs := make([]*campaign.Finding, len(rec.Findings))
 	for i := range rec.Findings {
@@ -132,7 +131,7 @@ func bySeverity(rec *campaign.Record) []*campaign.Finding {
 	return fs
 }
 
-// total is the cases of all campaigns.
+// total sums the cases of all campaigns.
 func total(rec *campaign.Record) campaign.Counts {
 	var t campaign.Counts
 	for _, c := range rec.Campaigns {
@@ -160,12 +159,12 @@ func followUps(rec *campaign.Record) (n int64) {
 	return n
 }
 
-// sizes says what shrinking came to: "48.2 KiB -> 37 B".
+// sizes describes the result of shrinking: "48.2 KiB -> 37 B".
 func sizes(m *campaign.Minimal) string {
 	switch g := m.Gauge; {
 	case g == nil:
 		return size(m.From) + " -> " + size(m.Size)
-	case g.Unit == "" || g.Size >= g.From: // it is plainer, if not smaller
+	case g.Unit == "" || g.Size >= g.From: // simpler, but not smaller
 		return ""
 	default:
 		return count(g.From) + " -> " + plural(g.Size, g.Unit)
@@ -183,7 +182,7 @@ func minimality(m *campaign.Minimal) string {
 	return ""
 }
 
-// sampleSize is the size of a sample for people.
+// sampleSize formats the size of a sample.
 func sampleSize(s *campaign.Sample) string {
 	switch g := s.Gauge; {
 	case g == nil:
@@ -195,8 +194,8 @@ func sampleSize(s *campaign.Sample) string {
 	}
 }
 
-// sampleTable lists the cases that are kept as samples of a finding; nil where
-// that is one case without an input, of which its first line says all.
+// sampleTable lists the cases kept as samples of a finding; nil for a single case without an input,
+// which the finding's first line describes fully.
 func sampleTable(f *campaign.Finding) *campaign.Table {
 	if len(f.Samples) == 0 || len(f.Samples) == 1 && f.Samples[0].Input == "" && f.Samples[0].Size == 0 {
 		return nil
@@ -208,8 +207,8 @@ func sampleTable(f *campaign.Finding) *campaign.Table {
 	return t
 }
 
-// reproducer is the smallest content that is known to show a finding, the
-// whole length of it, and why it could not be had in full ("" when it could).
+// reproducer returns the smallest content known to show a finding, its full length, and why only a
+// preview is available ("" otherwise).
 func reproducer(f *campaign.Finding, opt Options) (data []byte, full int64, why string) {
 	if f.Minimized == nil || f.Minimized.Gauge != nil { // the evidence shows it in the format's own terms
 		return nil, 0, ""
@@ -225,7 +224,7 @@ func reproducer(f *campaign.Finding, opt Options) (data []byte, full int64, why 
 	return b, max(full, int64(len(b))), ""
 }
 
-// flakyLabel is how often a finding that is not certain showed again, or "".
+// flakyLabel says how often a flaky finding showed again; "" for other findings.
 func flakyLabel(f *campaign.Finding) string {
 	switch {
 	case !f.Flaky:
@@ -238,7 +237,7 @@ func flakyLabel(f *campaign.Finding) string {
 	return "flaky: " + rerunLabel(f, "failed the same way")
 }
 
-// rerunLabel is in how many re-runs something was so, and how many had no result.
+// rerunLabel says in how many re-runs something happened, and how many had no result.
 func rerunLabel(f *campaign.Finding, so string) string {
 	return count(f.Rerun.Same) + " of " + plural(f.Rerun.Tried, "re-run") + " " + so + unanswered(f)
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// Rail is a matrix of a campaign beside the findings: its cells, rows and
-// columns lead to those that they hold.
+// Rail is a campaign's matrix beside the findings. Its cells, rows and columns link to their
+// findings.
 type Rail struct {
 	Title   string
 	Columns []RailPart
 	Rows    []RailRow
-	Note    string // that not all of it is here
+	Note    string // says that the matrix is cut
 }
 
 // RailRow is a row and its cells.
@@ -26,20 +26,20 @@ type RailRow struct {
 // RailPart is a cell, or the name of a row or column.
 type RailPart struct {
 	Name, Class string // class of a cell: "held", "broke" or "gone"
-	Said        string // what a cell shows, for those who do not see it
-	Link        string // "" where there is no finding
-	Show, What  string // ids of findings, and what they are those of
+	Said        string // a cell's content, for screen readers
+	Link        string // "": there is no finding
+	Show, What  string // ids of findings, and what they have in common
 }
 
-// At most so much of matrices stands beside findings.
+// Limits of the matrices beside findings.
 const (
 	railCap     = 3
 	railColumns = 16
 	railRows    = 40
 )
 
-// Rails returns the matrices whose cells have findings. link leads to some
-// findings; what names them is for people.
+// Rails returns the matrices whose cells have findings. link returns the link to the findings with
+// the given ids; what describes them for people.
 func Rails(rec *campaign.Record, findings []campaign.Finding, link func(ids []string, what string) string) []Rail {
 	var out []Rail
 	for i := range rec.Campaigns {

@@ -11,8 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// The types below are the part of SARIF 2.1.0 that a run fills. Names and
-// required properties are those of the standard.
+// The types below are the part of SARIF 2.1.0 that a run fills, with the standard's names and
+// required properties.
 
 type sarifLog struct {
 	Schema  string     `json:"$schema"`
@@ -152,8 +152,7 @@ func sarifOf(rec *campaign.Record, opt Options) sarifRun {
 			Name: "Thresh", Version: rec.Environment.Version, InformationURI: "https://thresh.dev",
 			Rules: []sarifRule{},
 		}},
-		// Readers take what stands before the last slash as the category that
-		// results are compared within.
+		// Readers compare results within a category: the text before the last slash.
 		Automation:  sarifAutomation{"thresh/" + rec.RunID},
 		Invocations: []sarifInvocation{sarifInvocationOf(rec)},
 		Artifacts:   []sarifArtifact{},
@@ -225,8 +224,7 @@ func sarifInvocationOf(rec *campaign.Record) sarifInvocation {
 	return inv
 }
 
-// sarifRuleID is the contract and the kind, and the number in a published list
-// that the finding has.
+// sarifRuleID returns the contract and the kind, and the finding's number in a published list.
 func sarifRuleID(f *campaign.Finding) string {
 	id := f.Contract + "/" + f.Kind
 	if list := f.Numbers(); len(list) > 0 {
@@ -283,7 +281,7 @@ func sarifTime(t time.Time) string {
 	return t.UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// fileURI is the name of a document as a URI reference.
+// fileURI returns a document's name as a URI reference.
 func fileURI(name string) string {
 	u := url.URL{Path: name}
 	if strings.HasPrefix(name, "/") {

@@ -12,14 +12,14 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// screen collects lines for a terminal. Untrusted text must have gone through
-// [visible] or [visibleLines] before it comes here.
+// screen collects lines for a terminal. Untrusted text must go through [visible] or [visibleLines]
+// first.
 type screen struct {
 	strings.Builder
 	color bool
 	width int
-	brief int  // bytes of a text where exhibits are brief; 0: they are not
-	cut   bool // something was left out
+	brief int  // bytes shown of a text in brief exhibits; 0: exhibits are complete
+	cut   bool // something was cut
 }
 
 func newScreen(opt Options) *screen {
@@ -31,7 +31,7 @@ func newScreen(opt Options) *screen {
 	return s
 }
 
-// The styles: what an escape sequence turns on.
+// The styles are escape sequences that turn them on.
 const (
 	plain   = ""
 	bold    = "1"
@@ -51,7 +51,7 @@ func (s *screen) paint(style, text string) string {
 	return "\x1b[" + style + "m" + text + "\x1b[0m"
 }
 
-// line writes one line without blanks at its end.
+// line writes one line without trailing blanks.
 func (s *screen) line(indent int, text string) {
 	text = strings.TrimRight(text, " ")
 	if text != "" {
@@ -61,8 +61,7 @@ func (s *screen) line(indent int, text string) {
 	s.WriteByte('\n')
 }
 
-// wrapped writes text in as many lines as it takes; the lines after the first
-// are set in by hang more.
+// wrapped writes text in as many lines as needed. Lines after the first are indented by hang more.
 func (s *screen) wrapped(indent, hang int, style, text string) {
 	for i, l := range wrap(text, s.width-indent-hang) {
 		in := indent
@@ -87,9 +86,8 @@ func severityStyle(v campaign.Severity) string {
 	return bold
 }
 
-// grid writes rows of cells under headings within the screen's width: cells
-// of the widest columns are wrapped until the grid fits. Marks "numeric"
-// columns are set right.
+// grid writes rows of cells under headings. It wraps the cells of the widest columns until the grid
+// fits the screen's width. Numeric columns are aligned right.
 func (s *screen) grid(indent int, columns []string, rows [][]string, numeric []bool) {
 	columns, rows, numeric = dropEmptyColumns(columns, rows, numeric)
 	n := len(columns)
@@ -122,12 +120,11 @@ func (s *screen) grid(indent int, columns []string, rows [][]string, numeric []b
 	}
 }
 
-// narrow is a width of columns that wrapping would not make much narrower: "33 of 33".
+// narrow is the width, in columns, below which wrapping gains little: "33 of 33".
 const narrow = 12
 
-// fitColumns takes columns from the widest until their sum is at most room; none gets
-// narrower than its longest word, and no narrow one at all, unless there is no
-// room for these.
+// fitColumns narrows the widest columns until their sum is at most room. It keeps the longest words
+// whole, and narrow columns as they are, unless that leaves too little room.
 func fitColumns(widths, words []int, room int) {
 	for i := range widths {
 		widths[i] = min(widths[i], max(room, 4))
@@ -158,7 +155,7 @@ func sum(list []int) (n int) {
 	return n
 }
 
-// dropEmptyColumns takes columns away in which no row has anything.
+// dropEmptyColumns removes columns that are empty in every row.
 func dropEmptyColumns(columns []string, rows [][]string, numeric []bool) ([]string, [][]string, []bool) {
 	var keep []int
 	for i := range columns {
@@ -216,11 +213,11 @@ func (s *screen) gridRow(indent int, style string, row []string, widths []int, n
 	}
 }
 
-// insideWord is a sign that a word is broken after; a number is not broken.
+// insideWord matches a character after which a word may be broken; numbers are not broken.
 var insideWord = regexp.MustCompile(`[=(_.:-][^\d ]`)
 
-// wrap breaks text into lines of at most width columns: at blanks, else after a
-// folder of a path, else after a sign within a word.
+// wrap breaks text into lines of at most width columns: at blanks, else after a folder of a path,
+// else after a punctuation character in a word.
 func wrap(text string, width int) []string {
 	width = max(width, 4)
 	var out []string
@@ -251,7 +248,7 @@ func wrap(text string, width int) []string {
 	return out
 }
 
-// clip cuts text to width columns and says so with an ellipsis.
+// clip cuts text to width columns, with an ellipsis.
 func clip(text string, width int) string {
 	if textWidth(text) <= width {
 		return text
@@ -259,7 +256,7 @@ func clip(text string, width int) string {
 	return cutToWidth(text, max(width-1, 0)) + "…"
 }
 
-// cutToWidth is the longest prefix of text of at most width columns.
+// cutToWidth returns the longest prefix of text with at most width columns.
 func cutToWidth(text string, width int) string {
 	w := 0
 	for i, r := range text {
@@ -278,7 +275,7 @@ func textWidth(s string) int {
 	return w
 }
 
-// runeWidth is the columns that a terminal gives a visible rune.
+// runeWidth returns how many columns a terminal gives a visible rune.
 func runeWidth(r rune) int {
 	switch {
 	case r < 0x300:
@@ -303,8 +300,8 @@ func runeWidth(r rune) int {
 	return 1
 }
 
-// field writes a label and its value, the value's further lines set in below
-// it. Without a label it goes on with the field before.
+// field writes a label and its value, with the value's further lines indented below. Without a
+// label it continues the previous field.
 func (s *screen) field(indent int, label, value string) {
 	const column = 13
 	if label != "" {
@@ -317,7 +314,7 @@ func (s *screen) field(indent int, label, value string) {
 	}
 }
 
-// note writes a remark of the report itself, apart from what a target said.
+// note writes a remark of the report itself, distinguishable from a target's output.
 func (s *screen) note(indent int, format string, args ...any) {
 	s.wrapped(indent, 1, dim, "["+fmt.Sprintf(format, args...)+"]")
 }

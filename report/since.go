@@ -9,38 +9,36 @@ import (
 	"github.com/thresh-dev/thresh/engine/score"
 )
 
-// Since is what changed since an earlier run, or why that cannot be said. nil
-// says nothing.
+// Since is what changed since an earlier run, or why the runs cannot be compared. A nil Since
+// prints nothing.
 type Since struct {
-	Run string // or file that is compared with; "": there is none
+	Run string // the run or file compared with; "": none
 	Why string // why there is none
-	// Nearest is the run that is not comparable because of that, and Anyway the
-	// command that compares with it all the same.
+	// Nearest is the run that is not comparable for that reason, and Anyway the command that
+	// compares with it nevertheless.
 	Nearest, Anyway string
-	New             map[string]bool    // ids of findings that it had not
-	Fixed           []campaign.Finding // that it had, and whose cases were run again
-	Still           int                // findings that both have, known ones aside
-	// Known are findings that a file beside their document accepts, by id; none of
-	// them is new or still failing.
+	New             map[string]bool    // ids of findings that the earlier run did not have
+	Fixed           []campaign.Finding // findings that it had and whose cases ran again
+	Still           int                // number of findings that both have, without known ones
+	// Known holds, by id, the findings that a file beside their document accepts. None of them
+	// counts as new or still failing.
 	Known map[string]Known
-	// Changed says of scores and cells what chance does not explain.
+	// Changed lists significant changes of scores and cells.
 	Changed []string
-	Worse   bool // one of them is worse
+	Worse   bool // some change is for the worse
 	Scores  []Scores
 }
 
-// Scores are those of a campaign before and after; Campaign is "" where the run
-// has one campaign.
+// Scores are a campaign's scores before and after. Campaign is "" if the run has only one campaign.
 type Scores struct {
 	Campaign      string
 	Before, After float64
 }
 
-// Known is what the file says of a finding that it accepts.
+// Known is what the file says about an accepted finding.
 type Known struct{ Owner, Note, Until, File string }
 
-// Accept takes findings that are known to their owners out of what is new or
-// still failing.
+// Accept moves findings that their owners know out of those that are new or still failing.
 func (s *Since) Accept(known map[string]Known) {
 	s.Known = known
 	for id := range known {
@@ -51,7 +49,7 @@ func (s *Since) Accept(known map[string]Known) {
 	}
 }
 
-// Sentence returns the whole of it on a line.
+// Sentence returns the comparison as one line.
 func (s *Since) Sentence() string {
 	text := "nothing to compare with, because " + visible(s.Why)
 	switch {
@@ -79,7 +77,7 @@ func (s *Since) Sentence() string {
 	return text
 }
 
-// KnownToOwners returns how such a sentence ends if so many findings are accepted.
+// KnownToOwners returns the end of such a sentence for a number of accepted findings.
 func KnownToOwners(n int) string {
 	if n == 0 {
 		return ""
@@ -87,7 +85,7 @@ func KnownToOwners(n int) string {
 	return fmt.Sprintf(", %d known", n)
 }
 
-// sinceScores is how many scores the sentence has.
+// sinceScores is how many scores the sentence includes.
 const sinceScores = 3
 
 // hasContent reports whether there is anything to say.
@@ -95,15 +93,15 @@ func (s *Since) hasContent() bool {
 	return s != nil && (s.Run != "" || s.Why != "" || len(s.Known) > 0)
 }
 
-// ordered are the findings of a run: new ones first, those that are known to
-// their owners last, the gravest first among each.
+// ordered returns the findings of a run: new ones first, known ones last, most severe first in each
+// group.
 func (s *Since) ordered(rec *campaign.Record) []*campaign.Finding {
 	fs := bySeverity(rec)
 	slices.SortStableFunc(fs, func(x, y *campaign.Finding) int { return s.Rank(x.ID) - s.Rank(y.ID) })
 	return fs
 }
 
-// Rank returns the place of a finding among those of its severity and others.
+// Rank returns -1 for a new finding, 1 for a known one and 0 for others.
 func (s *Since) Rank(id string) int {
 	switch {
 	case s == nil:
@@ -115,8 +113,7 @@ func (s *Since) Rank(id string) int {
 	return 0
 }
 
-// mark is "new", "still failing", "known" for what its owners accept, or "" where
-// nothing is to be said.
+// mark returns "new", "still failing", "known" for an accepted finding, or "".
 func (s *Since) mark(f *campaign.Finding) string {
 	switch {
 	case s.Rank(f.ID) < 0:
@@ -129,7 +126,7 @@ func (s *Since) mark(f *campaign.Finding) string {
 	return ""
 }
 
-// pageMark is the mark on pages, which also says why a finding has none.
+// pageMark returns the mark on pages, which also says why a finding has none.
 func (s *Since) pageMark(f *campaign.Finding) string {
 	if m := s.mark(f); m != "" || s == nil {
 		return m
@@ -140,7 +137,7 @@ func (s *Since) pageMark(f *campaign.Finding) string {
 	return "not compared"
 }
 
-// accepted is what the owners of a finding say of it; nil: nothing.
+// accepted returns the entry for an accepted finding; nil for others.
 func (s *Since) accepted(f *campaign.Finding) *Known {
 	if s.Rank(f.ID) < 1 {
 		return nil
@@ -149,10 +146,10 @@ func (s *Since) accepted(f *campaign.Finding) *Known {
 	return &k
 }
 
-// words are what the owners say, on a line.
+// words returns the owner's entry as one line.
 func (k *Known) words() string { return "known to " + k.Owner + " until " + k.Until + ": " + k.Note }
 
-// since writes what changed; a run that is like no earlier one has no line.
+// since writes what changed. A run without a comparable earlier run gets no line.
 func (s *screen) since(x *Since) {
 	if !x.hasContent() {
 		return
@@ -184,10 +181,10 @@ func (s *screen) sinceLine(style, word, text string) {
 	}
 }
 
-// Score returns a score from 0 to 1 for people, in percent with one decimal.
+// Score formats a score from 0 to 1 in percent with one decimal.
 func Score(p float64) string { return score.Percent(p) }
 
-// Moved returns how a score changed.
+// Moved describes how a score changed.
 func Moved(a, b float64) string {
 	if a == b {
 		return "none"
@@ -195,7 +192,7 @@ func Moved(a, b float64) string {
 	return fmt.Sprintf("%+.1f points", 100*(finite(b)-finite(a)))
 }
 
-// Chance returns a p-value for people.
+// Chance formats a p-value.
 func Chance(p float64) string {
 	if p < 0.001 {
 		return "p < 0.001"
@@ -206,9 +203,8 @@ func Chance(p float64) string {
 // Lines breaks text into lines of at most width columns, at blanks.
 func Lines(text string, width int) []string { return wrap(brief(text), width) }
 
-// Middle is untrusted text on one line of at most width columns; of a longer one
-// the middle is cut out, since names of things that belong together often differ
-// at their ends.
+// Middle returns untrusted text on one line of at most width columns. It cuts the middle of longer
+// text, because related names often differ at their ends.
 func Middle(text string, width int) string {
 	text = brief(text)
 	if textWidth(text) <= width || width < 3 {

@@ -44,7 +44,7 @@ func writeTAP(w io.Writer, rec campaign.Record, opt Options) error {
 	return nil
 }
 
-// tapCampaign is ok when nothing in the campaign is not.
+// tapCampaign writes a campaign's line: ok unless one of its points is not.
 func tapCampaign(b *strings.Builder, at int, s suite) {
 	word := "ok"
 	for _, p := range s.Points {
@@ -92,8 +92,8 @@ func tapPoint(b *strings.Builder, at int, p point) {
 	}
 }
 
-// tapBlock writes a YAML diagnostic block. Every JSON value on one line is a
-// YAML value too, and leaves nothing to the taste of a YAML reader.
+// tapBlock writes a YAML diagnostic block. Its values are JSON on one line, which every YAML reader
+// understands in the same way.
 type tapBlock struct{ b *strings.Builder }
 
 func (t tapBlock) open()  { t.b.WriteString("  ---\n") }
@@ -107,12 +107,12 @@ func (t tapBlock) value(key string, v any) {
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		panic("tap: " + err.Error()) // only strings, booleans, finite numbers and counts come here
+		panic("tap: " + err.Error()) // values are only strings, booleans, finite numbers and counts
 	}
 	fmt.Fprintf(t.b, "  %s: %s\n", key, bytes.TrimSpace(buf.Bytes()))
 }
 
-// tapText is a description: one line in which nothing is taken for a directive.
+// tapText returns a description on one line, without anything that could be read as a directive.
 func tapText(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "#", `\#`).Replace(visible(s))
 }

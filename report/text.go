@@ -10,8 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// textFindings is how many causes the text report gives a block each, and
-// textTitles how many more findings of one cause, and of all others, it names.
+// textFindings is how many causes get a block of their own in the text report, and textTitles how
+// many more findings of one cause, and of all other causes, it names.
 const (
 	textFindings = 50
 	textTitles   = 1000
@@ -55,8 +55,8 @@ func writeText(w io.Writer, rec campaign.Record, opt Options) error {
 	return nil
 }
 
-// warning writes one in the columns of a terminal; elsewhere it is one line, to
-// be searched for. A text that calls itself a warning is not called so again.
+// warning writes a warning, wrapped on a terminal and as one searchable line elsewhere. It does not
+// repeat a "Warning:" that the text has already.
 func (s *screen) warning(text string, fold bool) {
 	text = brief(text)
 	if own, ok := strings.CutPrefix(text, "Warning: "); ok && fold {
@@ -75,8 +75,7 @@ func (s *screen) warning(text string, fold bool) {
 	}
 }
 
-// FindingText writes all that is known of one finding of rec, with every
-// exhibit, for a terminal.
+// FindingText writes everything known about one finding of rec, with every exhibit, for a terminal.
 func FindingText(w io.Writer, rec campaign.Record, f campaign.Finding, opt Options) error {
 	s := newScreen(opt)
 	s.findingHead(&f, nil)
@@ -126,7 +125,7 @@ func ExhibitsText(w io.Writer, list []campaign.Exhibit, opt Options) error {
 	return nil
 }
 
-// titles names findings below a line about them.
+// titles writes the titles of findings below a heading.
 func (s *screen) titles(lead string, list []*campaign.Finding, since *Since) {
 	s.line(0, lead)
 	for _, f := range list[:min(len(list), textTitles)] {
@@ -138,7 +137,6 @@ func (s *screen) titles(lead string, list []*campaign.Finding, since *Since) {
 	s.line(0, "")
 }
 
-// findingBlock writes a finding.
 func (s *screen) findingBlock(f *campaign.Finding, since *Since) {
 	s.findingHead(f, since)
 	s.minimized(f)
@@ -148,7 +146,7 @@ func (s *screen) findingBlock(f *campaign.Finding, since *Since) {
 	s.line(0, "")
 }
 
-// findingTitle writes severity, id, title and, unless it is "", a mark.
+// findingTitle writes severity, id, title and the mark, if there is one.
 func (s *screen) findingTitle(f *campaign.Finding, mark string) {
 	title := brief(f.Title)
 	if mark != "" {
@@ -171,7 +169,7 @@ func (s *screen) findingTitle(f *campaign.Finding, mark string) {
 	}
 }
 
-// findingHead writes a finding's title, then its figures.
+// findingHead writes a finding's title and its figures.
 func (s *screen) findingHead(f *campaign.Finding, since *Since) {
 	s.findingTitle(f, "")
 	var figures []string
@@ -211,7 +209,7 @@ func (s *screen) figures(indent int, facts []string) {
 	s.line(indent, line)
 }
 
-// unpainted is text without the sequences that [screen.paint] put around it.
+// unpainted returns text without the sequences that [screen.paint] added.
 func unpainted(s string) string {
 	for {
 		from := strings.Index(s, "\x1b[")
@@ -226,8 +224,8 @@ func unpainted(s string) string {
 	}
 }
 
-// asItWas reports whether the smallest reproducer is the input that failed
-// first: there is nothing to say of it.
+// asItWas reports whether the smallest reproducer is the first failing input, so that there is
+// nothing to report.
 func asItWas(f *campaign.Finding) bool {
 	return f.Minimized.Verified && len(f.Samples) > 0 && f.Samples[0].Blob != "" && f.Samples[0].Blob == f.Minimized.Blob
 }
@@ -244,8 +242,7 @@ func (s *screen) minimized(f *campaign.Finding) {
 	s.field(2, "minimized", text)
 }
 
-// reproduce writes the command unbroken: a line that is cut in two cannot be
-// pasted.
+// reproduce writes the command on one line, because a broken line cannot be pasted.
 func (s *screen) reproduce(f *campaign.Finding) {
 	if len(f.Reproduce) > 0 {
 		s.line(2, s.paint(dim, "reproduce:")+"   "+s.paint(cyan, shellQuote(f.Reproduce)))
@@ -331,13 +328,12 @@ func (s *screen) campaigns(rec *campaign.Record, opt Options) {
 	s.line(0, "")
 }
 
-// rest writes the command that shows the rest, unbroken.
+// rest writes the command that shows the rest, on one line.
 func (s *screen) rest(of string, command []string) {
 	s.line(0, "")
 	s.line(0, s.paint(dim, of)+" "+s.paint(cyan, shellQuote(command)))
 }
 
-// closing writes the verdict.
 func (s *screen) closing(rec *campaign.Record) {
 	style, word := yellow, visible(rec.Verdict)
 	switch {
@@ -369,14 +365,14 @@ func (s *screen) closing(rec *campaign.Record) {
 	s.figures(0, facts)
 }
 
-// headline is what came of a run, in a few words.
+// headline summarizes a run in a few words.
 func headline(rec *campaign.Record) string {
 	return headlineOf(rec, len(rec.Findings), len(causes(bySeverity(rec))))
 }
 
 func headlineOf(rec *campaign.Record, findings, causes int) string {
 	switch {
-	case rec.Verdict == "running": // as a page says of a live run
+	case rec.Verdict == "running": // for a live run
 		return plural(findings, "finding") + " so far"
 	case findings > 0:
 		text := plural(findings, "finding")
@@ -396,13 +392,13 @@ func headlineOf(rec *campaign.Record, findings, causes int) string {
 	return "no findings, but not everything could be judged"
 }
 
-// allSkipped reports whether there were cases and none of them was judged.
+// allSkipped reports whether there were cases and every one was skipped.
 func allSkipped(rec *campaign.Record) bool {
 	t := total(rec)
 	return t.Run > 0 && t.Skip == t.Run
 }
 
-// incomplete is why a run is not complete.
+// incomplete returns why a run is incomplete.
 func incomplete(rec *campaign.Record) string {
 	if rec.Stopped == "" {
 		return "not complete"
@@ -410,5 +406,5 @@ func incomplete(rec *campaign.Record) string {
 	return "not complete: " + visible(rec.Stopped)
 }
 
-// short is the start of a digest, enough to tell two apart.
+// short returns the start of a digest, long enough to distinguish two.
 func short(digest string) string { return head(digest, 16) }

@@ -9,18 +9,17 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// piece is a run of text that a screen shows as it stands, or one escaped
-// thing that would otherwise act on the screen or not be seen on it.
+// piece is a run of text that a screen shows unchanged, or one escaped thing that would otherwise
+// act on the screen or be invisible.
 type piece struct {
 	Text   string
 	Hidden bool // Text is the escaped form
-	Break  bool // a line may end behind it
+	Break  bool // a line may end after it
 }
 
-// pieces splits text into what can be seen and what cannot: control
-// characters, escape sequences, characters that turn the direction of text
-// around or have no width, and bytes that are not UTF-8. Line feeds and tabs
-// are kept as they are when layout is true.
+// pieces splits text into visible parts and escaped ones: control characters, escape sequences,
+// characters without width or that change the direction of text, and bytes that are not UTF-8. If
+// layout is true, it keeps line feeds and tabs.
 func pieces(s string, layout bool) []piece {
 	var out []piece
 	from := 0
@@ -49,8 +48,8 @@ func pieces(s string, layout bool) []piece {
 	return out
 }
 
-// unseen reports whether a rune acts on a screen or leaves no trace on it.
-// Signs such as the Arabic end of ayah are of the format category but visible.
+// unseen reports whether a rune acts on a screen or is invisible. Some characters of the format
+// category, such as the Arabic end of ayah, are visible.
 func unseen(r rune) bool {
 	switch {
 	case r < ' ' || r == 0x7f:
@@ -79,14 +78,13 @@ func escape(r rune) string {
 	return fmt.Sprintf(`\U%08x`, r)
 }
 
-// visible is untrusted text on one line, safe for a screen.
+// visible returns untrusted text on one line, safe for a screen.
 func visible(s string) string { return join(pieces(s, false)) }
 
-// inlineCap is the bytes of a title, a label or a cell that are shown.
+// inlineCap is how many bytes of a title, a label or a cell are shown.
 const inlineCap = 2000
 
-// brief is untrusted text on one line, cut where it is no longer a line that
-// anyone reads.
+// brief returns untrusted text on one line, cut to a readable length.
 func brief(s string) string {
 	if len(s) <= inlineCap {
 		return visible(s)
@@ -94,8 +92,8 @@ func brief(s string) string {
 	return visible(head(s, inlineCap)) + "…"
 }
 
-// visibleLines is untrusted text as lines, safe for a screen; tabs become
-// spaces, so that the width of a line is known.
+// visibleLines returns untrusted text as lines, safe for a screen. Tabs become spaces, so that the
+// width of a line is known.
 func visibleLines(s string) []string {
 	lines := strings.Split(join(pieces(s, true)), "\n")
 	for i, l := range lines {
@@ -137,8 +135,7 @@ func expandTabs(s string) string {
 	return b.String()
 }
 
-// head is the longest prefix of s of at most n bytes that does not split a
-// character.
+// head returns the longest prefix of s with at most n bytes that does not split a character.
 func head(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -149,11 +146,11 @@ func head(s string, n int) string {
 	return s[:n]
 }
 
-// Shell is argv as a line that can be pasted into a POSIX shell.
+// Shell returns argv as a line for a POSIX shell.
 func Shell(argv []string) string { return shellQuote(argv) }
 
-// shellQuote is argv as a line that can be pasted into a POSIX shell. What
-// cannot be seen is written in $'…' form, so that the line shows what it runs.
+// shellQuote returns argv as a line for a POSIX shell. It writes invisible characters as $'…', so
+// that the line shows what it runs.
 func shellQuote(argv []string) string {
 	return strings.Join(seq.Map(argv, shellWord), " ")
 }
@@ -175,9 +172,8 @@ func shellWord(a string) string {
 	return "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
 }
 
-// ansiQuote writes unseen characters byte by byte: \u is not known to every
-// shell that knows $'…'. A byte takes three octal digits, so that the digit
-// after it is never taken for a part of it.
+// ansiQuote escapes invisible characters byte by byte, because some shells with $'…' lack \u. Each
+// byte has three octal digits, so that a following digit is not taken for a part of it.
 func ansiQuote(a string) string {
 	var b strings.Builder
 	b.WriteString("$'")
