@@ -10,10 +10,10 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// existing is the entity that existing tools take to act, whatever a document says.
+// existing is the entity that existing tools use as the actor, whatever a document says.
 const existing = "User"
 
-// variables finds out who acts and which variables a traversal has.
+// variables determines the actor and the variables of a traversal.
 func (c *checker) variables() {
 	d := c.doc
 	d.Vars, d.Newest = map[string]string{}, map[string]string{}
@@ -51,8 +51,9 @@ func (c *checker) variables() {
 	}
 }
 
-// renameVariables gives the variable that an effect assigns a name of its own, since effects that
-// create instances of other entities assign it too: within each it is clear what it is.
+// renameVariables gives the variable that an effect assigns a name of its own, because other
+// effects assign the same name to instances of other entities. Within one effect, the meaning is
+// clear.
 func (e *Effect) renameVariables() {
 	was, name := e.Creates.Assign, e.Creates.Assign+" of "+e.Action
 	e.Creates = &Creates{e.Creates.Place, e.Creates.Entity, name}
@@ -68,7 +69,8 @@ func (e *Effect) renameVariables() {
 	}
 }
 
-// renamed is an expression, which other documents may share, with another variable.
+// renamed returns a copy of an expression with a variable renamed. It copies because other
+// documents may share the expression.
 func (e *Expr) renamed(was, name string) *Expr {
 	if e == nil {
 		return nil
@@ -81,9 +83,9 @@ func (e *Expr) renamed(was, name string) *Expr {
 	return &x
 }
 
-// actor finds out which entity acts, and why. What decides is who makes an entity's
-// instances and what is asked of the actor; a name does only where several would do,
-// which is doubted.
+// actor determines which entity acts, and why. It considers which entities actions create and what
+// the document requires of the actor. A name decides only between several candidates, with a
+// warning.
 func (c *checker) actor() {
 	d := c.doc
 	if x := d.Exploration.Actor; x != "" {
@@ -97,7 +99,7 @@ func (c *checker) actor() {
 	for _, e := range d.Entities {
 		most = max(most, asked.of(e))
 	}
-	var free, made []string // who may act and is made by no action, or by one
+	var free, made []string // candidates that no action creates, and those that some action creates
 	for _, e := range d.Entities {
 		switch {
 		case asked.of(e) < most:
@@ -124,7 +126,7 @@ func (c *checker) actor() {
 	}
 }
 
-// created are the entities whose instances some action makes.
+// created returns the entities that some action creates instances of.
 func (c *checker) created() map[string]bool {
 	set := map[string]bool{}
 	for _, e := range c.doc.Effects {
@@ -135,13 +137,13 @@ func (c *checker) created() map[string]bool {
 	return set
 }
 
-// demands are what a document asks of the actor.
+// demands are what a document requires of the actor.
 type demands struct {
-	any    bool // it speaks of one
+	any    bool // the document mentions an actor
 	fields map[string]bool
 }
 
-// of is how many of the fields an entity has.
+// of returns how many of the required fields an entity has.
 func (x demands) of(e *Entity) int {
 	n := 0
 	for f := range x.fields {
@@ -154,7 +156,7 @@ func (x demands) of(e *Entity) int {
 
 func (x demands) list() string { return strings.Join(slices.Sorted(maps.Keys(x.fields)), ", ") }
 
-// asked finds where effects, guards, properties and bindings speak of the actor.
+// asked collects what effects, guards, properties and bindings require of the actor.
 func (d *Document) asked() demands {
 	x := demands{fields: map[string]bool{}}
 	name := func(v string) { x.any = x.any || v == "actor" }
@@ -162,7 +164,7 @@ func (d *Document) asked() demands {
 	var see func(e *Expr)
 	see = func(e *Expr) {
 		if e == nil || e.Op == Forall && e.Var == "actor" || e.Op == Exists && e.Var == "actor" {
-			return // that one is an instance of the quantifier's
+			return // here, actor is the quantifier's variable
 		}
 		if name(e.Var); fields && e.Op == FieldOf && e.Var == "actor" {
 			x.fields[e.Text] = true
@@ -198,7 +200,7 @@ func (d *Document) asked() demands {
 			}
 		})
 	}
-	fields = false // what properties ask decides on nobody
+	fields = false // fields used in properties do not determine the actor
 	for _, p := range d.Properties {
 		see(p.Predicate)
 		for r := p.Rule; r != nil; r = r.Then {
@@ -221,8 +223,8 @@ func (d *Document) asked() demands {
 	return x
 }
 
-// invented are the entities of which the harness makes instances by itself: those
-// that act, and those that generators ask for.
+// invented returns the entities that the harness itself creates instances of: the actor, and those
+// that generators ask for.
 func (d *Document) invented() map[string]Place {
 	set := map[string]Place{}
 	if e := d.Entity(d.Actor); e != nil {
@@ -240,11 +242,11 @@ func (d *Document) invented() map[string]Place {
 	return set
 }
 
-// handles doubts what the module cannot know: instances that the harness makes go
-// by numbers of its own, which may be those of the module's instances; and an
-// observer is asked about no instance that the module has neither made nor heard of.
+// handles warns about instances that the module does not know. Instances created by the harness
+// have numbers of their own, which may collide with handles of the module's instances. An observer
+// is called only for instances that the module created or received.
 func (c *checker) handles() {
-	told := c.created() // or handed over
+	told := c.created() // or passed to the module
 	for _, b := range c.doc.Bindings.Actions {
 		for _, name := range b.Args {
 			if x, ok := c.doc.ArgumentOf(b, name); ok && x.Kind <= ArgField {
@@ -285,8 +287,8 @@ func (c *checker) handles() {
 	}
 }
 
-// separate warns where each of several actors has a state of its own, the system answers by
-// that state and nothing tells it who calls.
+// separate warns if each of several actors has state of its own, the system's answers depend on it,
+// and no call says who acts.
 func (c *checker) separate() {
 	d := c.doc
 	if d.Actor == "" || d.Exploration.Threads < 2 || c.list.HasErrors() {

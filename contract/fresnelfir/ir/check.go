@@ -11,14 +11,14 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// Check looks at what the sections of a document say of each other, and sets
-// what follows from them: Actor, Vars and Newest. The diagnostics are in the
-// order of the text. What is refused, and by which rule, stands in the table of
-// docs/fresnelfir.md; all else that is doubtful is a warning.
+// Check checks the sections of a document against each other, and sets what follows from them:
+// Actor, Vars and Newest. The diagnostics are in the order of the text. The table in
+// docs/fresnelfir.md lists what is an error, and by which rule; everything else that is doubtful is
+// a warning.
 func Check(doc *Document, src *Source) diag.List { return check(doc, src, nil) }
 
-// Errors is [Check] for a document of which enough was said about some lines: the errors in
-// the others, and no warnings.
+// Errors is [Check] for a document in which some lines have been reported already. It returns only
+// the errors in the other lines, and no warnings.
 func Errors(doc *Document, src *Source, except map[int]bool) diag.List {
 	return check(doc, src, except)
 }
@@ -60,27 +60,27 @@ type checker struct {
 	doc  *Document
 	src  *Source
 	list diag.List
-	said map[string]bool // doubts that were told once
-	// shared are the entities that effects create for a variable, by its name.
+	said map[string]bool // doubts reported already
+	// shared holds the entities that effects create for a variable, by its name.
 	shared map[string][]string
-	asked  map[*Function]bool // observers that some expression asks
-	read   map[*Field]bool    // that some expression reads
-	given  map[*Field]bool    // that some effect sets without reading them
-	target *Field             // what is set by the value that is looked at, if that
-	self   bool               // reads it
-	// wrong are the places that could not be read, of which enough was said.
+	asked  map[*Function]bool // observers used in some expression
+	read   map[*Field]bool    // fields used in some expression
+	given  map[*Field]bool    // fields that some effect sets from other values
+	target *Field             // field set by the current value, if there is one
+	self   bool               // the current value reads target
+	// wrong holds places that could not be read and have been reported.
 	wrong map[doctree.Pos]bool
-	// except are lines of which enough was said; unless it is nil, nothing is doubted.
+	// except holds lines that have been reported; if it is not nil, there are no warnings.
 	except map[int]bool
-	// actionNames are those of the effects, bound those that have a binding.
+	// actionNames are the actions with effects; bound are those with a binding.
 	actionNames  []string
 	known, bound map[string]bool
 }
 
-// report is fail or doubt.
+// report is either fail or doubt.
 type report func(at Place, code, hint, format string, args ...any)
 
-// there reports whether a place has a value that could be read; else enough was said of it.
+// there reports whether a place has a readable value. Other places have been reported already.
 func (c *checker) there(at Place) bool {
 	return !at.missing() && !c.wrong[at.Pos] && (c.except == nil || !c.except[c.src.where(at).Line])
 }
@@ -99,7 +99,7 @@ func (c *checker) doubt(at Place, code, hint, format string, args ...any) {
 	c.list = append(c.list, c.src.Report(diag.Warning, at, code, fmt.Sprintf(format, args...), hint))
 }
 
-// checkName reports a name that is not among the names there are.
+// checkName reports a name that is not among the known names.
 func (c *checker) checkName(at Place, code, what, name string, names []string) bool {
 	if slices.Contains(names, name) {
 		return true
@@ -116,7 +116,7 @@ func (c *checker) entityNames() []string {
 	return names(c.doc.Entities, func(e *Entity) string { return e.Name })
 }
 
-// entity looks an entity up and reports it if it is not there.
+// entity returns an entity by its name, and reports a missing one.
 func (c *checker) entity(at Place, name string) *Entity {
 	if !c.checkName(at, "dangling-entity-ref", "an entity", name, c.entityNames()) {
 		return nil
@@ -142,7 +142,7 @@ func (c *checker) entities() {
 	}
 }
 
-// initial checks what a field begins with.
+// initial checks a field's default.
 func (c *checker) initial(e *Entity, f *Field) {
 	switch v := f.Default; {
 	case v == nil || v.Op == Faulty:
@@ -187,8 +187,8 @@ func (c *checker) refinements() {
 	}
 }
 
-// withActor adds the actor to the variables of a refinement or function: the
-// contract gives the name a meaning everywhere.
+// withActor adds the actor to the variables of a refinement or function, because the contract
+// defines it everywhere.
 func (c *checker) withActor(vars map[string]string) map[string]string {
 	if _, own := vars["actor"]; !own && c.doc.Actor != "" {
 		vars["actor"] = c.doc.Actor
@@ -249,7 +249,7 @@ func (c *checker) typeNames() []string {
 	return append(c.entityNames(), "bool", "int", "string", "void")
 }
 
-// recursion refuses derived functions and refinements that need themselves.
+// recursion refuses derived functions and refinements that refer to themselves, directly or not.
 func (c *checker) recursion() {
 	type item struct {
 		at   Place
@@ -262,7 +262,7 @@ func (c *checker) recursion() {
 	for _, f := range c.doc.Functions {
 		all["function "+f.Name] = item{f.Place, f.Body}
 	}
-	state := map[string]int{} // 1: being looked at, 2: done
+	state := map[string]int{} // 1: in progress, 2: done
 	var visit func(name string, trail []string)
 	visit = func(name string, trail []string) {
 		it, ok := all[name]
@@ -327,8 +327,8 @@ func (c *checker) set(s Set, sc scope) {
 	}
 }
 
-// unset warns of fields that are read and that nothing gives a first value, where an
-// action makes instances.
+// unset warns about fields that are read but never get a value although an action creates
+// instances.
 func (c *checker) unset() {
 	if c.list.HasErrors() {
 		return
@@ -339,19 +339,20 @@ func (c *checker) unset() {
 		}
 		for _, f := range c.doc.Entity(e.Creates.Entity).Fields {
 			if c.read[f] && !c.given[f] && f.Default == nil && !(f.Name == "id" && f.Type == String) {
-				c.given[f] = true // said once
+				c.given[f] = true // report it once
 				c.doubt(f.Place, "unset-field", "give it a default", "%s.%s is read and never has a value: %s creates instances without it, and no effect sets it", e.Creates.Entity, f.Name, e.Action)
 			}
 		}
 	}
 }
 
-// assigned checks a value that a field is given; outside reports one that the field's
-// declaration excludes: of an effect the format allows it, and a run shows who gives it.
+// assigned checks a value assigned to a field. outside reports a value outside the field's
+// declaration. In an effect that is only a warning: the format allows it, and a run shows which
+// action sets the value.
 func (c *checker) assigned(e *Entity, f *Field, v *Expr, got ValueType, outside report) {
 	want := fieldType(f)
 	if got.Type == Enum && want.Type == Enum {
-		got.Values = want.Values // values in common or none: each is told when it is set
+		got.Values = want.Values // each set is checked at run time, even if no value is common
 	}
 	if !got.assignableTo(want) {
 		c.fail(v.Place, "value-type", "", "must be %s for %s.%s, got %s", want, e.Name, f.Name, got)
@@ -363,9 +364,9 @@ func (c *checker) assigned(e *Entity, f *Field, v *Expr, got ValueType, outside 
 	}
 }
 
-// Notes says how a document is read where its words do not say it: who acts, which
-// fields hold identities, which function an observer is compared with, and what an
-// argument stands for whose name may mean two things. Nothing in them is wrong.
+// Notes explains how a document is read where its text does not say: who acts, which fields are
+// identities, which function an observer is compared with, and what an ambiguous argument means.
+// None of these is a problem.
 func Notes(doc *Document, src *Source) diag.List {
 	var list diag.List
 	note := func(at Place, format string, args ...any) {
@@ -375,7 +376,7 @@ func Notes(doc *Document, src *Source) diag.List {
 		note(e.Place, "each actor is %s, which Thresh makes: %s", diag.A(e.Name), doc.ActorWhy)
 	}
 	for _, e := range doc.Entities {
-		if f := e.Field("id"); f != nil && f.Type == String && f.Place.Pos != e.Place.Within("fields").Pos { // else the document does not say it
+		if f := e.Field("id"); f != nil && f.Type == String && f.Place.Pos != e.Place.Within("fields").Pos { // a field in the document, not an implied one
 			note(f.Place, "a string field called id is the identity of each %s: unique, unless an effect sets it", e.Name)
 		}
 	}
@@ -397,14 +398,14 @@ func Notes(doc *Document, src *Source) diag.List {
 	return list
 }
 
-// Note makes a note of a place: how it is read.
+// Note returns a note on how a place is read.
 func (s *Source) Note(at Place, message string) diag.Diagnostic {
 	d := s.Report(diag.Note, at, "read-as", message, "")
-	d.Source = "" // nothing in it is to be changed
+	d.Source = "" // no change is needed
 	return d
 }
 
-// readings are all that the name of an argument may stand for, what it does first.
+// readings returns everything that an argument's name may mean, the actual meaning first.
 func (d *Document) readings(name string) []string {
 	var list []string
 	for _, v := range []string{strings.TrimSuffix(name, "_id"), name} {
@@ -412,7 +413,7 @@ func (d *Document) readings(name string) []string {
 			list = append(list, "the handle of "+v)
 		}
 	}
-	if v, field, ok := d.fieldArgument(name); ok && field != "id" { // an id is what the handle stands for
+	if v, field, ok := d.fieldArgument(name); ok && field != "id" { // an id is the handle
 		list = append(list, "the field "+field+" of "+v)
 	}
 	if d.Domain(name) != nil {

@@ -13,26 +13,26 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// maxNesting is how deep JSON may be nested: what existing readers accept.
+// maxNesting is the maximum nesting depth of JSON, which is that of existing readers.
 const maxNesting = 128
 
-// Decode reads a document. The diagnostics are in the order of the text. If
-// some are errors, the document is what could be read of it, for [Check] to
-// say the rest; it is nil if the text is not JSON or a section is missing.
+// Decode reads a document. The diagnostics are in the order of the text. If some are errors, the
+// document contains what could be read, so that [Check] can report the rest. It is nil if the text
+// is not JSON or a section is missing.
 func Decode(file string, text []byte) (*Document, *Source, diag.List) {
 	src := &Source{file: file}
 	tree, err := doctree.ParseJSON(text, jsontree.Options{MaxDepth: maxNesting})
 	if err != nil {
 		e := new(doctree.Error)
-		errors.As(err, &e) // it gives no other
+		errors.As(err, &e) // there is no other kind
 		return nil, src, diag.List{{Code: "fresnelfir.syntax", Pos: e.Pos.In(file), Message: e.Message(), Source: e.Source}}
 	}
 	return (*Reader)(nil).Decode(file, tree, tree.Line, nil)
 }
 
-// Decode reads a tree whose places may be those of another text, of which line gives the lines,
-// and stands, unless it is nil, where a place of the tree stands. The results are those of the
-// function.
+// Decode reads a tree that may come from another text: line returns that text's lines and stands,
+// unless it is nil, maps places of the tree to places in the text. The results are those of the
+// function [Decode].
 func (r *Reader) Decode(file string, tree *doctree.Document, line func(int) string, stands func(doctree.Pos) doctree.Pos) (*Document, *Source, diag.List) {
 	return r.decode(r.last(), &Source{file: file, tree: tree, line: line, stands: stands})
 }
@@ -45,7 +45,7 @@ func (r *Reader) decode(before *kept, src *Source) (*Document, *Source, diag.Lis
 	}
 	doc := &Document{}
 	d.document(doc)
-	if doc.assigns("input") && before != nothing { // which makes inputs of expressions variables
+	if doc.assigns("input") && before != nothing { // then input expressions are variables
 		return r.decode(nothing, src)
 	}
 	d.duplicates(tree)
@@ -56,12 +56,12 @@ func (r *Reader) decode(before *kept, src *Source) (*Document, *Source, diag.Lis
 	}
 	d.List.Sort()
 	src.wrong = d.wrong
-	if len(d.wrong) >= diag.MostKept { // the rest could not tell what was said of them
+	if len(d.wrong) >= diag.MostKept { // Check could not skip the places that are no longer recorded
 		return nil, src, d.List
 	}
 	for _, key := range Sections() {
 		if n := tree.Root.Get(key); n == nil || n.Kind != doctree.Map {
-			return nil, src, d.List // the rest would be about what is not there
+			return nil, src, d.List // checks would only report what is missing
 		}
 	}
 	return doc, src, d.List
@@ -73,11 +73,11 @@ type Source struct {
 	tree   *doctree.Document
 	line   func(int) string
 	stands func(doctree.Pos) doctree.Pos
-	wrong  map[doctree.Pos]bool // places of what could not be read
-	keep   func()               // hands over what the next document may share, once it changes no more
+	wrong  map[doctree.Pos]bool // places that could not be read
+	keep   func()               // stores the parts for the next document; called when they no longer change
 }
 
-// Pos is where a place stands in the text.
+// Pos returns the position of a place in the text.
 func (s *Source) Pos(at doctree.Pos) diag.Pos {
 	if s.stands != nil {
 		at = s.stands(at)
@@ -85,7 +85,7 @@ func (s *Source) Pos(at doctree.Pos) diag.Pos {
 	return at.In(s.file)
 }
 
-// where is the position at which a place is shown.
+// where returns the position at which a place is shown.
 func (s *Source) where(at Place) diag.Pos {
 	if at.Pos.Line == 0 {
 		return s.Pos(s.tree.Root.Pos)
@@ -93,7 +93,7 @@ func (s *Source) where(at Place) diag.Pos {
 	return s.Pos(at.Pos)
 }
 
-// Report makes a diagnostic of a place.
+// Report returns a diagnostic for a place.
 func (s *Source) Report(level diag.Level, at Place, code, message, hint string) diag.Diagnostic {
 	pos := s.where(at)
 	return diag.Diagnostic{
@@ -124,14 +124,14 @@ type decoder struct {
 	root        *doctree.Node
 	maps        map[*doctree.Node]bool // mappings whose keys are names
 	wrong       map[doctree.Pos]bool   // places of errors
-	fresh       []Expr                 // to be used
+	fresh       []Expr                 // allocated but unused
 	before, now *kept
 }
 
 func newDecoder(src *Source, before, now *kept) *decoder {
 	d := &decoder{src: src, before: before, now: now, root: &src.tree.Root, maps: map[*doctree.Node]bool{}, wrong: map[doctree.Pos]bool{}}
 	d.Decoder = doctree.Decoder{Format: "fresnelfir", File: src.file, JSON: true, Line: src.line, Stands: src.stands, Unknown: diag.Warning, Said: func(f doctree.Fault) {
-		if f.Level == diag.Error && f.Code != "missing-key" { // the rest of the object can be looked at
+		if f.Level == diag.Error && f.Code != "missing-key" { // the rest of the object can be read
 			d.refused(f.Pos)
 		}
 		d.List.Add(f.Level, f.Given)
@@ -139,11 +139,11 @@ func newDecoder(src *Source, before, now *kept) *decoder {
 	return d
 }
 
-// many parts are worth a second thread.
+// many is how many parts justify a second thread.
 const many = 64
 
-// beside reads parts that nothing else of the document needs, while the rest is read if they are
-// many. What it returns adds what there is to say of them, where one thread would read them.
+// beside reads parts that nothing else in the document depends on, concurrently if there are many.
+// join adds the diagnostics; call it where sequential reading would report them.
 func (d *decoder) beside(parts int, read func(d *decoder)) (join func()) {
 	if parts < many {
 		return func() { read(d) }
@@ -156,7 +156,7 @@ func (d *decoder) beside(parts int, read func(d *decoder)) (join func()) {
 	return func() {
 		<-done
 		if len(d.List)+len(own.List) >= diag.MostKept || len(d.wrong)+len(own.wrong) >= diag.MostKept {
-			read(d) // of very many faults only the first are listed
+			read(d) // with very many faults, only the first are listed, so read in order
 			return
 		}
 		d.List = append(d.List, own.List...)
@@ -165,7 +165,8 @@ func (d *decoder) beside(parts int, read func(d *decoder)) (join func()) {
 	}
 }
 
-// newExpr is an expression to be filled. A long document has tens of thousands.
+// newExpr returns an empty expression. It allocates them in blocks, because a long document has
+// tens of thousands.
 func (d *decoder) newExpr() *Expr {
 	if len(d.fresh) == 0 {
 		d.fresh = make([]Expr, 32)
@@ -175,7 +176,7 @@ func (d *decoder) newExpr() *Expr {
 	return e
 }
 
-// refused notes a place; of very many only as many as are reported.
+// refused records the place of an error, up to the number of errors that are reported.
 func (d *decoder) refused(at doctree.Pos) {
 	if len(d.wrong) < diag.MostKept {
 		d.wrong[at] = true
@@ -218,7 +219,7 @@ func (d *decoder) eachNamed(s *doctree.Section, key string, visit func(name stri
 	d.named(n, path, visit)
 }
 
-// u64 returns an integer that 64 bits hold.
+// u64 returns an unsigned 64-bit integer.
 func (d *decoder) u64(s *doctree.Section, key string) uint64 {
 	v := s.Big(key)
 	if v == nil {
@@ -230,7 +231,7 @@ func (d *decoder) u64(s *doctree.Section, key string) uint64 {
 	return v.Uint64()
 }
 
-// i64 returns a 64-bit integer, or nil if there is none.
+// i64 returns a signed 64-bit integer; nil if there is none.
 func (d *decoder) i64(s *doctree.Section, key string) *int64 {
 	v := s.Big(key)
 	if v == nil {
@@ -244,8 +245,8 @@ func (d *decoder) i64(s *doctree.Section, key string) *int64 {
 	return &i
 }
 
-// duplicates reports repeated keys: an error in objects of a fixed shape; among
-// named entries the last one counts, as in existing readers, and is a warning.
+// duplicates reports repeated keys. They are errors in objects of a fixed shape. Among named
+// entries the last one counts, as in existing readers, with a warning.
 func (d *decoder) duplicates(tree *doctree.Document) {
 	named := map[doctree.Pos]bool{}
 	for n := range d.maps {
@@ -261,30 +262,30 @@ func (d *decoder) duplicates(tree *doctree.Document) {
 	})
 }
 
-// Capsule is an extension of the document: one finding, with all that shows it
-// again. A document with a capsule is run as that one case. The keys ir_hash to
-// input_vector are those of the format's first implementation.
+// Capsule is an extension of the document: one finding with everything that reproduces it. A
+// document with a capsule runs as that single case. The keys ir_hash to input_vector are those of
+// the format's first implementation.
 type Capsule struct {
 	Place
 	IRHash      string // SHA-256 of the document without the capsule, in hex
-	WASMHash    string // of the module; "" if the model was alone
+	WASMHash    string // of the module; "": the model was explored alone
 	Seed        uint64
 	Kind        string // "crash"
 	Description string // the finding's title
 	Trigger     string // the action of the last step
-	Step        uint64 // its place in the trace, from 0
+	Step        uint64 // index in the trace
 	Tape        []byte // the decisions of the traversal; never nil
-	Module      []byte // the module; nil if the model was alone
+	Module      []byte // the module; nil: the model was explored alone
 }
 
-// capsule reads what [Capsule] describes.
+// capsule reads a [Capsule].
 func (d *decoder) capsule(s *doctree.Section) *Capsule {
 	c := &Capsule{
 		Place: placeOf(s), IRHash: s.Text("ir_hash"), WASMHash: s.Text("wasm_hash"), Seed: d.u64(s, "seed"), Kind: s.Text("finding_kind"),
 		Description: s.Text("finding_description"), Trigger: s.Text("trigger_action"), Step: d.u64(s, "trace_step"),
 	}
 	d.u64(s, "model_generation")
-	d.eachNamed(s, "input_vector", func(string, Place, *doctree.Node) {}) // for people
+	d.eachNamed(s, "input_vector", func(string, Place, *doctree.Node) {}) // informative only
 	read := func(key, what string, decode func(string) ([]byte, error)) []byte {
 		b, err := decode(s.Text(key))
 		if err != nil {

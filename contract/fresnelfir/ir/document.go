@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Document is a decoded IR. Lists of named things are ordered by name, so that
-// everything derived from a document has one order.
+// Document is a decoded IR. Lists of named things are ordered by name, so that everything derived
+// from a document has one order.
 type Document struct {
 	Entities    []*Entity
 	Refinements []*Refinement
@@ -18,20 +18,20 @@ type Document struct {
 	Exploration Exploration
 	Inputs      Inputs
 	Bindings    Bindings
-	Capsule     *Capsule // extension: one finding, to be shown again
+	Capsule     *Capsule // extension: one finding to reproduce
 
-	// Actor is the entity of the acting instances; "" if nobody acts. ActorWhy says
-	// why it is that one. They, Vars and Newest are set by Check.
+	// Actor is the entity of the acting instances; "" if nobody acts. ActorWhy says why. Check sets
+	// both, and Vars and Newest.
 	Actor, ActorWhy string
-	// Vars are the variables that live as long as a traversal: "actor", those
-	// that effects assign, and those that generators bind, with their entity.
+	// Vars are the variables that live as long as a traversal, with their entities: "actor", those
+	// that effects assign, and those that generators bind.
 	Vars map[string]string
-	// Newest are variables that nothing binds and that stand for the newest
-	// instance of an entity, as existing tools read them.
+	// Newest are variables that nothing binds. They stand for the newest instance of an entity, as
+	// in existing tools.
 	Newest map[string]string
 }
 
-// Type is what kind of value a field or a domain holds.
+// Type is the type of a field or a domain.
 type Type uint8
 
 // The types.
@@ -70,13 +70,13 @@ type Field struct {
 	Place
 	Name    string
 	Type    Type
-	Format  string   // of a string, for people
-	Default *Expr    // a literal; but for a bool an extension
+	Format  string   // of a string; informative
+	Default *Expr    // a literal; an extension, except for a bool
 	Min     *int64   // of an int; nil: no bound
 	Max     *int64   // likewise
 	Values  []string // of an enum, in declared order
 	Entity  string   // of a ref
-	Texts   []string // of a string: what instances of the harness have in it; none: ""
+	Texts   []string // of a string: values in instances that the harness creates; none: ""
 }
 
 // Param is a parameter: an instance of an entity.
@@ -101,11 +101,11 @@ type Function struct {
 	Params   []Param
 	Body     *Expr  // of a derived function
 	Binding  string // of an observer: the export that it calls
-	Part     string // extension: which part of a system's answer is meant, a JSON path
-	Models   string // extension: the derived function that says what the observer answers
-	Guess    *Guess // extension: why Models is one; nil: it is none
+	Part     string // extension: the part of a system's answer that is compared, a JSON path
+	Models   string // extension: the derived function that predicts the observer's answer
+	Guess    *Guess // extension: marks Models as a guess; nil: it is none
 	Returns  string
-	Result   ValueType // what Returns stands for; set by Check
+	Result   ValueType // the type that Returns names; set by Check
 }
 
 // Protocol is a grammar of action sequences.
@@ -115,7 +115,7 @@ type Protocol struct {
 	Root *Node
 }
 
-// NodeKind is what a protocol node does.
+// NodeKind is the kind of a protocol node.
 type NodeKind uint8
 
 // The kinds of nodes.
@@ -141,7 +141,7 @@ type Node struct {
 	Protocol string // of a ref
 }
 
-// Walk visits a node and all below it; what a ref names is not entered.
+// Walk visits a node and all nodes below it. It does not enter the protocol that a ref names.
 func (n *Node) Walk(visit func(*Node)) {
 	if n == nil {
 		return
@@ -172,31 +172,31 @@ type Effect struct {
 	Creates *Creates
 	Sets    []Set
 	Picks   []Pick  // extension: instances that the action is about, in order
-	Conds   []*Expr // extension: what sets hang on, see [Set.Under]
+	Conds   []*Expr // extension: conditions of sets, see [Set.Under]
 }
 
-// Pick is an instance that is chosen when an action is taken: one of those for which
-// Where holds, which the variable stands for from then on.
+// Pick is an instance chosen when an action is taken: one for which Where holds. From then on the
+// variable stands for it.
 type Pick struct {
 	Place
 	Var, Entity string
 	Where       *Expr // nil: any
 }
 
-// Under is a condition, by its number among those of the effect, that must have turned
-// out so. It is asked once, when the first set that hangs on it is reached.
+// Under is a condition, by its index among those of the effect, and the result that it must have.
+// It is evaluated once, when the first set that depends on it is reached.
 type Under struct {
 	Cond int
 	Want bool
 }
 
-// Creates makes an instance and binds it to a variable.
+// Creates creates an instance and binds it to a variable.
 type Creates struct {
 	Place
 	Entity, Assign string
 }
 
-// Set gives a field of an instance a value.
+// Set assigns a value to a field of an instance.
 type Set struct {
 	Place
 	Var, Field string
@@ -204,7 +204,7 @@ type Set struct {
 	Under      []Under
 }
 
-// Property is an invariant, with a predicate, or temporal, with a rule.
+// Property is an invariant, with a predicate, or a temporal property, with a rule.
 type Property struct {
 	Place
 	Name        string
@@ -230,9 +230,8 @@ type GeneratorStep struct {
 	With   []With
 }
 
-// With binds a parameter of a generator's step: to a new instance of Generate
-// for which Where holds, to the instance that goes by the name Bind (made on
-// first use), or to a literal.
+// With binds a parameter of a generator's step: to a new instance of Generate for which Where
+// holds, to the instance named Bind (created on first use), or to a literal.
 type With struct {
 	Place
 	Name     string
@@ -242,7 +241,7 @@ type With struct {
 	Literal  *Expr
 }
 
-// Parallel is the mode of concurrency in which actors call a system at the same time.
+// Parallel is the concurrency mode in which actors call a system at the same time.
 const Parallel = "parallel"
 
 // Exploration says how the state space is searched.
@@ -256,10 +255,10 @@ type Exploration struct {
 	CoverageFloor         float64
 	Mode                  string // of concurrency
 	Threads               uint32
-	Faults                []string // extension: what the environment does between calls
+	Faults                []string // extension: faults that the environment injects between calls
 	Actor                 string   // extension: the entity of the acting instances
-	Budget                int64    // extension: traversals; 0: what the rule gives
-	Vary                  bool     // extension: what a traversal has done already loses weight
+	Budget                int64    // extension: number of traversals; 0: as the rule says
+	Vary                  bool     // extension: choices that a traversal has made before lose weight
 }
 
 // Inputs is the space of inputs.
@@ -279,7 +278,7 @@ type Constraint struct {
 	Rule *Expr
 }
 
-// TargetKind is what a coverage target asks for.
+// TargetKind is the kind of a coverage target.
 type TargetKind uint8
 
 // The kinds of coverage targets. TWay is an extension.
@@ -317,31 +316,31 @@ type ActionBinding struct {
 	Action, Function string
 	Args             []string
 	Returns          string    // its type; "" for none
-	Result           ValueType // what Returns stands for; set by Check
+	Result           ValueType // the type that Returns names; set by Check
 	Mutates          bool
 	Idempotent       bool
 	Reads, Writes    []string
-	Rejects          *Rejects // extension: how the module says no
-	Answer           *Expr    // extension: what it returns, told in the state before the effect
-	Part             string   // extension: which part of a system's answer that is, a JSON path
+	Rejects          *Rejects // extension: how the module refuses
+	Answer           *Expr    // extension: the predicted answer, evaluated in the state before the effect
+	Part             string   // extension: the part of a system's answer that is compared, a JSON path
 	Values           []Computed
 	Guesses          []Guess // extension
 }
 
-// Guess marks something that a document claims and that nobody has confirmed.
+// Guess marks a claim of a document that nobody has confirmed.
 type Guess struct {
 	Place
 	Of    string // the action or observer
-	Claim string // one of [Claims]; "models" of an observer
+	Claim string // one of [Claims]; "models" for an observer
 	Why   string
 }
 
-// Claims are what can be guessed of an action: when it is allowed, what it changes,
-// what it answers, and what its binding says of the call.
+// Claims are what can be guessed about an action: when it is allowed, what it changes, what it
+// answers, and what its binding says about the call.
 var Claims = []string{"requires", "effect", "answer", "returns", "mutates", "idempotent"}
 
-// Computed is an argument that is not a name of the model: a value, evaluated in the state
-// before the effect, or another name for an argument. An extension.
+// Computed is an argument that is not a name in the model: a value, evaluated in the state before
+// the effect, or another name for an argument. An extension.
 type Computed struct {
 	Place
 	Name   string
@@ -363,12 +362,12 @@ func (b *ActionBinding) Computed(name string) *Computed {
 // Rejects says which answers of a module mean that it refused the action.
 type Rejects struct {
 	Place
-	Trap  bool   // a trap is a refusal
-	Op    string // "<", "<=", "==", "!=", ">=", ">"; "" if no return value is
+	Trap  bool   // a trap counts as a refusal
+	Op    string // "<", "<=", "==", "!=", ">=", ">"; "" if no return value does
 	Value int64
 }
 
-// find is the item of a name; none, which is nil, if there is none.
+// find returns the item with a name, or the zero value (nil) if there is none.
 func find[T any](list []T, name string, key func(T) string) (none T) {
 	if i, ok := slices.BinarySearchFunc(list, name, func(t T, n string) int { return strings.Compare(key(t), n) }); ok {
 		return list[i]
@@ -416,9 +415,9 @@ func (f *Function) sameParameters(as *Function) bool {
 	return slices.EqualFunc(f.Params, as.Params, func(a, b Param) bool { return a.Entity == b.Entity })
 }
 
-// Pair returns the derived function that says what an observer should answer:
-// the one that it names, else the only one with the same parameter types and
-// the same return type; nil if there is none or more than one, or it is no observer.
+// Pair returns the derived function that predicts an observer's answer: the one that the observer
+// names, else the only one with the same parameter types and return type. It returns nil for
+// another function, and if there is no such function or more than one.
 func (d *Document) Pair(observer *Function) *Function {
 	if !observer.Observer {
 		return nil
@@ -432,7 +431,7 @@ func (d *Document) Pair(observer *Function) *Function {
 	return nil
 }
 
-// fitting are the derived functions with an observer's parameters and type.
+// fitting returns the derived functions with an observer's parameter types and return type.
 func (d *Document) fitting(observer *Function) (list []*Function) {
 	for _, f := range d.Functions {
 		if !f.Observer && f.Returns == observer.Returns && f.sameParameters(observer) {

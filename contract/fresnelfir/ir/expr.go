@@ -10,8 +10,8 @@ import (
 // Op is the operator of an expression.
 type Op uint8
 
-// The operators. Those from Add on are an extension, for places that existing readers
-// leave open: the values of effects, answers, arguments, and what stands under full.
+// The operators. Those from Add on are an extension. They are allowed only where existing readers
+// allow anything: in the values of effects, answers, arguments, and under "full".
 const (
 	LitBool Op = iota
 	LitInt
@@ -39,14 +39,14 @@ const (
 	Mod
 	Min
 	Max
-	If     // a condition, and the values if it holds and if not
+	If     // a condition, and the values for true and false
 	Sum    // of a value over all instances
 	Count  // of the instances for which a condition holds
 	Old    // the value in the state before the action
-	Faulty // could not be read, which was told; its operands are what could be
+	Faulty // could not be read and was reported; the operands are those that could
 )
 
-// words are the operators as they are written.
+// words maps the written form of operators.
 var words = map[string]Op{
 	"field": FieldOf, "eq": Eq, "neq": Neq, "lt": Lt, "lte": Lte, "gt": Gt, "gte": Gte, "and": And, "or": Or, "not": Not, "implies": Implies,
 	"forall": Forall, "exists": Exists, "derived": Derived, "observer": Observer, "is": Is,
@@ -56,7 +56,7 @@ var arithmetic = map[string]Op{
 	"add": Add, "sub": Sub, "mul": Mul, "div": Div, "mod": Mod, "min": Min, "max": Max, "if": If, "sum": Sum, "count": Count, "old": Old,
 }
 
-// String returns the operator as it is written; literals have none.
+// String returns the written form of the operator; literals have none.
 func (o Op) String() string {
 	for _, m := range []map[string]Op{words, arithmetic} {
 		for w, x := range m {
@@ -68,8 +68,7 @@ func (o Op) String() string {
 	return "literal"
 }
 
-// Compares reports whether a comparison holds of two values that are in an order, as
-// [cmp.Compare] has it.
+// Compares reports whether a comparison holds for two values in an order given as by [cmp.Compare].
 func (o Op) Compares(order int) bool {
 	switch {
 	case order < 0:
@@ -85,7 +84,7 @@ type Expr struct {
 	Place
 	Op    Op
 	Bool  bool       // of a literal
-	Input bool       // a field that is the value of an input; set by Check
+	Input bool       // a field that is an input's value; set by Check
 	Int   int64      // likewise
 	Text  string     // of a literal; the field, function or refinement otherwise
 	Var   string     // of a field, quantifier or refinement test
@@ -98,10 +97,10 @@ type Expr struct {
 // Argument binds a parameter of a refinement to a variable.
 type Argument struct{ Param, Var string }
 
-// MaxDepth is how deep operators may be nested: the root is at depth 0.
+// MaxDepth is the maximum nesting depth of operators; the root is at depth 0.
 const MaxDepth = 64
 
-// expr reads an expression; what of it has faults is Faulty.
+// expr reads an expression. Parts with faults become Faulty.
 func (d *decoder) expr(n *doctree.Node, path string) *Expr {
 	p := exprReader{decoder: d}
 	return p.read(n, place(n, path), 0)
@@ -109,7 +108,7 @@ func (d *decoder) expr(n *doctree.Node, path string) *Expr {
 
 type exprReader struct {
 	*decoder
-	arithmetic bool // is allowed here
+	arithmetic bool // arithmetic is allowed here
 }
 
 func (p *exprReader) read(n *doctree.Node, at Place, depth int) *Expr {
@@ -271,7 +270,7 @@ func (p *exprReader) parameters(e *Expr, n *doctree.Node) *Expr {
 	return e
 }
 
-// Walk visits an expression and all within it, outermost first.
+// Walk visits an expression and all expressions in it, outermost first.
 func (e *Expr) Walk(visit func(*Expr)) {
 	if e == nil {
 		return

@@ -9,10 +9,10 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// own are keys that are marked as the writer's own.
+// own matches keys that writers of documents reserve for themselves.
 const own = `^(x[-_]|\$)`
 
-// shapes are what a document declares, section by section.
+// shapes are the shapes of a document's sections.
 type shapes struct {
 	document, entity, field, param, refinement, function, protocol, node, branch, effect, creates, set, property,
 	generator, step, with, exploration, weights, strategy, concurrency, directive, signal, inputs, domain, constraint, coverage, target,
@@ -135,7 +135,7 @@ var format = sync.OnceValue(func() *shapes {
 	return s
 })
 
-// Format returns what a document is.
+// Format returns the type of a document.
 func Format() doctree.Type { return doctree.Object(format().document) }
 
 // Sections returns the ten keys that every document has.

@@ -2,9 +2,9 @@ package ir
 
 import "slices"
 
-// Hidden finds what a guard asks for that the system cannot know, "" if it may know all: an
-// input that no call passes on, or a field of the actor that no action sets, where no call
-// says who acts. No system can refuse what only that forbids.
+// Hidden returns a function that finds the part of a guard that the system cannot know; "" if there
+// is none. That is an input that no call passes, or a field of the actor that no action sets if no
+// call says who acts. A system cannot refuse what only such a part forbids.
 func (d *Document) Hidden() func(guard *Expr) string {
 	told := d.told()
 	return func(guard *Expr) (hidden string) {
@@ -25,7 +25,7 @@ func (d *Document) Hidden() func(guard *Expr) string {
 	}
 }
 
-// told is what calls say, or what they change.
+// told is what calls tell the system, or change in it.
 type told struct {
 	actor          bool
 	fields, inputs map[string]bool // fields of the actor that actions set
@@ -55,13 +55,13 @@ func (d *Document) told() told {
 		t.actor = t.actor || e.Creates != nil && e.Creates.Entity == d.Actor
 		for _, s := range e.Sets {
 			t.fields[s.Field] = t.fields[s.Field] || s.Var == "actor"
-			s.Value.Walk(func(x *Expr) { t.inputs[x.Text] = t.inputs[x.Text] || x.Input }) // a call may say the field
+			s.Value.Walk(func(x *Expr) { t.inputs[x.Text] = t.inputs[x.Text] || x.Input }) // a call may pass the field
 		}
 	}
 	return t
 }
 
-// first is the action that a node begins with, "" if that depends.
+// first returns the action that a node begins with; "" if that is not fixed.
 func (n *Node) first() string {
 	for n != nil && n.Kind == Seq && len(n.Children) > 0 {
 		n = n.Children[0]
@@ -72,7 +72,8 @@ func (n *Node) first() string {
 	return n.Action
 }
 
-// guards doubts those that no system can keep: what they forbid is not tried.
+// guards warns about guards that no system can enforce, because Thresh does not try what they
+// forbid.
 func (c *checker) guards() {
 	if c.list.HasErrors() {
 		return

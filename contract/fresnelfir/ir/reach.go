@@ -73,7 +73,7 @@ func (c *checker) alternatives(n *Node, ids map[string]Place) {
 	}
 }
 
-// Constant returns the value of a condition that depends on nothing.
+// Constant returns the value of a condition that does not depend on anything.
 func Constant(e *Expr) (value, constant bool) {
 	if e == nil {
 		return true, true
@@ -116,8 +116,8 @@ func Constant(e *Expr) (value, constant bool) {
 	return false, false
 }
 
-// endless refuses protocols that cannot come to an end: a ref leads back to
-// them on every way through. Others may recur; how deep is bounded when they run.
+// endless refuses protocols that cannot end because every way through them leads back to them.
+// Other recursion is allowed; its depth is bounded at run time.
 func (c *checker) endless() {
 	ends := map[string]bool{}
 	var can func(n *Node) bool
@@ -150,8 +150,8 @@ func (c *checker) endless() {
 	}
 }
 
-// Roots returns the protocols that traversals begin with: those that no other
-// protocol refers to, or all if each is referred to.
+// Roots returns the protocols that traversals begin with: those that no other protocol refers to,
+// or all if each is referred to.
 func (d *Document) Roots() []*Protocol {
 	used := map[string]bool{}
 	for _, p := range d.Protocols {
@@ -168,7 +168,7 @@ func (d *Document) Roots() []*Protocol {
 	return roots
 }
 
-// called are the actions that protocols or generators call.
+// called returns the actions that protocols or generators call.
 func (c *checker) called() map[string]bool {
 	set := map[string]bool{}
 	for _, p := range c.doc.Protocols {
@@ -214,7 +214,7 @@ func (c *checker) rule(r *Rule, s scope) {
 	c.rule(r.Then, s)
 }
 
-// Matches reports whether a trigger speaks of an action.
+// Matches reports whether a trigger matches an action.
 func (t Trigger) Matches(d *Document, action string) bool {
 	if t.Action != "" {
 		return t.Action == action
@@ -236,7 +236,7 @@ func (t Trigger) Matches(d *Document, action string) bool {
 	return b.Idempotent
 }
 
-// triggerExists reports whether a trigger speaks of something that there is.
+// triggerExists reports whether what a trigger names exists.
 func (c *checker) triggerExists(t Trigger) bool {
 	switch {
 	case t.Action != "":
@@ -247,7 +247,7 @@ func (c *checker) triggerExists(t Trigger) bool {
 	return c.doc.Entity(t.Writes+t.Reads) != nil
 }
 
-// exercised warns of properties that no traversal can put to the test.
+// exercised warns about properties that no traversal can test.
 func (c *checker) exercised() {
 	called := slices.Sorted(maps.Keys(c.called()))
 	exist := map[string]bool{c.doc.Actor: true}
@@ -312,7 +312,7 @@ func (c *checker) comparesNothing() bool {
 		!slices.ContainsFunc(c.doc.Bindings.Actions, func(b *ActionBinding) bool { return b.Answer != nil || b.Rejects != nil || b.Idempotent })
 }
 
-// argumentKind is what an argument of a binding stands for.
+// argumentKind is the kind of an argument's source.
 type argumentKind uint8
 
 // ArgumentSource is where the value of a binding's argument comes from.
@@ -321,17 +321,17 @@ type ArgumentSource struct {
 	Var    string // of a handle or a field
 	Field  string
 	Domain string
-	With   string // the name that a generator's step gives
+	With   string // the name in a generator's step
 	Value  *Computed
 }
 
-// The sources of arguments, in the order in which they are looked for.
+// The sources of arguments, in the order of precedence.
 const (
 	ArgHandle argumentKind = iota // "doc_id" or "doc": the module's handle of an instance
 	ArgField                      // "doc_title" or "doc.title": a field of the model
 	ArgInput                      // an input domain
-	ArgWith                       // a literal of a generator's step
-	ArgValue                      // a value that the binding computes
+	ArgWith                       // a literal from a generator's step
+	ArgValue                      // a value computed by the binding
 )
 
 // ArgumentOf is Argument for a binding, which may compute values.
@@ -346,7 +346,7 @@ func (d *Document) ArgumentOf(b *ActionBinding, name string) (ArgumentSource, bo
 	return ArgumentSource{Kind: ArgValue, Value: x}, true
 }
 
-// Argument resolves the name of an argument; false if it stands for nothing.
+// Argument resolves the name of an argument; false if the name has no meaning.
 func (d *Document) Argument(name string) (ArgumentSource, bool) {
 	for _, v := range []string{strings.TrimSuffix(name, "_id"), name} {
 		if _, ok := d.Vars[v]; ok {

@@ -39,18 +39,18 @@ type Rule struct {
 	Same    string
 }
 
-// Trigger says which actions a rule speaks of. Exactly one field is set.
+// Trigger says which actions a rule is about. Exactly one field is set.
 type Trigger struct {
 	Place
 	Action, Tag, Writes, Reads string
 }
 
-// Tags returns the words that a trigger may name, with what they ask of a binding.
+// Tags returns the words that a trigger may name. Each corresponds to a property of a binding.
 func Tags() []string { return []string{"idempotent", "mutating", "readonly"} }
 
 var ruleWords = []string{"before", "after", "never"}
 
-// rule reads a temporal rule, or nil if nothing can be said of it.
+// rule reads a temporal rule; nil if nothing useful can be read.
 func (d *decoder) rule(n *doctree.Node, path string) *Rule {
 	r := &Rule{Place: place(n, path)}
 	word := ruleWord(n)
@@ -149,8 +149,8 @@ func comparison(text string) (op string, value int64, ok bool) {
 	return "", 0, false
 }
 
-// Waits reports whether a field only notes, for a property of the language, how long an
-// instance has waited.
+// Waits reports whether a field exists only to count how long an instance has waited, for a
+// property of the language.
 func (d *Document) Waits(f *Field) bool {
 	of, ok := strings.CutSuffix(f.Name, ".wait")
 	return ok && slices.ContainsFunc(d.Properties, func(p *Property) bool { return p.Name == of })

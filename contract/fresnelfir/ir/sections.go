@@ -49,7 +49,7 @@ func (d *decoder) document(doc *Document) {
 	}
 }
 
-// valueAt is the value of a key, if it has one, and its path.
+// valueAt returns the value of a key and its path, if the key is present.
 func (d *decoder) valueAt(s *doctree.Section, key string) (n *doctree.Node, path string) {
 	if n = s.Node(key); n != nil {
 		path = s.At(key)
@@ -63,7 +63,7 @@ func (d *decoder) entity(name string, at Place, n *doctree.Node) *Entity {
 	return e
 }
 
-// typeOf is the type of that name.
+// typeOf returns the type with a name.
 func typeOf(name string) Type { return Type(max(slices.Index(typeNames, name), 0)) }
 
 func (d *decoder) field(name string, at Place, n *doctree.Node) *Field {
@@ -85,7 +85,7 @@ func (d *decoder) params(s *doctree.Section) []Param {
 	return list
 }
 
-// exprOf reads the expression of a key; an absent one, or null, is nil.
+// exprOf reads the expression of a key; nil if it is absent or null.
 func (d *decoder) exprOf(s *doctree.Section, key string) *Expr {
 	if n, path := d.valueAt(s, key); n != nil {
 		return d.expr(n, path)
@@ -93,8 +93,8 @@ func (d *decoder) exprOf(s *doctree.Section, key string) *Expr {
 	return nil
 }
 
-// readExpr reads the expression of a key, in place of which full may stand: the same with
-// operators that the published format does not have.
+// readExpr reads the expression of a key. If "full" is given, it replaces the expression and may
+// use operators that the published format lacks.
 func (d *decoder) readExpr(s *doctree.Section, key string) *Expr {
 	e := d.exprOf(s, key)
 	if full := d.value(s, "full"); full != nil {
@@ -159,7 +159,7 @@ func (d *decoder) node(n *doctree.Node, path, id string) *Node {
 
 func (d *decoder) branch(n *doctree.Node, path, id string) *Branch {
 	s := d.Section(n, path, format().branch)
-	b := &Branch{Place: place(n, path), ID: s.Text("id"), Guard: d.readExpr(s, "guard"), Weight: 1} // what has no weight that can be read is no branch without one
+	b := &Branch{Place: place(n, path), ID: s.Text("id"), Guard: d.readExpr(s, "guard"), Weight: 1} // a branch with an unreadable weight counts as one without a weight
 	if before := len(d.List); s.Given("weight") {
 		if w := uint32(s.Float("weight")); len(d.List) == before {
 			b.Weight = w
@@ -194,7 +194,7 @@ func (d *decoder) effect(name string, at Place, n *doctree.Node) *Effect {
 	return e
 }
 
-// steps reads sets and conditions with sets below them.
+// steps reads sets, and conditions with sets below them.
 func (d *decoder) steps(s *doctree.Section, key string, e *Effect, under []Under) {
 	s.Each(key, func(n *doctree.Node, path string) {
 		if n.Kind == doctree.Map && n.Get("if") == nil {
@@ -232,7 +232,7 @@ func (d *decoder) set(s *doctree.Section) Set {
 	return x
 }
 
-// value reads an expression in which arithmetic may be used.
+// value reads an expression that may use arithmetic.
 func (d *decoder) value(s *doctree.Section, key string) *Expr {
 	n := s.Node(key)
 	if n == nil {

@@ -165,7 +165,7 @@ func (d *decoder) binding(name string, at Place, n *doctree.Node) *ActionBinding
 	return b
 }
 
-// part reads which part of an answer is meant.
+// part reads the path of the part of an answer that is compared.
 func (d *decoder) part(s *doctree.Section) string {
 	text := s.Text("part")
 	if _, err := agentcall.ParsePath(text); err != nil {
@@ -174,8 +174,8 @@ func (d *decoder) part(s *doctree.Section) string {
 	return text
 }
 
-// returns reads the type of an action's answer: {"type": T}, the bare name T,
-// or null; "void" is none.
+// returns reads the type of an action's answer: {"type": T}, the bare name T, or null. "void" means
+// none.
 func (d *decoder) returns(s *doctree.Section) string {
 	name := s.Text("returns")
 	if n := s.Node("returns"); n != nil && n.Kind == doctree.Map {

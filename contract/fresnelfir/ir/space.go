@@ -10,8 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// Words of the exploration section that mean something. Others are free text
-// for existing tools, so they are doubts and no faults.
+// Meaningful words of the exploration section. Others are free text for existing tools, so they
+// cause warnings, not errors.
 var (
 	Directives = []string{"adjust_weight", "force", "skip", "loop_limit", "swap_observer"}
 	Signals    = []string{"coverage_delta", "property_violation", "discrepancy", "crash", "timeout", "guard_failure", "coverage_plateau"}
@@ -36,8 +36,8 @@ func (c *checker) generators() {
 	}
 }
 
-// checkBinding checks a binding of a generator's step and returns the variables that
-// hold from then on.
+// checkBinding checks a binding of a generator's step and returns the variables that are bound from
+// then on.
 func (c *checker) checkBinding(action string, w With, vars map[string]string) map[string]string {
 	if w.Literal != nil {
 		if w.Literal.Op == Faulty {
@@ -84,7 +84,7 @@ func (c *checker) checkBinding(action string, w With, vars map[string]string) ma
 	return s.withVariable(w.Name, entity).vars
 }
 
-// word doubts a word that means nothing here.
+// word warns about a word that has no meaning here.
 func (c *checker) word(word string, allowed []string, at Place) {
 	if !slices.Contains(allowed, word) {
 		c.doubt(at, "unknown-word", diag.DidYouMean(word, allowed), "is %q, which is unknown; %q is used", word, allowed[0])
@@ -167,8 +167,8 @@ func (c *checker) inputs() {
 	}
 }
 
-// checkReferences refuses what a rule over inputs cannot use, and comparisons of text
-// that names no domain; it doubts a rule that names none.
+// checkReferences refuses expressions that a rule over inputs cannot use, and comparisons of text
+// that names no domain. It warns about a rule that names no domain.
 func (c *checker) checkReferences(k Constraint) {
 	found := false
 	named := func(e *Expr) bool {
@@ -194,7 +194,7 @@ func (c *checker) checkReferences(k Constraint) {
 // member checks that a literal is a value of a domain.
 func (c *checker) member(v *Expr, x *Domain) {
 	if x.Type == Int && x.Min > x.Max || (x.Type == Enum || x.Type == String) && len(x.Values) == 0 {
-		return // which was told already
+		return // reported already
 	}
 	ok := false
 	want := "true or false"
@@ -211,8 +211,8 @@ func (c *checker) member(v *Expr, x *Domain) {
 	}
 }
 
-// CodeArgument is the code of arguments that stand for nothing: a doubt of the model,
-// and a fault as soon as a module is to be called with them.
+// CodeArgument is the code for arguments without a meaning: a warning for a model, and an error as
+// soon as a module is to be called with them.
 const CodeArgument = "unknown-argument"
 
 func (c *checker) bindings() {
@@ -240,7 +240,7 @@ func (c *checker) bindings() {
 		}
 		got := c.expr(a.Answer, scope{vars: c.doc.Vars, inputs: true, loose: true})
 		if a.Rejects != nil && a.Rejects.Op != "" {
-			got.Unsigned = false // what is returned may be below 0
+			got.Unsigned = false // a returned value may be negative
 		}
 		a.Result = c.answers(a.Place, a.Returns, got)
 		if want := returnType(c.doc, a.Returns); a.Answer != nil && !a.Place.Within("returns").untyped() && (a.Returns == "" || !got.assignableTo(want)) {
@@ -268,7 +268,7 @@ func (c *checker) bindings() {
 	}
 }
 
-// claims doubts what a binding claims that contradicts itself or the effect.
+// claims warns about claims of a binding that contradict each other or the effect.
 func (c *checker) claims(a *ActionBinding) {
 	e := c.doc.Effect(a.Action)
 	switch {
@@ -299,14 +299,13 @@ func (c *checker) argumentHint(name string) string {
 type Domain struct {
 	Place
 	Name     string
-	Type     Type     // Enum, Bool, Int or, which is an extension, String
+	Type     Type     // Enum, Bool, Int or, as an extension, String
 	Values   []string // of an enum or a string
 	Min, Max int64    // of an int
-	Variants []string // of a string: texts that are tried in place of Values now and then
+	Variants []string // of a string: texts occasionally tried instead of Values
 }
 
-// Size returns the number of values; ranges too large to count give the maximum. Variants do
-// not count.
+// Size returns the number of values, without variants. Ranges too large to count give the maximum.
 func (d *Domain) Size() uint64 {
 	switch d.Type {
 	case Bool:
@@ -324,10 +323,10 @@ func (d *Domain) Size() uint64 {
 	return n + 1
 }
 
-// Integer is integer number i of a domain, the simplest first.
+// Integer returns integer number i of a domain, simplest first.
 func (d *Domain) Integer(i uint64) int64 { return Integer(d.Min, d.Max, i) }
 
-// Number returns the number of an integer of a domain.
+// Number returns the number of an integer of a domain; it is the inverse of Integer.
 func (d *Domain) Number(v int64) uint64 {
 	near := min(max(0, d.Min), d.Max)
 	if v == near {
@@ -342,8 +341,8 @@ func (d *Domain) Number(v int64) uint64 {
 	return far + min(far, above)
 }
 
-// Integer is integer number i of a range, those that are nearest to 0 first and
-// of two that are as near the positive one: 0, 1, -1, 2 ...
+// Integer returns integer number i of a range, ordered by distance from 0, the positive one of two
+// first: 0, 1, -1, 2 ...
 func Integer(low, high int64, i uint64) int64 {
 	near := min(max(0, low), high)
 	above, below := uint64(high)-uint64(near), uint64(near)-uint64(low)

@@ -10,14 +10,14 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// ValueType is the type of an expression, or of what a function or an action
-// answers; NoType if nothing says what it is.
+// ValueType is the type of an expression, or of an answer of a function or an action; NoType if it
+// is unknown.
 type ValueType struct {
 	Type
 	Values []string // of an enum, in declared order
 	Entity string   // of a ref
-	// Unsigned says that an int is never below 0 and may be too large for 32 bits
-	// with a sign: in 32 bits it crosses without one.
+	// Unsigned says that an int is never negative and may exceed signed 32 bits. In 32 bits it is
+	// passed as unsigned.
 	Unsigned bool
 }
 
@@ -33,12 +33,11 @@ func (k ValueType) String() string {
 	return diag.A(k.Type.String())
 }
 
-// text reports whether values of the type are strings: enum values and
-// references are.
+// text reports whether values of the type are strings, which includes enum values and references.
 func (k ValueType) text() bool { return k.Type == String || k.Type == Enum || k.Type == Ref }
 
-// assignableTo reports whether a value of type k may stand where w is wanted. What was
-// reported already fits anywhere.
+// assignableTo reports whether a value of type k may be used where w is wanted. NoType fits
+// anywhere, because it has been reported.
 func (k ValueType) assignableTo(w ValueType) bool {
 	if k.Type == NoType || w.Type == NoType {
 		return true
@@ -63,7 +62,7 @@ func domainType(x *Domain) ValueType {
 
 func beyond32(low, high int64) bool { return low >= 0 && high > math.MaxInt32 }
 
-// returnType is the type that a type's name stands for; NoType if none.
+// returnType returns the type with a name; NoType if there is none.
 func returnType(d *Document, name string) ValueType {
 	switch strings.ToLower(name) {
 	case "bool", "boolean":
@@ -85,9 +84,8 @@ func returnType(d *Document, name string) ValueType {
 	return ValueType{}
 }
 
-// answers is the type of what returns a value of a type of that name: if the
-// document has none of that name, the type of what the model says is answered.
-// Of whatever else, answers are integers.
+// answers returns the type of an answer declared with a type's name. If the document has no such
+// type, it is the type of the model's prediction, and an integer without one.
 func (c *checker) answers(at Place, name string, says ValueType) ValueType {
 	if name == "" || name == "void" || name == "null" {
 		return ValueType{}
@@ -110,13 +108,13 @@ func (c *checker) answers(at Place, name string, says ValueType) ValueType {
 	return says
 }
 
-// scope is what an expression may name.
+// scope says what an expression may refer to.
 type scope struct {
 	vars   map[string]string // variable -> entity
 	inputs bool              // ["field", "input", domain] is the value of an input
-	loose  bool              // a variable that nothing binds may stand for the newest instance
-	target bool              // ... and as the target of an effect for the newest that is not the actor
-	old    bool              // there is a state before
+	loose  bool              // an unbound variable may stand for the newest instance
+	target bool              // ... and, as the target of an effect, for the newest instance that is not the actor
+	old    bool              // there is a previous state
 	domain bool              // strings that name a domain stand for its value
 }
 
@@ -127,8 +125,7 @@ func (s scope) withVariable(name, entity string) scope {
 	return s
 }
 
-// variable returns the entity of a variable; "" if that is not known, which is
-// reported.
+// variable returns the entity of a variable; "" if it is unknown, which it reports.
 func (c *checker) variable(at Place, name string, s scope) string {
 	if e, ok := s.vars[name]; ok {
 		return e
@@ -158,8 +155,8 @@ func (c *checker) variable(at Place, name string, s scope) string {
 	return ""
 }
 
-// newest is the entity that a variable without a binding stands for: the one
-// of that name; for "self" and for targets of effects the only one that is created.
+// newest returns the entity that an unbound variable stands for: the entity of that name; for
+// "self" and targets of effects otherwise the only entity that is created.
 func (c *checker) newest(name string, target bool) string {
 	for _, e := range c.doc.Entities {
 		if strings.EqualFold(e.Name, name) {
@@ -276,7 +273,7 @@ func (c *checker) expr(e *Expr, s scope) ValueType {
 
 func (c *checker) field(e *Expr, s scope) ValueType {
 	if _, bound := s.vars[e.Var]; e.Var == "input" && !bound && (s.inputs || s.domain) {
-		if !e.Input { // else another document may share it
+		if !e.Input { // do not write to an expression that another document may share
 			e.Input = true
 		}
 		if c.checkName(e.Place, "unknown-domain", "an input domain", e.Text, names(c.doc.Inputs.Domains, func(x *Domain) string { return x.Name })) {
@@ -317,14 +314,14 @@ func (c *checker) comparison(e *Expr, s scope) {
 	}
 }
 
-// literal looks whether a string that meets an enum is one of its values.
+// literal checks that a string used as an enum is one of its values.
 func (c *checker) literal(e *Expr, w ValueType, outside report) {
 	if e.Op == LitString && w.Type == Enum && len(w.Values) > 0 && !slices.Contains(w.Values, e.Text) {
 		outside(e.Place, "enum-value", diag.DidYouMean(e.Text, w.Values), "is not %s, got %q", w, e.Text)
 	}
 }
 
-// argument checks a variable that is handed to a parameter.
+// argument checks a variable that is passed to a parameter.
 func (c *checker) argument(at Place, name, want, param string, s scope) {
 	if got := c.variable(at, name, s); got != "" && got != want && c.doc.Entity(want) != nil {
 		c.fail(at, "argument-type", "", "the parameter %q takes %s, but %q is %s", param, diag.A(want), name, diag.A(got))
@@ -376,7 +373,7 @@ func (c *checker) refinementTest(e *Expr, s scope) {
 		given[a.Param] = a.Var
 	}
 	for _, p := range r.Params {
-		if p.Name == "" { // which was said
+		if p.Name == "" { // reported already
 			continue
 		}
 		if v, ok := given[p.Name]; ok {
