@@ -10,19 +10,19 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// action is a function that is an action.
+// action is a function of the source that declares an action.
 type action struct {
 	d      *decl
-	vars   map[string]string // what it picks and makes, with the entities
-	args   []string          // parameters without a default: arguments of the export
-	guard  *node             // what it requires; nil: nothing
-	beyond bool              // the guard needs more than the published format
+	vars   map[string]string // variables of chosen and created instances, with their entities
+	args   []string          // parameters without a default, which are arguments of the export
+	guard  *node             // the condition required; nil: none
+	beyond bool              // the guard needs an extension of the published format
 	picks  []node
 	weight node
-	branch *node // what an alternative at the place of its declaration holds, once one is asked for
+	branch *node // cached branch for the place of the declaration; nil until needed
 }
 
-// survey finds the variables of an action.
+// survey collects the variables of an action.
 func (c *compiler) survey(d *decl) *action {
 	a := &action{d: d, vars: map[string]string{}}
 	note := func(name string, e syntax.Expr) {
@@ -56,15 +56,15 @@ func (c *compiler) survey(d *decl) *action {
 	return a
 }
 
-// body is an action while it is translated.
+// body is an action during its translation.
 type body struct {
 	*action
 	c               *compiler
 	s               scope
 	conds           []requirement // in order
-	made            *node         // creates
+	made            *node         // the "creates" entry
 	sets            []node
-	steps           bool // there is an if
+	steps           bool // the action contains an if
 	wrote           map[string]bool
 	call            *syntax.CallExpr
 	at              doctree.Pos
@@ -72,7 +72,7 @@ type body struct {
 	effect, binding node
 }
 
-// requirement is a condition, or, with a variable, an instance that is chosen.
+// requirement is a condition or, if it names a variable, an instance to choose.
 type requirement struct {
 	cond   node
 	beyond bool
@@ -87,7 +87,7 @@ func (c *compiler) action(a *action, at doctree.Pos) *body {
 	b := &body{action: a, c: c, at: at, wrote: map[string]bool{}}
 	b.s = scope{vars: a.vars, others: c.everywhere(), rename: map[string]string{}, values: map[string]*local{}, wrote: map[string]int{}}
 	for v := range a.vars {
-		if len(c.vars[v]) > 1 { // the IR has one entity for each variable
+		if len(c.vars[v]) > 1 { // in the IR, a variable has one entity
 			b.s.rename[v] = v + "_of_" + a.d.name
 		}
 	}
@@ -173,7 +173,7 @@ func (b *body) statement(s syntax.Stmt, into *[]node, top bool) {
 	c.fail(s, "expression", near, "an action has require(...), any(...), new(...), assignments to fields, if, weight(...) and call(...)")
 }
 
-// does translates a call that is a statement.
+// does translates a call used as a statement.
 func (b *body) does(call *syntax.CallExpr, name string, top bool) bool {
 	c := b.c
 	pos, _ := c.arguments(call)
@@ -211,7 +211,7 @@ func (b *body) called(call *syntax.CallExpr, top bool) {
 	b.call = call
 }
 
-// assign is NAME = any(...), new(...) or a value.
+// assign translates NAME = any(...), new(...) or a value.
 func (b *body) assign(at syntax.Node, name string, e syntax.Expr) {
 	c := b.c
 	anew, choice := isCall(e, "new"), isCall(e, "any")
@@ -259,7 +259,7 @@ func (b *body) assign(at syntax.Node, name string, e syntax.Expr) {
 		return
 	}
 	b.made, b.wrote[name] = object(here), true
-	b.s.wrote[making(entity.Text)]++ // arguments are computed before it
+	b.s.wrote[making(entity.Text)]++ // arguments are computed before the instance exists
 	set(b.made, here, "entity", entity)
 	set(b.made, here, "assign", text(here, b.s.name(name)))
 	for _, a := range named {
@@ -274,15 +274,15 @@ func (b *body) assign(at syntax.Node, name string, e syntax.Expr) {
 	}
 }
 
-// requiring is the scope of conditions that are asked before the action changes anything.
+// requiring returns the scope of conditions evaluated before the action changes anything.
 func (b *body) requiring() scope {
 	s := b.s
 	s.calling = true
 	return s
 }
 
-// argumentOfNew is a value that an instance is made with: what it says of all instances of the
-// entity is computed before there is the new one.
+// argumentOfNew translates a value with which an instance is created. What it says about all
+// instances of the entity is evaluated before the new one exists.
 func (b *body) argumentOfNew(e syntax.Expr, entity string) node {
 	v, _ := b.c.condition(e, b.s)
 	counts := false
@@ -293,24 +293,24 @@ func (b *body) argumentOfNew(e syntax.Expr, entity string) node {
 	return v
 }
 
-// addSet adds a set.
+// addSet adds an assignment to a field.
 func (b *body) addSet(at doctree.Pos, name, field string, v node, into *[]node) {
 	*into = append(*into, *object(at, member(at, "target", texts(at, b.s.name(name), field)), member(v.Pos, "value", v)))
 	b.wrote[name] = true
 	b.s.wrote[field]++
 }
 
-// assigning are the operators of assignments that compute.
+// assigning maps compound assignments to operators of the IR.
 var assigning = map[syntax.Token]string{
 	syntax.PLUS_EQ: "add", syntax.MINUS_EQ: "sub", syntax.STAR_EQ: "mul", syntax.SLASHSLASH_EQ: "div", syntax.PERCENT_EQ: "mod",
 }
 
-// computing are the same on names for values.
+// computing maps compound assignments to operators of the source, for names of values.
 var computing = map[syntax.Token]syntax.Token{
 	syntax.PLUS_EQ: syntax.PLUS, syntax.MINUS_EQ: syntax.MINUS, syntax.STAR_EQ: syntax.STAR, syntax.SLASHSLASH_EQ: syntax.SLASHSLASH, syntax.PERCENT_EQ: syntax.PERCENT,
 }
 
-// place assigns to a place of a collection; false: it is none.
+// place translates an assignment to a place of a collection; false: it is something else.
 func (b *body) place(x *syntax.AssignStmt, into *[]node) bool {
 	c := b.c
 	before := len(c.list)
@@ -332,7 +332,7 @@ func (b *body) place(x *syntax.AssignStmt, into *[]node) bool {
 	return true
 }
 
-// set is VARIABLE.FIELD = VALUE, or += and the like.
+// set translates VARIABLE.FIELD = VALUE, and compound assignments such as +=.
 func (b *body) set(x *syntax.AssignStmt, of syntax.Expr, field string, into *[]node) {
 	c := b.c
 	id, ok := of.(*syntax.Ident)
@@ -349,7 +349,7 @@ func (b *body) set(x *syntax.AssignStmt, of syntax.Expr, field string, into *[]n
 	b.addSet(c.position(x), id.Name, field, v, into)
 }
 
-// branch is if, elif and else.
+// branch translates if, elif and else.
 func (b *body) branch(x *syntax.IfStmt, into *[]node) {
 	at := b.c.pos(x.If)
 	v, _ := b.c.condition(x.Cond, b.s)
@@ -374,14 +374,14 @@ func (b *body) branch(x *syntax.IfStmt, into *[]node) {
 		b.s.wrote[field] = max(b.s.wrote[field], times)
 	}
 	if n.Get("then") == nil && n.Get("else") == nil {
-		return // it gives names to values alone
+		return // the branches only name values
 	}
 	b.steps = true
 	ordered(n)
 	*into = append(*into, *n)
 }
 
-// conjunction is one condition of several; nil of none.
+// conjunction combines conditions into one; nil if there are none.
 func conjunction(conds []node) *node {
 	switch len(conds) {
 	case 0:
@@ -393,8 +393,8 @@ func conjunction(conds []node) *node {
 	return &n
 }
 
-// require makes the guard of what is required and chosen: a choice is an instance that
-// exists, and the choice is made among those for which all that follows holds.
+// require builds the guard and the picks from requirements and choices. A choice requires that an
+// instance exists for which everything that follows holds, and chooses among such instances.
 func (b *body) require() {
 	var rest []node
 	for _, r := range slices.Backward(b.conds) {

@@ -10,16 +10,16 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// argument is an argument that is given by name.
+// argument is a named argument.
 type argument struct {
 	name  string
 	at    syntax.Expr
 	value syntax.Expr
-	odd   bool // written as **{"NAME": VALUE}, since the language has another use for the name
+	odd   bool // written as **{"NAME": VALUE}, because NAME is reserved in the language
 }
 
-// keys are the arguments that words of the language have by name. A word that is
-// missing here has names of the writer's own: fields, arguments of an export.
+// keys lists the named arguments of the language's words. A word that is missing here takes names
+// that the writer defines: fields, or arguments of an export.
 var keys = map[string][]string{
 	"always": {}, "constraint": {}, "input": {}, "ir": {}, "module": {}, "protocol": {}, "system": {}, "temporal": {},
 	"eventually": {"fair", "within"}, "leads_to": {"fair", "within"}, "until": {"fair", "within"}, "generator": {"description", "then"},
@@ -33,8 +33,8 @@ var keys = map[string][]string{
 	"count": {}, "exists": {}, "forall": {}, "implies": {}, "len": {}, "max": {}, "min": {}, "old": {}, "sum": {},
 }
 
-// arguments are those of a call, by place and by name. What has no such name is an
-// error, as is a name that is given twice; the rest is returned.
+// arguments returns the positional and the named arguments of a call. Unknown and repeated names
+// are errors and are left out.
 func (c *compiler) arguments(x *syntax.CallExpr) (pos []syntax.Expr, named []argument) {
 	word := ""
 	if fn, ok := x.Fn.(*syntax.Ident); ok && c.decls[declRefinement][fn.Name] == nil {
@@ -70,7 +70,7 @@ func (c *compiler) arguments(x *syntax.CallExpr) (pos []syntax.Expr, named []arg
 	return pos, named
 }
 
-// oddlyNamed are the arguments of **{"from": a}.
+// oddlyNamed returns the arguments of **{"from": a}.
 func (c *compiler) oddlyNamed(d *syntax.DictExpr) (list []argument) {
 	for _, e := range d.List {
 		entry := e.(*syntax.DictEntry)

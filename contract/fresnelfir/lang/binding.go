@@ -11,13 +11,13 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// options are the arguments of call(...) that are no arguments of the export.
+// options are the arguments of call(...) that are not passed to the export.
 var options = []string{"function", "returns", "part", "rejects", "answer", "mutates", "idempotent", "reads", "writes", "guess"}
 
-// operators are how an expression of the IR begins.
+// operators are the words with which an expression of the IR begins.
 var operators = slices.Concat(further, strings.Fields("field eq neq lt lte gt gte and or not implies forall exists derived observer is"))
 
-// bind writes the binding: which export the action calls, and what is claimed of it.
+// bind writes the binding: the export that the action calls, and what the call claims.
 func (b *body) bind() {
 	c, name := b.c, b.d.name
 	b.s.calling = true
@@ -33,7 +33,7 @@ func (b *body) bind() {
 		writes = append(writes, b.made.Get("entity").Text)
 	}
 	slices.Sort(writes)
-	n := object(at, append(make([]doctree.Member, 0, 8), // with args and values
+	n := object(at, append(make([]doctree.Member, 0, 8), // room for args and values
 		member(at, "function", text(at, name)), member(at, "returns", *object(at, member(at, "type", text(at, "void")))),
 		member(at, "mutates", truth(at, b.made != nil || len(b.sets) > 0)), member(at, "idempotent", truth(at, false)),
 		member(at, "reads", list(at)), member(at, "writes", texts(at, writes...)))...)
@@ -72,7 +72,7 @@ func (b *body) bind() {
 	b.binding = *n
 }
 
-// argument adds an argument of the export: a name of the model, or a value that gets one.
+// argument adds an argument of the export: a name of the model, or a value, which gets a name.
 func (b *body) argument(args, values *node, name string, place int, e syntax.Expr) {
 	c, at := b.c, b.c.position(e)
 	if place > 0 {
@@ -96,7 +96,7 @@ func (b *body) argument(args, values *node, name string, place int, e syntax.Exp
 	}
 	switch x := e.(type) {
 	case *syntax.Ident:
-		if x.Name == "None" && place == 0 { // what the model calls so
+		if x.Name == "None" && place == 0 { // a name of the model
 			args.Add(text(at, name))
 			return
 		}
@@ -123,7 +123,7 @@ func (b *body) argument(args, values *node, name string, place int, e syntax.Exp
 	set(values, at, name, v)
 }
 
-// option sets what is claimed of a call.
+// option sets a claim of a call.
 func (b *body) option(n *node, a argument) {
 	c, at := b.c, b.c.position(a.at)
 	switch a.name {

@@ -9,7 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// store adds an assignment to a plain place: under if, where a computed key chooses it.
+// store adds an assignment to a plain place. If a computed key chooses the place, the assignment is
+// conditional.
 func (b *body) store(p *place, at doctree.Pos, value func(name string) node, into *[]node) {
 	b.chain(p, at, into, func(name string) []node {
 		n := object(at)
@@ -19,7 +20,7 @@ func (b *body) store(p *place, at doctree.Pos, value func(name string) node, int
 	})
 }
 
-// chain adds what is done with each alternative of a place.
+// chain adds statements for each alternative of a place.
 func (b *body) chain(p *place, at doctree.Pos, into *[]node, do func(name string) []node) {
 	b.wrote[p.from] = true
 	b.s.wrote[p.base]++
@@ -48,7 +49,7 @@ func (b *body) conditional(at doctree.Pos, cond node, then, otherwise []node) *n
 	return n
 }
 
-// replace is PLACE = VALUE.
+// replace translates PLACE = VALUE.
 func (b *body) replace(p *place, e syntax.Expr, at doctree.Pos, into *[]node) {
 	c := b.c
 	if p.shape == nil {
@@ -130,7 +131,7 @@ func (b *body) replace(p *place, e syntax.Expr, at doctree.Pos, into *[]node) {
 	}
 }
 
-// members is SET = [ELEMENT, ...].
+// members translates SET = [ELEMENT, ...].
 func (b *body) members(p *place, items []syntax.Expr, at doctree.Pos, into *[]node) {
 	c := b.c
 	given := make([]bool, len(p.keys))
@@ -161,7 +162,7 @@ func (b *body) members(p *place, items []syntax.Expr, at doctree.Pos, into *[]no
 	}
 }
 
-// clear gives every field of a place the least value of its type.
+// clear sets every field of a place to the least value of its type.
 func (b *body) clear(p *place, at doctree.Pos, into *[]node) {
 	p.eachField("", func(name string, kind node) {
 		if zero := zeroOf(&kind); zero != nil {
@@ -184,10 +185,10 @@ func (b *body) refersTo(e syntax.Expr, field string) bool {
 	return found
 }
 
-// methods are what can be done with collections.
+// methods lists the methods of collections.
 var methods = map[string][]string{"set": {"add", "clear", "remove"}, "list": {"append", "clear", "insert", "pop"}, "map": {"clear"}}
 
-// method is o.tags.add("x"), o.items.append(x), o.items.pop(0), o.tags.clear().
+// method translates o.tags.add("x"), o.items.append(x), o.items.pop(0), o.tags.clear().
 func (b *body) method(call *syntax.CallExpr, into *[]node) bool {
 	c := b.c
 	fn, ok := call.Fn.(*syntax.DotExpr)
@@ -236,7 +237,7 @@ func (b *body) method(call *syntax.CallExpr, into *[]node) bool {
 	return true
 }
 
-// member adds to a set or removes from it.
+// member adds an element to a set or removes it.
 func (b *body) member(p *place, e syntax.Expr, in bool, at doctree.Pos, into *[]node) {
 	c := b.c
 	is := truth(at, in)
@@ -251,14 +252,14 @@ func (b *body) member(p *place, e syntax.Expr, in bool, at doctree.Pos, into *[]
 		return
 	}
 	of := *p.shape
-	of.word = "map" // from its elements to whether they are in it
+	of.word = "map" // a map from elements to membership
 	as := *p
 	as.shape = &of
 	b.store(c.indexed(&as, e, b.s), at, func(string) node { return is }, into)
 }
 
-// extend adds to a list. Behind a full list the length is out of its bounds, which is a
-// finding like any other number that is.
+// extend appends to a list. If the list is full, its length exceeds the bounds of its field, which
+// is a finding like any other excess.
 func (b *body) extend(p *place, e syntax.Expr, at doctree.Pos, into *[]node) {
 	var rest []node
 	long := b.grow(p, at, &rest)
@@ -280,7 +281,7 @@ func (b *body) grow(p *place, at doctree.Pos, into *[]node) (long node) {
 	return long
 }
 
-// move gives one element of a list the value of another.
+// move assigns one element of a list to another.
 func (b *body) move(p *place, from, to int, at doctree.Pos, into *[]node) {
 	source, here := p.memberPlace(p.parts[from].name, p.parts[from].shape), p.memberPlace(p.parts[to].name, p.parts[to].shape)
 	here.eachField("", func(name string, _ node) {
@@ -293,7 +294,7 @@ func (b *body) move(p *place, from, to int, at doctree.Pos, into *[]node) {
 	})
 }
 
-// shorten takes the last element of a list away, or the first.
+// shorten removes the last element of a list, or the first.
 func (b *body) shorten(p *place, first bool, at doctree.Pos, into *[]node) {
 	length := p.memberPlace("length", p.part("length"))
 	long := length.choose(at, length.field(at))

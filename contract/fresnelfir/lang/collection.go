@@ -9,13 +9,13 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// place is a place of a collection: the fields that it may be, each under conditions.
+// place is a place in a collection: the fields that it may be, each with its conditions.
 type place struct {
 	*shape
-	of   string // the variable, as the IR calls it
-	from string // the variable, as the source does
+	of   string // the variable's name in the IR
+	from string // the variable's name in the source
 	may  []alternative
-	base string // the field of the source
+	base string // the field's name in the source
 }
 
 type alternative struct {
@@ -23,7 +23,7 @@ type alternative struct {
 	name string
 }
 
-// place resolves o.stock["x"].count; nil if it is a plain field, or no field at all.
+// place resolves o.stock["x"].count; nil if that is a plain field or not a field.
 func (c *compiler) place(e syntax.Expr, s scope) *place {
 	switch x := e.(type) {
 	case *syntax.ParenExpr:
@@ -37,7 +37,7 @@ func (c *compiler) place(e syntax.Expr, s scope) *place {
 				ok, before := c.current(x, v, s)
 				switch {
 				case !ok || before && p.shape != nil && p.word == "":
-					return nil // a plain value is computed by its expression
+					return nil // a plain value is translated from its expression
 				case before:
 					c.fail(x, "expression", "name its places before all assignments", "%s is a collection that was assigned in the meantime", x.Name)
 					return nil
@@ -50,7 +50,7 @@ func (c *compiler) place(e syntax.Expr, s scope) *place {
 			if d := c.decls[declEntity][c.entityOf(id.Name, s)]; d != nil {
 				for _, p := range c.shapes(d) {
 					if p.name == x.Name.Name && p.word != "" {
-						if at := c.position(x); len(p.parts) == 0 { // its type is refused
+						if at := c.position(x); len(p.parts) == 0 { // its type was refused
 							c.vague(at)
 						}
 						return &place{p.shape, s.name(id.Name), id.Name, []alternative{{name: p.name}}, p.name}
@@ -98,8 +98,8 @@ func orPlain(word string) string {
 	return word
 }
 
-// entityOf is the entity of a variable. The actor's is what explore(actor = ...) names, or the only one
-// of which no action makes instances.
+// entityOf returns the entity of a variable. The actor's entity is the one that explore(actor =
+// ...) names, or the only one that no action creates.
 func (c *compiler) entityOf(name string, s scope) string {
 	if e, _ := s.variable(name); e != "" || name != "actor" {
 		return e
@@ -109,7 +109,7 @@ func (c *compiler) entityOf(name string, s scope) string {
 }
 
 func (c *compiler) acting() string {
-	own := *c // which reports nothing: the statement says what is wrong with it
+	own := *c // a copy whose errors are dropped: translating the statement reports them
 	for _, call := range c.rest {
 		if isCall(call, "explore") {
 			_, named := own.arguments(call)
@@ -154,7 +154,7 @@ func (p *place) memberPlace(name string, x *shape) *place {
 	return next
 }
 
-// indexed is a place by a key.
+// indexed returns the place of a key.
 func (c *compiler) indexed(p *place, key syntax.Expr, s scope) *place {
 	if v := c.constant(key); v != nil {
 		for i, k := range p.keys {
@@ -188,7 +188,7 @@ func textsOf(keys []node) []string {
 	return list
 }
 
-// constant is a literal text, number or truth; nil if it is none.
+// constant returns a literal text, number or truth value; nil for anything else.
 func (c *compiler) constant(e syntax.Expr) *node {
 	v := c.literalOrNone(e)
 	if x, ok := e.(*syntax.UnaryExpr); ok && x.Op == syntax.MINUS && c.literalOrNone(x.X).Kind == doctree.Int {
@@ -200,8 +200,8 @@ func (c *compiler) constant(e syntax.Expr) *node {
 	return &v
 }
 
-// choose is a value by the alternatives of a place; what no key leads to is the least
-// value of its type.
+// choose returns a value depending on the alternatives of a place. If no alternative applies, it is
+// the least value of the place's type.
 func (p *place) choose(at doctree.Pos, value func(name string) node) node {
 	var n *node
 	if p.shape != nil && p.word == "" {
@@ -222,7 +222,7 @@ func (p *place) choose(at doctree.Pos, value func(name string) node) node {
 	return *n
 }
 
-// read is the value of a plain place.
+// read returns the value of a plain place.
 func (c *compiler) read(p *place, at doctree.Pos) node {
 	if p.shape == nil {
 		return truth(at, true)
@@ -240,8 +240,8 @@ func (p *place) field(at doctree.Pos) func(string) node {
 	return func(name string) node { return op(at, "field", text(at, p.of), text(at, name)) }
 }
 
-// elements are those of a collection, each with the condition that it is there; nil: it
-// always is.
+// elements visits the elements of a collection, each with the condition for its presence; nil: it
+// is always present.
 func (c *compiler) elements(p *place, at doctree.Pos, visit func(there *node, e element)) {
 	for i, x := range p.parts {
 		inside := p.memberPlace(x.name, x.shape)
@@ -260,7 +260,7 @@ func (c *compiler) elements(p *place, at doctree.Pos, visit func(there *node, e 
 	}
 }
 
-// element is one of a collection: a value, or a place.
+// element is an element of a collection: a value or a place.
 type element struct {
 	is node
 	at *place
@@ -273,7 +273,7 @@ func (c *compiler) element(e element, at doctree.Pos) node {
 	return e.is
 }
 
-// contains is x in COLLECTION.
+// contains translates x in COLLECTION.
 func (c *compiler) contains(p *place, e syntax.Expr, at doctree.Pos, s scope) node {
 	if v := c.constant(e); v != nil && p.word == "set" {
 		for i, k := range p.keys {
@@ -299,7 +299,7 @@ func (c *compiler) contains(p *place, e syntax.Expr, at doctree.Pos, s scope) no
 	return n
 }
 
-// length is len(COLLECTION).
+// length translates len(COLLECTION).
 func (c *compiler) length(p *place, at doctree.Pos) node {
 	switch p.word {
 	case "list":
@@ -311,7 +311,7 @@ func (c *compiler) length(p *place, at doctree.Pos) node {
 	return c.folded("sum", p, at, func(element) node { return integer(at, 1) })
 }
 
-// folded is forall, exists, sum or count over the elements of a collection.
+// folded translates forall, exists, sum or count over the elements of a collection.
 func (c *compiler) folded(word string, p *place, at doctree.Pos, body func(element) node) node {
 	n := op(at, map[string]string{"forall": "and", "exists": "or"}[word])
 	total := integer(at, 0)
@@ -364,8 +364,8 @@ func (c *compiler) equal(a, b *place, at doctree.Pos) node {
 	return n
 }
 
-// overElements is a quantifier over a collection: forall(o.items, lambda x: ...),
-// sum(o.items), count([x > 1 for x in o.items]); false: it is about an entity.
+// overElements translates a quantifier over a collection: forall(o.items, lambda x: ...),
+// sum(o.items), count([x > 1 for x in o.items]). It returns false for a quantifier over an entity.
 func (c *compiler) overElements(x *syntax.CallExpr, word string, pos []syntax.Expr, s scope) (node, bool) {
 	if len(pos) == 0 {
 		return node{}, false

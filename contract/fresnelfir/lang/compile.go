@@ -18,29 +18,29 @@ import (
 	"github.com/thresh-dev/thresh/engine/starbox"
 )
 
-// Suffix is what names of models in the language end in.
+// Suffix is the end of a model's file name.
 const Suffix = ".model.star"
 
-// Example is a model with every word of the language, explained within.
+// Example is a model that uses and explains every word of the language.
 //
 //go:embed example.model.star
 var Example []byte
 
-// Model is a model as it was translated.
+// Model is a translated model.
 type Model struct {
 	Tree   *doctree.Document
 	Broken map[string]bool // names whose declarations could not be read
-	Vague  map[int]bool    // lines that use one of them, or a field whose type is refused
+	Vague  map[int]bool    // lines that use a broken name, or a field whose type is refused
 	lines  []string
 	source *starbox.Source
 }
 
-// Stands is where a place of the tree stands in the source.
+// Stands returns the place in the source of a place in the tree.
 func (m *Model) Stands(at doctree.Pos) doctree.Pos {
 	return doctree.Pos{Line: m.source.Line(at.Line), Col: at.Col}
 }
 
-// Statement is the line that begins the statement which a line is in.
+// Statement returns the first line of the statement that contains a line.
 func (m *Model) Statement(n int) int {
 	for n > 1 && !begins.MatchString(m.Line(n)) {
 		n--
@@ -48,8 +48,7 @@ func (m *Model) Statement(n int) int {
 	return n
 }
 
-// Further is a construct that existing readers of the IR pass over, and the key that
-// holds it.
+// Further is a construct that existing readers of the IR ignore, with its key.
 type Further struct {
 	Pos  doctree.Pos
 	Key  string // "$.effects.pay.steps"
@@ -64,7 +63,7 @@ func (m *Model) Line(n int) string {
 	return m.lines[n-1]
 }
 
-// declKind is what a name of the source stands for. Each kind has names of its own.
+// declKind is the kind of a name in the source. Each kind has its own namespace.
 type declKind uint8
 
 const (
@@ -81,7 +80,7 @@ const (
 	kinds
 )
 
-// decl is a statement that gives something a name.
+// decl is a statement that names something.
 type decl struct {
 	kind declKind
 	name string
@@ -90,8 +89,8 @@ type decl struct {
 	call *syntax.CallExpr
 	fn   string
 
-	shapes []part // of an entity's fields, once they are asked for
-	open   bool   // a record whose shape is being made, or a function that was begun
+	shapes []part // shapes of an entity's fields; nil until needed
+	open   bool   // a record whose shape is in progress, or a function that has been started
 }
 
 type compiler struct {
@@ -101,35 +100,35 @@ type compiler struct {
 	list     diag.List
 	decls    [kinds]map[string]*decl
 	order    []*decl
-	rest     []*syntax.CallExpr // statements that name nothing
+	rest     []*syntax.CallExpr // statements without a name
 	root     *node
 	noting   bool
-	further  []Further // if it is noting
-	beyond   bool      // the expression that was read last needs more than the published format
+	further  []Further // filled only if noting is set
+	beyond   bool      // the last expression needs an extension of the published format
 	model    *Model
 	acts     map[string]*action
 	vars     map[string]map[string]bool // variables of actions, with their entities
-	all      map[string]string          // the same with one entity each, once somebody asks
-	awaits   []*awaited                 // what must come about
-	posed    bool                       // the document lists what inputs cover
+	all      map[string]string          // the same with one entity each; nil until needed
+	awaits   []*awaited                 // liveness properties
+	posed    bool                       // the document lists coverage targets for inputs
 	valued   map[string]bool            // entities whose instances are used as values
-	expanded int                        // how often a value took the place of its name
-	actor    func() string              // the entity that acts
-	acted    bool                       // somebody asked for it
-	before   kept                       // of the source before
+	expanded int                        // how many names were replaced by their values
+	actor    func() string              // returns the acting entity
+	acted    bool                       // actor was called
+	before   kept                       // kept from the previous source
 	now      kept
-	fresh    map[syntax.Stmt]*translated // actions that were translated ahead
-	asked    []declared                  // functions whose bodies were read for the action that is translated
+	fresh    map[syntax.Stmt]*translated // actions translated in advance
+	asked    []declared                  // functions whose bodies the current action depends on
 }
 
-// constructors are the calls that give something a name, with their kinds.
+// constructors maps the calls that name something to kinds.
 var constructors = map[string]declKind{
 	"entity": declEntity, "input": declInput, "observer": declObserver, "protocol": declProtocol,
 	"always": declProperty, "temporal": declProperty, "generator": declGenerator,
 	"record": declRecord, "eventually": declProperty, "until": declProperty, "leads_to": declProperty,
 }
 
-// elsewhere are words of other languages for a constructor.
+// elsewhere maps words of other languages to constructors.
 var elsewhere = map[string]string{"invariant": "always", "property": "always", "safety": "always", "globally": "always", "liveness": "eventually", "finally": "eventually"}
 
 func didYouMean(word string, known []string) string {
@@ -139,20 +138,21 @@ func didYouMean(word string, known []string) string {
 	return diag.DidYouMean(word, known)
 }
 
-// statements are the calls that name nothing.
+// statements lists the calls without a name.
 var statements = []string{"module", "system", "explore", "cover", "constraint", "hooks", "ir"}
 
-// Compile translates a source. The diagnostics are all that is wrong with its form;
-// with errors among them the model is what could be translated, or nil.
+// Compile translates a source. The diagnostics list everything that is wrong with its form. If some
+// are errors, the model contains what could be translated, or is nil.
 func (c *Compiler) Compile(file string, src []byte) (*Model, diag.List) {
 	m, _, list := compile(c, file, src, false)
 	return m, list
 }
 
-// Compile is that of a new [Compiler].
+// Compile translates a source with a new [Compiler].
 func Compile(file string, src []byte) (*Model, diag.List) { return new(Compiler).Compile(file, src) }
 
-// Beyond lists what of a source the published format does not hold, in the order of the text.
+// Beyond lists the parts of a source that the published format cannot express, in the order of the
+// text.
 func Beyond(file string, src []byte) []Further {
 	_, beyond, _ := compile(new(Compiler), file, src, true)
 	return beyond
@@ -194,7 +194,7 @@ func compile(by *Compiler, file string, src []byte, noting bool) (*Model, []Furt
 	c.model.Tree = &doctree.Document{Root: *c.root}
 	c.list = slices.DeleteFunc(c.list, func(d diag.Diagnostic) bool { return d.Code == "fresnelfir.unknown-field" && c.model.Vague[d.Pos.Line] })
 	c.list.Sort()
-	c.list = slices.CompactFunc(c.list, func(a, b diag.Diagnostic) bool { // a record is read wherever it is named
+	c.list = slices.CompactFunc(c.list, func(a, b diag.Diagnostic) bool { // a record is read at every use
 		return a.Pos == b.Pos && a.Message == b.Message
 	})
 	return c.model, c.further, c.list
@@ -211,8 +211,7 @@ func (c *compiler) failAt(at doctree.Pos, code, hint, format string, args ...any
 	})
 }
 
-// broken reports whether the declaration of a name is an error, so that nothing more is
-// said of its uses.
+// broken reports whether the declaration of a name has an error, so that its uses are not reported.
 func (c *compiler) broken(name string, at doctree.Pos) bool {
 	if c.model.Broken[name] {
 		c.vague(at)
@@ -220,10 +219,10 @@ func (c *compiler) broken(name string, at doctree.Pos) bool {
 	return c.model.Broken[name]
 }
 
-// vague says that more errors of a line follow from others.
+// vague marks a line whose other errors follow from reported ones.
 func (c *compiler) vague(at doctree.Pos) { c.model.Vague[c.source.Line(at.Line)] = true }
 
-// noteExtension notes what the published format does not hold, if somebody asked.
+// noteExtension notes an extension of the published format, if the caller wants to know.
 func (c *compiler) noteExtension(at doctree.Pos, said func() (key, what string)) {
 	if c.noting {
 		key, what := said()
@@ -231,10 +230,11 @@ func (c *compiler) noteExtension(at doctree.Pos, said func() (key, what string))
 	}
 }
 
-// names are the names of a kind.
+// names returns the names of a kind.
 func (c *compiler) names(k declKind) []string { return slices.Sorted(maps.Keys(c.decls[k])) }
 
-// section is a mapping below the document, or a mapping below that.
+// section returns a mapping of the document, or a mapping nested in it, and creates it if
+// necessary.
 func (c *compiler) section(keys ...string) *node {
 	n := c.root
 	for _, k := range keys {
@@ -248,7 +248,7 @@ func (c *compiler) section(keys ...string) *node {
 	return n
 }
 
-// declare notes what a statement of the file names.
+// declare notes the name that a top-level statement declares.
 func (c *compiler) declare(s syntax.Stmt) {
 	d := &decl{stmt: s}
 	switch x := s.(type) {
@@ -308,8 +308,8 @@ func (c *compiler) declare(s syntax.Stmt) {
 	c.order = append(c.order, d)
 }
 
-// kindOf tells actions, derived functions and refinements apart: the two last return a
-// value, and the instance that a refinement is about is called self.
+// kindOf distinguishes actions, derived functions and refinements. The last two return a value, and
+// the first parameter of a refinement is self.
 func kindOf(x *syntax.DefStmt) declKind {
 	ret, ok := statementsOf(x)[len(statementsOf(x))-1].(*syntax.ReturnStmt)
 	if !ok || len(statementsOf(x)) > 1 || ret.Result == nil || isCall(ret.Result, "call") {
@@ -323,7 +323,7 @@ func kindOf(x *syntax.DefStmt) declKind {
 	return declDerived
 }
 
-// statementsOf are the statements of a function without the text at its beginning.
+// statementsOf returns the statements of a function without its docstring.
 func statementsOf(x *syntax.DefStmt) []syntax.Stmt {
 	if e, ok := x.Body[0].(*syntax.ExprStmt); ok && len(x.Body) > 1 {
 		if lit, ok := e.X.(*syntax.Literal); ok && lit.Token == syntax.STRING {
@@ -342,7 +342,7 @@ func isCall(e syntax.Expr, name string) bool {
 	return ok && fn.Name == name
 }
 
-// parameter is a parameter's name and what it is said to be.
+// parameter returns a parameter's name and its default or type.
 func parameter(e syntax.Expr) (name string, is syntax.Expr) {
 	switch x := e.(type) {
 	case *syntax.Ident:
@@ -395,7 +395,7 @@ func (c *compiler) translate() {
 	for _, w := range c.awaits {
 		c.awaitedProperty(w)
 	}
-	for _, d := range c.order { // guards come from actions
+	for _, d := range c.order { // after the actions, because guards come from them
 		if d.kind == declProtocol {
 			pos, _ := c.arguments(d.call)
 			root := object(c.position(d.call))
@@ -418,7 +418,7 @@ func (c *compiler) translate() {
 	ordered(c.root)
 }
 
-// usual is the protocol of a model that says nothing of one: any actions in any order.
+// usual adds the protocol of a model that has none: any actions in any order.
 func (c *compiler) usual() {
 	var branches []node
 	at := c.root.Pos
@@ -445,5 +445,5 @@ func (c *compiler) usual() {
 	set(c.section("protocols"), at, "main", *root)
 }
 
-// usualLength is how many actions a traversal takes at most if nothing says so.
+// usualLength is the maximum number of actions in a traversal by default.
 const usualLength = 24

@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// kind is a type as it is written: int(0, 9), enum("a", "b"), ref(User), bool.
+// kind translates a type: int(0, 9), enum("a", "b"), ref(User), bool.
 func (c *compiler) kind(e syntax.Expr, entity bool) node {
 	at := c.position(e)
 	n := object(at)
@@ -67,7 +67,7 @@ func (c *compiler) kind(e syntax.Expr, entity bool) node {
 	return *n
 }
 
-// reading is a name or a value: what stands for itself in the document.
+// reading translates a name or a value into its text in the document.
 func (c *compiler) reading(e syntax.Expr) node {
 	switch x := e.(type) {
 	case *syntax.Ident:
@@ -88,7 +88,8 @@ func (c *compiler) reading(e syntax.Expr) node {
 	return c.literal(e)
 }
 
-// path is what the document calls ENTITY.FIELD, or an element of a collection; "": e is neither.
+// path returns the document's name for ENTITY.FIELD or an element of a collection; "" if e is
+// neither.
 func (c *compiler) path(e syntax.Expr) string {
 	of, part := syntax.Expr(nil), ""
 	switch x := e.(type) {
@@ -129,8 +130,8 @@ func (c *compiler) input(d *decl, at doctree.Pos) {
 	set(c.section("inputs", "domains"), at, d.name, c.kind(pos[0], false))
 }
 
-// condition translates an expression and says whether it needs more than the published
-// format has.
+// condition translates an expression and reports whether it needs an extension of the published
+// format.
 func (c *compiler) condition(e syntax.Expr, s scope) (n node, beyond bool) {
 	was := c.beyond
 	c.beyond = false
@@ -139,10 +140,10 @@ func (c *compiler) condition(e syntax.Expr, s scope) (n node, beyond bool) {
 	return n, beyond
 }
 
-// derive is how a condition says more than the published format can.
+// derive is the hint for conditions that the published format cannot express.
 const derive = "use a derived function"
 
-// published translates a condition that must do with what the published format has.
+// published translates a condition that must not use extensions of the published format.
 func (c *compiler) published(e syntax.Expr, s scope, code, hint, what string) node {
 	n, beyond := c.condition(e, s)
 	if beyond {
@@ -151,8 +152,8 @@ func (c *compiler) published(e syntax.Expr, s scope, code, hint, what string) no
 	return n
 }
 
-// setExpr sets the expression of an object: under key, or, if existing readers could not read
-// it, under full.
+// setExpr sets the expression of an object under key or, if existing readers could not read it,
+// under full.
 func (c *compiler) setExpr(n *node, at doctree.Pos, key string, v node, beyond bool, path string) {
 	if beyond {
 		c.noteExtension(v.Pos, func() (key, what string) { return path + ".full", "an expression with " + words(&v) })
@@ -161,7 +162,7 @@ func (c *compiler) setExpr(n *node, at doctree.Pos, key string, v node, beyond b
 	set(n, at, key, v)
 }
 
-// words lists the operators of an expression that the published format does not have.
+// words lists the operators of an expression that the published format lacks.
 func words(n *node) string {
 	var found []string
 	var visit func(*node)
@@ -177,8 +178,8 @@ func words(n *node) string {
 	return doctree.Either(found)
 }
 
-// defined translates a function, an observer or a refinement, unless an earlier one needed to
-// know what it returns.
+// defined translates a function, an observer or a refinement, unless an earlier one needed its type
+// and has done so.
 func (c *compiler) defined(d *decl) {
 	if d == nil || d.open {
 		return
@@ -191,7 +192,7 @@ func (c *compiler) defined(d *decl) {
 	}
 }
 
-// function is a derived function or a refinement.
+// function translates a derived function or a refinement.
 func (c *compiler) function(d *decl, at doctree.Pos) {
 	n := object(at)
 	params := list(at)
@@ -243,7 +244,7 @@ func (c *compiler) function(d *decl, at doctree.Pos) {
 	set(c.section("functions"), at, d.name, *n)
 }
 
-// typeOf is the name of an expression's type.
+// typeOf returns the name of an expression's type.
 func (c *compiler) typeOf(n *node, s scope) string {
 	switch n.Kind {
 	case doctree.Int:
@@ -287,7 +288,7 @@ func (c *compiler) typeOf(n *node, s scope) string {
 	return "bool"
 }
 
-// fieldKind is what a field that an expression reads is declared to be; nil if unknown.
+// fieldKind returns the declared type of a field expression; nil if unknown.
 func (c *compiler) fieldKind(n *node, s scope) *node {
 	if len(n.Items()) != 3 {
 		return nil
@@ -307,7 +308,7 @@ func (c *compiler) fieldKind(n *node, s scope) *node {
 	return found
 }
 
-// observer is observer("export", o = Order, returns = bool, models = paid).
+// observer translates observer("export", o = Order, returns = bool, models = paid).
 func (c *compiler) observer(d *decl, at doctree.Pos) {
 	pos, named := c.arguments(d.call)
 	n := object(c.position(d.call))
@@ -349,7 +350,7 @@ func (c *compiler) observer(d *decl, at doctree.Pos) {
 	set(c.section("functions"), at, d.name, *n)
 }
 
-// property is always(EXPR, "why") or temporal(RULE, "why").
+// property translates always(EXPR, "why") or temporal(RULE, "why").
 func (c *compiler) property(d *decl, at doctree.Pos) {
 	pos, _ := c.arguments(d.call)
 	if len(pos) < 1 || len(pos) > 2 {
@@ -362,7 +363,7 @@ func (c *compiler) property(d *decl, at doctree.Pos) {
 		set(n, at, "type", text(at, "invariant"))
 		v, beyond := c.condition(pos[0], s)
 		c.setExpr(n, v.Pos, "predicate", v, beyond, "$.properties."+d.name)
-		if beyond { // which existing readers ask for
+		if beyond { // existing readers require the key
 			set(n, at, "predicate", truth(at, true))
 		}
 	} else {
@@ -375,7 +376,7 @@ func (c *compiler) property(d *decl, at doctree.Pos) {
 	set(c.section("properties"), at, d.name, *n)
 }
 
-// everywhere are the variables that live as long as a traversal.
+// everywhere returns the variables that live as long as a traversal.
 func (c *compiler) everywhere() map[string]string {
 	if c.all == nil {
 		c.all = map[string]string{"actor": ""}
@@ -388,7 +389,7 @@ func (c *compiler) everywhere() map[string]string {
 	return c.all
 }
 
-// rule is before(ACTION, CONDITION), after(ACTION, CONDITION or never(...)) or
+// rule translates before(ACTION, CONDITION), after(ACTION, CONDITION or never(...)) or
 // never(ACTION, same = "entity").
 func (c *compiler) rule(e syntax.Expr, s scope) node {
 	at := c.position(e)
@@ -426,7 +427,7 @@ func (c *compiler) rule(e syntax.Expr, s scope) node {
 	return n
 }
 
-// trigger is an action, or tag("mutating"), writes(Order), reads(Order).
+// trigger translates an action, or tag("mutating"), writes(Order), reads(Order).
 func (c *compiler) trigger(e syntax.Expr) node {
 	at := c.position(e)
 	call, ok := e.(*syntax.CallExpr)

@@ -10,17 +10,17 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// scope is what names stand for in an expression.
+// scope says what names mean in an expression.
 type scope struct {
-	vars     map[string]string  // variables, with their entity or ""
-	others   map[string]string  // those of all actions, which vars come before; shared
-	rename   map[string]string  // of an action: what the IR calls them
-	values   map[string]*local  // of an action: names for values
-	wrote    map[string]int     // of an action: how often each field was assigned so far
-	calling  bool               // in the arguments of call: before all assignments
-	bound    map[string]bool    // parameters of the lambdas around
-	elements map[string]element // those of a collection
-	inputs   bool               // a rule over inputs: names are inputs
+	vars     map[string]string  // variables, with their entities; "": unknown
+	others   map[string]string  // variables of all actions, after vars in precedence; shared
+	rename   map[string]string  // in an action: names in the IR
+	values   map[string]*local  // in an action: names of values
+	wrote    map[string]int     // in an action: how often each field was assigned so far
+	calling  bool               // in the arguments of call, which are evaluated before all assignments
+	bound    map[string]bool    // parameters of the surrounding lambdas
+	elements map[string]element // variables for elements of a collection
+	inputs   bool               // in a rule over inputs, where names are inputs
 }
 
 func (s scope) withVariable(name, entity string) scope {
@@ -43,7 +43,7 @@ func (s scope) withVariable(name, entity string) scope {
 	return s
 }
 
-// variable is the entity of a variable, "" if that is not known.
+// variable returns the entity of a variable; "" if unknown.
 func (s scope) variable(name string) (entity string, ok bool) {
 	if entity, ok = s.vars[name]; !ok {
 		entity, ok = s.others[name]
@@ -51,7 +51,7 @@ func (s scope) variable(name string) (entity string, ok bool) {
 	return entity, ok
 }
 
-// name is what the IR calls a variable.
+// name returns a variable's name in the IR.
 func (s scope) name(name string) string {
 	if n, ok := s.rename[name]; ok {
 		return n
@@ -63,15 +63,16 @@ var compared = map[syntax.Token]string{
 	syntax.EQL: "eq", syntax.NEQ: "neq", syntax.LT: "lt", syntax.LE: "lte", syntax.GT: "gt", syntax.GE: "gte",
 }
 
-// computed are the operators of arithmetic; those that hardly any reader knows are in further.
+// computed maps tokens to arithmetic operators of the IR. They are all extensions, listed in
+// further.
 var computed = map[syntax.Token]string{
 	syntax.PLUS: "add", syntax.MINUS: "sub", syntax.STAR: "mul", syntax.SLASHSLASH: "div", syntax.PERCENT: "mod",
 }
 
-// further are the operators that the published format does not have.
+// further lists the operators that the published format lacks.
 var further = []string{"add", "sub", "mul", "div", "mod", "min", "max", "if", "sum", "count", "old"}
 
-// builtins are the functions of expressions.
+// builtins lists the functions of expressions.
 var builtins = []string{"forall", "exists", "sum", "count", "old", "implies", "min", "max", "len"}
 
 // expr translates an expression.
@@ -127,7 +128,7 @@ func (c *compiler) expr(e syntax.Expr, s scope) node {
 	return truth(at, true)
 }
 
-// markExtended notes that an expression needs more than the published format has.
+// markExtended notes that an expression needs an extension of the published format.
 func (c *compiler) markExtended(n node) node {
 	c.beyond = true
 	return n
@@ -184,7 +185,7 @@ func (c *compiler) binary(x *syntax.BinaryExpr, s scope) node {
 			}
 			return n
 		}
-		c.list = c.list[:before] // said again below
+		c.list = c.list[:before] // reported again below
 	}
 	if word, ok := compared[x.Op]; ok {
 		return op(at, word, c.expr(x.X, s), c.expr(x.Y, s))
@@ -306,7 +307,7 @@ func (c *compiler) call(x *syntax.CallExpr, s scope) node {
 	return truth(at, true)
 }
 
-// variable is the name of a variable that a function is asked about.
+// variable translates the name of a variable passed to a function.
 func (c *compiler) variable(e syntax.Expr, s scope) node {
 	switch x := e.(type) {
 	case *syntax.Ident:
@@ -318,7 +319,7 @@ func (c *compiler) variable(e syntax.Expr, s scope) node {
 	return text(c.position(e), "")
 }
 
-// test is a test of a refinement: Editable(article, by = actor).
+// test translates a test of a refinement: Editable(article, by = actor).
 func (c *compiler) test(x *syntax.CallExpr, name string, s scope) node {
 	at := c.position(x)
 	pos, named := c.arguments(x)
@@ -337,7 +338,8 @@ func (c *compiler) test(x *syntax.CallExpr, name string, s scope) node {
 	return n
 }
 
-// compileQuantifier is a quantifier: forall(Order, lambda o: ...) or forall([... for o in Order]).
+// compileQuantifier translates a quantifier: forall(Order, lambda o: ...) or forall([... for o in
+// Order]).
 func (c *compiler) compileQuantifier(x *syntax.CallExpr, word string, pos []syntax.Expr, s scope) node {
 	at := c.position(x)
 	if word == "sum" || word == "count" {
@@ -369,7 +371,7 @@ func (c *compiler) compileQuantifier(x *syntax.CallExpr, word string, pos []synt
 	return truth(at, true)
 }
 
-// bind makes a name stand for a variable of an expression.
+// bind returns a scope in which a name is a variable of an expression.
 func (s scope) bind(name, entity string) scope {
 	s = s.withVariable(name, entity)
 	if _, ok := s.rename[name]; ok {

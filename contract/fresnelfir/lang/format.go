@@ -12,8 +12,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// Format writes the language from the tree of an IR document. What it writes is compiled
-// again: what the language has no words for, or says otherwise, is added as calls of ir.
+// Format writes the tree of an IR document in the language. It compiles the result and adds calls
+// of ir for whatever the language cannot express or expresses differently.
 func Format(root *doctree.Node) (string, error) {
 	p := &printer{root: root, explicit: map[string]bool{}, called: map[string]int{}, branches: map[string]*node{}, vars: map[string]bool{"actor": true}}
 	p.survey()
@@ -42,12 +42,12 @@ func Format(root *doctree.Node) (string, error) {
 type printer struct {
 	b        strings.Builder
 	root     *node
-	explicit map[string]bool  // what is written out: what would be concluded is another thing
+	explicit map[string]bool  // parts that must be written out because their defaults differ
 	called   map[string]int   // by action: how often protocols call it
-	branches map[string]*node // by action: the branch that its function stands for
+	branches map[string]*node // by action: the branch that its function represents
 	vars     map[string]bool
-	local    []string // variables of the expression at hand
-	rules    bool     // within a rule over inputs
+	local    []string // variables of the current expression
+	rules    bool     // inside a rule over inputs
 	patches  []string
 }
 
@@ -56,14 +56,14 @@ var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 var keywords = strings.Fields("and break continue def elif else for if in lambda load not or pass return while as assert async await class del except " +
 	"finally from global import is nonlocal raise try with yield True False None")
 
-// isIdentifier reports whether a text can be a name of the language.
+// isIdentifier reports whether a text is a valid name in the language.
 func isIdentifier(name string) bool {
 	return identifier.MatchString(name) && !slices.Contains(keywords, name)
 }
 
 func quote(s string) string { return syntax.Quote(s, false) }
 
-// survey finds which action is called where.
+// survey finds where actions are called.
 func (p *printer) survey() {
 	var visit func(n *node)
 	visit = func(n *node) {
@@ -103,7 +103,7 @@ func (p *printer) survey() {
 	}
 }
 
-// members are the entries of a section, by name.
+// members returns the entries of a section, ordered by name.
 func (p *printer) members(keys ...string) []doctree.Member {
 	n := p.root
 	for _, k := range keys {
@@ -165,10 +165,10 @@ func (p *printer) print() string {
 	return strings.TrimLeft(p.b.String(), "\n")
 }
 
-// width is how wide a line is at most before its arguments stand one below the other.
+// width is the maximum width of a line; longer calls get one argument per line.
 const width = 100
 
-// call writes a call on one line, or with its arguments one below the other.
+// call writes a call on one line, or with one argument per line.
 func (p *printer) call(name string, args []string, level int) string {
 	one := name + "(" + strings.Join(args, ", ") + ")"
 	if len(one)+4*level <= width && !strings.Contains(one, "\n") || len(args) == 0 {
@@ -178,7 +178,7 @@ func (p *printer) call(name string, args []string, level int) string {
 	return name + "(\n" + pad + "    " + strings.Join(args, ",\n"+pad+"    ") + ",\n" + pad + ")"
 }
 
-// value writes a value of JSON.
+// value writes a JSON value.
 func value(n *node) string {
 	switch n.Kind {
 	case doctree.Null:
@@ -206,7 +206,7 @@ func value(n *node) string {
 	return n.Text
 }
 
-// reading writes a name or a value; a list of them in brackets.
+// reading writes a name or a value, and a list of them in brackets.
 func reading(n *node) string {
 	if s, ok := n.Str(); ok {
 		a, b, dotted := strings.Cut(s, ".")
@@ -224,7 +224,7 @@ func reading(n *node) string {
 	return value(n)
 }
 
-// differ notes what has to be written out.
+// differ notes what must be written out.
 func (p *printer) differ(got *node) {
 	note := func(keys ...string) {
 		a, b := p.root, got
@@ -262,7 +262,7 @@ func (p *printer) differ(got *node) {
 
 func (p *printer) isExplicit(keys ...string) bool { return p.explicit[strings.Join(keys, "\x00")] }
 
-// compare adds a call of ir for each part of a document that was not said.
+// compare adds a call of ir for each part of a document that is missing or different.
 func (p *printer) compare(want, got *node, path []string) {
 	if a, b := want.JSON(), got.JSON(); a.Equal(&b) {
 		return
@@ -278,7 +278,7 @@ func (p *printer) compare(want, got *node, path []string) {
 	sorted := want.WithMembers(slices.Clone(want.Members()))
 	ordered(&sorted)
 	for i := range got.Members() {
-		if sorted.Get(got.Members()[i].Key.Text) == nil && len(path) > 0 { // more than there is: the whole is said
+		if sorted.Get(got.Members()[i].Key.Text) == nil && len(path) > 0 { // got has a further key, so write the whole value
 			p.compare(&sorted, &node{Kind: doctree.Null}, path)
 			return
 		}
@@ -293,8 +293,8 @@ func (p *printer) compare(want, got *node, path []string) {
 	}
 }
 
-// extensions are keys that existing readers pass over, but for those that the parts of a model
-// are noted with. A * stands for any name.
+// extensions lists keys that existing readers ignore, except those noted where they are translated.
+// A * matches any name.
 var extensions = [...]struct{ key, what string }{
 	{"entities.*.fields.*.default", "what a field begins with"},
 	{"functions.*.models", "what an observer is compared with"},
@@ -308,7 +308,7 @@ var extensions = [...]struct{ key, what string }{
 	{"bindings.actions.*.part", "which part of an answer counts"},
 }
 
-// noteExtensions notes each of these keys once, where it stands first.
+// noteExtensions notes each of these keys once, at its first occurrence.
 func (c *compiler) noteExtensions() {
 	for _, x := range extensions {
 		if at := first(c.root, strings.Split(x.key, ".")); at != nil {
@@ -317,7 +317,8 @@ func (c *compiler) noteExtensions() {
 	}
 }
 
-// first is the first node at a path, but for a bool's default, which the format has.
+// first returns the first node at a path. It skips the default of a bool, which the published
+// format has.
 func first(n *node, path []string) *node {
 	if n == nil || len(path) == 0 {
 		return n

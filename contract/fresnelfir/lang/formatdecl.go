@@ -95,7 +95,7 @@ func (p *printer) function(m doctree.Member, section string) {
 	var params []string
 	if section == "refinements" {
 		if p.root.Get("functions").Get(m.Key.Text) != nil {
-			return // its tests would be taken for calls
+			return // tests of such a refinement would be read as calls
 		}
 		params = append(params, "self = "+m.Value.Get("base").Text)
 		p.local = append(p.local, "self")
@@ -133,7 +133,7 @@ func (p *printer) function(m doctree.Member, section string) {
 	}
 }
 
-// actable reports whether an action is written as a function.
+// actable reports whether an action can be written as a function.
 func (p *printer) actable(action string) bool {
 	e := p.root.Get("effects").Get(action)
 	if e == nil || !isIdentifier(action) || p.root.Get("bindings").Get("actions").Get(action) == nil {
@@ -177,7 +177,7 @@ func (p *printer) action(m doctree.Member) {
 	say := func(s string) { p.line("    %s", s) }
 	picks := itemsOf(m.Value.Get("picks"))
 	branch := p.branches[name]
-	require := func(all []node, chosen bool) { // the last of all says that the next choice has instances
+	require := func(all []node, chosen bool) { // the last condition says that the next choice has instances
 		if chosen && len(all) > 0 {
 			all = all[:len(all)-1]
 		}
@@ -220,7 +220,7 @@ func (p *printer) action(m doctree.Member) {
 	}
 }
 
-// conjuncts are the conditions that all have to hold.
+// conjuncts returns the conditions that must all hold.
 func conjuncts(n *node) []node {
 	if n == nil || n.Kind == doctree.Null || n.Kind == doctree.Bool && n.Bool {
 		return nil
@@ -261,7 +261,7 @@ func (p *printer) sets(list []node, indent string) {
 	}
 }
 
-// binding writes the call of the export, if it is not what would be concluded.
+// binding writes the call of the export, unless it is the default.
 func (p *printer) binding(name string) {
 	b := p.root.Get("bindings").Get("actions").Get(name)
 	path := []string{"bindings", "actions", name}

@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// How tightly operators bind, the loosest first.
+// Precedence of operators, from loosest to tightest.
 const (
 	bindCond = iota
 	bindOr
@@ -31,7 +31,7 @@ var infix = map[string]struct {
 // expr writes an expression.
 func (p *printer) expr(n *node) string { return p.bound(n, bindCond) }
 
-// bound writes an expression, in brackets if it binds more loosely than at least.
+// bound writes an expression, in parentheses if it binds more loosely than least.
 func (p *printer) bound(n *node, least int) string {
 	text, bind := p.written(n)
 	if bind < least {
@@ -51,7 +51,7 @@ func (p *printer) written(n *node) (text string, bind int) {
 	default:
 		return value(n), bindPrimary
 	}
-	words := make([]string, len(n.Items())) // "" for what is not text
+	words := make([]string, len(n.Items())) // "" for anything but text
 	for i := range n.Items() {
 		words[i], _ = n.Items()[i].Str()
 	}
@@ -137,7 +137,7 @@ func (p *printer) written(n *node) (text string, bind int) {
 	return raw()
 }
 
-// name is a variable as an argument.
+// name writes a variable as an argument.
 func name(v string) string {
 	if isIdentifier(v) {
 		return v
@@ -157,7 +157,7 @@ func (p *printer) fieldOf(v, field string) (text string, bind int) {
 	return v + "[" + quote(field) + "]", bindPrimary
 }
 
-// functional reports whether a function or refinement is written as one.
+// functional reports whether a function or refinement can be written as one.
 func (p *printer) functional(name string, f *node, section string) bool {
 	if !isIdentifier(name) || slices.Contains(builtins, name) {
 		return false
@@ -173,7 +173,8 @@ func (p *printer) functional(name string, f *node, section string) bool {
 	if base, _ := f.Get("base").Str(); section == "refinements" {
 		return isIdentifier(base)
 	}
-	// An observer and a derived function share their names with no refinement that is asked first.
+	// Observers and derived functions may not share a name with a refinement, which is looked up
+	// first.
 	return true
 }
 
@@ -184,7 +185,7 @@ func itemsOf(n *node) []node {
 	return n.Items()
 }
 
-// body is the expression of an object, which may stand under full.
+// fullExpr returns the expression of an object, from full if that is given.
 func fullExpr(n *node, key string) *node {
 	if full := n.Get("full"); full != nil && full.Kind != doctree.Null {
 		return full

@@ -37,7 +37,7 @@ func (p *printer) node(n *node, level int) string {
 	return p.call(kind, args, level)
 }
 
-// guarded reports whether the function of an action requires something.
+// guarded reports whether the function of an action has requirements.
 func (p *printer) guarded(action string) bool {
 	return p.branches[action] != nil && fullExpr(p.branches[action], "guard") != nil || len(itemsOf(p.root.Get("effects").Get(action).Get("picks"))) > 0
 }
@@ -152,7 +152,7 @@ func (p *printer) given(n *node) string {
 	return fn + "(" + strings.Join(args, ", ") + ")"
 }
 
-// settings writes what differs from what a model has that says nothing of it.
+// settings writes what differs from the defaults.
 func (p *printer) settings() {
 	p.line("")
 	x := p.root.Get("exploration")

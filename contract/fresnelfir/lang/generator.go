@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// generator is generator(STEP, ..., then = CONDITION, description = "...").
+// generator translates generator(STEP, ..., then = CONDITION, description = "...").
 func (c *compiler) generator(d *decl, at doctree.Pos) {
 	pos, named := c.arguments(d.call)
 	n := object(c.position(d.call))
@@ -29,7 +29,7 @@ func (c *compiler) generator(d *decl, at doctree.Pos) {
 	set(c.section("generators"), at, d.name, *n)
 }
 
-// compileStep is a step of a generator: an action, or step(ACTION, NAME = VALUE).
+// compileStep translates a step of a generator: an action, or step(ACTION, NAME = VALUE).
 func (c *compiler) compileStep(e syntax.Expr, vars map[string]string) node {
 	at := c.position(e)
 	n := object(at)
@@ -54,7 +54,7 @@ func (c *compiler) compileStep(e syntax.Expr, vars map[string]string) node {
 	return *n
 }
 
-// given is what a step gives a name: make(ENTITY, where = CONDITION), bind("NAME") or a value.
+// given translates a value in a step: make(ENTITY, where = CONDITION), bind("NAME") or a literal.
 func (c *compiler) given(e syntax.Expr, vars map[string]string) node {
 	at := c.position(e)
 	word := map[bool]string{true: "generate", false: "bind"}[isCall(e, "make")]

@@ -13,21 +13,20 @@ import (
 	"github.com/thresh-dev/thresh/engine/starbox"
 )
 
-// Compiler translates sources, the next one with less work if most of it is that of the one
-// before: it keeps that one's statements, and its actions as they were translated. It is safe
-// for concurrent use.
+// Compiler translates sources. A source that is mostly the previous one takes less work, because
+// the Compiler keeps that one's statements and translated actions. It is safe for concurrent use.
 type Compiler struct {
 	parser starbox.Parser
 	kept   atomic.Pointer[kept]
 }
 
-// kept is what is kept of a source, which nothing changes any more.
+// kept is what remains of a source. It is immutable.
 type kept struct {
 	around  surroundings
-	actions map[syntax.Stmt]*translated // a statement that is in both sources is the same
+	actions map[syntax.Stmt]*translated // a statement that both sources share is the same object
 }
 
-// surroundings are all that the translation of an action depends on outside of its own text.
+// surroundings are everything outside an action's own text that its translation depends on.
 type surroundings struct {
 	names []declared
 	vars  map[string]map[string]bool
@@ -38,24 +37,24 @@ type surroundings struct {
 type declared struct {
 	kind declKind
 	name string
-	stmt syntax.Stmt // nil: its name alone
+	stmt syntax.Stmt // nil: only the name matters
 }
 
-// translated is an action as it was translated. It is kept if there is nothing to say of it.
+// translated is a translated action. It is kept if it caused no diagnostics.
 type translated struct {
-	*action         // as it is after the translation of the whole source
+	*action         // in its state after the whole source was translated
 	effect, binding node
 	valued          map[string]bool
 	expanded        int
 	asked           []declared // functions whose bodies it depends on
-	acted           bool       // it depends on who acts
+	acted           bool       // it depends on the actor
 	said            diag.List
 	further         []Further
 	vague           map[int]bool
 }
 
-// look sees the surroundings of the actions. If they are not those of the source before, its
-// actions are of no use.
+// look collects the surroundings of the actions. If they differ from the previous source's, it
+// drops that one's actions.
 func (c *compiler) look() {
 	x := surroundings{vars: c.vars}
 	for _, d := range c.order {
@@ -86,11 +85,11 @@ func (c *compiler) look() {
 	c.now = kept{x, make(map[syntax.Stmt]*translated, len(c.acts))}
 }
 
-// manyActions are worth more than one thread.
+// manyActions is how many actions justify several threads.
 const manyActions = 64
 
-// ahead translates the actions that are not kept, if they are many, in several threads: none
-// depends on another, nor on what is translated after look.
+// ahead translates the actions that are not kept in several threads, if there are many. Actions
+// depend neither on each other nor on anything translated after look.
 func (c *compiler) ahead() {
 	var fresh []*action
 	for _, d := range c.order {
@@ -124,7 +123,7 @@ func (c *compiler) ahead() {
 	}
 }
 
-// known is an action that was translated before; nil: it was not.
+// known returns an action translated before; nil if there is none.
 func (c *compiler) known(d *decl) *translated {
 	x := c.before.actions[d.stmt]
 	if x == nil || slices.ContainsFunc(x.asked, func(n declared) bool { return c.decls[n.kind][n.name].stmt != n.stmt }) {
@@ -133,8 +132,8 @@ func (c *compiler) known(d *decl) *translated {
 	return x
 }
 
-// translated translates an action and changes nothing else; expanded is how often values took
-// the places of their names before.
+// translated translates an action without changing anything else. expanded is how many names have
+// been replaced by values before.
 func (c *compiler) translated(a *action, expanded int) *translated {
 	own, model, as := *c, *c.model, *a
 	model.Vague = map[int]bool{}
@@ -162,6 +161,6 @@ func (c *compiler) enter(a *action) {
 		now.action = a
 		c.now.actions[d.stmt] = &now
 	}
-	add(c.section("effects"), x.effect.Pos, d.name, x.effect) // each is declared once
+	add(c.section("effects"), x.effect.Pos, d.name, x.effect) // each action is declared once
 	add(c.section("bindings", "actions"), x.binding.Pos, d.name, x.binding)
 }

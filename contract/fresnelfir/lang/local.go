@@ -11,20 +11,21 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// local is a name that an action gives a value. The IR has no such names, so that the
-// value's expression stands wherever the name is used.
+// local is a value that an action gives a name. The IR has no such names, so the value's expression
+// replaces each use of the name.
 type local struct {
 	at      syntax.Node
-	e       syntax.Expr       // the value or, of what an if decided, its condition
-	values  map[string]*local // what the names in it stood for
+	e       syntax.Expr       // the value or, if an if decides, its condition
+	values  map[string]*local // what the names in the value meant
 	wrote   map[string]int    // how often each field had been assigned
 	decides bool
-	yes, no *local // what an if decided; nil: nothing
-	early   bool   // computed before all that it is computed from was assigned
+	yes, no *local // the value in each branch of an if; nil: none
+	early   bool   // computed before any of its operands was assigned
 	used    bool
 }
 
-// mostExpanded bounds the values that take the place of names, as each may hold several others.
+// mostExpanded limits how many names are replaced by values, because each value may contain several
+// others.
 const mostExpanded = 10_000
 
 // name gives a value a name.
@@ -36,8 +37,8 @@ func (b *body) name(at syntax.Node, name string, e syntax.Expr) {
 	b.s.values[name] = v
 }
 
-// decided are the names after an if: those that a branch gave another value are what the
-// condition decides.
+// decided returns the names after an if. If the branches gave a name different values, the
+// condition decides which one it has.
 func (c *compiler) decided(cond syntax.Expr, before scope, yes, no map[string]*local) map[string]*local {
 	values := maps.Clone(before.values)
 	for _, side := range []map[string]*local{yes, no} {
@@ -52,7 +53,7 @@ func (c *compiler) decided(cond syntax.Expr, before scope, yes, no map[string]*l
 	return values
 }
 
-// local is the value that a name stands for.
+// local translates a use of a named value.
 func (c *compiler) local(x *syntax.Ident, v *local, s scope) node {
 	at := c.position(x)
 	ok, before := c.current(x, v, s)
@@ -73,14 +74,14 @@ func (c *compiler) local(x *syntax.Ident, v *local, s scope) node {
 	return c.markExtended(op(at, "if", value, c.local(x, v.yes, s), c.local(x, v.no, s)))
 }
 
-// definitionScope is where a value was given its name.
+// definitionScope returns the scope in which a value got its name.
 func (s scope) definitionScope(v *local) scope {
 	s.values = v.values
 	return s
 }
 
-// current reports whether the value of a name can be computed where it is used; before: in
-// the state before the action, as what it is computed from has been assigned since.
+// current reports whether the value of a name can be computed where it is used. before means in the
+// state before the action, because an operand has been assigned since.
 func (c *compiler) current(x *syntax.Ident, v *local, s scope) (ok, before bool) {
 	v.used = true
 	if c.expanded++; c.expanded > mostExpanded {
@@ -113,7 +114,7 @@ func (c *compiler) current(x *syntax.Ident, v *local, s scope) (ok, before bool)
 	return ok, before
 }
 
-// early reports whether a value was computed before all that it is computed from was assigned.
+// early reports whether a value was computed before any of its operands was assigned.
 func (c *compiler) early(v *local) bool {
 	early := (v.yes == nil || v.yes.early) && (v.no == nil || v.no.early)
 	c.reads(v.e, v, func(of, what string) {
@@ -122,10 +123,10 @@ func (c *compiler) early(v *local) bool {
 	return early
 }
 
-// making is what an action changes when it makes an instance of an entity.
+// making names the change that creating an instance of an entity makes.
 func making(entity string) string { return "new " + entity }
 
-// assigned says what has been done to what is read.
+// assigned describes a change that affects a read.
 func assigned(what string) string {
 	if entity, ok := strings.CutPrefix(what, making("")); ok {
 		return "a new " + entity
@@ -133,8 +134,8 @@ func assigned(what string) string {
 	return "an assignment to " + what
 }
 
-// reads visits the names in the expression of a value, with what is read of them that
-// actions change: a field, or which instances of an entity there are.
+// reads visits the names in a value's expression, each with what is read of it that actions can
+// change: a field, or the set of an entity's instances.
 func (c *compiler) reads(e syntax.Expr, v *local, visit func(of, what string)) {
 	asked := map[*decl]bool{}
 	var walk func(syntax.Node) bool
@@ -142,7 +143,7 @@ func (c *compiler) reads(e syntax.Expr, v *local, visit func(of, what string)) {
 		switch x := n.(type) {
 		case *syntax.DotExpr:
 			if of, ok := x.X.(*syntax.Ident); ok {
-				if v.values[of.Name] != nil { // a part of what the name stands for
+				if v.values[of.Name] != nil { // part of a named value
 					visit(of.Name, "")
 				} else {
 					visit(of.Name, x.Name.Name)
@@ -175,8 +176,8 @@ func (c *compiler) reads(e syntax.Expr, v *local, visit func(of, what string)) {
 	syntax.Walk(e, walk)
 }
 
-// unused warns of names that nothing uses: whoever writes total = 0 may mean o.total, and
-// whoever lists a parameter may mean an argument.
+// unused warns about unused names: total = 0 may be meant as o.total, and a listed parameter as an
+// argument.
 func (b *body) unused(before int) {
 	c := b.c
 	for _, p := range b.d.def.Params {
@@ -192,7 +193,7 @@ func (b *body) unused(before int) {
 			continue
 		}
 		c.condition(v.e, scope{vars: b.s.vars, others: b.s.others, rename: b.s.rename, values: v.values})
-		if name := nameOf(v.at); !c.list[before:].HasErrors() { // else what uses it may not have been read
+		if name := nameOf(v.at); !c.list[before:].HasErrors() { // otherwise a use may not have been read
 			c.fail(v.at, "unused-name", "VARIABLE."+name+" = ... assigns to a field", "nothing uses the name %s", name)
 			c.list[len(c.list)-1].Level = diag.Warning
 		}
@@ -241,7 +242,7 @@ func (c *compiler) identified() {
 	}
 }
 
-// instance is a variable as a value: the identity of what it stands for.
+// instance translates a variable used as a value into the identity of its instance.
 func (c *compiler) instance(name string, at doctree.Pos, s scope) node {
 	c.valued[c.entityOf(name, s)] = true
 	return op(at, "field", text(at, s.name(name)), text(at, "id"))

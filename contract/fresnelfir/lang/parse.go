@@ -9,11 +9,11 @@ import (
 	"github.com/thresh-dev/thresh/engine/starbox"
 )
 
-// mostSyntax bounds the syntax errors that are listed.
+// mostSyntax limits how many syntax errors are listed.
 const mostSyntax = 20
 
-// parse reads a source. A declaration that is no Starlark is left out, so that all others
-// are looked at too; the names of those are returned.
+// parse reads a source. It leaves out declarations with syntax errors, so that all others are
+// checked too, and returns the names of those it left out.
 func parse(by *starbox.Parser, file string, src []byte, lines []string) (f *starbox.Source, broken map[string]bool, list diag.List) {
 	broken = map[string]bool{}
 	rest := slices.Clone(lines)
@@ -49,8 +49,8 @@ var (
 	named  = regexp.MustCompile(`^(?:def\s+)?(\w+)`)
 )
 
-// statement are the lines of the statement that is to blame for an error in a line: the
-// one that the line is in, or the last one above it that has not ended.
+// statement returns the lines of the statement to blame for an error in a line: the one that
+// contains the line, or the last one above it that is unclosed.
 func statement(lines []string, at int) (from, to int) {
 	from = min(at, len(lines)-1)
 	for from > 0 && !begins.MatchString(lines[from]) {
@@ -70,7 +70,7 @@ func statement(lines []string, at int) (from, to int) {
 	return from, to
 }
 
-// brackets is how many more brackets a line opens than it closes.
+// brackets returns how many more brackets a line opens than it closes.
 func brackets(line string) int {
 	opened, quote := 0, rune(0)
 	for _, c := range line {

@@ -7,8 +7,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// branchOf is the branch of an alternative that is an action: its name, its weight and
-// what it requires.
+// branchOf returns the branch of an alternative that consists of an action: its name, its weight
+// and its guard.
 func (c *compiler) branchOf(name string, at doctree.Pos) node {
 	a := c.acts[name]
 	if a != nil && a.branch != nil && a.branch.Pos == at {
@@ -50,7 +50,7 @@ func (c *compiler) step(e syntax.Expr) node {
 			if a.guard == nil {
 				return c.calling(x.Name, at)
 			}
-			set(n, at, "type", text(at, "alt")) // what it requires has to be asked
+			set(n, at, "type", text(at, "alt")) // a branch is needed to hold the guard
 			set(n, at, "branches", list(at, c.branchOf(x.Name, at)))
 			return *n
 		}
@@ -122,13 +122,13 @@ func (c *compiler) composed(x *syntax.CallExpr, name string, at doctree.Pos) (no
 		set(n, at, "type", text(at, name))
 		set(n, at, key, items)
 	}
-	for _, a := range named { // of call alone, which has other names in an action
+	for _, a := range named { // keys that only call has; in an action they have another meaning
 		c.unknown(a.at, a.name, name, nil)
 	}
 	return *n, true
 }
 
-// alternative is an action, or branch(NODE, id = "...", weight = 1, when = CONDITION).
+// alternative translates an action, or branch(NODE, id = "...", weight = 1, when = CONDITION).
 func (c *compiler) alternative(e syntax.Expr) node {
 	at := c.position(e)
 	switch x := e.(type) {

@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// defaults are what a model has that says nothing of it.
+// defaults sets what a model has by default.
 func (c *compiler) defaults(at doctree.Pos) {
 	x := c.section("exploration")
 	kinds := func(key string, words ...string) node {
@@ -51,7 +51,7 @@ func (c *compiler) defaults(at doctree.Pos) {
 	set(h, at, "capture", texts(at, "args", "return_value"))
 }
 
-// statement translates a call that names nothing.
+// statement translates a call without a name.
 func (c *compiler) statement(x *syntax.CallExpr) {
 	at := c.position(x)
 	pos, named := c.arguments(x)
@@ -120,12 +120,12 @@ func (c *compiler) explore(named []argument, pos []syntax.Expr) {
 		}
 	}
 	c.settings(rest, x, pos)
-	*x = x.WithMembers(slices.DeleteFunc(x.Members(), func(m doctree.Member) bool { // False is a document without the key
+	*x = x.WithMembers(slices.DeleteFunc(x.Members(), func(m doctree.Member) bool { // False means a document without the key
 		return m.Key.Text == "vary" && m.Value.Kind == doctree.Bool && !m.Value.Bool
 	}))
 }
 
-// cover is what inputs and traversals must cover.
+// cover translates what inputs and traversals must cover.
 func (c *compiler) cover(pos []syntax.Expr, named []argument) {
 	c.posed = true
 	cover := c.section("inputs", "coverage")
@@ -170,7 +170,7 @@ func (c *compiler) cover(pos []syntax.Expr, named []argument) {
 	c.settings(named, cover, nil)
 }
 
-// targets are, if nothing is said of them, all calls and branches of all protocols.
+// targets adds the default coverage targets: all calls and branches of all protocols.
 func (c *compiler) targets() {
 	if c.posed {
 		return
@@ -191,7 +191,7 @@ func (c *compiler) targets() {
 	})
 }
 
-// patch is ir("section", "key", ..., value): the value of a key of the document as it is.
+// patch translates ir("section", "key", ..., value), which sets a key of the document directly.
 func (c *compiler) patch(x *syntax.CallExpr, pos []syntax.Expr) {
 	if len(pos) < 2 {
 		c.fail(x, "arity", "", "must be ir(\"SECTION\", \"KEY\", ..., VALUE)")
@@ -199,7 +199,7 @@ func (c *compiler) patch(x *syntax.CallExpr, pos []syntax.Expr) {
 	}
 	n := c.root
 	for i, e := range pos[:len(pos)-1] {
-		*n = n.WithMembers(slices.Clone(n.Members())) // those of an action may be kept
+		*n = n.WithMembers(slices.Clone(n.Members())) // the members of a kept action must not change
 		key := c.literal(e)
 		if key.Kind != doctree.String || n.Kind != doctree.Map {
 			c.fail(e, "type", "", "must be a key of a mapping")
@@ -219,8 +219,8 @@ func (c *compiler) patch(x *syntax.CallExpr, pos []syntax.Expr) {
 	}
 }
 
-// giveDefaults gives each field that new leaves out a default, the least value of its type, as people
-// expect it of a field; default = None leaves it without a value.
+// giveDefaults gives each field that new omits a default, the least value of its type, as people
+// expect. default = None leaves the field without a value.
 func (c *compiler) giveDefaults() {
 	for _, kind := range leftOut(c.root) {
 		set(kind, kind.Pos, "default", *zeroOf(kind))
@@ -236,7 +236,7 @@ func (c *compiler) giveDefaults() {
 	}
 }
 
-// leftOut are the fields without a default that some action makes an instance without.
+// leftOut returns the fields without a default that some action omits when it creates an instance.
 func leftOut(root *node) (list []*node) {
 	effects := membersOf(root.Get("effects"))
 	for i := range effects {

@@ -9,23 +9,23 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// The published format has flat fields. A collection becomes one field for each of its
-// places, so that every reader of the IR, proofs and shrinking see nothing new:
+// The published format has only flat fields. A collection becomes one field for each of its places,
+// so that readers of the IR, proofs and shrinking need no changes:
 //
 //	addr = record(city = enum("a", "b"))   addr.city
 //	tags = set("red", "blue")              tags.red, tags.blue: is it in the set?
 //	stock = map(enum("x", "y"), int(0, 9)) stock.x, stock.y
 //	items = list(int(1, 9), 3)             items.0, items.1, items.2, items.length
 
-// mostPlaces bounds the fields that one field of the source stands for.
+// mostPlaces is the maximum number of fields that one field of the source becomes.
 const mostPlaces = 64
 
-// shape is a type as fields are made of it.
+// shape is a type as it is mapped to fields.
 type shape struct {
 	word  string // "record", "set", "map", "list", or "" for a plain field
 	plain node   // the plain field's type
-	keys  []node // of sets and maps
-	parts []part // of records the fields, of maps and lists the places
+	keys  []node // keys of a map, elements of a set
+	parts []part // fields of a record, places of a map or a list
 }
 
 type part struct {
@@ -35,7 +35,7 @@ type part struct {
 
 var collections = []string{"list", "map", "record", "set"}
 
-// shapeOf is the shape of a field's type, or of an entity's or a record's name.
+// shapeOf returns the shape of a field's type, or of a record or an entity given by name.
 func (c *compiler) shapeOf(e syntax.Expr, inner bool) *shape {
 	call, ok := e.(*syntax.CallExpr)
 	word := ""
@@ -109,8 +109,8 @@ func (c *compiler) shapeOf(e syntax.Expr, inner bool) *shape {
 	return x
 }
 
-// keysOf are the keys of a map or the elements of a set: texts, enum("a", "b") or
-// int(MIN, MAX).
+// keysOf returns the keys of a map or the elements of a set: texts, enum("a", "b") or int(MIN,
+// MAX).
 func (c *compiler) keysOf(at syntax.Expr, pos []syntax.Expr) []node {
 	var keys []node
 	for _, e := range pos {
@@ -140,7 +140,7 @@ func (c *compiler) keysOf(at syntax.Expr, pos []syntax.Expr) []node {
 	return keys
 }
 
-// zeroOf is what a place of a collection begins with; nil: nothing, as for a ref.
+// zeroOf returns the initial value of a place in a collection; nil: none, as for a ref.
 func zeroOf(kind *node) *node {
 	var zero node
 	switch at := kind.Pos; textOf(kind, "type") {
@@ -172,7 +172,7 @@ func zeroOf(kind *node) *node {
 	return &zero
 }
 
-// eachField visits the plain fields that a field stands for.
+// eachField visits the plain fields that a field consists of.
 func (x *shape) eachField(name string, visit func(name string, kind node)) {
 	if x.word == "" {
 		visit(name, x.plain)
@@ -182,7 +182,7 @@ func (x *shape) eachField(name string, visit func(name string, kind node)) {
 	}
 }
 
-// part is a part by its name.
+// part returns a part by its name.
 func (x *shape) part(name string) *shape {
 	for _, p := range x.parts {
 		if p.name == name {
@@ -192,7 +192,7 @@ func (x *shape) part(name string) *shape {
 	return nil
 }
 
-// shapes are those of an entity's fields, in their order.
+// shapes returns the shapes of an entity's fields, in order.
 func (c *compiler) shapes(d *decl) []part {
 	if d.shapes == nil {
 		_, named := c.arguments(d.call)

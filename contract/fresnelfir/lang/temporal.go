@@ -14,24 +14,24 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// What must come about at some time is a claim about behaviours that never end. One that
-// does nothing more is among them, unless an action that is said to be fair is allowed in
-// its last state: fair actions are not put off for ever. So an instance that still waits
-// in a state in which no fair action is allowed waits for ever, in a behaviour that is this
-// state again and again. That is an invariant over a field that says whether an instance
-// waits, which each action keeps that writes the instance:
+// A liveness property is about behaviours that never end. They include those in which nothing more
+// happens, unless a fair action is allowed in the last state: fair actions are not postponed
+// forever. So if an instance is waiting in a state in which no fair action is allowed, there is a
+// behaviour that stays in this state, and in it the instance waits forever. The property therefore
+// becomes an invariant over a field that says whether an instance is waiting. Each action that
+// writes the instance updates the field:
 //
-//	NAME.wait  -1: it does not wait; otherwise how many actions wrote it since it began to
+//	NAME.wait  -1: it is not waiting; otherwise how many actions have written it since it began to wait
 
-// awaited is a property of that kind.
+// awaited is a liveness property.
 type awaited struct {
 	d      *decl
 	word   string // "eventually", "until", "leads_to"
 	entity string
-	first  *syntax.LambdaExpr // of until what holds until then, of leads_to what begins the wait
+	first  *syntax.LambdaExpr // for until: what holds until then; for leads_to: what begins the wait
 	then   *syntax.LambdaExpr
-	fair   []argument // the actions, by their names
-	within int        // -1: not bounded
+	fair   []argument // the fair actions, by name
+	within int        // -1: unbounded
 	why    *node
 }
 
@@ -97,7 +97,7 @@ func (c *compiler) await(d *decl) {
 	c.awaits = append(c.awaits, w)
 }
 
-// of is a condition of an instance, by a variable.
+// of translates a condition on an instance that a variable stands for.
 func (w *awaited) of(c *compiler, f *syntax.LambdaExpr, name string) node {
 	param, _ := parameter(f.Params[0])
 	s := scope{vars: map[string]string{param: w.entity}, rename: map[string]string{param: name}}
@@ -123,7 +123,7 @@ func (w *awaited) of(c *compiler, f *syntax.LambdaExpr, name string) node {
 	return v
 }
 
-// addWaits adds to an action how long the instances wait that it writes.
+// addWaits adds the updates of wait fields to an action, for the instances that it writes.
 func (b *body) addWaits() {
 	c := b.c
 	for _, w := range c.awaits {
@@ -157,7 +157,7 @@ func (b *body) addWaits() {
 	}
 }
 
-// waiting adds the fields that say how long instances wait.
+// waiting adds the wait fields of an entity.
 func (c *compiler) waiting(entity string, fields *node) {
 	for _, w := range c.awaits {
 		if w.entity == entity {
@@ -175,8 +175,8 @@ func (c *compiler) waiting(entity string, fields *node) {
 	}
 }
 
-// awaitedProperty is the invariant: who waits does so while a fair action is allowed, for
-// so many actions at most, and of until while its first condition holds.
+// awaitedProperty adds the invariant: whenever an instance is waiting, a fair action is allowed,
+// the wait has not exceeded its bound and, for until, the first condition holds.
 func (c *compiler) awaitedProperty(w *awaited) {
 	at := c.position(w.d.stmt)
 	each := func(cond node) node {
@@ -223,10 +223,11 @@ func (c *compiler) awaitedProperty(w *awaited) {
 	set(c.section("properties"), at, w.d.name, *n)
 }
 
-// mostAllowed bounds the inputs that a fair action is tried with.
+// mostAllowed limits the inputs with which a fair action is tried.
 const mostAllowed = 64
 
-// allowed says whether an action is allowed with any input; nil: that is not known.
+// allowed returns the condition under which an action is allowed with some input; nil if that is
+// unknown.
 func (c *compiler) allowed(a argument) *node {
 	act := c.acts[a.name]
 	if act.guard == nil {
@@ -259,7 +260,7 @@ func isInput(n *node) bool {
 	return n.Kind == doctree.Seq && len(n.Items()) == 3 && n.Items()[0].Text == "field" && n.Items()[1].Text == "input"
 }
 
-// inputOf is an input that an expression reads; "": none.
+// inputOf returns an input that an expression reads; "": none.
 func inputOf(n *node) string {
 	if isInput(n) {
 		return n.Items()[2].Text
@@ -272,12 +273,12 @@ func inputOf(n *node) string {
 	return ""
 }
 
-// withInput is an expression with a value in place of an input.
+// withInput returns an expression with a value in place of an input.
 func withInput(n node, name string, v node) node {
 	if isInput(&n) && n.Items()[2].Text == name {
 		return v
 	}
-	if n.Kind != doctree.Seq { // a mapping has no items, but members
+	if n.Kind != doctree.Seq { // a mapping has members instead of items
 		return n
 	}
 	n = n.WithItems(slices.Clone(n.Items()))
@@ -287,7 +288,7 @@ func withInput(n node, name string, v node) node {
 	return n
 }
 
-// valuesOf are the values of an input; none if there are too many.
+// valuesOf returns the values of an input; none if there are too many.
 func (c *compiler) valuesOf(input string) []node {
 	d := c.section("inputs", "domains").Get(input)
 	if d == nil {

@@ -13,7 +13,7 @@ import (
 
 type node = doctree.Node
 
-// pos is a place of a statement, with the column as diagnostics count it: in bytes.
+// pos returns the place of a statement, with the column in bytes, as in diagnostics.
 func (c *compiler) pos(p syntax.Position) doctree.Pos {
 	col := int(p.Col)
 	if !c.ascii {
@@ -61,7 +61,7 @@ func texts(at doctree.Pos, words ...string) node {
 	return list(at).WithItems(items)
 }
 
-// op is an expression: an operator and its operands.
+// op returns an expression: an operator and its operands.
 func op(at doctree.Pos, word string, args ...node) node {
 	items := make([]node, 1+len(args))
 	items[0] = text(at, word)
@@ -69,7 +69,7 @@ func op(at doctree.Pos, word string, args ...node) node {
 	return list(at).WithItems(items)
 }
 
-// object is a mapping, of the members that are given or of those that it is to get.
+// object returns a mapping with the given members. It may get more.
 func object(at doctree.Pos, members ...doctree.Member) *node {
 	n := node{Kind: doctree.Map, Style: doctree.Flow, Pos: at}.WithMembers(members)
 	return &n
@@ -79,12 +79,12 @@ func member(at doctree.Pos, key string, v node) doctree.Member {
 	return doctree.Member{Key: text(at, key), Value: v}
 }
 
-// add gives a mapping a key that it lacks.
+// add adds a key that a mapping lacks.
 func add(n *node, at doctree.Pos, key string, v node) {
 	n.AddMember(member(at, key, v))
 }
 
-// set gives a mapping a key, in place of one that it has.
+// set sets a key of a mapping, and replaces an existing one.
 func set(n *node, at doctree.Pos, key string, v node) {
 	if m := n.Member(key); m != nil {
 		m.Value = v
@@ -93,7 +93,7 @@ func set(n *node, at doctree.Pos, key string, v node) {
 	add(n, at, key, v)
 }
 
-// literal is a value of Starlark without names as one of JSON.
+// literal translates a Starlark value without names into a JSON value.
 func (c *compiler) literal(e syntax.Expr) node {
 	at := c.position(e)
 	switch x := e.(type) {

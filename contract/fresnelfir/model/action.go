@@ -55,9 +55,9 @@ func (p *Program) compileActions() {
 	}
 }
 
-// subject is the variable that an action is about: what it creates, else what
-// its first set changes, else the first argument of its binding that is an
-// instance; other than the actor, if there is one.
+// subject returns the variable that an action is about: the instance it creates, else the target of
+// its first set, else the first argument of its binding that is an instance. It prefers an instance
+// other than the actor.
 func (p *Program) subject(a *Action) int {
 	if a.assign >= 0 {
 		return a.assign
@@ -84,21 +84,19 @@ func (p *Program) subject(a *Action) int {
 // Assigns returns the variable that the action's new instance is bound to, or -1.
 func (a *Action) Assigns() int { return a.assign }
 
-// Excess is a value that an effect gave a field and that the field's declaration
-// excludes.
+// Excess is a value that an effect assigned to a field although the field's declaration excludes
+// it.
 type Excess struct {
 	Set    *ir.Set
 	Entity string
 	Why    string // "above its max of 10", "to none of red, green"
 }
 
-// Excesses returns what the effect that was applied last gave fields beyond what they are
-// declared to hold. The model goes on with these values: they may break a property
-// as well.
+// Excesses returns the excluded values that the last applied effect assigned. The model continues
+// with these values, so they may also break a property.
 func (m *Machine) Excesses() []Excess { return m.excesses }
 
-// Apply carries out the effect of an action for the acting thread. If it
-// cannot be carried out to its end, nothing of it is.
+// Apply applies the effect of an action for the acting thread, completely or not at all.
 func (m *Machine) Apply(action int) Fault {
 	a := &m.p.actions[action]
 	start := len(m.undo)
@@ -116,7 +114,7 @@ func (m *Machine) Apply(action int) Fault {
 	return Fault{}
 }
 
-// carry carries the sets of an action out, those that hang on conditions if these hold.
+// carry performs the sets of an action, conditional ones only if their conditions hold.
 func (m *Machine) carry(a *Action) bool {
 	m.held = append(m.held[:0], make([]Value, len(a.conds))...)
 sets:
@@ -139,8 +137,8 @@ sets:
 	return true
 }
 
-// Settled reports whether the effect of an action that has just been applied
-// would change nothing if it were applied again. Creating an instance is not looked at.
+// Settled reports whether applying the effect of the action that was just applied again would
+// change nothing. It ignores the creation of instances.
 func (m *Machine) Settled(action int) bool {
 	a := &m.p.actions[action]
 	if a.creates >= 0 || a.steady {
@@ -160,7 +158,7 @@ func (m *Machine) Settled(action int) bool {
 	return settled
 }
 
-// orderIndependent reports whether nothing that an effect sets decides on what it sets.
+// orderIndependent reports whether no value in an effect depends on a field that the effect sets.
 func orderIndependent(e *ir.Effect) bool {
 	set := seq.SetOf(e.Sets, func(s ir.Set) string { return s.Field })
 	clean := len(e.Conds) == 0
@@ -172,8 +170,7 @@ func orderIndependent(e *ir.Effect) bool {
 	return clean
 }
 
-// assign carries a set out. It reports whether that could be done; if not, the
-// machine's fault says why.
+// assign performs a set. False means that it failed; the machine's fault says why.
 func (m *Machine) assign(s *set) bool {
 	v, ok := m.Value(s.value)
 	if !ok {
@@ -191,8 +188,7 @@ func (m *Machine) assign(s *set) bool {
 	return true
 }
 
-// Exceeds reports whether some effect gives a field a value that stands in the document
-// and that the field's declaration excludes.
+// Exceeds reports whether some effect assigns a literal that the field's declaration excludes.
 func (p *Program) Exceeds() bool {
 	m := p.New(1)
 	return slices.ContainsFunc(p.actions, func(a Action) bool {
@@ -202,8 +198,8 @@ func (p *Program) Exceeds() bool {
 	})
 }
 
-// Bounded reports whether some effect computes a value for a field whose declaration
-// excludes some.
+// Bounded reports whether some effect assigns a computed value to a field whose declaration
+// excludes values.
 func (p *Program) Bounded() bool {
 	return slices.ContainsFunc(p.actions, func(a Action) bool {
 		return slices.ContainsFunc(a.sets, func(s set) bool {
@@ -212,14 +208,14 @@ func (p *Program) Bounded() bool {
 	})
 }
 
-// nearer reports whether a value is no further beyond a bound than the one before: what went
-// beyond was another effect.
+// nearer reports whether a value is no further beyond a bound than the previous one. Another effect
+// was then responsible for exceeding it.
 func (s *set) nearer(was, v Value) bool {
 	beyond := s.excludes(was)
 	return beyond != "" && beyond == s.excludes(v) && (v == was || !s.enum && (v.N < was.N) == (s.declared.Max != nil && was.N > *s.declared.Max))
 }
 
-// excludes says why the field is not to hold a value; "" if it may.
+// excludes returns why the field's declaration excludes a value; "" if it does not.
 func (s *set) excludes(v Value) string {
 	switch d := s.declared; {
 	case v.Kind == Int && d.Max != nil && v.N > *d.Max:

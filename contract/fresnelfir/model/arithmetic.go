@@ -7,7 +7,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 )
 
-// arithmetic compiles what makes one integer of two.
+// arithmetic compiles an operation on two integers.
 func (c *compiler) arithmetic(e *ir.Expr) Code {
 	a, b := c.expr(e.Args[0]), c.expr(e.Args[1])
 	op := e.Op
@@ -28,7 +28,8 @@ func (c *compiler) arithmetic(e *ir.Expr) Code {
 	}
 }
 
-// exact is what makes one integer of two; false if it exceeds 64 bits or divides by 0.
+// exact computes an operation on two integers; false if the result exceeds 64 bits or the divisor
+// is 0.
 func exact(op ir.Op, a, b int64) (int64, bool) {
 	switch op {
 	case ir.Add:
@@ -42,7 +43,7 @@ func exact(op ir.Op, a, b int64) (int64, bool) {
 			return 0, false
 		}
 		q, r := a/b, a%b
-		if r != 0 && (r < 0) != (b < 0) { // towards negative infinity
+		if r != 0 && (r < 0) != (b < 0) { // round towards negative infinity
 			q, r = q-1, r+b
 		}
 		if op == ir.Mod {
@@ -72,13 +73,12 @@ func magnitude(n int64) uint64 {
 	return uint64(n)
 }
 
-// Guards mostly compare a field of a variable's instance with a number, and
-// every alternative of every step asks several. Such a comparison is one
-// function that is called and not four.
+// Guards mostly compare a field of a variable's instance with a number, and every alternative of
+// every step evaluates several. Compiling such a comparison to one function instead of four saves
+// calls.
 
-// direct compiles a comparison of a variable's field with a number. slow is the
-// same compiled otherwise: it is left all that is not two integers, and what
-// any other comparison is.
+// direct compiles a comparison of a variable's field with a number. slow is the same comparison
+// compiled in the general way. It handles everything but two integers, and all other comparisons.
 func (c *compiler) direct(e *ir.Expr, slow Code) Code {
 	slot, field, ok := c.variableField(e.Args[0])
 	if !ok || e.Args[1].Op != ir.LitInt {
@@ -104,8 +104,8 @@ func (c *compiler) direct(e *ir.Expr, slow Code) Code {
 	}
 }
 
-// variableField is the place of a variable and of a field of what it stands for,
-// if an expression is that.
+// variableField returns the slot of a variable and the index of a field of its instance, if an
+// expression is that.
 func (c *compiler) variableField(e *ir.Expr) (slot int, field int32, ok bool) {
 	if e.Op != ir.FieldOf || e.Input || c.isLocal(e.Var) {
 		return 0, 0, false

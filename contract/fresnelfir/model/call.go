@@ -4,7 +4,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 )
 
-// call runs a function's body with its parameters.
+// call compiles a call of a function.
 func (c *compiler) call(e *ir.Expr, fn *function, args []reference, names []string) Code {
 	return func(m *Machine) Value {
 		if m.fuel--; m.fuel < 0 {
@@ -37,8 +37,8 @@ func (c *compiler) arguments(names []string) []reference {
 	return list
 }
 
-// tested are the variables that a test of a refinement is about: the one that is
-// tested, and the refinement's parameters.
+// tested returns the variables that a test of a refinement is about: the tested one and the
+// refinement's parameters.
 func (p *Program) tested(e *ir.Expr) []string {
 	names := []string{e.Var}
 	for _, x := range p.doc.Refinement(e.Text).Params {
@@ -105,8 +105,7 @@ func (c *compiler) invoke(e *ir.Expr) Code {
 	}
 }
 
-// Call compiles a call of a derived function with given instances: those that
-// [Machine.EvalWith] is handed.
+// Call compiles a call of a derived function with the instances passed to [Machine.EvalWith].
 func (p *Program) Call(name string) Code {
 	return p.functions[p.function(name)].body
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 )
 
-// Chosen reports whether all instances that an action's choices are bound to are such as
-// may be chosen.
+// Chosen reports whether the instances bound by all choices of an action satisfy the choices'
+// conditions.
 func (m *Machine) Chosen(action int) bool {
 	for _, x := range m.p.actions[action].picks {
 		if m.env[x.slot] == None {
@@ -22,9 +22,8 @@ func (m *Machine) Chosen(action int) bool {
 	return true
 }
 
-// Touched returns the variables that an action reads or changes something of, and those of
-// whose instances it changes something; all says that it looks at instances that no
-// variable stands for.
+// Touched returns the variables whose instances an action reads or changes, and the variables whose
+// instances it changes. all means that it also reads instances that no variable stands for.
 func (p *Program) Touched(action int) (slots, written []int, all bool) {
 	a := &p.actions[action]
 	met := map[string]bool{}
@@ -67,11 +66,11 @@ func (p *Program) Touched(action int) (slots, written []int, all bool) {
 	return slots, written, f.all
 }
 
-// footprint collects what expressions look at.
+// footprint collects what expressions read.
 type footprint struct {
 	p     *Program
 	names map[string]bool
-	met   map[string]bool // functions and refinements that were gone into
+	met   map[string]bool // functions and refinements already visited
 	all   bool
 }
 
@@ -81,7 +80,7 @@ func (f *footprint) expr(e *ir.Expr) {
 		case ir.Forall, ir.Exists, ir.Sum, ir.Count:
 			f.all = true
 		case ir.Observer:
-			f.all = true // what it is paired with may look at anything
+			f.all = true // its derived function may read anything
 		case ir.FieldOf:
 			if !x.Input {
 				f.names[x.Var] = true
@@ -106,7 +105,7 @@ func (f *footprint) expr(e *ir.Expr) {
 					case ir.Forall, ir.Exists, ir.Sum, ir.Count, ir.Observer:
 						f.all = true
 					case ir.Is, ir.Derived:
-						f.expr(&ir.Expr{Op: y.Op, Text: y.Text}) // its names are the body's own
+						f.expr(&ir.Expr{Op: y.Op, Text: y.Text}) // names in the body are its own parameters
 					}
 				})
 			}
@@ -114,7 +113,7 @@ func (f *footprint) expr(e *ir.Expr) {
 	})
 }
 
-// Touches adds what a condition looks at to the slots.
+// Touches adds the variables that a condition reads to slots.
 func (p *Program) Touches(e *ir.Expr, slots []int) (_ []int, all bool) {
 	f := &footprint{p: p, names: map[string]bool{}, met: map[string]bool{}}
 	f.expr(e)
@@ -127,7 +126,7 @@ func (p *Program) Touches(e *ir.Expr, slots []int) (_ []int, all bool) {
 	return slots, f.all
 }
 
-// Sees reports whether a derived function looks at instances beyond its parameters.
+// Sees reports whether a derived function reads instances beyond its parameters.
 func (p *Program) Sees(fn *ir.Function) bool {
 	f := &footprint{p: p, names: map[string]bool{}, met: map[string]bool{}}
 	f.expr(&ir.Expr{Op: ir.Derived, Text: fn.Name})

@@ -7,8 +7,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// Code is a compiled expression. Its value is Unset if it has none; the machine
-// knows why then.
+// Code is a compiled expression. It returns Unset if it has no value; the machine then knows why.
 type Code func(m *Machine) Value
 
 // reference is a compiled variable: the instance that it stands for, or None.
@@ -17,11 +16,11 @@ type reference func(m *Machine) int32
 // compiler compiles expressions of one scope.
 type compiler struct {
 	p     *Program
-	local []local // parameters and quantified variables
-	most  int     // how many locals there are at once
-	// action is the one whose effect is compiled; nil: none
+	local []local // parameters and quantified variables in scope
+	most  int     // the largest number of locals at once
+	// action is the action whose effect is compiled; nil: none
 	action *Action
-	reads  uint64 // columns that are read
+	reads  uint64 // columns read so far
 }
 
 type local struct {
@@ -36,7 +35,7 @@ func (c *compiler) push(name, entity string) {
 
 func (c *compiler) pop() { c.local = c.local[:len(c.local)-1] }
 
-// reference compiles a variable and tells its entity.
+// reference compiles a variable and returns its entity.
 func (c *compiler) reference(name string) (reference, int) {
 	for i := len(c.local) - 1; i >= 0; i-- {
 		if c.local[i].name == name {
@@ -58,7 +57,7 @@ func (c *compiler) reference(name string) (reference, int) {
 	}, entity
 }
 
-// VarEntity returns the entity of an environment variable; -1 if that is not known.
+// VarEntity returns the entity of an environment variable; -1 if unknown.
 func (p *Program) VarEntity(name string) int {
 	if e, ok := p.doc.Vars[name]; ok {
 		return p.Entity(e)
@@ -75,7 +74,7 @@ func (p *Program) VarEntity(name string) int {
 	return -1
 }
 
-// withEntity is the entity of an instance that a generator's step names.
+// withEntity returns the entity of an instance in a generator's step.
 func (p *Program) withEntity(g *ir.Generator, w ir.With) int {
 	if w.Generate != "" {
 		return p.Entity(w.Generate)
@@ -93,7 +92,7 @@ func (p *Program) withEntity(g *ir.Generator, w ir.With) int {
 	return -1
 }
 
-// literal is the value that a literal stands for.
+// literal returns the value of a literal.
 func (p *Program) literal(e *ir.Expr) Value {
 	switch e.Op {
 	case ir.LitBool:
@@ -154,7 +153,7 @@ func (c *compiler) expr(e *ir.Expr) Code {
 
 func constant(v Value) Code { return func(*Machine) Value { return v } }
 
-// unfit is the value of an operation on v: Unset passes through with its cause.
+// unfit returns the value of an operation on v: Unset passes through with its cause.
 func (m *Machine) unfit(v Value, cause Cause, e *ir.Expr) Value {
 	if v.Kind == Unset {
 		return v
@@ -188,7 +187,7 @@ func (c *compiler) field(e *ir.Expr) Code {
 		}
 		return v
 	}
-	if len(c.local) == 1 && c.isLocal(e.Var) { // such as the parameter of an observer's pair
+	if len(c.local) == 1 && c.isLocal(e.Var) { // such as the parameter of an observer's derived function
 		return func(m *Machine) Value {
 			if i := m.locals[m.base]; i >= 0 {
 				if v := m.fields[m.insts[i].base+field]; v.Kind != Unset {
@@ -265,7 +264,7 @@ func (c *compiler) order(e *ir.Expr) Code {
 	}
 }
 
-// all compiles "and" and "or": the first argument that is stop decides.
+// all compiles "and" and "or". The first argument that equals stop decides.
 func (c *compiler) all(e *ir.Expr, stop Value) Code {
 	list := seq.Map(e.Args, c.expr)
 	other := truth(stop == False)

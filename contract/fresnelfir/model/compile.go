@@ -13,44 +13,44 @@ type Program struct {
 	doc        *ir.Document
 	symbols    symbols
 	entities   []entity
-	vars       []string       // environment variables; "actor", if there is one, is the first
-	slots      map[string]int // their places
+	vars       []string       // environment variables; "actor" is first, if it exists
+	slots      map[string]int // their indices
 	newest     map[string]int // variables that stand for the newest instance of an entity
 	functions  []function
 	refined    map[string]*function
 	actions    []Action
-	numbers    map[string]int // of the actions
+	numbers    map[string]int // indices of the actions
 	properties []property
 	rules      []rule
 	old        bool   // some property compares two states
-	unread     []bool // by variable: see private
+	unread     []bool // by variable; see private
 }
 
 type entity struct {
 	name     string
 	ir       *ir.Entity
 	defaults []Value
-	plain    []int // fields of truths and enums
-	id       int   // the field that holds the instance's id; -1: none
-	first    int   // its number among all columns
+	plain    []int // fields of type bool or enum
+	id       int   // the field with the instance's id; -1: none
+	first    int   // index of its first column
 	columns  uint64
 }
 
 // variables is the column of all environment variables.
 const variables = uint64(1) << 63
 
-// column is the bit of a field, or of the entity's extent for field -1. Beyond
-// 62 columns several share one, which costs work and no correctness.
+// column returns the bit of a field, or of the set of instances for field -1. Beyond 62 columns,
+// several share a bit, which costs time but not correctness.
 func (e *entity) column(field int) uint64 { return 1 << ((e.first + field + 1) % 63) }
 
 // function is a derived function, an observer or a refinement.
 type function struct {
 	name  string
 	index int
-	size  int // locals that a call needs
+	size  int // number of locals that a call needs
 	body  Code
 	reads uint64
-	pair  *function // of an observer
+	pair  *function // the derived function of an observer
 }
 
 // Action is a compiled action.
@@ -61,11 +61,11 @@ type Action struct {
 	creates int // entity; -1: none
 	assign  int // slot
 	sets    []set
-	conds   []Code // what sets hang on
+	conds   []Code // conditions of sets
 	picks   []pick
 	subject int // slot of the instance that the action is about; -1: none
 	steady  bool
-	old     bool // its effect compares with the state that it found
+	old     bool // its effect compares with the state before it
 	before  []int
 	after   []int // rules that the action triggers or that may forbid it
 }
@@ -78,10 +78,10 @@ type set struct {
 	entity   string
 	declared *ir.Field
 	enum     bool
-	allow    []int64 // of an enum
+	allow    []int64 // values of an enum
 }
 
-// Compile turns a document that has no errors to a program.
+// Compile compiles a document that has no errors.
 func Compile(doc *ir.Document) *Program {
 	p := &Program{doc: doc, symbols: symbols{index: map[string]int64{}}, slots: map[string]int{}, newest: map[string]int{}, refined: map[string]*function{}}
 	p.declare()
@@ -99,9 +99,9 @@ func Compile(doc *ir.Document) *Program {
 	return p
 }
 
-// declare gives entities, variables and functions their numbers.
+// declare numbers entities, variables and functions.
 func (p *Program) declare() {
-	p.symbols.intern("") // what harness-made instances have in their text fields
+	p.symbols.intern("") // the text fields of instances that the harness creates
 	columns := 0
 	for _, e := range p.doc.Entities {
 		x := entity{name: e.Name, ir: e, id: -1, first: columns}
@@ -171,7 +171,7 @@ func (p *Program) declare() {
 	}
 }
 
-// Document returns what the program was compiled from.
+// Document returns the document that the program was compiled from.
 func (p *Program) Document() *ir.Document { return p.doc }
 
 // Entity returns the number of an entity; -1 if there is none of that name.
@@ -190,7 +190,7 @@ func (p *Program) Slot(name string) int {
 // Vars returns the environment variables, by slot.
 func (p *Program) Vars() []string { return p.vars }
 
-// Symbol returns a text as a value; false if the document does not hold it.
+// Symbol returns a text as a value; false if the document does not contain it.
 func (p *Program) Symbol(text string) (Value, bool) {
 	i, ok := p.symbols.index[text]
 	return Value{Symbol, i}, ok
@@ -200,7 +200,7 @@ func (p *Program) function(name string) int {
 	return slices.IndexFunc(p.doc.Functions, func(f *ir.Function) bool { return f.Name == name })
 }
 
-// Function returns the number of a function, as an [Observer] is asked for it.
+// Function returns the number of a function as passed to an [Observer].
 func (p *Program) Function(name string) int { return p.function(name) }
 
 // Domain returns the number of an input domain; -1 if there is none of that name.
@@ -208,8 +208,8 @@ func (p *Program) Domain(name string) int {
 	return slices.IndexFunc(p.doc.Inputs.Domains, func(x *ir.Domain) bool { return x.Name == name })
 }
 
-// DomainValue is value i of a domain: false before true, the values of an enum
-// as declared, those of a string before its variants, integers the nearest to 0 first.
+// DomainValue returns value i of a domain: false before true, the values of an enum as declared,
+// the values of a string before its variants, and integers nearest to 0 first.
 func (p *Program) DomainValue(domain int, i uint64) Value {
 	switch x := p.doc.Inputs.Domains[domain]; x.Type {
 	case ir.Bool:
@@ -226,7 +226,7 @@ func (p *Program) DomainValue(domain int, i uint64) Value {
 	}
 }
 
-// body compiles what a function or refinement says of its parameters.
+// body compiles the body of a function or refinement.
 func (p *Program) body(fn *function, e *ir.Expr, params ...ir.Param) {
 	c := compiler{p: p}
 	for _, x := range params {
@@ -236,7 +236,8 @@ func (p *Program) body(fn *function, e *ir.Expr, params ...ir.Param) {
 	fn.size, fn.reads = c.most, c.reads
 }
 
-// closeReads adds to what a function reads what those read that it calls, of which none needs itself.
+// closeReads adds to what each function reads what the functions it calls read. No function calls
+// itself, directly or not.
 func (p *Program) closeReads() {
 	closed := map[*function]bool{}
 	var visit func(fn *function, body *ir.Expr) (reads uint64)
@@ -266,7 +267,7 @@ func (p *Program) closeReads() {
 	}
 }
 
-// Condition is a compiled expression of the document's environment.
+// Condition is a compiled expression over the environment's variables.
 type Condition struct {
 	Code  Code
 	Expr  *ir.Expr

@@ -6,21 +6,20 @@ import (
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 )
 
-// Distance is how far a state of the model is from making an expression what is
-// wanted of it: 0 where it is that, and the more the more of it is not. Of
-// numbers that are compared it counts how far they are apart. What depends on
-// inputs counts nothing, since these can be chosen. It guides searches, which
-// test what they came to: a poor distance costs moves and nothing else.
+// Distance returns how far a state of the model is from giving an expression the wanted value: 0 if
+// it has it, and more the more parts lack it. For comparisons of numbers, the gap counts. Whatever
+// depends on inputs counts as 0, because inputs can be chosen. Distances only guide searches, which
+// test their results, so a poor distance costs moves but nothing else.
 type Distance func(m *Machine) float64
 
-// Distance compiles the distance from a truth of an expression over the
-// environment's variables.
+// Distance compiles the distance to a truth value of an expression over the environment's
+// variables.
 func (p *Program) Distance(e *ir.Expr, want bool) Distance {
 	c := &distanceCompiler{compiler: compiler{p: p}, known: map[body]*Distance{}}
 	return withoutObservers(c.of(e, want))
 }
 
-// Breaking compiles the distance from a breach of a property.
+// Breaking compiles the distance to a breach of a property.
 func (p *Program) Breaking(property int) Distance {
 	x := p.doc.Properties[property]
 	if x.Predicate != nil {
@@ -34,9 +33,9 @@ func (p *Program) Breaking(property int) Distance {
 	return func(*Machine) float64 { return 1 }
 }
 
-// breakingRule is the distance from a breach of a temporal rule: of one with a
-// condition, what its condition is from being false with the variables that
-// count; of one that forbids an action, whether anything forbids it yet.
+// breakingRule compiles the distance to a breach of a temporal rule. For a rule with a condition,
+// it is the distance to the condition being false with the relevant variables; for a rule that
+// forbids an action, it says whether the action is forbidden yet.
 func (p *Program) breakingRule(r int) Distance {
 	x := &p.rules[r]
 	if x.kind == ir.Before {
@@ -67,13 +66,13 @@ func (p *Program) breakingRule(r int) Distance {
 	}
 }
 
-// nothing is the distance from what is said of something, where there is nothing.
+// nothing is the distance to a property of an instance if there is none.
 const nothing = 2
 
-// farness is the distance from what two numbers are not that are so far apart.
+// farness maps the gap between two numbers to a distance from 0.5 to 1.
 func farness(gap float64) float64 { return (gap + 1) / (gap + 2) }
 
-// withoutObservers has the model answer for observers.
+// withoutObservers evaluates a distance with the model's answers for observers.
 func withoutObservers(d Distance) Distance {
 	return func(m *Machine) float64 {
 		m.begin()
@@ -88,7 +87,7 @@ func withoutObservers(d Distance) Distance {
 // distanceCompiler compiles distances.
 type distanceCompiler struct {
 	compiler
-	known map[body]*Distance // of bodies of functions and refinements
+	known map[body]*Distance // distances of bodies of functions and refinements
 }
 
 type body struct {
@@ -146,7 +145,7 @@ func (c *distanceCompiler) of(e *ir.Expr, want bool) Distance {
 	}
 }
 
-// joined is the distance from all of some conditions, or from the nearest.
+// joined combines distances: their sum if all must reach 0, else the smallest.
 func joined(list []Distance, all bool) Distance {
 	if all {
 		return func(m *Machine) float64 {
@@ -166,7 +165,8 @@ func joined(list []Distance, all bool) Distance {
 	}
 }
 
-// quantifierDistance is the distance of a quantifier: the nearest instance decides, or all do.
+// quantifierDistance returns the distance of a quantifier: that of the nearest instance, or the sum
+// over all.
 func (c *distanceCompiler) quantifierDistance(e *ir.Expr, want bool) Distance {
 	entity := c.p.Entity(e.Over)
 	c.push(e.Var, e.Over)
@@ -191,7 +191,7 @@ func (c *distanceCompiler) quantifierDistance(e *ir.Expr, want bool) Distance {
 	}
 }
 
-// compared is the distance of a comparison.
+// compared returns the distance of a comparison.
 func (c *distanceCompiler) compared(e *ir.Expr, want bool) Distance {
 	if c.chosen(e) {
 		return func(*Machine) float64 { return 0 }
@@ -217,7 +217,7 @@ func (c *distanceCompiler) chosen(e *ir.Expr) bool {
 	return found
 }
 
-// bodyDistance is the distance of a function's or a refinement's body, with arguments.
+// bodyDistance returns the distance of a function's or a refinement's body with arguments.
 func (c *distanceCompiler) bodyDistance(inside *ir.Expr, names []string, params []local, size int, want bool) Distance {
 	args := c.arguments(names)
 	k := body{inside, want}

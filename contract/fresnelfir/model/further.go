@@ -4,7 +4,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 )
 
-// compileExtended compiles the operators that the published format does not have.
+// compileExtended compiles the operators that the published format lacks.
 func (c *compiler) compileExtended(e *ir.Expr) Code {
 	switch e.Op {
 	case ir.If:
@@ -32,7 +32,7 @@ func (c *compiler) compileExtended(e *ir.Expr) Code {
 	return c.arithmetic(e)
 }
 
-// total adds up a value over all instances, or counts those for which a condition holds.
+// total compiles a sum over all instances, or the number of instances for which a condition holds.
 func (c *compiler) total(e *ir.Expr) Code {
 	entity := c.p.Entity(e.Over)
 	c.reads |= c.p.entities[entity].column(-1)
@@ -66,15 +66,15 @@ func (c *compiler) total(e *ir.Expr) Code {
 	}
 }
 
-// past is the state before an action, for what compares two states.
+// past is the state before an action, for expressions that compare two states.
 type past struct {
 	known  bool
 	fields []Value
-	live   []int // instances by entity
+	live   []int // number of instances, by entity
 	view   []Value
 }
 
-// keep keeps the state as it is now.
+// keep stores the current state.
 func (m *Machine) keep(p *past) {
 	p.known, p.fields, p.live = true, append(p.fields[:0], m.fields...), p.live[:0]
 	for _, l := range m.live {
@@ -82,8 +82,8 @@ func (m *Machine) keep(p *past) {
 	}
 }
 
-// evalIn evaluates code in the state before the action. An instance that the action made
-// has there what it was made with: it is not among all instances, but can be spoken of.
+// evalIn evaluates code in the state before the action. An instance that the action created has its
+// initial fields there. It is not among all instances, but expressions may refer to it.
 func (m *Machine) evalIn(p *past, of Code) Value {
 	if !p.known {
 		return of(m)
@@ -103,7 +103,7 @@ func (m *Machine) evalIn(p *past, of Code) Value {
 // pick is an instance that an action chooses.
 type pick struct {
 	slot, entity int
-	where        Code // nil: any
+	where        Code // nil: any instance
 }
 
 func (p *Program) pick(x ir.Pick) pick {
@@ -117,12 +117,11 @@ func (p *Program) pick(x ir.Pick) pick {
 // Picks returns how many instances an action chooses.
 func (a *Action) Picks() int { return len(a.picks) }
 
-// PickSlot returns the variable that the choice of that number is bound to.
+// PickSlot returns the variable of choice k.
 func (a *Action) PickSlot(k int) int { return a.picks[k].slot }
 
-// Fits adds to list, for each instance of the entity that an action's choice of that
-// number is made from, in order of creation, 1 if it may be chosen and 0 if not. What was
-// chosen before it has been bound.
+// Fits appends to list, for each instance of the entity of choice k in order of creation, 1 if it
+// may be chosen and 0 if not. The choices before k must be bound.
 func (m *Machine) Fits(action, k int, list []float64) []float64 {
 	x := &m.p.actions[action].picks[k]
 	was := m.env[x.slot]
@@ -140,5 +139,5 @@ func (m *Machine) Fits(action, k int, list []float64) []float64 {
 	return list
 }
 
-// Choices returns the instances that an action's choice of that number is made from.
+// Choices returns the instances of the entity of choice k.
 func (m *Machine) Choices(action, k int) []int32 { return m.live[m.p.actions[action].picks[k].entity] }

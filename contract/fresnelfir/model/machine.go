@@ -5,41 +5,41 @@ import (
 	"github.com/thresh-dev/thresh/engine/splitmix"
 )
 
-// None is the instance of a variable that is bound to none.
+// None is the instance of an unbound variable.
 const None int32 = -1
 
-// Observer answers what only a module can say: the value of an observer
-// function for instances. An error makes the expression unknown.
+// Observer answers what only a module knows: the value of an observer function for instances. An
+// error makes the expression unknown.
 type Observer interface {
 	Observe(function int, args []int32) (Value, error)
-	// Knows reports whether it can be asked about instances.
+	// Knows reports whether the module knows the instances, so that it can be asked about them.
 	Knows(instances ...int32) bool
 }
 
-// Machine is one state of the model. It is for one goroutine.
+// Machine is one state of the model. It is not safe for concurrent use.
 type Machine struct {
 	p      *Program
 	insts  []instance
 	fields []Value
 	live   [][]int32 // instances by entity, in order of creation
 	envs   [][]int32 // by thread: the instance of each variable
-	marks  []mark    // what temporal rules remember
+	marks  []mark    // memory of temporal rules
 	undo   []change
-	dirty  uint64 // columns changed since invariants were looked at
+	dirty  uint64 // columns changed since invariants were checked
 
-	held     []Value  // by condition of the effect that is carried out: how it turned out
+	held     []Value  // results of the current effect's conditions, by index
 	past     past     // the state before the action, for properties
-	found    past     // the state that the action which is carried out found, if it asks for it
-	excesses []Excess // of the effect that was applied last
+	found    past     // the state before the current effect, if the effect refers to it
+	excesses []Excess // of the last applied effect
 
-	thread   int     // the acting one
+	thread   int     // the acting thread
 	env      []int32 // its variables
 	inputs   []Value // by domain
 	observer Observer
-	alone    bool // nobody is asked: see Modelled
-	empty    bool // a quantifier went over no instance at all
+	alone    bool // observers are not asked; see Modelled
+	empty    bool // a quantifier ranged over no instances
 
-	looks  []looks // what instances are like, in the memory of Canonical
+	looks  []looks // memory of Canonical
 	hashes []uint64
 	place  []int64
 
@@ -48,14 +48,14 @@ type Machine struct {
 	fuel   int
 	fault  Fault
 
-	// Tried counts, by property, how often it was put to the test.
+	// Tried counts how often each property was tested.
 	Tried []int64
 }
 
 type instance struct{ entity, base int32 }
 
-// mark is something that a temporal rule remembers: that it was triggered,
-// for which instance, and with which variables.
+// mark is a memory of a temporal rule: that it was triggered, for which instance, and with which
+// variables.
 type mark struct {
 	rule int32
 	key  int32
@@ -75,25 +75,24 @@ const (
 type change struct {
 	kind changeKind
 	at   int32 // field or variable
-	of   int32 // thread of a variable, entity of a creation
+	of   int32 // thread of a variable, or entity of a creation
 	was  Value
 }
 
-// New returns a machine without instances, for a number of threads.
+// New returns a machine without instances for a number of threads.
 func (p *Program) New(threads int) *Machine {
 	m := &Machine{p: p, live: make([][]int32, len(p.entities)), locals: make([]int32, 64), Tried: make([]int64, len(p.properties)), inputs: make([]Value, len(p.doc.Inputs.Domains))}
 	m.Reset(threads)
 	return m
 }
 
-// Program returns what the machine runs.
+// Program returns the machine's program.
 func (m *Machine) Program() *Program { return m.p }
 
-// SetObserver says who answers for observer functions; nil leaves them to
-// the derived functions that they are paired with.
+// SetObserver sets who answers for observer functions. nil leaves that to their derived functions.
 func (m *Machine) SetObserver(o Observer) { m.observer = o }
 
-// Reset empties the model. Tried counts go on.
+// Reset empties the model. It keeps the Tried counts.
 func (m *Machine) Reset(threads int) {
 	m.insts, m.fields, m.marks, m.undo = m.insts[:0], m.fields[:0], m.marks[:0], m.undo[:0]
 	for i := range m.live {
@@ -119,13 +118,13 @@ func (m *Machine) Reset(threads int) {
 // Act makes a thread the acting one.
 func (m *Machine) Act(thread int) { m.thread, m.env = thread, m.envs[thread] }
 
-// SetInput gives an input its value.
+// SetInput sets the value of an input.
 func (m *Machine) SetInput(domain int, v Value) { m.inputs[domain] = v }
 
 // Input returns the value of an input.
 func (m *Machine) Input(domain int) Value { return m.inputs[domain] }
 
-// Create makes an instance with its defaults.
+// Create creates an instance with its defaults.
 func (m *Machine) Create(entity int) int32 {
 	e := &m.p.entities[entity]
 	i := int32(len(m.insts))
@@ -140,7 +139,7 @@ func (m *Machine) Create(entity int) int32 {
 	return i
 }
 
-// Set gives a field of an instance a value.
+// Set sets a field of an instance.
 func (m *Machine) Set(i int32, field int, v Value) {
 	at := m.insts[i].base + int32(field)
 	if m.fields[at] == v {
@@ -154,20 +153,20 @@ func (m *Machine) Set(i int32, field int, v Value) {
 // Get returns the value of a field of an instance.
 func (m *Machine) Get(i int32, field int) Value { return m.fields[m.insts[i].base+int32(field)] }
 
-// Bind lets a variable of the acting thread stand for an instance.
+// Bind binds a variable of the acting thread to an instance.
 func (m *Machine) Bind(slot int, i int32) {
 	m.undo = append(m.undo, change{kind: changedVar, at: int32(slot), of: int32(m.thread), was: Value{N: int64(m.env[slot])}})
 	m.env[slot] = i
 	m.dirty |= variables
 }
 
-// Var returns the instance that a variable of the acting thread stands for, or None.
+// Var returns the instance to which a variable of the acting thread is bound, or None.
 func (m *Machine) Var(slot int) int32 { return m.env[slot] }
 
-// Mark returns a point to come back to.
+// Mark returns a point that Undo can return to.
 func (m *Machine) Mark() int { return len(m.undo) }
 
-// Undo takes all changes since a mark back.
+// Undo undoes all changes since a mark.
 func (m *Machine) Undo(to int) {
 	for len(m.undo) > to {
 		c := m.undo[len(m.undo)-1]
@@ -188,7 +187,7 @@ func (m *Machine) Undo(to int) {
 	m.dirty = ^uint64(0)
 }
 
-// Commit forgets how to take changes back: a mark taken before it is void.
+// Commit discards the undo log, which invalidates all marks.
 func (m *Machine) Commit() { m.undo = m.undo[:0] }
 
 // Live returns the instances of an entity, in order of creation. The slice is the
@@ -201,10 +200,10 @@ func (m *Machine) Instances() int { return len(m.insts) }
 // EntityOf returns the entity of an instance.
 func (m *Machine) EntityOf(i int32) int { return int(m.insts[i].entity) }
 
-// Sketch returns a number for what the model's state is like: how many instances of
-// each entity have which truths and enum values, whichever they are. Integers
-// and texts do not count, nor do instances of one entity (-1: of none), such as
-// those that only act. Equal states have equal sketches.
+// Sketch returns a hash of a rough view of the model's state: how many instances of each entity
+// have which bool and enum values, whichever instances they are. It ignores integers, texts, and
+// instances of one entity (-1: of none), such as those that only act. Equal states have equal
+// sketches.
 func (m *Machine) Sketch(except int) uint64 {
 	sum := uint64(0)
 	for i := range m.insts {
@@ -227,12 +226,12 @@ func mix(z uint64) uint64 { return splitmix.Next(&z) }
 // Cause says why an expression has no value.
 type Cause uint8
 
-// The causes of faults. Unbound and Unobservable are no faults of the document:
-// there is nothing yet, or nobody, to speak of.
+// The causes of faults. Unbound and Unobservable are not the document's fault: nothing exists yet,
+// or nobody can be asked.
 const (
 	NoFault      Cause = iota
-	Unbound            // a variable that stands for no instance
-	Unobservable       // an observer without a module and without a pair
+	Unbound            // a variable without an instance
+	Unobservable       // an observer without a module and without a derived function
 	UnsetField         // a field that was never set
 	NotACondition
 	NotAnInteger
@@ -251,7 +250,7 @@ type Fault struct {
 // Spec reports whether the document is at fault.
 func (f Fault) Spec() bool { return f.Cause >= UnsetField && f.Cause != Unanswered }
 
-// String returns the fault without its place.
+// String describes the fault without its place.
 func (f Fault) String() string {
 	name := func() string {
 		if f.Expr != nil && f.Expr.Op == ir.FieldOf {
@@ -280,8 +279,7 @@ func (f Fault) String() string {
 	return "the module does not answer " + f.Detail
 }
 
-// failed notes a fault, the first of an evaluation, and is the value of what
-// could not be evaluated.
+// failed notes a fault, if it is the first of an evaluation, and returns Unset.
 func (m *Machine) failed(c Cause, e *ir.Expr, detail string) Value {
 	if m.fault.Cause == NoFault {
 		m.fault = Fault{Cause: c, Expr: e, Detail: detail}
@@ -289,11 +287,11 @@ func (m *Machine) failed(c Cause, e *ir.Expr, detail string) Value {
 	return Value{}
 }
 
-// maxFuel bounds the work of one evaluation.
+// maxFuel limits the work of one evaluation.
 const maxFuel = 1_000_000
 
-// begin makes the machine ready for an evaluation. It is on the path of every
-// step, and to clear a fault that is not there costs as much as a small expression.
+// begin prepares the machine for an evaluation. Every step calls it, and clearing a fault that is
+// not there would cost as much as a small expression.
 func (m *Machine) begin() {
 	if m.fault.Cause != NoFault {
 		m.fault = Fault{}
@@ -301,8 +299,8 @@ func (m *Machine) begin() {
 	m.fuel, m.base = maxFuel, 0
 }
 
-// Value evaluates an expression for the acting thread. It reports whether there
-// is a value; if not, Fault says why.
+// Value evaluates an expression for the acting thread. False means that it has no value; Fault says
+// why.
 func (m *Machine) Value(c Code) (Value, bool) {
 	m.begin()
 	v := c(m)
@@ -312,10 +310,10 @@ func (m *Machine) Value(c Code) (Value, bool) {
 	return v, v.Kind != Unset
 }
 
-// Fault returns why the evaluation that was made last has no value.
+// Fault returns why the last evaluation has no value.
 func (m *Machine) Fault() Fault { return m.fault }
 
-// Eval is Value and Fault in one.
+// Eval is Value and Fault combined.
 func (m *Machine) Eval(c Code) (Value, Fault) {
 	if v, ok := m.Value(c); ok {
 		return v, Fault{}
@@ -323,8 +321,7 @@ func (m *Machine) Eval(c Code) (Value, Fault) {
 	return Value{}, m.fault
 }
 
-// Modelled is Value by the model alone: observers are answered by the derived
-// functions that they are paired with.
+// Modelled is Value without a module: the derived functions answer for observers.
 func (m *Machine) Modelled(c Code) (Value, bool) {
 	m.alone = true
 	v, ok := m.Value(c)

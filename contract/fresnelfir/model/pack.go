@@ -2,11 +2,11 @@ package model
 
 import "encoding/binary"
 
-// wide marks a value whose number does not fit beside its kind.
+// wide marks a value whose number does not fit in a byte with its kind.
 const wide = 7
 
-// Pack adds to b the machine's state, in few bytes: Unpack brings a machine of the same
-// program back to it.
+// Pack appends a compact encoding of the machine's state to b. Unpack restores it in a machine of
+// the same program.
 func (m *Machine) Pack(b []byte) []byte {
 	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(len(m.envs))), uint64(len(m.insts)))
 	for _, x := range m.insts {
@@ -47,8 +47,8 @@ func indices(b []byte, list []int32) []byte {
 	return b
 }
 
-// Unpack brings the machine to a state that Pack gave, and returns what follows it. What
-// came before cannot be undone. Tried counts go on.
+// Unpack restores a state encoded by Pack, and returns the bytes after it. Earlier changes can no
+// longer be undone. It keeps the Tried counts.
 func (m *Machine) Unpack(b []byte) []byte {
 	next := func() uint64 {
 		v, n := binary.Uvarint(b)

@@ -6,8 +6,8 @@ import (
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 )
 
-// private are the variables that only the actions which choose them read: what they stood
-// for last decides on nothing.
+// private returns which variables are read only by the actions that choose them, so that their last
+// values do not matter.
 func (p *Program) private() []bool {
 	list := make([]bool, len(p.vars))
 	for _, e := range p.doc.Effects {
@@ -79,10 +79,10 @@ func names(e *ir.Expr, name string) bool {
 	case e == nil:
 		return false
 	case e.Var == name:
-		return e.Op == ir.FieldOf || e.Op == ir.Is // a quantifier binds it
+		return e.Op == ir.FieldOf || e.Op == ir.Is // for other operators, it is a quantifier's own variable
 	case slices.Contains(e.Names, name), slices.ContainsFunc(e.With, func(a ir.Argument) bool { return a.Var == name }):
 		return true
-	case e.Op == ir.Is: // parameters that are not given go by their names
+	case e.Op == ir.Is: // parameters that are not given have their own names
 		return true
 	}
 	return slices.ContainsFunc(e.Args, func(a *ir.Expr) bool { return names(a, name) })

@@ -6,7 +6,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 )
 
-// property is an invariant or a temporal rule, by its number among all.
+// property is an invariant or a temporal property.
 type property struct {
 	name      string
 	invariant Condition
@@ -36,17 +36,17 @@ type rule struct {
 	condition Condition
 	forbid    []bool
 	same      same
-	slot      int // of sameVariable
+	slot      int // for sameVariable
 	source    *ir.Rule
 }
 
-// Property returns the name of a property; numbers are places in the document's list.
+// Property returns the name of a property. Properties are numbered as in the document's list.
 func (p *Program) Property(i int) string { return p.properties[i].name }
 
 // Properties returns the number of properties.
 func (p *Program) Properties() int { return len(p.properties) }
 
-// Observes reports whether a property asks observers.
+// Observes reports whether a property uses observers.
 func (p *Program) Observes(i int) bool {
 	found := false
 	see := func(e *ir.Expr) { found = found || e.Op == ir.Observer }
@@ -120,12 +120,12 @@ func (p *Program) matching(t ir.Trigger) []bool {
 // Breach is a property that does not hold.
 type Breach struct {
 	Property int
-	Instance int32 // that a temporal rule speaks of, or None
-	Fault    Fault // why the property could not be told, if that is so
+	Instance int32 // the instance that a temporal rule is about, or None
+	Fault    Fault // why the property could not be evaluated, if that is so
 }
 
-// Check looks at the invariants that may have been changed since the last
-// Check, and adds those that do not hold to breaches.
+// Check checks the invariants that may have changed since the last Check, and appends the broken
+// ones to breaches.
 func (m *Machine) Check(breaches []Breach) []Breach {
 	for i := range m.p.properties {
 		x := &m.p.properties[i]
@@ -138,9 +138,9 @@ func (m *Machine) Check(breaches []Breach) []Breach {
 	return breaches
 }
 
-// verdict evaluates a property's condition. What is about nothing yet, what holds
-// since there is no instance that it speaks of, or what only a module could tell,
-// is not put to the test.
+// verdict evaluates a property's condition. It does not count as a test if a variable has no
+// instance yet, if the condition holds only because there is no instance to check, or if only a
+// module could answer.
 func (m *Machine) verdict(breaches []Breach, property int, about int32, c Condition) []Breach {
 	m.empty = false
 	v, ok := m.Value(c.Code)
@@ -164,8 +164,8 @@ func (m *Machine) verdict(breaches []Breach, property int, about int32, c Condit
 	return append(breaches, Breach{property, about, f})
 }
 
-// Against lists the instances for which a condition that does not hold is false: of each
-// forall that it depends on, the first.
+// Against lists the instances that make a false condition false: the first one for each forall that
+// it depends on.
 func (m *Machine) Against(e *ir.Expr) []int32 {
 	return m.against(&compiler{p: m.p}, e, nil)
 }
@@ -203,8 +203,7 @@ func (m *Machine) against(c *compiler, e *ir.Expr, list []int32) []int32 {
 	return list
 }
 
-// Before looks at what must hold before an action of the acting thread, in the
-// state that it finds.
+// Before checks what must hold before an action of the acting thread, in the state before it.
 func (m *Machine) Before(action int, breaches []Breach) []Breach {
 	if m.p.old {
 		m.keep(&m.past)
@@ -223,8 +222,8 @@ func (m *Machine) subjectOf(action int) int32 {
 	return None
 }
 
-// After looks at what an action that the acting thread has carried out must
-// not be, and at what must hold since earlier ones, and remembers it itself.
+// After checks an action that the acting thread has carried out against rules that forbid it,
+// checks the conditions that earlier actions require, and remembers the action itself.
 func (m *Machine) After(action int, breaches []Breach) []Breach {
 	subject := m.subjectOf(action)
 	for _, r := range m.p.actions[action].after {
@@ -257,8 +256,8 @@ func (m *Machine) After(action int, breaches []Breach) []Breach {
 	return breaches
 }
 
-// forbidden adds a breach; a top-level never with a scope needs an instance to
-// be about: without one, nothing is the same.
+// forbidden adds a breach. A never rule with a scope applies only to an instance: without one,
+// there is nothing to compare.
 func (m *Machine) forbidden(breaches []Breach, x *rule, key, subject int32) []Breach {
 	if x.same != anything && key == None {
 		return breaches
@@ -288,8 +287,7 @@ func (m *Machine) remembers(rule, key int32) bool {
 	return slices.ContainsFunc(m.marks, func(k mark) bool { return k.rule == rule && k.key == key })
 }
 
-// remember notes that a rule was triggered; for a condition with the variables
-// as they are now.
+// remember notes that a rule was triggered and, if it has a condition, the current variables.
 func (m *Machine) remember(r int32, x *rule, key int32) {
 	k := mark{rule: r, key: key}
 	if x.condition.Code != nil {

@@ -7,13 +7,13 @@ import (
 	"github.com/thresh-dev/thresh/engine/splitmix"
 )
 
-// Snapshot is a state of a machine that can be gone back to. While it is needed it is never
-// changed, so that many machines of one program may go back to it.
+// Snapshot is a state of a machine that can be restored. It must not change while it is needed, so
+// that many machines of one program can share it.
 type Snapshot struct {
 	insts  []instance
 	fields []Value
 	envs   [][]int32
-	marks  []mark // what they remember of variables is never changed
+	marks  []mark // the variables in marks never change
 	inputs []Value
 	dirty  uint64
 }
@@ -25,7 +25,7 @@ func (m *Machine) Save() *Snapshot {
 	return s
 }
 
-// SaveIn makes a snapshot that nobody needs any more the machine's state, in the memory that it has.
+// SaveIn saves the machine's state in a snapshot that is no longer needed, reusing its memory.
 func (m *Machine) SaveIn(s *Snapshot) {
 	s.insts, s.fields, s.marks = append(s.insts[:0], m.insts...), append(s.fields[:0], m.fields...), append(s.marks[:0], m.marks...)
 	s.inputs, s.dirty = append(s.inputs[:0], m.inputs...), m.dirty
@@ -35,8 +35,8 @@ func (m *Machine) SaveIn(s *Snapshot) {
 	}
 }
 
-// Load brings the machine to a state, in the memory that it has. What came
-// before cannot be undone. Tried counts go on.
+// Load restores a state, reusing the machine's memory. Earlier changes can no longer be undone. It
+// keeps the Tried counts.
 func (m *Machine) Load(s *Snapshot) {
 	m.Reset(len(s.envs))
 	m.insts, m.fields, m.marks = append(m.insts, s.insts...), append(m.fields, s.fields...), append(m.marks, s.marks...)
@@ -51,7 +51,7 @@ func (m *Machine) Load(s *Snapshot) {
 	m.dirty = s.dirty
 }
 
-// Size is roughly how many bytes a snapshot takes.
+// Size returns the approximate size of a snapshot, in bytes.
 func (s *Snapshot) Size() int {
 	n := 8*len(s.insts) + 16*len(s.fields) + 16*len(s.inputs) + 40*len(s.marks) + 24*len(s.envs) + 128
 	for _, e := range s.envs {
@@ -60,8 +60,8 @@ func (s *Snapshot) Size() int {
 	return n
 }
 
-// Key adds to b what tells the machine's state from others: instances with their
-// fields, variables and what rules remember, not the inputs.
+// Key appends to b what distinguishes the machine's state from others: instances with their fields,
+// variables, and memories of rules, but not the inputs.
 func (m *Machine) Key(b []byte) []byte {
 	for _, x := range m.insts {
 		b = binary.AppendVarint(b, int64(x.entity))
@@ -84,12 +84,12 @@ func (m *Machine) Key(b []byte) []byte {
 	return b
 }
 
-// maxCounted is how many instances of an entity Facts tells apart.
+// maxCounted is how many different numbers of instances Facts distinguishes for an entity.
 const maxCounted = 4
 
-// Facts adds to list a number for each thing that is true of the machine's state
-// by itself: that some instance's field has a value, or that there are so many
-// instances of an entity. Which instance it is does not count.
+// Facts appends to list a hash of each single fact about the machine's state: that a field of some
+// instance has a value, or how many instances an entity has. It does not matter which instance has
+// the value.
 func (m *Machine) Facts(list []uint64) []uint64 {
 	for _, x := range m.insts {
 		e := &m.p.entities[x.entity]
@@ -107,17 +107,17 @@ func (m *Machine) Facts(list []uint64) []uint64 {
 	return list
 }
 
-// looks is a number for what an instance is like, whichever it is.
+// looks is a hash of what distinguishes an instance, apart from its number.
 type looks struct {
 	hash uint64
 	i    int32
 }
 
-// Canonical is Key for a state whose instances may change places: states that differ in
-// nothing but which instance is which have, as a rule, the same. States that differ in more
-// have the same only if 64 bits do not tell two instances apart.
+// Canonical is Key for a state in which instances of one entity are interchangeable. States that
+// differ only in which instance is which usually have equal keys. Other states have equal keys only
+// if two instances collide in 64 bits.
 func (m *Machine) Canonical(b []byte) []byte {
-	if len(m.p.newest) > 0 { // the order of instances means something
+	if len(m.p.newest) > 0 { // the order of instances matters
 		return m.Key(b)
 	}
 	if m.p.unread == nil {
@@ -166,12 +166,11 @@ func (m *Machine) fieldsOf(i int32) []Value {
 	return m.fields[x.base:][:len(m.p.entities[x.entity].defaults)]
 }
 
-// lookRounds is how many references away from an instance what is there counts as its looks.
+// lookRounds is how many references away other instances affect an instance's looks.
 const lookRounds = 3
 
-// look says what each instance is like, in an order of its own: by its entity and fields, then
-// by what those are like that it refers to and that refer to it, and by the variables that
-// stand for it.
+// look describes each instance, in a canonical order: by its entity and fields, then by the looks
+// of the instances it refers to or that refer to it, and by the variables bound to it.
 func (m *Machine) look() []looks {
 	list := m.looks[:0]
 	linked := false
@@ -210,7 +209,7 @@ func (m *Machine) look() []looks {
 			}
 		}
 	}
-	for i := range list { // a few, for which a sort by insertion is the fastest
+	for i := range list { // insertion sort is fastest for a few elements
 		x := list[i]
 		at := i
 		for ; at > 0 && list[at-1].hash > x.hash; at-- {

@@ -5,11 +5,11 @@ import (
 	"strconv"
 )
 
-// Kind is what a value is.
+// Kind is the kind of a value.
 type Kind uint8
 
-// The kinds of values. Unset is that of a field before it has a value, and of
-// an expression that could not be evaluated.
+// The kinds of values. Unset is the kind of a field without a value, and of an expression that
+// could not be evaluated.
 const (
 	Unset Kind = iota
 	Bool
@@ -20,19 +20,19 @@ const (
 // Value is a value of the model. Equal values are equal as Go values.
 type Value struct {
 	Kind Kind
-	// N is the integer, 0 or 1 for a truth, or the number of a text: those of the
-	// document count from 0; ^n is the id of instance n.
+	// N is the integer, 0 or 1 for a bool, or the number of a text. Texts of the document are
+	// numbered from 0; ^n is the id of instance n.
 	N int64
 }
 
-// True and False are the truths.
+// True and False are the values of kind Bool.
 var (
 	True  = Value{Bool, 1}
 	False = Value{Bool, 0}
 )
 
-// Foreign is a text that the document does not hold, such as a module may
-// answer. It equals no text of the document.
+// Foreign is a text that the document does not contain, for example from a module's answer. It
+// equals no text of the document.
 var Foreign = Value{Symbol, math.MaxInt64}
 
 func truth(b bool) Value {
@@ -64,7 +64,7 @@ func (s *symbols) intern(text string) Value {
 	return Value{Symbol, i}
 }
 
-// Text returns a value as people read it.
+// Text formats a value for people.
 func (m *Machine) Text(v Value) string {
 	switch v.Kind {
 	case Bool:
@@ -83,8 +83,7 @@ func (m *Machine) Text(v Value) string {
 	return "unset"
 }
 
-// Name returns what an instance is called: "Document#2", counting from 1 within its
-// entity.
+// Name returns an instance's name: "Document#2", counting from 1 within its entity.
 func (m *Machine) Name(instance int32) string {
 	if instance < 0 || int(instance) >= len(m.insts) {
 		return "nothing"
