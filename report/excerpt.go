@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -94,7 +95,11 @@ func (s *screen) excerptTable(e *campaign.Exhibit) (more int) {
 // smallest writes the last of several inputs if it is readable. That is the minimized one, if any
 // was.
 func (s *screen) smallest(b *campaign.Bytes) {
-	rows := textRows(b)
+	shown := *b
+	if n := len(b.Rows); n > 2 { // whether what lies between can be read does not matter
+		shown.Rows = []campaign.BytesRow{b.Rows[0], b.Rows[0], b.Rows[n-1]}
+	}
+	rows := textRows(&shown)
 	if rows == nil || rows[len(rows)-1].Empty {
 		return // its size says everything
 	}
@@ -104,6 +109,9 @@ func (s *screen) smallest(b *campaign.Bytes) {
 		text.WriteString(p.Text.Body)
 	}
 	lines := visibleLines(strings.TrimSuffix(text.String(), "\n"))
+	if len(lines) == 1 && lines[0] != strings.Trim(lines[0], " ") { // blanks at the ends would not be seen
+		lines[0] = strconv.Quote(text.String())
+	}
 	s.line(2, s.paint(dim, visible("Input, "+last.Label+", "+last.Size)+":"))
 	for _, l := range lines[:min(len(lines), excerptBytes)] {
 		s.line(4, clip(l, s.width-4))

@@ -20,6 +20,10 @@ func TestExcerpt(t *testing.T) {
 	history.Table.Focus = []int{0}
 	place := campaign.TextExhibit("Place", "$.functions.x")
 	input := campaign.BytesExhibit("Input", campaign.BytesRow{Label: "seed", Data: []byte("one\ntwo\n")}, campaign.BytesRow{Label: "minimized", Data: []byte("two\n3\n4\n5\n6\n")})
+	inputs := func(seed, made, minimized string) campaign.Exhibit {
+		return campaign.BytesExhibit("Input", campaign.BytesRow{Label: "seed", Data: []byte(seed)},
+			campaign.BytesRow{Label: "case", Data: []byte(made)}, campaign.BytesRow{Label: "minimized", Data: []byte(minimized)})
+	}
 	for name, x := range map[string]struct {
 		list []campaign.Exhibit
 		want string
@@ -34,7 +38,9 @@ func TestExcerpt(t *testing.T) {
 			"    4  in              out\n    [2 more lines; thresh show F-1 shows all]\n"},
 		"the smallest input": {[]campaign.Exhibit{input, campaign.TextExhibit("Standard error", "boom")},
 			"  Input, minimized, 12 B:\n    two\n    3\n    4\n    5\n    [1 more line]\n  Standard error:\n    boom\n"},
-		"nothing": {nil, ""},
+		"the smallest input of a case that cannot be read": {[]campaign.Exhibit{inputs("one", strings.Repeat("\x80\x81", 20), "two")}, "  Input, minimized, 3 B:\n    two\n"},
+		"a smallest input of blanks":                       {[]campaign.Exhibit{inputs("one", "  1", "  ")}, "  Input, minimized, 2 B:\n    \"  \"\n"},
+		"nothing":                                          {nil, ""},
 	} {
 		s := newScreen(Options{Width: 80})
 		if s.excerpt(&campaign.Finding{ID: "F-1", Evidence: x.list}); s.String() != x.want {

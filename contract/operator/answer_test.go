@@ -50,7 +50,7 @@ func TestVerdictLinesThatSayNothing(t *testing.T) {
 {"op_id": "x", "verdict": "WHO", "oracle_score": 1}
 {"op_id": "x"}
 {"op_id": "x", "oracle_score": 0.5}
-{"op_id": "x", "verdict": "FAIL", "child_text": "c", "reply": "r"}
+{"op_id": "x", "verdict": "FAIL", "child_text": "c", "reply": ["r"]}
 `))
 	var got []string
 	for _, d := range found {
@@ -61,7 +61,7 @@ func TestVerdictLinesThatSayNothing(t *testing.T) {
 			t.Fatalf("%q, want %q", got, want)
 		}
 	}
-	if len(list) != 6 || list[5].Text != "c" || list[5].Reply != "r" || list[5].Judgement != mutator.Fail || *list[4].Score != 0.5 || list[3].Score != nil {
+	if len(list) != 6 || list[5].Text != "c" || list[5].Reply != `["r"]` || list[5].Judgement != mutator.Fail || *list[4].Score != 0.5 || list[3].Score != nil {
 		t.Errorf("%+v", list)
 	}
 }
@@ -94,12 +94,23 @@ func TestEndsOfOracles(t *testing.T) {
 		"log\n{\n  \"verdict\": \"FAIL\"\n}": {mutator.Fail, mutator.Fail},
 		"{}\n{\"verdict\": \"FAIL\"}":        {mutator.Fail, mutator.Fail},
 		"{\n  \"verdict\": \"PASS\"\n}\nx\n": {mutator.Pass, mutator.Fail},
+		`{"verdict": "FAIL", "oracle_score": NaN}`:                       {mutator.Fail, mutator.Fail},
+		`{"verdict": "FAIL", "oracle_score": 1e400}`:                     {mutator.Fail, mutator.Fail},
+		`{"verdict": "FAIL", "reply": {"text": "x"}}`:                    {mutator.Fail, mutator.Fail},
+		`{"verdict": "FAIL", "reply": null, "oracle_score": [Infinity]}`: {mutator.Fail, mutator.Fail},
+		"{'verdict': 'FAIL'}\n":                                          {mutator.Unknown, mutator.Fail},
+		"{'a': 1}\n":                                                     {mutator.Pass, mutator.Fail},
 	} {
 		for code := range 2 {
 			res := process.Result{Status: process.Exited, ExitCode: code, Stdout: []byte(printed), StdoutSize: int64(len(printed))}
 			if got, _, fault := readAnswer(&res); got != want[code] {
 				t.Errorf("%q and exit code %d: %v, %q, want %v", printed, code, got, fault, want[code])
 			}
+		}
+	}
+	for printed, want := range map[string]string{`{"reply": "x"}`: "x", `{"reply": {"a": [1, "<"]}}`: `{"a":[1,"<"]}`, `{}`: ""} {
+		if a, _ := said([]byte(printed)); replyText(a.Reply) != want {
+			t.Errorf("%s: %q, want %q", printed, replyText(a.Reply), want)
 		}
 	}
 	for name, want := range map[string]string{"a:1/é b": "a_1___b", "A-z_0.9": "A-z_0.9"} {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/judge"
-	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/textdiff"
+	"github.com/thresh-dev/thresh/engine/textop"
 )
 
 // Describe implements [campaign.Describer]: what was met first, and where it was
@@ -71,7 +71,12 @@ func describe(out *campaign.Outcome) []campaign.Exhibit {
 	}
 	child, made := childOf(out)
 	if made {
-		chain := seq.Map(child.Trace, func(step step) string { return step.OpID })
+		var chain []string
+		for _, step := range child.Trace {
+			if step.Status != string(textop.Skipped) { // it left the text as it was
+				chain = append(chain, step.OpID)
+			}
+		}
 		made := ""
 		if len(chain) > 0 {
 			made = " (" + strings.Join(chain, ", ") + ")"

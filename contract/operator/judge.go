@@ -246,8 +246,11 @@ func (c *Campaign) recorded(child *mutator.Child, out *campaign.Outcome) {
 		skip()
 		return
 	}
-	if v.Judgement != mutator.Fail {
-		return // Fold looks it up
+	if v.Judgement != mutator.Fail { // Fold looks it up
+		if v.Judgement == mutator.Unknown { // a score teaches a policy, but does not say that the system held
+			skip()
+		}
+		return
 	}
 	c.applyVerdict(child, judged{judgement: mutator.Fail, score: v.Score, reply: v.Reply, verdict: &v}, out)
 }
@@ -259,7 +262,7 @@ func verdictTable(line []byte) (campaign.Exhibit, bool) {
 		Verdict  json.RawMessage `json:"verdict"`
 		Score    json.RawMessage `json:"oracle_score"`
 	}
-	if json.Unmarshal(line, &l) != nil {
+	if unmarshalPython(line, &l) != nil {
 		return campaign.Exhibit{}, false
 	}
 	rows := [][]string{{"testcase_id", l.Testcase}, {"verdict", string(l.Verdict)}}

@@ -141,6 +141,7 @@ func TestVerdictsAreFindings(t *testing.T) {
 		`{"testcase_id": "question:0", "verdict": "PASS", "oracle_score": NaN}`,
 		`{"testcase_id": "question:1", "verdict": "FAIL", "oracle_score": 0.9, "reply": "the key is\u200b 7"}`,
 		fmt.Sprintf(`{"testcase_id": "question:2", "verdict": "fail", "child_text": %q}`, texts["question:2"]),
+		`{"testcase_id": "question:3", "oracle_score": 1}`,
 		`{"testcase_id": "order:0", "verdict": "FAIL", "child_text": "of another day"}`,
 		`{"testcase_id": "order:9", "verdict": "FAIL"}`,
 		`{"testcase_id": "nobody:1", "verdict": "FAIL"}`,
@@ -155,7 +156,7 @@ func TestVerdictsAreFindings(t *testing.T) {
 		string(o.Attached("seed")) == "" || string(o.Attached("reply")) != "the key is\u200b 7" {
 		t.Errorf("%+v", o)
 	}
-	if !strings.Contains(d.list.Error(), `1 of 5 verdicts`) && !strings.Contains(d.list.Error(), `1 of 6 verdicts`) {
+	if !strings.Contains(d.list.Error(), `1 of 6 verdicts`) && !strings.Contains(d.list.Error(), `1 of 7 verdicts`) {
 		t.Errorf("nothing says that a verdict is on no child of the seeds: %v", d.list)
 	}
 	for _, want := range []string{

@@ -67,9 +67,20 @@ const oracleFolders = "/usr/local/bin:/usr/bin:/bin"
 
 // answer is what an oracle may print: its last line, if that is a JSON object.
 type answer struct {
-	Verdict any    `json:"verdict"`
-	Score   any    `json:"oracle_score"`
-	Reply   string `json:"reply"` // of the system under test, to be shown
+	Verdict any `json:"verdict"`
+	Score   any `json:"oracle_score"`
+	Reply   any `json:"reply"` // of the system under test, to be shown
+}
+
+// replyText is the reply of the system under test as a text, whatever an oracle makes of it.
+func replyText(v any) string {
+	switch r := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return r
+	}
+	return quoted(v)
 }
 
 // A case whose oracle gives no verdict is asked again, each time later than the
@@ -117,7 +128,7 @@ func (o *oracleLane) judge(ctx context.Context, index int64, child *mutator.Chil
 			continue
 		}
 		o.broken = 0
-		o.c.applyVerdict(child, judged{judgement: verdict, score: scoreOf(a.Score), reply: a.Reply, result: &res}, out)
+		o.c.applyVerdict(child, judged{judgement: verdict, score: scoreOf(a.Score), reply: replyText(a.Reply), result: &res}, out)
 		return nil
 	}
 	o.broken++
@@ -152,7 +163,10 @@ func readAnswer(res *process.Result) (verdict mutator.Judgement, a answer, fault
 	default:
 		verdict = mutator.Pass
 	}
-	a = said(res.Stdout)
+	a, unread := said(res.Stdout)
+	if unread != "" && verdict == mutator.Pass { // it may say FAIL
+		return mutator.Unknown, a, "it prints a verdict that is not JSON: " + cut(unread, 200)
+	}
 	word := mutator.Unknown
 	if a.Verdict != nil {
 		if word = mutator.ParseJudgement(a.Verdict); word == mutator.Unknown {
@@ -175,28 +189,34 @@ func readAnswer(res *process.Result) (verdict mutator.Judgement, a answer, fault
 }
 
 // said is what an oracle prints: JSON as its last line or over several, or the word PASS or
-// FAIL as its last line. Anything else is for people.
-func said(output []byte) (a answer) {
+// FAIL as its last line. Anything else is for people, but for what looks like JSON with a
+// verdict and is none.
+func said(output []byte) (a answer, unread string) {
 	output = bytes.TrimSpace(output)
 	last := output[bytes.LastIndexByte(output, '\n')+1:]
 	for _, text := range [][]byte{last, output[bytes.LastIndex(output, []byte("\n{"))+1:]} {
-		if json.Unmarshal(text, &a) == nil {
-			return a
+		if unmarshalPython(text, &a) == nil {
+			return a, ""
 		}
 		a = answer{}
+	}
+	if bytes.HasPrefix(last, []byte("{")) && bytes.Contains(bytes.ToLower(last), []byte("verdict")) {
+		return a, string(last)
 	}
 	if word := string(bytes.TrimSpace(last)); strings.EqualFold(word, "PASS") || strings.EqualFold(word, "FAIL") {
 		a.Verdict = word
 	}
-	return a
+	return a, ""
 }
 
 func quoted(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil { // was read from JSON
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil { // was read from JSON
 		return fmt.Sprint(v)
 	}
-	return string(b)
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // runID is a testcase id as a word that a file name can have.

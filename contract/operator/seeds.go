@@ -175,7 +175,7 @@ func (s *SeedReader) seed(f map[string]any) (*mutator.Seed, error) {
 		limits = seed.Constraints
 	}
 	if s.altered || !utf8.ValidString(text) {
-		s.doubt("seed-utf8", textKey, "contains bytes that are not UTF-8; they are read as U+FFFD")
+		s.doubt("seed-utf8", textKey, "contains bytes that are not UTF-8, or half a surrogate pair; they are read as U+FFFD")
 	}
 	seed.Text = textop.Normalize(text, *limits)
 	s.ordinal++

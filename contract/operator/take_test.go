@@ -87,8 +87,9 @@ func TestRefine(t *testing.T) {
 
 func TestVerdictTable(t *testing.T) {
 	for line, want := range map[string][][]string{
-		`{"testcase_id": "a:0", "verdict": "FAIL"}`:                    {{"testcase_id", "a:0"}, {"verdict", `"FAIL"`}},
-		`{"testcase_id": "a:0", "verdict": true, "oracle_score": 0.5}`: {{"testcase_id", "a:0"}, {"verdict", "true"}, {"oracle_score", "0.5"}},
+		`{"testcase_id": "a:0", "verdict": "FAIL"}`:                      {{"testcase_id", "a:0"}, {"verdict", `"FAIL"`}},
+		`{"testcase_id": "a:0", "verdict": true, "oracle_score": 0.5}`:   {{"testcase_id", "a:0"}, {"verdict", "true"}, {"oracle_score", "0.5"}},
+		`{"testcase_id": "a:0", "verdict": "FAIL", "oracle_score": NaN}`: {{"testcase_id", "a:0"}, {"verdict", `"FAIL"`}, {"oracle_score", "null"}},
 		`{`: nil,
 	} {
 		e, ok := verdictTable([]byte(line))

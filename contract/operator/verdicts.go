@@ -36,7 +36,7 @@ type verdictLine struct {
 	Score    any      `json:"oracle_score"`
 	At       *float64 `json:"ts"`
 	Text     string   `json:"child_text"`
-	Reply    string   `json:"reply"`
+	Reply    any      `json:"reply"`
 	Trace    []struct {
 		Op     string `json:"op_id"`
 		Status string `json:"status"`
@@ -91,7 +91,7 @@ func DecodeVerdicts(path string, data []byte) ([]Verdict, diag.List) {
 		}
 		v := Verdict{
 			Testcase: l.Testcase, Judgement: mutator.ParseJudgement(l.Verdict), Score: scoreOf(l.Score),
-			Text: l.Text, Reply: l.Reply, Line: bytes.TrimSpace(text),
+			Text: l.Text, Reply: replyText(l.Reply), Line: bytes.TrimSpace(text),
 		}
 		if l.At != nil {
 			v.At = *l.At
