@@ -17,8 +17,8 @@ type Identity struct {
 }
 
 // Case is one independent unit of work. Its Index identifies a case of a round.
-// Payload is an explicit input, for a case that is in no round, such as a
-// minimized one, and for contracts that make their cases in advance.
+// Payload is an explicit input: for a case outside the rounds, such as a minimized
+// one, and for contracts that make their cases in advance.
 type Case struct {
 	Round   int    `json:"round"`             // 0-based round that the case belongs to
 	Index   int64  `json:"index"`             // 0-based number in the campaign, over all rounds
@@ -176,11 +176,11 @@ type Traits struct {
 	// Elsewhere: the cases are executed in other processes than the one that writes
 	// the run, so they cannot kill it.
 	Elsewhere bool
-	// Closes: if --cases or --time ends the run first, rounds follow that close the
-	// campaign: those of the state that Fold returns for a sequence that ends early,
-	// which may be empty. A run of more cases is as if they had never been.
+	// Closes: if --cases or --time ends the run early, closing rounds follow: those of
+	// the state that Fold returns for the shortened sequence, which may be empty. They
+	// leave no trace if the run is resumed with more cases.
 	Closes bool
-	// Comparable says what of two executions of a case can be compared.
+	// Comparable says which parts of two executions of a case must be equal.
 	Comparable Comparison
 	// Once returns why a case must not be executed again merely to confirm a finding
 	// or to compare, for example because it changes something outside; "": it may be

@@ -15,7 +15,7 @@ type Spec struct {
 	Path string // as the user named it
 	Data []byte
 	// Release frees the memory of Data until it is read again, since a long text is a
-	// mapped file. It changes no content and is safe for concurrent use. Nil: Data
+	// memory-mapped file. It changes no content and is safe for concurrent use. Nil: Data
 	// stays in memory.
 	Release func()
 }
@@ -31,11 +31,10 @@ type Option struct {
 	Bare    string   // the value if the flag is given without one; "": it needs a value
 	Short   string   // one letter; "" for none
 	Many    bool     // may be given more than once
-	// Path: the value names a file or a folder. Clients that may only name files
-	// below a folder are restricted to it. NoPath is a value that names no file.
-	// Program: the value names a program, and is stored as an absolute path.
-	// Attempts: what a stored run sent and got, as a report of format attempts, may stand for
-	// the file: the value names the file or the run.
+	// Path: the value names a file or a folder. Clients that may only name files below a
+	// folder are restricted to it. NoPath is a value that names no file. Program: the value
+	// names a program, and is stored as an absolute path. Attempts: the value names a file or
+	// a stored run, whose report of format attempts then stands for the file.
 	Path     bool
 	Program  bool
 	Attempts bool
@@ -46,12 +45,12 @@ type Option struct {
 type Settings struct {
 	Seed   *int64 // --seed: replaces the document's own seed
 	Strict bool   // --strict: refuse documents with warnings
-	// Check: the document is only checked. What a run would report as a failing case
-	// is an error then.
+	// Check: the document is only checked, so what a run would report as a failing case is an
+	// error.
 	Check   bool
 	Options map[string][]string // the contract's own options, by name
-	// Stored: a stored run is compiled again. The user's files may have changed or be
-	// missing, which is not an error.
+	// Stored: a stored run is compiled again. Missing or changed files of the user are no
+	// error.
 	Stored bool
 	// Read returns the content of a file that the document names. The content is
 	// stored with the run, so that a replay does not need the user's files.
@@ -139,8 +138,8 @@ type Contract interface {
 	Starter(dir string) []File
 }
 
-// Chooser is implemented by contracts that skip some of the documents in a folder,
-// such as the copy that a run leaves behind.
+// Chooser is implemented by contracts that skip some of the documents in a folder, such as
+// the copy that a run leaves behind.
 type Chooser interface {
 	// Chooses reports whether to run the document path, which was found in a folder
 	// that the user named.
@@ -149,31 +148,32 @@ type Chooser interface {
 
 // Choice is what becomes of a document in a folder.
 type Choice struct {
-	Taken bool   // it is run
-	Hint  string // how to run one that is not taken; "": nothing needs to be said
-	Left  bool   // a run has left it or runs it with another: no page offers it
+	Taken bool   // the document is run
+	Hint  string // how to run a document that is skipped; "": nothing needs to be said
+	Left  bool   // a run left it there or runs it with another document, so no page offers it
 }
 
 // Adopter is implemented by campaigns whose payloads refer to places in their document.
 type Adopter interface {
-	// Adopt returns the payload of the case that is the same as one of another version of
-	// the document, or an error that says of "it", the document, why there is none, or why
-	// the case can no longer fail with a signature; "": any.
+	// Adopt returns the payload of the same case for this version of the document, given a
+	// payload of another version. The error completes a sentence about "it", the document:
+	// why it has no such case, or why the case can no longer fail with the signature ("":
+	// any).
 	Adopt(ctx context.Context, other Any, payload []byte, signature string) ([]byte, error)
 }
 
-// Pairer is implemented by contracts of which some campaigns let replies decide what is
-// sent next. What two runs of such a campaign have in common is what both sent.
+// Pairer is implemented by contracts in which the replies of some campaigns decide what is
+// sent next. Two runs of such a campaign have in common only what both of them sent.
 type Pairer interface {
-	// Sent reads from the facts of a case a digest of what was sent, and whether the system
-	// failed; false: nothing was, or nobody judged it.
+	// Sent reads a digest of what was sent, and whether the system failed, from the facts of
+	// a case; ok is false if nothing was sent or nobody judged it.
 	Sent(data []byte) (what uint64, failed, ok bool)
 }
 
-// Exerciser is implemented by contracts whose cases may pass because nothing occurred of
-// what they are for, such as a fault. What was not exercised is not fixed.
+// Exerciser is implemented by contracts whose cases may pass because the event that they test
+// for, such as a fault, did not occur. A finding that was not exercised is not fixed.
 type Exerciser interface {
-	// Exercised reports, by the facts of a case, whether it occurred.
+	// Exercised reports, from the facts of a case, whether the event occurred.
 	Exercised(data []byte) bool
 }
 

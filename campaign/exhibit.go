@@ -7,7 +7,7 @@ package campaign
 type Exhibit struct {
 	Kind  string `json:"kind"` // "text", "table", "matrix", "diff", "bytes", "timeline", "series", "graph" or "document"
 	Title string `json:"title"`
-	// Brief: text reports of a whole run show it, too.
+	// Brief: text reports of a whole run show it too.
 	Brief bool `json:"brief,omitempty"`
 
 	Text     *Text     `json:"text,omitempty"`
@@ -26,8 +26,8 @@ type Text struct {
 	Body      string `json:"body"`
 	Truncated bool   `json:"truncated,omitempty"` // the body was cut to a limit
 	Marks     []Mark `json:"marks,omitempty"`     // parts to highlight
-	// ReportOf names the program or operation whose report of its own failure the body
-	// is. Findings with equal reports are shown as one. It is not stored.
+	// ReportOf names the program or operation that reported its own failure in the body.
+	// Findings with equal reports are shown as one. It is not stored.
 	ReportOf string `json:"-"`
 }
 
@@ -54,8 +54,8 @@ type Matrix struct {
 	Rows    []string       `json:"rows"`
 	Columns []string       `json:"columns"`
 	Cells   [][]MatrixCell `json:"cells"` // [row][column]
-	// Measures says what the hits count, so that comparisons know better from worse:
-	// "" for cases that held, else [OfFailures], [OfGuided] or [OfCounts].
+	// Measures says what the hits count, so that comparisons can tell better from worse:
+	// "" for cases that held, otherwise [OfFailures], [OfGuided] or [OfCounts].
 	Measures string `json:"measures,omitempty"`
 }
 
@@ -76,15 +76,15 @@ type MatrixCell struct {
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
 	Note  string  `json:"note,omitempty"`
-	// Case is the index of the case that a page links to, the first that failed if
-	// there is one; nil: unknown.
+	// Case is the index of the case that a page links to: the first that failed, if any;
+	// nil: unknown.
 	Case *int64 `json:"case,omitempty"`
-	// Finding is the id of the finding that has that case, which may begin with another;
-	// the run fills it in. "": the case did not fail.
+	// Finding is the id of the finding that contains this case, perhaps not as its
+	// first; the run fills it in. "": the case did not fail.
 	Finding string `json:"finding,omitempty"`
 }
 
-// Diff is how one text became another, as a sequence of segments.
+// Diff shows how one text became another, as a sequence of segments.
 type Diff struct {
 	Segments []Segment `json:"segments"`
 }

@@ -16,7 +16,7 @@ type Quota struct {
 // Gate enforces a quota of calls over all lanes of a run, on all machines.
 type Gate interface {
 	// Enter waits until another call of the target with that key may begin. The caller
-	// calls leave when the call has ended.
+	// calls leave when its call has ended.
 	Enter(ctx context.Context, key string, q Quota) (leave func(), err error)
 }
 

@@ -1,9 +1,9 @@
 package campaign
 
-// Grouper is implemented by campaigns that know which findings came from one cause.
+// Grouper is implemented by campaigns that know which findings have a common cause.
 type Grouper[S any] interface {
-	// Group names the cause of a finding of which out is an outcome with its evidence, that
-	// of the smallest reproducer if there is one; "": it is not known.
+	// Group names the cause of a finding; "": unknown. out is an outcome of the finding
+	// with its evidence: that of the smallest reproducer, if there is one.
 	Group(state S, out Outcome) string
 }
 

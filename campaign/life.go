@@ -9,27 +9,28 @@ import (
 // ended after it had answered that case. Input is the earlier case's number.
 const KindEndedLater = "ended-later"
 
-// Life says whether the system that a case calls has ended by itself. The run puts it into
-// the context of a case, and whoever reaches the system fills it in.
+// Life says whether the system that a case calls has ended by itself. The run puts it into the
+// context of a case, and the code that calls the system fills it in.
 type Life struct {
-	System Watcher // nil: nothing that may end between two calls was called
+	System Watcher // nil: no system was called that can end between two calls
 	Shared bool    // other lanes call the same system
-	Calls  int     // of the case that were answered
-	// End is how the system ended; nil: it has not. By then, Before calls of the case were
-	// answered. Cut says that another one was cut.
+	Calls  int     // calls of the case that were answered
+	// End is how the system ended; nil: it still runs. Before counts the calls of the case that
+	// were answered by then, and Cut says that the end cut a call short.
 	End    *Outcome
 	Before int
 	Cut    bool
-	// Program is which one ended, to tell whether several cases met one end; nil: not known.
+	// Program identifies the program that ended, so that cases which met the same end can be
+	// recognised; nil: unknown.
 	Program any
-	// Clean removes secrets from outcomes that are made outside of the executor; nil: there are none.
+	// Clean removes secrets from outcomes that are made outside the executor; nil: there are none.
 	Clean func(Outcome) Outcome
 }
 
 // Watcher is a system that may end between two calls.
 type Watcher interface {
-	// Watch waits for the system to end, for d at most, and returns the failure that this
-	// is; nil: it goes on.
+	// Watch waits up to d for the system to end and returns that end as a failure; nil: the system
+	// still runs.
 	Watch(ctx context.Context, d time.Duration) *Outcome
 }
 
@@ -40,7 +41,7 @@ func WithLife(ctx context.Context, l *Life) context.Context {
 	return context.WithValue(ctx, lifeKey{}, l)
 }
 
-// LifeOf returns the life that a context has; nil: nobody asks.
+// LifeOf returns the life in a context; nil: nobody asks for it.
 func LifeOf(ctx context.Context) *Life {
 	l, _ := ctx.Value(lifeKey{}).(*Life)
 	return l

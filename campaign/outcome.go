@@ -109,16 +109,16 @@ type Attachment struct {
 const MeasuredAttachment = "measured.json"
 
 // InputAttachment names the attachment with the case's explicit payload, if that
-// depends on more than state and case, such as on when calls overlapped. It is
-// used in place of what an [Inputter] returns.
+// depends on more than state and case, such as on how calls overlapped. It replaces
+// what an [Inputter] returns.
 const InputAttachment = "input"
 
 // AttemptAttachment names the attachment with the case as a line of JSON, for the
 // report formats hits and attempts.
 const AttemptAttachment = "attempt.json"
 
-// RecordedAttachment names the attachment with the answers that the target got
-// from its surroundings, such as a model, so that replays give the same ones. The
+// RecordedAttachment names the attachment with the answers that the target got from
+// its surroundings, such as a model, so that replays give the same answers. The
 // answers of the first execution are kept, even if later ones differ.
 const RecordedAttachment = "recorded.json"
 
@@ -251,9 +251,9 @@ func (d *Digest) Root() []byte { return d.tree.Root() }
 // Sum returns the digest so far.
 func (d *Digest) Sum() []byte { return d.h.Sum(nil) }
 
-// Sequence puts outcomes that arrive in any order into case order, in which they
-// are folded, counted and digested. It keeps the outcomes after the first missing
-// case in memory; the caller limits how many there can be.
+// Sequence puts outcomes that arrive in any order into case order, in which they are
+// folded, counted and digested. It keeps the outcomes after the first missing case
+// in memory; the caller limits their number.
 type Sequence struct {
 	next    int64 // index of the next result to be released
 	waiting map[int64]Outcome

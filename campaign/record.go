@@ -25,7 +25,8 @@ type Finding struct {
 	Signature   string   `json:"signature,omitempty"`
 	Cause       []string `json:"cause,omitempty"`
 	First       int64    `json:"first_case"` // smallest failing case index
-	// Unconfirmed says why no case was run again to confirm the finding; "": one was.
+	// Unconfirmed says why no case was run again to confirm the finding; "": one was
+	// run.
 	Unconfirmed string    `json:"unconfirmed,omitempty"`
 	Samples     []Sample  `json:"samples"`             // a few different inputs, by case index
 	Rerun       Rerun     `json:"rerun"`               // how often it failed again
@@ -38,8 +39,8 @@ type Finding struct {
 // number is an entry of a published list of weaknesses or techniques.
 var number = regexp.MustCompile(`^([A-Z]{2,8}[0-9]+:[0-9]{4}|AML\.T[0-9.]+)$`)
 
-// Numbers returns those of the finding's causes that are entries of published
-// lists, such as OWASP's "LLM01:2025".
+// Numbers returns the causes of the finding that are entries of published lists, such
+// as OWASP's "LLM01:2025".
 func (f *Finding) Numbers() []string {
 	return slices.DeleteFunc(slices.Clone(f.Cause), func(c string) bool { return !number.MatchString(c) })
 }
@@ -119,15 +120,15 @@ type Counts struct {
 	Error   int64 `json:"error"`
 	// Replaced cases ran but count nowhere else, because others replace them.
 	Replaced int64 `json:"replaced,omitempty"`
-	// Closing cases are those of the rounds that closed the campaign, see
-	// [Traits].Closes. They count in Run and by their verdict too, but are not planned.
+	// Closing counts the cases of closing rounds, see [Traits].Closes. They also count
+	// in Run and by their verdict, but are not planned.
 	Closing int64 `json:"closing,omitempty"`
 }
 
 // Executed returns how many cases ran, with those that were replaced.
 func (c *Counts) Executed() int64 { return c.Run + c.Replaced }
 
-// FollowUps returns how many cases ran beyond the planned ones, to look into
+// FollowUps returns how many cases ran beyond the planned ones, to investigate
 // something that was found.
 func (c *Counts) FollowUps() int64 {
 	if c.Planned == 0 {
@@ -233,16 +234,16 @@ type Environment struct {
 	Notes    []string        `json:"notes,omitempty"`    // how cases were executed: accelerators, sandbox, what was not available
 	Progress []ProgressPoint `json:"progress,omitempty"` // at most 240 points
 	Origin   *Origin         `json:"origin,omitempty"`
-	// Root is the root of a Merkle tree over outcomes, in case order, and evidence, as
-	// it was written; thresh verify checks it.
+	// Root is the root of a Merkle tree over outcomes in case order and evidence in the
+	// order of writing; thresh verify checks it.
 	Root  string          `json:"root,omitempty"`
 	Extra json.RawMessage `json:"extra,omitempty"`
 }
 
 // Origin is where a run was started; "" is unknown.
 type Origin struct {
-	Folder string `json:"folder"`           // which file names are relative to
-	Commit string `json:"commit,omitempty"` // which was checked out, with or without changes
+	Folder string `json:"folder"`           // base of relative file names
+	Commit string `json:"commit,omitempty"` // what was checked out, with or without changes
 	Branch string `json:"branch,omitempty"`
 	CI     string `json:"ci,omitempty"` // address of the job
 }

@@ -33,7 +33,7 @@ type Tool struct {
 	// Call returns a value to encode as JSON.
 	Call func(context.Context, ToolCall) (any, error)
 	// Mode returns the mode (see [Exploration]) that an error of the call names; nil:
-	// it names none.
+	// errors name no mode.
 	Mode func(ToolCall) string
 }
 
@@ -116,7 +116,7 @@ type Status struct {
 	Err       error   // why it ended, if the environment failed
 }
 
-// Seen is a finding of a run that may still be going on.
+// Seen is a finding of a run that may still be running.
 type Seen struct {
 	Seq        int64 // from 1, in the order in which findings were met
 	ID         string
@@ -134,8 +134,8 @@ type Seen struct {
 // Explorer is implemented by campaigns that explore a model, with or without a
 // system.
 type Explorer interface {
-	// Explored returns the progress of the campaign in a state of it, erased as by
-	// [Erase]; nil: before the start.
+	// Explored returns the progress of the campaign in a state, erased as by [Erase];
+	// nil: the state before the start.
 	Explored(state any) Exploration
 	// Trigger returns the last action of the traversal that input, by [Inputter],
 	// stands for, and the number of actions up to it.

@@ -54,9 +54,9 @@ const (
 	CompareNone                      // nothing
 )
 
-// Differing names what is different, and must not be, in two executions of a case;
-// "" for nothing. [Outcome].Data is not compared, as a cold lane may record more
-// there than an accelerated one.
+// Differing names what differs between two executions of a case but must not; "":
+// nothing. [Outcome].Data is not compared, as a cold lane may record more there
+// than an accelerated one.
 func (how Comparison) Differing(a, b Outcome) string {
 	switch {
 	case a.Kind == KindEndedLater || b.Kind == KindEndedLater:

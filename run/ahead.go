@@ -11,17 +11,17 @@ import (
 	"github.com/thresh-dev/thresh/store/inflight"
 )
 
-// aheadCases is the most cases of a campaign that is executed ahead: longer ones keep
-// all workers busy by themselves. aheadRoom is how many results may wait for the turn
-// of their campaign, which bounds the memory that they take.
+// aheadCases is the largest number of cases of a campaign that is executed ahead: a longer
+// one keeps all workers busy by itself. aheadRoom is how many results may wait for the turn
+// of their campaign, which bounds their memory.
 const (
 	aheadCases = 64
 	aheadRoom  = 256
 )
 
 // ahead executes the cases of several short campaigns with all workers. Outcomes are
-// journaled as they come; a campaign collects its own when its turn comes, so what
-// is folded and reported is the same as with one campaign after the other.
+// journaled as they come. A campaign collects its own when its turn comes, so what is folded
+// and reported is the same as when campaigns run one after the other.
 type ahead struct {
 	r      *runner
 	first  int // campaign of the first unit
@@ -31,29 +31,29 @@ type ahead struct {
 	mu      sync.Mutex
 	moved   *sync.Cond
 	units   []*unit
-	at      int   // the unit that has the next case
-	waiting int64 // results that nobody has collected
-	held    bool  // nothing is started
+	at      int   // index of the unit with the next case
+	waiting int64 // results not collected yet
+	held    bool  // start no more cases
 }
 
-// unit is one of these campaigns. What stands between the blank lines is guarded by ahead.mu.
+// unit is one campaign that is executed ahead. ahead.mu guards the fields between the blank
+// lines.
 type unit struct {
 	h     *ahead
-	a     *attempt // what workers need to know of it
+	a     *attempt // the part that workers need
 	round campaign.Round
 	end   int64
-	lanes *lanes // one for each worker, opened when it takes its first case
+	lanes *lanes // one for each worker, opened for its first case
 
 	next    int64 // case to hand out
-	busy    int   // workers
+	busy    int   // workers that execute its cases
 	results []result
-	err     error // the first that ended it
+	err     error // the first error that ended it
 
 	closing sync.Once
-	notes   []string // of lanes that are closed
+	notes   []string // from closed lanes
 }
 
-// aheadRound reports whether a campaign may be executed ahead.
 func (r *runner) aheadRound(k int) (round campaign.Round, end int64, ok bool) {
 	c := r.job.Campaigns[k]
 	if rule := campaign.TraitsOf(c); !rule.Early || rule.Exclusive || rule.Elsewhere {
@@ -68,11 +68,11 @@ func (r *runner) aheadRound(k int) (round campaign.Round, end int64, ok bool) {
 	return round, end, true
 }
 
-// startAhead begins with the campaigns from k on that may be executed ahead; nil if
-// there are none but k.
+// startAhead starts executing the campaigns from k on that may be executed ahead; nil if
+// there are fewer than two.
 func (r *runner) startAhead(ctx context.Context, k int) *ahead {
 	if r.opt.Workers < 2 || r.job.Journal != nil || r.opt.Stop != nil {
-		return nil // what earlier processes did is looked at campaign by campaign, and a stop is at a case
+		return nil // history is read campaign by campaign, and a stop is defined by case order
 	}
 	h := &ahead{r: r, first: k}
 	h.moved = sync.NewCond(&h.mu)
@@ -96,7 +96,7 @@ func (r *runner) startAhead(ctx context.Context, k int) *ahead {
 	return h
 }
 
-// unit is what is executed ahead of campaign k; nil: nothing.
+// unit returns the unit of campaign k; nil: the campaign is not executed ahead.
 func (h *ahead) unit(k int) *unit {
 	if h == nil || k < h.first || k >= h.first+len(h.units) {
 		return nil
@@ -104,7 +104,7 @@ func (h *ahead) unit(k int) *unit {
 	return h.units[k-h.first]
 }
 
-// hold has nothing more started, or goes on.
+// hold stops starting cases, or resumes.
 func (h *ahead) hold(held bool) {
 	if h == nil {
 		return
@@ -115,7 +115,7 @@ func (h *ahead) hold(held bool) {
 	h.moved.Broadcast()
 }
 
-// close ends what is under way, of campaigns whose turn does not come any more.
+// close cancels what is in flight and closes the lanes of all units.
 func (h *ahead) close() error {
 	if h == nil {
 		return nil
@@ -129,7 +129,7 @@ func (h *ahead) close() error {
 	return errors.Join(errs...)
 }
 
-// take waits for the next case; nil: there are none left.
+// take waits for the next case; nil: no cases are left.
 func (h *ahead) take(ctx context.Context) (u *unit, index int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -161,10 +161,9 @@ func (h *ahead) work(ctx context.Context, slot int) {
 	}
 }
 
-// execute runs a case of the unit on the lane of a worker.
 func (u *unit) execute(ctx context.Context, slot int, i int64) (batch []result, err error) {
 	r, l := u.h.r, u.lanes
-	mark := r.opt.Workers + slot // the first ones are of the campaign whose turn it is
+	mark := r.opt.Workers + slot // the first slots belong to the campaign whose turn it is
 	if l.open[slot] == nil {
 		r.inflight.Begin(mark, startMark(u.a.k, false))
 		err := l.openOne(ctx, slot, campaign.Lane{Index: slot, Of: r.opt.Workers}, r.opt.CaseTimeout)
@@ -183,7 +182,7 @@ func (u *unit) execute(ctx context.Context, slot int, i int64) (batch []result, 
 	return batch, err
 }
 
-// done takes what came of a case. The last of a unit closes its lanes.
+// done stores the results of a case. After the unit's last case it closes the lanes.
 func (u *unit) done(batch []result, err error) {
 	h := u.h
 	h.mu.Lock()
@@ -207,7 +206,7 @@ func (u *unit) done(batch []result, err error) {
 	h.moved.Broadcast()
 }
 
-// close closes the lanes of a unit that nobody works on.
+// close closes the lanes of the unit, which no worker uses any more.
 func (u *unit) close() (err error) {
 	u.closing.Do(func() {
 		l := u.lanes
@@ -220,7 +219,7 @@ func (u *unit) close() (err error) {
 	return err
 }
 
-// collect gives the outcomes of a unit to its campaign, which comes next in order.
+// collect passes the outcomes of a unit to its campaign, whose turn has come.
 func (u *unit) collect(a *attempt, col *collector) error {
 	h := u.h
 	for {

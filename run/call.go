@@ -10,48 +10,47 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// pauses are what a case waits before it is executed again because the
-// environment failed for one call.
+// pauses are the waits before a case is executed again after a transient error.
 var pauses = [...]time.Duration{100 * time.Millisecond, 400 * time.Millisecond, 1600 * time.Millisecond}
 
-// tired is how many cases in a row may fail after all tries; those that follow
-// get one try each until one succeeds. A service that is down would otherwise
-// cost every case the pauses.
+// tired is how many cases in a row may fail after all tries. From then on each case gets one
+// try, until one succeeds: a service that is down would otherwise cost every case the
+// pauses.
 const tired = 4
 
-// Caller executes cases on one lane: within a time limit, again where an error
-// is transient, and with an outcome for every error that ends nothing else.
+// Caller executes cases on one lane: within a time limit, again after a transient error, and
+// with an outcome for every error that ends only its case.
 type Caller struct {
 	exec     campaign.Executor[any]
 	deadline *deadline
-	guard    *guard // nil: the process cannot die of a case
+	guard    *guard // nil: cases cannot kill the process
 
-	failures int   // cases in a row that transient errors have left without a result
+	failures int   // cases in a row that transient errors left without a result
 	again    int64 // cases that were executed again
-	first    error // why the first of them was
+	first    error // why the first case was executed again
 
 	life     *campaign.Life
 	recent   *Recent
-	began    time.Time         // the case
-	left     *campaign.Outcome // how the system ended when cases were executed together
-	watch    time.Duration     // how long a case that passes waits for its system to end
-	late     *campaign.Outcome // an earlier case's, until a case that passes reports it
-	proved   map[string]bool   // fingerprints of cases that have ended the system again
+	began    time.Time         // start of the case
+	left     *campaign.Outcome // how the system ended while cases were executed together
+	watch    time.Duration     // how long a passing case waits for its system to end
+	late     *campaign.Outcome // failure of an earlier case, which the next passing case reports
+	proved   map[string]bool   // fingerprints of cases that ended the system again
 	searches int
 }
 
-// NewCaller returns a caller of an executor, which was opened in a context with this life; a
-// limit of 0 is none.
+// NewCaller returns a caller of an executor that was opened in a context with this life. A
+// limit of 0 means no limit.
 func NewCaller(exec campaign.Executor[any], life *campaign.Life, limit time.Duration) *Caller {
 	return &Caller{exec: exec, deadline: &deadline{limit: limit}, life: life, recent: &Recent{}}
 }
 
-// Beside has the caller look among the cases of all callers of a session for the one after
-// which a system ended that they share.
+// Beside makes the caller search the recent cases of all callers of a session when a system
+// that they share ends.
 func (c *Caller) Beside(r *Recent) { c.recent = r }
 
-// Execute returns an error only if the campaign ends or starts again, or if
-// ctx ended; any other error is the outcome of its case.
+// Execute returns an error only if the campaign ends or starts again, or if ctx ended; any
+// other error becomes the outcome of its case.
 func (c *Caller) Execute(ctx context.Context, state any, at campaign.Case) (campaign.Outcome, error) {
 	if c.guard != nil {
 		if o, decided := c.guard.begin(ctx, at); decided {
@@ -105,7 +104,7 @@ func (c *Caller) once(ctx context.Context, state any, at campaign.Case) (o campa
 	return o, c.deadline.stop(), err
 }
 
-// begin is the context of a case, or of several that are executed together.
+// begin returns the context of a case, or of several cases that are executed together.
 func (c *Caller) begin(ctx context.Context) context.Context {
 	c.life.Calls, c.life.End, c.life.Before, c.life.Cut, c.life.Program = 0, nil, 0, false, nil
 	if campaign.LifeOf(ctx) != c.life {
@@ -114,7 +113,7 @@ func (c *Caller) begin(ctx context.Context) context.Context {
 	return ctx
 }
 
-// Notes says which cases were executed again.
+// Notes reports how many cases were executed again.
 func (c *Caller) Notes() []string {
 	if c.again == 0 {
 		return nil
@@ -129,8 +128,8 @@ func (c *Caller) Notes() []string {
 // Close ends the caller's timer; the executor stays open.
 func (c *Caller) Close() { c.deadline.close() }
 
-// errorOutcome is the outcome of a case without a result: err says why, late
-// that it was the backstop of limit.
+// errorOutcome is the outcome of a case without a result, because of err or, if late,
+// because of the case timeout limit.
 func errorOutcome(err error, late bool, limit time.Duration) campaign.Outcome {
 	o := campaign.Outcome{Verdict: campaign.VerdictError, Kind: "environment", Title: err.Error()}
 	if _, gone := errors.AsType[*campaign.GoneError](err); gone {
@@ -143,8 +142,8 @@ func errorOutcome(err error, late bool, limit time.Duration) campaign.Outcome {
 	return o
 }
 
-// deadline is the backstop for single cases: one timer a worker, and a context
-// that is only made anew after it was needed.
+// deadline is the backstop for single cases. It has one timer per worker, and makes a new
+// context only after the old one was cancelled.
 type deadline struct {
 	limit  time.Duration
 	timer  *time.Timer
@@ -169,14 +168,15 @@ func (d *deadline) start(parent context.Context) context.Context {
 	return d.ctx
 }
 
-// extend gives the next of several cases as long as the first, unless that was late.
+// extend gives the next of several cases the full limit, unless the limit was exceeded
+// already.
 func (d *deadline) extend() {
 	if d.limit > 0 && d.timer.Stop() {
 		d.timer.Reset(d.limit)
 	}
 }
 
-// stop ends the watch over a case and reports whether it was too late.
+// stop ends the watch over a case and reports whether the limit was exceeded.
 func (d *deadline) stop() bool {
 	if d.limit <= 0 || d.timer.Stop() {
 		return false

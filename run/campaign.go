@@ -16,8 +16,8 @@ import (
 	"github.com/thresh-dev/thresh/store/inflight"
 )
 
-// attempt is one go at a campaign: all of it, unless an accelerator is found
-// to be untrue and the campaign is run again cold.
+// attempt is one attempt at a campaign: the only one, unless an accelerator
+// gives a wrong result and the campaign is run again cold.
 type attempt struct {
 	r    *runner
 	k    int
@@ -27,29 +27,29 @@ type attempt struct {
 	id   campaign.Identity
 
 	counts  campaign.Counts
-	missed  reasons // why cases had no result
+	missed  reasons // why cases have no result
 	skipped reasons // why cases were skipped
 	groups  *triage.Groups
-	samples map[string][]campaign.Sample // by fingerprint, beside the group's own
+	samples map[string][]campaign.Sample // by fingerprint, with the inputs that are stored
 	seen    map[string][]attached        // by fingerprint: the evidence of the first case
 	digest  *campaign.Digest
 	state   any
 	names   func(campaign.Case) string // nil: the document gives cases no names
-	// exclusive: the target turned out to bear one worker alone.
+	// exclusive: the probe showed that the target supports only one worker.
 	exclusive bool
 	limit     int64 // cases that may be run; 0: no limit
 	lanes     *lanes
-	spare     []folded     // for what the next round folds
-	failed    atomic.Int64 // the last case that failed, as workers go
-	gone      error        // why there is nothing to call any more
+	spare     []folded     // buffer for the next round's fold
+	failed    atomic.Int64 // highest index of a failing case so far
+	gone      error        // why the target can no longer be called
 	chunk     int64        // how many cases a worker took at once when the last round ended
-	kept      int          // cases without a result on which a later round was built
+	kept      int          // cases without a result that later rounds depend on
 	number    int          // of the next round
 	next      int64        // index of its first case
-	cut       bool         // the last round has not all its cases
+	cut       bool         // the last round is incomplete
 	over      bool         // there are no more rounds
-	closing   bool         // the rounds are those that close the campaign
-	before    int64        // cases that it had by then
+	closing   bool         // the rounds are closing rounds
+	before    int64        // cases counted before the closing rounds
 }
 
 // campaign runs campaign k: its rounds, then its triage.
@@ -151,7 +151,8 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 	}
 }
 
-// tellFindings says of the cells of matrices which findings have their cases.
+// tellFindings links the cells of matrices to the findings that contain their
+// cases.
 func (a *attempt) tellFindings(list []campaign.Exhibit) {
 	for i := range list {
 		if list[i].Matrix == nil {
@@ -177,7 +178,7 @@ func appendNew(list []string, s string) []string {
 	return append(list, s)
 }
 
-// run executes the rounds. again asks for another attempt, cold, because of
+// run executes the rounds. again asks for another, cold attempt because of
 // reason.
 func (a *attempt) run(ctx context.Context, facts campaign.Facts) (reason string, again bool, err error) {
 	r := a.r
@@ -219,10 +220,10 @@ func (a *attempt) run(ctx context.Context, facts campaign.Facts) (reason string,
 	return "", false, nil
 }
 
-// rounds executes rounds until there are no more, or the run ends.
+// rounds executes rounds until none are left or the run ends.
 func (a *attempt) rounds(ctx context.Context, past *replay) error {
 	for ctx.Err() == nil && !a.ended() {
-		if !a.closing && a.limit > 0 && a.counts.Run >= a.limit && !past.ok { // what has run stays in the record
+		if !a.closing && a.limit > 0 && a.counts.Run >= a.limit && !past.ok { // the record keeps what has run
 			break
 		}
 		round, ok := a.c.Round(a.state)
@@ -237,7 +238,7 @@ func (a *attempt) rounds(ctx context.Context, past *replay) error {
 	return nil
 }
 
-// ended reports whether nothing more is to be executed.
+// ended reports whether to stop executing cases.
 func (a *attempt) ended() bool {
 	why := a.r.stopReason()
 	if a.closing {
@@ -246,7 +247,7 @@ func (a *attempt) ended() bool {
 	return why != ""
 }
 
-// workers is how many lanes may call the target.
+// workers returns how many lanes may call the target.
 func (a *attempt) workers() int {
 	if a.exclusive || campaign.TraitsOf(a.c).Exclusive {
 		return 1
@@ -254,7 +255,8 @@ func (a *attempt) workers() int {
 	return a.r.opt.Workers
 }
 
-// useful is how many lanes are worth opening: no more than there are cases.
+// useful returns how many lanes are worth opening: no more than there are
+// cases.
 func (a *attempt) useful() int {
 	n := a.workers()
 	if planned := campaign.TraitsOf(a.c).Planned; planned > 0 {
@@ -263,12 +265,12 @@ func (a *attempt) useful() int {
 	return n
 }
 
-// planned is how many cases the campaign plans, at least known of them.
+// planned returns how many cases the campaign plans; known if it does not say.
 func (a *attempt) planned(known int64) int64 {
 	if planned := campaign.TraitsOf(a.c).Planned; planned > 0 {
 		known = planned
 	}
-	if a.limit > 0 { // a run that continues may have had a higher one
+	if a.limit > 0 { // before it was resumed, the run may have had a higher limit
 		known = min(known, max(a.limit, a.counts.Run-a.counts.Closing))
 	}
 	a.r.live.planned.Store(known)
@@ -290,8 +292,8 @@ func (a *attempt) closeLanes() error {
 	return nil
 }
 
-// round runs one round: what the journal holds of it is read back, the rest is
-// executed, and the outcomes are released in case order.
+// round runs one round: it replays what the journal has, executes the rest, and
+// releases the outcomes in case order.
 func (a *attempt) round(ctx context.Context, round campaign.Round, past *replay) error {
 	number, base, before := a.number, a.next, a.counts.Run
 	a.number, a.next = number+1, base+round.Len
@@ -315,8 +317,8 @@ func (a *attempt) round(ctx context.Context, round campaign.Round, past *replay)
 	return err
 }
 
-// execute hands what has no result yet to the workers, and their results to
-// the collector.
+// execute passes the cases without a result to the workers, and their results
+// to the collector.
 func (a *attempt) execute(ctx context.Context, col *collector, number int, round campaign.Round, base, end int64) error {
 	r := a.r
 	if col.cut || col.seq.Next() >= end {
@@ -327,7 +329,7 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 	}
 	if a.lanes == nil {
 		r.inflight.Begin(0, startMark(a.k, a.cold))
-		opening, cancel := context.WithCancel(ctx) // what is open lives on
+		opening, cancel := context.WithCancel(ctx) // opened lanes must outlive this context
 		open := context.AfterFunc(r.work, cancel)
 		l, err := a.openLanes(opening, a.useful(), a.cold)
 		open()
@@ -349,7 +351,7 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 		return err
 	}
 	sched := newSchedule(col.seq.Next(), end, a.chunk, size, len(a.lanes.open))
-	if !a.closing { // the time ends those
+	if !a.closing { // --time must not stop closing rounds
 		r.sched.Store(sched)
 	}
 	defer func() {
@@ -371,7 +373,7 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 		w.sched, w.ends, w.done, w.out = sched, sched.empty, done, out
 		wg.Go(func() {
 			if errs[i] = w.run(wctx); errs[i] != nil {
-				cancel() // one lane that cannot go on ends the round for all
+				cancel() // a lane that fails ends the round for all
 			}
 		})
 	}
@@ -396,7 +398,7 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 	if col.err != nil {
 		return col.err
 	}
-	// The first cause counts; the cancellation that it set off does not.
+	// Report the first cause, not the cancellation that it triggered.
 	for _, err := range errs {
 		if err != nil && !errors.Is(err, context.Canceled) {
 			return err
@@ -405,7 +407,7 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 	return nil
 }
 
-// worker is the worker of a lane for one round.
+// worker returns the worker of a lane for one round.
 func (a *attempt) worker(lane, number int, round campaign.Round, base int64) *worker {
 	return &worker{
 		exec: a.lanes.open[lane], caller: a.lanes.call[lane], state: a.state, round: round, number: number, base: base,
@@ -413,7 +415,7 @@ func (a *attempt) worker(lane, number int, round campaign.Round, base int64) *wo
 	}
 }
 
-// live progress of outcomes as they come, in any order.
+// count updates the live counters. Outcomes come in any order.
 func (r *runner) count(o *campaign.Outcome) {
 	r.live.done.Add(1)
 	r.live.total.Add(1)

@@ -8,16 +8,17 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// A campaign that --cases or --time ends may have cases left that it wants executed all the
-// same, see [campaign.Traits].Closes. Their numbers are those behind the round that was cut,
-// perhaps before its first case, and the journal keeps them apart: whoever resumes the run
-// with more cases goes on from the round that was cut, as if they had never been.
+// A campaign that --cases or --time ends may want some more cases executed, see
+// [campaign.Traits].Closes. Their numbers follow the round that was cut, perhaps before its
+// first case, and the journal keeps them apart: a resumed run with more cases continues the
+// round that was cut, as if they had never been executed.
 
-// noOutcomes is the rest of a round that was cut.
+// noOutcomes is the empty sequence of outcomes, for a round that was cut before its first
+// case.
 func noOutcomes(func(campaign.Case, campaign.Outcome) bool) {}
 
-// cutState is the state of a campaign that is cut after a whole round, and the rounds'
-// number and first case from there on; false: it has no other round.
+// cutState returns the state of a campaign that is cut after a whole round, and the number and
+// first case of the next round; false: there was no round left to cut.
 func cutState(c campaign.Any, state any, number int, next int64) (any, int, int64, bool) {
 	round, ok := c.Round(state)
 	if !ok {
@@ -26,7 +27,7 @@ func cutState(c campaign.Any, state any, number int, next int64) (any, int, int6
 	return c.Fold(state, noOutcomes), number + 1, next + round.Len, true
 }
 
-// close begins the rounds that close the campaign; false: there are none.
+// close begins the closing rounds; false: there are none.
 func (a *attempt) close(ctx context.Context) bool {
 	why := a.r.stopReason()
 	if a.over || ctx.Err() != nil || why != "" && why != StoppedTime || !campaign.TraitsOf(a.c).Closes {
@@ -43,8 +44,8 @@ func (a *attempt) close(ctx context.Context) bool {
 	return true
 }
 
-// watchClosing notes whether the campaign has something to be closed with, for which
-// time is kept.
+// watchClosing notes whether the campaign would have closing rounds, since these need some of
+// the run's time.
 func (a *attempt) watchClosing() {
 	if a.closing || a.cut || a.r.deadline.IsZero() || !campaign.TraitsOf(a.c).Closes {
 		return
@@ -58,7 +59,7 @@ func (a *attempt) watchClosing() {
 	}
 }
 
-// closed is what earlier processes executed of the rounds that close the campaign.
+// closed replays what earlier processes executed of the closing rounds.
 func (r *runner) closed(a *attempt) *replay {
 	if r.job.Journal == nil {
 		return &replay{}
@@ -77,8 +78,8 @@ func replayList(list []store.Entry) *replay {
 	return p
 }
 
-// closingAfter are those outcomes of closing rounds that are of an attempt at a campaign which
-// had so many cases before.
+// closingAfter returns the closing outcomes that belong to this attempt and follow this number
+// of cases.
 func closingAfter(list []store.Entry, attempt int, before int64) []store.Entry {
 	return slices.DeleteFunc(list, func(e store.Entry) bool { return e.Attempt != attempt || e.After != before })
 }

@@ -12,11 +12,10 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// collector takes the results of one round in any order and releases them in
-// case order: to the counts, the digest, the groups and the contract's Fold.
-// It belongs to one goroutine.
+// collector takes the results of one round in any order and releases them in case order: to the
+// counts, the digest, the groups and the contract's Fold. Only one goroutine uses it.
 type collector struct {
-	ctx    context.Context // of the round, for inputs that take calls of the system
+	ctx    context.Context // of the round, for inputs that need calls of the system
 	a      *attempt
 	number int
 	round  campaign.Round
@@ -25,7 +24,7 @@ type collector struct {
 	failed map[int64]store.Entry // error outcomes of earlier processes
 	past   map[int64]bool        // results of earlier processes that are not released yet
 	fold   *folding
-	cut    bool  // nothing after the last released case counts
+	cut    bool  // ignore all that follows the last released case
 	err    error // why collecting had to stop
 }
 
@@ -36,8 +35,8 @@ func newCollector(ctx context.Context, a *attempt, number int, round campaign.Ro
 	}
 }
 
-// replayed takes an outcome from the journal. A case that ended in an error is
-// left out, so that it is run again, unless keepErrors is called.
+// replayed takes an outcome from the journal. A case that ended in an error is skipped, so that
+// it runs again, unless keepErrors is called.
 func (c *collector) replayed(e store.Entry) {
 	if e.Outcome.Verdict == campaign.VerdictError {
 		c.failed[e.Case.Index] = e
@@ -48,8 +47,8 @@ func (c *collector) replayed(e store.Entry) {
 	c.add(e.Case.Index, e.Outcome)
 }
 
-// keepErrors counts the journal's error outcomes as results: a later round was
-// built on them. It returns how many there are.
+// keepErrors counts the journal's error outcomes as results, because a later round depends on
+// them. It returns their number.
 func (c *collector) keepErrors() int {
 	for i, e := range c.failed {
 		c.past[i] = true
@@ -60,7 +59,7 @@ func (c *collector) keepErrors() int {
 
 // known returns a function that reports which cases have a result already.
 func (c *collector) known() func(int64) bool {
-	next, past := c.seq.Next(), maps.Clone(c.past) // the collector goes on changing its own
+	next, past := c.seq.Next(), maps.Clone(c.past) // the collector keeps changing its own
 	return func(i int64) bool { return i < next || past[i] }
 }
 
@@ -96,7 +95,7 @@ func (c *collector) release(index int64, o campaign.Outcome) bool {
 	case campaign.VerdictError:
 		a.missed.add(o.Title, a.name(at))
 	case campaign.VerdictSkip:
-		skipped := o // only these need memory of their own, as below
+		skipped := o // a copy, so that only these outcomes escape to the heap, as below
 		a.skipped.add(campaign.SkipReason(a.c, at, &skipped), a.name(at))
 	}
 	a.digest.Case(at, &o)
@@ -126,7 +125,7 @@ func (c *collector) release(index int64, o campaign.Outcome) bool {
 	return !c.cut
 }
 
-// name is what the document calls a case, "" if it gives cases no names.
+// name returns the document's name for a case; "" if the document does not name its cases.
 func (a *attempt) name(at campaign.Case) string {
 	if a.names == nil {
 		return ""
@@ -141,8 +140,8 @@ func (c *collector) finish() any {
 	return state
 }
 
-// sample groups a failing case, and keeps its input and its evidence if it is
-// one of the first of its group.
+// sample groups a failing case, and stores its input and evidence if it is one of the first of
+// its group.
 func (a *attempt) sample(ctx context.Context, at campaign.Case, o *campaign.Outcome) error {
 	group, sampled := a.groups.Add(at, o)
 	a.r.live.findings.Store(int64(len(a.r.findings) + a.groups.Len()))
@@ -176,8 +175,8 @@ func (a *attempt) sample(ctx context.Context, at campaign.Case, o *campaign.Outc
 	return a.journalFinding(group.Fingerprint, at, o)
 }
 
-// originalInput is the input that an outcome brings itself, or that was kept when the finding was
-// met; nil: none.
+// originalInput returns the input that an outcome carries, or that was stored when the finding
+// was first met; nil: none.
 func (a *attempt) originalInput(fingerprint string, o *campaign.Outcome) ([]byte, error) {
 	if input := o.Attached(campaign.InputAttachment); input != nil {
 		return input, nil
@@ -193,8 +192,8 @@ func (a *attempt) originalInput(fingerprint string, o *campaign.Outcome) ([]byte
 	return input, nil
 }
 
-// journalFinding journals a finding that is met for the first time, so that a kill
-// before triage loses neither it nor its evidence.
+// journalFinding journals a finding that is met for the first time, so that a kill before triage
+// loses neither the finding nor its evidence.
 func (a *attempt) journalFinding(fingerprint string, at campaign.Case, o *campaign.Outcome) error {
 	p, known := a.r.history.first[printKey(a.k, fingerprint)]
 	if known && p.Case == at.Index && (len(p.Evidence) > 0 || len(o.Evidence) == 0) {
@@ -218,11 +217,11 @@ func (a *attempt) journalFinding(fingerprint string, at campaign.Case, o *campai
 	return a.r.note(store.KindFinding, a.k, findingEntry{Provisional: &p})
 }
 
-// attached is an attachment that the store keeps: the evidence of thousands of
-// findings would be too much for memory.
+// attached is an attachment that the store keeps: the evidence of thousands of findings would not
+// fit in memory.
 type attached struct{ name, blob string }
 
-// firstOf is the outcome of the first case of a group with its evidence.
+// firstOf returns the outcome of the first case of a group with its evidence.
 func (a *attempt) firstOf(g *triage.Group) (campaign.Outcome, error) {
 	o := g.Outcome
 	for _, e := range a.seen[g.Fingerprint] {
@@ -250,7 +249,7 @@ type folded struct {
 
 const foldBatch = 256
 
-// startFold folds into a state; spare is what an earlier folding has left.
+// startFold begins folding into a state; spare is a buffer that an earlier folding left.
 func startFold(c campaign.Any, state any, spare []folded) *folding {
 	f := &folding{batch: spare[:0], feed: make(chan []folded, 4), state: make(chan any, 1)}
 	go func() {
@@ -263,7 +262,7 @@ func startFold(c campaign.Any, state any, spare []folded) *folding {
 				}
 			}
 		})
-		for range f.feed { // what the contract did not care for
+		for range f.feed { // drain what the contract did not read
 		}
 		f.state <- next
 	}()

@@ -10,27 +10,27 @@ import (
 	"github.com/thresh-dev/thresh/store/inflight"
 )
 
-// A case that was in flight when Thresh was killed is executed with nothing
-// beside it when the run is resumed, and first in its own process: if that
-// is killed too, the case has no result. Where there is no such process, or all
-// processes of Thresh are killed together, so many deaths decide.
+// When a run is resumed, a case that was in flight when Thresh was killed is executed
+// alone, and before that in a process of its own: if that is killed too, the case has no
+// result. Without such a process, or if all processes of Thresh are killed together, the
+// number of deaths decides.
 const (
-	certainDeaths  = 2 // without its own process
+	certainDeaths  = 2 // without a process of its own
 	hopelessDeaths = 3 // with one
 )
 
-// Trial is a case that is to be executed in its own process.
+// Trial is a case to execute in a process of its own.
 type Trial struct {
 	Store    *store.Store
 	RunID    string
 	Campaign int
-	Start    bool // open a lane, with accelerators, in place of a case
+	Start    bool // instead of a case, open a lane with accelerators
 	Case     campaign.Case
 }
 
-// deathRecord is what the journal keeps of a process that was killed.
+// deathRecord is what the journal says about a process that was killed.
 type deathRecord struct {
-	Process uint64          `json:"process"` // its number, so that no death counts twice
+	Process uint64          `json:"process"` // its number, so that each death counts once
 	Marks   []inflight.Mark `json:"marks"`
 }
 
@@ -40,15 +40,14 @@ type resumed struct {
 	Died    *deathRecord `json:"died,omitempty"`
 }
 
-// deaths counts, for what can be executed or tried, the processes of the run
-// that were killed meanwhile.
+// deaths counts how many processes of the run were killed while they executed a case, or
+// tried or started a target.
 type deaths struct {
 	known map[uint64]bool
 	of    map[inflight.Mark]int
 }
 
-// add counts the marks of a death; those of cases that were executed together
-// are taken apart.
+// add counts the marks of a death. Cases that were executed together count one by one.
 func (d *deaths) add(x deathRecord) {
 	if d.of == nil {
 		d.known, d.of = make(map[uint64]bool), make(map[inflight.Mark]int)
@@ -67,9 +66,9 @@ func (d *deaths) add(x deathRecord) {
 	}
 }
 
-// withoutAccelerators reports whether the target of campaign k is run without accelerators,
-// which try their own inputs first: Thresh was killed while they did, and so
-// is a process that does nothing else.
+// withoutAccelerators reports whether to run the target of campaign k without accelerators:
+// Thresh was killed while they tried inputs of their own, and so is a process that does
+// nothing else.
 func (r *runner) withoutAccelerators(ctx context.Context, k int) bool {
 	died := r.history.deaths.of[startMark(k, false)]
 	if trial := r.opt.Trial; trial != nil && died > 0 {
@@ -81,8 +80,7 @@ func (r *runner) withoutAccelerators(ctx context.Context, k int) bool {
 	return died >= certainDeaths
 }
 
-// startMark is what opens the lanes of campaign k: with accelerators, which try
-// their own inputs first, or without.
+// startMark marks the opening of the lanes of campaign k, with or without accelerators.
 func startMark(k int, plain bool) inflight.Mark {
 	m := inflight.Mark{Kind: inflight.Start, Campaign: k}
 	if plain {
@@ -91,16 +89,15 @@ func startMark(k int, plain bool) inflight.Mark {
 	return m
 }
 
-// progress forgets deaths at plain starts of a campaign that has an outcome
-// since.
+// progress forgets the deaths at plain starts of a campaign that has an outcome since then.
 func (d *deaths) progress(k int) {
 	if len(d.of) > 0 {
 		delete(d.of, startMark(k, true))
 	}
 }
 
-// suspects are the cases of a campaign from lo to hi that were in flight when a
-// process died, in order.
+// suspects returns the cases of a campaign in [lo, hi) that were in flight when a process
+// died, in order.
 func (d *deaths) suspects(k int, lo, hi int64) []int64 {
 	var list []int64
 	for m := range d.of {
@@ -112,8 +109,7 @@ func (d *deaths) suspects(k int, lo, hi int64) []int64 {
 	return list
 }
 
-// doubtful reports whether a process died while findings of a campaign were run
-// again.
+// doubtful reports whether a process died while it ran findings of a campaign again.
 func (d *deaths) doubtful(k int) bool {
 	for m := range d.of {
 		if m.Kind == inflight.Again && m.Campaign == k {
@@ -123,8 +119,8 @@ func (d *deaths) doubtful(k int) bool {
 	return false
 }
 
-// watchDeaths takes up what an earlier process was doing when it was killed, and
-// begins the list of what this one does.
+// watchDeaths records what an earlier process was doing when it was killed, and starts
+// recording what this process does.
 func (r *runner) watchDeaths() error {
 	var x resumed
 	if r.job.Journal != nil {
@@ -140,19 +136,19 @@ func (r *runner) watchDeaths() error {
 		if err := r.note(store.KindResumed, 0, x); err != nil {
 			return err
 		}
-		if x.Died != nil { // before the list is begun anew
+		if x.Died != nil { // before the file with the marks is overwritten
 			if err := r.job.Writer.Sync(); err != nil {
 				return &journalError{err}
 			}
 		}
 	}
 	var err error
-	r.inflight, err = r.job.Writer.InFlight(2 * r.opt.Workers) // the second half is for campaigns ahead of their turn
+	r.inflight, err = r.job.Writer.InFlight(2 * r.opt.Workers) // the second half is for campaigns that run ahead of their turn
 	return err
 }
 
-// watch makes the callers of lanes say what they execute. Cases that other
-// machines execute cannot harm this process.
+// watch makes the callers of lanes record what they execute. Cases that other machines
+// execute cannot harm this process.
 func (a *attempt) watch(l *lanes, kind inflight.Kind) {
 	if campaign.TraitsOf(a.c).Elsewhere {
 		return
@@ -162,7 +158,7 @@ func (a *attempt) watch(l *lanes, kind inflight.Kind) {
 	}
 }
 
-// guard stands between one lane and cases that kill Thresh.
+// guard protects a lane from cases that kill Thresh.
 type guard struct {
 	r        *runner
 	slot     int
@@ -170,8 +166,8 @@ type guard struct {
 	campaign int
 }
 
-// begin marks a case, and decides on one that Thresh died of before: decided
-// says that the outcome is the case's.
+// begin marks a case. decided means that o is the outcome of the case, since earlier
+// processes were killed while they executed it.
 func (g *guard) begin(ctx context.Context, at campaign.Case) (o campaign.Outcome, decided bool) {
 	m := inflight.Mark{Kind: g.kind, Campaign: g.campaign, Index: at.Index}
 	if g.kind == inflight.Again {
@@ -197,8 +193,8 @@ func (g *guard) begin(ctx context.Context, at campaign.Case) (o campaign.Outcome
 
 func (g *guard) end() { g.r.inflight.End(g.slot) }
 
-// killedRepeatedly reports whether Thresh was killed again and again where a campaign's
-// target is tried or started, and says so.
+// killedRepeatedly reports whether Thresh was killed at least most times where it probes or
+// starts a campaign's target, and warns if so.
 func (r *runner) killedRepeatedly(m inflight.Mark, name string, most int, what string) bool {
 	if r.history.deaths.of[m] < most {
 		return false
@@ -207,8 +203,8 @@ func (r *runner) killedRepeatedly(m inflight.Mark, name string, most int, what s
 	return true
 }
 
-// executeSuspects executes the cases that were in flight when Thresh died, each
-// with nothing else in flight.
+// executeSuspects executes the cases that were in flight when Thresh died, each with
+// nothing else in flight.
 func (a *attempt) executeSuspects(ctx context.Context, col *collector, w *worker, lo, hi int64) error {
 	done := col.known()
 	for _, i := range a.r.history.deaths.suspects(a.k, lo, hi) {
@@ -223,7 +219,7 @@ func (a *attempt) executeSuspects(ctx context.Context, col *collector, w *worker
 		if err := w.journalOutcome(i, o, &batch); err != nil {
 			return err
 		}
-		// What is known of it must outlive what the next one does.
+		// This result must survive even if the next case kills Thresh.
 		if err := w.journal.Sync(); err != nil {
 			return &journalError{err}
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// disputes are the cases of a campaign that came out in two ways.
+// disputes are the cases of a campaign that had two different outcomes.
 type disputes struct {
 	All   int64     `json:"all"`
 	Shown []dispute `json:"shown"` // a few of them
@@ -31,8 +31,8 @@ func (d *disputes) add(more disputes) {
 	d.Shown = append(d.Shown, more.Shown...)
 }
 
-// noteDisputes writes what is new of disputes to the journal, so that they
-// outlive an interrupted run: the cases are not executed again.
+// noteDisputes journals new disputes, so that they survive an interrupted run:
+// the cases are not executed again.
 func (a *attempt) noteDisputes() error {
 	x, ok := campaign.As[campaign.Disputer](a.c)
 	if !ok {
@@ -60,9 +60,9 @@ func (a *attempt) noteDisputes() error {
 	return a.r.note(store.KindFinding, a.k, findingEntry{Disputed: &news})
 }
 
-// disputed makes a finding of the cases that were executed more than once and
-// came out differently. Unlike other findings it may be missing from an equal
-// run: whether a case is executed twice depends on what happens to workers.
+// disputed makes a finding of the cases that were executed twice with different
+// outcomes. Unlike other findings it may be missing from an equal run: whether
+// a case is executed twice depends on what happens to workers.
 func (a *attempt) disputed(ctx context.Context) error {
 	if err := a.noteDisputes(); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (a *attempt) dispute(ctx context.Context, fingerprint string, all disputes)
 	return f, nil
 }
 
-// answer is an outcome in a line.
+// answer formats an outcome as one line.
 func answer(facts []byte) string {
 	o, _ := campaign.DecodeFacts(facts)
 	if o.Title != "" {

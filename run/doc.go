@@ -7,6 +7,6 @@
 // which they finish, and how often the run was killed and resumed change
 // nothing that a report says outside its environment.
 //
-// The package knows no contract and no target. It imports campaign, store and
-// diag alone.
+// The package knows no contract and no target. It imports campaign, diag, store
+// and its own subpackage triage alone.
 package run

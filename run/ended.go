@@ -15,15 +15,16 @@ import (
 	"github.com/thresh-dev/thresh/run/triage"
 )
 
-// A system may end a moment after it has answered, so that a later case meets its end.
-// Cases are independent: the latest are executed again to learn after which of them it ends.
+// A system may end a moment after it has answered, so that a later case meets its end. Cases are
+// independent, so the latest are executed again to find out after which of them the system ends.
 
-// Recent are the latest cases of a session, oldest first. The zero value has none.
+// Recent holds the latest cases of a session, oldest first. The zero value is empty.
 type Recent struct {
 	mu   sync.Mutex
 	list []executed
 	size int // of their payloads
-	// alone is held by whoever looks for the case that ended a system which other lanes call, too.
+	// alone is held while a caller searches for the case that ended a system which other lanes
+	// call too.
 	alone   sync.RWMutex
 	settled any // the program whose end was explained last
 }
@@ -37,10 +38,10 @@ type executed struct {
 const (
 	mostRecent   = 4096
 	recentBytes  = 8 << 20
-	oldest       = 2 * time.Second // before the end, of a case that is suspected
+	oldest       = 2 * time.Second // a suspect was answered at most this long before the case that met the end
 	leastWatch   = 100 * time.Millisecond
 	mostWatch    = time.Second
-	mostSearches = 8 // of a lane; then the case before is blamed, which is confirmed as ever
+	mostSearches = 8 // per lane; after that the case before the end is blamed, subject to the usual confirmation
 )
 
 func (r *Recent) add(x executed) {
@@ -66,11 +67,11 @@ func (r *Recent) take(c *Caller, round int) []executed {
 	return list
 }
 
-// errEnded ends a batch whose system has ended: the rest is executed one by one.
+// errEnded ends a batch whose system has ended: the remaining cases are executed one by one.
 var errEnded = errors.New("the system has ended")
 
-// met reports whether the system ended before or during a case of a batch, or soon after the
-// last one.
+// met reports whether the system ended before or during a case of a batch, or soon after the last
+// case.
 func (c *Caller) met(ctx context.Context, at campaign.Case, last bool) bool {
 	c.left, c.life.Calls = c.life.End, 0
 	if c.life.System == nil {
@@ -85,15 +86,15 @@ func (c *Caller) met(ctx context.Context, at campaign.Case, last bool) bool {
 	return c.left != nil
 }
 
-// Watch makes every case that passes wait for its system to end: they are those of a
-// finding of that kind.
+// Watch makes every passing case wait for its system to end if kind is that of such findings.
 func (c *Caller) Watch(kind string) {
 	if c.watch = 0; kind == campaign.KindEndedLater {
 		c.watch = mostWatch
 	}
 }
 
-// settled is the outcome of a case that was executed: left is how the system had ended before.
+// settled returns the final outcome of a case that was executed. left is how the system had ended
+// before the case; nil: it had not.
 func (c *Caller) settled(ctx context.Context, state any, at campaign.Case, o campaign.Outcome, left *campaign.Outcome) (campaign.Outcome, error) {
 	if c.life.End != nil {
 		left = c.life.End
@@ -126,7 +127,7 @@ func (c *Caller) settled(ctx context.Context, state any, at campaign.Case, o cam
 	return o, ctx.Err()
 }
 
-// last looks after the system once its last case is executed.
+// last watches the system for a moment after its last case.
 func (c *Caller) last(ctx context.Context, state any, at campaign.Case, o campaign.Outcome) (campaign.Outcome, error) {
 	if c.life.System == nil || c.watch > 0 || o.Verdict == campaign.VerdictFail {
 		return o, nil
@@ -140,7 +141,7 @@ func (c *Caller) last(ctx context.Context, state any, at campaign.Case, o campai
 func (c *Caller) watched(ctx context.Context, d time.Duration) *campaign.Outcome {
 	began := time.Now()
 	end := c.life.System.Watch(ctx, d)
-	if end != nil && c.watch > 0 { // as long as it took, with some room
+	if end != nil && c.watch > 0 { // adapt to how long it took, with a margin
 		c.watch = min(max(4*time.Since(began), leastWatch), mostWatch)
 	}
 	if end != nil && c.life.Clean != nil {
@@ -150,7 +151,7 @@ func (c *Caller) watched(ctx context.Context, d time.Duration) *campaign.Outcome
 	return end
 }
 
-// about is the end of a system as the failure of a case.
+// about turns the end of a system into the failure of a case.
 func about(end campaign.Outcome, at campaign.Case) *campaign.Outcome {
 	end.Input = strconv.FormatInt(at.Index, 10)
 	return &end
@@ -165,7 +166,7 @@ func endedBy(o *campaign.Outcome) (index int64, ok bool) {
 	return index, err == nil
 }
 
-// endedExhibits say which case the system answered before it ended, and what it wrote.
+// endedExhibits show which case the system answered before it ended, and what it wrote.
 func (a *attempt) endedExhibits(at campaign.Case, o *campaign.Outcome) []campaign.Exhibit {
 	name := a.name(at)
 	if name == "" {
@@ -178,8 +179,8 @@ func (a *attempt) endedExhibits(at campaign.Case, o *campaign.Outcome) []campaig
 	return list
 }
 
-// explain decides which case ended the system: the one that met its end, whose outcome then
-// stays, or an earlier one. The outcome is that of the case that met it.
+// explain decides which case ended the system: the case at, which met the end and then keeps its
+// outcome, or an earlier one. It returns the outcome of at.
 func (c *Caller) explain(ctx context.Context, state any, at campaign.Case, o, end campaign.Outcome) (campaign.Outcome, error) {
 	cut, met := c.life.Cut, time.Now()
 	if c.life.Clean != nil {
@@ -189,7 +190,7 @@ func (c *Caller) explain(ctx context.Context, state any, at campaign.Case, o, en
 	if c.life.Before > 0 {
 		list = append(list, executed{at, c, met})
 	}
-	shared := c.life.Shared && cut && c.life.Program != nil // what other lanes did may have ended it
+	shared := c.life.Shared && cut && c.life.Program != nil // cases of other lanes may have ended it
 	if len(list) == 0 && !shared || cut && c.proved[triage.Fingerprint("", &o)] {
 		return o, nil
 	}
@@ -204,7 +205,7 @@ func (c *Caller) explain(ctx context.Context, state any, at campaign.Case, o, en
 		if again, _, err = c.once(ctx, state, at); err != nil {
 			return o, ctx.Err()
 		}
-		if c.life.End != nil { // it ends the system itself
+		if c.life.End != nil { // the case itself ends the system
 			if c.proved == nil {
 				c.proved = make(map[string]bool)
 			}
@@ -230,9 +231,9 @@ func (c *Caller) explain(ctx context.Context, state any, at campaign.Case, o, en
 	return again, ctx.Err()
 }
 
-// search executes cases again and returns the one after which the system ends, and how. One
-// that ends later than is waited for would be taken for a case after it: the case that is
-// found must end the system once more, which has been started anew by then.
+// search executes cases again and returns the case after which the system ends, and how. An end
+// that comes later than search waits would be blamed on a later case, so the case that is found
+// must end the system, which was started anew, once more.
 func (c *Caller) search(ctx context.Context, state any, list []executed, wait time.Duration) (by campaign.Case, end *campaign.Outcome) {
 	ends := func(list []executed, wait time.Duration) *campaign.Outcome {
 		for _, x := range list {

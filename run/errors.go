@@ -15,10 +15,10 @@ import (
 // ends: a number, or a share of the cases.
 type ErrorLimit struct {
 	Cases int64
-	Share float64 // over 0: a share of the cases, and Cases means nothing
+	Share float64 // above 0: a share of the cases, and Cases is ignored
 }
 
-// ParseErrorLimit reads a limit as users write it: "20" or "5%".
+// ParseErrorLimit parses a limit as users write it: "20" or "5%".
 func ParseErrorLimit(text string) (*ErrorLimit, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	if percent {
@@ -35,12 +35,10 @@ func ParseErrorLimit(text string) (*ErrorLimit, error) {
 	return &ErrorLimit{Cases: n}, nil
 }
 
-// fewest is of how many cases at least a share is taken where a campaign does
-// not know how many it has: the first error is no share of anything.
+// fewest is the number of cases that is assumed at least for a campaign that
+// does not plan its cases, so that the first error does not exceed every share.
 const fewest = 100
 
-// exceeded reports whether so many errors are too many for a run of so many
-// cases.
 func (l *ErrorLimit) exceeded(errors, cases int64) bool {
 	if l.Share > 0 {
 		return errors > int64(math.Floor(l.Share*float64(cases)+1e-9))
@@ -49,7 +47,7 @@ func (l *ErrorLimit) exceeded(errors, cases int64) bool {
 }
 
 // tooManyErrors reports whether the cases with verdict error, counted in case
-// order, are more than the run may have.
+// order, exceed the limit of the run.
 func (a *attempt) tooManyErrors() bool {
 	limit := a.r.opt.MaxErrors
 	if limit == nil {
@@ -68,7 +66,8 @@ func (a *attempt) tooManyErrors() bool {
 	return limit.exceeded(errs, cases)
 }
 
-// expected is how many cases a campaign of the run will have, as far as known.
+// expected returns how many cases a campaign of the run will have, as far as
+// known.
 func (a *attempt) expected(c campaign.Any, known int64) int64 {
 	n := max(known, fewest)
 	if planned := campaign.TraitsOf(c).Planned; planned > 0 {
@@ -80,14 +79,14 @@ func (a *attempt) expected(c campaign.Any, known int64) int64 {
 	return n
 }
 
-// What is kept of why cases have no verdict.
+// Limits for the reasons why cases have no verdict.
 const (
 	reasonsKept  = 64
 	reasonsShown = 3
 	namesShown   = 5
 )
 
-// reasons are why cases were skipped, or have no result, in the order of cases.
+// reasons are why cases were skipped, or have no result, in case order.
 type reasons struct {
 	order []string
 	of    map[string]*reason
@@ -95,7 +94,7 @@ type reasons struct {
 
 type reason struct {
 	cases int64
-	names []string // of the first cases, where the document names them
+	names []string // of the first cases, if the document names its cases
 }
 
 func (r *reasons) add(why, name string) {

@@ -15,15 +15,15 @@ import (
 	"github.com/thresh-dev/thresh/store/inflight"
 )
 
-// shrinkFindings is how many findings of a campaign are made small, the worst
+// shrinkFindings is how many findings of a campaign are minimized, the worst
 // first; the others are confirmed and reported as they are.
 const shrinkFindings = 100
 
-// maxPreview is how much of a minimized payload a record holds itself.
+// maxPreview is how many bytes of a minimized payload the record itself holds.
 const maxPreview = 256
 
-// triage confirms the groups of the campaign, makes them small and turns them
-// into findings. Interrupted, it leaves what is not settled for a resume.
+// triage confirms the groups of the campaign, minimizes them and turns them into
+// findings. If it is interrupted, a resumed run settles the rest.
 func (a *attempt) triage(ctx context.Context) error {
 	groups := slices.Clone(a.groups.All())
 	if len(groups) == 0 || ctx.Err() != nil {
@@ -40,7 +40,7 @@ func (a *attempt) triage(ctx context.Context) error {
 	}
 	workers := min(a.workers(), len(groups))
 	if a.r.history.deaths.doubtful(a.k) {
-		workers = 1 // one of them ended Thresh: the next death shows which
+		workers = 1 // one of them killed Thresh: with one worker the next death shows which
 	}
 	l, gone := (*lanes)(nil), a.gone
 	if gone == nil {
@@ -51,7 +51,7 @@ func (a *attempt) triage(ctx context.Context) error {
 	if _, redo := campaign.IsRedo(gone); redo || ctx.Err() != nil {
 		return gone
 	}
-	if gone != nil { // perhaps one of the findings has ended it
+	if gone != nil { // perhaps because of one of the findings
 		l, workers = &lanes{call: []*Caller{nil}}, 1
 	} else {
 		a.watch(l, inflight.Again)
@@ -91,7 +91,7 @@ func (a *attempt) triage(ctx context.Context) error {
 			return fmt.Errorf("closing the target: %w", err)
 		}
 	}
-	interrupted := ctx.Err() != nil // which the run says; what is settled by then stays
+	interrupted := ctx.Err() != nil // the record says so, and keeps what is settled
 	for _, err := range errs {
 		if !interrupted && err != nil && !errors.Is(err, context.Canceled) {
 			return err
@@ -114,14 +114,14 @@ func (a *attempt) triage(ctx context.Context) error {
 type settler struct {
 	a     *attempt
 	call  *Caller
-	gone  error // why there is nothing to call any more
+	gone  error // why the target can no longer be called
 	shown *showing
 
 	inTime       context.Context // ends at the deadline of the run
-	all, workers int             // groups, and who settles them
+	all, workers int             // number of groups, and of workers that settle them
 }
 
-// untilDeadline is a context that ends at the run's deadline too.
+// untilDeadline returns a context that also ends at the run's deadline.
 func (r *runner) untilDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	if r.deadline.IsZero() {
 		return context.WithCancel(ctx)
@@ -129,14 +129,14 @@ func (r *runner) untilDeadline(ctx context.Context) (context.Context, context.Ca
 	return context.WithDeadline(ctx, r.deadline)
 }
 
-// outOfTime reports whether it is the deadline, and not the user, that ended
-// what was under way.
+// outOfTime reports whether the deadline, and not the user, ended what was in
+// flight.
 func (s settler) outOfTime(ctx context.Context) bool {
 	return s.inTime.Err() != nil && ctx.Err() == nil
 }
 
-// share is when the n-th group has had its part of the time that is left; zero:
-// there is no limit.
+// share returns when the n-th group has used its share of the time that is left;
+// zero: no limit.
 func (s settler) share(n int) time.Time {
 	if s.a.r.deadline.IsZero() {
 		return time.Time{}
@@ -149,7 +149,7 @@ func (s settler) execute(ctx context.Context, c campaign.Case) (campaign.Outcome
 	return s.call.Execute(ctx, s.a.state, c)
 }
 
-// settle confirms the n-th group and makes it small if it is one of the first.
+// settle confirms the n-th group, and minimizes it if it is one of the first.
 func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.Finding, error) {
 	a := s.a
 	f := campaign.Finding{
@@ -231,9 +231,9 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 	return f, a.r.note(store.KindFinding, a.k, findingEntry{Settled: &f})
 }
 
-// confirm runs the case of a finding again, unless that does harm. A system that
-// can no longer be reached, perhaps since it was sent that case, takes nothing
-// from what was seen.
+// confirm runs the case of a finding again, unless that does harm. If the system
+// can no longer be reached, perhaps because of that very case, the finding
+// stands unconfirmed.
 func (s settler) confirm(ctx context.Context, c campaign.Case, f *campaign.Finding, g *triage.Group) (conf triage.Confirmation, err error) {
 	a := s.a
 	if f.Unconfirmed = campaign.TraitsOf(a.c).Once(c, &g.Outcome); f.Unconfirmed != "" {
@@ -254,7 +254,7 @@ func (s settler) confirm(ctx context.Context, c campaign.Case, f *campaign.Findi
 	return conf, err
 }
 
-// notNil makes an empty payload one that is there.
+// notNil returns an empty payload for nil, which means that there is none.
 func notNil(b []byte) []byte {
 	if b == nil {
 		return []byte{}

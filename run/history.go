@@ -10,23 +10,23 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// history is what earlier processes of a run left in its journal, apart from
-// the outcomes, which are streamed.
+// history is what earlier processes of a run left in its journal, except the
+// outcomes, which are streamed.
 type history struct {
 	attempts []int             // per campaign
-	redo     []string          // per campaign: why it is run cold, "" if it is not
+	redo     []string          // per campaign: why it is run cold; "": it is not
 	facts    []*campaign.Facts // per campaign, of its newest attempt
 	first    map[string]provisional
 	settled  map[string]campaign.Finding // per fingerprint and campaign
-	closing  [][]store.Entry             // per campaign, outcomes of rounds that closed it
+	closing  [][]store.Entry             // per campaign, outcomes of closing rounds
 	disputed []disputes                  // per campaign
 	deaths   deaths
 	seconds  float64
 	points   []campaign.ProgressPoint
 }
 
-// provisional is a finding at the moment it is first met, kept so that a kill
-// before triage loses neither it nor its evidence.
+// provisional is a finding at the moment it is first met, journaled so that a
+// kill before triage loses neither the finding nor its evidence.
 type provisional struct {
 	ID          string            `json:"id,omitempty"`
 	Fingerprint string            `json:"fingerprint"`
@@ -37,11 +37,12 @@ type provisional struct {
 	Evidence    map[string]string `json:"evidence,omitempty"` // attachment name to blob
 }
 
-// findingEntry is the payload of a KindFinding journal entry: one of the three.
+// findingEntry is the payload of a KindFinding journal entry. Exactly one field
+// is set.
 type findingEntry struct {
 	Provisional *provisional      `json:"provisional,omitempty"`
 	Settled     *campaign.Finding `json:"settled,omitempty"`
-	Disputed    *disputes         `json:"disputed,omitempty"` // those since the entry before
+	Disputed    *disputes         `json:"disputed,omitempty"` // new ones since the previous entry
 }
 
 type redoEntry struct {
@@ -50,7 +51,7 @@ type redoEntry struct {
 
 func printKey(k int, fingerprint string) string { return fmt.Sprintf("%d/%s", k, fingerprint) }
 
-// readHistory reads all but the outcomes from the journal.
+// readHistory reads everything except the outcomes from the journal.
 func (r *runner) readHistory() {
 	n := len(r.job.Campaigns)
 	h := history{
@@ -155,7 +156,7 @@ func replayOf(j *store.Journal, k, attempt int) *replay {
 func (p *replay) advance() { p.head, _, p.ok = p.next() }
 
 // round calls add for every outcome of the round and reports whether the
-// journal goes on to a later one.
+// journal has outcomes of a later one.
 func (p *replay) round(number int, add func(store.Entry)) (later bool) {
 	for p.ok && p.head.Case.Round == number {
 		add(p.head)
@@ -164,7 +165,7 @@ func (p *replay) round(number int, add func(store.Entry)) (later bool) {
 	return p.ok
 }
 
-// downsample keeps at most 240 points, evenly by halving.
+// downsample halves the points until at most 240 are left, and keeps the last.
 func downsample(points []campaign.ProgressPoint) []campaign.ProgressPoint {
 	const most = 240
 	for len(points) > most {

@@ -11,15 +11,14 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// Outcomes returns the outcomes of stored campaign k in case order, up to the first
-// case that has none, and those of the rounds that closed it. Its memory is bounded by
-// how far results ran ahead.
+// Outcomes returns the outcomes of stored campaign k in case order, up to the first case without
+// one, and then those of the closing rounds. Its memory grows with how far results ran ahead.
 func Outcomes(j *store.Journal, k int) iter.Seq[store.Entry] {
 	return firstOutcomes(j, k, math.MaxInt64)
 }
 
-// firstOutcomes are at most the first n outcomes, and those of the rounds that closed the campaign
-// after these.
+// firstOutcomes returns at most the first n outcomes, and then those of the closing rounds that
+// follow them.
 func firstOutcomes(j *store.Journal, k int, n int64) iter.Seq[store.Entry] {
 	return func(yield func(store.Entry) bool) {
 		_, closing, ok := inOrder(j, k, n, j.Entries(), yield)
@@ -31,8 +30,8 @@ func firstOutcomes(j *store.Journal, k int, n int64) iter.Seq[store.Entry] {
 	}
 }
 
-// Cases returns all outcomes of stored campaign k with the evidence that was kept of
-// them: in case order up to the first case that has none, then those behind it.
+// Cases returns all outcomes of stored campaign k with their stored evidence: in case order up to
+// the first case without an outcome, and then the others.
 func Cases(j *store.Journal, k int) iter.Seq[store.Entry] {
 	return func(yield func(store.Entry) bool) {
 		rest, closing, ok := inOrder(j, k, math.MaxInt64, j.Evidenced(), yield)
@@ -49,15 +48,15 @@ func Cases(j *store.Journal, k int) iter.Seq[store.Entry] {
 	}
 }
 
-// inOrder yields the first n outcomes that count of a campaign in case order, and returns
-// those that stand behind a case without one, and those of the rounds that closed it.
+// inOrder yields the first n outcomes of a campaign that count, in case order. It returns those
+// after a case without an outcome, and those of the closing rounds.
 func inOrder(j *store.Journal, k int, n int64, entries iter.Seq2[store.Entry, error], yield func(store.Entry) bool) (rest map[int64]store.Entry, closing []store.Entry, ok bool) {
 	attempt, overruled := counting(j, k)
 	rest = make(map[int64]store.Entry)
 	next := int64(0)
 	for e, err := range entries {
 		if err != nil {
-			break // what is before the damage counts
+			break // what precedes the damage counts
 		}
 		if !e.Kind.Outcome() || e.Campaign != k || e.Attempt != attempt {
 			continue
@@ -86,15 +85,16 @@ func inOrder(j *store.Journal, k int, n int64, entries iter.Seq2[store.Entry, er
 	return rest, lastOfEach(closingAfter(closing, attempt, next)), true
 }
 
-// lastOfEach are the outcomes in case order; a case without a result was executed again.
+// lastOfEach returns the outcomes in case order, only the last of each case: a case without a
+// result may have been executed again.
 func lastOfEach(list []store.Entry) []store.Entry {
 	slices.Reverse(list)
 	slices.SortStableFunc(list, func(a, b store.Entry) int { return cmp.Compare(a.Case.Index, b.Case.Index) })
 	return slices.CompactFunc(list, func(a, b store.Entry) bool { return a.Case.Index == b.Case.Index })
 }
 
-// counting is the attempt of a campaign that counts, and how many outcomes of a
-// case do not: cases without a result are run again when a run is resumed.
+// counting returns the attempt of a campaign that counts, and for each case how many of its
+// outcomes do not: cases without a result run again when a run is resumed.
 func counting(j *store.Journal, k int) (attempt int, overruled map[int64]int) {
 	overruled = make(map[int64]int)
 	if !j.Again {

@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// live is the state of a run that progress displays read while it goes.
+// live is the state of a run that progress displays read while it runs.
 type live struct {
 	campaigns int
 	campaign  atomic.Pointer[campaignLive]
@@ -28,7 +28,7 @@ type campaignLive struct {
 	index int
 }
 
-// How often progress is reported, and how often it is kept for the charts.
+// How often progress is reported, and how often it is journaled for the charts.
 const (
 	tellEvery = 250 * time.Millisecond
 	keepEvery = time.Second
@@ -66,8 +66,8 @@ func (r *runner) startProgress() (stop func()) {
 	}
 }
 
-// keepPoint writes how far the run is into the journal, for the charts and for
-// those who follow the run from elsewhere.
+// keepPoint journals the progress of the run, for the charts and for those who follow
+// the run from another process.
 func (r *runner) keepPoint(now Snapshot) {
 	p := store.Progress{
 		ProgressPoint: campaign.ProgressPoint{
@@ -76,7 +76,7 @@ func (r *runner) keepPoint(now Snapshot) {
 		Phase: string(now.Phase), Campaign: now.Campaign, Index: now.Index, Of: now.Of,
 		Done: now.Done, Planned: now.Planned, Workers: now.Workers, Rate: now.Rate,
 	}
-	// A failure to write shows at the next outcome; a chart point is not worth an error.
+	// A write error shows up at the next outcome; a chart point is not worth an error.
 	_ = r.note(store.KindProgress, 0, p)
 	p.Seconds += r.history.seconds
 	r.points = downsample(append(r.points, p.ProgressPoint))
@@ -106,7 +106,7 @@ func (r *runner) snapshot(rates *rateMeter) Snapshot {
 	s.Rate = rates.add(time.Now(), r.live.executed.Load())
 	if left := s.Planned - s.Done; left > 0 && s.Rate > 0 {
 		seconds := float64(left) / s.Rate
-		if !r.deadline.IsZero() { // which may come before all cases have been run
+		if !r.deadline.IsZero() { // the deadline may come before all cases have run
 			seconds = min(seconds, max(time.Until(r.deadline).Seconds(), 0))
 		}
 		s.ETA = time.Duration(seconds * float64(time.Second))
@@ -114,7 +114,7 @@ func (r *runner) snapshot(rates *rateMeter) Snapshot {
 	return s
 }
 
-// rateMeter is cases per second over the last five seconds.
+// rateMeter measures cases per second over the last five seconds.
 type rateMeter struct {
 	at    [21]time.Time
 	count [21]int64

@@ -18,7 +18,7 @@ import (
 	"github.com/thresh-dev/thresh/store/inflight"
 )
 
-// Job is what is to be run.
+// Job is what to run.
 type Job struct {
 	Campaigns []campaign.Any
 	Sources   []string // document of each campaign, as the user named it
@@ -27,10 +27,10 @@ type Job struct {
 	Journal   *store.Journal // what earlier processes did; nil for a new run
 }
 
-// Run executes the campaigns of a job and returns the
-// run's record, which is also saved in the store. The record is returned, as
-// far as it goes, with every error but those of the store. An interruption
-// (ctx ended) is not an error: the record says so and the run can be resumed.
+// Run executes the campaigns of a job and returns the run's record, which it also
+// saves in the store. It returns the record as far as it goes with every error but
+// those of the store. An interruption (ctx ended) is not an error: the record says
+// so, and the run can be resumed.
 func Run(ctx context.Context, job Job, opt Options) (campaign.Record, error) {
 	if len(job.Campaigns) == 0 && !opt.AllowEmpty {
 		return campaign.Record{}, diag.Refused("nothing to run: there is no campaign")
@@ -57,7 +57,7 @@ func Run(ctx context.Context, job Job, opt Options) (campaign.Record, error) {
 			}
 		})
 		defer early.Stop()
-		// A case that hangs does not use up what is kept for confirming.
+		// A case that hangs must not use up the time for confirming.
 		half := time.AfterFunc(opt.Time-share/2, func() {
 			if r.stopReason() != "" {
 				r.endWork()
@@ -87,29 +87,29 @@ func Run(ctx context.Context, job Job, opt Options) (campaign.Record, error) {
 	return r.finish(ctx, err)
 }
 
-// confirmShare is the part of the time of a run, one in so many, that is kept
-// for closing a campaign, and for confirming and shrinking what was found.
+// confirmShare: one part in so many of the run's time is reserved for closing a
+// campaign, and for confirming and minimizing what was found.
 const confirmShare = 5
 
 // runner is the state of one run in this process.
 type runner struct {
-	void    bool // a campaign says that its cases showed nothing
+	void    bool // a campaign says that its cases tested nothing
 	job     Job
 	opt     Options
-	start   time.Time // of this process's part
+	start   time.Time // of this process
 	created time.Time // of the run
-	// deadline is when all is to be over; zero: never. late says that the time
-	// left is for what was found.
+	// deadline is when the run must end; zero: never. late means that the remaining
+	// time is for findings and closing rounds.
 	deadline time.Time
 	late     atomic.Bool
-	closable atomic.Bool     // the campaign has cases to be closed with
-	work     context.Context // of cases; ends when the time for them is over
+	closable atomic.Bool     // the campaign has closing rounds
+	work     context.Context // context of cases; ends when the time for them is over
 	endWork  context.CancelFunc
 
 	history  history
 	cache    campaign.Cache   // what campaigns leave to later ones
 	inflight *inflight.File   // what this process is doing
-	disputes map[int]disputes // met by this process, by campaign
+	disputes map[int]disputes // found by this process, by campaign
 	digest   hash.Hash        // over the digests of the campaigns
 	outcomes campaign.Tree    // over the roots of the campaigns
 	records  []campaign.CampaignRecord
@@ -118,18 +118,18 @@ type runner struct {
 	hints    []string
 	notes    []string
 
-	findingRoom, campaignRoom int // what is left of findingsShown and campaignsShown
-	unshown, unshownCampaigns int // what there was no room for
+	findingRoom, campaignRoom int // bytes left of findingsShown and campaignsShown
+	unshown, unshownCampaigns int // how many did not fit
 
 	sched    atomic.Pointer[schedule]
 	ahead    atomic.Pointer[ahead]
 	stopWhy  atomic.Pointer[string]
-	evidence atomic.Int64 // bytes of evidence held by results on their way
+	evidence atomic.Int64 // bytes of evidence in results that are not collected yet
 	live     live
 	points   []campaign.ProgressPoint
 }
 
-// note appends a journal entry that carries JSON.
+// note appends a journal entry with a JSON payload.
 func (r *runner) note(kind store.Kind, k int, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -142,7 +142,7 @@ func (r *runner) note(kind store.Kind, k int, v any) error {
 	return nil
 }
 
-// warn keeps a warning with the run, once.
+// warn adds a warning to the run, once.
 func (r *runner) warn(format string, args ...any) {
 	w := fmt.Sprintf(format, args...)
 	if !slices.Contains(r.warnings, w) {
@@ -150,7 +150,8 @@ func (r *runner) warn(format string, args ...any) {
 	}
 }
 
-// stopStarting ends the run early: what is in flight ends, nothing is started.
+// stopStarting ends the run early: what is in flight finishes, and nothing more is
+// started.
 func (r *runner) stopStarting(why string) {
 	r.stopWhy.CompareAndSwap(nil, &why)
 	if s := r.sched.Load(); s != nil {
@@ -159,7 +160,7 @@ func (r *runner) stopStarting(why string) {
 	r.ahead.Load().hold(true)
 }
 
-// withdrawStop takes back a stop at a case, whose attempt at the campaign is dropped.
+// withdrawStop cancels a stop at a case whose attempt at the campaign is dropped.
 func (r *runner) withdrawStop() {
 	why := r.stopWhy.Load()
 	if why == nil || *why != StoppedFailFast && *why != StoppedErrors {
@@ -179,8 +180,8 @@ func (r *runner) stopReason() string {
 	return ""
 }
 
-// campaigns runs one campaign after the other. Of those that allow it, cases are
-// executed before their turn.
+// campaigns runs the campaigns in order. Those that allow it have cases executed
+// before their turn.
 func (r *runner) campaigns(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, r.ahead.Load().close()) }()
 	for k, c := range r.job.Campaigns {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// schedule hands the cases of one round to the workers, in small ranges so
-// that the hand-over costs little and an end is noticed soon.
+// schedule hands out the cases of one round to the workers, in ranges small enough to
+// stop quickly and large enough to cost little.
 type schedule struct {
 	mu      sync.Mutex
 	room    *sync.Cond
@@ -19,7 +19,7 @@ type schedule struct {
 	takers  int64
 }
 
-// sizing is how ranges are sized: to a time, and to a number at most.
+// sizing limits a range of cases by time and by number.
 type sizing struct {
 	aim  time.Duration
 	most int64
@@ -28,16 +28,16 @@ type sizing struct {
 // singly is for executors that take one case at a time.
 var singly = sizing{16 * time.Millisecond, 512}
 
-// newSchedule hands out the cases from from to end to so many takers; the first
-// ranges have chunk cases.
+// newSchedule hands out the cases in [from, end) to the takers. The first ranges have
+// chunk cases.
 func newSchedule(from, end, chunk int64, size sizing, takers int) *schedule {
 	s := &schedule{next: from, end: end, folded: from, chunk: max(chunk, 1), size: size, takers: int64(takers)}
 	s.room = sync.NewCond(&s.mu)
 	return s
 }
 
-// take returns the next range of cases, waiting while results run too far
-// ahead of the oldest missing one; false means that there are none left.
+// take returns the next range of cases. It waits while results run too far ahead of
+// the oldest missing one; false means that no cases are left.
 func (s *schedule) take() (lo, hi int64, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,7 +49,7 @@ func (s *schedule) take() (lo, hi int64, ok bool) {
 	}
 	lo = s.next
 	hi = min(lo+s.chunk, s.end)
-	if s.takers > 1 { // towards the end ranges get smaller, so that nobody is left with much to do
+	if s.takers > 1 { // ranges shrink towards the end, so that no worker is left with much to do
 		hi = min(hi, lo+max(1, (s.end-lo)/(2*s.takers)))
 	}
 	s.next = hi
@@ -63,7 +63,7 @@ func (s *schedule) empty() bool {
 	return s.stopped || s.next >= s.end
 }
 
-// noteDuration notes how long a range of n cases took; those to come are sized by it.
+// noteDuration adapts the size of later ranges to how long a range of n cases took.
 func (s *schedule) noteDuration(n int64, d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,14 +75,14 @@ func (s *schedule) noteDuration(n int64, d time.Duration) {
 	}
 }
 
-// reached is the size of the last range.
+// reached returns the current size of ranges.
 func (s *schedule) reached() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.chunk
 }
 
-// advance notes how far results are complete.
+// advance notes the oldest case without a result.
 func (s *schedule) advance(folded int64) {
 	s.mu.Lock()
 	s.folded = folded
@@ -90,7 +90,7 @@ func (s *schedule) advance(folded int64) {
 	s.room.Broadcast()
 }
 
-// stop hands out nothing more.
+// stop stops handing out cases.
 func (s *schedule) stop() {
 	s.mu.Lock()
 	s.stopped = true

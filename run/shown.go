@@ -8,30 +8,29 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// What a record shows of findings, and of campaigns, beside their facts: about so
-// many bytes of JSON. It bounds the memory of runs in which very many things fail.
+// The largest size of exhibits in a record, in bytes of JSON, for findings and for
+// campaigns. It bounds the memory of runs in which very many cases fail.
 const (
 	findingsShown  = 8 << 20
 	campaignsShown = 8 << 20
-	// briefShown is the size up to which a finding that is not shown in full
-	// keeps the first of what shows it.
+	// briefShown is the largest size of a first exhibit that a finding keeps if it
+	// is not shown in full.
 	briefShown = 1 << 10
 )
 
-// showing decides what of a list is shown in full: as much from its beginning as
-// there is room for. It does not matter in which order parts of it are offered.
+// showing decides which parts of a list are shown in full: from the beginning, as
+// many as fit, whatever the order in which they are offered.
 type showing struct {
 	mu    sync.Mutex
 	room  int
-	next  int         // the first that was not offered
-	sizes map[int]int // of those offered beyond it
-	over  int         // the first that there was no room for; -1: none yet
+	next  int         // the first part that was not offered
+	sizes map[int]int // sizes of parts offered beyond it
+	over  int         // the first part that did not fit; -1: none yet
 }
 
 func newShowing(room int) *showing { return &showing{room: room, over: -1, sizes: make(map[int]int)} }
 
-// offer reports whether part n, of a size, can be among those shown for all that
-// is known.
+// offer reports whether part n, with this size, fits as far as is known.
 func (s *showing) offer(n, size int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,8 +52,8 @@ func (s *showing) offer(n, size int) bool {
 	return n < s.over
 }
 
-// brief makes what could not be shown in full short, once all parts have been
-// offered, and returns how many such there are.
+// brief shortens the findings that did not fit, once all were offered, and returns
+// their number.
 func (s *showing) brief(found []campaign.Finding) int {
 	if s.over < 0 || s.over >= len(found) {
 		return 0
@@ -66,7 +65,7 @@ func (s *showing) brief(found []campaign.Finding) int {
 	return len(found) - s.over
 }
 
-// shortFirst is the first of some exhibits, if it is short.
+// shortFirst returns the first exhibit, if it is short.
 func shortFirst(list []campaign.Exhibit) []campaign.Exhibit {
 	if len(list) > 0 && sizeOf(list[:1]) <= briefShown {
 		return []campaign.Exhibit{list[0]}
@@ -74,8 +73,8 @@ func shortFirst(list []campaign.Exhibit) []campaign.Exhibit {
 	return []campaign.Exhibit{}
 }
 
-// show keeps what a campaign has to show of itself as a whole, while there is
-// room for it.
+// show adds the exhibits of a campaign as a whole to its record, as long as there
+// is room.
 func (r *runner) show(rec *campaign.CampaignRecord, list []campaign.Exhibit) {
 	if r.campaignRoom <= 0 && len(list) > 0 {
 		r.unshownCampaigns++
@@ -85,7 +84,7 @@ func (r *runner) show(rec *campaign.CampaignRecord, list []campaign.Exhibit) {
 	r.campaignRoom -= sizeOf(list)
 }
 
-// tellUnshown warns of what there was no room for.
+// tellUnshown warns about what did not fit.
 func (r *runner) tellUnshown() {
 	if n := r.unshown; n > 0 {
 		r.warn("little or no evidence could be kept for %s, because that of the others takes %d MiB; thresh replay shows it for one", diag.Plural(n, "finding"), findingsShown>>20)
@@ -95,11 +94,11 @@ func (r *runner) tellUnshown() {
 	}
 }
 
-// sizeOf is about how much room exhibits take.
+// sizeOf estimates the size of exhibits, in bytes.
 func sizeOf(list []campaign.Exhibit) int {
 	data, err := json.Marshal(list)
 	if err != nil {
-		return 0 // saving the record says so
+		return 0 // saving the record reports the error
 	}
 	return len(data)
 }

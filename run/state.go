@@ -12,7 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// ErrUntried is the error of a run that ended before its target was tried: it
+// ErrUntried is the error of a run that ended before it tried its target, so that it
 // has no cases.
 var ErrUntried = errors.New("the run ended before it tried its target")
 
@@ -33,9 +33,9 @@ func FirstState(c campaign.Any, k int, j *store.Journal) (any, error) {
 	return nil, ErrUntried
 }
 
-// CaseAt is case index of stored campaign k, with its explicit input if the
-// campaign has such, and the state that it is executed in: the journal's
-// outcomes of the rounds before are folded again.
+// CaseAt returns case index of stored campaign k, with its explicit input if the
+// campaign is an [campaign.Inputter], and the state that the case is executed in. To
+// get it, it folds the journal's outcomes of the rounds before.
 func CaseAt(ctx context.Context, c campaign.Any, k int, j *store.Journal, index int64) (campaign.Case, any, error) {
 	at, state, err := RoundCaseAt(c, k, j, index)
 	if err != nil {
@@ -49,7 +49,7 @@ func CaseAt(ctx context.Context, c campaign.Any, k int, j *store.Journal, index 
 	return at, state, nil
 }
 
-// RoundCaseAt is [CaseAt] with what the round gives, as the run executed it.
+// RoundCaseAt is [CaseAt] with the round's own payload, as the run executed it.
 func RoundCaseAt(c campaign.Any, k int, j *store.Journal, index int64) (campaign.Case, any, error) {
 	state, err := FirstState(c, k, j)
 	if err != nil {
@@ -91,17 +91,17 @@ func StateOf(c campaign.Any, k int, j *store.Journal) (any, error) {
 	return w.finish(), err
 }
 
-// refold takes the outcomes of a stored campaign in case order and folds them again.
+// refold folds the outcomes of a stored campaign again, in case order.
 type refold struct {
 	c          campaign.Any
 	state      any // before the round
-	number     int // of the round; -1: none has begun
+	number     int // of the round; -1: before the first
 	round      campaign.Round
-	base, next int64 // first case of the round, and the one that comes next
+	base, next int64 // first case of the round, and the next case
 	fold       *folding
 	spare      []folded
 	closing    bool
-	until      int64 // the round of this case is not begun; below 0: all are
+	until      int64 // stop before the round of this case; below 0: never
 }
 
 var (
@@ -109,7 +109,7 @@ var (
 	errUntil = errors.New("the round of the case comes next")
 )
 
-// begin ends the round, as it is, and begins the next one.
+// begin ends the current round and begins the next one.
 func (r *refold) begin() error {
 	r.state = r.finish()
 	r.base += r.round.Len
@@ -130,7 +130,7 @@ func (r *refold) begin() error {
 // add folds an outcome.
 func (r *refold) add(e store.Entry) error {
 	for r.fold == nil || r.next == r.base+r.round.Len || e.Kind == store.KindClosing && !r.closing {
-		// The first of those that close the campaign is behind the round that was cut.
+		// The first closing case follows the round that was cut.
 		r.closing = r.closing || e.Kind == store.KindClosing && r.fold != nil && r.next < r.base+r.round.Len
 		err := r.begin()
 		if errors.Is(err, errOver) {
@@ -149,7 +149,7 @@ func (r *refold) add(e store.Entry) error {
 	return nil
 }
 
-// finish is the state after what was added.
+// finish returns the state after the outcomes that were added.
 func (r *refold) finish() any {
 	if r.fold != nil {
 		r.state, r.spare = r.fold.finish(), r.fold.spare
@@ -158,8 +158,8 @@ func (r *refold) finish() any {
 	return r.state
 }
 
-// SaveMinimized keeps a smaller reproducer of a stored finding: in the run's
-// journal, its record and the index.
+// SaveMinimized stores a smaller reproducer of a finding: in the run's journal, its
+// record and its outline.
 func SaveMinimized(ctx context.Context, st *store.Store, rec campaign.Record, f campaign.Finding, from campaign.Case, red triage.Reduced, c campaign.Any, state any) error {
 	w, j, err := st.Resume(rec.RunID)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// root is what a record says of all outcomes and evidence: a tree over the
-// campaigns' outcomes in case order, and behind it the evidence.
+// root returns the hash of all outcomes and evidence for a record: the root of a
+// Merkle tree over the root of the campaigns' outcomes and that of the evidence.
 func root(outcomes *campaign.Tree, evidence []byte) string {
 	var t campaign.Tree
 	t.Add(outcomes.Root())
@@ -22,8 +22,8 @@ func root(outcomes *campaign.Tree, evidence []byte) string {
 	return hex.EncodeToString(t.Root())
 }
 
-// Verify folds the journal of a run again and says all in which its record is
-// not what follows from that. It executes nothing and changes nothing.
+// Verify folds the journal of a run again and reports where the run's record
+// differs from the result. It executes nothing and changes nothing.
 func Verify(j *store.Journal, rec *campaign.Record, campaigns []campaign.Any) (problems []string, err error) {
 	differs := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	if len(rec.Campaigns) != len(campaigns) {
@@ -111,8 +111,7 @@ func Verify(j *store.Journal, rec *campaign.Record, campaigns []campaign.Any) (p
 	return problems, nil
 }
 
-// recorded is parts of a score as a record has them that may be of a version which
-// kept no intervals.
+// recorded clears the intervals that a record of an older version does not have.
 func recorded(parts, kept []campaign.ScorePart) []campaign.ScorePart {
 	for i := range parts {
 		if i < len(kept) && kept[i].Interval == nil {

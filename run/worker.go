@@ -21,23 +21,23 @@ type result struct {
 	at      time.Duration
 }
 
-// batches are results that the collector has taken, to be written over.
+// batches recycles the buffers of results that the collector has taken.
 var batches sync.Pool
 
-// lanes are a session of a campaign with its executors, one a worker.
+// lanes is a session of a campaign with its executors, one per worker.
 type lanes struct {
 	session campaign.Session[any]
 	open    []campaign.Executor[any]
-	call    []*Caller // of each
+	call    []*Caller // callers of these executors
 	recent  Recent
 }
 
-// newLanes begins a session with room for n lanes, none of which is open.
+// newLanes begins a session with room for n lanes, all of them closed.
 func (a *attempt) newLanes(n int) *lanes {
 	return &lanes{session: a.c.Open(&a.r.cache), open: make([]campaign.Executor[any], n), call: make([]*Caller, n)}
 }
 
-// openLanes opens n lanes; on an error none stays open.
+// openLanes opens n lanes; after an error none stays open.
 func (a *attempt) openLanes(ctx context.Context, n int, cold bool) (*lanes, error) {
 	l := a.newLanes(n)
 	errs := make([]error, n)
@@ -63,7 +63,7 @@ func (l *lanes) openOne(ctx context.Context, i int, lane campaign.Lane, limit ti
 	return err
 }
 
-// distinct are the errors without those that say what another one says.
+// distinct drops nil errors and repeated messages.
 func distinct(errs []error) []error {
 	return slices.CompactFunc(slices.DeleteFunc(errs, func(err error) bool { return err == nil }), func(a, b error) bool { return a.Error() == b.Error() })
 }
@@ -71,8 +71,8 @@ func distinct(errs []error) []error {
 // noter is implemented by executors that can say how they ran their cases.
 type noter interface{ Notes() []string }
 
-// close closes every lane and the session, and returns what they say of how cases were run: what
-// all say is said once, what only some say with the worker's number.
+// close closes every lane and the session, and returns their notes on how cases were run. A note
+// of all workers is returned once, others with the worker's number.
 func (l *lanes) close() ([]string, error) {
 	said := make(map[string]int)
 	all := make([][]string, len(l.open))
@@ -115,28 +115,27 @@ type worker struct {
 	base     int64 // index of the round's first case
 	campaign int
 	attempt  int
-	closing  bool  // the round is one that closes the campaign
-	before   int64 // cases that it had by then
+	closing  bool  // the round is a closing round
+	before   int64 // cases counted before the closing rounds
 	sched    *schedule
-	ends     func() bool            // no other range will be taken
-	done     func(index int64) bool // has a result from an earlier process
+	ends     func() bool            // no more ranges will be taken
+	done     func(index int64) bool // an earlier process left a result
 	journal  *store.Writer
 	since    time.Time // creation of the run
 	out      chan<- *[]result
 	caller   *Caller
 	gone     bool          // the target no longer answers
-	failed   *atomic.Int64 // the last case, of those of all workers, that failed
-	evidence *atomic.Int64 // bytes of evidence on their way to the collector
+	failed   *atomic.Int64 // highest index of a failing case over all workers
+	evidence *atomic.Int64 // bytes of evidence in results that are not collected yet
 	records  campaign.Recording
 }
 
-// maxEvidence is how much evidence results may hold on their way; beyond it
-// outcomes travel without. A finding gets its evidence again when it is
-// confirmed.
+// maxEvidence bounds the evidence in results that are not collected yet; beyond it outcomes
+// carry none. A finding gets its evidence again when it is confirmed.
 const maxEvidence = 64 << 20
 
-// run takes ranges until there are none left, ctx ends or the campaign cannot
-// go on; the error says which of these, nil meaning the first.
+// run takes ranges until none are left (nil), ctx ends or the campaign cannot continue (an
+// error).
 func (w *worker) run(ctx context.Context) error {
 	if s, ok := campaign.As[campaign.Settler](w.exec); ok {
 		defer s.Settle()()
@@ -178,7 +177,7 @@ func (w *worker) cases(ctx context.Context, lo, hi int64, batch *[]result) (busy
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		if w.gone && i > w.failed.Load() { // a failing case counts only if those before it have an outcome
+		if w.gone && i > w.failed.Load() { // a failing case counts only if all cases before it have an outcome
 			return 0, nil
 		}
 		o, err := w.caller.Execute(ctx, w.state, w.at(i))
@@ -200,9 +199,9 @@ func (w *worker) cases(ctx context.Context, lo, hi int64, batch *[]result) (busy
 	return 0, nil
 }
 
-// together executes ranges by an executor that takes them whole. An error that
-// ends nothing else ends the batch alone: the rest is executed one by one, so
-// that the error is that of its case.
+// together executes ranges with an executor that takes many cases at once. An error that ends
+// only the batch makes the remaining cases run one by one, so that the error is attributed to
+// its case.
 func (w *worker) together(b campaign.Batcher) func(context.Context, int64, int64, *[]result) (time.Duration, error) {
 	return func(ctx context.Context, lo, hi int64, batch *[]result) (time.Duration, error) {
 		cases := make([]campaign.Case, 0, hi-lo)
@@ -251,26 +250,26 @@ func (w *worker) together(b campaign.Batcher) func(context.Context, int64, int64
 	}
 }
 
-// ends reports whether an error ends more than the case it was met in.
+// ends reports whether an error ends more than its case.
 func ends(err error) bool {
 	var je *journalError
 	_, redo := campaign.IsRedo(err)
 	return redo || campaign.IsFatal(err) || errors.As(err, &je)
 }
 
-// at is case i of the round.
+// at returns case i of the round.
 func (w *worker) at(i int64) campaign.Case {
 	return campaign.Case{Round: w.number, Index: i, Payload: w.round.Payload(i - w.base)}
 }
 
-// journalOutcome journals an outcome and puts it on its way to the collector.
+// journalOutcome journals an outcome and adds it to the batch for the collector.
 func (w *worker) journalOutcome(i int64, o campaign.Outcome, batch *[]result) error {
 	var seen []campaign.Attachment
 	if w.records == campaign.RecordAll || w.records == campaign.RecordFailures && o.Verdict == campaign.VerdictFail {
 		seen = o.Evidence
 	}
 	if o.Verdict != campaign.VerdictFail {
-		o.Evidence = nil // findings alone need it from here on
+		o.Evidence = nil // only findings need it from here on
 	}
 	o.Evidence = w.admit(o.Evidence)
 	r := result{index: i, outcome: o, at: time.Since(w.since)}
@@ -309,7 +308,7 @@ func evidenceSize(evidence []campaign.Attachment) int64 {
 	return int64(n)
 }
 
-// journalError says that the record of the run can no longer be written.
+// journalError means that the run's journal can no longer be written.
 type journalError struct{ err error }
 
 func (e *journalError) Error() string { return "writing the run's journal: " + e.err.Error() }

@@ -10,21 +10,21 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// Execute runs one case cold, by the definition of truth.
+// Execute runs one case cold, which defines the right result.
 type Execute func(ctx context.Context, c campaign.Case) (campaign.Outcome, error)
 
-// Confirmation is what came of running a finding's case again.
+// Confirmation is the result of running a finding's case again.
 type Confirmation struct {
 	Rerun    campaign.Rerun
-	Outcome  campaign.Outcome // of the first re-run that showed the finding, its evidence without what varies; else of the last re-run
+	Outcome  campaign.Outcome // of the first re-run that showed the finding, with varying words of its evidence masked; otherwise of the last re-run
 	Slowest  time.Duration
-	Observed []string // other fingerprints that were met instead
+	Observed []string // other fingerprints that were seen instead
 }
 
 // Flaky reports whether the finding did not show in every re-run.
 func (c Confirmation) Flaky() bool { return c.Rerun.Same < c.Rerun.Tried || c.Rerun.Tried == 0 }
 
-// unanswered counts a re-run without a result: it says nothing of the finding.
+// unanswered counts a re-run without a result, which says nothing about the finding.
 func (c *Confirmation) unanswered(o campaign.Outcome) {
 	c.Rerun.Errors++
 	if c.Rerun.Tried == 0 {
@@ -32,9 +32,9 @@ func (c *Confirmation) unanswered(o campaign.Outcome) {
 	}
 }
 
-// Confirm runs a case n times and counts how often it fails with the same
-// fingerprint. For a finding of nondeterminism, which no single outcome shows,
-// it counts the answers that differ from one more execution's.
+// Confirm runs a case n times and counts how often it fails with the same fingerprint. For a
+// finding of nondeterminism, which no single outcome shows, it counts the outcomes that differ from
+// that of one additional execution.
 func Confirm(ctx context.Context, exec Execute, contract string, c campaign.Case, fingerprint string, n int) (Confirmation, error) {
 	if fingerprint == Nondeterminism(contract) {
 		return disagree(ctx, exec, c, n)
@@ -77,8 +77,8 @@ func (conf *Confirmation) again(ctx context.Context, exec Execute, c campaign.Ca
 	return nil
 }
 
-// disagree runs a case once, then n times more, and counts the answers that
-// differ from the first one.
+// disagree runs a case once, then n more times, and counts the outcomes that differ from the first
+// one.
 func disagree(ctx context.Context, exec Execute, c campaign.Case, n int) (conf Confirmation, err error) {
 	if conf.Outcome, err = exec(ctx, c); err != nil {
 		return conf, err
@@ -96,21 +96,20 @@ func disagree(ctx context.Context, exec Execute, c campaign.Case, n int) (conf C
 	return conf, err
 }
 
-// Shows reports whether an outcome is the finding again. Any failure shows the
-// group of all that was not distinguished.
+// Shows reports whether an outcome shows the finding again. Any failure shows the group of all
+// failures that were not distinguished.
 func Shows(contract, fingerprint string, o *campaign.Outcome) bool {
 	return o.Verdict == campaign.VerdictFail &&
 		(fingerprint == Overflow || Fingerprint(contract, o) == fingerprint)
 }
 
-// varies stands for what differs between two runs of the same case: process
-// ids, clocks, addresses. With it in their place, the evidence of equal runs is
-// equal.
+// varies replaces what differs between two runs of the same case: process ids, clocks, addresses.
+// With it, the evidence of equal runs is equal.
 const varies = "<varies>"
 
-// mergeStable merges the evidence of two occurrences of a finding: words that
-// differ are masked, but in what is there to be replayed. Texts whose words do not match up stay as the first has
-// them.
+// mergeStable merges the evidence of two occurrences of a finding. It masks words that differ,
+// except in recorded answers, which are needed for a replay. Texts whose words do not align stay as
+// in first.
 func mergeStable(first, again []campaign.Attachment) []campaign.Attachment {
 	out := make([]campaign.Attachment, len(first))
 	for i, a := range first {
@@ -146,7 +145,7 @@ func mergeWords(a, b []byte) []byte {
 	return out
 }
 
-// word is the length of the run of word or of other characters that b begins with.
+// word returns the length of the run of word characters, or of other characters, at the start of b.
 func word(b []byte) int {
 	first := isWordByte(b)
 	n := 0

@@ -7,10 +7,10 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// Fingerprint returns the identity of a problem: 16 hex digits over, layer by layer,
-// the contract, the kind of failure, the contract's own signature, and the
-// cause (signal, exit code, sanitizer class, top frames). What varies between
-// two occurrences of one problem was masked by whoever made the outcome.
+// Fingerprint returns the identity of a problem: 16 hex digits of a hash over the
+// contract, the kind of failure, the contract's own signature, and the layers of the
+// cause (signal, exit code, sanitizer class, top frames). Whoever made the outcome
+// has masked what varies between two occurrences of one problem.
 func Fingerprint(contract string, o *campaign.Outcome) string {
 	h := sha256.New()
 	write := func(s string) {
@@ -27,7 +27,7 @@ func Fingerprint(contract string, o *campaign.Outcome) string {
 }
 
 // Nondeterminism returns the fingerprint of the finding that equal cases of a
-// contract's campaign get different answers.
+// contract's campaign have different outcomes.
 func Nondeterminism(contract string) string {
 	return Fingerprint(contract, &campaign.Outcome{Kind: campaign.KindNondeterminism})
 }

@@ -2,18 +2,18 @@ package triage
 
 import "github.com/thresh-dev/thresh/campaign"
 
-// The bounds that keep memory flat whatever a target does.
+// Limits that bound memory, whatever the target does.
 const (
-	// MaxPlaced is of how many failing cases a collection knows the groups.
+	// MaxPlaced is for how many failing cases a collection knows their groups.
 	MaxPlaced = 1 << 16
 	// MaxSamples is how many distinct inputs a group keeps.
 	MaxSamples = 5
-	// MaxGroups is how many groups a run distinguishes; the failing cases of any
-	// further one are counted together in a group with fingerprint Overflow.
+	// MaxGroups is how many groups a run distinguishes. Failing cases beyond
+	// them are counted together in a group with fingerprint Overflow.
 	MaxGroups = 10_000
 )
 
-// Overflow is the fingerprint of the group that takes what MaxGroups leaves.
+// Overflow is the fingerprint of the group for failures beyond MaxGroups.
 const Overflow = "overflow"
 
 // Group is the failing cases of one fingerprint.
@@ -39,8 +39,9 @@ type Groups struct {
 	byCase   map[int64]*Group // of the first [MaxPlaced] failing cases
 }
 
-// NewGroups returns an empty collection for a contract's campaign, which tells
-// so many groups apart as the campaigns of the run before it have left.
+// NewGroups returns an empty collection for a contract's campaign. It
+// distinguishes the groups that the run's earlier campaigns, which have before
+// groups, leave of MaxGroups.
 func NewGroups(contract string, before int) *Groups {
 	return &Groups{contract: contract, most: max(MaxGroups-before, 0), byPrint: make(map[string]*Group), byCase: make(map[int64]*Group)}
 }
@@ -48,10 +49,11 @@ func NewGroups(contract string, before int) *Groups {
 // Len returns the number of groups.
 func (g *Groups) Len() int { return len(g.order) }
 
-// All returns the groups by their first case.
+// All returns the groups, ordered by first case.
 func (g *Groups) All() []*Group { return g.order }
 
-// Of returns the group of a failing case; nil: it did not fail, or too many did.
+// Of returns the group of a failing case; nil: the case did not fail, or
+// [MaxPlaced] others failed before it.
 func (g *Groups) Of(index int64) *Group { return g.byCase[index] }
 
 // Add counts one failing case. It returns the case's group, and whether the

@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// errBudget ends a reduction; what was found so far counts.
+// errBudget ends a reduction; the smallest payload so far counts.
 var errBudget = errors.New("shrink budget spent")
 
 // slowBudget bounds the time that reducing a slow finding may take: a case
@@ -17,33 +17,34 @@ var errBudget = errors.New("shrink budget spent")
 // number of tries the same from run to run.
 const slowBudget = 60 * time.Second
 
-// verifications is how often the smaller payload is run again before it counts.
+// verifications is how often the smaller payload must fail again before it counts.
 const verifications = 2
 
-// maxErrors is how many tries in a row may have no result.
+// maxErrors is how many tries in a row may end without a result.
 const maxErrors = 3
 
-// Reduced is the result of making a finding's case smaller.
+// Reduced is the result of minimizing a finding's case.
 type Reduced struct {
 	Payload  []byte
 	Outcome  campaign.Outcome // of the verification
 	Tries    int              // executions spent, verification included
 	Verified bool             // Payload failed again with the same fingerprint
 	Spent    bool             // the budget ended the search
-	// OneMinimal names the parts of Payload of which no single one can go; "": unknown.
+	// OneMinimal names the parts of Payload, such as "byte", if no single one can be
+	// removed; "": unknown.
 	OneMinimal string
 }
 
-// Budget is what may be spent on making a finding's case smaller.
+// Budget limits what may be spent on minimizing a finding's case.
 type Budget struct {
 	Tries   int           // executions
-	Until   time.Time     // none is begun after it; zero: no limit
-	Slowest time.Duration // that the case has taken: of a slow one fewer are made
+	Until   time.Time     // no try begins after it; zero: no limit
+	Slowest time.Duration // the longest time that the case took; a slow case gets fewer tries
 }
 
-// Reduce asks the campaign for a smaller payload that still fails with the
-// fingerprint, within the budget, and verifies the result by running it again. A
-// payload that cannot be made smaller comes back as it was.
+// Reduce asks the campaign for a smaller payload that still fails with the fingerprint,
+// within the budget, and verifies the result by running it again. A payload that cannot
+// be reduced is returned as it was.
 func Reduce(ctx context.Context, r campaign.Reducer, exec Execute, contract, fingerprint string, c campaign.Case, b Budget) (Reduced, error) {
 	budget := b.Tries
 	if s := int(b.Slowest / time.Second); s > 0 {
