@@ -8,8 +8,8 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// ran returns whether run B executed the case that first showed a finding of run A, with
-// something to judge. The journals know, or records count.
+// ran returns a function that reports whether run B executed the case that first showed a finding
+// of run A, with a verdict. It asks the journals or, without them, the counts of the records.
 func (s *Store) ran(both [][2]*campaign.CampaignRecord, runA, runB string, gone []campaign.Finding) func(campaign.Finding) bool {
 	again := make(map[campaignKey]func(campaign.Finding) bool)
 	for _, p := range both {
@@ -28,7 +28,7 @@ func (s *Store) ran(both [][2]*campaign.CampaignRecord, runA, runB string, gone 
 		}
 		x := s.passage(runA, a)
 		if !x.read(first, nil) {
-			x = nil // it is a report
+			x = nil // A is a report, without a journal
 		}
 		again[campaignKey{a.Contract, a.Name}] = s.passage(runB, b).again(x, first)
 	}
@@ -38,17 +38,17 @@ func (s *Store) ran(both [][2]*campaign.CampaignRecord, runA, runB string, gone 
 	}
 }
 
-// again returns whether the run executed the cases with these numbers of another run, x, with
-// something to judge; nil: that has no journal, since it is a report.
+// again returns a function that reports whether the run executed the cases that first showed
+// findings of another run, x, with a verdict. x is nil if that is a report, without a journal.
 func (y *passage) again(x *passage, first []int64) func(campaign.Finding) bool {
 	if y.read(y.counterparts(x, first)) {
 		return func(f campaign.Finding) bool { return y.repeats(x, f) }
 	}
-	cases := y.of.Cases // one that could not be run may be any
+	cases := y.of.Cases // without a journal: a case with an error may be any of them
 	return func(f campaign.Finding) bool { return f.First < cases.Run && cases.Error == 0 }
 }
 
-// passage is what a run did in a campaign. Of its cases it holds those that it was asked for.
+// passage is what a run did in a campaign. It holds only the cases that it was asked for.
 type passage struct {
 	store  *Store
 	runID  string
@@ -57,18 +57,18 @@ type passage struct {
 	basis  basis
 	cases  map[int64]tried
 	sent   map[uint64]bool
-	rounds map[int]uint64 // sums over the facts of their cases
+	rounds map[int]uint64 // sums of hashes of the facts of their cases
 }
 
 // tried is a case that a run executed.
 type tried struct {
 	round             int
-	judged, exercised bool   // it has a verdict; what it is for occurred
-	sent              uint64 // what it sent, if sends
+	judged, exercised bool   // it has a verdict; the event that it tests for occurred
+	sent              uint64 // digest of what it sent, if sends
 	sends             bool
 }
 
-// passage is of a run of which nothing has been read yet.
+// passage returns the passage of a run, of which nothing has been read yet.
 func (s *Store) passage(runID string, c *campaign.CampaignRecord) *passage {
 	p := &passage{store: s, runID: runID, of: c}
 	if s != nil && s.CaseNames != nil {
@@ -77,8 +77,8 @@ func (s *Store) passage(runID string, c *campaign.CampaignRecord) *passage {
 	return p
 }
 
-// read goes over the run's journal and keeps cases by their numbers and which of some prompts were sent.
-// It returns false if there is no journal.
+// read reads the run's journal. It keeps the cases with these numbers, and which of the prompts in
+// sent were sent. It returns false if there is no journal.
 func (p *passage) read(numbers []int64, sent map[uint64]bool) bool {
 	p.cases, p.sent, p.rounds = make(map[int64]tried), make(map[uint64]bool), make(map[int]uint64)
 	contract := p.store.contract(p.of.Contract)
@@ -111,13 +111,13 @@ func (p *passage) read(numbers []int64, sent map[uint64]bool) bool {
 	})
 	if ok {
 		p.basis = m.basis(p.of)
-		p.basis.Settings = settingsDigest(m.Settings, "strict", "cases") // fewer cases are the same ones
+		p.basis.Settings = settingsDigest(m.Settings, "strict", "cases") // fewer cases are still the same cases
 	}
 	return ok
 }
 
-// counterparts are the numbers of the cases that may be the same as some of another run, x, and
-// what those sent.
+// counterparts returns the numbers of the cases that may be the same as the given cases of another
+// run, x, and digests of what x sent in these.
 func (y *passage) counterparts(x *passage, first []int64) (numbers []int64, sent map[uint64]bool) {
 	if x == nil {
 		return first, nil
@@ -139,8 +139,9 @@ func (y *passage) counterparts(x *passage, first []int64) (numbers []int64, sent
 	return numbers, sent
 }
 
-// outcomes goes over what the journal of a run holds of a campaign, up to a damage; again says that
-// an attempt begins that replaces the earlier ones. It returns false if there is no such journal.
+// outcomes calls each for the outcomes of a campaign in the journal of a run, up to any damage.
+// again means that an attempt begins that replaces the earlier ones. It returns false if there is
+// no such journal.
 func (s *Store) outcomes(runID string, c *campaign.CampaignRecord, each func(e Entry, again bool)) (m Manifest, ok bool) {
 	if s == nil {
 		return m, false
@@ -183,8 +184,8 @@ func (s *Store) contract(name string) any {
 	return s.Contract(name)
 }
 
-// repeats returns whether the run executed the case again that first showed a finding of
-// another run, x, or of a report.
+// repeats reports whether the run executed again the case that first showed a finding of another
+// run, x, or of a report (nil).
 func (y *passage) repeats(x *passage, f campaign.Finding) bool {
 	before := tried{exercised: true}
 	if x != nil {
@@ -200,9 +201,9 @@ func (y *passage) repeats(x *passage, f campaign.Finding) bool {
 	return same && now.judged && (now.exercised || !before.exercised)
 }
 
-// counterpart is the number of the case that is the same as one of x, if there is one. A
-// number means the same in both if both were asked the same, unless what occurred in
-// earlier rounds decided what later ones did.
+// counterpart returns the number of the case that is the same as a case of x, if there is one. A
+// number means the same case in both runs if both were asked the same and their earlier rounds had
+// the same outcomes, since those decide later rounds.
 func (y *passage) counterpart(x *passage, number int64, round int) (int64, bool) {
 	switch {
 	case x == nil:
@@ -216,14 +217,15 @@ func (y *passage) counterpart(x *passage, number int64, round int) (int64, bool)
 		}
 	}
 	a, b := x.basis, y.basis
-	if a.Identity == b.Identity || a.Document == "" || b.Document == "" { // the last: it is not known
+	if a.Identity == b.Identity || a.Document == "" || b.Document == "" { // if no document is known, assume the same
 		return number, true
 	}
 	return number, a.Document == b.Document && a.Settings == b.Settings && a.Inputs == b.Inputs
 }
 
-// named finds a case of x by its name and, of several of that name, by which one it is. One
-// that looks into another case again has that one's name, and is found if that is.
+// named finds the counterpart of a case of x by its name and, if several have that name, by its
+// position among them. A follow-up case has the name of the case that it investigates, and is found
+// if that is.
 func (y *passage) named(x *passage, number int64) (int64, bool) {
 	name, which := x.names(campaign.Case{Round: x.cases[number].round, Index: number}), 0
 	for i := range number {

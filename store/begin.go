@@ -22,9 +22,9 @@ import (
 	"github.com/thresh-dev/thresh/store/lock"
 )
 
-// Begin starts a run. It chooses m.RunID: what the campaigns decide, and the
-// smallest number that is free, so that equal runs in fresh stores have equal
-// names. When it returns, the manifest is on the disk.
+// Begin starts a run and chooses m.RunID: a prefix that its campaigns decide, and
+// the smallest free number, so that equal runs in fresh stores have equal names.
+// When it returns, the manifest is on the disk.
 func (s *Store) Begin(m Manifest) (*Writer, error) {
 	s.wrote.Store(true)
 	if m.Created.IsZero() {
@@ -39,7 +39,7 @@ func (s *Store) Begin(m Manifest) (*Writer, error) {
 }
 
 // begin prepares the run's folder under another name and renames it when the
-// manifest is on the disk: a run that has a folder has a manifest.
+// manifest is on the disk: a run with a folder has a manifest.
 func (s *Store) begin(m Manifest) (_ *Writer, err error) {
 	tmp := s.path(runsDir, unbornRun+rand.Text())
 	if err := os.Mkdir(tmp, folderMode); err != nil {
@@ -73,8 +73,8 @@ func (s *Store) begin(m Manifest) (_ *Writer, err error) {
 		_, err := os.Lstat(s.path(runsDir, prefix+strconv.Itoa(n)))
 		return err == nil
 	}
-	// A number that is free and follows one that is taken, in few looks: a program
-	// that runs the same documents all day has thousands.
+	// Find a free number after a taken one in few lookups: a program that runs the
+	// same documents all day has thousands.
 	beyond := 1
 	for taken(beyond) {
 		beyond *= 2
@@ -87,8 +87,8 @@ func (s *Store) begin(m Manifest) (_ *Writer, err error) {
 		if size, enc, err = writeManifest(f, m); err != nil {
 			return nil, err
 		}
-		// A run that another process put there meanwhile is a folder that is
-		// not empty, which a rename does not replace.
+		// If another process has put a run there meanwhile, its folder is not
+		// empty, and a rename does not replace it.
 		err := os.Rename(tmp, s.path(runsDir, m.RunID))
 		if errors.Is(err, fs.ErrExist) {
 			continue
@@ -127,8 +127,8 @@ func writeManifest(f *os.File, m Manifest) (int64, journal.Encoder, error) {
 	return int64(len(b)), enc, f.Sync()
 }
 
-// flushDir makes the names in a folder survive a crash of the machine, where
-// the system can do that; it is not an error where it cannot.
+// flushDir makes the names in a folder survive a crash of the machine, where the
+// system can do that; elsewhere that is not an error.
 func flushDir(path string) {
 	if f, err := os.Open(path); err == nil {
 		_ = f.Sync()
@@ -136,9 +136,9 @@ func flushDir(path string) {
 	}
 }
 
-// Resume takes a run up again. A torn tail is cut and noted in Journal.Torn;
-// damaged bytes are moved to a file beside the journal and noted in
-// Journal.Damage, and the run goes on from the last record before them. The
+// Resume opens a run to continue it. It cuts a torn tail and notes it in
+// Journal.Torn. It moves damaged bytes to a file beside the journal and notes them
+// in Journal.Damage; the run continues from the last record before them. The
 // journal holds what was written before; the caller closes both.
 //
 // If a live process writes the run, the error wraps a [*lock.HeldError]. A run
@@ -208,7 +208,8 @@ func (s *Store) resume(runID string) (_ *Writer, _ *Journal, err error) {
 	if h := s.readHead(runID); h != nil {
 		w.record = h.Record
 	}
-	// What it says is over. If it cannot be removed, nothing can be written.
+	// The outline is outdated from here on. If it cannot be removed, nothing can
+	// be written.
 	if err := os.Remove(s.runPath(runID, outlineFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, errors.Join(err, w.Close())
 	}
@@ -229,23 +230,23 @@ func setAside(f *os.File, from int64, path string) error {
 	return errors.Join(err, out.Sync(), out.Close())
 }
 
-// Manifest is the first record of a journal: what the run is, and all that is
-// needed to compile its campaigns again.
+// Manifest is the first record of a journal: what the run is, and everything that
+// is needed to compile its campaigns again.
 type Manifest struct {
 	RunID      string              `json:"run_id"`
 	Created    time.Time           `json:"created"`
 	Command    []string            `json:"command"`
-	Folder     string              `json:"folder,omitempty"` // that the run was started in: relative paths begin there
+	Folder     string              `json:"folder,omitempty"` // where the run was started: the base of relative paths
 	Version    string              `json:"version"`          // of Thresh
 	Specs      []SpecRef           `json:"specs"`
 	Files      map[string]string   `json:"files,omitempty"`   // path to blob: files that documents named (seeds, dictionaries)
-	Digests    map[string]string   `json:"digests,omitempty"` // path to hex SHA-256: files that decide the cases and are not kept (programs)
+	Digests    map[string]string   `json:"digests,omitempty"` // path to hex SHA-256: files that decide the cases and are not stored (programs)
 	Settings   json.RawMessage     `json:"settings,omitempty"`
 	Identities []campaign.Identity `json:"identities"`
 }
 
 // runPrefix is the part of a run's name that its campaigns decide. Runs of the
-// same campaigns share it, and are distinguished by the number behind it.
+// same campaigns share it and differ in the number after it.
 func runPrefix(ids []campaign.Identity) string {
 	var b []byte
 	for _, id := range ids {

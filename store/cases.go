@@ -26,9 +26,9 @@ func (s *Store) FindingOfCase(runID, contract, name string, index int64) (id str
 	return id, nil
 }
 
-// CaseOf returns what a run's journal says of one case: its last attempt, with the
-// evidence that was kept of it. The journal is read as far as it goes, which
-// takes the longer the bigger the run.
+// CaseOf returns what a run's journal says about one case: its last attempt, with
+// the stored evidence. It reads the journal as far as possible, which takes longer
+// for bigger runs.
 func (s *Store) CaseOf(runID, contract, name string, index int64) (at campaign.Case, o campaign.Outcome, err error) {
 	j, err := s.OpenJournal(runID)
 	if err != nil {
@@ -45,10 +45,10 @@ func (s *Store) CaseOf(runID, contract, name string, index int64) (at campaign.C
 	seenIn := -1
 	for e, err := range j.Entries() {
 		if err != nil {
-			break // what is before the damage counts
+			break // what precedes the damage counts
 		}
 		if e.Kind == KindEvidence {
-			// Evidence that cannot be read is as none.
+			// Evidence that cannot be read counts as missing.
 			_ = s.pack.cases(e.Data, index, index, func(of place, list []campaign.Attachment) {
 				if of.campaign == k && of.index == index && of.attempt >= seenIn {
 					seen, seenIn = list, of.attempt

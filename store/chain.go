@@ -13,17 +13,17 @@ import (
 	"github.com/thresh-dev/thresh/store/journal"
 )
 
-// chain is what a writer knows of the bytes before those that it writes next.
+// chain is what a writer knows about the bytes before its next record.
 type chain struct {
-	sum    hash.Hash     // over all bytes so far; nil: the format has no chain
+	sum    hash.Hash     // over all bytes so far; nil: the journal's format has no chain
 	proofs campaign.Tree // of records of evidence
 }
 
-// readChain is the chain of the first end bytes of a journal.
+// readChain returns the chain of the first end bytes of a journal.
 func readChain(f *os.File, j *Journal) (c chain, err error) {
 	for e, err := range j.Entries() {
 		if err != nil {
-			break // cut or set aside
+			break // cut or moved aside
 		}
 		if e.Kind == KindEvidence {
 			c.proofs.Add(e.Data)
@@ -37,8 +37,8 @@ func readChain(f *os.File, j *Journal) (c chain, err error) {
 	return c, err
 }
 
-// EvidenceRoot writes what was appended and returns the root of a Merkle tree
-// over the journal's records of evidence.
+// EvidenceRoot writes what was appended and returns the root of a Merkle tree over
+// the journal's evidence records.
 func (w *Writer) EvidenceRoot() ([]byte, error) {
 	if err := w.flush(); err != nil {
 		return nil, err
@@ -48,7 +48,8 @@ func (w *Writer) EvidenceRoot() ([]byte, error) {
 	return w.chain.proofs.Root(), nil
 }
 
-// EvidenceRoot returns that of the journal as it is.
+// EvidenceRoot returns the root of a Merkle tree over the journal's evidence
+// records, as it is.
 func (j *Journal) EvidenceRoot() []byte {
 	var t campaign.Tree
 	for e, err := range j.Entries() {
@@ -59,12 +60,12 @@ func (j *Journal) EvidenceRoot() []byte {
 	return t.Root()
 }
 
-// Chained reports whether the journal's groups carry the hash of what is before
-// them: those of the first format do not.
+// Chained reports whether each group of the journal carries the hash of everything
+// before it, which groups of the first format do not.
 func (j *Journal) Chained() bool { return j.version >= 2 }
 
-// CheckChain compares what each group of records says of those before it with what
-// they are.
+// CheckChain compares the hash in each group of records with the bytes before the
+// group.
 func (j *Journal) CheckChain() (groups int, err error) {
 	s := journal.NewScanner(j.f, j.end)
 	sum, hashed := sha256.New(), int64(0)
@@ -88,7 +89,8 @@ func (j *Journal) CheckChain() (groups int, err error) {
 	return groups, s.Err()
 }
 
-// Record returns the record that the journal ends with; false if it has none.
+// Record returns the record that the journal ends with; ok is false if there is
+// none.
 func (j *Journal) Record() (rec campaign.Record, ok bool, err error) {
 	for e, err := range j.Entries() {
 		if err != nil {
@@ -102,7 +104,7 @@ func (j *Journal) Record() (rec campaign.Record, ok bool, err error) {
 			}
 			ok = true
 		case KindOutcome, KindClosing, KindResumed:
-			ok = false // it goes on
+			ok = false // the run continued
 		}
 	}
 	return rec, ok, nil

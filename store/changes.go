@@ -10,28 +10,28 @@ import (
 	"github.com/thresh-dev/thresh/engine/score"
 )
 
-// ScoreChange is a score as two runs have it; nil where one has none.
+// ScoreChange is a score in two runs; nil where a run has none.
 type ScoreChange struct {
 	Contract string   `json:"contract"`
 	Campaign string   `json:"campaign"`
 	Part     string   `json:"part,omitempty"` // of the score; "": the score itself
 	A        *float64 `json:"a,omitempty"`
 	B        *float64 `json:"b,omitempty"`
-	// OtherParts says that the score is made of other parts in B than in A, so
-	// that the two are no measure for each other.
+	// OtherParts means that the score has other parts in B than in A, so that the two
+	// cannot be compared.
 	OtherParts bool `json:"other_parts,omitempty"`
-	// Chance is what chance has to do with the change of a whole score, by how
-	// many of the campaign's cases passed; nil: it did not change, or nothing is known.
+	// Chance tests the change of a whole score, by how many of the campaign's cases passed;
+	// nil: the score did not change, or it cannot be tested.
 	Chance *Chance `json:"chance,omitempty"`
 }
 
-// Chance is what an exact test says of two counts: Fisher's, or McNemar's of pairs.
+// Chance is the result of an exact test of two counts: Fisher's, or McNemar's for pairs.
 type Chance struct {
-	P       float64 `json:"p"`       // two-sided; that of a cell is corrected by Holm's method over all cells of the two runs, or over those of whole campaigns
+	P       float64 `json:"p"`       // two-sided; for a cell, corrected by Holm's method over all cells of the two runs, or over those of whole campaigns
 	Verdict string  `json:"verdict"` // "better", "worse", or "no evidence of a change"
 }
 
-// significant is the level below which a change counts as one.
+// significant is the level of p below which a change counts as significant.
 const significant = 0.05
 
 // noEvidence is the verdict on a change that chance explains.
@@ -54,7 +54,7 @@ func chance(p float64, better bool) *Chance {
 	return &Chance{p, worse}
 }
 
-// CellChange is a cell of a matrix that held in other parts of its runs.
+// CellChange is a cell of a matrix with different rates in the two runs.
 type CellChange struct {
 	Contract string               `json:"contract"`
 	Campaign string               `json:"campaign"`
@@ -63,8 +63,8 @@ type CellChange struct {
 	A        *campaign.MatrixCell `json:"a,omitempty"` // nil: the run has no such cell
 	B        *campaign.MatrixCell `json:"b,omitempty"`
 	Fewer    bool                 `json:"fewer_is_better,omitempty"` // the cell counts failures
-	Guided   bool                 `json:"guided,omitempty"`          // replies decided which cases there were: nothing is tested
-	Paired   bool                 `json:"paired,omitempty"`          // of what both runs sent, tested by McNemar's exact test
+	Guided   bool                 `json:"guided,omitempty"`          // replies decided which cases there were, so nothing is tested
+	Paired   bool                 `json:"paired,omitempty"`          // counts only what both runs sent, tested by McNemar's exact test
 	Chance   *Chance              `json:"chance,omitempty"`          // nil: the cell has no runs on one side, or was not tested
 }
 
@@ -88,8 +88,8 @@ func (c *Comparison) Worse() bool {
 		slices.ContainsFunc(c.Cells, func(x CellChange) bool { return x.Chance.worse() })
 }
 
-// CellsOfBoth returns the changed cells that have runs on both sides, and how many others
-// there are: nothing got better or worse in these.
+// CellsOfBoth returns the changed cells that have runs on both sides, and the number of the
+// others, which can be neither better nor worse.
 func (c *Comparison) CellsOfBoth() (both []CellChange, alone int) {
 	for _, x := range c.Cells {
 		switch {
@@ -102,9 +102,9 @@ func (c *Comparison) CellsOfBoth() (both []CellChange, alone int) {
 	return both, alone
 }
 
-// Counterparts pairs the campaigns of two runs: by contract and name, and the
-// only one of a contract with the only one, since the document of another
-// version of a program may have another name. nil stands for none.
+// Counterparts pairs the campaigns of two runs by contract and name. If each run has a
+// single campaign of a contract, these are a pair too, since the document for another
+// version of a program may have another name. nil stands for a missing campaign.
 func Counterparts(a, b campaign.Record) [][2]*campaign.CampaignRecord {
 	only := func(r campaign.Record, contract string) *campaign.CampaignRecord {
 		var one *campaign.CampaignRecord
@@ -142,7 +142,7 @@ func Counterparts(a, b campaign.Record) [][2]*campaign.CampaignRecord {
 	return pairs
 }
 
-// renamed are the names that campaigns of run A have in run B, where they differ.
+// renamed maps the campaigns of run A to those of run B with another name.
 func renamed(pairs [][2]*campaign.CampaignRecord) map[campaignKey]campaignKey {
 	m := make(map[campaignKey]campaignKey)
 	for _, p := range pairs {
@@ -153,7 +153,7 @@ func renamed(pairs [][2]*campaign.CampaignRecord) map[campaignKey]campaignKey {
 	return m
 }
 
-// scores are those of campaigns that both runs have, whole first.
+// scores returns the scores of campaigns that both runs have, each followed by its parts.
 func scores(pairs [][2]*campaign.CampaignRecord) []ScoreChange {
 	list := []ScoreChange{}
 	for _, p := range pairs {
@@ -167,7 +167,7 @@ func scores(pairs [][2]*campaign.CampaignRecord) []ScoreChange {
 		}
 		if x, y := a.Cases, b.Cases; !whole.OtherParts && a.Score != nil && b.Score != nil && *a.Score != *b.Score && x.Pass+x.Fail > 0 && y.Pass+y.Fail > 0 {
 			better, more := *b.Score > *a.Score, y.Pass*x.Fail-x.Pass*y.Fail
-			if better && more >= 0 || !better && more <= 0 { // else the weights of cases decide, of which a count says nothing
+			if better && more >= 0 || !better && more <= 0 { // otherwise the weights of cases decide, which counts say nothing about
 				whole.Chance = chance(score.Fisher(x.Pass, x.Pass+x.Fail, y.Pass, y.Pass+y.Fail), better)
 			}
 		}
@@ -194,8 +194,8 @@ func part(list []campaign.ScorePart, name string) *float64 {
 	return nil
 }
 
-// cells are those of the campaigns' matrices that differ, in the order of run
-// B; cells of rows and columns that A alone has come last.
+// cells returns the cells of the campaigns' matrices that differ, in the order of run B;
+// cells that only A has come last.
 func cells(both [][2]*campaign.CampaignRecord, pair func(a, b *campaign.CampaignRecord) pairs) (list []CellChange, tested []Tested, guided map[campaignKey]pairs) {
 	list, guided = []CellChange{}, make(map[campaignKey]pairs)
 	var parts, wholes tests
@@ -249,12 +249,12 @@ func cells(both [][2]*campaign.CampaignRecord, pair func(a, b *campaign.Campaign
 	return list, tested, guided
 }
 
-// tests are those of the cells that both runs have. Cells of whole campaigns are a family
-// of their own: one guard is better than another even if no single operator shows it. A row
-// that holds all that the whole does, such as the only seed, shares its test.
+// tests are the tests of the cells that both runs have. Cells of whole campaigns form a
+// family of their own: one guard may be better than another even if no single operator
+// shows it. A row with the same cases as the whole, such as the only seed, shares its test.
 type tests struct {
 	p  []float64
-	at [][]int // in the list of changes; -1: the cell did not change
+	at [][]int // indexes in the list of changes; -1: the cell did not change
 }
 
 func (t *tests) add(p float64, at int) (number int) {
@@ -276,8 +276,8 @@ func sameCounts(a, b *campaign.MatrixCell) bool {
 	return b != nil && a.Hits == b.Hits && a.Total == b.Total
 }
 
-// sameCell reports whether cells held in the same part of their runs; one without
-// runs is like none.
+// sameCell reports whether two cells have the same rate. A cell without runs equals a
+// missing one.
 func sameCell(a, b *campaign.MatrixCell) bool {
 	none := func(c *campaign.MatrixCell) bool { return c == nil || c.Total == 0 }
 	if none(a) || none(b) {
@@ -289,11 +289,11 @@ func sameCell(a, b *campaign.MatrixCell) bool {
 type cellKey struct {
 	matrix      string // the title of the matrix, up to what differs between runs
 	row, column string
-	again       int // of cells with equal names
+	again       int // number among cells with equal names
 }
 
-// cellsOf are the cells of a campaign's matrices that can be better or worse,
-// and what the matrices measure.
+// cellsOf returns the cells of a campaign's matrices that can be better or worse, and what
+// the matrices measure.
 func cellsOf(c *campaign.CampaignRecord) (m map[cellKey]*campaign.MatrixCell, order []cellKey, measures map[string]string) {
 	m, measures = make(map[cellKey]*campaign.MatrixCell), make(map[string]string)
 	for i := range c.Exhibits {

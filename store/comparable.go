@@ -15,17 +15,17 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// basis is what was asked of a campaign: two runs of one basis differ by the
-// program under test alone, so that what one found and the other did not says
-// something about it.
+// basis is what a campaign was asked to do. Two runs with one basis differ only in the
+// program under test, so a finding that only one of them has says something about that
+// program.
 type basis struct {
 	Identity string `json:"identity,omitempty"`
 	Document string `json:"document,omitempty"` // digest of its text
 	Settings string `json:"settings,omitempty"` // digest of seed, number of cases and options
-	Inputs   string `json:"inputs,omitempty"`   // digest of the files that documents name, modules aside
+	Inputs   string `json:"inputs,omitempty"`   // digest of the files that documents name, except modules
 }
 
-// basis is that of a campaign of the run.
+// basis returns the basis of a campaign of the run.
 func (m *Manifest) basis(c *campaign.CampaignRecord) basis {
 	b := basis{Identity: c.Identity, Settings: settingsDigest(m.Settings, "strict")}
 	var texts, inputs []string
@@ -47,7 +47,7 @@ func (m *Manifest) basis(c *campaign.CampaignRecord) basis {
 	return b
 }
 
-// text names the text of a document.
+// text identifies the text of a document.
 func (r SpecRef) text() string {
 	if r.Digest != "" || r.Part == nil {
 		return cmp.Or(r.Digest, r.Blob)
@@ -55,7 +55,7 @@ func (r SpecRef) text() string {
 	return fmt.Sprintf("%s %d %d", r.Blob, r.Part.From, r.Part.Size)
 }
 
-// settingsDigest leaves out what changes no case.
+// settingsDigest skips settings that change no case.
 func settingsDigest(raw json.RawMessage, neutral ...string) string {
 	var set map[string]json.RawMessage
 	if json.Unmarshal(raw, &set) != nil {
@@ -82,12 +82,12 @@ func (c *outlined) comparable(d *outlined) bool {
 		(c.Identity == d.Identity || c.Document != "" && c.Document == d.Document && c.Inputs == d.Inputs)
 }
 
-// record is what is known of the campaign's record without its exhibits.
+// record returns what is known of the campaign's record without its exhibits.
 func (c *outlined) record() *campaign.CampaignRecord {
 	return &campaign.CampaignRecord{Contract: c.Contract, Name: c.Name, Source: c.Source, Identity: c.Identity, Cases: c.Cases}
 }
 
-// of is a campaign of a run that is comparable with c; nil for none.
+// of returns a campaign of the run that is comparable with c; nil: there is none.
 func (k *entry) of(c *outlined) *outlined {
 	if at := slices.IndexFunc(k.Each, func(d outlined) bool { return c.comparable(&d) }); at >= 0 {
 		return &k.Each[at]
@@ -95,21 +95,20 @@ func (k *entry) of(c *outlined) *outlined {
 	return nil
 }
 
-// covers reports whether a run has all campaigns of another, comparably.
+// covers reports whether k has a comparable campaign for each campaign of run.
 func (k *entry) covers(run *entry) bool {
 	return len(run.Each) > 0 && !slices.ContainsFunc(run.Each, func(c outlined) bool { return k.of(&c) == nil })
 }
 
-// asFar reports whether a run came as far as another one, or was stopped by a
-// limit as that was.
+// asFar reports whether k got as far as run, or was stopped by the same limit.
 func (k *entry) asFar(run *entry) bool {
 	return k.Complete || k.Status == statusDone && k.Stopped == run.Stopped
 }
 
-// Previous returns the newest earlier run that a run can be compared with: it asked
-// the same (documents, seed, number of cases, options) and ended.
-// Without one it is the nearest run, and why says what keeps it from being
-// comparable; both are "" if no earlier run has a campaign or document of the run.
+// Previous returns the newest earlier run that a run can be compared with: it asked the
+// same (documents, seed, number of cases, options) and ended. Without one, id is the
+// nearest run and why says what keeps it from being comparable; both are "" if no earlier
+// run has a campaign or document of the run.
 func (s *Store) Previous(runID string) (id, why string, err error) {
 	runs, at, err := s.at(runID)
 	if err != nil {
@@ -138,7 +137,8 @@ func (s *Store) Previous(runID string) (id, why string, err error) {
 	return id, why, nil
 }
 
-// settingsApart says in flags what an earlier run was asked for otherwise than a later one.
+// settingsApart lists the flags of an earlier run that a later run did not have, or had
+// with another value.
 func (s *Store) settingsApart(earlier, later string) string {
 	var flags [2]map[string]string
 	for i, id := range [...]string{earlier, later} {
@@ -163,7 +163,7 @@ func (s *Store) settingsApart(earlier, later string) string {
 	return strings.Join(list, ", ")
 }
 
-// flagsOf are the flags that settings came from, with their values.
+// flagsOf returns the flags that settings came from, with their values.
 func flagsOf(raw json.RawMessage) map[string]string {
 	var set map[string]json.RawMessage
 	var options map[string][]string
@@ -184,7 +184,7 @@ func flagsOf(raw json.RawMessage) map[string]string {
 	return flags
 }
 
-// at is the list of runs and where in it one is, named in full.
+// at returns the list of runs and the position of a run, named in full.
 func (s *Store) at(runID string) ([]*entry, int, error) {
 	runs, err := s.runList()
 	if err != nil {
@@ -197,8 +197,8 @@ func (s *Store) at(runID string) ([]*entry, int, error) {
 	return runs, at, nil
 }
 
-// incomparable is why a run cannot be compared with a later one though they look
-// alike; "" if they do not. apart says how their settings differ.
+// incomparable says why a run cannot be compared with a similar later one; "": they are not
+// similar. apart says how their settings differ.
 func (k *entry) incomparable(run *entry, apart func(earlier, later string) string) string {
 	for i := range run.Each {
 		c := &run.Each[i]
@@ -228,8 +228,8 @@ func (k *entry) incomparable(run *entry, apart func(earlier, later string) strin
 	return ""
 }
 
-// Comparables returns the runs that a run can be compared with, earlier and later,
-// newest first, at most so many.
+// Comparables returns at most limit runs that a run can be compared with, earlier and
+// later, newest first.
 func (s *Store) Comparables(runID string, limit int) ([]RunSummary, error) {
 	runs, at, err := s.at(runID)
 	if err != nil {
@@ -244,8 +244,8 @@ func (s *Store) Comparables(runID string, limit int) ([]RunSummary, error) {
 	return list, nil
 }
 
-// Against compares a record with an earlier run of the store, named in full, by
-// the campaigns that the record has.
+// Against compares a record with an earlier run of the store, named in full, for the
+// campaigns that the record has.
 func (s *Store) Against(earlier string, rec campaign.Record) (Comparison, error) {
 	old, err := s.Brief(earlier)
 	if err != nil {
@@ -254,8 +254,8 @@ func (s *Store) Against(earlier string, rec campaign.Record) (Comparison, error)
 	return s.CompareRecords(old, rec), nil
 }
 
-// CompareRecords compares a run's record with an earlier one, which may be a report's, by
-// the campaigns that the later one has. Without a store, records are all that is known.
+// CompareRecords compares a run's record with an earlier one, which may come from a report,
+// for the campaigns that the later one has. Without a store, only the records are compared.
 func (s *Store) CompareRecords(old, rec campaign.Record) Comparison {
 	has := make(map[campaignKey]bool)
 	var campaigns []campaign.CampaignRecord

@@ -15,25 +15,25 @@ import (
 	"github.com/thresh-dev/thresh/engine/score"
 )
 
-// Comparison is how the findings of run B differ from those of run A. Each
-// list is ordered by severity, worst first, then by id.
+// Comparison is how the findings of run B differ from those of run A. Each list is
+// ordered by severity, worst first, then by id.
 type Comparison struct {
-	A            string             `json:"a"` // names of the runs, of which A is the older one
+	A            string             `json:"a"` // names of the runs; A is the older one
 	B            string             `json:"b"`
 	Swapped      bool               `json:"swapped,omitempty"` // the newer run was named first
-	New          []campaign.Finding `json:"new"`               // in B alone
-	Fixed        []campaign.Finding `json:"fixed"`             // in A alone, and B ran the cases that showed them in A
+	New          []campaign.Finding `json:"new"`               // only in B
+	Fixed        []campaign.Finding `json:"fixed"`             // only in A, and B ran the cases that showed them in A
 	StillFailing []StillFailing     `json:"still_failing"`     // in both
-	NotRun       []campaign.Finding `json:"not_run"`           // in A alone, but B does not show it: it did not run those cases, could not, or exercised nothing there
-	Known        []KnownFinding     `json:"known,omitempty"`   // in B and accepted by its owner: neither new nor still failing
+	NotRun       []campaign.Finding `json:"not_run"`           // only in A, but not known to be fixed: B did not run those cases, could not, or did not exercise them
+	Known        []KnownFinding     `json:"known,omitempty"`   // in B and accepted by their owner: neither new nor still failing
 	SameDigest   bool               `json:"same_digest"`       // every case has the same result
-	// Scores are those of campaigns that both runs have, changed or not; Cells
-	// are the cells of their matrices that differ.
+	// Scores are those of campaigns that both runs have, changed or not; Cells are the
+	// cells of their matrices that differ.
 	Scores []ScoreChange `json:"scores"`
 	Cells  []CellChange  `json:"cells"`
 	Tested []Tested      `json:"tested,omitempty"` // campaigns of which both runs have cells, changed or not
-	// Differences say what else than the target differs: campaigns that one
-	// run lacks or that have other cases, and runs that did not complete.
+	// Differences say what differs besides the target: campaigns that one run lacks or
+	// that have other cases, and runs that did not complete.
 	Differences []string `json:"differences"`
 }
 
@@ -43,10 +43,11 @@ type KnownFinding struct {
 	Owner   string           `json:"owner"`
 	Note    string           `json:"note"`
 	Until   string           `json:"until"`
-	Before  *int64           `json:"cases_before,omitempty"` // failing cases in A, if A has it
+	Before  *int64           `json:"cases_before,omitempty"` // failing cases in A; nil: A does not have it
 }
 
-// Accept takes findings out of what is new or still failing; known says who accepts one.
+// Accept moves accepted findings out of New and StillFailing; known returns the
+// acceptance of a finding.
 func (c *Comparison) Accept(known func(id string) (k KnownFinding, ok bool)) {
 	take := func(f *campaign.Finding, before *int64) bool {
 		k, ok := known(f.ID)
@@ -60,15 +61,14 @@ func (c *Comparison) Accept(known func(id string) (k KnownFinding, ok bool)) {
 	c.StillFailing = slices.DeleteFunc(c.StillFailing, func(x StillFailing) bool { return take(&x.B, &x.A.Cases) })
 }
 
-// StillFailing is a finding as both runs have it.
+// StillFailing is a finding that both runs have.
 type StillFailing struct {
 	A campaign.Finding `json:"a"`
 	B campaign.Finding `json:"b"`
 }
 
-// Compare compares two runs, named as [Store.Record] takes them, by the ids
-// of their findings. It says what changed from the older run to the newer one,
-// whichever is named first.
+// Compare compares two runs, named as for [Store.Record], by the ids of their findings.
+// It reports what changed from the older run to the newer one, whichever is named first.
 func (s *Store) Compare(a, b string) (Comparison, error) { return s.compareIn(a, b, s.record) }
 
 func (s *Store) compareIn(a, b string, read func(id string) (campaign.Record, error)) (c Comparison, err error) {
@@ -82,7 +82,7 @@ func (s *Store) compareIn(a, b string, read func(id string) (campaign.Record, er
 	if err != nil {
 		return c, diag.Environment("list the runs of the store %s: %w", s.dir, err)
 	}
-	swapped := slices.Index(ids, a) < slices.Index(ids, b) // newest first
+	swapped := slices.Index(ids, a) < slices.Index(ids, b) // the list is newest first
 	if swapped {
 		a, b = b, a
 	}
@@ -99,12 +99,12 @@ func (s *Store) compareIn(a, b string, read func(id string) (campaign.Record, er
 	return c, nil
 }
 
-// CompareBriefly is Compare by what lists of findings say: a finding has what
-// its [FindingSummary] has and nothing else. It takes time and memory for two
+// CompareBriefly is Compare with only what lists of findings show: each finding has the
+// fields of its [FindingSummary] and no others. Its time and memory are those of two
 // lists, whatever evidence the runs hold.
 func (s *Store) CompareBriefly(a, b string) (Comparison, error) { return s.compareIn(a, b, s.Brief) }
 
-// Brief returns the record of a run, named in full, with what lists say of its findings.
+// Brief returns the record of a run, named in full, with what lists show of its findings.
 func (s *Store) Brief(id string) (campaign.Record, error) {
 	rec, err := s.Outline(id)
 	if err != nil {
@@ -117,7 +117,8 @@ func (s *Store) Brief(id string) (campaign.Record, error) {
 	return rec, err
 }
 
-// compare compares two records. What their journals add is in the store; nil: nothing is.
+// compare compares two records. The store adds what their journals say; a nil store adds
+// nothing.
 func (s *Store) compare(a, b campaign.Record) Comparison {
 	both := Counterparts(a, b)
 	names := renamed(both)
@@ -172,7 +173,7 @@ type campaignKey struct{ contract, name string }
 
 func (k campaignKey) String() string { return k.contract + " " + k.name }
 
-// nameIn is the name that a finding's campaign has in run B.
+// nameIn returns the name that a finding's campaign has in run B.
 func nameIn(names map[campaignKey]campaignKey, f campaign.Finding) campaignKey {
 	k := campaignKey{f.Contract, f.Campaign}
 	if to, ok := names[k]; ok {
@@ -181,8 +182,8 @@ func nameIn(names map[campaignKey]campaignKey, f campaign.Finding) campaignKey {
 	return k
 }
 
-// byIdentity distinguishes findings by their ids or, since these depend on the
-// campaign's name, by their fingerprints where that is another in run B.
+// byIdentity maps findings by their ids or, if their campaign has another name in run B,
+// on which ids depend, by their fingerprints.
 func byIdentity(r campaign.Record, names map[campaignKey]campaignKey) map[string]campaign.Finding {
 	other := make(map[campaignKey]bool)
 	for _, to := range names {
@@ -199,10 +200,9 @@ func byIdentity(r campaign.Record, names map[campaignKey]campaignKey) map[string
 	return m
 }
 
-// sameFindings returns which finding of B each one of A is. A finding whose
-// cause ends in a line of a source file changes its id when lines are added
-// above it, and another one may then have its old id: what failed there, and
-// how, decides first.
+// sameFindings maps each finding of A to the same finding of B. A finding whose cause
+// ends in a line of a source file changes its id when lines are added above, and another
+// one may then have its old id, so what failed there, and how, is compared first.
 func sameFindings(inA, inB map[string]campaign.Finding, names map[campaignKey]campaignKey) map[string]string {
 	same, taken, at := make(map[string]string), make(map[string]bool), make(map[string][]string)
 	pair := func(a, b string) { same[a], taken[b] = b, true }
@@ -234,8 +234,8 @@ func sameFindings(inA, inB map[string]campaign.Finding, names map[campaignKey]ca
 	return same
 }
 
-// Place names what failed in a finding, and how, whatever lines its program has above
-// that; "" if the id does so already.
+// Place identifies what failed in a finding, and how, whatever the number of program
+// lines above it; "" if the id does so already.
 func Place(f *campaign.Finding) string {
 	place := placeOf(campaignKey{f.Contract, f.Campaign}, *f)
 	if place == "" {
@@ -245,8 +245,8 @@ func Place(f *campaign.Finding) string {
 	return "P-" + hex.EncodeToString(sum[:5])
 }
 
-// placeOf names what failed, and how, without numbers of lines; "" if the
-// finding has none.
+// placeOf identifies what failed, and how, without line numbers; "" if the finding has
+// none.
 func placeOf(k campaignKey, f campaign.Finding) string {
 	lines := false
 	place := []string{k.String(), f.Kind, digits().ReplaceAllString(f.Title, "0")}
@@ -270,11 +270,10 @@ func worstFirst(x, y campaign.Finding) int {
 	return cmp.Or(cmp.Compare(y.Severity, x.Severity), cmp.Compare(x.ID, y.ID))
 }
 
-// differences says why the runs may differ though the target does not.
+// differences says why the runs may differ although the target does not.
 func differences(a, b campaign.Record, names map[campaignKey]campaignKey) []string {
 	list := []string{}
-	// A name may be used by several campaigns of a run; they are distinguished by
-	// their order.
+	// Several campaigns of a run may have one name; they are distinguished by order.
 	identities := func(r campaign.Record) (map[campaignKey][]string, []campaignKey) {
 		m := make(map[campaignKey][]string)
 		var order []campaignKey

@@ -10,15 +10,15 @@ import (
 )
 
 // evidenceSize is how much evidence is compressed into one record: as much as
-// zstd takes without a window to look back in.
+// zstd compresses without a window to look back in.
 const evidenceSize = 120 << 10
 
 // evidence is what was seen in cases, on its way into one record of the journal:
-// the lowest and the highest index, then, compressed, the cases.
+// the lowest and the highest index, then the compressed cases.
 type evidence struct {
 	raw       []byte
 	low, high int64
-	out, data []byte // the record, and what it holds
+	out, data []byte // buffers for the record, and for its compressed content
 }
 
 func (x *evidence) add(e *Entry, seen []campaign.Attachment) {
@@ -37,7 +37,8 @@ func (x *evidence) add(e *Entry, seen []campaign.Attachment) {
 	}
 }
 
-// record is the journal's record of it, empty for none; what was seen is dropped.
+// record returns the journal record, empty if there is no evidence, and drops the
+// evidence.
 func (x *evidence) record(p *packer) ([]byte, error) {
 	if len(x.raw) == 0 {
 		return nil, nil
@@ -61,8 +62,8 @@ type place struct {
 	index             int64
 }
 
-// cases calls each for every case of a record; a record with none of the cases
-// from low to high is not expanded.
+// cases calls each for every case of a record. It does not decompress a record
+// that has no cases from low to high.
 func (p *packer) cases(data []byte, low, high int64, each func(place, []campaign.Attachment)) error {
 	from, n := binary.Uvarint(data)
 	to, m := binary.Uvarint(data[max(n, 0):])
@@ -116,9 +117,9 @@ func (p *packer) cases(data []byte, low, high int64, each func(place, []campaign
 	return nil
 }
 
-// Evidenced yields what [Journal.Entries] yields, and the outcomes with the
-// evidence that was kept of them. Its memory is that of the evidence of some
-// hundreds of cases. Evidence that cannot be read leaves outcomes without it.
+// Evidenced yields what [Journal.Entries] yields, and adds the stored evidence to
+// outcomes. It holds the evidence of some hundreds of cases. Outcomes whose
+// evidence cannot be read come without it.
 func (j *Journal) Evidenced() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		var p packer

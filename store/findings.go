@@ -13,23 +13,22 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// FindingQuery picks findings of one run. The zero value but for RunID picks
-// all of them.
+// FindingQuery selects findings of one run. If only RunID is set, it selects all of them.
 type FindingQuery struct {
-	RunID    string             // the whole name
-	Contract string             // with Campaign: those of one campaign
+	RunID    string             // in full
+	Contract string             // with Campaign: only those of one campaign
 	Campaign string             //
 	Kind     string             // the contract's word for the class
 	Severity *campaign.Severity // exactly this one
-	Flaky    bool               // flaky ones alone
-	New      bool               // new ones alone, see [FindingSummary]
-	IDs      []string           // these alone; nil: all
+	Flaky    bool               // only flaky ones
+	New      bool               // only new ones, see [FindingSummary]
+	IDs      []string           // only these; nil: all
 	Text     string             // part of id, title, kind or campaign; letter case does not matter
-	Limit    int                // at most so many; 0: no limit
-	Offset   int                // leave out so many of the first
-	Group    string             // those of one cause alone
+	Limit    int                // 0: no limit
+	Offset   int                // number to skip
+	Group    string             // only those of one cause
 	ByCause  bool               // Limit and Offset count causes
-	// Rank orders findings before severity does; nil: all are equal.
+	// Rank orders findings before severity does; nil: all have equal rank.
 	Rank func(id string) int
 }
 
@@ -45,13 +44,13 @@ type FindingSummary struct {
 	Cases       int64             `json:"cases"`
 	Flaky       bool              `json:"flaky"`
 	First       int64             `json:"first_case"`
-	Group       string            `json:"group,omitempty"`       // the same of findings that came from one cause
+	Group       string            `json:"group,omitempty"`       // equal for findings with one cause
 	Cause       []string          `json:"cause,omitempty"`       // as in the finding
-	Unconfirmed bool              `json:"unconfirmed,omitempty"` // met by a run that goes on or was killed, and not run again yet
-	New         bool              `json:"new"`                   // no earlier comparable run of the campaign has it, and there is one; the index tells
+	Unconfirmed bool              `json:"unconfirmed,omitempty"` // first seen by a run that still runs or was killed, and not run again yet
+	New         bool              `json:"new"`                   // there are earlier comparable runs of the campaign, and none has it
 }
 
-// Finding is a finding of which no more is known.
+// Finding returns a finding with the fields of its summary only.
 func (f FindingSummary) Finding() campaign.Finding {
 	return campaign.Finding{
 		ID: f.ID, Fingerprint: f.Fingerprint, Contract: f.Contract, Campaign: f.Campaign, Kind: f.Kind,
@@ -59,10 +58,10 @@ func (f FindingSummary) Finding() campaign.Finding {
 	}
 }
 
-// summaryFinding is the finding with what its summary has alone.
+// summaryFinding reduces a finding to the fields of its summary.
 func summaryFinding(f campaign.Finding) campaign.Finding { return SummaryOf(f).Finding() }
 
-// SummaryOf returns the line for a finding.
+// SummaryOf returns the summary of a finding.
 func SummaryOf(f campaign.Finding) FindingSummary {
 	return FindingSummary{
 		ID: f.ID, Fingerprint: f.Fingerprint, Contract: f.Contract, Campaign: f.Campaign, Kind: f.Kind,
@@ -70,19 +69,19 @@ func SummaryOf(f campaign.Finding) FindingSummary {
 	}
 }
 
-// FindingPage is a part of a list of findings, the gravest first, then in the order of
-// the record.
+// FindingPage is a part of a list of findings, the worst first, then in the order of the
+// record.
 type FindingPage struct {
-	Total    int              `json:"total"` // that the query picks, whatever its limit
-	Causes   int              `json:"-"`     // of these
+	Total    int              `json:"total"` // findings that the query selects, whatever its limit
+	Causes   int              `json:"-"`     // number of their causes
 	Findings []FindingSummary `json:"findings"`
 
 	Severities []campaign.Severity `json:"-"` // of all findings of the run, whatever the query
-	Flaky      bool                `json:"-"` // one of them is
+	Flaky      bool                `json:"-"` // at least one finding of the run is flaky
 }
 
-// Findings lists findings of a run that the index knows: of one that has ended,
-// however. Those of a live run come from [Store.Follow].
+// Findings lists findings of a run that has ended in any way. Those of a live run come from
+// [Store.Follow].
 func (s *Store) Findings(q FindingQuery) (FindingPage, error) {
 	page, err := s.findings(q)
 	if err != nil {
@@ -99,11 +98,11 @@ func (s *Store) findings(q FindingQuery) (FindingPage, error) {
 	return s.PageOf(q, list)
 }
 
-// PageOf returns what a query picks of all findings of a run, which the index of a
-// live run does not have yet.
+// PageOf returns the findings that a query selects from all. It also serves live runs, whose
+// findings are in no outline yet.
 func (s *Store) PageOf(q FindingQuery, all []FindingSummary) (FindingPage, error) {
 	list := slices.DeleteFunc(slices.Clone(all), func(f FindingSummary) bool { return !q.picks(f) })
-	if q.New { // which are must be known of all, else of those that are shown
+	if q.New { // to filter, newness must be known for all findings, not only for those of the page
 		if err := s.markNew(q.RunID, list, all); err != nil {
 			return FindingPage{Findings: []FindingSummary{}}, err
 		}
@@ -140,8 +139,8 @@ func (q FindingQuery) picks(f FindingSummary) bool {
 		holdsText(q.Text, f.ID, f.Title, f.Kind, f.Campaign)
 }
 
-// markNew says of findings of a run whether they are new: no earlier run has
-// them that asked the same of their campaign, and there is such a run.
+// markNew sets New of findings of a run, which is true if earlier runs asked the same of
+// their campaign and none of them has the finding.
 func (s *Store) markNew(runID string, list, all []FindingSummary) error {
 	if len(list) == 0 {
 		return nil
@@ -188,8 +187,8 @@ func (s *Store) markNew(runID string, list, all []FindingSummary) error {
 	return nil
 }
 
-// dropMoved takes away findings that an earlier run has with another id, since their lines
-// moved. Of findings without lines the id is known to differ.
+// dropMoved removes findings that an earlier run has with another id because their lines
+// moved. Findings without line numbers cannot have moved.
 func (s *Store) dropMoved(all []FindingSummary, asked map[string]FindingSummary, earlier []*entry) error {
 	for _, k := range earlier {
 		lines := false
@@ -211,7 +210,7 @@ func (s *Store) dropMoved(all []FindingSummary, asked map[string]FindingSummary,
 	return nil
 }
 
-// rowsOf is the list of findings of a run that has ended.
+// rowsOf returns the findings of a run that has ended.
 func (s *Store) rowsOf(runID string) (list []FindingSummary, err error) {
 	err = s.withOutline(runID, func(o *outline) error {
 		rows, err := o.rows()
@@ -231,8 +230,8 @@ func byID(list []FindingSummary) map[string]campaign.Finding {
 	return m
 }
 
-// FindingOf returns one finding of a run, both named in full, without reading
-// the rest of the run's record. Of a live run it is what its journal says now.
+// FindingOf returns one finding of a run, both named in full, without reading the rest of the
+// run's record. For a live run it returns what the journal says now.
 func (s *Store) FindingOf(runID, id string) (campaign.Finding, error) {
 	var f campaign.Finding
 	err := s.withOutline(runID, func(o *outline) error {
@@ -251,7 +250,7 @@ func (s *Store) FindingOf(runID, id string) (campaign.Finding, error) {
 	return f, nil
 }
 
-// journalledFinding is the last word of a run's journal on a finding.
+// journalledFinding returns the last version of a finding in a run's journal.
 func (s *Store) journalledFinding(runID, id string) (f campaign.Finding, err error) {
 	j, err := s.OpenJournal(runID)
 	if err != nil {
@@ -260,7 +259,7 @@ func (s *Store) journalledFinding(runID, id string) (f campaign.Finding, err err
 	defer j.Close()
 	for e, err := range j.Entries() {
 		if err != nil {
-			break // what is before the damage counts
+			break // what precedes the damage counts
 		}
 		if e.Kind != KindFinding {
 			continue
@@ -278,19 +277,19 @@ func (s *Store) journalledFinding(runID, id string) (f campaign.Finding, err err
 	return f, nil
 }
 
-// Sighting is what one run says of a finding.
+// Sighting is what one run says about a finding.
 type Sighting struct {
 	RunID   string    `json:"run_id"`
 	Created time.Time `json:"created"`
 	Status  string    `json:"status"` // of the run
 	Seen    bool      `json:"seen"`
-	Told    bool      `json:"told"`  // the run executed the case that shows the finding elsewhere first, with something to judge
+	Told    bool      `json:"told"`  // the run has the finding, or executed with a verdict the case that first shows it elsewhere
 	Cases   int64     `json:"cases"` // failing cases of the finding
 	Flaky   bool      `json:"flaky"`
 }
 
-// History returns what the newest runs say of a finding of a run, newest first:
-// that run, and those that asked the same of the finding's campaign.
+// History returns what the newest runs say about a finding of a run, newest first: that run,
+// and those that asked the same of the finding's campaign.
 func (s *Store) History(runID string, f campaign.Finding, limit int) ([]Sighting, error) {
 	list, err := s.findSightings(runID, f, limit)
 	if err != nil {
@@ -348,7 +347,7 @@ func (s *Store) findSightings(runID string, f campaign.Finding, limit int) ([]Si
 }
 
 // tells reports whether a run that has ended executed the case that first showed a finding of
-// another one, x. Its journal, which may be long, is read once.
+// another run, x. It reads the journal, which may be long, once per finding.
 func (s *Store) tells(x *passage, runID string, c *outlined, f campaign.Finding) bool {
 	key := [4]string{runID, c.Identity, f.ID, fmt.Sprint(f.First)}
 	if x != nil {

@@ -13,24 +13,24 @@ import (
 	"github.com/thresh-dev/thresh/store/lock"
 )
 
-// Progress is what a KindProgress record holds, as JSON: how far a run is, at
-// a moment.
+// Progress is the content of a KindProgress record, as JSON: how far a run is
+// at a moment.
 type Progress struct {
 	campaign.ProgressPoint
 	Phase    string  `json:"phase"`    // "starting", "running", "running again", "confirming", "shrinking" or "done"
 	Campaign string  `json:"campaign"` // name of the current campaign
 	Index    int     `json:"index"`    // its place among the campaigns of the run, from 1
 	Of       int     `json:"of"`
-	Done     int64   `json:"done"`    // cases of the campaign, or findings while these are confirmed
-	Planned  int64   `json:"planned"` // 0: not known
+	Done     int64   `json:"done"`    // cases of the campaign, or findings while they are confirmed
+	Planned  int64   `json:"planned"` // 0: unknown
 	Workers  int     `json:"workers"`
 	Rate     float64 `json:"rate"` // cases per second, over the last seconds
 }
 
-// Live is a run as its journal has it at a moment.
+// Live is the state of a run according to its journal at a moment.
 type Live struct {
-	// Record has no evidence: a finding has what its [FindingSummary] has. Its
-	// counts are those of the journalled cases.
+	// Record has no evidence: its findings have the fields of [FindingSummary].
+	// Its counts are those of the journaled cases.
 	Record campaign.Record
 	// Met are findings of the current campaign that are not confirmed yet.
 	Met      []campaign.Finding
@@ -38,8 +38,9 @@ type Live struct {
 	Running  bool // a live process writes the run
 }
 
-// Follower reads a run's journal as it grows, from any process. It is used by
-// one goroutine at a time; its memory is that of the findings' summaries.
+// Follower reads a run's journal as it grows, from any process. Only one
+// goroutine at a time may use it. Its memory is that of the findings'
+// summaries.
 type Follower struct {
 	store  *Store
 	id     string
@@ -62,8 +63,8 @@ func (s *Store) Follow(runID string) (*Follower, error) {
 	return &Follower{store: s, id: runID, f: f, scan: journal.NewScanner(f, 0), part: partial{brief: true}}, nil
 }
 
-// Poll reads what was written since the last call and says how the run is. What
-// it returns is not changed by later calls.
+// Poll reads what was written since the last call and returns the state of the
+// run. Later calls do not change what it returns.
 func (f *Follower) Poll() (Live, error) {
 	l, err := f.poll()
 	if err != nil {
@@ -73,7 +74,8 @@ func (f *Follower) Poll() (Live, error) {
 }
 
 func (f *Follower) poll() (Live, error) {
-	// The lock first: what a writer wrote before it gave it back is read.
+	// Check the lock before reading, so that everything a writer wrote before
+	// it released the lock is read.
 	running, err := lock.Held(f.store.runPath(f.id, runLock))
 	if err != nil {
 		return Live{}, err
@@ -116,7 +118,7 @@ func (f *Follower) read() error {
 				return fmt.Errorf("decode its manifest: %w", err)
 			}
 		case KindProgress:
-			// A point that cannot be read is missing from a display, no more.
+			// A point that cannot be read is only missing from a display.
 			if json.Unmarshal(e.Data, &f.last) == nil {
 				f.point(campaign.ProgressPoint{Seconds: e.At.Seconds(), Cases: f.last.Cases, Findings: f.last.Findings})
 			}
@@ -141,7 +143,8 @@ func (f *Follower) read() error {
 // keptPoints is how many progress points a follower keeps at most.
 const keptPoints = 240
 
-// point keeps a progress point; of many, every other one goes.
+// point keeps a progress point; if there are too many, it drops every other
+// one.
 func (f *Follower) point(p campaign.ProgressPoint) {
 	if f.points = append(f.points, p); len(f.points) > keptPoints {
 		half := f.points[:0]
@@ -152,5 +155,5 @@ func (f *Follower) point(p campaign.ProgressPoint) {
 	}
 }
 
-// Close gives the journal back.
+// Close closes the journal.
 func (f *Follower) Close() error { return f.f.Close() }

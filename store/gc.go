@@ -17,22 +17,22 @@ import (
 	"github.com/thresh-dev/thresh/store/lock"
 )
 
-// mentionDelay is how long after being put a blob may still be mentioned for
-// the first time. See the package comment for the rule.
+// mentionDelay is how long after being put a blob may still be mentioned for the
+// first time. See the package comment for the rule.
 const mentionDelay = time.Hour
 
 // GCResult is what a collection removed, or would remove.
 type GCResult struct {
 	Runs   []string `json:"runs"`   // removed, oldest first
 	Kept   int      `json:"kept"`   // runs that remain
-	Locked []string `json:"locked"` // beyond those to keep, but being written
+	Locked []string `json:"locked"` // beyond those to keep, but a process writes them
 	Blobs  int      `json:"blobs"`  // removed
 	Bytes  int64    `json:"bytes"`  // freed
 }
 
-// GC removes all runs but the newest keep (0 removes all), never one that is
-// being written, and then the blobs that no remaining run mentions, by the
-// rule in the package comment. A dry collection only says what it would do.
+// GC removes all runs but the newest keep (0 removes all), never one that a
+// process is writing, and then the blobs that no remaining run mentions, by the
+// rule in the package comment. A dry collection only reports what it would remove.
 func (s *Store) GC(keep int, dry bool) (GCResult, error) {
 	if keep < 0 {
 		return GCResult{}, diag.Refused("cannot keep %d runs: give 0 or more", keep)
@@ -45,8 +45,8 @@ func (s *Store) GC(keep int, dry bool) (GCResult, error) {
 }
 
 func (s *Store) gc(keep int, dry bool, res *GCResult) error {
-	// Runs that cannot be read are not among these. They are never removed: what
-	// they hold may be all that is left of something.
+	// Runs that cannot be read are not in this list. They are never removed: they
+	// may hold all that is left of something.
 	ids, err := s.runNames()
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (s *Store) collectRun(id string, dry bool, blobs mentions) (size int64, err
 	if size, err = treeSize(dir); err != nil || dry {
 		return size, err
 	}
-	// Renamed first, so that a kill in between leaves no half of a run.
+	// Rename first, so that a kill in between leaves no half of a run.
 	gone := s.path(runsDir, removedRun+id)
 	if err := errors.Join(os.RemoveAll(gone), os.Rename(dir, gone)); err != nil {
 		return 0, err
@@ -128,7 +128,7 @@ func (s *Store) collectBlobs(removed map[string]bool, blobs mentions, dry bool, 
 			return err
 		}
 		if alone {
-			defer func() { _ = s.session.Downgrade() }() // closing the store lets go of it in any case
+			defer func() { _ = s.session.Downgrade() }() // if this fails, closing the store releases the lock
 		}
 	}
 	young := time.Now().Add(-mentionDelay)
@@ -156,16 +156,16 @@ func (s *Store) collectBlobs(removed map[string]bool, blobs mentions, dry bool, 
 		if !known || by&mentionedByKept != 0 {
 			return false // put since we looked, or in use
 		}
-		// While sweeping, nothing that is there can be put; this process may
-		// have done so since the lock was had.
+		// During the sweep no existing blob can be put, but this process may have
+		// put one after it got the lock.
 		return b.Put.Before(young) || alone && by&mentionedByRemoved != 0 && !s.wrote.Load()
 	}, young, dry)
 	res.Blobs, res.Bytes = n, res.Bytes+freed
 	return err
 }
 
-// collectLeftover removes a folder that a process which died was making or
-// removing.
+// collectLeftover removes a folder that a process was making or removing when it
+// died.
 func (s *Store) collectLeftover(name string, young time.Time, dry bool) (int64, error) {
 	dir := s.path(runsDir, name)
 	fi, err := os.Stat(dir)
@@ -185,7 +185,7 @@ func (s *Store) collectLeftover(name string, young time.Time, dry bool) (int64, 
 	return size, os.RemoveAll(dir)
 }
 
-// mentions says of each blob what mentions it.
+// mentions maps blobs to what mentions them, as bits.
 type mentions map[string]uint8
 
 const (
@@ -193,9 +193,9 @@ const (
 	mentionedByKept
 )
 
-// findBlobs searches all that is kept of a run for names of blobs.
+// findBlobs searches everything that is stored of a run for names of blobs.
 func (s *Store) findBlobs(id string, by uint8, blobs mentions) error {
-	if k, err := s.entryOf(id); err == nil { // one that cannot be read has its files
+	if k, err := s.entryOf(id); err == nil { // a run that cannot be read still has its files
 		if _, there := blobs[k.Record]; there {
 			blobs[k.Record] |= by
 			if data, err := s.blobs.Get(k.Record); err == nil {
@@ -221,8 +221,8 @@ func (s *Store) findBlobs(id string, by uint8, blobs mentions) error {
 	return nil
 }
 
-// Damaged says of each blob that a run mentions and that is there why it cannot be
-// read as what it is named after.
+// Damaged reports the blobs that a run mentions and that exist but cannot be read,
+// or do not match their names.
 func (s *Store) Damaged(runID string) (problems []string, err error) {
 	blobs := make(mentions)
 	err = s.blobs.All(func(b blob.Info) error {
@@ -255,8 +255,7 @@ func (m mentions) searchFile(path string, by uint8) error {
 		return err
 	}
 	defer f.Close()
-	// A name that two reads share is found because the end of each read is
-	// kept for the next.
+	// A name may span two reads, so the end of each read is kept for the next.
 	const keep = blob.IDLen - 1
 	buf := make([]byte, 0, 256<<10)
 	for {
@@ -275,8 +274,8 @@ func (m mentions) searchFile(path string, by uint8) error {
 	}
 }
 
-// search marks the blobs whose names stand in b, also within longer runs of
-// hex digits: what stands beside a name may look like one.
+// search marks the blobs whose names occur in b, also within longer runs of hex
+// digits, since what precedes or follows a name may look like one.
 func (m mentions) search(b []byte, by uint8) {
 	digits := 0
 	for i, c := range b {

@@ -11,9 +11,9 @@ import (
 	"github.com/thresh-dev/thresh/store/lock"
 )
 
-// Import copies a run of another store with all that it keeps. A run that is
-// here already stays; one that is here under the same name with other outcomes
-// is refused, and so is one that goes on.
+// Import copies a run of another store with everything that it keeps. It skips
+// a run that this store has already. It refuses a run that has the same name
+// here but other outcomes, and a run that is still being written.
 func (s *Store) Import(from *Store, runID string) error {
 	if s.root == from.root {
 		return nil
@@ -40,7 +40,8 @@ func (s *Store) Import(from *Store, runID string) error {
 	return nil
 }
 
-// adopt copies the blobs first: a run that is here has what it mentions.
+// adopt copies the blobs first: a run in this store has the blobs that it
+// mentions.
 func (s *Store) adopt(from *Store, runID string) error {
 	err := from.blobs.All(func(b blob.Info) error {
 		if s.blobs.Has(b.ID) {

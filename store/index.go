@@ -15,27 +15,27 @@ import (
 	"github.com/thresh-dev/thresh/store/lock"
 )
 
-// index is what this process knows of the runs: the heads of their outlines.
+// index is what this process knows about the runs: the heads of their outlines.
 // It is brought up to date with the folders before each answer.
 type index struct {
 	mu   sync.Mutex
 	runs map[string]*entry
-	list []*entry // newest first; nil: to be made
+	list []*entry // newest first; nil: outdated
 }
 
 // entry is one run in the index.
 type entry struct {
 	*head
-	data []byte    // the outline, if no file has it: the run is live, or its folder cannot be written to
+	data []byte    // the outline, if no file has it: the run is live, or its folder is not writable
 	mod  time.Time // of the run's folder when it was looked at
-	seen time.Time // when that was
+	seen time.Time // when mod was read
 }
 
-// settling is how long after a change of a folder another one may leave its
-// time as it is.
+// settling is how long after a change of a folder another change may leave its
+// modification time as it is.
 const settling = 2 * time.Second
 
-// runList is the runs that can be read, newest first.
+// runList returns the runs that can be read, newest first.
 func (s *Store) runList() ([]*entry, error) {
 	files, err := os.ReadDir(s.path(runsDir))
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Store) runList() ([]*entry, error) {
 		}
 	}
 	if x.list == nil {
-		// Of one moment, the name decides: -10 after -9.
+		// Among runs of one moment the name decides: -10 is newer than -9.
 		x.list = slices.SortedFunc(maps.Values(x.runs), func(a, b *entry) int {
 			return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(len(b.RunID), len(a.RunID)), cmp.Compare(b.RunID, a.RunID))
 		})
@@ -75,27 +75,27 @@ func (s *Store) runList() ([]*entry, error) {
 	return x.list, nil
 }
 
-// runNames is the names of the runs that can be read, newest first.
+// runNames returns the names of the runs that can be read, newest first.
 func (s *Store) runNames() ([]string, error) {
 	runs, err := s.runList()
 	names := seq.Map(runs, func(r *entry) string { return r.RunID })
 	return names, err
 }
 
-// entryOf is one run, named in full.
+// entryOf returns one run, named in full.
 func (s *Store) entryOf(id string) (*entry, error) {
 	s.index.mu.Lock()
 	defer s.index.mu.Unlock()
 	return s.lookAt(id)
 }
 
-// rebuild is known for a run whose outline is to be made again.
+// rebuild makes the outline of a run again.
 func (s *Store) rebuild(id string) (*entry, error) {
 	s.index.mu.Lock()
 	defer s.index.mu.Unlock()
 	s.cacheEntry(id, nil)
 	if !s.asIs {
-		_ = os.Remove(s.runPath(id, outlineFile)) // where it cannot be removed, what is made is kept in memory
+		_ = os.Remove(s.runPath(id, outlineFile)) // if this fails, the new outline is kept in memory
 	}
 	return s.lookAt(id)
 }
@@ -124,13 +124,13 @@ func (s *Store) cacheEntry(id string, k *entry) {
 	s.index.runs[id] = k
 }
 
-// refresh brings one run up to date: by its outline if that is of the journal as
-// it is, of a live run by its manifest, and otherwise by all of its journal. A
-// journal that cannot be read is reported and left alone.
+// refresh brings one run up to date: from its outline if that matches the
+// journal, from its manifest if the run is live, and otherwise from all of its
+// journal. A journal that cannot be read is reported and left alone.
 func (s *Store) refresh(id string, folder fs.FileInfo) (*entry, error) {
 	k := s.index.runs[id]
 	if k != nil && k.data == nil && k.mod.Equal(folder.ModTime()) && k.seen.Sub(k.mod) > settling {
-		return k, nil // who takes a run up removes its outline
+		return k, nil // resuming a run removes its outline
 	}
 	now := entry{mod: folder.ModTime(), seen: time.Now()}
 	size := int64(-1)
@@ -167,7 +167,8 @@ func (s *Store) refresh(id string, folder fs.FileInfo) (*entry, error) {
 	return &now, nil
 }
 
-// readHead is the head of a run's outline; nil if there is no sound one.
+// readHead returns the head of a run's outline; nil if there is none or it is
+// damaged.
 func (s *Store) readHead(id string) *head {
 	f, err := os.Open(s.runPath(id, outlineFile))
 	if err != nil {
@@ -185,7 +186,8 @@ func (s *Store) readHead(id string) *head {
 	return o.head
 }
 
-// projected is what a run's journal says; of a live run, what its manifest does.
+// projected returns what a run's journal says; for a live run, what its manifest
+// says.
 func (s *Store) projected(id string, live bool) (projection, error) {
 	if live {
 		m, err := s.manifestOf(id)
@@ -203,9 +205,9 @@ func (s *Store) projected(id string, live bool) (projection, error) {
 	return p, err
 }
 
-// removeDatabase removes the index that versions before this one kept.
+// removeDatabase removes the index database of earlier versions.
 func (s *Store) removeDatabase() {
 	for _, name := range [...]string{"index.db", "index.db-wal", "index.db-shm", "index.lock"} {
-		_ = os.Remove(s.path(name)) // in nobody's way where it cannot be removed
+		_ = os.Remove(s.path(name)) // if this fails, it does no harm
 	}
 }

@@ -38,31 +38,31 @@ const (
 
 // Journal reads what a run wrote up to the moment it was opened.
 type Journal struct {
-	// Torn is how many bytes at the end were no whole record: what a writer
-	// that died left, or, if the run is live, what it is writing now.
+	// Torn is the number of bytes at the end that are no whole record: what a writer that died left
+	// or, if the run is live, what it is writing now.
 	Torn int64
-	// Damage says what is wrong if the journal is damaged in its middle; ""
-	// if it is not. [Journal.Entries] then ends with an error.
+	// Damage says what is wrong if the journal is damaged in its middle; "": it is not.
+	// [Journal.Entries] then ends with an error.
 	Damage string
-	// Again: perhaps not all outcomes count, since there are cases without a result, which
-	// may have been executed again, or attempts that were given up.
+	// Again means that some outcomes may not count: there are cases without a result, which may
+	// have been executed again, or attempts that were dropped.
 	Again bool
 
 	f        *os.File
 	end      int64 // of the last whole record
 	damage   error
 	manifest Manifest
-	next     journal.Encoder // goes on at end
+	next     journal.Encoder // continues at end
 	version  int             // of the format
 }
 
-// Manifest returns what the run is.
+// Manifest returns the manifest of the run.
 func (j *Journal) Manifest() Manifest { return j.manifest }
 
-// Entries yields the records in the order of writing, the manifest first. It
-// takes constant memory and may be ranged over more than once, also at the
-// same time. Hashes of the chain are none of them. An entry's slices are valid until the next. A torn tail ends the
-// sequence; damage ends it with an error that says how much is lost.
+// Entries yields the records in the order of writing, the manifest first, without the hashes of the
+// chain. It takes constant memory, and may be ranged over several times, even at the same time. An
+// entry's slices are valid until the next entry. A torn tail ends the sequence; damage ends it with
+// an error that says how much is lost.
 func (j *Journal) Entries() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		s := journal.NewScanner(j.f, j.end)
@@ -99,11 +99,11 @@ func (s *Store) openRun(runID string) (*os.File, error) {
 	return f, nil
 }
 
-// DamageError says where a journal cannot be used.
+// DamageError says where a journal is damaged.
 type DamageError = journal.DamageError
 
-// OpenJournal opens the journal of a run for reading, also while another
-// process writes it. A torn tail is left as it is and noted in Journal.Torn.
+// OpenJournal opens the journal of a run for reading, even while another process writes it. It
+// leaves a torn tail as it is and notes it in Journal.Torn.
 func (s *Store) OpenJournal(runID string) (*Journal, error) {
 	f, err := s.openRun(runID)
 	if err != nil {
@@ -116,8 +116,7 @@ func (s *Store) OpenJournal(runID string) (*Journal, error) {
 	return j, nil
 }
 
-// readJournal finds where the whole records of f end. The caller closes f on
-// error.
+// readJournal finds where the whole records of f end. The caller closes f on error.
 func readJournal(f *os.File) (*Journal, error) {
 	fi, err := f.Stat()
 	if err != nil {

@@ -16,10 +16,9 @@ import (
 	"github.com/thresh-dev/thresh/store/lock"
 )
 
-// Record returns everything that is said of a run. The run is named by its
-// name, by a beginning of it that no other run has, or as "latest",
-// "latest~1" and so on. A run that has no record, because it is live or was
-// killed, gets one made from its journal.
+// Record returns the record of a run. ref is the run's name, a unique prefix of it,
+// "latest", "latest~1" and so on. For a run without a record, because it is live or
+// was killed, the record is made from its journal.
 func (s *Store) Record(runID string) (campaign.Record, error) {
 	id, err := s.resolveRun(runID)
 	if err != nil {
@@ -34,7 +33,7 @@ func (s *Store) record(id string) (campaign.Record, error) {
 	case err == nil:
 		return rec, nil
 	case errors.Is(err, errNoRecord), errors.Is(err, fs.ErrNotExist):
-		// There is none, or a newer one has just taken its place.
+		// The record is missing, or a newer one has just replaced it.
 		return s.projectedRecord(id)
 	}
 	// The journal is the truth: a damaged blob loses nothing.
@@ -77,7 +76,7 @@ func (s *Store) projectedRecord(id string) (campaign.Record, error) {
 	return p.rec, err
 }
 
-// resolveRun turns what a user calls a run into its name.
+// resolveRun turns a user's reference to a run into its name.
 func (s *Store) resolveRun(ref string) (string, error) {
 	ids, err := s.runNames()
 	if err != nil {
@@ -102,7 +101,7 @@ func (s *Store) resolveRun(ref string) (string, error) {
 	return "", diag.WithHint(diag.Refused("%q matches %s", ref, firstFew(match)), "add characters until only one matches")
 }
 
-// latest reads "latest" and "latest~N".
+// latest parses "latest" and "latest~N".
 func latest(ref string) (back int, ok bool) {
 	rest, ok := strings.CutPrefix(ref, "latest")
 	if !ok || rest == "" {
@@ -113,8 +112,8 @@ func latest(ref string) (back int, ok bool) {
 	return int(n), ok && err == nil
 }
 
-// noSuchRun is the error for a run that is not there; it names those that are
-// near, or the newest.
+// noSuchRun returns the error for a run that does not exist. It names similar runs,
+// or the newest.
 func (s *Store) noSuchRun(ref string) error {
 	ids, err := s.runNames()
 	if err != nil {
@@ -134,7 +133,7 @@ func noSuch(what, ref, dir string, known []string) error {
 	return diag.WithHint(err, "the store has none")
 }
 
-// firstFew lists the first few of many.
+// firstFew lists at most the first five.
 func firstFew(list []string) string {
 	const most = 5
 	if len(list) > most {
@@ -143,9 +142,9 @@ func firstFew(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// Finding returns a finding and the record of its run. The finding is named by
-// its id or a beginning of it, and is then that of the newest run that has it,
-// or as "<run>/<id>", with the run as [Store.Record] takes it.
+// Finding returns a finding and the record of its run. id is the finding's id or a
+// prefix of it, for the newest run that has the finding, or "<run>/<id>" with the
+// run as for [Store.Record].
 func (s *Store) Finding(id string) (campaign.Record, campaign.Finding, error) {
 	rec, f, err := s.finding(id)
 	if err != nil {
@@ -154,13 +153,13 @@ func (s *Store) Finding(id string) (campaign.Record, campaign.Finding, error) {
 	return rec, f, nil
 }
 
-// LocateFinding says where a finding is that is named as [Store.Finding] takes
-// it: the run's name and the finding's id, both in full.
+// LocateFinding resolves a reference to a finding as [Store.Finding] does, and
+// returns the run's name and the finding's id, both in full.
 func (s *Store) LocateFinding(ref string) (runID, id string, err error) { return s.locate(ref) }
 
 func (s *Store) locate(ref string) (run, id string, err error) {
 	runRef, id, inRun := strings.Cut(ref, "/")
-	in := make(map[string]*entry) // the newest run that has a finding
+	in := make(map[string]*entry) // the newest run that has the finding
 	var known []string            // ids that ref can mean, newest run first
 	if inRun {
 		if run, err = s.resolveRun(runRef); err != nil {
@@ -224,6 +223,6 @@ func (s *Store) finding(ref string) (rec campaign.Record, f campaign.Finding, er
 	return rec, rec.Findings[i], nil
 }
 
-// ResolveRun returns the id of the run that ref names: an id, a unique beginning of
+// ResolveRun returns the id of the run that ref names: an id, a unique prefix of
 // one, "latest" or "latest~N".
 func (s *Store) ResolveRun(ref string) (string, error) { return s.resolveRun(ref) }

@@ -17,25 +17,25 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// An outline is a file beside a run's journal, made from it, so that a list of
-// runs or a page of one reads no journal:
+// An outline is a file beside a run's journal, made from it, so that a list of runs or a
+// page about one run does not read journals:
 //
 //	outlineMagic, CRC-32 of the head, its length (4 bytes each, little-endian)
 //	the head, JSON
 //	the record without findings; the table of findings; each finding (compressed JSON)
 //
-// It is written under another name and renamed, by the run's writer or by
-// whoever finds that it is missing or does not belong to the journal as it is.
+// The run's writer writes it under another name and renames it. So does whoever finds
+// that it is missing or does not match the journal.
 const outlineMagic = "thresh outline 3\n"
 
-// head is what lists of runs say of one.
+// head is what lists of runs show of a run.
 type head struct {
 	RunSummary
-	Record  string     `json:"record,omitempty"` // blob of the record; "" if the journal alone has it
-	Journal int64      `json:"journal"`          // bytes of the journal that this was made from
+	Record  string     `json:"record,omitempty"` // blob of the record; "": only the journal has it
+	Journal int64      `json:"journal"`          // size of the journal that this was made from, in bytes
 	Each    []outlined `json:"each"`             // the campaigns, in the order of the run
-	IDs     []string   `json:"ids"`              // of the findings, the gravest first
-	Titles  []string   `json:"titles"`           // of the same
+	IDs     []string   `json:"ids"`              // of the findings, the worst first
+	Titles  []string   `json:"titles"`           // of the same findings, in this order
 	Frame   int        `json:"frame"`            // bytes of the record without findings
 	Table   int        `json:"table"`            // bytes of the table of findings
 }
@@ -54,11 +54,11 @@ type outlined struct {
 // row is one finding in the table.
 type row struct {
 	FindingSummary
-	At   int64 `json:"at"` // in the outline, behind the table
+	At   int64 `json:"at"` // offset in the outline, after the table
 	Size int   `json:"size"`
 }
 
-// encode makes the outline of a run, of whose journal so many bytes were read.
+// encode makes the outline of a run from the first journal bytes of its journal.
 func (p *projection) encode(pack *packer, journal int64) (*head, []byte, error) {
 	rec := &p.rec
 	if rec.Campaigns == nil {
@@ -71,7 +71,7 @@ func (p *projection) encode(pack *packer, journal int64) (*head, []byte, error) 
 		Contracts: []string{}, Campaigns: []string{},
 	}, Record: p.blob, Journal: journal, Each: []outlined{}, IDs: []string{}, Titles: []string{}}
 
-	list := make(map[string]*campaign.Finding, len(rec.Findings)) // of two with one id the later one counts
+	list := make(map[string]*campaign.Finding, len(rec.Findings)) // if two have one id, the later one counts
 	for i := range rec.Findings {
 		list[rec.Findings[i].ID] = &rec.Findings[i]
 	}
@@ -129,7 +129,7 @@ func (p *projection) encode(pack *packer, journal int64) (*head, []byte, error) 
 	return h, slices.Concat(out, text, framed, tabled, bodies), nil
 }
 
-// outline is an open one.
+// outline is an open outline.
 type outline struct {
 	*head
 	from io.ReaderAt
@@ -139,8 +139,7 @@ type outline struct {
 
 var errOutline = errors.New("no whole outline")
 
-// headRead is how many bytes of an outline are read at first: most heads are
-// shorter.
+// headRead is how many bytes of an outline are read first: most heads are shorter.
 const headRead = 4 << 10
 
 func readOutline(from io.ReaderAt, pack *packer) (*outline, error) {
@@ -167,7 +166,7 @@ func readOutline(from io.ReaderAt, pack *packer) (*outline, error) {
 	return o, nil
 }
 
-// part decodes a part that stands so far behind the head.
+// part decodes the part at an offset from the end of the head.
 func (o *outline) part(at int64, size int, v any) error {
 	b := make([]byte, size)
 	if _, err := o.from.ReadAt(b, o.at+at); err != nil && !(errors.Is(err, io.EOF) && size == 0) {
@@ -179,10 +178,10 @@ func (o *outline) part(at int64, size int, v any) error {
 	return nil
 }
 
-// frame is the record without its findings.
+// frame returns the record without its findings.
 func (o *outline) frame() (rec campaign.Record, err error) { return rec, o.part(0, o.Frame, &rec) }
 
-// rows is the table of findings.
+// rows returns the table of findings.
 func (o *outline) rows() (list []row, err error) {
 	if o.Findings == 0 {
 		return nil, nil
@@ -194,7 +193,8 @@ func (o *outline) finding(r row) (f campaign.Finding, err error) {
 	return f, o.part(int64(o.Frame+o.Table)+r.At, r.Size, &f)
 }
 
-// said is all that an outline says of its run, wherever it has it.
+// said encodes everything that an outline says about its run, independent of offsets and
+// sizes.
 func (o *outline) said() ([]byte, error) {
 	h := *o.head
 	h.Frame, h.Table = 0, 0
@@ -218,8 +218,8 @@ func (o *outline) said() ([]byte, error) {
 }
 
 // CheckOutline compares the outline of a run, from which lists and pages are made, with
-// its journal. One that is missing, or of a journal of another size, says nothing: it is
-// made again when it is needed.
+// its journal. An outline that is missing, or belongs to a journal of another size, is
+// no error: it is made again when it is needed.
 func (s *Store) CheckOutline(id string) error {
 	f, err := os.Open(s.runPath(id, outlineFile))
 	if err != nil {
@@ -255,7 +255,7 @@ func (s *Store) CheckOutline(id string) error {
 	return nil
 }
 
-// writeOutline puts an outline beside its journal.
+// writeOutline writes an outline beside its journal.
 func writeOutline(path string, data []byte) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), unbornOutline)
 	if err != nil {
@@ -266,12 +266,12 @@ func writeOutline(path string, data []byte) (err error) {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // it goes with the run otherwise
+		_ = os.Remove(f.Name()) // if this fails, it is removed with the run
 	}
 	return err
 }
 
-// withOutline calls read with the outline of a run, which is made again if it
+// withOutline calls read with the outline of a run, and makes the outline again if it
 // cannot be read.
 func (s *Store) withOutline(id string, read func(*outline) error) error {
 	k, err := s.entryOf(id)

@@ -12,11 +12,12 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// packWindow is how far back compression looks; the encoder keeps that much twice.
+// packWindow is how far back compression looks; the encoder keeps twice that much
+// memory.
 const packWindow = 512 << 10
 
-// packer makes values small for the index: JSON, compressed. Its coders are
-// made when first needed.
+// packer compresses values for outlines, as JSON. Its coders are made when first
+// needed.
 type packer struct {
 	once sync.Once
 	enc  *zstd.Encoder

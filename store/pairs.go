@@ -8,15 +8,15 @@ import (
 	"github.com/thresh-dev/thresh/engine/score"
 )
 
-// pairs is how two runs of a campaign ended that sent the same.
+// pairs counts how two runs of a campaign ended on what both of them sent.
 type pairs struct {
 	a, b, both   int64 // failures of each, and how much both sent
-	onlyA, onlyB int64 // of those, failures of one run alone
+	onlyA, onlyB int64 // failures of only one run
 }
 
-// pair counts what both runs sent of a campaign whose replies decide what is sent
-// next. Of such runs these pairs alone can be tested: whether the system fails on
-// something does not hang on how the run came to send it.
+// pair counts what both runs sent of a campaign whose replies decide what is sent next.
+// Only these pairs can be tested in such runs: whether the system fails on something does
+// not depend on how the run came to send it.
 func (s *Store) pair(runA, runB string) func(a, b *campaign.CampaignRecord) pairs {
 	return func(a, b *campaign.CampaignRecord) (p pairs) {
 		if s == nil {
@@ -46,7 +46,7 @@ func (s *Store) pair(runA, runB string) func(a, b *campaign.CampaignRecord) pair
 	}
 }
 
-// sent is what the cases of a campaign sent, and whether the system failed the first time.
+// sent maps what the cases of a campaign sent to whether the system failed the first time.
 func (s *Store) sent(runID string, c *campaign.CampaignRecord) map[uint64]bool {
 	pairer, sends := s.contract(c.Contract).(campaign.Pairer)
 	if !sends {
@@ -66,7 +66,7 @@ func (s *Store) sent(runID string, c *campaign.CampaignRecord) map[uint64]bool {
 	return sent
 }
 
-// change is what the pairs of two runs say, as a cell, and the p-value of McNemar's test.
+// change returns the pairs of two runs as a cell, and the p-value of McNemar's test.
 func (p pairs) change(contract, name string) (CellChange, float64) {
 	cell := func(hits int64) *campaign.MatrixCell {
 		m := campaign.MatrixCell{Hits: hits, Total: p.both}

@@ -7,18 +7,18 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// partial gathers the record of a run that has none.
+// partial collects the record of a run that has none.
 type partial struct {
 	man      Manifest
 	attempts []int
 	counts   []campaign.Counts
-	closing  []campaign.Counts // which count until the campaign goes on
+	closing  []campaign.Counts // count until the campaign continues
 	findings []campaign.Finding
 	at       int                // the campaign of the newest outcome
-	met      []campaign.Finding // of the campaign that goes, and not settled yet
+	met      []campaign.Finding // of the current campaign, not settled yet
 	warnings []string
 	seconds  float64
-	brief    bool // keep of findings what a list of them says
+	brief    bool // keep only what lists show of findings
 }
 
 func (p *partial) warn(text string) {
@@ -53,8 +53,8 @@ func (p *partial) add(e Entry) {
 			p.counts[e.Campaign].Add(e.Outcome.Verdict)
 		}
 	case KindFinding:
-		// A settled finding comes alone or beside a note that it was first
-		// met; only settled ones have an id.
+		// A settled finding comes alone, or beside the note from when it was first
+		// met; only settled findings have an id.
 		var f struct {
 			campaign.Finding
 			Settled     *campaign.Finding `json:"settled"`
@@ -96,7 +96,7 @@ func (p *partial) add(e Entry) {
 	}
 }
 
-// settleFinding keeps the newest word on a finding, at the place of the first.
+// settleFinding keeps the newest version of a finding, at the position of the first.
 func (p *partial) settleFinding(f campaign.Finding) {
 	p.met = slices.DeleteFunc(p.met, func(g campaign.Finding) bool { return g.Fingerprint == f.Fingerprint })
 	i := slices.IndexFunc(p.findings, func(g campaign.Finding) bool { return g.ID == f.ID })
@@ -110,7 +110,7 @@ func (p *partial) settleFinding(f campaign.Finding) {
 // addUnsettled keeps a finding that is not settled yet.
 func (p *partial) addUnsettled(f campaign.Finding) {
 	if f.ID == "" {
-		f.ID = f.Fingerprint // of journals that do not name it
+		f.ID = f.Fingerprint // older journals do not name it
 	}
 	same := func(g campaign.Finding) bool {
 		return g.Fingerprint == f.Fingerprint && g.Contract == f.Contract && g.Campaign == f.Campaign
@@ -120,8 +120,8 @@ func (p *partial) addUnsettled(f campaign.Finding) {
 	}
 }
 
-// dropBefore forgets what was met in the campaigns before the one that goes: those are
-// settled, all of them.
+// dropBefore drops unsettled findings of campaigns before the current one: these are
+// all settled.
 func (p *partial) dropBefore(k int) {
 	if k == p.at {
 		return
@@ -131,7 +131,7 @@ func (p *partial) dropBefore(k int) {
 	p.met = slices.DeleteFunc(p.met, func(f campaign.Finding) bool { return f.Contract != id.Contract || f.Campaign != id.Name })
 }
 
-// restart drops what an attempt that does not count has found.
+// restart drops what the attempt that no longer counts has found.
 func (p *partial) restart(k, attempt int) {
 	p.attempts[k], p.counts[k], p.met = attempt, campaign.Counts{}, nil
 	id := p.man.Identities[k]
@@ -140,7 +140,7 @@ func (p *partial) restart(k, attempt int) {
 	})
 }
 
-// record is what can be said. A run without an end is not a pass: its verdict is
+// record returns what is known. A run without an end is never a pass: its verdict is
 // "fail" if a case failed and "error" otherwise.
 func (p *partial) record(live bool) campaign.Record {
 	stopped, why := statusInterrupted, "the run did not finish; this is what its journal has"

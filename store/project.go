@@ -16,18 +16,17 @@ const (
 	statusError       = "error"
 )
 
-// projection is what the index says of one run.
+// projection is what an outline says about one run.
 type projection struct {
 	manifest Manifest
 	status   string
 	rec      campaign.Record
-	blob     string // of rec; "" if the journal alone has it
+	blob     string // of rec; "": only the journal has it
 }
 
-// project reads a journal into a projection: the record that its last
-// KindEnd holds if nothing came after it, and otherwise what follows from
-// the records of a run that did not finish, or is live and has not
-// yet.
+// project reads a journal into a projection: the record in its last KindEnd, if
+// nothing follows that, and otherwise a record made from the other entries of a
+// run that did not finish, or is still live.
 func project(j *Journal, live bool) (projection, error) {
 	p := projection{manifest: j.manifest, status: statusInterrupted}
 	part := partial{man: j.manifest}
@@ -35,7 +34,7 @@ func project(j *Journal, live bool) (projection, error) {
 	for e, err := range j.Entries() {
 		if err != nil {
 			part.warn(err.Error())
-			break // what is before the damage counts
+			break // what precedes the damage counts
 		}
 		switch e.Kind {
 		case KindEnd:
@@ -66,8 +65,8 @@ func project(j *Journal, live bool) (projection, error) {
 }
 
 // endStatus is the status of a run that wrote its record. "interrupted" and
-// "environment" are words that a record's Stopped is documented to have; a run
-// that a limit stopped did what it was asked to do.
+// "environment" are documented values of a record's Stopped. A run that a limit
+// stopped did what it was asked to do.
 func endStatus(rec campaign.Record) string {
 	switch {
 	case rec.Complete:

@@ -15,8 +15,8 @@ import (
 	"github.com/thresh-dev/thresh/store/blob"
 )
 
-// Finish writes the run's record: the last entry of its journal, a blob, and
-// the run's outline. Status is "done", "interrupted" or "error"; at is the time
+// Finish writes the run's record: the last entry of its journal, a blob, and the
+// run's outline. Status is "done", "interrupted" or "error"; at is the time
 // since the run began.
 func (w *Writer) Finish(rec campaign.Record, status string, at time.Duration) error {
 	packed, text, err := w.packRecord(&rec)
@@ -29,12 +29,13 @@ func (w *Writer) Finish(rec campaign.Record, status string, at time.Duration) er
 	return w.saveRecord(rec, status, packed)
 }
 
-// fewParts is how many campaigns and findings a record may have to be encoded as
-// one text.
+// fewParts is how many campaigns and findings a record may have to be encoded in
+// one piece.
 const fewParts = 64
 
-// packRecord makes a record a blob and what the journal holds of it: its text,
-// or of a long one the blob's bytes and, as they are, the names of blobs in it.
+// packRecord encodes a record as a blob and as the data of its journal entry:
+// the record's text or, if it is long, the blob's bytes and the uncompressed
+// names of blobs in it.
 func (w *Writer) packRecord(rec *campaign.Record) (p blob.Packed, text []byte, err error) {
 	if len(rec.Campaigns)+len(rec.Findings) <= fewParts {
 		if text, err = json.Marshal(rec); err == nil {
@@ -51,9 +52,9 @@ func (w *Writer) packRecord(rec *campaign.Record) (p blob.Packed, text []byte, e
 	return p, text, nil
 }
 
-// nameSeeker collects what could be names of blobs in what is written to it.
+// nameSeeker collects what may be names of blobs in what is written to it.
 type nameSeeker struct {
-	digits []byte // read last, without a gap
+	digits []byte // the latest digits, without a gap
 	found  []byte
 }
 
@@ -74,7 +75,7 @@ func (s *nameSeeker) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// frame is the names in a form that readers of compressed text pass over.
+// frame returns the names in a frame that decompression skips.
 func (s *nameSeeker) frame() []byte {
 	const skippable = 0x184d2a50
 	head := binary.LittleEndian.AppendUint32(nil, skippable)
@@ -92,7 +93,7 @@ func (w *Writer) saveRecord(rec campaign.Record, status string, packed blob.Pack
 	if err := s.blobs.PutPacked(packed); err != nil {
 		return environment(err)
 	}
-	if err := w.flush(); err != nil { // what it says is of this journal
+	if err := w.flush(); err != nil { // the outline covers the journal up to here
 		return err
 	}
 	w.io.Lock()
@@ -103,19 +104,19 @@ func (w *Writer) saveRecord(rec campaign.Record, status string, packed blob.Pack
 	if err != nil {
 		return environment(err)
 	}
-	// Where it cannot be written, it is made again from the journal.
+	// If it cannot be written, it is made again from the journal.
 	_ = writeOutline(s.runPath(w.id, outlineFile), data)
 	old := w.record
 	w.record = packed.ID
 	if old != "" && old != packed.ID {
-		// A record names its run, so no other run can refer to it.
+		// A record names its run, so no other run can refer to its blob.
 		return environment(s.blobs.Remove(old))
 	}
 	return nil
 }
 
-// writeRecord writes what [json.Marshal] makes of a record, a campaign and a
-// finding at a time: as a whole it may take tens of megabytes.
+// writeRecord writes what [json.Marshal] makes of a record, one campaign or
+// finding at a time, since the whole may take tens of megabytes.
 func writeRecord(to io.Writer, rec *campaign.Record) error {
 	frame := *rec
 	frame.Campaigns, frame.Findings = nil, nil
@@ -134,10 +135,10 @@ func writeRecord(to io.Writer, rec *campaign.Record) error {
 	return w.Flush()
 }
 
-// writeList writes a text up to the key of a list that is left out of it, and
+// writeList writes a text up to the key of a list that is null in it, and then
 // that list. It returns the rest of the text.
 func writeList[T any](w *bufio.Writer, text []byte, key string, list []T) ([]byte, error) {
-	name := []byte(`"` + key + `":`) // no string of the text holds this: its quotes are escaped
+	name := []byte(`"` + key + `":`) // no string of the text contains this, since its quotes are escaped
 	before, after, _ := bytes.Cut(text, append(name, "null"...))
 	_, _ = w.Write(before)
 	_, _ = w.Write(name)

@@ -9,16 +9,16 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// RunQuery picks runs. The zero value picks all.
+// RunQuery selects runs. The zero value selects all.
 type RunQuery struct {
 	Contract string   // runs with a campaign of this contract
 	Campaign string   // runs with a campaign of this name
 	Verdict  string   // "pass", "fail" or "error"
 	Status   string   // "running", "done", "interrupted" or "error"
 	Text     string   // part of the run's name, its campaigns, documents, command or findings' titles; letter case does not matter
-	Runs     []string // these alone, by their whole names; nil: all
-	Limit    int      // at most so many; 0: no limit
-	Offset   int      // leave out so many of the newest
+	Runs     []string // only these, in full; nil: all
+	Limit    int      // 0: no limit
+	Offset   int      // number of the newest to skip
 }
 
 // RunSummary is one line of a list of runs.
@@ -40,7 +40,7 @@ type RunSummary struct {
 }
 
 // Ungrouped returns how many cases failed in a run that ended before any of them was
-// grouped into a finding; 0: its findings are what it has found.
+// grouped into a finding; 0: its findings are complete.
 func (r RunSummary) Ungrouped() int64 {
 	if r.Complete || r.Findings > 0 {
 		return 0
@@ -49,7 +49,7 @@ func (r RunSummary) Ungrouped() int64 {
 }
 
 // Runs lists runs, newest first. A run that no live process writes is never
-// "running": it is what its journal says, "interrupted" as a rule.
+// "running": its status is what its journal says, usually "interrupted".
 func (s *Store) Runs(q RunQuery) ([]RunSummary, error) {
 	runs, err := s.runs(q)
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *Store) Runs(q RunQuery) ([]RunSummary, error) {
 	return runs, nil
 }
 
-// CountRuns returns how many runs a query picks, whatever its limit and offset.
+// CountRuns returns how many runs a query selects, whatever its limit and offset.
 func (s *Store) CountRuns(q RunQuery) (n int, err error) {
 	q.Limit, q.Offset = 0, 0
 	runs, err := s.runs(q)
@@ -82,7 +82,7 @@ func (s *Store) runs(q RunQuery) ([]RunSummary, error) {
 	return page(runs, q.Offset, q.Limit), nil
 }
 
-// page is at most limit (0: all) of a list from an offset on.
+// page returns at most limit (0: all) items of a list from an offset on.
 func page[T any](list []T, offset, limit int) []T {
 	list = list[min(max(0, offset), len(list)):]
 	if limit > 0 {
@@ -103,8 +103,8 @@ func (q RunQuery) picks(k *entry) bool {
 		slices.ContainsFunc(k.Each, func(c outlined) bool { return holdsText(q.Text, c.Source) })
 }
 
-// holdsText reports whether one of several texts has part in it, whatever the
-// case of letters.
+// holdsText reports whether one of several texts contains part, ignoring the case of
+// letters.
 func holdsText(part string, texts ...string) bool {
 	part = strings.ToLower(part)
 	return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(strings.ToLower(t), part) })

@@ -16,9 +16,9 @@ import (
 type SpecRef struct {
 	Path     string `json:"path"` // as the user named it
 	Contract string `json:"contract"`
-	Blob     string `json:"blob"`             // its content, or what holds its content
-	Digest   string `json:"digest,omitempty"` // of its content, where the blob holds more
-	Part     *Part  `json:"part,omitempty"`   // where in the blob; nil: the blob is the content
+	Blob     string `json:"blob"`             // blob with its content, or with several contents
+	Digest   string `json:"digest,omitempty"` // of its content, if the blob holds several
+	Part     *Part  `json:"part,omitempty"`   // where in the blob; nil: the whole blob
 }
 
 // Part is a piece of a blob.
@@ -27,8 +27,8 @@ type Part struct {
 	Size int `json:"size"`
 }
 
-// sheaf is about how much text one blob holds for several documents: a run of
-// many small ones would otherwise flush a file for each. A longer document has
+// sheaf is about how much text of several documents one blob holds: otherwise a
+// run of many small documents would flush a file for each. A longer document has
 // a blob of its own.
 const sheaf = 1 << 20
 
@@ -36,8 +36,8 @@ const sheaf = 1 << 20
 // in nearly the time of one.
 const keptAtOnce = 16
 
-// PutSpecs keeps the texts of documents and notes in refs where they are.
-// release is called as they have been read, see [campaign.Spec].
+// PutSpecs stores the texts of documents and notes in refs where they are. It
+// calls release after reading them, see [campaign.Spec].
 func (s *Store) PutSpecs(refs []SpecRef, texts [][]byte, release func()) error {
 	s.wrote.Store(true)
 	errs := make([]error, len(refs))
@@ -89,7 +89,8 @@ func (s *Store) PutSpecs(refs []SpecRef, texts [][]byte, release func()) error {
 	return environment(errors.Join(errs...))
 }
 
-// packSpecs makes a blob ready; a long one is kept at once, in little memory.
+// packSpecs packs a text for a blob. A long text is stored at once, in little
+// memory.
 func (s *Store) packSpecs(text []byte, release func()) (blob.Packed, error) {
 	if len(text) <= sheaf {
 		defer release()
@@ -106,14 +107,14 @@ func (s *Store) packSpecs(text []byte, release func()) (blob.Packed, error) {
 	return p, err
 }
 
-// releasing reads a text and gives its memory back as it goes.
+// releasing reads a text and releases its memory as it goes.
 type releasing struct {
 	text    []byte
 	read    int
 	release func()
 }
 
-// Len returns how much is left to read.
+// Len returns how many bytes are left to read.
 func (r *releasing) Len() int { return len(r.text) }
 
 // Read implements [io.Reader].
@@ -130,8 +131,8 @@ func (r *releasing) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// ReadSpecs calls each for documents with their texts, in order; blob reads a
-// content, of which no more than one is held at a time. An error of each ends it.
+// ReadSpecs calls each for documents with their texts, in order. blob reads a
+// content; at most one is held at a time. An error of each ends the loop.
 func ReadSpecs(refs []SpecRef, blob func(name string) ([]byte, error), each func(r SpecRef, text []byte) error) error {
 	name, held := "", []byte(nil)
 	for _, r := range refs {

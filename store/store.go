@@ -27,11 +27,10 @@ const (
 	runLock     = "lock"
 
 	unbornRun     = ".new-"  // a run's folder before it has a manifest
-	removedRun    = ".gone-" // a run's folder while it is removed
+	removedRun    = ".gone-" // a run's folder while it is being removed
 	unbornOutline = ".outline-"
 
-	// What a run keeps may be private: only its owner reads it unless the owner
-	// says so.
+	// A run may hold private data: only its owner can read it unless the owner changes that.
 	folderMode = 0o700
 	fileMode   = 0o600
 )
@@ -42,16 +41,16 @@ type Store struct {
 	dir     string // as given
 	root    string // absolute
 	blobs   *blob.Dir
-	session *lock.Lock // nil: the store cannot be written to
-	asIs    bool       // nothing is mended in its files
+	session *lock.Lock // nil: the store is not writable
+	asIs    bool       // files are not repaired
 	index   index
 	pack    packer
-	told    sync.Map    // what [Store.tells] has read
-	wrote   atomic.Bool // a blob was put or a run begun: mentions may be on their way
+	told    sync.Map    // cached answers of [Store.tells]
+	wrote   atomic.Bool // a blob was put or a run begun, so a mention may not be written yet
 
-	// Contract returns the contract of that name, which reads its outcomes; nil: none.
-	// CaseNames returns what the document of a run's campaign calls its cases; nil: nothing.
-	// Set both before use.
+	// Contract returns the contract of that name, which decodes its outcomes; nil: unknown.
+	// CaseNames returns the names that the document of a run's campaign gives its cases;
+	// nil: none. Set both before use.
 	Contract  func(name string) any
 	CaseNames func(runID string, c *campaign.CampaignRecord) func(campaign.Case) string
 
@@ -59,14 +58,13 @@ type Store struct {
 	notices []string
 }
 
-// Open opens the store in the folder dir and creates it if there is none. One
-// that is there can be read wherever its files can. Outlines that are missing,
-// damaged or behind the journals are mended; what of this a user should know is
-// in [Store.Notices]. Errors are of exit code 3.
+// Open opens the store in the folder dir and creates it if there is none. An existing store
+// can be read if its files can. Outlines that are missing, damaged or outdated are rebuilt;
+// [Store.Notices] reports what of this a user should know. Errors have exit code 3.
 func Open(dir string) (*Store, error) { return openAs(dir, false) }
 
-// OpenAsIs is Open for whoever checks a store, which must exist: nothing is mended
-// in its files, so that damage can be reported.
+// OpenAsIs is Open for checking a store, which must exist: it repairs no file, so that
+// damage can be reported.
 func OpenAsIs(dir string) (*Store, error) { return openAs(dir, true) }
 
 func openAs(dir string, asIs bool) (*Store, error) {
@@ -117,7 +115,7 @@ func open(dir string, asIs bool) (*Store, error) {
 	return s, nil
 }
 
-// hide keeps a new store out of git by a .gitignore of its own, which whoever wants to
+// hide keeps a new store out of git with a .gitignore of its own, which users who want to
 // commit runs can delete.
 func hide(root string) error {
 	err := os.WriteFile(filepath.Join(root, ".gitignore"), []byte("*\n"), 0o600)
@@ -127,7 +125,7 @@ func hide(root string) error {
 	return err
 }
 
-// unwritable reports whether err says that a place can at most be read.
+// unwritable reports whether err says that a place is at most readable.
 func unwritable(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
@@ -143,8 +141,8 @@ func (s *Store) Close() error {
 // Dir returns the folder, as it was given to Open.
 func (s *Store) Dir() string { return s.dir }
 
-// Notices returns what a user should know of what was found wrong and mended, by
-// Open first of all.
+// Notices returns what a user should know about damage that was found and repaired, by Open
+// first of all.
 func (s *Store) Notices() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,13 +164,13 @@ func (s *Store) path(elem ...string) string {
 
 func (s *Store) runPath(id, file string) string { return s.path(runsDir, id, file) }
 
-// isRunName reports whether id can name a run's folder, and nothing outside
-// the folder of runs.
+// isRunName reports whether id can name a run's folder, and nothing outside the folder of
+// runs.
 func isRunName(id string) bool {
 	return id != "" && !strings.HasPrefix(id, ".") && !strings.ContainsAny(id, `/\`)
 }
 
-// PutBlob keeps data and returns its name, the hex SHA-256 of data.
+// PutBlob stores data and returns its name, the hex SHA-256 of data.
 func (s *Store) PutBlob(data []byte) (string, error) {
 	s.wrote.Store(true)
 	id, err := s.blobs.Put(data)
@@ -185,7 +183,7 @@ func (s *Store) Blob(id string) ([]byte, error) {
 	return data, environment(err)
 }
 
-// environment gives an error exit code 3 and keeps nil.
+// environment gives an error exit code 3; nil stays nil.
 func environment(err error) error {
 	if err == nil {
 		return nil
@@ -193,8 +191,7 @@ func environment(err error) error {
 	return diag.Environment("%w", err)
 }
 
-// treeSize adds up the files below a folder; what vanishes meanwhile is not
-// counted.
+// treeSize adds up the files below a folder, without those that vanish meanwhile.
 func treeSize(dir string) (bytes int64, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {

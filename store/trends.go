@@ -10,9 +10,9 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Outline returns a run's record without its findings, at a cost that does not
-// grow with what the run found. The run is named as [Store.Record] takes it. Of
-// a live run it says what is known at its start; [Store.Follow] reports the rest.
+// Outline returns a run's record without its findings, in time that does not grow
+// with the number of findings. ref is as for [Store.Record]. For a live run it
+// returns what is known at its start; [Store.Follow] reports the rest.
 func (s *Store) Outline(ref string) (rec campaign.Record, err error) {
 	id, err := s.resolveRun(ref)
 	if err != nil {
@@ -28,7 +28,7 @@ func (s *Store) Outline(ref string) (rec campaign.Record, err error) {
 	return rec, nil
 }
 
-// Run returns the line of one run, named in full.
+// Run returns the summary of one run, named in full.
 func (s *Store) Run(id string) (RunSummary, error) {
 	k, err := s.entryOf(id)
 	if err != nil {
@@ -37,15 +37,15 @@ func (s *Store) Run(id string) (RunSummary, error) {
 	return k.RunSummary, nil
 }
 
-// SpecTrend is how one campaign has gone over its newest runs that asked the same
+// SpecTrend is the history of one campaign over its newest runs that asked the same
 // of it: document, seed, number of cases and options.
 type SpecTrend = campaign.Trend
 
-// TrendPoint is what one run says of a campaign.
+// TrendPoint is the result of a campaign in one run.
 type TrendPoint = campaign.TrendPoint
 
-// Trends returns the campaigns that were run last, each with at most so many
-// points, and how many campaigns there are.
+// Trends returns the campaigns that were run last, each with at most points points,
+// and the number of campaigns.
 func (s *Store) Trends(limit, points int) (list []SpecTrend, total int, err error) {
 	if list, total, err = s.trends(limit, points); err != nil {
 		return nil, 0, diag.Environment("read the trends of the store %s: %w", s.dir, err)
@@ -56,7 +56,7 @@ func (s *Store) Trends(limit, points int) (list []SpecTrend, total int, err erro
 func (s *Store) trends(limit, points int) ([]SpecTrend, int, error) {
 	list, err := s.trendsOf(points, (*outlined).asked, func(outlined) bool { return true })
 	shown := make(map[[3]string]bool)
-	list = slices.DeleteFunc(list, func(t SpecTrend) bool { // of a document that was changed, the trend since then
+	list = slices.DeleteFunc(list, func(t SpecTrend) bool { // if a document was changed, only the trend since then
 		k := [3]string{t.Contract, t.Name, t.Source}
 		before := shown[k]
 		shown[k] = true
@@ -65,8 +65,8 @@ func (s *Store) trends(limit, points int) ([]SpecTrend, int, error) {
 	return page(list, 0, limit), len(list), err
 }
 
-// Trend returns how one campaign has gone, of several of that name the one that
-// was run last; of those of one document, unless source is "".
+// Trend returns the trend of one campaign. If several have that name, it is the one
+// that was run last, among those of the document source unless that is "".
 func (s *Store) Trend(contract, name, source string, points int) (SpecTrend, error) {
 	t := SpecTrend{Contract: contract, Name: name}
 	list, err := s.trendsOf(points, (*outlined).asked, func(c outlined) bool {
@@ -82,8 +82,8 @@ func (s *Store) Trend(contract, name, source string, points int) (SpecTrend, err
 	return t, nil
 }
 
-// Named returns how the campaigns of a contract have gone in all their runs, whatever
-// was asked of them: that of a name or, if it is "", all.
+// Named returns the trends of a contract's campaigns over all their runs, whatever
+// was asked of them: of those with the name or, if it is "", of all.
 func (s *Store) Named(contract, name string, points int) ([]SpecTrend, error) {
 	key := func(c *outlined) [2]trendKey {
 		k := trendKey{campaignKey: campaignKey{c.Contract, c.Name}}
@@ -102,7 +102,7 @@ type trendKey struct {
 	basis
 }
 
-// asked are the keys of a campaign, by its identity and by its document.
+// asked returns the keys of a campaign, by its identity and by its document.
 func (c *outlined) asked() [2]trendKey {
 	k := campaignKey{c.Contract, c.Name}
 	keys := [2]trendKey{
@@ -115,8 +115,8 @@ func (c *outlined) asked() [2]trendKey {
 	return keys
 }
 
-// trendsOf is how the campaigns that are picked have gone, those that were run
-// last first. Those with a key in common are one.
+// trendsOf returns the trends of the selected campaigns, those that were run last
+// first. Campaigns with a key in common are one.
 func (s *Store) trendsOf(points int, keysOf func(*outlined) [2]trendKey, pick func(outlined) bool) ([]SpecTrend, error) {
 	runs, err := s.runList()
 	if err != nil {
@@ -166,7 +166,7 @@ func (s *Store) trendsOf(points int, keysOf func(*outlined) [2]trendKey, pick fu
 	return trends, nil
 }
 
-// add joins what a run says of a campaign that it has twice.
+// add merges the results of a campaign that a run has twice.
 func (c *outlined) add(d outlined) {
 	c.Source = max(c.Source, d.Source)
 	c.Cases.Run += d.Cases.Run
@@ -177,7 +177,7 @@ func (c *outlined) add(d outlined) {
 	}
 }
 
-// point is what a run says of a campaign of it.
+// point returns the result of a campaign in a run.
 func (c *outlined) point(k *entry) TrendPoint {
 	p := TrendPoint{
 		RunID: k.RunID, Created: k.Created, Cases: c.Cases.Run, Failed: c.Cases.Fail, Findings: c.Findings, Score: c.Score,

@@ -17,30 +17,29 @@ import (
 )
 
 const (
-	groupSize  = 64 << 10              // records are written when there are so many bytes of them,
-	groupDelay = 20 * time.Millisecond // or after so long,
+	groupSize  = 64 << 10              // records are written when they reach this many bytes,
+	groupDelay = 20 * time.Millisecond // or after this delay,
 	syncEvery  = time.Second           // and forced to the disk this often
 )
 
-// Writer appends to the journal of one run and holds the run's lock. It is
-// safe for concurrent use.
+// Writer appends to the journal of one run and holds the run's lock. It is safe for concurrent
+// use.
 //
-// A write that fails, most likely on a full disk, fails the writer for good:
-// the file is cut back to its last whole record, and the run can be resumed
-// once there is room.
+// A write that fails, most likely on a full disk, fails the writer for good: the file is cut back
+// to its last whole record, and the run can be resumed once there is room.
 type Writer struct {
 	store *Store
 	id    string
 	lock  *lock.Lock
 	man   Manifest
 
-	record string // blob of the record that was saved last
+	record string // blob of the last saved record
 
 	mu     sync.Mutex
 	enc    journal.Encoder
 	buf    []byte   // records not yet written
-	seen   evidence // of outcomes among them
-	err    error    // of the first write that failed, or of use after Close
+	seen   evidence // evidence of outcomes among them
+	err    error    // of the first failed write, or of use after Close
 	closed bool
 
 	io    sync.Mutex // held while writing, taken before mu
@@ -52,7 +51,7 @@ type Writer struct {
 
 	wake chan struct{} // there are records to write
 	stop chan struct{}
-	done chan struct{} // the background writer is gone
+	done chan struct{} // the background writer has ended
 }
 
 var errClosed = errors.New("the run's journal is closed")
@@ -70,10 +69,10 @@ func newWriter(s *Store, man Manifest, l *lock.Lock, f *os.File, off int64, enc 
 // RunID returns the run's name.
 func (w *Writer) RunID() string { return w.id }
 
-// Append adds one record, and with an outcome what was seen in its case, which
-// readers that ask for it get with the outcome. It returns before the record is on the disk, which
-// takes some hundredths of a second for a kill of this process to do no harm, and at
-// most about a second for a crash of the machine to do none.
+// Append adds one record and, with an outcome, the evidence of its case, which readers get with
+// the outcome if they ask for it. It returns before the record is on the disk: the record survives
+// a kill of this process after some hundredths of a second, and a crash of the machine after about
+// a second.
 func (w *Writer) Append(e Entry, seen ...campaign.Attachment) error {
 	w.mu.Lock()
 	if w.err != nil || w.closed {
@@ -117,8 +116,8 @@ func (w *Writer) Sync() error {
 	return nil
 }
 
-// Close writes all records, forces them to the disk and gives the run's lock
-// back. Closing again does nothing.
+// Close writes all records, forces them to the disk and releases the run's lock. Closing again
+// does nothing.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	if w.closed {
@@ -143,8 +142,8 @@ func (w *Writer) Close() error {
 	return err
 }
 
-// background writes what is appended after a short delay, so that many records
-// cost one write, and syncs now and then.
+// background writes appended records after a short delay, so that many records cost one write, and
+// syncs now and then.
 func (w *Writer) background() {
 	defer close(w.done)
 	var write, sync <-chan time.Time
@@ -158,7 +157,7 @@ func (w *Writer) background() {
 			}
 		case <-write:
 			write = nil
-			_ = w.flush() // kept in w.err, and returned by the next call
+			_ = w.flush() // the error is kept in w.err, and returned by the next call
 			if sync == nil {
 				sync = time.After(syncEvery)
 			}
@@ -182,7 +181,7 @@ func (w *Writer) flush() error {
 	if err != nil || len(b) == 0 {
 		return err
 	}
-	// Evidence first: where an outcome is, what was seen in its case is too.
+	// Evidence first, so that an outcome in the file always has its evidence there.
 	record, err := w.other.record(&w.store.pack)
 	if err != nil {
 		return w.fail(err)
@@ -206,8 +205,8 @@ func (w *Writer) write(b []byte) error {
 	n, err := w.f.WriteAt(b, w.off)
 	if err != nil {
 		w.off += int64(journal.WholeRecords(b[:n]))
-		// If cutting back fails as well, the next reader takes the rest for
-		// the torn tail that it is.
+		// If cutting back fails as well, the next reader takes the rest for the torn tail that it
+		// is.
 		return w.fail(errors.Join(err, w.f.Truncate(w.off)))
 	}
 	w.off += int64(n)
@@ -217,13 +216,13 @@ func (w *Writer) write(b []byte) error {
 	return nil
 }
 
-// fail makes err the writer's error, unless it has one.
+// fail makes err the writer's error, unless it already has one.
 func (w *Writer) fail(err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err == nil {
 		if at, ok := errors.AsType[*fs.PathError](err); ok {
-			err = at.Err // the file goes by the name that it had before the run began
+			err = at.Err // the error names the folder from before it was renamed
 		}
 		w.err = diag.WithHint(
 			diag.Environment("write the journal of run %s: %w", w.id, err),
@@ -234,13 +233,13 @@ func (w *Writer) fail(err error) error {
 
 const inflightFile = "inflight"
 
-// Died returns what an earlier process of the run was doing when it was killed,
-// and the number that it went by; nothing if the last one ended in order.
+// Died returns the number of an earlier process of the run that was killed, and what it was doing;
+// nothing if the last one ended normally.
 func (w *Writer) Died() (process uint64, marks []inflight.Mark, err error) {
 	return inflight.Read(w.store.runPath(w.id, inflightFile))
 }
 
-// InFlight begins the list of what this process is doing, with so many slots.
+// InFlight starts recording what this process is doing, with this number of slots.
 func (w *Writer) InFlight(slots int) (*inflight.File, error) {
 	return inflight.Create(w.store.runPath(w.id, inflightFile), slots, rand.Uint64())
 }

@@ -3,12 +3,11 @@
 // journal before or after the content, and every read is checked against the
 // name.
 //
-// A blob lies compressed (zstd) in ab/abcdef....zst below the folder. It is
-// written to a temporary file, flushed to the disk and renamed, so a file with
-// a blob's name is always whole. Behind the content, in a frame that zstd skips,
-// stands a checksum of the file, as a bit of zstd's own headers may change without
-// a change of the content. The package imports the standard library, zstd and
-// store/lock.
+// A blob is compressed (zstd) in ab/abcdef....zst below the folder. It is written to a
+// temporary file, flushed to the disk and renamed, so a file with a blob's name is
+// always whole. After the content, a frame that zstd skips holds a checksum of the
+// file, as a changed bit in zstd's own headers may leave the content unchanged. The
+// package imports the standard library, zstd and store/lock.
 package blob
 
 import (
@@ -37,8 +36,8 @@ import (
 // IDLen is the length of a blob's name in hex digits.
 const IDLen = 2 * sha256.Size
 
-// window is how far back the compression of a blob looks. The encoder keeps
-// that much twice, from the first blob on until [Dir.Rest].
+// window is how far back the compression of a blob looks. The encoder keeps twice that
+// much memory, from the first blob on until [Dir.Rest].
 const window = 1 << 20
 
 const (
@@ -47,8 +46,7 @@ const (
 	sweepLock  = ".sweep-lock"
 )
 
-// Dir is a folder of blobs. It is safe for concurrent use, also by other
-// processes.
+// Dir is a folder of blobs. It is safe for concurrent use, by other processes too.
 type Dir struct {
 	path string
 	enc  encoder
@@ -58,7 +56,7 @@ type Dir struct {
 // encoder compresses one content at a time.
 type encoder struct {
 	mu sync.Mutex
-	z  *zstd.Encoder // made when it is needed
+	z  *zstd.Encoder // made when first needed
 }
 
 func (e *encoder) pack(data []byte) ([]byte, error) {
@@ -71,11 +69,11 @@ func (e *encoder) pack(data []byte) ([]byte, error) {
 		}
 		e.z = z
 	}
-	return e.z.EncodeAll(data, make([]byte, 0, len(data)/8+64)), nil // given nothing, it makes room for all of data
+	return e.z.EncodeAll(data, make([]byte, 0, len(data)/8+64)), nil // with a nil buffer it would allocate room for all of data
 }
 
-// Rest lets go of what compressing takes, until it is needed again: more than
-// most of what is put.
+// Rest frees the memory of the encoder, which is more than most blobs take, until it is
+// needed again.
 func (d *Dir) Rest() {
 	d.enc.mu.Lock()
 	defer d.enc.mu.Unlock()
@@ -105,8 +103,8 @@ func validID(id string) bool {
 
 func (d *Dir) file(id string) string { return filepath.Join(d.path, id[:2], id+suffix) }
 
-// Put keeps data and returns its name. A blob that is there already is not
-// written again, but counts as put now: see [Dir.Sweep].
+// Put stores data and returns its name. A blob that exists is not written again, but
+// counts as put now: see [Dir.Sweep].
 func (d *Dir) Put(data []byte) (string, error) {
 	p, err := d.Pack(data)
 	if err != nil {
@@ -115,13 +113,13 @@ func (d *Dir) Put(data []byte) (string, error) {
 	return p.ID, d.PutPacked(p)
 }
 
-// Packed is a content that is ready to be written.
+// Packed is content that is ready to be written.
 type Packed struct {
 	ID    string
-	bytes []byte // nil: the blob is there
+	bytes []byte // nil: the blob exists
 }
 
-// Pack compresses data, which is not needed any more then.
+// Pack compresses data, which the caller may then discard.
 func (d *Dir) Pack(data []byte) (Packed, error) {
 	p := Packed{ID: ID(data)}
 	there, err := d.Refresh(p.ID)
@@ -134,8 +132,8 @@ func (d *Dir) Pack(data []byte) (Packed, error) {
 	return p, nil
 }
 
-// PackFrom is [Dir.Pack] for content that is written in pieces, of which no more
-// is held than what is left of it once it is compressed.
+// PackFrom is [Dir.Pack] for content that is written in pieces. It holds only their
+// compressed form.
 func (d *Dir) PackFrom(write func(io.Writer) error) (Packed, error) {
 	var p Packed
 	var b bytes.Buffer
@@ -153,13 +151,13 @@ func (d *Dir) PackFrom(write func(io.Writer) error) (Packed, error) {
 	return Packed{ID: sum(h), bytes: b.Bytes()}, nil
 }
 
-// Bytes returns the compressed content; nil if [Dir.Pack] found the blob there.
+// Bytes returns the compressed content; nil if [Dir.Pack] found that the blob exists.
 func (p Packed) Bytes() []byte { return p.bytes }
 
 // IsPacked reports whether data begins as compressed content does.
 func IsPacked(data []byte) bool { return bytes.HasPrefix(data, []byte{0x28, 0xb5, 0x2f, 0xfd}) }
 
-// PutPacked keeps what was packed.
+// PutPacked stores packed content.
 func (d *Dir) PutPacked(p Packed) error {
 	if p.bytes == nil {
 		return nil
@@ -174,9 +172,9 @@ func (d *Dir) PutPacked(p Packed) error {
 	return nil
 }
 
-// PutFrom keeps all that r has, in constant memory, and returns its name. If r
-// knows how much it has (Len, as bytes.Reader has it), that is written with it,
-// and [Dir.Get] makes no more room than it takes.
+// PutFrom stores all that r has, in constant memory, and returns its name. If r knows
+// its size (Len, as bytes.Reader has it), that is stored too, and [Dir.Get] allocates
+// no more than that.
 func (d *Dir) PutFrom(r io.Reader) (string, error) {
 	id := ""
 	err := d.write(func(w io.Writer) (string, error) {
@@ -205,15 +203,15 @@ func (d *Dir) PutFrom(r io.Reader) (string, error) {
 
 func sum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
-// Refresh reports whether the blob is there, and if so sets its time to now,
-// so that no collector takes it for an old one before it is referred to.
+// Refresh reports whether the blob exists, and if so sets its time to now, so that no
+// collector takes it for an old one before it is referred to.
 func (d *Dir) Refresh(id string) (bool, error) {
 	path := d.file(id)
 	if fi, err := os.Stat(path); err != nil || fi.Size() == 0 {
 		return false, nil
 	}
-	// Under the lock, a collector cannot remove the file between its look at
-	// the time and its removal.
+	// Under the lock, a collector cannot remove the file between looking at its time
+	// and removing it.
 	l, err := lock.Wait(filepath.Join(d.path, sweepLock), lock.Shared)
 	if err != nil {
 		return false, err
@@ -227,16 +225,16 @@ func (d *Dir) Refresh(id string) (bool, error) {
 	return err == nil, err
 }
 
-// write makes a blob of what fill writes; fill returns its name.
+// write makes a blob from what fill writes; fill returns its name.
 func (d *Dir) write(fill func(io.Writer) (string, error)) (err error) {
-	// Not os.CreateTemp: its files are for one user alone, and stay so.
+	// Not os.CreateTemp: its files are only for one user, and stay so.
 	f, err := os.OpenFile(filepath.Join(d.path, tempPrefix+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			f.Close() // a second time, if closing is what failed
+			f.Close() // again, if closing is what failed
 			os.Remove(f.Name())
 		}
 	}()
@@ -251,8 +249,8 @@ func (d *Dir) write(fill func(io.Writer) (string, error)) (err error) {
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	// A write that the system did twice, or lost, makes a file that only its
-	// reader would find damaged, long after what it was made from has gone.
+	// A write that the system repeated or lost makes a file that only its reader would
+	// find damaged, long after its source is gone.
 	if fi, err := f.Stat(); err != nil {
 		return err
 	} else if fi.Size() != w.n {
@@ -298,13 +296,13 @@ func (c *counted) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// seal is what stands behind the content: a frame that zstd skips, with a checksum.
+// seal returns what follows the content: a frame that zstd skips, with a checksum.
 func seal(sum uint32) []byte {
 	return binary.LittleEndian.AppendUint32([]byte{0x5e, 0x2a, 0x4d, 0x18, 4, 0, 0, 0}, sum)
 }
 
-// sealed reports whether a file has the checksum that it ends with. One that an earlier
-// version wrote ends without.
+// sealed reports whether a file matches the checksum that it ends with. A file of an
+// earlier version ends without one.
 func sealed(file []byte) bool {
 	n := len(file) - len(seal(0))
 	if n < 0 || file[n]&0xf0 != 0x50 || string(file[n+1:n+4]) != "\x2a\x4d\x18" {
@@ -313,8 +311,8 @@ func sealed(file []byte) bool {
 	return bytes.Equal(file[n:], seal(crc32.Checksum(file[:n], castagnoli)))
 }
 
-// flushDir makes the names in a folder survive a crash of the machine, where
-// the system can do that; it is not an error where it cannot.
+// flushDir makes the names in a folder survive a crash of the machine, where the system
+// can do that; elsewhere that is not an error.
 func flushDir(path string) {
 	if f, err := os.Open(path); err == nil {
 		_ = f.Sync()
@@ -322,7 +320,7 @@ func flushDir(path string) {
 	}
 }
 
-// Has reports whether the blob is there.
+// Has reports whether the blob exists.
 func (d *Dir) Has(id string) bool {
 	if !validID(id) {
 		return false
@@ -331,8 +329,8 @@ func (d *Dir) Has(id string) bool {
 	return err == nil
 }
 
-// Get returns the content of a blob. It fails with fs.ErrNotExist if there is
-// none of that name.
+// Get returns the content of a blob. It fails with fs.ErrNotExist if there is no blob
+// of that name.
 func (d *Dir) Get(id string) ([]byte, error) {
 	if !validID(id) {
 		return nil, fmt.Errorf("blob %q: a blob's name has %d hex digits", id, IDLen)
@@ -361,8 +359,8 @@ func (d *Dir) Get(id string) ([]byte, error) {
 	return data, nil
 }
 
-// Remove removes a blob that nothing refers to any more; it is not an error if
-// there is none.
+// Remove removes a blob that nothing refers to any more; a missing blob is not an
+// error.
 func (d *Dir) Remove(id string) error {
 	if !validID(id) {
 		return fmt.Errorf("blob %q: a blob's name has %d hex digits", id, IDLen)

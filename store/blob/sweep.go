@@ -11,7 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/store/lock"
 )
 
-// Info is what is known of a blob without reading it.
+// Info is what is known about a blob without reading it.
 type Info struct {
 	ID   string
 	Size int64     // bytes on disk
@@ -52,10 +52,10 @@ func (d *Dir) All(yield func(Info) error) error {
 	return nil
 }
 
-// Sweep removes the blobs that unwanted picks, and what writers that died left
-// behind before the time given. It returns how many blobs went and the bytes
-// that this freed; a dry sweep removes nothing. While it runs, no blob that is
-// there already can be put.
+// Sweep removes the blobs for which unwanted returns true, and what writers
+// that died left behind before the time leftover. It returns the number of
+// removed blobs and the bytes that this freed; a dry sweep removes nothing.
+// While it runs, no existing blob can be put again.
 func (d *Dir) Sweep(unwanted func(Info) bool, leftover time.Time, dry bool) (n int, freed int64, err error) {
 	l, err := lock.Wait(filepath.Join(d.path, sweepLock), lock.Exclusive)
 	if err != nil {

@@ -1,11 +1,11 @@
 // Package inflight records what the process that writes a run is executing, so
-// that the next process of the run knows it if this one is killed. Journals say
-// what is over; a program under test that kills whoever started it never gets
-// that far.
+// that the next process of the run knows it if this one is killed. A journal
+// records only what is over, and a program under test that kills the process
+// that started it never gets that far.
 //
 // The file has a slot for each worker. It is mapped into memory where the system
-// can do that, so that a case costs two stores: what is in it survives the
-// process, however that ends, and need not survive the machine.
+// can do that, so that a case costs two stores. Its content survives the
+// process, however that ends; it need not survive the machine.
 //
 // The package imports the standard library alone.
 package inflight
@@ -35,19 +35,19 @@ type Mark struct {
 	Kind     Kind   `json:"kind"`
 	Campaign int    `json:"campaign"`
 	Index    int64  `json:"index,omitempty"` // of the case
-	Count    int    `json:"count,omitempty"` // cases from there on, if they are executed together
+	Count    int    `json:"count,omitempty"` // number of cases from Index on, if they are executed together
 	Print    uint32 `json:"print,omitempty"` // distinguishes the inputs of a case
 }
 
 const (
 	magic    = "THRESHF1"
-	slotSize = 64 // a line of a processor's cache: workers do not slow each other
+	slotSize = 64 // a cache line, so that workers do not slow each other down
 
 	maxCampaign = 1<<20 - 1
 	maxIndex    = 1<<40 - 1
 )
 
-// words encodes a mark; what does not fit is not marked.
+// words encodes a mark; a mark that does not fit is encoded as idle.
 func (m Mark) words() (head, tail uint64) {
 	if m.Campaign < 0 || m.Campaign > maxCampaign || m.Index < 0 || m.Index > maxIndex {
 		return 0, 0
@@ -62,15 +62,15 @@ func markOf(head, tail uint64) Mark {
 	}
 }
 
-// Create makes the file at path anew, with so many slots. The process goes by
-// the given number.
+// Create makes the file at path anew, with this number of slots. process
+// identifies the process.
 func Create(path string, slots int, process uint64) (*File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("make the list of what is being run: %w", err)
 	}
-	// Written, not only made longer: a page that the disk has no room for must
-	// not be found out when it is stored to.
+	// Write the file instead of only extending it: a full disk must be noticed
+	// here, not when a page is stored to.
 	b := make([]byte, (slots+1)*slotSize)
 	copy(b, magic)
 	binary.LittleEndian.PutUint64(b[len(magic):], process)
@@ -82,7 +82,7 @@ func Create(path string, slots int, process uint64) (*File, error) {
 	return file, nil
 }
 
-// Begin says what the worker of a slot does from now on.
+// Begin records what the worker of a slot does from now on.
 func (f *File) Begin(slot int, m Mark) {
 	if f == nil || slot >= f.slots {
 		return
@@ -91,14 +91,14 @@ func (f *File) Begin(slot int, m Mark) {
 	f.store(slot, tail, head)
 }
 
-// End says that the worker of a slot does nothing.
+// End records that the worker of a slot is idle.
 func (f *File) End(slot int) {
 	if f != nil && slot < f.slots {
 		f.store(slot, 0, 0)
 	}
 }
 
-// Close removes the file: its process ends in order.
+// Close removes the file, since its process ends normally.
 func (f *File) Close() error {
 	if f == nil {
 		return nil
@@ -106,8 +106,8 @@ func (f *File) Close() error {
 	return errors.Join(f.detach(), f.f.Close(), os.Remove(f.path))
 }
 
-// Read returns what the process was doing that left a file at path, and its
-// number; nothing if there is none, or none that is whole.
+// Read returns the number of the process that left a file at path, and what it
+// was doing; nothing if there is no file, or an incomplete one.
 func Read(path string) (process uint64, marks []Mark, err error) {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

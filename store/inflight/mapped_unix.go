@@ -10,7 +10,8 @@ import (
 	"unsafe"
 )
 
-// File is what a process is doing, slot by slot. A nil File keeps nothing.
+// File records what a process is doing, slot by slot. A nil File records
+// nothing.
 type File struct {
 	f     *os.File
 	path  string
@@ -34,7 +35,7 @@ func (f *File) detach() error {
 	return syscall.Munmap(mem)
 }
 
-// store writes a slot, its head last: a slot that has one is whole.
+// store writes a slot, its head last: a slot with a head is complete.
 func (f *File) store(slot int, tail, head uint64) {
 	at := (slot + 1) * slotSize
 	if f.mem == nil {

@@ -7,7 +7,8 @@ import (
 	"os"
 )
 
-// File is what a process is doing, slot by slot. A nil File keeps nothing.
+// File records what a process is doing, slot by slot. A nil File records
+// nothing.
 type File struct {
 	f     *os.File
 	path  string

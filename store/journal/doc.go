@@ -22,20 +22,20 @@
 //
 // A record of evidence holds the lowest and the highest index of its cases as
 // uvarints and then, compressed by zstd, for each case uvarint campaign, attempt,
-// index and number of attachments, and these as name and content, each with its
-// length before it. It stands before the outcomes of its cases.
+// index and number of attachments, followed by the attachments as name and
+// content, each with its length before it. It precedes the outcomes of its cases.
 //
-// A record of kind chain holds the SHA-256 of all bytes before it. One begins each
-// group of records that a writer flushes, so that none can be taken out or changed
-// without changing all that follow. Files of version 1 have none.
+// A record of kind chain holds the SHA-256 of all bytes before it. It begins each
+// group of records that a writer flushes, so that no record can be removed or
+// changed without changing all that follow. Files of version 1 have none.
 //
-// What ends a run is its record in JSON. A long one is compressed by zstd; behind
-// it, in a skippable frame, the names of blobs in it stand as they are.
+// A run ends with its record in JSON. A long record is compressed by zstd and
+// followed by a skippable frame with the uncompressed names of the blobs in it.
 //
-// Differences instead of absolute values make a passing case cost about 11
-// bytes; they cost nothing in safety, since reading stops at the first record
-// that is not whole. A length of 0 is never written: the zeros that some file
-// systems leave after a crash are not records.
+// Differences instead of absolute values make a passing case cost about 11 bytes.
+// They do not reduce safety, since reading stops at the first record that is not
+// whole. A length of 0 is never written: the zeros that some file systems leave
+// after a crash are not records.
 //
 // The package works on io.ReaderAt and byte slices. It opens no file and
 // imports the standard library and campaign only. Start reading at [Scanner].

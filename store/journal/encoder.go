@@ -9,28 +9,28 @@ import (
 
 const (
 	magic = "THRESHJ"
-	// Version is the format that this package writes; it reads 1 as well, which
-	// has no records of kind chain.
+	// Version is the format that this package writes. It also reads version 1,
+	// which has no records of kind chain.
 	Version = 2
 	// HeadSize is the number of bytes before the first record.
 	HeadSize = len(magic) + 1
 	// MaxRecord bounds the body of one record. It is far above what a run
-	// writes and keeps a damaged length from asking for absurd amounts.
+	// writes, and keeps a damaged length from causing absurd allocations.
 	MaxRecord = 1 << 30
 
 	crcSize   = 4
 	samePlace = 0x80 // bit of the kind byte
 )
 
-// castagnoli is the polynomial that processors have an instruction for.
+// castagnoli is the polynomial for which processors have an instruction.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// AppendHead appends what a journal file begins with.
+// AppendHead appends the beginning of a journal file.
 func AppendHead(dst []byte) []byte {
 	return append(append(dst, magic...), Version)
 }
 
-// context is what a record is encoded in relation to.
+// context is what a record is encoded relative to.
 type context struct {
 	campaign, attempt, round int
 	index                    int64 // of the last outcome, plus one
@@ -38,11 +38,11 @@ type context struct {
 }
 
 // Encoder turns entries into records. The zero value is at the start of a
-// journal; [Scanner.Encoder] gives one that goes on where reading stopped.
+// journal; [Scanner.Encoder] returns one that continues where reading stopped.
 type Encoder struct{ ctx context }
 
-// Append appends the record of e to dst. On error dst is returned as it was
-// and the encoder has not moved.
+// Append appends the record of e to dst. On error it returns dst as it was, and
+// the encoder is unchanged.
 func (enc *Encoder) Append(dst []byte, e *Entry) ([]byte, error) {
 	if e.Kind == 0 || e.Kind > maxKind {
 		return dst, fmt.Errorf("journal entry of %v: no such kind", e.Kind)
@@ -77,7 +77,7 @@ func (enc *Encoder) Append(dst []byte, e *Entry) ([]byte, error) {
 	case KindOutcome:
 		dst = binary.AppendVarint(dst, e.Case.Index-ctx.index)
 		ctx.index = e.Case.Index + 1
-	case KindClosing: // relative to nothing: versions that pass over it do not know its index
+	case KindClosing: // relative to nothing: versions that skip it do not know its index
 		dst = binary.AppendUvarint(dst, uint64(e.Case.Index))
 		dst = binary.AppendUvarint(dst, uint64(e.After))
 	}
@@ -106,9 +106,9 @@ func (enc *Encoder) Append(dst []byte, e *Entry) ([]byte, error) {
 	return dst, nil
 }
 
-// AppendAside appends a record with data alone that every encoder's records may
-// follow, also those that were encoded before it: it is at the place and at the
-// time of whatever record it comes to stand behind.
+// AppendAside appends a record with only data that may precede any encoder's
+// records, even those that were encoded before it: it takes place and time from
+// the record before it.
 func AppendAside(dst []byte, kind Kind, data []byte) []byte {
 	start := len(dst)
 	dst = binary.AppendUvarint(dst, uint64(len(data)+2))
@@ -118,7 +118,7 @@ func AppendAside(dst []byte, kind Kind, data []byte) []byte {
 }
 
 // WholeRecords returns the length of the longest prefix of b that ends at the
-// end of a record, where b is records that an [Encoder] made, cut anywhere.
+// end of a record. b must be records of an [Encoder], cut anywhere.
 func WholeRecords(b []byte) int {
 	off := 0
 	for {

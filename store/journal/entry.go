@@ -14,18 +14,19 @@ type Kind uint8
 const (
 	KindManifest    Kind = 1  // what the run is; always the first record, and only that
 	KindFacts       Kind = 2  // what a campaign's probe learned
-	KindOutcome     Kind = 3  // what happened in one case
+	KindOutcome     Kind = 3  // the result of one case
 	KindRedo        Kind = 4  // a campaign starts again: its outcomes so far do not count
 	KindWarning     Kind = 5  // something that was shown to the user
-	KindFinding     Kind = 6  // a finding, as it was known then
+	KindFinding     Kind = 6  // a finding, as known at that time
 	KindProgress    Kind = 7  // how far the run was
 	KindCampaignEnd Kind = 8  // a campaign is over
 	KindEnd         Kind = 9  // the run is over; carries its record
-	KindResumed     Kind = 10 // the run was taken up again
+	KindResumed     Kind = 10 // the run was resumed
 	KindEvidence    Kind = 11 // what was seen in cases whose outcomes follow it
-	KindChain       Kind = 12 // the SHA-256 of all that is before it in the file
-	// KindClosing is the outcome of a case that closes a campaign which --cases or --time
-	// ended. It counts as long as the campaign has no outcome after it in the journal.
+	KindChain       Kind = 12 // the SHA-256 of everything before it in the file
+	// KindClosing is the outcome of a case of a closing round, after --cases or --time
+	// ended the campaign. It counts as long as the campaign has no later outcome in the
+	// journal.
 	KindClosing Kind = 13
 )
 
@@ -48,15 +49,15 @@ func (k Kind) String() string {
 // Outcome reports whether entries of the kind have a case and its outcome.
 func (k Kind) Outcome() bool { return k == KindOutcome || k == KindClosing }
 
-// Entry is one record. Kinds that this version does not know are read like any
-// other kind with Data, so that a reader may skip them.
+// Entry is one record. A kind that this version does not know is read like any other kind
+// with Data, so that a reader may skip it.
 type Entry struct {
 	Kind     Kind
 	Campaign int              // index into the manifest's identities
 	Attempt  int              // 0, then one more after each KindRedo
-	Case     campaign.Case    // KindOutcome, KindClosing: Round and Index; the payload is not kept
+	Case     campaign.Case    // KindOutcome, KindClosing: Round and Index; the payload is not stored
 	Outcome  campaign.Outcome // KindOutcome, KindClosing: facts, and Elapsed in whole microseconds
-	After    int64            // KindClosing: how many cases the campaign had when it was ended
+	After    int64            // KindClosing: how many cases the campaign had when it ended
 	At       time.Duration    // since the run was created, in whole milliseconds
 	Data     []byte           // the other kinds
 }

@@ -15,18 +15,18 @@ import (
 // or the disk was full. Everything before Offset is whole.
 type TornError struct {
 	Offset int64 // where the last whole record ends
-	Bytes  int64 // what follows it
+	Bytes  int64 // number of bytes after it
 }
 
 func (e *TornError) Error() string {
 	return fmt.Sprintf("the journal is torn: the last %d bytes, from offset %d, are not a whole record", e.Bytes, e.Offset)
 }
 
-// DamageError says that a journal is wrong in its middle: there are whole
-// records after the place, but what stands between cannot be trusted.
+// DamageError says that a journal is damaged in its middle: whole records
+// follow the place, but what precedes them cannot be trusted.
 type DamageError struct {
 	Offset int64 // where the last whole record before the damage ends
-	Bytes  int64 // what follows it
+	Bytes  int64 // number of bytes after it
 	Reason string
 }
 
@@ -54,7 +54,7 @@ type Scanner struct {
 	version int // of the file's format, once a record was read
 
 	ctx  context
-	head Entry  // the current entry without what rest holds
+	head Entry  // the current entry without the facts or data
 	rest []byte // facts or data of the current entry, within buf
 	err  error
 	done bool
@@ -64,7 +64,7 @@ type Scanner struct {
 func NewScanner(r io.ReaderAt, size int64) *Scanner { return &Scanner{r: r, size: size} }
 
 // Next moves to the next record. It returns false at the end and at the first
-// record that is not whole; [Scanner.Err] distinguishes these.
+// record that is not whole; [Scanner.Err] says which.
 func (s *Scanner) Next() bool {
 	if s.done {
 		return false
@@ -93,9 +93,9 @@ func (s *Scanner) Next() bool {
 	return true
 }
 
-// Grow makes the scanner go on where it stopped, in what is now the first size
-// bytes of the reader. A journal that was torn there may have been written on
-// or cut; one that is damaged stays so.
+// Grow makes the scanner continue where it stopped, in what are now the first
+// size bytes of the reader. A torn journal may have been continued or cut
+// there; a damaged one stays damaged.
 func (s *Scanner) Grow(size int64) {
 	var torn *TornError
 	if size < s.off || s.err != nil && !errors.As(s.err, &torn) {
@@ -118,7 +118,8 @@ func (s *Scanner) Err() error { return s.err }
 // Kind returns the kind of the current record.
 func (s *Scanner) Kind() Kind { return s.head.Kind }
 
-// Verdict returns that of the current record's outcome; a pass if it has none.
+// Verdict returns the verdict of the current record's outcome; a pass if it has
+// no outcome.
 func (s *Scanner) Verdict() campaign.Verdict {
 	if !s.head.Kind.Outcome() || len(s.rest) == 0 {
 		return campaign.VerdictPass
@@ -143,7 +144,7 @@ func (s *Scanner) Entry() (Entry, error) {
 	return e, nil
 }
 
-// Encoder goes on where the scanner stands.
+// Encoder returns an encoder that continues at the end of the current record.
 func (s *Scanner) Encoder() Encoder { return Encoder{s.ctx} }
 
 func (s *Scanner) readHead() bool {
@@ -244,8 +245,8 @@ func (s *Scanner) peek(off int64, n int) ([]byte, error) {
 		s.buf = make([]byte, want)
 	}
 	s.buf, s.bufOff = s.buf[:want], off
-	// A file that has become shorter than size reads as io.EOF; the bytes that
-	// are missing are left zero, which no checksum matches.
+	// A file that has become shorter than size reads as io.EOF. The missing
+	// bytes stay zero, which no checksum matches.
 	k, err := s.r.ReadAt(s.buf, off)
 	if err != nil && !errors.Is(err, io.EOF) {
 		s.buf = s.buf[:0]
@@ -256,21 +257,21 @@ func (s *Scanner) peek(off int64, n int) ([]byte, error) {
 }
 
 const (
-	searchWindow = 64 << 10 // how far behind a bad record another one is looked for
-	searchBody   = 4 << 10  // and how long it may be
+	searchWindow = 64 << 10 // how far behind a bad record to look for another one
+	searchBody   = 4 << 10  // the longest record to look for
 )
 
-// classify says what is wrong at s.off, where no whole record stands. Writers
-// only append, so a bad record with nothing whole behind it is the tail that a
-// crash left; one with whole records behind it is damage.
+// classify says what is wrong at s.off, where there is no whole record. Writers
+// only append, so a bad record with nothing whole after it is the tail that a
+// crash left; with whole records after it, it is damage.
 func (s *Scanner) classify(reason string) error {
 	left := s.size - s.off
 	window := make([]byte, min(left, searchWindow+searchBody))
 	n, _ := s.r.ReadAt(window, s.off)
 	window = window[:n]
 
-	// The length may be right and the body wrong: look just behind it, also
-	// when the record is longer than the window.
+	// The length may be right and the body wrong, so look just after it, even
+	// if the record is longer than the window.
 	if n, k := binary.Uvarint(window); k > 0 && n <= MaxRecord {
 		next := s.off + int64(k) + int64(n) + crcSize
 		if next < s.size {

@@ -3,8 +3,8 @@
 // against a collector that removes what another process is about to use.
 //
 // A lock belongs to an open file, so two locks of one process exclude each
-// other as those of two processes do. Who holds a lock is also written into
-// the file, for messages only: the kernel alone decides who holds it.
+// other like those of two processes. The owner of a lock is also written into
+// the file, but only for messages: the kernel decides who holds it.
 //
 // The package imports the standard library and golang.org/x/sys only.
 package lock
@@ -30,10 +30,10 @@ const (
 	Exclusive
 )
 
-// errHeld is what the system's part returns for a lock that is held elsewhere.
+// errHeld is the error of lockFile if the lock is held elsewhere.
 var errHeld = errors.New("the lock is held")
 
-// HeldError says that somebody else holds a lock.
+// HeldError says that another process holds a lock.
 type HeldError struct {
 	Path    string
 	PID     int       // 0 if not known
@@ -53,11 +53,11 @@ func (e *HeldError) Error() string {
 // Lock is a held lock.
 type Lock struct{ f *os.File }
 
-// fileMode: what a lock guards is its owner's.
+// fileMode: a lock belongs to the same owner as what it guards.
 const fileMode = 0o600
 
-// Wait takes the lock at path, creating the file, and waits for as long as
-// others hold it. A file that cannot be written to is locked as well.
+// Wait takes the lock at path, creates the file if necessary, and waits as long
+// as others hold the lock. It also locks a file that is not writable.
 func Wait(path string, mode Mode) (*Lock, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode)
 	if err != nil {
@@ -74,14 +74,14 @@ func Wait(path string, mode Mode) (*Lock, error) {
 	return &Lock{f}, nil
 }
 
-// probing is how long a holder that merely looks ([Held]) may keep a lock.
+// probing is how long [Held] may briefly hold a lock.
 const (
 	probing    = 250 * time.Millisecond
 	probeRetry = 5 * time.Millisecond
 )
 
 // Own takes the exclusive lock at path and writes the owner into the file. It
-// fails with a [*HeldError] if another process holds it, and with
+// fails with a [*HeldError] if another process holds the lock, and with
 // fs.ErrNotExist if the file was removed meanwhile.
 func Own(path string) (*Lock, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode)
@@ -90,7 +90,7 @@ func Own(path string) (*Lock, error) {
 	}
 	err = lockFile(f, Exclusive, false)
 	for end := time.Now().Add(probing); errors.Is(err, errHeld) && time.Now().Before(end); {
-		time.Sleep(probeRetry) // it may be no owner, but somebody who looks for one
+		time.Sleep(probeRetry) // the holder may not be an owner, but a caller of Held
 		err = lockFile(f, Exclusive, false)
 	}
 	if errors.Is(err, errHeld) {
@@ -108,7 +108,7 @@ func Own(path string) (*Lock, error) {
 	return &Lock{f}, nil
 }
 
-// Held reports whether somebody owns the lock at path. It creates nothing, and
+// Held reports whether somebody owns the lock at path. It creates nothing and
 // does not wait.
 func Held(path string) (bool, error) {
 	f, err := os.Open(path)
@@ -126,12 +126,12 @@ func Held(path string) (bool, error) {
 	return false, err
 }
 
-// TryUpgrade makes a shared lock exclusive if there is no other holder. If that
-// fails, the lock is shared still.
+// TryUpgrade makes a shared lock exclusive if there is no other holder.
+// Otherwise the lock stays shared.
 func (l *Lock) TryUpgrade() (bool, error) {
 	err := lockFile(l.f, Exclusive, false)
 	if errors.Is(err, errHeld) {
-		return false, l.Downgrade() // a failed change may have given the lock up
+		return false, l.Downgrade() // a failed change may have released the lock
 	}
 	return err == nil, err
 }
@@ -139,12 +139,12 @@ func (l *Lock) TryUpgrade() (bool, error) {
 // Downgrade makes the lock shared.
 func (l *Lock) Downgrade() error { return lockFile(l.f, Shared, true) }
 
-// Close gives the lock back. Its file stays: removing it would let two owners
+// Close releases the lock. Its file stays: if it were removed, two owners could
 // lock two files of one name.
 func (l *Lock) Close() error { return l.f.Close() }
 
-// samefile fails if path no longer names f: it was removed between opening and
-// locking.
+// samefile fails if path no longer names f, because it was removed between
+// opening and locking.
 func samefile(f *os.File, path string) error {
 	a, err := f.Stat()
 	if err != nil {
@@ -169,7 +169,7 @@ func writeOwner(f *os.File) error {
 	return err
 }
 
-// owner is the error that names who holds f, as far as that can be read.
+// owner returns the error that names the owner of f, as far as it can be read.
 func owner(f *os.File, path string) error {
 	e := &HeldError{Path: path}
 	b := make([]byte, 256)

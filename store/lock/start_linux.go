@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// processStart is when this process was started, as the kernel counts it, or
-// now if that cannot be read.
+// processStart returns when this process was started, according to the kernel,
+// or now if that cannot be read.
 func processStart() time.Time {
 	stat, err1 := os.ReadFile("/proc/self/stat")
 	uptime, err2 := os.ReadFile("/proc/uptime")

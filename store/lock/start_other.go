@@ -4,5 +4,6 @@ package lock
 
 import "time"
 
-// processStart is when this process took the lock: close enough for a message.
+// processStart returns when this process took the lock, which is close enough
+// for a message.
 func processStart() time.Time { return time.Now() }
