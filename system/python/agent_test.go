@@ -129,6 +129,12 @@ func TestAgentsThatHang(t *testing.T) {
 		if err != nil || r.End != pyhost.AgentHung || r.Fresh != fresh && r.Fresh { // a busy machine may miss the cancellation
 			t.Errorf("%s: %+v, %v", target, r, err)
 		}
+		if notes := strings.Join(a.Notes(), "\n"); strings.Contains(notes, "the agent's process was replaced 1 time because it did not answer") != r.Fresh {
+			t.Errorf("%s: %+v, but %s", target, r, notes)
+		}
+	}
+	if _, err := openAgent(t, agentPlan(t, "agents:plain")).Call(t.Context(), pyhost.AgentCall{}); err == nil || !strings.Contains(err.Error(), "needs a time limit") {
+		t.Error(err)
 	}
 }
 

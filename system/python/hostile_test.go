@@ -44,6 +44,7 @@ func TestHostile(t *testing.T) {
 		{[]string{"forks"}, nil, pyhost.Finished, func(r pyhost.CommandResult) bool { return r.Leftovers > 40 || runtime.GOOS != "linux" }},
 		{[]string{"fork_returns"}, nil, pyhost.Finished, func(r pyhost.CommandResult) bool { return string(r.Stdout) == "child\nparent\n" }},
 		{[]string{"much"}, func(c *pyhost.Command) { c.Limits = process.Limits{Output: 100_000} }, pyhost.OutputLimit, func(r pyhost.CommandResult) bool { return len(r.Stdout) == 100_000 }},
+		{[]string{"much_to_stderr"}, func(c *pyhost.Command) { c.Limits = process.Limits{Output: 100_000} }, pyhost.OutputLimit, func(r pyhost.CommandResult) bool { return len(r.Stderr) == 100_000 && len(r.Stdout) == 0 }},
 		{[]string{"memory"}, func(c *pyhost.Command) { c.Limits = process.Limits{AddressSpace: 1 << 30} }, pyhost.Raised, func(r pyhost.CommandResult) bool { return r.Fault.Is("MemoryError") || runtime.GOOS != "linux" }},
 		{[]string{"patch"}, nil, pyhost.Finished, func(r pyhost.CommandResult) bool { return r.ExitCode == 4 }},
 		{[]string{"own_stdout"}, nil, pyhost.Finished, func(r pyhost.CommandResult) bool { return string(r.Stdout) == "somewhere\n" }},
@@ -51,6 +52,7 @@ func TestHostile(t *testing.T) {
 		{[]string{"exit_handler_hangs"}, nil, pyhost.Finished, func(r pyhost.CommandResult) bool { return string(r.Stdout) == "told\n" }},
 		{[]string{"exit_handler_prints"}, nil, pyhost.Finished, func(r pyhost.CommandResult) bool { return string(r.Stdout) == "told\n" && len(r.Stderr) == 0 }},
 		{[]string{"kill_parent"}, nil, pyhost.Signaled, func(r pyhost.CommandResult) bool { return r.Fault != nil && r.Fault.Class == "HostKilled" }},
+		{[]string{"kill_parent_once", file + ".once"}, nil, pyhost.Finished, func(r pyhost.CommandResult) bool { return string(r.Stdout) == "again\n" }}, // it may have been another's doing
 		{[]string{"stop_parent"}, nil, pyhost.Finished, func(r pyhost.CommandResult) bool { return string(r.Stdout) == "stopped\n" }},
 		{[]string{"child_writes_later"}, nil, pyhost.Finished, func(r pyhost.CommandResult) bool { return r.Leftovers > 0 && string(r.Stdout) == "now\n" }},
 		{[]string{"talk_nonsense"}, short, pyhost.TimedOut, nil},
@@ -68,6 +70,29 @@ func TestHostile(t *testing.T) {
 	}
 	if data, err := os.ReadFile(file); err != nil || len(data) > 0 {
 		t.Errorf("a file of the case holds %q of the host's (%v)", data, err)
+	}
+}
+
+// TestDescriptorsOfCases: a case leaves no file open in the lane, however it ends.
+func TestDescriptorsOfCases(t *testing.T) {
+	b := openBench(t, "hostile")
+	open := func() int {
+		list, err := os.ReadDir("/dev/fd")
+		if err != nil {
+			t.Skip(err)
+		}
+		return len(list)
+	}
+	before := 0
+	for i := range 3 {
+		b.prints("fine\n", nil, "fine")
+		b.prints("fine\n", func(c *pyhost.Command) { c.Stdin = "text" }, "fine")
+		b.run(nil, "kill_self")
+		if n := open(); i > 0 && n != before {
+			t.Errorf("%d files are open, %d were before", n, before)
+		} else {
+			before = n
+		}
 	}
 }
 

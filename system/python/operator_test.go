@@ -5,6 +5,7 @@ package python
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -292,7 +293,8 @@ func TestOperatorCalls(t *testing.T) {
 	if replies[8].Child != replies[9].Child {
 		t.Errorf("the global generator is not put back: %s, %s", replies[8].Child, replies[9].Child)
 	}
-	if notes := strings.Join(o.Notes(), "\n"); !strings.Contains(notes, `replaced 4 times because of a call that ended as "died"`) {
+	if notes := strings.Join(o.Notes(), "\n"); !strings.Contains(notes, `replaced 4 times because of a call that ended as "died"`) ||
+		strings.Contains(notes, `replaced 1 time because of a call that ended as "memory"`) != (runtime.GOOS == "linux") {
 		t.Errorf("notes: %s", notes)
 	}
 }
@@ -319,6 +321,35 @@ func TestHungOperators(t *testing.T) {
 		if r.End != ends[i] || r.End == pyhost.Applied && r.Child != "fine 1" {
 			t.Errorf("%d: %+v", i, r)
 		}
+	}
+	if notes := strings.Join(o.Notes(), "\n"); !strings.Contains(notes, `replaced 2 times because of a call that ended as "hung"`) {
+		t.Error(notes)
+	}
+}
+
+// What cannot be asked of operators is refused, and costs them nothing.
+func TestCallsThatCannotBeMade(t *testing.T) {
+	files := []string{filepath.Join(code(t), "bad/op_wild.py")}
+	for _, set := range []pyhost.OperatorSet{{Files: files, CallLimit: patience}, {Files: files, LoadLimit: patience}} {
+		if o, err := OpenOperators(t.Context(), set); o != nil || err == nil || !strings.Contains(err.Error(), "need time limits") {
+			t.Errorf("%v, %v", o, err)
+		}
+	}
+	o := openOperators(t, pyhost.OperatorSet{Files: files})
+	for want, calls := range map[string][]pyhost.OperatorCall{
+		"operator module -1 does not exist": {{Module: -1}}, "operator module 1 does not exist": {{Seed: "fine"}, {Module: 1}}, "a generator's state has 1 bytes": {{Seed: "fine", State: []byte{1}}},
+	} {
+		if err := o.Apply(t.Context(), calls, func(int, *pyhost.OperatorReply) error { return nil }); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	stop := errors.New("stop")
+	heard := 0
+	if err := o.Apply(t.Context(), wild("fine", "fine", "fine"), func(int, *pyhost.OperatorReply) error { heard++; return stop }); !errors.Is(err, stop) || heard != 1 {
+		t.Errorf("%d replies, %v", heard, err)
+	}
+	if r := apply(t, o, wild("fine")...); r[0].End != pyhost.Applied || r[0].Child != "fine 1" {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -118,6 +118,10 @@ esac
 	if list, err := os.ReadDir(filepath.Join(cache, "python")); err != nil || len(list) != 0 {
 		t.Errorf("left behind: %v, %v", list, err)
 	}
+	t.Setenv("THRESH_CACHE", file)
+	if dir, err := Environment(t.Context(), interpreter, file, "mine", nil); err == nil || dir != "" || !strings.Contains(err.Error(), "installing the packages of "+file+": mkdir ") {
+		t.Errorf("%s, %v", dir, err)
+	}
 	if dir, err := Environment(t.Context(), "/no/such/python", file, "mine", nil); err == nil || dir != "" {
 		t.Errorf("%s, %v", dir, err)
 	}
@@ -243,6 +247,15 @@ func TestHostsThatGo(t *testing.T) {
 	}
 	if got := l.notes(); !slices.Equal(got, []string{"the Python host was replaced 1 time"}) {
 		t.Errorf("%q", got)
+	}
+	if err := os.Rename(path, path+".gone"); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := l.open(t.Context(), "", 0, nil); s != nil || err == nil || !strings.Contains(err.Error(), "start "+path) {
+		t.Errorf("%v, %v", s, err)
+	}
+	if err := os.Rename(path+".gone", path); err != nil {
+		t.Fatal(err)
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -117,7 +117,7 @@ func TestSystemFunction(t *testing.T) {
 	if err != nil || o.End != sut.Answered || string(o.Value) != `{"len": 3, "first": "ff"}` || string(o.Printed) != "noise\n" {
 		t.Errorf("%+v %v %s", o, err, o.Value)
 	}
-	if ops := x.Operations(); len(ops) != 1 || ops[0].Name != "parse" || len(ops[0].Arguments) != 1 || ops[0].Arguments[0].Name != "data" {
+	if ops := x.Operations(); len(ops) != 1 || ops[0].Name != "parse" || len(ops[0].Arguments) != 1 || ops[0].Arguments[0] != (sut.Argument{Name: "data", Type: "string", Required: true}) {
 		t.Errorf("%+v", ops)
 	}
 	if o, err := x.Call(t.Context(), sut.Call{Operation: "parse", Positional: []json.RawMessage{[]byte("5")}}); err != nil || o.End != sut.Crashed || !strings.Contains(o.Why, "TypeError") {

@@ -97,6 +97,12 @@ def much():
         os.write(1, block)
 
 
+def much_to_stderr():
+    block = b"x" * 65536
+    while True:
+        os.write(2, block)
+
+
 def memory():
     kept = bytearray(1 << 33)
     return len(kept)
@@ -141,6 +147,16 @@ def exit_handler_prints():
 def kill_parent():
     os.kill(os.getppid(), signal.SIGKILL)
     time.sleep(1000)
+
+
+def kill_parent_once(path):
+    try:
+        with open(path, "x"):
+            pass
+    except FileExistsError:
+        print("again")
+    else:
+        kill_parent()
 
 
 def stop_parent():
