@@ -30,6 +30,7 @@ func TestPlan(t *testing.T) {
 		{"-fsanitize=fuzzer-no-link,undefined a.c", "-fsanitize=undefined a.c -x none", true, false},
 		{"-fsanitize=fuzzer -c a.c", "-c a.c", false, false},
 		{"-x c -", "-x c - -x none", true, false},
+		{"a.c -o", "a.c -o -x none", true, false},
 	} {
 		p := plan(strings.Fields(c.line))
 		rest := strings.Replace(strings.Join(p.args[len(flags)+len(comparing):], " "), wraps+" ", "", 1)

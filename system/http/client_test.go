@@ -95,6 +95,12 @@ func TestDo(t *testing.T) {
 	if r, err := do("/away"); err != nil || r.Status != http.StatusTeapot || !strings.HasPrefix(string(r.Body), "GET") {
 		t.Errorf("redirect: %v %d %q", err, r.Status, r.Body)
 	}
+	for most, want := range map[int]string{0: "302 0", 1: "418 1"} {
+		r, err := c.Do(t.Context(), exchange.Request{Method: "GET", URL: s.URL + "/away", Redirects: &most, MaxBody: 1000, Timeout: 5 * time.Second})
+		if got := fmt.Sprint(r.Status, r.Redirects); err != nil || got != want {
+			t.Errorf("%d redirects: %s, %v, want %s", most, got, err, want)
+		}
+	}
 	for path, want := range map[string]string{
 		"/latin": "café", "/unheard": "caf\xe9", "/wide": "{}", "/packed": "zzz", "/a b/é?q=a b&é": "/a%20b/%C3%A9?q=a%20b&%C3%A9",
 	} {

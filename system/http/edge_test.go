@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/systemfile"
 	"github.com/thresh-dev/thresh/internal/testproc"
 	"github.com/thresh-dev/thresh/port/sut"
@@ -169,6 +170,8 @@ func TestWritten(t *testing.T) {
 		{sut.Operation{Path: "/in/{a}", Arguments: []sut.Argument{arg("a", "path", "matrix")}}, named("a", `{"k":"v","n":2}`), "/in/;a=k,v,n,2 |"},
 		{sut.Operation{Path: "/in/{a}", Arguments: []sut.Argument{arg("a", "path", "matrix*")}}, named("a", `{"k":"v","n":2}`), "/in/;k=v;n=2 |"},
 		{sut.Operation{Arguments: []sut.Argument{arg("a", "cookie", ""), arg("b", "cookie", ""), arg("c", "cookie", "")}}, named("a", `"x"`, "c", "7"), "/ a=x; c=7|"},
+		{sut.Operation{Path: "/in/{a}-{b}"}, named("a", `"x/y"`, "b", "5"), "/in/x%2Fy-5 |"},
+		{sut.Operation{JSON: []byte(`{"l":["{a}","{b}",null,1.5]}`)}, named("a", `{"k":1}`), `/ application/json |{"l":[{"k":1},null,null,1.5]}`},
 		{sut.Operation{JSON: []byte(`"{body}"`), Headers: [][2]string{{"Content-Type", "text/csv"}}}, named("body", `"a,b\n"`), "/ text/csv |a,b\n"},
 		{sut.Operation{JSON: []byte(`"{body}"`), Headers: [][2]string{{"Content-Type", "application/merge-patch+json"}}}, named("body", `"a"`), `/ application/merge-patch+json |"a"`},
 		{sut.Operation{JSON: []byte(`{"odd {a} {@b}":"{@b}"}`)}, named("@b", `"a"`), `/ application/json |{"odd {a} {@b}":"{@b}"}`},
@@ -323,6 +326,9 @@ func TestOpenAPIFromTheService(t *testing.T) {
 			io.WriteString(w, `{"openapi":"3.1.0","servers":[{"url":"/v2"}],"paths":{"/orders/{order}":{"get":{"operationId":"look","parameters":[{"name":"order","in":"path","required":true,"schema":{"type":"integer"}}]}}}}`)
 			return
 		}
+		if r.URL.Path == "/gone.json" {
+			w.WriteHeader(http.StatusNotFound)
+		}
 		json.NewEncoder(w).Encode(r.URL.Path)
 	}))
 	defer s.Close()
@@ -330,9 +336,21 @@ func TestOpenAPIFromTheService(t *testing.T) {
 	if o := call(t, p, sut.Call{Operation: "look", Named: named("order", "7")}); string(o.Value) != `"/v2/orders/7"` {
 		t.Errorf("%+v", o)
 	}
-	p.OpenAPI = "/nothing.json"
-	if _, err := opener()(t.Context(), p, sut.Worker{Of: 1}); err == nil || !strings.Contains(err.Error(), "read") && !strings.Contains(err.Error(), "operations") {
-		t.Error(err)
+	for at, want := range map[string]string{
+		"/nothing.json": "the operations in /nothing.json: ", "/gone.json": "read the operations from /gone.json: HTTP 404", "http://h:x/": "read the operations from http://h:x/: ",
+	} {
+		p.OpenAPI = at
+		if _, err := opener()(t.Context(), p, sut.Worker{Of: 1}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", at, err, want)
+		}
+	}
+	s.Close()
+	for at, hint := range map[string]string{"/openapi.json": "", os.Args[0]: "a path that begins with / is one on the service"} {
+		p.OpenAPI = at
+		_, err := opener()(t.Context(), p, sut.Worker{Of: 1})
+		if err == nil || !strings.Contains(err.Error(), "the connection was refused") || !strings.Contains(diag.Hint(err), hint) || (hint == "") != (diag.Hint(err) == "") {
+			t.Errorf("%s: %v (%s)", at, err, diag.Hint(err))
+		}
 	}
 }
 

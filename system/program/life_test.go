@@ -259,6 +259,19 @@ func TestEndsOfChildren(t *testing.T) {
 	if deaf.Stop(); deaf.End() != "signal: killed" {
 		t.Errorf("a program that does not end when it is asked to: %s", deaf.End())
 	}
+	if _, err := deaf.Stdout.Read(make([]byte, 5)); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("its output is still open: %v", err)
+	}
+	polite, err := Start(Spec{Noun: "agent", Argv: []string{"sh", "-c", "trap 'exit 5' TERM; echo here; while :; do sleep 0.01; done"}, Talks: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := polite.Stdout.Read(make([]byte, 5)); err != nil {
+		t.Fatal(err)
+	}
+	if polite.Stop(); polite.End() != "exit status 5" && polite.End() != "signal: killed" { // a busy machine may not let it end in time
+		t.Errorf("a program that ends when it is asked to: %s", polite.End())
+	}
 }
 
 // A program on the streams of this one gives its exit code, and 1 if a signal ends it.

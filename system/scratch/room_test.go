@@ -110,6 +110,11 @@ func TestPlacesOfFolders(t *testing.T) {
 		if filepath.Dir(f.Path) != want {
 			t.Errorf("in %q: %s", parent, f.Path)
 		}
+		if second, err := Make(parent); err != nil || second.Path == f.Path {
+			t.Errorf("a second one in %q: %v", parent, err)
+		} else if err := second.Close(); err != nil {
+			t.Error(err)
+		}
 		if list, err := os.ReadDir(want); err != nil || len(list) != 1 {
 			t.Errorf("%v in %s, %v", list, want, err)
 		}

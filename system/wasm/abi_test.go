@@ -89,6 +89,8 @@ func TestStringsAndNumbers(t *testing.T) {
 			{f: 6, cause: dut.BadResult, text: "outside returned a string of 4294967295 bytes at 4294967295, outside of the memory"},
 			{f: 7, cause: dut.BadResult, text: "nowhere returned the address 4294967288, outside of the memory"},
 			{f: 8, args: str("to the zero"), want: dut.Number(dut.Int, 11)},
+			{f: 8, args: str("short"), want: dut.Number(dut.Int, 5)}, // where a longer one may have been
+			{f: 8, args: str(""), want: dut.Number(dut.Int, 0)},
 			{f: 8, args: str("a\x00b"), cause: dut.Argument, text: `argument "a" holds a zero byte`},
 			{f: 9, args: ints(8), want: dut.Number(dut.Int, 4)},
 			{f: 9, args: ints(3), cause: dut.BadResult, text: "half returned 1.5, which is not a whole number"},
@@ -113,6 +115,20 @@ func TestStringsAndNumbers(t *testing.T) {
 		}
 		if b, g := x.Changed(s); b+g > 0 {
 			t.Errorf("by %q: %d blocks and %d globals differ", allocator, b, g)
+		}
+		// Another instance has its texts in a place of its own.
+		y, err := d.Open(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := y.Call(2, str("elsewhere")); r.Value != dut.Text("elsewhere") {
+			t.Errorf("by %q: another instance says %+v (%v)", allocator, r, y.Fault())
+		}
+		y.Close()
+		for n, want := range map[int]dut.Cause{1 << 16: dut.None, 1<<16 + 1: dut.Argument} {
+			if r := x.Call(0, str(strings.Repeat("x", n))); allocator == "" && r.Cause != want {
+				t.Errorf("a string of %d bytes for the scratch page: %+v", n, r)
+			}
 		}
 		if long := x.Call(0, str(strings.Repeat("x", 1<<16+1))); allocator == "" && long.Cause != dut.Argument {
 			t.Errorf("a string longer than the scratch page: %+v", long)

@@ -241,6 +241,46 @@ func TestTrace(t *testing.T) {
 	}
 }
 
+// Each place of comparison is traced with what it compared, however many there are.
+func TestComparesOfManySites(t *testing.T) {
+	const sites = 70
+	m := e.New()
+	f := m.Func("f", e.Params(e.I64, e.I64), nil)
+	for i := range sites {
+		if f.Get(0).I64(int64(100 + i)).Op(e.I64Add); i%2 == 0 {
+			f.I64(int64(1000 + i))
+		} else {
+			f.Get(1)
+		}
+		f.Op(e.I64GtS).Op(e.Drop)
+	}
+	d, x := open(t, dut.Plan{Binary: m.Bytes(), Bindings: []dut.Binding{binding("f", dut.Void, dut.Int, dut.Int)}, Compares: true})
+	if n := len(d.Info().Sites); n != sites {
+		t.Fatalf("%d places", n)
+	}
+	for _, a := range []int64{5, 930} {
+		x.Call(0, ints(a, 3))
+		var want []dut.Compare
+		for i := range sites {
+			c := dut.Compare{Site: i, A: a + 100 + int64(i), B: 3}
+			if i%2 == 0 {
+				c.B = int64(1000 + i)
+			}
+			c.True = c.A > c.B
+			c.False = !c.True
+			want = append(want, c)
+		}
+		if d := cmp.Diff(want, x.Take().Compares); d != "" {
+			t.Error(d)
+		}
+	}
+	x.Call(0, ints(5, 3))
+	x.Call(0, ints(930, 3)) // both ways, with the operands of the last
+	if c := x.Take().Compares[0]; !c.True || !c.False || c.A != 1030 {
+		t.Errorf("%+v", c)
+	}
+}
+
 // Devices may be opened, and their instances used, by many goroutines.
 func TestManyLanes(t *testing.T) {
 	g := engine(t)

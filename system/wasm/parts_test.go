@@ -114,6 +114,29 @@ func TestValuesOfParameters(t *testing.T) {
 	}
 }
 
+// A command begins anew with every call, so that nothing is run before the first; other notes are kept.
+func TestNotesOfSystems(t *testing.T) {
+	m := e.New()
+	m.Import("env", "f", nil, nil)
+	m.Memory(1, 1)
+	m.Func("_start", nil, nil)
+	p := &sut.Plan{Name: "x", Kind: sut.WASM, Module: m.Bytes(), Entry: "x.wasm"}
+	x, err := systemOpener(t)(t.Context(), p, sut.Worker{Of: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	if got := x.Notes(); !slices.Equal(got, []string{"the import env.f is unknown; calling it is a crash"}) {
+		t.Errorf("%q", got)
+	}
+	if o, err := x.Call(t.Context(), sut.Call{Input: []byte("hi")}); err != nil || o.End != sut.Answered {
+		t.Errorf("%+v, %v", o, err)
+	}
+	if o, err := x.Call(t.Context(), sut.Call{Operation: "none"}); err == nil || o.End != "" {
+		t.Errorf("%+v, %v", o, err)
+	}
+}
+
 // fakeInstance is an instance of which only the last fault is known.
 type fakeInstance struct {
 	dut.Instance
@@ -354,11 +377,22 @@ func TestTheWorldOfAModule(t *testing.T) {
 	}
 	vectors(0, 256, 5)
 	call("fd_write", 2, 0, 1, 32)
-	if out, said := x.Output(); string(out) != "hello worl" || string(said) != "hello" {
+	fuel = x.fuel.Get()
+	vectors(0, 256, 700, 256, 700, 256, 700)
+	if got := call("fd_write", 2, 0, 3, 32); got != errNone || fuel-x.fuel.Get() != hostCost+3 { // 64 bytes of each count
+		t.Errorf("%d, %d fuel", got, fuel-x.fuel.Get())
+	}
+	if got := call("fd_write", 1, 4096, maxVectors, 32); got != errNone { // all of them empty
+		t.Error(got)
+	}
+	if out, said := x.Output(); string(out) != "hello worl" || string(said) != "hellohello" {
 		t.Errorf("%q, %q", out, said)
 	}
 	if out, said := x.Output(); out != nil || said != nil {
 		t.Errorf("%q, %q", out, said)
+	}
+	if got := call("fd_read", 0, 4096, maxVectors, 32); got != errNone {
+		t.Error(got)
 	}
 	x.Feed([]byte("input"))
 	vectors(0, 512, 2, 600, 0, 700, 9)
