@@ -14,24 +14,24 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// late is how long a delayed reply takes at most.
+// late is the longest delay of a delayed reply.
 const late = 20 * time.Millisecond
 
-// jump is by how many seconds a clock jumps.
+// jump is how many seconds a clock jumps.
 const jump = 3600
 
-// stage is the system on which actors play: each has a connection of its own.
+// stage is the system that actors call at the same time, with one connection per actor.
 type stage struct {
 	base  *systemInstance
 	crowd sut.Crowd
 
-	mu     sync.RWMutex // held while the system is killed and started again
+	mu     sync.RWMutex // locked for writing while the system is restarted
 	actors []*systemInstance
-	since  []int // by actor: the generation of its connection
+	since  []int // by actor: the system's generation when the connection was made
 	kills  int
 }
 
-// newStage finds out whether the system takes calls at the same time.
+// newStage returns a stage, or an error if the system takes only one call at a time.
 func newStage(inst dut.Instance) (*stage, error) {
 	base, ok := inst.(*systemInstance)
 	if !ok {
@@ -44,7 +44,7 @@ func newStage(inst dut.Instance) (*stage, error) {
 	return &stage{base: base, crowd: crowd}, nil
 }
 
-// close leaves the connections of the actors.
+// close closes the actors' connections.
 func (x *stage) close() error {
 	var err error
 	for i, a := range x.actors {
@@ -56,7 +56,7 @@ func (x *stage) close() error {
 	return err
 }
 
-// connection is an actor's connection to the system that runs. The lock is held.
+// connection returns an actor's connection to the current system. The lock must be held.
 func (x *stage) connection(actor int) (*systemInstance, error) {
 	now := x.crowd.Generation()
 	if a := x.actors[actor]; a != nil && x.since[actor] == now {
@@ -64,7 +64,7 @@ func (x *stage) connection(actor int) (*systemInstance, error) {
 	}
 	if a := x.actors[actor]; a != nil {
 		x.actors[actor] = nil
-		_ = a.system.Close() // it led to a process that is gone
+		_ = a.system.Close() // its process is gone
 	}
 	s, err := x.crowd.Join(x.base.ctx)
 	if err != nil {
@@ -75,7 +75,7 @@ func (x *stage) connection(actor int) (*systemInstance, error) {
 	return a, nil
 }
 
-// play lets actors call what a score says, and records it.
+// play lets actors make the calls of a score, and records them.
 type play struct {
 	*stage
 	p      *plan
@@ -84,12 +84,12 @@ type play struct {
 	rec    *recording
 	clock  atomic.Int64
 	done   []chan struct{} // by step
-	record sync.Mutex      // of rec and replies
+	record sync.Mutex      // guards rec and reply
 	reply  []*called       // by step
 	broken error
 }
 
-// play calls the system as a score says.
+// play makes the calls of a score.
 func (x *stage) play(p *plan, mod *module, s *score, threads int) (*recording, error) {
 	if err := x.base.Reset(); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (x *stage) play(p *plan, mod *module, s *score, threads int) (*recording, e
 	for len(x.actors) < threads {
 		x.actors, x.since = append(x.actors, nil), append(x.since, 0)
 	}
-	for i := range threads { // before it counts who is first
+	for i := range threads { // connect before timing starts, so that no actor has a head start
 		if _, err := x.connection(i); err != nil {
 			return nil, err
 		}
@@ -130,13 +130,13 @@ func (x *stage) play(p *plan, mod *module, s *score, threads int) (*recording, e
 	return y.rec, y.broken
 }
 
-// step makes a call of an actor, unless it is about something that was never made.
+// step makes a call of an actor, unless the call is about something that was never created.
 func (y *play) step(actor, at int) {
 	defer close(y.done[at])
 	x := &y.score.steps[at]
 	binding := y.mod.actions[x.action].binding
 	if binding < 0 {
-		return // the model's own
+		return // the action exists only in the model
 	}
 	dropped, delayed := false, false
 	for _, f := range x.faults {
@@ -185,7 +185,7 @@ func (y *play) note(f faulted) {
 	y.rec.Faults = append(y.rec.Faults, f)
 }
 
-// fail keeps what the environment failed in.
+// fail keeps the first failure of the environment.
 func (y *play) fail(err error) {
 	y.record.Lock()
 	defer y.record.Unlock()
@@ -194,8 +194,8 @@ func (y *play) fail(err error) {
 	}
 }
 
-// arguments are those of a step, with the numbers that the system has given to what it
-// made. Those who make it are waited for.
+// arguments returns a step's arguments, with the numbers that the system gave to what it created.
+// It waits for the steps that create it.
 func (y *play) arguments(x *cue) (args []dut.Value, ok bool) {
 	for _, v := range x.args {
 		if v.Kind == dut.Ref && v.Int > 0 {
@@ -213,7 +213,7 @@ func (y *play) arguments(x *cue) (args []dut.Value, ok bool) {
 		}
 		args = append(args, v)
 	}
-	for _, b := range x.slots { // also what is not an argument
+	for _, b := range x.slots { // also instances that are not arguments
 		if b.instance >= 0 {
 			if m := y.score.insts[b.instance].maker; m >= 0 {
 				<-y.done[m]
@@ -229,7 +229,7 @@ func (y *play) arguments(x *cue) (args []dut.Value, ok bool) {
 	return args, true
 }
 
-// call makes a call and notes when.
+// call makes a call and notes when it begins and ends.
 func (y *play) call(c *called, binding int, args []dut.Value, after func()) {
 	y.mu.RLock()
 	kills := y.kills
@@ -256,7 +256,7 @@ func (y *play) call(c *called, binding int, args []dut.Value, after func()) {
 	if reply.Cause == dut.None || reply.Cause == dut.Refused {
 		return
 	}
-	c.End = 0 // it may have taken effect
+	c.End = 0 // the call may have taken effect
 	y.mu.RLock()
 	c.Excused = y.kills != kills
 	y.mu.RUnlock()
@@ -266,7 +266,7 @@ func (y *play) call(c *called, binding int, args []dut.Value, after func()) {
 	inst.broken = nil
 }
 
-// kill ends the system's program and starts it again.
+// kill kills the system's program and starts it again.
 func (y *play) kill(actor int) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -279,8 +279,8 @@ func (y *play) kill(actor int) {
 	y.note(f)
 }
 
-// jump lets the system's clock jump; if the system was killed meanwhile, that of the one
-// that was started in its place.
+// jump makes the system's clock jump. If the system is killed meanwhile, it tries again with the
+// new one.
 func (y *play) jump(actor int, f environmentFault) {
 	x := faulted{At: y.clock.Add(1), Kind: f, Thread: actor}
 	call := sut.Call{Operation: f.operation(), Positional: []json.RawMessage{json.RawMessage(strconv.Itoa(jump))}}
@@ -306,7 +306,7 @@ func (y *play) jump(actor int, f environmentFault) {
 	y.note(x)
 }
 
-// observe asks every observer that the model can answer for, once all actors are done.
+// observe calls every observer that the model can answer for, after all actors are done.
 func (y *play) observe() {
 	for k := range y.mod.pairs {
 		x := &y.mod.pairs[k]

@@ -6,22 +6,21 @@ import (
 	"slices"
 )
 
-// How exploration adapts, epoch by epoch. The numbers are those of the format's
-// first implementation; what it left without effect has one here. A directive
-// is given only if the document allows it, and a signal counts only if the
-// document names it.
+// How exploration adapts, epoch by epoch. The numbers are those of the format's first
+// implementation, except where its setting had no effect. A directive is given only if the document
+// allows it, and a signal counts only if the document names it.
 const (
-	decay       = 0.95 // of what was learned, towards 1, an epoch
-	newFactor   = 1.5  // a branch that reached something new in its state
+	decay       = 0.95 // per epoch, of learned factors, towards 1
+	newFactor   = 1.5  // for a branch that reached something new in its state
 	least, most = 0.1, 10.0
-	forceEpochs = 2 // how long a branch is favoured
-	skipEpochs  = 8 // how long one is left aside that leads to calls which do not end
-	wideEpochs  = 4 // how long observers are asked about more instances
+	forceEpochs = 2 // how many epochs a branch is favoured
+	skipEpochs  = 8 // how many epochs a branch that leads to calls which do not end is skipped
+	wideEpochs  = 4 // how many epochs observers are asked about more instances
 	plateau     = 3 // epochs without anything new
-	shortLoops  = 3 // repetitions in an epoch of short ones
+	shortLoops  = 3 // repetitions in an epoch of short loops
 )
 
-// adaptation turns an epoch's signals to directives.
+// adaptation turns an epoch's signals into directives.
 type adaptation struct {
 	p *plan
 	s *state
@@ -39,7 +38,7 @@ func (a adaptation) give(kind, target, cause string) bool {
 	return true
 }
 
-// name is a branch as people read it.
+// name returns a branch's name for people.
 func (a adaptation) name(e event) string {
 	n := &a.p.nodes[e.node]
 	if e.kind == eventNode {
@@ -70,9 +69,9 @@ func (a adaptation) force(e event, cause string) {
 	}
 }
 
-// failing answers a failure of a kind by the branch that led to it. Calls that do
-// not end cost the most and show nothing new: a branch that led to two of them is
-// left aside for a while. Answers that differ ask for a wider look at observers.
+// failing responds to a kind of failure with a directive for the branch that led to it. Calls that
+// do not end cost the most and show nothing new, so a branch that led to two of them is skipped for
+// a while. Differing answers make observers be asked about more instances.
 func (a adaptation) failing(kind string, e event) {
 	switch kind {
 	case kindTimeout:
@@ -90,7 +89,7 @@ func (a adaptation) failing(kind string, e event) {
 	a.force(e, kind)
 }
 
-// expire lets what was decided for some epochs run out.
+// expire counts down the epochs for which decisions hold.
 func expire(list map[event]int) {
 	for e, n := range list {
 		if n <= 1 {
@@ -101,8 +100,8 @@ func expire(list map[event]int) {
 	}
 }
 
-// fold applies what an epoch's cases have shown: what was new, and the branches
-// that failing cases took, by the kind of failure.
+// fold applies the results of an epoch's cases: what was new, and the branches taken by failing
+// cases, by kind of failure.
 func (a adaptation) fold(fresh []event, failing map[string]event) {
 	s, x := a.s, &a.p.doc.Exploration
 	s.epoch++
@@ -140,8 +139,8 @@ func (a adaptation) fold(fresh []event, failing map[string]event) {
 	s.weigh(a.p)
 }
 
-// onPlateau favours what was never reached, and every other time lets
-// repetitions be short, so that what comes after them is met more often.
+// onPlateau favours everything that was never reached. Every other time it shortens repetitions, so
+// that what follows them is reached more often.
 func (a adaptation) onPlateau() {
 	for at := range a.p.nodes {
 		for i := range a.p.nodes[at].branches {
@@ -155,9 +154,8 @@ func (a adaptation) onPlateau() {
 	}
 }
 
-// open works towards branches that were met and never taken because their
-// guards did not hold: it favours the branches that lead to an action which
-// sets a field that such a guard asks for.
+// open works towards branches that were reached but never taken because their guards did not hold.
+// It favours the branches that lead to an action which sets a field that such a guard reads.
 func (a adaptation) open() {
 	done := map[event]bool{}
 	for _, e := range a.s.sortedClosed() {
@@ -174,8 +172,8 @@ func (a adaptation) open() {
 	}
 }
 
-// floor keeps branches that were never taken likely: together they have at
-// least the share of their alternative's weight that the document names.
+// floor keeps branches that were never taken likely: together they get at least the share of their
+// alternative's weight that the document names.
 func (a adaptation) floor(share float64) {
 	a.s.floors = map[event]float64{}
 	for at := range a.p.nodes {

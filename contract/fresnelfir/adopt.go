@@ -9,13 +9,13 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// Adopt implements [campaign.Adopter]. A decision means what it does by its place, which an
-// edit of the model may change: a traversal is the same one if it fails, or makes the calls
-// that it made before.
+// Adopt implements [campaign.Adopter]. The meaning of a decision depends on its position, which
+// editing the model may shift. So a traversal counts as the same if it fails, or makes the same
+// calls as before.
 func (c *Campaign) Adopt(ctx context.Context, other campaign.Any, payload []byte, _ string) ([]byte, error) {
 	was, ok := campaign.As[*Campaign](other)
 	if !ok || string(was.data()) == string(c.data()) {
-		return payload, nil // another system alone
+		return payload, nil // only the system differs
 	}
 	now, failed, err := c.callsOf(ctx, payload)
 	if err != nil || failed {
@@ -36,8 +36,8 @@ func (c *Campaign) Adopt(ctx context.Context, other campaign.Any, payload []byte
 	return payload, nil
 }
 
-// callsOf are the calls of a traversal or history, and whether the model alone or the system
-// fails in it; of a history, that is known only when it is judged.
+// callsOf returns the calls of a traversal or history, and whether it fails in the model or the
+// system. For a history, that is known only after judging it.
 func (c *Campaign) callsOf(ctx context.Context, payload []byte) (list []string, failed bool, err error) {
 	if !c.parallel {
 		x, err := c.open(ctx)

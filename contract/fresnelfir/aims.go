@@ -9,19 +9,19 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// searchTarget is something that a search works towards: a branch that was never taken,
-// or a breach of a property.
+// searchTarget is something that a search works towards: taking a branch that was never taken, or
+// breaking a property.
 type searchTarget struct {
 	far      model.Distance
-	branch   event // of a branch
+	branch   event // for a branch
 	property string
-	over     bool // the search has come to it
+	over     bool // the search has reached it
 }
 
-// maxAims is how many aims one search has: each gets its share of the moves.
+// maxAims is how many aims one search has, which share the moves.
 const maxAims = 12
 
-// choose takes some of all aims, others with every search.
+// choose picks some of all aims, different ones in every search.
 func (g *goals) choose() {
 	var all []searchTarget
 	for _, e := range g.branches {
@@ -37,8 +37,7 @@ func (g *goals) choose() {
 	}
 }
 
-// distances are how far the traversal is from each aim; for the thread that is
-// nearest to it.
+// distances returns how far the traversal is from each aim, for the nearest thread.
 func (g *goals) distances(t *traversal) []float64 {
 	list := make([]float64, len(g.aims))
 	for n, i := range t.alive {
@@ -52,14 +51,14 @@ func (g *goals) distances(t *traversal) []float64 {
 	return list
 }
 
-// aim is what a search needs of a branch's guard.
+// aim is what a search needs to know about a branch's guard.
 type aim struct {
 	far   model.Distance
 	parts []conjunct
 }
 
-// compileAims makes what plan.aims says. All texts of guards are known to the program by
-// now, which is not changed.
+// compileAims fills plan.aims. The program already contains all texts of guards and does not
+// change.
 func (p *plan) compileAims() [][]aim {
 	return seq.Map(p.nodes, func(n node) []aim {
 		return seq.Map(n.branches, func(b branch) aim {
@@ -71,15 +70,15 @@ func (p *plan) compileAims() [][]aim {
 	})
 }
 
-// conjunct is a condition that a guard needs, among others.
+// conjunct is one of the conditions that a guard requires.
 type conjunct struct {
 	code   model.Code
-	inputs bool       // it asks for inputs
+	inputs bool       // it reads inputs
 	wide   int        // a large domain that is compared with other; -1: none
-	other  model.Code // which asks for no input
+	other  model.Code // reads no input
 }
 
-// compileParts takes a guard apart.
+// compileParts splits a guard into its conditions.
 func (p *plan) compileParts(e *ir.Expr) []conjunct {
 	if e.Op == ir.And {
 		var list []conjunct
@@ -108,17 +107,16 @@ func (p *plan) asksInputs(e *ir.Expr) bool {
 	return found
 }
 
-// spot is a state of the model that the search came to.
+// spot is a state of the model that the search has reached.
 type spot struct {
 	at    *kept
-	far   []float64 // from each aim
+	far   []float64 // distance from each aim
 	depth int
 	order int
 	done  bool
 }
 
-// nearest is a queue of states for one aim: the nearest first, then the one with
-// the fewest steps.
+// nearest is a queue of states for one aim: nearest first, then fewest steps first.
 type nearest struct {
 	list []*spot
 	aim  int
@@ -148,29 +146,28 @@ func (q *nearest) Pop() any {
 	return x
 }
 
-// frontier is the states from which the search may go on. Every other turn is
-// that of states of which something is true that was true of none before them,
-// or whose instances are like none before
-// (after the novelty of Lipovetzky and Geffner, 2012). Between these the aims
-// take turns to name the nearest one, and so does the order in which they were
-// met, so that what looks far off gets its turn too.
+// frontier holds the states from which the search may continue. Every other turn goes to a state
+// with a new fact, one that was true in no state before, or with new looks of its instances (after
+// the novelty of Lipovetzky and Geffner, 2012). In the remaining turns, the nearest states of the
+// aims alternate with the states in the order in which they were reached, so that those that look
+// far away get their turn too.
 type frontier struct {
 	aims   []searchTarget
 	queues []nearest
-	all    []*spot // as they were met
+	all    []*spot // in the order in which they were reached
 	met    int
 	fresh  []*spot
 	facts  map[uint64]bool
 	list   []uint64
 	turn   int
-	novel  bool // it was the turn of something new
+	novel  bool // the last turn went to a new state
 	bytes  int
 }
 
-// maxFrontier bounds what the states of a frontier take; others are not gone on from.
+// maxFrontier limits the memory of a frontier's states, in bytes; further states are dropped.
 const maxFrontier = 64 << 20
 
-// add notes the state that the traversal is in.
+// add adds the traversal's current state.
 func (f *frontier) add(t *traversal, far []float64, depth int) {
 	at := t.snapshot()
 	if f.bytes += at.size; f.bytes > maxFrontier {
@@ -193,7 +190,7 @@ func (f *frontier) add(t *traversal, far []float64, depth int) {
 	}
 }
 
-// next is the state to go on from; nil: there is none.
+// next returns the state to continue from; nil: none.
 func (f *frontier) next() *spot {
 	if f.novel = !f.novel; f.novel {
 		if p := first(&f.fresh); p != nil {
@@ -217,8 +214,7 @@ func (f *frontier) next() *spot {
 	return nil
 }
 
-// first is the first state of a list that was not gone on from; those before it
-// leave the list.
+// first returns the first unused state of a list, and removes the used ones before it.
 func first(list *[]*spot) *spot {
 	for len(*list) > 0 && (*list)[0].done {
 		*list = (*list)[1:]
@@ -229,7 +225,7 @@ func first(list *[]*spot) *spot {
 	return (*list)[0]
 }
 
-// leave frees a state that was gone on from.
+// leave frees a used state.
 func (f *frontier) leave(p *spot) {
 	f.bytes -= p.at.size
 	p.at = nil

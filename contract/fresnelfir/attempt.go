@@ -8,11 +8,10 @@ import (
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
-// compileAttempts finds, by branch with a guard, the action that it begins
-// with, if its binding says how the module refuses it: such an action may be
-// tried though the guard does not hold, and has to be refused, unless the system cannot
-// know what the guard asks for. Where another branch may begin with it, that one's guard
-// must not hold either.
+// compileAttempts finds the action with which each guarded branch begins, if the action's binding
+// says how the module refuses it. Such an action may be called although the guard does not hold;
+// the module must then refuse it. That excludes guards that depend on something the system cannot
+// know. If another branch may begin with the same action, that branch's guard must not hold either.
 func (p *plan) compileAttempts() {
 	for at := range p.nodes {
 		children := p.grammar.Nodes[at].Children
@@ -43,7 +42,7 @@ func (p *plan) compileAttempts() {
 	}
 }
 
-// leading is the action that a node begins with; -1 if that depends.
+// leading returns the action with which a node begins; -1 if that is not fixed.
 func (p *plan) leading(at, depth int) int {
 	n := &p.grammar.Nodes[at]
 	switch {
@@ -59,8 +58,9 @@ func (p *plan) leading(at, depth int) int {
 	return p.leading(n.Children[0], depth+1)
 }
 
-// mayBegin reports whether a node may begin with an action, and whether it may be over
-// without one. Of a rule that was looked at before, both are known by then but the second.
+// mayBegin reports whether a node may begin with an action, and whether it may end without one. For
+// a rule already visited, it returns false and true: the rule's first visit has settled the first
+// answer.
 func (p *plan) mayBegin(at, action int, looked map[int]bool) (may, over bool) {
 	n := &p.grammar.Nodes[at]
 	switch {
@@ -86,15 +86,15 @@ func (p *plan) mayBegin(at, action int, looked map[int]bool) (may, over bool) {
 	return may, over || n.Kind == walk.Repeat && n.Min == 0
 }
 
-// onceInFour are the weights of doing something that is not part of a walk.
+// onceInFour are the weights for doing something outside the walk.
 var onceInFour = []float64{3, 1}
 
-// onceInTwo are the weights of leaving something and of doing it. What is forbidden
+// onceInTwo are the weights of not trying and of trying a forbidden action. Refusing such actions
 // is half of what a module has to get right.
 var onceInTwo = []float64{1, 1}
 
-// attempts tries one of the actions that the closed branches of an alternative
-// begin with, now and then.
+// attempts occasionally tries one of the actions with which the closed branches of an alternative
+// begin.
 func (t *traversal) attempts(at int) {
 	branches := t.p.nodes[at].branches
 	t.forbidden = t.forbidden[:0]
@@ -128,11 +128,11 @@ func (t *traversal) attempts(at int) {
 		mark := t.m.Mark()
 		defer t.m.Undo(mark)
 		if !t.pick(b.attempt, nil, true) {
-			return // there is nothing
+			return // no instance to choose
 		}
 	}
 	if (len(asked) > 0 || picks) && t.allowed(b, 0) || slices.ContainsFunc(b.rivals, func(j int) bool { return t.rivals(&branches[j], b.attempt) }) {
-		return // for these inputs and instances it would be allowed
+		return // allowed with these inputs and instances
 	}
 	switch {
 	case t.dev != nil:
@@ -142,8 +142,8 @@ func (t *traversal) attempts(at int) {
 	}
 }
 
-// decidable reports whether a history shows if the model allowed a call that was to be
-// refused: other calls may have changed that until it was made.
+// decidable reports whether a history shows if the model allowed a call that was meant to be
+// refused, although other calls may have changed that before it was made.
 func (p *plan) decidable(branches []branch, i int) bool {
 	b := &branches[i]
 	a := &p.program.Actions()[b.attempt]
@@ -155,7 +155,7 @@ func (p *plan) decidable(branches []branch, i int) bool {
 	return a.Assigns() < 0 && !slices.ContainsFunc(b.rivals, func(j int) bool { return branches[j].leads != b.attempt })
 }
 
-// rivals reports whether a branch may allow the action that another one does not.
+// rivals reports whether a branch may allow an action that another one forbids.
 func (t *traversal) rivals(b *branch, action int) bool {
 	if b.open || b.attempt == action {
 		return b.open || t.allowed(b, 0)
@@ -164,8 +164,8 @@ func (t *traversal) rivals(b *branch, action int) bool {
 	return !ok || v == model.True
 }
 
-// attempt calls an action that the model does not allow. The module has to
-// refuse it and to stay as it is.
+// attempt calls an action that the model does not allow. The module must refuse it and remain
+// unchanged.
 func (t *traversal) attempt(b *branch) {
 	d, a := t.dev, &t.p.program.Actions()[b.attempt]
 	if t.trace != nil {

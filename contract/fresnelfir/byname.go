@@ -6,51 +6,51 @@ import (
 	"github.com/thresh-dev/thresh/engine/choice"
 )
 
-// On a tape a decision means what it does by its place: without an earlier action,
-// later ones are read as something else, and the same number is another instance. To
-// leave something out, a traversal is taken again by what its decisions name: for the
-// same alternative the same branch, for the same choice the same instance.
+// The meaning of a decision on a tape depends on its position: without an earlier action, later
+// decisions mean something else, and the same number is another instance. To remove something, a
+// traversal is therefore replayed by what its decisions name: for the same alternative the same
+// branch, for the same choice the same instance.
 
-// What a decision is about: its kind, and a number within that kind.
+// The topics of decisions. A topic combines a kind with a number within the kind.
 const (
 	topicStart     uint64 = iota // of the traversal as a whole
-	topicRoot                    // the protocol of a thread
-	topicThread                  // whose turn it is: a step begins
-	topicBranch                  // of an alternative
-	topicMore                    // whether a repetition goes on
-	topicAttempt                 // whether something forbidden is tried
-	topicForbidden               // what is tried
+	topicRoot                    // a thread's protocol
+	topicThread                  // the thread to act: a step begins
+	topicBranch                  // the branch of an alternative
+	topicMore                    // whether a repetition continues
+	topicAttempt                 // whether to try something forbidden
+	topicForbidden               // what to try
 	topicPick                    // an instance
-	topicPlain                   // a value, 0 being the plainest
-	topicOther                   // whether an input is any value of a large domain, and which
+	topicPlain                   // a value; 0 is the plainest
+	topicOther                   // whether an input is any value of a large domain, and which one
 
 	topicBits  = 32
 	topicAside = 1 << 63 // the decision belongs to an attempt
 )
 
-// setTopic says what the next decision is about.
+// setTopic sets the topic of the next decision.
 func (t *traversal) setTopic(kind uint64, n int) { t.src.Topic = t.aside | kind<<topicBits | uint64(n) }
 
-// named is a decision: what it is about, and what it names: a branch, an instance, or
-// a value, whatever its place was.
+// named is a decision: its topic, and what it names (a branch, an instance or a value), whatever
+// its position was.
 type named struct{ topic, name uint64 }
 
 func (d named) kind() uint64 { return d.topic &^ topicAside >> topicBits }
 
-// script is the decisions of a traversal by what they name. The first scene is the
-// start, each other one a step.
+// script is the decisions of a traversal by name. The first scene is the start; each other scene is
+// a step.
 type script struct {
 	scenes []scene
-	births []choice.Span // by thread: where the decisions on it are among those of the start
+	births []choice.Span // by thread: the span of its decisions in the start
 }
 
 type scene struct {
 	thread int
 	list   []named
-	made   [2]int // instances before and after
+	made   [2]int // number of instances before and after
 }
 
-// clone is a script whose decisions may be changed.
+// clone returns a script whose decisions may be changed.
 func (s *script) clone() *script {
 	c := &script{scenes: slices.Clone(s.scenes), births: s.births}
 	for i := range c.scenes {
@@ -59,15 +59,15 @@ func (s *script) clone() *script {
 	return c
 }
 
-// instances is how many there are in the end.
+// instances returns the number of instances at the end.
 func (s *script) instances() int { return s.scenes[len(s.scenes)-1].made[1] }
 
-// withoutStep is the script less a step.
+// withoutStep returns the script without a step.
 func (s *script) withoutStep(step int) *script {
 	return &script{scenes: slices.Delete(slices.Clone(s.scenes), step, step+1)}
 }
 
-// withoutInstance is the script less the steps that make or choose an instance.
+// withoutInstance returns the script without the steps that create or choose an instance.
 func (s *script) withoutInstance(i int) *script {
 	c := &script{scenes: s.scenes[:1:1]}
 	for _, x := range s.scenes[1:] {
@@ -79,11 +79,11 @@ func (s *script) withoutInstance(i int) *script {
 	return c
 }
 
-// withoutThread is the script less a thread, whose steps an heir takes; -1: nobody.
+// withoutThread returns the script without a thread. Its steps go to heir; -1: to nobody.
 func (s *script) withoutThread(thread, heir int) *script {
 	c := s.clone()
 	start := &c.scenes[0].list
-	(*start)[0].name-- // how many threads there are is decided first
+	(*start)[0].name-- // the number of threads is decided first
 	*start = slices.Delete(*start, s.births[thread].From, s.births[thread].To)
 	if heir < 0 {
 		c.scenes = slices.DeleteFunc(c.scenes, func(x scene) bool { return x.thread == thread })
@@ -93,7 +93,7 @@ func (s *script) withoutThread(thread, heir int) *script {
 		if x.thread == thread || x.thread == heir && heir >= 0 {
 			for k := range x.list {
 				if heir >= 0 && x.list[k].kind() == topicMore {
-					x.list[k].name = 1 // there is more to do for it than there was
+					x.list[k].name = 1 // the heir has more to do than before
 				}
 			}
 			x.thread = heir
@@ -105,7 +105,7 @@ func (s *script) withoutThread(thread, heir int) *script {
 	return c
 }
 
-// withoutAttempt is the script less what a decision begins to try.
+// withoutAttempt returns the script without the attempt that a decision begins.
 func (s *script) withoutAttempt(i, k int) *script {
 	c := s.withValue(i, k, 0)
 	list := &c.scenes[i].list
@@ -115,27 +115,26 @@ func (s *script) withoutAttempt(i, k int) *script {
 	return c
 }
 
-// withValue is the script with another value.
+// withValue returns the script with another value.
 func (s *script) withValue(i, k int, name uint64) *script {
 	c := s.clone()
 	c.scenes[i].list[k].name = name
 	return c
 }
 
-// prompter replays a traversal from a script or a tape, and records the script of
-// what it did.
+// prompter replays a traversal from a script or a tape, and records the script of what happened.
 type prompter struct {
 	t     *traversal
-	tape  []uint64 // to follow; nil: the script
+	tape  []uint64 // the tape to follow; nil: follow the script
 	of    *script
-	gone  int // the thread of the script's cast that is not there; -1: none
-	at    int // the scene
+	gone  int // the script's thread that was removed; -1: none
+	at    int // index of the scene
 	left  []named
-	names map[uint64]uint64 // instances of the script, as they are here
+	names map[uint64]uint64 // maps instances of the script to the current ones
 	now   script
 }
 
-// play takes a traversal.
+// play runs a traversal.
 func (p *prompter) play() {
 	t := p.t
 	p.names, p.now.scenes = map[uint64]uint64{}, []scene{{thread: -1}}
@@ -154,7 +153,8 @@ func (p *prompter) play() {
 	}
 }
 
-// close ends a scene: what it has made is what the scene of the script made, in order.
+// close ends a scene. It maps the instances that the script's scene created to those created now,
+// in order.
 func (p *prompter) close() {
 	last := &p.now.scenes[len(p.now.scenes)-1]
 	last.made[1] = p.t.m.Instances()
@@ -171,7 +171,7 @@ func (p *prompter) close() {
 	}
 }
 
-// answer decides.
+// answer makes a decision.
 func (p *prompter) answer(limit uint64) uint64 {
 	t := p.t
 	d := named{topic: t.src.Topic}
@@ -235,7 +235,7 @@ func (p *prompter) choices() []int32 {
 	return p.t.m.Choices(int(n>>8), int(n&255))
 }
 
-// place is where what a decision names stands among what there is to choose from.
+// place returns the index, among the current choices, of what a decision names.
 func (p *prompter) place(topic, name uint64) uint64 {
 	i := 0
 	switch (named{topic: topic}).kind() {
@@ -252,9 +252,9 @@ func (p *prompter) place(topic, name uint64) uint64 {
 	return uint64(max(i, 0))
 }
 
-// byName leaves out what the traversal of a tape can do without: threads, instances, steps
-// and attempts, and takes plainer values, until each by itself is needed. It reports
-// whether there was anything.
+// byName removes everything unnecessary from the traversal of a tape: threads, instances, steps and
+// attempts. It also tries plainer values. It stops when each remaining part is necessary by itself,
+// and reports whether it changed anything.
 func (r *reducer) byName(values []uint64) ([]uint64, bool) {
 	p := &prompter{t: r.t, tape: values, gone: -1}
 	if !r.stage(values, p.play) {

@@ -28,17 +28,17 @@ type Campaign struct {
 	plan     *plan
 	src      *ir.Source
 	seed     uint64
-	budget   int64   // traversals
+	budget   int64   // number of traversals
 	module   *module // nil: the model is explored alone
-	alone    string  // why it is
-	unjudged bool    // nothing that it says could be broken
-	enclosed bool    // the module is the one inside of the document's capsule
-	// modulePath is where the module was looked for; "" if there is none.
+	alone    string  // why the model is explored alone
+	unjudged bool    // nothing in the model can be broken
+	enclosed bool    // the module is the one in the document's capsule
+	// modulePath is the path at which the module was looked for; "" if there is none.
 	modulePath string
-	// places are where what a path of the document names stands in the source, if that is
-	// not the document.
+	// places returns, by path in the document, the places in the source, if the source is not the
+	// document itself.
 	places func() map[string]diag.Pos
-	system *sut.Plan // explored in the module's place; nil: a module, or nothing
+	system *sut.Plan // system explored instead of a module; nil: none
 	// parallel says that actors call the system at the same time.
 	parallel bool
 	touch    bool // check may call a system that runs elsewhere
@@ -51,8 +51,8 @@ func (c *Campaign) Identity() campaign.Identity {
 	return id
 }
 
-// Probe implements [campaign.Campaign]: it starts the module and checks that
-// its exports fit the bindings.
+// Probe implements [campaign.Campaign]. It starts the module and checks that its exports fit the
+// bindings.
 func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 	if c.module == nil {
 		return campaign.Facts{Warnings: []string{tools.Warning(c.id.Name, c.alone)}}, nil
@@ -80,8 +80,8 @@ func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 	return f, nil
 }
 
-// unheard reports whether a module may answer whatever it likes: properties of the model
-// say nothing of it.
+// unheard reports whether any answer of the module would do, because only properties of the model
+// itself are checked.
 func (c *Campaign) unheard() bool {
 	for i := range c.plan.program.Properties() {
 		if c.plan.program.Observes(i) {
@@ -96,15 +96,15 @@ func (c *Campaign) unheard() bool {
 // Start implements [campaign.Campaign].
 func (c *Campaign) Start(campaign.Facts) *state { return newState(c.plan) }
 
-// minCases and maxCases bound the cases of an epoch: enough for many workers,
-// few enough that what was learned counts soon.
+// minCases and maxCases limit the cases of an epoch: enough for many workers, few enough for
+// results to take effect soon.
 const (
 	minCases = 4
 	maxCases = 1024
 )
 
-// Round implements [campaign.Campaign]: an epoch, of as many cases as make up
-// epoch_size actions by the average of those before.
+// Round implements [campaign.Campaign]. A round is an epoch with as many cases as make up
+// epoch_size actions, by the average so far.
 func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 	if s.cases >= c.budget {
 		return campaign.Round{}, false
@@ -167,14 +167,15 @@ func (c *Campaign) openLane(ctx context.Context, lane campaign.Lane) (campaign.E
 	if err != nil {
 		return nil, err
 	}
-	// What is made again in a system that nothing resets goes by other names than before.
+	// In a system that nothing resets, recreated instances have other names than before, so kept
+	// states cannot be restored.
 	if lasts := c.system != nil && c.system.ResetBy() == sut.ResetNone; !lane.Cold && !c.parallel && !lasts {
 		x.t.snapshots = &snapshots{most: maxSnapshotBytes}
 	}
 	return x, nil
 }
 
-// open makes an executor, with an instance of the module if there is one.
+// open returns an executor, with an instance of the module if there is one.
 func (c *Campaign) open(ctx context.Context) (*executor, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, fmt.Errorf("opening an executor: %w", err)
@@ -207,9 +208,8 @@ type executor struct {
 	c     *Campaign
 	t     *traversal
 	dev   dut.Device
-	stage *stage // of actors that call at the same time; nil: they take turns
-	// traced is the first case of each failure whose steps were noted here, by the key of
-	// its finding.
+	stage *stage // for actors that call at the same time; nil: they take turns
+	// traced maps the key of each finding to the first case whose steps were recorded here.
 	traced map[string]int64
 }
 
@@ -233,7 +233,7 @@ func (x *executor) Close() error {
 	return nil
 }
 
-// prepare sets a traversal up for a case.
+// prepare prepares a traversal for a case.
 func (c *Campaign) prepare(t *traversal, s *state, at campaign.Case) error {
 	t.state, t.row, t.trace, t.from = s, choice.Key(c.seed, uint64(at.Index), 2), nil, nil
 	t.lenient = 0
@@ -259,7 +259,7 @@ func (c *Campaign) prepare(t *traversal, s *state, at campaign.Case) error {
 	if err != nil {
 		return fmt.Errorf("reading the case: %w", err)
 	}
-	// A tape says all: what was learned must not change what it means.
+	// A tape is complete: learned weights must not change its meaning.
 	t.state = nil
 	t.src.Follow(tape)
 	return nil
@@ -314,7 +314,7 @@ func (x *executor) Execute(_ context.Context, s *state, at campaign.Case) (campa
 	o.Verdict, o.Severity, o.Kind, o.Title = campaign.VerdictFail, f.severity(), f.kind, f.title
 	o.Signature, o.Cause, o.Input = f.subject, []string{f.cause, f.level}, hex.EncodeToString(sum[:])
 	if known || x.c.system != nil && explored && !restored && x.hasTraced(at.Index, f) {
-		return o, nil // its steps were told when it was new
+		return o, nil // its steps were recorded when the failure was new
 	}
 	o.Evidence = []campaign.Attachment{{Name: "steps", Data: x.traceCase(tape).encode()}}
 	if restored && !f.sameFailure(t.failed) {
@@ -323,9 +323,9 @@ func (x *executor) Execute(_ context.Context, s *state, at campaign.Case) (campa
 	return o, nil
 }
 
-// hasTraced reports whether the steps of an earlier case with the same failure were noted
-// here: a finding shows those of its first case, and to take them again costs a start
-// where the failure is the end of a program.
+// hasTraced reports whether the steps of an earlier case with the same failure were recorded here.
+// A finding shows only its first case's steps, and recording them again costs a restart if the
+// failure ends the program.
 func (x *executor) hasTraced(at int64, f *failure) bool {
 	key := strings.Join([]string{f.kind, f.subject, f.cause, f.level}, "\x00")
 	if first, ok := x.traced[key]; ok && first < at {
@@ -338,15 +338,14 @@ func (x *executor) hasTraced(at int64, f *failure) bool {
 	return false
 }
 
-// redoFromStart asks for the campaign to be run without states of the module that are
-// gone back to: what was met from one is not met from the start.
+// redoFromStart requests running the campaign again without restoring states of the module, because
+// something found from a restored state does not occur from the start.
 func redoFromStart(what string) error {
 	return &campaign.RedoError{Reason: fmt.Sprintf("%s in a traversal that began with a kept state of the module, and not in the same one from the start", what)}
 }
 
-// find takes the steps of a case that reached something new again, from the
-// start, and tells where on the tape those end that did. ok says that the steps
-// came to the same.
+// find repeats the steps of a case that reached something new, from the start, and returns where on
+// the tape the steps that reached it end. ok says that the repetition had the same result.
 func (x *executor) find(s *state, values []uint64) (cuts []int, ok bool) {
 	t := x.t
 	f, actions, sketch := t.failed, t.actions, t.m.Sketch(-1)
@@ -358,11 +357,11 @@ func (x *executor) find(s *state, values []uint64) (cuts []int, ok bool) {
 	return cuts, ok && (f == t.failed || f != nil && f.sameFailure(t.failed))
 }
 
-// traceCase runs a failing case again, from the start, and notes every step.
+// traceCase runs a failing case again from the start and records every step.
 func (x *executor) traceCase(tape []byte) *trace {
 	t, tr := x.t, &trace{}
 	if err := x.c.prepare(t, nil, campaign.Case{Payload: tape}); err != nil {
-		return tr // it is not a tape
+		return tr // not a tape
 	}
 	t.trace = tr
 	t.run()
@@ -372,8 +371,8 @@ func (x *executor) traceCase(tape []byte) *trace {
 	return tr
 }
 
-// Input implements [campaign.Inputter]: the tape of a case. What a module
-// refuses decides how a traversal goes on, so it is run for it, unless ctx has ended.
+// Input implements [campaign.Inputter] with the tape of a case. What a module refuses affects the
+// rest of a traversal, so the case is run for its tape, unless ctx has ended.
 func (c *Campaign) Input(ctx context.Context, s *state, at campaign.Case) []byte {
 	if at.Payload != nil {
 		return at.Payload
@@ -383,7 +382,7 @@ func (c *Campaign) Input(ctx context.Context, s *state, at campaign.Case) []byte
 	}
 	x, err := c.open(ctx)
 	if err != nil {
-		return nil // the case is told by its place alone
+		return nil // the case is then identified only by its place
 	}
 	defer x.Close()
 	if c.prepare(x.t, s, at) != nil {

@@ -23,14 +23,14 @@ const (
 	regressionName = "regression.spec.md"
 )
 
-// Chooses implements [campaign.Chooser]: what stands beside a capsule runs it.
+// Chooses implements [campaign.Chooser]. A capsule does not run with its folder, because the
+// Spec-Test beside it runs it.
 func (*Contract) Chooses(_, path string, _ campaign.Settings) campaign.Choice {
 	taken := filepath.Base(path) != capsuleName
 	return campaign.Choice{Taken: taken, Left: !taken}
 }
 
-// writtenCapsule is a capsule as it stands in a file; [ir.Capsule] says what its keys
-// mean.
+// writtenCapsule is a capsule as it is written to a file; see [ir.Capsule] for the keys.
 type writtenCapsule struct {
 	IRHash      string            `json:"ir_hash"`
 	WASMHash    *string           `json:"wasm_hash"`
@@ -45,17 +45,16 @@ type writtenCapsule struct {
 	Module      string            `json:"module,omitempty"`
 }
 
-// Promote implements [campaign.Promoter]: a capsule, which is the document with
-// the decisions of the traversal and the module inside, and a Spec-Test that runs
-// it. What the module shows is tried with the module as it is built then, what
-// the model alone shows in the document as it stands then: the test fails until
-// that is mended.
+// Promote implements [campaign.Promoter]. It returns a capsule, which is the document with the
+// traversal's decisions and the module in it, and a Spec-Test that runs it. If the module is at
+// fault, the test uses the module as it is built at the time; if the model is at fault, it uses the
+// current document. So the test fails until that is fixed.
 func (c *Campaign) Promote(ctx context.Context, f campaign.Finding, payloads [][]byte, dir string) ([]campaign.File, error) {
 	if c.parallel {
 		return nil, diag.Refused("a history cannot be called again: thresh replay %s checks what was recorded; for a regression test, keep the document with its seed and its number of traversals", f.ID)
 	}
 	text := c.data()
-	if d, _, _ := ir.Decode(c.path, text); d == nil || d.Capsule == nil { // it may be one itself
+	if d, _, _ := ir.Decode(c.path, text); d == nil || d.Capsule == nil { // the document may be a capsule itself
 		var err error
 		if text, err = c.capsule(ctx, f, payloads[0]); err != nil {
 			return nil, err
@@ -68,7 +67,7 @@ func (c *Campaign) Promote(ctx context.Context, f campaign.Finding, payloads [][
 	return []campaign.File{{Name: capsuleName, Data: text}, {Name: regressionName, Data: test}}, nil
 }
 
-// capsule is the document with a capsule.
+// capsule returns the document with a capsule.
 func (c *Campaign) capsule(ctx context.Context, f campaign.Finding, payload []byte) ([]byte, error) {
 	tr, inputs, err := c.retold(ctx, payload)
 	if err != nil {
@@ -93,8 +92,8 @@ func (c *Campaign) capsule(ctx context.Context, f campaign.Finding, payload []by
 	return append(append(data, b...), "\n}\n"...), nil
 }
 
-// regression is a Spec-Test that holds while the finding does not show: paths
-// are those from the folder that it was written in, where it is run.
+// regression returns a Spec-Test that passes while the finding does not show. Paths are relative to
+// the current folder, where the test will run.
 func (c *Campaign) regression(f campaign.Finding, dir string) ([]byte, error) {
 	here, err := filepath.Abs(".")
 	if err != nil {
@@ -129,7 +128,7 @@ func (c *Campaign) regression(f campaign.Finding, dir string) ([]byte, error) {
 	return fmt.Appendf(nil, regression, f.ID, what, title, args), nil
 }
 
-// regression is a test in whose block strings stand as JSON, which YAML reads.
+// regression is the template of the test. Strings in its block are JSON, which YAML reads.
 const regression = `# %[1]s
 
 %[2]s
@@ -149,8 +148,8 @@ assert:
       - contain: ["PASS  all held · 1 case "]
 ` + "```\n"
 
-// capsuleOf is the capsule of another file, without its module: the document's
-// is run.
+// capsuleOf reads the capsule of another file, without its module: the document's own module is
+// run.
 func capsuleOf(path string, doc campaign.Spec, set campaign.Settings) (*ir.Capsule, diag.List) {
 	fail := func(message string) (*ir.Capsule, diag.List) {
 		return nil, diag.List{{Code: "fresnelfir.capsule", Pos: diag.Pos{File: doc.Path}, Message: message}}
@@ -173,7 +172,7 @@ func capsuleOf(path string, doc campaign.Spec, set campaign.Settings) (*ir.Capsu
 	return d.Capsule, nil
 }
 
-// retold runs a tape and tells its steps and its last inputs.
+// retold runs a tape and returns its steps and its last inputs.
 func (c *Campaign) retold(ctx context.Context, tape []byte) (*trace, map[string]string, error) {
 	x, err := c.open(ctx)
 	if err != nil {
@@ -191,7 +190,7 @@ func (c *Campaign) retold(ctx context.Context, tape []byte) (*trace, map[string]
 	return tr, inputs, nil
 }
 
-// capsuleModule is the module that a document's capsule holds.
+// capsuleModule returns the module in a document's capsule.
 func capsuleModule(d *ir.Document) []byte {
 	if d.Capsule == nil {
 		return nil

@@ -9,11 +9,11 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// What the harness makes itself: acting instances, and those that generators ask for.
+// Instances that the harness creates itself: actors, and instances that generators ask for.
 
-// instance makes an instance and gives all of its fields a value. links are the
-// domains that some are drawn from. What actions change begins with its default,
-// or else the simplest value, as the module knows of no other; the rest is drawn.
+// instance creates an instance and sets all of its fields. links are the domains from which some
+// fields are drawn. Fields that actions change begin with their default or else the simplest value,
+// because the module knows no other. The remaining fields are drawn.
 func (t *traversal) instance(entity int, links []int) int32 {
 	t.linked = slices.DeleteFunc(append(t.linked[:0], links...), func(d int) bool { return d < 0 })
 	alike := t.chooseAlike(links)
@@ -46,7 +46,7 @@ func (t *traversal) instance(entity int, links []int) int32 {
 			case alike:
 				v = t.src.Prefer(t.drew[k], n)
 			case len(f.Texts) > 0:
-				v = t.src.Skewed(n) // the plain ones, which come first, as often as all variants
+				v = t.src.Skewed(n) // the plain values, which come first, are as likely as all variants together
 			default:
 				v = t.src.Draw(n)
 			}
@@ -62,8 +62,8 @@ func (t *traversal) instance(entity int, links []int) int32 {
 	return i
 }
 
-// chooseAlike decides that an acting instance is to be like the one before it: that two
-// may do what few may would else be too rare.
+// chooseAlike decides whether an actor is to be like the one before it. Otherwise, two actors with
+// the same rare rights would be too rare.
 func (t *traversal) chooseAlike(links []int) bool {
 	return len(links) > 0 && len(t.born) > 1 && choice.Key(t.row, 5)&1 == 0 &&
 		!slices.ContainsFunc(t.linked, func(d int) bool { return t.in.row[d] < 0 })
@@ -85,8 +85,8 @@ func (p *plan) compileMoves() {
 	}
 }
 
-// likely is a row of the covering array, or, as often, nil: rows alone would
-// never bring the same values together twice in a row.
+// likely returns a row of the covering array or, half of the time, nil: rows alone would never give
+// the same values twice in a row.
 func (t *traversal) likely() []int {
 	if t.wanted != nil {
 		return t.wanted.row
@@ -102,9 +102,8 @@ func (t *traversal) likely() []int {
 	return rows[t.row>>1%uint64(len(rows))]
 }
 
-// fieldValues is how many values of a field an instance may be given that the
-// harness makes. Of wide integers these are 0, or what is nearest to it, and
-// the ends of the range.
+// fieldValues returns how many values the harness may give a field of an instance. For wide
+// integers these are 0, or the value nearest to it, and the ends of the range.
 func fieldValues(f *ir.Field) uint64 {
 	switch f.Type {
 	case ir.Bool:
@@ -129,7 +128,7 @@ func smallRange(f *ir.Field) (low, high int64, small bool) {
 	return *f.Min, *f.Max, uint64(*f.Max)-uint64(*f.Min) < maxValues
 }
 
-// fieldValue is value v of those that a field of instance i may be given.
+// fieldValue returns value v of those that a field of instance i may get.
 func (t *traversal) fieldValue(i int32, field int, f *ir.Field, v uint64) model.Value {
 	switch f.Type {
 	case ir.Bool:

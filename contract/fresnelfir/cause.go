@@ -7,8 +7,8 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// Group implements [campaign.Grouper]: differences that show after the same calls come
-// from the last of these. Which answer shows that an effect was lost is no matter.
+// Group implements [campaign.Grouper]. Differences that appear after the same calls are attributed
+// to the last of these calls: it does not matter which answer reveals that an effect was lost.
 func (c *Campaign) Group(_ *state, o campaign.Outcome) string {
 	var x trace
 	if o.Kind != kindDiscrepancy || len(o.Cause) == 0 || json.Unmarshal(o.Attached("steps"), &x) != nil || len(x.Steps) == 0 {
@@ -24,11 +24,11 @@ func (c *Campaign) Group(_ *state, o campaign.Outcome) string {
 	}
 	last := calls[len(calls)-1]
 	switch cause := o.Cause[0]; {
-	case strings.HasPrefix(cause, "after "): // an observer, or a property of what observers read
+	case strings.HasPrefix(cause, "after "): // an observer, or a property that reads observers
 	case cause != "returns" && cause != "refused" && cause != "not refused":
 		return ""
 	case len(calls) < 2 || !repeats && !c.reads(last):
-		return "" // the call itself may be wrong, and the others are what allows it
+		return "" // the call itself may be wrong, and the earlier ones only make it possible
 	default:
 		calls = calls[:len(calls)-1]
 	}

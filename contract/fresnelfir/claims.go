@@ -10,33 +10,31 @@ import (
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
-// What a binding says of its action is held against the module:
+// What a binding claims about its action is checked against the module:
 //
-//	mutates: false     no observer answers otherwise after the call
-//	idempotent: true   a second call changes nothing, and does not fail; nor does
-//	                   the effect, done a second time, change the model
-//	reads, writes      a call that mutates nothing answers the same for the same
-//	                   arguments until an action was taken that writes something
-//	                   that it reads
+//	mutates: false     no observer answers differently after the call
+//	idempotent: true   a second call changes nothing and does not fail, and applying
+//	                   the effect a second time does not change the model
+//	reads, writes      a call that mutates nothing gives the same answer for the same
+//	                   arguments until an action writes something that it reads
 //
-// Calls are atomic and the schedule of the actors is the order in which they
-// were made, so that one order explains all answers if the model, which takes
-// the same steps, explains each: that is what lockstep looks at, and the last
-// line above is the same for answers of which the model has nothing to say.
+// Calls are atomic, and the actors' schedule is the order in which they were made. If the model,
+// which takes the same steps, explains each answer, one order therefore explains all. That is what
+// lockstep checks. The last line above checks the same for answers that the model does not predict.
 
-// claims is what the bindings say, by action.
+// claims is what the bindings claim, by action.
 type claims struct {
 	binding *ir.ActionBinding
 	reads   []int // entities
-	writes  []int // entities; nil: all, if it mutates
-	steady  bool  // answers are to be the same while nothing is written that it reads
-	twice   bool  // is to be called twice now and then
-	// again and refusing are a second call and a refusal, as findings tell them.
+	writes  []int // entities; nil: all, if the action mutates
+	steady  bool  // answers must stay the same until something that it reads is written
+	twice   bool  // the action is occasionally called twice
+	// again and refusing describe a second call and a refusal in findings.
 	again, refusing string
 }
 
-// hooked reports whether the document's event hooks capture something of an
-// action. Arguments and answers are in every trace.
+// hooked reports whether the document's event hooks capture something about an action. Arguments
+// and answers are in every trace.
 func (p *plan) hooked(action, what string) bool {
 	b := &p.doc.Bindings
 	return slices.Contains(b.Observe, action) && slices.Contains(b.Capture, what)
@@ -62,7 +60,7 @@ func (p *plan) compileClaims() {
 	}
 }
 
-// memo is an answer that is to stay the same while versions do.
+// memo is an answer that must not change until versions do.
 type memo struct {
 	action   int
 	args     uint64
@@ -70,7 +68,7 @@ type memo struct {
 	answer   dut.Value
 }
 
-// maxMemos bounds the answers that are kept in one traversal: the latest.
+// maxMemos is how many of the latest answers are kept in one traversal.
 const maxMemos = 64
 
 // written notes that an action may have changed what it claims to write.
@@ -89,7 +87,7 @@ func (t *traversal) written(action int) {
 	}
 }
 
-// checkStable looks whether an answer is what it was for the same arguments.
+// checkStable checks whether an answer is the same as before for the same arguments.
 func (t *traversal) checkStable(action int) {
 	c := &t.p.claims[action]
 	if !c.steady {
@@ -127,8 +125,8 @@ func hashValues(args []dut.Value) uint64 {
 	return h
 }
 
-// readings asks the observers that no derived function answers for; the model
-// cannot say what they should be, but some actions must not change them.
+// readings calls the observers without a derived function. The model cannot predict their answers,
+// but some actions must not change them.
 func (t *traversal) readings(list []dut.Value) []dut.Value {
 	t.readers = t.readers[:0]
 	for _, x := range t.dev.mod.unpaired {
@@ -146,10 +144,10 @@ func (t *traversal) readings(list []dut.Value) []dut.Value {
 	return list
 }
 
-// maxReadings bounds the combinations of instances for which an observer is read.
+// maxReadings limits the combinations of instances for which an observer is called.
 const maxReadings = 16
 
-// unchanged fails if readings differ that a call must not have changed.
+// unchanged fails if readings differ that a call must not change.
 func (t *traversal) unchanged(action int, why string) {
 	t.after = t.readings(t.after[:0])
 	if slices.Equal(t.before, t.after) {
@@ -170,8 +168,8 @@ func (t *traversal) unchanged(action int, why string) {
 		title: name + " changes what observers see, though " + why})
 }
 
-// differs is the first of two lists of readings that is another in the second, and
-// what it is there; -1 if there is none.
+// differs returns the index and the new value of the first reading that differs between two lists;
+// -1 if there is none.
 func differs(a, b []dut.Value) (int, dut.Value) {
 	for k := range a {
 		if k < len(b) && a[k] != b[k] {
@@ -181,8 +179,8 @@ func differs(a, b []dut.Value) (int, dut.Value) {
 	return -1, dut.Value{}
 }
 
-// callTwice calls an action a second time, with the same arguments. The traversal
-// goes on from there: what a second call changed may show later only.
+// callTwice calls an action a second time with the same arguments. The traversal continues from
+// there, because the effect of a second call may show only later.
 func (t *traversal) callTwice(action int) {
 	if !t.p.claims[action].twice {
 		return

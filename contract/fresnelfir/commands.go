@@ -71,12 +71,12 @@ RUN is a run id, a unique beginning of one, "latest" (the default) or "latest~1"
 	}
 }
 
-// latest is the run that is named, or the newest.
+// latest returns the run that is named, or "latest".
 func latest(args []string) string {
 	return append(args, "latest")[0]
 }
 
-// pairTable lists the pairs of a matrix that are to be covered.
+// pairTable lists the pairs in a matrix that are to be covered.
 func pairTable(m *campaign.Matrix) *campaign.Table {
 	t := &campaign.Table{Columns: []string{"inputs", "status", "why"}}
 	for i, row := range m.Cells {
@@ -85,7 +85,7 @@ func pairTable(m *campaign.Matrix) *campaign.Table {
 			switch {
 			case cell.Note != "":
 				status = "unreachable"
-			case cell.Total == 0: // nobody asked for it
+			case cell.Total == 0: // not requested
 				continue
 			case cell.Hits > 0:
 				status = "hit"
@@ -96,7 +96,7 @@ func pairTable(m *campaign.Matrix) *campaign.Table {
 	return t
 }
 
-// exploredIn are the campaigns of the contract in a stored run.
+// exploredIn returns the campaigns of the contract in a stored run.
 func exploredIn(d campaign.Desk, run string) ([]campaign.CampaignRecord, error) {
 	rec, err := d.Record(run)
 	if err != nil {
@@ -109,7 +109,7 @@ func exploredIn(d campaign.Desk, run string) ([]campaign.CampaignRecord, error) 
 	return list, nil
 }
 
-// printTable prints a table with its columns under each other.
+// printTable prints a table with aligned columns.
 func printTable(w io.Writer, title string, t *campaign.Table) {
 	widths := make([]int, len(t.Columns))
 	for _, row := range append([][]string{t.Columns}, t.Rows...) {
@@ -128,7 +128,7 @@ func printTable(w io.Writer, title string, t *campaign.Table) {
 	fmt.Fprintln(w)
 }
 
-// graphCommand is the verb graph; diagram is another word for it.
+// graphCommand returns the verb graph; diagram is an alias.
 func (k *Contract) graphCommand(name string) campaign.Command {
 	var format, out string
 	return campaign.Command{
@@ -164,7 +164,7 @@ The drawing is of the first campaign of the format. Formats: svg, dot (Graphviz)
 	}
 }
 
-// protocolGraph is the graph of a run, or of a document if what names a file.
+// protocolGraph returns the graph of a run, or of a document if what names a file.
 func (k *Contract) protocolGraph(ctx context.Context, d campaign.Desk, what string) (*campaign.Exhibit, error) {
 	var list []campaign.Exhibit
 	if text, err := d.Settings().Read(what); err == nil {
@@ -189,7 +189,7 @@ func (k *Contract) protocolGraph(ctx context.Context, d campaign.Desk, what stri
 	return nil, diag.Refused("%s holds no graph", what)
 }
 
-// writeDot writes a graph in the language of Graphviz.
+// writeDot writes a graph in Graphviz's language.
 func writeDot(w io.Writer, g *campaign.Graph) error {
 	var b strings.Builder
 	b.WriteString("digraph protocols {\n  node [shape=box, style=rounded];\n")

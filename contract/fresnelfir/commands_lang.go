@@ -21,7 +21,7 @@ func modelFile(d campaign.Desk, path string) ([]byte, error) {
 	return text, nil
 }
 
-// translation is a command that writes a model in another form.
+// translation returns a command that writes a model in another form.
 func translation(x campaign.Command, write func(d campaign.Desk, path string, text []byte) (string, diag.List)) campaign.Command {
 	var out string
 	x.Least, x.Most = 1, 1

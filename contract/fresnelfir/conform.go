@@ -37,7 +37,7 @@ func (r *recorded) String() string {
 	return r.Action + "(" + strings.Join(args, ", ") + ")"
 }
 
-// plainText is a value of a trace as the model's values are written.
+// plainText formats a value of a trace like a value of the model.
 func plainText(v any) string {
 	switch x := v.(type) {
 	case map[string]any:
@@ -52,12 +52,12 @@ func plainText(v any) string {
 	}
 	b, err := json.Marshal(v)
 	if err != nil {
-		return "" // it was read from JSON
+		return "" // the value was read from JSON
 	}
 	return string(b)
 }
 
-// readTrace reads a trace: lines of JSON, or the Informal Trace Format.
+// readTrace reads a trace: JSON lines, or the Informal Trace Format.
 func readTrace(text []byte) ([]recorded, error) {
 	var itf struct{ States []map[string]any }
 	whole := json.NewDecoder(bytes.NewReader(text))
@@ -87,8 +87,8 @@ func readTrace(text []byte) ([]recorded, error) {
 	return list, nil
 }
 
-// ofITF are the steps of a trace in the Informal Trace Format: each state names the
-// action that led to it, and what was picked for it.
+// ofITF returns the steps of a trace in the Informal Trace Format. Each state names the action that
+// led to it, and what was picked for it.
 func ofITF(states []map[string]any) []recorded {
 	var list []recorded
 	for i, s := range states {
@@ -116,7 +116,7 @@ func ofITF(states []map[string]any) []recorded {
 	return list
 }
 
-// world is a state that a trace may have led to, and what the trace calls its instances.
+// world is a state that a trace may have led to, with the trace's names of its instances.
 type world struct {
 	at    *kept
 	names map[string]string // "Order 17": "Order#1"
@@ -128,19 +128,20 @@ type conformance struct {
 	c      *Campaign
 	x      *exhaustion
 	worlds []world
-	open   map[string]bool // actions that the model allows at the step at hand
-	why    string          // the step comes to nothing for it
-	unsure string          // a step that does not say all, for which not all values were tried
-	keeps  bool            // how the worlds were reached
+	open   map[string]bool // actions that the model allows at the current step
+	why    string          // why the current step leads nowhere
+	unsure string          // a step that does not record everything and was tried with only some values
+	keeps  bool            // record how worlds were reached
 }
 
-// mostWorlds bounds the states that a trace is followed in at once.
+// mostWorlds is the largest number of states in which a trace is followed at once.
 const mostWorlds = 10_000
 
-// conform replays a trace up to the first step that the model does not allow, and says why.
-// It is unsure if a step does not record what was passed: the model may allow it after all.
+// conform replays a trace up to the first step that the model does not allow, and says why. The
+// result is unsure if a step does not record what was passed, because the model may allow it after
+// all.
 func (c *Campaign) conform(steps []recorded, keeps bool) (at int, why, unsure string, past *passed) {
-	for i := range c.plan.grammar.Nodes { // how long a trace may be is not a claim about the system
+	for i := range c.plan.grammar.Nodes { // the length of a trace is not a claim about the system
 		if n := &c.plan.grammar.Nodes[i]; n.Kind == walk.Repeat && n.Max > n.Min {
 			n.Max = math.MaxInt32
 		}
@@ -168,7 +169,7 @@ func (c *Campaign) conform(steps []recorded, keeps bool) (at int, why, unsure st
 		var next []world
 		switch {
 		case asked != nil && f.refused(&steps[i]):
-			continue // the model does not say when a question is refused
+			continue // the model does not say when an observer refuses
 		case asked != nil:
 			f.open, f.why = map[string]bool{}, ""
 			next = f.ask(&steps[i], asked)
@@ -190,8 +191,8 @@ func (c *Campaign) conform(steps []recorded, keeps bool) (at int, why, unsure st
 	return len(steps), "", "", f.firstHistory()
 }
 
-// refused reports whether the system refused a step: the recording says so, or its answer
-// does, as the action's binding has it.
+// refused reports whether the system refused a step, either because the recording says so or
+// because the action's binding reads the answer as a refusal.
 func (f *conformance) refused(r *recorded) bool {
 	b := f.c.plan.doc.Binding(r.Action)
 	if r.refused() || b == nil || b.Rejects == nil {
@@ -202,7 +203,7 @@ func (f *conformance) refused(r *recorded) bool {
 	return is != nil && err == nil && is(n)
 }
 
-// firstHistory is how the first of the states was reached that the trace may have led to.
+// firstHistory returns how the first of the possible states was reached.
 func (f *conformance) firstHistory() *passed {
 	if len(f.worlds) == 0 {
 		return nil
@@ -210,7 +211,7 @@ func (f *conformance) firstHistory() *passed {
 	return f.worlds[0].past
 }
 
-// stray says which argument of a step is neither passed by its action nor chosen there; "": none.
+// stray describes an argument of a step that the action neither passes nor chooses; "": none.
 func (f *conformance) stray(r *recorded) string {
 	p := f.c.plan
 	action := p.program.Action(r.Action)
@@ -233,7 +234,7 @@ func (f *conformance) stray(r *recorded) string {
 	return ""
 }
 
-// follow is where a step may lead.
+// follow returns where a step may lead.
 func (f *conformance) follow(r *recorded) []world {
 	t, p := f.x.t, f.c.plan
 	f.open, f.why = map[string]bool{}, ""
@@ -294,7 +295,7 @@ func (f *conformance) follow(r *recorded) []world {
 			if !met[key] && len(next) <= mostWorlds {
 				met[key] = true
 				at := t.snapshot()
-				at.tape = nil // nobody asks how it was reached
+				at.tape = nil // nobody asks how the state was reached
 				n := world{at: at, names: names}
 				if f.keeps {
 					n.past = show(w.past, s, t.m)
@@ -306,7 +307,7 @@ func (f *conformance) follow(r *recorded) []world {
 	return next
 }
 
-// valueOf is the value of an input that a text stands for.
+// valueOf returns the value of an input that a text represents.
 func (p *plan) valueOf(text string, x *ir.Domain) (model.Value, bool) {
 	switch x.Type {
 	case ir.Int:
@@ -320,9 +321,9 @@ func (p *plan) valueOf(text string, x *ir.Domain) (model.Value, bool) {
 	return v, known && slices.Contains(x.Values, text)
 }
 
-// matches reports whether a step of the model is what was recorded: with the same
-// arguments and, if the model says it, the same answer. It returns the names that the
-// trace has for instances, with those that the step adds.
+// matches reports whether a step of the model equals a recorded one: the same arguments and, if the
+// model predicts it, the same answer. It returns the trace's names of instances, extended by the
+// step.
 func (f *conformance) matches(r *recorded, s *traceStep, names map[string]string) (map[string]string, bool) {
 	if s.Action != r.Action {
 		return nil, false
@@ -335,14 +336,14 @@ func (f *conformance) matches(r *recorded, s *traceStep, names map[string]string
 		}
 		for k, v := range names {
 			if v == instance && strings.HasPrefix(k, entity+" ") {
-				return false // it goes by another name
+				return false // it has another name
 			}
 		}
 		names[entity+" "+called] = instance
 		return true
 	}
 	given := map[string]bool{}
-	for _, a := range slices.Concat(s.Args, s.picks) { // what is passed, and what is chosen by its name in the model
+	for _, a := range slices.Concat(s.Args, s.picks) { // passed arguments, and chosen instances by the model's variables
 		name, is, _ := strings.Cut(a, "=")
 		v, ok := r.Args[name]
 		if !ok || given[name] {
@@ -367,7 +368,7 @@ func (f *conformance) matches(r *recorded, s *traceStep, names map[string]string
 	}
 	b := f.c.plan.doc.Binding(r.Action)
 	if b == nil {
-		return names, true // an action that calls nothing answers nothing that the model knows
+		return names, true // the model does not predict the answer of an action without a call
 	}
 	if entity := f.c.plan.program.Entity(b.Result.Entity); entity >= 0 && s.made != "" {
 		return names, same(f.c.plan.doc.Entities[entity].Name, s.made, plainText(r.Returns))

@@ -8,10 +8,10 @@ import (
 	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
 )
 
-// A recorded trace may hold questions as well: calls of what the model has observers for. They
-// change nothing, and their answers must be what the model says.
+// A recorded trace may also contain queries: calls for which the model has observers. They change
+// nothing, and their answers must match the model.
 
-// question is the observer that a step of a trace asks; nil: it is an action, or nothing.
+// question returns the observer that a step of a trace calls; nil: it is an action, or unknown.
 func (f *conformance) question(r *recorded) *ir.Function {
 	p := f.c.plan
 	if p.program.Action(r.Action) >= 0 {
@@ -25,7 +25,7 @@ func (f *conformance) question(r *recorded) *ir.Function {
 	return nil
 }
 
-// ask keeps the states in which the model answers a question as was recorded.
+// ask keeps the states in which the model gives the recorded answer to a query.
 func (f *conformance) ask(r *recorded, x *ir.Function) []world {
 	t, p := f.x.t, f.c.plan
 	code := p.program.Call(p.doc.Pair(x).Name)
@@ -35,7 +35,7 @@ func (f *conformance) ask(r *recorded, x *ir.Function) []world {
 		var about []int32
 		for _, param := range x.Params {
 			v, given := r.Args[param.Name]
-			if !given && len(x.Params) == 1 && len(r.Args) == 1 { // whatever the trace calls it
+			if !given && len(x.Params) == 1 && len(r.Args) == 1 { // whatever name the trace uses
 				for _, v = range r.Args {
 					given = true
 				}
@@ -54,7 +54,7 @@ func (f *conformance) ask(r *recorded, x *ir.Function) []world {
 		}
 		v, ok := t.m.ValueWith(code, about)
 		if !ok || r.Returns == nil {
-			return false // the model has nothing to say
+			return false // the model does not predict the answer
 		}
 		want, got := t.m.Text(v), plainText(r.Returns)
 		if returned >= 0 {
@@ -68,14 +68,14 @@ func (f *conformance) ask(r *recorded, x *ir.Function) []world {
 	})
 }
 
-// refuse keeps the states in which the model does not allow what the system refused, wherever
-// it is in its protocol. If there are none, and the step does not record all that was passed,
-// it is unsure.
+// refuse keeps the states in which the model does not allow what the system refused, wherever in
+// its protocol it is. If there are none and the step does not record everything that was passed,
+// the result is unsure.
 func (f *conformance) refuse(r *recorded) (left []world, unsure string) {
 	all, known := f.worlds, f.unsure
 	keys, allowed := make([]string, len(all)), make(map[string]bool)
 	whole := *r
-	whole.Returns = nil // it answers no call that the model allows
+	whole.Returns = nil // a refusal is no answer that the model could predict
 	for i, w := range all {
 		f.x.t.goBack(w.at, 0)
 		keys[i] = string(f.x.t.m.Key(nil)) + fmt.Sprint(w.names)
@@ -98,7 +98,7 @@ func (f *conformance) refuse(r *recorded) (left []world, unsure string) {
 	return left, f.unsure
 }
 
-// untold notes the first step that does not say what was passed, where not all was tried.
+// untold notes the first step that does not record an argument and was not tried with all values.
 func (f *conformance) untold(r *recorded, name string) {
 	if f.unsure == "" {
 		f.unsure = fmt.Sprintf("%s does not record %s, so this is uncertain: record it in the trace", r.at, name)

@@ -74,7 +74,7 @@ func (c *Campaign) printConformance(out io.Writer, file string, steps []recorded
 	return diag.ExitError(exit)
 }
 
-// aloneCampaign is the campaign of a model without its module.
+// aloneCampaign returns the campaign of a model without its module.
 func aloneCampaign(ctx context.Context, d campaign.Desk, path string) (*Campaign, error) {
 	text, err := modelFile(d, path)
 	if err != nil {

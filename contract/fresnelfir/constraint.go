@@ -8,8 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/solve"
 )
 
-// answer is what is known of an expression over inputs that not all have a
-// value yet.
+// answer is what is known about an expression over inputs of which some have no value yet.
 type answer struct {
 	known bool
 	op    ir.Op // LitBool, LitInt or LitString
@@ -22,9 +21,8 @@ func (a answer) equal(b answer) bool {
 	return a.op == b.op && a.truth == b.truth && a.n == b.n && a.text == b.text
 }
 
-// constraint turns a rule over input domains to a condition of the solver. A
-// string that names a domain stands for its value; if it is also one of the
-// values that it is compared with, it is that value.
+// constraint converts a rule over input domains into a condition of the solver. A string that names
+// a domain stands for the input's value, unless it is also one of the values it is compared with.
 func constraint(domains []domain, rule *ir.Expr) solve.Cond {
 	var vars []int
 	named := map[*ir.Expr]int{}
@@ -66,8 +64,8 @@ func constraint(domains []domain, rule *ir.Expr) solve.Cond {
 	}}
 }
 
-// relation evaluates rules by Kleene's logic: an unknown operand matters only
-// if the others do not decide.
+// relation evaluates rules in Kleene's logic: an unknown operand matters only if the other operands
+// do not decide.
 type relation struct {
 	domains []domain
 	named   map[*ir.Expr]int

@@ -32,7 +32,7 @@ type Contract struct {
 	sources sources
 }
 
-// New returns FresnelFir IR.
+// New returns the contract FresnelFir IR.
 func New(open dut.Opener) *Contract { return &Contract{open: open} }
 
 // Name implements [campaign.Contract].
@@ -43,9 +43,9 @@ func (*Contract) Summary() string {
 	return "compare a system with its model, call by call (FresnelFir IR)"
 }
 
-// Detect implements [campaign.Contract]: a JSON object with most of the format's
-// ten sections, or three of those that hardly any other format has; also one that
-// cannot be read to its end.
+// Detect implements [campaign.Contract]. It recognizes a JSON object with most of the format's ten
+// sections, or with three sections that hardly any other format has, even if the rest cannot be
+// read.
 func (*Contract) Detect(s campaign.Spec) bool {
 	if written(s.Path) {
 		return true
@@ -94,8 +94,7 @@ var (
 	starterModule []byte // written by package tools/modules/ticket
 )
 
-// Starter implements [campaign.Contract]: a model, and its module, which has a
-// fault.
+// Starter implements [campaign.Contract] with a model, and a module that has a bug.
 func (*Contract) Starter(string) []campaign.File {
 	return []campaign.File{{Name: "model.json", Data: bytes.Clone(starter)}, {Name: "ticket.wasm", Data: bytes.Clone(starterModule)}}
 }
@@ -161,7 +160,7 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 	if list.HasErrors() {
 		return nil, list
 	}
-	var tape []byte // from another file than the document
+	var tape []byte // from a file other than the document
 	if path := set.Get(optCapsule, ""); path != "" {
 		x, found := capsuleOf(path, doc, set)
 		if list = append(list, found...); list.HasErrors() {
@@ -222,23 +221,23 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 	return []campaign.Any{campaign.Erase[*state](c)}, list
 }
 
-// enclosed says that the module is the one inside of the document's capsule.
+// enclosed says that the module is in the document's capsule.
 const enclosed = "it is inside the capsule"
 
-// maxModule is how large a module may be.
+// maxModule is the largest size of a module, in bytes.
 const maxModule = 64 << 20
 
-// holdsAnyway reports whether a model that is explored alone cannot be broken: what it
-// says of answers, refusals and observers is compared with a module.
+// holdsAnyway reports whether a model explored alone cannot fail: its answers, refusals and
+// observers are compared only with a module.
 func (c *Campaign) holdsAnyway() bool {
 	d := c.plan.doc
 	return len(d.Properties) == 0 && !c.plan.exceeds && !c.plan.program.Bounded() &&
 		!slices.ContainsFunc(d.Generators, func(g *ir.Generator) bool { return g.Postcondition != nil })
 }
 
-// moduleOf reads the module: the one that --module names, else the document's
-// entry below its own folder; path is where it is looked for. Without one the
-// model is explored alone, and why says so.
+// moduleOf reads the module: the one named by --module, else the document's entry, below the
+// document's folder. path is where it looks. Without a module the model is explored alone, for the
+// reason why.
 func (k *Contract) moduleOf(doc campaign.Spec, d *ir.Document, set campaign.Settings) (code []byte, path, why string, list diag.List) {
 	fail := func(code, format string, args ...any) ([]byte, string, string, diag.List) {
 		return nil, "", "", diag.List{{Code: "fresnelfir." + code, Pos: diag.Pos{File: doc.Path}, Path: "$.bindings.entry", Message: fmt.Sprintf(format, args...)}}
@@ -274,8 +273,8 @@ func (k *Contract) moduleOf(doc campaign.Spec, d *ir.Document, set campaign.Sett
 	return b, path, "", nil
 }
 
-// nameOf is what a campaign is called: the document's file name without its
-// extension, as the format gives documents no name of their own.
+// nameOf returns a campaign's name: the document's file name without its extension, because
+// documents have no name of their own.
 func nameOf(path string) string {
 	base := filepath.Base(path)
 	if name, ok := strings.CutSuffix(base, lang.Suffix); ok {
@@ -284,8 +283,8 @@ func nameOf(path string) string {
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// exploration is the version of how cases are made: it changes when the same
-// seed leads to other cases.
+// exploration is the version of the generation of cases. It changes when the same seed gives other
+// cases.
 const exploration = "fresnelfir exploration 3"
 
 func digest(doc, code, tape []byte, numbers ...uint64) string {
@@ -303,22 +302,22 @@ func digest(doc, code, tape []byte, numbers ...uint64) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// leastTraversals is how many traversals a campaign makes if the format's rule,
-// which gives a minimum, asks for fewer: they take a snapshot, and faults that
-// need several actions in a row are met too rarely in a few hundred.
+// leastTraversals is how many traversals a campaign makes if the format's rule, which gives a
+// minimum, asks for fewer. They are fast, and a few hundred are too few for faults that need
+// several actions in a row.
 const leastTraversals = 10000
 
-// Limits of what the budget's rule may give.
+// Limits of the budget's rule.
 const (
 	leastBudget = 100
 	mostBudget  = 1_000_000
 	mostInputs  = 1000
 )
 
-// Budget returns how many traversals a document asks for at least, its iterations: the product
-// of its numbers of entities, effects, protocols, inputs (1000 at most) and
-// coverage targets, each at least 1 but the first; at least 100, at most the
-// million that the format's engine allows a campaign.
+// Budget returns the minimum number of traversals (iterations) of a document: the product of its
+// numbers of entities, effects, protocols, inputs (1000 at most) and coverage targets. Each factor
+// except the first is at least 1. The result is at least 100 and at most a million, which is the
+// limit of the format's engine.
 func Budget(d *ir.Document) int64 {
 	inputs := uint64(1)
 	for _, x := range d.Inputs.Domains {

@@ -6,26 +6,25 @@ import (
 	"github.com/thresh-dev/thresh/engine/choice"
 )
 
-// The corpus is what traversals begin with that do not begin at the start: the
-// decisions up to a step that reached something new. It is part of what a
-// campaign has learned, and so the same everywhere; what the model and the
-// module were like there is kept beside it, by each executor (see [snapshots]).
+// The corpus holds the beginnings of traversals that do not begin at the start: the decisions up to
+// a step that reached something new. It is part of the learned state and so the same everywhere.
+// Each executor also keeps the state of the model and the module at that point (see [snapshots]).
 
-// entry is a beginning.
+// entry is one such beginning.
 type entry struct {
-	number int64 // counts entries from 1
+	number int64 // number of the entry, from 1
 	tape   []uint64
-	tries  int32 // traversals that began with it, fewer the more came of them
+	tries  int32 // traversals that began with it, reduced when they succeed
 }
 
-// Bounds of the corpus.
+// Limits of the corpus.
 const (
 	maxCorpus        = 512
 	maxCorpusNumbers = 1 << 18
 )
 
-// begin is where a case begins: its key, and the entry, nil for the start. It
-// depends on state and index alone.
+// begin returns where a case begins: its key, and the entry, or nil for the start. It depends only
+// on state and index.
 func (c *Campaign) begin(s *state, index int64) (from *entry, key uint64) {
 	key = choice.Key(c.seed, uint64(index))
 	if s == nil || len(s.corpus) == 0 || s.path(index) != nil {
@@ -39,7 +38,7 @@ func (c *Campaign) begin(s *state, index int64) (from *entry, key uint64) {
 	if draw(2) == 0 {
 		return nil, key
 	}
-	// Of three, the one from which least was tried: what is new comes first.
+	// Of three entries, take the one that was tried least, so that new ones come first.
 	for range 3 {
 		if e := &s.corpus[draw(len(s.corpus))]; from == nil || e.tries < from.tries {
 			from = e
@@ -51,17 +50,16 @@ func (c *Campaign) begin(s *state, index int64) (from *entry, key uint64) {
 	return from, key
 }
 
-// fairTries is how many traversals begin with an entry before it has to show
-// something for more of them.
+// fairTries is how many traversals begin with an entry before it must show something to get more.
 const fairTries = 16
 
-// collect adds beginnings to the corpus; least useful ones go.
+// collect adds beginnings to the corpus and drops the least useful ones.
 func (s *state) collect(tape []uint64, cuts []int) {
 	for _, at := range cuts {
 		if at > maxCorpusNumbers {
 			continue
 		}
-		if n := at - len(tape); n > 0 { // tapes are written without the zeros that they end with
+		if n := at - len(tape); n > 0 { // tapes are stored without trailing zeros
 			tape = append(tape, make([]uint64, n)...)
 		}
 		if slices.ContainsFunc(s.corpus, func(e entry) bool { return slices.Equal(e.tape, tape[:at]) }) {
@@ -83,7 +81,7 @@ func (s *state) collect(tape []uint64, cuts []int) {
 	}
 }
 
-// credit notes what came of a case that began with an entry.
+// credit records the result of a case that began with an entry.
 func (s *state) credit(number int64, gained bool) {
 	at, found := slices.BinarySearchFunc(s.corpus, number, func(e entry, n int64) int { return int(e.number - n) })
 	switch {
@@ -95,19 +93,18 @@ func (s *state) credit(number int64, gained bool) {
 	}
 }
 
-// finder finds the steps at which a traversal reaches something that the
-// campaign has not.
+// finder finds the steps at which a traversal reaches something new to the campaign.
 type finder struct {
 	known  *state
-	looked int          // events that were looked at
-	edges  map[int]bool // points of the module's code that were new
-	cuts   []int        // where on the tape steps end that reached something
+	looked int          // number of events already inspected
+	edges  map[int]bool // new points of the module's code
+	cuts   []int        // positions on the tape at which such steps end
 }
 
-// maxCuts is how many beginnings one traversal gives: the last ones.
+// maxCuts is how many beginnings one traversal yields: the last ones.
 const maxCuts = 4
 
-// observe is called after each step, with what it reached in t.seen.
+// observe is called after each step; t.seen holds what the step reached.
 func (f *finder) observe(t *traversal) {
 	found := false
 	for _, e := range t.seen.events[f.looked:] {

@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/solve"
 )
 
-// eventKind is what a traversal met.
+// eventKind is the kind of an event in a traversal.
 type eventKind uint8
 
 const (
@@ -17,22 +17,22 @@ const (
 	eventBranch                     // a branch was taken, in an abstract state
 	eventClosed                     // a branch's guard did not hold there
 	eventStuck                      // no branch was open
-	eventInput                      // an input was used; child is its place in rows
-	eventTried                      // a property was put to the test
-	eventModel                      // a state of the model: what its instances are like
-	eventSituation                  // an alternative was come to in such a state, with some of its branches open
-	eventTape                       // the tape of a case that reached something new; node is how many places follow it
-	eventLast                       // the branch that was taken last before a failure
+	eventInput                      // an input was used; child is its index in rows
+	eventTried                      // a property was tested
+	eventModel                      // a state of the model: the looks of its instances
+	eventSituation                  // an alternative was reached in such a state, with some of its branches open
+	eventTape                       // the tape of a case that reached something new; node is the number of positions that follow
+	eventLast                       // the last branch taken before a failure
 	eventCut                        // a walk was cut: references too deep, or a loop without actions
-	eventEdge                       // a point of the module's code, that the campaign had not reached
-	eventHint                       // a value of a domain to try; node is the domain, state the place
-	eventAttempt                    // an action was tried that the model did not allow
-	eventExcess                     // an effect gave a field what its declaration excludes
+	eventEdge                       // a point of the module's code that was new to the campaign
+	eventHint                       // a value of a domain to try; node is the domain, state the value's index
+	eventAttempt                    // an action that the model did not allow was tried
+	eventExcess                     // an effect assigned a value that the field's declaration excludes
 )
 
-// event is one thing that a traversal met. The abstract state of an alternative
-// is the set of branches whose guards hold: what the model's state means there,
-// and few enough that what is learned of one applies again.
+// event is one event of a traversal. The abstract state of an alternative is the set of branches
+// whose guards hold. That captures what matters about the model's state there, and there are few
+// enough such states for what is learned in one to apply again.
 type event struct {
 	kind  eventKind
 	node  int
@@ -40,12 +40,12 @@ type event struct {
 	child int
 }
 
-// hash is a number for an event whose highest bits tell most events apart.
+// hash returns a hash of an event. Its highest bits distinguish most events.
 func (e event) hash() uint64 {
 	return (uint64(e.kind)<<56 ^ uint64(e.node)<<32 ^ uint64(e.child)<<16 ^ e.state) * 0x9e3779b97f4a7c15
 }
 
-// is reports whether two events are the same, those that are not by the first look.
+// is reports whether two events are equal. It compares first what usually differs.
 func (e *event) is(x *event) bool {
 	return e.state == x.state && e.child == x.child && e.node == x.node && e.kind == x.kind
 }
@@ -54,20 +54,20 @@ func compare(a, b event) int {
 	return cmp.Or(cmp.Compare(a.kind, b.kind), a.node-b.node, cmp.Compare(a.state, b.state), a.child-b.child)
 }
 
-// coverage is what one traversal met.
+// coverage is what one traversal has reached.
 type coverage struct {
-	events []event // each once, in the order in which they were met first
+	events []event // each once, in the order of first occurrence
 	counts []int   // by event
 	places [places]uint8
-	rows   [][]int  // inputs, by their values' places
-	sums   []uint64 // of rows, told apart by them
-	last   event    // the branch that was taken last
+	rows   [][]int  // inputs, as indices of values
+	sums   []uint64 // hashes of rows, to distinguish them
+	last   event    // the last branch taken
 	cut    int
-	beyond bool // an effect gave a field what its declaration excludes
+	beyond bool // an effect assigned a value that the field's declaration excludes
 }
 
-// places is the size of the table that finds an event again. Events that were
-// met when it was three quarters full are listed as often as they are met.
+// places is the size of the hash table of events. Once it is three quarters full, new events are
+// listed at each occurrence.
 const places = 128
 
 func (c *coverage) reset() {
@@ -110,7 +110,7 @@ func (c *coverage) input(row []int) {
 	c.sums = append(c.sums, sum)
 	n := len(c.rows)
 	c.rows = slices.Grow(c.rows, 1)[:n+1]
-	c.rows[n] = append(c.rows[n][:0], row...) // in the memory of an earlier case
+	c.rows[n] = append(c.rows[n][:0], row...) // reuses the memory of an earlier case
 }
 
 // tally is what one case adds to the campaign: events with their counts.
@@ -121,11 +121,11 @@ type tally struct {
 	rows    [][]int
 	places  []int // of the values in rows
 	tape    []byte
-	cuts    []int // where steps of the tape end that reached something new
+	cuts    []int // positions on the tape at which steps that reached something new end
 }
 
-// encode writes what a case adds. tried is, by property, how often it was put
-// to the test; failed says that the case is a finding.
+// encode encodes what a case adds. tried is how often each property was tested; failed says that
+// the case is a finding.
 func (c *coverage) encode(actions int, tried []int64, failed bool) []byte {
 	if last := c.last; failed && last.kind == eventBranch {
 		last.kind = eventLast
@@ -161,7 +161,7 @@ func (c *coverage) encode(actions int, tried []int64, failed bool) []byte {
 	return b
 }
 
-// encodeTape adds the tape of a case, and places on it, to what the case adds.
+// encodeTape appends the tape of a case and positions on it.
 func encodeTape(b, tape []byte, cuts []int) []byte {
 	b = append(b, byte(eventTape))
 	for _, v := range [...]int{len(cuts), 0, 0, len(tape)} {
@@ -174,8 +174,7 @@ func encodeTape(b, tape []byte, cuts []int) []byte {
 	return b
 }
 
-// decode reads what encode wrote, in the memory that t has; what is not that is
-// cut off.
+// decode reads what encode wrote, reusing t's memory. It ignores an invalid rest.
 func (t *tally) decode(b []byte) {
 	next := func() uint64 {
 		v, n := binary.Uvarint(b)
@@ -213,11 +212,10 @@ func (t *tally) decode(b []byte) {
 	}
 }
 
-// counter counts events. It is what a map would be, but every case adds a score
-// of events to it, and to hash one as a map does takes longer than all the rest.
-// The zero counter is empty.
+// counter counts events like a map. Every case adds a score of events to it, and a map's hashing
+// would take longer than everything else. The zero counter is empty.
 type counter struct {
-	slots []counted // as many as a power of two; those that count nothing are free
+	slots []counted // length is a power of two; slots with count 0 are free
 	used  int
 }
 
@@ -226,7 +224,7 @@ type counted struct {
 	n     int64
 }
 
-// place is where an event is, or is to be: there must be a free slot.
+// place returns the slot of an event, or a free slot for it. There must be a free slot.
 func (c *counter) place(e event) *counted {
 	mask := uint64(len(c.slots) - 1)
 	for h := e.hash() >> 32; ; h++ {
@@ -236,7 +234,7 @@ func (c *counter) place(e event) *counted {
 	}
 }
 
-// of is how often an event was counted.
+// of returns an event's count.
 func (c *counter) of(e event) int64 {
 	if c.used == 0 {
 		return 0
@@ -244,7 +242,7 @@ func (c *counter) of(e event) int64 {
 	return c.place(e).n
 }
 
-// add counts an event n times more, and tells how often it was counted before.
+// add adds n to an event's count, and returns the count before.
 func (c *counter) add(e event, n int64) (was int64) {
 	if n <= 0 {
 		return c.of(e)
@@ -271,10 +269,10 @@ func (c *counter) grow() {
 	}
 }
 
-// clone is a counter of the same counts that shares nothing with c.
+// clone returns an independent copy.
 func (c *counter) clone() counter { return counter{slices.Clone(c.slots), c.used} }
 
-// all are the events and their counts, in no order that means anything.
+// all yields the events and their counts, in no meaningful order.
 func (c *counter) all() iter.Seq2[event, int64] {
 	return func(yield func(event, int64) bool) {
 		for _, x := range c.slots {

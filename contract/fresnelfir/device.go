@@ -14,17 +14,17 @@ import (
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
-// module is a module under test and how the document's names reach it.
+// module is a module under test, with its bindings to the document's names.
 type module struct {
 	open      dut.Opener
 	plan      dut.Plan
-	actions   []call  // by action; binding -1: it has none
-	observers []call  // by function; binding -1: it is no observer
+	actions   []call  // by action; binding -1: none
+	observers []call  // by function; binding -1: not an observer
 	pairs     []pair  // observers that the model can answer for
-	unpaired  []pair  // those that it cannot
+	unpaired  []pair  // observers that it cannot answer for
 	places    []bound // of the plan's bindings
-	bound     int     // so many of these are of actions
-	noun      string  // what people know it by: "module" or "system"
+	bound     int     // how many of the bindings belong to actions
+	noun      string  // "module" or "system", for messages
 }
 
 // call is an export that the document names.
@@ -33,19 +33,19 @@ type call struct {
 	args    []argument
 	returns result
 	refuses func(int64) bool
-	answer  model.Code // what it returns, before the effect; nil: not told
-	trap    bool       // a trap is a refusal
+	answer  model.Code // predicted return value, evaluated before the effect; nil: none
+	trap    bool       // a trap counts as a refusal
 }
 
-// pair is an observer with the derived function that says what it should answer.
+// pair is an observer with the derived function that predicts its answers.
 type pair struct {
 	observer int
 	params   []int // entities
 	model    model.Code
 }
 
-// newModule makes the plan of calling a module. Bindings of actions come first,
-// then those of observers.
+// newModule builds the plan for calling a module. Bindings of actions come first, then those of
+// observers.
 func newModule(p *plan, binary []byte, open dut.Opener, seed uint64) *module {
 	m := &module{open: open, noun: "module", plan: dut.Plan{Binary: binary, Seed: seed, Coverage: true, Compares: p.space.wide()}}
 	for _, a := range p.program.Actions() {
@@ -108,24 +108,24 @@ func (m *module) action(p *plan, a model.Action) call {
 	return c
 }
 
-// comparisons are the operators of what a refusal answers.
+// comparisons maps the operators in "rejects".
 var comparisons = map[string]ir.Op{"<": ir.Lt, "<=": ir.Lte, "==": ir.Eq, "!=": ir.Neq, ">=": ir.Gte, ">": ir.Gt}
 
-// resultKinds are how values cross.
+// resultKinds maps types to the kinds in which values are passed.
 var resultKinds = [...]dut.Kind{ir.NoType: dut.Void, ir.String: dut.String, ir.Bool: dut.Bool, ir.Int: dut.Int, ir.Enum: dut.Enum, ir.Ref: dut.Ref}
 
-// holdsJSON reports whether one of some words is the JSON of a list or an object.
+// holdsJSON reports whether some word is the JSON of a list or an object.
 func holdsJSON(words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool {
 		return len(w) > 0 && strings.ContainsRune("[{", rune(w[0])) && json.Valid([]byte(w))
 	})
 }
 
-// result is what an answer is to the model.
+// result is how an answer is converted for the model.
 type result struct {
-	entity int                    // of a handle; -1: it is none
-	values []model.Value          // of an enum, by the place that crosses
-	nested map[string]model.Value // by their form in [canonical], of those that are JSON
+	entity int                    // of a handle; -1: not a handle
+	values []model.Value          // of an enum, by the index that is passed
+	nested map[string]model.Value // values that are JSON, by their form in [canonical]
 }
 
 func (p *plan) result(of ir.ValueType) result {
@@ -143,18 +143,18 @@ func (p *plan) result(of ir.ValueType) result {
 	return r
 }
 
-// device is one instance of a module, in step with a machine.
+// device is one instance of a module, in lockstep with a machine.
 type device struct {
 	mod     *module
 	p       *plan
 	inst    dut.Instance
 	handles []handle // by instance of the model
-	made    []int64  // by entity: how many handles the harness has given
+	made    []int64  // by entity: how many handles the harness has assigned
 	args    []dut.Value
 	reply   dut.Reply
 	machine *model.Machine
 	sites   []dut.Site
-	broken  error // of the environment
+	broken  error // failure of the environment
 }
 
 // start opens an instance for a machine.
@@ -166,7 +166,7 @@ func (m *module) start(ctx context.Context, dev dut.Device, p *plan, machine *mo
 	return &device{mod: m, p: p, inst: inst, machine: machine, sites: dev.Info().Sites, made: make([]int64, len(p.doc.Entities))}, nil
 }
 
-// reset brings the module back to its start.
+// reset resets the module.
 func (d *device) reset() {
 	d.handles = d.handles[:0]
 	clear(d.made)
@@ -175,23 +175,23 @@ func (d *device) reset() {
 	}
 }
 
-// handle is what the module calls an instance of the model.
+// handle is the module's number for an instance of the model.
 type handle struct {
 	number int64
 	origin origin
 }
 
-// origin is where an instance comes from, as the module sees it.
+// origin is how the module learned of an instance.
 type origin uint8
 
 const (
-	invented origin = iota // by the harness; the module has not heard of it
-	told                   // by the harness, and its number was an argument of a call
-	created                // by the module
+	invented origin = iota // created by the harness; unknown to the module
+	told                   // created by the harness and passed in a call
+	created                // created by the module
 )
 
-// handle is what the module calls an instance: what it answered when it made
-// it, else a number that counts the entity's instances from 1.
+// handle returns the module's number for an instance: the one that it returned when it created the
+// instance, else a number that counts the entity's instances from 1.
 func (d *device) handle(i int32) int64 {
 	for int(i) >= len(d.handles) {
 		e := d.machine.EntityOf(int32(len(d.handles)))
@@ -201,7 +201,7 @@ func (d *device) handle(i int32) int64 {
 	return d.handles[i].number
 }
 
-// exposeHandle is handle for an argument of an action: from now on the module knows the instance.
+// exposeHandle is handle for an argument of an action. From then on the module knows the instance.
 func (d *device) exposeHandle(i int32) int64 {
 	n := d.handle(i)
 	if x := &d.handles[i]; x.origin == invented {
@@ -210,9 +210,9 @@ func (d *device) exposeHandle(i int32) int64 {
 	return n
 }
 
-// Knows implements [model.Observer]: whether the module can be asked about instances.
-// It knows those that it has made. Of an entity of which it makes none it knows those
-// that it was told of; of any other such a number may be that of an instance of its own.
+// Knows implements [model.Observer]: it reports whether the module can be asked about instances.
+// The module knows those that it created. If it creates no instances of an entity, it also knows
+// those that were passed to it; otherwise such a number may belong to an instance of its own.
 func (d *device) Knows(list ...int32) bool {
 	for _, i := range list {
 		if int(i) >= len(d.handles) || d.handles[i].origin == invented || d.handles[i].origin == told && d.p.makes[d.machine.EntityOf(i)] {
@@ -222,8 +222,8 @@ func (d *device) Knows(list ...int32) bool {
 	return true
 }
 
-// instance is the instance of an entity that goes by a handle, or None: the module's
-// own, if the harness has made one of the same number.
+// instance returns the instance of an entity with a handle, or None. It prefers the module's own if
+// the harness created one with the same number.
 func (d *device) instance(entity int, number int64) int32 {
 	found := model.None
 	for _, i := range d.machine.Live(entity) {
@@ -240,7 +240,7 @@ func (d *device) instance(entity int, number int64) int32 {
 	return found
 }
 
-// value turns a value of the model to one for the module.
+// value converts a value of the model for the module.
 func (d *device) value(v model.Value, a *argument) dut.Value {
 	switch a.kind {
 	case dut.String:
@@ -261,10 +261,10 @@ func (d *device) value(v model.Value, a *argument) dut.Value {
 	return dut.Number(a.kind, v.N)
 }
 
-// errNothing is why an action cannot be called: a variable stands for nothing.
+// errNothing is the error for an action with an unbound variable.
 var errNothing = errors.New("an argument stands for nothing yet")
 
-// call calls an action's export with the arguments as the model has them.
+// call calls an action's export with the model's arguments.
 func (d *device) call(action int, given map[string]model.Value) error {
 	c := &d.mod.actions[action]
 	d.args = d.args[:0]
@@ -279,7 +279,7 @@ func (d *device) call(action int, given map[string]model.Value) error {
 	return nil
 }
 
-// argument is the value of an argument; not ok: it stands for nothing.
+// argument returns the value of an argument; ok is false if its variable is unbound.
 func (d *device) argument(a *argument, given map[string]model.Value) (v dut.Value, ok bool) {
 	switch a.Kind {
 	case ir.ArgInput:
@@ -305,7 +305,7 @@ func (d *device) argument(a *argument, given map[string]model.Value) (v dut.Valu
 	return dut.Number(dut.Ref, d.exposeHandle(i)), true
 }
 
-// called calls a binding; what the environment fails in is kept.
+// called calls a binding and keeps a failure of the environment.
 func (d *device) called(binding int) dut.Reply {
 	reply := d.inst.Call(binding, d.args)
 	if r, ok := d.inst.(dut.Reached); ok && d.broken == nil {
@@ -314,7 +314,7 @@ func (d *device) called(binding int) dut.Reply {
 	return reply
 }
 
-// refused reports whether the last reply means that the module said no.
+// refused reports whether the last reply is a refusal.
 func (d *device) refused(action int) bool {
 	c := &d.mod.actions[action]
 	if d.reply.Cause == dut.Refused {
@@ -326,8 +326,8 @@ func (d *device) refused(action int) bool {
 	return d.reply.Cause == dut.None && c.refuses != nil && c.refuses(d.reply.Value.Int)
 }
 
-// recordHandle gives the instance that an action has made the handle that the module
-// answered with, if it answered with one, else its number among those so made.
+// recordHandle gives an instance that an action has created the handle that the module returned or,
+// if it returned none, the instance's number among those it created.
 func (d *device) recordHandle(action int, i int32) {
 	d.handle(i)
 	e, number := d.machine.EntityOf(i), int64(1)
@@ -361,7 +361,7 @@ func (d *device) ask(function int, args []int32) dut.Reply {
 	return d.called(d.mod.observers[function].binding)
 }
 
-// answer turns a module's value to one of the model.
+// answer converts a module's value for the model.
 func (d *device) answer(v dut.Value, as *result) model.Value {
 	switch v.Kind {
 	case dut.Enum:
@@ -375,7 +375,7 @@ func (d *device) answer(v dut.Value, as *result) model.Value {
 		}
 		return model.False
 	case dut.String:
-		if x, ok := as.nested[v.Str]; ok { // however the document spells it
+		if x, ok := as.nested[v.Str]; ok { // however the document formats it
 			return x
 		}
 		if x, ok := d.p.program.Symbol(v.Str); ok {
@@ -386,7 +386,7 @@ func (d *device) answer(v dut.Value, as *result) model.Value {
 		if i := d.instance(as.entity, v.Int); i != model.None {
 			return model.Identity(i)
 		}
-		if v.Int == 0 || v.Int == -1 { // no instance goes by it: as "" crosses into the module, or as usual
+		if v.Int == 0 || v.Int == -1 { // no instance has it: it is how "" is passed, or the usual invalid handle
 			nothing, _ := d.p.program.Symbol("")
 			return nothing
 		}
@@ -395,7 +395,7 @@ func (d *device) answer(v dut.Value, as *result) model.Value {
 	return model.Number(v.Int)
 }
 
-// refusing tells the return values that are refusals; nil: none is.
+// refusing returns a function that recognizes return values that are refusals; nil: none are.
 func refusing(r *ir.Rejects) func(int64) bool {
 	if r.Op == "" {
 		return nil
@@ -404,7 +404,7 @@ func refusing(r *ir.Rejects) func(int64) bool {
 	return func(v int64) bool { return op.Compares(cmp.Compare(v, r.Value)) }
 }
 
-// fault is the last call's fault as people read it.
+// fault describes the last call's fault for people.
 func (d *device) fault() string {
 	if f := d.inst.Fault(); f != nil {
 		return f.Error()

@@ -16,36 +16,36 @@ import (
 	"github.com/thresh-dev/thresh/engine/choice"
 )
 
-// All states of a model are gone through breadth first: from each state, every decision
-// of a step is made in every way. What is found first takes the fewest actions. States
-// that differ only in which instance is which are taken once.
+// All states of a model are visited breadth first: from each state, every decision of a step is
+// made in every way. The first failure found therefore takes the fewest actions. States that differ
+// only in which instance is which are visited once.
 
-// mostValues is how many ways of one decision are gone through; a decision with more is
-// made in one way, and nothing is proven.
+// mostValues is the largest number of alternatives for one decision that are all tried. For a
+// decision with more, only one is tried, and nothing is proven.
 const mostValues = 4096
 
-// exhaustion goes through states.
+// exhaustion visits states.
 type exhaustion struct {
 	t         *traversal
 	known     fingerprints
-	queued    front    // states that are to be gone on from, of this depth and the next
-	from      descents // of all states that are, or were, in the queue
+	queued    front    // states to expand, of this depth and the next
+	from      descents // of all states that are or were queued
 	generated int
 	depth     int  // of the deepest state
 	queue     int  // states that were not expanded
-	done      int  // states that were
-	last      bool // those at hand are not expanded: nothing is kept to go on from them
+	done      int  // states that were expanded
+	last      bool // the current depth's successors are not expanded, so they are not kept
 	at        descent
 	partly    string
-	failed    []uint64 // the tape of what is wrong
-	before    kept     // the state that is gone on from
+	failed    []uint64 // the tape of the failure
+	before    kept     // the state being expanded
 	key, text []byte
 }
 
-// none is the descent of a state to begin with.
+// none marks the descent of an initial state.
 const none = 1<<32 - 1
 
-// exhaust goes through the states of the model alone, to a depth.
+// exhaust visits the states of the model alone, up to a depth.
 func (c *Campaign) exhaust(ctx context.Context, depth int) *exhaustion {
 	t := newTraversal(c.plan)
 	t.in.plain, t.in.unlikely, t.everything = true, true, true
@@ -81,8 +81,7 @@ func (c *Campaign) exhaust(ctx context.Context, depth int) *exhaustion {
 	return x
 }
 
-// begin makes the decisions before the first step in every way; whoever sees what they
-// lead to says whether that is enough.
+// begin makes the decisions before the first step in every way. It stops when see returns true.
 func (x *exhaustion) begin(see func() bool) bool {
 	t := x.t
 	threads := uint64(t.p.doc.Exploration.Threads) - 1
@@ -108,12 +107,12 @@ func (x *exhaustion) goOn(state []byte, see func() bool) bool {
 		t.step()
 		t.src.End()
 	}, func() bool {
-		// Without an action, as none is allowed with these inputs, the state is the same.
+		// Without an action, because none is allowed with these inputs, the state is unchanged.
 		return (t.actions > x.before.actions || t.failed != nil) && see()
 	})
 }
 
-// enumerate makes the decisions behind the first ones on the tape in every way.
+// enumerate makes the decisions after the first ones on the tape in every way.
 func (x *exhaustion) enumerate(behind int, run func(try []uint64), see func() bool) bool {
 	free := func(m choice.Mark, _ int) bool { return m.Limit > 0 && m.Limit <= mostValues }
 	x.at.way = 0
@@ -131,7 +130,7 @@ func (x *exhaustion) enumerate(behind int, run func(try []uint64), see func() bo
 	return false
 }
 
-// arrive looks at the state that a step leads to. It reports whether that is wrong.
+// arrive handles the state that a step leads to. It reports whether that is a failure.
 func (x *exhaustion) arrive() bool {
 	t := x.t
 	x.generated++
@@ -153,8 +152,8 @@ func (x *exhaustion) arrive() bool {
 	return false
 }
 
-// fresh reports whether no state like the present one was met, and whether a step may
-// follow on it.
+// fresh reports whether no equivalent state was visited before, and whether another step is
+// possible.
 func (x *exhaustion) fresh() (fresh, going bool) {
 	x.key = x.t.m.Canonical(x.key[:0])
 	for i := range x.t.threads {
@@ -165,7 +164,7 @@ func (x *exhaustion) fresh() (fresh, going bool) {
 	return x.known.add(fingerprint(x.key)), going
 }
 
-// trace is the tape of the decisions that lead to a state.
+// trace returns the tape of the decisions that lead to a state.
 func (x *exhaustion) trace(to descent) []uint64 {
 	ways := []uint32{to.way}
 	for to.from != none {
@@ -193,8 +192,8 @@ func (x *exhaustion) trace(to descent) []uint64 {
 	return tape
 }
 
-// collisionOdds is how likely it is that two states had one fingerprint, and the second was not
-// gone on from.
+// collisionOdds returns the probability that two states had the same fingerprint, so that the
+// second was not expanded.
 func (x *exhaustion) collisionOdds() float64 {
 	n := float64(x.known.n)
 	return n * n / 2 / math.Pow(2, 64)
@@ -248,18 +247,18 @@ Exit codes: 0 all properties hold, 1 one does not, 2 the model was refused.`,
 	}
 }
 
-// retrace are the steps of a tape, with the model's states.
+// retrace returns the steps of a tape, with the model's states.
 func (c *Campaign) retrace(tape []byte) *passed {
 	t := newTraversal(c.plan)
 	if err := c.prepare(t, nil, campaign.Case{Payload: tape}); err != nil {
-		return nil // it is not a tape
+		return nil // not a tape
 	}
 	t.trace = &trace{shows: true}
 	t.run()
 	return t.trace.shown
 }
 
-// print says what was gone through, and what that proves.
+// print says what was visited, and what that proves.
 func (x *exhaustion) print(d campaign.Desk, c *Campaign, depth int, took time.Duration) {
 	out := d.Out()
 	fmt.Fprintf(out, "%d states generated, %d distinct, %d in the queue, depth %d, %.0f distinct states a second\n",

@@ -12,8 +12,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// explain tells a document in sentences, as Markdown. The diagnostics are those
-// of its compilation; with errors among them there is nothing to tell.
+// explain describes a document in sentences, as Markdown. The diagnostics are those of its
+// compilation; if some are errors, there is no description.
 func explain(path string, data []byte) (string, diag.List) {
 	d, list := load(path, data)
 	if d == nil {
@@ -34,7 +34,7 @@ type teller struct {
 	d *ir.Document
 }
 
-// line tells a line, which stays one whatever the document's names and descriptions hold.
+// line writes one line, whatever the document's names and descriptions contain.
 func (t *teller) line(format string, args ...any) {
 	for i, x := range args {
 		if s, ok := x.(string); ok {
@@ -72,7 +72,7 @@ func (t *teller) things() {
 	}
 }
 
-// a is the article of a word.
+// a returns the article of a word.
 func a(word string) string {
 	if word != "" && strings.ContainsRune("AEIOaeio", rune(word[0])) {
 		return "an"
@@ -295,7 +295,8 @@ func (t *teller) exploration() {
 	}
 }
 
-// inputs is a rule over inputs, which it names by texts, as [constraint] reads them.
+// inputs rewrites a rule over inputs so that domains named by texts become inputs, as [constraint]
+// reads them.
 func (t *teller) inputs(e *ir.Expr) *ir.Expr {
 	x := *e
 	if x.Op == ir.LitString && t.d.Domain(x.Text) != nil {
@@ -303,13 +304,12 @@ func (t *teller) inputs(e *ir.Expr) *ir.Expr {
 	}
 	x.Args = seq.Map(x.Args, t.inputs)
 	if len(e.Args) == 2 && x.Args[0].Input && slices.Contains(t.d.Domain(x.Args[0].Text).Values, e.Args[1].Text) {
-		x.Args[1] = e.Args[1] // one of its values
+		x.Args[1] = e.Args[1] // one of the input's values
 	}
 	return &x
 }
 
-// targetWords is what a target wants covered; over is the input that it names, if it
-// names one.
+// targetWords describes what a target covers. over is the input that it names, or nil.
 func targetWords(x ir.Target, over *ir.Domain) string {
 	switch x.Kind {
 	case ir.AllPairs:

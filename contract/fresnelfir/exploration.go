@@ -9,8 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/walk"
 )
 
-// Explored returns how far the campaign is in a state of it, as package run has it:
-// what [Campaign.Start] or [Campaign.Fold] returned.
+// Explored returns the campaign's progress in a state of it, as package run holds it: a result of
+// [Campaign.Start] or [Campaign.Fold].
 func (c *Campaign) Explored(of any) campaign.Exploration {
 	s, ok := of.(*state)
 	if !ok {
@@ -27,7 +27,7 @@ func (c *Campaign) Explored(of any) campaign.Exploration {
 	return x
 }
 
-// combination is one of the combinations of inputs that are to be covered.
+// combination returns one of the combinations of inputs to cover.
 func (c *Campaign) combination(s *state, i int) campaign.Target {
 	k, hits := &c.plan.space.targets[i], int64(0)
 	if s.reached[i] {
@@ -36,7 +36,7 @@ func (c *Campaign) combination(s *state, i int) campaign.Target {
 	return s.target(k.label, hits, k.unreachable)
 }
 
-// transitions are every call and every branch.
+// transitions returns every call and every branch.
 func (c *Campaign) transitions(s *state) (list []campaign.Target) {
 	for at := range c.plan.nodes {
 		n := &c.plan.nodes[at]
@@ -50,8 +50,8 @@ func (c *Campaign) transitions(s *state) (list []campaign.Target) {
 	return list
 }
 
-// target is one target as it stands. What nothing was proven of may be out of
-// reach all the same: if the search for it has come to its end, that is said.
+// target returns the status of one target. A target that was not proven unreachable may be so all
+// the same; if the search for it has ended, Why says so.
 func (s *state) target(name string, hits int64, unreachable string) campaign.Target {
 	t := campaign.Target{Name: name, Status: "pending", Hits: hits}
 	switch {
@@ -65,8 +65,8 @@ func (s *state) target(name string, hits int64, unreachable string) campaign.Tar
 	return t
 }
 
-// Trigger returns the last action of the traversal that a case's payload stands for,
-// and how many actions were applied to the model up to it.
+// Trigger returns the last action of the traversal in a case's payload, and how many actions were
+// applied to the model until then.
 func (c *Campaign) Trigger(ctx context.Context, payload []byte) (action string, generation int, err error) {
 	tr, _, err := c.retold(ctx, payload)
 	if err != nil {
@@ -78,8 +78,8 @@ func (c *Campaign) Trigger(ctx context.Context, payload []byte) (action string, 
 	return action, tr.Generation, nil
 }
 
-// LeastBudget returns the budget that the format's rule gives the document: the
-// least number of traversals, and of seconds that they may take.
+// LeastBudget returns the budget that the format's rule gives the document: the minimum number of
+// traversals, and of seconds for them.
 func (c *Campaign) LeastBudget() (iterations, seconds int64) {
 	n := Budget(c.plan.doc)
 	return n, max(n/100, 10)

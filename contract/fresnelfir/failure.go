@@ -11,8 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// Kinds of failures, as the format's users know them; spec_error is ours: the
-// document itself is at fault.
+// Kinds of failures, as the format's users know them. spec_error is an addition: the document
+// itself is at fault.
 const (
 	kindProperty    = "property_violation"
 	kindDiscrepancy = "discrepancy"
@@ -21,30 +21,30 @@ const (
 	kindSpec        = "spec_error"
 )
 
-// Who is at fault: the document, as the model alone shows it, or the module.
+// Who is at fault: the document, if the model alone shows the failure, or the module.
 const (
 	byModel  = "shown by the model alone"
 	byModule = "shown by the module"
 )
 
-// failure is why a traversal failed. Kind, subject and cause tell findings
-// apart; what they hold is the same in every run.
+// failure is why a traversal failed. Kind, subject and cause identify a finding; they are the same
+// in every run.
 type failure struct {
 	kind    string
 	title   string
-	subject string   // the property, or what is at fault
+	subject string   // the property, or whatever is at fault
 	cause   string   // the action, or the kind of fault
 	level   string   // byModel or byModule
 	at      ir.Place // in the document
-	about   []int32  // the instances for which the property does not hold, for people
+	about   []int32  // the instances that break the property, for people
 }
 
-// sameFailure reports whether two failures are the same to people.
+// sameFailure reports whether two failures look the same to people.
 func (f *failure) sameFailure(x *failure) bool {
 	return x != nil && f.kind == x.kind && f.title == x.title && f.subject == x.subject && f.cause == x.cause && f.level == x.level
 }
 
-// failureKey tells failures apart.
+// failureKey returns the key that identifies a failure.
 func failureKey(kind, subject, cause string) string { return kind + "\x00" + subject + "\x00" + cause }
 
 func (t *traversal) fail(f *failure) {
@@ -53,9 +53,9 @@ func (t *traversal) fail(f *failure) {
 	}
 }
 
-// breached fails if a property does not hold, unless it is passed over: what the
-// model is known to break must not hide what else there is. A traversal goes on
-// then, and fails for it in the end if for nothing else.
+// breached fails if a property does not hold, unless the traversal passes it over, because a known
+// failure of the model must not hide others. The traversal then continues, and fails for that
+// property at the end if for nothing else.
 func (t *traversal) breached(when string) bool {
 	for _, b := range t.breach {
 		f := t.broken(b, when)
@@ -73,29 +73,29 @@ func (t *traversal) breached(when string) bool {
 	return false
 }
 
-// excess is the failure of a model that gives a field what its declaration excludes,
-// and the branch that was taken last before. The traversal goes on: this must hide
-// neither what properties say of the value nor what the module does with it.
+// excess is a failure of the model: an effect assigned a value that the field's declaration
+// excludes. It includes the last branch taken before. The traversal continues, so that the excess
+// hides neither broken properties nor what the module does with the value.
 type excess struct {
 	failure
 	blamed  event
-	decided int // how many decisions led to it
+	decided int // number of decisions that led to it
 }
 
-// knows reports whether the traversal fails by what an earlier epoch has shown
-// already, and would not have been told of again but for going on after it.
+// knows reports whether an earlier epoch has shown the traversal's failure already, and it appears
+// again only because the traversal continued after it.
 func (t *traversal) knows(s *state) bool {
 	f := t.failed
 	return f != nil && (f == t.passed || s.failures[failureKey(f.kind, f.subject, f.cause)] &&
 		slices.ContainsFunc(t.beyond, func(e excess) bool { return e.sameFailure(f) }))
 }
 
-// excessFirst is the bit of the properties to pass over that lets an excess be what a
-// traversal fails by, though it ends by something else: that may come of the excess
-// each time, and would hide it.
+// excessFirst is the bit, in the set of properties to pass over, that makes an excess the
+// traversal's failure even if the traversal ends with another one. That one may follow from the
+// excess each time and would hide it.
 const excessFirst = uint64(1) << 63
 
-// maxExcesses bounds how many are distinguished in one traversal.
+// maxExcesses limits how many excesses are distinguished in one traversal.
 const maxExcesses = 16
 
 // exceeds notes an excess of an action's effect.
@@ -111,7 +111,7 @@ func (t *traversal) exceeds(x model.Excess, action string) {
 	}
 }
 
-// broken is the failure of a property; when says when.
+// broken returns the failure of a property; when says when it occurred.
 func (t *traversal) broken(b model.Breach, when string) *failure {
 	name := t.p.program.Property(b.Property)
 	if b.Fault.Cause != model.NoFault {
@@ -131,7 +131,7 @@ func (t *traversal) broken(b model.Breach, when string) *failure {
 	return f
 }
 
-// inFull is the title, and the instances that it is about.
+// inFull returns the title with the instances that it is about.
 func (f *failure) inFull(m *model.Machine) string {
 	names := seq.Map(f.about, m.Name)
 	if len(names) == 0 {
@@ -140,7 +140,7 @@ func (f *failure) inFull(m *model.Machine) string {
 	return f.title + ": not for " + strings.Join(names, " and ")
 }
 
-// faulty is the failure of an expression that cannot be evaluated.
+// faulty returns the failure of an expression that cannot be evaluated.
 func (t *traversal) faulty(f model.Fault, what, subject string) *failure {
 	x := &failure{kind: kindSpec, level: byModel, title: what + " cannot be evaluated: " + f.String(), subject: subject, cause: f.String()}
 	if f.Cause == model.Unanswered {
@@ -152,7 +152,7 @@ func (t *traversal) faulty(f model.Fault, what, subject string) *failure {
 	return x
 }
 
-// severity orders kinds of failures for people.
+// severity returns the severity of a kind of failure.
 func (f *failure) severity() campaign.Severity {
 	switch f.kind {
 	case kindSpec:
@@ -168,34 +168,34 @@ func (f *failure) severity() campaign.Severity {
 	return campaign.SeverityMedium
 }
 
-// environmentFault is something that the environment does to a system between and during calls.
+// environmentFault is a fault that the environment injects between and during calls.
 type environmentFault string
 
-// The faults that a document may ask for. A clock jump calls an operation of the system,
-// which stands behind the colon: "clock:advance".
+// The faults that a document may request. A clock jump calls an operation of the system, named
+// after the colon: "clock:advance".
 const (
 	faultKill  environmentFault = "kill"  // the program is killed and started again
-	faultDrop  environmentFault = "drop"  // the actor never hears how its call ended
-	faultDelay environmentFault = "delay" // the actor hears late how its call ended
+	faultDrop  environmentFault = "drop"  // the actor never learns how its call ended
+	faultDelay environmentFault = "delay" // the actor learns late how its call ended
 	faultClock environmentFault = "clock" // the system's clock jumps
 )
 
-// faultWords are the faults, in the order of the documentation.
+// faultWords lists the faults in the order of the documentation.
 var faultWords = []string{string(faultKill), string(faultDrop), string(faultDelay), string(faultClock) + ":OPERATION"}
 
-// kind is the fault without the operation.
+// kind returns the fault without the operation.
 func (f environmentFault) kind() environmentFault {
 	word, _, _ := strings.Cut(string(f), ":")
 	return environmentFault(word)
 }
 
-// operation is what a clock jump calls.
+// operation returns the operation that a clock jump calls.
 func (f environmentFault) operation() string {
 	_, op, _ := strings.Cut(string(f), ":")
 	return op
 }
 
-// String returns the fault as people read it.
+// String describes the fault for people.
 func (f environmentFault) String() string {
 	switch f.kind() {
 	case faultKill:
@@ -208,7 +208,7 @@ func (f environmentFault) String() string {
 	return fmt.Sprintf("the clock jumps: %s", f.operation())
 }
 
-// seldom is the chance that one of the faults strikes before a step, as weights.
+// seldom are the weights for injecting a fault before a step.
 var seldom = []float64{15, 1}
 
 // drawFaults draws the faults of a score.

@@ -11,19 +11,18 @@ import (
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
-// What a module's code says about inputs is fed back to them. Of domains that
-// are too large to go through, values that the module compares something with
-// are tried: its constants from the start, and from then on those that would
-// have turned a comparison which always came out the same way.
+// What a module's code reveals about inputs is fed back. Domains too large to enumerate are tried
+// with values that the module compares something with: its constants from the start, and later
+// those that would have changed the result of a comparison which always came out the same way.
 
-// maxHints is how many values of a domain are kept, the latest.
+// maxHints is how many of the latest values are kept per domain.
 const maxHints = 256
 
 // maxHintsOfCase is how many values one case may suggest.
 const maxHintsOfCase = 32
 
-// constantsOf are the places in a large domain of the numbers that a module
-// compares with, and of their neighbours.
+// constantsOf adds, as hints for large domains, the numbers that a module compares with, and their
+// neighbours.
 func (s *space) constantsOf(constants []int64) {
 	for i := range s.domains {
 		d := &s.domains[i]
@@ -42,7 +41,7 @@ func (s *space) constantsOf(constants []int64) {
 	}
 }
 
-// place is where a number stands in an integer domain.
+// place returns the index of a number in an integer domain.
 func (d *domain) place(v int64) (uint64, bool) {
 	if d.source.Type != ir.Int || v < d.source.Min || v > d.source.Max {
 		return 0, false
@@ -50,12 +49,12 @@ func (d *domain) place(v int64) (uint64, bool) {
 	return d.source.Number(v), true
 }
 
-// wide reports whether a domain is too large to go through.
+// wide reports whether some domain is too large to enumerate.
 func (s *space) wide() bool {
 	return slices.ContainsFunc(s.domains, func(d domain) bool { return !d.whole && d.source.Type == ir.Int })
 }
 
-// hint is a value to try for a large domain.
+// hint returns a value to try for a large domain.
 func (t *traversal) hint(d int) (uint64, bool) {
 	t.row = choice.Key(t.row)
 	fixed := t.p.space.domains[d].hints
@@ -74,8 +73,8 @@ func (t *traversal) hint(d int) (uint64, bool) {
 	return learned[(at-uint64(len(fixed)))/2], true
 }
 
-// trace notes what happened inside of the module: points of its code that the
-// campaign has not reached, and inputs that might turn a comparison.
+// traceModule notes what happened inside the module: points of its code that are new to the
+// campaign, and inputs that might change a comparison.
 func (t *traversal) traceModule(s *state) {
 	x := t.dev.inst.Take()
 	for at := range s.fresh(x) {
@@ -97,7 +96,7 @@ func (t *traversal) traceModule(s *state) {
 	}
 }
 
-// fresh are the points of the module's code in a trace that were not reached before.
+// fresh yields the points of the module's code in a trace that are new.
 func (s *state) fresh(x *dut.Trace) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for w, word := range x.Edges {
@@ -113,9 +112,9 @@ func (s *state) fresh(x *dut.Trace) iter.Seq[int] {
 	}
 }
 
-// suggest notes the inputs that are as far from the one that was used as the
-// operands were from each other: one of them is what the other operand asks
-// for if the input was compared as it is, or with something added.
+// suggest notes inputs that differ from the current one by the distance between a comparison's
+// operands, and the operands themselves. If the input was compared directly or with a constant
+// added, one of these changes the result.
 func (t *traversal) suggest(d int, c dut.Compare) int {
 	n := 0
 	v, gap := t.m.Input(d).N, c.B-c.A
@@ -128,7 +127,7 @@ func (t *traversal) suggest(d int, c dut.Compare) int {
 	return min(n, maxHintsOfCase)
 }
 
-// learn keeps a value that was suggested.
+// learn keeps a suggested value.
 func (s *state) learn(d int, at uint64) {
 	for len(s.hints) <= d {
 		s.hints = append(s.hints, nil)
@@ -142,7 +141,7 @@ func (s *state) learn(d int, at uint64) {
 	s.hints[d] = append(s.hints[d], at)
 }
 
-// reach notes a point of the module's code; it reports whether it is new.
+// reach notes a point of the module's code, and reports whether it is new.
 func (s *state) reach(edge int) bool {
 	for len(s.edges) <= edge/64 {
 		s.edges = append(s.edges, 0)

@@ -9,9 +9,9 @@ import (
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
-// inspect reads a module without running it: whether it is one, what it
-// compares with, and how the document's bindings fit its exports. Every binding
-// that does not is a diagnostic at its place in the document.
+// inspect reads a module without running it: whether it is valid, what it compares with, and how
+// the document's bindings fit its exports. It reports each binding that does not fit at its place
+// in the document.
 func (m *module) inspect(p *plan, src *ir.Source, entry ir.Place) diag.List {
 	code, err := wasmrewrite.Rewrite(m.plan.Binary, wasmrewrite.Options{})
 	if err != nil {
@@ -49,8 +49,8 @@ var mismatchCodes = [...]string{
 	dut.ReturnTypeMismatch: "return-type-mismatch",
 }
 
-// bound is where a binding stands in the document: the object that has its
-// name, and the keys of what it calls and of what it gives.
+// bound is a binding's place in the document: the object with its name, and the keys of what it
+// calls and passes.
 type bound struct {
 	ir.Place
 	key, params string

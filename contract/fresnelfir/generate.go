@@ -7,9 +7,8 @@ import (
 	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
 )
 
-// generate brings the model to a generator's start state. The variables that
-// its actions bind are there for every thread; each thread goes on with its own
-// acting instance, whoever acted for the generator.
+// generate brings the model to a generator's start state. The variables that its actions bind are
+// then bound in every thread. Each thread keeps its own actor, whoever acted in the generator.
 func (t *traversal) generate(s *start) {
 	t.m.Act(0)
 	actor, own := t.p.program.Slot("actor"), model.None
@@ -59,7 +58,7 @@ func (t *traversal) generate(s *start) {
 	t.m.Act(0)
 }
 
-// condition looks at a generator's postcondition.
+// condition checks a generator's postcondition.
 func (t *traversal) condition(s *start) {
 	if s.post.Code == nil {
 		return
@@ -76,8 +75,8 @@ func (t *traversal) condition(s *start) {
 	}
 }
 
-// bind lets a variable stand for an instance: the named one if it was made
-// already, else a new one for which the condition holds.
+// bind binds a variable to an instance: the named one if it exists already, else a new one for
+// which the condition holds.
 func (t *traversal) bind(b *startBind) bool {
 	i := model.None
 	if b.name >= 0 {
@@ -99,11 +98,11 @@ func (t *traversal) bind(b *startBind) bool {
 	return true
 }
 
-// maxAssignments bounds the search for an instance that a generator asks for.
+// maxAssignments limits the search for an instance that a generator asks for.
 const maxAssignments = 4096
 
-// satisfy changes the fields that a condition depends on until it holds,
-// trying the values that it has first.
+// satisfy changes the fields that a condition depends on until it holds, trying the current values
+// first.
 func (t *traversal) satisfy(i int32, b *startBind) bool {
 	fields := t.p.doc.Entities[b.entity].Fields
 	total := uint64(1)
@@ -131,7 +130,7 @@ func (t *traversal) satisfy(i int32, b *startBind) bool {
 	return false
 }
 
-// assignment gives the fields their values number n, counting like an odometer.
+// assignment sets the fields to combination n of their values, counting like an odometer.
 func (t *traversal) assignment(i int32, b *startBind, fields []*ir.Field, n uint64) {
 	for _, k := range b.fields {
 		size := fieldValues(fields[k])

@@ -9,20 +9,19 @@ import (
 	"github.com/thresh-dev/thresh/engine/walk"
 )
 
-// goals is what a campaign has not covered yet and may: calls, branches, branches
-// in states in which they were seen open, properties that were never put to the
-// test, and combinations of inputs.
+// goals is what a campaign has not covered yet and may be able to: calls, branches, branches in
+// states in which they were open, properties that were never tested, and combinations of inputs.
 type goals struct {
 	p        *plan
 	s        *state
-	events   []event     // calls and branches; with a state, pairs
-	branches []event     // those of them that have a guard and were never taken
+	events   []event     // calls and branches; with a state: pairs
+	branches []event     // guarded branches among them that were never taken
 	untried  []int       // properties
 	inputs   []int       // combinations
-	missing  []inputGoal // inputs that have some of them
+	missing  []inputGoal // inputs that contain some of them
 	aims     []searchTarget
 	found    []string
-	have     map[event]bool // what this search has found
+	have     map[event]bool // found in this search
 	failures map[string]bool
 }
 
@@ -64,13 +63,13 @@ func (c *Campaign) goals(s *state) *goals {
 	return g
 }
 
-// uncovered reports whether anything is.
+// uncovered reports whether anything is uncovered.
 func (g *goals) uncovered() bool { return len(g.events)+len(g.untried)+len(g.inputs) > 0 }
 
 // maxInputs is how many combinations one search looks for.
 const maxInputs = 256
 
-// filledRow is a row with a value for every domain.
+// filledRow returns a row with a value for every domain.
 func filledRow(row []int) []int {
 	row = slices.Clone(row)
 	for d, v := range row {
@@ -81,8 +80,8 @@ func filledRow(row []int) []int {
 	return row
 }
 
-// pairs adds the branches that were open in a state of their alternative that
-// was met, and never taken in it.
+// pairs adds the branches that were open in some state of their alternative and were never taken in
+// it.
 func (g *goals) pairs() {
 	states := map[event]bool{}
 	for e := range g.s.closed.all() {
@@ -100,7 +99,7 @@ func (g *goals) pairs() {
 	slices.SortFunc(g.events, compare)
 }
 
-// name is what is uncovered, as people read it.
+// name describes an uncovered event for people.
 func (g *goals) name(e event) string {
 	n := &g.p.nodes[e.node]
 	switch {
@@ -114,8 +113,7 @@ func (g *goals) name(e event) string {
 	return n.id + "#" + n.branches[e.child].id
 }
 
-// reached reports whether what the traversal has met last is something new, also
-// to this search.
+// reached reports whether what the traversal has just reached is new, also to this search.
 func (g *goals) reached(t *traversal) bool {
 	was := len(g.found)
 	for _, e := range t.seen.events {
@@ -145,8 +143,7 @@ func (g *goals) reached(t *traversal) bool {
 	return len(g.found) > was
 }
 
-// failed reports whether the traversal failed as none has before, also in this
-// search.
+// failed reports whether the traversal failed in a new way, also new to this search.
 func (g *goals) failed(t *traversal) bool {
 	f := t.failed
 	if n := len(t.beyond); f == nil && n > 0 {
@@ -167,19 +164,19 @@ func (g *goals) failed(t *traversal) bool {
 	return true
 }
 
-// maxRows is how many inputs one state is tried with.
+// maxRows is how many inputs are tried in one state.
 const maxRows = 12
 
-// inputGoal is inputs to use where they can be: places by domain, of those that are
-// told apart, and of any in some large domains.
+// inputGoal is inputs to use if possible: indices by domain for distinguished values, and exact
+// values of some large domains.
 type inputGoal struct {
 	row   []int
 	exact map[int]uint64
 }
 
-// inputGoals are inputs to try from where the traversal is: what they are, those that
-// open a branch which was never taken, and those that have a combination which is
-// uncovered. There is always one.
+// inputGoals returns inputs to try from the current state: the default ones, those that open a
+// branch which was never taken, and those that contain an uncovered combination. There is always at
+// least one.
 func (g *goals) inputGoals(t *traversal, atStart bool) []inputGoal {
 	s := &g.p.space
 	list := []inputGoal{{row: slices.Clone(s.first)}}
@@ -200,7 +197,7 @@ func (g *goals) inputGoals(t *traversal, atStart bool) []inputGoal {
 		}
 	}
 	list = append(list, g.missing...)
-	if atStart { // actors are what the inputs say
+	if atStart { // actors' fields come from the inputs
 		for _, row := range s.rows[:min(len(s.rows), maxRows)] {
 			list = append(list, inputGoal{row: filledRow(row)})
 		}
@@ -208,11 +205,11 @@ func (g *goals) inputGoals(t *traversal, atStart bool) []inputGoal {
 	return list
 }
 
-// openingNodes bounds the solver's search for inputs that open a branch.
+// openingNodes limits the solver's search for inputs that open a branch.
 const openingNodes = 2000
 
-// opening is inputs for which a guard holds in the state that the model is in,
-// where all of it that asks for no input does; not ok if there are none, or none were found.
+// opening returns inputs for which a guard holds in the model's current state. The parts of the
+// guard that read no input must hold already. ok is false if none were found.
 func (g *goals) opening(t *traversal, e event) (x inputGoal, ok bool) {
 	parts := g.p.aims()[e.node][e.child].parts
 	x.exact = map[int]uint64{}
@@ -243,8 +240,8 @@ func (g *goals) opening(t *traversal, e event) (x inputGoal, ok bool) {
 	return x, a.Status == solve.Sat
 }
 
-// solveExact finds the value of a large domain with which a comparison holds: what
-// it is compared with, or what is next to that.
+// solveExact finds a value of a large domain that satisfies a comparison: the other operand or one
+// next to it.
 func (g *goals) solveExact(m *model.Machine, part *conjunct, exact map[int]uint64) bool {
 	d := part.wide
 	if at, ok := exact[d]; ok {
@@ -267,7 +264,7 @@ func (g *goals) solveExact(m *model.Machine, part *conjunct, exact map[int]uint6
 	return false
 }
 
-// asked is a part of a guard as a condition of the solver.
+// asked converts a part of a guard into a condition of the solver.
 func (g *goals) asked(m *model.Machine, part *conjunct, exact map[int]uint64) solve.Cond {
 	p := g.p
 	return solve.Cond{Vars: p.guarded, Eval: func(row []int) solve.Truth {

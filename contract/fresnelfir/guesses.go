@@ -13,10 +13,10 @@ import (
 	"github.com/thresh-dev/thresh/engine/walk"
 )
 
-// guessing is how many traversals try what a document marks as guessed.
+// guessing is how many traversals test what a document marks as guessed.
 const guessing = 200
 
-// guesses are all that a document marks as guessed, in the order of the text.
+// guesses returns everything that a document marks as guessed, in the order of the text.
 func guesses(d *ir.Document, src *ir.Source) (list []ir.Guess) {
 	for _, b := range d.Bindings.Actions {
 		list = append(list, b.Guesses...)
@@ -33,11 +33,11 @@ func guesses(d *ir.Document, src *ir.Source) (list []ir.Guess) {
 	return list
 }
 
-// tried is what traversals have shown of a document's guesses.
+// tried is what traversals have shown about a document's guesses.
 type tried struct {
-	calls    map[string]int64  // by action: how often it was taken
-	refusals map[string]int64  // by action: how often it was called where it is not allowed
-	against  map[string]string // by claim and what it is about: the failure that contradicts it
+	calls    map[string]int64  // by action: number of allowed calls
+	refusals map[string]int64  // by action: number of calls that were not allowed
+	against  map[string]string // by claim and its subject: the failure that contradicts it
 }
 
 func claimKey(claim, of string) string { return claim + " " + of }
@@ -83,14 +83,14 @@ func (c *Campaign) Guesses(ctx context.Context) []campaign.Guess {
 	told := make([]campaign.Guess, len(list))
 	for i, g := range list {
 		if out[i].Level == diag.Note {
-			out[i].Source = "" // nothing in it is to be changed
+			out[i].Source = "" // no change is needed
 		}
 		told[i] = campaign.Guess{Of: g.Of, Claim: g.Claim, Against: x.contradiction(list, &g), Said: out[i]}
 	}
 	return told
 }
 
-// try makes the first traversals of the campaign.
+// try runs the first traversals of the campaign.
 func (c *Campaign) try(ctx context.Context, into *tried) error {
 	facts, err := c.Probe(ctx)
 	if err != nil {
@@ -149,7 +149,7 @@ func (x *tried) add(p *plan, o *campaign.Outcome) {
 	after = strings.TrimPrefix(strings.TrimPrefix(after, "refusing "), "a second ")
 	var claims []string
 	switch {
-	case observed: // the observer's name is the subject
+	case observed: // the subject is the observer's name
 		claims = []string{claimKey("models", o.Signature), claimKey("effect", after)}
 		if strings.Contains(cause, "refusing") {
 			claims = append(claims, claimKey("requires", after))
@@ -177,9 +177,9 @@ func (x *tried) add(p *plan, o *campaign.Outcome) {
 	}
 }
 
-// contradiction is the failure that contradicts a guess; "": none. That the system refuses what
-// the model allows speaks against all that is guessed of the call where the document does
-// not guess when it is allowed.
+// contradiction returns the failure that contradicts a guess; "": none. If the system refuses what
+// the model allows, that contradicts every guess about the call, unless the document also guesses
+// when the call is allowed.
 func (x *tried) contradiction(list []ir.Guess, g *ir.Guess) string {
 	why := x.against[claimKey(g.Claim, g.Of)]
 	if why == "" && g.Claim != "models" && !slices.ContainsFunc(list, func(y ir.Guess) bool { return y.Of == g.Of && y.Claim == "requires" }) {
@@ -191,7 +191,7 @@ func (x *tried) contradiction(list []ir.Guess, g *ir.Guess) string {
 // support counts the calls that could have contradicted a guess.
 func (x *tried) support(d *ir.Document, g *ir.Guess) int64 {
 	switch g.Claim {
-	case "effect": // which shows in what observers or answers say alone
+	case "effect": // an effect shows only in observers or answers
 		for _, f := range d.Functions {
 			if d.Pair(f) != nil {
 				return x.calls[g.Of]

@@ -13,18 +13,18 @@ import (
 // inputs are the inputs of one traversal.
 type inputs struct {
 	s      *space
-	solver *solve.Solver // nil until it is needed
-	row    []int         // the place of each value; solve.Open where the value is another
+	solver *solve.Solver // nil until needed
+	row    []int         // the index of each value; solve.Open for any other value
 	fixed  []int
 	order  []int                      // all domains
-	hint   func(d int) (uint64, bool) // a value to try, or none
-	// unlikely says that no values are likelier than others, so that trying all ways of a
-	// decision begins with the first.
+	hint   func(d int) (uint64, bool) // returns a value to try, if there is one
+	// unlikely makes all values equally likely, so that trying all alternatives of a decision
+	// begins with the first.
 	unlikely bool
-	plain    bool                // only values that are told apart, but for
-	narrow   string              // a domain of which therefore not all were tried
-	exact    map[int]uint64      // these places, by domain
-	given    map[int]model.Value // nothing is decided: these values, by domain
+	plain    bool                // use only distinguished values, except
+	narrow   string              // in a domain that was therefore not tried completely
+	exact    map[int]uint64      // indices to use, by domain
+	given    map[int]model.Value // values to use without deciding, by domain
 }
 
 func (in *inputs) reset(s *space) {
@@ -35,13 +35,13 @@ func (in *inputs) reset(s *space) {
 	in.row = append(in.row[:0], s.first...)
 }
 
-// bound reports whether a constraint is on a domain.
+// bound reports whether a constraint mentions a domain.
 func (s *space) bound(d int) bool {
 	return slices.ContainsFunc(s.conds, func(c solve.Cond) bool { return slices.Contains(c.Vars, d) })
 }
 
-// draw decides on new values for some domains, such that all constraints hold.
-// like is a row to take them from where that can be, or nil.
+// draw draws new values for some domains such that all constraints hold. like is a row to copy them
+// from if possible, or nil.
 func (in *inputs) draw(src *choice.Source, m *model.Machine, domains []int, like []int) {
 	p := m.Program()
 	for _, d := range domains {
@@ -74,7 +74,7 @@ func (in *inputs) draw(src *choice.Source, m *model.Machine, domains []int, like
 	}
 }
 
-// drawOther decides on any value of a large domain, now and then, in place of at.
+// drawOther occasionally draws any value of a large domain instead of at.
 func (in *inputs) drawOther(src *choice.Source, d int, at uint64) uint64 {
 	x := in.s.domains[d].source
 	size := x.Size() + uint64(len(x.Variants))
@@ -98,13 +98,13 @@ func (in *inputs) drawOther(src *choice.Source, d int, at uint64) uint64 {
 	return at
 }
 
-// constrained gives a domain the first value from k on that the others allow:
-// those that are still to be drawn may change for it, the rest stay.
+// constrained gives a domain the first value, from k on, that the other domains allow. Domains that
+// are still to be drawn may change for it.
 func (in *inputs) constrained(d, k int, domains []int) {
 	if in.solver == nil {
 		in.solver = in.s.solver()
 	}
-	if !in.solver.Constrained(d) { // the conditions on it hold whatever it is
+	if !in.solver.Constrained(d) { // its conditions hold for any value
 		in.row[d] = k
 		return
 	}
@@ -117,11 +117,11 @@ func (in *inputs) constrained(d, k int, domains []int) {
 		}
 		for v := range in.fixed {
 			if !in.solver.Constrained(v) {
-				in.fixed[v] = 0 // no condition is on it
+				in.fixed[v] = 0 // it has no condition
 			}
 		}
 		in.fixed[d] = (k + i) % n
-		// In a fixed order the first answer does not hang on what was asked before.
+		// With a fixed order, the first answer does not depend on earlier queries.
 		if a := in.solver.Solve(solve.Query{Fixed: in.fixed, Order: in.order}); a.Status == solve.Sat {
 			for v, x := range a.Row {
 				if in.solver.Constrained(v) {

@@ -13,15 +13,14 @@ import (
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
-// A history is linearizable if each call can be thought to take effect at one moment
-// between its begin and its end, so that the model, which takes the calls in that order,
-// explains each answer. Calls that have nothing to do with each other, since they change
-// no instance in common, are looked at apart (Herlihy and Wing's locality).
+// A history is linearizable if each call can be assigned a moment between its begin and its end
+// such that the model, taking the calls in that order, explains each answer. Calls that change no
+// instance in common are independent and are checked separately (Herlihy and Wing's locality).
 
-// mostOrders bounds the steps of the search for such an order, of one history.
+// mostOrders limits the steps of the search for such an order in one history.
 const mostOrders = 2_000_000
 
-// judge holds recordings against the model. It is for one goroutine.
+// judge checks recordings against the model. It is not safe for concurrent use.
 type judge struct {
 	p       *plan
 	mod     *module
@@ -34,12 +33,12 @@ type judge struct {
 	seed    maphash.Seed
 }
 
-// point is a state of the model in a search, and which instances there are.
+// point is a state of the model in a search, with its instances.
 type point struct {
 	at   *model.Snapshot
-	lin  []int32 // by planned instance: that of the model, or None
+	lin  []int32 // by planned instance: the model's instance, or None
 	key  string
-	wild bool // a call was made of which the document says nothing: all may follow
+	wild bool // a call was made that the document does not describe: anything may follow
 }
 
 func newJudge(p *plan, mod *module, s *score, r *recording) *judge {
@@ -53,8 +52,8 @@ func newJudge(p *plan, mod *module, s *score, r *recording) *judge {
 	return j
 }
 
-// apart are the calls of the actors, and what was observed at the end, by what they have
-// to do with each other: numbers of calls in ascending order.
+// apart splits the actors' calls, and the observations at the end, into independent groups. Each
+// group holds call numbers in ascending order.
 func (j *judge) apart() [][]int {
 	changed := make([]bool, len(j.score.insts))
 	about := make([][]int32, len(j.rec.Calls))
@@ -84,7 +83,7 @@ func (j *judge) apart() [][]int {
 	for i := range j.mod.pairs {
 		whole = whole || j.p.program.Sees(j.p.doc.Pair(j.p.doc.Functions[j.mod.pairs[i].observer]))
 	}
-	root := make([]int, len(j.score.insts)+1) // the last: what concerns no instance that changes
+	root := make([]int, len(j.score.insts)+1) // the last one is for calls that concern no changing instance
 	for i := range root {
 		root[i] = i
 	}
@@ -134,8 +133,7 @@ func (j *judge) apart() [][]int {
 	return list
 }
 
-// explained reports whether some order explains calls, as far as they had ended by a
-// moment.
+// explained reports whether some order explains calls, as far as they had ended by a moment.
 func (j *judge) explained(calls []int, until int64) bool {
 	var ops []porcupine.Operation
 	for _, i := range calls {
@@ -160,7 +158,7 @@ func (j *judge) explained(calls []int, until int64) bool {
 				list = append(list, to)
 			}
 			if c.Dropped && to != from {
-				list = append(list, from) // or it took no effect
+				list = append(list, from) // or the call took no effect
 			}
 			return list
 		},
@@ -168,7 +166,7 @@ func (j *judge) explained(calls []int, until int64) bool {
 	return porcupine.CheckOperations(m.ToModel(), ops)
 }
 
-// start is the state in which the actors begin.
+// start returns the state in which the actors begin.
 func (j *judge) start() *point {
 	s := &point{at: j.score.from, lin: make([]int32, len(j.score.insts))}
 	j.m.Load(s.at)
@@ -181,8 +179,8 @@ func (j *judge) start() *point {
 	return s
 }
 
-// step takes a call in a state. Nobody knows how one that is not known ended, or whether
-// it took effect.
+// step applies a call in a state. For a call that is not known, it is unknown how it ended and
+// whether it took effect.
 func (j *judge) step(s *point, c *called, known bool) (bool, *point) {
 	if j.tried++; j.tried > mostOrders {
 		return false, s
@@ -202,7 +200,7 @@ func (j *judge) step(s *point, c *called, known bool) (bool, *point) {
 	switch {
 	case !known && !allowed:
 		return true, s
-	case !there: // it was made after its instance was, or what made that was lost
+	case !there: // the call came after its instance was gone, or its instance's creation was lost
 		return refused || j.replaced(s, x), s
 	case refused:
 		return !allowed, s
@@ -227,7 +225,7 @@ func (j *judge) step(s *point, c *called, known bool) (bool, *point) {
 		next.lin = slices.Clone(s.lin)
 		next.lin[x.made] = j.m.Var(a.Assigns())
 	}
-	for slot := range j.p.program.Vars() { // the score says what they stand for
+	for slot := range j.p.program.Vars() { // variables are set from the score
 		j.m.Bind(slot, model.None)
 	}
 	next.at = j.m.Save()
@@ -235,8 +233,8 @@ func (j *judge) step(s *point, c *called, known bool) (bool, *point) {
 	return true, next
 }
 
-// stage gives the call's inputs and variables to the machine. allowed says that the model
-// allows the call, there that all that it is about has been made.
+// stage sets the call's inputs and variables in the machine. allowed says that the model allows the
+// call; there says that every instance it is about exists.
 func (j *judge) stage(s *point, x *cue) (allowed, there bool) {
 	j.m.Act(0)
 	for d, v := range x.inputs {
@@ -263,8 +261,8 @@ func (j *judge) stage(s *point, x *cue) (allowed, there bool) {
 	return j.m.Chosen(x.action), true
 }
 
-// replaced reports whether a step is about an instance that is not there, and whose number
-// the system has given to another one.
+// replaced reports whether a step is about a missing instance whose number the system has given to
+// another one.
 func (j *judge) replaced(s *point, x *cue) bool {
 	return slices.ContainsFunc(x.slots, func(b standing) bool {
 		if b.instance < 0 || s.lin[b.instance] >= 0 {
@@ -281,7 +279,8 @@ func (j *judge) replaced(s *point, x *cue) bool {
 	})
 }
 
-// argumentsUnchanged reports whether arguments that hang on the model's state are what was sent.
+// argumentsUnchanged reports whether arguments that depend on the model's state equal what was
+// sent.
 func (j *judge) argumentsUnchanged(x *cue, call *call) bool {
 	for k := range call.args {
 		a := &call.args[k]
@@ -295,12 +294,12 @@ func (j *judge) argumentsUnchanged(x *cue, call *call) bool {
 	return true
 }
 
-// refused reports whether a call's answer means that the system said no.
+// refused reports whether a call's answer is a refusal.
 func (j *judge) refused(x *call, c *called) bool {
 	return c.Cause == dut.Refused || c.Cause.Refuses() && x.trap || c.Cause == dut.None && x.refuses != nil && x.refuses(c.Value.Int)
 }
 
-// answer is an answer as a value of the model in a state.
+// answer converts an answer into a value of the model in a state.
 func (j *judge) answer(s *point, v dut.Value, as *result) model.Value {
 	if v.Kind != dut.Ref {
 		return j.device.answer(v, as)
@@ -313,10 +312,10 @@ func (j *judge) answer(s *point, v dut.Value, as *result) model.Value {
 			return model.Identity(s.lin[i])
 		}
 	}
-	return j.device.answer(v, as) // none
+	return j.device.answer(v, as) // no instance has that number
 }
 
-// observed reports whether the model explains what was observed at the end.
+// observed reports whether the model explains an observation at the end.
 func (j *judge) observed(s *point, c *called) bool {
 	for k := range j.mod.pairs {
 		x := &j.mod.pairs[k]
@@ -326,7 +325,7 @@ func (j *judge) observed(s *point, c *called) bool {
 		var list []int32
 		for _, i := range c.Of {
 			if s.lin[i] < 0 {
-				return true // it was never made
+				return true // the instance was never created
 			}
 			list = append(list, s.lin[i])
 		}
@@ -336,8 +335,7 @@ func (j *judge) observed(s *point, c *called) bool {
 	return true
 }
 
-// key tells states apart: which instances there are, in the score's order, and what they
-// hold.
+// key distinguishes states: which instances exist, in the score's order, and their fields.
 func (j *judge) key(s *point) string {
 	back := make(map[int32]int, len(s.lin))
 	for i, at := range s.lin {

@@ -9,9 +9,9 @@ import (
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
-// lockstep calls an action on the module, before its effect is applied to the
-// model. It reports whether the effect is to be applied: the module took the
-// action. An action that a property forbids may be refused.
+// lockstep calls an action on the module before its effect is applied to the model. It reports
+// whether to apply the effect, that is, whether the module took the action. The module may refuse
+// an action that a property forbids.
 func (t *traversal) lockstep(action int, forbidden bool) bool {
 	d := t.dev
 	name := t.p.program.Actions()[action].Name
@@ -58,8 +58,8 @@ func (t *traversal) lockstep(action int, forbidden bool) bool {
 	return t.failed == nil
 }
 
-// full reports whether the module has no room left for the texts of the call that was made
-// last. Nothing is known of what would have come next, so the traversal ends.
+// full reports whether the module had no room left for the texts of the last call. The traversal
+// then ends, because nothing is known about how it would have continued.
 func (t *traversal) full() bool {
 	if t.dev.reply.Cause != dut.NoRoom {
 		return false
@@ -69,7 +69,7 @@ func (t *traversal) full() bool {
 	return true
 }
 
-// expected is what an action is to return, if the document says so.
+// expected returns the predicted answer of an action, if the document predicts one.
 func (t *traversal) expected(action int) (model.Value, bool) {
 	code := t.dev.mod.actions[action].answer
 	if code == nil {
@@ -86,7 +86,7 @@ func (t *traversal) expected(action int) (model.Value, bool) {
 	return v, false
 }
 
-// moduleFailed is the failure of the call that was made last.
+// moduleFailed returns the failure of the last call.
 func (t *traversal) moduleFailed(name string) *failure {
 	x := &failure{kind: kindCrash, level: byModule, subject: name, cause: t.dev.reply.Cause.String()}
 	if b := t.p.doc.Binding(name); b != nil {
@@ -118,12 +118,12 @@ func (t *traversal) note(answer string) {
 	}
 }
 
-// maxTuples bounds how many combinations of instances an observer is asked about
-// after one step; those of the newest instances come first.
+// maxTuples limits the combinations of instances for which an observer is called after one step.
+// Those of the newest instances come first.
 const maxTuples = 64
 
-// compare asks every observer that the model can answer for, and looks for the
-// first answer that differs.
+// compare calls every observer that the model can answer for, and fails at the first answer that
+// differs.
 func (t *traversal) compare(after string) {
 	for k := range t.dev.mod.pairs {
 		x := &t.dev.mod.pairs[k]
@@ -131,7 +131,7 @@ func (t *traversal) compare(after string) {
 		if t.wide {
 			left *= wider
 		}
-		if len(x.params) == 1 { // as most have
+		if len(x.params) == 1 { // the usual case
 			live := t.m.Live(x.params[0])
 			for i := len(live) - 1; i >= max(0, len(live)-left) && t.failed == nil; i-- {
 				if !t.dev.Knows(live[i]) {
@@ -153,11 +153,11 @@ func (t *traversal) compare(after string) {
 	}
 }
 
-// wider is how many times more combinations there are once answers differed.
+// wider is the factor for maxTuples once answers have differed.
 const wider = 8
 
-// eachInstances goes through the combinations of instances that an observer may be asked
-// about, in t.tuple, until left is used up or visit says that it is enough.
+// eachInstances visits the combinations of instances that an observer may be asked about, in
+// t.tuple, until left is used up or visit returns true.
 func (t *traversal) eachInstances(params []int, left *int, visit func() bool) bool {
 	if len(t.tuple) == len(params) {
 		*left--
@@ -181,7 +181,7 @@ func (t *traversal) eachInstances(params []int, left *int, visit func() bool) bo
 func (t *traversal) ask(x *pair, after string) {
 	want, ok := t.m.ValueWith(x.model, t.tuple)
 	if !ok {
-		return // the model has nothing to say of these instances
+		return // the model predicts nothing for these instances
 	}
 	d := t.dev
 	reply := d.ask(x.observer, t.tuple)

@@ -16,11 +16,11 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// A campaign whose actors call at the same time makes histories. What is called hangs on
-// state and case alone; how the calls overlap does not. So a failure brings its history
-// along, and is confirmed, made small and replayed by checking that.
+// A campaign whose actors call at the same time makes histories. The calls depend only on state and
+// case; how they overlap does not. So a failure carries its history, and is confirmed, shrunk and
+// replayed by checking that history.
 
-// apart checks what a document asks of parallel actors.
+// apart checks the requirements of parallel actors.
 func (c *Campaign) apart(src *ir.Source) (list diag.List) {
 	x := &c.plan.doc.Exploration
 	report := func(level diag.Level, message, hint string, keys ...string) {
@@ -65,8 +65,7 @@ func (c *Campaign) apart(src *ir.Source) (list diag.List) {
 	return list
 }
 
-// conditional reports whether an action is chosen for some instances, or taken behind
-// some guards, alone.
+// conditional reports whether an action chooses among instances by a condition, or follows a guard.
 func (p *plan) conditional(action string) bool {
 	e := p.doc.Effect(action)
 	for _, x := range e.Picks {
@@ -94,7 +93,7 @@ func openStage(ctx context.Context, dev dut.Device) (*stage, error) {
 	return newStage(inst)
 }
 
-// probeParallel finds out whether actors can call the system at the same time at all.
+// probeParallel checks whether actors can call the system at the same time.
 func (c *Campaign) probeParallel(ctx context.Context, dev dut.Device) error {
 	x, err := openStage(ctx, dev)
 	if err != nil {
@@ -111,7 +110,7 @@ func (c *Campaign) probeParallel(ctx context.Context, dev dut.Device) error {
 	return err
 }
 
-// compose walks the model and writes down what the actors are to call.
+// compose walks the model and writes down the actors' calls.
 func (c *Campaign) compose(t *traversal) *score {
 	s := newScore(t, c.module)
 	t.score = s
@@ -122,7 +121,7 @@ func (c *Campaign) compose(t *traversal) *score {
 	return s
 }
 
-// tape is what decides the calls of a case.
+// tape returns the decisions that determine the calls of a case.
 func (c *Campaign) tape(s *state, at campaign.Case) []byte {
 	t := newTraversal(c.plan)
 	if c.prepare(t, s, at) != nil {
@@ -132,8 +131,8 @@ func (c *Campaign) tape(s *state, at campaign.Case) []byte {
 	return choice.Encode(t.src.Tape().Values)
 }
 
-// perform executes a case: it composes calls, makes them, and judges what was recorded;
-// of a recording it does the last.
+// perform executes a case: it composes calls, makes them, and judges the recording. A case that is
+// a recording is only judged.
 func (x *executor) perform(s *state, at campaign.Case) (o campaign.Outcome, err error) {
 	c, t := x.c, x.t
 	r, err := readRecording(at.Payload)
@@ -149,7 +148,7 @@ func (x *executor) perform(s *state, at campaign.Case) (o campaign.Outcome, err 
 	clear(t.m.Tried)
 	w := c.compose(t)
 	o.Data = t.seen.encode(t.actions-t.begun, t.m.Tried, t.failed != nil)
-	if f := t.failed; f != nil { // the model alone
+	if f := t.failed; f != nil { // the model alone fails
 		x.outcome(&o, f, choice.Encode(t.src.Tape().Values))
 		o.Evidence = []campaign.Attachment{{Name: "steps", Data: x.traceCase(choice.Encode(t.src.Tape().Values)).encode()}}
 		return o, nil
@@ -179,7 +178,7 @@ func (x *executor) perform(s *state, at campaign.Case) (o campaign.Outcome, err 
 	return o, nil
 }
 
-// outcome says in an outcome how a case failed.
+// outcome fills in how a case failed.
 func (*executor) outcome(o *campaign.Outcome, f *failure, payload []byte) {
 	o.Verdict, o.Severity, o.Kind, o.Title = campaign.VerdictFail, f.severity(), f.kind, f.title
 	o.Signature, o.Cause = f.subject, []string{f.cause, f.level}
@@ -189,7 +188,7 @@ func (*executor) outcome(o *campaign.Outcome, f *failure, payload []byte) {
 	}
 }
 
-// judgeOf is the judge of a recording.
+// judgeOf returns the judge of a recording.
 func (c *Campaign) judgeOf(payload []byte) *judge {
 	r, err := readRecording(payload)
 	if r == nil || err != nil {
@@ -206,7 +205,7 @@ func (c *Campaign) judgeOf(payload []byte) *judge {
 	return newJudge(c.plan, c.module, w, r)
 }
 
-// reduceHistory marks what a history does not need to fail. What is left is 1-minimal.
+// reduceHistory marks the calls that a history does not need to fail. The rest is 1-minimal.
 func (c *Campaign) reduceHistory(payload []byte, test func([]byte) (bool, error)) []byte {
 	j := c.judgeOf(payload)
 	if j == nil {
@@ -224,7 +223,7 @@ func (c *Campaign) reduceHistory(payload []byte, test func([]byte) (bool, error)
 	return least.encode()
 }
 
-// gaugeHistory counts the calls of a history that are needed.
+// gaugeHistory counts the calls that a history needs to fail.
 func (c *Campaign) gaugeHistory(payload []byte) (size int64, unit string) {
 	r, err := readRecording(payload)
 	if r == nil || err != nil {

@@ -10,42 +10,42 @@ import (
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
-// plan is what traversals of a document have in common.
+// plan is what all traversals of a document share.
 type plan struct {
 	doc     *ir.Document
 	program *model.Program
 	grammar walk.Grammar
-	nodes   []node // by number, as in the grammar
-	roots   []int  // rules of the protocols that traversals begin with
-	actor   int    // entity; -1: none
+	nodes   []node // by index, as in the grammar
+	roots   []int  // rules of the protocols with which traversals begin
+	actor   int    // the actors' entity; -1: none
 	starts  []start
 	space   space
-	// guarded are the inputs that guards ask for: they are drawn before a branch
-	// is chosen; asked are, by action, those that it needs beyond them.
+	// guarded are the inputs that guards read; they are drawn before a branch is chosen. asked are,
+	// by action, the further inputs that the action needs.
 	guarded []int
 	asked   [][]int
-	// feeds are, by branch, the branches that lead to an action which sets a
-	// field that the branch's guard asks for: up to their number squared, which
-	// a check does not need.
+	// feeds returns, by branch, the branches that lead to an action which sets a field that the
+	// branch's guard reads. Its size may be the square of the number of branches, and a check does
+	// not need it.
 	feeds func() map[event][]event
-	// aims are, by node and branch, what searches need of guards, and a check does not.
+	// aims returns, by node and branch, what searches need to know about guards. A check does not
+	// need it.
 	aims func() [][]aim
-	// breaking is, by property, how far the model is from a breach of it.
+	// breaking is, by property, the distance of the model to a breach of it.
 	breaking []model.Distance
-	// makes says, by entity, that some action creates instances of it.
+	// makes says, by entity, whether some action creates instances of it.
 	makes []bool
-	// exceeds says that an effect sets a field to a value outside its declaration that
-	// stands in the document.
+	// exceeds says that an effect assigns a literal that the field's declaration excludes.
 	exceeds bool
-	// moves says, by entity and field, that some effect sets it.
+	// moves says, by entity and field, whether some effect sets the field.
 	moves [][]bool
-	// collects says that what reaches something new is kept to begin with again.
+	// collects says that beginnings that reach something new are kept.
 	collects bool
-	// claims are what the bindings say of their actions, by action.
+	// claims are what the bindings claim, by action.
 	claims []claims
 }
 
-// node is what is known of a grammar's node.
+// node is further information about a node of the grammar.
 type node struct {
 	id       string // "lifecycle/root/1/body"
 	kind     walk.Kind
@@ -62,15 +62,15 @@ type branch struct {
 	id     string
 	weight float64
 	guard  model.Condition
-	open   bool // has no guard
-	hidden bool // asks for what the system cannot know
-	// unreachable says why it is never taken; "" if it may be.
+	open   bool // it has no guard
+	hidden bool // its guard depends on something that the system cannot know
+	// unreachable says why the branch is never taken; "" if it may be.
 	unreachable string
-	// attempt is the action to try though the guard does not hold; -1: none.
+	// attempt is the action to try although the guard does not hold; -1: none.
 	attempt int
-	told    []int // the variables that the system can tell from the arguments of its call
-	rivals  []int // branches beside it that may begin with the action of attempt
-	leads   int   // the action that it begins with; -1 if that depends
+	told    []int // variables whose instances the system learns from the call's arguments
+	rivals  []int // other branches that may begin with the same action
+	leads   int   // the action with which the branch begins; -1 if that is not fixed
 }
 
 // start is a compiled generator.
@@ -84,16 +84,15 @@ type startStep struct {
 	action int
 	binds  []startBind
 	inputs map[int]model.Value    // by domain
-	given  map[string]model.Value // arguments by name
+	given  map[string]model.Value // by name of the argument
 }
 
-// startBind lets a variable stand for an instance: a named one, made on first
-// use, or a new one.
+// startBind binds a variable to an instance: a named one, created on first use, or a new one.
 type startBind struct {
 	slot, entity int
-	name         int // slot of the name; -1: always a new instance
+	name         int // slot of the name; -1: always create an instance
 	where        model.Code
-	fields       []int // that the condition may depend on
+	fields       []int // fields on which the condition may depend
 	at           ir.Place
 }
 
@@ -130,7 +129,7 @@ func newPlan(doc *ir.Document) *plan {
 	return p
 }
 
-// add puts a node and all below it into the grammar.
+// add adds a node and everything below it to the grammar.
 func (p *plan) add(n *ir.Node, rules map[string]int, hides func(guard *ir.Expr) string) int {
 	at := len(p.nodes)
 	p.nodes = append(p.nodes, node{id: n.ID})
@@ -203,8 +202,8 @@ func (p *plan) compileStart(g *ir.Generator) start {
 	return s
 }
 
-// mentioned are the names of the fields that an expression asks for, by itself
-// or by what it uses.
+// mentioned returns the names of the fields that an expression reads, directly or through what it
+// calls.
 func (p *plan) mentioned(e *ir.Expr) map[string]bool {
 	named := map[string]bool{}
 	seen := map[string]bool{}
@@ -227,10 +226,10 @@ func (p *plan) mentioned(e *ir.Expr) map[string]bool {
 	return named
 }
 
-// compileFeeds finds out which branches may open which.
+// compileFeeds finds which branches may open which.
 func (p *plan) compileFeeds() map[event][]event {
 	feeds := map[event][]event{}
-	sets := map[string][]event{} // by field: the branches that lead to an action that sets it
+	sets := map[string][]event{} // by field: branches that lead to an action that sets it
 	for at := range p.nodes {
 		for i, child := range p.grammar.Nodes[at].Children {
 			if p.nodes[at].kind != walk.Alt {
@@ -257,7 +256,7 @@ func (p *plan) compileFeeds() map[event][]event {
 	return feeds
 }
 
-// written are the names of the fields that actions below a node set.
+// written returns the names of the fields that actions below a node set.
 func (p *plan) written(at int, seen map[int]bool) map[string]bool {
 	names := map[string]bool{}
 	if seen[at] {
@@ -282,7 +281,7 @@ func (p *plan) written(at int, seen map[int]bool) map[string]bool {
 	return names
 }
 
-// compileInputs finds out which inputs reach what.
+// compileInputs finds out where each input is used.
 func (p *plan) compileInputs() {
 	domains := p.doc.Inputs.Domains
 	guarded := make([]bool, len(domains))
@@ -339,18 +338,18 @@ func (p *plan) compileInputs() {
 	p.space = newSpace(p, reached)
 }
 
-// argument is where the value of a parameter comes from.
+// argument is the source of a parameter's value.
 type argument struct {
 	ir.ArgumentSource
 	kind   dut.Kind
 	slot   int
 	field  int
 	domain int
-	code   model.Code // of a value that is computed
-	enum   []string   // declared values, whose places cross into the module
+	code   model.Code // of a computed value
+	enum   []string   // declared values, whose indices are passed to the module
 }
 
-// argumentOf says how an argument is computed and what kind of value it is.
+// argumentOf says how to compute an argument, and its kind.
 func (p *plan) argumentOf(src ir.ArgumentSource) argument {
 	a := argument{ArgumentSource: src, kind: dut.Ref, slot: p.program.Slot(src.Var)}
 	switch src.Kind {

@@ -10,18 +10,17 @@ import (
 	"github.com/thresh-dev/thresh/engine/walk"
 )
 
-// A branch is unreachable if no values that its guard asks for can make it hold:
-// inputs that the constraints allow, and fields with the values that anything
-// ever gives them. What the proof does not look into (quantifiers, observers,
-// arithmetic, comparisons of two numbers) may be true or false, so that what it
-// calls unreachable is.
+// A branch is unreachable if no values that its guard reads make the guard hold: inputs that the
+// constraints allow, and fields with the values that anything ever assigns to them. Parts that the
+// proof does not analyse (quantifiers, observers, arithmetic, comparisons of two numbers) may be
+// true or false, so that whatever it calls unreachable really is.
 
-// settings are, by entity and field, the literals that a field may hold; a field
-// that is not there may hold anything of its type.
+// settings returns, by entity and field, the literals that a field may hold. A field that is
+// missing may hold any value of its type.
 func (p *plan) settings() map[[2]string][]*ir.Expr {
 	open := map[[2]string]bool{}
 	values := map[[2]string][]*ir.Expr{}
-	made := map[string]bool{p.doc.Actor: true} // entities of which the harness makes instances itself
+	made := map[string]bool{p.doc.Actor: true} // entities that the harness creates instances of
 	for _, s := range p.starts {
 		for _, x := range s.steps {
 			for _, b := range x.binds {
@@ -61,7 +60,8 @@ func (p *plan) settings() map[[2]string][]*ir.Expr {
 	return values
 }
 
-// targets are the fields that a variable's field may be: one, if its entity is known.
+// targets returns the fields that a variable's field may be: a single one if the variable's entity
+// is known.
 func (p *plan) targets(name, field string) [][2]string {
 	var list [][2]string
 	of := p.entityOf(name)
@@ -73,8 +73,7 @@ func (p *plan) targets(name, field string) [][2]string {
 	return list
 }
 
-// entityOf is the entity that a variable of the environment stands for; "" if
-// that is not known.
+// entityOf returns the entity of an environment variable; "" if unknown.
 func (p *plan) entityOf(name string) string {
 	if e := p.doc.Newest[name]; e != "" {
 		return e
@@ -88,17 +87,17 @@ func (p *plan) entityOf(name string) string {
 	return ""
 }
 
-// proof is about one guard.
+// proof is the proof for one guard.
 type proof struct {
 	p      *plan
 	values map[[2]string][]*ir.Expr
-	terms  map[string]int // what stands in the guard, as a variable of the solver
-	rows   [][]*ir.Expr   // the values of each, in the order of the solver's
+	terms  map[string]int // solver variables for terms of the guard
+	rows   [][]*ir.Expr   // the values of each variable, in the solver's order
 	sizes  []int
-	atoms  map[*ir.Expr]int // expressions that a variable stands for, or is true or false
+	atoms  map[*ir.Expr]int // solver variables for expressions
 }
 
-// unreachable says why a guard never holds; "" if it may.
+// unreachable returns why a guard never holds; "" if it may.
 func (p *plan) unreachable(guard *ir.Expr, values map[[2]string][]*ir.Expr) string {
 	x := &proof{p: p, values: values, terms: map[string]int{}, atoms: map[*ir.Expr]int{}}
 	for i := range p.space.domains {
@@ -110,10 +109,10 @@ func (p *plan) unreachable(guard *ir.Expr, values map[[2]string][]*ir.Expr) stri
 	}
 	row := append(slices.Clone(p.space.first), make([]int, len(x.sizes)-inputs)...) // inputs that are allowed
 	for v := inputs; v < len(row); v++ {
-		row[v] = x.sizes[v] - 1 // what is free is true
+		row[v] = x.sizes[v] - 1 // free expressions are true
 	}
 	if x.eval(guard, row) == solve.True {
-		return "" // most guards; no solver is needed
+		return "" // covers most guards, without the solver
 	}
 	var vars []int
 	for _, v := range x.atoms {
@@ -141,8 +140,8 @@ func (p *plan) unreachable(guard *ir.Expr, values map[[2]string][]*ir.Expr) stri
 	return "no inputs make its guard hold"
 }
 
-// read gives what a condition depends on variables of the solver. It says what
-// has no value at all, ever.
+// read creates solver variables for what a condition depends on. missing describes something that
+// never has a value.
 func (x *proof) read(e *ir.Expr) (missing string) {
 	switch e.Op {
 	case ir.LitBool:
@@ -165,19 +164,19 @@ func (x *proof) read(e *ir.Expr) (missing string) {
 	return ""
 }
 
-// free lets an expression be true or false.
+// free makes an expression true or false, independently.
 func (x *proof) free(e *ir.Expr) {
 	x.atoms[e] = len(x.sizes)
 	x.sizes, x.rows = append(x.sizes, 2), append(x.rows, nil)
 }
 
-// compared reads a comparison of a field with a literal: the field's values are
-// a variable if they can be listed.
+// compared reads a comparison of a field with a literal. If the field's values can be listed, they
+// become a variable.
 func (x *proof) compared(e, v *ir.Expr) (missing string) {
 	if v.Input {
 		if d := x.p.program.Domain(v.Text); x.p.space.domains[d].whole {
 			x.atoms[e] = d
-		} else { // values that are told apart are not all
+		} else { // the distinguished values are not all values
 			x.free(e)
 		}
 		return ""
@@ -201,7 +200,7 @@ func (x *proof) compared(e, v *ir.Expr) (missing string) {
 	return ""
 }
 
-// eval evaluates a condition by Kleene's logic.
+// eval evaluates a condition in Kleene's logic.
 func (x *proof) eval(e *ir.Expr, row []int) solve.Truth {
 	switch e.Op {
 	case ir.LitBool:
@@ -263,9 +262,9 @@ func (p *plan) prove() {
 			switch {
 			case b.weight == 0:
 				b.unreachable = "its weight is 0"
-			case !b.open && (p.space.first != nil || len(p.space.domains) == 0): // else no input is allowed at all, which is told
+			case !b.open && (p.space.first != nil || len(p.space.domains) == 0): // otherwise no input is allowed at all, which is reported elsewhere
 				b.unreachable = p.unreachable(b.guard.Expr, values)
-				if _, constant := ir.Constant(b.guard.Expr); b.unreachable != "" && !constant { // which is told already
+				if _, constant := ir.Constant(b.guard.Expr); b.unreachable != "" && !constant { // constant guards are reported elsewhere
 					p.space.faults = append(p.space.faults, fault{at: b.guard.Expr.Place, code: "unreachable-branch", doubt: true,
 						message: fmt.Sprintf("the branch %q is never taken: %s", b.id, b.unreachable)})
 				}

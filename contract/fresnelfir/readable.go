@@ -8,10 +8,9 @@ import (
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
-// What a module answers, in the words of the model.
+// A module's answers in the model's words.
 
-// read is a module's value as people read it: the value of an enum and an
-// instance by their names.
+// read formats a module's value for people, with the names of enum values and instances.
 func (d *device) read(v dut.Value, as *result) string {
 	switch x := d.answer(v, as); {
 	case v.Kind == dut.Enum && x == model.Foreign:
@@ -22,7 +21,7 @@ func (d *device) read(v dut.Value, as *result) string {
 	return d.number(v)
 }
 
-// number is a module's value as it is: a handle of a system by its text.
+// number formats a module's value as it is. For a system's handle that is the handle's text.
 func (d *device) number(v dut.Value) string {
 	if s, ok := d.inst.(*systemInstance); ok && v.Kind == dut.Ref {
 		if handle, ok := s.ids.of(v.Int); ok {
@@ -32,8 +31,8 @@ func (d *device) number(v dut.Value) string {
 	return v.String()
 }
 
-// took is the answer of an action that the module took. A handle of something new that
-// something else has already is shown as the number that it is.
+// took formats the answer of an action that the module took. If a new instance got a handle that
+// another one already has, the handle is shown as a number.
 func (d *device) took(action int) string {
 	as := &d.mod.actions[action].returns
 	if x := d.p.program.Actions()[action].Effect.Creates; x != nil && as.entity >= 0 && d.p.program.Entity(x.Entity) == as.entity {
@@ -44,8 +43,8 @@ func (d *device) took(action int) string {
 	return d.read(d.reply.Value, as)
 }
 
-// shared says which of some instances the module gave a handle that it gave another one
-// too: it may have meant that one.
+// shared names an instance in the list whose handle the module also gave to another instance: its
+// answer may be about that one.
 func (d *device) shared(list []int32) string {
 	for _, i := range list {
 		for _, other := range d.machine.Live(d.machine.EntityOf(i)) {
@@ -57,7 +56,7 @@ func (d *device) shared(list []int32) string {
 	return ""
 }
 
-// want is the model's value where the module answers with a kind of value, as people read it.
+// want formats the model's value for people, where the module answers with a kind of value.
 func (d *device) want(v model.Value, kind dut.Kind) string {
 	of := ir.NoType
 	switch kind {

@@ -7,34 +7,34 @@ import (
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
-// recording is what was called, and what was answered when. It is the evidence of a
-// failure that depends on how calls overlap, and the case that confirms it: checked
-// again, not called again.
+// recording is the calls and answers of a history with their times. It is the evidence of a failure
+// that depends on how calls overlap, and the case that confirms it: it is checked again instead of
+// calling again.
 type recording struct {
-	Tape   []byte    `json:"tape"` // of the traversal that decided the calls
+	Tape   []byte    `json:"tape"` // of the traversal that determined the calls
 	Calls  []called  `json:"calls"`
 	Faults []faulted `json:"faults,omitempty"`
 }
 
-// called is a call. Begin and End count what happened in the history: End is 0 if
-// nobody knows how the call ended.
+// called is one call. Begin and End number the events of the history; End is 0 if it is unknown how
+// the call ended.
 type called struct {
-	Step     int       `json:"step"`               // of the score; -1: an observer, at the end
+	Step     int       `json:"step"`               // in the score; -1: an observer, at the end
 	Observer int       `json:"observer,omitempty"` // function
-	Of       []int32   `json:"of,omitempty"`       // instances that the observer is asked about
+	Of       []int32   `json:"of,omitempty"`       // instances passed to the observer
 	Thread   int       `json:"thread"`
 	Begin    int64     `json:"begin"`
 	End      int64     `json:"end,omitempty"`
 	Cause    dut.Cause `json:"cause,omitempty"`
 	Value    dut.Value `json:"value"`
-	Why      string    `json:"why,omitempty"`     // it did not return
-	Stack    []string  `json:"stack,omitempty"`   // likewise
-	Excused  bool      `json:"excused,omitempty"` // by a fault: how it failed is not the system's
-	// Dropped says that the history is to fail whether or not the call was made.
+	Why      string    `json:"why,omitempty"`     // if the call did not return
+	Stack    []string  `json:"stack,omitempty"`   // if the call did not return
+	Excused  bool      `json:"excused,omitempty"` // failed because of an injected fault, not because of the system
+	// Dropped says that the history must fail whether or not the call was made.
 	Dropped bool `json:"dropped,omitempty"`
 }
 
-// faulted is a fault that was injected.
+// faulted is an injected fault.
 type faulted struct {
 	At     int64            `json:"at"`
 	Until  int64            `json:"until"`
@@ -42,19 +42,19 @@ type faulted struct {
 	Thread int              `json:"thread"`
 }
 
-// recordingMark begins a recording where a case's payload is one, and not a tape.
+// recordingMark is the prefix of a payload that is a recording instead of a tape.
 const recordingMark = "history 1\n"
 
-// encode is the recording as a case.
+// encode returns the recording as a case's payload.
 func (r *recording) encode() []byte {
 	b, err := json.Marshal(r)
 	if err != nil {
-		return nil // numbers and strings alone: cannot fail
+		return nil // never happens: there are only numbers and strings
 	}
 	return append([]byte(recordingMark), b...)
 }
 
-// readRecording reads what encode wrote; nil: it is no recording.
+// readRecording reads what encode wrote; nil: the payload is a tape.
 func readRecording(payload []byte) (*recording, error) {
 	if len(payload) < len(recordingMark) || string(payload[:len(recordingMark)]) != recordingMark {
 		return nil, nil
@@ -66,7 +66,7 @@ func readRecording(payload []byte) (*recording, error) {
 	return r, nil
 }
 
-// checkScore reports whether a recording is of a score: it may come from elsewhere.
+// checkScore checks that a recording belongs to a score, because it may come from elsewhere.
 func (r *recording) checkScore(s *score, p *plan) error {
 	for i := range r.Calls {
 		c := &r.Calls[i]
@@ -84,7 +84,7 @@ func (r *recording) checkScore(s *score, p *plan) error {
 	return nil
 }
 
-// number is what the system calls an instance; not ok: it has not said.
+// number returns the system's number for an instance; false if the system has not returned one.
 func (r *recording) number(s *score, mod *module, i int32, replies []*called) (int64, bool) {
 	x := &s.insts[i]
 	if x.maker < 0 {

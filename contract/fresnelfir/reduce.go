@@ -23,7 +23,7 @@ func (c *Campaign) gauge(ctx context.Context, payload []byte) (size int64, unit 
 	}
 	x, err := c.open(ctx)
 	if err != nil {
-		return 0, "" // its steps are shown none the less
+		return 0, "" // its steps are shown anyway
 	}
 	defer x.Close()
 	r := &reducer{c: c, t: x.t}
@@ -33,10 +33,9 @@ func (c *Campaign) gauge(ctx context.Context, payload []byte) (size int64, unit 
 	return int64(x.t.actions), "action"
 }
 
-// Reduce implements [campaign.Reducer]: it makes the decisions of a traversal
-// fewer and smaller. What a candidate's tape comes to is found out here
-// first: two tapes which mean the same are tested once, and only those are that
-// still fail the same way.
+// Reduce implements [campaign.Reducer]. It makes the decisions of a traversal fewer and smaller. It
+// runs each candidate itself first: tapes with the same meaning are tested only once, and only if
+// they still fail in the same way.
 func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte) (bool, error)) (smallest []byte, parts string) {
 	if c.parallel {
 		return c.reduceHistory(payload, test), "call"
@@ -74,14 +73,14 @@ type reducer struct {
 	c       *Campaign
 	t       *traversal
 	test    func([]byte) (bool, error)
-	err     error           // of a test, which ends the work
+	err     error           // of a test; ends the reduction
 	answers map[string]bool // by tape
-	want    *failure        // what the start fails with; nil: it does not here
-	weight  int             // of the best so far: nothing heavier is simpler
-	changes int             // of the best
+	want    *failure        // the original failure; nil: it does not occur here
+	weight  int             // of the best so far; a heavier traversal is not simpler
+	changes int             // how often the best changed
 }
 
-// stage sets a traversal up by a tape, and takes it.
+// stage prepares a traversal for a tape and runs it with play.
 func (r *reducer) stage(values []uint64, play func()) bool {
 	if r.c.prepare(r.t, nil, campaign.Case{Payload: choice.Encode(values)}) != nil {
 		return false
@@ -90,18 +89,18 @@ func (r *reducer) stage(values []uint64, play func()) bool {
 	return true
 }
 
-// walk follows a tape.
+// walk replays a tape.
 func (r *reducer) walk(values []uint64) bool { return r.stage(values, r.t.run) }
 
 // weigh counts what people see of a traversal.
 func (r *reducer) weigh() int { return r.t.actions + r.t.threads + r.t.attempted }
 
-// simpler reports whether the traversal, of that tape, is simpler than the best.
+// simpler reports whether the current traversal, with its tape, is simpler than the best.
 func (r *reducer) simpler(tape, best []uint64) bool {
 	return cmp.Or(r.weigh()-r.weight, len(tape)-len(best), slices.Compare(tape, best)) < 0
 }
 
-// holds reports whether the traversal, of that tape, fails as it is to.
+// holds reports whether the current traversal, with its tape, fails as required.
 func (r *reducer) holds(tape []uint64) bool {
 	encoded := choice.Encode(tape)
 	held, known := r.answers[string(encoded)]
@@ -118,7 +117,7 @@ func (r *reducer) holds(tape []uint64) bool {
 	return held
 }
 
-// run is what [shrink.Choices] asks.
+// run is the function that [shrink.Choices] calls.
 func (r *reducer) run(values []uint64) (choice.Tape, bool, error) {
 	if !r.walk(values) {
 		return choice.Tape{}, false, errors.New("the tape cannot be read")
@@ -127,7 +126,7 @@ func (r *reducer) run(values []uint64) (choice.Tape, bool, error) {
 	return tape, r.weigh() <= r.weight && r.holds(tape.Values), r.err
 }
 
-// dropRest leaves out what comes after a failure that does not end the traversal.
+// dropRest removes what comes after a failure that does not end the traversal.
 func (r *reducer) dropRest(best *[]uint64) bool {
 	n := r.t.enough
 	if n == 0 || n >= len(choice.Trim(*best)) || !r.walk(slices.Clone((*best)[:n])) {

@@ -21,7 +21,7 @@ var verbs = [...]string{
 	ir.Add: "plus", ir.Sub: "minus", ir.Mul: "times", ir.Div: "divided by", ir.Mod: "modulo",
 }
 
-// describeExpr is an expression in words. Parts that could be misread stand in brackets.
+// describeExpr describes an expression in words. Ambiguous parts are in parentheses.
 func describeExpr(e *ir.Expr) string {
 	if e == nil {
 		return "nothing"
@@ -97,8 +97,8 @@ func refined(e *ir.Expr) string {
 	return who + " is " + e.Text + ", " + join(with, "and")
 }
 
-// comparison is two operands with a verb; the truth of a condition that is
-// compared with true or false is described as such.
+// comparison describes a comparison. Comparing a condition with true or false becomes "holds" or
+// "does not hold".
 func comparison(e *ir.Expr) string {
 	x, y := e.Args[0], e.Args[1]
 	if y.Op == ir.LitBool && (e.Op == ir.Eq || e.Op == ir.Neq) {
@@ -125,7 +125,7 @@ func junction(e *ir.Expr) string {
 	return join(list, e.Op.String())
 }
 
-// condition is an expression that is true or false, in words.
+// condition describes an expression that is true or false.
 func condition(e *ir.Expr) string {
 	if e != nil && e.Op == ir.FieldOf {
 		return describeExpr(e) + " holds"
@@ -133,7 +133,7 @@ func condition(e *ir.Expr) string {
 	return describeExpr(e)
 }
 
-// operand is a condition within another.
+// operand describes a condition inside another one.
 func operand(e *ir.Expr) string {
 	if e.Op == ir.FieldOf || e.Op == ir.Not && e.Args[0].Op == ir.FieldOf {
 		return condition(e)
@@ -141,7 +141,7 @@ func operand(e *ir.Expr) string {
 	return part(e)
 }
 
-// part is an operand.
+// part describes an operand.
 func part(e *ir.Expr) string {
 	switch e.Op {
 	case ir.LitBool, ir.LitInt, ir.LitString, ir.FieldOf, ir.Derived, ir.Observer, ir.Is:
@@ -156,7 +156,7 @@ func part(e *ir.Expr) string {
 
 func nested(e *ir.Expr) bool { return e.Op >= ir.Eq && e.Op <= ir.Exists }
 
-// rule is a temporal rule in words.
+// rule describes a temporal rule.
 func rule(r *ir.Rule) string {
 	switch r.Kind {
 	case ir.Before:
@@ -177,7 +177,7 @@ func scope(same string) string {
 	return " to the same " + same
 }
 
-// trigger is the actions that a rule speaks of, in words.
+// trigger describes the actions that a rule is about.
 func trigger(t ir.Trigger) string {
 	switch {
 	case t.Action != "":

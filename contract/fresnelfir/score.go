@@ -8,17 +8,16 @@ import (
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
-// Where actors really call a system at the same time, a traversal of the model decides
-// beforehand who calls what, in which order each. How the calls overlap is the machine's
-// affair: what was called and answered when is a history (recording), and what is held
-// against the model.
+// If actors really call a system at the same time, a traversal of the model decides in advance who
+// calls what, and in which order. How the calls overlap is up to the machine. The calls and answers
+// with their times form a history (recording), which is checked against the model.
 
-// score is what each actor is to call.
+// score is the calls of each actor.
 type score struct {
-	device *device // writes arguments
+	device *device // encodes arguments
 	steps  []cue
-	setup  int             // so many steps are a generator's, before the actors begin
-	from   *model.Snapshot // the model before the actors begin
+	setup  int             // number of steps of a generator, before the actors begin
+	from   *model.Snapshot // the model when the actors begin
 	insts  []planned       // by instance of the model
 	met    []branchAt      // guards that held in this turn
 }
@@ -30,21 +29,21 @@ type cue struct {
 	thread, action int
 	guards         []branchAt
 	inputs         []model.Value
-	slots          []standing         // what the action's variables stand for
+	slots          []standing         // instances of the action's variables
 	args           []dut.Value        // a reference is the instance's number + 1, or 0
 	says           []string           // the arguments, for people
-	made           int32              // the instance that it makes, or None
-	faults         []environmentFault // before it
+	made           int32              // the instance that the step creates, or None
+	faults         []environmentFault // injected before the step
 }
 
-// standing is what a variable stands for.
+// standing is a variable with its instance.
 type standing struct {
 	slot     int
 	instance int32
 }
 
-// planned is an instance: which step makes it, and its number for the system if that
-// gives it none.
+// planned is an instance: the step that creates it, and the number by which it is known if the
+// system does not return one.
 type planned struct {
 	name   string
 	entity int
@@ -52,7 +51,7 @@ type planned struct {
 	number int64
 }
 
-// newScore is a score that a traversal writes.
+// newScore returns a score that a traversal fills.
 func newScore(t *traversal, mod *module) *score {
 	return &score{device: &device{mod: mod, p: t.p, machine: t.m, made: make([]int64, len(t.p.doc.Entities))}}
 }
@@ -96,7 +95,7 @@ func (s *score) step(t *traversal, action int) {
 	s.steps = append(s.steps, x)
 }
 
-// attempt notes the action that a branch begins with, which the model does not allow here,
+// attempt notes the action with which a branch begins and which the model does not allow here,
 // unless the actor lacks an instance for it.
 func (s *score) attempt(t *traversal, b branchAt) {
 	s.met = append(s.met, b)
@@ -108,8 +107,8 @@ func (s *score) attempt(t *traversal, b branchAt) {
 	}
 }
 
-// favor makes an instance that the last step was about as likely as all others together:
-// only calls about the same instances can disturb each other.
+// favor makes an instance that the last step was about as likely as all others together, because
+// only calls about the same instances can interfere.
 func (s *score) favor(choices []int32, weights []float64) {
 	if len(s.steps) == 0 {
 		return
@@ -121,14 +120,14 @@ func (s *score) favor(choices []int32, weights []float64) {
 	}
 }
 
-// applied notes what the last step made.
+// applied notes the instance that the last step created.
 func (s *score) applied(t *traversal, action int) {
 	if slot := t.p.program.Actions()[action].Assigns(); slot >= 0 {
 		s.steps[len(s.steps)-1].made = t.m.Var(slot)
 	}
 }
 
-// begun notes the state in which actors begin.
+// begun notes the state in which the actors begin.
 func (s *score) begun(t *traversal) {
 	s.setup, s.from, s.met = len(s.steps), t.m.Save(), s.met[:0]
 }
@@ -150,14 +149,14 @@ func (s *score) ended(t *traversal) {
 	}
 }
 
-// touched is what an action, behind its guards, has to do with.
+// touched is what an action and its guards access.
 type touched struct {
 	slots   []int
-	written []int // slots of instances that it changes or makes
-	all     bool  // it looks at instances that no variable stands for
+	written []int // slots of instances that it changes or creates
+	all     bool  // it reads instances that no variable stands for
 }
 
-// scopeOf is what an action has to do with when it is reached through guards.
+// scopeOf returns what an action accesses if it is reached through guards.
 func (p *plan) scopeOf(action int, guards []branchAt) touched {
 	slots, written, all := p.program.Touched(action)
 	x := touched{slots, written, all}
@@ -173,9 +172,9 @@ func (p *plan) scopeOf(action int, guards []branchAt) touched {
 	return x
 }
 
-// allowing are the branches of which one must be open for an action that was reached through
-// a guard: in another order of the calls it may be another one than the walk took. None: it
-// is always allowed there.
+// allowing returns the branches of which one must be open for an action that was reached through a
+// guard. In another order of the calls it may be a different one from the branch taken in the walk.
+// nil: the action is always allowed there.
 func (p *plan) allowing(action int, g branchAt) (list []*branch) {
 	for i := range p.nodes[g.node].branches {
 		switch b := &p.nodes[g.node].branches[i]; {
@@ -189,8 +188,7 @@ func (p *plan) allowing(action int, g branchAt) (list []*branch) {
 	return list
 }
 
-// picked reports whether a guard says no more than that there is an instance which the
-// action may choose.
+// picked reports whether a guard only requires an instance that the action may choose.
 func picked(e *ir.Effect, guard *ir.Expr) bool {
 	if len(e.Picks) != 1 || guard.Op != ir.Exists {
 		return false
@@ -203,7 +201,7 @@ func picked(e *ir.Effect, guard *ir.Expr) bool {
 	return x.Where == nil && body.Op == ir.LitBool && body.Bool || x.Where != nil && sameExpr(x.Where, body)
 }
 
-// sameExpr reports whether two expressions are the same, wherever they stand.
+// sameExpr reports whether two expressions are equal, ignoring their places.
 func sameExpr(a, b *ir.Expr) bool {
 	return a.Op == b.Op && a.Bool == b.Bool && a.Int == b.Int && a.Text == b.Text && a.Var == b.Var && a.Over == b.Over &&
 		a.Input == b.Input && slices.Equal(a.Names, b.Names) && slices.Equal(a.With, b.With) && slices.EqualFunc(a.Args, b.Args, sameExpr)

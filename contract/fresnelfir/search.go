@@ -8,40 +8,39 @@ import (
 	"github.com/thresh-dev/thresh/engine/choice"
 )
 
-// When an epoch has shown nothing new and something is still uncovered, the
-// model is searched for a way to it. A step of the model alone is cheap, so that
-// every decision of a step can be gone through: from each state that was found,
-// the nearest to what is wanted first, all next steps are taken. Ways that reach
-// something new become tapes, with which the next epoch's first cases begin on
-// the module. The search is counted in moves, so that it is the same everywhere.
+// If an epoch has shown nothing new and something is still uncovered, the model is searched for a
+// way to it. A step of the model alone is so cheap that all ways of making its decisions can be
+// tried: from each state found, nearest to the aims first, all next steps are taken. Ways that
+// reach something new become tapes, with which the first cases of the next epoch begin on the
+// module. The search is measured in moves, so that it is the same everywhere.
 
-// Bounds of the search.
+// Limits of the search.
 const (
-	firstMoves  = 500    // of the first search; each that finds nothing is followed by one twice as long
-	mostMoves   = 32_000 // of all together
-	idleMoves   = 4_000  // of the first search where nothing is uncovered; the next is twice as long, and so on,
-	idleShare   = 32     // where that makes no more than one move beyond these for so many actions
-	maxPaths    = 16     // ways that one search tells
+	firstMoves  = 500    // of the first search; each search without a result doubles it
+	mostMoves   = 32_000 // of all searches together
+	idleMoves   = 4_000  // of the first search when everything is covered; each further one has twice as many,
+	idleShare   = 32     // as long as these moves stay within idleMoves plus one per so many actions
+	maxPaths    = 16     // ways that one search returns
 	maxFan      = 256    // steps from one state
 	replayShare = 8      // steps of a tape that count as one move
-	maxRoots    = 64     // states that a search begins with, of starts and of the corpus each
-	maxLimit    = 16     // values of a field of an acting instance that are gone through
+	maxRoots    = 64     // states with which a search begins, for starts and for the corpus each
+	maxLimit    = 16     // values of an actor's field that are tried
 )
 
 // search is one search.
 type search struct {
-	t     *traversal // of the model alone
+	t     *traversal // runs the model alone
 	goals *goals
-	known map[string]bool // states that were met
+	known map[string]bool // visited states
 	front frontier
 	moves int
 	most  int
-	over  bool // all that it can come to was gone through
+	over  bool // everything reachable has been visited
 	paths [][]uint64
 	key   []byte
 }
 
-// lookFor searches the model for ways to what is uncovered, and to what must not be.
+// lookFor searches the model for ways to what is uncovered, and to breaches of properties.
 func (c *Campaign) lookFor(s *state, g *goals, most int) *search {
 	t := newTraversal(c.plan)
 	t.mod, t.in.plain, t.lenient = c.module, true, s.broken
@@ -71,8 +70,7 @@ func (c *Campaign) lookFor(s *state, g *goals, most int) *search {
 
 func (x *search) withinBudget() bool { return x.moves < x.most && len(x.paths) < maxPaths }
 
-// starts goes through the ways in which a traversal may begin, with one thread
-// more than more.
+// starts tries the ways in which a traversal may begin, with 1 + more threads.
 func (x *search) starts(more uint64, most int) {
 	for _, like := range x.goals.inputGoals(x.t, true) {
 		if x.moves > most {
@@ -123,8 +121,8 @@ func (x *search) expand(from *spot) {
 	}
 }
 
-// eachAlternative goes through the decisions that free says may be made otherwise, behind
-// the first ones on the tape; run makes them.
+// eachAlternative tries the alternatives of the decisions that free allows to vary, after the first
+// ones on the tape. run makes the decisions.
 func (x *search) eachAlternative(most int, free func(m choice.Mark, at int) bool, run func(try []uint64), behind, depth int) {
 	if !x.withinBudget() {
 		return
@@ -139,9 +137,9 @@ func (x *search) eachAlternative(most int, free func(m choice.Mark, at int) bool
 	}
 }
 
-// ways makes the decisions behind the first ones on the tape in every way that free
-// allows, like an odometer; run makes them. It tells what they were about, and whether
-// they did not turn out as earlier ones.
+// ways makes the decisions after the first ones on the tape in every way that free allows, like an
+// odometer; run makes them. It yields their marks, and whether the result differs from the earlier
+// ones.
 func (t *traversal) ways(behind int, free func(m choice.Mark, at int) bool, run func(try []uint64)) iter.Seq2[[]choice.Mark, bool] {
 	return func(yield func([]choice.Mark, bool) bool) {
 		var made []uint64
@@ -177,7 +175,7 @@ func (t *traversal) ways(behind int, free func(m choice.Mark, at int) bool, run 
 	}
 }
 
-// arrive looks at the state that the traversal is in.
+// arrive handles the state that the traversal is in.
 func (x *search) arrive(depth int) {
 	t := x.t
 	if x.goals.reached(t) || x.goals.failed(t) {
@@ -196,9 +194,8 @@ func (x *search) arrive(depth int) {
 	}
 }
 
-// hunt searches if that is called for: the last epoch has shown nothing new, and
-// the document lets branches be forced for it. Where nothing is uncovered, a
-// search has less to come to, and fewer moves.
+// hunt searches if the last epoch has shown nothing new and the document allows branches to be
+// forced for that. If everything is covered, there is less to find, and a search gets fewer moves.
 func (a adaptation) hunt(c *Campaign) {
 	s := a.s
 	s.paths = nil
@@ -231,13 +228,13 @@ func (a adaptation) hunt(c *Campaign) {
 	}
 }
 
-// gaveUp reports whether no further search is made: there were enough of them, or
-// the last one went through all that it could come to and nothing has changed since.
+// gaveUp reports whether no further search is made: enough have been made, or the last one visited
+// everything reachable and nothing has changed since.
 func (s *state) gaveUp() bool {
 	return s.moves+firstMoves > mostMoves || s.through == s.entries+1 && len(s.paths) == 0
 }
 
-// path is the way that a case is to take; nil: it is free.
+// path returns the decisions with which a case begins; nil: it is free.
 func (s *state) path(index int64) []uint64 {
 	if s == nil || index < s.cases || index-s.cases >= int64(len(s.paths)) {
 		return nil
@@ -245,7 +242,7 @@ func (s *state) path(index int64) []uint64 {
 	return s.paths[index-s.cases]
 }
 
-// holdsAlone reports whether a condition holds by the model alone.
+// holdsAlone reports whether a condition holds in the model alone.
 func holdsAlone(m *model.Machine, code model.Code) bool {
 	v, ok := m.Modelled(code)
 	return ok && v == model.True

@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/walk"
 )
 
-// graph is the protocols as they were walked.
+// graph returns the protocols with their hit counts.
 func (c *Campaign) graph(s *state) campaign.Exhibit {
 	g := &campaign.Graph{}
 	id := func(at int) string { return "n" + strconv.Itoa(at) }
@@ -44,14 +44,13 @@ func (c *Campaign) graph(s *state) campaign.Exhibit {
 	return campaign.Exhibit{Kind: "graph", Title: "Protocols", Graph: g}
 }
 
-// entered is how often each node was entered, as far as calls and branches,
-// which alone are counted, tell: an alternative as often as its branches, a
-// sequence as often as the part that was entered most and is no loop, a loop
-// as often as it went round, a reference and what holds no call as often as what
-// it stands in.
+// entered returns how often each node was entered, as far as the counts of calls and branches tell:
+// an alternative as often as all its branches together; a sequence as often as its most entered
+// part that is not a loop; a loop as often as its repetitions; a reference, and whatever contains
+// no call, as often as its parent.
 func (c *Campaign) entered(s *state) []int64 {
 	hits, blind := make([]int64, len(c.plan.nodes)), make([]bool, len(c.plan.nodes))
-	for at := len(hits) - 1; at >= 0; at-- { // children stand behind what they are in
+	for at := len(hits) - 1; at >= 0; at-- { // children come after their parents
 		n, x := &c.plan.nodes[at], &c.plan.grammar.Nodes[at]
 		var sum, most, loops int64
 		blind[at] = n.kind != walk.Call && n.kind != walk.Alt
@@ -77,7 +76,7 @@ func (c *Campaign) entered(s *state) []int64 {
 			hits[at] = loops
 		}
 	}
-	for _, root := range c.plan.grammar.Rules { // a protocol that is another one
+	for _, root := range c.plan.grammar.Rules { // a protocol that only refers to another one
 		if blind[root] && c.plan.nodes[root].kind == walk.Refer {
 			hits[root] = hits[c.plan.grammar.Rules[c.plan.grammar.Nodes[root].Rule]]
 		}
@@ -95,12 +94,11 @@ func (c *Campaign) entered(s *state) []int64 {
 	return hits
 }
 
-// shownValues bounds the rows of the matrix of pairs, and its columns.
+// shownValues limits the rows of the matrix of pairs, and its columns.
 const shownValues = 60
 
-// pairs is the matrix of pairs of input values: a row and a column for each
-// value of a domain, a cell for each pair that is to be covered. Of more values
-// than can be shown the table has all.
+// pairs returns the matrix of pairs of input values: a row and a column for each value of a domain,
+// a cell for each pair to cover. If there are too many values to show, the table has them all.
 func (c *Campaign) pairs(s *state) (campaign.Exhibit, bool) {
 	space := &c.plan.space
 	type value struct{ domain, place int }

@@ -15,16 +15,15 @@ import (
 // historyName names the evidence of a failure in a history.
 const historyName = "history"
 
-// shown is a history as people see it: the calls that show a failure, in the order in
-// which they began.
+// shown is a history for people: the calls that show a failure, in the order in which they began.
 type shown struct {
-	Of    int         `json:"of"` // calls were made
+	Of    int         `json:"of"` // number of calls made
 	Calls []shownCall `json:"calls"`
 	Steps []string    `json:"faults,omitempty"`
 	Place string      `json:"place,omitempty"`
 }
 
-// shownCall is a row. Begin and End count the ends of the calls that are shown.
+// shownCall is one row. Begin and End number the ends of the calls shown.
 type shownCall struct {
 	Actor   string   `json:"actor"`
 	Action  string   `json:"action"`
@@ -36,7 +35,7 @@ type shownCall struct {
 	IsFault bool     `json:"fault,omitempty"`
 }
 
-// show is what people see of a verdict.
+// show prepares a verdict for people.
 func (j *judge) show(v verdict) *shown {
 	x := &shown{Of: len(j.rec.Calls), Place: v.failed.at.Path()}
 	var moments []int64
@@ -49,7 +48,7 @@ func (j *judge) show(v verdict) *shown {
 	var faults []faulted
 	for _, f := range j.rec.Faults {
 		k := f.Kind.kind()
-		if f.At < until && (k == faultKill || k == faultClock || k == faultDrop && slices.ContainsFunc(v.calls, func(i int) bool { // else it is about another call
+		if f.At < until && (k == faultKill || k == faultClock || k == faultDrop && slices.ContainsFunc(v.calls, func(i int) bool { // otherwise it affects another call
 			c := &j.rec.Calls[i]
 			return c.End == 0 && c.Thread == f.Thread
 		})) {
@@ -94,7 +93,7 @@ func (j *judge) show(v verdict) *shown {
 	return x
 }
 
-// answerText is what a call was answered, for people.
+// answerText returns a call's answer for people.
 func (j *judge) answerText(c *called) string {
 	switch {
 	case c.Cause == dut.Refused:
@@ -105,12 +104,12 @@ func (j *judge) answerText(c *called) string {
 		return "nobody knows"
 	}
 	if c.Value.Kind == dut.Ref {
-		var of int // the entity of what the call returns
+		var of int // entity of the returned value
 		if c.Step >= 0 {
 			x := &j.score.steps[c.Step]
 			of = j.mod.actions[x.action].returns.entity
 			if x.made >= 0 && j.score.insts[x.made].entity == of {
-				return j.score.insts[x.made].name // the system may have given its number before
+				return j.score.insts[x.made].name // the system may have used this number before
 			}
 		} else {
 			of = j.mod.observers[c.Observer].returns.entity
@@ -124,7 +123,7 @@ func (j *judge) answerText(c *called) string {
 	return c.Value.String()
 }
 
-// markNeedless is the recording with all but the calls of a verdict marked as needless.
+// markNeedless returns the recording with all calls outside a verdict marked as dropped.
 func (j *judge) markNeedless(v verdict) *recording {
 	r := *j.rec
 	r.Calls = slices.Clone(r.Calls)
@@ -137,12 +136,12 @@ func (j *judge) markNeedless(v verdict) *recording {
 func (x *shown) encode() []byte {
 	b, err := json.Marshal(x)
 	if err != nil {
-		return nil // numbers and strings alone: cannot fail
+		return nil // never happens: there are only numbers and strings
 	}
 	return b
 }
 
-// historyExhibits shows what show made; nil if data is none of it.
+// historyExhibits returns exhibits for what show prepared; nil if data is something else.
 func historyExhibits(data []byte) []campaign.Exhibit {
 	var x shown
 	if data == nil || json.Unmarshal(data, &x) != nil {
@@ -192,8 +191,8 @@ func bar(c shownCall, most int) string {
 	return strings.Repeat("·", c.Begin-1) + strings.Repeat("█", max(end-c.Begin, 1)) + strings.Repeat("·", max(most+1-end, 0))
 }
 
-// history is a list that only grows, of which every length is kept: states of a
-// campaign share what they have in common. nil is the empty one.
+// history is a list that only grows. Every length of it stays available, and states of a campaign
+// share their common part. nil is the empty list.
 type history[T any] struct {
 	before *history[T]
 	item   T
@@ -211,7 +210,7 @@ func (h *history[T]) len() int {
 	return h.count
 }
 
-// all is the list, the oldest first.
+// all returns the list, oldest first.
 func (h *history[T]) all() []T {
 	list := make([]T, h.len())
 	for ; h != nil; h = h.before {

@@ -10,12 +10,12 @@ import (
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
-// kept is a snapshot: all that a traversal is between two steps: the model, the module,
-// and where each thread stands in its protocol. It is never changed.
+// kept is a snapshot of everything that makes up a traversal between two steps: the model, the
+// module, and each thread's position in its protocol. It never changes.
 type kept struct {
 	tape     []uint64 // the decisions that led to it
 	model    *model.Snapshot
-	module   dut.Snapshot // nil: there is none
+	module   dut.Snapshot // nil: there is no module
 	handles  []handle
 	made     []int64
 	walkers  []walk.Walker
@@ -31,17 +31,17 @@ type kept struct {
 	beyond   []excess
 
 	size int
-	used int64 // when it was gone back to last
+	used int64 // when it was last restored
 }
 
-// snapshot saves what the traversal is.
+// snapshot saves the traversal.
 func (t *traversal) snapshot() *kept {
 	x := &kept{model: &model.Snapshot{}}
 	t.snapshotIn(x)
 	return x
 }
 
-// snapshotIn saves it in the memory of a snapshot that nobody needs any more.
+// snapshotIn saves the traversal in a snapshot that is no longer needed, reusing its memory.
 func (t *traversal) snapshotIn(x *kept) {
 	t.m.SaveIn(x.model)
 	x.tape, x.alive, x.row = append(x.tape[:0], t.src.Tape().Values...), append(x.alive[:0], t.alive...), append(x.row[:0], t.in.row...)
@@ -58,8 +58,7 @@ func (t *traversal) snapshotIn(x *kept) {
 	}
 }
 
-// goBack makes the traversal what it was at a snapshot; from there on it decides
-// by a key.
+// goBack restores a snapshot. From there on, a key determines the decisions.
 func (t *traversal) goBack(x *kept, key uint64) {
 	t.clear()
 	t.src.Resume(x.tape, key)
@@ -86,8 +85,8 @@ func (t *traversal) goBack(x *kept, key uint64) {
 	}
 }
 
-// depart begins the part of a traversal that is its own: what led to where it
-// begins was counted when it was done first.
+// depart begins the traversal's own part. What led to its beginning was counted when it was first
+// done.
 func (t *traversal) depart() {
 	t.begun, t.blamed = t.actions, event{}
 	t.seen.reset()
@@ -99,22 +98,22 @@ func (t *traversal) depart() {
 	}
 }
 
-// Bounds on the snapshots that are kept, of one executor.
+// Limits of the snapshots that one executor keeps.
 const (
 	maxSnapshots     = 256
 	maxSnapshotBytes = 32 << 20
 )
 
-// snapshots keeps snapshots that traversals begin at. It saves steps and nothing
-// else: a snapshot that is not kept is come to by its tape.
+// snapshots keeps snapshots with which traversals begin. They only save steps: a state without a
+// snapshot is reached by its tape.
 type snapshots struct {
 	most  int             // bytes
-	list  map[int64]*kept // by number of the entry
+	list  map[int64]*kept // by number of the corpus entry
 	bytes int
 	clock int64
 }
 
-// of is the snapshot of an entry, or nil.
+// of returns the snapshot of an entry, or nil.
 func (k *snapshots) of(e *entry) *kept {
 	if k == nil {
 		return nil
@@ -128,7 +127,7 @@ func (k *snapshots) of(e *entry) *kept {
 	return x
 }
 
-// add keeps a snapshot, in place of those that were not gone back to for longest.
+// add keeps a snapshot, and drops the least recently used ones.
 func (k *snapshots) add(e *entry, x *kept) {
 	if k.list == nil {
 		k.list = map[int64]*kept{}

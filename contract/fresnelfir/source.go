@@ -13,16 +13,16 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// written reports whether a model of that name is written in the language.
+// written reports whether a model is written in the language, by its file name.
 func written(path string) bool { return strings.HasSuffix(path, lang.Suffix) }
 
-// sources makes documents of sources.
+// sources decodes documents in either form.
 type sources struct {
 	compiler lang.Compiler
 	reader   ir.Reader
 }
 
-// decode reads a document of either form. data makes it JSON, which a check does not need.
+// decode reads a document in either form. data returns it as JSON, which a check does not need.
 func decode(by *sources, path string, text []byte) (d *ir.Document, src *ir.Source, data func() []byte, list diag.List) {
 	if !written(path) {
 		d, src, list = ir.Decode(path, text)
@@ -48,7 +48,7 @@ func decode(by *sources, path string, text []byte) (d *ir.Document, src *ir.Sour
 	return d, src, sync.OnceValue(func() []byte { return compiled(m) }), append(list, found...)
 }
 
-// asJSON is a document of either form as JSON; with errors in its form it is nil.
+// asJSON returns a document in either form as JSON; nil if its form has errors.
 func asJSON(path string, text []byte) ([]byte, diag.List) {
 	_, _, data, list := decode(new(sources), path, text)
 	if data == nil {
@@ -57,11 +57,11 @@ func asJSON(path string, text []byte) ([]byte, diag.List) {
 	return data(), list
 }
 
-// consequences are the codes of what is missing where something could not be translated.
+// consequences lists the codes of what is missing if something could not be translated.
 var consequences = []string{"missing-key", "empty-alt", "nothing-to-explore"}
 
-// independentErrors are the errors of a document that do not follow from those of its source: they
-// are about other lines, and about no name whose declaration could not be read.
+// independentErrors returns the errors of a document that do not follow from those of its source:
+// errors in other lines that involve no name with a broken declaration.
 func independentErrors(m *lang.Model, lines, statements map[int]bool, found diag.List) (list diag.List) {
 	for _, e := range found {
 		follows := e.Level != diag.Error || lines[e.Pos.Line] ||
@@ -76,13 +76,13 @@ func independentErrors(m *lang.Model, lines, statements map[int]bool, found diag
 	return list
 }
 
-// compiled is the document that a model is compiled to.
+// compiled returns the document that a model compiles to.
 func compiled(m *lang.Model) []byte {
 	tree := m.Tree.Root.JSON()
 	return append(jsontree.Pretty.Append(nil, &tree), '\n')
 }
 
-// load decodes and checks a document of either form. With errors it is nil.
+// load decodes and checks a document in either form. If there are errors, the document is nil.
 func load(path string, text []byte) (*ir.Document, diag.List) {
 	d, src, _, list := decode(new(sources), path, text)
 	if d != nil {
@@ -96,26 +96,26 @@ func load(path string, text []byte) (*ir.Document, diag.List) {
 	return d, list
 }
 
-// unaddressed removes from what is said about a model in the language the paths of the
-// JSON that it is compiled to: nobody has written that.
+// unaddressed removes paths from diagnostics about a model in the language: they are paths in the
+// compiled JSON, which nobody wrote.
 func unaddressed(path string, list diag.List) {
 	if written(path) {
 		for i := range list {
-			if list[i].Pos.File == path { // not that of a system
+			if list[i].Pos.File == path { // not a diagnostic about a system
 				list[i].Path = ""
 			}
 		}
 	}
 }
 
-// sourced are the diagnostics of a document, of a model in the language without paths, and
-// what a line is compiled to twice said once.
+// sourced returns the diagnostics of a document. For a model in the language it removes paths, and
+// duplicates for lines that are compiled to several places.
 func sourced(path string, list diag.List) diag.List {
 	if !written(path) {
 		return list
 	}
 	unaddressed(path, list)
-	effects := map[diag.Pos]bool{} // an action that is missing has neither an effect nor a binding
+	effects := map[diag.Pos]bool{} // a missing action lacks both effect and binding
 	for _, d := range list {
 		effects[d.Pos] = effects[d.Pos] || d.Code == "fresnelfir.missing-effect"
 	}
@@ -124,7 +124,7 @@ func sourced(path string, list diag.List) diag.List {
 		line    int
 		message string
 	}
-	last, unknown := map[said]int{}, map[string]bool{} // the last column that names it, and the name
+	last, unknown := map[said]int{}, map[string]bool{} // the last column with the error, and the unknown name
 	for _, d := range list {
 		if d.Code == "fresnelfir.dangling-entity-ref" {
 			at := said{d.Pos.Line, d.Message}

@@ -13,14 +13,14 @@ import (
 	"github.com/thresh-dev/thresh/engine/tway"
 )
 
-// maxValues is how many values of a domain are distinguished. Of a larger range
-// those count that tend to matter: its ends, what is next to them, what is
-// near 0, and every number that the document mentions. Where no constraint is
-// on such a domain, other values are drawn as well; of a string they are variants.
+// maxValues is how many values of a domain are distinguished. In a larger range these are the
+// values that tend to matter: its ends and their neighbours, values near 0, and every number in the
+// document. If no constraint mentions such a domain, other values are drawn as well; for a string
+// these are variants.
 const maxValues = 64
 
-// space is the inputs of a document: values by domain, the constraints on them
-// and the combinations that are to be covered.
+// space is the inputs of a document: values by domain, the constraints on them, and the
+// combinations to cover.
 type space struct {
 	domains []domain
 	conds   []solve.Cond
@@ -28,12 +28,12 @@ type space struct {
 	links   []int    // by field of the actor's entity: the domain that it is drawn from; -1: none
 	reached []bool   // by domain: something depends on it
 	targets []combination
-	rows    [][]int // a covering array: every combination that is possible
+	rows    [][]int // a covering array: every possible combination
 	first   []int   // an input that the constraints allow
-	faults  []fault // what is wrong with the inputs as a whole
+	faults  []fault // faults in the inputs as a whole
 }
 
-// fault is a problem that only the compiled document shows.
+// fault is a problem that appears only in the compiled document.
 type fault struct {
 	at      ir.Place
 	code    string
@@ -43,12 +43,12 @@ type fault struct {
 
 type domain struct {
 	source *ir.Domain
-	values []uint64 // places of the values in the domain, simplest first
-	whole  bool     // these are all
-	hints  []uint64 // of a large domain: places of values that the module compares with
+	values []uint64 // indices of the values in the domain, simplest first
+	whole  bool     // these are all values
+	hints  []uint64 // of a large domain: indices of values that the module compares with
 }
 
-// combination is values of some domains, by their places among those told apart.
+// combination is values of some domains, as indices among the distinguished ones.
 type combination struct {
 	params, values []int
 	label          string
@@ -99,7 +99,7 @@ func (s *space) solverOf(conds []solve.Cond) *solve.Solver {
 	return solve.New(sizes, conds)
 }
 
-// newDomain chooses the values to distinguish.
+// newDomain selects the values to distinguish.
 func newDomain(doc *ir.Document, x *ir.Domain) domain {
 	d := domain{source: x, whole: x.Size() <= maxValues && x.Type != ir.String}
 	if d.whole || x.Type == ir.String {
@@ -132,11 +132,10 @@ func newDomain(doc *ir.Document, x *ir.Domain) domain {
 	return d
 }
 
-// link finds the domains that the fields of an acting instance are drawn from:
-// those called "actor_field", "entity_field" or as the field itself, of its type. An
-// input that a call or an effect uses, such as the mode of set_mode(mode), is not also
-// what a field of its name begins with, if actions set that field: the module knows
-// nothing of that.
+// link finds the domains from which the actors' fields are drawn: those named "actor_field",
+// "entity_field" or like the field, with its type. It does not link a field that actions set to an
+// input of the same name that a call or an effect uses, such as the mode of set_mode(mode), because
+// the module does not know the field's first value.
 func (s *space) link(e *ir.Entity, moves []bool) {
 	used := slices.Clone(s.reached)
 	for k, f := range e.Fields {
@@ -155,7 +154,7 @@ func (s *space) link(e *ir.Entity, moves []bool) {
 	}
 }
 
-// linked notes which inputs the fields of acting instances are drawn from.
+// linked returns notes on the inputs from which actors' fields are drawn.
 func (p *plan) linked(src *ir.Source) (list diag.List) {
 	for k, d := range p.space.links {
 		if d >= 0 {
@@ -178,8 +177,8 @@ func fitsField(x *ir.Domain, f *ir.Field) bool {
 	return x.Type != ir.Int || (f.Min == nil || *f.Min <= x.Min) && (f.Max == nil || *f.Max >= x.Max)
 }
 
-// cover lists the combinations that the targets ask for and makes an array that
-// has all that are possible.
+// cover lists the combinations that the targets ask for, and builds a covering array of all
+// possible ones.
 func (s *space) cover(in *ir.Inputs) {
 	m := tway.Model{Conds: s.conds}
 	for _, d := range s.domains {
@@ -219,7 +218,7 @@ func (s *space) cover(in *ir.Inputs) {
 	}
 }
 
-// includes reports whether a combination holds all that a tuple does.
+// includes reports whether a combination includes a tuple.
 func includes(t *combination, u tway.Tuple) bool {
 	for k, p := range u.Params {
 		i := slices.Index(t.params, p)
@@ -230,7 +229,7 @@ func includes(t *combination, u tway.Tuple) bool {
 	return true
 }
 
-// maxTargets bounds the combinations that are counted one by one.
+// maxTargets limits the combinations that are counted individually.
 const maxTargets = 200_000
 
 func (s *space) combinations(params []int, seen map[string]bool) {
@@ -264,8 +263,8 @@ func (s *space) target(params, values []int, seen map[string]bool) {
 	}
 }
 
-// boundary asks for the values that a target names and, for integers, for the
-// ends of the range and what is next to them.
+// boundary adds the values that a target names and, for integers, the ends of the range and their
+// neighbours.
 func (s *space) boundary(t ir.Target, seen map[string]bool) {
 	for i := range s.domains {
 		d := &s.domains[i]
@@ -297,7 +296,7 @@ func (s *space) boundary(t ir.Target, seen map[string]bool) {
 	}
 }
 
-// text is a value as people read it.
+// text formats a value for people.
 func (s *space) text(d, value int) string {
 	x := s.domains[d].source
 	at := s.domains[d].values[value]
@@ -310,7 +309,7 @@ func (s *space) text(d, value int) string {
 	return fmt.Sprint(x.Integer(at))
 }
 
-// idle doubts domains that reach nothing: what is asked of them cannot be covered.
+// idle warns about domains that nothing uses: no coverage of them is possible.
 func (s *space) idle(in *ir.Inputs) {
 	for i, x := range in.Domains {
 		used := s.reached[i]

@@ -9,68 +9,67 @@ import (
 	"github.com/thresh-dev/thresh/engine/walk"
 )
 
-// state is what a campaign has learned between two epochs. It is never changed
-// once a round has seen it.
+// state is what a campaign has learned up to an epoch. Once a round has used it, it never changes.
 type state struct {
 	epoch int
 	totals
 	learner
 	seedPool
 	searched
-	failures map[string]bool // that were met, by failureKey and by subject
+	failures map[string]bool // failures seen, by failureKey and by subject
 	broken   uint64          // properties that the model alone breaks, as bits
-	exceeds  bool            // effects give fields what their declarations exclude
+	exceeds  bool            // effects assign values that declarations exclude
 }
 
-// totals is how far the exploration has come.
+// totals is the progress of the exploration.
 type totals struct {
 	cases   int64
 	actions int64
 	failed  int64
-	hits    counter              // of nodes and of branches in their states
-	taken   counter              // of branches, in all states together
+	hits    counter              // of nodes, and of branches in their states
+	taken   counter              // of branches, over all states
 	closed  counter              // guards that did not hold
 	stuck   counter              // alternatives with no branch open
 	tried   []int64              // by property
 	cut     int64                // walks that were cut
 	reached []bool               // by input combination
-	edges   []uint64             // points of the module's code that were reached, as bits
-	models  int                  // states of the model, and situations, that were met
+	edges   []uint64             // points of the module's code reached, as bits
+	models  int                  // number of states of the model, and situations, seen
 	quiet   int                  // epochs since anything new was reached
 	curve   *history[[2]float64] // coverage of calls and branches, by actions, after each epoch
 }
 
-// learner is how likely walks are to take what.
+// learner determines how likely walks are to take each branch.
 type learner struct {
-	learned  map[event]float64   // factors on a branch's weight, in its state
-	forced   map[event]int       // branches that are favoured, for so many more epochs
+	learned  map[event]float64   // factors on a branch's weight, in a state
+	forced   map[event]int       // favoured branches, with the epochs left
 	floors   map[event]float64   // factors that keep branches likely that were never taken
-	plain    [][]float64         // by node: weights of its branches, but for what was learned of states
+	plain    [][]float64         // by node: weights of its branches, without what was learned in single states
 	weights  map[event][]float64 // the same with it, by alternative and state
-	limit    int                 // repetitions end early; 0: they do not
-	hints    [][]uint64          // by domain: places of values to try
-	tries    map[int]int64       // by action: how often it was tried though not allowed
+	limit    int                 // repetitions after which loops end; 0: no limit
+	hints    [][]uint64          // by domain: indices of values to try
+	tries    map[int]int64       // by action: how often it was tried although not allowed
 	timeouts map[event]int       // by branch: calls that did not end
-	skipped  map[event]int       // branches that are left aside, for so many more epochs
-	wide     int                 // observers are asked about more instances, for so many more epochs
-	log      *history[directive] // what was decided, with its cause
+	skipped  map[event]int       // skipped branches, with the epochs left
+	wide     int                 // epochs left in which observers are asked about more instances
+	log      *history[directive] // directives given, with causes
 }
 
-// seedPool is beginnings that reached something new.
+// seedPool holds beginnings that reached something new.
 type seedPool struct {
 	corpus  []entry // by number
-	entries int64   // that the corpus ever had
-	numbers int     // in the tapes of the corpus
+	entries int64   // number of entries ever added
+	numbers int     // total length of the tapes
 }
 
-// searched is what was looked for on the model, towards what is uncovered.
+// searched is the state of the searches on the model for what is uncovered.
 type searched struct {
-	paths    [][]uint64 // ways that were found, for the next cases
-	searches int        // that found nothing
-	moves    int        // of these searches
-	idle     int        // searches while nothing was uncovered
-	idled    int        // their moves
-	through  int64      // one more than the entries that the corpus had when a search had no move left
+	paths    [][]uint64 // ways found, for the next cases
+	searches int        // searches that found nothing
+	moves    int        // moves of all searches
+	idle     int        // searches while everything was covered
+	idled    int        // moves of these
+	through  int64      // s.entries + 1 at the last search that visited everything reachable
 }
 
 // directive is a change to how the protocol is explored.
@@ -116,7 +115,7 @@ func (l *learner) clone() learner {
 	return c
 }
 
-// key is where what is learned of a branch is kept.
+// key returns the key under which what is learned about a branch is stored.
 func (p *plan) key(at int, open uint64, child int) event {
 	if p.doc.Exploration.Scope == "per_alt_branch" {
 		open = 0
@@ -124,14 +123,13 @@ func (p *plan) key(at int, open uint64, child int) event {
 	return event{eventBranch, at, open, child}
 }
 
-// forceFactor is how much a forced branch is favoured.
+// forceFactor is the factor on the weight of a forced branch.
 const forceFactor = 8
 
-// skipFactor is what is left of a branch's weight that is skipped.
+// skipFactor is the factor on the weight of a skipped branch.
 const skipFactor = 0.01
 
-// weigh works out how likely the branches are by what was learned, so that walks
-// need not.
+// weigh precomputes the branches' weights from what was learned, for use in walks.
 func (s *state) weigh(p *plan) {
 	s.plain, s.weights = make([][]float64, len(p.nodes)), map[event][]float64{}
 	for at := range p.nodes {
@@ -158,8 +156,8 @@ func (s *state) weigh(p *plan) {
 	}
 }
 
-// weightsOf are how likely the branches of an alternative are, if all of them
-// are open; open are those that are.
+// weightsOf returns the weights of an alternative's branches if all are open. open are the branches
+// that are.
 func (s *state) weightsOf(p *plan, at int, open uint64) []float64 {
 	if s == nil || s.plain == nil {
 		return p.nodes[at].weights
@@ -170,7 +168,7 @@ func (s *state) weightsOf(p *plan, at int, open uint64) []float64 {
 	return s.plain[at]
 }
 
-// loopLimit reports whether a repetition is to end by what was learned.
+// loopLimit reports whether a learned limit ends a repetition.
 func (s *state) loopLimit(p *plan, at, count int) bool {
 	return s != nil && s.limit > 0 && count >= max(s.limit, p.grammar.Nodes[at].Min)
 }
@@ -181,7 +179,7 @@ const maxFailures = 1000
 // fails notes a failure.
 func (s *state) fails(kind, subject, cause string) {
 	if k := failureKey(kind, subject, cause); !s.failures[k] && len(s.failures) < maxFailures {
-		s.failures = maps.Clone(s.failures) // the state before has it too
+		s.failures = maps.Clone(s.failures) // the previous state shares the map
 		s.failures[k], s.failures[subject] = true, true
 	}
 }
@@ -195,8 +193,8 @@ func (s *state) breaks(doc *ir.Document, property string) {
 	}
 }
 
-// add folds one case in: it returns what the case reached first, and the branch
-// that it took last if it failed.
+// add adds the result of one case. It returns what the case reached first and, if it failed, the
+// last branch it took.
 func (s *state) add(t tally, p *plan) (fresh []event, last *event) {
 	s.cases++
 	s.actions += int64(t.actions)
@@ -253,14 +251,14 @@ func (s *state) add(t tally, p *plan) (fresh []event, last *event) {
 	return fresh, last
 }
 
-// maxModels is how many states of the model, and situations in them, are told
-// apart; later ones are nothing new.
+// maxModels is how many states of the model, and situations in them, are distinguished; later ones
+// do not count as new.
 const maxModels = 1 << 15
 
 // ofModel reports whether an event is about a state of the model.
 func (e *event) ofModel() bool { return e.kind == eventModel || e.kind == eventSituation }
 
-// isNew reports whether an event is something new to the state.
+// isNew reports whether an event is new.
 func (s *state) isNew(e event) bool {
 	return (e.kind <= eventBranch || e.ofModel() && s.models < maxModels) && s.hits.of(e) == 0 || e.kind == eventEdge
 }
@@ -274,12 +272,12 @@ func holds(c *combination, row []int) bool {
 	return true
 }
 
-// branchHits is how often a branch was taken, in any state.
+// branchHits returns how often a branch was taken, in any state.
 func (s *state) branchHits(at, child int) int64 {
 	return s.taken.of(event{kind: eventBranch, node: at, child: child})
 }
 
-// sortedClosed are the branches that were met and closed, by alternative and state.
+// sortedClosed returns the branches that were reached and closed, by alternative and state.
 func (s *state) sortedClosed() []event {
 	list := make([]event, 0, s.closed.used)
 	for e := range s.closed.all() {
@@ -289,8 +287,7 @@ func (s *state) sortedClosed() []event {
 	return list
 }
 
-// progress counts the calls and branches of the protocols that were reached, of
-// those that can be.
+// progress counts the calls and branches of the protocols: those reached, and those reachable.
 func (s *state) progress(p *plan) (hit, total int) {
 	for at := range p.nodes {
 		n := &p.nodes[at]
@@ -313,8 +310,7 @@ func (s *state) progress(p *plan) (hit, total int) {
 	return hit, total
 }
 
-// byEpoch is the coverage of calls and branches after each epoch, from before
-// the first.
+// byEpoch returns the coverage of calls and branches after each epoch, beginning before the first.
 func (s *state) byEpoch() [][2]float64 {
 	list := append([][2]float64{{}}, s.curve.all()...)
 	for i := range list {

@@ -9,10 +9,10 @@ import (
 	"github.com/thresh-dev/thresh/engine/walk"
 )
 
-// How states are kept while all of them are gone through: a fingerprint of 8 bytes of
-// each, where each that is gone on from came from, and the front, packed.
+// Storage for visiting all states: an 8-byte fingerprint per state, the origin of each expanded
+// state, and the packed front.
 
-// fingerprint is a number that tells a state from others.
+// fingerprint returns a hash of a state.
 func fingerprint(b []byte) uint64 {
 	h := uint64(len(b))
 	for len(b) >= 8 {
@@ -23,16 +23,16 @@ func fingerprint(b []byte) uint64 {
 	return splitmix.Finish(h ^ binary.LittleEndian.Uint64(rest[:]))
 }
 
-// fingerprints is a set of numbers: tables with open addressing, a shard each, so that
-// one grows at a time.
+// fingerprints is a set of numbers. It consists of hash tables with open addressing, one per shard,
+// so that only one grows at a time.
 type fingerprints struct {
 	shards [256][]uint64
 	in     [256]int
 	n      int
-	zero   bool // 0 stands for an empty place
+	zero   bool // whether 0 is in the set, because 0 marks an empty slot
 }
 
-// add adds a number and reports whether it was not there.
+// add adds a number, and reports whether it was new.
 func (f *fingerprints) add(v uint64) bool {
 	if v == 0 {
 		was := f.zero
@@ -62,9 +62,9 @@ func (f *fingerprints) add(v uint64) bool {
 	return true
 }
 
-// place is where a number is in a table, or may be put.
+// place returns the slot of a number in a table, or a free slot for it.
 func place(t []uint64, v uint64) int {
-	high, _ := bits.Mul64(v<<8, uint64(len(t))) // the first 8 bits are the shard's
+	high, _ := bits.Mul64(v<<8, uint64(len(t))) // the first 8 bits select the shard
 	at := int(high)
 	for t[at] != 0 && t[at] != v {
 		if at++; at == len(t) {
@@ -78,7 +78,7 @@ func place(t []uint64, v uint64) int {
 type front struct {
 	blocks [][]byte
 	free   [][]byte
-	at     int // in the first block
+	at     int // position in the first block
 	n      int
 }
 
@@ -98,7 +98,7 @@ func (f *front) add(b []byte) {
 	f.n++
 }
 
-// next takes the first state off the queue. It holds until the next one is taken.
+// next removes the first state from the queue. It is valid until the next call.
 func (f *front) next() []byte {
 	if f.at == len(f.blocks[0]) {
 		f.free, f.blocks, f.at = append(f.free, f.blocks[0]), f.blocks[1:], 0
@@ -109,11 +109,11 @@ func (f *front) next() []byte {
 	return f.blocks[0][from:f.at]
 }
 
-// descent is where a state came from: the state that is gone on from before, by number, and
-// which of its ways.
+// descent is the origin of a state: the number of the state that was expanded, and which of its
+// ways was taken.
 type descent struct{ from, way uint32 }
 
-// descents are those of all states, in the order in which they are gone on from.
+// descents are the origins of all states, in the order of expansion.
 type descents struct {
 	blocks [][]descent
 	n      int
@@ -131,7 +131,7 @@ func (o *descents) add(x descent) {
 
 func (o *descents) of(i int) descent { return o.blocks[i>>13][i&(1<<13-1)] }
 
-// pack adds to b what a traversal of the model alone is between two steps.
+// pack appends to b the state of a traversal of the model alone between two steps.
 func (t *traversal) pack(b []byte) []byte {
 	b = t.m.Pack(b)
 	for i := range t.threads {
@@ -147,7 +147,7 @@ func (t *traversal) pack(b []byte) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(b, t.passing), uint64(t.actions))
 }
 
-// unpack makes the traversal what it was when it was packed, its decisions forgotten.
+// unpack restores a packed traversal, without its decisions.
 func (t *traversal) unpack(b []byte, threads int) {
 	t.clear()
 	t.src.Resume(nil, 0)

@@ -13,8 +13,7 @@ func (c *Campaign) Summarize(s *state) campaign.Summary {
 	return campaign.Summary{Exhibits: c.exhibits(s), Warnings: c.warnings(s)}
 }
 
-// exhibits are what was covered, which properties were put to the test, and what
-// was decided on the way.
+// exhibits returns what was covered, which properties were tested, and the directives given.
 func (c *Campaign) exhibits(s *state) []campaign.Exhibit {
 	var calls [][]string
 	for _, t := range c.transitions(s) {
@@ -41,7 +40,7 @@ func (c *Campaign) exhibits(s *state) []campaign.Exhibit {
 	return list
 }
 
-// table is a table without its last column if nothing stands in it.
+// table returns a table, without its last column if that is empty.
 func table(title string, columns []string, rows [][]string) campaign.Exhibit {
 	last := len(columns) - 1
 	if !slices.ContainsFunc(rows, func(r []string) bool { return r[last] != "" }) {
@@ -93,11 +92,10 @@ func (c *Campaign) overview(s *state) campaign.Exhibit {
 	return campaign.TableExhibit("Exploration", []string{"what", "count"}, rows)
 }
 
-// shownCombinations bounds the rows of the table of inputs.
+// shownCombinations limits the rows of the table of inputs.
 const shownCombinations = 500
 
-// combinations lists those that are to be covered; with paired, those alone
-// that are no pairs, which their matrix shows.
+// combinations lists the combinations to cover. With paired, it omits pairs, which have a matrix.
 func (c *Campaign) combinations(s *state, paired bool) [][]string {
 	var rows [][]string
 	more := 0
@@ -129,7 +127,7 @@ func (c *Campaign) properties(s *state) [][]string {
 	return rows
 }
 
-// untested says why a property was never put to the test.
+// untested says why a property was never tested.
 func (c *Campaign) untested(property int) string {
 	if c.module == nil && c.plan.program.Observes(property) {
 		return "it asks the module, and there is none"
@@ -137,11 +135,11 @@ func (c *Campaign) untested(property int) string {
 	return "it does not apply to this run"
 }
 
-// shownWarnings bounds the properties that are warned of one by one.
+// shownWarnings limits the properties that get a warning each.
 const shownWarnings = 10
 
-// warnings name the properties that were never put to the test. A capsule, which
-// is one traversal, need not do that with all.
+// warnings names the properties that were never tested. A capsule gets none, because one traversal
+// need not test every property.
 func (c *Campaign) warnings(s *state) []string {
 	if c.plan.doc.Capsule != nil {
 		return nil
@@ -158,7 +156,7 @@ func (c *Campaign) warnings(s *state) []string {
 	return list
 }
 
-// shownDirectives is how many directives are listed: the last ones.
+// shownDirectives is how many of the last directives are listed.
 const shownDirectives = 200
 
 func directives(log []directive) [][]string {

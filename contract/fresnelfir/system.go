@@ -21,24 +21,23 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// optSystem names the system that is explored with the model.
+// optSystem is the option that names the system to explore with the model.
 const optSystem = "system"
 
 // systemRuntime is the runtime of a document whose entry is a system file.
 const systemRuntime = "system"
 
-// leastOfSystems is leastTraversals for systems, whose calls take longer than
-// those of modules.
+// leastOfSystems is leastTraversals for systems, whose calls take longer than those of modules.
 const leastOfSystems = 1000
 
-// Systems sets how systems are reached that a document or a user names.
+// Systems sets how to open systems that a document or a user names.
 func (k *Contract) Systems(open sut.Opener) *Contract {
 	k.systems = open
 	return k
 }
 
-// systemOf reads the system: the one that --system names, else the document's
-// entry if its runtime is a system. nil: there is none.
+// systemOf reads the system: the one that --system names, else the document's entry if its runtime
+// is a system. nil: there is none.
 func (k *Contract) systemOf(doc campaign.Spec, d *ir.Document, src *ir.Source, set campaign.Settings) (*sut.Plan, string, diag.List) {
 	path := set.Get(optSystem, "")
 	entry := d.Bindings.Place.Within("entry")
@@ -71,8 +70,8 @@ func (k *Contract) systemOf(doc campaign.Spec, d *ir.Document, src *ir.Source, s
 	return plan, path, append(list, bindOperations(plan, d, src)...)
 }
 
-// bindOperations checks the document's bindings against operations that are all
-// known, and takes over which of them refuse.
+// bindOperations checks the document's bindings against the system's operations, if all are known,
+// and notes which of them can refuse.
 func bindOperations(plan *sut.Plan, d *ir.Document, src *ir.Source) (list diag.List) {
 	complete := plan.Kind == sut.HTTP && plan.OpenAPI == ""
 	check := func(at ir.Place, key, name string, args []string) *sut.Operation {
@@ -101,13 +100,14 @@ func bindOperations(plan *sut.Plan, d *ir.Document, src *ir.Source) (list diag.L
 	return list
 }
 
-// unfit says why an operation cannot be called with arguments; "": it can, as far as is known.
+// unfit says why an operation cannot be called with the arguments; "" if it can, as far as is
+// known.
 func unfit(plan *sut.Plan, o *sut.Operation, args []string) string {
 	if o == nil || plan.Kind != sut.HTTP {
 		return ""
 	}
 	names := seq.Map(o.Arguments, func(a sut.Argument) string { return a.Name })
-	if slices.ContainsFunc(args, func(name string) bool { return !slices.Contains(names, name) }) { // by position
+	if slices.ContainsFunc(args, func(name string) bool { return !slices.Contains(names, name) }) { // passed by position
 		if len(args) > len(names) {
 			return fmt.Sprintf("the operation %q takes %s, got %s", o.Name, diag.Plural(len(names), "argument"), strconv.Itoa(len(args)))
 		}
@@ -121,7 +121,7 @@ func unfit(plan *sut.Plan, o *sut.Operation, args []string) string {
 	return ""
 }
 
-// operations are the names of operations.
+// operations returns the names of operations.
 func operations(list []sut.Operation) (names []string) {
 	for _, o := range list {
 		names = append(names, o.Name)
@@ -129,7 +129,7 @@ func operations(list []sut.Operation) (names []string) {
 	return names
 }
 
-// forSystem makes values cross by name where modules take places.
+// forSystem passes enum values by name, where modules take indices.
 func (m *module) forSystem() {
 	m.noun = "system"
 	for i := range m.plan.Bindings {
@@ -152,7 +152,7 @@ func (m *module) forSystem() {
 	}
 }
 
-// devices is a dut.Opener of a system; the first bindings are those of actions.
+// devices returns a dut.Opener for a system. The first bindings are those of actions.
 func devices(open sut.Opener, plan *sut.Plan, actions int, crowd bool) dut.Opener {
 	return func(_ context.Context, p dut.Plan) (dut.Device, error) {
 		return &systemDevice{open: open, plan: plan, bindings: p.Bindings, actions: actions, crowd: crowd}, nil
@@ -163,8 +163,8 @@ type systemDevice struct {
 	open     sut.Opener
 	plan     *sut.Plan
 	bindings []dut.Binding
-	actions  int  // so many bindings are of actions, the rest of observers
-	crowd    bool // actors call it at the same time
+	actions  int  // how many bindings are of actions; the rest are of observers
+	crowd    bool // actors call the system at the same time
 }
 
 // Info implements dut.Device.
@@ -205,8 +205,8 @@ func (d *systemDevice) Open(ctx context.Context) (dut.Instance, error) {
 // Close implements dut.Device.
 func (*systemDevice) Close() error { return nil }
 
-// systemInstance is a system in the place of an instance of a module. It has no
-// snapshots: a state is reached again by making its calls again.
+// systemInstance is a system in the place of an instance of a module. It has no snapshots: to
+// restore a state, it makes the calls again.
 type systemInstance struct {
 	ctx    context.Context
 	device *systemDevice
@@ -214,13 +214,13 @@ type systemInstance struct {
 	ops    []sut.Operation
 	calls  *made
 	ids    *names // handles that are not numbers
-	apart  bool   // one of several connections: nobody goes back to what it was called
+	apart  bool   // one of several connections, whose calls are never repeated
 	fault  *dut.Fault
 	broken error
 	trace  dut.Trace
 }
 
-// made is a call and those before it.
+// made is a call and the calls before it.
 type made struct {
 	before  *made
 	binding int
@@ -261,7 +261,7 @@ func (s *systemInstance) Restore(to dut.Snapshot) error {
 // Broken implements dut.Reached.
 func (s *systemInstance) Broken() error { return s.broken }
 
-// Changed implements dut.Instance: nobody can look into a system.
+// Changed implements dut.Instance. A system's memory is not visible.
 func (*systemInstance) Changed(dut.Snapshot) (blocks, globals int) { return 0, 0 }
 
 // Take implements dut.Instance.
@@ -339,7 +339,7 @@ func (s *systemInstance) Call(binding int, args []dut.Value) dut.Reply {
 	}
 	cause := crash.Analyze(crash.Death{Signal: o.Signal, ExitCode: o.Exit, Stderr: o.Printed})
 	how := dut.OtherTrap
-	if k := s.device.plan.Kind; k != sut.Python && k != sut.WASM { // which say no by an exception or a trap
+	if k := s.device.plan.Kind; k != sut.Python && k != sut.WASM { // these refuse with an exception or a trap
 		how = dut.Died
 	}
 	reply := s.fails(how, crash.Restore(crash.Mask(o.Why), []byte(o.Why)), cause.Frames)
@@ -347,8 +347,8 @@ func (s *systemInstance) Call(binding int, args []dut.Value) dut.Reply {
 	return reply
 }
 
-// byName are the names of a binding's arguments, if the operation takes them by
-// these names and is not called by position.
+// byName returns the names of a binding's arguments if the operation takes arguments by these
+// names; false: they are passed by position.
 func (s *systemInstance) byName(b *dut.Binding) (names []string, ok bool) {
 	if k := s.device.plan.Kind; k == sut.Driver || k == sut.Python || k == sut.WASM {
 		return nil, false
@@ -368,7 +368,7 @@ func (s *systemInstance) fails(cause dut.Cause, message string, frames []string)
 	return dut.Reply{Cause: cause}
 }
 
-// lower is a value for the system: a handle as the system gave it.
+// lower converts a value for the system. A handle is passed as the system returned it.
 func (s *systemInstance) lower(v dut.Value) json.RawMessage {
 	switch v.Kind {
 	case dut.String:
@@ -387,7 +387,7 @@ func (s *systemInstance) lower(v dut.Value) json.RawMessage {
 	return strconv.AppendInt(nil, v.Int, 10)
 }
 
-// lift is an answer as a value of the model.
+// lift converts an answer for the model.
 func (s *systemInstance) lift(kind dut.Kind, v json.RawMessage) dut.Reply {
 	text := string(v)
 	bad := func() dut.Reply {
@@ -432,9 +432,8 @@ func (s *systemInstance) lift(kind dut.Kind, v json.RawMessage) dut.Reply {
 	return number(kind)
 }
 
-// Traits implements [campaign.WithTraits]: a model cannot be explored while others
-// change the same state, and what actors do at the same time is no two times the
-// same.
+// Traits implements [campaign.WithTraits]. A model cannot be explored while others change the same
+// state, and parallel actors never do the same thing twice.
 func (c *Campaign) Traits() campaign.Traits {
 	out := campaign.Traits{Planned: c.budget, Exclusive: c.system != nil && c.system.Shared(), Gauge: c.gauge}
 	if c.parallel {

@@ -11,8 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// valueAt is what a path leads to in an answer. An answer without it is a way to say no:
-// null, or an error in words.
+// valueAt returns the part of an answer that a path leads to. It returns false for an answer that
+// lacks the part, such as null or an error message, because that is how some systems refuse.
 func valueAt(path string, answer json.RawMessage) (json.RawMessage, bool) {
 	if path == "" {
 		return answer, true
@@ -32,28 +32,27 @@ func valueAt(path string, answer json.RawMessage) (json.RawMessage, bool) {
 	return agentcall.JSON(n), true
 }
 
-// canonical is one spelling of equal JSON.
+// canonical returns the same text for equal JSON.
 func canonical(text json.RawMessage) string {
 	from := json.NewDecoder(bytes.NewReader(text))
-	from.UseNumber() // as it is written, whatever a float would make of it
+	from.UseNumber() // keep numbers as written; a float might change them
 	var v any
 	var to bytes.Buffer
 	enc := json.NewEncoder(&to)
 	enc.SetEscapeHTML(false)
-	if from.Decode(&v) != nil || enc.Encode(v) != nil { // what is not JSON has ended the call
+	if from.Decode(&v) != nil || enc.Encode(v) != nil { // invalid JSON ended the call earlier
 		return string(text)
 	}
 	return strings.TrimSuffix(to.String(), "\n")
 }
 
-// names are handles that are not numbers, as JSON, in the order in which a system gave
-// them.
+// names holds handles that are not numbers, as JSON, in the order in which a system returned them.
 type names struct {
 	mu   sync.Mutex
 	list []string
 }
 
-// firstID is the number of the first handle that is not a number.
+// firstID is the number of the first such handle.
 const firstID = 1 << 40
 
 func (n *names) clear() {
@@ -62,7 +61,7 @@ func (n *names) clear() {
 	n.list = n.list[:0]
 }
 
-// number is that of a handle.
+// number returns the number of a handle.
 func (n *names) number(text string) int64 {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -73,7 +72,7 @@ func (n *names) number(text string) int64 {
 	return firstID + int64(i)
 }
 
-// of is the handle of a number.
+// of returns the handle with a number.
 func (n *names) of(number int64) (string, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -16,15 +16,15 @@ import (
 const (
 	// variantsOf is how many variants the texts of an input or a field have together.
 	variantsOf = 256
-	// variantChars is how long a variant may be, in code points: modules take
-	// texts into memory of their own.
+	// variantChars is the maximum length of a variant, in code points, because modules copy texts
+	// into memory of their own.
 	variantChars = 1024
 )
 
-// vary gives the texts of a document variants, by the operators that mutate
-// prompts: those of its string inputs, and what string fields that go to the
-// module hold in instances of the harness, which is nothing, what the document
-// compares the field with, and variants of that or of the field's name.
+// vary adds variants, made by the operators that mutate prompts, to the texts of a document. It
+// does so for string inputs, and for string fields passed to the module in instances that the
+// harness creates. Such a field holds the empty text, texts that the document compares it with, or
+// variants of these; without such texts, variants of the field's name.
 func vary(doc *ir.Document) {
 	var v *varier
 	ready := func() *varier {
@@ -52,7 +52,7 @@ func vary(doc *ir.Document) {
 	}
 }
 
-// takesField reports whether an argument of a binding takes its value from a field.
+// takesField reports whether some argument of a binding takes its value from a field.
 func takesField(doc *ir.Document, entity, field string) bool {
 	for _, b := range doc.Bindings.Actions {
 		for _, name := range b.Args {
@@ -68,7 +68,7 @@ func takesField(doc *ir.Document, entity, field string) bool {
 	return false
 }
 
-// compared are the texts that a document compares a field of that name with.
+// compared returns the texts that a document compares a field of that name with.
 func compared(doc *ir.Document, field string) []string {
 	var list []string
 	doc.Expressions(func(e *ir.Expr) {
@@ -84,13 +84,13 @@ func compared(doc *ir.Document, field string) []string {
 	return list
 }
 
-// varier makes variants of texts: with one operator first, and by low strength.
+// varier makes variants of texts, first with one operator and low strength.
 type varier struct{ lanes [2]*mutator.Lane }
 
 func newVarier(seed uint64) *varier {
 	v := &varier{}
 	r, faults := mutator.NewRegistry(mutator.Builtins())
-	if faults.HasErrors() { // two operators of the house with one id
+	if faults.HasErrors() { // two built-in operators have the same id
 		panic(faults)
 	}
 	for k := range v.lanes {
@@ -102,8 +102,8 @@ func newVarier(seed uint64) *varier {
 	return v
 }
 
-// variants are distinct variants of some texts that are none of the plain ones,
-// the plainer of them first.
+// variants returns distinct variants of texts, plainer ones first, that are not among the plain
+// texts.
 func (v *varier) variants(name string, of, plain []string) []string {
 	seen := map[string]bool{}
 	for _, text := range plain {
@@ -115,7 +115,7 @@ func (v *varier) variants(name string, of, plain []string) []string {
 		strength := 1 + i%half*strengths/half
 		seed := &mutator.Seed{ID: name, Text: of[i%len(of)], Strength: textop.Range{Min: strength, Max: strength}}
 		job := []mutator.Job{{Seed: seed, ID: mutator.TestcaseID(name, int64(i)), Index: int64(i)}}
-		// Operators that are built in come to no error, and the context has no end.
+		// Built-in operators return no error, and the context is never cancelled.
 		_ = v.lanes[i/half].Make(context.Background(), job, func(c *mutator.Child) error {
 			if c.Status == textop.OK && !seen[c.Text] {
 				seen[c.Text] = true
@@ -127,8 +127,8 @@ func (v *varier) variants(name string, of, plain []string) []string {
 	return list
 }
 
-// withTexts adds the texts that vary made to what decides the cases: they change
-// when operators do.
+// withTexts adds the variants to the digest that identifies the cases, because they change when
+// operators do.
 func withTexts(digest string, doc *ir.Document) string {
 	var all []string
 	for _, x := range doc.Inputs.Domains {

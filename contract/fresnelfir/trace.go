@@ -15,23 +15,23 @@ import (
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
-// trace is what people see of a traversal, step by step. It is made when a
-// failing case is explained, not while cases run.
+// trace is a traversal for people, step by step. It is recorded only to explain a failing case, not
+// while cases run.
 type trace struct {
-	Cast       []string    `json:"cast"` // acting instances with their fields
+	Cast       []string    `json:"cast"` // actors with their fields
 	Steps      []traceStep `json:"steps"`
-	Place      string      `json:"place,omitempty"`   // of what does not hold, in the document
-	Report     string      `json:"report,omitempty"`  // what the system printed in the call that failed
+	Place      string      `json:"place,omitempty"`   // in the document, of what does not hold
+	Report     string      `json:"report,omitempty"`  // output of the system in the call that failed
 	Subject    string      `json:"subject,omitempty"` // what was called
-	Generation int         `json:"-"`                 // actions that were applied
+	Generation int         `json:"-"`                 // number of actions applied
 	via        []string
-	passed     []string      // properties that do not hold and are passed over
-	beyond     string        // what the step gave a field beyond its bounds
+	passed     []string      // broken properties that are passed over
+	beyond     string        // what the step assigned beyond a field's bounds
 	was        []model.Value // fields before the step
 	count      int
-	shows      bool         // what it shows is kept, to be written
-	shown      *passed      // likewise: the last step
-	state      dut.Snapshot // of the module before the step; nil: not wanted
+	shows      bool         // states are recorded, to be written to a file
+	shown      *passed      // the last recorded step
+	state      dut.Snapshot // of the module before the step; nil: not needed
 }
 
 // traceStep is one row of the table.
@@ -42,17 +42,17 @@ type traceStep struct {
 	Args    []string `json:"args,omitempty"`
 	Via     []string `json:"via,omitempty"`
 	Changes []string `json:"changes,omitempty"`
-	Answer  string   `json:"answer,omitempty"`  // of the module
-	Effects string   `json:"effects,omitempty"` // in the module, where the document's hooks ask for them
+	Answer  string   `json:"answer,omitempty"`  // by the module
+	Effects string   `json:"effects,omitempty"` // in the module, if the document's hooks ask for them
 	Result  string   `json:"result,omitempty"`
-	Broke   bool     `json:"broke,omitempty"` // Result is how a call of the module failed
+	Broke   bool     `json:"broke,omitempty"` // Result says how a call of the module failed
 
-	expected string   // what the model says that the action answers; "" if it does not
-	made     string   // the instance that it made
-	picks    []string // instances that the action chose, as Args are written
+	expected string   // the answer that the model predicts; "" if it does not
+	made     string   // the instance that was created
+	picks    []string // instances that the action chose, written like Args
 }
 
-// noteCreated notes an instance that the harness made.
+// noteCreated notes an instance that the harness created.
 func (x *trace) noteCreated(m *model.Machine, i int32) {
 	if len(x.Steps) > 0 || len(x.Cast) >= 64 {
 		return
@@ -60,7 +60,7 @@ func (x *trace) noteCreated(m *model.Machine, i int32) {
 	x.Cast = append(x.Cast, describe(m, i))
 }
 
-// describe is an instance with its fields.
+// describe describes an instance with its fields.
 func describe(m *model.Machine, i int32) string {
 	var b strings.Builder
 	b.WriteString(m.Name(i))
@@ -105,8 +105,8 @@ func (x *trace) begin(t *traversal, action int) {
 	x.was, x.count = allFields(m, x.was[:0]), m.Instances()
 }
 
-// sayValue is a value in a sentence. A text is quoted, since it may hold anything, or
-// nothing at all.
+// sayValue formats a value in a sentence. A text is quoted, because it may contain anything or be
+// empty.
 func sayValue(m *model.Machine, v model.Value, of ir.Type) string {
 	text := m.Text(v)
 	switch {
@@ -119,10 +119,10 @@ func sayValue(m *model.Machine, v model.Value, of ir.Type) string {
 	return text
 }
 
-// nothing is what a reference to no instance is called.
+// nothing describes a reference to no instance.
 const nothing = "nothing"
 
-// argument is the value of a binding's argument as people read it.
+// argument formats the value of a binding's argument for people.
 func (t *traversal) argument(b *ir.ActionBinding, name string) string {
 	m, p := t.m, t.p.program
 	src, known := t.p.doc.ArgumentOf(b, name)
@@ -207,14 +207,14 @@ func (x *trace) end(t *traversal) {
 func (x *trace) encode() []byte {
 	b, err := json.Marshal(x)
 	if err != nil {
-		return nil // strings and numbers alone: cannot fail
+		return nil // never happens: there are only strings and numbers
 	}
 	return b
 }
 
 const placeTitle = "Place in the document"
 
-// exhibits shows a trace that encode wrote; none if data is no trace.
+// exhibits returns exhibits for an encoded trace; none if data is something else.
 func exhibits(data []byte) []campaign.Exhibit {
 	var x trace
 	if json.Unmarshal(data, &x) != nil {
@@ -253,7 +253,7 @@ func exhibits(data []byte) []campaign.Exhibit {
 	}
 	steps := campaign.TableExhibit("Steps", columns, rows)
 	for i, s := range x.Steps {
-		if s.Result != "" { // what the model and the module disagree on first
+		if s.Result != "" { // the first disagreement of the model and the module
 			steps.Table.Focus = append(steps.Table.Focus, len(x.Cast)+i)
 		}
 	}

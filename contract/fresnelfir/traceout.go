@@ -16,14 +16,14 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// passed is a step of a trace that is written to a file, and the state that it led to.
+// passed is a step of a trace that is written to a file, with the resulting state.
 type passed struct {
 	before *passed // nil: the start
 	step   traceStep
 	state  map[string]any // by entity: instances by name, with their fields
 }
 
-// show notes a step and the state that the model is in after it.
+// show records a step and the model's state after it.
 func show(before *passed, step traceStep, m *model.Machine) *passed {
 	return &passed{before, step, stateOf(m)}
 }
@@ -46,8 +46,8 @@ func stateOf(m *model.Machine) map[string]any {
 	return state
 }
 
-// plainValue is a value of a trace as JSON has it. Numbers beyond what every reader keeps
-// are written as the Informal Trace Format has them.
+// plainValue converts a value of a trace to JSON. Numbers that not every reader can represent are
+// written as in the Informal Trace Format.
 func plainValue(text string, of ir.Type) any {
 	switch n, err := strconv.ParseInt(text, 10, 64); {
 	case of == ir.Int && err == nil && (n >= 1<<53 || n <= -1<<53):
@@ -60,8 +60,7 @@ func plainValue(text string, of ir.Type) any {
 	return text
 }
 
-// tableValue is a value as a step's table has it: a text stands in quotes, or by itself where
-// nothing else could be meant.
+// tableValue parses a value from a step's table: a text is quoted, or plain if it is unambiguous.
 func tableValue(text string) any {
 	if s, err := strconv.Unquote(text); err == nil {
 		return s
@@ -84,8 +83,8 @@ func argsOf(s *traceStep) map[string]any {
 	return args
 }
 
-// writeTrace writes a trace: as lines of JSON if the file's name ends in .jsonl, else in
-// the Informal Trace Format.
+// writeTrace writes a trace: as JSON lines if the file's name ends in .jsonl, else in the Informal
+// Trace Format.
 func (c *Campaign) writeTrace(w io.Writer, file string, last *passed) error {
 	var steps []*passed
 	for s := last; s != nil; s = s.before {
@@ -115,8 +114,8 @@ func (c *Campaign) writeTrace(w io.Writer, file string, last *passed) error {
 	return nil
 }
 
-// itf is a trace in the Informal Trace Format: a variable for each entity, and two for the
-// action that led to a state.
+// itf returns a trace in the Informal Trace Format, with a variable for each entity, and two for
+// the action that led to a state.
 func (c *Campaign) itf(steps []*passed) any {
 	vars := []string{"action", "args"}
 	for _, e := range c.plan.doc.Entities {
@@ -142,7 +141,7 @@ func (c *Campaign) itf(steps []*passed) any {
 	}
 }
 
-// traceFlag is the option for the file that a trace is written to.
+// traceFlag adds the option for the file to which a trace is written.
 func traceFlag(fs campaign.Flags, file *string, what string) {
 	fs.StringVarP(file, "output", "o", "", "write "+what+" to this `FILE`: as lines of JSON (.jsonl), else as ITF")
 }

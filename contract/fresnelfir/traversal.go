@@ -11,9 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
-// traversal walks a protocol over a model. It is used again for case after
-// case; run leaves what happened in its outcome. What it consists of has no
-// methods of its own: a step needs all of it.
+// traversal walks a protocol over a model. It is reused for one case after another; run leaves the
+// result in outcome. Its parts have no methods of their own, because a step needs all of them.
 type traversal struct {
 	p   *plan
 	m   *model.Machine
@@ -25,40 +24,40 @@ type traversal struct {
 	actorRules
 	lessons
 	outcome
-	score *score // what actors are to call at the same time; nil: they take turns
+	score *score // calls of parallel actors; nil: actors take turns
 
-	everything bool // all ways of all decisions are gone through
+	everything bool // all alternatives of all decisions are tried
 	looked     struct {
-		known bool // shut is about this node after these decisions of this step
+		known bool // shut belongs to this node after these decisions of this step
 		node  int
 		made  []uint64
 		open  uint64
 	}
 }
 
-// protocolPositions is where the threads stand in their protocols.
+// protocolPositions is the threads' positions in their protocols.
 type protocolPositions struct {
 	walkers   []walk.Walker
 	threads   int
 	alive     []int // threads that have not ended
-	thread    int   // the acting one
-	born      []int // by thread: where on the tape its making begins
+	thread    int   // the acting thread
+	born      []int // by thread: where its decisions begin on the tape
 	weights   []float64
-	shut      []bool  // by branch of the present alternative
+	shut      []bool  // by branch of the current alternative
 	habits    *habits // what loses weight; nil: nothing does
-	forbidden []int   // branches that may be tried though their guard does not hold
-	attempted int     // how often one was
+	forbidden []int   // branches that may be tried although their guards do not hold
+	attempted int     // number of such attempts
 	aside     uint64  // marks the decisions of an attempt
 }
 
-// deviceStep is what holds the module against the model in a step.
+// deviceStep compares the module with the model in a step.
 type deviceStep struct {
-	dev           *device                // the module in step with the model; nil: the model alone
-	mod           *module                // what dev runs; without dev, what the steps would be taken with
-	given         map[string]model.Value // arguments that a generator's step gives
-	tuple         []int32                // instances that an observer is asked about
+	dev           *device                // the module in lockstep with the model; nil: the model alone
+	mod           *module                // what dev runs; without dev, what the steps would run on
+	given         map[string]model.Value // arguments from a generator's step
+	tuple         []int32                // instances passed to an observer
 	wide          bool                   // observers are asked about more instances
-	before, after []dut.Value            // readings
+	before, after []dut.Value            // readings before and after a call
 	readers       []int                  // by reading: the observer
 	lastArgs      []dut.Value
 	lastReply     dut.Reply
@@ -66,49 +65,49 @@ type deviceStep struct {
 	memos         []memo
 }
 
-// actorRules is how acting instances are made.
+// actorRules is how actors are created.
 type actorRules struct {
-	linked []int    // domains that an instance's fields are drawn from
-	same   []int    // the inputs that the acting instance before was made from
-	drew   []uint64 // what was drawn for its fields
+	linked []int    // domains from which an instance's fields are drawn
+	same   []int    // the inputs of the previous actor
+	drew   []uint64 // the values drawn for its fields
 }
 
-// lessons are what the campaign has learned, and what of it this case goes by.
+// lessons are what the campaign has learned, and how this case uses it.
 type lessons struct {
 	state     *state     // what was learned; nil: nothing
-	from      *entry     // what to begin with; nil: the start
-	key       uint64     // what decides on the way from there
-	snapshots *snapshots // nil: none are kept
-	restored  bool       // it began with a snapshot
+	from      *entry     // the beginning; nil: the start
+	key       uint64     // determines the decisions after the beginning
+	snapshots *snapshots // nil: snapshots are not kept
+	restored  bool       // the traversal began with a snapshot
 	finder    *finder    // nil: nothing is to be found
 	row       uint64     // the row of the covering array to begin with
-	wanted    *inputGoal // the inputs to use where they can be; nil: any
-	sketch    uint64     // of the model, after the last action
+	wanted    *inputGoal // inputs to use if possible; nil: any
+	sketch    uint64     // of the model after the last action
 }
 
-// outcome is what has happened, and what is wrong with it.
+// outcome is what happened in a traversal, and what is wrong.
 type outcome struct {
 	actions int
-	begun   int // actions that led to where its own part begins
+	begun   int // actions before its own part begins
 	seen    coverage
-	trace   *trace // nil: not wanted
+	trace   *trace // nil: not needed
 	breach  []model.Breach
 	failed  *failure
-	lenient uint64   // the properties to pass over, if the tape does not say, as bits
-	passing uint64   // those that are passed over
+	lenient uint64   // properties to pass over unless the tape says otherwise, as bits
+	passing uint64   // properties that are passed over
 	passed  *failure // the first of them that did not hold
-	blamed  event    // the branch that was taken last before that
-	beyond  []excess // what effects gave fields beyond their bounds
-	enough  int      // how many decisions led to the failure, if it did not end the traversal; 0: it did
+	blamed  event    // the last branch taken before that
+	beyond  []excess // excluded values that effects assigned
+	enough  int      // decisions up to a failure that did not end the traversal; 0: the failure ended it
 }
 
-// habits are what a traversal has done, for documents that want it to do something else:
-// a branch loses weight each time it is taken, and more where that only repeats, as it
-// has led, since it last led to a new state, to states in which the traversal has been.
+// habits are what a traversal has done before, for documents that want variety. A branch loses
+// weight each time it is taken. It loses more each time that merely repeats something, that is, if
+// since it last led to a new state it has led only to states the traversal has been in.
 type habits struct {
-	took map[event]float64 // by branch, how often
-	idle map[event]float64 // by branch, how often that only repeated since it led to a new state
-	met  map[uint64]bool   // states of the model
+	took map[event]float64 // by branch: how often it was taken
+	idle map[event]float64 // by branch: repetitions since it last led to a new state
+	met  map[uint64]bool   // visited states of the model
 	last event
 	key  []byte
 }
@@ -124,7 +123,7 @@ func (h *habits) clear() {
 
 func branchOf(at, child int) event { return event{kind: eventBranch, node: at, child: child} }
 
-// divisor is what a branch's weight is divided by.
+// divisor returns what a branch's weight is divided by.
 func (h *habits) divisor(at, child int) float64 {
 	e := branchOf(at, child)
 	return math.Sqrt(1+h.took[e]) + h.idle[e]
@@ -135,7 +134,7 @@ func (h *habits) countChoice(at, child int) {
 	h.took[h.last]++
 }
 
-// led notes the state that the branch has led to.
+// led notes the state that the last branch led to.
 func (h *habits) led(m *model.Machine) {
 	h.key = m.Key(h.key[:0])
 	k := choice.Key(uint64(len(h.key)))
@@ -151,9 +150,9 @@ func (h *habits) led(m *model.Machine) {
 	h.met[k] = true
 }
 
-// pick chooses the instances that an action is about, those apart that a generator's step
-// binds. It is false if there is none to choose: the guard says so before. With wrong it
-// chooses any instances, so that the module is asked for what the model may forbid.
+// pick chooses the instances of an action's choices, except those that a generator's step binds. It
+// returns false if there is none to choose, which a guard normally prevents. With wrong, it chooses
+// any instances, to ask the module for something that the model may forbid.
 func (t *traversal) pick(action int, given []startBind, wrong bool) bool {
 	a := &t.p.program.Actions()[action]
 	for k := range a.Picks() {
@@ -179,8 +178,8 @@ func (t *traversal) pick(action int, given []startBind, wrong bool) bool {
 	return true
 }
 
-// refusable reports whether the action that a branch begins with could be tried for instances that it
-// may not be taken for. What a choice depends on may not be chosen yet: then it could.
+// refusable reports whether the branch's action could be tried for instances that the model
+// excludes. If a condition depends on a choice not yet made, it could.
 func (t *traversal) refusable(b *branch) bool {
 	a := &t.p.program.Actions()[b.attempt]
 	for k := range a.Picks() {
@@ -193,8 +192,8 @@ func (t *traversal) refusable(b *branch) bool {
 	return false
 }
 
-// allowed reports whether the action that a branch begins with is allowed for the instances that are
-// bound, whatever is chosen, from the choice of that number on, of what the system is not told.
+// allowed reports whether the branch's action is allowed for the bound instances with some choice
+// of the instances that the system is not told, from choice k on.
 func (t *traversal) allowed(b *branch, k int) bool {
 	a := &t.p.program.Actions()[b.attempt]
 	switch {
@@ -210,7 +209,7 @@ func (t *traversal) allowed(b *branch, k int) bool {
 	})
 }
 
-// told are the variables whose instances the system can tell from the arguments of a call.
+// told returns the variables whose instances the system learns from the arguments of a call.
 func (p *plan) told(call *ir.ActionBinding) (slots []int) {
 	for _, name := range call.Args {
 		switch x, _ := p.doc.ArgumentOf(call, name); x.Kind {

@@ -9,8 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/walk"
 )
 
-// maxSteps is how many actions a traversal takes at most, those of its
-// generator not counted.
+// maxSteps is the largest number of actions in a traversal, not counting those of its generator.
 const maxSteps = 256
 
 func newTraversal(p *plan) *traversal {
@@ -23,26 +22,25 @@ func newTraversal(p *plan) *traversal {
 	return t
 }
 
-// attach lets the traversal run a module in step with the model.
+// attach makes the traversal run a module in lockstep with the model.
 func (t *traversal) attach(d *device) {
 	t.dev, t.mod = d, d.mod
 	t.m.SetObserver(d)
 }
 
-// run walks from where it is to begin to the end. The source has been set up by
-// the caller.
+// run walks from the beginning to the end. The caller has prepared the source of decisions.
 func (t *traversal) run() {
 	t.traverse()
 	n := len(t.beyond)
 	switch x := t.p.doc.Capsule; {
-	case x != nil: // which is about one failure
+	case x != nil: // a capsule is about one failure
 		for _, f := range t.beyond {
 			if f.title == x.Description {
 				t.failed, t.enough = &f.failure, f.decided
 			}
 		}
 	case n > 0 && (t.failed == nil || t.passing&excessFirst != 0):
-		f := t.beyond[t.actions%n] // each of them in some traversals
+		f := t.beyond[t.actions%n] // so that each of them is shown by some traversals
 		t.failed, t.seen.last, t.enough = &f.failure, f.blamed, f.decided
 	case t.failed == nil && t.passed != nil:
 		t.failed, t.seen.last = t.passed, t.blamed
@@ -70,18 +68,18 @@ func (t *traversal) traverse() {
 	t.walk(math.MaxInt)
 }
 
-// noting reports whether somebody wants to know which states of the model are met:
-// a campaign that learns, or a search.
+// noting reports whether the states of the model matter to someone: to a campaign that learns, or
+// to a search.
 func (t *traversal) noting() bool { return t.state != nil || t.in.plain && !t.everything }
 
-// want says which inputs to use from now on where they can be; nil: any.
+// want sets the inputs to use from now on if possible; nil: any.
 func (t *traversal) want(x *inputGoal) {
 	if t.wanted, t.in.exact = x, nil; x != nil {
 		t.in.exact = x.exact
 	}
 }
 
-// clear forgets an earlier case.
+// clear resets the traversal for a new case.
 func (t *traversal) clear() {
 	t.actions, t.begun, t.failed, t.passed = 0, 0, nil, nil
 	t.beyond, t.enough = t.beyond[:0], 0
@@ -91,13 +89,13 @@ func (t *traversal) clear() {
 	t.habits.clear()
 }
 
-// start moves to where the first step is taken.
+// start prepares the first step.
 func (t *traversal) start() {
 	t.clear()
 	t.in.reset(&t.p.space)
 	t.setTopic(topicStart, 0)
 	if n := uint64(t.p.doc.Exploration.Threads); t.habits != nil && t.state != nil && t.row&1 == 0 {
-		t.threads = 1 + int(t.src.Prefer(n-1, n)) // what only others' doings show is not seen by one actor alone
+		t.threads = 1 + int(t.src.Prefer(n-1, n)) // a single actor cannot show what only others' actions reveal
 	} else {
 		t.threads = 1 + int(t.src.Draw(n))
 	}
@@ -132,7 +130,7 @@ func (t *traversal) start() {
 	}
 }
 
-// walk takes steps until nobody has one to take, or so many decisions were made.
+// walk takes steps until none is possible, or a number of decisions has been made.
 func (t *traversal) walk(decisions int) {
 	for t.failed == nil && t.canStep() && t.src.Len() < decisions {
 		t.src.Begin()
@@ -147,7 +145,7 @@ func (t *traversal) walk(decisions int) {
 // canStep reports whether there is a step to take.
 func (t *traversal) canStep() bool { return len(t.alive) > 0 && t.actions < maxSteps }
 
-// chooseStart decides on a generator; 0 is none.
+// chooseStart chooses a generator; 0 is none.
 func (t *traversal) chooseStart(n int) int {
 	t.weights = t.weights[:0]
 	t.weights = append(t.weights, 2*float64(n))
@@ -158,12 +156,11 @@ func (t *traversal) chooseStart(n int) int {
 	return t.src.Weighted(t.weights)
 }
 
-// startTries is how often acting instances are drawn anew because the
-// invariants do not hold for them.
+// startTries is how often actors are drawn again because the invariants do not hold for them.
 const startTries = 8
 
-// actors makes the threads: each an acting instance and the protocol that it
-// walks. What is decided for one is one span, so that a thread can go as a whole.
+// actors creates the threads, each with an actor and the protocol that it walks. The decisions for
+// a thread form one span, so that a thread can be removed as a whole.
 func (t *traversal) actors(threads int) {
 	for len(t.walkers) < threads {
 		t.walkers = append(t.walkers, walk.Walker{})
@@ -199,7 +196,7 @@ func (t *traversal) actors(threads int) {
 	t.breached("in the start state")
 }
 
-// step lets one thread go on to its next action and carries that out.
+// step makes one thread continue to its next action and performs that.
 func (t *traversal) step() {
 	at := t.next()
 	t.thread = t.alive[at]
@@ -233,8 +230,8 @@ func (t *traversal) step() {
 	w.Settle(t)
 }
 
-// next decides which thread runs next: a thread by its number, or, if that one has
-// ended, the next that has not. It returns its place among the living.
+// next decides which thread runs next: the one with the drawn number or, if that one has ended, the
+// next that has not. It returns the index in alive.
 func (t *traversal) next() int {
 	t.setTopic(topicThread, 0)
 	n := int(t.src.Draw(uint64(t.threads)))
@@ -246,8 +243,8 @@ func (t *traversal) next() int {
 	return 0
 }
 
-// perform carries an action of the acting thread out, on the module and on the
-// model, and looks at all that must hold.
+// perform performs an action of the acting thread on the module and the model, and checks
+// everything that must hold.
 func (t *traversal) perform(action int) {
 	a := &t.p.program.Actions()[action]
 	if t.trace != nil {
@@ -286,12 +283,12 @@ func (t *traversal) perform(action int) {
 	}
 	t.breach = t.m.After(action, t.breach[:0])
 	if t.breach = t.m.Check(t.breach); len(t.breach) > 0 && t.breached("after "+a.Name) {
-		// nothing that comes later is looked at
+		// nothing after this is checked
 	} else if t.dev != nil {
 		t.check(action)
 	} else if t.mod != nil && t.mod.actions[action].binding >= 0 && t.p.claims[action].twice {
 		t.setTopic(topicPlain, 1)
-		t.src.Prefer(0, 2) // as a module would be called twice
+		t.src.Prefer(0, 2) // keeps the tape equal to one with a module, which would be called twice
 	}
 	t.m.Commit()
 	if t.habits != nil {
@@ -303,8 +300,8 @@ func (t *traversal) perform(action int) {
 	}
 }
 
-// check holds the module against the model, and against what its binding says,
-// after an action that both have taken.
+// check compares the module with the model, and with what its binding claims, after an action that
+// both have taken.
 func (t *traversal) check(action int) {
 	name := t.p.program.Actions()[action].Name
 	if t.compare(name); t.failed != nil || t.dev.mod.actions[action].binding < 0 {
@@ -363,8 +360,8 @@ func (t *traversal) Choose(at int) int {
 	return i
 }
 
-// opened finds the branches that are shut. The others are bits, which what is learned is
-// kept by; of more than 64 branches several share a bit.
+// opened finds which branches are shut. It returns the open ones as bits, under which learned
+// weights are stored. With more than 64 branches, several share a bit.
 func (t *traversal) opened(at int) (open uint64) {
 	x := &t.looked
 	if t.everything {
@@ -388,10 +385,10 @@ func (t *traversal) opened(at int) (open uint64) {
 	return open
 }
 
-// guard reports whether a guard holds. One that cannot be told for want of an
-// instance does not; one that is faulty is a finding.
+// guard reports whether a guard holds. A guard that lacks an instance does not; a faulty one is a
+// finding.
 func (t *traversal) guard(b *branch) bool {
-	// Guards are the model's: what they say must not hang on a module's faults.
+	// Guards are evaluated in the model alone, because they must not depend on a module's faults.
 	v, ok := t.m.Modelled(b.guard.Code)
 	if ok {
 		return v == model.True
@@ -406,7 +403,7 @@ func (t *traversal) guard(b *branch) bool {
 func (t *traversal) More(at, count int) bool {
 	t.setTopic(topicMore, at)
 	if t.everything && t.walkers[t.thread].Last() {
-		return t.src.Prefer(1, 2) == 1 // who stops for good can do nothing that who goes on cannot
+		return t.src.Prefer(1, 2) == 1 // a thread that stops for good can do nothing more than one that continues
 	}
 	if t.state.loopLimit(t.p, at, count) {
 		return t.src.Prefer(0, 2) == 1

@@ -10,11 +10,11 @@ import (
 
 // verdict is what is wrong with a recording.
 type verdict struct {
-	failed    *failure // nil: nothing is
-	calls     []int    // those that show it, in order of their begin
-	undecided bool     // there are too many orders to tell
-	until     int64    // the moment that shows it
-	among     []int    // all calls that had begun by then and may have to do with it
+	failed    *failure // nil: nothing is wrong
+	calls     []int    // the calls that show it, by begin
+	undecided bool     // there are too many orders to decide
+	until     int64    // the moment at which it shows
+	among     []int    // all related calls that had begun by then
 }
 
 // judgeRecording judges a recording.
@@ -35,8 +35,8 @@ func (j *judge) judgeRecording() (v verdict) {
 	return verdict{}
 }
 
-// broken looks for a call that crashed the system or was not answered, where no fault
-// that was injected explains it.
+// broken looks for a call that crashed the system or was not answered without an injected fault to
+// explain it.
 func (j *judge) broken() (v verdict) {
 	last := -1
 	for i := range j.rec.Calls {
@@ -61,7 +61,7 @@ func (j *judge) broken() (v verdict) {
 	if c.Cause == dut.Timeout {
 		v.failed.kind, v.failed.cause, v.failed.title = kindTimeout, "time", name+" is not answered where actors call at the same time"
 	}
-	for i := range j.rec.Calls { // with what overlaps it
+	for i := range j.rec.Calls { // and the calls that overlap it
 		if o := &j.rec.Calls[i]; i == last || o.Begin < c.Begin && (o.End == 0 || o.End > c.Begin) {
 			v.calls = append(v.calls, i)
 		}
@@ -69,7 +69,7 @@ func (j *judge) broken() (v verdict) {
 	return v
 }
 
-// name is the action or the observer that a call is of.
+// name returns the action or observer of a call.
 func (j *judge) name(c *called) string {
 	if c.Step < 0 {
 		return j.p.doc.Functions[c.Observer].Name
@@ -77,7 +77,7 @@ func (j *judge) name(c *called) string {
 	return j.p.program.Actions()[j.score.steps[c.Step].action].Name
 }
 
-// earliest finds the earliest moment at which no order explains what has been answered.
+// earliest finds the earliest moment at which no order explains the answers so far.
 func (j *judge) earliest(calls []int) (v verdict) {
 	var ends []int64
 	for _, i := range calls {
@@ -86,7 +86,7 @@ func (j *judge) earliest(calls []int) (v verdict) {
 		}
 	}
 	slices.Sort(ends)
-	from, to := 0, len(ends)-1 // at ends[to] none explains them
+	from, to := 0, len(ends)-1 // no order explains the answers up to ends[to]
 	for from < to {
 		j.tried = 0
 		if mid := (from + to) / 2; j.explained(calls, ends[mid]) || j.tried > mostOrders {
@@ -115,12 +115,12 @@ func (j *judge) earliest(calls []int) (v verdict) {
 	return v
 }
 
-// lessOrders is mostOrders for one try of making a history smaller.
+// lessOrders is mostOrders for one attempt to shrink a history.
 const lessOrders = 50_000
 
-// minimize leaves of calls that no order explains those that are needed for that: without
-// any of them the rest could be explained, if that call may have taken effect or not
-// while it was made, or would be another finding.
+// minimize reduces calls that no order explains to the necessary ones. If any one of them is
+// dropped, so that it may or may not have taken effect, an order explains the rest or the finding
+// is another one.
 func (j *judge) minimize(v *verdict) {
 	if v.among == nil {
 		return
@@ -153,9 +153,9 @@ func (j *judge) sameFinding(v *verdict) bool {
 	return false
 }
 
-// inexplicable is the failure of a call whose answer no order of some calls explains: of
-// something lost, if an order does once the calls that the killed program answered may have
-// had no effect.
+// inexplicable returns the failure of a call whose answer no order of the calls explains. If an
+// order does once calls answered by the killed program may have had no effect, the failure is that
+// something was lost.
 func (j *judge) inexplicable(c *called, calls []int) *failure {
 	name := j.name(c)
 	f := &failure{kind: kindDiscrepancy, level: byModule, subject: name, cause: "linearizability", at: j.p.doc.Bindings.Place,
