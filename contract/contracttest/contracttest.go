@@ -43,6 +43,7 @@ func Run(t *testing.T, f Fixture) {
 	t.Run("detect", f.detect)
 	t.Run("faults are told with their place", f.faults)
 	t.Run("options have distinct names and sound defaults", f.options)
+	t.Run("formats have schemas and tables of keys", f.formats)
 	t.Run("equal digests for any number of workers", f.workers)
 	t.Run("interrupted and resumed", f.resume)
 	t.Run("findings reproduce and stay what they are when small", f.findings)
@@ -173,6 +174,18 @@ func (f Fixture) options(t *testing.T) {
 		seen[o.Name] = true
 		if len(o.Values) > 0 && !slices.Contains(o.Values, o.Default) {
 			t.Errorf("option %s: default %q is not one of %q", o.Name, o.Default, o.Values)
+		}
+	}
+}
+
+func (f Fixture) formats(t *testing.T) {
+	k, ok := f.Contract.(campaign.Formatted)
+	if !ok {
+		return
+	}
+	for _, format := range k.Formats() {
+		if !json.Valid(format.Schema()) || !strings.Contains(format.Keys(), "\n|") {
+			t.Errorf("format %s: schema %.40q, keys %.40q", format.Name, format.Schema(), format.Keys())
 		}
 	}
 }

@@ -121,3 +121,48 @@ func TestTriageFindsEvaluationsBelowTheWorkRoot(t *testing.T) {
 		t.Errorf("got %+v", triage.Clusters)
 	}
 }
+
+// A campaign's evaluations lie below its own folder, or else below the nearest one above that
+// holds runs.
+func TestWhereEvaluationsAreFound(t *testing.T) {
+	const id = "smoke_case_000003"
+	eval := func(dir, signature string) string { return dir + "/runs/" + id + "/llmfuzz/eval.json=" + signature }
+	for name, c := range map[string]struct {
+		files []string
+		want  string
+	}{
+		"its own":                          {[]string{eval("llmfuzz/campaigns/smoke", "OWN"), eval("llmfuzz", "NEAR"), eval(".", "BASE")}, "OWN"},
+		"the nearest":                      {[]string{eval("llmfuzz", "NEAR"), eval(".", "BASE")}, "NEAR"},
+		"of the work root":                 {[]string{eval(".", "BASE")}, "BASE"},
+		"its own runs are others":          {[]string{"llmfuzz/campaigns/smoke/runs/x/y=", eval(".", "BASE")}, "BASE"},
+		"the nearest has none of it":       {[]string{"llmfuzz/runs/x/y=", eval(".", "BASE")}, ""},
+		"what is called runs is no folder": {[]string{"llmfuzz/runs=", eval(".", "BASE")}, "BASE"},
+		"nowhere":                          {nil, ""},
+	} {
+		base := t.TempDir()
+		f, err := fuzzspec.NewCampaignFolder(base, "smoke")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Begin(fuzzspec.CampaignInfo{Created: started, SpecText: []byte("x")}); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Write([]byte("x"), 1, started, slices.Values([]fuzzspec.CaseLine{{Time: started, CaseIndex: 3, RunID: id, Verdict: "FAIL"}})); err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range c.files {
+			path, signature, _ := strings.Cut(file, "=")
+			write(t, base, map[string]string{path: `{"verdict": "FAIL", "signature_v1": "` + signature + `"}`})
+		}
+		got, _, err := f.Triage(fuzzspec.TriageOptions{TopK: 1}, false, false)
+		found := ""
+		for _, s := range []string{"OWN", "NEAR", "BASE"} {
+			if strings.Contains(string(got.JSON), `"`+s+`"`) {
+				found += s
+			}
+		}
+		if err != nil || found != c.want {
+			t.Errorf("%s: %v, found %q, want %q: %s", name, err, found, c.want, got.JSON)
+		}
+	}
+}

@@ -234,3 +234,23 @@ func BenchmarkCheck(b *testing.B) {
 		fuzzspec.Check([]byte(sample), machine, fuzzspec.CheckOptions{ReadSeed: readSeed})
 	}
 }
+
+// What is refused or doubted for its size begins where it is said to.
+func TestSizesOfMutations(t *testing.T) {
+	const huge, many, cut = "[fuzzspec.too-many-bytes]", "[fuzzspec.bytes-huge]", "[fuzzspec.seed-truncated]"
+	for edit, want := range map[string]string{
+		`"max_ops_per_case": 1000000`: "", `"max_ops_per_case": 1000001`: "[fuzzspec.too-many-ops]",
+		`"strategies": ["append_bytes"], "max_bytes": 1073741824`: many, `"strategies": ["append_bytes"], "max_bytes": 1073741825`: huge,
+		`"strategies": ["append_bytes"], "max_bytes": 16777216`: "", `"strategies": ["append_bytes"], "max_bytes": 16777217`: many,
+		`"strategies": ["flip_bit"], "max_bytes": 1073741825`: "", `"strategies": ["flip_bit"], "max_bytes": 4`: "", `"strategies": ["flip_bit"], "max_bytes": 3`: cut,
+	} {
+		list := refusal{Edit: []string{`"rng_seed": 1`, `"rng_seed": 1, ` + edit}}.check(t)
+		var codes []string
+		for _, d := range list {
+			codes = append(codes, "["+d.Code+"]")
+		}
+		if got := strings.Join(codes, ""); got != want {
+			t.Errorf("%s: %s, want %s", edit, got, want)
+		}
+	}
+}

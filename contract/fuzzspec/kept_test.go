@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -59,6 +60,9 @@ func TestKeptCasesOfBatches(t *testing.T) {
 			}
 			kept++
 			input := lane.input(c.pool(s), at.Index)
+			if exec, err := os.ReadFile(filepath.Join(folder, "exec", "exec.json")); err != nil || !bytes.Contains(exec, []byte(strconv.Quote(c.exe.Path))) {
+				t.Errorf("keep %s: case %d does not name the program %s: %s %v", keep, at.Index, c.exe.Path, exec, err)
+			}
 			if got, err := os.ReadFile(filepath.Join(folder, "input", c.inputName())); err != nil || !bytes.Equal(got, input) || !bytes.Equal(log, lane.log()) {
 				t.Errorf("keep %s: case %d is kept with %q (%v), which %s made of it; want %q, %s", keep, at.Index, got, err, log, input, lane.log())
 			}

@@ -262,3 +262,24 @@ func BenchmarkKeepRun(b *testing.B) {
 		}
 	}
 }
+
+// The record of a case has the digest of its engine's policy, and no digest of one that cannot
+// be read.
+func TestEnginePolicyIsFingerprinted(t *testing.T) {
+	policy := filepath.Join(t.TempDir(), "policy.json")
+	for _, text := range []string{"", `{"allow": []}`} {
+		if text != "" {
+			write(t, filepath.Dir(policy), map[string]string{"policy.json": text})
+		}
+		root, _ := keep(t, func(r *fuzzspec.RunRecord) { r.Spec.Target.EnginePolicy = &policy }, nil)
+		_, content := listing(t, root+"/runs/run-7")
+		sum := sha256.Sum256([]byte(text))
+		want := any(hex.EncodeToString(sum[:]))
+		if text == "" {
+			want = nil
+		}
+		if got := record(t, content["eval/failure_record.json"])["policy_fingerprint"]; got != want {
+			t.Errorf("of %q: %v, want %v", text, got, want)
+		}
+	}
+}

@@ -118,6 +118,7 @@ func TestWholeCampaigns(t *testing.T) {
 		{"guided, and much is set aside", "TST seed", `"cases": 400 => "cases": 700`, []string{"HH", "sS"}, "guided start-index=3 timeout-s=2", false, false},
 		{"reference", `{"a": [1, 2], "b": "E"}`, `"execution": {} => "execution": {"env_overrides": {"PYTHONUNBUFFERED": "1"}} ;; /seed" => /seed.txt" ;; "<input_path>" => "<input_path>", "<run_id>"`, nil, "count=200 ok-exit=3 twin=/opt/asan also=/opt/asan", false, false},
 		{"deep", "%PDF 17 E 200", `"seed": { => "seed": {"media_type": "Text/CSV; charset=x",  ;; "<input_path>" => "-x"`, nil, "mutators=deep ok-reports memory-limit=1GiB file-limit=1MiB write-limit=3MiB", false, false},
+		{"deep, from a later case and many inputs", "seed A", "", []string{"EE", "X and more of it", "third"}, "mutators=deep start-index=340", false, false},
 		{"text", "Please write down the names of all who came.", "", nil, "mutators=auto sandbox executor=spawn input=stdin outputs=ignore memory-limit=0 write-limit=0", false, false},
 	} {
 		dir := t.TempDir()

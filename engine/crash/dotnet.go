@@ -161,10 +161,10 @@ func dotnetFunc(s string) (name string, library bool) {
 	if library {
 		_, s, _ = strings.Cut(s, ") ")
 	}
-	if i := strings.IndexByte(s, '('); i >= 0 {
-		s = s[:i]
-	} else if i := strings.LastIndex(s, " <0x"); i >= 0 {
-		s = strings.Replace(s[:i], ":", ".", 1)
+	if name, _, ok := strings.Cut(s, "("); ok {
+		s = name
+	} else if name, _, ok := strings.Cut(s, " <0x"); ok {
+		s = strings.Replace(name, ":", ".", 1)
 	}
 	s = strings.ReplaceAll(strings.TrimSpace(s), "+", ".")
 	for _, p := range [...]string{"System.", "Microsoft.", "Internal.", "Mono.", "Interop.", "<Module>", "<unknown>"} {

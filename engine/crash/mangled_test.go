@@ -25,6 +25,7 @@ func TestMangledNames(t *testing.T) {
 		"_ZN1a1bIJidEEEvv": "a::b", "_ZN1a1bIXsr1cE1dEEEvv": "a::b", "_ZNVK1a1bEv": "a::b", "_ZNO1a1bEv": "a::b", "_ZZN1a1bEvE1c": "a::b::c", "_ZNK1a1bIPKcRiE1cEv": "a::b::c",
 		"_ZN1aIXadL_Z1bvEEE1cEv": "a::c", "_ZN1aILc65EE1cEv": "a::c", "_ZN1aILin5EE1cEv": "a::c", "_ZTV1a": "_ZTV1a", "_ZThn8_N1a1bEv": "_ZThn8_N1a1bEv",
 		"_ZSt4moveIRiEONSt16remove_referenceIT_E4typeEOS2_": "std::move", "_ZN1aaSERKS_": "a::operator=", "_ZN1adlEPv": "a::operator delete", "_ZN1a1bL3fooEv": "a::b::foo",
+		"_ZN1aCI11bEi": "a::a", "_ZN1aCI2N1b1cEEi": "a::a", // a constructor that is inherited
 		"_Znwm":         "operator new",
 		"_ZN":           "_ZN",
 		"_ZN9999appE":   "_ZN9999appE",

@@ -14,6 +14,7 @@ func TestMask(t *testing.T) {
 		{"  plain \t words\n", "plain words"},
 		{"a\x01\x02b \xff\xfe c", "a<raw>b <raw> c"},
 		{"naïve – ok", "naïve – ok"},
+		{"a\x80b 0x 0xg 0x7", "a<raw>b <n>x <n>xg <n>"},
 		{`bad tag 'q\'x' here`, "bad tag <str> here"},
 		{"option `--x' and `y` and \"z\"", "option <str> and <str> and <str>"},
 		{"can't parse the users' file", "can't parse the users' file"},

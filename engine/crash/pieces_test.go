@@ -83,6 +83,7 @@ func TestFunctionNames(t *testing.T) {
 		"<a::B as c::D>::method":                                    "a::B::method",
 		"<a::B<c::E> as c::D<f>>::method":                           "a::B::method",
 		"<a::B>::method":                                            "a::B::method",
+		"<A as B>::method":                                          "A::method",
 		"<alloc::vec::Vec<T, A> as core::ops::Index<I>>::index::h0123456789abcdef": "alloc::vec::Vec::index",
 		"main::run::h0123456789abcdef":                                             "main::run",
 		"main::run::h0123":                                                         "main::run::h0123",
@@ -145,6 +146,15 @@ func TestMaskedWords(t *testing.T) {
 	}
 }
 
+// A path of Windows begins with any letter and nothing else.
+func TestDrives(t *testing.T) {
+	for c, drive := range map[string]bool{"a": true, "A": true, "z": true, "Z": true, "@": false, "[": false, "{": false} {
+		if got := Mask("at " + c + `:\x`); (got == "at <path>") != drive {
+			t.Errorf("%s: %q", c, got)
+		}
+	}
+}
+
 // What was seen of a crash by looking at it tells what its report does not.
 func TestStacksThatWereSeen(t *testing.T) {
 	places := []string{"copy (a.c:3)", "main (a.c:9)"}
@@ -173,6 +183,90 @@ func TestStacksThatWereSeen(t *testing.T) {
 	for n, want := range map[int]string{-1: "signal -1", 0: "signal 0", 1: "SIGHUP", 31: "SIGSYS", 32: "signal 32", 64: "signal 64"} {
 		if got := signalName(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}
+
+// Of a long output the beginning and the end are looked at, each from whole lines; of a
+// long line its beginning and its end.
+func TestLongOutputs(t *testing.T) {
+	const report = "==9==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000011\n    #0 0x51 in parse /src/p.c:7:3\n"
+	chatter := strings.Repeat("reading the next record\n", (windowHead+windowTail)/24)
+	for name, c := range map[string]struct {
+		stderr string
+		found  bool
+	}{
+		"at the beginning":    {report + chatter, true},
+		"at the end":          {chatter + report, true},
+		"in the middle":       {chatter + report + chatter, false},
+		"short":               {chatter[:100*24] + report + chatter[:100*24], true},
+		"as long as is read":  {chatter[:windowTail/24*24] + report + chatter[:windowHead/24*24-len(report)], true},
+		"behind a long line":  {strings.Repeat("x", windowHead+windowTail) + "\n" + report, true},
+		"before a long line":  {report + strings.Repeat("x", windowHead+windowTail), true},
+		"no end of a line":    {strings.Repeat("x", windowHead+windowTail+1), false},
+		"an end at the bound": {chatter[:windowHead/24*24] + strings.Repeat("x", windowHead%24-1) + "\n" + chatter + report, true},
+	} {
+		if got := Analyze(Death{Stderr: []byte(c.stderr)}); (got.Class == ClassSanitizer) != c.found {
+			t.Errorf("%s: %s %q", name, got.Class, got.Title)
+		}
+	}
+	for n, want := range map[int]string{
+		windowHead + windowTail:     strings.Repeat("a\n", (windowHead+windowTail)/2),
+		windowHead + windowTail + 2: strings.Repeat("a\n", windowHead/2) + "\n" + strings.Repeat("a\n", windowTail/2-1), // a whole line more is passed over
+	} {
+		if got := strings.Join(newText([]byte(strings.Repeat("a\n", n/2))).lines, "\n") + "\n"; len(got) != len(want) || got != want {
+			t.Errorf("of %d bytes %d are lines, want %d", n, len(got), len(want))
+		}
+	}
+	for n, want := range map[int]int{maxLine - 1: maxLine - 1, maxLine: maxLine, maxLine + 1: maxLine} {
+		line := "b" + strings.Repeat("x", n-2) + "e"
+		if got := newText([]byte(line)).lines[0]; len(got) != want || got[0] != 'b' || got[want-1] != 'e' {
+			t.Errorf("of a line of %d characters %d are read: %.3s ... %s", n, len(got), got, got[len(got)-3:])
+		}
+	}
+}
+
+// The line that names a Java exception stands before its first frame and what its message has
+// more lines of.
+func TestJavaExceptions(t *testing.T) {
+	const frame = "\tat a.B.c(B.java:3)\n"
+	more := strings.Repeat("more\n", javaMessage)
+	for stderr, want := range map[string]string{
+		"java.lang.Bad: one\n" + frame:                                                     "java.lang.Bad in a.B.c (B.java:3): one",
+		"java.lang.Bad: one\ntwo three\nfour\n" + frame:                                    "java.lang.Bad in a.B.c (B.java:3): one two three four",
+		"java.lang.Bad: one\nread from b.txt: failed\n" + frame:                            "java.lang.Bad in a.B.c (B.java:3): one read from b.txt: failed",
+		"Exception in thread \"main\" java.lang.Bad: one\nsee a.txt: two\n" + frame:        "java.lang.Bad in a.B.c (B.java:3): one see a.txt: two",
+		"first.Bad: zero\n" + frame + "java.lang.Bad: one\n" + frame:                       "first.Bad in a.B.c (B.java:3): zero",
+		"java.lang.Bad: one\n" + more[:5*(javaMessage-2)] + frame:                          "java.lang.Bad in a.B.c (B.java:3): one " + strings.TrimSpace(strings.ReplaceAll(more[:5*(javaMessage-2)], "\n", " ")),
+		"java.lang.Bad: one\n" + more[:5*(javaMessage-1)] + frame:                          "more in a.B.c (B.java:3)",
+		"java.lang.Bad: one\n" + frame + "Caused by: b.Worse: two\n" + frame:               "b.Worse in a.B.c (B.java:3): two",
+		"java.lang.Bad: one\n" + frame + "Caused by: b.Worse: two\nthree\n" + frame:        "b.Worse in a.B.c (B.java:3): two three",
+		"java.lang.Bad: one\n" + frame + "\t... 3 more\nCaused by: b.Worse: two\n" + frame: "b.Worse in a.B.c (B.java:3): two",
+	} {
+		if got := Analyze(Death{ExitCode: 1, Stderr: []byte(stderr)}).Title; got != want {
+			t.Errorf("%s\n%q, want %q", stderr, got, want)
+		}
+	}
+}
+
+// What Python and PHP run a program by is no frame of the program's own, and frames end where
+// a trace does.
+func TestFramesOfScripts(t *testing.T) {
+	for stderr, want := range map[string]string{
+		"Traceback (most recent call last):\n  File \"<frozen runpy>\", line 198, in _run_module_as_main\n  File \"<frozen runpy>\", line 88, in _run_code\n  File \"/src/a.py\", line 3, in parse\n    x\nKeyError: 'x'\n": "a.py:parse",
+		"Traceback (most recent call last):\n  File \"/usr/lib/python3.9/runpy.py\", line 197, in _run_module_as_main\n    x\n  File \"/src/a.py\", line 3, in parse\n    x\nKeyError: 'x'\n":                               "a.py:parse",
+		"PHP Fatal error:  Uncaught Exception: bad in /src/a.php:3\nStack trace:\n#0 /src/a.php(9): parse('x')\nlog of another:\n#0 /src/b.php(9): other()\n":                                                               "parse",
+		"PHP Fatal error:  Uncaught Exception: bad in /src/a.php:3\nStack trace:\n#0 /src/a.php(9): parse('x')\n#1 /src/a.php(12): run()\n#2 {main}\n  thrown in /src/a.php on line 3\n":                                    "parse run",
+		"PHP Fatal error:  Uncaught Exception: bad in /src/a.php:3\nStack trace:\n#0 {main}\n  thrown in /src/a.php on line 3\n":                                                                                            "a.php:3",
+	} {
+		if got := strings.Join(Analyze(Death{ExitCode: 1, Stderr: []byte(stderr)}).Frames, " "); got != want {
+			t.Errorf("%s\n%q, want %q", stderr, got, want)
+		}
+	}
+	long := strings.Repeat("f", 119)
+	for name, want := range map[string]string{long + "g": long + "g", long + "gh": long + "…"} {
+		if got := FunctionName(name); got != want {
+			t.Errorf("%s: %s", name, got)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func Restore(title string, printed ...[]byte) string {
 				masked := Mask(said[k:])
 				for _, i := range at {
 					head, cut := strings.CutSuffix(title[i:], "…")
-					if title[i:] == masked || cut && head != "" && strings.HasPrefix(masked, head) {
+					if title[i:] == masked || cut && strings.HasPrefix(masked, head) {
 						return clip(title[:i]+readableText(said[k:]), 160)
 					}
 				}

@@ -14,6 +14,10 @@ func TestRestore(t *testing.T) {
 		{"OSError: cannot open <str>", "something else\n", `OSError: cannot open "…"`},
 		{"SEGV in f: READ of size <n>", "", "SEGV in f: READ of size …"},
 		{"ValueError: no <str> in the pan…", "ValueError: no 'leek' in the pan of the cook\n", "ValueError: no 'leek' in the pan of the cook"},
+		{"ValueError: no <str>", "ValueError: no 'leek' in the pan\n", `ValueError: no "…"`},                       // another message
+		{"ValueError: no <str> in the po…", "ValueError: no 'leek' in the pan\n", `ValueError: no "…" in the po…`}, // another one, too
+		{"exit status 1: cannot open <path>", "cannot open /var/log/4711\n", "exit status 1: cannot open …"},       // a number that may be chance
+		{"exit status 1: cannot open <path>", "cannot open /var/log/day-4711\n", "exit status 1: cannot open …"},
 		{"SIGSEGV in row (image.c:44)", "SIGSEGV\n", "SIGSEGV in row (image.c:44)"},
 		{"", "x", ""},
 	} {

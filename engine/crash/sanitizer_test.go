@@ -14,6 +14,7 @@ func TestSanitizerReports(t *testing.T) {
 		"==7==ERROR: AddressSanitizer: SEGV on unknown address 0x1\n==7==The signal is caused by a WRITE memory access.\n" + stack:                                                                                                                            {Class: ClassSanitizer, Severity: SeverityCritical},
 		"==7==ERROR: AddressSanitizer: SEGV on unknown address 0x1\n==7==The signal is caused by a READ memory access.\n" + stack:                                                                                                                             {Class: ClassSanitizer, Severity: SeverityHigh},
 		"==7==ERROR: AddressSanitizer: SEGV on unknown address 0x0\n==7==The signal is caused by a WRITE memory access.\n==7==Hint: address points to the zero page.\n" + stack:                                                                               {Class: ClassSanitizer, Severity: SeverityHigh},
+		"==7==ERROR: AddressSanitizer: SEGV on unknown address 0x0\n==7==Hint: address points to the zero page.\n==7==The signal is caused by a WRITE memory access.\n" + stack:                                                                               {Class: ClassSanitizer, Severity: SeverityHigh},
 		"==7==ERROR: AddressSanitizer: ABRT on unknown address 0x1\n" + stack:                                                                                                                                                                                 {Class: ClassSanitizer, Severity: SeverityMedium},
 		"a: a.c:7: parse: Assertion `n > 0' failed.\n==7==ERROR: AddressSanitizer: ABRT on unknown address 0x1\n" + stack:                                                                                                                                     {Class: ClassAssert, Severity: SeverityMedium},
 		"==7== ERROR: libFuzzer: deadly signal\n" + stack:                                                                                                                                                                                                     {Class: ClassSanitizer, Severity: SeverityHigh},
@@ -78,6 +79,28 @@ func TestLinesOfOneFunction(t *testing.T) {
 		}
 		if slices.Equal(one, other) == c.differ {
 			t.Errorf("%s, %s and %s: %v, %v", c.report, c.one, c.other, one, other)
+		}
+	}
+}
+
+// Reports are named by what they report, whatever words of a tool are around it.
+func TestKindsOfSanitizerReports(t *testing.T) {
+	for what, want := range map[string]string{
+		"AddressSanitizer: attempting double-free on 0x1 in thread T0:":                            "double-free",
+		"AddressSanitizer: attempting free on address which was not malloc()-ed: 0x1 in thread T0": "bad-free",
+		"AddressSanitizer: requested allocation size 0xffff exceeds maximum supported size":        "allocation-size-too-big",
+		"AddressSanitizer: allocator is out of memory trying to allocate 0x10 bytes":               "out-of-memory",
+		"AddressSanitizer: SEGV on unknown address 0x1 (pc 0x2)":                                   "SEGV",
+		"AddressSanitizer: stack-overflow on address 0x1":                                          "stack-overflow",
+		"LeakSanitizer: detected memory leaks":                                                     "memory leak",
+		"ThreadSanitizer: data race (pid=7)":                                                       "data race",
+		"libFuzzer: out-of-memory (used: 2049Mb; limit: 2048Mb)":                                   "out-of-memory",
+		"libFuzzer: deadly signal":                                                                 "deadly signal",
+		"libFuzzer: timeout after 25 seconds":                                                      "timeout after <n> seconds",
+	} {
+		_, said, _ := strings.Cut(what, ": ")
+		if got := sanitizerKind(said); got != want {
+			t.Errorf("%s: %q, want %q", what, got, want)
 		}
 	}
 }

@@ -114,6 +114,7 @@ func TestRules(t *testing.T) {
 		"never after, within":             {Rule{Event: *tool("charge"), NeverAfter: &Pattern{Kind: Tool, Name: "charge", Status: []int{402}}, Within: time.Second}, []Event{declined, later(charge, 2*time.Second)}, Pass},
 		"a window, kept":                  {Rule{Event: *tool("*"), AtMost: n(2), Within: time.Second}, []Event{charge, charge, later(charge, 2*time.Second)}, Pass},
 		"a window, broken":                {Rule{Event: *tool("*"), AtMost: n(2), Within: time.Second}, []Event{charge, charge, later(charge, time.Second/2)}, Fail},
+		"after, in time":                  {Rule{Event: *tool("charge"), After: tool("verify_user"), Within: time.Second}, []Event{later(verify, 5*time.Second), later(charge, 6*time.Second)}, Pass},
 		"after, too late":                 {Rule{Event: *tool("charge"), After: tool("verify_user"), Within: time.Second}, []Event{verify, later(charge, 2*time.Second)}, Fail},
 		"arguments of every call, kept":   {Rule{Event: *tool("charge"), Arguments: object(t, `{"amount": 5}`)}, []Event{charge}, Pass},
 		"arguments of every call, broken": {Rule{Event: *tool("charge"), Arguments: object(t, `{"amount": 5}`)}, []Event{charge, other}, Fail},

@@ -52,6 +52,7 @@ func TestSearches(t *testing.T) {
 		{`(?i)a(?-i:b)`, []string{"Ab", "ab"}, []string{"AB"}},
 		{`(?a)^(?u:\w)$`, []string{"é"}, []string{"-"}},
 		{`(?a)^\w$`, []string{"e"}, []string{"é"}},
+		{`^\w$`, []string{"\u1f59", "\u1f5b", "\u1f5d", "\u1f5f"}, []string{"\u1f58", "\u1f5a", "\u1f5c", "\u1f5e"}}, // every second one is a letter
 		{`(?ai)^[Z]A$`, []string{"zA", "Za"}, []string{"ya"}},
 		{`^a{}$`, []string{"a{}"}, []string{"a", "aa"}},
 		{`^a{9}$`, []string{strings.Repeat("a", 9)}, []string{"a{9}"}},

@@ -135,6 +135,11 @@ func TestAsideAndWhole(t *testing.T) {
 			t.Fatalf("cut at %d: %d, want %d", cut, got, want)
 		}
 	}
+	// The length of the largest record takes five bytes, of which four are as long as a checksum.
+	length := binary.AppendUvarint(nil, MaxRecord)
+	if got := WholeRecords(append(records[:len(records):len(records)], length[:4]...)); len(length) != 5 || got != len(records) {
+		t.Errorf("cut in a length of %d bytes: %d, want %d", len(length), got, len(records))
+	}
 }
 
 // What an encoder refuses leaves both it and the bytes as they were.
