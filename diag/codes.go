@@ -1,7 +1,7 @@
 package diag
 
-// Codes are the words that codes of diagnostics end in, after the format's name:
-// "fuzzspec.unknown-key". These mean the same in every format.
+// Codes are the words that end the codes of diagnostics, after the format's name:
+// "fuzzspec.unknown-key". These words mean the same in every format.
 var Codes = map[string]string{
 	"syntax":         "the text is not of its language: JSON, YAML or Markdown",
 	"encoding":       "the text is not UTF-8",
@@ -24,8 +24,7 @@ var Codes = map[string]string{
 	"expression":     "an expression has a form that cannot be evaluated",
 }
 
-// FormatCodes are the words that one format alone has, for what only it knows. Its
-// page says what they mean.
+// FormatCodes are the words that only one format uses. The format's page explains them.
 var FormatCodes = map[string][]string{
 	"flakestorm": {
 		"base-url", "cannot-check", "cannot-inject", "compatibility", "contradiction", "dataset", "disabled", "duplicate-prompt",

@@ -5,10 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Cut returns the text, or of a longer one the first n bytes or fewer, and an
-// ellipsis. It ends where a character ends that people see as one: an accent, a
-// vowel of a Hangul syllable or half of a flag is never parted from what it
-// belongs to.
+// Cut returns the text or, if it is longer than n bytes, at most the first n bytes and an ellipsis.
+// It never splits what people see as one character: an accented letter, a Hangul syllable or a
+// flag.
 func Cut(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -16,7 +15,7 @@ func Cut(s string, n int) string {
 	return s[:Whole(s, n)] + "…"
 }
 
-// Runes returns the text, or of a longer one the first n-1 characters and an ellipsis.
+// Runes returns the text or, if it has more than n characters, the first n-1 and an ellipsis.
 func Runes(s string, n int) string {
 	if len(s) <= n || utf8.RuneCountInString(s) <= n {
 		return s
@@ -24,8 +23,8 @@ func Runes(s string, n int) string {
 	return string([]rune(s)[:n-1]) + "…"
 }
 
-// Whole returns the largest offset of at most n bytes at which the text can be cut.
-// A cluster of more than 64 characters is cut inside, though between two of them.
+// Whole returns the largest offset of at most n bytes at which the text can be cut. It cuts a
+// cluster of more than 64 code points inside, but never inside a code point.
 func Whole(s string, n int) int {
 	if n >= len(s) {
 		return len(s)
@@ -44,7 +43,7 @@ func Whole(s string, n int) int {
 	return n
 }
 
-// joined reports whether two neighbours are parts of one character.
+// joined reports whether two neighbours are parts of one visible character.
 func joined(upTo string, before, after rune) bool {
 	const joiner = '\u200d'
 	switch {
@@ -80,8 +79,8 @@ func flag(r rune) bool { return 0x1f1e6 <= r && r <= 0x1f1ff }
 
 func hangul(r rune) bool { return 0xac00 <= r && r <= 0xd7a3 }
 
-// jamo is the part of a Hangul syllable that a character is or ends with: 1 a
-// leading consonant, 2 a vowel, 3 a trailing consonant; 0 it is none.
+// jamo returns the part of a Hangul syllable that a character is or ends with: 1 for a leading
+// consonant, 2 for a vowel, 3 for a trailing consonant, 0 for none.
 func jamo(r rune) int {
 	switch {
 	case 0x1100 <= r && r <= 0x115f || 0xa960 <= r && r <= 0xa97c:

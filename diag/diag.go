@@ -1,6 +1,5 @@
-// Package diag holds the one diagnostic type of Thresh, the rules for showing
-// it to people and the exit codes. It is a leaf: it imports the standard
-// library alone, and everything may import it.
+// Package diag holds the one diagnostic type of Thresh, the rules for showing it to people and the
+// exit codes. It is a leaf: it imports only the standard library, and everything may import it.
 package diag
 
 import (
@@ -11,14 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// Level says how much a diagnostic weighs.
+// Level is the severity of a diagnostic.
 type Level uint8
 
 // The levels.
 const (
 	Error Level = iota
 	Warning
-	Note // says how an input is read, where that does not stand in it; nothing is wrong
+	Note // says how an input is read where the input does not say; nothing is wrong
 )
 
 func (l Level) String() string { return [...]string{"error", "warning", "note"}[l] }
@@ -39,7 +38,7 @@ func (p Pos) String() string {
 	return fmt.Sprintf("%s:%d:%d", file, p.Line, p.Col)
 }
 
-// Diagnostic is one thing that is wrong, or doubtful, with an input.
+// Diagnostic is one problem with an input.
 type Diagnostic struct {
 	Code    string // stable, such as "fuzzspec.missing-field"
 	Level   Level
@@ -49,10 +48,10 @@ type Diagnostic struct {
 	Hint    string // what to do, or the nearest valid name
 	Source  string // the offending line, shown with a caret; may be empty
 	Related []Related
-	beyond  *beyond // of a list's last entry: what is not listed
+	beyond  *beyond // in a list's last entry: what is not listed
 }
 
-// Strict makes errors of the warnings.
+// Strict turns warnings into errors.
 func (l List) Strict() {
 	for i := range l {
 		if l[i].Level == Warning {
@@ -61,20 +60,20 @@ func (l List) Strict() {
 	}
 }
 
-// Related is another place that a diagnostic speaks of.
+// Related is another place that a diagnostic refers to.
 type Related struct {
 	Pos     Pos
 	Message string // what is there: "given first here"
 }
 
-// Keys returns the path taken apart: keys by their names, items of lists by their
-// numbers, without the $ that some formats begin with.
+// Keys splits the path: keys by name, items of lists by index, without the $ with which some
+// formats begin.
 func (d Diagnostic) Keys() []string {
 	var list []string
 	path := strings.TrimPrefix(d.Path, "$")
 	for path != "" {
 		if quoted, err := strconv.QuotedPrefix(strings.TrimPrefix(path, "[")); err == nil && strings.HasPrefix(path, "[") {
-			key, _ := strconv.Unquote(quoted) // it is one
+			key, _ := strconv.Unquote(quoted) // it is quoted
 			list = append(list, key)
 			path = strings.TrimPrefix(path[1+len(quoted):], "]")
 			continue
@@ -92,10 +91,10 @@ func (d Diagnostic) Keys() []string {
 	return list
 }
 
-// MostShown is how many diagnostics people are shown; the rest is counted.
+// MostShown is how many diagnostics are shown to people; the rest are counted.
 const MostShown = 100
 
-// List is diagnostics; it is an error when it holds one of level Error.
+// List is a list of diagnostics. It is an error if it contains one of level Error.
 type List []Diagnostic
 
 // HasErrors reports whether any diagnostic is an error.
@@ -103,7 +102,7 @@ func (l List) HasErrors() bool {
 	return slices.ContainsFunc(l, func(d Diagnostic) bool { return d.Level == Error })
 }
 
-// Err returns the list as an error, or nil if it holds no error.
+// Err returns the list as an error, or nil if it contains no error.
 func (l List) Err() error {
 	if l.HasErrors() {
 		return l
@@ -111,7 +110,7 @@ func (l List) Err() error {
 	return nil
 }
 
-// Error implements error: one line a diagnostic.
+// Error implements error, with one line per diagnostic.
 func (l List) Error() string {
 	lines := make([]string, 0, min(len(l), MostShown+1))
 	for i, d := range l {
@@ -124,11 +123,10 @@ func (l List) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Sort orders the list by file, line and column, keeping the given order where
-// these are equal.
+// Sort orders the list by file, line and column, and keeps the order of equal ones.
 func (l List) Sort() {
 	slices.SortStableFunc(l, func(a, b Diagnostic) int {
-		if (a.beyond == nil) != (b.beyond == nil) { // what is not listed stands last
+		if (a.beyond == nil) != (b.beyond == nil) { // counts of what is not listed come last
 			if a.beyond == nil {
 				return -1
 			}
@@ -170,11 +168,11 @@ func (d Diagnostic) text(level string) string {
 	return b.String()
 }
 
-// Style says how text is shown.
+// Style is how text is shown.
 type Style struct{ Color bool }
 
-// Render returns the list as people read it: each diagnostic with its source line
-// and a caret, then a count.
+// Render returns the list for people: each diagnostic with its source line and a caret, then a
+// count.
 func (l List) Render(s Style) string {
 	var b strings.Builder
 	paint := func(code, text string) string {
@@ -218,7 +216,7 @@ func (l List) Render(s Style) string {
 	return b.String()
 }
 
-// more says that there are more than are shown.
+// more says how many diagnostics are not shown.
 func (l List) more() string { return fmt.Sprintf("... and %d more", len(l)-MostShown) }
 
 func (l List) counts() (errs, warns int) {
@@ -237,7 +235,7 @@ func (l List) counts() (errs, warns int) {
 	return errs, warns
 }
 
-// Count is "2 errors, 1 warning".
+// Count returns "2 errors, 1 warning".
 func Count(errs, warns int) string {
 	word := func(n int, w string) string {
 		if n == 1 {
@@ -254,9 +252,8 @@ func Count(errs, warns int) string {
 	return word(errs, "error") + ", " + word(warns, "warning")
 }
 
-// clip makes a source line fit for a terminal: control characters become
-// spaces, and a long line is cut around the 1-based byte column. It returns
-// the text and the number of cells before the caret.
+// clip prepares a source line for a terminal: control characters become spaces, and a long line is
+// cut around the 1-based byte column. It returns the text and the number of cells before the caret.
 func clip(line string, col int) (string, int) {
 	const width = 100
 	const far = 8 * width // bytes beyond which nothing is shown
@@ -278,7 +275,7 @@ func clip(line string, col int) (string, int) {
 		}
 		out = append(out, r)
 	}
-	whole := func(n int) int { // the nearest place up to n where no character is torn
+	whole := func(n int) int { // the nearest offset up to n that splits no character
 		return utf8.RuneCountInString(string(out)[:Whole(string(out), len(string(out[:n])))])
 	}
 	from := 0
@@ -297,7 +294,7 @@ func clip(line string, col int) (string, int) {
 	return text, caret
 }
 
-// JSON is a [Diagnostic] as programs read it.
+// JSON is a [Diagnostic] for programs.
 type JSON struct {
 	Code    string `json:"code"`
 	Level   string `json:"level"`
@@ -309,7 +306,7 @@ type JSON struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-// JSON returns the list as programs read it, never nil.
+// JSON returns the list for programs, never nil.
 func (l List) JSON() []JSON {
 	out := make([]JSON, len(l))
 	for i, d := range l {

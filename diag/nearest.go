@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// Nearest returns the candidate that a misspelt name most likely meant, or ""
-// if none is near. Distance is Damerau-Levenshtein (optimal string alignment)
-// over runes, case folded. A third of the name's length may differ, one letter
-// more in a longer word that begins alike if three letters stay or one word begins
-// the other, and one letter that lacks or is too many at the end: a short word is
-// near to every other short word, and a hint at one of those misleads.
+// Nearest returns the candidate that a misspelt name most likely means, or "" if none is near. The
+// distance is Damerau-Levenshtein (optimal string alignment) over runes, ignoring case. Up to a
+// third of the name's letters may differ. A longer word that begins alike may differ in one letter
+// more, if three letters stay or one word begins with the other. One letter may be missing or
+// superfluous at the end. Short words have narrow limits because each is near to every other, and a
+// wrong hint misleads.
 func Nearest(name string, candidates []string) string {
 	if slices.Contains(candidates, name) {
 		return name
 	}
 	most := len([]rune(name)) / 3
 	best, bestDist := "", most+2
-	var forA, forB [32]rune // the stack has room for these
+	var forA, forB [32]rune // enough room on the stack for usual names
 	a := lower(forA[:0], name)
 	for _, c := range candidates {
 		b := lower(forB[:0], c)
 		if len(a)-len(b) >= bestDist || len(b)-len(a) >= bestDist {
-			continue // as many letters are missing
+			continue // at least as many letters are missing
 		}
 		d := distance(a, b)
 		extends := len(a) > 1 && len(b) > 0 && slices.Equal(a[:min(len(a), len(b))], b[:min(len(a), len(b))])
@@ -42,7 +42,7 @@ func DidYouMean(name string, candidates []string) string {
 	return ""
 }
 
-// Meant returns the name that a hint of [DidYouMean] gives, "" for another hint.
+// Meant returns the name in a hint of [DidYouMean]; "" for any other hint.
 func Meant(hint string) string {
 	name, ok := strings.CutPrefix(hint, "did you mean ")
 	if !ok || !strings.HasSuffix(name, "?") || strings.ContainsAny(name, " \n") {

@@ -12,13 +12,13 @@ import (
 	"unicode"
 )
 
-// FirstLine returns a text as far as its first line end.
+// FirstLine returns a text up to its first line end.
 func FirstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return strings.TrimSuffix(line, "\r")
 }
 
-// Printable makes control characters harmless for a terminal; lines stay.
+// Printable makes control characters harmless for a terminal and keeps line ends.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0) {
@@ -28,8 +28,8 @@ func Printable(s string) string {
 	}, s)
 }
 
-// Name returns the name of a file in a message, in quotes where it holds control
-// characters: one with a line feed would pass for a message.
+// Name returns a file's name for a message. It quotes a name with control characters, because one
+// with a line feed could pass for a message.
 func Name(file string) string {
 	if strings.ContainsFunc(file, unicode.IsControl) {
 		return strconv.Quote(file)
@@ -37,7 +37,7 @@ func Name(file string) string {
 	return file
 }
 
-// Reason returns an error without the path that the message around it names.
+// Reason returns an error's text without the path, which the message around it names.
 func Reason(err error) string {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err.Error()
@@ -45,22 +45,22 @@ func Reason(err error) string {
 	return err.Error()
 }
 
-// quoted is a text in double quotes as [strconv.Quote] writes it.
+// quoted matches a text in double quotes as [strconv.Quote] writes it.
 var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
-// Unquoted replaces what stands in double quotes by as many blanks, so that a search
-// for words of a message does not find those of a user or a target.
+// Unquoted replaces text in double quotes by as many blanks, so that a search for a message's words
+// does not find a user's or a target's.
 func Unquoted(s string) string {
 	return quoted.ReplaceAllStringFunc(s, func(q string) string { return strings.Repeat(" ", len(q)) })
 }
 
-// OneLine reports whether a name fits in a line of a report or a terminal: it
-// holds no line break and no other control character.
+// OneLine reports whether a name fits on one line: it contains no line break and no other control
+// character.
 func OneLine(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' })
 }
 
-// Number returns a number with its thousands apart: 1,234,567.
+// Number formats a number with separators between thousands: 1,234,567.
 func Number[N int | int64](n N) string {
 	s := strconv.FormatInt(int64(n), 10)
 	sign := ""
@@ -73,7 +73,7 @@ func Number[N int | int64](n N) string {
 	return sign + s
 }
 
-// Plural returns a number of things: "1 case", "2,000 cases".
+// Plural formats a number of things: "1 case", "2,000 cases".
 func Plural[N int | int64](n N, thing string) string {
 	if n != 1 {
 		thing += "s"
@@ -88,7 +88,7 @@ func A(noun string) string {
 	case low == "" || !vowel(low[0]):
 		return "a " + noun
 	case strings.HasPrefix(low, "eu"), strings.HasPrefix(low, "us"), strings.HasPrefix(noun, "UR"),
-		low[0] == 'u' && len(low) > 2 && !vowel(low[1]) && vowel(low[2]): // spoken as "you"
+		low[0] == 'u' && len(low) > 2 && !vowel(low[1]) && vowel(low[2]): // pronounced "you"
 		return "a " + noun
 	}
 	return "an " + noun
@@ -96,9 +96,9 @@ func A(noun string) string {
 
 func vowel(b byte) bool { return strings.IndexByte("aeiou", b) >= 0 }
 
-// DocumentName returns a document's name in reports and digests: its path from the
-// working directory, with slashes. Of one that lies elsewhere it is the last two
-// elements, so that a run is the same wherever the documents lie.
+// DocumentName returns a document's name for reports and digests: its path relative to the working
+// directory, with slashes. For a document elsewhere it is the last two elements, so that a run is
+// the same wherever the documents are.
 func DocumentName(p string) string {
 	if filepath.IsAbs(p) {
 		short := path.Join(filepath.Base(filepath.Dir(p)), filepath.Base(p))
@@ -113,15 +113,15 @@ func DocumentName(p string) string {
 	return path.Clean(filepath.ToSlash(p))
 }
 
-// MostKept is how many diagnostics of each level [List.Add] keeps: a document of
-// five million values may be wrong in each.
+// MostKept is how many diagnostics of each level [List.Add] keeps, because a document of five
+// million values may be wrong in each.
 const MostKept = 1000
 
-// beyond counts what a list does not keep; it belongs to the list's last entry.
+// beyond counts what a list does not keep. It belongs to the list's last entry.
 type beyond struct{ kept, more [Note + 1]int }
 
-// Add adds a diagnostic, which make makes. Of the errors, the warnings and the
-// notes it keeps the first [MostKept] each; the last entry counts the others.
+// Add adds the diagnostic that make returns. It keeps the first [MostKept] errors, warnings and
+// notes each; the last entry counts the others.
 func (l *List) Add(level Level, make func() Diagnostic) {
 	n := len(*l)
 	if n < MostKept {
@@ -146,12 +146,12 @@ func (l *List) Add(level Level, make func() Diagnostic) {
 		return
 	}
 	last.beyond.more[level]++
-	last.Level = min(last.Level, level) // what is not kept may be the error
+	last.Level = min(last.Level, level) // an error may be among those not kept
 	last.Message = last.beyond.String()
 }
 
-// String is "12 more errors, 3 more warnings are not listed". It is made anew with
-// each that is added, and so with little work.
+// String returns "12 more errors, 3 more warnings are not listed". Every diagnostic added calls it,
+// so it does little work.
 func (b *beyond) String() string {
 	var room [96]byte
 	text := room[:0]

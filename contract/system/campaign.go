@@ -18,10 +18,10 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// Campaign is a system whose operations are called. Its first round is the usual
-// call of every operation, its second calls with one argument that is special or
-// wrong, its third calls with several that are special, of those operations that have not
-// failed. One whose usual calls all failed, or hung, is not in the second either.
+// Campaign calls the operations of a system. Its first round makes the usual call of every
+// operation. Its second makes calls with one special or wrong argument, except for operations whose
+// usual calls all failed, or hung. Its third makes calls with several special arguments, for
+// operations that have not failed.
 type Campaign struct {
 	id     campaign.Identity
 	open   sut.Opener
@@ -33,21 +33,21 @@ type Campaign struct {
 // combined is how many calls of an operation have several special arguments.
 const combined = 100
 
-// input is a case.
+// input is one case.
 type input struct {
 	Operation string          `json:"operation"`
 	About     string          `json:"about"`
 	Valid     bool            `json:"valid"`
 	Mixed     bool            `json:"mixed,omitempty"` // several arguments are special
 	Args      json.RawMessage `json:"args"`
-	Before    []earlier       `json:"before,omitempty"` // calls that must not change the answer, or that something is taken of
+	Before    []earlier       `json:"before,omitempty"` // calls that must not change the answer, or that yield arguments
 	Take      []take          `json:"take,omitempty"`
-	Gone      bool            `json:"gone,omitempty"` // the last call before deleted what this one is about
-	// Moved says that the last call before changed what this one shows, and the one before
-	// that showed.
+	Gone      bool            `json:"gone,omitempty"` // the last earlier call deleted what this call is about
+	// Moved says that the last earlier call changed what this call shows, and that the call before
+	// it showed that too.
 	Moved bool   `json:"moved,omitempty"`
-	Later bool   `json:"later,omitempty"` // the calls before make what this one shows
-	Check string `json:"check,omitempty"` // what the answer is compared with
+	Later bool   `json:"later,omitempty"` // the earlier calls create what this call shows
+	Check string `json:"check,omitempty"` // how the answer is checked
 }
 
 // state is what is known between rounds.
@@ -55,14 +55,14 @@ type state struct {
 	ops      []sut.Operation
 	round    int
 	first    int64             // cases before this round
-	failed   map[string]bool   // operations that are not called any more
-	faulty   map[string]bool   // operations of which combinations are not called
-	hung     map[string]bool   // operations with the argument of which special values took too long
-	skipped  map[string]int    // how many calls of an operation, or of an argument, were not made
-	usual    map[string]bool   // what usual calls failed with
-	accepted []input           // invalid, and taken
-	refused  map[string]string // operations of which no valid call has been taken, and why the last was not
-	taken    map[string]bool   // operations of which one has
+	failed   map[string]bool   // operations that are no longer called
+	faulty   map[string]bool   // operations without calls that combine special arguments
+	hung     map[string]bool   // operation and argument whose special values took too long
+	skipped  map[string]int    // by operation or argument: number of calls that were not made
+	usual    map[string]bool   // failures of usual calls
+	accepted []input           // invalid inputs that were accepted
+	refused  map[string]string // operations that have accepted no valid call, with the reason of the last refusal
+	taken    map[string]bool   // operations that have accepted a valid call
 	plans    [][][]byte
 }
 
@@ -74,13 +74,13 @@ func (c *Campaign) Traits() campaign.Traits {
 	return campaign.Traits{Exclusive: c.alone(), Gauge: gauge, Once: once}
 }
 
-// alone reports whether one worker makes all calls: a case of several calls must not meet what
-// another one changes meanwhile.
+// alone reports whether one worker makes all calls: nothing else may change what a case of several
+// calls is about.
 func (c *Campaign) alone() bool {
 	return c.plan.Exclusive() || c.plan.Shared() && (c.writes || c.plan.Kind == sut.MCP)
 }
 
-// once keeps the call that ended a system that nobody starts again.
+// once prevents repeating a call that ended a system which nobody restarts.
 func once(_ campaign.Case, o *campaign.Outcome) string {
 	if string(o.Data) == ended {
 		return "it would end the system once more"
@@ -88,8 +88,7 @@ func once(_ campaign.Case, o *campaign.Outcome) string {
 	return ""
 }
 
-// Probe opens the system and asks for its operations. Those that are not called
-// are named.
+// Probe opens the system and lists its operations. It names those that will not be called.
 func (c *Campaign) Probe(ctx context.Context) (f campaign.Facts, err error) {
 	x, err := c.open(ctx, c.plan, sut.Worker{Of: 1, Cold: true})
 	if err != nil {
@@ -129,7 +128,7 @@ func (c *Campaign) Probe(ctx context.Context) (f campaign.Facts, err error) {
 	return f, nil
 }
 
-// onlyIfAsked reports whether an operation is called only if asked for.
+// onlyIfAsked reports whether an operation is called only on request.
 func (c *Campaign) onlyIfAsked(o *sut.Operation) bool {
 	if c.writes {
 		return false
@@ -150,7 +149,7 @@ func (c *Campaign) Start(f campaign.Facts) *state {
 		o := &s.ops[i]
 		schema, err := schemagen.New(c.withExamples(o, examples))
 		if err != nil {
-			continue // not called, as Probe has said
+			continue // not called, as Probe has reported
 		}
 		var mine [3][][]byte
 		kept := usage{op: o}
@@ -184,7 +183,7 @@ func (c *Campaign) Start(f campaign.Facts) *state {
 		}
 	}
 	usual, special := c.chains(all)
-	for i, list := range special { // what a tool is about is made first
+	for i, list := range special { // for tools, drop direct calls whose arguments a chained case also sends
 		same := func(direct []byte) bool {
 			var in, chained input
 			return json.Unmarshal(direct, &in) == nil && slices.ContainsFunc(list, func(p []byte) bool {
@@ -198,7 +197,7 @@ func (c *Campaign) Start(f campaign.Facts) *state {
 	lists[0], lists[1] = append(lists[0], usual...), append(lists[1], special...)
 	leaks := c.leaks(all)
 	if c.anew() {
-		for i, l := range leaks { // behind calls that cost no start
+		for i, l := range leaks { // after calls that need no start of the system
 			lists[1][i] = slices.Insert(lists[1][i], min(40, len(lists[1][i])), l...)
 		}
 		leaks = nil
@@ -206,7 +205,7 @@ func (c *Campaign) Start(f campaign.Facts) *state {
 	s.plans = append(s.plans, interleave(lists[0]))
 	for k, alone := range interleave(leaks) {
 		if k < alternated {
-			s.plans = append(s.plans, [][]byte{alone}) // nobody else calls meanwhile
+			s.plans = append(s.plans, [][]byte{alone}) // as the only case, because nothing else may call meanwhile
 		}
 	}
 	s.plans = slices.AppendSeq(s.plans, slices.Chunk(interleave(lists[1]), portion))
@@ -214,12 +213,12 @@ func (c *Campaign) Start(f campaign.Facts) *state {
 	return s
 }
 
-// portion is how many calls with a special argument are made before what took too long
-// is left alone.
+// portion is how many calls with a special argument are made before an argument whose values took
+// too long is dropped.
 const portion = 100
 
-// interleave takes one of each list in turn, so that a run that is cut has called
-// everything.
+// interleave takes one element of each list in turn, so that even a run that is cut calls every
+// operation.
 func interleave(lists [][][]byte) (all [][]byte) {
 	for i := 0; ; i++ {
 		more := false
@@ -243,18 +242,18 @@ func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 	return campaign.Round{Len: int64(len(list)), At: func(i int64) []byte { return list[i] }}, true
 }
 
-// cases are those of the round.
+// cases returns the cases of the round.
 func (s *state) cases() [][]byte {
 	return slices.DeleteFunc(slices.Clone(s.plans[s.round]), func(p []byte) bool { return s.reasonToSkip(p) != "" })
 }
 
-// reasonToSkip names the operation, or its argument, whose failures leave a call out.
+// reasonToSkip names the operation or argument because of whose failures a call is skipped.
 func (s *state) reasonToSkip(payload []byte) string {
 	if s.round == 0 || len(s.failed)+len(s.faulty) == 0 {
 		return ""
 	}
 	var in input
-	_ = json.Unmarshal(payload, &in) // ours
+	_ = json.Unmarshal(payload, &in) // written by this package
 	switch about := subject(&in); {
 	case s.failed[in.Operation]:
 		return in.Operation
@@ -292,9 +291,9 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		}
 		failed := out.Verdict == campaign.VerdictFail && out.Kind != kindLeak
 		if failed && (string(out.Data) == ended || out.Kind == campaign.KindEndedLater) && len(out.Cause) > 1 {
-			in.Operation = out.Cause[1] // which may have come before the call that the case is about
+			in.Operation = out.Cause[1] // an earlier call of the case may have ended the system
 		}
-		long := out.Kind == kindTimeout || out.Kind == kindFlood // such a call takes as long as one may
+		long := out.Kind == kindTimeout || out.Kind == kindFlood // such a call takes as long as the limit allows
 		switch {
 		case failed && s.round > 0:
 			next.faulty[in.Operation] = true
@@ -308,7 +307,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		default:
 			held[in.Operation] = true
 		}
-		if in.leaks() { // it says nothing of what the operation takes
+		if in.leaks() { // such a case says nothing about what the operation accepts
 			continue
 		}
 		if why, no := strings.CutPrefix(string(out.Data), refused); !no && in.Valid {
@@ -322,7 +321,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		}
 	}
 	for name := range fell {
-		if !held[name] { // one argument more or less teaches nothing
+		if !held[name] { // varying single arguments would show nothing new
 			next.failed[name] = true
 		}
 	}
@@ -349,15 +348,15 @@ type executor struct {
 	c      *Campaign
 	x      sut.System
 	lane   campaign.Lane
-	since  *atomic.Int64 // of all lanes: the case since which the system does not answer, plus 1; 0: it does
-	silent int           // how many calls in a row have not reached the system
+	since  *atomic.Int64 // of all lanes: the case since which the system has not answered, plus 1; 0: it answers
+	silent int           // number of calls in a row that did not reach the system
 }
 
-// patience is how many calls in a row may not reach a system that runs elsewhere, until no
-// more are made: all tries of one case.
+// patience is how many calls in a row may fail to reach a system that runs elsewhere before the run
+// stops calling it: all tries of one case.
 const patience = 4
 
-// call makes a call. It notes since when nothing answers.
+// call makes a call. It notes since when the system has not answered.
 func (e *executor) call(ctx context.Context, k campaign.Case, x sut.System, c sut.Call) (sut.Observation, error) {
 	o, err := x.Call(ctx, c)
 	switch {
@@ -378,13 +377,13 @@ func (e *executor) call(ctx context.Context, k campaign.Case, x sut.System, c su
 	return o, campaign.Transient("the system %s is unreachable: %s", e.c.plan.Name, o.Why)
 }
 
-// endedBefore is what an earlier call of a case ended the system with.
+// endedBefore is the outcome of an earlier call of a case that ended the system.
 type endedBefore struct{ out campaign.Outcome }
 
 func (*endedBefore) Error() string { return ended }
 
-// last reports, as an error, that an earlier call of a case was the last that the system
-// took. What else fails before the call that a case is about, another case is about.
+// last returns an error if an earlier call of a case ended the system. Other failures of earlier
+// calls belong to other cases.
 func last(s *state, in *input, call earlier, o *sut.Observation) error {
 	op, ok := sut.Find(s.ops, call.Operation)
 	if o.Ended == "" || !ok {
@@ -429,7 +428,7 @@ func (e *executor) execute(ctx context.Context, s *state, k campaign.Case, op *s
 		if op.Method != "" || strings.HasSuffix(in.About, ofBefore(in.Before[len(in.Before)-1].Operation)) {
 			return nothing(), nil
 		}
-		named, err = arguments(in.Args) // no other case calls a tool with them
+		named, err = arguments(in.Args) // no other case calls a tool with these arguments
 	}
 	if err != nil {
 		return campaign.Outcome{}, err
@@ -439,7 +438,7 @@ func (e *executor) execute(ctx context.Context, s *state, k campaign.Case, op *s
 		return campaign.Outcome{}, err
 	}
 	out := judge(s, op, in, &o)
-	if out.Verdict == 0 || out.Kind == kindAnswer { // which says less
+	if out.Verdict == 0 || out.Kind == kindAnswer { // comparing says more
 		if compared := compare(s, op, in, before, &o); compared.Verdict != 0 {
 			return compared, nil
 		}

@@ -19,27 +19,27 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// take gives an argument a value of an earlier call.
+// take sets an argument from an earlier call.
 type take struct {
 	Argument string `json:"argument"`
-	Step     int    `json:"step"` // the earlier call
-	// From is a runtime expression of OpenAPI, or the name of a member of the answer; an
-	// answer without that member has an id instead.
+	Step     int    `json:"step"` // index of the earlier call
+	// From is a runtime expression of OpenAPI, or the name of a member of the answer. An answer
+	// without that member may have an id instead.
 	From string `json:"from"`
 }
 
-// changes is how many operations that change a thing come before one that is about it.
+// changes is how many operations that change a thing are called before one that is about it.
 const changes = 6
 
-// updates is how many values of an argument are set before a thing is asked for.
+// updates is how many values of an argument are set before the thing is shown.
 const updates = 2
 
-// chained is how many calls are made with special arguments at each end of a route.
+// chained is how many calls have special arguments at each end of a route.
 const chained = 80
 
 var placed = lazy.Pattern(`\{([^{}/]+)\}`)
 
-// within are the calls that make, or list, what the path of an operation names.
+// within returns the calls that create or list what an operation's path names.
 func within(all []usage, o *sut.Operation) (before []earlier, takes []take) {
 	for _, at := range placed().FindAllStringSubmatchIndex(o.Path, -1) {
 		maker := makerAt(all, strings.TrimSuffix(o.Path[:at[0]], "/"))
@@ -55,7 +55,7 @@ func within(all []usage, o *sut.Operation) (before []earlier, takes []take) {
 	return before, takes
 }
 
-// makerAt makes, or else lists, what a path is a collection of.
+// makerAt returns the operation that creates, or else lists, what belongs to a path.
 func makerAt(all []usage, path string) (maker *usage) {
 	path = placed().ReplaceAllString(path, "{}")
 	for i := range all {
@@ -66,8 +66,8 @@ func makerAt(all []usage, path string) (maker *usage) {
 	return maker
 }
 
-// made is the usual call with what was taken for the path so far, and the calls before it with
-// those that make what its other arguments name.
+// made returns the usual call with what has been taken for the path, and the earlier calls extended
+// by those that create what its other arguments name.
 func (u *usage) made(all []usage, before []earlier, takes []take) ([]earlier, earlier) {
 	before, more := references(all, u, before)
 	e := u.after(takes)
@@ -75,7 +75,7 @@ func (u *usage) made(all []usage, before []earlier, takes []take) ([]earlier, ea
 	return before, e
 }
 
-// after is the usual call, with what was taken for the path so far.
+// after returns the usual call with what has been taken for the path.
 func (u *usage) after(takes []take) earlier {
 	e := earlier{Operation: u.op.Name, Args: u.valid[0][len(u.valid[0])-1].Args}
 	for k, m := range placed().FindAllStringSubmatch(u.op.Path, -1) {
@@ -86,8 +86,8 @@ func (u *usage) after(takes []take) earlier {
 	return e
 }
 
-// chains are, for each operation that needs what another one answers, cases that call
-// that one first: the usual calls of both, and those with one special argument.
+// chains returns, for each operation that needs something from another one's answer, cases that
+// call that one first: the usual calls of both, and calls with one special argument.
 func (c *Campaign) chains(all []usage) (usual, special [][][]byte) {
 	usual, special = make([][][]byte, len(all)), make([][][]byte, len(all))
 	for i := range all {
@@ -104,7 +104,7 @@ func (c *Campaign) chains(all []usage) (usual, special [][][]byte) {
 		route := func(from *usage, before []earlier, takes []take) {
 			plain := to.valid[0][len(to.valid[0])-1]
 			add(&usual[i], plain, "after "+from.op.Name, before, takes)
-			if all := to.valid[0][0]; !bytes.Equal(all.Args, plain.Args) { // with what may be left out
+			if all := to.valid[0][0]; !bytes.Equal(all.Args, plain.Args) { // including optional arguments
 				add(&usual[i], all, "all arguments, after "+from.op.Name, before, takes)
 			}
 			last := before[len(before)-1]
@@ -159,12 +159,12 @@ func (c *Campaign) chains(all []usage) (usual, special [][][]byte) {
 		plain := to.valid[0][len(to.valid[0])-1]
 		changed := 0
 		var changers []changer
-		for k := range all { // what changes the same thing meanwhile, once and twice
+		for k := range all { // operations that change the same thing in between, once and twice
 			m := &all[k]
 			if yes, _ := reads(m.op); yes || len(m.valid[0]) == 0 || changed >= changes && !claims(m.op, to.op) || slices.ContainsFunc(before, func(e earlier) bool { return e.Operation == m.op.Name }) {
 				continue
 			}
-			first, own := needs(all, m) // and what else that needs
+			first, own := needs(all, m) // and what else they need
 			if !beginsWith(first, before) || len(first) > len(before) && thing(m.op) != thing(to.op) {
 				continue
 			}
@@ -176,7 +176,7 @@ func (c *Campaign) chains(all []usage) (usual, special [][][]byte) {
 				continue
 			}
 			tried := make(map[string]int)
-			for _, v := range besides(m.valid[1], own) { // what it sets must differ from what was there
+			for _, v := range besides(m.valid[1], own) { // the values must differ from those before
 				if name := subject(&v); tried[name] < updates {
 					tried[name]++
 					step.Args = v.Args
@@ -208,28 +208,28 @@ func (c *Campaign) chains(all []usage) (usual, special [][][]byte) {
 	return usual, special
 }
 
-// changer is a call that changes a thing, and the calls before it that make what it needs.
+// changer is a call that changes a thing, with the earlier calls that create what it needs.
 type changer struct {
 	op    *sut.Operation
 	step  earlier
 	first []earlier
 }
 
-// thing is what the path of an operation is about: up to its last argument.
+// thing returns what an operation's path is about: the path up to its last argument.
 func thing(o *sut.Operation) string {
 	path := placed().ReplaceAllString(o.Path, "{}")
 	return path[:strings.LastIndexByte(path, '}')+1]
 }
 
-// beginsWith reports whether calls are those of some operations, and perhaps more.
+// beginsWith reports whether calls begin with calls of the same operations.
 func beginsWith(calls, of []earlier) bool {
 	return len(calls) >= len(of) && slices.EqualFunc(calls[:len(of)], of, func(a, b earlier) bool { return a.Operation == b.Operation })
 }
 
-// ofBefore says that what an input is about is an argument of an earlier call.
+// ofBefore says that an input is about an argument of an earlier call.
 func ofBefore(operation string) string { return ", of " + operation + " before" }
 
-// besides are the first inputs that are special in what is not taken of other calls.
+// besides returns the first inputs that are special in an argument not taken from other calls.
 func besides(list []input, takes []take) []input {
 	list = slices.DeleteFunc(slices.Clone(list), func(v input) bool {
 		return slices.ContainsFunc(takes, func(t take) bool { return t.Argument == subject(&v) })
@@ -237,17 +237,16 @@ func besides(list []input, takes []take) []input {
 	return list[:min(chained, len(list))]
 }
 
-// done is an earlier call that was answered.
+// done is an earlier call with its answer.
 type done struct {
 	args map[string]json.RawMessage
 	o    sut.Observation
 }
 
-// errNothing says that an earlier call gave nothing to go on with.
+// errNothing says that an earlier call yielded nothing to continue with.
 var errNothing = errors.New("the call before it gave nothing")
 
-// follow makes the calls of a case that come before the last one, and returns them and the
-// arguments of that.
+// follow makes the earlier calls of a case, and returns them with the arguments of the last call.
 func (e *executor) follow(ctx context.Context, s *state, k campaign.Case, in *input) (args []sut.Named, list []done, err error) {
 	for i, before := range in.Before {
 		args, err := filled(before.Args, before.Take, list)
@@ -276,7 +275,7 @@ func (e *executor) follow(ctx context.Context, s *state, k campaign.Case, in *in
 	return args, list, err
 }
 
-// filled are arguments with the values that are taken of earlier calls.
+// filled returns arguments with the values taken from earlier calls.
 func filled(object []byte, takes []take, list []done) ([]sut.Named, error) {
 	args, err := arguments(object)
 	if err != nil {
@@ -296,7 +295,7 @@ func filled(object []byte, takes []take, list []done) ([]sut.Named, error) {
 	return args, nil
 }
 
-// value is what an expression finds in a call, nil if there is nothing.
+// value returns what an expression finds in a call; nil if there is nothing.
 func (d *done) value(from string) json.RawMessage {
 	side, rest, _ := strings.Cut(strings.TrimPrefix(from, "$"), ".")
 	part, pointer, _ := strings.Cut(rest, "#")
@@ -311,7 +310,7 @@ func (d *done) value(from string) json.RawMessage {
 		return nil
 	case side == "response" && kind == "body":
 		return pointed(d.o.Output, pointer)
-	case side == "request" && kind == "body": // its members are arguments
+	case side == "request" && kind == "body": // members of the body are arguments
 		object, err := json.Marshal(d.args)
 		if whole := d.args["body"]; whole != nil {
 			object = whole
@@ -336,7 +335,7 @@ func text(s string) json.RawMessage {
 	return b
 }
 
-// pointed is what a JSON pointer leads to.
+// pointed returns what a JSON pointer leads to.
 func pointed(at json.RawMessage, pointer string) json.RawMessage {
 	d, err := jsontree.Parse(at, jsontree.Options{})
 	if err != nil {
@@ -349,9 +348,9 @@ func pointed(at json.RawMessage, pointer string) json.RawMessage {
 	return at[n.Offset:n.End]
 }
 
-// member is a member of an answer that is named like an argument, or an id: the outermost,
-// of a list that of its first item. Else it is the end of the address of what was
-// made, or the whole answer, of a text the first word with a digit.
+// member returns the outermost member of an answer that is named like an argument, or an id; for a
+// list, that of the first item. If there is none, it returns the end of the new thing's address, or
+// the whole answer, or the first word of a text that has a digit.
 func (d *done) member(argument string) json.RawMessage {
 	key := func(name string) string {
 		return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
@@ -397,7 +396,7 @@ func (d *done) member(argument string) json.RawMessage {
 	return nil
 }
 
-// single reports whether a value is a text or a number that a path can hold.
+// single reports whether a value is a text or a number that fits in a path.
 func single(v json.RawMessage) bool {
 	var s string
 	if json.Unmarshal(v, &s) == nil && v[0] == '"' {

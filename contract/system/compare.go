@@ -15,7 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// What the last call of a case is compared with, if the calls before it are of one kind.
+// How the last call of a case is checked, if its earlier calls are of one kind.
 const (
 	checkPages  = "pages"
 	checkSearch = "search"
@@ -23,7 +23,7 @@ const (
 	checkOwner  = "owner"
 )
 
-// compare judges the last call of a case by those before it.
+// compare judges the last call of a case by the earlier ones.
 func compare(s *state, op *sut.Operation, in *input, before []done, o *sut.Observation) (out campaign.Outcome) {
 	n := len(before) - 1
 	if n < 0 || o.End != sut.Answered {
@@ -69,17 +69,17 @@ func compare(s *state, op *sut.Operation, in *input, before []done, o *sut.Obser
 	return out
 }
 
-// etagOf is where the version of an answer stands.
+// etagOf is the expression for the version of an answer.
 const etagOf = "$response.header.ETag"
 
-// makesFor reports whether an operation makes what another one shows alone.
+// makesFor reports whether an operation creates a thing that another one shows by itself.
 func makesFor(by, shows *sut.Operation) bool {
 	rest, below := strings.CutPrefix(placed().ReplaceAllString(shows.Path, "{}"), placed().ReplaceAllString(by.Path, "{}"))
 	return below && rest == "/{}"
 }
 
-// forgotten is what a call set and answered, and the GET after it has otherwise: the name of a
-// member and its two values.
+// forgotten returns a member that a call set and confirmed and that the following GET shows with
+// another value: its name and the two values.
 func forgotten(by *sut.Operation, update *done, o *sut.Observation) (name string, set, got json.RawMessage) {
 	var was, is map[string]json.RawMessage
 	if json.Unmarshal(update.o.Output, &was) != nil || json.Unmarshal(o.Output, &is) != nil {
@@ -94,16 +94,16 @@ func forgotten(by *sut.Operation, update *done, o *sut.Observation) (name string
 	return "", nil, nil
 }
 
-// ignored is what an update was to set, answered with 2xx, and left as it was: the thing before
-// it, its answer and the GET after it have the same other value. A value that a service may take
-// for another one, as it trims texts, is not ignored.
+// ignored returns a member that an update was to set, and left unchanged although it answered with
+// 2xx: the thing before it, its answer and the following GET have the same other value. It ignores
+// values that a service may normalize, for example by trimming texts.
 func ignored(by *sut.Operation, made, update *done, o *sut.Observation) (name string, set, got json.RawMessage) {
 	var before, was, is map[string]json.RawMessage
 	if json.Unmarshal(update.o.Output, &was) != nil || json.Unmarshal(o.Output, &is) != nil {
 		return "", nil, nil
 	}
 	thing := made.o.Output
-	if items, ok := itemsOf(thing); ok && len(items) > 0 && made.o.Status == http.StatusOK { // it was taken of its first item
+	if items, ok := itemsOf(thing); ok && len(items) > 0 && made.o.Status == http.StatusOK { // the first item was used
 		thing = items[0]
 	}
 	if json.Unmarshal(thing, &before) != nil {
@@ -134,10 +134,10 @@ func ignored(by *sut.Operation, made, update *done, o *sut.Observation) (name st
 	return "", nil, nil
 }
 
-// spelt is a text that nobody spells in another way.
+// spelt matches texts that no service normalizes.
 var spelt = lazy.Pattern(`^[a-z0-9]+$`)
 
-// same reports whether two values are equal, lists in any order.
+// same reports whether two values are equal. The order of lists does not matter.
 func same(a, b json.RawMessage) bool {
 	var x, y any
 	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
@@ -151,8 +151,8 @@ func same(a, b json.RawMessage) bool {
 	return reflect.DeepEqual(x, y)
 }
 
-// others are the cases in which an operation is called for what belongs to another thing, or
-// changes a version that is not the newest any more.
+// others returns the cases in which an operation is called for what belongs to another thing, or
+// changes an outdated version.
 func others(all []usage, to *usage) (cases []input) {
 	plain := to.valid[0][len(to.valid[0])-1]
 	before, takes := needs(all, to)
@@ -197,7 +197,7 @@ func others(all []usage, to *usage) (cases []input) {
 	return cases
 }
 
-// placesOf are the names in a path.
+// placesOf returns the names of the arguments in a path.
 func placesOf(o *sut.Operation) (names []string) {
 	for _, m := range placed().FindAllStringSubmatch(o.Path, -1) {
 		names = append(names, m[1])

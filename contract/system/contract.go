@@ -17,7 +17,7 @@ import (
 // Contract implements [campaign.Contract] for system files.
 type Contract struct{ open sut.Opener }
 
-// New returns the contract; open reaches systems.
+// New returns the contract. open opens systems.
 func New(open sut.Opener) *Contract { return &Contract{open: open} }
 
 // Name implements [campaign.Contract].
@@ -31,13 +31,13 @@ func (*Contract) Summary() string {
 // Detect implements [campaign.Contract].
 func (*Contract) Detect(s campaign.Spec) bool { return systemfile.Detect(s.Data) }
 
-// Chooses implements [campaign.Chooser]: a system file in a folder stands there
-// for the documents beside it.
+// Chooses implements [campaign.Chooser]. A system file in a folder is there for the documents
+// beside it, so it does not run with the folder.
 func (*Contract) Chooses(string, string, campaign.Settings) campaign.Choice {
 	return campaign.Choice{}
 }
 
-// optWrites has operations called that may change or delete something.
+// optWrites is the option that also calls operations which may change or delete something.
 const optWrites = "writes"
 
 // Options implements [campaign.Contract].
@@ -77,10 +77,10 @@ func (k *Contract) Compile(_ context.Context, spec campaign.Spec, set campaign.S
 	return []campaign.Any{campaign.Erase[*state](c)}, list
 }
 
-// version is that of the cases that are made of a schema.
+// version is the version of the cases made from a schema.
 const (
 	version        = 4
-	versionOfTools = 5 // with calls after others
+	versionOfTools = 5 // includes calls after others
 )
 
 const starterFile = `# A system that runs elsewhere, and how it is reached. Thresh calls its operations

@@ -18,38 +18,38 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// Kinds of failure.
+// Kinds of failures.
 const (
 	kindCrash    = "crash"
 	kindTimeout  = "timeout"
 	kindFlood    = "flood"
 	kindStatus   = "undeclared-status"
 	kindAnswer   = "answer"         // does not fit its schema
-	kindType     = "content-type"   // of the answer: one that is not declared
-	kindHeader   = "header"         // of the answer: missing, or not as declared
-	kindInternal = "internal-error" // reported as if it were a refusal, or an answer
+	kindType     = "content-type"   // the answer's type is not declared
+	kindHeader   = "header"         // a header of the answer is missing, or not as declared
+	kindInternal = "internal-error" // an internal error is reported as a refusal, or in an answer
 	kindDeleted  = "use-after-delete"
 	kindUpdate   = "lost-update"
-	kindIdle     = "no-effect"   // answered, and nothing changed
-	kindPage     = "paging"      // more items than asked for, or pages that do not follow each other
-	kindFilter   = "filter"      // items other than asked for
+	kindIdle     = "no-effect"   // the call was answered and nothing changed
+	kindPage     = "paging"      // more items than requested, or pages that do not follow each other
+	kindFilter   = "filter"      // items other than requested
 	kindOwner    = "wrong-owner" // what belongs to one thing is answered for another
 )
 
-// accepted marks an outcome: an invalid input was taken.
+// accepted marks the outcome of an invalid input that was accepted.
 const accepted = "accepted"
 
-// refused marks an outcome, with what follows: a valid input was not taken.
+// refused marks the outcome of a valid input that was refused; the reason follows.
 const refused = "refused: "
 
-// ended marks an outcome: the call ended a system that runs elsewhere, so that it is not
-// made again only to confirm that.
+// ended marks the outcome of a call that ended a system running elsewhere. It is not made again
+// just to confirm that.
 const ended = "ended the system"
 
 // judge decides the verdict on a call.
 func judge(s *state, op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome {
 	out := verdict(op, in, o)
-	if s != nil && s.usual[op.Name+": "+out.Title] { // what already usual calls fail with is about no argument
+	if s != nil && s.usual[op.Name+": "+out.Title] { // usual calls fail in the same way, so the argument does not matter
 		usual := *in
 		usual.About = ""
 		out = verdict(op, &usual, o)
@@ -57,7 +57,7 @@ func judge(s *state, op *sut.Operation, in *input, o *sut.Observation) campaign.
 	return failed(o, op, out)
 }
 
-// failed gives an outcome that fails its operation, the answer and the request.
+// failed completes a failing outcome with its operation, the answer and the request.
 func failed(o *sut.Observation, op *sut.Operation, out campaign.Outcome) campaign.Outcome {
 	out.Elapsed = o.Elapsed
 	if out.Verdict == campaign.VerdictFail {
@@ -80,7 +80,7 @@ func failed(o *sut.Observation, op *sut.Operation, out campaign.Outcome) campaig
 	return out
 }
 
-// Refine implements [campaign.Refiner]: the line has the words that the system printed.
+// Refine implements [campaign.Refiner]: it restores the words that the system printed.
 func (c *Campaign) Refine(title string, severity campaign.Severity, o campaign.Outcome) (string, campaign.Severity) {
 	return crash.Restore(title, o.Attached("stderr"), o.Attached("answer")), severity
 }
@@ -100,11 +100,11 @@ func verdict(op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome 
 		return fail(kindFlood, campaign.SeverityMedium, "more output than 8 MiB", subject(in))
 	case sut.Crashed:
 		why, said := o.Why, apart(o.Why, in)
-		if o.Status < 500 && !strings.Contains(why, " ended during the call: ") && !strings.Contains(why, " ended after it had answered: ") { // equal in equal runs
+		if o.Status < 500 && !strings.Contains(why, " ended during the call: ") && !strings.Contains(why, " ended after it had answered: ") { // mask what varies, so that equal runs have equal titles
 			why, said = crash.Mask(why), crash.Mask(said)
 		}
 		if report := crash.Analyze(crash.Death{Stderr: o.Printed, Signal: o.Signal, ExitCode: o.Exit}); report.Class != crash.ClassNone && report.Class != crash.ClassExit {
-			if reported := "a report on standard error"; strings.HasPrefix(why, reported) { // and what it says
+			if reported := "a report on standard error"; strings.HasPrefix(why, reported) { // the rest of the report
 				why = reported
 			}
 			return fail(kindCrash, campaign.SeverityHigh, why+": "+report.Title, append([]string{why}, report.Layers...)...)
@@ -134,7 +134,7 @@ func verdict(op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome 
 		return fail(kindStatus, campaign.SeverityLow, fmt.Sprintf("HTTP %d is not declared", o.Status), strconv.Itoa(o.Status))
 	}
 	if tolerated(o.Status) && key != strconv.Itoa(o.Status) {
-		key = "" // "default" and "4XX" speak of the operation's own answers
+		key = "" // "default" and "4XX" describe the operation's own answers
 	}
 	frame := op.Frames[key]
 	media, known := mediaType(op, &frame, o)
@@ -143,7 +143,7 @@ func verdict(op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome 
 	}
 	kind, title, argument := misfit(op, in, o)
 	amiss := fail(kind, campaign.SeverityMedium, title, argument)
-	if argument != "" && argument == subject(in) { // whatever else is wrong with the answer
+	if argument != "" && argument == subject(in) { // reported before anything else wrong with the answer
 		return amiss
 	}
 	if why := schemaMismatch(op.Answers[key], op, o); why != "" && (media == "" || isJSON(media) || len(frame.Types) == 0) {
@@ -170,8 +170,8 @@ func verdict(op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome 
 	return campaign.Outcome{}
 }
 
-// subject is the argument that an input is about, of the call that is judged; findings of
-// different arguments are different.
+// subject returns the argument of the judged call that an input is about. Findings about different
+// arguments are different.
 func subject(in *input) string {
 	name, _, found := strings.Cut(in.About, ": ")
 	if n := len(in.Before); !found || in.Mixed || n > 0 && strings.HasSuffix(in.About, ofBefore(in.Before[n-1].Operation)) {
@@ -185,17 +185,17 @@ func line(output []byte) string {
 	return crash.Mask(string(bytes.ToValidUTF8(first[:min(len(first), 300)], nil)))
 }
 
-// tolerated are statuses that stand between a client and an operation.
+// tolerated reports whether a status comes from something between the client and the operation.
 func tolerated(status int) bool {
 	return slices.Contains([]int{0, 401, 403, 413, 414, 429, 431}, status)
 }
 
-// isClientError are statuses for what cannot be read.
+// isClientError reports whether a status means that a request is invalid.
 func isClientError(status int) bool {
 	return slices.Contains([]int{400, 404, 405, 410, 415, 422}, status)
 }
 
-// answerKey is under which key a status is declared.
+// answerKey returns the key under which a status is declared.
 func answerKey(op *sut.Operation, status int) (key string, declared bool) {
 	if len(op.Answers) == 0 {
 		return "", true
@@ -208,8 +208,8 @@ func answerKey(op *sut.Operation, status int) (key string, declared bool) {
 	return "", false
 }
 
-// mediaType is the type of an answer's content, and whether it is one that is declared;
-// "" if there is no content, or nothing says of which type it is.
+// mediaType returns the media type of an answer's content, and whether it is declared; "" if there
+// is no content or no type.
 func mediaType(op *sut.Operation, f *sut.Frame, o *sut.Observation) (media string, known bool) {
 	if len(o.Output) == 0 || op.Method == "HEAD" || len(o.Header["Content-Type"]) == 0 {
 		return "", true
@@ -235,7 +235,7 @@ func headerMisfit(h *sut.Header, o *sut.Observation) string {
 	}
 	value, err := json.Marshal(values[0])
 	if simple := h.Type == "integer" || h.Type == "number" || h.Type == "boolean"; err != nil || h.Schema == nil || h.Type != "string" && !simple {
-		return "" // what it is to hold is written in a way of its own
+		return "" // such a value has a serialization of its own
 	} else if simple && json.Valid([]byte(values[0])) {
 		value = []byte(values[0])
 	}
@@ -255,7 +255,7 @@ func schemaMismatch(schema json.RawMessage, op *sut.Operation, o *sut.Observatio
 	}
 	s, err := schemagen.New(schema)
 	if err != nil {
-		return "" // a schema that cannot be used says nothing
+		return "" // an unusable schema allows anything
 	}
 	value := []byte(o.Value)
 	if o.Status != 0 {
@@ -267,15 +267,15 @@ func schemaMismatch(schema json.RawMessage, op *sut.Operation, o *sut.Observatio
 	return s.Check(value)
 }
 
-// Reduce implements [campaign.Reducer]: calls before and arguments that are not needed
-// go, texts get shorter.
+// Reduce implements [campaign.Reducer]. It removes earlier calls and arguments that are not needed,
+// and shortens texts.
 func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte) (bool, error)) (smallest []byte, parts string) {
 	var in input
 	var args map[string]json.RawMessage
 	if json.Unmarshal(payload, &in) != nil || json.Unmarshal(in.Args, &args) != nil {
 		return payload, ""
 	}
-	if in.leaks() { // the calls that matter are all that there is to find
+	if in.leaks() { // which earlier calls matter is all there is to find
 		for i := len(in.Before) - 1; i >= 0 && len(in.Before) > 1 && !c.anew(); i-- {
 			smaller := in
 			smaller.Before = slices.Delete(slices.Clone(in.Before), i, i+1)
@@ -397,7 +397,7 @@ func (c *Campaign) Describe(_ *state, k campaign.Case, out campaign.Outcome, min
 	return list
 }
 
-// taken says which arguments are those of earlier answers.
+// taken says which arguments come from earlier answers.
 func taken(takes []take, before []earlier) string {
 	text := ""
 	for _, t := range takes {
@@ -406,11 +406,11 @@ func taken(takes []take, before []earlier) string {
 	return text
 }
 
-// isDenied reports whether a call was refused because of who called.
+// isDenied reports whether a call was refused because of the caller's identity.
 func isDenied(why string) bool { return why == "HTTP 401" || why == "HTTP 403" }
 
-// Summarize implements [campaign.Summarizer]: what was taken though it breaks a rule,
-// and operations that were not tested, as they took no call.
+// Summarize implements [campaign.Summarizer]. It lists invalid inputs that were accepted, and
+// operations that were not tested because they accepted no call.
 func (c *Campaign) Summarize(s *state) (sum campaign.Summary) {
 	var rows [][]string
 	for _, in := range s.accepted {

@@ -16,11 +16,12 @@ import (
 // kindLeak is an answer that depends on the arguments of an earlier call.
 const kindLeak = "state-leak"
 
-// recent are names of what may answer equal calls differently, whatever was called before.
+// recent matches names of operations that may answer equal calls differently whatever was called
+// before.
 var recent = lazy.Pattern(`(?i)recent|last|latest|history|previous|visit|activ|session|undo|log|next|pop|create|random|cursor|now|draw|roll|ask|answer|auth|oauth|rpc|graphql|ping`)
 
-// reads reports whether a tool should answer equal calls equally, and whether
-// only its name says so.
+// reads reports whether an operation should answer equal calls equally, and whether only its name
+// suggests that.
 func reads(o *sut.Operation) (yes, byName bool) {
 	switch {
 	case o.Reads || o.Destroys:
@@ -31,36 +32,35 @@ func reads(o *sut.Operation) (yes, byName bool) {
 	return judges.ReadsByName(o.Name) && !recent().MatchString(o.Name), true
 }
 
-// earlier is a call that comes before that of a case.
+// earlier is a call before the last call of a case.
 type earlier struct {
 	Operation string          `json:"operation"`
 	Args      json.RawMessage `json:"args"`
 	Take      []take          `json:"take,omitempty"`
 }
 
-// leaks reports whether the calls before must not change the answer.
+// leaks reports whether the earlier calls must not change the answer.
 func (in *input) leaks() bool {
 	return in.Before != nil && in.Take == nil && !in.Later && in.Check == ""
 }
 
-// usage is an operation with valid inputs: the usual ones, and those with one
-// special argument.
+// usage is an operation with valid inputs: the usual ones, and those with one special argument.
 type usage struct {
 	op    *sut.Operation
 	valid [2][]input
 }
 
-// anew reports whether each call can meet a system that has just been started.
+// anew reports whether each call can be made to a freshly started system.
 func (c *Campaign) anew() bool {
 	return c.plan.Kind == sut.MCP && len(c.plan.Command) > 0 && c.plan.URL == ""
 }
 
-// alternated is of how many operations of a system that cannot be begun anew the usual
-// call is made again after others.
+// alternated is for how many operations the usual call is repeated after other calls, if the system
+// cannot be restarted.
 const alternated = 20
 
-// leaks are, for each operation that reads, the cases that compare its usual call with
-// the same call after others.
+// leaks returns, for each operation that reads, the case that compares its usual call with the same
+// call after other calls.
 func (c *Campaign) leaks(all []usage) [][][]byte {
 	lists := make([][][]byte, len(all))
 	all = slices.Clone(all)
@@ -74,7 +74,7 @@ func (c *Campaign) leaks(all []usage) [][][]byte {
 		if len(usual) == 0 {
 			continue
 		}
-		in := usual[len(usual)-1] // without what is optional, if there is such a call
+		in := usual[len(usual)-1] // without optional arguments, if there is such a call
 		in.About = "after other calls"
 		for k := range all {
 			if other := all[k].valid[0]; k != i && len(other) > 0 && len(in.Before) < 8 {
@@ -87,7 +87,8 @@ func (c *Campaign) leaks(all []usage) [][][]byte {
 				own = append(own, earlier{Operation: other.Operation, Args: other.Args})
 			}
 		}
-		// What a server keeps of its last call alone must not be an empty text, as it has at its start.
+		// If a server keeps something only of its last call, that must not be the empty text that
+		// it starts with.
 		slices.SortStableFunc(own, func(a, b earlier) int { return len(a.Args) - len(b.Args) })
 		in.Before = append(in.Before, own...)
 		if text, err := json.Marshal(in); err == nil && len(in.Before) > 0 {
@@ -97,10 +98,10 @@ func (c *Campaign) leaks(all []usage) [][][]byte {
 	return lists
 }
 
-// executeLeak makes a call of a server that has just been started, twice, and of
-// one that has answered others. If none can be started, it compares the answers that
-// come after the same call with those that come after others, several times, and if
-// these stay, those that come after the others in two orders.
+// executeLeak makes a call to a freshly started server, twice, and to one that has answered other
+// calls. If the server cannot be restarted, it compares answers after the same call with answers
+// after other calls, several times. If these are equal, it compares answers after the other calls
+// in two orders.
 func (e *executor) executeLeak(ctx context.Context, s *state, k campaign.Case, op *sut.Operation, in *input) (out campaign.Outcome, err error) {
 	self := earlier{Operation: in.Operation, Args: in.Args}
 	before := slices.DeleteFunc(slices.Clone(in.Before), func(b earlier) bool { return s.failed[b.Operation] }) // such a call ends the server, or takes long
@@ -150,7 +151,7 @@ func (e *executor) executeLeak(ctx context.Context, s *state, k campaign.Case, o
 			if failed == len(calls)-1 {
 				return nil, nil
 			}
-			gone := calls[failed] // nor is it made again, as it may take as long as a call may
+			gone := calls[failed] // nor is it repeated, because it may take as long as the limit allows
 			same := func(c earlier) bool { return c.Operation == gone.Operation && bytes.Equal(c.Args, gone.Args) }
 			for i := range plan {
 				plan[i] = slices.DeleteFunc(slices.Clone(plan[i]), same)
@@ -166,7 +167,8 @@ func (e *executor) executeLeak(ctx context.Context, s *state, k campaign.Case, o
 		}
 		switch {
 		case !e.c.anew() && other == "fresh" && (i == 1 && bytes.Equal(said[0], said[1]) || i == 2 && bytes.Equal(said[1], said[2])):
-			// It keeps nothing, or what it keeps stays: does that depend on the order of the calls?
+			// The server keeps nothing, or what it keeps is permanent. Does that depend on the
+			// order of the calls?
 			back := slices.Clone(before)
 			slices.Reverse(back)
 			plan, other, i = [][]earlier{back, before, back, before}, "reversed", -1

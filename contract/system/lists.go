@@ -14,18 +14,18 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// Names of arguments of what answers with a list: how many items at most, from which page or item
-// on, and words to search for.
+// Names of arguments of operations that answer with a list: the maximum number of items, the first
+// page or item, and words to search for.
 var (
 	sizes    = lazy.Pattern(`(?i)^\$?(limit|per[-_]?page|page[-_]?size|page[-_]?limit|max[-_]?results|top|take)$`)
-	sizesToo = lazy.Pattern(`(?i)^(size|count)$`) // beside a page
+	sizesToo = lazy.Pattern(`(?i)^(size|count)$`) // together with a page argument
 	pages    = lazy.Pattern(`(?i)^(page|page[-_]?(number|no|num))$`)
 	offsets  = lazy.Pattern(`(?i)^\$?(offset|skip)$`)
 	searches = lazy.Pattern(`(?i)^(q|query|search|keywords?|term|contains)$`)
-	aside    = lazy.Pattern(`(?i)^_?(links|errors|warnings)$`) // lists beside the one
+	aside    = lazy.Pattern(`(?i)^_?(links|errors|warnings)$`) // lists beside the main one
 )
 
-// itemsOf are the items of the one list that an answer holds.
+// itemsOf returns the items of the only list in an answer.
 func itemsOf(answer []byte) (items []json.RawMessage, ok bool) {
 	lists := 0
 	level := []json.RawMessage{answer}
@@ -48,7 +48,7 @@ func itemsOf(answer []byte) (items []json.RawMessage, ok bool) {
 	return items, lists == 1
 }
 
-// argument is what the schema of an operation says of an argument.
+// argument returns the schema of an operation's argument.
 func argument(o *sut.Operation, name string) (s map[string]any) {
 	var whole any
 	if json.Unmarshal(o.Schema, &whole) != nil {
@@ -71,7 +71,7 @@ func argument(o *sut.Operation, name string) (s map[string]any) {
 	return s
 }
 
-// argumentNamed is the argument of an operation whose name is one of some.
+// argumentNamed returns the first argument of an operation with a suitable name.
 func argumentNamed(o *sut.Operation, like func(string) bool) string {
 	for _, a := range o.Arguments {
 		if (a.In == "query" || o.Method == "") && like(a.Name) {
@@ -81,7 +81,7 @@ func argumentNamed(o *sut.Operation, like func(string) bool) string {
 	return ""
 }
 
-// sizeOf and pageOf are the arguments that say how many items an operation answers with, and from
+// sizeOf and pageOf return the arguments that say how many items an operation returns, and from
 // where on.
 func sizeOf(o *sut.Operation) string {
 	if name := argumentNamed(o, sizes().MatchString); name != "" || pageOf(o) == "" {
@@ -94,8 +94,8 @@ func pageOf(o *sut.Operation) string {
 	return argumentNamed(o, func(name string) bool { return pages().MatchString(name) || offsets().MatchString(name) })
 }
 
-// misfit says what is wrong with the list that a call was answered with: more items than it asked
-// for, or items other than it asked for. argument is what it asked by.
+// misfit says what is wrong with a list in an answer: more items than requested, or items other
+// than requested. argument is the one that requested them.
 func misfit(op *sut.Operation, in *input, o *sut.Observation) (kind, title, argument string) {
 	answer := o.Output
 	if op.Method == "" && len(o.Value) > 0 {
@@ -133,7 +133,7 @@ func misfit(op *sut.Operation, in *input, o *sut.Observation) (kind, title, argu
 	return "", "", ""
 }
 
-// strays says why an item is not what an argument asks for; "" if it may be.
+// strays says why an item does not match an argument; "" if it may.
 func strays(op *sut.Operation, a sut.Named, item map[string]json.RawMessage) string {
 	if side, of, ok := strings.Cut(a.Name, "_"); ok && (side == "min" || side == "max") && item[of] != nil {
 		bound, err := strconv.ParseFloat(string(a.Value), 64)
@@ -152,12 +152,12 @@ func strays(op *sut.Operation, a sut.Named, item map[string]json.RawMessage) str
 	switch enum, _ := s["enum"].([]any); {
 	case s["type"] == "boolean":
 		if string(got) != "true" && string(got) != "false" || string(a.Value) == "true" && softly().MatchString(a.Name) {
-			return "" // such a switch may also mean: those too
+			return "" // such a switch may mean "also include"
 		}
 	case len(enum) > 0:
 		var v any
 		if json.Unmarshal(got, &v) != nil || !slices.Contains(enum, v) {
-			return "" // the item has other words for it
+			return "" // items use other words than the argument
 		}
 	case len(words) < 2 || words[len(words)-1] != "id" || !single(got) || (got[0] == '"') != (a.Value[0] == '"'):
 		return ""
@@ -165,7 +165,7 @@ func strays(op *sut.Operation, a sut.Named, item map[string]json.RawMessage) str
 	return fmt.Sprintf("an item's %s is %s where %s was asked for", a.Name, got, a.Value)
 }
 
-// with are arguments with another value of one.
+// with returns arguments with another value for one.
 func with(args json.RawMessage, name string, v any) json.RawMessage {
 	var m map[string]any
 	if json.Unmarshal(args, &m) != nil {
@@ -179,8 +179,8 @@ func with(args json.RawMessage, name string, v any) json.RawMessage {
 	return text
 }
 
-// lists are cases that ask for a list in two ways: in pages of one size and of another, and with
-// words that nothing has.
+// lists returns cases that request a list in two ways: in pages of two sizes, and with words that
+// match nothing.
 func lists(all []usage, to *usage) (cases []input) {
 	plain := to.valid[0][len(to.valid[0])-1]
 	if to.op.Method == "" {
@@ -193,7 +193,7 @@ func lists(all []usage, to *usage) (cases []input) {
 	if len(takes) < len(placed().FindAllString(to.op.Path, -1)) {
 		return nil
 	}
-	for i := range all { // so that there are two items at least
+	for i := range all { // to have at least two items
 		if m := &all[i]; m.op.Method == "POST" && len(m.valid[0]) > 0 && placed().ReplaceAllString(m.op.Path, "{}") == placed().ReplaceAllString(to.op.Path, "{}") {
 			var step earlier
 			for range 2 {
@@ -232,8 +232,9 @@ func lists(all []usage, to *usage) (cases []input) {
 	return cases
 }
 
-// listsOfTools are cases that ask a tool for one of several things, and for those with a word or a
-// switch, after they were made: each case may have a server of its own.
+// listsOfTools returns cases that ask a tool for one of several things, or for those that match a
+// word or a switch, after these were created. Each case creates them because it may have a server
+// of its own.
 func listsOfTools(all []usage, to *usage, plain input) (cases []input) {
 	before := several(all)
 	if !looks(to.op) || len(before) == 0 {
@@ -261,11 +262,11 @@ func listsOfTools(all []usage, to *usage, plain input) (cases []input) {
 	return cases
 }
 
-// nonsense is what no search finds.
+// nonsense is a word that matches nothing.
 const nonsense = "zqxjkvwq"
 
-// repaged says how pages do not fit together: of the first two items at once, as they were asked
-// for twice, the second is not that which its own page begins with.
+// repaged says how pages contradict each other: the first two items, requested together twice with
+// the same result, and the second item on a page of its own, which is another one.
 func repaged(op *sut.Operation, two, one *done, o *sut.Observation) string {
 	was, ok := itemsOf(two.o.Output)
 	now, too := itemsOf(o.Output)
@@ -284,7 +285,7 @@ func repaged(op *sut.Operation, two, one *done, o *sut.Observation) string {
 	return ask + ", the answer begins with another item than the second"
 }
 
-// unsearched reports whether a search for what nothing has is answered with everything.
+// unsearched reports whether a search for words that match nothing returned everything.
 func unsearched(before *done, o *sut.Observation) bool {
 	was, ok := itemsOf(before.o.Output)
 	now, too := itemsOf(o.Output)

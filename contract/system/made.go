@@ -9,17 +9,18 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// makes are words of tools that make something, and ending those of arguments that name it.
+// makes matches the verbs of tools that create something, and ending the endings of arguments that
+// identify it.
 var (
 	makes  = lazy.Pattern(`(?i)^(create|make|new|add|open|register|insert|start|begin|build|save|store|upload|init|set_?up)[-_]?`)
 	ending = lazy.Pattern(`(?i)[-_]?(id|key|ref|no|number|name)$`)
 	token  = lazy.Pattern(`^[\w.-]{1,40}$|\b[A-Za-z]*[-_]?\d[\w-]*`)
 )
 
-// made are the calls of tools that make what another one is about: its argument book or
-// book_id what add_book answers with, its name the one that make_bed was called with.
+// made returns the calls of tools that create what another tool is about. An argument book or
+// book_id is the answer of add_book; an argument name is the one with which make_bed was called.
 func made(all []usage, to *usage) (before []earlier, takes []take) {
-	args, _ := arguments(to.valid[0][len(to.valid[0])-1].Args) // ours
+	args, _ := arguments(to.valid[0][len(to.valid[0])-1].Args) // written by this package
 	for _, a := range args {
 		noun := strings.ToLower(ending().ReplaceAllString(a.Name, ""))
 		named := func(u usage) bool {
@@ -53,13 +54,14 @@ func made(all []usage, to *usage) (before []earlier, takes []take) {
 	return before, takes
 }
 
-// answers reports whether an operation is described to answer with an object that has a member.
+// answers reports whether an operation's description says that it answers with an object that has a
+// member.
 func answers(o *sut.Operation, name string) bool {
 	var s struct{ Properties map[string]json.RawMessage }
 	return json.Unmarshal(o.Answers["0"], &s) == nil && s.Properties[name] != nil
 }
 
-// needs are the calls that make what an operation is about.
+// needs returns the calls that create what an operation is about.
 func needs(all []usage, to *usage) ([]earlier, []take) {
 	if to.op.Method != "" {
 		before, takes := within(all, to.op)
@@ -69,8 +71,8 @@ func needs(all []usage, to *usage) ([]earlier, []take) {
 	return made(all, to)
 }
 
-// several are calls of the first tools that make something, with which there is more than one
-// of a thing for tools that are about all.
+// several returns calls of the first tools that create something, so that tools about all things
+// have more than one.
 func several(all []usage) (calls []earlier) {
 	for i := range all {
 		if u := &all[i]; len(calls) < 6 && u.op.Method == "" && len(u.valid[0]) > 0 && makes().MatchString(u.op.Name) {

@@ -12,21 +12,21 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// declined is how an answer says that nothing was changed, or not yet.
+// declined matches answers that say that nothing was changed, or not yet.
 var declined = lazy.Pattern(`(?i)"(?:ok|success\w*|succeeded|done|changed|accepted|cancell?ed|closed|deleted|removed|updated)"\s*:\s*false|` +
 	`"errors?"\s*:\s*["{\[]|\b(?:not|no|cannot|can't|couldn't|won't|unable|fail(?:ed|ure)?|denied|refused|declined|rejected|already|must|only|later|soon|scheduled|queued|pending|requested)\b`)
 
-// standing is where an answer says how a thing stands; ends are verbs after which it does not stand
-// as before, and deletes those after which there is none.
+// standing matches members of an answer that hold the state of a thing. ends are verbs that end its
+// current state, and deletes are verbs after which it is gone.
 var (
 	standing = lazy.Pattern(`(?i)^(?:\w+[-_]?)?(?:status|state|phase|stage)$`)
 	ends     = strings.Fields("cancel close void abort terminate revoke deactivate suspend expire")
 	deletes  = strings.Fields("delete remove destroy erase")
 )
 
-// verbOf is what one operation does with the thing that another one shows, in a word: cancel, of
-// cancel_order beside get_order and of POST /orders/{id}/cancel beside GET /orders/{id}; "" if
-// they are not about one kind of thing.
+// verbOf returns what one operation does with the thing that another one shows: cancel, for
+// cancel_order beside get_order and for POST /orders/{id}/cancel beside GET /orders/{id}. It is ""
+// if the operations are not about the same kind of thing.
 func verbOf(by, shows *sut.Operation) string {
 	if by.Method != "" {
 		verb, below := strings.CutPrefix(placed().ReplaceAllString(by.Path, "{}"), placed().ReplaceAllString(shows.Path, "{}")+"/")
@@ -42,7 +42,7 @@ func verbOf(by, shows *sut.Operation) string {
 	return own[0]
 }
 
-// claims reports whether an operation says by its name that it changes what another one shows.
+// claims reports whether an operation's name says that it changes what another one shows.
 func claims(by, shows *sut.Operation) bool {
 	if !looks(shows) || by.Reads {
 		return false
@@ -56,8 +56,8 @@ func looks(o *sut.Operation) bool {
 	return o.Reads || o.Method == "GET" || o.Method == "" && !o.Destroys && judges.ReadsByName(o.Name)
 }
 
-// states are the words that the answers of an operation may have for how a thing stands: those of
-// its texts, and the names of what is true or false.
+// states returns the words for the state of a thing that an operation's answers may contain: the
+// values of its texts, and the names of its booleans.
 func states(o *sut.Operation) (words []string) {
 	var visit func(name string, at json.RawMessage, depth int)
 	var whole json.RawMessage
@@ -101,9 +101,9 @@ func states(o *sut.Operation) (words []string) {
 	return words
 }
 
-// unmoved says how a thing still stands that an operation says it changed: shown, then changed,
-// then shown again as o. "" is what cannot be said: that it changed, was refused, had no
-// effect to make, or that the answer shows nothing of it.
+// unmoved says how a thing is unchanged although an operation claims to have changed it: it was
+// shown, changed, and shown again as o. "" means that this cannot be said: it changed, the
+// operation refused or had nothing to do, or the answer does not show the change.
 func unmoved(by, shows *sut.Operation, calls []done, o *sut.Observation) string {
 	was, changed := &calls[0].o, &calls[1].o
 	if was.End != sut.Answered || changed.End != sut.Answered || o.End != sut.Answered || o.Status >= 300 || changed.Status >= 300 ||
@@ -122,7 +122,7 @@ func unmoved(by, shows *sut.Operation, calls []done, o *sut.Observation) string 
 	if json.Unmarshal(o.Output, &at) != nil {
 		return ""
 	}
-	for { // into what holds the thing alone
+	for { // unwrap what contains only the thing
 		if list, ok := at.([]any); ok && len(list) == 1 {
 			at = list[0]
 		} else if one, ok := at.(map[string]any); ok && len(one) == 1 {

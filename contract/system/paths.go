@@ -11,14 +11,14 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// pathLike is how arguments are called that take a path.
+// pathLike matches names of arguments that take a path.
 var pathLike = lazy.Pattern(`(?i)(path|dir|directory|folder|repo|repository|root|database)$`)
 
-// scripts are the endings of programs that an interpreter runs.
+// scripts lists extensions of programs that an interpreter runs.
 var scripts = []string{".py", ".js", ".mjs", ".cjs", ".ts", ".jar", ".rb", ".php"}
 
-// paths are the absolute paths that a server is started with, beside its program and script:
-// what it may work on. Its tools refuse all others.
+// paths returns the absolute paths in a server's command line, except its program and script: that
+// is what it may access, and its tools refuse all other paths.
 func (c *Campaign) paths() (list []any) {
 	for i, word := range c.plan.Command {
 		script := i == 1 && len(c.plan.Command) > 2 || slices.Contains(scripts, filepath.Ext(word))
@@ -29,8 +29,8 @@ func (c *Campaign) paths() (list []any) {
 	return list
 }
 
-// quoted are the examples that descriptions give in quotes, by the name of the argument: its
-// own description, or that of an operation that takes one text.
+// quoted returns the examples that descriptions give in quotes, by name of the argument: from its
+// own description, or from that of an operation with one text argument.
 func quoted(ops []sut.Operation) map[string]any {
 	found := make(map[string]any)
 	for i := range ops {
@@ -48,7 +48,7 @@ func quoted(ops []sut.Operation) map[string]any {
 	return found
 }
 
-// textsOf are the arguments of a schema that are texts and have no value of their own.
+// textsOf returns the arguments of a schema that are texts without a value.
 func textsOf(schema json.RawMessage) (whole map[string]any, texts map[string]map[string]any) {
 	dec := json.NewDecoder(bytes.NewReader(schema))
 	dec.UseNumber()
@@ -67,10 +67,10 @@ func textsOf(schema json.RawMessage) (whole map[string]any, texts map[string]map
 	return whole, texts
 }
 
-// withExamples is the schema of an operation in which arguments without an example have one:
-// those that take a path have the paths that the server was started with, others what a
-// description of the same server quotes for an argument of their name. What may change
-// something does not get the paths: they are the user's.
+// withExamples returns the schema of an operation with examples added to arguments that have none.
+// Arguments that take a path get the paths with which the server was started; others get what a
+// description on the same server quotes for an argument of the same name. Operations that may
+// change something do not get the paths, because they are the user's.
 func (c *Campaign) withExamples(o *sut.Operation, examples map[string]any) json.RawMessage {
 	whole, texts := textsOf(o.Schema)
 	paths, changed := c.paths(), false

@@ -8,14 +8,14 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// references are calls that make, or list, what arguments beside the path name: order_id one of
-// /orders, and sku one of /products/{sku}.
+// references returns the calls that create or list what arguments outside the path name: order_id
+// names one of /orders, and sku one of /products/{sku}.
 func references(all []usage, u *usage, before []earlier) ([]earlier, []take) {
 	if len(u.valid[0]) == 0 || u.op.Method == "" {
 		return before, nil
 	}
 	var takes []take
-	args, _ := arguments(u.valid[0][len(u.valid[0])-1].Args) // ours
+	args, _ := arguments(u.valid[0][len(u.valid[0])-1].Args) // written by this package
 	for _, a := range args {
 		if inPath(u.op, a.Name) || !single(a.Value) {
 			continue
@@ -47,10 +47,10 @@ func references(all []usage, u *usage, before []earlier) ([]earlier, []take) {
 // inPath reports whether an argument is part of the path.
 func inPath(o *sut.Operation, name string) bool { return slices.Contains(placesOf(o), name) }
 
-// commonName is what anything may be called by.
+// commonName matches names that anything may have.
 var commonName = lazy.Pattern(`(?i)^(id|key|name|no|number|ref|type|kind|version|lang|language)$`)
 
-// plural reports whether a word of a path, with its last letters changed, is a noun.
+// plural reports whether a word of a path is the plural of a noun.
 func plural(noun, things string) bool {
 	noun = strings.NewReplacer("_", "", "-", "").Replace(noun)
 	return things == noun || things == noun+"s" || things == noun+"es" || things == strings.TrimSuffix(noun, "y")+"ies"

@@ -20,7 +20,7 @@ func nested(v any) bool {
 	return false
 }
 
-// arguments are the members of an object.
+// arguments returns the members of an object as arguments.
 func arguments(object []byte) (list []sut.Named, err error) {
 	var m map[string]json.RawMessage
 	if err := json.Unmarshal(object, &m); err != nil {
@@ -33,8 +33,8 @@ func arguments(object []byte) (list []sut.Named, err error) {
 	return list, nil
 }
 
-// sendable reports whether an input reaches the operation as what it is: in a
-// path, a query or a header everything is a text.
+// sendable reports whether an input reaches the operation unchanged. In a path, a query or a
+// header, everything is a text.
 func sendable(o *sut.Operation, in *schemagen.Input) bool {
 	var m map[string]any
 	if json.Unmarshal(in.Value, &m) != nil {
@@ -57,15 +57,15 @@ func sendable(o *sut.Operation, in *schemagen.Input) bool {
 			return false
 		}
 		if wrong && a.Type == "string" && !isText || wrong && a.Type == "" {
-			return false // it reads as a text
+			return false // it would be read as a text
 		}
 		switch {
 		case a.In == "path" && isText && (text == "" || text == "." || text == ".." || strings.ContainsAny(text, "/\\%\x00?#") || len(text) > 2000):
 			return false
 		case a.In == "query" && len(text) > 6000:
-			return false // servers refuse the address itself
+			return false // servers refuse such a long address
 		case a.In == "header" && (len(text) > 4000 || strings.TrimSpace(text) != text || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })):
-			return false // it arrives as another text, or is too long for servers
+			return false // it would arrive as another text, or is too long for servers
 		case a.In == "cookie" && (len(text) > 2000 || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\";,\\", r) })):
 			return false
 		}
@@ -73,13 +73,13 @@ func sendable(o *sut.Operation, in *schemagen.Input) bool {
 	return sendableBody(o, in, m)
 }
 
-// written reports whether a value that is no single one can be told from others as a
-// parameter: lists and objects without anything nested.
+// written reports whether a value that is a list or an object stays unambiguous as a parameter: it
+// must not be nested.
 func written(v any, a *sut.Argument, wrong bool) bool {
 	switch v := v.(type) {
 	case nil:
 		return false
-	case []any: // it says nothing of an empty list and of the types of its items
+	case []any: // an empty list, and the types of items, would be lost
 		return len(v) > 0 && !wrong && !slices.ContainsFunc(v, unclear(a, len(v)))
 	case map[string]any:
 		parts := slices.Collect(maps.Values(v))
@@ -91,8 +91,8 @@ func written(v any, a *sut.Argument, wrong bool) bool {
 	return true
 }
 
-// unclear says of the parts of a value of n of them whether one, joined to the others, reads
-// as another.
+// unclear returns a function that reports whether one of a value's n parts is ambiguous once it is
+// joined to the others.
 func unclear(a *sut.Argument, n int) func(any) bool {
 	joined := a.In != "query" || a.Style != "" && a.Style != sut.StyleDeep
 	marks := ", |/?#%\\\x00"
@@ -108,8 +108,8 @@ func unclear(a *sut.Argument, n int) func(any) bool {
 	}
 }
 
-// sendableBody reports whether a body reaches the operation as what it is: in a form,
-// in parts and in a body that is a text everything is a text.
+// sendableBody reports whether a body reaches the operation unchanged. In a form, in parts and in a
+// text, everything is a text.
 func sendableBody(o *sut.Operation, in *schemagen.Input, args map[string]any) bool {
 	kind := ""
 	for _, h := range o.Headers {

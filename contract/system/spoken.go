@@ -10,9 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// internal is how runtimes speak, in answers that say that a call was refused: of exceptions by
-// name, then in the words of Python, JavaScript, the virtual machines, Go and Rust, PHP and Ruby,
-// and databases.
+// internal matches messages of runtimes in answers that report a refusal: names of exceptions, and
+// phrases of Python, JavaScript, the virtual machines, Go and Rust, PHP and Ruby, and databases.
 var internal = lazy.Pattern(`Traceback \(most recent call last\)|\b(KeyError|TypeError|AttributeError|IndexError|NameError|ZeroDivisionError|UnboundLocalError|` +
 	`RecursionError|AssertionError|UnicodeDecodeError|UnicodeEncodeError|ReferenceError|RangeError|URIError|NullPointerException|SegmentationFault)\b|` +
 
@@ -39,26 +38,26 @@ var internal = lazy.Pattern(`Traceback \(most recent call last\)|\b(KeyError|Typ
 	`SQLSTATE\[|\bORA-\d{5}:|no such (table|column): |You have an error in your SQL syntax|` +
 	`(psycopg2?|sqlite3|sqlalchemy|pymysql|java|javax|System)(\.\w+)+(Error|Exception)`)
 
-// stack are frames of a stack trace of JavaScript, Java, .NET, Go or PHP, in a text or in a text of JSON.
+// stack matches frames of stack traces of JavaScript, Java, .NET, Go or PHP, in text or in JSON.
 var stack = lazy.Pattern(`(?:\n|\\n)(?:\s|\\t)*at [^\n\\]*(?:[A-Za-z>]:\d+:\d+|\.(?:java|kt|scala):\d+\)|:line \d+)|goroutine \d+ \[running\]|Stack trace:(?:\n|\\n)#0 `)
 
-// reported is where an answer is a report of an error; aboutErrors are operations that may
-// give such reports out, and softly what is said of a thing that was only marked as deleted.
+// reported matches reports of errors in an answer. aboutErrors matches operations whose answers may
+// contain such reports, and softly matches descriptions of things that were only marked as deleted.
 var (
 	reported    = lazy.Pattern(`(?im)(?:^|")\s*(?:[a-z,]+ ){0,5}[\w.]*(?:(?:error|exception|failed|failure)\b(?: occurred)? ?[:(]|traceback \()[^"\n]*`)
 	aboutErrors = lazy.Pattern(`(?i)log|error|trace|issue|exception|crash|incident|debug|explain`)
 	softly      = lazy.Pattern(`(?i)delet|remov|archiv|cancel|trash|inactive|gone`)
-	given       = lazy.Pattern(`got \w+, `) // of which type a value is does not make another cause
+	given       = lazy.Pattern(`got \w+, `) // the type of a value does not make another cause
 )
 
-// ofPatterns is how runtimes refuse a regular expression, and aboutPatterns an operation that
+// ofPatterns matches how runtimes refuse a regular expression, and aboutPatterns operations that
 // may expect one.
 var (
 	ofPatterns    = lazy.Pattern(`Invalid regular expression: /|unterminated (character set|subpattern)|nothing to repeat at position|bad escape \(end of pattern\)|error parsing regexp`)
 	aboutPatterns = lazy.Pattern(`(?i)reg(ular|ex)|pattern|expression`)
 )
 
-// ofDates is how runtimes speak of days that do not exist, and date of dates in a call.
+// ofDates matches how runtimes report dates that do not exist, and date the dates in a call.
 var (
 	ofDates = lazy.Pattern(`day is out of range for month|year -?\d+ is out of range|date value out of range|month must be in 1\.\.12`)
 	date    = lazy.Pattern(`\d{4}-\d\d-\d\d`)
@@ -66,9 +65,9 @@ var (
 
 const aStack = "a stack trace"
 
-// runtimeError is what a runtime says in the answer to a call, "" if nothing. What it says
-// of dates may be a refusal where the call has one that does not exist, or none, and what it
-// says of a regular expression where the operation takes one.
+// runtimeError returns a runtime's message in the answer to a call; "" if there is none. A message
+// about dates counts only if the call contains dates and all of them exist. A message about a
+// regular expression does not count if the operation takes one.
 func runtimeError(op *sut.Operation, answer string, args []byte) string {
 	if phrase := internal().FindString(answer); phrase != "" {
 		return phrase
@@ -86,14 +85,15 @@ func runtimeError(op *sut.Operation, answer string, args []byte) string {
 	return ofDates().FindString(answer)
 }
 
-// apart is a message up to where it quotes the text that an input is about: what it adds about
-// each text makes no other cause, and neither does what is wrong with it as a regular expression.
+// apart returns a message up to where it quotes the text that an input is about. What a message
+// adds about each text does not make another cause, nor does what is wrong with it as a regular
+// expression.
 func apart(said string, in *input) string {
 	if ofPatterns().MatchString(said) {
 		return "a regular expression"
 	}
 	var text string
-	args, _ := arguments(in.Args) // ours
+	args, _ := arguments(in.Args) // written by this package
 	for _, a := range args {
 		if a.Name != subject(in) || json.Unmarshal(a.Value, &text) != nil || len(text) < 4 && plain().MatchString(text) {
 			continue
@@ -107,5 +107,5 @@ func apart(said string, in *input) string {
 	return said
 }
 
-// plain is a text that a message may hold by chance.
+// plain matches texts that a message may contain by chance.
 var plain = lazy.Pattern(`^\w*$`)

@@ -12,8 +12,8 @@ import (
 // Lowering is how one argument becomes WebAssembly values.
 type Lowering uint8
 
-// The lowerings. A bool is 0 or 1, an enum its index, a ref its handle. An int
-// must fit: -2^31..2^32-1 for i32, and what the float holds exactly for floats.
+// The lowerings. A bool is 0 or 1, an enum its index, a ref its handle. An int must fit:
+// -2^31..2^32-1 for i32, and what a float represents exactly for floats.
 const (
 	AsI32           Lowering = iota
 	AsI64                    // one i64
@@ -29,7 +29,7 @@ type Lifting uint8
 // The liftings.
 const (
 	FromNothing       Lifting = iota
-	FromI32                   // a number; signed for ints, refs and enums; any but zero is true
+	FromI32                   // a number; signed for ints, refs and enums; any value except zero is true
 	FromI64                   // likewise
 	FromF32                   // must be whole
 	FromF64                   // must be whole
@@ -41,8 +41,8 @@ const (
 // Allocator is a function of the module that allocates memory for strings.
 type Allocator uint8
 
-// The allocators, in the order in which they are looked for. Scratch is a page
-// that the harness adds to the memory; each call writes it from its start.
+// The allocators, in the order of preference. Scratch is a page that the harness adds to the
+// memory; each call writes it from its start.
 const (
 	NoAllocator Allocator = iota
 	FirAlloc              // __fir_alloc(size) or (size, align)
@@ -82,7 +82,7 @@ func (a ABI) String() string {
 	return s
 }
 
-// Mismatch is a way for a binding not to fit the module.
+// Mismatch is a way in which a binding does not fit the module.
 type Mismatch uint8
 
 // The mismatches.
@@ -115,8 +115,8 @@ func (e *BindError) Error() string {
 	return strings.Join(lines, "; ")
 }
 
-// Bind chooses how each binding is called, by the signatures that the module
-// exports. memory says that the module has a memory.
+// Bind chooses how to call each binding, by the signatures that the module exports. memory says
+// that the module has a memory.
 func Bind(bindings []Binding, exports []Export, memory bool) ([]ABI, error) {
 	var problems []BindProblem
 	abis := make([]ABI, len(bindings))
@@ -231,8 +231,7 @@ func lifting(k Kind, results []ValType) (Lifting, Mismatch, bool) {
 	return FromI32 + Lifting(max(i, 0)), ReturnTypeMismatch, i >= 0
 }
 
-// HasAllocator reports whether a module exports a function that allocates memory
-// for strings.
+// HasAllocator reports whether a module exports a function that allocates memory for strings.
 func HasAllocator(exports []Export) bool {
 	functions := make(map[string]*Export)
 	for i := range exports {
@@ -241,7 +240,7 @@ func HasAllocator(exports []Export) bool {
 	return findAllocator(functions) != ScratchPage
 }
 
-// findAllocator gives the first allocator whose signature is the one known of it.
+// findAllocator returns the first allocator with a known signature.
 func findAllocator(functions map[string]*Export) Allocator {
 	for a, counts := range [...][]int{FirAlloc: {1, 2}, Alloc: {1, 2}, Malloc: {1}, CabiRealloc: {4}, AssemblyNew: {2}} {
 		e := functions[allocatorNames[a]]
@@ -256,16 +255,16 @@ func findAllocator(functions map[string]*Export) Allocator {
 	return ScratchPage
 }
 
-// Kind is what a model knows about a value that crosses into a module.
+// Kind is what a model knows about a value that is passed to or from a module.
 type Kind uint8
 
 // The kinds.
 const (
-	Void   Kind = iota // no value; only of results
+	Void   Kind = iota // no value; only for results
 	Bool               // Int is 0 or 1
 	Int                // Int
 	Enum               // Int is the index in the declared values
-	Ref                // Int is the handle of an entity, as the module or the harness gave it
+	Ref                // Int is the handle of an entity, as assigned by the module or the harness
 	String             // Str, UTF-8
 )
 
@@ -293,8 +292,8 @@ func (v Value) String() string {
 	}
 }
 
-// Number makes a value of any kind but [String].
+// Number returns a value of any kind except [String].
 func Number(k Kind, n int64) Value { return Value{Kind: k, Int: n} }
 
-// Text makes a value of kind [String].
+// Text returns a value of kind [String].
 func Text(s string) Value { return Value{Kind: String, Str: s} }

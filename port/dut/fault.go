@@ -5,17 +5,16 @@ import (
 	"strings"
 )
 
-// Reply is what came of one call.
+// Reply is the result of one call.
 type Reply struct {
-	// Value is the result, by the binding's kind; meaningless with a fault.
+	// Value is the result, with the binding's kind; meaningless after a fault.
 	Value Value
-	// Cause is why the call did not return, or [None]. Instance.Fault has more.
+	// Cause is why the call did not return, or [None]. See Instance.Fault for details.
 	Cause Cause
-	// Fuel is the number of instructions executed: block structure counts
-	// nothing, bulk operations one more for 64 bytes, a growth of memory or a
-	// call of an import 50 more. It is exact for calls that return and for
-	// [Timeout]; with any other fault it leaves out what the innermost
-	// functions did last.
+	// Fuel is the number of instructions executed. Block structure costs nothing, bulk operations
+	// cost one more per 64 bytes, and growing memory or calling an import costs 50 more. It is
+	// exact for calls that return and for [Timeout]; with any other fault it omits the last
+	// instructions of the innermost functions.
 	Fuel int64
 }
 
@@ -26,7 +25,7 @@ type Cause uint8
 // The causes.
 const (
 	None          Cause = iota
-	Timeout             // the fuel is used up
+	Timeout             // the fuel is exhausted
 	Unreachable         // an unreachable instruction: assertions, panics, aborts
 	OutOfBounds         // memory or bulk access out of bounds
 	DivideByZero        // integer division by zero
@@ -34,15 +33,15 @@ const (
 	Conversion          // NaN to integer
 	StackOverflow       // too deep recursion
 	IndirectCall        // call through a table: wrong type, empty or out of bounds
-	UnknownImport       // a call of an import that nobody serves
+	UnknownImport       // a call of an import that nobody provides
 	Exit                // the module asked to end the process
-	BadAllocation       // the exported allocator gave memory that is not there
-	BadResult           // the result does not fit the binding: a string outside of memory, not UTF-8, a fraction
+	BadAllocation       // the exported allocator returned memory that does not exist
+	BadResult           // the result does not fit the binding: a string outside memory, invalid UTF-8, a fraction
 	OtherTrap           // any other trap
 	Argument            // an argument does not fit its parameter; the module was not called
-	Refused             // the system refused, as its interface allows; a module has no way to
-	Died                // a system crashed that has another way to say no
-	NoRoom              // the exported allocator works, and has no room left for a text; the module was not called
+	Refused             // the system refused, as its interface allows; modules cannot
+	Died                // a system crashed that has another way to refuse
+	NoRoom              // the exported allocator works but has no room for a text; the module was not called
 )
 
 var causeNames = [...]string{
@@ -52,24 +51,24 @@ var causeNames = [...]string{
 
 func (c Cause) String() string { return causeNames[c] }
 
-// Crash says that the cause is a crash of the module, not a lack of fuel or room,
-// or a mistake of the caller.
+// Crash reports whether the cause is a crash of the module, as opposed to exhausted fuel or room, a
+// refusal, or a mistake of the caller.
 func (c Cause) Crash() bool {
 	return c != None && c != Timeout && c != Argument && c != Refused && c != NoRoom
 }
 
-// Refuses says that the cause is a refusal where the binding takes a trap for one.
+// Refuses reports whether the cause is a refusal if the binding counts a trap as one.
 func (c Cause) Refuses() bool { return c.Crash() && c != Died }
 
 // Fault is a failed call.
 type Fault struct {
 	Cause   Cause
 	Message string // one line
-	// Stack names the functions, innermost first, at most 30, as the module's
-	// name section or exports call them, else "func[12]".
+	// Stack names the functions, innermost first, at most 30, by the module's name section or
+	// exports, else as "func[12]".
 	Stack []string
 	Code  int32 // of [Exit]
-	// Report is what the system printed during the call, which may hold a trace.
+	// Report is what the system printed during the call. It may contain a stack trace.
 	Report string
 }
 
@@ -84,15 +83,15 @@ func (f *Fault) Error() string {
 	return f.Message + " in " + in
 }
 
-// Signature distinguishes faults of one cause from others: it holds neither addresses
-// nor operands, and a few of the innermost functions.
+// Signature distinguishes faults with the same cause. It contains no addresses or operands, only a
+// few of the innermost functions.
 func (f *Fault) Signature() string {
 	return f.Cause.String() + ":" + strings.Join(f.Stack[:min(3, len(f.Stack))], "<")
 }
 
 // ModuleError says that a module cannot be used.
 type ModuleError struct {
-	// Offset is the place in the binary, or -1 where it is not known.
+	// Offset is the place in the binary; -1 if unknown.
 	Offset int
 	Reason string
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ValType is a WebAssembly value type, as the binary format writes it.
+// ValType is a WebAssembly value type, as encoded in the binary format.
 type ValType byte
 
 // The value types.
@@ -54,7 +54,7 @@ func list(ts []ValType) string {
 	return strings.Join(names, ", ")
 }
 
-// Equal says that two signatures are the same.
+// Equal reports whether two signatures are the same.
 func (s Signature) Equal(o Signature) bool {
 	return slices.Equal(s.Params, o.Params) && slices.Equal(s.Results, o.Results)
 }
@@ -87,7 +87,7 @@ type Import struct {
 	Module, Name string
 	Kind         ExternKind
 	Sig          Signature // of a function
-	// Served says that it does something; a function that is not served traps
-	// when called, a global is zero, a memory or table is the module's own.
+	// Served says that the import is provided. A function that is not provided traps when called, a
+	// global is zero, and a memory or table is the module's own.
 	Served bool
 }

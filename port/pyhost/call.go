@@ -6,36 +6,35 @@ import (
 	"time"
 )
 
-// Style is how an agent object is called, see [AgentPlan].
+// Style is how an agent object is called; see [AgentPlan].
 type Style string
 
-// The styles. Whatever can be awaited is awaited, and a generator is run to
-// its end, its items joined as text if all are str, else a list.
+// The styles. Anything awaitable is awaited. A generator is run to its end; its items are joined as
+// text if all are str, and otherwise form a list.
 const (
-	// Plain calls obj.invoke(input) if there is one, else obj(input).
+	// Plain calls obj.invoke(input) if it exists, else obj(input).
 	Plain Style = "python"
-	// LangChain calls the first that there is of ainvoke({"input": x}),
-	// invoke({"input": x}), arun(x), run(x), obj(x).
+	// LangChain calls the first that exists of ainvoke({"input": x}), invoke({"input": x}),
+	// arun(x), run(x), obj(x).
 	LangChain Style = "langchain"
 )
 
-// AgentPlan is how an agent is loaded into its own process.
+// AgentPlan says how to load an agent into a process of its own.
 type AgentPlan struct {
-	Python     string   // the interpreter, see [CommandOpener]
+	Python     string   // the interpreter; see [CommandOpener]
 	Target     string   // "module:attribute", split at the last colon
 	Style      Style    // "" is Plain
-	SearchPath []string // put before everything else in sys.path
-	Environ    []string // whole environment as KEY=value; nil: that of this process
-	Reset      string   // "module:function", sync or async; "" is none
-	// Tools are tool callables, "module:function", that calls go through
-	// [ToolWatcher] for. They are replaced in their module and wherever another
-	// loaded module holds the same object.
+	SearchPath []string // put first in sys.path
+	Environ    []string // the whole environment as KEY=value; nil: that of this process
+	Reset      string   // "module:function", sync or async; "": none
+	// Tools are tool callables, "module:function", whose calls go through [ToolWatcher]. They are
+	// replaced in their module and wherever another loaded module holds the same object.
 	Tools []string
-	// Registry is "module:object" with tools to wrap: a mapping of names to
-	// callables, an object with such a mapping or a list as attribute tools, a
-	// list, or objects of LangChain's shape (name and invoke or _run). "": none.
+	// Registry is "module:object" with tools to wrap: a mapping of names to callables, an object
+	// with such a mapping or a list as attribute tools, a list, or objects of LangChain's shape
+	// (name, and invoke or _run). "": none.
 	Registry string
-	// Sources are modules given as text, importable by their name.
+	// Sources are modules given as text, importable by name.
 	Sources   map[string]string
 	LoadLimit time.Duration // for importing and wrapping; > 0
 }
@@ -44,7 +43,7 @@ type AgentPlan struct {
 type AgentCall struct {
 	Input   json.RawMessage // what the agent is called with, usually a JSON string
 	Timeout time.Duration   // > 0; an awaitable is cancelled, anything else is killed
-	// Watcher is asked about every call of a wrapped tool; nil: all pass.
+	// Watcher is asked about every call of a wrapped tool; nil: all calls pass.
 	Watcher ToolWatcher
 }
 
@@ -59,76 +58,75 @@ const (
 	AgentDied  AgentEnd = "died"
 )
 
-// AgentReply is what came of a call.
+// AgentReply is the result of a call.
 type AgentReply struct {
 	End AgentEnd `json:"end"`
-	// Text is str(result) for a result without a better text: a str is itself,
-	// a message with a text as .content is that; LangChain's mapping gives the
-	// first of output and text that is set. It is cut at 16 Mi characters, and
-	// has no Value then.
+	// Text is str(result) unless the result has a better text: a str is used as it is, a message
+	// with a text in .content gives that text, and LangChain's mapping gives the first of output
+	// and text that is set. It is cut at 16 Mi characters, and then there is no Value.
 	Text string `json:"text"`
-	// Value is the result as JSON, objects as far as they can be written down.
+	// Value is the result as JSON, including objects as far as they can be represented.
 	Value json.RawMessage `json:"value,omitempty"`
 	Fault *Fault          `json:"fault,omitempty"`
-	// Latency is measured in the process, without the waits for the watcher.
+	// Latency is measured in the process, without waiting for the watcher.
 	Latency time.Duration `json:"latency"`
 	Printed string        `json:"-"` // standard output and error, at most 64 KiB
-	// Fresh: the process was replaced after this call, and all the agent's
-	// state with it.
+	// Fresh says that the process was replaced after this call, and the agent's state was lost with
+	// it.
 	Fresh bool `json:"-"`
 }
 
-// ToolCall is a call of a wrapped tool by the agent.
+// ToolCall is an agent's call of a wrapped tool.
 type ToolCall struct {
 	Tool   string          `json:"tool"`
 	Args   json.RawMessage `json:"args"`   // positional arguments, an array
 	Kwargs json.RawMessage `json:"kwargs"` // keyword arguments, an object
-	// Named are all of them by the tool's parameters, an object; null for a tool
-	// whose parameters are not known, or that was called with others.
+	// Named is an object with all arguments by parameter name; null for a tool with unknown
+	// parameters, or called with others.
 	Named json.RawMessage `json:"named"`
 }
 
-// ToolAction is what happens to a tool's call.
+// ToolAction is what happens to a call of a tool.
 type ToolAction string
 
 // The actions.
 const (
-	Pass    ToolAction = "pass"    // call the tool, then ask Returned
+	Pass    ToolAction = "pass"    // call the tool, then call Returned
 	Raise   ToolAction = "raise"   // raise an exception of Class with Message
 	Replace ToolAction = "replace" // return Value without calling the tool
 )
 
-// ToolAnswer says what happens to a tool's call. The zero value passes it.
+// ToolAnswer says what happens to a call of a tool. The zero value passes it.
 type ToolAnswer struct {
 	Action ToolAction    `json:"action,omitempty"`
-	Delay  time.Duration `json:"delay,omitempty"` // slept first; an async tool's wait is an await
-	// Class of the exception: a builtin ("TimeoutError") or "module.Class";
-	// RuntimeError if it is not found or "".
+	Delay  time.Duration `json:"delay,omitempty"` // sleep first; an async tool awaits
+	// Class is the exception's class: a builtin ("TimeoutError") or "module.Class". RuntimeError is
+	// used if it is "" or not found.
 	Class   string          `json:"class,omitempty"`
 	Message string          `json:"message,omitempty"`
 	Value   json.RawMessage `json:"value,omitempty"`
 }
 
-// ToolWatcher stands between an agent and its tools. It is called by the
-// goroutine that called Call, in the order of the calls.
+// ToolWatcher is placed between an agent and its tools. The goroutine that called Call calls it, in
+// the order of the tool calls.
 type ToolWatcher interface {
 	Called(ToolCall) ToolAnswer
-	// Returned sees the tool's result as JSON, or its fault, and may put Value
-	// in its place (Replace) or raise (Raise).
+	// Returned receives the tool's result as JSON, or its fault. Its answer may return Value
+	// instead (Replace) or raise an exception (Raise).
 	Returned(c ToolCall, result json.RawMessage, fault *Fault) ToolAnswer
 }
 
-// Caller calls one agent; it is used by one goroutine at a time.
+// Caller calls one agent. Only one goroutine uses it at a time.
 type Caller interface {
 	Call(ctx context.Context, c AgentCall) (AgentReply, error)
 	// Reset calls AgentPlan.Reset. An error wraps the fault's text.
 	Reset(ctx context.Context, limit time.Duration) error
-	// Restart replaces the process: true independence of what comes next.
+	// Restart replaces the process, so that what follows is truly independent.
 	Restart(ctx context.Context) error
 	Notes() []string
 	Close() error
 }
 
-// AgentOpener loads an agent. The error is for people; it is a [*FaultError] if
-// the agent, its tools or its module cannot be loaded, with file and line.
+// AgentOpener loads an agent. The error is for people; it is a [*FaultError], with file and line,
+// if the agent, its tools or its module cannot be loaded.
 type AgentOpener func(ctx context.Context, plan AgentPlan) (Caller, error)

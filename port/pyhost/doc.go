@@ -1,6 +1,5 @@
-// Package pyhost holds the values with which contracts describe Python code
-// that others run for them, and the small interfaces through which it is run.
-// There are three ways to use Python code:
+// Package pyhost holds the values with which contracts describe Python code, and the small
+// interfaces that run it. There are three ways to use Python code:
 //
 //   - [Commander] runs a function like a command line program, each time in a
 //     fresh process: entrypoints module:function of Spec-Test's cli.run.
@@ -10,10 +9,9 @@
 //     stands between the agent and its tools: Python and LangChain agents of
 //     flakestorm.
 //
-// Package system/python implements all three in python3 processes: one
-// function for each opener type here. This package is pure values: no process
-// is started, no file read and no clock looked at. Its rules are those of the
-// contracts that are named above, and of Python where they are silent. It
-// imports port/process for the limits that a process gets; it must not
-// import a contract or an edge. Start reading at [Command].
+// Package system/python implements all three in python3 processes: one function for each opener
+// type here. This package is pure values: it starts no process, reads no file and looks at no
+// clock. Its rules are those of the contracts named above and, where these are silent, of Python.
+// It imports port/process for the limits of processes; it must not import a contract or an edge.
+// Start reading at [Command].
 package pyhost

@@ -1,11 +1,10 @@
-// Package sut holds the values by which contracts describe a system under test
-// without knowing how it is reached: a [Plan] says what the system is, a [Call]
-// what to ask it, an [Observation] how it answered. Package system implements
-// the interfaces [Opener] and [System] with the edge of the plan's kind.
+// Package sut holds the values by which contracts describe a system under test without knowing how
+// it is reached: a [Plan] says what the system is, a [Call] is a request to it, and an
+// [Observation] its answer. Package system implements the interfaces [Opener] and [System] with the
+// edge of the plan's kind.
 //
-// A plan comes from a system file (engine/systemfile) or from what a document
-// says in its own words. The package is pure values: it starts nothing and
-// reads nothing. Start at [Plan].
+// A plan comes from a system file (engine/systemfile) or from the equivalent keys of a document.
+// The package is pure values: it starts nothing and reads nothing. Start at [Plan].
 package sut
 
 import (
@@ -71,7 +70,7 @@ type ChatPlan struct {
 	Stream bool
 }
 
-// Per says who has an instance of a started system.
+// Per says who owns an instance of a started system.
 type Per string
 
 // The owners of an instance.
@@ -81,8 +80,8 @@ const (
 	PerRun    Per = "run"
 )
 
-// Ready says when a started system can be called. With the zero value, it is
-// once the port accepts a connection.
+// Ready says when a started system can be called. With the zero value, that is once the port
+// accepts a connection.
 type Ready struct {
 	URL string
 	Log *regexp.Regexp // a line of standard output or error
@@ -135,7 +134,7 @@ func (p *Plan) ResetBy() ResetMode {
 // every call must send all of it.
 func (p *Plan) TakesHistory() bool { return p.Kind == Chat }
 
-// KeepsState reports whether a case may see what the cases before it have done.
+// KeepsState reports whether a case may see effects of earlier cases.
 func (p *Plan) KeepsState() bool {
 	return p.ResetBy() == ResetNone && !p.TakesHistory() && (p.Per != PerCase || len(p.Command) == 0)
 }
@@ -188,7 +187,7 @@ type Operation struct {
 	Files       []File `json:",omitempty"` // of http: members of JSON that are sent as files
 	Arguments   []Argument
 	Returns     string   // a JSON path in the answer; "": all of it
-	Refuses     bool     // it refuses what must not be done, so formats may try that
+	Refuses     bool     // it refuses what is not allowed, so formats may try that
 	Rejects     []string // what counts as a refusal: statuses, exit codes, exception classes; nil: the kind's default
 	// Schema is the JSON Schema of all arguments as one object, if a description
 	// gives one. Answers are the schemas of answers by status ("200", "4XX",
