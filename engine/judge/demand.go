@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/match"
 	"github.com/thresh-dev/thresh/engine/seq"
@@ -95,8 +97,9 @@ func quoted(list []string) string {
 }
 
 // holds reports whether a text is in a reply, in any case unless the demand says
-// otherwise.
+// otherwise. Characters are the same however they are composed: nobody sees a difference.
 func (d *Demand) holds(reply, text string) bool {
+	reply, text = norm.NFC.String(reply), norm.NFC.String(text)
 	if d.Exact {
 		return strings.Contains(reply, text)
 	}

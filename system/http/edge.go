@@ -165,6 +165,9 @@ func (e *edge) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
 		o.Wait = retryAfter(answer.Header.Get("Retry-After"))
 		o.Output, err = read(answer, sut.MaxOutput)
 		answer.Body.Close()
+		if text := decoded(o.Output, answer.Header.Get("Content-Type")); text != nil && err == nil && int64(len(o.Output)) <= sut.MaxOutput {
+			o.Output = text
+		}
 	}
 	o.Elapsed = time.Since(began)
 	switch {
@@ -211,7 +214,10 @@ func broken(ctx context.Context, o *sut.Observation, err error, limit time.Durat
 	var unknown x509.UnknownAuthorityError
 	var wrongHost x509.HostnameError
 	var op *net.OpError
+	var packed unpackError
 	switch {
+	case errors.As(err, &packed):
+		o.End, o.Why = sut.Crashed, packed.why
 	case errors.As(err, &dns):
 		o.End, o.Why = sut.Unreachable, fmt.Sprintf("the host %s cannot be resolved", dns.Name)
 	case errors.As(err, &unknown), errors.As(err, &wrongHost):

@@ -105,6 +105,7 @@ query: {z: "a${SHOP_KEY}&"}
 operations:
   refund: {method: POST, path: "/orders/{order}/refund", query: {dry: "{dry}", v: "1"}, headers: {X-Who: "{who}"}, json: {amount: "{amount}", note: "for {order}", list: ["{amount}"], left: "{absent}"}}
   parse: {method: PUT, path: /parse}
+  find: {method: GET, path: "/{in}?q={text}&n={n}"}
   sign: {method: POST, path: /sign, headers: {Content-Type: application/x-www-form-urlencoded}, json: {name: "{name}", tags: "{tags}", n: "{n}", none: "{none}"}}
 input: {operation: parse, body: raw}
 `)
@@ -117,6 +118,7 @@ input: {operation: parse, body: raw}
 		{sut.Call{Operation: "refund", Positional: []json.RawMessage{[]byte("7"), []byte("true"), []byte(`"x"`), []byte("[1]")}},
 			`POST /api/orders/7/refund?dry=true&v=1&z=ak1%26 Bearer k1 x|{"amount":[1],"note":"for 7","list":[[1]]}`},
 		{sut.Call{Operation: "sign", Named: named("name", `"a b&c"`, "tags", `["x","y"]`, "n", "5", "none", "null")}, "POST /api/sign?z=ak1%26 Bearer k1 |n=5&name=a+b%26c&tags=x&tags=y"},
+		{sut.Call{Operation: "find", Named: named("in", `"a&b"`, "text", `"x&n=2+3 é#"`, "n", "1")}, "GET /api/a&b?q=x%26n%3D2%2B3%20%C3%A9%23&n=1&z=ak1%26 Bearer k1 |"},
 		{sut.Call{Input: []byte("raw \x01 bytes")}, "PUT /api/parse?z=ak1%26 Bearer k1 |raw \x01 bytes"},
 	} {
 		o := call(t, p, tc.call)
@@ -284,6 +286,28 @@ func TestStatuses(t *testing.T) {
 		if o := call(t, p, sut.Call{Operation: "get", Named: named("status", status)}); o.End != sut.Answered || asked != 2 || time.Since(began) < time.Second {
 			t.Errorf("%s: %+v, asked %d times in %s", status, o, asked, time.Since(began))
 		}
+	}
+}
+
+// A body that comes whole is read as its headers say, and one that is not as they say is
+// not taken for a connection that was cut.
+func TestBodies(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/latin" {
+			w.Header().Set("Content-Type", "text/plain; charset=iso-8859-1")
+		} else {
+			w.Header().Set("Content-Encoding", "gzip")
+		}
+		io.WriteString(w, "caf\xe9")
+	}))
+	defer s.Close()
+	p := load(t, s.URL, `operations: {latin: {path: /latin}, gzip: {path: /gzip}}`)
+	if o := call(t, p, sut.Call{Operation: "latin"}); o.End != sut.Answered || string(o.Output) != "café" {
+		t.Errorf("%s %q", o.End, o.Output)
+	}
+	want := "the Content-Encoding is gzip, but the body does not begin as gzip does"
+	if o := call(t, p, sut.Call{Operation: "gzip"}); o.End != sut.Crashed || o.Why != want {
+		t.Errorf("%s %q, want %q", o.End, o.Why, want)
 	}
 }
 

@@ -85,16 +85,26 @@ func (f *filler) text(template string, escape func(string) string) string {
 	})
 }
 
-// path fills the places of a path. Values of a list are joined by commas.
+// path fills the places of a path, which may have a query. Values of a list are joined by
+// commas.
 func (f *filler) path(template string) string {
 	if !strings.Contains(template, "{") {
 		return template
 	}
-	return place.ReplaceAllStringFunc(template, func(p string) string {
-		if a := f.wholeArgument(p); a != nil {
-			return joined(a.Name, f.value(a.Name), a.Style, url.PathEscape)
-		}
-		return f.text(p, url.PathEscape)
+	fill := func(template string, escape func(string) string) string {
+		return place.ReplaceAllStringFunc(template, func(p string) string {
+			if a := f.wholeArgument(p); a != nil {
+				return joined(a.Name, f.value(a.Name), a.Style, escape)
+			}
+			return f.text(p, escape)
+		})
+	}
+	path, query, has := strings.Cut(template, "?")
+	if path = fill(path, url.PathEscape); !has {
+		return path
+	}
+	return path + "?" + fill(query, func(s string) string { // in which & and + would be something else
+		return strings.ReplaceAll(url.QueryEscape(s), "+", "%20")
 	})
 }
 

@@ -40,7 +40,11 @@ func (e *edge) request(ctx context.Context, op *sut.Operation, c *sut.Call) (*ht
 		query.Set(q[0], q[1])
 	}
 	if len(query) > 0 {
-		at += "?" + query.Encode()
+		between := "?"
+		if strings.Contains(path, between) {
+			between = "&"
+		}
+		at += between + query.Encode()
 	}
 	body, kind := c.Input, "application/octet-stream"
 	if json.Valid(body) {
