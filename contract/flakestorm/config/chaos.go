@@ -1,7 +1,7 @@
 package config
 
 import (
-	_ "embed" // of the profiles
+	_ "embed" // for the profiles
 	"fmt"
 	"math"
 	"slices"
@@ -16,8 +16,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// chaos reads what is injected. byType allows context_attacks as a mapping of
-// types, which scenarios do not have.
+// chaos reads the faults to inject. byType allows context_attacks as a mapping from types, which
+// scenarios do not have.
 func (d *decoder) chaos(s *section, byType bool) Chaos {
 	c := Chaos{At: s.pos()}
 	s.items("tool_faults", false, func(n *doctree.Node, path string) { c.Tools = append(c.Tools, d.toolFault(n, path)) })
@@ -56,7 +56,7 @@ func (d *decoder) profile(c Chaos, n *doctree.Node, path string) Chaos {
 	return c.With(p)
 }
 
-// keyed is an attack whose type is its key.
+// keyed returns the shape of an attack whose key is its type.
 func keyed(kind string) *doctree.Shape {
 	s := *format().attack
 	s.TagDefault = kind
@@ -65,7 +65,7 @@ func keyed(kind string) *doctree.Shape {
 	return &s
 }
 
-// attacksByType reads attacks that are keyed by their type.
+// attacksByType reads attacks whose keys are their types.
 func (d *decoder) attacksByType(n *doctree.Node, path string) []Fault {
 	var list []Fault
 	for i := range n.Members() {
@@ -77,7 +77,7 @@ func (d *decoder) attacksByType(n *doctree.Node, path string) []Fault {
 		}
 		x := d.section(&m.Value, at, keyed(m.Key.Text))
 		if e := x.get("enabled"); e != nil && !x.flag("enabled", true) {
-			// Existing tools drop the key and leave the attack on; the word is plain.
+			// Existing tools drop this key and leave the attack on; here it means what it says.
 			d.warn(e.Pos, "disabled", at+".enabled", "", "the attack is off")
 			continue
 		}
@@ -96,7 +96,7 @@ func (d *decoder) scenario(n *doctree.Node, path string) Scenario {
 	return x
 }
 
-// mode is the mode of a fault; an unknown one could not be injected.
+// mode returns the mode of a fault. It reports an unknown mode, which could not be injected.
 func (d *decoder) mode(s *section, layer fault.Layer, key, v string) fault.Mode {
 	words := modeWords(layer)
 	if v != "" && !slices.Contains(words, v) {
@@ -179,7 +179,7 @@ func (d *decoder) attack(s *section, kind, path string) Fault {
 	f := Fault{At: s.pos(), Rule: fault.Rule{ID: path, Layer: fault.Context}}
 	key := "type"
 	if s.n.Get("type") == nil {
-		key = "" // it is the key of the section itself
+		key = "" // the type is the key of the section itself
 	}
 	f.Mode = d.mode(s, fault.Context, key, kind)
 	f.InjectTokens = s.count("inject_tokens", 0)
@@ -195,8 +195,8 @@ func (d *decoder) attack(s *section, kind, path string) Fault {
 	return d.checked(s, f)
 }
 
-// point is where an attack is put. Existing documents name steps ("step_2",
-// "after_tool"), which no engine ever used; each gets a warning.
+// point returns where an attack is placed. Existing documents name steps ("step_2", "after_tool"),
+// which no engine ever used; each one gets a warning.
 func (d *decoder) point(s *section) string {
 	v := s.text("inject_at")
 	points := fault.Points()
@@ -225,12 +225,12 @@ var profilesFile []byte
 var profiles = sync.OnceValue(func() *doctree.Document {
 	doc, err := doctree.Parse(profilesFile, doctree.Options{})
 	if err != nil {
-		panic(err) // tests read it
+		panic(err) // cannot happen: the tests read it
 	}
 	return doc
 })
 
-// Profile returns a built-in profile of faults, or an error that names them all.
+// Profile returns a built-in profile of faults. The error for an unknown name lists all names.
 func Profile(name string) (Chaos, error) {
 	n := profiles().Root.Get(name)
 	if n == nil {
@@ -260,7 +260,7 @@ func Profiles() (names []string) {
 	return names
 }
 
-// With returns both chaos, this one's faults first.
+// With returns the faults of both, this one's first.
 func (c *Chaos) With(more Chaos) Chaos {
 	if c == nil {
 		return more
@@ -268,15 +268,15 @@ func (c *Chaos) With(more Chaos) Chaos {
 	return Chaos{At: c.At, Tools: slices.Concat(c.Tools, more.Tools), LLM: slices.Concat(c.LLM, more.LLM), Context: slices.Concat(c.Context, more.Context)}
 }
 
-// DefaultMaxRuns is how often a cell is run at most to judge its rate.
+// DefaultMaxRuns is the default for the largest number of runs of a cell whose rate is judged.
 const DefaultMaxRuns = 200
 
-// rate reads min_pass_rate, 0 if it is not given.
+// rate reads min_pass_rate; 0: not given.
 func (d *decoder) rate(s *section) float64 {
 	const key = "min_pass_rate"
 	n := s.opt(key)
 	if f, ok := 0.0, n != nil; ok {
-		if f, ok = looseNumber(n); ok && (f == 0 || f == 1) { // others are out of range
+		if f, ok = looseNumber(n); ok && (f == 0 || f == 1) { // number reports other values that are out of range
 			d.report(diag.Error, n.Pos, "range", s.at(key), "leave it out to demand that every run holds", "must be above 0 and below 1, got %s", n.Text)
 			return 0
 		}
@@ -284,8 +284,8 @@ func (d *decoder) rate(s *section) float64 {
 	return s.number(key, 0)
 }
 
-// sampled gives the rows of the matrix the rate and the bound of the contract
-// where they have none of their own. Elsewhere a prompt is asked once.
+// sampled gives the invariants that are rows of the matrix the contract's rate and limit of runs,
+// unless they have their own. Everywhere else, a prompt is asked once.
 func (d *decoder) sampled(c *Config) {
 	lists := [][]Invariant{c.Invariants}
 	if c.Contract != nil {
@@ -330,7 +330,7 @@ func (d *decoder) row(v *Invariant, c *Contract) {
 	}
 }
 
-// needed is the fewest runs that can show a rate: all of them hold.
+// needed returns the smallest number of runs that can show a rate: if all of them hold.
 func needed(rate float64) int {
 	n := 1
 	for p := rate; p > score.Level; p *= rate {

@@ -24,15 +24,15 @@ type Config struct {
 	Advanced    Advanced
 	Chaos       *Chaos // nil: none
 	Contract    *Contract
-	ChaosMatrix []Scenario // the top-level one, which serves a contract without its own
+	ChaosMatrix []Scenario // the top-level one, used by a contract that has none
 	Replays     Replays
 	Scoring     Scoring
 	Judge       *Endpoint  // the model that judges for llm_judge; nil: none
 	Similarity  Similarity // how texts are compared
-	Phases      []string   // that are run; empty: all
+	Phases      []string   // the phases to run; empty: all
 	PhasesAt    doctree.Pos
-	ChecksOff   []string      // built-in checks that are not made
-	Effects     judge.Effects // declared
+	ChecksOff   []string      // the built-in checks to skip
+	Effects     judge.Effects // as declared
 }
 
 // The phases of a document.
@@ -43,32 +43,32 @@ const (
 	PhaseReplay   = "replay"
 )
 
-// PhaseNames returns all phases.
+// PhaseNames returns the names of all phases.
 func PhaseNames() []string {
 	return []string{PhaseMutation, PhaseChaos, PhaseContract, PhaseReplay}
 }
 
-// Prompt is one golden prompt: a text, or a conversation.
+// Prompt is a golden prompt: a text or a conversation.
 type Prompt struct {
 	Text   string // of the last turn
 	At     doctree.Pos
 	Path   string
 	ID     string
-	Turns  []Said      // all of a conversation, the last one included; nil: a text alone
+	Turns  []Said      // all turns of a conversation, with the last one; nil: only a text
 	Expect []Invariant // of the last reply
 	Tags   []string
-	Tools  []string // that may be called; nil: not said
+	Tools  []string // the tools that may be called; nil: not specified
 	User   *User    // nil: the conversation ends with its script
 }
 
 // User is a simulated user: a model that continues a conversation.
 type User struct {
-	Goal, System string // the system is a file
-	Turns        int    // at most
+	Goal, System string // System names a system file
+	Turns        int    // the largest number
 	At           doctree.Pos
 }
 
-// Script returns what is said in any case, in order.
+// Script returns what is said in every case, in order.
 func (p *Prompt) Script() []Said {
 	if len(p.Turns) == 0 {
 		return []Said{{Say: p.Text}}
@@ -76,21 +76,21 @@ func (p *Prompt) Script() []Said {
 	return p.Turns
 }
 
-// Said is a turn of a conversation, and what is expected of the reply to it.
+// Said is a turn of a conversation and what is expected of the reply.
 type Said struct {
 	Say    string
 	Path   string
 	Expect []Invariant
-	When   *When // nil: it is said whatever the agent said before
+	When   *When // nil: always said, whatever the agent answered before
 }
 
-// When is what the agent's last reply must be for a turn to be said.
+// When is a condition on the agent's last reply: a turn is said only if it is met.
 type When struct {
-	Contains, Without []string // one of these, none of these; case does not matter
+	Contains, Without []string // at least one of Contains, none of Without; case does not matter
 	Matches           *match.Pattern
 }
 
-// Met reports whether a reply is of that kind.
+// Met reports whether a reply meets the condition.
 func (w *When) Met(reply string) bool {
 	lower := strings.ToLower(reply)
 	has := func(s string) bool { return strings.Contains(lower, strings.ToLower(s)) }
@@ -107,7 +107,7 @@ func (w *When) Met(reply string) bool {
 	return hit && err == nil
 }
 
-// Name returns what a prompt is called: its id, or its text.
+// Name returns the prompt's id, or its text if it has none.
 func (p *Prompt) Name() string {
 	if p.ID != "" {
 		return p.ID
@@ -121,7 +121,7 @@ const (
 	Python    = "python"
 	LangChain = "langchain"
 	OpenAI    = "openai"  // an OpenAI-compatible chat endpoint
-	Command   = "command" // a program: the prompt on standard input, the reply on standard output
+	Command   = "command" // a program: prompt on standard input, reply on standard output
 	MCP       = "mcp"     // an MCP server, whose tools are called directly
 	System    = "system"  // described by a system file
 )
@@ -141,36 +141,36 @@ type Agent struct {
 	ResetEndpoint   string
 	ResetFunction   string
 
-	// What follows is Thresh's own.
-	Argv         []string // command: how the agent is started, or called
+	// The following are Thresh's own.
+	Argv         []string // for type command: starts the agent, or calls it
 	Dir          string
 	Env          []Pair
-	Ready        string // a URL that answers once the agent is up; "": its endpoint takes connections
+	Ready        string // a URL that answers once the agent is ready; "": ready when its endpoint accepts connections
 	ReadyTimeout time.Duration
-	SystemFile   string   // of type system
+	SystemFile   string   // for type system
 	Model        string   // of a chat endpoint
 	System       string   // system message of a chat endpoint
-	APIKey       string   // ${NAME}
-	Tool         string   // of an MCP server: what is called; "": prompts name it
-	Tools        []string // Python callables to wrap, module:function; module:registry in Registry
+	APIKey       string   // as ${NAME}
+	Tool         string   // the tool of an MCP server to call; "": the prompts name it
+	Tools        []string // Python callables to wrap, as module:function; module:registry is in Registry
 	Registry     string
-	Interpreter  string // python
-	Isolate      bool   // a fresh process for every cell
-	Gateways     []Pair // tool name and the address of the real tool
+	Interpreter  string // the key python
+	Isolate      bool   // a new process for every cell
+	Gateways     []Pair // names of tools and the addresses of the real tools
 	LLMGateway   string // the address of the real LLM endpoint
 }
 
-// Pair is a named value; lists of pairs keep the document's order.
+// Pair is a named value. Lists of pairs keep the document's order.
 type Pair struct{ Key, Value string }
 
-// Model is the section model: the LLM that writes mutations, if asked to.
+// Model is the section model: the LLM that writes mutations if asked to.
 type Model struct {
 	At          doctree.Pos
-	Given       bool // the document has the section
+	Given       bool // the document has this section
 	Provider    string
 	Name        string
-	APIKey      string // ${NAME}; "": none
-	BaseURL     string // "": the provider's own
+	APIKey      string // as ${NAME}; "": none
+	BaseURL     string // "": the provider's usual one
 	Temperature float64
 }
 
@@ -179,7 +179,7 @@ type Endpoint struct {
 	At      doctree.Pos
 	BaseURL string
 	Name    string
-	APIKey  string // ${NAME}
+	APIKey  string // as ${NAME}
 	Timeout time.Duration
 }
 
@@ -190,12 +190,12 @@ type Mutations struct {
 	Types     []Typed
 	Weights   map[string]float64
 	Templates []Pair // custom_templates
-	Writer    string // offline or llm: who writes them
-	Cache     bool   // what an LLM writes is kept for later runs
-	Limit     int    // over all prompts
+	Writer    string // who writes the mutations: offline or llm
+	Cache     bool   // keep what an LLM writes for later runs
+	Limit     int    // for all prompts together
 }
 
-// Typed is a mutation type with its place.
+// Typed is a mutation type and its position in the document.
 type Typed struct {
 	Name string
 	At   doctree.Pos
@@ -204,7 +204,7 @@ type Typed struct {
 // Output is the section output.
 type Output struct {
 	Format, Path, Filename string
-	Evidence               string // of which cases it is kept: EvidenceAll or EvidenceFailures
+	Evidence               string // for which cases evidence is kept: EvidenceAll or EvidenceFailures
 }
 
 // The values of output.evidence.
@@ -220,7 +220,7 @@ type Advanced struct {
 	Seed        *int64
 }
 
-// Chaos is the section chaos, and what a scenario injects.
+// Chaos is the section chaos, and also what a scenario injects.
 type Chaos struct {
 	At      doctree.Pos
 	Tools   []Fault
@@ -233,7 +233,7 @@ func (c *Chaos) Active() bool {
 	return c != nil && len(c.Tools)+len(c.LLM)+len(c.Context) > 0
 }
 
-// Faults returns all faults, tools' first.
+// Faults returns all faults, those of tools first.
 func (c *Chaos) Faults() []Fault {
 	if c == nil {
 		return nil
@@ -241,7 +241,7 @@ func (c *Chaos) Faults() []Fault {
 	return slices.Concat(c.Tools, c.LLM, c.Context)
 }
 
-// Fault is one configured fault with its place. Its rule's ID is the path.
+// Fault is a configured fault and its position. The ID of its rule is its path in the document.
 type Fault struct {
 	At doctree.Pos
 	fault.Rule
@@ -263,18 +263,18 @@ type Contract struct {
 	Matrix      []Scenario
 	Runs        int     // runs_per_cell
 	MinRate     float64 // min_pass_rate of cells; 0: every run must hold
-	MaxRuns     int     // of a cell that is sampled on
+	MaxRuns     int     // the largest number of runs of a cell with a rate
 	Path        string
 }
 
 // Replays is the section replays.
 type Replays struct {
-	Model    string // of sessions that do not say it themselves
+	Model    string // for sessions that do not specify it
 	Sessions []Session
 	Sources  []Source
 }
 
-// Session is one recorded conversation, inline or by file.
+// Session is a recorded conversation, inline or in a file.
 type Session struct {
 	At         doctree.Pos
 	ID         string
@@ -284,22 +284,21 @@ type Session struct {
 	Input      string
 	Context    []Message
 	Tools      []ToolResponse
-	Model      string         // ModelRecorded: Models answer in place of the model
+	Model      string         // with ModelRecorded, Models answer in place of the model
 	Models     []ToolResponse // what models had replied
-	Trace      []string       // the calls in their order; empty: not told
-	Reply      string         // what the agent had answered; "": not told. It is shown, never checked
+	Trace      []string       // the calls, in order; empty: not known
+	Reply      string         // what the agent had answered; "": not known. It is displayed, never checked
 	Expected   string         // expected_failure
 	Contract   string
 	File       string
-	// LeftOut are answers of tools that were too large to be recorded. Files
-	// tell of them in a comment.
+	// LeftOut lists tools' answers that were too large to record. Files mention them in a comment.
 	LeftOut []string
 }
 
 // Message is an item of a session's context.
 type Message struct{ Role, Content string }
 
-// Whose replies a replayed session takes.
+// The model that answers in a replayed session.
 const (
 	ModelLive     = "live"
 	ModelRecorded = "recorded"
@@ -308,16 +307,16 @@ const (
 // ToolResponse is what a tool, or a model, had answered.
 type ToolResponse struct {
 	Tool   string
-	Asked  string // of a model: digest of what it was asked
-	Body   string // JSON, unless Text
+	Asked  string // for a model: digest of the question
+	Body   string // JSON, unless Text is set
 	Text   bool   // Body is plain text
 	Status int
-	// ContentType is what the body was declared as; "": not told.
+	// ContentType is the declared type of the body; "": not known.
 	ContentType string
-	// Raises is the class of what a tool in Python raised; Body is its message.
+	// Raises is the class of the exception that a Python tool raised; Body is its message.
 	Raises string
-	// Connection is how it ended before the answer was whole, closed or reset; ""
-	// if it did not. Body is as much as had come.
+	// Connection says how the connection ended before the answer was complete: closed or reset; "":
+	// it did not. Body is the part that had arrived.
 	Connection string
 	Latency    time.Duration
 }
@@ -325,7 +324,7 @@ type ToolResponse struct {
 // Source is an item of replays.sources.
 type Source struct {
 	At         doctree.Pos
-	Type       string // langsmith, langsmith_run
+	Type       string // langsmith or langsmith_run
 	Project    string
 	RunID      string
 	Status     string

@@ -18,11 +18,11 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// column is a place in a text that a row's value is put into.
+// column matches a place in a text where a row's value is inserted.
 var column = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_ .-]*)\}`)
 
-// dataset reads a golden prompt that stands for one of each row of a file: its
-// texts hold the names of columns in braces.
+// dataset reads a golden prompt that stands for one prompt per row of a file: its texts contain
+// names of columns in braces.
 func (d *decoder) dataset(n *doctree.Node, path string, add func(n *doctree.Node, path string)) {
 	name := n.Get("dataset")
 	file, ok := d.str(name, path+".dataset")
@@ -33,7 +33,7 @@ func (d *decoder) dataset(n *doctree.Node, path string, add func(n *doctree.Node
 	if k := n.Get("sample"); !k.IsNull() {
 		sample = d.integer(k, path+".sample", 0, 1, 1_000_000)
 	}
-	if d.opt.Read == nil { // nothing is run
+	if d.opt.Read == nil { // nothing will be run
 		add(withoutDataset(n), path)
 		return
 	}
@@ -60,8 +60,8 @@ func (d *decoder) dataset(n *doctree.Node, path string, add func(n *doctree.Node
 	}
 }
 
-// withoutDataset is a golden prompt without the keys of its dataset; one that does not
-// say what is asked asks the column prompt.
+// withoutDataset returns a golden prompt without the keys of its dataset. If it has no text of its
+// own, its text is the column prompt.
 func withoutDataset(n *doctree.Node) *doctree.Node {
 	bare := *n
 	bare = bare.WithMembers(slices.DeleteFunc(slices.Clone(n.Members()), func(m doctree.Member) bool { return m.Key.Text == "dataset" || m.Key.Text == "sample" }))
@@ -72,7 +72,7 @@ func withoutDataset(n *doctree.Node) *doctree.Node {
 	return &bare
 }
 
-// columns checks that what is asked names columns that there are.
+// columns checks that all columns that the texts name exist.
 func (d *decoder) columns(n *doctree.Node, path, file string, columns []string) bool {
 	fine := true
 	for _, key := range []string{"prompt", "turns"} {
@@ -88,7 +88,7 @@ func (d *decoder) columns(n *doctree.Node, path, file string, columns []string) 
 	return fine
 }
 
-// eachText calls f for all texts of a tree.
+// eachText calls f for every string in a tree.
 func eachText(n *doctree.Node, f func(*doctree.Node)) {
 	if n == nil {
 		return
@@ -104,7 +104,7 @@ func eachText(n *doctree.Node, f func(*doctree.Node)) {
 	}
 }
 
-// filled is a tree with the values of a row in the places of its columns.
+// filled returns a tree in which the names of columns are replaced by a row's values.
 func filled(n *doctree.Node, row map[string]string) doctree.Node {
 	out := *n
 	if n.Kind == doctree.String {
@@ -132,8 +132,8 @@ func filled(n *doctree.Node, row map[string]string) doctree.Node {
 	return out
 }
 
-// chosen are so many of n places, in order: the same ones for the same seed,
-// and most of them also if rows are added.
+// chosen returns most of the numbers below n in ascending order, or all of them if most is 0. The
+// same seed gives the same numbers, and mostly the same ones if n grows.
 func chosen(n, most int, seed int64) []int {
 	list := make([]int, n)
 	keys := make(map[int]uint64, n)
@@ -155,7 +155,7 @@ func chosen(n, most int, seed int64) []int {
 	return list
 }
 
-// rowsOf reads a file of JSON lines or CSV with a heading.
+// rowsOf reads a file of JSON lines, or a CSV file with a header row.
 func rowsOf(file string, data []byte) (rows []map[string]string, columns []string, err error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	switch strings.ToLower(filepath.Ext(file)) {
@@ -175,7 +175,7 @@ func rowsOf(file string, data []byte) (rows []map[string]string, columns []strin
 		case err == io.EOF:
 			return rows, columns, nil
 		case err != nil:
-			return nil, nil, err // names line and column
+			return nil, nil, err // the error names line and column
 		case columns == nil:
 			columns = record
 			continue

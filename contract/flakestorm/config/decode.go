@@ -12,23 +12,22 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// Options are what a document is read with.
+// Options say how a document is read.
 type Options struct {
-	// Getenv looks up a variable of the environment for $NAME and ${NAME}.
+	// Getenv looks up an environment variable for $NAME and ${NAME}.
 	Getenv func(name string) (string, bool)
-	// Check says that nothing will be run: what existing tools take and cannot
-	// do anything with is an error, not a warning.
+	// Check says that nothing will be run. Things that existing tools accept but can do nothing
+	// with are then errors, not warnings.
 	Check bool
-	// Read reads a file that the document names; nil: nothing is run, and none is
-	// read. Seed decides which rows of datasets are sampled.
+	// Read reads a file that the document names; nil: nothing will be run, and no file is read.
+	// Seed decides which rows of datasets are sampled.
 	Read func(name string) ([]byte, error)
-	Seed *int64 // nil: that of the document
-	// Phases are those that run, in place of the document's.
+	Seed *int64 // nil: the document's
+	// Phases are the phases to run, in place of the document's.
 	Phases []string
 }
 
-// Decode reads a document. The configuration can be used if the list holds no
-// error.
+// Decode reads a document. The configuration is usable if the list contains no error.
 func Decode(file string, text []byte, o Options) (*Config, diag.List) {
 	d := &decoder{file: file, opt: o}
 	doc, err := doctree.Parse(text, doctree.Options{})
@@ -49,7 +48,7 @@ func Decode(file string, text []byte, o Options) (*Config, diag.List) {
 }
 
 func syntax(file string, err error) diag.List {
-	e := err.(*doctree.Error) // Parse gives no other
+	e := err.(*doctree.Error) // Parse returns no other type
 	return diag.List{{Code: "flakestorm.syntax", Pos: e.Pos.In(file), Message: e.Message(), Source: e.Source}}
 }
 
@@ -63,7 +62,7 @@ func (d *decoder) document(root *doctree.Node) *Config {
 	c.Model = d.model(s.get("model"), "model")
 	c.Mutations = d.mutations(s.get("mutations"), "mutations")
 	c.Advanced = d.advanced(s.get("advanced"), "advanced")
-	c.Seed = 42 // one of no meaning: equal documents give equal runs
+	c.Seed = 42 // arbitrary, but fixed: equal documents give equal runs
 	for _, seed := range []*int64{c.Advanced.Seed, d.opt.Seed} {
 		if seed != nil {
 			c.Seed = *seed
@@ -75,7 +74,7 @@ func (d *decoder) document(root *doctree.Node) *Config {
 	s.items("invariants", false, func(n *doctree.Node, path string) {
 		v := d.invariant(n, path, false)
 		if v.ID == "" {
-			if unnamed[v.Type]++; unnamed[v.Type] > 1 { // what breaks one is not a finding of another
+			if unnamed[v.Type]++; unnamed[v.Type] > 1 { // its findings must not merge with those of another invariant
 				v.ID = fmt.Sprintf("%s %d", v.Type, unnamed[v.Type])
 			}
 		}
@@ -118,8 +117,8 @@ func (d *decoder) document(root *doctree.Node) *Config {
 	return c
 }
 
-// judgedByContract reports whether the phases that run are those whose cases
-// the contract's own invariants judge.
+// judgedByContract reports whether only phases are run whose cases are judged by the contract's own
+// invariants.
 func (d *decoder) judgedByContract(c *Config) bool {
 	phases := d.opt.Phases
 	if len(phases) == 0 {
@@ -129,7 +128,7 @@ func (d *decoder) judgedByContract(c *Config) bool {
 		!slices.Contains(phases, "mutation") && !slices.Contains(phases, "chaos")
 }
 
-// together is what sections mean to each other.
+// together checks how sections fit together.
 func (d *decoder) together(s *section, c *Config) {
 	if n := s.n.Get("invariants"); len(c.Invariants) == 0 && !expects(c) && (n == nil || n.Kind == doctree.Seq) {
 		at := s.pos()
@@ -165,7 +164,7 @@ func (d *decoder) together(s *section, c *Config) {
 func (d *decoder) agent(n *doctree.Node, path string) Agent {
 	shape := *format().agent
 	if described(n) {
-		shape.Tag = "" // a system file says of what type it is
+		shape.Tag = "" // a system file says what type it is
 	}
 	s := d.section(n, path, &shape)
 	a := Agent{At: n.Pos, Type: HTTP}
@@ -192,8 +191,8 @@ func (d *decoder) agent(n *doctree.Node, path string) Agent {
 	return a
 }
 
-// timeout is in milliseconds. Published documents write seconds, such as 30,
-// which as milliseconds would be refused: the format allows none below 1000.
+// timeout returns the timeout, which is in milliseconds. Published documents write seconds, such as
+// 30; as milliseconds, this would be refused, because the format allows nothing below 1000.
 func (d *decoder) timeout(s *section) time.Duration {
 	const least, most = 1000, 300_000
 	if n := s.get("timeout"); n != nil {
@@ -253,12 +252,12 @@ func (d *decoder) readExtensions(s *section, a *Agent) {
 	d.checkAgentKeys(s, a)
 }
 
-// described reports whether a system file says how the agent is reached.
+// described reports whether a system file says how to reach the agent.
 func described(n *doctree.Node) bool {
 	return n.Get("system") != nil && n.Get("type") == nil && n.Get("endpoint") == nil && n.Get("command") == nil
 }
 
-// describedElsewhere are keys that a system file has words of its own for.
+// describedElsewhere lists the keys for which a system file has words of its own.
 var describedElsewhere = []string{"method", "request_template", "response_path", "query_params", "parse_structured_input", "headers", "reset_endpoint",
 	"reset_function", "dir", "env", "ready", "ready_timeout", "model", "api_key", "tools", "tool_registry", "tool", "python", "isolate", "tool_gateways", "llm_gateway"}
 
@@ -301,7 +300,7 @@ func (d *decoder) checkAgentKeys(s *section, a *Agent) {
 	}
 }
 
-// gatewayMark stands for the address of a gateway.
+// gatewayMark matches the placeholder for the address of a gateway.
 var gatewayMark = regexp.MustCompile(`\{gateway:([^{}]*)\}`)
 
 // gateways checks that the agent receives the address of every gateway.
@@ -334,7 +333,7 @@ func (d *decoder) gateways(s *section, a *Agent) {
 	}
 }
 
-// providers of the section model.
+// providers lists the providers of the section model.
 var providers = []string{"ollama", "openai", "anthropic", "google"}
 
 const localOllama = "http://localhost:11434"
@@ -360,7 +359,7 @@ func (d *decoder) model(n *doctree.Node, path string) Model {
 	}
 	m.Name = s.expanded("name", s.str("name", m.Name))
 	m.APIKey = d.apiKey(s, m.Provider == "ollama")
-	// The default address is Ollama's: it is no other provider's.
+	// The default address is Ollama's, so it is wrong for any other provider.
 	if u := s.get("base_url"); u.IsNull() {
 		if m.Provider != "ollama" {
 			m.BaseURL = ""
@@ -376,7 +375,7 @@ func (d *decoder) model(n *doctree.Node, path string) Model {
 	return m
 }
 
-// apiKey is the name of a variable as ${NAME}: keys do not stand in documents.
+// apiKey returns a key's variable in the form ${NAME}: documents must not contain keys themselves.
 func (d *decoder) apiKey(s *section, any bool) string {
 	n := s.opt("api_key")
 	v, ok := d.str(n, s.at("api_key"))

@@ -6,9 +6,9 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// expand replaces $NAME and ${NAME} the way Python's os.path.expandvars does: a
-// variable that is not set stays as it is written, which is told, and nothing
-// escapes it. The text is that of a node at a path.
+// expand replaces $NAME and ${NAME} the way Python's os.path.expandvars does: an unset variable
+// stays as it is written, which is reported, and there is no way to escape it. n and path say where
+// the text stands.
 func (d *decoder) expand(text string, n *doctree.Node, path string) string {
 	if d.opt.Getenv == nil || !strings.Contains(text, "$") {
 		return text
@@ -24,8 +24,8 @@ func (d *decoder) expand(text string, n *doctree.Node, path string) string {
 		case ok:
 			b.WriteString(v)
 			i += length
-		case length > 0: // its own letters hold no further variable
-			if n != nil && name != "" && (name[0] > '9' || name[0] < '0') { // $5 is an amount
+		case length > 0: // letters of the name cannot begin another variable
+			if n != nil && name != "" && (name[0] > '9' || name[0] < '0') { // but $5 is an amount
 				d.warn(n.Pos, "unset", path, "", "the variable %s is not set: the text stays %s", name, text[i:i+length])
 			}
 			b.WriteString(text[i : i+length])
@@ -38,12 +38,12 @@ func (d *decoder) expand(text string, n *doctree.Node, path string) string {
 	return b.String()
 }
 
-// expanded is the text of a key, with variables replaced.
+// expanded returns the text of a key with variables replaced.
 func (s *section) expanded(key, text string) string {
 	return s.d.expand(text, s.n.Get(key), s.at(key))
 }
 
-// expandedPairs are pairs whose values have variables replaced.
+// expandedPairs returns pairs with the variables in their values replaced.
 func (s *section) expandedPairs(key string) []Pair {
 	list := s.pairs(key)
 	for i := range list {
@@ -52,8 +52,8 @@ func (s *section) expandedPairs(key string) []Pair {
 	return list
 }
 
-// variable is the name that text begins with, as $NAME (letters, digits and
-// underscores of ASCII) or ${anything}, and its length with the signs.
+// variable returns the name of the variable at the start of text, written as $NAME (ASCII letters,
+// digits and underscores) or ${anything}, and the length of the whole reference.
 func variable(text string) (name string, length int) {
 	if text[0] != '$' {
 		return "", 0
@@ -79,8 +79,7 @@ func word(b byte) bool {
 	return b == '_' || b >= '0' && b <= '9' || b|0x20 >= 'a' && b|0x20 <= 'z'
 }
 
-// envName is the variable that an api_key names, "" if it is not written as
-// ${NAME}.
+// envName returns the variable that an api_key names; "": it is not written as ${NAME}.
 func envName(key string) string {
 	name, ok := strings.CutPrefix(key, "${")
 	name, closed := strings.CutSuffix(name, "}")

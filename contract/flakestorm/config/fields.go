@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/fault"
 )
 
-// shapes are what a document declares, section by section.
+// shapes holds the declared keys of a document, section by section.
 type shapes struct {
 	document, agent, model, mutations, invariant, event, output, advanced, chaos, tool, llm, attack, scenario, contract,
 	prompt, turn, condition, user, replays, session, message, response, reply, source, filter, scoring, weights, endpoint, similarity *doctree.Shape
@@ -30,7 +30,8 @@ var format = sync.OnceValue(func() *shapes {
 	need := func(name string, t doctree.Type, doc string, only ...string) doctree.Field {
 		return doctree.Field{Name: name, Type: t, Doc: doc, For: only, Need: true}
 	}
-	// What flakestorm's own documents write where it has no effect: its flakestorm.yaml and docs/TEST_SCENARIOS.md.
+	// elsewhere adds the types with which flakestorm's own documents, its flakestorm.yaml and
+	// docs/TEST_SCENARIOS.md, give a key that has no effect there.
 	elsewhere := func(f doctree.Field, words ...string) doctree.Field { f.Elsewhere = words; return f }
 	shape := func(name, doc string, fields ...doctree.Field) *doctree.Shape {
 		return &doctree.Shape{Name: name, Doc: doc, Fields: fields}
@@ -194,10 +195,10 @@ var format = sync.OnceValue(func() *shapes {
 	return s
 })
 
-// Format returns what a document is.
+// Format returns the type of a document.
 func Format() doctree.Type { return doctree.Object(format().document) }
 
-// Files returns the types of files that documents name: replay files and contracts.
+// Files returns the types of the files that documents name: replay files and contracts.
 func Files() []doctree.Type {
 	return []doctree.Type{doctree.Object(format().session), doctree.Object(format().contract)}
 }

@@ -14,24 +14,23 @@ import (
 	"github.com/thresh-dev/thresh/engine/match"
 )
 
-// InvariantTypes are the types of checks: those of the format, then Thresh's
-// own.
+// InvariantTypes are the types of checks: first the format's, then Thresh's own.
 var InvariantTypes = []string{
 	"contains", "latency", "valid_json", "regex", "similarity", "excludes_pii", "refusal_check", "contains_any",
 	"output_not_empty", "completes", "excludes_pattern", "behavior_unchanged", "not_contains", "refusal",
 	"tool_called", "tool_not_called", "tool_arguments", "json_schema", "tokens", "cost", "llm_judge", "trace",
 }
 
-// Severities and conditions of contract invariants.
+// Severities and Conditions are the values of severity and when in contract invariants.
 var (
 	Severities = []string{"critical", "high", "medium", "low"}
 	Conditions = []string{"always", "tool_faults_active", "llm_faults_active", "any_chaos_active", "no_chaos"}
 )
 
-// Invariant is one check, of a plain run or of a contract.
+// Invariant is one check, of an ordinary run or of a contract.
 type Invariant struct {
 	At          doctree.Pos
-	Node        *doctree.Node // as it is written
+	Node        *doctree.Node // as written
 	Path        string
 	ID          string
 	Type        string
@@ -42,34 +41,34 @@ type Invariant struct {
 	Value       string
 	Values      []string
 	Patterns    []string
-	Excluded    []*match.Pattern // of Patterns, by their place; nil: literal alone
+	Excluded    []*match.Pattern // for each of Patterns, by index; nil: only looked for literally
 	Pattern     string
 	Regex       *match.Pattern
 	MaxMS       float64
 	Expected    string
-	Threshold   float64 // similarity
+	Threshold   float64 // of similarity
 	Baseline    string  // "auto", or a text
 	Alike       float64 // similarity_threshold
 	Probes      []string
-	Tool        string // name or glob
+	Tool        string // a name or a glob
 	Arguments   jsontree.Node
-	Schema      string // JSON
+	Schema      string // as JSON
 	SchemaFile  string
-	Percentile  float64 // 0: every single call
-	Max         float64 // tokens, or cost
+	Percentile  float64 // 0: each call is checked by itself
+	Max         float64 // of tokens or cost
 	InputPrice  float64 // per million tokens
 	OutputPrice float64
 	Criteria    string
-	Trace       *judge.Rule    // of type trace
+	Trace       *judge.Rule    // for type trace
 	Exact       bool           // case_sensitive: true
-	Turn        int            // of a conversation, from 1, whose reply is checked; 0: the last
-	Prompted    bool           // expected by a golden prompt, wherever it is asked
-	Filter      *match.Pattern // prompt_filter: replies to other prompts are not checked; nil: to all
-	MinRate     float64        // min_pass_rate: of the runs of a cell; 0: all of them
-	MaxRuns     int            // of a cell that is sampled on for it
+	Turn        int            // the turn of a conversation, from 1, whose reply is checked; 0: the last
+	Prompted    bool           // belongs to a golden prompt and is checked wherever that is asked
+	Filter      *match.Pattern // prompt_filter: only replies to matching prompts are checked; nil: all
+	MinRate     float64        // min_pass_rate: for the runs of a cell; 0: all must hold
+	MaxRuns     int            // the largest number of runs of a cell with a rate
 }
 
-// Python's re.search with DOTALL, as the format's checks are made.
+// The format's checks use Python's re.search with DOTALL.
 var patternOptions = match.Options{DotAll: true}
 
 func (d *decoder) invariant(n *doctree.Node, path string, contract bool) Invariant {
@@ -86,7 +85,7 @@ func (d *decoder) invariant(n *doctree.Node, path string, contract bool) Invaria
 	}
 	v.Description = s.text("description")
 	v.Severity = d.rated(s, "severity", v.Severity, Severities, contract)
-	v.When = d.rated(s, "when", v.When, Conditions, contract || strings.Contains(path, "].expect[")) // what a prompt expects is a row of the matrix
+	v.When = d.rated(s, "when", v.When, Conditions, contract || strings.Contains(path, "].expect[")) // a prompt's expectations are rows of the matrix
 	v.Negate = s.flag("negate", false)
 	v.Value, v.Pattern, v.Expected, v.Baseline = s.text("value"), s.text("pattern"), s.text("expected"), s.text("baseline")
 	v.Values, v.Patterns = s.texts("values"), s.texts("patterns")
@@ -116,7 +115,7 @@ func (d *decoder) invariant(n *doctree.Node, path string, contract bool) Invaria
 	return v
 }
 
-// rated is a word that existing tools take as any text.
+// rated reads a word for which existing tools accept any text.
 func (d *decoder) rated(s *section, key, def string, words []string, contract bool) string {
 	v := s.text(key)
 	n := s.n.Get(key)
@@ -181,7 +180,7 @@ func (d *decoder) measured(s *section, v *Invariant) {
 	v.Trace = d.trace(s, v)
 }
 
-// checkRequired checks what a type cannot do without.
+// checkRequired checks that the keys that a type needs are given.
 func (d *decoder) checkRequired(s *section, v *Invariant) {
 	need := func(given bool, key string) {
 		if n := s.n.Get(key); !given {
@@ -190,7 +189,7 @@ func (d *decoder) checkRequired(s *section, v *Invariant) {
 				at = n.Pos
 				_, notNumber := strconv.ParseFloat(n.Text, 64)
 				if n.Kind != doctree.Null && n.Kind != doctree.Seq && !(n.Kind == doctree.String && n.Text == "") && !(notNumber == nil && (key == "max_ms" || key == "max")) {
-					return // its own fault was told
+					return // this mistake was already reported
 				}
 			}
 			d.fail(at, "missing-key", s.at(key), "must be given and not empty for type %s", v.Type)
@@ -235,10 +234,10 @@ func (d *decoder) checkRequired(s *section, v *Invariant) {
 	}
 }
 
-// notNegated are the types that existing tools do not negate either.
+// notNegated lists the types that existing tools do not negate either.
 var notNegated = []string{"latency", "valid_json", "output_not_empty", "completes", "excludes_pii", "refusal_check", "refusal", "similarity"}
 
-// constant warns of checks whose verdict no reply changes.
+// constant warns of checks whose verdict does not depend on the reply.
 func (d *decoder) constant(s *section, v *Invariant) {
 	key, why := "", ""
 	switch {
@@ -276,9 +275,9 @@ func (d *decoder) pattern(n *doctree.Node, path, text string, o match.Options) *
 	return p
 }
 
-// excluded compiles the patterns of excludes_pattern. Each is looked for as it
-// is written and, where it is one, as a regular expression, which is what the
-// format's guide calls them and existing tools never did.
+// excluded compiles the patterns of excludes_pattern. Each one is looked for literally and, if it
+// is a regular expression, also as such: the format's guide calls them regular expressions, but
+// existing tools never treated them so.
 func (d *decoder) excluded(s *section, v *Invariant) {
 	v.Excluded = make([]*match.Pattern, len(v.Patterns))
 	n := s.n.Get("patterns")
@@ -305,8 +304,8 @@ func (d *decoder) excluded(s *section, v *Invariant) {
 	}
 }
 
-// anyLetter reports whether a letter or digit alone matches a pattern, as with
-// "[INST]" or "C++": words with brackets and signs, not expressions.
+// anyLetter reports whether a pattern matches a single letter or digit, as "[INST]" and "C++" do.
+// Such patterns are words with brackets and signs, not expressions.
 func anyLetter(p *match.Pattern) bool {
 	for r := '0'; r <= 'z'; r++ {
 		if hit, err := p.Search(string(r)); hit || err != nil {
@@ -316,7 +315,7 @@ func anyLetter(p *match.Pattern) bool {
 	return false
 }
 
-// wanted checks the patterns that arguments of a tool are to match.
+// wanted checks the patterns that a tool's arguments must match.
 func (d *decoder) wanted(n *doctree.Node, path string) {
 	for i := range n.Members() {
 		m := &n.Members()[i]
@@ -362,7 +361,7 @@ func (d *decoder) contract(n *doctree.Node, path string) *Contract {
 	return c
 }
 
-// latency limit of an invariant.
+// Limit returns the latency limit of an invariant.
 func (v *Invariant) Limit() time.Duration {
 	return time.Duration(v.MaxMS * float64(time.Millisecond))
 }

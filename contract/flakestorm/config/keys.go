@@ -12,7 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// modeWords are the modes of a layer as words.
+// modeWords returns the modes of a layer as words.
 func modeWords(layer fault.Layer) []string {
 	modes := fault.Modes(layer)
 	return seq.Map(modes, func(m fault.Mode) string { return string(m) })
@@ -27,8 +27,7 @@ func CheckNames() []string {
 	return names
 }
 
-// checks reads which built-in checks are off: a mapping of ids to on or off, or
-// false for all.
+// checks reads which built-in checks are off: a mapping from ids to on or off, or false for all.
 func (d *decoder) checks(s *section) (off []string) {
 	n := s.opt("checks")
 	names := CheckNames()
@@ -52,8 +51,7 @@ func (d *decoder) checks(s *section) (off []string) {
 	return off
 }
 
-// effects reads of which tools it is declared whether their calls change
-// something.
+// effects reads for which tools the document declares whether their calls change something.
 func (d *decoder) effects(s *section) judge.Effects {
 	n := s.opt("effects")
 	if n == nil {
@@ -71,7 +69,7 @@ func (d *decoder) effects(s *section) judge.Effects {
 	return effects
 }
 
-// noteTool keeps that the document names a tool.
+// noteTool notes that the document names a tool.
 func (d *decoder) noteTool(s *section, tool string) {
 	if tool == "" || strings.ContainsAny(tool, "*?[") || slices.ContainsFunc(d.tools, func(x mentioned) bool { return x.name == tool }) {
 		return
@@ -85,8 +83,8 @@ type mentioned struct {
 	path string
 }
 
-// classified notes of the tools that the document names whether calls are taken
-// to change something, where their names decide and a check asks for it.
+// classified adds a note that says which of the tools that the document names are taken to change
+// something. It does so only if this is decided by their names and a check depends on it.
 func (d *decoder) classified(c *Config) {
 	if !d.opt.Check || d.list.HasErrors() || slices.Contains(c.ChecksOff, "repeated-effect") && slices.Contains(c.ChecksOff, "false-success") {
 		return

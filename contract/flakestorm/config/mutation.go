@@ -10,13 +10,13 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// MutationType is a kind of mutation with its default weight.
+// MutationType is a kind of mutation and its default weight.
 type MutationType struct {
 	Name   string
 	Weight float64
 }
 
-// MutationTypes are all types, in the order of the format.
+// MutationTypes lists all types, in the order of the format.
 var MutationTypes = []MutationType{
 	{"paraphrase", 1.0}, {"noise", 0.8}, {"tone_shift", 0.9}, {"prompt_injection", 1.5}, {"encoding_attacks", 1.3},
 	{"context_manipulation", 1.1}, {"length_extremes", 1.2}, {"custom", 1.0}, {"multi_turn_attack", 1.4}, {"advanced_jailbreak", 2.0},
@@ -26,7 +26,7 @@ var MutationTypes = []MutationType{
 	{"concurrent_request_pattern", 1.4}, {"timeout_manipulation", 1.3},
 }
 
-// defaultTypes are those of a document that names none.
+// defaultTypes lists the types of a document that names none.
 var defaultTypes = []string{
 	"paraphrase", "noise", "tone_shift", "prompt_injection", "encoding_attacks", "context_manipulation", "length_extremes",
 }
@@ -35,7 +35,7 @@ func typeNames() []string {
 	return seq.Map(MutationTypes, func(t MutationType) string { return t.Name })
 }
 
-// DisplayName returns a type's name for people: "Http Header Injection".
+// DisplayName returns a type's name for display: "Http Header Injection".
 func DisplayName(name string) string {
 	words := strings.Split(name, "_")
 	for i, w := range words {
@@ -46,8 +46,8 @@ func DisplayName(name string) string {
 	return strings.Join(words, " ")
 }
 
-// Weight returns what a mutation of a type counts in the score. A document's own
-// weights replace all defaults; a type that they lack counts 1.
+// Weight returns the weight of a type's mutations in the score. A document's own weights replace
+// all defaults; types that they do not list have weight 1.
 func (m *Mutations) Weight(name string) float64 {
 	if w, ok := m.Weights[name]; ok {
 		return w
@@ -91,7 +91,7 @@ func (d *decoder) mutations(n *doctree.Node, path string) Mutations {
 	}
 	d.weights(s, &m, names)
 	d.templates(s, &m)
-	// Thresh's own: who writes the mutations, and how many there are at most.
+	// Thresh's own keys: who writes the mutations, and the largest number of them.
 	m.Writer = s.word("writer", m.Writer)
 	m.Cache = s.flag("cache", m.Cache)
 	m.Limit = s.integer("limit", m.Limit)
@@ -130,8 +130,8 @@ func (d *decoder) weights(s *section, m *Mutations, names []string) {
 	}
 }
 
-// templates are the user's own wordings: for type custom, or in place of a
-// type's own if named like it.
+// templates reads the user's own wordings. They are used for type custom; a template named like
+// another type replaces that type's own wordings.
 func (d *decoder) templates(s *section, m *Mutations) {
 	m.Templates = s.pairs("custom_templates")
 	if !slices.ContainsFunc(m.Templates, func(p Pair) bool { return p.Key == "custom" || !slices.Contains(typeNames(), p.Key) }) {
@@ -153,8 +153,8 @@ func (d *decoder) templates(s *section, m *Mutations) {
 	}
 }
 
-// withoutTemplates leaves type custom out of a document that has no templates for it,
-// as existing tools do, who find nothing to send to their model.
+// withoutTemplates removes type custom from a document that has no templates for it. Existing tools
+// do the same: they find nothing to send to their model.
 func (d *decoder) withoutTemplates(s *section, m *Mutations) {
 	custom := func(t Typed) bool { return t.Name == "custom" }
 	i := slices.IndexFunc(m.Types, custom)

@@ -43,7 +43,7 @@ func (d *decoder) prompts(s *section, c *Config) {
 	}
 }
 
-// expects reports whether a golden prompt says what is expected of its reply.
+// expects reports whether any golden prompt says what is expected of its reply.
 func expects(c *Config) bool {
 	return slices.ContainsFunc(c.Prompts, func(p Prompt) bool {
 		return len(p.Expect) > 0 || slices.ContainsFunc(p.Turns, func(t Said) bool { return len(t.Expect) > 0 })
@@ -109,7 +109,7 @@ func (d *decoder) conversation(n *doctree.Node, path string, p *Prompt) {
 	}
 }
 
-// readCondition reads what the agent's last reply must be for a turn to be said.
+// readCondition reads the condition on the agent's last reply under which a turn is said.
 func (d *decoder) readCondition(n *doctree.Node, path string) *When {
 	s := d.section(n, path, format().condition)
 	w := &When{}

@@ -17,7 +17,7 @@ func (d *decoder) replays(n *doctree.Node, path string) Replays {
 	return r
 }
 
-// DecodeSession reads a replay file: one session, YAML or JSON.
+// DecodeSession reads a replay file: one session, in YAML or JSON.
 func DecodeSession(file string, text []byte, o Options) (Session, diag.List) {
 	d := &decoder{file: file, opt: o}
 	doc, err := doctree.Parse(text, doctree.Options{})
@@ -30,7 +30,7 @@ func DecodeSession(file string, text []byte, o Options) (Session, diag.List) {
 	return x, d.list
 }
 
-// DecodeContract reads a contract that has a file of its own.
+// DecodeContract reads a contract from its own file.
 func DecodeContract(file string, text []byte, o Options) (*Contract, diag.List) {
 	d := &decoder{file: file, opt: o}
 	doc, err := doctree.Parse(text, doctree.Options{})
@@ -40,7 +40,7 @@ func DecodeContract(file string, text []byte, o Options) (*Contract, diag.List) 
 	d.doc = doc
 	root := &doc.Root
 	if in := root.Get("contract"); in != nil && root.Get("name") == nil {
-		root = in // a configuration of its own: its contract is meant
+		root = in // a whole configuration: use its contract
 	}
 	c := d.contract(root, "")
 	d.list.Sort()
@@ -133,13 +133,13 @@ func (d *decoder) source(n *doctree.Node, path string) Source {
 		if x.Type != "" {
 			d.unknown(s.n.Get("type"), "unknown-word", s.at("type"), x.Type, []string{"langsmith", "langsmith_run"})
 		}
-		return x // what other keys mean is not known
+		return x // the meaning of other keys is not known
 	}
 	return x
 }
 
-// scoring reads the weights of the whole, from scoring.weights as the contract
-// names them or from scoring itself, as existing documents have them.
+// scoring reads the weights of the phases, from scoring.weights as the contract names them or
+// directly from scoring as existing documents have them.
 func (d *decoder) scoring(n *doctree.Node, path string) Scoring {
 	w := Scoring{0.20, 0.35, 0.35, 0.10}
 	if n == nil {

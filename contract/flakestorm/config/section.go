@@ -11,7 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// decoder walks a document and collects what is to be said about it.
+// decoder walks a document and collects the diagnostics.
 type decoder struct {
 	file string
 	opt  Options
@@ -39,8 +39,8 @@ func (d *decoder) warn(at doctree.Pos, code, path, hint, format string, args ...
 	d.report(diag.Warning, at, code, path, hint, format, args...)
 }
 
-// doubt is an error if the document is only checked, and a warning if it is
-// run: existing tools run it.
+// doubt reports an error if the document is only checked, and a warning if it is run: existing
+// tools run it.
 func (d *decoder) doubt(at doctree.Pos, code, path, hint, format string, args ...any) {
 	level := diag.Warning
 	if d.opt.Check {
@@ -49,7 +49,7 @@ func (d *decoder) doubt(at doctree.Pos, code, path, hint, format string, args ..
 	d.report(level, at, code, path, hint, format, args...)
 }
 
-// section is a mapping that is being read. What keys it may have is declared.
+// section is a mapping that is being read. Its shape declares the keys that it may have.
 type section struct {
 	d     *decoder
 	n     *doctree.Node
@@ -57,12 +57,12 @@ type section struct {
 	shape *doctree.Shape
 }
 
-// section opens a mapping; what is none is reported.
+// section opens a mapping. It reports anything that is not a mapping.
 func (d *decoder) section(n *doctree.Node, path string, shape *doctree.Shape) *section {
 	return &section{d: d, n: d.keys(n, path, shape), path: path, shape: shape}
 }
 
-// keys checks the keys of a mapping, and is nil if there is none.
+// keys checks the keys of a mapping. It returns nil if there is no mapping.
 func (d *decoder) keys(n *doctree.Node, path string, shape *doctree.Shape) *doctree.Node {
 	k := doctree.Decoder{Format: "flakestorm", File: d.file, Line: d.doc.Line, Unknown: diag.Warning, List: d.list}
 	s := k.Section(n, path, shape)
@@ -75,11 +75,11 @@ func (d *decoder) keys(n *doctree.Node, path string, shape *doctree.Shape) *doct
 	return s.Raw()
 }
 
-// published are keys of the format's published examples that have no effect in
-// existing tools either.
+// published lists keys of the format's published examples that have no effect in existing tools
+// either.
 var published = []string{"llm", "mutations.templates", "advanced.output_dir", "advanced.min_score", "advanced.skip_rules"}
 
-// field is the declaration of a key.
+// field returns the declaration of a key.
 func (s *section) field(key string) *doctree.Field {
 	f := s.shape.Field(key)
 	if f == nil {
@@ -95,7 +95,7 @@ func (s *section) at(key string) string {
 	return s.path + "." + key
 }
 
-// pos is where the section stands.
+// pos returns the position of the section.
 func (s *section) pos() doctree.Pos {
 	if s.n == nil {
 		return doctree.Pos{Line: 1, Col: 1}
@@ -103,13 +103,13 @@ func (s *section) pos() doctree.Pos {
 	return s.n.Pos
 }
 
-// get is the value of a key, nil if it has none.
+// get returns the value of a key; nil: it is missing.
 func (s *section) get(key string) *doctree.Node {
 	s.field(key)
 	return s.n.Get(key)
 }
 
-// opt is the value of a key, nil also if it is null.
+// opt returns the value of a key; nil: it is missing or null.
 func (s *section) opt(key string) *doctree.Node {
 	n := s.get(key)
 	if n.IsNull() {
@@ -118,18 +118,18 @@ func (s *section) opt(key string) *doctree.Node {
 	return n
 }
 
-// missing tells of a required key.
+// missing reports that a required key is missing.
 func (s *section) missing(key string) {
 	if s.n != nil {
 		s.d.fail(s.pos(), "missing-key", s.at(key), "must be given")
 	}
 }
 
-// required is a string that must be there.
+// required reads a string that must be given.
 func (s *section) required(key string) string {
 	n := s.get(key)
 	if n == nil {
-		if !s.field(key).Need { // else it is reported already
+		if !s.field(key).Need { // otherwise it was already reported
 			s.missing(key)
 		}
 		return ""
@@ -141,7 +141,7 @@ func (s *section) required(key string) string {
 	return v
 }
 
-// str is a string that has a default and cannot be null.
+// str reads a string that has a default and must not be null.
 func (s *section) str(key, def string) string {
 	n := s.get(key)
 	if n == nil {
@@ -154,13 +154,13 @@ func (s *section) str(key, def string) string {
 	return v
 }
 
-// text is a string that may be null.
+// text reads a string that may be null.
 func (s *section) text(key string) string {
 	v, _ := s.d.str(s.opt(key), s.at(key))
 	return v
 }
 
-// id refuses a name that reports cannot show in a line.
+// id refuses a name that reports cannot show on one line.
 func (s *section) id(v string) string {
 	if !diag.OneLine(v) {
 		s.d.fail(s.n.Get("id").Pos, "id", s.at("id"), "must be one line without control characters, got %q", diag.Cut(v, 60))
@@ -168,7 +168,7 @@ func (s *section) id(v string) string {
 	return v
 }
 
-// word is one of some words.
+// word reads one of the declared words.
 func (s *section) word(key, def string) string {
 	words := s.field(key).Type.Words
 	n := s.get(key)
@@ -183,7 +183,7 @@ func (s *section) word(key, def string) string {
 	return def
 }
 
-// unknown tells of a word that is none of those that may stand here.
+// unknown reports a word that is not one of those allowed here.
 func (d *decoder) unknown(n *doctree.Node, code, path, v string, words []string) {
 	d.report(diag.Error, n.Pos, code, path, diag.DidYouMean(v, words), "must be one of %s, got %q", strings.Join(words, ", "), v)
 }
@@ -196,7 +196,7 @@ func (s *section) texts(key string) []string {
 	return s.d.texts(n, s.at(key))
 }
 
-// pairs is a mapping of strings to strings.
+// pairs reads a mapping from strings to strings.
 func (s *section) pairs(key string) []Pair {
 	n := s.get(key)
 	if n == nil {
@@ -220,7 +220,7 @@ func (s *section) pairs(key string) []Pair {
 	return list
 }
 
-// integer is a whole number within the declared bounds.
+// integer reads a whole number within the declared limits.
 func (s *section) integer(key string, def int) int {
 	n := s.get(key)
 	if n == nil {
@@ -230,7 +230,7 @@ func (s *section) integer(key string, def int) int {
 	return s.d.integer(n, s.at(key), def, int(t.Low), int(t.High))
 }
 
-// count is integer for keys that may be null.
+// count is like integer, for keys that may be null.
 func (s *section) count(key string, def int) int {
 	if s.opt(key) == nil {
 		return def
@@ -253,7 +253,7 @@ func (d *decoder) integer(n *doctree.Node, path string, def, lo, hi int) int {
 	return def
 }
 
-// number is a number within the declared bounds; a null is the default.
+// number reads a number within the declared limits. Null means the default.
 func (s *section) number(key string, def float64) float64 {
 	n := s.opt(key)
 	if n == nil {
@@ -272,7 +272,7 @@ func (s *section) number(key string, def float64) float64 {
 	return def
 }
 
-// flag is a boolean in any of the spellings that are taken for one.
+// flag reads a boolean in any of the accepted spellings.
 func (s *section) flag(key string, def bool) bool {
 	n := s.get(key)
 	if n == nil {
@@ -297,7 +297,7 @@ func (d *decoder) flag(n *doctree.Node, path string, def bool) bool {
 	return def
 }
 
-// items calls read for every item of a list, which may be null if so said.
+// items calls read for every item of a list. If null is set, the list may be null.
 func (s *section) items(key string, null bool, read func(n *doctree.Node, path string)) {
 	n := s.get(key)
 	if n == nil || null && n.IsNull() {
@@ -312,7 +312,7 @@ func (s *section) items(key string, null bool, read func(n *doctree.Node, path s
 	}
 }
 
-// str is a string; nil is none and no fault.
+// str reads a string. nil has no string and is not reported.
 func (d *decoder) str(n *doctree.Node, path string) (string, bool) {
 	if n == nil {
 		return "", false
@@ -343,7 +343,7 @@ func (d *decoder) texts(n *doctree.Node, path string) []string {
 	return list
 }
 
-// looseNumber is a number in any of the forms that are taken for one.
+// looseNumber returns a number in any of the accepted forms.
 func looseNumber(n *doctree.Node) (float64, bool) {
 	switch n.Kind {
 	case doctree.Int, doctree.Float:
@@ -360,7 +360,7 @@ func looseNumber(n *doctree.Node) (float64, bool) {
 	return 0, false
 }
 
-// describeValue is a value in a message.
+// describeValue describes a value in a message.
 func describeValue(n *doctree.Node) string {
 	switch n.Kind {
 	case doctree.Int, doctree.Float, doctree.Date, doctree.Time:
@@ -377,10 +377,10 @@ func describeValue(n *doctree.Node) string {
 	return n.Kind.String()
 }
 
-// trimmed is a number without digits that mean nothing.
+// trimmed returns a number without insignificant digits.
 func trimmed(v float64) string { return strconv.FormatFloat(math.Round(v*1e6)/1e6, 'f', -1, 64) }
 
-// Checks reads invariants that stand in a document of their own, at paths of it.
+// Checks reads invariants that are part of another document, at the given paths.
 func Checks(file string, doc *doctree.Document, nodes []*doctree.Node, paths []string) (list []Invariant, found diag.List) {
 	d := &decoder{file: file, doc: doc}
 	for i, n := range nodes {
@@ -390,9 +390,8 @@ func Checks(file string, doc *doctree.Document, nodes []*doctree.Node, paths []s
 	return list, d.list
 }
 
-// words cuts a command line into words the way a shell does, with quotes and
-// backslashes and nothing else: nothing is expanded. ok is false if a quote is
-// not closed.
+// words splits a command line into words the way a shell does, with quotes and backslashes only:
+// nothing is expanded. ok is false if a quote is not closed.
 func words(line string) (list []string, ok bool) {
 	var b strings.Builder
 	var quote rune

@@ -13,10 +13,10 @@ import (
 	"github.com/thresh-dev/thresh/engine/match"
 )
 
-// eventKinds are the keys that say what an event is of.
+// eventKinds lists the keys that say what kind of event is meant.
 var eventKinds = []string{"tool", "model", "fault", "reply", "said"}
 
-// trace reads the rule of an invariant of type trace; nil for other types.
+// trace reads the rule of an invariant of type trace. It returns nil for other types.
 func (d *decoder) trace(s *section, v *Invariant) *judge.Rule {
 	r := &judge.Rule{Arguments: v.Arguments}
 	limit := func(key string) *int {
@@ -55,14 +55,14 @@ func (d *decoder) trace(s *section, v *Invariant) *judge.Rule {
 	if v.Type != "trace" {
 		return nil
 	}
-	// Beside counts and order, arguments say which events are meant.
+	// Next to counts and order, arguments say which events are meant.
 	if r.Arguments.Kind == jsontree.Object && (r.AtMost != nil || r.AtLeast != nil || r.Exactly != nil || r.Before != nil || r.After != nil || r.NeverAfter != nil) && r.Event.Arguments.Kind != jsontree.Object {
 		r.Event.Arguments, r.Arguments = r.Arguments, jsontree.Node{}
 	}
 	return r
 }
 
-// duration is milliseconds, or a text such as 5s.
+// duration reads milliseconds, or a text such as 5s.
 func (d *decoder) duration(n *doctree.Node, path string) time.Duration {
 	if n.Kind == doctree.String {
 		if v, err := time.ParseDuration(n.Text); err == nil && v > 0 {
@@ -80,7 +80,7 @@ func (d *decoder) duration(n *doctree.Node, path string) time.Duration {
 // event reads which events are meant.
 func (d *decoder) event(n *doctree.Node, path string) judge.Pattern {
 	var p judge.Pattern
-	if n.Kind == doctree.String { // a tool by its name
+	if n.Kind == doctree.String { // a tool, by name
 		p.Kind, p.Name = judge.Tool, n.Text
 		return p
 	}
@@ -143,7 +143,7 @@ func (d *decoder) event(n *doctree.Node, path string) judge.Pattern {
 	return p
 }
 
-// status is one of HTTP, or a class such as 4xx.
+// status reads an HTTP status, or a class of them such as 4xx.
 func (d *decoder) status(n *doctree.Node, path string) int {
 	if n.Kind == doctree.String && len(n.Text) == 3 && strings.HasSuffix(strings.ToLower(n.Text), "xx") && slices.Contains([]byte("12345"), n.Text[0]) {
 		return int(n.Text[0] - '0')

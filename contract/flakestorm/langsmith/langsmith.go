@@ -19,18 +19,18 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Wanted says which runs are fetched.
+// Wanted says which runs to fetch.
 type Wanted struct {
-	Run     string // one run by its id
-	Project string // the runs of a project
-	Status  string // which of them: error, success or all
-	Limit   int    // at most so many of them
+	Run     string // one run, by its id
+	Project string // all runs of a project
+	Status  string // which of the project's runs: error, success or all
+	Limit   int    // the largest number of them
 }
 
-// Asked reports whether runs are to be fetched at all.
+// Asked reports whether any runs are to be fetched.
 func (l *Wanted) Asked() bool { return l.Run != "" || l.Project != "" }
 
-// Fetch reads runs with the tools that they called.
+// Fetch fetches runs and the tool calls in them.
 func (l *Wanted) Fetch(ctx context.Context, getenv func(string) string) ([]config.Session, error) {
 	key := getenv("LANGSMITH_API_KEY")
 	if key == "" {
@@ -106,7 +106,7 @@ func (l *Wanted) ofProject(ctx context.Context, s *client) ([]json.RawMessage, e
 	return out[:min(len(out), l.Limit)], nil
 }
 
-// client speaks LangSmith's interface.
+// client talks to LangSmith's API.
 type client struct {
 	base, key string
 	http      *http.Client
@@ -156,7 +156,7 @@ func (s *client) page(ctx context.Context, query map[string]any) (runs []json.Ra
 	return page.Runs, page.Cursors.Next, nil
 }
 
-// fetchTree is a run with those below it, as an export.
+// fetchTree returns a run and all runs below it, in the form of an export.
 func (s *client) fetchTree(ctx context.Context, root json.RawMessage) ([]byte, error) {
 	var r struct {
 		Trace string `json:"trace_id"`

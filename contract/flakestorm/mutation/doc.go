@@ -1,13 +1,12 @@
-// Package mutation makes the variants of golden prompts that flakestorm
-// configurations ask for: all 24 types, offline, and the same ones for the same
-// seed. What an LLM writes instead goes through the same rules, see [Valid].
+// Package mutation makes the variants of golden prompts that flakestorm configurations ask for: all
+// 24 types, offline, and the same variants for the same seed. Variants written by an LLM must pass
+// the same rules, see [Valid].
 //
-// A type is a recipe: operators of engine/textop, wordings of its own, or both.
-// The nine types that are about the system and not about the words (headers,
-// method, size, encoding, concurrency, time) change the real request where the
-// agent is called by one, by [agentcall.Wire]; other agents get the same idea as
-// text. Wordings are harmless: they ask for a marker word and for nothing else.
+// Each type has a recipe: operators of engine/textop, wordings of its own, or both. Nine types are
+// about the system and not about the words (headers, method, size, encoding, concurrency, time): if
+// the agent is called by HTTP requests, they change the real request ([agentcall.Wire]); other
+// agents get the same idea as text. The wordings are harmless: all they ask for is a marker word.
 //
-// The types, their weights and what they are for are the format's; how they are
-// made is Thresh's. The package is pure; it imports engines alone.
+// The types, their weights and their purposes come from the format; how variants are made is up to
+// Thresh. The package is pure and imports only engines.
 package mutation

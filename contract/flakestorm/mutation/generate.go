@@ -21,41 +21,41 @@ type Mutation struct {
 	Original string
 	Text     string
 	Weight   float64
-	Wire     *agentcall.Wire // how the request is changed; nil: it is not
-	How      string          // operator, wording or shape, for people
+	Wire     *agentcall.Wire // changes to the request; nil: none
+	How      string          // operator, wording or shape, for display
 }
 
-// Request says what is to be made.
+// Request says which variants to make.
 type Request struct {
 	Prompts []string
 	Types   []string
 	Weight  func(kind string) float64
-	Count   int // for each prompt
-	Limit   int // over all prompts; 0: none
+	Count   int // per prompt
+	Limit   int // for all prompts together; 0: none
 	Seed    int64
-	// Templates are wordings of the user: for type custom, or in place of a
-	// type's own if named like it.
+	// Templates are the user's wordings. They are used for type custom; a template named like
+	// another type replaces that type's own wordings.
 	Templates []Template
 	// Shapes says that the agent is called by requests that can be changed.
 	Shapes  bool
 	Timeout time.Duration // of a call
 }
 
-// Template is a wording of the user with {prompt}.
+// Template is a user's wording, with {prompt} where the prompt goes.
 type Template struct{ Name, Text string }
 
-// Set is what was made, and what was not.
+// Set holds the variants that were made and counts those that were not.
 type Set struct {
 	List []Mutation
-	// Wanted is how many were asked for; Dropped counts those that could not be
-	// made, by type: no further variant of the prompt was found.
+	// Wanted is the number of variants asked for. Dropped counts, by type, those for which no
+	// further variant of the prompt was found.
 	Wanted  int
 	Dropped map[string]int
-	Cut     int // beyond the limit
+	Cut     int // number left out because of Limit
 }
 
-// Share returns how many of count variants each of n types gets: as many as any
-// other, the first ones one more.
+// Share divides count among n types as evenly as possible: the first types get one more each if it
+// does not divide evenly.
 func Share(count, n int) []int {
 	list := make([]int, n)
 	for i := range list {
@@ -67,15 +67,15 @@ func Share(count, n int) []int {
 	return list
 }
 
-// ID returns the format's id of a mutation.
+// ID returns the id that the format gives to a mutation.
 func ID(original, text, kind string) string {
 	sum := md5.Sum([]byte(original + ":" + text + ":" + kind)) //nolint:gosec // an id, no secret
 	return hex.EncodeToString(sum[:])[:12]
 }
 
-// Valid reports whether a text is a variant of a prompt. Types that keep the
-// prompt's size allow three times as many characters; the others put text
-// around it, so that a short prompt keeps all its attacks.
+// Valid reports whether a text is a valid variant of a prompt. Types that keep the prompt's size
+// allow up to three times as many characters; the others put text around the prompt, so that even a
+// short prompt gets all of its attacks.
 func Valid(kind, original, text string) bool {
 	r, known := recipes()[kind]
 	if text == "" {
@@ -87,10 +87,10 @@ func Valid(kind, original, text string) bool {
 	return !r.near || utf8.RuneCountInString(text) <= max(3*utf8.RuneCountInString(original), utf8.RuneCountInString(original)+80)
 }
 
-// attempts is how often a variant is drawn before a type gives up.
+// attempts is how many times a variant is drawn before a type gives up.
 const attempts = 24
 
-// Generate makes the variants: the same ones for equal requests.
+// Generate makes the variants. Equal requests give the same ones.
 func Generate(r Request) Set {
 	g := generator{Request: r, recipes: recipes(), operators: make(map[string]textop.Operator)}
 	for _, op := range textop.Builtins() {
@@ -100,7 +100,7 @@ func Generate(r Request) Set {
 	set := Set{Dropped: make(map[string]int)}
 	for p, prompt := range r.Prompts {
 		seen := make(map[string]bool)
-		nth := make(map[string]int) // a type may be named more than once
+		nth := make(map[string]int) // because a type may be listed more than once
 		for t, n := range Share(r.Count, len(r.Types)) {
 			kind := r.Types[t]
 			for range n {
@@ -130,7 +130,7 @@ type generator struct {
 	ctx       textop.Context
 }
 
-// variant makes the nth variant of a type that is not there yet.
+// variant makes the nth variant of a type, one that does not exist yet.
 func (g *generator) variant(p int, prompt, kind string, nth int, seen map[string]bool) (Mutation, bool) {
 	m := Mutation{Type: kind, Original: prompt, Weight: g.Weight(kind)}
 	for try := range attempts {
@@ -159,7 +159,7 @@ func (g *generator) draw(prompt, kind string, nth int, rng *pyrand.Rand) (text, 
 	if own := g.templates(kind); len(own) > 0 {
 		t := own[nth%len(own)]
 		text := strings.ReplaceAll(t.Text, "{prompt}", prompt)
-		if nth >= len(own) { // the same wording again: its prompt differs a little
+		if nth >= len(own) { // the wording is used a second time: vary the prompt a little
 			text = strings.ReplaceAll(t.Text, "{prompt}", g.apply("op_typo_keyboard", prompt, 1, rng))
 		}
 		return text, "template " + t.Name, nil
@@ -195,7 +195,7 @@ func (g *generator) templates(kind string) []Template {
 
 func (r recipe) noOperators() bool { return len(r.operators)+len(r.frames) == 0 }
 
-// apply is an operator's child, or the text itself where it has none.
+// apply returns the text that an operator makes, or the text itself if the operator makes none.
 func (g *generator) apply(id, text string, strength int, rng *pyrand.Rand) string {
 	op, ok := g.operators[id]
 	if !ok {

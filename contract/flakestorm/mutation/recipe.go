@@ -2,21 +2,21 @@ package mutation
 
 import "sync"
 
-// recipe is how a type is made: one of its operators or one of its frames,
-// drawn anew for every variant.
+// recipe says how a type is made: from one of its operators or one of its frames, drawn anew for
+// every variant.
 type recipe struct {
-	// operators are ids of textop, tried in an order that is drawn.
+	// operators are ids of textop operators, tried in random order.
 	operators []string
-	// frames are wordings with {prompt}.
+	// frames are wordings that contain {prompt}.
 	frames []string
-	// near says that a variant is to stay about as long as the prompt.
+	// near says that a variant must stay about as long as the prompt.
 	near bool
-	// empty says that no text at all is a variant too.
+	// empty says that the empty text is a valid variant, too.
 	empty bool
 }
 
-// recipes by type. The system types' texts are for agents that are not called
-// by requests.
+// recipes holds the recipes by type. The texts of the system types are for agents that are not
+// called by requests.
 var recipes = sync.OnceValue(func() map[string]recipe {
 	return map[string]recipe{
 		"paraphrase": {near: true, operators: []string{"op_conv_polite", "op_res_swap_words"}, frames: []string{

@@ -8,12 +8,12 @@ import (
 
 // shape is one way to change a request.
 type shape struct {
-	what string // for people
+	what string // for display
 	wire agentcall.Wire
 }
 
-// shapes are the requests of the types that are about the system; limit is the
-// time that a call may take.
+// shapes returns the request changes of a type that is about the system. limit is the time limit of
+// a call.
 func shapes(kind string, limit time.Duration) []shape {
 	header := func(pairs ...string) agentcall.Wire {
 		var w agentcall.Wire

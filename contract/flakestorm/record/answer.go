@@ -15,9 +15,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// Put adds the calls of a session to it: what tools and models answered, and, if
-// a model was asked, the order of it all. A session that lacks a reply of the
-// model cannot do without the real one.
+// Put adds calls to a session: what tools and models answered and, if a model was asked, the order
+// of all calls. If a reply of the model is incomplete, the session needs the real model.
 func Put(s *config.Session, calls []fault.Exchange) {
 	whole := true
 	for i := range calls {
@@ -45,7 +44,7 @@ func Put(s *config.Session, calls []fault.Exchange) {
 	}
 }
 
-// request is what a model was asked, nil if that is not known.
+// request returns what a model was asked; nil: this is not known.
 func request(e *fault.Exchange) *fault.Request {
 	u, err := url.Parse(e.URL)
 	if err != nil || e.RequestSize > int64(len(e.Request)) {
@@ -54,11 +53,11 @@ func request(e *fault.Exchange) *fault.Request {
 	return fault.Recognize(e.Method, u.Path, e.Request)
 }
 
-// answered is what a tool or a model answered as a recorded response that answers
-// the same: the value of a tool in Python, with its type, or the exception that it
-// raised; the body of one behind HTTP, with what it was declared as; the result of
-// one of an MCP server; as much as came by a connection that ended before. A call
-// that failed in another way gets an error: nothing else makes it fail again.
+// answered returns a recorded response that gives the same answer as a tool or a model did: for a
+// Python tool, the value with its type or the exception that it raised; for a tool behind HTTP, the
+// body with its declared type; for a tool of an MCP server, the result; for a connection that ended
+// early, the part that had arrived. A call that failed in another way gets an error: nothing else
+// makes it fail again.
 func answered(e *fault.Exchange) config.ToolResponse {
 	r := config.ToolResponse{Tool: e.Tool, Status: e.Status, Body: string(e.Response), Text: true, ContentType: e.ContentType, Raises: e.Raised, Connection: string(e.Ended)}
 	if e.Kind == fault.MCPCall && e.Ended == "" {
@@ -83,17 +82,17 @@ func answered(e *fault.Exchange) config.ToolResponse {
 		r.Text = false
 	}
 	if !r.Text && strings.HasPrefix(r.ContentType, "application/json") {
-		r.ContentType = "" // as it would be declared anyway
+		r.ContentType = "" // because it would be declared this way anyway
 	}
 	return r
 }
 
-// Ports are those of this machine, which are drawn anew for every process.
+// Ports matches ports of this machine, which are new for every process.
 var Ports = lazy.Pattern(`\b(127\.0\.0\.1|localhost|\[::1\]):\d{2,5}\b`)
 
-// Trace returns the order of calls, a line each, without what varies from run to run.
-// Tools that are called between two questions to a model are sorted: who calls
-// several at once gets their answers in any order.
+// Trace returns the order of calls, one line each, without anything that varies from run to run.
+// Tools called between two questions to a model are sorted, because an agent that calls several at
+// once gets their answers in any order.
 func Trace(calls []fault.Exchange) []string {
 	lines, from := []string{}, 0
 	for i := range calls {
@@ -121,8 +120,8 @@ func Trace(calls []fault.Exchange) []string {
 	return lines
 }
 
-// ByAddress are calls under the names of their addresses: a recording that was made
-// without the gateways of a document does not have the names of these.
+// ByAddress returns the calls named after their addresses. A recording that was made without a
+// document's gateways does not have the gateways' names.
 func ByAddress(calls []fault.Exchange) []fault.Exchange {
 	list := slices.Clone(calls)
 	for i := range list {
@@ -141,7 +140,7 @@ func ByAddress(calls []fault.Exchange) []fault.Exchange {
 	return list
 }
 
-// argumentsOf are the arguments of a call of a tool.
+// argumentsOf returns the arguments of a tool call.
 func argumentsOf(e *fault.Exchange) string {
 	text := e.Request
 	if m := fault.ParseMCP(text); m != nil && e.Kind == fault.MCPCall {

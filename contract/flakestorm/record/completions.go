@@ -10,9 +10,9 @@ import (
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 )
 
-// stored is a completion or a response that OpenAI has stored, with the messages that it
-// answers; exports have one a line. The API lists the messages of each by
-// themselves: those of a completion have a role, the input items of a response a type.
+// stored is a completion or a response that OpenAI has stored, with the messages that it answers.
+// Exports have one per line. The API lists each one's messages separately: the messages of a
+// completion have a role, the input items of a response have a type.
 type stored struct {
 	ID       string `json:"id"`
 	Role     string `json:"role"`
@@ -29,7 +29,7 @@ type stored struct {
 	} `json:"request"`
 }
 
-// listed is a list, also as the API answers with one: in an object, as its data.
+// listed returns a list, including one that the API returns inside an object, as its data.
 func listed(v any) []any {
 	if m, ok := v.(map[string]any); ok {
 		v = m["data"]
@@ -38,7 +38,7 @@ func listed(v any) []any {
 	return list
 }
 
-// allMessages are the messages, the answer included.
+// allMessages returns the messages, including the answer.
 func (c *stored) allMessages() []map[string]any {
 	list := listed(c.Messages)
 	if list == nil {
@@ -60,12 +60,13 @@ func (c *stored) allMessages() []map[string]any {
 	return out
 }
 
-// ofItems are items of a response as messages of a completion; what a model thinks is none.
+// ofItems converts the items of a response to messages of a completion, without the model's
+// reasoning.
 func ofItems(list []map[string]any) (out []map[string]any) {
 	for _, m := range list {
 		switch m["type"] {
 		default:
-			if firstValue(m, "role", "content", "kwargs", "data") != nil { // also as LangChain has it
+			if firstValue(m, "role", "content", "kwargs", "data") != nil { // also in LangChain's form
 				out = append(out, m)
 			}
 		case "reasoning":
@@ -79,7 +80,7 @@ func ofItems(list []map[string]any) (out []map[string]any) {
 	return out
 }
 
-// inOrder are listed items from the first to the last: the API lists the last one first.
+// inOrder returns listed items from first to last. The API lists the last one first.
 func inOrder(items []any) []any {
 	called := make(map[any]bool)
 	for _, m := range messages(items) {
@@ -95,9 +96,8 @@ func inOrder(items []any) []any {
 	return items
 }
 
-// completions reads stored completions. An agent that calls tools has one for
-// each step, with all messages before: those that another one goes on from are
-// the same session.
+// completions reads stored completions. An agent that calls tools has one completion for each step,
+// with all messages before it. A completion that another one continues belongs to the same session.
 func completions(data []byte) ([]config.Session, error) {
 	list, err := documents(data, "data")
 	if err != nil {
@@ -111,8 +111,8 @@ func completions(data []byte) ([]config.Session, error) {
 		}
 		return &from[i]
 	}
-	var items []any // of a response that is not known yet
-	open := ""      // the response before, if it has no input yet
+	var items []any // of a response that has not been read yet
+	open := ""      // the previous response, if it has no input yet
 	hand := func(id string) {
 		if i := slices.IndexFunc(from, func(c stored) bool { return c.ID == id }); i >= 0 && len(items) > 0 {
 			from[i].Input, items = inOrder(items), nil
@@ -132,13 +132,13 @@ func completions(data []byte) ([]config.Session, error) {
 			if m["content"] == nil {
 				m["content"] = m["content_parts"]
 			}
-			of := at(c.ID[:max(0, strings.LastIndexByte(c.ID, '-'))]) // COMPLETION-0, COMPLETION-1, ...
+			of := at(c.ID[:max(0, strings.LastIndexByte(c.ID, '-'))]) // ids are COMPLETION-0, COMPLETION-1, ...
 			of.Messages = append(listed(of.Messages), m)
 			continue
 		}
 		into := at(c.ID)
 		if c.Messages == nil {
-			c.Messages = into.Messages // listed before it
+			c.Messages = into.Messages // they were listed before the completion
 		}
 		*into = c
 		if c.Output != nil {
@@ -189,16 +189,16 @@ func completions(data []byte) ([]config.Session, error) {
 	return out, nil
 }
 
-// sameMessages compares messages by what they say: the keys that are empty differ
-// between requests and answers.
+// sameMessages compares what messages say. It ignores empty keys, which differ between requests and
+// answers.
 func sameMessages(a, b []map[string]any) bool {
 	return slices.EqualFunc(a, b, func(x, y map[string]any) bool {
 		return x["role"] == y["role"] && contentText(x["content"]) == contentText(y["content"]) && reflect.DeepEqual(messages(x["tool_calls"]), messages(y["tool_calls"]))
 	})
 }
 
-// spokenSession is what a user said last with what followed; what was said before
-// is its context.
+// spokenSession returns a session whose input is what a user said last, with what followed.
+// Everything said before is its context.
 func spokenSession(list []map[string]any) (s config.Session, ok bool) {
 	last := -1
 	for i, m := range list {

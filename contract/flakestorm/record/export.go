@@ -7,8 +7,8 @@ import (
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 )
 
-// Export reads the failures of a JSON report: one of Thresh, whose findings hold
-// sessions under the given title, or one of flakestorm itself.
+// Export reads the failures of a JSON report: one of Thresh, in which findings hold sessions under
+// the given title, or one of flakestorm itself.
 func Export(data []byte, title string) ([]config.Session, error) {
 	var r struct {
 		Findings []struct {
@@ -57,7 +57,7 @@ func Export(data []byte, title string) ([]config.Session, error) {
 		}
 	}
 	for i, m := range r.Mutations {
-		if r.Findings != nil { // they tell of the same failures, with what the tools had answered
+		if r.Findings != nil { // findings tell of the same failures, with the tools' answers
 			break
 		}
 		if m.Passed || m.Mutation.Mutated == "" {

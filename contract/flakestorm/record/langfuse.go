@@ -12,13 +12,13 @@ import (
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 )
 
-// observation is a step of a Langfuse trace, or the trace itself, as the API and
-// the exports have them.
+// observation is a step of a Langfuse trace, or the trace itself, in the form of the API and the
+// exports.
 type observation struct {
 	ID        string `json:"id"`
 	Trace     string `json:"traceId"`
 	Parent    string `json:"parentObservationId"`
-	Type      string `json:"type"` // SPAN, GENERATION, EVENT, TOOL, AGENT, ...; of a trace ""
+	Type      string `json:"type"` // SPAN, GENERATION, EVENT, TOOL, AGENT, ...; "" for a trace
 	Name      string `json:"name"`
 	Timestamp string `json:"timestamp"` // of a trace
 	Start     string `json:"startTime"`
@@ -27,13 +27,12 @@ type observation struct {
 	Output    any    `json:"output"`
 	Level     string `json:"level"`
 	Status    string `json:"statusMessage"`
-	// Steps are those of a trace that is whole; lists name the traces by their ids.
+	// Steps are the steps of a complete trace. In lists, traces only have the ids of their steps.
 	Steps []json.RawMessage `json:"observations"`
-	Whole *observation      `json:"trace"` // of a download, which has the steps beside it
+	Whole *observation      `json:"trace"` // in a download, which has the steps next to the trace
 }
 
-// observed reads a trace or a step; rows of exported tables have the names in the
-// form start_time.
+// observed reads a trace or a step. Rows of exported tables have names of the form start_time.
 func observed(raw []byte) (x observation, err error) {
 	var row map[string]any
 	if err = exact(raw, &row); err != nil {
@@ -44,7 +43,7 @@ func observed(raw []byte) (x observation, err error) {
 			row[name] = v
 		}
 	}
-	again, _ := json.Marshal(row) // was decoded from JSON
+	again, _ := json.Marshal(row) // it was decoded from JSON
 	if err = exact(again, &x); err == nil && x.Whole != nil {
 		steps := x.Steps
 		x = *x.Whole
@@ -53,8 +52,8 @@ func observed(raw []byte) (x observation, err error) {
 	return x, err
 }
 
-// documents are the JSON values of an export: one, a list, an object with a list
-// under one of the keys, or lines.
+// documents returns the JSON values of an export, which may be one value, a list, an object with a
+// list under one of the keys, or lines.
 func documents(data []byte, keys ...string) (out []json.RawMessage, err error) {
 	for d := json.NewDecoder(bytes.NewReader(data)); d.More(); {
 		var raw json.RawMessage
@@ -67,7 +66,7 @@ func documents(data []byte, keys ...string) (out []json.RawMessage, err error) {
 			out = append(out, list...)
 			continue
 		}
-		_ = json.Unmarshal(raw, &holder) // no object holds none
+		_ = json.Unmarshal(raw, &holder) // anything but an object contains no list
 		i := slices.IndexFunc(keys, func(k string) bool { return json.Unmarshal(holder[k], &list) == nil })
 		if i < 0 {
 			list = []json.RawMessage{raw}
@@ -77,8 +76,8 @@ func documents(data []byte, keys ...string) (out []json.RawMessage, err error) {
 	return out, nil
 }
 
-// rows are those of a table in CSV as objects in JSON, one a line, without the cells
-// that are empty; nil if data is not a table of traces or steps.
+// rows converts a CSV table to JSON objects, one per line, without empty cells; nil: data is not a
+// table of traces or steps.
 func rows(data []byte) []byte {
 	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
 	names, err := r.Read()
@@ -100,12 +99,12 @@ func rows(data []byte) []byte {
 				row[names[i]] = cell
 			}
 		}
-		_ = json.NewEncoder(&b).Encode(row) // strings alone
+		_ = json.NewEncoder(&b).Encode(row) // only strings
 	}
 }
 
-// langfuse reads traces of Langfuse with their observations, or observations
-// alone, which name their traces.
+// langfuse reads traces of Langfuse with their observations, or observations alone, which name
+// their traces.
 func langfuse(data []byte) ([]config.Session, error) {
 	list, err := documents(data, "data", "traces")
 	if err != nil {
@@ -120,7 +119,7 @@ func langfuse(data []byte) ([]config.Session, error) {
 		}
 		if x.Trace != "" && x.Type != "" {
 			if x.Parent == "" && !slices.ContainsFunc(traces, func(t observation) bool { return t.ID == x.Trace }) {
-				whole := x // the trace as its first step tells it
+				whole := x // the trace, as described by its first step
 				whole.ID, whole.Type, whole.Timestamp = x.Trace, "", x.Start
 				traces = append(traces, whole)
 			}
@@ -130,7 +129,7 @@ func langfuse(data []byte) ([]config.Session, error) {
 		traces = slices.DeleteFunc(traces, func(t observation) bool { return t.ID == x.ID })
 		traces = append(traces, x)
 		for _, raw := range x.Steps {
-			if k, err := observed(raw); err == nil { // else it is the step's id
+			if k, err := observed(raw); err == nil { // otherwise it is the step's id
 				steps[x.ID] = append(steps[x.ID], k)
 			}
 		}
@@ -171,7 +170,7 @@ func langfuse(data []byte) ([]config.Session, error) {
 	return out, nil
 }
 
-// given is a value as the fields of a run.
+// given returns a value as the fields of a run.
 func given(v any) map[string]any {
 	switch x := decoded(v).(type) {
 	case nil:
@@ -184,7 +183,7 @@ func given(v any) map[string]any {
 	return map[string]any{"output": v}
 }
 
-// inputPrompt is the prompt in an input of any form.
+// inputPrompt returns the prompt in an input of any form.
 func inputPrompt(v any) string {
 	switch x := decoded(v).(type) {
 	case string:

@@ -15,7 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// run is what is read of a LangSmith run, as its API and its exports have it.
+// run holds the parts of a LangSmith run that are read, in the form of its API and its exports.
 type run struct {
 	ID       string  `json:"id"`
 	Name     string  `json:"name"`
@@ -30,8 +30,7 @@ type run struct {
 	Children []run   `json:"child_runs"`
 }
 
-// fields are what a run was given or gave. Bulk exports have them as JSON in a
-// string.
+// fields are the inputs or outputs of a run. Bulk exports have them as JSON in a string.
 type fields map[string]any
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -50,8 +49,8 @@ func (f *fields) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// langsmith reads an export: one run, a list of runs, an object with a list
-// under runs, or lines of runs. Children may be nested or told by their parent.
+// langsmith reads an export: one run, a list of runs, an object with a list under runs, or lines of
+// runs. Children may be nested in their parent or name it.
 func langsmith(data []byte) ([]config.Session, error) {
 	var runs []run
 	list, err := documents(data, "runs")
@@ -90,8 +89,8 @@ func langsmith(data []byte) ([]config.Session, error) {
 	return out, nil
 }
 
-// roots are the runs that no other one belongs to; of an export of something
-// within a trace, those whose parents were left out.
+// roots returns the runs that have no parent. In an export of a part of a trace, it returns the
+// runs whose parents are missing.
 func roots(runs []run) []run {
 	var whole, within []run
 	known := seq.SetOf(runs, func(r run) string { return r.ID })
@@ -109,16 +108,15 @@ func roots(runs []run) []run {
 	return whole
 }
 
-// exact decodes JSON with its numbers as they are written: 7.0 is another one
-// than 7.
+// exact decodes JSON and keeps numbers as they are written: 7.0 is not the same as 7.
 func exact(data []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	return d.Decode(to)
 }
 
-// inputOf is the prompt among a run's inputs: by the names that agents use, the last
-// message of a user, the first argument of a function, the only text, or all of it.
+// inputOf finds the prompt among a run's inputs: by the names that agents use, the last message of
+// a user, the first argument of a function, the only text, or all of it.
 func inputOf(in map[string]any) string {
 	for _, key := range []string{"input", "question", "query", "prompt", "text", "message"} {
 		if s, ok := in[key].(string); ok && s != "" {
@@ -149,23 +147,23 @@ func inputOf(in map[string]any) string {
 	return ""
 }
 
-// inputMessages are the messages among a model's inputs: these themselves, or those under the names
-// that requests have for them.
+// inputMessages returns the messages among a model's inputs: the inputs themselves, or those under
+// the names that requests use for messages.
 func inputMessages(v any) []map[string]any {
 	v = decoded(v)
 	if in, ok := v.(map[string]any); ok {
 		v = firstValue(in, "messages", "input")
 	}
 	if list, ok := v.([]any); ok && len(list) == 1 {
-		if nested, ok := list[0].([]any); ok && messages(nested) != nil { // of a batch
+		if nested, ok := list[0].([]any); ok && messages(nested) != nil { // a batch of one
 			v = nested
 		}
 	}
 	return messages(v)
 }
 
-// promptAmong is what a user said last. Results of tools, which Anthropic's API has in
-// messages of a user, are not said.
+// promptAmong returns what a user said last. It skips results of tools, which Anthropic's API puts
+// into messages of the user.
 func promptAmong(list []map[string]any) string {
 	for i := len(list) - 1; i >= 0; i-- {
 		m := messageOf(list[i])
@@ -177,8 +175,8 @@ func promptAmong(list []map[string]any) string {
 	return ""
 }
 
-// messageOf is a message in any of the forms that runs have: an object, one that
-// LangChain has serialized, or a pair of role and content.
+// messageOf returns a message in any of the forms that runs have: an object, an object serialized
+// by LangChain, or a pair of role and content.
 func messageOf(v any) map[string]any {
 	if pair, ok := v.([]any); ok && len(pair) == 2 {
 		return map[string]any{"role": pair[0], "content": pair[1]}
@@ -197,7 +195,7 @@ func messageOf(v any) map[string]any {
 	if _, typed := kw["type"]; typed {
 		return kw
 	}
-	// Its class is the last word of its id: HumanMessage, ToolMessage.
+	// The message's class is the last word of its id: HumanMessage, ToolMessage.
 	out := map[string]any{"type": ""}
 	maps.Copy(out, kw)
 	if id, ok := m["id"].([]any); ok && len(id) > 0 {
@@ -206,7 +204,7 @@ func messageOf(v any) map[string]any {
 	return out
 }
 
-// resultOf is what a tool run gave: the content, if that is in a message.
+// resultOf returns what a tool run returned: the content, if it is in a message.
 func resultOf(outputs map[string]any) any {
 	var v any = outputs
 	if o, ok := outputs["output"]; ok && len(outputs) == 1 {
@@ -227,8 +225,8 @@ func first(list []any) any {
 	return nil
 }
 
-// tools are the tool runs below a run, in the order of their start. said holds the results
-// among the inputs of models, for traces without such runs.
+// tools returns the tool runs below a run, in the order in which they started. said collects the
+// results among the inputs of models, for traces without tool runs.
 func tools(r run, by map[string][]run, said *conversation, depth int) []config.ToolResponse {
 	if depth > 50 {
 		return nil
@@ -237,7 +235,7 @@ func tools(r run, by map[string][]run, said *conversation, depth int) []config.T
 		said.messages(inputMessages(map[string]any(r.Inputs)))
 	}
 	below := slices.Clone(r.Children)
-	for _, k := range by[r.ID] { // which an export may hold twice
+	for _, k := range by[r.ID] { // an export may contain it twice
 		if !slices.ContainsFunc(r.Children, func(c run) bool { return c.ID == k.ID }) {
 			below = append(below, k)
 		}
@@ -272,5 +270,5 @@ func parseTime(s string) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339Nano, s); err == nil {
 		return t, nil
 	}
-	return time.Parse("2006-01-02T15:04:05.999999999", strings.Replace(s, " ", "T", 1)) // of exported tables
+	return time.Parse("2006-01-02T15:04:05.999999999", strings.Replace(s, " ", "T", 1)) // the format of exported tables
 }

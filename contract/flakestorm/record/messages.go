@@ -8,7 +8,8 @@ import (
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 )
 
-// contentText is the text of a message's content: itself, or that of its parts.
+// contentText returns the text of a message's content: the content itself, or the text of its
+// parts.
 func contentText(content any) string {
 	parts, ok := content.([]any)
 	if !ok {
@@ -28,7 +29,7 @@ func contentText(content any) string {
 	return b.String()
 }
 
-// firstValue is the value of the first key that is there.
+// firstValue returns the value of the first key that has one.
 func firstValue(m map[string]any, keys ...string) any {
 	for _, k := range keys {
 		if v, ok := m[k]; ok && v != nil {
@@ -38,7 +39,7 @@ func firstValue(m map[string]any, keys ...string) any {
 	return nil
 }
 
-// messages is a list of messages, which may be JSON in a string.
+// messages returns a list of messages, which may be given as JSON in a string.
 func messages(v any) []map[string]any {
 	if s, ok := v.(string); ok {
 		var decoded any
@@ -50,7 +51,7 @@ func messages(v any) []map[string]any {
 	list, _ := v.([]any)
 	var out []map[string]any
 	for _, x := range list {
-		pair, _ := x.([]any) // of role and content, as LangChain takes them
+		pair, _ := x.([]any) // a pair of role and content, which LangChain accepts
 		if m, ok := x.(map[string]any); ok {
 			out = append(out, m)
 		} else if len(pair) == 2 {
@@ -60,11 +61,11 @@ func messages(v any) []map[string]any {
 	return out
 }
 
-// conversation collects the results of tools from what is said to an LLM, for
-// traces without spans of tools. Every call of the LLM repeats what was said
-// before; results are told apart by the ids of their calls.
+// conversation collects the results of tools from what is said to an LLM, for traces without spans
+// of tools. Every call of the LLM repeats what was said before; results are told apart by the ids
+// of their calls.
 type conversation struct {
-	names map[string]string // by id of the call
+	names map[string]string // by call id
 	seen  map[string]bool
 	tools []config.ToolResponse
 }
@@ -91,12 +92,12 @@ func (c *conversation) read(x *span) {
 	}
 }
 
-// decoded is what JSON in a string says; anything else is itself.
+// decoded returns the value of JSON in a string, or v itself if it is anything else.
 func decoded(v any) any {
 	if s, ok := v.(string); ok {
 		var x any
 		d := json.NewDecoder(strings.NewReader(s))
-		d.UseNumber() // 7.0 is another number than 7
+		d.UseNumber() // 7.0 is not the same as 7
 		if d.Decode(&x) == nil && !d.More() {
 			return x
 		}
@@ -108,7 +109,7 @@ func (c *conversation) messages(list []map[string]any) {
 	for _, m := range ofItems(list) {
 		m = messageOf(m)
 		c.calls(messages(m["tool_calls"]))
-		for _, block := range messages(m["content"]) { // as Anthropic's API has them
+		for _, block := range messages(m["content"]) { // the form of Anthropic's API
 			switch block["type"] {
 			case "tool_use":
 				c.calls([]map[string]any{block})
@@ -133,7 +134,7 @@ func (c *conversation) messages(list []map[string]any) {
 	}
 }
 
-// spokenOr is the text of parts, or the value itself.
+// spokenOr returns the text of parts, or the value itself.
 func spokenOr(v any) any {
 	if _, ok := v.([]any); ok {
 		return contentText(v)
@@ -141,7 +142,7 @@ func spokenOr(v any) any {
 	return v
 }
 
-// calls keeps the names of the tools that an LLM asked for.
+// calls notes the names of the tools that an LLM asked for.
 func (c *conversation) calls(list []map[string]any) {
 	for _, m := range list {
 		name := text(m["name"])
@@ -173,14 +174,14 @@ func (c *conversation) result(id, name string, v any) {
 	c.tools = append(c.tools, t)
 }
 
-// numbered are messages whose parts are attributes: gen_ai.prompt.2.role, or
-// llm.input_messages.2.message.role as OpenInference has them.
+// numbered returns messages whose parts are attributes: gen_ai.prompt.2.role, or
+// llm.input_messages.2.message.role in the form of OpenInference.
 func numbered(list []attribute, of string) []map[string]any {
 	var out []map[string]any
 	for i := range 256 {
 		key := of + "." + strconv.Itoa(i)
 		m, nested := make(map[string]any), make(map[string]map[string]any)
-		// within keeps a part of something that a message has several of.
+		// within stores a field of one of several numbered parts of a message.
 		within := func(name, rest string, v any) {
 			n, field, _ := strings.Cut(rest, ".")
 			at := nested[name+n]
@@ -214,15 +215,15 @@ func numbered(list []attribute, of string) []map[string]any {
 	return out
 }
 
-// lists are the names of attributes with numbered messages: what an LLM is told,
-// and what it answers.
+// told and spoke list the names of attributes with numbered messages: what an LLM is told and what
+// it answers.
 var (
 	told  = []string{"gen_ai.prompt", "llm.input_messages"}
 	spoke = []string{"gen_ai.completion", "llm.output_messages"}
 )
 
-// toolResult is the result of a tool that its span tells: what is in a message, or
-// beside the arguments of a callback, if that is how it was written down.
+// toolResult returns the result of a tool that its span records: the content of a message, or the
+// value next to the arguments of a callback, if it was recorded in one of these ways.
 func toolResult(v any) any {
 	m, ok := structured(v).(map[string]any)
 	if !ok {

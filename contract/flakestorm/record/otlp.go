@@ -13,7 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// span is what is read of a span of OTLP in JSON.
+// span holds the parts of an OTLP span in JSON that are read.
 type span struct {
 	TraceID    string      `json:"traceId"`
 	SpanID     string      `json:"spanId"`
@@ -58,7 +58,7 @@ type value struct {
 	} `json:"kvlistValue"`
 }
 
-// decoded is a value as encoding/json would have decoded it.
+// decoded returns a value as encoding/json would have decoded it.
 func (v value) decoded() any {
 	switch {
 	case v.String != nil:
@@ -92,10 +92,10 @@ func get(list []attribute, keys ...string) any {
 	return nil
 }
 
-// traces reads one session from each trace: the first prompt of a user in it,
-// and the results of the tools that were executed: as their spans tell, or what
-// the LLM was told of them. Logs stand for events of the spans that they name:
-// instrumentations write what was said as the one or the other.
+// traces reads one session from each trace: the first prompt of a user in it, and the results of
+// the tools that were executed, either as their spans record them or as the LLM was told about
+// them. Logs count as events of the spans that they name: instrumentations record what was said
+// either as logs or as events.
 func traces(data []byte) ([]config.Session, error) {
 	by := make(map[string][]span)
 	var order []string
@@ -108,7 +108,7 @@ func traces(data []byte) ([]config.Session, error) {
 	for d := json.NewDecoder(bytes.NewReader(data)); d.More(); {
 		var doc struct {
 			Resources []resourceSpans `json:"resourceSpans"`
-			Batches   []resourceSpans `json:"batches"` // as Tempo names them
+			Batches   []resourceSpans `json:"batches"` // Tempo's name for them
 			Logs      []struct {
 				Scopes []struct {
 					Records []logRecord `json:"logRecords"`
@@ -143,7 +143,7 @@ func traces(data []byte) ([]config.Session, error) {
 		sort.SliceStable(spans, func(i, j int) bool { return nanos(spans[i].Start) < nanos(spans[j].Start) })
 		s := config.Session{ID: id, Source: "otlp", Contract: "default"}
 		var said conversation
-		whole := false // a span without a parent told the reply: those within know no better
+		whole := false // a span without a parent had the reply: those inside it know no better
 		for i := range spans {
 			read(&s, &spans[i])
 			said.read(&spans[i])
@@ -161,7 +161,7 @@ func traces(data []byte) ([]config.Session, error) {
 	return out, nil
 }
 
-// read takes what one span tells.
+// read adds what one span records.
 func read(s *config.Session, x *span) {
 	if s.Name == "" {
 		s.Name = x.Name
@@ -177,7 +177,7 @@ func read(s *config.Session, x *span) {
 		t := config.ToolResponse{Tool: tool, Status: 200, Latency: time.Duration(max(0, nanos(x.End)-nanos(x.Start))).Truncate(time.Millisecond)}
 		v := get(x.Attributes, "gen_ai.tool.call.result", "gen_ai.tool.message", "output.value", "traceloop.entity.output")
 		if s, ok := v.(string); ok && get(x.Attributes, "traceloop.entity.output") == v {
-			v = decoded(s) // it is JSON, whatever the tool gave
+			v = decoded(s) // it is JSON, whatever type the tool returned
 		}
 		if failed(x) {
 			t.Status = 500
@@ -218,8 +218,8 @@ func failed(x *span) bool {
 	return code == "2" || code == "STATUS_CODE_ERROR"
 }
 
-// promptOf is the last thing that a user said in a span: as attributes of
-// messages, as numbered attributes, or as events.
+// promptOf returns the last thing that a user said in a span: as message attributes, as numbered
+// attributes, or as events.
 func promptOf(x *span) string {
 	if s := lastOf("user", get(x.Attributes, "gen_ai.input.messages", "gen_ai.prompt")); s != "" {
 		return s
@@ -249,13 +249,14 @@ func promptOf(x *span) string {
 	}
 	if in, ok := m["inputs"].(map[string]any); ok {
 		m = in
-	} else if args, ok := m["args"].([]any); ok && len(args) > 0 { // of a function
+	} else if args, ok := m["args"].([]any); ok && len(args) > 0 { // the first argument of a function
 		return text(args[0])
 	}
 	return inputOf(m)
 }
 
-// decodedList is a list that is JSON in a string; anything else is itself.
+// decodedList returns the list that is given as JSON in a string, or v itself if it is anything
+// else.
 func decodedList(v any) any {
 	if list, ok := decoded(v).([]any); ok {
 		return list
@@ -263,8 +264,8 @@ func decodedList(v any) any {
 	return v
 }
 
-// lastOf is the last message of a role in a list of messages, which may be JSON
-// in a string. Text that is not a list is one message.
+// lastOf returns the last message of a role in a list of messages, which may be given as JSON in a
+// string. Text that is not a list counts as one message.
 func lastOf(role string, v any) string {
 	v = decodedList(v)
 	if s, ok := v.(string); ok {
@@ -289,8 +290,8 @@ func nanos(n json.Number) int64 {
 	return v
 }
 
-// logRecord is what is read of a log of OTLP in JSON: the conventions write what
-// was said to an LLM, and by it, as events, which logs are.
+// logRecord holds the parts of an OTLP log in JSON that are read. The conventions record what was
+// said to an LLM, and by it, as events, and events are logs.
 type logRecord struct {
 	TraceID    string      `json:"traceId"`
 	SpanID     string      `json:"spanId"`
@@ -308,8 +309,7 @@ func (l *logRecord) timestamp() json.Number {
 	return l.Time
 }
 
-// join makes a log an event of its span; of one of its own where the spans are
-// not there.
+// join adds a log as an event to its span, or to a new span if its span is missing.
 func (l *logRecord) join(spans []span) []span {
 	e := event{Name: l.Event, Attributes: slices.Clone(l.Attributes)}
 	if name, ok := get(l.Attributes, "event.name").(string); ok && e.Name == "" {

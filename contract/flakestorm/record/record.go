@@ -15,8 +15,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// Read reads the sessions of one file. Positions are told where the file is
-// one that people write.
+// Read reads the sessions of one file. Its diagnostics have positions if the file is of a type that
+// people write.
 func Read(file string, data []byte, o config.Options) ([]config.Session, diag.List) {
 	text := bytes.TrimSpace(data)
 	if list := rows(text); list != nil {
@@ -41,10 +41,10 @@ func Read(file string, data []byte, o config.Options) ([]config.Session, diag.Li
 	return []config.Session{s}, diags
 }
 
-// reader is what reads an export, by the keys of the objects that it holds: what
-// a tool or a model said may have any keys. It is nil for a replay file.
+// reader returns the function that reads an export, chosen by the keys of the objects in it; what a
+// tool or a model said may have any keys. It returns nil for a replay file.
 func reader(data []byte) func([]byte) ([]config.Session, error) {
-	list, _ := documents(data, "data", "traces", "runs") // what is read of a broken file may tell
+	list, _ := documents(data, "data", "traces", "runs") // the readable part of a broken file may be enough
 	for _, raw := range list {
 		var keys map[string]json.RawMessage
 		if json.Unmarshal(raw, &keys) != nil {
@@ -73,7 +73,7 @@ func refused(file, format string, args ...any) diag.List {
 	return diag.List{{Code: "flakestorm.session", Pos: diag.Pos{File: file, Line: 1, Col: 1}, Message: fmt.Sprintf(format, args...)}}
 }
 
-// written is a session as a replay file has it.
+// written is a session in the form of a replay file.
 type written struct {
 	ID       string     `yaml:"id" json:"id"`
 	Name     string     `yaml:"name,omitempty" json:"name,omitempty"`
@@ -126,7 +126,7 @@ func answerOf(t *config.ToolResponse) answer {
 	return a
 }
 
-// Format writes a session as a replay file.
+// Format returns a session as a replay file.
 func Format(s config.Session) []byte {
 	w := written{
 		ID: s.ID, Name: s.Name, Source: s.Source, Captured: s.CapturedAt, Input: s.Input, Reply: s.Reply, Expected: s.Expected, Contract: s.Contract, Tools: []response{},
@@ -147,12 +147,12 @@ func Format(s config.Session) []byte {
 	}
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
-	_ = e.Encode(w) // plain values
+	_ = e.Encode(w) // plain values cannot fail
 	return b.Bytes()
 }
 
-// FileName returns a name for a session's file: letters of its id that file systems
-// take, at most 64.
+// FileName returns a name for a session's file: the letters of its id that file systems accept, at
+// most 64.
 func FileName(id string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.' {
@@ -167,8 +167,7 @@ func FileName(id string) string {
 	return "replay-" + name + ".yaml"
 }
 
-// text is a value as a prompt or a reply: a string itself, anything else as
-// JSON.
+// text returns a value as a prompt or a reply: a string as it is, anything else as JSON.
 func text(v any) string {
 	if s, ok := v.(string); ok {
 		return s
@@ -176,12 +175,12 @@ func text(v any) string {
 	if v == nil {
 		return ""
 	}
-	b, _ := json.Marshal(v) // was decoded from JSON
+	b, _ := json.Marshal(v) // it was decoded from JSON
 	return string(b)
 }
 
-// body makes a tool's result a recorded response: a string is one, whatever
-// stands in it.
+// body stores a tool's result in a recorded response. A string stays a string, whatever it
+// contains.
 func body(r *config.ToolResponse, v any) {
 	switch x := v.(type) {
 	case nil:
@@ -192,8 +191,8 @@ func body(r *config.ToolResponse, v any) {
 	}
 }
 
-// structured is what was written down as text because the place takes nothing
-// else: an object or a list in JSON. Other text is what it is.
+// structured decodes an object or a list that was written as JSON text because its place takes only
+// text. It returns other text as it is.
 func structured(v any) any {
 	if s, ok := v.(string); ok {
 		if t := strings.TrimSpace(s); strings.HasPrefix(t, "{") || strings.HasPrefix(t, "[") {
@@ -203,8 +202,8 @@ func structured(v any) any {
 	return v
 }
 
-// asYAML is JSON as YAML that is read as the same: an integer stays one, and a
-// number with a fraction of zero as well. Text that is not JSON is a string.
+// asYAML converts JSON to YAML that is read as the same value: integers stay integers, and numbers
+// with a fraction of zero keep it. Text that is not JSON becomes a string.
 func asYAML(text string) *yaml.Node {
 	d, err := jsontree.Parse([]byte(text), jsontree.Options{LoneSurrogates: true})
 	if err != nil {
@@ -228,7 +227,7 @@ func node(n *jsontree.Node) *yaml.Node {
 	case jsontree.Float:
 		text := n.Text
 		if mantissa, exponent, ok := strings.Cut(text, "e"); ok && !strings.Contains(mantissa, ".") {
-			text = mantissa + ".0e" + exponent // no number in YAML 1.1 without the point
+			text = mantissa + ".0e" + exponent // YAML 1.1 requires the point in such a number
 		}
 		return scalar("!!float", text)
 	case jsontree.Array:
@@ -253,8 +252,8 @@ func node(n *jsontree.Node) *yaml.Node {
 	return quoted(n.Text)
 }
 
-// plainText is what every version of YAML takes for a string without quotes;
-// words for true, false and null are none.
+// plainText matches text that every version of YAML takes for a string without quotes, except for
+// the words for true, false and null.
 var (
 	plainText = lazy.Pattern(`^[A-Za-z_][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*$`)
 	otherWord = lazy.Pattern(`^(?i:y|n|yes|no|on|off|true|false|null)$`)
@@ -262,7 +261,7 @@ var (
 
 func quoted(text string) *yaml.Node {
 	n := &yaml.Node{}
-	n.SetString(text) // in lines, if it has some
+	n.SetString(text) // in block style, if it has several lines
 	if n.Style == 0 && n.Tag == "!!str" && (!plainText().MatchString(text) || otherWord().MatchString(text)) {
 		n.Style = yaml.DoubleQuotedStyle
 	}

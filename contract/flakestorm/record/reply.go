@@ -2,12 +2,11 @@ package record
 
 import "strings"
 
-// What the agent had answered, as far as a recording tells it: it is shown
-// beside the answer to the replay and is never checked.
+// The functions below find what the agent had answered, if a recording contains it. It is displayed
+// next to the answer to the replay and never checked.
 
-// outputOf is the answer among a run's outputs: by the names that agents use,
-// the last message of the agent, or the only text. Outputs in which none of
-// these is found are no answer.
+// outputOf finds the answer among a run's outputs: by the names that agents use, the last message
+// of the agent, or the only text. If none of these is found, there is no answer.
 func outputOf(out map[string]any) string {
 	for _, key := range []string{"output", "answer", "response", "result", "reply", "text", "content"} {
 		switch v := out[key].(type) {
@@ -41,9 +40,8 @@ func outputOf(out map[string]any) string {
 	return ""
 }
 
-// replyOf is the last thing that the model said in a span: as attributes of
-// messages, as numbered attributes, or as events. What a span gave back counts
-// if it is the whole trace's.
+// replyOf returns the last thing that the model said in a span: as message attributes, as numbered
+// attributes, or as events. What a span returned counts only if the span is the root of the trace.
 func replyOf(x *span) string {
 	if s := lastOf("assistant", get(x.Attributes, "gen_ai.output.messages", "gen_ai.completion")); s != "" {
 		return s
@@ -78,7 +76,7 @@ func replyOf(x *span) string {
 	whole := get(x.Attributes, "output.value", "traceloop.entity.output")
 	m, ok := decoded(whole).(map[string]any)
 	if s, said := decoded(whole).(string); said {
-		return s // a function's, as JSON
+		return s // of a function, as JSON
 	} else if !ok {
 		return text(whole)
 	}

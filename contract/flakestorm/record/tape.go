@@ -13,38 +13,38 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// How much of a session is kept, and how many may go on at once.
+// How much of a session is kept, and how many sessions may be open at once.
 const (
 	maxCalls = 500
 	maxBytes = 16 << 20
 	maxOpen  = 1000
 )
 
-// Tape tells the sessions of agents apart by their calls. A session begins when a
-// model is asked what a user says. It goes on while requests have the same trace,
-// or hand in the results of what the model asked for. It is for one goroutine.
+// Tape separates the sessions of agents by their calls. A session begins when a model is asked what
+// a user says. It continues with requests that have the same trace or that contain the results of
+// what the model asked for. A Tape is for one goroutine.
 type Tape struct {
-	// Alone says that the agent does one thing after the other: whatever it calls
-	// while the model waits for results belongs to the session at hand.
+	// Alone says that the agent does one thing after the other: anything that it calls while the
+	// model waits for results belongs to the current session.
 	Alone bool
-	Done  func(s config.Session) // takes a session that is over
-	Stray int                    // calls that could be of no session, or of several
-	Large int                    // sessions that were dropped for their size
+	Done  func(s config.Session) // receives a session that has ended
+	Stray int                    // calls that could belong to no session, or to several
+	Large int                    // sessions dropped because of their size
 
 	open  []*session // oldest first
 	early []fault.Exchange
 }
 
-// session is one that goes on.
+// session is an open session.
 type session struct {
 	trace, reply string
 	s            config.Session
 	calls        []fault.Exchange
 	size         int
-	seen         time.Duration // when its last call was over
+	seen         time.Duration // when its last call had ended
 }
 
-// Add takes a call that is over.
+// Add adds a call that has ended.
 func (t *Tape) Add(e fault.Exchange) {
 	var s *session
 	switch e.Kind {
@@ -63,7 +63,7 @@ func (t *Tape) Add(e fault.Exchange) {
 	}
 }
 
-// modelSession is the session of a question to a model.
+// modelSession returns the session to which a question to a model belongs.
 func (t *Tape) modelSession(e *fault.Exchange) *session {
 	q := request(e)
 	if q == nil {
@@ -80,7 +80,7 @@ func (t *Tape) modelSession(e *fault.Exchange) *session {
 	}
 	for _, s := range slices.Backward(t.open) {
 		goesOn := e.Trace != "" && e.Trace == s.trace || s.issued(q.Results())
-		if s.waits() && !goesOn && e.Trace == "" { // without identifiers, or asked on the way
+		if s.waits() && !goesOn && e.Trace == "" { // there are no identifiers, or it was asked in between
 			goesOn = t.Alone || last >= 0 && talk[last].Text == s.s.Input
 		}
 		if goesOn {
@@ -105,11 +105,11 @@ func (t *Tape) modelSession(e *fault.Exchange) *session {
 	return s
 }
 
-// called is the session of a call of a tool.
+// called returns the session to which a tool call belongs.
 func (t *Tape) called(e *fault.Exchange) *session {
 	if t.Alone {
 		if len(t.open) == 0 {
-			t.early = append(t.early, *e) // what is looked up before the model is asked
+			t.early = append(t.early, *e) // looked up before the model is asked
 			return nil
 		}
 		return t.open[len(t.open)-1]
@@ -135,7 +135,7 @@ func (t *Tape) called(e *fault.Exchange) *session {
 	return nil
 }
 
-// replies are what models have replied in a session, the latest first.
+// replies iterates over what models have replied in a session, latest first.
 func (s *session) replies(yield func([]byte) bool) {
 	for _, e := range slices.Backward(s.calls) {
 		if e.Kind == fault.ModelCall && !yield(e.Response) {
@@ -144,7 +144,7 @@ func (s *session) replies(yield func([]byte) bool) {
 	}
 }
 
-// calls is how a reply of a model asks for a call of a tool.
+// calls matches a request for a tool call in a model's reply.
 var calls = lazy.Pattern(`"tool_calls"\s*:\s*\[\s*\{|"type"\s*:\s*"(?:function_call|tool_use)"`)
 
 // waits reports whether the model waits for the result of a call.
@@ -163,8 +163,7 @@ func (s *session) names(tool string) bool {
 	return false
 }
 
-// issued reports whether the model asked for one of the calls whose results these
-// are.
+// issued reports whether the model asked for one of the calls that these results answer.
 func (s *session) issued(results []fault.Said) bool {
 	for r := range s.replies {
 		for _, x := range results {
@@ -176,7 +175,7 @@ func (s *session) issued(results []fault.Said) bool {
 	return false
 }
 
-// End ends the sessions whose last call was over by then.
+// End ends the sessions whose last call had ended by then.
 func (t *Tape) End(by time.Duration) {
 	t.open = slices.DeleteFunc(t.open, func(s *session) bool {
 		if s.seen > by {
@@ -191,7 +190,7 @@ func (t *Tape) End(by time.Duration) {
 	})
 }
 
-// Shape is the order of a session's calls, with whatever arguments.
+// Shape returns the order of a session's calls, without arguments.
 func Shape(s *config.Session) string {
 	shape := ""
 	for _, line := range s.Trace {

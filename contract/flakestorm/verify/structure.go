@@ -21,8 +21,8 @@ import (
 // Schema is a compiled JSON Schema.
 type Schema struct{ s *jsonschema.Schema }
 
-// CompileSchema reads a schema. It fetches nothing: what it refers to must
-// stand in it.
+// CompileSchema compiles a schema. It fetches nothing: everything that the schema refers to must be
+// contained in it.
 func CompileSchema(text []byte) (*Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
@@ -42,7 +42,7 @@ func CompileSchema(text []byte) (*Schema, error) {
 	return &Schema{s}, nil
 }
 
-// nothingElse loads no schema.
+// nothingElse refuses to load any schema.
 type nothingElse struct{}
 
 // Load implements [jsonschema.URLLoader].
@@ -50,8 +50,8 @@ func (nothingElse) Load(string) (any, error) {
 	return nil, errors.New("it is not fetched; what a schema refers to must stand in it, such as in $defs")
 }
 
-// pattern reads one of a schema: if not as Go does, in whose expressions d is a
-// digit of ASCII as it is for schemas, then with look-around and back-references.
+// pattern compiles a schema's pattern: as a Go expression if possible, in which \d means an ASCII
+// digit as it does for schemas, otherwise as one with look-around and back-references.
 func pattern(text string) (jsonschema.Regexp, error) {
 	p, err := regexp.Compile(text)
 	if err == nil {
@@ -65,8 +65,8 @@ func pattern(text string) (jsonschema.Regexp, error) {
 
 type backtracking struct{ *match.Pattern }
 
-// MatchString implements [jsonschema.Regexp]. It panics with an undecided if the search
-// takes too long: under a not, either answer could let the text keep the schema.
+// MatchString implements [jsonschema.Regexp]. It panics with an undecided value if the search takes
+// too long: inside a "not", either answer could make the text satisfy the schema.
 func (b backtracking) MatchString(s string) bool {
 	ok, err := b.Search(s)
 	if err != nil {
@@ -77,8 +77,8 @@ func (b backtracking) MatchString(s string) bool {
 
 type undecided struct{ error }
 
-// breach says how a value breaks the schema, "" if it does not. An error means that
-// a pattern gave no answer.
+// breach says how a value violates the schema; "": it does not. It returns an error if a pattern
+// gave no answer.
 func (s *Schema) breach(doc any) (why string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -95,22 +95,22 @@ func (s *Schema) breach(doc any) (why string, err error) {
 	return "", nil
 }
 
-// causes is the innermost of what a validator says, on one line.
+// causes returns the innermost messages of a validator's error, on one line.
 func causes(err error) string {
 	var list []string
 	for _, line := range strings.Split(err.Error(), "\n")[1:] {
 		if line = strings.TrimPrefix(strings.TrimSpace(line), "- "); !strings.HasSuffix(line, " failed") {
-			list = append(list, strings.Replace(line, " is not valid ", " is not a valid ", 1)) // of a format
+			list = append(list, strings.Replace(line, " is not valid ", " is not a valid ", 1)) // messages about formats
 		}
 	}
 	if len(list) == 0 {
 		return err.Error()
 	}
-	slices.Sort(list) // a validator looks at properties and branches in no order
+	slices.Sort(list) // a validator visits properties and branches in no fixed order
 	return strings.Join(list, "; ")
 }
 
-// Breaks says how a JSON text breaks the schema, "" if it does not or that cannot be told.
+// Breaks says how a JSON text violates the schema; "": it does not, or this cannot be decided.
 func (s *Schema) Breaks(text json.RawMessage) string {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
@@ -139,7 +139,7 @@ func (c *Checker) schema(v *config.Invariant, r *Reply) (Result, error) {
 	return Result{Passed: !v.Negate, Reason: "the reply keeps the schema"}, nil
 }
 
-// tools checks which tools were called, and how.
+// tools checks which tools were called and how.
 func tools(v *config.Invariant, r *Reply) (Result, error) {
 	if r.Blind {
 		return Result{}, fmt.Errorf("%s: calls of tools cannot be seen: neither the reply lists them nor do they go through Thresh", v.Path)
@@ -191,8 +191,8 @@ func tools(v *config.Invariant, r *Reply) (Result, error) {
 	return Result{Passed: !v.Negate, Reason: v.Tool + " was not called, as required"}, nil
 }
 
-// Aggregate reports whether an invariant is checked over all replies of a cell
-// together, by a percentile.
+// Aggregate reports whether an invariant is checked on all replies of a cell together, by a
+// percentile.
 func Aggregate(v *config.Invariant) bool {
 	return v.Percentile > 0 && slices.Contains([]string{"latency", "tokens", "cost"}, v.Type)
 }

@@ -13,52 +13,52 @@ import (
 	"github.com/thresh-dev/thresh/engine/similarity"
 )
 
-// Reply is an agent's answer with what was seen of it.
+// Reply is an agent's answer and what was observed about it.
 type Reply struct {
 	Prompt  string
 	Text    string
 	Latency time.Duration
 	Tools   []Tool
-	// Blind says that tool calls of this agent cannot be seen.
+	// Blind says that this agent's tool calls cannot be seen.
 	Blind                     bool
 	InputTokens, OutputTokens int64
 	TokensKnown               bool
 }
 
-// Tool is a tool's call by the agent.
+// Tool is a call of a tool by the agent.
 type Tool struct {
 	Name string
 	Args json.RawMessage // an object or an array; nil: not known
-	// Texts tells that all values in Args are strings for want of another type:
-	// those of a query or a form.
+	// Texts says that all values in Args are strings because the call has no other type, as in a
+	// query or a form.
 	Texts bool `json:",omitempty"`
 }
 
 // Judge is a model that judges replies.
 type Judge interface {
-	// Judge says whether a reply meets the criteria, and why. An error means
-	// that there is no judgement.
+	// Judge says whether a reply meets the criteria, and why. It returns an error if there is no
+	// judgement.
 	Judge(ctx context.Context, criteria, prompt, reply string) (ok bool, reason string, err error)
 }
 
-// Result is what one check came to.
+// Result is the result of one check.
 type Result struct {
 	Passed  bool
 	Reason  string // the same in every equal run
-	Measure string // figures, which may differ; "" for none
+	Measure string // figures, which may differ; "": none
 	// Inapplicable says that the invariant is for other prompts.
 	Inapplicable bool
 }
 
-// Checker checks replies. It may be used by many goroutines if its parts may.
+// Checker checks replies. Many goroutines may use it if they may use its parts.
 type Checker struct {
 	Measure similarity.Measure
 	Judge   Judge
-	// Schemas are compiled schemas by invariant path.
+	// Schemas holds the compiled schemas by the path of their invariant.
 	Schemas map[string]*Schema
 }
 
-// Check checks one reply. baseline is what behavior_unchanged compares with.
+// Check checks one reply. baseline is the text that behavior_unchanged compares with.
 func (c *Checker) Check(ctx context.Context, v *config.Invariant, r *Reply, baseline string) (Result, error) {
 	if v.Filter != nil {
 		applies, err := v.Filter.Search(r.Prompt)
@@ -76,7 +76,7 @@ func (c *Checker) Check(ctx context.Context, v *config.Invariant, r *Reply, base
 	case "latency":
 		return latency(v, r.Latency), nil
 	case "completes":
-		return Result{Passed: true, Reason: "the agent answered"}, nil // or there would be no reply
+		return Result{Passed: true, Reason: "the agent answered"}, nil // without an answer there would be no reply to check
 	case "similarity":
 		return c.compareTexts(ctx, v.Expected, r.Text, v.Threshold, false)
 	case "behavior_unchanged":
@@ -113,7 +113,7 @@ func latency(v *config.Invariant, took time.Duration) Result {
 	return r
 }
 
-// compareTexts compares two texts by the measure; both thresholds are named.
+// compareTexts compares two texts by the measure. The reason names the threshold.
 func (c *Checker) compareTexts(ctx context.Context, want, got string, threshold float64, negate bool) (Result, error) {
 	res, err := similarity.Compare(ctx, c.Measure, want, got, threshold)
 	if err != nil {
@@ -143,7 +143,7 @@ func (c *Checker) judged(ctx context.Context, v *config.Invariant, r *Reply) (Re
 	if err != nil {
 		return Result{}, fmt.Errorf("asking the judge about %q: %w", v.Criteria, err)
 	}
-	// A model words its reasons anew each time.
+	// The reason must not vary from run to run, and a model words its own differently each time.
 	res := Result{Passed: ok != v.Negate, Measure: reason, Reason: "the judge finds the criteria met: " + v.Criteria}
 	if !ok {
 		res.Reason = "the judge finds the criteria not met: " + v.Criteria
@@ -151,7 +151,7 @@ func (c *Checker) judged(ctx context.Context, v *config.Invariant, r *Reply) (Re
 	return res, nil
 }
 
-// value is what a call cost in tokens or money.
+// value returns what a call cost, in tokens or in money.
 func value(v *config.Invariant, r *Reply) (float64, error) {
 	if !r.TokensKnown {
 		return 0, fmt.Errorf("%s: the number of tokens is not known: neither the reply says it nor do the agent's calls to its LLM go through Thresh", v.Path)
@@ -178,7 +178,7 @@ func checkLimit(v *config.Invariant, x float64, what string) Result {
 	return r
 }
 
-// CheckAll checks an invariant over all replies of a cell, by its percentile.
+// CheckAll checks an invariant on all replies of a cell together, by its percentile.
 func (c *Checker) CheckAll(v *config.Invariant, replies []Reply) (Result, error) {
 	if len(replies) == 0 {
 		return Result{}, fmt.Errorf("%s: there is no reply to measure", v.Path)
