@@ -81,8 +81,7 @@ func BenchmarkEditor(b *testing.B) {
 			b.Run(name+"/"+filepath.Base(method), func(b *testing.B) {
 				e := openEditor(b)
 				defer e.leave()
-				must(b, os.WriteFile(filepath.Join(e.dir, "seeds.jsonl"), []byte("{\"id\": \"a\", \"text\": \"Is it held?\"}\n"), 0o600))
-				must(b, os.WriteFile(filepath.Join(e.dir, "assistant.system.yaml"), []byte("schema: thresh.system.v1\nkind: chat\nurl: http://127.0.0.1:1/v1\nmodel: m\n"), 0o600))
+				e.besides()
 				at := strings.LastIndex(text, "700")
 				n := strings.Count(text[:at], "\n")
 				col := at - strings.LastIndex(text[:at], "\n") - 1
@@ -106,6 +105,34 @@ func BenchmarkEditor(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkOpened is how long a new editor waits for the diagnostics of a document of 5,000 lines
+// that it opens.
+func BenchmarkOpened(b *testing.B) {
+	for name, text := range longPages(b) {
+		b.Run(name, func(b *testing.B) {
+			var times []float64
+			var longest time.Duration
+			for b.Loop() {
+				e := openEditor(b)
+				e.besides()
+				from, start := e.processorTime(), time.Now()
+				e.open(name, text)
+				e.wait("textDocument/publishDiagnostics", name)
+				longest = max(longest, time.Since(start))
+				times = append(times, e.processorTime()-from)
+				e.leave()
+			}
+			reportWaits(b, times, longest)
+		})
+	}
+}
+
+// besides writes what long pages name.
+func (e *editor) besides() {
+	must(e.t, os.WriteFile(filepath.Join(e.dir, "seeds.jsonl"), []byte("{\"id\": \"a\", \"text\": \"Is it held?\"}\n"), 0o600))
+	must(e.t, os.WriteFile(filepath.Join(e.dir, "assistant.system.yaml"), []byte("schema: thresh.system.v1\nkind: chat\nurl: http://127.0.0.1:1/v1\nmodel: m\n"), 0o600))
 }
 
 func reportWaits(b *testing.B, times []float64, longest time.Duration) {
