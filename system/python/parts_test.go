@@ -4,6 +4,7 @@ package python
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"github.com/thresh-dev/thresh/port/process"
 	"github.com/thresh-dev/thresh/port/pyhost"
 	"github.com/thresh-dev/thresh/port/sut"
+	"github.com/thresh-dev/thresh/system"
 )
 
 // The warm interpreter has this process's environment, but for what would make it behave unlike
@@ -230,7 +232,13 @@ func TestStreams(t *testing.T) {
 // A host that goes is replaced once for a case, which is said; one that goes again is an error.
 func TestHostsThatGo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "python3")
-	const script = "#!/bin/sh\nprintf '00000013{\"python\":\"3.11.1\"}' >&3\nexec 3>&-\nexec sleep 60 3>&-\n"
+	script := "#!" + python(t) + `
+import socket, time
+link = socket.socket(fileno=3)
+link.shutdown(socket.SHUT_RD) # before the note: what is ordered later fails
+link.sendall(b'00000013{"python":"3.11.1"}')
+time.sleep(60)
+`
 	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -406,4 +414,135 @@ func newFolderIn(t *testing.T) folder {
 		}
 	})
 	return f
+}
+
+// A class whose objects cannot be made says why, at its first call and at each fresh start; one
+// whose process ends on the way is no other.
+func TestObjectsThatCannotBeMade(t *testing.T) {
+	const text = `
+import os
+
+class Raises:
+    def __init__(self):
+        raise ValueError("no home")
+    def look(self):
+        return 1
+
+class Exits:
+    def __init__(self):
+        os._exit(3)
+    def look(self):
+        return 1
+
+class Works:
+    def __init__(self):
+        self.n = 0
+    def look(self):
+        self.n += 1
+        return self.n
+`
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "made.py"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	python(t)
+	for name, want := range map[string]string{
+		"Raises": "made.py:6: ValueError: no home", "Exits": "ProcessEnded: the process ended: exit status 3", "Works": "",
+	} {
+		p := &sut.Plan{Name: "x", Kind: sut.Python, Dir: dir, Entry: "made.py:" + name}
+		x, err := OpenSystem(t.Context(), system.Site{Plan: p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := x.(*callable)
+		if o, err := c.Call(t.Context(), sut.Call{Operation: "look", Timeout: patience}); (err == nil) != (want == "") || err != nil && !strings.HasSuffix(err.Error(), want) || want == "" && string(o.Value) != "1" {
+			t.Errorf("%s: %+v, %v, want %s", name, o, err, want)
+		}
+		for range 2 {
+			if o, err := c.Fresh(t.Context(), patience); err != nil || (o.End == sut.Crashed) != (want != "") || !strings.HasSuffix(o.Why, want) {
+				t.Errorf("%s: %+v, %v, want %s", name, o, err, want)
+			}
+		}
+		if want == "" {
+			if o, err := c.Call(t.Context(), sut.Call{Operation: "look", Timeout: patience}); err != nil || string(o.Value) != "1" {
+				t.Errorf("%s is not fresh: %+v, %v", name, o, err)
+			}
+		}
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		c.drop()
+		if o, err := c.Call(over, sut.Call{Operation: "look", Timeout: patience}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s, after the end of the run: %+v, %v", name, o, err)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What was opened is closed with its owner: no file is left.
+func TestDescriptorsOfOwners(t *testing.T) {
+	dir := code(t)
+	count := func() int {
+		list, err := os.ReadDir("/dev/fd")
+		if err != nil {
+			t.Skip(err)
+		}
+		return len(list)
+	}
+	owners := map[string]func() error{
+		"a system": func() error {
+			x, err := OpenSystem(t.Context(), system.Site{Plan: &sut.Plan{Kind: sut.Python, Dir: dir, Entry: "agents.py:plain"}})
+			if err != nil {
+				return err
+			}
+			o, err := x.Call(t.Context(), sut.Call{Operation: "plain", Positional: []json.RawMessage{[]byte(`"hi"`)}, Timeout: patience})
+			if o.End != sut.Answered {
+				t.Errorf("%+v", o)
+			}
+			return errors.Join(err, x.Close())
+		},
+		"an agent": func() error {
+			a, err := OpenAgent(t.Context(), agentPlan(t, "agents:plain"))
+			if err != nil {
+				return err
+			}
+			_, err = a.Call(t.Context(), pyhost.AgentCall{Input: []byte(`"hi"`), Timeout: patience})
+			return errors.Join(err, a.Close())
+		},
+		"operators": func() error {
+			o, err := OpenOperators(t.Context(), pyhost.OperatorSet{Files: []string{filepath.Join(dir, "bad/op_wild.py")}, LoadLimit: patience, CallLimit: patience})
+			if err != nil {
+				return err
+			}
+			err = o.Apply(t.Context(), wild("fine", "die", "fine"), func(int, *pyhost.OperatorReply) error { return nil })
+			return errors.Join(err, o.Close())
+		},
+		"commands": func() error {
+			c, err := OpenCommander(t.Context(), "")
+			if err != nil {
+				return err
+			}
+			_, err = c.Run(t.Context(), pyhost.Command{Entrypoint: "hostile:main", Argv: []string{"kill_parent"}, SearchPath: []string{dir}, Timeout: patience})
+			return errors.Join(err, c.Close())
+		},
+		"a host that is none": func() error {
+			if a, err := OpenCommander(t.Context(), "true"); err == nil {
+				return a.Close()
+			}
+			return nil
+		},
+	}
+	for name, once := range owners {
+		if err := once(); err != nil { // what is opened once and for all
+			t.Fatal(name, ": ", err)
+		}
+		before := count()
+		if err := once(); err != nil {
+			t.Fatal(name, ": ", err)
+		}
+		if n := count(); n > before {
+			t.Errorf("%s: %d files are open, %d were before", name, n, before)
+		}
+	}
 }
