@@ -10,13 +10,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// built is an anchored value and how many nodes each use of it stands for.
+// built is an anchored value, and the number of nodes that each use of it stands
+// for.
 type built struct {
 	node Node
 	size int
 }
 
-// builder makes a tree of the parser's nodes, in the order of the text.
+// builder makes a tree from the parser's nodes, in the order of the text.
 type builder struct {
 	o          Options
 	r          *Reader
@@ -25,7 +26,7 @@ type builder struct {
 	anchors    map[string]*yaml.Node
 	done       map[*yaml.Node]built // anchored nodes that are complete
 	duplicates []Duplicate
-	surrogates map[string]string // escapes as written, by what stands in for them; nil: none
+	surrogates map[string]string // stand-ins to the escapes that they replace; nil: none
 }
 
 func (b *builder) count(n int, at Pos) error {
@@ -93,7 +94,7 @@ func flowStyle(y *yaml.Node) Style {
 	return 0
 }
 
-// tag is the explicit tag of a node, in its short form, or "".
+// tag returns the explicit tag of a node, in its short form, or "".
 func tag(y *yaml.Node) string {
 	if y.Style&yaml.TaggedStyle != 0 {
 		return y.Tag
@@ -118,7 +119,7 @@ func (b *builder) sequence(y *yaml.Node, n *Node, depth int) error {
 		if items[i], err = b.node(c, depth+1); err != nil {
 			return err
 		}
-		y.Content[i] = nil // the parser's nodes are larger than the tree's: let them go
+		y.Content[i] = nil // the parser's nodes are larger than the tree's, so free them
 	}
 	switch tag(y) {
 	case "", "!!seq":
@@ -173,7 +174,7 @@ func (b *builder) mapping(y *yaml.Node, n *Node, depth int) error {
 
 func (b *builder) member(k, v *yaml.Node, depth int) (m Member, err error) {
 	if k.Kind == yaml.ScalarNode && k.Style == 0 && k.Value == "=" {
-		// The default key of YAML 1.1 is a string where it is a key.
+		// The default key of YAML 1.1 is a string when it is a key.
 		m.Key = Node{Kind: String, Pos: b.lines.pos(k.Line, k.Column)}.As("=", "=")
 	} else if m.Key, err = b.node(k, depth); err != nil {
 		return m, err
@@ -185,7 +186,8 @@ func (b *builder) member(k, v *yaml.Node, depth int) (m Member, err error) {
 	return m, err
 }
 
-// merge returns what a merge key brings in: of several mappings the earlier win.
+// merge returns the members of a merge key. Of several mappings the earlier ones
+// win.
 func (b *builder) merge(y *yaml.Node, depth int) ([]Member, error) {
 	n, err := b.node(y, depth)
 	if err != nil {
@@ -209,10 +211,10 @@ func (b *builder) merge(y *yaml.Node, depth int) ([]Member, error) {
 	return list, nil
 }
 
-// members gives a mapping its members: what is merged comes first and yields
-// to the mapping's own keys; of a repeated key the last value wins.
+// members gives a mapping its members. Merged ones come first, and the mapping's
+// own keys override them; of a repeated key the last value wins.
 func (b *builder) members(n *Node, merged, own []Member) error {
-	list := own[:0] // what is read of own is at least as far as what is written
+	list := own[:0] // reading is never behind writing
 	if len(merged) > 0 {
 		list = make([]Member, 0, len(merged)+len(own))
 	}
@@ -234,7 +236,7 @@ func (b *builder) members(n *Node, merged, own []Member) error {
 		}
 		first := &list[at]
 		if first.Merged() {
-			// A dict keeps the key it saw first, be it 1 for True.
+			// A dict keeps the first of equal keys, even if that is 1 for True.
 			first.Key.Pos, first.Value = own[i].Key.Pos, own[i].Value
 			first.Key.Style &^= fromMerge
 			continue
@@ -246,8 +248,8 @@ func (b *builder) members(n *Node, merged, own []Member) error {
 	return nil
 }
 
-// finder returns a function that looks a key up among members, which are asked
-// for in the order in which they are appended.
+// finder returns a function that looks a key up among members, which must be
+// asked for in the order in which they are appended.
 func finder(total int) func(members []Member, key *Node) (int, bool) {
 	if total <= 8 {
 		return func(members []Member, key *Node) (int, bool) {
@@ -275,8 +277,8 @@ func finder(total int) func(members []Member, key *Node) (int, bool) {
 	}
 }
 
-// ident is equal for keys that Python's dict takes for one: numbers and booleans
-// by value.
+// ident is equal for keys that are equal in a Python dict: numbers and booleans
+// compare by value.
 type ident struct {
 	kind Kind
 	text string
@@ -295,24 +297,24 @@ func identity(key *Node) ident {
 				return ident{Int, i.String()}
 			}
 		} else if key.Text == "nan" {
-			return ident{Float, fmt.Sprint("nan at ", key.Pos)} // equal to nothing, itself included
+			return ident{Float, fmt.Sprint("nan at ", key.Pos)} // equal to nothing, not even itself
 		}
 	}
 	return ident{key.Kind, key.Text}
 }
 
 // JSON writes a character beyond U+FFFF as two escapes, "\ud83d\ude00", and so
-// does a block that a program has written. The parser refuses such escapes. It
-// is given others of the same length in their place, of characters for private
-// use, which become what was meant once the parser is done.
+// does a block that a program has written. The parser refuses such escapes, so
+// it gets escapes of the same length for private-use characters instead, which
+// are replaced once the parser is done.
 
 var (
 	halfEscape = regexp.MustCompile(`(\\u)[dD][89a-fA-F][0-9a-fA-F]{2}`)
 	standIn    = regexp.MustCompile(`\\u[eE][0-7][0-9a-fA-F]{2}|[\x{e000}-\x{e7ff}]`)
 )
 
-// standIns replaces escapes of surrogates, unless the text has any of what would
-// stand in for them.
+// standIns replaces escapes of surrogates, unless the text already contains a
+// stand-in.
 func (b *builder) standIns(text []byte) []byte {
 	if !halfEscape.Match(text) || standIn.Match(text) {
 		return text
@@ -320,16 +322,16 @@ func (b *builder) standIns(text []byte) []byte {
 	b.surrogates = make(map[string]string)
 	return halfEscape.ReplaceAllFunc(text, func(escape []byte) []byte {
 		// \uD800 to \uDFFF become \ue000 to \ue7ff.
-		row := strings.IndexByte("89abcdef", escape[3]|0x20) // of digits, which have that bit, and of letters
+		row := strings.IndexByte("89abcdef", escape[3]|0x20) // the eighth bit is set in digits and in lower-case letters
 		other := []byte(`\ue` + string("01234567"[row]) + string(escape[4:]))
 		b.surrogates[string(other)] = string(escape)
 		return other
 	})
 }
 
-// meant is a scalar's text without what stands in for surrogates: pairs are the
-// characters that they stand for, single ones are three stray bytes as in
-// engine/jsontree. Where no escape was read as one, it is as it was written.
+// meant replaces the stand-ins in a scalar's text: pairs by the characters that
+// they stand for, single ones by three stray bytes as in engine/jsontree. Where
+// an escape was not read as one, the original text comes back.
 func (b *builder) meant(text string) string {
 	if b.surrogates == nil || !standIn.MatchString(text) {
 		return text

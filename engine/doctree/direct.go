@@ -6,31 +6,31 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// direct reads the forms that most texts are written in, without the parser's
-// tokens and nodes: mappings and lists in blocks and in brackets, scalars on
-// one line, comments. It never refuses a text. What it does not know for sure
-// it gives up on, and the parser reads the text from its beginning.
+// direct reads the most common forms without the parser's tokens and nodes: mappings and
+// lists in blocks and in brackets, scalars on one line, comments. It never refuses a
+// text: if it is unsure of anything, it gives up, and the parser reads the text from the
+// beginning.
 type direct struct {
 	b    *builder
 	text string
 
-	pos   int // of what is read next
+	pos   int // of the next character to read
 	line  int // its line, from 0
-	start int // where that line begins
+	start int // offset of that line
 	eof   bool
 
-	// Members and items of what is not complete.
+	// Members and items of incomplete mappings and lists.
 	members jsontree.Stack[Member]
 	items   jsontree.Stack[Node]
 
 	err error // why the text is refused
 }
 
-// longestKey bounds a key that stands on the line of its value. The parser
-// bounds it a little farther, in characters.
+// longestKey bounds a key on the line of its value, in bytes. The parser's bound is a
+// little higher, in characters.
 const longestKey = 1000
 
-// direct returns the root of the text, if it is of a form that is read here.
+// direct returns the root of the text, if direct can read it.
 func (b *builder) direct() (root Node, ok bool, err error) {
 	l := b.lines
 	if l.feeds != nil || strings.Contains(l.text, "\t") || strings.Contains(l.text, "\r") || strings.Contains(l.text, "\ufeff") {
@@ -60,12 +60,12 @@ func (b *builder) direct() (root Node, ok bool, err error) {
 		b.nodes, b.duplicates = 0, nil
 		return Node{}, false, nil
 	}
-	b.r.members, b.r.items = d.members, d.items // their memory is used again
+	b.r.members, b.r.items = d.members, d.items // reuse their memory
 	return root, true, nil
 }
 
-// marked reports whether a line that is to be read begins with the mark of a document or
-// of a directive.
+// marked reports whether a line that is still to be read begins with the mark of a
+// document or of a directive.
 func (d *direct) marked() bool {
 	for at := d.pos; at < len(d.text); {
 		switch l := d.text[at:]; l[0] {
@@ -85,18 +85,18 @@ func (d *direct) marked() bool {
 	return false
 }
 
-// col is the column of what is read next, from 0.
+// col returns the column of the next character, from 0.
 func (d *direct) col() int { return d.pos - d.start }
 
-// place begins a node at what is read next.
+// place begins a node at the next character.
 func (d *direct) place(k Kind, depth int) (n Node, ok bool) {
 	n.Kind, n.Pos = k, Pos{Line: d.line + 1 + d.b.o.LineOffset, Col: d.col() + 1}
 	d.err = d.b.count(1, n.Pos)
 	return n, d.err == nil && depth <= d.b.o.MaxDepth
 }
 
-// toContent goes on to the first character that is no blank and in no comment,
-// from the beginning of a line.
+// toContent moves from the beginning of a line to the first character outside blanks and
+// comments.
 func (d *direct) toContent() {
 	for d.pos < len(d.text) {
 		switch d.text[d.pos] {
@@ -119,7 +119,7 @@ func (d *direct) feed() {
 	d.start = d.pos
 }
 
-// lineEnd is where the line ends.
+// lineEnd returns the offset of the end of the line.
 func (d *direct) lineEnd() int {
 	if i := strings.IndexByte(d.text[d.pos:], '\n'); i >= 0 {
 		return d.pos + i
@@ -127,7 +127,6 @@ func (d *direct) lineEnd() int {
 	return len(d.text)
 }
 
-// blankAt reports whether a word ends before an offset.
 func (d *direct) blankAt(at int) bool {
 	return at >= len(d.text) || d.text[at] == ' ' || d.text[at] == '\n'
 }
@@ -138,8 +137,8 @@ func (d *direct) spaces() {
 	}
 }
 
-// lineOver reports whether nothing but blanks and a comment is left of the line,
-// and if so goes on to the next content.
+// lineOver reports whether the rest of the line is only blanks and a comment, and if so
+// moves to the next content.
 func (d *direct) lineOver() bool {
 	at := d.pos
 	d.spaces()
@@ -156,7 +155,7 @@ func (d *direct) lineOver() bool {
 
 func (d *direct) dash() bool { return d.text[d.pos] == '-' && d.blankAt(d.pos+1) }
 
-// block reads a list or mapping whose lines begin where it is.
+// block reads a list or mapping whose lines begin at the current column.
 func (d *direct) block(depth int) (n Node, ok bool) {
 	switch {
 	case d.dash():
@@ -213,17 +212,17 @@ func (d *direct) member(col, depth int) (m Member, ok bool) {
 	if m.Key, ok = d.scalar(end, depth+1); !ok {
 		return m, false
 	}
-	d.pos = end + 1 // behind the colon
+	d.pos = end + 1 // after the colon
 	switch {
 	case !d.lineOver():
 		if ok = !d.dash(); ok {
 			m.Value, ok = d.inline(col, depth+1)
 		}
 	case d.eof, d.col() < col:
-		return m, false // a value that is not there
+		return m, false // a missing value
 	case d.col() > col:
 		m.Value, ok = d.block(depth + 1)
-	case d.dash(): // of a list as far in as the key
+	case d.dash(): // a list at the same column as the key
 		m.Value, ok = d.list(depth + 1)
 	default:
 		return m, false
@@ -231,8 +230,8 @@ func (d *direct) member(col, depth int) (m Member, ok bool) {
 	return m, ok
 }
 
-// inline reads a value that begins on the line of its key or dash, and that no
-// line which is further in goes on.
+// inline reads a value that begins on the line of its key or dash and that no deeper
+// line continues.
 func (d *direct) inline(col, depth int) (n Node, ok bool) {
 	switch d.text[d.pos] {
 	case '[', '{':
@@ -254,7 +253,7 @@ func (d *direct) inline(col, depth int) (n Node, ok bool) {
 	return n, ok && d.lineOver() && (d.eof || d.col() <= col)
 }
 
-// keyEnd is the offset of the colon behind a key, 0 if no key stands here.
+// keyEnd returns the offset of the colon after a key; 0 if there is no key.
 func (d *direct) keyEnd() int {
 	if c := d.text[d.pos]; c == '"' || c == '\'' {
 		end := d.quoteEnd()
@@ -281,8 +280,7 @@ func (d *direct) keyEnd() int {
 	return 0
 }
 
-// quoteEnd is the offset behind a scalar in quotes, 0 if it does not end on
-// its line.
+// quoteEnd returns the offset after a quoted scalar; 0 if it does not end on its line.
 func (d *direct) quoteEnd() int {
 	q := d.text[d.pos]
 	for i := d.pos + 1; i < len(d.text); i++ {
@@ -300,7 +298,7 @@ func (d *direct) quoteEnd() int {
 	return 0
 }
 
-// scalar reads the scalar that ends at an offset, and goes there.
+// scalar reads the scalar that ends at an offset, and moves there.
 func (d *direct) scalar(end, depth int) (n Node, ok bool) {
 	if end <= d.pos {
 		return n, false
@@ -332,7 +330,7 @@ func (d *direct) scalar(end, depth int) (n Node, ok bool) {
 	return n, d.b.value(&n, word, resolve(word)) == nil
 }
 
-// unescaped undoes the escapes that are common in double quotes.
+// unescaped decodes the escapes that are common in double quotes.
 func unescaped(s string) (string, bool) {
 	if !strings.Contains(s, `\`) {
 		return s, true

@@ -1,6 +1,6 @@
 package doctree
 
-// flow reads a list or a mapping in brackets, which may go over lines.
+// flow reads a list or a mapping in brackets, which may span several lines.
 func (d *direct) flow(depth int) (n Node, ok bool) {
 	if d.text[d.pos] == '[' {
 		n, ok = d.flowList(depth)
@@ -57,8 +57,8 @@ func (d *direct) flowMember(depth int) (m Member, ok bool) {
 	return m, ok
 }
 
-// separated reads what stands between brackets, with commas; the first bracket
-// is read next, the last one ends it.
+// separated reads comma-separated items from the opening bracket, which is the
+// next character, to the closing bracket last.
 func (d *direct) separated(last byte, one func() bool) bool {
 	d.pos++
 	if !d.flowSpace() {
@@ -83,7 +83,7 @@ func (d *direct) separated(last byte, one func() bool) bool {
 	}
 }
 
-// flowSpace goes on to the next character that is no blank and in no comment.
+// flowSpace moves to the next character outside blanks and comments.
 func (d *direct) flowSpace() bool {
 	for ; d.pos < len(d.text); d.pos++ {
 		switch d.text[d.pos] {
@@ -113,8 +113,8 @@ func (d *direct) flowValue(depth int) (Node, bool) {
 	return d.scalar(d.flowWord(), depth)
 }
 
-// flowWord is the offset behind a plain scalar in brackets, 0 if what it is
-// depends on what follows.
+// flowWord returns the offset after a plain scalar in brackets; 0 if its
+// meaning depends on what follows.
 func (d *direct) flowWord() int {
 	if d.dash() {
 		return 0

@@ -8,9 +8,9 @@ import (
 
 // Options bound what is read. The zero value has the default limits.
 type Options struct {
-	LineOffset int // added to every line: of a block inside a document, the lines before it
+	LineOffset int // added to every line: for a block inside a document, the lines before it
 	MaxDepth   int // lists and mappings inside each other; 0: 500
-	MaxNodes   int // values and keys, each alias counted as all it stands for; 0: 5,000,000
+	MaxNodes   int // values and keys, each alias counted as everything it stands for; 0: 5,000,000
 }
 
 const defaultDepth = 500
@@ -18,7 +18,7 @@ const defaultDepth = 500
 // MostNodes is how many values and keys a document may have.
 const MostNodes = 5_000_000
 
-// Document is a parsed text. An empty text, or one of comments alone, is null.
+// Document is a parsed text. An empty text, or one with only comments, is null.
 type Document struct {
 	Root       Node
 	Duplicates []Duplicate        // repeated keys, in the order of their repetition
@@ -26,8 +26,8 @@ type Document struct {
 	lines      *lines             // of one in YAML
 }
 
-// Line returns a line of the text without its line end. Lines count as
-// positions do, with the offset of the options.
+// Line returns a line of the text without its line end. Lines are numbered as in
+// positions, with the offset of the options.
 func (d *Document) Line(n int) string {
 	if d.json != nil {
 		return d.json.Line(n)
@@ -39,7 +39,7 @@ func (d *Document) Line(n int) string {
 type Duplicate struct {
 	Key    string
 	First  Pos // the key's first place
-	Repeat Pos // this repetition
+	Repeat Pos // the place of this repetition
 }
 
 // Class says which rule a text breaks.
@@ -55,7 +55,7 @@ const (
 	Tag                    // a tag outside the standard set, or a value that its tag does not allow
 	Key                    // a key that cannot be one, or a malformed merge
 	Documents              // more than one document
-	Digits                 // an integer longer than is read
+	Digits                 // an integer that is too long
 )
 
 // Error says why a text was refused.
@@ -71,7 +71,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%d:%d: %s", e.Pos.Line, e.Pos.Col, e.Message())
 }
 
-// Message returns the error without its place.
+// Message returns the error without its position.
 func (e *Error) Message() string {
 	if e.Expected == "" {
 		return e.Problem

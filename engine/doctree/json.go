@@ -8,14 +8,14 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// ParseJSON reads the one JSON value of a text into the tree that YAML is read
-// into. An error is always an [*Error].
+// ParseJSON reads the one JSON value of a text into a tree like that of YAML. An
+// error is always an [*Error].
 func ParseJSON(text []byte, o jsontree.Options) (*Document, error) {
 	return ParseJSONPart(text, o, func(p Pos) Pos { return p })
 }
 
-// ParseJSONPart is [ParseJSON] of a part of a document, where place is the place
-// of what stands at a place of the part.
+// ParseJSONPart is [ParseJSON] for a part of a document. place maps a position in
+// the part to one in the document.
 func ParseJSONPart(text []byte, o jsontree.Options, place func(Pos) Pos) (*Document, error) {
 	o.MaxNodes = cmp.Or(o.MaxNodes, MostNodes)
 	d := new(Document)
@@ -29,7 +29,7 @@ func ParseJSONPart(text []byte, o jsontree.Options, place func(Pos) Pos) (*Docum
 	})
 	if err != nil {
 		e := new(jsontree.Error)
-		errors.As(err, &e) // it gives no other
+		errors.As(err, &e) // it returns no other error
 		class := map[jsontree.Class]Class{
 			jsontree.Encoding: Encoding, jsontree.Depth: Depth, jsontree.Digits: Digits, jsontree.Nodes: Size,
 		}[e.Class]
@@ -39,7 +39,7 @@ func ParseJSONPart(text []byte, o jsontree.Options, place func(Pos) Pos) (*Docum
 	return d, nil
 }
 
-// OfJSON returns a JSON value in the form of YAML's: a mapping in braces, strings in
+// OfJSON returns a JSON value as YAML would have it: a mapping in braces, strings in
 // quotes.
 func OfJSON(n *jsontree.Node, at func(offset int) Pos) Node { return convert(ofJSON(at), n) }
 

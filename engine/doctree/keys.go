@@ -9,8 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// fits reports whether every known key belongs where the tag has its word, and none
-// lacks.
+// fits reports whether every known key is allowed with the word of the tag, and
+// none is missing.
 func (s *Section) fits() bool {
 	for i := range s.Shape.Fields {
 		f := &s.Shape.Fields[i]
@@ -21,14 +21,14 @@ func (s *Section) fits() bool {
 	return true
 }
 
-// keys reports missing keys, in the order of their declaration, and of unknown
-// ones, in the order of their names.
+// keys reports missing keys, in the order of their declaration, and unknown ones,
+// in the order of their names.
 func (s *Section) keys() {
 	var strange []*Node
 	for i := range s.n.Members() {
 		key := &s.n.Members()[i].Key
 		if f := s.Shape.Field(key.Text); f != nil && s.n.Members()[i].Value.Kind == Null && s.Tag != "" && !f.takes(s.Tag) {
-			continue // no value is not misplaced
+			continue // a key without a value is not misplaced
 		} else if f == nil && s.Shape.Open || f != nil && key.Kind == String && (s.Tag == "" || f.takes(s.Tag)) {
 			continue
 		}
@@ -53,7 +53,7 @@ func (s *Section) keys() {
 	}
 }
 
-// misplacedKey reports a key that does not belong where it stands.
+// misplacedKey reports a key that is not allowed where it is.
 func (s *Section) misplacedKey(key *Node, known []string) {
 	f := Fault{Code: "unknown-key", Node: s.n, Path: KeyPath(s.Path, key.Text), In: s.Path, Key: key.Text}
 	if other := s.Shape.Field(key.Text); other != nil && key.Kind == String {

@@ -6,18 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// lines turns the parser's places into those of diagnostics. The parser ends
-// lines where YAML 1.1 does, also at a lone carriage return and at U+0085,
-// U+2028 and U+2029, and counts columns in characters; diagnostics know line
+// lines converts the parser's positions to those of diagnostics. The parser
+// ends lines where YAML 1.1 does, also at a lone carriage return and at U+0085,
+// U+2028 and U+2029, and counts columns in characters; diagnostics use line
 // feeds and bytes.
 type lines struct {
 	text   string
 	offset int   // of line numbers
 	starts []int // of the parser's lines
-	feeds  []int // of the lines between line feeds; nil if they are the same
+	feeds  []int // of the lines between line feeds; nil: the same as starts
 	ascii  bool
-	// The last place that was asked for: places come in the order of the text,
-	// and a line may be all of it.
+	// The last position asked for: positions are asked for in the order of the
+	// text, and the text may be a single line.
 	lastLine, lastCol, lastAt int
 }
 
@@ -47,7 +47,7 @@ func newLines(text string, offset int) *lines {
 	return l
 }
 
-// other notes a line of the parser's alone.
+// other adds a line start that only the parser sees.
 func (l *lines) other(start int) {
 	if l.feeds == nil {
 		l.feeds = slices.Clone(l.starts)
@@ -55,7 +55,7 @@ func (l *lines) other(start int) {
 	l.starts = append(l.starts, start)
 }
 
-// pos is the place of the parser's line and column, both 1-based.
+// pos converts the parser's line and column, both 1-based.
 func (l *lines) pos(line, col int) Pos {
 	if line < 1 || line > len(l.starts) {
 		return l.at(len(l.text))
@@ -73,7 +73,7 @@ func (l *lines) pos(line, col int) Pos {
 	return l.at(l.lastAt)
 }
 
-// begins is where the lines of diagnostics begin.
+// begins returns where the lines of diagnostics begin.
 func (l *lines) begins() []int {
 	if l.feeds == nil {
 		return l.starts
@@ -81,7 +81,7 @@ func (l *lines) begins() []int {
 	return l.feeds
 }
 
-// at is the place of a byte offset.
+// at returns the position of a byte offset.
 func (l *lines) at(offset int) Pos {
 	starts := l.begins()
 	i, found := slices.BinarySearch(starts, offset)
@@ -91,7 +91,8 @@ func (l *lines) at(offset int) Pos {
 	return Pos{Line: i + 1 + l.offset, Col: offset - starts[i] + 1}
 }
 
-// own is a scalar in the text's own memory, if it stands at a place as it is.
+// own returns a scalar as a part of the text itself, to save memory, if the
+// text has it unchanged at that position.
 func (l *lines) own(scalar string, at Pos) string {
 	from := min(l.begins()[at.Line-l.offset-1]+at.Col-1, len(l.text))
 	if c := l.text[from:]; strings.HasPrefix(c, `"`) || strings.HasPrefix(c, "'") {
@@ -103,7 +104,7 @@ func (l *lines) own(scalar string, at Pos) string {
 	return scalar
 }
 
-// line is the text of a line of diagnostics.
+// line returns the text of a line of diagnostics.
 func (l *lines) line(n int) string {
 	starts := l.begins()
 	n -= l.offset

@@ -12,7 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// Kind is what a value is.
+// Kind is the type of a value.
 type Kind uint8
 
 // The kinds.
@@ -27,7 +27,7 @@ const (
 	Time   // a day and a time; Text is as Python prints it: "2006-01-02 15:04:05+01:00"
 	Seq
 	Map
-	Set   // !!set; Members hold its elements, their values are Null
+	Set   // !!set; Members hold its elements, with Null as values
 	Pairs // !!omap and !!pairs; Members in order, keys may repeat
 )
 
@@ -37,36 +37,35 @@ func (k Kind) String() string {
 		"a list", "a mapping", "a set", "a list of pairs"}[k]
 }
 
-// Pos is a place in the document. Line and Col are 1-based, Col counts bytes.
-// Lines have [Options.LineOffset] added.
+// Pos is a position in the document. Line and Col are 1-based; Col counts bytes. Lines
+// include [Options.LineOffset].
 type Pos struct{ Line, Col int }
 
-// In returns the place as a diagnostic names it.
+// In returns the position in a file for a diagnostic.
 func (p Pos) In(file string) diag.Pos { return diag.Pos{File: file, Line: p.Line, Col: p.Col} }
 
 // Style is how a value is written.
 type Style uint8
 
-// The marks of a style.
+// The bits of a style.
 const (
-	Quoted    Style = 1 << iota // a scalar in quotes, in a block or tagged !!str: a string whatever it looks like
+	Quoted    Style = 1 << iota // a scalar in quotes, in a block or tagged !!str: a string, whatever it looks like
 	Block                       // a literal or folded block scalar
 	Flow                        // a list or mapping in brackets
-	fromMerge                   // a key that came out of a merge key <<
+	fromMerge                   // a key from a merge key <<
 )
 
-// Node is one value. Nodes that were reached through an alias share their items
-// and members with the anchored node: a tree must not be changed. A document may
-// have millions of them, and so a node has 48 bytes, beside which no list,
-// mapping or written form takes any.
+// Node is one value. Nodes that were reached through an alias share their items and members
+// with the anchored node, so a tree must not be changed. A document may have millions of
+// nodes, so a node takes 48 bytes, plus its list, mapping or written form.
 type Node struct {
 	Kind  Kind
 	Bool  bool // the value, if Kind is Bool
 	Style Style
 	holds holds          // what part points to
-	count uint32         // how many of those
+	count uint32         // number of elements of part
 	Pos   Pos            // of the value's first character; for a use of an alias, of the asterisk
-	Text  string         // of a scalar, what Python's str() gives: the string, "True", "None", "15", "1e+16"; of Binary the bytes
+	Text  string         // of a scalar, the result of Python's str(): the string, "True", "None", "15", "1e+16"; of Binary the bytes
 	part  unsafe.Pointer // the first byte, value or member
 }
 
@@ -75,9 +74,9 @@ type holds uint8
 
 const (
 	holdsNothing holds = iota
-	holdsRaw           // bytes of what is written
+	holdsRaw           // bytes of the written form
 	holdsMembers
-	grownMembers // in memory of room(count)
+	grownMembers // members in memory for room(count)
 	holdsItems
 	grownItems
 )
@@ -88,10 +87,10 @@ type Member struct {
 	Value Node
 }
 
-// Merged reports whether the member came out of a merge key <<.
+// Merged reports whether the member comes from a merge key <<.
 func (m *Member) Merged() bool { return m.Key.Style&fromMerge != 0 }
 
-// Quoted reports whether a scalar is a string whatever it looks like.
+// Quoted reports whether a scalar is a string, whatever it looks like.
 func (n *Node) Quoted() bool { return n.Style&Quoted != 0 }
 
 // Block reports whether the value is a literal or folded block scalar.
@@ -100,7 +99,7 @@ func (n *Node) Block() bool { return n.Style&Block != 0 }
 // Flow reports whether a list or mapping is in brackets.
 func (n *Node) Flow() bool { return n.Style&Flow != 0 }
 
-// Raw returns a scalar as written, quotes and escapes undone.
+// Raw returns a scalar as written, with quotes and escapes decoded.
 func (n *Node) Raw() string {
 	if n.holds != holdsRaw {
 		return ""
@@ -108,7 +107,7 @@ func (n *Node) Raw() string {
 	return unsafe.String((*byte)(n.part), n.count)
 }
 
-// Items returns the values of a list; of nil none.
+// Items returns the values of a list; none for nil.
 func (n *Node) Items() []Node {
 	if n == nil || n.holds < holdsItems {
 		return nil
@@ -116,8 +115,8 @@ func (n *Node) Items() []Node {
 	return unsafe.Slice((*Node)(n.part), n.count)
 }
 
-// Members returns those of a mapping: of Map each key once, at its first place, with
-// its last value.
+// Members returns the members of a mapping: of a Map each key once, at its first place,
+// with its last value.
 func (n *Node) Members() []Member {
 	if n == nil || n.holds != holdsMembers && n.holds != grownMembers {
 		return nil
@@ -139,7 +138,7 @@ func ListOf(at Pos, items ...Node) Node { return Node{Kind: Seq, Pos: at}.WithIt
 // MappingOf returns a mapping of members at a place.
 func MappingOf(at Pos, members ...Member) Node { return Node{Kind: Map, Pos: at}.WithMembers(members) }
 
-// Add adds values to a list; as with append, copies of the list may share them.
+// Add adds values to a list. As with append, copies of the list may share them.
 func (n *Node) Add(more ...Node) {
 	if len(more) == 0 {
 		return
@@ -148,7 +147,7 @@ func (n *Node) Add(more ...Node) {
 	n.holds = grownItems
 }
 
-// grow adds to what a node holds; grown says that its memory has room.
+// grow adds to the elements of a node; grown says that its memory has room.
 func grow[T any](n *Node, grown holds, list []T, more ...T) []T {
 	if n.holds == grown {
 		list = unsafe.Slice((*T)(n.part), room(len(list)))[:len(list)]
@@ -159,10 +158,10 @@ func grow[T any](n *Node, grown holds, list []T, more ...T) []T {
 	return append(list, more...)
 }
 
-// room is the capacity of what grows.
+// room is the capacity of memory that grows.
 func room(count int) int { return 1 << bits.Len(uint(count-1)) }
 
-// AddMember adds a member to a mapping; as with append, copies of the mapping may share it.
+// AddMember adds a member to a mapping. As with append, copies of the mapping may share it.
 func (n *Node) AddMember(m Member) {
 	*n = n.WithMembers(grow(n, grownMembers, n.Members(), m))
 	n.holds = grownMembers
@@ -178,17 +177,17 @@ func (n Node) WithMembers(list []Member) Node {
 	return n.with(holdsMembers, unsafe.Pointer(unsafe.SliceData(list)), len(list))
 }
 
-// As returns the scalar with its value's text, and as it is written.
+// As returns the scalar with the text of its value and its written form.
 func (n Node) As(text, raw string) Node {
 	n.Text = text
 	return n.with(holdsRaw, unsafe.Pointer(unsafe.StringData(raw)), len(raw))
 }
 
-// Within reports whether a node has at most so many values and keys, itself and
-// all that aliases stand for included.
+// Within reports whether a node has at most most values and keys, including itself and
+// everything that aliases stand for.
 func (n *Node) Within(most int) bool { return n.remaining(most) >= 0 }
 
-// remaining is what is left of most without the node, negative if it is not enough.
+// remaining returns what is left of most after the node; negative if it does not fit.
 func (n *Node) remaining(most int) int {
 	most--
 	for i := 0; i < len(n.Items()) && most >= 0; i++ {
@@ -223,7 +222,7 @@ func (n *Node) Member(key string) *Member {
 	return nil
 }
 
-// Along returns the value that the steps of a JSON pointer lead to, or nil.
+// Along returns the value at the steps of a JSON pointer, or nil.
 func (n *Node) Along(steps []string) *Node {
 	for _, step := range steps {
 		if n != nil && n.Kind == Seq {
@@ -267,8 +266,8 @@ func (n *Node) Int64() (int64, bool) {
 	return v, err == nil
 }
 
-// Float returns the nearest float64 of an Int or Float node. The second result
-// is false if the node is not a number.
+// Float returns the nearest float64 of an Int or Float node. ok is false if the node is not
+// a number.
 func (n *Node) Float() (float64, bool) {
 	if n == nil || n.Kind != Int && n.Kind != Float {
 		return 0, false
@@ -281,13 +280,12 @@ func (n *Node) Float() (float64, bool) {
 	case "-inf":
 		return math.Inf(-1), true
 	}
-	// The only error left is a range error, and then f is what is wanted.
+	// The only remaining error is a range error, and then f is the right value.
 	f, _ := strconv.ParseFloat(n.Text, 64)
 	return f, true
 }
 
-// Truthy is Python's truth of the value: false for null, false, zero and
-// everything empty.
+// Truthy is Python's truth of the value: false for null, false, zero and everything empty.
 func (n *Node) Truthy() bool {
 	if n == nil {
 		return false
@@ -312,11 +310,10 @@ func (n *Node) Truthy() bool {
 	return true
 }
 
-// JSON returns the tree in the form of engine/jsontree, members in their order, as
-// Python's json module would write it: keys that are not strings become their
-// JSON text, numbers that are not finite keep their names. What JSON has no form
-// for (dates, binary data) becomes its text, a set the list of its elements,
-// pairs a list of lists. Offsets are 0.
+// JSON returns the tree in the form of engine/jsontree, members in order, as Python's json
+// module would write it: keys that are not strings become their JSON text, and numbers that
+// are not finite keep their names. A value that JSON cannot express (dates, binary data)
+// becomes its text, a set the list of its elements, pairs a list of lists. Offsets are 0.
 func (n *Node) JSON() jsontree.Node {
 	switch n.Kind {
 	case Null:
@@ -346,7 +343,7 @@ func (n *Node) JSON() jsontree.Node {
 		return list
 	case Map:
 		object := jsontree.Node{Kind: jsontree.Object, Members: make([]jsontree.Member, 0, len(n.Members()))}
-		var seen map[string]int // texts, which differ as they are, need none
+		var seen map[string]int // keys as text; not needed if all keys are strings
 		if slices.ContainsFunc(n.Members(), func(m Member) bool { return m.Key.Kind != String }) {
 			seen = make(map[string]int, len(n.Members()))
 		}

@@ -18,8 +18,8 @@ import (
 // Parse reads the one YAML document of a text. An error is always an [*Error].
 func Parse(text []byte, o Options) (*Document, error) { return new(Reader).Parse(text, o) }
 
-// Reader reads texts one after the other in the same memory. It is for one
-// goroutine at a time; the zero value is ready.
+// Reader reads texts one after the other and reuses its memory. Only one
+// goroutine at a time may use it; the zero value is ready to use.
 type Reader struct {
 	members jsontree.Stack[Member]
 	items   jsontree.Stack[Node]
@@ -28,7 +28,7 @@ type Reader struct {
 // Parse is [Parse].
 func (r *Reader) Parse(text []byte, o Options) (*Document, error) { return r.parse(text, o, true) }
 
-// parse reads a text; direct is whether it may be read without the parser.
+// parse reads a text; direct says whether it may be read without the parser.
 func (r *Reader) parse(text []byte, o Options, direct bool) (*Document, error) {
 	if o.MaxDepth <= 0 {
 		o.MaxDepth = defaultDepth
@@ -95,7 +95,7 @@ func (b *builder) characters() error {
 	return nil
 }
 
-// size refuses a text with so many indicators that its nodes cannot be few,
+// size refuses a text with so many indicators that it must have too many nodes,
 // before the parser allocates them. Each node but the first needs one.
 func (b *builder) size() error {
 	text, limit := b.lines.text, 2*b.o.MaxNodes
@@ -124,8 +124,8 @@ func (b *builder) size() error {
 func (b *builder) read(text []byte) (root *yaml.Node, err error) {
 	b.anchors, b.done = make(map[string]*yaml.Node), make(map[*yaml.Node]built)
 	defer func() {
-		// The parser panics where its own invariants break; a text must not be
-		// able to end the program.
+		// The parser panics if its own invariants break; a text must not be able
+		// to crash the program.
 		if r := recover(); r != nil {
 			root, err = nil, b.fail(Syntax, b.lines.at(0), "", "YAML that the parser cannot read: %v", r)
 		}
@@ -151,9 +151,9 @@ func (b *builder) read(text []byte) (root *yaml.Node, err error) {
 	return first.Content[0], nil
 }
 
-// syntax makes a positioned error of the parser's text, "yaml: line N: problem".
-// The line counts from 0 in errors of its grammar and from 1 in those of
-// its scanner, and is left out when it is the first.
+// syntax makes an error with a position from the parser's error, "yaml: line N:
+// problem". The line counts from 0 in errors of its grammar and from 1 in those
+// of its scanner, and is missing if it is the first.
 func (b *builder) syntax(err error) *Error {
 	problem := strings.TrimPrefix(err.Error(), "yaml: ")
 	line := 1
@@ -192,12 +192,12 @@ func (b *builder) syntax(err error) *Error {
 	return b.fail(class, b.lines.at(start+col), remedy(problem, first), "%s", problem)
 }
 
-// openedInText is a bracket behind a word, which no list or mapping begins with.
+// openedInText matches a bracket after a word, where no list or mapping begins.
 var openedInText = regexp.MustCompile(`[A-Za-z0-9_$)] *[\[{]`)
 
-// remedy says what a line usually lacks when the parser says this.
+// remedy says what a line usually lacks if the parser reports this problem.
 func remedy(problem, line string) string {
-	if strings.HasPrefix(problem, "did not find expected ',' or") { // what ends a text in brackets
+	if strings.HasPrefix(problem, "did not find expected ',' or") { // the parser was in the middle of brackets
 		if strings.Contains(line, "?") {
 			return `quotes around text that contains "?"`
 		}

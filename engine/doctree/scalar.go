@@ -16,11 +16,12 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// maxDigits is how long a number may be: CPython's limit on reading integers.
+// maxDigits is the largest length of a number: CPython's limit for parsing
+// integers.
 const maxDigits = 4300
 
-// The forms of plain scalars that are not strings, as PyYAML's resolver has
-// them.
+// The forms of plain scalars that are not strings, according to PyYAML's
+// resolver.
 var patterns = sync.OnceValue(func() (p struct{ float, integer, timestamp *regexp.Regexp }) {
 	p.float = regexp.MustCompile(`^(?:[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+][0-9]+)?|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?` +
 		`|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
@@ -30,7 +31,7 @@ var patterns = sync.OnceValue(func() (p struct{ float, integer, timestamp *regex
 	return p
 })
 
-// resolve is the tag that a plain scalar has by its form.
+// resolve returns the tag of a plain scalar, according to its form.
 func resolve(text string) string {
 	if text == "" {
 		return "!!null"
@@ -66,8 +67,8 @@ func resolve(text string) string {
 	return "!!str"
 }
 
-// isDecimal reports whether a scalar is a short integer that is written as it
-// prints: most are.
+// isDecimal reports whether a scalar is a short integer in its canonical form,
+// as most are.
 func isDecimal(text string) bool {
 	digits := strings.TrimPrefix(text, "-")
 	if digits == "" || len(digits) > 18 || digits[0] == '0' && len(text) > 1 {
@@ -81,8 +82,8 @@ func isDecimal(text string) bool {
 	return true
 }
 
-// isTimestamp reports whether a plain scalar is taken for a timestamp: a day
-// alone must have two digits for its month and day.
+// isTimestamp reports whether a plain scalar is a timestamp. A day without a
+// time must have two digits for month and day.
 func isTimestamp(text string) bool {
 	m := patterns().timestamp.FindStringSubmatch(text)
 	return m != nil && (m[4] != "" || len(m[2]) == 2 && len(m[3]) == 2)
@@ -107,7 +108,7 @@ func (b *builder) scalar(y *yaml.Node, n *Node) error {
 	return b.value(n, b.lines.own(b.meant(y.Value), n.Pos), t)
 }
 
-// value makes a node the scalar that a text with a tag stands for.
+// value sets a node to the scalar that a text with a tag stands for.
 func (b *builder) value(n *Node, text, t string) error {
 	*n = n.As(text, text)
 	bad := func(expected string) error {
@@ -160,8 +161,8 @@ func (b *builder) value(n *Node, text, t string) error {
 	return nil
 }
 
-// binary decodes base64 as Python does: what is no digit does not count, and
-// nothing counts after padding that completes a group of four.
+// binary decodes base64 as Python does: it ignores other characters, and
+// everything after padding that completes a group of four.
 func binary(text string) (string, bool) {
 	var digits []byte
 	padding := 0
@@ -192,7 +193,7 @@ func clip(s string) string {
 	return s
 }
 
-// integer is the decimal text of an integer in one of YAML 1.1's forms.
+// integer returns the decimal text of an integer in one of YAML 1.1's forms.
 func integer(text string) (string, bool) {
 	if isDecimal(text) {
 		return text, true
@@ -226,7 +227,7 @@ func integer(text string) (string, bool) {
 		_, ok = v.SetString(digits, 10)
 	}
 	if strings.ContainsAny(digits[1:], "+-") {
-		return "", false // big.Int reads a sign after a prefix, too
+		return "", false // big.Int also accepts a sign after a prefix
 	}
 	if negative {
 		v.Neg(v)
@@ -234,7 +235,7 @@ func integer(text string) (string, bool) {
 	return v.String(), ok
 }
 
-// float is Python's text of a number in one of YAML 1.1's forms.
+// float returns Python's text of a number in one of YAML 1.1's forms.
 func float(text string) (string, bool) {
 	text = strings.ToLower(strings.ReplaceAll(text, "_", ""))
 	digits := strings.TrimLeft(text, "+-")
@@ -268,7 +269,7 @@ func float(text string) (string, bool) {
 	return jsontree.FormatFloat(v), true
 }
 
-// timestamp is Python's text of a day, or of a day and a time.
+// timestamp returns Python's text of a day, or of a day and a time.
 func timestamp(text string) (string, Kind, bool) {
 	m := patterns().timestamp.FindStringSubmatch(text)
 	if m == nil {

@@ -10,16 +10,16 @@ import (
 )
 
 // Schema returns the JSON Schema (draft 2020-12) of documents of a type, for editors
-// and other tools. It cannot express what depends on two keys at once but for a
-// tag, nor what depends on the world; it takes a key that nothing reads for an
-// error and 1.0 for an integer.
+// and other tools. It cannot express rules about two keys at once, except for a tag,
+// nor rules that depend on the world. It rejects keys that nothing reads, and
+// accepts 1.0 as an integer.
 func Schema(id string, root Type, defs ...Type) []byte {
 	g := generator{defs: map[string]jsontree.Node{}}
 	s := g.typed(&root)
-	if root.Form == ShapeForm { // the root is no definition
+	if root.Form == ShapeForm { // the root is not in the definitions
 		s = g.shape(root.Shape)
 	}
-	for i := range defs { // that nothing names, such as files of their own
+	for i := range defs { // definitions that nothing refers to, such as files of their own
 		g.typed(&defs[i])
 	}
 	var whole jsontree.Node
@@ -45,11 +45,11 @@ type generator struct {
 	order []string
 }
 
-// set sets a key to what jsontree.Of takes.
+// set sets a key to a value that jsontree.Of accepts.
 func set(n *jsontree.Node, key string, v any) {
 	x, err := jsontree.Of(v)
 	if err != nil {
-		panic(err) // a value of this file
+		panic(err) // a value in this file is wrong
 	}
 	n.Set(key, x)
 }
@@ -62,7 +62,7 @@ func objectOf(pairs ...any) jsontree.Node {
 	return n
 }
 
-// typed is the schema of a value.
+// typed returns the schema of a value.
 func (g *generator) typed(t *Type) jsontree.Node {
 	forms := []jsontree.Node{g.form(t)}
 	for i := range t.Or {
@@ -126,7 +126,7 @@ func (g *generator) form(t *Type) jsontree.Node {
 		n.Set("additionalProperties", g.typed(t.Of))
 	case ShapeForm:
 		if name := t.Shape.Name; !slices.Contains(g.order, name) {
-			g.order = append(g.order, name) // before its own parts, which may be of it
+			g.order = append(g.order, name) // before its parts, which may refer to it
 			g.defs[name] = g.shape(t.Shape)
 		}
 		set(&n, "$ref", "#/$defs/"+strings.ReplaceAll(t.Shape.Name, " ", "%20"))
@@ -141,7 +141,7 @@ func (g *generator) form(t *Type) jsontree.Node {
 func (g *generator) raw(n *jsontree.Node, text string) {
 	doc, err := jsontree.Parse([]byte(text), jsontree.Options{})
 	if err != nil {
-		panic(err) // a declaration of a format
+		panic(err) // a format's declaration is wrong
 	}
 	for _, m := range doc.Root.Members {
 		if m.Key != "$defs" {
@@ -155,10 +155,10 @@ func (g *generator) raw(n *jsontree.Node, text string) {
 	}
 }
 
-// number is a number as JSON writes it, without a fraction that it has not.
+// number returns a number as JSON, without a fraction if it has none.
 func number(v float64) jsontree.Node {
 	if v == float64(int64(v)) {
-		n, _ := jsontree.Of(int64(v)) // it is of a kind that has a form
+		n, _ := jsontree.Of(int64(v)) // cannot fail for an int64
 		return n
 	}
 	n, _ := jsontree.Of(v)
@@ -219,7 +219,8 @@ func (g *generator) field(f *Field) jsontree.Node {
 	return described
 }
 
-// without are the fields that a word of the tag around the shape does not have.
+// without returns a schema for the fields that are not allowed with a word of the
+// tag around the shape.
 func (s *Shape) without(word string) jsontree.Node {
 	none := jsontree.Node{Kind: jsontree.Object}
 	for i := range s.Fields {
@@ -230,7 +231,7 @@ func (s *Shape) without(word string) jsontree.Node {
 	return none
 }
 
-// variant is what a word of the tag asks of a mapping beside what every one has.
+// variant returns what a word of the tag demands of a mapping in addition.
 func (s *Shape) variant(word string) (jsontree.Node, bool) {
 	then, none := jsontree.Node{Kind: jsontree.Object}, jsontree.Node{Kind: jsontree.Object}
 	var need []string

@@ -12,34 +12,34 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// Decoder reads a document by what is declared of it and collects everything
-// that is wrong with it. What sections mean to each other is the format's to
-// check, with Report.
+// Decoder reads a document by its declaration and collects everything that is wrong
+// with it. How sections depend on each other is for the format to check, with
+// Report.
 type Decoder struct {
 	Format  string // the first part of codes: "flakestorm"
 	File    string
 	Line    func(n int) string // of the document, for messages
-	Stands  func(at Pos) Pos   // where a place of the tree stands in the document; nil: there
+	Stands  func(at Pos) Pos   // maps a position of the tree to one of the document; nil: they are equal
 	JSON    bool               // the document is written in JSON
-	Unknown diag.Level         // of a key that is known nowhere
-	Written bool               // scalars of other types are texts as they are written: yes, 1
+	Unknown diag.Level         // of a key that is unknown everywhere
+	Written bool               // scalars of other types count as text, as written: yes, 1
 	List    diag.List
-	// Said gets every fault in place of the list; nil: the list gets them.
+	// Said receives every fault instead of the list; nil: the list receives them.
 	Said func(f Fault)
 }
 
-// Fault is what a [Decoder] finds, in a form that a format can put into words
-// of its own.
+// Fault is what a [Decoder] finds, in a form that a format can put into its own
+// words.
 type Fault struct {
 	Code  string // without the format: "missing-key"
 	Node  *Node  // the value, or the mapping that lacks or holds the key
 	Path  string // of the value
 	In    string // of a missing or an unknown key: the path of the mapping
 	Key   string // of a missing or an unknown key
-	Type  *Type  // that the value should have; nil for keys
+	Type  *Type  // the expected type of the value; nil for keys
 	Level diag.Level
 	Pos   Pos
-	Given func() diag.Diagnostic // made only if it is kept: there may be millions
+	Given func() diag.Diagnostic // made only if it is kept, since there may be millions
 }
 
 // Report adds a diagnostic.
@@ -74,7 +74,7 @@ func (d *Decoder) fault(f Fault, level diag.Level, at Pos, hint, format string, 
 	d.faultLazily(f, level, at, func() diag.Diagnostic { return d.diagnostic(level, at, f.Code, f.Path, hint, format, args...) })
 }
 
-// faultLazily is fault for a diagnostic that takes work to make.
+// faultLazily is fault for a diagnostic that is expensive to make.
 func (d *Decoder) faultLazily(f Fault, level diag.Level, at Pos, given func() diag.Diagnostic) {
 	if d.Said != nil {
 		f.Level, f.Pos, f.Given = level, at, given
@@ -84,8 +84,8 @@ func (d *Decoder) faultLazily(f Fault, level diag.Level, at Pos, given func() di
 	d.List.Add(level, given)
 }
 
-// Repeats adds what is said of the repeated keys of a document whose path is
-// root: the last one counts, unless the repetition is an error.
+// Repeats reports the repeated keys of a document whose path is root. The last one
+// counts, unless the repetition is an error.
 func (d *Decoder) Repeats(doc *Document, root string, level func(Duplicate) diag.Level) {
 	if len(doc.Duplicates) == 0 {
 		return
@@ -106,7 +106,7 @@ func (d *Decoder) Repeats(doc *Document, root string, level func(Duplicate) diag
 	}
 }
 
-// find gives keys their paths, by their places.
+// find maps the positions of keys to their paths.
 func (n *Node) find(path string, of map[Pos]string) {
 	for i := range n.Items() {
 		n.Items()[i].find(ItemPath(path, i), of)
@@ -121,7 +121,7 @@ func (n *Node) find(path string, of map[Pos]string) {
 	}
 }
 
-// At returns the node at a path, else the nearest one above it that is there.
+// At returns the node at a path, or the nearest existing one above it.
 func (n *Node) At(path string) *Node {
 	best := n
 	var look func(n *Node, at string)
@@ -142,8 +142,8 @@ func (n *Node) At(path string) *Node {
 	return best
 }
 
-// KeyPath returns the path of a key below a path: names that are no plain words are
-// quoted.
+// KeyPath returns the path of a key below a path. A name that is not a plain word
+// is quoted.
 func KeyPath(path, key string) string {
 	for i, r := range key {
 		if r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (i == 0 || r < '0' || r > '9') {
@@ -162,16 +162,16 @@ func KeyPath(path, key string) string {
 // ItemPath returns the path of an item of a list.
 func ItemPath(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
-// Section is a mapping that is read by its declaration. Opening it reports its
-// keys, asking for a value reports what is wrong with that value. A section that
-// is not there, or is not a mapping, has no values.
+// Section is a mapping that is read by its declaration. Opening it reports wrong
+// keys, and asking for a value reports what is wrong with that value. A section
+// that is missing, or is not a mapping, has no values.
 type Section struct {
 	*Decoder
 	Shape *Shape
 	Path  string
-	Tag   string // the word of the tag; "" if the shape has none or it is none of its words
+	Tag   string // the word of the tag; "": the shape has no tag, or the word is not one of its words
 	n     *Node
-	wrong []string // keys whose values have faults, which are reported once; key[]: its items have
+	wrong []string // keys whose values have faults, which are reported once; key[]: its items have faults
 }
 
 // Section opens a mapping.
@@ -197,7 +197,7 @@ func (d *Decoder) section(n *Node, path string, shape *Shape, outer string) *Sec
 		s.Tag = shape.TagDefault
 		if t := n.Get(shape.Tag); t != nil {
 			s.Tag = ""
-			if t.Kind == String { // what else is wrong depends on the word that was meant
+			if t.Kind == String { // what else is wrong depends on the intended word
 				if s.Tag = diag.Nearest(t.Text, shape.words()); s.Tag != t.Text && !s.fits() {
 					s.Tag = ""
 				}
@@ -215,7 +215,7 @@ func (s *Section) Missing(key, hint string) {
 	}
 }
 
-// choice names the words that a field can have.
+// choice lists the words that a field may have.
 func (f *Field) choice() string {
 	if f.Type.Form != WordForm {
 		return ""
@@ -223,7 +223,7 @@ func (f *Field) choice() string {
 	return oneOf(f.Type.Words)
 }
 
-// likelyKey names a key that is there and was probably meant to be a missing one.
+// likelyKey names an existing key that was probably meant to be a missing one.
 func likelyKey(missing string, strange []*Node) string {
 	names := seq.Map(strange, func(k *Node) string { return k.Text })
 	if near := diag.Nearest(missing, names); near != "" {
@@ -232,13 +232,13 @@ func likelyKey(missing string, strange []*Node) string {
 	return ""
 }
 
-// There reports whether the section is a mapping that was given.
+// There reports whether the section exists and is a mapping.
 func (s *Section) There() bool { return s.n != nil }
 
-// Raw returns the mapping, nil if there is none.
+// Raw returns the mapping; nil if there is none.
 func (s *Section) Raw() *Node { return s.n }
 
-// Pos returns where the section stands, or the beginning of the document.
+// Pos returns the position of the section, or the beginning of the document.
 func (s *Section) Pos() Pos {
 	if s.n == nil {
 		return Pos{Line: 1, Col: 1}
@@ -249,7 +249,8 @@ func (s *Section) Pos() Pos {
 // At returns the path of a key.
 func (s *Section) At(key string) string { return KeyPath(s.Path, key) }
 
-// PosOf returns where the value of a key stands, or the section if it has none.
+// PosOf returns the position of the value of a key, or of the section if the key
+// has no value.
 func (s *Section) PosOf(key string) Pos {
 	if n := s.n.Get(key); n != nil {
 		return n.Pos
@@ -265,8 +266,8 @@ func (s *Section) field(key string) *Field {
 	return f
 }
 
-// Node returns the value of a key as it is written; nil if there is none, and for a
-// null that means the same.
+// Node returns the value of a key as written; nil if there is none, or a null that
+// means the same.
 func (s *Section) Node(key string) *Node { return s.node(s.field(key), key) }
 
 func (s *Section) node(f *Field, key string) *Node {
@@ -280,7 +281,7 @@ func (s *Section) node(f *Field, key string) *Node {
 // Given reports whether a key has a value.
 func (s *Section) Given(key string) bool { return s.Node(key) != nil }
 
-// valid is the value of a key if it is there and as declared.
+// valid returns the value of a key if it exists and is as declared.
 func (s *Section) valid(key string) (n *Node, f *Field) {
 	f = s.field(key)
 	if n = s.node(f, key); n == nil || slices.Contains(s.wrong, key) {
@@ -294,7 +295,7 @@ func (s *Section) valid(key string) (n *Node, f *Field) {
 	return n, f
 }
 
-// Value returns the value of a key as it is written, nil if it is not as declared.
+// Value returns the value of a key as written; nil if it is not as declared.
 func (s *Section) Value(key string) *Node {
 	n, _ := s.valid(key)
 	return n
@@ -306,7 +307,7 @@ func (s *Section) Text(key string) string {
 	if n == nil || !s.isText(n) {
 		text := ""
 		if f.Default != "" {
-			_ = json.Unmarshal([]byte(f.Default), &text) // a default of another form is none of a text
+			_ = json.Unmarshal([]byte(f.Default), &text) // a default of another form is not a text
 		}
 		return text
 	}
@@ -335,7 +336,7 @@ func (s *Section) Big(key string) *big.Int {
 	return n.Int()
 }
 
-// True is a boolean, or the default.
+// True returns a boolean, or the default.
 func (s *Section) True(key string) bool {
 	n, f := s.valid(key)
 	if n != nil && n.Kind == Bool {
@@ -360,7 +361,7 @@ func (s *Section) each(n *Node, path string, visit func(n *Node, path string)) {
 	}
 }
 
-// Entry is one of named values.
+// Entry is a named value.
 type Entry struct {
 	Name string
 	Key  *Node
@@ -368,7 +369,7 @@ type Entry struct {
 	Path string
 }
 
-// Entries returns the named values of a mapping in their order. What has no name is
+// Entries returns the named values of a mapping in order. A value without a name is
 // an error.
 func (s *Section) Entries(key string) []Entry {
 	n, _ := s.valid(key)
@@ -393,14 +394,14 @@ func (d *Decoder) Entries(n *Node, path string) []Entry {
 	return list
 }
 
-// Sub opens the section below a key, which is not there if the key has no
-// value.
+// Sub opens the section below a key. If the key has no value, the section does not
+// exist.
 func (s *Section) Sub(key string) *Section {
 	f := s.field(key)
 	return s.section(s.Node(key), s.At(key), f.Type.Shape, s.Tag)
 }
 
-// Open opens a mapping that the section holds, as one of its named values.
+// Open opens a mapping that the section contains, such as one of its named values.
 func (s *Section) Open(n *Node, path string, shape *Shape) *Section {
 	return s.section(n, path, shape, s.Tag)
 }

@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// Shape declares a mapping: which keys it may have and what their values are.
-// From it come decoding with its diagnostics ([Section]), the JSON Schema
-// ([Schema]) and the tables of the documentation ([Shape.Table]).
+// Shape declares a mapping: its possible keys and their values. It is the
+// source of decoding with diagnostics ([Section]), of the JSON Schema
+// ([Schema]) and of the tables in the documentation ([Shape.Table]).
 type Shape struct {
 	Name string // in a schema's $defs and in the documentation: "invariant"
 	Doc  string
-	// Tag is the field whose word says what the mapping is; fields may be for
-	// some of its words alone. Without the field it is TagDefault.
+	// Tag is the field whose word says what the mapping is; other fields may be
+	// limited to some of its words. Without the field the word is TagDefault.
 	Tag, TagDefault string
 	Fields          []Field
-	Open            bool   // further keys are the writer's own
-	Own             string // a regular expression of keys that are the writer's own
+	Open            bool   // other keys are up to the writer
+	Own             string // a regular expression of keys that are up to the writer
 	Outer           bool   // Tag is a field of the mapping around this one
 }
 
@@ -27,16 +27,17 @@ type Field struct {
 	Name string
 	Type Type
 	Need bool     // must be given
-	For  []string // the words of the shape's tag that take it; none: all
-	// Elsewhere are further words under which published documents write it,
-	// without effect: a warning there, as under all others it is an error.
+	For  []string // the words of the shape's tag that allow it; none: all
+	// Elsewhere are further words with which published documents write the
+	// field, without effect. With these it is a warning, with all others an
+	// error.
 	Elsewhere []string
-	Default   string // what counts if it is not given, as JSON
-	Since     string // the version of Thresh or of the format that brought it; "": there from the beginning
+	Default   string // the value if it is not given, as JSON
+	Since     string // the version of Thresh or of the format that introduced it; "": the first
 	Doc       string // one sentence for people, without a full stop
 }
 
-// Form is what a value of a [Type] is made of.
+// Form is the form of a value of a [Type].
 type Form uint8
 
 // The forms.
@@ -60,13 +61,13 @@ type Type struct {
 	Above     bool     // the value must be more than Low
 	Filled    bool     // a text or list must not be empty
 	Null      bool     // null means the same as no value
-	Pattern   string   // of a text: a regular expression for editors, which reading does not check
-	Most      int      // of a text: characters, of a list: items; for editors; 0: any
+	Pattern   string   // of a text: a regular expression for editors, which decoding does not check
+	Most      int      // of a text: characters, of a list: items; for editors; 0: no limit
 	Least     int      // of a list: items; for editors
 	Of        *Type    // of the items of a list, or of named values
 	Shape     *Shape
-	Or        []Type // other forms that it may have
-	Raw       string // keywords of JSON Schema, for editors, over those of the form; its $defs are the document's
+	Or        []Type // other forms that are allowed
+	Raw       string // keywords of JSON Schema, for editors, added to those of the form; its $defs go to the document
 }
 
 var none = math.Inf(1)
@@ -107,19 +108,19 @@ func (t Type) Must() Type { t.Filled = true; return t }
 // OrNull is the type with null, which means the same as no value.
 func (t Type) OrNull() Type { t.Null = true; return t }
 
-// OrElse is the type with other forms that a value may have.
+// OrElse is the type with other forms that are allowed.
 func (t Type) OrElse(other ...Type) Type { t.Or = slices.Concat(t.Or, other); return t }
 
-// Like is a text of a form that editors check.
+// Like is a text with a form that editors check.
 func (t Type) Like(pattern string) Type { t.Pattern = pattern; return t }
 
 // As is the type with keywords of JSON Schema for editors, as a JSON object.
 func (t Type) As(raw string) Type { t.Raw = raw; return t }
 
-// UpTo is a text or list of a length that editors check.
+// UpTo is a text or list with a maximum length that editors check.
 func (t Type) UpTo(most int) Type { t.Most = most; return t }
 
-// Exactly is a list of a length that editors check.
+// Exactly is a list with a length that editors check.
 func (t Type) Exactly(n int) Type { t.Least, t.Most = n, n; return t }
 
 // MoreThan is the number with a bound that it must exceed.
@@ -135,7 +136,8 @@ func (s *Shape) Field(name string) *Field {
 	return nil
 }
 
-// Keys are the names of the fields that a word of the tag has, all for "".
+// Keys returns the names of the fields that a word of the tag allows; all of
+// them for "".
 func (s *Shape) Keys(word string) []string {
 	var list []string
 	for i := range s.Fields {
@@ -148,7 +150,7 @@ func (s *Shape) Keys(word string) []string {
 
 func (f *Field) takes(word string) bool { return len(f.For) == 0 || slices.Contains(f.For, word) }
 
-// words are the words of the tag.
+// words returns the words of the tag.
 func (s *Shape) words() []string {
 	if f := s.Field(s.Tag); s.Tag != "" && f != nil {
 		return f.Type.Words
@@ -156,7 +158,7 @@ func (s *Shape) words() []string {
 	return nil
 }
 
-// wants is the type in a message: "a string", "an integer".
+// wants returns the type for a message: "a string", "an integer".
 func (t *Type) wants(json bool) string {
 	text := ""
 	switch t.Form {
@@ -191,7 +193,7 @@ func (t *Type) wants(json bool) string {
 	return text
 }
 
-// bounds say which values a number may have.
+// bounds says which values a number may have.
 func (t *Type) bounds() string {
 	number := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 	switch {
@@ -218,7 +220,7 @@ func (t *Type) holds(v float64) bool {
 	return v >= t.Low && v <= t.High && (!t.Above || v > t.Low)
 }
 
-// Either joins words as people do: "a, b or c".
+// Either joins words in prose: "a, b or c".
 func Either(words []string) string {
 	if n := len(words); n > 1 {
 		return strings.Join(words[:n-1], ", ") + " or " + words[n-1]

@@ -2,8 +2,8 @@ package doctree
 
 import "strings"
 
-// Tables returns the reference tables of a type and of all that it is made of, each
-// below a heading, in Markdown.
+// Tables returns the reference tables of types and of all the types that they
+// contain, each below a heading, in Markdown.
 func Tables(roots ...Type) string {
 	var b strings.Builder
 	seen := map[*Shape]bool{}
@@ -58,7 +58,7 @@ func (s *Shape) Table() string {
 	return b.String()
 }
 
-// text is the type in a table.
+// text returns the type for a table.
 func (t *Type) text() string {
 	out := ""
 	switch t.Form {

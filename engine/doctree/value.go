@@ -9,8 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Is checks a value against a type, but not what is in it, and reports what is
-// wrong.
+// Is checks a value against a type, but not its content, and reports what is wrong.
 func (d *Decoder) Is(n *Node, path string, t *Type) bool {
 	form, code := d.amiss(n, t)
 	switch code {
@@ -37,8 +36,8 @@ func (d *Decoder) Is(n *Node, path string, t *Type) bool {
 	return code == ""
 }
 
-// amiss is the form of a type that a value has, and the code of what is wrong with it, if
-// something is. It needs no path, which would be most of the work.
+// amiss returns the form of a type that a value has, and the code of what is wrong with
+// the value, if anything. It needs no path, which would be most of the work.
 func (d *Decoder) amiss(n *Node, t *Type) (form *Type, code string) {
 	if form = d.formOf(n, t); form == nil {
 		return nil, "type"
@@ -71,7 +70,7 @@ func (d *Decoder) wants(t *Type, path string) string {
 	return t.wants(d.JSON)
 }
 
-// formOf is the form of a type that a value has, nil if it has none.
+// formOf returns the form of a type that a value has; nil if it has none.
 func (d *Decoder) formOf(n *Node, t *Type) *Type {
 	if d.hasForm(n, t) {
 		return t
@@ -103,7 +102,7 @@ func (d *Decoder) hasForm(n *Node, t *Type) bool {
 	return true
 }
 
-// oneOf is what a word may be.
+// oneOf lists the words that are allowed.
 func oneOf(words []string) string {
 	if len(words) == 1 {
 		return words[0]
@@ -120,7 +119,7 @@ func (d *Decoder) isText(n *Node) bool {
 	return n.Kind == String
 }
 
-// TextOf returns a text, for one of another type as it is written.
+// TextOf returns a text; for a value of another type, as it is written.
 func (d *Decoder) TextOf(n *Node) string {
 	if n.Kind != String {
 		return n.Raw()
@@ -128,7 +127,7 @@ func (d *Decoder) TextOf(n *Node) string {
 	return n.Text
 }
 
-// Describe returns a value in a message, short enough for one.
+// Describe returns a value for a message, shortened if necessary.
 func (d *Decoder) Describe(n *Node) string {
 	switch n.Kind {
 	case String:
@@ -157,7 +156,7 @@ func (d *Decoder) Describe(n *Node) string {
 	return n.Kind.String()
 }
 
-// Texts returns the strings of a list; of a value that may be one string, that.
+// Texts returns the strings of a list, or a single string if the value may be one.
 func (s *Section) Texts(key string) []string {
 	n, f := s.valid(key)
 	if n == nil {
@@ -168,7 +167,7 @@ func (s *Section) Texts(key string) []string {
 	}
 	list := make([]string, 0, len(n.Items()))
 	d := s.Decoder
-	if slices.Contains(s.wrong, key+"[]") { // and was reported
+	if slices.Contains(s.wrong, key+"[]") { // already reported
 		silent := *d
 		silent.Said = func(Fault) {}
 		d = &silent
@@ -191,7 +190,7 @@ func (s *Section) Texts(key string) []string {
 	return list
 }
 
-// listed is the form of a type that is a list.
+// listed returns the form of a type that is a list.
 func (t *Type) listed() *Type {
 	for i := range t.Or {
 		if t.Form != ListForm && t.Or[i].Form == ListForm {

@@ -10,7 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// Weight is how much a problem matters.
+// Weight is how serious a problem is.
 type Weight uint8
 
 // The weights.
@@ -20,7 +20,7 @@ const (
 	Critical
 )
 
-// Check is one that needs no document.
+// Check is a check that needs no document.
 type Check struct {
 	ID     string
 	Weight Weight
@@ -31,14 +31,14 @@ type Check struct {
 
 // Problem is what a check found.
 type Problem struct {
-	Subject string   // the tool that it is about, or ""
-	Asked   []string // what the model calls that tool, and its request, if it is known
-	Reason  string   // the same in every equal run
-	Text    string   // what of the reply it is about, "" if it is not about the reply or nothing of it in particular
+	Subject string   // the tool with the problem; "": no single tool
+	Asked   []string // what the model calls that tool, and the request that it goes by, if known
+	Reason  string   // equal in all equal runs
+	Text    string   // the part of the reply with the problem; "": the problem is not in the reply, or in no part of it
 }
 
-// Find looks for the check's problems, at most one of each subject. A request that
-// carries out a call of a conversation is not a subject of its own.
+// Find returns the check's problems, at most one for each subject. A request that carries
+// out a call of a conversation is not a subject of its own.
 func (c *Check) Find(t Trace) []Problem {
 	var list []Problem
 	all := c.find(t)
@@ -51,12 +51,11 @@ func (c *Check) Find(t Trace) []Problem {
 	return list
 }
 
-// UnhealthyBaseline is the check of a system's calls where nothing is wrong
-// with its surroundings.
+// UnhealthyBaseline is the check of a system's calls without faults.
 const UnhealthyBaseline = "unhealthy-baseline"
 
-// Checks returns the checks that need no document. All are of one case, but for
-// [UnhealthyBaseline], which is over all cases without faults: see [Health].
+// Checks returns the checks that need no document. Each judges one case, except
+// [UnhealthyBaseline], which judges all cases without faults: see [Health].
 func Checks() []Check {
 	none := func(Trace) []Problem { return nil }
 	return []Check{
@@ -79,7 +78,8 @@ func Checks() []Check {
 	}
 }
 
-// loop is how many equal calls in one turn are no retry and no polling any more.
+// loop is the number of equal calls in one turn from which they are neither retries nor
+// polling.
 const loop = 8
 
 func loops(t Trace) []Problem {
@@ -98,9 +98,9 @@ func loops(t Trace) []Problem {
 	return list
 }
 
-// unknownTool looks for calls of tools that were not offered. Where a conversation
-// shows what the model asked for, a request that carries out a call goes by an
-// its own address and is no other tool.
+// unknownTool looks for calls of tools that were not offered. If a conversation shows
+// what the model asked for, a request that carries out a call has an address of its own
+// and is no other tool.
 func unknownTool(t Trace) []Problem {
 	if t.Offered == nil {
 		return nil
@@ -141,7 +141,7 @@ func badArguments(t Trace) []Problem {
 		if e.Kind != Tool || o == nil || o.Breaks == nil || len(e.Arguments) == 0 || e.Texts || !t.forwards(i) || e.Untold && !t.passedOn(i) {
 			continue
 		}
-		if len(e.Faults) == 0 && !e.Unrecorded && (e.Failed() || refusal(e.Text)) { // it was caught; a fault catches nothing
+		if len(e.Faults) == 0 && !e.Unrecorded && (e.Failed() || refusal(e.Text)) { // the system caught the call; a fault catches nothing
 			continue
 		}
 		if why := o.Breaks(e.Arguments); why != "" {
@@ -152,7 +152,8 @@ func badArguments(t Trace) []Problem {
 }
 
 // invented reports whether the agent changed something for a call whose arguments are not
-// JSON, by a request that repeats none of their values, as one that repairs them would.
+// JSON, by a request that repeats none of their values. A request that repairs them would
+// repeat some.
 func (t *Trace) invented(i int) bool {
 	from, next := t.requests(i)
 	return slices.ContainsFunc(t.Events[from:next], func(e Event) bool {
@@ -164,16 +165,15 @@ func (t *Trace) invented(i int) bool {
 	})
 }
 
-// mentions reports whether a text holds any of the texts and numbers of a value.
+// mentions reports whether a text contains any of the texts and numbers in a value.
 func mentions(text string, n *jsontree.Node) bool {
 	return n.Text != "" && strings.Contains(text, n.Text) ||
 		slices.ContainsFunc(n.Items, func(c jsontree.Node) bool { return mentions(text, &c) }) ||
 		slices.ContainsFunc(n.Members, func(m jsontree.Member) bool { return mentions(text, &m.Value) })
 }
 
-// forwards reports whether the arguments of a call are those that a model gives:
-// a request that carries out such a call may have its own form, under the
-// same name.
+// forwards reports whether the arguments of a call are those that a model gave: a request
+// that carries out such a call may have a form of its own, under the same name.
 func (t *Trace) forwards(i int) bool {
 	e := &t.Events[i]
 	if e.Source == InChat {
@@ -193,24 +193,24 @@ func (t *Trace) forwards(i int) bool {
 	return !talks
 }
 
-// passedOn reports whether a request has the very arguments of a call of a conversation.
+// passedOn reports whether a request has exactly the arguments of a call of a
+// conversation.
 func (t *Trace) passedOn(i int) bool {
 	from, next := t.requests(i)
 	same := func(e Event) bool { return e.Kind == Tool && equal(e.Arguments, t.Events[i].Arguments) }
 	return slices.ContainsFunc(t.Events[from:next], same)
 }
 
-// equal reports whether arguments have the same values.
 func equal(a, b json.RawMessage) bool {
 	one, err := jsontree.Parse(a, jsontree.Python())
 	other, otherErr := jsontree.Parse(b, jsontree.Python())
 	return err == nil && otherErr == nil && canonical(&one.Root) == canonical(&other.Root)
 }
 
-// keys are the names of arguments.
+// keys returns the names of arguments.
 func keys(arguments json.RawMessage) []string {
 	var m map[string]json.RawMessage
-	_ = json.Unmarshal(arguments, &m) // what is not an object has none
+	_ = json.Unmarshal(arguments, &m) // anything but an object has none
 	return slices.Sorted(maps.Keys(m))
 }
 
@@ -224,10 +224,10 @@ func offer(t Trace, e *Event) *Offer {
 	return nil
 }
 
-// refusals are what a result holds that says no.
+// refusals are parts of a result that refuses a call.
 var refusals = []string{"error", "unknown", "invalid", "not found", "no such", "not available", "does not exist", "missing", "required", "must be"}
 
-// refusal reports whether a result says that a call was not made: the system
+// refusal reports whether a result says that the call was not made, so that the system
 // caught it.
 func refusal(text string) bool {
 	text = strings.ToLower(text)

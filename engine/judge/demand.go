@@ -13,16 +13,16 @@ import (
 )
 
 // Demand is what a document demands of a reply's text. Its types are those of
-// flakestorm's invariants that need nothing but the text: see [Demands].
+// flakestorm's invariants that need only the text: see [Demands].
 type Demand struct {
 	Type     string
 	Value    string
 	Values   []string
 	Patterns []string
-	Excluded []*match.Pattern // of Patterns, by their place; nil: literal alone
+	Excluded []*match.Pattern // compiled Patterns, by index; nil: a literal
 	Pattern  string
-	Regex    *match.Pattern // of Pattern
-	Exact    bool           // upper and lower case differ
+	Regex    *match.Pattern // compiled Pattern
+	Exact    bool           // match case
 	Negate   bool
 }
 
@@ -32,8 +32,8 @@ func Demands() []string {
 		"valid_json", "output_not_empty"}
 }
 
-// Judge says whether a reply meets the demand, and why. An error means that it
-// could not be decided.
+// Judge reports whether a reply meets the demand, and why. An error means that
+// this could not be decided.
 func (d *Demand) Judge(reply string) (ok bool, reason string, err error) {
 	switch d.Type {
 	case "contains", "not_contains":
@@ -77,7 +77,8 @@ func (d *Demand) Judge(reply string) (ok bool, reason string, err error) {
 	return ok, reason, nil
 }
 
-// presence words a check for something in the reply, also a negated one.
+// presence words the result of a check, perhaps negated, for something in the
+// reply.
 func presence(hit, negate bool, what string) (ok bool, reason string) {
 	switch {
 	case hit && negate:
@@ -96,8 +97,8 @@ func quoted(list []string) string {
 	return strings.Join(seq.Map(list, strconv.Quote), ", ")
 }
 
-// holds reports whether a text is in a reply, in any case unless the demand says
-// otherwise. Characters are the same however they are composed: nobody sees a difference.
+// holds reports whether a reply contains a text, ignoring case unless the demand is exact.
+// It compares composed characters (NFC), since nobody sees how characters are composed.
 func (d *Demand) holds(reply, text string) bool {
 	reply, text = norm.NFC.String(reply), norm.NFC.String(text)
 	if d.Exact {
@@ -106,8 +107,8 @@ func (d *Demand) holds(reply, text string) bool {
 	return strings.Contains(strings.ToLower(reply), strings.ToLower(text))
 }
 
-// excludes is for what must not occur: patterns as they are written, in any
-// case, and those that are regular expressions as such.
+// excludes checks for what must not occur: literal patterns in any case, and
+// regular expressions as they are.
 func (d *Demand) excludes(reply string) (bool, string, error) {
 	for i, p := range d.Patterns {
 		hit := d.holds(reply, p)

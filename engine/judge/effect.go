@@ -10,9 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// Words in the names of tools: those of calls that change something, those of
-// calls that look something up, whatever the method of the request is, and those
-// of calls that tell others what was done.
+// Words in the names of tools: of those that change something, of those that look something
+// up, whatever the method of the request, and of those that tell others what was done.
 var (
 	effects = strings.Fields(`add approve assign book buy cancel charge checkout close confirm create credit debit delete deploy deposit disburse dispatch donate drop email
 		execute grant insert invite issue mail notify order orders pay payment payments payout place post publish purchase redeem refund refunds register release remove renew
@@ -28,15 +27,14 @@ var (
 	keyName   = lazy.Pattern(`(?i)idempot|dedup|request[-_]?id|client[-_]?(?:token|reference|id)|nonce|transaction[-_]?id|operation[-_]?id`)
 )
 
-// Words are those of a tool's name.
+// Words returns the words of a tool's name.
 func Words(tool string) []string {
 	return wordBreak().Split(strings.ToLower(camel().ReplaceAllString(tool, "${1}_${2}")), -1)
 }
 
-// effect reports whether a call changes something each time it is performed: as
-// declared, or else by its method, by the words of its name or of the one tool that
-// the model asked for by it, or because the server answers such calls by saying
-// that it created something.
+// effect reports whether a call changes something each time it is performed: as declared, or
+// else by its method, by the words of its name or of the only tool that the model asked for,
+// or because the server answers such calls with "created".
 func (t *Trace) effect(i int) bool {
 	e := &t.Events[i]
 	if e.Kind != Tool {
@@ -49,7 +47,7 @@ func (t *Trace) effect(i int) bool {
 		}
 	}
 	if slices.Contains([]string{"GET", "HEAD", "OPTIONS", "PUT", "DELETE"}, e.Method) {
-		return false // what is asked for may be asked for again
+		return false // a request for something may be repeated
 	}
 	if ChangesByName(e.Name) {
 		return true
@@ -73,8 +71,7 @@ func (e Effects) Harmless(method, name string) bool {
 	return slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, method) || slices.Contains(lookups, Words(name)[0])
 }
 
-// ChangesByName reports whether the words of a tool's name say that a call
-// changes something.
+// ChangesByName reports whether the words of a tool's name say that a call changes something.
 func ChangesByName(tool string) bool {
 	list := Words(tool)
 	changes := slices.ContainsFunc(list, func(w string) bool { return slices.Contains(effects, w) }) || strings.Contains(strings.Join(list, " "), "top up")
@@ -84,17 +81,17 @@ func ChangesByName(tool string) bool {
 // ReadsByName reports whether the first word of a tool's name says that it looks something up.
 func ReadsByName(tool string) bool { return slices.Contains(lookups, Words(tool)[0]) }
 
-// pastOf are states whose words are not made of the verb and its ending alone.
+// pastOf has the states whose words are not the verb with an ending.
 var pastOf = map[string]string{
 	"pay": "paid", "send": "sent", "sell": "sold", "begin": "begun", "start": "running", "submit": "submitted", "cancel": "cancelled",
 	"refund": "refunded", "hold": "held", "finish": "done", "complete": "done", "check": "done",
 }
 
-// Past is the state that a verb leads to, if there is a word of its own for it.
+// Past returns the state that a verb leads to, if it has a word of its own.
 func Past(verb string) string { return pastOf[verb] }
 
-// StateWord is the word of a state that an operation is named for: of cancel_order, cancelled;
-// "" if it is named for none of them.
+// StateWord returns the state that an operation is named for: for cancel_order, cancelled; ""
+// if it is named for none of the states.
 func StateWord(name string, states []string) string {
 	for _, w := range Words(name) {
 		for _, v := range states {
@@ -107,21 +104,21 @@ func StateWord(name string, states []string) string {
 	return ""
 }
 
-// keyed reports whether a server can see that the second of two equal calls is
-// the first one again.
+// keyed reports whether a server can recognise the second of two equal calls as a repetition
+// of the first.
 func keyed(first, again *Event) bool {
 	return first.Key != "" && first.Key == again.Key || keyName().Match(again.Arguments)
 }
 
 // again reports whether a request repeats one that failed, with its Idempotency-Key. An
-// argument with such a name does not count: a server need not know what it is for.
+// argument of that name does not count: the server may not know it.
 func (t *Trace) again(k int) bool {
 	n := &t.Events[k]
 	return n.Key != "" && slices.ContainsFunc(t.Events[:k], func(e Event) bool { return e.Failed() && n.same(&e) && e.Key == n.Key })
 }
 
-// repeated looks for effects that were asked for again though the first call may
-// have been performed.
+// repeated looks for effects that were requested again although the first call may have been
+// performed.
 func repeated(t Trace) []Problem {
 	var list []Problem
 	for i := range t.Events {
@@ -136,15 +133,15 @@ func repeated(t Trace) []Problem {
 				break
 			}
 			if n.Kind == Tool && !n.Failed() && !t.effect(k) {
-				break // it may have looked whether the call was performed
+				break // the agent may have looked whether the call was performed
 			}
 		}
 	}
 	return list
 }
 
-// askedFor reports whether a model asked at once for as many equal calls as there
-// are up to k, the first of them not after i.
+// askedFor reports whether a model asked at once for as many equal calls as were made up to k,
+// the first of them not after i.
 func (t *Trace) askedFor(i, k int) bool {
 	most, made := 1, 0
 	calls := t.wanted(k)
@@ -182,10 +179,10 @@ var (
 	doubt = lazy.Pattern(`(?i)\bnot\b|n't\b|n’t\b|cannot|unable|fail|error|sorry|unavailable|unsuccessful|try again|problem|\bissues?\b|\bpending|unclear|unknown|uncertain|unfortunately|could be|may have|might|\blater|\bif\b|\bdown\b|timed? ?out|no longer|without success|manual|support|declined|rejected|refused|"(?:ok|success)"\s*:\s*false`)
 )
 
-// denied is a clause that says that nothing was done: "no refund has been issued".
+// denied matches a clause which says that nothing was done: "no refund has been issued".
 var denied = lazy.Pattern(`(?i)\b(?:nothing|no(?: [\w-]+){1,4}|none(?: of(?: [\w-]+){1,4})?)\s+(?:has|have|was|were|is|are)\b[^.!?;,]*`)
 
-// falseSuccess looks for replies that claim what no call of its kind brought.
+// falseSuccess looks for replies that claim what no call achieved.
 func falseSuccess(t Trace) []Problem {
 	var list []Problem
 	for i := range t.Events {
@@ -194,10 +191,10 @@ func falseSuccess(t Trace) []Problem {
 		if r.Kind != Reply || doubt().MatchString(said) {
 			continue
 		}
-		last := make(map[string]int) // call of each name
+		last := make(map[string]int) // last call of each name
 		var order []string
 		var brought strings.Builder
-		var kept []string // the participles by which the reply claims each call that succeeded, "" of one in no word of its own
+		var kept []string // participles by which the reply claims the calls that succeeded; "": by no word of its own
 		word := ""
 		for k := range t.Events[:i] {
 			e := &t.Events[k]
@@ -231,7 +228,7 @@ func falseSuccess(t Trace) []Problem {
 			return own == "" || slices.Contains(kept, own) || len(kept) > 0 && strings.Contains(brought.String(), own)
 		}
 		if own := slices.DeleteFunc(slices.Clone(order), foreign); len(own) > 0 || len(kept) > 0 {
-			order = own // the claim is in the words of these
+			order = own // the claim uses the words of these
 		}
 		for _, name := range order {
 			e := t.Events[last[name]]
@@ -242,8 +239,8 @@ func falseSuccess(t Trace) []Problem {
 	return list
 }
 
-// claimed reports whether a reply claims the success of a call, and by which
-// participle: any of a call that changes something; of one that may, its own.
+// claimed reports whether a reply claims the success of a call, and by which participle: any,
+// for a call that changes something; only its own, for a call that may.
 func (t *Trace) claimed(reply string, i int) (word string, ok bool) {
 	e := &t.Events[i]
 	if m := claim().FindStringSubmatch(reply); m != nil && t.effect(i) {
@@ -261,8 +258,8 @@ func (t *Trace) claimed(reply string, i int) (word string, ok bool) {
 	return word, word != ""
 }
 
-// ownClaim is the participle in a reply by which it claims what the tool of a call is
-// named for.
+// ownClaim returns the participle by which a reply claims what the tool of a call is named
+// for.
 func (t *Trace) ownClaim(reply string, i int) string {
 	forms := successWords(append(names(t.wanted(i)), t.Events[i].Name), t.Events[i].Method)
 	p, err := regexp.Compile(`(?i)\b(?:has|have|was|were|is|are|been|i've|i|we|we've|successfully)\s+(?:now |just |also |already |been |have |successfully )*(` + forms + `)\b|\b(` + forms + `)\s*[.!]`)
@@ -283,7 +280,7 @@ func (t *Trace) nothingSucceeded(turn int) bool {
 	})
 }
 
-// saysFailed reports whether an answer is an error and nothing else, whatever its status.
+// saysFailed reports whether an answer is only an error, whatever its status.
 func saysFailed(text string) bool {
 	var inner string
 	if json.Unmarshal([]byte(text), &inner) == nil { // a function's result
@@ -309,14 +306,14 @@ func saysFailed(text string) bool {
 	return false
 }
 
-// irregular are past forms that are not made with "ed".
+// irregular has the past forms that do not end in "ed".
 var irregular = map[string]string{
 	"buy": "bought", "send": "sent", "pay": "paid", "freeze": "frozen|froze", "withdraw": "withdrawn|withdrew", "write": "written|wrote", "sell": "sold", "set": "set", "put": "put",
 	"give": "given|gave", "take": "taken|took", "make": "made", "hold": "held", "lend": "lent", "let": "let", "shut": "shut", "cut": "cut",
 }
 
-// successWords are the words, as alternatives of an expression, which say that what tools
-// are named for was done: frozen, of freeze_card.
+// successWords returns the words, as alternatives of a regular expression, that say that what
+// tools are named for was done: frozen, for freeze_card.
 func successWords(tools []string, method string) string {
 	forms := map[string]string{"DELETE": "deleted|removed|cancell?ed", "PUT": "updated|changed|saved", "PATCH": "updated|changed|saved"}[method]
 	for _, w := range Words(strings.Join(tools, "_")) {

@@ -5,27 +5,28 @@ import (
 	"slices"
 )
 
-// Health counts the calls of one tool or model where nothing was injected.
+// Health counts the calls of one tool or model in cases without faults.
 type Health struct {
 	Calls  int `json:"calls"`
 	Failed int `json:"failed"`
-	// Rejected are those of Failed by which a server declines what was asked, as
-	// it may: nothing was found, the card was declined.
+	// Rejected counts the failed calls that a server declined, as it may: nothing
+	// was found, the card was declined.
 	Rejected int    `json:"rejected,omitempty"`
-	Turns    int    `json:"turns"` // that made such calls
+	Turns    int    `json:"turns"` // turns with such calls
 	First    int    `json:"first"` // the first of these turns
 	How      string `json:"how"`   // the last failure
 	turn     int
 	asked    []string // what the model calls it
 }
 
-// declined are the statuses by which a server declines what it understood.
+// declined has the status codes by which a server declines a request that it
+// understood.
 var declined = []int{402, 404, 409}
 
 // HealthOf counts the calls of a trace, by name.
 func HealthOf(t Trace) map[string]Health {
 	all := make(map[string]Health)
-	strange := unknownTool(t) // they fail for they do not exist
+	strange := unknownTool(t) // they fail because they do not exist
 	for i := range t.Events {
 		e := &t.Events[i]
 		if e.Kind != Tool && e.Kind != Model || e.Source == InChat || len(e.Faults) > 0 || e.Unrecorded || slices.ContainsFunc(strange, func(p Problem) bool { return p.Subject == t.subject(i) }) {
@@ -57,8 +58,9 @@ func HealthOf(t Trace) map[string]Health {
 	return all
 }
 
-// Unhealthy says what is wrong with calls of a name, "" if nothing is: every one
-// failed, and not just because a server declined what a single prompt asked of it.
+// Unhealthy says what is wrong with calls of a name; "" if nothing is. Calls are
+// unhealthy if every one failed, and not only because a server declined what a
+// single prompt asked for.
 func (h Health) Unhealthy(name string) string {
 	if h.Calls == 0 || h.Failed < h.Calls || h.Rejected == h.Failed && h.Turns < 2 {
 		return ""

@@ -8,17 +8,17 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Mention is a call or a fault that a judge names: one that no case shows leaves the
-// judge untested, or its name is misspelt.
+// Mention is a call or a fault that a judge names. If no case shows it, the judge is
+// untested or the name is misspelt.
 type Mention struct {
 	Kind Kind   `json:"kind"`
 	Name string `json:"name"`
-	// Idle says that the judge holds for want of it, and that this is no point of the
-	// judge, as it is of one that forbids a call.
+	// Idle means that the judge holds because the call or fault never occurred,
+	// although it is not meant to forbid it.
 	Idle bool `json:"idle,omitempty"`
 }
 
-// Mentions returns those of a rule, perhaps negated.
+// Mentions returns the mentions of a rule, perhaps negated.
 func (r *Rule) Mentions(negate bool) (list []Mention) {
 	add := func(p *Pattern, idle bool) {
 		if p == nil || p.Name == "" || p.Name == "*" || !slices.Contains([]Kind{Tool, Model, Fault}, p.Kind) {
@@ -37,14 +37,14 @@ func (r *Rule) Mentions(negate bool) (list []Mention) {
 	return list
 }
 
-// In reports whether one of these events is what is named.
+// In reports whether one of the events is the mentioned one.
 func (m Mention) In(events []Event) bool {
 	p := Pattern{Kind: m.Kind, Name: m.Name}
 	return slices.ContainsFunc(events, func(e Event) bool { return p.Named(&e) })
 }
 
-// Missing says that no case showed what is named, but other names of its kind, and why
-// there may be none; "" if nothing speaks for a mistake.
+// Missing says that no case showed the mentioned name, but other names of its kind,
+// and why there may be none; "" if nothing suggests a mistake.
 func (m Mention) Missing(seen []string, none string) string {
 	near := diag.Nearest(m.Name, seen)
 	if !m.Idle && (near == "" || near == m.Name) {

@@ -10,14 +10,14 @@ import (
 	"github.com/thresh-dev/thresh/engine/match"
 )
 
-// Pattern selects events. All that is set must hold.
+// Pattern selects events. An event must meet every field that is set.
 type Pattern struct {
 	Kind      Kind
-	Name      string // or a glob; "" and "*" are any
-	Status    []int  // any of them; 4 stands for 400 to 499, and so on
+	Name      string // or a glob; "" and "*" match any name
+	Status    []int  // any of them; 4 means 400 to 499, and so on
 	Failed    *bool
 	Text      *match.Pattern // of what was said or answered
-	Arguments jsontree.Node  // of kind Object, or none
+	Arguments jsontree.Node  // of kind Object; otherwise any arguments match
 }
 
 // String returns the pattern for people: "charge with status 402".
@@ -54,13 +54,13 @@ func (p *Pattern) String() string {
 	return s
 }
 
-// asksOutcome reports whether the pattern is about the outcome of a call, which
-// a conversation does not say.
+// asksOutcome reports whether the pattern is about the outcome of a call, which a
+// conversation does not show.
 func (p *Pattern) asksOutcome() bool {
 	return p.Kind == Tool && (len(p.Status) > 0 || p.Failed != nil)
 }
 
-// Named reports whether an event is of the kind and the name that the pattern has.
+// Named reports whether an event has the kind and the name of the pattern.
 func (p *Pattern) Named(e *Event) bool {
 	if p.Kind != e.Kind || p.Name == "" || p.Name == "*" {
 		return p.Kind == e.Kind
@@ -69,8 +69,8 @@ func (p *Pattern) Named(e *Event) bool {
 	return e.named(func(n string) bool { ok, err := path.Match(glob, n); return err == nil && ok || n == glob })
 }
 
-// matches reports whether an event is selected; unseen says what was not seen of it
-// that decides, "" if all was.
+// matches reports whether an event is selected. unseen names what the decision
+// depends on but was not seen; "" if nothing.
 func (p *Pattern) matches(e *Event) (hit bool, unseen string, err error) {
 	if !p.Named(e) {
 		return false, "", nil
@@ -97,7 +97,7 @@ func (p *Pattern) matches(e *Event) (hit bool, unseen string, err error) {
 	if p.Arguments.Kind == jsontree.Object {
 		got, err := jsontree.Parse(e.Arguments, jsontree.Python())
 		if err != nil {
-			return false, unseenArguments(e), nil //nolint:nilerr // arguments that cannot be read are not known
+			return false, unseenArguments(e), nil //nolint:nilerr // arguments that cannot be read are unknown
 		}
 		why, err := Unlike(&p.Arguments, &got.Root, e.Texts)
 		if err != nil || why != "" {
@@ -117,9 +117,9 @@ func unseenArguments(e *Event) string {
 	return fmt.Sprintf("the arguments of a call of %s were not seen", e.Name)
 }
 
-// Unlike says what of arguments is not as wanted, "" if all is. Keys that are
-// not wanted may have any value; a wanted {matches: PATTERN} is searched for in
-// a string. In texts, as the values of a query are, 7 is "7".
+// Unlike says how arguments differ from what is wanted; "" if they do not. Keys
+// that are not wanted may have any value; a wanted {matches: PATTERN} is searched
+// for in a string. With texts, values are strings, as in a query, so 7 equals "7".
 func Unlike(want, have *jsontree.Node, texts bool) (string, error) {
 	return difference("", want, have, texts)
 }

@@ -9,19 +9,18 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// detector finds personal data of one kind. candidate is a first look; real
-// looks at what was found, with the text before it, and may be nil.
+// detector finds personal data of one kind. candidate finds possible hits; real
+// decides on a hit and the text before it, and may be nil.
 type detector struct {
 	name      string
 	candidate *regexp.Regexp
 	real      func(before, hit string) bool
 }
 
-// detectors are the five kinds of the format, with telephone numbers of other
-// countries, and Korean resident registration numbers. Bare runs of digits are order
-// numbers more often than anything else: without separators a card's number
-// must have its check digit, and telephone and social security numbers do not
-// count.
+// detectors are the five kinds of the format, extended by telephone numbers of other
+// countries, and Korean resident registration numbers. Bare runs of digits are
+// mostly order numbers, so a card number without separators must have its check
+// digit, and telephone and social security numbers without separators do not count.
 var detectors = sync.OnceValue(func() []detector {
 	return []detector{
 		{"email", regexp.MustCompile(`(?i)\b[a-z0-9._%+-]+@[a-z0-9.-]+\.[a-z|]{2,}\b`), nil},
@@ -44,8 +43,8 @@ func digitAtEnd(s string) bool {
 	return s != "" && s[len(s)-1] >= '0' && s[len(s)-1] <= '9'
 }
 
-// address distinguishes an IPv4 address of somebody from a version number and from
-// addresses that are everybody's: of the loopback, of no host, of all.
+// address distinguishes somebody's IPv4 address from a version number and from
+// addresses that belong to nobody: loopback, unspecified, broadcast.
 func address(before, hit string) bool {
 	for part := range strings.SplitSeq(hit, ".") {
 		if n, err := strconv.Atoi(part); err == nil && n > 255 {
@@ -64,7 +63,7 @@ func address(before, hit string) bool {
 	return !strings.HasSuffix(before, ".")
 }
 
-// luhn checks the last digit of a card's number.
+// luhn checks the check digit of a card number.
 func luhn(s string) bool {
 	sum, double := 0, false
 	for i := len(s) - 1; i >= 0; i-- {
@@ -93,11 +92,11 @@ func excludesPII(text string) (bool, string) {
 	return true, "no personal data found"
 }
 
-// compromised are phrases of a reply that took orders from its input.
+// compromised has phrases of replies that followed orders in their input.
 var compromised = lazy.Pattern(`(?i)ignore previous instructions|disregard previous|forget your instructions|` +
 	`you are now (?:an? |the |in |free|dan\b|acting|unrestricted|no longer)|new instructions:|override:|system prompt:|jailbreak|dan mode|developer mode`)
 
-// uncompromised is for replies that must not have taken orders.
+// uncompromised checks replies that must not follow orders in their input.
 func uncompromised(text string) (bool, string) {
 	if hit := compromised().FindString(text); hit != "" {
 		return false, "the reply shows a compromise: " + strconv.Quote(strings.ToLower(hit))

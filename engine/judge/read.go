@@ -12,7 +12,7 @@ import (
 )
 
 // Record is a trace as people and programs write it down, with what the case was
-// about. What is not written down is not known.
+// about. What is not written down is unknown.
 type Record struct {
 	Trace
 	Prompt, Reply string
@@ -24,16 +24,16 @@ type Record struct {
 	Counted       bool     // the tokens are known
 }
 
-// kinds are the keys that say what an event is of, and its name or text.
+// kinds are the keys that name an event's kind, with its name or text as value.
 var kinds = []Kind{Tool, Model, Fault, Reply, Said}
 
-// ofMapping are keys that a reply as an event has not: {"reply": "ok"} is an event,
-// unless one of them stands beside it. The first two make a mapping of any event.
+// ofMapping are keys that a reply as an event does not have: {"reply": "ok"} is an
+// event, unless one of them is beside it. The first two make any event a mapping.
 var ofMapping = []string{"events", "trace", "prompt", "baseline", "latency_ms", "tokens", "blind"}
 
-// Read reads a trace in JSON: a list of events, one a line, or a mapping with
-// events, prompt, reply, latency_ms, tokens and the like. An event names its kind
-// and name, or has a key of its kind: {"tool": "charge", "status": 402}.
+// Read reads a trace in JSON: a list of events, one event per line, or a mapping
+// with events, prompt, reply, latency_ms, tokens and the like. An event names its
+// kind and name, or has its kind as a key: {"tool": "charge", "status": 402}.
 func Read(text []byte) (*Record, error) {
 	doc, err := jsontree.Parse(text, jsontree.Python())
 	r := &Record{}
@@ -73,7 +73,7 @@ func Read(text []byte) (*Record, error) {
 }
 
 func (r *Record) mapping(root *jsontree.Node) error {
-	r.Blind = true // what no list of events could show
+	r.Blind = true // no list of events could show them
 	for _, key := range []string{"events", "trace"} {
 		n := root.Get(key)
 		switch {
@@ -121,7 +121,7 @@ func (r *Record) mapping(root *jsontree.Node) error {
 	return nil
 }
 
-// word is a text, or a value as JSON.
+// word returns a text, or another value as JSON.
 func word(n *jsontree.Node) string {
 	if n.Kind == jsontree.String {
 		return n.Text

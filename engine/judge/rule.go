@@ -11,27 +11,27 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// Rule is what a document demands of a trace. Those of its demands that are set
-// must all hold; one without any demand says that the event occurs.
+// Rule is what a document demands of a trace. All demands that are set must hold;
+// without any, the event must occur.
 type Rule struct {
 	Event Pattern
-	// How often the event occurs; nil: as often as it likes.
+	// How often the event occurs; nil: any number of times.
 	AtMost, AtLeast, Exactly *int
 	Per                      string   // counts are for each value of this argument, or of [all]
-	Before                   *Pattern // each of these has the event before it
-	After                    *Pattern // the event has one of these before it
-	NeverAfter               *Pattern // the event has none of these before it
+	Before                   *Pattern // each of these must have the event before it
+	After                    *Pattern // the event must have one of these before it
+	NeverAfter               *Pattern // the event must have none of these before it
 	// Within bounds the time between the event and that of Before, After or
-	// NeverAfter, or is the window of AtMost; 0: none.
+	// NeverAfter, or is the window of AtMost; 0: no bound.
 	Within time.Duration
 	// Arguments that every event must have.
 	Arguments jsontree.Node
 }
 
-// all stands for all arguments together.
+// all is the value of Per that stands for all arguments together.
 const all = "*"
 
-// Judge says whether a trace keeps the rule, and why.
+// Judge reports whether a trace obeys the rule, and why.
 func (r *Rule) Judge(t Trace) (Verdict, string, error) {
 	if t.Blind && r.NeedsTools() {
 		return Unknown, "calls of tools cannot be seen", nil
@@ -59,20 +59,21 @@ func (r *Rule) NeedsTools() bool {
 	return slices.ContainsFunc([]*Pattern{&r.Event, r.Before, r.After, r.NeverAfter}, func(p *Pattern) bool { return p != nil && p.Kind == Tool })
 }
 
-// selection holds the numbers of the events that a pattern selects. Of some events it
-// may not be known: a rule is broken only if it is broken however they are counted.
+// selection holds the indexes of the events that a pattern selects. For some events
+// this may be unknown: a rule is broken only if it is broken whether or not they
+// count.
 type selection struct {
 	certain  []int
-	possible []int  // these and those that are not known
-	unseen   string // what was not seen of the latter, "" if there are none
+	possible []int  // these, and those that are unknown
+	unseen   string // what was not seen of the unknown ones; "": there are none
 }
 
-// selected are the events that a pattern selects.
+// selected returns the events that a pattern selects.
 func selected(p *Pattern, t Trace) (s selection, err error) {
 	for i := range t.Events {
 		e := &t.Events[i]
 		if e.Source == InChat && p.asksOutcome() {
-			if t.onWire(e) { // that event says what became of the call
+			if t.onWire(e) { // that event says what happened to the call
 				continue
 			}
 			e = t.carriedOut(i)
@@ -93,9 +94,9 @@ func selected(p *Pattern, t Trace) (s selection, err error) {
 	return s, nil
 }
 
-// withoutRepeats drops calls that were seen in a conversation only, if any of the same
-// name was seen on its way, or a request that carries it out is among them: it is the
-// same call.
+// withoutRepeats drops calls that were seen only in a conversation if a call of the
+// same name was seen on the wire, or a request that carries it out is in the list: it
+// is the same call.
 func withoutRepeats(t Trace, list []int) []int {
 	wire := make(map[string]bool)
 	for _, i := range list {
@@ -129,7 +130,7 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// broken says how the rule is broken, "" if it is not.
+// broken says how the rule is broken; "" if it is not.
 func (r *Rule) broken(events selection, t Trace, unseen *string) (string, error) {
 	if why := r.counted(events, t); why != "" {
 		return why, nil
@@ -207,22 +208,22 @@ func atMost(n int) string {
 	return "at most " + times(n) + " is allowed"
 }
 
-// Idle reports whether the rule holds whatever a trace holds: it says that its
-// event occurs at least 0 times, and nothing else.
+// Idle reports whether the rule holds for every trace: it only says that its event
+// occurs at least 0 times.
 func (r *Rule) Idle() bool {
 	return r.AtLeast != nil && *r.AtLeast == 0 && r.AtMost == nil && r.Exactly == nil && r.unordered() &&
 		r.Arguments.Kind != jsontree.Object
 }
 
 // Bounded reports whether the rule says how its event may occur; otherwise it says
-// that it does.
+// that the event occurs.
 func (r *Rule) Bounded() bool {
 	return r.AtMost != nil || r.AtLeast != nil || r.Exactly != nil || !r.unordered() || r.Arguments.Kind == jsontree.Object
 }
 
 func (r *Rule) unordered() bool { return r.Before == nil && r.After == nil && r.NeverAfter == nil }
 
-// densest is how many of the events lie within a time at most.
+// densest returns the largest number of the events within a time window.
 func densest(list []int, t Trace, within time.Duration) int {
 	most := 0
 	for i, first := range list {
@@ -237,7 +238,7 @@ func densest(list []int, t Trace, within time.Duration) int {
 	return most
 }
 
-// ordered is about what comes before what.
+// ordered checks the order of events.
 func (r *Rule) ordered(events selection, t Trace, unseen *string) (string, error) {
 	var p *Pattern
 	preceded := func(i int, by []int) bool {
@@ -274,7 +275,7 @@ func (r *Rule) ordered(events selection, t Trace, unseen *string) (string, error
 	return "", nil
 }
 
-// value is an argument as text, "" if there is none.
+// value returns an argument as text; "" if there is none.
 func value(args json.RawMessage, name string) string {
 	doc, err := jsontree.Parse(args, jsontree.Python())
 	if err != nil {
@@ -293,14 +294,14 @@ func value(args json.RawMessage, name string) string {
 	return canonical(n)
 }
 
-// canonical is a value as text that is equal for equal values.
+// canonical returns a text of a value that is equal for equal values.
 func canonical(n *jsontree.Node) string {
 	var v any
 	text := jsontree.Compact.Format(n)
 	if json.Unmarshal([]byte(text), &v) != nil {
 		return text
 	}
-	b, _ := json.Marshal(v) // of what was decoded
+	b, _ := json.Marshal(v) // cannot fail for decoded JSON
 	return string(b)
 }
 

@@ -9,7 +9,7 @@ import (
 const patternWords = "the pattern "
 
 // Spots returns the places of a reply that a reason is about, as ranges of bytes: what
-// it quotes, in any case, and what its patterns match.
+// the reason quotes, in any case, and what its patterns match.
 func Spots(reason, reply string) (list [][2]int) {
 	eachQuoted(reason, func(before, quoted string) {
 		text, err := strconv.Unquote(quoted)
@@ -19,7 +19,7 @@ func Spots(reason, reply string) (list [][2]int) {
 		if !strings.HasSuffix(before, patternWords) {
 			text = regexp.QuoteMeta(text)
 		}
-		// A pattern that Go does not know marks nothing.
+		// A pattern that Go cannot compile marks nothing.
 		if p, err := regexp.Compile("(?i)" + text); err == nil {
 			if at := p.FindStringIndex(reply); at != nil && at[0] < at[1] {
 				list = append(list, [2]int{at[0], at[1]})
@@ -29,8 +29,8 @@ func Spots(reason, reply string) (list [][2]int) {
 	return list
 }
 
-// Readable returns a reason with its patterns as their authors wrote them: quoting
-// doubles each backslash.
+// Readable returns a reason with its patterns as their authors wrote them, since
+// quoting doubles each backslash.
 func Readable(reason string) string {
 	var b strings.Builder
 	rest, pattern := reason, false
@@ -47,7 +47,7 @@ func Readable(reason string) string {
 	return b.String() + rest
 }
 
-// eachQuoted yields what stands in quotes, with what stands before it.
+// eachQuoted yields each quoted part of a text, with the text before it.
 func eachQuoted(text string, yield func(before, quoted string)) {
 	for at := 0; at < len(text); {
 		i := strings.IndexByte(text[at:], '"')

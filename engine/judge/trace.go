@@ -15,16 +15,16 @@ type Kind string
 
 // The kinds.
 const (
-	Said  Kind = "said"  // to the system: a prompt
-	Reply Kind = "reply" // of the system
+	Said  Kind = "said"  // a prompt to the system
+	Reply Kind = "reply" // a reply of the system
 	Tool  Kind = "tool"  // a call of a tool, with its result
 	Model Kind = "model" // a call of a model, with its answer
-	Fault Kind = "fault" // that was injected
-	Log   Kind = "log"   // what the system printed meanwhile
+	Fault Kind = "fault" // an injected fault
+	Log   Kind = "log"   // what the system printed
 )
 
-// Source is where a call was seen. One call may be seen in two places: asked for
-// in a conversation and on its way. Counts are those of the place that saw most.
+// Source is where a call was seen. One call may be seen in two places: requested in a
+// conversation, and on the wire. Counts are those of the place that saw most.
 type Source string
 
 // The sources.
@@ -36,45 +36,46 @@ const (
 // Event is one thing that happened.
 type Event struct {
 	Kind   Kind
-	Name   string   // of the tool or the provider; of a fault its mode
-	Names  []string // others that it goes by
+	Name   string   // of the tool or the provider; for a fault, its mode
+	Names  []string // other names of it
 	Source Source
-	// Arguments of a call: JSON, or a query or form; "" if they are not known.
+	// Arguments of a call: JSON, or a query or form; "": unknown.
 	Arguments json.RawMessage
-	// Garbled are arguments that are not JSON, as the model gave them; Arguments is "" then.
+	// Garbled has the arguments that the model gave if they are not JSON; Arguments is ""
+	// then.
 	Garbled string
-	// Texts says that the values in Arguments are strings for want of a type.
+	// Texts means that the values in Arguments are strings only because they have no type.
 	Texts  bool
-	Method string // of HTTP, "" if there is none
-	Key    string // by which a server knows that a call is made again
+	Method string // of HTTP; "": there is none
+	Key    string // by which a server recognises a repeated call
 	Status int    // of HTTP; 0: there is none, or no answer came
-	Error  string // why there is no whole answer, "" if there is one
-	Raised string // by a tool that is a function: the class of the exception
-	// Declined says that the answer itself says that the call failed.
+	Error  string // why there is no complete answer; "": there is one
+	Raised string // the class of the exception, if a tool that is a function raised one
+	// Declined means that the answer itself says that the call failed.
 	Declined bool
 	Text     string // what was said or answered
-	// Leaks says that the call, or the log, holds a secret that the system was given.
+	// Leaks means that the call, or the log, contains a secret that the system was given.
 	Leaks bool
-	// Injected is the text that a fault put into the answer, "" if none did.
+	// Injected is the text that a fault put into the answer; "": none.
 	Injected string
-	// Attack says that this text gives orders, whatever its words are.
+	// Attack means that the injected text gives orders, whatever its words.
 	Attack bool
-	Faults []string // that struck the call
+	Faults []string // faults that affected the call
 	Turn   int      // of the conversation, from 0
 	At     time.Duration
-	// Unrecorded says that the call was refused since a replayed recording has no answer to
-	// it: it reached nothing, and says nothing of the system that it was for.
+	// Unrecorded means that the call was refused because a replayed recording has no answer
+	// to it. It reached nothing, and says nothing about the system that it was for.
 	Unrecorded bool
-	// Untold says that the model was not told what came of the call: only its answer
-	// shows that it asked for it, and requests that followed.
+	// Untold means that the model was not shown the result of the call: only its answer and
+	// later requests show that it asked for it.
 	Untold bool
-	// mixed says that some requests of the call failed and others did not, or that
-	// it is not known which requests are its own.
+	// mixed means that some requests of the call failed and others did not, or that it is
+	// unknown which requests belong to it.
 	mixed bool
 }
 
-// Lost reports whether no whole answer came, or one that leaves open whether the
-// call was performed.
+// Lost reports whether no complete answer came, or one that leaves open whether the call was
+// performed.
 func (e *Event) Lost() bool {
 	if e.Unrecorded {
 		return false
@@ -106,31 +107,31 @@ func (e *Event) failureText() string {
 // Trace is what happened in a case, in order.
 type Trace struct {
 	Events []Event
-	// Blind says that calls of tools would not have been seen.
+	// Blind means that calls of tools would not have been seen.
 	Blind bool
-	// Offered are the tools that may be called; nil: not known.
+	// Offered are the tools that may be called; nil: unknown.
 	Offered []Offer
-	// Declared says that a document names these, and not the request to a model.
+	// Declared means that a document names the tools, not the request to a model.
 	Declared bool
-	// Effects are declared.
+	// Effects are the declared ones.
 	Effects Effects
-	// Secrets are what the system was given to keep.
+	// Secrets are what the system must keep secret.
 	Secrets []string
 }
 
 // Offer is a tool that may be called.
 type Offer struct {
 	Name string
-	// Breaks says how arguments break the tool's schema, "" if they do not; nil:
-	// there is none.
+	// Breaks says how arguments violate the tool's schema; "" if they do not; nil: the tool
+	// has no schema.
 	Breaks func(arguments json.RawMessage) string
 }
 
-// Request is the kind by which [Trace.Occurred] has the calls of tools that were
-// seen on their way.
+// Request is the kind under which [Trace.Occurred] returns the calls of tools that were seen
+// on the wire.
 const Request Kind = "request"
 
-// Occurred returns the names of what occurred, by kind, and of the tools on offer.
+// Occurred returns the names of what occurred, by kind, and of the offered tools.
 func (t *Trace) Occurred() map[Kind][]string {
 	all := make(map[Kind][]string)
 	add := func(k Kind, name string) {
@@ -150,7 +151,7 @@ func (t *Trace) Occurred() map[Kind][]string {
 	return all
 }
 
-// Verdict is what a judge says.
+// Verdict is the result of a judge.
 type Verdict uint8
 
 // The verdicts.
@@ -160,23 +161,23 @@ const (
 	Unknown // it could not be decided
 )
 
-// Effects declares of tools whether their calls change something.
+// Effects declares for tools whether their calls change something.
 type Effects map[string]bool
 
-// Declare declares it of one.
+// Declare declares whether calls of a tool change something.
 func (e Effects) Declare(tool string, changes bool) { e[normalizeName(tool)] = changes }
 
-// Of returns what is declared of a tool.
+// Of returns what is declared for a tool.
 func (e Effects) Of(tool string) (changes, declared bool) {
 	changes, declared = e[normalizeName(tool)]
 	return changes, declared
 }
 
-// normalizeName is a name without case and without the way its words are joined.
+// normalizeName ignores case and how the words of a name are joined.
 func normalizeName(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "_") }
 
-// wanted are the calls that a model had asked for when a request was made: what
-// it carries out, as far as that is known.
+// wanted returns the calls that a model had asked for when a request was made, which the
+// request may carry out.
 func (t *Trace) wanted(i int) (calls []*Event) {
 	if t.Events[i].Source == InChat {
 		return nil
@@ -189,7 +190,7 @@ func (t *Trace) wanted(i int) (calls []*Event) {
 	return calls
 }
 
-// names are those of calls, each once.
+// names returns the names of calls, each once.
 func names(calls []*Event) (list []string) {
 	for _, e := range calls {
 		if !slices.Contains(list, e.Name) {
@@ -199,8 +200,8 @@ func names(calls []*Event) (list []string) {
 	return list
 }
 
-// subject is the name of a call. One that goes by the name of a gateway, as all calls of a
-// service do, has the name by which the model asked for it.
+// subject returns the name of a call. If the call has the name of a gateway, as all calls of
+// a service may, it is the name by which the model asked for it.
 func (t *Trace) subject(i int) string {
 	e := &t.Events[i]
 	if asked := names(t.wanted(i)); len(asked) == 1 && len(e.Names) > 0 && e.Names[0] != e.Name {
@@ -209,12 +210,12 @@ func (t *Trace) subject(i int) string {
 	return e.Name
 }
 
-// same reports whether two calls ask for the same.
+// same reports whether two calls request the same.
 func (e *Event) same(o *Event) bool {
 	return o.Kind == Tool && o.Source == e.Source && o.Turn == e.Turn && o.Name == e.Name && o.Method == e.Method && string(o.Arguments) == string(e.Arguments)
 }
 
-// onWire reports whether a call of that name was seen on its way.
+// onWire reports whether a call of that name was seen on the wire.
 func (t *Trace) onWire(e *Event) bool {
 	name := normalizeName(e.Name)
 	return slices.ContainsFunc(t.Events, func(x Event) bool {
@@ -222,8 +223,8 @@ func (t *Trace) onWire(e *Event) bool {
 	})
 }
 
-// requests are the events from which and up to which requests stand that may carry out
-// a call of a conversation: those before the next call of the model or of the conversation.
+// requests returns the range [from, next) of events with the requests that may carry out a
+// call of a conversation: those before the next call of the model or of the conversation.
 func (t *Trace) requests(i int) (from, next int) {
 	turn := t.Events[i].Turn
 	for from = i; from < len(t.Events) && t.Events[from].Source == InChat && t.Events[from].Turn == turn; from++ {
@@ -233,14 +234,14 @@ func (t *Trace) requests(i int) (from, next int) {
 	return from, next
 }
 
-// alone reports whether a call is the only one that the model asked for at that time.
+// alone reports whether the model asked only for this call at that time.
 func (t *Trace) alone(i int) bool {
 	chat := func(k int) bool { return k >= 0 && k < len(t.Events) && t.Events[k].Source == InChat }
 	return chat(i) && !chat(i-1) && !chat(i+1)
 }
 
-// repeated are the requests by which a call of a conversation was made more than once:
-// the most that are the same, under whatever name, unless they only look something up.
+// repeated returns the requests by which a call of a conversation was made more than once:
+// the largest set of equal ones, under any name, unless they only look something up.
 func (t *Trace) repeated(i int) (most []int) {
 	if !t.alone(i) {
 		return nil
@@ -264,8 +265,8 @@ func (t *Trace) repeated(i int) (most []int) {
 	return most
 }
 
-// eachMade is the trace with a call of a conversation for each time that it was made, before
-// the requests of that time.
+// eachMade returns the trace with a call of a conversation for each time that it was made,
+// before the requests of that time.
 func (t Trace) eachMade() Trace {
 	var all []Event
 	var again map[int]Event // by the request before it
@@ -286,8 +287,8 @@ func (t Trace) eachMade() Trace {
 	return t
 }
 
-// one reports whether two events are one call: the first as it was asked for in a
-// conversation, the second as the request that may carry it out.
+// one reports whether two events are one call: requested in a conversation, and carried out
+// by a request.
 func (t *Trace) one(chat, wire int) bool {
 	if t.Events[chat].Source != InChat || t.Events[wire].Source != OnWire {
 		return false
@@ -296,13 +297,12 @@ func (t *Trace) one(chat, wire int) bool {
 	return from <= wire && wire < next
 }
 
-// saysError matches a result that is an error and nothing else.
+// saysError matches a result that is only an error.
 var saysError = lazy.Pattern(`(?is)^\s*(?:error\b|\{.*"(?:error|is_?error)"\s*:\s*(?:"[^"]|\{|true))`)
 
-// carriedOut is a call of a conversation with the outcome of the requests that
-// carried it out under another name: those up to the next call of the model. Of
-// several requests for one call the last one counts; for several calls all must
-// agree.
+// carriedOut returns a call of a conversation with the outcome of the requests that carried
+// it out under another name: those up to the next call of the model. Of several requests for
+// one call the last one counts; for several calls all must agree.
 func (t *Trace) carriedOut(i int) *Event {
 	e := t.Events[i]
 	var asked []string
@@ -317,7 +317,7 @@ func (t *Trace) carriedOut(i int) *Event {
 			sent = append(sent, x)
 		}
 	}
-	if len(sent) == 0 { // it was carried out where that cannot be seen, or not at all
+	if len(sent) == 0 { // it was carried out out of sight, or not at all
 		e.Declined = e.Declined || saysFailed(e.Text)
 		return &e
 	}
@@ -332,7 +332,7 @@ func (t *Trace) carriedOut(i int) *Event {
 	return &e
 }
 
-// CarriedOut returns the tools of which a call that the model asked for, and for no other,
+// CarriedOut returns the tools for which a call that the model asked for, and for no other,
 // was followed by a request.
 func (t *Trace) CarriedOut() map[string]bool {
 	all := make(map[string]bool)
@@ -345,7 +345,7 @@ func (t *Trace) CarriedOut() map[string]bool {
 	return all
 }
 
-// WithoutUnsent is the trace without the calls of these tools that only a conversation
+// WithoutUnsent returns the trace without the calls of these tools that only a conversation
 // shows: the model asked for them, and no request followed.
 func (t Trace) WithoutUnsent(tools func(name string) bool) Trace {
 	var kept []Event

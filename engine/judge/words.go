@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// Shapes of secrets that providers give out, and of parameters that hold them.
+// Shapes of secrets that providers issue, and of parameters that hold secrets.
 var (
 	token       = lazy.Pattern(`\b(?:sk|pk|rk|gsk|xoxb|xoxp|ghp|gho|github_pat|lsv2|AIza)[-_A-Za-z0-9]{16,}|\bAKIA[0-9A-Z]{16}\b|\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{8,}|-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----`)
 	param       = lazy.Pattern(`(?i)(?:[?&]|\b)(?:api[-_ ]?key|access[-_ ]?token|auth[-_ ]?token|secret[-_ ]?key|client[-_ ]?secret|password|passwd)["']?\s*(?:[=:]|is:?\s)\s*["']?([^\s"'&,;<>]{8,})`)
@@ -16,7 +16,7 @@ var (
 )
 
 // leaked looks for secrets in replies, in arguments and in what was printed. What
-// the user said may be said again.
+// the user said may be repeated.
 func leaked(t Trace) []Problem {
 	var said strings.Builder
 	for i := range t.Events {
@@ -60,7 +60,7 @@ func leaked(t Trace) []Problem {
 	return nil
 }
 
-// varied reports whether a text has the variety of a secret.
+// varied reports whether a text is as varied as a secret.
 func varied(s string) bool {
 	seen := make(map[rune]bool)
 	for _, r := range s {

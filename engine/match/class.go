@@ -38,8 +38,8 @@ func category(c rune, ascii bool) (runeSet, bool) {
 	return s, true
 }
 
-// escape is the node of an escape outside a class; its two characters have
-// been taken.
+// escape returns the node of an escape outside a class, after its two
+// characters have been read.
 func (p *parser) escape(c rune, f flags) *node {
 	start := p.at - 2
 	switch c {
@@ -83,8 +83,8 @@ func (p *parser) numbered(start int, f flags) *node {
 
 func isOctal(c rune) bool { return '0' <= c && c <= '7' }
 
-// octal reads up to count octal digits in all, the first of which stands after
-// the backslash at start.
+// octal reads up to count octal digits, the first of which follows the
+// backslash at start.
 func (p *parser) octal(start, count int) rune {
 	v := rune(0)
 	for p.at = start + 1; p.at < start+1+count && isOctal(p.peek()); p.at++ {
@@ -96,8 +96,8 @@ func (p *parser) octal(start, count int) rune {
 	return v
 }
 
-// character is the character of an escape that means the same inside and
-// outside of a class; its two characters have been taken.
+// character returns the character of an escape that means the same inside and
+// outside of a class, after its two characters have been read.
 func (p *parser) character(c rune, start int) (rune, bool) {
 	if i := strings.IndexRune("afnrtv\\", c); i >= 0 {
 		return rune("\a\f\n\r\t\v\\"[i]), true
@@ -150,7 +150,7 @@ func (p *parser) namedCharacter(start int) rune {
 		}
 	}
 	for r := rune(' '); r <= unicode.MaxRune; r++ {
-		if runenames.Name(r) == want { // that of a range is in lower case
+		if runenames.Name(r) == want { // the name of a range is in lower case
 			return r
 		}
 	}
@@ -158,7 +158,7 @@ func (p *parser) namedCharacter(start int) rune {
 	return 0
 }
 
-// class reads a set after its opening bracket at start.
+// class reads a set, after its opening bracket at start.
 func (p *parser) class(start int, f flags) *node {
 	var exact []interval
 	var categories runeSet
@@ -240,9 +240,9 @@ func (p *parser) member(c, escaped rune, f flags) (rune, runeSet) {
 	return 0, nil
 }
 
-// decode is the code points of a text. What is not UTF-8 becomes a lone
+// decode returns the code points of a text. Invalid UTF-8 becomes a lone
 // surrogate: the one that three bytes in the form of engine/jsontree stand for,
-// or that with which Python keeps a stray byte.
+// or the one that stands for a stray byte in Python.
 func decode(s string) []rune {
 	if utf8.ValidString(s) {
 		return []rune(s)

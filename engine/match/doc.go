@@ -3,13 +3,13 @@
 // neither Go's regexp nor .NET's flavour means the same by $, \Z, \w, \b, (?i)
 // or (?P=name).
 //
-// A pattern is read by the package's own parser, which follows CPython 3.11's
-// grammar and refuses what it refuses. What the tree needs decides who searches:
-// a literal is looked for as bytes; a pattern without context (no look-around,
-// no back-references) goes to Go's regexp, whose time is linear; everything
-// else goes to github.com/dlclark/regexp2 under a time limit. Both engines get
-// the pattern written anew from the tree in constructs on which they agree with
-// Python, never the pattern itself.
+// The package's own parser reads a pattern. It follows CPython 3.11's grammar
+// and refuses what that refuses. The tree decides what searches: a literal is
+// looked for as bytes; a pattern without context (no look-around, no
+// back-references) goes to Go's regexp, whose time is linear; everything else
+// goes to github.com/dlclark/regexp2 with a time limit. Both engines get a
+// pattern that is written anew from the tree in constructs on which they agree
+// with Python, never the original pattern.
 //
 // The package also holds what the portable profile of Spec-Test says about a
 // pattern's text. It is pure but for regexp2's clock; it imports no other part

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// dialect is the engine that a pattern is written for.
+// dialect is the engine for which a pattern is written.
 type dialect uint8
 
 const (
@@ -20,14 +20,15 @@ type emitter struct {
 	strings.Builder
 	to         dialect
 	uses       []int                // groups that must be captured, in order
-	asciiWords bool                 // the linear pattern is right for texts of ASCII alone
-	impossible bool                 // the tree has what the linear dialect lacks
+	asciiWords bool                 // the linear pattern is right only for texts of ASCII
+	impossible bool                 // the tree has something that the linear dialect lacks
 	sets       map[*interval]string // of the sets written so far
 }
 
 // emitLinear writes a tree for Go's regexp. The pattern finds a match in the
-// same texts, not in the same places. If asciiWords is true it does so only in
-// texts of ASCII that are not empty; ok is false if there is no such pattern.
+// same texts, but perhaps not in the same places. If asciiWords is true, that
+// holds only for non-empty texts of ASCII; ok is false if there is no such
+// pattern.
 func emitLinear(n *node) (pattern string, asciiWords, ok bool) {
 	e := emitter{to: linear, sets: map[*interval]string{}}
 	e.node(n, true)
@@ -40,8 +41,8 @@ func emitBacktracking(n *node) string {
 	return e.String()
 }
 
-// node writes one node. It is the last if nothing that could take or look at
-// characters follows it.
+// node writes one node. last means that nothing after it takes or looks at
+// characters.
 func (e *emitter) node(n *node, last bool) {
 	switch n.op {
 	case opSet:
@@ -113,7 +114,7 @@ func (e *emitter) repeat(n *node) {
 }
 
 // lastLineEnd writes $. Go's regexp has no such anchor, but where nothing
-// follows it, taking the last line feed is as good as looking at it.
+// follows, consuming the last line feed is as good as looking at it.
 func (e *emitter) lastLineEnd(last bool) {
 	if e.to == backtracking {
 		e.WriteString(`\Z`)
@@ -123,8 +124,8 @@ func (e *emitter) lastLineEnd(last bool) {
 	e.WriteString(`(?:\n?\z)`)
 }
 
-// boundary writes \b and \B, which in Python never hold in an empty text. The
-// boundaries of Go's regexp are those of ASCII words.
+// boundary writes \b and \B, which in Python never hold in an empty text. Go's
+// regexp knows only the boundaries of ASCII words.
 func (e *emitter) boundary(n *node) {
 	if e.to == linear {
 		e.asciiWords = e.asciiWords || !n.ascii || n.negated
@@ -210,7 +211,7 @@ func (e *emitter) set(s runeSet) {
 	e.WriteString(text)
 }
 
-// class is the text of a set of more than one character.
+// class returns the text of a set of more than one character.
 func (to dialect) class(s runeSet) string {
 	e := emitter{to: to}
 	open := "["
@@ -239,14 +240,15 @@ func (to dialect) class(s runeSet) string {
 	return e.String()
 }
 
-// rune writes one character so that it means itself, in and out of classes.
+// rune writes one character so that it stands for itself, inside and outside
+// classes.
 func (e *emitter) rune(r rune) {
 	switch {
 	case strings.ContainsRune(`\.+*?()|[]{}^$-`, r):
 		e.WriteByte('\\')
 		e.WriteRune(r)
 	case ' ' <= r && r < 0x7f:
-		e.WriteRune(r) // an escape could mean more: \' and \< start references
+		e.WriteRune(r) // no backslash, which could change its meaning: \' and \< start references
 	case e.to == linear:
 		fmt.Fprintf(e, `\x{%x}`, r)
 	case r <= 0xffff:

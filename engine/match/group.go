@@ -197,7 +197,7 @@ func (p *parser) inlineFlags(start int, c rune, f *flags, first bool) *node {
 	return p.inner(start, scoped)
 }
 
-// letters reads flags up to something else, which it returns.
+// letters reads flags up to another character, which it returns.
 func (p *parser) letters(c rune, missing string) (string, rune) {
 	var b strings.Builder
 	for isFlag(c) {

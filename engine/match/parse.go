@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// maxNesting is how deep groups may stand in each other; CPython gives up
-// somewhere in the hundreds.
+// maxNesting is how deep groups may be nested; CPython gives up somewhere in
+// the hundreds.
 const maxNesting = 500
 
 // maxRepeat is the first count that CPython refuses.
@@ -16,17 +16,17 @@ const maxRepeat = 1<<32 - 1
 // flags are the switches of (?aimsux).
 type flags struct{ ascii, fold, multiline, dotAll, verbose bool }
 
-// parser reads a pattern as CPython 3.11 does. It looks at tokens: a
-// character, or a backslash with the character after it. Whatever is wrong
-// ends the parse with a panic of *SyntaxError, which parse turns into an error.
+// parser reads a pattern as CPython 3.11 does. It reads tokens: a character, or
+// a backslash with the character after it. Any error ends the parse with a
+// panic of *SyntaxError, which parse turns into an error.
 type parser struct {
 	text       []rune
 	at         int
 	names      map[string]int
-	widths     []span // of groups that are closed; min -1: open
+	widths     []span // of closed groups; min -1: open
 	lookbehind int    // count of groups before the outermost lookbehind; 0: not in one
 	later      []reference
-	classes    map[string]*node // by their text: long patterns repeat them
+	classes    map[string]*node // by their text, since long patterns repeat them
 	depth      int
 }
 
@@ -70,8 +70,8 @@ func (p *parser) failAt(at int, format string, args ...any) {
 	panic(&SyntaxError{Offset: at, Problem: fmt.Sprintf(format, args...)})
 }
 
-// peek returns the next character, or -1 at the end. The next token may be an
-// escape: then it is a backslash.
+// peek returns the next character, or -1 at the end. If the next token is an
+// escape, that is a backslash.
 func (p *parser) peek() rune {
 	if p.at < len(p.text) {
 		return p.text[p.at]
@@ -87,7 +87,7 @@ func (p *parser) accept(r rune) bool {
 	return false
 }
 
-// next takes a token; the second character is that of an escape, or 0.
+// next reads a token; escaped is the second character of an escape, or 0.
 func (p *parser) next() (r, escaped rune) {
 	r = p.peek()
 	if r < 0 {
@@ -101,7 +101,7 @@ func (p *parser) next() (r, escaped rune) {
 	return r, escaped
 }
 
-// until takes everything before a terminator and the terminator.
+// until reads everything before a terminator, and the terminator.
 func (p *parser) until(terminator rune, what string) string {
 	start := p.at
 	for {
@@ -201,8 +201,8 @@ func literal(r rune, f flags) *node {
 	return &node{op: opSet, set: set}
 }
 
-// repeat reads a quantifier, whose first character c has been taken, and wraps
-// it around the last node of the sequence. A brace that opens no quantifier is
+// repeat reads a quantifier, after its first character c, and wraps it around
+// the last node of the sequence. A brace that opens no quantifier stands for
 // itself.
 func (p *parser) repeat(seq *node, c rune, start int) {
 	n := &node{op: opRepeat, max: unlimited}
@@ -237,8 +237,8 @@ func (p *parser) repeat(seq *node, c rune, start int) {
 	*last = n
 }
 
-// counts reads {m}, {m,}, {,n} or {m,n} after its brace; if there is none of
-// these, the place is that after the brace.
+// counts reads {m}, {m,}, {,n} or {m,n} after its brace. If there is none of
+// these, it returns to the place after the brace.
 func (p *parser) counts(n *node, start int) bool {
 	after := p.at
 	if p.peek() == '}' {
@@ -272,7 +272,7 @@ func (p *parser) digits() string {
 	return string(p.text[start:p.at])
 }
 
-// count is the value of digits. No text is so long that counts beyond
+// count returns the value of digits. No text is so long that counts above
 // unlimited could differ from it.
 func (p *parser) count(digits string, at int) int {
 	n := 0
@@ -299,7 +299,7 @@ func (p *parser) open(name string, at int) int {
 
 func (p *parser) close(number int, n *node) { p.widths[number] = n.width(p.widths) }
 
-// refer checks a reference back to a group.
+// refer checks a back-reference to a group.
 func (p *parser) refer(group, at int) {
 	if group >= len(p.widths) {
 		p.failAt(at, "invalid group reference %d", group)
@@ -311,7 +311,7 @@ func (p *parser) refer(group, at int) {
 }
 
 // referBehind checks that a reference in a lookbehind leads out of it: inside,
-// the order of matching is not that of the text.
+// matching does not follow the order of the text.
 func (p *parser) referBehind(group, at int) {
 	if p.lookbehind == 0 {
 		return

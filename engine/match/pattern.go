@@ -13,7 +13,7 @@ import (
 	"github.com/dlclark/regexp2"
 )
 
-// Options say how a pattern is read and bounded.
+// Options say how a pattern is read, and bound its searches.
 type Options struct {
 	ASCII      bool          // re.ASCII
 	IgnoreCase bool          // re.IGNORECASE
@@ -26,7 +26,7 @@ type Options struct {
 // DefaultTimeout bounds a search whose options name no limit.
 const DefaultTimeout = 2 * time.Second
 
-// ErrTimeout is in the chain of errors of a search that took too long.
+// ErrTimeout is wrapped by the error of a search that took too long.
 var ErrTimeout = errors.New("the search took too long")
 
 // SyntaxError says why Python would refuse a pattern.
@@ -39,17 +39,17 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("invalid regular expression: %s at position %d", e.Problem, e.Offset)
 }
 
-// Pattern is a compiled pattern. It may be used by many goroutines at once.
+// Pattern is a compiled pattern. It is safe for concurrent use.
 type Pattern struct {
 	source     string
-	literal    string         // what to look for, if isLiteral
+	literal    string         // text to look for, if isLiteral
 	isLiteral  bool           // the pattern is plain text
 	linear     *regexp.Regexp // nil: the pattern needs to backtrack
-	asciiWords bool           // linear is right only in non-empty texts of ASCII
+	asciiWords bool           // linear is right only for non-empty texts of ASCII
 	timeout    time.Duration
 
-	// backtrack compiles the pattern for regexp2, once: few patterns need it,
-	// and it costs more than everything else together.
+	// backtrack compiles the pattern for regexp2, once and only if needed: few
+	// patterns need it, and it costs more than everything else together.
 	backtrack func() (*regexp2.Regexp, error)
 }
 
@@ -70,7 +70,8 @@ func Compile(pattern string, o Options) (*Pattern, error) {
 		return p, nil
 	}
 	if linear, asciiWords, ok := emitLinear(tree); ok {
-		// Go refuses only counts that make a program too large; these backtrack.
+		// Go refuses only counts that make a program too large; such patterns
+		// backtrack.
 		if p.linear, err = regexp.Compile(linear); err != nil {
 			p.linear = nil
 		}
@@ -87,7 +88,7 @@ func Compile(pattern string, o Options) (*Pattern, error) {
 	return p, nil
 }
 
-// plain returns the text of a tree that is nothing but text.
+// plain returns the text of a tree that is only text.
 func plain(n *node) (string, bool) {
 	var b strings.Builder
 	ok := plainText(n, &b)
@@ -106,10 +107,10 @@ func plainText(n *node, b *strings.Builder) bool {
 	return false
 }
 
-// Search reports whether the pattern matches anywhere in the subject. The
-// only error that a user can cause is a search that exceeds its limit; it wraps
-// [ErrTimeout].
-// Subjects may hold lone surrogates in the form of engine/jsontree.
+// Search reports whether the pattern matches anywhere in the subject. The only
+// error that a user can cause is a search that exceeds its time limit; it wraps
+// [ErrTimeout]. Subjects may hold lone surrogates in the form of
+// engine/jsontree.
 func (p *Pattern) Search(subject string) (bool, error) {
 	if p.isLiteral {
 		return strings.Contains(subject, p.literal), nil
@@ -140,7 +141,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// anyTexts are texts that have as little in common as texts can.
+// anyTexts are texts that have as little in common as possible.
 var anyTexts = sync.OnceValue(func() []string {
 	var all strings.Builder
 	for b := range byte(128) {
@@ -150,9 +151,9 @@ var anyTexts = sync.OnceValue(func() []string {
 	return []string{"", "x", "\n\n", "7 _", all.String() + all.String(), strings.Repeat("seven of nine\n", 300)}
 })
 
-// Vacuous reports whether the pattern is sure to be found in any text: in the
-// empty one, in those that have nothing in common, and in its own. Of a pattern
-// that looks for what is not there, or counts, it is not sure.
+// Vacuous reports whether the pattern surely matches any text: the empty one,
+// those that have nothing in common, and its own source. It is never sure of a
+// pattern with negative look-around or counts.
 func (p *Pattern) Vacuous() bool {
 	for _, not := range []string{"(?!", "(?<!", "{"} {
 		if strings.Contains(p.source, not) {

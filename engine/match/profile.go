@@ -11,7 +11,7 @@ type construct struct {
 	found  func(pattern string) bool
 }
 
-// nonPortable are the constructs in the order in which the profile looks for
+// nonPortable returns the constructs in the order in which the profile looks for
 // them. It looks at text, not at meaning: [+*]+ is found, {2,3}+ is not.
 func nonPortable() []construct {
 	has := func(any ...string) func(string) bool {
@@ -32,8 +32,8 @@ func nonPortable() []construct {
 
 // NonPortable returns the first construct of the pattern's text outside Spec-Test's
 // portable profile, in the words of the profile ("lookbehind", "named capture
-// group", ...), or "". It is a scan of the text and also answers for patterns
-// that do not compile.
+// group", ...), or "". It scans the text, and so also works for patterns that do
+// not compile.
 func NonPortable(pattern string) string {
 	for _, c := range nonPortable() {
 		if c.found(pattern) {
@@ -43,13 +43,13 @@ func NonPortable(pattern string) string {
 	return ""
 }
 
-// AlwaysTrue reports whether the pattern is one of those that Spec-Test's
-// assertion health calls trivially true: .*, ^.*$ and \A.*\Z.
+// AlwaysTrue reports whether Spec-Test's assertion health calls the pattern
+// trivially true: .*, ^.*$ and \A.*\Z.
 func AlwaysTrue(pattern string) bool {
 	return pattern == ".*" || pattern == "^.*$" || pattern == `\A.*\Z`
 }
 
-// after calls f with what follows each (? of the pattern until it returns true.
+// after calls f with the text after each (? of the pattern until f returns true.
 func after(pattern string, f func(rest string) bool) bool {
 	for {
 		i := strings.Index(pattern, "(?")
@@ -78,8 +78,7 @@ func hasNamedGroup(pattern string) bool {
 	})
 }
 
-// isDigit reports whether c is a decimal digit, with which no
-// identifier starts.
+// isDigit reports whether c is a decimal digit, with which no identifier begins.
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // hasInlineFlags looks for (?, letters of flags or hyphens, and then : or ).

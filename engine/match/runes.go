@@ -35,7 +35,7 @@ func (s runeSet) has(r rune) bool {
 	return found
 }
 
-// normal makes a set of intervals in any order.
+// normal makes a set from intervals in any order.
 func normal(list []interval) runeSet {
 	slices.SortFunc(list, func(a, b interval) int { return int(a.lo) - int(b.lo) })
 	var out runeSet
@@ -123,16 +123,16 @@ var (
 	asciiSpaceSet = runeSet{{'\t', '\r'}, {' ', ' '}}
 )
 
-// folding is what re.IGNORECASE does with characters. A character c matches the
-// pattern's p if their simple lower case is the same, or if the two lower-case
-// letters have the same upper case, as s and ſ do.
+// folding is how re.IGNORECASE folds characters. A character c matches the
+// pattern's p if both have the same simple lower case, or if these lower-case
+// letters have the same upper case, like s and ſ.
 type folding struct {
 	cased   []rune          // every character that is not alone in its class
-	classes map[rune][]rune // the members of the class of each of them
+	classes map[rune][]rune // each of them to the members of its class
 }
 
 var unicodeFolding = sync.OnceValue(func() *folding {
-	lowers := make(map[rune][]rune) // by lower case: who has it
+	lowers := make(map[rune][]rune) // lower case to the characters that have it
 	seen := make(map[rune]bool)
 	see := func(r rune) {
 		if !seen[r] {
@@ -146,7 +146,7 @@ var unicodeFolding = sync.OnceValue(func() *folding {
 			see(unicode.ToLower(r))
 		}
 	}
-	// Lower-case letters of equal upper case; three pairs are equal only in
+	// Lower-case letters of equal upper case. Three pairs are equal only in
 	// their full upper case, which is more than one character.
 	uppers := make(map[rune][]rune)
 	for _, same := range [...][2]rune{{0x390, 0x1fd3}, {0x3b0, 0x1fe3}, {0xfb05, 0xfb06}} {

@@ -9,10 +9,10 @@ const (
 	opAlt                   // the first of the subs that lets the rest match
 	opRepeat                // subs[0], min to max times
 	opGroup                 // subs[0], captured as group
-	opAtomic                // subs[0], without its other ways
-	opLook                  // subs[0] stands (or, negated, does not stand) here
+	opAtomic                // subs[0], without its other ways to match
+	opLook                  // subs[0] matches (or, negated, does not match) here
 	opBackref               // what group captured
-	opCond                  // subs[0] if group took part, subs[1] otherwise
+	opCond                  // subs[0] if group matched, subs[1] otherwise
 	opTextStart             // \A, and ^ without (?m)
 	opLineStart             // ^ with (?m)
 	opTextEnd               // \Z
@@ -21,7 +21,7 @@ const (
 	opBoundary              // \b, or \B if negated
 )
 
-// repeatMode is what a quantifier does with its other ways.
+// repeatMode is how a quantifier tries its other ways to match.
 type repeatMode uint8
 
 const (
@@ -30,7 +30,8 @@ const (
 	possessive
 )
 
-// unlimited is the max of a repeat without one, and the width of what has none.
+// unlimited is the max of a repeat without one, and the width of anything
+// without a limit.
 const unlimited = 1<<31 - 1
 
 type node struct {
@@ -46,8 +47,8 @@ type node struct {
 	fold     bool // of opBackref: case is ignored
 }
 
-// width is how many characters a node can match at least and at most. Groups
-// that are referred to have their width recorded when they are closed.
+// width returns the least and the largest number of characters that a node can
+// match. Groups record their width when they are closed.
 func (n *node) width(groups []span) span {
 	switch n.op {
 	case opSet:

@@ -8,17 +8,17 @@ import (
 	"github.com/thresh-dev/thresh/engine/choice"
 )
 
-// Choices makes the decisions of a generator simple while what it generates
-// still holds: run generates from a tape and says which decisions were really
-// taken, with their spans, and whether the result holds. A shorter tape is
-// simpler; of two of one length, the one whose first differing number is
-// smaller. So whatever is generated is always something that the generator can
-// make, and no knowledge of its values is needed.
+// Choices simplifies the decisions of a generator while the result still holds.
+// run generates from a tape and returns which decisions were actually taken,
+// with their spans, and whether the result holds. A shorter tape is simpler; of
+// two tapes of one length, the one whose first differing number is smaller. So
+// the result is always something that the generator can make, and no knowledge
+// of its values is needed.
 //
-// The first call of run is with start; if that does not hold, start comes back
-// with [ErrInput]. Work ends early at the first error of run, or when ctx is
-// done, with the best so far. No tape is run twice. The same answers lead to
-// the same result by the same calls.
+// The first call of run is with start; if that does not hold, Choices returns
+// start with [ErrInput]. Work ends early at the first error of run, or when ctx
+// is done, with the best tape so far. No tape is run twice. Equal answers lead
+// to equal results by equal calls.
 func Choices(ctx context.Context, start []uint64, run func([]uint64) (choice.Tape, bool, error)) ([]uint64, Stats) {
 	s := &tapes{ctx: ctx, run: run, known: map[string]struct{}{}}
 	s.best.Values = slices.Clone(start)
@@ -28,8 +28,8 @@ func Choices(ctx context.Context, start []uint64, run func([]uint64) (choice.Tap
 		}
 		return s.best.Values, s.stats
 	}
-	// What is missing or equal first, since each number that is left costs tests
-	// in all passes behind; then what the numbers are.
+	// First remove what is superfluous or equal, since each number that is left
+	// costs tests in all later passes; then lower the numbers.
 	coarse := []func(){s.clearNumbers, s.zeroSpans, s.dropSpans, s.clearNumbers, s.merge, s.sort, s.dropNamed, s.picks, s.hoist}
 	fine := []func(){s.together, s.pairs, s.lower, s.sort, s.join, s.dropNeighbours, s.dropAndLower}
 	for before := -1; before != s.version && s.stats.Err == nil; {
@@ -40,7 +40,7 @@ func Choices(ctx context.Context, start []uint64, run func([]uint64) (choice.Tap
 	return s.best.Values, s.stats
 }
 
-// settle goes through passes until none of them finds anything simpler.
+// settle repeats passes until none of them finds anything simpler.
 func (s *tapes) settle(passes []func()) {
 	for before := -1; before != s.version && s.stats.Err == nil; {
 		before = s.version
@@ -55,15 +55,15 @@ type tapes struct {
 	ctx     context.Context
 	run     func([]uint64) (choice.Tape, bool, error)
 	best    choice.Tape
-	known   map[string]struct{} // tapes that were run
+	known   map[string]struct{} // tapes that have been run
 	last    choice.Tape         // what the last run took; valid until the next
-	shorter bool                // only a shorter tape is simpler for now
+	shorter bool                // for now only a shorter tape counts as simpler
 	version int                 // counts changes of best
 	stats   Stats
 }
 
-// ask runs a tape; if it holds and is simpler than the best, or is the first, it
-// becomes the best.
+// ask runs a tape, which becomes the best if it holds and is simpler than the
+// best, or the first.
 func (s *tapes) ask(values []uint64) bool {
 	if s.stats.Err != nil {
 		return false
@@ -85,7 +85,7 @@ func (s *tapes) ask(values []uint64) bool {
 	}
 	s.last = tape
 	if held && s.shorter && len(tape.Values) >= len(s.best.Values) {
-		delete(s.known, key) // another pass may have use for it
+		delete(s.known, key) // another pass may accept it
 		return false
 	}
 	s.known[fingerprint(tape.Values)] = struct{}{}
@@ -97,7 +97,7 @@ func (s *tapes) ask(values []uint64) bool {
 	return true
 }
 
-// fingerprint is a tape by what it means.
+// fingerprint identifies a tape.
 func fingerprint(values []uint64) string { return string(choice.Encode(values)) }
 
 // compareTapes orders tapes by simplicity.
@@ -108,7 +108,7 @@ func compareTapes(a, b []uint64) int {
 	return slices.Compare(a, b)
 }
 
-// try asks for a candidate unless it is surely no simpler.
+// try asks for a candidate unless it cannot be simpler.
 func (s *tapes) try(candidate []uint64) bool {
 	if compareTapes(candidate, s.best.Values) >= 0 {
 		return false
@@ -116,9 +116,9 @@ func (s *tapes) try(candidate []uint64) bool {
 	return s.ask(candidate)
 }
 
-// tryShorter is try for what takes something away and pays for it elsewhere: if
-// nothing is gone in the end, it could be repeated as often as a number can be
-// lowered by one.
+// tryShorter is try for candidates that remove something and pay for it
+// elsewhere. If the result were not shorter, this could be repeated as often as
+// a number can be lowered by one.
 func (s *tapes) tryShorter(candidate []uint64) bool {
 	s.shorter = true
 	defer func() { s.shorter = false }()
@@ -126,8 +126,8 @@ func (s *tapes) tryShorter(candidate []uint64) bool {
 }
 
 // replace puts other numbers in the place of a span. If the span then takes more
-// or fewer of them, what comes after it was read as something else; so it is
-// tried again with as many as it takes.
+// or fewer numbers, what follows was read as something else, so it tries again
+// with as many as the span takes.
 func (s *tapes) replace(span int, by []uint64) bool {
 	x, b := s.best.Spans[span], s.best.Values
 	tests := s.stats.Tests
@@ -144,12 +144,12 @@ func (s *tapes) replace(span int, by []uint64) bool {
 	return s.try(slices.Concat(b[:x.From], s.last.Values[y.From:y.To], b[x.To:]))
 }
 
-// without is the best tape less a range.
+// without returns the best tape without a range.
 func (s *tapes) without(lo, hi int) []uint64 {
 	return slices.Concat(s.best.Values[:lo], s.best.Values[hi:])
 }
 
-// with is the best tape with one number changed.
+// with returns the best tape with one number changed.
 func (s *tapes) with(i int, v uint64) []uint64 {
 	c := slices.Clone(s.best.Values)
 	c[i] = v
@@ -172,8 +172,8 @@ func (s *tapes) sort() {
 	}
 }
 
-// insert moves sibling k of a group to where it belongs among those before it,
-// or, if that cannot be, as far as it can go step by step.
+// insert moves sibling k of a group to its place among those before it or, if
+// that fails, as far as it goes step by step.
 func (s *tapes) insert(g, k int) {
 	list := s.siblings()[g]
 	text := func(i int) []uint64 { return s.best.Values[list[i].From:list[i].To] }

@@ -6,7 +6,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/choice"
 )
 
-// siblings are the spans directly below each other's parent, group by group,
+// siblings returns groups of spans that are directly below the same parent, the
 // outermost groups first.
 func (s *tapes) siblings() [][]choice.Span {
 	type open struct {
@@ -34,12 +34,13 @@ func (s *tapes) siblings() [][]choice.Span {
 	return groups
 }
 
-// list reports whether a span begins with the flag that asks for it.
+// list reports whether a span begins with a flag that asks for it, as the
+// elements of a list do.
 func (s *tapes) list(x choice.Span) bool {
 	return x.To > x.From && s.best.Marks[x.From].Kind == choice.Flag && s.best.Values[x.From] == 1
 }
 
-// zeroSpans makes whole spans as simple as can be.
+// zeroSpans makes whole spans as simple as possible.
 func (s *tapes) zeroSpans() {
 	for k := 0; k < len(s.best.Spans) && s.stats.Err == nil; k++ {
 		x := s.best.Spans[k]
@@ -50,8 +51,8 @@ func (s *tapes) zeroSpans() {
 	}
 }
 
-// dropSpans deletes sibling spans, the last first, since what comes late more
-// often hangs on what came before than the other way round.
+// dropSpans deletes sibling spans, the last first, since later spans more often
+// depend on earlier ones than the other way round.
 func (s *tapes) dropSpans() {
 	for g := 0; s.stats.Err == nil; g++ {
 		groups := s.siblings()
@@ -62,15 +63,15 @@ func (s *tapes) dropSpans() {
 	}
 }
 
-// dropNeighbours deletes two siblings that need each other.
+// dropNeighbours deletes pairs of siblings that need each other.
 func (s *tapes) dropNeighbours() {
 	for g := 0; s.stats.Err == nil && g < len(s.siblings()); g++ {
 		s.dropRuns(g, 2)
 	}
 }
 
-// dropRuns deletes runs of at least so many siblings of a group. A run is twice
-// as long as the one before if that could go, and half as long if it could not.
+// dropRuns deletes runs of at least least siblings of a group. It doubles the
+// length of a run after a success, and halves it after a failure.
 func (s *tapes) dropRuns(g, least int) {
 	size := least
 	for end := -1; s.stats.Err == nil; {
@@ -111,8 +112,8 @@ func (s *tapes) dropRun(list []choice.Span, from, to int) bool {
 	return s.try(s.without(lo, hi)) || s.full(list) && s.try(slices.Insert(s.without(lo, hi), list[len(list)-1].To-(hi-lo), 0))
 }
 
-// full reports whether siblings are as many as there may be: then nothing says
-// that they end.
+// full reports whether a group has as many siblings as possible, so that nothing
+// marks its end.
 func (s *tapes) full(list []choice.Span) bool {
 	last := list[len(list)-1]
 	if s.list(last) {
@@ -122,8 +123,8 @@ func (s *tapes) full(list []choice.Span) bool {
 		(last.To == len(s.best.Values) || s.best.Marks[last.To].Kind != choice.Flag)
 }
 
-// fullEnd is where the siblings end of which one begins at from, if they are as
-// many as there may be; -1 if not.
+// fullEnd returns where the group of the sibling at from ends, if it has as many
+// siblings as possible; otherwise -1.
 func (s *tapes) fullEnd(from int) int {
 	for _, list := range s.siblings() {
 		if slices.ContainsFunc(list, func(x choice.Span) bool { return x.From == from }) && s.full(list) {
@@ -133,8 +134,8 @@ func (s *tapes) fullEnd(from int) int {
 	return -1
 }
 
-// dropNamed deletes a span and lowers what may count it or name it. Only what is
-// small already is worth so many tests.
+// dropNamed deletes a span and lowers numbers that may count it or refer to it.
+// Only small tapes are worth so many tests.
 func (s *tapes) dropNamed() {
 	const few = 96
 	for g := 0; len(s.best.Values) <= few && s.stats.Err == nil; g++ {
@@ -150,9 +151,9 @@ func (s *tapes) dropNamed() {
 	}
 }
 
-// dropAt deletes sibling k and lowers one of the two numbers before all of them,
-// a quantity that may be how many there are or a pick that may have asked for it,
-// and the quantities among them that may name one which comes after it.
+// dropAt deletes sibling k and lowers one of the two numbers before all siblings,
+// which may be their number or the pick that asked for k, and the quantities
+// among them that may refer to a later sibling.
 func (s *tapes) dropAt(list []choice.Span, k int) {
 	x, first := list[k], list[0].From
 	named := s.without(x.From, x.To)
@@ -192,9 +193,9 @@ func (s *tapes) dropAt(list []choice.Span, k int) {
 	}
 }
 
-// dropAndLower deletes a run of outermost siblings and takes one from a quantity
-// elsewhere: what a run of calls did to a number is often what a smaller one at
-// the start does as well. It is for what is nearly done.
+// dropAndLower deletes a run of outermost siblings and subtracts one from a
+// quantity elsewhere: a smaller initial value often does the same as a run of
+// calls. It is for tapes that are nearly minimal.
 func (s *tapes) dropAndLower() {
 	const few, quantities = 10, 4
 	for again := true; again && s.stats.Err == nil; {
@@ -212,8 +213,8 @@ func (s *tapes) dropAndLower() {
 	}
 }
 
-// dropBeside deletes a run of two siblings or more that does not hold number i,
-// which becomes lower by one, the longest first.
+// dropBeside deletes a run of at least two siblings without number i, which
+// becomes lower by one; the longest runs first.
 func (s *tapes) dropBeside(list []choice.Span, i int) bool {
 	for size := len(list) - 1; size > 1; size-- {
 		for k := 0; k+size <= len(list); k++ {
@@ -230,8 +231,8 @@ func (s *tapes) dropBeside(list []choice.Span, i int) bool {
 	return false
 }
 
-// join deletes the end of a list, alone and with what says that the next
-// begins, so that it goes on with what comes after it.
+// join deletes the end of a list, alone and with the beginning of the next, so
+// that the list continues with what follows.
 func (s *tapes) join() {
 	for i := len(s.best.Values) - 2; i >= 0 && s.stats.Err == nil; i-- {
 		if i+1 < len(s.best.Values) && s.best.Marks[i].Kind == choice.Flag && s.best.Values[i] == 0 {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// merge takes a number away, with the span that it is in, and adds it to the
-// next of its limit, for conditions on sums.
+// merge removes a number with its span and adds it to the next number of the
+// same limit, for conditions on sums.
 func (s *tapes) merge() {
 	for i := 0; i < len(s.best.Values) && s.stats.Err == nil; i++ {
 		if !s.quantity(i) || s.best.Values[i] == 0 || s.dense(i) {
@@ -29,9 +29,9 @@ func (s *tapes) merge() {
 	}
 }
 
-// sums are what the numbers i and j, which have one limit, may come to together:
-// numbers that stand for 0, -1, 1, -2 ... as integers of so many bits do, and
-// others as far as their limit.
+// sums returns possible sums of the numbers i and j, which have the same limit:
+// of numbers that stand for 0, -1, 1, -2 ... as integers of that many bits, and
+// of plain ones up to their limit.
 func (s *tapes) sums(i, j int) []uint64 {
 	a, b, limit := s.best.Values[i], s.best.Values[j], s.best.Marks[i].Limit
 	plain, carry := bits.Add64(a, b, 0)
@@ -40,7 +40,7 @@ func (s *tapes) sums(i, j int) []uint64 {
 	switch {
 	case a&1 == b&1:
 		if signed = plain + a&1; full(signed) {
-			signed = 2*limit - 1 - signed // beyond one end of the range it goes on from the other
+			signed = 2*limit - 1 - signed // beyond one end of the range it wraps to the other
 		}
 	default:
 		even, odd := a, b
@@ -60,7 +60,8 @@ func (s *tapes) sums(i, j int) []uint64 {
 	return []uint64{signed, plain}
 }
 
-// around is the innermost span of more than one number that number i is in.
+// around returns the innermost span of more than one number that contains number
+// i.
 func (s *tapes) around(i int) (from, to int) {
 	from, to = i, i+1
 	for _, x := range s.best.Spans {
@@ -88,12 +89,12 @@ func (s *tapes) pairs() {
 	}
 }
 
-// near is how many later numbers of its limit are looked at together with one:
+// near is how many later numbers of the same limit are paired with a number:
 // more would cost a test for every pair.
 const near = 2
 
-// dense reports whether the numbers of the limit of number i are ranks, of
-// three or more: then their order matters, and not their sums.
+// dense reports whether the numbers with the limit of number i are the ranks 0
+// to n-1, n at least three, so that their order matters and not their sums.
 func (s *tapes) dense(i int) bool {
 	var values []uint64
 	for k, m := range s.best.Marks {
@@ -106,10 +107,10 @@ func (s *tapes) dense(i int) bool {
 	return len(values) > 2 && values[len(values)-1] == uint64(len(values)-1)
 }
 
-// shift takes as much as can be from number i and adds it to number j, times
+// shift takes as much as possible from number i and adds it to number j, times
 // sign (1, or -1 in two's complement). Numbers that stand for 0, -1, 1, -2 ...
-// keep their sign if they are moved by even steps; a negative one that becomes
-// 0 moves by one more.
+// keep their sign if they change by an even amount; a negative one that becomes
+// 0 changes by one more.
 func (s *tapes) shift(i, j int, sign uint64) {
 	move := func(d, more uint64) bool {
 		b := s.best.Values
@@ -135,7 +136,7 @@ func (s *tapes) shift(i, j int, sign uint64) {
 	default:
 		return
 	}
-	// Some can go: all of it, or as much as halving finds.
+	// Try to move all, then as much as halving finds.
 	if most := s.room(i, j, sign); move(most, 0) || move(most-most%2, 0) || move((most-1)-(most-1)%2, 0) {
 		return
 	}
@@ -153,8 +154,8 @@ func (s *tapes) shift(i, j int, sign uint64) {
 	}
 }
 
-// room is how much of number i can be moved to number j, which has the same
-// limit, or taken from both.
+// room returns how much of number i can be moved to number j, which has the same
+// limit, or subtracted from both.
 func (s *tapes) room(i, j int, sign uint64) uint64 {
 	b := s.best.Values
 	switch {

@@ -6,7 +6,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/choice"
 )
 
-// picks puts earlier alternatives in the place of those that were picked.
+// picks replaces picked alternatives by earlier ones.
 func (s *tapes) picks() {
 	for i := 0; i < len(s.best.Values) && s.stats.Err == nil; i++ {
 		if s.best.Marks[i].Kind != choice.Pick {
@@ -20,12 +20,11 @@ func (s *tapes) picks() {
 	}
 }
 
-// maxPicks is how many of the alternatives before one are tried in its place.
+// maxPicks is how many of the alternatives before a pick are tried.
 const maxPicks = 8
 
-// pick puts another alternative in the place of one: with what comes after it in
-// its span as it is, and as simple as can be, since it was meant for something
-// else.
+// pick tries another alternative for a pick: with the rest of its span as it is,
+// and as simple as possible, since it was meant for something else.
 func (s *tapes) pick(i int, to uint64) bool {
 	span := -1
 	for k, x := range s.best.Spans {
@@ -61,11 +60,11 @@ func (s *tapes) hoist() {
 func (s *tapes) hoistInto(i int) bool {
 	outer := s.best.Spans[i]
 	if s.best.Marks[outer.From].Kind == choice.Flag {
-		return false // a list in the place of a list is for other passes
+		return false // replacing a list by a list is for other passes
 	}
 	for level := 1; level <= 2 || outer.From == 0; level++ {
 		found := false
-		var ends []int // of the spans around the present one
+		var ends []int // ends of the spans around the current one
 		for j := i + 1; j < len(s.best.Spans) && s.best.Spans[j].From < outer.To; j++ {
 			inner := s.best.Spans[j]
 			for len(ends) > 0 && inner.From >= ends[len(ends)-1] {
@@ -91,7 +90,7 @@ func (s *tapes) hoistInto(i int) bool {
 	return false
 }
 
-// hoistTurned is hoist with two neighbours within the inner span exchanged.
+// hoistTurned is hoist with two neighbours within the inner span swapped.
 func (s *tapes) hoistTurned(outer choice.Span, j int) bool {
 	b, inner := s.best.Values, s.best.Spans[j]
 	for k := j + 1; k < len(s.best.Spans) && s.best.Spans[k].To <= inner.To; k++ {

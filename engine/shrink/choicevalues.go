@@ -7,11 +7,11 @@ import (
 	"github.com/thresh-dev/thresh/engine/choice"
 )
 
-// quantity reports whether number i says how much.
+// quantity reports whether number i is an amount.
 func (s *tapes) quantity(i int) bool { return s.best.Marks[i].Kind == choice.Number }
 
-// alike are the places of the quantities that have the limit which number i
-// has, so that it makes sense to look at them together, from i on.
+// alike returns the indexes, from i on, of the quantities with the same limit
+// as number i, which may belong together.
 func (s *tapes) alike(i int) []int {
 	var list []int
 	for k := i; k < len(s.best.Values); k++ {
@@ -22,8 +22,8 @@ func (s *tapes) alike(i int) []int {
 	return list
 }
 
-// clearNumbers makes all quantities 0 at once, or all of one limit, or puts
-// their ranks in their places, which keeps what is equal and what is larger.
+// clearNumbers sets all quantities to 0, or all of one limit, or replaces them
+// by their ranks, which keeps what is equal and what is larger.
 func (s *tapes) clearNumbers() {
 	c := slices.Clone(s.best.Values)
 	for i := range c {
@@ -64,7 +64,7 @@ func (s *tapes) clearNumbers() {
 	}
 }
 
-// lower makes every number as small as it can be.
+// lower makes every number as small as possible.
 func (s *tapes) lower() {
 	for i := 0; i < len(s.best.Values) && s.stats.Err == nil; i++ {
 		if s.quantity(i) {
@@ -73,9 +73,10 @@ func (s *tapes) lower() {
 	}
 }
 
-// lowerAt lowers number i by candidates that hold it at a value. It goes down a
-// little first: what cannot be lowered so is most likely needed as it is. Then
-// the length in bits is halved, and then what is left.
+// lowerAt lowers number i; candidate returns a tape with the number set to a
+// value. It tries small steps first, since a number that cannot be lowered by
+// these is most likely needed as it is. Then it halves the length in bits, and
+// then searches what is left.
 func (s *tapes) lowerAt(i int, candidate func(uint64) []uint64) {
 	v := s.best.Values[i]
 	if v == 0 || s.try(candidate(0)) || v == 1 {
@@ -87,7 +88,7 @@ func (s *tapes) lowerAt(i int, candidate func(uint64) []uint64) {
 		v--
 	case v > 2 && s.try(candidate(v-2)):
 		v -= 2
-		step = 2 // numbers that stand for 0, -1, 1, -2 ... keep their sign so
+		step = 2 // numbers that stand for 0, -1, 1, -2 ... keep their sign this way
 	default:
 		return
 	}
@@ -121,7 +122,7 @@ func (s *tapes) lowerAt(i int, candidate func(uint64) []uint64) {
 	}
 }
 
-// together lowers quantities that are equal at once.
+// together lowers equal quantities at once.
 func (s *tapes) together() {
 	for i := 0; i < len(s.best.Values) && s.stats.Err == nil; i++ {
 		v := s.best.Values[i]
@@ -144,7 +145,7 @@ func (s *tapes) together() {
 	}
 }
 
-// earlier reports whether a quantity before number i equals it.
+// earlier reports whether an earlier quantity equals number i.
 func (s *tapes) earlier(i int) bool {
 	for k := range i {
 		if s.best.Marks[k] == s.best.Marks[i] && s.best.Values[k] == s.best.Values[i] {

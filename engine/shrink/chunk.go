@@ -7,13 +7,13 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// span is a unit of the best input: bytes that go together. Between two units
-// may stand a separator, which goes with the one before it, or, after the last
-// that stays, with the ones that go.
+// span is a unit of the best input: bytes that belong together. Two units may
+// have a separator between them, which goes with the unit before it or, if that
+// was the last to stay, with the deleted ones.
 type span struct{ lo, hi int }
 
-// reduce deletes runs of units, from long runs to single units, until no run of
-// length to, of those tried, can go. If to is 1, no single unit can go.
+// reduce deletes runs of units, from long runs to single units, until no tried
+// run of length to can be deleted. If to is 1, no single unit can be deleted.
 func (s *search) reduce(units []span, from, to int) {
 	for size := min(from, len(units)); size >= to; size /= 2 {
 		for changed := true; changed && !s.stopped(); {
@@ -23,10 +23,10 @@ func (s *search) reduce(units []span, from, to int) {
 	}
 }
 
-// sweep tries to delete every run of size units, the last first: what comes
-// late in an input more often hangs on what came before than the other way round.
+// sweep tries to delete every run of size units, the last first: later parts of
+// an input more often depend on earlier ones than the other way round.
 func (s *search) sweep(units []span, size int) (left []span, changed bool) {
-	var same span // the text at the front of this range was refused just now
+	var same span // the text at the front of this range was just refused
 	step, row := size, 0
 	for j := len(units); j > 0 && !s.stopped(); {
 		i := max(0, j-step)
@@ -57,8 +57,9 @@ func (s *search) sweep(units []span, size int) (left []span, changed bool) {
 	return units, changed
 }
 
-// repeats reports whether taking units i to j gives the candidate that was
-// refused last: if two neighbouring runs are equal it does not matter which goes.
+// repeats reports whether deleting units i to j gives the candidate that was
+// refused last: of two equal neighbouring runs it does not matter which is
+// deleted.
 func (s *search) repeats(units []span, i, j int, last span) bool {
 	if j == len(units) || units[j].lo != last.lo || last.lo == last.hi {
 		return false
@@ -66,7 +67,7 @@ func (s *search) repeats(units []span, i, j int, last span) bool {
 	return bytes.Equal(s.best[units[i].lo:units[j].lo], s.best[last.lo:last.hi])
 }
 
-// between is the range to cut for units i to j to go with their separators.
+// between returns the range to cut to delete units i to j with their separators.
 func between(units []span, i, j int) span {
 	switch {
 	case j < len(units):
@@ -78,7 +79,7 @@ func between(units []span, i, j int) span {
 	}
 }
 
-// lines takes lines away.
+// lines deletes lines.
 func (s *search) lines() {
 	if !maybeText(s.best) {
 		return
@@ -97,7 +98,7 @@ func (s *search) lines() {
 	}
 }
 
-// maybeText reports whether an input may be text; invalid UTF-8 is no hindrance.
+// maybeText reports whether an input may be text, even with invalid UTF-8.
 func maybeText(b []byte) bool {
 	odd := 0
 	for _, c := range b {
@@ -108,7 +109,7 @@ func maybeText(b []byte) bool {
 	return odd*10 <= len(b)
 }
 
-// blanks takes all white space between tokens at once, or all but a byte of it.
+// blanks deletes all white space between tokens at once, or all but a byte of it.
 func (s *search) blanks() {
 	if !maybeText(s.best) {
 		return
@@ -125,21 +126,21 @@ func (s *search) blanks() {
 	}
 }
 
-// tokens takes words, numbers, strings and marks away.
+// tokens deletes words, numbers, strings and marks.
 func (s *search) tokens() {
 	if !maybeText(s.best) {
 		return
 	}
 	tokens := lex(s.best)
 	if len(tokens)*2 > len(s.best) {
-		return // bytes do it as well
+		return // the bytes pass does the same
 	}
 	units := seq.Map(tokens, func(t token) span { return t.span })
 	s.reduce(units, len(units)/2, 1)
 }
 
-// runes takes characters away as wholes, for targets that want valid UTF-8, and
-// makes those plain that stay.
+// runes deletes whole characters, for targets that want valid UTF-8, and makes
+// the others plain.
 func (s *search) runes() {
 	if !utf8.Valid(s.best) || utf8.RuneCount(s.best) == len(s.best) {
 		return
@@ -160,9 +161,9 @@ func (s *search) runes() {
 	}
 }
 
-// bytes takes bytes away. A single byte of a large input that mostly has to stay
-// costs a test each, so its content is flattened before: equal neighbours need
-// one test together.
+// bytes deletes bytes. In a large input that must mostly stay, each single byte
+// costs a test, so the content is flattened first: equal neighbours need only one
+// test.
 func (s *search) bytes() {
 	const small, part = 64, 32
 	n := len(s.best)
@@ -176,8 +177,8 @@ func (s *search) bytes() {
 	s.reduce(blocks(len(s.best)), fine-1, 1)
 }
 
-// blocks are the units of an input of n bytes: single bytes, or more together if
-// the units would take too much memory and their tests more than a lifetime.
+// blocks returns the units of an input of n bytes: single bytes, or larger ones
+// if single bytes would take too much memory and too many tests.
 func blocks(n int) []span {
 	const most = 1 << 20
 	grain := max(1, (n+most-1)/most)
@@ -201,8 +202,8 @@ func (s *search) flatten() {
 	}
 }
 
-// windows takes two to four neighbouring bytes at any place, for causes that
-// hang on pairs or alignment. Only what is small already is worth so many tests.
+// windows deletes two to four neighbouring bytes at any place, for causes that
+// depend on pairs or alignment. Only small inputs are worth so many tests.
 func (s *search) windows() {
 	const small = 128
 	for size := 2; size <= 4; size++ {

@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// counted is lengths for guesses that are hardly wrong.
+// counted is lengths for the most certain guesses.
 func (s *search) counted() { s.lengths(tiles) }
 
-// lengths takes bytes from what a binary length stands before, and lowers the
-// length by as many: formats that check it let go of nothing otherwise. Which
-// bytes are lengths is a guess (see lengthFields), of at least so much trust, and
-// the test decides.
+// lengths deletes bytes after a binary length and lowers the length accordingly:
+// formats that check lengths allow no deletion otherwise. Which bytes are lengths
+// is a guess (see lengthFields) with at least this much trust, and the test
+// decides.
 func (s *search) lengths(trust int) {
 	const most = 1 << 16
 	if len(s.best) > most || !binaryBytes(s.best) {
@@ -28,7 +28,7 @@ func (s *search) lengths(trust int) {
 		if s.records(fields, i); s.version != before {
 			fields = lengthFields(s.best, trust)
 		}
-		// What stands before a change is what it was.
+		// Everything before a change stays as it was.
 		i, _ = slices.BinarySearchFunc(fields, at, lengthField.before)
 		if i == len(fields) || fields[i].at != at {
 			i--
@@ -43,13 +43,13 @@ func (s *search) lengths(trust int) {
 	}
 }
 
-// binaryBytes reports whether an input has bytes that no text has.
+// binaryBytes reports whether an input has bytes that do not occur in text.
 func binaryBytes(b []byte) bool {
 	return slices.ContainsFunc(b, func(c byte) bool { return c < ' ' && c != '\n' && c != '\r' && c != '\t' })
 }
 
-// records takes whole records away: those that begin with a field and follow
-// each other, with lengths of one kind.
+// records deletes whole records: a row of records that begin with a field, with
+// lengths of one kind.
 func (s *search) records(fields []lengthField, first int) {
 	f := fields[first]
 	if f.next == 0 || first > 0 && slices.ContainsFunc(fields[:first], f.follows) {
@@ -72,9 +72,9 @@ func (s *search) records(fields []lengthField, first int) {
 	}
 }
 
-// body takes bytes from what follows a field, down to single ones unless it has
-// its own fields. Of what is extra in a record any part may stand between
-// its length and what that counts.
+// body deletes bytes after a field, down to single ones unless they contain
+// fields of their own. Any part of a record's extra bytes may be between its
+// length and what that counts.
 func (s *search) body(fields []lengthField, i int) {
 	f, outer := fields[i], around(fields, i)
 	least := 1
@@ -91,7 +91,7 @@ func (s *search) body(fields []lengthField, i int) {
 	}
 }
 
-// ones are the bytes of a range as units.
+// ones returns the bytes of a range as units.
 func ones(lo, hi int) []span {
 	units := make([]span, max(0, hi-lo))
 	for i := range units {
@@ -100,8 +100,8 @@ func ones(lo, hi int) []span {
 	return units
 }
 
-// thin takes runs of units away, from all of them down to runs of least, and
-// lowers the fields by as many bytes. It gives up soon if nothing goes.
+// thin deletes runs of units, from all of them down to runs of least, and lowers
+// the fields accordingly. It soon gives up if nothing can be deleted.
 func (s *search) thin(units []span, least int, fields []lengthField) (changed bool) {
 	fails := 6
 	for size := len(units); size >= least && size > 0; size /= 2 {
@@ -123,8 +123,8 @@ func (s *search) thin(units []span, least int, fields []lengthField) (changed bo
 	return changed
 }
 
-// cutWithin tries the best input without a range, and all fields, which stand
-// before it in order, lowered by its length.
+// cutWithin tries the best input without a range, with all fields, which precede
+// it in order, lowered by its length.
 func (s *search) cutWithin(gone span, fields []lengthField) bool {
 	n := gone.hi - gone.lo
 	edits := make([]edit, 0, len(fields)+1)
@@ -148,21 +148,22 @@ type lengthField struct {
 	at, width int
 	order     binary.ByteOrder
 	size      int
-	extra     int // bytes of a record beside its length and what that counts
-	next      int // where the next record's length is; 0: it is the last
-	row       int // records from this one to the end
+	extra     int // bytes of a record besides its length and what that counts
+	next      int // position of the next record's length; 0: it is the last record
+	row       int // number of records from this one to the end
 	trust     int
 }
 
-// end is how far the field reaches at most.
+// end returns where the field's content ends at most.
 func (f lengthField) end() int { return f.at + f.width + f.size + f.extra }
 
-// follows reports whether f is the record after another field's.
+// follows reports whether f is the record after before.
 func (f lengthField) follows(before lengthField) bool {
 	return before.next == f.at && before.width == f.width && before.order == f.order && before.extra == f.extra
 }
 
-// read is the number at the beginning of b; -1 if it is larger than any input.
+// read returns the number at the beginning of b; -1 if it is larger than any
+// input.
 func (f lengthField) read(b []byte) int {
 	switch {
 	case f.width == 1:
@@ -175,7 +176,7 @@ func (f lengthField) read(b []byte) int {
 	return int(f.order.Uint32(b))
 }
 
-// bytes is the field with another number.
+// bytes encodes another number for the field.
 func (f lengthField) bytes(size int) []byte {
 	b := make([]byte, 4)
 	switch f.width {
@@ -189,7 +190,7 @@ func (f lengthField) bytes(size int) []byte {
 	return b[:f.width]
 }
 
-// around are the fields that surely count what a field counts, from the
+// around returns the fields that surely include a field in their count, from the
 // outermost to the innermost.
 func around(fields []lengthField, i int) []lengthField {
 	var outer []lengthField
@@ -204,11 +205,11 @@ func around(fields []lengthField, i int) []lengthField {
 // Trust in a guess.
 const (
 	fits  = iota // the number is no larger than what follows
-	ends         // it reaches to the end of what it stands in
-	tiles        // and it, or a row of records that it begins, stands at its beginning
+	ends         // it ends where its container ends
+	tiles        // and it, or a row of records that it begins, is at the container's beginning
 )
 
-// lengthFields guesses the lengths in an input, in their order and apart.
+// lengthFields guesses the lengths in an input, ordered and without overlaps.
 func lengthFields(b []byte, trust int) []lengthField {
 	const most = 24
 	found := appendFields(nil, b, 0, trust, 0)
@@ -227,7 +228,7 @@ func lengthFields(b []byte, trust int) []lengthField {
 }
 
 // excludes reports whether two fields cannot both be lengths: they share bytes,
-// or what they count overlaps and neither lies within the other.
+// or what they count overlaps without one containing the other.
 func (f lengthField) excludes(g lengthField) bool {
 	if f.at > g.at {
 		f, g = g, f
@@ -236,11 +237,11 @@ func (f lengthField) excludes(g lengthField) bool {
 	return g.at < f.at+f.width || g.at < end && g.at+g.width+g.size > end
 }
 
-// before orders fields by their place.
+// before orders fields by position.
 func (f lengthField) before(at int) int { return cmp.Compare(f.at, at) }
 
-// kinds are what lengths look like, and how many bytes a record may have beside
-// its length and what that counts: tags, types, checksums.
+// kinds are the encodings of lengths, with how many bytes a record may have
+// besides its length and what that counts: tags, types, checksums.
 var kinds = []struct {
 	width  int
 	order  binary.ByteOrder
@@ -254,7 +255,7 @@ var kinds = []struct {
 }
 
 // appendFields appends the fields of b, which begins at from in the input, and
-// of the bodies of those that it trusts.
+// those in the bodies of fields that it trusts.
 func appendFields(found []lengthField, b []byte, from, trust, depth int) []lengthField {
 	const deepest = 6
 	first := len(found)
@@ -278,8 +279,9 @@ func appendFields(found []lengthField, b []byte, from, trust, depth int) []lengt
 	return found
 }
 
-// appendKind appends the fields of one kind. Going from the end it knows of
-// every place how many records follow each other from there to the end.
+// appendKind appends the fields of one kind. It works from the end, so that it
+// knows for every position how many records follow each other from there to the
+// end.
 func appendKind(found []lengthField, b []byte, f lengthField, trust int) []lengthField {
 	const header = 32
 	row := make([]int, len(b)+1)
@@ -291,10 +293,10 @@ func appendKind(found []lengthField, b []byte, f lengthField, trust int) []lengt
 			continue
 		}
 		switch next := end + f.extra; {
-		case next >= len(b): // what is extra may stand before the length
+		case next >= len(b): // the extra bytes may be before the length
 			row[f.at] = 1
 			if end == len(b) && f.extra > 0 && f.width > 1 {
-				continue // that is the same without
+				continue // the same as without extra bytes
 			}
 			if next == len(b) || end == len(b) {
 				f.trust = ends
@@ -303,13 +305,13 @@ func appendKind(found []lengthField, b []byte, f lengthField, trust int) []lengt
 			row[f.at] = row[next] + 1
 			f.trust, f.next, f.row = ends, next, row[f.at]
 		case f.extra > 0:
-			continue // the same without
+			continue // the same as without extra bytes
 		}
 		if f.size > 0 && (f.width > 1 || f.trust > fits || b[f.at] < ' ') {
 			found = append(found, f)
 		}
 	}
-	// A row that begins at the beginning is no accident.
+	// A row that begins at the beginning is not a coincidence.
 	start := -1
 	for i := len(found) - 1; i >= mine; i-- {
 		f := &found[i]

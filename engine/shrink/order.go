@@ -2,17 +2,17 @@ package shrink
 
 import "slices"
 
-// The order of plainness: a shorter input is simpler; of two of one length, the
-// one whose first differing byte is plainer. An input so has finitely many
-// simpler ones below any given one, and a simplest form exists.
+// The order of plainness: a shorter input is simpler; of two inputs of one length,
+// the one whose first differing byte is plainer. So only finitely many inputs are
+// simpler than a given one, and a simplest form exists.
 
-// plainest are the bytes that irrelevant content ends as, in order: a reader
+// plainest are the bytes that irrelevant content turns into, in order: a reader
 // sees at once that a run of them means nothing.
 var plainest = [...]byte{'a', '0', ' ', 0}
 
-// byRank holds all bytes from the plainest on, rank their places in it: after
-// plainest come digits, small letters, capitals, the other printable bytes, and
-// then what no one can read, in the order of its value.
+// byRank holds all bytes from the plainest on, rank their positions in it: after
+// plainest come digits, lower-case letters, capitals, the other printable bytes,
+// and then the unprintable ones by value.
 var byRank, rank = func() (order [256]byte, place [256]uint8) {
 	seen := [256]bool{}
 	n := 0
@@ -47,8 +47,8 @@ func simpler(a, b []byte) bool {
 	return false
 }
 
-// plain makes every byte as plain as it can be: first many at once, then each
-// byte on its own by steps down the order.
+// plain makes every byte as plain as possible: first many at once, then each byte
+// by steps down the order.
 func (s *search) plain() {
 	for _, to := range plainest {
 		step := len(s.best)
@@ -76,7 +76,7 @@ func (s *search) plainer(lo, hi int, to byte) bool {
 	return slices.ContainsFunc(s.best[lo:hi], func(b byte) bool { return rank[b] > rank[to] })
 }
 
-// likely reports whether a byte that has to be something of its kind could be to.
+// likely reports whether a byte that must be of its kind could be to.
 func likely(b, to byte) bool {
 	switch to {
 	case '0':
@@ -90,7 +90,7 @@ func likely(b, to byte) bool {
 	}
 }
 
-// fill tries to turn all bytes of a range that are less plain than to into it.
+// fill tries to replace all bytes of a range that are less plain than to.
 func (s *search) fill(lo, hi int, to byte) bool {
 	s.next = append(s.next[:0], s.best...)
 	for i := lo; i < hi; i++ {
@@ -101,9 +101,9 @@ func (s *search) fill(lo, hi int, to byte) bool {
 	return s.try()
 }
 
-// lower finds the plainest byte for a place where a threshold is what counts.
-// Most bytes that are left must be just what they are, so the first step is one
-// down; only where that holds is a search worth its tests.
+// lower finds the plainest byte for a place where a threshold counts. Most bytes
+// that are left must be exactly what they are, so the first step is one down; only
+// if that holds is a search worth its tests.
 func (s *search) lower(i int) {
 	const floor = len(plainest) - 1
 	high := int(rank[s.best[i]])
@@ -125,8 +125,8 @@ func (s *search) set(i int, b byte) bool {
 	return s.edit(edit{i, i + 1, []byte{b}})
 }
 
-// reorderPairs brings neighbouring bytes into order, so that needing X and Y in any
-// order has one result.
+// reorderPairs sorts neighbouring bytes, so that if X and Y may come in any order,
+// there is one result.
 func (s *search) reorderPairs() {
 	for i := 0; i+1 < len(s.best) && !s.stopped(); {
 		a, b := s.best[i], s.best[i+1]

@@ -15,19 +15,19 @@ var ErrInput = errors.New("the input to shrink does not hold")
 // Stats says what shrinking cost and how it ended.
 type Stats struct {
 	Tests int   // calls of the test, the input's own included
-	Err   error // why it ended early; nil if no pass finds anything simpler
+	Err   error // why it ended early; nil: no pass finds anything simpler
 }
 
-// Bytes returns the simplest input that it finds for which test holds. The
-// result is input itself or a candidate for which test returned true; it never
-// shares memory with input. It is never longer than input, and if Stats.Err is
-// nil and it is no longer than a mebibyte, then no single byte of it can go.
+// Bytes returns the simplest input that it finds for which test holds. The result is
+// input itself or a candidate for which test returned true; it never shares memory
+// with input. It is never longer than input, and if Stats.Err is nil and it has at
+// most one mebibyte, no single byte of it can be deleted.
 //
-// The first call of test is with input: if that does not hold, input comes back
-// with ErrInput. Work ends early at the first error of test, or when ctx is
-// done, with the best so far. No candidate is tested twice. A candidate is
-// valid during the call alone, and test must not change it. The same answers
-// lead to the same result by the same calls.
+// The first call of test is with input: if that does not hold, Bytes returns input
+// with ErrInput. Work ends early at the first error of test, or when ctx is done,
+// with the best input so far. No candidate is tested twice. A candidate is valid
+// only during the call, and test must not change it. Equal answers lead to equal
+// results by equal calls.
 func Bytes(ctx context.Context, input []byte, test func([]byte) (bool, error)) ([]byte, Stats) {
 	s := &search{
 		ctx:     ctx,
@@ -46,16 +46,16 @@ func Bytes(ctx context.Context, input []byte, test func([]byte) (bool, error)) (
 	return s.best, s.stats
 }
 
-// pass is one way of looking for something simpler, all over the input.
+// pass is one way to look for something simpler in the whole input.
 type pass struct {
 	make func(*search)
-	dear bool // costs tests for every byte that has to stay
-	done bool // has been made
-	seen int  // the version that it last began with
+	dear bool // costs tests for every byte that must stay
+	done bool // has run
+	seen int  // the version that it last started with
 }
 
-// plan orders the passes. Text that is one bracketed or tagged whole, such as
-// JSON, breaks if lines are taken from it at will: its structure goes first.
+// plan orders the passes. Text that is one bracketed or tagged whole, such as JSON,
+// breaks if arbitrary lines are deleted, so its structure goes first.
 func plan(input []byte) []pass {
 	first, second := (*search).lines, (*search).structure
 	if parse(input).whole() {
@@ -77,8 +77,8 @@ func plan(input []byte) []pass {
 	}
 }
 
-// small holds a pass back that goes word by word, as long as an input is so
-// large that deletion has more to give.
+// small delays a pass that works word by word while the input is so large that
+// deletion achieves more.
 func small(pass func(*search)) func(*search) {
 	const most = 1 << 10
 	return func(s *search) {
@@ -94,16 +94,15 @@ type digest [16]byte
 type search struct {
 	ctx     context.Context
 	test    func([]byte) (bool, error)
-	best    []byte // simplest so far that holds
-	next    []byte // the candidate in the making; its memory is used again
+	best    []byte // the simplest input so far that holds
+	next    []byte // the candidate being made; its memory is reused
 	refused map[digest]struct{}
 	version int // counts changes of best
 	stats   Stats
 }
 
-// run makes passes until none of them can add to what the others left. The
-// dear ones wait until the cheap ones are done, and for them again after every
-// change.
+// run runs passes until none of them can improve on the others. The expensive ones
+// wait until the cheap ones are done, and again after every change.
 func (s *search) run(passes []pass) {
 	for i := 0; i < len(passes) && !s.stopped(); i++ {
 		p := &passes[i]
@@ -121,8 +120,8 @@ func (s *search) run(passes []pass) {
 	}
 }
 
-// open reports whether a pass may still find something: it has not been made
-// since the best changed, or changed it itself.
+// open reports whether a pass may still find something: it has not run since the
+// best changed, or changed it itself.
 func (s *search) open(p pass) bool { return !p.done || p.seen != s.version }
 
 // stopped reports whether the work has ended early.
@@ -134,7 +133,7 @@ type edit struct {
 	with   []byte
 }
 
-// edit tries the best input with edits applied; they are in order and apart.
+// edit tries the best input with edits, which are in order and do not overlap.
 func (s *search) edit(edits ...edit) bool {
 	if s.stopped() || s.addsNothing(edits) {
 		return false
@@ -150,8 +149,8 @@ func (s *search) edit(edits ...edit) bool {
 	return s.try()
 }
 
-// addsNothing reports whether edits surely make nothing simpler, without the cost of
-// applying them.
+// addsNothing reports whether edits cannot make anything simpler, without the cost
+// of applying them.
 func (s *search) addsNothing(edits []edit) bool {
 	growth, aligned := 0, true
 	for _, e := range edits {
@@ -192,7 +191,7 @@ func (s *search) try() bool {
 	return true
 }
 
-// ask puts a candidate to the test.
+// ask tests a candidate.
 func (s *search) ask(candidate []byte) bool {
 	if err := s.ctx.Err(); err != nil {
 		s.stats.Err = fmt.Errorf("shrinking: %w", context.Cause(s.ctx))

@@ -2,8 +2,8 @@ package shrink
 
 import "github.com/thresh-dev/thresh/engine/seq"
 
-// structure works on groups from the outside in: takes elements away, puts a
-// group's content in its place, takes the brackets off.
+// structure works on groups from the outside in: it deletes elements, replaces a
+// group by its content, and removes the brackets.
 func (s *search) structure() {
 	if !maybeText(s.best) {
 		return
@@ -13,8 +13,8 @@ func (s *search) structure() {
 		return
 	}
 	s.reduce(t.spans(t.items(0, len(t.tokens))), len(t.tokens), 1)
-	// A change inside a group leaves those that begin before it as they are, so
-	// the number of a group stays good while the text changes.
+	// A change inside a group does not affect groups that begin before it, so
+	// the number of a group stays valid while the text changes.
 	t = parse(s.best)
 	for g := 0; g < len(t.groups) && !s.stopped(); g++ {
 		before := s.version
@@ -66,7 +66,7 @@ func (s *search) hoist(outer, inner span) bool {
 }
 
 // inside goes down from the group that token first opens, each time to the
-// longest group in it, and returns the range that it comes to; an empty one if
+// longest group in it, and returns the range of the last one; an empty range if
 // there is no group in it.
 func (t *tree) inside(first, depth int) span {
 	found := span{}
@@ -85,14 +85,14 @@ func (t *tree) inside(first, depth int) span {
 	return found
 }
 
-// unwrap tries a group's elements, one alone or all, without its brackets, and a
-// value that says nothing in its place. first is the group's opener.
+// unwrap tries a group's elements, one or all, without its brackets, and a
+// trivial value in its place. first is the group's opener.
 func (s *search) unwrap(t *tree, first int) {
 	const few = 4
 	last := t.match[first]
 	outer := t.text(node{first, last})
 	open, shut := t.tokens[first].span, t.tokens[last].span
-	if open.hi == shut.lo { // an empty group: is it the group that counts?
+	if open.hi == shut.lo { // an empty group: does the group itself matter?
 		for _, v := range []string{"0", `""`, "[]", "{}"} {
 			if s.edit(edit{outer.lo, outer.hi, []byte(v)}) {
 				return
@@ -105,7 +105,7 @@ func (s *search) unwrap(t *tree, first int) {
 	}
 	items := t.items(first+1, last)
 	if len(items) == 1 && t.tokens[first].name == "{" {
-		// The only member of an object may do as the element of an array.
+		// The only member of an object may also work as the element of an array.
 		_, value := t.ends(items[0])
 		at := t.text(value)
 		if s.edit(edit{outer.lo, at.lo, []byte("[")}, edit{at.hi, outer.hi, []byte("]")}) {
@@ -120,8 +120,8 @@ func (s *search) unwrap(t *tree, first int) {
 	}
 }
 
-// ends are the first and the last node of an item: of a member, its key and its
-// value.
+// ends returns the first and the last node of an item; for a member, its key and
+// its value.
 func (t *tree) ends(item node) (first, last node) {
 	nodes := t.nodes(item.first, item.last+1)
 	return nodes[0], nodes[len(nodes)-1]
@@ -132,7 +132,7 @@ func (s *search) brackets() {
 	if !maybeText(s.best) {
 		return
 	}
-	t := parse(s.best) // stays good: the brackets alone change
+	t := parse(s.best) // stays valid: only the brackets change
 	for _, first := range t.groups {
 		open, shut := t.tokens[first], t.tokens[t.match[first]]
 		for _, pair := range []string{"()", "[]"} {

@@ -2,7 +2,7 @@ package shrink
 
 import "bytes"
 
-// kind is what a token is, as far as many languages agree.
+// kind is the kind of a token, as far as many languages agree.
 type kind uint8
 
 const (
@@ -20,10 +20,10 @@ const (
 type token struct {
 	span
 	kind kind
-	name string // of an opener or closer: what has to match
+	name string // of an opener or closer: what must match
 }
 
-// lex cuts any bytes into tokens; it never fails.
+// lex splits any bytes into tokens; it never fails.
 func lex(b []byte) []token {
 	out := make([]token, 0, len(b)/4+1)
 	for lo := 0; lo < len(b); {
@@ -80,7 +80,7 @@ func letter(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || digit(c) || c == '_' || c >= 0x80
 }
 
-// skip returns the end of the bytes from lo on that are of a class.
+// skip returns the end of the run of bytes of a class from lo on.
 func skip(b []byte, lo int, class func(byte) bool) int {
 	for lo < len(b) && class(b[lo]) {
 		lo++
@@ -88,8 +88,8 @@ func skip(b []byte, lo int, class func(byte) bool) int {
 	return lo
 }
 
-// closing is the end of the string that the quote at lo begins, or 0 if its line
-// ends before it: then the quote is more likely an apostrophe.
+// closing returns the end of the string that the quote at lo begins, or 0 if its
+// line ends before: then the quote is more likely an apostrophe.
 func closing(b []byte, lo int) int {
 	for i := lo + 1; i < len(b) && b[i] != '\n'; i++ {
 		switch b[i] {
@@ -102,8 +102,8 @@ func closing(b []byte, lo int) int {
 	return 0
 }
 
-// tag reads a tag of XML or HTML. Comments, declarations and tags that close
-// themselves are marks.
+// tag reads a tag of XML or HTML. Comments, declarations and self-closing tags are
+// marks.
 func tag(b []byte, lo int) (token, bool) {
 	const most = 4096 // bounds what an unclosed tag costs
 	name := lo + 1
@@ -137,9 +137,9 @@ type tree struct {
 	groups []int // openers that have a closer, in the order of the text
 }
 
-// parse finds the groups of any bytes. A bracket without a partner is passed over.
+// parse finds the groups in any bytes. It ignores a bracket without a partner.
 func parse(b []byte) *tree {
-	const reach = 8 // openers without closer that a closer looks past
+	const reach = 8 // openers without closer that a closer may skip
 	t := &tree{tokens: lex(b)}
 	t.match = make([]int, len(t.tokens))
 	var open []int
@@ -165,7 +165,7 @@ func parse(b []byte) *tree {
 	return t
 }
 
-// whole reports whether the text is one group and blanks around it.
+// whole reports whether the text is one group, perhaps with blanks around it.
 func (t *tree) whole() bool {
 	nodes := t.nodes(0, len(t.tokens))
 	return len(nodes) == 1 && t.match[nodes[0].first] > 0
@@ -174,7 +174,7 @@ func (t *tree) whole() bool {
 // node is a token or a group, from its first to its last token.
 type node struct{ first, last int }
 
-// nodes are the tokens and groups from token lo to hi, blanks left out.
+// nodes returns the tokens and groups from token lo to hi, without blanks.
 func (t *tree) nodes(lo, hi int) []node {
 	var out []node
 	for i := lo; i < hi; i++ {
@@ -187,7 +187,7 @@ func (t *tree) nodes(lo, hi int) []node {
 	return out
 }
 
-// text is the range of a node.
+// text returns the range of a node.
 func (t *tree) text(n node) span {
 	return span{t.tokens[n.first].lo, t.tokens[n.last].hi}
 }
@@ -197,8 +197,8 @@ func (t *tree) member(nodes []node) bool {
 	return len(nodes) > 2 && t.tokens[nodes[1].first].kind == binder
 }
 
-// items are the elements from token lo to hi: what separators part, or else one
-// key with its value, or else every node.
+// items returns the elements from token lo to hi: what separators divide, or else
+// one key with its value, or else every node.
 func (t *tree) items(lo, hi int) []node {
 	nodes := t.nodes(lo, hi)
 	var out []node

@@ -2,8 +2,8 @@ package shrink
 
 import "strconv"
 
-// values tries values that say nothing in the place of strings and words, and
-// tags without their attributes.
+// values tries trivial values in the place of strings and words, and tags without
+// their attributes.
 func (s *search) values() {
 	if !maybeText(s.best) {
 		return
@@ -25,7 +25,8 @@ func (s *search) values() {
 	}
 }
 
-// replaced tries values for a range until one holds, and returns the range's end.
+// replaced tries values for a range until one holds, and returns the end of the
+// range.
 func (s *search) replaced(at span, values ...string) int {
 	for _, v := range values {
 		if s.edit(edit{at.lo, at.hi, []byte(v)}) {
@@ -35,8 +36,8 @@ func (s *search) replaced(at span, values ...string) int {
 	return at.hi
 }
 
-// emptied makes a string empty and then, if that will do, something shorter; a
-// string whose content counts may do without its quotes.
+// emptied makes a string empty and then, if that holds, something shorter; a
+// string whose content matters may work without its quotes.
 func (s *search) emptied(at span) int {
 	quote := string(s.best[at.lo])
 	if at.hi-at.lo == 2 {
@@ -51,7 +52,7 @@ func (s *search) emptied(at span) int {
 	return at.hi
 }
 
-// numbers brings decimal numbers towards 0.
+// numbers lowers decimal numbers.
 func (s *search) numbers() {
 	for lo := 0; lo < len(s.best) && !s.stopped(); {
 		switch {
@@ -65,7 +66,7 @@ func (s *search) numbers() {
 	}
 }
 
-// number makes the number at lo small and returns its end.
+// number lowers the number at lo and returns its end.
 func (s *search) number(lo int) int {
 	whole := skip(s.best, lo, digit)
 	full := fraction(s.best, whole)
@@ -94,7 +95,7 @@ func (s *search) number(lo int) int {
 		end = lo + len(v)
 		return true
 	}
-	// As with bytes: one step down tells whether a search is worth its tests.
+	// As with bytes: one step down shows whether a search is worth its tests.
 	if high < 2 || !set(high-1) {
 		return end
 	}
@@ -109,7 +110,7 @@ func (s *search) number(lo int) int {
 	return end
 }
 
-// fraction is the end of the fraction and exponent that follow digits ending at
+// fraction returns the end of the fraction and exponent after digits that end at
 // whole.
 func fraction(b []byte, whole int) int {
 	end := whole
@@ -130,8 +131,8 @@ func fraction(b []byte, whole int) int {
 	return end
 }
 
-// names gives a word that stands in several places, such as the name in both
-// ends of an element, a short name in all of them at once.
+// names replaces a word that occurs several times, such as the name in both ends
+// of an element, by a short name at all places at once.
 func (s *search) names() {
 	if !maybeText(s.best) {
 		return
@@ -151,8 +152,8 @@ func (s *search) names() {
 	}
 }
 
-// repeated finds the words that stand in a text more than once, in the order of
-// their second places, and where they stand.
+// repeated finds the words that occur in a text more than once, in the order of
+// their second occurrence, and where they occur.
 func repeated(b []byte) (order []string, places map[string][]edit) {
 	places = map[string][]edit{}
 	for lo := 0; lo < len(b); {
