@@ -15,8 +15,8 @@ var interesting = [4][]uint64{
 	{1 << 63, 1<<63 - 1, 1<<64 - 1, 1 << 32, 1<<32 - 1, 1 << 31, 1 << 53, 0x7ff0000000000000, 0x7ff8000000000001, 0, 1},
 }
 
-// integerPlace is a random place for an integer of a random width, 1 to 8 bytes, that
-// fits the data; width 0: the data is empty.
+// integerPlace returns a random place for an integer of a random width, 1 to 8 bytes,
+// that fits the data; width 0: the data is empty.
 func (c *deepCase) integerPlace() (at, exponent, width int) {
 	exponent = c.rng.below(4)
 	for ; exponent >= 0; exponent-- {
@@ -45,7 +45,7 @@ func bitFlip(c *deepCase, kind Kind) bool {
 	return c.store(kind, at, 1, uint64(c.data[at]^1<<c.rng.below(8)), false)
 }
 
-// byteSet gives a byte any other value; inverting is one of them.
+// byteSet sets a byte to any other value; inverting is one of the ways.
 func byteSet(c *deepCase, kind Kind) bool {
 	if len(c.data) == 0 {
 		return false
@@ -103,7 +103,7 @@ func blockInsert(c *deepCase, kind Kind) bool {
 	return c.edit(kind, c.place(), 0, c.filler(c.blockLen(room)))
 }
 
-// filler is n bytes, either all random or all the same.
+// filler returns n bytes, either all random or all the same.
 func (c *deepCase) filler(n int) []byte {
 	b := slices.Grow(c.buf.deep.tmp[:0], n)[:n]
 	same := c.rng.oneIn(2)
@@ -160,8 +160,8 @@ func blockSwap(c *deepCase, kind Kind) bool {
 	return c.swap(kind, from1, from1+n1, from2, from2+n2)
 }
 
-// blockRepeat writes a short block many times over, for buffers and recursion
-// that have an end.
+// blockRepeat writes a short block many times, to exceed buffers and limits of
+// recursion.
 func blockRepeat(c *deepCase, kind Kind) bool {
 	const longest = 1 << 15
 	if len(c.data) == 0 {
@@ -188,13 +188,12 @@ func truncate(c *deepCase, kind Kind) bool {
 	}
 	at := c.rng.below(len(c.data))
 	if c.rng.oneIn(8) {
-		return c.edit(kind, 0, at+1, nil) // the beginning goes
+		return c.edit(kind, 0, at+1, nil) // delete the beginning
 	}
 	return c.edit(kind, at, len(c.data)-at, nil)
 }
 
-// splice goes on as another input does from some place on, more often than not
-// the same place.
+// splice continues as another input does from some place on, usually the same place.
 func splice(c *deepCase, kind Kind) bool {
 	other := c.otherInput()
 	if len(other) == 0 {
@@ -223,7 +222,7 @@ func spliceBlock(c *deepCase, kind Kind) bool {
 func dictionaryInsert(c *deepCase, kind Kind) bool    { return c.put(kind, c.word(), false) }
 func dictionaryOverwrite(c *deepCase, kind Kind) bool { return c.put(kind, c.word(), true) }
 
-// put writes text at a random place, over what is there or before it.
+// put writes text at a random place, over the existing bytes or before them.
 func (c *deepCase) put(kind Kind, text []byte, over bool) bool {
 	if len(text) == 0 {
 		return false

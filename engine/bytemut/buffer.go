@@ -11,16 +11,16 @@ import (
 
 // Mutator makes the cases of a campaign by index.
 type Mutator interface {
-	// Case returns the bytes of a case. They are valid until the buffer's next
+	// Case returns the bytes of a case, which are valid until the buffer's next
 	// case and must not be written to. It is safe for concurrent use with
 	// different buffers.
 	Case(index int64, buf *Buffer) []byte
 }
 
-// Buffer holds what making a case takes: the bytes themselves, their log, and
-// generators seeded ahead. The zero Buffer is ready for use. It may be used
-// with several mutators in turn, by one goroutine at a time, and never decides
-// what a case is, only how fast it is made.
+// Buffer holds what making a case needs: the bytes themselves, their log, and
+// generators seeded ahead. The zero Buffer is ready to use. One goroutine at a
+// time may use it, with several mutators in turn. It never decides what a case
+// is, only how fast it is made.
 type Buffer struct {
 	ops   []Op
 	arena []byte // the values of ops
@@ -32,7 +32,7 @@ type Buffer struct {
 // Ops returns the log of the last case. It is valid until the next one.
 func (b *Buffer) Ops() []Op { return b.ops }
 
-// keep copies a value to where it lasts as long as the log.
+// keep copies a value to memory that lasts as long as the log.
 func (b *Buffer) keep(value []byte) []byte {
 	n := len(b.arena)
 	b.arena = append(b.arena, value...)
@@ -40,15 +40,15 @@ func (b *Buffer) keep(value []byte) []byte {
 }
 
 func (b *Buffer) reset() {
-	clear(b.ops) // values must not keep old arenas alive
+	clear(b.ops) // old values must not keep arenas alive
 	b.ops = b.ops[:0]
 	b.arena = b.arena[:0]
 }
 
 // referenceBuffer is the part of a Buffer that [Reference] uses.
 type referenceBuffer struct {
-	// data begins with the bytes of owner's seed that a case can show, but for
-	// what the last case changed.
+	// data begins with the bytes of owner's seed that a case can show, except
+	// for what the last case changed.
 	owner   *Reference
 	data    []byte
 	flipped []int // offsets of bytes that were flipped
@@ -56,7 +56,7 @@ type referenceBuffer struct {
 	to      int
 
 	// batch holds generators for the cases first, first+stride, ...; used says
-	// which have been drawn from, bit by bit.
+	// bit by bit which have been drawn from.
 	batch         pyrand.Batch
 	batchOf       *Reference
 	first, stride int64
@@ -70,8 +70,8 @@ var (
 	_ Mutator = (*Deep)(nil)
 )
 
-// prng is xoshiro256** (Blackman and Vigna, 2018), seeded by SplitMix64. Its
-// output is part of what [DeepVersion] promises.
+// prng is xoshiro256** (Blackman and Vigna, 2018), seeded by SplitMix64.
+// [DeepVersion] fixes its output.
 type prng struct{ s0, s1, s2, s3 uint64 }
 
 func newPRNG(key uint64) prng {
@@ -91,7 +91,7 @@ func (p *prng) next() uint64 {
 }
 
 // below returns a number from 0 to n-1; n must be positive. The bias of a plain
-// multiplication, at most n in 2**64, is of no account here.
+// multiplication, at most n in 2**64, does not matter here.
 func (p *prng) below(n int) int {
 	hi, _ := bits.Mul64(p.next(), uint64(n))
 	return int(hi)
@@ -103,7 +103,7 @@ func (p *prng) oneIn(n int) bool { return p.below(n) == 0 }
 // pick returns an element of a list that is not empty.
 func pick[T any](p *prng, list []T) T { return list[p.below(len(list))] }
 
-// caseKey is the key of a case: both numbers decide all of its bits.
+// caseKey returns the key of a case, all bits of which depend on both numbers.
 func caseKey(seed uint64, index int64) uint64 {
 	state := uint64(index)
 	state = seed ^ splitmix.Next(&state)
@@ -126,8 +126,8 @@ const (
 // In a log of [Reference], flips have an Offset (counted in bits for flip_bit),
 // truncate_tail has a Length, and append_bytes has a Length and a Value. In a
 // log of [Deep] every entry says that Length bytes at Offset were replaced by
-// Value, so that a log applied to the parent gives the case again; an operation
-// that changes two places has two entries with the same I.
+// Value, so that applying a log to the parent gives the case again; an
+// operation that changes two places has two entries with the same I.
 type Op struct {
 	I      int // 0-based number of the operation in the case
 	Kind   Kind
@@ -137,7 +137,7 @@ type Op struct {
 }
 
 // AppendLog appends the log of a case as JSON lines: an object for each
-// operation, its keys sorted, without spaces, only those that apply. A case
+// operation, with only the keys that apply, sorted and without spaces. A case
 // without operations has one line that says so.
 func AppendLog(dst []byte, ops []Op) []byte {
 	if len(ops) == 0 {

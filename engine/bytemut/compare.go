@@ -7,15 +7,15 @@ import (
 	"strconv"
 )
 
-// What a program compares says what to put where: where one operand stands in the
-// input, the other may be what the program wants there. Redqueen calls this
-// input-to-state correspondence.
+// What a program compares says what to put where: if one operand occurs in the input, the
+// program may want the other in its place. Redqueen calls this input-to-state
+// correspondence.
 
 // Comparison is two operands that a program found different.
 type Comparison struct {
 	Kind     ComparisonKind
-	Constant bool   // A stands in the program
-	A, B     []byte // numbers are in little endian
+	Constant bool   // A is a constant of the program
+	A, B     []byte // numbers are little-endian
 }
 
 // ComparisonKind says what the operands are.
@@ -26,7 +26,7 @@ const (
 	Numbers ComparisonKind = iota + 1 // of 1 to 8 bytes
 	Bytes
 	Texts
-	Areas // bytes of which it is not known how many are compared
+	Areas // bytes of which an unknown number is compared
 )
 
 // Substitution is one change of an input.
@@ -41,17 +41,17 @@ type Staged struct {
 	Substitution
 }
 
-// Bounds of what an input's comparisons give.
+// Limits for the changes that an input's comparisons suggest.
 const (
 	everywhere  = 8  // places of an operand in an input
 	rareByte    = 2  // places of an operand of one byte
-	farthest    = 32 // from an operand that does not stand in the input is what does
-	leastWord   = 3  // bytes of an operand that is worth a word
-	longestWord = 32 // and of one that is not cut, less one
+	farthest    = 32 // how far from an operand that is not in the input a near value may be
+	leastWord   = 3  // least length of an operand that is worth a word
+	longestWord = 32 // length of an operand from which it may have been cut
 )
 
-// Haystack is an input that is searched for operands. Most are not in it; an index of
-// its pairs of bytes shows that without a search.
+// Haystack is an input that is searched for operands. Most are not in it; an index of its
+// pairs of bytes shows that without a search.
 type Haystack struct {
 	input []byte
 	pairs [1 << 16 / 64]uint64
@@ -78,7 +78,7 @@ func three(b []byte) uint {
 	return uint((uint32(b[0])<<16 | uint32(b[1])<<8 | uint32(b[2])) * 0x9e3779b1 >> 14)
 }
 
-// index is the first place of find at a place or behind it, or negative.
+// index returns the first position of find from a position on; negative: there is none.
 func (h *Haystack) index(find []byte, from int) int {
 	if len(find) == 2 {
 		if at := pair(find); h.pairs[at/64]>>(at%64)&1 == 0 {
@@ -102,14 +102,14 @@ func (h *Haystack) Teaches(c Comparison) bool {
 	return len(h.substitutions(list, true)) > 0 || len(h.Words(list)) > 0
 }
 
-// Substitutions returns the changes of the input that its comparisons suggest, the surest
-// first, each once and most of them at most.
+// Substitutions returns the changes of the input that its comparisons suggest, the most
+// certain first, each once, and at most most of them.
 func (h *Haystack) Substitutions(list []Comparison, most int) []Substitution {
 	out := h.substitutions(list, false)
 	return out[:min(len(out), most)]
 }
 
-// substitutions are all of them, or any.
+// substitutions returns all changes or, with anyone, at least one if there is any.
 func (h *Haystack) substitutions(list []Comparison, anyone bool) []Substitution {
 	input := h.input
 	var ranks [4][]Substitution
@@ -158,8 +158,8 @@ func (h *Haystack) substitutions(list []Comparison, anyone bool) []Substitution 
 	return slices.Concat(ranks[:]...)
 }
 
-// numbers tries a number in every form in which an input may hold it: as wide as it
-// was compared and narrower, in both byte orders, and as text.
+// numbers tries a number in every form in which an input may contain it: as wide as it was
+// compared and narrower, in both byte orders, and as text.
 func numbers(input, from, to []byte, try func(rank int, find, put []byte, places int, fits func(int) bool) bool) {
 	a, b := number64(from), number64(to)
 	digit := func(at int) bool { return at >= 0 && at < len(input) && input[at] >= '0' && input[at] <= '9' }
@@ -183,7 +183,7 @@ func numbers(input, from, to []byte, try func(rank int, find, put []byte, places
 		return found
 	}
 	found := false
-	// It may have been asked which is less: the neighbours come last.
+	// The comparison may have been for order, so the neighbours come last.
 	for i, off := range []uint64{0, 1, ^uint64(0)} {
 		rank := min(i, 1)
 		found = wide(2*rank, a, b+off) || found
@@ -195,15 +195,16 @@ func numbers(input, from, to []byte, try func(rank int, find, put []byte, places
 			text(1+rank, strconv.FormatInt(sa, 10), strconv.FormatInt(sb+int64(off), 10))
 		}
 	}
-	// A length may be held against more or less than the input says, by a header's size.
+	// A length may be compared with a value that differs from the input's by the size of a
+	// header.
 	for off := uint64(1); !found && off <= farthest; off++ {
 		wide(2, a-off, b-off)
 		wide(2, a+off, b+off)
 	}
 }
 
-// areas tries as many of the bytes as may have been compared: up to the zero byte of a text,
-// and some powers of two.
+// areas tries as many bytes as may have been compared: up to the zero byte of a text, and
+// some powers of two.
 func areas(from, to []byte, try func(rank int, find, put []byte, places int, fits func(int) bool) bool) {
 	for i, n := range []int{textLength(to), 4, 8, 16, len(to)} {
 		if n >= 2 && n <= min(len(from), len(to)) && len(bytes.Trim(from[:n], "\x00")) > 0 {
@@ -212,7 +213,7 @@ func areas(from, to []byte, try func(rank int, find, put []byte, places int, fit
 	}
 }
 
-// textLength is how many bytes are before the first zero, or all.
+// textLength returns how many bytes precede the first zero, or all.
 func textLength(b []byte) int {
 	if at := bytes.IndexByte(b, 0); at >= 0 {
 		return at
@@ -220,7 +221,7 @@ func textLength(b []byte) int {
 	return len(b)
 }
 
-// number64 is a number without its sign.
+// number64 returns a number without its sign.
 func number64(b []byte) uint64 {
 	var v [8]byte
 	copy(v[:], b)
@@ -232,7 +233,7 @@ func signed(b []byte) int64 {
 	return int64(number64(b)<<shift) >> shift
 }
 
-// holds reports whether a number fits into so many bytes, with its sign or without.
+// holds reports whether a number fits into width bytes, with its sign or without.
 func holds(b []byte, width int) bool {
 	rest := b[width:]
 	if len(rest) == 0 {
@@ -245,8 +246,8 @@ func holds(b []byte, width int) bool {
 	return !slices.ContainsFunc(rest, func(c byte) bool { return c != fill })
 }
 
-// Words returns the operands that may be words of the input's language: those of calls
-// that compare bytes or text, which do not stand in the input itself.
+// Words returns the operands that may be words of the input's language: those of calls that
+// compare bytes or text and that do not occur in the input.
 func (h *Haystack) Words(list []Comparison) [][]byte {
 	var out [][]byte
 	for _, c := range list {

@@ -10,43 +10,43 @@ import (
 	"github.com/thresh-dev/thresh/engine/outline"
 )
 
-// DeepVersion names what [Deep] makes of its inputs. It changes whenever the
-// bytes of any case change, and belongs into the identity of what rests on them.
+// DeepVersion names what [Deep] makes of its inputs. It changes whenever the bytes
+// of any case change, and belongs to the identity of what depends on them.
 const DeepVersion = "deep-1"
 
 // Bounds of [Deep].
 const (
 	defaultOps  = 8       // most operations of a case by default
-	leastLimit  = 1 << 20 // a case may always grow to so many bytes
-	growth      = 4       // and to so many times the largest seed
+	leastLimit  = 1 << 20 // a case may always grow to this size
+	growth      = 4       // and to this multiple of the largest seed
 	outlineMost = 1 << 16 // larger inputs are outlined in part
-	outlinePart = 1 << 12 // bytes outlined of those
-	outlineNear = 256     // bytes outlined once the input has changed
+	outlinePart = 1 << 12 // bytes of these that are outlined
+	outlineNear = 256     // bytes that are outlined once the input has changed
 	cachedTrees = 256     // outlines of parents that a buffer keeps
-	cachedLarge = 16      // of them, of inputs larger than outlinePart
+	cachedLarge = 16      // of these, outlines of inputs larger than outlinePart
 )
 
 // DeepParams say how [Deep] mutates.
 type DeepParams struct {
-	MaxBytes   int64 // most bytes of a case; 0 or less: bounded by the size of the seeds alone
-	MaxOps     int   // most operations of a case; negative: 8; 0: none
+	MaxBytes   int64 // largest size of a case; 0 or less: bounded only by the size of the seeds
+	MaxOps     int   // largest number of operations of a case; negative: 8; 0: none
 	Dictionary [][]byte
-	Grammar    *Grammar // half of the operations are by it; nil: none
-	Derived    bool     // lengths and checksums of the seeds are computed again for each case
+	Grammar    *Grammar // used by half of the operations; nil: none
+	Derived    bool     // recompute the lengths and checksums of the seeds for each case
 }
 
-// Deep is the mutator that knows structure. A case has one operation or more,
-// half as often two as one, and so on. It never changes once made.
+// Deep is the mutator that knows structure. A case has one or more operations: two
+// half as often as one, three half as often as two. A Deep never changes.
 type Deep struct {
 	seeds  [][]byte
 	seed   uint64
 	limit  int
 	maxOps int
-	given  [][]byte // dictionary of the user
+	given  [][]byte // the user's dictionary
 	found  [][]byte // tokens of the seeds
 
 	grammar *Grammar
-	derived [][]Field // of each seed
+	derived [][]Field // fields of each seed
 }
 
 // NewDeep returns the mutator for a set of seed inputs, which must not change
@@ -107,20 +107,20 @@ func (d *Deep) CaseOf(corpus [][]byte, index int64, buf *Buffer) []byte {
 	return out
 }
 
-// ParentOf returns the place of a case's parent in a corpus of n inputs, n > 0.
+// ParentOf returns the position of a case's parent in a corpus of n inputs, n > 0.
 func (d *Deep) ParentOf(n int, index int64) int {
-	// Its own key, so that the parent says nothing of the operations.
+	// A different key, so that the parent does not depend on the operations.
 	r := newPRNG(^caseKey(d.seed, index))
 	return r.below(n)
 }
 
-// Pool is what guided cases are made from.
+// Pool is the source of guided cases.
 type Pool struct {
 	Inputs [][]byte // not empty
-	Ends   []uint64 // running sums of the inputs' weights, the last below 2^63; nil: all weigh the same
-	Words  [][]byte // tokens beside those of the user and of the seeds
+	Ends   []uint64 // running sums of the inputs' weights, the last below 2^63; nil: equal weights
+	Words  [][]byte // tokens besides those of the user and of the seeds
 
-	// Every second case from First on is one of these, in their order.
+	// Every second case from First on is one of these, in order.
 	Staged []Staged
 	First  int64
 }
@@ -134,8 +134,8 @@ func (p *Pool) StagedAt(index int64) (Staged, bool) {
 	return p.Staged[i/2], true
 }
 
-// GuidedCase makes a case from a corpus that grows by what reached something
-// new. The weights say how often an input is its parent.
+// GuidedCase makes a case from a corpus of inputs that reached something new. The
+// weights say how often an input is the parent.
 func (d *Deep) GuidedCase(p Pool, index int64, buf *Buffer) []byte {
 	if st, ok := p.StagedAt(index); ok {
 		return d.substitute(p.Inputs[st.Parent], st.Substitution, buf)
@@ -147,7 +147,8 @@ func (d *Deep) GuidedCase(p Pool, index int64, buf *Buffer) []byte {
 	return out
 }
 
-// GuidedParent returns the place of the parent of a guided case that is not staged.
+// GuidedParent returns the position of the parent of a guided case that is not
+// staged.
 func (d *Deep) GuidedParent(p Pool, index int64) int {
 	r := newPRNG(^caseKey(d.seed, index))
 	if len(p.Ends) == 0 {
@@ -157,12 +158,12 @@ func (d *Deep) GuidedParent(p Pool, index int64) int {
 	return sort.Search(len(p.Ends), func(i int) bool { return p.Ends[i] > at })
 }
 
-// mutate makes a variant of parent; slot says where its outline is kept.
+// mutate makes a variant of parent; slot says where its outline is cached.
 func (d *Deep) mutate(parent []byte, corpus [][]byte, key uint64, slot int, buf *Buffer) []byte {
 	buf.reset()
 	b := &buf.deep
 	b.data = append(b.data[:0], parent...)
-	c := &b.current // in the buffer, so that it need not be allocated
+	c := &b.current // in the buffer, to save an allocation
 	if slot %= cachedTrees; len(parent) > outlinePart {
 		slot %= cachedLarge
 	}
@@ -174,7 +175,7 @@ func (d *Deep) mutate(parent []byte, corpus [][]byte, key uint64, slot int, buf 
 		c.run()
 	}
 	b.data = c.data
-	*c = deepCase{} // keeps no parent or corpus alive
+	*c = deepCase{} // keep no parent or corpus alive
 	return b.data
 }
 
@@ -183,8 +184,8 @@ type deepBuffer struct {
 	current deepCase
 
 	data  []byte
-	tmp   []byte // bytes to be inserted
-	other []byte // bytes to be inserted at a second place
+	tmp   []byte // bytes to insert
+	other []byte // bytes to insert at a second place
 	near  outline.Outline
 	words [][]byte // of a guided case's pool
 	trees [cachedTrees]struct {
@@ -193,7 +194,8 @@ type deepBuffer struct {
 	}
 }
 
-// outlineOf is the outline of src, kept from an earlier case if it is the same.
+// outlineOf returns the outline of src, which is cached if an earlier case had the
+// same src.
 func (b *deepBuffer) outlineOf(src []byte, slot int) *outline.Outline {
 	t := &b.trees[slot]
 	if len(t.src) == 0 || !bytes.Equal(t.src, src) {
@@ -203,7 +205,7 @@ func (b *deepBuffer) outlineOf(src []byte, slot int) *outline.Outline {
 	return &t.tree
 }
 
-// seedTokens collects tokens that seeds are made of, in their order, each once.
+// seedTokens collects the tokens in seeds, in order, each once.
 func seedTokens(seeds [][]byte) [][]byte {
 	const (
 		shortest, longest = 2, 32

@@ -8,10 +8,11 @@ import (
 	"github.com/thresh-dev/thresh/engine/outline"
 )
 
-// clamp is the log entry for a parent that is longer than a case may be.
+// clamp is the kind of the log entry for a parent that is longer than a case may
+// be.
 const clamp Kind = "clamp"
 
-// deepCase is a case of [Deep] in the making.
+// deepCase is a case of [Deep] that is being made.
 type deepCase struct {
 	*Deep
 	buf    *Buffer
@@ -23,17 +24,17 @@ type deepCase struct {
 	op     int // number of the operation being made
 	edits  int // changes so far
 
-	// nearOf is the number of changes at which the neighbourhood was outlined
-	// that is in the buffer, and nearFrom is where it begins.
+	// nearOf is the number of changes at which the neighbourhood in the buffer
+	// was outlined, and nearFrom is where it begins.
 	nearOf, nearFrom int
 }
 
-// operation changes the input in one place or two, by calls of edit, or
-// returns false without having changed it: there was nothing for it to do.
+// operation changes the input in one or two places, by calls of edit, or returns
+// false without changing it if it finds nothing to do.
 type operation struct {
 	kind Kind
 	make func(*deepCase, Kind) bool
-	// How often the operation is chosen among those for text and for other input.
+	// The weights of the operation for text and for other input.
 	text, binary int
 }
 
@@ -74,8 +75,8 @@ var operations = []operation{
 	{"element_rename", elementRename, 2, 0},
 }
 
-// textOperations and binaryOperations hold an operation as often as its weight
-// says.
+// textOperations and binaryOperations contain each operation as often as its
+// weight.
 var textOperations, binaryOperations = func() (text, binary []*operation) {
 	for i := range operations {
 		op := &operations[i]
@@ -101,7 +102,7 @@ func (c *deepCase) run() {
 	}
 }
 
-// step makes one operation. Those that find nothing to do are passed over; an
+// step makes one operation. It skips operations that find nothing to do; an
 // insertion or a set byte is possible for any input.
 func (c *deepCase) step(choices []*operation) {
 	const tries = 12
@@ -119,12 +120,12 @@ func (c *deepCase) step(choices []*operation) {
 	}
 }
 
-// headroom is how many bytes the case may still grow.
+// headroom returns how many bytes the case may still grow.
 func (c *deepCase) headroom() int { return c.limit - len(c.data) }
 
-// edit replaces length bytes at offset by value and logs it. It does nothing
-// and returns false if that would change nothing or be too long. value may be
-// part of the data.
+// edit replaces length bytes at offset by value and logs that. It does nothing
+// and returns false if that would change nothing or exceed the limit. value may
+// be part of the data.
 func (c *deepCase) edit(kind Kind, offset, length int, value []byte) bool {
 	if len(value)-length > c.headroom() && len(value) > length {
 		return false
@@ -151,7 +152,7 @@ func (c *deepCase) swap(kind Kind, from1, to1, from2, to2 int) bool {
 	if bytes.Equal(first, second) {
 		return false
 	}
-	// The longer one is made shorter first, so that the limit is never passed.
+	// The longer one is shortened first, so that the limit is never exceeded.
 	if len(first) > len(second) {
 		shrink := len(first) - len(second)
 		c.edit(kind, from1, to1-from1, second)
@@ -161,8 +162,8 @@ func (c *deepCase) swap(kind Kind, from1, to1, from2, to2 int) bool {
 	return c.edit(kind, from1, to1-from1, second)
 }
 
-// outline is the structure of the data, or of a part of it, and where that part
-// begins: all of the parent as long as it is unchanged and not too large,
+// outline returns the structure of the data, or of a part of it, and where that
+// part begins: all of the parent as long as it is unchanged and not too large,
 // otherwise the neighbourhood of a random place.
 func (c *deepCase) outline() (*outline.Outline, int) {
 	b := &c.buf.deep
@@ -184,24 +185,24 @@ func (c *deepCase) outline() (*outline.Outline, int) {
 	return &b.near, from
 }
 
-// block is a random range of the data, which must not be empty. Short ones are
-// likelier than long ones.
+// block returns a random range of the data, which must not be empty. Short ranges
+// are likelier than long ones.
 func (c *deepCase) block() (from, to int) {
 	n := c.blockLen(len(c.data))
 	from = c.rng.below(len(c.data) - n + 1)
 	return from, from + n
 }
 
-// blockLen is a random length from 1 to most.
+// blockLen returns a random length from 1 to most.
 func (c *deepCase) blockLen(most int) int {
 	scale := []int{4, 16, 64, 1024, most}[min(bits.TrailingZeros64(^c.rng.next()), 4)]
 	return 1 + c.rng.below(min(scale, most))
 }
 
-// place is a random place to insert at.
+// place returns a random place to insert at.
 func (c *deepCase) place() int { return c.rng.below(len(c.data) + 1) }
 
-// otherInput is a random input of the corpus, or nil.
+// otherInput returns a random input of the corpus, or nil.
 func (c *deepCase) otherInput() []byte {
 	if len(c.corpus) == 0 {
 		return nil
@@ -209,8 +210,8 @@ func (c *deepCase) otherInput() []byte {
 	return pick(&c.rng, c.corpus)
 }
 
-// word is an entry of the dictionary, the user's own twice as often as those of
-// the seeds and of the pool, or nil.
+// word returns an entry of the dictionary, or nil: the user's entries are twice
+// as likely as those of the seeds and of the pool.
 func (c *deepCase) word() []byte {
 	words := c.buf.deep.words
 	others := len(c.found) + len(words)

@@ -12,11 +12,11 @@ import (
 	"unicode/utf8"
 )
 
-// A Field of an input follows from other bytes of it: a length or a checksum. Its
-// places are those of the input that it was found in.
+// A Field of an input depends on other bytes of it: a length or a checksum. Its offsets
+// are those in the input where it was found.
 type Field struct {
 	at, width int
-	from, to  int // what it is computed over
+	from, to  int // the bytes that it is computed over
 	big       bool
 	as        *derivation
 }
@@ -56,7 +56,7 @@ var checksums = []*derivation{
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// crc16 is that of CCITT, the highest bit first.
+// crc16 is the CCITT CRC, the highest bit first.
 func crc16(b []byte, crc uint16) uint64 {
 	for _, c := range b {
 		crc ^= uint16(c) << 8
@@ -79,15 +79,15 @@ func modbus(b []byte) uint64 {
 }
 
 const (
-	derivedMost  = 1 << 14 // longer inputs are not searched, but for chunks
-	derivedNear  = 32      // how far from either end fields are looked for
+	derivedMost  = 1 << 14 // longer inputs are not searched, except for chunks
+	derivedNear  = 32      // how far from either end to look for fields
 	derivedLeast = 8
 	pngMagic     = "\x89PNG\r\n\x1a\n"
 )
 
-// Derived finds the lengths and checksums that an input holds: of the chunks of PNG,
-// and of all before or behind a place near one of its ends. It ignores what may be chance,
-// such as a small number anywhere.
+// Derived finds the lengths and checksums that an input contains: of the chunks of PNG,
+// and of everything before or after a place near one of its ends. It ignores what may be a
+// coincidence, such as a small number anywhere.
 func Derived(input []byte) (list []Field) {
 	if bytes.HasPrefix(input, []byte(pngMagic)) {
 		for at := len(pngMagic); at+12 <= len(input); {
@@ -124,13 +124,13 @@ func Derived(input []byte) (list []Field) {
 	for _, as := range checksums {
 		for _, width := range as.widths {
 			var ranges []Field
-			for k := range min(8, n-width) { // a trailer, over all but a few bytes of the beginning
+			for k := range min(8, n-width) { // a trailer, over all but a few bytes at the beginning
 				ranges = append(ranges, Field{at: n - width, width: width, from: k, to: n - width})
 			}
-			for at := range min(n-width, derivedNear) { // in the head, over all behind it
+			for at := range min(n-width, derivedNear) { // in the head, over everything after it
 				ranges = append(ranges, Field{at: at, width: width, from: at + width, to: n})
 			}
-			if width == 1 { // anything else would be chance
+			if width == 1 { // anything else may be a coincidence
 				ranges = ranges[:1]
 			}
 			for _, f := range ranges {
@@ -140,7 +140,7 @@ func Derived(input []byte) (list []Field) {
 			}
 		}
 	}
-	end := n // of what a trailer does not belong to
+	end := n // end of what precedes a trailer
 	for _, f := range list {
 		if f.at+f.width == n {
 			end = f.at
@@ -158,7 +158,7 @@ func Derived(input []byte) (list []Field) {
 	return list
 }
 
-// Describe counts what was found, for people; "" if that is nothing.
+// Describe counts the fields, for people; "" if there are none.
 func Describe(fields []Field) string {
 	var parts []string
 	for _, f := range fields {
@@ -194,8 +194,8 @@ func (f Field) read(b []byte) (v uint64) {
 
 func (f Field) value(b []byte) uint64 { return f.as.value(b[f.from:f.to]) & (1<<(8*f.width) - 1) }
 
-// after moves a field's places by an edit of what it stands in. false: the field was
-// changed itself, and stays as it is.
+// after moves a field's offsets by an edit of the input. false: the edit changed the field
+// itself, which then stays as it is.
 func (f *Field) after(op Op) bool {
 	at, length, grown := int(op.Offset), int(op.Length), len(op.Value)-int(op.Length)
 	if at < f.at+f.width && at+length > f.at || length == 0 && at > f.at && at < f.at+f.width {
@@ -214,8 +214,8 @@ func (f *Field) after(op Op) bool {
 	return true
 }
 
-// rederive computes the derived fields of a case again, the inner ones first, but for
-// those that its operations changed themselves.
+// rederive recomputes the derived fields of a case, the inner ones first, except those
+// that its operations changed.
 func (c *deepCase) rederive(fields []Field) {
 	ops := c.buf.ops
 	left := make([]Field, 0, len(fields))

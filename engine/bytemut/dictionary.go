@@ -26,16 +26,8 @@ func Tokens(entries []Entry, level int) [][]byte {
 	return out
 }
 
-// ParseDictionary reads a dictionary in the syntax of AFL: a token a line, in
-// double quotes, optionally with a name, or a name and a level, before it:
-//
-//	# comment
-//	"GET "
-//	header_end="\x0d\x0a"
-//	magic@2="\x7fELF"
-//
-// The escapes are \\, \" and \xNN. file names the dictionary in diagnostics,
-// which report all that is wrong.
+// ParseDictionary reads a dictionary in the syntax of AFL: one token per line,
+// in double quotes, optionally with a name, or a name and a level, before it:
 func ParseDictionary(file string, data []byte) ([]Entry, diag.List) {
 	var entries []Entry
 	var list diag.List
@@ -57,8 +49,8 @@ func ParseDictionary(file string, data []byte) ([]Entry, diag.List) {
 	return entries, list
 }
 
-// dictionaryLine is a line being read; at is where it is being read, and where
-// the first mistake is.
+// dictionaryLine is a line being read; at is the current position, and that of
+// the first mistake.
 type dictionaryLine struct {
 	text []byte
 	at   int
@@ -95,7 +87,7 @@ func (p *dictionaryLine) entry() (Entry, *diag.Diagnostic) {
 		e.Level = int(level)
 	}
 	p.skipSpace()
-	if p.at > start { // a name or level wants an equals sign
+	if p.at > start { // an equals sign must follow a name or level
 		if p.at == len(p.text) || p.text[p.at] != '=' {
 			return e, refuse("equals", `write name="value"`, "expected = after the name")
 		}
@@ -139,7 +131,7 @@ func (p *dictionaryLine) value(e *Entry) *diag.Diagnostic {
 	return refuse("unclosed", "", "value has no closing quote")
 }
 
-// unescape reads what follows a backslash and returns its length, 0 if it is
+// unescape decodes what follows a backslash and returns its length; 0 if it is
 // no escape.
 func unescape(s []byte) (byte, int) {
 	switch {

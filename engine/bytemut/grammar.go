@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Grammar makes texts of a language. It never changes once made.
+// Grammar makes texts of a language. It never changes.
 type Grammar struct {
 	rules []rule
 }
@@ -19,7 +19,7 @@ type rule struct {
 	depth   int // of the flattest text of the rule; 0: it has none
 }
 
-// sequence is what stands between two bars.
+// sequence is one alternative of a rule.
 type sequence struct {
 	parts []part
 	depth int
@@ -34,17 +34,7 @@ type part struct {
 	at   diag.Pos
 }
 
-// ParseGrammar reads rules, the first of which is where texts begin:
-//
-//	# comment
-//	value = "null" | number | "[" list "]"
-//	list  = value | value "," list
-//	number = [0-9] | [1-9] number
-//
-// ::= and := stand for = too, <name> for name. A line that begins with | continues
-// the rule before. Texts have the escapes of dictionaries; "" is not text at
-// all; [a-z_] is one byte of a set. file names the grammar in diagnostics, which
-// report all that is wrong.
+// ParseGrammar reads rules; texts begin with the first one:
 func ParseGrammar(file string, data []byte) (*Grammar, diag.List) {
 	g := &Grammar{}
 	var list diag.List
@@ -168,7 +158,7 @@ func (p *grammarLine) read(g *Grammar) *diag.Diagnostic {
 	return nil
 }
 
-// literal reads a text from its opening quote to behind its closing one.
+// literal reads a text from its opening quote to after its closing one.
 func (p *grammarLine) literal() ([]byte, *diag.Diagnostic) {
 	opening := p.at
 	text := []byte{}
@@ -192,7 +182,7 @@ func (p *grammarLine) literal() ([]byte, *diag.Diagnostic) {
 	return nil, refuse("unclosed", "", "value has no closing quote")
 }
 
-// bytesOf is the bytes of a set: "a-z_". nil: one of its ranges has none.
+// bytesOf returns the bytes of a set: "a-z_". nil: one of its ranges is empty.
 func bytesOf(set []byte) []byte {
 	var list []byte
 	for i := 0; i < len(set); i++ {
@@ -211,7 +201,8 @@ func bytesOf(set []byte) []byte {
 	return list
 }
 
-// link finds the rules that names mean, and how deep their flattest texts are.
+// link resolves the names of rules, and computes the depth of their flattest
+// texts.
 func (g *Grammar) link() (list diag.List) {
 	names := map[string]int{}
 	for i, r := range g.rules {
@@ -276,8 +267,8 @@ func (g *Grammar) link() (list diag.List) {
 }
 
 const (
-	grammarDeep = 24      // levels below which the flattest choices are taken
-	grammarMost = 1 << 14 // bytes of a text after which they are, too
+	grammarDeep = 24      // levels below which the flattest alternatives are taken
+	grammarMost = 1 << 14 // bytes of a text after which they are taken too
 )
 
 // sentence appends a random text of a rule.
@@ -304,8 +295,8 @@ func (g *Grammar) sentence(dst []byte, r *prng, at, level int) []byte {
 	return dst
 }
 
-// grammarStep makes a change by the grammar: a whole text, or one of a random rule
-// before, or in place of, what stands somewhere.
+// grammarStep makes a change with the grammar: a whole text, or a text of a random
+// rule before some place or instead of what is there.
 func (c *deepCase) grammarStep() bool {
 	whole := c.op == 0 && c.rng.oneIn(2)
 	rule := 0

@@ -20,25 +20,23 @@ func Strategies() []string {
 
 // Params say how [Reference] mutates.
 type Params struct {
-	// MaxBytes is the most bytes that a case has; 0 or less: no limit.
+	// MaxBytes is the largest size of a case; 0 or less: no limit.
 	MaxBytes int64
-	// MaxOps is the number of operations of a case. A case has fewer only if
-	// none is possible.
+	// MaxOps is the number of operations of a case. A case has fewer only if none
+	// is possible.
 	MaxOps int
-	// Strategies are the operations to choose from; a name given twice is chosen
-	// twice as often, and order matters to what is chosen. nil: all, in the
-	// usual order.
+	// Strategies are the operations to choose from. A name that occurs twice is
+	// chosen twice as often, and the order matters. nil: all, in the usual order.
 	Strategies []string
 }
 
-// Reference makes the cases that FuzzSpec v1 has always made. It never changes
-// once made.
+// Reference makes the cases that FuzzSpec v1 has always made. It never changes.
 type Reference struct {
 	seed     []byte
 	visible  int // bytes of the seed that a case can show
 	maxBytes int64
 	maxOps   int
-	// choices are the operations to choose from, by which are possible.
+	// choices are the operations to choose from, indexed by what is possible.
 	choices [8][]Kind
 
 	base    *big.Int // the campaign's random seed
@@ -100,16 +98,16 @@ func NewReference(seed []byte, p Params, rngSeed *big.Int) (*Reference, error) {
 	return m, nil
 }
 
-// magnitude returns the absolute value of the random seed of a case, which is
-// all of it that the generator uses; false if it takes more than 64 bits.
+// magnitude returns the absolute value of the random seed of a case, since the
+// generator ignores the sign; false if it needs more than 64 bits.
 func (m *Reference) magnitude(index int64) (uint64, bool) {
 	if !m.isSmall {
 		return 0, false
 	}
 	sum := m.small + index
 	if (m.small < 0) == (index < 0) && (sum < 0) != (index < 0) {
-		// The true sum lies 2**64 away from the wrapped one, on the other side of
-		// zero; its magnitude still fits.
+		// The true sum differs from the wrapped one by 2**64, and is on the other
+		// side of zero; its magnitude still fits.
 		if sum < 0 {
 			return uint64(sum), true
 		}
@@ -121,8 +119,8 @@ func (m *Reference) magnitude(index int64) (uint64, bool) {
 	return uint64(sum), true
 }
 
-// Case implements [Mutator]. Cases are made fastest in ascending order with a
-// constant distance; any other order gives the same bytes.
+// Case implements [Mutator]. It is fastest for ascending indexes at a constant
+// distance; any other order gives the same bytes.
 func (m *Reference) Case(index int64, buf *Buffer) []byte {
 	buf.reset()
 	m.restore(&buf.ref)
@@ -134,8 +132,8 @@ func (m *Reference) Case(index int64, buf *Buffer) []byte {
 	return buf.ref.data[:min(int64(c.length), m.maxBytes)]
 }
 
-// restore makes the buffer hold the seed again by undoing what the last case
-// did, so that a large seed is copied once and not for every case.
+// restore restores the seed in the buffer by undoing what the last case did, so
+// that a large seed is copied only once.
 func (m *Reference) restore(b *referenceBuffer) {
 	if b.owner != m {
 		b.owner = m
@@ -155,8 +153,8 @@ func (m *Reference) restore(b *referenceBuffer) {
 	b.from, b.to = math.MaxInt, 0
 }
 
-// source returns the generator of a case, seeding several cases at once if
-// they are being made at a constant distance.
+// source returns the generator of a case. It seeds several cases at once if they
+// are made at a constant distance.
 func (m *Reference) source(index int64, b *referenceBuffer) source {
 	if b.batchOf == m {
 		if lane, rest := (index-b.first)/b.stride, (index-b.first)%b.stride; index >= b.first && rest == 0 &&
@@ -222,13 +220,13 @@ func (s *source) fill(p []byte) {
 	s.rand.FillBelow256(p)
 }
 
-// referenceCase is a case in the making.
+// referenceCase is a case that is being made.
 type referenceCase struct {
 	m      *Reference
 	buf    *Buffer
 	source source
-	// length is that of the unclamped result. Bytes beyond the limit are never
-	// shown, drawn for or changed, so the buffer does not hold them.
+	// length is that of the result without the limit. Bytes beyond the limit are
+	// never shown, drawn for or changed, so the buffer does not hold them.
 	length int
 }
 
@@ -280,8 +278,8 @@ func (c *referenceCase) flip(at int, mask byte) {
 	b.flipped = append(b.flipped, at)
 }
 
-// append adds n random bytes and returns them for the log, which needs a copy:
-// later operations may change them.
+// append adds n random bytes and returns them for the log, which needs a copy,
+// since later operations may change them.
 func (c *referenceCase) append(n int) []byte {
 	b := &c.buf.ref
 	end := c.length + n

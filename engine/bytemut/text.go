@@ -10,7 +10,7 @@ import (
 
 // Operations on tokens, numbers, strings, line ends and character encodings.
 
-// numberEdges are numbers at which programs that read text go wrong.
+// numberEdges are numbers on which programs that read text often fail.
 var numberEdges = []string{
 	"0", "-0", "1", "-1", "00", "127", "128", "255", "256", "32767", "32768", "65535", "65536",
 	"2147483647", "2147483648", "-2147483648", "-2147483649", "4294967295", "4294967296",
@@ -21,14 +21,14 @@ var numberEdges = []string{
 	"NaN", "Infinity", "-Infinity", "0x7fffffff", "0xffffffffffffffff", "1.", ".5", "1e", "--1", "1_000", "１",
 }
 
-// stringEdges are contents at which programs that read strings go wrong.
+// stringEdges are contents on which programs that read strings often fail.
 var stringEdges = []string{
 	"", " ", "\x00", `\u0000`, `\ud800`, `\udc00\ud800`, `\x`, `\u12`, `\`, `"`, `'`, "%s%s%n", "%x%999999d",
 	"../../../../", "$(id)", "${a}", "{{7*7}}", "<!--", "]]>", "&#0;", "&lt;", "\r\n\r\n", "0", "null", "__proto__",
 	"\u202e", "\ufeff", "\u0130", "\u00df", "e\u0301\u0301\u0301\u0301", "\U0001f468\u200d\U0001f469\u200d\U0001f467", "\xff\xfe",
 }
 
-// brokenText is byte sequences that are not UTF-8, or that are but seldom
+// brokenText has byte sequences that are not UTF-8, or that are seldom
 // expected.
 var brokenText = []string{
 	"\xc0\x80", "\xc0\xaf", "\xe0\x80\xaf", "\xf0\x80\x80\xaf", "\xc1\xbf", // longer than needed
@@ -39,8 +39,8 @@ var brokenText = []string{
 	"\u202e", "\u200f", "\u200b", "\u2060", "\u2028", "\ufffe", "\uffff", "\u0000", "\u0085", "\u00a0", "\ufdfa", "\U000e0041",
 }
 
-// token returns a random token of the outline for which ok holds, looking on
-// from a random one.
+// token returns a token of the outline for which ok holds, searching from a
+// random one on.
 func (c *deepCase) token(o *outline.Outline, ok func(outline.Kind) bool) (outline.Token, bool) {
 	const look = 64
 	if len(o.Tokens) == 0 {
@@ -95,8 +95,8 @@ func number(c *deepCase, kind Kind) bool {
 	return c.edit(kind, base+t.From, t.To-t.From, tmp)
 }
 
-// stringContent replaces what stands between quotes by an edge or by something
-// long, or adds that to it.
+// stringContent replaces the content of quotes by an edge or by something long,
+// or appends that to it.
 func stringContent(c *deepCase, kind Kind) bool {
 	const longest = 1 << 13
 	o, base := c.outline()
@@ -122,8 +122,8 @@ func stringContent(c *deepCase, kind Kind) bool {
 	return c.edit(kind, from, to-from, tmp)
 }
 
-// tokenReplace puts another token in the place of one: one of its kind, one of
-// the dictionary, or any.
+// tokenReplace replaces a token by one of its kind, one of the dictionary, or
+// any.
 func tokenReplace(c *deepCase, kind Kind) bool {
 	o, base := c.outline()
 	t, ok := c.token(o, notSpace)
@@ -177,12 +177,12 @@ func encoding(c *deepCase, kind Kind) bool {
 	tmp := append(c.buf.deep.tmp[:0], pick(&c.rng, brokenText)...)
 	c.buf.deep.tmp = tmp
 	if c.rng.oneIn(8) {
-		return c.edit(kind, 0, 0, tmp) // where byte order marks belong
+		return c.edit(kind, 0, 0, tmp) // byte order marks belong at the beginning
 	}
 	return c.put(kind, tmp, c.rng.oneIn(2))
 }
 
-// newline changes how a line ends, or ends one.
+// newline changes a line end, or adds one.
 func newline(c *deepCase, kind Kind) bool {
 	at := c.place()
 	from := bytes.IndexByte(c.data[at:], '\n')
@@ -204,8 +204,8 @@ func newline(c *deepCase, kind Kind) bool {
 	return c.edit(kind, from, length, c.lineEnd(length))
 }
 
-// lineEnd is a way to end a line; of the usual two, not the one that has the
-// given length.
+// lineEnd returns a line end; of the usual two, not the one with the given
+// length.
 func (c *deepCase) lineEnd(not int) []byte {
 	ends := []string{"\r\n", "\n", "\r", "\n\n", "\n\r", "\x00\n", "\u2028", ""}
 	end := pick(&c.rng, ends)
@@ -253,7 +253,7 @@ func nest(c *deepCase, kind Kind) bool {
 		b = append(b, pair[0]...)
 	}
 	b = append(b, c.data[from:to]...)
-	if !c.rng.oneIn(8) { // left open now and then
+	if !c.rng.oneIn(8) { // sometimes left open
 		for range times {
 			b = append(b, pair[1]...)
 		}

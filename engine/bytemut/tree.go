@@ -2,13 +2,13 @@ package bytemut
 
 import "github.com/thresh-dev/thresh/engine/outline"
 
-// Operations on the parts of trees: bracketed groups, the items in them, and
-// XML elements. Where the input is well formed they mostly leave it so.
+// Operations on the parts of trees: bracketed groups, the items in them, and XML
+// elements. They mostly keep a well-formed input well formed.
 
-// literals stand in for any value of JSON and its like.
+// literals can replace any value of JSON and similar languages.
 var literals = []string{"null", "true", "false", "0", "-1", "1e309", `""`, `"a"`, "[]", "{}", "[null]", `{"":0}`, "NaN", "undefined", ""}
 
-// bracket takes brackets away, empties them, or exchanges their kind.
+// bracket removes brackets, empties them, or changes their kind.
 func bracket(c *deepCase, kind Kind) bool {
 	o, base := c.outline()
 	if len(o.Groups) == 0 {
@@ -34,7 +34,7 @@ func bracket(c *deepCase, kind Kind) bool {
 	}
 }
 
-// itemDelete takes an item away together with the separator on one side.
+// itemDelete deletes an item together with the separator on one side.
 func itemDelete(c *deepCase, kind Kind) bool {
 	o, base := c.outline()
 	if len(o.Items) == 0 {
@@ -56,7 +56,7 @@ func itemDelete(c *deepCase, kind Kind) bool {
 	return c.edit(kind, from, to-from, nil)
 }
 
-// itemDuplicate writes an item again behind another, itself most often; a
+// itemDuplicate copies an item to after another, usually to after itself; a
 // member of an object then has its key twice.
 func itemDuplicate(c *deepCase, kind Kind) bool {
 	o, base := c.outline()
@@ -94,7 +94,7 @@ func itemSwap(c *deepCase, kind Kind) bool {
 	return other.To <= it.From && c.swap(kind, base+other.From, base+other.To, base+it.From, base+it.To)
 }
 
-// itemValue puts a literal or the value of another item in the place of a value.
+// itemValue replaces a value by a literal or by the value of another item.
 func itemValue(c *deepCase, kind Kind) bool {
 	o, base := c.outline()
 	if len(o.Items) == 0 {
@@ -110,7 +110,7 @@ func itemValue(c *deepCase, kind Kind) bool {
 	return c.edit(kind, from, length, c.buf.deep.tmp)
 }
 
-// element is a random XML element.
+// element returns a random XML element.
 func (c *deepCase) element() (e outline.Element, o *outline.Outline, base int, ok bool) {
 	o, base = c.outline()
 	if len(o.Elements) == 0 {
@@ -119,7 +119,7 @@ func (c *deepCase) element() (e outline.Element, o *outline.Outline, base int, o
 	return pick(&c.rng, o.Elements), o, base, true
 }
 
-// elementDelete takes an element away, or its content, or its tags alone.
+// elementDelete deletes an element, or its content, or only its tags.
 func elementDelete(c *deepCase, kind Kind) bool {
 	e, _, base, ok := c.element()
 	if !ok {
@@ -136,8 +136,8 @@ func elementDelete(c *deepCase, kind Kind) bool {
 	}
 }
 
-// elementDuplicate writes an element again behind itself, inside itself, or
-// inside another.
+// elementDuplicate copies an element to after itself, into itself, or into
+// another.
 func elementDuplicate(c *deepCase, kind Kind) bool {
 	e, o, base, ok := c.element()
 	if !ok {
@@ -153,7 +153,7 @@ func elementDuplicate(c *deepCase, kind Kind) bool {
 	return c.edit(kind, base+at, 0, c.data[base+e.From:base+e.To])
 }
 
-// elementSwap exchanges two elements of which neither is in the other.
+// elementSwap exchanges two elements, neither of which contains the other.
 func elementSwap(c *deepCase, kind Kind) bool {
 	e, o, base, ok := c.element()
 	if !ok {
@@ -166,8 +166,8 @@ func elementSwap(c *deepCase, kind Kind) bool {
 	return e.To <= f.From && c.swap(kind, base+e.From, base+e.To, base+f.From, base+f.To)
 }
 
-// elementRename gives an element the name of another, in both tags or, now and
-// then, in the start tag alone.
+// elementRename gives an element the name of another, in both tags or,
+// sometimes, only in the start tag.
 func elementRename(c *deepCase, kind Kind) bool {
 	e, o, base, ok := c.element()
 	if !ok {

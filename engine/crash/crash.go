@@ -15,7 +15,7 @@ type Death struct {
 	CoreDumped  bool // depends on the machine's settings; not part of a cause
 	Stderr      []byte
 	Stdout      []byte
-	Stack       *Stack // nil: nobody has looked
+	Stack       *Stack // nil: the stack was not looked at
 }
 
 // Cause is why a program failed.
@@ -30,26 +30,25 @@ type Cause struct {
 	Title string
 	// Severity is one of the Severity constants.
 	Severity string
-	// Frames are the functions that the failure happened in, innermost first,
-	// at most five; frames of allocators, C libraries, sanitizers, language
-	// runtimes and abort plumbing are left out. A frame without a symbol is
-	// module+offset, which is stable for one build. Where memory ran out they
-	// are chance; Layers and Title leave them out then.
+	// Frames are the functions in which the failure happened, innermost first, at most
+	// five, without frames of allocators, C libraries, sanitizers, language runtimes
+	// and abort plumbing. A frame without a symbol is module+offset, which is stable
+	// for one build. If memory ran out, the frames are random, and Layers and Title do
+	// not contain them.
 	Frames []string
 	// Message is the failure's own words, masked.
 	Message string
-	// Uncaught says that the report is the one with which a language's runtime
-	// ends a program, or a thread of it, on an exception or a panic that nothing
-	// caught. Of a program, the exit code is the runtime's own; of a thread, it is
-	// any. It is a crash also where a user expects that exit code; a trace that a
-	// program logs and goes on from is none.
+	// Uncaught means that the report is the one with which a language's runtime ends a
+	// program, or a thread of it, after an exception or a panic that nothing caught.
+	// For a program, the exit code is the runtime's own; for a thread, it is any. It is
+	// a crash even if the user expects that exit code; a trace that a program logs
+	// before it continues is not.
 	Uncaught bool
-	// Raised says that a statement of the program's own code raised the exception, as
-	// a program does that refuses what it was given.
+	// Raised means that a statement of the program's own code raised the exception, as
+	// a program does to refuse its input.
 	Raised bool
-	// Layers are what a fingerprint is made of, outermost first: the class, how
-	// the program ended, the kind, then the top frames or, where there are
-	// none, the message.
+	// Layers are the input of a fingerprint, outermost first: the class, how the
+	// program ended, the kind, then the top frames or, if there are none, the message.
 	Layers []string
 }
 
@@ -61,10 +60,10 @@ const (
 	ClassTimeout     = "timeout"
 	ClassOutputLimit = "output-limit"
 	ClassMemoryLimit = "memory-limit"
-	// ClassProcessLimit is a program that was refused a process or thread.
+	// ClassProcessLimit means that the program could not start a process or thread.
 	ClassProcessLimit = "process-limit"
 	ClassSanitizer    = "sanitizer"
-	// ClassMemoryCorruption is damage noticed by the C library.
+	// ClassMemoryCorruption is damage that the C library noticed.
 	ClassMemoryCorruption = "memory-corruption"
 	ClassStackOverflow    = "stack-overflow"
 	ClassAssert           = "assert"
@@ -74,7 +73,7 @@ const (
 
 // The severities.
 const (
-	SeverityCritical = "critical" // memory was written that must not be
+	SeverityCritical = "critical" // memory was written illegally
 	SeverityHigh     = "high"     // memory was misused, or the machine stopped the program
 	SeverityMedium   = "medium"   // the program stopped itself, or did not stop
 	SeverityLow      = "low"      // the program said that it failed
@@ -82,35 +81,34 @@ const (
 
 const (
 	maxFrames   = 5 // frames shown
-	layerFrames = 3 // frames in a fingerprint: deeper ones tell callers apart, not bugs
+	layerFrames = 3 // frames in a fingerprint: deeper ones distinguish callers, not bugs
 )
 
 // report is what one reader found in the text.
 type report struct {
 	class    string
 	kind     string
-	access   string // READ or WRITE, where a sanitizer says so
+	access   string // READ or WRITE, if a sanitizer says so
 	what     string // what Title says instead of kind
 	severity string
 	frames   []string
 	message  string
-	// place is where in the program's own code a language's runtime says that the
-	// failure was raised: file:line. It tells two failures of one function apart.
+	// place is where in the program's own code, according to a language's runtime, the
+	// failure was raised: file:line. It distinguishes two failures of one function.
 	place string
-	// owner is the function that place is in, where frames of libraries come before it.
+	// owner is the function that contains place, if frames of libraries come before it.
 	owner string
-	// volatile says that where the program noticed the failure is chance, as it
-	// is when memory runs out, so that frames and message must stay out of the
-	// layers.
+	// volatile means that it is random where the program noticed the failure, as when
+	// memory runs out, so that frames and message must not enter the layers.
 	volatile bool
 	placed   bool   // frames come from a [Stack]
-	vague    bool   // the first of them may be a library's
-	fault    string // and so does this, in place of ending and kind
-	// ends are the exit codes of a runtime that ends a program on what it
-	// reports; none if the report may be one that a program writes and goes on.
+	vague    bool   // the first frame may be a library's
+	fault    string // enters the layers too, instead of ending and kind
+	// ends are the exit codes of a runtime that ends a program on what it reports; none
+	// if a program may write the report and continue.
 	ends []int
-	// thread says that the runtime reports the end of a thread, which leaves the
-	// program its exit code.
+	// thread means that the runtime reports the end of a thread, which does not change
+	// the exit code of the program.
 	thread bool
 	raised bool // by a statement of the program's own code
 }
@@ -118,8 +116,8 @@ type report struct {
 // reader looks for one tool's reports in a text.
 type reader func(text) (report, bool)
 
-// readers returns the readers in order of precedence: those that see the fault
-// itself come before those that see its consequence in an outer program.
+// readers returns the readers in order of precedence: those that see the fault itself
+// come before those that see its consequence in an outer program.
 func readers() []reader {
 	return []reader{
 		readSanitizer, readValgrind, readUndefined,
@@ -135,8 +133,8 @@ func readers() []reader {
 func Analyze(d Death) Cause {
 	switch {
 	case d.TimedOut:
-		// What a killed program had printed by then is chance, so that nothing
-		// of it may enter the cause.
+		// What a killed program had printed by then is random, so none of it may enter
+		// the cause.
 		return Cause{Class: ClassTimeout, Kind: "timeout", Title: "timeout", Severity: SeverityMedium, Layers: []string{ClassTimeout}}
 	case d.OutputLimit:
 		return Cause{Class: ClassOutputLimit, Kind: "output limit", Title: "output limit exceeded", Severity: SeverityMedium, Layers: []string{ClassOutputLimit}}
@@ -201,7 +199,7 @@ func (r report) cause(ending string) Cause {
 		layers = append(layers, r.access)
 	}
 	if r.fault != "" {
-		layers = []string{ClassSignal, r.fault} // by which signal it ends is chance
+		layers = []string{ClassSignal, r.fault} // the signal that ends it is random
 	}
 	switch {
 	case r.volatile:
@@ -225,7 +223,7 @@ func (r report) cause(ending string) Cause {
 		if r.owner != "" && r.class != ClassStackOverflow {
 			function = r.owner
 		}
-		if function == "operator()" && len(frames) > 1 { // g++ says nothing of the function around a lambda
+		if function == "operator()" && len(frames) > 1 { // g++ does not name the function around a lambda
 			function += ", called by " + frames[1]
 		}
 		b.WriteString(" in " + function)
@@ -256,8 +254,8 @@ func severityOf(class string) string {
 	return SeverityMedium
 }
 
-// endingOf names how the program ended, for the layers, and gives the report
-// that holds if the text has none.
+// endingOf names how the program ended, for the layers, and returns the report to use
+// if the text has none.
 func endingOf(d Death) (string, report) {
 	if d.Signal != 0 {
 		name := signalName(d.Signal)
@@ -279,15 +277,15 @@ func endingOf(d Death) (string, report) {
 	return code, report{class: ClassExit, kind: code, what: "exit status " + strconv.Itoa(d.ExitCode)}
 }
 
-// dedupe drops frames that repeat the one before: the depth of a recursion is
-// not part of its name.
+// dedupe drops frames that repeat the previous one: the depth of a recursion is not
+// part of its name.
 func dedupe(frames []string) []string {
 	return slices.Compact(slices.Clone(frames))
 }
 
-// recursive gives the functions that take part in an endless recursion. Where
-// the stack ran out within the cycle is chance, so the functions seen more than
-// once are named in alphabetical order, but for those seen far less than the others.
+// recursive returns the functions that take part in an endless recursion. It is random
+// where in the cycle the stack ran out, so it returns the functions that occur more
+// than once, without those that occur far less than the others, in alphabetical order.
 func recursive(frames []string) []string {
 	seen, most := map[string]int{}, 0
 	for _, f := range frames {
@@ -307,17 +305,17 @@ func recursive(frames []string) []string {
 	return out
 }
 
-// Stack is what a look at the stopped program said of a death that no report
-// tells of: what it did, and the places in its own code that led there.
+// Stack is what inspecting the stopped program showed about a death without a report:
+// what the program did, and the places in its own code that led there.
 type Stack struct {
 	Kind   string   // "null pointer read"
-	Fault  string   // what enters the layers in its place; "": Kind
-	Places []string // innermost first; they enter the layers as they are
-	Vague  bool     // libraries cannot be distinguished from the program: the first place means nothing to people
+	Fault  string   // enters the layers instead of Kind; "": Kind does
+	Places []string // innermost first; they enter the layers unchanged
+	Vague  bool     // libraries cannot be distinguished from the program, so the first place means nothing to people
 }
 
-// Untold says whether a cause names a signal and no place, so that a [Stack]
-// would tell more.
+// Untold reports whether a cause names a signal but no place, so that a [Stack] would
+// help.
 func (c Cause) Untold() bool {
 	switch c.Class {
 	case ClassSignal, ClassMemoryCorruption, ClassException, ClassStackOverflow:
@@ -326,7 +324,7 @@ func (c Cause) Untold() bool {
 	return false
 }
 
-// faulty says whether a layer is a signal that a fault or an abort raises.
+// faulty reports whether a layer is a signal that a fault or an abort raises.
 func faulty(layer string) bool {
 	switch layer {
 	case "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGSEGV", "SIGSYS",
@@ -347,7 +345,7 @@ func (r *report) take(s *Stack) {
 	if r.frames = s.Places; len(s.Places) > 0 {
 		r.placed, r.vague, r.fault = true, s.Vague, s.Fault
 		if r.class == ClassSignal {
-			r.message = "" // the last words before a fault may be the input's
+			r.message = "" // the last words before a fault may come from the input
 		}
 	}
 }
@@ -363,8 +361,8 @@ func signalName(n int) string {
 	return "signal " + strconv.Itoa(n)
 }
 
-// fatalSignal says whether 128+n as an exit code is a report of signal n rather
-// than a code of the program's own.
+// fatalSignal reports whether 128+n as an exit code means signal n rather than a code
+// of the program's own.
 func fatalSignal(n int) bool {
 	switch signalName(n) {
 	case "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", "SIGSEGV", "SIGPIPE", "SIGTERM", "SIGXCPU", "SIGXFSZ", "SIGSYS":

@@ -6,9 +6,9 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// readDotnet reads what .NET and Mono say of an exception that nobody caught, of
-// an end by Environment.FailFast or a failed assertion, and of a stack that ran out.
-// The innermost exception is the root, and its frames come first.
+// readDotnet reads what .NET and Mono print about an uncaught exception, about an end by
+// Environment.FailFast or a failed assertion, and about a stack overflow. The innermost exception
+// is the root, and its frames come first.
 func readDotnet(t text) (report, bool) {
 	head, says := dotnetHead(t)
 	if head < 0 {
@@ -41,14 +41,14 @@ func readDotnet(t text) (report, bool) {
 		if i := strings.IndexAny(says, ":\n"); i >= 0 {
 			kind, msg = says[:i], says[i+1:]
 		}
-		if kind == "StackOverflowException" { // Mono, where it has no name to look up any more
+		if kind == "StackOverflowException" { // Mono, if it can no longer look up a name
 			kind = "System." + kind
 		}
 		r = exception(kind, strings.TrimSpace(msg), nil)
 	}
 	r.dotnetStack(t, frames)
 	if dotnetEnds(t.lines[head]) {
-		r.ends = []int{134, 1, 255} // SIGABRT as a shell reports it; Mono's first thread and its others
+		r.ends = []int{134, 1, 255} // SIGABRT as a shell reports it; Mono's first thread, and its others
 	}
 	return r, true
 }
@@ -56,7 +56,7 @@ func readDotnet(t text) (report, bool) {
 // dotnetHeads are the words before an exception that ends the program.
 var dotnetHeads = [...]string{"Unhandled exception. ", "Unhandled Exception:", "[ERROR] FATAL UNHANDLED EXCEPTION: "}
 
-// dotnetEnds reports whether a line is one with which a runtime ends a program.
+// dotnetEnds reports whether a runtime ends a program with this line.
 func dotnetEnds(s string) bool {
 	for _, words := range dotnetHeads {
 		if strings.HasPrefix(s, words) {
@@ -71,15 +71,15 @@ func dotnetInnerEnd(s string) bool {
 }
 
 var (
-	// dotnetInner is the head of an inner exception: its type must follow.
+	// dotnetInner is the head of an inner exception, followed by its type.
 	dotnetInner = lazy.Pattern(`(?:^|\s)---> (?:[A-Za-z_]\w*[.+][\w.+]*|\w*Exception)(?:` + "`" + `\d+\[[^\n]*\])?(?::|\n|$)`)
 	// dotnetPrinted is the head of an exception that a program prints.
 	dotnetPrinted = lazy.Pattern(`(?:^|[\s:\]])((?:[A-Za-z_]\w*[.+])+\w*Exception(?:: .*| ---> .*|$))`)
 )
 
-// dotnetHead is the line at which a report begins, and what it says there; -1 if there
-// is none. Mono makes two of an exception that ends the program, of which only the
-// second shows the frames of a stack that ran out.
+// dotnetHead returns the line at which a report begins, and its text; -1 if there is no report.
+// Mono prints two for an exception that ends the program; only the second shows the frames of a
+// stack overflow.
 func dotnetHead(t text) (int, string) {
 	first := -1
 	for i, s := range t.lines {
@@ -92,7 +92,7 @@ func dotnetHead(t text) (int, string) {
 		case strings.HasPrefix(s, dotnetHeads[0]), s == "Stack overflow.",
 			strings.HasPrefix(s, "Process terminated.") && dotnetFrame(t.line(t.index(i, "   at "))):
 			return i, s
-		case first < 0 && strings.HasPrefix(s, "  ") && dotnetFrame(s): // Java's have a tab
+		case first < 0 && strings.HasPrefix(s, "  ") && dotnetFrame(s): // Java's frames begin with a tab
 			first = i
 		}
 	}
@@ -111,9 +111,9 @@ func dotnetFrame(s string) bool {
 	return len(f) < len(s) && strings.HasPrefix(f, "at ") && (strings.Contains(f, "(") || strings.HasSuffix(f, ">"))
 }
 
-// dotnetStack reads the frames from a line on. Of libraries it keeps the function that
-// the program called: what that one calls does not tell callers apart. An exception
-// that no frame of the program's own has shows those of the one that wraps it.
+// dotnetStack reads the frames from a line on. Of libraries it keeps the function that the program
+// called: what that calls does not distinguish callers. If no frame of an exception is the
+// program's own, it takes those of the exception that wraps it.
 func (r *report) dotnetStack(t text, i int) {
 	var own, libraries []string
 scan:
@@ -153,8 +153,7 @@ scan:
 	r.frames = append(libraries, own...)
 }
 
-// dotnetFunc is the function of a frame, and whether it is the runtime's or a
-// library's of its own.
+// dotnetFunc returns the function of a frame, and whether it belongs to the runtime or a library.
 func dotnetFunc(s string) (name string, library bool) {
 	s = strings.TrimPrefix(strings.TrimLeft(s, " \t"), "at ")
 	library = strings.HasPrefix(s, "(wrapper ")
@@ -183,8 +182,8 @@ var (
 	dotnetGenerated = lazy.Pattern(`^((?:[^<]*\.)?)<[^\w]*(?:[^<]*<)*?(\w+)>`)
 )
 
-// dotnetPlace is the file and line of a frame, or, where Mono has no debugging
-// information, how far into the function it is.
+// dotnetPlace returns the file and line of a frame or, if Mono has no debugging information, the
+// offset in the function.
 func dotnetPlace(s string) string {
 	s = strings.TrimRight(s, " ")
 	_, at, ok := cutLast(s, " in ")
@@ -202,8 +201,8 @@ func dotnetPlace(s string) string {
 	return base(file) + ":" + line
 }
 
-// readMonoCrash reads what Mono prints when a signal stops it in native code or by
-// Environment.FailFast.
+// readMonoCrash reads what Mono prints when a signal or Environment.FailFast stops it in native
+// code.
 func readMonoCrash(t text) (report, bool) {
 	head := t.index(0, " while executing native code. This usually indicates")
 	stack := t.lastPrefix("\tManaged Stacktrace:")

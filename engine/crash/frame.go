@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// maxScan bounds the frames that are read of one stack: a recursion of a
-// million frames has shown its cycle by then.
+// maxScan bounds the frames that are read of one stack: a recursion of a million
+// frames has shown its cycle by then.
 const maxScan = 128
 
-// nativeStack reads the stack that begins within a few lines of line from, in
-// the forms of the sanitizers and of gdb, and returns its frames, plumbing left
-// out, and where in the code the first of them is.
+// nativeStack reads the stack that begins within a few lines after line from, in
+// the forms of the sanitizers and of gdb. It returns the frames without plumbing,
+// and the place of the first of them in the code.
 func nativeStack(t text, from int) (frames []string, place string) {
 	start := -1
 	for i := from; i < len(t.lines) && i < from+12; i++ {
@@ -35,8 +35,8 @@ func nativeStack(t text, from int) (frames []string, place string) {
 	return placed(all, places)
 }
 
-// placed leaves the plumbing out of a stack, and gives the place of the first frame
-// that is left.
+// placed removes the plumbing from a stack, and returns the place of the first
+// remaining frame.
 func placed(all, places []string) (own []string, place string) {
 	if own = ownFrames(all, Plumbing); len(own) > 0 {
 		place = places[slices.Index(all, own[0])]
@@ -44,7 +44,7 @@ func placed(all, places []string) (own []string, place string) {
 	return own, place
 }
 
-// frameNumber is the N of a line "  #N …", or "".
+// frameNumber returns the N of a line " #N …", or "".
 func frameNumber(line string) string {
 	line = strings.TrimLeft(line, " \t")
 	if !strings.HasPrefix(line, "#") {
@@ -64,8 +64,8 @@ func frameNumber(line string) string {
 //	#1 parse /src/scroll.c:30 (scroll+0x169c)
 //	#1  0x0055 in parse (p=0x0) at scroll.c:20
 //
-// as the name of a function, or module+offset, and its file:line, "" if that is not
-// known. The offset in a function does not stand for it: a compiler makes several
+// as the name of a function, or module+offset, and its file:line, or "" if that is
+// unknown. An offset in a function is no substitute: a compiler makes several
 // copies of a line, and each build has other offsets. "" is a frame without a name.
 func nativeFrame(line string) (name, place string, ok bool) {
 	num := frameNumber(line)
@@ -115,7 +115,7 @@ func nativeFrame(line string) (name, place string, ok bool) {
 	return FunctionName(s), place, true
 }
 
-// cutLocation drops the source file at the end of a sanitizer's frame.
+// cutLocation removes the source file at the end of a sanitizer's frame.
 func cutLocation(s string) string {
 	for _, mark := range [...]string{" /", " ../", " ./", " <null>", " ??:"} {
 		if i := strings.Index(s, mark); i > 0 {
@@ -134,7 +134,7 @@ func cutLocation(s string) string {
 	return s
 }
 
-// SystemModule says whether a frame known by its module alone lies in a
+// SystemModule reports whether a module, the only thing known of a frame, is a
 // library that every program has.
 func SystemModule(module string) bool {
 	for _, p := range [...]string{"libc.so", "libc-", "libm.so", "libpthread", "ld-linux", "ld-musl", "libasan", "libubsan", "libtsan", "liblsan",
@@ -146,8 +146,8 @@ func SystemModule(module string) bool {
 	return false
 }
 
-// ownFrames leaves the plumbing out, unless nothing else is there. Who calls the
-// function of a harness is not the program's: libFuzzer, AFL++ and Thresh each do.
+// ownFrames removes the plumbing, unless nothing else is left. The callers of a
+// harness function are not the program's own: libFuzzer, AFL++ and Thresh call it.
 func ownFrames(all []string, plumbing func(string) bool) []string {
 	var own, named []string
 	for _, f := range all {
@@ -168,8 +168,8 @@ func ownFrames(all []string, plumbing func(string) bool) []string {
 	return own
 }
 
-// Plumbing says whether a function of a native stack belongs to the
-// allocator, the C or C++ library, a sanitizer or the way to abort.
+// Plumbing reports whether a function of a native stack belongs to the allocator,
+// the C or C++ library, a sanitizer or the abort path.
 func Plumbing(f string) bool {
 	switch f {
 	case "raise", "abort", "gsignal", "_start", "start", "clone", "clone3", "start_thread", "malloc", "calloc", "realloc", "free", "cfree",
@@ -192,9 +192,9 @@ func Plumbing(f string) bool {
 	return strings.HasPrefix(f, "_pthread_") || strings.HasSuffix(f, "_fail") && strings.HasPrefix(f, "_")
 }
 
-// FunctionName reduces a symbol to the name that people know the function by: no
-// parameters, template arguments, return types, clone suffixes or hashes, and
-// no counters of lambdas and closures.
+// FunctionName reduces a symbol to the name by which people know the function: no
+// parameters, template arguments, return types, clone suffixes or hashes, and no
+// counters of lambdas and closures.
 func FunctionName(s string) string {
 	s = strings.TrimSpace(s)
 	if i := strings.Index(s, " [clone "); i > 0 {
@@ -274,7 +274,7 @@ scan:
 	return clip(name, 120)
 }
 
-// operatorLen is the length of an operator's name at the start of s.
+// operatorLen returns the length of an operator's name at the start of s.
 func operatorLen(s string) int {
 	n := len("operator")
 	for _, w := range [...]string{" new[]", " delete[]", " new", " delete", "()", "[]"} {
@@ -288,7 +288,7 @@ func operatorLen(s string) int {
 	return n
 }
 
-// trimSuffixes drops what compilers append to clones of a function.
+// trimSuffixes removes what compilers append to clones of a function.
 func trimSuffixes(s string) string {
 	for _, mark := range [...]string{".cold", ".part.", ".isra.", ".constprop.", ".llvm.", ".lto_priv.", "@plt", "@@", "@GLIBC"} {
 		if i := strings.Index(s, mark); i > 0 {

@@ -22,8 +22,8 @@ func readGo(t text) (report, bool) {
 			if custom {
 				r.what, r.message = "go panic", msg
 				if r.place != "" {
-					// Its words may be the input's: which panic of a function it
-					// was is said by the line.
+					// Its words may come from the input, so the line says which
+					// panic of a function it was.
 					r.kind, r.place = "go panic at "+r.place, ""
 				}
 			}
@@ -48,9 +48,9 @@ func readGo(t text) (report, bool) {
 // goEnds is the exit code of a panic and of a fatal error of the runtime.
 var goEnds = []int{2}
 
-// goWords says whether a line is the runtime's without a trace after it: other
-// programs print "panic:" and "fatal error:" too, and with GOTRACEBACK=none the
-// runtime prints nothing else.
+// goWords reports whether a line comes from the runtime, if there is no trace after
+// it: other programs print "panic:" and "fatal error:" too, and with
+// GOTRACEBACK=none the runtime prints nothing else.
 func goWords(line string) bool {
 	return strings.Contains(line, "runtime error: ") || strings.Contains(line, "all goroutines are asleep")
 }
@@ -62,7 +62,7 @@ func trimRecovered(s string) string {
 	return s
 }
 
-// goPanicKind names a panic; custom says that the program chose the words.
+// goPanicKind names a panic; custom means that the program chose the words.
 func goPanicKind(msg string) (kind string, custom bool) {
 	s, fromRuntime := strings.CutPrefix(msg, "runtime error: ")
 	for _, k := range [...]string{"index out of range", "slice bounds out of range", "integer divide by zero", "makeslice: len out of range",
@@ -109,8 +109,8 @@ func goFatal(t text, i int, msg string) report {
 	return r
 }
 
-// goFrames reads the first goroutine's trace after line i; with nested panics
-// it begins where the first of them began.
+// goFrames reads the first goroutine's trace after line i; with nested panics it
+// begins where the first of them began.
 func goFrames(t text, i int) []string {
 	for i++; i < len(t.lines) && !strings.HasPrefix(t.lines[i], "goroutine "); i++ {
 	}
@@ -136,9 +136,9 @@ func goFrames(t text, i int) []string {
 	return own
 }
 
-// goPlace is the file and line where the program panicked, by the trace after
-// line i, and the function: the first that is neither plumbing nor, if there is
-// such a one, of the standard library.
+// goPlace returns the file and line where the program panicked, according to the
+// trace after line i, and the function: the first that is neither plumbing nor, if
+// possible, in the standard library.
 func goPlace(t text, i int) (place, owner string) {
 	for i++; i < len(t.lines) && !strings.HasPrefix(t.lines[i], "goroutine "); i++ {
 	}
@@ -146,7 +146,7 @@ func goPlace(t text, i int) (place, owner string) {
 	for i++; i+1 < len(t.lines) && t.lines[i] != "" && !strings.HasPrefix(t.lines[i], "created by "); i++ {
 		f, source := t.lines[i], strings.TrimSpace(t.lines[i+1])
 		if strings.HasPrefix(f, "panic(") {
-			place, standard = "", "" // the one before was called while another unwound the stack
+			place, standard = "", "" // the previous frame was called while another unwound the stack
 			continue
 		}
 		if f[0] == '\t' || place != "" || goPlumbing(goFunc(f)) {
@@ -164,8 +164,9 @@ func goPlace(t text, i int) (place, owner string) {
 	return cmp.Or(place, standard), owner
 }
 
-// goStandard reports whether a function is one of the standard library: its package
-// begins like one of those, and its file lies in a folder of that name.
+// goStandard reports whether a function belongs to the standard library: its
+// package begins like one of that library, and its file is in a folder of that
+// name.
 func goStandard(f, source string) bool {
 	i := strings.LastIndexByte(f[:spanTo(f, "(")], '/') + 1
 	pkg := f[:i+max(strings.IndexByte(f[i:], '.'), 0)]
@@ -176,7 +177,8 @@ func goStandard(f, source string) bool {
 const goLibrary = " archive bufio bytes compress container context crypto database debug embed encoding errors expvar flag fmt go hash html image " +
 	"index io iter log maps math mime net os path plugin reflect regexp slices sort strconv strings text time unicode unique "
 
-// goShort names a function as people do, by its package's name, not by its path.
+// goShort returns the short name of a function, with its package's name instead of
+// its path.
 func goShort(f string) string { return f[strings.LastIndexByte(f[:spanTo(f, "(")], '/')+1:] }
 
 // goFunc reduces "main.(*Dec[...]).field(0x5acd20?)" to "main.(*Dec).field" and

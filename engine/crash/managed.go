@@ -7,7 +7,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// exception completes a report of an exception that nobody caught.
+// exception completes a report of an uncaught exception.
 func exception(kind, message string, frames []string) report {
 	r := report{class: ClassException, kind: clip(kind, 100), message: message, frames: frames}
 	name := kind[strings.LastIndexAny(kind, ".:\\")+1:]
@@ -27,9 +27,9 @@ func exception(kind, message string, frames []string) report {
 	return r
 }
 
-// readPython reads the last traceback: of chained exceptions the one that ended
-// the program, or, if none of its frames is the program's own, as where a framework
-// wraps what its handlers raise, the last before it that has such a frame.
+// readPython reads the last traceback: of chained exceptions the one that ended the
+// program or, if none of its frames is the program's own, as when a framework wraps
+// what its handlers raise, the last before it that has such a frame.
 func readPython(t text) (report, bool) {
 	start := pythonHead(t, len(t.lines))
 	if start < 0 {
@@ -46,7 +46,7 @@ func readPython(t text) (report, bool) {
 		}
 		end = before
 	}
-	group := start // an exception of a group says nothing of the end, the group does
+	group := start // the group ends the program, not an exception in it
 	for group > 0 && strings.HasPrefix(strings.TrimLeft(t.lines[group], " "), "| ") {
 		group = max(pythonHead(t, group), 0)
 	}
@@ -57,7 +57,7 @@ func readPython(t text) (report, bool) {
 	return last, true
 }
 
-// pythonHead is the line of the last head of a traceback before a line.
+// pythonHead returns the line of the last head of a traceback before a line.
 func pythonHead(t text, end int) int {
 	for i := end - 1; i >= 0; i-- {
 		if strings.HasSuffix(t.lines[i], "Traceback (most recent call last):") {
@@ -67,18 +67,18 @@ func pythonHead(t text, end int) int {
 	return -1
 }
 
-// pythonChained reports whether a line stands between chained exceptions.
+// pythonChained reports whether a line separates chained exceptions.
 func pythonChained(s string) bool {
 	s, _ = pythonMargin(s)
 	return s == "The above exception was the direct cause of the following exception:" ||
 		s == "During handling of the above exception, another exception occurred:"
 }
 
-// readTraceback reads the traceback that begins at a line; it is whole if it names its
-// exception.
+// readTraceback reads the traceback that begins at a line; whole means that it names
+// its exception.
 func readTraceback(t text, start int) (r report, whole bool) {
 	var all []string
-	place, owner, source := "", "", "" // source: the line of code of the last frame, if the program's own
+	place, owner, source := "", "", "" // source: the line of code of the last frame, if it is the program's own
 	for i := start + 1; i < len(t.lines); i++ {
 		s, margin := pythonMargin(t.lines[i])
 		if f, ok := pythonFrame(s); ok {
@@ -100,7 +100,7 @@ func readTraceback(t text, start int) (r report, whole bool) {
 		}
 		kind, msg, _ := strings.Cut(s, ": ")
 		if !pythonName(kind) {
-			continue // a source line that was printed without indentation
+			continue // a source line without indentation
 		}
 		slices.Reverse(all)
 		r = exception(kind, msg, ownFrames(all, pythonPlumbing))
@@ -112,16 +112,16 @@ func readTraceback(t text, start int) (r report, whole bool) {
 	return report{class: ClassException, kind: "python exception", frames: all}, false
 }
 
-// raises is a line of code that raises an exception, failures are those with which
-// programs say that they are wrong themselves.
+// raises matches a line of code that raises an exception; failures are the exceptions
+// by which programs report their own bugs.
 var (
 	raises   = lazy.Pattern(`^[ |]*(.*:\s*)?raise\s+\w`)
 	failures = []string{"RuntimeError", "NotImplementedError", "AssertionError", "SystemError", "RecursionError", "MemoryError"}
 )
 
-// pythonEnds reports whether the traceback at a line may be the one that ends
-// the interpreter: those of threads and of destructors do not, and one behind
-// other words in its line is a log's.
+// pythonEnds reports whether the traceback at a line may be the one that ends the
+// interpreter. Those of threads and of destructors do not, and one after other words in
+// its line comes from a log.
 func pythonEnds(t text, start int) bool {
 	head, _ := strings.CutPrefix(strings.TrimSpace(t.lines[start]), "+ Exception Group ")
 	before := ""
@@ -131,8 +131,8 @@ func pythonEnds(t text, start int) bool {
 	return strings.HasPrefix(head, "Traceback ") && !strings.HasPrefix(before, "Exception in thread ") && !strings.HasPrefix(before, "Exception ignored in")
 }
 
-// pythonThread reports whether an exception ended a thread: the interpreter says
-// so above the first traceback of a chain.
+// pythonThread reports whether an exception ended a thread: the interpreter says so
+// above the first traceback of a chain.
 func pythonThread(t text) bool {
 	for i, s := range t.lines[1:] {
 		if strings.HasPrefix(s, "Traceback ") && strings.HasPrefix(t.lines[i], "Exception in thread ") {
@@ -142,7 +142,7 @@ func pythonThread(t text) bool {
 	return false
 }
 
-// pythonMargin drops the rulers that exception groups draw.
+// pythonMargin removes the rulers that exception groups draw.
 func pythonMargin(s string) (string, bool) {
 	if rest := strings.TrimLeft(s, " "); strings.HasPrefix(rest, "| ") || strings.HasPrefix(rest, "+ ") {
 		return rest[2:], true
@@ -176,8 +176,8 @@ func pythonFrame(s string) (string, bool) {
 	return clip(f, 120), true
 }
 
-// pythonPlace is the file and line of a frame of the program's own code: not of
-// the interpreter's library, nor of one that was installed.
+// pythonPlace returns the file and line of a frame of the program's own code, and not
+// of the interpreter's library or an installed one.
 func pythonPlace(s string) string {
 	file, rest, ok := strings.Cut(strings.TrimPrefix(s, `  File "`), `", line `)
 	if !ok || strings.HasPrefix(file, "<frozen ") || strings.Contains(file, "/lib/python") || strings.Contains(file, "-packages/") {
@@ -210,8 +210,7 @@ func readFaulthandler(t text) (report, bool) {
 	return r, true
 }
 
-// readJava reads a stack trace of the Java virtual machine; the last cause is
-// the root.
+// readJava reads a stack trace of the Java virtual machine; the last cause is the root.
 func readJava(t text) (report, bool) {
 	for i := 1; i < len(t.lines); i++ {
 		if !javaFrameLine(t.lines[i]) {
@@ -257,7 +256,7 @@ func readJava(t text) (report, bool) {
 		r.javaEnd(first)
 		return r, true
 	}
-	// With a broken stack the machine names the exception alone.
+	// If the stack is broken, the virtual machine names only the exception.
 	if i := t.lastPrefix(`Exception in thread "`); i >= 0 {
 		_, s, _ := strings.Cut(t.lines[i][len(`Exception in thread "`):], `" `)
 		kind, msg, _ := strings.Cut(s, ": ")
@@ -273,8 +272,8 @@ func readJava(t text) (report, bool) {
 // javaMessage bounds the lines of an exception before its first frame.
 const javaMessage = 12
 
-// javaHead is the line of the exception whose first frame stands in a line: the one
-// before it, or, if the message has several lines, that which names a thread or a type.
+// javaHead returns the line of the exception whose first frame is in a line: the line
+// before or, if the message has several lines, the one that names a thread or a type.
 func javaHead(t text, frame int) int {
 	named := frame - 1
 	for i := frame - 1; i >= 0 && i > frame-javaMessage && !javaFrameLine(t.lines[i]); i-- {
@@ -289,9 +288,9 @@ func javaHead(t text, frame int) int {
 	return named
 }
 
-// javaEnd notes what an exception ended by the first line that the virtual machine
-// says of it: the first thread, whose end is the program's, or another one. A trace
-// that a program prints has no such words before it.
+// javaEnd notes what an exception ended, from the first line that the virtual machine
+// prints: the first thread, which ends the program, or another one. A trace that a
+// program prints has no such line.
 func (r *report) javaEnd(line string) {
 	if strings.HasPrefix(line, `Exception in thread "main" `) {
 		r.ends = []int{1}
@@ -315,7 +314,7 @@ func javaFunc(s string) string {
 	return clip(trimCounters(s), 120)
 }
 
-// javaPlace is the file and line of a frame; "" without debugging information.
+// javaPlace returns the file and line of a frame; "" without debugging information.
 func javaPlace(s string) string {
 	place := strings.TrimSuffix(s[strings.IndexByte(s, '(')+1:], ")")
 	if file, line, ok := strings.Cut(place, ":"); !ok || file == "" || !allDigits(line) {
@@ -324,7 +323,7 @@ func javaPlace(s string) string {
 	return place
 }
 
-// trimCounters drops the numbers after dollar signs.
+// trimCounters removes the numbers after dollar signs.
 func trimCounters(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

@@ -7,9 +7,9 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// demangle gives the qualified name of a mangled symbol of C++ or Rust, without
-// parameters and arguments of templates; "" if it is not understood. It follows
-// the Itanium C++ ABI, section 5.1, as far as names of functions go.
+// demangle returns the qualified name of a mangled symbol of C++ or Rust, without
+// parameters and template arguments; "" if it is not understood. It follows the
+// Itanium C++ ABI, section 5.1, as far as names of functions go.
 func demangle(symbol string) string {
 	rest, ok := strings.CutPrefix(symbol, "_Z")
 	if !ok || len(rest) > mostMangled {
@@ -23,10 +23,10 @@ func demangle(symbol string) string {
 	return strings.Join(parts, "::")
 }
 
-// mostMangled is how long a symbol may be: it is read by recursion.
+// mostMangled bounds the length of a symbol, since it is read by recursion.
 const mostMangled = 8 << 10
 
-// mangled reads a symbol; beyond its end there are zeros.
+// mangled reads a symbol; beyond its end it reads zeros.
 type mangled struct {
 	s   string
 	at  int
@@ -67,7 +67,7 @@ func (m *mangled) name() (parts []string) {
 	case 'Z':
 		m.at++
 		parts = m.name()
-		if m.arguments(); m.peek() != 's' { // of the function that it stands in; s: a text of its
+		if m.arguments(); m.peek() != 's' { // of the enclosing function; s: a text in it
 			parts = append(parts, m.name()...)
 		}
 	default:
@@ -113,7 +113,7 @@ func (m *mangled) component(parts []string) []string {
 			return append(parts, [][]string{{"std"}, {"std", "allocator"}, {"std", "basic_string"}, {"std", "string"}, {"std", "istream"},
 				{"std", "ostream"}, {"std", "iostream"}}[i]...)
 		}
-		m.bad = true // what stands for an earlier part: names seldom begin with it
+		m.bad = true // stands for an earlier part: names seldom begin with it
 		return parts
 	case (c == 'C' || c == 'D') && last != "":
 		m.at++
@@ -140,7 +140,7 @@ func (m *mangled) component(parts []string) []string {
 	return append(parts, "operator"+operatorNames[i])
 }
 
-// How operators are mangled, and written.
+// The mangled codes of operators, and the operators.
 var (
 	operatorCodes = strings.Fields("cl ix eq ne lt gt le ge ss pl mi ml dv rm aS pL mI mL dV rM ls rs lS rS an or eo co aN oR eO aa oo nt pp mm " +
 		"de ad pt pm ng ps cm nw na dl da")
@@ -183,11 +183,11 @@ func (m *mangled) identifier() string {
 	return rustEscapes.Replace(name)
 }
 
-// rustEscapes are how Rust writes in a symbol what no name may have.
+// rustEscapes decodes characters that cannot occur in a symbol's names.
 var rustEscapes = strings.NewReplacer("_$LT$", "<", "_$u7b$", "{", "$LT$", "<", "$GT$", ">", "$RF$", "&", "$BP$", "*", "$LP$", "(", "$RP$", ")", "$C$", ",", "$u20$", " ",
 	"$u7b$", "{", "$u7d$", "}", "$u5b$", "[", "$u5d$", "]", "..", "::")
 
-// arguments passes over what a list holds, and its end.
+// arguments skips the contents of a list, and its end.
 func (m *mangled) arguments() {
 	for !m.bad && m.peek() != 'E' {
 		m.element()
@@ -195,7 +195,7 @@ func (m *mangled) arguments() {
 	m.next()
 }
 
-// element passes over one part of a type, an argument or an expression.
+// element skips one part of a type, an argument or an expression.
 func (m *mangled) element() {
 	if isDigit(m.peek()) {
 		m.identifier()
@@ -235,8 +235,8 @@ func (m *mangled) element() {
 // rustSymbol finds the crate of a symbol in Rust's own mangling (v0).
 var rustSymbol = lazy.Pattern(`^_R[A-Za-z0-9_]*?Cs[0-9a-zA-Z]*_(3std|4core|5alloc|[0-9])`)
 
-// Standard says whether a function is of the standard library of C++ or Rust, which
-// its headers, or the compiler, make part of every program.
+// Standard reports whether a function belongs to the standard library of C++ or Rust,
+// which headers or the compiler make part of every program.
 func Standard(f string) bool {
 	for _, p := range [...]string{"std::", "__gnu_cxx::", "__cxxabiv1::"} {
 		if strings.HasPrefix(f, p) {
@@ -248,10 +248,10 @@ func Standard(f string) bool {
 	}
 	crate, path, _ := strings.Cut(f, "::")
 	module, _, ok := strings.Cut(path, "::")
-	return ok && slices.Contains(rustModules[crate], module) // a program of C++ may have a core of its own
+	return ok && slices.Contains(rustModules[crate], module) // a program of C++ may have a namespace core
 }
 
-// rustModules are the parts of Rust's libraries beside std.
+// rustModules are the modules of Rust's libraries besides std.
 var rustModules = map[string][]string{
 	"core": strings.Fields("alloc any array ascii async_iter bool cell char clone cmp convert default error escape f32 f64 ffi fmt future hash hint " +
 		"intrinsics iter marker mem net num ops option panic panicking pin ptr result slice str sync task time tuple ub_checks unicode"),

@@ -9,9 +9,9 @@ import (
 // maxMessage bounds a masked message in runes.
 const maxMessage = 200
 
-// Mask replaces what changes between two failures of one cause by stable
-// tokens. The text is read once from left to right; at each place the first
-// rule that fits is taken:
+// Mask replaces what changes between two failures of one cause by stable tokens.
+// It reads the text once from left to right; at each place it applies the first
+// rule that fits:
 //
 //  1. white space runs become one space; control characters and bytes that are
 //     not UTF-8 become <raw>, one for a run.
@@ -46,9 +46,9 @@ type masker struct {
 	s    string
 	i    int
 	out  strings.Builder
-	last string // the token written last, if nothing but separators came since
+	last string // the token written last, if only separators followed
 	sep  string // these separators
-	// plain says that people read it: see [asRead].
+	// plain means that people read the result: see [asRead].
 	plain bool
 }
 
@@ -210,8 +210,8 @@ func maskWord(s string) (string, int) {
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// numberLen is the length of the number at the start of s, which begins with a
-// digit.
+// numberLen returns the length of the number at the start of s, which begins with
+// a digit.
 func numberLen(s string) int {
 	n := 0
 	if len(s) > 2 && s[0] == '0' && s[1]|0x20 == 'x' && isHex(s[2]) {
@@ -256,7 +256,7 @@ func uuidLen(s string) int {
 	return 36
 }
 
-// pathStart says whether a slash or tilde at i may begin an absolute path.
+// pathStart reports whether a slash or tilde at i may begin an absolute path.
 func pathStart(s string, i int) bool {
 	if i > 0 && strings.IndexByte(" \t([{=,:;|'\"`", s[i-1]) < 0 {
 		return false
@@ -275,7 +275,7 @@ func pathLen(s string) int {
 	return n
 }
 
-// asciiQuoteLen is the length of the quoted text that s begins with.
+// asciiQuoteLen returns the length of the quoted text at the start of s.
 func asciiQuoteLen(s string) int {
 	if len(s) < 2 {
 		return 0
@@ -295,9 +295,9 @@ func asciiQuoteLen(s string) int {
 	return quoteLen(s, 1, s[:1])
 }
 
-// quoteLen finds the closing quote in s after its first n bytes. Within a word
-// an apostrophe does not close. Without a close the quote takes the whole line,
-// since the quoted input may have broken it.
+// quoteLen finds the closing quote in s after its first n bytes. An apostrophe
+// within a word does not close. Without a closing quote, the quoted text is the
+// whole line, since the quoted input may have broken it.
 func quoteLen(s string, n int, closing string) int {
 	for i := n; i < len(s); i++ {
 		switch {
@@ -316,7 +316,7 @@ func quoteLen(s string, n int, closing string) int {
 	return len(s)
 }
 
-// rawLen is the length of the run of unprintable bytes at the start of s.
+// rawLen returns the length of the run of unprintable bytes at the start of s.
 func rawLen(s string) int {
 	n := 0
 	for n < len(s) {
@@ -329,7 +329,7 @@ func rawLen(s string) int {
 	return n
 }
 
-// spanTo is the length of s up to the first of the stop bytes.
+// spanTo returns the length of s up to the first of the stop bytes.
 func spanTo(s, stops string) int {
 	if i := strings.IndexAny(s, stops); i >= 0 {
 		return i

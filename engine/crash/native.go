@@ -38,7 +38,7 @@ func readValgrind(t text) (report, bool) {
 		}
 		r.kind = "valgrind: " + strings.ToLower(strings.TrimSuffix(stem(what), " of size"))
 		address, _ := between(valgrindText(t.line(end)), "Address 0x", " is not stack'd")
-		null := address != "" && len(address) <= 3 // in the first page, as AddressSanitizer has it
+		null := address != "" && len(address) <= 3 // in the first page, like AddressSanitizer's limit
 		if strings.HasPrefix(what, "Invalid write") && !null || strings.HasPrefix(what, "Invalid free") {
 			r.severity = SeverityCritical
 		}
@@ -50,7 +50,7 @@ func readValgrind(t text) (report, bool) {
 	return report{}, false
 }
 
-// valgrindText is a line of valgrind's without its process id.
+// valgrindText returns a line of valgrind's without its process id.
 func valgrindText(line string) string {
 	s, ok := strings.CutPrefix(line, "==")
 	if !ok {
@@ -87,7 +87,7 @@ func valgrindFrame(line string) (name, place string, ok bool) {
 	return FunctionName(f), place, true
 }
 
-// readLibc reads what the C library says before it aborts.
+// readLibc reads what the C library prints before it aborts.
 func readLibc(t text) (report, bool) {
 	for i := len(t.lines) - 1; i >= 0; i-- {
 		s := strings.TrimSpace(t.lines[i])
@@ -189,8 +189,8 @@ func readAssert(t text) (report, bool) {
 	return report{}, false
 }
 
-// readTerminate reads the end of a C++ program by an exception that nobody
-// caught, in the words of libstdc++ and libc++.
+// readTerminate reads the end of a C++ program by an uncaught exception, in the
+// words of libstdc++ and libc++.
 func readTerminate(t text) (report, bool) {
 	for i := len(t.lines) - 1; i >= 0; i-- {
 		s := t.lines[i]
@@ -220,8 +220,8 @@ func readTerminate(t text) (report, bool) {
 	return report{}, false
 }
 
-// readOutOfMemory reads how a few more programs say that memory, processes or
-// threads were refused.
+// readOutOfMemory reads further ways to report that memory, processes or threads
+// were refused.
 func readOutOfMemory(t text) (report, bool) {
 	for i := len(t.lines) - 1; i >= 0 && i >= len(t.lines)-64; i-- {
 		s := t.lines[i]
@@ -241,7 +241,7 @@ func readOutOfMemory(t text) (report, bool) {
 	return report{}, false
 }
 
-// readDebugger reads what gdb says when the program under it is stopped.
+// readDebugger reads what gdb prints when the program that it runs is stopped.
 func readDebugger(t text) (report, bool) {
 	const mark = " received signal "
 	i := t.index(0, mark)
@@ -254,8 +254,8 @@ func readDebugger(t text) (report, bool) {
 	return report{class: ClassSignal, kind: name, frames: frames, place: place}, name != ""
 }
 
-// looseStack finds a native stack without any words that say what it is, such
-// as a crash handler of the program's own prints.
+// looseStack finds a native stack without any words that say what it is, such as
+// one printed by a program's own crash handler.
 func looseStack(t text) (frames []string, place string) {
 	for i, line := range t.lines {
 		if frameNumber(line) == "0" {

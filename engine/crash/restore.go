@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Restore returns a title for people: the message in it as the program printed it, where one
-// of its outputs has it, in place of what [Mask] made of it. What differs between equal
-// runs stays out: folders, addresses, process ids, clocks.
+// Restore returns a title for people. It replaces a message that [Mask] masked by the
+// message as printed, if one of the outputs has it, except for what differs between equal
+// runs: folders, addresses, process ids, clocks.
 func Restore(title string, printed ...[]byte) string {
 	first := tokenIn(title)
 	if first < 0 {
@@ -41,10 +41,10 @@ func Restore(title string, printed ...[]byte) string {
 	return elided.Replace(title)
 }
 
-// elided says for people what nobody knows any more.
+// elided replaces tokens whose original text is lost.
 var elided = strings.NewReplacer("<str>", `"…"`, "<n>", "…", "<path>", "…", "<raw>", "…", "<time>", "…", "<url>", "…", "<uuid>", "…", "<tmp>", "…", "<run_id>", "…")
 
-// tokenIn is where the first token of a masked text stands, -1 if it has none.
+// tokenIn returns the position of the first token in a masked text; -1 if it has none.
 func tokenIn(s string) int {
 	for i := range s {
 		if s[i] == '<' && isToken(s[i:]) {
@@ -54,7 +54,7 @@ func tokenIn(s string) int {
 	return -1
 }
 
-// readableText is what [Mask] reads, with short numbers and quoted words as they stand, and
+// readableText masks like [Mask], but keeps short numbers, quoted words, and the names of
 // files without their folders.
 func readableText(s string) string {
 	m := masker{s: s, plain: true}
@@ -64,8 +64,8 @@ func readableText(s string) string {
 	return strings.TrimRight(m.out.String(), " ")
 }
 
-// asRead is what people see in place of a token that stands for s; before is the
-// text up to it.
+// asRead returns what people see in place of a token that stands for s; before is the text
+// up to it.
 func asRead(tok, s, before string) string {
 	switch tok {
 	case "<str>":

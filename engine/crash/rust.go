@@ -2,9 +2,9 @@ package crash
 
 import "strings"
 
-// readRust reads a Rust panic in the forms of before and after 1.73, and the
-// words of the runtime's aborts. The first panic counts: a thread that joins
-// the one that failed panics after it.
+// readRust reads a Rust panic in the forms before and after 1.73, and the
+// runtime's abort messages. The first panic counts: a thread that joins the one
+// that failed panics after it.
 func readRust(t text) (report, bool) {
 	for i, s := range t.lines {
 		switch {
@@ -41,8 +41,8 @@ func readRust(t text) (report, bool) {
 	return report{}, false
 }
 
-// rustPanicKind names a panic and gives what of its message the name does not
-// say; custom says that the program chose the words.
+// rustPanicKind names a panic and returns the rest of its message; custom means
+// that the program chose the words.
 func rustPanicKind(msg string) (kind, rest string, custom bool) {
 	for _, k := range [...]string{"index out of bounds", "called `Option::unwrap()` on a `None` value", "called `Result::unwrap()` on an `Err` value",
 		"assertion failed", "assertion `left == right` failed", "assertion `left != right` failed", "already borrowed", "already mutably borrowed",
@@ -57,7 +57,7 @@ func rustPanicKind(msg string) (kind, rest string, custom bool) {
 	return stem(msg), msg, true
 }
 
-// rustFrames reads a backtrace as RUST_BACKTRACE=1 gives it.
+// rustFrames reads a backtrace in the form of RUST_BACKTRACE=1.
 func rustFrames(t text, i int) []string {
 	j := t.index(i, "stack backtrace:")
 	if j < 0 || j > i+16 {

@@ -26,7 +26,7 @@ func readSanitizer(t text) (report, bool) {
 		if len(r.frames) == 0 {
 			r.frames, r.place = summaryFrame(t, i)
 		}
-		if r.kind == "stack-overflow" || tool == "ThreadSanitizer" { // where in a cycle, or in which thread, is chance
+		if r.kind == "stack-overflow" || tool == "ThreadSanitizer" { // it is random where in a cycle, or in which thread
 			r.place = ""
 		}
 		if r.access != "" {
@@ -34,7 +34,7 @@ func readSanitizer(t text) (report, bool) {
 		}
 		return r, true
 	}
-	// The head of the report is lost: the summary still names it.
+	// The head of the report is lost, but the summary names it.
 	if i := t.lastPrefix("SUMMARY: "); i >= 0 {
 		rest := t.lines[i][len("SUMMARY: "):]
 		if tool, what, ok := strings.Cut(rest, ": "); ok && strings.HasSuffix(tool, "Sanitizer") && tool != "UndefinedBehaviorSanitizer" {
@@ -98,7 +98,7 @@ func sanitizerKind(what string) string {
 	return Mask(what)
 }
 
-// access reads the line that says which way memory was touched.
+// access reads the line that says how memory was accessed.
 func access(t text, header int) (way, phrase string) {
 	for i := header; i < len(t.lines) && i < header+4; i++ {
 		line := strings.TrimLeft(t.lines[i], " ")
@@ -107,7 +107,7 @@ func access(t text, header int) (way, phrase string) {
 				size := rest[:spanTo(rest, " ,")]
 				switch size {
 				case "1", "2", "4", "8", "16", "32", "64":
-				default: // the length of a block copy is often the input's
+				default: // the length of a block copy often comes from the input
 					size = "<n>"
 				}
 				return w, w + " of size " + size
@@ -122,8 +122,8 @@ func access(t text, header int) (way, phrase string) {
 
 func clipBytes(s string, n int) string { return s[:min(n, len(s))] }
 
-// describeSanitizer settles severity and the cases that need more than the
-// first line.
+// describeSanitizer sets the severity, and handles the cases that need more than
+// the first line.
 func describeSanitizer(t text, i int, tool string, r *report) {
 	r.severity = SeverityHigh
 	switch tool {
@@ -141,7 +141,7 @@ func describeSanitizer(t text, i int, tool string, r *report) {
 			r.severity = SeverityCritical
 		}
 	case r.kind == "ABRT" || r.kind == "deadly signal":
-		// The program stopped itself; its own words say why.
+		// The program stopped itself, and its own words say why.
 		for _, f := range [...]reader{readAssert, readLibc, readTerminate} {
 			if own, ok := f(text{t.lines[:i]}); ok {
 				frames, place := r.frames, r.place
@@ -165,8 +165,8 @@ func describeSanitizer(t text, i int, tool string, r *report) {
 	}
 }
 
-// dedupToken reads the stack that a sanitizer run with dedup_token_length
-// offers as the identity of a report.
+// dedupToken reads the stack that a sanitizer with dedup_token_length prints as
+// the identity of a report.
 func dedupToken(t text, from int) []string {
 	i := t.index(from, "DEDUP_TOKEN: ")
 	if i < 0 {
@@ -210,7 +210,7 @@ func readUndefined(t text) (report, bool) {
 		place, what, _ := strings.Cut(t.lines[i], mark)
 		file, line, ok := sourcePlace(place)
 		if !ok {
-			continue // a Go panic says "runtime error:" too
+			continue // a Go panic contains "runtime error:" too
 		}
 		kind := undefinedKind(what)
 		r := report{class: ClassSanitizer, kind: "undefined: " + kind, severity: SeverityMedium}

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// readNode reads an uncaught JavaScript error as node, deno and browsers'
-// engines print it. Of nested causes the last is the root.
+// readNode reads an uncaught JavaScript error in the forms of node, deno and
+// browser engines. Of nested causes the last is the root.
 func readNode(t text) (report, bool) {
 	first := -1
 	for i, line := range t.lines {
@@ -35,7 +35,7 @@ func readNode(t text) (report, bool) {
 		return report{}, false
 	}
 	if _, reason, ok := strings.Cut(msg, "was not handled with .catch(). The promise rejected with the reason \""); ok {
-		msg = strings.TrimSuffix(reason, "\".") // what was thrown is no Error
+		msg = strings.TrimSuffix(reason, "\".") // the thrown value is not an Error
 	}
 	j := head + 1
 	for j < len(t.lines) && !nodeFrameLine(t.lines[j]) {
@@ -59,8 +59,8 @@ func readNode(t text) (report, bool) {
 	return r, true
 }
 
-// nodeValue reads the end by a thrown value that is no Error and so has no stack:
-// the place and its line, a mark below it, the value, and node's version.
+// nodeValue reads the end by a thrown value that is not an Error and so has no
+// stack: the place and its line, a mark below it, the value, and node's version.
 func nodeValue(t text) (report, bool) {
 	for i := 2; i+1 < len(t.lines); i++ {
 		if s := strings.TrimSpace(t.lines[i]); s == "" || strings.Trim(s, "^") != "" || t.lastPrefix("Node.js v") < i {
@@ -77,14 +77,14 @@ func nodeValue(t text) (report, bool) {
 	return report{}, false
 }
 
-// nodeEnds are the exit codes of an error that nothing caught, and of one in the
+// nodeEnds are the exit codes after an uncaught error, and after an error in the
 // handler of such errors.
 var nodeEnds = []int{1, 7}
 
-// nodeUncaught reports whether an error with its head and the line behind its
-// frames is one that node ended with: it shows the source line with a mark below
-// before it, or its own version after it. An error that a program prints has
-// neither.
+// nodeUncaught reports whether node ended with the error whose head is in line head
+// and whose frames end before line end: it shows the source line with a mark below
+// it before the error, or its own version after it. An error that a program prints
+// has neither.
 func nodeUncaught(t text, head, end int) bool {
 	for i := max(head-4, 0); i < head; i++ {
 		if s := strings.TrimSpace(t.lines[i]); s != "" && strings.Trim(s, "^") == "" {
@@ -123,8 +123,8 @@ func nodeFrameLine(s string) bool {
 	return ok && line != ""
 }
 
-// nodeFrame names a frame by its function, or by its file where the function
-// has no name; frames of the engine's own have none.
+// nodeFrame names a frame by its function or, if that has no name, by its file;
+// frames of the engine itself have no name.
 func nodeFrame(s string) string {
 	s = strings.TrimPrefix(strings.TrimLeft(strings.TrimRight(s, " {"), " "), "at ")
 	s = strings.TrimPrefix(s, "async ")
@@ -149,8 +149,8 @@ func nodeFrame(s string) string {
 	return clip(name, 120)
 }
 
-// nodePlace is the file, line and column of a frame of the program's own: a bundler
-// puts a whole program in one line.
+// nodePlace returns the file, line and column of a frame of the program's own. The
+// column matters because a bundler puts a whole program into one line.
 func nodePlace(s string) string {
 	s = strings.TrimSuffix(strings.TrimRight(s, " {"), ")")
 	if i := strings.LastIndexAny(s, " ("); i >= 0 {
@@ -219,11 +219,11 @@ func readRuby(t text) (report, bool) {
 	return report{}, false
 }
 
-// maxAside is how many lines may stand between what was raised and its callers: the
-// rest of the message, hints, and the line of the source with marks.
+// maxAside is how many lines may separate what was raised from its callers: the
+// rest of the message, hints, and the source line with marks.
 const maxAside = 32
 
-// rubyCallers are the frames below the first one.
+// rubyCallers returns the frames below the first one.
 func rubyCallers(lines []string) (frames []string) {
 	for j, s := range lines {
 		s, ok := strings.CutPrefix(strings.TrimSpace(s), "from ")
@@ -256,8 +256,8 @@ func rubyFrame(s string) (frame, rest string, ok bool) {
 	return clip(file+":"+name, 120), rest, ok
 }
 
-// readPHP reads a fatal error of PHP, with the stack of an exception if there
-// is one.
+// readPHP reads a fatal error of PHP, with the stack of an exception if there is
+// one.
 func readPHP(t text) (report, bool) {
 	for i, line := range t.lines {
 		s, ok := strings.CutPrefix(line, "PHP Fatal error:  ")
@@ -318,8 +318,8 @@ func readPHP(t text) (report, bool) {
 var phpEnds = []int{255}
 
 // readPerl reads the words of die, croak and confess, which end with the place.
-// Programs refuse input that way: where a user expects the exit code, it is no
-// crash.
+// Programs refuse input that way, so it is no crash if the user expects the exit
+// code.
 func readPerl(t text) (report, bool) {
 	for i := len(t.lines) - 1; i >= 0; i-- {
 		s := t.lines[i]

@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	// Reports stand at the beginning of the output or at its end; what a
-	// chatty program prints between is not looked at.
+	// Reports are at the beginning of the output or at its end; what a verbose
+	// program prints in between is ignored.
 	windowHead = 128 << 10
 	windowTail = 128 << 10
 	maxLine    = 4096
-	lineEnd    = 256 // of a longer one: Ruby ends with the type of an exception
+	lineEnd    = 256 // kept from the end of a longer line: Ruby ends with the type of an exception
 )
 
 // text is output as lines, without colours and carriage returns.
@@ -72,7 +72,7 @@ func stripEscapes(s string) string {
 	return b.String()
 }
 
-// index returns the first line from i on that holds sub, or -1.
+// index returns the first line from i on that contains sub, or -1.
 func (t text) index(i int, sub string) int {
 	for ; i < len(t.lines); i++ {
 		if strings.Contains(t.lines[i], sub) {
@@ -92,7 +92,7 @@ func (t text) lastPrefix(prefix string) int {
 	return -1
 }
 
-// line returns line i, or "" where there is none.
+// line returns line i, or "" if there is none.
 func (t text) line(i int) string {
 	if i < 0 || i >= len(t.lines) {
 		return ""
@@ -100,7 +100,7 @@ func (t text) line(i int) string {
 	return t.lines[i]
 }
 
-// clip cuts s to at most n runes, an ellipsis included.
+// clip cuts s to at most n runes, including an ellipsis.
 func clip(s string, n int) string {
 	if len(s) <= n || utf8.RuneCountInString(s) <= n {
 		return s
@@ -113,7 +113,7 @@ func clip(s string, n int) string {
 	return strings.TrimRight(s[:i], " ") + "…"
 }
 
-// between returns what stands in s after the first a and before the next b.
+// between returns what is in s after the first a and before the next b.
 func between(s, a, b string) (string, bool) {
 	_, s, ok := strings.Cut(s, a)
 	if !ok {
@@ -123,7 +123,7 @@ func between(s, a, b string) (string, bool) {
 	return s, ok
 }
 
-// base is the last element of a path with either kind of slash.
+// base returns the last element of a path with either kind of slash.
 func base(p string) string {
 	return p[strings.LastIndexAny(p, `/\`)+1:]
 }
@@ -136,7 +136,7 @@ func isWord(c byte) bool {
 	return c == '_' || isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80
 }
 
-// allDigits says whether s is a number.
+// allDigits reports whether s consists of digits.
 func allDigits(s string) bool {
 	for i := range len(s) {
 		if !isDigit(s[i]) {

@@ -2,8 +2,8 @@ package crash
 
 import "strings"
 
-// timeLen recognizes a date with or without a time of day, a time of day, and
-// both of them with names of month and weekday in front.
+// timeLen recognizes a date with or without a time of day, or a time of day,
+// perhaps with names of weekday and month before it.
 func timeLen(s string) int {
 	n := 0
 	if k := nameOf(s, "SunMonTueWedThuFriSat"); k > 0 && len(s) > k+1 {
@@ -45,7 +45,7 @@ func timeLen(s string) int {
 	return 0
 }
 
-// nameOf is 3 if s begins with one of the three-letter names.
+// nameOf returns 3 if s begins with one of the three-letter names.
 func nameOf(s, names string) int {
 	if len(s) < 4 || s[3] != ' ' && s[3] != ',' {
 		return 0

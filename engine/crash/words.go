@@ -2,9 +2,9 @@ package crash
 
 import "strings"
 
-// stem is the constant beginning of a message: what stands before the first
-// masked token, at most six words. A message without such a beginning is
-// "message".
+// stem returns the constant beginning of a message: what precedes the first
+// masked token, at most six words. For a message without such a beginning it
+// returns "message".
 func stem(s string) string {
 	s = Mask(s)
 	if i := strings.IndexByte(s, '<'); i >= 0 && isToken(s[i:]) {
@@ -34,9 +34,9 @@ func isToken(s string) bool {
 	return false
 }
 
-// lastWords picks the line that says why a program failed: the last line with a
-// word for failure, else the last line; usage texts, hints and what a shell
-// says about a dead child are passed over.
+// lastWords returns the line that says why a program failed: the last line with
+// a word for failure, or else the last line. It skips usage texts, hints and
+// what a shell prints about a dead child.
 func lastWords(t text) string {
 	last, failure, usage := "", "", ""
 	from := max(0, len(t.lines)-64)

@@ -321,7 +321,7 @@ func (b *builder) standIns(text []byte) []byte {
 	}
 	b.surrogates = make(map[string]string)
 	return halfEscape.ReplaceAllFunc(text, func(escape []byte) []byte {
-		// \uD800 to \uDFFF become \ue000 to \ue7ff.
+		// 0x20 lowers letters, and digits have it already
 		row := strings.IndexByte("89abcdef", escape[3]|0x20) // the eighth bit is set in digits and in lower-case letters
 		other := []byte(`\ue` + string("01234567"[row]) + string(escape[4:]))
 		b.surrogates[string(other)] = string(escape)

@@ -7,8 +7,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/match"
 )
 
-// builtin is a function that is evaluated after its operands. One that may
-// stand with an operand less takes the subject in place of the first.
+// builtin is a function whose operands are evaluated first. If subject is set
+// and the first operand is missing, the subject takes its place.
 type builtin struct {
 	symbol   string
 	operands int
@@ -86,7 +86,8 @@ func regexMatch(m *machine, e *expr, a, b Value) (Value, *Error) {
 	return BoolValue(found), nil
 }
 
-// pattern compiles a pattern that is known only now, once an evaluation.
+// pattern compiles a pattern that is known only at run time, once per
+// evaluation.
 func (m *machine) pattern(text string) (*match.Pattern, error) {
 	if p := m.patterns[text]; p != nil {
 		return p, nil
@@ -179,8 +180,8 @@ func arithmetic(exact func(z, a, b *big.Int) *big.Int, inexact func(a, b float64
 	}
 }
 
-// maxIntegerBits bounds what add and sub may grow; a loop that doubles a number
-// would otherwise take memory without end.
+// maxIntegerBits bounds the results of add and sub; a loop that doubles a
+// number would otherwise use memory without end.
 const maxIntegerBits = 1 << 16
 
 // floatOf is Python's float() of a number; ok is false if it is too large.

@@ -25,8 +25,8 @@ const (
 	opBuiltin
 )
 
-// expr is a compiled expression. Variables are found by distance: how many
-// scopes outward, and which of its variables.
+// expr is a compiled expression. A variable is found by the number of scopes
+// outward, and its number in that scope.
 type expr struct {
 	op         opcode
 	value      Value   // of opConst
@@ -47,7 +47,7 @@ func (e *expr) fail(c Category, format string, args ...any) *Error {
 	return &Error{Category: c, Message: fmt.Sprintf(format, args...), Symbol: e.symbol, Line: e.line, Col: e.col}
 }
 
-// scope is the variables of one let or closure.
+// scope has the variables of one let or closure.
 type scope struct {
 	names  []string
 	parent *scope
@@ -58,7 +58,7 @@ type compiler struct {
 	problems []*Error
 }
 
-// The errors of lists that are no calls, in the words of the contract.
+// The errors of lists that are not calls, in the words of the contract.
 const (
 	noItems = "spec_lang expression list must not be empty"
 	noHead  = "spec_lang expression head must be non-empty string symbol"
@@ -145,7 +145,7 @@ func (c *compiler) builtin(e *expr, operands []Form) {
 	}
 }
 
-// literalPattern compiles a pattern that needs no evaluation.
+// literalPattern compiles a pattern that is a literal.
 func (c *compiler) literalPattern(e *expr) {
 	operand := e.operands[1]
 	if operand.op != opConst {
@@ -179,7 +179,7 @@ func (c *compiler) variable(e *expr, operands []Form, s *scope) *expr {
 	return c.refuse(e, "undefined variable: %s", name)
 }
 
-// names reads the names of a let or fn; blanks around them do not count.
+// names reads the names of a let or fn; blanks around them are ignored.
 func (c *compiler) names(e *expr, forms []*Form, what, duplicate string) ([]string, bool) {
 	list := make([]string, 0, len(forms))
 	for _, f := range forms {
@@ -251,8 +251,8 @@ func (c *compiler) fn(e *expr, f *Form, s *scope) *expr {
 	return e
 }
 
-// Unknown returns the unknown symbol of an error, for those who know what the
-// writer may have meant; ok is false for any other error.
+// Unknown returns the unknown symbol of an error, so that callers can suggest
+// what the writer meant; ok is false for other errors.
 func (e *Error) Unknown() (symbol string, ok bool) {
 	return strings.CutPrefix(e.Message, "unsupported spec_lang symbol: ")
 }

@@ -1,7 +1,7 @@
 package speclang
 
-// Decision is why an expression has no true value: the part of it that decides,
-// and the values of the operands of that part.
+// Decision says why an expression is not true: the part that decides, and the
+// values of its operands.
 type Decision struct {
 	Part     string // as compact JSON
 	Symbol   string
@@ -11,14 +11,14 @@ type Decision struct {
 // Operand is an operand of a decisive part.
 type Operand struct {
 	Form    string // as compact JSON
-	Literal bool   // it is a value that is written out
+	Literal bool   // it is a literal value
 	Value   Value
 }
 
 // Decide finds the part that makes the program's value false for a subject. It
-// evaluates parts by themselves, each within the limits, so it looks into what
-// has no variables of its own. The second result is false if there is nothing
-// to tell: the value is true or there is none, or no such part decides.
+// evaluates parts on their own, each within the limits, so it only inspects
+// parts without variables of their own. ok is false if there is nothing to
+// report: the value is true or missing, or no such part decides.
 func (p *Program) Decide(subject Value, l Limits, h Host) (Decision, bool) {
 	eval := func(f *Form) (Value, bool) {
 		r := Compile(*f, p.options).Eval(subject, l, h)
@@ -88,7 +88,7 @@ func decision(f *Form, symbol string, operands []Form, eval func(*Form) (Value, 
 	return d, true
 }
 
-// less are a and b of a < b, as [Infix] compiles it.
+// less returns a and b of a < b, as [Infix] compiles it.
 func less(f *Form) (a, b Form, ok bool) {
 	if symbol(f) != "regex_match" || len(f.Items) != 3 || symbol(&f.Items[1]) != "sub" || len(f.Items[1].Items) != 3 {
 		return a, b, false
@@ -97,7 +97,7 @@ func less(f *Form) (a, b Form, ok bool) {
 	return f.Items[1].Items[1], f.Items[1].Items[2], Orders(pattern)
 }
 
-// symbol is the function that a form calls.
+// symbol returns the function that a form calls.
 func symbol(f *Form) string {
 	if f.Kind != Call || len(f.Items) == 0 {
 		return ""

@@ -11,8 +11,8 @@ import (
 // Category is the kind of a failure, in the words of the contract.
 type Category string
 
-// The categories. Assertion is never an error of this package: it is what a
-// caller makes of a falsy value.
+// The categories. Assertion is never an error of this package: callers use it for a
+// falsy value.
 const (
 	Schema    Category = "schema"
 	Assertion Category = "assertion"
@@ -24,7 +24,7 @@ type Error struct {
 	Category  Category
 	Message   string // with the contract's tokens: "spec_lang budget exceeded: steps"
 	Symbol    string // the form or builtin at fault; may be empty
-	Line, Col int    // of the form at fault; 0: unknown
+	Line, Col int    // position of the form at fault; 0: unknown
 	Cause     error  // such as an error of engine/match; may be nil
 }
 
@@ -47,15 +47,15 @@ func Symbols() []string {
 	return list
 }
 
-// aliases are what functions are called elsewhere.
+// aliases are names of functions in other languages.
 var aliases = map[string]string{"equals": "eq", "equal": "eq", "==": "eq", "is": "eq", "not_equals": "neq", "ne": "neq", "!=": "neq",
 	"length": "len", "size": "len", "count": "len", "includes": "contains", "contain": "contains", "has": "has_key", "matches": "regex_match",
 	"match": "regex_match", "regex": "regex_match", "startswith": "starts_with", "endswith": "ends_with", "plus": "add", "+": "add",
 	"minus": "sub", "-": "sub", "lowercase": "lower", "uppercase": "upper", "strip": "trim", "parse_json": "json_parse", "json": "json_parse",
 	"type": "json_type", "exists": "path_exists", "lambda": "fn", "cond": "if", "value": "subject", "it": "subject"}
 
-// Alias returns the name of the function that is called something else elsewhere; the
-// name itself if there is none.
+// Alias returns the name of the function that other languages call name; name itself
+// if there is none.
 func Alias(name string) string {
 	if a, ok := aliases[strings.ToLower(name)]; ok {
 		return a
@@ -63,14 +63,14 @@ func Alias(name string) string {
 	return name
 }
 
-// Near says which function a name that is none may mean; "" if there is none like it.
+// Near suggests the function that an unknown name may mean; "" if none is similar.
 func Near(name string) string {
 	if a := Alias(name); a != name {
 		return "did you mean " + a + "?"
 	}
 	list := Symbols()
 	for a := range aliases {
-		if len(a) > 3 { // nearly any short word is like another one
+		if len(a) > 3 { // nearly any short word is similar to another one
 			list = append(list, a)
 		}
 	}
@@ -84,8 +84,8 @@ func Near(name string) string {
 	return hint
 }
 
-// Advice says what an error may be mended by, in words for people; "" if there is
-// nothing to say.
+// Advice says how an error may be fixed, in words for people; "" if there is nothing
+// to say.
 func (e *Error) Advice() string {
 	const values = `write a list of values as ["json_parse", "[\"a\", \"b\"]"]`
 	switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// FormKind is what an expression is before it is compiled.
+// FormKind is the kind of an expression before it is compiled.
 type FormKind uint8
 
 // The kinds of forms.
@@ -18,13 +18,13 @@ const (
 	Foreign                 // a mapping, a date, ...: an error when it is reached
 )
 
-// Form is an expression before it is compiled, with its place.
+// Form is an expression before it is compiled, with its position.
 type Form struct {
 	Kind      FormKind
 	Value     Value  // of a Scalar
 	Items     []Form // of a Call
 	What      string // of a Foreign: "a mapping"
-	Bytes     int    // of a Foreign: the bytes it counts as a literal
+	Bytes     int    // of a Foreign: its size as a literal, in bytes
 	Line, Col int    // 1-based; 0: unknown
 }
 
@@ -36,7 +36,7 @@ func CallForm(symbol string, operands ...Form) Form {
 	return Form{Kind: Call, Items: append([]Form{ScalarForm(StringValue(symbol))}, operands...)}
 }
 
-// FormOfYAML makes a form of a YAML value, with places.
+// FormOfYAML makes a form from a YAML value, with positions.
 func FormOfYAML(n *doctree.Node) Form {
 	f := Form{Line: n.Pos.Line, Col: n.Pos.Col}
 	switch n.Kind {
@@ -65,8 +65,8 @@ func FormOfYAML(n *doctree.Node) Form {
 	return f
 }
 
-// FormOfJSON makes a form of a JSON value; place, which may be nil, says where
-// an offset is.
+// FormOfJSON makes a form from a JSON value; place, which may be nil, returns the
+// position of an offset.
 func FormOfJSON(n *jsontree.Node, place func(offset int) jsontree.Position) Form {
 	var f Form
 	if place != nil {
@@ -88,7 +88,7 @@ func FormOfJSON(n *jsontree.Node, place func(offset int) jsontree.Position) Form
 	return f
 }
 
-// String returns the form as compact JSON, but for what is foreign to the language.
+// String returns the form as compact JSON, except for what is foreign to the language.
 func (f *Form) String() string {
 	switch f.Kind {
 	case Scalar:
@@ -103,13 +103,13 @@ func (f *Form) String() string {
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-// equal compares what two forms say, not where.
+// equal compares the contents of two forms, not their positions.
 func (f *Form) equal(o *Form) bool {
 	return f.Kind == o.Kind && f.Kind != Foreign && f.Value.Equal(o.Value) &&
 		slices.EqualFunc(f.Items, o.Items, func(a, b Form) bool { return a.equal(&b) })
 }
 
-// literalBytes is what one form, without those in it, counts as a literal.
+// literalBytes returns the size of one form as a literal, without the forms in it.
 func (f *Form) literalBytes() int {
 	if f.Kind == Foreign {
 		return f.Bytes
@@ -127,8 +127,8 @@ func (f *Form) measure() (nodes, bytes int) {
 	return nodes, bytes
 }
 
-// firstExceeded returns which budget a form that exceeds both breaks first. The
-// walk takes the last of what it has found, and counts a node before its bytes.
+// firstExceeded returns which budget a form that exceeds both breaks first. The walk
+// takes the last form that it has found, and counts a node before its bytes.
 func (f *Form) firstExceeded(l Limits) string {
 	stack := []*Form{f}
 	nodes, bytes := 0, 0
@@ -147,12 +147,12 @@ func (f *Form) firstExceeded(l Limits) string {
 	}
 }
 
-// Asks reports whether the program looks at its subject or at the world. One
-// that does not says the same of everything.
+// Asks reports whether the program depends on its subject or on the world. Otherwise its
+// value is the same for everything.
 func (p *Program) Asks() bool { return p.form.asks() }
 
-// MatchesAll reports whether the program is a regex_match whose pattern is sure to match
-// whatever it is searched in.
+// MatchesAll reports whether the program is a regex_match whose pattern surely matches
+// any text.
 func (p *Program) MatchesAll() bool { return p.root.pattern != nil && p.root.pattern.Vacuous() }
 
 func (f *Form) asks() bool {

@@ -12,8 +12,8 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Infix says what names mean in expressions that people write with signs between
-// operands: status == 200 and $.name == "Ada".
+// Infix defines the meaning of names in infix expressions: status == 200 and $.name ==
+// "Ada".
 type Infix struct {
 	// Names stand for members of the subject: status is ["get", ["subject"], "status"].
 	Names []string
@@ -21,8 +21,7 @@ type Infix struct {
 	Root string
 }
 
-// InfixError says what is wrong with an expression, and at which character of it,
-// from 0.
+// InfixError says what is wrong with an expression, and at which character of it, from 0.
 type InfixError struct {
 	At            int
 	Message, Hint string
@@ -30,8 +29,8 @@ type InfixError struct {
 
 func (e *InfixError) Error() string { return e.Message }
 
-// Parse compiles an expression to the list form of the language. used are the
-// members of the subject that it looks at.
+// Parse compiles an expression to the list form of the language. used are the members of
+// the subject that it reads.
 func (x Infix) Parse(text string) (f Form, used []string, err error) {
 	p := &infix{Infix: x, text: text}
 	defer func() {
@@ -51,13 +50,12 @@ func (x Infix) Parse(text string) (f Form, used []string, err error) {
 	return f, p.used, nil
 }
 
-// infix reads an expression from left to right. kind is that of the token that is
-// looked at: 0 at the end, 'n' a number, 's' a string, 'w' a word, '$' a path, else
-// an operator or sign.
+// infix reads an expression from left to right. kind is that of the current token: 0 at the
+// end, 'n' a number, 's' a string, 'w' a word, '$' a path, otherwise an operator or sign.
 type infix struct {
 	Infix
 	text  string
-	pos   int // behind the token
+	pos   int // after the token
 	at    int // of the token
 	kind  byte
 	token string
@@ -132,7 +130,7 @@ func (p *infix) quoted(quote byte) {
 				b.WriteByte('\t')
 			case '\\', '"', '\'':
 				b.WriteByte(e)
-			default: // as patterns have it
+			default: // as in patterns
 				b.WriteString(p.text[p.pos-1 : p.pos+1])
 			}
 		default:
@@ -142,7 +140,7 @@ func (p *infix) quoted(quote byte) {
 	p.fail("", "the quote is never closed")
 }
 
-// path takes $.a.b[0] and what follows it.
+// path reads $.a.b[0] and what follows it.
 func (p *infix) path() {
 	for p.pos++; p.pos < len(p.text); {
 		switch c := p.text[p.pos]; {
@@ -201,18 +199,18 @@ func (p *infix) not() Form {
 	return p.compared()
 }
 
-// signs are operators between two operands, and the functions that they are.
+// signs are operators between two operands, and their functions.
 var signs = map[string]string{"==": "eq", "!=": "neq", "in": "in", "contains": "contains", "matches": "regex_match",
 	"starts_with": "starts_with", "ends_with": "ends_with", "has": "has_key"}
 
-// The language has no order, so a < b is ["regex_match", ["sub", a, b], negative], and
-// a >= b is not that the difference is negative or no number, since no order holds for one.
+// The language has no order, so a < b is ["regex_match", ["sub", a, b], negative]. For a >=
+// b the difference must be neither negative nor "nan", for which no order holds.
 const (
 	negative        = "^-(.*[1-9]|inf)"
 	negativeOrNoNum = negative + "|nan"
 )
 
-// Orders reports whether a pattern is what [Infix] matches a difference with.
+// Orders reports whether [Infix] uses a pattern to match a difference.
 func Orders(pattern string) bool { return pattern == negative || pattern == negativeOrNoNum }
 
 func (p *infix) compared() Form {
@@ -256,7 +254,7 @@ func (p *infix) compared() Form {
 	return f
 }
 
-// join says what may have to stand before a token that no expression goes on with.
+// join says what may be missing before a token that cannot continue an expression.
 func (p *infix) join() string {
 	if p.kind == 'w' {
 		means := Alias(p.token)
@@ -324,7 +322,7 @@ func (p *infix) operand() Form {
 	return Form{}
 }
 
-// list is a list of values as JSON has it: the language has none of its own.
+// list reads a list of values in JSON, since the language has no lists of its own.
 func (p *infix) list() Form {
 	d := json.NewDecoder(strings.NewReader(p.text[p.at:]))
 	var raw json.RawMessage
@@ -355,7 +353,7 @@ func (p *infix) of(name string) Form {
 	return CallForm("get", CallForm("subject"), ScalarForm(StringValue(name)))
 }
 
-// member is what stands at a path in the root.
+// member returns the form for a path in the root.
 func (p *infix) member(path string, at int) Form {
 	if p.Root == "" {
 		p.at = at
@@ -389,7 +387,7 @@ func (p *infix) member(path string, at int) Form {
 	return f
 }
 
-// word is a name, a constant or a call.
+// word reads a name, a constant or a call.
 func (p *infix) word(name string, at int) Form {
 	if p.is("(") {
 		p.next()

@@ -23,25 +23,25 @@ type Limits struct {
 // DefaultLimits returns the budgets of the contract.
 func DefaultLimits() Limits { return Limits{Steps: 20000, Nodes: 20000, LiteralBytes: 262144} }
 
-// MaxDepth is how deep evaluations may stand inside each other; tail calls do
-// not count. Python's implementation gives up near 330; with the default budget
-// of steps this is never reached.
+// MaxDepth is how deep evaluations may be nested; tail calls do not count.
+// Python's implementation gives up near 330; with the default budget of steps
+// the limit is never reached.
 const MaxDepth = 50000
 
-// Host is what an evaluation may ask of the world.
+// Host is what an evaluation may ask about the world.
 type Host struct {
-	// Expired reports whether the time limit is over; nil: there is none. It is
-	// asked at the first step, every 64 steps after it and at the step after
-	// work on a large text or a regular expression.
+	// Expired reports whether the time limit is over; nil: no limit. It is
+	// called at the first step, every 64 steps after that, and at the step
+	// after work on a large text or a regular expression.
 	Expired func() bool
-	// PathExists answers path_exists; nil: nothing exists.
+	// PathExists answers path_exists; nil: no path exists.
 	PathExists func(path string) bool
 }
 
-// Program is a compiled expression. It may be used by many goroutines at once.
+// Program is a compiled expression. It is safe for concurrent use.
 type Program struct {
-	Nodes        int // what Limits.Nodes bounds
-	LiteralBytes int // what Limits.LiteralBytes bounds
+	Nodes        int // bounded by Limits.Nodes
+	LiteralBytes int // bounded by Limits.LiteralBytes
 
 	options  Options
 	form     Form
@@ -50,18 +50,18 @@ type Program struct {
 	machines sync.Pool // of *machine, so that a simple predicate allocates nothing
 }
 
-// Result is what an evaluation gave.
+// Result is the result of an evaluation.
 type Result struct {
 	Value Value
-	Steps int    // used, also when Err is set
+	Steps int    // also set if Err is
 	Err   *Error // nil on success
 }
 
-// Truthy reports whether the evaluation gave a value that Python calls true.
+// Truthy reports whether the evaluation gave a value that is true in Python.
 func (r Result) Truthy() bool { return r.Err == nil && r.Value.Truthy() }
 
-// Compile compiles a form. It cannot fail: what is wrong with a form is an
-// error of the evaluation that reaches it.
+// Compile compiles a form. It cannot fail: an invalid form is an error of the
+// evaluation that reaches it.
 func Compile(f Form, o Options) *Program {
 	p := &Program{options: o, form: f}
 	p.Nodes, p.LiteralBytes = f.measure()
@@ -71,13 +71,13 @@ func Compile(f Form, o Options) *Program {
 	return p
 }
 
-// Problems lists what would be an error whenever it were reached, in the order
-// of the text: unknown symbols and variables, malformed forms, wrong operand
-// counts, bad literal patterns.
+// Problems lists everything that would be an error whenever it were reached, in
+// the order of the text: unknown symbols and variables, malformed forms, wrong
+// operand counts, bad literal patterns.
 func (p *Program) Problems() []*Error { return slices.Clone(p.problems) }
 
-// String returns the expression as compact JSON, but for what is foreign to the
-// language.
+// String returns the expression as compact JSON, except for what is foreign to
+// the language.
 func (p *Program) String() string { return p.form.String() }
 
 // Eval evaluates the program against a subject.
@@ -124,15 +124,16 @@ type machine struct {
 	host     Host
 	maxSteps int
 	steps    int
-	poll     int // the step at which to ask whether time is over
+	poll     int // the step at which to check the time limit
 	depth    int
-	patterns map[string]*match.Pattern // that were computed
+	patterns map[string]*match.Pattern // patterns that were computed
 }
 
-// pollSteps is the number of steps between two questions for the time.
+// pollSteps is the number of steps between two checks of the time limit.
 const pollSteps = 64
 
-// largeText is the size from which work on a text is worth a look at the time.
+// largeText is the size from which work on a text requires a check of the time
+// limit.
 const largeText = 4096
 
 // worked notes work on a text of that size.
@@ -150,7 +151,7 @@ func (m *machine) text(v Value) string {
 
 func (m *machine) equal(a, b Value) bool {
 	if a.heap != nil && b.heap != nil {
-		m.worked(largeText) // trees are compared whole
+		m.worked(largeText) // trees are compared as a whole
 	}
 	return a.Equal(b)
 }
@@ -169,8 +170,8 @@ func (m *machine) tick(e *expr) *Error {
 	return nil
 }
 
-// eval evaluates an expression. Where the language has a tail position the loop
-// goes on instead of calling itself.
+// eval evaluates an expression. In tail position it loops instead of calling
+// itself.
 func (m *machine) eval(e *expr, f *frame) (Value, *Error) {
 	if m.depth++; m.depth > MaxDepth {
 		return Value{}, e.fail(Runtime, "spec_lang recursion deeper than %d", MaxDepth)
@@ -239,8 +240,8 @@ func (e *expr) lookup(f *frame) (Value, *Error) {
 	return v, nil
 }
 
-// call evaluates function and arguments; the body and its frame are what to go
-// on with.
+// call evaluates function and arguments, and returns the body and frame with
+// which to continue.
 func (m *machine) call(e *expr, f *frame) (*expr, *frame, *Error) {
 	fn, err := m.eval(e.operands[0], f)
 	if err != nil {
@@ -262,7 +263,7 @@ func (m *machine) call(e *expr, f *frame) (*expr, *frame, *Error) {
 	return fn.heap.fn.operands[0], inner, nil
 }
 
-// connect evaluates and, or: the result is a boolean, not an operand.
+// connect evaluates and and or. The result is a boolean, not an operand.
 func (m *machine) connect(e *expr, f *frame) (Value, *Error) {
 	decisive := e.op == opOr
 	for _, x := range e.operands {

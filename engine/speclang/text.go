@@ -14,8 +14,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// Text is Python's str() of the value; a string is itself. A closure, which
-// has no text of its own, reads <fn/2> with its count of parameters.
+// Text returns Python's str() of the value; a string is itself. A closure, which
+// has no text of its own, becomes <fn/2> with its number of parameters.
 func (v Value) Text() string {
 	if v.kind == String {
 		return v.text
@@ -74,8 +74,8 @@ func (v Value) appendRepr(b []byte) []byte {
 	return fmt.Appendf(b, "<fn/%d>", v.heap.fn.params)
 }
 
-// appendQuoted appends Python's repr() of a string: in single quotes unless it
-// holds these and no double ones, with what is not printable escaped.
+// appendQuoted appends Python's repr() of a string: in single quotes, unless it
+// contains these and no double quotes, with unprintable characters escaped.
 func appendQuoted(b []byte, s string) []byte {
 	quote := byte('\'')
 	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
@@ -112,8 +112,8 @@ func appendQuoted(b []byte, s string) []byte {
 	return append(b, quote)
 }
 
-// JSON returns the value as compact JSON, keys in their own order. A closure has no
-// JSON form and becomes a string of its Text.
+// JSON returns the value as compact JSON, keys in their original order. A closure
+// has no JSON form and becomes a string of its Text.
 func (v Value) JSON() string { return string(v.appendJSON(nil)) }
 
 func (v Value) appendJSON(b []byte) []byte {
@@ -179,7 +179,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// eachValid maps the stretches of s between stray bytes, which stay.
+// eachValid maps the parts of s between invalid bytes, which stay.
 func eachValid(s string, f func(string) string) string {
 	if utf8.ValidString(s) {
 		return f(s)

@@ -34,12 +34,12 @@ type Value struct {
 	heap *heap  // a big Int, List, Dict, Closure
 }
 
-// heap is what few values have.
+// heap is what only few values have.
 type heap struct {
 	big     *big.Int
 	list    []Value
 	entries []entry        // of a Dict, in the order of the text
-	index   map[string]int // of the entries, if they are many
+	index   map[string]int // of the entries, if there are many
 	fn      *expr
 	env     *frame
 }
@@ -78,7 +78,7 @@ func FloatValue(f float64) Value { return Value{kind: Float, num: int64(math.Flo
 // StringValue returns a string: UTF-8, lone surrogates in the form of engine/jsontree.
 func StringValue(s string) Value { return Value{kind: String, text: s} }
 
-// ListValue returns a list; it takes the slice over.
+// ListValue returns a list, which takes over the slice.
 func ListValue(items []Value) Value { return Value{kind: List, heap: &heap{list: items}} }
 
 // OfJSON returns the value of a JSON tree.
@@ -115,7 +115,7 @@ func OfJSON(n *jsontree.Node) Value {
 // manyEntries is the size from which a dict has an index.
 const manyEntries = 12
 
-// dictValue is a dict of entries with different keys.
+// dictValue returns a dict of entries with different keys.
 func dictValue(entries []entry) Value {
 	h := &heap{entries: entries}
 	if len(entries) >= manyEntries {
@@ -127,8 +127,8 @@ func dictValue(entries []entry) Value {
 	return Value{kind: Dict, heap: h}
 }
 
-// ParseJSON is json_parse: the value of JSON text as Python's json.loads reads
-// it. An error is a [*jsontree.Error].
+// ParseJSON is json_parse: it parses JSON text like Python's json.loads. An error is a
+// [*jsontree.Error].
 func ParseJSON(text string) (Value, error) {
 	d, err := jsontree.Parse([]byte(text), jsontree.Python())
 	if err != nil {
@@ -137,10 +137,10 @@ func ParseJSON(text string) (Value, error) {
 	return OfJSON(&d.Root), nil
 }
 
-// Kind returns what the value is.
+// Kind returns the kind of the value.
 func (v Value) Kind() Kind { return v.kind }
 
-// TypeName returns the name that json_type knows the value by: null, bool, number,
+// TypeName returns the name of the value's type for json_type: null, bool, number,
 // string, list, dict, or unknown for a closure.
 func (v Value) TypeName() string {
 	switch v.kind {
@@ -175,7 +175,7 @@ func (v Value) Items() []Value {
 
 func (v Value) float() float64 { return math.Float64frombits(uint64(v.num)) }
 
-// isNumber reports whether Python can count with the value; booleans are 0 and 1.
+// isNumber reports whether Python can calculate with the value; booleans are 0 and 1.
 func (v Value) isNumber() bool { return v.kind == Int || v.kind == Float || v.kind == Bool }
 
 // integer is the exact value of an Int or Bool.
@@ -255,9 +255,9 @@ func (v Value) Truthy() bool {
 	return true
 }
 
-// Equal is Python's ==: numbers and booleans by value, strings exactly, lists
-// element by element, dicts without regard to order, closures if they were
-// written alike in the same scope.
+// Equal is Python's ==: numbers and booleans by value, strings exactly, lists element
+// by element, dicts regardless of order, closures if they have the same form and
+// scope.
 func (v Value) Equal(o Value) bool {
 	if v.isNumber() && o.isNumber() {
 		return equalNumbers(v, o)

@@ -7,8 +7,8 @@ import (
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
-// accessors are functions added to a module that read and write many globals
-// at once: one call costs a fraction of what asking for each global would.
+// accessors are functions added to a module that read and write many globals at
+// once: one call costs a fraction of accessing each global.
 type accessors struct {
 	m       *module
 	types   []int
@@ -23,7 +23,8 @@ type slot struct {
 	half   byte
 }
 
-// add adds a function of words that go in or come out, and gives its name.
+// add adds a function with words as parameters and results, and returns its
+// name.
 func (a *accessors) add(name string, params, results int, code []byte) string {
 	sig := dut.Signature{Params: slices.Repeat([]dut.ValType{dut.TypeI64}, params), Results: slices.Repeat([]dut.ValType{dut.TypeI64}, results)}
 	a.exports = append(text(a.exports, name), byte(dut.Func))
@@ -34,7 +35,7 @@ func (a *accessors) add(name string, params, results int, code []byte) string {
 	return name
 }
 
-// get makes functions that give words.
+// get makes functions that return words.
 func (a *accessors) get(name string, words []slot) (w Words) {
 	for part := range slices.Chunk(words, chunk) {
 		var code []byte
@@ -46,7 +47,7 @@ func (a *accessors) get(name string, words []slot) (w Words) {
 	return w
 }
 
-// take makes functions that give words and clear them.
+// take makes functions that return words and clear them.
 func (a *accessors) take(globals []int) (w Words) {
 	for part := range slices.Chunk(globals, chunk) {
 		var code []byte

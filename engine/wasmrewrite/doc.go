@@ -1,6 +1,6 @@
-// Package wasmrewrite prepares a WebAssembly module for testing: bytes in,
-// bytes out. The module keeps what it does and its indices of types,
-// functions, tables and globals, and gains
+// Package wasmrewrite prepares a WebAssembly module for testing: bytes in, bytes
+// out. The module keeps its behaviour and its indices of types, functions,
+// tables and globals, and gains
 //
 //   - fuel: every function counts the instructions it executes, by basic block,
 //     and stops when the budget is used up, at the same instruction everywhere;
@@ -10,11 +10,11 @@
 //   - functions that read and set all mutable globals at once, so that a state
 //     can be taken and restored whole.
 //
-// All of it lives in globals and locals that the module cannot name: its memory,
-// its tables and its own globals are not disturbed. The start function becomes
-// an export, to be called under fuel. Imported memories, tables and globals
-// become the module's own, limits of memory and tables are lowered, custom
-// sections are dropped; function names are kept beside the binary.
+// All of this lives in globals and locals that the module cannot name: its
+// memory, tables and globals are not disturbed. The start function becomes an
+// export, to be called under fuel. Imported memories, tables and globals become
+// the module's own, limits of memory and tables are lowered, custom sections are
+// dropped; function names are returned beside the binary.
 //
 // The rules are those of the WebAssembly core specification 2.0 with tail calls
 // and extended constant expressions. The rewriter checks what its additions

@@ -9,19 +9,19 @@ const (
 	tableShift  = 3  // bulk table operations: a unit for 8 elements
 )
 
-// BlockShift is the size of the memory blocks whose writes are marked, as a
-// power of two. Block n is marked by bit n%64.
+// BlockShift is the size of the memory blocks whose writes are marked, as a power
+// of two. Bit n%64 marks block n.
 const BlockShift = 12
 
 // body rewrites one function.
 //
-// The function's own code becomes one block inside the new function, so that
-// every way out but a tail call passes one place, where fuel goes back to its
-// global. In between fuel lives in a local: an engine keeps that in a register.
-// Instructions gather in a segment until control can come from elsewhere or go
+// The function's own code becomes one block inside the new function, so that every
+// exit but a tail call passes one place, where the fuel returns to its global. In
+// between, the fuel is in a local, which an engine keeps in a register.
+// Instructions are collected in a segment until control may come from or go
 // elsewhere; then the segment's cost is known and is charged before it. Only
-// entries of functions and loops look whether fuel is left: between two of them
-// there is but a bounded number of instructions.
+// entries of functions and loops check whether fuel is left: between two of them
+// the number of instructions is bounded.
 type body struct {
 	m       *module
 	r       *reader
@@ -49,7 +49,7 @@ type label struct {
 	targeted bool // something branches to it
 }
 
-// temp is a local by its type and its use.
+// temp identifies a local by type and use.
 type temp struct {
 	typ dut.ValType
 	use byte
@@ -65,8 +65,8 @@ const (
 	useFuel
 )
 
-// function rewrites the function with the given index and gives its body
-// without its size.
+// function rewrites the function with the given index and returns its body without
+// its size.
 func (m *module) function(index int, r *reader) []byte {
 	sig := m.types[m.funcs[index]]
 	b := &body{m: m, r: r, index: index, temps: make(map[temp]int), header: true, covered: m.covered(index)}
@@ -117,7 +117,7 @@ func (m *module) function(index int, r *reader) []byte {
 	return append(head, b.out...)
 }
 
-// temp gives a local of a type for a use.
+// temp returns a local of a type for a use.
 func (b *body) temp(t dut.ValType, use byte) int {
 	i, ok := b.temps[temp{t, use}]
 	if !ok {
@@ -128,8 +128,8 @@ func (b *body) temp(t dut.ValType, use byte) int {
 	return i
 }
 
-// boundary ends the segment: what follows is executed when it is not, or the
-// other way round. header says that a loop begins.
+// boundary ends the segment, since what follows may run without it or the other way
+// round. header means that a loop begins.
 func (b *body) boundary(header bool) {
 	switch {
 	case b.header:
@@ -143,8 +143,8 @@ func (b *body) boundary(header bool) {
 	b.prev = [2]instruction{}
 }
 
-// takeFuel takes the i64 on the stack from the fuel below it, and stops when none
-// is left.
+// takeFuel subtracts the i64 on the stack from the fuel below it, and stops when
+// none is left.
 func (b *body) takeFuel(out []byte) []byte {
 	out = appendIndexed(append(out, opI64Sub), opLocalTee, b.fuel)
 	out = append(i64(out, 0), opI64LtS, opIf, blockEmpty)
@@ -152,13 +152,13 @@ func (b *body) takeFuel(out []byte) []byte {
 	return append(out, opUnreachable, opEnd)
 }
 
-// giveBack puts the fuel into its global.
+// giveBack stores the fuel in its global.
 func (b *body) giveBack(out []byte) []byte {
 	return appendIndexed(appendIndexed(out, opLocalGet, b.fuel), opGlobalSet, b.m.fuel)
 }
 
-// emitExit does what is due on the way out: fuel back, marks of written blocks
-// joined to those of other functions.
+// emitExit writes what must happen on exit: it gives the fuel back, and joins the
+// marks of written blocks to those of other functions.
 func (b *body) emitExit(out []byte) []byte {
 	out = b.giveBack(out)
 	if d, ok := b.temps[temp{dut.TypeI64, useDirty}]; ok {
@@ -263,7 +263,7 @@ func (b *body) structure(in instruction) {
 	}
 }
 
-// rewrite writes a live instruction with what is added to it.
+// rewrite writes a live instruction with its additions.
 func (b *body) rewrite(in instruction, raw []byte) {
 	switch in.op {
 	case opBlock, opLoop, opElse, opEnd, opNop:
@@ -304,8 +304,8 @@ func (b *body) rewrite(in instruction, raw []byte) {
 	b.segment = s
 }
 
-// store marks the block that a store writes to. One that crosses into the next
-// block by less than its size is not marked there: who reads the marks takes
+// store marks the block that a store writes to. If the store crosses into the next
+// block by less than its size, that is not marked: readers of the marks must take
 // each block with a few bytes of the next.
 func (b *body) store(s []byte, in instruction, raw []byte) []byte {
 	value, address := b.temp(in.stores, useRight), b.temp(dut.TypeI32, useAddress)
@@ -321,8 +321,7 @@ func (b *body) store(s []byte, in instruction, raw []byte) []byte {
 	return appendIndexed(s, opLocalSet, dirty)
 }
 
-// bulkMemory charges for what an instruction does by its length, which is on top of
-// the stack.
+// bulkMemory charges an instruction by its length, which is on top of the stack.
 func (b *body) bulkMemory(s []byte, in instruction, raw []byte) []byte {
 	switch in.sub {
 	case moreMemoryInit, moreMemoryCopy, moreMemoryFill:
@@ -341,8 +340,8 @@ func (b *body) bulkMemory(s []byte, in instruction, raw []byte) []byte {
 	return append(b.charge(s, tableShift), raw...)
 }
 
-// charge takes fuel for the i32 on the stack, which stays there: one unit for
-// 2^shift; without a shift at most 65,536 (pages), since asking for more fails.
+// charge takes fuel for the i32 on the stack, which stays there: one unit per
+// 2^shift; without a shift at most 65,536 (pages), since requests for more fail.
 func (b *body) charge(s []byte, shift int64) []byte {
 	n := b.temp(dut.TypeI32, useResult)
 	s = appendIndexed(appendIndexed(s, opLocalTee, n), opLocalGet, b.fuel)

@@ -64,7 +64,7 @@ const (
 	blockEmpty = 0x40
 )
 
-// Instructions behind prefixMore.
+// Instructions with prefixMore.
 const (
 	moreLastConversion = 7
 	moreMemoryInit     = 8
@@ -79,11 +79,11 @@ const (
 	moreTableFill      = 17
 )
 
-// instruction is one decoded instruction. Of its operands only what rewriting
-// looks at is kept.
+// instruction is one decoded instruction, with only those operands that
+// rewriting needs.
 type instruction struct {
 	op     byte
-	sub    uint32      // behind a prefix
+	sub    uint32      // after a prefix
 	index  int         // of the function, global or table, or the label's depth
 	labels int         // ways of a br_table, the default not counted
 	value  int64       // of i32.const and i64.const
@@ -149,7 +149,7 @@ func (m *module) next(r *reader, locals, depth int) (in instruction) {
 	return in
 }
 
-// proposal names what an unsupported instruction belongs to.
+// proposal names the proposal that an unsupported instruction belongs to.
 func proposal(op byte) string {
 	switch {
 	case op >= 0x06 && op <= 0x0a || op == 0x18 || op == 0x19 || op == 0x1f:

@@ -30,14 +30,14 @@ var place = [...]int{
 	secStart: 9, secElement: 10, secDataCount: 11, secCode: 12, secData: 13,
 }
 
-// Bounds that keep a hostile module from costing more than it is worth.
+// Limits that bound the cost of a hostile module.
 const (
 	maxArity       = 1000      // parameters or results of a function
 	maxLocals      = 50_000    // of one function
 	maxAllLocals   = 5_000_000 // of all functions: a byte can declare thousands
 	maxBody        = 8 << 20   // bytes of one function
 	maxTableStart  = 1_000_000 // elements that a table starts with
-	maxTableGrowth = 10_000    // elements that a smaller table may grow to
+	maxTableGrowth = 10_000    // elements to which a smaller table may grow
 	maxNesting     = 10_000    // blocks within blocks
 )
 
@@ -51,7 +51,7 @@ type global struct {
 type module struct {
 	opt   Options
 	types []dut.Signature
-	raw   [secTag + 1][]byte // the elements of a section without their count, where they are copied
+	raw   [secTag + 1][]byte // the elements of a section without their count, if the section is copied
 
 	imports       []dut.Import
 	importedFuncs []int // type of each imported function
@@ -72,9 +72,9 @@ type module struct {
 	segments int // data segments
 	patches  []patch
 
-	volatile  map[string]bool // instructions whose effects a snapshot does not hold
+	volatile  map[string]bool // instructions whose effects a snapshot does not include
 	notes     []string
-	fullOf    map[string]bool // what is no more traced
+	fullOf    map[string]bool // kinds of probes that reached their limit
 	allLocals int
 	effort    int64
 

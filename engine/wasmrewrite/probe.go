@@ -2,16 +2,16 @@ package wasmrewrite
 
 import "github.com/thresh-dev/thresh/port/dut"
 
-// Bounds of what is traced; functions beyond them run untraced, and a note says so.
+// Limits of tracing; functions beyond them run untraced, and a note says so.
 const (
 	maxEdges = 1 << 16
 	maxSites = 1 << 12
 	maxCases = 256 // ways of a switch whose numbers become constants
 
-	sitesPerWord = 32 // two bits a site: it was false, it was true
+	sitesPerWord = 32 // two bits per site: it was false, it was true
 )
 
-// bits reserves n adjacent bits of coverage, within one global, and gives that
+// bits reserves n adjacent bits of coverage, within one global, and returns that
 // global and the first bit.
 func (b *body) bits(n int) (word, bit int, ok bool) {
 	m := b.m
@@ -33,15 +33,15 @@ func (b *body) bits(n int) (word, bit int, ok bool) {
 	return word, bit, true
 }
 
-// mark sets the bit behind the given one whose number is on the stack as an i64
-// by what push writes.
+// mark sets a bit after the given one. push writes the code that leaves its
+// distance on the stack as an i64.
 func mark(s []byte, word, bit int, push func([]byte) []byte) []byte {
 	s = i64(appendIndexed(s, opGlobalGet, word), int64(uint64(1)<<bit))
 	s = append(push(s), opI64Shl, opI64Or)
 	return appendIndexed(s, opGlobalSet, word)
 }
 
-// point marks that control came here.
+// point marks that control reached this point.
 func (b *body) point() {
 	if word, bit, ok := b.bits(1); ok {
 		s := i64(appendIndexed(b.segment, opGlobalGet, word), int64(uint64(1)<<bit))
@@ -49,7 +49,7 @@ func (b *body) point() {
 	}
 }
 
-// branch marks which way a branch goes by the condition on the stack, which
+// branch marks which way a branch goes, from the condition on the stack, which
 // stays there.
 func (b *body) branch(s []byte) []byte {
 	word, bit, ok := b.bits(2)
@@ -59,15 +59,15 @@ func (b *body) branch(s []byte) []byte {
 	t := b.temp(dut.TypeI32, useResult)
 	return mark(appendIndexed(s, opLocalTee, t), word, bit, func(s []byte) []byte {
 		s = appendIndexed(s, opLocalGet, t)
-		if p := b.prev[1].op; p < opI32Eqz || p > opF64Last { // else it is 0 or 1
+		if p := b.prev[1].op; p < opI32Eqz || p > opF64Last { // otherwise it is 0 or 1
 			s = append(s, opI32Const, 0, opI32Ne)
 		}
 		return append(s, opI64ExtendU)
 	})
 }
 
-// ways marks which way a switch goes. Of more than 64 ways, the last and the
-// default share a mark.
+// ways marks which way a switch goes. If there are more than 64 ways, the last ones
+// and the default share a mark.
 func (b *body) ways(s []byte, n int) []byte {
 	if b.covered {
 		b.switchConstants(n)
@@ -94,7 +94,7 @@ func (b *body) ways(s []byte, n int) []byte {
 }
 
 // switchConstants learns the numbers that a switch distinguishes: compilers
-// subtract the least of them first.
+// subtract the smallest of them first.
 func (b *body) switchConstants(n int) {
 	base := int64(0)
 	if b.prev[0].op == opI32Const {
@@ -110,7 +110,7 @@ func (b *body) switchConstants(n int) {
 	}
 }
 
-// site reserves a place of comparison.
+// site reserves a comparison site.
 func (b *body) site(s dut.Site) (int, bool) {
 	m := b.m
 	if !m.opt.Compares || !b.covered {
@@ -155,7 +155,7 @@ func (m *module) keep(s []byte, global int, t dut.NumberType, local int) []byte 
 	return appendIndexed(s, opGlobalSet, global)
 }
 
-// comparison is what an instruction between i32.eqz and f64.ge compares.
+// comparison returns what an instruction from i32.eqz to f64.ge compares.
 func comparison(op byte) (dut.ValType, dut.NumberType) {
 	switch {
 	case op > 0x60:
@@ -172,7 +172,7 @@ func comparison(op byte) (dut.ValType, dut.NumberType) {
 	return dut.TypeI32, dut.I32
 }
 
-// unsigned is 1 for the unsigned ones of the ten integer comparisons.
+// unsigned returns 1 for the unsigned ones of the ten integer comparisons.
 func unsigned(i byte) byte {
 	if i >= 2 {
 		return i & 1
@@ -180,7 +180,7 @@ func unsigned(i byte) byte {
 	return 0
 }
 
-// compare keeps the operands of a comparison and its result.
+// compare records the operands and the result of a comparison.
 func (b *body) compare(s []byte, in instruction, raw []byte) []byte {
 	t, number := comparison(in.op)
 	p := b.prev[1]

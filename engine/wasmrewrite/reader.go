@@ -7,8 +7,8 @@ import (
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
-// malformed is panicked with by a reader and recovered in [Rewrite]: decoding
-// is a deep descent in which every step may fail, for one reason each.
+// malformed is what a reader panics with and [Rewrite] recovers: decoding is a
+// deep descent in which every step may fail, each for one reason.
 type malformed struct{ err *dut.ModuleError }
 
 // reader decodes a part of the binary. base is where data starts in the whole
@@ -41,7 +41,7 @@ func (r *reader) bytes(n uint32) []byte {
 	return r.data[r.pos-int(n) : r.pos : r.pos]
 }
 
-// part gives a reader of the next n bytes.
+// part returns a reader of the next n bytes.
 func (r *reader) part(n uint32) *reader {
 	base := r.base + r.pos
 	return &reader{data: r.bytes(n), base: base}
@@ -83,8 +83,8 @@ func (r *reader) signed(bits int) int64 {
 	return 0
 }
 
-// subcode reads the number behind a prefix byte, in its shortest form: a longer
-// one could be read otherwise by the engine.
+// subcode reads the number after a prefix byte, in its shortest form: the
+// engine could read a longer form differently.
 func (r *reader) subcode() uint32 {
 	start := r.pos
 	v := r.u32()

@@ -8,11 +8,12 @@ import (
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
-// Names of what a rewritten module exports beside its own. No module that has
-// an export with this prefix is accepted.
+// Names of what a rewritten module exports in addition. A module that already has
+// an export with this prefix is refused.
 const (
 	prefix = "thresh:"
-	// Fuel is a mutable i64 global: what is left. Negative: it was used up.
+	// Fuel is a mutable i64 global: the fuel that is left. Negative: it was used
+	// up.
 	Fuel = prefix + "fuel"
 	// Dirty is a mutable i64 global: the marks of written blocks, see [BlockShift].
 	Dirty = prefix + "dirty"
@@ -33,42 +34,44 @@ type Options struct {
 	Coverage  bool   // edges
 	Compares  bool   // operands of comparisons
 	MaxMemory uint32 // pages; 0: 65,536
-	// Cover is given the names of all functions ("" where the module has none)
-	// and tells by index which are traced. nil: all.
+	// Cover receives the names of all functions ("" if the module has none) and
+	// returns a function that reports by index which are traced. nil: all.
 	Cover func(names []string) func(index int) bool
 }
 
-// Module is a rewritten module. A mutable global of type i32, i64, f32 or f64
-// takes one word of state, one of v128 two.
+// Module is a rewritten module. A mutable global of type i32, i64, f32 or f64 takes
+// one word of state, a v128 two.
 type Module struct {
 	Binary   []byte
 	Exports  []dut.Export // as the module has them
 	Imports  []dut.Import // as the module has them; of these, functions are still imported
-	Names    []string     // of functions, by index, imported ones first; "" where none is known
+	Names    []string     // of functions, by index, imported ones first; "": unknown
 	HasStart bool         // [Start] is exported
 	Memory   bool
 
 	State Words // every mutable global: Get and Set
 	Trace Words // marks: EdgeWords words of edges, then a word for 32 sites each; Get takes and clears
-	// Operands are those of the 32 sites of a word of the trace, each its own
-	// accessor: of every site the left operand, and the right one unless constant.
+	// Operands has the operands of the 32 sites of each word of the trace, with an
+	// accessor for each word: of every site the left operand, and the right one
+	// unless it is constant.
 	Operands []Words
 
 	Edges     int // points of coverage
 	EdgeWords int
 	Sites     []dut.Site
-	Constants []int64 // as dut.Info has them
-	// Volatile names the instructions, ascending, whose effects State and memory
-	// do not hold (tables, dropped segments, references in globals). A state of
-	// such a module is restored by calling everything again.
+	Constants []int64 // as in dut.Info
+	// Volatile names the instructions, ascending, whose effects are in neither
+	// State nor memory (tables, dropped segments, references in globals). A state
+	// of such a module is restored by repeating all calls.
 	Volatile []string
 	Notes    []string
-	// Effort grows with the size of functions as the time of compilers does that
-	// place registers: the sum of blocks × (blocks + locals) + locals² / 16.
+	// Effort grows with the size of functions as the time of compilers that
+	// allocate registers does: the sum of blocks × (blocks + locals) + locals² /
+	// 16.
 	Effort int64
 }
 
-// Words are 64-bit words that functions give and take, up to 64 each.
+// Words are 64-bit words that functions return and take, up to 64 each.
 type Words struct {
 	Get []string // exports, () -> (i64...)
 	Set []string // exports, (i64...) -> (); only of the state
@@ -92,7 +95,7 @@ func Rewrite(binary []byte, opt Options) (out *Module, err error) {
 	return m.rewrite(), nil
 }
 
-// full notes that no more of something is traced from a function on, once.
+// full notes, once, that from a function on no more of something is traced.
 func (m *module) full(what string, limit, function int) {
 	if !m.fullOf[what] {
 		m.fullOf[what] = true
@@ -106,7 +109,7 @@ func (m *module) newGlobal() int {
 	return len(m.globals) + m.added - 1
 }
 
-// typeIndex gives the type with a signature, making it if need be.
+// typeIndex returns the type with a signature, and makes it if necessary.
 func (m *module) typeIndex(sig dut.Signature) int {
 	key := sig.String()
 	i, ok := m.newTypes[key]

@@ -2,7 +2,7 @@ package wasmrewrite
 
 import "github.com/thresh-dev/thresh/port/dut"
 
-// constant reads a constant expression that gives a t, with every index checked.
+// constant reads a constant expression of type t, and checks every index.
 func (m *module) constant(r *reader, t dut.ValType) {
 	for {
 		switch op := r.u8(); op {
@@ -39,14 +39,14 @@ func (m *module) constant(r *reader, t dut.ValType) {
 	}
 }
 
-// patch replaces a part of a section. Constant expressions may name imported
-// globals alone; when these become the module's own, their value takes the place.
+// patch replaces a part of a section. Constant expressions may name only imported
+// globals; when these become the module's own, their value replaces them.
 type patch struct {
 	from, to int
 	with     []byte
 }
 
-// patched gives a section's data from an offset on, with the patches made in it.
+// patched returns a section's data from an offset on, with the patches applied.
 func (m *module) patched(data []byte, from int) []byte {
 	if m.patches == nil {
 		return data[from:]
@@ -114,7 +114,7 @@ func (m *module) segment(r *reader) {
 }
 
 // functionNames reads the names of functions from the name section. The section
-// is a courtesy: what is not understood is left out.
+// is optional, so what is not understood is skipped.
 func functionNames(s *reader) (names []string) {
 	defer func() {
 		if e := recover(); e != nil {

@@ -30,7 +30,7 @@ func appendIndexed(b []byte, op byte, index int) []byte { return uleb(append(b, 
 
 func i64(b []byte, v int64) []byte { return sleb(append(b, opI64Const), v) }
 
-// section appends a whole section; one without content is left out.
+// section appends a whole section; an empty one is omitted.
 func section(b []byte, id byte, count int, content []byte) []byte {
 	if count == 0 {
 		return b
@@ -40,7 +40,7 @@ func section(b []byte, id byte, count int, content []byte) []byte {
 	return append(append(b, n...), content...)
 }
 
-// zeroGlobal is a global of the type that starts as zero or null.
+// zeroGlobal returns a global of the type that starts as zero or null.
 func zeroGlobal(g global) []byte {
 	b := []byte{byte(g.typ), 0}
 	if g.mutable {
