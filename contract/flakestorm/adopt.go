@@ -11,7 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 )
 
-// Adopt implements [campaign.Adopter]: what a payload refers to by its place in the other
+// Adopt implements [campaign.Adopter]. Whatever a payload refers to by its place in the other
 // document is found by its name in this one.
 func (c *Campaign) Adopt(_ context.Context, other campaign.Any, data []byte, signature string) ([]byte, error) {
 	var p payload
@@ -27,7 +27,7 @@ func (c *Campaign) Adopt(_ context.Context, other campaign.Any, data []byte, sig
 	return p.encode(), err
 }
 
-// brokenIn is the invariant of a case that a signature names; nil: none.
+// brokenIn returns the invariant of a case that a signature names; nil: none.
 func (c *Campaign) brokenIn(p *payload, signature string) *config.Invariant {
 	switch p.Phase {
 	case PhaseReplay:
@@ -38,7 +38,7 @@ func (c *Campaign) brokenIn(p *payload, signature string) *config.Invariant {
 	return brokenBy(c.invariantsOutsideMatrix(), signature)
 }
 
-// brokenBy is the invariant of a list that a signature names; nil: none.
+// brokenBy returns the invariant of a list that a signature names; nil: none.
 func brokenBy(list []config.Invariant, signature string) *config.Invariant {
 	for i := range list {
 		if strings.HasSuffix(signature, "|"+nameOf(&list[i])+"|"+list[i].Type) {
@@ -92,8 +92,8 @@ func (c *Campaign) adopt(was *Campaign, p *payload) (err error) {
 	return err
 }
 
-// counterpart is where an item of a list is in another one: the one of its name or, of several of
-// that name, the one with as many before it.
+// counterpart returns where another list has an item of a list: the item of the same name. Of
+// several with this name, it is the one with as many of them before it.
 func counterpart[T any](what string, i int, was, is []T, name func(T) string) (int, error) {
 	same := func(list []T) (at []int) {
 		for k, x := range list {

@@ -22,8 +22,7 @@ import (
 
 func mapKeys[K comparable, V any](m map[K]V) iter.Seq[K] { return maps.Keys(m) }
 
-// agentPlan says how the agent of a configuration is reached. Folders are those
-// of the document.
+// agentPlan says how to reach the agent of a configuration. Folders are relative to the document's.
 func agentPlan(a *config.Agent, adv config.Advanced, dir string, getenv func(string) (string, bool), missing func(diag.Diagnostic, string)) agentcall.Plan {
 	p := agentcall.Plan{Concurrency: adv.Concurrency}
 	if !filepath.IsAbs(a.Dir) {
@@ -90,7 +89,7 @@ func agentPlan(a *config.Agent, adv config.Advanced, dir string, getenv func(str
 	return p
 }
 
-// absolute makes a path an address on the agent's host.
+// absolute turns a path into an address on the agent's host.
 func absolute(reset, endpoint string) string {
 	base, err := url.Parse(endpoint)
 	if err != nil || !strings.HasPrefix(reset, "/") {
@@ -114,7 +113,7 @@ func placed(a *config.Agent) (argv, env []string) {
 	return a.Argv, env
 }
 
-// gateways are the tools and the LLM whose addresses an agent receives.
+// gateways returns the tools and the LLM whose addresses an agent receives.
 func gateways(a *config.Agent) []config.Pair {
 	list := a.Gateways
 	if a.LLMGateway != "" {
@@ -123,11 +122,11 @@ func gateways(a *config.Agent) []config.Pair {
 	return list
 }
 
-// gatewayMark stands in the agent's command and environment for the address of
-// a gateway.
+// gatewayMark returns the placeholder in the agent's command and environment for the address of a
+// gateway.
 func gatewayMark(name string) string { return "{gateway:" + name + "}" }
 
-// point puts the addresses of its gateways wherever the agent reads an address.
+// point inserts the addresses of the gateways wherever the agent reads an address.
 func (c *Campaign) point(plan agentcall.Plan, at func(config.Pair) (string, error)) (agentcall.Plan, error) {
 	var marks []string
 	for _, g := range gateways(&c.cfg.Agent) {
@@ -150,7 +149,7 @@ const resetLimit = 10 * time.Second
 // replyExhibit is the title of the exhibit that holds the agent's reply.
 const replyExhibit = "Reply"
 
-// replied is the agent's reply, or its report of why it gave none.
+// replied returns the agent's reply, or its report of why it gave none.
 func replied(r *agentcall.Reply) campaign.Exhibit {
 	if r.OK() {
 		return campaign.TextExhibit(replyExhibit, r.Text)
@@ -162,8 +161,8 @@ func replied(r *agentcall.Reply) campaign.Exhibit {
 	return e
 }
 
-// system makes a system the agent: the one that --system names, else that of
-// agent.system. It returns the secrets that the system is given.
+// system uses a system as the agent: the one that --system names, or else that of agent.system. It
+// returns the secrets that the system gets.
 func (b *builder) system() (given []config.Pair) {
 	path := b.set.Get(OptSystem, "")
 	if path == "" {
@@ -183,7 +182,7 @@ func (b *builder) system() (given []config.Pair) {
 	}
 	b.c.agent = agentcall.Plan{System: plan, Concurrency: b.cfg.Advanced.Concurrency}
 	b.c.reach = reach{system: true}
-	if c := program(plan); c != nil { // whose calls can be seen and struck
+	if c := program(plan); c != nil { // its calls can be seen, and faults can be injected into them
 		b.c.agent.System, b.c.agent.Command = nil, c
 		b.c.reach = reach{own: true}
 	}
@@ -191,7 +190,7 @@ func (b *builder) system() (given []config.Pair) {
 	return given
 }
 
-// declared are the secrets that a text declares.
+// declared returns the secrets that a text declares.
 func (b *builder) declared(name string, text []byte) (given []config.Pair) {
 	d := secret.Scan(text)
 	for _, v := range d.Variables {
@@ -201,15 +200,15 @@ func (b *builder) declared(name string, text []byte) (given []config.Pair) {
 	}
 	for _, x := range d.Literals {
 		given = append(given, config.Pair{Key: name, Value: x.Value})
-		if text, err := url.QueryUnescape(x.Value); err == nil && text != x.Value { // as its server reads it
+		if text, err := url.QueryUnescape(x.Value); err == nil && text != x.Value { // in the form in which its server reads it
 			given = append(given, config.Pair{Key: name, Value: text})
 		}
 	}
 	return given
 }
 
-// program is a system that is a bare program, started for each call, as an agent of
-// type command; nil if it is more than that.
+// program returns a system as a program that is started for each call, like an agent of type
+// command; nil: the system is more than that.
 func program(p *sut.Plan) *agentcall.Command {
 	bare := p.Kind == sut.Command && p.Input == (sut.Input{}) && p.Limits == (sut.Limits{}) && len(p.Operations) == 0 && p.Reset == (sut.Reset{})
 	if !bare || strings.Contains(strings.ReplaceAll(strings.Join(p.Command, ""), "{prompt}", ""), "{") {

@@ -29,9 +29,9 @@ type Campaign struct {
 	strict  bool
 	seed    int64
 	phases  []string
-	chosen  bool // the phases were asked for
-	chaotic bool // the mutation phase too is under chaos
-	// profiles are those of chaos that were asked for beside the document.
+	chosen  bool // the user asked for these phases
+	chaotic bool // the mutation phase is under chaos, too
+	// profiles are the profiles of chaos that the user added to those of the document.
 	profiles []string
 
 	agent      agentcall.Plan
@@ -39,18 +39,18 @@ type Campaign struct {
 	chaos      injection // of the chaos phase
 	scenarios  []injection
 	invariants []config.Invariant // of the contract
-	runs       int                // of a cell
+	runs       int                // per cell
 	sequences  []*score.Sequence  // by invariant; nil: every run must hold
 	sessions   []session
 	mutations  []mutation.Mutation
-	written    *mutation.Request // an LLM writes them; nil: they are written
-	asked      []string          // prompts whose baseline is taken
-	known      []item            // cases of the main round that are known beforehand
+	written    *mutation.Request // what an LLM writes; nil: the mutations are already written
+	asked      []string          // the prompts that need a baseline
+	known      []item            // the cases of the main round that are known in advance
 	rules      []ruleAt
 	schemas    map[string]*verify.Schema
-	secrets    []string                  // that the agent is given
+	secrets    []string                  // what the agent gets
 	hidden     *secret.Redactor          // removes them from what models and reports get; nil: there are none
-	users      map[string]agentcall.Plan // models that play users, by the file that a prompt names
+	users      map[string]agentcall.Plan // the models that play users, by the file that a prompt names
 
 	// Points say where each fault reaches the agent.
 	Points []Point
@@ -58,10 +58,10 @@ type Campaign struct {
 	listReplies bool // the summary lists what was said in each case
 }
 
-// Point is where a fault reaches the agent.
+// Point is a place where a fault reaches the agent.
 type Point struct{ Scenario, Fault, What, Where string }
 
-// ruleAt is a fault of the campaign.
+// ruleAt is a fault of the campaign and its scenario.
 type ruleAt struct {
 	scenario string
 	rule     fault.Rule
@@ -76,7 +76,7 @@ func (c *Campaign) addRules(j injection) injection {
 	return j
 }
 
-// payload is a case, wholly: it executes the same way in any state.
+// payload describes a case completely: it executes the same way in any state.
 type payload struct {
 	Phase     string `json:"phase"`
 	Prompt    int    `json:"prompt,omitempty"`
@@ -85,24 +85,24 @@ type payload struct {
 	Run       int    `json:"run,omitempty"`
 	Session   int    `json:"session,omitempty"`
 	Rule      int    `json:"rule,omitempty"`
-	// Before is how many cases of its phase come before it, if the section chaos
-	// has faults that strike after some calls: over that section's phase these
-	// count on, one call for each case before. Cells count from their start.
+	// Before is the number of cases of the same phase that come before this one. It is only set if
+	// the section chaos has faults that strike after some calls: over that section's phase, these
+	// continue to count, one call for each earlier case. Cells count from their own start.
 	Before   int                `json:"before,omitempty"`
 	Mutation *mutation.Mutation `json:"mutation,omitempty"`
-	// Check is a built-in check that found something, of which Subject and in
-	// which case; of an unhealthy baseline there is no case.
+	// Check is a built-in check that found something, Subject is what it is about, and Of is the
+	// case. For an unhealthy baseline there is no case.
 	Check   string   `json:"check,omitempty"`
 	Subject string   `json:"subject,omitempty"`
 	Reason  string   `json:"reason,omitempty"`
 	Of      *payload `json:"of,omitempty"`
-	Sample  *sample  `json:"sample,omitempty"` // what a sampled cell came to
-	Only    *masked  `json:"only,omitempty"`   // the one invariant that is checked; nil: all
-	// Baselines are what behavior_unchanged compares with, by prompt.
+	Sample  *sample  `json:"sample,omitempty"` // the result of a sampled cell
+	Only    *masked  `json:"only,omitempty"`   // the only invariant to check; nil: all
+	// Baselines are the replies that behavior_unchanged compares with, by prompt.
 	Baselines map[string]baseline `json:"baselines,omitempty"`
 }
 
-// baseline is a reply without chaos, or why there is none.
+// baseline is a reply without chaos, or the reason why there is none.
 type baseline struct {
 	Text string `json:"text"`
 	Why  string `json:"why,omitempty"`
@@ -115,7 +115,7 @@ const (
 )
 
 func (p payload) encode() []byte {
-	b, _ := json.Marshal(p) // strings and numbers
+	b, _ := json.Marshal(p) // strings and numbers cannot fail
 	return b
 }
 
@@ -131,8 +131,8 @@ func (c *Campaign) Planned() int64 {
 	return int64(n)
 }
 
-// Traits implements [campaign.WithTraits]: an agent may put the same into other
-// words, and holds or breaks its invariants all the same.
+// Traits implements [campaign.WithTraits]. Only verdicts are compared: an agent may use other words
+// for the same thing, and still hold or break its invariants.
 func (c *Campaign) Traits() campaign.Traits {
 	return campaign.Traits{
 		Planned: c.Planned(), Roughly: c.roughly(), Exclusive: c.exclusive(), Comparable: campaign.CompareVerdict,
@@ -140,8 +140,8 @@ func (c *Campaign) Traits() campaign.Traits {
 	}
 }
 
-// roughly says how many cases run beside those that are planned, see [Campaign.last]. A
-// model may write fewer mutations than it is asked for.
+// roughly says how exact the number of planned cases is: more may follow, see [Campaign.last], and
+// a model may write fewer mutations than it is asked for.
 func (c *Campaign) roughly() string {
 	switch {
 	case c.written != nil:
@@ -152,8 +152,8 @@ func (c *Campaign) roughly() string {
 	return ""
 }
 
-// exclusive reports whether one lane alone may call the agent: all share it, and
-// its memory is cleared between cells. Probe may find that it has one.
+// exclusive reports whether only one lane may call the agent: all lanes share it, and its memory is
+// cleared between cells. Probe may find that the agent has a memory.
 func (c *Campaign) exclusive() bool {
 	if c.agent.System != nil {
 		return c.agent.System.Exclusive()
@@ -161,7 +161,7 @@ func (c *Campaign) exclusive() bool {
 	return c.sharesAgent() && (c.agent.Reset.URL != "" || c.agent.Reset.Renew || c.agent.Start != nil && c.watches())
 }
 
-// sharesAgent reports whether all lanes call one agent.
+// sharesAgent reports whether all lanes call the same agent.
 func (c *Campaign) sharesAgent() bool { return c.agent.System == nil && !c.agent.OwnProcess() }
 
 // item is a case of the main round, without its payload.
@@ -170,7 +170,7 @@ type item struct {
 	a, b, n int
 }
 
-// items lists the cases of the main round that are known beforehand.
+// items lists the cases of the main round that are known in advance.
 func (c *Campaign) items() []item {
 	var list []item
 	for i := range c.mutations {
@@ -192,9 +192,8 @@ func (c *Campaign) items() []item {
 	return list
 }
 
-// CaseName implements [campaign.Namer]. Mutations that an LLM writes stand after
-// all that is known beforehand. A follow-up with its payload has the name of the case that
-// it looks into again.
+// CaseName implements [campaign.Namer]. Mutations that an LLM writes come after everything that is
+// known in advance. A follow-up with its payload has the name of the case that it examines again.
 func (c *Campaign) CaseName(s *state, at campaign.Case) string {
 	i := int(at.Index)
 	if n := len(c.asked) + len(s.items); i >= n && len(at.Payload) > 0 {
@@ -235,7 +234,7 @@ func (c *Campaign) itemName(mutations []mutation.Mutation, it item) string {
 	}
 }
 
-// followed is the name of the case that a follow-up looks into again; "" for none.
+// followed returns the name of the case that a follow-up examines again; "": none.
 func (c *Campaign) followed(p *payload) string {
 	if p.Of != nil {
 		p = p.Of
@@ -245,7 +244,7 @@ func (c *Campaign) followed(p *payload) string {
 		return mutationName(p.Mutation)
 	case phaseRate:
 		return c.itemName(nil, item{phase: PhaseContract, a: p.Invariant, b: p.Scenario})
-	case phaseCheck: // whose case is any without faults
+	case phaseCheck: // any case without faults stands for it
 		if i := slices.IndexFunc(c.known, func(it item) bool { return !c.struck(it.phase, it.b) }); i >= 0 {
 			return c.itemName(c.mutations, c.known[i])
 		}
@@ -253,10 +252,10 @@ func (c *Campaign) followed(p *payload) string {
 	case phaseAudit:
 		return ""
 	}
-	return c.itemName(nil, item{phase: p.Phase, a: p.Prompt + p.Invariant + p.Session, b: p.Scenario}) // each has one of the three
+	return c.itemName(nil, item{phase: p.Phase, a: p.Prompt + p.Invariant + p.Session, b: p.Scenario}) // only one of the three is not 0
 }
 
-// struck reports whether cases of a phase meet faults that are no part of the campaign's own
+// struck reports whether cases of a phase meet faults that are not part of the campaign's own
 // chaos.
 func (c *Campaign) struck(phase string, scenario int) bool {
 	return phase == PhaseContract && c.scenarios[scenario].active.any || phase == PhaseReplay
@@ -266,8 +265,8 @@ func mutationName(m *mutation.Mutation) string {
 	return fmt.Sprintf("%s of %s, %s", config.DisplayName(m.Type), shortened(m.Original), m.ID)
 }
 
-// cell is the runs of one cell; one that does not apply, and one that is judged
-// over all its runs together, is one case.
+// cell returns the runs of one cell. A cell that does not apply, or that is judged on all its runs
+// together, is a single case.
 func (c *Campaign) cell(s, v int) []item {
 	inv := &c.invariants[v]
 	n := c.runs
@@ -281,8 +280,8 @@ func (c *Campaign) cell(s, v int) []item {
 	return list
 }
 
-// Round implements [campaign.Campaign]: baselines, then everything, then further
-// runs of cells whose rate is not clear, then what is known once all have run.
+// Round implements [campaign.Campaign]: baselines, then all tests, then further runs of cells whose
+// rate is not clear yet, then everything that is known only once all others have run.
 func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 	switch s.round {
 	case 0:
@@ -298,7 +297,7 @@ func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 	return campaign.Round{}, false
 }
 
-// payload is a case of the main round with all that it needs.
+// payload returns a case of the main round with everything that it needs.
 func (c *Campaign) payload(s *state, it item) payload {
 	p := payload{Phase: it.phase}
 	switch it.phase {
@@ -321,7 +320,8 @@ func (c *Campaign) payload(s *state, it item) payload {
 	return p
 }
 
-// chaosCallsBefore is how many calls the section chaos counts before so many cases.
+// chaosCallsBefore returns how many calls the section chaos counts before a case that comes after
+// that many others.
 func (c *Campaign) chaosCallsBefore(cases int) int {
 	for _, r := range c.chaos.all() {
 		if r.AfterCalls > 1 {
@@ -331,7 +331,7 @@ func (c *Campaign) chaosCallsBefore(cases int) int {
 	return 0
 }
 
-// prompts are those of a cell.
+// prompts returns the prompts of a cell.
 func (c *Campaign) prompts(v *config.Invariant) []string {
 	if len(v.Probes) > 0 {
 		return v.Probes
@@ -339,7 +339,7 @@ func (c *Campaign) prompts(v *config.Invariant) []string {
 	return seq.Map(c.cfg.Prompts, func(p config.Prompt) string { return p.Text })
 }
 
-// Input implements [campaign.Inputter]: the payload of the round is the input.
+// Input implements [campaign.Inputter]: the payload from the round is the input.
 func (c *Campaign) Input(_ context.Context, _ *state, at campaign.Case) []byte { return at.Payload }
 
 // Fold implements [campaign.Campaign].

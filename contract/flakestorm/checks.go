@@ -19,20 +19,20 @@ type problem struct {
 	Check   string `json:"check"`
 	Subject string `json:"subject,omitempty"`
 	Reason  string `json:"reason"`
-	// Covered says that an invariant of the document failed by it in the case,
-	// whose finding names the check.
+	// Covered says that, in this case, an invariant of the document failed because of it, and that
+	// the finding of that invariant names the check.
 	Covered bool `json:"covered,omitempty"`
-	// Declared says that the document declares what calls of the tool do, by this name or
-	// the model's.
+	// Declared says that the document declares what calls of the tool do, under this name or the
+	// model's.
 	Declared bool `json:"declared,omitempty"`
 	item     int
 	cases    int
 }
 
-// checkOn reports whether a built-in check is made.
+// checkOn reports whether a built-in check is on.
 func (c *Campaign) checkOn(id string) bool { return !slices.Contains(c.cfg.ChecksOff, id) }
 
-// checksOn reports whether any of those that look at calls is made.
+// checksOn reports whether any of the checks that look at calls is on.
 func (c *Campaign) checksOn() bool { return len(c.cfg.ChecksOff) < len(judge.Checks()) }
 
 func checkOf(id string) judge.Check {
@@ -40,7 +40,7 @@ func checkOf(id string) judge.Check {
 	return list[max(0, slices.IndexFunc(list, func(k judge.Check) bool { return k.ID == id }))]
 }
 
-// inspect makes the built-in checks of a case.
+// inspect runs the built-in checks on a case.
 func (t *trial) inspect() {
 	c := t.x.c
 	if t.cell == nil || len(t.cell.turns) == 0 || !c.checksOn() {
@@ -68,14 +68,14 @@ func (t *trial) inspect() {
 	}
 }
 
-// spotted is a problem of one conversation of a case.
+// spotted is a problem in one conversation of a case.
 type spotted struct {
 	judge.Problem
-	turn  int // the conversation's last, from 1
-	first int // turn of the conversation, by its number in the cell
+	turn  int // last turn of the conversation, from 1
+	first int // first turn of the conversation, by its number in the cell
 }
 
-// finds makes a check of each conversation of the case.
+// finds runs a check on each conversation of the case.
 func (t *trial) finds(k judge.Check) []spotted {
 	var list []spotted
 	for i := range t.cell.turns {
@@ -95,21 +95,21 @@ func (t *trial) finds(k judge.Check) []spotted {
 	return list
 }
 
-// What invariants say of a reply: what must not be in it, and what must.
+// What invariants say about a reply: what it must not contain, and what it must contain.
 var (
 	excluding = []string{"excludes_pattern", "not_contains", "refusal_check", "excludes_pii", "llm_judge"}
 	demanding = []string{"contains", "contains_any", "regex"}
 )
 
-// covers reports whether the invariant that failed says what a check says: about
-// the same words of the reply, or about calls of that tool, how often or with what.
+// covers reports whether the invariant that failed says the same as a check: about the same words
+// of the reply, or about calls of that tool, how often or with which arguments.
 func (t *trial) covers(check string, p *spotted) bool {
 	v, subject := t.failed, p.Subject
 	excludes := slices.Contains(excluding, v.Type) || v.Negate && slices.Contains(demanding, v.Type)
 	if excludes && p.Text != "" {
 		excludes = concernsReply(t.note.reason, t.reply, p.Text)
 	}
-	excludes = excludes && p.first == t.failedIn // of what was said elsewhere it says nothing
+	excludes = excludes && p.first == t.failedIn // it says nothing about other conversations
 	says := excludes || slices.Contains(demanding, v.Type) && p.first == t.failedIn
 	r := v.Trace
 	var often, with bool
@@ -133,13 +133,13 @@ func (t *trial) covers(check string, p *spotted) bool {
 		return with
 	case "repeated-effect", "call-loop":
 		ordered := r != nil && r.AtMost == nil && r.Exactly == nil && (r.Before != nil || r.After != nil)
-		return often && !ordered // what comes before a call says nothing of how often it is made
+		return often && !ordered // an order of calls says nothing about their number
 	}
 	return often
 }
 
-// concernsReply reports whether a reason is about these words of a reply, or does not say
-// about which.
+// concernsReply reports whether a reason is about these words of a reply, or does not say which
+// words it is about.
 func concernsReply(reason, reply, words string) bool {
 	spots := judge.Spots(reason, reply)
 	for _, at := range spots {
@@ -155,8 +155,8 @@ var severities = map[judge.Weight]campaign.Severity{
 	judge.Medium: campaign.SeverityMedium, judge.High: campaign.SeverityHigh, judge.Critical: campaign.SeverityCritical,
 }
 
-// someAllFailed reports whether every call of some name failed in a case: it may be so
-// in all cases.
+// someAllFailed reports whether every call of some name failed in a case. The same may then be true
+// of all cases.
 func someAllFailed(all map[string]judge.Health) bool {
 	for _, h := range all {
 		if h.Failed > 0 && h.Failed == h.Calls {
@@ -166,7 +166,7 @@ func someAllFailed(all map[string]judge.Health) bool {
 	return false
 }
 
-// keepNote keeps what the case of an item has found.
+// keepNote stores what the case of an item has found.
 func (s *state) keepNote(item int, n *note) {
 	for _, p := range n.Found {
 		i := slices.IndexFunc(s.found, func(q problem) bool { return q.Check == p.Check && q.Subject == p.Subject })
@@ -188,8 +188,8 @@ func (s *state) keepNote(item int, n *note) {
 	}
 }
 
-// mayBeSick reports whether a tool or a model may fail at every call. A variant of
-// a prompt makes calls fail that are well otherwise: most variants of one must show it.
+// mayBeSick reports whether a tool or a model may fail at every call. A variant of a prompt can
+// make calls fail that otherwise succeed; therefore, most variants of a prompt must show it.
 func (s *state) mayBeSick() bool {
 	variants := make(map[string]int)
 	for _, it := range s.items {
@@ -205,7 +205,7 @@ func (s *state) mayBeSick() bool {
 	return s.ailing
 }
 
-// last are the cases of the last round: what is known once all others have run.
+// last returns the cases of the last round: everything that is known only once all others have run.
 func (c *Campaign) last(s *state) []payload {
 	var list []payload
 	if c.strict {
@@ -220,7 +220,7 @@ func (c *Campaign) last(s *state) []payload {
 	}
 	list = append(list, c.rates(s)...)
 	list = append(list, c.alone(s)...)
-	if s.mayBeSick() { // some calls failed: whether all do is for the case to say
+	if s.mayBeSick() { // some calls failed; the case finds out whether all do
 		list = append(list, payload{Phase: phaseCheck, Check: judge.UnhealthyBaseline})
 	}
 	for i, p := range s.found {
@@ -234,9 +234,9 @@ func (c *Campaign) last(s *state) []payload {
 	return list
 }
 
-// showsAgain is the outcome of a case that is run again for what a check found
-// in it. In a run a problem that does not show again is a finding still, which
-// does not reproduce; run by itself, the case tells what is so now.
+// showsAgain sets the outcome of a case that is run again because of what a check found in it.
+// During a run, a problem that does not appear again is still a finding, one that does not
+// reproduce. Run by itself, the case says what is true now.
 func (t *trial) showsAgain(p *payload) {
 	t.note, t.out = note{First: t.note.First, Fired: t.note.Fired}, campaign.Outcome{Input: t.out.Input}
 	found := problem{Check: p.Check, Subject: p.Subject, Reason: p.Reason}
@@ -258,7 +258,7 @@ func (t *trial) showsAgain(p *payload) {
 // checkSignature begins the signatures of what built-in checks find.
 const checkSignature = "check|"
 
-// problem is the outcome of what a built-in check found.
+// problem sets the outcome to what a built-in check found.
 func (t *trial) problem(p *problem) {
 	k := checkOf(p.Check)
 	t.out.Verdict, t.out.Kind = campaign.VerdictFail, p.Check
@@ -271,8 +271,8 @@ func (t *trial) problem(p *problem) {
 	t.out.Cause = []string{p.Check}
 }
 
-// unhealthy asks the golden prompts without faults and looks whether every call
-// of the tool or model still fails.
+// unhealthy asks the golden prompts without faults and checks whether every call of the tool or
+// model still fails.
 func (t *trial) unhealthy(ctx context.Context) error {
 	if err := t.enter(ctx, setting{name: "health"}); err != nil {
 		return err
@@ -308,8 +308,8 @@ func (t *trial) unhealthy(ctx context.Context) error {
 	return nil
 }
 
-// advice names the tools of findings of which the document does not declare
-// whether their calls change something.
+// advice names the tools in findings for which the document does not declare whether their calls
+// change something.
 func (c *Campaign) advice(s *state) []string {
 	var names []string
 	for _, p := range s.found {

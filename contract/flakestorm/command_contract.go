@@ -112,8 +112,8 @@ func (k *Contract) scoreCommand() campaign.Command {
 	})
 }
 
-// lateWarnings shows what is doubtful about a run whose report is not printed.
-// What is doubtful about its document, at a line of it, was shown before.
+// lateWarnings shows the warnings of a run whose report is not printed. Those about a line of its
+// document have already been shown.
 func lateWarnings(d campaign.Desk, path string, list []string) {
 	for _, w := range list {
 		if rest, ok := strings.CutPrefix(w, path+":"); ok && rest != "" && rest[0] >= '0' && rest[0] <= '9' {

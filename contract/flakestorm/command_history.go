@@ -24,7 +24,7 @@ type scoredRun struct {
 	Parts []campaign.ScorePart `json:"parts"`
 }
 
-// part is the score of a phase; nil: it did not run.
+// part returns the score of a phase; nil: it did not run.
 func (r *scoredRun) part(name string) *float64 {
 	for i := range r.Parts {
 		if r.Parts[i].Name == name {
@@ -34,8 +34,8 @@ func (r *scoredRun) part(name string) *float64 {
 	return nil
 }
 
-// phases are those that the score is made of: scores of others are no measure
-// for it.
+// phases returns the names of the phases in the score. Scores of different phases cannot be
+// compared.
 func (r *scoredRun) phases() string {
 	text := ""
 	for _, p := range r.Parts {
@@ -80,7 +80,7 @@ thresh list names it; without one, all are shown.`,
 	return c
 }
 
-// histories are those of one configuration, or of all.
+// histories returns the history of one configuration, or of all.
 func histories(d campaign.Desk, name string, limit int) ([]scoreHistory, error) {
 	if name != "" {
 		name = diag.DocumentName(name)
@@ -125,7 +125,7 @@ func showHistories(d campaign.Desk, list []scoreHistory) error {
 		fmt.Fprintln(d.Out(), diag.Printable(h.Name))
 		w := tabwriter.NewWriter(d.Out(), 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "RUN\tSTARTED\tVERDICT\tSCORE\tCHANGE\tMUTATION\tCHAOS\tCONTRACT\tREPLAY\tFINDINGS")
-		before := make(map[string]float64) // the score of the last run of the same phases
+		before := make(map[string]float64) // score of the last run with the same phases
 		for _, r := range h.Runs {
 			change := "-"
 			if r.Score != nil {

@@ -20,10 +20,10 @@ import (
 	"github.com/thresh-dev/thresh/engine/secret"
 )
 
-// quiet is how long nothing is called in a session that is over.
+// quiet is how long a session must be without calls to count as ended.
 const quiet = 30 * time.Second
 
-// recorder writes the sessions of agents as they end.
+// recorder writes the sessions of agents when they end.
 type recorder struct {
 	listen, to, output string
 	sample             float64
@@ -163,7 +163,7 @@ func (r *recorder) run(ctx context.Context, t Targets, argv []string) (err error
 	return exitOf(code)
 }
 
-// exitOf is the error of an exit code, nil for 0.
+// exitOf returns the error for an exit code; nil for 0.
 func exitOf(code int) error {
 	if code == 0 {
 		return nil
@@ -171,7 +171,7 @@ func exitOf(code int) error {
 	return diag.ExitError(code)
 }
 
-// printAddresses says how agents get to the proxy.
+// printAddresses says how agents reach the proxy.
 func (r *recorder) printAddresses(port fault.Port) error {
 	w := r.d.Err()
 	fmt.Fprintf(w, "listening at %s; Ctrl-C ends the recording\n", port.Proxy())
@@ -185,7 +185,7 @@ func (r *recorder) printAddresses(port fault.Port) error {
 	return nil
 }
 
-// recall learns the shapes of the sessions that the folder has.
+// recall learns the shapes of the sessions that are already in the folder.
 func (r *recorder) recall() error {
 	files, _, err := r.d.Files(r.output)
 	for _, path := range files {
@@ -200,7 +200,7 @@ func (r *recorder) recall() error {
 	return err
 }
 
-// done writes a session that is over.
+// done writes a session that has ended.
 func (r *recorder) done(s config.Session) {
 	r.seen++
 	shape := record.Shape(&s)
@@ -230,7 +230,7 @@ func (r *recorder) done(s config.Session) {
 	fmt.Fprintln(r.d.Out(), path)
 }
 
-// summarize sums up a recording.
+// summarize prints the totals of a recording.
 func (r *recorder) summarize(t *record.Tape) {
 	w := r.d.Err()
 	fmt.Fprintf(w, "recorded %s", diag.Plural(r.written, "session"))

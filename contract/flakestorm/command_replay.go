@@ -65,7 +65,7 @@ files first (LANGSMITH_API_KEY, and LANGSMITH_ENDPOINT for a server of your own)
 	})
 }
 
-// registerLangsmith declares which runs are fetched from LangSmith.
+// registerLangsmith registers the flags that say which runs to fetch from LangSmith.
 func registerLangsmith(fs campaign.Flags, l *langsmith.Wanted) {
 	fs.StringVar(&l.Run, "from-langsmith", "", "fetch one run by its `ID`")
 	fs.StringVar(&l.Project, "from-langsmith-project", "", "fetch the runs of a `PROJECT`")

@@ -196,7 +196,7 @@ once, and prints the score of each and of the whole.`,
 	})
 }
 
-// ciReport is the file of the summary.
+// ciReport returns the file of the summary.
 func (f *flakeFlags) ciReport(ctx context.Context, d campaign.Desk, output string) (string, error) {
 	file := output
 	if file == "" {
@@ -212,7 +212,7 @@ func (f *flakeFlags) ciReport(ctx context.Context, d campaign.Desk, output strin
 	return file, d.MakeFolder(filepath.Dir(file))
 }
 
-// ciScores prints the phases and the whole, and decides.
+// ciScores prints the scores of the phases and the overall score, and returns the exit code.
 func (f *flakeFlags) ciScores(d campaign.Desk, r flakeResult) error {
 	if !r.tally.Scored {
 		return errors.Join(diag.Environment("no phase has a score"), r.rec.Exit())

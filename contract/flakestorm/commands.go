@@ -43,17 +43,17 @@ that score; a critical invariant that fails is exit code 1 whatever the score.`,
 	}, k.tapeCommand()}
 }
 
-// flakeFlags are what the commands that run a configuration have in common.
+// flakeFlags holds what the commands that run a configuration have in common.
 type flakeFlags struct {
 	o        campaign.Order
 	config   string
 	minScore float64
 	given    func(flag string) bool
-	own      string // file for a report in flakestorm's own shape; "": none
+	own      string // file for a report in flakestorm's own form; "": none
 }
 
-// hiddenOptions are the options of the format that are not flags of the verbs
-// by their names: those set them.
+// hiddenOptions lists the options of the format that are not flags under their own names: the
+// commands set them.
 func hiddenOptions() []string {
 	return []string{OptPhase, OptReplay, OptOnly, OptChaos, OptProfile, "resume"}
 }
@@ -62,7 +62,7 @@ func registerConfig(fs campaign.Flags, path *string) {
 	fs.StringVarP(path, "config", "c", "flakestorm.yaml", "the configuration `FILE`")
 }
 
-// running is a command that runs the configuration, with flags of its own.
+// running returns a command that runs the configuration and has flags of its own.
 func (f *flakeFlags) running(c campaign.Command, flags func(campaign.Flags), run func(ctx context.Context, d campaign.Desk, args []string) error) campaign.Command {
 	c.Runs, c.Options, c.Declared, c.Hidden, c.Files = true, true, true, hiddenOptions(), configFiles()
 	c.Flags = func(fs campaign.Flags) {
@@ -80,7 +80,7 @@ func (f *flakeFlags) running(c campaign.Command, flags func(campaign.Flags), run
 	return c
 }
 
-// configFiles are the flags that name a configuration.
+// configFiles returns the flags that name a configuration.
 func configFiles() map[string][]string { return map[string][]string{"config": {"yaml", "yml"}} }
 
 // configuration reads the document.
@@ -95,15 +95,15 @@ func configuration(d campaign.Desk, path string) (campaign.Spec, error) {
 	return doc, nil
 }
 
-// flakeResult is a run of a configuration with what it came to.
+// flakeResult is a run of a configuration with its result.
 type flakeResult struct {
 	rec   campaign.Record
 	tally Tally
 	err   error
 }
 
-// phases runs some phases of the configuration, or all, and reports the run as
-// thresh run does.
+// phases runs some phases of the configuration, or all of them, and reports the run as thresh run
+// does.
 func (f *flakeFlags) phases(ctx context.Context, d campaign.Desk, phases ...string) (flakeResult, error) {
 	var r flakeResult
 	if f.minScore < 0 || f.minScore > 1 {
@@ -121,17 +121,16 @@ func (f *flakeFlags) phases(ctx context.Context, d campaign.Desk, phases ...stri
 		return r, r.err
 	}
 	r.tally, err = f.tally(ctx, d, r.rec)
-	// The exit code is for the caller unless the run did not come to its end.
+	// The caller decides the exit code, unless the run did not finish.
 	unfinished := d.Report(r.rec, r.err)
 	var code diag.ExitError
 	if unfinished != nil && (!errors.As(unfinished, &code) || r.err != nil || !r.rec.Complete) {
-		return r, unfinished // the grave thing to tell
+		return r, unfinished // the more serious of the two
 	}
 	return r, err
 }
 
-// tally adds up a stored run, and writes the report in flakestorm's own shape if
-// one is wanted.
+// tally adds up a stored run. If a report in flakestorm's own form is wanted, it also writes that.
 func (f *flakeFlags) tally(ctx context.Context, d campaign.Desk, rec campaign.Record) (Tally, error) {
 	var t Tally
 	stored, err := d.Stored(ctx, rec.RunID)
@@ -166,8 +165,8 @@ func ownReport(d campaign.Desk, file string, r OwnReport) error {
 	})
 }
 
-// flakeExit turns a result into an exit code. score is what --min-score is
-// held against; nil: nothing of the kind was run.
+// flakeExit turns a result into an exit code. scores are compared with --min-score; if there are
+// none, nothing that has a score was run.
 func (f *flakeFlags) flakeExit(r flakeResult, scores ...float64) error {
 	if r.rec.Verdict == "error" || !r.rec.Complete {
 		return r.rec.Exit()
@@ -184,12 +183,12 @@ func (f *flakeFlags) flakeExit(r flakeResult, scores ...float64) error {
 		}
 	}
 	if len(scores) == 0 {
-		return diag.ExitError(diag.ExitFindings) // nothing that a score could be made of
+		return diag.ExitError(diag.ExitFindings) // nothing has a score
 	}
 	return nil
 }
 
-// phaseLine is a score for people.
+// phaseLine prints a score for people.
 func phaseLine(w io.Writer, name string, of float64, ran bool, more string) {
 	if !ran {
 		return
@@ -204,14 +203,14 @@ func criticalNote(t *Tally) string {
 	return ""
 }
 
-// idleLine names what was not exercised.
+// idleLine lists what was not exercised.
 func idleLine(d campaign.Desk, t *Tally) {
 	if len(t.Idle) > 0 {
 		fmt.Fprintf(d.Out(), "n/a, as no fault fired: %s\n", strings.Join(t.Idle, ", "))
 	}
 }
 
-// flakeScores prints what phases came to.
+// flakeScores prints the scores of the phases.
 func flakeScores(d campaign.Desk, t *Tally) {
 	phaseLine(d.Out(), "Robustness score", t.Mutation.Score, t.Mutation.Scored, "")
 	phaseLine(d.Out(), "Chaos resilience score", t.Chaos.Score, t.Chaos.Scored, "")
@@ -252,8 +251,7 @@ func (f *flakeFlags) output(ctx context.Context, d campaign.Desk, output string)
 	return diag.Refused("--output must be html, json or terminal, got %q", output)
 }
 
-// flakeConfig reads what verbs need to know beforehand; its faults are told by
-// compiling.
+// flakeConfig reads what commands need to know in advance. Compiling reports its errors.
 func flakeConfig(ctx context.Context, d campaign.Desk, path string) (*config.Config, error) {
 	doc, err := configuration(d, path)
 	if err != nil {
@@ -262,14 +260,14 @@ func flakeConfig(ctx context.Context, d campaign.Desk, path string) (*config.Con
 	cfg, list := config.Decode(path, doc.Data, config.Options{Getenv: os.LookupEnv})
 	if list.HasErrors() {
 		if _, _, err := d.Compile(ctx, []campaign.Spec{doc}, d.Settings()); err != nil {
-			return nil, err // the same, without secrets
+			return nil, err // the same error, without secrets
 		}
 		return nil, list
 	}
 	return cfg, nil
 }
 
-// compiled compiles the configuration for a verb that runs no campaign.
+// compiled compiles the configuration for a command that runs no campaign.
 func (*Contract) compiled(ctx context.Context, d campaign.Desk, path string, check bool) (*Campaign, error) {
 	doc, err := configuration(d, path)
 	if err != nil {

@@ -39,7 +39,7 @@ func (k *Contract) Compile(_ context.Context, spec campaign.Spec, set campaign.S
 	return []campaign.Any{campaign.Erase[*state](b.c)}, b.list
 }
 
-// builder makes a campaign of a configuration.
+// builder makes a campaign from a configuration.
 type builder struct {
 	k      *Contract
 	spec   campaign.Spec
@@ -57,12 +57,12 @@ func (b *builder) fail(d diag.Diagnostic, format string, args ...any) {
 		d.Pos = diag.Pos{File: b.spec.Path}
 	}
 	same := func(x diag.Diagnostic) bool { return reflect.DeepEqual(x, d) }
-	if !slices.ContainsFunc(b.list, same) { // an expectation is judged in the matrix and outside of it
+	if !slices.ContainsFunc(b.list, same) { // an expectation is judged both inside and outside the matrix
 		b.list = append(b.list, d)
 	}
 }
 
-// vacuous refuses phases of which there is nothing, where they are named.
+// vacuous refuses phases for which there is nothing to run, at the place that names them.
 func (b *builder) vacuous(hint, format string, args ...any) {
 	d := b.chosen
 	d.Code, d.Hint = "flakestorm.vacuous", hint
@@ -97,7 +97,7 @@ func (b *builder) build() {
 	}
 }
 
-// requirements are the packages of an agent in Python that Thresh starts.
+// requirements reads the packages of a Python agent that Thresh starts.
 func (b *builder) requirements() {
 	file := b.set.Get(OptInstall, "")
 	if file == "" {
@@ -114,12 +114,12 @@ func (b *builder) requirements() {
 	p.Packages = &agentcall.Packages{File: file, Text: string(text)}
 }
 
-// self puts the running program in the place of what stands for it.
+// self replaces the placeholder for the running program by its path.
 func (b *builder) self() {
 	b.c.agent = b.c.agent.Process(func(argv, env []string) ([]string, []string) { return b.set.Programs(argv), b.set.Programs(env) })
 }
 
-// phases are those that are asked for, those that the document names, or all.
+// phases chooses the phases: those that the user asked for, those that the document names, or all.
 func (b *builder) phases() {
 	all := config.PhaseNames()
 	b.c.phases = b.set.Options[OptPhase]
@@ -147,7 +147,7 @@ func (b *builder) keyMissing(at diag.Diagnostic, name string) {
 	b.fail(at, "the variable %s is not set", name)
 }
 
-// globalChaos is that of the section chaos and of profiles.
+// globalChaos prepares the chaos of the section chaos and of profiles.
 func (b *builder) globalChaos() {
 	chaos := b.cfg.Chaos
 	for _, name := range b.set.Options[OptProfile] {
@@ -169,7 +169,7 @@ func (b *builder) globalChaos() {
 			OptChaos, OptProfile, PhaseMutation, PhaseChaos)
 	}
 	if !chaos.Active() {
-		if b.c.chosen && apart || b.c.chaotic { // asked for: the profile that existing tools take then
+		if b.c.chosen && apart || b.c.chaotic { // the user asked for chaos: use the profile that existing tools use then
 			const profile = "api_outage"
 			p, _ := config.Profile(profile)
 			chaos = &p
@@ -201,7 +201,7 @@ func (b *builder) filtered(v *config.Invariant, name, then string) {
 	}
 }
 
-// invariants are those of the document, which mutations and chaos are judged by.
+// invariants checks the document's invariants, which judge mutations and chaos.
 func (b *builder) invariants() {
 	if !slices.Contains(b.c.phases, PhaseMutation) && !slices.Contains(b.c.phases, PhaseChaos) {
 		return
@@ -212,7 +212,7 @@ func (b *builder) invariants() {
 	}
 }
 
-// contract is the matrix.
+// contract prepares the matrix.
 func (b *builder) contract() {
 	k := b.cfg.Contract
 	if k == nil || !slices.Contains(b.c.phases, PhaseContract) {
@@ -223,7 +223,7 @@ func (b *builder) contract() {
 	}
 	rows := slices.Concat(k.Invariants, expectations(b.cfg.Prompts))
 	scenarios := k.Matrix
-	if len(scenarios) == 0 { // the top-level one serves a contract without its own
+	if len(scenarios) == 0 { // the top-level one is used by a contract that has none
 		scenarios = b.cfg.ChaosMatrix
 	}
 	at := diag.Diagnostic{Code: "flakestorm.vacuous", Pos: k.At.In(b.spec.Path), Path: k.Path}
@@ -271,8 +271,8 @@ func (b *builder) contract() {
 	b.c.invariants, b.c.sequences = rows, sequences(rows, b.c.runs)
 }
 
-// schemas reads and compiles the schemas of invariants, and refuses what could
-// not be checked.
+// schemas reads and compiles the schemas of invariants, and refuses those that could not be
+// checked.
 func (b *builder) schemas() {
 	b.c.schemas = make(map[string]*verify.Schema)
 	lists := [][]config.Invariant{b.c.invariantsOutsideMatrix(), b.c.invariants}
@@ -315,8 +315,8 @@ func (b *builder) schemas() {
 	}
 }
 
-// file reads a file that the document names: relative to the document, or to
-// the working folder as existing tools take some paths.
+// file reads a file that the document names. The name is relative to the document or, as existing
+// tools take some paths, to the working folder.
 func (b *builder) file(name string) ([]byte, error) {
 	data, err := b.readAt(b.resolve(name))
 	if err != nil && !filepath.IsAbs(name) {
@@ -342,7 +342,7 @@ func (b *builder) readAt(path string) ([]byte, error) {
 	return data, err
 }
 
-// mutations are written here, unless an LLM is to write them.
+// mutations writes the mutations, unless an LLM writes them later.
 func (b *builder) mutations() {
 	c, m := b.c, &b.cfg.Mutations
 	if !slices.Contains(c.phases, PhaseMutation) {
@@ -390,7 +390,7 @@ func (b *builder) mutations() {
 	}
 }
 
-// digest is over all that decides the cases.
+// digest covers everything that decides the cases.
 func (b *builder) digest() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "flakestorm 1\x00%d\x00%t\x00%d\x00", len(b.spec.Data), b.set.Strict, b.c.seed)
@@ -399,7 +399,7 @@ func (b *builder) digest() string {
 		fmt.Fprintf(h, "\x00%d\x00", len(data))
 		h.Write(data)
 	}
-	options, _ := json.Marshal(b.set.Options) // strings alone; keys sorted
+	options, _ := json.Marshal(b.set.Options) // only strings; keys are sorted
 	h.Write(options)
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -19,24 +19,22 @@ import (
 	"github.com/thresh-dev/thresh/engine/similarity"
 )
 
-// MeasureOpener opens the measure that a configuration names: an embeddings
-// endpoint (url, name, key) or an encoder in Python (python). Kind is one of
-// auto, lexical, embeddings and sentence-transformers. A measure that is asked
-// for and cannot be had is an error.
+// MeasureOpener opens the measure that a configuration names: an embeddings endpoint (url, name,
+// key) or an encoder in Python (python). Kind is auto, lexical, embeddings or
+// sentence-transformers. It returns an error if the chosen measure is not available.
 type MeasureOpener func(ctx context.Context, kind, url, name, key, python string) (similarity.Measure, error)
 
-// Targets are what agents are reached through.
+// Targets are the ways in which agents are reached.
 type Targets struct {
 	Agents   agentcall.Opener
 	Faults   fault.Opener
 	Measures MeasureOpener
-	// Start runs a program with further variables, on the streams of this one, and
-	// returns its exit code.
+	// Start runs a program with additional variables, on the streams of this process, and returns
+	// its exit code.
 	Start func(ctx context.Context, argv, env []string) (code int, err error)
-	// Variants are those that models wrote; nil keeps none.
+	// Variants holds the variants written by models; nil keeps none.
 	Variants Variants
-	// Command is this program, for the starter's bundled agent: its path and
-	// the words that run it.
+	// Command starts this program as the starter's bundled agent: its path and the arguments.
 	Command []string
 }
 
@@ -46,8 +44,8 @@ type Contract struct {
 	getenv  func(string) (string, bool)
 }
 
-// New returns the contract. Variables that documents name are those of the
-// environment of this process.
+// New returns the contract. Variables that documents name are environment variables of this
+// process.
 func New(t Targets) *Contract { return &Contract{targets: t, getenv: os.LookupEnv} }
 
 // Name implements [campaign.Contract].
@@ -58,25 +56,26 @@ func (*Contract) Summary() string {
 	return "test an agent while its tools and models fail (flakestorm v1 and v2)"
 }
 
-// Exercised implements [campaign.Exerciser]: of faults, one fired.
+// Exercised implements [campaign.Exerciser]: either the case had no faults or at least one of them
+// fired.
 func (*Contract) Exercised(data []byte) bool {
 	var n note
-	_ = json.Unmarshal(data, &n) // without notes there were no faults
+	_ = json.Unmarshal(data, &n) // no notes means that there were no faults
 	return len(n.Fired) == 0 || slices.ContainsFunc(n.Fired, func(f [2]int) bool { return f[1] > 0 })
 }
 
-// topLevel is a line that opens a section of a document.
+// topLevel matches a line that opens a section of a document.
 var topLevel = lazy.Pattern(`(?m)^["']?(golden_prompts|agent|invariants|mutations|contract|chaos|chaos_matrix|replays)["']?\s*:`)
 
-// Detect implements [campaign.Contract]: a YAML mapping with the section agent
-// or golden_prompts, and another one of the format. What else a document lacks
-// is for Compile to say. A page that shows such a mapping is none.
+// Detect implements [campaign.Contract]. It recognizes a YAML mapping with the section agent or
+// golden_prompts and another section of the format; if anything else is missing, Compile says so. A
+// Markdown page that shows such a mapping is not recognized.
 func (*Contract) Detect(s campaign.Spec) bool {
 	if e := strings.ToLower(filepath.Ext(s.Path)); e == ".md" || e == ".markdown" {
 		return false
 	}
 	if !bytes.Contains(s.Data, []byte("agent")) && !bytes.Contains(s.Data, []byte("golden_prompts")) {
-		return false // whatever else is in it, and it may be long
+		return false // decided early, because the file may be long
 	}
 	found := seq.SetOf(topLevel().FindAllSubmatch(s.Data, -1), func(m [][]byte) string { return string(m[1]) })
 	if (found["agent"] || found["golden_prompts"]) && len(found) > 1 {

@@ -11,17 +11,17 @@ import (
 	"github.com/thresh-dev/thresh/engine/judge"
 )
 
-// script is a conversation as text, a speaker at the beginning of each line.
+// script is a conversation as text. Each line begins with the speaker.
 type script struct {
 	strings.Builder
 	marks []campaign.Mark
 }
 
-// speakers is the room that their names have.
+// speakers is the width of the speakers' column.
 const speakers = 8
 
-// addLine adds what a speaker said and returns how a place in the text as it was said
-// is found in the script.
+// addLine adds what a speaker said. The function that it returns converts a position in this text
+// to one in the script.
 func (s *script) addLine(who, text string) func(int) int {
 	fmt.Fprintf(s, "%-*s", speakers, who)
 	from := s.Len()
@@ -50,8 +50,8 @@ func (s *script) fault(e *fault.Event) {
 	s.marks = append(s.marks, campaign.Mark{From: from, To: s.Len() - 1, Kind: "changed"})
 }
 
-// exchange adds a call with what struck it and what was answered. Calls of models
-// are part of the agent: only the faults in them are shown.
+// exchange adds a call with the faults that struck it and the answer. Calls of models are part of
+// the agent: only the faults in them are shown.
 func (s *script) exchange(x *transcript, e *fault.Exchange) {
 	tool := e.Kind == fault.ToolCall || e.Kind == fault.MCPCall
 	if tool {
@@ -80,12 +80,12 @@ func (s *script) exchange(x *transcript, e *fault.Exchange) {
 	}
 }
 
-// lead marks where to look first.
+// lead marks the place to look at first.
 func (s *script) lead(from, n int) {
 	s.marks = slices.Insert(s.marks, 0, campaign.Mark{From: from, To: from + n, Kind: "focus"})
 }
 
-// arguments are those that a turn knows of a call; "" if none does.
+// arguments returns the arguments of a call, as a turn recorded them; "": no turn did.
 func (x *transcript) arguments(e *fault.Exchange) string {
 	n := 0
 	for i := range x.Faults.Exchanges {
@@ -108,8 +108,8 @@ func (x *transcript) arguments(e *fault.Exchange) string {
 	return ""
 }
 
-// exchanges are the calls of each turn. Runs of before kept no counts: there a turn
-// ends with as many calls of tools as it lists.
+// exchanges returns the calls of each turn. Older runs did not store counts; there, a turn ends
+// after as many tool calls as it lists.
 func (x *transcript) exchanges() [][]fault.Exchange {
 	all := x.Faults.Exchanges
 	counted := slices.ContainsFunc(x.Turns, func(u turn) bool { return u.Exchanges > 0 })
@@ -133,7 +133,7 @@ func (x *transcript) exchanges() [][]fault.Exchange {
 	return list
 }
 
-// about is the number of the turn that the finding is about; -1 if there is none.
+// about returns the index of the turn that the finding is about; -1: none.
 func (x *transcript) about() int {
 	if x.Turn > 0 && x.Turn <= len(x.Turns) {
 		return x.Turn - 1
@@ -141,8 +141,8 @@ func (x *transcript) about() int {
 	return len(x.Turns) - 1
 }
 
-// conversation is the case as it was spoken: what was asked, which tools were
-// called, what struck them, what was answered; with what the failed checks found.
+// conversation shows the case as a conversation: what was asked, which tools were called, which
+// faults struck them, what was answered; with marks for what the failed checks found.
 func (x *transcript) conversation(o *campaign.Outcome) campaign.Exhibit {
 	s := &script{}
 	for i := range x.Faults.Events {
@@ -160,7 +160,7 @@ func (x *transcript) conversation(o *campaign.Outcome) campaign.Exhibit {
 		for k := range list {
 			from := s.Len()
 			s.exchange(x, &list[k])
-			if about && s.Len() > from && list[k].Tool != "" && strings.Contains(o.Title, list[k].Tool) { // what the built-in check is about begins here
+			if about && s.Len() > from && list[k].Tool != "" && strings.Contains(o.Title, list[k].Tool) { // the built-in check is about this call
 				s.lead(from, len("call"))
 				about = false
 			}
@@ -176,7 +176,7 @@ func (x *transcript) conversation(o *campaign.Outcome) campaign.Exhibit {
 	return e
 }
 
-// reply adds what the agent said, with what the checks are about that it failed.
+// reply adds what the agent said, with marks for what its failed checks are about.
 func (s *script) reply(u *turn) {
 	from := s.Len()
 	text := cut(u.Reply.Text, 8000)
@@ -195,7 +195,7 @@ func (s *script) reply(u *turn) {
 			found = true
 		}
 	}
-	if failed && !found { // it is the whole of the reply that was judged
+	if failed && !found { // the checks are about the reply as a whole
 		s.marks = append(s.marks, campaign.Mark{From: from, To: from + len("agent"), Kind: "focus"})
 	}
 }
@@ -203,8 +203,8 @@ func (s *script) reply(u *turn) {
 // conversationExhibit is the title of the exhibit that holds a conversation.
 const conversationExhibit = "Conversation"
 
-// withoutFaults leads to the case that asked the same without faults: by the same invariant,
-// else by another one with the same prompts.
+// withoutFaults links to the case that asked the same without faults: with the same invariant or,
+// if there is none, with another one that has the same prompts.
 func (c *Campaign) withoutFaults(s *state, at campaign.Case) (e campaign.Exhibit, ok bool) {
 	i := int(at.Index) - len(c.asked)
 	if s == nil || i < 0 || i >= len(s.items) || s.items[i].phase != PhaseContract || !c.scenarios[s.items[i].b].active.any {

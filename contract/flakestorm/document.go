@@ -12,13 +12,14 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// node is a value of a document that is written.
+// node is a value of a document to be written.
 type node = yaml.Node
 
-// mapping is one whose keys keep their order.
+// mapping is a mapping whose keys keep their order.
 type mapping struct{ pairs []*node }
 
-// of is a mapping of a document that was read; anything else is an empty one.
+// of returns the mapping of a document that was read. For anything else, it returns an empty
+// mapping.
 func of(n *doctree.Node) mapping {
 	var m mapping
 	if n == nil || n.Kind != doctree.Map {
@@ -55,7 +56,7 @@ func (m *mapping) drop(key string) {
 
 func (m *mapping) node() *node { return &node{Kind: yaml.MappingNode, Content: m.pairs} }
 
-// text writes the mapping as a document below a comment.
+// text writes the mapping as a document, below a comment.
 func (m *mapping) text(comment string) ([]byte, error) {
 	var b bytes.Buffer
 	for line := range strings.Lines(comment) {
@@ -76,8 +77,8 @@ func number(n int64) *node {
 	return &node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strconv.FormatInt(n, 10)}
 }
 
-// plainText is what every version of YAML takes for a string without quotes;
-// words for true, false and null are none.
+// plainText matches text that every version of YAML takes for a string without quotes, except for
+// the words for true, false and null.
 var (
 	plainText = lazy.Pattern(`^[A-Za-z_][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*$`)
 	otherWord = lazy.Pattern(`^(?i:y|n|yes|no|on|off|true|false|null)$`)
@@ -91,8 +92,7 @@ func text(s string) *node {
 	return n
 }
 
-// written is a value of a document that was read, with its aliases and merged
-// keys put in place.
+// written returns a value of a document that was read, with aliases and merged keys resolved.
 func written(n *doctree.Node) *node {
 	switch n.Kind {
 	case doctree.Map, doctree.Set, doctree.Pairs:
@@ -119,5 +119,5 @@ func written(n *doctree.Node) *node {
 	case doctree.Null:
 		return &node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
 	}
-	return &node{Kind: yaml.ScalarNode, Value: n.Raw()} // as it was written
+	return &node{Kind: yaml.ScalarNode, Value: n.Raw()} // unchanged
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/thresh-dev/thresh/engine/judge"
 )
 
-// A model may ask for a call that its agent refuses in code: no request follows, and the
-// call never happened. The same is seen of a tool that is no request at all. Which of the
-// two it is shows where nothing is wrong: there the refused call is a request.
+// A model may ask for a call that its agent refuses in code: no request follows, and the call never
+// happened. A tool that works without requests looks the same. A control without faults tells the
+// two apart: if the tool works by requests, its calls are seen there.
 
-// doubt is an invariant that is broken only if calls without a request happened.
+// doubt is an invariant that is broken only if calls without a request really happened.
 type doubt struct {
 	turn  int
 	where place
@@ -24,8 +24,8 @@ type doubt struct {
 	trace judge.Trace
 }
 
-// doubtful reports whether an invariant that failed holds without such calls. Whether they
-// happened is settled when the case is over.
+// doubtful reports whether an invariant that failed holds without such calls. If so, it is decided
+// at the end of the case whether they happened.
 func (t *trial) doubtful(u *turn, where place, v *config.Invariant, r verify.Result, least campaign.Severity) bool {
 	if t.cell.faults == nil || t.p.Phase == PhaseReplay || ruleOf(v) == nil {
 		return false
@@ -40,7 +40,7 @@ func (t *trial) doubtful(u *turn, where place, v *config.Invariant, r verify.Res
 	return true
 }
 
-// ruleOf is what an invariant demands of the trace; nil: nothing.
+// ruleOf returns what an invariant demands of the trace; nil: nothing.
 func ruleOf(v *config.Invariant) *judge.Rule {
 	if v.Type == "tool_not_called" && !v.Negate {
 		return &judge.Rule{Event: judge.Pattern{Kind: judge.Tool, Name: v.Tool}, AtMost: new(int)}
@@ -53,8 +53,8 @@ func (d *doubt) holdsWithout(tools func(string) bool) bool {
 	return err == nil && verdict != judge.Unknown && (verdict == judge.Pass) != d.v.Negate
 }
 
-// settle asks the case's prompts without faults, if an invariant is in doubt, and learns
-// which tools are requests.
+// settle asks the case's prompts without faults if an invariant is in doubt, to learn which tools
+// work by requests.
 func (t *trial) settle(ctx context.Context) error {
 	if len(t.doubts) == 0 {
 		return nil
@@ -84,7 +84,7 @@ func (t *trial) settle(ctx context.Context) error {
 	return nil
 }
 
-// plainPrompts are the golden prompts of a case as the document has them.
+// plainPrompts returns the golden prompts of a case as the document has them.
 func (t *trial) plainPrompts() []string {
 	switch t.p.Phase {
 	case PhaseContract:

@@ -15,23 +15,23 @@ import (
 	"github.com/thresh-dev/thresh/engine/judge"
 )
 
-// Attachments of a case. What differs from one run of a case to the
-// next is kept apart, since evidence that is not steady is dropped whole.
+// Attachments of a case. Anything that may differ from one run of a case to the next is stored
+// separately, because evidence that is not steady is dropped completely.
 const (
-	evidenceName = "cell.json"                 // what was asked, answered, checked and struck
+	evidenceName = "cell.json"                 // what was asked, answered and checked, and which faults struck
 	measuredName = campaign.MeasuredAttachment // milliseconds, tokens, scores
-	toolsName    = campaign.RecordedAttachment // what tools were sent and had answered
+	toolsName    = campaign.RecordedAttachment // what tools were sent and what they answered
 )
 
-// How much evidence keeps of a text: of the last one of a failing case and of that which
-// its finding is about, of any other, and of all of these together.
+// How much of a text evidence keeps: of the last text of a failing case and of the one that its
+// finding is about, of any other, and of all of these together.
 const (
 	maxText  = 32 << 10
 	maxOther = 4 << 10
 	maxAll   = 64 << 10
-	// maxShown is how much of an answer of a tool a conversation shows.
+	// maxShown is how much of a tool's answer a conversation shows.
 	maxShown = 1000
-	// maxAnswers is how much of what tools had answered is kept of a failing case.
+	// maxAnswers is how much of the tools' answers is kept for a failing case.
 	maxAnswers = 1 << 20
 )
 
@@ -40,18 +40,18 @@ type transcript struct {
 	Case   string       `json:"case"`
 	Turns  []turn       `json:"turns"`
 	Faults fault.Report `json:"faults"`
-	// Compared is what behavior_unchanged compared the last reply with.
+	// Compared is the text that behavior_unchanged compared the last reply with.
 	Compared *string  `json:"compared,omitempty"`
-	Original string   `json:"original,omitempty"` // the golden prompt of a mutation
+	Original string   `json:"original,omitempty"` // for a mutation, the golden prompt
 	How      string   `json:"how,omitempty"`
-	Calls    []string `json:"calls,omitempty"` // of a replay, see [record.Trace]
-	Turn     int      `json:"turn,omitempty"`  // that the finding is about, from 1; 0: the last
+	Calls    []string `json:"calls,omitempty"` // for a replay, see [record.Trace]
+	Turn     int      `json:"turn,omitempty"`  // the turn that the finding is about, from 1; 0: the last
 
 	measured []string
 	answers  []fault.Exchange
 }
 
-// records is of which cases evidence is kept.
+// records says for which cases evidence is kept.
 func (c *Campaign) records() campaign.Recording {
 	if c.cfg.Output.Evidence == config.EvidenceFailures {
 		return campaign.RecordFindings
@@ -59,8 +59,8 @@ func (c *Campaign) records() campaign.Recording {
 	return campaign.RecordAll
 }
 
-// evidence is what was seen in a case; whole tells also what tools had answered,
-// and the last reply at length.
+// evidence returns what was seen in a case. If whole is set, this includes the tools' answers, and
+// more of the last reply.
 func (t *trial) evidence(whole bool) []campaign.Attachment {
 	if !whole && t.x.c.records() != campaign.RecordAll {
 		return nil
@@ -106,8 +106,8 @@ func (t *trial) evidence(whole bool) []campaign.Attachment {
 		}
 	}
 	shown := 0
-	if !whole && t.plain() { // as the passing original of a finding
-		shown = maxShown + 1 // one more, so that a longer one is seen to be cut
+	if !whole && t.plain() { // it may be the passing original of a finding
+		shown = maxShown + 1 // one byte more, to show whether a longer one was cut
 	}
 	answers := x.normalize(shown)
 	list := []campaign.Attachment{attachment(evidenceName, x)}
@@ -125,11 +125,11 @@ func (t *trial) evidence(whole bool) []campaign.Attachment {
 	return list
 }
 
-// plain reports whether the case is of the contract and without faults.
+// plain reports whether the case belongs to the contract and has no faults.
 func (t *trial) plain() bool { return t.p.Phase == PhaseContract && !t.cell.j.active.any }
 
-// bounded are answers without the bodies of those beyond what evidence keeps
-// of a case, and reported as missing.
+// bounded removes the bodies of answers that exceed what evidence keeps of a case; these are
+// reported as missing.
 func bounded(answers []fault.Exchange) []fault.Exchange {
 	room := maxAnswers
 	for i := range answers {
@@ -142,7 +142,8 @@ func bounded(answers []fault.Exchange) []fault.Exchange {
 	return answers
 }
 
-// evidenceText is what evidence keeps of a text; of a longer one it says how long it was.
+// evidenceText returns as much of a text as evidence keeps. If it cuts the text, it adds the
+// original length.
 func evidenceText(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -150,7 +151,7 @@ func evidenceText(s string, n int) string {
 	return fmt.Sprintf("%s […] (%d of %d bytes)", strings.ToValidUTF8(s[:n], ""), n, len(s))
 }
 
-// redacted is a tool's arguments without the secrets that stand in them.
+// redacted returns a tool's arguments without the secrets in them.
 func redacted(args json.RawMessage) json.RawMessage {
 	if len(args) == 0 {
 		return args
@@ -159,13 +160,13 @@ func redacted(args json.RawMessage) json.RawMessage {
 	if len(text) <= maxOther && json.Valid([]byte(text)) {
 		return json.RawMessage(text)
 	}
-	quoted, _ := json.Marshal(evidenceText(text, maxOther)) // a string
+	quoted, _ := json.Marshal(evidenceText(text, maxOther)) // a string cannot fail
 	return quoted
 }
 
-// normalize takes clocks and drawn ports out of what chaos did, and the bodies,
-// of which it returns those of tools, and leaves the beginnings of what they answered:
-// shown bytes of each, all within what evidence keeps of a text.
+// normalize removes times, random ports and bodies from what chaos did. It returns the bodies of
+// tools. Of each answer of a tool, it keeps the first shown bytes, at most maxText bytes of all
+// answers together.
 func (x *transcript) normalize(shown int) (answers []fault.Exchange) {
 	x.Faults.Events, x.Faults.Exchanges = slices.Clone(x.Faults.Events), slices.Clone(x.Faults.Exchanges)
 	room := maxText
@@ -194,7 +195,7 @@ func (x *transcript) normalize(shown int) (answers []fault.Exchange) {
 
 func attachment(name string, v any) campaign.Attachment {
 	data, err := json.Marshal(v)
-	if err != nil { // no value of these types
+	if err != nil { // cannot happen with these types
 		data = []byte(strconv.Quote(err.Error()))
 	}
 	return campaign.Attachment{Name: name, Data: data}
@@ -212,8 +213,8 @@ func (c *Campaign) Refine(title string, severity campaign.Severity, o campaign.O
 	return sentence(title, o), severity
 }
 
-// sentence is a title in one line: what did not hold, and where in the document. What
-// was asked and answered, and what struck, stands in the evidence.
+// sentence returns a title of one line: what did not hold, and where in the document. What was
+// asked and answered and which faults struck is in the evidence.
 func sentence(title string, o campaign.Outcome) string {
 	title = judge.Readable(title)
 	var x transcript
@@ -237,11 +238,11 @@ func sentence(title string, o campaign.Outcome) string {
 	return lead + diag.Runes(strings.TrimPrefix(why, lead), maxSentence) + " (" + where + ")"
 }
 
-// maxSentence is how much of a reason stands in a title, in characters.
+// maxSentence is the largest number of characters of a reason in a title.
 const maxSentence = 110
 
-// failure is what did not hold, with the prompt, the faults that struck, and the first
-// line of the reply.
+// failure shows what did not hold, with the prompt, the faults that struck, and the first line of
+// the reply.
 func (x *transcript) failure(title string) campaign.Exhibit {
 	lines := []string{judge.Readable(namedOnce(title))}
 	if len(x.Turns) > 0 {
@@ -254,7 +255,7 @@ func (x *transcript) failure(title string) campaign.Exhibit {
 		struck := x.injectedFaults(func(e *fault.Event) bool {
 			return slices.ContainsFunc(here, func(o fault.Exchange) bool { return o.Call == e.Call })
 		})
-		if len(struck) == 0 { // what struck before may be why
+		if len(struck) == 0 { // earlier faults may be the reason
 			struck = x.injectedFaults(func(*fault.Event) bool { return true })
 		}
 		if len(struck) > 0 && !strings.Contains(title, "without faults") && !strings.Contains(title, "without any fault") {
@@ -267,7 +268,7 @@ func (x *transcript) failure(title string) campaign.Exhibit {
 	return campaign.TextExhibit("What failed", strings.Join(lines, "\n"))
 }
 
-// injectedFaults names the faults that were injected, each once.
+// injectedFaults names the faults that were injected, each one once.
 func (x *transcript) injectedFaults(which func(*fault.Event) bool) (names []string) {
 	for i := range x.Faults.Events {
 		e := &x.Faults.Events[i]
@@ -282,9 +283,8 @@ func (x *transcript) injectedFaults(which func(*fault.Event) bool) (names []stri
 	return names
 }
 
-// Describe implements [campaign.Describer]: what failed, the questions and
-// answers, the tools, the faults, the order of it all, and the session as a
-// replay file.
+// Describe implements [campaign.Describer]: what failed, the questions and answers, the tools, the
+// faults, all of it in order, and the session as a replay file.
 func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, _ []byte) []campaign.Exhibit {
 	var x transcript
 	read := json.Unmarshal(o.Attached(evidenceName), &x) == nil
@@ -301,7 +301,7 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, _ []
 	if !read {
 		return list
 	}
-	// Either may be missing: it was not steady, or there is none.
+	// Either may be missing, because it was not steady or does not exist.
 	_ = json.Unmarshal(o.Attached(measuredName), &x.measured)
 	_ = json.Unmarshal(o.Attached(toolsName), &x.answers)
 	var checks, tools [][]string
@@ -318,7 +318,7 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, _ []
 		}
 		for _, tool := range u.Tools {
 			args := ""
-			if string(tool.Args) != "null" { // not known
+			if string(tool.Args) != "null" { // null: the arguments are not known
 				args = cut(string(tool.Args), 500)
 			}
 			tools = append(tools, []string{fmt.Sprint(i + 1), tool.Name, args})
@@ -342,7 +342,7 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, _ []
 	}
 	if n := len(x.Turns); n > 0 {
 		u := x.Turns[x.about()]
-		asked := u.Prompt // by the mutation, which need not be what the finding is about
+		asked := u.Prompt // of the mutation; the finding may be about another turn
 		if p.Of != nil {
 			p = *p.Of
 		}
@@ -376,18 +376,17 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, _ []
 	}
 	list = append(list, c.alsoIn(s, at, &o)...)
 	list = append(list, x.faults()...)
-	// A case that held and was not run again tells no answers of its tools.
+	// A case that held and was not run again has no answers of its tools.
 	if rec, ok := c.asSession(at, o, &x); ok && (o.Verdict == campaign.VerdictFail || len(x.answers) > 0 || len(tools) == 0) {
 		list = append(list, campaign.TextExhibit(SessionExhibit, string(record.Format(rec))))
 	}
 	return list
 }
 
-// SessionExhibit is the title of the exhibit that holds a finding as a replay
-// file.
+// SessionExhibit is the title of the exhibit that holds a finding as a replay file.
 const SessionExhibit = "Replay session"
 
-// faults are what chaos did, counted and in order.
+// faults shows what chaos did, counted and in order.
 func (x *transcript) faults() []campaign.Exhibit {
 	var list []campaign.Exhibit
 	var rows [][]string
@@ -414,7 +413,7 @@ func (x *transcript) faults() []campaign.Exhibit {
 		add("agent", "asked", "message", u.Prompt)
 		for _, e := range list {
 			note := e.Error
-			if e.Method != "" { // neither a pipe nor a function has any of this
+			if e.Method != "" { // pipes and functions have no method
 				note = strings.TrimSuffix(fmt.Sprintf("%s %s: status %d, %s", e.Method, e.URL, e.Status, e.Error), ", ")
 			}
 			add(string(e.Kind), e.Tool, "call", note)

@@ -20,25 +20,25 @@ import (
 	"github.com/thresh-dev/thresh/engine/judge"
 )
 
-// trial is a case that is being run: what is asked, and what came of it.
+// trial is a case that is being run: what is asked, and the result.
 type trial struct {
 	x      *executor
 	p      payload
-	what   string // the case, for people
+	what   string // the case, for display
 	cell   *cell
 	report fault.Report
 	out    campaign.Outcome
 	note   note
 
-	checked int               // checks that were made
-	broken  []masked          // by checks that failed
-	failed  *config.Invariant // that decided the outcome; nil: there was no answer, or none failed
-	reply   string            // that it failed for
+	checked int               // number of checks made
+	broken  []masked          // invariants whose checks failed
+	failed  *config.Invariant // the invariant that decided the outcome; nil: there was no answer, or none failed
+	reply   string            // the reply that made it fail
 	// failedIn is the first turn of the conversation in which it failed.
 	failedIn int
-	shown    *trial   // of a sampled cell the run that shows it
-	calls    []string // of a replay, see [record.Trace]
-	turn     int      // that the finding is about, from 1; 0: the last
+	shown    *trial   // for a sampled cell, the run that shows it
+	calls    []string // for a replay, see [record.Trace]
+	turn     int      // the turn that the finding is about, from 1; 0: the last
 	doubts   []doubt
 }
 
@@ -93,7 +93,7 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 	return t.out, nil
 }
 
-// inRange checks a payload that came from outside.
+// inRange checks a payload that comes from outside.
 func (c *Campaign) inRange(p *payload) error {
 	in := func(i, n int) bool { return i >= 0 && i < n }
 	var ok bool
@@ -148,7 +148,7 @@ func (t *trial) enter(ctx context.Context, s setting) (err error) {
 	return err
 }
 
-// baseline asks without chaos and keeps the reply.
+// baseline asks without chaos and stores the reply.
 func (t *trial) baseline(ctx context.Context) error {
 	prompt := t.x.c.asked[t.p.Prompt]
 	t.what = "the baseline of " + shortened(prompt)
@@ -188,8 +188,8 @@ func (t *trial) mutation(ctx context.Context) error {
 		return err
 	}
 	if m.Wire != nil && u.Reply.End == agentcall.Refused && u.Reply.Status >= 400 && u.Reply.Status < 500 {
-		// A server may refuse a request of a wrong shape; that is not an answer to
-		// judge, and no fault.
+		// A server may refuse a malformed request. That is neither an answer to judge nor a
+		// failure.
 		t.out.Verdict, t.out.Kind = campaign.VerdictSkip, "refused-request"
 		t.out.Title = fmt.Sprintf("the request, %s, was refused with status %d", m.How, u.Reply.Status)
 		return nil
@@ -205,7 +205,7 @@ func (t *trial) mutation(ctx context.Context) error {
 	return t.filtered(u, t.expected(ctx, u, where, m.Original, t.p.Baselines[m.Original]))
 }
 
-// chaos asks a golden prompt as it is, under the document's faults.
+// chaos asks an unchanged golden prompt under the document's faults.
 func (t *trial) chaos(ctx context.Context) error {
 	prompt := t.x.c.cfg.Prompts[t.p.Prompt].Text
 	t.what = "chaos, " + shortened(prompt)
@@ -223,8 +223,7 @@ func (t *trial) chaos(ctx context.Context) error {
 	return t.filtered(u, t.expected(ctx, u, where, prompt, t.p.Baselines[prompt]))
 }
 
-// contract runs one cell: all its prompts, one after the other, judged by its
-// one invariant.
+// contract runs one cell: all its prompts, one after the other, judged by its one invariant.
 func (t *trial) contract(ctx context.Context) error {
 	c := t.x.c
 	v, j := &c.invariants[t.p.Invariant], c.scenarios[t.p.Scenario]
@@ -247,7 +246,7 @@ func (t *trial) contract(ctx context.Context) error {
 		}
 		if v.Turn > 0 && u.Reply.OK() {
 			if u = t.cell.scripted(u, v.Turn); u == nil {
-				continue // the conversation went another way
+				continue // the conversation took another course
 			}
 		}
 		if err := t.judge(ctx, u, where, c.invariants[t.p.Invariant:t.p.Invariant+1], campaign.SeverityNote, t.p.Baselines[prompt]); err != nil {
@@ -263,8 +262,8 @@ func (t *trial) contract(ctx context.Context) error {
 	return nil
 }
 
-// filtered leaves out a case whose checks are all for other prompts: that none of
-// them was broken says nothing.
+// filtered skips a case whose checks are all for other prompts: that none of them failed means
+// nothing.
 func (t *trial) filtered(u *turn, err error) error {
 	if err == nil && t.out.Verdict == campaign.VerdictPass && t.checked == 0 && len(u.Checks) > 0 {
 		t.inapplicable("not applicable (prompt_filter)")
@@ -272,14 +271,14 @@ func (t *trial) filtered(u *turn, err error) error {
 	return err
 }
 
-// inapplicable is the outcome of a case with nothing to check.
+// inapplicable sets the outcome of a case that has nothing to check.
 func (t *trial) inapplicable(why string) {
 	t.out.Verdict, t.out.Kind = campaign.VerdictSkip, "not-applicable"
 	t.out.Title = t.what + ": " + why
 }
 
-// cellName decides the seed of a run of a cell: by names, so that it draws the
-// same in a document that holds the cell alone.
+// cellName decides the seed of a run of a cell. It consists of names, so that a document that
+// contains only this cell gets the same seed.
 func cellName(v *config.Invariant, j *injection, run int) string {
 	return fmt.Sprintf("cell %s\x00%s\x00%d", v.ID, j.name, run)
 }
@@ -314,8 +313,8 @@ func (t *trial) percentile(ctx context.Context, v *config.Invariant, j injection
 	return nil
 }
 
-// replay asks what a recorded session had asked, and answers the agent's tools
-// as they had answered then.
+// replay asks what a recorded session had asked, and answers the agent's tools as they had been
+// answered then.
 func (t *trial) replay(ctx context.Context) error {
 	s := &t.x.c.sessions[t.p.Session]
 	t.what = replayName(s)
@@ -344,7 +343,7 @@ func (t *trial) replay(ctx context.Context) error {
 			t.out.Verdict, t.out.Severity, t.out.Kind = campaign.VerdictFail, campaign.SeverityMedium, departed
 			t.out.Title = t.what + ": " + why
 			t.out.Signature, t.out.Cause = "replay|"+s.ID+"|"+departed, []string{departed}
-		} else { // what failed may fail because of it
+		} else { // the departure may be the reason for the failure
 			t.out.Title += "; " + why
 			t.note.reason += "; " + why
 		}
@@ -355,11 +354,11 @@ func (t *trial) replay(ctx context.Context) error {
 	return nil
 }
 
-// departed is the kind of a replay whose model replied as it had then, and whose
-// agent made other calls of it.
+// departed is the kind of a replay in which the model gave its recorded replies, but the agent made
+// other calls.
 const departed = "departed"
 
-// firstDifference is the first place at which two traces differ, -1 if they do not.
+// firstDifference returns the first index at which two traces differ; -1: they are equal.
 func firstDifference(old, now []string) int {
 	for i := range max(len(old), len(now)) {
 		if i >= len(old) || i >= len(now) || old[i] != now[i] {
@@ -369,7 +368,7 @@ func firstDifference(old, now []string) int {
 	return -1
 }
 
-// audit is a fault that never fired, or an invariant that was not tested, under --strict.
+// audit reports, under --strict, a fault that never fired or an invariant that was not tested.
 func (t *trial) audit(s *state) {
 	t.out.Verdict, t.out.Severity = campaign.VerdictFail, campaign.SeverityLow
 	if t.p.Subject != "" {
@@ -406,22 +405,22 @@ func (t *trial) tally() {
 	t.x.shared.keepNotes(&t.report)
 }
 
-// finish puts facts and evidence into the outcome.
+// finish adds facts and evidence to the outcome.
 func (t *trial) finish() {
 	if t.x.c.listReplies && t.cell != nil && t.p.Phase != phaseCheck && t.p.Phase != phaseRate {
 		t.note.Said = t.replies()
 	}
 	if len(t.note.Said)+len(t.note.Fired)+len(t.note.Unused) > 0 || t.note.Baseline != nil || t.note.Why != "" || t.note.Silent || len(t.note.Found)+len(t.note.Sick) > 0 || t.note.Ailing || t.note.Failing != "" || len(t.note.Mentions)+len(t.note.Masked) > 0 {
-		t.out.Data, _ = json.Marshal(t.note) // strings and numbers
+		t.out.Data, _ = json.Marshal(t.note) // strings and numbers cannot fail
 	}
 	if t.cell != nil {
-		// Runs look at a few cases on cold lanes: these tell everything.
+		// Runs examine a few cases on cold lanes: these include everything.
 		t.out.Evidence = t.evidence(t.out.Verdict == campaign.VerdictFail || t.out.Kind == failingRun || t.x.lane.Cold)
 	}
 }
 
-// severityOf is the severity of a finding; the contract's words but for the
-// unknown, which weighs as little as low.
+// severityOf returns the severity of a finding for the contract's word. An unknown word is as
+// severe as low.
 func severityOf(s string) campaign.Severity {
 	switch s {
 	case "critical":

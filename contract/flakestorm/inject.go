@@ -12,8 +12,8 @@ import (
 // point is where a fault reaches the agent.
 type point string
 
-// The points of injection. The last two are what existing tools do; they are
-// used for agents that Thresh cannot observe otherwise, and are reported.
+// The points of injection. The last two are those of existing tools. They are used for agents that
+// Thresh cannot observe in any other way, and this is reported.
 const (
 	atProxy   point = "the agent's own calls, which go through a proxy"
 	atHost    point = "calls of the wrapped Python tools"
@@ -24,19 +24,19 @@ const (
 	atReply   point = "the agent's reply, in place of its LLM's"
 )
 
-// injection is the chaos of a scenario, ready to be put into a cell.
+// injection is the chaos of a scenario, prepared for use in cells.
 type injection struct {
 	name   string
-	rules  []fault.Rule // that cells of the injector have
-	reply  []fault.Rule // that are put into the reply afterwards
+	rules  []fault.Rule // for the cells of the injector
+	reply  []fault.Rule // applied to the reply afterwards
 	via    bool         // the request to the agent goes through the proxy
 	active activity
-	first  int // of its rules among all rules of the campaign
+	first  int // index of the first rule among all rules of the campaign
 }
 
 func (j *injection) all() []fault.Rule { return slices.Concat(j.rules, j.reply) }
 
-// activity is what when conditions ask about.
+// activity is what when conditions refer to.
 type activity struct{ tools, llm, any bool }
 
 // applies reports whether an invariant is checked under this activity.
@@ -54,14 +54,14 @@ func (a activity) applies(when string) bool {
 	return true
 }
 
-// reach says through what a kind of agent's calls can be reached.
+// reach says by which means the calls of an agent can be reached.
 type reach struct {
-	python bool // it lives in the Python host
-	tools  bool // with wrapped tools
-	own    bool // its process is started by Thresh: its environment is ours
+	python bool // the agent runs in the Python host
+	tools  bool // its tools are wrapped
+	own    bool // Thresh starts its process and controls its environment
 	model  bool // it is a bare model
 	mcp    bool // it is an MCP server
-	system bool // it is described by a system file
+	system bool // a system file describes it
 	url    string
 }
 
@@ -74,8 +74,8 @@ func reachOf(a *config.Agent) reach {
 	}
 }
 
-// plan finds the point of injection of every fault, and refuses those that
-// have none: a fault that is not injected would make everything pass.
+// plan finds the point of injection of every fault. It refuses faults that have none, because a
+// fault that is not injected would make everything pass.
 func (r reach) plan(file, name string, c *config.Chaos, say func(f *config.Fault, p point)) (injection, diag.List) {
 	j := injection{name: name}
 	var list diag.List
@@ -98,7 +98,7 @@ func (r reach) plan(file, name string, c *config.Chaos, say func(f *config.Fault
 		rule := f.Rule
 		switch p {
 		case atRequest:
-			rule.MatchURL, j.via = "*", true // the one call that there is
+			rule.MatchURL, j.via = "*", true // the only call that exists
 			d.Message = fmt.Sprintf("%s %s is injected into %s: the agent's own calls cannot be seen", rule.Layer, rule.Mode, p)
 		case atReply:
 			j.reply = append(j.reply, rule)
@@ -118,7 +118,7 @@ func (r reach) plan(file, name string, c *config.Chaos, say func(f *config.Fault
 	return j, list
 }
 
-// point is where one fault can be injected; "" and a reason if nowhere.
+// point returns where a fault can be injected; "" and a reason: nowhere.
 func (r reach) point(f *config.Fault) (p point, why, hint string) {
 	switch f.Layer {
 	case fault.Tool:
@@ -143,7 +143,7 @@ func (r reach) point(f *config.Fault) (p point, why, hint string) {
 		return atPrompt, "", ""
 	case fault.AtToolResult:
 		q, why, hint := r.toolPoint(f)
-		if q == atRequest { // what comes back is the agent's answer, no tool's result
+		if q == atRequest { // a tool's result does not come back here, but the agent's answer
 			return "", fmt.Sprintf("%s cannot be injected: the agent runs elsewhere, so the results of its tools cannot be reached", f.Mode), startIt
 		}
 		return q, why, hint
@@ -159,7 +159,7 @@ func (r reach) point(f *config.Fault) (p point, why, hint string) {
 
 const startIt = "have Thresh start the agent by agent.command: its calls then go through the proxy"
 
-// toolPoint is where a fault of a tool can be injected.
+// toolPoint returns where a fault of a tool can be injected.
 func (r reach) toolPoint(f *config.Fault) (p point, why, hint string) {
 	switch {
 	case r.system:
@@ -170,7 +170,7 @@ func (r reach) toolPoint(f *config.Fault) (p point, why, hint string) {
 	case r.python && f.MatchURL == "" && (f.Mode == fault.Twice || f.Mode == fault.PartialWrite):
 		return "", fmt.Sprintf("%s cannot be injected into a single call of a Python function", f.Mode), "match_url applies to what the tool calls over HTTP"
 	case r.python && f.MatchURL != "":
-		return atProxy, "", "" // by address: what the tools call
+		return atProxy, "", "" // calls made by the tools are matched by address
 	case r.python:
 		return atHost, "", ""
 	case r.mcp:

@@ -16,12 +16,12 @@ import (
 type modelJudge struct {
 	agent   agentcall.Agent
 	timeout time.Duration
-	refused int // of the forms, from the first, that the endpoint does not take
+	refused int // number of forms, from the first, that the endpoint refuses
 }
 
-// forms of reply that an endpoint can be held to, the last to nothing: OpenAI's
-// own, which Ollama, vLLM and llama.cpp know as well, and that of
-// llama-cpp-python. A small model gives no judgement without.
+// forms returns the response formats that can be demanded of an endpoint: OpenAI's own, which
+// Ollama, vLLM and llama.cpp also accept, then that of llama-cpp-python, then none. Without a
+// format, a small model gives no judgement.
 func forms() [3]json.RawMessage {
 	const schema = `{"type": "object", "properties": {"pass": {"type": "boolean"}, "reason": {"type": "string", "maxLength": 300}}, "required": ["pass", "reason"], "additionalProperties": false}`
 	return [...]json.RawMessage{
@@ -31,13 +31,13 @@ func forms() [3]json.RawMessage {
 	}
 }
 
-// What endpoints answer to a form that they do not take.
+// The statuses that endpoints return for a format that they do not accept.
 const (
 	badRequest    = 400
 	unprocessable = 422
 )
 
-// ask asks in the first form that is not refused.
+// ask asks in the first format that is not refused.
 func (j *modelJudge) ask(ctx context.Context, prompt string) (agentcall.Reply, error) {
 	list := forms()
 	for {
@@ -53,7 +53,7 @@ func (j *modelJudge) ask(ctx context.Context, prompt string) (agentcall.Reply, e
 
 // Judge implements verify.Judge.
 func (j *modelJudge) Judge(ctx context.Context, criteria, prompt, reply string) (bool, string, error) {
-	// What is judged is data: it is put in as JSON, so that it can end nothing.
+	// What is judged is data: as JSON, it cannot end the text around it.
 	data, err := json.Marshal(map[string]string{"criteria": criteria, "prompt": prompt, "reply": reply})
 	if err != nil {
 		return false, "", err
@@ -69,7 +69,7 @@ func (j *modelJudge) Judge(ctx context.Context, criteria, prompt, reply string) 
 	return verdict(r.Text)
 }
 
-// verdict reads a judge's answer; one that says neither is not a judgement.
+// verdict reads a judge's answer. An answer that says neither is not a judgement.
 func verdict(text string) (bool, string, error) {
 	if i, k := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}'); i >= 0 && k > i {
 		var v struct {

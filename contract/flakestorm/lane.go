@@ -22,17 +22,17 @@ type executor struct {
 	shared  *shared
 	lane    campaign.Lane
 	agent   agentcall.Agent
-	port    fault.Port                 // nil: nothing of the agent's calls is touched or seen
-	ca      []byte                     // of the port, for requests of Thresh through it
+	port    fault.Port                 // nil: the agent's calls are neither changed nor seen
+	ca      []byte                     // of the port, for Thresh's own requests through it
 	checker *verify.Checker            // nil: replies are not checked
 	judge   agentcall.Agent            // nil: there is none
 	users   map[string]agentcall.Agent // models that play users, by file
 
-	recalled string // what of the mutations is from earlier runs; "": nothing
+	recalled string // which mutations come from earlier runs; "": none
 }
 
-// watches reports whether the agent's calls go through an injector: to be
-// struck, to be answered from a recording, or to be seen.
+// watches reports whether the agent's calls go through an injector, which injects faults, answers
+// from a recording, or only observes.
 func (c *Campaign) watches() bool {
 	for _, r := range c.rules {
 		if !slices.ContainsFunc(c.replyRules(), func(x fault.Rule) bool { return x.ID == r.rule.ID }) {
@@ -58,8 +58,8 @@ func (c *Campaign) replyRules() []fault.Rule {
 	return list
 }
 
-// openLane reaches the agent for a lane, behind a port of its own if its calls
-// are to be touched or seen.
+// openLane reaches the agent for a lane. The lane has a port of its own if the agent's calls are to
+// be changed or seen.
 func (s *shared) openLane(ctx context.Context, lane campaign.Lane) (_ *executor, err error) {
 	c := s.c
 	x := &executor{c: c, shared: s, lane: lane}
@@ -92,7 +92,7 @@ func (s *shared) openLane(ctx context.Context, lane campaign.Lane) (_ *executor,
 	return x, nil
 }
 
-// openPort opens a way out for the agent of this lane.
+// openPort opens the port through which the agent of this lane makes its calls.
 func (x *executor) openPort(ctx context.Context) error {
 	c := x.c
 	in, err := x.shared.faults(ctx)
@@ -117,7 +117,7 @@ func viaAny(c *Campaign) bool {
 	return c.chaos.via || slices.ContainsFunc(c.scenarios, func(j injection) bool { return j.via })
 }
 
-// given are the variables that the document sets for the agent's process.
+// given returns the variables that the document sets for the agent's process.
 func given(p agentcall.Plan) []string {
 	switch {
 	case p.Start != nil:
@@ -132,8 +132,8 @@ func given(p agentcall.Plan) []string {
 	return nil
 }
 
-// behindProxy puts the agent of a plan behind the lane's port: by the environment of
-// its process, or by a shim or a gateway around a server.
+// behindProxy connects the agent of a plan to the lane's port: by the environment of its process,
+// or by a shim or a gateway around a server.
 func (x *executor) behindProxy(plan agentcall.Plan) (agentcall.Plan, []string, error) {
 	env := x.port.Env(given(plan))
 	switch {
@@ -153,7 +153,7 @@ func (x *executor) behindProxy(plan agentcall.Plan) (agentcall.Plan, []string, e
 		}
 		m.URL = u
 		plan.MCP = &m
-	case plan.MCP != nil: // its address is known once it runs
+	case plan.MCP != nil: // its address is known only once it runs
 		m := *plan.MCP
 		ca, err := os.ReadFile(x.port.CAFile())
 		if err != nil {
@@ -162,7 +162,7 @@ func (x *executor) behindProxy(plan agentcall.Plan) (agentcall.Plan, []string, e
 		m.Via = agentcall.Via{Proxy: x.port.Proxy(), CA: ca}
 		plan.MCP = &m
 	}
-	if plan.Start != nil && !plan.OwnProcess() { // one process for all lanes: it has one port
+	if plan.Start != nil && !plan.OwnProcess() { // one process for all lanes has only one port
 		s := *plan.Start
 		s.Env = append(s.Env[:len(s.Env):len(s.Env)], env...)
 		plan.Start = &s
@@ -173,8 +173,8 @@ func (x *executor) behindProxy(plan agentcall.Plan) (agentcall.Plan, []string, e
 	return plan, env, nil
 }
 
-// openJudged reaches the agent, and what replies are checked by: an encoder takes
-// its time to load, and who checks nothing does without.
+// openJudged reaches the agent and opens what checks need. Loading an encoder takes time, so lanes
+// that check nothing do without.
 func (s *shared) openJudged(ctx context.Context, lane campaign.Lane) (*executor, error) {
 	x, err := s.openLane(ctx, lane)
 	if err != nil {
@@ -186,7 +186,7 @@ func (s *shared) openJudged(ctx context.Context, lane campaign.Lane) (*executor,
 	return x, nil
 }
 
-// openChecker opens what checks need: a measure, a judge.
+// openChecker opens what checks need: a measure and a judge.
 func (x *executor) openChecker(ctx context.Context) error {
 	c := x.c
 	x.checker = &verify.Checker{Schemas: c.schemas}
@@ -210,7 +210,7 @@ func (x *executor) openChecker(ctx context.Context) error {
 	return nil
 }
 
-// checks reports whether any invariant is of one of the types.
+// checks reports whether any invariant has one of the types.
 func (c *Campaign) checks(types ...string) bool {
 	is := func(v config.Invariant) bool { return slices.Contains(types, v.Type) }
 	return slices.ContainsFunc(c.invariantsOutsideMatrix(), is) || slices.ContainsFunc(c.invariants, is) ||

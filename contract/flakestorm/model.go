@@ -14,7 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/agentcall"
 )
 
-// endpoint is how a model behind an OpenAI-compatible server is called.
+// endpoint says how to call a model behind an OpenAI-compatible server.
 func (c *Campaign) endpoint(e *config.Endpoint) (agentcall.Plan, error) {
 	key, name, ok := config.Key(e.APIKey, c.getenv)
 	if !ok {
@@ -28,7 +28,7 @@ func (c *Campaign) endpoint(e *config.Endpoint) (agentcall.Plan, error) {
 	return agentcall.Plan{Chat: chat}, nil
 }
 
-// writer is how the model of the section model is called.
+// writer says how to call the model of the section model.
 func (c *Campaign) writer() (agentcall.Plan, error) {
 	m := &c.cfg.Model
 	key, name, ok := config.Key(m.APIKey, c.getenv)
@@ -42,7 +42,7 @@ func (c *Campaign) writer() (agentcall.Plan, error) {
 	if c.cfg.Advanced.Seed != nil {
 		temperature = 0
 	}
-	model, _ := json.Marshal(m.Name) // a string
+	model, _ := json.Marshal(m.Name) // a string cannot fail
 	base := strings.TrimRight(m.BaseURL, "/")
 	http := func(url, template, path string, headers ...[2]string) agentcall.Plan {
 		return agentcall.Plan{HTTP: &agentcall.HTTP{URL: url, Method: "POST", Template: template, ResponsePath: path, Headers: headers, Retries: 2}}
@@ -73,7 +73,7 @@ const (
 	writeTimeout = 2 * time.Minute
 )
 
-// CheckModel asks the model that writes mutations for a word.
+// CheckModel asks the model that writes mutations for one word.
 func (c *Campaign) CheckModel(ctx context.Context) error {
 	return c.withWriter(ctx, func(a agentcall.Agent) error {
 		r, err := a.Call(ctx, agentcall.Call{Prompt: "Answer with the word: ready", Timeout: writeTimeout})

@@ -10,10 +10,9 @@ import (
 	"github.com/thresh-dev/thresh/engine/score"
 )
 
-// OwnReport is a run in the shape of flakestorm's own JSON reports, which
-// scripts of its users read. What follows ResilienceScores is added, and no
-// reply is told that a run does not keep: with output.evidence: failures, those
-// of tests that held.
+// OwnReport is a run in the form of flakestorm's own JSON reports, which scripts of its users read.
+// Everything after ResilienceScores is an addition. Replies that a run does not keep are missing:
+// with output.evidence: failures, those of tests that held.
 type OwnReport struct {
 	Version          string             `json:"version"`
 	StartedAt        string             `json:"started_at"`
@@ -28,8 +27,7 @@ type OwnReport struct {
 	RunID            string             `json:"run_id"`
 }
 
-// OwnStatistics are over the tests of prompts: mutations, or golden prompts
-// under chaos.
+// OwnStatistics covers the tests of prompts: mutations, or golden prompts under chaos.
 type OwnStatistics struct {
 	Total      int       `json:"total_mutations"`
 	Passed     int       `json:"passed_mutations"`
@@ -44,7 +42,7 @@ type OwnStatistics struct {
 	ByType     []OwnType `json:"by_type"`
 }
 
-// OwnType is the tests of one type.
+// OwnType covers the tests of one type.
 type OwnType struct {
 	Type     string  `json:"mutation_type"`
 	Total    int     `json:"total"`
@@ -98,7 +96,7 @@ type OwnCell struct {
 	Passed    bool   `json:"passed"`
 }
 
-// OwnReport tells a run, of which the outcomes are given in case order.
+// OwnReport returns the report of a run whose outcomes are given in case order.
 func (c *Campaign) OwnReport(last any, rec campaign.Record, outcomes iter.Seq[campaign.StoredCase]) OwnReport {
 	s, ok := last.(*state)
 	if !ok {
@@ -118,7 +116,7 @@ func (c *Campaign) OwnReport(last any, rec campaign.Record, outcomes iter.Seq[ca
 	}
 	for x := range outcomes {
 		at, o := x.Case, x.Outcome
-		i := int(at.Index) - len(c.asked) // baselines are asked before
+		i := int(at.Index) - len(c.asked) // the baselines come first
 		if i < 0 || i >= len(s.items) || o.Verdict == campaign.VerdictSkip {
 			continue
 		}
@@ -146,8 +144,8 @@ func (c *Campaign) OwnReport(last any, rec campaign.Record, outcomes iter.Seq[ca
 	return r
 }
 
-// ownMutation is a test of a prompt; ok is false for other cases. A golden
-// prompt under chaos goes as a paraphrase, as in flakestorm's own reports.
+// ownMutation returns a test of a prompt; ok is false for other cases. A golden prompt under chaos
+// is listed as a paraphrase, as in flakestorm's own reports.
 func (c *Campaign) ownMutation(s *state, it item, o *campaign.Outcome) (m OwnMutation, ok bool) {
 	switch it.phase {
 	case PhaseMutation:
@@ -175,7 +173,7 @@ func (c *Campaign) ownMutation(s *state, it item, o *campaign.Outcome) (m OwnMut
 	return m, true
 }
 
-// seen takes reply and checks from the evidence of the case, if the run keeps it.
+// seen copies reply and checks from the evidence of the case, if the run keeps it.
 func (m *OwnMutation) seen(o *campaign.Outcome) bool {
 	var x transcript
 	if json.Unmarshal(o.Attached(evidenceName), &x) != nil || len(x.Turns) == 0 {
@@ -186,7 +184,7 @@ func (m *OwnMutation) seen(o *campaign.Outcome) bool {
 		m.Response = &u.Reply.Text
 	}
 	m.Checks = []OwnCheck{}
-	for i := range x.Turns { // of a conversation each turn has its own
+	for i := range x.Turns { // each turn of a conversation has its own
 		for _, k := range x.Turns[i].Checks {
 			m.Checks = append(m.Checks, OwnCheck{Type: k.Type, Passed: k.Passed, Details: k.Reason})
 		}
@@ -196,12 +194,12 @@ func (m *OwnMutation) seen(o *campaign.Outcome) bool {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// replyOf is the reply to a case that a finding shows as it was.
+// replyOf returns the reply to a case, if a finding shows the case unchanged.
 func replyOf(list []campaign.Finding, index int64) *string {
 	for i := range list {
 		f := &list[i]
 		if f.First != index || f.Minimized != nil && (len(f.Samples) == 0 || f.Minimized.Blob != f.Samples[0].Blob) {
-			continue // another case, or one of a smaller prompt
+			continue // another case, or one with a smaller prompt
 		}
 		for k := range f.Evidence {
 			if e := &f.Evidence[k]; e.Title == replyExhibit && e.Text != nil {
@@ -239,7 +237,7 @@ func statistics(list []OwnMutation) OwnStatistics {
 		t := &s.ByType[i]
 		t.Failed, t.PassRate = t.Total-t.Passed, float64(t.Passed)/float64(t.Total)
 	}
-	// Without tests all of these are 0.
+	// Without tests, all of these are 0.
 	s.Average, _ = score.Mean(latencies)
 	s.P50, _ = score.Percentile(latencies, 50)
 	s.P95, _ = score.Percentile(latencies, 95)

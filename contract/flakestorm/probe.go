@@ -17,13 +17,13 @@ import (
 	"github.com/thresh-dev/thresh/engine/judge"
 )
 
-// StatefulWarning is the contract's sentence for an agent that seems to have a
-// memory that nothing clears.
+// StatefulWarning is the contract's sentence for an agent that seems to have a memory that nothing
+// clears.
 const StatefulWarning = "Warning: No reset_endpoint configured. Contract matrix cells may share state. Results may be contaminated. Add reset_endpoint to your config for accurate isolation."
 
-// Probe implements [campaign.Campaign]: it asks the first prompt without chaos
-// and, if nothing clears the agent's memory between cells, once more. What an
-// LLM is to write is written now, and kept with the run.
+// Probe implements [campaign.Campaign]. It asks the first prompt without chaos and, if nothing
+// clears the agent's memory between cells, asks it again. If an LLM writes mutations, it writes
+// them now, and they are stored with the run.
 func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 	var f campaign.Facts
 	var k known
@@ -52,7 +52,7 @@ func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 	return f, err
 }
 
-// Check asks the agent once, the way a run begins.
+// Check asks the agent once, in the way a run begins.
 func (c *Campaign) Check(ctx context.Context) (agentcall.Reply, error) {
 	sh := &shared{c: c}
 	x, err := sh.openJudged(ctx, campaign.Lane{Of: 1})
@@ -71,7 +71,7 @@ func (c *Campaign) Check(ctx context.Context) (agentcall.Reply, error) {
 	return r, errors.Join(err, x.Close(), sh.Close())
 }
 
-// first is the prompt that the agent is tried with.
+// first returns the prompt that the agent is tried with.
 func (c *Campaign) first() string {
 	if c.replaysOnly() || len(c.cfg.Prompts) == 0 {
 		return c.sessions[0].Input
@@ -79,14 +79,14 @@ func (c *Campaign) first() string {
 	return c.cfg.Prompts[0].Text
 }
 
-// replaysOnly reports whether replays are all that is run: then no prompt of the document
-// is asked, which would call the real tools.
+// replaysOnly reports whether only replays are run. Then no prompt of the document is asked,
+// because that would call the real tools.
 func (c *Campaign) replaysOnly() bool {
 	return len(c.sessions) > 0 && len(c.sessions) == len(c.known) && len(c.asked) == 0 && c.written == nil
 }
 
-// recorded are the responses that the agent is tried with: those of the first session, if
-// replays are all that is run.
+// recorded returns the responses that the agent is tried with: those of the first session if only
+// replays are run.
 func (c *Campaign) recorded() []fault.Recorded {
 	if !c.replaysOnly() {
 		return nil
@@ -130,9 +130,9 @@ func (x *executor) probe(ctx context.Context, k *known) (warnings []string, stat
 	return warnings, false, nil
 }
 
-// Record asks the agent once, without faults, and returns the session with what
-// its tools had answered. An agent whose calls cannot be seen is an error: the
-// session would tell nothing of its tools.
+// Record asks the agent once, without faults, and returns the session with the answers of its
+// tools. It returns an error if the agent's calls cannot be seen, because the session would not
+// contain its tools.
 func (c *Campaign) Record(ctx context.Context, prompt string) (config.Session, agentcall.Reply, error) {
 	if !c.reach.own || c.reach.python && !c.reach.tools {
 		return config.Session{}, agentcall.Reply{}, errors.New("the agent's calls cannot be seen: have Thresh start it by agent.command, or name a Python agent's tools")

@@ -17,16 +17,15 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// Files of a finding that is made a regression test.
+// Files of a finding that becomes a regression test.
 const (
 	promotedDocument = "flakestorm.yaml"
 	promotedSession  = "session.yaml"
 )
 
-// Promote implements [campaign.Promoter]: a document of the one case that
-// shows the finding, for the same agent. A prompt that failed by itself, and a
-// replay, is a session with what the tools had answered; a failure under faults
-// keeps these, with the same seed.
+// Promote implements [campaign.Promoter]. It makes a document with only the case that shows the
+// finding, for the same agent. A prompt that failed by itself, or a replay, becomes a session with
+// the tools' answers; a failure under faults keeps the faults and the seed.
 func (c *Campaign) Promote(_ context.Context, f campaign.Finding, payloads [][]byte, dir string) ([]campaign.File, error) {
 	var p payload
 	if err := json.Unmarshal(payloads[0], &p); err != nil {
@@ -59,13 +58,13 @@ type promotion struct {
 	root  *doctree.Node
 	out   mapping
 	files []campaign.File
-	check string // the built-in check that found it; "": another one did
-	own   bool   // the document is judged by the finding's own check alone
+	check string // the built-in check that found it; "": it was not a built-in check
+	own   bool   // the document is judged only by the finding's own check
 }
 
 func (b *promotion) build() error {
 	if b.p.Phase == phaseCheck && b.p.Of != nil {
-		b.check, b.p = b.p.Check, *b.p.Of // built-in checks are made of it again
+		b.check, b.p = b.p.Check, *b.p.Of // the built-in checks run on this case again
 	}
 	if b.p.Phase == phaseRate {
 		b.p.Phase = PhaseContract
@@ -114,14 +113,14 @@ func (b *promotion) build() error {
 	return nil
 }
 
-// copySection is a section as the document has it.
+// copySection copies a section of the document.
 func (b *promotion) copySection(key string) {
 	if n := b.root.Get(key); !n.IsNull() {
 		b.out.put(key, written(n))
 	}
 }
 
-// golden are the golden prompts, with datasets named from the new folder.
+// golden copies the golden prompts, with paths to datasets relative to the new folder.
 func (b *promotion) golden() error {
 	from := b.root.Get("golden_prompts")
 	var nodes []*node
@@ -144,7 +143,7 @@ func (b *promotion) golden() error {
 	return nil
 }
 
-// agent is that of the document; its folder is named from the new one.
+// agent copies the document's agent, with its folder relative to the new one.
 func (b *promotion) agent() error {
 	a := &b.c.cfg.Agent
 	m := of(b.root.Get("agent"))
@@ -159,7 +158,7 @@ func (b *promotion) agent() error {
 	return nil
 }
 
-// relocatePath names a path of the document's folder from the new folder.
+// relocatePath converts a path relative to the document's folder to one relative to the new folder.
 func (b *promotion) relocatePath(path string) (string, error) {
 	if filepath.IsAbs(path) {
 		return path, nil
@@ -175,14 +174,14 @@ func (b *promotion) relocatePath(path string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-// prompts are what is asked, with the plain invariants.
+// prompts adds what is asked, with the invariants outside the matrix.
 func (b *promotion) prompts(asked ...string) error {
 	nodes := seq.Map(asked, text)
 	b.out.put("golden_prompts", list(nodes...))
 	return b.invariants(&b.out, b.plain(asked[0]), false)
 }
 
-// request is a mutation of the request itself.
+// request adds a mutation of the request itself.
 func (b *promotion) request() error {
 	m := b.p.Mutation
 	if err := b.prompts(m.Original); err != nil {
@@ -192,7 +191,7 @@ func (b *promotion) request() error {
 		Prompts: []string{m.Original}, Types: []string{m.Type}, Weight: func(string) float64 { return 1 },
 		Seed: b.c.seed, Shapes: true, Timeout: b.c.cfg.Agent.Timeout,
 	}
-	for r.Count = 1; r.Count <= 50; r.Count++ { // as many as there can be
+	for r.Count = 1; r.Count <= 50; r.Count++ { // 50 is the largest count that a document may have
 		set := mutation.Generate(r).List
 		if n := len(set); n > 0 && set[n-1].How == m.How {
 			var x mapping
@@ -205,8 +204,8 @@ func (b *promotion) request() error {
 	return fmt.Errorf("the request, %s, is made by no mutation of type %s alone", m.How, m.Type)
 }
 
-// chaos is a prompt under the faults of the section chaos and of the profiles
-// that were asked for.
+// chaos adds a prompt under the faults of the section chaos and of the profiles that were asked
+// for.
 func (b *promotion) chaos() error {
 	prompt := b.c.cfg.Prompts[b.p.Prompt].Text
 	if b.p.Phase == PhaseMutation {
@@ -215,8 +214,7 @@ func (b *promotion) chaos() error {
 	if err := b.oneTurn(prompt); err != nil {
 		return err
 	}
-	// Calls that after_calls counted before are made by the same prompt; the last
-	// is the case.
+	// The same prompt makes the earlier calls that after_calls counts. The last prompt is the case.
 	if err := b.prompts(slices.Repeat([]string{prompt}, b.p.Before+1)...); err != nil {
 		return err
 	}
@@ -237,7 +235,7 @@ func (b *promotion) chaos() error {
 	return nil
 }
 
-// cell is one invariant in one scenario.
+// cell adds one invariant in one scenario.
 func (b *promotion) cell() error {
 	if err := b.golden(); err != nil {
 		return err
@@ -248,7 +246,7 @@ func (b *promotion) cell() error {
 	if matrix.IsNull() || len(matrix.Items()) == 0 {
 		matrix = b.root.Get("chaos_matrix")
 	}
-	v := b.c.invariants[b.p.Invariant] // an expectation stands with its prompt
+	v := b.c.invariants[b.p.Invariant] // the prompt of an expectation contains it
 	var one []config.Invariant
 	if b.p.Invariant < len(b.root.Get("contract").Get("invariants").Items()) {
 		one = append(one, v)
@@ -272,8 +270,8 @@ func (b *promotion) cell() error {
 	return nil
 }
 
-// session is a prompt that failed by itself, or a replay: what was asked, what
-// the tools had answered and the checks.
+// session adds a prompt that failed by itself, or a replay: what was asked, the tools' answers and
+// the checks.
 func (b *promotion) session() error {
 	s, checks, err := b.recorded()
 	if err != nil {
@@ -294,7 +292,7 @@ func (b *promotion) session() error {
 	return nil
 }
 
-// recorded is the session of the finding, and its checks.
+// recorded returns the session of the finding and its checks.
 func (b *promotion) recorded() (s config.Session, checks []config.Invariant, err error) {
 	if b.p.Phase == PhaseReplay {
 		x := &b.c.sessions[b.p.Session]
@@ -307,7 +305,7 @@ func (b *promotion) recorded() (s config.Session, checks []config.Invariant, err
 	}
 	s.Source, s.Expected = "thresh", b.f.Title
 	if !b.c.reach.own {
-		s.Tools = nil // they could not be put in place of the real ones
+		s.Tools = nil // they cannot replace the real ones
 	}
 	if b.p.Phase == phaseBaseline {
 		s.Input = b.c.asked[b.p.Prompt]

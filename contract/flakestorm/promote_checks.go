@@ -10,11 +10,11 @@ import (
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 )
 
-// A promoted document is judged by what its finding is about alone: it passes once that
-// is mended, whatever else the agent breaks in the same reply.
+// A promoted document is judged only by what its finding is about: it passes once that is fixed,
+// whatever else the agent breaks in the same reply.
 
-// asked is the golden prompt of the case, of which a text is made; nil: it is no more than a
-// text.
+// asked returns the golden prompt of the case from which a text was made; nil: it is nothing more
+// than a text.
 func (b *promotion) asked(text string) *config.Prompt {
 	if b.p.Mutation != nil {
 		text = b.p.Mutation.Original
@@ -22,7 +22,7 @@ func (b *promotion) asked(text string) *config.Prompt {
 	return b.c.conversationFor(text)
 }
 
-// plain are the document's invariants, and what a prompt expects beside them.
+// plain returns the document's invariants and those that a prompt adds.
 func (b *promotion) plain(text string) []config.Invariant {
 	list := slices.Clone(b.c.cfg.Invariants)
 	if p := b.asked(text); p != nil {
@@ -39,8 +39,8 @@ func (b *promotion) oneTurn(text string) error {
 	return nil
 }
 
-// invariants are those by which the document judges, all where the finding names none. Of a
-// contract's session each needs an id.
+// invariants adds the invariants by which the document judges: those that the finding names, or all
+// if it names none. In a contract for a session, each needs an id.
 func (b *promotion) invariants(in *mapping, from []config.Invariant, session bool) error {
 	about := slices.DeleteFunc(slices.Clone(from), func(v config.Invariant) bool {
 		return !slices.Contains(b.f.Cause, v.Type) || !strings.HasSuffix(b.f.Signature, "|"+nameOf(&v)+"|"+v.Type)
@@ -50,7 +50,7 @@ func (b *promotion) invariants(in *mapping, from []config.Invariant, session boo
 		about = from
 	}
 	var nodes []*node
-	if silent { // that there is a reply is all that must hold
+	if silent { // all that must hold is that there is a reply
 		var m mapping
 		m.put("id", text("completes"))
 		if len(from) > 0 {
@@ -76,8 +76,8 @@ func (b *promotion) invariants(in *mapping, from []config.Invariant, session boo
 	return nil
 }
 
-// invariant is one with its schema named from the new folder. In a session one that
-// compares with a run without chaos keeps that run's reply.
+// invariant returns an invariant with the path of its schema relative to the new folder. In a
+// session, an invariant that compares with a run without chaos stores that run's reply.
 func (b *promotion) invariant(v *config.Invariant, session bool) (mapping, error) {
 	m := of(v.Node)
 	if v.SchemaFile != "" {
@@ -99,7 +99,7 @@ func (b *promotion) invariant(v *config.Invariant, session bool) (mapping, error
 			m.put("baseline", text(x.Text))
 		}
 	}
-	m.drop("when") // it is judged without chaos here, whatever its scenarios were
+	m.drop("when") // this document judges it without chaos, whatever the scenario was
 	return m, nil
 }
 

@@ -20,11 +20,10 @@ func gauge(_ context.Context, data []byte) (size int64, unit string) {
 	return int64(utf8.RuneCountInString(p.Mutation.Text)), "character"
 }
 
-// Reduce implements [campaign.Reducer]: a mutated prompt is cut down to what
-// still makes the agent fail, and is a prompt. If any text would do, what fails is
-// that something is missing: then the prompt gets back what mutation changed, as far
-// as the agent still fails. Other cases are what the document says, and a changed
-// request is one as it is.
+// Reduce implements [campaign.Reducer]. It reduces a mutated prompt to the smallest prompt that
+// still makes the agent fail. If any text makes it fail, the reason is that something is missing;
+// then it restores what the mutation changed, as far as the agent still fails. Other cases are
+// fixed by the document, and a changed request is not reduced.
 func (c *Campaign) Reduce(ctx context.Context, data []byte, test func([]byte) (bool, error)) (smallest []byte, parts string) {
 	var p payload
 	if json.Unmarshal(data, &p) != nil || p.Mutation == nil || p.Mutation.Wire != nil || p.Mutation.Text == "" {
@@ -48,7 +47,7 @@ func (c *Campaign) Reduce(ctx context.Context, data []byte, test func([]byte) (b
 			return false, nil
 		}
 		smaller := with(text)
-		if len(smaller) > len(data) { // plainer, but longer as JSON
+		if len(smaller) > len(data) { // simpler, but longer as JSON
 			return false, nil
 		}
 		return test(smaller)
@@ -59,11 +58,11 @@ func (c *Campaign) Reduce(ctx context.Context, data []byte, test func([]byte) (b
 	return with(small), ""
 }
 
-// mostEdits is how many changes of a prompt are taken back one by one.
+// mostEdits is the largest number of changes of a prompt that are undone one by one.
 const mostEdits = 60
 
-// closest takes back the changes that made a text of an original, one by one, as
-// long as what is left still fails.
+// closest undoes the changes between an original and a text, one by one, as long as the rest still
+// fails.
 func closest(original, text string, fails func(string) bool) string {
 	type edit struct{ kept, was, is string } // in this order
 	list := []edit{{}}

@@ -9,11 +9,12 @@ import (
 	"github.com/thresh-dev/thresh/engine/fault"
 )
 
-// The agent is given another name for its conversation each time that a case runs, so that it
-// remembers none of before. What comes back of that name is the case's own, as long, before
-// anything judges or keeps it: equal cases have equal outcomes.
+// The agent gets another name for its conversation each time that a case runs, so that it remembers
+// nothing from before. Before anything is judged or stored, this name is replaced in everything
+// that comes back by the case's own name, which has the same length: equal cases have equal
+// outcomes.
 
-// unused is a name that no conversation had before, as long as a case's.
+// unused returns a name that no conversation had before, as long as a case's name.
 func unused(name string) string { return rand.Text()[:len(name)] }
 
 func (c *cell) rename(texts ...*string) {
@@ -42,7 +43,7 @@ func (c *cell) renameReply(r *agentcall.Reply) {
 	}
 }
 
-// report is what the port saw so far.
+// report returns what the port has seen so far.
 func (c *cell) report() fault.Report { return c.renamed(c.faults.Report()) }
 
 func (c *cell) renamed(r fault.Report) fault.Report {

@@ -12,28 +12,28 @@ import (
 	"github.com/thresh-dev/thresh/engine/score"
 )
 
-// A cell with min_pass_rate is sampled: its first runs are cases of the main
-// round, and each further round has more runs of the cells whose rate is not
-// clear yet. Their outcomes are not findings; the cell is, in the last round.
+// A cell with min_pass_rate is sampled: its first runs are cases of the main round, and each
+// further round has more runs of the cells whose rate is not clear yet. The outcomes of these runs
+// are not findings; the cell is one, in the last round.
 
 const (
-	phaseRate  = "rate"        // what the runs of a sampled cell came to
+	phaseRate  = "rate"        // the result of a sampled cell
 	failingRun = "failing-run" // the kind of a run that did not hold, which is not a failure by itself
 )
 
-// sample is what is known of a sampled cell.
+// sample is what is known about a sampled cell.
 type sample struct {
 	Runs   int    `json:"runs"`
 	Passed int    `json:"passed"`
-	Reason string `json:"reason,omitempty"` // why the first run that did not hold did not
+	Reason string `json:"reason,omitempty"` // why the first run that did not hold failed
 	Plain  bool   `json:"plain,omitempty"`  // it fails without faults, too
-	// Answer is the word for it; undecided may be that for want of runs.
+	// Answer is the result as a word. It may be undecided only because there were not enough runs.
 	Answer string `json:"answer"`
 
-	tried, fresh int // runs in all, and those of the present round with a result
+	tried, fresh int // all runs, and those of the current round that have a result
 }
 
-// cellAt is where a sampled cell stands in the matrix.
+// cellAt is the place of a sampled cell in the matrix.
 type cellAt struct{ invariant, scenario int }
 
 // count adds a run.
@@ -51,8 +51,7 @@ func (k *sample) count(r result, reason string) {
 	k.fresh++
 }
 
-// sequences are the rules by which the rates of rows are judged; nil: every run
-// must hold.
+// sequences returns the rules by which the rates of rows are judged; nil: every run must hold.
 func sequences(rows []config.Invariant, first int) []*score.Sequence {
 	list := make([]*score.Sequence, len(rows))
 	for i, v := range rows {
@@ -64,7 +63,7 @@ func sequences(rows []config.Invariant, first int) []*score.Sequence {
 	return list
 }
 
-// sampledBy is the rule of a case's cell, nil if it has none.
+// sampledBy returns the rule of a case's cell; nil: it has none.
 func (c *Campaign) sampledBy(phase string, invariant int) *score.Sequence {
 	if phase != PhaseContract || invariant >= len(c.sequences) {
 		return nil
@@ -72,8 +71,8 @@ func (c *Campaign) sampledBy(phase string, invariant int) *score.Sequence {
 	return c.sequences[invariant]
 }
 
-// sampleOn judges the cells that are sampled, and adds runs of those that are
-// not clear; false says that there are none.
+// sampleOn judges the cells that are sampled, and adds runs of those that are not clear yet. It
+// returns false if there are none.
 func (c *Campaign) sampleOn(s *state) bool {
 	s.from = len(s.items)
 	for b := range c.scenarios {
@@ -97,7 +96,7 @@ func (c *Campaign) sampleOn(s *state) bool {
 	return len(s.items) > s.from
 }
 
-// run keeps the result of a run of a sampled cell.
+// run stores the result of a run of a sampled cell.
 func (s *state) run(it item, r result, n *note) {
 	at := cellAt{it.a, it.b}
 	k, ok := s.samples[at]
@@ -112,28 +111,27 @@ func (s *state) run(it item, r result, n *note) {
 		}
 		s.covered = append(s.covered, coverage{p.Check, at})
 		if p.Covered = false; !strings.Contains(k.Reason, p.Check) {
-			k.Reason = n.Failing // which names it
+			k.Reason = n.Failing // the reason that names it
 		}
 	}
 	s.samples[at] = k
 }
 
-// coveredBySample reports whether the finding of a sampled cell is that of a
-// check, too.
+// coveredBySample reports whether the finding of a sampled cell also stands for that of a check.
 func (s *state) coveredBySample(check string) bool {
 	return slices.ContainsFunc(s.covered, func(x coverage) bool {
 		return x.check == check && s.samples[x.at].Answer == score.Fails.String()
 	})
 }
 
-// coverage is a check whose finding is that of a sampled cell, if it fails.
+// coverage is a check whose finding is that of a sampled cell if the cell fails.
 type coverage struct {
 	check string
 	at    cellAt
 }
 
-// rates are the cases of the last round that are about sampled cells: those that
-// failed, and those that stayed undecided.
+// rates returns the cases of the last round for sampled cells: those that failed and those that are
+// undecided.
 func (c *Campaign) rates(s *state) (list []payload) {
 	plain := make(map[int]bool) // invariants that fail without faults
 	for at, k := range s.samples {
@@ -155,8 +153,8 @@ func (c *Campaign) rates(s *state) (list []payload) {
 	return list
 }
 
-// allow makes a run of a sampled cell that failed an observation: whether the
-// cell holds is for all runs to say.
+// allow turns the failure of a run of a sampled cell into an observation: whether the cell holds is
+// decided by all runs.
 func (t *trial) allow() {
 	if t.out.Verdict != campaign.VerdictFail {
 		return
@@ -169,8 +167,7 @@ func (t *trial) allow() {
 		Title: fmt.Sprintf("%s: run %d of the sample did not hold: %s", t.what, t.p.Run+1, t.note.Failing)}
 }
 
-// rate is what the runs of a sampled cell came to. Run by itself, the case
-// samples the cell again.
+// rate sets the outcome of a sampled cell. Run by itself, the case samples the cell again.
 func (t *trial) rate(ctx context.Context) error {
 	c, k := t.x.c, *t.p.Sample
 	v, q := &c.invariants[t.p.Invariant], c.sequences[t.p.Invariant]
@@ -197,7 +194,7 @@ func (t *trial) rate(ctx context.Context) error {
 	return nil
 }
 
-// rateTitle says what a sample of a cell came to.
+// rateTitle says what the result of sampling a cell is.
 func (c *Campaign) rateTitle(p *payload, k *sample) string {
 	v := &c.invariants[p.Invariant]
 	what := fmt.Sprintf("%s in %s", v.ID, c.scenarios[p.Scenario].name)
@@ -218,8 +215,8 @@ func (c *Campaign) rateTitle(p *payload, k *sample) string {
 
 func rateOf(passed, runs int) float64 { return float64(passed) / float64(max(1, runs)) }
 
-// resample samples the cell anew, with the looks of a run. What is shown of it is
-// the last run that did not hold.
+// resample samples the cell again, with the same intermediate decisions as in a run. What is shown
+// is the last run that did not hold.
 func (t *trial) resample(ctx context.Context, q *score.Sequence) (sample, error) {
 	k := sample{Answer: score.Undecided.String()}
 	for more := min(t.x.c.runs, q.Most()); k.Answer == score.Undecided.String() && more > 0; more = min(q.More(k.Passed, k.Runs), q.Most()-k.tried) {
@@ -255,8 +252,8 @@ func (t *trial) resample(ctx context.Context, q *score.Sequence) (sample, error)
 	return k, nil
 }
 
-// sampling tells of each sampled cell what its runs came to, and what was saved
-// by stopping once that was clear.
+// sampling shows the result of each sampled cell, and how many runs were saved by stopping once it
+// was clear.
 func (c *Campaign) sampling(s *state, t *Tally) []campaign.Exhibit {
 	var rows [][]string
 	var cases []*int64
@@ -283,5 +280,5 @@ func (c *Campaign) sampling(s *state, t *Tally) []campaign.Exhibit {
 	return []campaign.Exhibit{e}
 }
 
-// maxSampled is how many sampled cells the report of a terminal lists.
+// maxSampled is the largest number of sampled cells that a report in a terminal lists.
 const maxSampled = 20

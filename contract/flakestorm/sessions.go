@@ -18,7 +18,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/fault"
 )
 
-// session is one that will be replayed.
+// session is a session to be replayed.
 type session struct {
 	config.Session
 	recorded []fault.Recorded
@@ -32,10 +32,10 @@ func (s *session) label() string {
 	return s.ID
 }
 
-// history is what was said before the input, for agents that can be told.
+// history returns what was said before the input, for agents that accept a history.
 func (s *session) history(p *agentcall.Plan) []agentcall.Message {
 	if !p.TakesHistory() {
-		return nil // told at compile time
+		return nil // reported at compile time
 	}
 	var list []agentcall.Message
 	for _, m := range s.Context {
@@ -44,8 +44,8 @@ func (s *session) history(p *agentcall.Plan) []agentcall.Message {
 	return list
 }
 
-// sessions reads those of the document, of the files that it names, and of the
-// paths that were asked for.
+// sessions reads the sessions of the document, of the files that it names, and of the paths that
+// the user gave.
 func (b *builder) sessions() {
 	if !slices.Contains(b.c.phases, PhaseReplay) {
 		return
@@ -67,7 +67,7 @@ func (b *builder) sessions() {
 	}
 }
 
-// configured are the sessions that the document holds or names.
+// configured reads the sessions that the document contains or names.
 func (b *builder) configured() {
 	for i := range b.cfg.Replays.Sessions {
 		s := b.cfg.Replays.Sessions[i]
@@ -80,7 +80,7 @@ func (b *builder) configured() {
 	}
 	for i, s := range b.cfg.Replays.Sources {
 		if s.Type == "langsmith" && !s.AutoImport {
-			continue // imported by a verb alone
+			continue // only imported by a command
 		}
 		b.fail(diag.Diagnostic{
 			Code: "flakestorm.live-source", Level: diag.Warning, Pos: s.At.In(b.spec.Path), Path: fmt.Sprintf("replays.sources[%d]", i),
@@ -89,12 +89,11 @@ func (b *builder) configured() {
 	}
 }
 
-// replayPath reads a file, or the replay files of a folder: YAML, then JSON,
-// each sorted by name.
+// replayPath reads a file, or the replay files of a folder: YAML, then JSON, each sorted by name.
 func (b *builder) replayPath(path string) {
 	at := diag.Diagnostic{Code: "flakestorm.session"}
 	names, err := b.set.List(path)
-	if err != nil { // no folder
+	if err != nil { // not a folder
 		b.sessionFile(path, at)
 		return
 	}
@@ -174,22 +173,22 @@ func (b *builder) session(s config.Session, file, dir string) {
 	b.c.sessions = append(b.c.sessions, out)
 }
 
-// recordedOf is a response as it answers in a replay.
+// recordedOf returns a response in the form in which it answers in a replay.
 func recordedOf(t *config.ToolResponse) fault.Recorded {
 	r := fault.Recorded{Tool: t.Tool, Status: t.Status, ContentType: t.ContentType, Raises: t.Raises, Ended: fault.Ending(t.Connection), Latency: t.Latency}
 	switch {
 	case t.Text && !utf8.ValidString(t.Body):
 		r.Bytes = []byte(t.Body)
 	case t.Text:
-		r.Response, _ = json.Marshal(t.Body) // a string
+		r.Response, _ = json.Marshal(t.Body) // a string cannot fail
 	case t.Body != "":
 		r.Response = json.RawMessage(t.Body)
 	}
 	return r
 }
 
-// checksOf are the invariants of a session's contract: the document's, if it
-// has that name or none was named, or one in a file of its own.
+// checksOf returns the invariants of a session's contract: the document's contract if the name is
+// equal or the session names none, otherwise one from a file of its own.
 func (b *builder) checksOf(s *config.Session, at diag.Diagnostic, dir string) []config.Invariant {
 	k := b.cfg.Contract
 	if k == nil || k.Name != s.Contract && s.Contract != "default" {
@@ -212,7 +211,7 @@ func (b *builder) checksOf(s *config.Session, at diag.Diagnostic, dir string) []
 			if k != nil {
 				names = append(names, k.Name)
 			}
-			if b.set.Check { // existing tools go on without
+			if b.set.Check { // existing tools continue without it
 				at.Level = diag.Error
 			}
 			at.Hint = diag.DidYouMean(s.Contract, names)
@@ -230,9 +229,9 @@ func (b *builder) checksOf(s *config.Session, at diag.Diagnostic, dir string) []
 	for _, v := range k.Invariants {
 		switch {
 		case !(activity{}).applies(v.When), len(v.Probes) > 0, verify.Aggregate(&v):
-			continue // about another input, or about chaos
+			continue // for another input, or for chaos
 		case auto(&v):
-			continue // there is no run without a recording to compare with
+			continue // it compares with a run without a recording, and there is none
 		}
 		list = append(list, v)
 	}
@@ -242,8 +241,8 @@ func (b *builder) checksOf(s *config.Session, at diag.Diagnostic, dir string) []
 	return list
 }
 
-// asSession is a failing case as a session to be replayed: the input that failed, what
-// was said before it in the same conversation, and what the tools had answered to it.
+// asSession returns a failing case as a session for replay: the input that failed, what was said
+// before it in the same conversation, and the tools' answers to it.
 func (c *Campaign) asSession(at campaign.Case, o campaign.Outcome, x *transcript) (config.Session, bool) {
 	about := x.about()
 	if about < 0 || x.Turns[about].Prompt == "" {
@@ -262,7 +261,7 @@ func (c *Campaign) asSession(at campaign.Case, o campaign.Outcome, x *transcript
 	return s, true
 }
 
-// sessionOf is a turn as a session.
+// sessionOf returns a turn as a session.
 func (c *Campaign) sessionOf(u *turn) config.Session {
 	s := config.Session{Input: u.Prompt, Contract: "default"}
 	if c.cfg.Contract != nil {

@@ -20,15 +20,15 @@ import (
 // shared is what the lanes of a campaign share while they are open.
 type shared struct {
 	c      *Campaign
-	seeing bool // calls of the agent are to be seen though nothing strikes them
+	seeing bool // the agent's calls must be seen even if there are no faults
 	timing timing
 
 	mu       sync.Mutex
 	injector fault.Injector
-	told     []string                  // by the proxies, of cells
-	blind    bool                      // cells were left, and none of them showed a call of a tool
-	called   bool                      // one did
-	offered  map[string]*verify.Schema // of tools that models were offered; nil: none that can be read
+	told     []string                  // notes of the proxies about cells
+	blind    bool                      // cells have ended, and none of them showed a tool call
+	called   bool                      // one of them did
+	offered  map[string]*verify.Schema // by the text of a tool's schema that a model was offered; nil: unreadable
 	measure  similarity.Measure
 }
 
@@ -53,12 +53,12 @@ func (s *shared) Close() error {
 	return errors.Join(errs...)
 }
 
-// faults is the injector of all lanes, opened for the first that asks.
+// faults returns the injector of all lanes. The first lane that asks opens it.
 func (s *shared) faults(ctx context.Context) (fault.Injector, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.injector == nil {
-		// It outlives the context of the lane that happens to be the first.
+		// It outlives the context of the lane that happens to be first.
 		in, err := s.c.targets.Faults(context.WithoutCancel(ctx))
 		if err != nil {
 			return nil, diag.Environment("opening the proxy that injects faults: %w", err)
@@ -88,11 +88,11 @@ func (s *shared) openMeasure(ctx context.Context) (similarity.Measure, error) {
 	return m, nil
 }
 
-// maxTold is how many notes about cells are kept.
+// maxTold is the largest number of notes about cells that are kept.
 const maxTold = 50
 
-// keepNotes keeps what the proxies say of a cell. It depends on who else was calling
-// at that moment, so that it is no fact of the case.
+// keepNotes stores what the proxies say about a cell. This depends on what else was calling at that
+// moment, so it is not a fact of the case.
 func (s *shared) keepNotes(r *fault.Report) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +106,7 @@ func (s *shared) keepNotes(r *fault.Report) {
 	}
 }
 
-// notes is what the proxies say.
+// notes returns what the proxies say.
 func (s *shared) notes() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,7 +120,8 @@ func (s *shared) notes() []string {
 	return list
 }
 
-// schemaOf says how arguments break a schema, as the model was given it.
+// schemaOf returns a function that says how arguments break a schema. text is the schema as it was
+// given to the model.
 func (x *shared) schemaOf(text string) func(json.RawMessage) string {
 	if text == "" {
 		return nil
@@ -132,7 +133,7 @@ func (x *shared) schemaOf(text string) func(json.RawMessage) string {
 		if x.offered == nil {
 			x.offered = make(map[string]*verify.Schema)
 		}
-		s, _ = verify.CompileSchema([]byte(text)) // one that cannot be read breaks nothing
+		s, _ = verify.CompileSchema([]byte(text)) // if it cannot be read, nothing breaks it
 		x.offered[text] = s
 	}
 	if s == nil {

@@ -12,8 +12,8 @@ import (
 //go:embed starter/flakestorm.yaml
 var starterText string
 
-// Starter implements [campaign.Contract]: a configuration for the agent that
-// Thresh brings along, explained within.
+// Starter implements [campaign.Contract]: a configuration with explanations, for the agent that is
+// part of Thresh.
 func (k *Contract) Starter(string) []campaign.File {
 	words := seq.Map(k.targets.Command, strconv.Quote)
 	text := strings.Replace(starterText, "COMMAND", "["+strings.Join(words, ", ")+"]", 1)

@@ -22,25 +22,25 @@ type state struct {
 	mutations []mutation.Mutation
 	items     []item
 	baselines map[string]baseline
-	// results by item of the main round and of those that sample on.
+	// results are indexed like items: the main round and the rounds of further samples.
 	results []result
-	from    int // first item of the present round
+	from    int // index of the first item of the current round
 	samples map[cellAt]sample
-	// weaknesses are what cases failed by, and replies what was said in each, if
-	// that is asked for.
+	// weaknesses are the ways in which cases failed. replies are what was said in each case, if the
+	// user asked for that.
 	weaknesses []weakness
 	replies    map[int][]said
-	covered    []coverage     // checks that failing runs of sampled cells say as well
+	covered    []coverage     // checks that failing runs of sampled cells also report
 	fired      []fired        // by rule of the campaign
 	found      []problem      // by built-in checks, the first of each kind
 	ailing     bool           // every call of some tool or model failed in a case without faults
-	weakened   map[string]int // how many variants of a prompt were answered with such calls
-	sick       []string       // tools and models all calls of which do
-	// mentions are the calls and faults that invariants name, and occurred what did.
+	weakened   map[string]int // how many variants of a prompt had such calls
+	sick       []string       // the tools and models all of whose calls fail
+	// mentions are the calls and faults that invariants name. occurred is what happened.
 	mentions []mention
 	occurred map[judge.Kind][]string
 	masked   []masked // invariants that failed where another one made the finding
-	// unused are sessions with recorded responses that no tool asked for.
+	// unused lists sessions with recorded responses that no tool asked for.
 	unused []string
 }
 
@@ -50,10 +50,10 @@ type known struct {
 	Measure   string              `json:"measure,omitempty"`
 	Mutations []mutation.Mutation `json:"mutations,omitempty"` // written by an LLM
 	Ailing    bool                `json:"ailing,omitempty"`    // every call of some name failed for the first prompt
-	Recalled  string              `json:"recalled,omitempty"`  // what of the mutations is from earlier runs; "": nothing
+	Recalled  string              `json:"recalled,omitempty"`  // which mutations come from earlier runs; "": none
 }
 
-// result is what a case came to.
+// result is the result of a case.
 type result uint8
 
 const (
@@ -74,8 +74,8 @@ type fired struct {
 func (c *Campaign) Start(f campaign.Facts) *state {
 	s := &state{baselines: make(map[string]baseline), samples: make(map[cellAt]sample), replies: make(map[int][]said), occurred: make(map[judge.Kind][]string), mutations: c.mutations}
 	if len(f.Data) > 0 {
-		// What Probe encoded; anything else leaves nothing known, and the
-		// campaign without mutations, which is reported as vacuous.
+		// This is what Probe encoded. If it is anything else, nothing is known and the campaign has
+		// no mutations, which is reported as vacuous.
 		_ = json.Unmarshal(f.Data, &s.known)
 	}
 	s.items = slices.Clip(c.known)
@@ -110,21 +110,21 @@ func (s *state) clone() *state {
 	return &next
 }
 
-// note is what an outcome tells Fold.
+// note is what an outcome passes to Fold.
 type note struct {
 	First    int      `json:"first,omitempty"` // number of the first rule
 	Fired    [][2]int `json:"fired,omitempty"` // considered and fired, by rule
 	Missed   []string `json:"missed,omitempty"`
 	Baseline *string  `json:"baseline,omitempty"`
 	Why      string   `json:"why,omitempty"`
-	Unused   []string `json:"unused,omitempty"` // tools of recorded responses that were not asked for
-	// Silent says that there was no answer, which broke nothing of what was to
-	// be checked: a finding, and no failure of the invariant.
+	Unused   []string `json:"unused,omitempty"` // tools whose recorded responses were not asked for
+	// Silent says that there was no answer, and that this broke none of the invariants to be
+	// checked: this is a finding, but not a failure of the invariant.
 	Silent bool `json:"silent,omitempty"`
 	// Failing is why a run of a sampled cell did not hold.
 	Failing string `json:"failing,omitempty"`
-	// Found is what built-in checks found; Ailing says that every call of some
-	// name failed in a case without faults, Sick names those all of which do.
+	// Found is what built-in checks found. Ailing says that every call of some name failed in a
+	// case without faults. Sick lists the names all of whose calls do.
 	Found  []problem `json:"found,omitempty"`
 	Ailing bool      `json:"ailing,omitempty"`
 	Sick   []string  `json:"sick,omitempty"`
@@ -133,16 +133,16 @@ type note struct {
 	Mentions []mention               `json:"mentions,omitempty"`
 	Occurred map[judge.Kind][]string `json:"occurred,omitempty"`
 
-	Said []said `json:"said,omitempty"` // if replies are asked for
+	Said []said `json:"said,omitempty"` // if the user asked for replies
 
 	reason string // why the case failed
 }
 
-// add takes one outcome of a round.
+// add adds an outcome of a round.
 func (s *state) add(c *Campaign, round, i int, o *campaign.Outcome) {
 	var n note
 	if len(o.Data) > 0 && json.Unmarshal(o.Data, &n) != nil {
-		return // no outcome of this campaign
+		return // not an outcome of this campaign
 	}
 	if round == 1 {
 		i += s.from
@@ -202,7 +202,7 @@ func (s *state) add(c *Campaign, round, i int, o *campaign.Outcome) {
 	}
 }
 
-// compared are the baselines that invariants compare replies to prompts with.
+// compared returns the baselines with which invariants compare replies to prompts.
 func (s *state) compared(list []config.Invariant, prompts ...string) map[string]baseline {
 	if !slices.ContainsFunc(list, func(v config.Invariant) bool { return auto(&v) }) {
 		return nil
@@ -223,7 +223,7 @@ func auto(v *config.Invariant) bool {
 	return v.Type == "behavior_unchanged" && (v.Baseline == "" || v.Baseline == "auto")
 }
 
-// baselines lists the prompts that are asked without chaos first.
+// baselines lists the prompts that are first asked without chaos.
 func (b *builder) baselines() {
 	seen := make(map[string]bool)
 	ask := func(prompts ...string) {
@@ -248,8 +248,7 @@ func (b *builder) baselines() {
 	}
 }
 
-// idle reports whether there are faults to be injected and none of them ever
-// fired.
+// idle reports whether there are faults to inject and none of them has fired.
 func (s *state) idle(j *injection) bool {
 	n := len(j.rules) + len(j.reply)
 	for i := j.first; i < j.first+n && i < len(s.fired); i++ {
@@ -260,7 +259,7 @@ func (s *state) idle(j *injection) bool {
 	return n > 0
 }
 
-// idle are the faults that never fired.
+// idle returns the faults that never fired.
 func (c *Campaign) idle(s *state) []int {
 	var list []int
 	for i, f := range s.fired {
@@ -271,7 +270,7 @@ func (c *Campaign) idle(s *state) []int {
 	return list
 }
 
-// idleText says that a fault never fired, and why if that is known.
+// idleText says that a fault never fired, and why if this is known.
 func (c *Campaign) idleText(rule int, f fired, s *state) string {
 	r := c.rules[rule]
 	text := fmt.Sprintf("%s: fault %s (%s %s) never fired", r.scenario, r.rule.ID, r.rule.Layer, r.rule.Mode)
@@ -287,8 +286,8 @@ func (c *Campaign) idleText(rule int, f fired, s *state) string {
 	return text + ", although " + diag.Plural(f.Considered, "call") + " matched it"
 }
 
-// gatewayHint says how calls are reached of an agent whose process is ours and
-// that does not heed the variables which name the proxy.
+// gatewayHint says how to reach the calls of an agent whose process Thresh starts and that ignores
+// the variables that name the proxy.
 func (c *Campaign) gatewayHint(r *fault.Rule) string {
 	a := &c.cfg.Agent
 	at := reachOf(a)

@@ -11,24 +11,24 @@ import (
 	"github.com/thresh-dev/thresh/engine/score"
 )
 
-// Tally is what a campaign came to, in the numbers of the format.
+// Tally is the result of a campaign, in the numbers of the format.
 type Tally struct {
 	Mutation, Chaos, Replay Component
 	Contract                *score.Matrix // nil: no cell has a result
 	Cells                   []CellTally
 	Whole                   score.Whole
-	Scored                  bool // there is a whole
-	// Tests are how many tests of equal weight each phase rests on.
+	Scored                  bool // there is an overall score
+	// Tests is how many tests of equal weight each phase is based on.
 	Tests map[string]float64
-	// Idle are the phases and scenarios none of whose faults ever fired: they
-	// were not exercised, and count in no score.
+	// Idle lists the phases and scenarios none of whose faults ever fired: they were not exercised,
+	// and count in no score.
 	Idle []string
 
 	critical bool // a critical invariant failed in a scenario that was not exercised
 }
 
-// Component is a phase's tests. Those that do not apply, and those without a
-// result, are in neither Total nor Passed.
+// Component holds the tests of a phase. Tests that do not apply or have no result count neither in
+// Total nor in Passed.
 type Component struct {
 	Total, Passed        int
 	Inapplicable, Broken int
@@ -37,7 +37,7 @@ type Component struct {
 	ByType               []TypeTally
 }
 
-// TypeTally is the mutations of a type.
+// TypeTally holds the mutations of a type.
 type TypeTally struct {
 	Type                        string
 	Total, Passed, Inapplicable int
@@ -50,13 +50,13 @@ type CellTally struct {
 	Runs, Passed                  int
 	Applies                       bool
 	Broken                        int    // runs without a result
-	Idle                          bool   // no fault of the scenario ever fired, in any cell
-	Untested                      bool   // nothing that the invariant is about ever occurred, in any cell
+	Idle                          bool   // no fault of the scenario fired in any cell
+	Untested                      bool   // nothing that the invariant is about occurred in any cell
 	Answer                        string // of a sampled cell; "": every run must hold
-	Shown                         *int64 // the case that shows it: the first that failed, else the first that was run
+	Shown                         *int64 // the case that shows it: the first that failed, or else the first that was run
 }
 
-// Held reports whether every run of the cell held, or as many as were asked for.
+// Held reports whether every run of the cell held, or as many as were required.
 func (c CellTally) Held() bool {
 	if c.Answer != "" {
 		return c.Answer == score.Holds.String()
@@ -78,7 +78,7 @@ func (c *Campaign) tally(s *state) Tally {
 	var trials []score.Trial
 	types := make(map[string]*TypeTally)
 	var order []string
-	var grid []CellTally // of all cells there can be; asked tells those that are planned
+	var grid []CellTally // all possible cells; asked says which ones are planned
 	var asked []bool
 	for i, it := range s.items {
 		r := s.results[i]
@@ -146,7 +146,7 @@ func (c *Campaign) tally(s *state) Tally {
 	}
 	t.Tests = map[string]float64{PhaseMutation: score.Effective(weights), PhaseChaos: float64(t.Chaos.Total), PhaseReplay: float64(t.Replay.Total)}
 	judged := make([]score.Cell, 0, len(grid))
-	t.Cells = grid[:0] // each is read before its place is taken
+	t.Cells = grid[:0] // each cell is read before its place is overwritten
 	for i := range grid {
 		if !asked[i] {
 			continue
@@ -158,7 +158,7 @@ func (c *Campaign) tally(s *state) Tally {
 		case !x.Idle:
 			judged = append(judged, score.Cell{Severity: score.Severity(x.Severity), Passed: x.Held()})
 		default:
-			// What held was not tried; what failed did so without a fault.
+			// What held was not really tested; what failed did so without a fault.
 			t.critical = t.critical || !x.Held() && x.Severity == string(score.Critical)
 			if !slices.Contains(t.Idle, x.Scenario) {
 				t.Idle = append(t.Idle, x.Scenario)
@@ -178,7 +178,7 @@ func (c *Campaign) tally(s *state) Tally {
 	return t
 }
 
-// caseOf is the case of an item: baselines are asked for in a round before.
+// caseOf returns the case of an item. The baselines come before all items.
 func (c *Campaign) caseOf(item int) *int64 {
 	index := int64(len(c.asked) + item)
 	return &index
@@ -197,7 +197,7 @@ func (k *Component) count(r result) {
 	}
 }
 
-// scoreUnweighted is the score of tests that all weigh the same.
+// scoreUnweighted sets the score of tests that all have the same weight.
 func (k *Component) scoreUnweighted() {
 	if k.Total > 0 {
 		k.Score, k.Scored = float64(k.Passed)/float64(k.Total), true
@@ -222,13 +222,13 @@ func (t *Tally) scoreOverall(w config.Scoring) {
 	t.Whole, t.Scored = score.Resilience(p, score.Weights{Mutation: w.Mutation, Chaos: w.Chaos, Contract: w.Contract, Replay: w.Replay})
 }
 
-// CriticalFailed reports whether a critical invariant failed in any scenario:
-// the whole fails then, whatever the score.
+// CriticalFailed reports whether a critical invariant failed in any scenario. If so, the whole
+// contract fails, whatever the score is.
 func (t *Tally) CriticalFailed() bool {
 	return t.critical || t.Contract != nil && t.Contract.CriticalFailed
 }
 
-// bounds are those of an interval as records have them.
+// bounds returns an interval in the form of records.
 func bounds(low, high float64) *[2]float64 { return &[2]float64{low, high} }
 
 // Summarize implements [campaign.Summarizer].
@@ -244,7 +244,7 @@ func (c *Campaign) Summarize(s *state) campaign.Summary {
 	return sum
 }
 
-// parts are the phases that ran.
+// parts returns the phases that ran.
 func parts(t *Tally) []campaign.ScorePart {
 	var list []campaign.ScorePart
 	for _, x := range t.Whole.Shares {
@@ -257,8 +257,7 @@ func parts(t *Tally) []campaign.ScorePart {
 	return list
 }
 
-// warnings name what recordings had that was not asked for, and the faults that
-// never fired.
+// warnings lists recorded responses that were not asked for and faults that never fired.
 func (c *Campaign) warnings(s *state) []string {
 	if !slices.ContainsFunc(s.results, func(r result) bool { return r != untried }) {
 		return nil
@@ -274,8 +273,7 @@ func (c *Campaign) warnings(s *state) []string {
 	return append(list, s.unseen()...)
 }
 
-// exhibits are what the score is made of, the matrix, the mutations by type and
-// the faults.
+// exhibits shows what the score consists of, the matrix, the mutations by type and the faults.
 func (c *Campaign) exhibits(s *state, t *Tally) []campaign.Exhibit {
 	list := append([]campaign.Exhibit{c.composition(t)}, c.weaknessTable(s)...)
 	if names := strings.Join(s.sick, ", "); names != "" {
@@ -334,7 +332,7 @@ func (c *Campaign) composition(t *Tally) campaign.Exhibit {
 	}}
 }
 
-// matrix is invariants by scenarios, each with the rate of runs that held.
+// matrix shows invariants by scenarios, each with the rate of runs that held.
 func (c *Campaign) matrix(t *Tally) campaign.Exhibit {
 	m := &campaign.Matrix{}
 	for _, j := range c.scenarios {

@@ -11,8 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/agentcall"
 )
 
-// conversationFor is the golden prompt that ends with a text and is more than that text;
-// nil if there is none.
+// conversationFor returns the golden prompt that ends with a text and is more than that text; nil:
+// there is none.
 func (c *Campaign) conversationFor(text string) *config.Prompt {
 	for i := range c.cfg.Prompts {
 		if p := &c.cfg.Prompts[i]; p.Text == text && (len(p.Turns) > 0 || len(p.Expect) > 0 || p.Tools != nil || p.User != nil) {
@@ -22,8 +22,8 @@ func (c *Campaign) conversationFor(text string) *config.Prompt {
 	return nil
 }
 
-// askPrompt asks what a golden prompt asks: all turns of a conversation, the last one
-// as text says it. An agent that gives no answer on the way is asked no further.
+// askPrompt asks what a golden prompt asks: all turns of a conversation, with text in place of the
+// last. If the agent does not answer one of them, it is asked no further.
 func (c *cell) askPrompt(ctx context.Context, prompt, text string, wire *agentcall.Wire) (*turn, error) {
 	c.talking = prompt
 	p := c.x.c.conversationFor(prompt)
@@ -69,13 +69,13 @@ func (c *cell) askPrompt(ctx context.Context, prompt, text string, wire *agentca
 	return u, nil
 }
 
-// exchange is a history with one more turn.
+// exchange returns a history with one more turn.
 func exchange(history []agentcall.Message, u *turn) []agentcall.Message {
 	return append(history, agentcall.Message{Role: "user", Text: u.Prompt}, agentcall.Message{Role: "assistant", Text: u.Reply.Text})
 }
 
-// scripted is the turn of a conversation that its script says at a place, from 1;
-// nil if the agent's replies did not lead there. Place 0 is the turn itself.
+// scripted returns the turn of a conversation that is at a place of its script, from 1; nil: the
+// agent's replies did not lead there. Place 0 is the turn itself.
 func (c *cell) scripted(u *turn, place int) *turn {
 	if place == 0 {
 		return u
@@ -88,7 +88,7 @@ func (c *cell) scripted(u *turn, place int) *turn {
 	return nil
 }
 
-// place is the number of a turn of the cell.
+// place returns the index of a turn of the cell.
 func (c *cell) place(u *turn) int {
 	at := len(c.turns) - 1
 	for &c.turns[at] != u {
@@ -97,7 +97,7 @@ func (c *cell) place(u *turn) int {
 	return at
 }
 
-// historyToSend is a history, if the agent takes one: others remember it.
+// historyToSend returns a history if the agent accepts one; other agents remember it.
 func (c *cell) historyToSend(history []agentcall.Message) []agentcall.Message {
 	if !c.x.c.agent.TakesHistory() {
 		return nil
@@ -105,8 +105,7 @@ func (c *cell) historyToSend(history []agentcall.Message) []agentcall.Message {
 	return slices.Clone(history)
 }
 
-// expected judges the replies of a conversation by what the prompt expects of
-// them.
+// expected judges the replies of a conversation by what the prompt expects of them.
 func (t *trial) expected(ctx context.Context, u *turn, where place, prompt string, b baseline) error {
 	p := t.x.c.conversationFor(prompt)
 	if p == nil {
@@ -123,14 +122,14 @@ func (t *trial) expected(ctx context.Context, u *turn, where place, prompt strin
 			}
 		}
 	}
-	if len(p.Expect) == 0 || !u.Reply.OK() { // the invariants have judged that
+	if len(p.Expect) == 0 || !u.Reply.OK() { // if there is no answer, the invariants have already judged that
 		return nil
 	}
 	return t.judge(ctx, u, where, now(p.Expect), campaign.SeverityNote, b)
 }
 
-// nameExpectations gives what prompts expect ids that name the prompt, and the turn
-// where two would be the same.
+// nameExpectations gives the expectations of prompts ids that name the prompt, and also the turn if
+// two would be the same.
 func nameExpectations(prompts []config.Prompt) {
 	taken := make(map[string]bool)
 	name := func(p *config.Prompt, list []config.Invariant, turn int) {
@@ -156,8 +155,8 @@ func nameExpectations(prompts []config.Prompt) {
 	}
 }
 
-// expectations are the invariants of golden prompts as rows of the matrix, each
-// for its prompt alone.
+// expectations returns the invariants of golden prompts as rows of the matrix, each only for its
+// own prompt.
 func expectations(prompts []config.Prompt) []config.Invariant {
 	var list []config.Invariant
 	for i := range prompts {
@@ -178,7 +177,7 @@ func expectations(prompts []config.Prompt) []config.Invariant {
 	return list
 }
 
-// invariantsOutsideMatrix are the invariants of what is asked outside the matrix.
+// invariantsOutsideMatrix returns the invariants for what is asked outside the matrix.
 func (c *Campaign) invariantsOutsideMatrix() []config.Invariant {
 	return slices.Concat(c.cfg.Invariants, expectations(c.cfg.Prompts))
 }

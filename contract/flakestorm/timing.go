@@ -9,8 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// timing is how long the agent took, in buckets of 5 %: it is a circumstance of
-// a run, and takes the same room for any number of calls.
+// timing is how long the agent took, in buckets of 5 %. It is a circumstance of a run, and takes
+// the same space for any number of calls.
 type timing struct {
 	mu      sync.Mutex
 	n       int64
@@ -31,7 +31,7 @@ func (t *timing) add(d time.Duration) {
 	t.mu.Unlock()
 }
 
-// text is the percentiles, "" without calls.
+// text returns the percentiles; "": there were no calls.
 func (t *timing) text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

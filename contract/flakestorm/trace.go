@@ -16,8 +16,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/secret"
 )
 
-// trace is what happened in a cell in the conversation that begins with a turn,
-// in order; in all of them from -1.
+// trace returns what happened in a cell, in order, in the conversation that begins with turn from;
+// -1: in all conversations.
 func (c *cell) trace(r *fault.Report, from int) judge.Trace {
 	t := judge.Trace{Secrets: c.x.c.secrets, Effects: c.x.c.cfg.Effects}
 	b := traceBuilder{c: c, r: r, t: &t, chat: make(map[string]bool)}
@@ -49,20 +49,20 @@ func (c *cell) trace(r *fault.Report, from int) judge.Trace {
 	return t
 }
 
-// traceBuilder makes events of what was seen on the wire.
+// traceBuilder makes events from what was seen on the wire.
 type traceBuilder struct {
 	c     *cell
 	r     *fault.Report
 	t     *judge.Trace
-	chat  map[string]bool // calls that the turn's conversations showed, by id
-	tools bool            // any call of a tool was seen
+	chat  map[string]bool // calls that the turn's conversations have shown, by id
+	tools bool            // a tool call was seen
 	at    time.Duration
 }
 
 func (b *traceBuilder) addTurn(list []fault.Exchange, turn int) {
-	asked := len(b.t.Events) // where calls stand that the model asked for
+	asked := len(b.t.Events) // where to insert calls that the model asked for
 	clear(b.chat)
-	var last *fault.Exchange // with the model
+	var last *fault.Exchange // the last one with the model
 	for i := range list {
 		e := &list[i]
 		for _, v := range b.r.Events {
@@ -90,8 +90,8 @@ func (b *traceBuilder) addTurn(list []fault.Exchange, turn int) {
 	b.addUntold(last, asked, turn)
 }
 
-// addUntold puts in the call that an answer of the model asks for and that no later
-// request to it shows, if what followed carries it out: calls of one tool.
+// addUntold adds the call that a model's answer asks for and that no later request to the model
+// shows, if what followed carries it out: calls of only one tool.
 func (b *traceBuilder) addUntold(e *fault.Exchange, place, turn int) {
 	if e == nil || e.Status >= 400 {
 		return
@@ -111,7 +111,7 @@ func (b *traceBuilder) addUntold(e *fault.Exchange, place, turn int) {
 	})
 }
 
-// call is a call of a tool.
+// call returns the event of a tool call.
 func (b *traceBuilder) call(e *fault.Exchange, turn int) judge.Event {
 	v := judge.Event{
 		Kind: judge.Tool, Name: e.Tool, Source: judge.OnWire, Method: e.Method, Key: e.Key, Status: e.Status, Error: e.Error, Raised: e.Raised,
@@ -122,7 +122,7 @@ func (b *traceBuilder) call(e *fault.Exchange, turn int) judge.Event {
 		v.Names = fault.Derived(u)
 	}
 	if e.Kind == fault.MCPCall {
-		v.Method, v.Names = "", nil // a tool's call has none
+		v.Method, v.Names = "", nil // a tool call has none
 		v.Declined = isToolError(e.Response)
 	}
 	for _, id := range e.Faults {
@@ -136,8 +136,8 @@ func (b *traceBuilder) call(e *fault.Exchange, turn int) judge.Event {
 	return v
 }
 
-// arguments are those of a call as JSON; texts says that all values are strings,
-// as in a query or a form.
+// arguments returns the arguments of a call as JSON. texts says that all values are strings, as in
+// a query or a form.
 func arguments(e *fault.Exchange) (args json.RawMessage, texts bool) {
 	if e.Kind == fault.MCPCall {
 		if doc, err := jsontree.Parse(e.Request, jsontree.Python()); err == nil {
@@ -172,8 +172,8 @@ func isToolError(response []byte) bool {
 	return doc.Root.Get("error") != nil || flag != nil && flag.Bool
 }
 
-// addModelCalls puts the calls that a conversation shows behind the answer of the model
-// that asked for them, and learns which tools are offered.
+// addModelCalls adds the calls that a conversation shows, after the model's answer that asked for
+// them, and learns which tools are offered.
 func (b *traceBuilder) addModelCalls(e *fault.Exchange, place, turn int) int {
 	u, err := url.Parse(e.URL)
 	if err != nil {
@@ -205,8 +205,7 @@ func (b *traceBuilder) addModelCalls(e *fault.Exchange, place, turn int) int {
 	return place
 }
 
-// allowed are the tools that a golden prompt names, in place of those that are
-// offered.
+// allowed uses the tools that a golden prompt names, in place of those that are offered.
 func (b *traceBuilder) allowed(prompt string) {
 	p := b.c.x.c.conversationFor(prompt)
 	if p == nil || p.Tools == nil {
@@ -223,7 +222,7 @@ func (b *traceBuilder) allowed(prompt string) {
 	}
 }
 
-// addListedCalls are the calls that the reply itself lists, if none was seen.
+// addListedCalls adds the calls that the reply itself lists, if none was seen.
 func (b *traceBuilder) addListedCalls(u *turn, turn int) {
 	for _, e := range b.t.Events {
 		if e.Kind == judge.Tool && e.Turn == turn {
@@ -236,7 +235,7 @@ func (b *traceBuilder) addListedCalls(u *turn, turn int) {
 	}
 }
 
-// redactor replaces secrets; nil: there are none.
+// redactor returns what replaces secrets; nil: there are none.
 func redactor(pairs []config.Pair) *secret.Redactor {
 	var list []secret.Secret
 	for _, p := range pairs {
@@ -245,14 +244,14 @@ func redactor(pairs []config.Pair) *secret.Redactor {
 	return secret.New(list)
 }
 
-// isPath reports whether a value names a file or an address, as the values of
-// variables such as KEY_FILE do. A key in base64 has slashes too, but no dots.
+// isPath reports whether a value names a file or an address, as the values of variables such as
+// KEY_FILE do. A key in base64 also has slashes, but no dots.
 func isPath(value string) bool {
 	return strings.IndexAny(value, "/.~") == 0 || strings.Contains(value, "/") && strings.Contains(value, ".")
 }
 
-// secretPairs are those of variables or headers whose names say that they are
-// secret; of a value such as "Bearer KEY" the key alone.
+// secretPairs returns the variables or headers whose names say that they are secret. Of a value
+// such as "Bearer KEY", it returns only the key.
 func secretPairs(pairs []config.Pair) (list []config.Pair) {
 	for _, p := range pairs {
 		name, value := strings.ToLower(path.Base(p.Key)), p.Value

@@ -17,44 +17,44 @@ import (
 	"github.com/thresh-dev/thresh/engine/fault"
 )
 
-// cell is one independent invocation of the agent: its memory cleared, its own
-// counters of faults, its own seed.
+// cell is one independent invocation of the agent: its memory cleared, with its own counters of
+// faults and its own seed.
 type cell struct {
 	x       *executor
 	j       injection
 	faults  fault.Cell // nil: there is no port
 	ledger  *fault.Ledger
-	session string // names the case in what is kept
-	sent    string // names it to the agent
-	seen    int    // tool calls that earlier turns had
-	opened  int    // number of the turn with which the conversation began
+	session string // name of the case in what is stored
+	sent    string // name of the case for the agent
+	seen    int    // tool calls of earlier turns
+	opened  int    // index of the turn that began the conversation
 	talking string // the golden prompt of the conversation
-	within  bool   // the next turn goes on with the conversation
-	calls   int    // exchanges that earlier turns had
-	events  int    // that earlier turns had, of the injector and of the reply's ledger
+	within  bool   // the next turn continues the conversation
+	calls   int    // exchanges of earlier turns
+	events  int    // of earlier turns: events of the injector, and of the reply's ledger
 	replies int
 	in, out int64
 	turns   []turn
 	began   time.Time
 }
 
-// turn is one question with its answer.
+// turn is one question and its answer.
 type turn struct {
 	Prompt string          `json:"prompt"`
 	Sent   string          `json:"sent,omitempty"` // if an attack changed the prompt
 	Reply  agentcall.Reply `json:"reply"`
 	Tools  []verify.Tool   `json:"tools,omitempty"`
 	Checks []checked       `json:"checks,omitempty"`
-	// Injected is what Thresh put into the call of the agent itself, "" if
-	// nothing; replaced says that nothing of the reply is the agent's.
+	// Injected is what Thresh injected into the call of the agent itself; "": nothing. replaced
+	// says that nothing of the reply is the agent's.
 	Injected string `json:"injected,omitempty"`
 	replaced bool
 	observe  verify.Reply
-	// Exchanges is how many the cell had when the turn was over.
+	// Exchanges is how many the cell had at the end of the turn.
 	Exchanges int `json:"exchanges,omitempty"`
-	First     int `json:"first,omitempty"` // turn of the conversation, by its number in the cell
-	script    int // its place in the script of the conversation, from 1; 0: it is of none
-	// conversation is the golden prompt that it is of, if it is of one.
+	First     int `json:"first,omitempty"` // first turn of the conversation, by its index in the cell
+	script    int // its place in the script of the conversation, from 1; 0: not part of a script
+	// conversation is the golden prompt of its conversation, if it belongs to one.
 	conversation string
 }
 
@@ -67,23 +67,22 @@ type checked struct {
 	Measure string `json:"measure,omitempty"`
 }
 
-// How much is kept of each body that an agent sends or gets: in a run, and of a
-// session that is recorded, where all of it is wanted.
+// How much of each body that an agent sends or receives is kept: in a run, and in a session that is
+// recorded, for which all of it is wanted.
 const (
 	captured   = 64 << 10
 	recordable = 8 << 20
 )
 
-// setting is what a cell is entered with.
+// setting says how to enter a cell.
 type setting struct {
 	j        injection
-	name     string // of the case: decides the seed
+	name     string // of the case; decides the seed
 	recorded []fault.Recorded
-	before   int // calls that after_calls counts as made before
+	before   int // calls that after_calls counts as already made
 }
 
-// enter clears the agent's memory and opens a cell. An error means that the
-// case has no result.
+// enter clears the agent's memory and opens a cell. If it returns an error, the case has no result.
 func (x *executor) enter(ctx context.Context, s setting) (*cell, error) {
 	if err := x.agent.Reset(ctx, resetLimit); err != nil {
 		if errors.Is(err, agentcall.ErrGone) {
@@ -102,7 +101,7 @@ func (x *executor) enter(ctx context.Context, s setting) (*cell, error) {
 		plan.Names = append(plan.Names, fault.Named{Tool: g.Key, URL: fault.Literal(g.Value) + "*"})
 	}
 	if !x.c.reach.own && !x.c.reach.model {
-		plan.Self = fault.Literal(x.c.cfg.Agent.Endpoint) + "*" // asking the agent is not a call of a tool
+		plan.Self = fault.Literal(x.c.cfg.Agent.Endpoint) + "*" // asking the agent is not a tool call
 	}
 	cl := &cell{x: x, j: s.j, session: fmt.Sprintf("%016x", h.Sum64()), began: time.Now()}
 	cl.sent = unused(cl.session)
@@ -130,7 +129,7 @@ func (c *cell) askAgent(ctx context.Context, prompt string, wire *agentcall.Wire
 		c.opened = len(c.turns)
 	}
 	call := agentcall.Call{Prompt: prompt, History: history, Session: c.sent, Timeout: x.c.cfg.Agent.Timeout, Wire: wire}
-	if c.opened > 0 { // what was said in another conversation of the case is not remembered by its name
+	if c.opened > 0 { // another name, so that the agent does not remember the case's other conversations
 		call.Session = fmt.Sprintf("%s-%d", c.sent, c.opened)
 	}
 	if c.faults != nil {
@@ -170,8 +169,8 @@ func (c *cell) askAgent(ctx context.Context, prompt string, wire *agentcall.Wire
 	return &c.turns[len(c.turns)-1], nil
 }
 
-// noteAgentFaults says what faults did to the call of the agent itself, which Thresh
-// makes: nothing if the agent's own calls were struck.
+// noteAgentFaults records what faults did to the call of the agent itself, which Thresh makes. It
+// records nothing if the faults struck the agent's own calls.
 func (c *cell) noteAgentFaults(t *turn) {
 	reach := &c.x.c.reach
 	var list []string
@@ -196,11 +195,10 @@ func (c *cell) noteAgentFaults(t *turn) {
 	t.Injected = strings.Join(list, ", ")
 }
 
-// replacing are the modes that leave nothing of an answer.
+// replacing lists the modes that leave nothing of an answer.
 var replacing = []fault.Mode{fault.Timeout, fault.Error, fault.Malformed, fault.Malicious, fault.Reset, fault.RateLimit}
 
-// strikeReply puts LLM faults into the reply of an agent whose own calls
-// cannot be reached.
+// strikeReply applies LLM faults to the reply of an agent whose own calls cannot be reached.
 func (c *cell) strikeReply(r *agentcall.Reply) {
 	if c.ledger == nil || !r.OK() {
 		return
@@ -237,7 +235,7 @@ func (c *cell) observed(t *turn) {
 	o.InputTokens, o.OutputTokens, o.TokensKnown = t.Reply.Tokens.Prompt, t.Reply.Tokens.Completion, t.Reply.Tokens.Known
 	if c.faults != nil {
 		r := c.report()
-		if len(o.Tools) == 0 { // else the reply tells of the same calls
+		if len(o.Tools) == 0 { // otherwise the reply lists the same calls
 			for _, s := range r.ToolCalls[min(c.seen, len(r.ToolCalls)):] {
 				o.Tools = append(o.Tools, called(s))
 			}
@@ -255,8 +253,8 @@ func (c *cell) observed(t *turn) {
 	t.Tools, t.observe, t.Exchanges = o.Tools, o, c.calls
 }
 
-// called is a call with its arguments as they were seen: JSON, or the query or
-// form of a request.
+// called returns a call with its arguments as they were seen: JSON, or the query or form of a
+// request.
 func called(s fault.SeenCall) verify.Tool {
 	t := verify.Tool{Name: s.Tool}
 	if json.Valid([]byte(s.Arguments)) {
@@ -274,13 +272,13 @@ func called(s fault.SeenCall) verify.Tool {
 			fields[key] = list[0]
 		}
 	}
-	t.Args, _ = json.Marshal(fields) // strings
+	t.Args, _ = json.Marshal(fields) // strings cannot fail
 	t.Texts = true
 	return t
 }
 
-// usedNoTokens reports whether an LLM was asked and none of its answers was one that
-// costs: no tokens were used.
+// usedNoTokens reports whether an LLM was asked and none of its answers costs anything: no tokens
+// were used.
 func usedNoTokens(list []fault.Exchange) bool {
 	asked := false
 	for i := range list {
@@ -294,7 +292,7 @@ func usedNoTokens(list []fault.Exchange) bool {
 	return asked
 }
 
-// seesTools reports whether calls of tools would have been seen.
+// seesTools reports whether tool calls would have been seen.
 func (c *cell) seesTools() bool {
 	r := &c.x.c.reach
 	return r.model || r.mcp || c.faults != nil && r.own && (!r.python || r.tools)

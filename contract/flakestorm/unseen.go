@@ -21,7 +21,7 @@ type mention struct {
 	Seen bool `json:"seen,omitempty"`
 }
 
-// mentions are those of an invariant.
+// mentions returns the mentions of an invariant.
 func mentions(v *config.Invariant) (list []mention) {
 	for _, m := range v.Mentions() {
 		list = append(list, mention{Rule: ruleName(v), Mention: m})
@@ -31,13 +31,14 @@ func mentions(v *config.Invariant) (list []mention) {
 
 func ruleName(v *config.Invariant) string { return strings.TrimSuffix(v.Path+" ("+v.ID+")", " ()") }
 
-// untested reports whether an invariant held in all cases for want of what it is about.
+// untested reports whether an invariant held in all cases only because what it is about never
+// occurred.
 func (s *state) untested(v *config.Invariant) bool {
 	return slices.ContainsFunc(s.mentions, func(m mention) bool { return m.Idle && !m.Seen && m.Rule == ruleName(v) })
 }
 
-// mention notes which of the calls and faults that an invariant names occurred in
-// the case, and what did occur if one of them did not.
+// mention notes which of the calls and faults that an invariant names occurred in the case. If one
+// of them did not, it also notes what did occur.
 func (t *trial) mention(v *config.Invariant) {
 	list := mentions(v)
 	if len(list) == 0 {
@@ -49,7 +50,7 @@ func (t *trial) mention(v *config.Invariant) {
 	}
 	trace := t.cell.trace(&r, -1)
 	if trace.Blind {
-		return // which is an error of what needs calls
+		return // checks that need calls report this as an error
 	}
 	for _, m := range list {
 		m.Seen = m.In(trace.Events)
@@ -62,10 +63,10 @@ func (t *trial) mention(v *config.Invariant) {
 	}
 }
 
-// maxOccurred is how many names of a kind are kept.
+// maxOccurred is the largest number of names kept of each kind.
 const maxOccurred = 100
 
-// remember keeps what a case says of the names in invariants.
+// remember stores what a case says about the names in invariants.
 func (s *state) remember(n *note) {
 	for _, m := range n.Mentions {
 		unseen := m
@@ -83,7 +84,7 @@ func (s *state) remember(n *note) {
 	}
 }
 
-// unseen are the names in invariants that no case showed.
+// unseen returns the names in invariants that no case showed.
 func (s *state) unseen() (list []string) {
 	for _, m := range s.mentions {
 		if text := m.Missing(s.occurred[m.Kind], noCalls); text != "" && !m.Seen {
@@ -93,13 +94,13 @@ func (s *state) unseen() (list []string) {
 	return list
 }
 
-// noCalls says that nothing was seen of tools, and why that may be.
+// noCalls says that no tool call was seen, and why this may be.
 const noCalls = "no call of any tool was seen: the agent made none, or by a client that Thresh does not reach, such as one for MCP servers on stdio that is not MCP's SDK for Python or TypeScript"
 
-// replayComparison shows a replay beside the session that it replays: what was asked and
-// what came of it, and for each tool call what the tool had answered then and
-// how often it was asked now; then how the reply differs, if the session tells
-// what it was. A case that is no replay has nothing of it.
+// replayComparison shows a replay next to the session that it replays: what was asked and the
+// result; for each tool call, what the tool had answered then and how often it was asked now; and
+// the differences in the reply, if the session contains one. For a case that is not a replay, it
+// shows nothing.
 func (c *Campaign) replayComparison(o *campaign.Outcome, x *transcript) []campaign.Exhibit {
 	if len(x.Turns) == 0 {
 		return nil
@@ -120,7 +121,7 @@ func (c *Campaign) replayComparison(o *campaign.Outcome, x *transcript) []campai
 		asked := make(map[string]int)
 		named := record.ByAddress(x.Faults.Exchanges)
 		for i, k := range x.Faults.Exchanges {
-			if named[i].Tool != k.Tool { // it goes by a gateway's name
+			if named[i].Tool != k.Tool { // it has a gateway's name
 				asked[named[i].Tool]++
 			}
 			if k.Kind == fault.ToolCall || k.Kind == fault.MCPCall {
@@ -153,7 +154,7 @@ func (c *Campaign) replayComparison(o *campaign.Outcome, x *transcript) []campai
 
 func replayName(s *session) string { return "replay of " + s.label() }
 
-// differenceExhibit is how one text became another, by words.
+// differenceExhibit shows how one text differs from another, by words.
 func differenceExhibit(title, old, now string) campaign.Exhibit {
 	d := &campaign.Diff{}
 	textdiff.Words(old, now, func(op, text string) { d.Segments = append(d.Segments, campaign.Segment{Op: op, Text: text}) })

@@ -38,10 +38,10 @@ func (b *builder) users() {
 	}
 }
 
-// userDone is what a model says once a user would say nothing more.
+// userDone is what a model says when the user would say nothing more.
 const userDone = "DONE"
 
-// brief is what a model is asked for a user's next message by.
+// brief is the prompt that asks a model for a user's next message.
 func brief(u *config.User, history []agentcall.Message) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "You play the user of an assistant. Your goal: %s\n\nThe conversation so far:\n", u.Goal)
@@ -56,11 +56,11 @@ func brief(u *config.User, history []agentcall.Message) string {
 	return b.String()
 }
 
-// userSays is the next message of a simulated user; "" if there is none. What the
-// model wrote in the same case, after the same conversation, is said again without
-// asking it.
+// userSays returns the next message of a simulated user; "": there is none. If the model has
+// written one in the same case, after the same conversation, it is used again without asking the
+// model.
 func (x *executor) userSays(ctx context.Context, u *config.User, session string, history []agentcall.Message) (string, error) {
-	plan, prompt := x.c.users[u.System], x.c.hidden.String(brief(u, history)) // whose owner is given no secret of the agent
+	plan, prompt := x.c.users[u.System], x.c.hidden.String(brief(u, history)) // the model's owner must not get the agent's secrets
 	sum := sha256.Sum256(fmt.Appendf(nil, "user %s %s %q", plan.System.Digest, session, prompt))
 	key, kept := hex.EncodeToString(sum[:]), x.c.targets.Variants
 	text, known := "", false

@@ -16,7 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// place is where a case stands in the document.
+// place is where a case is in the document.
 type place struct {
 	phase string
 	part  string // the scenario, the type of mutation or the session
@@ -34,8 +34,8 @@ func (p place) key() string {
 	return p.phase
 }
 
-// judge checks what the agent did; the first of the severest checks that fail
-// decides the outcome. It is as severe as its invariant, and no less than least.
+// judge checks what the agent did. The first of the most severe checks that fail decides the
+// outcome. It is as severe as its invariant, but not less than least.
 func (t *trial) judge(ctx context.Context, u *turn, where place, list []config.Invariant, least campaign.Severity, b baseline) error {
 	if t.p.Only != nil {
 		list = slices.DeleteFunc(slices.Clone(list), func(v config.Invariant) bool { return nameOf(&v) != t.p.Only.Name || v.Type != t.p.Only.Type })
@@ -69,7 +69,7 @@ func (t *trial) runCheck(ctx context.Context, u *turn, where place, v *config.In
 	return nil
 }
 
-// breaks is a check that failed.
+// breaks adds a check that failed.
 func (t *trial) breaks(u *turn, where place, v *config.Invariant, r verify.Result, least campaign.Severity) {
 	severity := max(least, severityOf(v.Severity))
 	t.broken = append(t.broken, masked{Name: nameOf(v), Type: v.Type, Reason: r.Reason, Severity: severity})
@@ -78,7 +78,7 @@ func (t *trial) breaks(u *turn, where place, v *config.Invariant, r verify.Resul
 	}
 }
 
-// nameOf is what an invariant is called: its id, or its type.
+// nameOf returns an invariant's id, or its type if it has none.
 func nameOf(v *config.Invariant) string {
 	if v.ID == "" {
 		return v.Type
@@ -86,7 +86,7 @@ func nameOf(v *config.Invariant) string {
 	return v.ID
 }
 
-// broke is the outcome of an invariant that does not hold.
+// broke sets the outcome for an invariant that does not hold.
 func (t *trial) broke(u *turn, v *config.Invariant, where place, r verify.Result, severity campaign.Severity) {
 	t.out.Verdict, t.out.Severity, t.out.Kind = campaign.VerdictFail, severity, brokenInvariant
 	t.out.Title = fmt.Sprintf("%s: %s: %s", t.what, nameOf(v), r.Reason)
@@ -140,17 +140,16 @@ func (t *trial) ruled(v *config.Invariant, u *turn) (verify.Result, error) {
 	return verify.Result{Passed: (verdict == judge.Pass) != v.Negate, Reason: why}, nil
 }
 
-// judgeUnanswered judges a call that the agent itself did not answer. Without an answer
-// nothing holds that must be said, and nothing is broken that must not be. Where
-// Thresh put a failure in place of the answer, the agent had no part in it: what
-// must not be said is not checked then. A failure of the agent's own is a
-// finding whatever is checked.
+// judgeUnanswered judges a call that the agent itself did not answer. Without an answer, nothing
+// that must be said holds, and nothing that must not be said is broken. If Thresh injected a
+// failure in place of the answer, the agent had no part in it, and what must not be said is not
+// checked. A failure of the agent's own is a finding whatever is checked.
 func (t *trial) judgeUnanswered(ctx context.Context, u *turn, where place, list []config.Invariant, least campaign.Severity, b baseline) error {
 	worst, quiet := least, 0
 	var broken *config.Invariant
 	for i := range list {
 		v := &list[i]
-		if v.Trace != nil && u.Injected == "" { // what was done was done
+		if v.Trace != nil && u.Injected == "" { // what it did still counts
 			if err := t.runCheck(ctx, u, where, v, least, b); err != nil {
 				return err
 			}
@@ -169,7 +168,7 @@ func (t *trial) judgeUnanswered(ctx context.Context, u *turn, where place, list 
 		worst = max(least, severityOf(broken.Severity))
 	}
 	switch {
-	case t.out.Verdict == campaign.VerdictFail: // by what was done
+	case t.out.Verdict == campaign.VerdictFail: // because of what it did
 	case u.Injected == "":
 		if broken == nil {
 			worst = max(least, campaign.SeverityMedium)
@@ -186,7 +185,7 @@ func (t *trial) judgeUnanswered(ctx context.Context, u *turn, where place, list 
 				}
 			}
 		}
-		if t.out.Verdict == campaign.VerdictPass { // by what Thresh said
+		if t.out.Verdict == campaign.VerdictPass { // because of what Thresh injected
 			t.inapplicable(injectedFailure + u.Injected)
 		}
 	default:
@@ -203,8 +202,8 @@ func (t *trial) judgeUnanswered(ctx context.Context, u *turn, where place, list 
 // injectedFailure says whose failure it is.
 const injectedFailure = "injected failure in place of the agent's reply: "
 
-// keptBySilence reports whether an invariant is about what must not be said,
-// done or spent: no reply breaks it.
+// keptBySilence reports whether an invariant is about what must not be said, done or spent: it
+// holds without a reply.
 func keptBySilence(v *config.Invariant) bool {
 	switch v.Type {
 	case "excludes_pii", "refusal_check", "latency", "tokens", "cost", "trace":
@@ -215,9 +214,8 @@ func keptBySilence(v *config.Invariant) bool {
 	return v.Negate && slices.Contains([]string{"contains", "contains_any", "regex", "tool_called", "tool_arguments"}, v.Type)
 }
 
-// unanswered is the outcome of a call without an answer: never a pass,
-// whatever is checked. It is one finding of its scenario, whichever invariants
-// were to be checked.
+// unanswered sets the outcome of a call without an answer: it never passes, whatever is checked. It
+// is one finding of its scenario, whichever invariants were to be checked.
 func (t *trial) unanswered(u *turn, where place, severity campaign.Severity) {
 	where.owner = "*"
 	t.out.Verdict, t.out.Severity, t.out.Kind = campaign.VerdictFail, severity, "agent-"+strings.ReplaceAll(string(u.Reply.End), " ", "-")
@@ -228,10 +226,10 @@ func (t *trial) unanswered(u *turn, where place, severity campaign.Severity) {
 	u.Checks = append(u.Checks, checked{Type: "agent_error", Reason: u.Reply.Error})
 }
 
-// folders are those of a file that an exception tells the place of.
+// folders matches the folders of the file in an exception's location.
 var folders = lazy.Pattern(`^(?:/[^/\s:]+)*/([^/\s:]+:\d+:)`)
 
-// folderless is why there is no answer, without the folders of this machine.
+// folderless says why there is no answer, without the folders of this machine.
 func folderless(r *agentcall.Reply) string {
 	line := diag.FirstLine(r.Error)
 	if r.End == agentcall.Raised {
@@ -240,9 +238,8 @@ func folderless(r *agentcall.Reply) string {
 	return line
 }
 
-// control asks again without faults, and with the golden prompt as it is, where
-// a case failed with them: what fails without them too is one finding, not one
-// for each scenario and each type of mutation.
+// control asks a failed case again without faults and with the original golden prompt. A failure
+// that occurs there as well is one finding, not one for each scenario and each type of mutation.
 func (t *trial) control(ctx context.Context) error {
 	silence := t.failed == nil
 	if t.out.Verdict != campaign.VerdictFail || t.cell == nil || t.out.Kind == "injected-failure" || silence && t.note.reason == "" {
@@ -250,7 +247,7 @@ func (t *trial) control(ctx context.Context) error {
 	}
 	v := t.failed
 	if !silence && !(activity{}).applies(v.When) {
-		return nil // it is for faults alone
+		return nil // it is only for faults
 	}
 	prompts := t.plainPrompts()
 	if prompts == nil {
@@ -276,8 +273,8 @@ func (t *trial) control(ctx context.Context) error {
 	return nil
 }
 
-// failsPlainly asks prompts in a cell without faults and reports whether the
-// same check fails there, or there is no answer there either.
+// failsPlainly asks prompts in a cell without faults and reports whether the same check fails
+// there, or there is no answer there either.
 func (t *trial) failsPlainly(ctx context.Context, prompts []string) (bool, error) {
 	cl, err := t.x.enter(ctx, setting{name: "control " + strings.Join(prompts, "\x00")})
 	if err != nil {
@@ -297,7 +294,7 @@ func (t *trial) failsPlainly(ctx context.Context, prompts []string) (bool, error
 			continue
 		}
 		if verify.Aggregate(t.failed) {
-			return false, nil // of all runs together, which no single one shows
+			return false, nil // it is about all runs together and cannot be checked on one
 		}
 		r, err := plain.check(ctx, t.failed, u, t.p.Baselines[prompt])
 		if err != nil {
@@ -310,11 +307,12 @@ func (t *trial) failsPlainly(ctx context.Context, prompts []string) (bool, error
 	return false, nil
 }
 
-// maxBeside is how many cases are named in which an invariant failed beside another one.
+// maxBeside is the largest number of cases that are listed in which an invariant failed beside
+// another one.
 const maxBeside = 20
 
-// alsoIn names the scenarios in which the invariant of a failing cell failed, and the cases
-// in which one that was checked alone did.
+// alsoIn lists the other scenarios in which the invariant of a failing cell failed and, for an
+// invariant that was checked alone, the cases in which it failed.
 func (c *Campaign) alsoIn(s *state, at campaign.Case, o *campaign.Outcome) []campaign.Exhibit {
 	i := int(at.Index) - len(c.asked)
 	if s != nil && i >= len(s.items) && o.Kind == brokenInvariant {
@@ -348,14 +346,14 @@ func (c *Campaign) alsoIn(s *state, at campaign.Case, o *campaign.Outcome) []cam
 	return []campaign.Exhibit{campaign.TextExhibit("Scenarios in which it fails", strings.Join(names, "\n"))}
 }
 
-// A case makes one finding, that of the severest invariant that fails. Another one
-// that fails and makes no finding in any case is checked alone in the last round, so
-// that a finding that is known or accepted does not hide it.
+// A case makes one finding, that of the most severe invariant that fails. An invariant that fails
+// but makes no finding in any case is checked alone in the last round, so that a known or accepted
+// finding does not hide it.
 
 // brokenInvariant is the kind of a case in which an invariant failed.
 const brokenInvariant = "broken-invariant"
 
-// masked is an invariant that failed in a case whose finding is that of another.
+// masked is an invariant that failed in a case whose finding is about another one.
 type masked struct {
 	Name     string            `json:"name"`
 	Type     string            `json:"type"`
@@ -364,9 +362,9 @@ type masked struct {
 	items    []int             // of the main round, in which it failed
 }
 
-// otherwise notes the invariants that failed beside the one that decided the outcome. A
-// case of one alone is a finding in a run also if that holds now: one that does not
-// reproduce.
+// otherwise notes the invariants that failed beside the one that decided the outcome. During a run,
+// a case that checks a single invariant is a finding even if the invariant holds now: a finding
+// that does not reproduce.
 func (t *trial) otherwise() {
 	if p := t.p.Only; p != nil && t.out.Verdict == campaign.VerdictPass && !t.x.lane.Cold {
 		t.out.Verdict, t.out.Severity, t.out.Kind = campaign.VerdictFail, p.Severity, brokenInvariant
@@ -382,7 +380,7 @@ func (t *trial) otherwise() {
 	}
 }
 
-// keepMasked keeps the cases of each.
+// keepMasked stores the cases of each of them.
 func (s *state) keepMasked(item int, n *note) {
 	for _, b := range n.Masked {
 		i := slices.IndexFunc(s.masked, func(x masked) bool { return x.Name == b.Name && x.Type == b.Type })
@@ -393,8 +391,8 @@ func (s *state) keepMasked(item int, n *note) {
 	}
 }
 
-// besideAnother are the cases of the main round in which an invariant failed that was
-// checked alone in the last.
+// besideAnother returns the cases of the main round in which an invariant failed that was checked
+// alone in the last round.
 func (s *state) besideAnother(signature string) []int {
 	for _, b := range s.masked {
 		if strings.HasSuffix(signature, b.suffix()) {
@@ -404,10 +402,10 @@ func (s *state) besideAnother(signature string) []int {
 	return nil
 }
 
-// suffix is how the signature of its finding ends.
+// suffix returns the end of the signature of its finding.
 func (b *masked) suffix() string { return "|" + b.Name + "|" + b.Type }
 
-// alone are the cases of the last round about invariants without a finding.
+// alone returns the cases of the last round for invariants without a finding.
 func (c *Campaign) alone(s *state) (list []payload) {
 	for _, b := range s.masked {
 		if !slices.ContainsFunc(s.weaknesses, func(w weakness) bool { return strings.HasSuffix(w.signature, b.suffix()) }) {

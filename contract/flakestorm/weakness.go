@@ -18,8 +18,8 @@ type weakness struct {
 	cases                  int
 }
 
-// Group implements [campaign.Grouper]: a failure that also occurs without faults does not come
-// from the faults of the case that shows it, so what else these cause is listed apart.
+// Group implements [campaign.Grouper]. A failure that also occurs without faults is not caused by
+// the faults of the case that shows it, so it is separated from other failures that these cause.
 func (c *Campaign) Group(_ *state, o campaign.Outcome) string {
 	var x transcript
 	if !strings.Contains(o.Signature, withoutFaults) || json.Unmarshal(o.Attached(evidenceName), &x) != nil || len(x.Faults.Events) == 0 {
@@ -29,19 +29,19 @@ func (c *Campaign) Group(_ *state, o campaign.Outcome) string {
 	for i := range x.Turns {
 		said[i] = x.Turns[i].Reply.Text
 	}
-	if len(strings.Fields(strings.Join(said, " "))) < 3 { // so short a reply may break several checks for several reasons
+	if len(strings.Fields(strings.Join(said, " "))) < 3 { // such a short reply may break several checks for different reasons
 		said = []string{o.Signature}
 	}
 	return "also without faults\x00" + strings.Join(said, "\x00")
 }
 
-// withoutFaults stands in the signature of a failure that also occurs without faults.
+// withoutFaults is part of the signature of a failure that also occurs without faults.
 const withoutFaults = "|without faults|"
 
-// maxWeaknesses is how many are distinguished; the report of findings has them all.
+// maxWeaknesses is the largest number that are told apart. The report of findings has all of them.
 const maxWeaknesses = 100
 
-// weak keeps what a failing case shows, and so many others with it.
+// weak stores what a failing case shows, and counts this number of cases.
 func (s *state) weak(o *campaign.Outcome, cases int) {
 	i := slices.IndexFunc(s.weaknesses, func(w weakness) bool { return w.signature == o.Signature })
 	if i < 0 && len(s.weaknesses) < maxWeaknesses {
@@ -56,8 +56,8 @@ func (s *state) weak(o *campaign.Outcome, cases int) {
 	}
 }
 
-// uncover makes problems findings of their own that the finding to which a case belongs
-// does not name: that of another case, which failed first.
+// uncover makes problems findings of their own if the finding to which a case belongs does not name
+// them: that finding is of another case, which failed first.
 func (s *state) uncover(o *campaign.Outcome, n *note) {
 	i := slices.IndexFunc(s.weaknesses, func(w weakness) bool { return w.signature == o.Signature })
 	for k := range n.Found {
@@ -66,14 +66,14 @@ func (s *state) uncover(o *campaign.Outcome, n *note) {
 	}
 }
 
-// namedOnce is a title without the second name of its invariant: "no-orders in calm:
+// namedOnce returns a title without the second name of its invariant: "no-orders in calm:
 // no-orders: MARKER found".
 func namedOnce(title string) string {
 	id, rest, _ := strings.Cut(title, " in ")
 	return strings.TrimSuffix(id+" in "+strings.Replace(rest, ": "+id+": ", ": ", 1), " in ")
 }
 
-// advice is what to do about an invariant of a type that fails, in a sentence.
+// advice says in one sentence what to do about a failing invariant of a type.
 func advice(kind string) string {
 	switch kind {
 	case "no answer":
@@ -110,7 +110,7 @@ func advice(kind string) string {
 	return "Run the case again by itself, and look at the order of events."
 }
 
-// weaknessTable is all that was found, with the evidence and what to do about it.
+// weaknessTable shows everything that was found, with the evidence and what to do about it.
 func (c *Campaign) weaknessTable(s *state) []campaign.Exhibit {
 	var rows [][]string
 	for _, name := range s.sick {
@@ -120,7 +120,7 @@ func (c *Campaign) weaknessTable(s *state) []campaign.Exhibit {
 	for i, p := range s.found {
 		same := func(q problem) bool { return q.Check == p.Check }
 		if slices.ContainsFunc(s.found[:i], same) {
-			continue // it stands with the first
+			continue // shown with the first one
 		}
 		fix := checkOf(p.Check).Fix
 		for _, q := range s.found[i:] {
@@ -150,19 +150,19 @@ func (c *Campaign) weaknessTable(s *state) []campaign.Exhibit {
 	return []campaign.Exhibit{e}
 }
 
-// said is a question of a case with its answer, for the option --replies.
+// said is a question of a case and its answer, for the option --replies.
 type said struct {
 	Prompt string `json:"prompt"`
 	Reply  string `json:"reply"`
 }
 
-// Replies are kept of so many turns, each cut to so many bytes.
+// The largest number of turns whose replies are kept, and the largest number of bytes of each.
 const (
 	maxReplies  = 20
 	replyLength = 300
 )
 
-// replies are what was said in the case.
+// replies returns what was said in the case.
 func (t *trial) replies() (list []said) {
 	for i := range t.cell.turns {
 		u := &t.cell.turns[i]
@@ -178,7 +178,7 @@ func (t *trial) replies() (list []said) {
 	return list
 }
 
-// repliesTable is what the agent answered in each case.
+// repliesTable shows what the agent answered in each case.
 func (c *Campaign) repliesTable(s *state) []campaign.Exhibit {
 	var rows [][]string
 	var cases []*int64

@@ -17,7 +17,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// mutationBriefs say what a mutation of a type is to be, for a model.
+// mutationBriefs tells a model what a mutation of each type should be.
 func mutationBriefs() map[string]string {
 	return map[string]string{
 		"paraphrase": "the same request in other words", "noise": "the same request with two to four typing errors, still readable",
@@ -37,7 +37,7 @@ func mutationBriefs() map[string]string {
 
 var leadIn = lazy.Pattern(`(?i)^\s*(?:rewritten|output|mutated|mutation|result|answer|here (?:is|are)[^:\n]*)\s*:\s*`)
 
-// clean takes a model's decorations off a text.
+// clean removes a model's decorations from a text.
 func clean(text, original string) string {
 	text = strings.TrimSpace(leadIn().ReplaceAllString(text, ""))
 	for _, q := range []string{`"`, "'", "`"} {
