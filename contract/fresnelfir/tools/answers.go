@@ -9,14 +9,14 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Modes of an exploration, as the format's tools print them. One that says
-// model_only says nothing of a module.
+// Modes of an exploration, as the format's tools print them. An answer with model_only says nothing
+// about a module.
 const (
 	modelOnly = "model_only"
 	withModel = "model_and_module"
 )
 
-// Mode returns the mode of an exploration of the model alone, or beside a module or a
+// Mode returns the mode of an exploration: of the model alone, or of the model with a module or a
 // system.
 func Mode(alone bool) string {
 	if alone {
@@ -25,13 +25,13 @@ func Mode(alone bool) string {
 	return withModel
 }
 
-// Warning returns what a run says that explores a model alone, and why it does.
+// Warning returns the warning of a run that explores a model alone. why is the reason.
 func Warning(campaign, why string) string {
 	return campaign + ": mode: " + modelOnly + ": the model alone is explored: " + why
 }
 
-// modeOfRun is the mode of a stored run; "" if it explored no model. One model
-// alone makes all of it model_only.
+// modeOfRun returns the mode of a stored run; "": it explored no model. If any model was explored
+// alone, the whole run is model_only.
 func modeOfRun(contract string) func(campaign.Record) string {
 	return func(rec campaign.Record) string {
 		for _, w := range rec.Warnings {
@@ -48,7 +48,7 @@ func modeOfRun(contract string) func(campaign.Record) string {
 	}
 }
 
-// Answers of the eight tools. What follows Mode in each is an addition.
+// Answers of the eight tools. Everything after Mode is an addition.
 type (
 	budget struct {
 		Iterations int64 `json:"min_iterations"`
@@ -83,7 +83,7 @@ type (
 	covered struct {
 		Hit         int     `json:"targets_hit"`
 		Total       int     `json:"targets_total"`
-		Percent     float64 `json:"percent"` // of the targets that can be reached
+		Percent     float64 `json:"percent"` // of the reachable targets
 		Unreachable int     `json:"targets_unreachable"`
 	}
 	fuzzState struct {
@@ -156,8 +156,8 @@ type (
 	}
 )
 
-// refused is the answer for a document that cannot be run: each error begins
-// with its code and its place.
+// refused returns the answer for a document that cannot be run. Each error begins with its code and
+// its place.
 func refused(list diag.List) refusal {
 	r := refusal{Result: "errors", Errors: []string{}, Mode: modelOnly, Diagnostics: list.JSON()}
 	for _, d := range list {
@@ -196,7 +196,7 @@ func (k *campaigns) status(context.Context, campaign.ToolCall) (any, error) {
 	return v, nil
 }
 
-// seen is a campaign as it is at one moment.
+// seen is a campaign as it was at one moment.
 type seen struct {
 	*exploring
 	phase    phase
@@ -205,7 +205,7 @@ type seen struct {
 	status   campaign.Status
 }
 
-// view makes a tool of what is to be said of one campaign.
+// view makes a tool that tells something about one campaign.
 func (k *campaigns) view(say func(seen, campaign.ToolCall) any) func(context.Context, campaign.ToolCall) (any, error) {
 	return func(_ context.Context, c campaign.ToolCall) (any, error) {
 		k.mu.Lock()
@@ -214,7 +214,7 @@ func (k *campaigns) view(say func(seen, campaign.ToolCall) any) func(context.Con
 		if err != nil {
 			return nil, err
 		}
-		v := seen{exploring: x, phase: x.phase()} // before what it found, which is all there is once it is complete
+		v := seen{exploring: x, phase: x.phase()} // read before its findings, so that a complete campaign has all of them
 		v.explored = campaign.Exploration{Planned: x.cases, Alone: x.alone, Targets: x.targets}
 		if x.run != nil {
 			v.explored, _ = x.run.Explored()
@@ -233,7 +233,7 @@ func (v *seen) runID() string {
 	return v.run.ID()
 }
 
-// percent is the share of the targets that were hit, of those that can be.
+// percent returns the percentage of the reachable targets that were hit.
 func percent(hit, total, unreachable int) float64 {
 	if total <= unreachable {
 		return 100 // there is nothing left to cover
@@ -303,8 +303,7 @@ func findings(v seen, c campaign.ToolCall) any {
 	return list
 }
 
-// details is what is said of a finding in one line: what it is, and who is at
-// fault.
+// details returns one line about a finding: what it is, and who is at fault.
 func details(m campaign.Seen) string {
 	if n := len(m.Cause); n > 1 {
 		return m.Title + " (" + m.Cause[n-1] + ")"

@@ -18,16 +18,16 @@ import (
 
 // Limits of the format's engine.
 const (
-	maxCampaigns  = 8         // that are not finished, at a time
-	keptCampaigns = 64        // finished ones that can still be asked for
+	maxCampaigns  = 8         // unfinished ones at the same time
+	keptCampaigns = 64        // finished ones whose results are kept
 	maxDocument   = 16 << 20  // bytes of a document
 	maxModule     = 64 << 20  // bytes of a module
 	maxIterations = 1_000_000 // of one campaign
 	maxFindings   = 1000      // of one campaign
-	leastWall     = 300       // seconds that a campaign may take at least
+	leastWall     = 300       // seconds: the smallest time limit of a campaign
 )
 
-// phase is where a campaign is in its life.
+// phase is the phase of a campaign.
 type phase string
 
 // The phases, as the format's tools print them.
@@ -39,7 +39,7 @@ const (
 	aborted   phase = "Aborted"
 )
 
-// exploring is one campaign of the eight tools.
+// exploring is a campaign of the eight tools.
 type exploring struct {
 	id      string
 	doc     campaign.Draft
@@ -50,11 +50,11 @@ type exploring struct {
 	loaded  bool  // a client gave a module
 	busy    bool  // it is being started
 	aborted bool
-	clipped bool                // more iterations were asked for than one campaign may have
-	run     campaign.Background // nil until it is started
+	clipped bool                // more iterations were requested than a campaign may have
+	run     campaign.Background // nil: not started yet
 }
 
-// phase is where the campaign is; the caller holds the lock.
+// phase returns the campaign's phase. The caller holds the lock.
 func (x *exploring) phase() phase {
 	switch {
 	case x.aborted:
@@ -79,7 +79,7 @@ func (x *exploring) phase() phase {
 
 func (x *exploring) finished() bool { p := x.phase(); return p == complete || p == aborted }
 
-// campaigns is the campaigns of a server, by number.
+// campaigns holds the campaigns of a server, by number.
 type campaigns struct {
 	contract string
 	desk     campaign.ToolDesk
@@ -88,7 +88,7 @@ type campaigns struct {
 	list     []*exploring // oldest first
 }
 
-// find is the campaign that a call names.
+// find returns the campaign that a call names.
 func (k *campaigns) find(c campaign.ToolCall) (*exploring, error) {
 	id, ok := c.Text("campaign_id")
 	if !ok {
@@ -102,7 +102,7 @@ func (k *campaigns) find(c campaign.ToolCall) (*exploring, error) {
 	return nil, fmt.Errorf("campaign not found: %s", id)
 }
 
-// active counts the campaigns that are not finished.
+// active counts the unfinished campaigns.
 func (k *campaigns) active() (n int) {
 	for _, x := range k.list {
 		if !x.finished() {
@@ -112,7 +112,7 @@ func (k *campaigns) active() (n int) {
 	return n
 }
 
-// add takes a campaign in, and lets the oldest finished ones go.
+// add adds a campaign and removes the oldest finished ones.
 func (k *campaigns) add(x *exploring) error {
 	if n := k.active(); n >= maxCampaigns {
 		return fmt.Errorf("Too many concurrent campaigns (%d/%d): wait for one to end, or abort one", n, maxCampaigns) //nolint:staticcheck // the format's own words
@@ -153,7 +153,7 @@ func (k *campaigns) compile(ctx context.Context, c campaign.ToolCall) (any, erro
 		return refused(warnings), nil
 	}
 	plan := alone[0]
-	// The module that the document names is tried now and loaded at the start.
+	// This tries the module that the document names; it is loaded when the campaign starts.
 	with, found, err := k.desk.Compile(ctx, x.doc)
 	switch {
 	case err != nil:
@@ -178,10 +178,10 @@ func (k *campaigns) compile(ctx context.Context, c campaign.ToolCall) (any, erro
 	return accepted{Result: "pass", CampaignID: x.id, Budget: x.budget, Mode: Mode(x.alone != ""), Note: x.alone, Warnings: warnings.JSON()}, nil
 }
 
-// explorer is a campaign that the tools serve.
+// explorer is a campaign that the tools can serve.
 type explorer interface {
 	campaign.Explorer
-	// LeastBudget is what the format's rule gives the document.
+	// LeastBudget returns the budget that the format's rule gives the document.
 	LeastBudget() (iterations, seconds int64)
 }
 
@@ -218,14 +218,14 @@ func (k *campaigns) load(ctx context.Context, c campaign.ToolCall) (any, error) 
 	}, nil
 }
 
-// The options of the contract that the tools set.
+// Options of the contract that the tools set.
 const (
 	optModule = "module"
 	noModule  = "none"
 	optBudget = "budget"
 )
 
-// module is the module that a call gives, as bytes or as a file.
+// module returns the module that a call gives, as bytes or as a file.
 func (k *campaigns) module(c campaign.ToolCall) ([]byte, error) {
 	text, inline := c.Text("wasm_base64")
 	path, named := c.Text("path")
@@ -289,8 +289,7 @@ func (k *campaigns) start(ctx context.Context, c campaign.ToolCall) (any, error)
 	return started{Status: "started", CampaignID: x.id, Budget: x.budget, Mode: Mode(e.Alone != ""), Note: e.Alone, RunID: run.ID()}, nil
 }
 
-// abort is the tool fresnel_fir_abort: it answers once the campaign has come to
-// rest.
+// abort is the tool fresnel_fir_abort. It answers once the campaign has stopped.
 func (k *campaigns) abort(ctx context.Context, c campaign.ToolCall) (any, error) {
 	k.mu.Lock()
 	x, err := k.find(c)

@@ -4,7 +4,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// New makes the tools of one server, for the contract of that name.
+// New returns the tools of one server, for the contract with this name.
 func New(contract string, desk campaign.ToolDesk) campaign.Toolbox {
 	k := &campaigns{contract: contract, desk: desk}
 	id := campaign.Param{Name: "campaign_id", Kind: "string", About: "the campaign, as fresnel_fir_compile named it", Required: true}
@@ -38,7 +38,7 @@ func New(contract string, desk campaign.ToolDesk) campaign.Toolbox {
 		},
 	}
 	for i := range list {
-		list[i].Lenient = true // as users of the eight know them
+		list[i].Lenient = true // as users of the eight tools know them
 	}
 	list = append(list, campaign.Tool{
 		Name: "load_dut", Call: k.load,
@@ -59,8 +59,8 @@ An answer with "mode":"model_only" says nothing of a module: none was loaded.`,
 	}
 }
 
-// modeOfCall is the mode of the campaign that a call names. A campaign that does
-// not exist has no module.
+// modeOfCall returns the mode of the campaign that a call names. A campaign that does not exist has
+// no module.
 func (k *campaigns) modeOfCall(c campaign.ToolCall) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
