@@ -125,6 +125,62 @@ cat > "$2"
 	}
 }
 
+// A source is compiled in two steps to the object that was asked for, and in one where the
+// second step fails.
+func TestTwoSteps(t *testing.T) {
+	dir := t.TempDir()
+	compiler, log := filepath.Join(dir, "cc"), filepath.Join(dir, "log")
+	const script = `#!/bin/sh
+echo "$*" >> "$LOG"
+case "$*" in
+*" -emit-llvm "*) while [ "$1" != -o ]; do shift; done; echo "$MODULE" > "$2" ;;
+*" -x ir "*) exit "$SECOND" ;;
+esac
+`
+	if err := os.WriteFile(compiler, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("LOG", log)
+	t.Setenv("THRESH_CC", compiler)
+	t.Chdir(dir)
+	const counted = "\ntarget triple = \"x86_64-linux\"\n  call void @__sanitizer_cov_trace_pc_guard(ptr @__sancov_gen_)\n"
+	for _, c := range []struct {
+		line, module, second string
+		want                 string // how the calls end, "|" between them
+	}{
+		{"-c d/a.c", counted, "0", "-S -emit-llvm -o 0.ll d/a.c|-disable-llvm-passes -c -o a.o -x ir 0.ll"},
+		{"-c d/a.c -o b.o", counted, "0", "-S -emit-llvm -o 0.ll d/a.c|-disable-llvm-passes -c -o b.o -x ir 0.ll"},
+		{"-c -x c d/a.inc", counted, "0", "-S -emit-llvm -o 0.ll -x c d/a.inc|-disable-llvm-passes -c -o a.o -x ir 0.ll"},
+		{"-c a.c -MMD", counted, "0", "-MMD -MF a.d -MQ a.o -S -emit-llvm -o 0.ll a.c|-disable-llvm-passes -c -o a.o -x ir 0.ll"},
+		{"-c a.c", counted, "1", "-S -emit-llvm -o 0.ll a.c|-disable-llvm-passes -c -o a.o -x ir 0.ll|-c a.c"},
+		{"-c a.c", "nothing is counted", "0", "-S -emit-llvm -o 0.ll a.c|-c a.c"},
+	} {
+		os.Remove(log)
+		t.Setenv("MODULE", c.module)
+		t.Setenv("SECOND", c.second)
+		var said bytes.Buffer
+		if code, err := Compile(t.Context(), false, strings.Fields(c.line), nil, &said, &said); code != 0 || err != nil {
+			t.Errorf("%s: %d, %v, %s", c.line, code, err, said.Bytes())
+		}
+		text, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls, want := strings.Split(strings.TrimSpace(string(text)), "\n"), strings.Split(c.want, "|")
+		for i := range calls {
+			words := strings.Fields(calls[i])
+			for k, w := range words {
+				if strings.HasSuffix(w, "/0.ll") {
+					words[k] = "0.ll"
+				}
+			}
+			if len(calls) != len(want) || !strings.HasSuffix(strings.Join(words, " "), " "+want[i]) {
+				t.Errorf("%s: call %d of %d is %q, want %q at its end", c.line, i+1, len(calls), words, c.want)
+			}
+		}
+	}
+}
+
 // What a compiler is called with, reads and says is passed on, and so is its exit code.
 func TestCompile(t *testing.T) {
 	dir := t.TempDir()

@@ -170,7 +170,17 @@ func TestSentencesByAnyLibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PYTHONPATH", dir)
-	for _, kind := range []string{Transforms, Auto} {
+	files := func() int {
+		list, _ := os.ReadDir("/dev/fd") // where there is none, nothing is counted
+		return len(list)
+	}
+	before := 0
+	for i, kind := range []string{Transforms, Auto, Auto} {
+		if n := files(); i > 1 && n > before {
+			t.Errorf("%d files are open, %d were before", n, before)
+		} else {
+			before = n
+		}
 		m, err := Open(t.Context(), kind, "", "mine", "", "python3")
 		if err != nil {
 			t.Fatal(err)

@@ -267,8 +267,13 @@ func TestEffectFaultsOnStdio(t *testing.T) {
 			t.Errorf("%s: the server got %q, want %q", x.rule.Mode, g, x.got)
 		}
 		agent.Close()
-		if k := c.Close().Tallies[0]; k.Fired != 1 || len(k.Missed) > 0 {
+		r := c.Close()
+		if k := r.Tallies[0]; k.Fired != 1 || len(k.Missed) > 0 {
 			t.Errorf("%s: %+v", x.rule.Mode, k)
+		}
+		whole := x.saw == "performed"
+		if e := r.Exchanges; len(e) != 1 || strings.Contains(string(e[0].Response), "performed") != whole || (e[0].Error == "") != whole {
+			t.Errorf("%s: the report has %+v", x.rule.Mode, e)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package fault
 import (
 	"bytes"
 	"compress/zlib"
+	"crypto/sha1" //nolint:gosec // of Java's form of certificates
 	"crypto/tls"
 	"encoding/pem"
 	"fmt"
@@ -211,6 +212,15 @@ func TestTunnelsThatComeToNothing(t *testing.T) {
 	if n := c.Report().Notes; len(n) != 1 || !strings.Contains(n[0], "the connection to "+host+", which is HTTP/2 alone") {
 		t.Errorf("%q", n)
 	}
+	nowhere, err := net.Dial("tcp", mustURL(t, s.port.Proxy()).Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nowhere.Close()
+	fmt.Fprint(nowhere, "CONNECT h HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+	if said, err := io.ReadAll(nowhere); err != nil || !strings.HasPrefix(string(said), "HTTP/1.1 400 ") || !strings.Contains(string(said), "CONNECT needs host:port") {
+		t.Errorf("%q, %v", said, err)
+	}
 	conn, err := net.Dial("tcp", mustURL(t, s.port.Proxy()).Host)
 	if err != nil {
 		t.Fatal(err)
@@ -222,6 +232,49 @@ func TestTunnelsThatComeToNothing(t *testing.T) {
 	}
 	if n := c.Report().Notes; len(n) != 2 || !strings.Contains(n[1], "the proxy's certificate for h:1") {
 		t.Errorf("%q", n)
+	}
+}
+
+// A call that its server does not answer cannot be made twice, and why is said.
+func TestCallsThatCannotBeMadeTwice(t *testing.T) {
+	dead := httptest.NewServer(nil)
+	dead.Close()
+	var calls atomic.Int64
+	cut := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		if calls.Add(1) == 1 {
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		}
+		w.Write(make([]byte, 100))
+	}))
+	defer cut.Close()
+	for url, want := range map[string]string{dead.URL: "the server gave no answer", cut.URL: "the answer did not come whole"} {
+		s := open(t, nil)
+		c := s.enter(tool(fault.Twice, nil))
+		g := post(s.client(), url+"/pay", "application/json", `{"amount":5}`)
+		if k := c.Close().Tallies[0]; g.err != nil || k.Fired != 0 || len(k.Missed) == 0 || k.Missed[0] != want {
+			t.Errorf("%+v; %+v, want %s", g, k, want)
+		}
+	}
+	if calls.Load() != 2 {
+		t.Errorf("%d calls reached the server", calls.Load())
+	}
+}
+
+// Java's form of the certificates holds each of them, and a digest of it all.
+func TestKeyStore(t *testing.T) {
+	block := func(kind, text string) []byte { return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: []byte(text)}) }
+	store := keyStore(slices.Concat(block("CERTIFICATE", "one"), block("PRIVATE KEY", "secret"), block("CERTIFICATE", "second")))
+	const want = "\xfe\xed\xfe\xed\x00\x00\x00\x02\x00\x00\x00\x02" +
+		"\x00\x00\x00\x02\x00\x03ca1\x00\x00\x00\x00\x00\x00\x00\x00\x00\x05X.509\x00\x00\x00\x03one" +
+		"\x00\x00\x00\x02\x00\x03ca2\x00\x00\x00\x00\x00\x00\x00\x00\x00\x05X.509\x00\x00\x00\x06second"
+	if got := string(store[:len(store)-sha1.Size]); got != want {
+		t.Errorf("%q", got)
+	}
+	digest := sha1.Sum([]byte("\x00c\x00h\x00a\x00n\x00g\x00e\x00i\x00tMighty Aphrodite" + want)) //nolint:gosec // the form asks for it
+	if !bytes.Equal(store[len(want):], digest[:]) {
+		t.Errorf("its digest is %x, want %x", store[len(want):], digest)
 	}
 }
 
