@@ -32,7 +32,8 @@ func (c *Coordinator) forget(t *ticket) {
 		if c.late = append(c.late, t); len(c.late) <= lateTickets {
 			return
 		}
-		t, c.late = c.late[0], slices.Delete(c.late, 0, 1)
+		t = c.late[0] // first: Delete moves the others into its place
+		c.late = slices.Delete(c.late, 0, 1)
 	}
 	for _, id := range t.ids {
 		delete(c.tickets, id)

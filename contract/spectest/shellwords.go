@@ -100,7 +100,7 @@ func (r *shellReader) command(l *shellLine) {
 		case c == '\\' && r.peek("\n"), c == '\\' && r.peek("\r\n"):
 			for r.next() != '\n' {
 			}
-		case c == '\\':
+		case c == '\\' && r.at < len(r.text):
 			b.WriteByte(r.next())
 			in = true
 		case c == '$' && r.peek("'"):
@@ -175,27 +175,25 @@ func (r *shellReader) double(b *strings.Builder, l *shellLine) {
 
 // variable reads what follows a dollar sign: a variable becomes one of the document.
 func (r *shellReader) variable(b *strings.Builder, l *shellLine) {
-	rest := r.text[r.at:]
-	var name string
-	if braced, ok := strings.CutPrefix(rest, "{"); ok {
-		if name, _, ok = strings.Cut(braced, "}"); !ok || !variableName().MatchString(name) {
-			l.wrong = "it uses more of the shell than the name of a variable: ${"
-			return
-		}
-		r.at += len(name) + 2
-	} else {
-		n := 0
-		for n < len(rest) && (rest[n] == '_' || rest[n] >= 'a' && rest[n] <= 'z' || rest[n] >= 'A' && rest[n] <= 'Z' || n > 0 && rest[n] >= '0' && rest[n] <= '9') {
-			n++
-		}
-		if name = rest[:n]; n == 0 {
-			if strings.HasPrefix(rest, "(") {
-				l.wrong = "it holds a command of the shell"
-			}
-			b.WriteByte('$')
-			return
-		}
-		r.at += n
+	rest, braced := strings.CutPrefix(r.text[r.at:], "{")
+	n := 0
+	for n < len(rest) && (rest[n] == '_' || rest[n] >= 'a' && rest[n] <= 'z' || rest[n] >= 'A' && rest[n] <= 'Z' || n > 0 && rest[n] >= '0' && rest[n] <= '9') {
+		n++
 	}
+	name := rest[:n]
+	switch {
+	case braced && (n == 0 || !strings.HasPrefix(rest[n:], "}")):
+		l.wrong = "it uses more of the shell than the name of a variable: ${"
+		return
+	case n == 0:
+		if strings.HasPrefix(rest, "(") {
+			l.wrong = "it holds a command of the shell"
+		}
+		b.WriteByte('$')
+		return
+	case braced:
+		r.at += 2
+	}
+	r.at += n
 	b.WriteString("${" + name + "}")
 }
