@@ -3,6 +3,7 @@ package scratch
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -25,5 +26,24 @@ func TestWhenAFileWasMade(t *testing.T) {
 	// The clock of a file system is some ticks behind.
 	if at := born(path, nil); !at.IsZero() && time.Since(at).Abs() > time.Hour {
 		t.Errorf("a new file was made at %s", at)
+	}
+}
+
+// A folder in memory is one that can be used; where there is none, files go where temporary
+// ones are kept, and it is said why.
+func TestMemory(t *testing.T) {
+	dir, why := Memory()
+	if (dir != "/dev/shm" || why != "") && (dir != os.TempDir() || !strings.HasPrefix(why, "/dev/shm is ")) {
+		t.Errorf("%q, %q", dir, why)
+	}
+	f, err := Make(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := Remove("no name\x00"); err == nil || !strings.Contains(err.Error(), "remove a temporary folder: ") {
+		t.Error(err)
 	}
 }

@@ -136,6 +136,36 @@ func TestStringsAndNumbers(t *testing.T) {
 	}
 }
 
+// Each allocator is asked for memory in its own way.
+func TestWhatAllocatorsAreAsked(t *testing.T) {
+	for name, want := range map[string][]int64{
+		"malloc": {5}, "alloc": {5, 1}, "cabi_realloc": {0, 0, 1, 5}, "__new": {5, 0}, "__fir_alloc": {5},
+	} {
+		var params []e.Type
+		for range want {
+			params = append(params, e.I32)
+		}
+		asked := e.New()
+		asked.Memory(1, 1)
+		allocate := asked.Func(name, params, e.Results(e.I32))
+		for i := range want {
+			allocate.I32(int32(900+8*i)).Get(e.Index(i)).Memory(e.I32Store, 0)
+		}
+		allocate.I32(1000)
+		asked.Func("length", e.Params(e.I32, e.I32), e.Results(e.I32)).Get(1)
+		asked.Func("load", e.Params(e.I32), e.Results(e.I32)).Get(0).Memory(e.I32Load, 0)
+		_, x := open(t, dut.Plan{Binary: asked.Bytes(), Bindings: []dut.Binding{binding("length", dut.Int, dut.String), binding("load", dut.Int, dut.Int)}})
+		if r := x.Call(0, []dut.Value{dut.Text("hello")}); r.Value != dut.Number(dut.Int, 5) {
+			t.Errorf("%s: %+v (%v)", name, r, x.Fault())
+		}
+		for i, n := range want {
+			if r := x.Call(1, ints(int64(900+8*i))); r.Value.Int != n {
+				t.Errorf("%s is asked with %d in place %d, want %d", name, r.Value.Int, i, n)
+			}
+		}
+	}
+}
+
 // An allocator that gives nonsense is a fault of the module, and nothing more.
 func TestBadAllocators(t *testing.T) {
 	for _, c := range []struct {
