@@ -17,6 +17,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/curl"
 	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/speclang"
 	"github.com/thresh-dev/thresh/port/exchange"
@@ -121,40 +122,33 @@ func (x *executor) call(ctx context.Context, c *Case) (*Failure, evidence, error
 }
 
 // curl is the request as a command line. Values that let somebody in are left to
-// the reader. With -X, curl repeats a POST where it is redirected to, and awaits the
-// body of an answer to HEAD.
+// the reader.
 func (r *httpCall) curl(dir string) string {
-	line := "curl -i -L"
-	switch {
-	case r.method == http.MethodHead:
-		line += " -I"
-	case r.method != http.MethodPost || r.body == nil && r.bodyFile == "" && r.parts == nil:
-		line += " -X " + r.method
-	}
-	line += " " + shellWord(r.url)
 	file := func(name string) string { return filepath.Join(dir, name) }
-	if r.redirects != nil && *r.redirects == 0 {
-		line = strings.Replace(line, " -L", "", 1)
-	} else if r.redirects != nil {
-		line += fmt.Sprintf(" --max-redirs %d", *r.redirects)
+	line := curl.Request{Method: r.method, URL: r.url, Follow: r.redirects == nil || *r.redirects > 0, Body: r.body}
+	option := func(name, value string) { line.Options += " " + name + " " + curl.Word(value) }
+	if line.Follow && r.redirects != nil {
+		line.Options += fmt.Sprintf(" --max-redirs %d", *r.redirects)
 	}
 	if r.insecure {
-		line += " -k"
+		line.Options += " -k"
 	}
 	if r.jar {
-		line += " -b cookies.txt -c cookies.txt"
+		line.Options += " -b cookies.txt -c cookies.txt"
 	}
 	if r.bodyFile != "" {
-		line += " --data-binary " + shellWord("@"+file(r.bodyFile))
+		line.File = file(r.bodyFile)
 	}
-	if r.proxy == "none" {
-		line += " --noproxy '*'"
-	} else if r.proxy != "" {
-		line += " --proxy " + shellWord(r.proxy)
+	switch r.proxy {
+	case "":
+	case "none":
+		option("--noproxy", "*")
+	default:
+		option("--proxy", r.proxy)
 	}
 	for _, o := range [][2]string{{"--cacert", r.caFile}, {"--cert", r.certFile}, {"--key", r.keyFile}} {
 		if o[1] != "" {
-			line += " " + o[0] + " " + shellWord(file(o[1]))
+			option(o[0], file(o[1]))
 		}
 	}
 	for _, p := range r.parts {
@@ -168,19 +162,15 @@ func (r *httpCall) curl(dir string) string {
 		if p.filename != "" {
 			part += ";filename=" + p.filename
 		}
-		line += " \\\n  -F " + shellWord(part)
+		line.Form = append(line.Form, part)
 	}
 	for _, h := range r.headers {
-		value := h[1]
 		if letsIn(h[0]) {
-			value = "..."
+			h[1] = "..."
 		}
-		line += " \\\n  -H " + shellWord(h[0]+": "+value)
+		line.Headers = append(line.Headers, h)
 	}
-	if r.body != nil {
-		line += " \\\n  --data-binary " + shellWord(validText(r.body))
-	}
-	return line + "\n"
+	return line.String() + "\n"
 }
 
 func (x *executor) request(ctx context.Context, c *Case) (*answer, *Failure, error) {

@@ -282,9 +282,11 @@ func TestRequestsAsCurl(t *testing.T) {
 	for _, c := range []struct{ request, curl, sent string }{ // sent: a part of the request as it went
 		{"method: post, url: 'AT/a', headers: {X-Api-Key: secret-value, A: it's}, body_json: {b: 1}",
 			"-L 'AT/a' \\\n  -H 'X-Api-Key: ...' \\\n  -H 'A: it'\\''s' \\\n  -H 'Content-Type: application/json' \\\n  --data-binary '{\"b\":1}'", "\n\n{\"b\":1}\n"},
+		{"method: put, url: 'AT/a b?c[]=1', body_text: '@a'", "-L -X PUT -g 'AT/a%20b?c[]=1' \\\n  -H 'Content-Type:' \\\n  --data-raw '@a'", "\n\n@a\n"},
+		{"method: get, url: 'AT/a', redirects: 3", "-L -X GET 'AT/a' --max-redirs 3", "GET AT/a\n"},
 		{"method: head, url: 'AT/a', redirects: false", "-I 'AT/a'", "HEAD AT/a\n"},
 		{"method: post, url: 'AT/a', proxy: none", "-L -X POST 'AT/a' --noproxy '*'", "POST AT/a\n"},
-		{"method: post, url: 'AT/moved', body_file: body.txt", "-L 'AT/moved' --data-binary '@in/body.txt'", "\n\nthe body\n\nredirected to AT/a\n"},
+		{"method: post, url: 'AT/moved', body_file: body.txt", "-L 'AT/moved' --data-binary '@in/body.txt' \\\n  -H 'Content-Type:'", "\n\nthe body\n\nredirected to AT/a\n"},
 		{"method: put, url: 'AT/a', multipart: {f: {file: p.txt}, at: '@p.txt', o: {text: 'a;type=\"b\"', type: text/csv}}",
 			"-L -X PUT 'AT/a' \\\n  -F 'f=@in/p.txt' \\\n  -F 'at=\"@p.txt\"' \\\n  -F 'o=\"a;type=\\\"b\\\"\";type=text/csv'", "\r\n\r\na part\r\n"},
 	} {

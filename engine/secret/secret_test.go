@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/thresh-dev/thresh/engine/curl"
 	"github.com/thresh-dev/thresh/engine/secret"
 )
 
@@ -202,7 +203,7 @@ func encodings(key string) map[string]string {
 	}
 	h := hex.EncodeToString([]byte(key))
 	return map[string]string{
-		"raw": key, "json": string(text), "json twice": string(twice), "query": url.QueryEscape(key), "path": "/" + url.PathEscape(key),
+		"raw": key, "json": string(text), "json twice": string(twice), "query": url.QueryEscape(key), "path": "/" + url.PathEscape(key), "address": curl.Address("http://a/" + key),
 		"base64": base64.StdEncoding.EncodeToString([]byte(key)), "basic": base64.StdEncoding.EncodeToString([]byte("anna:" + key + "x")),
 		"base64 url": base64.RawURLEncoding.EncodeToString([]byte("you sent " + key + " to me")),
 		"hex":        h, "hex upper": strings.ToUpper("00" + h), "stream": stream.String(), "hex stream": h[:7] + "\n" + h[7:], "lines": key[:5] + "\n" + key[5:],

@@ -37,6 +37,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
+	"github.com/thresh-dev/thresh/engine/curl"
 	"github.com/thresh-dev/thresh/port/exchange"
 )
 
@@ -98,7 +99,7 @@ func (c *Client) Do(ctx context.Context, r exchange.Request) (exchange.Response,
 			}
 		},
 	})
-	q, err := http.NewRequestWithContext(ctx, r.Method, escaped(r.URL), body)
+	q, err := http.NewRequestWithContext(ctx, r.Method, curl.Address(r.URL), body)
 	if err != nil {
 		return exchange.Response{}, fmt.Errorf("make the request: %w", withoutURL(err))
 	}
@@ -195,27 +196,6 @@ func read(answer *http.Response, most int64) ([]byte, error) {
 type unpackError struct{ why string }
 
 func (e unpackError) Error() string { return e.why }
-
-// escaped is a URL without blanks and characters beyond ASCII behind the host,
-// which people write and servers refuse.
-func escaped(url string) string {
-	_, rest, _ := strings.Cut(url, "://")
-	at := strings.IndexAny(rest, "/?#")
-	if at < 0 {
-		return url
-	}
-	at += len(url) - len(rest)
-	var b strings.Builder
-	b.WriteString(url[:at])
-	for _, c := range []byte(url[at:]) {
-		if c <= ' ' || c >= 0x7f {
-			fmt.Fprintf(&b, "%%%02X", c)
-			continue
-		}
-		b.WriteByte(c)
-	}
-	return b.String()
-}
 
 // decoded is a body in UTF-8 if its type names another charset that is known, else nil.
 func decoded(body []byte, kind string) []byte {

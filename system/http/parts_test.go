@@ -119,22 +119,7 @@ func TestWhatStatusesMean(t *testing.T) {
 	}
 }
 
-// What people write is sent as servers take it, and said as a shell takes it.
-func TestEscapes(t *testing.T) {
-	for url, want := range map[string]string{
-		"http://h": "http://h", "http://h/a b?c=\x7f#é": "http://h/a%20b?c=%7F#%C3%A9", "http://hé/~!": "http://hé/~!", "http://h?a b": "http://h?a%20b", "no url /a b": "no%20url%20/a%20b", "a b": "a b",
-	} {
-		if got := escaped(url); got != want && !strings.HasPrefix(url, "no url") {
-			t.Errorf("%q: %q, want %q", url, got, want)
-		}
-	}
-	for text, want := range map[string]string{
-		"a b": "'a b'", "it's": `'it'\''s'`, "é": "'é'", "a\n'\\": `$'a\012\047\134'`, "\xff~": `$'\377~'`, "\x7f": `$'\177'`, "": "''",
-	} {
-		if got := shellWord(text); got != want {
-			t.Errorf("%q: %s, want %s", text, got, want)
-		}
-	}
+func TestHeaderValue(t *testing.T) {
 	if got := headerValue("a\tb\r\n\x7fé~ "); got != "a\tb???é~ " {
 		t.Errorf("%q", got)
 	}

@@ -11,10 +11,9 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/curl"
 	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/secret"
 	"github.com/thresh-dev/thresh/port/sut"
@@ -283,42 +282,22 @@ func (e *edge) curl(q *http.Request, args []sut.Named) string {
 		}
 		address += "?" + strings.Join(pairs, "&")
 	}
-	line := "curl -i -X " + q.Method + " " + shellWord(address)
-	if q.Method == http.MethodHead { // with -X, curl awaits a body
-		line = "curl -i -I " + shellWord(address)
-	}
+	line := curl.Request{Method: q.Method, URL: address}
 	for _, name := range slices.Sorted(maps.Keys(q.Header)) {
 		value := q.Header.Get(name)
 		if slices.ContainsFunc(e.site.Plan.Headers, func(h [2]string) bool { return strings.EqualFold(h[0], name) }) || secret.IsName(name) {
 			value = "..."
 		}
 		if name != "User-Agent" {
-			line += " \\\n  -H " + shellWord(name+": "+value)
+			line.Headers = append(line.Headers, [2]string{name, value})
 		}
 	}
-	if q.GetBody == nil {
-		return line
-	}
-	if r, err := q.GetBody(); err == nil {
-		if body, err := io.ReadAll(r); err == nil && len(body) > 0 {
-			line += " \\\n  --data-binary " + shellWord(string(body))
+	if q.GetBody != nil {
+		if r, err := q.GetBody(); err == nil {
+			if body, err := io.ReadAll(r); err == nil && len(body) > 0 {
+				line.Body = body
+			}
 		}
 	}
-	return line
-}
-
-// shellWord is a text as a word of a shell, with escapes where it is not plain text.
-func shellWord(s string) string {
-	if utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl) {
-		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-	}
-	var b strings.Builder
-	for _, c := range []byte(s) {
-		if c < ' ' || c >= 0x7f || c == '\'' || c == '\\' {
-			fmt.Fprintf(&b, `\%03o`, c)
-			continue
-		}
-		b.WriteByte(c)
-	}
-	return "$'" + b.String() + "'"
+	return line.String()
 }
