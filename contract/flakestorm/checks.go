@@ -108,6 +108,10 @@ func (t *trial) covers(check string, p *spotted) bool {
 	excludes := slices.Contains(excluding, v.Type) || v.Negate && slices.Contains(demanding, v.Type)
 	if excludes && p.Text != "" {
 		excludes = concernsReply(t.note.reason, t.reply, p.Text)
+		if v.Type == "excludes_pii" { // whose reason says what kind of data there is, not which words
+			none, _, err := (&judge.Demand{Type: v.Type}).Judge(p.Text)
+			excludes = err == nil && !none
+		}
 	}
 	excludes = excludes && p.first == t.failedIn // it says nothing about other conversations
 	says := excludes || slices.Contains(demanding, v.Type) && p.first == t.failedIn

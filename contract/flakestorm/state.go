@@ -1,6 +1,7 @@
 package flakestorm
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -278,7 +279,11 @@ func (c *Campaign) idleText(rule int, f fired, s *state) string {
 	case f.Missed != "":
 		return text + ": " + f.Missed
 	case f.Considered == 0:
-		if seen := s.occurred[judge.Request]; r.rule.Layer == fault.Tool && len(seen) > 0 {
+		seen := s.occurred[judge.Request]
+		if meant := slices.DeleteFunc(slices.Clone(seen), func(name string) bool { return !fault.MatchName(cmp.Or(r.rule.Tool, "*"), []string{name}) }); r.rule.Layer == fault.Tool && r.rule.MatchURL == "" && len(meant) > 0 {
+			return text + ": its cases made no call that matches it, although others called " + diag.Runes(strings.Join(meant, ", "), 160)
+		}
+		if r.rule.Layer == fault.Tool && len(seen) > 0 {
 			return text + ": no call of the agent matched it; those seen: " + diag.Runes(strings.Join(seen, ", "), 160) + c.gatewayHint(&r.rule)
 		}
 		return text + ": no call of the agent matched it" + c.gatewayHint(&r.rule)

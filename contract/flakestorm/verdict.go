@@ -211,7 +211,7 @@ func keptBySilence(v *config.Invariant) bool {
 	case "excludes_pattern", "not_contains", "tool_not_called":
 		return !v.Negate
 	}
-	return v.Negate && slices.Contains([]string{"contains", "contains_any", "regex", "tool_called", "tool_arguments"}, v.Type)
+	return v.Negate && slices.Contains([]string{"contains", "contains_any", "regex", "refusal", "tool_called", "tool_arguments"}, v.Type)
 }
 
 // unanswered sets the outcome of a call without an answer: it never passes, whatever is checked. It

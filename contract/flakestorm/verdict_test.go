@@ -56,10 +56,11 @@ func TestSilence(t *testing.T) {
 	p := contractOnly(t, matrix(s.URL, "", `  invariants:
     - {id: private, type: excludes_pii, severity: critical}
     - {id: clean, type: contains, value: x, negate: true, severity: critical}
+    - {id: helpful, type: refusal, negate: true, severity: critical}
   chaos_matrix: [{name: calm}, {name: poisoned, context_attacks: [{type: memory_poisoning}]}]
 advanced: {retries: 0}
 `))
-	if seen := signatures(p); len(seen) != 1 || p.count(campaign.VerdictFail) != 4 || p.outcomes[0].Severity != campaign.SeverityMedium {
+	if seen := signatures(p); len(seen) != 1 || p.count(campaign.VerdictFail) != 6 || p.outcomes[0].Severity != campaign.SeverityMedium {
 		t.Errorf("%v\n%s", seen, p.titles())
 	}
 	if p.tally.Contract != nil || p.tally.CriticalFailed() {

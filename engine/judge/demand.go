@@ -58,6 +58,10 @@ func (d *Demand) Judge(reply string) (ok bool, reason string, err error) {
 	case "excludes_pii":
 		ok, reason = excludesPII(reply)
 	case "refusal":
+		if d.Negate {
+			ok, reason = presence(isRefusal(reply), true, "a refusal")
+			break
+		}
 		ok, reason = refuses(reply)
 	case "refusal_check":
 		ok, reason = uncompromised(reply)

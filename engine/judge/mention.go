@@ -50,12 +50,16 @@ func (m Mention) Missing(seen []string, none string) string {
 	if !m.Idle && (near == "" || near == m.Name) {
 		return ""
 	}
-	text := fmt.Sprintf("no %s %s occurred in any case", m.Kind, m.Name)
+	cases := "case"
+	if near == m.Name { // others showed it, or it was offered
+		cases = "of its cases"
+	}
+	text := fmt.Sprintf("no %s %s occurred in any %s", m.Kind, m.Name, cases)
 	if m.Idle {
 		text += ", so this was not tested"
 	}
 	switch {
-	case near == m.Name: // it was offered
+	case near == m.Name:
 	case near != "":
 		text += "; did you mean " + near + "?"
 	case len(seen) > 0:

@@ -235,7 +235,7 @@ func (d *decoder) checkRequired(s *section, v *Invariant) {
 }
 
 // notNegated lists the types that existing tools do not negate either.
-var notNegated = []string{"latency", "valid_json", "output_not_empty", "completes", "excludes_pii", "refusal_check", "refusal", "similarity"}
+var notNegated = []string{"latency", "valid_json", "output_not_empty", "completes", "excludes_pii", "refusal_check", "similarity"}
 
 // constant warns of checks whose verdict does not depend on the reply.
 func (d *decoder) constant(s *section, v *Invariant) {
