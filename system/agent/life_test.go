@@ -84,6 +84,27 @@ func TestLivesOfAgents(t *testing.T) {
 	}
 }
 
+// A server of MCP that this lane has started is the lane's own, and what it answers counts, be
+// it that a tool has failed.
+func TestLivesOfServers(t *testing.T) {
+	life := &campaign.Life{}
+	plan := agentcall.Plan{MCP: &agentcall.MCP{Argv: []string{self(t)}, Env: []string{role + "=mcp", "GORACE=atexit_sleep_ms=0"}}}
+	a, err := New().Open(campaign.WithLife(t.Context(), life), plan, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	for i, prompt := range []string{`{"tool": "echo", "arguments": {"input": ""}}`, `{"tool": "fails", "arguments": {"input": ""}}`, `{"tool": "none"}`, `{"tool": "dies", "arguments": {"input": ""}}`} {
+		r := ask(t, a, agentcall.Call{Prompt: prompt})
+		if life.Calls != min(i+1, 2) || life.Shared || life.System == nil || (life.End != nil) != (r.End == agentcall.Died) {
+			t.Errorf("%s: %+v, %+v", prompt, r, life)
+		}
+	}
+	if life.End == nil || life.Before != 2 || !life.Cut {
+		t.Errorf("%+v", life)
+	}
+}
+
 // Of several copies of a request, the first that was not answered is the reply.
 func TestTheReplyOfCopies(t *testing.T) {
 	for _, n := range []int{1, 2, 4} {

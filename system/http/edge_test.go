@@ -127,6 +127,20 @@ input: {operation: parse, body: raw}
 			t.Errorf("%s\nwant %s", o.Output, tc.want)
 		}
 	}
+	x, err := opener()(t.Context(), p, sut.Worker{Of: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	for want, c := range map[string]sut.Call{
+		"call refund of the system x: the path has no value for order": {Operation: "refund", Named: named("amount", "5")},
+		"make the body of refund: a value is not JSON":                 {Operation: "refund", Named: named("order", "5", "amount", "oops")},
+		`no operation "none"`: {Operation: "none"},
+	} {
+		if o, err := x.Call(t.Context(), c); err == nil || !strings.Contains(err.Error(), want) || o.End != "" {
+			t.Errorf("%+v, %v, want %s", o, err, want)
+		}
+	}
 	p.Headers = [][2]string{{"A", "${THRESH_NOT_SET}"}}
 	if _, err := opener()(t.Context(), p, sut.Worker{Of: 1}); err == nil || !strings.Contains(err.Error(), "the variable THRESH_NOT_SET, which headers.A of the system x uses, is not set") {
 		t.Error(err)

@@ -129,7 +129,7 @@ func TestWhatReadyMeans(t *testing.T) {
 		!strings.Contains(err.Error(), "(context deadline exceeded)") { // that of a request under way
 		t.Error(err)
 	}
-	s = NewService(ServiceSpec{Spec: Spec{Noun: "agent", Argv: []string{"sh", "-c", "echo begins; echo it is ready; sleep 60"}}, Address: "http://127.0.0.1:{port}",
+	s = NewService(ServiceSpec{Spec: Spec{Noun: "agent", Argv: []string{"sh", "-c", "echo begins; sleep 0.2; echo it is ready; sleep 60"}}, Address: "http://127.0.0.1:{port}",
 		Log: regexp.MustCompile("^it is ready$"), Patience: 20 * time.Second})
 	defer s.Close()
 	begin(t, s, false)
@@ -220,6 +220,21 @@ func TestTail(t *testing.T) {
 	early.follow(r)
 	if got := early.Take(); got != "early" {
 		t.Errorf("%q of what was written before", got)
+	}
+	said := make(chan string)
+	r, w, err = os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	(&Tail{watch: func(line string) { said <- line }}).follow(r)
+	for _, want := range []string{"first", "second", "third"} { // though nobody takes them
+		if _, err := w.WriteString(want + "\n"); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-said; got != want {
+			t.Errorf("%q in place of %q", got, want)
+		}
 	}
 	long := strings.Repeat("a", tailSize) + strings.Repeat("b", 100)
 	tail.add([]byte(long + "\n"))
