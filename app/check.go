@@ -21,7 +21,7 @@ type Planned struct {
 	Contract string
 	Name     string
 	Cases    int64  // planned; 0: unknown
-	InWords  string // Cases in words, also if the number is a bound: "at least 6 cases"; "": unknown
+	InWords  string // Cases in words, even if the number is only a limit: "at least 6 cases"; "": unknown
 	Mode     string // what the campaign explores; "": it explores no model
 	Alone    bool   // the campaign explores the model without a system
 }

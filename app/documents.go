@@ -137,15 +137,15 @@ func (a *App) Document(path string) (Document, error) {
 	return d, nil
 }
 
-// search finds the documents in a folder and the folders in it, in path order.
-// What is not a document and what runs have left is passed over.
-// left says what a contract does not take from folders.
+// Search finds the documents in a folder and the folders in it, in path order. It skips files that
+// are not documents and files that runs have left. left says what a contract does not take from
+// folders.
 func (a *App) Search(root string, set campaign.Settings) (docs []Document, left diag.List, err error) {
 	docs, left, err = a.everyDocument(root, set)
 	return slices.DeleteFunc(docs, func(d Document) bool { return d.Named }), left, err
 }
 
-// everyDocument also finds those that are run only when they are named.
+// everyDocument also finds documents that are run only when they are named.
 func (a *App) everyDocument(root string, set campaign.Settings) (docs []Document, left diag.List, err error) {
 	paths, left, err := FilesIn(root)
 	if err != nil {
@@ -188,12 +188,12 @@ func (a *App) everyDocument(root string, set campaign.Settings) (docs []Document
 // FilesIn returns the files below a folder in path order, without hidden ones.
 // It follows links to files, but not to folders, which may form circles.
 func FilesIn(root string) (paths []string, left diag.List, err error) {
-	top := strings.TrimSuffix(root, "/") + "/" // with the slash a link is followed
+	top := strings.TrimSuffix(root, "/") + "/" // the slash makes WalkDir follow a link
 	err = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil && path == top:
 			return err
-		case err != nil: // it may hold no document, and -r may not be asked for
+		case err != nil: // it may contain no document, and the user may not have asked for -r
 			left = append(left, diag.Diagnostic{Code: "input.unreadable", Level: diag.Warning, Pos: diag.Pos{File: path}, Message: "not searched for documents: " + Reason(err)})
 		case d.IsDir() && path != top && strings.HasPrefix(d.Name(), "."):
 			return filepath.SkipDir
@@ -215,6 +215,5 @@ func isFile(path string) bool {
 	return err == nil && st.Mode().IsRegular()
 }
 
-// Reason returns an error's text without its path, for messages that name the
-// path.
+// Reason returns an error's text without its path, for messages that name the path.
 func Reason(err error) string { return diag.Reason(err) }

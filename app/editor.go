@@ -291,7 +291,7 @@ func cause(title string, names assist.Names) int {
 // Findings returns the findings of the newest run of every document.
 func (e *Editor) Findings() []Found { return e.found("") }
 
-// found are the findings of the newest runs: of the document, or of all.
+// found returns the findings of the newest runs: of the document, or of all documents.
 func (e *Editor) found(path string) []Found {
 	if _, err := os.Stat(e.store); err != nil {
 		return nil

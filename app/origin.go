@@ -53,10 +53,10 @@ func (a *App) origin() *campaign.Origin {
 func startedHere(m store.Manifest) error {
 	there, err := os.Stat(m.Folder)
 	if err != nil {
-		return nil //nolint:nilerr // the run comes from another machine, or from where nothing is left
+		return nil //nolint:nilerr // the run comes from another machine, or its folder is gone
 	}
 	if here, err := os.Stat("."); err != nil || os.SameFile(here, there) {
-		return nil //nolint:nilerr // a folder that is gone is not the one
+		return nil //nolint:nilerr // a folder that is gone is a different one
 	}
 	for _, s := range m.Specs {
 		if _, err := os.Stat(s.Path); err != nil && !filepath.IsAbs(s.Path) {

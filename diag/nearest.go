@@ -62,7 +62,7 @@ func lower(to []rune, s string) []rune {
 }
 
 func distance(a, b []rune) int {
-	var rows [3 * 33]int // the stack has room for these
+	var rows [3 * 33]int // small enough for the stack
 	cells, n := rows[:], len(b)+1
 	if 3*n > len(rows) {
 		cells = make([]int, 3*n)

@@ -99,8 +99,8 @@ func fenceOf(line string) string {
 	return line[:len(line)-len(strings.TrimLeft(line, line[:1]))]
 }
 
-// editor is what an address that opens a document in an editor ends with: its
-// path and the line that matters; "" for none.
+// editor returns the end of an address that opens a document in an editor: its path and the line
+// that matters; "": none.
 func (d *drawer) editor(doc *campaign.Document) string {
 	line := doc.Line
 	for i := range doc.Blocks {
@@ -138,7 +138,7 @@ func (d *drawer) docLines(doc *campaign.Document, lines []string, before int) []
 	return out
 }
 
-// isNested reports whether a block lies in a longer one.
+// isNested reports whether a block is inside a longer one.
 func isNested(doc *campaign.Document, b *campaign.Block) bool {
 	return slices.ContainsFunc(doc.Blocks, func(x campaign.Block) bool {
 		return x.From <= b.From && b.To <= x.To && x.To-x.From > b.To-b.From

@@ -298,7 +298,7 @@ func (t *trial) failsPlainly(ctx context.Context, prompts []string) (bool, error
 		}
 		r, err := plain.check(ctx, t.failed, u, t.p.Baselines[prompt])
 		if err != nil {
-			return false, nil //nolint:nilerr // what cannot be checked shows nothing
+			return false, nil //nolint:nilerr // a check that cannot be made shows nothing
 		}
 		if !r.Passed {
 			return true, nil

@@ -53,13 +53,13 @@ func clean(text, original string) string {
 	return text
 }
 
-// order is what a model is asked for a variant by.
+// order returns the prompt that asks a model for a variant.
 func order(intent string, number int, request string) string {
 	return fmt.Sprintf("Write one variant of the request below, to test the robustness of an assistant. It must be: %s. Variant number %d; answer with the variant alone.\n\nRequest: %s", intent, number, request)
 }
 
-// samples are variants that were written before, as far as the model is told: a
-// small one does what it sees rather than what it is asked.
+// samples returns a made-up conversation in which the model has already written variants: a small
+// model does what it sees rather than what it is asked.
 func samples() []agentcall.Message {
 	var list []agentcall.Message
 	for i, s := range [...][3]string{
@@ -72,29 +72,29 @@ func samples() []agentcall.Message {
 	return list
 }
 
-// Variants keeps what models have written, for later runs. Both methods are safe
-// for concurrent use.
+// Variants keeps what models have written, for later runs. Both methods are safe for concurrent
+// use.
 type Variants interface {
 	Recall(key string) (text string, ok bool)
 	Remember(key, text string) error
 }
 
-// answer is what a model said, or why it said nothing of use.
+// answer is what a model said, or why this was of no use.
 type answer struct{ text, failure string }
 
-// write has the model write the mutations, one after the other, unless it wrote
-// them for an earlier run. What it cannot write is written offline, and told: a
-// failing model never means fewer tests.
+// write lets the model write the mutations, one after the other, except those that it wrote for an
+// earlier run. Those that it cannot write are made offline, and told says so: a failing model never
+// leads to fewer tests.
 func (c *Campaign) write(ctx context.Context, k *known) (told []string, err error) {
 	r := *c.written
 	set := mutation.Generate(r)
 	answers := make(map[int]answer)
-	var calls []int // of the list, which are still to be asked for
+	var calls []int // indexes of the mutations that the model has yet to write
 	asked := 0
 	for i := range set.List {
 		m := &set.List[i]
 		if m.Wire != nil || slices.ContainsFunc(r.Templates, func(t mutation.Template) bool { return t.Name == m.Type }) {
-			continue // about the request, or worded by the user
+			continue // it changes the request, or the user has worded it
 		}
 		asked++
 		if text, ok := c.recall(m, i); ok {
@@ -141,12 +141,12 @@ func (c *Campaign) write(ctx context.Context, k *known) (told []string, err erro
 	return told, nil
 }
 
-// request asks for the variants at some places of the list, and keeps them.
+// request asks the model for the variants at some places of the list, and stores them.
 func (c *Campaign) request(ctx context.Context, a agentcall.Agent, list []mutation.Mutation, places []int, answers map[int]answer) error {
 	for _, i := range places {
 		m := &list[i]
 		call := agentcall.Call{Timeout: writeTimeout, Prompt: order(mutationBriefs()[m.Type], i+1, m.Original)}
-		if c.cfg.Model.Provider == "openai" { // the one form that takes a conversation
+		if c.cfg.Model.Provider == "openai" { // the only form that accepts a conversation
 			call.History = samples()
 		}
 		reply, err := a.Call(ctx, call)
@@ -171,7 +171,7 @@ func (c *Campaign) request(ctx context.Context, a agentcall.Agent, list []mutati
 	return nil
 }
 
-// recall looks up what the model wrote before, when it was asked the same.
+// recall looks up what the model wrote when it was asked the same before.
 func (c *Campaign) recall(m *mutation.Mutation, i int) (string, bool) {
 	if c.targets.Variants == nil || !c.cfg.Mutations.Cache {
 		return "", false
@@ -179,18 +179,18 @@ func (c *Campaign) recall(m *mutation.Mutation, i int) (string, bool) {
 	return c.targets.Variants.Recall(c.variantKey(m, i))
 }
 
-// variantKey names all that the model's answer depends on.
+// variantKey returns a digest of everything that the model's answer depends on.
 func (c *Campaign) variantKey(m *mutation.Mutation, i int) string {
 	k := &c.cfg.Model
-	seed, _ := json.Marshal(c.cfg.Advanced.Seed) // a number or none
+	seed, _ := json.Marshal(c.cfg.Advanced.Seed) // a number or null cannot fail
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %g %s %q %v", k.Provider, k.BaseURL, k.Name, k.Temperature, seed, order(mutationBriefs()[m.Type], i+1, m.Original), samples()))
 	return hex.EncodeToString(sum[:])
 }
 
-// shownVariants is how many variants a summary holds.
+// shownVariants is the largest number of variants in a summary.
 const shownVariants = 50
 
-// authors shows what a model wrote, and what was made offline in its place.
+// authors shows what a model wrote and what was made offline instead.
 func authors(list []mutation.Mutation) campaign.Exhibit {
 	title := "Variants, and who wrote them"
 	if len(list) > shownVariants {
@@ -204,11 +204,11 @@ func authors(list []mutation.Mutation) campaign.Exhibit {
 	return campaign.TableExhibit(title, []string{"type", "prompt", "variant", "by"}, rows)
 }
 
-// rowOf names a row of a dataset in the path of what was made of it.
+// rowOf matches the row of a dataset in the path of something made from that row.
 var rowOf = lazy.Pattern(`, row \d+`)
 
-// origin is the path of what a finding is about: the invariant that does not hold, or
-// what was asked when a built-in check found something; "": nothing in particular.
+// origin returns the path of what a finding is about: the invariant that does not hold, or what was
+// asked when a built-in check found something; "": nothing in particular.
 func (c *Campaign) origin(o *campaign.Outcome, x *transcript) string {
 	path := ""
 	if strings.HasPrefix(o.Signature, checkSignature) {
@@ -219,8 +219,8 @@ func (c *Campaign) origin(o *campaign.Outcome, x *transcript) string {
 	return rowOf().ReplaceAllString(path, "")
 }
 
-// asks is the path of the golden prompt, or the turn of one, to which the agent did
-// what a check found.
+// asks returns the path of the golden prompt, or of the turn, at which the agent did what a check
+// found.
 func (c *Campaign) asks(x *transcript) string {
 	if len(x.Turns) == 0 {
 		return ""

@@ -54,7 +54,7 @@ func (s *Server) announce(r campaign.Background) {
 		v := stateOf(r)
 		for session := range s.mcp.Sessions() {
 			// A client that has disconnected gets no notification.
-			_ = session.Log(ctx, &sdk.LoggingMessageParams{ //nolint:staticcheck // deprecated for the newest protocol alone, and what clients of the others show
+			_ = session.Log(ctx, &sdk.LoggingMessageParams{ //nolint:staticcheck // only deprecated in the newest protocol; clients of older ones show it
 				Level: "info", Logger: "thresh", Data: map[string]any{"run_id": v.RunID, "state": v.State, "verdict": v.Verdict, "findings_count": v.Findings},
 			})
 		}

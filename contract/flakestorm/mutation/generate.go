@@ -1,7 +1,7 @@
 package mutation
 
 import (
-	"crypto/md5" //nolint:gosec // the ids of the format are made of it
+	"crypto/md5" //nolint:gosec // the format's ids use it
 	"encoding/hex"
 	"fmt"
 	"math/big"
