@@ -165,3 +165,22 @@ func TestManyWrongItems(t *testing.T) {
 		t.Fatal("the time to read a list grows with the square of its length")
 	}
 }
+
+// The items of a list are visited in their order with their places; what is no list has none.
+func TestItemsOfAList(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"type": "match", "pattern": "p", "names": ["a", "b"]}`: "names[0]=a names[1]=b", `{"type": "match", "pattern": "p", "names": "a"}`: "",
+		`{"type": "match", "pattern": "p"}`: "", `{"type": "match", "pattern": "p", "names": {"a": 1}}`: "", `{"type": "match", "pattern": "p", "names": []}`: "",
+	} {
+		doc, err := doctree.Parse([]byte(text), doctree.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := doctree.Decoder{Format: "x", File: "f"}
+		var got []string
+		d.Section(&doc.Root, "", check()).Each("names", func(n *doctree.Node, path string) { got = append(got, path+"="+n.Text) })
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q", text, got)
+		}
+	}
+}

@@ -315,6 +315,28 @@ func TestPromptAttacks(t *testing.T) {
 		if got := l.Prompt("ask"); got != test.want {
 			t.Errorf("%s: %q, want %q", test.rule.Mode, got, test.want)
 		}
+		if r := l.Report(); (r.Tallies[0].Fired == 1) != (test.want != "ask") || r.Tallies[0].Fired != len(r.Events) {
+			t.Errorf("%s: fired %d times, %d events", test.rule.Mode, r.Tallies[0].Fired, len(r.Events))
+		}
+	}
+}
+
+// A URL goes by the words of its path, the last first, and by its host; numbers, versions
+// and identifiers are no words.
+func TestNamesOfURLs(t *testing.T) {
+	for raw, want := range map[string]string{
+		"http://api.example.com:8080/v1/orders/17/items": "items orders api.example.com:8080 api.example.com api",
+		"http://localhost/V2/v10/x1/vx/": "vx localhost", "http://127.0.0.1/a/b1c2d3/a": "a 127.0.0.1",
+		"http://h/" + strings.Repeat("w", 64) + "/" + strings.Repeat("l", 65): strings.Repeat("w", 64) + " h",
+		"http://h/v": "v h", "http://h/ab1/w1": "ab1 h",
+	} {
+		u, err := url.Parse(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(Derived(u), " "); got != want {
+			t.Errorf("%s: %q, want %q", raw, got, want)
+		}
 	}
 }
 

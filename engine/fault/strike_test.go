@@ -138,7 +138,8 @@ func TestWrittenTexts(t *testing.T) {
 			t.Errorf("%v: %q, want %q", c.modes, got, c.want)
 		}
 		for i, tally := range l.Report().Tallies {
-			if short := c.modes[i] == Truncated && c.want == ""; tally.Fired != map[bool]int{false: 1}[short] {
+			short := c.modes[i] == Truncated && c.want == "" // and so it missed
+			if tally.Fired != map[bool]int{false: 1}[short] || len(tally.Missed) != map[bool]int{true: 1}[short] {
 				t.Errorf("%v: %+v", c.modes, tally)
 			}
 		}

@@ -127,10 +127,14 @@ func TestMCPMessages(t *testing.T) {
 	answers := []string{
 		`{"jsonrpc":"2.0","id":"x-1","result":{"structuredContent":{"t":"s"},"content":[{"type":"image","data":""},{"type":"text","text":"a"}]}}`,
 		`{"jsonrpc":"2.0","id":"x-1","result":{"content":[]}}`,
+		`{"jsonrpc":"2.0","id":"x-1","result":{"content":[],"structuredContent":["s"]}}`,
+		`{"jsonrpc":"2.0","id":"x-1","result":{"content":[],"structuredContent":"s"}}`,
 	}
 	wants := []string{
 		`{"jsonrpc":"2.0","id":"x-1","result":{"structuredContent":{"t":"s\n\nP"},"content":[{"type":"image","data":""},{"type":"text","text":"a\n\nP"}]}}`,
 		answers[1],
+		`{"jsonrpc":"2.0","id":"x-1","result":{"content":[],"structuredContent":["s\n\nP"]}}`,
+		answers[3],
 	}
 	for i, answer := range answers {
 		l := ledger(t, Plan{Rules: []Rule{{Layer: Context, Mode: IndirectInjection, Payload: "P"}}})

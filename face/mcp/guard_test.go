@@ -29,8 +29,9 @@ func TestGuard(t *testing.T) {
 		r.Header.Set("Authorization", c.auth)
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
-		if w.Code != c.want {
-			t.Errorf("%+v: %d", c, w.Code)
+		if w.Code != c.want || (w.Header().Get("WWW-Authenticate") == `Bearer realm="thresh"`) != (c.want == http.StatusUnauthorized) ||
+			w.Header().Get("X-Content-Type-Options") != "nosniff" || w.Header().Get("Cache-Control") != "no-store" {
+			t.Errorf("%+v: %d, %v", c, w.Code, w.Header())
 		}
 	}
 }

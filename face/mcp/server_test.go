@@ -252,7 +252,7 @@ func TestDocumentsOfCalls(t *testing.T) {
 	s := open(t)
 	s.checked = app.Checked{
 		Diagnostics: diag.List{{Code: "words.word", Level: diag.Warning, Message: "doubtful"}},
-		Campaigns:   []app.Planned{{Contract: "words", Name: "list", Cases: 3, InWords: "at least 3 cases", Mode: "both"}, {Contract: "words", Name: "alone", Mode: "model_only", Alone: true}},
+		Campaigns:   []app.Planned{{Contract: "words", Name: "list", Cases: 3, InWords: "at least 3 cases", Mode: "both"}, {Contract: "words", Name: "alone", Mode: "model_only", Alone: true}, {Contract: "words", Name: "last", Mode: "both"}},
 	}
 	args := map[string]any{"text": "noon", "name": "w.txt", "contract": "words", "seed": 7, "options": map[string]any{"many": []any{"a", 2}, "flag": true}}
 	for strict, result := range map[bool]string{false: "pass", true: "errors"} {
