@@ -101,8 +101,7 @@ func word(s string) bool {
 			digits++
 		}
 	}
-	version := letters == 1 && digits > 0 && (s[0] == 'v' || s[0] == 'V')
-	return letters > digits && !version && len(s) <= 64
+	return letters > digits && len(s) <= 64
 }
 
 // Name puts what the user calls whatever is at a URL before its other names.

@@ -265,6 +265,10 @@ func TestDocumentsOfCalls(t *testing.T) {
 			t.Errorf("asked for %+v", d)
 		}
 	}
+	s.checked.Campaigns = slices.Delete(s.checked.Campaigns, 1, 2)
+	if text, failed := s.call("check_spec", args); failed || !strings.HasSuffix(text, `"mode":"both"}`) {
+		t.Errorf("none explores its model alone: %s", text)
+	}
 	text, failed := s.call("run_spec", map[string]any{"path": "words.txt", "cases": 9, "time_secs": 3, "max_errors": "5%"})
 	if failed || !strings.HasPrefix(text, `{"run_id":"r-1","state":"running","phase":"running"`) {
 		t.Errorf("a run: %s", text)
