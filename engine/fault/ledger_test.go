@@ -326,7 +326,7 @@ func TestPromptAttacks(t *testing.T) {
 func TestNamesOfURLs(t *testing.T) {
 	for raw, want := range map[string]string{
 		"http://api.example.com:8080/v1/orders/17/items": "items orders api.example.com:8080 api.example.com api",
-		"http://localhost/V2/v10/x1/vx/": "vx localhost", "http://127.0.0.1/a/b1c2d3/a": "a 127.0.0.1",
+		"http://localhost/V2/v10/x1/vx/":                 "vx localhost", "http://127.0.0.1/a/b1c2d3/a": "a 127.0.0.1",
 		"http://h/" + strings.Repeat("w", 64) + "/" + strings.Repeat("l", 65): strings.Repeat("w", 64) + " h",
 		"http://h/v": "v h", "http://h/ab1/w1": "ab1 h",
 	} {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/thresh-dev/thresh/port/process"
 	"golang.org/x/sys/unix"
 )
 
@@ -113,8 +114,14 @@ func TestBoundsOfAGroup(t *testing.T) {
 		if err := g.enforce(dir, "pids.max", bound{controller: "pids", value: 7}, true); err != nil || len(g.procs) != 1 || len(g.dirs) != 1 {
 			t.Errorf("version %d: one more bound: %v, %v", version, g.procs, err)
 		}
+		held := append(slices.Clone(g.procs), g.memory)
 		if g.remove() || len(g.dirs) != 1 || g.procs != nil || g.memory != -1 || g.filled() {
 			t.Errorf("version %d: a folder that is not empty was removed: %+v", version, g)
+		}
+		for _, fd := range held {
+			if _, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != unix.EBADF {
+				t.Errorf("version %d: a file is still open: %v", version, err)
+			}
 		}
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
@@ -303,5 +310,153 @@ func TestSignalsThatAreCaught(t *testing.T) {
 	}
 	if catches(-1, unix.SIGTERM) {
 		t.Error("no process catches a signal")
+	}
+}
+
+// What each version of Landlock is asked for.
+func TestRulesOfVersions(t *testing.T) {
+	const first = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | 0x1fc0 // what makes files
+	const tcp, scopes = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP, unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
+	for abi, want := range map[uintptr]struct {
+		rules  ruleset
+		size   uintptr
+		device uint64
+	}{
+		1: {ruleset{first, 0, 0}, 8, 2}, 2: {ruleset{first | 1<<13, 0, 0}, 8, 2}, 3: {ruleset{first | 3<<13, 0, 0}, 8, 2 | 1<<14},
+		4: {ruleset{first | 3<<13, tcp, 0}, 16, 2 | 1<<14}, 5: {ruleset{first | 3<<13, tcp, 0}, 16, 2 | 1<<14}, 6: {ruleset{first | 3<<13, tcp, scopes}, 24, 2 | 1<<14}, 7: {ruleset{first | 3<<13, tcp, scopes}, 24, 2 | 1<<14},
+	} {
+		if rules, size, device := rulesOf(abi); rules != want.rules || size != want.size || device != want.device {
+			t.Errorf("version %d: %x, %d bytes, devices %x, want %x", abi, rules, size, device, want)
+		}
+	}
+}
+
+// A group is made in the first folder that takes it, and nothing is left in another.
+func TestGroupsInFolders(t *testing.T) {
+	top := t.TempDir()
+	b := bound{controller: "pids", value: 7}
+	home := func(name string, files ...string) string {
+		dir := filepath.Join(top, name, "group")
+		if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, f), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return filepath.Dir(dir)
+	}
+	none, bare, good, known := filepath.Join(top, "none"), home("bare"), home("good", "cgroup.procs"), home("known", "cgroup.procs")
+	for _, c := range []struct {
+		homes []string
+		dirs  []string // that are entered
+		file  string   // that has the bound
+	}{
+		{[]string{none}, nil, ""},
+		{[]string{none, good}, nil, filepath.Join(good, "group", "pids.max")},
+		{[]string{good, known}, nil, filepath.Join(good, "group", "pids.max")},
+	} {
+		g := &cgroup{memory: -1}
+		err := g.addIn(c.homes, "pids.max", "group", b)
+		if (err == nil) != (c.file != "") || !slices.Equal(g.dirs, c.dirs) {
+			t.Errorf("%q: %q, %v", c.homes, g.dirs, err)
+		}
+		if text, err := os.ReadFile(c.file); c.file != "" && (err != nil || string(text) != "7") {
+			t.Errorf("%q: the bound is %q, %v", c.homes, text, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(known, "group", "pids.max")); err == nil {
+		t.Error("a bound was set in two folders")
+	}
+	// A folder that was just made, and lets nobody in, is not kept.
+	g := &cgroup{memory: -1}
+	if err := g.addIn([]string{bare}, "../pids.max", "group", b); err == nil || len(g.dirs)+len(g.procs) > 0 {
+		t.Errorf("a folder without members: %q, %v", g.dirs, err)
+	}
+	if _, err := os.Stat(filepath.Join(bare, "group")); err == nil {
+		t.Error("a folder that is of no use is kept")
+	}
+}
+
+// What the kernel grants is all there: a sandbox without one of its parts looks like one that
+// was refused, and no other test tells.
+func TestSandboxIsWhole(t *testing.T) {
+	probe := exec.Command("sh", "-c", "mount --make-rprivate / && mount -t tmpfs tmpfs /mnt && mount -t proc proc /proc")
+	probe.SysProcAttr = &unix.SysProcAttr{Cloneflags: unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS}
+	if text, err := probe.CombinedOutput(); err != nil {
+		t.Skipf("this system grants no namespaces: %v\n%s", err, text)
+	}
+	for written, want := range map[int64]string{0: "1024 MiB", 1 << 20: "64 MiB"} {
+		open := openFiles(t)
+		b := openBench(t, func(p *process.Plan) { p.Sandbox, p.Limits.Written, p.Limits.AddressSpace = true, written, 0 })
+		if notes := strings.Join(b.lane.Notes(), "\n"); !strings.Contains(notes, "a private file system for the run folder, "+want) {
+			t.Errorf("with a bound of %d: %s", written, notes)
+		}
+		if err := b.lane.Close(); err != nil {
+			t.Error(err)
+		}
+		if now := openFiles(t); now > open {
+			t.Errorf("%d files are open, before it were %d", now, open)
+		}
+	}
+	b := openBench(t, func(p *process.Plan) { p.Sandbox, p.Limits.Written, p.Limits.Processes = true, 40<<20, 50 })
+	for _, name := range []string{"net", "ipc", "uts", "mnt", "pid"} {
+		link := "/proc/self/ns/" + name
+		own, err := os.Readlink(link)
+		if res := b.run("shell readlink " + link); err != nil || !strings.HasPrefix(string(res.Stdout), name+":[") || strings.TrimSpace(string(res.Stdout)) == own {
+			t.Errorf("its namespace %s is %s, our own is %s, %v", name, res.Stdout, own, err)
+		}
+	}
+	notes := strings.Join(b.lane.Notes(), "\n")
+	wants := []string{"no network (namespace)", "read-only file system", "a private file system for the run folder, 80 MiB", "own process ids (namespace)", "(seccomp)", "capabilities dropped"}
+	if pidMaxIsOwn(kernelRelease()) {
+		wants = append(wants, "at most 351 process ids")
+	}
+	for _, want := range wants {
+		if !strings.Contains(notes, want) {
+			t.Errorf("without %q:\n%s", want, notes)
+		}
+	}
+	// Of root's capabilities a program keeps those that it needs for its own files.
+	own, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	field := func(status, name string) (n uint64) {
+		_, rest, _ := strings.Cut(status, name+":\t")
+		if _, err := fmt.Sscanf(rest, "%x", &n); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		return n
+	}
+	inside := string(b.run("read /proc/self/status").Stdout)
+	const files = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_DAC_READ_SEARCH | 1<<unix.CAP_FOWNER | 1<<unix.CAP_FSETID | 1<<unix.CAP_SETGID | 1<<unix.CAP_SETUID
+	for name, want := range map[string]uint64{"CapPrm": files & field(string(own), "CapPrm"), "CapEff": files & field(string(own), "CapPrm"), "CapInh": 0, "NoNewPrivs": 1, "Seccomp": 2} {
+		if got := field(inside, name); got != want {
+			t.Errorf("%s is %x, want %x", name, got, want)
+		}
+	}
+	if pid := field(inside, "Pid"); pid < 2 || pid > 0x351 {
+		t.Errorf("its process id is %x", pid)
+	}
+	keeper := b.state().box.keeper
+	if err := unix.Kill(keeper, 0); err != nil {
+		t.Errorf("the keeper does not run: %v", err)
+	}
+	if threads, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", keeper)); err != nil || !strings.Contains(string(threads), "Threads:\t1\n") {
+		t.Errorf("the keeper: %v\n%s", err, threads)
+	}
+	if open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", keeper)); err != nil || len(open) > 2 {
+		t.Errorf("the keeper has open %v, %v", open, err)
+	}
+	if err := b.lane.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := unix.Kill(keeper, 0); err != unix.ESRCH {
+		t.Errorf("the keeper runs on: %v", err)
 	}
 }

@@ -105,6 +105,11 @@ func (g *cgroup) add(name string, b bound) error {
 	if err != nil {
 		return err
 	}
+	return g.addIn(homes, file, name, b)
+}
+
+// addIn makes a group in the first folder that takes the bound.
+func (g *cgroup) addIn(homes []string, file, name string, b bound) (err error) {
 	for _, home := range homes {
 		sweepCgroups(home)
 		dir := filepath.Join(home, name)

@@ -17,28 +17,7 @@ func landlock(folderFD int) (fd int, err error) {
 	if errno != 0 {
 		return -1, fmt.Errorf("landlock: %w", errno)
 	}
-	write := uint64(unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE |
-		unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG |
-		unix.LANDLOCK_ACCESS_FS_MAKE_SOCK | unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK |
-		unix.LANDLOCK_ACCESS_FS_MAKE_SYM)
-	device := uint64(unix.LANDLOCK_ACCESS_FS_WRITE_FILE)
-	if abi >= 2 {
-		write |= unix.LANDLOCK_ACCESS_FS_REFER
-	}
-	if abi >= 3 {
-		write |= unix.LANDLOCK_ACCESS_FS_TRUNCATE
-		device |= unix.LANDLOCK_ACCESS_FS_TRUNCATE
-	}
-	attr := struct{ fs, net, scoped uint64 }{fs: write}
-	size := unsafe.Sizeof(attr.fs)
-	if abi >= 4 {
-		attr.net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
-		size += unsafe.Sizeof(attr.net)
-	}
-	if abi >= 6 {
-		attr.scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
-		size += unsafe.Sizeof(attr.scoped)
-	}
+	attr, size, device := rulesOf(abi)
 	set, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), size, 0)
 	if errno != 0 {
 		return -1, fmt.Errorf("make a landlock rule set: %w", errno)
@@ -52,7 +31,7 @@ func landlock(folderFD int) (fd int, err error) {
 			fd = -1
 		}
 	}()
-	if err := allow(fd, folderFD, write); err != nil {
+	if err := allow(fd, folderFD, attr.fs); err != nil {
 		return fd, err
 	}
 	for _, name := range []string{os.DevNull, "/dev/zero", "/dev/full", "/dev/tty"} {
@@ -67,6 +46,36 @@ func landlock(folderFD int) (fd int, err error) {
 		}
 	}
 	return fd, nil
+}
+
+// ruleset is the kernel's struct landlock_ruleset_attr.
+type ruleset struct{ fs, net, scoped uint64 }
+
+// rulesOf is what a version of Landlock can refuse, how much of that it reads, and what of it
+// devices are let do.
+func rulesOf(abi uintptr) (r ruleset, size uintptr, device uint64) {
+	r.fs = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE |
+		unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG |
+		unix.LANDLOCK_ACCESS_FS_MAKE_SOCK | unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK |
+		unix.LANDLOCK_ACCESS_FS_MAKE_SYM
+	device = unix.LANDLOCK_ACCESS_FS_WRITE_FILE
+	if abi >= 2 {
+		r.fs |= unix.LANDLOCK_ACCESS_FS_REFER
+	}
+	if abi >= 3 {
+		r.fs |= unix.LANDLOCK_ACCESS_FS_TRUNCATE
+		device |= unix.LANDLOCK_ACCESS_FS_TRUNCATE
+	}
+	size = unsafe.Sizeof(r.fs)
+	if abi >= 4 {
+		r.net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
+		size += unsafe.Sizeof(r.net)
+	}
+	if abi >= 6 {
+		r.scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
+		size += unsafe.Sizeof(r.scoped)
+	}
+	return r, size, device
 }
 
 func allow(set, fd int, access uint64) error {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -302,7 +303,11 @@ int main(int argc, char **argv) {
 	if !has("rookery!") || !has("needle-word") || isAMD64() && !has("rook") {
 		t.Errorf("words: %q", words)
 	}
-	for _, none := range []string{"", source, filepath.Join(dir, "none")} {
+	debug := filepath.Join(dir, "debug") // has names of sections without what is in them
+	if text, err := exec.Command("objcopy", "--only-keep-debug", path, debug).CombinedOutput(); err != nil {
+		t.Logf("%v\n%s", err, text)
+	}
+	for _, none := range []string{"", debug, source, filepath.Join(dir, "none")} {
 		if got := (&lane{program: none}).Words(); got != nil {
 			t.Errorf("words of %q: %q", none, got)
 		}
@@ -422,6 +427,7 @@ func TestEndsOfCases(t *testing.T) {
 		{"killed by another", kill, false, 0, process.Result{Status: process.Signaled, Signal: 9}},
 		{"crashed at the deadline", segv, true, 0, process.Result{Status: process.Signaled, Signal: 11, CoreDumped: true}},
 		{"too large a file", xfsz, false, 0, process.Result{Status: process.Signaled, Signal: 25, OutputLimit: true}},
+		{"over the least budget", xcpu, false, 1, process.Result{Status: process.OverBudget}},
 		{"over budget", xcpu, false, 5, process.Result{Status: process.OverBudget}},
 		{"without a budget", xcpu, false, 0, process.Result{Status: process.Signaled, Signal: 24}},
 		{"killed with a budget", kill, false, 5, process.Result{Status: process.Signaled, Signal: 9}},
@@ -639,6 +645,17 @@ func TestOrphansOfALane(t *testing.T) {
 			t.Errorf("another one was killed: %v", err)
 		}
 	}
+	// A generation that outruns the list is found by its mark, wherever it is.
+	open := openFiles(t)
+	left, end := start(h.mark, "")
+	killed := map[int]bool{}
+	h.endMarked(0, killed)
+	if ws, err := reap(left, nil); err != nil || ws.Signal() != unix.SIGKILL || len(killed) != 1 || !killed[left] {
+		t.Errorf("by its mark: %v, %v, killed %v", ws, err, killed)
+	}
+	if end(); openFiles(t) > open {
+		t.Errorf("%d files are open, before it were %d", openFiles(t), open)
+	}
 	h.buf = make([]byte, 2) // a list that is longer than the room for it
 	if n, err := h.read(); err != nil || len(fields(h.buf[:n])) < 2 {
 		t.Errorf("%q, %v", h.buf[:n], err)
@@ -646,5 +663,79 @@ func TestOrphansOfALane(t *testing.T) {
 	h.close()
 	if _, err := h.hunt(0); err == nil {
 		t.Error("a list that is closed was read")
+	}
+}
+
+// Where this process may open no more files a lane is an error, wherever on its way that is,
+// and leaves nothing open; or it is complete.
+func TestLanesWithoutRoomForFiles(t *testing.T) {
+	for _, sandbox := range []bool{false, true} {
+		plan := self.Plan()
+		plan.Sandbox, plan.Limits.FileSize = sandbox, 1<<20
+		runtime.GC() // files that earlier tests have left
+		before := openFiles(t)
+		var own unix.Rlimit
+		if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &own); err != nil {
+			t.Fatal(err)
+		}
+		failed := 0
+		for room := range uint64(60) {
+			tight := own
+			tight.Cur = 3 + room
+			if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &tight); err != nil {
+				t.Fatal(err)
+			}
+			r, err := Open(t.Context(), plan, 0, 1, false)
+			var res process.Result
+			var ran error
+			if err == nil {
+				res, ran = r.Run(t.Context(), process.Case{RunID: "x", Input: []byte("print whole")})
+			}
+			if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &own); err != nil {
+				t.Fatal(err)
+			}
+			if err != nil {
+				failed++
+				if !errors.Is(err, unix.EMFILE) {
+					t.Errorf("sandbox %t, %d files: %v", sandbox, tight.Cur, err)
+				}
+			} else {
+				if ran == nil && string(res.Stdout) != "whole" || ran != nil && !errors.Is(ran, unix.EMFILE) {
+					t.Errorf("sandbox %t, %d files: %q, %v", sandbox, tight.Cur, res.Stdout, ran)
+				}
+				if err := r.Close(); err != nil {
+					t.Errorf("sandbox %t, %d files: %v", sandbox, tight.Cur, err)
+				}
+			}
+			if now := openFiles(t); now > before {
+				t.Fatalf("sandbox %t, %d files, %v: %d are open, before it were %d", sandbox, tight.Cur, err, now, before)
+			}
+		}
+		if failed < 8 {
+			t.Errorf("sandbox %t: %d lanes failed", sandbox, failed)
+		}
+	}
+}
+
+func openFiles(t *testing.T) int {
+	t.Helper()
+	list, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list)
+}
+
+// What a case has used is said in bytes and as time.
+func TestUseOfACase(t *testing.T) {
+	b := openBench(t, nil)
+	if res := b.run("eat 64"); res.MaxRSS < 64<<20 || res.MaxRSS > 2<<30 || res.UserTime+res.SystemTime <= 0 || res.Elapsed < res.UserTime/1000 || res.Started.IsZero() {
+		t.Errorf("%d bytes, %s and %s of %s since %s", res.MaxRSS, res.UserTime, res.SystemTime, res.Elapsed, res.Started)
+	}
+	if got := sentence([]string{"a", "b"}, "none"); got != "a, b" {
+		t.Error(got)
+	}
+	if got := sentence(nil, "none"); got != "none" {
+		t.Error(got)
 	}
 }

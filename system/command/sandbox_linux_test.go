@@ -58,8 +58,10 @@ func TestSandbox(t *testing.T) {
 	if res := b.run("write out/more"); res.ExitCode != 0 {
 		t.Errorf("the output folder cannot be written: %s", res.Stderr)
 	}
-	if res := b.run("write /dev/null"); res.ExitCode != 0 {
-		t.Errorf("/dev/null cannot be written: %s", res.Stderr)
+	for _, device := range []string{"/dev/null", "/dev/zero"} {
+		if res := b.run("write " + device); res.ExitCode != 0 {
+			t.Errorf("%s cannot be written: %s", device, res.Stderr)
+		}
 	}
 	for _, kind := range []string{"plain", "session", "orphan"} {
 		if res := b.run("linger " + kind); res.Leftovers != 1 {

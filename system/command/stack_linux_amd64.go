@@ -132,7 +132,6 @@ func (t *tracer) follow() error {
 		if t.stopped(pid, ws) {
 			unix.Kill(-t.root, unix.SIGKILL)
 			unix.Kill(pid, unix.SIGKILL)
-			continue
 		}
 	}
 }

@@ -124,13 +124,13 @@ func apart(t *testing.T, builds []build, source string, from, to byte, variants 
 // case after it.
 func TestLooksThatShowNothing(t *testing.T) {
 	r := tracing(t, "/bin/sh")
-	for _, script := range []string{"kill -SEGV $$", "echo loud; exit 3", "sleep 0"} {
+	for _, script := range []string{"kill -SEGV $$", "echo loud; exit 3", "echo loud >&2", "sleep 0"} {
 		c, err := r.Trace(context.Background(), process.Case{RunID: "case", Input: []byte(script)})
 		if err != nil || c != nil {
 			t.Errorf("%s: %v, %v", script, c, err)
 		}
 		res, err := r.(process.Runner).Run(context.Background(), process.Case{RunID: "case", Input: []byte("true"), Confirm: true})
-		if err != nil || len(res.Stdout) > 0 || res.ExitCode != 0 {
+		if err != nil || len(res.Stdout) > 0 || len(res.Stderr) > 0 || res.ExitCode != 0 {
 			t.Errorf("after %s: %q, exit %d, %v", script, res.Stdout, res.ExitCode, err)
 		}
 	}
@@ -146,6 +146,10 @@ func TestALookHasTheTimeOfACase(t *testing.T) {
 	}
 	if notes := strings.Join(r.Notes(), "\n"); !strings.Contains(notes, "reached its time limit") {
 		t.Error(notes)
+	}
+	r.spawn.(*spawner).untraceable = true
+	if c, err := r.Trace(context.Background(), process.Case{RunID: "case", Input: []byte("kill -SEGV $$")}); c != nil || err != errNoTrace {
+		t.Errorf("where the kernel refuses it: %v, %v", c, err)
 	}
 }
 
