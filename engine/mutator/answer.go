@@ -12,24 +12,24 @@ import (
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
-// Answered is what came of one application.
+// Answered is the outcome of one application.
 type Answered struct {
 	Result textop.Result
-	// Fault is why the operator gave no result: an exception, a limit, a value
-	// that is not a result. It is "" if it gave one.
+	// Fault is why the operator gave no result: an exception, a limit, a value that
+	// is not a result; "": it gave one.
 	Fault        string
 	At           diag.Pos // where in the operator's file; File is "" for built-in ones
-	Printed      string   // what it wrote to standard output, or the beginning of it
-	GlobalRandom bool     // it used the global generator
+	Printed      string   // what it wrote to standard output, perhaps cut
+	GlobalRandom bool     // it used the global random generator
 }
 
-// witness is implemented by operators that know more of their last Apply than
-// its result says.
+// witness is implemented by operators that know more about their last Apply than its
+// result says.
 type witness interface {
 	Witness() (fault string, at diag.Pos, printed string)
 }
 
-// Apply applies an operator of the entry e that lives here.
+// Apply applies an operator of the entry e in this process.
 func Apply(op textop.Operator, e *Entry, seed string, ctx *textop.Context, rng *pyrand.Rand) Answered {
 	a := Answered{Result: textop.Run(op, seed, ctx, rng), At: e.Source}
 	if w, ok := op.(witness); ok {
@@ -39,8 +39,8 @@ func Apply(op textop.Operator, e *Entry, seed string, ctx *textop.Context, rng *
 	return a
 }
 
-// oneLine makes a message of an operator fit to be shown: it may hold anything,
-// and be of any length.
+// oneLine shortens a message of an operator for display: it may contain anything and
+// have any length.
 func oneLine(message string) string {
 	const most = 300
 	var b strings.Builder
@@ -60,12 +60,12 @@ func oneLine(message string) string {
 	return b.String()
 }
 
-// reasonGivenUp is why an application is INVALID without having been tried.
+// reasonGivenUp is why an application is INVALID without being tried.
 const reasonGivenUp = "given_up"
 
-// GivingUp returns the mutator with operators of a [Remote] that are not applied, by
-// their places in the registry, since they would hang. They are chosen as
-// before, and answered for as if they had hung.
+// GivingUp returns the mutator with operators of a [Remote], by index in the
+// registry, that are not applied, since they would hang. They are chosen as before,
+// and count as having hung.
 func (m *Mutator) GivingUp(ops ...int) *Mutator {
 	next := *m
 	next.givenUp = append(slices.Clip(m.givenUp), ops...)
@@ -74,7 +74,7 @@ func (m *Mutator) GivingUp(ops ...int) *Mutator {
 	return &next
 }
 
-// GivenUp returns the operators that are not applied, by their places.
+// GivenUp returns the operators that are not applied, by index.
 func (m *Mutator) GivenUp() []int { return m.givenUp }
 
 // Registry returns the operators that the lane's mutator chooses from.

@@ -10,8 +10,8 @@ import (
 // Arm is an operator in a bucket.
 type Arm struct{ Bucket, Op string }
 
-// Reward is what one application brought: Value from 0 to 1, and the
-// probability with which the operator had been chosen.
+// Reward is the result of one application: Value from 0 to 1, and the probability
+// with which the operator was chosen.
 type Reward struct {
 	Arm
 	Value       float64
@@ -23,28 +23,28 @@ func (a Arm) compare(b Arm) int {
 	return cmp.Or(cmp.Compare(a.Bucket, b.Bucket), cmp.Compare(a.Op, b.Op))
 }
 
-// armState is what is known of an arm.
+// armState is what is known about an arm.
 type armState struct {
 	n   int64   // applications
 	sum float64 // of their rewards
 	log float64 // logarithm of the EXP3 weight
 }
 
-// Bandit is what a learning policy has learned. It is a value: Learn returns
-// the next one, and all children of a round are chosen by the same one, so
+// Bandit is what a learning policy has learned. It is an immutable value: Learn
+// returns the next one, and all children of a round are chosen by the same one, so
 // that none depends on another of its round. The zero value knows nothing.
 type Bandit struct {
 	arms map[Arm]armState
 }
 
-// exploration of EXP3: the part of choices that is uniform. Auer and others
-// (2002) derive it from the horizon, which is not known here.
+// exploration is the uniform part of EXP3's choices. Auer and others (2002) derive
+// it from the horizon, which is unknown here.
 const exploration = 0.1
 
-// Learn returns the bandit after a round's rewards, in whatever order they are.
+// Learn returns the bandit after a round's rewards, in any order.
 func (b Bandit) Learn(rewards []Reward) Bandit {
 	rewards = slices.Clone(rewards)
-	slices.SortFunc(rewards, func(x, y Reward) int { // sums of floats depend on their order
+	slices.SortFunc(rewards, func(x, y Reward) int { // sums of floats depend on the order
 		return cmp.Or(x.Arm.compare(y.Arm), cmp.Compare(x.Probability, y.Probability), cmp.Compare(x.Value, y.Value))
 	})
 	next := Bandit{arms: maps.Clone(b.arms)}
@@ -78,14 +78,14 @@ func (b Bandit) Learn(rewards []Reward) Bandit {
 	return next
 }
 
-// rate is how far one estimate of EXP3 moves a weight among so many kinds. A
-// round is chosen by one state, and a large one would throw weights to their
-// ends: it counts as at most sixteen applications of every kind.
+// rate is how far one estimate of EXP3 moves a weight, for a number of kinds. All
+// choices of a round use one state, so a large round would push weights to their
+// extremes: it counts as at most sixteen applications of every kind.
 func rate(kinds, pulls int) float64 {
 	return exploration / float64(kinds) * min(1, float64(16*kinds)/float64(max(pulls, 1)))
 }
 
-// Recall returns a bandit that begins with earlier statistics: a failed verdict is
+// Recall returns a bandit that starts with earlier statistics: a failed verdict is
 // a reward of 1, a score counts as it is.
 func Recall(stats *Stats) Bandit {
 	b := Bandit{arms: make(map[Arm]armState)}
@@ -101,7 +101,7 @@ func Recall(stats *Stats) Bandit {
 				s.sum = t.MeanScore * float64(t.N)
 			}
 			kinds := len(stats.Operators(bucket))
-			s.log = rate(kinds, int(total)) * s.sum * float64(kinds) // each had been chosen one time in kinds
+			s.log = rate(kinds, int(total)) * s.sum * float64(kinds) // each was chosen one time in kinds
 			b.arms[Arm{bucket, op}] = s
 		}
 	}
@@ -122,7 +122,7 @@ func (b Bandit) Arms() []Arm {
 	return slices.SortedFunc(maps.Keys(b.arms), Arm.compare)
 }
 
-// exp3 is the weights of EXP3 (Auer and others 2002), in the order of ops.
+// exp3 returns the weights of EXP3 (Auer and others 2002), in the order of ops.
 func (b Bandit) exp3(bucket string, ops []string) []float64 {
 	weights := make([]float64, len(ops))
 	top := math.Inf(-1)
@@ -140,10 +140,10 @@ func (b Bandit) exp3(bucket string, ops []string) []float64 {
 	return weights
 }
 
-// ucb1 is the weights of UCB1 (Auer and others 2002). The rule itself names one
-// arm, the one with the highest bound; for a round of independent children its
-// answers are taken in advance: what it would choose next, and next after
-// that, if every arm went on as before. The shares are the weights.
+// ucb1 returns the weights of UCB1 (Auer and others 2002). The rule itself names
+// one arm, the one with the highest bound; for a round of independent children its
+// answers are computed in advance, as if every arm continued as before. How often
+// it names each arm is the arm's weight.
 func (b Bandit) ucb1(bucket string, ops []string) []float64 {
 	type arm struct{ n, mean float64 }
 	arms := make([]arm, len(ops))

@@ -133,7 +133,7 @@ func appendValue(b []byte, v any) []byte {
 		return appendParams(b, ps)
 	}
 	text, err := json.Marshal(v)
-	if err != nil { // no operator of the house has such a value, and plug-ins give JSON
+	if err != nil { // no built-in operator has such a value, and plug-ins return JSON
 		return append(b, "null"...)
 	}
 	return append(b, text...)
@@ -141,11 +141,11 @@ func appendValue(b []byte, v any) []byte {
 
 const hex = "0123456789abcdef"
 
-// plain is the place of the next byte, at i or after, that JSON wants escaped.
-// It looks at eight bytes at a time.
+// plain returns the index, from i on, of the next byte that JSON must escape. It
+// checks eight bytes at a time.
 func plain(s string, i int) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	zero := func(x uint64) uint64 { return (x - ones) &^ x & highs } // a high bit where a byte is 0, and none if no byte is
+	zero := func(x uint64) uint64 { return (x - ones) &^ x & highs } // has a high bit where a byte is 0, and none if no byte is
 	for ; i+8 <= len(s); i += 8 {
 		x := binary.LittleEndian.Uint64([]byte(s[i : i+8]))
 		if (x-ones*' ')&^x&highs|zero(x^ones*'"')|zero(x^ones*'\\') != 0 {
@@ -161,7 +161,7 @@ func plain(s string, i int) int {
 }
 
 // AppendString appends a JSON string. Text stays readable: only what JSON
-// requires is escaped, and what is not UTF-8 becomes U+FFFD.
+// requires is escaped, and invalid UTF-8 becomes U+FFFD.
 func AppendString(b []byte, s string) []byte {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\ufffd")

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// Fingerprint distinguishes texts: Exact is equal for equal texts, and Near
-// differs in few bits for texts that share most of their substrings.
+// Fingerprint identifies texts: Exact is equal for equal texts, and Near differs in few
+// bits for texts that share most of their substrings.
 type Fingerprint struct{ Exact, Near uint64 }
 
 // FingerprintOf returns the fingerprint of a text: a 64-bit hash, and the SimHash
@@ -31,13 +31,13 @@ func exactHash(text string) uint64 {
 	return fold(h, binary.LittleEndian.Uint64(last[:]))
 }
 
-// shingle is the number of bytes in the substrings that are counted.
+// shingle is the length of the substrings that are counted, in bytes.
 const shingle = 5
 
-// simHash counts, for every bit, in how many substrings' hashes it is set; the
-// majority decides. The 64 counters are kept as planes, one for each binary
-// digit, and eight hashes are added up before they are carried on (the tree of
-// Harley and Seal's population count), so that a substring costs a few word operations.
+// simHash counts for every bit in how many substrings' hashes it is set; the majority
+// decides. The 64 counters are kept as planes, one for each binary digit, and eight
+// hashes are added before the carry continues (the tree of Harley and Seal's population
+// count), so that a substring costs few word operations.
 func simHash(text string) uint64 {
 	n := len(text) - shingle + 1
 	if n < 1 {
@@ -70,7 +70,7 @@ func simHash(text string) uint64 {
 			add(hash(window), 0)
 		}
 	}
-	// A bit is set where its counter is more than half of n.
+	// A bit is set if its counter is more than half of n.
 	half := uint64(n / 2)
 	greater, equal := uint64(0), ^uint64(0)
 	for p := len(planes) - 1; p >= 0; p-- {
@@ -84,41 +84,40 @@ func simHash(text string) uint64 {
 	return greater
 }
 
-// sum adds the bits in each place of three words: their sum and the carry.
+// sum adds three words bit by bit: their sum and the carry.
 func sum(a, b, c uint64) (low, carry uint64) {
 	u := a ^ b
 	return u ^ c, a&b | u&c
 }
 
-// Match says how a text relates to those seen before.
+// Match is how a text relates to earlier ones.
 type Match uint8
 
 // The matches.
 const (
 	Unseen Match = iota
 	Same         // an equal text was seen
-	Near         // a text was seen that differs in a few places only
+	Near         // a text was seen that differs only in a few places
 )
 
-// Seen remembers the fingerprints of the newest texts, up to a fixed number.
-// The zero value is not ready; see NewSeen.
+// Seen remembers the fingerprints of the newest texts, up to a fixed number. The zero
+// value is not usable; see NewSeen.
 type Seen struct {
 	capacity int
 	distance int
 	ring     []Fingerprint
-	next     int // place in ring of the next text, once it is full
+	next     int // index in ring of the next text, once ring is full
 	exact    map[uint64]struct{}
 	bands    [4]map[uint16][]uint64 // near hashes by each of their quarters
 }
 
-// MaxDistance is the largest distance for near duplicates: with at most three
-// differing bits, one quarter of the hash is equal, and quarters are what is
-// looked up.
+// MaxDistance is the largest distance for near duplicates: with at most three differing
+// bits, one quarter of the hash is equal, and quarters are what is looked up.
 const MaxDistance = 3
 
-// NewSeen remembers up to capacity texts. distance is in how many bits of
-// their hashes near duplicates differ at most, up to [MaxDistance]; below 0
-// none are looked for.
+// NewSeen remembers up to capacity texts. distance is the largest number of differing
+// bits in the hashes of near duplicates, up to [MaxDistance]; below 0 it does not look
+// for near duplicates.
 func NewSeen(capacity, distance int) *Seen {
 	s := &Seen{capacity: max(capacity, 1), distance: min(distance, MaxDistance), exact: make(map[uint64]struct{})}
 	for i := range s.bands {
@@ -127,7 +126,7 @@ func NewSeen(capacity, distance int) *Seen {
 	return s
 }
 
-// Look says whether a text like f was seen.
+// Look reports whether a text like f was seen.
 func (s *Seen) Look(f Fingerprint) Match {
 	if _, ok := s.exact[f.Exact]; ok {
 		return Same
@@ -145,7 +144,7 @@ func (s *Seen) Look(f Fingerprint) Match {
 	return Unseen
 }
 
-// Add remembers f; the oldest is forgotten when there is no room.
+// Add remembers f; if there is no room, it forgets the oldest.
 func (s *Seen) Add(f Fingerprint) {
 	if len(s.ring) < s.capacity {
 		s.ring = append(s.ring, f)
@@ -164,7 +163,7 @@ func (s *Seen) Add(f Fingerprint) {
 	}
 }
 
-// Meet is Look, and Add for what is unseen.
+// Meet is Look, followed by Add for an unseen text.
 func (s *Seen) Meet(f Fingerprint) Match {
 	m := s.Look(f)
 	if m == Unseen {
@@ -211,9 +210,9 @@ func MatchAny(list []Fingerprint, f Fingerprint, distance int) Match {
 	return near
 }
 
-// Entropy returns the Shannon entropy of counts in bits, and the same divided by
-// the most that so many kinds can have (0 if there is one kind or none). Kinds
-// with a count of 0 do not count.
+// Entropy returns the Shannon entropy of counts in bits, and the same divided by its
+// maximum for that number of kinds (0 if there is at most one kind). Kinds with a count
+// of 0 are ignored.
 func Entropy(counts []int64) (bits, normalized float64) {
 	total, kinds := 0.0, 0
 	for _, c := range counts {
@@ -234,8 +233,7 @@ func Entropy(counts []int64) (bits, normalized float64) {
 	return bits, bits / math.Log2(float64(kinds))
 }
 
-// Novelty counts how many of the texts made were near an earlier one, or the
-// same.
+// Novelty counts how many texts were the same as an earlier one, or near it.
 type Novelty struct{ Total, Near, Same int64 }
 
 // Count adds one text.
@@ -252,7 +250,7 @@ func (n *Novelty) Count(m Match) {
 // Distinct returns how many texts were not the same as an earlier one.
 func (n *Novelty) Distinct() int64 { return n.Total - n.Same }
 
-// UniqueRatio returns the part of the texts that is distinct, 0 if there are none.
+// UniqueRatio returns the share of distinct texts; 0 if there are no texts.
 func (n *Novelty) UniqueRatio() float64 {
 	if n.Total == 0 {
 		return 0

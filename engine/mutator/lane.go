@@ -16,30 +16,31 @@ import (
 type Job struct {
 	Seed  *Seed
 	ID    string // testcase id; decides the child
-	Index int64  // place among the children of the seed, from 0
-	// Chain is what makes the child, in this order, in place of what the
-	// configuration says; nil: that. An empty one leaves the text as it is.
+	Index int64  // index among the children of the seed, from 0
+	// Chain lists the operators that make the child, in this order, instead of
+	// what the configuration says; nil: what that says. An empty chain keeps
+	// the text.
 	Chain *[]Link
 }
 
-// Link is an operator of a chain, by its place in the registry.
+// Link is an operator of a chain, by its index in the registry.
 type Link struct {
 	Op       int
 	Strength int // 0: the child's own
 }
 
-// TestcaseID returns the id of a seed's child, as the contract suggests it.
+// TestcaseID returns the id of a seed's child, as the contract suggests.
 func TestcaseID(seedID string, index int64) string {
 	return string(strconv.AppendInt(append([]byte(seedID), ':'), index, 10))
 }
 
-// Child is what came of a job.
+// Child is the result of a job.
 type Child struct {
 	Job
 	Derived  uint64 // the seed of the testcase (OC-7.3)
-	Strength int    // of operators that have none of their own
-	// Status is OK if Text is not the seed's. Otherwise it is that of the last
-	// step, and SKIPPED if there is none: no operator could be chosen.
+	Strength int    // of operators without their own
+	// Status is OK if Text differs from the seed's. Otherwise it is that of the
+	// last step, or SKIPPED if no operator could be chosen.
 	Status   textop.Status
 	Text     string
 	Steps    []textop.Step // the mutation trace
@@ -49,15 +50,15 @@ type Child struct {
 
 // Applied is one application of an operator.
 type Applied struct {
-	Op     int // place in the registry
+	Op     int // index in the registry
 	Status textop.Status
 	After  uint64 // hash of the text after it, if there are operators of a [Remote]
 }
 
 // Breach is a rule of the contract that an operator broke.
 type Breach struct {
-	Op   int    // place in the registry
-	Step int    // place in the child's trace
+	Op   int    // index in the registry
+	Step int    // index in the child's trace
 	Kind string // one of the Breach* words
 	Text string
 	At   diag.Pos // in the operator's file; File is "" for built-in ones
@@ -74,8 +75,8 @@ const (
 // Lane makes children for one goroutine at a time.
 type Lane struct {
 	m       *Mutator
-	ops     []textop.Operator // by place in the registry; nil: not made yet
-	crosses []bool            // by place: reads a partner
+	ops     []textop.Operator // by index in the registry; nil: not made yet
+	crosses []bool            // by index: reads a partner
 	plans   map[planKey]*plan
 	derive  textop.Deriver
 	streams textop.Streams
@@ -91,7 +92,7 @@ type planKey struct {
 	controls bool
 }
 
-// NewLane returns a lane. remote applies the operators that have no New; nil if
+// NewLane returns a lane. remote applies the operators without New; nil if
 // there are none.
 func (m *Mutator) NewLane(remote pyhost.Operators) *Lane {
 	entries := m.registry.entries
@@ -106,8 +107,8 @@ func (m *Mutator) NewLane(remote pyhost.Operators) *Lane {
 	return l
 }
 
-// Use makes the lane follow what has been learned: m must be one that the
-// lane's mutator has become by [Mutator.Learned].
+// Use makes the lane use what has been learned: m must come from the lane's
+// mutator by [Mutator.Learned].
 func (l *Lane) Use(m *Mutator) {
 	if l.m != m {
 		l.m = m
@@ -115,31 +116,31 @@ func (l *Lane) Use(m *Mutator) {
 	}
 }
 
-// work is a child in the making.
+// work is a child that is being made.
 type work struct {
 	child    Child
 	plan     *plan
-	links    []Link // what makes the child; nil: what the plan draws
+	links    []Link // the chain that makes the child; nil: what the plan draws
 	guard    textop.Guard
 	strength int
 	limits   *textop.Constraints
 	step     int   // steps done
-	tried    []int // operators that the present step has tried
+	tried    []int // operators that the current step has tried
 	turn     uint64
-	op       int // the operator that is waited for
+	op       int // the operator that it waits for
 	partner  string
 
 	// The generators of a child that waits for a remote operator.
 	draw, mutate pyrand.Rand
-	fresh        bool // mutate has given nothing yet
+	fresh        bool // mutate has not been used yet
 	call         pyhost.OperatorCall
 }
 
 // remoteBatch is how many children wait for remote operators together.
 const remoteBatch = 256
 
-// Make makes children and gives them to yield in the order of jobs. A child is
-// valid until yield returns. An error is yield's own, or says that the
+// Make makes children and passes them to yield in the order of jobs. A child is
+// valid until yield returns. An error is yield's own, or means that the
 // environment failed; faults of operators are in the children.
 func (l *Lane) Make(ctx context.Context, jobs []Job, yield func(*Child) error) error {
 	if !l.remotes {
@@ -180,7 +181,7 @@ func (l *Lane) seed(jobs []Job) {
 	}
 }
 
-// local makes children of operators that are applied here.
+// local makes children with operators that are applied here.
 func (l *Lane) local(ctx context.Context, jobs []Job, yield func(*Child) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -199,9 +200,8 @@ func (l *Lane) local(ctx context.Context, jobs []Job, yield func(*Child) error) 
 	return nil
 }
 
-// mixed makes children of which some wait for remote operators: all of them
-// get as far as they can, then what they wait for is applied in one batch, and
-// so on.
+// mixed makes children some of which wait for remote operators: all get as far
+// as possible, then what they wait for is applied in one batch, and so on.
 func (l *Lane) mixed(ctx context.Context, jobs []Job, yield func(*Child) error) error {
 	waiting := make([]*work, 0, len(jobs))
 	all := l.works
@@ -288,14 +288,15 @@ func (w *work) finish() *Child {
 		c.Status = textop.OK
 	case len(c.Applied) > 0:
 		c.Status = c.Applied[len(c.Applied)-1].Status
-		if c.Status == textop.OK { // steps that undid each other
+		if c.Status == textop.OK { // the steps undid each other
 			c.Status = textop.Skipped
 		}
 	}
 	return c
 }
 
-// advance applies operators until the child is done or waits for a remote one.
+// advance applies operators until the child is finished or waits for a remote
+// one.
 func (l *Lane) advance(ctx context.Context, w *work, draw, mutate *pyrand.Rand) (waits bool, err error) {
 	for w.step < l.m.cfg.Steps || len(w.child.Steps) < len(w.links) {
 		if err := ctx.Err(); err != nil {
@@ -337,7 +338,7 @@ func (l *Lane) advance(ctx context.Context, w *work, draw, mutate *pyrand.Rand) 
 	return false, nil
 }
 
-// next is the operator to apply next.
+// next returns the operator to apply next.
 func (l *Lane) next(w *work, draw *pyrand.Rand) (int, bool) {
 	if w.links != nil {
 		return w.links[len(w.child.Steps)].Op, true
@@ -345,8 +346,8 @@ func (l *Lane) next(w *work, draw *pyrand.Rand) (int, bool) {
 	return w.choose(draw)
 }
 
-// choose picks an operator that the present step has not tried; false if the
-// plan has none, or chance names none soon.
+// choose draws an operator that the current step has not tried; false if the
+// plan has none, or if several draws in a row find none.
 func (w *work) choose(draw *pyrand.Rand) (int, bool) {
 	if len(w.plan.ops) == 0 {
 		return 0, false
@@ -363,7 +364,7 @@ func (w *work) choose(draw *pyrand.Rand) (int, bool) {
 	return 0, false
 }
 
-// context is what the operator is given.
+// context sets the context for the operator.
 func (l *Lane) context(w *work, e *Entry) {
 	s := w.child.Seed
 	c := &l.ctx
@@ -380,12 +381,12 @@ func (l *Lane) context(w *work, e *Entry) {
 	c.Metadata = nil
 	if e.Kind == Builtin {
 		c.Constraints.MaxChars = w.guard.MaxChars
-	} else { // these are told what was asked for, and nothing of the engine's own
+	} else { // plug-ins get what was asked for, without the engine's own values
 		c.Metadata = map[string]any{"seed_id": s.ID, "testcase_id": w.child.ID, "child_index": w.child.Index, "step_id": len(w.child.Steps)}
 	}
 }
 
-// settle takes the result of an application.
+// settle takes over the result of an application.
 func (l *Lane) settle(w *work, op int, r *textop.Result) {
 	c := &w.child
 	if r.Status == textop.OK {
@@ -434,7 +435,7 @@ func (w *work) breach(op int, kind, text string, at diag.Pos) {
 	w.child.Breaches = append(w.child.Breaches, Breach{Op: op, Step: len(w.child.Steps), Kind: kind, Text: text, At: at})
 }
 
-// short is the beginning of a text, on one line.
+// short returns the beginning of a text, on one line.
 func short(text string) string {
 	const most = 60
 	for i, n := 0, 0; i < len(text); n++ {

@@ -7,21 +7,21 @@ import (
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
-// Seed is a text to make children of.
+// Seed is a text to mutate.
 type Seed struct {
 	ID      string
 	Text    string
 	Bucket  textop.Bucket  // "": operators of any bucket
 	Surface textop.Surface // "": operators of any surface
-	// BucketTag and SurfaceTag are the two in the words of the seed's file.
+	// BucketTag and SurfaceTag are bucket and surface in the words of the seed's file.
 	BucketTag, SurfaceTag string
-	Ordinal               int64               // place among the seeds, from 0
-	Goal                  string              // what the text was written for; "": it is the goal
-	Strength              textop.Range        // in place of the configuration's, if it is not zero
-	Constraints           *textop.Constraints // in place of the configuration's
+	Ordinal               int64               // index among the seeds, from 0
+	Goal                  string              // the goal of the text; "": the text is the goal
+	Strength              textop.Range        // replaces the configuration's, unless zero
+	Constraints           *textop.Constraints // replace the configuration's
 }
 
-// Config is how children are made.
+// Config says how children are made.
 type Config struct {
 	SeedBase *big.Int
 	Rule     textop.Rule
@@ -30,22 +30,21 @@ type Config struct {
 	Filter   Filter       // its bucket and surface are those of each seed
 	Policy   Policy
 	Weights  Weights // for Weighted
-	// Chain is what every child is made by, in this order, in place of what a
-	// policy chooses; an operator that skips has had its turn.
+	// Chain lists the operators that make every child, in this order, instead of a policy's
+	// choice; an operator that skips uses up its turn.
 	Chain []Link
 	// Redraws is how many further operators a step may try if one skips.
 	Redraws     int
 	Constraints textop.Constraints
-	Partners    []string // texts for operators that cross two
+	Partners    []string // texts for operators that combine two
 }
 
-// Mutator is a registry with a configuration. It is never changed once it is
-// made; Learned makes another.
+// Mutator is a registry with a configuration. It is immutable; Learned makes another.
 type Mutator struct {
 	registry *Registry
 	cfg      Config
 	bandit   Bandit
-	givenUp  []int // operators that are not applied any more
+	givenUp  []int // operators that are no longer applied
 }
 
 // New returns a mutator.
@@ -67,8 +66,8 @@ func (m *Mutator) Learned(b Bandit) *Mutator {
 	return &next
 }
 
-// Fixed returns the mutator with weights in place of what its policy says, for a
-// bucket: what it chose by in a round that is over.
+// Fixed returns the mutator with weights for a bucket instead of those of its policy, such
+// as the weights of an earlier round.
 func (m *Mutator) Fixed(b textop.Bucket, weights map[string]float64) *Mutator {
 	next := *m
 	next.cfg.Policy, next.cfg.Weights = Weighted, Weights{b: weights}
@@ -79,7 +78,7 @@ func (m *Mutator) key(b textop.Bucket, s textop.Surface) planKey {
 	return planKey{b, s, m.cfg.Constraints.KeepControls}
 }
 
-// Odds returns how likely each operator is chosen for a bucket and a surface; nil unless the
+// Odds returns the probability of each operator for a bucket and a surface; nil unless the
 // policy learns.
 func (m *Mutator) Odds(b textop.Bucket, s textop.Surface) map[string]float64 {
 	if !m.cfg.Policy.Learns() {
@@ -104,8 +103,8 @@ func (m *Mutator) Derive(testcase string) uint64 {
 // Registry returns the operators that the mutator chooses from.
 func (m *Mutator) Registry() *Registry { return m.registry }
 
-// Operators returns those that can be chosen for a bucket and a surface, by their
-// places in the registry. controls: children may hold control characters.
+// Operators returns the operators that can be chosen for a bucket and a surface, by index in
+// the registry. controls: children may contain control characters.
 func (m *Mutator) Operators(b textop.Bucket, s textop.Surface, controls bool) []int {
 	return m.plan(planKey{b, s, controls}).ops
 }
@@ -115,9 +114,9 @@ func (m *Mutator) Candidates(b textop.Bucket, s textop.Surface) int {
 	return len(m.plan(m.key(b, s)).ops)
 }
 
-// maxChars is the length that children of a seed may have: what the
-// constraints say or else the default of the guard, but room for twice the
-// seed, so that a long seed is not beyond every operator.
+// maxChars returns the maximum length of children of a seed: that of the constraints or else
+// the guard's default, but at least twice the length of the seed, so that operators can work
+// on a long seed.
 func maxChars(c *textop.Constraints, seed string) int {
 	switch {
 	case c.MaxChars > 0:

@@ -19,7 +19,7 @@ const (
 	RoundRobin Policy = "round-robin" // in turn, by the child's index
 	UCB1       Policy = "ucb1"        // by upper confidence bounds of rewards
 	EXP3       Policy = "exp3"        // by exponential weights
-	Search     Policy = "search"      // chains that engine/redteam finds; without them as Uniform
+	Search     Policy = "search"      // chains that engine/redteam finds; without chains, like Uniform
 )
 
 // Policies returns all policies.
@@ -28,8 +28,8 @@ func Policies() []Policy { return []Policy{Uniform, Weighted, RoundRobin, UCB1, 
 // Learns reports whether the policy depends on rewards.
 func (p Policy) Learns() bool { return p == UCB1 || p == EXP3 }
 
-// Weights are factors by bucket and operator; the bucket "" is for all. What
-// is not named has factor 1.
+// Weights are factors by bucket and operator; the bucket "" is for all.
+// Anything else has factor 1.
 type Weights map[textop.Bucket]map[string]float64
 
 // Of returns the factor of an operator in a bucket, at least 0.
@@ -46,9 +46,9 @@ func (w Weights) Of(b textop.Bucket, op string) float64 {
 
 // plan is what can be chosen for a bucket and a surface.
 type plan struct {
-	ops  []int     // places in the registry
-	sums []float64 // running sums of their weights; nil: all alike
-	turn bool      // in turn
+	ops  []int     // indexes in the registry
+	sums []float64 // running sums of their weights; nil: equal weights
+	turn bool      // choose in turn
 }
 
 // plan makes the plan for seeds of a kind.
@@ -83,7 +83,7 @@ func (m *Mutator) plan(key planKey) *plan {
 	return p
 }
 
-// pick chooses an operator of the plan. turn is the child's place in its
+// pick chooses an operator of the plan. turn is the child's position in its
 // seed's sequence, counted in applications.
 func (p *plan) pick(rng *pyrand.Rand, turn uint64) int {
 	switch {
@@ -97,7 +97,7 @@ func (p *plan) pick(rng *pyrand.Rand, turn uint64) int {
 	return p.ops[i]
 }
 
-// probability is how likely pick chooses an operator.
+// probability returns how likely pick chooses an operator.
 func (p *plan) probability(op int) float64 {
 	for i, o := range p.ops {
 		if o != op {

@@ -11,7 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
-// Kind says how an operator is made.
+// Kind is how an operator is implemented.
 type Kind string
 
 // The kinds.
@@ -26,8 +26,8 @@ type Entry struct {
 	Meta   *textop.Meta
 	Kind   Kind
 	Source diag.Pos // where apply is defined; File is "" for built-in ones
-	// New makes an operator for one goroutine; nil if the operator is applied by
-	// a [Remote], under the number Module.
+	// New makes an operator for one goroutine; nil: a [Remote] applies the
+	// operator, under the number Module.
 	New    func() (textop.Operator, error)
 	Module int
 }
@@ -38,22 +38,22 @@ func (e *Entry) Crosses() bool {
 	return slices.ContainsFunc(e.Meta.Params, func(p textop.ParamSpec) bool { return p.Name == "partner_text" })
 }
 
-// Registry is operators with distinct ids, in the order of their ids (by code
-// point). It is never changed once it is made.
+// Registry is an immutable list of operators with distinct ids, in the order of
+// their ids (by code point).
 type Registry struct {
 	entries []Entry
 }
 
-// Builtins returns the entries of the operators of the house.
+// Builtins returns the entries of the built-in operators.
 func Builtins() []Entry { return entries(textop.Builtins()) }
 
-// Extended returns those that documents ask for.
+// Extended returns the entries of those that documents ask for.
 func Extended() []Entry { return entries(textop.Extended()) }
 
-// Third returns those that came with the third edition.
+// Third returns the entries of the third edition.
 func Third() []Entry { return entries(textop.Third()) }
 
-// Edition3 returns all built-in operators, those of the third edition too.
+// Edition3 returns all built-in operators, including the third edition.
 func Edition3() []Entry { return entries(textop.Edition3()) }
 
 func entries(ops []textop.Operator) []Entry {
@@ -64,8 +64,8 @@ func entries(ops []textop.Operator) []Entry {
 	return list
 }
 
-// NewRegistry sorts entries. An id that two of them have is an error at the
-// place of the later one, which is left out.
+// NewRegistry sorts entries. If two have the same id, the later one is an error
+// at its position, and is skipped.
 func NewRegistry(entries []Entry) (*Registry, diag.List) {
 	r := &Registry{}
 	var list diag.List
@@ -94,7 +94,7 @@ func NewRegistry(entries []Entry) (*Registry, diag.List) {
 // Entries returns all operators. The slice must not be changed.
 func (r *Registry) Entries() []Entry { return r.entries }
 
-// Find returns the place of an operator by its id, or -1.
+// Find returns the index of an operator by its id, or -1.
 func (r *Registry) Find(id string) int {
 	i, ok := slices.BinarySearchFunc(r.entries, id, func(e Entry, id string) int { return cmp.Compare(e.Meta.ID, id) })
 	if !ok {
@@ -108,17 +108,17 @@ func (r *Registry) IDs() []string {
 	return seq.Map(r.entries, func(e Entry) string { return e.Meta.ID })
 }
 
-// Filter narrows operators. Zero fields let all pass.
+// Filter selects operators. Zero fields allow all.
 type Filter struct {
 	Bucket  textop.Bucket
 	Surface textop.Surface
 	RiskMax textop.Risk
-	// Include and Exclude are patterns of ids, as path.Match has them; an
-	// operator passes if it matches one of Include, or that is empty, and none
-	// of Exclude.
+	// Include and Exclude are patterns of ids, as for path.Match. An operator
+	// passes if it matches one of Include, or Include is empty, and none of
+	// Exclude.
 	Include, Exclude []string
-	// Controls lets operators pass whose children hold control characters,
-	// which the guard removes unless it is told to keep them.
+	// Controls allows operators whose children contain control characters, which
+	// the guard removes unless it must keep them.
 	Controls bool
 }
 
@@ -134,12 +134,12 @@ func (f *Filter) Allows(m *textop.Meta) bool {
 	return f.Named(m.ID)
 }
 
-// Named reports whether the patterns let an id pass.
+// Named reports whether the patterns allow an id.
 func (f *Filter) Named(id string) bool {
 	return (len(f.Include) == 0 || matches(f.Include, id)) && !matches(f.Exclude, id)
 }
 
-// matches reports whether a pattern matches; one that is malformed does not.
+// matches reports whether a pattern matches; a malformed one does not.
 func matches(patterns []string, id string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		ok, err := path.Match(p, id)
@@ -147,7 +147,7 @@ func matches(patterns []string, id string) bool {
 	})
 }
 
-// Select returns the places of the operators that pass the filter, in order.
+// Select returns the indexes of the operators that pass the filter, in order.
 func (r *Registry) Select(f Filter) []int {
 	var list []int
 	for i := range r.entries {

@@ -31,23 +31,23 @@ func (l *Lane) ask(w *work, op int, mutate *pyrand.Rand) {
 	w.call.WantStateUnlessOK = l.m.cfg.Redraws > 0 && len(w.plan.ops) > 1
 }
 
-// Call returns the call of a remote operator with a generator that begins anew. The
-// strength is given as it was asked for: existing modules clamp it themselves,
-// and what they note in their traces is to stay what it was.
+// Call returns the call of a remote operator with a new generator. The strength is
+// passed as requested: existing modules clamp it themselves, and what they note in
+// their traces must stay the same.
 func Call(e *Entry, seed string, ctx *textop.Context, rng uint64) pyhost.OperatorCall {
 	tag := ctx.SurfaceTag
 	if ctx.Surface != "" {
 		tag = e.Meta.SurfaceTag(ctx.Surface, ctx.SurfaceTag)
 	}
 	values, err := json.Marshal(ctx.Values(tag))
-	if err != nil { // a context is made of JSON
+	if err != nil { // a context consists of JSON
 		panic(err)
 	}
 	return pyhost.OperatorCall{Module: e.Module, Seed: seed, Context: values, RNG: rng}
 }
 
-// apply applies what children wait for, and takes each of them on. It returns
-// those that wait again.
+// apply applies the operators that children wait for, and continues with each
+// child. It returns those that wait again.
 func (l *Lane) apply(ctx context.Context, waiting []*work) ([]*work, error) {
 	if l.remote == nil {
 		return nil, fmt.Errorf("operator %s: there is no host for it", l.m.registry.entries[waiting[0].op].Meta.ID)
@@ -58,7 +58,7 @@ func (l *Lane) apply(ctx context.Context, waiting []*work) ([]*work, error) {
 		w := waiting[i]
 		again, err := l.take(ctx, w, reply)
 		if again {
-			left = append(left, w) // at a place that was read
+			left = append(left, w) // overwrites an entry that has been read
 		}
 		return err
 	})
@@ -68,15 +68,16 @@ func (l *Lane) apply(ctx context.Context, waiting []*work) ([]*work, error) {
 	return left, nil
 }
 
-// take takes a child on by what its operator gave, until it is done or waits
+// take continues a child with its operator's result, until it is finished or waits
 // again.
 func (l *Lane) take(ctx context.Context, w *work, reply *pyhost.OperatorReply) (waits bool, err error) {
 	e := &l.m.registry.entries[w.op]
 	l.context(w, e)
 	a := Answer(e, w.child.Text, &l.ctx, reply)
 	if len(reply.State) == 0 && w.call.WantStateUnlessOK && reply.End == pyhost.Applied && !w.takes(&a.Result) {
-		// The operator said OK to what is not taken on. Another one goes on from
-		// where it left the generator, so it is asked again, for that.
+		// The operator said OK, but its child is refused. The next operator
+		// continues from its generator's state, so it is asked again, for that
+		// state.
 		w.call.WantState, w.call.WantStateUnlessOK = true, false
 		return true, nil
 	}
@@ -85,7 +86,7 @@ func (l *Lane) take(ctx context.Context, w *work, reply *pyhost.OperatorReply) (
 			return false, fmt.Errorf("operator %s: %w", e.Meta.ID, err)
 		}
 		w.fresh = false
-	} else if w.fresh { // the state was not asked for, or died with the host
+	} else if w.fresh { // the state was not asked for, or was lost with the host
 		w.mutate.SeedUint64(w.child.Derived)
 	}
 	w.answer(w.op, e, &a)
@@ -93,13 +94,13 @@ func (l *Lane) take(ctx context.Context, w *work, reply *pyhost.OperatorReply) (
 	return l.advance(ctx, w, &w.draw, &w.mutate)
 }
 
-// takes reports whether settle takes the child of a result on.
+// takes reports whether settle accepts the child of a result.
 func (w *work) takes(r *textop.Result) bool {
 	return r.Status == textop.OK && w.guard.Apply(r.Child).Text != w.child.Text
 }
 
-// Answer holds a reply to the contract, as [textop.Run] does for operators that
-// are applied here.
+// Answer checks a reply against the contract, as [textop.Run] does for operators
+// that are applied here.
 func Answer(e *Entry, seed string, ctx *textop.Context, reply *pyhost.OperatorReply) Answered {
 	a := Answered{At: e.Source, Printed: reply.Printed, GlobalRandom: reply.GlobalRandom}
 	r := textop.Result{Status: textop.Status(reply.Status), Child: reply.Child}
@@ -135,8 +136,8 @@ func Answer(e *Entry, seed string, ctx *textop.Context, reply *pyhost.OperatorRe
 	return a
 }
 
-// asNamed is an absolute path the way the user named that file, if it is that
-// file: diagnostics of one file are to show one path.
+// asNamed returns an absolute path as the user named the file, if it is that file:
+// all diagnostics of a file should show one path.
 func asNamed(abs, named string) string {
 	tail := path.Clean(named)
 	for strings.HasPrefix(tail, "../") {
@@ -148,7 +149,7 @@ func asNamed(abs, named string) string {
 	return abs
 }
 
-// answered is an operator whose answer is there already.
+// answered is an operator whose answer is already there.
 type answered struct {
 	meta   *textop.Meta
 	result textop.Result
@@ -169,11 +170,11 @@ func decodeTrace(data json.RawMessage) (raw map[string]any, why string) {
 	return raw, ""
 }
 
-// Claim fills r.Trace with what a plug-in says of itself: a decoded trace, for
-// an application of the operator id to seed that returned r.Status and r.Child.
-// A minimal field (OC-5.1) that is missing is a breach and counts as true, so
-// that it is reported once; other fields are kept. What is claimed is held against
-// the truth by [textop.Run].
+// Claim fills r.Trace with the claims of a plug-in: a decoded trace, for an
+// application of the operator id to seed that returned r.Status and r.Child. A
+// missing minimal field (OC-5.1) is a breach and counts as correct, so that it is
+// reported only once; other fields are kept. [textop.Run] compares the claims with
+// the truth.
 func Claim(r *textop.Result, id, seed string, raw map[string]any) {
 	breach := func(format string, args ...any) { r.Breaches = append(r.Breaches, fmt.Sprintf(format, args...)) }
 	r.Trace = textop.Step{OpID: id, Status: r.Status, LenBefore: utf8.RuneCountInString(seed), LenAfter: utf8.RuneCountInString(r.Child)}
@@ -213,7 +214,7 @@ func text(v any) string {
 	return s
 }
 
-// whole is an integer, or -1, which no length is.
+// whole returns an integer, or -1, which is never a length.
 func whole(v any) int {
 	switch v := v.(type) {
 	case int64:

@@ -14,7 +14,7 @@ import (
 // StatsVersion is the version of statistics files.
 const StatsVersion = "operator_stats_by_bucket.v0.1"
 
-// Judgement is a verdict as statistics know it.
+// Judgement is a verdict in the terms of the statistics.
 type Judgement uint8
 
 // The judgements.
@@ -24,8 +24,8 @@ const (
 	Fail
 )
 
-// ParseJudgement reads a verdict in any of the words that oracles use; what is
-// none of them is Unknown.
+// ParseJudgement parses a verdict in any of the words that oracles use; any other
+// word is Unknown.
 func ParseJudgement(v any) Judgement {
 	s, ok := v.(string)
 	if !ok {
@@ -40,7 +40,7 @@ func ParseJudgement(v any) Judgement {
 	return Unknown
 }
 
-// Tally is what is known of one operator in one bucket.
+// Tally is what is known about one operator in one bucket.
 type Tally struct {
 	N, Pass, Fail, Unknown int64
 	Scored                 int64   // verdicts that came with a score
@@ -48,7 +48,7 @@ type Tally struct {
 	Updated                float64 // epoch seconds of the last verdict
 }
 
-// PassRate is Pass of Pass+Fail, or 0.
+// PassRate returns Pass divided by Pass+Fail, or 0.
 func (t *Tally) PassRate() float64 {
 	if t.Pass+t.Fail == 0 {
 		return 0
@@ -56,13 +56,13 @@ func (t *Tally) PassRate() float64 {
 	return float64(t.Pass) / float64(t.Pass+t.Fail)
 }
 
-// Stats counts verdicts by bucket and operator. The zero value is ready.
+// Stats counts verdicts by bucket and operator. The zero value is ready to use.
 type Stats struct {
 	tallies map[string]map[string]*Tally
 }
 
-// Report adds a verdict. score is the oracle's, clamped to 0..1; nil or a
-// number that is none means that there is no score. at is in epoch seconds.
+// Report adds a verdict. score is the oracle's, clamped to 0..1; nil or NaN means
+// that there is no score. at is in epoch seconds.
 func (s *Stats) Report(bucket, op string, j Judgement, score *float64, at float64) {
 	t := s.at(bucket, op)
 	t.N++
@@ -97,7 +97,7 @@ func (s *Stats) at(bucket, op string) *Tally {
 	return t
 }
 
-// Get returns what is known of an operator in a bucket.
+// Get returns what is known about an operator in a bucket.
 func (s *Stats) Get(bucket, op string) Tally {
 	if t := s.tallies[bucket][op]; t != nil {
 		return *t
@@ -105,7 +105,7 @@ func (s *Stats) Get(bucket, op string) Tally {
 	return Tally{}
 }
 
-// Buckets and Operators are the names that were reported, sorted.
+// Buckets returns the buckets that were reported, sorted.
 func (s *Stats) Buckets() []string { return slices.Sorted(maps.Keys(s.tallies)) }
 
 // Operators returns the operators that were reported in a bucket, sorted.
@@ -113,7 +113,7 @@ func (s *Stats) Operators(bucket string) []string {
 	return slices.Sorted(maps.Keys(s.tallies[bucket]))
 }
 
-// statsFile and tallyFile are the form of the file.
+// statsFile and tallyFile define the file format.
 type statsFile struct {
 	SchemaVersion string                          `json:"schema_version"`
 	GeneratedAt   float64                         `json:"generated_at"`
@@ -150,8 +150,8 @@ func (s *Stats) Encode(at float64) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// DecodeStats reads a statistics file. Fields that it does not know are passed
-// over, as the format asks of readers; another version is refused.
+// DecodeStats reads a statistics file. It ignores unknown fields, as the format
+// demands; another version is refused.
 func DecodeStats(data []byte) (*Stats, error) {
 	var f statsFile
 	if err := json.Unmarshal(data, &f); err != nil {
@@ -172,7 +172,7 @@ func DecodeStats(data []byte) (*Stats, error) {
 	return s, nil
 }
 
-// Merge adds what is known of an operator in a bucket.
+// Merge adds what is known about an operator in a bucket.
 func (s *Stats) Merge(bucket, op string, more Tally) {
 	t := s.at(bucket, op)
 	t.N, t.Pass, t.Fail, t.Unknown = t.N+more.N, t.Pass+more.Pass, t.Fail+more.Fail, t.Unknown+more.Unknown

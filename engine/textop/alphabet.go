@@ -2,14 +2,14 @@ package textop
 
 import "sort"
 
-// alphabet is a run of code points that a cipher turns round in itself.
+// alphabet is a run of code points that a cipher rotates.
 type alphabet struct{ first, size rune }
 
-// alphabets are the letters and digits that ciphers know beside those of ASCII,
-// which have a faster way, in order. A run holds letters or digits alone, and
-// conjoining jamo of one kind, so that no mark loses its base and no syllable
-// its form. The list is written down here, and not taken from Unicode's tables,
-// so that a child stays what it is when these grow.
+// alphabets are the letters and digits that ciphers know besides those of
+// ASCII, which have a faster way, in order. A run contains only letters or
+// digits, and only conjoining jamo of one kind, so that no mark loses its base
+// and no syllable its form. The list is written out here instead of derived
+// from Unicode's tables, so that children stay the same when these grow.
 var alphabets = [...]alphabet{
 	// Latin
 	{0xc0, 23}, {0xd8, 7}, {0xdf, 24}, {0xf8, 8}, {0x100, 128}, {0x180, 208},
@@ -57,8 +57,8 @@ func alphabetOf(r rune) (alphabet, bool) {
 	return alphabet{}, false
 }
 
-// share is a shift of 26 places, for Latin letters, in proportion for another
-// number of them: ROT13 is ROT5 for digits. No shift becomes none.
+// share scales a shift of 26 places, for Latin letters, to the size of the
+// alphabet: ROT13 is ROT5 for digits. Only shift 0 becomes 0.
 func (a alphabet) share(shift int) rune {
 	if shift == 0 {
 		return 0
@@ -66,7 +66,7 @@ func (a alphabet) share(shift int) rune {
 	return max(1, a.size*rune(shift)/26)
 }
 
-// turn moves a letter or a digit by a share of its alphabet. Other characters
+// turn shifts a letter or a digit by a share of its alphabet. Other characters
 // stay.
 func turn(r rune, shift int) rune {
 	switch {
@@ -81,7 +81,7 @@ func turn(r rune, shift int) rune {
 	return r
 }
 
-// atbash turns an alphabet round: first letter for last.
+// atbash mirrors an alphabet: the first letter becomes the last.
 func atbash(r rune) rune {
 	switch {
 	case r >= 'a' && r <= 'z':

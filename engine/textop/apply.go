@@ -7,18 +7,18 @@ import (
 	"github.com/thresh-dev/thresh/engine/pyrand"
 )
 
-// Run applies an operator and holds it to the contract, whoever wrote it:
+// Run applies an operator and enforces the contract, whoever wrote it:
 //   - a surface or bucket that it does not serve is SKIPPED without a call;
 //   - a panic is INVALID;
-//   - SKIPPED and INVALID give the seed back;
+//   - SKIPPED and INVALID return the seed;
 //   - OK with the seed as child is SKIPPED, reason no_change;
 //   - a child over max_chars is SKIPPED or INVALID, as the operator declares;
-//   - op_id, status and both lengths of the trace are what is true.
+//   - op_id, status and both lengths of the trace are correct.
 //
-// What had to be mended is in Breaches. A skip by no_change is no breach, since
-// the contract does not speak of it.
+// What Run had to correct is in Breaches. A skip by no_change is no breach,
+// since the contract does not mention it.
 func Run(op Operator, seed string, ctx *Context, rng *pyrand.Rand) Result {
-	if b, ok := op.(*builtin); ok { // it holds to the rules by construction
+	if b, ok := op.(*builtin); ok { // built-in operators obey the rules by construction
 		return b.Apply(seed, ctx, rng)
 	}
 	m := op.Meta()
@@ -39,7 +39,7 @@ func Run(op Operator, seed string, ctx *Context, rng *pyrand.Rand) Result {
 	return r
 }
 
-// mismatch is the reason for which the operator is not for this context, or "".
+// mismatch says why the operator is not for this context; "": it is.
 func mismatch(m *Meta, ctx *Context) string {
 	switch {
 	case ctx.Bucket != "" && !m.Serves(ctx.Bucket):
@@ -54,7 +54,7 @@ func skipped(id, seed string, n int, p Params) Result {
 	return Result{Status: Skipped, Child: seed, Trace: Step{OpID: id, Status: Skipped, Params: p, LenBefore: n, LenAfter: n}}
 }
 
-// hold checks and mends what an operator returned.
+// hold checks and corrects what an operator returned.
 func hold(m *Meta, seed string, n int, ctx *Context, r *Result) {
 	breach := func(format string, args ...any) { r.Breaches = append(r.Breaches, fmt.Sprintf(format, args...)) }
 	claimed, answered := r.Trace, r.Status

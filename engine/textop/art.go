@@ -35,8 +35,7 @@ var glyphs = [26][5]byte{
 // inks are the characters that a letter can be drawn with.
 const inks = "#*@$%X+=oO8&"
 
-// asciiArt draws words of the text that are of Latin letters and leaves gaps
-// where they were.
+// asciiArt draws words of Latin letters and leaves gaps in the text.
 func asciiArt(d *draft) string {
 	spots := d.latinWords(d.strength, 3, 16)
 	if len(spots) == 0 {
@@ -78,7 +77,7 @@ var artHeads = []string{
 	"Some words are drawn under the text.\n", "Replace each [WORD n] by the word drawn for it.\n", "Banner text follows.\n",
 }
 
-// fillGaps takes words out of the text and lists them below it.
+// fillGaps removes words from the text and lists them below it.
 func fillGaps(d *draft) string {
 	spots := d.latinWords(d.edits(), 2, 64)
 	if len(spots) == 0 {
@@ -120,7 +119,7 @@ func (d *draft) latinWords(n, least, most int) []int {
 	return kept
 }
 
-// latinWord is the run of Latin letters at the beginning of a text.
+// latinWord returns the run of Latin letters at the beginning of a text.
 func latinWord(text string) string {
 	n := 0
 	for n < len(text) && isLetter(text[n]) {

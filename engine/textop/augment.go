@@ -160,7 +160,7 @@ func (d *draft) shuffleInnerWide(out []byte, word string) []byte {
 	return append(out, word[ends[n-2]:]...)
 }
 
-// capitals turns the case of a share of the letters.
+// capitals swaps the case of a share of the letters.
 func capitals(out []byte, text string, c *chance) []byte {
 	for i := range len(text) {
 		b := text[i]
@@ -172,7 +172,7 @@ func capitals(out []byte, text string, c *chance) []byte {
 	return out
 }
 
-// shiftCodes moves a share of the printable characters to the code beside theirs.
+// shiftCodes moves a share of the printable characters to a neighbouring code.
 func (d *draft) shiftCodes(out []byte, text string, c *chance) []byte {
 	for i := range len(text) {
 		b := text[i]

@@ -8,13 +8,12 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// Bucket is a class of weakness by its concept, such as "prompt-injection".
-// Published lists number the same concepts differently from edition to
-// edition, so the concept is what is kept; see [Concept] for the numbers.
+// Bucket is a class of weaknesses, identified by its concept, such as
+// "prompt-injection", since published lists number the same concepts differently in
+// each edition; see [Concept] for the numbers.
 type Bucket string
 
-// The concepts that published lists number, and two that operators need beside
-// them.
+// The concepts that published lists number, and two more that operators need.
 const (
 	PromptInjection   Bucket = "prompt-injection"
 	OutputHandling    Bucket = "output-handling"
@@ -49,10 +48,10 @@ type Concept struct {
 	LLM2023, LLM2025, LLM2026 int
 	// Agentic is the place in the OWASP list for agentic applications of 2026.
 	Agentic int
-	// ATLAS are MITRE ATLAS techniques that exercise the concept. All of them are
-	// in release 2026.09 of its data; which concept they belong to is our reading.
+	// ATLAS are MITRE ATLAS techniques that exercise the concept. All of them are in
+	// release 2026.09 of its data; the assignment to concepts is ours.
 	ATLAS []string
-	names []string // further names that documents use, letters only
+	names []string // other names in documents, letters only
 }
 
 // Concepts returns the whole crosswalk, in a fixed order.
@@ -106,16 +105,15 @@ func (c *Concept) editions() []edition {
 
 func two(n int) string { return string([]byte{byte('0' + n/10), byte('0' + n%10)}) }
 
-// ParseBucket reads what documents and command lines write for a bucket: a
-// concept ("prompt-injection"), a title or name in any spelling
-// ("PROMPT_INJECTION"), a numbered name ("LLM06_SENSITIVE_INFO_DISCLOSURE",
-// "ASI02_TOOL_MISUSE", "LLM06:2025 Excessive Agency"), or a number with its
-// edition ("LLM06:2023").
+// ParseBucket parses a bucket as documents and command lines write it: a concept
+// ("prompt-injection"), a title or name in any spelling ("PROMPT_INJECTION"), a
+// numbered name ("LLM06_SENSITIVE_INFO_DISCLOSURE", "ASI02_TOOL_MISUSE", "LLM06:2025
+// Excessive Agency"), or a number with its edition ("LLM06:2023").
 //
-// Of a numbered name the name decides, since lists renumber; a number that the
-// concept has in no edition is a warning. A name that no list has is a bucket
-// of the user's own, with a warning if it carries a number or is nearly a
-// concept's. A number alone is refused, unless it means the same in all editions.
+// In a numbered name the name decides, since lists renumber; a number that the
+// concept has in no edition is a warning. An unknown name is a bucket of the user's
+// own, with a warning if it has a number or is similar to a concept. A number alone
+// is refused, unless it means the same in all editions.
 func ParseBucket(text string) (Bucket, diag.List) {
 	list, place, rest := numbered(strings.TrimSpace(text))
 	concepts := Concepts()
@@ -184,7 +182,7 @@ func byNumber(concepts []Concept, text, list string, place int, year string) (Bu
 		Message: "bucket " + quoted(text) + " is in no published list"}}
 }
 
-// everywhere is the concept that has a number in every edition of a list.
+// everywhere returns the concept that has a number in every edition of a list.
 func everywhere(concepts []Concept, list string, place int) (Bucket, bool) {
 	i := slices.IndexFunc(concepts, func(c Concept) bool {
 		return !slices.ContainsFunc(c.editions(), func(e edition) bool { return e.list == list && e.place != place })
@@ -222,7 +220,7 @@ func numbered(text string) (list string, place int, rest string) {
 }
 
 // splitYear splits ":2025 Name" into the year and what follows; the year is empty if
-// the text does not begin like that.
+// the text does not begin with one.
 func splitYear(text string) (year, rest string) {
 	after, ok := strings.CutPrefix(text, ":")
 	rest = strings.TrimLeft(after, "0123456789")
@@ -232,8 +230,8 @@ func splitYear(text string) (year, rest string) {
 	return year, rest
 }
 
-// letters is the text's letters and digits in lower case, with "and" for "&": the
-// spelling-free form in which names are compared.
+// letters returns the text's letters and digits in lower case, with "and" for "&":
+// the form in which names are compared.
 func letters(text string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("_- :.()", r) {
@@ -267,9 +265,9 @@ func Surfaces() []Surface {
 	return []Surface{PromptText, SystemMessage, ToolcallJSON, RAGContext, OutputShaping}
 }
 
-// ParseSurface reads the name of a surface, in any case, and the names that
-// seed files and operators of other tools use for the same thing. An unknown
-// name gives "" and an error that names the nearest.
+// ParseSurface parses the name of a surface, in any case, or the name that other
+// tools' seed files and operators use for it. An unknown name gives "" and an error
+// that names the nearest.
 func ParseSurface(text string) (Surface, diag.List) {
 	switch name := strings.ToUpper(strings.TrimSpace(text)); name {
 	case "PROMPT_TEXT", "USER_PROMPT", "EMAIL_BODY", "EMAIL_SUBJECT", "BODY", "TEXT":

@@ -10,15 +10,15 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// Builtins returns the operators of the house, in order of their ids. Every call
+// Builtins returns the built-in operators, in order of their ids. Every call
 // makes a new list of the same operators.
 func Builtins() []Operator { return added(1) }
 
-// Extended are operators beside [Builtins], for documents that ask for them:
-// more of them never changes what other documents draw.
+// Extended returns further operators, for documents that ask for them: adding
+// some never changes what other documents draw.
 func Extended() []Operator { return added(2) }
 
-// added are the operators that came with an edition.
+// added returns the operators that were added in an edition.
 func added(n int) []Operator {
 	families := [][]builtin{templates(n)}
 	switch n {
@@ -40,7 +40,7 @@ func added(n int) []Operator {
 	return list
 }
 
-// builtin is an operator of the house: its description and its one function.
+// builtin is a built-in operator: its description and its one function.
 type builtin struct {
 	meta Meta
 	// apply returns the child of d.text; it returns "" after d.skip or a bad
@@ -87,19 +87,19 @@ func (b *builtin) Apply(seed string, ctx *Context, rng *pyrand.Rand) Result {
 	return r
 }
 
-// tags turns concepts into the tags under which a built-in operator declares
-// them.
+// tags converts concepts to the tags of a built-in operator.
 func tags(buckets ...Bucket) []string {
 	return seq.Map(buckets, func(b Bucket) string { return string(b) })
 }
 
-// on is the same for surfaces.
+// on converts surfaces likewise.
 func on(surfaces ...Surface) []string {
 	return seq.Map(surfaces, func(s Surface) string { return string(s) })
 }
 
-// prose are the surfaces on which running text stands.
+// prose returns the surfaces with running text.
 func prose() []string { return on(PromptText, SystemMessage, RAGContext) }
 
-// anywhere are all surfaces but structured tool calls, which noise would break.
+// anywhere returns all surfaces except structured tool calls, which noise would
+// break.
 func anywhere() []string { return on(PromptText, SystemMessage, RAGContext, OutputShaping) }

@@ -6,11 +6,11 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// call is the JSON of a tool call with the changes that are to be made.
+// call is the JSON of a tool call, with changes to make.
 type call struct {
 	text    string
 	root    *jsontree.Node
-	args    *jsontree.Node // the arguments, or the root if there are none of their own
+	args    *jsontree.Node // the arguments, or the root if there are none
 	patches []patch
 }
 
@@ -20,11 +20,10 @@ type patch struct {
 	text     string
 }
 
-// parseCall reads the text as JSON. The second result is the reason to skip,
-// or "".
+// parseCall parses the text as JSON. reason says why to skip; "": do not.
 func (d *draft) parseCall() (*call, string) {
 	if i := strings.IndexFunc(d.text, func(r rune) bool { return r > ' ' }); i < 0 || !strings.ContainsRune("{[\"-0123456789tfn", rune(d.text[i])) {
-		return nil, "not_json" // most texts are not, and should cost no parse
+		return nil, "not_json" // most texts are no JSON, and should cost no parse
 	}
 	doc, err := jsontree.Parse([]byte(d.text), jsontree.Options{MaxDepth: 2000})
 	if err != nil {
@@ -50,7 +49,7 @@ func (c *call) patch(from, to int, text string) {
 
 func (c *call) put(n *jsontree.Node, text string) { c.patch(n.Offset, n.End, text) }
 
-// name is the value that names the tool, or nil.
+// name returns the value that names the tool, or nil.
 func (c *call) name() *jsontree.Node {
 	for _, o := range []*jsontree.Node{c.root, c.root.Get("function"), c.root.Get("tool")} {
 		if o == nil || o.Kind != jsontree.Object {
@@ -65,7 +64,8 @@ func (c *call) name() *jsontree.Node {
 	return nil
 }
 
-// leaves are the values that are neither objects nor arrays, in document order.
+// leaves returns the values that are neither objects nor arrays, in document
+// order.
 func leaves(n *jsontree.Node, list []*jsontree.Node) []*jsontree.Node {
 	switch n.Kind {
 	case jsontree.Object:
@@ -82,13 +82,13 @@ func leaves(n *jsontree.Node, list []*jsontree.Node) []*jsontree.Node {
 	return list
 }
 
-// eachLeaf calls f for as many drawn leaves of the arguments as the strength
-// says, and puts what it returns in their place; "" leaves a leaf alone.
+// eachLeaf replaces some random leaves of the arguments, as many as the
+// strength says, by what f returns; "" keeps a leaf.
 func (d *draft) eachLeaf(c *call, f func(n *jsontree.Node) string) {
 	n := d.edits()
 	d.note("edits", n)
 	list := leaves(c.args, nil)
-	for i := range list { // a shuffle, as far as it is needed
+	for i := range list { // a partial shuffle
 		j := i + d.rng.Index(len(list)-i)
 		list[i], list[j] = list[j], list[i]
 		if text := f(list[i]); text != "" && text != c.text[list[i].Offset:list[i].End] {
@@ -130,7 +130,7 @@ func (d *draft) anyObject(c *call) *jsontree.Node {
 	return list[d.rng.Index(len(list))]
 }
 
-// memberRange is the place of a member with the comma that goes with it.
+// memberRange returns the range of a member with the comma that belongs to it.
 func (c *call) memberRange(o *jsontree.Node, m *jsontree.Member) (from, to int) {
 	from, to = m.KeyOffset, m.Value.End
 	if i := strings.IndexFunc(c.text[to:o.End], notBlank); i >= 0 && c.text[to+i] == ',' {
@@ -149,7 +149,7 @@ func (c *call) memberRange(o *jsontree.Node, m *jsontree.Member) (from, to int) 
 
 func notBlank(r rune) bool { return r > ' ' }
 
-// addMember puts a member at the end of an object.
+// addMember adds a member at the end of an object.
 func (c *call) addMember(o *jsontree.Node, text string) {
 	if len(o.Members) > 0 || len(c.patchesAt(o.End-1)) > 0 {
 		text = ", " + text
@@ -166,7 +166,7 @@ func (c *call) patchesAt(at int) []patch {
 	return nil
 }
 
-// keyEnd is just past the key of a member.
+// keyEnd returns the offset just past the key of a member.
 func (c *call) keyEnd(m *jsontree.Member) int {
 	for i := m.KeyOffset + 1; i < len(c.text); i++ {
 		switch c.text[i] {

@@ -4,7 +4,7 @@ import (
 	"unicode/utf8"
 )
 
-// rot47 turns the 94 printable ASCII characters by half.
+// rot47 rotates the 94 printable ASCII characters by half.
 func rot47(r rune) rune {
 	if r > ' ' && r <= '~' {
 		return '!' + (r-'!'+47)%94
@@ -12,8 +12,7 @@ func rot47(r rune) rune {
 	return turn(r, 13)
 }
 
-// cipherText writes f of every character into the buffer, with a quick way
-// for ASCII.
+// cipherText writes f of every character into the buffer, with a fast path for ASCII.
 func cipherText(dst []byte, text string, f func(rune) rune) []byte {
 	for i := 0; i < len(text); {
 		if b := text[i]; b < utf8.RuneSelf {
@@ -46,7 +45,7 @@ func ciphers() []builtin {
 				start := len(out)
 				out = apply(d, out)
 				if d.reason == "" && string(out[start:]) == d.text {
-					return d.skip(ReasonNoChange) // nothing to hide: no line about it either
+					return d.skip(ReasonNoChange) // nothing to hide, so no line about it either
 				}
 				return d.done(out)
 			},
@@ -95,15 +94,14 @@ func ciphers() []builtin {
 // keys are key words for the Vigenère cipher.
 var keys = []string{"lemon", "orbit", "harbor", "granite", "willow", "cobalt", "meadow", "lantern", "quartz", "saffron", "juniper", "velvet", "marble", "summit", "canyon", "beacon"}
 
-// keyStep is the shift for the next character.
+// keyStep returns the shift for the next character.
 func keyStep(key string, n *int) int {
 	k := int(key[*n%len(key)] - 'a')
 	*n++
 	return k
 }
 
-// appendReversed appends text backwards, character as readers see it by
-// character.
+// appendReversed appends text backwards, by characters as readers see them.
 func appendReversed(dst []byte, text string) []byte {
 	for i := len(text); i > 0; {
 		j := clusterStart(text, i-1)
@@ -117,15 +115,14 @@ func appendReversed(dst []byte, text string) []byte {
 	return dst
 }
 
-// appendEachReversed appends text with every word backwards.
+// appendEachReversed appends text with every word reversed.
 func appendEachReversed(dst []byte, text string) []byte {
 	words(text, func(blanks, word string) { dst = appendReversed(append(dst, blanks...), word) })
 	return dst
 }
 
-// reversed is a cipher that undoes itself. Marks without a letter to stand on
-// would find one in the reversed text, which could not be distinguished from the others
-// later: such texts are skipped.
+// reversed is a cipher that is its own inverse. It skips texts with a mark that has no
+// base: in the reversed text it would have one, and could no longer be distinguished.
 func reversed(f func(dst []byte, text string) []byte) func(*draft, []byte) []byte {
 	return func(d *draft, out []byte) []byte {
 		start := len(out)

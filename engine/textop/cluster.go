@@ -6,13 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// What a reader sees as one character is often several code points: a letter
-// with marks, a family of emoji, a Hangul syllable in pieces. joins is a local
-// and cautious form of the rules of UAX #29: it never lets two code points of
-// one such cluster be parted, and now and then holds together two clusters
-// (flags in a row), which does an edit no harm.
+// One character for a reader is often several code points: a letter with marks, a
+// family of emoji, a Hangul syllable in parts. joins is a local and cautious form
+// of the rules of UAX #29: it never separates two code points of one such cluster,
+// and sometimes joins two clusters (flags in a row), which does not harm an edit.
 
-// joins reports whether b belongs with a before it.
+// joins reports whether b belongs to a before it.
 func joins(a, b rune) bool {
 	switch {
 	case a < 0x300 && b < 0x300:
@@ -43,7 +42,7 @@ func isJamo(r rune) bool {
 	return r >= 0x1100 && r <= 0x11ff || r >= 0xa960 && r <= 0xa97c || r >= 0xac00 && r <= 0xd7ff
 }
 
-// isMark reports what attaches to the character before it.
+// isMark reports whether a character attaches to the one before it.
 func isMark(r rune) bool {
 	switch {
 	case r < 0x300:
@@ -58,7 +57,7 @@ func isMark(r rune) bool {
 	return unicode.Is(unicode.M, r)
 }
 
-// viramas tie the letter after them to the one before.
+// viramas tie the next letter to the previous one.
 var viramas = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0x094d, Hi: 0x0d4d, Stride: 0x80}, // Devanagari to Malayalam
 	{Lo: 0x0dca, Hi: 0x0dca, Stride: 1},
@@ -66,12 +65,12 @@ var viramas = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0x17d2, Hi: 0x17d2, Stride: 1},
 }}
 
-// boundary reports whether the text may be parted at byte i.
+// boundary reports whether the text may be split at byte i.
 func boundary(text string, i int) bool {
 	if i <= 0 || i >= len(text) {
 		return true
 	}
-	if text[i] < utf8.RuneSelf { // nothing below U+0300 joins but LF after CR
+	if text[i] < utf8.RuneSelf { // below U+0300 only LF after CR joins
 		return (text[i] != '\n' || text[i-1] != '\r') && !joinerBefore(text, i)
 	}
 	if !utf8.RuneStart(text[i]) {
@@ -87,8 +86,8 @@ func joinerBefore(text string, i int) bool {
 	return i >= 3 && text[i-1] == 0x8d && text[i-2] == 0x80 && text[i-3] == 0xe2
 }
 
-// clusterStart is the last place at or before byte i where the text may be
-// parted.
+// clusterStart returns the last position at or before byte i where the text may be
+// split.
 func clusterStart(text string, i int) int {
 	for !boundary(text, i) {
 		i--
@@ -96,14 +95,14 @@ func clusterStart(text string, i int) int {
 	return i
 }
 
-// clusterEnd is the first place after byte i where the text may be parted.
+// clusterEnd returns the first position after byte i where the text may be split.
 func clusterEnd(text string, i int) int {
 	for i++; !boundary(text, i); i++ {
 	}
 	return i
 }
 
-// Clusters returns the parts of a text that its readers see as one character each.
+// Clusters yields the parts of a text that readers see as one character each.
 func Clusters(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := 0; i < len(text); {

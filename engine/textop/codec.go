@@ -137,7 +137,7 @@ func appendBraille(dst, src []byte) []byte {
 	return dst
 }
 
-// firstEmoji begins 256 code points all of which are emoji, one a byte.
+// firstEmoji begins 256 code points that are all emoji, one per byte.
 const firstEmoji = 0x1f400
 
 func appendEmoji(dst, src []byte) []byte {

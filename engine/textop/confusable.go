@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// lookalikes are characters that are drawn like an ASCII letter or digit in
-// common typefaces, by the confusables of Unicode Technical Standard 39 and a
-// few that people confuse beside them.
+// lookalikes are characters that look like an ASCII letter or digit in common
+// typefaces, from the confusables of Unicode Technical Standard 39, and a few
+// more that people confuse.
 var lookalikes = [128]string{
 	'a': "аɑα", 'b': "ЬƄᖯ", 'c': "сϲⅽ", 'd': "ԁⅾᑯ", 'e': "еҽ℮", 'f': "ſẝք", 'g': "ɡցƍ", 'h': "һհᏂ", 'i': "іⅰı",
 	'j': "јϳյ", 'k': "кκĸ", 'l': "ӏⅼǀ", 'm': "ⅿмṃ", 'n': "ոռη", 'o': "оοօ", 'p': "рρ⍴", 'q': "ԛգզ", 'r': "гᴦⲅ",
@@ -31,7 +31,7 @@ var foreign = map[rune]string{
 	'ي': "یى", 'ى': "یي", 'ک': "ك", 'ك': "ک", 'ه': "ە", 'ا': "أٱ", '٠': "۰", '١': "۱", '٢': "۲", '٣': "۳",
 }
 
-// lookalike returns the characters drawn like r, or "".
+// lookalike returns the characters that look like r, or "".
 func lookalike(r rune) string {
 	if r < utf8.RuneSelf {
 		return lookalikes[r]
@@ -39,7 +39,7 @@ func lookalike(r rune) string {
 	return foreign[r]
 }
 
-// nth is character n of a short text.
+// nth returns character n of a short text.
 func nth(s string, n int) rune {
 	for _, r := range s {
 		if n == 0 {
@@ -101,25 +101,26 @@ func confusables() []builtin {
 	}
 }
 
-// homoglyphs are the replacements of homoglyphInjection, in the order in which
-// its choices stand. Vectors show those of H, I, a, c, e, i, o and p, and that s
-// and y have some; the others are ours.
+// homoglyphs are the replacements of homoglyphInjection, in the order of its
+// choices. Vectors show those of H, I, a, c, e, i, o and p, and that s and y
+// have some; the others are ours.
 var homoglyphs = [128]string{
 	'A': "АΑ", 'B': "ВΒ", 'C': "С", 'E': "ЕΕ", 'H': "ΗН", 'I': "І", 'J': "Ј", 'K': "КΚ", 'M': "МΜ", 'N': "Ν", 'O': "ОΟ", 'P': "РΡ", 'S': "Ѕ", 'T': "ТΤ", 'X': "ХΧ", 'Y': "ΥҮ",
 	'a': "а", 'c': "сϲ", 'e': "е℮", 'i': "і", 'j': "ј", 'o': "оο", 'p': "р", 's': "ѕ", 'x': "х", 'y': "у",
 }
 
-// homoglyphEdit is an edit in a trace, where it is an array of these three.
+// homoglyphEdit is an edit in a trace, where it is an array of these three
+// values.
 type homoglyphEdit struct {
 	kind   string
 	at     int
 	detail string
 }
 
-// homoglyphInjection draws as the original does: a shuffle of the letters that
-// can be replaced, a choice for each that is, then for every insertion a choice
-// of character and a place from 1 to the present length. It inserts anywhere,
-// inside an emoji too.
+// homoglyphInjection draws as the original does: a shuffle of the replaceable
+// letters, a choice for each that is replaced, then for every insertion a choice
+// of character and a position from 1 to the current length. It inserts anywhere,
+// even inside an emoji.
 func homoglyphInjection(d *draft) string {
 	text := make([]rune, 0, d.points+d.strength+1)
 	for _, r := range d.text {
@@ -147,7 +148,7 @@ func homoglyphInjection(d *draft) string {
 	for range budget - replace {
 		z := d.rng.Index(3)
 		at := int(d.rng.Range(1, int64(len(text))+1))
-		text = slices.Insert(text, at, rune(0x200b+z)) // space, non-joiner, joiner of zero width
+		text = slices.Insert(text, at, rune(0x200b+z)) // zero-width space, non-joiner or joiner
 		edits = append(edits, homoglyphEdit{"zw_insert", at, [...]string{`'\u200b'`, `'\u200c'`, `'\u200d'`}[z]})
 	}
 	d.note("mode", "homoglyph_or_zwsp")

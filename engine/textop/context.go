@@ -13,9 +13,9 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Context is what an operator is given: section 3 of the contract. Built-in
-// operators keep working memory in it, so that a Context serves one goroutine
-// at a time; keep one a worker and change its fields from case to case.
+// Context is the input of an operator besides the text: section 3 of the contract.
+// Built-in operators keep working memory in it, so only one goroutine at a time may
+// use it; keep one per worker and change its fields from case to case.
 type Context struct {
 	Bucket   Bucket  // "": any
 	Surface  Surface // "": any
@@ -25,36 +25,35 @@ type Context struct {
 	BucketTag, SurfaceTag string
 	Constraints           Constraints
 	Metadata              map[string]any // seed_id, testcase_id, step_id, ...
-	// Partner is a second text, for operators that cross two (key
-	// partner_text).
+	// Partner is a second text, for operators that combine two (key partner_text).
 	Partner string
 	// Options are the parameters of single operators by name, which are further
-	// top-level keys of the context, such as "format". A built-in operator
-	// reads those that its Meta lists and draws what is not given.
+	// top-level keys of the context, such as "format". A built-in operator reads
+	// those that its Meta lists, and draws those that are missing.
 	Options map[string]any
 
 	work draft
 }
 
-// Constraints limit what an operator may make.
+// Constraints limit the children of an operator.
 type Constraints struct {
 	MaxChars     int        // code points; 0: no limit
 	TrimTrailing bool       // key trim_trailing: see Normalize
 	SchemaMode   SchemaMode // see Guard
 	Placeholder  string     // see Guard
 	KeepControls bool       // key keep_controls: see Guard
-	// Given is all keys as they were given, for plug-ins: they may read others, and
-	// tell 0 or null from what was not given. What flags set beside it stands in
-	// the fields alone.
+	// Given has all keys as they were given, for plug-ins, which may read others
+	// and distinguish 0 or null from a missing key. Values from flags are only in
+	// the fields.
 	Given map[string]any
 }
 
-// contextFields are the keys of the contract, and the one of Context.Partner.
+// contextFields are the keys of the contract, and that of Context.Partner.
 var contextFields = []string{"bucket_id", "surface", "strength", "partner_text", "constraints", "metadata"}
 
-// ParseContext reads a context from a JSON object. Absent keys have the
-// contract's defaults; a value of the wrong kind is an error, with the key as
-// Path. All errors are reported.
+// ParseContext reads a context from a JSON object. Missing keys have the contract's
+// defaults; a value of the wrong type is an error, with the key as Path. It reports
+// all errors.
 func ParseContext(data []byte) (*Context, diag.List) {
 	var l faults
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -71,8 +70,7 @@ func ParseContext(data []byte) (*Context, diag.List) {
 	return c, l.list
 }
 
-// NewContext is ParseContext for a decoded object; it appends what is wrong to
-// found.
+// NewContext is ParseContext for a decoded object; it appends errors to found.
 func NewContext(raw map[string]any, found *diag.List) *Context {
 	l := faults{*found}
 	c := &Context{Strength: 1}
@@ -172,8 +170,8 @@ func (f *faults) object(path string, v any) map[string]any {
 	return m
 }
 
-// Values returns the context as the contract's dict, for hosts of plug-ins. tag is
-// the operator's own name of the surface; see [Meta.SurfaceTag].
+// Values returns the context as the contract's dict, for hosts of plug-ins.
+// surfaceTag is the operator's own name of the surface; see [Meta.SurfaceTag].
 func (c *Context) Values(surfaceTag string) map[string]any {
 	v := maps.Clone(c.Options)
 	if v == nil {
@@ -213,9 +211,9 @@ func (c *Context) Values(surfaceTag string) map[string]any {
 	return v
 }
 
-// Normalize returns what happens to a text when it comes in (OC-6.2): CRLF and CR
-// become LF, tabs stay, blanks at the ends of lines stay unless the constraint
-// trim_trailing asks otherwise, and bytes that are not UTF-8 become U+FFFD.
+// Normalize normalizes an incoming text (OC-6.2): CRLF and CR become LF, tabs stay,
+// blanks at the ends of lines stay unless the constraint trim_trailing is set, and
+// invalid UTF-8 becomes U+FFFD.
 func Normalize(text string, c Constraints) string {
 	if !utf8.ValidString(text) {
 		text = strings.ToValidUTF8(text, "\ufffd")

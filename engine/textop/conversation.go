@@ -64,7 +64,7 @@ func conversations() []builtin {
 	}
 }
 
-// turns are ways to write who speaks.
+// turns are ways to mark who speaks.
 var turns = []struct{ ask, answer, end string }{
 	{"User: ", "\nAssistant: ", "\n\n"}, {"Q: ", "\nA: ", "\n"}, {"Human: ", "\n\nAI: ", "\n\n"}, {"### Question\n", "\n### Answer\n", "\n\n"},
 	{"> ", "\n", "\n\n"}, {"<user>", "</user>\n<assistant>", "</assistant>\n"}, {"[question] ", "\n[answer] ", "\n"}, {"Customer: ", "\nAgent: ", "\n"},

@@ -20,7 +20,7 @@ func crossovers() []builtin {
 	return []builtin{
 		op("one_point", "Begin with one text and switch to the other between two words.", "the first text's share is roughly 83, 67, 50, 33 or 17 percent.", "GPTFuzzer crossover (arXiv 2309.10253), without a model", func(d *draft, partner string) string {
 			a, b := wordPieces(d.text), wordPieces(partner)
-			at := func(n int) int { // where the share ends, give or take a twelfth
+			at := func(n int) int { // where the share ends, plus or minus a twelfth
 				return (n*(6-d.strength) + d.rng.Index(n+1) - n/2) / 6
 			}
 			head := max(1, min(len(a), at(len(a))))
@@ -62,7 +62,7 @@ func crossovers() []builtin {
 	}
 }
 
-// pieces are the sentences of a text, or its words if it has one sentence.
+// pieces returns the sentences of a text, or its words if it is one sentence.
 func pieces(text string) []string {
 	parts := sentences(text)
 	if len(parts) > 1 {
@@ -71,7 +71,7 @@ func pieces(text string) []string {
 	return wordPieces(text)
 }
 
-// wordPieces are the words of a text, each with the blanks before it.
+// wordPieces returns the words of a text, each with the blanks before it.
 func wordPieces(text string) []string {
 	parts := make([]string, 0, len(text)/4+1)
 	words(text, func(blanks, word string) {
@@ -81,7 +81,7 @@ func wordPieces(text string) []string {
 	return parts
 }
 
-// spaced makes sure that a blank stands at the end.
+// spaced ensures that the text ends with a blank.
 func spaced(out []byte) []byte {
 	if n := len(out); n > 0 && !isBlank(out[n-1]) {
 		return append(out, ' ')

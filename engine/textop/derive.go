@@ -9,16 +9,16 @@ import (
 	"github.com/thresh-dev/thresh/engine/pyrand"
 )
 
-// Rule is a way to make the seed of a test case from seed_base and its id.
+// Rule is a way to derive the seed of a test case from seed_base and its id.
 type Rule string
 
 const (
 	// RuleContract is OC-7.3: the first 8 hexadecimal digits of SHA-256 over
-	// "{seed_base}:{testcase_id}", thus 32 bits.
+	// "{seed_base}:{testcase_id}", that is, 32 bits.
 	RuleContract Rule = "contract"
-	// RuleWide is what the original engine does since its version 0.2: the
+	// RuleWide is the rule of the original engine since its version 0.2: the
 	// first 8 bytes, big-endian, of SHA-256 over "{seed_base}::{testcase_id}",
-	// thus 64 bits.
+	// that is, 64 bits.
 	RuleWide Rule = "wide"
 )
 
@@ -33,8 +33,8 @@ func ParseRule(name string) (Rule, bool) {
 	return "", false
 }
 
-// Deriver makes seeds of test cases for one seed_base. It is a value without
-// state that changes: safe for concurrent use.
+// Deriver derives seeds of test cases from one seed_base. It is an immutable
+// value, safe for concurrent use.
 type Deriver struct {
 	prefix string
 	wide   bool
@@ -48,8 +48,8 @@ func NewDeriver(rule Rule, seedBase *big.Int) Deriver {
 	return Deriver{seedBase.String() + ":", false}
 }
 
-// Seed returns the derived seed of a test case: its generator of mutations is
-// random.Random(seed), as the contract says.
+// Seed returns the derived seed of a test case. According to the contract, its
+// generator of mutations is random.Random(seed).
 func (d Deriver) Seed(testcaseID string) uint64 {
 	var space [128]byte
 	text := append(append(space[:0], d.prefix...), testcaseID...)
@@ -62,8 +62,8 @@ func (d Deriver) Seed(testcaseID string) uint64 {
 
 // SelectSeed returns the seed of the generator that chooses operators for a test
 // case: the first 8 hexadecimal digits of SHA-256 over "{derived}:select". The
-// contract (OC-7.4) asks for two generators from one derived seed and leaves
-// open how; equal seeds would give equal streams.
+// contract (OC-7.4) requires two generators from one derived seed without saying
+// how; equal seeds would give equal streams.
 func SelectSeed(derived uint64) uint64 {
 	var space [32]byte
 	text := append(strconv.AppendUint(space[:0], derived, 10), ":select"...)
@@ -76,11 +76,11 @@ const Pairs = pyrand.Lanes / 2
 
 // Streams makes the two generators of several test cases at once, which is
 // several times faster than one by one. The zero Streams is ready for Seed. It
-// is large; keep one a worker. It is not safe for concurrent use.
+// is large; keep one per worker. It is not safe for concurrent use.
 type Streams struct{ group pyrand.Group }
 
-// Seed starts the generators of up to [Pairs] test cases, given their derived
-// seeds. Generators handed out earlier start anew with it.
+// Seed starts the generators of up to [Pairs] test cases from their derived
+// seeds. It restarts generators that were returned before.
 func (s *Streams) Seed(derived []uint64) {
 	var seeds [pyrand.Lanes]uint64
 	for i, d := range derived {

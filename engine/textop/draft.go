@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/pyrand"
 )
 
-// draft is one application of a built-in operator at work.
+// draft is one application of a built-in operator.
 type draft struct {
 	text     string
 	points   int // code points of text
@@ -20,21 +20,21 @@ type draft struct {
 	reason  string // why the operator skips
 	problem string // why the result is INVALID
 
-	buf   []byte // space for the child, kept between applications
-	raw   []byte // space for the text as bytes, likewise
-	spots []int  // space for places, likewise
+	buf   []byte // memory for the child, kept between applications
+	raw   []byte // memory for the text as bytes, likewise
+	spots []int  // memory for positions, likewise
 }
 
-// skip gives up for a reason that the trace shows.
+// skip gives up for a reason, which the trace shows.
 func (d *draft) skip(reason string) string {
 	d.reason = reason
 	return ""
 }
 
-// note puts a fact into the trace.
+// note adds a fact to the trace.
 func (d *draft) note(key string, value any) { d.params = append(d.params, Param{key, value}) }
 
-// out is an empty buffer for the child.
+// out returns an empty buffer for the child.
 func (d *draft) out() []byte { return d.buf[:0] }
 
 // keepSpace is the size above which a buffer is not kept for the next child.
@@ -48,8 +48,8 @@ func (d *draft) done(b []byte) string {
 	return string(b)
 }
 
-// index returns a place in a list of n: what the option name says, or a drawn
-// one. The trace records it.
+// index returns an index into a list of n: that of the option or a random one.
+// The trace records it.
 func (d *draft) index(name string, n int) int {
 	v, given := d.ctx.Options[name]
 	if !given {
@@ -66,10 +66,10 @@ func (d *draft) index(name string, n int) int {
 	return i
 }
 
-// variant returns one of several texts that serve alike.
+// variant returns one of several equivalent texts.
 func (d *draft) variant(list []string) string { return list[d.index("variant", len(list))] }
 
-// choice returns one of several named values: what the option says, or a drawn
+// choice returns one of several named values: that of the option or a random
 // one. The trace records it.
 func (d *draft) choice(name string, list []string) string {
 	if v, ok := d.ctx.Options[name]; ok {
@@ -87,14 +87,14 @@ func (d *draft) choice(name string, list []string) string {
 	return s
 }
 
-// oneOf draws a text that needs no record.
+// oneOf draws a text that the trace need not record.
 func (d *draft) oneOf(list []string) string { return list[d.rng.Index(len(list))] }
 
-// edits is the number of single edits for a strength: 1, 2, 4, 8 or 16.
+// edits returns the number of single edits for the strength: 1, 2, 4, 8 or 16.
 func (d *draft) edits() int { return 1 << (d.strength - 1) }
 
-// sites draws up to n different places where a character as readers see it
-// begins, in order of the text. A larger n gives the same places and more.
+// sites draws up to n different positions where a character, as readers see it,
+// begins, in order of the text. A larger n gives the same positions and more.
 func (d *draft) sites(n int) []int {
 	s := d.spots[:0]
 	for range n {
@@ -105,8 +105,9 @@ func (d *draft) sites(n int) []int {
 	return d.spots
 }
 
-// sitesOf is sites for ASCII characters of a class that stand alone, from the
-// place drawn onwards and round the end. It returns none if there is none.
+// sitesOf is sites for ASCII characters of a class that stand alone; it
+// searches from the drawn position on, and wraps around. It returns none if
+// there is none.
 func (d *draft) sitesOf(n int, class func(byte) bool) []int {
 	s := d.spots[:0]
 	for range n {
@@ -136,8 +137,8 @@ func (d *draft) next(from, to int, class func(byte) bool) int {
 func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
 func isBlank(b byte) bool  { return b == ' ' || b == '\t' || b == '\n' }
 
-// chance decides many small questions with few words of the generator: each
-// takes eight bits.
+// chance makes many small decisions with few words of the generator: each takes
+// eight bits.
 type chance struct {
 	rng   *pyrand.Rand
 	bits  uint32
@@ -145,15 +146,15 @@ type chance struct {
 	limit uint32 // of 256
 }
 
-// coin returns a coin that falls on true in percent of all cases.
+// coin returns a coin that is true with a probability in percent.
 func (d *draft) coin(percent int) chance {
 	return chance{rng: d.rng, limit: uint32(percent*256+50) / 100}
 }
 
 func (c *chance) flip() bool { return c.bit() != 0 }
 
-// bit is flip as a number, for loops in which a branch would often be guessed
-// wrong: 1 for true, 0 for false.
+// bit is flip as a number, 1 or 0, for loops in which a branch would often be
+// mispredicted.
 func (c *chance) bit() byte {
 	if c.left == 0 {
 		c.bits, c.left = c.rng.Uint32(), 4
@@ -188,10 +189,9 @@ func words(text string, f func(blanks, word string)) {
 	}
 }
 
-// sentences parts a text after every full stop, question mark, exclamation
-// mark (of Latin, CJK and Arabic script) that blanks or the end follow, and
-// after every newline; the CJK marks need no blank. The parts add up to the
-// text.
+// sentences splits a text after every full stop, question mark and exclamation
+// mark (of Latin, CJK and Arabic script) before blanks or the end, and after
+// every newline; the CJK marks need no blank. The parts add up to the text.
 func sentences(text string) []string {
 	parts := make([]string, 0, 8)
 	start := 0

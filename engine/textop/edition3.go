@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Third returns the operators of the third edition: those of [Extended] stay what
-// they are, and so do the documents that draw them.
+// Third returns the operators of the third edition. Those of [Extended] stay the
+// same, and so do the documents that draw them.
 func Third() []Operator { return added(3) }
 
-// Edition3 returns all operators, with those of the third edition; in it, some of the
-// first serve prompt injection as well.
+// Edition3 returns all operators, including those of the third edition, in which some
+// of the first serve prompt injection as well.
 func Edition3() []Operator {
 	list := slices.Concat(Builtins(), Extended(), Third())
 	for _, op := range list {
@@ -23,7 +23,7 @@ func Edition3() []Operator {
 	return list
 }
 
-// letterings write each Latin letter in another way; letters that have none stay.
+// letterings write each Latin letter in another form; letters without one stay.
 var letterings = []struct {
 	id, purpose, origin string
 	from, to            []rune
@@ -89,8 +89,8 @@ func lettered() []builtin {
 	return append(list, builtin{meta: code, apply: bijection})
 }
 
-// bijection puts a code before the text: the letters that it changes, each with what
-// stands for it.
+// bijection puts a code before the text: the letters that it changes, each with its
+// replacement.
 func bijection(d *draft) string {
 	n := min(5*d.strength+d.strength/5, 26)
 	d.note("letters", n)
@@ -100,7 +100,7 @@ func bijection(d *draft) string {
 	}
 	d.rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	out := append(d.out(), "Code:"...)
-	for i, at := range order[:n] { // in a circle, so that none stays
+	for i, at := range order[:n] { // a cycle, so that none stays
 		key[at] = 'a' + byte(order[(i+1)%n])
 		out = append(out, ' ', 'a'+byte(at), '=', key[at])
 	}
@@ -114,8 +114,8 @@ func bijection(d *draft) string {
 	}))
 }
 
-// eachWord writes a share of the words by f. Those of fewer bytes than least are
-// passed over; with 0, a coin is thrown for blanks at the end of the text as well.
+// eachWord rewrites a share of the words with f. It ignores words of fewer than least
+// bytes; with 0, it also flips a coin for blanks at the end of the text.
 func (d *draft) eachWord(least int, f func(out []byte, word string) []byte) string {
 	c, out := d.coin(d.share()), d.out()
 	words(d.text, func(blanks, word string) {
@@ -128,7 +128,7 @@ func (d *draft) eachWord(least int, f func(out []byte, word string) []byte) stri
 	return d.done(out)
 }
 
-// rarer are common English words with rarer ones.
+// rarer maps common English words to rarer ones.
 var rarer = func() map[string]string {
 	m := map[string]string{}
 	for pair := range strings.FieldsSeq(`say=utter tell=apprise show=exhibit give=furnish ask=enquire word=vocable words=vocables secret=arcanum
@@ -142,10 +142,10 @@ var rarer = func() map[string]string {
 	return m
 }()
 
-// languages are those of [dictionary], by their place in its entries.
+// languages are the languages of [dictionary], by position in its entries.
 var languages = []string{"es", "de", "fr", "eo"}
 
-// dictionary is common English words in other languages: each in its most usual
+// dictionary maps common English words to other languages, each in its most usual
 // sense, so that a reader of that language understands the sentence.
 var dictionary = func() map[string][]string {
 	m := map[string][]string{}

@@ -3,13 +3,13 @@ package textop
 import "strings"
 
 // codec is a reversible way to write any text in other characters, so that the
-// text itself is not to be read any more. Where a published code leaves letters
-// as they are (quoted-printable, percent), every byte is escaped here.
+// text can no longer be read directly. Where a published code keeps letters
+// (quoted-printable, percent), every byte is escaped here.
 type codec struct {
 	id, name string // name as a person would write it
 	origin   string
-	// group is the number of bytes of code after which it may be broken by a
-	// blank; 0: it may not.
+	// group is the number of bytes of code between possible blanks; 0: no
+	// blanks.
 	group  int
 	encode func(dst, src []byte) []byte
 }
@@ -69,7 +69,7 @@ var asking = []string{
 	"Input (§):\n",
 }
 
-// frame is line i for a strength, or "" if it has none.
+// frame returns line i for a strength, or "" if there is none.
 func frame(strength, i int, name string) string {
 	switch {
 	case strength < 3 || i < 0 || i >= len(naming):
@@ -111,7 +111,7 @@ func (d *draft) encode(c *codec) string {
 	return d.done(out)
 }
 
-// regroup breaks what stands behind start into groups, in place.
+// regroup splits what follows start into groups, in place.
 func regroup(b []byte, start, width int, sep byte) []byte {
 	n := len(b) - start
 	seps := (n - 1) / width

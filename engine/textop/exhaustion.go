@@ -59,7 +59,7 @@ func exhaustions() []builtin {
 	}
 }
 
-// pad adds copies of a unit behind or before the text, to n code points.
+// pad adds copies of a unit before or after the text, n code points in all.
 func (d *draft) pad(n int, unit string) string {
 	size := len([]rune(unit))
 	body := strings.Repeat(unit, n/size) + unit[:offset(unit, n%size)]
@@ -69,7 +69,7 @@ func (d *draft) pad(n int, unit string) string {
 	return d.done(append(append(d.out(), body...), d.text...))
 }
 
-// padWith adds what f appends, which is ASCII, to n code points.
+// padWith adds n code points of what f appends, which is ASCII.
 func (d *draft) padWith(n int, f func(out []byte) []byte) string {
 	out := append(d.out(), d.text...)
 	end := len(out) + n

@@ -24,8 +24,8 @@ var spelled = []struct {
 		"1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 n0 n1 n2 n3 n4 n5 n6 n7 n8 n9")},
 }
 
-// spellings write every letter and digit as a word; letters of other scripts stay,
-// other characters are lost, as is the case of letters.
+// spellings write every letter and digit as a word. Letters of other scripts stay;
+// other characters and the case of letters are lost.
 func spellings() []builtin {
 	var list []builtin
 	for _, s := range spelled {
@@ -69,7 +69,8 @@ func spellings() []builtin {
 	return list
 }
 
-// place is that of a letter or digit in an alphabet; -1: it is none.
+// place returns the position of a letter or digit in an alphabet; -1: it is
+// neither.
 func place(r rune) int {
 	switch {
 	case r >= 'a' && r <= 'z':
@@ -80,7 +81,8 @@ func place(r rune) int {
 	return -1
 }
 
-// unspelled reports whether a character is part of a word that no alphabet spells.
+// unspelled reports whether a character is part of a word that no alphabet can
+// spell.
 func unspelled(r rune) bool {
 	return r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r))
 }

@@ -7,32 +7,31 @@ import (
 	"unicode/utf8"
 )
 
-// SchemaMode says what the guard does for children that must fill a field.
+// SchemaMode says what the guard does with children that must fill a field.
 type SchemaMode string
 
 const (
-	// SchemaOff leaves blank children alone.
+	// SchemaOff keeps blank children.
 	SchemaOff SchemaMode = ""
-	// SchemaBlank replaces a blank child by the placeholder, as the original
-	// policy is written.
+	// SchemaBlank replaces a blank child by the placeholder, as in the text of
+	// the original policy.
 	SchemaBlank SchemaMode = "blank"
 	// SchemaSuffix (schema_mode true) strips blanks around a child, replaces a
-	// blank one by the placeholder and puts the placeholder on its own line
-	// at the end of any other, as the original program does.
+	// blank one by the placeholder, and appends the placeholder on its own line
+	// to any other, as the original program does.
 	SchemaSuffix SchemaMode = "suffix"
 )
 
-// DefaultMaxChars is the length that the engine's guard allows unless
-// constraints say otherwise.
+// DefaultMaxChars is the length that the engine's guard allows by default.
 const DefaultMaxChars = 8000
 
-// Guard is the one exit through which every child goes, whatever operator made
-// it and whatever status it had: control characters other than tab, newline
-// and carriage return are removed, and the text is cut to a maximal length. It
-// is policy A of the original engine, with two differences: a cut falls between
-// characters as readers see them, where policy A could tear a letter from its
-// accent, and KeepControls opts out of the removal, without which operators
-// that work by control characters could do nothing.
+// Guard is the last step for every child, whatever its operator and status: it
+// removes control characters except tab, newline and carriage return, and cuts
+// the text to a maximum length. It is policy A of the original engine, with two
+// differences: a cut falls between characters as readers see them, where policy
+// A could separate a letter from its accent, and KeepControls opts out of the
+// removal, without which operators that work with control characters would have
+// no effect.
 type Guard struct {
 	MaxChars     int // code points; 0 or less: no limit
 	SchemaMode   SchemaMode
@@ -40,19 +39,19 @@ type Guard struct {
 	KeepControls bool
 }
 
-// NewGuard returns the guard that constraints ask for.
+// NewGuard returns the guard for the constraints.
 func NewGuard(c Constraints) Guard {
 	g := Guard{c.MaxChars, c.SchemaMode, c.Placeholder, c.KeepControls}
 	g.MaxChars = cmp.Or(g.MaxChars, DefaultMaxChars)
 	return g
 }
 
-// Guarded is what a guard did.
+// Guarded is the result of a guard.
 type Guarded struct {
 	Text            string
 	Len             int // code points of Text
 	RemovedControls bool
-	Placeholder     bool // the text was blank and is the placeholder now
+	Placeholder     bool // the text was blank and is now the placeholder
 	Suffix          bool // the placeholder was appended
 	Truncated       bool
 }
@@ -62,7 +61,7 @@ func (g *Guarded) Acted() bool {
 	return g.RemovedControls || g.Placeholder || g.Suffix || g.Truncated
 }
 
-// Params returns the facts for a trace, by the names of the original engine.
+// Params returns the facts for a trace, with the names of the original engine.
 func (g *Guarded) Params(maxLen int) Params {
 	return Params{
 		{"guard_applied", g.Acted()},
@@ -74,7 +73,7 @@ func (g *Guarded) Params(maxLen int) Params {
 	}
 }
 
-// Apply guards a text. A text that passes is returned as it is, without
+// Apply guards a text. It returns a text that passes unchanged, without
 // copying. Applying the guard to its own result changes nothing.
 func (g Guard) Apply(text string) Guarded {
 	n, controls := measure(text)
@@ -143,13 +142,12 @@ func (g Guard) truncate(out *Guarded) {
 	}
 	out.Len = utf8.RuneCountInString(out.Text)
 	if len(out.Text) < len(whole)/2 {
-		out.Text = strings.Clone(out.Text) // lets go of the rest
+		out.Text = strings.Clone(out.Text) // frees the rest
 	}
 }
 
-// cut returns the longest beginning of at most n code points that tears no
-// character as readers see it; if the first of these is longer than n, it is
-// torn.
+// cut returns the longest beginning of at most n code points that splits no
+// character as readers see it, unless the first character is longer than n.
 func cut(text string, n int) string {
 	at := offset(text, n)
 	if at == len(text) {
@@ -161,7 +159,7 @@ func cut(text string, n int) string {
 	return text[:at]
 }
 
-// offset is the byte at which code point n of the text begins, or its end.
+// offset returns the byte at which code point n of the text begins, or its end.
 func offset(text string, n int) int {
 	for i := range text {
 		if n == 0 {
@@ -186,7 +184,7 @@ func measure(text string) (points int, controls bool) {
 	return points, controls
 }
 
-// isControl reports the characters that policy A removes.
+// isControl reports whether policy A removes a character.
 func isControl(r rune) bool {
 	return r < 0x20 && r != '\t' && r != '\n' && r != '\r' || r == 0x7f
 }

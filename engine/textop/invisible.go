@@ -1,6 +1,6 @@
 package textop
 
-// covers are harmless texts under which a hidden one travels.
+// covers are harmless texts that carry a hidden one.
 var covers = []string{
 	"Have a nice day!", "What is the capital of France?", "Please summarise the text above.", "Thank you for your help.", "Good morning.", "Is this working?",
 	"Let me know what you think.", "See the notes below.", "A short question:", "안녕하세요.", "こんにちは。", "مرحبا", "🙂", "What do you see in this message?", "Here is my report.", "Nothing to see here.",
@@ -76,8 +76,8 @@ func invisibles() []builtin {
 	}
 }
 
-// insertMarks puts one of several marks between characters, at as many places as
-// there are edits.
+// insertMarks inserts one of several marks between characters, at as many
+// positions as there are edits.
 func (d *draft) insertMarks(marks []string) string {
 	n := d.edits()
 	d.note("places", n)
@@ -118,10 +118,10 @@ func (d *draft) smuggle(encode func([]byte, string) []byte) string {
 	return d.done(append(out, cover[at:]...))
 }
 
-// appendTags writes every byte of the text as tag characters: ASCII as its
-// own tag, other bytes as two tags of their hexadecimal digits between braces'
-// tags, which ASCII text cannot be confused with since the braces are doubled
-// there.
+// appendTags writes every byte of the text as tag characters: an ASCII character
+// as its own tag, other bytes as two tags of their hexadecimal digits between
+// tags of braces. ASCII text cannot be confused with these, since its braces are
+// doubled.
 func appendTags(dst []byte, text string) []byte {
 	for i := range len(text) {
 		switch b := text[i]; {
@@ -138,8 +138,8 @@ func appendTags(dst []byte, text string) []byte {
 
 func appendTag(dst []byte, b byte) []byte { return append(dst, 0xf3, 0xa0, 0x80|b>>6, 0x80|b&63) }
 
-// appendSelectors writes a byte as one of the 256 variation selectors: the
-// first 16 are U+FE00 and on, the others U+E0100 and on.
+// appendSelectors writes a byte as one of the 256 variation selectors: the first
+// 16 from U+FE00, the others from U+E0100 on.
 func appendSelectors(dst []byte, text string) []byte {
 	for i := range len(text) {
 		if b := text[i]; b < 16 {

@@ -2,10 +2,9 @@ package textop
 
 import "unicode/utf8"
 
-// AppendString appends s as a JSON string in a child. Characters stay as they are, but
-// for quotes, backslashes, control characters, and the two line separators
-// that some readers of lines of JSON trip over; what is not UTF-8 becomes
-// U+FFFD.
+// AppendString appends s as a JSON string for a child. Characters stay as they are,
+// except quotes, backslashes, control characters, and the two line separators that
+// confuse some readers of JSON lines; invalid UTF-8 becomes U+FFFD.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	from := 0

@@ -10,15 +10,15 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// A style is a run of code points that are the Latin letters or digits in
-// another form. A zero start means that the style has none of that kind.
+// style is a run of code points with another form of the Latin letters or digits. A
+// zero start means that the style does not have these.
 type style struct {
 	name                string
 	upper, lower, digit rune
 }
 
-// styles of the block of mathematical alphanumerics without holes, and of
-// others that are complete.
+// styles of the block of mathematical alphanumerics without holes, and other complete
+// ones.
 var styles = []style{
 	{"bold", 0x1d400, 0x1d41a, 0x1d7ce}, {"bold_italic", 0x1d468, 0x1d482, 0}, {"bold_script", 0x1d4d0, 0x1d4ea, 0},
 	{"bold_fraktur", 0x1d56c, 0x1d586, 0}, {"sans", 0x1d5a0, 0x1d5ba, 0x1d7e2}, {"sans_bold", 0x1d5d4, 0x1d5ee, 0x1d7ec},
@@ -30,7 +30,7 @@ var (
 	fullform = []style{{"fullwidth", 0xff21, 0xff41, 0xff10}}
 )
 
-// in is r in the style, or r.
+// in returns r in the style, or r.
 func (s *style) in(r rune) rune {
 	switch {
 	case s.upper > 0 && r >= 'A' && r <= 'Z':
@@ -85,7 +85,7 @@ func letterforms() []builtin {
 			most := d.edits()
 			d.note("marks", most)
 			return d.mark(100, func(dst []byte) []byte {
-				// One word of the generator gives the marks of one letter.
+				// One word of the generator decides the marks of one letter.
 				w := d.rng.Uint32()
 				for range 1 + int(w>>28)%most {
 					w = w*1664525 + 1013904223
@@ -109,7 +109,7 @@ func letterforms() []builtin {
 			return d.eachWord(0, func(out []byte, word string) []byte {
 				for i := range len(word) {
 					if isLetter(word[i]) {
-						// A blank of zero width keeps two letters from becoming a flag.
+						// A zero-width space keeps two letters from becoming a flag.
 						out = append(utf8.AppendRune(out, 0x1f1e6+rune(word[i]|0x20-'a')), "\u200b"...)
 					} else {
 						out = append(out, word[i])
@@ -121,7 +121,7 @@ func letterforms() []builtin {
 	}
 }
 
-// cipherWide is cipherText for a map that leaves ASCII.
+// cipherWide is cipherText for a map from ASCII to other characters.
 func cipherWide(dst []byte, text string, f func(rune) rune) []byte {
 	for _, r := range text {
 		dst = utf8.AppendRune(dst, f(r))
@@ -157,8 +157,8 @@ func raise(r rune) rune {
 	return r
 }
 
-// mark copies the text and calls f behind a share of the Latin letters, where
-// marks can follow.
+// mark copies the text and calls f after a share of the Latin letters, where marks can
+// follow.
 func (d *draft) mark(percent int, f func(dst []byte) []byte) string {
 	c, out := d.coin(percent), d.out()
 	for i := range len(d.text) {
@@ -171,7 +171,7 @@ func (d *draft) mark(percent int, f func(dst []byte) []byte) string {
 	return d.done(out)
 }
 
-// ligatures are pairs and triples of characters that Unicode has in one.
+// ligatures are pairs and triples of characters that Unicode has as one.
 var ligatures = []struct{ plain, one string }{
 	{"ffi", "ﬃ"}, {"ffl", "ﬄ"}, {"ff", "ﬀ"}, {"fi", "ﬁ"}, {"fl", "ﬂ"}, {"st", "ﬆ"}, {"ij", "ĳ"}, {"lj", "ǉ"}, {"nj", "ǌ"}, {"dz", "ǳ"}, {"ii", "ⅱ"},
 	{"10", "⑩"}, {"12", "⑫"}, {"1", "①"}, {"2", "②"}, {"3", "③"}, {"4", "④"}, {"5", "⑤"}, {"6", "⑥"}, {"7", "⑦"}, {"8", "⑧"}, {"9", "⑨"},
@@ -180,8 +180,7 @@ var ligatures = []struct{ plain, one string }{
 	{"ア", "ｱ"}, {"イ", "ｲ"}, {"ウ", "ｳ"}, {"ス", "ｽ"}, {"ト", "ﾄ"}, {"ン", "ﾝ"}, {"ル", "ﾙ"}, {"가", "㈎"}, {"나", "㈏"}, {"다", "㈐"}, {"日", "㊐"}, {"月", "㊊"}, {"一", "㊀"}, {"لا", "ﻻ"}, {"ا", "ﺍ"},
 }
 
-// ligaturesBy are the ligatures by the first byte of their plain form, longest
-// first.
+// ligaturesBy are the ligatures by the first byte of their plain form, longest first.
 var ligaturesBy = func() (by [256][]int) {
 	for i, l := range ligatures {
 		by[l.plain[0]] = append(by[l.plain[0]], i)
@@ -215,7 +214,7 @@ func compatibility(d *draft) string {
 	return d.done(out)
 }
 
-// The letters of Hangul in the order in which syllables count them.
+// The letters of Hangul in the order of the syllable block.
 var (
 	jamoLead  = []rune("ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ")
 	jamoVowel = []rune("ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ")

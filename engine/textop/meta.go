@@ -8,13 +8,13 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Risk is how sensitive the texts are that an operator can make.
+// Risk is the sensitivity of the texts that an operator can make.
 type Risk string
 
 // The risk levels of the contract.
 const (
 	Low    Risk = "LOW"    // format, whitespace, style
-	Medium Risk = "MEDIUM" // framing, context, attempts to get round a policy
+	Medium Risk = "MEDIUM" // framing, context, attempts to circumvent a policy
 	High   Risk = "HIGH"   // tool calls, assembled security probes
 )
 
@@ -22,7 +22,7 @@ const (
 func (r Risk) Rank() int { return slices.Index([]Risk{"", Low, Medium, High}, r) }
 
 // OverLength is what an operator does with a child longer than max_chars; the
-// contract (OC-6.3) asks that it be fixed for each operator.
+// contract (OC-6.3) requires that it be fixed for each operator.
 type OverLength string
 
 // Options A and B of OC-6.3.
@@ -46,15 +46,15 @@ type ParamSpec struct {
 	Doc     string
 }
 
-// Meta is what an operator says of itself: section 2 of the contract, and what
-// Thresh asks of its own operators beside it.
+// Meta is the description of an operator: section 2 of the contract, and what
+// Thresh requires of built-in operators.
 type Meta struct {
 	ID         string   // unique; op_<category>_<name> is recommended
 	BucketTags []string // as declared, sorted, distinct
 	Buckets    []Bucket // the concepts of the tags, sorted, distinct
 	// SurfaceTags are the surfaces as declared, sorted, distinct; Surfaces are
-	// the same by the names of the contract. Operators of other tools may know
-	// a surface by another name only; see SurfaceTag.
+	// the same with the names of the contract. Operators of other tools may know
+	// a surface only by another name; see SurfaceTag.
 	SurfaceTags []string
 	Surfaces    []Surface
 	Risk        Risk
@@ -62,20 +62,20 @@ type Meta struct {
 	Params      []ParamSpec
 	OverLength  OverLength // "" is SkipLong
 
-	// What follows is asked of built-in operators alone.
+	// Only built-in operators need what follows.
 
-	Purpose     string // what the operator is for, one sentence
-	StrengthDoc string // what strength means: OC-2.5
-	// Grows names an integer parameter of the trace that does not fall when
+	Purpose     string // in one sentence
+	StrengthDoc string // the meaning of strength: OC-2.5
+	// Grows names an integer parameter of the trace that never falls when
 	// strength rises, all else equal; "" if there is none.
 	Grows string
-	// Origin is the paper or tool that described the technique, as a fact.
+	// Origin is the paper or tool that described the technique.
 	Origin string
-	// Inverse says how a child is turned back into its seed, if the operator is
-	// an [Inverter]; otherwise "".
+	// Inverse says how to turn a child back into its seed, if the operator is an
+	// [Inverter]; otherwise "".
 	Inverse string
-	// Controls is set if children hold control characters on purpose, so that
-	// the guard must be asked to keep them (keep_controls).
+	// Controls means that children contain control characters on purpose, so that
+	// the guard must keep them (keep_controls).
 	Controls bool
 }
 
@@ -85,7 +85,7 @@ func (m *Meta) Serves(b Bucket) bool { return slices.Contains(m.Buckets, b) }
 // Accepts reports whether the operator is for the surface.
 func (m *Meta) Accepts(s Surface) bool { return slices.Contains(m.Surfaces, s) }
 
-// Takes is Accepts, with what is said in a conversation being the text of a user.
+// Takes is Accepts, where the messages of a conversation count as text of a user.
 func (m *Meta) Takes(s Surface) bool {
 	return m.Accepts(s) || s == Conversation && m.Accepts(PromptText)
 }
@@ -104,8 +104,8 @@ func (m *Meta) SurfaceTag(s Surface, given string) string {
 	return string(s)
 }
 
-// Validate returns all that is wrong with m. Diagnostics have the field as
-// Path and no place; the caller that read a file adds it.
+// Validate returns everything that is wrong with m. Diagnostics have the field as
+// Path and no position; the caller that read a file adds it.
 func (m *Meta) Validate() diag.List {
 	var l faults
 	if strings.TrimSpace(m.ID) == "" {

@@ -11,11 +11,11 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// ParseMeta reads the metadata of a plug-in (OPERATOR_META) from the value that
-// its host gives: strings, bools, int, int64, float64, json.Number, []any,
-// map[string]any. It reports all that is wrong; the Meta is usable if the list
-// has no errors. As in the original registry, risk_level may be in any case,
-// and lists of tags become sorted and distinct.
+// ParseMeta reads the metadata of a plug-in (OPERATOR_META) from its host's
+// value: strings, bools, int, int64, float64, json.Number, []any,
+// map[string]any. It reports everything that is wrong; the Meta is usable if
+// the list has no errors. As in the original registry, risk_level may be in any
+// case, and lists of tags become sorted and distinct.
 func ParseMeta(raw map[string]any) (Meta, diag.List) {
 	var l faults
 	m := Meta{OverLength: SkipLong}
@@ -54,8 +54,8 @@ func ParseMeta(raw map[string]any) (Meta, diag.List) {
 			}
 		}
 	}
-	// A field of the wrong type was reported above; what Validate says of its
-	// zero value would be a second report of the same fault.
+	// A field of the wrong type was reported above; for its zero value,
+	// Validate would report the same fault again.
 	reported := make(map[string]bool)
 	for _, d := range l.list {
 		reported[d.Path] = reported[d.Path] || d.Level == diag.Error
@@ -65,7 +65,7 @@ func ParseMeta(raw map[string]any) (Meta, diag.List) {
 			l.list = append(l.list, d)
 		}
 	}
-	m.resolve() // last: places in messages are those of the lists as written
+	m.resolve() // last, since messages count positions in the lists as written
 	return m, l.list
 }
 
@@ -165,7 +165,7 @@ func (f *faults) params(path string, v any) []ParamSpec {
 	return specs
 }
 
-// whole reads an integer; a bool is none.
+// whole returns an integer; a bool is none.
 func whole(v any) (int, bool) {
 	switch n := v.(type) {
 	case int:

@@ -1,6 +1,6 @@
 package textop
 
-// fillers are sentences that say nothing in particular.
+// fillers are sentences without any particular meaning.
 var fillers = []string{
 	"The library opens at nine on weekdays.", "Most of the trees along the river are willows.", "A timetable hangs beside the door.", "The recipe asks for two cups of flour.",
 	"Several visitors asked about the old clock.", "The report was printed on both sides.", "Rain is expected towards the evening.", "The train to the coast leaves every hour.",
@@ -125,7 +125,7 @@ func resizing() []builtin {
 	}
 }
 
-// without appends parts but for a number of them at drawn places.
+// without appends all parts except some random ones.
 func (d *draft) without(parts []string, drop int) []byte {
 	out, left := d.out(), len(parts)
 	for _, p := range parts {
@@ -149,7 +149,7 @@ func joinSentences(out []byte, parts []string) []byte {
 	return out
 }
 
-// fill appends n sentences that say nothing.
+// fill appends n meaningless sentences.
 func (d *draft) fill(out []byte, n int) []byte {
 	for range n {
 		out = append(append(out, d.oneOf(fillers)...), ' ')

@@ -2,20 +2,20 @@ package textop
 
 import "github.com/thresh-dev/thresh/engine/pyrand"
 
-// Operator turns a text into a variant of it. An operator draws from rng alone
-// and keeps nothing between calls: equal arguments give equal results.
+// Operator turns a text into a variant of it. It draws only from rng and keeps nothing
+// between calls: equal arguments give equal results.
 //
-// Call operators through [Run], which holds any operator to the contract.
+// Call operators through [Run], which enforces the contract for any operator.
 type Operator interface {
-	// Meta describes the operator. It returns the same value every time; the
-	// caller must not change it.
+	// Meta describes the operator. It always returns the same value, which the caller
+	// must not change.
 	Meta() *Meta
 	// Apply makes a child of seed, which is valid UTF-8 with newlines
 	// normalised ([Normalize]).
 	Apply(seed string, ctx *Context, rng *pyrand.Rand) Result
 }
 
-// Status says how an application ended: section 4 of the contract.
+// Status is how an application ended: section 4 of the contract.
 type Status string
 
 // The statuses.
@@ -25,8 +25,8 @@ const (
 	Invalid Status = "INVALID" // failed; the child is the seed and Error says why
 )
 
-// Reasons for which [Run] and the built-in operators skip; operators have
-// further ones of their own. The reason is the trace parameter "reason".
+// Reasons for which [Run] and the built-in operators skip; operators may have others.
+// The trace parameter "reason" has the reason.
 const (
 	ReasonEmpty    = "empty"              // nothing to mutate
 	ReasonSurface  = "surface_mismatch"   // the operator does not serve this surface
@@ -35,16 +35,16 @@ const (
 	ReasonLength   = "max_chars_exceeded" // the child would have been too long
 )
 
-// Result is what an application gave.
+// Result is the result of an application.
 type Result struct {
 	Status Status
 	Child  string
 	Trace  Step
 	Error  string // a short message if Status is Invalid
-	// Breaches are the rules of the contract that the operator broke and Run
-	// mended, such as a false length. Built-in operators have none.
+	// Breaches are the rules of the contract that the operator broke and Run corrected,
+	// such as a false length. Built-in operators have none.
 	Breaches []string
-	// Advice is what the contract recommends and the operator does otherwise.
+	// Advice lists recommendations of the contract that the operator does not follow.
 	Advice []string
 }
 

@@ -72,7 +72,7 @@ func structures() []builtin {
 	}
 }
 
-// form is a way to give a text in pieces: § stands for a piece, % for its
+// form is a way to present a text in pieces: § stands for a piece, % for its
 // number from 1, @ for all names joined.
 type form struct{ head, piece, name, join, tail string }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// Operators of this family change the JSON of a tool call where it stands:
-// what they do not touch keeps its spelling and its place.
+// Operators of this family change the JSON of a tool call in place: what they
+// do not touch keeps its spelling and position.
 
 func toolcalls() []builtin {
 	edits := "1, 2, 4, 8 or 16 values, or all if there are fewer."
@@ -171,7 +171,7 @@ var injections = []string{
 	"../../../../¤", "..%2f..%2f¤", "file:///¤", "https://¤.invalid/", "http://127.0.0.1:№/¤", "http://[::1]/¤", "//¤.invalid", "<b>¤</b>", "\"><i>¤</i>", "<script>console.log('¤')</script>", "=1+1&\"¤\"", "@SUM(1,1)", "%0d%0aX-¤: 1", "*)(cn=¤", "' or ''='¤", "{\"$ne\": \"¤\"}", "%25%73", "‽",
 }
 
-// disguise writes a key so that it looks the same or means the same.
+// disguise writes a key so that it looks or means the same.
 func (d *draft) disguise(key string) string {
 	if key == "" {
 		return `"\u200b"`
@@ -194,7 +194,7 @@ func (d *draft) disguise(key string) string {
 	return string(append(out, AppendString(nil, key[at+size:])[1:]...))
 }
 
-// almost is a name that could be taken for another.
+// almost returns a name that could be mistaken for another.
 func (d *draft) almost(name string) string {
 	switch d.strength {
 	case 1:
@@ -214,7 +214,7 @@ func (d *draft) almost(name string) string {
 	return name[:at] + d.oneOf([]string{"\u200b", "\u2060", "\u00ad", "\ufeff", "\u200d"}) + name[at:]
 }
 
-// breakage puts one typical fault into the text.
+// breakage adds one typical error to the text.
 func (d *draft) breakage(c *call) {
 	end := c.root.End
 	switch d.strength {
@@ -239,7 +239,7 @@ func (d *draft) breakage(c *call) {
 	}
 }
 
-// write appends the text with its patches; of two that overlap the first holds.
+// write appends the text with its patches; of two that overlap, the first wins.
 func (c *call) write(out []byte) []byte {
 	slices.SortStableFunc(c.patches, func(a, b patch) int { return a.from - b.from })
 	from := 0

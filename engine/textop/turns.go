@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// Conversation is the surface of several messages that are one prompt. The
-// contract does not have it: only seeds that name it are mutated by what it adds.
-// Operators for PROMPT_TEXT serve it as well, on what is to be said.
+// Conversation is the surface of a prompt of several messages, which is not in the
+// contract: only seeds that name it are mutated by what it adds. Operators for
+// PROMPT_TEXT also serve it, on the text of the messages.
 const Conversation Surface = "CONVERSATION"
 
-// between stands between the messages of a text for a conversation.
+// between separates the messages of a conversation.
 const between = "\n␞\n"
 
 // MaxTurns bounds the messages of a conversation.
 const MaxTurns = 12
 
-// Turns returns the messages of a text for a surface: one, unless that is
+// Turns returns the messages of a text for a surface: one, unless the surface is
 // [Conversation].
 func Turns(s Surface, text string) []string {
 	if s != Conversation {
@@ -25,8 +25,8 @@ func Turns(s Surface, text string) []string {
 	return strings.SplitN(text, between, MaxTurns)
 }
 
-// KeepTurns returns the text of a conversation with some of its messages alone, by their
-// numbers from 1; with all of them if it has none of these.
+// KeepTurns returns the text of a conversation with only some of its messages, by number
+// from 1; with all of them if it has none of these.
 func KeepTurns(text string, numbers []int) string {
 	var kept []string
 	for i, said := range Turns(Conversation, text) {
@@ -117,7 +117,7 @@ func turnings() []builtin {
 	}
 }
 
-// splitTurns sends pieces, by themselves or with words around them.
+// splitTurns sends pieces, alone or with words around them.
 func splitTurns(d *draft, out []byte) []byte {
 	n := [...]int{2, 3, 4, 6, 8}[d.strength-1]
 	forms := []struct{ head, last string }{
@@ -137,7 +137,7 @@ func splitTurns(d *draft, out []byte) []byte {
 			piece = strings.Trim(piece, " ")
 		}
 		if at == from || f.head == "§" && strings.TrimSpace(piece) == "" {
-			continue // no message is blank: it begins the next piece
+			continue // no message may be blank, so this begins the next piece
 		}
 		if pieces++; pieces > 1 {
 			out = append(out, between...)

@@ -181,7 +181,7 @@ func typos() []builtin {
 	}
 }
 
-// unmarked reports whether no mark belongs to the ASCII character at byte i.
+// unmarked reports whether the ASCII character at byte i has no mark.
 func unmarked(text string, i int) bool {
 	return i+1 == len(text) || text[i+1] < 0x80 || boundary(text, i+1)
 }

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// blanks beside the space, by name.
+// blankKinds are blanks other than the space, by name.
 var blankKinds = []struct{ name, text string }{
 	{"no_break", "\u00a0"}, {"en_quad", "\u2000"}, {"em_space", "\u2003"}, {"thin", "\u2009"}, {"hair", "\u200a"}, {"narrow_no_break", "\u202f"},
 	{"mathematical", "\u205f"}, {"ideographic", "\u3000"}, {"tab", "\t"}, {"ogham", "\u1680"},
@@ -93,7 +93,7 @@ func whitespace() []builtin {
 	}
 }
 
-// eachBlank calls f in place of a share of the single spaces.
+// eachBlank calls f instead of a share of the single spaces.
 func (d *draft) eachBlank(f func(out []byte) []byte) string {
 	c, out := d.coin(d.share()), d.out()
 	for i := range len(d.text) {
