@@ -26,8 +26,16 @@ func Tokens(entries []Entry, level int) [][]byte {
 	return out
 }
 
-// ParseDictionary reads a dictionary in the syntax of AFL: one token per line,
-// in double quotes, optionally with a name, or a name and a level, before it:
+// ParseDictionary reads a dictionary in the syntax of AFL: one token per line, in
+// double quotes, optionally with a name, or a name and a level, before it:
+//
+//	# comment
+//	"GET "
+//	header_end="\x0d\x0a"
+//	magic@2="\x7fELF"
+//
+// The escapes are \\, \" and \xNN. file names the dictionary in diagnostics,
+// which report everything that is wrong.
 func ParseDictionary(file string, data []byte) ([]Entry, diag.List) {
 	var entries []Entry
 	var list diag.List

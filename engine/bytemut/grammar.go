@@ -35,6 +35,16 @@ type part struct {
 }
 
 // ParseGrammar reads rules; texts begin with the first one:
+//
+//	# comment
+//	value = "null" | number | "[" list "]"
+//	list  = value | value "," list
+//	number = [0-9] | [1-9] number
+//
+// ::= and := mean = too, <name> means name. A line that begins with | continues the
+// previous rule. Texts have the escapes of dictionaries; "" is the empty text;
+// [a-z_] is one byte of a set. file names the grammar in diagnostics, which report
+// everything that is wrong.
 func ParseGrammar(file string, data []byte) (*Grammar, diag.List) {
 	g := &Grammar{}
 	var list diag.List
