@@ -8,13 +8,13 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// mark stands where the cursor is in a text that is read for completion.
+// mark represents the cursor in a text that is read for completion.
 const mark = "\x01"
 
 // Item is something that may be typed.
 type Item struct {
 	Label    string
-	Insert   string // in place of the text from From to To
+	Insert   string // replaces the text from From to To
 	From, To int
 	Detail   string // its form: "a string", "one of a, b"
 	Doc      string
@@ -22,7 +22,7 @@ type Item struct {
 	Need     bool // a key that must be given
 }
 
-// place is a value with what leads to it.
+// place is a value with the path to it.
 type place struct {
 	node   *node
 	parent *node   // the mapping or list that holds it
@@ -32,8 +32,8 @@ type place struct {
 	outer  []*jsontree.Node // of the parent
 }
 
-// path is the way to the value or key that hit accepts: what is passed through,
-// outermost first. The last place has no schemas yet.
+// path returns the way to the value or key that hit accepts, outermost first. The
+// last place has no schemas yet.
 func path(n *node, m *member, hit func(*node, *member) (found, key bool), depth int) []place {
 	if found, key := hit(n, m); found {
 		return []place{{node: n, member: m, key: key}}
@@ -54,8 +54,8 @@ func path(n *node, m *member, hit func(*node, *member) (found, key bool), depth 
 	return nil
 }
 
-// at finds the value or key that hit accepts, with what the schema says of it and
-// of what holds it. A nil schema says nothing.
+// at finds the value or key that hit accepts, with what the schema says about it
+// and its container. A nil schema says nothing.
 func (s *Schema) at(root *node, hit func(*node, *member) (found, key bool)) (p place, ok bool) {
 	way := path(root, nil, hit, 0)
 	if way == nil || s == nil {
@@ -79,8 +79,8 @@ func (s *Schema) at(root *node, hit func(*node, *member) (found, key bool)) (p p
 	return p, true
 }
 
-// Complete returns what may be typed at an offset, in the order of the declaration,
-// what must be given first.
+// Complete returns what may be typed at an offset: first what is required,
+// otherwise in the order of the declaration.
 func (t *Text) Complete(s *Schema, at int) []Item {
 	for _, x := range t.parts {
 		if at < x.from || at > x.to {
@@ -113,7 +113,7 @@ func (t *Text) Complete(s *Schema, at int) []Item {
 	return nil
 }
 
-// keys are the keys that a mapping may still have; open: they take a colon.
+// keys returns the keys that a mapping may still have; open: they need a colon.
 func (p *place) keys(parts []*jsontree.Node, in *node, text string, line, from, to int, open bool) []Item {
 	json := in != nil && in.flow
 	quoted := from > 0 && (text[from-1] == '"' || text[from-1] == '\'')
@@ -153,7 +153,8 @@ func (p *place) keys(parts []*jsontree.Node, in *node, text string, line, from, 
 	return list
 }
 
-// opening is what follows a key in lines: the next line for what has parts.
+// opening returns what follows a key in block style: a new line if the value has
+// parts.
 func opening(schemas []*jsontree.Node, indent string) string {
 	for _, s := range schemas {
 		switch want := types(s); {
@@ -166,7 +167,7 @@ func opening(schemas []*jsontree.Node, indent string) string {
 	return ": "
 }
 
-// words are the values that a place may have.
+// words returns the values that a place may have.
 func (p *place) words() []Item {
 	var list []Item
 	json := p.parent != nil && p.parent.flow
@@ -194,7 +195,7 @@ func (p *place) words() []Item {
 	return list
 }
 
-// values are the words and truths that schemas allow, and defaults.
+// values returns the words and truth values that schemas allow, and defaults.
 func values(parts []*jsontree.Node) []jsontree.Node {
 	var list []jsontree.Node
 	for _, p := range parts {
@@ -218,7 +219,7 @@ func values(parts []*jsontree.Node) []jsontree.Node {
 	return list
 }
 
-// describe is the form of a value, and what it is for.
+// describe returns the form of a value, and what it is for.
 func describe(parts []*jsontree.Node) (form, doc string) {
 	for _, p := range parts {
 		if d, ok := p.Get("description").Str(); ok && doc == "" {
@@ -248,7 +249,7 @@ func describe(parts []*jsontree.Node) (form, doc string) {
 	return form, doc
 }
 
-// Hover returns what a key or its value at an offset means, and the span it has.
+// Hover returns the meaning of the key or value at an offset, and its span.
 func (t *Text) Hover(s *Schema, at int) (from, to int, text string, ok bool) {
 	for _, x := range t.parts {
 		if at < x.from || at > x.to {

@@ -1,14 +1,14 @@
 // Package assist completes and explains a document that is being typed: the
-// keys and words that its JSON Schema allows at a place, what they mean, and
-// the span of text that a diagnostic marks. It reads YAML and JSON that are not
-// whole yet ([Read]), where doctree and jsontree rightly stop at the first
-// fault, and knows of a format its schema alone. Start at [Text.Complete].
+// keys and words that its JSON Schema allows at a position, their meaning, and
+// the span of text that a diagnostic marks. It reads incomplete YAML and JSON
+// ([Read]), where doctree and jsontree rightly stop at the first error, and
+// knows only the schema of a format. Start at [Text.Complete].
 package assist
 
 import "strings"
 
-// Text is a document as an editor has it: one part, or, of Markdown, the fenced
-// blocks whose info strings hold a word.
+// Text is a document in an editor: one part or, in Markdown, the fenced blocks
+// with a word in their info strings.
 type Text struct {
 	text  string
 	parts []part
@@ -22,7 +22,7 @@ type part struct {
 // Plain returns a text that is neither YAML nor JSON.
 func Plain(text string) *Text { return &Text{text: text} }
 
-// Read reads a document. With a fence, it is Markdown whose blocks are meant.
+// Read reads a document. With a fence, it reads the blocks of Markdown.
 func Read(text, fence string) *Text {
 	t := &Text{text: text}
 	for _, span := range spans(text, fence) {
@@ -31,7 +31,7 @@ func Read(text, fence string) *Text {
 	return t
 }
 
-// spans are the places of the text that hold YAML or JSON.
+// spans returns the parts of the text with YAML or JSON.
 func spans(text, fence string) [][2]int {
 	if fence == "" {
 		return [][2]int{{0, len(text)}}

@@ -39,7 +39,7 @@ func (n *node) member(key string) *member {
 	return nil
 }
 
-// last is where the next deeper value belongs.
+// last returns where the next deeper value belongs.
 func (n *node) last() *node {
 	switch {
 	case n.kind == sequence && len(n.items) > 0:
@@ -50,7 +50,7 @@ func (n *node) last() *node {
 	return nil
 }
 
-// deepest is how far values are nested before the rest is passed over.
+// deepest is the nesting depth from which the rest is skipped.
 const deepest = 500
 
 type frame struct {
@@ -64,7 +64,7 @@ type reader struct {
 	stack []frame
 }
 
-// read reads what stands from one place to another, in braces or in lines.
+// read reads the text between two positions, in braces or in lines.
 func read(text string, from, to int) *node {
 	root := &node{start: from, end: from}
 	r := &reader{text: text[:to], end: to}
@@ -79,8 +79,8 @@ func read(text string, from, to int) *node {
 	return root
 }
 
-// line reads a line, with those that its value goes on in, and returns where the
-// next one begins.
+// line reads a line and the continuation of its value, and returns where the
+// next line begins.
 func (r *reader) line(start int) int {
 	end := lineEnd(r.text, start)
 	at := r.spaces(start, end)
@@ -117,8 +117,8 @@ func (r *reader) line(start int) int {
 	}
 }
 
-// loose takes a line that is neither an item nor a key: a key that is being
-// typed, a value below its key, or more of a value.
+// loose reads a line that is neither an item nor a key: a key that is being
+// typed, a value below its key, or the continuation of a value.
 func (r *reader) loose(col, at, end int) int {
 	r.pop(col)
 	top := r.stack[len(r.stack)-1]
@@ -139,19 +139,19 @@ func (r *reader) loose(col, at, end int) int {
 	return r.rest(slot, at, end, top.col)
 }
 
-// pop leaves what is indented more than a column.
+// pop leaves everything that is indented more than a column.
 func (r *reader) pop(col int) {
 	for r.stack[len(r.stack)-1].col > col {
 		r.stack = r.stack[:len(r.stack)-1]
 	}
 }
 
-// holder is the mapping or sequence whose keys or dashes stand in a column; nil
-// if there can be none.
+// holder returns the mapping or sequence whose keys or dashes are in a column;
+// nil if there can be none.
 func (r *reader) holder(col, at int, k kind) *node {
 	r.pop(col)
 	top := r.stack[len(r.stack)-1]
-	if top.col == col && k == mapping && top.node.kind == sequence { // which was that of a key in this column
+	if top.col == col && k == mapping && top.node.kind == sequence { // the sequence belonged to a key in this column
 		r.stack = r.stack[:len(r.stack)-1]
 		top = r.stack[len(r.stack)-1]
 	}
@@ -194,7 +194,7 @@ func (r *reader) key(at, end int) (key [2]int, colon int, ok bool) {
 	return key, 0, false
 }
 
-// rest reads a value that begins in a line, below a key or dash in a column, and
+// rest reads a value that begins on a line, below a key or dash in a column, and
 // returns where the next line begins.
 func (r *reader) rest(n *node, at, end, col int) int {
 	for at < end && (r.text[at] == '&' || r.text[at] == '!') { // an anchor or a tag
@@ -224,7 +224,7 @@ func (r *reader) rest(n *node, at, end, col int) int {
 	return end + 1
 }
 
-// deeper is where the lines end that are indented more than a column.
+// deeper returns the end of the lines that are indented more than a column.
 func (r *reader) deeper(at, col int) int {
 	for at < r.end {
 		end := lineEnd(r.text, at)
@@ -244,7 +244,7 @@ func (r *reader) spaces(at, end int) int {
 	return at
 }
 
-// blank passes over what separates values in braces.
+// blank skips what separates values in braces.
 func (r *reader) blank(at, end int) int {
 	for at < end {
 		switch c := r.text[at]; {
@@ -259,7 +259,8 @@ func (r *reader) blank(at, end int) int {
 	return min(at, end)
 }
 
-// quote is where a quoted text closes, or the line that never closes it ends.
+// quote returns where a quoted text closes, or the end of the line if it does
+// not.
 func (r *reader) quote(at, end int) int {
 	q := r.text[at]
 	for i := at + 1; i < end; i++ {

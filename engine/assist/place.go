@@ -10,16 +10,16 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// Span returns the text that a diagnostic at an offset speaks of: the key or value
-// that begins there, without quotes, else the rest of the line.
+// Span returns the text for a diagnostic at an offset: the key or value that begins there,
+// without quotes, or else the rest of the line.
 func (t *Text) Span(at int) (from, to int) {
 	from, to, _ = t.span(at)
 	return from, to
 }
 
-// Mistaken returns the text of which a message at an offset says that another word was meant:
-// the key or value there, or the word in it that the message quotes, else the first one like
-// what was meant. It is not ok if none is found.
+// Mistaken returns the text for which a message at an offset suggests another word: the key or
+// value there, or the word in it that the message quotes, or else the first one similar to
+// meant. ok is false if there is none.
 func (t *Text) Mistaken(at int, message, meant string) (from, to int, ok bool) {
 	from, to, whole := t.span(at)
 	quoted := func(w string) bool { return w != meant && strings.Contains(message, strconv.Quote(w)) }
@@ -43,7 +43,7 @@ func (t *Text) Mistaken(at int, message, meant string) (from, to int, ok bool) {
 	return from, to, whole
 }
 
-// span is Span, and whether a key or value begins there.
+// span is Span, and reports whether a key or value begins there.
 func (t *Text) span(at int) (from, to int, ok bool) {
 	at = min(at, len(t.text))
 	for _, x := range t.parts {
@@ -70,7 +70,7 @@ func (t *Text) span(at int) (from, to int, ok bool) {
 	return at, min(t.closing(at, end), at+len(strings.TrimRight(t.text[at:end], " \r"))), false
 }
 
-// closing is the end of what a bracket opens, if one stands at an offset and closes before end.
+// closing returns the end of what a bracket at an offset opens, if it closes before end.
 func (t *Text) closing(at, end int) int {
 	r, depth := reader{text: t.text}, 0
 	for i := at; i < end && (depth > 0 || i == at); i++ {
@@ -88,8 +88,8 @@ func (t *Text) closing(at, end int) int {
 	return end
 }
 
-// Missing returns the text that gives a mapping a key which it lacks, and where it
-// goes. The path leads to the key.
+// Missing returns the text that adds a missing key to a mapping, and where to insert it. The
+// path leads to the key.
 func (t *Text) Missing(s *Schema, near int, path []string) (at int, insert string, ok bool) {
 	if len(path) == 0 || s == nil {
 		return 0, "", false
@@ -135,7 +135,7 @@ func (t *Text) Missing(s *Schema, near int, path []string) (at int, insert strin
 	return 0, "", false
 }
 
-// sample is a value to begin with, as JSON.
+// sample returns an initial value, as JSON.
 func sample(parts []*jsontree.Node) string {
 	for _, p := range parts {
 		if d := p.Get("default"); d != nil {
@@ -165,9 +165,8 @@ func sample(parts []*jsontree.Node) string {
 	return `""`
 }
 
-// Names are where a document names something: values of keys called id or name,
-// and keys, of which those at the root are the format's own. The first of equal
-// ones counts.
+// Names are the places where a document names something: values of keys called id or name, and
+// keys, of which those at the root belong to the format. The first of equal names counts.
 type Names struct{ values, keys map[string]int }
 
 // Find returns the offset of the first word that names something. It prefers values

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// payload is what a context attack says this time.
+// payload returns the text of a context attack.
 func (s *Strike) payload() string {
 	r := &s.Rule
 	switch {
@@ -17,8 +17,8 @@ func (s *Strike) payload() string {
 	return r.Payload
 }
 
-// wrapped is the payload as the agent is to take it: an attack via context
-// poses as a document that was looked up for it.
+// wrapped returns the payload as the agent receives it: an attack via context poses
+// as a document that was looked up for the agent.
 func (s *Strike) wrapped() string {
 	p := s.payload()
 	if s.Rule.Mode == InjectionViaContext {
@@ -27,7 +27,7 @@ func (s *Strike) wrapped() string {
 	return p
 }
 
-// filler is a text of n short words that say nothing.
+// filler returns a text of n short words without meaning.
 func filler(n int) string {
 	words := strings.Fields("the archive lists a further entry of no interest here and goes on with the next page of it")
 	var b strings.Builder
@@ -40,8 +40,8 @@ func filler(n int) string {
 	return b.String()
 }
 
-// Prompt applies the context attacks on the agent's input. Their calls are
-// counted like any others: a cell that asks the agent twice has two.
+// Prompt applies the context attacks to the agent's input. Its calls count like any
+// others: a cell that asks the agent twice has two.
 func (l *Ledger) Prompt(input string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,8 +78,8 @@ func (d *Decision) At(p Point) []*Strike {
 	return list
 }
 
-// InjectResult puts the attacks on a tool's result into it and records what
-// became of each.
+// InjectResult puts the attacks on a tool's result into it and records the result of
+// each.
 func (l *Ledger) InjectResult(d *Decision, contentType string, body []byte) []byte {
 	for _, s := range d.At(AtToolResult) {
 		out, why := InjectInto(contentType, body, s.wrapped(), s.Rule.Strategy)
@@ -93,8 +93,8 @@ func (l *Ledger) InjectResult(d *Decision, contentType string, body []byte) []by
 	return body
 }
 
-// InjectRequest puts the attacks on a conversation into it and records what
-// became of each.
+// InjectRequest puts the attacks on a conversation into it and records the result of
+// each.
 func (l *Ledger) InjectRequest(d *Decision, r *Request) []byte {
 	body := r.body
 	for _, s := range d.At(AtLLMRequest) {
@@ -119,8 +119,8 @@ func shapePath(s Shape) string {
 	return ""
 }
 
-// AlterText applies the text faults of a decision to an LLM's answer and records
-// the effect of each.
+// AlterText applies the text faults of a decision to an LLM's answer and records the
+// effect of each.
 func (l *Ledger) AlterText(d *Decision, r *Request, contentType string, body []byte) []byte {
 	strikes := d.TextFaults()
 	body, results := r.Alter(contentType, body, strikes)
@@ -145,8 +145,8 @@ func (d *Decision) TextFaults() []*Strike {
 	return list
 }
 
-// Replaces reports whether the LLM need not be asked, as its text is replaced
-// whole: the first text fault is Empty or Garbage.
+// Replaces reports whether the LLM need not be called, since its text is completely
+// replaced: the first text fault is Empty or Garbage.
 func (d *Decision) Replaces() bool {
 	list := d.TextFaults()
 	return len(list) > 0 && (list[0].Rule.Mode == Empty || list[0].Rule.Mode == Garbage)

@@ -9,11 +9,11 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// gibberish is what an LLM says that has lost its mind.
+// gibberish is the text of an LLM that has lost its mind.
 const gibberish = "\x00\x01\x02 ▓▓▒░ xq#7 \x1b[31m ��� zzkrt 0x1f{{{ \x07 ~~~"
 
-// Text returns what a text fault makes of an answer's text. An unchanged text comes
-// with the reason.
+// Text returns the text of an answer after a text fault. For an unchanged text, why
+// has the reason.
 func (s *Strike) Text(text string) (changed, why string) {
 	r := &s.Rule
 	switch r.Mode {
@@ -48,8 +48,8 @@ func driftAnswer(r *Rule, text string) (changed, why string) {
 	}
 }
 
-// renameField renames the first of the first five keys that newer models have
-// been seen to rename.
+// renameField renames one of five keys, the first that occurs, that newer models
+// have been seen to rename.
 func renameField(text string) (changed, why string) {
 	d, err := jsontree.Parse([]byte(text), lenient)
 	if err != nil || d.Root.Kind != jsontree.Object {
@@ -76,7 +76,7 @@ func renameField(text string) (changed, why string) {
 	return text, "none of the first five keys is action, tool_name, name, type or output"
 }
 
-// keyLength is the length of the JSON string that a text begins with.
+// keyLength returns the length of the JSON string at the beginning of a text.
 func keyLength(text string) int {
 	for i := 1; i < len(text); i++ {
 		switch text[i] {
@@ -140,7 +140,7 @@ var tones = []phrase{
 	{"sure", "certainly"}, {"hello", "greetings"}, {"i'm", "I am"}, {"don't", "do not"}, {"can't", "cannot"},
 }
 
-// reword replaces whole phrases, without regard to case.
+// reword replaces whole phrases, ignoring case.
 func reword(text string, phrases []phrase, why string) (changed, reason string) {
 	var out strings.Builder
 	hit := false
@@ -168,7 +168,7 @@ next:
 	return out.String(), ""
 }
 
-// wordAt reports whether a letter stands before (-1) or at (1) a place.
+// wordAt reports whether there is a letter before (-1) or at (1) a position.
 func wordAt(text string, at, side int) bool {
 	var r rune
 	if side < 0 {

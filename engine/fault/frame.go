@@ -7,13 +7,12 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// frame is one JSON value of an answer with the text that it stands in: the
-// whole of an answer, an event of a stream of events, a line of a stream of
-// lines.
+// frame is one JSON value of an answer with its surrounding text: a whole
+// answer, an event of an event stream, or a line of a stream of lines.
 type frame struct {
-	raw  []byte         // as it came, line ends included
+	raw  []byte         // as received, line ends included
 	data []byte         // the JSON in it
-	root *jsontree.Node // nil if there is none: "[DONE]", comments
+	root *jsontree.Node // nil: no JSON, as in "[DONE]" and comments
 	sse  bool
 }
 
@@ -29,7 +28,7 @@ func mediaType(contentType string) string {
 	return strings.ToLower(strings.TrimSpace(t))
 }
 
-// frames takes an answer apart.
+// frames splits an answer.
 func frames(contentType string, body []byte) []frame {
 	if !IsStream(contentType) {
 		return []frame{{raw: body, data: body, root: parsed(body)}}
@@ -50,8 +49,8 @@ func frames(contentType string, body []byte) []frame {
 	return list
 }
 
-// frameEnd is where the first frame of a stream ends: after a line or, with
-// events, after an empty line.
+// frameEnd returns where the first frame of a stream ends: after a line or,
+// with events, after an empty line.
 func frameEnd(body []byte, sse bool) int {
 	for at := 0; ; {
 		i := bytes.IndexByte(body[at:], '\n')
@@ -77,7 +76,7 @@ func eventData(raw []byte) []byte {
 	return bytes.Join(data, []byte{'\n'})
 }
 
-// with is the frame with other JSON in it.
+// with returns the frame with other JSON in it.
 func (f *frame) with(data []byte) []byte {
 	if !f.sse {
 		return data // the line end is part of it
@@ -98,8 +97,8 @@ func (f *frame) with(data []byte) []byte {
 	return out
 }
 
-// parsed is the tree of a JSON object or array, nil for anything else. Offsets
-// in it are those of data.
+// parsed returns the tree of a JSON object or array, nil for anything else. Its
+// offsets are those in data.
 func parsed(data []byte) *jsontree.Node {
 	if text := bytes.TrimLeft(data, " \t\r\n"); len(text) == 0 || text[0] != '{' && text[0] != '[' {
 		return nil

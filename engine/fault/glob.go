@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// Glob reports whether a pattern of "*" (anything, "/" too), "?" (one
-// character), "[abc]", "[a-z]" and "[!abc]" covers the whole of a text. These
+// Glob reports whether a pattern of "*" (anything, including "/"), "?" (one
+// character), "[abc]", "[a-z]" and "[!abc]" matches the whole of a text. These
 // are the rules of Python's fnmatch, which users of the contract know: an
 // unclosed "[" stands for itself.
 func Glob(pattern, text string) bool {
-	star, mark := -1, 0 // where to go on from if what follows the last star fails
+	star, mark := -1, 0 // where to continue if what follows the last star fails
 	p, t := 0, 0
 	for t < len(text) {
 		r, size := utf8.DecodeRuneInString(text[t:])
@@ -34,12 +34,12 @@ func Glob(pattern, text string) bool {
 	return strings.Trim(pattern[p:], "*") == ""
 }
 
-// Literal returns the pattern that covers a text and no other.
+// Literal returns the pattern that matches only one text.
 func Literal(text string) string {
 	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(text)
 }
 
-// one matches one character; n is how much of the pattern that used.
+// one matches one character; n is how much of the pattern it used.
 func one(pattern string, r rune) (n int, ok bool) {
 	if pattern == "" {
 		return 0, false
@@ -56,7 +56,8 @@ func one(pattern string, r rune) (n int, ok bool) {
 	return size, c == r
 }
 
-// classEnd is where the "]" of a class is: not the first character of it.
+// classEnd returns the position of the "]" of a class, which is not the first
+// character of the class.
 func classEnd(pattern string) int {
 	from := 1
 	if strings.HasPrefix(pattern[from:], "!") {

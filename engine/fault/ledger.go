@@ -11,20 +11,19 @@ import (
 	"github.com/thresh-dev/thresh/engine/splitmix"
 )
 
-// maxKept bounds what one cell remembers of events, exchanges, calls and notes
-// each, so that an agent that calls for ever does not fill the memory.
+// maxKept bounds what one cell remembers of events, exchanges, calls and notes each, so
+// that an agent that never stops calling does not fill the memory.
 const maxKept = 10_000
 
-// maxEarlier and maxEarlierBody bound the answers that are remembered to be
-// given again: of so many tools, of so many bytes.
+// maxEarlier and maxEarlierBody bound the answers that are remembered for repetition:
+// number of tools, and bytes.
 const (
 	maxEarlier     = 64
 	maxEarlierBody = 1 << 20
 )
 
-// Ledger is the chaos of one cell while it runs: it counts calls, decides which
-// faults strike them, and keeps the report. It may be used by several
-// goroutines.
+// Ledger is the chaos of one running cell: it counts calls, decides which faults strike
+// them, and keeps the report. It is safe for concurrent use.
 type Ledger struct {
 	plan  Plan
 	clock func() time.Duration
@@ -34,9 +33,9 @@ type Ledger struct {
 	rules   []ruleState
 	given   []bool // of the recorded responses
 	first   map[string]Reply
-	seen    map[string]bool   // tool calls by the identity that the LLM gave them
-	wanted  string            // the tool that the LLM's last answer asked for, if it is one
-	open    map[int]*openCall // without an answer, by their numbers
+	seen    map[string]bool   // tool calls by the ID that the LLM gave them
+	wanted  string            // the only tool that the LLM's last answer asked for; "": none, or several
+	open    map[int]*openCall // calls without an answer, by number
 	report  Report
 	dropped int
 }
@@ -51,11 +50,11 @@ type openCall struct {
 type ruleState struct {
 	Rule
 	tally    Tally
-	struck   int            // times that it was due and not hidden
+	struck   int            // how often it was due and not hidden
 	subjects map[string]int // calls by the name of what was called
 }
 
-// NewLedger makes the ledger of a cell. Clock is the time since the cell began.
+// NewLedger makes the ledger of a cell. clock returns the time since the cell began.
 // The error joins what is wrong with each rule.
 func NewLedger(p Plan, clock func() time.Duration) (*Ledger, error) {
 	l := &Ledger{plan: p, clock: clock, given: make([]bool, len(p.Recorded)), first: map[string]Reply{}, seen: map[string]bool{}, open: map[int]*openCall{}}
@@ -72,25 +71,24 @@ func NewLedger(p Plan, clock func() time.Duration) (*Ledger, error) {
 	return l, errors.Join(wrong...)
 }
 
-// Plan returns what the ledger was made from.
+// Plan returns the plan that the ledger was made from.
 func (l *Ledger) Plan() *Plan { return &l.plan }
 
 // Decision is what happens to one call.
 type Decision struct {
 	Number int // of the call in the cell, from 1
 	Call   Call
-	// Strikes are the faults in the order in which they apply. At most one of
-	// them, the last, is final: it answers in place of the server.
+	// Strikes are the faults in the order in which they apply. At most one, the last,
+	// is final: it answers instead of the server.
 	Strikes []Strike
-	// Recorded answers in place of the server, before the strikes; nil: none.
+	// Recorded answers instead of the server, before the strikes; nil: none.
 	Recorded *Recorded
-	// Refused says that the call must not reach the server, as it is none of
-	// those recorded.
+	// Refused means that the call must not reach the server, since it was not recorded.
 	Refused bool
 	fired   []string // rules whose fault reached the agent
 }
 
-// Strike is a rule that has struck a call.
+// Strike is a rule that strikes a call.
 type Strike struct {
 	Rule  Rule
 	Nth   int // how often the rule has struck, from 1
@@ -106,7 +104,7 @@ func (s *Strike) Final() bool {
 	return false
 }
 
-// Final returns the strike that ends the call, nil if the server answers.
+// Final returns the strike that ends the call; nil: the server answers.
 func (d *Decision) Final() *Strike {
 	if n := len(d.Strikes); n > 0 && d.Strikes[n-1].Final() {
 		return &d.Strikes[n-1]
@@ -114,7 +112,7 @@ func (d *Decision) Final() *Strike {
 	return nil
 }
 
-// Find returns the first strike of one of the modes, nil if there is none.
+// Find returns the first strike of one of the modes; nil: there is none.
 func (d *Decision) Find(modes ...Mode) *Strike {
 	for i := range d.Strikes {
 		if slices.Contains(modes, d.Strikes[i].Rule.Mode) {
@@ -124,20 +122,21 @@ func (d *Decision) Find(modes ...Mode) *Strike {
 	return nil
 }
 
-// spares reports whether a rule about effects is for every tool, and the call has none:
-// an agent that fails to look something up does not get as far as the effect.
+// spares reports whether a rule about effects applies to every tool, but the call has
+// no effect: an agent that fails to look something up does not get as far as the
+// effect.
 func (l *Ledger) spares(r *Rule, c *Call) bool {
 	if l.plan.Harmless == nil || r.MatchURL != "" || !slices.Contains([]Mode{ReplyLost, Twice, Late, PartialWrite}, r.Mode) {
 		return false
 	}
 	name := c.Name()
-	if r.Tool != "" && r.Tool != "*" { // by the model's name it may look something up first
+	if r.Tool != "" && r.Tool != "*" { // the name that the model used may look something up first
 		return !MatchName(r.Tool, c.Names) && l.plan.Harmless(c.Method, "")
 	}
 	return l.plan.Harmless(c.Method, name[strings.LastIndexAny(name, ".:")+1:])
 }
 
-// Decide says what happens to a call, and counts it.
+// Decide decides what happens to a call, and counts it.
 func (l *Ledger) Decide(c Call) *Decision {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -181,8 +180,8 @@ func (r *ruleState) due(seed uint64, before, index int, c *Call) bool {
 	return chance(seed, index, r.ID, subject, r.subjects[subject]) < *r.Probability
 }
 
-// chance is a number in [0, 1) that depends on its arguments alone: FNV-1a of
-// the words, mixed by the finalizer of SplitMix64.
+// chance returns a number in [0, 1) that depends only on its arguments: FNV-1a of the
+// words, mixed by the finalizer of SplitMix64.
 func chance(seed uint64, index int, rule, subject string, nth int) float64 {
 	h := uint64(0xcbf29ce484222325) ^ seed
 	for _, b := range fmt.Appendf(nil, "%d\x00%s\x00%s\x00%d", index, rule, subject, nth) {
@@ -191,9 +190,9 @@ func chance(seed uint64, index int, rule, subject string, nth int) float64 {
 	return float64(splitmix.Finish(h)>>11) / (1 << 53)
 }
 
-// stillVisible leaves out the strikes that others leave nothing to do for: what
-// follows a final one, what shapes an answer that a final one prevents, and
-// texts that are replaced by a later text.
+// stillVisible drops the strikes without a visible effect: those after a final one,
+// those that shape an answer that a final one prevents, and texts that a later text
+// replaces.
 func (l *Ledger) stillVisible(d *Decision, due []Strike) []Strike {
 	end := slices.IndexFunc(due, func(s Strike) bool { return s.Final() })
 	text := -1
@@ -224,8 +223,8 @@ func (s *Strike) shapesText() bool {
 	return slices.Contains([]Mode{Empty, Garbage, Truncated, Drift}, s.Rule.Mode)
 }
 
-// recorded finds the recorded response for a call: of a tool by its names, of a
-// model the reply to what is asked now, else the next one.
+// recorded finds the recorded response for a call: of a tool, by its names; of a model,
+// the reply to the same question, or else the next one.
 func (l *Ledger) recorded(d *Decision) {
 	c, model := &d.Call, d.Call.Kind == ModelCall
 	if len(l.plan.Recorded) == 0 || c.Kind == OtherCall || model && !l.plan.RecordsModel() {
@@ -298,8 +297,8 @@ func keep[T any](l *Ledger, list *[]T, v T) {
 	*list = append(*list, v)
 }
 
-// Earlier returns the first answer that a tool gave in this cell. The answer of the
-// call at hand becomes it if there is none.
+// Earlier returns the first answer of a tool in this cell. If there is none, the answer
+// of the current call becomes it.
 func (l *Ledger) Earlier(c Call, now Reply) (Reply, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -311,13 +310,13 @@ func (l *Ledger) Earlier(c Call, now Reply) (Reply, bool) {
 	return r, ok
 }
 
-// Repeats reports whether any rule may ask for [Ledger.Earlier]: answers need
-// not be remembered otherwise.
+// Repeats reports whether any rule may need [Ledger.Earlier], since answers need not be
+// remembered otherwise.
 func (l *Ledger) Repeats(c Call) bool {
 	return slices.ContainsFunc(l.rules, func(r ruleState) bool { return r.Mode == Stale && r.matches(&c) })
 }
 
-// Note adds what the reader of the report must know, once.
+// Note adds something that readers of the report must know, once.
 func (l *Ledger) Note(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -326,8 +325,8 @@ func (l *Ledger) Note(text string) {
 	}
 }
 
-// Began records a call until [Ledger.Exchanged] has its answer: an agent may go
-// on without one.
+// Began records a call until [Ledger.Exchanged] has its answer, since an agent may
+// continue without one.
 func (l *Ledger) Began(d *Decision, e Exchange) {
 	e.Error = "no answer"
 	l.mu.Lock()
@@ -351,7 +350,7 @@ func (l *Ledger) Exchanged(d *Decision, e Exchange) {
 	keep(l, &l.report.Exchanges, e)
 }
 
-// mask says whether a call leaks a secret, and redacts it.
+// mask notes whether a call leaks a secret, and redacts it.
 func (l *Ledger) mask(e *Exchange) {
 	e.Leaks = e.leaks(l.plan.Secrets)
 	e.redact()
@@ -361,12 +360,12 @@ func (e *Exchange) of(d *Decision) {
 	e.Call, e.Kind, e.Tool, e.Faults = d.Number, d.Call.Kind, d.Call.Name(), d.fired
 }
 
-// Saw records calls of tools; those that have an ID, once each. A call that an
-// LLM has asked for and that was seen on its way is one call: what was seen
-// gets the arguments that the LLM gave.
+// Saw records calls of tools; each call with an ID is recorded once. A call that an LLM
+// has requested and that was seen on the wire is one call: it gets the arguments that
+// the LLM gave.
 func (l *Ledger) Saw(calls ...SeenCall) {
 	if l.plan.Sink != nil {
-		return // there is no end to them
+		return // there may be any number of them
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -385,7 +384,7 @@ func (l *Ledger) Saw(calls ...SeenCall) {
 	}
 }
 
-// Wants keeps which tools an LLM's answer asks for.
+// Wants remembers the tools that an LLM's answer requests.
 func (l *Ledger) Wants(tools []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -407,7 +406,7 @@ func (l *Ledger) Used(input, output int64) {
 	l.report.OutputTokens += output
 }
 
-// Report returns what happened so far. Secrets in it are redacted.
+// Report returns what has happened so far, with secrets redacted.
 func (l *Ledger) Report() Report {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -8,11 +8,11 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// Shape is the form in which a provider takes requests for text and answers.
+// Shape is the format of a provider's requests and answers.
 type Shape string
 
-// The shapes. Servers that copy one of them (llama.cpp, vLLM, Azure, LM Studio)
-// are recognized like the original.
+// The shapes. Servers that copy one of them (llama.cpp, vLLM, Azure, LM Studio) are
+// recognized like the original.
 const (
 	OpenAIChat        Shape = "openai chat"
 	OpenAIResponses   Shape = "openai responses"
@@ -22,8 +22,8 @@ const (
 	OllamaGenerate    Shape = "ollama generate"
 )
 
-// shapes distinguishes shapes by the end of the path and by a key that the body must
-// have. The order matters: a longer end goes first.
+// shapes identifies shapes by the end of the path and by a key that the body must
+// have. The order matters: longer ends come first.
 var shapes = []struct {
 	end, key string
 	shape    Shape
@@ -36,7 +36,7 @@ var shapes = []struct {
 	{"/api/generate", "prompt", OllamaGenerate},
 }
 
-// otherEnds are ends of paths at LLM servers that give no text.
+// otherEnds are ends of paths at LLM servers that return no text.
 var otherEnds = []string{
 	"/models", "/embeddings", "/moderations", "/count_tokens", "/tokenize", "/detokenize",
 	"/api/tags", "/api/show", "/api/embed", "/api/ps", "/api/version", "/api/pull",
@@ -51,7 +51,7 @@ type Request struct {
 	root   *jsontree.Node
 }
 
-// Recognize returns the request for text that an HTTP request is, or nil.
+// Recognize returns the request for text in an HTTP request, or nil.
 func Recognize(method, path string, body []byte) *Request {
 	if method != "POST" {
 		return nil
@@ -74,12 +74,11 @@ func Recognize(method, path string, body []byte) *Request {
 	return nil
 }
 
-// lenient reads what Python's clients send, and nothing that is nested so
-// deeply that it was made to be a burden.
+// lenient reads what Python's clients send, except what is nested so deeply that it
+// must be an attack.
 var lenient = jsontree.Options{NonFinite: true, LoneSurrogates: true, MaxDepth: 1000}
 
-// MayAskModel reports whether the path alone says that [Recognize] should see
-// the body.
+// MayAskModel reports whether, by the path alone, [Recognize] should see the body.
 func MayAskModel(method, path string) bool {
 	path = strings.TrimSuffix(path, "/")
 	for _, s := range shapes {
@@ -90,8 +89,8 @@ func MayAskModel(method, path string) bool {
 	return false
 }
 
-// ModelSide reports whether a path is one of an LLM server that gives no text:
-// lists of models, embeddings and such. Faults of tools leave it alone.
+// ModelSide reports whether a path belongs to an LLM server but returns no text:
+// lists of models, embeddings and such. Faults of tools ignore it.
 func ModelSide(path string) bool {
 	path = strings.TrimSuffix(path, "/")
 	return slices.ContainsFunc(otherEnds, func(e string) bool { return strings.HasSuffix(path, e) })
@@ -112,13 +111,14 @@ func (r *Request) Names(u *url.URL) []string {
 	return append(names, strings.ToLower(u.Host), strings.ToLower(u.Hostname()))
 }
 
-// splice is a part of a text to be replaced.
+// splice is a part of a text to replace.
 type splice struct {
 	from, to int
 	text     []byte
 }
 
-// spliced is a text with parts replaced; the parts are in order and apart.
+// spliced returns a text with parts replaced; the parts are in order and do not
+// overlap.
 func spliced(text []byte, parts []splice) []byte {
 	if len(parts) == 0 {
 		return text
@@ -132,7 +132,7 @@ func spliced(text []byte, parts []splice) []byte {
 	return append(out, text[at:]...)
 }
 
-// replaced puts another string in the place of a value.
+// replaced replaces a value by another string.
 func replaced(n *jsontree.Node, text string) splice {
 	return splice{n.Offset, n.End, quoted(text)}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What models say that a fault has ask for something no agent can do.
+// What models say when a fault makes them request something that no agent can do.
 const (
 	brokenArguments = `{"id": "47`
 	missingTool     = "open_archive_drawer"
@@ -15,8 +15,8 @@ const (
 	contextText     = "The conversation is longer than this model's context: 140000 tokens were sent and 128000 are the most. Shorten the messages."
 )
 
-// Unasked returns why a fault cannot strike a request, "" if it can: a model that is
-// offered no tool calls none.
+// Unasked says why a fault cannot strike a request; "": it can. A model without
+// tools calls none.
 func (s *Strike) Unasked(r *Request) string {
 	switch s.Rule.Mode {
 	case BrokenCall, UnknownCall, CutCall:
@@ -30,8 +30,8 @@ func (s *Strike) Unasked(r *Request) string {
 	return ""
 }
 
-// toolCall is the answer of a model that calls a tool. Of one that is cut, half
-// of the arguments have come.
+// toolCall returns the answer of a model that calls a tool. If the answer is cut, it
+// has half of the arguments.
 func (r *Request) toolCall(s *Strike, number int, now time.Time) Reply {
 	name, args := r.Offered()[0].Name, brokenArguments
 	switch s.Rule.Mode {
@@ -49,7 +49,7 @@ func (r *Request) toolCall(s *Strike, number int, now time.Time) Reply {
 	case AnthropicMessages:
 		parts = r.messagesCall(id, name, args)
 	case OllamaChat:
-		// Arguments are an object here: broken ones are a text that is none.
+		// Arguments are an object here, so broken ones are a text.
 		var given any = args
 		if s.Rule.Mode == UnknownCall {
 			given = json.RawMessage(args)
@@ -67,7 +67,7 @@ func (r *Request) toolCall(s *Strike, number int, now time.Time) Reply {
 		out.Cut = true
 		text, _ := json.Marshal(args) // a string
 		end := bytes.Index(out.Body, text) + len(text) - 1
-		if out.ContentType == typeSSE { // clients pass over an event that does not end
+		if out.ContentType == typeSSE { // clients ignore an event that does not end
 			end += bytes.IndexByte(out.Body[end:], '\n') + 2
 		}
 		out.Body = out.Body[:min(end, len(out.Body))]
@@ -75,12 +75,12 @@ func (r *Request) toolCall(s *Strike, number int, now time.Time) Reply {
 	return out
 }
 
-// events are the parts of an answer as they stand on the wire.
+// events encodes the parts of an answer for the wire.
 func events(contentType string, parts []object) (body []byte) {
 	for _, p := range parts {
 		data, err := json.Marshal(p)
 		if err != nil {
-			continue // maps of strings and numbers always have a form
+			continue // cannot fail for maps of strings and numbers
 		}
 		switch {
 		case contentType != typeSSE:
@@ -141,7 +141,8 @@ func (r *Request) responsesCall(id, name, args string) []object {
 }
 
 func (r *Request) messagesCall(id, name, args string) []object {
-	// A block holds an object; what is none is one only in a stream, piece by piece.
+	// A block holds an object; anything else is possible only in a stream, piece by
+	// piece.
 	var input any = object{"unparsed": args}
 	if json.Valid([]byte(args)) {
 		input = json.RawMessage(args)

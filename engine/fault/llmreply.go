@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// Reply is an answer of a server, whole.
+// Reply is a complete answer of a server.
 type Reply struct {
 	Status      int
 	ContentType string
 	Header      [][2]string // further headers
 	Body        []byte
-	Cut         bool // the connection ends after the body, which is a part
+	Cut         bool // the connection ends after the body, which is incomplete
 }
 
 const (
@@ -27,8 +27,8 @@ const (
 // object is a JSON object; its keys are written in order.
 type object = map[string]any
 
-// Answer returns a whole answer of the provider with a text, streamed if the request
-// asks for that. Number makes its identifiers.
+// Answer returns a complete answer of the provider with a text, streamed if the
+// request asks for that. number is part of its identifiers.
 func (r *Request) Answer(text string, number int, now time.Time) Reply {
 	id := fmt.Sprintf("chaos%06d", number)
 	words := len(strings.Fields(text))
@@ -164,7 +164,7 @@ func (r *Request) ollama(text string, now time.Time, prompt, words int) []object
 	return []object{said(text, object{"done": false}), said("", end)}
 }
 
-// with is an object with further or other keys.
+// with returns an object with additional or changed keys.
 func with(o, more object) object {
 	out := make(object, len(o)+len(more))
 	for _, m := range []object{o, more} {
@@ -173,7 +173,7 @@ func with(o, more object) object {
 	return out
 }
 
-// Failure returns an error in the provider's shape. RetryAfter of 0 sends none.
+// Failure returns an error in the provider's format. A retryAfter of 0 sends none.
 func (r *Request) Failure(status int, message string, retryAfter time.Duration) Reply {
 	var body object
 	var header [][2]string
@@ -198,7 +198,7 @@ func (r *Request) Failure(status int, message string, retryAfter time.Duration) 
 	}
 	data, err := json.Marshal(body)
 	if err != nil {
-		data = []byte(`{}`) // cannot be: all values are strings
+		data = []byte(`{}`) // cannot happen: all values are strings
 	}
 	return Reply{Status: status, ContentType: typeJSON, Header: header, Body: data}
 }
@@ -208,7 +208,7 @@ type kinds struct {
 	code              any
 }
 
-// failureKind is what the providers' documents call errors of a status.
+// failureKind returns what the providers' documents call errors of a status.
 func failureKind(status int) kinds {
 	switch {
 	case status == 429:

@@ -11,9 +11,9 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// ToolCalls returns the calls of tools that the conversation holds since the user
-// spoke last: those that the LLM asked for and got an answer to. The same call
-// has the same ID in every later request, and no other call of a cell has it.
+// ToolCalls returns the calls of tools in the conversation since the user last spoke:
+// those that the LLM requested and that have an answer. The same call has the same ID in
+// every later request, and no other call of a cell has it.
 func (r *Request) ToolCalls() []SeenCall {
 	turns := r.turns()
 	var calls []SeenCall
@@ -26,7 +26,7 @@ func (r *Request) ToolCalls() []SeenCall {
 		}
 		c.ID, _ = id.Str()
 		results := r.resultsOf(c.ID)
-		earlier := 0 // simple models number all calls alike
+		earlier := 0 // simple models give all calls the same number
 		for _, x := range calls {
 			if x.given == c.ID {
 				earlier++
@@ -62,7 +62,7 @@ func (r *Request) ToolCalls() []SeenCall {
 	return calls
 }
 
-// resultsOf are the results of calls with an ID since the user spoke last, in order.
+// resultsOf returns the results of calls with an ID since the user last spoke, in order.
 func (r *Request) resultsOf(id string) (list []string) {
 	for _, x := range r.Results() {
 		if x.ID == id {
@@ -72,11 +72,11 @@ func (r *Request) resultsOf(id string) (list []string) {
 	return list
 }
 
-// Said is a text of a conversation: a message's with its role, or the result of a
-// call with its ID.
+// Said is a text of a conversation: a message with its role, or the result of a call with
+// its ID.
 type Said struct{ Role, ID, Text string }
 
-// turns are the messages of the conversation.
+// turns returns the messages of the conversation.
 func (r *Request) turns() []jsontree.Node {
 	if r.Shape == OpenAIResponses {
 		return items(r.root.Get("input"))
@@ -84,14 +84,14 @@ func (r *Request) turns() []jsontree.Node {
 	return items(r.root.Get("messages"))
 }
 
-// Results returns the results of calls since the user spoke last.
+// Results returns the results of calls since the user last spoke.
 func (r *Request) Results() (list []Said) {
 	add := func(id, text *jsontree.Node) {
 		if s, ok := id.Str(); ok && text != nil {
 			list = append(list, Said{ID: s, Text: r.arguments(text)})
 		}
 	}
-	none := &jsontree.Node{Kind: jsontree.String} // of Ollama's, which are in the order of the calls
+	none := &jsontree.Node{Kind: jsontree.String} // Ollama's have no ID, and are in the order of the calls
 	for _, turn := range r.turns() {
 		if spokenByUser(&turn) {
 			list = nil
@@ -128,8 +128,8 @@ func (r *Request) Talk() (list []Said) {
 	return list
 }
 
-// Asked distinguishes what the model is asked now from what else it is asked: a digest of
-// the last message, without what differs from run to run.
+// Asked identifies what the model is asked now: a digest of the last message, without
+// what differs from run to run.
 func (r *Request) Asked() string {
 	last := string(r.body)
 	if turns := r.turns(); len(turns) > 0 {
@@ -140,10 +140,10 @@ func (r *Request) Asked() string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// varied is what is drawn or read from a clock: identifiers, times, long numbers.
+// varied matches what is random or comes from a clock: identifiers, times, long numbers.
 var varied = lazy.Pattern(`[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?|\b[0-9a-f]{16,}\b|\b\d{10,}(?:\.\d+)?\b`)
 
-// Unvaried returns a text with the same mark for all that is expected to vary.
+// Unvaried returns a text in which one mark replaces everything that is expected to vary.
 func Unvaried(s string) string { return varied().ReplaceAllString(s, "*") }
 
 // Answered returns the text in an answer to the request.
@@ -160,7 +160,7 @@ func (r *Request) Answered(contentType string, body []byte) string {
 }
 
 // Offer is a tool that a request offers to the LLM, with the JSON Schema of its
-// arguments, "" if there is none.
+// arguments; "": none.
 type Offer struct{ Name, Schema string }
 
 // Offered returns the tools that the request offers.
@@ -186,7 +186,7 @@ func (r *Request) Offered() []Offer {
 }
 
 // spokenByUser distinguishes what a user said from tool results, which Anthropic's
-// conversations hold in turns of the user.
+// conversations have in turns of the user.
 func spokenByUser(turn *jsontree.Node) bool {
 	if role, _ := turn.Get("role").Str(); role != "user" {
 		return false
@@ -206,7 +206,7 @@ func items(n *jsontree.Node) []jsontree.Node {
 	return n.Items
 }
 
-// arguments are JSON text, whether the shape holds them as text or as a value.
+// arguments returns JSON text, whether the format has arguments as text or as a value.
 func (r *Request) arguments(n *jsontree.Node) string {
 	if n == nil {
 		return ""
@@ -217,7 +217,7 @@ func (r *Request) arguments(n *jsontree.Node) string {
 	return string(r.body[n.Offset:n.End])
 }
 
-// Usage returns how many tokens an answer says were read and written.
+// Usage returns how many tokens were read and written, according to an answer.
 func (r *Request) Usage(contentType string, body []byte) (input, output int64) {
 	take := func(v *int64, n *jsontree.Node) {
 		if f, ok := n.Float(); ok {
@@ -241,9 +241,9 @@ func (r *Request) Usage(contentType string, body []byte) (input, output int64) {
 	return input, output
 }
 
-// Inject puts a payload into the conversation: as a turn of the user before
-// the last one (append), before the first one (prepend), or in place of what
-// the user said last (replace). A request that is one text gets it there.
+// Inject puts a payload into the conversation: as a turn of the user before the last one
+// (append), before the first one (prepend), or instead of what the user said last
+// (replace). If the request is one text, the payload is added to it.
 func (r *Request) Inject(payload string, how Strategy) ([]byte, bool) {
 	for _, key := range []string{"prompt", "input"} {
 		if n := r.root.Get(key); n != nil && n.Kind == jsontree.String {
@@ -281,7 +281,7 @@ func (r *Request) Inject(payload string, how Strategy) ([]byte, bool) {
 	return spliced(r.body, []splice{{at.Offset, at.Offset, []byte(turn)}}), true
 }
 
-// Join puts a payload to a text.
+// Join adds a payload to a text.
 func (how Strategy) Join(text, payload string) string {
 	switch how {
 	case Prepend:

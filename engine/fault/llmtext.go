@@ -11,8 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// texts are the places in an answer, or in one event of it, that hold the text
-// that the LLM wrote.
+// texts returns the places with the LLM's text in an answer, or in one event of
+// it.
 func (s Shape) texts(root *jsontree.Node) []*jsontree.Node {
 	var found []*jsontree.Node
 	add := func(n *jsontree.Node) {
@@ -65,8 +65,8 @@ func (s Shape) texts(root *jsontree.Node) []*jsontree.Node {
 	return found
 }
 
-// endings are how providers say that a text is whole, as key and value, and
-// what they say instead when it had to end for its length.
+// endings are how providers say that a text is complete, as key and value, and
+// what they say instead if it had to end for its length.
 var endings = map[string]string{
 	"finish_reason stop":      "length",
 	"done_reason stop":        "length",
@@ -75,13 +75,13 @@ var endings = map[string]string{
 	"type response.completed": "response.incomplete",
 }
 
-// Altered is what came of one strike on an answer: the change, or why there
-// was none.
+// Altered is the result of one strike on an answer: the change, or why there was
+// none.
 type Altered struct{ Change, Why string }
 
-// Alter applies text faults to an answer, in order, and returns the new body
-// with the effect of each. Everything else in the body stays as it is; of a
-// stream, the number of events too.
+// Alter applies text faults to an answer, in order, and returns the new body with
+// the effect of each. Everything else in the body stays as it is, including the
+// number of events of a stream.
 func (r *Request) Alter(contentType string, body []byte, strikes []*Strike) ([]byte, []Altered) {
 	list := frames(contentType, body)
 	results := make([]Altered, len(strikes))
@@ -149,8 +149,8 @@ func (r *Request) Alter(contentType string, body []byte, strikes []*Strike) ([]b
 	return out, results
 }
 
-// otherEdits are the edits of an event besides its texts: copies of the whole text
-// in closing events, and the reason for the end.
+// otherEdits returns the edits of an event besides its texts: copies of the whole
+// text in closing events, and the reason for the end.
 func otherEdits(root *jsontree.Node, places []*jsontree.Node, old, text string, ended bool) []splice {
 	var edits []splice
 	var visit func(key string, n *jsontree.Node)

@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// matches reports whether a rule is for a call at all; whether it strikes is
-// for the trigger to say.
+// matches reports whether a rule applies to a call at all; its trigger decides
+// whether it strikes.
 func (r *Rule) matches(c *Call) bool {
 	switch {
 	case r.Layer == LLM && c.Kind != ModelCall, r.At == AtLLMRequest && c.Kind != ModelCall, r.At == AtPrompt:
@@ -25,8 +25,8 @@ func (r *Rule) matches(c *Call) bool {
 	return MatchName(r.Tool, c.Names) || c.Wanted != "" && MatchName(r.Tool, []string{c.Wanted})
 }
 
-// MatchName reports whether a glob covers one of a call's names. Case does not
-// matter, nor whether words are joined by "-" or "_".
+// MatchName reports whether a glob matches one of a call's names, ignoring case and
+// whether words are joined by "-" or "_".
 func MatchName(glob string, names []string) bool {
 	glob = plainName(glob)
 	return slices.ContainsFunc(names, func(n string) bool { return Glob(glob, plainName(n)) })
@@ -34,9 +34,9 @@ func MatchName(glob string, names []string) bool {
 
 func plainName(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "_") }
 
-// MatchURL reports whether a glob covers a URL. The scheme and the host of a URL
-// have no case, a port that goes without saying is left out, and an address
-// without a path may be written with or without the slash.
+// MatchURL reports whether a glob matches a URL. Scheme and host are
+// case-insensitive, a default port is ignored, and an address without a path may end
+// in a slash.
 func MatchURL(glob, raw string) bool {
 	if raw == "" {
 		return false
@@ -45,8 +45,8 @@ func MatchURL(glob, raw string) bool {
 	return Glob(glob, raw) || Glob(glob, text) || Glob(glob, strings.TrimSuffix(text, "/")) || Glob(plainURL(glob), text)
 }
 
-// plainURL is a URL with scheme and host in lower case and without the default
-// port. It works on globs too, whose "*" no parser of URLs would take.
+// plainURL returns a URL with scheme and host in lower case and without the default
+// port. It also works on globs, whose "*" URL parsers refuse.
 func plainURL(raw string) string {
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if !ok {
@@ -63,8 +63,7 @@ func plainURL(raw string) string {
 	return scheme + "://" + host + path
 }
 
-// Derived returns the names that a URL goes by if nobody has given it one, see
-// [Call].
+// Derived returns the names of a URL that nobody has named, see [Call].
 func Derived(u *url.URL) []string {
 	var names []string
 	add := func(n string) {
@@ -104,7 +103,7 @@ func word(s string) bool {
 	return letters > digits && len(s) <= 64
 }
 
-// Name puts what the user calls whatever is at a URL before its other names.
+// Name puts the user's name for whatever is at a URL before its other names.
 func (p *Plan) Name(raw string, names []string) []string {
 	for _, n := range p.Names {
 		if MatchURL(n.URL, raw) {

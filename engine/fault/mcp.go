@@ -15,13 +15,13 @@ type Message struct {
 	ID        string // JSON of the identifier, "" for notifications
 	Tool      string // of tools/call
 	Arguments string // JSON, of tools/call
-	Cancels   string // JSON of the identifier of the request that nobody waits for any more
+	Cancels   string // JSON of the identifier of a request that is cancelled
 	Answer    bool   // has a result or an error
 	body      []byte
 	root      *jsontree.Node
 }
 
-// ParseMCP reads a message, nil if it is none. Batches are none: the protocol
+// ParseMCP parses a message; nil if it is none. Batches are none, since the protocol
 // has dropped them.
 func ParseMCP(body []byte) *Message {
 	if !bytes.Contains(body, []byte(`"jsonrpc"`)) {
@@ -51,7 +51,7 @@ func ParseMCP(body []byte) *Message {
 	return m
 }
 
-// Call returns the message as faults see it. Server is the name of the MCP server.
+// Call returns the message as faults see it. server is the name of the MCP server.
 func (m *Message) Call(server, url string) Call {
 	if m.Tool == "" {
 		return Call{Kind: OtherCall, Names: []string{m.Method, server}, URL: url}
@@ -63,21 +63,20 @@ func (m *Message) Call(server, url string) Call {
 	return Call{Kind: MCPCall, Names: names, URL: url}
 }
 
-// Result answers the call as a tool does: with a text, as an error or not.
+// Result answers the call like a tool: with a text, as an error or not.
 func (m *Message) Result(text string, failed bool) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%s}],"isError":%t}}`, m.ID, quoted(text), failed)
 }
 
-// Failure answers the call with an error of the protocol.
+// Failure answers the call with a protocol error.
 func (m *Message) Failure(code int, message string) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`, m.ID, code, quoted(message))
 }
 
-// RequestTimeout is the code that MCP's libraries give requests that nobody
-// answered.
+// RequestTimeout is the code that MCP's libraries use for requests without an answer.
 const RequestTimeout = -32001
 
-// Struck returns the answer of a call that a final fault has struck. Timeout and
+// Struck returns the answer to a call that a final fault has struck. Timeout and
 // Reset have none.
 func (m *Message) Struck(s *Strike) ([]byte, bool) {
 	reply, ok := s.Answer()
@@ -90,8 +89,8 @@ func (m *Message) Struck(s *Strike) ([]byte, bool) {
 	return m.Result(string(reply.Body), false), true
 }
 
-// Recorded returns the answer of a call that a recording answers. A recorded object
-// with a content list is the result as it was.
+// Recorded returns the recorded answer to a call. A recorded object with a content
+// list is the result as it was.
 func (m *Message) Recorded(r *Recorded) []byte {
 	if root := parsed(r.Response); root != nil && root.Kind == jsontree.Object && root.Get("content") != nil && root.Get("content").Kind == jsontree.Array {
 		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, bytes.TrimSpace(r.Response))
@@ -101,7 +100,7 @@ func (m *Message) Recorded(r *Recorded) []byte {
 }
 
 // MCPResult returns the result in an answer of an MCP server, or the message of its
-// error; an answer over HTTP may be a stream of events.
+// error. An answer over HTTP may be an event stream.
 func MCPResult(contentType string, body []byte) (result json.RawMessage, failure string) {
 	for _, f := range frames(contentType, body) {
 		m := ParseMCP(f.data)
@@ -117,9 +116,9 @@ func MCPResult(contentType string, body []byte) (result json.RawMessage, failure
 	return nil, ""
 }
 
-// Ended reports whether a stream whose last piece has just come holds all that
-// its reader waits for, so that it may leave before the stream ends: the answer to
-// a request of MCP (nil: it was none), or what the APIs of models end with.
+// Ended reports whether a stream whose last piece has just arrived has everything
+// that its reader waits for, so that the reader may leave before the stream ends: the
+// answer to a request of MCP (nil: it was none), or the last event of a model's API.
 func Ended(contentType string, body, piece []byte, request *Message) bool {
 	whole := bytes.HasSuffix(piece, []byte("\n\n")) || bytes.HasSuffix(piece, []byte("\r\n\r\n"))
 	if mediaType(contentType) != typeSSE || !whole {
@@ -137,7 +136,7 @@ func Ended(contentType string, body, piece []byte, request *Message) bool {
 // streamEnds are the last events of the APIs of models.
 var streamEnds = [][]byte{[]byte("data: [DONE]"), []byte("event: message_stop"), []byte("event: response.completed")}
 
-// As returns an answer under another identifier.
+// As returns an answer with another identifier.
 func (m *Message) As(id string) []byte {
 	n := m.root.Get("id")
 	if n == nil {
@@ -146,7 +145,7 @@ func (m *Message) As(id string) []byte {
 	return spliced(m.body, []splice{{n.Offset, n.End, []byte(id)}})
 }
 
-// ResultJSON returns the result of an answer, nil if it has none.
+// ResultJSON returns the result of an answer; nil if it has none.
 func (m *Message) ResultJSON() json.RawMessage {
 	n := m.root.Get("result")
 	if n == nil {
@@ -155,8 +154,8 @@ func (m *Message) ResultJSON() json.RawMessage {
 	return json.RawMessage(m.body[n.Offset:n.End])
 }
 
-// InjectMCP puts the attacks on a tool's result into an answer, in the texts
-// of its content and in its structured form, and records the effect of each.
+// InjectMCP puts the attacks on a tool's result into an answer, in the texts of its
+// content and in its structured form, and records the effect of each.
 func (l *Ledger) InjectMCP(d *Decision, m *Message) *Message {
 	for _, s := range d.At(AtToolResult) {
 		result := m.root.Get("result")
@@ -190,11 +189,11 @@ func (l *Ledger) InjectMCP(d *Decision, m *Message) *Message {
 	return m
 }
 
-// Bytes returns the message as it stands on the wire, without a line end.
+// Bytes returns the message as on the wire, without a line end.
 func (m *Message) Bytes() []byte { return m.body }
 
-// eachAnswer rebuilds the body of an answer over HTTP, which may be a stream of
-// events, with the answer to the message made into another one.
+// eachAnswer rebuilds the body of an answer over HTTP, which may be an event stream,
+// and replaces the answers to the message.
 func (m *Message) eachAnswer(contentType string, body []byte, make func(*Message) *Message) []byte {
 	var out []byte
 	for _, f := range frames(contentType, body) {
@@ -224,7 +223,8 @@ func (l *Ledger) InjectAnswer(d *Decision, m *Message, contentType string, body 
 	return body
 }
 
-// Readdressed returns the body of an earlier answer over HTTP as one to this message.
+// Readdressed returns the body of an earlier answer over HTTP as an answer to this
+// message.
 func (m *Message) Readdressed(contentType string, body []byte) []byte {
 	all := Message{}
 	return all.eachAnswer(contentType, body, func(a *Message) *Message {

@@ -9,19 +9,19 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// Report is what happened in a cell. Fields named At and Took are clocks; all
-// others are equal in every run of an agent that behaves the same.
+// Report is what happened in a cell. Fields named At and Took are times; all others are
+// equal in every run of an agent that behaves the same.
 type Report struct {
 	Tallies   []Tally    `json:"tallies"` // one for each rule of the plan, in its order
 	Events    []Event    `json:"events,omitempty"`
 	Exchanges []Exchange `json:"exchanges,omitempty"`
-	// ToolCalls are the calls of tools that were seen, in order: on the wire, of
-	// an MCP server, of the Python host, or asked for by the LLM.
+	// ToolCalls are the calls of tools that were seen, in order: on the wire, of an MCP
+	// server, of the Python host, or requested by the LLM.
 	ToolCalls []SeenCall `json:"tool_calls,omitempty"`
-	// Unused are recorded responses that no call asked for, by tool.
+	// Unused are recorded responses that no call used, by tool.
 	Unused []string `json:"unused,omitempty"`
-	// Notes are what the reader must know: calls that could not be attributed
-	// to one cell, a client that refused the proxy's certificate, and such.
+	// Notes are what readers must know: calls that could not be attributed to one cell,
+	// a client that refused the proxy's certificate, and such.
 	Notes []string `json:"notes,omitempty"`
 	// Tokens counted by the LLMs that answered.
 	InputTokens  int64 `json:"input_tokens,omitempty"`
@@ -31,9 +31,9 @@ type Report struct {
 // Tally is how often a rule was considered and struck.
 type Tally struct {
 	Rule       string `json:"rule"`
-	Considered int    `json:"considered"` // calls that it matches
+	Considered int    `json:"considered"` // calls that the rule matches
 	Fired      int    `json:"fired"`      // faults that reached the agent
-	// Missed are faults that were due and could not be injected, and why.
+	// Missed are faults that were due but could not be injected, and why.
 	Missed []string `json:"missed,omitempty"`
 }
 
@@ -48,8 +48,8 @@ type Event struct {
 	Missed bool          `json:"missed,omitempty"`
 }
 
-// Exchange is one call with its answer, as the agent saw it. Secrets are
-// redacted, and bodies hold at most Plan.Capture bytes.
+// Exchange is one call with its answer, as the agent saw it. Secrets are redacted, and
+// bodies have at most Plan.Capture bytes.
 type Exchange struct {
 	Call         int           `json:"call"`
 	At           time.Duration `json:"at"`
@@ -58,9 +58,9 @@ type Exchange struct {
 	Tool         string        `json:"tool"` // best name, or the provider
 	Method       string        `json:"method,omitempty"`
 	URL          string        `json:"url,omitempty"`
-	Key          string        `json:"key,omitempty"`    // of idempotency, as a header gave it
-	Leaks        bool          `json:"-"`                // a secret of Plan.Secrets is in the request, and not to prove who calls
-	Trace        string        `json:"-"`                // that the agent named in a traceparent, "" if it did not
+	Key          string        `json:"key,omitempty"`    // of idempotency, from a header
+	Leaks        bool          `json:"-"`                // a secret of Plan.Secrets is in the request, but not as the caller's credential
+	Trace        string        `json:"-"`                // named by the agent in a traceparent; "": none
 	Status       int           `json:"status,omitempty"` // 0: no answer came
 	ContentType  string        `json:"content_type,omitempty"`
 	Request      []byte        `json:"request,omitempty"`
@@ -68,8 +68,8 @@ type Exchange struct {
 	RequestSize  int64         `json:"request_size"`
 	ResponseSize int64         `json:"response_size"`
 	Faults       []string      `json:"faults,omitempty"` // rules that fired
-	Error        string        `json:"error,omitempty"`  // why no whole answer came
-	Ended        Ending        `json:"ended,omitempty"`  // of the connection, if no whole answer came by it
+	Error        string        `json:"error,omitempty"`  // why no complete answer came
+	Ended        Ending        `json:"ended,omitempty"`  // of the connection, if it brought no complete answer
 	Raised       string        `json:"raised,omitempty"` // by a tool in Python: its class, with Response as its message
 }
 
@@ -81,7 +81,7 @@ const (
 	SeenOnWire Source = "http"
 	SeenByMCP  Source = "mcp"
 	SeenByHost Source = "python"
-	SeenInChat Source = "llm" // the LLM asked for it, and the conversation went on
+	SeenInChat Source = "llm" // the LLM requested it, and the conversation continued
 )
 
 // SeenCall is a tool's call.
@@ -89,12 +89,12 @@ type SeenCall struct {
 	Tool      string `json:"tool"`
 	Arguments string `json:"arguments,omitempty"` // JSON, if known; query or body on the wire
 	Source    Source `json:"source"`
-	ID        string `json:"-"` // of a call that the LLM asked for: the same in every later request
-	Result    string `json:"-"` // that the conversation has of such a call
-	given     string // the ID as the LLM gave it
+	ID        string `json:"-"` // of a call that the LLM requested: the same in every later request
+	Result    string `json:"-"` // result of such a call in the conversation
+	given     string // the ID from the LLM
 }
 
-// Hidden stands for what was redacted.
+// Hidden replaces what was redacted.
 const Hidden = "[redacted]"
 
 // secretName covers the names of fields, headers and parameters that hold

@@ -7,8 +7,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// discriminate says in words of JSON Schema what a discriminator says: which values a
-// property has in which of the schemas that a value may have.
+// discriminate expresses a discriminator in JSON Schema: which values a property has
+// in which of the possible schemas.
 func (v *viewer) discriminate(n *jsontree.Node, self string) {
 	if d := n.Get("discriminator"); d != nil {
 		property := text(d, "propertyName")
@@ -52,14 +52,14 @@ func words(list []string) jsontree.Node {
 	return n
 }
 
-// only is a schema of objects with one of some values in a property.
+// only returns a schema of objects with one of some values in a property.
 func only(property string, values []string) jsontree.Node {
 	n := object("properties", object(property, object("enum", words(values))))
 	n.Members = append(n.Members, jsontree.Member{Key: "required", Value: words([]string{property})})
 	return n
 }
 
-// narrow gives a property of a schema, if it has it, values to choose from.
+// narrow limits a property of a schema, if it has it, to some values.
 func narrow(n *jsontree.Node, property string, values []string) {
 	list := n.Get("properties")
 	if list == nil || list.Get(property) == nil {
@@ -69,7 +69,7 @@ func narrow(n *jsontree.Node, property string, values []string) {
 	m.Value = object("allOf", jsontree.Node{Kind: jsontree.Array, Items: []jsontree.Node{m.Value, object("enum", words(values))}})
 }
 
-// called are the values by which a discriminator names the schema of a reference.
+// called returns the values by which a discriminator names the schema of a reference.
 func (v *viewer) called(d *jsontree.Node, ref string) (names []string) {
 	if ref == "" {
 		return nil
@@ -88,7 +88,8 @@ func (v *viewer) called(d *jsontree.Node, ref string) (names []string) {
 	return names
 }
 
-// children are the values that name the schemas made of one with a discriminator.
+// children returns the values that name the schemas derived from one with a
+// discriminator.
 func (v *viewer) children(d *jsontree.Node, self string) (names []string) {
 	if m := d.Get("mapping"); m != nil {
 		for i := range m.Members {

@@ -1,6 +1,6 @@
-// Package openapi reads the operations of a service from its description in
-// OpenAPI 3.0 or 3.1, in JSON or YAML: names, methods, paths, and arguments with
-// their types. What a document says beyond that is not looked at.
+// Package openapi reads the operations of a service from its description in OpenAPI
+// 3.0 or 3.1, in JSON or YAML: names, methods, paths, and arguments with their types.
+// It ignores everything else in a document.
 //
 // The package is pure. Start at [Operations].
 package openapi
@@ -18,14 +18,14 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// maxReferences is how many references may lead on to each other.
+// maxReferences is the longest chain of references.
 const maxReferences = 20
 
 var methods = []string{"get", "post", "put", "patch", "delete", "head", "options"}
 
-// Operations returns what a description offers, sorted by name. An operation is
-// called by its operationId, else by method and path ("get /orders/{order}").
-// Parameters that every call of the plan has already are no arguments.
+// Operations returns the operations of a description, sorted by name. The name is the
+// operationId, or else method and path ("get /orders/{order}"). Parameters that every
+// call of the plan has already are no arguments.
 func Operations(text []byte, p *sut.Plan) ([]sut.Operation, error) {
 	doc, err := doctree.Parse(text, doctree.Options{})
 	if err != nil {
@@ -73,10 +73,10 @@ func Operations(text []byte, p *sut.Plan) ([]sut.Operation, error) {
 type document struct {
 	root *doctree.Node
 	tree jsontree.Node // the same as JSON
-	plan *sut.Plan     // whose headers and query every call has; nil: none
+	plan *sut.Plan     // every call has its headers and query; nil: none
 }
 
-// prefix is the path of the first server, with the defaults of its variables.
+// prefix returns the path of the first server, with the defaults of its variables.
 func (d *document) prefix() string {
 	servers := d.root.Get("servers")
 	if servers == nil || len(servers.Items()) == 0 {
@@ -100,7 +100,7 @@ func (d *document) prefix() string {
 	return strings.TrimSuffix(u.Path, "/")
 }
 
-// follow is what a node refers to within the document, or itself.
+// follow returns what a node refers to within the document, or the node itself.
 func (d *document) follow(n *doctree.Node) *doctree.Node {
 	for range maxReferences {
 		ref := n.Get("$ref")
@@ -117,7 +117,7 @@ func (d *document) follow(n *doctree.Node) *doctree.Node {
 	return &doctree.Node{}
 }
 
-// resolve is follow for what no operation can do without.
+// resolve is follow for something that an operation needs.
 func (d *document) resolve(n *doctree.Node) (*doctree.Node, error) {
 	found := d.follow(n)
 	if ref := n.Get("$ref"); ref != nil && found.Kind != doctree.Map {
@@ -183,12 +183,12 @@ func (d *document) operation(prefix, path, method string, item, n *doctree.Node)
 }
 
 // ruled reports whether a header is described elsewhere in the document, so that a
-// parameter of its name says nothing.
+// parameter of its name has no meaning.
 func ruled(header string) bool {
 	return slices.ContainsFunc([]string{"Accept", "Content-Type", "Authorization"}, func(h string) bool { return strings.EqualFold(h, header) })
 }
 
-// parameterSchema is the schema of a parameter, which may be that of its only content.
+// parameterSchema returns the schema of a parameter, or that of its only content.
 func parameterSchema(p *doctree.Node) *doctree.Node {
 	if c := p.Get("content"); c != nil && len(c.Members()) == 1 {
 		return c.Members()[0].Value.Get("schema")
@@ -196,7 +196,7 @@ func parameterSchema(p *doctree.Node) *doctree.Node {
 	return p.Get("schema")
 }
 
-// style says how a parameter with several values is written; "" as usual.
+// style says how a parameter with several values is written; "": as usual.
 func style(p *doctree.Node) string {
 	if p.Get("content") != nil {
 		return sut.StyleJSON
@@ -224,8 +224,8 @@ func style(p *doctree.Node) string {
 	return ""
 }
 
-// body makes an argument of every property of a body in JSON, of a form or of parts;
-// one that is no such object is the argument "body".
+// body makes an argument of every property of a body that is JSON, a form or
+// multipart; any other body is the argument "body".
 func (d *document) body(o *sut.Operation, s *request) {
 	if s == nil {
 		return
@@ -251,7 +251,7 @@ func (d *document) body(o *sut.Operation, s *request) {
 	o.JSON = []byte(jsontree.Style{Kept: true}.Format(&tree))
 }
 
-// isFile reports whether a schema is that of a file, or of several.
+// isFile reports whether a schema describes a file, or several.
 func (d *document) isFile(schema *doctree.Node) bool {
 	n := d.follow(schema)
 	if items := n.Get("items"); items != nil {
@@ -270,10 +270,10 @@ func (d *document) isFile(schema *doctree.Node) bool {
 	return value(n, "format") == "binary" || media != "" && !isJSON(media) && n.Get("contentEncoding") == nil
 }
 
-// request is what a call sends as its body.
+// request describes the body of a call.
 type request struct {
 	kind       string        // the media type
-	schema     *doctree.Node // nil: nothing is said
+	schema     *doctree.Node // nil: not described
 	encoding   *doctree.Node
 	required   bool
 	properties []property // nil: it is one value
@@ -285,7 +285,7 @@ type property struct {
 	required bool
 }
 
-// sent is what a request holds, as JSON if it may; nil if it holds nothing.
+// sent returns the request body of a node, in JSON if possible; nil if there is none.
 func (d *document) sent(n *doctree.Node) *request {
 	if n == nil {
 		return nil
@@ -327,16 +327,16 @@ func (d *document) sent(n *doctree.Node) *request {
 	return s
 }
 
-// composed reports whether properties are not all that a schema says of an object.
+// composed reports whether a schema says more about an object than its properties.
 func composed(schema *doctree.Node) bool {
 	return slices.ContainsFunc([]string{"allOf", "oneOf", "anyOf", "not", "if", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas",
 		"propertyNames", "patternProperties", "discriminator", "unevaluatedProperties"}, func(key string) bool { return schema.Get(key) != nil })
 }
 
-// formType is the type of a body that is sent as a form.
+// formType is the media type of a body that is sent as a form.
 const formType = "application/x-www-form-urlencoded"
 
-// preferred are types of bodies, those first in which most can be said.
+// preferred are media types of bodies, those that can express most first.
 var preferred = []func(kind string) bool{
 	func(kind string) bool { return kind == "application/json" },
 	isJSON,
@@ -354,7 +354,7 @@ func requires(schema *doctree.Node, name string) bool {
 	return list != nil && slices.ContainsFunc(list.Items(), func(n doctree.Node) bool { return n.Text == name })
 }
 
-// kind is the type of a schema; of several the first that is not null.
+// kind returns the type of a schema; of several, the first that is not null.
 func (d *document) kind(schema *doctree.Node) string {
 	if schema == nil {
 		return ""

@@ -10,8 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// schemas says what the arguments of an operation look like. What schemas refer to is
-// given along.
+// schemas describes the arguments of an operation, including the schemas that they refer
+// to.
 func (d *document) schemas(o *sut.Operation, params []*doctree.Node, s *request) {
 	properties := jsontree.Node{Kind: jsontree.Object}
 	required := jsontree.Node{Kind: jsontree.Array}
@@ -50,8 +50,8 @@ func (d *document) schemas(o *sut.Operation, params []*doctree.Node, s *request)
 	o.Schema = d.closed(whole, sending)
 }
 
-// text is the schema of a body that is one value. Of a type that is not JSON, all that is
-// known is that it is a text.
+// text returns the schema of a body that is one value. Of a type other than JSON, it is
+// only known to be a text.
 func (d *document) text(s *request) *doctree.Node {
 	if isJSON(s.kind) || s.schema != nil && d.kind(s.schema) == "string" {
 		return s.schema
@@ -61,7 +61,7 @@ func (d *document) text(s *request) *doctree.Node {
 	return &n
 }
 
-// answers says what an operation answers.
+// answers describes the answers of an operation.
 func (d *document) answers(o *sut.Operation, n *doctree.Node) {
 	if n == nil || n.Kind != doctree.Map || len(n.Members()) == 0 {
 		return
@@ -108,7 +108,7 @@ func (d *document) answers(o *sut.Operation, n *doctree.Node) {
 	}
 }
 
-// example is the schema of a parameter with the parameter's own example.
+// example returns the schema of a parameter with the parameter's own example.
 func (d *document) example(p *doctree.Node) *doctree.Node {
 	schema := parameterSchema(p)
 	at := p.Member("example")
@@ -120,7 +120,7 @@ func (d *document) example(p *doctree.Node) *doctree.Node {
 	return &with
 }
 
-// held is the schema of what an answer holds in a type, nil if it has none.
+// held returns the schema of an answer's content in a type; nil if there is none.
 func held(n *doctree.Node, is func(kind string) bool) *doctree.Node {
 	content := n.Get("content")
 	if content == nil {
@@ -135,7 +135,7 @@ func held(n *doctree.Node, is func(kind string) bool) *doctree.Node {
 	return nil
 }
 
-// link notes a link of an answer. A value that is no expression is left to the schema.
+// link adds a link of an answer. A value that is not an expression is left to the schema.
 func (d *document) link(o *sut.Operation, n *doctree.Node) {
 	l := sut.Link{To: value(n, "operationId")}
 	if ref := value(n, "operationRef"); strings.HasPrefix(ref, "#/") && l.To == "" {

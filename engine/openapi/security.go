@@ -10,10 +10,10 @@ import (
 
 var credential = regexp.MustCompile(`(?i)(api|access|auth).?(key|token)|^token$|^authorization$|secret`)
 
-// Credential reports whether a header is named like what lets callers in.
+// Credential reports whether the name of a header suggests a credential.
 func Credential(header string) bool { return credential.MatchString(header) }
 
-// given reports whether every call of the plan has a parameter already.
+// given reports whether every call of the plan already has a parameter.
 func (d *document) given(in, name string) bool {
 	switch {
 	case d.plan == nil:
@@ -27,8 +27,8 @@ func (d *document) given(in, name string) bool {
 	})
 }
 
-// Credentials returns what a service wants to see of every caller, as a plan has it: values
-// begin as the description says and end in a variable, ${PREFIX_TOKEN} or the like.
+// Credentials returns what a service requires of every caller, as a plan has it: values
+// begin as the description says and end in a variable, such as ${PREFIX_TOKEN}.
 func Credentials(text []byte, prefix string) (headers, query [][2]string) {
 	doc, err := doctree.Parse(text, doctree.Options{})
 	if err != nil {

@@ -8,21 +8,21 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// view is a schema as one side of a call has to keep to it.
+// view is a schema as one side of a call must follow it.
 type view string
 
-// The sides, by what does not count for them: a property that is only read is not
-// sent, and one that is only written is not in an answer.
+// The sides, named by what does not apply to them: a readOnly property is not sent,
+// and a writeOnly property is not in an answer.
 const (
 	sending   view = "readOnly"
 	receiving view = "writeOnly"
 )
 
-// closed is a schema as a side sees it, that holds what it refers to.
+// closed returns a schema for one side, including everything that it refers to.
 func (d *document) closed(schema jsontree.Node, side view) json.RawMessage {
 	v := viewer{document: d, side: side, seen: make(map[string]bool)}
 	schema = v.schema(schema, "", nil)
-	for i := 0; i < len(v.refs); i++ { // grows
+	for i := 0; i < len(v.refs); i++ { // v.refs grows
 		steps := jsontree.Steps("#/" + v.refs[i])
 		if at := d.tree.Along(steps); at != nil && schema.Kind == jsontree.Object {
 			put(&schema, steps, v.schema(*at, "#/"+v.refs[i], nil))
@@ -31,7 +31,7 @@ func (d *document) closed(schema jsontree.Node, side view) json.RawMessage {
 	return json.RawMessage(jsontree.Style{Kept: true}.Format(&schema))
 }
 
-// put sets a value where keys lead to.
+// put sets the value at a path of keys.
 func put(n *jsontree.Node, steps []string, v jsontree.Node) {
 	if n.Kind != jsontree.Object {
 		return
@@ -51,7 +51,7 @@ func put(n *jsontree.Node, steps []string, v jsontree.Node) {
 	}
 }
 
-// viewer rewrites schemas for a side, and collects what they refer to.
+// viewer rewrites schemas for one side, and collects what they refer to.
 type viewer struct {
 	*document
 	side view
@@ -59,14 +59,14 @@ type viewer struct {
 	seen map[string]bool
 }
 
-// data are keys whose values are no schemas.
+// data are keys whose values are not schemas.
 var data = []string{"example", "examples", "default", "enum", "const", "required", "mapping"}
 
 // maps are keys whose values have a schema under each name.
 var maps = []string{"properties", "patternProperties", "dependentSchemas", "$defs", "definitions"}
 
-// schema rewrites a schema. What does not count for the side is not required, neither
-// where hidden names it; self is how others refer to the schema.
+// schema rewrites a schema. A property that does not apply to the side is not
+// required, even where hidden names it; self is how others refer to the schema.
 func (v *viewer) schema(n jsontree.Node, self string, hidden []string) jsontree.Node {
 	switch n.Kind {
 	case jsontree.Array:
@@ -103,8 +103,8 @@ func (v *viewer) schema(n jsontree.Node, self string, hidden []string) jsontree.
 	return n
 }
 
-// named rewrites the schemas of names. A property that is only read is not sent; one
-// that is only written must not be answered.
+// named rewrites the schemas of names. A readOnly property is not sent; a writeOnly
+// property must not be in an answer.
 func (v *viewer) named(members []jsontree.Member, properties bool) (list []jsontree.Member) {
 	for _, m := range members {
 		switch {
@@ -125,8 +125,8 @@ func (v *viewer) marked(schema *jsontree.Node) bool {
 	return b != nil && b.Kind == jsontree.Bool && b.Bool
 }
 
-// hidden are the properties of a schema, and of those that it is made of, that do not
-// count for the side.
+// hidden returns the properties of a schema, and of those that it is composed of,
+// that do not apply to the side.
 func (v *viewer) hidden(n *jsontree.Node, depth int) (names []string) {
 	if n = v.target(n); depth > maxReferences {
 		return nil
@@ -146,7 +146,7 @@ func (v *viewer) hidden(n *jsontree.Node, depth int) (names []string) {
 	return names
 }
 
-// target is what a node refers to, or itself.
+// target returns what a node refers to, or the node itself.
 func (d *document) target(n *jsontree.Node) *jsontree.Node {
 	for range maxReferences {
 		ref := text(n, "$ref")

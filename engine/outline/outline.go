@@ -1,12 +1,12 @@
 // Package outline finds the structure of text without knowing its language:
-// tokens, balanced brackets, the items that commas separate inside them, and
-// XML elements. It is what mutation and shrinking need of JSON, XML, programs
-// and their like, and it takes broken input as it comes: what has no partner is
-// left out, and every input has an outline.
+// tokens, balanced brackets, the items that commas separate inside them, and XML
+// elements. Mutation and shrinking need this of JSON, XML, programs and similar
+// texts. It accepts broken input: parts without a partner are ignored, and every
+// input has an outline.
 //
 // The package imports the standard library alone. It is linear in time: no
-// construct looks further ahead than a fixed distance, nor where one like it has
-// already found no end.
+// construct looks further ahead than a fixed distance, or where a similar one
+// has already found no end.
 package outline
 
 // Kind says what a token is.
@@ -33,28 +33,28 @@ type Token struct {
 // Group is a pair of brackets that belong together, at Open and Close.
 type Group struct{ Open, Close int }
 
-// Item is what stands between commas or semicolons in a group, without the
-// space around it: a JSON member or array element, an argument, a statement.
+// Item is the text between commas or semicolons in a group, without surrounding
+// space: a JSON member or array element, an argument, a statement.
 type Item struct {
 	From, To int
 	// Value is where the part after the item's first colon or equals sign
-	// begins, or From if there is none.
+	// begins; From if there is none.
 	Value int
-	// Prev is the place in Outline.Items of the item before it in its group, or
-	// -1 if it is the first.
+	// Prev is the index in Outline.Items of the previous item of its group; -1
+	// if it is the first.
 	Prev int
 }
 
-// Element is an XML element, from its start tag to its end tag. A tag that is
-// its own end has OpenTo == To == CloseFrom.
+// Element is an XML element, from its start tag to its end tag. A self-closing
+// tag has OpenTo == To == CloseFrom.
 type Element struct {
 	From, OpenTo  int // start tag
 	CloseFrom, To int // end tag
 	NameLen       int // length of the name, which begins at From+1 and CloseFrom+2
 }
 
-// Outline is the structure of one input. Groups, items and elements come in
-// the order in which they end, inner before outer.
+// Outline is the structure of one input. Groups, items and elements are in the
+// order in which they end, inner before outer.
 type Outline struct {
 	Tokens   []Token
 	Groups   []Group
@@ -66,7 +66,7 @@ type Outline struct {
 	endless endless
 }
 
-// frame is a bracket that has not been closed yet.
+// frame is a bracket that is still open.
 type frame struct {
 	open     int
 	want     byte // the bracket that closes it
@@ -132,7 +132,7 @@ func (o *Outline) Scan(src []byte) {
 	}
 }
 
-// extend makes the item so far reach to the end of a token.
+// extend extends the current item to the end of a token.
 func (f *frame) extend(t Token) {
 	if f.from < 0 {
 		f.from, f.value = t.From, -1
@@ -153,8 +153,8 @@ func (o *Outline) endItem(f *frame) {
 	f.from = -1
 }
 
-// close ends the innermost group that c closes, dropping brackets inside it
-// that were never closed.
+// close ends the innermost group that c closes, and drops unclosed brackets
+// inside it.
 func (o *Outline) close(c byte, t Token) {
 	for k := len(o.frames) - 1; k > 0 && k > len(o.frames)-1-lookDown; k-- {
 		if o.frames[k].want != c {
@@ -213,7 +213,7 @@ func (o *Outline) scanElements(src []byte) {
 	}
 }
 
-// tagEnd is the place after the > that ends a tag, or -1.
+// tagEnd returns the position after the > that ends a tag, or -1.
 func tagEnd(src []byte, i int) int {
 	var quote byte
 	for limit := min(len(src), i+lookAhead); i < limit; i++ {

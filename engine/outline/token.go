@@ -28,10 +28,10 @@ var class = func() (t [256]Kind) {
 func isSpace(c byte) bool { return class[c] == Space }
 func isDigit(c byte) bool { return class[c] == Number }
 
-// isWord reports whether c goes on with a word that has begun.
+// isWord reports whether c continues a word.
 func isWord(c byte) bool { return class[c] == Word || class[c] == Number }
 
-// isName reports whether c can stand in the name of an XML tag.
+// isName reports whether c may be in the name of an XML tag.
 func isName(c byte) bool { return isWord(c) || c == ':' || c == '-' || c == '.' }
 
 func closing(open byte) byte {
@@ -44,8 +44,8 @@ func closing(open byte) byte {
 	return '}'
 }
 
-// next is the kind and end of the token that begins at i. last is the kind of
-// the token before it, space left out.
+// next returns the kind and end of the token that begins at i. last is the kind of the
+// previous token that is not space.
 func (o *Outline) next(src []byte, i int, last Kind) (Kind, int) {
 	switch k := class[src[i]]; k {
 	case Space:
@@ -75,7 +75,7 @@ func (o *Outline) next(src []byte, i int, last Kind) (Kind, int) {
 	}
 }
 
-// number is the end of the number whose first digit is at i.
+// number returns the end of the number whose first digit is at i.
 func number(src []byte, i int) int {
 	digits := func(i int) int {
 		for i < len(src) && isDigit(src[i]) {
@@ -106,12 +106,12 @@ func number(src []byte, i int) int {
 
 func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
-// endless is how far the text is known to hold no end of a string, by the low bits of
-// its quote. A quote before that follows a backslash, so a string that begins there goes
-// on as the one before does.
+// endless says how far the text is known to contain no end of a string, by the low bits
+// of its quote. A quote before that follows a backslash, so a string that begins there
+// continues like the one before.
 type endless [8]int
 
-// quoted is the end of the string that begins at i, or 0 if none does: it must
+// quoted returns the end of the string that begins at i, or 0 if there is none: it must
 // end on its line, unless it is in back quotes.
 func (e *endless) quoted(src []byte, i int) int {
 	q := src[i]
@@ -131,8 +131,7 @@ func (e *endless) quoted(src []byte, i int) int {
 	return 0
 }
 
-// Texty reports whether an input is mostly text, judging by bytes from all over
-// it.
+// Texty reports whether an input is mostly text, judging by bytes from all parts of it.
 func Texty(src []byte) bool {
 	const samples = 64
 	odd, seen := 0, 0

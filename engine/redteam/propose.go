@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/splitmix"
 )
 
-// prng draws what a seed decides.
+// prng is a random generator whose draws a seed decides.
 type prng uint64
 
 func (d *prng) next() uint64          { return splitmix.Next((*uint64)(d)) }
@@ -16,7 +16,7 @@ func (d *prng) below(n int) int       { return int(d.next() % uint64(n)) }
 func (d *prng) float() float64        { return float64(d.next()>>11) / (1 << 53) }
 func (d *prng) chance(p float64) bool { return d.float() < p }
 
-// wheel is weights to draw from.
+// wheel is a list of running weights to draw from.
 type wheel []float64
 
 func (w *wheel) add(x float64) {
@@ -26,7 +26,7 @@ func (w *wheel) add(x float64) {
 	*w = append(*w, x)
 }
 
-// draw is a place by weight.
+// draw returns an index, drawn by weight.
 func (w wheel) draw(d *prng) int {
 	i, _ := slices.BinarySearch(w, d.float()*w[len(w)-1])
 	return min(i, len(w)-1)
@@ -40,30 +40,30 @@ type planner struct {
 	good    wheel // groups, to vary
 	same    wheel // groups, to try again
 	how     wheel // moves from a group
-	alike   bool  // all replies are
-	most    int   // nests of the kind that has most
+	alike   bool  // all replies are alike
+	most    int   // largest number of nests of a kind
 	unit    wheel
 	likely  []wheel // operators of a kind, by what they led to
 	hidden  []wheel // by how much of the text they hide
-	safe    []wheel // and by successes that stayed ones
+	safe    []wheel // and by whether successes stayed successes
 }
 
-// Parts of the calls: a survey of single operators has at most one in four, and
-// what succeeded is followed by most.
+// Shares of the calls: a survey of single operators gets at most one in four; following
+// up on successes gets most.
 const (
 	surveyed = 0.25
 	exploit  = 0.85
-	further  = 0.15 // of what explores, the survey at other strengths
-	fresh    = 0.12 // and what is drawn without knowledge
-	simple   = 0.8  // of its parents, the shortest chains of a cell
-	coded    = 0.7  // where all replies are alike, or patience ends, a code in a code
-	patience = 0.25 // without a success
-	stacked  = 0.65 // where all replies are alike, an operator that hides the text with another one
-	hiding   = 4.0  // of its parents, where all replies are alike, how much more each third counts that is hidden of the text
-	kin      = 0.5  // of what crosses, with a chain of the same cell: what hides a text alone may do so twice
+	further  = 0.15 // of exploring: the survey at other strengths
+	fresh    = 0.12 // of exploring: what is drawn without knowledge
+	simple   = 0.8  // of its parents: the shortest chains of a cell
+	coded    = 0.7  // if all replies are alike, or patience ends: a code in a code
+	patience = 0.25 // share of the calls without a success
+	stacked  = 0.65 // if all replies are alike: an operator that hides the text with another one
+	hiding   = 4.0  // if all replies are alike: how much more each hidden third of the text counts
+	kin      = 0.5  // of crossing: with a chain of the same cell, since two chains that each hide a text may hide it twice
 )
 
-// Propose returns n proposals, all from what is known now.
+// Propose returns n proposals, all from current knowledge.
 func (s *Search) Propose(n int) []Proposal {
 	p := &planner{Search: s, dice: prng(s.cfg.Seed + s.round*0xd1b54a32d192ed03)}
 	p.dice.next()
@@ -150,7 +150,7 @@ func (s *Search) repliesAllAlike() bool {
 
 func (p *planner) kind(unit int) *Kind { return &p.cfg.Kinds[p.cfg.Units[unit]] }
 
-// pick draws an operator for a unit by a wheel of its kind; nil: all alike.
+// pick draws an operator for a unit by a wheel of its kind; nil: with equal weights.
 func (p *planner) pick(unit int, wheels []wheel) mutator.Link {
 	k := p.kind(unit)
 	i := p.dice.below(len(k.Ops))
@@ -160,7 +160,7 @@ func (p *planner) pick(unit int, wheels []wheel) mutator.Link {
 	return mutator.Link{Op: k.Ops[i], Strength: p.strength(k, k.Ops[i])}
 }
 
-// strength draws one for an operator: by what each led to.
+// strength draws a strength for an operator, by what each led to.
 func (p *planner) strength(k *Kind, op int) int {
 	span := k.Most - k.Least + 1
 	if span > 5 || p.dice.chance(0.2) {
@@ -174,8 +174,8 @@ func (p *planner) strength(k *Kind, op int) int {
 	return k.Least + w.draw(&p.dice)
 }
 
-// survey is one operator after the other, on a unit that takes it: all at the
-// strength that is tried first, then at others.
+// survey tries one operator after the other, on a unit that takes it: all at their first
+// strength, then at others.
 func (p *planner) survey(at int) Proposal {
 	first := p.cfg.First
 	early := at < len(first)
@@ -213,7 +213,7 @@ func (p *planner) random() Proposal {
 	return Proposal{Unit: unit, Chain: chain, how: random}
 }
 
-// served draws a unit for which there are operators.
+// served draws a unit that has operators.
 func (p *planner) served() int {
 	u := p.unit.draw(&p.dice)
 	for len(p.kind(u).Ops) == 0 {
@@ -222,7 +222,7 @@ func (p *planner) served() int {
 	return u
 }
 
-// explore goes on from a reply that is rare.
+// explore continues from a rare reply.
 func (p *planner) explore() Proposal {
 	if len(p.cells) == 0 || p.dice.chance(fresh) {
 		return p.random()
@@ -231,7 +231,7 @@ func (p *planner) explore() Proposal {
 		unit := p.served()
 		with := p.hidden
 		if p.dice.chance(0.5) {
-			with = nil // any
+			with = nil // any operators
 		}
 		chain := []mutator.Link{p.pick(unit, p.hidden), p.pick(unit, with)}
 		if p.dice.chance(0.5) {
@@ -263,8 +263,8 @@ func (p *planner) explore() Proposal {
 	return x
 }
 
-// stuck reports whether replies do not lead on: once all operators were tried, all
-// are alike, or many calls brought no success.
+// stuck reports whether replies give no direction: all operators were tried, and all
+// replies are alike or many calls brought no success.
 func (p *planner) stuck(at int) bool {
 	if p.wins > 0 || at < len(p.usable)+len(p.cfg.First) {
 		return false
@@ -272,11 +272,11 @@ func (p *planner) stuck(at int) bool {
 	return p.alike || float64(p.asked) > patience*float64(p.cfg.Calls)
 }
 
-// inThrees is how many codes, the likeliest, are tried in threes.
+// inThrees is how many of the likeliest codes are tried in threes.
 const inThrees = 6
 
-// nests are codes alone at their greatest strength, then in one another, those of the
-// likeliest codes first: pairs, threes, and pairs again with a stronger inner one.
+// nests returns codes alone at their greatest strength, then in one another, those of the
+// likeliest codes first: pairs, threes, and pairs again with a stronger inner code.
 func (c *Config) nests(k *Kind) (list [][]mutator.Link) {
 	for _, op := range k.Codes {
 		list = append(list, []mutator.Link{{Op: op, Strength: k.Most}})
@@ -306,7 +306,8 @@ func (c *Config) nests(k *Kind) (list [][]mutator.Link) {
 	return list
 }
 
-// tuples are all of a size of the numbers below n, those of the least numbers first.
+// tuples returns all tuples of a size of the numbers below n, those of the smallest
+// numbers first.
 func tuples(n, size int) (list [][]int) {
 	if size == 0 {
 		return [][]int{nil}
@@ -320,8 +321,8 @@ func tuples(n, size int) (list [][]int) {
 	return list
 }
 
-// start is the strength at which an operator is first tried: the least at which much of
-// the text is changed.
+// start returns the strength at which an operator is first tried: the smallest that
+// changes much of the text.
 func (c *Config) start(k *Kind, op int) int {
 	if op < len(c.Parts) && c.Parts[op] {
 		return (k.Least + k.Most) / 2
@@ -329,7 +330,7 @@ func (c *Config) start(k *Kind, op int) int {
 	return k.Least
 }
 
-// nest is one of the nests of a unit's kind.
+// nest returns one of the nests of a unit's kind.
 func (p *planner) nest(at int) Proposal {
 	for i := range p.cfg.Units {
 		unit := (at + i) % len(p.cfg.Units)
@@ -342,7 +343,7 @@ func (p *planner) nest(at int) Proposal {
 	return x
 }
 
-// member draws a chain, and says of which cell, from 1.
+// member draws a chain, and returns the number of its cell, from 1.
 func (p *planner) member() (node, int) {
 	i := p.parents.draw(&p.dice)
 	return p.of(i), i + 1
@@ -364,8 +365,8 @@ func (p *planner) of(cell int) node {
 	return nodes[p.dice.below(len(nodes))]
 }
 
-// join puts links behind or before a chain, as far as the unit takes them and
-// the chain does not get too long.
+// join puts links after or before a chain, as far as the unit takes them and the chain
+// does not get too long.
 func (p *planner) join(x *Proposal, more []mutator.Link) {
 	k := p.kind(x.Unit)
 	fit := make([]mutator.Link, 0, len(more))
@@ -376,7 +377,7 @@ func (p *planner) join(x *Proposal, more []mutator.Link) {
 	}
 	front := p.dice.chance(0.5)
 	if over := len(x.Chain) + len(fit) - p.cfg.Steps; over > 0 {
-		if over >= len(fit) { // one of its own goes
+		if over >= len(fit) { // remove one of the chain's own
 			at := p.dice.below(len(x.Chain))
 			x.Chain = slices.Delete(x.Chain, at, at+1)
 			over = len(x.Chain) + len(fit) - p.cfg.Steps
@@ -398,7 +399,7 @@ func (p *planner) tune(x *Proposal) {
 	l.Strength = p.strength(p.kind(x.Unit), l.Op)
 }
 
-// follow varies what succeeded.
+// follow varies a success.
 func (p *planner) follow() Proposal {
 	how := move(p.how.draw(&p.dice))
 	groups := p.good

@@ -8,9 +8,9 @@ import (
 	"github.com/thresh-dev/thresh/engine/mutator"
 )
 
-// Kind is what may be drawn for some units: operators, by their places, sorted,
-// and strengths. Codes are those of them that are tried one in the other where
-// replies tell nothing, the likeliest first.
+// Kind is what may be drawn for some units: operators, by index, sorted, and
+// strengths. Codes are the operators that are tried in one another if replies give
+// no direction, the likeliest first.
 type Kind struct {
 	Ops, Codes  []int
 	Least, Most int
@@ -22,10 +22,10 @@ type Config struct {
 	Kinds []Kind
 	Units []int          // the kind of each unit
 	Ops   int            // operators in the registry
-	Parts []bool         // of each, whether it changes more of the text with more strength, and little at the least
+	Parts []bool         // for each operator: more strength changes more of the text, and the least changes little
 	Steps int            // of the longest chain
-	Calls int64          // that will be made about
-	First []mutator.Link // what is surveyed before all operators are
+	Calls int64          // approximate number of calls
+	First []mutator.Link // surveyed before all operators are
 }
 
 // Proposal is a prompt to try: a chain for a unit.
@@ -33,13 +33,13 @@ type Proposal struct {
 	Unit  int
 	Chain []mutator.Link
 	how   move
-	from  string // the group of the chain that it varies
-	cells [2]int // those of its parents, from 1; 0: none
+	from  string // group of the chain that it varies
+	cells [2]int // cells of its parents, from 1; 0: none
 }
 
-// Result is what came of a proposal.
+// Result is the result of a proposal.
 type Result struct {
-	Chain  []mutator.Link // of operators that changed the text, with their strengths
+	Chain  []mutator.Link // operators that changed the text, with their strengths
 	Asked  bool           // the system replied, and the reply was judged
 	Won    bool           // the judges say that it failed
 	Score  float64        // 0 to 1: how near it came, if a judge says so
@@ -51,23 +51,23 @@ type move uint8
 
 const (
 	survey move = iota // one operator
-	random             // one or two, drawn alike
+	random             // one or two, drawn with equal weights
 	nest               // a code in a code
-	extend             // a parent and an operator, behind or before it
+	extend             // a parent and an operator, after or before it
 	cross              // a parent and the chain of another, or its end
 	tune               // another strength
-	swap               // another operator in one place
-	again              // the same
+	swap               // another operator at one place
+	again              // the same chain
 	moves
 )
 
-// cell is chains whose replies are alike.
+// cell holds chains whose replies are alike.
 type cell struct {
 	seen  Signal
 	n     float64 // results of chains that were drawn without knowledge
 	all   float64 // all results
 	tries float64 // proposals that began here
-	wins  float64 // of them successes
+	wins  float64 // successes among these
 	nodes []node
 }
 
@@ -76,11 +76,11 @@ type node struct {
 	chain []mutator.Link
 }
 
-// group is chains of the same operators that succeeded.
+// group holds chains of the same operators that succeeded.
 type group struct {
 	key       string
 	n, wins   float64 // proposals of these operators
-	dull      float64 // of those made by again, what was equal to an earlier prompt
+	dull      float64 // of those made by again, prompts equal to an earlier one
 	repeats   float64 // made by again
 	nodes     []node
 	parted    float64 // proposals that varied it
@@ -92,12 +92,12 @@ type cellKey struct {
 	won bool
 }
 
-// tried counts proposals, and what came of them.
+// tried counts proposals and their successes.
 type tried struct{ n, won float64 }
 
 func (t tried) mean(prior float64) float64 { return (t.won + prior) / (t.n + 1) }
 
-// Search is what a search knows. The zero value is of no use; see [New].
+// Search is what a search knows. The zero value is not usable; see [New].
 type Search struct {
 	cfg    *Config
 	usable []int              // operators that some unit takes
@@ -106,20 +106,20 @@ type Search struct {
 	asked  int64
 	wins   int64
 	cursor int // of the survey
-	nested int // codes that were tried in codes
+	nested int // nests that were tried
 	cells  []cell
 	byKey  map[cellKey]int
 	groups []group
 	byOps  map[string]int
 	draw   []tried          // by operator: rarity of what it led to
-	hides  []tried          // by operator: how much of the text it hides by itself
+	hides  []tried          // by operator: how much of the text it hides on its own
 	keep   []tried          // by operator: successes of chains that it was added to
 	force  map[[2]int]tried // by operator and strength: successes
 	by     [moves]tried     // by how they were made
 	units  []tried
 }
 
-// Bounds of what is kept.
+// Limits of what is kept.
 const (
 	maxCells  = 192
 	maxNodes  = 48
@@ -152,7 +152,7 @@ func Key(chain []mutator.Link) string {
 	return string(b)
 }
 
-// Learn returns the search after the results of a round's proposals, in their order.
+// Learn returns the search after the results of a round's proposals, in order.
 func (s *Search) Learn(plan []Proposal, results []Result) *Search {
 	next := *s
 	next.round++
@@ -198,7 +198,7 @@ func (s *Search) learn(p *Proposal, r *Result) {
 		}
 	}
 	if !r.Asked {
-		return // never sent, or not judged: it teaches nothing of operators
+		return // never sent, or not judged: it says nothing about operators
 	}
 	s.asked++
 	if r.Won {
@@ -227,7 +227,7 @@ func (s *Search) learn(p *Proposal, r *Result) {
 		h.n++
 		h.won += float64(r.Signal.Hidden) / most
 	}
-	if p.from != "" { // what was added or stayed is judged by the success
+	if p.from != "" { // the success judges what was added or kept
 		for _, l := range r.Chain {
 			s.keep[l.Op].n++
 			s.keep[l.Op].won += won
@@ -242,7 +242,7 @@ func (s *Search) learn(p *Proposal, r *Result) {
 	}
 }
 
-// cell is that of a key; once there are many, further ones share one.
+// cell returns the cell of a key; if there are many, further keys share one.
 func (s *Search) cell(k cellKey) *cell {
 	i, ok := s.byKey[k]
 	if !ok {
@@ -256,7 +256,8 @@ func (s *Search) cell(k cellKey) *cell {
 	return &s.cells[i]
 }
 
-// group is that of the operators of a chain, made if one succeeded; nil: none.
+// group returns the group of a chain's operators, and makes it after a success; nil:
+// none.
 func (s *Search) group(key string, won bool) *group {
 	i, ok := s.byOps[key]
 	if !ok && (!won || len(s.groups) == maxGroups) {
@@ -270,8 +271,8 @@ func (s *Search) group(key string, won bool) *group {
 	return &s.groups[i]
 }
 
-// keep adds a node, in place of one of the same operators. Of many the longest
-// goes, or the oldest of equal ones.
+// keep adds a node, replacing one of the same operators. If there are too many, the
+// longest goes, or the oldest of equally long ones.
 func (c *cell) keep(n node) { c.nodes = kept(c.nodes, n) }
 
 func (g *group) keep(n node) { g.nodes = kept(g.nodes, n) }

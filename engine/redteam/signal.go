@@ -8,31 +8,31 @@ import (
 	"unicode/utf8"
 )
 
-// Signal is what a search sees of a reply beside its verdict.
+// Signal is what a search sees of a reply besides its verdict.
 type Signal struct {
 	Shape   uint32 // of the reply's opening, without what it repeats of the prompt
 	Refused bool
 	Hidden  uint8 // how little of the seed can be read in the prompt, 0 to 3
-	Near    uint8 // how much of what must not be said the reply holds, 0 to 7
-	Length  uint8 // of the reply, in steps of four times
+	Near    uint8 // how much of the secrets the reply contains, 0 to 7
+	Length  uint8 // of the reply, in powers of four
 }
 
-// opening is how many words of a reply its shape has; so many in a row that the
-// prompt holds too are an echo, as are words of more letters than any has.
+// opening is the number of words in the shape of a reply. A run of echo words that also
+// occur in the prompt is an echo, and so is a word with more letters than any real one.
 const (
 	opening  = 4
 	echo     = 3
 	longWord = 24
 )
 
-// most is what Hidden is of a prompt in which nothing of the seed can be read.
+// most is Hidden for a prompt in which nothing of the seed can be read.
 const most = 3
 
 // Own returns a reply without the prompt, which a system may repeat.
 func Own(prompt, reply string) string { return strings.ReplaceAll(reply, prompt, "") }
 
-// Look makes the signal of a reply, by [Own], to a prompt that was made of a seed. secrets
-// are texts that the reply must not hold.
+// Look returns the signal of a reply, stripped by [Own], to a prompt that was made from a
+// seed. The reply must not contain the secrets.
 func Look(seed, prompt, reply string, refused bool, secrets []string) Signal {
 	return Signal{
 		Shape: shape(prompt, reply), Refused: refused, Hidden: most - level(seed, prompt, "", most), Near: nearest(prompt, reply, secrets),
@@ -40,7 +40,7 @@ func Look(seed, prompt, reply string, refused bool, secrets []string) Signal {
 	}
 }
 
-// shape is a hash of the first words of a reply that are no echo.
+// shape returns a hash of the first words of a reply that are not an echo.
 func shape(prompt, reply string) uint32 {
 	reply = clip(reply)
 	var words [][2]int // where each begins and ends
@@ -83,9 +83,9 @@ func clip(s string) string {
 	return s[:end]
 }
 
-// level is how much of a text can be read in another one, from 0 to most: the
-// part of its triples of letters that occur there, in any case and through marks,
-// but not in a third one.
+// level returns how much of a text can be read in another, from 0 to most: the share of
+// its letter triples that occur there, in any case and despite marks, but not in a third
+// text.
 func level(text, in, not string, most int) uint8 {
 	var seen [1 << 9]uint64 // a bit for a hash of a triple
 	triples(in, func(h uint32) { seen[h>>6&511] |= 1 << (h & 63) })
@@ -122,7 +122,7 @@ func triples(s string, yield func(uint32)) {
 
 func nearest(prompt, reply string, secrets []string) (most uint8) {
 	for _, s := range secrets {
-		if level(s, reply, "", 7) > most { // else the prompt is of no matter
+		if level(s, reply, "", 7) > most { // otherwise the prompt does not matter
 			most = max(most, level(s, reply, prompt, 7))
 		}
 	}

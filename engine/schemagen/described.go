@@ -11,21 +11,21 @@ import (
 )
 
 var (
-	// cue is what leads to an example in a description.
+	// cue introduces an example in a description.
 	cue = lazy.Pattern(`(?i)(?:\be\.\s?g\.|\bfor example\b|\bfor instance\b|\bsuch as\b|\bexamples?:|\bex\.|예:|예를 들어)[\s:,]*`)
 	// quoted is an example in quotes or as code.
 	quoted = lazy.Pattern("^(?:'([^'\n]{1,80})'|\"([^\"\n]{1,80})\"|`([^`\n]{1,80})`|\u2018([^\u2019\n]{1,80})\u2019|\u201c([^\u201d\n]{1,80})\u201d)")
 	// plain is an example without quotes.
 	plain = lazy.Pattern(`^[^\s,;()"'` + "`" + `]{1,80}`)
-	// next is what stands between two examples.
+	// next is what separates two examples.
 	next = lazy.Pattern(`^\s*(?:,\s*(?:or|and)?|/|\bor\b|\band\b|또는)\s*`)
-	// notations are what descriptions call the usual ways to write dates and times.
+	// notations are the usual notations for dates and times in descriptions.
 	notations = strings.NewReplacer("YYYY", "2024", "MM", "05", "DD", "17", "HH", "12", "mm", "30", "SS", "00", "ss", "00")
 	notation  = lazy.Pattern(`\bYYYY-MM-DD(?:[T ]HH:(?:MM|mm)(?::(?:SS|ss))?Z?)?|\bHH:(?:MM|mm)(?::(?:SS|ss))?\b`)
 )
 
-// described are the values that a description gives as examples, at most four: most tools of
-// MCP servers, and many services, say there what a schema could say in "examples".
+// described returns the examples in a description, at most four: most tools of MCP servers,
+// and many services, give there what a schema could give in "examples".
 func described(n map[string]any, kind string) (list []variant) {
 	text, _ := n["description"].(string)
 	var found []string
@@ -68,8 +68,8 @@ func described(n map[string]any, kind string) (list []variant) {
 	return list
 }
 
-// Quoted returns the first example that a description gives in quotes, "" if none is; more
-// says that it gives examples, quoted or not.
+// Quoted returns the first example that a description gives in quotes; "" if there is none.
+// more means that it gives examples, quoted or not.
 func Quoted(description string) (example string, more bool) {
 	places := cue().FindAllStringIndex(description, 4)
 	for _, at := range places {
@@ -80,7 +80,7 @@ func Quoted(description string) (example string, more bool) {
 	return "", len(places) > 0
 }
 
-// fitting is an example as a value of the kind; nil if the schema refuses it.
+// fitting converts an example to a value of the kind; nil if the schema refuses it.
 func fitting(n map[string]any, kind, v string) any {
 	if kind != "string" {
 		low, hasLow := number(n, "minimum")

@@ -13,8 +13,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// format is a format of values: examples, and values that are not of it although they
-// look alike. Those whose rules services take in different ways are read leniently.
+// format is a format of values: examples, and values that look similar but are invalid.
+// Formats that services interpret differently are read leniently.
 type format struct {
 	name    string
 	check   func(v any) error
@@ -24,7 +24,7 @@ type format struct {
 
 var errFormat = errors.New("is not of its format")
 
-// texts checks a format of texts; other values are none of its business.
+// ofTexts checks a format of texts; it accepts other values.
 func ofTexts(is func(string) bool) func(any) error {
 	return func(v any) error {
 		if s, ok := v.(string); ok && !is(s) {
@@ -34,7 +34,7 @@ func ofTexts(is func(string) bool) func(any) error {
 	}
 }
 
-// within checks whole numbers of so many bits.
+// within checks whole numbers of a number of bits.
 func within(bits uint) func(any) error {
 	high := new(big.Int).Lsh(big.NewInt(1), bits-1)
 	low := new(big.Int).Neg(high)
@@ -58,7 +58,7 @@ func layouts(list ...string) func(any) error {
 
 var (
 	uuid = lazy.Pattern(`^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$`)
-	// leap is a second that some minutes have, and time.Parse refuses.
+	// leap matches a leap second, which time.Parse refuses.
 	leap = lazy.Pattern(`:60`)
 )
 
@@ -68,8 +68,8 @@ func ip(four bool) func(any) error {
 
 func hasScheme(s string) bool { u, err := url.Parse(s); return err == nil && u.Scheme != "" }
 
-// formats are those that are checked. A date and time without its zone, or with a space
-// between them, is let pass: many services write them so.
+// formats are those that are checked. A date and time without a zone, or with a space
+// between them, is accepted, since many services write them so.
 var formats = []format{
 	{"date", layouts(time.DateOnly), []string{"2024-05-17", "2024-02-29", "2024-01-31", "9999-12-31", "1900-01-01"}, []string{"2024-02-30", "thresh"}},
 	{"date-time", ofTexts(isDateTime), []string{"2024-05-17T12:00:00Z", "2024-02-29T12:00:00Z", "2024-01-31T12:00:00Z", "9999-12-31T23:59:59Z", "1900-01-01T00:00:00+14:00"}, []string{"2024-02-30T12:00:00Z", "thresh"}},
@@ -85,7 +85,8 @@ var formats = []format{
 	{"duration", nothing, []string{"PT1H", "P1D"}, nil},
 	{"int32", within(32), nil, nil},
 	{"int64", within(64), nil, nil},
-	// What else the checker knows is said so differently that nothing follows from it.
+	// Other formats of the checker are written in so many ways that nothing follows
+	// from them.
 	{"iri", nothing, nil, nil},
 	{"idn-email", nothing, nil, nil},
 	{"period", nothing, nil, nil},
@@ -112,7 +113,7 @@ func isDateTime(s string) bool {
 	return false
 }
 
-// formatOf is the format of a schema's texts, nil if it has none that is known.
+// formatOf returns the format of a schema's texts; nil if it has none that is known.
 func formatOf(n map[string]any) *format {
 	name, _ := n["format"].(string)
 	i := slices.IndexFunc(formats, func(f format) bool { return f.name == name })

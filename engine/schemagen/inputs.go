@@ -12,20 +12,20 @@ import (
 
 // Input is an object of arguments.
 type Input struct {
-	// About says what is special about it; of an invalid one it names the rule
-	// that it breaks: "amount: below minimum".
+	// About says what is special about the input; for an invalid one it names the
+	// broken rule: "amount: below minimum".
 	About string
 	Valid bool
 	Mixed bool            // several values are special
 	Value json.RawMessage // an object
 }
 
-// maxInputs bounds what is made of one schema.
+// maxInputs bounds the number of inputs for one schema.
 const maxInputs = 4000
 
-// Inputs are valid objects and objects that break one rule each, in an order in
-// which the telling ones come first. Of combinations of special values there are
-// so many as mixed says; they are drawn with the seed.
+// Inputs returns valid objects and objects that break one rule each, the most
+// revealing ones first. mixed is the number of combinations of special values,
+// which are drawn with the seed.
 func (s *Schema) Inputs(mixed int, seed uint64) []Input {
 	var list []Input
 	seen := make(map[string]bool)
@@ -58,7 +58,7 @@ func (s *Schema) Inputs(mixed int, seed uint64) []Input {
 			add(b.about, object, false)
 		}
 	}
-	for _, v := range p.sweep(p.small()) { // where what is optional hides nothing
+	for _, v := range p.sweep(p.small()) { // here no optional part hides anything
 		if object, ok := v.value.(map[string]any); ok {
 			add(v.about, object, true)
 		}
@@ -89,7 +89,7 @@ func (s *Schema) Inputs(mixed int, seed uint64) []Input {
 	return list
 }
 
-// draw is a generator of numbers that a seed decides.
+// draw is a random generator with a seed.
 type draw uint64
 
 func (r *draw) Intn(n int) int {
@@ -107,7 +107,7 @@ func (s *Schema) objectsOf(p *parts) []variant {
 	return append(list, p.sweep(p.with("", nil))...)
 }
 
-// sweep sets one value of each argument in turn.
+// sweep varies one argument at a time, through its values.
 func (p *parts) sweep(base map[string]any) (list []variant) {
 	for i := 0; ; i++ {
 		more := false
@@ -125,7 +125,7 @@ func (p *parts) sweep(base map[string]any) (list []variant) {
 	}
 }
 
-// usable are the values of a property, those that fit the schema of the property.
+// usable returns the values of a property that fit its schema.
 func (s *Schema) usable(p *parts, name string) []variant {
 	sub := maps.Clone(p.schemas[name])
 	for _, key := range []string{"$defs", "definitions", "components"} {
@@ -144,7 +144,7 @@ func (s *Schema) usable(p *parts, name string) []variant {
 	return slices.DeleteFunc(slices.Clone(p.values[name]), func(v variant) bool { return alone.misfit(v.value) != "" })
 }
 
-// strangers are values of a type that no lax reader takes for another one.
+// strangers are values of a type that no lax reader mistakes for another.
 var strangers = []struct {
 	kind  string
 	value any
@@ -152,7 +152,7 @@ var strangers = []struct {
 	{"string", "abc"}, {"integer", json.Number("12345")}, {"boolean", true}, {"array", []any{}}, {"object", map[string]any{}}, {"null", nil},
 }
 
-// breaks are objects that break one rule each.
+// breaks returns objects that break one rule each.
 func (s *Schema) breaks(n map[string]any, usual map[string]any, p *parts, depth int) (list []variant) {
 	set := func(name string, v any) map[string]any {
 		m := maps.Clone(usual)
@@ -175,7 +175,7 @@ func (s *Schema) breaks(n map[string]any, usual map[string]any, p *parts, depth 
 	return list
 }
 
-// wrong are values that break one rule of a schema.
+// wrong returns values that break one rule of a schema.
 func (s *Schema) wrong(n map[string]any, usual any, depth int) (list []variant) {
 	n = s.follow(n, depth)
 	add := func(about string, v any) { list = append(list, variant{about, v}) }

@@ -15,13 +15,13 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// Schema is a schema that values are checked against and made from.
+// Schema is a schema for checking and making values.
 type Schema struct {
 	root     map[string]any
 	compiled *jsonschema.Schema
 }
 
-// New reads a schema. References lead to places within it.
+// New parses a schema. References must lead to places within it.
 func New(text []byte) (*Schema, error) {
 	v, err := decode(text)
 	if err != nil {
@@ -54,7 +54,7 @@ func New(text []byte) (*Schema, error) {
 
 const address = "schema://of/operation.json"
 
-// nowhere refuses schemas elsewhere.
+// nowhere refuses schemas outside the document.
 type nowhere struct{}
 
 // Load implements jsonschema.URLLoader.
@@ -62,7 +62,8 @@ func (nowhere) Load(url string) (any, error) {
 	return nil, fmt.Errorf("%s is not within the document", url)
 }
 
-// expression is a pattern; one that only other engines can read matches everything.
+// expression compiles a pattern; one that only other engines can read matches
+// everything.
 func expression(text string) (jsonschema.Regexp, error) {
 	if re, err := regexp.Compile(text); err == nil {
 		return re, nil
@@ -88,7 +89,7 @@ func decode(text []byte) (any, error) {
 	return v, nil
 }
 
-// Check says why a value does not fit; "" if it does.
+// Check says why a value does not fit; "": it does.
 func (s *Schema) Check(value []byte) string {
 	v, err := decode(value)
 	if err != nil {
@@ -106,7 +107,7 @@ func (s *Schema) misfit(v any) string {
 	if !errors.As(err, &e) {
 		return err.Error()
 	}
-	for len(e.Causes) > 0 { // a validator looks at properties in no order
+	for len(e.Causes) > 0 { // a validator visits properties in no particular order
 		e = slices.MinFunc(e.Causes, func(a, b *jsonschema.ValidationError) int {
 			return cmp.Or(slices.Compare(a.InstanceLocation, b.InstanceLocation), cmp.Compare(a.Error(), b.Error()))
 		})
@@ -128,7 +129,7 @@ func (s *Schema) misfit(v any) string {
 	return where + ": " + text
 }
 
-// modern turns what OpenAPI 3.0 says in its own way into JSON Schema.
+// modern converts OpenAPI 3.0's own keywords to JSON Schema.
 func modern(v any, depth int) {
 	if depth > 200 {
 		return
@@ -166,13 +167,13 @@ func modern(v any, depth int) {
 				delete(x, side[1])
 			}
 		}
-		if _, ok := x["required"].(bool); ok { // of a parameter, or a habit
+		if _, ok := x["required"].(bool); ok { // of a parameter, or a mistake
 			delete(x, "required")
 		}
 	}
 }
 
-// nullable lets a schema take null as well.
+// nullable makes a schema accept null too.
 func nullable(x map[string]any) {
 	list, listed := x["enum"].([]any)
 	if t, ok := x["type"].(string); ok && x["allOf"] == nil && x["oneOf"] == nil && x["anyOf"] == nil && x["$ref"] == nil {

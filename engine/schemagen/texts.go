@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// long is the length of texts that are longer than anybody expects.
+// long is a length of texts that nobody expects.
 const long = 20_000
 
 func texts(n map[string]any) (list []variant) {
@@ -74,8 +74,8 @@ func texts(n map[string]any) (list []variant) {
 	return list
 }
 
-// matching writes a text that a regular expression matches, where that is simple, with
-// so many repetitions more than there must be where there may be any number.
+// matching writes a text that a regular expression matches, if that is simple;
+// unbounded repetitions get more repetitions than necessary.
 func matching(b *strings.Builder, re *syntax.Regexp, more, depth int) {
 	if depth > 50 || b.Len() > 4096 {
 		return

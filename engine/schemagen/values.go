@@ -58,7 +58,7 @@ func (s *Schema) follow(n map[string]any, depth int) map[string]any {
 	return whole
 }
 
-// merged is a schema with what another one adds.
+// merged returns a schema with the additions of another.
 func (s *Schema) merged(n, part map[string]any, depth int) map[string]any {
 	whole := maps.Clone(n)
 	for key, v := range s.follow(part, depth+1) {
@@ -80,7 +80,7 @@ func (s *Schema) merged(n, part map[string]any, depth int) map[string]any {
 	return whole
 }
 
-// kinds are the types of a schema; all of them if it says none.
+// kinds returns the types of a schema; all types if it names none.
 func kinds(n map[string]any) []string {
 	switch t := n["type"].(type) {
 	case string:
@@ -112,11 +112,11 @@ func number(n map[string]any, key string) (float64, bool) {
 	return f, err == nil
 }
 
-// values are candidates for valid values; the first is the usual one.
+// values returns candidates for valid values; the first is the usual one.
 func (s *Schema) values(n map[string]any, depth int) (list []variant) {
 	n = s.follow(n, depth)
 	for _, key := range []string{"const", "default", "example"} {
-		if v, ok := n[key]; ok && (v != nil || key == "const") { // null stands among the values below; it is not the usual one
+		if v, ok := n[key]; ok && (v != nil || key == "const") { // null is among the values below, but is not the usual one
 			list = append(list, variant{key, v})
 		}
 	}
@@ -133,7 +133,7 @@ func (s *Schema) values(n map[string]any, depth int) (list []variant) {
 	}
 	for _, key := range []string{"anyOf", "oneOf"} {
 		if parts, ok := n[key].([]any); ok && depth < maxDepth {
-			rest := maps.Clone(n) // what every one of them has to keep to
+			rest := maps.Clone(n) // what each of them must fit as well
 			for _, key := range []string{key, "const", "default", "example", "examples"} {
 				delete(rest, key)
 			}
@@ -315,7 +315,7 @@ func (s *Schema) parts(n map[string]any, depth int) *parts {
 	return p
 }
 
-// with is the usual object, with one property set.
+// with returns the usual object with one property set.
 func (p *parts) with(name string, value any) map[string]any {
 	m := make(map[string]any, len(p.names))
 	for _, k := range p.names {
@@ -329,7 +329,7 @@ func (p *parts) with(name string, value any) map[string]any {
 	return m
 }
 
-// small is the usual object without what is optional.
+// small returns the usual object without optional properties.
 func (p *parts) small() map[string]any {
 	m := make(map[string]any, len(p.required))
 	for _, k := range p.required {
@@ -340,7 +340,7 @@ func (p *parts) small() map[string]any {
 	return m
 }
 
-// show is a value in a few characters.
+// show returns a value in a few characters.
 func show(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil || len(b) > 40 || !utf8.Valid(b) {

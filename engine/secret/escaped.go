@@ -8,22 +8,22 @@ import (
 	"unicode/utf8"
 )
 
-// Every language escapes other characters, and in other ways: PHP writes \/,
-// Python leaves / in a URL and writes &#x27; in HTML. A value that has such
-// characters is therefore looked for with each of them written in any way.
+// Every language escapes different characters in different ways: PHP writes \/,
+// Python keeps / in a URL and writes &#x27; in HTML. A value with such characters
+// is therefore searched for with each of them written in any way.
 
-// mostEscapes is how many backslashes stand before one character at most: those
-// of four texts inside each other.
+// mostEscapes is the largest number of backslashes before one character: those of
+// four nested texts.
 const mostEscapes = 15
 
-// escapable reports whether a value has characters that are escaped somewhere.
+// escapable reports whether some language escapes characters of the value.
 func escapable(value []byte) bool {
 	return bytes.ContainsFunc(value, func(r rune) bool {
 		return r >= utf8.RuneSelf || !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' && r != '.'
 	})
 }
 
-// replaceEscaped takes out a value whose characters are escaped in any way.
+// replaceEscaped replaces a value whose characters are escaped in any way.
 func replaceEscaped(b, value []byte, put filler) []byte {
 	var out []byte
 	done := 0
@@ -43,7 +43,7 @@ func replaceEscaped(b, value []byte, put filler) []byte {
 	return append(out, b[done:]...)
 }
 
-// written is how much of the beginning of b is the value, 0 if it is not there.
+// written returns how much of the beginning of b is the value; 0: it is not there.
 func written(b, value []byte) int {
 	at := 0
 	for len(value) > 0 {
@@ -57,7 +57,8 @@ func written(b, value []byte) int {
 	return at
 }
 
-// character is how much of the beginning of b is one character, 0 if it is not.
+// character returns how much of the beginning of b is one character; 0: it is not
+// there.
 func character(b []byte, r rune, literal []byte) int {
 	slashes := 0
 	for slashes < len(b) && slashes < mostEscapes && b[slashes] == '\\' {
@@ -89,8 +90,8 @@ func character(b []byte, r rune, literal []byte) int {
 	return 0
 }
 
-// numbered is how much of the beginning of b, behind a backslash, is the number of
-// a character.
+// numbered returns how much of the beginning of b, after a backslash, is the
+// number of a character.
 func numbered(b []byte, r rune) int {
 	switch {
 	case len(b) > 4 && b[0] == 'u' && hexIs(b[1:5], r):
@@ -101,8 +102,8 @@ func numbered(b []byte, r rune) int {
 	return 0
 }
 
-// entity is how much of the beginning of b, behind an ampersand, names a character
-// in HTML, or in HTML that stands in HTML.
+// entity returns how much of the beginning of b, after an ampersand, names a
+// character in HTML, or in HTML within HTML.
 func entity(b, literal []byte) int {
 	const nested = "amp;"
 	for at := 0; ; at += len(nested) {
@@ -117,8 +118,8 @@ func entity(b, literal []byte) int {
 	}
 }
 
-// percent is how much of the beginning of b are these bytes as URLs write them, or
-// as one URL in another does.
+// percent returns how much of the beginning of b are these bytes in a URL, or in a
+// URL within a URL.
 func percent(b, literal []byte) int {
 	at := 0
 	for _, c := range literal {

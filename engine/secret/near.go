@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// words are those of which one stands near whatever the expressions find. The last two
-// are in front of userinfo.
+// words: one of these is near everything that the expressions find. The last two
+// precede userinfo.
 var words = [...]string{"authorization", "bearer", "key", "token", "secret", "passw", "pwd", "cookie", "credential", "auth=", "sig=", "signature=", ":/", `:\/`}
 
 // prefixes has a bit for each word at its first three letters.
@@ -26,12 +26,12 @@ var prefixes = func() (t [3][256]uint16) {
 	return t
 }()
 
-// near are the stretches of a text in which something may be declared. The expressions
-// are slow, and most of a long text is none of their business.
+// near returns the parts of a text in which something may be declared. The expressions
+// are slow, and most of a long text does not concern them.
 func near[T string | []byte](text T) (list [][2]int) {
 	const (
 		step  = 4 << 10
-		reach = 64 << 10 // of a value behind its name
+		reach = 64 << 10 // from a name to the end of its value
 	)
 	for at := 0; at+2 < len(text); at++ {
 		bits := prefixes[0][text[at]] & prefixes[1][text[at+1]] & prefixes[2][text[at+2]]
@@ -61,8 +61,8 @@ func near[T string | []byte](text T) (list [][2]int) {
 	return list
 }
 
-// names reports whether the end of a word is that of a name with a value, or may be if
-// the text goes on. Most texts in which the words stand only speak of them.
+// names reports whether the end of a word belongs to a name with a value, or may if
+// the text continues. Most texts that contain the words only mention them.
 func names(rest string, goesOn bool) bool {
 	if rest[0] == '=' {
 		return true

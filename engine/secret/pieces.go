@@ -7,22 +7,22 @@ import (
 )
 
 const (
-	// window is how far the next piece of a value is looked for behind one:
-	// what a protocol of streams puts between two.
+	// window is how far after a piece of a value the next one is searched for: what a
+	// streaming protocol puts between two.
 	window = 1 << 10
 	// attempts bounds the search for one value.
 	attempts = 20_000
 )
 
-// edge reports whether a piece may begin behind, or end before, a byte.
+// edge reports whether a piece may begin after, or end before, a byte.
 func edge(c byte) bool { return strings.IndexByte("\"'\\\r\n\t ,:;[]{}()<>|", c) >= 0 }
 
-// filler is what stands in the place of so many bytes of a secret, the first of
-// its pieces or another one.
+// filler returns the replacement for n bytes of a secret, the first of its pieces or
+// another one.
 type filler func(n int, first bool) []byte
 
-// replacePieces takes out a value that comes in pieces: each ends where something
-// else begins, and the next begins there. The first becomes the mark.
+// replacePieces replaces a value that comes in pieces: each ends where something else
+// begins, and the next follows that. The first becomes the mark.
 func replacePieces(b, value []byte, put filler) []byte {
 	for from := 0; from < len(b); {
 		i := bytes.IndexByte(b[from:], value[0])
@@ -61,12 +61,12 @@ func common(a, b []byte) int {
 
 type pieces struct {
 	b, value []byte
-	dead     map[[2]int]bool // where and with how much there is no way on
+	dead     map[[2]int]bool // positions, with how much was read, from which no way leads on
 	found    [][2]int
 	tried    int
 }
 
-// follow looks for the rest of the value, of which so much was read up to at.
+// follow looks for the rest of the value, of which read bytes were read up to at.
 func (s *pieces) follow(at, read int) bool {
 	key := [2]int{at, read}
 	if s.dead[key] || s.tried > attempts {
@@ -91,11 +91,12 @@ func (s *pieces) follow(at, read int) bool {
 	return false
 }
 
-// ellipsis ends a text that was cut to a length.
+// ellipsis ends a text that was cut.
 var ellipsis = []byte("…")
 
-// replaceCut takes out the beginning of a value, however it is written, where the text
-// was cut within it: before an ellipsis, or, if it is most of the value, at its end.
+// replaceCut replaces the beginning of a value, in any encoding, where the text was
+// cut within it: before an ellipsis or, if it is most of the value, at the end of the
+// text.
 func (k *known) replaceCut(b []byte, put filler) []byte {
 	cut := func(b []byte, least func(form []byte) int) []byte {
 		for _, form := range slices.Concat(k.plain, k.pieced) {

@@ -8,16 +8,16 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// fold is where a text in quotes goes on in the next line.
+// fold is where a quoted text continues on the next line.
 var fold = lazy.Pattern(`(?:\\|[ \t]*)\n(?:[ \t]*\n)*[ \t]*`)
 
-// quotes are those that a place in a text of YAML or JSON is in.
+// quotes are those around a position in a text of YAML or JSON.
 type quotes struct {
 	outer byte // 0: none
-	inner bool // in double quotes of a text in such quotes
+	inner bool // in double quotes within such quotes
 }
 
-// around is what a place is in, behind this beginning of its line.
+// around returns the quotes around a position, given the beginning of its line.
 func around(line string) (q quotes) {
 	for i := 0; i < len(line); i++ {
 		switch c := line[i]; {
@@ -37,7 +37,7 @@ func around(line string) (q quotes) {
 	return q
 }
 
-// written is a text as it stands there.
+// written returns a text as it is written there.
 func (q quotes) written(text string) string {
 	if q.inner {
 		text = escape(text)
@@ -51,7 +51,7 @@ func (q quotes) written(text string) string {
 	return text
 }
 
-// plain is what stands there as a text.
+// plain decodes what is written there.
 func (q quotes) plain(raw string) string {
 	if q.outer != 0 { // lines are folded
 		raw = fold().ReplaceAllStringFunc(raw, func(s string) string {
@@ -79,7 +79,7 @@ func (q quotes) plain(raw string) string {
 	return raw
 }
 
-// escape is a text as it stands between quotes in JSON.
+// escape returns a text as written between quotes in JSON.
 func escape(text string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

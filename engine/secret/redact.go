@@ -16,17 +16,17 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// Redactor takes the values of secrets out of bytes. Nil takes out nothing.
+// Redactor removes the values of secrets from bytes. A nil Redactor removes nothing.
 type Redactor struct{ known []known }
 
 // known is one secret, and how it may be written.
 type known struct {
 	name   string
 	value  []byte
-	plain  [][]byte // escaped in some way: replaced where it stands
+	plain  [][]byte // escaped in some way, to be replaced directly
 	coded  []coded  // part of a longer text in another alphabet
-	pieced [][]byte // may come in pieces, as a stream brings them
-	loose  bool     // has characters that are escaped somewhere
+	pieced [][]byte // may come in pieces, as in a stream
+	loose  bool     // some language escapes its characters
 }
 
 type coded struct {
@@ -35,10 +35,10 @@ type coded struct {
 	letter func(byte) bool
 }
 
-// New returns what takes out these secrets; nil if none is long enough to be one.
+// New returns a redactor for these secrets; nil if none is long enough.
 func New(list []Secret) *Redactor {
 	list = slices.Clone(list)
-	for _, s := range list { // a URL holds it escaped, and its server reads it otherwise
+	for _, s := range list { // a URL has it escaped, and its server reads it differently
 		if text, err := url.QueryUnescape(s.Value); err == nil {
 			list = append(list, Secret{Name: s.Name, Value: text})
 		}
@@ -52,7 +52,7 @@ func New(list []Secret) *Redactor {
 	for _, s := range list { // a server reads the bytes of a header as characters of Latin-1
 		list = append(list, Secret{Name: s.Name, Value: latin1([]byte(s.Value))})
 	}
-	// A value that holds another one is taken out first.
+	// A value that contains another one must be replaced first.
 	slices.SortStableFunc(list, func(a, b Secret) int { return len(b.Value) - len(a.Value) })
 	r := &Redactor{}
 	seen := make(map[string]bool)
@@ -68,16 +68,16 @@ func New(list []Secret) *Redactor {
 	return r
 }
 
-// latin1 is a text of which every byte is a character.
+// latin1 returns a text with a character for every byte.
 func latin1(b []byte) string {
 	text := seq.Map(b, func(c byte) rune { return rune(c) })
 	return string(text)
 }
 
-// credentials are the parts of a value that let somebody in by themselves: what
-// stands behind the name of a scheme, each parameter of a header or a cookie, and
-// of the scheme Basic the user with the password, and the password alone, or the
-// user where a key stands in its place.
+// credentials returns the parts of a value that are credentials on their own: what
+// follows the name of a scheme, each parameter of a header or a cookie, and for the
+// scheme Basic the user with the password, and the password alone, or the user if a key
+// takes its place.
 func credentials(s Secret) (list []Secret) {
 	if words := strings.Fields(s.Value); len(words) == 2 {
 		list = append(list, Secret{Name: s.Name, Value: words[1]})
@@ -130,7 +130,7 @@ func learn(s Secret) known {
 		k.pieced = append(k.pieced, []byte(h))
 	}
 	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		for shift := range 3 { // a longer text may have it at any place
+		for shift := range 3 { // a longer text may have it at any position
 			b := enc.EncodeToString(append(make([]byte, shift), k.value...))
 			from, to := (shift*8+5)/6, (shift+len(k.value))*8/6
 			needle := []byte(b[from:to])
@@ -161,8 +161,8 @@ func (r *Redactor) String(s string) string {
 	return string(r.Bytes([]byte(s)))
 }
 
-// Bytes is b with a mark in the place of every secret. What is encoded as a part
-// of more, such as a reply in base64, stays such an encoding. b is not changed.
+// Bytes returns b with a mark instead of every secret. An encoding of a longer text,
+// such as a reply in base64, stays an encoding. b is not changed.
 func (r *Redactor) Bytes(b []byte) []byte { return r.marked(b, Mark) }
 
 func (r *Redactor) marked(b []byte, mark func(name string) string) []byte {
@@ -198,13 +198,13 @@ func (r *Redactor) marked(b []byte, mark func(name string) string) []byte {
 	return b
 }
 
-// mayBeEscaped reports whether letters and digits may be escaped, too, as is rare.
+// mayBeEscaped reports whether even letters and digits may be escaped, which is rare.
 func mayBeEscaped(b []byte) bool {
 	return bytes.Contains(b, []byte(`\u00`)) || bytes.Contains(b, []byte(`\x`)) || bytes.Contains(b, []byte("&#")) || bytes.IndexByte(b, '%') >= 0
 }
 
-// Template is b with what a document says for a secret in its place: the
-// variable, or the placeholder of a literal.
+// Template returns b with the document's own text instead of each secret: the variable,
+// or the placeholder of a literal.
 func (r *Redactor) Template(b []byte) []byte {
 	return r.marked(b, func(name string) string {
 		if strings.Trim(name, "0123456789") == "" {
@@ -214,8 +214,8 @@ func (r *Redactor) Template(b []byte) []byte {
 	})
 }
 
-// Fixed is [Redactor.Bytes] for an encoding in which lengths count: what stands
-// for a secret is as long as that is.
+// Fixed is [Redactor.Bytes] for an encoding with fixed lengths: a replacement is as
+// long as the secret.
 func (r *Redactor) Fixed(b []byte) []byte {
 	if r == nil {
 		return b
@@ -247,7 +247,8 @@ func (r *Redactor) Fixed(b []byte) []byte {
 	return b
 }
 
-// Restore puts the values back where [Redactor.Bytes] has left marks in a text of JSON.
+// Restore replaces the marks that [Redactor.Bytes] has left in a text of JSON by their
+// values.
 func (r *Redactor) Restore(b []byte) []byte {
 	if r == nil {
 		return b
@@ -262,7 +263,7 @@ func (r *Redactor) Restore(b []byte) []byte {
 	return b
 }
 
-// replace takes a value out of the encoded texts that hold it.
+// replace replaces a value in the encoded texts that contain it.
 func (c *coded) replace(b, value, mark []byte) []byte {
 	for from := 0; ; {
 		i := bytes.Index(b[from:], c.needle)

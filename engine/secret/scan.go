@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// Literal is a value that a document has in itself.
+// Literal is a value that a document contains itself.
 type Literal struct {
 	From, To int // in the text
 	Value    string
@@ -19,7 +19,7 @@ type Literal struct {
 type Declared struct {
 	Variables []string // sorted
 	Literals  []Literal
-	// Held is the highest number of a placeholder that the text has already.
+	// Held is the highest number of a placeholder that the text already has.
 	Held int
 }
 
@@ -30,13 +30,13 @@ const (
 	likely = `(?:[a-z0-9]+[-_])*(?:key|token|secret|password|passwd|cookie|credentials?)`
 	// queries are the key-like parameters of a URL.
 	queries = `key|api[-_]?key|(?:access[-_]|auth[-_])?token|auth|secret|client[-_]secret|password|passwd|pwd|sig|signature`
-	// value ends where a list or a mapping goes on, not at each comma, quote or bracket.
+	// value ends where a list or a mapping continues, not at each comma, quote or bracket.
 	value = `(\\"(?:\\\\\\"|[^"\\\n]|\\[^"\n])*\\"|"(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*'|(?:\$\{[^}\n]*\}|[^\s"',}\]#])(?:\$\{[^}\n]*\}|[^"'\n,}\]]|["',}\]][^\s"',}\]])*)`
 )
 
 var (
 	field = lazy.Pattern(`(?i)(?:^|[\s"'{,\[(?&-])(` + certain + `|` + likely + `)(?:\\?["'])?\s*:\s*` + value)
-	// folded is a field whose value is in quotes over several lines.
+	// folded is a field whose quoted value spans several lines.
 	folded = lazy.Pattern(`(?im)^([ \t-]*)["']?(` + certain + `|` + likely + `)["']?[ \t]*:[ \t]*("[^"\\\n]*(?:\\.[^"\\\n]*)*\\?\n(?:[^"\\]|\\(?s:.))*"|'[^'\n]*(?:''[^'\n]*)*\n(?:[^']|'')*')[ \t]*(?:#.*)?$`)
 	assign = lazy.Pattern(`(?i)(?:^|[\s"'-])(` + likely + `)=((?:\$\{[^}\n]*\}|[^&\s"'\\])+)`)
 	// setting is one of the variables that the opening line of a block sets.
@@ -48,21 +48,20 @@ var (
 	marked   = lazy.Pattern(`(?i)["']?secret["']?\s*:\s*true\b`)
 	content  = lazy.Pattern(`(?:^|[\s"'{,])value["']?\s*:\s*` + value)
 	scheme   = lazy.Pattern(`(?i)^(?:bearer|basic|token|apikey|digest|key)\s+`)
-	// sent are mappings in which names that are likely those of secrets are certain.
+	// sent are mappings in which likely names of secrets are certain.
 	sent = lazy.Pattern(`(?i)^(?:headers?|cookies?|query(?:[-_]?params?)?|params|auth|basic|env(?:ironment)?)$`)
 	// parameter is one of several in a header, such as those of the scheme Digest.
 	parameter = lazy.Pattern(`[\w.-]+=(?:"([^"\n]*)"|([^\s",;&]+))`)
 	variable  = lazy.Pattern(`\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))`)
-	// block opens a text that stands on the lines below, deeper than its key.
+	// block opens a text on the following lines, indented more than its key.
 	block = lazy.Pattern(`^[|>][-+0-9]*$`)
-	// property is an anchor or a tag in front of a value, and alias stands for one that
-	// has an anchor.
+	// property is an anchor or a tag before a value, and alias refers to an anchor.
 	property = lazy.Pattern(`^[&!][^\s,{}\[\]]*\s+`)
 	alias    = lazy.Pattern(`^\*[^\s,{}\[\]]+$`)
 	first    = lazy.Pattern(`^` + value)
 	// further is the next key of a mapping that is written without spaces.
 	further = lazy.Pattern(`,["']?[\w-]+["']?:`)
-	// template is what something else fills, and place a part of it.
+	// template is filled in by something else, and place is a part of it.
 	template = lazy.Pattern(`\$\{|^\$\w+$|^<[^<>]*>$`)
 	place    = lazy.Pattern(`\{\w+\}`)
 )
@@ -70,11 +69,11 @@ var (
 // IsName reports whether values of that name, such as of a header or a parameter, are secrets.
 func IsName(name string) bool { return named().MatchString(name) }
 
-// Scan finds what a text declares. Of a page of Markdown only blocks count whose
-// opening line names more than a language: prose shows, blocks declare.
+// Scan finds what a text declares. In a page of Markdown only blocks count whose opening line
+// names more than a language: prose shows, blocks declare.
 func Scan(text []byte) Declared { return ScanLong(text, func() {}) }
 
-// ScanLong is Scan for a text whose memory release gives back, until it is read again.
+// ScanLong is Scan for a text whose memory release frees until it is read again.
 func ScanLong(text []byte, release func()) Declared {
 	const piece, overlap = 1 << 20, 8 << 10
 	quiet := true
@@ -116,8 +115,8 @@ func (d *Declared) arrange() {
 	d.Literals = kept
 }
 
-// parts are the stretches of a text that declare something: all of it, or the
-// blocks of a page.
+// parts returns the parts of a text that declare something: all of it, or the blocks of a
+// page.
 func parts(text []byte) (list [][2]int) {
 	open, from, at := "", 0, 0
 	declares, page := false, false
@@ -154,7 +153,7 @@ func parts(text []byte) (list [][2]int) {
 type scanner struct {
 	d    *Declared
 	seen map[string]bool
-	at   int // where the part that is read begins
+	at   int // where the current part begins
 }
 
 func (s *scanner) scan(text string, at int) {
@@ -164,7 +163,7 @@ func (s *scanner) scan(text string, at int) {
 		for _, w := range stretches {
 			for _, m := range re.FindAllStringSubmatchIndex(text[w[0]:w[1]], -1) {
 				for i := range m {
-					m[i] += w[0] // no group that is read is left out
+					m[i] += w[0] // every group that is read has matched
 				}
 				list = append(list, m)
 			}
@@ -217,10 +216,10 @@ func certainly(text string, at int, name, value string) bool {
 	return sure().MatchString(name) || strings.EqualFold(name, "cookie") && strings.Contains(value, "=") || sent().MatchString(parent(text, at))
 }
 
-// flowing bounds how far the beginning of a mapping in braces is looked for.
+// flowing bounds how far back to look for the beginning of a mapping in braces.
 const flowing = 16 << 10
 
-// parent is the key of the mapping that an offset is in; "" if there is none.
+// parent returns the key of the mapping around an offset; "" if there is none.
 func parent(text string, at int) string {
 	line := strings.LastIndexByte(text[:at], '\n') + 1
 	for i, open := at-1, 0; i >= max(line, at-flowing); i-- {
@@ -234,7 +233,7 @@ func parent(text string, at int) string {
 				if key := lastKey(text[line:i]); key != "" {
 					return key
 				}
-				at = i // the mapping begins on a line of its own
+				at = i // the mapping begins on its own line
 			}
 		}
 	}
@@ -251,7 +250,7 @@ func parent(text string, at int) string {
 	return ""
 }
 
-// lastKey is the key that a text ends with, in front of its value.
+// lastKey returns the key at the end of a text, before its value.
 func lastKey(text string) string {
 	text, keyed := strings.CutSuffix(strings.TrimRight(text, " \t"), ":")
 	if !keyed {
@@ -261,12 +260,12 @@ func lastKey(text string) string {
 	return text[strings.LastIndexAny(text, " \t\"'{,[-")+1:]
 }
 
-// indent is how far a line is moved in, with the dashes of lists.
+// indent returns the indentation of a line, including the dashes of lists.
 func indent(s string) int { return len(s) - len(strings.TrimLeft(s, " -")) }
 
-// siblings is the mapping around an offset: the braces that it is in, or the lines
-// around it that are indented alike, and those below them that are deeper. Depth is
-// how far its keys are moved in, negative in braces.
+// siblings returns the mapping around an offset: the braces that contain it, or the lines
+// around it with the same indentation, and the more indented ones below these. depth is the
+// indentation of its keys, negative in braces.
 func siblings(text string, at int) (from, to, depth int) {
 	line := strings.LastIndexByte(text[:at], '\n') + 1
 	if i := strings.LastIndexAny(text[:at], "{}"); i >= 0 && text[i] == '{' {
@@ -296,7 +295,7 @@ func siblings(text string, at int) (from, to, depth int) {
 	return from, to, depth
 }
 
-// value takes what a name has: its variables, or, where that is certain, itself.
+// value collects the variables of a named value or, where that is certain, the value itself.
 func (s *scanner) value(whole string, at, to int, literal bool) {
 	for m := property().FindString(whole[at:to]); m != ""; m = property().FindString(whole[at:to]) {
 		at += len(m)
@@ -361,12 +360,12 @@ func (s *scanner) value(whole string, at, to int, literal bool) {
 		if strings.ContainsAny(strings.TrimRight(raw[:i], " \t"), " \t") || strings.Contains(strings.TrimRight(raw[i:], "="), "=") {
 			return
 		}
-		raw, at = raw[i:], at+i // behind the name of a scheme
+		raw, at = raw[i:], at+i // after the name of a scheme
 	}
 	s.literal(whole, at, raw)
 }
 
-// block takes each line of the text that is opened at an offset.
+// block collects each line of the text that is opened at an offset.
 func (s *scanner) block(text string, at int, literal bool) {
 	line := strings.LastIndexByte(text[:at], '\n') + 1
 	key := text[line:at]
@@ -389,7 +388,7 @@ func (s *scanner) block(text string, at int, literal bool) {
 	}
 }
 
-// literal takes a value that is not a template.
+// literal collects a value that is not a template.
 func (s *scanner) literal(text string, from int, raw string) {
 	if len(place().ReplaceAllString(raw, "")) >= Shortest && !template().MatchString(raw) {
 		q := around(text[max(strings.LastIndexByte(text[:from], '\n')+1, from-flowing):from])

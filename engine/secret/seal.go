@@ -13,13 +13,13 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// placeholder stands for a literal in a document that is stored.
+// placeholder matches a placeholder for a literal in a stored document.
 var placeholder = lazy.Pattern(`\$\{secret:([0-9]+)\}`)
 
-// Placeholder stands for literal n of a document, counted from 1.
+// Placeholder returns the placeholder for literal n of a document, counted from 1.
 func Placeholder(n int) string { return fmt.Sprintf("${secret:%d}", n) }
 
-// Placeholders returns the numbers of the literals that a text has placeholders for.
+// Placeholders returns the numbers of the placeholders in a text.
 func Placeholders(text []byte) (list []int) {
 	for _, m := range placeholder().FindAllSubmatch(text, -1) {
 		if n, err := strconv.Atoi(string(m[1])); err == nil {
@@ -29,11 +29,11 @@ func Placeholders(text []byte) (list []int) {
 	return list
 }
 
-// Number returns that of literal i of a text, behind those that it has placeholders for.
+// Number returns the number of literal i of a text, after those of its placeholders.
 func (d Declared) Number(i int) int { return d.Held + i + 1 }
 
-// Seal returns the text with placeholders for its literals. Without literals it is the
-// text itself.
+// Seal returns the text with placeholders for its literals. Without literals it returns the text
+// itself.
 func Seal(text []byte, d Declared) []byte {
 	if len(d.Literals) == 0 {
 		return text
@@ -50,13 +50,13 @@ func Seal(text []byte, d Declared) []byte {
 // Sealed reports whether a text has placeholders.
 func Sealed(text []byte) bool { return placeholder().Match(text) }
 
-// Reveal puts values where placeholders are, escaped as the quotes around them
-// need it. The first that value does not know is an error that names it.
+// Reveal replaces placeholders by values, escaped for the quotes around them. The first placeholder
+// that value does not know is an error that names it.
 func Reveal(text []byte, value func(n int) (string, bool)) ([]byte, error) {
 	var out []byte
 	end := 0
 	for _, m := range placeholder().FindAllSubmatchIndex(text, -1) {
-		n, _ := strconv.Atoi(string(text[m[2]:m[3]])) // digits; too many are no number that is known
+		n, _ := strconv.Atoi(string(text[m[2]:m[3]])) // digits; too many are no known number
 		v, ok := value(n)
 		if !ok {
 			return nil, &MissingError{n}
@@ -71,15 +71,15 @@ func Reveal(text []byte, value func(n int) (string, bool)) ([]byte, error) {
 	return append(out, text[end:]...), nil
 }
 
-// MissingError says that the value of a literal is nowhere to be found.
+// MissingError says that the value of a literal cannot be found.
 type MissingError struct{ N int }
 
 func (e *MissingError) Error() string {
 	return fmt.Sprintf("the value of %s is not known", Placeholder(e.N))
 }
 
-// ScanVariables returns what a file of variables declares: a mapping in YAML or JSON, or lines of NAME=VALUE.
-// The values of these names are literals as well.
+// ScanVariables returns what a file of variables declares: a mapping in YAML or JSON, or lines of
+// NAME=VALUE. The values of these names are literals too.
 func ScanVariables(text []byte, names []string) Declared {
 	d := Scan(text)
 	if len(names) == 0 {
@@ -105,13 +105,13 @@ func ScanVariables(text []byte, names []string) Declared {
 	return d
 }
 
-// fromEnvironment is a value that names the variable of the environment that has it.
+// fromEnvironment matches a value that names an environment variable.
 var fromEnvironment = lazy.Pattern(`^\{\s*["']?env["']?\s*:`)
 
-// holder stands for the value of a credential in options that are stored.
+// holder matches the placeholder for a credential in stored options.
 var holder = lazy.Pattern(`^(?:--var=)?([^=]+)=\$\{secret:([^}]+)\}$`)
 
-// Held returns the variable whose value NAME=VALUE had before it was stored.
+// Held returns the variable NAME of a stored NAME=VALUE whose value was removed.
 func Held(text string) (name string, held bool) {
 	m := holder().FindStringSubmatch(text)
 	if m == nil || m[1] != m[2] {
@@ -120,7 +120,8 @@ func Held(text string) (name string, held bool) {
 	return m[1], true
 }
 
-// Unvalued is options as they are stored: in those of a name, which are NAME=VALUE, credentials have no value.
+// Unvalued returns options for storage: in those with this name, which are NAME=VALUE, credentials
+// have no value.
 func Unvalued(options map[string][]string, name string, credentials []string) map[string][]string {
 	list := slices.Clone(options[name])
 	for i := range list {

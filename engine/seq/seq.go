@@ -1,9 +1,9 @@
-// Package seq makes one list or set of another, where the loop that would do it
-// has one statement. Its functions take and give slices; for iterators see
+// Package seq makes one list or set from another, in place of a loop with a
+// single statement. Its functions take and return slices; for iterators see
 // packages slices and maps. It imports nothing of Thresh.
 package seq
 
-// Map is f of every element, in order. It is never nil.
+// Map returns f of every element, in order. It is never nil.
 func Map[T, U any](list []T, f func(T) U) []U {
 	out := make([]U, len(list))
 	for i, v := range list {
@@ -12,8 +12,8 @@ func Map[T, U any](list []T, f func(T) U) []U {
 	return out
 }
 
-// Filter holds the elements of which keep is true, in order: nil if there are
-// none.
+// Filter returns the elements for which keep is true, in order; nil if there
+// are none.
 func Filter[T any](list []T, keep func(T) bool) (out []T) {
 	for _, v := range list {
 		if keep(v) {
@@ -23,7 +23,7 @@ func Filter[T any](list []T, keep func(T) bool) (out []T) {
 	return out
 }
 
-// SetOf returns the set of what f makes of the elements.
+// SetOf returns the set of f of the elements.
 func SetOf[T any, K comparable](list []T, f func(T) K) map[K]bool {
 	set := make(map[K]bool, len(list))
 	for _, v := range list {

@@ -9,18 +9,18 @@ import (
 // Limits bound one call into a program.
 type Limits struct {
 	Steps uint64 // abstract steps of the interpreter; large operations count as many
-	Alloc int64  // bytes allocated in all
+	Alloc int64  // bytes allocated in total
 	Value int64  // bytes of any one value
 }
 
-// DefaultLimits let an operator rewrite a text of a million characters, and
-// end an endless loop within a fraction of a second.
+// DefaultLimits let an operator rewrite a text of a million characters, and end
+// an endless loop within a fraction of a second.
 func DefaultLimits() Limits {
 	return Limits{Steps: 10_000_000, Alloc: 256 << 20, Value: 32 << 20}
 }
 
-// Sizes that charges rest on: a slot of a list or a tuple, an entry of a
-// dictionary or a set, and the bytes that may be touched for one step.
+// Sizes for charges: a slot of a list or a tuple, an entry of a dictionary or a
+// set, and the bytes that one step may touch.
 const (
 	slotSize     = 16
 	entrySize    = 64
@@ -42,15 +42,15 @@ type LimitError struct{ What string }
 
 func (e *LimitError) Error() string { return e.What }
 
-// reset gives the whole limits back.
+// reset restores the whole limits.
 func (b *Budget) reset() {
 	b.alloc = b.limits.Alloc
 	b.thread.Steps = 0
 }
 
-// Charge takes n bytes off the budget, and the steps that it takes to write
-// them. Values that are made outside the interpreter, such as those of methods
-// of a caller's own types, are charged with it before they are made.
+// Charge takes n bytes off the budget, and the steps to write them. Call it
+// before making values outside the interpreter, such as in methods of a
+// caller's own types.
 func (b *Budget) Charge(n int64) error {
 	if n > b.limits.Value || n < 0 {
 		return &LimitError{fmt.Sprintf("makes a value of more than %s", size(b.limits.Value))}
@@ -62,7 +62,7 @@ func (b *Budget) Charge(n int64) error {
 	return nil
 }
 
-// work takes steps off the budget for looking at n bytes.
+// work takes the steps to look at n bytes off the budget.
 func (b *Budget) work(n int64) { b.thread.Steps += uint64(n / bytesPerStep) }
 
 func size(n int64) string {
@@ -80,7 +80,7 @@ func product(a, b int64) int64 {
 	return a * b
 }
 
-// weigh is the bytes that a flat copy of v takes.
+// weigh returns the size of a flat copy of v, in bytes.
 func weigh(v starlark.Value) int64 {
 	switch v := v.(type) {
 	case starlark.String:
@@ -108,8 +108,8 @@ func intSize(v starlark.Int) int64 {
 	return int64(v.BigInt().BitLen()) / 8
 }
 
-// count is the length of an iterable that does not give it. All of these are
-// views of strings, so it ends.
+// count returns the length of an iterable that does not know it. All of these
+// are views of strings, so it ends.
 func count(v starlark.Iterable) int64 {
 	it := v.Iterate()
 	defer it.Done()
@@ -121,8 +121,8 @@ func count(v starlark.Iterable) int64 {
 	return n
 }
 
-// printed is the bytes that v takes as text, at most; it walks nested values
-// and charges the walk.
+// printed returns the largest possible size of v as text, in bytes; it walks
+// nested values and charges the walk.
 func (b *Budget) printed(v starlark.Value, depth int) (int64, error) {
 	if depth > maxDepth {
 		return 0, &LimitError{fmt.Sprintf("prints a value nested more than %d levels deep", maxDepth)}

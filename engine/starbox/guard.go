@@ -13,7 +13,7 @@ import (
 // builtin is the signature of a function that programs can call.
 type builtin = func(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (starlark.Value, error)
 
-// guards is what rewritten programs call, and the built-in functions whose
+// guards returns what rewritten programs call, and the built-in functions whose
 // cost depends on their arguments.
 func (b *Budget) guards() starlark.StringDict {
 	env := make(starlark.StringDict)
@@ -55,7 +55,7 @@ func (b *Budget) guards() starlark.StringDict {
 	return env
 }
 
-// universal is a function of the language itself.
+// universal returns a function of the language itself.
 func universal(name string) starlark.Value { return starlark.Universe[name] }
 
 // weighed guards a function that copies or walks its arguments.
@@ -146,7 +146,7 @@ func (b *Budget) binary(op syntax.Token, x, y starlark.Value) error {
 	return b.Charge(weigh(x) + weigh(y))
 }
 
-// weighSearch is the bytes that a search in y looks at.
+// weighSearch returns how many bytes a search in y looks at.
 func weighSearch(y starlark.Value) int64 {
 	switch y.(type) {
 	case *starlark.Dict, *starlark.Set:
@@ -175,7 +175,7 @@ func (b *Budget) multiply(x, y starlark.Value) error {
 	return b.Charge(product(weigh(x), max(times, 0)))
 }
 
-// integerOf charges an integer of so many bits.
+// integerOf charges an integer of a number of bits.
 func (b *Budget) integerOf(bits int64) error {
 	if bits > maxIntBits {
 		return &LimitError{fmt.Sprintf("makes an integer of more than %d bits", maxIntBits)}
@@ -218,7 +218,7 @@ func (b *Budget) augment(_ *starlark.Thread, _ *starlark.Builtin, args starlark.
 		}
 	}
 	if list, ok := old.(*starlark.List); ok && op == syntax.PLUS {
-		if more, ok := y.(starlark.Iterable); ok { // in place, as the language has it
+		if more, ok := y.(starlark.Iterable); ok { // in place, as the language demands
 			it := more.Iterate()
 			defer it.Done()
 			var e starlark.Value
@@ -238,7 +238,7 @@ func (b *Budget) augment(_ *starlark.Thread, _ *starlark.Builtin, args starlark.
 	case starlark.HasSetKey:
 		return starlark.None, x.SetKey(i, sum)
 	case starlark.HasSetIndex:
-		at, _ := starlark.AsInt32(i) // was one above
+		at, _ := starlark.AsInt32(i) // checked above
 		if at < 0 {
 			at += x.Len()
 		}
@@ -301,7 +301,7 @@ func (b *Budget) method(_ *starlark.Thread, _ *starlark.Builtin, args starlark.T
 	}), nil
 }
 
-// charged takes what a method costs off the budget.
+// charged takes the cost of a method off the budget.
 func (b *Budget) charged(x starlark.Value, name string, args starlark.Tuple, kwargs []starlark.Tuple) error {
 	switch x := x.(type) {
 	case starlark.String:

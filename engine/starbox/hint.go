@@ -7,8 +7,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// pythonism is what Python has and Starlark does not: the beginning of the
-// parser's message, what the line at fault holds (nil: anything), and what to
+// pythonism is something that Python has and Starlark does not: the beginning
+// of the parser's message, what the line contains (nil: anything), and what to
 // write instead.
 type pythonism struct {
 	says string
@@ -16,7 +16,7 @@ type pythonism struct {
 	hint string
 }
 
-// pythonisms in the order in which they are looked for.
+// pythonisms returns them in the order in which they are tried.
 func pythonisms() []pythonism {
 	line := regexp.MustCompile
 	const (
@@ -58,8 +58,8 @@ func pythonisms() []pythonism {
 	}
 }
 
-// offers says what Starlark has in place of what is at fault; "" if it is no
-// habit of Python's.
+// offers says what Starlark has instead of the error; "" if it is not a habit
+// from Python.
 func offers(src []byte, pos syntax.Position, message string) string {
 	if strings.Contains(message, "does not associate") {
 		return "Starlark does not chain comparisons: write a < b and b < c"
@@ -76,7 +76,7 @@ func offers(src []byte, pos syntax.Position, message string) string {
 	return ""
 }
 
-// builtinOffers are functions of Python's that Starlark lacks.
+// builtinOffers has functions of Python that Starlark lacks.
 func builtinOffers() map[string]string {
 	return map[string]string{
 		"sum": "add in a loop", "map": "write a list, [f(x) for x in list]", "filter": "write a list, [x for x in list if ...]",

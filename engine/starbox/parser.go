@@ -12,38 +12,38 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Parser parses sources that are read and never executed. It keeps the statements of the
-// source that it parsed last: an editor has one parsed with every letter typed, and nearly
-// all of it is as it was. It is safe for concurrent use.
+// Parser parses sources that are read and never executed. It keeps the statements of the last
+// source: an editor has a source parsed after every keystroke, and nearly all of it is
+// unchanged. It is safe for concurrent use.
 type Parser struct {
 	mu   sync.Mutex
-	kept map[string][]piece // by their texts
+	kept map[string][]piece // by text
 	made int
-	next int32 // of the lines that no piece has had
+	next int32 // next line that no piece has had
 }
 
-// piece is what stands from one line that begins a statement to the next.
+// piece is the text from one line that begins a statement to the next.
 type piece struct {
 	text  string
 	stmts []syntax.Stmt
-	line  int32 // of the first, in lines that no other piece has had
+	line  int32 // of the first statement, in lines that no other piece has had
 }
 
 // firstOwn is above every line of a source.
 const firstOwn = maxSource + 1
 
-// Source is a source that was parsed. It must not be changed. Its statements have lines of their
-// own, which stay as they are when other lines move them: all that is made of a statement then
-// stays right too.
+// Source is a parsed source. It must not be changed. Its statements have lines of their own,
+// which stay the same when other lines move them, so that everything derived from a statement
+// stays valid too.
 type Source struct {
 	Stmts []syntax.Stmt
 	moved []stretch // in the order of their own lines
 }
 
-// stretch are lines of their own, and where the first one stands.
+// stretch is a range of own lines, and where its first line is in the source.
 type stretch struct{ own, line int }
 
-// Line is where a line of the statements stands in the source.
+// Line returns where an own line of the statements is in the source.
 func (s *Source) Line(own int) int {
 	i, found := slices.BinarySearchFunc(s.moved, own, func(x stretch, own int) int { return cmp.Compare(x.own, own) })
 	if !found {
@@ -69,7 +69,7 @@ func (p *Parser) Parse(path string, src []byte) (*Source, diag.List) {
 	s, kept, line, at := &Source{moved: make([]stretch, 0, len(texts))}, make(map[string][]piece, len(texts)), 1, 0
 	for _, text := range texts {
 		x, ok := p.piece(text, len(kept[text]))
-		if !ok { // the statement goes on, or has an error, which is said of the whole
+		if !ok { // the statement continues, or has an error, which is reported for the whole source
 			f, err := parseFrom(path, int32(line), src[at:])
 			if err != nil {
 				return nil, faults(path, src, err)
@@ -86,7 +86,7 @@ func (p *Parser) Parse(path string, src []byte) (*Source, diag.List) {
 	return s, nil
 }
 
-// piece parses a piece, if it was not there before. Those with equal texts are told apart by
+// piece parses a piece, unless it was there before. Pieces with equal texts are distinguished by
 // how many come before.
 func (p *Parser) piece(text string, before int) (piece, bool) {
 	if list := p.kept[text]; before < len(list) {
@@ -97,7 +97,7 @@ func (p *Parser) piece(text string, before int) (piece, bool) {
 	if err != nil {
 		return piece{}, false
 	}
-	x := piece{strings.Clone(text), f.Stmts, p.next} // the long text is not kept for it
+	x := piece{strings.Clone(text), f.Stmts, p.next} // does not keep the whole text in memory
 	p.next += int32(strings.Count(text, "\n")) + 1
 	return x, true
 }
@@ -107,10 +107,10 @@ func parseFrom(path string, line int32, src []byte) (*syntax.File, error) {
 	return (&syntax.FileOptions{}).Parse(path, syntax.FilePortion{Content: src, FirstLine: line, FirstCol: 1}, 0)
 }
 
-// pieces cuts a source in front of lines that begin a statement at its top level. Each piece
-// that can be parsed alone is a number of whole statements, and so the rest of the source can
-// be parsed alone too: it may be cut at too few places, and in the midst of a statement, but
-// never in front of what goes on after a statement that could have ended.
+// pieces cuts a source before lines that begin a statement at its top level. Each piece that can
+// be parsed alone is a number of whole statements, so the rest of the source can be parsed alone
+// too: there may be too few cuts, and cuts within a statement, but never a cut before the
+// continuation of a statement that could have ended.
 func pieces(src string) (list []string) {
 	if strings.IndexByte(src, 0) >= 0 || strings.Count(src, "\r") != strings.Count(src, "\r\n") { // which end the source, and a line
 		return []string{src}

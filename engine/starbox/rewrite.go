@@ -5,7 +5,7 @@ import (
 )
 
 // The guards. A name that begins with a dollar sign cannot be written in a
-// program, so none of them can be shadowed or called by one.
+// program, so no program can shadow or call them.
 const (
 	guardCall    = "$call"    // x.name(...): the method's cost depends on x and its arguments
 	guardAttr    = "$attr"    // x.name as a value
@@ -16,14 +16,15 @@ const (
 )
 
 // guarded maps the operators whose cost depends on their operands to guards.
-// Comparisons are left out: they allocate nothing, and a value has a bound.
+// Comparisons are not guarded: they allocate nothing, and the size of values is
+// bounded.
 var guarded = map[syntax.Token]string{
 	syntax.PLUS: "$add", syntax.STAR: "$mul", syntax.PERCENT: "$mod", syntax.LTLT: "$shl",
 	syntax.PIPE: "$or", syntax.AMP: "$and", syntax.CIRCUMFLEX: "$xor",
 	syntax.IN: "$in", syntax.NOT_IN: "$notin",
 }
 
-// augmented maps the assigning operators to the operators behind them.
+// augmented maps the assigning operators to their operators.
 var augmented = map[syntax.Token]syntax.Token{
 	syntax.PLUS_EQ: syntax.PLUS, syntax.MINUS_EQ: syntax.MINUS, syntax.STAR_EQ: syntax.STAR,
 	syntax.SLASH_EQ: syntax.SLASH, syntax.SLASHSLASH_EQ: syntax.SLASHSLASH, syntax.PERCENT_EQ: syntax.PERCENT,
@@ -31,8 +32,8 @@ var augmented = map[syntax.Token]syntax.Token{
 	syntax.LTLT_EQ: syntax.LTLT, syntax.GTGT_EQ: syntax.GTGT,
 }
 
-// chargeOf is the guard that charges x op y and returns y, for x op= y, which
-// must stay an assignment: it changes a list in place.
+// chargeOf returns the guard that charges x op y and returns y, for x op= y,
+// which must stay an assignment, since it changes a list in place.
 func chargeOf(op syntax.Token) string {
 	return guarded[op] + "="
 }
@@ -108,8 +109,8 @@ func (r *rewriter) assign(s *syntax.AssignStmt) syntax.Stmt {
 	return s
 }
 
-// target rewrites what is inside the target of an assignment; the target
-// itself stays what it is.
+// target rewrites the inside of the target of an assignment, but not the target
+// itself.
 func (r *rewriter) target(e syntax.Expr) {
 	switch e := e.(type) {
 	case *syntax.ParenExpr:

@@ -18,16 +18,15 @@ const (
 	applyName = "apply"
 )
 
-// Source is a checked file. It is safe for concurrent use; New makes operators
-// of it.
+// Source is a checked file. It is safe for concurrent use; New makes operators from it.
 type Source struct {
 	Meta  textop.Meta
 	Apply diag.Pos // of the definition of apply
 	prog  *starbox.Program
 }
 
-// Load compiles and checks a file. All that is wrong with it is returned, each
-// with its place.
+// Load compiles and checks a file. It returns everything that is wrong with the file, with
+// positions.
 func Load(path string, src []byte) (*Source, diag.List) {
 	prog, list := starbox.Compile(path, src, extraNames()...)
 	if list.HasErrors() {
@@ -49,7 +48,7 @@ func Load(path string, src []byte) (*Source, diag.List) {
 	s.Apply = diag.Pos{File: path, Line: int(apply.Line), Col: int(apply.Col)}
 	box, err := prog.Open(starbox.DefaultLimits(), environment)
 	if err != nil {
-		e := err.(*starbox.Error) // Open gives no other
+		e := err.(*starbox.Error) // Open returns no other
 		fault(syntax.MakePosition(&path, int32(e.Pos.Line), int32(e.Pos.Col)), "load", "cannot be loaded: %s", e.Message)
 		return nil, list
 	}
@@ -90,7 +89,7 @@ func Load(path string, src []byte) (*Source, diag.List) {
 	return s, list
 }
 
-// signature says why a function cannot be called with three arguments, or "".
+// signature says why a function cannot be called with three arguments; "": it can.
 func signature(f *starlark.Function) string {
 	required := 0
 	for i := range f.NumParams() - f.NumKwonlyParams() - variadic(f) {
@@ -124,13 +123,13 @@ func variadic(f *starlark.Function) int {
 	return n
 }
 
-// metaPlaces is where OPERATOR_META and its keys stand.
+// metaPlaces are the positions of OPERATOR_META and its keys.
 type metaPlaces struct {
 	pos  syntax.Position
 	keys map[string]syntax.Position
 }
 
-// place finds the key that a message is about.
+// place returns the position of the key that a message is about.
 func (m metaPlaces) place(message string) syntax.Position {
 	field := strings.TrimPrefix(message, metaName+".")
 	if i := strings.IndexAny(field, ":[."); i >= 0 {
@@ -142,7 +141,7 @@ func (m metaPlaces) place(message string) syntax.Position {
 	return m.pos
 }
 
-// find looks for the top-level definitions.
+// find finds the top-level definitions.
 func find(f *syntax.File) (meta metaPlaces, apply syntax.Position) {
 	meta.pos = syntax.MakePosition(&f.Path, 1, 1)
 	apply = meta.pos
@@ -173,10 +172,10 @@ func find(f *syntax.File) (meta metaPlaces, apply syntax.Position) {
 	return meta, apply
 }
 
-// extraNames are the names of what files have beside the language.
+// extraNames returns the names that files have in addition to the language.
 func extraNames() []string { return environment(nil).Keys() }
 
-// named is the type of a value as people who write Python call it: "an int", "a str", "None".
+// named returns the type of a value in the words of Python: "an int", "a str", "None".
 func named(v starlark.Value) string {
 	switch kind := v.Type(); kind {
 	case "NoneType":

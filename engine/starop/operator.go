@@ -13,14 +13,14 @@ import (
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
-// Operator applies a file. It serves one goroutine at a time.
+// Operator applies a file. Only one goroutine at a time may use it.
 type Operator struct {
 	source *Source
 	box    *starbox.Box
 	apply  starlark.Value
 	rng    generator
 
-	// What the last Apply did beside its result; see Witness.
+	// What the last Apply did besides returning its result; see Witness.
 	fault   string
 	place   diag.Pos
 	printed string
@@ -43,9 +43,9 @@ func (s *Source) New() (*Operator, error) {
 // Meta implements [textop.Operator].
 func (o *Operator) Meta() *textop.Meta { return &o.source.Meta }
 
-// Witness says what the last Apply did beside its result: the fault that made
-// it INVALID, if it did not return one itself, where in the file that is, and
-// what was printed.
+// Witness returns what the last Apply did besides returning its result: the
+// fault that made it INVALID, if it did not return one itself, its position in
+// the file, and what was printed.
 func (o *Operator) Witness() (fault string, at diag.Pos, printed string) {
 	fault, at, printed = o.fault, o.place, o.printed
 	o.fault, o.place, o.printed = "", diag.Pos{}, "" // reported once: a skip without a call leaves no trace
@@ -75,7 +75,7 @@ func (o *Operator) Apply(seed string, ctx *textop.Context, rng *pyrand.Rand) tex
 	o.rng.rand = nil
 	o.printed = o.box.Printed()
 	if err != nil {
-		e := err.(*starbox.Error) // Call gives no other
+		e := err.(*starbox.Error) // Call returns no other
 		o.place = e.Pos
 		return o.failed(seed, e.Message)
 	}
@@ -86,7 +86,7 @@ func (o *Operator) Apply(seed string, ctx *textop.Context, rng *pyrand.Rand) tex
 	return r
 }
 
-// failed is INVALID by a fault of the file.
+// failed returns INVALID because of a fault of the file.
 func (o *Operator) failed(seed, why string) textop.Result {
 	o.fault = why
 	n := utf8.RuneCountInString(seed)
@@ -95,7 +95,7 @@ func (o *Operator) failed(seed, why string) textop.Result {
 	}}
 }
 
-// returned reads what apply returned; why is not empty if it is not a result.
+// returned reads what apply returned; why is not empty if that is not a result.
 func (o *Operator) returned(seed string, v starlark.Value) (r textop.Result, why string) {
 	switch v := v.(type) {
 	case *result:
@@ -144,8 +144,8 @@ func (o *Operator) returned(seed string, v starlark.Value) (r textop.Result, why
 	return r, fmt.Sprintf("apply returned a %s: expected an ApplyResult, or a dict like one (OC-4.1)", v.Type())
 }
 
-// trace reads a trace that the file made itself. A minimal field that is
-// missing is a breach; the engine fills it in.
+// trace reads a trace that the file made itself. A missing minimal field is a
+// breach; the engine fills it in.
 func (o *Operator) trace(r *textop.Result, seed string, v starlark.Value) string {
 	d, ok := v.(*starlark.Dict)
 	if !ok {
@@ -157,7 +157,7 @@ func (o *Operator) trace(r *textop.Result, seed string, v starlark.Value) string
 	}
 	mutator.Claim(r, o.source.Meta.ID, seed, raw.(map[string]any))
 	if p, found, _ := d.Get(starlark.String("params")); found {
-		if pd, ok := p.(*starlark.Dict); ok { // in its own order
+		if pd, ok := p.(*starlark.Dict); ok { // in the dict's order
 			r.Trace.Params, _ = params(pd) // plain has found no fault in it
 		}
 	}

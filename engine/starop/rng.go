@@ -15,7 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/starbox"
 )
 
-// generator is the rng argument: random.Random as Starlark sees it.
+// generator is the rng argument: random.Random for Starlark.
 type generator struct {
 	rand   *pyrand.Rand
 	budget *starbox.Budget
@@ -44,7 +44,7 @@ func (g *generator) Attr(name string) (starlark.Value, error) {
 // AttrNames implements [starlark.HasAttrs].
 func (g *generator) AttrNames() []string { return slices.Sorted(maps.Keys(methods)) }
 
-// call is the arguments of a method.
+// call has the arguments of a method.
 type call struct {
 	name   string
 	args   starlark.Tuple
@@ -112,7 +112,7 @@ func normal(draw func(*pyrand.Rand, float64, float64) float64) func(*generator, 
 	}
 }
 
-// shaped is for distributions whose two arguments must be above 0.
+// shaped wraps distributions whose two arguments must be above 0.
 func shaped(draw func(*pyrand.Rand, float64, float64) float64) func(*generator, call) (starlark.Value, error) {
 	return func(g *generator, c call) (starlark.Value, error) {
 		var alpha, beta number
@@ -144,7 +144,7 @@ func (g *generator) triangular(c call) (starlark.Value, error) {
 }
 
 func (g *generator) expovariate(c call) (starlark.Value, error) {
-	lambd := number(1) // as later versions of Python have it
+	lambd := number(1) // as in later versions of Python
 	if err := c.unpack("lambd?", &lambd); err != nil {
 		return nil, err
 	}
@@ -213,8 +213,8 @@ func (g *generator) inRange(name string, from, to, step *big.Int) (starlark.Valu
 	return starlark.MakeBigInt(k.Add(k.Mul(k, step), from)), nil
 }
 
-// elements is a sequence that can be indexed; text counts by characters, as in
-// Python.
+// elements returns a sequence that can be indexed; text counts by characters,
+// as in Python.
 func (g *generator) elements(name string, v starlark.Value) (n int, at func(int) starlark.Value, err error) {
 	switch v := v.(type) {
 	case starlark.String:
@@ -275,7 +275,7 @@ func (g *generator) choices(c call) (starlark.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		for range max(k, 0) { // as WeightedChoices, whose sums these are
+		for range max(k, 0) { // like WeightedChoices, with the same sums
 			x := g.rand.Float64() * w[n-1]
 			picks = append(picks, sort.Search(n-1, func(i int) bool { return w[i] > x }))
 		}
@@ -346,7 +346,7 @@ func (g *generator) sample(c call) (starlark.Value, error) {
 	if k < 0 || k > n {
 		return nil, fmt.Errorf("sample: k must be from 0 to %d, got %d", n, k)
 	}
-	if err := g.budget.Charge(16 * min(int64(n), 21+12*int64(min(k, 1<<40)))); err != nil { // all of a short sequence, places of a long one
+	if err := g.budget.Charge(16 * min(int64(n), 21+12*int64(min(k, 1<<40)))); err != nil { // all of a short sequence, indexes of a long one
 		return nil, err
 	}
 	list := make([]starlark.Value, 0, k)
@@ -356,8 +356,8 @@ func (g *generator) sample(c call) (starlark.Value, error) {
 	return starlark.NewList(list), nil
 }
 
-// repeated is a sequence of n elements in which each comes as often as counts
-// say.
+// repeated returns a sequence of n elements in which counts says how often each
+// occurs.
 func repeated(n int, at func(int) starlark.Value, counts starlark.Indexable) (int, func(int) starlark.Value, error) {
 	if counts.Len() != n {
 		return 0, nil, fmt.Errorf("sample: the number of counts does not match the population")
@@ -395,7 +395,7 @@ func (g *generator) randbytes(c call) (starlark.Value, error) {
 	return starlark.Bytes(g.rand.Bytes(n)), nil
 }
 
-// getstate returns the state as bytes, which are only good for setstate.
+// getstate returns the state as bytes, which only setstate accepts.
 func (g *generator) getstate(c call) (starlark.Value, error) {
 	if err := c.unpack(); err != nil {
 		return nil, err

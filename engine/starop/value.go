@@ -19,7 +19,7 @@ import (
 // maxDepth bounds the nesting of values that leave a file.
 const maxDepth = 64
 
-// environment is what files have beside the language.
+// environment is what files have in addition to the language.
 func environment(budget *starbox.Budget) starlark.StringDict {
 	return starlark.StringDict{
 		"ApplyResult": starlark.NewBuiltin("ApplyResult", applyResult),
@@ -49,7 +49,7 @@ func environment(budget *starbox.Budget) starlark.StringDict {
 	}
 }
 
-// result is what ApplyResult makes.
+// result is made by ApplyResult.
 type result struct {
 	status, child, err string
 	params             *starlark.Dict // nil: trace is given
@@ -79,7 +79,7 @@ func applyResult(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, k
 	return r, nil
 }
 
-// jsonValue turns a value into what encoding/json writes.
+// jsonValue converts a value to one that encoding/json writes.
 func jsonValue(v starlark.Value, depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("is nested deeper than %d levels", maxDepth)
@@ -135,7 +135,7 @@ func jsonValue(v starlark.Value, depth int) (any, error) {
 	return nil, fmt.Errorf("contains a %s, which JSON cannot represent", v.Type())
 }
 
-// params turns a dict into parameters, in the order of the dict.
+// params converts a dict to parameters, in the order of the dict.
 func params(d *starlark.Dict) (textop.Params, error) {
 	var p textop.Params
 	if d == nil {
@@ -155,7 +155,7 @@ func params(d *starlark.Dict) (textop.Params, error) {
 	return p, nil
 }
 
-// lift turns a value of a context into Starlark.
+// lift converts a value of a context to Starlark.
 func lift(v any) (starlark.Value, error) {
 	switch v := v.(type) {
 	case nil:

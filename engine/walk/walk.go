@@ -2,11 +2,10 @@
 // weighted alternatives with guards, bounded repetitions, calls, and references
 // from one rule to another.
 //
-// A grammar is not flattened: a [Walker] keeps a stack of frames, so that rules
-// may refer to each other in cycles, each as deep as a bound allows. It decides
-// nothing itself. Which alternative is taken and whether a repetition goes on
-// is asked of a [Guide], so that the same walk can be random, guided, replayed
-// or made smaller.
+// A grammar is not flattened: a [Walker] keeps a stack of frames, so that rules may
+// refer to each other in cycles, as deep as a bound allows. It decides nothing
+// itself: it asks a [Guide] which alternative to take and whether to continue a
+// repetition, so that the same walk can be random, guided, replayed or minimized.
 //
 // The package is pure: it imports the standard library alone, and knows neither
 // what actions do nor what guards mean. Start reading at [Grammar] and
@@ -27,7 +26,7 @@ const (
 	Refer              // another rule
 )
 
-// Node is a node of a grammar, named by its number.
+// Node is a node of a grammar, identified by its number.
 type Node struct {
 	Kind     Kind
 	Children []int
@@ -36,7 +35,7 @@ type Node struct {
 	Rule     int // of a reference
 }
 
-// Grammar is nodes, and rules that name one each.
+// Grammar has nodes, and rules that name one node each.
 type Grammar struct {
 	Nodes []Node
 	Rules []int
@@ -44,24 +43,23 @@ type Grammar struct {
 
 // Guide decides.
 type Guide interface {
-	// Choose picks a child of an alternative by its place; a negative answer
-	// says that none is open.
+	// Choose picks a child of an alternative by index; negative: none is open.
 	Choose(node int) int
-	// More says whether a repetition whose body was walked count times goes on;
-	// it is asked only between the node's bounds.
+	// More reports whether to continue a repetition whose body was walked count
+	// times; it is called only between the node's bounds.
 	More(node, count int) bool
 }
 
-// Status says where a walk is.
+// Status is the state of a walk.
 type Status uint8
 
 // The states of a walk.
 const (
 	Called Status = iota // an action is to be taken
-	Done                 // the walk is at its end
+	Done                 // the walk has ended
 	Stuck                // no alternative was open
 	Deep                 // references are nested deeper than MaxDepth
-	Idle                 // MaxIdle nodes were passed and no action was met
+	Idle                 // MaxIdle nodes were passed without an action
 )
 
 // MaxDepth is how deep references may be nested.
@@ -79,11 +77,11 @@ type Walker struct {
 	at     int // the last node of the walk
 }
 
-// frame is a node that is not done: next is the place of the child that comes
-// next, or how often a body was walked.
+// frame is an unfinished node: next is the index of the next child, or how often a
+// body was walked.
 type frame struct{ node, next int }
 
-// Start begins a walk at a rule, in the memory that w has.
+// Start begins a walk at a rule, reusing the memory of w.
 func (w *Walker) Start(g *Grammar, rule int) {
 	w.g, w.stack, w.depth, w.status, w.at = g, w.stack[:0], 0, Called, g.Rules[rule]
 	w.push(g.Rules[rule])
@@ -104,14 +102,14 @@ func (w *Walker) pop() {
 	w.stack = w.stack[:last]
 }
 
-// Node returns the last node of the walk: that of the call, or the
-// alternative that it is stuck at.
+// Node returns the last node of the walk: that of the call, or the alternative at
+// which it is stuck.
 func (w *Walker) Node() int { return w.at }
 
 // Over reports whether a walk has nothing left to do.
 func (w *Walker) Over() bool { return len(w.stack) == 0 || w.status != Called }
 
-// Last reports whether the walk is over as soon as it leaves the node that it is in.
+// Last reports whether the walk ends as soon as it leaves its current node.
 func (w *Walker) Last() bool {
 	for _, f := range w.stack[:max(0, len(w.stack)-1)] {
 		n := &w.g.Nodes[f.node]
@@ -122,8 +120,8 @@ func (w *Walker) Last() bool {
 	return true
 }
 
-// Sketch adds to b where a walk stands. How often a repetition that may go on
-// or end has gone round does not count: what it can come to is about the same.
+// Sketch appends the position of a walk to b. For a repetition that may continue or
+// end, the count is ignored, since the possible continuations are about the same.
 func (w *Walker) Sketch(b []byte) []byte {
 	b = append(b, byte(w.status))
 	for _, f := range w.stack {
@@ -136,7 +134,8 @@ func (w *Walker) Sketch(b []byte) []byte {
 	return append(b, 0xff)
 }
 
-// Pack adds to b where a walk stands, for Unpack of a walk of the same grammar.
+// Pack appends the position of a walk to b, for Unpack on a walk of the same
+// grammar.
 func (w *Walker) Pack(b []byte) []byte {
 	b = binary.AppendUvarint(append(b, byte(w.status)), uint64(w.at))
 	b = binary.AppendUvarint(b, uint64(len(w.stack)))
@@ -146,7 +145,7 @@ func (w *Walker) Pack(b []byte) []byte {
 	return b
 }
 
-// Unpack makes w the walk that Pack gave, and returns what follows it.
+// Unpack sets w to the walk that Pack wrote, and returns the remaining bytes.
 func (w *Walker) Unpack(g *Grammar, b []byte) []byte {
 	next := func() int {
 		v, n := binary.Uvarint(b)
@@ -162,20 +161,20 @@ func (w *Walker) Unpack(g *Grammar, b []byte) []byte {
 	return b
 }
 
-// Copy makes w the same walk as another one, in the memory that w has.
+// Copy sets w to a copy of another walk, reusing the memory of w.
 func (w *Walker) Copy(of *Walker) {
 	stack := append(w.stack[:0], of.stack...)
 	*w = *of
 	w.stack = stack
 }
 
-// Settle goes on as far as no alternative and no action is met: it leaves nodes
-// that are done, enters those that come next, and asks whether repetitions go
-// on. Next would do so too; done right after an action, or at the start, the
-// decisions that what is over calls for do not mix with those for the next action.
+// Settle continues as far as possible without an alternative or an action: it leaves
+// finished nodes, enters the next ones, and asks whether to continue repetitions.
+// Next would do the same; but when Settle is called right after an action, or at the
+// start, these decisions do not mix with those for the next action.
 func (w *Walker) Settle(by Guide) { w.prune(by, MaxIdle) }
 
-// prune passes at most so many nodes, and returns how many are left.
+// prune passes at most left nodes, and returns how many it did not use.
 func (w *Walker) prune(by Guide, left int) int {
 	for ; left > 0; left-- {
 		if w.status != Called || len(w.stack) == 0 {
@@ -196,7 +195,7 @@ func (w *Walker) prune(by Guide, left int) int {
 		case Refer:
 			if f.next == 0 {
 				if w.depth > MaxDepth {
-					return left // Next tells
+					return left // Next reports it
 				}
 				next = w.g.Rules[n.Rule]
 			}
@@ -215,8 +214,8 @@ func (w *Walker) prune(by Guide, left int) int {
 	return 0
 }
 
-// Next goes on to the next action and returns it with Called, or says why there
-// is none; then there is none from there on.
+// Next continues to the next action and returns it with Called, or says why there is
+// none; from then on there is none.
 func (w *Walker) Next(by Guide) (action int, s Status) {
 	for left := MaxIdle; w.status == Called; left-- {
 		if left = w.prune(by, left); left == 0 {
