@@ -8,10 +8,10 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// answerKeys are the members that hold an answer, most telling first.
+// answerKeys are the members that may hold an answer, the likeliest first.
 var answerKeys = [...]string{"output", "response", "result", "data", "content", "text", "message", "answer", "reply", "queries", "query", "results"}
 
-// ParseReply reads a reply as JSON, as leniently as Python does.
+// ParseReply parses a reply as JSON, as leniently as Python does.
 func ParseReply(text []byte) (*jsontree.Node, error) {
 	doc, err := jsontree.Parse(text, jsontree.Python())
 	if err != nil {
@@ -20,9 +20,9 @@ func ParseReply(text []byte) (*jsontree.Node, error) {
 	return &doc.Root, nil
 }
 
-// Complaint returns what a reply says is wrong, or "" for one that says nothing of
-// the kind: its member error (or Error) unless that is null, false, 0 or empty,
-// and its message where success is false.
+// Complaint returns the error that a reply reports; "": none. That is its member
+// error (or Error) unless that is null, false, 0 or empty, and its message if success
+// is false.
 func Complaint(root *jsontree.Node) string {
 	if root.Kind != jsontree.Object {
 		return ""
@@ -38,7 +38,8 @@ func Complaint(root *jsontree.Node) string {
 	return ""
 }
 
-// worded is what a value says for people: "" if it only says that something is.
+// worded returns the text of a value for people; "" if it only says that there is an
+// error.
 func worded(n *jsontree.Node) string {
 	switch {
 	case n == nil || falsy(n) || n.Kind == jsontree.Bool:
@@ -51,7 +52,7 @@ func worded(n *jsontree.Node) string {
 	return Text(n)
 }
 
-// falsy reports whether Python takes a value for false.
+// falsy reports whether a value is false in Python.
 func falsy(n *jsontree.Node) bool {
 	switch n.Kind {
 	case jsontree.Null:
@@ -69,12 +70,12 @@ func falsy(n *jsontree.Node) bool {
 	return len(n.Members) == 0
 }
 
-// Extract returns the answer in a reply: what stands at the path or, if nothing does,
-// what looks most like one. That is the first of the members output, response,
-// result, data, content, text, message, answer, reply, queries, query, results
-// that is there and not null (as written, then in any case), the text of a chat
-// completion, the only member of an object, the only item of an array, the
-// answer in the first object of an array, or else the whole reply as JSON.
+// Extract returns the answer in a reply: the value at the path or, if there is none,
+// what looks most like an answer. That is the first of the members output, response,
+// result, data, content, text, message, answer, reply, queries, query, results that
+// exists and is not null (as written, then in any case), the text of a chat
+// completion, the only member of an object, the only item of an array, the answer in
+// the first object of an array, or else the whole reply as JSON.
 func Extract(root *jsontree.Node, p Path) string {
 	if !p.Empty() {
 		if found := p.In(root); found != nil && found.Kind != jsontree.Null {
@@ -131,7 +132,7 @@ func scalars(items []jsontree.Node) bool {
 }
 
 // ChatText returns the text of the first choice of a chat completion; ok is false for
-// a reply that is none.
+// any other reply.
 func ChatText(n *jsontree.Node) (string, bool) {
 	message := firstChoice(n, "message")
 	if message == nil {
@@ -151,7 +152,7 @@ func firstChoice(n *jsontree.Node, member string) *jsontree.Node {
 	return nil
 }
 
-// contentText is a message's content: a text, or the texts of its parts.
+// contentText returns a message's content: a text, or the texts of its parts.
 func contentText(c *jsontree.Node) string {
 	if c == nil {
 		return ""
@@ -169,8 +170,8 @@ func contentText(c *jsontree.Node) string {
 }
 
 // Text returns a value as answer text: a string itself, null nothing, other scalars
-// as Python writes them (True, 1.5), objects and arrays as JSON in the order of
-// the reply, with a space after commas and colons.
+// as Python writes them (True, 1.5), objects and arrays as JSON in the order of the
+// reply, with a space after commas and colons.
 func Text(n *jsontree.Node) string {
 	switch n.Kind {
 	case jsontree.String:
@@ -186,11 +187,11 @@ func Text(n *jsontree.Node) string {
 	return style.Format(n)
 }
 
-// style is how trees are written: their members in their order.
+// style writes trees with their members in order.
 var style = jsontree.Style{Spaced: true, Kept: true}
 
-// JSON returns a tree as text, its members in their order; nil for one that has
-// numbers which JSON has not (NaN, Infinity).
+// JSON returns a tree as text, its members in order; nil if it has numbers that JSON
+// cannot express (NaN, Infinity).
 func JSON(n *jsontree.Node) json.RawMessage {
 	text := style.Append(nil, n)
 	if !json.Valid(text) {

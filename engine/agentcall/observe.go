@@ -8,11 +8,10 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// Observe finds what a reply says beside its answer: the tools that were called
-// and the use of the model. It looks for tools where chat interfaces put them:
-// tool_calls of the reply, of its message or of its first choice, tool_use parts
-// of its content, function_call items of its output; for the use in usage (of OpenAI's or Anthropic's shape) and in
-// Ollama's counts.
+// Observe finds what a reply contains besides its answer: the tools that were called and the tokens
+// that the model used. It looks for tools where chat interfaces put them: tool_calls of the reply,
+// of its message or of its first choice, tool_use parts of its content, function_call items of its
+// output; for tokens in usage (in the form of OpenAI or Anthropic) and in Ollama's counts.
 func Observe(root *jsontree.Node) ([]ToolCall, Tokens) {
 	if root.Kind != jsontree.Object {
 		return nil, Tokens{}
@@ -28,7 +27,7 @@ func Observe(root *jsontree.Node) ([]ToolCall, Tokens) {
 	default:
 		list = root.Get("content")
 		if out := root.Get("output"); out != nil && slices.ContainsFunc(out.Items, func(n jsontree.Node) bool { return member(&n, "type") == functionCall }) {
-			list = out // of OpenAI's responses
+			list = out // from OpenAI's responses
 		}
 	}
 	return toolCalls(list), tokens(root)
@@ -37,7 +36,7 @@ func Observe(root *jsontree.Node) ([]ToolCall, Tokens) {
 // functionCall is the type of a call in OpenAI's responses.
 const functionCall = "function_call"
 
-// AskedFor returns the calls that an answer of a model asks for, whole or streamed.
+// AskedFor returns the calls that an answer of a model requests, whole or streamed.
 func AskedFor(contentType string, body []byte) []ToolCall {
 	framing := Lines
 	switch {
@@ -52,12 +51,12 @@ func AskedFor(contentType string, body []byte) []ToolCall {
 		return calls
 	}
 	s := NewStream(framing, Path{})
-	_, _ = s.Write(body) // which never fails
+	_, _ = s.Write(body) // never fails
 	s.Close()
 	return s.Tools()
 }
 
-// toolCalls reads a list of calls of any known shape and skips all other items.
+// toolCalls reads a list of calls of any known form and skips all other items.
 func toolCalls(list *jsontree.Node) []ToolCall {
 	if list == nil || list.Kind != jsontree.Array {
 		return nil
@@ -84,7 +83,7 @@ func toolCalls(list *jsontree.Node) []ToolCall {
 	return calls
 }
 
-// member is the text of the first of some members that is one.
+// member returns the first of some members that is a text.
 func member(n *jsontree.Node, keys ...string) string {
 	for _, k := range keys {
 		if v := n.Get(k); v != nil && v.Kind == jsontree.String {
@@ -94,7 +93,7 @@ func member(n *jsontree.Node, keys ...string) string {
 	return ""
 }
 
-// arguments are those of a call: as JSON, or as a string that holds JSON.
+// arguments returns the arguments of a call, from JSON or from a string that contains JSON.
 func arguments(n *jsontree.Node) json.RawMessage {
 	for _, k := range []string{"arguments", "args", "input", "parameters"} {
 		v := n.Get(k)
@@ -124,7 +123,7 @@ func tokens(root *jsontree.Node) Tokens {
 	return Tokens{}
 }
 
-// count is a number of tokens that can be believed.
+// count returns a plausible number of tokens.
 func count(n *jsontree.Node) (int64, bool) {
 	if n == nil || n.Kind != jsontree.Int {
 		return 0, false
@@ -136,9 +135,9 @@ func count(n *jsontree.Node) (int64, bool) {
 	return i.Int64(), true
 }
 
-// Unwrapped is what a tool returned. SDKs that make tools of functions send a number, a text or
-// a list as {"result": ...}, as structured content must be an object, and the bare value as text;
-// a tool whose own answer has that form sends all of it as text.
+// Unwrapped returns what a tool returned. SDKs that make tools from functions send a number, a text
+// or a list as {"result": ...}, since structured content must be an object, and the bare value as
+// text; a tool whose own answer has that form sends all of it as text.
 func Unwrapped(structured json.RawMessage, text []byte) json.RawMessage {
 	var whole, said map[string]json.RawMessage
 	if json.Unmarshal(structured, &whole) != nil || len(whole) != 1 || whole["result"] == nil {

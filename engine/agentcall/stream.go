@@ -8,18 +8,18 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// Framing is how the parts of a streamed reply are distinguished.
+// Framing is how the parts of a streamed reply are separated.
 type Framing uint8
 
 // The framings.
 const (
 	Events Framing = iota // server-sent events
-	Lines                 // one JSON value a line
+	Lines                 // one JSON value per line
 )
 
-// Stream puts the parts of a streamed reply together. Parts in the shapes of
-// OpenAI (chat completions and responses), Anthropic and Ollama are known; of
-// other JSON the path, or what [Extract] would take, is appended, and parts that
+// Stream assembles the parts of a streamed reply. It knows parts in the forms of
+// OpenAI (chat completions and responses), Anthropic and Ollama; of other JSON
+// it appends the value at the path, or what [Extract] would take, and parts that
 // are not JSON are text themselves. Its memory is bounded by what is written to
 // it.
 type Stream struct {
@@ -37,22 +37,23 @@ type Stream struct {
 	tokens    Tokens
 	complaint string
 	chunks    int
-	marked    bool // an end mark is to come
-	finished  bool // a reason to finish has come
+	marked    bool // an end mark must follow
+	finished  bool // a finish reason has arrived
 	done      bool
 }
 
-// streamedTool is a call that comes in pieces.
+// streamedTool is a call that arrives in pieces.
 type streamedTool struct {
 	name string
 	args strings.Builder
 }
 
-// NewStream returns a stream whose parts hold text at a path, if not empty.
+// NewStream returns a stream whose parts have text at the path, unless that is
+// empty.
 func NewStream(f Framing, p Path) *Stream { return &Stream{framing: f, path: p} }
 
-// Write takes a piece of the reply. There is no error; it reads nothing of what
-// comes behind the end mark.
+// Write takes a piece of the reply. It never fails, and ignores everything after
+// the end mark.
 func (s *Stream) Write(piece []byte) (int, error) {
 	n := len(piece)
 	for !s.done && len(piece) > 0 {
@@ -74,7 +75,7 @@ func (s *Stream) Write(piece []byte) (int, error) {
 	return n, nil
 }
 
-// Close takes what has no line end as a line, and its event as whole.
+// Close ends an unfinished line, and its event.
 func (s *Stream) Close() {
 	if !s.done && len(s.pending) > 0 {
 		s.line(s.pending)
@@ -85,10 +86,11 @@ func (s *Stream) Close() {
 	}
 }
 
-// Done reports whether the end mark of the reply has come.
+// Done reports whether the end mark of the reply has arrived.
 func (s *Stream) Done() bool { return s.done }
 
-// Cut reports whether the reply is of a kind that marks its end, and has not.
+// Cut reports whether the reply is of a kind that marks its end, but has not
+// done so.
 func (s *Stream) Cut() bool { return s.marked && !s.done }
 
 // Chunks returns how many parts had text or a tool's call.
@@ -97,10 +99,10 @@ func (s *Stream) Chunks() int { return s.chunks }
 // Text returns the text so far.
 func (s *Stream) Text() string { return strings.ToValidUTF8(s.text.String(), "�") }
 
-// Complaint returns what the stream says is wrong, or "".
+// Complaint returns the error that the stream reports, or "".
 func (s *Stream) Complaint() string { return s.complaint }
 
-// Tokens returns what the stream says of its use of a model.
+// Tokens returns the tokens that the model used, according to the stream.
 func (s *Stream) Tokens() Tokens { return s.tokens }
 
 // Tools returns the calls so far.
@@ -142,7 +144,7 @@ func (s *Stream) line(line []byte) {
 	}
 }
 
-// dispatch takes the event that an empty line ends.
+// dispatch processes the event that an empty line ends.
 func (s *Stream) dispatch() {
 	event := s.event
 	s.event = ""
@@ -161,7 +163,7 @@ func (s *Stream) dispatch() {
 	s.part(data)
 }
 
-// part takes one part of the reply.
+// part processes one part of the reply.
 func (s *Stream) part(data []byte) {
 	if string(bytes.TrimSpace(data)) == "[DONE]" {
 		s.marked, s.done = true, true
@@ -185,7 +187,7 @@ func (s *Stream) part(data []byte) {
 	case !s.path.Empty() && s.path.In(n) != nil:
 		s.add(Text(s.path.In(n)))
 	case s.chat(n), s.typed(n), s.ollama(n):
-	case !s.path.Empty(): // a part of another kind than those with the answer
+	case !s.path.Empty(): // a part without the answer
 	default:
 		s.takeUnknown(n)
 	}
@@ -206,7 +208,7 @@ func (s *Stream) use(t Tokens) {
 	s.tokens = Tokens{Prompt: max(s.tokens.Prompt, t.Prompt), Completion: max(s.tokens.Completion, t.Completion), Known: true}
 }
 
-// takeUnknown takes a part of no known shape.
+// takeUnknown processes a part of no known form.
 func (s *Stream) takeUnknown(n *jsontree.Node) {
 	for _, key := range [...]string{"delta", "token", "chunk"} {
 		if v := n.Get(key); v != nil && v.Kind == jsontree.String {

@@ -2,18 +2,18 @@ package agentcall
 
 import "github.com/thresh-dev/thresh/engine/jsontree"
 
-// The shapes of streamed parts that model servers send. Each function reports
-// whether the part is of its shape.
+// The forms of streamed parts that model servers send. Each function reports
+// whether the part has its form.
 
-// chat takes a chunk of OpenAI's chat completions. It ends with [DONE], or with
-// the stream after a reason to finish.
+// chat processes a chunk of OpenAI's chat completions. The reply ends with
+// [DONE], or with the stream after a finish reason.
 func (s *Stream) chat(n *jsontree.Node) bool {
 	choices := n.Get("choices")
 	if choices == nil || choices.Kind != jsontree.Array {
 		return false
 	}
 	if len(choices.Items) == 0 {
-		return true // a part about use
+		return true // a part with the usage
 	}
 	if !s.finished {
 		s.marked = true
@@ -33,7 +33,8 @@ func (s *Stream) chat(n *jsontree.Node) bool {
 	return true
 }
 
-// toolPiece takes a piece of a tool's call: its name, or more of its arguments.
+// toolPiece processes a piece of a tool's call: its name, or more of its
+// arguments.
 func (s *Stream) toolPiece(n *jsontree.Node, place int) {
 	if i, ok := count(n.Get("index")); ok {
 		place = int(min(i, maxTools))
@@ -45,7 +46,7 @@ func (s *Stream) toolPiece(n *jsontree.Node, place int) {
 	s.tool(place, member(f, "name"), member(f, "arguments"))
 }
 
-// maxTools is how many calls of one reply are kept apart.
+// maxTools is how many calls of one reply are distinguished.
 const maxTools = 256
 
 func (s *Stream) tool(place int, name, args string) {
@@ -57,8 +58,8 @@ func (s *Stream) tool(place int, name, args string) {
 	s.tools[place].args.WriteString(args)
 }
 
-// typed takes an event that names its type: Anthropic's messages and OpenAI's
-// responses.
+// typed processes an event that names its type: Anthropic's messages and
+// OpenAI's responses.
 func (s *Stream) typed(n *jsontree.Node) bool {
 	place, _ := count(n.Get("index"))
 	place = min(place, maxTools-1)
@@ -101,7 +102,7 @@ func (s *Stream) typed(n *jsontree.Node) bool {
 	return true
 }
 
-// ollama takes a part of Ollama's chat or generate.
+// ollama processes a part of Ollama's chat or generate.
 func (s *Stream) ollama(n *jsontree.Node) bool {
 	done := n.Get("done")
 	if done == nil || done.Kind != jsontree.Bool {

@@ -10,14 +10,14 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// Names that a template can always use, beside the fields of the prompt.
+// Names that every template can use, besides the fields of the prompt.
 const (
 	promptField  = "prompt"
 	sessionField = "session"
 	historyField = "history"
 )
 
-// Form is what a template makes.
+// Form is the form of a template's output.
 type Form uint8
 
 // The forms.
@@ -28,9 +28,9 @@ const (
 )
 
 // Template is a request with places for the prompt. {prompt} is the prompt,
-// {session} the name of the conversation, {history} what was said before as a
-// JSON array, and any other {name} the prompt's field of that name, see
-// [Fields]. A value is escaped for the place where it is put:
+// {session} the name of the conversation, {history} the earlier messages as a JSON
+// array, and any other {name} the prompt's field of that name, see [Fields]. A
+// value is escaped for its place:
 //
 //   - inside a string of a JSON template as JSON text;
 //   - outside of strings of a JSON template as it is if it is JSON itself, else
@@ -38,12 +38,12 @@ const (
 //   - in name=value pairs as in a query;
 //   - in text that is sent as XML as XML text, in other text not at all.
 //
-// A place without a value stays as it is written, or is null outside of strings.
-// What a value says is never looked at for places again.
+// A place without a value stays as it is written, or is null outside strings.
+// Values are never searched for places.
 type Template struct {
 	form  Form
 	parts []part
-	// Problem says why a template that looks like JSON is taken as text; "" for
+	// Problem says why a template that looks like JSON is treated as text; "" for
 	// any other.
 	Problem string
 }
@@ -55,7 +55,7 @@ type part struct {
 	quoted bool   // inside a JSON string
 }
 
-// ParseTemplate reads a template. Every text is one; see Template.Problem.
+// ParseTemplate parses a template. Every text is one; see Template.Problem.
 func ParseTemplate(text string) Template {
 	parts := split(text, true)
 	var sample strings.Builder
@@ -84,8 +84,8 @@ func ParseTemplate(text string) Template {
 	return t
 }
 
-// split cuts a text at its places. In JSON a brace inside of strings or before
-// a name is a place, before anything else it is the text's own.
+// split splits a text at its places. In JSON, a brace inside a string or before a
+// name is a place; any other brace is part of the text.
 func split(text string, isJSON bool) []part {
 	var parts []part
 	quoted, from := false, 0
@@ -124,7 +124,7 @@ func pairs(text string) bool {
 }
 
 // Normal returns the form in which names of fields are compared: in lower case,
-// without anything but a-z and 0-9.
+// with only a-z and 0-9.
 func Normal(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -134,10 +134,10 @@ func Normal(name string) string {
 	}, strings.ToLower(name))
 }
 
-// Form returns what the template makes.
+// Form returns the form of the template's output.
 func (t *Template) Form() Form { return t.form }
 
-// Values are what a template's places stand for.
+// Values are the values for a template's places.
 type Values struct {
 	Prompt  string
 	Session string
@@ -161,12 +161,12 @@ func (v *Values) get(name string) (string, bool) {
 			history = []Message{}
 		}
 		text, err := json.Marshal(history)
-		return string(text), err == nil // strings alone: no error
+		return string(text), err == nil // cannot fail for strings
 	}
 	return "", false
 }
 
-// Escape says how values are put into a template that makes text.
+// Escape says how values are put into a template for text.
 type Escape uint8
 
 // The escapes.
@@ -190,7 +190,7 @@ func (t *Template) JSON(v Values) string {
 	})
 }
 
-// Pairs returns the names and values that a template of FormPairs makes, unescaped.
+// Pairs returns the names and values of a template of FormPairs, unescaped.
 func (t *Template) Pairs(v Values) [][2]string {
 	var list [][2]string
 	text := t.Text(v, EscapeQuery)
@@ -212,7 +212,7 @@ func (t *Template) Text(v Values, e Escape) string {
 			return url.QueryEscape(value)
 		case EscapeXML:
 			var b strings.Builder
-			if xml.EscapeText(&b, []byte(value)) == nil { // a builder takes all
+			if xml.EscapeText(&b, []byte(value)) == nil { // a builder never fails
 				return b.String()
 			}
 		}
@@ -239,20 +239,20 @@ func (t *Template) render(v *Values, put func(part, string) string) string {
 	return b.String()
 }
 
-// quote is a text as a JSON string; what is not UTF-8 becomes U+FFFD.
+// quote returns a text as a JSON string; invalid UTF-8 becomes U+FFFD.
 func quote(text string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(text); err != nil {
-		return `""` // a string has no error
+		return `""` // cannot happen for a string
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Fields returns the "key: value" lines of a prompt: the first of ":", "=" and
-// " - " that a line has cuts it once; keys are in normal form (see [Normal]), a
-// later one replaces an earlier one.
+// Fields returns the "key: value" lines of a prompt: the first of ":", "=" and " -
+// " that a line contains splits it once. Keys are in normal form (see [Normal]),
+// and a later one replaces an earlier one.
 func Fields(prompt string) map[string]string {
 	fields := make(map[string]string)
 	for line := range strings.Lines(prompt) {

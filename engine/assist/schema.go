@@ -14,7 +14,7 @@ type Schema struct {
 	defs map[string]*jsontree.Node
 }
 
-// ParseSchema reads a schema.
+// ParseSchema parses a schema.
 func ParseSchema(text []byte) (*Schema, error) {
 	d, err := jsontree.Parse(text, jsontree.Options{})
 	if err != nil {
@@ -29,8 +29,8 @@ func ParseSchema(text []byte) (*Schema, error) {
 	return s, nil
 }
 
-// parts are the schemas that say something of a value: references resolved,
-// conditions decided, alternatives that its form rules out left out.
+// parts returns the schemas that apply to a value: references resolved,
+// conditions decided, without alternatives that its form excludes.
 func (s *Schema) parts(list []*jsontree.Node, n *node) []*jsontree.Node {
 	var out []*jsontree.Node
 	for _, x := range list {
@@ -130,7 +130,7 @@ func (s *Schema) fits(x *jsontree.Node, n *node, depth int) bool {
 	return true
 }
 
-// types are the words of a schema's type.
+// types returns the words of a schema's type.
 func types(x *jsontree.Node) []string {
 	t := x.Get("type")
 	if word, ok := t.Str(); ok {
@@ -152,8 +152,8 @@ type property struct {
 	need    bool
 }
 
-// properties are the keys that schemas declare, in their order, without those
-// that one of them rules out.
+// properties returns the keys that schemas declare, in order, without those
+// that one of them excludes.
 func properties(parts []*jsontree.Node) []property {
 	var list []property
 	index, out := map[string]int{}, map[string]bool{}
@@ -189,7 +189,7 @@ func properties(parts []*jsontree.Node) []property {
 	return slices.DeleteFunc(list, func(p property) bool { return out[p.name] })
 }
 
-// child is what schemas say of the value of a key.
+// child returns what schemas say about the value of a key.
 func child(parts []*jsontree.Node, key string) []*jsontree.Node {
 	for _, p := range properties(parts) {
 		if p.name == key {
@@ -212,7 +212,7 @@ func child(parts []*jsontree.Node, key string) []*jsontree.Node {
 	return list
 }
 
-// items is what schemas say of the items of a list.
+// items returns what schemas say about the items of a list.
 func items(parts []*jsontree.Node) []*jsontree.Node {
 	var list []*jsontree.Node
 	for _, p := range parts {

@@ -1,15 +1,15 @@
 // Package choice records every random decision of a generator as a number on a
-// tape. A generator that takes its decisions from a [Source] can be run again
-// from the tape alone, and made small by changing the tape: shorter tapes and
-// lower numbers mean simpler results, whatever it is that is generated. Package
-// shrink does that.
+// tape. A generator that takes its decisions from a [Source] can run again from the
+// tape alone, and can be minimized by changing the tape: shorter tapes and lower
+// numbers mean simpler results, whatever is generated. Package shrink does that.
 //
 // The idea is that of internal shrinking (MacIver and Donaldson, 2020); the
 // encoding is our own. Decisions are distinguished by spans, which say which
 // numbers belong together, such as those of one step.
 //
-// The package is pure: it imports the standard library alone, keeps no clock
-// and no global state. Equal keys give equal tapes, on every machine.
+// The package is pure: it imports the standard library and splitmix alone, and
+// keeps no clock and no global state. Equal keys give equal tapes, on every
+// machine.
 package choice
 
 import (
@@ -21,8 +21,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/splitmix"
 )
 
-// Span is a half-open range of a tape whose numbers were drawn for one thing.
-// Spans nest and are listed in the order in which they begin.
+// Span is a half-open range of a tape whose numbers were drawn for one thing. Spans
+// nest, and are listed in the order in which they begin.
 type Span struct{ From, To int }
 
 // Kind is what a decision was about.
@@ -30,26 +30,26 @@ type Kind uint8
 
 // The kinds of decisions.
 const (
-	Number Kind = iota // how much: Draw, Skewed and Prefer
-	Pick               // which of some: Weighted
-	Flag               // whether a repetition goes on: More
+	Number Kind = iota // an amount: Draw, Skewed and Prefer
+	Pick               // one of several: Weighted
+	Flag               // continue a repetition or not: More
 )
 
-// Mark says what a number of a tape decided on, and that it was below Limit;
-// a limit of 0 stands for 2^64.
+// Mark says what a number of a tape decided, and that it was below Limit; a limit
+// of 0 means 2^64.
 type Mark struct {
 	Kind  Kind
 	Limit uint64
 }
 
-// Tape is the decisions of one generation.
+// Tape has the decisions of one generation.
 type Tape struct {
 	Values []uint64
 	Marks  []Mark // as many as there are values
 	Spans  []Span
 }
 
-// Source hands out decisions and records them.
+// Source makes decisions and records them.
 type Source struct {
 	state  uint64   // of the generator, if there is no tape to follow
 	follow []uint64 // the tape to follow; beyond its end every decision is 0, unless
@@ -61,39 +61,38 @@ type Source struct {
 	tape   Tape
 	open   []int // spans that have not ended
 
-	// Topic is what the next decision is about, for those who [Source.Ask].
+	// Topic is what the next decision is about, for users of [Source.Ask].
 	Topic uint64
 }
 
-// Reset makes s a source that makes decisions by a key, in the memory it has.
+// Reset makes s a source that decides by a key, reusing its memory.
 func (s *Source) Reset(key uint64) {
 	s.state, s.follow, s.ask, s.replay, s.extend, s.least = key, nil, nil, false, false, false
 	s.clear()
 }
 
-// Follow makes s take the decisions that a tape holds.
+// Follow makes s repeat the decisions of a tape.
 func (s *Source) Follow(values []uint64) {
 	s.follow, s.ask, s.replay, s.extend, s.least = values, nil, true, false, false
 	s.clear()
 }
 
-// Ask makes s ask for each decision: by is given its limit, and finds what it is
-// about in s.Topic. An answer means what the same number on a tape would.
+// Ask makes s ask for each decision: by gets its limit, and finds its topic in
+// s.Topic. An answer means the same as that number on a tape.
 func (s *Source) Ask(by func(limit uint64) uint64) {
 	s.Follow(nil)
 	s.ask = by
 }
 
-// Extend makes s take the decisions that a tape holds, and those after its end
-// by a key.
+// Extend makes s repeat the decisions of a tape, and decide by a key after its end.
 func (s *Source) Extend(values []uint64, key uint64) {
 	s.Follow(values)
 	s.state, s.extend = key, true
 }
 
-// Resume makes s go on by a key as [Source.Extend] does once it has come to the
-// end of the tape: its decisions count as made, though nobody asked for them.
-// What each was about is not known.
+// Resume puts s into the state of [Source.Extend] at the end of the tape: its
+// decisions count as made, although nobody asked for them, and what each was about
+// is unknown.
 func (s *Source) Resume(values []uint64, key uint64) {
 	s.Extend(values, key)
 	s.tape.Values = append(s.tape.Values, values...)
@@ -102,16 +101,16 @@ func (s *Source) Resume(values []uint64, key uint64) {
 	}
 }
 
-// Try makes s go on, after what was decided already, with some decisions; those
-// behind them are the least that may be, but for what is preferred. Trying one
-// list after another goes through all that can be decided.
+// Try makes s continue after its current decisions with some others; further
+// decisions are the smallest possible, except preferences. Trying one list after
+// another enumerates all decisions.
 func (s *Source) Try(values []uint64) {
 	s.tries = append(append(s.tries[:0], s.tape.Values...), values...)
 	s.follow = s.tries
 	s.ask, s.replay, s.extend, s.least = nil, true, false, true
 }
 
-// onTape reports whether a tape says what is decided next.
+// onTape reports whether a tape decides next.
 func (s *Source) onTape() bool {
 	return s.replay && (!s.extend || len(s.tape.Values) < len(s.follow))
 }
@@ -127,8 +126,8 @@ func (s *Source) note(v uint64, kind Kind, limit uint64) {
 
 func (s *Source) next() uint64 { return splitmix.Next(&s.state) }
 
-// Draw decides on a number below n; n of 0 stands for 2^64. A number on a tape
-// that is too large becomes the largest that is allowed.
+// Draw decides on a number below n; an n of 0 means 2^64. A number on a tape that
+// is too large becomes the largest allowed one.
 func (s *Source) Draw(n uint64) uint64 {
 	v := uint64(0)
 	switch {
@@ -144,7 +143,7 @@ func (s *Source) Draw(n uint64) uint64 {
 }
 
 // Skewed decides on a number below n, small ones as often as large ones: every
-// length in bits is equally likely. n of 0 stands for 2^64.
+// length in bits is equally likely. An n of 0 means 2^64.
 func (s *Source) Skewed(n uint64) uint64 {
 	v := uint64(0)
 	if s.onTape() {
@@ -160,7 +159,7 @@ func (s *Source) Skewed(n uint64) uint64 {
 	return v
 }
 
-// Prefer decides on v, which is below n, unless a tape says otherwise.
+// Prefer decides on v, which is below n, unless a tape decides differently.
 func (s *Source) Prefer(v, n uint64) uint64 {
 	if s.onTape() && !(s.least && len(s.tape.Values) >= len(s.follow)) {
 		v = s.take(n)
@@ -169,7 +168,7 @@ func (s *Source) Prefer(v, n uint64) uint64 {
 	return v
 }
 
-// take reads the tape that is followed.
+// take reads the next number of the tape.
 func (s *Source) take(n uint64) uint64 {
 	at, v := len(s.tape.Values), uint64(0)
 	switch {
@@ -184,10 +183,10 @@ func (s *Source) take(n uint64) uint64 {
 	return v
 }
 
-// Weighted decides on an index with probability proportional to its weight.
-// Indices of weight 0 are never chosen; a tape that names one gives the first
-// index above it that may be, or else the first of all. Weights must not be
-// negative, and one must be above 0.
+// Weighted decides on an index with probability proportional to its weight. Indexes
+// of weight 0 are never chosen; a tape that names one gives the next higher index
+// that may be chosen, or else the first. Weights must not be negative, and at least
+// one must be above 0.
 func (s *Source) Weighted(weights []float64) int {
 	i := 0
 	if s.onTape() {
@@ -220,11 +219,11 @@ func (s *Source) roll(weights []float64) int {
 	return len(weights) - 1
 }
 
-// More decides whether a repetition goes on, such that every count from the
-// present one to most is equally likely. 0 on the tape ends it.
+// More decides whether to continue a repetition, such that every count from the
+// current one to most is equally likely. 0 on the tape ends it.
 func (s *Source) More(count, most int) bool { return s.more(count, most, 1) }
 
-// Longer is More for repetitions that end a tenth as often before they have to.
+// Longer is More for repetitions that end early a tenth as often.
 func (s *Source) Longer(count, most int) bool { return s.more(count, most, 0.1) }
 
 func (s *Source) more(count, most int, ends float64) bool {
@@ -269,7 +268,7 @@ func (s *Source) Tape() Tape {
 }
 
 // Encode writes the numbers of a tape as bytes: each as an unsigned varint.
-// Trailing zeros are left out: a tape goes on with zeros beyond its end.
+// Trailing zeros are omitted, since a tape continues with zeros beyond its end.
 func Encode(values []uint64) []byte {
 	values = Trim(values)
 	b := make([]byte, 0, len(values)+8)
@@ -287,7 +286,7 @@ func Trim(values []uint64) []uint64 {
 	return values
 }
 
-// errTape is the error for bytes that are no tape.
+// errTape is the error for bytes that are not a tape.
 var errTape = errors.New("not a tape of choices")
 
 // Decode reads what [Encode] wrote.
@@ -304,7 +303,7 @@ func Decode(b []byte) ([]uint64, error) {
 	return values, nil
 }
 
-// Key mixes numbers to a key for [Random]: each decides all of its bits.
+// Key mixes numbers into a key: each affects all bits.
 func Key(parts ...uint64) uint64 {
 	s := Source{state: math.MaxUint32}
 	for _, p := range parts {

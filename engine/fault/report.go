@@ -97,8 +97,7 @@ type SeenCall struct {
 // Hidden replaces what was redacted.
 const Hidden = "[redacted]"
 
-// secretName covers the names of fields, headers and parameters that hold
-// secrets.
+// secretName matches the names of fields, headers and parameters that contain secrets.
 const secretName = `(?:(?:[a-z0-9]+[-_])*(?:api[-_]?key|password|passwd|secret|private[-_]?key|session[-_]?key)|(?:access|refresh|id|auth|bearer|session)[-_]?token|token|authorization|(?:set-)?cookie|signature|sig)`
 
 var (
@@ -107,8 +106,8 @@ var (
 	secretToken = lazy.Pattern(`(?i:\b(?:bearer|basic)\s+[a-z0-9._~+/=-]{8,})|\b(?:sk|pk|rk|gsk|xoxb|xoxp|ghp|gho|github_pat|AIza|lsv2)[-_A-Za-z0-9]{16,}`)
 )
 
-// Redact takes secrets out of a text: values of fields and parameters that are
-// named for it, bearer tokens, and keys of the shapes that providers give out.
+// Redact removes secrets from a text: values of fields and parameters whose names
+// suggest a secret, bearer tokens, and keys in the formats of providers.
 func Redact(s string) string {
 	s = secretField().ReplaceAllString(s, `${1}"`+Hidden+`"`)
 	s = secretParam().ReplaceAllString(s, `${1}`+Hidden)
@@ -127,8 +126,8 @@ func RedactURL(raw string) string {
 	return Redact(raw)
 }
 
-// leaks reports whether a request holds a secret anywhere but in a field or a
-// parameter that is named for one, by which a caller proves who it is.
+// leaks reports whether a request contains a secret anywhere except in a field or a
+// parameter for secrets, by which a caller proves its identity.
 func (e *Exchange) leaks(secrets []string) bool {
 	if len(secrets) == 0 {
 		return false
@@ -152,10 +151,10 @@ func (e *Exchange) redact() {
 	}
 }
 
-// NotRecorded is what changed in a call that was refused since no recording answers it.
+// NotRecorded is the change of a call that was refused because no recording answers it.
 const NotRecorded = "refused: not in the recording"
 
-// Refused reports whether a call was, since no recording answers it.
+// Refused reports whether a call was refused because no recording answers it.
 func (r *Report) Refused(call int) bool {
 	return slices.ContainsFunc(r.Events, func(e Event) bool { return e.Call == call && e.Mode == "" && e.Change == NotRecorded })
 }

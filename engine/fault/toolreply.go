@@ -14,8 +14,8 @@ import (
 // brokenJSON is an answer of a server that stopped in the middle.
 const brokenJSON = `{"status": "ok", "results": [{"id": 1, "name": "first", "value`
 
-// Answer returns what an HTTP tool answers that a final fault has struck. Timeout and
-// Reset have none.
+// Answer returns the answer of an HTTP tool to a call that a final fault has struck.
+// Timeout and Reset have none.
 func (s *Strike) Answer() (Reply, bool) {
 	switch s.Rule.Mode {
 	case Error:
@@ -28,8 +28,8 @@ func (s *Strike) Answer() (Reply, bool) {
 	return Reply{}, false
 }
 
-// ModelAnswer returns what an LLM answers that a final fault has struck, in the
-// provider's shape.
+// ModelAnswer returns the answer of an LLM to a call that a final fault has struck,
+// in the provider's format.
 func (s *Strike) ModelAnswer(r *Request, number int, now time.Time) (Reply, bool) {
 	reply := func(text string) Reply { return r.Answer(text, number, now) }
 	switch s.Rule.Mode {
@@ -55,8 +55,8 @@ func (s *Strike) ModelAnswer(r *Request, number int, now time.Time) (Reply, bool
 	return Reply{}, false
 }
 
-// brokenOff is the first half of an answer. A stream breaks off inside of an
-// event that ends as if it were whole: clients pass over one that does not end.
+// brokenOff returns the first half of an answer. A stream breaks off inside an event
+// that ends as if it were complete, since clients ignore an event that does not end.
 func brokenOff(body []byte) []byte {
 	half := len(body) / 2
 	data := []byte("data: {")
@@ -68,7 +68,7 @@ func brokenOff(body []byte) []byte {
 	return append(bytes.Clone(body[:at+max(len(data)+1, length/2)]), "\n\n"...)
 }
 
-// Change says what the agent sees of a fault that shapes no text.
+// Change says what the agent sees of a fault that changes no text.
 func (s *Strike) Change() string {
 	r := &s.Rule
 	switch r.Mode {
@@ -118,7 +118,7 @@ func (s *Strike) Change() string {
 	return string(r.Mode)
 }
 
-// lostText is what an agent sees of an answer that was lost.
+// lostText says what an agent sees of an answer that was lost.
 func (s *Strike) lostText() string {
 	switch r := &s.Rule; {
 	case r.Status > 0:
@@ -129,7 +129,7 @@ func (s *Strike) lostText() string {
 	return "the connection was reset"
 }
 
-// WrongContentType is what answers are declared as that are something else.
+// WrongContentType is the declared type of answers that have another one.
 const WrongContentType = "text/html; charset=utf-8"
 
 // Reply returns the recorded response as an answer of an HTTP server.
@@ -166,9 +166,9 @@ func Refusal(tool string) Reply {
 		Body: fmt.Appendf(nil, "the replayed recording has no response of %s left", tool)}
 }
 
-// InjectInto puts a payload into the answer of a tool: into the longest text of
-// a JSON answer, else where the strategy says. An answer that is not text is
-// left alone, with the reason.
+// InjectInto puts a payload into the answer of a tool: into the longest text of a
+// JSON answer, or else where the strategy says. An answer that is not text is
+// unchanged, with the reason.
 func InjectInto(contentType string, body []byte, payload string, how Strategy) (out []byte, why string) {
 	media := mediaType(contentType)
 	for _, kind := range []string{"image/", "audio/", "video/", "font/", "application/octet-stream", "application/zip", "application/pdf", "application/gzip"} {
@@ -188,7 +188,7 @@ func InjectInto(contentType string, body []byte, payload string, how Strategy) (
 	return []byte(how.Join(string(body), payload)), ""
 }
 
-// injectStream puts the payload into the last event that has room for it.
+// injectStream puts the payload into the last event that has a place for it.
 func injectStream(contentType string, body []byte, payload string, how Strategy) (out []byte, why string) {
 	list := frames(contentType, body)
 	for i := len(list) - 1; i >= 0; i-- {

@@ -11,9 +11,9 @@ import (
 	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
-// Watcher puts the faults of a cell into the tools of an agent in the Python
-// host. A fault on the wire becomes what a client library makes of it: an
-// exception, or a value.
+// Watcher applies the faults of a cell to the tools of an agent in the Python host.
+// A fault on the wire becomes what a client library makes of it: an exception, or a
+// value.
 type Watcher struct {
 	ledger  *Ledger
 	waiting []watched
@@ -24,8 +24,7 @@ type watched struct {
 	decision *Decision
 }
 
-// NewWatcher makes the watcher of a cell. Like the host that calls it, it is
-// for one goroutine.
+// NewWatcher makes the watcher of a cell. Like its host, it is for one goroutine.
 func NewWatcher(l *Ledger) *Watcher { return &Watcher{ledger: l} }
 
 // Called implements pyhost.ToolWatcher.
@@ -64,8 +63,8 @@ func (w *Watcher) Called(c pyhost.ToolCall) pyhost.ToolAnswer {
 	return answer
 }
 
-// start is what a final fault or a recording makes of a call; the zero answer
-// lets it pass.
+// start returns the effect of a final fault or a recording on a call; the zero
+// answer lets the call pass.
 func (w *Watcher) start(d *Decision) pyhost.ToolAnswer {
 	if s := d.Final(); s != nil {
 		w.ledger.Fired(d, s, s.Change())
@@ -130,8 +129,8 @@ func (w *Watcher) Returned(c pyhost.ToolCall, result json.RawMessage, fault *pyh
 	return answer
 }
 
-// loseAnswer is what the agent gets of a call that was performed and whose value is
-// lost to it.
+// loseAnswer returns what the agent gets for a call that was performed but whose
+// value is lost.
 func (w *Watcher) loseAnswer(d *Decision, c pyhost.ToolCall) (pyhost.ToolAnswer, bool) {
 	s := d.Find(ReplyLost)
 	if s == nil {
@@ -149,7 +148,7 @@ func (w *Watcher) loseAnswer(d *Decision, c pyhost.ToolCall) (pyhost.ToolAnswer,
 	return a, true
 }
 
-// noteNoEffect records that the faults on an answer found none.
+// noteNoEffect records that the faults on an answer found no answer.
 func (w *Watcher) noteNoEffect(d *Decision) {
 	for i := range d.Strikes {
 		if s := &d.Strikes[i]; !s.Final() && s.Rule.Mode != Slow {
@@ -158,8 +157,8 @@ func (w *Watcher) noteNoEffect(d *Decision) {
 	}
 }
 
-// decided finds the decision on a call that has returned. Equal calls return
-// in any order, which makes no difference.
+// decided finds the decision on a call that has returned. Equal calls may return in
+// any order, which makes no difference.
 func (w *Watcher) decided(c pyhost.ToolCall) *Decision {
 	for i, p := range w.waiting {
 		if p.call.Tool == c.Tool && bytes.Equal(p.call.Args, c.Args) && bytes.Equal(p.call.Kwargs, c.Kwargs) {
@@ -218,8 +217,7 @@ func (w *Watcher) shape(d *Decision, value json.RawMessage) pyhost.ToolAnswer {
 	return answer
 }
 
-// inject puts attacks into a value: into a text, or into the texts of a
-// structure.
+// inject puts attacks into a value: into a text, or into the texts of a structure.
 func (w *Watcher) inject(d *Decision, value json.RawMessage) json.RawMessage {
 	var text string
 	if json.Unmarshal(value, &text) == nil {
@@ -231,7 +229,7 @@ func (w *Watcher) inject(d *Decision, value json.RawMessage) json.RawMessage {
 	return quoted(string(w.ledger.InjectResult(d, "", []byte(pythonText(value)))))
 }
 
-// pythonText is a value as text: itself if it is one, its JSON if not.
+// pythonText returns a value as text: itself if it is a text, otherwise its JSON.
 func pythonText(value json.RawMessage) string {
 	var text string
 	if json.Unmarshal(value, &text) == nil {
@@ -240,8 +238,8 @@ func pythonText(value json.RawMessage) string {
 	return string(value)
 }
 
-// pythonArguments are all by their names if these are known, keyword arguments,
-// or positional ones if there are no others.
+// pythonArguments returns all arguments by name if these are known, otherwise the
+// keyword arguments, or the positional ones if there are no others.
 func pythonArguments(c pyhost.ToolCall) string {
 	if named := bytes.TrimSpace(c.Named); len(named) > 0 && !bytes.Equal(named, []byte("null")) {
 		return string(named)
@@ -252,7 +250,7 @@ func pythonArguments(c pyhost.ToolCall) string {
 	return string(c.Args)
 }
 
-// exchanged keeps a call with its result, or with the message of what it raised.
+// exchanged records a call with its result, or with the message of the exception.
 func (w *Watcher) exchanged(d *Decision, c pyhost.ToolCall, result json.RawMessage, raised string) {
 	limit := w.ledger.plan.Capture
 	request := pythonArguments(c)

@@ -1,6 +1,6 @@
-// Package jsonpath finds values in JSON by paths as RFC 9535 has them: names, indexes,
-// slices, *, .. and filters, without functions. The package must not import a contract.
-// Start at [Compile].
+// Package jsonpath finds values in JSON by RFC 9535 paths: names, indexes, slices, *, ..
+// and filters, without functions. The package must not import a contract. Start at
+// [Compile].
 package jsonpath
 
 import (
@@ -14,13 +14,13 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// Expr is a path. It may be used by several goroutines.
+// Expr is a path. It is safe for concurrent use.
 type Expr struct {
 	text string
 	segs []segment
 }
 
-// Compile reads a path.
+// Compile parses a path.
 func Compile(text string) (*Expr, error) {
 	e, n, err := Prefix(text)
 	if err == nil && n < len(text) {
@@ -29,7 +29,7 @@ func Compile(text string) (*Expr, error) {
 	return e, err
 }
 
-// Prefix reads the path that a text begins with, and says how long that is.
+// Prefix parses the path at the beginning of a text, and returns its length.
 func Prefix(text string) (e *Expr, n int, err error) {
 	p := &parser{text: text}
 	defer func() {
@@ -49,7 +49,7 @@ func Prefix(text string) (e *Expr, n int, err error) {
 // String returns the path as it was written.
 func (e *Expr) String() string { return e.text }
 
-// Single reports whether the path leads to one place at most.
+// Single reports whether the path finds at most one value.
 func (e *Expr) Single() bool {
 	for _, s := range e.segs {
 		if s.deep || len(s.list) != 1 || s.list[0].kind != byName && s.list[0].kind != byIndex {
@@ -59,7 +59,7 @@ func (e *Expr) Single() bool {
 	return true
 }
 
-// maxFound is how many values are found at most.
+// maxFound is the largest number of values to find.
 const maxFound = 1 << 20
 
 // In returns what the path finds, in the order of the document.
@@ -82,7 +82,8 @@ func find(segs []segment, root, from *jsontree.Node) ([]*jsontree.Node, error) {
 	return list, nil
 }
 
-// segment is one step of a path: selectors, of a value or, if it is deep, of all in it.
+// segment is one step of a path: selectors, applied to a value or, if it is deep, to all
+// values in it too.
 type segment struct {
 	deep bool
 	list []selector
@@ -106,7 +107,7 @@ type selector struct {
 	test           test
 }
 
-// test is a filter: it holds for a value or not.
+// test is a filter, which holds for a value or not.
 type test func(root, at *jsontree.Node) (bool, error)
 
 var errTooMany = errors.New("the path matches too many values")
@@ -182,7 +183,7 @@ func (s *selector) in(root, n *jsontree.Node, found []*jsontree.Node) ([]*jsontr
 	return found, nil
 }
 
-// indexes are those of a slice in a list of n.
+// indexes returns the indexes of a slice in a list of n items.
 func (s *selector) indexes(n int) (list []int) {
 	step := 1
 	if s.step != nil {
@@ -211,7 +212,7 @@ func (s *selector) indexes(n int) (list []int) {
 	return list
 }
 
-// compared says how two values are to each other; nil is none.
+// compared compares two values; nil means that there is none.
 func compared(sign string, a, b *jsontree.Node) bool {
 	equal := a == nil && b == nil || a != nil && b != nil && a.Equal(b)
 	order, ordered := 0, false
@@ -239,7 +240,7 @@ func compared(sign string, a, b *jsontree.Node) bool {
 	return equal || ordered && order > 0
 }
 
-// numbers orders two numbers, exactly also where one float is nearest to several integers.
+// numbers orders two numbers exactly, even if one float is nearest to several integers.
 func numbers(a, b *jsontree.Node) (order int, ordered bool) {
 	x, isNumber := a.Float()
 	y, otherIsNumber := b.Float()

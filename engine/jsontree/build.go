@@ -1,10 +1,10 @@
 package jsontree
 
-// Tree says how the values of a text become a tree of a caller's own, so that a
-// large text is never held as two trees.
+// Tree says how the values of a text become a tree of the caller's own, so that
+// a large text is never held as two trees.
 type Tree[N, M any] struct {
 	Scalar func(n Node) N            // of a value without Items and Members
-	Array  func(n Node, items []N) N // of an array: n has its kind and its place
+	Array  func(n Node, items []N) N // of an array: n has its kind and its position
 	Object func(n Node, members []M) N
 	Member func(key string, offset int) M
 	Of     func(m *M) (key string, value *N)
@@ -23,8 +23,8 @@ func nodes(d *Document) *Tree[Node, Member] {
 	}
 }
 
-// Build is [Parse] with a tree of the caller's own. The document, which the tree
-// is made for, has no Root.
+// Build is [Parse] with a tree of the caller's own. The document, for which the
+// tree is made, has no Root.
 func Build[N, M any](text []byte, o Options, tree func(*Document) *Tree[N, M]) (root N, d *Document, err error) {
 	if o.MaxDepth <= 0 {
 		o.MaxDepth = defaultDepth
@@ -52,7 +52,7 @@ func Build[N, M any](text []byte, o Options, tree func(*Document) *Tree[N, M]) (
 type builder[N, M any] struct {
 	*parser
 	tree *Tree[N, M]
-	// What is not complete.
+	// Items and members of incomplete arrays and objects.
 	items   Stack[N]
 	members Stack[M]
 }
@@ -110,8 +110,8 @@ func (b *builder[N, M]) array(n Node) (v N, err error) {
 	return b.tree.Array(n, b.items.Take(base)), nil
 }
 
-// more reads a comma, after which another value stands, or the bracket that ends
-// a list of them.
+// more reads a comma, which another value must follow, or the bracket that ends
+// a list of values.
 func (b *builder[N, M]) more(last, expected string) (bool, error) {
 	b.space()
 	if b.literal(last) {
@@ -124,7 +124,7 @@ func (b *builder[N, M]) more(last, expected string) (bool, error) {
 	return true, nil
 }
 
-// manyKeys is the number of keys from which a map beats looking through them.
+// manyKeys is the number of keys from which a map is faster than a search.
 const manyKeys = 16
 
 func (b *builder[N, M]) object(n Node) (v N, err error) {

@@ -9,7 +9,7 @@ import (
 // Document is a parsed text.
 type Document struct {
 	Root     Node
-	Repeated []string // keys that their object holds already, where the last value counts
+	Repeated []string // keys that their object already has; the last value counts
 	lines    lines
 }
 
@@ -34,8 +34,8 @@ const (
 	Nodes                 // more values and keys than Options.MaxNodes
 )
 
-// Error says why a text was refused. Parsing ends at the first error: what
-// follows a syntax error cannot be distinguished from it.
+// Error says why a text was refused. Parsing ends at the first error, since the
+// consequences of a syntax error cannot be distinguished from further errors.
 type Error struct {
 	Class    Class
 	Offset   int
@@ -49,7 +49,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%d:%d: %s", e.Position.Line, e.Position.Col, e.Message())
 }
 
-// Message returns the error without its place.
+// Message returns the error without its position.
 func (e *Error) Message() string {
 	if e.Expected == "" {
 		return e.Problem
@@ -57,7 +57,7 @@ func (e *Error) Message() string {
 	return e.Problem + ", expected " + e.Expected
 }
 
-// lines finds lines in a text; the index is made on the first question.
+// lines finds lines in a text; the index is made on first use.
 type lines struct {
 	text   string
 	starts []int

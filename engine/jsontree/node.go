@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Kind is what a value is.
+// Kind is the type of a value.
 type Kind uint8
 
 // The kinds. A number is Int if its text has neither fraction nor exponent.
@@ -36,7 +36,7 @@ type Node struct {
 	Bool    bool   // the value, if Kind is Bool
 	Text    string // the decoded string, or the number as written
 	Items   []Node
-	Members []Member // each key once: at its first place, with its last value
+	Members []Member // each key once: at its first position, with its last value
 }
 
 // Member is one key of an object with its value.
@@ -67,7 +67,8 @@ func (n *Node) Member(key string) *Member {
 	return nil
 }
 
-// Set gives a key a value: in place if the key is there, at the end otherwise.
+// Set sets the value of a key: in place if the key exists, at the end
+// otherwise.
 func (n *Node) Set(key string, v Node) {
 	if m := n.Member(key); m != nil {
 		m.Value = v
@@ -89,7 +90,7 @@ func (n *Node) Int() *big.Int {
 }
 
 // Float returns the nearest float64 of a number; one too large is an infinity.
-// The second result is false if the node is not a number.
+// ok is false if the node is not a number.
 func (n *Node) Float() (float64, bool) {
 	if n == nil || n.Kind != Int && n.Kind != Float {
 		return 0, false
@@ -102,7 +103,7 @@ func (n *Node) Float() (float64, bool) {
 	case "-Infinity":
 		return math.Inf(-1), true
 	}
-	// The only error left is a range error, and then f is what is wanted.
+	// The only remaining error is a range error, and then f is the right value.
 	f, _ := strconv.ParseFloat(n.Text, 64)
 	return f, true
 }
@@ -115,8 +116,8 @@ func (n *Node) Str() (string, bool) {
 	return n.Text, true
 }
 
-// Equal reports whether two values are the same: numbers by their text, objects
-// without regard to the order of keys, nothing by its place in a document.
+// Equal reports whether two values are equal: numbers by their text, objects
+// regardless of the order of keys, and without regard to positions.
 func (n *Node) Equal(o *Node) bool {
 	if n.Kind != o.Kind || n.Bool != o.Bool || n.Text != o.Text ||
 		len(n.Items) != len(o.Items) || len(n.Members) != len(o.Members) {
@@ -146,8 +147,8 @@ func sortedMembers(m []Member) []Member {
 	return m
 }
 
-// Of makes a tree of a Go value: nil, bool, string, every integer type that
-// records need, float64, *big.Int, slices and maps of these, and trees.
+// Of makes a tree from a Go value: nil, bool, string, the integer types in
+// records, float64, *big.Int, slices and maps of these, and trees.
 func Of(v any) (Node, error) {
 	switch v := v.(type) {
 	case nil:

@@ -18,15 +18,15 @@ type Options struct {
 
 const defaultDepth = 10000
 
-// Python accepts what CPython's json.loads accepts: its 4300-digit limit on
-// integers, and the depth that its most permissive release (3.13) reaches;
-// older ones give up between 988 and 1494.
+// Python accepts what CPython's json.loads accepts, with its 4300-digit limit on
+// integers, and the depth of its most permissive release (3.13); older ones give
+// up between 988 and 1494.
 func Python() Options {
 	return Options{NonFinite: true, LoneSurrogates: true, MaxDigits: 4300, MaxDepth: 9995}
 }
 
-// Parse reads one JSON value that makes up the whole text, apart from white
-// space. An error is always an [*Error].
+// Parse reads one JSON value that is the whole text, apart from white space. An
+// error is always an [*Error].
 func Parse(text []byte, o Options) (*Document, error) {
 	root, doc, err := Build(text, o, nodes)
 	if err != nil {
@@ -44,8 +44,8 @@ type parser struct {
 	lines *lines
 }
 
-// encoding refuses text that is not UTF-8 before anything else is looked at,
-// as a decoder that reads text would.
+// encoding refuses text that is not UTF-8 before anything else, like a decoder
+// that reads text.
 func (p *parser) encoding() error {
 	if utf8.ValidString(p.text) {
 		if strings.HasPrefix(p.text, "\ufeff") {
@@ -63,8 +63,8 @@ func (p *parser) encoding() error {
 	return nil
 }
 
-// limitNodes refuses a text of too many values and keys before any of them takes
-// memory. Of a text that is not JSON it counts what looks like them.
+// limitNodes refuses a text with too many values and keys before any of them
+// takes memory. In a text that is not JSON it counts what looks like them.
 func (p *parser) limitNodes() error {
 	if p.o.MaxNodes <= 0 || len(p.text) <= p.o.MaxNodes {
 		return nil
@@ -103,7 +103,7 @@ func (p *parser) fail(c Class, offset int, problem, expected string) *Error {
 	return &Error{Class: c, Offset: offset, Position: pos, Problem: problem, Expected: expected, Source: p.lines.line(pos.Line)}
 }
 
-// unexpected reports what stands at the current place.
+// unexpected reports what is at the current position.
 func (p *parser) unexpected(expected string) *Error {
 	if p.at >= len(p.text) {
 		return p.fail(Syntax, len(p.text), "the text ends too early", expected)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Steps are the keys and indexes that a JSON pointer leads along, which may stand in a
+// Steps returns the keys and indexes in a JSON pointer, which may be the fragment of a
 // reference: "/a/b~1c", "#/a/b%20c".
 func Steps(pointer string) []string {
 	rest, reference := strings.CutPrefix(pointer, "#")
@@ -35,8 +35,8 @@ func (n *Node) Along(steps []string) *Node {
 	return n
 }
 
-// Item returns the item of a list that a step of a pointer names, or nil. An index has no
-// sign and no leading zeros (RFC 6901, section 4).
+// Item returns the item of a list for a step of a pointer, or nil. An index has no sign
+// and no leading zeros (RFC 6901, section 4).
 func Item[N any](list []N, step string) *N {
 	if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(list) && step == strconv.Itoa(i) {
 		return &list[i]

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// number reads an integer or a float at the current place.
+// number reads an integer or a float at the current position.
 func (p *parser) number() (kind Kind, text string, err error) {
 	start := p.at
 	kind = Int
@@ -51,7 +51,7 @@ func (p *parser) digits() int {
 	return p.at - start
 }
 
-// str reads a string at the current place, which holds its opening quote.
+// str reads a string at the current position, which is its opening quote.
 func (p *parser) str() (string, error) {
 	open := p.at
 	p.at++
@@ -98,7 +98,7 @@ func (p *parser) escaped(open, start int) (string, error) {
 	return "", p.fail(Syntax, open, "a string without its closing quote", `'"'`)
 }
 
-// escape appends what one escape sequence stands for.
+// escape appends the decoded form of one escape sequence.
 func (p *parser) escape(b []byte) ([]byte, error) {
 	p.at++
 	if p.at >= len(p.text) {
@@ -138,7 +138,7 @@ func (p *parser) escape(b []byte) ([]byte, error) {
 	return append(b, 0xe0|byte(r>>12), 0x80|byte(r>>6)&0x3f, 0x80|byte(r)&0x3f), nil
 }
 
-// hex4 reads four hexadecimal digits; if it cannot, the place is that of the
+// hex4 reads four hexadecimal digits; if it fails, the position is that of the
 // first byte that is none.
 func (p *parser) hex4() (rune, bool) {
 	var r rune

@@ -9,17 +9,18 @@ import (
 	"unicode/utf8"
 )
 
-// Style says how a tree is written. Members are sorted by code point of their
-// key, so that equal values give equal bytes, unless their order is kept.
+// Style says how a tree is written. Members are sorted by the code points of
+// their keys, so that equal values give equal bytes, unless their order is
+// kept.
 type Style struct {
-	Indent int  // spaces a level, each member on its own line; 0: all on one line
+	Indent int  // spaces per level, each member on its own line; 0: all on one line
 	Spaced bool // on one line: a space after commas and colons
 	ASCII  bool // escape everything but printable ASCII
 	Kept   bool // members stay in their order
 }
 
 // The styles of the records that Thresh writes: Pretty for files, Compact for
-// lines of JSONL, Spaced for values inside prose.
+// lines of JSONL, Spaced for values in prose.
 var (
 	Pretty  = Style{Indent: 2}
 	Compact = Style{ASCII: true}
@@ -101,8 +102,8 @@ func (s Style) newline(b []byte, level int) []byte {
 	return b
 }
 
-// quote appends a string literal. A lone surrogate is always escaped: it has
-// no UTF-8 form. A byte that is not UTF-8 becomes U+FFFD.
+// quote appends a string literal. A lone surrogate is always escaped, since it
+// has no UTF-8 form. Other invalid UTF-8 becomes U+FFFD.
 func (s Style) quote(b []byte, text string) []byte {
 	b = append(b, '"')
 	for i := 0; i < len(text); {
@@ -150,9 +151,9 @@ func (s Style) quote(b []byte, text string) []byte {
 	return append(b, '"')
 }
 
-// FormatFloat is Python's repr of a float, with the names that its json module
-// gives to what is not finite: the shortest digits that read back as f, plain
-// between 1e-4 and 1e16 and always with a point or an exponent.
+// FormatFloat is Python's repr of a float, with the json module's names for
+// values that are not finite: the shortest digits that read back as f, plain
+// between 1e-4 and 1e16, and always with a point or an exponent.
 func FormatFloat(f float64) string {
 	switch {
 	case math.IsNaN(f):

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// escaper is how a value is written in a place; nil where none may stand.
+// escaper returns the function that writes a value in a place; nil: no value is
+// allowed there.
 func (p place) escaper() func(any) (string, error) {
 	switch {
 	case p.raw != "":
@@ -48,8 +49,8 @@ var escapes = strings.NewReplacer("\x00", "\uFFFD", `"`, "&#34;", "&", "&amp;", 
 // Escape escapes text for text and for quoted attributes.
 func Escape(s string) string { return escapes.Replace(s) }
 
-// escape writes a part of an address. One that begins the address with another
-// scheme than http, https or mailto is replaced.
+// escape writes a part of an address. If it begins the address with a scheme
+// other than http, https or mailto, it is replaced.
 func (u urlPart) escape(v any) (string, error) {
 	s := text(v)
 	if u == urlStart {

@@ -16,7 +16,7 @@ type variable struct {
 	value reflect.Value
 }
 
-// execution is one template at work.
+// execution is one execution of a template.
 type execution struct {
 	set  *Set
 	tree *parse.Tree

@@ -13,8 +13,8 @@ import (
 // HTML is markup that needs no escaping in text.
 type HTML string
 
-// Raw is a style sheet or a script, which stands as it is in the element that
-// holds it and nowhere else.
+// Raw is a style sheet or a script. It is written unchanged in the element for
+// it, and is allowed nowhere else.
 type Raw string
 
 // Set is templates by name, and the functions that they call.
@@ -39,7 +39,7 @@ func (s *Set) Funcs(funcs map[string]any) *Set {
 	return s
 }
 
-// ParseFS adds the files that match a pattern, each as a template of its base
+// ParseFS adds the files that match a pattern, each as a template with its base
 // name, and the templates that they define.
 func (s *Set) ParseFS(files fs.FS, pattern string) (*Set, error) {
 	names, err := fs.Glob(files, pattern)

@@ -6,7 +6,7 @@ import (
 	"text/template/parse"
 )
 
-// place is where in a page a template stands. The zero place is text.
+// place is a position in a page. The zero place is text.
 type place struct {
 	tag   string // the name of the tag that is open; "" in text
 	attr  string // the attribute whose quoted value is open; "" elsewhere
@@ -23,7 +23,8 @@ const (
 	urlQuery
 )
 
-// scanner goes through a template once and gives each action the escaper of its place.
+// scanner goes through a template once and assigns each action the escaper of its
+// place.
 type scanner struct {
 	tree     *parse.Tree
 	escapers map[*parse.ActionNode]func(any) (string, error)
@@ -99,7 +100,7 @@ func (s *scanner) pipe(p *parse.PipeNode) {
 	}
 }
 
-// text follows the markup of a piece of the template.
+// text follows the markup in a piece of the template.
 func (s *scanner) text(n parse.Node, p place, text string) place {
 	for i := 0; i < len(text); i++ {
 		c := text[i]

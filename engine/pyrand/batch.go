@@ -6,19 +6,19 @@ import "math/bits"
 const Lanes = 8
 
 // Batch seeds several generators at once. Seeding MT19937 is a chain of 1,247
-// multiplications, each waiting for the one before; chains side by side fill
-// that wait. Words are made as they are asked for, so that a case that takes
-// three words pays for three. The zero Batch is ready for Seed.
+// multiplications, each waiting for the previous one; parallel chains fill that
+// wait. Words are made on demand, so that a case that takes three words pays for
+// three. The zero Batch is ready for Seed.
 type Batch struct {
 	mt   [words][Lanes]uint32 // a row holds one word of every lane
-	next [Lanes]uint32        // the word to make and give out next
+	next [Lanes]uint32        // the next word to make and return
 }
 
 // Seed starts lane i as random.Random(seeds[i]).
 func (b *Batch) Seed(seeds *[Lanes]uint64) {
 	b.next = [Lanes]uint32{}
-	// A key has one word or two. Its words take turns, each with its place in
-	// the key added; a key of one word takes every turn.
+	// A key has one word or two. Its words take turns, each with its index in the
+	// key added; a key of one word takes every turn.
 	var even, odd [Lanes]uint32
 	for i, s := range seeds {
 		even[i] = uint32(s)
@@ -26,7 +26,7 @@ func (b *Batch) Seed(seeds *[Lanes]uint64) {
 			odd[i] = even[i]
 		}
 	}
-	// One variable a lane, so that the chains stay in registers.
+	// One variable per lane, so that the chains stay in registers.
 	s := start[0]
 	x0, x1, x2, x3, x4, x5, x6, x7 := s, s, s, s, s, s, s, s
 	for i := 1; i < words-1; i += 2 {
@@ -139,8 +139,8 @@ func (b *Batch) Below(lane int, n uint64) uint64 {
 	return v
 }
 
-// Move makes r go on where a lane is, for a long draw, which a Rand does
-// faster. The lane itself must not be drawn from after that.
+// Move makes r continue where a lane is, for a long draw, at which a Rand is
+// faster. The lane must not be used after that.
 func (b *Batch) Move(lane int, r *Rand) {
 	lane &= Lanes - 1
 	for i := range r.mt {
@@ -151,13 +151,13 @@ func (b *Batch) Move(lane int, r *Rand) {
 	r.hasPending = false
 }
 
-// Group is [Lanes] generators that are seeded together, as a [Batch] is, and
-// then used as generators of their own. It is for callers that need the methods
-// of [Rand]; a Batch is somewhat cheaper for a few words of every lane. The zero
-// Group is ready for Seed.
+// Group is [Lanes] generators that are seeded together like a [Batch], and then
+// used on their own. It is for callers that need the methods of [Rand]; a Batch is
+// somewhat cheaper for a few words of every lane. The zero Group is ready for Seed.
 type Group struct{ rands [Lanes]Rand }
 
-// Rand returns the generator of a lane. It stays the same one; Seed starts it anew.
+// Rand returns the generator of a lane, which is always the same one; Seed restarts
+// it.
 func (g *Group) Rand(lane int) *Rand { return &g.rands[lane&(Lanes-1)] }
 
 // Seed starts lane i as random.Random(seeds[i]).

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Range returns a number from start up to, not including, stop:
+// Range returns a number from start up to, but not including, stop:
 // randrange(start, stop). It panics if there is none.
 func (r *Rand) Range(start, stop int64) int64 { return r.RangeStep(start, stop, 1) }
 
@@ -22,7 +22,7 @@ func (r *Rand) RangeStep(start, stop, step int64) int64 {
 	return start + int64(r.Below(n))*step
 }
 
-// Index returns a place in a sequence of n elements, as choice picks it.
+// Index returns an index into a sequence of n elements, as choice picks it.
 func (r *Rand) Index(n int) int { return int(r.Below(uint64(n))) }
 
 // Shuffle orders n elements at random by swapping: shuffle(x).
@@ -32,15 +32,15 @@ func (r *Rand) Shuffle(n int, swap func(i, j int)) {
 	}
 }
 
-// Sample returns k different places of a sequence of n elements, in the order
+// Sample returns k different indexes of a sequence of n elements, in the order
 // in which sample(x, k) picks them. It panics unless 0 <= k <= n.
 func (r *Rand) Sample(n, k int) []int {
 	if k < 0 || k > n {
 		panic("pyrand: sample larger than population")
 	}
 	out := make([]int, k)
-	// Python copies a small population and tracks a set of picks in a large one;
-	// the two draw differently, so its estimate of the memory they take matters.
+	// Python copies a small population and tracks a set of picks in a large one.
+	// The two draw differently, so its estimate of their memory matters.
 	setSize := 21
 	if k > 5 {
 		setSize += 1 << (2 * ceilLog4(3*k))
@@ -69,7 +69,7 @@ func (r *Rand) Sample(n, k int) []int {
 	return out
 }
 
-// ceilLog4 is the smallest e for which 4**e >= n.
+// ceilLog4 returns the smallest e for which 4**e >= n.
 func ceilLog4(n int) int {
 	e := 0
 	for 1<<(2*e) < n {
@@ -78,7 +78,7 @@ func ceilLog4(n int) int {
 	return e
 }
 
-// Choices returns k places of a sequence of n elements, with repetition:
+// Choices returns k indexes of a sequence of n elements, with repetition:
 // choices(x, k=k).
 func (r *Rand) Choices(n, k int) []int {
 	mustBePositive(n > 0)
@@ -89,9 +89,9 @@ func (r *Rand) Choices(n, k int) []int {
 	return out
 }
 
-// WeightedChoices returns k places of a sequence whose elements have the given
-// weights: choices(x, weights, k=k). It panics if the weights do not add up to
-// a positive finite number, as Python refuses them.
+// WeightedChoices returns k indexes of a sequence whose elements have the given
+// weights: choices(x, weights, k=k). Like Python, it panics if the weights do
+// not add up to a positive finite number.
 func (r *Rand) WeightedChoices(weights []float64, k int) []int {
 	sums := make([]float64, len(weights))
 	total := 0.0
@@ -104,7 +104,7 @@ func (r *Rand) WeightedChoices(weights []float64, k int) []int {
 	for i := range out {
 		x := r.Float64() * total
 		at, _ := slices.BinarySearchFunc(sums[:len(sums)-1], x, func(sum, x float64) int {
-			if sum <= x { // to the right of equal sums
+			if sum <= x { // right of equal sums
 				return -1
 			}
 			return 1

@@ -7,8 +7,8 @@ func (r *Rand) Uniform(a, b float64) float64 {
 	return a + float64((b-a)*r.Float64())
 }
 
-// Triangular returns a number between low and high that lies most often near
-// mode: triangular(low, high, mode).
+// Triangular returns a number between low and high, most often near mode:
+// triangular(low, high, mode).
 func (r *Rand) Triangular(low, high, mode float64) float64 {
 	u := r.Float64()
 	if high-low == 0 {
@@ -17,14 +17,14 @@ func (r *Rand) Triangular(low, high, mode float64) float64 {
 	return triangular(u, low, high, (mode-low)/(high-low))
 }
 
-// TriangularMiddle is Triangular with the mode in the middle, as triangular(low,
-// high) has it: exactly there, whatever the rounding of (low+high)/2.
+// TriangularMiddle is Triangular with the mode in the middle, like
+// triangular(low, high): exactly there, whatever the rounding of (low+high)/2.
 func (r *Rand) TriangularMiddle(low, high float64) float64 {
 	return triangular(r.Float64(), low, high, 0.5)
 }
 
-// triangular is the number for a uniform deviate u, and c, the part of the range
-// that is below the mode.
+// triangular returns the number for a uniform deviate u, and c, the part of the
+// range below the mode.
 func triangular(u, low, high, c float64) float64 {
 	if u > c {
 		u, c = 1-u, 1-c
@@ -34,7 +34,7 @@ func triangular(u, low, high, c float64) float64 {
 }
 
 // Gauss returns a normally distributed number: gauss(mean, deviation). Numbers
-// are made in pairs; the second of a pair is kept for the next call.
+// are made in pairs; the second one is kept for the next call.
 func (r *Rand) Gauss(mean, deviation float64) float64 {
 	z := r.pendingGauss
 	if r.hasPending {
@@ -70,8 +70,8 @@ func (r *Rand) Exponential(rate float64) float64 {
 }
 
 // Gamma returns a gamma distributed number, with mean shape*scale:
-// gammavariate(shape, scale). It panics unless both are above 0, as Python
-// refuses them, and the shape is finite, without which Python does not end.
+// gammavariate(shape, scale). Like Python, it panics unless both are above 0,
+// and if the shape is infinite, for which Python does not terminate.
 func (r *Rand) Gamma(shape, scale float64) float64 {
 	mustBePositive(shape > 0 && scale > 0 && shape <= math.MaxFloat64)
 	switch {

@@ -7,20 +7,20 @@ import (
 	"sort"
 )
 
-// Fisher returns the two-sided p-value of Fisher's exact test for two rates: how
-// often chance alone would set hits of total runs this far apart, or farther,
-// if both rates were one. It is 1 where a side has no runs.
+// Fisher returns the two-sided p-value of Fisher's exact test for two rates: the probability
+// that chance alone makes the rates differ this much or more, if both are really equal. It is 1
+// if a side has no runs.
 func Fisher(hitsA, totalA, hitsB, totalB int64) float64 {
 	if totalA <= 0 || totalB <= 0 || min(hitsA, hitsB) < 0 || hitsA > totalA || hitsB > totalB {
 		return 1
 	}
 	hits, total := hitsA+hitsB, totalA+totalB
 	all := choose(total, hits)
-	// log of the probability that of all hits so many are A's.
+	// log of the probability that k of all hits are A's.
 	at := func(k int64) float64 { return choose(totalA, k) + choose(totalB, hits-k) - all }
-	// Tables as likely as the one seen differ from it by rounding alone.
+	// Tables as likely as the observed one differ from it only by rounding.
 	seen := at(hitsA) + 1e-7
-	// What is not likelier lies in two tails, on either side of the likeliest.
+	// Tables that are not likelier are in two tails, on either side of the likeliest.
 	low, high := max(0, hits-totalB), min(hits, totalA)
 	top := min(max((hits+1)*(totalA+1)/(total+2), low), high)
 	right := top + 1 + int64(sort.Search(int(high-top), func(i int) bool { return at(top+1+int64(i)) <= seen }))
@@ -28,8 +28,8 @@ func Fisher(hitsA, totalA, hitsB, totalB int64) float64 {
 	return min(tail(at, right, high, 1)+tail(at, left, low, -1), 1)
 }
 
-// McNemar returns the two-sided p-value of McNemar's exact test for pairs of results: how often
-// chance alone would part pairs that differ this unevenly, or more so.
+// McNemar returns the two-sided p-value of McNemar's exact test for pairs of results: the
+// probability that chance alone splits the differing pairs this unevenly, or more so.
 func McNemar(onlyA, onlyB int64) float64 {
 	n := onlyA + onlyB
 	if n <= 0 || min(onlyA, onlyB) < 0 {
@@ -56,8 +56,8 @@ func choose(n, k int64) float64 {
 	return log(n) - log(k) - log(n-k)
 }
 
-// Holm corrects the p-values of several tests, so that the chance of calling
-// any of them a change where none is stays below the level that one is held to.
+// Holm corrects the p-values of several tests, so that the probability of any false positive
+// among them stays below the significance level.
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
 	for i := range order {

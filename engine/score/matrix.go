@@ -2,7 +2,7 @@ package score
 
 import "strconv"
 
-// Severity is how much an invariant matters.
+// Severity is how serious an invariant is.
 type Severity string
 
 // The severities.
@@ -13,8 +13,8 @@ const (
 	Low      Severity = "low"
 )
 
-// Weight returns what a cell of a severity counts: 3, 2, 1 and, for low and whatever
-// else a document may say, 1.
+// Weight returns the weight of a cell with a severity: 3, 2, 1 and, for low and any
+// other text, 1.
 func (s Severity) Weight() int {
 	switch s {
 	case Critical:
@@ -25,7 +25,7 @@ func (s Severity) Weight() int {
 	return 1
 }
 
-// Cell is one invariant in one scenario. Cells that do not apply are not given.
+// Cell is one invariant in one scenario. Cells that do not apply are omitted.
 type Cell struct {
 	Severity Severity
 	Passed   bool
@@ -36,11 +36,11 @@ type Matrix struct {
 	Cells, CellsPassed int
 	Weight, Won        int     // sums of the weights of all cells and of those that passed
 	Score              float64 // 0 to 100, with two decimals
-	CriticalFailed     bool    // a critical cell failed: the whole fails, whatever the score
+	CriticalFailed     bool    // a critical cell failed, which fails the whole, whatever the score
 }
 
-// OfMatrix adds up cells. ok is false if there are none: nothing was tested,
-// which is neither a pass nor a score.
+// OfMatrix adds up cells. ok is false if there are none: nothing was tested, which
+// is neither a pass nor a score.
 func OfMatrix(cells []Cell) (m Matrix, ok bool) {
 	for _, c := range cells {
 		w := c.Severity.Weight()
@@ -71,12 +71,12 @@ func (m Matrix) Fraction() float64 {
 	return float64(m.Won) / float64(m.Weight)
 }
 
-// Round rounds to a number of decimals as Python's round does: by the exact
-// value, ties to even.
+// Round rounds to a number of decimals like Python's round: by the exact value, ties
+// to even.
 func Round(f float64, decimals int) float64 {
 	r, err := strconv.ParseFloat(strconv.FormatFloat(f, 'f', decimals, 64), 64)
 	if err != nil {
-		return f // no number that FormatFloat writes fails but an overflow, which stays
+		return f // only an overflow fails, which stays
 	}
 	return r
 }

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Trial is one test that counts by a weight, such as a mutated prompt of a type.
+// Trial is one test with a weight, such as a mutated prompt of a type.
 type Trial struct {
 	Weight float64
 	Passed bool
 }
 
-// Weighted returns the part of the weight that passed, from 0 to 1. ok is false if
-// there is no weight above zero: nothing was tested, or nothing of it counts.
+// Weighted returns the share of the weight that passed, from 0 to 1. ok is false if
+// no weight is above zero: nothing was tested, or nothing that counts.
 func Weighted(trials []Trial) (score float64, ok bool) {
 	var won, all float64
 	for _, t := range trials {
@@ -27,7 +27,7 @@ func Weighted(trials []Trial) (score float64, ok bool) {
 	return won / all, true
 }
 
-// Weights are how much each component counts in the whole.
+// Weights are the weights of the components in the whole.
 type Weights struct {
 	Mutation float64 `json:"mutation"`
 	Chaos    float64 `json:"chaos"`
@@ -44,18 +44,18 @@ func (w Weights) list() []named {
 	return []named{{"mutation", w.Mutation}, {"chaos", w.Chaos}, {"contract", w.Contract}, {"replay", w.Replay}}
 }
 
-// Parts are the scores of the components, from 0 to 1; nil is one that did not
+// Parts are the scores of the components, from 0 to 1; nil: the component did not
 // run.
 type Parts struct{ Mutation, Chaos, Contract, Replay *float64 }
 
-// Share is one component's place in the whole.
+// Share is one component's share of the whole.
 type Share struct {
 	Name   string  `json:"name"`
 	Ran    bool    `json:"ran"`
 	Score  float64 `json:"score"`
 	Weight float64 `json:"weight"` // as configured
-	// Counts is the weight after those of components that did not run were
-	// shared out: weight divided by the sum of weights that ran.
+	// Counts is the weight after distributing the weights of components that did not
+	// run: weight divided by the sum of weights that ran.
 	Counts float64 `json:"counts"`
 }
 
@@ -63,13 +63,13 @@ type Share struct {
 type Whole struct {
 	Score  float64 `json:"score"` // 0 to 1
 	Shares []Share `json:"shares"`
-	// Absent are components that did not run, so that the weights of the others
-	// were scaled up; a report has to say so.
+	// Absent are components that did not run, so that the weights of the others were
+	// scaled up; a report must say so.
 	Absent []string `json:"absent,omitempty"`
 }
 
-// Interval returns the 95 % interval of the whole, if its components rest on so many
-// tests of equal weight each, by the name of the component.
+// Interval returns the 95 % interval of the whole, given the number of tests of
+// equal weight by component name.
 func (w Whole) Interval(tests map[string]float64) (low, high float64) {
 	spread := 0.0
 	for _, s := range w.Shares {

@@ -9,15 +9,15 @@ import (
 // z95 is the 0.975 quantile of the normal distribution.
 const z95 = 1.959963984540054
 
-// Wilson returns the 95 % Wilson score interval of a rate of which passed out of runs
-// were seen. Without runs it is all there is: 0 to 1.
+// Wilson returns the 95 % Wilson score interval of a rate of passed out of runs.
+// Without runs it is 0 to 1.
 func Wilson(passed, runs int) (low, high float64) {
 	return Interval(float64(passed)/float64(max(1, runs)), float64(runs))
 }
 
-// Effective returns how many tests of equal weight say as much as tests of these
-// weights (Kish): 1 if one of them outweighs all others, as many as there are if
-// all weigh the same.
+// Effective returns how many tests of equal weight are as informative as tests with
+// these weights (Kish): 1 if one of them outweighs all others, their number if all
+// weigh the same.
 func Effective(weights []float64) float64 {
 	sum, squares := 0.0, 0.0
 	for _, w := range weights {
@@ -29,7 +29,7 @@ func Effective(weights []float64) float64 {
 	return sum * sum / squares
 }
 
-// Interval returns the 95 % Wilson score interval of a rate that was seen in so many
+// Interval returns the 95 % Wilson score interval of a rate that was observed in n
 // tests of equal weight.
 func Interval(p, n float64) (low, high float64) {
 	if n <= 0 {
@@ -40,7 +40,7 @@ func Interval(p, n float64) (low, high float64) {
 	half := z95 / (1 + z2/n) * math.Sqrt(p*(1-p)/n+z2/(4*n*n))
 	low, high = middle-half, middle+half
 	if p == 0 {
-		low = 0 // exactly, by the formula; rounding says otherwise
+		low = 0 // exactly, by the formula; rounding would differ
 	}
 	if p == 1 {
 		high = 1
@@ -49,8 +49,8 @@ func Interval(p, n float64) (low, high float64) {
 }
 
 // Percentile returns the smallest of the values that at least p percent of them do
-// not exceed (nearest rank), p from 0 to 100. ok is false without values; they
-// need not be sorted, and are not changed.
+// not exceed (nearest rank), p from 0 to 100. ok is false without values; they need
+// not be sorted, and are not changed.
 func Percentile[T ~int64 | ~float64](values []T, p float64) (v T, ok bool) {
 	if len(values) == 0 {
 		return v, false
@@ -73,9 +73,9 @@ func Mean[T ~int64 | ~float64](values []T) (mean float64, ok bool) {
 	return mean, true
 }
 
-// Percent returns a share from 0 to 1 for people, with one decimal: the one form of
-// scores and rates in pages, reports and commands. What is not all of something
-// is never 100.0%, and what is not nothing never 0.0%.
+// Percent formats a share from 0 to 1 for people, with one decimal: the one form of
+// scores and rates in pages, reports and commands. Only all of something is 100.0%,
+// and only nothing is 0.0%.
 func Percent(p float64) string {
 	switch {
 	case math.IsNaN(p) || math.IsInf(p, 0):
@@ -88,5 +88,5 @@ func Percent(p float64) string {
 	return strconv.FormatFloat(p*100, 'f', 1, 64) + "%"
 }
 
-// Percents returns an interval of shares for people.
+// Percents formats an interval of shares for people.
 func Percents(low, high float64) string { return Percent(low) + " to " + Percent(high) }

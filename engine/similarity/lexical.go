@@ -10,15 +10,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Lexical is the measure that needs no model: the cosine of weighted counts of
+// Lexical is the measure without a model: the cosine of weighted counts of
 // stems, of neighbouring pairs of them and of groups of three to five letters.
-// What says little (the commonest words of English) weighs little; small numbers
-// are the same in words and in digits; markup, case and punctuation do not
-// count. It knows no synonyms, so a paraphrase in quite other words scores low:
-// see calibration.go for how often that matters.
+// The commonest words of English have little weight; small numbers are the same
+// in words and in digits; markup, case and punctuation do not count. It knows no
+// synonyms, so a paraphrase in different words scores low: see calibration.go
+// for how often that matters.
 type Lexical struct{}
 
-// Name implements [Measure]. Any change of the numbers gets another name.
+// Name implements [Measure]. Any change of the numbers needs another name.
 func (Lexical) Name() string { return "lexical-v1" }
 
 // Score implements [Measure]; it is from 0 to 1 and has no error.
@@ -26,8 +26,8 @@ func (Lexical) Score(_ context.Context, a, b string) (float64, error) {
 	return cosine(features(a), features(b)), nil
 }
 
-// Weights of the parts of a word: as a whole, as a neighbour, and all its
-// groups of letters together.
+// Weights of the parts of a word: as a whole, as a neighbour, and all its groups
+// of letters together.
 const (
 	pairWeight  = 0.3
 	groupWeight = 0.6
@@ -41,8 +41,8 @@ type feature struct {
 	weight float64
 }
 
-// features are a text's, sorted by key: sums over them are taken in one order
-// and come out equal everywhere.
+// features returns a text's features, sorted by key, so that sums over them have
+// one order and are equal everywhere.
 func features(text string) []feature {
 	sums := make(map[string]float64)
 	last, lastWeight := "", 0.0
@@ -65,7 +65,7 @@ func features(text string) []feature {
 	list := make([]feature, 0, len(sums))
 	for k, v := range sums {
 		if v > 1 {
-			v = 1 + math.Log(v) // what is said often counts a little more, not as often
+			v = 1 + math.Log(v) // repetitions count, but less than proportionally
 		}
 		list = append(list, feature{k, v})
 	}
@@ -101,8 +101,8 @@ func cosine(a, b []feature) float64 {
 	return min(dot/math.Sqrt(aa*bb), 1)
 }
 
-// words are a text's words in lower case and without accents' variants: runs of
-// letters and digits. A script without spaces gives each letter as a word.
+// words returns a text's words in lower case and without variants of accents:
+// runs of letters and digits. In a script without spaces each letter is a word.
 func words(text string) []string {
 	var list []string
 	var word strings.Builder
@@ -133,8 +133,8 @@ func words(text string) []string {
 	return list
 }
 
-// stem cuts the commonest endings of English words; it need not be right, only
-// the same for forms of one word more often than for different words.
+// stem cuts the commonest endings of English words. It need not be right: it
+// only has to map forms of one word together more often than different words.
 func stem(w string) string {
 	for _, ending := range [...]string{"ations", "ation", "ments", "ment", "ingly", "ings", "ing", "edly", "ies", "ied", "ed", "es", "ly", "s", "e"} {
 		if s, ok := strings.CutSuffix(w, ending); ok && len(s) >= 3 {
@@ -147,7 +147,8 @@ func stem(w string) string {
 	return w
 }
 
-// letterGroups are the groups of 3 to 5 letters of a word with its ends marked.
+// letterGroups returns the groups of 3 to 5 letters of a word with its ends
+// marked.
 func letterGroups(w string) []string {
 	runes := []rune("^" + w + "$")
 	var list []string
@@ -159,8 +160,8 @@ func letterGroups(w string) []string {
 	return list
 }
 
-// common are words that say little about what a text means. Words that deny are
-// not among them: they say much.
+// common are words that say little about the meaning of a text. Words of
+// negation are not among them, since they say much.
 var common = set(`a about after again all also am an and any are as at be because been before being but by can could
 did do does doing done else for from get gets give given go goes going got had has have having he her here hers him his
 how i if im in into is it its itself just let like made make may me might more most much must my of off ok okay on once
@@ -177,7 +178,7 @@ func set(text string) map[string]bool {
 	return words
 }
 
-// numbers are small numbers in words, and what denies in a few ways.
+// numbers maps small numbers in words to digits, and forms of negation to one.
 var numbers = map[string]string{
 	"zero": "0", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9",
 	"ten": "10", "eleven": "11", "twelve": "12", "first": "1st", "second": "2nd", "third": "3rd",

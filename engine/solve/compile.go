@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 )
 
-// Limits of what is compiled to clauses. Beyond them a condition is asked as it
-// is, which answers the same, only slower.
+// Limits of compiling to clauses. Beyond them a condition is evaluated
+// directly, with the same answers, only slower.
 const (
 	maxEvals   = 1 << 15 // evaluations of one condition
 	maxClauses = 1 << 11 // clauses of one condition
@@ -22,7 +22,7 @@ type clause struct {
 }
 
 // diagram is the reduced decision diagram of one condition. Its nodes are
-// shared, so that values which make no difference are found.
+// shared, so that values without a difference are found.
 type diagram struct {
 	cond  Cond
 	sizes []int
@@ -81,9 +81,9 @@ func (d *diagram) build(level int) (int32, bool) {
 	return n, true
 }
 
-// compile adds the clauses of condition i to the solver: one for each way
+// compile adds the clauses of condition i to the solver: one for each path
 // through its diagram that ends in false. It reports whether they were few
-// enough; otherwise nothing is added.
+// enough; otherwise it adds nothing.
 func (s *Solver) compile(i int) bool {
 	d := &diagram{cond: s.conds[i], sizes: s.sizes, row: s.scratch(), known: make(map[string]int32)}
 	d.nodes, d.level = make([][]int32, 2), make([]int, 2)
@@ -93,7 +93,7 @@ func (s *Solver) compile(i int) bool {
 	}
 	clauses, sets := len(s.clauses), len(s.sets)
 	var path []lit
-	if vars := s.conds[i].Vars; root == nodeFalse && len(vars) > 0 { // no value of any variable will do
+	if vars := s.conds[i].Vars; root == nodeFalse && len(vars) > 0 { // no value of any variable satisfies it
 		path = append(path, lit{int32(vars[0]), s.newSet(vars[0])})
 	}
 	var walk func(n int32) bool
@@ -118,7 +118,7 @@ func (s *Solver) compile(i int) bool {
 			done[child] = true
 			set := s.newSet(v)
 			for x, c := range children {
-				if c != child { // the values that keep away from this way
+				if c != child { // the values that avoid this path
 					s.sets[set+int32(x>>6)] |= 1 << (x & 63)
 				}
 			}

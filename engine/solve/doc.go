@@ -3,13 +3,13 @@
 // never confuses the three.
 //
 // A condition is any function of a partial assignment that answers true, false
-// or not yet known (Kleene's three values), so that a caller's own expressions
-// can be solved without being translated. A condition over few values is
-// compiled once to clauses over value sets; what is too large for that is asked
-// as it is. The search is backtracking with unit propagation, and learns from
-// each dead end which choices together caused it (a no-good), so that it never
-// meets the same one twice. Its budget is a number of choices, not of seconds:
-// equal questions get equal answers on every machine.
+// or unknown (Kleene's three values), so a caller's own expressions can be
+// solved without translation. A condition over few values is compiled once to
+// clauses over value sets; a larger one is evaluated directly. The search is
+// backtracking with unit propagation, and learns from each dead end which
+// choices together caused it (a no-good), so that it never meets the same one
+// twice. Its budget is a number of choices, not of seconds: equal questions get
+// equal answers on every machine.
 //
 // The package is pure and imports the standard library alone. Start reading at
 // Solver.Solve.

@@ -1,7 +1,7 @@
 package solve
 
-// nogood is choices that cannot all be made. The first two are watched: only
-// when one of them is made, the no-good is looked at.
+// nogood is a set of choices that cannot all be made. The first two are
+// watched: the no-good is only inspected when one of them is made.
 type nogood struct {
 	choices []choice
 	from    []int32 // the conditions that it follows from
@@ -13,7 +13,7 @@ type choice struct{ v, x, level int }
 // maxLearned is how many no-goods are kept from one query to the next.
 const maxLearned = 1 << 11
 
-// forget drops what was learned.
+// forget drops everything that was learned.
 func (s *Solver) forget() {
 	for i := range s.nogoods {
 		for _, c := range s.nogoods[i].choices {
@@ -23,8 +23,8 @@ func (s *Solver) forget() {
 	s.nogoods = s.nogoods[:0]
 }
 
-// learn adds the no-good of choices, goes back to where it leaves one way, but
-// not behind the given values, and takes that way.
+// learn adds the no-good of choices, goes back to where it leaves one
+// possibility, but not before the given values, and takes that.
 func (s *Solver) learn(choices []choice, given int) {
 	for i := range choices { // the latest two come first
 		for k := range min(2, i) {
@@ -50,12 +50,12 @@ func (s *Solver) learn(choices []choice, given int) {
 		}
 	}
 	s.undo(back + 1)
-	s.exclude(choices[0], int32(learned+n)) // its value is there: the choice was undone
+	s.exclude(choices[0], int32(learned+n)) // its value is possible: the choice was undone
 }
 
-// recall looks at the no-goods that watch the choice of x for v, which was made
-// or follows. Each goes on to watch a choice that is not made, or excludes its
-// last one.
+// recall inspects the no-goods that watch the choice of x for v, which was made
+// or follows. Each then watches a choice that is not made, or excludes its last
+// one.
 func (s *Solver) recall(v, x int) bool {
 	k := s.cell(v, x)
 	list := s.watch[k]
@@ -87,7 +87,7 @@ func (s *Solver) recall(v, x int) bool {
 	return true
 }
 
-// exclude takes a value from a variable, and reports whether any is left.
+// exclude removes a value from a variable, and reports whether any is left.
 func (s *Solver) exclude(c choice, reason int32) bool {
 	if s.row[c.v] == c.x {
 		s.blame = reason

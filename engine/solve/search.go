@@ -13,7 +13,7 @@ func (s *Solver) Solve(q Query) Answer {
 		nodes = DefaultNodes
 	}
 	var a Answer
-	s.marks = append(s.marks[:0], len(s.trail)) // the level of what holds anyway
+	s.marks = append(s.marks[:0], len(s.trail)) // the level of what holds without choices
 	if !s.start() {
 		return s.refuted(a)
 	}
@@ -89,7 +89,7 @@ func (s *Solver) start() bool {
 	return true
 }
 
-// propagate removes values until nothing follows any more, and reports whether
+// propagate removes values until nothing more follows, and reports whether
 // every condition can still hold.
 func (s *Solver) propagate() bool {
 	for len(s.todo) > 0 {
@@ -112,7 +112,7 @@ func (s *Solver) propagate() bool {
 	return true
 }
 
-// check looks whether a clause still leaves a choice.
+// check inspects whether a clause still leaves a choice.
 func (s *Solver) check(i int32) bool {
 	c := &s.clauses[i]
 	if s.only != nil && !s.only[c.from] {
@@ -143,8 +143,7 @@ func (s *Solver) check(i int32) bool {
 	return true
 }
 
-// ask looks at a raw condition: where one variable is open, its values are
-// tried.
+// ask evaluates a raw condition: if one variable is open, it tries its values.
 func (s *Solver) ask(r int32) bool {
 	i := s.raw[r]
 	if s.only != nil && !s.only[i] {
@@ -190,7 +189,7 @@ func (s *Solver) ask(r int32) bool {
 	return true
 }
 
-// choose is the next variable to get a value, -1 if all have one.
+// choose returns the next variable to get a value; -1 if all have one.
 func (s *Solver) choose(order []int) int {
 	if order != nil {
 		for _, v := range order {
@@ -209,7 +208,7 @@ func (s *Solver) choose(order []int) int {
 	return best
 }
 
-// value is the first value of v, in the order of preference, that is left.
+// value returns the first remaining value of v, in the order of preference.
 func (s *Solver) value(prefer func(v int, row []int) []int, v int) int {
 	if prefer != nil {
 		for _, x := range prefer(v, s.row) {
@@ -226,8 +225,8 @@ func (s *Solver) value(prefer func(v int, row []int) []int, v int) int {
 }
 
 // analyze finds which choices caused the conflict, and blames the conditions
-// that took part. It returns them with the level of the last of them, -1 if
-// there are none.
+// that took part. It returns the choices with the level of the last of them, -1
+// if there are none.
 func (s *Solver) analyze() (choices []choice, last int) {
 	clear(s.used)
 	s.markReason(s.blame)

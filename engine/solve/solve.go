@@ -27,35 +27,34 @@ func (s Status) String() string {
 }
 
 // Query is a question to a solver. The zero value asks whether there is any
-// assignment at all, with a budget of DefaultNodes.
+// assignment, with a budget of DefaultNodes.
 type Query struct {
-	Fixed []int // values that are given, Open elsewhere; nil: none
-	// Order is the variables in the order in which they get their values; those
-	// that are not named are left to propagation and stay Open where it does not
-	// reach. nil: all, the one with the fewest values left first.
+	Fixed []int // given values, Open elsewhere; nil: none
+	// Order is the order in which variables get their values. Variables that are
+	// missing are left to propagation, and stay Open where it does not reach. nil:
+	// all, the one with the fewest values left first.
 	Order []int
-	// Prefer gives the values of v in the order in which they are tried; it may
-	// look at row and must not keep it. nil: ascending. Values that it leaves out
-	// are tried last.
+	// Prefer returns the values of v in the order in which to try them; it may read
+	// row and must not keep it. nil: ascending. Missing values are tried last.
 	Prefer func(v int, row []int) []int
-	Nodes  int    // how many choices may be taken back; 0: DefaultNodes
-	Only   []bool // by condition: which of them count; nil: all
+	Nodes  int    // how many choices may be undone; 0: DefaultNodes
+	Only   []bool // by condition: whether it counts; nil: all do
 }
 
-// DefaultNodes is the budget of a query that names none.
+// DefaultNodes is the budget of a query without one.
 const DefaultNodes = 100_000
 
 // Answer is what is known after a query.
 type Answer struct {
 	Status Status
 	Row    []int // Sat: the value of each variable; Open if the query's Order left it out
-	Core   []int // Unsat: conditions that exclude the fixed values together, ascending; not always the fewest
-	Nodes  int   // choices that were taken back
+	Core   []int // Unsat: conditions that together exclude the fixed values, ascending; not always the fewest
+	Nodes  int   // choices that were undone
 }
 
 // Solver answers questions about one set of conditions. What it learns from one
-// it uses for the next, which changes answers' cost and never their status. It is not
-// for use by several goroutines at once.
+// question it uses for the next, which changes the cost of answers and never their
+// status. It is not safe for concurrent use.
 type Solver struct {
 	sizes []int
 	conds []Cond
@@ -69,16 +68,16 @@ type Solver struct {
 	raw     []int     // conditions that were not compiled
 	rawBy   [][]int32 // of those, by variable
 	nogoods []nogood  // what was learned
-	watch   [][]int32 // no-goods that look at a choice, by variable and value
+	watch   [][]int32 // no-goods that watch a choice, by variable and value
 
 	dom   []uint64 // the values that are left
 	left  []int32  // how many, by variable
-	row   []int    // the value of variables that have one left, else Open
+	row   []int    // the value of variables with one left, otherwise Open
 	only  []bool
 	trail []change
 	marks []int // length of trail at the beginning of each level
 	todo  []int32
-	blame int32  // what cannot hold any more, as a reason
+	blame int32  // why the conflict arose, as a reason
 	used  []bool // scratch of analyze: variables
 	core  []bool // conditions blamed so far
 }
@@ -95,9 +94,9 @@ const (
 	decision = 1<<31 - 1
 )
 
-// New makes a solver of conditions over variables; variable v has the values 0
-// to sizes[v]-1, at least one. It panics if a condition names a variable that
-// does not exist, which is a fault of the caller.
+// New makes a solver of conditions over variables; variable v has the values 0 to
+// sizes[v]-1, at least one. It panics if a condition names a variable that does not
+// exist, which is an error of the caller.
 func New(sizes []int, conds []Cond) *Solver {
 	s := &Solver{
 		sizes: slices.Clone(sizes), conds: slices.Clone(conds),
@@ -149,10 +148,10 @@ func New(sizes []int, conds []Cond) *Solver {
 	return s
 }
 
-// cell is the place of a variable and one of its values in lists by both.
+// cell returns the index of a variable and one of its values in lists by both.
 func (s *Solver) cell(v, x int) int { return int(s.at[v])*64 + x }
 
-// scratch is a row without values.
+// scratch returns a row without values.
 func (s *Solver) scratch() []int {
 	row := make([]int, len(s.sizes))
 	for v := range row {
@@ -164,8 +163,8 @@ func (s *Solver) scratch() []int {
 // Constrained reports whether any condition is on v.
 func (s *Solver) Constrained(v int) bool { return len(s.by[v])+len(s.rawBy[v]) > 0 }
 
-// Holds reports whether the conditions on v hold under row, which must have a
-// value for each of their variables.
+// Holds reports whether the conditions on v hold for row, which must have a value for
+// each of their variables.
 func (s *Solver) Holds(row []int, v int) bool {
 next:
 	for _, i := range s.broken[s.cell(v, row[v])] {
@@ -180,7 +179,7 @@ next:
 	return !slices.ContainsFunc(s.rawBy[v], func(r int32) bool { return s.conds[s.raw[r]].Eval(row) != True })
 }
 
-// narrow keeps of the values of v those of the set that begins at words[from:].
+// narrow keeps only the values of v in the set that begins at words[from:].
 func (s *Solver) narrow(v int32, words []uint64, from, reason int32) {
 	changed := false
 	for w := range s.words[v] {
@@ -244,11 +243,11 @@ func (s *Solver) undo(level int) {
 	s.trail, s.marks, s.todo = s.trail[:to], s.marks[:level], s.todo[:0]
 }
 
-// Conflict returns a set of conditions which exclude the fixed values together,
+// Conflict returns a set of conditions that together exclude the fixed values,
 // ascending; nil if there is none, or none was found. It asks several questions,
-// which may take back nodes choices all together (0: DefaultNodes). Complete
-// reports whether that was enough: then nil means that the values are possible,
-// and of a set, none can be left out.
+// which may undo nodes choices in total (0: DefaultNodes). complete reports whether
+// that was enough: then nil means that the values are possible, and none of a set can
+// be left out.
 func (s *Solver) Conflict(fixed []int, nodes int) (core []int, complete bool) {
 	if nodes <= 0 {
 		nodes = DefaultNodes
@@ -275,7 +274,7 @@ func (s *Solver) Conflict(fixed []int, nodes int) (core []int, complete bool) {
 		without := s.Solve(Query{Fixed: fixed, Nodes: nodes, Only: only})
 		nodes -= without.Nodes
 		switch without.Status {
-		case Unsat: // not needed, nor what took no part this time
+		case Unsat: // not needed, and neither is what took no part this time
 			keep := make([]bool, len(only))
 			for _, k := range without.Core {
 				keep[k] = true
@@ -295,7 +294,7 @@ func (s *Solver) Conflict(fixed []int, nodes int) (core []int, complete bool) {
 	return core, complete
 }
 
-// Truth is what is known of a condition under a partial assignment.
+// Truth is what is known about a condition under a partial assignment.
 type Truth int8
 
 // The truth values. Unknown is the zero value.
@@ -331,9 +330,9 @@ const Open = -1
 type Cond struct {
 	// Vars are the variables that decide it: ascending, each once.
 	Vars []int
-	// Eval says what is known of it. row[v] is the index of the value of variable
-	// v, or Open. An answer other than Unknown must hold for every completion of
-	// row; where all of Vars have values, Unknown counts as False. Eval must depend
-	// on the cells of Vars alone and must not keep or change row.
+	// Eval returns what is known about it. row[v] is the index of the value of
+	// variable v, or Open. An answer other than Unknown must hold for every
+	// completion of row; if all of Vars have values, Unknown counts as False. Eval
+	// must depend only on the cells of Vars and must not keep or change row.
 	Eval func(row []int) Truth
 }

@@ -1,6 +1,6 @@
 // Package splitmix is SplitMix64 (Steele, Lea and Flood, 2014): numbers that
-// depend on a seed and on nothing else. Its output is part of what seeds
-// promise and never changes.
+// depend only on a seed. Seeds rely on its output, which therefore never
+// changes.
 package splitmix
 
 // Gamma is what the state grows by with every number.

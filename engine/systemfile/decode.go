@@ -15,24 +15,23 @@ import (
 // Schema is the schema that every system file names.
 const Schema = "thresh.system.v1"
 
-// The codes of diagnostics, beside those of [doctree.Decoder].
+// The codes of diagnostics, besides those of [doctree.Decoder].
 const (
 	codeValue    = "value"
 	codeConflict = "conflict"
 	codeName     = "unknown-name"
 )
 
-// Detect reports whether a text says that it is a system file.
+// Detect reports whether a text claims to be a system file.
 func Detect(text []byte) bool {
 	return regexp.MustCompile(`(?m)^["']?schema["']?\s*:\s*["']?thresh\.system\b`).Match(text)
 }
 
-// parse is the root of a system file, or nil with what is wrong in the
-// decoder's list.
+// parse returns the root of a system file, or nil with the errors in the decoder's list.
 func parse(file string, text []byte) (*decoder, *doctree.Node) {
 	tree, err := doctree.Parse(text, doctree.Options{})
 	if err != nil {
-		e := err.(*doctree.Error) // Parse gives no other
+		e := err.(*doctree.Error) // Parse returns no other
 		d := newDecoder(file, nil)
 		d.List = diag.List{{Code: "system.syntax", Pos: e.Pos.In(file), Message: e.Message(), Source: e.Source}}
 		return d, nil
@@ -45,14 +44,14 @@ func parse(file string, text []byte) (*decoder, *doctree.Node) {
 	return d, &tree.Root
 }
 
-// decoder collects what is wrong.
+// decoder collects errors.
 type decoder struct{ *doctree.Decoder }
 
 func newDecoder(file string, line func(int) string) *decoder {
 	return &decoder{&doctree.Decoder{Format: "system", File: file, Line: line, Unknown: diag.Error, Written: true}}
 }
 
-// decode is the plan, or nil if the list holds an error.
+// decode returns the plan, or nil if the list has an error.
 func (d *decoder) decode(root *doctree.Node) *sut.Plan {
 	if root == nil {
 		return nil
@@ -76,7 +75,7 @@ func (d *decoder) refuse(at doctree.Pos, path, code, hint, format string, args .
 	d.Report(diag.Error, at, code, path, hint, format, args...)
 }
 
-// pairs is a mapping of texts.
+// pairs reads a mapping of texts.
 func (d *decoder) pairs(s *doctree.Section, key string) (list [][2]string) {
 	for _, e := range s.Entries(key) {
 		if t := doctree.Text(); d.Is(e.Node, e.Path, &t) {
@@ -86,7 +85,7 @@ func (d *decoder) pairs(s *doctree.Section, key string) (list [][2]string) {
 	return list
 }
 
-// path is a JSON path.
+// path reads a JSON path.
 func (d *decoder) path(s *doctree.Section, key string) string {
 	text := s.Text(key)
 	if text != "" {
@@ -99,7 +98,7 @@ func (d *decoder) path(s *doctree.Section, key string) string {
 
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// Variables returns the names of the variables in a text; bad is one that is none.
+// Variables returns the names of the variables in a text; bad is an invalid one.
 func Variables(text string) (names []string, bad string) {
 	for rest := text; ; {
 		_, after, found := strings.Cut(rest, "${")
@@ -114,7 +113,8 @@ func Variables(text string) (names []string, bad string) {
 	}
 }
 
-// variables reports whether the variables of a text are well-formed, and refuses it if not.
+// variables reports whether the variables of a text are well-formed, and reports an error
+// if not.
 func (d *decoder) variables(n *doctree.Node, path string) bool {
 	_, bad := Variables(d.TextOf(n))
 	if bad != "" {
@@ -123,7 +123,7 @@ func (d *decoder) variables(n *doctree.Node, path string) bool {
 	return bad == ""
 }
 
-// describeValue is a value as written, or what it is.
+// describeValue returns a value as written, or its kind.
 func describeValue(n *doctree.Node) string {
 	if n.Raw() != "" {
 		return fmt.Sprintf("%q", n.Raw())

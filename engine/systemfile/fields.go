@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// shapes are what a system file declares.
+// shapes are the mappings in a system file.
 type shapes struct{ file, operation, upload, input, ready, reset, limits *doctree.Shape }
 
 var format = sync.OnceValue(func() (s shapes) {
@@ -71,7 +71,7 @@ var format = sync.OnceValue(func() (s shapes) {
 	return s
 })
 
-// Format returns what a system file is.
+// Format returns the declaration of a system file.
 func Format() doctree.Type { return doctree.Object(format().file) }
 
 func words(kinds ...sut.Kind) []string {

@@ -13,8 +13,9 @@ import (
 )
 
 // Load reads a system file and what it names: the module of wasm, the file that
-// describes operations. What decides a run is in the plan's digest: the file's
-// bytes, those that it names, and the digests of the local programs it starts.
+// describes operations. The plan's digest covers what decides a run: the bytes
+// of the file and of those that it names, and the digests of the local programs
+// that it starts.
 func Load(path string, read func(string) ([]byte, error), digest func(string) (string, error)) (*sut.Plan, diag.List) {
 	text, err := read(path)
 	if err != nil {
@@ -24,14 +25,14 @@ func Load(path string, read func(string) ([]byte, error), digest func(string) (s
 	return d.complete(root, text, read, digest)
 }
 
-// Embedded reads a system that is a mapping in another document, text being that
-// mapping in a form that is equal for equal systems, and line a line of the
-// document. It need not name the schema.
+// Embedded reads a system that is a mapping in another document. text is that
+// mapping in a form that is equal for equal systems, and line returns a line of
+// the document. It need not name the schema.
 func Embedded(path string, n *doctree.Node, text []byte, line func(int) string, read func(string) ([]byte, error), digest func(string) (string, error)) (*sut.Plan, diag.List) {
 	return newDecoder(path, line).complete(n, text, read, digest)
 }
 
-// complete decodes a plan, reads what it names, and makes its digest.
+// complete decodes a plan, reads what it names, and computes its digest.
 func (d *decoder) complete(root *doctree.Node, text []byte, read func(string) ([]byte, error), digest func(string) (string, error)) (*sut.Plan, diag.List) {
 	p := d.decode(root)
 	if p == nil {

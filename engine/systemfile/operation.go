@@ -14,14 +14,14 @@ import (
 
 func (d *decoder) operation(file *doctree.Section, e doctree.Entry, kind sut.Kind) sut.Operation {
 	o := sut.Operation{Name: e.Name, At: e.Key.Pos.In(d.File).String()}
-	if e.Node.IsNull() && kind != sut.HTTP { // a name alone
+	if e.Node.IsNull() && kind != sut.HTTP { // only a name
 		return o
 	}
 	s := file.Open(e.Node, e.Path, format().operation)
 	if !s.There() {
 		return o
 	}
-	if kind == sut.HTTP || kind == "" { // a kind that is none may have been meant for it
+	if kind == sut.HTTP || kind == "" { // an invalid kind may have been meant as HTTP
 		d.request(&o, s)
 	}
 	d.arguments(&o, s, kind)
@@ -68,7 +68,7 @@ func (d *decoder) rejects(o *sut.Operation, s *doctree.Section, kind sut.Kind) {
 		o.Refuses = n.Bool
 		return
 	}
-	o.Rejects, o.Refuses = []string{}, len(n.Items()) > 0 // none: nothing counts as refused
+	o.Rejects, o.Refuses = []string{}, len(n.Items()) > 0 // an empty list: nothing counts as refused
 	if o.Refuses && (kind == sut.Driver || kind == sut.MCP || kind == sut.Chat) {
 		d.refuse(n.Pos, path, "type", "", "must be true: a system of kind %s says itself what it refuses; true says that it refuses what a model does not allow", kind)
 		return
@@ -90,7 +90,7 @@ func (d *decoder) rejects(o *sut.Operation, s *doctree.Section, kind sut.Kind) {
 	}
 }
 
-// request decodes how an operation of HTTP is asked.
+// request decodes the request of an HTTP operation.
 func (d *decoder) request(o *sut.Operation, s *doctree.Section) {
 	body := s.Node("json")
 	if o.Method = s.Text("method"); o.Method == "" {
@@ -145,8 +145,8 @@ func (d *decoder) files(o *sut.Operation, s *doctree.Section, body *doctree.Node
 
 var place = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
 
-// Places returns the arguments that a request has places for, in the order of their
-// first place.
+// Places returns the arguments for which a request has places, in the order of
+// their first place.
 func Places(o *sut.Operation) (list []sut.Argument) {
 	add := func(text, in string) {
 		for _, m := range place.FindAllStringSubmatch(text, -1) {
@@ -170,7 +170,7 @@ func Places(o *sut.Operation) (list []sut.Argument) {
 	return list
 }
 
-// walkTexts visits the strings of a tree in their order.
+// walkTexts visits the strings of a tree in order.
 func walkTexts(n *jsontree.Node, f func(string)) {
 	if n.Kind == jsontree.String {
 		f(n.Text)

@@ -45,12 +45,12 @@ func (d *decoder) reached(s *doctree.Section, p *sut.Plan) {
 }
 
 func (d *decoder) needsCommand(s *doctree.Section, key string, p *sut.Plan, hint, why string) {
-	if len(p.Command) == 0 && !s.Given("command") { // a wrong one is refused itself
+	if len(p.Command) == 0 && !s.Given("command") { // an invalid command is reported itself
 		d.refuse(s.PosOf(key), key, codeConflict, hint, "%s", why)
 	}
 }
 
-// checkRequired checks what the kind cannot be without, beyond what each of its keys says.
+// checkRequired checks what the kind requires beyond the rules of its single keys.
 func (d *decoder) checkRequired(s *doctree.Section, p *sut.Plan) {
 	need := func(key, other, hint string) {
 		if s.Raw().Get(key) == nil && (other == "" || s.Raw().Get(other) == nil) {
@@ -99,8 +99,8 @@ func (d *decoder) url(s *doctree.Section, key string, p *sut.Plan) string {
 	return text
 }
 
-// closed reports whether no brace remains in an address without its placeholders,
-// and refuses one.
+// closed reports whether an address has no brace left without its placeholders, and
+// reports an error if it has.
 func (d *decoder) closed(s *doctree.Section, key, rest, form string) bool {
 	at := strings.IndexAny(rest, "{}")
 	if at >= 0 {
@@ -128,7 +128,7 @@ func (d *decoder) ready(s *doctree.Section, p *sut.Plan) {
 	}
 }
 
-// asked decodes what is asked of the system, and within what limits.
+// asked decodes the operations of the system, and their limits.
 func (d *decoder) asked(s *doctree.Section, p *sut.Plan) {
 	entries := s.Entries("operations")
 	if n := s.Value("operations"); n != nil && len(n.Members()) == 0 {
@@ -143,7 +143,7 @@ func (d *decoder) asked(s *doctree.Section, p *sut.Plan) {
 	d.limits(s.Sub("limits"), p)
 }
 
-// operationOf checks a name of an operation where all of them are known.
+// operationOf checks the name of an operation once all are known.
 func (d *decoder) operationOf(s *doctree.Section, key string, p *sut.Plan) *sut.Operation {
 	name := s.Text(key)
 	o, ok := sut.Find(p.Operations, name)
@@ -158,7 +158,7 @@ func (d *decoder) operationOf(s *doctree.Section, key string, p *sut.Plan) *sut.
 	return o
 }
 
-// nearest is a hint at the name that was probably meant, or at all there are.
+// nearest suggests the name that was probably meant, or all names.
 func nearest(name, what string, names []string) string {
 	hint := diag.DidYouMean(name, names)
 	if hint == "" && len(names) > 0 {

@@ -1,6 +1,5 @@
-// Package textdiff compares texts: line by line as a unified diff, the form that
-// patch and people read, and word by word. It knows nothing of what they mean,
-// and imports nothing of the house.
+// Package textdiff compares texts: line by line as a unified diff, which patch and people
+// read, and word by word. It does not interpret the texts, and imports nothing of Thresh.
 package textdiff
 
 import (
@@ -9,16 +8,16 @@ import (
 	"strings"
 )
 
-// context is how many unchanged lines stand around a change.
+// context is how many unchanged lines surround a change.
 const context = 3
 
 // change is lines [a0,a1) of the old text that lines [b0,b1) of the new replace.
 type change struct{ a0, a1, b0, b1 int }
 
-// Format returns the difference between two texts, "" if there is none. The names
-// are those of the header. Lines are compared by the longest common subsequence
-// between what the texts begin and end with alike; where that is more than [Most]
-// lines, between lines that stand once in each.
+// Format returns the difference between two texts; "": there is none. The names are those of
+// the header. Between a common beginning and end, lines are compared by the longest common
+// subsequence; if that part has more than [Most] lines, between lines that occur once in each
+// text.
 func Format(oldName, newName, before, after string) string {
 	if before == after {
 		return ""
@@ -55,7 +54,7 @@ func hunk(out *strings.Builder, a, b []string, changes []change) {
 	lines(out, ' ', a[at:a1])
 }
 
-// span is a range of lines as headers of hunks have it.
+// span formats a range of lines for the header of a hunk.
 func span(from, to int) string {
 	switch to - from {
 	case 0:
@@ -76,11 +75,11 @@ func lines(out *strings.Builder, sign byte, list []string) {
 	}
 }
 
-// Most is how many lines of each text are compared with one another.
+// Most is how many lines of each text are compared directly.
 const Most = 4000
 
-// compare finds the changes between two lists, of which the parts between what
-// they begin and end with alike are compared if they have no more than most entries.
+// compare finds the changes between two lists. The parts between a common beginning and end
+// are compared if they have at most most entries.
 func compare(a, b []string, most int) []change {
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
@@ -133,8 +132,8 @@ func compare(a, b []string, most int) []change {
 	return list
 }
 
-// between finds the changes between long lists, which begin at the same place, part by
-// part: between entries that stand once in each, in the same order.
+// between finds the changes between long lists, which begin at the same position, part by
+// part: between entries that occur once in each, in the same order.
 func between(x, y []string, at, most int) (list []change) {
 	i, j := 0, 0
 	fixed := anchors(x, y)
@@ -150,8 +149,8 @@ func between(x, y []string, at, most int) (list []change) {
 	return list
 }
 
-// anchors are the most entries that stand once in each list and come in the same order
-// in both, by their places.
+// anchors returns a longest sequence of entries that occur once in each list and have the same
+// order in both, by index.
 func anchors(x, y []string) [][2]int {
 	type place struct{ inX, inY, timesX, timesY int }
 	seen := make(map[string]*place)
@@ -172,7 +171,8 @@ func anchors(x, y []string) [][2]int {
 			once = append(once, *p)
 		}
 	}
-	// ends[n] is the entry with which a row of n+1 ends soonest in y, before[k] that before k.
+	// ends[n] is the entry with which a row of n+1 entries ends earliest in y; before[k] is
+	// the entry before k.
 	var ends []int
 	before := make([]int, len(once))
 	for k, p := range once {

@@ -5,11 +5,11 @@ import (
 	"unicode"
 )
 
-// mostWords is how many words of each text are compared with one another.
+// mostWords is how many words of each text are compared directly.
 const mostWords = 1500
 
-// Words says how one text became another, word by word: stretches that are
-// "equal", that "delete" took and that "insert" brought.
+// Words reports how one text became another, word by word: parts that are
+// "equal", that "delete" removed and that "insert" added.
 func Words(before, after string, each func(op, text string)) {
 	a, b := split(before), split(after)
 	say := func(op string, list []string) {
@@ -27,7 +27,7 @@ func Words(before, after string, each func(op, text string)) {
 	say("equal", a[at:])
 }
 
-// split is a text in words, runs of blanks and single other characters.
+// split splits a text into words, runs of blanks and single other characters.
 func split(s string) []string {
 	class := func(r rune) int {
 		switch {

@@ -17,20 +17,20 @@ type builder struct {
 	levels []int
 	sets   []set
 	in     [][]int // the sets that a column is in
-	open   []int32 // the tuples that are to be covered and are not
-	where  []int32 // a tuple's place in open, or -1
+	open   []int32 // the tuples that must still be covered
+	where  []int32 // a tuple's index in open, or -1
 	solver *solve.Solver
-	state  uint64 // of the generator of random numbers
+	state  uint64 // of the random generator
 	array  Array
 
-	bound []int // columns that conditions are on
+	bound []int // columns with conditions
 	free  []int // the others
 	order []int // scratch
 	gain  []int
 	picks []int
 }
 
-// set is a set of columns all of whose combinations are tuples.
+// set is a set of columns whose combinations are all tuples.
 type set struct {
 	cols    []int
 	strides []int32
@@ -66,15 +66,15 @@ func newBuilder(m *Model, columns [][]int, seed uint64) *builder {
 	return b
 }
 
-// size is the number of tuples of a set.
+// size returns the number of tuples of a set.
 func (b *builder) size(s *set) int32 { return s.strides[0] * int32(b.levels[s.cols[0]]) }
 
-// value is the value that a tuple of s has in the column s.cols[j].
+// value returns the value that a tuple of s has in the column s.cols[j].
 func (b *builder) value(s *set, tuple int32, j int) int {
 	return int((tuple - s.first) / s.strides[j] % int32(b.levels[s.cols[j]]))
 }
 
-// require says that a tuple is to be covered.
+// require adds a tuple to those that must be covered.
 func (b *builder) require(tuple int32) {
 	b.where[tuple] = int32(len(b.open))
 	b.open = append(b.open, tuple)
@@ -99,7 +99,7 @@ func (b *builder) push(row []int) {
 }
 
 // gains adds to gain[x], for each value x of column c, the number of open tuples
-// that it completes with the cells of row that have values.
+// that it completes together with the cells of row that have values.
 func (b *builder) gains(row []int, c int) {
 next:
 	for _, i := range b.in[c] {
@@ -124,12 +124,12 @@ next:
 	}
 }
 
-// rowNodes is the budget of one row; a row that is dearer is given up.
+// rowNodes is the budget of one row; a row that costs more is given up.
 const rowNodes = 10_000
 
-// complete gives values to the open cells of row, so that the conditions hold
-// and many open tuples are covered. It returns nil if that cannot be done, or
-// costs too much.
+// complete gives values to the open cells of row, so that the conditions hold and
+// many open tuples are covered. It returns nil if that is impossible, or costs too
+// much.
 func (b *builder) complete(row []int) []int {
 	if len(b.bound) > 0 {
 		a := b.solver.Solve(solve.Query{Fixed: row, Order: b.shuffled(b.bound), Prefer: b.bestValues, Nodes: rowNodes})
@@ -148,8 +148,8 @@ func (b *builder) complete(row []int) []int {
 	return row
 }
 
-// bestValues is the values of c, those first that cover the most; equal ones in any
-// order.
+// bestValues returns the values of c, those first that cover the most; equal ones
+// in random order.
 func (b *builder) bestValues(c int, row []int) []int {
 	b.gain = append(b.gain[:0], make([]int, b.levels[c])...)
 	picks := b.anyValues(c, row)
@@ -158,7 +158,7 @@ func (b *builder) bestValues(c int, row []int) []int {
 	return picks
 }
 
-// anyValues is the values of c in any order.
+// anyValues returns the values of c in random order.
 func (b *builder) anyValues(c int, _ []int) []int {
 	b.picks = b.picks[:0]
 	for x := range b.levels[c] {

@@ -1,16 +1,16 @@
 // Package tway makes covering arrays: few rows of values that contain every
-// combination of the values of any t parameters, as far as conditions allow it.
+// combination of the values of any t parameters, as far as conditions allow.
 //
-// Each parameter's values occur by themselves; groups of parameters are combined
-// by two to six. What no row can hold is proven so, with the conditions that
-// conflict. An array is built greedily, one row at a time. Everything follows from
-// model and seed; budgets count choices, never time, so that equal questions get
-// equal arrays on every machine.
+// Each parameter's values occur on their own; groups of parameters are combined by
+// two to six. Combinations that no row can have are proven impossible, with the
+// conditions that conflict. An array is built greedily, one row at a time.
+// Everything follows from model and seed; budgets count choices, never time, so
+// that equal questions get equal arrays on every machine.
 //
-// The package is pure: it imports packages solve and splitmix and the standard
-// library. The program in tools/tway has a generator for users, which also makes
-// arrays smaller, keeps invalid values apart and goes on from given rows. Start
-// reading at Generate.
+// The package is pure: it imports packages solve, splitmix and seq and the
+// standard library. The program in tools/tway has a generator for users, which
+// also makes arrays smaller, keeps invalid values apart and continues given rows.
+// Start reading at Generate.
 package tway
 
 import (
@@ -21,15 +21,15 @@ import (
 	"github.com/thresh-dev/thresh/engine/solve"
 )
 
-// maxStrength is the highest strength that arrays are made for.
+// maxStrength is the highest strength of arrays.
 const maxStrength = 6
 
-// Model says what is to be covered. Parameters and values go by their numbers,
-// from 0.
+// Model says what to cover. Parameters and values are identified by number, from
+// 0.
 type Model struct {
 	Levels    []int        // number of values, by parameter
-	Conds     []solve.Cond // what each row must hold
-	Relations []Relation   // what is combined
+	Conds     []solve.Cond // every row must meet them
+	Relations []Relation   // what to combine
 }
 
 // Relation is a group of parameters, ascending, and how many of them are combined.
@@ -38,11 +38,11 @@ type Relation struct {
 	Strength int
 }
 
-// Tuple is values of some parameters, which are ascending.
+// Tuple has values of some parameters, which are ascending.
 type Tuple struct{ Params, Values []int }
 
-// Unreachable is a combination that no row can hold, all of whose parts are
-// possible, and the conditions that exclude it together.
+// Unreachable is a combination that no row can have although all of its parts are
+// possible, with the conditions that together exclude it.
 type Unreachable struct {
 	Tuple
 	Conds []int
@@ -54,7 +54,7 @@ type Array struct {
 	Unreachable []Unreachable
 }
 
-// Limits of what is made at all.
+// Limits of the size of arrays.
 const (
 	maxSets   = 1 << 23
 	maxTuples = 1 << 26
@@ -63,7 +63,7 @@ const (
 // errTooHard is the error for conditions that the budget was too small for.
 var errTooHard = errors.New("the conditions are too hard: neither a row nor a proof that there is none was found within the budget")
 
-// Generate makes an array for a model of which some row is possible.
+// Generate makes an array for a model for which some row is possible.
 func Generate(m *Model, seed uint64) (*Array, error) {
 	sets, err := m.sets()
 	if err != nil {
@@ -77,8 +77,8 @@ func Generate(m *Model, seed uint64) (*Array, error) {
 	return &b.array, nil
 }
 
-// sets lists the sets of parameters, all of whose combinations are to be covered,
-// by size and then in lexical order.
+// sets lists the sets of parameters whose combinations must all be covered, by
+// size and then in lexical order.
 func (m *Model) sets() ([][]int, error) {
 	var list [][]int
 	tuples := 0
@@ -117,8 +117,8 @@ func (m *Model) sets() ([][]int, error) {
 	return slices.CompactFunc(list, slices.Equal), nil
 }
 
-// Subsets calls f with each subset of a size, in lexical order, until it fails. f
-// must not keep what it is called with.
+// Subsets calls f with each subset of a size, in lexical order, until f fails. f
+// must not keep its argument.
 func Subsets(of []int, size int, f func([]int) error) error {
 	set := make([]int, size)
 	var next func(at, from int) error

@@ -21,8 +21,8 @@ var doctypeHTML = lazy.Pattern(`(?is)^(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<!do
 // errNoElement refuses text without markup.
 var errNoElement = errors.New("it is neither XML nor HTML: it has no element")
 
-// parse reads a document: as HTML if its document type says so; else as XML; else, since
-// it is not well-formed, as HTML, unless it declares to be XML.
+// parse reads a document: as HTML if its document type says so; otherwise as XML; if it
+// is not well-formed XML, as HTML, unless it declares to be XML.
 func parse(document []byte) (*node, error) {
 	document = bytes.TrimSpace(bytes.TrimPrefix(document, []byte("\ufeff")))
 	if doctypeHTML().Match(document) {
@@ -40,7 +40,7 @@ func parse(document []byte) (*node, error) {
 
 var errSize = fmt.Errorf("it has more than %d nodes", maxNodes)
 
-// builder makes a tree of the parts of a document as they come.
+// builder makes a tree from the parts of a document as they come.
 type builder struct {
 	root, at *node
 	count    int
@@ -61,7 +61,7 @@ func (b *builder) add(n *node) error {
 	return nil
 }
 
-// whole is the tree, which must have an element.
+// whole returns the tree, which must have an element.
 func (b *builder) whole() (*node, error) {
 	if !b.elements {
 		return nil, errNoElement
@@ -111,7 +111,7 @@ func parseXML(document []byte) (*node, error) {
 // void are HTML's elements without content.
 var void = []string{"area", "base", "basefont", "br", "col", "embed", "frame", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"}
 
-// endedBy are the elements whose start ends another one that may lack its end tag.
+// endedBy maps elements that may lack an end tag to the elements whose start ends them.
 var endedBy = func() map[string][]string {
 	items, section := []string{"dt", "dd"}, []string{"tbody", "thead", "tfoot"}
 	row := append([]string{"tr"}, section...)
@@ -124,10 +124,10 @@ var endedBy = func() map[string][]string {
 	}
 }()
 
-// inside are the elements within which nothing ends what stands around them.
+// inside are the elements within which nothing ends the elements around them.
 var inside = []string{"table", "ul", "ol", "menu", "dl", "select", "datalist", "button", "template", "object", "svg", "math"}
 
-// end ends the open elements that an element cannot begin in.
+// end ends the open elements that an element cannot be in.
 func (b *builder) end(name string) {
 	for up := b.at; up != b.root && !slices.Contains(inside, up.name); up = up.parent {
 		if slices.Contains(endedBy[up.name], name) {
@@ -136,7 +136,7 @@ func (b *builder) end(name string) {
 	}
 }
 
-// parseHTML reads tags as they stand: no html, body or tbody is added that was left out.
+// parseHTML reads tags as they are written: it adds no missing html, body or tbody.
 // Names are in lower case.
 func parseHTML(document []byte) (*node, error) {
 	z := html.NewTokenizer(bytes.NewReader(document))
@@ -163,7 +163,7 @@ func parseHTML(document []byte) (*node, error) {
 			}
 		case html.EndTagToken:
 			prefix, name := split(z.Token().Data)
-			for up := b.at; up != b.root; up = up.parent { // what is open within it ends with it
+			for up := b.at; up != b.root; up = up.parent { // everything that is open within it ends with it
 				if up.name == name && up.prefix == prefix {
 					b.at = up.parent
 					break
@@ -180,7 +180,7 @@ func parseHTML(document []byte) (*node, error) {
 	}
 }
 
-// split takes the prefix off a name.
+// split splits the prefix off a name.
 func split(name string) (prefix, local string) {
 	if prefix, local, ok := strings.Cut(name, ":"); ok {
 		return prefix, local

@@ -14,13 +14,13 @@ import (
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
-// Expr is an expression that can be evaluated. It may be used by several goroutines.
+// Expr is an expression that can be evaluated. It is safe for concurrent use.
 type Expr struct{ text string }
 
-// Compile reads an expression.
+// Compile parses an expression.
 func Compile(text string) (e *Expr, err error) {
 	defer func() {
-		if r := recover(); r != nil { // the library panics at some malformed expressions
+		if r := recover(); r != nil { // the library panics on some malformed expressions
 			err = fmt.Errorf("%q is not an XPath: %v", text, r)
 		}
 	}()
@@ -30,14 +30,14 @@ func Compile(text string) (e *Expr, err error) {
 	return &Expr{text}, nil
 }
 
-// maxNodes is how many elements, attributes and texts of a document are looked at.
+// maxNodes is how many elements, attributes and texts of a document are read.
 const maxNodes = 1 << 20
 
 // String returns the expression as it was written.
 func (e *Expr) String() string { return e.text }
 
 // In evaluates the expression in a document. The result is a number, a truth value or a
-// text; of nodes the text, or a list of texts if there are several, or null.
+// text; for nodes it is the text, a list of texts if there are several, or null.
 func (e *Expr) In(document []byte) (v speclang.Value, err error) {
 	root, err := parse(document)
 	if err != nil {
@@ -48,7 +48,7 @@ func (e *Expr) In(document []byte) (v speclang.Value, err error) {
 			err = fmt.Errorf("the expression cannot be evaluated: %v", r)
 		}
 	}()
-	expr, err := xpath.Compile(e.text) // a compiled one holds the state of its evaluation
+	expr, err := xpath.Compile(e.text) // a compiled expression holds the state of its evaluation
 	if err != nil {
 		return v, err
 	}
@@ -103,7 +103,7 @@ func (n *node) write(b *strings.Builder) {
 	}
 }
 
-// cursor is a place in a document; attr is the number of an attribute, or -1.
+// cursor is a position in a document; attr is the index of an attribute, or -1.
 type cursor struct {
 	n    *node
 	attr int
