@@ -200,8 +200,8 @@ func (l *Lane) local(ctx context.Context, jobs []Job, yield func(*Child) error) 
 	return nil
 }
 
-// mixed makes children some of which wait for remote operators: all get as far
-// as possible, then what they wait for is applied in one batch, and so on.
+// mixed makes children with remote operators: all get as far as possible, then
+// what they wait for is applied in one batch, and so on.
 func (l *Lane) mixed(ctx context.Context, jobs []Job, yield func(*Child) error) error {
 	waiting := make([]*work, 0, len(jobs))
 	all := l.works
@@ -280,7 +280,6 @@ func (l *Lane) begin(w *work, job Job, draw *pyrand.Rand) {
 	}
 }
 
-// finish completes the child.
 func (w *work) finish() *Child {
 	c := &w.child
 	switch {

@@ -11,7 +11,7 @@ const (
 	mixIndex = 1566083941 // multiplier of the second seeding pass
 )
 
-// start is the state that seeding by key begins with: the generator seeded
+// start is the state from which seeding by key starts: the generator seeded
 // with the fixed number 19650218. It is never written again.
 var start = func() (mt [words]uint32) {
 	mt[0] = 19650218
@@ -60,13 +60,13 @@ func twist(mt *[words]uint32, i, end int) {
 	}
 }
 
-// mixNeighbours is the part of the recurrence that two neighbours decide.
+// mixNeighbours is the part of the recurrence that depends on two neighbours.
 func mixNeighbours(a, b uint32) uint32 {
 	y := a&upperBit | b&lowerBits
 	return y>>1 ^ -(y&1)&matrix
 }
 
-// temper turns a word of state into a word of output.
+// temper converts a word of state to a word of output.
 func temper(y uint32) uint32 {
 	y ^= y >> 11
 	y ^= y << 7 & 0x9d2c5680

@@ -8,17 +8,17 @@ import (
 	"math/bits"
 )
 
-// Rand is a generator with the state and methods of random.Random. Make one
-// with New, NewBig, NewString, NewBytes or NewFloat, or seed a zero Rand; an
-// unseeded one must not be drawn from. It is not safe for concurrent use.
+// Rand is a generator with the state and methods of random.Random. Make one with
+// New, NewBig, NewString, NewBytes or NewFloat, or seed a zero Rand before its
+// first use. It is not safe for concurrent use.
 type Rand struct {
 	mt   [words]uint32
-	next int // words before next have been given out
+	next int // words before next have been returned
 
-	// made is the number of words of this generation that exist; the rest are
-	// still of the one before. The first generation is made in growing pieces as
-	// it is asked for: many generators give a handful of words and are thrown
-	// away.
+	// made is the number of words of this generation that exist; the rest still
+	// belong to the previous one. The first generation is made on demand in
+	// growing pieces, since many generators return a handful of words and are
+	// thrown away.
 	made int
 
 	// pendingGauss is the second deviate of the last pair that Gauss made.
@@ -39,7 +39,7 @@ func (r *Rand) Uint32() uint32 {
 // firstPiece is the number of words that a seeded generator makes first.
 const firstPiece = 16
 
-// advance makes more words, given that all that exist have been given out.
+// advance makes more words, after all existing ones have been returned.
 func (r *Rand) advance() {
 	from := r.made
 	if from == words {
@@ -83,8 +83,8 @@ func (r *Rand) bigEndianBits(k int) []byte {
 	return out
 }
 
-// Below returns a number from 0 to n-1; n must not be 0. It draws as many bits
-// as n itself has and tries again while the result is too large, so that even
+// Below returns a number from 0 to n-1; n must not be 0. It draws as many bits as
+// n itself has and repeats that while the result is too large, so that even
 // Below(1) draws.
 func (r *Rand) Below(n uint64) uint64 {
 	mustBePositive(n != 0)
@@ -107,8 +107,8 @@ func (r *Rand) BigBelow(n *big.Int) *big.Int {
 	return v
 }
 
-// Float64 returns a number from 0 up to, not including, 1 with 53 random bits:
-// random().
+// Float64 returns a number from 0 up to, but not including, 1 with 53 random
+// bits: random().
 func (r *Rand) Float64() float64 {
 	a := r.Uint32() >> 5
 	b := r.Uint32() >> 6
@@ -128,15 +128,16 @@ func (r *Rand) Bytes(n int) []byte {
 	return out[:n]
 }
 
-// FillBelow256 fills p with what len(p) calls of randrange(256) return.
+// FillBelow256 fills p with the results of len(p) calls of randrange(256).
 func (r *Rand) FillBelow256(p []byte) {
 	for n := 0; n < len(p); {
 		if r.next == r.made {
 			r.advance()
 		}
 		for r.next < r.made && n < len(p) {
-			// Nine bits are drawn; those of 256 and more are drawn again. Writing
-			// first and advancing after saves a branch that cannot be predicted.
+			// Nine bits are drawn, and drawn again if they are 256 or more.
+			// Writing first and advancing after saves a branch that cannot be
+			// predicted.
 			y := temper(r.mt[r.next])
 			r.next++
 			p[n] = byte(y >> 23)
@@ -151,7 +152,7 @@ func mustBePositive(ok bool) {
 	}
 }
 
-// SeedUint64 starts the generator anew as seed(n).
+// SeedUint64 restarts the generator as seed(n).
 func (r *Rand) SeedUint64(n uint64) {
 	key := [2]uint32{uint32(n), uint32(n >> 32)}
 	if key[1] == 0 {
@@ -161,7 +162,7 @@ func (r *Rand) SeedUint64(n uint64) {
 	r.seedKey(key[:])
 }
 
-// SeedBig starts the generator anew as seed(n).
+// SeedBig restarts the generator as seed(n).
 func (r *Rand) SeedBig(n *big.Int) {
 	var key []uint32
 	for _, w := range n.Bits() {
@@ -193,7 +194,7 @@ const stateSize = 4 * (words + 1)
 // Gauss is pending, its float64 as 8 bytes little-endian.
 func (r *Rand) AppendState(b []byte) []byte {
 	next := r.next
-	if r.made == 0 { // nothing made since seeding: Python stands at the end of the words before
+	if r.made == 0 { // nothing made since seeding: Python is at the end of the previous words
 		next = words
 	} else if r.made < words {
 		twist(&r.mt, r.made, words)
@@ -209,7 +210,7 @@ func (r *Rand) AppendState(b []byte) []byte {
 	return b
 }
 
-// SetState sets what AppendState wrote: setstate.
+// SetState restores a state of AppendState: setstate.
 func (r *Rand) SetState(b []byte) error {
 	if len(b) != stateSize && len(b) != stateSize+8 {
 		return fmt.Errorf("pyrand: a state of %d bytes: expected %d or %d", len(b), stateSize, stateSize+8)

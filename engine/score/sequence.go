@@ -2,7 +2,7 @@ package score
 
 import "math"
 
-// Answer is what runs say of a rate.
+// Answer is what runs say about a rate.
 type Answer uint8
 
 // The answers.
@@ -14,25 +14,24 @@ const (
 
 func (a Answer) String() string { return [...]string{"undecided", "holds", "fails"}[a] }
 
-// Level is the chance of either wrong answer.
+// Level is the probability of either wrong answer.
 const Level = 0.05
 
-// Sequence decides whether a rate is at least a target by runs one after the
-// other, and may be asked after each of them. A rate below the target is called
-// one that holds with a chance of at most 5 %, over all looks together, and one
-// that holds is called one that fails with no more: a bound that is made for a
-// single look would err more often the more often it is looked at.
+// Sequence decides, by runs one after the other, whether a rate is at least a target; it may be
+// asked after each run. A rate below the target is judged to hold with a probability of at most 5
+// %, over all looks together, and a rate that holds is judged to fail with no more. A bound for a
+// single look would err more often the more often it is asked.
 //
-// Either chance is spent in the measure of the runs (Lan and DeMets, 1983), and
-// the limits are exact: they come from the binomial probabilities of all ways
-// that lead to them without having crossed one before.
+// Either probability is spent as runs accumulate (Lan and DeMets, 1983), and the limits are exact:
+// they come from the binomial probabilities of all paths that reach a limit without having crossed
+// one before.
 type Sequence struct {
-	holds []int // by runs: the fewest passes that show it
-	fails []int // by runs: the most passes that show the opposite; -1: none do
+	holds []int // by runs: the fewest passes that prove it
+	fails []int // by runs: the most passes that prove the opposite; -1: none do
 }
 
-// NewSequence returns the rule for a target above 0 and below 1, and at most so many
-// runs, of which none say nothing.
+// NewSequence returns the rule for a target above 0 and below 1, and a maximum number of runs, not
+// counting those without a result.
 func NewSequence(target float64, most int) Sequence {
 	s := Sequence{holds: limits(target, most), fails: limits(1-target, most)}
 	for n := range s.fails { // of the failures, as passes
@@ -41,8 +40,8 @@ func NewSequence(target float64, most int) Sequence {
 	return s
 }
 
-// limits are, for each number of runs, the fewest hits that a rate of hits below
-// p has, over all runs up to then, with a chance of no more than what is spent.
+// limits returns, for each number of runs, the fewest hits that a rate of hits below p reaches,
+// over all runs up to then, with a probability of no more than what is spent.
 func limits(p float64, most int) []int {
 	list := make([]int, most+1)
 	list[0] = 1
@@ -65,11 +64,11 @@ func limits(p float64, most int) []int {
 	return list
 }
 
-// spending is the power of time with which the chance is spent: the higher, the
-// later, and the surer the last look.
+// spending is the power of time with which the probability is spent: the higher, the later, and the
+// surer the last look.
 const spending = 1.5
 
-// Judge returns what so many passes of so many runs say, of which there are at most [Sequence.Most].
+// Judge returns what the passes among the runs say; there are at most [Sequence.Most] runs.
 func (s Sequence) Judge(passed, runs int) Answer {
 	switch {
 	case passed >= s.holds[runs]:
@@ -80,9 +79,8 @@ func (s Sequence) Judge(passed, runs int) Answer {
 	return Undecided
 }
 
-// More returns how many runs to make next: few at first, as a bad rate shows soon,
-// an eighth of those that there are later, and no more than show that the target
-// holds if all of them pass.
+// More returns how many runs to make next: few at first, as a bad rate shows soon, an eighth of the
+// existing ones later, and no more than would prove that the target holds if all of them pass.
 func (s Sequence) More(passed, runs int) int {
 	left := len(s.holds) - 1 - runs
 	step := min(max(4, runs/8), left)
@@ -94,8 +92,8 @@ func (s Sequence) More(passed, runs int) int {
 	return max(step, 0)
 }
 
-// Most returns how many runs there are at most.
+// Most returns the maximum number of runs.
 func (s Sequence) Most() int { return len(s.holds) - 1 }
 
-// Reachable reports whether the target holds at all if every run passes.
+// Reachable reports whether the target can be proven if every run passes.
 func (s Sequence) Reachable() bool { return s.holds[s.Most()] <= s.Most() }

@@ -14,7 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// maxSource and maxNesting bound what the parser, which is recursive, is given.
+// maxSource and maxNesting bound the input of the parser, which is recursive.
 const (
 	maxSource  = 256 << 10
 	maxNesting = 2000
@@ -27,9 +27,9 @@ type Program struct {
 	file *syntax.File // as it was written
 }
 
-// Compile parses and checks a source. extra names what [Program.Open] will add
-// to the language. All that is wrong is returned, each with its place; codes
-// begin with "starlark.".
+// Compile parses and checks a source. extra names what [Program.Open] will add to
+// the language. It returns everything that is wrong, with positions; codes begin
+// with "starlark.".
 func Compile(path string, src []byte, extra ...string) (*Program, diag.List) {
 	if list := sound(path, src); len(list) > 0 {
 		return nil, list
@@ -60,7 +60,7 @@ func Compile(path string, src []byte, extra ...string) (*Program, diag.List) {
 	return &Program{Path: path, prog: prog, file: written}, nil
 }
 
-// sound refuses sources that the parser must not be given.
+// sound refuses sources that the parser must not get.
 func sound(path string, src []byte) diag.List {
 	whole := func(code, message string) diag.List {
 		return diag.List{{Code: "starlark." + code, Pos: diag.Pos{File: path, Line: 1, Col: 1}, Message: message}}
@@ -123,7 +123,7 @@ func at(path string, src []byte, pos syntax.Position, code, message string) diag
 	return d
 }
 
-// File returns the syntax tree as it was written, to find places in. It must not be
+// File returns the syntax tree as written, to find positions in. It must not be
 // changed.
 func (p *Program) File() *syntax.File { return p.file }
 
@@ -135,11 +135,11 @@ type Box struct {
 	printed strings.Builder
 }
 
-// maxPrinted is how much of what a program prints is kept.
+// maxPrinted is how much of a program's output is kept.
 const maxPrinted = 4 << 10
 
 // Open runs the program's top level within the limits. extra is added to the
-// language; it is built with the box's budget, for what it allocates.
+// language; it gets the box's budget, to charge for what it allocates.
 func (p *Program) Open(limits Limits, extra func(*Budget) starlark.StringDict) (*Box, error) {
 	b := new(Box)
 	b.thread.Name = p.Path
@@ -168,7 +168,7 @@ func (p *Program) Open(limits Limits, extra func(*Budget) starlark.StringDict) (
 // Global returns a global of the program, or nil.
 func (b *Box) Global(name string) starlark.Value { return b.globals[name] }
 
-// Call calls a function of the program within the limits, which begin anew.
+// Call calls a function of the program within the limits, which start afresh.
 // Errors are an [*Error].
 func (b *Box) Call(fn starlark.Value, args ...starlark.Value) (starlark.Value, error) {
 	b.budget.reset()
@@ -186,7 +186,7 @@ func (b *Box) Printed() string { return b.printed.String() }
 
 // Error is a call that failed.
 type Error struct {
-	Pos     diag.Pos // in the program; Line 0: not known
+	Pos     diag.Pos // in the program; Line 0: unknown
 	Message string
 	Limit   bool // a limit was met
 }
@@ -198,7 +198,7 @@ func (e *Error) Error() string {
 	return e.Pos.String() + ": " + e.Message
 }
 
-// explain finds where in the program an error comes from.
+// explain finds where in the program an error occurred.
 func (b *Box) explain(err error) *Error {
 	e := &Error{Message: err.Error()}
 	if eval, ok := errors.AsType[*starlark.EvalError](err); ok {
@@ -222,7 +222,7 @@ func (b *Box) explain(err error) *Error {
 	return e
 }
 
-// tidy takes the guards' names out of a message.
+// tidy removes the guards' names from a message.
 func tidy(msg string) string {
 	if i := strings.IndexByte(msg, '$'); i == 0 {
 		if _, rest, ok := strings.Cut(msg, ": "); ok {
@@ -232,7 +232,7 @@ func tidy(msg string) string {
 	return msg
 }
 
-// short is a value as a message shows it.
+// short shortens a value for a message.
 func short(v starlark.Value) string {
 	switch v := v.(type) {
 	case starlark.String:

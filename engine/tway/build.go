@@ -168,8 +168,8 @@ func (b *builder) anyValues(c int, _ []int) []int {
 	return b.picks
 }
 
-// greedy adds rows until nothing is open. Each begins with an open tuple, so
-// the array ends even where rows are poor.
+// greedy adds rows until nothing is open. Each begins with an open tuple, so the
+// array ends even if rows are poor.
 func (b *builder) greedy() error {
 	for len(b.open) > 0 {
 		tuple := b.open[b.below(len(b.open))]
@@ -187,7 +187,7 @@ func (b *builder) greedy() error {
 	return nil
 }
 
-// shuffled is columns in any order, in the builder's memory.
+// shuffled returns columns in random order, in the builder's memory.
 func (b *builder) shuffled(columns []int) []int {
 	order := b.order[:copy(b.order, columns)]
 	b.shuffle(order)
@@ -207,7 +207,7 @@ func (b *builder) below(n int) int {
 	return int(hi)
 }
 
-// blank is a row of n open cells.
+// blank returns a row of n open cells.
 func blank(n int) []int {
 	row := make([]int, n)
 	for i := range row {

@@ -8,11 +8,10 @@ import (
 	"github.com/thresh-dev/thresh/engine/solve"
 )
 
-// reach finds out which tuples can be covered. Whether a tuple can depends on
-// the columns that conditions are on alone, and columns that no chain of
-// conditions connects do not matter to each other. So tuples are taken apart, and
-// the parts, which are few, are put to the solver; each of its answers shows
-// many other parts to be possible.
+// reach finds out which tuples can be covered. That depends only on the columns
+// with conditions, and columns that no chain of conditions connects do not affect
+// each other. So tuples are split, and the solver checks the parts, which are
+// few; each of its answers shows many other parts to be possible.
 type reach struct {
 	*builder
 	group []int // by column: one of the columns that conditions connect it with; -1: no condition
@@ -39,7 +38,7 @@ func newReach(b *builder, conds []solve.Cond) *reach {
 	return r
 }
 
-// join makes two columns' groups one.
+// join joins the groups of two columns.
 func (r *reach) join(a, b int) {
 	from, to := r.group[b], r.group[a]
 	for c, g := range r.group {
@@ -78,7 +77,7 @@ func (r *reach) set(s *set) {
 	}
 }
 
-// split takes the columns apart by their groups.
+// split splits the columns by their groups.
 func (r *reach) split(cols []int) [][]int {
 	var parts [][]int
 	var groups []int
@@ -96,7 +95,7 @@ func (r *reach) split(cols []int) [][]int {
 	return parts
 }
 
-// number is the number of row's values of cols among their combinations.
+// number returns the index of row's values of cols among their combinations.
 func (r *reach) number(cols, row []int) int {
 	n := 0
 	for _, c := range cols {
@@ -108,8 +107,8 @@ func (r *reach) number(cols, row []int) int {
 // partNodes is the budget of the question whether a part is possible.
 const partNodes = 20_000
 
-// part is the status of each combination of columns of one group. Those that are
-// impossible though all of their parts are possible are noted.
+// part returns the status of each combination of columns of one group, and notes
+// those that are impossible although all of their parts are possible.
 func (r *reach) part(cols []int) []solve.Status {
 	var key []byte
 	for _, c := range cols {
@@ -151,7 +150,7 @@ func (r *reach) part(cols []int) []solve.Status {
 				worst = s
 			}
 		}
-		if worst != solve.Sat { // told already, as a smaller one
+		if worst != solve.Sat { // already reported, as a smaller one
 			status[i] = worst
 			continue
 		}
@@ -164,7 +163,7 @@ func (r *reach) part(cols []int) []solve.Status {
 	return status
 }
 
-// ask puts a part to the solver.
+// ask asks the solver about a part.
 func (r *reach) ask(row []int) solve.Status {
 	a := r.solver.Solve(solve.Query{Fixed: row, Order: r.shuffled(r.bound), Nodes: partNodes, Prefer: r.anyValues})
 	if a.Status == solve.Sat {
