@@ -16,22 +16,21 @@ import (
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
-// Proposal is how a document would have to change for its cases to hold.
+// Proposal lists the changes that would make the cases of a document hold.
 type Proposal struct {
 	Changes []Change
-	// Left is what fails and is for people to decide, each with its place.
+	// Left lists the failures that a person has to resolve, each with its place.
 	Left diag.List
 	size int // of the document, without its byte order mark
 }
 
-// Change is one expected value in place of another.
+// Change replaces one expected value.
 type Change struct {
 	from, to int // offsets in the document without its byte order mark
 	text     string
 }
 
-// Apply makes the changes in the text of the document, which must be the one
-// that they were proposed for.
+// Apply applies the changes to the document, which must be the one they were proposed for.
 func (p *Proposal) Apply(data []byte) ([]byte, error) {
 	mark := len(data) - len(bytes.TrimPrefix(data, []byte("\ufeff")))
 	if len(data)-mark != p.size {
@@ -48,20 +47,20 @@ func (p *Proposal) Apply(data []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// accepting looks for changes of one document.
+// accepting collects changes for one document.
 type accepting struct {
 	Proposal
 	c *Campaign
 	e *evaluator
 }
 
-// Accept runs the cases of the document and proposes new expected values for
-// the leaves that fail and say exactly one thing: a value of contain or regex becomes
-// the line that is most like it, the literal of evaluate: [eq, …], or of a
-// condition EXPRESSION == VALUE, what the other side evaluates to. Leaves of can and cannot are left for people, and so are cases that are expected to fail.
+// Accept runs the cases of the document and proposes new expected values for leaves that fail and
+// name exactly one value. A value of contain or regex becomes the line most like it. The literal of
+// evaluate: [eq, …] or of a condition EXPRESSION == VALUE becomes the result of the other side.
+// Leaves of can and cannot, and cases that are expected to fail, are left to a person.
 //
-// Transcripts are proposed line by line; with exits also where a command ends
-// by another exit code than the page or the case says.
+// Transcripts are proposed line by line. If exits is set, Accept also proposes the exit code of a
+// command that ends with another one than the page or the case says.
 func (c *Campaign) Accept(ctx context.Context, exits bool) (Proposal, error) {
 	session := c.open(nil)
 	defer session.Close()
@@ -108,7 +107,7 @@ func (c *Campaign) Accept(ctx context.Context, exits bool) (Proposal, error) {
 			return Proposal{}, err
 		}
 		if f != nil && f.Op == "exit_code" && exits && a.exitCode(cs, f.exit) {
-			cs.cli.exit = f.exit // what it prints is looked at, too
+			cs.cli.exit = f.exit // its output is judged as well
 			if f, _, err = x.attempt(ctx, cs); err != nil {
 				return Proposal{}, err
 			}
@@ -129,8 +128,8 @@ func (a *accepting) skipCase(c *Case, at doctree.Pos, path, why string) {
 	a.Left = append(a.Left, p)
 }
 
-// steps tells of each case of a chain that fails whether it holds with what is proposed, so
-// that the chain goes on.
+// steps returns a function that reports whether a failed case of a chain would hold with the
+// proposed changes, so that the chain can continue.
 func (a *accepting) steps(exits bool) func(*Case, *Failure) bool {
 	changes, left := len(a.Changes), len(a.Left)
 	return func(c *Case, f *Failure) bool {
@@ -143,7 +142,7 @@ func (a *accepting) steps(exits bool) func(*Case, *Failure) bool {
 	}
 }
 
-// node looks for leaves that must hold and do not.
+// node collects the leaves that must hold and do not.
 func (a *accepting) node(n *node) {
 	if n.kind == must {
 		for _, child := range n.children {
@@ -163,7 +162,7 @@ func (a *accepting) node(n *node) {
 	}
 }
 
-// exitCode proposes the code that a command has ended with, where the case names one.
+// exitCode proposes the code that a command ended with, if the case states one.
 func (a *accepting) exitCode(c *Case, code int64) bool {
 	at := doctree.Node{Kind: doctree.Int, Pos: c.cli.exitAt}.As("", c.cli.exitRaw)
 	var change Change
@@ -210,7 +209,7 @@ func (a *accepting) leaf(n *node, actual string) {
 	a.skipCase(a.e.c, n.at, n.path, why)
 }
 
-// equation finds the literal of an eq and what it would have to be.
+// equation returns the literal of an eq and the value it should have.
 func (a *accepting) equation(n *node) (*doctree.Node, speclang.Value, string) {
 	none := speclang.Value{}
 	v := n.src
@@ -238,10 +237,10 @@ func (a *accepting) equation(n *node) (*doctree.Node, speclang.Value, string) {
 	return literal, r.Value, ""
 }
 
-// comparesWith is a part of a condition that compares with a value that is written out.
+// comparesWith matches one part of a condition that compares with a literal value.
 var comparesWith = lazy.Pattern(`^(.*\S)(\s*==\s*)("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|-?\d+(?:\.\d+)?|true|false|null)(\s*)$`)
 
-// condition is a condition with the values that its comparisons would have to have.
+// condition returns the condition with its literals replaced by the actual values.
 func (a *accepting) condition(n *node) (speclang.Value, string) {
 	parts, none := conjuncts(n.src.Text), speclang.Value{}
 	for i, part := range parts {
@@ -272,7 +271,7 @@ func (a *accepting) holds(condition string) bool {
 	return ok && v.Truthy()
 }
 
-// evaluated is what an expression gives for what the case sees.
+// evaluated returns the value of an expression over the observation of the case.
 func (a *accepting) evaluated(text string) (speclang.Value, bool) {
 	c := *a.e.c
 	d := newDecoder(a.c.doc, a.c.set, &c)
@@ -290,8 +289,7 @@ func (a *accepting) evaluated(text string) (speclang.Value, bool) {
 	return r.Value, r.Err == nil
 }
 
-// conjuncts are the parts of a condition between which an and stands outside quotes and
-// brackets.
+// conjuncts splits a condition at each "and" outside quotes and brackets.
 func conjuncts(text string) (parts []string) {
 	depth, quote, from := 0, byte(0), 0
 	for i := 0; i < len(text); i++ {
@@ -315,7 +313,7 @@ func conjuncts(text string) (parts []string) {
 	return append(parts, text[from:])
 }
 
-// plainYAML reports whether a text can stand without quotes wherever a text can.
+// plainYAML reports whether a text needs no quotes in any YAML context.
 func plainYAML(s string) bool {
 	return s != "" && !strings.ContainsAny(s, "#{}[],:&*!|>'%@`\\\n") && s[0] != '"' && s[0] != '-' && s[0] != '?'
 }

@@ -9,22 +9,22 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// besideNote is the attachment that holds the checks of a case that failed beside
-// the first, which decides its finding.
+// besideNote is the attachment with the further failed checks of a case. The first failed check
+// decides the finding.
 const besideNote = "beside"
 
-// How many of them are kept, and how much of what each of them compares.
+// Limits on the further checks: how many are kept, and how much text of each comparison.
 const (
 	maxBeside     = 50
 	maxBesideText = 4 << 10
 )
 
-// besideFailure is one of them as it is kept.
+// besideFailure is a further failed check as it is stored.
 type besideFailure struct {
 	Failure
 	Expected *string `json:"expected,omitempty"`
 	Actual   *string `json:"actual,omitempty"`
-	Left     int     `json:"left,omitempty"` // of the last: how many more are not kept
+	Left     int     `json:"left,omitempty"` // on the last: how many more were dropped
 }
 
 func besideJSON(all []*Failure) []byte {
@@ -51,7 +51,7 @@ func besideFailures(o campaign.Outcome) (all []besideFailure) {
 	return all
 }
 
-// besides are the further checks of a case that failed, one a line.
+// besides lists the further failed checks of a case, one per line.
 func besides(all []besideFailure) string {
 	var b strings.Builder
 	for _, f := range all {
@@ -63,7 +63,7 @@ func besides(all []besideFailure) string {
 	return b.String()
 }
 
-// left is how many such checks are not kept.
+// left is the number of further checks that were dropped.
 func left(all []besideFailure) int {
 	if len(all) == 0 {
 		return 0
@@ -71,7 +71,7 @@ func left(all []besideFailure) int {
 	return all[len(all)-1].Left
 }
 
-// besideExhibit says of each further check why it failed.
+// besideExhibit explains each further failed check.
 func (c *Campaign) besideExhibit(cs *Case, first *Failure, all []besideFailure) campaign.Exhibit {
 	var b strings.Builder
 	for i, f := range all {

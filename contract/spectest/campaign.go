@@ -16,8 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// Campaign is a compiled document. A case is a place in slots; it has no input
-// that could be made smaller.
+// Campaign is a compiled document. A case is an index into slots; it has no input to minimize.
 type Campaign struct {
 	id       campaign.Identity
 	contract *Contract
@@ -25,38 +24,37 @@ type Campaign struct {
 	doc      *document
 	set      *settings
 	slots    []slot
-	written  int            // cases of the document, whether they are run or not
-	torn     map[int32]bool // blocks with a part that cannot be read by itself
+	written  int            // cases of the document, whether they run or not
+	torn     map[int32]bool // blocks with a part that cannot be parsed alone
 	prose    *suffixarray.Index
-	scanned  int                 // bytes that were searched for what cases look for
-	held     map[int32][]decoded // of units that are not decoded when they are run
-	keeps    *int64              // cases of held; nil: none
-	chained  map[slot]*chain     // cases that hand values on
-	chains   map[slot]*chain     // those that are run, by their first case
+	scanned  int                 // bytes searched so far for texts that cases look for
+	held     map[int32][]decoded // decoded cases of units that are not decoded again when they run
+	keeps    *int64              // number of cases in held; nil: none
+	chained  map[slot]*chain     // cases that pass values on
+	chains   map[slot]*chain     // chains to run, by their first case
 }
 
-// slot is where one case to be run is written.
+// slot locates one case to run in the document.
 type slot struct{ unit, item int32 }
 
 // state is what a campaign knows between rounds: the verdicts so far.
 type state struct {
 	verdicts []campaign.Verdict
-	faults   []campaign.Block // lines at fault, of the first cases that fail
-	unread   []string         // blocks of pages that were not run, with why
+	faults   []campaign.Block // failing lines, of the first cases that fail
+	unread   []string         // page blocks that did not run, with the reason
 }
 
 // Identity implements [campaign.Campaign].
 func (c *Campaign) Identity() campaign.Identity { return c.id }
 
-// Planned returns how many cases the document has.
+// Planned returns the number of cases to run.
 func (c *Campaign) Planned() int64 { return int64(len(c.slots)) }
 
-// Probe implements [campaign.Campaign]. There is nothing to try: what a case
-// needs is opened when the first such case is run.
+// Probe implements [campaign.Campaign]. There is nothing to probe: what a case needs is opened when
+// the first such case runs.
 func (c *Campaign) Probe(context.Context) (campaign.Facts, error) { return campaign.Facts{}, nil }
 
-// CaseName implements [campaign.Namer]: the id of a case, or its place if it
-// has none.
+// CaseName implements [campaign.Namer]: the id of a case, or its place if it has no id.
 func (c *Campaign) CaseName(_ *state, at campaign.Case) string {
 	if at.Index < 0 || at.Index >= int64(len(c.slots)) {
 		return ""
@@ -96,8 +94,8 @@ func (c *Campaign) open(cache *campaign.Cache) *session {
 	return &session{c: c, cache: cache, own: sync.OnceValue(c.doc.ownText)}
 }
 
-// Case returns case i of the campaign as it is written; the id of a case that
-// has none is made of its place.
+// Case returns case i of the campaign as it is written; a case without an id gets one made from its
+// place.
 func (c *Campaign) Case(i int64) *Case {
 	s := c.slots[i]
 	if ch := c.chains[s]; ch != nil {
@@ -115,7 +113,7 @@ func (c *Campaign) Path() string { return c.doc.path }
 // Name returns the document's name in reports.
 func (c *Campaign) Name() string { return c.name }
 
-// pathExists answers path_exists: no path is not a file's, as in Python.
+// pathExists answers path_exists. An empty path is the current folder, as in Python.
 func pathExists(p string) bool {
 	p = cmp.Or(p, ".")
 	_, err := os.Stat(p)
@@ -132,9 +130,9 @@ var (
 
 var errNoTarget = errors.New("this program was built without it")
 
-// missed notes the blocks of a page that were not run.
+// missed records the blocks of a page that did not run.
 func (s *state) missed(c *Campaign, at campaign.Case, o *campaign.Outcome) {
-	// Most outcomes skipped nothing, and reading a case again costs more than a search.
+	// Few outcomes skip a block, and decoding a case again costs more than this search.
 	if !bytes.Contains(o.Data, []byte(`"skipped"`)) || o.Verdict == campaign.VerdictError || c.Case(at.Index).page == nil {
 		return
 	}
@@ -147,7 +145,7 @@ func (s *state) missed(c *Campaign, at campaign.Case, o *campaign.Outcome) {
 	}
 }
 
-// skipReason is why a case or a page was not run.
+// skipReason is why a case or a page did not run.
 func (c *Campaign) skipReason(at campaign.Case, _ *campaign.Outcome) string {
 	if cs := c.Case(at.Index); cs.page == nil {
 		return cs.skip
@@ -155,7 +153,7 @@ func (c *Campaign) skipReason(at campaign.Case, _ *campaign.Outcome) string {
 	return "no block of the page could be run"
 }
 
-// unrepeatable is why a case must not be executed again; "": it may be.
+// unrepeatable is why a case must not run again; "" if it may.
 func (c *Campaign) unrepeatable(at campaign.Case) string {
 	if at.Index < 0 || at.Index >= int64(len(c.slots)) {
 		return ""

@@ -17,13 +17,13 @@ import (
 	"github.com/thresh-dev/thresh/engine/xpath"
 )
 
-// capture is a value that a case takes from what it sees, for those behind it.
+// capture is a value that a case takes from its observation for later cases.
 type capture struct {
-	name, what string // what of the source: the name of a header or cookie
-	source     string // json, header, cookie, regex, or text for all of the target
-	target     string // what is looked at; "": what the type of case answers with
+	name, what string // what: name of the header or cookie, or the path or pattern
+	source     string // json, header, cookie, regex, or text for the whole target
+	target     string // what is searched; "": the default target of the case type
 	path       agentcall.Path
-	places     *jsonpath.Expr // in place of path, where it may lead to several places
+	places     *jsonpath.Expr // used instead of path if several places may match
 	pattern    *regexp.Regexp
 	xpath      *xpath.Expr
 	filters    []valueFilter
@@ -31,11 +31,11 @@ type capture struct {
 	line       int
 }
 
-// answersWith is the target that a case of a type is captured from.
+// answersWith is the default capture target of each case type.
 var answersWith = map[string]string{typeTextFile: "text", typeCLI: "stdout", typeHTTP: "body_text", typeSystem: "value"}
 
-// captures reads capture: names of variables, each with a JSON path or with a
-// mapping that says where the value is.
+// captures reads capture: names of variables, each with a JSON path or with a mapping that says
+// where the value is.
 func (d *decoder) captures(s *doctree.Section) {
 	n := s.Value("capture")
 	if n != nil && len(n.Members()) == 0 {
@@ -106,7 +106,7 @@ func (d *decoder) captureFrom(v *doctree.Node, c *capture, where string) {
 	}
 }
 
-// readPath reads what is captured of JSON.
+// readPath compiles the JSON path of a capture.
 func (c *capture) readPath() (err error) {
 	if c.path, err = agentcall.ParsePath(c.what); err == nil {
 		return nil
@@ -122,7 +122,7 @@ func (c *capture) readPath() (err error) {
 	return nil
 }
 
-// find is what a path leads to: of several places a list; nil: nothing.
+// find returns the value at the path, a list if several places match, or nil if none does.
 func (c *capture) find(root *jsontree.Node) *jsontree.Node {
 	if c.places == nil {
 		return c.path.In(root)
@@ -141,7 +141,7 @@ func (c *capture) find(root *jsontree.Node) *jsontree.Node {
 	return all
 }
 
-// lookUp looks the value up in what a case has seen, and applies the filters to it.
+// lookUp finds the value in the observation of a case and applies the filters.
 func (c *capture) lookUp(kind string, s subjects) (given, *Failure) {
 	g, f := c.found(kind, s)
 	if f != nil || c.filters == nil {
@@ -161,14 +161,14 @@ func (c *capture) lookUp(kind string, s subjects) (given, *Failure) {
 	return c.given(given{node: doctree.OfJSON(&doc.Root, func(int) doctree.Pos { return doctree.Pos{} })})
 }
 
-// missing says that there is no value, and why.
+// missing is the failure of a capture without a value, with the reason.
 func (c *capture) missing(target, format string, args ...any) (given, *Failure) {
 	why := fmt.Sprintf(format, args...)
 	return given{}, &Failure{Category: Assertion, Path: "capture." + c.name, Target: target, Op: "capture", Line: c.line,
 		Message: why, Want: "a value for ${" + c.name + "}: " + why}
 }
 
-// found is the value as it stands in what a case has seen.
+// found is the captured value before filters.
 func (c *capture) found(kind string, s subjects) (given, *Failure) {
 	target := cmp.Or(c.target, answersWith[kind])
 	missing := func(format string, args ...any) (given, *Failure) { return c.missing(target, format, args...) }

@@ -9,10 +9,10 @@ import (
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
-// Categories of failures, in the words of the contract.
+// Categories of failures, as the contract names them.
 const (
-	Schema    = "schema"    // the case itself is not as it must be
-	Assertion = "assertion" // what was expected did not come
+	Schema    = "schema"    // the case itself is invalid
+	Assertion = "assertion" // an expectation was not met
 	Runtime   = "runtime"   // running the case failed
 )
 
@@ -30,16 +30,15 @@ func caseTypes() []string { return []string{typeHTTP, typeCLI, typeSystem, typeT
 type Case struct {
 	ID, Type, Title string
 	Tags            []string
-	From, To        int // first and last line of its block, or of its place in the block's list
+	From, To        int // first and last line of its block, or of its item in the block's list
 	at              doctree.Pos
-	about           doctree.Pos // of what the case looks at: its path, url or entrypoint; Line 0: not written
+	about           doctree.Pos // of the case's path, url or entrypoint; Line 0: not written
 
-	fault  *Failure // what is wrong with the case itself: it fails without being run
-	skip   string   // why it is not run: a capability is missing and the case says to be skipped then; "": it is
+	fault  *Failure // what is wrong with the case itself: it fails without running
+	skip   string   // why it does not run: a capability is missing and the case asks to be skipped then; "": it runs
 	expect *expectation
 
-	// unrepeatable is why a failure is not confirmed by running the case again;
-	// "": it is.
+	// unrepeatable is why a failure is not confirmed by running the case again; "" if it is.
 	unrepeatable string
 
 	text     *textFile
@@ -51,42 +50,42 @@ type Case struct {
 	tree     *node   // nil: nothing is asserted
 	limits   speclang.Limits
 	captures []capture
-	always   bool // of a chain: it is run also behind a step that fails
+	always   bool // of a chain: it also runs after a failed step
 	// timeout bounds one predicate; 0: no limit.
 	timeout time.Duration
 }
 
-// Failure says why a case failed. It is kept in outcomes as JSON, so nothing in
-// it may differ between equal runs.
+// Failure says why a case failed. Outcomes store it as JSON, so nothing in it may differ between
+// equal runs.
 type Failure struct {
 	Category string `json:"category"`
-	Message  string `json:"message"`          // in the words that conformance cases look for
+	Message  string `json:"message"`          // as conformance cases expect it
 	Path     string `json:"path,omitempty"`   // assertion path: assert[0].must[1]
 	Target   string `json:"target,omitempty"` // what the leaf looks at
 	Op       string `json:"op,omitempty"`
 	Want     string `json:"want,omitempty"` // what was expected, for people
-	Text     string `json:"text,omitempty"` // the expected text, when there is one to compare with
-	Saw      string `json:"saw,omitempty"`  // what was there instead, in words
-	Step     string `json:"step,omitempty"` // of a chain, the case that failed
-	Line     int    `json:"line,omitempty"` // of what failed, in the document
+	Text     string `json:"text,omitempty"` // the expected text, if there is one to compare with
+	Saw      string `json:"saw,omitempty"`  // the actual state, in words
+	Step     string `json:"step,omitempty"` // of a chain: the case that failed
+	Line     int    `json:"line,omitempty"` // of the failing part, in the document
 	Col      int    `json:"col,omitempty"`
 
-	actual   *string    // what was there; kept as evidence
-	exit     int64      // what a command has ended with that should have ended otherwise
-	expected *string    // what it should have been equal to; kept as evidence
-	steps    *string    // of a page, all that failed; kept as evidence
-	notJSON  bool       // a target is not JSON
-	more     []*Failure // the other checks of the case that failed; kept as evidence
+	actual   *string    // the actual text; kept as evidence
+	exit     int64      // the exit code of a command that should have ended with another
+	expected *string    // the text it should have equalled; kept as evidence
+	steps    *string    // of a page: all failed steps; kept as evidence
+	notJSON  bool       // the target is not JSON
+	more     []*Failure // the other failed checks of the case; kept as evidence
 }
 
-// expectation is what a conformance case is expected to come to.
+// expectation is the expected result of a conformance case.
 type expectation struct {
 	Status   string
 	Category string // "" for none
 	Tokens   []string
 }
 
-// implementation is the name that expectations know this runner by.
+// implementation is the name of this runner in expectations.
 const implementation = "go"
 
 // textFile is a case of type text.file.
@@ -100,10 +99,10 @@ type cliRun struct {
 	argv     []string
 	exit     int64
 	exitAt   doctree.Pos
-	exitRaw  string   // as it is written
+	exitRaw  string   // as written
 	entry    string   // as written
-	command  []string // of an entrypoint that is a command line
-	python   bool     // of one that is module:function
+	command  []string // for an entrypoint that is a command line
+	python   bool     // the entrypoint is module:function
 	env      []setting
 	stdin    string
 	tty      bool
@@ -120,7 +119,7 @@ type cliRun struct {
 	hasTitle bool
 }
 
-// setting is one environment variable; absent means that it is taken away.
+// setting is one environment variable; absent means that it is unset.
 type setting struct {
 	name, value string
 	absent      bool
@@ -133,9 +132,9 @@ type httpCall struct {
 	body        []byte
 	timeout     time.Duration
 	bodyFile    string
-	redirects   *int // how many are followed; nil: as many as the client does
+	redirects   *int // limit; nil: the client's default
 	insecure    bool
-	jar         bool // cookies are kept for the cases below
+	jar         bool // keep cookies for later cases
 	proxy       string
 	parts       []formPart // of a multipart body
 	caFile      string
@@ -144,7 +143,7 @@ type httpCall struct {
 	retry       retry
 }
 
-// capabilities are the names that this runner declares.
+// capabilities are the capability names that this runner declares.
 func capabilities() []string {
 	return []string{
 		"api.http", "assert.group.can", "assert.group.cannot", "assert.group.must",
@@ -162,7 +161,7 @@ func (c *Case) label() string {
 	return "(no id)"
 }
 
-// pos is the place of a node, or of the block if it has none.
+// pos is the place of a node, or of the block if the node has none.
 func (c *Case) pos(n *doctree.Node) doctree.Pos {
 	if n == nil || n.Pos.Line == 0 {
 		if c.at.Line > 0 {

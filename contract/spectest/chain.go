@@ -14,19 +14,19 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// chain is cases that hand values on: one case with steps.
+// chain is a group of cases that pass values on: one case with steps.
 type chain struct {
 	slots []slot // of the document, in order
 	needs [][]int
-	cases []*Case // those that a filter takes; nil: not taken
-	first int     // number of the first among the cases of the document
-	c     *Case   // the case that they make
+	cases []*Case // every case, decoded, in order
+	first int     // number of the first case in the document, from 1
+	c     *Case   // the combined case
 	taken []slot
 }
 
-// link finds the chains of a document: a case that uses ${NAME} needs the nearest
-// case above that captures it, one that keeps cookies the nearest above that does, and one with
-// harness.after those it names.
+// link finds the chains of a document. A case that uses ${NAME} needs the nearest case above that
+// captures NAME; one that keeps cookies needs the nearest above that does; one with harness.after
+// needs those it names.
 func (c *Campaign) link(ctx context.Context) (list diag.List) {
 	c.chained, c.chains = nil, nil
 	if !c.doc.mentions("capture", "after", "jar") && (len(c.set.vars) == 0 || !c.doc.mentions("${")) {
@@ -38,13 +38,13 @@ func (c *Campaign) link(ctx context.Context) (list diag.List) {
 	type linked struct {
 		at    slot
 		needs []int
-		chain int // number of the first of its chain
+		chain int // index of the first case of its chain
 	}
 	var all []linked
-	holds := make(map[string]int) // which case has captured a name last
+	holds := make(map[string]int) // the last case that captured a name
 	ids := make(map[string]int)
 	later := make(map[string][]slot)
-	jar := -1 // which case has kept cookies last
+	jar := -1 // the last case that kept cookies
 	of := func(i int) int {
 		for all[i].chain != i {
 			i = all[i].chain
@@ -117,7 +117,7 @@ func (c *Campaign) link(ctx context.Context) (list diag.List) {
 		}
 	}
 	members := make(map[int]*chain)
-	place := make(map[int]int) // of a case in its chain
+	place := make(map[int]int) // index of a case in its chain
 	c.chained = make(map[slot]*chain)
 	for i := range all {
 		root := of(i)
@@ -142,7 +142,7 @@ func (c *Campaign) link(ctx context.Context) (list diag.List) {
 	return list
 }
 
-// note receives every case of the chain in order; taken by the filter or not.
+// note receives every case of the chain in order; taken reports whether it passes the filter.
 func (ch *chain) note(at slot, c *Case, taken bool) {
 	i := slices.Index(ch.slots, at)
 	ch.cases[i] = c
@@ -151,8 +151,8 @@ func (ch *chain) note(at slot, c *Case, taken bool) {
 	}
 }
 
-// chainUp makes one case of each chain that the filter takes a case of: with it
-// goes what it needs, and what cleans up.
+// chainUp makes one case of each chain that has a selected case. The selected cases bring along the
+// cases they need and those that clean up.
 func (c *Campaign) chainUp() (list diag.List) {
 	var done []*chain
 	for at, ch := range c.chained {
@@ -235,8 +235,8 @@ func (c *Case) parts() []*Case {
 	return []*Case{c}
 }
 
-// runChain runs the cases of a chain, each with the values that those before it
-// have captured. Behind one that fails only those run that clean up.
+// runChain runs the cases of a chain, each with the values captured before it. After a failure only
+// the cases that clean up run.
 func (x *executor) runChain(ctx context.Context, c *Case) (failure *Failure, notes evidence, err error) {
 	vars, taken := maps.Clone(x.set.vars), variables{}
 	x.chain = map[*sut.Plan]bool{}

@@ -21,25 +21,24 @@ import (
 	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
-// What a command may use. Its output is kept in memory.
+// Limits of a command. Its output is kept in memory.
 const (
 	maxOutput = 4 << 20
 	maxFile   = 128 << 20
 )
 
-// tempVariable names the case's temporary folder to the command.
+// tempVariable is the environment variable with the case's temporary folder.
 const tempVariable = "THRESH_TMPDIR"
 
-// ended is what came of a command.
+// ended is the result of a command.
 type ended struct {
 	exit           int64
 	stdout, stderr []byte
 	cwd            string
 }
 
-// The attachments that name what changed in the folder that commands share while
-// a failing case ran, one name a line: changedNote if no other command ran there
-// at the same time, else meanwhileNote.
+// The attachments that list the changes in the shared folder while a failing case ran, one name per
+// line: changedNote if no other command ran there at the same time, else meanwhileNote.
 const (
 	changedNote   = "changed"
 	meanwhileNote = "changed-meanwhile"
@@ -91,7 +90,7 @@ func (x *executor) runCLI(ctx context.Context, c *Case) (failure *Failure, shown
 	return x.eval.judge(c, e), notes, nil
 }
 
-// addChange adds what changed in the folder that commands share.
+// addChange adds the changes in the folder that commands share.
 func (e *evidence) addChange(c stage.Change) {
 	list, name := c.Paths, changedNote
 	if c.More {
@@ -150,8 +149,8 @@ func (e *ended) subject(target string) (speclang.Value, *Failure) {
 	return speclang.StringValue(unixLines(string(data))), nil
 }
 
-// validText is text with U+FFFD for each byte that is not UTF-8, so that two broken texts
-// are as long as they were.
+// validText replaces each byte that is not UTF-8 with U+FFFD, so that the number of invalid bytes
+// still shows.
 func validText(b []byte) string { return string([]rune(string(b))) }
 
 // environment is the environment of a case's command; temp is its folder.
@@ -184,7 +183,7 @@ func (x *executor) environment(c *Case, temp string) []string {
 	return append(env, tempVariable+"="+temp)
 }
 
-// isSetup reports whether a value names a setup file, or a folder of one.
+// isSetup reports whether a value names a setup file, or a folder that holds one.
 func (x *executor) isSetup(c *Case, value string) bool {
 	value = filepath.Clean(value)
 	return slices.ContainsFunc(c.cli.files, func(f stage.File) bool {
@@ -197,16 +196,16 @@ type commandLane struct {
 	runner process.Runner
 	runs   int64
 
-	next  func(temp string) process.Command // what is started; temp is a folder for its files
-	setup error                             // files could not be put in place
+	next  func(temp string) process.Command // the command to start; temp is a folder for its files
+	setup error                             // setup files could not be written
 
-	shell, where string // the shell that was found last, and the PATH that it was found on
+	shell, where string // the shell found last, and the PATH it was found on
 }
 
-// laneKind is what a lane is for.
+// laneKind describes the commands of a lane.
 type laneKind struct {
 	limit time.Duration
-	shell bool // its commands are those of a shell
+	shell bool // its commands are shell scripts
 }
 
 func (x *executor) commandLane(ctx context.Context, kind laneKind) (*commandLane, error) {
@@ -224,16 +223,16 @@ func (x *executor) commandLane(ctx context.Context, kind laneKind) (*commandLane
 	return l, nil
 }
 
-// cacheKey is the name under which a lane is left for later campaigns of the run: what
-// a command leaves is removed before the next.
+// cacheKey is the name under which a lane is cached for later campaigns of the run. That is safe
+// because what a command leaves behind is removed before the next one.
 func (k laneKind) cacheKey(cold bool) string {
 	return fmt.Sprintf("spectest command %s %t %t", k.limit, k.shell, cold)
 }
 
-// openLane opens a lane that its caller closes.
+// openLane opens a lane; the caller closes it.
 func (x *executor) openLane(ctx context.Context, kind laneKind) (*commandLane, error) {
 	if kept, ok := x.session.cache.Take(kind.cacheKey(x.lane.Cold)); ok {
-		return kept.(*commandLane), nil // nothing else is put there
+		return kept.(*commandLane), nil // nothing else is cached under this key
 	}
 	if x.c.contract.targets.Commands == nil {
 		return nil, campaign.Fatal("command lines cannot be run: %w", errNoTarget)
@@ -253,7 +252,7 @@ func (x *executor) openLane(ctx context.Context, kind laneKind) (*commandLane, e
 // Close implements [io.Closer].
 func (l *commandLane) Close() error { return l.runner.Close() }
 
-// command is called for every start, when the run folder is empty.
+// command is called at every start, when the run folder is empty.
 func (l *commandLane) command(p process.Paths) process.Command {
 	if l.next == nil {
 		return process.Command{} // before the first case
@@ -312,18 +311,18 @@ func tooMuch() *Failure {
 	return &Failure{Category: Runtime, Message: fmt.Sprintf("the command printed more than %d MiB", maxOutput>>20)}
 }
 
-// startFault reports whether a program itself is why it does not start.
+// startFault reports whether the program itself is the reason that it does not start.
 func startFault(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOEXEC) || errors.Is(err, syscall.E2BIG)
 }
 
-// program finds the executable of a command line: with a slash, relative to
-// where commands start; without, on the PATH that the command will see.
+// program finds the executable of a command line: a name with a slash is relative to the command's
+// start folder; any other is looked up on the PATH that the command will see.
 func (x *executor) program(c *Case) (string, error) {
 	return x.programIn(x.c.set.program.Program(c.cli.command[0]), x.environment(c, ""))
 }
 
-// runPython runs module:function in a process of its own.
+// runPython runs module:function in its own process.
 func (x *executor) runPython(ctx context.Context, c *Case, dir string) (*ended, *Failure, error) {
 	e := &ended{cwd: dir}
 	if err := x.openPython(ctx); err != nil {
@@ -365,17 +364,17 @@ func (x *executor) runPython(ctx context.Context, c *Case, dir string) (*ended, 
 	return e, nil, nil
 }
 
-// pythonKey is the name under which hosts are left for later campaigns of the
-// run: each case is a process of its own, so they keep nothing of one.
+// pythonKey is the name under which Python hosts are cached for later campaigns of the run. Each
+// case has its own process, so a host keeps no state of a case.
 func (x *executor) pythonKey() string { return "spectest python " + x.c.set.python }
 
-// openPython sees to it that the lane has a Python host.
+// openPython opens the lane's Python host if there is none yet.
 func (x *executor) openPython(ctx context.Context) error {
 	if x.python != nil {
 		return nil
 	}
 	if kept, ok := x.session.cache.Take(x.pythonKey()); ok {
-		x.python = kept.(pyhost.Commander) // nothing else is put there
+		x.python = kept.(pyhost.Commander) // nothing else is cached under this key
 		x.told = x.python.Notes()
 		return nil
 	}
@@ -390,9 +389,9 @@ func (x *executor) openPython(ctx context.Context) error {
 	return nil
 }
 
-// raised is the failure of a command that an exception ended. An exception of
-// the program under test is a runtime failure whatever its class; what hooks
-// assert is an assertion.
+// raised is the failure of a command that ended in an exception. An exception of the program under
+// test is a runtime failure, whatever its class; a failed assertion in a hook is an assertion
+// failure.
 func raised(c *Case, res pyhost.CommandResult) *Failure {
 	f := &Failure{Category: Runtime, Path: string(res.Phase), Message: string(res.Phase)}
 	if res.Fault == nil {
@@ -411,7 +410,7 @@ func raised(c *Case, res pyhost.CommandResult) *Failure {
 		}
 	case pyhost.PhaseLoad:
 		f.Message = fmt.Sprintf("entrypoint %s: %s", c.cli.entry, text)
-		if res.Fault.Is("TypeError") { // it is there, but cannot be called
+		if res.Fault.Is("TypeError") { // it exists, but is not callable
 			f.Category = Schema
 		}
 	case pyhost.PhaseExit:

@@ -96,8 +96,8 @@ func (k *Contract) accept(ctx context.Context, d campaign.Desk, paths []string, 
 	return nil
 }
 
-// runCommand is what the contract adds to thresh run: --update, which is accept
-// --write, and --step.
+// runCommand is the contract's part of thresh run: --update, which equals accept --write, and
+// --step.
 func (k *Contract) runCommand() campaign.Command {
 	var update, exits, step bool
 	var given func(string) bool

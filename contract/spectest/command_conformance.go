@@ -58,8 +58,8 @@ to run, 3 the environment failed.`,
 	return c
 }
 
-// conformanceModule is the Python function which the conformance suite's cli.run
-// cases call, and ConformanceVerb the hidden verb that stands in for it.
+// conformanceModule is the Python function that the conformance suite's cli.run cases call, and
+// ConformanceVerb the hidden verb that replaces it.
 const (
 	conformanceModule = "spec_runner.conformance_fixtures:main"
 	ConformanceVerb   = "__conformance-entrypoint"
@@ -112,8 +112,7 @@ func (k *Contract) conformance(ctx context.Context, d campaign.Desk, paths []str
 	return nil
 }
 
-// results reads the results of a run back from its journal. failed counts the
-// cases that could not be run.
+// results reads the results of a run from its journal. failed counts the cases that could not run.
 func results(ctx context.Context, d campaign.Desk, runID string) (list []Result, failed int, err error) {
 	stored, err := d.Stored(ctx, runID)
 	if err != nil {
@@ -147,7 +146,7 @@ func results(ctx context.Context, d campaign.Desk, runID string) (list []Result,
 	return list, failed, nil
 }
 
-// tellConformance prints what differs, and how many results there are.
+// tellConformance prints the differences and the counts.
 func tellConformance(d campaign.Desk, results []Result, failed int) error {
 	counts := map[string]int{}
 	matched := 0
@@ -169,8 +168,8 @@ func tellConformance(d campaign.Desk, results []Result, failed int) error {
 	return err
 }
 
-// Report returns a conformance report in the format that the suite's tools read:
-// results in the order in which they were run, keys sorted, ASCII alone.
+// Report returns a conformance report in the format of the suite's tools: results in the order of
+// the run, sorted keys, ASCII only.
 func Report(results []Result) []byte {
 	list := jsontree.Node{Kind: jsontree.Array}
 	text := func(s string) jsontree.Node { return jsontree.Node{Kind: jsontree.String, Text: s} }

@@ -78,7 +78,7 @@ subject is not JSON, or the subject cannot be read.`,
 	return c
 }
 
-// subjectOf reads what an expression looks at.
+// subjectOf reads the subject of an expression.
 func subjectOf(d campaign.Desk, file string, text bool) (speclang.Value, error) {
 	var data []byte
 	var err error
@@ -109,19 +109,19 @@ func subjectOf(d campaign.Desk, file string, text bool) (speclang.Value, error) 
 // Budget bounds the evaluation of one expression.
 type Budget struct {
 	speclang.Limits
-	Time time.Duration // 0: none
+	Time time.Duration // 0: no limit
 }
 
-// DefaultBudget returns that of a case which names none.
+// DefaultBudget returns the budget of a case that names none.
 func DefaultBudget() Budget { return Budget{speclang.DefaultLimits(), defaultPredicateTime} }
 
-// Evaluation is the answer to an expression.
+// Evaluation is the result of an expression.
 type Evaluation struct {
-	JSON   []byte // {"value": V} or {"error": {"category": C, "message": M}}, and "steps" and "nodes"
-	Failed bool   // it is an error
+	JSON   []byte // {"value": V} or {"error": {"category": C, "message": M}}, plus "steps" and "nodes"
+	Failed bool   // the result is an error
 }
 
-// Evaluate evaluates a spec-lang expression against a subject, by itself.
+// Evaluate evaluates a spec-lang expression on a subject, outside any case.
 func Evaluate(expr speclang.Form, subject speclang.Value, b Budget) Evaluation {
 	p := speclang.Compile(expr, speclang.Options{})
 	e := newEvaluator()

@@ -15,8 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
-// readExpression reads an expression: a list in JSON, else one with signs between
-// operands, where $ is the subject.
+// readExpression parses an expression: a JSON list, or infix notation where $ is the subject.
 func readExpression(text string) (f speclang.Form, infix bool, err error) {
 	doc, err := jsontree.Parse([]byte(text), jsontree.Python())
 	if err == nil {
@@ -36,7 +35,7 @@ func hintOf(err error) string {
 	return `an expression is JSON, such as '["contains", "word"]', or len($.list) == 3`
 }
 
-// evalSession evaluates one expression after the other.
+// evalSession evaluates expressions one after another.
 type evalSession struct {
 	budget   Budget
 	subject  speclang.Value

@@ -33,7 +33,7 @@ file in YAML or JSON, may hold, for editors that complete and check YAML.`,
 	}
 }
 
-// documents finds documents in the order of the format.
+// documents finds documents, in the order that the format defines.
 func (k *Contract) documents(d campaign.Desk, paths []string) ([]campaign.Spec, error) {
 	set := d.Settings()
 	formats, err := Formats(set.Get(optFormats, "md"))
@@ -67,8 +67,8 @@ func (k *Contract) documents(d campaign.Desk, paths []string) ([]campaign.Spec, 
 	return docs, nil
 }
 
-// foundDocuments are the documents of a command that runs none of them; to find
-// none is refused.
+// foundDocuments returns the documents of a command that runs none of them; finding none is an
+// error.
 func (k *Contract) foundDocuments(d campaign.Desk, paths []string) ([]campaign.Spec, error) {
 	docs, err := k.documents(d, paths)
 	if err == nil && len(docs) == 0 {
@@ -77,8 +77,7 @@ func (k *Contract) foundDocuments(d campaign.Desk, paths []string) ([]campaign.S
 	return docs, err
 }
 
-// campaigns compiles the documents of paths; what is doubtful about them is for
-// check to tell.
+// campaigns compiles the documents of paths. It drops warnings: check reports those.
 func (k *Contract) campaigns(ctx context.Context, d campaign.Desk, paths []string) ([]*Campaign, error) {
 	docs, err := k.foundDocuments(d, paths)
 	if err != nil {

@@ -19,22 +19,21 @@ import (
 	"github.com/thresh-dev/thresh/engine/textdiff"
 )
 
-// How much of a comparison stands in the text of a failure; all of it is an
-// exhibit of its own.
+// How much of a comparison the text of a failure shows; the complete one has its own exhibit.
 const (
 	shownDiff   = 40 // lines
 	shownPlaces = 5  // of JSON
 )
 
-// comparison is two values that should be equal, as texts.
+// comparison holds two texts that should be equal.
 type comparison struct {
 	want, have string
-	places     []string // in JSON, that differ
-	diff       string   // unified, of texts of several lines
+	places     []string // JSON paths that differ
+	diff       string   // unified; for texts of several lines
 }
 
-// compare finds out how two texts differ. Two that are both JSON are compared
-// as JSON, whatever their blanks and the order of their keys.
+// compare finds the differences of two texts. If both are JSON objects or arrays, whitespace and
+// the order of keys do not count.
 func compare(want, have string) comparison {
 	c := comparison{want: want, have: have}
 	if w, ok := structured(want); ok {
@@ -50,12 +49,12 @@ func compare(want, have string) comparison {
 	return c
 }
 
-// plain reports that the two values say all there is to say.
+// plain reports that the two values alone explain the difference.
 func (c comparison) plain() bool {
 	return c.diff == "" && len(c.places) == 0 && (differs(c.want, c.have) == "" || strconv.Quote(c.want) == c.have || c.want == strconv.Quote(c.have))
 }
 
-// write says in the text of a failure how the values differ.
+// write adds the differences to the text of a failure.
 func (c comparison) write(b *strings.Builder) {
 	for i, p := range c.places {
 		if i == shownPlaces {
@@ -90,9 +89,8 @@ func (c comparison) write(b *strings.Builder) {
 	}
 }
 
-// firstLine says how two texts of several lines differ in the first line that
-// does: a diff alone hides blanks at the end of a line, and a short report ends
-// before that line.
+// firstLine describes the first line in which two multi-line texts differ: a diff alone hides
+// trailing blanks, and a short report ends before that line.
 func firstLine(want, have string) string {
 	w, h := strings.SplitAfter(want, "\n"), strings.SplitAfter(have, "\n")
 	at := 0
@@ -112,7 +110,7 @@ func firstLine(want, have string) string {
 	return in + "expected " + quoteClipped(w[at]) + ", actual " + quoteClipped(h[at])
 }
 
-// differs says in words how two texts of one line differ; "" if it is plain.
+// differs describes the difference of two single-line texts; "" if it is obvious.
 func differs(want, have string) string {
 	more := func(what, part string) string { return what + " " + strconv.QuoteToGraphic(part) }
 	blank := func(s string) bool { return s != "" && strings.TrimSpace(s) == "" }
@@ -154,7 +152,7 @@ func differs(want, have string) string {
 		quoteClipped(clipped(want[at:], 60)), quoteClipped(clipped(have[at:], 60)))
 }
 
-// lettersOf is a text without blanks and invisible characters, its characters composed.
+// lettersOf is a text without whitespace and invisible characters, in NFC.
 func lettersOf(s string) string {
 	return norm.NFC.String(strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.In(r, unicode.Cf, unicode.Cc) {
@@ -164,7 +162,7 @@ func lettersOf(s string) string {
 	}, s))
 }
 
-// structured is a text as a JSON object or array.
+// structured parses a text that is a JSON object or array.
 func structured(s string) (any, bool) {
 	s = strings.TrimSpace(s)
 	if !strings.HasPrefix(s, "{") && !strings.HasPrefix(s, "[") {
@@ -181,7 +179,7 @@ func structured(s string) (any, bool) {
 
 func indentedJSON(v any) string { return writtenJSON(v, "  ") }
 
-// writtenJSON is a decoded value with its characters as they are.
+// writtenJSON encodes a value as JSON without escaping HTML characters.
 func writtenJSON(v any, indent string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -193,7 +191,7 @@ func writtenJSON(v any, indent string) string {
 	return b.String()
 }
 
-// jsonPlaces lists where two JSON values differ, each place with both values.
+// jsonPlaces lists the paths at which two JSON values differ, each with both values.
 func jsonPlaces(want, have any, path string, list []string) []string {
 	say := func(v any) string {
 		return clipped(compactJSON(v), 120)
@@ -248,12 +246,12 @@ func jsonPlaces(want, have any, path string, list []string) []string {
 	return list
 }
 
-// sameNumber reports whether two numbers are one, however they are written.
+// sameNumber reports whether two numbers are equal, however they are written.
 func sameNumber(a, b json.Number) bool {
 	if a == b {
 		return true
 	}
-	if len(a)+len(b) > 100 || strings.ContainsAny(string(a+b), "eE") { // of which the exponent may be huge
+	if len(a)+len(b) > 100 || strings.ContainsAny(string(a+b), "eE") { // the exponent may be huge
 		x, xerr := a.Float64()
 		y, yerr := b.Float64()
 		return xerr == nil && yerr == nil && x == y

@@ -19,8 +19,8 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// Compile implements [campaign.Contract]. A document becomes one campaign, or
-// none if no case of it is asked for.
+// Compile implements [campaign.Contract]. A document becomes one campaign, or none if no case of it
+// is selected.
 func (k *Contract) Compile(ctx context.Context, spec campaign.Spec, set campaign.Settings) ([]campaign.Any, diag.List) {
 	s, list := k.settings(set)
 	if list.HasErrors() {
@@ -34,7 +34,7 @@ func (k *Contract) Compile(ctx context.Context, spec campaign.Spec, set campaign
 	doc.split()
 	credentials := secret.ScanLong(spec.Data, doc.release).Variables
 	s = s.hiding(credentials)
-	pages, wrong := doc.pages(s) // the setup of the cases is there
+	pages, wrong := doc.pages(s) // pages also reads the setup that the cases use
 	c := k.campaign(doc, s)
 	list, more := c.chooseAll(ctx)
 	if len(c.torn) > 0 {
@@ -55,7 +55,7 @@ func (k *Contract) Compile(ctx context.Context, spec campaign.Spec, set campaign
 		runtime.AddCleanup(c, func(n *int64) { k.kept.Add(-*n) }, c.keeps)
 	}
 	if p := doc.systems.list[doc.systems.with]; p != nil && doc.systems.used && p.faults.HasErrors() {
-		return nil, p.faults // of the whole run, not of a case that names a system
+		return nil, p.faults // it concerns the whole run, not a case that names a system
 	}
 	list.Sort()
 	list = slices.CompactFunc(list, func(a, b diag.Diagnostic) bool { return a.String() == b.String() }) // of one system file
@@ -79,12 +79,12 @@ func (k *Contract) Compile(ctx context.Context, spec campaign.Spec, set campaign
 	return []campaign.Any{campaign.Erase[*state](c)}, list
 }
 
-// campaign is the campaign of a document, without cases.
+// campaign returns the campaign of a document, still without cases.
 func (k *Contract) campaign(doc *document, s *settings) *Campaign {
 	return &Campaign{doc: doc, set: s, contract: k, name: doc.name}
 }
 
-// digest is over all that decides the cases and how they are judged, but for values of credentials.
+// digest covers everything that decides the cases and their verdicts, except credential values.
 func digest(data []byte, set campaign.Settings, credentials []string, systems []*sut.Plan, vars variables, release func()) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "spectest 1\x00%d\x00", len(data))
@@ -107,14 +107,14 @@ func digest(data []byte, set campaign.Settings, credentials []string, systems []
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// decoded is one case with what is to be said about it.
+// decoded is one case with its diagnostics.
 type decoded struct {
 	c                *Case
 	idAt             doctree.Pos
 	faults, warnings diag.List
 }
 
-// unreadable reports whether a fault is that a text cannot be read.
+// unreadable reports whether a fault means that the text cannot be parsed.
 func unreadable(d diag.Diagnostic) bool {
 	return d.Code == "spectest.syntax"
 }
@@ -122,7 +122,7 @@ func unreadable(d diag.Diagnostic) bool {
 // decodeUnit decodes the cases of one unit.
 func (d *document) decodeUnit(i int, s *settings) []decoded {
 	var list []decoded
-	if i >= d.units() { // a case of console blocks
+	if i >= d.units() { // a case made of console blocks
 		return []decoded{{c: d.transcripts[i-d.units()], idAt: d.transcripts[i-d.units()].at}}
 	}
 	for _, e := range d.unit(i) {
@@ -137,14 +137,14 @@ func (d *document) decodeUnit(i int, s *settings) []decoded {
 	return list
 }
 
-// toldWarnings is how many warnings about a document a run shows.
+// toldWarnings is the number of warnings about a document that a run shows.
 const toldWarnings = 50
 
-// portionUnits is how many blocks are decoded before it is looked at what they
-// say: what is decoded is not kept for all of a long document.
+// portionUnits is the number of blocks decoded at a time. Decoded cases of a long document are not
+// all kept.
 const portionUnits = 64
 
-// decodeUnits decodes units, several at a time.
+// decodeUnits decodes units, several in parallel.
 func (d *document) decodeUnits(ctx context.Context, s *settings, from, to int) [][]decoded {
 	units := make([][]decoded, to-from)
 	var next atomic.Int64
@@ -164,12 +164,12 @@ func (d *document) decodeUnits(ctx context.Context, s *settings, from, to int) [
 	return units
 }
 
-// retained is how many cases stay decoded, over all documents. Beyond it a case
-// that has a block of its own is decoded again when it is run: memory is bounded
-// by the text of the documents, not by what it means.
+// retained is the number of cases that stay decoded, over all documents. Any other case with its
+// own block is decoded again when it runs, so the text of the documents bounds memory, not the
+// decoded form.
 const retained = 512
 
-// idKey stands for an id where very many are looked up.
+// idKey is a hash of an id, to save memory when there are very many.
 type idKey [16]byte
 
 func keyOf(id string) idKey {
@@ -177,8 +177,8 @@ func keyOf(id string) idKey {
 	return idKey(sum[:len(idKey{})])
 }
 
-// chooseAll decodes the cases of the document and selects those to run. more is
-// how many warnings there are beyond those that are returned.
+// chooseAll decodes the cases of the document and selects those to run. more is the number of
+// warnings beyond the returned ones.
 func (c *Campaign) chooseAll(ctx context.Context) (list diag.List, more int) {
 	var omitted omissions
 	list = append(c.doc.passedOver(&omitted), c.link(ctx)...)
@@ -200,8 +200,7 @@ func (c *Campaign) chooseAll(ctx context.Context) (list diag.List, more int) {
 	return list, more
 }
 
-// omissions counts what is wrong with a document beyond what is listed, so that
-// memory does not grow with it.
+// omissions counts diagnostics that are not listed, so that memory stays bounded.
 type omissions struct{ errors, warnings int }
 
 // firstOf keeps the first errors and the first warnings of a list.
@@ -224,7 +223,7 @@ func (o *omissions) firstOf(list diag.List) diag.List {
 	})
 }
 
-// summary stands before what is listed.
+// summary reports the number of omitted diagnostics; it precedes the list.
 func (o *omissions) summary(path string) diag.Diagnostic {
 	x := diag.Diagnostic{Code: "spectest.more", Level: diag.Warning, Pos: diag.Pos{File: path}}
 	x.Message = fmt.Sprintf("%s and %s more are not listed", diag.Plural(o.errors, "error"), diag.Plural(o.warnings, "warning"))
@@ -234,9 +233,8 @@ func (o *omissions) summary(path string) diag.Diagnostic {
 	return x
 }
 
-// choose selects the cases to run and says what is wrong with them. A run goes
-// on with the faulty ones: they fail, with the reason. A check refuses them,
-// unless they are there to be faulty.
+// choose selects the cases to run and returns their diagnostics. A run continues with faulty cases:
+// they fail with the reason. A check refuses them, unless they are expected to be faulty.
 func (c *Campaign) choose(first int, units [][]decoded, ids map[idKey]int32) diag.List {
 	var list diag.List
 	for u, cases := range units {
@@ -290,9 +288,8 @@ func (c *Campaign) choose(first int, units [][]decoded, ids map[idKey]int32) dia
 	return list
 }
 
-// choosePages selects the cases that are transcripts, behind all others. What is
-// wrong with one is refused before anything runs: its commands are as dear as
-// what a reader types.
+// choosePages selects the cases made of transcripts, after all others. A faulty one is refused
+// before anything runs, because its commands may have effects that matter.
 func (c *Campaign) choosePages(cases []*Case) {
 	c.doc.transcripts = cases
 	for i, cs := range cases {
@@ -302,22 +299,22 @@ func (c *Campaign) choosePages(cases []*Case) {
 	}
 }
 
-// shuffle puts the cases into the order that --shuffle asks for.
+// shuffle orders the cases as --shuffle asks.
 func (c *Campaign) shuffle() {
 	if c.set.shuffle {
-		r := rand.New(rand.NewPCG(uint64(c.set.seed), 0x5bec7e57)) // the order must be the same for ever
+		r := rand.New(rand.NewPCG(uint64(c.set.seed), 0x5bec7e57)) // the order of a seed must never change
 		r.Shuffle(len(c.slots), func(i, j int) { c.slots[i], c.slots[j] = c.slots[j], c.slots[i] })
 	}
 }
 
-// expectsSchema reports whether the case is there to be refused.
+// expectsSchema reports whether the case expects its own schema fault.
 func (c *Case) expectsSchema() bool {
 	e := c.expect
 	return e != nil && e.Status == "fail" && c.fault != nil && e.Category == c.fault.Category
 }
 
-// passedOver tells of blocks that are not run: those in a quotation are no part
-// of what the document says itself, others only look like blocks of cases.
+// passedOver warns about blocks that do not run: blocks in a quotation are not part of the document
+// itself, others only resemble blocks of cases.
 func (d *document) passedOver(omitted *omissions) diag.List {
 	var list diag.List
 	for _, b := range d.passed {
@@ -345,7 +342,7 @@ func (d *document) dialect() bool {
 	return slices.ContainsFunc(d.passed, block.later)
 }
 
-// partition parts blocks that are not run from the others.
+// partition separates blocks that do not run from the others.
 func partition(list []block) (found, passed []block) {
 	found = list[:0]
 	for _, b := range list {

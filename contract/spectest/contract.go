@@ -19,18 +19,18 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// Targets are what cases are run through.
+// Targets opens the systems that cases run against.
 type Targets struct {
 	Commands process.Opener       // command lines of cli.run
 	Python   pyhost.CommandOpener // module:function of cli.run
 	HTTP     exchange.Opener      // requests of api.http
 	Systems  sut.Opener           // calls of system.call
-	// Scratch makes a temporary folder and says how it is removed.
+	// Scratch makes a temporary folder and returns how to remove it.
 	Scratch func() (dir string, remove func() error, err error)
-	// Room is what is left of a number of bytes by what is in a folder: in all, or, in one
-	// that others use, since a time.
+	// Room is what a folder's content leaves of a budget of bytes: counting all of it or, if others
+	// use the folder too, only what changed since a time.
 	Room func(most int64, dir string, since time.Time, old map[string]int64, skip func(dir string) bool) int64
-	// FreePort is a TCP port of this machine for a service of a page.
+	// FreePort returns a free local TCP port for a service of a page.
 	FreePort func(context.Context) (string, error)
 }
 
@@ -40,17 +40,17 @@ type Contract struct {
 	getenv  func(string) string
 	environ func() []string
 	kept    atomic.Int64 // cases that stay decoded, over all campaigns
-	shared  programs     // of all campaigns
+	shared  programs     // shared by all campaigns
 	readers sync.Pool    // of *doctree.Reader
 	watches stage.Watches
 
 	mu   sync.Mutex
-	set  *settings // those that were asked for last
+	set  *settings // those requested last
 	from settingsFrom
 }
 
-// New returns the contract. Settings of SPEC_RUNNER_* and the environment of
-// commands are those of this process.
+// New returns the contract. It reads SPEC_RUNNER_* settings and the environment of commands from
+// this process.
 func New(t Targets) *Contract {
 	return &Contract{targets: t, getenv: os.Getenv, environ: os.Environ}
 }
@@ -63,10 +63,10 @@ func (*Contract) Summary() string {
 	return "run the tests in Markdown documents (Spec-Test v1)"
 }
 
-// dataCase is how a case file in YAML or JSON says what it is.
+// dataCase matches the type of a case in a YAML or JSON file.
 var dataCase = lazy.Pattern(`(?m)(^|[{,]|^-)\s*["']?type["']?\s*:\s*["']?(text\.file|cli\.run|api\.http|system\.call)\b`)
 
-// fenceLine is a line that can open a spec-test block.
+// fenceLine matches a line that can open a spec-test block.
 var fenceLine = lazy.Pattern("(?mi)(```|~~~)[^`\n]*\\b(spec-test|contract-spec)\\b")
 
 // Detect implements [campaign.Contract]: a document with a spec-test block, or
@@ -74,7 +74,7 @@ var fenceLine = lazy.Pattern("(?mi)(```|~~~)[^`\n]*\\b(spec-test|contract-spec)\
 func (*Contract) Detect(s campaign.Spec) bool {
 	if formatOf(s.Path) == "md" {
 		found := fenceLine().Match(s.Data)
-		if found && len(s.Data) > pieceSize || showsRuns(s.Data, func() {}) { // the first is sure enough of a text that long
+		if found && len(s.Data) > pieceSize || showsRuns(s.Data, func() {}) { // enough evidence in a text that long
 			return true
 		}
 		if !found {
@@ -86,16 +86,16 @@ func (*Contract) Detect(s campaign.Spec) bool {
 	return bytes.Contains(s.Data, []byte("id")) && dataCase().Match(s.Data)
 }
 
-// Chooses implements [campaign.Chooser]: the documents that discovery finds.
+// Chooses implements [campaign.Chooser]: it takes the documents that discovery finds.
 func (*Contract) Chooses(folder, path string, set campaign.Settings) campaign.Choice {
 	d := Discovery{Pattern: set.Get(optPattern, DefaultPattern), Recursive: set.Get(optRecursive, "") == "true"}
 	var err error
 	if d.Formats, err = Formats(set.Get(optFormats, "md")); err != nil {
-		return campaign.Choice{Taken: true} // compiling says what is wrong with the option
+		return campaign.Choice{Taken: true} // Compile reports the invalid option
 	}
 	taken, hint := d.accepts(folder, path)
 	if !taken && formatOf(path) == "md" {
-		// A page is not a document of a folder only because it shows commands.
+		// Showing commands alone does not make a page a document of a folder.
 		if text, err := os.ReadFile(path); err == nil && !fenceLine().Match(text) {
 			hint = ""
 		}

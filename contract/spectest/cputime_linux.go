@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// rusageThread is RUSAGE_THREAD, which package syscall has no name for.
+// rusageThread is RUSAGE_THREAD, which package syscall does not define.
 const rusageThread = 1
 
 // threadTime is the processor time that the calling thread has used.

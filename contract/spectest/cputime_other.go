@@ -4,5 +4,5 @@ package spectest
 
 import "time"
 
-// threadTime is known on Linux alone.
+// threadTime is available on Linux only.
 func threadTime() (time.Duration, bool) { return 0, false }

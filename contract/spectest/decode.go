@@ -11,9 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// decoder understands one case. Its checks stand in the order in which the
-// reference makes them: the first fault is the one that the case fails with,
-// all of them are reported.
+// decoder decodes one case. Its checks follow the order of the reference: the case fails with the
+// first fault, and all of them are reported.
 type decoder struct {
 	doctree.Decoder
 	doc      *document
@@ -31,7 +30,7 @@ func newDecoder(doc *document, set *settings, c *Case) *decoder {
 	return d
 }
 
-// decode makes a case of an entry. The case is there also if it is faulty.
+// decode makes a case of an entry. A faulty entry also yields a case.
 func decode(doc *document, set *settings, e entry) (*Case, diag.List, diag.List) {
 	d := newDecoder(doc, set, &Case{From: e.from, To: e.to})
 	if e.fault != nil {
@@ -58,7 +57,7 @@ func twiceIn(t doctree.Duplicate) string {
 	return fmt.Sprintf("key %q is given twice in one mapping", t.Key)
 }
 
-// addFault takes what is not as declared.
+// addFault converts a fault of the generic decoder to a diagnostic of this format.
 func (d *decoder) addFault(f doctree.Fault) {
 	g := f.Given()
 	p := d.doc.problem(doctree.Pos{Line: g.Pos.Line, Col: g.Pos.Col}, f.Code, f.Path, g.Message, g.Hint)
@@ -91,9 +90,9 @@ func (d *decoder) addFault(f doctree.Fault) {
 	}
 }
 
-// strangeHarness puts into words that harness holds a key that the type of the case
-// has no use for. The failure of a case begins with words that runners of the
-// format share, and names the nearest key and the types that take it.
+// strangeHarness describes a key of harness that the type of the case does not use. The failure of
+// the case begins with the words that runners of the format share; the diagnostic names the nearest
+// key and the types that accept it.
 func (d *decoder) strangeHarness(key string, p *diag.Diagnostic) string {
 	if p.Message == "is not a known key" {
 		p.Message = "is not a key of type " + d.c.Type
@@ -120,11 +119,11 @@ func (d *decoder) strangeHarness(key string, p *diag.Diagnostic) string {
 	return message
 }
 
-// mostFaults is how many errors, and how many warnings, of a case are listed; the
-// others are counted, so that memory stays bounded.
+// mostFaults limits the listed errors, and the listed warnings, of a case. Others are only counted,
+// so that memory stays bounded.
 const mostFaults = 1000
 
-// fail reports a fault; the first of them is the case's own.
+// fail reports a fault; the first one becomes the fault of the case.
 func (d *decoder) fail(category string, at doctree.Pos, code, where, message, hint string) {
 	if len(d.faults) < mostFaults {
 		d.faults = append(d.faults, d.doc.problem(at, code, where, message, hint))
@@ -204,7 +203,7 @@ func (d *decoder) decode(n *doctree.Node) {
 	d.health(s)
 }
 
-// strict opens a section of which unknown keys are errors, if so asked.
+// strict opens a section; if strict is set, its unknown keys are errors.
 func (d *decoder) strict(strict bool, open func() *doctree.Section) *doctree.Section {
 	if strict {
 		d.Unknown = diag.Error
@@ -227,7 +226,7 @@ func (d *decoder) tags(n *doctree.Node) {
 	}
 }
 
-// requires decides whether the case can be run here.
+// requires decides whether the case can run here.
 func (d *decoder) requires(s *doctree.Section) {
 	when := "fail"
 	if w := s.Node("when_missing"); w != nil {
@@ -259,7 +258,7 @@ func (d *decoder) requires(s *doctree.Section) {
 	d.fail(Runtime, caps.Pos, "capability", "requires.capabilities", "missing required capabilities: "+strings.Join(slices.Compact(missing), ", "), "")
 }
 
-// expect resolves what a conformance case is expected to come to.
+// expect reads the expected result of a conformance case.
 func (d *decoder) expect(n *doctree.Node) {
 	if n == nil || n.IsNull() {
 		return
@@ -270,7 +269,7 @@ func (d *decoder) expect(n *doctree.Node) {
 	}
 	base := n.Get("portable")
 	if base == nil || base.Kind != doctree.Map {
-		base = n // the keys themselves serve as the baseline
+		base = n // the keys of expect itself are the baseline
 	}
 	d.Section(n, "expect", format().expect)
 	e := &expectation{}
@@ -314,7 +313,7 @@ func (d *decoder) expect(n *doctree.Node) {
 	d.c.expect = e
 }
 
-// integer is Python's int() of a value.
+// integer converts a value as Python's int() does.
 func integer(n *doctree.Node) (*big.Int, bool) {
 	switch n.Kind {
 	case doctree.Int:

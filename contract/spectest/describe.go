@@ -17,26 +17,26 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// The sizes up to which a whole document is kept with its verdicts: one that
-// holds throughout is less worth reading.
+// Size limits for keeping the whole document with its verdicts; a document that holds throughout is
+// less worth keeping.
 const (
 	shownHolding = 16 << 10
 	shownFailing = 128 << 10
-	shownFaults  = 200 // lines that are marked in it
+	shownFaults  = 200 // marked lines
 )
 
-// noGauge: a case is what its document says, of no size.
+// noGauge returns no size: a case is fixed by its document.
 func noGauge(context.Context, []byte) (size int64, unit string) { return 0, "" }
 
-// Describe implements [campaign.Describer]: what was expected and what was
-// there, then the block, then what the command printed.
+// Describe implements [campaign.Describer]: expected and actual values, then the block, then the
+// output of the command.
 func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, _ []byte) []campaign.Exhibit {
 	var r result
 	if json.Unmarshal(o.Data, &r) != nil {
 		return nil
 	}
 	cs := c.Case(at.Index)
-	if r.Failure == nil { // it held, and was expected not to
+	if r.Failure == nil { // it held, but was expected to fail
 		r.Failure = &Failure{Category: Assertion, Message: o.Title, Line: cs.From}
 	}
 	out := []campaign.Exhibit{campaign.TextExhibit("Failure", c.explain(cs, r.Failure, o))}
@@ -80,22 +80,23 @@ func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, _ []
 	return out
 }
 
-// saysActual reports whether the reasons for a failure say all of what was there: one word.
+// saysActual reports whether the explanation of a failure already shows the whole actual text: a
+// single word.
 func (f *Failure) saysActual(actual string) bool {
 	return f.Op == "contain" && len(actual) <= 20 && len(strings.Fields(actual)) == 1
 }
 
-// succeeded reports whether a command was to fail and did not: what it wrote reports no
-// failure, and says nothing of a cause.
+// succeeded reports whether a command should have failed and did not. Its output then reports no
+// failure and says nothing about the cause.
 func (f *Failure) succeeded() bool {
 	return f.Op == "exit_code" && strings.HasSuffix(f.Want, ", not 0")
 }
 
-// numbered are the parts of a path that name one thing of many.
+// numbered matches the parts of a path that identify one item among many.
 var numbered = lazy.Pattern(`[^/]*\d[^/]*`)
 
-// reportOf is the attachment in which the system says that it failed, and what of it
-// that was; "": it says so nowhere.
+// reportOf returns the attachment in which the system reports its failure and the part of the
+// system that reports it; "" if there is none.
 func reportOf(cs *Case, f *Failure, o campaign.Outcome) (name, reporter string) {
 	has := func(name string) bool { return len(o.Attached(name)) > 0 }
 	var status int
@@ -119,11 +120,11 @@ func reportOf(cs *Case, f *Failure, o campaign.Outcome) (name, reporter string) 
 	return "", ""
 }
 
-// stepsNote is the attachment that holds all steps of a page that failed.
+// stepsNote is the attachment with all failed steps of a page.
 const stepsNote = "steps"
 
-// explain is the failure in a few lines. The first says where, in the form that
-// editors follow.
+// explain describes the failure in a few lines. The first line gives the place in the form that
+// editors can follow.
 func (c *Campaign) explain(cs *Case, f *Failure, o campaign.Outcome) string {
 	text := c.reasons(cs, f, o) + besides(besideFailures(o))
 	for name, who := range map[string]string{changedNote: "it", meanwhileNote: "it and others"} { // a case has at most one
@@ -162,13 +163,13 @@ func (c *Campaign) reasons(cs *Case, f *Failure, o campaign.Outcome) string {
 	if f.Want != "" {
 		fmt.Fprintf(&b, "expected: %s\n", clipped(f.Want, 400))
 	}
-	why := cmp.Or(string(o.Attached("because")), f.Saw) // f has it in runs kept before
+	why := cmp.Or(string(o.Attached("because")), f.Saw) // older runs keep it in the failure
 	if why != "" {
 		fmt.Fprintf(&b, "because:  %s\n", clipped(why, 400))
 	}
 	if steps := o.Attached(stepsNote); steps != nil {
 		all := slices.DeleteFunc(strings.SplitAfter(string(steps), "\n"), func(l string) bool {
-			return strings.HasPrefix(l, " ") || strings.HasPrefix(l, "@@") // the exhibit below has what stands around changes
+			return strings.HasPrefix(l, " ") || strings.HasPrefix(l, "@@") // the exhibit below shows the context of changes
 		})
 		b.WriteString(strings.Join(all[:min(len(all), shownDiff)], ""))
 		if len(all) > shownDiff {
@@ -183,7 +184,7 @@ func (c *Campaign) reasons(cs *Case, f *Failure, o campaign.Outcome) string {
 			f.describeActual(&b, string(actual))
 		}
 	}
-	if name, _ := reportOf(cs, f, o); name != "" && cs.system == nil { // why a call ended is in its message
+	if name, _ := reportOf(cs, f, o); name != "" && cs.system == nil { // the message already says why a system call ended
 		said := strings.TrimSpace(string(o.Attached(name)))
 		if _, body, ok := strings.Cut(said, "\n\n"); ok && name == "answer" {
 			said, _, _ = strings.Cut(body, "\n")
@@ -198,21 +199,21 @@ func (c *Campaign) reasons(cs *Case, f *Failure, o campaign.Outcome) string {
 	return b.String()
 }
 
-// wantedWhole is the value that the actual one should have been equal to.
+// wantedWhole is the text that the actual one should have equalled.
 func wantedWhole(f *Failure, o campaign.Outcome) (string, bool) {
 	for i := range o.Evidence {
 		if o.Evidence[i].Name == "expected" {
 			return string(o.Evidence[i].Data), true
 		}
 	}
-	return f.Text, f.Op == "evaluate" && f.Text != "" // as runs were kept before
+	return f.Text, f.Op == "evaluate" && f.Text != "" // the form that older runs keep
 }
 
-// describeActual says what was there: all of a short text, the number of lines of a
-// longer one and what in it is most like what was expected.
+// describeActual describes the actual text: all of a short one; of a longer one the number of lines
+// and the part most like the expected text.
 func (f *Failure) describeActual(b *strings.Builder, whole string) {
 	text := strings.TrimSuffix(whole, "\n")
-	if f.Op == "contain" && strings.Contains(norm.NFC.String(text), norm.NFC.String(f.Text)) { // it looks as if it were there
+	if f.Op == "contain" && strings.Contains(norm.NFC.String(text), norm.NFC.String(f.Text)) { // it looks the same to a reader
 		fmt.Fprintf(b, "differs:  the text has the same characters in another composition than %+q\n", f.Text)
 	}
 	count := strings.Count(text, "\n") + 1
@@ -259,17 +260,17 @@ func (f *Failure) describeActual(b *strings.Builder, whole string) {
 	fmt.Fprintf(b, "nearest:  line %d: %s\n", no, quoteClipped(excerpt(f.wanted(), near)))
 }
 
-// escapes are classes and places in a pattern, which are not text.
+// escapes matches the parts of a regular expression that are not literal text.
 var escapes = lazy.Pattern(`\\[A-Za-z]|\(\?[A-Za-z]*[:)]?|\{[0-9,]*\}|\[[^]]*\]`)
 
-// wanted is the text that nearness is measured by.
+// wanted is the text to find the nearest match for.
 func (f *Failure) wanted() string {
 	switch strings.TrimPrefix(f.Op, "cannot ") {
 	case "contain", "evaluate":
 		return f.Text
 	case "regex":
 		literal := escapes().ReplaceAllString(f.Text, " ")
-		return strings.Map(func(r rune) rune { // what is left is what must be there literally, more or less
+		return strings.Map(func(r rune) rune { // roughly the literal text remains
 			if strings.ContainsRune(`\^$.|?*+()[]{}`, r) {
 				return ' '
 			}
@@ -297,7 +298,7 @@ func difference(f *Failure, actual string) (campaign.Exhibit, bool) {
 	}, true
 }
 
-// mark points at the nearest line, or at what must not be there.
+// mark highlights the nearest line, or the text that must not occur.
 func mark(f *Failure, actual []byte) []campaign.Mark {
 	if f.Op == "cannot contain" && f.Text != "" {
 		if i := bytes.Index(actual, []byte(f.Text)); i >= 0 {
@@ -323,7 +324,7 @@ func textExhibit(title string, text []byte, marks []campaign.Mark) campaign.Exhi
 	return campaign.Exhibit{Kind: "text", Title: title, Text: &campaign.Text{Body: valid, Truncated: len(text) >= maxEvidence, Marks: marks}}
 }
 
-// block is the case as it is written, with the lines that failed.
+// block shows the case as it is written, with the failing lines marked.
 func (c *Campaign) block(cs *Case, f *Failure, also []besideFailure, v campaign.Verdict) campaign.Exhibit {
 	from, to := cs.From, cs.To
 	if to-from > 200 { // a long list of cases
@@ -349,7 +350,7 @@ func (c *Campaign) block(cs *Case, f *Failure, also []besideFailure, v campaign.
 	}}
 }
 
-// fault is the line of the document that a case failed at, with why.
+// fault is the line of the document at which a case failed, with the reason.
 func fault(at campaign.Case, o *campaign.Outcome) (campaign.Block, bool) {
 	var r result
 	if o.Verdict != campaign.VerdictFail || json.Unmarshal(o.Data, &r) != nil || r.Failure == nil || r.Failure.Line == 0 {
@@ -358,8 +359,8 @@ func fault(at campaign.Case, o *campaign.Outcome) (campaign.Block, bool) {
 	return campaign.Block{From: r.Failure.Line, To: r.Failure.Line, Verdict: o.Verdict, Note: r.Failure.summary(), Case: &at.Index}, true
 }
 
-// Summarize implements [campaign.Summarizer]; its warnings name the blocks of
-// pages that were not run.
+// Summarize implements [campaign.Summarizer]; its warnings name the blocks of pages that did not
+// run.
 func (c *Campaign) Summarize(s *state) campaign.Summary {
 	sum := campaign.Summary{Exhibits: c.exhibits(s), Warnings: s.unread}
 	if c.set.strict && !slices.ContainsFunc(s.verdicts, func(v campaign.Verdict) bool { return v != campaign.VerdictSkip }) {
@@ -368,8 +369,7 @@ func (c *Campaign) Summarize(s *state) campaign.Summary {
 	return sum
 }
 
-// exhibits are the document with the verdict of every block, and what failed at
-// the line that did.
+// exhibits shows the document with the verdict of every block and the failures at their lines.
 func (c *Campaign) exhibits(s *state) []campaign.Exhibit {
 	limit := shownHolding
 	if slices.Contains(s.verdicts, campaign.VerdictFail) || slices.Contains(s.verdicts, campaign.VerdictError) {
@@ -412,7 +412,7 @@ func (c *Campaign) exhibits(s *state) []campaign.Exhibit {
 	return []campaign.Exhibit{{Kind: "document", Title: "Document " + c.name, Document: doc}}
 }
 
-// rank orders verdicts by how much a reader wants to know of them.
+// rank orders verdicts by their interest to a reader.
 func rank(v campaign.Verdict) int {
 	return slices.Index([]campaign.Verdict{campaign.VerdictSkip, campaign.VerdictPass, campaign.VerdictError, campaign.VerdictFail}, v)
 }

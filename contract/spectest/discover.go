@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// DefaultPattern is the names of the documents that are taken from a folder.
+// DefaultPattern matches the names of documents in a folder.
 const DefaultPattern = "*.spec.md"
 
-// Discovery says which files of a folder are taken as documents.
+// Discovery selects the documents in a folder.
 type Discovery struct {
 	Pattern   string   // of Markdown documents: a shell pattern for their names
 	Formats   []string // "md", "yaml", "json"; sorted
-	Recursive bool     // take those in folders within the folder as well
+	Recursive bool     // search subfolders too
 }
 
-// Formats reads a list of formats, "md,yaml".
+// Formats parses a list of formats such as "md,yaml".
 func Formats(list string) ([]string, error) {
 	var out []string
 	for f := range strings.SplitSeq(list, ",") {
@@ -36,8 +36,7 @@ func Formats(list string) ([]string, error) {
 	return slices.Compact(out), nil
 }
 
-// Order puts the paths of a folder's documents into the order in which the
-// format's users know them: by format, then by name.
+// Order sorts the documents of a folder as users of the format expect: by format, then by name.
 func (d Discovery) Order(folder string, paths []string) []string {
 	var out []string
 	for _, f := range d.Formats {
@@ -54,7 +53,7 @@ func (d Discovery) Order(folder string, paths []string) []string {
 	return out
 }
 
-// accepts reports whether a file is taken, and if not, what would change that.
+// accepts reports whether a file is selected, and if not, what would change that.
 func (d Discovery) accepts(folder, path string) (bool, string) {
 	name, format := filepath.Base(path), formatOf(path)
 	rel, err := filepath.Rel(folder, path)
@@ -73,8 +72,7 @@ func (d Discovery) accepts(folder, path string) (bool, string) {
 		if strings.ToLower(filepath.Ext(name)) != ".md" {
 			return false, "its name does not end in .md"
 		}
-		// A class that begins with an exclamation mark is Python's and the shell's
-		// way to say that it is the others.
+		// Python and the shell negate a character class with an exclamation mark.
 		if ok, err := filepath.Match(strings.ReplaceAll(pattern, "[!", "[^"), name); err != nil || !ok {
 			return false, "its name does not match " + pattern + "; --case-file-pattern names another pattern"
 		}

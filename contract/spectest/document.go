@@ -17,35 +17,34 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// document is a text with its cases, not understood yet.
+// document is a text split into cases that are not decoded yet.
 type document struct {
 	path   string // as the user named it
 	name   string // in reports and digests
-	text   []byte // without a byte order mark; offsets and lines are those of the file but for the mark
+	text   []byte // without a byte order mark; offsets do not count the mark
 	format string // "md", "yaml" or "json"
 	lines  places
 	found  spans
-	parts  []part  // of found, if they are taken apart, see split
-	passed []block // those that are not run
-	// transcripts are the cases that console blocks make. As units they follow
-	// the others.
+	parts  []part  // of found, if they are split; see split
+	passed []block // blocks that do not run
+	// transcripts are the cases made of console blocks. As units they follow the others.
 	transcripts []*Case
-	fixture     *Case      // the blocks of setup and teardown; nil: there are none
+	fixture     *Case      // the setup and teardown blocks; nil: none
 	release     func()     // see [campaign.Spec]
 	readers     *sync.Pool // of *doctree.Reader
 	systems     plans
-	shown       atomic.Pointer[sourceLine] // the last one that was asked for
+	shown       atomic.Pointer[sourceLine] // the last line requested
 }
 
-// entry is one case as it is written: a mapping, or the reason why there is none.
+// entry is one case as it is written: a mapping, or the fault that prevents one.
 type entry struct {
-	from, to int // first and last line: of its block, or of its place in the block's list
+	from, to int // first and last line: of its block, or of its item in the block's list
 	node     *doctree.Node
-	twice    []doctree.Duplicate // keys that stand twice within it
+	twice    []doctree.Duplicate // duplicate keys within it
 	fault    *diag.Diagnostic
 }
 
-// formatOf is the format that a file's name stands for.
+// formatOf returns the format that a file name implies.
 func formatOf(name string) string {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".yaml", ".yml":
@@ -74,10 +73,10 @@ func readDocument(spec campaign.Spec, readers *sync.Pool) *document {
 	return d
 }
 
-// pieceSize is how much of a text is gone through before its memory is given back.
+// pieceSize is how much of a text is scanned before its memory is released.
 const pieceSize = 1 << 20
 
-// pieces goes through a text; release is called after each piece of a long one.
+// pieces iterates over a text; it calls release after each piece of a long one.
 func pieces(text []byte, release func()) iter.Seq2[int, []byte] {
 	return func(yield func(from int, piece []byte) bool) {
 		for from := 0; from < len(text); from += pieceSize {
@@ -91,7 +90,7 @@ func pieces(text []byte, release func()) iter.Seq2[int, []byte] {
 	}
 }
 
-// mentions reports whether the text has one of some short words.
+// mentions reports whether the text contains one of some short words.
 func (d *document) mentions(words ...string) bool {
 	for from := range pieces(d.text, d.release) {
 		part := d.text[from:min(from+pieceSize+len("capture"), len(d.text))]
@@ -102,7 +101,7 @@ func (d *document) mentions(words ...string) bool {
 	return false
 }
 
-// lineFeeds makes carriage returns that end a line by themselves line feeds.
+// lineFeeds turns carriage returns that end a line alone into line feeds.
 func lineFeeds(text []byte, release func()) []byte {
 	alone := func(i int) bool { return text[i] == '\r' && (i+1 == len(text) || text[i+1] != '\n') }
 	for from, piece := range pieces(text, release) {
@@ -122,10 +121,10 @@ func lineFeeds(text []byte, release func()) []byte {
 	return text
 }
 
-// lineOf is the 1-based line of an offset.
+// lineOf returns the line of an offset, from 1.
 func (d *document) lineOf(offset int) int { return d.lines.of(d.text, offset) }
 
-// source is the text of a 1-based line.
+// source returns the text of a line, numbered from 1.
 func (d *document) source(n int) string {
 	if n < 1 || n > d.lines.count {
 		return ""
@@ -138,8 +137,8 @@ func (d *document) source(n int) string {
 	return x.text
 }
 
-// sourceLine is a line that diagnostics show. Those of one line share it, however
-// many they are and however long it is.
+// sourceLine is a line that diagnostics show. All diagnostics of a line share it, so that a long
+// line is kept once.
 type sourceLine struct {
 	number int
 	text   string
@@ -155,8 +154,8 @@ func (d *document) problem(at doctree.Pos, code, where, message, hint string) di
 	}
 }
 
-// read reads one text of cases: a mapping, or a list of mappings. It yields one
-// entry a case; a text that cannot be read is one entry with its fault.
+// read reads one text of cases: a mapping, or a list of mappings. It returns one entry per case; a
+// text that cannot be parsed is one entry with its fault.
 func (d *document) read(start, end, from, to int) []entry {
 	root, twice, fault := d.tree(start, end)
 	if fault != nil {
@@ -166,7 +165,7 @@ func (d *document) read(start, end, from, to int) []entry {
 		return []entry{{from: from, to: to, fault: fault}}
 	}
 	if !root.Truthy() && d.format != "json" {
-		root = &doctree.Node{Kind: doctree.Map, Pos: root.Pos} // as the reference reads nothing
+		root = &doctree.Node{Kind: doctree.Map, Pos: root.Pos} // as the reference treats empty input
 		if root.Pos.Line == 0 {
 			root.Pos = doctree.Pos{Line: from, Col: 1}
 		}
@@ -210,8 +209,7 @@ func (d *document) read(start, end, from, to int) []entry {
 	return list
 }
 
-// opensWithin is the first line of a block's body that looks as if it opened
-// another block, 0 if none does.
+// opensWithin is the first line of a block's body that seems to open another block, or 0.
 func (d *document) opensWithin(start, end int) int {
 	for at := start; d.format == "md" && at < end; at = lineEnd(d.text, at) {
 		if _, _, info, ok := fenceOf(line(d.text, at)); ok && isSpecTest(info) {
