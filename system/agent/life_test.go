@@ -123,6 +123,7 @@ type rpc struct {
 	requests []string
 	without  bool // tools
 	answers  map[string]string
+	during   func() // each call of a tool; nil: nothing
 }
 
 func (s *rpc) seen() string {
@@ -155,7 +156,9 @@ func (s *rpc) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case q.Method == "tools/list":
 		result = `{"tools": [{"name": "say", "inputSchema": {"type": "object"}}]}`
 	case q.Method == "tools/call":
-		result = s.answers[q.Params.Name]
+		if result = s.answers[q.Params.Name]; s.during != nil {
+			s.during()
+		}
 	case q.ID == nil:
 		w.WriteHeader(http.StatusAccepted)
 		return
@@ -193,8 +196,9 @@ func TestSessionsOverHTTP(t *testing.T) {
 	if want := "POST /mcp tools/call DELETE /mcp"; s.seen() != want {
 		t.Errorf("%s\nwant %s", s.seen(), want)
 	}
+	earlier := a.(*server).meter // an answer that is too large may still be read when the next call is made
 	s.mu.Lock()
-	s.answers["say"] = `{"content": [{"type": "text", "text": "hi"}]}`
+	s.answers["say"], s.during = `{"content": [{"type": "text", "text": "hi"}]}`, func() { earlier.tooMuch.Store(true) }
 	s.mu.Unlock()
 	if r := ask(t, a, agentcall.Call{}); r.Text != "hi" || !r.Fresh || !slices.Equal(a.Notes(), []string{"the MCP server was connected to 2 times"}) {
 		t.Errorf("%+v, %q", r, a.Notes())

@@ -48,7 +48,7 @@ func openMCP(ctx context.Context, l lead, extra []string) (agentcall.Agent, erro
 	p := l.plan.MCP
 	text := p.Arguments
 	text = cmp.Or(text, defaultTemplate)
-	s := &server{lead: l, extra: extra, arguments: agentcall.ParseTemplate(text), meter: &meter{most: l.plan.MaxReply}}
+	s := &server{lead: l, extra: extra, arguments: agentcall.ParseTemplate(text)}
 	if p.URL == "" {
 		s.gone = s.leftAlone
 	}
@@ -77,6 +77,7 @@ func (s *server) connect(ctx context.Context) (err error) {
 	limited, cancel := context.WithTimeout(ctx, connectLimit)
 	defer cancel()
 	var transport mcp.Transport
+	s.meter = &meter{most: s.plan.MaxReply} // what an earlier session still reads counts for none of this one
 	name := p.URL
 	if p.URL == "" {
 		name = strings.Join(p.Argv, " ")
@@ -159,7 +160,6 @@ func (s *server) drop() error {
 		s.transport.CloseIdleConnections()
 	}
 	s.ended, s.child, s.session, s.transport = s.child, nil, nil, nil
-	s.meter.strange.Store(nil)
 	return nil
 }
 
