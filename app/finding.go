@@ -289,6 +289,9 @@ func (a *App) Shrink(ctx context.Context, st *Store, finding string, budget int)
 	if err != nil {
 		return out, diag.Environment("making %s smaller: %w", f.ID, err)
 	}
+	if red.NoResult {
+		return out, diag.Environment("making %s smaller: no run of it had a result", f.ID)
+	}
 	if !red.Verified {
 		return out, nil
 	}

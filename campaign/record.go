@@ -90,10 +90,11 @@ type Rerun struct {
 // Minimal is a smaller case that fails with the same fingerprint.
 type Minimal struct {
 	Blob     string `json:"blob"`
-	Size     int64  `json:"size"`     // bytes
-	From     int64  `json:"from"`     // bytes of the case it was made from
-	Tries    int    `json:"tries"`    // executions spent
-	Verified bool   `json:"verified"` // failed again, cold, after shrinking
+	Size     int64  `json:"size"`                // bytes
+	From     int64  `json:"from"`                // bytes of the case it was made from
+	Tries    int    `json:"tries"`               // executions spent
+	Verified bool   `json:"verified"`            // failed again, cold, after shrinking
+	NoResult bool   `json:"no_result,omitempty"` // not verified, since no run of it had a result
 	// OneMinimal names the parts, such as "byte", if no single one can be removed; "":
 	// unknown.
 	OneMinimal string `json:"one_minimal,omitempty"`

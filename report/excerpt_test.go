@@ -49,6 +49,16 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
+// A smaller reproducer that could not be run again is not said to have held.
+func TestMinimizedWithoutResult(t *testing.T) {
+	for noResult, want := range map[bool]string{true: "running it again had no result", false: "it did not fail again after shrinking"} {
+		s := newScreen(Options{Width: 100})
+		if s.minimized(&campaign.Finding{Minimized: &campaign.Minimal{Size: 1, From: 2, Tries: 3, NoResult: noResult}}); s.String() != "  minimized:   2 B -> 1 B, 3 executions, not verified: "+want+"\n" {
+			t.Error(s.String())
+		}
+	}
+}
+
 // Columns that hold nothing are left out, and words stay whole where there is room.
 func TestGridKeepsWordsWhole(t *testing.T) {
 	s := newScreen(Options{Width: 60})

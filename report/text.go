@@ -236,7 +236,10 @@ func (s *screen) minimized(f *campaign.Finding) {
 		return
 	}
 	text := strings.TrimPrefix(sizes(m)+", "+plural(m.Tries, "execution"), ", ") + minimality(m)
-	if !m.Verified {
+	switch {
+	case m.NoResult:
+		text += ", not verified: running it again had no result"
+	case !m.Verified:
 		text += ", not verified: it did not fail again after shrinking"
 	}
 	s.field(2, "minimized", text)

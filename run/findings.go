@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -194,6 +195,7 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 		case err != nil && s.outOfTime(ctx): // what was tried is not verified
 		case err != nil:
 			return f, fmt.Errorf("minimizing case %d: %w", c.Index, err)
+		case red.NoResult && bytes.Equal(red.Payload, c.Payload): // nothing could be tried
 		default:
 			if red.Verified {
 				whole := shown.Evidence
@@ -205,7 +207,7 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 				return f, fmt.Errorf("storing a minimized input: %w", err)
 			}
 			f.Minimized = &campaign.Minimal{
-				Blob: blob, Size: int64(len(red.Payload)), From: int64(len(c.Payload)), Tries: red.Tries, Verified: red.Verified,
+				Blob: blob, Size: int64(len(red.Payload)), From: int64(len(c.Payload)), Tries: red.Tries, Verified: red.Verified, NoResult: red.NoResult,
 				OneMinimal: red.OneMinimal, Spent: red.Spent, Preview: red.Payload[:min(len(red.Payload), maxPreview)], Gauge: campaign.GaugeFrom(ctx, a.c, red.Payload, c.Payload),
 			}
 		}

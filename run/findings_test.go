@@ -130,6 +130,22 @@ func TestFindingsThatCannotBeConfirmed(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	})
+	t.Run("nothing left for a smaller one", func(t *testing.T) {
+		var calls atomic.Int64
+		c := witnessed{&counter{rounds: 1, perRound: 10, fail: one}, func(lane campaign.Lane, _ int64) error {
+			if lane.Cold && calls.Add(1) > 2 {
+				return errors.New("the budget is spent")
+			}
+			return nil
+		}}
+		rec, err := newFixture(t).runs(t.Context(), campaign.Erase[sum](c), run.Options{Workers: 1, Reruns: 2, Shrink: 20})
+		if err != nil || len(rec.Findings) != 1 {
+			t.Fatalf("%v %+v", err, rec.Findings)
+		}
+		if f := rec.Findings[0]; f.Rerun != (campaign.Rerun{Tried: 2, Same: 2}) || f.Flaky || f.Minimized != nil {
+			t.Errorf("%+v %+v", f, f.Minimized)
+		}
+	})
 	for name, cold := range map[string]error{"fatal": campaign.Fatal("the program is gone"), "redo": &campaign.RedoError{Reason: "the program is gone"}} {
 		t.Run(name, func(t *testing.T) {
 			c := witnessed{&counter{rounds: 1, perRound: 10, fail: one}, busy(cold)}

@@ -29,6 +29,7 @@ type Reduced struct {
 	Outcome  campaign.Outcome // of the verification
 	Tries    int              // executions spent, verification included
 	Verified bool             // Payload failed again with the same fingerprint
+	NoResult bool             // nor did it hold: no run of it had a result
 	Spent    bool             // the budget ended the search
 	// OneMinimal names the parts of Payload, such as "byte", if no single one can be
 	// removed; "": unknown.
@@ -96,6 +97,7 @@ func Reduce(ctx context.Context, r campaign.Reducer, exec Execute, contract, fin
 		return red, err
 	}
 	red.Tries += verifications
+	red.NoResult = conf.Rerun.Tried == 0
 	if red.Verified = !conf.Flaky(); red.Verified {
 		red.Outcome = conf.Outcome
 		if !red.Spent && ctx.Err() == nil {
