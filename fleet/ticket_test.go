@@ -123,6 +123,13 @@ func TestLostWorkers(t *testing.T) {
 	if given != "12 error quarantined: 4 workers were lost while they ran it; no other worker gets it" || c.quarantined.Load() != 1 || c.sum.Load() != 1 || k.left != 2 {
 		t.Errorf("given up: %q, %d, %d; %d are left", given, c.quarantined.Load(), c.sum.Load(), k.left)
 	}
+	k.mu.Lock()
+	k.deaths, k.suspect = fatalDeaths, 10 // which has its outcome by now
+	k.mu.Unlock()
+	if err := k.quarantine(func(int64, campaign.Outcome) error { return errMalformed }); err != nil || c.quarantined.Load() != 1 {
+		t.Errorf("a case that is done is given up: %v", err)
+	}
+	k.deaths, k.suspect = 0, -1
 	if got := say("g", 8); got != "[[13 15]] careful=true stale=false back=false elsewhere=false; suspect 13, deaths 1, again 7" {
 		t.Error(got)
 	}
@@ -263,8 +270,15 @@ func TestReportsOfALease(t *testing.T) {
 		}
 		return b
 	}
-	Wait(t, time.Millisecond)
 	box := newMailbox(t)
+	link := &Link{nc: box.nc}
+	object, packedBody, err := packed("report", body(10, 11))
+	if err == nil {
+		err = link.put(object, packedBody)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, x := range map[string]struct {
 		data  []byte
 		probe bool
@@ -272,7 +286,7 @@ func TestReportsOfALease(t *testing.T) {
 		notes string // of the run
 		gives bool   // the lease is given back
 	}{
-		"outcomes":               {frame(mustJSON(report{Worker: "a", Busy: 7, Notes: []string{"by spawn"}}), body(10, 12)), false, "10 12; 1 left, busy 7ns, <nil>; {}", "by spawn", false},
+		"outcomes":               {frame(mustJSON(report{Worker: "a", Busy: 7, Notes: []string{"by spawn"}}), body(10, 12)), false, "10 12; 1 left, busy 7ns, <nil>; {}", "worker a, lane 1: by spawn", false},
 		"outcomes that are done": {frame(mustJSON(report{Worker: "a"}), body(12, 12, 99)), false, "12; 2 left, busy 0s, <nil>; {}", "", false},
 		"given back":             {frame(mustJSON(report{Worker: "a", Handback: true}), body(11)), false, "11; 2 left, busy 0s, <nil>; {}", "", true},
 		"unfit":                  {frame(mustJSON(report{Worker: "a", Unfit: "no such program"}), body(11)), false, "; 3 left, busy 0s, <nil>; {}", "worker a could not run it: no such program", false},
@@ -283,6 +297,7 @@ func TestReportsOfALease(t *testing.T) {
 		"cases of a probe":       {frame(mustJSON(report{Worker: "a"}), body(10)), true, "; 3 left, busy 0s, <nil>; ", `1 message dropped: report in the name of "a": malformed outcomes`, false},
 		"nothing of a probe":     {frame(mustJSON(report{Worker: "a"}), nil), true, "; 3 left, busy 0s, <nil>; {}", "", false},
 		"all of it":              {frame(mustJSON(report{Worker: "a"}), body(12, 11, 10)), false, "12 11 10; 0 left, busy 0s, <nil>; {\"stop\":true}", "", false},
+		"an object":              {frame(mustJSON(report{Worker: "a", Object: object}), nil), false, "10 11; 1 left, busy 0s, <nil>; {}", "", false},
 		"an object nobody has":   {frame(mustJSON(report{Worker: "a", Object: "report-1"}), nil), false, "; 3 left, busy 0s, <nil>; ", "", false},
 		"no report":              {[]byte("\xff"), false, "; 3 left, busy 0s, <nil>; ", "1 message dropped: report: malformed outcomes", false},
 		"no JSON":                {frame([]byte("{"), body(10)), false, "; 3 left, busy 0s, <nil>; ", "1 message dropped: report: malformed outcomes", false},
@@ -290,7 +305,13 @@ func TestReportsOfALease(t *testing.T) {
 		"of an excluded worker":  {frame(mustJSON(report{Worker: "liar"}), body(10)), false, "; 3 left, busy 0s, <nil>; ", "worker liar was excluded: it lied", false},
 	} {
 		c := office()
-		c.link = &Link{nc: box.nc}
+		c.link = link
+		c.note("b, lane 1", []string{"by a fork server"})
+		if name == "an object nobody has" {
+			Wait(t, time.Millisecond)
+		} else {
+			Wait(t, time.Minute)
+		}
 		c.banned["liar"] = "it lied"
 		k, id := awaited(c, 3)
 		k.lease.Probe = x.probe
@@ -408,11 +429,14 @@ func TestDroppedMessages(t *testing.T) {
 	said := 0
 	c.set.Say = func(string, ...any) { said++ }
 	for i := range droppedShown + 5 {
-		for range 2 {
+		for range 3 {
 			c.drop(kindReport, fmt.Sprint("w", i), errMalformed)
+			if said != min(i+1, droppedShown) {
+				t.Errorf("%d reported of %d kinds", said, i+1)
+			}
 		}
 	}
-	if said != droppedShown || len(c.dropped) != droppedShown || c.dropped[`report in the name of "w0": malformed outcomes`] != 2 {
+	if said != droppedShown || len(c.dropped) != droppedShown || c.dropped[`report in the name of "w0": malformed outcomes`] != 3 {
 		t.Errorf("%d reported, dropped: %v", said, c.dropped)
 	}
 }
@@ -449,6 +473,9 @@ type chained struct{ bench }
 func (*chained) Fold(s int, results iter.Seq2[campaign.Case, campaign.Outcome]) int {
 	for at, o := range results {
 		s = s*100 + at.Round*10 + int(at.Index) + len(o.Data)
+		if o.Title == "enough" {
+			break
+		}
 	}
 	return s
 }
@@ -492,6 +519,10 @@ func TestChainsOfStates(t *testing.T) {
 	}
 	if len(s.known) != keptStates {
 		t.Errorf("%d states are kept", len(s.known))
+	}
+	two := appendEntry(appendEntry(nil, 4, &campaign.Outcome{Title: "enough"}), 5, &campaign.Outcome{})
+	if got, err := s.at(t.Context(), put(chainLink{Parent: names[0], Round: 1, Log: two})); err != nil || got != 7_04 {
+		t.Errorf("a campaign that needs no more has the state %v, %v", got, err)
 	}
 	torn := put(chainLink{Parent: names[0], Round: 3, Log: []byte("\xff")})
 	links["state-0"] = links[names[0]]
@@ -626,8 +657,12 @@ func TestAskedForLeases(t *testing.T) {
 			t.Errorf("%s: %s", data, got)
 		}
 	}
-	c.asked(box.about(kindTake, queueID, mustJSON(take{"a"})))
-	m, err := box.sub.NextMsgWithContext(t.Context())
+	own, err := box.nc.SubscribeSync(box.nc.NewInbox())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.asked(mailbox{box.nc, own}.about(kindTake, queueID, mustJSON(take{"a"})))
+	m, err := own.NextMsgWithContext(t.Context())
 	var got taken
 	if err == nil {
 		err = json.Unmarshal(m.Data, &got)
