@@ -198,9 +198,15 @@ func TestSessionsOverHTTP(t *testing.T) {
 	}
 	earlier := a.(*server).meter // an answer that is too large may still be read when the next call is made
 	s.mu.Lock()
-	s.answers["say"], s.during = `{"content": [{"type": "text", "text": "hi"}]}`, func() { earlier.tooMuch.Store(true) }
+	s.answers["say"], s.during = `{"content": [7]}`, func() { earlier.tooMuch.Store(true) }
 	s.mu.Unlock()
-	if r := ask(t, a, agentcall.Call{}); r.Text != "hi" || !r.Fresh || !slices.Equal(a.Notes(), []string{"the MCP server was connected to 2 times"}) {
+	if r := ask(t, a, agentcall.Call{}); r.End != agentcall.Malformed {
+		t.Errorf("%+v", r)
+	}
+	s.mu.Lock()
+	s.answers["say"], s.during = `{"content": [{"type": "text", "text": "hi"}]}`, nil
+	s.mu.Unlock()
+	if r := ask(t, a, agentcall.Call{}); r.Text != "hi" || !r.Fresh || !slices.Equal(a.Notes(), []string{"the MCP server was connected to 3 times"}) {
 		t.Errorf("%+v, %q", r, a.Notes())
 	}
 	if err := a.Close(); err != nil || !strings.HasSuffix(s.seen(), "tools/call DELETE /mcp") {
