@@ -225,8 +225,8 @@ type Agent interface {
 	// context that ended), or that an agent which Thresh starts can no longer be
 	// started: that error wraps [ErrGone].
 	Call(ctx context.Context, c Call) (Reply, error)
-	// Reset clears the agent's memory, including its cookies and its session. If the
-	// plan has a way that fails, that is an error; if it has no way, it is none: see
+	// Reset clears the agent's memory, including its cookies and its session. It fails
+	// if the plan has a way that does not work; a plan without a way is no error, see
 	// [Agent.Forgets].
 	Reset(ctx context.Context, limit time.Duration) error
 	// Forgets reports whether Reset removes every trace of earlier calls as far as

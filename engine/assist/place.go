@@ -182,7 +182,7 @@ func (n Names) Find(words ...string) (at int, ok bool) {
 	return 0, false
 }
 
-// Names returns those of the document.
+// Names returns the places where the document names something.
 func (t *Text) Names() Names {
 	names := Names{make(map[string]int), make(map[string]int)}
 	add := func(to map[string]int, name string, at int) {

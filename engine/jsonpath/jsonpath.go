@@ -255,7 +255,7 @@ func numbers(a, b *jsontree.Node) (order int, ordered bool) {
 	return cmp.Compare(x, y), true
 }
 
-// exactly is the value of a number, nil if that is infinite.
+// exactly returns the exact value of a number; nil if it is infinite.
 func exactly(n *jsontree.Node, f float64) *big.Rat {
 	if i := n.Int(); i != nil {
 		return new(big.Rat).SetInt(i)

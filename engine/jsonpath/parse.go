@@ -10,7 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// parser reads a path from left to right; fault is what it stops with.
+// parser reads a path from left to right; fault is the error that stops it.
 type parser struct {
 	text  string
 	pos   int
@@ -47,7 +47,7 @@ func (p *parser) want(sign string) {
 	}
 }
 
-// name takes letters, digits, _ and, as many write it, -.
+// name reads letters, digits, _ and -, which many people use too.
 func (p *parser) name() string {
 	start := p.pos
 	for p.pos < len(p.text) {
@@ -60,8 +60,8 @@ func (p *parser) name() string {
 	return p.text[start:p.pos]
 }
 
-// segments takes steps as far as there are any; a point that no name follows is not
-// the path's.
+// segments reads steps as long as there are any. A point without a name after it does
+// not belong to the path.
 func (p *parser) segments() (list []segment) {
 	for {
 		start := p.pos
@@ -242,8 +242,8 @@ func (p *parser) not() test {
 	}
 }
 
-// operand is a side of a comparison: a value, or a path of which exists is whether it
-// finds something.
+// operand reads a side of a comparison: a value, or a path, for which exists reports
+// whether it finds something.
 func (p *parser) operand() (value func(root, at *jsontree.Node) (*jsontree.Node, error), exists test) {
 	from := p.take("@")
 	if !from && !p.take("$") {

@@ -3,16 +3,18 @@ package pyrand
 import "math"
 
 // Elementary functions from additions and products alone. Those of package math
-// have other last bits on each processor, and equal runs must be equal on all.
-// They are off by some units in the last place; so are those of C libraries.
+// differ in their last bits between processors, and equal runs must be equal
+// everywhere. The errors are some units in the last place, like those of C
+// libraries.
 
-// ln2 is in two parts, the first with zeros at its end: small multiples are exact.
+// ln2 has two parts, the first with zeros at its end, so that small multiples are
+// exact.
 const (
 	ln2High = 6.93147180369123816490e-01
 	ln2Low  = 1.90821492927058770002e-10
 )
 
-// The same of a right angle.
+// A right angle, in two parts likewise.
 const (
 	rightHigh = 1.57079632673412561417e+00
 	rightLow  = 6.07710050650619224932e-11
@@ -29,7 +31,7 @@ var factors = func() (list [20]float64) {
 
 func exp(x float64) float64 {
 	if x > 710 || x < -746 || x != x {
-		return math.Exp(x) // too large, 0, or no number
+		return math.Exp(x) // too large, 0, or NaN
 	}
 	k := math.Round(x / math.Ln2)
 	x = x - float64(k*ln2High) - float64(k*ln2Low)
@@ -42,7 +44,7 @@ func exp(x float64) float64 {
 
 func log(x float64) float64 {
 	if x <= 0 || x > math.MaxFloat64 || x != x {
-		return math.Log(x) // without end, or no number
+		return math.Log(x) // infinite, or NaN
 	}
 	m, k := math.Frexp(x)
 	if m < math.Sqrt2/2 {
