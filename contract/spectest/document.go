@@ -219,8 +219,8 @@ func (d *document) opensWithin(start, end int) int {
 	return 0
 }
 
-// itemLines are the lines of one case of a list that stands on the lines from
-// to to: as far as the next case. A case that is an alias has the whole list.
+// itemLines returns the lines of one case of a list that spans lines from to to: up to the next
+// case. A case that is an alias gets the whole list.
 func itemLines(nodes []*doctree.Node, i, from, to int) (first, last int) {
 	first, last = nodes[i].Pos.Line, to
 	if i+1 < len(nodes) {
@@ -232,10 +232,9 @@ func itemLines(nodes []*doctree.Node, i, from, to int) (first, last int) {
 	return first, last
 }
 
-// The values and keys that a text of cases, and one case of it, may have beyond
-// one a byte, each alias counted as all it stands for. What is written out needs
-// none of it. Ten thousand cases that share their parts have far fewer; what
-// multiplies aliases by aliases has more.
+// Limits on the values and keys in a text of cases, and in one case, beyond one per byte; each
+// alias counts as everything it stands for. Text without aliases never exceeds one per byte. Ten
+// thousand cases that share their parts stay far below; aliases that multiply aliases do not.
 const (
 	nodesSpare     = 1_500_000
 	caseNodesSpare = 50_000
@@ -271,7 +270,7 @@ func (d *document) tree(start, end int) (*doctree.Node, []doctree.Duplicate, *di
 	return &doc.Root, doc.Duplicates, nil
 }
 
-// jsonTree reads a text in JSON that begins at an offset.
+// jsonTree parses JSON text that begins at an offset.
 func (d *document) jsonTree(body []byte, start int) (*doctree.Node, []doctree.Duplicate, *diag.Diagnostic) {
 	line, col := d.lineOf(start)-1, 0
 	if d.parts != nil { // a comma or a bracket follows

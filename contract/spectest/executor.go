@@ -19,37 +19,37 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// executor runs cases on one lane. What a type of case needs is opened when the
-// first case of that type is run.
+// executor runs cases on one lane. It opens what a type of case needs when the first case of that
+// type runs.
 type executor struct {
 	c    *Campaign
 	lane campaign.Lane
 	*place
 	eval *evaluator
-	set  *settings // of the campaign, with what setup gives to cases
+	set  *settings // of the campaign, with the variables from setup
 
 	session  *session
-	step     *stepper                   // who asks before each block and case; nil: nobody
-	mended   func(*Case, *Failure) bool // whether a case of a chain would hold with what is proposed; nil: nothing is
-	unit     int                        // decoded last
-	read     int                        // bytes that were decoded since memory was given back
+	step     *stepper                   // asks before each block and case; nil: nobody asks
+	mended   func(*Case, *Failure) bool // reports whether a failed case of a chain would hold with the proposals; nil: none are made
+	unit     int                        // the unit decoded last
+	read     int                        // bytes decoded since memory was last released
 	decoded  []decoded
 	commands map[laneKind]*commandLane
 	python   pyhost.Commander
-	skipped  []string // blocks of the page that was run last that were not, with why
-	told     []string // what the host has said in earlier campaigns
+	skipped  []string // skipped blocks of the last page, with the reason
+	told     []string // notes that the host already gave in earlier campaigns
 	http     exchange.Client
-	jar      int // number of the jar that cookies are kept in
+	jar      int // number of the current cookie jar
 	systems  map[*sut.Plan]sut.System
-	slot     slot               // of the case that is run
-	files    *filesLimit        // of the command or page that is run; nil: none
-	chain    map[*sut.Plan]bool // systems that were reset for the chain that is run; nil: none is
+	slot     slot               // of the running case
+	files    *filesLimit        // of the running command or page; nil: none
+	chain    map[*sut.Plan]bool // systems already reset for the running chain; nil: no chain runs
 }
 
-// maxEvidence is how much of each output a failing case keeps.
+// maxEvidence is the number of bytes that a failing case keeps of each output.
 const maxEvidence = 64 << 10
 
-// evidence of a case, in the order in which it is shown.
+// evidence is the evidence of a case, in display order.
 type evidence []campaign.Attachment
 
 func (e *evidence) add(name string, data []byte) {
@@ -71,7 +71,7 @@ func (x *executor) Execute(ctx context.Context, _ *state, at campaign.Case) (cam
 	f, notes, err := x.attempt(ctx, c)
 	tries, retries := 1, x.c.set.retries
 	if x.lane.Cold || x.c.set.expect || c.fault != nil {
-		retries = 0 // what is to be confirmed is run once, and what cannot change is not tried again
+		retries = 0 // a confirmation runs once, and a case that cannot change is not retried
 	}
 	first, seen := f, notes
 	for ; err == nil && f != nil && tries <= retries; tries++ {
@@ -98,7 +98,7 @@ func (x *executor) Execute(ctx context.Context, _ *state, at campaign.Case) (cam
 	return o, nil
 }
 
-// evidence is what a failure has seen, before what its case has.
+// evidence puts the failure's own evidence before the notes of its case.
 func (f *Failure) evidence(notes evidence) evidence {
 	if f == nil {
 		return notes
@@ -118,7 +118,7 @@ func (f *Failure) evidence(notes evidence) evidence {
 	return append(own, notes...)
 }
 
-// caseAt is a case of the campaign, decoded if it is not yet.
+// caseAt returns a case of the campaign and decodes it if necessary.
 func (x *executor) caseAt(i int64) *Case {
 	s := x.c.slots[i]
 	if x.slot = s; x.c.chains[s] != nil {
@@ -137,15 +137,15 @@ func (x *executor) caseAt(i int64) *Case {
 	return x.decoded[s.item].c
 }
 
-// attempt runs a case once. The error says that the environment failed.
+// attempt runs a case once. An error means that the environment failed.
 func (x *executor) attempt(ctx context.Context, c *Case) (*Failure, evidence, error) {
 	x.eval.subjects = nil
 	f, notes, err := x.tryOnce(ctx, c)
 	got, lacks := x.captured(c)
-	if f == nil && x.chain == nil { // nobody waits for them; they must be there all the same
+	if f == nil && x.chain == nil { // no later case needs them, but they must exist
 		f = firstOf(lacks)
 	}
-	if f != nil && f.Line == 0 { // it did not come as far as an assertion
+	if f != nil && f.Line == 0 { // it failed before any assertion
 		at := c.about
 		if f.Op == "exit_code" && c.cli != nil {
 			at = c.cli.exitAt
@@ -156,8 +156,8 @@ func (x *executor) attempt(ctx context.Context, c *Case) (*Failure, evidence, er
 	return f, notes, err
 }
 
-// captured are the values that a case takes from what it has seen, held or not, and what
-// it does not find there.
+// captured returns the values that a case captures, whether or not it held, and the failures of
+// those it cannot find.
 func (x *executor) captured(c *Case) (got variables, lacks []*Failure) {
 	got = variables{}
 	for i := 0; i < len(c.captures) && x.eval.subjects != nil; i++ {
@@ -209,7 +209,7 @@ type result struct {
 	Skipped []string `json:"skipped,omitempty"`
 }
 
-// outcome is what a case came to.
+// outcome is the outcome of a case.
 func (x *executor) outcome(c *Case, f *Failure) campaign.Outcome {
 	if x.c.set.expect {
 		return x.judgeExpectation(c, f)
@@ -240,12 +240,12 @@ func (x *executor) failed(c *Case, f *Failure, kind, what string) campaign.Outco
 		Signature: fmt.Sprintf("%s|%d|%s", c.ID, c.From, f.Path), Cause: []string{strings.TrimSpace(f.Target + " " + f.Op)},
 	}
 	if c.ID != "" {
-		o.Signature = c.ID + "|" + f.Path // stays the same when lines above it come and go
+		o.Signature = c.ID + "|" + f.Path // does not change when lines are added or removed above
 	}
 	r := result{Line: c.From}
 	if f != nil {
 		kept := *f
-		kept.Saw, r.Failure = "", &kept // evidence, since it may differ between equal runs
+		kept.Saw, r.Failure = "", &kept // it is evidence, since it may differ between equal runs
 	}
 	if c.page != nil {
 		r.Skipped = x.skipped
@@ -254,7 +254,7 @@ func (x *executor) failed(c *Case, f *Failure, kind, what string) campaign.Outco
 	return o
 }
 
-// line is where a reader is to look: at what failed, or at the block.
+// line is the line to show a reader: of the failure, or of the block.
 func (x *executor) line(c *Case, f *Failure) int {
 	if f != nil && f.Line > 0 {
 		return f.Line
@@ -262,14 +262,14 @@ func (x *executor) line(c *Case, f *Failure) int {
 	return c.From
 }
 
-// flaky is the outcome of a case that failed first and held later.
+// flaky is the outcome of a case that failed at first and held on a retry.
 func (x *executor) flaky(c *Case, first *Failure) campaign.Outcome {
 	o := x.failed(c, first, "flaky", "held when it was tried again, after: "+first.summary())
 	o.Severity = campaign.SeverityLow
 	return o
 }
 
-// summary is a failure in one line for people.
+// summary describes a failure in one line.
 func (f *Failure) summary() string {
 	switch {
 	case f.Want != "" && f.Category == Assertion:
@@ -281,7 +281,7 @@ func (f *Failure) summary() string {
 	return clipped(f.Category+": "+head, 300)
 }
 
-// detail is the message without the words that tell where.
+// detail is the message without its location.
 func (f *Failure) detail() string {
 	for _, end := range []string{" op=" + f.Op + "] ", " assert_path=" + f.Path + "] "} {
 		if _, detail, found := strings.Cut(f.Message, end); found {
@@ -291,7 +291,7 @@ func (f *Failure) detail() string {
 	return f.Message
 }
 
-// Notes says how cases were run.
+// Notes reports how the cases ran.
 func (x *executor) Notes() []string {
 	var notes []string
 	for _, s := range x.systems {
@@ -326,15 +326,15 @@ func (x *executor) Close() error {
 	return errors.Join(errs...)
 }
 
-// session is what the lanes of a campaign share while they are open.
+// session holds what the lanes of a campaign share.
 type session struct {
 	c     *Campaign
 	cache *campaign.Cache
 	own   func() *fileText // the document as its cases see it
 
 	mu   sync.Mutex
-	page *pageRun  // of setup; nil: it has not run, or failed
-	set  *settings // with what setup gives to the cases
+	page *pageRun  // the setup run; nil: it has not run, or failed
+	set  *settings // with the variables from setup
 	err  error     // of setup
 }
 
@@ -355,7 +355,7 @@ func (s *session) executor(lane campaign.Lane) (*executor, error) {
 	return &executor{c: s.c, set: s.c.set, lane: lane, place: p, session: s, unit: -1, eval: newEvaluator()}, nil
 }
 
-// Close implements [campaign.Session]: it undoes what setup has done.
+// Close implements [campaign.Session]: it undoes the setup.
 func (s *session) Close() error {
 	if s.page == nil {
 		return nil

@@ -9,28 +9,28 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// Result is what one case came to, in the words of conformance reports.
+// Result is the result of one case, in the terms of conformance reports.
 type Result struct {
 	ID       string
 	Status   string // "pass", "fail" or "skip"
 	Category string // of a failure; "" otherwise
 	Message  string // of a failure; "" otherwise
-	// Expected says whether the result is what the case's expect metadata asks
-	// for, or, of a case without, whether it did not fail.
+	// Expected reports whether the result matches the case's expect metadata or, without any, whether
+	// the case did not fail.
 	Expected bool
-	Why      string // what is not as expected; "" if all is
+	Why      string // the difference from the expectation; "" if there is none
 	Document string // name of the document; empty until the caller fills it in
 	Line     int    // of the case's block
 }
 
-// raw is what an outcome keeps of a case that is judged by its expectation.
+// raw is what an outcome stores for a case that is judged by its expectation.
 type raw struct {
 	Status string `json:"status"`
-	Why    string `json:"why,omitempty"` // what is not as expected
+	Why    string `json:"why,omitempty"` // the difference from the expectation
 	result
 }
 
-// judgeExpectation judges a case by what it is expected to come to.
+// judgeExpectation judges a case by its expected result.
 func (x *executor) judgeExpectation(c *Case, f *Failure) campaign.Outcome {
 	r := raw{Status: "pass", result: result{Failure: f, Line: c.From}}
 	switch {
@@ -60,7 +60,7 @@ func (x *executor) judgeExpectation(c *Case, f *Failure) campaign.Outcome {
 	return o
 }
 
-// mismatch says how a result differs from what is expected; "" if it does not.
+// mismatch describes how a result differs from the expected one; "" if it does not.
 func (c *Case) mismatch(status string, f *Failure) string {
 	category, message := "", ""
 	if f != nil {
@@ -87,8 +87,7 @@ func (c *Case) mismatch(status string, f *Failure) string {
 	return ""
 }
 
-// Result reads back from an outcome what case i came to. The second result is
-// false for a case that could not be run.
+// Result returns the result of case i from its outcome, and false if the case could not run.
 func (c *Campaign) Result(i int64, o *campaign.Outcome) (Result, bool) {
 	cs := c.Case(i)
 	r := Result{ID: cs.ID, Line: cs.From, Status: "pass", Expected: true}
@@ -104,9 +103,9 @@ func (c *Campaign) Result(i int64, o *campaign.Outcome) (Result, bool) {
 			return r, false
 		}
 		r.Status, r.Why = kept.Status, kept.Why
-		if kept.Status == "" && kept.Failure == nil { // some blocks of a page were not run
+		if kept.Status == "" && kept.Failure == nil { // some blocks of a page did not run
 			r.Status = o.Verdict.String()
-		} else if kept.Status == "" { // judged by itself
+		} else if kept.Status == "" { // judged without its expectation
 			r.Status, r.Why = "fail", "it fails"
 		}
 		r.Expected = r.Why == ""

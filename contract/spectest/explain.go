@@ -11,7 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Find returns the cases with an id, in the order in which they are run.
+// Find returns the cases with an id, in the order they run.
 func (c *Campaign) Find(id string) []int64 {
 	var list []int64
 	for i := range c.slots {
@@ -23,7 +23,7 @@ func (c *Campaign) Find(id string) []int64 {
 	return list
 }
 
-// IDs returns the ids of all cases, in the order in which they are run.
+// IDs returns the ids of all cases, in the order they run.
 func (c *Campaign) IDs() []string {
 	list := make([]string, len(c.slots))
 	for i := range list {
@@ -32,19 +32,18 @@ func (c *Campaign) IDs() []string {
 	return list
 }
 
-// explanation is a case with what was found out by running it.
+// explanation is a case with the results of running it.
 type explanation struct {
 	strings.Builder
 	c     *Case
-	found map[*node]*Failure // nil for what holds
+	found map[*node]*Failure // nil for a node that holds
 	steps map[*node]int
 	ran   bool // the tree was judged
 }
 
-// Explain writes what a case means: the tree of predicates that its assertions
-// compile to, each with its place, the target that it has inherited, and its
-// expression. With run the case is run, and every node is told to hold or not,
-// with the leaves that decide. The error says that the environment failed.
+// Explain writes the meaning of a case: the tree of predicates that its assertions compile to, each
+// with its place, its inherited target and its expression. If run is set, Explain runs the case and
+// adds whether each node holds and which leaves decide. An error means that the environment failed.
 func (c *Campaign) Explain(ctx context.Context, i int64, run bool) (string, error) {
 	x := explanation{c: c.Case(i), found: make(map[*node]*Failure), steps: make(map[*node]int)}
 	verdict := "not run"
@@ -103,7 +102,7 @@ func (c *Campaign) Explain(ctx context.Context, i int64, run bool) (string, erro
 	return x.String(), nil
 }
 
-// run runs the case and judges every node of its tree by itself.
+// run runs the case and judges every node of its tree separately.
 func (x *explanation) run(ctx context.Context, c *Campaign, i int64) (*Failure, error) {
 	session := c.open(nil)
 	defer session.Close()
@@ -131,7 +130,7 @@ func (x *explanation) run(ctx context.Context, c *Campaign, i int64) (*Failure, 
 	return f, err
 }
 
-// subject says what the case looks at.
+// subject describes what the case examines.
 func (x *explanation) subject() {
 	switch c := x.c; {
 	case c.text != nil && c.text.self:
@@ -151,8 +150,8 @@ func (x *explanation) subject() {
 	}
 }
 
-// node writes a node and those in it. decides: what is written may decide the
-// case; reached: it was judged on the way.
+// node writes a node and its children. decides: the node may decide the case; reached: judging got
+// this far.
 func (x *explanation) node(n *node, level int, decides, reached bool) {
 	indent := strings.Repeat("  ", level)
 	head := fmt.Sprintf("%s%s  line %d  ", indent, n.path, n.at.Line)
@@ -195,7 +194,7 @@ func (x *explanation) node(n *node, level int, decides, reached bool) {
 	}
 }
 
-// state is how a node came out.
+// state describes the result of a node.
 func (x *explanation) state(n *node, reached bool) string {
 	switch f := x.found[n]; {
 	case !x.ran:
@@ -220,16 +219,16 @@ func (x *explanation) ends(n, child *node) bool {
 	return n.kind == must && f != nil || n.kind == can && f == nil
 }
 
-// decides reports whether a child is why its group came out as it did.
+// decides reports whether a child is the reason for the result of its group.
 func (x *explanation) decides(n, child *node) bool {
 	f, group := x.found[child], x.found[n]
 	switch {
 	case f != nil && f.Category != Assertion:
 		return true
 	case group != nil && group.Category != Assertion:
-		return false // another child has ended it
+		return false // another child ended it
 	}
-	return ((f == nil) == (group == nil)) == (n.kind != cannot) // which fails by what holds
+	return ((f == nil) == (group == nil)) == (n.kind != cannot) // cannot fails because of a child that holds
 }
 
 func (k *Contract) explainCommand() campaign.Command {

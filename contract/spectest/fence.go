@@ -21,20 +21,19 @@ type block struct {
 	closed bool
 }
 
-// resemblesSpecTest reports whether a block is no spec-test block, but perhaps meant to be one.
+// resemblesSpecTest reports whether a block is not a spec-test block but may be meant as one.
 func (b block) resemblesSpecTest() bool { return !isSpecTest(b.info) }
 
-// later reports whether a block is of the dialect that came after this format.
+// later reports whether a block is of the dialect that succeeded this format.
 func (b block) later() bool {
 	return b.resemblesSpecTest() && strings.Contains(strings.ToLower(b.info), laterDialect)
 }
 
-// fences finds the fenced blocks of a text line by line, wherever they stand: in
-// lists, comments and indented text as well. A block within a longer fence is text
-// of that one. A fence that is closed nowhere is text too, but for those that are
-// the document's own: they reach to the end.
+// fences finds the fenced blocks of a text line by line, wherever they are: also in lists, comments
+// and indented text. A block within a longer fence is part of that fence's text. An unclosed fence
+// is plain text, unless own reports it as the document's: then it extends to the end.
 func fences(src []byte, own func(info string) bool, release func()) (list []block) {
-	var known [2]int // how long fences of backticks and of tildes are, at least, that are closed nowhere
+	var known [2]int // minimum lengths from which fences of backticks and of tildes are known to be unclosed
 	released := 0
 	for at := 0; at < len(src); {
 		if at-released > pieceSize {
@@ -64,8 +63,8 @@ func fences(src []byte, own func(info string) bool, release func()) (list []bloc
 	return list
 }
 
-// opening takes a line apart that opens a fence, perhaps behind the marks of
-// quotations and list items. A length of 0 means that it opens none.
+// opening parses a line that opens a fence, possibly after the marks of quotations and list items.
+// A length of 0 means that the line opens none.
 func opening(l []byte) (b block, char byte, length int) {
 	rest := l
 	for {
@@ -89,8 +88,8 @@ func opening(l []byte) (b block, char byte, length int) {
 	}
 }
 
-// seekEnd finds the end of a block: the fence that closes it, or the end of the
-// quotation that it stands in. A fence that stands much deeper is text.
+// seekEnd finds the end of a block: the closing fence, or the end of the quotation that contains
+// the block. A fence that is indented much deeper is text.
 func (b *block) seekEnd(src []byte, char byte, length int) {
 	for b.end = b.start; b.end < len(src); b.end = lineEnd(src, b.end) {
 		l := line(src, b.end)
@@ -109,24 +108,24 @@ func (b *block) seekEnd(src []byte, char byte, length int) {
 	b.closed = b.quoted
 }
 
-// blocks finds the spec-test blocks of a document, and those that look like one.
+// blocks finds the spec-test blocks of a document, and blocks that resemble one.
 func blocks(src []byte, release func()) []block {
 	return slices.DeleteFunc(fences(src, isSpecTest, release), func(b block) bool { return b.resemblesSpecTest() && !looksLikeSpecTest(b.info) })
 }
 
-// isSpecTest reports whether an info string asks for the block to be run: the
-// words spec-test and yaml or yml, in any order, in any case, among any others.
+// isSpecTest reports whether an info string asks for the block to run: it has the words spec-test
+// and yaml or yml, in any order, in any case, among any others.
 func isSpecTest(info string) bool {
 	words := strings.Fields(strings.ToLower(info))
 	return slices.Contains(words, "spec-test") && (slices.Contains(words, "yaml") || slices.Contains(words, "yml"))
 }
 
-// laterDialect is the word of blocks in the form that data-contracts has had
-// since: other keys, other expressions.
+// laterDialect marks blocks of the dialect that data-contracts has used since: it has other keys
+// and expressions.
 const laterDialect = "contract-spec"
 
-// looksLikeSpecTest reports whether an info string has a word of ours, in
-// whatever way it is written.
+// looksLikeSpecTest reports whether an info string contains one of the format's words, however it
+// is spelled.
 func looksLikeSpecTest(info string) bool {
 	words := looseWords(info)
 	yaml := slices.Contains(words, "yaml") || slices.Contains(words, "yml")
@@ -136,12 +135,12 @@ func looksLikeSpecTest(info string) bool {
 	})
 }
 
-// looseWords are the words of an info string in whatever way it is written.
+// looseWords splits an info string into words at blanks and punctuation, in lower case.
 func looseWords(info string) []string {
 	return strings.FieldsFunc(strings.ToLower(info), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;{}.", r) })
 }
 
-// fenceOf takes a line apart that opens a fence.
+// fenceOf parses a line that opens a fence.
 func fenceOf(l []byte) (char byte, length int, info string, ok bool) {
 	l = bytes.TrimLeft(l, " \t")
 	if len(l) == 0 || l[0] != '`' && l[0] != '~' {
@@ -169,7 +168,7 @@ func line(src []byte, at int) []byte {
 
 func lineStart(src []byte, at int) int { return bytes.LastIndexByte(src[:at], '\n') + 1 }
 
-// lineEnd is the offset just past the line that holds an offset.
+// lineEnd is the offset just after the line that contains an offset.
 func lineEnd(src []byte, at int) int {
 	if at >= len(src) {
 		return len(src)
@@ -180,8 +179,8 @@ func lineEnd(src []byte, at int) int {
 	return len(src)
 }
 
-// spans are the blocks of a document that are run. There may be very many, so
-// they take as little room as can be; documents are shorter than 2 GiB.
+// spans are the blocks of a document that run. There may be very many, so they are kept small;
+// documents are shorter than 2 GiB.
 type spans []span
 
 type span struct {

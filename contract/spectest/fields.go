@@ -11,14 +11,14 @@ import (
 //go:embed schema/assert.schema.json
 var assertSchema string
 
-// captureSources are the keys of a capture that say where the value is.
+// captureSources are the keys of a capture that locate the value.
 var captureSources = []string{"cookie", "header", "json", "regex", "xpath"}
 
-// shapes are the mappings of a case that are opened by themselves.
+// shapes are the mappings of a case that are decoded on their own.
 type shapes struct{ one, budget, file, captured, part, expect, outcome *doctree.Shape }
 
-// format declares cases. A text field takes any YAML scalar, as Python's str does;
-// the schema beside it says so to editors.
+// format declares the shape of cases. A text field accepts any YAML scalar, as Python's str does;
+// the schema beside it declares that to editors.
 var format = sync.OnceValue(func() (s shapes) {
 	any, truth, object, named := doctree.Any(), doctree.Truth().OrNull(), doctree.Object, doctree.Named
 	scalar := doctree.Text().As(`{"type": ["string", "number", "boolean", "null"]}`)
@@ -139,13 +139,12 @@ var format = sync.OnceValue(func() (s shapes) {
 	return s
 })
 
-// BlockSchema returns the JSON Schema (draft 2020-12) of what a block holds, for
-// editors and other tools. It cannot express what depends on a target, on files
-// or on the form of texts, and takes a key that nothing reads for an error;
-// checking says the rest.
+// BlockSchema returns the JSON Schema (draft 2020-12) of a block's content, for editors and other
+// tools. It cannot express rules that depend on a target, on files or on the form of texts, and it
+// rejects unknown keys; checking covers the rest.
 func BlockSchema() []byte { return doctree.Schema("spectest.v1", blockType()) }
 
-// blockType is what a block holds.
+// blockType is the type of a block's content.
 func blockType() doctree.Type {
 	one := doctree.Object(format().one).As(`{
 		"if": {"properties": {"type": {"const": "system.call"}}, "required": ["type"]},

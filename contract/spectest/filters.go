@@ -22,18 +22,18 @@ import (
 	"github.com/thresh-dev/thresh/engine/xpath"
 )
 
-// valueFilter makes another value of one: $.ref | split("-") | last. What it cannot be
-// applied to becomes null.
+// valueFilter converts a value to another one: $.ref | split("-") | last. It returns null for a
+// value that it does not apply to.
 type valueFilter func(speclang.Value) speclang.Value
 
-// filterKind is how a filter is written, with one operand for each letter of takes:
-// t a text, n a whole number.
+// filterKind is the form of a filter. takes has one letter for each operand: t a text, n a whole
+// number.
 type filterKind struct {
 	takes string
 	make  func(args []string) (valueFilter, error)
 }
 
-// ofText is a filter that makes a text of a text, if it can.
+// ofText makes a filter of a function on texts that may fail.
 func ofText(f func(string) (string, bool)) valueFilter {
 	return func(v speclang.Value) speclang.Value {
 		if s, ok := v.Str(); ok {
@@ -50,7 +50,7 @@ func plainFilter(f valueFilter) filterKind {
 	return filterKind{"", func([]string) (valueFilter, error) { return f, nil }}
 }
 
-// converts is a filter without operands that makes a text of any text.
+// converts is a filter without operands that maps any text to a text.
 func converts(f func(string) string) filterKind {
 	return plainFilter(ofText(func(s string) (string, bool) { return f(s), true }))
 }
@@ -62,7 +62,7 @@ func decodedBase64(e *base64.Encoding) filterKind {
 	}))
 }
 
-// item is a filter that takes one item of a list; from the end if at is negative.
+// item is a filter that selects one item of a list, from the end if at is negative.
 func item(at int) valueFilter {
 	return func(v speclang.Value) speclang.Value {
 		list := v.Items()
@@ -76,7 +76,7 @@ func item(at int) valueFilter {
 	}
 }
 
-// filterKinds are all filters by name.
+// filterKinds are all filters, by name.
 var filterKinds = map[string]filterKind{
 	"base64_decode":     decodedBase64(base64.StdEncoding),
 	"base64_encode":     converts(func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }),
@@ -156,7 +156,7 @@ var filterKinds = map[string]filterKind{
 	}},
 }
 
-// firstGroup is what the first group of a pattern matches, or all of a pattern without one.
+// firstGroup returns the match of a pattern's first group, or the whole match if it has no group.
 func firstGroup(p *regexp.Regexp, s string) (string, bool) {
 	m := p.FindStringSubmatch(s)
 	if m == nil {
@@ -165,7 +165,7 @@ func firstGroup(p *regexp.Regexp, s string) (string, bool) {
 	return m[min(1, len(m)-1)], true
 }
 
-// toNumber is a filter that makes a number of a text or another number.
+// toNumber is a filter that converts a text or another number to a number.
 func toNumber(whole bool) valueFilter {
 	return func(v speclang.Value) speclang.Value {
 		text := strings.TrimSpace(textual(v))
@@ -184,16 +184,16 @@ func toNumber(whole bool) valueFilter {
 	}
 }
 
-// oneFilter is a filter with its operands, behind a bar.
+// oneFilter matches a bar and a filter with its operands.
 var oneFilter = lazy.Pattern(`^\s*\|\s*([A-Za-z_]\w*)\s*(?:\(\s*((?:` + operandText + `)(?:\s*,\s*(?:` + operandText + `))*)?\s*\))?`)
 
-// operandText is a text in quotes, or a whole number.
+// operandText matches a quoted text or a whole number.
 const operandText = `"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|-?\d+`
 
 var oneOperand = lazy.Pattern(operandText)
 
-// readFilters reads the filters that a text begins with, and says how long they are, also
-// if one is wrong.
+// readFilters reads the filters at the beginning of a text and returns their length, even if one of
+// them is wrong.
 func readFilters(text string) (list []valueFilter, length int, err error) {
 	for {
 		m := oneFilter().FindStringSubmatch(text[length:])
@@ -231,12 +231,12 @@ func readFilter(name string, args []string) (valueFilter, error) {
 	return f, nil
 }
 
-// unquoted is a text without its quotes, which patterns keep their backslashes in.
+// unquoted removes the quotes of a text. Patterns keep their backslashes.
 func unquoted(s string) string {
 	return strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\'`, `'`, `\n`, "\n", `\t`, "\t").Replace(s[1 : len(s)-1])
 }
 
-// filtered applies filters one after the other. Nothing stays nothing.
+// filtered applies filters one after another. Null stays null.
 func filtered(v speclang.Value, filters []valueFilter) speclang.Value {
 	for _, f := range filters {
 		if v.Kind() != speclang.Null {
@@ -246,7 +246,7 @@ func filtered(v speclang.Value, filters []valueFilter) speclang.Value {
 	return v
 }
 
-// searched is what a path finds in JSON: a list, if it may lead to several places.
+// searched returns what a path finds in JSON: a list if the path may match several places.
 func searched(p *jsonpath.Expr, text, target string) (speclang.Value, *Failure) {
 	doc, err := jsontree.Parse([]byte(text), jsontree.Python())
 	if err != nil {

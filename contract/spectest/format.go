@@ -8,11 +8,10 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Format returns a document in its authoring form: the opening fence of a block
-// says yaml spec-test, then what else it said, and the block is laid out as
-// package layout does. All else of the document stays as it is, and so does a
-// block that cannot be read, which is reported. A data file in YAML is laid out as a
-// whole; one in JSON has no form of its own.
+// Format returns a document in its authoring form: the opening fence of a block reads yaml
+// spec-test, followed by any other words, and the block is formatted by package layout. The rest of
+// the document is unchanged, and so is a block that cannot be parsed, which is reported. A YAML
+// data file is formatted as a whole; a JSON data file has no authoring form.
 func Format(path string, data []byte) ([]byte, diag.List) {
 	var left diag.List
 	d := newDocument(path, data)
@@ -26,10 +25,10 @@ func Format(path string, data []byte) ([]byte, diag.List) {
 		}
 		return []byte(form), left
 	}
-	mark := len(data) - len(d.text) // a byte order mark
+	mark := len(data) - len(d.text) // length of the byte order mark
 	var out bytes.Buffer
 	at := 0
-	copyTo := func(end int) { // offsets are those of the text without the mark
+	copyTo := func(end int) { // offsets do not count the mark
 		out.Write(data[at:min(end+mark, len(data))])
 		at = end + mark
 	}
@@ -40,7 +39,7 @@ func Format(path string, data []byte) ([]byte, diag.List) {
 			continue
 		}
 		l := line(d.text, b.open)
-		_, _, info, _ := fenceOf(l[max(bytes.IndexAny(l, "`~"), 0):]) // behind the mark of a list item, perhaps
+		_, _, info, _ := fenceOf(l[max(bytes.IndexAny(l, "`~"), 0):]) // the fence may follow the mark of a list item
 		if form := canonicalInfo(info); form != info {
 			copyTo(b.open + len(l) - len(info))
 			out.WriteString(form)
@@ -59,7 +58,7 @@ func Format(path string, data []byte) ([]byte, diag.List) {
 	return out.Bytes(), left
 }
 
-// unread is why a block cannot be laid out, if so.
+// unread lists the reasons why a block cannot be formatted.
 func (d *document) unread(block int) diag.List {
 	var list diag.List
 	for _, e := range d.block(block) {
@@ -77,7 +76,7 @@ func (d *document) unread(block int) diag.List {
 	return list
 }
 
-// canonicalInfo is an info string in its authoring form.
+// canonicalInfo is the authoring form of an info string.
 func canonicalInfo(info string) string {
 	form := []string{"yaml", "spec-test"}
 	seen := map[string]bool{}

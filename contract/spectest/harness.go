@@ -15,10 +15,10 @@ import (
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
-// pythonEntry is module:function: dotted names, a colon, a name.
+// pythonEntry matches module:function: dotted names, a colon, a name.
 var pythonEntry = lazy.Pattern(`^\s*[\pL_][\pL\pN_]*(\.[\pL_][\pL\pN_]*)*\s*:\s*[\pL_][\pL\pN_]*\s*$`)
 
-// DefaultTimeout bounds a command that its case gives no limit.
+// DefaultTimeout is the time limit of a command whose case gives none.
 const DefaultTimeout = 60 * time.Second
 
 func (d *decoder) cliRun(s *doctree.Section) {
@@ -52,7 +52,7 @@ func (d *decoder) cliRun(s *doctree.Section) {
 	}
 }
 
-// texts are a list of texts, or one.
+// texts converts a list of texts, or a single text, to a list.
 func texts(n *doctree.Node) []string {
 	switch {
 	case n == nil:
@@ -129,14 +129,14 @@ func (d *decoder) env(n *doctree.Node) {
 	}
 }
 
-// limit reads timeout_seconds, an addition.
+// limit reads timeout_seconds, an addition to the contract.
 func (d *decoder) limit(to *time.Duration) {
 	if s := d.harness.Float("timeout_seconds"); s > 0 {
 		*to = time.Duration(math.Ceil(s * float64(time.Second)))
 	}
 }
 
-// repeatable reads whether a case may be run again only to confirm its failure.
+// repeatable decides whether a case may run again just to confirm its failure.
 func (d *decoder) repeatable(otherwise bool) {
 	switch given := d.harness.Given("repeatable"); {
 	case given && d.harness.True("repeatable") || !given && otherwise:
@@ -181,7 +181,7 @@ func (d *decoder) hooks(n *doctree.Node) {
 	}
 }
 
-// entrypoint finds out what is run, and how.
+// entrypoint decides what runs, and how.
 func (d *decoder) entrypoint() {
 	r, harness := d.c.cli, d.harness.Raw()
 	n := harness.Get("entrypoint")
@@ -234,7 +234,7 @@ func (d *decoder) entrypoint() {
 	d.programOnly(harness)
 }
 
-// programOnly refuses what only a Python entrypoint can have.
+// programOnly rejects keys that only a Python entrypoint supports.
 func (d *decoder) programOnly(harness *doctree.Node) {
 	for _, key := range []string{"block_imports", "stub_modules", "hook_before", "hook_after"} {
 		n := harness.Get(key)
@@ -270,7 +270,7 @@ func (d *decoder) budgets() {
 	d.c.timeout = time.Duration(ms) * time.Millisecond
 }
 
-// defaultPredicateTime is the contract's time budget of one predicate.
+// defaultPredicateTime is the contract's time limit for one predicate.
 const defaultPredicateTime = 200 * time.Millisecond
 
 func jsonBytes(n *doctree.Node) []byte {
@@ -282,9 +282,9 @@ func jsonBytes(n *doctree.Node) []byte {
 	return b
 }
 
-// splitCommand splits a command line into words: blanks part them, single
-// quotes, double quotes and backslashes hold them together. No shell is
-// involved; the second result says why the line is none.
+// splitCommand splits a command line into words at blanks; single quotes, double quotes and
+// backslashes prevent a split. No shell is involved. The second result is the reason why the line
+// is not a command line.
 func splitCommand(s string) ([]string, string) {
 	var words []string
 	var b strings.Builder

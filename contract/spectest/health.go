@@ -11,16 +11,16 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// compact is JSON on one line with text as it is.
+// compact is one-line JSON without escapes of non-ASCII text.
 var compact = jsontree.Style{}
 
-// symptom is what assertion health has against a place of an assertion tree.
+// symptom is a finding of assertion health at a place of an assertion tree.
 type symptom struct {
 	code, path, message string
 	at                  *doctree.Node
 }
 
-// modes of assertion health.
+// Modes of assertion health.
 const (
 	healthIgnore = "ignore"
 	healthWarn   = "warn"
@@ -29,7 +29,7 @@ const (
 
 func healthModes() []string { return []string{healthIgnore, healthWarn, healthError} }
 
-// health examines the assertions as the case, or else the settings, ask for.
+// health examines the assertions in the mode of the case or else of the settings.
 func (d *decoder) health(s *doctree.Section) {
 	mode, where := d.set.health, "assert_health.mode"
 	policy := s.Sub("assert_health")
@@ -64,8 +64,8 @@ func (d *decoder) health(s *doctree.Section) {
 		fmt.Sprintf("assertion health check failed (%d issue(s)): %s", len(found), strings.Join(list, "; ")), first.message)
 }
 
-// diagnose examines an assertion tree as it is written, depth first. A tree of
-// the wrong shape has no health.
+// diagnose examines an assertion tree as it is written, depth first. It finds nothing in a tree of
+// the wrong shape.
 func diagnose(n *doctree.Node) []symptom {
 	if n == nil {
 		return nil
@@ -81,7 +81,7 @@ func (h *examiner) report(at *doctree.Node, code, path, format string, args ...a
 	h.found = append(h.found, symptom{code: code, path: path, message: fmt.Sprintf(format, args...), at: at})
 }
 
-// node examines one node; group is the group that holds it directly.
+// node examines one node; group is its direct parent group.
 func (h *examiner) node(n *doctree.Node, path, group string) {
 	switch n.Kind {
 	case doctree.Seq:

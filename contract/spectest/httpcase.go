@@ -23,28 +23,27 @@ import (
 	"github.com/thresh-dev/thresh/port/exchange"
 )
 
-// maxBody is how much a server may answer.
+// maxBody is the maximum size of an answer's body.
 const maxBody = 16 << 20
 
-// answer is what a request of an api.http case came to.
+// answer is the response to the request of an api.http case.
 type answer struct {
 	status  int
 	headers [][2]string
 	body    []byte
-	raw     []byte // before it was decoded, if it was
+	raw     []byte // the body before decoding, if it was encoded
 
 	elapsed   time.Duration
 	redirects int
 	url       string
-	sent      []string // the lines of the requests as they went
-	sentBody  []byte   // of the first
+	sent      []string // the lines of the requests as sent
+	sentBody  []byte   // of the first request
 
 	parsed speclang.Value
 	known  bool
 }
 
-// subject implements subjects. The body is read as JSON only when a case looks
-// at it that way.
+// subject implements subjects. It parses the body as JSON only when a case asks for that.
 func (a *answer) subject(target string) (speclang.Value, *Failure) {
 	switch target {
 	case "status":
@@ -92,7 +91,7 @@ func (a *answer) subject(target string) (speclang.Value, *Failure) {
 	return speclang.Value{}, &Failure{Category: Schema, Message: "unknown assert target for api.http: " + target}
 }
 
-// bytes is the body as it came.
+// bytes is the body as received.
 func (a *answer) bytes() []byte {
 	if a.raw != nil {
 		return a.raw
@@ -121,8 +120,7 @@ func (x *executor) call(ctx context.Context, c *Case) (*Failure, evidence, error
 	return x.eval.judge(c, a), notes, nil
 }
 
-// curl is the request as a command line. Values that let somebody in are left to
-// the reader.
+// curl is the request as a command line. It leaves out credentials; the reader adds them.
 func (r *httpCall) curl(dir string) string {
 	file := func(name string) string { return filepath.Join(dir, name) }
 	line := curl.Request{Method: r.method, URL: r.url, Follow: r.redirects == nil || *r.redirects > 0, Body: r.body}
@@ -216,7 +214,7 @@ func (x *executor) request(ctx context.Context, c *Case) (*answer, *Failure, err
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
-		if nobody, ok := errors.AsType[*exchange.UnreachableError](err); ok && !x.c.set.expect { // which says nothing of what is tested
+		if nobody, ok := errors.AsType[*exchange.UnreachableError](err); ok && !x.c.set.expect { // this says nothing about the system under test
 			return nil, nil, campaign.Transient("nothing answers at %s: %w", nobody.Server, err)
 		}
 		return nil, &Failure{Category: Runtime, Message: fmt.Sprintf("%s %s: %v", r.method, r.url, err)}, nil
@@ -225,8 +223,8 @@ func (x *executor) request(ctx context.Context, c *Case) (*answer, *Failure, err
 		elapsed: res.Elapsed, redirects: res.Redirects, url: res.URL, sent: res.Sent, sentBody: q.Body}, nil, nil
 }
 
-// curlValue is what curl's -F takes as it is: in quotes, where it would take a part of it for
-// the name of a file or for an option.
+// curlValue quotes a value for curl's -F where curl would read part of it as a file name or an
+// option.
 func curlValue(text string) string {
 	if !strings.HasPrefix(text, "@") && !strings.HasPrefix(text, "<") && !strings.ContainsAny(text, "\";,\n") {
 		return text
@@ -234,16 +232,16 @@ func curlValue(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
-// letsIn reports whether the value of a header lets somebody in.
+// letsIn reports whether a header may carry credentials.
 func letsIn(header string) bool {
 	name := strings.ToLower(header)
 	return slices.ContainsFunc([]string{"authorization", "cookie", "key", "token"}, func(w string) bool { return strings.Contains(name, w) })
 }
 
-// sentNote is the attachment that holds a request as it went.
+// sentNote is the attachment with the request as it was sent.
 const sentNote = "sent"
 
-// requestText is a request as it went over the line, with the redirects that were followed.
+// requestText is the request as it was sent, with the redirects that were followed.
 func (r *httpCall) requestText(a *answer) string {
 	lines := []string{r.method + " " + r.url}
 	var body []string
@@ -253,7 +251,7 @@ func (r *httpCall) requestText(a *answer) string {
 		body = []string{"", validText(a.sentBody)}
 	}
 	for _, l := range a.sent {
-		if l == "" { // a redirect is next
+		if l == "" { // a redirect follows
 			lines, body = append(lines, body...), nil
 		}
 		if name, _, ok := strings.Cut(l, ": "); ok && letsIn(name) {
@@ -264,10 +262,10 @@ func (r *httpCall) requestText(a *answer) string {
 	return strings.Join(append(lines, body...), "\n") + "\n"
 }
 
-// cookieAttributes are what is known of a cookie, by the names in [answer.cookies].
+// cookieAttributes are the attributes of a cookie, by the names in [answer.cookies].
 var cookieAttributes = []string{"value", "path", "domain", "max_age", "secure", "http_only", "same_site"}
 
-// cookies are those that the answer sets, by name, as JSON.
+// cookies returns the cookies that the answer sets, by name, as JSON.
 func (a *answer) cookies() []byte {
 	type cookie struct {
 		Value    string `json:"value"`

@@ -16,39 +16,38 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// cramMark is how cram says that a line of output is no plain one.
+// cramMark matches cram's mark for a line of output that is not literal.
 var cramMark = lazy.Pattern(` \((re|glob|esc|no-eol)\)$`)
 
-// cramState is a command that leaves something in the shell which only that shell
-// has: aliases, functions, variables that are not exported, files that are read.
+// cramState matches commands that change the state of one shell only: aliases, functions,
+// unexported variables, sourced files.
 var cramState = lazy.Pattern(`(?m)^  [$>] (?:alias |\. |source |set |[A-Za-z_][A-Za-z0-9_]*=|(?:function )?[A-Za-z_][A-Za-z0-9_]*\(\))`)
 
-// cramNeeds is how files of cram skip themselves without a program: exit code 80.
+// cramNeeds matches how cram files skip themselves if a program is missing: exit code 80.
 var (
 	cramNeeds = lazy.Pattern(`(?m)^  \$ (?:command -v|which|type) ([A-Za-z0-9_.+][A-Za-z0-9_.+-]*)[^|]*\|\| exit 80$`)
 	cramSkip  = lazy.Pattern(`^\$ .*\bexit 80\b`)
 )
 
-// cramCall is a command that may run cram.
+// cramCall matches a command that may run cram.
 var cramCall = lazy.Pattern(`(?m)^  [$>].*\bcram\b`)
 
-// cramVariables are variables that cram sets, with what they are on a page.
+// cramVariables are the variables that cram sets, with their counterparts on a page.
 var cramVariables = [][2]string{
 	{"TESTDIR", `"${PAGE%/*}"`}, {"TESTFILE", `"${PAGE##*/}"`}, {"CRAMTMP", `"$` + tempVariable + `"`}, {"TESTSHELL", "/bin/sh"},
 	{"LANG", "C"}, {"LC_ALL", "C"}, {"LANGUAGE", "C"}, {"TZ", "GMT"}, {"GREP_OPTIONS", ""},
 }
 
-// fromCram makes transcripts of a .t file: what is indented by two blanks are
-// commands and what they print, all else is text. Cram has one shell for a file, a
-// page one for a block: where that matters the file becomes one block, and the text
-// in it comments.
+// fromCram converts a .t file to transcripts: lines indented by two blanks are commands and their
+// output, all others are text. Cram uses one shell for a file, a page uses one for a block. Where
+// that matters, the file becomes one block and its text becomes comments.
 func fromCram(m *imported, text string) {
 	open, exported, one := false, false, cramState().MatchString(text)
 	opening := "```console run"
 	for i, needs := range cramNeeds().FindAllStringSubmatch(text, -1) {
 		opening += [2]string{" needs=", ","}[min(i, 1)] + needs[1]
 	}
-	number, first := 0, false // the first line that a command prints
+	number, first := 0, false // the next line is the first that a command prints
 	rest := ""
 	if cramCall().MatchString(text) {
 		rest = "[..]" // cram prints lines with their marks
@@ -103,8 +102,8 @@ func fromCram(m *imported, text string) {
 	}
 }
 
-// printed is a line of output as a transcript says it. Rest stands for a mark that
-// may itself be printed.
+// printed converts a line of output to a transcript. rest matches a mark that may itself be
+// printed.
 func (m *imported) printed(l, rest string, number int, first bool) string {
 	mark := cramMark().FindStringSubmatch(l)
 	exit, text := mark == nil && cramExit().MatchString(l), l
@@ -121,10 +120,10 @@ func (m *imported) printed(l, rest string, number int, first bool) string {
 	return shown
 }
 
-// cramExit is how cram says that a command ends by another code than 0.
+// cramExit matches cram's line for an exit code other than 0.
 var cramExit = lazy.Pattern(`^\[\d+\]$`)
 
-// marked is a line of output that a mark of cram follows.
+// marked converts a line of output that has a cram mark.
 func (m *imported) marked(plain, mark, rest, l string, number int) string {
 	switch mark {
 	case "glob":
@@ -156,14 +155,14 @@ func (m *imported) marked(plain, mark, rest, l string, number int) string {
 		m.report(diag.Warning, number, l, "[..] replaces what (esc) escapes")
 		return escapeRun().ReplaceAllLiteralString(plain, "[..]") + rest
 	}
-	return plain // (no-eol): the end of the line is not compared
+	return plain // (no-eol): line ends are not compared
 }
 
-// escapeRun are escaped characters in a line that is marked so.
+// escapeRun matches escaped characters in a line marked (esc).
 var escapeRun = lazy.Pattern(`(?:\\(?:x[0-9a-fA-F]{2}|[0-7]{1,3}|.))+`)
 
-// wildcards is a pattern with [..] for all that is not plain text. Loose is set if
-// that matches lines which the pattern does not.
+// wildcards replaces every non-literal part of a pattern with [..]. It sets loose if the result
+// matches lines that the pattern does not.
 func wildcards(p *syntax.Regexp, loose *bool) string {
 	switch p.Op {
 	case syntax.OpLiteral:
@@ -199,7 +198,7 @@ func wildcards(p *syntax.Regexp, loose *bool) string {
 	return "[..]"
 }
 
-// classWithin reports whether a class has only characters of a text.
+// classWithin reports whether a class contains only characters of a text.
 func classWithin(class []rune, text string) bool {
 	for i := 0; i < len(class); i += 2 {
 		for r := class[i]; r <= class[i+1]; r++ {
@@ -211,7 +210,8 @@ func classWithin(class []rune, text string) bool {
 	return true
 }
 
-// imported is a document made of another tool's, and what it could not say.
+// imported is a document converted from another tool's, with diagnostics for what could not be
+// converted.
 type imported struct {
 	strings.Builder
 	file string

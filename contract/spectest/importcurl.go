@@ -12,8 +12,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// curlShort are curl's options of one letter; those in capitals and small letters
-// differ. curlValued are the options that take a value.
+// curlShort maps curl's one-letter options, which are case-sensitive, to long ones. curlValued are
+// the options that take a value.
 var (
 	curlShort = map[byte]string{
 		'0': "http1.0", '1': "tlsv1", '2': "sslv2", '3': "sslv3", '4': "ipv4", '6': "ipv6", ':': "next", '#': "progress-bar",
@@ -38,21 +38,21 @@ var (
 		retry-delay retry-max-time sasl-authzid service-name sigalgs socks4 socks4a socks5 socks5-gssapi-service socks5-hostname speed-limit
 		speed-time stderr telnet-option tftp-blksize time-cond tls-max tls13-ciphers tlsauthtype tlspassword tlsuser trace trace-ascii
 		trace-config unix-socket upload-file upload-flags url url-query user user-agent variable vlan-priority write-out`)
-	// curlQuiet are those that change nothing about the request: what curl prints and keeps.
+	// curlQuiet are options that do not affect the request, only what curl prints and stores.
 	curlQuiet = strings.Fields(`compressed connect-timeout cookie-jar create-dirs create-file-mode disable dump-header fail fail-early fail-with-body
 		http1.1 include keepalive keepalive-time limit-rate no-clobber output output-dir parallel parallel-immediate parallel-max progress-bar
 		progress-meter buffer remote-header-name remote-name remote-name-all remote-time remove-on-error retry-all-errors retry-connrefused
 		show-error silent stderr styled-output tcp-nodelay trace trace-ascii trace-time verbose write-out`)
-	// curlTransport are those about how the server is reached, which Thresh chooses.
+	// curlTransport are options for how to reach the server; Thresh decides that itself.
 	curlTransport = strings.Fields("http1.0 http2 http2-prior-knowledge http3 http3-only ipv4 ipv6 tlsv1 tlsv1.0 tlsv1.1 tlsv1.2 tlsv1.3 tls-max")
 )
 
-// fromCurl makes cases of type api.http of command lines.
+// fromCurl converts command lines to cases of type api.http.
 func fromCurl(m *imported, text string) {
 	cases := 0
 	for _, l := range shellLines(text) {
 		for i := 0; l.wrong == "" && i < len(l.words); i++ {
-			if w := l.words[i]; w == "--next" || w == "-:" { // what stands behind it is another request
+			if w := l.words[i]; w == "--next" || w == "-:" { // another request follows
 				m.curl(shellLine{number: l.number, source: l.source, words: l.words[:i]}, &cases)
 				l.words, i = slices.Concat([]string{"curl"}, l.words[i+1:]), 0
 			}
@@ -61,7 +61,7 @@ func fromCurl(m *imported, text string) {
 	}
 }
 
-// curlCall is the request of one command line, with its lines of the document.
+// curlCall is the request of one command line, as lines of the document.
 type curlCall struct {
 	method, basic, timeout, uploads, retries, body string
 	addresses, parts, more, query                  []string
@@ -70,7 +70,7 @@ type curlCall struct {
 	redirects, pause                               string
 }
 
-// header adds a header; a weak one unless the command line gives it.
+// header adds a header; a weak one only if the command line does not give it.
 func (c *curlCall) header(name, value string, weak bool) {
 	for i := range c.headers {
 		if h := &c.headers[i]; strings.EqualFold(h[0], name) {
@@ -153,7 +153,7 @@ func (m *imported) curl(l shellLine, cases *int) {
 	}
 }
 
-// curlGlob is what stands for several addresses.
+// curlGlob matches the notation for several addresses.
 var curlGlob = lazy.Pattern(`\{[^}]*,[^}]*\}|\[(?:[a-zA-Z]-[a-zA-Z]|\d+-\d+)(?::\d+)?\]`)
 
 const (
@@ -162,7 +162,7 @@ const (
 	curlFileData = "@FILE has no counterpart here: write body_file by hand"
 )
 
-// option takes one option; why says that it has no counterpart.
+// option applies one option; why is the reason if it has no counterpart.
 func (c *curlCall) option(name, value string) (why string) {
 	switch name {
 	case "request":
@@ -176,7 +176,7 @@ func (c *curlCall) option(name, value string) (why string) {
 			c.header(key, text, false)
 		case ok && strings.EqualFold(key, "Content-Type") || strings.HasSuffix(key, ";"):
 			c.header(strings.TrimSuffix(key, ";"), "", false)
-		case ok: // curl omits a header that it would send by itself
+		case ok: // curl removes a header that it would send by default
 		default:
 			return "takes NAME: VALUE, not " + value
 		}
@@ -277,7 +277,7 @@ func (c *curlCall) option(name, value string) (why string) {
 	return why
 }
 
-// curlEncoded is TEXT, =TEXT or NAME=TEXT with the text percent-encoded.
+// curlEncoded converts TEXT, =TEXT or NAME=TEXT with the text percent-encoded.
 func curlEncoded(value string) (text, why string) {
 	name, text, named := strings.Cut(value, "=")
 	if !named {
@@ -292,7 +292,7 @@ func curlEncoded(value string) (text, why string) {
 	return text, ""
 }
 
-// write writes the case of one address.
+// write writes the case for one address.
 func (c curlCall) write(m *imported, address string, number int) {
 	if scheme(address) == "" || !strings.Contains(address, "://") {
 		address = "http://" + address
@@ -351,7 +351,7 @@ func (c curlCall) write(m *imported, address string, number int) {
 	m.WriteString("assert:\n  - when: status == 200\n```\n\n")
 }
 
-// curlPart is a part of a form as -F has it: NAME=TEXT or NAME=@FILE, with ;type= and
+// curlPart converts a form part as -F takes it: NAME=TEXT or NAME=@FILE, with ;type= and
 // ;filename=.
 func curlPart(text string, literal bool) (part, why string) {
 	name, value, ok := strings.Cut(text, "=")

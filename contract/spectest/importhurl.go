@@ -16,7 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// The lines of a Hurl file that begin something.
+// The lines of a Hurl file that begin a part.
 var (
 	hurlRequest  = lazy.Pattern(`^([A-Z]+) (\S.*)$`)
 	hurlAnswer   = lazy.Pattern(`^HTTP(?:/[0-9.]+)? +(\d{3}|\*)\s*(?:#.*)?$`)
@@ -25,10 +25,10 @@ var (
 	hurlWord     = lazy.Pattern("^(?:\"(?:[^\"\\\\]|\\\\.)*\"|/(?:[^/\\\\]|\\\\.)*/|`[^`]*`|[^ \t#]+)")
 )
 
-// hurlRune is a character by its number.
+// hurlRune matches a character escape by code point.
 var hurlRune = lazy.Pattern(`\\u\{[0-9A-Fa-f]{1,6}\}`)
 
-// hurlRunes is a text with the characters that stand there by their numbers.
+// hurlRunes replaces character escapes with the characters.
 func hurlRunes(s string) string {
 	return hurlRune().ReplaceAllStringFunc(s, func(m string) string {
 		n, _ := strconv.ParseUint(m[3:len(m)-1], 16, 31)
@@ -37,10 +37,10 @@ func hurlRunes(s string) string {
 	})
 }
 
-// hurlScalar is a body in JSON that is neither a list nor a mapping.
+// hurlScalar matches a JSON body that is neither a list nor a mapping.
 var hurlScalar = lazy.Pattern(`^(?:"(?:[^"\\]|\\.)*"|-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|true|false|null)$`)
 
-// hurlEntry is one request of a Hurl file and what its answer must be.
+// hurlEntry is one request of a Hurl file with its expected answer.
 type hurlEntry struct {
 	keys, harness, capture, assert []string // lines of the case
 	headers, form, query, cookies  [][2]string
@@ -48,8 +48,7 @@ type hurlEntry struct {
 	answered                       bool
 }
 
-// fromHurl makes cases of type api.http of a Hurl file, which run one after the
-// other, as there.
+// fromHurl converts a Hurl file to cases of type api.http, which run in sequence as in Hurl.
 func fromHurl(m *imported, text string) {
 	text = strings.ReplaceAll(text, "${", "$${")
 	lines := strings.Split(text, "\n")
@@ -99,7 +98,7 @@ func fromHurl(m *imported, text string) {
 			case "":
 				if e.answered {
 					when, _ := hurlAssert(fmt.Sprintf("header %s == %s", jsonText(key), jsonText(value)))
-					one := "header(" + infixText(pair[0]) + ")" // of several headers of that name, any will do
+					one := "header(" + infixText(pair[0]) + ")" // one of several headers of that name is enough
 					when += " or json_type(" + one + `, "list") and ` + infixText(value) + " in " + one
 					e.assert = append(e.assert, "when: "+conditionText(when))
 				} else {
@@ -138,13 +137,13 @@ func fromHurl(m *imported, text string) {
 	}
 }
 
-// jsonText is a text as YAML and JSON have it.
+// jsonText is a text as a YAML and JSON string.
 func jsonText(s string) string {
 	b, _ := json.Marshal(s) // a string can always be written
 	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(b))
 }
 
-// conditionText is a condition as YAML has it, in the quotes that need no backslashes.
+// conditionText is a condition as a YAML string, in the quotes that need no backslashes.
 func conditionText(s string) string {
 	if strings.ContainsRune(s, '"') && !strings.ContainsAny(s, "\n\r\t") {
 		return "'" + strings.ReplaceAll(s, "'", "''") + "'"
@@ -152,7 +151,7 @@ func conditionText(s string) string {
 	return jsonText(s)
 }
 
-// hurlPlain is what stands in front of a comment, with what backslashes stand for.
+// hurlPlain removes the comment from a value and resolves its escapes.
 func hurlPlain(s string) string {
 	for i := 0; i < len(s); i++ {
 		if s[i] == '\\' {
@@ -166,14 +165,14 @@ func hurlPlain(s string) string {
 
 var hurlEscapes = strings.NewReplacer(`\#`, "#", `\"`, `"`, `\\`, `\`, `\n`, "\n", `\t`, "\t", `\r`, "\r")
 
-// hurlText is a text with variables as documents have them.
+// hurlText is a text with its variables in the form of documents.
 func hurlText(s string) string { return hurlVariable().ReplaceAllString(s, "$${$1}") }
 
 func (e *hurlEntry) basic(user, password string) {
 	e.keys = append(e.keys, fmt.Sprintf("basic: {user: %s, password: %s}", jsonText(user), jsonText(password)))
 }
 
-// option reads a line of [Options]; it says why it cannot be imported.
+// option reads a line of [Options]; it returns the reason if the line cannot be imported.
 func (e *hurlEntry) option(key, value string) string {
 	seconds := func() (time.Duration, error) {
 		if !strings.HasSuffix(value, "s") && !strings.HasSuffix(value, "m") {
@@ -228,7 +227,7 @@ func (e *hurlEntry) option(key, value string) string {
 	return ""
 }
 
-// hurlPart is a part of a multipart body: a text, or file,PATH; and its type.
+// hurlPart converts a part of a multipart body: a text, or file,PATH and an optional type.
 func hurlPart(pair [2]string) string {
 	file, isFile := strings.CutPrefix(pair[1], "file,")
 	if !isFile {
@@ -241,7 +240,7 @@ func hurlPart(pair [2]string) string {
 	return fmt.Sprintf("%s: {file: %s%s}", jsonText(pair[0]), jsonText(strings.TrimSpace(file)), kind)
 }
 
-// hurlBody is the body that begins with a line, and how many lines it takes.
+// hurlBody returns the body that begins at the first line, and the number of lines it uses.
 func hurlBody(lines []string) (body string, used int) {
 	first := strings.TrimSpace(lines[0])
 	depth, quoted := 0, false
@@ -305,7 +304,7 @@ func (e *hurlEntry) body(m *imported, number int, first, body string) {
 	case file, strings.HasPrefix(body, "base64,"), strings.HasPrefix(body, "hex,"):
 		refuse("it is neither text nor JSON")
 	case first[0] == '{' || first[0] == '[' || hurlScalar().MatchString(first):
-		value := hurlText(regexp.MustCompile(`([:\[,]\s*)(\{\{[^}"]*\}\})`).ReplaceAllString(body, `$1"$2"`)) // a variable keeps its type
+		value := hurlText(regexp.MustCompile(`([:\[,]\s*)(\{\{[^}"]*\}\})`).ReplaceAllString(body, `$1"$2"`)) // keep the type of a variable
 		doc, err := jsontree.Parse([]byte(value), jsontree.Options{})
 		if err != nil {
 			refuse(err.Error())
@@ -329,14 +328,14 @@ func (e *hurlEntry) body(m *imported, number int, first, body string) {
 	}
 }
 
-// sends says of what type the body of the request is, unless it says so itself.
+// sends adds the content type of the request's body unless a header gives it.
 func (e *hurlEntry) sends(kind string) {
 	if !e.answered && !slices.ContainsFunc(e.headers, func(h [2]string) bool { return strings.EqualFold(h[0], "Content-Type") }) {
 		e.headers = append(e.headers, [2]string{"Content-Type", kind})
 	}
 }
 
-// hurlWords takes a line apart: what is quoted, patterns between slashes, words.
+// hurlWords splits a line into quoted texts, patterns between slashes, and words.
 func hurlWords(l string) (words []string) {
 	for l = strings.TrimSpace(l); l != "" && l[0] != '#'; l = strings.TrimSpace(l) {
 		w := hurlWord().FindString(l)
@@ -348,7 +347,7 @@ func hurlWords(l string) (words []string) {
 	return words
 }
 
-// hurlString is the text of a quoted word; of another one, itself.
+// hurlString is the text of a quoted word, or the word itself.
 func hurlString(w string) string {
 	var s string
 	w = hurlRunes(w)

@@ -61,7 +61,7 @@ func hurlCapture(text string) (what, why string) {
 	return "", "there is no " + query
 }
 
-// hurlFiltered has the filters that some words begin with as conditions write them.
+// hurlFiltered converts the filters at the beginning of some words to the form of conditions.
 func hurlFiltered(words []string) (filters string, rest []string, why string) {
 	for rest = words; len(rest) > 0; {
 		name := strings.ToLower(upper().ReplaceAllString(rest[0], "_$0"))
@@ -99,20 +99,20 @@ func hurlFiltered(words []string) (filters string, rest []string, why string) {
 
 var upper = lazy.Pattern(`[A-Z]`)
 
-// hurlAssert is an assertion as a condition.
+// hurlAssert converts an assertion to a condition.
 func hurlAssert(l string) (when, why string) {
 	words := hurlWords(l)
 	if len(words) < 2 {
 		return "", "it has no predicate"
 	}
 	query, rest, arg := words[0], words[1:], ""
-	guard := "" // what must hold as well, also where a predicate is negated
+	guard := "" // must hold as well, even if a predicate is negated
 	defer func() {
 		if guard != "" && when != "" {
 			when = guard + " and " + bracketed(when)
 		}
 	}()
-	if query == "regex" { // a filter of the body
+	if query == "regex" { // a filter on the body
 		query, rest = "body", words
 	}
 	if slices.Contains([]string{"header", "cookie", "jsonpath", "xpath"}, query) {
@@ -122,8 +122,8 @@ func hurlAssert(l string) (when, why string) {
 	if !known {
 		return "", "there is no " + query
 	}
-	several := false // places that a path may lead to
-	present := ""    // there is what is looked at: where nothing is, Hurl lets != fail and not hold
+	several := false // the path may match several places
+	present := ""    // the subject exists: without a value, Hurl lets != fail
 	switch query {
 	case "jsonpath":
 		p, err := jsonpath.Compile(arg)
@@ -158,7 +158,7 @@ func hurlAssert(l string) (when, why string) {
 		case "xpath":
 			subject, present = "xpath("+infixText("count("+arg+")")+")", ""
 		case "header":
-			guard, subject, present = "json_type("+subject+", \"list\")", "len("+subject+")", "" // one value is not a list
+			guard, subject, present = "json_type("+subject+", \"list\")", "len("+subject+")", "" // a single value is not a list
 		case "jsonpath":
 			if guard = "json_type(" + subject + ", \"list\")"; several {
 				guard = "len(" + subject + ") > 1"
@@ -179,11 +179,11 @@ func hurlAssert(l string) (when, why string) {
 		if slices.Equal(more, []string{"not", "exists"}) && !mayLack {
 			return "", "after " + last + " there is always a value"
 		}
-		if slices.ContainsFunc(more, func(w string) bool { return w == "not" || w == "!=" || w == "null" }) { // holds of nothing, too
+		if slices.ContainsFunc(more, func(w string) bool { return w == "not" || w == "!=" || w == "null" }) { // these hold without a value, too
 			guard = present
 		}
 		switch {
-		case several && regexp.MustCompile(`^ \| (?:nth|first|last)`).MatchString(filters): // one that is found is not a list
+		case several && regexp.MustCompile(`^ \| (?:nth|first|last)`).MatchString(filters): // a single match is not a list
 			guard = "len(" + subject + ") > 1"
 		case several:
 			guard, subject = "len("+subject+") == 1", subject+" | first"
@@ -204,10 +204,10 @@ func hurlAssert(l string) (when, why string) {
 	}
 	predicate, value, text := rest[0], "", ""
 	all := subject
-	if several && predicate != "includes" && predicate != "isEmpty" { // the one that is found
+	if several && predicate != "includes" && predicate != "isEmpty" { // the single match
 		subject, present = "get("+subject+", 0)", "len("+subject+") == 1"
 	}
-	// holds is a condition on what is there.
+	// holds adds the condition that the subject exists.
 	holds := func(condition string) (string, string) {
 		if present != "" && (not || several || predicate == "!=" || value == "null") {
 			condition = present + " and " + bracketed(condition)
@@ -236,13 +236,13 @@ func hurlAssert(l string) (when, why string) {
 		}
 	}
 	if sign, ok := map[string]string{"<": "<", "<=": "<=", ">": ">", ">=": ">=", "==": "==", "!=": "!=", "equals": "==", "startsWith": "starts_with", "endsWith": "ends_with", "contains": "contains", "matches": "matches"}[predicate]; ok && value != "" {
-		variable := rest[1] != value && hurlTyped().MatchString(rest[1]) // which keeps its type
+		variable := rest[1] != value && hurlTyped().MatchString(rest[1]) // it keeps its type
 		switch {
 		case variable && strings.ContainsAny(sign, "<>"):
 			return holds(subject + " " + sign + " json_parse(" + value + ")")
 		case variable && (sign == "==" || sign == "!="):
 			return holds(negated(subject+" == "+value+" or not json_type("+subject+", \"string\") and "+subject+" == json_parse("+value+")", sign == "!="))
-		case query == "jsonpath" && hurlAlike[value] != "" && (sign == "==" || sign == "!="): // 1 and true are equal in spec-lang
+		case query == "jsonpath" && hurlAlike[value] != "" && (sign == "==" || sign == "!="): // spec-lang treats 1 and true as equal
 			return holds(negated(bracketed(subject+" == "+value+" and json_type("+subject+", "+infixText(hurlAlike[value])+")"), sign == "!="))
 		case several && sign == "!=":
 			several, present = false, "len("+all+") != 0"
@@ -275,7 +275,7 @@ func hurlAssert(l string) (when, why string) {
 		return holds("json_type(" + subject + ", \"number\") and " + subject + " matches \"[.eE]\"")
 	case predicate == "exists" && (query == "secure" || query == "http_only"):
 		return holds(subject)
-	case predicate == "exists" && query == "max_age": // what is not set is empty
+	case predicate == "exists" && query == "max_age": // an unset attribute is empty
 		return holds(subject + " != 0")
 	case predicate == "exists" && (query == "path" || query == "domain" || query == "same_site"):
 		return holds(subject + " != \"\"")
@@ -293,17 +293,17 @@ func hurlAssert(l string) (when, why string) {
 	return "", predicate + " has no counterpart"
 }
 
-// hurlAlike are values that equal one of another kind in spec-lang, with their own.
+// hurlAlike are values that spec-lang treats as equal to a value of another type, with their type.
 var hurlAlike = map[string]string{"0": "number", "1": "number", "0.0": "number", "1.0": "number", "true": "bool", "false": "bool"}
 
-// hurlForms are texts of a form.
+// hurlForms are the patterns of texts with a fixed form.
 var hurlForms = map[string]string{
 	"isIpv4":    `^((25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])(\.(?!$)|$)){4}$`,
 	"isIsoDate": `^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})$`,
 	"isUuid":    `^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`,
 }
 
-// hurlBytes are bytes that are written as hex,...; or base64,...;
+// hurlBytes decodes bytes written as hex,...; or base64,...;
 func hurlBytes(w string) (b []byte, coded bool) {
 	decode, text := hex.DecodeString, ""
 	if text, coded = strings.CutPrefix(w, "hex,"); !coded {
@@ -314,7 +314,7 @@ func hurlBytes(w string) (b []byte, coded bool) {
 	return b, coded && err == nil
 }
 
-// hurlPresent is the condition that a path leads somewhere, perhaps to null.
+// hurlPresent is the condition that a path matches, even if the value is null.
 func hurlPresent(path string, several bool) string {
 	if m := lastName().FindStringSubmatch(path); m != nil && !several {
 		return m[1] + " has " + infixText(m[2]+m[3])
@@ -326,19 +326,19 @@ func hurlPresent(path string, several bool) string {
 	return "len(" + path + ") != 0"
 }
 
-// The last step of a path that leads to one place.
+// The last step of a path that matches at most one place.
 var (
 	lastName  = lazy.Pattern(`^(\$.*)(?:\.([A-Za-z_][A-Za-z0-9_]*)|\['([^'\\]+)'\])$`)
 	lastIndex = lazy.Pattern(`^(\$.*)\[(-?\d+)\]$`)
 )
 
-// hurlTyped is a value that is a variable, without quotes.
+// hurlTyped matches a value that is an unquoted variable.
 var hurlTyped = lazy.Pattern(`^\{\{\s*[\w-]+\s*\}\}$`)
 
-// hurlAttribute is a cookie and one of its attributes.
+// hurlAttribute matches a cookie and one of its attributes.
 var hurlAttribute = lazy.Pattern(`^(.+)\[([A-Za-z-]+)\]$`)
 
-// hurlAttributes are the attributes of cookies as cases name them.
+// hurlAttributes maps the attributes of cookies to their names in cases.
 var hurlAttributes = map[string]string{"Value": "value", "Path": "path", "Domain": "domain", "Max-Age": "max_age", "Secure": "secure", "HttpOnly": "http_only", "SameSite": "same_site"}
 
 func negated(condition string, not bool) string {
@@ -355,7 +355,7 @@ func bracketed(condition string) string {
 	return condition
 }
 
-// infixText is a text within a condition.
+// infixText is a text as a literal of a condition.
 func infixText(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(s) + `"`
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
-// subjects gives what the targets of a case hold. A failure without category
-// Assertion ends the case.
+// subjects returns the values of a case's targets. A failure of another category than Assertion
+// ends the case.
 type subjects interface {
 	subject(target string) (speclang.Value, *Failure)
 }
@@ -21,21 +21,21 @@ type subjects interface {
 // evaluator judges cases on one lane.
 type evaluator struct {
 	host     speclang.Host
-	deadline time.Time     // of the predicate that is evaluated; zero: none
-	overtime time.Duration // processor time of the thread at which it is over; 0: the deadline has not passed
+	deadline time.Time     // of the running predicate; zero: none
+	overtime time.Duration // the thread's processor time at which the predicate ends; 0: the deadline has not passed
 	c        *Case
 	subjects subjects
-	steps    int         // of the predicate that was evaluated last
-	quiet    bool        // nobody asks what fails, only whether
-	watch    func(*node) // told of a tree before it is judged; nil: nobody looks
+	steps    int         // of the last predicate
+	quiet    bool        // the caller needs only the verdict, not a description
+	watch    func(*node) // receives a tree before it is judged; may be nil
 }
 
-// unsaid is the failure of an assertion that nobody is told of.
+// unsaid is the failure of an assertion whose description nobody needs.
 var unsaid = &Failure{Category: Assertion}
 
-// expired reports whether a predicate has had its time. On a busy machine the
-// clock says little of that: once the deadline has passed, the predicate gets
-// its time once more, counted as the processor gives it.
+// expired reports whether a predicate has used up its time. Wall-clock time means little on a busy
+// machine, so once the deadline has passed, the predicate gets its time again, measured as
+// processor time.
 func (e *evaluator) expired() bool {
 	if e.deadline.IsZero() || time.Now().Before(e.deadline) {
 		return false
@@ -61,8 +61,8 @@ func (e *evaluator) judge(c *Case, s subjects) *Failure {
 	return firstOf(e.failures(c.tree, nil))
 }
 
-// beside judges the tree of a case that has failed already, so that a reader
-// learns of everything that does not hold.
+// beside judges the tree of a case that has already failed, so that the reader learns about every
+// check that does not hold.
 func (e *evaluator) beside(f *Failure, c *Case, s subjects) *Failure {
 	if c.tree != nil {
 		e.c, e.subjects = c, s
@@ -71,8 +71,8 @@ func (e *evaluator) beside(f *Failure, c *Case, s subjects) *Failure {
 	return f
 }
 
-// failures adds to a list what fails of a tree, in the order of the document. Behind
-// what cannot be evaluated nothing else is.
+// failures appends the failures of a tree in the order of the document. It stops at a node that
+// cannot be evaluated.
 func (e *evaluator) failures(n *node, list []*Failure) []*Failure {
 	broken := func() bool { return len(list) > 0 && list[len(list)-1].Category != Assertion }
 	if n.kind != must {
@@ -87,7 +87,7 @@ func (e *evaluator) failures(n *node, list []*Failure) []*Failure {
 	return list
 }
 
-// firstOf is the first failure, which keeps the others; nil if there is none.
+// firstOf returns the first failure with the others attached; nil if there is none.
 func firstOf(all []*Failure) *Failure {
 	if len(all) == 0 {
 		return nil
@@ -96,8 +96,8 @@ func firstOf(all []*Failure) *Failure {
 	return all[0]
 }
 
-// node evaluates one node. Failures of other categories than Assertion say that
-// the case is broken: they end it, wherever they stand.
+// node evaluates one node. A failure of another category than Assertion means that the case is
+// broken: it ends the case, wherever it occurs.
 func (e *evaluator) node(n *node) *Failure {
 	switch n.kind {
 	case leaf:
@@ -153,8 +153,8 @@ func (e *evaluator) node(n *node) *Failure {
 	return f
 }
 
-// branches are the failures of a can group as far as a branch that holds; f is one that
-// ends the case.
+// branches returns the failures of a can group up to a branch that holds; f is a failure that ends
+// the case.
 func (e *evaluator) branches(n *node, quiet bool) (failed []*Failure, f *Failure) {
 	defer func(was bool) { e.quiet = was }(e.quiet)
 	e.quiet = quiet
@@ -167,7 +167,7 @@ func (e *evaluator) branches(n *node, quiet bool) (failed []*Failure, f *Failure
 	return failed, nil
 }
 
-// shownBranches is how many failed branches of a can group a message repeats.
+// shownBranches limits the failed branches of a can group in a message.
 const shownBranches = 5
 
 func (e *evaluator) noneHeld(n *node, failed []*Failure) *Failure {
@@ -185,7 +185,7 @@ func (e *evaluator) noneHeld(n *node, failed []*Failure) *Failure {
 	if more := len(failed) - shownBranches; more > 0 {
 		f.Want += fmt.Sprintf("; or %d more", more)
 	}
-	if first := failed[0]; first.Op == "when" { // whose actual value is that of one operand
+	if first := failed[0]; first.Op == "when" { // its actual value is that of one operand
 		f.Target, f.Op = first.Target, first.Op
 		for _, x := range failed[:min(len(failed), shownBranches)] {
 			if !strings.Contains(f.Saw, x.Saw) {
@@ -227,13 +227,13 @@ func (e *evaluator) leaf(n *node) *Failure {
 	r := e.eval(n.prog, v)
 	switch {
 	case r.Err != nil && n.op == "json_type" && r.Err.Category == speclang.Schema:
-		// Text that is not JSON is of no JSON type: an assertion that does not
-		// hold, so that a can group may go on to the next branch.
+		// Text that is not JSON has no JSON type. That fails the assertion only, so that a can group can
+		// try the next branch.
 		f := e.leafFailure(n, Assertion, "the text is not JSON", n.want(""), &v)
 		f.Saw = "the text is not JSON"
 		return f
 	case r.Err != nil && n.op == "when" && r.Err.Category == speclang.Schema:
-		// What the condition looks at is of another shape: it does not hold.
+		// A subject of an unexpected shape fails the condition only.
 		why := strings.Replace(r.Err.Message, "spec_lang sub expects numeric args", "<, > and - take numbers", 1)
 		f := e.leafFailure(n, Assertion, why, n.want(""), nil)
 		f.Saw, f.actual = why, n.looked(v)
@@ -261,7 +261,7 @@ func (e *evaluator) leaf(n *node) *Failure {
 	return f
 }
 
-// jsonType is the type of a text or value that is known to be JSON.
+// jsonType is the JSON type of a value, or of a text known to be JSON.
 func jsonType(v speclang.Value) string {
 	if s, ok := v.Str(); ok {
 		if parsed, err := speclang.ParseJSON(s); err == nil {
@@ -271,8 +271,8 @@ func jsonType(v speclang.Value) string {
 	return v.TypeName()
 }
 
-// showOperands says which part of an expression does not hold, and what its
-// operands are. Two texts that should be equal can be compared.
+// showOperands adds the part of an expression that does not hold and the values of its operands.
+// Two texts that should be equal are set up for comparison.
 func (e *evaluator) showOperands(f *Failure, n *node, subject speclang.Value) {
 	e.deadline, e.overtime = time.Time{}, 0
 	if e.c.timeout > 0 {
@@ -308,7 +308,7 @@ func (e *evaluator) showOperands(f *Failure, n *node, subject speclang.Value) {
 		switch {
 		case o.Literal && text && also:
 			f.Text, f.actual = want, &have
-		case n.op == "evaluate" && text != also: // written out they may look the same
+		case n.op == "evaluate" && text != also: // their JSON may look the same
 			other := d.Operands[1-i].Value
 			f.Saw = fmt.Sprintf("the actual value is the %s %s, the expected one the %s %s", other.TypeName(), clipped(other.JSON(), 120),
 				o.Value.TypeName(), clipped(o.Value.JSON(), 120))
@@ -327,14 +327,14 @@ func (e *evaluator) eval(p *speclang.Program, subject speclang.Value) speclang.R
 	if e.c.timeout > 0 {
 		e.deadline = time.Now().Add(e.c.timeout)
 	}
-	runtime.LockOSThread() // whose time is looked at
+	runtime.LockOSThread() // the deadline uses the thread's processor time
 	defer runtime.UnlockOSThread()
 	r := p.Eval(subject, e.c.limits, e.host)
 	e.steps = r.Steps
 	return r
 }
 
-// leafFailure is a failure at a leaf, with the words that tell where it is.
+// leafFailure is a failure at a leaf, with its location in the message.
 func (e *evaluator) leafFailure(n *node, category, detail, want string, v *speclang.Value) *Failure {
 	f := &Failure{
 		Category: category, Path: n.path, Target: n.target, Op: n.op, Want: want, Line: n.at.Line, Col: n.at.Col,
@@ -346,7 +346,7 @@ func (e *evaluator) leafFailure(n *node, category, detail, want string, v *specl
 	if v != nil {
 		text := textual(*v)
 		if n.op == "contain" || n.op == "regex" {
-			text = v.Text() // which is what they have looked at
+			text = v.Text() // the text that these operators examine
 		}
 		f.actual = &text
 	}
@@ -369,7 +369,7 @@ func (e *evaluator) actual(n *node) *string {
 	return &text
 }
 
-// textual is a subject as people read it.
+// textual is a subject as a reader sees it.
 func textual(v speclang.Value) string {
 	if s, ok := v.Str(); ok {
 		return s
@@ -377,7 +377,7 @@ func textual(v speclang.Value) string {
 	return v.JSON()
 }
 
-// singleLeaf is the leaf that a node comes down to, nil if there are several.
+// singleLeaf returns the only leaf of a node; nil if there are several.
 func (n *node) singleLeaf() *node {
 	for n.kind == must && len(n.children) == 1 {
 		n = n.children[0]
@@ -388,8 +388,8 @@ func (n *node) singleLeaf() *node {
 	return n
 }
 
-// leaves are what a node comes down to that is one leaf as it is written,
-// perhaps with several values; nil if it is more.
+// leaves returns the leaves of a node that is written as one leaf, possibly with several values;
+// nil for any other node.
 func (n *node) leaves() []*node {
 	if l := n.singleLeaf(); l != nil {
 		return []*node{l}
@@ -408,7 +408,7 @@ func (n *node) describe() string {
 	return ": " + strings.Join(wants, " and ")
 }
 
-// want is what a leaf expects, in words; not is "not " for one of a cannot group.
+// want describes what a leaf expects; not is "not " for a leaf of a cannot group.
 func (n *node) want(not string) string {
 	switch n.op {
 	case "contain":
@@ -425,18 +425,18 @@ func (n *node) want(not string) string {
 	return n.target + " " + not + "to satisfy " + clipped(n.value, 200)
 }
 
-// quoteClipped is a text in quotes, in one line of bearable length.
+// quoteClipped quotes a text, cut to one line of moderate length.
 func quoteClipped(s string) string { return fmt.Sprintf("%q", clipped(s, 200)) }
 
-// pattern is a regular expression in quotes, with backslashes as it has them.
+// pattern is a regular expression in quotes, with its backslashes as written.
 func pattern(s string) string {
 	return strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(quoteClipped(s))
 }
 
-// clipped is a text cut to about n bytes, where a character ends.
+// clipped cuts a text to about n bytes at the end of a character.
 func clipped(s string, n int) string { return diag.Cut(s, n) }
 
-// newEvaluator is one that asks this machine what an expression asks for.
+// newEvaluator returns an evaluator that answers expressions from this machine.
 func newEvaluator() *evaluator {
 	e := &evaluator{}
 	e.host.PathExists, e.host.Expired = pathExists, e.expired

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Looks returns the files that cases depend on beside the document: those that they
-// look at, the programs that they run with the files named in their arguments,
-// and the Python modules of their functions. Some may not be there yet.
+// Looks returns the files that cases depend on besides the document: the files they examine, the
+// programs they run with the files named in their arguments, and the Python modules of their
+// functions. Some may not exist yet.
 func (c *Campaign) Looks() []string {
 	p, err := locate(c.doc.path, c.set.root)
 	if err != nil {
-		return nil // running says so
+		return nil // the run reports it
 	}
 	seen := make(map[string]bool)
 	x := &executor{c: c, set: c.set, place: p}
@@ -42,7 +42,7 @@ func (c *Campaign) Looks() []string {
 	var list []string
 	for name := range seen {
 		list = append(list, name)
-		// What a link leads to is what is built again.
+		// A build replaces the target of a link.
 		if real, err := filepath.EvalSymlinks(name); err == nil && real != name {
 			list = append(list, real)
 		}
@@ -51,7 +51,7 @@ func (c *Campaign) Looks() []string {
 	return slices.Compact(list)
 }
 
-// programFiles adds the files that a cli.run case consists of.
+// programFiles adds the files that a cli.run case depends on.
 func (x *executor) programFiles(c *Case, seen map[string]bool) {
 	if c.cli.python {
 		for _, f := range []string{c.cli.entry, c.cli.before, c.cli.after} {
@@ -64,7 +64,7 @@ func (x *executor) programFiles(c *Case, seen map[string]bool) {
 		return
 	}
 	path, err := x.program(c)
-	if err == nil || path != "" { // one that is named by its path may be built later
+	if err == nil || path != "" { // a program named by its path may be built later
 		seen[path] = true
 	}
 	for _, word := range slices.Concat(c.cli.command[1:], c.cli.argv) {
@@ -80,8 +80,8 @@ func (x *executor) programFiles(c *Case, seen map[string]bool) {
 	}
 }
 
-// moduleFiles adds the file of a Python module and the modules beside it,
-// which it may import, if it is found where cases import from first.
+// moduleFiles adds the file of a Python module, if the first import folders have it, and the
+// modules beside it, which it may import.
 func (x *executor) moduleFiles(module string, seen map[string]bool) {
 	if module == "" {
 		return
@@ -102,7 +102,7 @@ func (x *executor) moduleFiles(module string, seen map[string]bool) {
 	}
 }
 
-// escapeGlob makes a path match itself alone.
+// escapeGlob makes a path match only itself.
 func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }

@@ -8,16 +8,15 @@ import (
 	"github.com/thresh-dev/thresh/engine/textdiff"
 )
 
-// How much of a text is looked at to find what is nearest to an expected line.
+// Limits on the text that is searched for the line nearest to an expected one.
 const (
 	nearLines = 20_000
 	nearBytes = 300
 )
 
-// nearest is the number, from 1, and the text of the line that is most like the
-// first line of want; 0 if none is like it. Likeness is the share of pairs of
-// neighbouring bytes that two lines have in common, or, of a line that is much
-// longer, how many of the wanted ones it has.
+// nearest returns the number, from 1, and the text of the line most similar to the first line of
+// want; 0 if none is similar. Similarity is the share of pairs of neighbouring bytes that two lines
+// have in common or, for a much longer line, the share of the wanted pairs that it contains.
 func nearest(want, text string) (int, string) {
 	want = diag.FirstLine(strings.TrimSpace(want))
 	wanted := pairs(strings.ToLower(want))
@@ -33,7 +32,7 @@ func nearest(want, text string) (int, string) {
 		have := pairs(strings.ToLower(strings.TrimSpace(line)))
 		like := likeness(wanted, have)
 		if share := contained(wanted, have); share > 0.6 {
-			like = max(like, share-0.25) // a line of its own is nearer than a part of another
+			like = max(like, share-0.25) // a line of its own is nearer than part of another
 		}
 		if like > best {
 			best, bestNo, bestLine = like, no, line
@@ -58,7 +57,7 @@ func likeness(wanted, have map[[2]byte]int) float64 {
 	return 2 * float64(common) / float64(total)
 }
 
-// contained is the share of the wanted pairs that a text has.
+// contained is the share of the wanted pairs that a text contains.
 func contained(wanted, have map[[2]byte]int) float64 {
 	common, total := 0, 0
 	for p, n := range wanted {
@@ -68,7 +67,7 @@ func contained(wanted, have map[[2]byte]int) float64 {
 	return float64(common) / float64(total)
 }
 
-// excerpt is the part of a long line that is most like what was wanted.
+// excerpt is the part of a long line most similar to the wanted text.
 func excerpt(want, line string) string {
 	want = diag.FirstLine(strings.TrimSpace(want))
 	const around = 12
@@ -95,9 +94,8 @@ func excerpt(want, line string) string {
 	return cut
 }
 
-// differing is the first line at which a text stops to be what is wanted, if
-// line no of it is where that would begin: its number, and the line wanted in
-// its place.
+// differing returns the first line at which a text differs from the wanted one, if the wanted text
+// begins at line no: its number, and the line wanted there.
 func differing(want, text string, no int) (int, string) {
 	lines := strings.Split(text, "\n")[no-1:]
 	wanted := strings.Split(strings.TrimSuffix(want, "\n"), "\n")
@@ -122,8 +120,7 @@ func pairs(s string) map[[2]byte]int {
 	return m
 }
 
-// wordDiff is how want differs from have, word by word: insertions are what is
-// there, deletions what was expected.
+// wordDiff compares two texts word by word: insertions are actual, deletions expected.
 func wordDiff(want, have string) *campaign.Diff {
 	d := &campaign.Diff{}
 	textdiff.Words(want, have, func(op, text string) { d.Segments = append(d.Segments, campaign.Segment{Op: op, Text: text}) })

@@ -15,58 +15,58 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// typePage is the type of a case that is a page's transcripts.
+// typePage is the type of a case made of a page's transcripts.
 const typePage = "console"
 
-// page is what the console blocks of a page say: one case with steps. They run
-// in their order, in one folder that is made for the case.
+// page holds the console blocks of a page: one case with steps. They run in order, in one folder
+// made for the case.
 type page struct {
 	acts      []act
 	rules     redactions
-	link      []string   // what is linked into the folder, relative to the document
-	languages []language // that the page has beside those that are known
+	link      []string   // paths linked into the folder, relative to the document
+	languages []language // defined by the page in addition to the built-in ones
 	serves    bool       // there is a background block
 }
 
-// act is a block of a page: a file, or commands with what they print.
+// act is a block of a page: a file, or commands with their output.
 type act struct {
 	stage.File
 	blockKeys
-	line, to int // of the fences that open and close it
+	line, to int // lines of the opening and closing fence
 	language *language
 	steps    []pageStep
 }
 
-// blockKeys are the words of a console block's first line.
+// blockKeys are the words of a console block's opening fence.
 type blockKeys struct {
 	id, skip, stdin, ready string
 	needs                  []string
 	env                    [][2]string
 	timeout                time.Duration
 	background, once, own  bool
-	loose                  bool // what the page does not show is not compared
+	loose                  bool // output that the page does not show is not compared
 	terminal               *terminalKeys
 	setup, teardown        bool // run once for the cases of the document
 	captures               []capture
 }
 
-// pageStep is one command and what the page says of it.
+// pageStep is one command with its expected output.
 type pageStep struct {
 	command    string
 	line       int // of the prompt
-	from, to   int // offsets of the lines that follow it, without the exit code's
+	from, to   int // offsets of the output lines, without the exit code's
 	want       []string
 	exit       int
 	exitAt     int // offset of the line of the exit code; 0: there is none
 	exitLength int
-	blank      int // lines behind what it prints
+	blank      int // blank lines after the output
 	indent     int // of the block
 	language   *language
-	unseen     bool // the page does not say what it prints
-	anyExit    bool // nor how it ends
+	unseen     bool // the page does not show the output
+	anyExit    bool // nor the exit code
 }
 
-// infoWord is a word behind a fence; quotes hold blanks together, \" is a quote in them.
+// infoWord matches a word after a fence; quotes keep blanks together, \" is a quote within them.
 var infoWord = lazy.Pattern(`(?:"(?:\\"|[^"])*(?:"|$)|[^" \t])+`)
 
 func infoWords(info string) []string {
@@ -77,8 +77,8 @@ func infoWords(info string) []string {
 	return words
 }
 
-// pages reads the console blocks of a document: those of the page as one case,
-// each that is isolated as one of its own.
+// pages reads the console blocks of a document: one case for the page, and one for each isolated
+// block.
 func (d *document) pages(s *settings) (cases []*Case, faults diag.List) {
 	if d.format != "md" || !showsRuns(d.text, d.release) {
 		return nil, nil
@@ -106,7 +106,7 @@ func (d *document) pages(s *settings) (cases []*Case, faults diag.List) {
 		_, file := fileOf(words)
 		return file || whole.languageOf(words) != nil
 	}
-	var program *pageStep // whose output the next fence may be
+	var program *pageStep // the next fence may be its output
 	for _, f := range fences(d.text, own, d.release) {
 		words := infoWords(f.info)
 		a := act{line: d.lineOf(f.open), blockKeys: blockKeys{timeout: s.timeout}}
@@ -186,7 +186,7 @@ func (d *document) pages(s *settings) (cases []*Case, faults diag.List) {
 	return cases, faults
 }
 
-// resembling is the language of a block that is perhaps meant to be run; "": none.
+// resembling is the language of a block that may be meant to run; "": none.
 func (p *page) resembling(info string) string {
 	words := looseWords(info)
 	if slices.Contains(words, "run") {
@@ -215,7 +215,7 @@ func fileOf(words []string) (string, bool) {
 	return "", false
 }
 
-// body is the text of a block whose fence is indented.
+// body is the text of a block, without the indentation of its fence.
 func body(text []byte, indent int) string {
 	var b strings.Builder
 	for l := range strings.Lines(string(text)) {
@@ -228,7 +228,7 @@ func body(text []byte, indent int) string {
 	return b.String()
 }
 
-// consoleKeys are the words that a console block may have.
+// consoleKeys are the words that a console block accepts.
 func consoleKeys() []string {
 	return []string{"background", "capture", "env", "id", "isolate", "keys", "loose", "needs", "once", "ready", "setup", "skip", "stdin", "teardown", "timeout", "tty"}
 }
@@ -290,8 +290,8 @@ func (d *document) blockKeys(words []string, a *act, faults *diag.List) {
 	}
 }
 
-// pageCaptures reads what a block captures of what its last command prints:
-// NAME=$.JSON.PATH, NAME=/REGEX/ or NAME= for all of it, with commas between.
+// pageCaptures reads what a block captures from the output of its last command: NAME=$.JSON.PATH,
+// NAME=/REGEX/ or NAME= for all of it, separated by commas.
 func pageCaptures(text string, line int, wrong func(key, message, hint string)) (list []capture) {
 	at := captureName().FindAllStringSubmatchIndex(text, -1)
 	if len(at) == 0 || at[0][0] != 0 {
@@ -322,11 +322,11 @@ func pageCaptures(text string, line int, wrong func(key, message, hint string)) 
 	return list
 }
 
-// captureName is a name and the sign behind it, in the list of a block's captures.
+// captureName matches a name and its equals sign in the list of a block's captures.
 var captureName = lazy.Pattern(`(?:^|,)([A-Za-z_][A-Za-z0-9_]*)=`)
 
-// frontMatter reads the keys redact, link and interpreters of the YAML between two lines of
-// three dashes that a page may begin with; options add to them.
+// frontMatter reads the keys redact, link and interpreters of the YAML front matter; options add to
+// them.
 func (d *document) frontMatter(p *page, s *settings, faults *diag.List) {
 	p.rules, p.link = slices.Clone(s.redact), slices.Clone(s.link)
 	if string(line(d.text, 0)) != "---" {
@@ -339,7 +339,7 @@ func (d *document) frontMatter(p *page, s *settings, faults *diag.List) {
 	}
 	root, _, fault := d.tree(start, end)
 	if fault != nil || end == len(d.text) {
-		return // some other program's
+		return // front matter of another program
 	}
 	rules := root.Get("redact")
 	for i := 0; rules != nil && i < len(rules.Members()); i++ {
@@ -361,7 +361,7 @@ func (d *document) frontMatter(p *page, s *settings, faults *diag.List) {
 	}
 }
 
-// missing says why a block cannot be run here; "" if it can.
+// missing says why a block cannot run here; "" if it can.
 func (a *act) missing(lookPath func(string) bool, getenv func(string) string) string {
 	if a.skip != "" {
 		return a.skip
@@ -387,7 +387,7 @@ func (a *act) missing(lookPath func(string) bool, getenv func(string) string) st
 	return ""
 }
 
-// blocks is how many blocks of commands the page has.
+// blocks is the number of command blocks of the page.
 func (p *page) blocks() int {
 	n := 0
 	for i := range p.acts {

@@ -11,9 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// page proposes what a page would have to say for its transcripts to hold. It is
-// run twice: what differs between the runs becomes a redaction. Lines that are
-// right stay as they are, to the byte.
+// page proposes changes that make the transcripts of a page hold. It runs the page twice: output
+// that differs between the runs becomes a redaction. Correct lines stay as they are, byte for byte.
 func (a *accepting) page(ctx context.Context, x *executor, c *Case, acceptExit bool) error {
 	steps, _, f, err := x.runPage(ctx, c)
 	if err != nil || f == nil {
@@ -59,7 +58,7 @@ func (a *accepting) page(ctx context.Context, x *executor, c *Case, acceptExit b
 	return nil
 }
 
-// step proposes the lines behind one command.
+// step proposes the output lines of one command.
 func (a *accepting) step(c *Case, r *ran, printed []string) {
 	text, s := a.c.doc.text, r.step
 	end := "\n"
@@ -96,9 +95,9 @@ func (a *accepting) step(c *Case, r *ran, printed []string) {
 	a.Changes = append(a.Changes, Change{from: s.from, to: to, text: b.String()})
 }
 
-// writable is a printed line as a page can hold it: one that would be read as a
-// command, a fence, a wildcard or an exit code has a wildcard in it, and so has a carriage
-// return, which ends a line of Markdown.
+// writable is a printed line in a form that a page can hold: a line that would be read as a
+// command, a fence, a wildcard or an exit code gets a wildcard, and so does a carriage return,
+// which ends a line of Markdown.
 func (s *pageStep) writable(l string, first, last bool) string {
 	l = strings.ReplaceAll(l, "\r", "[..]")
 	_, _, _, fence := fenceOf([]byte(l))
@@ -109,8 +108,7 @@ func (s *pageStep) writable(l string, first, last bool) string {
 	return "[..]" + strings.TrimLeft(l, " ")[1:]
 }
 
-// varying is what was printed, with redactions in lines that another run has
-// printed otherwise.
+// varying is the output, with redactions in lines that differed in another run.
 func varying(printed, again []string, rules redactions) []string {
 	if len(printed) != len(again) {
 		return printed
@@ -124,8 +122,8 @@ func varying(printed, again []string, rules redactions) []string {
 	return out
 }
 
-// generalised is a line that two different lines are matched by: words that
-// differ become what they are both, or have a wildcard where they differ.
+// generalised is a line that matches two different lines: words that differ become a redaction that
+// fits both, or get a wildcard where they differ.
 func generalised(a, b string) string {
 	x, y := strings.Split(a, " "), strings.Split(b, " ")
 	if len(x) != len(y) {
@@ -148,8 +146,8 @@ func kindOf(a, b string) string {
 	return between(a, b)
 }
 
-// between is two texts with a wildcard between what they begin and end with. Numbers, and
-// words of letters and digits, stay whole: that they begin alike is chance.
+// between puts a wildcard between the common beginning and the common end of two texts. Numbers,
+// and words of letters and digits, are replaced whole: a common beginning is chance.
 func between(a, b string) string {
 	ra, rb := []rune(a), []rune(b)
 	head := 0

@@ -9,8 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
-// capture takes the values that a block hands on from what its last command has
-// printed, and says which is not there.
+// capture takes the values that a block passes on from the output of its last command, and says
+// which one is missing.
 func (p *pageRun) capture(a *act, out string) (lacks string) {
 	for i := range a.captures {
 		g, f := a.captures[i].lookUp(typePage, printed(strings.TrimRight(out, "\n")))
@@ -25,16 +25,16 @@ func (p *pageRun) capture(a *act, out string) (lacks string) {
 	return ""
 }
 
-// printed is the output of a command, for captures.
+// printed is the output of a command as the subject of captures.
 type printed string
 
 func (p printed) subject(string) (speclang.Value, *Failure) {
 	return speclang.StringValue(string(p)), nil
 }
 
-// captured are printed lines with ${NAME} in place of values that were captured,
-// where the page has it so: a line that is as the page has it becomes the page's,
-// in others the values are replaced where they stand as words.
+// captured returns the output with ${NAME} in place of captured values where the page writes it so:
+// a line that matches a line of the page becomes that line; in others, values that stand as words
+// are replaced.
 func (p *pageRun) captured(s *pageStep, lines []string) []string {
 	marked, is := []string(nil), []func(string) bool(nil)
 	for _, w := range s.want {
@@ -57,7 +57,7 @@ func (p *pageRun) captured(s *pageStep, lines []string) []string {
 	return lines
 }
 
-// asWord is a pattern of a value that is not a part of a longer word or number.
+// asWord matches a value that is not part of a longer word or number.
 func asWord(value string) *regexp.Regexp {
 	bound := func(c byte) string {
 		if letterOrDigit().MatchString(string(c)) {

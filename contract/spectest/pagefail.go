@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/textdiff"
 )
 
-// failure is that of the first step that failed, with all of them as evidence.
+// failure is the failure of the first step that failed, with all failed steps as evidence.
 func (p *pageRun) failure() *Failure {
 	var first *Failure
 	var all strings.Builder
@@ -48,7 +48,7 @@ func (p *pageRun) failure() *Failure {
 	return first
 }
 
-// account is what came of the page, in one line.
+// account summarizes the run of the page in one line.
 func (p *pageRun) account(failed int) string {
 	text := fmt.Sprintf("%s: %d of %s not as the page shows", p.x.c.name, failed, diag.Plural(len(p.done), "command"))
 	if n := len(p.skipped); n > 0 {
@@ -66,7 +66,7 @@ func (p *pageRun) account(failed int) string {
 	return text + "\n\n"
 }
 
-// differs says how a step differs from what the page says of it.
+// differs describes how a step differs from the page.
 func (p *pageRun) differs(r *ran) (what, diff string) {
 	switch {
 	case r.why != "":
@@ -95,7 +95,7 @@ func (p *pageRun) differs(r *ran) (what, diff string) {
 	return what, diff
 }
 
-// readsTheSame reports lines whose difference shows nothing: they are in another
+// readsTheSame reports whether a diff of two lists of lines would show nothing: they differ only in
 // order, or look alike.
 func readsTheSame(page, printed []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(page)), slices.Sorted(slices.Values(printed))) ||

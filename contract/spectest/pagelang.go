@@ -13,19 +13,19 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// language is how the blocks of a language are run: as a whole, by a command that
-// is given a file, or with prompts, by one interpreter for all blocks of the page.
+// language describes how to run the blocks of a language: each as a file, by a command, or with
+// prompts, by one interpreter for all blocks of the page.
 type language struct {
 	names   []string // the first word of a fence
-	program string   // the command; FILE stands for the block's file. "": blocks have prompts
-	end     string   // of the file's name
+	program string   // the command; FILE stands for the block's file. "": the blocks have prompts
+	end     string   // extension of the file
 	prompt  string
-	more    string                // the prompt of lines that go on
-	prompts func() *regexp.Regexp // where prompts differ
+	more    string                // the prompt of continuation lines
+	prompts func() *regexp.Regexp // for prompts that vary
 	shell   *shell                // nil: sh
 }
 
-// languages are the interpreters that are known.
+// languages are the built-in languages.
 var languages = []language{
 	{names: []string{"console"}, prompt: "$ ", more: ">"},
 	{names: []string{"pycon"}, prompt: ">>> ", more: "...", prompts: lazy.Pattern(`^>>>(?: |$)`)},
@@ -50,8 +50,8 @@ var languages = []language{
 	{names: []string{"sql"}, program: "sqlite3 :memory: < FILE", end: ".sql"},
 }
 
-// showsRuns reports whether a text has a line that opens a block that is run. Regular
-// expressions are slow, and most of a long text has none of the words.
+// showsRuns reports whether a text has a line that opens a block to run. It looks for the word
+// first: regular expressions are slow, and most of a long text does not contain it.
 func showsRuns(text []byte, release func()) bool {
 	for from, piece := range pieces(text, release) {
 		for at := from; at < from+len(piece); at = lineEnd(text, at) {
@@ -67,11 +67,11 @@ func showsRuns(text []byte, release func()) bool {
 	return false
 }
 
-// consoleRun is a line that opens a block that is run.
+// consoleRun matches a line that opens a block to run.
 var consoleRun = lazy.Pattern("^[ \t]*(?:```+|~~~+)[ \t]*[A-Za-z][A-Za-z0-9_+.-]*[ \t]+run\\b")
 
-// languageOf is the language of a block that is run; nil if the words behind the
-// fence do not say that it is, or if nothing is known that runs it.
+// languageOf returns the language of a block to run; nil if the words after the fence do not ask
+// for a run, or if no program is known for the language.
 func (p *page) languageOf(words []string) *language {
 	if len(words) < 2 || words[1] != "run" {
 		return nil
@@ -86,7 +86,7 @@ func (p *page) languageOf(words []string) *language {
 	return nil
 }
 
-// interpreter adds a language, or replaces how one is run.
+// interpreter adds a language, or replaces the program of one.
 func (p *page) interpreter(name, program string) error {
 	if !strings.Contains(program, " FILE") {
 		return fmt.Errorf("%q does not name FILE, the file that the block becomes", program)
@@ -95,7 +95,7 @@ func (p *page) interpreter(name, program string) error {
 	return nil
 }
 
-// unknownLanguage is the warning of a block that is to be run and is not.
+// unknownLanguage is the warning for a block that should run but cannot.
 func (p *page) unknownLanguage(name string) (message, hint string) {
 	var names []string
 	for _, list := range [][]language{p.languages, languages} {
@@ -107,14 +107,14 @@ func (p *page) unknownLanguage(name string) (message, hint string) {
 		cmp.Or(diag.DidYouMean(name, names), "name one under interpreters in front matter, such as {"+name+": COMMAND FILE}")
 }
 
-// What has prompts is not a program, whatever the fence calls it.
+// A block with prompts is a session, not a program, whatever its fence says.
 var (
 	pythonSession     = &languages[1]
 	powerShellSession = &language{prompt: "PS> ", more: ">>", prompts: powerShellPrompt, shell: powerShell}
 	cmdSession        = &language{prompt: `C:\> `, more: "More?", prompts: cmdPrompt, shell: cmdShell}
 )
 
-// prompted is the language of a block by the prompt that it begins with.
+// prompted returns the language of a block according to its first prompt.
 func (l *language) prompted(text []byte) *language {
 	text = bytes.TrimLeft(text, " \t\r\n")
 	console := l.prompt == "$ "
@@ -129,7 +129,7 @@ func (l *language) prompted(text []byte) *language {
 	return l
 }
 
-// command is the command of a line that begins with a prompt.
+// command returns the command of a line that begins with a prompt.
 func (l *language) command(line string) (string, bool) {
 	prompt := l.prompt
 	if l.prompts != nil {
@@ -141,7 +141,7 @@ func (l *language) command(line string) (string, bool) {
 	return strings.CutPrefix(line, prompt)
 }
 
-// joins is what ends a line that goes on in the next.
+// joins is the mark at the end of a line that continues on the next.
 func (l *language) joins() string {
 	if l.shell != nil {
 		return l.shell.joins
@@ -149,7 +149,7 @@ func (l *language) joins() string {
 	return `\`
 }
 
-// programs are what runs the blocks of a language, one of which is enough.
+// programs are the alternative programs for the blocks of a language.
 func (l *language) programs() []string {
 	program, _, _ := strings.Cut(l.program, " ")
 	switch {
@@ -163,9 +163,9 @@ func (l *language) programs() []string {
 	return []string{program}
 }
 
-// blockFile is the name of a program's file, from the folder that the page's is in. A
-// program imports what lies beside it, so it is among the files of the page, hidden;
-// go ignores hidden files and imports by module.
+// blockFile is the path of a program's file relative to the parent of the page's folder. A program
+// imports modules beside it, so its file is among those of the page, but hidden; Go ignores hidden
+// files and imports by module.
 func blockFile(a *act) string {
 	name := "block-" + strconv.Itoa(a.line) + a.language.end
 	if a.language.end == ".go" {
@@ -174,18 +174,18 @@ func blockFile(a *act) string {
 	return hiddenBlock + name
 }
 
-// hiddenBlock is what stands before the names of programs.
+// hiddenBlock precedes the file names of programs.
 const hiddenBlock = "page/."
 
-// programSteps is the one step of a block that is a program. What it prints stands
-// in the next fence if that is of the language output.
+// programSteps returns the single step of a block that is a program. The next fence is its output
+// if its language is output.
 func (d *document) programSteps(f block, a *act) []pageStep {
 	a.File.Text = body(d.text[f.start:f.end], f.indent)
 	file := fmt.Sprintf(`"$%s/%s"`, tempVariable, blockFile(a))
 	return []pageStep{{command: strings.Replace(a.language.program, "FILE", file, 1), line: a.line, language: a.language, unseen: true}}
 }
 
-// output takes a fence for what the program above it prints.
+// output reads a fence as the output of the program above it.
 func (d *document) output(f block, s *pageStep) {
 	s.unseen, s.indent, s.from, s.to = false, f.indent, f.start, f.start
 	for at := f.start; at < f.end; at = lineEnd(d.text, at) {
@@ -193,7 +193,7 @@ func (d *document) output(f block, s *pageStep) {
 	}
 }
 
-// displayText is a step as a reader knows it.
+// displayText is a step as a reader sees it.
 func (s *pageStep) displayText() string {
 	if s.language.program != "" {
 		return strings.NewReplacer("$"+tempVariable+"/"+hiddenBlock, "", "$"+tempVariable+"/", "", `"`, "").Replace(s.command)

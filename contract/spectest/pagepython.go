@@ -18,8 +18,8 @@ import (
 //go:embed pagepython.py
 var pythonDriver string
 
-// converse runs a block with Python's prompts in the session of the page, which
-// begins with the first of them.
+// converse runs a block with Python prompts in the Python session of the page. The first such block
+// starts the session.
 func (p *pageRun) converse(ctx context.Context, a *act) (over bool, f *Failure, err error) {
 	if p.python == nil {
 		if err := p.openPython(ctx, a); err != nil {
@@ -63,10 +63,10 @@ func (p *pageRun) converse(ctx context.Context, a *act) (over bool, f *Failure, 
 	return false, nil, nil
 }
 
-// tracebackHead is the line above the frames of a traceback, which doctest does not compare.
+// tracebackHead is the line above the stack frames of a traceback; doctest does not compare frames.
 const tracebackHead = "Traceback (most recent call last):"
 
-// withoutFrames is what a statement printed, without the frames of a traceback where the page shows none.
+// withoutFrames removes the frames of a traceback from the output if the page shows none.
 func withoutFrames(want, printed []string) []string {
 	from, at := slices.Index(printed, tracebackHead)+1, slices.Index(want, tracebackHead)+1
 	if from == 0 || at == 0 || at < len(want) && isDots(want[at]) {
@@ -79,10 +79,10 @@ func withoutFrames(want, printed []string) []string {
 	return slices.Delete(printed, from, to)
 }
 
-// doctestMark is a comment for doctest in a statement.
+// doctestMark matches a doctest directive in a statement.
 var doctestMark = lazy.Pattern(`#\s*doctest:\s*(.+)`)
 
-// doctested does for a statement what its comments ask of doctest.
+// doctested applies the doctest directives of a statement.
 func (d *document) doctested(s *pageStep, faults *diag.List) {
 	if at := slices.Index(s.want, tracebackHead) + 1; at > 0 {
 		for ; at < len(s.want) && strings.HasPrefix(s.want[at], " "); at++ {
@@ -109,8 +109,8 @@ func (d *document) doctested(s *pageStep, faults *diag.List) {
 	}
 }
 
-// openPython starts the session, in the folder of the page, with its variables and
-// those of its first block: python3 reads some only when it starts.
+// openPython starts the session in the folder of the page, with the variables of the page and of
+// its first block: python3 reads some of them only at its start.
 func (p *pageRun) openPython(ctx context.Context, a *act) error {
 	open := p.x.c.contract.targets.Systems
 	if open == nil {

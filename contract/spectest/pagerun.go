@@ -19,21 +19,21 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// ran is what came of one step of a page.
+// ran is the result of one step of a page.
 type ran struct {
 	step    *pageStep
 	printed []string
 	code    int
-	why     string // it had no proper end: too slow, too much
-	lacks   string // the value that it was to hand on
+	why     string // why it was cut off: too slow, too much output
+	lacks   string // the value that it should have passed on
 }
 
-// holds reports whether a step came to what the page says.
+// holds reports whether the result of a step matches the page.
 func (r *ran) holds(rules redactions) bool {
 	return r.why == "" && r.lacks == "" && r.ended() && (r.step.unseen || rules.matched(r.step.want, r.printed))
 }
 
-// ended reports whether a step ended with the exit code that the page says.
+// ended reports whether a step ended with the exit code on the page.
 func (r *ran) ended() bool { return r.code == r.step.exit || r.step.anyExit }
 
 // pageRun is one run of a page.
@@ -41,25 +41,25 @@ type pageRun struct {
 	x       *executor
 	c       *Case
 	folder  *stage.Folder
-	dir     string     // the folder that commands begin in
-	private string     // for the state of the shell between blocks
-	env     []string   // what is the same for pages of a document
+	dir     string     // start folder of commands
+	private string     // for the shell's state between blocks
+	env     []string   // shared by the pages of a document
 	own     []string   // variables of this page
-	state   string     // the file with the state of the last sh; "": there is none yet
-	left    *leftState // of the last shell that was another
-	shells  int        // so far
+	state   string     // file with the state of the last sh; "": none yet
+	left    *leftState // of the last shell other than sh
+	shells  int        // number of shells so far
 	done    []ran
-	skipped []string // why blocks were not run, with their lines
-	omitted int      // the commands in them
+	skipped []string // why blocks did not run, with their lines
+	omitted int      // commands in skipped blocks
 	serving []*service
-	untyped string     // what the terminal of the block that is run did not take
-	vars    variables  // that blocks have captured
-	python  sut.System // the session of its blocks; nil: there is none yet
+	untyped string     // message about input that the terminal of the running block did not take
+	vars    variables  // captured by blocks
+	python  sut.System // the Python session; nil: none yet
 	step    *stepper
 }
 
-// runPage runs the transcripts of a page, each step after the other, also behind
-// one that failed. The steps are those that ran.
+// runPage runs the steps of a page in order, and continues after a failed one. It returns the steps
+// that ran.
 func (x *executor) runPage(ctx context.Context, c *Case) (steps []ran, skipped []string, failure *Failure, err error) {
 	p, f, err := x.openPage(ctx, c)
 	if err != nil || f != nil {
@@ -90,10 +90,10 @@ func (x *executor) runPage(ctx context.Context, c *Case) (steps []ran, skipped [
 	return p.done, p.skipped, f, nil
 }
 
-// folderKey is the name under which a folder is left for later pages of the run.
+// folderKey is the name under which a folder is cached for later pages of the run.
 const folderKey = "spectest folder"
 
-// openPage gives a page the folder that it runs in.
+// openPage prepares the folder of a page.
 func (x *executor) openPage(ctx context.Context, c *Case) (p *pageRun, f *Failure, err error) {
 	var dir *stage.Folder
 	if kept, ok := x.session.cache.Take(folderKey); ok {
@@ -119,7 +119,7 @@ func (x *executor) openPage(ctx context.Context, c *Case) (p *pageRun, f *Failur
 	return p, nil, err
 }
 
-// play runs blocks of a page, and writes its files where they stand.
+// play runs blocks of a page and writes its files, in the order of the page.
 func (p *pageRun) play(ctx context.Context, acts []act) (*Failure, error) {
 	number := 0
 	for i := range acts {
@@ -155,8 +155,8 @@ func (p *pageRun) play(ctx context.Context, acts []act) (*Failure, error) {
 	return nil, nil
 }
 
-// environment sets the variables that the page's commands see: those of the caller,
-// with what makes programs print the same everywhere.
+// environment sets the variables of the page's commands: those of the caller, plus those that make
+// programs print the same everywhere.
 func (p *pageRun) environment(ctx context.Context) error {
 	fixed := [][2]string{
 		{"NO_COLOR", "1"}, {"TERM", "dumb"}, {"COLUMNS", "80"}, {"LINES", "24"}, {"TZ", "UTC"}, {"LC_ALL", "C.UTF-8"}, {"LANGUAGE", ""}, {"CDPATH", ""},
@@ -188,9 +188,9 @@ func (p *pageRun) environment(ctx context.Context) error {
 	return nil
 }
 
-// block runs the commands of a block in one shell. A command that ends the shell
-// has the others go on in a new one, which has the folder and the exported
-// variables of the old. The first result says that the page is over.
+// block runs the commands of a block in one shell. If a command ends the shell, the rest continue
+// in a new one with the folder and the exported variables of the old. over means that the page has
+// ended.
 func (p *pageRun) block(ctx context.Context, a *act, more bool) (over bool, f *Failure, err error) {
 	if a.background {
 		return false, nil, p.serve(ctx, a)
@@ -246,14 +246,14 @@ func (p *pageRun) block(ctx context.Context, a *act, more bool) (over bool, f *F
 	return false, nil, nil
 }
 
-// pageMark stands between the outputs of commands.
+// pageMark separates the outputs of commands.
 const pageMark = "\x1e\x1ethresh:"
 
-// evaluated is how some shells name the command that the others are given to.
+// evaluated matches the prefix that some shells give to messages of eval.
 var evaluated = lazy.Pattern(`(?m)^sh: (\d+): eval: `)
 
-// lines are the lines of an output. The name of the page's folder differs from
-// run to run, so it is written as one.
+// lines splits an output into lines. It replaces the name of the page's folder, which differs from
+// run to run.
 func (p *pageRun) lines(out []byte) []string {
 	text := evaluated().ReplaceAllString(strings.ReplaceAll(validText(out), p.dir, "<folder>"), "sh: $1: ")
 	text = strings.ReplaceAll(text, "<folder>"+strings.TrimPrefix(hiddenBlock, "page")+"block-", "block-")
@@ -272,10 +272,10 @@ func (p *pageRun) lines(out []byte) []string {
 	return list
 }
 
-// maxScript is what an argument may hold; Linux takes 128 KiB.
+// maxScript is the maximum length of a script argument; Linux allows 128 KiB.
 const maxScript = 100 << 10
 
-// shell runs commands of a block in one shell, to the end of it or of them.
+// shell runs commands of a block in one shell until the shell or the commands end.
 func (p *pageRun) shell(ctx context.Context, lane func(context.Context, laneKind) (*commandLane, error), a *act, steps []pageStep, more bool) (process.Result, error) {
 	sh := p.shellOf(a)
 	l, err := lane(ctx, laneKind{limit: a.timeout, shell: sh == nil})
@@ -325,26 +325,25 @@ func (p *pageRun) shell(ctx context.Context, lane func(context.Context, laneKind
 	return res, errors.Join(err, fault)
 }
 
-// keepState takes the state that a shell has left for the next. Each leaves a file of its
-// own: some file systems write one to the disk that is emptied and filled again.
+// keepState takes over the state file that a shell left for the next. Each shell writes its own
+// file: some file systems flush a file that is truncated and rewritten.
 func (p *pageRun) keepState(state string) {
 	if state == "" {
 		return
 	}
 	if _, err := os.Stat(state); err != nil {
-		return // it was killed
+		return // the shell was killed
 	}
-	if p.state != "" && len(p.serving) == 0 { // what serves may not have read it yet
-		_ = os.Remove(p.state) // it goes with the folder at the latest
+	if p.state != "" && len(p.serving) == 0 { // a background block may not have read it yet
+		_ = os.Remove(p.state) // Clear removes it anyway
 	}
 	p.state = state
 }
 
 func shellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// script is what the shell is given: the commands, each evaluated by itself so
-// that its messages name its own lines, with a mark behind each; and the file that
-// it leaves its state in.
+// script is the input of the shell: the commands, each evaluated separately so that its messages
+// give its own line numbers, with a mark after each. state is the file for the shell's state.
 func (p *pageRun) script(a *act, steps []pageStep, more bool) (text, state string) {
 	var b strings.Builder
 	b.WriteString("exec 2>&1\n")
@@ -360,7 +359,7 @@ func (p *pageRun) script(a *act, steps []pageStep, more bool) (text, state strin
 		export(name, p.vars[name].text())
 	}
 	keep := ""    // writes the state
-	restore := "" // of what the block alone has, over what an earlier one has exported
+	restore := "" // undoes the block's own variables, which may hide exported ones
 	for i, e := range slices.Concat(a.terminal.env(), a.env) {
 		fmt.Fprintf(&b, "thresh_had_%[1]d=${%[2]s+x} thresh_was_%[1]d=${%[2]s-}\n", i, e[0])
 		export(e[0], e[1])
@@ -382,7 +381,7 @@ func (p *pageRun) script(a *act, steps []pageStep, more bool) (text, state strin
 		}
 		b.WriteByte('\n')
 	}
-	if keep != "" { // a command may have set a trap of its own
+	if keep != "" { // a command may have set its own trap
 		b.WriteString("thresh_exit=$? thresh_kept=1; " + keep + "; exit $thresh_exit\n")
 	}
 	return b.String(), state

@@ -17,12 +17,12 @@ type service struct {
 	act    *act
 	cancel context.CancelFunc
 	ended  chan struct{}
-	late   bool // nothing was there when the wait for it was over
+	late   bool // nothing listened when the wait ended
 	result process.Result
 	err    error
 }
 
-// serve starts a background block and waits until it can be reached.
+// serve starts a background block and waits until it accepts connections.
 func (p *pageRun) serve(ctx context.Context, a *act) error {
 	serving, cancel := context.WithCancel(ctx)
 	s := &service{act: a, cancel: cancel, ended: make(chan struct{})}
@@ -58,7 +58,8 @@ func (p *pageRun) serve(ctx context.Context, a *act) error {
 	return ctx.Err()
 }
 
-// backgroundFailure is that of a background block that ended by itself, or was not there in time.
+// backgroundFailure is the failure of a background block that ended early or did not listen in
+// time.
 func (p *pageRun) backgroundFailure() *Failure {
 	for _, s := range p.serving {
 		why := ""
@@ -79,7 +80,7 @@ func (p *pageRun) backgroundFailure() *Failure {
 	return nil
 }
 
-// stop ends what serves the page.
+// stop ends the background blocks.
 func (p *pageRun) stop() error {
 	var errs []error
 	for _, s := range p.serving {

@@ -18,38 +18,38 @@ import (
 	"github.com/thresh-dev/thresh/port/process"
 )
 
-// shell is one beside sh: PowerShell or cmd. Its script is a file. What it leaves to the
-// next block is read from files that it writes: a folder and variables.
+// shell is a shell other than sh: PowerShell or cmd. Its script is a file. It writes the state for
+// the next block, a folder and variables, to files.
 type shell struct {
-	programs []string // what it is called; the first that is found
+	programs []string // its names; the first one found is used
 	options  []string // before the name of the script
-	end      string   // of that name
-	joins    string   // what ends a line that goes on
+	end      string   // extension of the script
+	joins    string   // mark at the end of a line that continues
 	script   func(s *shellScript) []stage.File
 }
 
-// shellScript is what the script of a block is made of.
+// shellScript holds the parts of a block's script.
 type shellScript struct {
-	name  string // of the script, without its end
-	state string // the path of the files that it leaves its state in; "": none
+	name  string // of the script, without extension
+	state string // path prefix of the state files; "": none
 	input string // a file for standard input; "": none
-	marks bool   // behind each command
+	marks bool   // after each command
 	steps []pageStep
 }
 
 var powerShell = &shell{programs: []string{"pwsh", "powershell"}, options: []string{"-NoLogo", "-NoProfile", "-NonInteractive", "-ExecutionPolicy", "Bypass", "-File"}, end: ".ps1", joins: "`", script: powerShellScript}
 var cmdShell = &shell{programs: []string{"cmd"}, options: []string{"/d", "/q", "/c"}, end: ".bat", joins: "^", script: cmdScript}
 
-// The prompts of these shells, as their users see them.
+// The prompts of these shells as users see them.
 var (
 	powerShellPrompt = lazy.Pattern(`^PS(?: [^>]*)?> ?`)
 	cmdPrompt        = lazy.Pattern(`^[A-Za-z]:\\[^<>|"*?]*> ?`)
 )
 
-// powerShellScript shows what is not text as its console does, in 80 columns, also what comes
-// before a command throws or exits, and takes a command for failed that has set $? or ended a
-// program by another code than 0. The messages of Write-Warning and the like have no prefix in
-// their records, and an empty line of a program's errors has the name of a type as its text.
+// powerShellScript formats objects as the console does, in 80 columns, including output before a
+// command throws or exits. A command counts as failed if it set $? or ended a program with another
+// code than 0. The records of Write-Warning and the like contain no prefix, and an empty line of a
+// program's errors has the name of a type as its text.
 func powerShellScript(s *shellScript) []stage.File {
 	quoted := func(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 	var b strings.Builder
@@ -92,8 +92,8 @@ try {
 	return []stage.File{{Path: s.name + ".ps1", Text: b.String()}}
 }
 
-// cmdScript has the commands in a batch file that another calls: one of them may end it.
-// Most that are built in leave the exit code of an earlier command as it is; (call ) clears it.
+// cmdScript puts the commands in a batch file that another one calls, because a command may end it.
+// Most built-in commands keep the exit code of an earlier one; (call ) clears it.
 func cmdScript(s *shellScript) []stage.File {
 	var b strings.Builder
 	for i := range s.steps {
@@ -114,14 +114,14 @@ func cmdScript(s *shellScript) []stage.File {
 	return []stage.File{{Path: s.name + ".bat", Text: lines(outer + "exit %thresh_exit%\n")}, {Path: s.name + "-commands.bat", Text: lines(b.String())}}
 }
 
-// leftState is what such shells have left to the next: a folder and variables.
+// leftState is the state that such a shell leaves for the next: a folder and variables.
 type leftState struct {
 	dir string
 	env []string
 }
 
-// shellOf is the shell of a block; nil: sh. Programs need one only to be started: cmd,
-// where there is no sh.
+// shellOf is the shell of a block; nil: sh. Programs need a shell only to start them: cmd, if there
+// is no sh.
 func (p *pageRun) shellOf(a *act) *shell {
 	if a.language.shell == nil && a.language.program != "" && runtime.GOOS == "windows" {
 		if _, err := p.posixShell(); err != nil {
@@ -131,7 +131,8 @@ func (p *pageRun) shellOf(a *act) *shell {
 	return a.language.shell
 }
 
-// posixShell is the file of sh. On Windows it comes with git, whose other folder is on PATH.
+// posixShell is the path of sh. On Windows it comes with Git, which puts another of its folders on
+// PATH.
 func (p *pageRun) posixShell() (string, error) {
 	path, err := p.x.programIn("sh", p.env)
 	if err == nil || runtime.GOOS != "windows" {
@@ -145,7 +146,7 @@ func (p *pageRun) posixShell() (string, error) {
 	return "", fmt.Errorf("%w, nor that of Git; blocks whose prompts are PS> or C:\\> need none", err)
 }
 
-// found is the first of some programs that there is.
+// found is the first of some programs that exists.
 func (p *pageRun) found(programs []string) (path string, err error) {
 	for _, name := range programs {
 		if path, err = p.x.programIn(name, p.env); err == nil {
@@ -160,7 +161,7 @@ func (p *pageRun) finds(program string) bool {
 	return err == nil
 }
 
-// otherShell runs commands of a block in a shell that is not sh.
+// otherShell runs commands of a block in a shell other than sh.
 func (p *pageRun) otherShell(ctx context.Context, l *commandLane, sh *shell, a *act, steps []pageStep, more bool) (process.Result, error) {
 	path, err := p.found(sh.programs)
 	if err != nil {
@@ -199,7 +200,7 @@ func (p *pageRun) otherShell(ctx context.Context, l *commandLane, sh *shell, a *
 	res, err := l.runner.Run(ctx, process.Case{Index: l.runs, RunID: strconv.FormatInt(l.runs, 10), Confirm: true})
 	text := string(res.Stdout)
 	if !strings.Contains(text, pageMark) {
-		text += string(res.Stderr) // why the shell takes no script
+		text += string(res.Stderr) // why the shell rejected the script
 	}
 	res.Stdout = []byte(strings.ReplaceAll(text, "\r\n", "\n"))
 	if s.state != "" {
@@ -208,8 +209,8 @@ func (p *pageRun) otherShell(ctx context.Context, l *commandLane, sh *shell, a *
 	return res, err
 }
 
-// readState takes what a shell has left, if it was not killed. Variables that the block alone
-// has are again what they were.
+// readState reads the state that a shell left, unless it was killed. The block's own variables get
+// their previous values back.
 func (p *pageRun) readState(file string, before leftState, a *act) error {
 	dir, err := os.ReadFile(file + ".dir")
 	env, err2 := os.ReadFile(file + ".env")

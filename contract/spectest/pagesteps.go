@@ -10,7 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// exitLine is the last line of what a command prints, where it does not end by 0.
+// exitLine matches the last output line of a command that does not end with 0.
 var exitLine = lazy.Pattern(`^(?:exit status (-?\d{1,10})|\[exit (-?\d{1,10})\]|\[(\d{1,3})\])$`)
 
 // steps reads the commands of a block.
@@ -71,16 +71,16 @@ func (d *document) steps(f block, a *act, faults *diag.List) []pageStep {
 	return list
 }
 
-// printed takes the line at an offset for one that a step prints, or for its exit code.
+// printed reads the line at an offset as output of a step, or as its exit code.
 func (d *document) printed(s *pageStep, indent, at int) {
 	l := strings.TrimSuffix(body(line(d.text, at), indent), "\n")
 	next := lineEnd(d.text, at)
 	if strings.TrimSpace(l) == "" {
-		s.blank++ // those at the end say nothing: trailing line ends are not compared
+		s.blank++ // trailing blank lines are not compared
 		return
 	}
 	if s.exitAt > 0 {
-		s.want = append(s.want, body(line(d.text, s.exitAt), indent)) // no last line
+		s.want = append(s.want, body(line(d.text, s.exitAt), indent)) // it was not the last line
 		s.exit, s.exitAt = 0, 0
 	}
 	if m := exitLine().FindStringSubmatch(l); m != nil {

@@ -14,13 +14,13 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// terminalKeys is the terminal of a block, and what is typed at it.
+// terminalKeys is the terminal of a block, and its keyboard input.
 type terminalKeys struct {
 	columns, rows int // 0: the block asks for no terminal
 	keys          []stage.Key
 }
 
-// terminalSize is what tty= takes.
+// terminalSize matches the value of tty=.
 var terminalSize = lazy.Pattern(`^([1-9]\d{0,2})x([1-9]\d{0,2})$`)
 
 func (t *terminalKeys) sized(size string, given bool, wrong func(key, message, hint string)) *terminalKeys {
@@ -40,7 +40,7 @@ func (t *terminalKeys) sized(size string, given bool, wrong func(key, message, h
 	return t
 }
 
-// env is what the commands at a terminal have in place of what others have.
+// env are the variables of commands at a terminal that replace the usual ones.
 func (t *terminalKeys) env() [][2]string {
 	if t == nil {
 		return nil
@@ -48,15 +48,15 @@ func (t *terminalKeys) env() [][2]string {
 	return [][2]string{{"TERM", "xterm"}, {"COLUMNS", strconv.Itoa(t.columns)}, {"LINES", strconv.Itoa(t.rows)}}
 }
 
-// keyNames are the keys that have no character of their own.
+// keyNames are the keys without a character of their own.
 var keyNames = map[string]string{
 	"enter": "\r", "tab": "\t", "esc": "\x1b", "space": " ", "backspace": "\x7f", "delete": "\x1b[3~",
 	"up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "home": "\x1b[H", "end": "\x1b[F",
 	"pageup": "\x1b[5~", "pagedown": "\x1b[6~",
 }
 
-// keyMark is a key by its name, or a text that must have been printed first, which may begin as
-// Python's prompt does.
+// keyMark matches a key by its name, or a text to wait for, which may begin as Python's prompt
+// does.
 var keyMark = lazy.Pattern(`<([a-z]+|ctrl-[a-z]|wait:>*[^>]+)>`)
 
 func (t *terminalKeys) typed(text string, wrong func(key, message, hint string)) *terminalKeys {
@@ -96,7 +96,7 @@ func (t *terminalKeys) typed(text string, wrong func(key, message, hint string))
 	return t
 }
 
-// checkTerminalKeys reports what the keys of a block say that its language has no use for.
+// checkTerminalKeys reports keys of a block that its language does not support.
 func (d *document) checkTerminalKeys(a *act, faults *diag.List) {
 	wrong := func(key, message, hint string) {
 		*faults = append(*faults, d.problem(doctree.Pos{Line: a.line, Col: 1}, "console-key", key, message, hint))
@@ -109,7 +109,7 @@ func (d *document) checkTerminalKeys(a *act, faults *diag.List) {
 			wrong("tty", "tty and background exclude each other", "")
 		case a.stdin != "":
 			wrong("tty", "tty and stdin exclude each other", "write what the program reads as keys")
-		case len(t.keys) > 0 && strings.HasSuffix(t.keys[len(t.keys)-1].Text, `\n`): // else the command waits until its time is over
+		case len(t.keys) > 0 && strings.HasSuffix(t.keys[len(t.keys)-1].Text, `\n`): // otherwise the command waits until its time limit
 			p := d.problem(doctree.Pos{Line: a.line, Col: 1}, "console-key", "keys", `keys end in \n, which types a backslash and an n`, "write <enter>")
 			p.Level = diag.Warning
 			*faults = append(*faults, p)
@@ -123,8 +123,8 @@ func (d *document) checkTerminalKeys(a *act, faults *diag.List) {
 	}
 }
 
-// screened are the bytes of a terminal as its block's commands have printed them,
-// with line ends as programs write them.
+// screened is the terminal output of a block as it looks on the screen, separately for each
+// command.
 func screened(b []byte, rows int) []byte {
 	parts := strings.Split(strings.ReplaceAll(validText(b), "\r\n", "\n"), "\n"+pageMark)
 	for i, p := range parts {

@@ -6,15 +6,14 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// part is one case of a list, as a text that can be read by itself.
+// part is one case of a list, as a text that can be parsed alone.
 type part struct{ start, end, block int32 }
 
-// split parts lists of cases into their items, so that a long list need not be
-// held to run one case after the other. What a text says is not changed by that
-// as long as every part can be read: only aliases, quotes and brackets reach
-// over the beginning of an item, and a part that has an end of one alone cannot
-// be read. What has such a part is to be put together again, see join. Lists with
-// anchors stay whole: an anchor may stand once.
+// split divides lists of cases into their items, so that a long list need not be kept in memory to
+// run its cases one by one. That preserves the meaning as long as every part can be parsed: only
+// aliases, quotes and brackets extend past the beginning of an item, and a part with only one end
+// of such a construct cannot be parsed. A block with such a part is put together again, see join.
+// Lists with anchors stay whole, because an anchor may be in one of them.
 func (d *document) split() {
 	switch d.format {
 	case "yaml":
@@ -44,14 +43,14 @@ func (d *document) split() {
 	}
 }
 
-// items are the parts of a list of mappings whose first keys stand beside their
-// dashes, in lines as far in as the first; nothing, if the text is anything else.
+// items returns the parts of a list of mappings whose first keys follow their dashes on the same
+// line, all dashes in one column; nil for any other text.
 func (d *document) items(start, end, block int) []part {
 	if mayAnchor(d.text[start:end]) {
 		return nil
 	}
 	var list []part
-	in := -1 // how far in the dashes are
+	in := -1 // column of the dashes
 	released := start
 	for at := start; at < end; at = lineEnd(d.text, at) {
 		if at-released > pieceSize {
@@ -81,12 +80,12 @@ func (d *document) items(start, end, block int) []part {
 	return list
 }
 
-// elements are the parts of a JSON file that holds a list of objects; nothing, if
-// it holds anything else.
+// elements returns the parts of a JSON file that holds a list of objects; nil for any other
+// content.
 func (d *document) elements() []part {
 	var list []part
 	depth, quoted, escaped := 0, false, false
-	last := byte(0) // what came last that is no blank and in no element
+	last := byte(0) // the last character outside elements that is not blank
 	for from, piece := range pieces(d.text, d.release) {
 		for i := range piece {
 			at, c := from+i, piece[i]
@@ -126,7 +125,7 @@ func (d *document) elements() []part {
 	return list
 }
 
-// mayAnchor reports whether a text has what could be an anchor.
+// mayAnchor reports whether a text contains what could be an anchor.
 func mayAnchor(text []byte) bool {
 	for {
 		i := bytes.IndexByte(text, '&')
@@ -140,14 +139,13 @@ func mayAnchor(text []byte) bool {
 	}
 }
 
-// isItem reports whether a line, without what it begins with, is a dash and the
-// beginning of what is listed.
+// isItem reports whether a line without its indentation is a dash and the beginning of an item.
 func isItem(text []byte) bool {
 	return len(text) > 2 && text[0] == '-' && text[1] == ' ' && text[2] != ' ' && text[2] != '#' && text[2] != '\t'
 }
 
-// units is how many texts of cases there are: blocks of a Markdown document,
-// items of their lists, or a data file.
+// units is the number of texts of cases: blocks of a Markdown document, items of their lists, or a
+// data file.
 func (d *document) units() int {
 	switch {
 	case d.parts != nil:
@@ -183,7 +181,7 @@ func (d *document) join(blocks map[int32]bool) {
 	d.parts = nil
 }
 
-// markDependent notes that a block has a part that cannot be read by itself.
+// markDependent records that a block has a part that cannot be parsed alone.
 func (c *Campaign) markDependent(block int32) {
 	if c.torn == nil {
 		c.torn = make(map[int32]bool)
@@ -191,7 +189,7 @@ func (c *Campaign) markDependent(block int32) {
 	c.torn[block] = true
 }
 
-// blockOf is the block that a unit stands in.
+// blockOf is the block that contains a unit.
 func (d *document) blockOf(unit int32) int32 {
 	if d.parts != nil {
 		return d.parts[unit].block
@@ -212,7 +210,7 @@ func (d *document) size(i int) int {
 	return int(d.found[i].end - d.found[i].open)
 }
 
-// unit is the entries of a unit.
+// unit returns the entries of a unit.
 func (d *document) unit(i int) []entry {
 	if d.parts == nil {
 		return d.block(i)
@@ -229,7 +227,7 @@ func (d *document) unit(i int) []entry {
 	return d.read(int(p.start), int(p.end), from, to)
 }
 
-// block is the entries of a block of a Markdown document, or of a data file.
+// block returns the entries of a block of a Markdown document, or of a data file.
 func (d *document) block(i int) []entry {
 	from, to := d.linesOf(i)
 	if d.format != "md" {
@@ -243,7 +241,7 @@ func (d *document) block(i int) []entry {
 	return d.read(b.start, b.end, from, to)
 }
 
-// linesOf are the first and the last line of a block, or of a data file.
+// linesOf returns the first and the last line of a block, or of a data file.
 func (d *document) linesOf(i int) (from, to int) {
 	if d.format != "md" {
 		return 1, max(d.lines.count, 1)

@@ -8,17 +8,16 @@ import (
 	"sync"
 )
 
-// place is where a document lies, and where its commands start.
+// place is the folder of a document and the start folder of its commands.
 type place struct {
 	dir string // absolute folder of the document
 	cwd string // of this process
-	// real is the folder with its links resolved, root the contract root, which
-	// paths in the document must not leave.
+	// real returns the folder with links resolved, and the contract root, which paths in the document
+	// must not leave.
 	real func() (real, root string, err error)
 }
 
-// locate finds out where a document lies. The contract root is looked for when
-// it is first needed.
+// locate finds the place of a document. It searches for the contract root only when needed.
 func locate(document, root string) (*place, error) {
 	cwd, err := os.Getwd()
 	if err != nil {
@@ -41,8 +40,8 @@ func locate(document, root string) (*place, error) {
 	return p, nil
 }
 
-// contractRoot is the folder that was named for it, else the nearest above a
-// document's folder that has a .git, or that folder itself.
+// contractRoot is the folder named as root; else the nearest folder at or above the document's that
+// has a .git; else the document's folder.
 func contractRoot(dir, named string) (string, error) {
 	if named != "" {
 		root, err := filepath.Abs(named)
@@ -64,9 +63,8 @@ func contractRoot(dir, named string) (string, error) {
 	}
 }
 
-// isInside reports whether a path leads from a folder to a file in it without
-// links or "..": then it leaves no folder that holds the first, and neither has
-// to be looked for.
+// isInside reports whether a path leads from a folder to a file in it without links or "..". Such a
+// path cannot leave the contract root, so the root need not be searched.
 func isInside(dir, name string) bool {
 	if !filepath.IsLocal(name) || strings.Contains(name, "..") {
 		return false

@@ -11,7 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// variable is the last value of a name in an environment, however Windows writes it.
+// variable returns the last value of a name in an environment; on Windows, case does not matter.
 func variable(environ []string, name string) (string, bool) {
 	for i := len(environ) - 1; i >= 0; i-- {
 		if k, v, ok := strings.Cut(environ[i], "="); ok && (k == name || runtime.GOOS == "windows" && strings.EqualFold(k, name)) {
@@ -21,7 +21,7 @@ func variable(environ []string, name string) (string, bool) {
 	return "", false
 }
 
-// programIn is the file of a program: a path, or a name on the PATH of an environment.
+// programIn finds the file of a program: a path, or a name on the PATH of an environment.
 func (x *executor) programIn(name string, env []string) (string, error) {
 	var ends []string
 	if runtime.GOOS == "windows" {
@@ -46,7 +46,7 @@ func (x *executor) programIn(name string, env []string) (string, error) {
 	return "", errors.New("no such program on PATH")
 }
 
-// windowsEnds are the endings that names of programs have.
+// windowsEnds are the extensions of programs.
 func windowsEnds(env []string) []string {
 	ends, ok := variable(env, "PATHEXT")
 	if !ok {
@@ -55,8 +55,8 @@ func windowsEnds(env []string) []string {
 	return filepath.SplitList(strings.ToLower(ends))
 }
 
-// programFile is the file of the program at a path. Where names of programs have
-// endings, the path may lack one, and no mode says what may be executed.
+// programFile returns the file of the program at a path. On systems with extensions for programs,
+// the path may omit the extension, and the file mode does not matter.
 func programFile(path string, ends []string) (string, error) {
 	if ends == nil {
 		return path, executable(path, true)

@@ -8,8 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// redaction is a place in an output that may vary: what its pattern matches is
-// the same wherever it matches.
+// redaction is a place in an output that may vary: all matches of its pattern count as equal.
 type redaction struct {
 	name    string
 	pattern *regexp.Regexp
@@ -17,7 +16,7 @@ type redaction struct {
 
 type redactions []redaction
 
-// redactionName is what a page may write between < and >.
+// redactionName matches a name that a page may write between < and >.
 var redactionName = lazy.Pattern(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
 func (r *redactions) add(name, pattern string) error {
@@ -35,7 +34,7 @@ func (r *redactions) add(name, pattern string) error {
 	return nil
 }
 
-// builtIn are the redactions that every page may name.
+// builtIn are the redactions available to every page.
 var builtIn = map[string]string{
 	"version": `v?\d+(?:\.\d+)+(?:[-+~][0-9A-Za-z.+~-]*)?`,
 	"path":    `(?:~|\.{1,2})?/[^\s:;,'"()<>]*|[A-Za-z]:\\[^\s:;,'"()<>]*`,
@@ -46,7 +45,7 @@ var builtIn = map[string]string{
 	"uuid":    `[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`,
 }
 
-// redacted is a line of output with names in place of what may vary.
+// redacted replaces the parts of an output line that may vary with names.
 func (r redactions) redacted(line string) string {
 	for _, x := range r {
 		line = x.pattern.ReplaceAllLiteralString(line, "<"+x.name+">")
@@ -54,10 +53,10 @@ func (r redactions) redacted(line string) string {
 	return strings.TrimRight(line, " \t")
 }
 
-// hole is what stands for a part of a line.
+// hole matches a placeholder for part of a line.
 var hole = lazy.Pattern(`\[\.\.\]|<[A-Za-z][A-Za-z0-9_-]*>`)
 
-// lineMatcher tells whether a printed line is as a page has it.
+// lineMatcher returns a function that reports whether a printed line matches a line of a page.
 func (r redactions) lineMatcher(want string) func(got string) bool {
 	plain := r.redacted(want)
 	var pattern *regexp.Regexp
@@ -93,10 +92,10 @@ func (r redactions) lineMatcher(want string) func(got string) bool {
 	}
 }
 
-// isDots reports whether a line of a page stands for any lines.
+// isDots reports whether a line of a page stands for any number of lines.
 func isDots(l string) bool { return strings.TrimSpace(l) == "..." }
 
-// matched reports whether printed lines are as a page has them.
+// matched reports whether printed lines match those of a page.
 func (r redactions) matched(want, got []string) bool {
 	is := make([]func(string) bool, len(want))
 	for i, w := range want {
@@ -104,7 +103,7 @@ func (r redactions) matched(want, got []string) bool {
 			is[i] = r.lineMatcher(w)
 		}
 	}
-	// at[j]: the lines of the page so far stand for the first j printed ones.
+	// at[j]: the lines of the page so far match the first j printed ones.
 	at := make([]bool, len(got)+1)
 	at[0] = true
 	for i := range want {
@@ -124,18 +123,18 @@ func (r redactions) matched(want, got []string) bool {
 	return at[len(got)]
 }
 
-// maxAligned is how many pairs of lines are compared to find out what changed.
+// maxAligned limits the pairs of lines that are compared to align two texts.
 const maxAligned = 4 << 20
 
-// mendedLine is a line of a page as it would have to be.
+// mendedLine is a line of a corrected page.
 type mendedLine struct {
 	text string
-	keep int // the line of the page that it is already; -1: none
+	keep int // the unchanged line of the page; -1: none
 }
 
-// repair is the lines of a page as they would have to be: those that are right
-// stay as they are, with their wildcards, others become what was printed. The
-// second list is what was printed, with what the page says where that is wrong.
+// repair returns the corrected lines of a page: correct ones stay, with their wildcards, others
+// become the printed ones. The second list is the output, with the page's line in each place that
+// is wrong.
 func (r redactions) repair(want, got []string) (mended []mendedLine, page []string) {
 	n, m := len(want), len(got)
 	if n*m > maxAligned {
@@ -182,7 +181,7 @@ func (r redactions) repair(want, got []string) (mended []mendedLine, page []stri
 		case i < n && is[i] == nil && best[i][j] == best[i+1][j]:
 			mended = append(mended, mendedLine{want[i], i})
 			i++
-		case i < n && is[i] == nil: // which stands for one more
+		case i < n && is[i] == nil: // it stands for one more line
 			page = append(page, got[j])
 			j++
 		case i < n && j < m && same[i*m+j] && best[i][j] == best[i+1][j+1]+hit:

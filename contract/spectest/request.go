@@ -14,10 +14,10 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// defaultRequestTime is how long an HTTP request may take.
+// defaultRequestTime is the time limit of an HTTP request.
 const defaultRequestTime = 5 * time.Second
 
-// retry is how often a request is sent again until its assertions hold.
+// retry is how often and at which interval a request is repeated until its assertions hold.
 type retry struct {
 	times int
 	every time.Duration
@@ -79,7 +79,7 @@ func (d *decoder) httpCall(q *doctree.Section) {
 		if strings.Contains(r.url, "?") {
 			sign = "&"
 		}
-		r.url += sign + strings.ReplaceAll(v.Encode(), "+", "%20") // a + is a blank in forms alone
+		r.url += sign + strings.ReplaceAll(v.Encode(), "+", "%20") // a + is a blank in forms only
 	}
 	d.body(q, wrong)
 	d.transport(q, wrong)
@@ -119,7 +119,7 @@ func (d *decoder) httpCall(q *doctree.Section) {
 	d.repeatable(slices.Contains([]string{"GET", "HEAD", "OPTIONS", "TRACE"}, r.method) || scheme(r.url) == "" || scheme(r.url) == "file")
 }
 
-// body reads the one body that a request may have.
+// body reads the body of a request; several body keys are an error.
 func (d *decoder) body(q *doctree.Section, wrong func(key, format string, args ...any)) {
 	r, first := d.c.http, ""
 	for _, key := range []string{"body_text", "body_json", "body_file", "form", "multipart"} {
@@ -153,7 +153,7 @@ func (d *decoder) body(q *doctree.Section, wrong func(key, format string, args .
 	}
 }
 
-// typed gives the body a type, if it has none.
+// typed sets the content type of the body unless a header gives it.
 func (r *httpCall) typed(kind string) {
 	if !r.has("Content-Type") {
 		r.headers = append(r.headers, [2]string{"Content-Type", kind})
@@ -164,7 +164,7 @@ func (r *httpCall) has(header string) bool {
 	return slices.ContainsFunc(r.headers, func(h [2]string) bool { return strings.EqualFold(h[0], header) })
 }
 
-// values are names with a value or a list of values each; nil if there are none.
+// values converts names with one value or a list of values each; nil if there are none.
 func values(n *doctree.Node) url.Values {
 	if n == nil {
 		return nil
@@ -183,7 +183,7 @@ func values(n *doctree.Node) url.Values {
 	return v
 }
 
-// callUntil sends a request until its assertions hold, or as often as it may.
+// callUntil repeats a request until its assertions hold or its tries are used up.
 func (x *executor) callUntil(ctx context.Context, c *Case) (*Failure, evidence, error) {
 	for n := 0; ; n++ {
 		f, notes, err := x.call(ctx, c)

@@ -18,7 +18,7 @@ import (
 // formPart is a part of a multipart body.
 type formPart struct{ name, text, file, kind, filename string }
 
-// multipart reads the parts of a body, in their order.
+// multipart reads the parts of a body, in order.
 func (d *decoder) multipart(n *doctree.Node) {
 	for i := 0; n != nil && i < len(n.Members()); i++ {
 		m := &n.Members()[i]
@@ -48,7 +48,7 @@ func (d *decoder) multipart(n *doctree.Node) {
 	}
 }
 
-// transport reads by which way a request goes and with which certificates.
+// transport reads the certificates, the proxy and the cookies of a request.
 func (d *decoder) transport(q *doctree.Section, wrong func(key, format string, args ...any)) {
 	r := d.c.http
 	for key, to := range map[string]*string{"cacert": &r.caFile, "cert": &r.certFile, "key": &r.keyFile} {
@@ -87,14 +87,14 @@ func (d *decoder) transport(q *doctree.Section, wrong func(key, format string, a
 	}
 }
 
-// outgoing is the request as it is sent, with what it takes from files.
+// outgoing is the request as it is sent, with the content of its files.
 func (x *executor) outgoing(r *httpCall) (exchange.Request, *Failure) {
 	q := exchange.Request{
 		Method: r.method, URL: r.url, Headers: r.headers, Body: r.body, Timeout: r.timeout, MaxBody: maxBody,
 		Redirects: r.redirects, Insecure: r.insecure, Proxy: r.proxy,
 	}
 	if r.jar {
-		if x.chain == nil { // a case by itself begins without cookies
+		if x.chain == nil { // a case that runs alone begins without cookies
 			x.jar++
 		}
 		q.Jar = x.jar
@@ -126,8 +126,8 @@ func (x *executor) outgoing(r *httpCall) (exchange.Request, *Failure) {
 	return q, f
 }
 
-// parts is a multipart body. What stands between its parts follows from them, so
-// that equal requests are equal.
+// parts encodes a multipart body. The boundary is derived from the parts, so that equal requests
+// have equal bodies.
 func (x *executor) parts(list []formPart) (body []byte, kind string, f *Failure) {
 	texts := make([][]byte, len(list))
 	sum := fnv.New64a()

@@ -12,11 +12,10 @@ import (
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
-// rewrite is where a scalar is written and what is to stand there; an empty
-// range if it is not written as one plain or quoted text, or as the lines of a
-// literal block.
+// rewrite returns the range and the new text of a scalar; the range is empty if the scalar is not
+// one plain or quoted text or the lines of a literal block.
 func (d *document) rewrite(n *doctree.Node, v speclang.Value) (from, to int, text string) {
-	if from, to, text = d.written(n, v); bytes.Contains(d.text[from:to], []byte("${")) { // a variable stays one
+	if from, to, text = d.written(n, v); bytes.Contains(d.text[from:to], []byte("${")) { // keep a variable
 		return 0, 0, ""
 	}
 	return from, to, text
@@ -60,9 +59,8 @@ func (d *document) written(n *doctree.Node, v speclang.Value) (from, to int, tex
 	return 0, 0, ""
 }
 
-// rewriteBlock is where the lines of a literal block stand whose mark is at an
-// offset, and the lines that are to stand there. The text must be one that the
-// block's mark can give: it ends in a line feed unless the mark takes that away.
+// rewriteBlock returns the range and the new lines of a literal block whose indicator is at an
+// offset. The text must fit the indicator: it ends in a line feed unless the indicator strips it.
 func (d *document) rewriteBlock(mark int, s string) (from, to int, text string) {
 	from = lineEnd(d.text, mark)
 	head := string(bytes.TrimSpace(d.text[mark:from]))
@@ -102,9 +100,9 @@ func (d *document) rewriteBlock(mark int, s string) (from, to int, text string) 
 	return from, to, b.String()
 }
 
-// likeliest is the part of a text that is to be expected in place of want, ""
-// if nothing is like it. For a want of several lines it is as many lines, from
-// the one most like the first; for one line, as many words.
+// likeliest is the part of a text that should replace the expected want, "" if none is similar. If
+// want has several lines, it is as many lines, starting with the one most similar to the first;
+// otherwise it is as many words.
 func likeliest(want, text string) string {
 	body := strings.TrimSuffix(want, "\n")
 	lines := strings.Split(text, "\n")
@@ -126,13 +124,13 @@ func likeliest(want, text string) string {
 	return have
 }
 
-// digits are what a pattern of digits stands for.
+// digits is the pattern that replaces digits.
 var digits = lazy.Pattern(`[0-9]+`)
 
-// likeliestPattern is a pattern of the part of a text that is most like what a pattern
-// matches, "" if nothing is. Digits and the ends of lines are as the pattern has them.
+// likeliestPattern is a pattern for the part of a text that is most similar to a match of want, ""
+// if none is. It keeps want's form for digits and line ends.
 func likeliestPattern(want, text string) string {
-	alike := func(s string) string { // digit for digit, so that places stay
+	alike := func(s string) string { // byte for byte, so that offsets stay valid
 		return strings.Map(func(r rune) rune {
 			if '0' <= r && r <= '9' {
 				return '0'
@@ -169,8 +167,8 @@ func likeliestPattern(want, text string) string {
 	return have
 }
 
-// exampleOf is a short text that a pattern matches, but for the characters of classes
-// other than digits.
+// exampleOf is a short text that a pattern matches, except for characters of classes other than
+// digits.
 func exampleOf(p *syntax.Regexp) string {
 	switch p.Op {
 	case syntax.OpLiteral:
@@ -187,7 +185,7 @@ func exampleOf(p *syntax.Regexp) string {
 	return ""
 }
 
-// bestMatch is the line, from 1, from which most lines are as wanted; 0: none.
+// bestMatch is the line, from 1, at which most of the wanted lines match; 0: none.
 func bestMatch(wanted, lines []string) int {
 	best, no := 0, 0
 	for at := 0; at+len(wanted) <= min(len(lines), nearLines); at++ {
@@ -204,8 +202,8 @@ func bestMatch(wanted, lines []string) int {
 	return no
 }
 
-// likeliestWords is the words in a row, about as many as want has, that are most
-// like it. A stop behind them is theirs only if want has one.
+// likeliestWords returns about as many consecutive words as want has, those most similar to it.
+// Punctuation after them is included only if want ends in some.
 func likeliestWords(want string, lines []string) string {
 	words := len(strings.Fields(want))
 	wanted := pairs(strings.ToLower(want))

@@ -9,13 +9,13 @@ import (
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
-// maxScanned is how many bytes of a document, each time they are gone through,
-// may be searched for what patterns and expressions find in it. A long document
-// has thousands of them; words are looked up in an index.
+// maxScanned limits the bytes searched for what patterns and expressions find in a document, summed
+// over all searches. A long document has thousands of searches; words are looked up in an index
+// instead.
 const maxScanned = 64 << 20
 
-// selfMatches warns of a case whose own text decides it: without path, what it
-// looks for stands in its own block, and in no text but blocks of cases.
+// selfMatches warns about a case that its own text decides: it has no path, and the text it looks
+// for occurs in its own block and nowhere outside blocks of cases.
 func (c *Campaign) selfMatches(cs *Case) (list diag.List) {
 	if cs.text == nil || !cs.text.self || cs.tree == nil {
 		return nil
@@ -67,14 +67,14 @@ func (c *Campaign) holds(n *node, text string) bool {
 	c.scanned += len(text)
 	r := n.prog.Eval(speclang.StringValue(text), speclang.DefaultLimits(), speclang.Host{})
 	if r.Err != nil {
-		c.scanned += maxScanned / 8 // it may have taken its time
+		c.scanned += maxScanned / 8 // the evaluation may have taken long
 		return false
 	}
 	return r.Value.Truthy()
 }
 
-// prose is an index of the document without its blocks of cases. A long
-// document has thousands of cases that look for something in it.
+// prose is an index of the document without its blocks of cases: a long document has thousands of
+// cases to look up.
 func (d *document) prose() *suffixarray.Index {
 	var b strings.Builder
 	if d.format == "md" {
@@ -91,8 +91,8 @@ func (d *document) prose() *suffixarray.Index {
 	return suffixarray.New([]byte(unixLines(b.String())))
 }
 
-// vacuous warns of the leaves of a case that say the same of every target: a
-// check that cannot fail proves nothing. Assertion health tells of some of them.
+// vacuous warns about leaves with the same result for every target: a check that cannot fail proves
+// nothing. Assertion health reports some of them as well.
 func (c *Campaign) vacuous(cs *Case) (list diag.List) {
 	told := c.set.checking || c.set.health != healthIgnore
 	var walk func(n *node)

@@ -19,7 +19,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
-// Environment variables that users of the format know.
+// Environment variables known to users of the format.
 const (
 	envEntrypoint = "SPEC_RUNNER_ENTRYPOINT"
 	envSafe       = "SPEC_RUNNER_SAFE_MODE"
@@ -27,7 +27,7 @@ const (
 	envHealth     = "SPEC_RUNNER_ASSERT_HEALTH"
 )
 
-// bareShuffle is the value of --shuffle without one.
+// bareShuffle is the value of --shuffle given without one.
 const bareShuffle = "default"
 
 // Names of the options.
@@ -53,8 +53,8 @@ const (
 	optVar       = "var"
 	optVarFile   = "var-file"
 
-	// OptExpect judges cases by their expect metadata: what comes as expected
-	// holds. The conformance command sets it.
+	// OptExpect judges cases by their expect metadata: an expected result passes. The conformance
+	// command sets it.
 	OptExpect = "against-expect"
 )
 
@@ -85,7 +85,7 @@ func (*Contract) Options() []campaign.Option {
 	}
 }
 
-// settings are what decides how documents are understood and run.
+// settings decide how documents are decoded and run.
 type settings struct {
 	filters     []filter
 	shard, of   uint32 // of 0: no sharding
@@ -94,36 +94,35 @@ type settings struct {
 	retries     int
 	health      string
 	safe        bool
-	allow       []string // nil: everything
+	allow       []string // nil: all variables
 	aliases     map[string][]string
 	python      string
-	program     campaign.Settings // for the running program in commands
+	program     campaign.Settings // to replace the name of this program in commands
 	strict      bool
 	root        string
 	entrypoint  string
 	timeout     time.Duration
-	maxWritten  int64  // bytes of all files of a case; 0: no limit
-	writtenText string // as it was given
+	maxWritten  int64  // total bytes of files that a case may write; 0: no limit
+	writtenText string // as given by the user
 	expect      bool
 	checking    bool
 	redact      redactions
 	link        []string // absolute
 	vars        variables
-	hidden      *secret.Redactor // takes secrets out of what is kept; nil: there are none
-	source      bool             // operands stay beside what they are compiled to
+	hidden      *secret.Redactor // removes secrets from stored output; nil: there are none
+	source      bool             // keep operands beside their compiled form
 	shared      *programs
 }
 
-// programs are compiled predicates of plain texts, which documents repeat from
-// case to case, and folders from document to document. They know no place, so
-// cases can share them.
+// programs caches compiled predicates of plain texts: documents repeat them from case to case, and
+// folders from document to document. They contain no position, so cases can share them.
 type programs struct {
 	mu   sync.Mutex
 	list map[[2]string]*speclang.Program // by operator and operand
 }
 
-// sharedPrograms is how many predicates are kept to be shared, and maxShared how
-// long an operand of one may be.
+// sharedPrograms limits the number of shared predicates, and maxShared the length of the operand of
+// one.
 const (
 	sharedPrograms = 4096
 	maxShared      = 200
@@ -155,8 +154,7 @@ type filter struct {
 	pattern  *match.Pattern
 }
 
-// settings are those that options and environment ask for. All documents of a
-// run ask for the same.
+// settings returns the settings from options and environment. All documents of a run use the same.
 func (k *Contract) settings(set campaign.Settings) (*settings, diag.List) {
 	from := settingsFrom{options: fmt.Sprintf("%q", set.Options), health: k.getenv(envHealth), safe: k.getenv(envSafe), allow: k.getenv(envAllow), entry: k.getenv(envEntrypoint), check: set.Check}
 	if set.Seed != nil {
@@ -175,7 +173,7 @@ func (k *Contract) settings(set campaign.Settings) (*settings, diag.List) {
 	return s, list
 }
 
-// settingsFrom is all that settings are decoded from.
+// settingsFrom is the input of decoding settings.
 type settingsFrom struct {
 	options                    string
 	seed                       int64
@@ -183,8 +181,8 @@ type settingsFrom struct {
 	health, safe, allow, entry string
 }
 
-// decodeSettings reads options and environment. A fault concerns the command
-// line, so it has no place in a document.
+// decodeSettings reads options and environment. Its faults concern the command line, so they have
+// no place in a document.
 func decodeSettings(set campaign.Settings, getenv func(string) string) (*settings, diag.List) {
 	s := &settings{shared: &programs{}, health: healthIgnore, timeout: DefaultTimeout, checking: set.Check, program: campaign.Settings{Self: set.Self}, strict: set.Strict, expect: set.Has(OptExpect)}
 	var list diag.List
@@ -243,7 +241,7 @@ func decodeSettings(set campaign.Settings, getenv func(string) string) (*setting
 	}
 	s.maxWritten = size
 	if v := strings.ToLower(strings.TrimSpace(getenv(envHealth))); v != "" {
-		s.health = v // an unknown mode is a fault of every case that has none of its own
+		s.health = v // an unknown mode is a fault of every case without its own mode
 	}
 	if v := set.Get(optHealth, ""); v != "" {
 		if s.health = v; !slices.Contains(healthModes(), v) {
@@ -314,7 +312,7 @@ func decodeSettings(set campaign.Settings, getenv func(string) string) (*setting
 	return s, list
 }
 
-// filterProperty is the name of a property before what it must match.
+// filterProperty matches the name of the property to filter by.
 var filterProperty = lazy.Pattern(`^([A-Za-z_-]+)=`)
 
 func parseFilter(text string) (filter, error) {
@@ -338,8 +336,7 @@ func parseFilter(text string) (filter, error) {
 	return f, nil
 }
 
-// accepts reports whether the filter lets a case through. A search that takes too
-// long is no match.
+// accepts reports whether the filter selects a case. A search that takes too long does not match.
 func (f filter) accepts(c *Case) bool {
 	var texts []string
 	switch f.property {
@@ -360,14 +357,14 @@ func (f filter) accepts(c *Case) bool {
 	})
 }
 
-// matches reports whether all filters let a case through.
+// matches reports whether all filters select a case.
 func (s *settings) matches(c *Case) bool {
 	return !slices.ContainsFunc(s.filters, func(f filter) bool { return !f.accepts(c) })
 }
 
-// inShard reports whether a case belongs to the part of the cases that is run. The
-// cases of a document are dealt to shards in turn; which one is first depends on
-// the document's name, so that documents of one case each are spread as well.
+// inShard reports whether a case belongs to this shard. The cases of a document are assigned to
+// shards in turn; the document's name decides which shard comes first, so that documents of one
+// case each are spread as well.
 func (s *settings) inShard(document string, index int) bool {
 	if s.of == 0 {
 		return true

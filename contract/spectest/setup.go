@@ -9,12 +9,11 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// Blocks of commands that are marked setup run once before the cases of a document,
-// those that are marked teardown behind them, in a folder of their own with the
-// files of the page. What setup starts in the background serves all cases; what it
-// captures they have as variables, with FOLDER, PORT and ADDRESS.
+// Setup blocks run once before the cases of a document, teardown blocks after them, in their own
+// folder with the files of the page. What setup starts in the background serves all cases; what it
+// captures becomes variables of the cases, beside FOLDER, PORT and ADDRESS.
 
-// setUp runs the setup blocks, when the first case is run.
+// setUp runs the setup blocks before the first case.
 func (x *executor) setUp(ctx context.Context) error {
 	if x.c.doc.fixture == nil {
 		return nil
@@ -31,7 +30,7 @@ func (x *executor) setUp(ctx context.Context) error {
 	return s.err
 }
 
-// setupNames are the variables that cases have from the setup of their document.
+// setupNames are the variables that setup gives to the cases of the document.
 func (d *document) setupNames() variables {
 	if d.fixture == nil {
 		return nil
@@ -45,7 +44,7 @@ func (d *document) setupNames() variables {
 	return names
 }
 
-// prepare runs the setup blocks. The settings have the variables of their cases.
+// prepare runs the setup blocks. The returned settings have the variables for the cases.
 func (x *executor) prepare(ctx context.Context) (*pageRun, *settings, error) {
 	c := x.c.doc.fixture
 	p, f, err := x.openPage(ctx, c)
@@ -72,7 +71,7 @@ func (x *executor) prepare(ctx context.Context) (*pageRun, *settings, error) {
 	for name, value := range map[string]string{"FOLDER": p.dir, "PORT": port, "ADDRESS": address} {
 		set.vars[name] = textValue(value)
 	}
-	own := maps.Clone(set.vars) // what differs from run to run
+	own := maps.Clone(set.vars) // values that differ from run to run
 	maps.DeleteFunc(own, func(name string, _ given) bool {
 		g, fixed := x.c.set.vars[name]
 		return fixed && !g.secret
@@ -82,10 +81,9 @@ func (x *executor) prepare(ctx context.Context) (*pageRun, *settings, error) {
 	return p, &set, nil
 }
 
-// tearDown runs the teardown blocks, behind the last case, and ends what setup
-// has started.
+// tearDown runs the teardown blocks after the last case and ends what setup started.
 func (x *executor) tearDown(p *pageRun) error {
-	ctx := context.Background() // of a run that was interrupted as well
+	ctx := context.Background() // an interrupted run is torn down as well
 	p.x, p.done = x, nil
 	f, err := p.play(ctx, slices.DeleteFunc(slices.Clone(p.c.page.acts), func(a act) bool { return !a.teardown }))
 	if f == nil {
@@ -94,7 +92,7 @@ func (x *executor) tearDown(p *pageRun) error {
 	return errors.Join(err, f.fatal("teardown"), p.close())
 }
 
-// close ends what serves the page, and leaves its folder to the next.
+// close ends the background blocks and caches the folder for the next page.
 func (p *pageRun) close() error {
 	err := p.stop()
 	if p.python != nil {

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// shellLine is a command line as a shell reads it, without running anything.
+// shellLine is a command line, parsed as a shell would but not run.
 type shellLine struct {
 	number int // of its first line
 	source string
-	words  []string // with ${NAME} for variables
-	after  string   // what the shell does with its output
-	wrong  string   // why it is more than one simple command
+	words  []string // variables are written ${NAME}
+	after  string   // pipe or redirection of its output
+	wrong  string   // why it is not one simple command
 }
 
-// shellLines reads command lines: quotes may span lines, a backslash at the end of a
-// line goes on, # begins a comment, and a $ before a command is a prompt.
+// shellLines parses command lines: quotes may span lines, a backslash at the end of a line
+// continues it, # begins a comment, and a $ before a command is a prompt.
 func shellLines(text string) []shellLine {
 	r := &shellReader{text: text, line: 1}
 	for r.at < len(text) {
@@ -83,7 +83,7 @@ func (r *shellReader) command(l *shellLine) {
 			end()
 			return
 		case strings.IndexByte("|<>&()`", c) >= 0:
-			if c == '>' && b.String() == "2" { // its messages go elsewhere
+			if c == '>' && b.String() == "2" { // its errors are redirected
 				b.Reset()
 				in = false
 			}
@@ -124,10 +124,10 @@ func (r *shellReader) command(l *shellLine) {
 	end()
 }
 
-// openQuote says so of a quote that never ends.
+// openQuote is the message for an unclosed quote.
 const openQuote = "a quote is never closed"
 
-// quoted reads to a single quote; with escapes, as bash reads $'...'.
+// quoted reads up to a single quote; with escapes, as bash reads $'...'.
 func (r *shellReader) quoted(b *strings.Builder, l *shellLine, escapes bool) {
 	for r.at < len(r.text) {
 		c := r.next()
@@ -152,7 +152,7 @@ func (r *shellReader) quoted(b *strings.Builder, l *shellLine, escapes bool) {
 	l.wrong = openQuote
 }
 
-// double reads to a double quote.
+// double reads up to a double quote.
 func (r *shellReader) double(b *strings.Builder, l *shellLine) {
 	for r.at < len(r.text) {
 		switch c := r.next(); {
@@ -173,7 +173,7 @@ func (r *shellReader) double(b *strings.Builder, l *shellLine) {
 	l.wrong = openQuote
 }
 
-// variable reads what follows a dollar sign: a variable becomes one of the document.
+// variable reads what follows a dollar sign: a shell variable becomes a variable of the document.
 func (r *shellReader) variable(b *strings.Builder, l *shellLine) {
 	rest, braced := strings.CutPrefix(r.text[r.at:], "{")
 	n := 0

@@ -2,7 +2,7 @@ package spectest
 
 import "github.com/thresh-dev/thresh/campaign"
 
-// starter is a document that runs as it is.
+// starter returns a document that runs as it is.
 func starter() []campaign.File {
 	return []campaign.File{
 		{Name: "greeting.spec.md", Data: []byte(starterDocument)},

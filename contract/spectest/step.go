@@ -13,22 +13,22 @@ import (
 	"github.com/thresh-dev/thresh/engine/secret"
 )
 
-// stepper shows each block of a page and each case of a document before it runs,
-// asks whether to run it, and shows what came of it. A nil stepper asks nothing.
+// stepper shows each block of a page and each case of a document before it runs, asks whether to
+// run it, and shows the result. A nil stepper asks nothing.
 type stepper struct {
 	c        *Campaign
 	out, err io.Writer
-	lines    <-chan string // what is answered; closed at the end of input
+	lines    <-chan string // the user's answers; closed at the end of input
 	free     bool          // run the rest without asking
 	over     bool          // run nothing more
-	did      [3]int        // how many held, failed, were skipped
+	did      [3]int        // numbers of held, failed and skipped steps
 }
 
-// stepHelp is what can be answered.
+// stepHelp lists the possible answers.
 const stepHelp = "[Enter] runs it, s skips it, c runs the rest, q quits"
 
-// answers are the lines of a reader, each when it is asked for: whoever waits for
-// one can be interrupted.
+// answers sends the lines of a reader, each when it is asked for, so that waiting for one can be
+// interrupted.
 func answers(ctx context.Context, r io.Reader) <-chan string {
 	lines := make(chan string)
 	go func() {
@@ -44,7 +44,7 @@ func answers(ctx context.Context, r io.Reader) <-chan string {
 	return lines
 }
 
-// ask shows lines of the document and reports whether they are to run.
+// ask shows lines of the document and reports whether they should run.
 func (s *stepper) ask(ctx context.Context, what string, from, to int) (bool, error) {
 	if s == nil {
 		return true, nil
@@ -82,7 +82,7 @@ func (s *stepper) ask(ctx context.Context, what string, from, to int) (bool, err
 	return true, nil
 }
 
-// skipCase says that a case of a chain does not run, since one before it failed.
+// skipCase reports a case of a chain that does not run because an earlier one failed.
 func (s *stepper) skipCase(cs *Case) {
 	if s != nil {
 		s.did[2]++
@@ -90,7 +90,7 @@ func (s *stepper) skipCase(cs *Case) {
 	}
 }
 
-// show writes lines, each behind a mark.
+// show writes lines, each after a mark.
 func (s *stepper) show(mark, text string) {
 	if text == "" {
 		fmt.Fprintln(s.out, strings.TrimRight(mark, " "))
@@ -100,7 +100,7 @@ func (s *stepper) show(mark, text string) {
 	}
 }
 
-// showEnd shows the end of a block or a case.
+// showEnd shows the result of a block or a case.
 func (s *stepper) showEnd(f *Failure) {
 	if f == nil {
 		s.did[0]++
@@ -111,8 +111,8 @@ func (s *stepper) showEnd(f *Failure) {
 	fmt.Fprint(s.out, "  fails\n\n")
 }
 
-// ended shows what a case has seen, and why it fails. The request as it went says
-// more than the command line that would send it.
+// ended shows the observation of a case and why it failed. The request as sent replaces the curl
+// command line.
 func (s *stepper) ended(cs *Case, f *Failure, notes evidence, hidden *secret.Redactor) {
 	if s == nil {
 		return
@@ -132,11 +132,11 @@ func (s *stepper) ended(cs *Case, f *Failure, notes evidence, hidden *secret.Red
 	s.showEnd(f)
 }
 
-// maxShown is how much of each output is shown.
+// maxShown is the number of bytes shown of each output.
 const maxShown = 4 << 10
 
-// printed shows what the commands of a block have printed, and what of it is not
-// as the page shows. The failure is of what came before a command was run.
+// printed shows the output of a block's commands and how it differs from the page. The failure is
+// one that happened before any command ran.
 func (s *stepper) printed(p *pageRun, from int, f *Failure) {
 	if s == nil {
 		return
@@ -173,8 +173,8 @@ func (s *stepper) printed(p *pageRun, from int, f *Failure) {
 	s.showEnd(failed)
 }
 
-// step runs the cases of the document one at a time, asking before each. It keeps
-// no run and confirms nothing: what fails is seen as it fails.
+// step runs the cases of the document one at a time and asks before each. It stores no run and
+// confirms no failure.
 func (c *Campaign) step(ctx context.Context, s *stepper) (err error) {
 	session := c.open(nil)
 	defer func() { err = errors.Join(err, session.Close()) }()
@@ -189,7 +189,7 @@ func (c *Campaign) step(ctx context.Context, s *stepper) (err error) {
 	s.c, x.step = c, s
 	for i := range c.slots {
 		cs := x.caseAt(int64(i))
-		if cs.page != nil || cs.steps != nil { // their blocks and cases ask for themselves
+		if cs.page != nil || cs.steps != nil { // their blocks and cases ask separately
 			before := s.did
 			f, _, err := x.attempt(ctx, cs)
 			if err != nil {
@@ -221,7 +221,7 @@ func (c *Campaign) step(ctx context.Context, s *stepper) (err error) {
 	return nil
 }
 
-// steps is thresh run --step.
+// steps implements thresh run --step.
 func (k *Contract) steps(ctx context.Context, d campaign.Desk, paths []string) error {
 	camps, err := k.campaigns(ctx, d, paths)
 	if err != nil {

@@ -28,23 +28,23 @@ type systemCall struct {
 	looks bool // the case asserts how the call ends
 }
 
-// plans are the systems that cases of a document name, each read once. Cases are
-// decoded by several goroutines, and again when they are run.
+// plans are the systems that cases of a document name, each read once. Several goroutines decode
+// cases, and a case is decoded again when it runs.
 type plans struct {
 	mu   sync.Mutex
 	list map[string]*loadedPlan // by path, or by the text of an inline one
 	set  campaign.Settings
 	with string // the file of --system; "": none
-	used bool   // a case that is run calls one
+	used bool   // a case to run calls one
 }
 
 type loadedPlan struct {
 	plan   *sut.Plan
 	faults diag.List
-	exact  bool // the places of the faults are those of the document
+	exact  bool // the faults have their true place in the document
 }
 
-// plan is the system that a case names; n is nil if it names none.
+// plan returns the system that a case names; n is nil if it names none.
 func (d *document) plan(n *doctree.Node) *loadedPlan {
 	s := &d.systems
 	s.mu.Lock()
@@ -79,7 +79,7 @@ func (d *document) plan(n *doctree.Node) *loadedPlan {
 	return p
 }
 
-// all are the systems that were read, in an order that is the same every time.
+// all returns the systems read so far, in a fixed order.
 func (s *plans) all() []*sut.Plan {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,8 +93,8 @@ func (s *plans) all() []*sut.Plan {
 	return list
 }
 
-// Traits implements [campaign.WithTraits]: who resets an instance that others
-// are using as well makes findings that are none.
+// Traits implements [campaign.WithTraits]: resetting an instance that others use at the same time
+// would cause false findings.
 func (c *Campaign) Traits() campaign.Traits {
 	return campaign.Traits{
 		Planned: c.Planned(), Early: true, Exclusive: slices.ContainsFunc(c.doc.systems.all(), (*sut.Plan).Exclusive),
@@ -148,8 +148,7 @@ func (d *decoder) systemCall(s *doctree.Section) {
 	}
 }
 
-// arguments reads what the operation is called with: a mapping goes by name, a
-// list by position.
+// arguments reads the arguments of the operation: a mapping by name, a list by position.
 func (d *decoder) arguments(n *doctree.Node) {
 	call := &d.c.system.call
 	value := func(v *doctree.Node) json.RawMessage {
@@ -169,8 +168,8 @@ func (d *decoder) arguments(n *doctree.Node) {
 	}
 }
 
-// unknown is the failure of a call that the system has no operation, or no
-// argument, for. Saw is what might be meant.
+// unknown is the failure of a call to an operation, or with an argument, that the system does not
+// have. Saw suggests what might be meant.
 func (x *systemCall) unknown(known []sut.Operation) *Failure {
 	if len(known) == 0 || x.call.Operation == "" {
 		return nil
@@ -198,13 +197,13 @@ func (x *systemCall) unknown(known []sut.Operation) *Failure {
 	return nil
 }
 
-// asksFor reports whether something in a tree looks at one of some targets.
+// asksFor reports whether a leaf in a tree examines one of some targets.
 func (n *node) asksFor(targets ...string) bool {
 	return n != nil && (n.kind == leaf && (slices.Contains(targets, n.target) || n.asksWhen(targets...)) ||
 		slices.ContainsFunc(n.children, func(c *node) bool { return c.asksFor(targets...) }))
 }
 
-// observed is what a call of a system came to.
+// observed is the observation of a system call.
 type observed struct{ sut.Observation }
 
 // subject implements subjects.
@@ -239,7 +238,7 @@ func (o observed) subject(target string) (speclang.Value, *Failure) {
 	return speclang.Value{}, &Failure{Category: Schema, Message: "unknown assert target for system.call: " + target}
 }
 
-// opened is the system of a plan, reached for this lane.
+// opened returns the system of a plan, opened for this lane.
 func (x *executor) opened(ctx context.Context, p *sut.Plan) (sut.System, error) {
 	if s := x.systems[p]; s != nil {
 		return s, nil
@@ -253,7 +252,7 @@ func (x *executor) opened(ctx context.Context, p *sut.Plan) (sut.System, error) 
 	}
 	if key := x.systemKey(p); key != "" {
 		if kept, ok := x.session.cache.Take(key); ok {
-			x.systems[p] = kept.(sut.System) // nothing else is put there
+			x.systems[p] = kept.(sut.System) // nothing else is cached under this key
 			return x.systems[p], nil
 		}
 	}
@@ -265,8 +264,8 @@ func (x *executor) opened(ctx context.Context, p *sut.Plan) (sut.System, error) 
 	return s, nil
 }
 
-// systemKey is the name under which a system that is the run's is left for later documents
-// of it; "" if it is not left.
+// systemKey is the name under which a per-run system is cached for later documents of the run; ""
+// if it is not cached.
 func (x *executor) systemKey(p *sut.Plan) string {
 	if p.Per != sut.PerRun || len(p.Command) == 0 || p.Digest == "" || x.lane.Cold {
 		return ""
@@ -274,7 +273,7 @@ func (x *executor) systemKey(p *sut.Plan) string {
 	return "spectest system " + p.Digest
 }
 
-// callSystem runs a system.call case: a fresh state and one call.
+// callSystem runs a system.call case: a reset and one call.
 func (x *executor) callSystem(ctx context.Context, c *Case) (*Failure, evidence, error) {
 	s, err := x.opened(ctx, c.system.plan)
 	if err != nil {
@@ -296,7 +295,7 @@ func (x *executor) callSystem(ctx context.Context, c *Case) (*Failure, evidence,
 	if err != nil {
 		return nil, nil, err
 	}
-	if o.End == sut.Unreachable { // which says nothing of what is tested
+	if o.End == sut.Unreachable { // this says nothing about the system under test
 		return nil, nil, campaign.Transient("the system %s is unreachable: %s", c.system.plan.Name, o.Why)
 	}
 	var notes evidence
@@ -309,7 +308,7 @@ func (x *executor) callSystem(ctx context.Context, c *Case) (*Failure, evidence,
 	return x.eval.judge(c, observed{o}), notes, nil
 }
 
-// answerText is what a call came to, for people.
+// answerText describes the observation of a call.
 func answerText(o *sut.Observation) []byte {
 	text := string(o.End)
 	if o.Status != 0 {
@@ -329,7 +328,7 @@ func answerText(o *sut.Observation) []byte {
 	return fmt.Appendf(nil, "%s\n%s", text, validText(o.Output))
 }
 
-// String returns the call as people read it.
+// String returns the call in readable form.
 func (x *systemCall) String() string {
 	var args []string
 	for _, a := range x.call.Named {

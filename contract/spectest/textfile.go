@@ -16,7 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
-// maxSubject is the size of a file that a case may look at.
+// maxSubject is the maximum size of a file that a case examines.
 const maxSubject = 64 << 20
 
 // fileText is the subject of a text.file case.
@@ -32,7 +32,7 @@ func (s *fileText) subject(target string) (speclang.Value, *Failure) {
 	return s.text, nil
 }
 
-// readText reads what a text.file case looks at.
+// readText reads the subject of a text.file case.
 func (x *executor) readText(c *Case) (subjects, *Failure) {
 	if c.text.self {
 		own := x.session.own()
@@ -51,7 +51,7 @@ func (x *executor) readText(c *Case) (subjects, *Failure) {
 	return &fileText{text: speclang.StringValue(unixLines(string(data)))}, nil
 }
 
-// unixLines makes every line end a line feed.
+// unixLines converts all line ends to line feeds.
 func unixLines(s string) string {
 	if !strings.ContainsRune(s, '\r') {
 		return s
@@ -59,8 +59,8 @@ func unixLines(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 }
 
-// readInRoot reads a file that a document names relative to itself. Messages
-// name the file as the document does: they are the same wherever it lies.
+// readInRoot reads a file that a document names relative to itself. Messages use the name in the
+// document, so that they do not depend on where the document lies.
 func (x *executor) readInRoot(name, what string) ([]byte, *Failure) {
 	if strings.ContainsRune(name, 0) {
 		return nil, &Failure{Category: Runtime, Message: what + " holds a NUL character"}
@@ -73,7 +73,7 @@ func (x *executor) readInRoot(name, what string) ([]byte, *Failure) {
 			return nil, &Failure{Category: Runtime, Message: "finding the folder of the document: " + diag.Reason(err)}
 		}
 		escapes := &Failure{Category: Schema, Message: what + " escapes contract root: " + name}
-		// Not cleaned: ".." after a link leads to where the link leads.
+		// Not cleaned: ".." after a link is relative to the link's target.
 		real, err = filepath.EvalSymlinks(dir + string(filepath.Separator) + local)
 		if err != nil {
 			if !within(root, filepath.Join(dir, local)) {
@@ -124,8 +124,8 @@ func readFile(path string) ([]byte, error) {
 	return data[:n], nil
 }
 
-// places knows where the lines of a text begin. It remembers one in so many:
-// a long document has more lines than it has cases, many times over.
+// places finds the beginnings of a text's lines. It stores only one in every stride lines, because
+// a long document has many times more lines than cases.
 type places struct {
 	count int
 	marks []int // offsets of lines 1, 1+stride, 1+2*stride, ...
@@ -147,7 +147,7 @@ func findLines(text []byte, release func()) places {
 	return p
 }
 
-// start is the offset of a 1-based line that the text has.
+// start is the offset of a line, numbered from 1, which must exist.
 func (p *places) start(text []byte, n int) int {
 	at := p.marks[(n-1)/stride]
 	for range (n - 1) % stride {
@@ -156,7 +156,7 @@ func (p *places) start(text []byte, n int) int {
 	return at
 }
 
-// of is the 1-based line that holds an offset, the last one for what is beyond.
+// of is the line, from 1, that contains an offset; the last line for any offset beyond.
 func (p *places) of(text []byte, offset int) int {
 	i, exact := slices.BinarySearch(p.marks, offset)
 	if !exact {

@@ -11,7 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
-// nodeKind is what a node of an assertion tree asks for.
+// nodeKind is what a node of an assertion tree requires.
 type nodeKind uint8
 
 const (
@@ -23,8 +23,8 @@ const (
 
 func (k nodeKind) String() string { return [...]string{"must", "can", "cannot", "leaf"}[k] }
 
-// node is one node of an assertion tree. Lists are must groups, and so is a
-// leaf with several values, whose predicates share its path.
+// node is one node of an assertion tree. Lists are must groups, and so is a leaf with several
+// values, whose predicates share its path.
 type node struct {
 	kind     nodeKind
 	target   string
@@ -33,25 +33,25 @@ type node struct {
 	children []*node
 
 	op    string
-	value string // the operand as text, for people
+	value string // the operand as text, for display
 	plain bool   // the operand is one scalar
 	prog  *speclang.Program
-	looks []string        // of when: the targets
-	finds map[string]find // what a condition looks for, by the names that stand for it
-	src   *doctree.Node   // the operand as it is written; only for authoring tools
+	looks []string        // targets of a when condition
+	finds map[string]find // what a condition searches for, by placeholder name
+	src   *doctree.Node   // the operand as written; only for authoring tools
 }
 
 // groupKeys are the keys that make a mapping a group.
 var groupKeys = []string{"must", "can", "cannot"}
 
-// operators are all that a leaf may have.
+// operators are all operators of leaves.
 func operators() []string { return []string{"contain", "regex", "evaluate", "json_type", "exists"} }
 
-// textOperators are those that every text takes, and pathOperators those of a path. A text
-// that may be JSON takes one more.
+// textOperators are the operators for any text, pathOperators those for a path. A text that may be
+// JSON has one more.
 var textOperators, pathOperators = operators()[:3], operators()[4:]
 
-// targets are what a case of a type has to look at.
+// targets are the targets of a type of case.
 func targets(kind string) []string {
 	switch kind {
 	case typeTextFile:
@@ -68,8 +68,8 @@ func targets(kind string) []string {
 	return nil
 }
 
-// allowed are the operators that a target of a type takes. Of an unknown target
-// it is known only when it is reached.
+// allowed are the operators that a target accepts. An unknown target accepts all: it fails only
+// when it is reached.
 func allowed(kind, target string) []string {
 	switch {
 	case kind == typeTextFile, kind == typeHTTP && target != "body_text" && target != "body_json" && slices.Contains(targets(kind), target),
@@ -83,11 +83,11 @@ func allowed(kind, target string) []string {
 	return operators()
 }
 
-// assertions compiles the case's assertion tree. No tree means that nothing is
-// asserted: the case passes if it can be run and has the values that it captures.
+// assertions compiles the case's assertion tree. Without a tree nothing is asserted: the case
+// passes if it can run and all its captures find a value.
 func (d *decoder) assertions(n *doctree.Node) {
 	if n == nil || !n.Truthy() {
-		if d.c.captures == nil && d.c.Type != typeCLI && d.c.Type != typeSystem { // which look at how it ends in any case
+		if d.c.captures == nil && d.c.Type != typeCLI && d.c.Type != typeSystem { // those types always check how it ends
 			d.warn(n, "asserts-nothing", "assert", "the case asserts nothing", "")
 		}
 		return
@@ -129,7 +129,7 @@ func (d *decoder) tree(n *doctree.Node, target, path string) *node {
 	default:
 		d.schema(&n.Member(groups[1]).Key, "group-keys", path, "assert group must include exactly one key (must/can/cannot), got: %s", strings.Join(groups, ", "))
 		target = d.inherited(n, target, path)
-		for _, key := range groups { // for what is wrong in them
+		for _, key := range groups { // to report their faults
 			for i := range n.Get(key).Items() {
 				d.tree(&n.Get(key).Items()[i], target, doctree.ItemPath(path+"."+key, i))
 			}
@@ -138,7 +138,7 @@ func (d *decoder) tree(n *doctree.Node, target, path string) *node {
 	}
 }
 
-// groupsOf are the keys of a mapping that make it a group.
+// groupsOf returns the group keys of a mapping.
 func groupsOf(n *doctree.Node) (groups []string) {
 	for _, k := range groupKeys {
 		if n.Get(k) != nil {
@@ -148,8 +148,7 @@ func groupsOf(n *doctree.Node) (groups []string) {
 	return groups
 }
 
-// inherited is the target that the items of a group have: its own, or that of
-// the group around it.
+// inherited is the target of a group's items: the group's own, or that of the enclosing group.
 func (d *decoder) inherited(n *doctree.Node, target, path string) string {
 	t := n.Get("target")
 	if t == nil {
@@ -324,7 +323,7 @@ func (d *decoder) predicate(op string, v *doctree.Node, target, path string) *no
 		j := v.JSON()
 		p.value = compact.Format(&j)
 		form = speclang.FormOfYAML(v)
-	default: // an operator for a target that nothing provides
+	default: // the operator needs a target that does not exist
 		return p
 	}
 	p.prog = speclang.Compile(form, speclang.Options{})

@@ -9,17 +9,16 @@ import (
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
-// typeJudge stands for a tree of assertions that belongs to no case.
+// typeJudge is the case type of an assertion tree that belongs to no case.
 const typeJudge = "judge"
 
-// Tree is a tree of assertions by itself, which looks at what it is given.
+// Tree is an assertion tree without a case; the caller provides its subjects.
 type Tree struct{ c *Case }
 
-// JudgeTargets returns what such a tree can look at.
+// JudgeTargets returns the targets of such a tree.
 func JudgeTargets() []string { return []string{"reply", "prompt", "events", "trace"} }
 
-// ReadTree compiles the tree of assertions that a node is, in a document whose
-// text is given.
+// ReadTree compiles the assertion tree at a node of a document with the given text.
 func ReadTree(file string, text []byte, n *doctree.Node) (*Tree, diag.List) {
 	set, list := decodeSettings(campaign.Settings{}, func(string) string { return "" })
 	d := newDecoder(newDocument(file, text), set, &Case{Type: typeJudge, at: n.Pos, From: n.Pos.Line})
@@ -28,8 +27,8 @@ func ReadTree(file string, text []byte, n *doctree.Node) (*Tree, diag.List) {
 	return &Tree{d.c}, append(append(list, d.faults...), d.warnings...)
 }
 
-// Judge says whether the tree holds for some subjects, and why not. It is unknown
-// if a subject that it looks at is missing, or cannot be looked at as it asks.
+// Judge reports whether the tree holds for some subjects, and the reason. The result is unknown if
+// a subject that it needs is missing or has the wrong form.
 func (t *Tree) Judge(subject func(target string) (speclang.Value, string)) (holds, known bool, reason string) {
 	f := newEvaluator().judge(t.c, lookup(subject))
 	switch {
@@ -45,7 +44,7 @@ func (t *Tree) Judge(subject func(target string) (speclang.Value, string)) (hold
 	return false, true, "expected " + reason
 }
 
-// lookup are subjects that a function gives, or says why there is none.
+// lookup provides subjects from a function, or the reason why one is missing.
 type lookup func(target string) (speclang.Value, string)
 
 func (g lookup) subject(target string) (speclang.Value, *Failure) {

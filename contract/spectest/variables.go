@@ -15,40 +15,40 @@ import (
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
-// variables are values that documents use as ${NAME}: those of the command line
-// and of files, and those that cases capture.
+// variables are the values that documents use as ${NAME}: from the command line, from files, and
+// captured by cases.
 type variables map[string]given
 
 // given is the value of a variable.
 type given struct {
-	node   doctree.Node // a scalar, list or mapping: what stands for a whole value
-	secret bool         // nothing that is kept or shown has it
-	file   bool         // it came from a file, which the options do not tell
+	node   doctree.Node // a scalar, list or mapping that can replace a whole value
+	secret bool         // never stored or shown
+	file   bool         // it came from a file, so the options do not contain it
 }
 
 func textValue(s string) given {
 	return given{node: doctree.Node{Kind: doctree.String, Style: doctree.Quoted}.As(s, s)}
 }
 
-// text is the value within a longer text.
+// text is the value as part of a longer text.
 func (g given) text() string {
 	if k := g.node.Kind; k == doctree.Map || k == doctree.Seq || k == doctree.Null {
 		return string(jsonBytes(&g.node))
 	}
-	if g.node.Kind == doctree.Bool { // as JSON has it
+	if g.node.Kind == doctree.Bool { // as in JSON
 		return fmt.Sprint(g.node.Bool)
 	}
 	return textOf(&g.node)
 }
 
-// use is ${NAME}; $${NAME} stands for these characters themselves.
+// use matches ${NAME}; $${NAME} stands for the literal text ${NAME}.
 var use = lazy.Pattern(`\$?\$\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
 
-// variableName is what a variable may be called.
+// variableName matches the name of a variable.
 var variableName = lazy.Pattern(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
-// expand puts values into a text. What no variable is called stays as it is: documents
-// hold such words for shells and other tools.
+// expand replaces variables in a text. Unknown names stay: documents contain them for shells and
+// other tools.
 func (v variables) expand(text string) string {
 	if len(v) == 0 || !strings.Contains(text, "${") {
 		return text
@@ -66,11 +66,10 @@ func (v variables) expand(text string) string {
 	})
 }
 
-// kept are the keys of a case that say what it is, and hold no variables.
+// kept are the keys of a case that contain no variables.
 var kept = []string{"capture", "expect", "id", "purpose", "requires", "tags", "title", "type"}
 
-// fill is a case with values in the place of variables. The tree that it is made
-// of is not changed.
+// fill returns a case with its variables replaced. The original tree does not change.
 func (v variables) fill(n *doctree.Node) *doctree.Node {
 	if len(v) == 0 || n == nil || n.Kind != doctree.Map {
 		return n
@@ -89,7 +88,7 @@ func (v variables) filled(n doctree.Node) doctree.Node {
 	switch n.Kind {
 	case doctree.String:
 		if m := use().FindStringSubmatch(n.Text); m != nil && m[0] == n.Text && !strings.HasPrefix(m[0], "$$") {
-			if g, ok := v[m[1]]; ok { // a whole value keeps its type
+			if g, ok := v[m[1]]; ok { // a value that is one variable keeps its type
 				x := g.node
 				x.Pos = n.Pos
 				return x
@@ -110,8 +109,7 @@ func (v variables) filled(n doctree.Node) doctree.Node {
 	return n
 }
 
-// uses are the names of the variables that a case uses, whether there are such
-// variables or not.
+// uses returns the names of the variables that a case uses, known or not.
 func uses(n *doctree.Node) (names []string) {
 	var walk func(n *doctree.Node)
 	walk = func(n *doctree.Node) {
@@ -133,7 +131,7 @@ func uses(n *doctree.Node) (names []string) {
 	return names
 }
 
-// usedIn adds the variables that a text uses to their names.
+// usedIn adds the variables that a text uses to names.
 func usedIn(text string, names []string) []string {
 	for _, m := range use().FindAllStringSubmatch(text, -1) {
 		if !strings.HasPrefix(m[0], "$$") && !slices.Contains(names, m[1]) {
@@ -143,9 +141,9 @@ func usedIn(text string, names []string) []string {
 	return names
 }
 
-// redactor takes the values out of what is kept and shown; nil if there is
-// nothing to take out. Secrets go, and of what cases have captured all that is
-// long enough to be distinguished from other text: it differs from run to run.
+// redactor removes values from stored and shown output; nil if there is nothing to remove. It
+// removes secrets and, if captured is set, all captured values long enough to be distinguished from
+// other text, because they differ from run to run.
 func (v variables) redactor(captured bool) *secret.Redactor {
 	var list []secret.Secret
 	for _, name := range v.names() {
@@ -158,7 +156,7 @@ func (v variables) redactor(captured bool) *secret.Redactor {
 
 func (v variables) names() []string { return slices.Sorted(maps.Keys(v)) }
 
-// hide takes values out of a failure and of what is kept with it.
+// hide removes values from a failure and its evidence.
 func hide(r *secret.Redactor, f *Failure, notes evidence) (*Failure, evidence) {
 	if r == nil {
 		return f, notes
@@ -184,9 +182,9 @@ func hide(r *secret.Redactor, f *Failure, notes evidence) (*Failure, evidence) {
 	return f, notes
 }
 
-// readVariables reads those of the command line: --var NAME=VALUE, --var NAME for
-// a secret of the environment, and files of them, over which the former win. An error is
-// of the option whose name is returned.
+// readVariables reads the variables of the command line: --var NAME=VALUE, --var NAME for a secret
+// of the environment, and files of variables, which --var overrides. An error belongs to the
+// returned option.
 func readVariables(set campaign.Settings, getenv func(string) string) (v variables, option string, err error) {
 	v = variables{}
 	for _, path := range set.Options[optVarFile] {
@@ -211,8 +209,8 @@ func readVariables(set campaign.Settings, getenv func(string) string) (v variabl
 	return v, "", nil
 }
 
-// hiding is the settings with the variables of these names as secrets: the document
-// puts them where only secrets are.
+// hiding returns the settings with these variables marked secret, because the document uses them
+// where only secrets belong.
 func (s *settings) hiding(names []string) *settings {
 	out := *s
 	out.vars = maps.Clone(s.vars)
@@ -226,8 +224,8 @@ func (s *settings) hiding(names []string) *settings {
 	return &out
 }
 
-// readFile reads a mapping of names to values in YAML or JSON, or lines of
-// NAME=VALUE. {env: NAME} is a secret of the environment.
+// readFile reads a mapping of names to values in YAML or JSON, or lines of NAME=VALUE. {env: NAME}
+// is a secret from the environment.
 func (v variables) readFile(path string, read func(string) ([]byte, error), getenv func(string) string) error {
 	text, err := read(path)
 	if err != nil {
@@ -272,8 +270,8 @@ func (v variables) readFile(path string, read func(string) ([]byte, error), gete
 	return nil
 }
 
-// textOf is the text form of a value, which is Python's: existing documents
-// say True for a boolean and 1.0 for a float.
+// textOf is the text form of a value, as Python writes it: existing documents say True for a
+// boolean and 1.0 for a float.
 func textOf(n *doctree.Node) string {
 	if n == nil {
 		return "None"
@@ -286,10 +284,10 @@ func textOf(n *doctree.Node) string {
 	return speclang.OfJSON(&j).Text()
 }
 
-// trimmed is the text form without the blanks around it.
+// trimmed is the text form without surrounding blanks.
 func trimmed(n *doctree.Node) string { return strings.TrimSpace(textOf(n)) }
 
-// keys are the text forms of a mapping's keys, in their order.
+// keys returns the text forms of a mapping's keys, in order.
 func keys(n *doctree.Node) []string {
 	list := make([]string, len(n.Members()))
 	for i := range n.Members() {

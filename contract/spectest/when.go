@@ -17,15 +17,14 @@ import (
 	"github.com/thresh-dev/thresh/engine/xpath"
 )
 
-// wholeCase is the target of when: all that a case sees, by the names of targets,
-// and as json what $ stands for.
+// wholeCase is the target of when: all targets of the case by name, and as json what $ stands for.
 const wholeCase = "case"
 
-// jsonOf is the target that $ stands for, of a type of cases.
+// jsonOf is the target that $ stands for, by type of case.
 var jsonOf = map[string]string{typeTextFile: "text", typeCLI: "stdout", typeHTTP: "body_json", typeSystem: "value", typeJudge: "trace"}
 
-// compileWhen compiles conditions that people write with signs between operands. They
-// look at all targets, so that they need none above them.
+// compileWhen compiles conditions in infix notation. They can use all targets, so they need no
+// target above them.
 func (d *decoder) compileWhen(n *doctree.Node, path string) *node {
 	for i := range n.Members() {
 		if key := textOf(&n.Members()[i].Key); key != "when" {
@@ -45,7 +44,7 @@ func (d *decoder) compileWhen(n *doctree.Node, path string) *node {
 			continue
 		}
 		text, finds := d.finds(v, path)
-		if d.set.checking { // what is captured has no value yet
+		if d.set.checking { // captured variables have no value yet
 			text = use().ReplaceAllStringFunc(text, func(name string) string { return strings.Repeat("1", len(name)) })
 		}
 		form, looks, err := speclang.Infix{Names: slices.Concat(targets(d.c.Type), slices.Collect(maps.Keys(finds))), Root: "json"}.Parse(text)
@@ -82,7 +81,7 @@ func (d *decoder) compileWhen(n *doctree.Node, path string) *node {
 	return g
 }
 
-// conditionSubject is the subject of a condition: the targets that it looks at.
+// conditionSubject is the subject of a condition: the targets that it uses.
 func (e *evaluator) conditionSubject(n *node) (speclang.Value, *Failure) {
 	var b strings.Builder
 	b.WriteByte('{')
@@ -104,7 +103,7 @@ func (e *evaluator) conditionSubject(n *node) (speclang.Value, *Failure) {
 	return v, nil
 }
 
-// looked is what a condition looks at by a name: a target, or what it finds in one.
+// looked is the value of a name in a condition: a target, or what the condition finds in one.
 func (e *evaluator) looked(n *node, name string) (speclang.Value, *Failure) {
 	find, target := n.finds[name], name
 	switch {
@@ -119,7 +118,7 @@ func (e *evaluator) looked(n *node, name string) (speclang.Value, *Failure) {
 	}
 	text := textual(v)
 	_, isText := v.Str()
-	if target == "body_json" { // a text, too, was read already
+	if target == "body_json" { // a text body is already parsed
 		text, isText = v.JSON(), false
 	}
 	switch {
@@ -154,7 +153,7 @@ func (e *evaluator) looked(n *node, name string) (speclang.Value, *Failure) {
 	return filtered(v, find.filters), nil
 }
 
-// headerIn is the value of a header among lines of them: a list of several, null for none.
+// headerIn is the value of a header in lines of headers: a list if there are several, null if none.
 func headerIn(lines, name string) speclang.Value {
 	var list []speclang.Value
 	for l := range strings.SplitSeq(lines, "\n") {
@@ -171,19 +170,19 @@ func headerIn(lines, name string) speclang.Value {
 	return speclang.ListValue(list)
 }
 
-// markupOf is the target that xpath(...) looks at, of a type of cases.
+// markupOf is the target of xpath(...), by type of case.
 var markupOf = map[string]string{typeTextFile: "text", typeCLI: "stdout", typeHTTP: "body_text", typeSystem: "output"}
 
-// thatIsJSON ends what is expected of a target that should have been JSON.
+// thatIsJSON ends the description of a target that should have been JSON.
 const thatIsJSON = " that is JSON"
 
 func notJSON(target, text string, err error) *Failure {
 	return &Failure{Category: Schema, Message: target + " is not JSON: " + err.Error(), Want: target + thatIsJSON, notJSON: true, actual: &text}
 }
 
-// find is what a condition looks for in a target.
+// find is what a condition searches for in a target.
 type find struct {
-	said              string // as the condition has it
+	said              string // as written in the condition
 	target            string
 	markup            *xpath.Expr
 	json              *jsonpath.Expr
@@ -192,10 +191,10 @@ type find struct {
 	filters           []valueFilter
 }
 
-// String returns how a condition says it.
+// String returns the find as the condition writes it.
 func (f find) String() string { return f.said }
 
-// findCall is xpath("..."), header("...") or cookie("...") that a condition goes on with.
+// findCall matches a call xpath("..."), header("...") or cookie("...") at the beginning of a text.
 var findCall = lazy.Pattern(`^(xpath|header|cookie)\(\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*(?:,\s*("\w+"|'\w+')\s*)?\)`)
 
 // call reads such a call.
@@ -226,18 +225,17 @@ func (d *decoder) call(name, operand, attribute string) (f find, err error) {
 	return f, err
 }
 
-// findName is a name that stands for what a condition looks for.
+// findName matches a placeholder for what a condition searches for.
 var findName = lazy.Pattern(`\bfind_\d+\b`)
 
-// filteredName is a name with a filter behind it.
+// filteredName matches a name followed by a filter.
 var filteredName = lazy.Pattern(`^([a-z_][a-z0-9_]*)\s*\|\s*[A-Za-z_]`)
 
-// plainPath is a path that conditions have themselves, as the calls of get.
+// plainPath matches a path that conditions support directly, as calls of get.
 var plainPath = lazy.Pattern(`^\$(\.[A-Za-z_][A-Za-z0-9_-]*|\[\d+\]|\['[^'\\]+'\]|\["[^"\\]+"\])*$`)
 
-// finds puts names, as long as what they stand for if they can be, in place of the
-// calls of xpath, header and cookie, of JSON paths that may lead to several places, and
-// of what filters are applied to.
+// finds replaces calls of xpath, header and cookie, JSON paths that may match several places, and
+// filtered operands with placeholder names, padded to the same length where possible.
 func (d *decoder) finds(v *doctree.Node, path string) (text string, list map[string]find) {
 	var b strings.Builder
 	stand := func(f find, length int) {
@@ -249,9 +247,9 @@ func (d *decoder) finds(v *doctree.Node, path string) (text string, list map[str
 		b.WriteString(name + strings.Repeat(" ", max(length-len(name), 0)))
 	}
 	text = v.Text
-	word := false // the character before is one of a word
+	word := false // the previous character belongs to a word
 	refuse := func(err error) { d.schema(v, "expression", path, "when: %v", err) }
-	// found stands for what has been found, with the filters behind it.
+	// found replaces a find and the filters after it.
 	found := func(f find, at, length int) int {
 		filters, more, err := readFilters(text[at+length:])
 		if err != nil {
@@ -286,7 +284,7 @@ func (d *decoder) finds(v *doctree.Node, path string) (text string, list map[str
 				word = true
 				continue
 			}
-		case c == '$' && strings.HasPrefix(rest, "${"): // a variable, of which nothing is known yet
+		case c == '$' && strings.HasPrefix(rest, "${"): // a variable without a known value
 		case c == '$':
 			p, length, err := jsonpath.Prefix(rest)
 			if err == nil && plainPath().MatchString(p.String()) && !oneFilter().MatchString(rest[length:]) {
@@ -311,7 +309,7 @@ func (d *decoder) finds(v *doctree.Node, path string) (text string, list map[str
 	return b.String(), list
 }
 
-// said is a part of a condition with what it looks for as the document says it.
+// said replaces the placeholders in part of a condition with the document's text.
 func (n *node) said(part string) string {
 	return findName().ReplaceAllStringFunc(part, func(name string) string {
 		if f, ok := n.finds[name]; ok {
@@ -321,7 +319,7 @@ func (n *node) said(part string) string {
 	})
 }
 
-// looked is what a condition has looked at, by the names that the document has for it.
+// looked lists the values that a condition examined, by the names in the document.
 func (n *node) looked(subject speclang.Value) *string {
 	var parts []string
 	for _, name := range n.looks {
@@ -336,15 +334,15 @@ func (n *node) looked(subject speclang.Value) *string {
 	return &text
 }
 
-// asksWhen reports whether a condition in a tree looks at one of some targets.
+// asksWhen reports whether a condition uses one of some targets.
 func (n *node) asksWhen(names ...string) bool {
 	return n.op == "when" && slices.ContainsFunc(n.looks, func(l string) bool {
 		return slices.Contains(names, cmp.Or(n.finds[l].target, l))
 	})
 }
 
-// written is an expression in its list form as a condition says it: $.name for
-// ["get", ["get", ["subject"], "json"], "name"].
+// written converts an expression from its list form to a condition: $.name for ["get", ["get",
+// ["subject"], "json"], "name"].
 func written(form string) string {
 	var v any
 	if json.Unmarshal([]byte(form), &v) != nil {
@@ -397,7 +395,7 @@ func writtenValue(v any) string {
 	return args[0] + "[" + args[1] + "]"
 }
 
-// lessWritten are the operands of a < b, which the list form says by a difference.
+// lessWritten returns the operands of a < b, which the list form expresses by a difference.
 func lessWritten(v any) (a, b any, ok bool) {
 	match, _ := v.([]any)
 	if len(match) != 3 || match[0] != "regex_match" {
@@ -413,7 +411,7 @@ func lessWritten(v any) (a, b any, ok bool) {
 	return sub[1], sub[2], true
 }
 
-// ordered is a comparison with what is written out on its right.
+// ordered is a comparison with the literal on the right.
 func ordered(a, b any, sign, turned string) string {
 	if _, looked := a.([]any); !looked {
 		return writtenValue(b) + turned + writtenValue(a)

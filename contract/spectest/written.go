@@ -10,34 +10,34 @@ import (
 	"github.com/thresh-dev/thresh/contract/spectest/stage"
 )
 
-// lookEvery is the time between two looks at what a case has written, and lookPart the
-// part of the time that they may take.
+// lookEvery is the interval between two looks at what a case has written, and lookPart the fraction
+// of the time that they may take (one in lookPart).
 const (
 	lookEvery = 50 * time.Millisecond
 	lookPart  = 20
 )
 
-// errWritten is why the context of a case that writes too much has ended.
+// errWritten is the cause of cancelling a case that writes too much.
 var errWritten = errors.New("it has written more than it may")
 
-// filesLimit bounds the files that a case writes, all together.
+// filesLimit bounds the total size of the files that a case writes.
 type filesLimit struct {
 	x      *executor
 	start  time.Time
-	shared string       // a folder that others use; "": there is none
-	watch  *stage.Watch // of it
+	shared string       // a folder that others use; "": none
+	watch  *stage.Watch // on the shared folder
 	old    map[string]int64
-	line   int // of the block that is run
+	line   int // of the running block
 	cancel context.CancelCauseFunc
 
 	mu    sync.Mutex
-	own   string // a folder of the case alone; "": there is none
-	found bool   // the last look has seen something
+	own   string // a folder of this case only; "": none
+	found bool   // the last look found something
 	over  bool
 	timer *time.Timer
 }
 
-// bound begins to look at what a case writes. Its context ends when that is too much.
+// bound starts watching what a case writes. The returned context ends when that is too much.
 func (x *executor) bound(ctx context.Context, own, shared string, watch *stage.Watch) context.Context {
 	x.files = nil
 	room := x.c.contract.targets.Room
@@ -53,14 +53,14 @@ func (x *executor) bound(ctx context.Context, own, shared string, watch *stage.W
 	return ctx
 }
 
-// isAt says on which line the block of a page is.
+// isAt sets the line of the running block of a page.
 func (w *filesLimit) isAt(line int) {
 	if w != nil {
 		w.line = line
 	}
 }
 
-// keepsIn says which folder is the case's alone.
+// keepsIn sets the folder that belongs to the case alone.
 func (w *filesLimit) keepsIn(dir string) {
 	if w != nil {
 		w.mu.Lock()
@@ -80,7 +80,8 @@ func (w *filesLimit) tick() {
 	}
 }
 
-// look adds up what was written; each command in a shared folder may have written as much.
+// look adds up what was written. In a shared folder, each other command may have written as much as
+// this one.
 func (w *filesLimit) look() {
 	room, limit := w.x.c.contract.targets.Room, w.x.c.set.maxWritten
 	left := limit
@@ -94,8 +95,8 @@ func (w *filesLimit) look() {
 	w.found, w.over = left != limit, left < 0
 }
 
-// end reports whether the case has written too much, as a failure. What it does after
-// the last look counts as well, unless it has written nothing before.
+// end returns a failure if the case has written too much. Writes after the last look count as well,
+// unless no look has found anything.
 func (w *filesLimit) end() *Failure {
 	if w == nil {
 		return nil

@@ -1,12 +1,12 @@
-// Package layout formats the YAML of a spec-test block: indentation, and where
-// spec-lang expressions are broken into lines. It changes nothing but blanks,
-// line breaks and the quotes within expressions; comments, key order and
-// everything else stay as they are, and what a block means stays the same.
+// Package layout formats the YAML of a spec-test block: indentation, and where spec-lang
+// expressions are broken into lines. It changes only blanks, line breaks and the quotes within
+// expressions; comments, key order and everything else stay as they are, and the meaning of a block
+// does not change.
 //
-// The form of expressions is that of the Spec-Test authoring guide: one list
-// item each, in brackets, strings in double quotes, at most 60 columns, and a
-// list that does not fit broken after its first element.
+// Expressions follow the Spec-Test authoring guide: one list item each, in brackets, strings in
+// double quotes, at most 60 columns, and a list that does not fit is broken after its first
+// element.
 //
-// The package knows YAML and nothing of cases. It imports engine/doctree and
-// engine/jsontree. Start at [Block].
+// The package knows YAML but no cases. It imports engine/doctree and engine/jsontree. Start at
+// [Block].
 package layout

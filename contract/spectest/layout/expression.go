@@ -9,11 +9,11 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// width is how long a list may be that stands on one line.
+// width is the maximum length of a list on one line.
 const width = 60
 
-// expressed is the text with every expression of evaluate laid out. One that
-// holds a comment, an anchor, an alias or a tag stays as it is.
+// expressed formats every expression of evaluate. An expression with a comment, an anchor, an alias
+// or a tag stays as it is.
 func expressed(s *source) string {
 	var list []*doctree.Node
 	cases := []doctree.Node{*s.root}
@@ -41,8 +41,8 @@ func expressed(s *source) string {
 	return s.text(lines)
 }
 
-// expressions finds the items of evaluate lists in block form: within brackets
-// nothing is laid out.
+// expressions finds the items of evaluate lists in block form; nothing within brackets is
+// formatted.
 func expressions(s *source, n *doctree.Node, list []*doctree.Node) []*doctree.Node {
 	if n.Flow() || s.byteAt(n.Pos) == '*' {
 		return list
@@ -65,8 +65,8 @@ func expressions(s *source, n *doctree.Node, list []*doctree.Node) []*doctree.No
 	return list
 }
 
-// isPlainExpression reports whether nothing but lists and scalars stands in an expression:
-// what else there may be would be lost.
+// isPlainExpression reports whether an expression contains only lists and scalars: formatting would
+// lose anything else.
 func (s *source) isPlainExpression(n *doctree.Node, to doctree.Pos) bool {
 	if strings.IndexByte("&*!|>", s.byteAt(n.Pos)) >= 0 || n.Block() {
 		return false
@@ -86,10 +86,9 @@ func (s *source) isPlainExpression(n *doctree.Node, to doctree.Pos) bool {
 	return false
 }
 
-// layOut is an expression in lines, of which the first has no indentation. A
-// list within n lists that does not fit puts its elements n columns further
-// right than the list around it puts its own: the form that the format's own
-// tool writes.
+// layOut breaks an expression into lines; the first has no indentation. If a list nested in n lists
+// does not fit, its elements are indented n columns more than those of the enclosing list: the
+// format's own tool writes it this way.
 func layOut(n *doctree.Node, level, column int) []string {
 	flat := flow(n)
 	if n.Kind != doctree.Seq || len(n.Items()) == 0 || utf8.RuneCountInString(flat) <= width {

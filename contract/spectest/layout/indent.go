@@ -6,26 +6,26 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// step is how much further what is in something stands.
+// step is the indentation per level.
 const step = 2
 
-// mark is where a key or the dash of a list item stands, and where it is to.
+// mark is the column of a key or of a list item's dash, before and after formatting.
 type mark struct {
 	old, new int // columns from 1
 	dash     bool
 }
 
-// indenter finds the marks of every line. It gives up on what it is not sure
-// of: anchors and tags before block collections, merge keys, explicit keys.
+// indenter finds the marks of every line. It gives up where it is not sure: at anchors and tags
+// before block collections, merge keys, explicit keys.
 type indenter struct {
 	s       *source
 	marks   map[int][]mark // by line, from left to right
-	covered map[int]bool   // lines within a text or bracket that began further up
+	covered map[int]bool   // lines within a text or bracket that began on an earlier line
 	unsure  bool
 }
 
-// indented is the text with the indentation of block collections in order: two
-// columns for everything that is in something, one blank behind a dash.
+// indented corrects the indentation of block collections: two columns per level, one blank after a
+// dash.
 func indented(s *source) string {
 	in := &indenter{s: s, marks: make(map[int][]mark), covered: make(map[int]bool)}
 	if s.root.Flow() || s.root.Kind != doctree.Map && s.root.Kind != doctree.Seq {
@@ -45,7 +45,7 @@ func indented(s *source) string {
 	return s.text(lines)
 }
 
-// column is where the keys or dashes of a block collection stand.
+// column is the column of the keys or dashes of a block collection.
 func (in *indenter) column(n *doctree.Node) int {
 	if n.Kind == doctree.Map && len(n.Members()) > 0 {
 		return n.Members()[0].Key.Pos.Col
@@ -53,7 +53,7 @@ func (in *indenter) column(n *doctree.Node) int {
 	return n.Pos.Col
 }
 
-// collection marks a block collection whose elements are to stand at a column.
+// collection marks a block collection whose elements move to a column.
 func (in *indenter) collection(n *doctree.Node, column int) {
 	old := in.column(n)
 	if n.Kind == doctree.Map {
@@ -116,17 +116,16 @@ func (in *indenter) value(n *doctree.Node, column int) {
 	}
 }
 
-// oneLine reports whether a value that could not be followed to its end is
-// over on its line, for the next line has a mark or the text is at its end.
-// Marks are set in the order of the text, so what can be known is only that
-// brackets are balanced.
+// oneLine reports whether a value whose end is unknown ends on its line, because the next line has
+// a mark or the text ends there. Marks are set in the order of the text, so this can only check
+// that brackets are balanced.
 func (in *indenter) oneLine(n *doctree.Node) bool {
 	text := in.s.line(n.Pos.Line)[n.Pos.Col-1:]
 	return strings.Count(text, "[") == strings.Count(text, "]") && strings.Count(text, "{") == strings.Count(text, "}")
 }
 
-// parent is the column of the innermost element on a line: the content of a
-// block scalar stands further right.
+// parent is the column of the innermost element at or above a line: the content of a block scalar
+// is indented more.
 func (in *indenter) parent(at doctree.Pos) int {
 	for l := at.Line; l > 0; l-- {
 		if list := in.marks[l]; len(list) > 0 {
@@ -136,7 +135,7 @@ func (in *indenter) parent(at doctree.Pos) int {
 	return 0
 }
 
-// lines are the lines where they are to stand.
+// lines returns the lines at their new indentation.
 func (in *indenter) lines() []string {
 	out := make([]string, len(in.s.lines))
 	before := mark{}
@@ -161,8 +160,8 @@ func (in *indenter) lines() []string {
 	return out
 }
 
-// neighbour is the mark that a comment goes along with: the next one below or
-// else the last one above that stands where the comment does.
+// neighbour is the mark whose shift a comment follows: the next one below, or else the last one
+// above in the comment's column.
 func (in *indenter) neighbour(n, column int, before mark) mark {
 	next, ok := in.next(n)
 	if ok && (next.old == column || before.old == 0) {
@@ -192,7 +191,7 @@ func (in *indenter) next(n int) (mark, bool) {
 func (in *indenter) element(n int, list []mark) string {
 	text := in.s.line(n)
 	if strings.TrimLeft(text[:list[0].old-1], " ") != "" {
-		return text // what stands before is found to mean something else by the comparison of trees
+		return text // if the text before it matters, comparing the trees shows that
 	}
 	var b strings.Builder
 	b.WriteString(strings.Repeat(" ", max(list[0].new-1, 0)))
@@ -211,7 +210,7 @@ func (in *indenter) element(n int, list []mark) string {
 
 func indentation(text string) int { return len(text) - len(strings.TrimLeft(text, " ")) }
 
-// shifted is a line moved to the right, or to the left as far as there are blanks.
+// shifted moves a line to the right, or to the left as far as it has blanks.
 func shifted(text string, by int) string {
 	if by >= 0 {
 		return strings.Repeat(" ", by) + text

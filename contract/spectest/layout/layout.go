@@ -7,15 +7,15 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// Block returns the body of a block in its authoring form. The result of a
-// result is itself. A body that cannot be read, or whose form cannot be changed
-// without changing what it says, comes back as it is.
+// Block returns the body of a block in its authoring form. Formatting the result again does not
+// change it. A body that cannot be parsed, or that cannot be formatted without changing its
+// meaning, is returned unchanged.
 func Block(body string) string {
 	if n := strings.Count(body, "\r\n"); n > 0 && n == strings.Count(body, "\n") && n == strings.Count(body, "\r") {
 		return strings.ReplaceAll(Block(strings.ReplaceAll(body, "\r\n", "\n")), "\n", "\r\n")
 	}
 	before, ok := read(body)
-	if !ok || strings.ContainsAny(body, "\r\u0085\u2028\u2029") { // lines that end in more than one way
+	if !ok || strings.ContainsAny(body, "\r\u0085\u2028\u2029") { // mixed line ends
 		return body
 	}
 	text := body
@@ -28,8 +28,7 @@ func Block(body string) string {
 		if changed == text {
 			continue
 		}
-		// A pass that does not leave the meaning alone has met something that
-		// it does not understand.
+		// A pass that changes the meaning has met something that it does not understand: drop its result.
 		if after, ok := read(changed); ok && after.equivalent(before) {
 			text = changed
 		}
@@ -54,7 +53,7 @@ func read(text string) (*source, bool) {
 	return s, true
 }
 
-// text is the source of some lines.
+// text joins lines to a source text.
 func (s *source) text(lines []string) string {
 	text := strings.Join(lines, "\n")
 	if s.final && len(lines) > 0 {
@@ -69,7 +68,7 @@ func (s *source) equivalent(o *source) bool {
 	return a.Equal(&b) && slices.Equal(s.comments(), o.comments())
 }
 
-// comments are the words behind every " #", which are comments or look so.
+// comments are the texts after every " #": comments, or what looks like one.
 func (s *source) comments() []string {
 	var list []string
 	for _, l := range s.lines {
@@ -80,7 +79,7 @@ func (s *source) comments() []string {
 	return list
 }
 
-// line is a 1-based line, "" beyond the last.
+// line returns a line by its number from 1; "" beyond the last.
 func (s *source) line(n int) string {
 	if n < 1 || n > len(s.lines) {
 		return ""
@@ -97,8 +96,8 @@ func (s *source) byteAt(p doctree.Pos) byte {
 	return l[p.Col-1]
 }
 
-// end is the place just past a value; false if it cannot be told: for what is
-// anchored, tagged, an alias, a block scalar or spread over lines without quotes.
+// end is the place just after a value; false if it is unknown: for values with an anchor or tag,
+// aliases, block scalars and unquoted texts on several lines.
 func (s *source) end(n *doctree.Node) (doctree.Pos, bool) {
 	c := s.byteAt(n.Pos)
 	switch {
@@ -120,8 +119,8 @@ func (s *source) end(n *doctree.Node) (doctree.Pos, bool) {
 	return doctree.Pos{Line: n.Pos.Line, Col: n.Pos.Col + len(n.Raw())}, true
 }
 
-// scan finds the end of a bracket or a quoted text. It gives up on anchors,
-// aliases and tags within brackets, and on comments unless they may be there.
+// scan finds the end of a bracket or a quoted text. It gives up on anchors, aliases and tags within
+// brackets, and on comments unless comments is set.
 func (s *source) scan(p doctree.Pos, comments bool) (doctree.Pos, bool) {
 	depth := 0
 	var quote, before byte = 0, ' '

@@ -8,20 +8,19 @@ import (
 	"path/filepath"
 )
 
-// Folder is where pages run, one after the other: each finds it as if it had just
-// been made. To empty a folder is cheap; to make and remove one can mean waiting for
-// the disk.
+// Folder is a folder in which pages run, one after another: each finds it as if it were new.
+// Emptying a folder is cheap; making and removing one can wait for the disk.
 type Folder struct {
-	Top    string // for what belongs to the page and is not its own
-	Page   string // the page's own, in Top
+	Top    string // files that belong to the page but are not visible in it
+	Page   string // the page's own folder, in Top
 	remove func() error
-	clean  fs.FileInfo // Page, as it was made
+	clean  fs.FileInfo // Page, when it was new
 }
 
 // pageName is the name of a page's own folder.
 const pageName = "page"
 
-// NewFolder makes one in a temporary folder.
+// NewFolder makes a folder within a temporary one.
 func NewFolder(scratch func() (dir string, remove func() error, err error)) (*Folder, error) {
 	top, remove, err := scratch()
 	if err != nil {
@@ -37,8 +36,8 @@ func NewFolder(scratch func() (dir string, remove func() error, err error)) (*Fo
 	return f, nil
 }
 
-// Clear empties the folder for the next page. The error says that it cannot be made
-// what it was; then it can only be closed.
+// Clear empties the folder for the next page. After an error the folder cannot be reused and must
+// be closed.
 func (f *Folder) Clear() error {
 	if now, err := os.Lstat(f.Page); err != nil || !sameFolder(f.clean, now) {
 		return errors.New("the folder itself was changed")
@@ -63,7 +62,7 @@ func (f *Folder) Clear() error {
 // Close removes the folder.
 func (f *Folder) Close() error { return f.remove() }
 
-// sameFolder reports whether a folder still is what it was, but for what is in it.
+// sameFolder reports whether a folder is unchanged, apart from its content.
 func sameFolder(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Mode() == b.Mode() && a.Size() == b.Size() && sameOwner(a, b)
 }

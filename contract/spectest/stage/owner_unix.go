@@ -8,6 +8,6 @@ import (
 )
 
 func sameOwner(a, b fs.FileInfo) bool {
-	x, y := a.Sys().(*syscall.Stat_t), b.Sys().(*syscall.Stat_t) // as on all of these systems
+	x, y := a.Sys().(*syscall.Stat_t), b.Sys().(*syscall.Stat_t) // true on all of these systems
 	return x.Uid == y.Uid && x.Gid == y.Gid
 }

@@ -11,13 +11,12 @@ import (
 	"time"
 )
 
-// Local reports whether a name leads to something in a folder and not to the
-// folder itself.
+// Local reports whether a name leads to something in a folder other than the folder itself.
 func Local(name string) bool {
 	return filepath.IsLocal(name) && filepath.Clean(name) != "." && !strings.ContainsRune(name, 0)
 }
 
-// Link makes what lies elsewhere reachable in a folder, under its own name.
+// Link makes a file or folder available in another folder, under its own name.
 func Link(dir, target string) error {
 	if _, err := os.Stat(target); err != nil {
 		return fmt.Errorf("linking %s: %w", filepath.Base(target), err)
@@ -25,8 +24,8 @@ func Link(dir, target string) error {
 	return os.Symlink(target, filepath.Join(dir, filepath.Base(target)))
 }
 
-// Ready waits until something listens at an address: HOST:PORT, a port of this
-// machine, or a URL, of which host and port count.
+// Ready waits until something listens at an address: HOST:PORT, a local port, or a URL, of which
+// only host and port count.
 func Ready(ctx context.Context, address string) error {
 	host := address
 	if u, err := url.Parse(address); err == nil && u.Host != "" {

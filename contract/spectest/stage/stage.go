@@ -1,7 +1,6 @@
-// Package stage prepares the folders in which cases of documents run, and reads
-// what a case has left there. It is the edge of the Spec-Test contract: nothing
-// else of it writes or removes a file. It knows files and nothing of cases, and
-// imports nothing of Thresh.
+// Package stage prepares the folders in which cases of documents run, and reads what a case leaves
+// there. It is the edge of the Spec-Test contract: no other part of the contract writes or removes
+// a file. It knows files but no cases, and imports nothing of Thresh.
 package stage
 
 import (
@@ -13,10 +12,10 @@ import (
 	"path/filepath"
 )
 
-// File is a file to be there before a case begins.
+// File is a file to create before a case begins.
 type File struct{ Path, Text string }
 
-// Write puts files into a folder, with the folders that lead to them.
+// Write writes files to a folder and makes the folders on their paths.
 func Write(dir string, files []File) error {
 	for _, f := range files {
 		path := filepath.Join(dir, filepath.FromSlash(f.Path))
@@ -30,13 +29,13 @@ func Write(dir string, files []File) error {
 	return nil
 }
 
-// What a folder may hold that is copied for a case.
+// Limits on a folder that is copied for a case.
 const (
 	maxEntries = 20_000
 	maxBytes   = 512 << 20
 )
 
-// IsStore reports whether runs are kept in a folder; no case means that one.
+// IsStore reports whether a folder holds runs; cases do not touch it.
 func IsStore(dir string) bool {
 	for _, part := range []string{"runs", "blobs", "lock"} {
 		if _, err := os.Lstat(filepath.Join(dir, part)); err != nil {
@@ -46,9 +45,8 @@ func IsStore(dir string) bool {
 	return true
 }
 
-// Copy copies what is in a folder, without the runs that are kept in it, to one
-// for one case to work in. Links stay links; what is neither file, folder nor
-// link is an error.
+// Copy copies the content of a folder, except stored runs, to a folder for one case. Links stay
+// links; anything that is not a file, folder or link is an error.
 func Copy(to, from string) error {
 	entries, bytes := 0, int64(0)
 	err := filepath.WalkDir(from, func(p string, d fs.DirEntry, err error) error {

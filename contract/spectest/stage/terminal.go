@@ -11,35 +11,35 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// Key is something typed at a terminal, once a text was printed there.
+// Key is a text to type at a terminal, after another text was printed there.
 type Key struct{ After, Text string }
 
-// Terminal is a pseudo-terminal that one command is given, with what is typed at it.
+// Terminal is a pseudo-terminal for one command, with its keyboard input.
 type Terminal struct {
-	Path  string // what the command opens
+	Path  string // the command opens it
 	near  *os.File
-	far   *os.File // held until the command has ended, so that the terminal is there
+	far   *os.File // held open until the command ends, so that the terminal persists
 	most  int
 	ended chan struct{}
-	grown chan struct{} // more was printed
+	grown chan struct{} // signals more output
 
 	mu   sync.Mutex
-	keys []Key // that are still to be typed
+	keys []Key // not yet typed
 	seen []byte
-	from int // offset behind what was printed when the last key was typed
+	from int // end of the output when the last key was typed
 }
 
-// ErrNoTerminal says that there are no pseudo-terminals on this system.
+// ErrNoTerminal is the error on systems without supported pseudo-terminals.
 var ErrNoTerminal = errors.New("pseudo-terminals exist only on Linux")
 
-// OpenTerminal makes a pseudo-terminal. What is printed on it is kept up to most bytes.
+// OpenTerminal makes a pseudo-terminal. It keeps up to most bytes of output.
 func OpenTerminal(columns, rows, most int, keys []Key) (*Terminal, error) {
 	t, err := terminal(columns, rows)
 	if err != nil {
 		return nil, err
 	}
 	t.keys, t.most, t.ended, t.grown = keys, most, make(chan struct{}), make(chan struct{}, 1)
-	t.grown <- struct{}{} // for keys that wait for nothing
+	t.grown <- struct{}{} // for keys that wait for no output
 	go t.read()
 	go t.press()
 	return t, nil
@@ -56,9 +56,9 @@ func (t *Terminal) read() {
 		t.mu.Unlock()
 		select {
 		case t.grown <- struct{}{}:
-		default: // it has yet to look at what was there before
+		default: // press has yet to look at earlier output
 		}
-		if errors.Is(err, os.ErrDeadlineExceeded) && late < 5 { // on a busy machine before anything was read
+		if errors.Is(err, os.ErrDeadlineExceeded) && late < 5 { // a busy machine, before anything was read
 			late++
 			_ = t.near.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
 			continue
@@ -67,14 +67,14 @@ func (t *Terminal) read() {
 			if over {
 				return
 			}
-			over = true // the last one has closed it; Linux may say so before all that was printed is read
+			over = true // the last writer has closed it; Linux may report that before all output is read
 		}
 	}
 }
 
-// press types what is due, beside the reader: a program that prints without end takes
-// no key while nobody reads. A terminal's buffer takes some thousand characters, so
-// that what the program does not read is typed behind its back.
+// press types the keys that are due, in parallel with the reader: a program that prints without end
+// takes no input while nobody reads. A terminal buffers some thousand characters, so a program that
+// does not read its input blocks nothing.
 func (t *Terminal) press() {
 	for range t.grown {
 		for text, due := t.due(); due; text, due = t.due() {
@@ -85,7 +85,7 @@ func (t *Terminal) press() {
 	}
 }
 
-// due takes the next key, if what it waits for was printed.
+// due returns the next key if the text it waits for was printed.
 func (t *Terminal) due() (text string, due bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -102,18 +102,17 @@ func (t *Terminal) due() (text string, due bool) {
 	return k.Text, true
 }
 
-// Close ends the terminal. It gives what was printed, and the keys that were not
-// typed because what they wait for was not.
+// Close ends the terminal. It returns the output and the keys that were not typed because the text
+// they wait for never came.
 func (t *Terminal) Close() (printed []byte, left []Key, err error) {
 	err = t.far.Close()
-	_ = t.near.SetReadDeadline(time.Now().Add(time.Second)) // for what has left its process group
+	_ = t.near.SetReadDeadline(time.Now().Add(time.Second)) // for processes that left its process group
 	<-t.ended
 	return t.seen, t.keys, errors.Join(err, t.near.Close())
 }
 
-// Screen returns what a person sees of what was printed on a terminal of so many rows:
-// carriage returns, backspaces and the sequences that move the cursor or erase are
-// followed, those that colour are skipped.
+// Screen returns what a terminal with so many rows shows after some output. It follows carriage
+// returns, backspaces and the sequences that move the cursor or erase, and skips colours.
 func Screen(printed string, rows int) string {
 	lines, row, col := [][]rune{nil}, 0, 0
 	to := func(r int) {
@@ -182,7 +181,7 @@ func Screen(printed string, rows int) string {
 				}
 			}
 		default:
-			if c < ' ' && c != '\x1e' { // the mark between commands has that one
+			if c < ' ' && c != '\x1e' { // the mark between commands contains \x1e
 				break
 			}
 			for len(lines[row]) <= col {
@@ -202,10 +201,10 @@ func blank(line []rune, col int) {
 	}
 }
 
-// maxMove bounds how far a sequence moves the cursor, whatever it says.
+// maxMove limits how far one sequence moves the cursor.
 const maxMove = 1000
 
-// sequence takes the escape sequence apart that a text begins with.
+// sequence parses the escape sequence at the beginning of a text.
 func sequence(text []rune) (length int, final rune, args []int) {
 	if len(text) < 2 {
 		return len(text), 0, nil

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminal opens both ends of a pseudo-terminal. Whoever leads a session and opens
-// the path has it as its controlling terminal.
+// terminal opens both ends of a pseudo-terminal. A session leader that opens the path gets it as
+// its controlling terminal.
 func terminal(columns, rows int) (*Terminal, error) {
 	t := &Terminal{}
 	var err error
@@ -38,9 +38,9 @@ func terminal(columns, rows int) (*Terminal, error) {
 	return t, nil
 }
 
-// send types a text. The kernel would echo a key that sends a signal after it has sent
-// it, when the program may have answered already, and throw away what was printed and
-// is not read yet: such a key is echoed first, and nothing printed is lost.
+// send types a text. For a key that sends a signal, the kernel would discard unread output and echo
+// the key after the signal, when the program may have answered already. Such a key is echoed first,
+// so that no output is lost.
 func (t *Terminal) send(text string) error {
 	raw, err := t.near.SyscallConn()
 	if err != nil {

@@ -9,17 +9,15 @@ import (
 	"time"
 )
 
-// maxChanged is how many changed files are named, and granularity how coarse the
-// clocks of file systems may be: what is written now may be stamped as if it had
-// been written so long ago.
+// maxChanged limits the changed files that are named. granularity is the assumed resolution of file
+// system clocks: a new file may be stamped with a time that much earlier.
 const (
 	maxChanged  = 20
 	granularity = 20 * time.Millisecond
 )
 
-// Watches know which commands run in which folders, so that what changes in one
-// is said of the commands alone that can have changed it. The zero value is ready
-// to use.
+// Watches knows which commands run in which folders, so that a change in a folder is attributed
+// only to commands that can have made it. The zero value is ready to use.
 type Watches struct {
 	mu   sync.Mutex
 	list map[string]*watch
@@ -30,7 +28,7 @@ type watch struct {
 	mu      sync.Mutex
 	running int
 	begun   int              // commands so far
-	seen    map[string]stamp // what had changed a moment before the last look; nil: there was none
+	seen    map[string]stamp // changes just before the last look; nil: none yet
 	ended   time.Time        // when the last command ended since then; zero: none did
 }
 
@@ -45,12 +43,12 @@ type Watch struct {
 	dir   string
 	of    *watch
 	start time.Time
-	ended time.Time // when the command before ended
+	ended time.Time // when the previous command ended
 	begun int
-	among int // so many others were running when it began
+	among int // number of other commands running when it began
 }
 
-// Begin notes that a command begins in a folder. Call End when it has ended.
+// Begin records that a command begins in a folder. Call End when it has ended.
 func (w *Watches) Begin(dir string) *Watch {
 	w.mu.Lock()
 	if w.list == nil {
@@ -82,18 +80,17 @@ func (w *Watch) Beside() int {
 	return w.among + w.of.begun - w.begun
 }
 
-// Change is what has changed in a folder while a command ran.
+// Change lists what changed in a folder while a command ran.
 type Change struct {
 	Paths  []string // sorted
-	More   bool     // there are others
-	Shared bool     // other commands ran in the folder meanwhile: any of them may have changed it
+	More   bool     // there are more
+	Shared bool     // other commands ran in the folder meanwhile: any of them may have made the changes
 }
 
-// End notes that the command has ended. If asked to look, it names the files of
-// the folder that have changed since the command began, and the folders in which
-// files came or went. It looks at so many files as a copy may have, and neither
-// at the runs that are kept there nor into .git. What was changed so shortly
-// before that it may be the work of the command before is left out.
+// End records that the command has ended. If look is set, it names the files of the folder that
+// changed since the command began, and the folders in which files appeared or disappeared. It looks
+// at no more files than a copy may have, and skips stored runs and .git. A change so early that the
+// previous command may have made it is left out.
 func (w *Watch) End(look bool) Change {
 	f := w.of
 	f.mu.Lock()
@@ -116,12 +113,12 @@ func (w *Watch) End(look bool) Change {
 	return c
 }
 
-// scan notes the files of a folder that may have changed since a time.
+// scan records the files of a folder that may have changed since a time.
 func (f *watch) scan(dir string, since time.Time) (stores, more bool) {
 	since = since.Add(-granularity)
 	entries := 0
 	f.seen, f.ended = make(map[string]stamp), time.Time{}
-	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error { // what cannot be read has not been changed by a case that could
+	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error { // a case cannot have changed what this process cannot read
 		if err != nil {
 			return nil
 		}
@@ -150,8 +147,8 @@ func (f *watch) scan(dir string, since time.Time) (stores, more bool) {
 	return stores, more
 }
 
-// tidy sorts and bounds the paths. A folder says nothing beside what changed in
-// it, nor does the one that holds the runs.
+// tidy sorts and limits the paths. It drops a folder if something within it is listed, and the
+// folder that contains the store.
 func (c *Change) tidy(stores, more bool) {
 	slices.Sort(c.Paths)
 	all := slices.Clone(c.Paths)
