@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
@@ -203,18 +205,21 @@ func TestAgentState(t *testing.T) {
 
 // script answers for tools and writes down what it saw.
 type script struct {
-	before, after pyhost.ToolAnswer
-	log, named    []string
+	before, after    pyhost.ToolAnswer
+	log, named       []string
+	called, returned []pyhost.ToolCall
 }
 
 func (s *script) Called(c pyhost.ToolCall) pyhost.ToolAnswer {
 	s.log = append(s.log, c.Tool+string(c.Args)+string(c.Kwargs))
 	s.named = append(s.named, string(c.Named))
+	s.called = append(s.called, c)
 	return s.before
 }
 
 func (s *script) Returned(c pyhost.ToolCall, result json.RawMessage, fault *pyhost.Fault) pyhost.ToolAnswer {
 	s.log = append(s.log, c.Tool+" -> "+string(result)+fault.String())
+	s.returned = append(s.returned, c)
 	return s.after
 }
 
@@ -325,6 +330,35 @@ func TestArgumentsByName(t *testing.T) {
 		if !slices.Equal(s.named, []string{want}) {
 			t.Errorf("%s: %q, want %s", call, s.named, want)
 		}
+	}
+}
+
+// A call that returns is the one that was made, with its names, although the tool has
+// changed what it was given.
+func TestToolsThatChangeTheirArguments(t *testing.T) {
+	t.Parallel() // mostly waits
+	plan := agentPlan(t, "caller:run")
+	plan.Tools = []string{"caller:add", "caller:add_later"}
+	plan.Sources = map[string]string{"caller": `
+def add(item, cart):
+    cart.append(item)
+async def add_later(item, cart):
+    cart.append(item)
+async def run(_):
+    add("a", [])
+    await add_later("b", cart=[])
+`}
+	var s script
+	ask(t, openAgent(t, plan), "", &s)
+	want := []pyhost.ToolCall{
+		{Tool: "add", Args: json.RawMessage(`["a", []]`), Kwargs: json.RawMessage(`{}`), Named: json.RawMessage(`{"item": "a", "cart": []}`)},
+		{Tool: "add_later", Args: json.RawMessage(`["b"]`), Kwargs: json.RawMessage(`{"cart": []}`), Named: json.RawMessage(`{"item": "b", "cart": []}`)},
+	}
+	if diff := cmp.Diff(want, s.called); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(want, s.returned); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -114,12 +114,8 @@ class Agent:
             self.waited += perf_counter() - began
         return answer
 
-    def before(self, name, args, kwargs, function):
-        return self.exchange({"called": {"tool": name, "args": plain(args), "kwargs": plain(kwargs), "named": by_name(function, args, kwargs)}})
-
-    def after(self, name, args, kwargs, result, error, function):
-        told = {"tool": name, "args": plain(args), "kwargs": plain(kwargs), "named": None}
-        answer = self.exchange({"returned": told, "result": result, "fault": fault_of(error) if error else None})
+    def after(self, call, result, error, function):
+        answer = self.exchange({"returned": call, "result": result, "fault": fault_of(error) if error else None})
         if answer.get("action") == "replace":
             return rebuilt(answer.get("value"), function)
         if answer.get("action") == "raise":
@@ -138,7 +134,8 @@ class Agent:
                 token = self.inside.set(self.inside.get() + (name,))
                 self.awaited.append(name)
                 try:
-                    answer = self.before(name, args, kwargs, function)
+                    call = call_of(name, args, kwargs, function)
+                    answer = self.exchange({"called": call})
                     await self.asyncio.sleep(answer.get("delay", 0) / 1e9)
                     if answer.get("action") in ("raise", "replace"):
                         return instead(answer, function)
@@ -147,7 +144,7 @@ class Agent:
                         result = await function(*args, **kwargs)
                     except Exception as raised:
                         error = raised
-                    return self.after(name, args, kwargs, result, error, function)
+                    return self.after(call, result, error, function)
                 finally:
                     self.awaited.remove(name)
                     self.inside.reset(token)
@@ -160,7 +157,8 @@ class Agent:
                     return function(*args, **kwargs)
                 token = self.inside.set(self.inside.get() + (name,))
                 try:
-                    answer = self.before(name, args, kwargs, function)
+                    call = call_of(name, args, kwargs, function)
+                    answer = self.exchange({"called": call})
                     sleep(answer.get("delay", 0) / 1e9)
                     if answer.get("action") in ("raise", "replace"):
                         return instead(answer, function)
@@ -169,7 +167,7 @@ class Agent:
                         result = function(*args, **kwargs)
                     except Exception as raised:
                         error = raised
-                    return self.after(name, args, kwargs, result, error, function)
+                    return self.after(call, result, error, function)
                 finally:
                     self.inside.reset(token)
 
@@ -302,6 +300,11 @@ def text_of(result, style):
     if kind.__str__ is object.__str__ and kind.__repr__ is object.__repr__:  # its address is not an answer
         raise TypeError("the agent returned a %s.%s, which has no text" % (kind.__module__, kind.__qualname__))
     return str(result)  # if it raises, the agent gave no answer
+
+
+def call_of(name, args, kwargs, function):
+    """A call as it was made: the tool may change its arguments."""
+    return {"tool": name, "args": plain(args), "kwargs": plain(kwargs), "named": by_name(function, args, kwargs)}
 
 
 def by_name(function, args, kwargs):
