@@ -41,6 +41,8 @@ func (k *Contract) matrixCommand() campaign.Command {
 		switch {
 		case !m.Passed():
 			word = "no: a critical invariant failed"
+		case r.tally.criticalUnknown():
+			word = "unknown: a critical invariant could not be judged"
 		case m.CellsPassed < m.Cells && (!f.given("min-score")):
 			word = "yes: no critical invariant failed (without --min-score, the exit code covers all cells)"
 		case m.CellsPassed < m.Cells:

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -184,6 +185,9 @@ func (f *flakeFlags) flakeExit(r flakeResult, scores ...float64) error {
 	}
 	if len(scores) == 0 {
 		return diag.ExitError(diag.ExitFindings) // nothing has a score
+	}
+	if slices.ContainsFunc(r.rec.Campaigns, func(c campaign.CampaignRecord) bool { return c.Cases.Error > 0 }) {
+		return diag.ExitError(diag.ExitEnvironment) // a low score is accepted, a case without a result is not
 	}
 	return nil
 }

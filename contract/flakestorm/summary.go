@@ -228,6 +228,14 @@ func (t *Tally) CriticalFailed() bool {
 	return t.critical || t.Contract != nil && t.Contract.CriticalFailed
 }
 
+// criticalUnknown reports whether a critical invariant has no result in some scenario, so that
+// nobody knows whether it holds there.
+func (t *Tally) criticalUnknown() bool {
+	return slices.ContainsFunc(t.Cells, func(x CellTally) bool {
+		return x.Severity == string(score.Critical) && x.Applies && (x.Broken > 0 || x.Answer == score.Undecided.String())
+	})
+}
+
 // bounds returns an interval in the form of records.
 func bounds(low, high float64) *[2]float64 { return &[2]float64{low, high} }
 
