@@ -271,7 +271,7 @@ func TestCompileTellsAll(t *testing.T) {
 	_, found := front().Compile(t.Context(), campaign.Spec{Path: filepath.Join(dir, "operators.json"), Data: []byte(text)}, settings())
 	all := strings.ReplaceAll(found.Error(), dir, "")
 	for _, want := range []string{
-		"/ops/op_a_b.star:1:1: warning: OPERATOR_META is missing", "/ops: warning: 1 of 4 plug-ins are damaged and not used: op_a_b.star",
+		"/ops/op_a_b.star:1:1: warning: OPERATOR_META is missing", "/ops: warning: 1 of 4 plug-ins is damaged and not used: op_a_b.star",
 		"/ops/op_c_d.star:2:1: error: op_id: the id \"op_enc_base64\" is taken by a built-in operator",
 		"/ops/op_e_g.star:2:1: error: op_id: the id \"op_e_f\" is taken by /ops/op_e_f.star:2:1",
 		"/seeds.jsonl:2:1: error: the seed at /seeds.jsonl:1:1 has the id \"a\" too",

@@ -176,6 +176,10 @@ func (p *Plugins) Spared() diag.List {
 			continue
 		}
 		var names []string
+		are := "are"
+		if len(damaged) == 1 {
+			are = "is"
+		}
 		for _, file := range damaged {
 			names = append(names, filepath.Base(file))
 			for i := range list {
@@ -186,7 +190,7 @@ func (p *Plugins) Spared() diag.List {
 		}
 		list = append(list, diag.Diagnostic{
 			Code: "operator.plugin-damaged", Level: diag.Warning, Pos: diag.Pos{File: folder.path},
-			Message: fmt.Sprintf("%d of %d plug-ins are damaged and not used: %s", len(damaged), len(folder.files), strings.Join(names, ", ")),
+			Message: fmt.Sprintf("%d of %d plug-ins %s damaged and not used: %s", len(damaged), len(folder.files), are, strings.Join(names, ", ")),
 			Hint:    "--strict refuses them",
 		})
 	}
