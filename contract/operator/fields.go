@@ -1,6 +1,8 @@
 package operator
 
 import (
+	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -77,7 +79,7 @@ var format = sync.OnceValue(func() *doctree.Shape {
 		{Name: "verdicts", Type: text.Must(), Doc: "verdicts on children as lines of JSON, by testcase_id"},
 		{Name: "oracle", Type: doctree.Object(oracle), Doc: "a program that judges children"},
 		{Name: "system", Type: text.Must().OrElse(doctree.Named(doctree.Any())), Doc: "system under test, which gets every child as input: a system file, or its content"},
-		{Name: "judges", Type: doctree.List(doctree.Object(judges)).Must(), Doc: "what every reply of the system must hold"},
+		{Name: "judges", Type: doctree.List(doctree.Object(judges).As(judgeRules())).Must(), Doc: "what every reply of the system must hold"},
 		{Name: "budget", Type: doctree.Object(budget), Doc: "what a run may spend on the system"},
 		{Name: "verbatim", Type: truth, Default: "false", Doc: "send the seeds as they are, without operators"},
 		{Name: "attacker", Type: doctree.Object(attackerShape()), Doc: "a model that writes the children, each in response to earlier replies"},
@@ -92,12 +94,27 @@ var linkShape = sync.OnceValue(func() *doctree.Shape {
 	}}
 })
 
+// judgeRules are what a judge needs and may have by its type, as keywords of JSON Schema.
+func judgeRules() string {
+	var rules []string
+	for _, word := range slices.Sorted(maps.Keys(judgeKeys)) {
+		keys, none := judgeKeys[word], []string(nil)
+		for _, key := range judgeShape().Keys("") {
+			if key != "type" && key != "id" && key != keys.needs && !slices.Contains(keys.may, key) {
+				none = append(none, `"`+key+`": false`)
+			}
+		}
+		rules = append(rules, fmt.Sprintf(`{"if": {"properties": {"type": {"const": %q}}, "required": ["type"]}, "then": {"required": [%q], "properties": {%s}}}`, word, keys.needs, strings.Join(none, ", ")))
+	}
+	return `{"anyOf": [{"required": ["type"]}, {"required": ["assert"]}, {"required": ["evaluate"]}], "allOf": [` + strings.Join(rules, ", ") + `]}`
+}
+
 // judgeShape declares a judge of replies.
 var judgeShape = sync.OnceValue(func() *doctree.Shape {
 	text, texts, truth, count := doctree.Text().Must(), doctree.List(doctree.Text().Must()).Must(), doctree.Truth(), doctree.Integer(0, math.MaxInt32)
 	price := doctree.Number(0, 1e9)
 	return &doctree.Shape{Name: "judge", Doc: "what a reply must hold; types and keys are those of flakestorm's invariants", Fields: []doctree.Field{
-		{Name: "type", Type: text, Doc: "`" + strings.Join(slices.Concat(judge.Demands(), wider), "`, `") + "`; not needed with assert or evaluate"},
+		{Name: "type", Type: text.As(`{"enum": ["` + strings.Join(slices.Concat(judge.Demands(), wider), `", "`) + `"]}`), Doc: "`" + strings.Join(slices.Concat(judge.Demands(), wider), "`, `") + "`; not needed with assert or evaluate"},
 		{Name: "id", Type: text, Doc: "name of the judge in findings; its type by default"},
 		{Name: "value", Type: text, Doc: "for `contains` and `not_contains`: text to look for"},
 		{Name: "values", Type: texts, Doc: "for `contains_any`: texts, at least one of which must be in the reply"},
@@ -134,7 +151,9 @@ var judgeShape = sync.OnceValue(func() *doctree.Shape {
 })
 
 // Schema returns the JSON Schema of a campaign's document.
-func Schema() []byte { return doctree.Schema("operators.v1", doctree.Object(format())) }
+func Schema() []byte {
+	return doctree.Schema("operators.v1", doctree.Object(format()).As(`{"dependentRequired": {"system": ["judges"], "judges": ["system"]}}`))
+}
 
 // Formats implements [campaign.Formatted].
 func (*Contract) Formats() []campaign.Format {

@@ -87,6 +87,18 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+// A key that only one of several alternatives needs is not required.
+func TestAlternatives(t *testing.T) {
+	s, err := assist.ParseSchema([]byte(`{"properties": {"one": {"type": "string"}, "other": {"type": "string"}}, "anyOf": [{"required": ["one"]}, {"required": ["other"]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := assist.Read("", "").Complete(s, 0)
+	if len(list) != 2 || list[0].Need || list[1].Need {
+		t.Errorf("got %+v", list)
+	}
+}
+
 func TestFencedBlocks(t *testing.T) {
 	text := "# Title\n\n```yaml\nk\n```\n\n~~~yaml spec-test\nkind: \n~~~\n\n```yaml spec-test\nlimits:\n  \n"
 	p, s := assist.Read(text, "spec-test"), parsed(t)

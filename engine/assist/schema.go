@@ -56,7 +56,9 @@ func (s *Schema) expand(x *jsontree.Node, n *node, out *[]*jsontree.Node, depth 
 		if any := x.Get(word); any != nil {
 			for i := range any.Items {
 				if s.formed(&any.Items[i], n, depth+1) {
-					s.expand(&any.Items[i], n, out, depth+1)
+					one := any.Items[i] // what it needs is needed only if no other holds
+					one.Members = slices.DeleteFunc(slices.Clone(one.Members), func(m jsontree.Member) bool { return m.Key == "required" })
+					s.expand(&one, n, out, depth+1)
 				}
 			}
 		}

@@ -17,7 +17,9 @@ func Schema(id string, root Type, defs ...Type) []byte {
 	g := generator{defs: map[string]jsontree.Node{}}
 	s := g.typed(&root)
 	if root.Form == ShapeForm { // the root is not in the definitions
-		s = g.shape(root.Shape)
+		if s = g.shape(root.Shape); root.Raw != "" {
+			g.raw(&s, root.Raw)
+		}
 	}
 	for i := range defs { // definitions that nothing refers to, such as files of their own
 		g.typed(&defs[i])
@@ -64,9 +66,12 @@ func objectOf(pairs ...any) jsontree.Node {
 
 // typed returns the schema of a value.
 func (g *generator) typed(t *Type) jsontree.Node {
-	forms := []jsontree.Node{g.form(t)}
-	for i := range t.Or {
-		forms = append(forms, g.form(&t.Or[i]))
+	var forms []jsontree.Node
+	for _, one := range append([]Type{*t}, t.Or...) {
+		forms = append(forms, g.form(&one))
+		if one.Loose {
+			forms = append(forms, one.loose())
+		}
 	}
 	if t.Null {
 		forms = append(forms, objectOf("type", "null"))
@@ -135,6 +140,33 @@ func (g *generator) form(t *Type) jsontree.Node {
 		g.raw(&n, t.Raw)
 	}
 	return n
+}
+
+// loose is the schema of what counts as a number, a truth or a text beside those: as no
+// form is named, editors do not propose it. It does not know the bounds of a
+// number in a text.
+func (t *Type) loose() jsontree.Node {
+	if t.Form == TextForm {
+		return objectOf("not", objectOf("type", []string{"null", "array", "object", "string"}))
+	}
+	other := []any{objectOf("type", []string{"null", "array", "object", "number"})}
+	if t.Form == TruthForm {
+		return objectOf("not", objectOf("type", []string{"null", "array", "object"}), "minimum", 0, "maximum", 1, "multipleOf", 1,
+			"pattern", `^([01](\.0)?|[Tt]([Rr][Uu][Ee])?|[Yy]([Ee][Ss])?|[Oo][Nn]|[Ff]([Aa][Ll][Ss][Ee])?|[Nn][Oo]?|[Oo][Ff][Ff])$`)
+	}
+	for v, truth := range [2]bool{false, true} {
+		if !t.holds(float64(v)) {
+			other = append(other, objectOf("const", truth))
+		}
+	}
+	sign, fraction := "[-+]?", `([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)([eE][-+]?[0-9]+)?`
+	if t.Low >= 0 {
+		sign = `\+?`
+	}
+	if t.Form == IntegerForm {
+		fraction = `[0-9][0-9_]*(\.0*)?`
+	}
+	return objectOf("not", objectOf("anyOf", other), "pattern", `^\s*`+sign+fraction+`\s*$`)
 }
 
 // raw adds keywords to a schema, and definitions to the document.
@@ -219,16 +251,25 @@ func (g *generator) field(f *Field) jsontree.Node {
 	return described
 }
 
-// without returns a schema for the fields that are not allowed with a word of the
-// tag around the shape.
-func (s *Shape) without(word string) jsontree.Node {
-	none := jsontree.Node{Kind: jsontree.Object}
+// within is what a word of the tag around the shape asks of it.
+func (s *Shape) within(word string) jsontree.Node {
+	then, none := jsontree.Node{Kind: jsontree.Object}, jsontree.Node{Kind: jsontree.Object}
+	var need []string
 	for i := range s.Fields {
-		if !s.Fields[i].takes(word) {
-			set(&none, s.Fields[i].Name, false)
+		switch f := &s.Fields[i]; {
+		case !f.takes(word):
+			set(&none, f.Name, false)
+		case f.Need && len(f.For) > 0:
+			need = append(need, f.Name)
 		}
 	}
-	return none
+	if len(none.Members) > 0 {
+		then.Set("properties", none)
+	}
+	if len(need) > 0 {
+		set(&then, "required", need)
+	}
+	return then
 }
 
 // variant returns what a word of the tag demands of a mapping in addition.
@@ -239,12 +280,12 @@ func (s *Shape) variant(word string) (jsontree.Node, bool) {
 		f := &s.Fields[i]
 		switch {
 		case f.Type.Shape != nil && f.Type.Shape.Outer && f.takes(word):
-			if inner := f.Type.Shape.without(word); len(inner.Members) > 0 {
-				none.Set(f.Name, objectOf("properties", inner))
+			if inner := f.Type.Shape.within(word); len(inner.Members) > 0 {
+				none.Set(f.Name, inner)
 			}
 		case f.Type.Form == NamedForm && f.Type.Of.Shape != nil && f.Type.Of.Shape.Outer && f.takes(word):
-			if inner := f.Type.Of.Shape.without(word); len(inner.Members) > 0 {
-				none.Set(f.Name, objectOf("additionalProperties", objectOf("properties", inner)))
+			if inner := f.Type.Of.Shape.within(word); len(inner.Members) > 0 {
+				none.Set(f.Name, objectOf("additionalProperties", inner))
 			}
 		case len(f.For) == 0:
 		case !f.takes(word):

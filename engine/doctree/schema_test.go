@@ -13,7 +13,7 @@ import (
 func TestSchemaAndTables(t *testing.T) {
 	text, whole := doctree.Text(), doctree.AnyInteger()
 	inner := &doctree.Shape{Name: "inner part", Doc: "a part of its own", Outer: true, Tag: "kind", Open: true, Fields: []doctree.Field{
-		{Name: "path", Type: text, For: []string{"file"}, Doc: "where"}, {Name: "both", Type: text},
+		{Name: "path", Need: true, Type: text, For: []string{"file"}, Doc: "where"}, {Name: "both", Type: text},
 	}}
 	whatever := doctree.Number(math.Inf(-1), math.MaxFloat64)
 	inf := math.Inf(1)
@@ -25,6 +25,8 @@ func TestSchemaAndTables(t *testing.T) {
 		{Name: "least", Type: doctree.Integer(2, inf)}, {Name: "most", Type: doctree.Integer(-inf, 7)}, {Name: "more", Type: doctree.Number(0, inf).MoreThan(0.5)},
 		{Name: "finite", Type: whatever}, {Name: "positive", Type: doctree.Number(0, math.MaxFloat64)}, {Name: "whole", Type: whole.UpTo(5)},
 		{Name: "on", Type: doctree.Truth(), Default: "true"},
+		{Name: "loose on", Type: doctree.Truth().Loosely()}, {Name: "loose text", Type: text.Loosely()}, {Name: "loose share", Type: doctree.Number(0, 1).MoreThan(0).Loosely()},
+		{Name: "loose count", Type: doctree.Integer(-5, 5).Loosely().OrNull()},
 		{Name: "list", Type: doctree.List(text.Must()).Must().UpTo(3)}, {Name: "pair", Type: doctree.List(doctree.Object(inner)).Exactly(2)},
 		{Name: "either", Type: text.OrElse(doctree.List(whole), doctree.Object(inner).OrNull())},
 		{Name: "part", Type: doctree.Object(inner)}, {Name: "parts", For: []string{"call"}, Type: doctree.Named(doctree.Object(inner))},
@@ -33,7 +35,7 @@ func TestSchemaAndTables(t *testing.T) {
 	again := doctree.Field{Name: "again", Type: doctree.List(doctree.Object(root))}
 	root.Fields = append(root.Fields, again)
 	own := doctree.Object(&doctree.Shape{Name: "own file", Doc: "a file of its own"})
-	got := string(doctree.Schema("x", doctree.Object(root), own)) + string(doctree.Schema("list", doctree.List(text))) + doctree.Tables(doctree.Object(root), own)
+	got := string(doctree.Schema("x", doctree.Object(root).As(`{"minProperties": 1}`), own)) + string(doctree.Schema("list", doctree.List(text))) + doctree.Tables(doctree.Object(root), own)
 	for _, word := range []string{"", "file", "call"} {
 		for _, key := range root.Keys(word) {
 			got += " " + key

@@ -67,6 +67,7 @@ type Type struct {
 	Of        *Type    // of the items of a list, or of named values
 	Shape     *Shape
 	Or        []Type // other forms that are allowed
+	Loose     bool   // values of other forms count as it, as Python or a shell has it; for editors: reading does not look at it
 	Raw       string // keywords of JSON Schema, for editors, added to those of the form; its $defs go to the document
 }
 
@@ -119,6 +120,10 @@ func (t Type) As(raw string) Type { t.Raw = raw; return t }
 
 // UpTo is a text or list with a maximum length that editors check.
 func (t Type) UpTo(most int) Type { t.Most = most; return t }
+
+// Loosely is the number or truth with texts that say one and each other, and the text with scalars
+// as they are written.
+func (t Type) Loosely() Type { t.Loose = true; return t }
 
 // Exactly is a list with a length that editors check.
 func (t Type) Exactly(n int) Type { t.Least, t.Most = n, n; return t }

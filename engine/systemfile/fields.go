@@ -12,8 +12,8 @@ import (
 type shapes struct{ file, operation, upload, input, ready, reset, limits *doctree.Shape }
 
 var format = sync.OnceValue(func() (s shapes) {
-	text, object, named := doctree.Text().Must(), doctree.Object, doctree.Named
-	scalar := doctree.Text().As(`{"type": ["string", "number", "boolean"]}`)
+	text, object, named := doctree.Text().Must().Loosely(), doctree.Object, doctree.Named
+	scalar := doctree.Text().Loosely()
 	started := words(sut.Command, sut.HTTP, sut.Chat, sut.MCP, sut.Driver)
 	served, http, chat := words(sut.HTTP, sut.Chat, sut.MCP), words(sut.HTTP), words(sut.Chat)
 	shape := func(name, doc string, fields ...doctree.Field) *doctree.Shape {
@@ -42,7 +42,7 @@ var format = sync.OnceValue(func() (s shapes) {
 	s.reset = shape("reset", "how a case gets a fresh state",
 		doctree.Field{Name: "operation", Need: true, Type: text, Doc: "operation that makes a fresh state"})
 	s.limits = shape("limits", "limits of calls",
-		doctree.Field{Name: "timeout", Type: doctree.Text().As(`{"type": ["string", "number"]}`), Default: `"5s"`, Doc: "time limit for one call, such as `500ms`, or a number of seconds"},
+		doctree.Field{Name: "timeout", Type: doctree.Text().As(`{"type": ["string", "number"], "exclusiveMinimum": 0, "pattern": "^([0-9]+(\\.[0-9]*)?(ns|us|µs|μs|ms|s|m|h))+$"}`), Default: `"5s"`, Doc: "time limit for one call, such as `500ms`, or a number of seconds"},
 		doctree.Field{Name: "rate", Type: text.Like("^[0-9]+ */ *[smh]$"), Doc: "maximum rate of calls over all workers, such as `50/s`, `600/m` or `1000/h`"},
 		doctree.Field{Name: "concurrency", Type: doctree.Integer(1, 10_000), Doc: "maximum number of concurrent calls over all workers"},
 		doctree.Field{Name: "retries", Type: doctree.Integer(0, 100), Doc: "retries of a call that could not connect, or got 429 or 503"})
@@ -63,7 +63,7 @@ var format = sync.OnceValue(func() (s shapes) {
 		doctree.Field{Name: "system", For: chat, Type: text, Doc: "system prompt"},
 		doctree.Field{Name: "stream", For: chat, Type: doctree.Truth(), Default: "false", Doc: "ask for a streamed answer"},
 		doctree.Field{Name: "operations", Type: named(object(s.operation).OrNull()).As(`{"minProperties": 1}`), Doc: "calls that the system accepts, by name"},
-		doctree.Field{Name: "input", Type: object(s.input), Doc: "where the bytes or the prompt of a case go"},
+		doctree.Field{Name: "input", Type: object(s.input).As(`{"required": ["operation"]}`), Doc: "where the bytes or the prompt of a case go"},
 		doctree.Field{Name: "reply", Type: text, Doc: "JSON path of the reply in the answer of the input's operation; `$` is all of it"},
 		doctree.Field{Name: "reset", Type: doctree.Word(string(sut.ResetRestart), string(sut.ResetNone)).OrElse(object(s.reset)), Doc: "how a case gets a fresh state"},
 		doctree.Field{Name: "limits", Type: object(s.limits), Doc: "limits of calls"})
@@ -72,7 +72,14 @@ var format = sync.OnceValue(func() (s shapes) {
 })
 
 // Format returns the declaration of a system file.
-func Format() doctree.Type { return doctree.Object(format().file) }
+func Format() doctree.Type {
+	return doctree.Object(format().file).As(`{
+	"anyOf": [{"required": ["schema"]}],
+	"if": {"properties": {"kind": {"enum": ["command", "driver"]}}}, "then": {"required": ["command"]}, "else": {
+		"if": {"properties": {"kind": {"enum": ["http", "chat"]}}}, "then": {"required": ["url"], "anyOf": [
+			{"required": ["operations"]}, {"required": ["openapi"]}, {"properties": {"kind": {"const": "chat"}}}]}, "else": {
+			"if": {"properties": {"kind": {"const": "mcp"}}}, "then": {"anyOf": [{"required": ["command"]}, {"required": ["url"]}]}}}}`)
+}
 
 func words(kinds ...sut.Kind) []string {
 	return seq.Map(kinds, func(k sut.Kind) string { return string(k) })

@@ -196,7 +196,7 @@ func (d *decoder) agent(n *doctree.Node, path string) Agent {
 func (d *decoder) timeout(s *section) time.Duration {
 	const least, most = 1000, 300_000
 	if n := s.get("timeout"); n != nil {
-		if v, ok := looseNumber(n); ok && v >= 1 && v <= most/1000 && v == math.Trunc(v) {
+		if v, ok := looseNumber(n); ok && n.Kind != doctree.Bool && v >= 1 && v <= most/1000 && v == math.Trunc(v) {
 			d.report(diag.Note, n.Pos, "seconds", s.at("timeout"), fmt.Sprintf("write %g", v*1000), "must be in milliseconds, from %d to %d; %g is read as seconds", least, most, v)
 			return time.Duration(v) * time.Second
 		}

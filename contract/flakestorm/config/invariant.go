@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -117,9 +116,9 @@ func (d *decoder) invariant(n *doctree.Node, path string, contract bool) Invaria
 
 // rated reads a word for which existing tools accept any text.
 func (d *decoder) rated(s *section, key, def string, words []string, contract bool) string {
-	v := s.text(key)
-	n := s.n.Get(key)
-	if v == "" {
+	n := s.opt(key)
+	v, ok := d.str(n, s.at(key))
+	if !ok {
 		return def
 	}
 	if !contract && key == "when" {
@@ -183,12 +182,12 @@ func (d *decoder) measured(s *section, v *Invariant) {
 // checkRequired checks that the keys that a type needs are given.
 func (d *decoder) checkRequired(s *section, v *Invariant) {
 	need := func(given bool, key string) {
-		if n := s.n.Get(key); !given {
+		if n := s.n.Get(key); !given && (n != nil || !s.field(key).Need) { // else it is reported already
 			at := s.pos()
 			if n != nil {
 				at = n.Pos
-				_, notNumber := strconv.ParseFloat(n.Text, 64)
-				if n.Kind != doctree.Null && n.Kind != doctree.Seq && !(n.Kind == doctree.String && n.Text == "") && !(notNumber == nil && (key == "max_ms" || key == "max")) {
+				_, number := looseNumber(n)
+				if n.Kind != doctree.Null && n.Kind != doctree.Seq && !(n.Kind == doctree.String && n.Text == "") && !(number && (key == "max_ms" || key == "max")) {
 					return // this mistake was already reported
 				}
 			}
@@ -223,7 +222,8 @@ func (d *decoder) checkRequired(s *section, v *Invariant) {
 			need(v.InputPrice+v.OutputPrice > 0, "input_price")
 		}
 	case "trace":
-		need(s.n.Get("event") != nil, "event")
+		n := s.opt("event")
+		need(n != nil && (n.Kind != doctree.String || n.Text != ""), "event")
 	case "llm_judge":
 		need(v.Criteria != "", "criteria")
 	}

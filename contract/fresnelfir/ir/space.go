@@ -17,6 +17,12 @@ var (
 	Signals    = []string{"coverage_delta", "property_violation", "discrepancy", "crash", "timeout", "guard_failure", "coverage_plateau"}
 	scopes     = []string{"per_alt_branch_and_model_state", "per_alt_branch"}
 	decays     = []string{"per_epoch", "none"}
+	initials   = []string{"from_protocol"}
+	traversals = []string{"pseudo_random_traversal"}
+	fallbacks  = []string{"targeted_on_violation"}
+	modes      = []string{"deterministic_interleaving", Parallel}
+	hookModes  = []string{"function_intercept"}
+	runtimes   = []string{"wasm", "system"}
 	captures   = []string{"args", "return_value", "side_effects"}
 )
 
@@ -95,11 +101,11 @@ func (c *checker) exploration() {
 	x := &c.doc.Exploration
 	in := func(keys ...string) Place { return x.Place.Within(keys...) }
 	c.word(x.Scope, scopes, in("weights", "scope"))
-	c.word(x.Initial, []string{"from_protocol"}, in("weights", "initial"))
+	c.word(x.Initial, initials, in("weights", "initial"))
 	c.word(x.Decay, decays, in("weights", "decay"))
-	c.word(x.Strategy, []string{"pseudo_random_traversal"}, in("strategy", "initial"))
-	c.word(x.Fallback, []string{"targeted_on_violation"}, in("strategy", "fallback"))
-	c.word(x.Mode, []string{"deterministic_interleaving", Parallel}, in("concurrency", "mode"))
+	c.word(x.Strategy, traversals, in("strategy", "initial"))
+	c.word(x.Fallback, fallbacks, in("strategy", "fallback"))
+	c.word(x.Mode, modes, in("concurrency", "mode"))
 	words := func(list, known []string, key, kind, what string) {
 		for i, w := range list {
 			if !slices.Contains(known, w) {
@@ -217,7 +223,7 @@ const CodeArgument = "unknown-argument"
 
 func (c *checker) bindings() {
 	b := &c.doc.Bindings
-	if b.Runtime != "wasm" && b.Runtime != "system" {
+	if !slices.Contains(runtimes, b.Runtime) {
 		c.doubt(b.Place.Within("runtime"), "unknown-word", "", "is %q; only wasm modules and systems can be run", b.Runtime)
 	}
 	called := c.called()
@@ -255,7 +261,7 @@ func (c *checker) bindings() {
 			}
 		}
 	}
-	c.word(b.HookMode, []string{"function_intercept"}, b.Place.Within("event_hooks", "mode"))
+	c.word(b.HookMode, hookModes, b.Place.Within("event_hooks", "mode"))
 	for i, a := range b.Observe {
 		if c.doc.Binding(a) == nil {
 			c.doubt(b.Place.Within("event_hooks", "observe", strconv.Itoa(i)), "unknown-action", diag.DidYouMean(a, c.actionNames), "%q has no binding", a)
