@@ -13,8 +13,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// advice: the reference mutators flip, cut and append bytes, and what has a
-// structure is mostly turned away before it is read.
+// advice suggests the deep mutators for structured seeds: the reference mutators flip, cut and
+// append bytes, and a program mostly rejects such structured input before it reads it.
 func (c *Campaign) advice(s *state) []string {
 	if c.set.auto {
 		return []string{c.set.chose}
@@ -27,11 +27,10 @@ func (c *Campaign) advice(s *state) []string {
 		"by their structure (numbers, tokens, JSON, XML, blocks, dictionaries), and --mutators auto chooses by the seed", what)}
 }
 
-// surroundings are variables that programs expect and that no case has.
+// surroundings matches variables that programs expect but cases do not have.
 var surroundings = lazy.Pattern(`\b(HOME|PATH|LANG|LC_[A-Z]+|TMPDIR|USER|LOGNAME|SHELL|TERM|TZ|DISPLAY|LD_LIBRARY_PATH|XDG_[A-Z_]+|[A-Z]+_HOME)\b|(?i:home directory)`)
 
-// missingVariable is the variable of the environment that a program complains of; "":
-// none.
+// missingVariable is the environment variable that a program complains about; "": none.
 func missingVariable(stderr []byte) string {
 	found := surroundings().FindSubmatch(stderr)
 	if found == nil {
@@ -43,9 +42,9 @@ func missingVariable(stderr []byte) string {
 	return string(found[1])
 }
 
-// choose decides by the seed what --mutators auto stands for: prose is for the
-// operators on texts, all else for the deep mutators, which see for themselves
-// what of a structure there is. Dictionaries and further seeds are for the latter.
+// choose resolves --mutators auto by the seed: text operators for prose, otherwise the deep
+// mutators, which detect structure themselves. Only the deep mutators use dictionaries and further
+// seeds.
 func (s *settings) choose(seed []byte, fed bool) {
 	what := structure(seed)
 	derived := ""
@@ -67,8 +66,7 @@ func (s *settings) choose(seed []byte, fed bool) {
 	}
 }
 
-// prose reports whether a text reads like sentences: words between spaces, and
-// little else.
+// prose reports whether a text reads like sentences: words, spaces and little else.
 func prose(seed []byte) bool {
 	if !utf8.Valid(seed) || len(bytes.Fields(seed)) < 4 {
 		return false
@@ -82,8 +80,8 @@ func prose(seed []byte) bool {
 	return letters*10 >= all*9
 }
 
-// magic is how files of well-known formats begin; capitals, as many others do,
-// are seen by magicWord.
+// magic lists the first bytes of well-known file formats; magicWord covers the many that begin with
+// capitals.
 var magic = []string{"\x89PNG", "\x7fELF", "\xff\xd8\xff", "\x1f\x8b", "\x00asm", "PK\x03\x04", "OggS", "fLaC", "MThd"}
 
 var magicWord = lazy.Pattern(`^[%#!]?[A-Z][A-Z0-9]{2}`)
@@ -93,9 +91,9 @@ func hasMagic(seed []byte) bool {
 	return magicWord().Match(seed) || slices.ContainsFunc(magic, begins)
 }
 
-// structure says what shows that an input has a structure; "": nothing does.
+// structure describes the evidence of structure in an input; "": none.
 func structure(seed []byte) string {
-	const most = 1 << 20 // more is not read for a hint
+	const most = 1 << 20 // larger seeds are not parsed for a hint
 	if len(seed) > most {
 		if hasMagic(seed[:64]) {
 			return "begins with a magic number"

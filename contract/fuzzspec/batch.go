@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/port/process"
 )
 
-// batchExecutor hands the program of a guided campaign many cases at once.
+// batchExecutor passes many cases at once to the program of a guided campaign.
 type batchExecutor struct {
 	*executor
 	batcher process.Batcher

@@ -17,8 +17,8 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// Campaign is a compiled document. A case is a mutation of the seed, or, as a
-// payload, the bytes of an input themselves.
+// Campaign is a compiled document. A case is a mutation of the seed or, if it has a payload, the
+// payload itself.
 type Campaign struct {
 	id     campaign.Identity
 	spec   *Spec
@@ -27,49 +27,48 @@ type Campaign struct {
 	exe    Executable
 	set    settings
 	open   process.Opener
-	start  int64 // case index, in the document's terms, of case 0
+	start  int64 // case index in the document's numbering of case 0
 	count  int64
 	deep   *deepInput
 	maker  maker
-	system *sut.Plan // called in place of the program; nil: the program
+	system *sut.Plan // called instead of the program; nil: the program
 }
 
-// state is what a campaign knows between rounds. It is never changed once a
-// round has been made from it.
+// state is what a campaign knows between rounds. It does not change after a round has been made
+// from it.
 type state struct {
 	facts  facts
-	corpus [][]byte // what cases are made from
+	corpus [][]byte // inputs that cases are made from
 	done   int64
 	failed int64
 	guided
 }
 
-// facts is what the seed itself gave when the program was tried.
+// facts is what the probe of the seed showed.
 type facts struct {
 	Outputs   bool `json:"outputs"`   // it writes JSON outputs
 	Leftovers bool `json:"leftovers"` // it leaves processes running
-	// Words are tokens that the program of a guided campaign holds.
+	// Words are tokens found in the program of a guided campaign.
 	Words [][]byte `json:"words,omitempty"`
-	// Budget is how many edges a case of a guided campaign may take; 0: the program
-	// does not count them.
+	// Budget is the number of edges that a case of a guided campaign may take; 0: the program does not
+	// count edges.
 	Budget uint64 `json:"budget,omitempty"`
 	// Kept: the program runs many cases in one process.
 	Kept bool `json:"kept,omitempty"`
-	// Listens: what the program compares can be read, though it does not count its edges,
-	// or by --cmplog.
+	// Listens: the comparisons of the program can be read, either although it does not count edges, or
+	// through --cmplog.
 	Listens bool `json:"listens,omitempty"`
-	// Compared is what the seeds have the program compare, in their order.
+	// Compared holds the comparisons that the program makes on each seed, in order.
 	Compared [][]byte `json:"compared,omitempty"`
 }
 
 // Identity implements [campaign.Campaign].
 func (c *Campaign) Identity() campaign.Identity { return c.id }
 
-// Planned returns how many cases the campaign plans.
+// Planned returns the number of planned cases.
 func (c *Campaign) Planned() int64 { return c.count }
 
-// Probe runs the unmodified seed, the usual way, to learn what the program does
-// when nothing is wrong with its input.
+// Probe runs the unmodified seed in the usual way, to learn what the program does with valid input.
 func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 	var f campaign.Facts
 	r, err := c.open(ctx, c.plan(), 0, 1, true)
@@ -117,7 +116,7 @@ func (c *Campaign) probeID() string { return c.set.campaignID + "_seed" }
 // Start implements [campaign.Campaign].
 func (c *Campaign) Start(f campaign.Facts) *state {
 	s := &state{corpus: [][]byte{c.seed}, guided: guided{seen: make(map[uint32]reach)}}
-	// What is not JSON was not written by Probe; the zero facts hold then.
+	// Facts that are not JSON do not come from Probe; the zero facts apply then.
 	_ = json.Unmarshal(f.Data, &s.facts)
 	if c.deep != nil {
 		s.corpus = append(s.corpus, c.deep.corpus...)
@@ -146,7 +145,7 @@ func (c *Campaign) input(s *state, at campaign.Case) []byte {
 	return in
 }
 
-// plan is how the program is run.
+// plan describes how to run the program.
 func (c *Campaign) plan() process.Plan {
 	named := false
 	perCase := false
@@ -176,10 +175,10 @@ func (c *Campaign) plan() process.Plan {
 	}
 }
 
-// keptOutput is how much of each output stream of a case is looked at.
+// keptOutput is the number of bytes examined of each output stream of a case.
 const keptOutput = 1 << 20
 
-// memory is the address space of a case: room for a large seed on top of the limit.
+// memory is the address space of a case: the limit plus room for a large seed.
 func (c *Campaign) memory() int64 {
 	if c.set.memory == 0 {
 		return 0
@@ -187,8 +186,7 @@ func (c *Campaign) memory() int64 {
 	return c.set.memory + 4*int64(len(c.seed))
 }
 
-// written is what a case may write in all: its input, which was laid there,
-// comes on top of the limit.
+// written is the total that a case may write: the limit plus its input, which lies in the folder.
 func (c *Campaign) written() int64 {
 	if c.set.written == 0 {
 		return 0
@@ -208,8 +206,8 @@ var extensions = map[string]string{
 	"application/x-xz": ".xz", "application/zstd": ".zst", "application/wasm": ".wasm", "application/octet-stream": ".bin",
 }
 
-// inputName is the file name of a case's input. Programs go by the extension,
-// so it is that of the media type, else that of the seed.
+// inputName is the file name of a case's input. Programs go by the extension, so it is that of the
+// media type, or else of the seed.
 func (c *Campaign) inputName() string {
 	ext := ""
 	if m := c.spec.Seed.MediaType; m != nil {
@@ -222,12 +220,12 @@ func (c *Campaign) inputName() string {
 		}
 	}
 	if ext == "" {
-		ext = ".pdf" // the name that existing tools give every input
+		ext = ".pdf" // existing tools give every input this name
 	}
 	return "original" + ext
 }
 
-// mismatch turns what a runner says into what a campaign says.
+// mismatch translates an error of a runner to an error of a campaign.
 func mismatch(err error) error {
 	if m, ok := errors.AsType[*process.MismatchError](err); ok {
 		return &campaign.RedoError{Reason: m.Error()}
@@ -244,8 +242,8 @@ func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte)
 	return small, "byte"
 }
 
-// Promote implements [campaign.Promoter]: a document whose seed is the
-// reproducer and whose one case leaves it as it is.
+// Promote implements [campaign.Promoter]: the document's seed is the reproducer, and its one case
+// leaves the seed unchanged.
 func (c *Campaign) Promote(_ context.Context, f campaign.Finding, payloads [][]byte, _ string) ([]campaign.File, error) {
 	promoted := *c.spec
 	promoted.CampaignID = f.ID

@@ -16,12 +16,12 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// CampaignFolder is <work_root_base>/llmfuzz/campaigns/<campaign id>, where a
-// campaign is listed case by case and summed up.
+// CampaignFolder is <work_root_base>/llmfuzz/campaigns/<campaign id>, which holds a campaign's case
+// list and summary.
 type CampaignFolder struct{ base, id string }
 
-// NewCampaignFolder returns the folder of a campaign; nothing is made. The id
-// is refused if it could lead elsewhere.
+// NewCampaignFolder returns the folder of a campaign without making it. It rejects an id that could
+// lead elsewhere.
 func NewCampaignFolder(workRootBase, campaignID string) (CampaignFolder, error) {
 	if err := CheckID("campaign id", campaignID); err != nil {
 		return CampaignFolder{}, err
@@ -34,7 +34,7 @@ func (f CampaignFolder) Dir() string { return NormalizePath(f.base + "/llmfuzz/c
 
 func (f CampaignFolder) file(name string) string { return filepath.Join(f.Dir(), name) }
 
-// CampaignInfo is what campaign.json says.
+// CampaignInfo is the content of campaign.json.
 type CampaignInfo struct {
 	Created    time.Time
 	SpecPath   string // as the user typed it
@@ -42,8 +42,8 @@ type CampaignInfo struct {
 	StartIndex int64
 }
 
-// Begin makes the folder and its campaign.json. A folder that already belongs
-// to another document is refused; one of the same document is gone on with.
+// Begin makes the folder and its campaign.json. A folder that belongs to another document is an
+// error; a folder of the same document is continued.
 func (f CampaignFolder) Begin(info CampaignInfo) error {
 	name := f.file("campaign.json")
 	want := digest(info.SpecText)
@@ -80,7 +80,7 @@ type CaseLine struct {
 	Time        time.Time
 	CaseIndex   int64
 	RunID       string
-	ArtifactID  string // empty: none, as for a case that could not be run
+	ArtifactID  string // empty: none, as for a case that could not run
 	InputSHA256 string
 	Planned     bool   // a dry run: mode PLAN, verdict DRY_RUN, nothing executed
 	Verdict     string // final: PASS, FAIL, TIMEOUT or BLOCKED
@@ -91,7 +91,7 @@ type CaseLine struct {
 	Extra       map[string]any
 }
 
-// append writes the line. verdict_eval repeats the one final verdict.
+// append writes the line. verdict_eval repeats the final verdict.
 func (c *CaseLine) append(b []byte, campaignID string) []byte {
 	optional := func(s string) any {
 		if s == "" {
@@ -127,10 +127,9 @@ func (c *CaseLine) verdict() string {
 	return c.Verdict
 }
 
-// Write writes cases.jsonl and summary.json anew from all the lines of the
-// campaign, in case order; requested is the number of cases asked for. The file
-// is replaced at once and holds no case twice: a line whose case index is not
-// above the one before it is an error, and nothing is changed.
+// Write replaces cases.jsonl and summary.json with all the lines of the campaign, in case order;
+// requested is the number of cases asked for. Each file is replaced atomically. Case indices must
+// increase: otherwise Write returns an error and changes nothing.
 func (f CampaignFolder) Write(specText []byte, requested int64, now time.Time, lines iter.Seq[CaseLine]) error {
 	s := summary{Counts: map[string]int{VerdictPass: 0, VerdictFail: 0, VerdictTimeout: 0, VerdictDryRun: 0, VerdictBlocked: 0}}
 	err := replaceFile(f.file("cases.jsonl"), func(w io.Writer) error {
@@ -193,8 +192,8 @@ func (s *summary) json(id, specSum string, requested int64, now time.Time) []byt
 	return pretty(o)
 }
 
-// ReadCases returns the content of cases.jsonl. A last line that was torn by a
-// crash is cut off, and the note says so.
+// ReadCases returns the content of cases.jsonl. It drops a last line that a crash left incomplete,
+// and says so in the note.
 func (f CampaignFolder) ReadCases() (lines []byte, note string, err error) {
 	data, err := os.ReadFile(f.file("cases.jsonl"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -210,9 +209,8 @@ func (f CampaignFolder) ReadCases() (lines []byte, note string, err error) {
 	return data, "", nil
 }
 
-// Triage groups the cases of the campaign and writes triage/triage.json, and,
-// if asked, triage/triage.md and the top clusters in summary.json. A campaign
-// that is not there is an error.
+// Triage groups the cases of the campaign and writes triage/triage.json and, on request,
+// triage/triage.md and the top clusters in summary.json. A missing campaign is an error.
 func (f CampaignFolder) Triage(o TriageOptions, markdown, patchSummary bool) (t Triage, note string, err error) {
 	if info, err := os.Stat(f.Dir()); err != nil || !info.IsDir() {
 		return t, "", fmt.Errorf("triage campaign %s: there is no folder %s", f.id, f.Dir())
@@ -252,8 +250,8 @@ func (f CampaignFolder) optional(name string) ([]byte, error) {
 	return data, nil
 }
 
-// eval finds the evaluation of a run below the campaign, or else below the
-// nearest folder above it that holds runs.
+// eval finds the evaluation of a run below the campaign, or below the nearest folder above it that
+// holds runs.
 func (f CampaignFolder) eval(runID string) []byte {
 	if CheckID("run id", runID) != nil {
 		return nil

@@ -14,20 +14,20 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// CheckOptions say how a document is checked.
+// CheckOptions configure the check of a document.
 type CheckOptions struct {
 	File      string   // the document's name in messages
 	Strict    bool     // refuse reserved fields and values beyond the published schema
-	AllowExec []string // absolute paths of programs that may be run wherever they are
+	AllowExec []string // absolute paths of programs that may run wherever they are
 	Stdin     bool     // the input is delivered on standard input as well
 	Self      string   // path of the running program, for {thresh}
-	// ReadSeed reads the seed file; nil: it is not read, and a digest that the
-	// document gives is reported as unchecked.
+	// ReadSeed reads the seed file; nil: the seed is not read, and its digest in the document is
+	// reported as unchecked.
 	ReadSeed func(path string) ([]byte, error)
 }
 
-// Check finds everything that is wrong or doubtful with a document, in the
-// order of its text. The spec is nil if any of that is an error.
+// Check finds every error and doubtful spot in a document, in the order of its text. The spec is
+// nil if there is an error.
 func Check(text []byte, fsys FS, o CheckOptions) (*Spec, diag.List) {
 	c := checker{walk: walk{fsys: fsys, file: o.File, allow: o.AllowExec, self: o.Self}, o: o}
 	if o.File != "" {
@@ -53,7 +53,7 @@ func Check(text []byte, fsys FS, o CheckOptions) (*Spec, diag.List) {
 	return &c.spec, list
 }
 
-// checker adds to the shared walk what Check alone says.
+// checker adds the diagnostics that only Check makes to the shared walk.
 type checker struct {
 	walk
 	o CheckOptions
@@ -98,8 +98,8 @@ func (c *checker) reservedFields() {
 	}
 }
 
-// schemaLimits reports values that the published JSON Schema refuses and that
-// existing tools accept.
+// schemaLimits reports values that existing tools accept although the published JSON Schema rejects
+// them.
 func (c *checker) schemaLimits() {
 	for _, f := range []struct {
 		path string
@@ -126,7 +126,7 @@ func (c *checker) schemaLimits() {
 	}
 }
 
-// isLabel reports whether s is of the form that the schema asks of campaign_id.
+// isLabel reports whether s has the form that the schema requires of campaign_id.
 func isLabel(s string) bool {
 	for i, r := range s {
 		alnum := '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
@@ -137,7 +137,7 @@ func isLabel(s string) bool {
 	return s != ""
 }
 
-// sanity reports what is allowed and can only go wrong, or has no effect.
+// sanity reports what is allowed but can only go wrong, or has no effect.
 func (c *checker) sanity() {
 	if t := c.spec.Target.TimeoutS; t != nil && !(*t <= maxTimeout) { // also true of NaN
 		n := c.node("target.timeout_s")
@@ -148,8 +148,7 @@ func (c *checker) sanity() {
 	c.mutationUse(size, known)
 }
 
-// commandUse looks for placeholders that mean nothing, and for a command that
-// has no way to find its input.
+// commandUse looks for unknown placeholders, and for a command that cannot find its input.
 func (c *checker) commandUse() {
 	n := c.node("target.command")
 	if n == nil || len(n.Items()) == 0 || len(c.spec.Target.Command) != len(n.Items()) {
@@ -165,7 +164,7 @@ func (c *checker) commandUse() {
 			near := diag.DidYouMean(token, placeholders)
 			switch {
 			case near == "" && (strings.ContainsAny(item.Text, " \t\n") || !isLabel(token[1:len(token)-1])):
-				// A script or markup, where <x> has a meaning of its own.
+				// In a script or markup, <x> has its own meaning.
 			case near == "" && strings.Contains(strings.Join(placeholders, ""), token):
 			default:
 				c.add(diag.Warning, item.Pos, fmt.Sprintf("target.command[%d]", i), codePlaceholder,
@@ -225,7 +224,7 @@ func (c *checker) seedContent() (size int64, known bool) {
 	return int64(len(data)), true
 }
 
-// fileKind names what is not a regular file.
+// fileKind names the kind of a file that is not regular.
 func fileKind(m fs.FileMode) string {
 	switch {
 	case m.IsDir():
@@ -241,12 +240,12 @@ func fileKind(m fs.FileMode) string {
 const (
 	mostOps       = 1_000_000
 	mostBytes     = 1 << 30
-	manyBytes     = 16 << 20 // from here a case takes seconds to make
+	manyBytes     = 16 << 20 // from here on, making a case takes seconds
 	shrinkableMin = 256      // truncate_tail leaves shorter inputs alone
 )
 
-// mutationUse looks for numbers that no machine can serve, and for documents
-// whose cases are all the same.
+// mutationUse looks for numbers that no machine can handle, and for documents whose cases are all
+// equal.
 func (c *checker) mutationUse(seedSize int64, known bool) {
 	m := &c.spec.Mutations
 	if m.Cases != nil && !m.Cases.IsInt64() {
@@ -288,7 +287,7 @@ func (m *Mutations) appends() bool {
 	return m.Strategies == nil || strings.Contains(strings.Join(m.Strategies, " "), "append_bytes")
 }
 
-// idle says why no case differs from the seed, and which field makes it so.
+// idle returns why no case differs from the seed, and the field responsible.
 func (m *Mutations) idle(seedSize int64) (path, why string) {
 	if m.MaxOpsPerCase.Sign() == 0 {
 		return "mutations.max_ops_per_case", "0 operations"
@@ -309,8 +308,8 @@ func (m *Mutations) idle(seedSize int64) (path, why string) {
 	return "mutations.strategies", "none of these operations applies to the seed"
 }
 
-// The codes of what [Check] says. Tests and the reference take the rest of what is known of
-// each from testdata/rules.json: its level, and why Check refuses what [Validate] accepts.
+// Codes of the diagnostics of [Check]. Tests and the reference take the rest, the level and why
+// Check rejects what [Validate] accepts, from testdata/rules.json.
 const (
 	codeSyntax          = "fuzzspec.syntax"
 	codeEncoding        = "fuzzspec.encoding"

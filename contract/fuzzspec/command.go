@@ -9,9 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/port/process"
 )
 
-// Programs may be run from these folders alone, unless the user allows more.
-// The list guards against typing mistakes; it is no sandbox, since it holds
-// every shell.
+// Programs run only from these folders unless the user allows more. The list guards against typing
+// mistakes; it is not a sandbox, since these folders contain every shell.
 var (
 	systemRoots = []string{"/bin", "/usr/bin"}
 	localRoots  = []string{"/usr/local/bin"}
@@ -19,11 +18,11 @@ var (
 	searchPath  = []string{"/bin", "/usr/bin", "/usr/local/bin"}
 )
 
-// Placeholders that are replaced in every element of a command.
+// placeholders are replaced in every element of a command.
 var placeholders = []string{"<run_id>", "<run_dir>", "<input_path>", "<out_dir>"}
 
-// Expand fills in the placeholders of a command for one case. They are replaced
-// one after the other, so a value may bring in a later placeholder.
+// Expand fills in the placeholders of a command for one case. It replaces them one after another,
+// so a value may contain a later placeholder.
 func Expand(command []string, p process.Paths) []string {
 	values := [...]string{p.RunID, p.RunDir, p.InputPath, p.OutDir}
 	argv := slices.Clone(command)
@@ -35,7 +34,7 @@ func Expand(command []string, p process.Paths) []string {
 	return argv
 }
 
-// Environment returns the whole environment of a target: nothing is inherited.
+// Environment returns the complete environment of a target: nothing is inherited.
 func (s *Spec) Environment(p process.Paths) map[string]string {
 	env := map[string]string{
 		"LLMFUZZ_RUN_ID":     p.RunID,
@@ -47,13 +46,13 @@ func (s *Spec) Environment(p process.Paths) map[string]string {
 	return env
 }
 
-// Executable is what argv[0] of a command stands for.
+// Executable is the program that argv[0] of a command names.
 type Executable struct {
-	Path string // what is executed: argv[0], or the place where a bare name was found
-	Real string // the file that this is, with links resolved
+	Path string // what runs: argv[0], or the path where a bare name was found
+	Real string // the same file with links resolved
 }
 
-// reasons why an executable is refused, in the words of existing tools.
+// Reasons for rejecting an executable, as existing tools word them.
 const (
 	reasonRelative   = "must be an absolute path"
 	reasonUnresolved = "must resolve to an allowlisted executable"
@@ -63,9 +62,8 @@ const (
 	reasonWritable   = "must not be group/world-writable"
 )
 
-// ResolveExecutable finds the program that argv0 names and checks that it may
-// be run. allow lists absolute paths that may be run wherever they are. The
-// reason is empty if the program is accepted.
+// ResolveExecutable finds the program that argv0 names and checks that it may run. allow lists
+// absolute paths that may run wherever they are. The reason is empty if the program is accepted.
 func ResolveExecutable(fsys FS, argv0 string, allow []string) (x Executable, reason string) {
 	explicit := strings.ContainsAny(argv0, `/\`)
 	switch {
@@ -118,8 +116,8 @@ func ResolveExecutable(fsys FS, argv0 string, allow []string) (x Executable, rea
 	return x, reasonNotAllowed
 }
 
-// lookPath finds a bare name on the fixed search path; the user's PATH plays no
-// part in a campaign that is to run the same everywhere.
+// lookPath finds a bare name on the fixed search path. It ignores the user's PATH, so that a
+// campaign runs the same everywhere.
 func lookPath(fsys FS, name string) string {
 	if name == "" {
 		return ""

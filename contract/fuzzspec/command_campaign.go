@@ -17,7 +17,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// knownFailure turns an error into the exit code and line that scripts know.
+// knownFailure converts an error to the exit code and line that scripts expect.
 func knownFailure(d campaign.Desk, verb string, err error) error {
 	var r *Refusal
 	var list diag.List
@@ -122,15 +122,15 @@ it says; --fail-on makes verdicts count.`,
 	return c
 }
 
-// requireOutputs makes missing JSON outputs a failure unless the user says
-// otherwise: that is what users of the known commands have today.
+// requireOutputs makes missing JSON outputs a failure unless the user says otherwise, as existing
+// commands do.
 func requireOutputs(set campaign.Settings) {
 	if !set.Has("outputs") {
 		set.Options["outputs"] = []string{"require"}
 	}
 }
 
-// newRunID is 32 hexadecimal digits of a random version 4 UUID.
+// newRunID returns 32 hexadecimal digits: a random version 4 UUID.
 func newRunID() string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails
@@ -149,7 +149,7 @@ func verdictSet(list string) map[string]bool {
 	return set
 }
 
-// campaignFlags are those of thresh fuzzspec campaign.
+// campaignFlags are the flags of thresh fuzzspec campaign.
 type campaignFlags struct {
 	spec, campaignID, stopOn, failOn string
 	start                            int64
@@ -238,7 +238,7 @@ func (f *campaignFlags) run(ctx context.Context, d campaign.Desk, o campaign.Ord
 		o.Store = filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(folder.Dir()))), o.Store)
 	}
 	stop := verdictSet(f.stopOn)
-	o.Docs, o.Compiled, o.Cases, o.Silent = []campaign.Spec{doc}, []campaign.Any{erased}, 0, true // the campaign has as many as were asked for
+	o.Docs, o.Compiled, o.Cases, o.Silent = []campaign.Spec{doc}, []campaign.Any{erased}, 0, true // the compiled campaign already has the requested number of cases
 	o.Stop = func(x *campaign.Outcome) bool { return stop[camp.Verdict(x)] }
 	if f.goOn {
 		if err := f.resume(d, &o, camp, folder); err != nil {
@@ -274,11 +274,11 @@ func (f *campaignFlags) run(ctx context.Context, d campaign.Desk, o campaign.Ord
 	return nil
 }
 
-// resume goes on with the newest stored run of the same campaign id, document
-// and settings; there may be none.
+// resume continues the newest stored run of the same campaign id, document and settings, if there
+// is one.
 //
-// If the newest run of the campaign id has another seed or program, the campaign
-// is refused: its cases would not be those of one campaign.
+// If the newest run of the campaign id has another seed or program, resume returns an error: its
+// cases would not belong to the same campaign.
 func (f *campaignFlags) resume(d campaign.Desk, o *campaign.Order, camp *Campaign, folder CampaignFolder) error {
 	run, changed, err := d.Earlier(*o, func(options map[string][]string) bool {
 		given := options[OptCampaignID]
@@ -292,8 +292,8 @@ func (f *campaignFlags) resume(d campaign.Desk, o *campaign.Order, camp *Campaig
 			"restore it, or start another campaign with --campaign-id")
 	}
 	o.Resume = run
-	// What the cases came to that the folder lists as run is known, so going on does
-	// not stop at them.
+	// The outcomes of the cases that the folder lists as executed are known, so resuming does not stop
+	// at them.
 	if lines, _, err := folder.ReadCases(); err == nil {
 		o.StopFrom = int64(bytes.Count(lines, []byte(`"mode":"EXEC"`)))
 	}
@@ -322,9 +322,9 @@ func planCampaign(camp *Campaign, folder CampaignFolder, start, asked int64) err
 	return failed
 }
 
-// writeCampaign writes the campaign's files from the journal of its run, and
-// returns the verdicts that were met. Cases that were in flight when the run
-// was stopped are left out, as they are from its record.
+// writeCampaign writes the campaign's files from the journal of its run and returns the verdicts
+// that occurred. It leaves out cases that were in flight when the run was stopped, as the record
+// does.
 func writeCampaign(ctx context.Context, d campaign.Desk, camp *Campaign, folder CampaignFolder, rec campaign.Record, asked int64) (map[string]bool, error) {
 	stored, err := d.Stored(ctx, rec.RunID)
 	if err != nil {

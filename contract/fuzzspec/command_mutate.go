@@ -14,7 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// mutated is what fuzzspec mutate prints of a case.
+// mutated is the output of fuzzspec mutate for a case.
 type mutated struct {
 	CaseIndex int64             `json:"case_index"`
 	RNGSeed   json.Number       `json:"rng_seed"`

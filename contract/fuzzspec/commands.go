@@ -10,9 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Commands implements [campaign.Commander]: the verbs that users of the format
-// know, with their flags, output lines and exit codes, and what mutations are
-// about.
+// Commands implements [campaign.Commander]: the verbs that users of the format know, with their
+// flags, output lines and exit codes, and commands for mutations and corpora.
 func (k *Contract) Commands() []campaign.Command {
 	return []campaign.Command{{
 		Use:     "fuzzspec",
@@ -57,8 +56,8 @@ faults at once, with their places.`,
 	return c
 }
 
-// validated reads and validates a document as existing tools do; the warning,
-// if any, is printed.
+// validated reads and validates a document as existing tools do, and prints a warning if there is
+// one.
 func validated(d campaign.Desk, path string, strict bool) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -71,7 +70,7 @@ func validated(d campaign.Desk, path string, strict bool) error {
 	return err
 }
 
-// readRefusal is the line that scripts know for a document that cannot be read.
+// readRefusal is the line that scripts expect for a document that cannot be read.
 func readRefusal(path string, err error) error {
 	if info, serr := os.Stat(path); serr == nil && info.IsDir() {
 		return &Refusal{Line: "spec: unexpected error (IsADirectoryError)", Unexpected: true}
@@ -97,7 +96,7 @@ func schemaCommand() campaign.Command {
 	}
 }
 
-// parseBool reads a yes or no the way scripts write it.
+// parseBool reads a yes or no as scripts write it.
 func parseBool(name, v string) (bool, error) {
 	switch strings.ToLower(strings.TrimSpace(v)) {
 	case "true", "1", "yes", "y", "on":
@@ -192,7 +191,7 @@ Exit codes: 0 the files were written, 1 they could not be.`,
 	return c
 }
 
-// pyClass is the class name that scripts know for an error.
+// pyClass is the Python class name that scripts expect for an error.
 func pyClass(err error) string {
 	switch {
 	case os.IsNotExist(err):

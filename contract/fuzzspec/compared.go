@@ -12,31 +12,30 @@ import (
 	"github.com/thresh-dev/thresh/port/process"
 )
 
-// Each input that joins the corpus is run once more by a program that says what it
-// compares. Where an operand stands in the input, cases are staged that put the other
-// one there; operands that are words join the dictionary. All of it is in the
-// outcome, and folded.
+// Each input that joins the corpus runs once more on a program that reports its comparisons. Where
+// an operand occurs in the input, cases are staged with the other operand in its place; operands
+// that are words join the dictionary. All of it is part of the outcome, and folded.
 
 const (
-	comparedMost   = 128     // comparisons kept of an input
-	comparedPart   = 1 << 16 // bytes of an input that are looked at
-	comparedSeeds  = 256     // seeds that are listened to
-	stagedOfOne    = 256     // cases staged for an input
-	stagedMost     = 4096    // that wait
-	stagedAlike    = 8       // inputs in which one operand is put for another
+	comparedMost   = 128     // comparisons kept per input
+	comparedPart   = 1 << 16 // bytes examined of an input
+	comparedSeeds  = 256     // seeds whose comparisons are read
+	stagedOfOne    = 256     // cases staged per input
+	stagedMost     = 4096    // waiting cases
+	stagedAlike    = 8       // inputs in which the same operand is replaced by the same other one
 	rememberedMost = 1 << 16 // pairs of operands whose uses are counted
 	learnedMost    = 256     // words
 )
 
-// learning is what a guided campaign knows of the program's comparisons.
+// learning is what a guided campaign knows about the program's comparisons.
 type learning struct {
-	staged []bytemut.Staged // cases that wait for their turn, in order
-	words  [][]byte         // of the program's file, then of its comparisons
-	uses   map[uint64]uint8 // inputs in which a pair of operands was tried
+	staged []bytemut.Staged // waiting cases, in order
+	words  [][]byte         // from the program's file, then from its comparisons
+	uses   map[uint64]uint8 // number of inputs in which a pair of operands was tried
 }
 
-// listen returns what an input has the program compare, as the bytes of an outcome:
-// as much of it as something can be made of; and whether it compares anything.
+// listen returns the comparisons that the program makes on an input, encoded for an outcome and
+// limited to the usable ones; listens reports whether the program makes any.
 func (c *Campaign) listen(ctx context.Context, r process.Runner, pc process.Case) (_ []byte, listens bool, _ error) {
 	l, ok := r.(process.Comparer)
 	if !ok {
@@ -66,7 +65,7 @@ func (c *Campaign) listen(ctx context.Context, r process.Runner, pc process.Case
 	return b, len(list) > 0, nil
 }
 
-// decodeCompared reads what listen wrote.
+// decodeCompared decodes the result of listen.
 func decodeCompared(b []byte) (list []bytemut.Comparison) {
 	for len(b) >= 3 {
 		kind, i, j := b[0], 3+int(b[1]), 3+int(b[1])+int(b[2])
@@ -79,7 +78,7 @@ func decodeCompared(b []byte) (list []bytemut.Comparison) {
 	return list
 }
 
-// withCompared puts comparisons before the data of a case that joins the corpus.
+// withCompared prepends comparisons to the data of a case that joins the corpus.
 func withCompared(compared, kept []byte) []byte {
 	if len(compared) == 0 || kept == nil {
 		return kept
@@ -88,7 +87,7 @@ func withCompared(compared, kept []byte) []byte {
 	return append(append(b, compared...), kept...)
 }
 
-// cutCompared takes them off again.
+// cutCompared splits off the comparisons.
 func cutCompared(data []byte) (compared, kept []byte) {
 	if len(data) < 2 || data[0] != 0 || data[1] != 'c' {
 		return nil, data
@@ -99,7 +98,7 @@ func cutCompared(data []byte) (compared, kept []byte) {
 	return data[:size], data[size:]
 }
 
-// learn stages what the comparisons of an input of the corpus suggest.
+// learn stages cases that the comparisons of a corpus input suggest.
 func (s *state) learn(parent int, compared []byte) {
 	list := decodeCompared(compared)
 	if len(list) == 0 {

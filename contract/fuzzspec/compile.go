@@ -48,7 +48,7 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 	if s.auto {
 		s.choose(seed, set.Has(optDict) || set.Has(optCorpus) || set.Has(optGrammar))
 	}
-	// What is kept of a case says where the files were.
+	// The evidence of a case states where the files were.
 	for _, p := range []*string{&spec.Seed.Path, &spec.Target.WorkRootBase} {
 		if filepath.IsAbs(*p) {
 			continue
@@ -148,9 +148,8 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 	return []campaign.Any{campaign.Erase[*state](c)}, list
 }
 
-// keptFiles is the disk as a stored run sees it: what the document names was
-// there when the run was made and was kept with it, whether it is still there
-// or not.
+// keptFiles is the disk as a stored run sees it: the files that the document names were there when
+// the run was made and are stored with it, so they count as present.
 type keptFiles struct{ FS }
 
 // Stat implements [FS].
@@ -165,8 +164,8 @@ func (k keptFiles) Stat(name string) (fs.FileInfo, error) {
 // Executable implements [FS].
 func (k keptFiles) Executable(string) bool { return true }
 
-// keptFile stands for a file that is no longer on the disk but in the store: a
-// regular file that can be run.
+// keptFile stands for a file that is in the store but no longer on disk: a regular, executable
+// file.
 type keptFile string
 
 // Name implements [fs.FileInfo].

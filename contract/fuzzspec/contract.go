@@ -14,7 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// Contract implements [campaign.Contract]. It runs programs through the opener it is given.
+// Contract implements [campaign.Contract]. It runs programs through a given opener.
 type Contract struct {
 	open    process.Opener
 	disk    FS
@@ -33,9 +33,8 @@ func (*Contract) Summary() string {
 	return "crash a program with changed input (FuzzSpec v1)"
 }
 
-// Detect implements [campaign.Contract]: a JSON object with a schema_version
-// of the format, also one that cannot be read to its end, so that its faults
-// are reported as those of a FuzzSpec.
+// Detect implements [campaign.Contract]: a JSON object with a schema_version of the format, even
+// one that cannot be parsed to its end, so that its faults are reported as those of a FuzzSpec.
 func (*Contract) Detect(s campaign.Spec) bool {
 	text := bytes.TrimLeft(s.Data, " \t\r\n")
 	if !bytes.HasPrefix(text, []byte("{")) {
@@ -52,8 +51,8 @@ func (*Contract) Detect(s campaign.Spec) bool {
 	return true
 }
 
-// Names of the options. The last three have no flag of their own on the common
-// verbs: the commands that users of the format know set them.
+// Names of the options. The last three have no flag on the common verbs: the format's own commands
+// set them.
 const (
 	optMutators  = "mutators"
 	optDict      = "dict"
@@ -77,7 +76,7 @@ const (
 	optAlso      = "also"
 	optCmplog    = "cmplog"
 
-	OptCampaignID = "campaign-id" // names the kept folders
+	OptCampaignID = "campaign-id" // names the run and campaign folders
 	OptStartIndex = "start-index" // first case index
 	OptCount      = "count"       // number of cases from there
 )
@@ -113,8 +112,7 @@ func (*Contract) Options() []campaign.Option {
 // Starter implements [campaign.Contract].
 func (*Contract) Starter(dir string) []campaign.File { return Starter(dir) }
 
-// Chooses implements [campaign.Chooser]: every run folder holds the document as
-// it was understood, which is passed over.
+// Chooses implements [campaign.Chooser]: it skips the copy of the document in every run folder.
 func (*Contract) Chooses(_, path string, _ campaign.Settings) campaign.Choice {
 	copied := strings.HasSuffix(filepath.ToSlash(path), "/"+fileSpec)
 	return campaign.Choice{Taken: !copied, Left: copied}

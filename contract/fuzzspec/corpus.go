@@ -16,8 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/port/process"
 )
 
-// corpusCommand is about folders of inputs: those of --corpus, and those that
-// AFL++ and libFuzzer keep.
+// corpusCommand handles folders of inputs: those of --corpus, and those of AFL++ and libFuzzer.
 func corpusCommand() campaign.Command {
 	return campaign.Command{
 		Use:     "corpus",
@@ -34,19 +33,19 @@ afl-clang-lto.`,
 type input struct {
 	name  string
 	data  []byte
-	edges []uint32 // tuples of edge and count class
-	kind  string   // of the finding that it shows; "": none
+	edges []uint32 // edge/hit-count tuples
+	kind  string   // of the finding that it reproduces; "": none
 }
 
-// aflFiles are what AFL++ keeps beside its inputs, and aflApart the folders of
-// inputs that no corpus should begin with.
+// aflFiles are the files that AFL++ keeps beside its inputs, and aflApart the folders of inputs
+// that no corpus should start with.
 var (
 	aflFiles = []string{"README.txt", "fuzzer_stats", "fuzzer_setup", "plot_data", "fuzz_bitmap", "cmdline", "target_hash", "fastresume.bin"}
 	aflApart = []string{"crashes", "hangs"}
 )
 
-// readCorpus reads folders of inputs, each content once; aside is how many files
-// were passed over since they crash or hang.
+// readCorpus reads folders of inputs, each content once; aside is the number of files skipped
+// because they crash or hang.
 func readCorpus(d campaign.Desk, folders []string, all bool) (list []input, aside int, err error) {
 	seen := map[string]bool{}
 	for _, folder := range folders {
@@ -91,7 +90,7 @@ func readCorpus(d campaign.Desk, folders []string, all bool) (list []input, asid
 	return list, aside, nil
 }
 
-// writeCorpus writes inputs to a folder under names of their own.
+// writeCorpus writes inputs to a folder, named by name.
 func writeCorpus(d campaign.Desk, to string, list []input, name func(i int, x input) string) error {
 	if err := d.MakeFolder(to); err != nil {
 		return err
@@ -114,8 +113,8 @@ func writeCorpus(d campaign.Desk, to string, list []input, name func(i int, x in
 
 func byContent(_ int, x input) string { return digest(x.data)[:16] }
 
-// measure runs every input on the program of a document and notes what it
-// reaches. An input that fails says only how it ended: it has no coverage.
+// measure runs every input on the program of a document and records what it reaches. A failing
+// input records only how it ended: it has no coverage.
 func measure(ctx context.Context, d campaign.Desk, spec string, list []input) error {
 	doc, err := d.Document(spec)
 	if err != nil {
@@ -134,7 +133,7 @@ func measure(ctx context.Context, d campaign.Desk, spec string, list []input) er
 		return diag.Refused("%s is not a FuzzSpec", spec)
 	}
 	plan := c.plan()
-	plan.Executor, plan.Calibrate = process.AFL, nil // every input may take the document's time
+	plan.Executor, plan.Calibrate = process.AFL, nil // every input may take the time limit of the document
 	r, err := c.open(ctx, plan, 0, 1, false)
 	if err != nil {
 		return diag.Environment("%w", err)
@@ -158,8 +157,8 @@ func measure(ctx context.Context, d campaign.Desk, spec string, list []input) er
 	return nil
 }
 
-// favoured is a small part of a corpus that reaches all that the whole does:
-// time and again the input with the most that is new, the shortest of those.
+// favoured is a small part of a corpus that reaches everything that the whole corpus does. It
+// greedily picks the input that adds most, the shortest of equals.
 func favoured(list []input) []input {
 	var out []input
 	have := map[uint32]bool{}
@@ -188,7 +187,7 @@ func favoured(list []input) []input {
 	}
 }
 
-// reached counts the edges and the tuples of edge and count class of inputs.
+// reached counts the edges and the edge/hit-count tuples of inputs.
 func reached(list []input) (edges, tuples int) {
 	all, places := map[uint32]bool{}, map[uint32]bool{}
 	for _, x := range list {

@@ -15,10 +15,10 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// corpusForms are whose files a corpus can be written as.
+// corpusForms are the fuzzers whose file formats a corpus can be exported to.
 var corpusForms = []string{"afl", "libfuzzer", "go", "go-string"}
 
-// fileName is what a fuzzer calls the file of an input.
+// fileName is the name that a fuzzer gives to the file of an input.
 func fileName(as string, i int, x input) string {
 	late := x.kind == kindTimeout
 	switch {
@@ -41,15 +41,15 @@ func fileName(as string, i int, x input) string {
 	return fmt.Sprintf("crashes/id:%06d,orig:%s", i, x.name)
 }
 
-// goHeader begins the file of an input of a Go fuzz test; a line for each argument
-// of the test follows, as a Go expression.
+// goHeader is the first line of an input file of a Go fuzz test; a line for each argument of the
+// test follows, as a Go expression.
 const goHeader = "go test fuzz v1\n"
 
 func encodeGo(of string, data []byte) []byte {
 	return fmt.Appendf(nil, "%s%s(%s)\n", goHeader, of, strconv.Quote(string(data)))
 }
 
-// decodeGo reads the input of a test that takes one text or one list of bytes.
+// decodeGo reads the input of a test with a single string or []byte argument.
 func decodeGo(file []byte) ([]byte, error) {
 	lines := strings.Split(strings.TrimSpace(string(bytes.TrimPrefix(file, []byte(goHeader)))), "\n")
 	if len(lines) == 1 {
@@ -64,7 +64,7 @@ func decodeGo(file []byte) ([]byte, error) {
 	return nil, errors.New("expected the input of a Go fuzz test with one argument, a []byte or a string")
 }
 
-// opened is a stored run, to be closed, and its record.
+// opened returns the record of a stored run, and the run, which the caller closes.
 func opened(ctx context.Context, d campaign.Desk, run string) (campaign.Record, campaign.Stored, error) {
 	rec, err := d.Record(run)
 	if err != nil {
@@ -74,7 +74,7 @@ func opened(ctx context.Context, d campaign.Desk, run string) (campaign.Record, 
 	return rec, stored, err
 }
 
-// runFindings is the smallest input of each finding of a stored run.
+// runFindings returns the smallest input of each finding of a stored run.
 func runFindings(ctx context.Context, d campaign.Desk, run string) (list []input, err error) {
 	rec, stored, err := opened(ctx, d, run)
 	if err != nil {
@@ -197,7 +197,7 @@ one []byte, for go-string of one that takes one string.`,
 	return c
 }
 
-// runCorpus is what a stored guided run makes its cases from.
+// runCorpus returns the corpus of a stored guided run.
 func runCorpus(ctx context.Context, d campaign.Desk, run string) (list []input, err error) {
 	rec, stored, err := opened(ctx, d, run)
 	if err != nil {

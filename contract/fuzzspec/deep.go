@@ -8,10 +8,10 @@ import (
 	"github.com/thresh-dev/thresh/engine/bytemut"
 )
 
-// noFacts is what is known of a target that was not tried.
+// noFacts are the facts of a target that was not probed.
 var noFacts campaign.Facts
 
-// deepInput is what the deep mutators work with beside the seed.
+// deepInput is what the deep mutators use besides the seed.
 type deepInput struct {
 	corpus     [][]byte
 	dictionary [][]byte
@@ -19,11 +19,11 @@ type deepInput struct {
 	rules      []byte           // its text
 }
 
-// maxTokenLevel takes the tokens of an AFL dictionary whatever their level.
+// maxTokenLevel accepts tokens of an AFL dictionary at any level.
 const maxTokenLevel = 1 << 30
 
-// deepInputs reads the dictionaries and further seeds that were asked for; all
-// that is wrong with them is returned.
+// deepInputs reads the dictionaries and further seeds that were requested and returns every fault
+// in them.
 func deepInputs(set campaign.Settings) (deepInput, diag.List) {
 	var in deepInput
 	var list diag.List

@@ -15,7 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// shownBytes is how much of an input a report shows.
+// shownBytes is the number of bytes of an input that a report shows.
 const shownBytes = 4096
 
 // Describe implements [campaign.Describer].
@@ -32,7 +32,7 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, mini
 		rows = append(rows, bytesRow("minimized", minimized, input))
 	}
 	out = append(out, campaign.BytesExhibit("Input", rows...))
-	if !c.set.guided { // the corpus that a guided case was made from is not at hand here
+	if !c.set.guided { // the corpus that a guided case was made from is not available here
 		lane.input(c.pool(s), c.start+at.Index)
 		if t, ok := mutationTable(lane.log()); ok {
 			out = append(out, t)
@@ -59,10 +59,10 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, mini
 	return out
 }
 
-// outputName is the attachment that holds an output file that is not JSON.
+// outputName is the attachment with an output file that is not JSON.
 const outputName = "output"
 
-// brokenOutput shows a file that should be JSON, and where it stops being so.
+// brokenOutput shows a file that should be JSON, and where the JSON breaks off.
 func brokenOutput(data []byte) campaign.Exhibit {
 	body := string(bytes.ToValidUTF8(data, []byte("\uFFFD")))
 	whole, end := len(data) < maxEvidence, 0
@@ -73,7 +73,7 @@ func brokenOutput(data []byte) campaign.Exhibit {
 		end = len(body)
 		body += "not JSON: " + err.Error()
 	}
-	marks := []campaign.Mark{{From: end, To: len(body), Kind: "focus"}} // why it is none; all of it where that is not known
+	marks := []campaign.Mark{{From: end, To: len(body), Kind: "focus"}} // why it is not JSON; the whole text if that is unknown
 	return campaign.Exhibit{Kind: "text", Title: "The output that is not JSON", Text: &campaign.Text{Body: body, Truncated: !whole, Marks: marks}}
 }
 
@@ -101,7 +101,7 @@ func (c *Campaign) summary(at campaign.Case, o campaign.Outcome, input, minimize
 	return campaign.TableExhibit("What happened", []string{"", ""}, rows)
 }
 
-// called is what was called, for people.
+// called describes what was called, for display.
 func (c *Campaign) called() []string {
 	if c.system != nil {
 		return []string{"system", fmt.Sprintf("%s (%s)", c.system.Name, c.system.Kind)}
@@ -109,10 +109,10 @@ func (c *Campaign) called() []string {
 	return []string{"command", strings.Join(c.spec.Target.Command, " ")}
 }
 
-// frames points at where a text first says what the case is known by: the
-// message, and the frames at the top of the stack.
+// frames marks where a text first names the cause of the case: the message, and the top frames of
+// the stack.
 func frames(text string, cause []string) []campaign.Mark {
-	const short = 4 // a word like "exit" says nothing of a place
+	const short = 4 // a word like "exit" does not locate anything
 	var list []campaign.Mark
 	for _, layer := range cause {
 		if at := strings.Index(text, layer); len(layer) > short && at >= 0 {
@@ -122,7 +122,7 @@ func frames(text string, cause []string) []campaign.Mark {
 	return list
 }
 
-// causeText joins the layers of a cause for people.
+// causeText joins the layers of a cause for display.
 func causeText(layers []string) string { return strings.Join(layers, " / ") }
 
 func endedText(o campaign.Outcome) string {
@@ -149,7 +149,7 @@ func endedText(o campaign.Outcome) string {
 	return text
 }
 
-// bytesRow is one input with marks on what differs from base.
+// bytesRow is one input with its differences from base marked.
 func bytesRow(label string, data, base []byte) campaign.BytesRow {
 	shown := data[:min(len(data), shownBytes)]
 	row := campaign.BytesRow{Label: label, Data: slices.Clone(shown), Size: int64(len(data))}
@@ -183,8 +183,8 @@ func marksInPlace(data, base []byte) []campaign.Mark {
 	return marks
 }
 
-// markBetween marks what lies between the beginning and the end that data and
-// base share, of the first shown bytes.
+// markBetween marks the bytes between the common prefix and the common suffix of data and base,
+// within the first shown bytes.
 func markBetween(data, base []byte, shown int) []campaign.Mark {
 	head := 0
 	for head < len(data) && head < len(base) && data[head] == base[head] {
@@ -201,7 +201,7 @@ func markBetween(data, base []byte, shown int) []campaign.Mark {
 	return []campaign.Mark{{From: from, To: to, Kind: "changed"}}
 }
 
-// marked is how many bytes marks cover.
+// marked is the number of bytes that marks cover.
 func marked(marks []campaign.Mark) int {
 	n := 0
 	for _, m := range marks {
@@ -235,9 +235,9 @@ func mutationTable(log []byte) (campaign.Exhibit, bool) {
 	return t, len(rows) > 0
 }
 
-// What a program prints holds process ids, addresses and the lane's folder,
-// which differ between equal runs. Reports show steady words in their place;
-// the kept folder of the case holds the bytes as they were.
+// The output of a program contains process ids, addresses and the lane's folder, which differ
+// between equal runs. Reports replace them with fixed words; the run folder of the case keeps the
+// original bytes.
 var (
 	pidPattern     = lazy.Pattern(`==\d+==`)
 	addressPattern = lazy.Pattern(`(^|[^+@])0x[0-9a-fA-F]{6,}`) // an offset in a module is not an address

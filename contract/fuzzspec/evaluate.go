@@ -42,25 +42,24 @@ type RunCheck struct {
 	Detail string
 }
 
-// EvaluateOptions change an evaluation from what existing tools give.
+// EvaluateOptions modify an evaluation from that of existing tools.
 type EvaluateOptions struct {
-	// NoneExpected says that the program writes no JSON output for its own
-	// unmodified seed, so that it is not failed for writing none.
+	// NoneExpected means that the program writes no JSON output for the unmodified seed, so missing
+	// output is not a failure.
 	NoneExpected bool
-	// IgnoreOutputs leaves outputs unjudged: they may be missing or no JSON.
+	// IgnoreOutputs leaves outputs unjudged: they may be missing or invalid.
 	IgnoreOutputs bool
-	// Fail names the kind of failure that the run was found to be although its
-	// exit code says nothing of it: a sanitizer's report, processes left
-	// running. Empty: none.
+	// Fail is the kind of a failure that the exit code does not show: a sanitizer's report, processes
+	// left running. Empty: none.
 	Fail string
 	// AcceptExit lists exit codes other than 0 that are not a failure.
 	AcceptExit []int
-	// Extra holds fields that are added to eval.json beside the documented ones.
+	// Extra holds fields to add to eval.json beside the documented ones.
 	Extra map[string]any
 }
 
-// EvaluateRun judges a run from the files in its folder, which it only reads.
-// It always results in a verdict, also for a folder that holds nothing.
+// EvaluateRun judges a run from the files in its folder, which it only reads. It always returns a
+// verdict, even for an empty folder.
 func EvaluateRun(run fs.FS, runID string, o EvaluateOptions) Evaluation {
 	e := evaluator{run: run, runID: runID, o: o, context: check("CONTEXT_PRESENT"), exec: check("EXEC_PRESENT"),
 		exit: check("RUNNER_EXIT"), outputs: check("OUTPUTS_PRESENT"), parse: check("JSON_PARSE")}
@@ -152,7 +151,7 @@ func (e *evaluator) judge() {
 	}
 }
 
-// end is a verdict that needs no look at the outputs.
+// end sets a verdict that does not depend on the outputs.
 func (e *evaluator) end(verdict, signature, why string) {
 	e.verdict, e.signature = verdict, signature
 	e.outputs.set(false, "skipped: verdict=%s", why)
@@ -171,7 +170,7 @@ func (e *evaluator) readContext() {
 	}
 	context, exception, ok := e.read("context.json")
 	if ok && (context.Kind == jsontree.Null || context.Kind == jsontree.Bool || context.Kind == jsontree.Int || context.Kind == jsontree.Float) {
-		exception, ok = "TypeError", false // what looking for a key in it raises
+		exception, ok = "TypeError", false // Python raises this when it looks up a key in it
 	}
 	if !ok {
 		e.context.set(false, "json parse error (%s)", exception)
@@ -194,8 +193,7 @@ func (e *evaluator) readContext() {
 	}
 }
 
-// read parses a record; if it cannot, it names the exception that existing
-// tools would have met.
+// read parses a record; if that fails, it names the exception that existing tools would raise.
 func (e *evaluator) read(name string) (*jsontree.Node, string, bool) {
 	data, err := readBounded(e.run, name, mostRecordBytes)
 	if err != nil {
@@ -208,9 +206,9 @@ func (e *evaluator) read(name string) (*jsontree.Node, string, bool) {
 	return &doc.Root, "", true
 }
 
-// exceptionName is the Python exception for a text that jsontree refused.
+// exceptionName is the Python exception for a text that jsontree rejected.
 func exceptionName(err error) string {
-	switch err.(*jsontree.Error).Class { // Parse gives no other error
+	switch err.(*jsontree.Error).Class { // Parse returns no other error
 	case jsontree.Encoding:
 		return "UnicodeDecodeError"
 	case jsontree.Depth:
@@ -221,14 +219,13 @@ func exceptionName(err error) string {
 	return "JSONDecodeError"
 }
 
-// accepts reports whether an exit code other than 0 is declared no failure.
+// accepts reports whether an exit code other than 0 is declared acceptable.
 func (e *evaluator) accepts(code *jsontree.Node) bool {
 	v := code.Int()
 	return v != nil && v.Sign() != 0 && v.IsInt64() && slices.Contains(e.o.AcceptExit, int(v.Int64()))
 }
 
-// timedOut takes the word of "timeout" and, in canonical evidence that lacks
-// it, that of "timed_out".
+// timedOut reads "timeout" and, in canonical evidence without it, "timed_out".
 func (e *evaluator) timedOut(exec *jsontree.Node) bool {
 	if t := exec.Get("timeout"); t != nil {
 		return truthy(t)
@@ -258,8 +255,8 @@ func timeoutSignature(exec *jsontree.Node) string {
 	return fmt.Sprintf("TIMEOUT:%.0f", math.Abs(math.Trunc(f)))
 }
 
-// crash is the signature of a crash. What a record says of standard error goes
-// before what the file holds.
+// crash is the signature of a crash. The standard error quoted in a record takes precedence over
+// the file.
 func (e *evaluator) crash(exec, record *jsontree.Node, stderr string) string {
 	info, err := fs.Stat(e.run, stderr)
 	nonEmpty := err == nil && info.Size() > 0
@@ -301,7 +298,7 @@ func (e *evaluator) result() Evaluation {
 	return v
 }
 
-// withExtra adds fields beside the documented ones, which they cannot replace.
+// withExtra adds fields beside the documented ones, which it does not overwrite.
 func withExtra(o object, extra map[string]any) object {
 	for k, v := range extra {
 		if _, taken := o[k]; !taken {
@@ -311,8 +308,8 @@ func withExtra(o object, extra map[string]any) object {
 	return o
 }
 
-// PatchRecord adds to a failure record what its evaluation came to, as existing
-// tools do when asked; false if the record is not a JSON object.
+// PatchRecord adds the result of the evaluation to a failure record, as existing tools do on
+// request; false if the record is not a JSON object.
 func (v Evaluation) PatchRecord(record []byte, runID string) ([]byte, bool) {
 	doc, err := jsontree.Parse(record, jsontree.Python())
 	if err != nil || doc.Root.Kind != jsontree.Object {
@@ -324,11 +321,10 @@ func (v Evaluation) PatchRecord(record []byte, runID string) ([]byte, bool) {
 	return pretty(doc.Root), true
 }
 
-// EvaluateFolder judges the kept run folder of that id again and writes its
-// llmfuzz/eval.json, making what folders are missing: a run that left nothing
-// behind gets a verdict too. With patch the failure record gets the result as
-// well; a record that is missing or broken is then an error, told after the
-// evaluation was written.
+// EvaluateFolder judges the kept run folder of that id again and writes its llmfuzz/eval.json. It
+// makes missing folders, so a run that left nothing behind gets a verdict too. If patch is set, the
+// failure record gets the result as well; a missing or broken record is then an error, returned
+// after the evaluation has been written.
 func EvaluateFolder(workRootBase, runID string, patch bool) (signature string, err error) {
 	f, err := NewRunFolder(workRootBase, runID)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// What of the outputs is parsed, at most.
+// Limits on the outputs that are parsed.
 const (
 	mostOutputs     = 20
 	mostOutputBytes = 10 << 20
@@ -21,7 +21,7 @@ const (
 	mostRecordBytes = 64 << 20
 )
 
-// judgeOutputs looks for outputs and reads those that are JSON.
+// judgeOutputs looks for outputs and parses those that are JSON.
 func (e *evaluator) judgeOutputs(record *jsontree.Node, exited bool) {
 	if e.o.IgnoreOutputs && exited {
 		e.verdict, e.signature = VerdictPass, VerdictPass
@@ -76,9 +76,8 @@ func (e *evaluator) judgeOutputs(record *jsontree.Node, exited bool) {
 	e.parse.set(true, "parsed_bytes=%d", total)
 }
 
-// findOutputs returns the JSON files that the record lists, or those on the
-// top level of out/ if it lists none, and the names of listed ones that are
-// not there.
+// findOutputs returns the JSON files that the record lists or, if it lists none, those at the top
+// level of out/, and the names of listed files that are missing.
 func (e *evaluator) findOutputs(record *jsontree.Node) (files, missing []string, listed bool) {
 	var observed []string
 	if list := record.Get("observed_outputs"); list != nil && list.Kind == jsontree.Array {
@@ -110,8 +109,7 @@ func (e *evaluator) findOutputs(record *jsontree.Node) (files, missing []string,
 	return files, missing, true
 }
 
-// inRunFolder turns a listed path into one inside the run folder; false if it leads
-// out of it.
+// inRunFolder converts a listed path to one inside the run folder; false if it leads out of it.
 func (e *evaluator) inRunFolder(p string) (string, bool) {
 	parts := pathParts(p)
 	if strings.HasPrefix(p, "/") || slices.Contains(parts, "..") {
@@ -124,7 +122,7 @@ func (e *evaluator) inRunFolder(p string) (string, bool) {
 	return name, fs.ValidPath(name) && !strings.ContainsRune(name, 0)
 }
 
-// lastPart is the name that pathlib gives a path.
+// lastPart is the name of a path, as pathlib determines it.
 func lastPart(p string) string {
 	if parts := pathParts(p); len(parts) > 0 {
 		return parts[len(parts)-1]
@@ -149,8 +147,8 @@ func openRegular(fsys fs.FS, name string) (fs.File, error) {
 	return fsys.Open(name)
 }
 
-// readBounded reads a regular file of at most so many bytes: a program may have
-// left a pipe or an endless device in its place.
+// readBounded reads a regular file of at most so many bytes: a program may have left a pipe or an
+// endless device in its place.
 func readBounded(fsys fs.FS, name string, most int64) ([]byte, error) {
 	f, err := openRegular(fsys, name)
 	if err != nil {
@@ -184,8 +182,8 @@ func readTail(fsys fs.FS, name string, size int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, tailSize))
 }
 
-// printableUTF8 replaces what has no UTF-8 form before it is hashed: half of a
-// surrogate pair becomes a question mark, as Python's encoder makes it.
+// printableUTF8 replaces what has no UTF-8 form before hashing: half of a surrogate pair becomes a
+// question mark, as in Python's encoder.
 func printableUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s

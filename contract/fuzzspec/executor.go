@@ -38,14 +38,14 @@ type executor struct {
 	c      *Campaign
 	runner process.Runner
 	lane   laneMaker
-	cold   bool   // cases are run by the definition of truth
+	cold   bool   // cases run by the reference executor, spawn
 	keep   string // which cases leave a folder
 	stale  bool   // there are folders of earlier runs of these cases
 
 	others map[string]process.Runner // of other builds, by path
 }
 
-// keptBefore reports whether earlier runs of the campaign have left folders.
+// keptBefore reports whether earlier runs of the campaign left folders.
 func (c *Campaign) keptBefore() bool {
 	dir, err := os.Open(c.spec.Target.WorkRootBase + "/runs")
 	if err != nil {
@@ -64,7 +64,7 @@ func (c *Campaign) keptBefore() bool {
 	return false
 }
 
-// Notes says how the cases were run.
+// Notes reports how the cases ran.
 func (x *executor) Notes() []string { return x.runner.Notes() }
 
 // Settle implements [campaign.Settler].
@@ -84,8 +84,8 @@ func (x *executor) Close() error {
 	return errors.Join(errs...)
 }
 
-// maxEvidence is how much of an output stream is kept as evidence: its end,
-// where programs say what went wrong.
+// maxEvidence is the number of bytes kept of an output stream as evidence: its end, where programs
+// report errors.
 const maxEvidence = 32 << 10
 
 // Execute implements [campaign.Executor].
@@ -106,7 +106,7 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 	return x.outcome(ctx, s, at, pc, res)
 }
 
-// outcome is what comes of a case that was run.
+// outcome returns the outcome of a case that ran.
 func (x *executor) outcome(ctx context.Context, s *state, at campaign.Case, pc process.Case, res process.Result) (campaign.Outcome, error) {
 	c, input, runID := x.c, pc.Input, pc.RunID
 	if !pc.Confirm && (res.Status == process.OverBudget || res.Status == process.SetAside) {
@@ -122,7 +122,7 @@ func (x *executor) outcome(ctx context.Context, s *state, at campaign.Case, pc p
 	o.Elapsed = res.Elapsed
 	if c.set.guided && at.Payload == nil && o.Verdict == campaign.VerdictPass {
 		o.Data, err = x.fresh(ctx, s, pc, res)
-		if err == nil && o.Data != nil && x.keep == "all" { // what was written since is another input's
+		if err == nil && o.Data != nil && x.keep == "all" { // the files written since belong to another input
 			res, err = x.runner.Run(ctx, pc)
 		}
 		if err != nil {
@@ -144,17 +144,17 @@ func (x *executor) outcome(ctx context.Context, s *state, at campaign.Case, pc p
 	}
 	if at.Payload != nil {
 		if c.set.guided && o.Verdict == campaign.VerdictPass {
-			o.Data = encodeKept(res.Work, nil) // what it took to find out
+			o.Data = encodeKept(res.Work, nil) // the work it took to find out
 		}
-		return o, nil // run again, to confirm or to make it smaller
+		return o, nil // the case runs again, for confirmation or shrinking
 	}
 	switch {
 	case x.keep == "all" || x.keep == "failures" && o.Verdict == campaign.VerdictFail:
-		if c.set.guided { // a batch has made others since
+		if c.set.guided { // the batch has made other inputs since
 			x.lane.input(c.pool(s), c.start+at.Index)
 		}
 		_, err = x.write(s, c.start+at.Index, input, &res, o, runID)
-	case x.stale: // what an earlier run said of the case holds no longer
+	case x.stale: // the result of an earlier run of the case is obsolete
 		err = c.discard(runID)
 	}
 	if err != nil {
@@ -174,7 +174,7 @@ func (c *Campaign) discard(runID string) error {
 	return nil
 }
 
-// write keeps the folder of a case.
+// write writes the folder of a case.
 func (x *executor) write(s *state, index int64, input []byte, res *process.Result, o campaign.Outcome, runID string) (RunFolder, error) {
 	c := x.c
 	folder, err := NewRunFolder(c.spec.Target.WorkRootBase, runID)
@@ -185,7 +185,7 @@ func (x *executor) write(s *state, index int64, input []byte, res *process.Resul
 	return folder, err
 }
 
-// record is what the kept folder of a case says, without secrets.
+// record is the content of a case's run folder, without secrets.
 func (c *Campaign) record(s *state, index int64, input, log []byte, res *process.Result, o campaign.Outcome) RunRecord {
 	text := func(s string) string { return s }
 	if redact := c.set.redact; redact != nil {
@@ -215,7 +215,7 @@ func (c *Campaign) record(s *state, index int64, input, log []byte, res *process
 	return r
 }
 
-// given is the lane of an input that no mutation made.
+// given is the lane of an input that was not made by mutation.
 type given struct{ laneMaker }
 
 func (given) log() []byte { return nil }
@@ -231,7 +231,7 @@ func (c *Campaign) Materialize(ctx context.Context, s *state, at campaign.Case) 
 	index := c.start + at.Index
 	input := x.lane.input(c.pool(s), index) // also makes the mutation log
 	if at.Payload != nil && !bytes.Equal(input, at.Payload) {
-		input, x.lane = at.Payload, given{} // a case that was set aside, run again
+		input, x.lane = at.Payload, given{} // a case that was set aside and runs again
 	}
 	runID := CaseRunID(c.set.campaignID, index)
 	res, err := r.Run(ctx, process.Case{Index: at.Index, RunID: runID, Input: input, Confirm: true})

@@ -8,8 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// maxTimeout is the longest timeout, in seconds, that a clock of nanoseconds
-// can count.
+// maxTimeout is the longest timeout, in seconds, that fits in nanoseconds.
 const maxTimeout = math.MaxInt64 / 1_000_000_000
 
 // operations are the mutation operators, in the contract's order.
@@ -22,8 +21,8 @@ const (
 	envUnbuffered = "PYTHONUNBUFFERED"
 )
 
-// format declares a document. Required keys stand in the order in which
-// existing tools miss them: nothing is said of a target without a command but that.
+// format declares a document. Required keys are in the order in which existing tools report them
+// missing: for a target without a command, they report only that.
 var format = sync.OnceValue(func() *doctree.Shape {
 	text, integer, object := doctree.Text, doctree.Integer, doctree.Object
 	unbounded := math.Inf(1)
@@ -79,9 +78,9 @@ var format = sync.OnceValue(func() *doctree.Shape {
 	}}
 })
 
-// Schema returns the JSON Schema (draft 2020-12) of FuzzSpec v1, for editors
-// and other tools. It cannot express what depends on the disk or on two fields
-// at once, and takes 1.0 for an integer; [Check] says the rest.
+// Schema returns the JSON Schema (draft 2020-12) of FuzzSpec v1, for editors and other tools. It
+// cannot express rules that depend on the disk or on two fields at once, and accepts 1.0 as an
+// integer; [Check] covers the rest.
 func Schema() []byte { return doctree.Schema("fuzzspec.v1", doctree.Object(format())) }
 
 // Formats implements [campaign.Formatted].

@@ -13,74 +13,73 @@ import (
 	"github.com/thresh-dev/thresh/port/process"
 )
 
-// A guided campaign builds on the inputs that reach new code. A case that uses up
-// its budget of edges, or its processor time, says only that: it is set aside, and
-// a few of those are run again, in case order, as a case of any campaign is.
+// A guided campaign builds on the inputs that reach new code. A case that exceeds its budget of
+// edges, or its processor time, is set aside and records only that. A few of the cases set aside
+// run again, in case order, like the cases of any campaign.
 
 const (
-	// guidedRound is the number of cases between two looks at what was reached, unless
-	// --round says otherwise: small enough to follow a find soon, large enough for several
-	// workers. It never depends on their number, or equal runs would differ.
+	// guidedRound is the number of cases between two looks at what was reached, unless --round says
+	// otherwise: small enough to follow a find soon, large enough for several workers. It never
+	// depends on their number, or equal runs would differ.
 	guidedRound = 64
 
-	// A case may take so many times the edges of the largest seed, and never fewer
-	// than a million; one that is run again, so many times that.
+	// The budget of a case is budgetFactor times the edges of the largest seed, but at least
+	// leastBudget; a case that runs again gets confirmFactor times the budget.
 	budgetFactor  = 20
 	leastBudget   = 1 << 20
 	confirmFactor = 100
 
-	// Cases set aside are run again as soon as there are any, but no more than these
-	// and one for each so many cases, so many at once, and so many more at the end, be it
-	// that of the document, of --cases or of --time.
+	// Limits on running cases set aside again: confirmFirst, plus one per confirmEvery cases, at most
+	// confirmFirst per round, and confirmLast more at the end of the document's cases, of --cases or
+	// of --time.
 	confirmFirst = 4
 	confirmEvery = 4096
 	confirmLast  = 64
-	asideMost    = 256 // that wait to be run again
-	alikeMost    = 8   // of those, and of those that were, by one key
+	asideMost    = 256 // waiting to run again
+	alikeMost    = 8   // waiting or already run again, per key
 
-	// Of all work, counted in edges, such cases may be one part in so many; a case is
-	// taken to cost so many edges, most of that for its start and end. One whose process
-	// is kept for the next costs less.
+	// Cases that run again may use one part in confirmShare of all work, counted in edges. caseWork is
+	// the overhead of a case in edges, mostly for its start and end; it is lower if the process is
+	// kept for the next case.
 	confirmShare = 16
 	caseWork     = 1 << 14
 	keptWork     = 1 << 11
-	crashWork    = 10 // budgets that a case which crashes late is taken to use up
+	crashWork    = 10 // multiple of the budget charged for a case that crashes late
 )
 
-// guided is what a guided campaign knows beside its corpus. It is never changed
-// once a round has been made from it.
+// guided is what a guided campaign knows besides its corpus. It does not change after a round has
+// been made from it.
 type guided struct {
-	seen    map[uint32]reach // tuples of edge and count class
-	edges   int              // in them
-	entries []entry          // what is known of each input of the corpus
-	shares  []share          // of each
-	ends    []uint64         // running sums of their weights
-	weighed int              // how many there were as all were weighed
-	usual   uint64           // median of their work then
-	waiting []asideCase      // to be run again
-	known   map[string]int   // how many of a key were to be run again; alikeMost: no more
-	hung    map[uint32]bool  // edges that cases took which hang
-	like    int64            // cases set aside that took no other edges
-	spent   uint64           // edges of cases that were run again
+	seen    map[uint32]reach // edge/hit-count tuples
+	edges   int              // in seen
+	entries []entry          // facts about each input of the corpus
+	shares  []share          // of each input
+	ends    []uint64         // running sums of the weights
+	weighed int              // number of inputs when all were last weighed
+	usual   uint64           // median of their work at that time
+	waiting []asideCase      // cases to run again
+	known   map[string]int   // number of cases to run again by key, at most alikeMost
+	hung    map[uint32]bool  // edges taken by cases that hang
+	like    int64            // cases set aside without other edges
+	spent   uint64           // edges of cases that ran again
 	aside   int64
-	late    int64 // of those, by their time
-	cutLate int64 // inputs of which time ended a run to cut them
-	again   int64 // cases that were run again
-	over    int64 // cases that would have waited too many
-	closing bool  // the run ends: what waits is run again, and nothing else
+	late    int64 // cases set aside because of their time
+	cutLate int64 // inputs whose trimming was cut short by time
+	again   int64 // cases that ran again
+	over    int64 // cases dropped because too many were waiting
+	closing bool  // the run is ending: only waiting cases run
 	learning
 }
 
-// asideCase is a case set aside, by what it is known, and its edges that no case took
-// which hangs.
+// asideCase is a case set aside, with its key and its edges that no hanging case took.
 type asideCase struct {
 	key   string
 	fresh []uint32
 	input []byte
 }
 
-// measure learns how many edges a case may take, and what the seeds have the program
-// compare.
+// measure determines the budget of edges per case and the comparisons that the program makes on the
+// seeds.
 func (c *Campaign) measure(ctx context.Context, f *facts) error {
 	r, err := c.open(ctx, c.plan(), 0, 1, false)
 	if err != nil {
@@ -95,7 +94,7 @@ func (c *Campaign) measure(ctx context.Context, f *facts) error {
 			return err
 		}
 		f.Kept = f.Kept || res.Kept
-		if res.Status != process.SetAside { // how far that came is chance
+		if res.Status != process.SetAside { // how far it got is chance
 			most = max(most, res.Work)
 		}
 	}
@@ -116,8 +115,8 @@ func (c *Campaign) measure(ctx context.Context, f *facts) error {
 	return nil
 }
 
-// processCase is how a case is run. Explicit inputs of a guided campaign are those
-// set aside, and those of findings: both are run as the verdict asks.
+// processCase describes how to run a case. Explicit inputs of a guided campaign are cases set aside
+// or inputs of findings: both run as a verdict requires.
 func (c *Campaign) processCase(s *state, at campaign.Case, runID string, input []byte, cold bool) process.Case {
 	pc := process.Case{Index: at.Index, RunID: runID, Input: input, Confirm: cold}
 	if c.set.guided {
@@ -129,8 +128,8 @@ func (c *Campaign) processCase(s *state, at campaign.Case, runID string, input [
 	return pc
 }
 
-// Round implements [campaign.Campaign]: all cases at once, or, guided, as many
-// as may pass before new finds are built on, or those set aside.
+// Round implements [campaign.Campaign]: all cases at once or, if guided, as many as may run before
+// new finds are built on, or the cases set aside.
 func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 	left := c.count - s.done
 	if c.set.guided {
@@ -144,7 +143,7 @@ func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 	return campaign.Round{Len: left}, left > 0
 }
 
-// confirming is the inputs of the next round if it is one of cases set aside.
+// confirming returns the inputs of the next round if it runs cases set aside.
 func (c *Campaign) confirming(s *state) []asideCase {
 	may, usual := confirmFirst+s.done/confirmEvery-s.again, s.caseCost()
 	switch {
@@ -156,8 +155,8 @@ func (c *Campaign) confirming(s *state) []asideCase {
 	return s.waiting[:min(int64(len(s.waiting)), max(0, min(may, confirmFirst)))]
 }
 
-// Fold implements [campaign.Campaign]: inputs that reached something new join
-// the corpus, in case order.
+// Fold implements [campaign.Campaign]: inputs that reached something new join the corpus, in case
+// order.
 func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outcome]) *state {
 	next := *s
 	if again := c.confirming(s); len(again) > 0 {
@@ -180,7 +179,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 			next.spend(c.maker.parent(from, c.start+at.Index), o)
 		}
 		if !c.set.guided || o.Verdict != campaign.VerdictPass {
-			continue // a failing one's data says how it ended
+			continue // the data of a failing case describes how it ended
 		}
 		if key, fresh, ok := decodeAside(o.Data); ok {
 			next.setAside(key, fresh, func() []byte { return c.input(s, at) })
@@ -196,7 +195,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		if !slices.ContainsFunc(tuples, next.unseen) {
 			continue
 		}
-		if !copied { // most rounds find nothing
+		if !copied { // most rounds find nothing new
 			next.seen, next.entries, copied = maps.Clone(s.seen), slices.Clone(s.entries), true
 		}
 		next.addInput(trimmed(c.input(s, at)), work, tuples)
@@ -217,8 +216,8 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 	return &next
 }
 
-// confirm notes what came of cases that were run again. Cases like one that hangs
-// would hang too; others may still crash.
+// confirm records the results of cases that ran again. Cases similar to one that hangs would hang
+// too; others may still crash.
 func (s *state) confirm(batch []asideCase, results iter.Seq2[campaign.Case, campaign.Outcome]) {
 	n := 0
 	hangs := map[string]bool{}
@@ -254,7 +253,7 @@ func (s *state) confirm(batch []asideCase, results iter.Seq2[campaign.Case, camp
 	}
 }
 
-// setAside notes a case that was set aside; a few of each key wait to be run again.
+// setAside records a case that was set aside; a few per key wait to run again.
 func (g *guided) setAside(key string, fresh []uint32, input func() []byte) {
 	g.aside++
 	if isLate(key) {
@@ -275,8 +274,8 @@ func (g *guided) setAside(key string, fresh []uint32, input func() []byte) {
 	g.waiting = append(slices.Clip(g.waiting), asideCase{key, fresh, input()})
 }
 
-// passOver reports whether a case set aside need not be run again: it took no edge
-// beside those of hangs, and is not the first, second, fourth, eighth of such cases.
+// passOver reports whether a case set aside need not run again: it took only edges of hangs, and
+// its number among such cases is not a power of two.
 func (g *guided) passOver(a asideCase) bool {
 	if isLate(a.key) || g.hung == nil || slices.ContainsFunc(a.fresh, func(edge uint32) bool { return !g.hung[edge] }) {
 		return false
@@ -285,8 +284,7 @@ func (g *guided) passOver(a asideCase) bool {
 	return bits.OnesCount64(uint64(g.like)) > 1
 }
 
-// warnings name the cases of which it is not known whether they hang, and say that
-// nothing guided the campaign.
+// warnings reports cases that may or may not hang, and a campaign that nothing guided.
 func (c *Campaign) warnings(s *state) (list []string) {
 	if c.set.guided && s.done > 0 && len(s.seen) == 0 {
 		list = append(list, fmt.Sprintf("nothing guided the campaign: no coverage was seen in %s, "+
@@ -318,9 +316,8 @@ func (c *Campaign) Summarize(s *state) campaign.Summary {
 	return sum
 }
 
-// Figures implements [campaign.Figurer]. An edge is what afl-showmap -C counts;
-// a tuple is an edge with the class of how often one case took it, which is what
-// makes an input new.
+// Figures implements [campaign.Figurer]. An edge is what afl-showmap -C counts; a tuple is an edge
+// with the class of its hit count in one case. A new tuple makes an input interesting.
 func (c *Campaign) Figures(s *state) []campaign.Figure {
 	if !c.set.guided {
 		return nil
@@ -339,10 +336,9 @@ func (c *Campaign) Figures(s *state) []campaign.Figure {
 	return list
 }
 
-// fresh is the work and the tuples of edge and hit count of a case that has one
-// that no earlier round has seen. They are looked at twice: one that does not show
-// again is chance and would make equal runs differ. If time ends the second look, the
-// case is set aside, so that the record tells.
+// fresh returns the work and the edge/hit-count tuples of a case that has a tuple unseen by earlier
+// rounds. The case runs twice: a tuple that does not show again is chance and would make equal runs
+// differ. If time ends the second run, the case is set aside, so that the record shows it.
 func (x *executor) fresh(ctx context.Context, s *state, pc process.Case, res process.Result) ([]byte, error) {
 	if !slices.ContainsFunc(res.Edges, s.unseen) {
 		return nil, nil
@@ -375,7 +371,7 @@ func (x *executor) fresh(ctx context.Context, s *state, pc process.Case, res pro
 	return withLate(late, withTrim(cuts, withCompared(compared, encodeKept(work, stable)))), err
 }
 
-// caseCost is how many edges a case is taken to cost beside its own.
+// caseCost is the overhead of a case, in edges.
 func (s *state) caseCost() uint64 {
 	if s.facts.Kept {
 		return keptWork

@@ -6,8 +6,8 @@ import (
 	"github.com/thresh-dev/thresh/port/process"
 )
 
-// encodeKept is the data of a case that joins the corpus: its work, then its
-// ascending tuples as the differences between them.
+// encodeKept is the data of a case that joins the corpus: its work, then its tuples in ascending
+// order, delta encoded.
 func encodeKept(work uint64, edges []uint32) []byte {
 	b := binary.AppendUvarint([]byte{0, 'k'}, work)
 	last := uint32(0)
@@ -26,7 +26,7 @@ func decodeKept(b []byte) (work uint64, edges []uint32) {
 	return work, ascending(b[2+max(n, 0):])
 }
 
-// ascending reads numbers that are written as the differences between them.
+// ascending decodes delta-encoded numbers.
 func ascending(b []byte) (list []uint32) {
 	last := uint32(0)
 	for len(b) > 0 {
@@ -41,9 +41,8 @@ func ascending(b []byte) (list []uint32) {
 	return list
 }
 
-// encodeAside is the data of a case that was set aside: by what the case is known, the
-// edges that it took within its budget, or its own input; then those of its edges that
-// no case took which hangs.
+// encodeAside is the data of a case that was set aside: its key, made of the edges that it took
+// within its budget or of its input, then its edges that no hanging case took.
 func (g *guided) encodeAside(res *process.Result, input []byte) []byte {
 	if res.Status == process.SetAside {
 		return append([]byte{0, 't'}, digest(input)[:16]...)
@@ -64,7 +63,7 @@ func (g *guided) encodeAside(res *process.Result, input []byte) []byte {
 	return append(append([]byte{0, 'b'}, digest(places)[:16]...), fresh...)
 }
 
-// decodeAside reads what encodeAside wrote.
+// decodeAside decodes the result of encodeAside.
 func decodeAside(data []byte) (key string, fresh []uint32, ok bool) {
 	const size = 1 + 16
 	if len(data) < 1+size || data[0] != 0 || data[1] != 'b' && data[1] != 't' {
@@ -73,5 +72,5 @@ func decodeAside(data []byte) (key string, fresh []uint32, ok bool) {
 	return string(data[1 : 1+size]), ascending(data[1+size:]), true
 }
 
-// isLate reports whether the key is that of a case whose time was up.
+// isLate reports whether the key belongs to a case that exceeded its time.
 func isLate(key string) bool { return key[0] == 't' }

@@ -20,29 +20,28 @@ import (
 const (
 	kindCrash     = "crash"     // a signal, a sanitizer's report, a language's panic
 	kindExit      = "exit"      // an exit code that is not accepted
-	kindTimeout   = "timeout"   // not done within the time limit
-	kindOutput    = "output"    // JSON outputs missing or broken
-	kindFlood     = "flood"     // more output than the limit
+	kindTimeout   = "timeout"   // time limit exceeded
+	kindOutput    = "output"    // JSON outputs missing or invalid
+	kindFlood     = "flood"     // output limit exceeded
 	kindLeftovers = "leftovers" // processes left running
 )
 
-// ending is the facts of how a failing case ended, as outcomes carry them.
+// ending describes how a failing case ended, as stored in outcomes.
 type ending struct {
 	Status      string `json:"status"`
 	ExitCode    *int   `json:"exit_code,omitempty"`
 	Signal      int    `json:"signal,omitempty"`
 	OutputLimit bool   `json:"output_limit,omitempty"`
 	Leftovers   bool   `json:"leftovers,omitempty"`
-	Output      string `json:"output,omitempty"`   // signature of the outputs' fault
+	Output      string `json:"output,omitempty"`   // signature of the fault in the outputs
 	Observed    string `json:"observed,omitempty"` // why a system did not answer
 }
 
-// looker looks at the crash of the case that was just run; nil where nothing is
-// to be seen of it.
+// looker inspects the crash of the case that just ran; it returns nil if there is nothing to see.
 type looker func() *process.Crash
 
-// judge decides the verdict on what came of an input. Exit codes, signals and sanitizers
-// come first, then limits, then what was left behind, then outputs.
+// judge decides the verdict for an input. Exit codes, signals and sanitizers come first, then
+// limits, then leftover processes, then outputs.
 func (c *Campaign) judge(s *state, r *process.Result, input []byte, runID string, look looker) (campaign.Outcome, error) {
 	if r.Observed != nil {
 		return c.judgeSystem(r.Observed, runID), nil
@@ -52,8 +51,8 @@ func (c *Campaign) judge(s *state, r *process.Result, input []byte, runID string
 	var failed bool
 	switch {
 	case r.OutputLimit:
-		// A program that goes on after its writes fail runs into the time limit
-		// as well; what it was stopped for is the output.
+		// A program that continues after its writes fail also reaches the time limit; it was stopped
+		// because of its output.
 		death.TimedOut, failed = false, true
 	case r.Status == process.TimedOut, r.Status == process.OverBudget:
 		failed, death.TimedOut = true, true
@@ -68,9 +67,8 @@ func (c *Campaign) judge(s *state, r *process.Result, input []byte, runID string
 		return c.crashOutcome(end, death, runID, look), nil
 	}
 	if len(r.Stderr) > 0 {
-		// A sanitizer that goes on after its report leaves the exit code as it is;
-		// a runtime's report of what nothing caught comes with a code that a user
-		// may expect for other reasons.
+		// A sanitizer that continues after its report does not change the exit code; a runtime's report
+		// of an uncaught error comes with an exit code that a user may accept for other reasons.
 		crashed := func() bool {
 			cause := crash.Analyze(death)
 			return cause.Class == crash.ClassSanitizer || cause.Uncaught && !c.set.okReports
@@ -105,14 +103,14 @@ func (c *Campaign) judge(s *state, r *process.Result, input []byte, runID string
 	return o, nil
 }
 
-// noneExpected reports whether a program that ended so need not write JSON: it writes none
-// for its seed, or it refused the input with an exit code that is accepted.
+// noneExpected reports whether a program that ended this way need not write JSON: it writes none
+// for its seed, or it rejected the input with an accepted exit code.
 func (c *Campaign) noneExpected(s *state, r *process.Result) bool {
 	return c.set.outputs == "auto" && (!s.facts.Outputs || slices.Contains(c.set.okExit, r.ExitCode) && r.ExitCode != 0)
 }
 
-// withoutEcho is what a program wrote without the lines of its input, which may have a word
-// before them: one that shows a log with somebody's crash in it has not crashed.
+// withoutEcho removes the lines of its input from a program's output, even with words before them:
+// a program that prints somebody else's crash from a log has not crashed.
 func withoutEcho(text, input []byte) (rest []byte) {
 	for line := range bytes.Lines(text) {
 		echo := false
@@ -127,9 +125,9 @@ func withoutEcho(text, input []byte) (rest []byte) {
 	return rest
 }
 
-// crashOutcome is the outcome of a program that failed by how it ended.
+// crashOutcome is the outcome of a program that failed because of how it ended.
 func (c *Campaign) crashOutcome(end ending, d crash.Death, runID string, look looker) campaign.Outcome {
-	// The run's id differs from case to case, and is not part of the cause.
+	// The run id differs from case to case and is not part of the cause.
 	d.Stderr = bytes.ReplaceAll(d.Stderr, []byte(runID), []byte("<run_id>"))
 	d.Stdout = bytes.ReplaceAll(d.Stdout, []byte(runID), []byte("<run_id>"))
 	cause := crash.Analyze(d)
@@ -178,7 +176,7 @@ func fail(kind, title string, sev campaign.Severity, signature string, end endin
 // hasOutputs reports whether a run left JSON files in its out folder.
 func hasOutputs(dir string) bool {
 	found := false
-	// A folder that cannot be read holds nothing that could be judged.
+	// A folder that cannot be read contains nothing to judge.
 	_ = filepath.WalkDir(filepath.Join(dir, "out"), func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && strings.HasSuffix(name, ".json") {
 			found = true
@@ -189,8 +187,8 @@ func hasOutputs(dir string) bool {
 	return found
 }
 
-// judgeOutputs reads the JSON outputs of a run the way its evaluation will. It
-// returns the signature of what is wrong with them, "" if nothing is.
+// judgeOutputs reads the JSON outputs of a run as its evaluation will. It returns the signature of
+// their fault, "" if there is none.
 func judgeOutputs(dir, runID string, noneExpected bool) (signature, detail string, broken campaign.Attachment, err error) {
 	if _, err := os.Stat(filepath.Join(dir, "out")); err != nil {
 		if noneExpected {

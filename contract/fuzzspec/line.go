@@ -19,7 +19,7 @@ func (c *Campaign) Folder() (CampaignFolder, error) {
 	return NewCampaignFolder(c.spec.Target.WorkRootBase, c.set.campaignID)
 }
 
-// CampaignID returns the id that the campaign's folders go by.
+// CampaignID returns the id in the names of the campaign's folders.
 func (c *Campaign) CampaignID() string { return c.set.campaignID }
 
 // Begin makes the campaign's folder.
@@ -34,7 +34,7 @@ func (c *Campaign) Begin(created time.Time) error {
 // SpecText returns the document as it was read.
 func (c *Campaign) SpecText() []byte { return c.doc.Data }
 
-// Verdict returns an outcome in the words of case lines.
+// Verdict returns the verdict of an outcome as case lines name it.
 func (c *Campaign) Verdict(o *campaign.Outcome) string {
 	switch {
 	case o.Verdict == campaign.VerdictPass:
@@ -47,7 +47,7 @@ func (c *Campaign) Verdict(o *campaign.Outcome) string {
 	return VerdictFail
 }
 
-// Line returns what cases.jsonl says of an executed case.
+// Line returns the line of cases.jsonl for an executed case.
 func (c *Campaign) Line(at campaign.Case, o *campaign.Outcome, when time.Time) CaseLine {
 	index := c.start + at.Index
 	sum := digest(c.input(c.Start(campaign.Facts{}), campaign.Case{Index: at.Index}))
@@ -113,7 +113,7 @@ func (c *Campaign) keptSignature(runID string) string {
 	return s
 }
 
-// PlanCase writes the folder of a case that is not run, and returns its line.
+// PlanCase writes the folder of a case without running it, and returns its line.
 func (c *Campaign) PlanCase(index int64, when time.Time) (CaseLine, error) {
 	lane := c.maker.lane()
 	input := lane.input(bytemut.Pool{Inputs: [][]byte{c.seed}}, index)
@@ -124,7 +124,7 @@ func (c *Campaign) PlanCase(index int64, when time.Time) (CaseLine, error) {
 	return l, err
 }
 
-// RunCase runs one case by itself, or only plans it, and keeps its folder.
+// RunCase runs one case, or only plans it, and keeps its folder.
 func (c *Campaign) RunCase(ctx context.Context, index int64, runID string, dry bool, when time.Time) (RunFolder, KeptRun, error) {
 	lane := c.maker.lane()
 	input := lane.input(bytemut.Pool{Inputs: [][]byte{c.seed}}, index)

@@ -10,7 +10,7 @@ import (
 // maker makes the inputs of a campaign's cases; it is shared by its lanes.
 type maker interface {
 	lane() laneMaker
-	// parent is the place of the input that case index is made from.
+	// parent is the index in the pool of the input that case index is made from.
 	parent(from bytemut.Pool, index int64) int
 }
 
@@ -19,11 +19,11 @@ type laneMaker interface {
 	// input is the bytes of case index, in the document's terms, made from the
 	// pool. They are valid until the next call and must not be changed.
 	input(from bytemut.Pool, index int64) []byte
-	// log is mutations.jsonl of the last input.
+	// log is the mutations.jsonl of the last input.
 	log() []byte
 }
 
-// newMaker returns what makes the campaign's inputs.
+// newMaker returns the maker of the campaign's inputs.
 func newMaker(c *Campaign) (maker, error) {
 	if c.deep != nil {
 		return newDeepMaker(c), nil
@@ -43,7 +43,7 @@ func newMaker(c *Campaign) (maker, error) {
 	return referenceMaker{ref}, nil
 }
 
-// referenceMaker makes the cases that users of the format know, byte for byte.
+// referenceMaker makes the cases of the reference mutator, byte for byte.
 type referenceMaker struct{ ref *bytemut.Reference }
 
 func (m referenceMaker) lane() laneMaker { return &referenceLane{ref: m.ref} }
@@ -59,14 +59,14 @@ func (l *referenceLane) log() []byte { return bytemut.AppendLog(nil, l.buf.Ops()
 
 func (m referenceMaker) parent(bytemut.Pool, int64) int { return 0 }
 
-// Mutation is one case of a document, for those who want the bytes alone.
+// Mutation is one case of a document, for callers that need only the bytes.
 type Mutation struct {
 	Input []byte // valid until the next call
 	Log   []byte // mutations.jsonl
 }
 
-// Mutations returns a function that makes any case of the campaign, also
-// beyond those it plans. It is for one goroutine.
+// Mutations returns a function that makes any case of the campaign, even beyond the planned ones.
+// Only one goroutine may use it.
 func (c *Campaign) Mutations() func(index int64) Mutation {
 	lane := c.maker.lane()
 	from := c.pool(c.Start(noFacts))

@@ -14,9 +14,9 @@ import (
 	"strings"
 )
 
-// copyOutputs copies what the program wrote to out/, and the report that some
-// programs write to eval/, from the folder it ran in. What cannot be kept is
-// named in the notes; an error is one of the folder that is written.
+// copyOutputs copies the program's files in out/, and the report that some programs write to eval/,
+// from the folder it ran in. Notes name the files that could not be kept; an error concerns the
+// destination.
 func copyOutputs(stage string, r *RunRecord) (notes []string, err error) {
 	if r.Result == nil || r.Result.Dir == "" {
 		return nil, nil
@@ -66,8 +66,7 @@ func copyOutputs(stage string, r *RunRecord) (notes []string, err error) {
 	return notes, nil
 }
 
-// keepFile copies a file; one that cannot be read is noted, one that cannot be
-// written is an error.
+// keepFile copies a file. A read error becomes a note, a write error is returned.
 func keepFile(from, to, rel string, note func(name, why string)) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -83,9 +82,8 @@ func keepFile(from, to, rel string, note func(name, why string)) error {
 	return errors.Join(err, out.Close())
 }
 
-// observeOutputs lists the JSON files of a run with their digests, sorted: all
-// below out/, the report in eval/, and those that agents of old write to a
-// folder of their own.
+// observeOutputs lists the JSON files of a run with their digests, sorted: all below out/, the
+// report in eval/, and those that older agents write to a folder of their own.
 func observeOutputs(root *os.Root, f RunFolder, agentID string) (list []observed, notes []string) {
 	add := func(name, listed string, open func(string) (fs.File, error)) {
 		file, err := open(name)
@@ -109,7 +107,7 @@ func observeOutputs(root *os.Root, f RunFolder, agentID string) (list []observed
 	_ = fs.WalkDir(fsys, "out", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && strings.HasSuffix(name, ".json") {
 			if info, err := fs.Stat(fsys, name); err == nil && !info.Mode().IsRegular() {
-				return nil // a link to a folder, or to something that cannot be read to its end
+				return nil // a link to a folder, or something without an end
 			}
 			add(name, name, fsys.Open)
 		}
@@ -118,8 +116,7 @@ func observeOutputs(root *os.Root, f RunFolder, agentID string) (list []observed
 	if isRegular(fsys, "eval/report.json") {
 		add("eval/report.json", "eval/report.json", fsys.Open)
 	}
-	// An agent id is free text: only one that names a folder right there is
-	// looked for.
+	// An agent id is free text: only one that names a folder directly is searched for.
 	if CheckID("agent id", agentID) == nil {
 		dir := filepath.Join(f.base, "out", agentID)
 		entries, _ := os.ReadDir(dir) // mostly there is none
@@ -144,8 +141,8 @@ func writeSynced(name string, data []byte) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// replaceFile puts a file in its place at once: a reader sees the old content
-// or the new, also after a crash.
+// replaceFile replaces a file atomically: a reader sees the old content or the new, even after a
+// crash.
 func replaceFile(name string, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {

@@ -8,18 +8,17 @@ import (
 	"strings"
 )
 
-// FS is what validation needs of the disk. [Disk] is the real one. Names are
-// absolute.
+// FS is the disk as validation needs it. [Disk] is the real one. Names are absolute.
 type FS interface {
 	Stat(name string) (fs.FileInfo, error)
 	Lstat(name string) (fs.FileInfo, error)
 	Readlink(name string) (string, error)
-	Executable(name string) bool // as access(2) with X_OK says
+	Executable(name string) bool // as access(2) with X_OK reports
 }
 
-// NormalizePath writes a path as Python's pathlib does: single slashes, no "."
-// and no slash at the end, but ".." kept and exactly two leading slashes kept,
-// since neither may be dropped without looking at the disk.
+// NormalizePath writes a path as Python's pathlib does: single slashes, no "." and no trailing
+// slash. It keeps ".." and exactly two leading slashes, since neither can be dropped without
+// looking at the disk.
 func NormalizePath(p string) string {
 	root := ""
 	switch {
@@ -46,12 +45,11 @@ func pathParts(p string) []string {
 	return parts
 }
 
-// errNUL is given for a path that no system call takes.
+// errNUL is the error for a path that no system call accepts.
 var errNUL = errors.New("path holds a NUL byte")
 
-// realPath resolves symbolic links of an absolute path as Python's
-// os.path.realpath does when it is not strict: what is missing or cannot be
-// read is kept as it is, and so is a link that leads to itself.
+// realPath resolves symbolic links of an absolute path as Python's os.path.realpath does when it is
+// not strict: missing and unreadable parts stay, and so does a link that leads to itself.
 func realPath(fsys FS, name string) (string, error) {
 	if strings.ContainsRune(name, 0) {
 		return "", errNUL
@@ -63,7 +61,7 @@ func realPath(fsys FS, name string) (string, error) {
 
 type resolver struct {
 	fs   FS
-	seen map[string]string // link to what it leads to; "" while that is looked for
+	seen map[string]string // link to its target; "" while it is being resolved
 }
 
 // join appends rest to the resolved path base; false means that a link leads

@@ -5,13 +5,13 @@ import (
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
-// Values of JSON records as the tools that defined them see them: with
-// Python's notion of truth and its text for a value.
+// Values of JSON records as the tools that defined them see them: with Python's truth and text of a
+// value.
 
 // truthy is Python's bool(v).
 func truthy(n *jsontree.Node) bool { return n != nil && speclang.OfJSON(n).Truthy() }
 
-// text is Python's str(v or ""): empty for what is missing or not true.
+// text is Python's str(v or ""): empty for a missing or falsy value.
 func text(n *jsontree.Node) string {
 	if !truthy(n) {
 		return ""
@@ -24,7 +24,7 @@ func isExitCode(n *jsontree.Node) bool {
 	return n != nil && (n.Kind == jsontree.Int || n.Kind == jsontree.Bool)
 }
 
-// pythonStr is Python's str(v), of None for a value that is missing.
+// pythonStr is Python's str(v), or str(None) for a missing value.
 func pythonStr(n *jsontree.Node) string {
 	if n == nil {
 		n = new(jsontree.Node)

@@ -14,30 +14,30 @@ import (
 	"github.com/thresh-dev/thresh/port/process"
 )
 
-// RunRecord is all that is known of one run, as plain values.
+// RunRecord holds everything known about one run, as plain values.
 type RunRecord struct {
 	Spec        *Spec
 	CaseIndex   int64
 	Seed        []byte
 	Input       []byte
-	InputName   string // file name of the input as the program was given it; empty: original.pdf
+	InputName   string // file name of the input as the program got it; empty: original.pdf
 	MutationLog []byte // content of mutations.jsonl
-	// Executable replaces the first element of the command in the records: the
-	// place where a bare name was found. Empty: as in the document.
+	// Executable replaces the first element of the command in the records: the path of a bare name.
+	// Empty: as in the document.
 	Executable string
 	Timeout    float64 // seconds; 0: as in the document
 
-	// Result is what came of the run. It is nil if the program could not be
-	// started (StartError says why) or was not to be (a dry run).
+	// Result is the result of the run. It is nil if the program could not be started (StartError says
+	// why), or was not meant to (a dry run).
 	Result     *process.Result
 	StartError error
-	When       time.Time // stands for the times of the run if there is no Result
+	When       time.Time // the time of the run if there is no Result
 
 	Evaluate EvaluateOptions
 	Extra    map[string]any // fields added to the failure record
 }
 
-// inputFile is the place of the input in the run folder.
+// inputFile is the path of the input in the run folder.
 func (r *RunRecord) inputFile() string {
 	if r.InputName == "" {
 		return fileInput
@@ -48,7 +48,7 @@ func (r *RunRecord) inputFile() string {
 // dry reports whether the run was only planned.
 func (r *RunRecord) dry() bool { return r.Result == nil && r.StartError == nil }
 
-// timeoutSeconds is the timeout in force; plans show whole seconds.
+// timeoutSeconds is the effective timeout; plans show whole seconds.
 func (r *RunRecord) timeoutSeconds() float64 {
 	t := r.Timeout
 	if t == 0 {
@@ -60,7 +60,7 @@ func (r *RunRecord) timeoutSeconds() float64 {
 	return t
 }
 
-// ranIn is the folder that the program ran in, if that is not the kept one.
+// ranIn is the folder in which the program ran, if it is not the kept one.
 func (r *RunRecord) ranIn(kept string) string {
 	if r.Result == nil || r.Result.Dir == kept {
 		return ""
@@ -68,8 +68,8 @@ func (r *RunRecord) ranIn(kept string) string {
 	return r.Result.Dir
 }
 
-// exitCode is the exit code in Python's terms: a signal is negative, and there
-// is none (nil) after a timeout or if nothing was started.
+// exitCode is the exit code in Python's terms: a signal is negative, and after a timeout or if
+// nothing was started there is none (nil).
 func (r *RunRecord) exitCode() any {
 	switch {
 	case r.dry():
@@ -82,7 +82,7 @@ func (r *RunRecord) exitCode() any {
 	return r.Result.ExitCode
 }
 
-// runnerExitCode is exitCode for the records that have no null.
+// runnerExitCode is exitCode for records that cannot hold null.
 func (r *RunRecord) runnerExitCode() any {
 	if code := r.exitCode(); code != nil {
 		return code
@@ -119,7 +119,7 @@ func (r *RunRecord) argv(p process.Paths) []string {
 	return argv
 }
 
-// context is content of context.json. inputFile has its links resolved.
+// context is the content of context.json. inputFile has its links resolved.
 func (r *RunRecord) context(p process.Paths, inputFile, sum string) []byte {
 	o := object{
 		"run_id": p.RunID, "input_file": inputFile, "input_sha256": sum, "artifact_id": sum[:12], "case_index": r.CaseIndex,
@@ -133,7 +133,7 @@ func (r *RunRecord) seedInfo() []byte {
 	return pretty(object{"sha256": digest(r.Seed), "size_bytes": len(r.Seed), "source_path": r.Spec.Seed.Path})
 }
 
-// exec is content of exec/exec.json.
+// exec is the content of exec/exec.json.
 func (r *RunRecord) exec(p process.Paths) []byte {
 	started, ended, elapsed := r.times()
 	o := object{
@@ -165,7 +165,7 @@ func (r *RunRecord) exec(p process.Paths) []byte {
 	return pretty(o)
 }
 
-// legacyExec is content of llmfuzz/exec.json.
+// legacyExec is the content of llmfuzz/exec.json.
 func (r *RunRecord) legacyExec(p process.Paths) []byte {
 	started, ended, elapsed := r.times()
 	return pretty(object{
@@ -178,8 +178,7 @@ func (r *RunRecord) legacyExec(p process.Paths) []byte {
 // observed is an output that a record lists.
 type observed struct{ path, sha256 string }
 
-// outcome is the result of a run in the words of failure records, before its
-// outputs are looked at.
+// outcome is the result of a run as failure records name it, before its outputs are judged.
 func (r *RunRecord) outcome() (verdict, reason string) {
 	switch {
 	case r.dry():
@@ -204,8 +203,8 @@ func containsCode(codes []int, code any) bool {
 	return slices.ContainsFunc(codes, func(c int) bool { return code == c })
 }
 
-// finalOutcome makes the failure record agree with the evaluation, which has
-// looked at the outputs: a run has one verdict.
+// finalOutcome aligns the failure record with the evaluation, which has judged the outputs: a run
+// has one verdict.
 func finalOutcome(verdict, reason string, e Evaluation) (string, string) {
 	if verdict != VerdictPass || e.Verdict == VerdictPass {
 		return verdict, reason
@@ -221,7 +220,7 @@ func finalOutcome(verdict, reason string, e Evaluation) (string, string) {
 	return e.Verdict, "evaluation"
 }
 
-// failureRecord is content of eval/failure_record.json.
+// failureRecord is the content of eval/failure_record.json.
 func (r *RunRecord) failureRecord(p process.Paths, verdict, reason string, outputs []observed, policy string) []byte {
 	started, ended, elapsed := r.times()
 	sum := digest(r.Input)
@@ -258,15 +257,15 @@ func (r *RunRecord) failureRecord(p process.Paths, verdict, reason string, outpu
 	return pretty(withExtra(o, r.Extra))
 }
 
-// CheckID refuses an id that could name a folder other than the one it is to
-// name. what says which id it is: "run id", "campaign id".
+// CheckID rejects an id that could name another folder than intended. what is the kind of id: "run
+// id", "campaign id".
 func CheckID(what, id string) error {
 	bad := ""
 	switch {
 	case id == "":
 		bad = "must not be empty"
 	case strings.HasPrefix(id, "."):
-		// Also keeps ids apart from the folders that are still being written.
+		// This also keeps ids distinct from folders that are still being written.
 		bad = "must not start with a dot"
 	case strings.HasPrefix(id, "-"):
 		bad = "must not start with '-', which programs read as an option"
@@ -282,8 +281,8 @@ func CheckID(what, id string) error {
 	return fmt.Errorf("%s %q %s", what, id, bad)
 }
 
-// DefaultCampaignID returns the id of a campaign's folder if the user gives none.
-// The document's own campaign_id plays no part in it.
+// DefaultCampaignID returns the id of a campaign's folder if the user gives none. It does not
+// depend on the document's campaign_id.
 func DefaultCampaignID(specText []byte, startIndex int64) string {
 	sum := sha256.Sum256(specText)
 	return fmt.Sprintf("cmp_%s_s%d", hex.EncodeToString(sum[:4]), startIndex)

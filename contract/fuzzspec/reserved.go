@@ -8,8 +8,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// The sections that the contract reserves: they are checked, and nothing that
-// they say is followed, but for the one environment variable.
+// The sections that the contract reserves: they are checked but have no effect, except for the one
+// environment variable.
 
 func (w *walk) execution(s *doctree.Section) {
 	e := &w.spec.Execution
@@ -24,7 +24,7 @@ func (w *walk) execution(s *doctree.Section) {
 	}
 }
 
-// outputs checks the templates in the order in which existing tools do.
+// outputs checks the templates in the order of existing tools.
 func (w *walk) outputs(s *doctree.Section) {
 	o := &w.spec.Outputs
 	o.InputDir = w.template(s, "input_dir", "runs/<run_id>/input")
@@ -69,8 +69,8 @@ func (w *walk) template(s *doctree.Section, key, fixed string) *string {
 	return given
 }
 
-// templateTokens returns the <...> tokens of a template, left to right, with at
-// least one character between the brackets.
+// templateTokens returns the <...> tokens of a template from left to right, each with at least one
+// character between the brackets.
 func templateTokens(text string) []string {
 	var tokens []string
 	for {
@@ -83,7 +83,7 @@ func templateTokens(text string) []string {
 		if end < 0 {
 			return tokens
 		}
-		if end == 1 { // "<>" is no token
+		if end == 1 { // "<>" is not a token
 			text = text[1:]
 			continue
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/port/process"
 )
 
-// Files of a run folder, relative to it. The input goes by that name whatever
-// it is, because existing tools look for it there.
+// Files of a run folder, relative to it. The input has this name whatever its type, because
+// existing tools expect it.
 const (
 	fileInput     = "input/original.pdf"
 	fileSeed      = "input/original.seed.pdf"
@@ -19,12 +19,12 @@ const (
 	fileRecord    = "eval/failure_record.json"
 )
 
-// RunFolder is <work_root_base>/runs/<run id>, where the evidence of one run is
-// kept. Its layout is documented and other tools read it.
+// RunFolder is <work_root_base>/runs/<run id>, the evidence of one run. Its layout is documented,
+// and other tools read it.
 type RunFolder struct{ base, id string }
 
-// NewRunFolder returns the folder of a run; nothing is made. The id is refused
-// if it could lead elsewhere.
+// NewRunFolder returns the folder of a run without making it. It rejects an id that could lead
+// elsewhere.
 func NewRunFolder(workRootBase, runID string) (RunFolder, error) {
 	if err := CheckID("run id", runID); err != nil {
 		return RunFolder{}, err
@@ -38,20 +38,20 @@ func (f RunFolder) Dir() string { return NormalizePath(f.base + "/runs/" + f.id)
 // RecordPath returns the path of the failure record.
 func (f RunFolder) RecordPath() string { return f.Dir() + "/" + fileRecord }
 
-// Paths returns where a program finds things if it runs in this folder.
+// Paths returns the paths of a program that runs in this folder.
 func (f RunFolder) Paths() process.Paths {
 	dir := f.Dir()
 	return process.Paths{RunID: f.id, RunDir: dir, InputPath: dir + "/" + fileInput, OutDir: dir + "/out"}
 }
 
-// pathsOf is Paths with the input under the name that the program was given.
+// pathsOf is Paths with the input under the name that the program got.
 func (f RunFolder) pathsOf(r *RunRecord) process.Paths {
 	p := f.Paths()
 	p.InputPath = p.RunDir + "/" + r.inputFile()
 	return p
 }
 
-// KeptRun is what was written of a run.
+// KeptRun is the result of keeping a run.
 type KeptRun struct {
 	Evaluation Evaluation
 	Verdict    string   // the final one, as in the failure record: "PASS", "TIMEOUT", "FAIL_...", "BLOCKED_..."
@@ -59,18 +59,16 @@ type KeptRun struct {
 	Notes      []string // what could not be kept
 }
 
-// CaseVerdict returns the final verdict in the words of case lines and summaries. It
-// is the evaluation's: the two never disagree.
+// CaseVerdict returns the final verdict as case lines and summaries name it. It is the evaluation's
+// verdict: the two never disagree.
 func (k KeptRun) CaseVerdict() string { return k.Evaluation.Verdict }
 
-// Write keeps a run. The folder is made beside its place and moved there when
-// it is whole, so a reader sees all of a run or nothing, and what an earlier
-// run of that id left is gone. Outputs are copied from the folder that the
-// program ran in, which may be this one.
+// Write keeps a run. It makes the folder beside its place and moves it there when it is complete,
+// so a reader sees all of a run or nothing, and it removes an earlier run of the same id. It copies
+// outputs from the folder that the program ran in, which may be this one.
 //
-// The failure record alone is forced to disk: run folders can be made again
-// from the journal of the run, and forcing each of their files costs more than
-// running the program does.
+// Only the failure record is forced to disk: run folders can be made again from the journal, and
+// forcing each of their files costs more than running the program.
 func (f RunFolder) Write(r RunRecord) (kept KeptRun, err error) {
 	runs := filepath.Join(f.base, "runs")
 	stage, old := filepath.Join(runs, "."+f.id+".new"), filepath.Join(runs, "."+f.id+".old")
@@ -129,7 +127,7 @@ func (f RunFolder) Write(r RunRecord) (kept KeptRun, err error) {
 		}
 	}
 	if name := r.inputFile(); name != fileInput {
-		// The program was given this name; the other one is where tools look.
+		// The program got this name; tools look for the other one.
 		if err := os.Link(filepath.Join(stage, fileInput), filepath.Join(stage, name)); err != nil {
 			return fail("write "+name, err)
 		}
@@ -146,7 +144,7 @@ func (f RunFolder) Write(r RunRecord) (kept KeptRun, err error) {
 // judge evaluates the run from the files written so far and writes the failure
 // record and the evaluation, so that the two agree.
 func (f RunFolder) judge(kept *KeptRun, stage string, r *RunRecord) error {
-	root, err := os.OpenRoot(stage) // a link that leads out of the folder is not followed
+	root, err := os.OpenRoot(stage) // do not follow links that lead out of the folder
 	if err != nil {
 		return err
 	}
@@ -174,7 +172,7 @@ func (f RunFolder) judge(kept *KeptRun, stage string, r *RunRecord) error {
 	return writeSynced(filepath.Join(stage, fileRecord), record)
 }
 
-// emptyFolder removes what is in a folder.
+// emptyFolder removes the content of a folder.
 func emptyFolder(dir string) error {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
@@ -183,7 +181,7 @@ func emptyFolder(dir string) error {
 	return err
 }
 
-// recoverSwap finishes or undoes what [swap] was killed in.
+// recoverSwap finishes or undoes a [swap] that was killed.
 func recoverSwap(place, old string) error {
 	if _, err := os.Lstat(place); errors.Is(err, os.ErrNotExist) {
 		if err := os.Rename(old, place); err == nil || !errors.Is(err, os.ErrNotExist) {
@@ -193,8 +191,8 @@ func recoverSwap(place, old string) error {
 	return os.RemoveAll(old)
 }
 
-// swap puts a whole folder in a place that may hold another one, which is put
-// back if that fails.
+// swap moves a folder to a place that may hold another one, and restores the other one if that
+// fails.
 func swap(stage, place, old string) error {
 	err := os.Rename(place, old)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -7,42 +7,41 @@ import (
 	"github.com/thresh-dev/thresh/engine/bytemut"
 )
 
-// Which input of the corpus a case is made from: one that is cheap for what it
-// reaches, that reaches what few others do, and that has had few cases so far, as
-// the power schedules of AFLFast and libFuzzer's entropic have it. Cost is counted
-// in edges, never timed, and all is folded, so that equal runs choose equally. It is
-// what cases of the input have cost, those that ended their process or were set aside
-// included, and wears it off: so dear inputs do not take all of a long campaign's time.
+// The schedule chooses which input of the corpus a case is made from. It prefers inputs that are
+// cheap for what they reach, that reach what few others do, and that have had few cases so far, as
+// in the power schedules of AFLFast and libFuzzer's entropic. Cost is counted in edges, never
+// timed, and everything is folded, so that equal runs choose equally. The cost of an input is what
+// its cases cost, including those that ended their process or were set aside; it wears the input
+// off, so that expensive inputs do not take all of a long campaign's time.
 
-// reach is what is known of a tuple of edge and count class.
+// reach describes an edge/hit-count tuple.
 type reach struct {
-	best   int32 // the cheapest input of the corpus that has it
-	inputs int32 // how many have it
+	best   int32 // the cheapest input of the corpus that has the tuple
+	inputs int32 // number of inputs that have it
 }
 
-// entry is what is known of an input of the corpus. Of the seeds only the cases
-// that were made from them are known.
+// entry describes an input of the corpus. Seeds have no tuples or work, only cases made from them.
 type entry struct {
-	work   uint64   // edges that it took in all
+	work   uint64   // total edges taken
 	tuples []uint32 // ascending
-	owns   int32    // tuples that it is the cheapest for
+	owns   int32    // number of tuples for which it is the cheapest
 }
 
-// share is how often an input of the corpus is chosen, and what decides it. It stands
-// beside the entry since it changes in every round.
+// share is the weight of an input of the corpus and what decides it. It is separate from the entry
+// because it changes in every round.
 type share struct {
-	made   int64  // cases that were made from it
-	used   uint64 // edges that these have cost
-	worth  uint64 // by the tuples that few have
-	weight uint64 // of all; 0: to be weighed
+	made   int64  // cases made from it
+	used   uint64 // edges that those cases cost
+	worth  uint64 // grows with tuples that few inputs have
+	weight uint64 // the result; 0: not yet weighed
 }
 
 const (
-	usualWorth = 1 << 10 // of a seed, and of an input that nothing speaks for or against
-	favour     = 8       // how many times as often an input is chosen that is the cheapest for a tuple
-	wearOff    = 64      // usual cases whose cost halves how often an input is chosen
-	endCost    = 512     // cases that one counts for which ends its process, if that would have served others: four times what a new process and a stack to read cost, since it mostly shows what is known
-	steepest   = 8       // how many times as often at most as the usual a cheap input is chosen; all others as their cost is
+	usualWorth = 1 << 10 // worth of a seed, and of an input with no rare tuples
+	favour     = 8       // factor for an input that is the cheapest for a tuple
+	wearOff    = 64      // number of usual cases whose cost halves the weight of an input
+	endCost    = 512     // overhead, in cases, of a case that ends a process that would have served others: four times the cost of a new process and of reading a stack, since such a case mostly shows what is known
+	steepest   = 8       // maximum factor for an input that is cheaper than usual; the factor of others follows their cost
 )
 
 func (g *guided) unseen(tuple uint32) bool {
@@ -55,10 +54,10 @@ func (c *Campaign) pool(s *state) bytemut.Pool {
 	return bytemut.Pool{Inputs: s.corpus, Ends: s.ends, Words: s.words, Staged: s.staged, First: c.start + s.done + s.again}
 }
 
-// cost is what a case of an input is expected to take: edges, and bytes to change.
+// cost is the expected cost of a case of an input: edges, and bytes to change.
 func (s *state) cost(i int) uint64 { return (s.entries[i].work + 1) * uint64(len(s.corpus[i])+16) }
 
-// addInput adds an input to the corpus. The state's entries and tuples are its own.
+// addInput adds an input to the corpus. The caller has cloned the entries and tuples.
 func (s *state) addInput(input []byte, work uint64, tuples []uint32) {
 	at := len(s.corpus)
 	s.corpus = append(slices.Clip(s.corpus), input)
@@ -78,7 +77,7 @@ func (s *state) addInput(input []byte, work uint64, tuples []uint32) {
 	}
 }
 
-// spend notes what a case that was made from an input has cost.
+// spend records the cost of a case made from an input.
 func (s *state) spend(parent int, o campaign.Outcome) {
 	cost, e := s.usualCost(parent), &s.shares[parent]
 	_, _, aside := decodeAside(o.Data)
@@ -93,7 +92,7 @@ func (s *state) spend(parent int, o campaign.Outcome) {
 	e.weight = 0
 }
 
-// usualCost is what a case of an input costs that nothing happens to.
+// usualCost is the cost of an uneventful case of an input.
 func (s *state) usualCost(i int) uint64 {
 	if s.entries[i].tuples == nil {
 		return s.usual + s.caseCost()
@@ -101,8 +100,8 @@ func (s *state) usualCost(i int) uint64 {
 	return s.entries[i].work + s.caseCost()
 }
 
-// weigh gives every input its weight. How rare what it reaches is changes slowly:
-// all are looked at again when the corpus has grown by a sixteenth.
+// weigh computes the weight of every input. Rarity changes slowly: all inputs are weighed again
+// only when the corpus has grown by a sixteenth.
 func (s *state) weigh() {
 	from := s.weighed
 	if n := len(s.entries); n > s.weighed+s.weighed/16 {
@@ -113,7 +112,7 @@ func (s *state) weigh() {
 				works = append(works, e.work)
 			}
 		}
-		if len(works) > 0 { // the mean would be that of a few slow ones
+		if len(works) > 0 { // the mean would reflect a few slow inputs
 			slices.Sort(works)
 			s.usual = works[len(works)/2]
 		}
@@ -133,7 +132,7 @@ func (s *state) weigh() {
 	}
 }
 
-// worthOf is what speaks for an input beside its cost: tuples that few have.
+// worthOf is the value of an input apart from its cost: it grows with tuples that few inputs have.
 func (s *state) worthOf(i int) uint64 {
 	rare := uint64(0) // in sixteenths
 	for _, t := range s.entries[i].tuples {
@@ -142,8 +141,8 @@ func (s *state) worthOf(i int) uint64 {
 	return usualWorth / 16 * min(16+rare, 64)
 }
 
-// weightOf is the weight of an input by its worth, by what a case of it costs on
-// average, and by what its cases have cost in all.
+// weightOf is the weight of an input: its worth, scaled by the average cost of its cases and by
+// their total cost.
 func (s *state) weightOf(i int) uint64 {
 	const scale = 1 << 24
 	e, usual := s.shares[i], s.usual+s.caseCost()

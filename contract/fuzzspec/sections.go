@@ -15,12 +15,11 @@ import (
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// noCommand is the line for a document without target.command; existing tools
-// say it before anything else about the target.
+// noCommand is the line for a document without target.command; existing tools report it before
+// anything else about the target.
 const noCommand = "Adapters are not shipped in OSS. Use target.command."
 
-// stringAt reports whether a key has a string: what is wrong with any other
-// value was said.
+// stringAt reports whether a key has a string; any other value has already been reported.
 func stringAt(s *doctree.Section, key string) bool {
 	_, ok := s.Node(key).Str()
 	return ok
@@ -33,11 +32,11 @@ func optional(s *doctree.Section, key string) *string {
 	return nil
 }
 
-// besideKeys are the paths that may be relative to the document, by "./": what
-// thresh promote writes can then be moved and shared.
+// besideKeys are the paths that may be relative to the document, with "./", so that promoted
+// documents can be moved and shared.
 var besideKeys = []string{"seed.path", "target.work_root_base"}
 
-// absolute returns a field that must be an absolute path if it is there.
+// absolute returns a field that must be an absolute path if it is present.
 func (w *walk) absolute(s *doctree.Section, key string) *string {
 	text := optional(s, key)
 	if text == nil {
@@ -92,7 +91,7 @@ func (w *walk) command(s *doctree.Section) {
 	w.refuse(first.Pos, "target.command[0]", reason, code, message, hint)
 }
 
-// executableMessage says for people what a reason of ResolveExecutable means.
+// executableMessage explains a reason of ResolveExecutable.
 func executableMessage(got string, x Executable, reason string) (code, message, hint string) {
 	switch reason {
 	case reasonRelative:
@@ -186,7 +185,7 @@ func (w *walk) exists(n *doctree.Node, name string) {
 	}
 }
 
-// cause is what a system call said, without the path that the message has.
+// cause is the message of a system call without the path.
 func cause(err error) string {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err.Error()

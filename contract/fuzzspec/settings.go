@@ -20,31 +20,31 @@ type settings struct {
 	round        int64 // cases of a guided round
 	text         bool
 	auto         bool   // the seed decides between deep and text
-	chose        string // what it decided, and why
+	chose        string // the decision, and its reason
 	executor     process.Executor
 	sandbox      bool
 	twin, also   string // other builds of the program; "": none
-	cmplog       string // the one that says what it compares
+	cmplog       string // the build that reports comparisons
 	allowExec    []string
 	okExit       []int
-	okReports    bool   // with these codes a runtime's report is not a failure either
+	okReports    bool   // with okExit codes, a runtime's report is not a failure either
 	outputs      string // auto, require or ignore
 	input        string // auto, file or stdin
 	keep         string // failures, all or none
 	redact       func([]byte) []byte
-	timeout      float64 // seconds; 0: as the document says
+	timeout      float64 // seconds; 0: as in the document
 	memory       int64   // bytes; 0: no limit
-	together     bool    // it was given: it bounds all processes of a case together
+	together     bool    // memory was given: it limits all processes of a case together
 	fileSize     int64   // bytes; 0: no limit
-	written      int64   // bytes in all; 0: no limit
-	ownWritten   bool    // it was given
+	written      int64   // total bytes; 0: no limit
+	ownWritten   bool    // written was given
 	campaignID   string
-	self         campaign.Settings // for the running program in commands
+	self         campaign.Settings // to replace the name of this program in commands
 	start, count int64
 	seed         *int64
 }
 
-// decodeSettings reads the options; all that is wrong with them is returned.
+// decodeSettings reads the options and returns every fault in them.
 func decodeSettings(set campaign.Settings) (settings, diag.List) {
 	var list diag.List
 	refuse := func(name, format string, args ...any) {
@@ -140,7 +140,7 @@ func decodeSettings(set campaign.Settings) (settings, diag.List) {
 	return s, list
 }
 
-// maxTimeoutSeconds is about the longest time that a duration can hold.
+// maxTimeoutSeconds is roughly the longest time that a duration can hold.
 const maxTimeoutSeconds = 9e9
 
 // timeoutOf is the time limit of a case.
@@ -151,7 +151,7 @@ func (s *settings) timeoutOf(spec *Spec) time.Duration {
 	return spec.Timeout()
 }
 
-// fingerprint is what of the options decides cases or their outcomes.
+// fingerprint lists the options that decide cases or their outcomes.
 func (s *settings) fingerprint() string {
 	seed := "document"
 	if s.seed != nil {

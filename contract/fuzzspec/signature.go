@@ -14,8 +14,8 @@ import (
 	"github.com/thresh-dev/thresh/port/process"
 )
 
-// tailSize bounds what of standard error enters a signature: so many bytes are
-// read from the end of the file, and so many characters are kept of them.
+// tailSize limits the standard error in a signature: the bytes read from the end of the file, and
+// the characters kept of them.
 const tailSize = 4096
 
 // hash16 is the short digest of signatures.
@@ -24,8 +24,8 @@ func hash16(s string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// CrashSignature is signature_v1 of a crash, from the end of its standard
-// error. nonEmpty says that the program wrote something there at all.
+// CrashSignature is the signature_v1 of a crash, made from the end of its standard error. nonEmpty
+// reports whether the program wrote anything there.
 func CrashSignature(tail, runID string, nonEmpty bool) string {
 	text := NormalizeStderr(tail, runID)
 	if utf8.RuneCountInString(text) > tailSize {
@@ -41,9 +41,8 @@ func CrashSignature(tail, runID string, nonEmpty bool) string {
 	return "CRASH:" + hash16(text)
 }
 
-// decode reads bytes as UTF-8 the way Python does when it replaces what is
-// wrong: U+FFFD for the longest part of a sequence that could have gone on, not
-// for every byte of it.
+// decode decodes UTF-8 and replaces errors as Python does: one U+FFFD for the longest prefix of a
+// valid sequence, not one per byte.
 func decode(b []byte) string {
 	if utf8.Valid(b) {
 		return string(b)
@@ -60,8 +59,8 @@ func decode(b []byte) string {
 	return out.String()
 }
 
-// brokenPrefix is the length of the longest start of b, which does not begin with a
-// valid sequence, that is a start of some valid sequence, and at least 1.
+// brokenPrefix is the length, at least 1, of the longest prefix of b that begins a valid sequence;
+// b itself does not begin with a complete one.
 func brokenPrefix(b []byte) int {
 	low, high := byte(0x80), byte(0xbf)
 	switch c := b[0]; {
@@ -84,8 +83,8 @@ func brokenPrefix(b []byte) int {
 	return n
 }
 
-// NormalizeStderr takes out of a text what differs between equal crashes:
-// absolute paths, the run's id and the amount of white space.
+// NormalizeStderr removes what differs between equal crashes: absolute paths, the run id and the
+// amount of white space.
 func NormalizeStderr(text, runID string) string {
 	text = drivePaths(text)
 	text = slashPaths(text)
@@ -123,13 +122,12 @@ func drivePaths(s string) string {
 	})
 }
 
-// slashPaths replaces /... where no word stands before the slash.
+// slashPaths replaces /... unless a word precedes the slash.
 func slashPaths(s string) string {
 	return replacePaths(s, 1, func(s string) bool { return s[0] == '/' })
 }
 
-// replacePaths replaces paths that begin with a lead of so many bytes, where no word
-// stands before.
+// replacePaths replaces paths that begin with a lead of so many bytes and do not follow a word.
 func replacePaths(s string, lead int, begins func(string) bool) string {
 	var out strings.Builder
 	before := ' '
@@ -150,12 +148,12 @@ func replacePaths(s string, lead int, begins func(string) bool) string {
 	return out.String()
 }
 
-// stackName is the attachment that holds what was seen at a crash.
+// stackName is the attachment with the stack of a crash.
 const stackName = "stack"
 
-// stackReader returns what looks at the crash of a case: it is run once more, cold,
-// and stopped there. Where that cannot be done the runner's notes say why, and
-// the case is identified by its signal.
+// stackReader returns a looker for the crash of a case: it runs the case once more, cold, and stops
+// it at the crash. If that is impossible, the runner's notes say why, and the signal identifies the
+// case.
 func stackReader(ctx context.Context, r process.Runner, c process.Case) looker {
 	return func() *process.Crash {
 		t, ok := r.(process.Tracer)
@@ -170,7 +168,7 @@ func stackReader(ctx context.Context, r process.Runner, c process.Case) looker {
 	}
 }
 
-// stackEvidence is what was seen at a crash, for people.
+// stackEvidence is the stack of a crash, for display.
 func stackEvidence(seen *process.Crash) campaign.Attachment {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s (a guess from the kind of crash alone)\n", seen.Kind, seen.Hint)
@@ -185,7 +183,7 @@ func stackEvidence(seen *process.Crash) campaign.Attachment {
 	return campaign.Attachment{Name: stackName, Data: []byte(b.String())}
 }
 
-// toldApart says by what a crash was told from others.
+// toldApart names what distinguishes a crash from others.
 func toldApart(o campaign.Outcome) string {
 	switch {
 	case o.Kind != kindCrash || len(o.Cause) == 0:

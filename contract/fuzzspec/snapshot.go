@@ -6,12 +6,12 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// object is a JSON object in the making; its values are what jsontree.Of takes.
+// object is a JSON object under construction; jsontree.Of accepts its values.
 type object = map[string]any
 
-// pretty writes a record the way every record file is written: sorted keys, two
-// spaces, raw non-ASCII and a final line end. It panics if a value has no JSON
-// form, which only a mistake in this package could bring about.
+// pretty writes a record in the form of every record file: sorted keys, two spaces, raw non-ASCII
+// and a final line end. It panics if a value has no JSON form, which only a mistake in this package
+// can cause.
 func pretty(v any) []byte {
 	n := tree(v)
 	return append(jsontree.Pretty.Append(nil, &n), '\n')
@@ -38,8 +38,8 @@ func giveInt(o object, key string, v *big.Int) {
 	}
 }
 
-// Snapshot returns the canonical text of the document, as run folders keep it:
-// defaults are written out for work_root_mode and max_ops_per_case alone.
+// Snapshot returns the canonical text of the document, as run folders keep it: it writes out
+// defaults for work_root_mode and max_ops_per_case only.
 func (s *Spec) Snapshot() []byte {
 	top := object{"schema_version": SchemaVersion, "campaign_id": s.CampaignID}
 	give(top, "description", s.Description)

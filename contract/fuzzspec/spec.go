@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// SchemaVersion is the version that a document must name.
+// SchemaVersion is the version that a document must state.
 const SchemaVersion = "llmfuzz.fuzzspec.v1"
 
-// Spec is a decoded document. A nil pointer is a field that was not given;
-// paths are in the form that pathlib gives them ([NormalizePath]).
+// Spec is a decoded document. A nil pointer is a field that was not given; paths are in pathlib's
+// form ([NormalizePath]).
 type Spec struct {
 	CampaignID  string
 	Description *string
@@ -40,8 +40,8 @@ type Seed struct {
 	SHA256    *string // as written: 64 hexadecimal digits of either case
 }
 
-// Mutations says how cases are made. Integers are as large as the document
-// says; CaseCount and OpLimit bound them for those who count in machine words.
+// Mutations configures how cases are made. Integers may be arbitrarily large; CaseCount and OpLimit
+// clamp them to machine words.
 type Mutations struct {
 	Cases         *big.Int
 	RNGSeed       *big.Int // nil: not given
@@ -51,13 +51,13 @@ type Mutations struct {
 	Strategies    []string // nil: not given; an empty list is not nil
 }
 
-// Execution holds what the contract reserves, and the environment overrides.
+// Execution holds the fields that the contract reserves, and the environment overrides.
 type Execution struct {
 	WorkRootMode string            // "per_run" if not given
 	EnvOverrides map[string]string // nil: not given
 }
 
-// Outputs holds templates that the contract reserves and nothing follows.
+// Outputs holds templates that the contract reserves; they have no effect.
 type Outputs struct {
 	InputDir   *string
 	OutDir     string
@@ -65,7 +65,7 @@ type Outputs struct {
 	LLMFuzzDir *string
 }
 
-// defaultTimeout is what the contract gives a target without timeout_s.
+// defaultTimeout is the contract's timeout, in seconds, for a target without timeout_s.
 const defaultTimeout = 30
 
 // TimeoutSeconds returns the target's timeout in seconds.
@@ -76,8 +76,8 @@ func (s *Spec) TimeoutSeconds() float64 {
 	return *s.Target.TimeoutS
 }
 
-// Timeout returns the target's timeout. It is at least a nanosecond: zero would
-// mean no limit to those who enforce it.
+// Timeout returns the target's timeout. It is at least a nanosecond, because zero would mean no
+// limit.
 func (s *Spec) Timeout() time.Duration {
 	return max(time.Duration(s.TimeoutSeconds()*float64(time.Second)), 1)
 }

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// holdStage makes an empty folder that no other process makes at the same time. Two
-// processes may keep the same case; the second waits. The hold goes with its
-// process, and stays with the folder when that is moved to its place.
+// holdStage makes an empty folder and locks it against other processes. Two processes may keep the
+// same case; the second one waits. The lock ends with its process, and stays with the folder when
+// the folder is moved.
 func holdStage(stage string) (hold *os.File, err error) {
 	for {
 		if err := os.Mkdir(stage, 0o755); err != nil && !errors.Is(err, os.ErrExist) {

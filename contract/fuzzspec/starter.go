@@ -7,8 +7,8 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// starterProgram has a fault that a single flipped bit brings out, and needs
-// nothing but a shell: the environment of a target has no PATH.
+// starterProgram has a fault that a single flipped bit triggers. It needs only a shell, because the
+// environment of a target has no PATH.
 const starterProgram = `# Adds up 100/n for the numbers on the first line of its input.
 # It checks that they are numbers, but not that they are not 0.
 set -f
@@ -23,7 +23,7 @@ done
 echo "{\"total\": $total}" > "$2/result.json"
 `
 
-// starterSeed holds numbers of which each is one bit away from 0.
+// starterSeed holds numbers that are each one bit away from 0.
 const starterSeed = "1 2 4 8\n"
 
 const starterDescription = "A starter campaign. Each case flips, cuts or appends bytes of seed.path and runs target.command on the result: " +
@@ -32,9 +32,8 @@ const starterDescription = "A starter campaign. Each case flips, cuts or appends
 	"With mutations.rng_seed the same cases are made on every machine. " +
 	"To fuzz a program of your own, name it in target.command and put a small valid input of it in seed.path."
 
-// Starter returns a document that runs and finds something, with its program
-// and seed. Paths in a FuzzSpec are absolute: dir is the folder that the files
-// will be written to.
+// Starter returns a document that runs and finds something, with its program and seed. Paths in a
+// FuzzSpec are absolute: dir is the folder that the files will be written to.
 func Starter(dir string) []campaign.File {
 	spec := pretty(object{
 		"schema_version": SchemaVersion,
@@ -58,7 +57,7 @@ func Starter(dir string) []campaign.File {
 	}
 }
 
-// Drafted is what is known of a program for which a document is drafted.
+// Drafted describes a program for which to draft a document.
 type Drafted struct {
 	Name        string // of the campaign and the program
 	Description string
@@ -71,7 +70,7 @@ type Drafted struct {
 	Cases       int
 }
 
-// Draft returns a document for a program, of which all but reserved fields are known.
+// Draft returns a document for a program, without the reserved fields.
 func Draft(d Drafted) []byte {
 	return pretty(object{
 		"schema_version": SchemaVersion,

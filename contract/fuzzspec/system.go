@@ -15,20 +15,19 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// optSystem names the system that gets the cases in place of target.command.
+// optSystem names a system that gets the cases instead of target.command.
 const optSystem = "system"
 
-// Systems sets how systems are reached that a user names by --system.
+// Systems sets the opener of systems that a user names with --system.
 func (k *Contract) Systems(open sut.Opener) *Contract {
 	k.systems = open
 	return k
 }
 
-// ofPrograms are the options that say how a program is run; a system has none
-// of it.
+// ofPrograms are the options about running a program; they do not apply to a system.
 var ofPrograms = []string{optGuided, optExecutor, optSandbox, optInput, optOutputs, optMemory, optFileSize, optWritten, optTwin, optAlso}
 
-// loadSystem reads the system that the settings name; nil without one.
+// loadSystem reads the system that the settings name; nil if there is none.
 func (k *Contract) loadSystem(set campaign.Settings) (*sut.Plan, diag.List) {
 	path := set.Get(optSystem, "")
 	if path == "" {
@@ -36,7 +35,7 @@ func (k *Contract) loadSystem(set campaign.Settings) (*sut.Plan, diag.List) {
 	}
 	var list diag.List
 	for _, name := range ofPrograms {
-		if set.Has(name) && !(name == optOutputs && set.Get(name, "") == "require") { // which the commands of old set by themselves
+		if set.Has(name) && !(name == optOutputs && set.Get(name, "") == "require") { // the format's own commands set it
 			list = append(list, diag.Diagnostic{Code: "fuzzspec.option", Path: "--" + name,
 				Message: "says how a program is run, but --system calls a system in its place"})
 		}
@@ -45,14 +44,14 @@ func (k *Contract) loadSystem(set campaign.Settings) (*sut.Plan, diag.List) {
 	return p, append(list, found...)
 }
 
-// runner runs cases on a system as if it were a program.
+// systemRunner runs cases on a system as if it were a program.
 type systemRunner struct {
 	plan   *sut.Plan
 	limit  process.Plan
 	system sut.System
 }
 
-// opener is a process.Opener that reaches the system in the program's place.
+// opener is a process.Opener that opens the system instead of the program.
 func opener(open sut.Opener, plan *sut.Plan) process.Opener {
 	return func(ctx context.Context, p process.Plan, lane, lanes int, cold bool) (process.Runner, error) {
 		x, err := open(ctx, plan, sut.Worker{Index: lane, Of: lanes, Cold: cold})
@@ -63,7 +62,7 @@ func opener(open sut.Opener, plan *sut.Plan) process.Opener {
 	}
 }
 
-// Run implements process.Runner: one case is a fresh state and one call.
+// Run implements process.Runner: one case is a reset and one call.
 func (r *systemRunner) Run(ctx context.Context, c process.Case) (process.Result, error) {
 	if err := r.system.Reset(ctx); err != nil {
 		return process.Result{}, err
@@ -91,7 +90,7 @@ func (r *systemRunner) Run(ctx context.Context, c process.Case) (process.Result,
 	case o.Signal != 0:
 		res.Status, res.Signal = process.Signaled, o.Signal
 	case o.End == sut.Crashed && res.ExitCode == 0:
-		res.ExitCode = 1 // what records of a case know
+		res.ExitCode = 1 // as the records of a case expect
 	}
 	return res, nil
 }
@@ -119,7 +118,7 @@ func (c *Campaign) judgeSystem(o *sut.Observation, runID string) campaign.Outcom
 	reported := cause.Class != crash.ClassNone && cause.Class != crash.ClassExit
 	outer := crash.Mask(o.Why)
 	if strings.Contains(o.Why, " ended during the call: ") || strings.HasPrefix(o.Why, "the process ended: ") {
-		outer = o.Why // how a process ended is equal in equal runs
+		outer = o.Why // equal runs end a process in the same way
 	}
 	switch {
 	case o.Trap != "":
@@ -144,16 +143,16 @@ func (c *Campaign) judgeSystem(o *sut.Observation, runID string) campaign.Outcom
 	return out
 }
 
-// Traits implements [campaign.WithTraits]: who resets an instance that others
-// are using as well makes findings that are none.
+// Traits implements [campaign.WithTraits]: resetting an instance that others use at the same time
+// would cause false findings.
 func (c *Campaign) Traits() campaign.Traits {
 	roughly := ""
-	if c.set.guided { // what was set aside runs again
+	if c.set.guided { // cases set aside run again
 		roughly = "at least"
 	}
 	once := func(_ campaign.Case, o *campaign.Outcome) string {
 		if _, _, aside := decodeAside(o.Data); aside && o.Verdict == campaign.VerdictPass {
-			return "it was set aside" // its budget decided, which another execution has not
+			return "it was set aside" // its budget decided; another execution has none
 		}
 		return ""
 	}

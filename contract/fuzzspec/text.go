@@ -9,19 +9,19 @@ import (
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
-// textSteps is how many operators a case of the text mutators gets at most,
-// unless the document says another number.
+// textSteps is the maximum number of operators for a case of the text mutators, unless the document
+// gives another.
 const textSteps = 3
 
-// textMaker makes cases with the operators of the Operator Contract: the seed
-// is a text, and so is every case. Case n is child n of the seed.
+// textMaker makes cases with the operators of the Operator Contract: the seed is a text, and so is
+// every case. Case n is child n of the seed.
 type textMaker struct {
 	mutators []*mutator.Mutator // by number of operators, less one
 	seed     *mutator.Seed
 	limit    int64 // bytes; 0: none
 }
 
-// newTextMaker makes a maker; the seed is valid UTF-8.
+// newTextMaker makes a maker; the seed must be valid UTF-8.
 func newTextMaker(c *Campaign) (maker, error) {
 	r, faults := mutator.NewRegistry(mutator.Builtins())
 	if faults.HasErrors() {
@@ -62,7 +62,7 @@ type textLane struct {
 func (l *textLane) input(_ bytemut.Pool, index int64) []byte {
 	l.child, l.steps = l.child[:0], l.steps[:0]
 	job := []mutator.Job{{Seed: l.seed, ID: mutator.TestcaseID(l.seed.ID, index), Index: index}}
-	// Operators that are built in come to no error, and the context has no end.
+	// Built-in operators return no error, and the context is never cancelled.
 	_ = l.lanes[index%int64(len(l.lanes))].Make(context.Background(), job, func(c *mutator.Child) error {
 		l.child = append(l.child, c.Text...)
 		for i := range c.Steps {
@@ -72,7 +72,7 @@ func (l *textLane) input(_ bytemut.Pool, index int64) []byte {
 	})
 	if l.limit > 0 && int64(len(l.child)) > l.limit {
 		l.child = l.child[:l.limit]
-		for len(l.child) > 0 { // no half a character at the end
+		for len(l.child) > 0 { // do not end in a partial character
 			if r, n := utf8.DecodeLastRune(l.child); r != utf8.RuneError || n != 1 {
 				break
 			}

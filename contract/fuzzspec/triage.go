@@ -10,28 +10,27 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// TriageInput is what a campaign left behind.
+// TriageInput is the output of a campaign.
 type TriageInput struct {
 	CampaignID string
 	Cases      []byte // cases.jsonl
 	Summary    []byte // summary.json, nil if there is none
 	Campaign   []byte // campaign.json, nil if there is none
-	// Eval returns the eval.json of a run, or nil; it is asked for cases whose
-	// lines lack a verdict or signature. It may be nil.
+	// Eval returns the eval.json of a run, or nil; it is called for cases whose lines lack a verdict
+	// or signature. It may be nil.
 	Eval func(runID string) []byte
 }
 
-// TriageOptions say what a triage shows.
+// TriageOptions select what a triage shows.
 type TriageOptions struct {
 	TopK        int  // clusters in the table and the summary; none if not positive
 	IncludePass bool // show clusters of passing cases
 }
 
-// DefaultTopK is how many clusters existing tools show.
+// DefaultTopK is the number of clusters that existing tools show.
 const DefaultTopK = 50
 
-// Triage is the clusters of a campaign's cases, worst first, and the files that
-// say so.
+// Triage holds the clusters of a campaign's cases, worst first, and the files that list them.
 type Triage struct {
 	Clusters []Cluster
 	JSON     []byte // triage/triage.json
@@ -39,7 +38,7 @@ type Triage struct {
 	Summary  []byte // summary.json with the top clusters; nil if there was none to patch
 }
 
-// Cluster is the cases of one verdict and signature.
+// Cluster is the group of cases with one verdict and signature.
 type Cluster struct {
 	Verdict, Signature string
 	Count              int
@@ -54,7 +53,7 @@ type CaseRef struct {
 	ArtifactID, InputSHA256 string
 }
 
-// Key returns what a cluster goes by.
+// Key returns the key of a cluster.
 func (c Cluster) Key() string { return c.Verdict + "|" + c.Signature }
 
 func compareRefs(a, b CaseRef) int {
@@ -70,11 +69,11 @@ func rank(verdict string) int {
 	return len(order)
 }
 
-// sampleRefs is how many cases a cluster names.
+// sampleRefs is the number of cases that a cluster names.
 const sampleRefs = 5
 
-// TriageCampaign groups the cases of a campaign by verdict and signature. A
-// line that cannot be read counts as a case of which nothing is known.
+// TriageCampaign groups the cases of a campaign by verdict and signature. A line that cannot be
+// parsed counts as a case without any information.
 func TriageCampaign(in TriageInput, o TriageOptions) Triage {
 	clusters := map[string]*Cluster{}
 	verdicts := map[string]int{}
@@ -129,8 +128,7 @@ func (c *Cluster) add(ref CaseRef) {
 	}
 }
 
-// readCase takes what it can from a line, and the rest from the run's own
-// evaluation.
+// readCase takes what it can from a line, and the rest from the run's own evaluation.
 func readCase(line []byte, number int64, eval func(string) []byte) (ref CaseRef, verdict, signature string) {
 	ref = CaseRef{CaseIndex: number}
 	record := parseObject(line)
@@ -157,7 +155,7 @@ func readCase(line []byte, number int64, eval func(string) []byte) (ref CaseRef,
 	return ref, strings.ToUpper(cmp.Or(verdict, verdictUnknown)), cmp.Or(signature, verdictUnknown)
 }
 
-// parseObject reads a JSON object; nil if the text is not one.
+// parseObject parses a JSON object; nil if the text is not one.
 func parseObject(text []byte) *jsontree.Node {
 	if len(text) == 0 {
 		return nil
@@ -209,7 +207,7 @@ func patchSummary(summary *jsontree.Node, unique map[string]int, clusters int, t
 	return pretty(*summary)
 }
 
-// triageMarkdown is the table that people read.
+// triageMarkdown is the table for readers.
 func triageMarkdown(id string, total int, verdicts, unique map[string]int, clusters int, top []Cluster) []byte {
 	var b strings.Builder
 	cell := func(s string) string { return escapeCell.Replace(printable(s)) }
@@ -228,6 +226,6 @@ func triageMarkdown(id string, total int, verdicts, unique map[string]int, clust
 	return []byte(b.String())
 }
 
-// escapeCell keeps a name of a file that a program wrote, which signatures hold,
-// from ending its cell or becoming markup.
+// escapeCell escapes the file names in signatures, which a program chose, so that they cannot end a
+// cell or become markup.
 var escapeCell = strings.NewReplacer("|", `\|`, "\n", " ", "\r", " ", "<", "&lt;")

@@ -10,24 +10,24 @@ import (
 	"github.com/thresh-dev/thresh/port/process"
 )
 
-// An input that joins the corpus is made shorter first, as AFL and libFuzzer do:
-// no mutation is wasted on the parts that do not matter, and no case reads them. The
-// outcome lists the parts that were cut, so that folding gives the same input.
+// An input that joins the corpus is shortened first, as in AFL and libFuzzer, so that no mutation
+// is wasted on parts that do not matter and no case has to read them. The outcome lists the parts
+// that were cut, so that folding yields the same input.
 
 const (
-	trimEvery = 8       // bytes of an input for which it is run once more
-	trimMost  = 64      // times in all
-	trimWork  = 1 << 20 // edges that these may take
-	trimIndex = 257     // of no case that is cross-checked
+	trimEvery = 8       // bytes of an input per run
+	trimMost  = 64      // runs in total
+	trimWork  = 1 << 20 // edges that these runs may take
+	trimIndex = 257     // index of no case that is cross-checked
 )
 
 // span is a part of an input.
 type span struct{ at, length int }
 
-// trim returns the parts of an input that it can do without, in the order in which
-// they go: it still ends by itself and takes all tuples that no earlier round has
-// seen. Tuples and work are those of what is left. Late: time has
-// ended one of the runs, so that another time may cut more.
+// trim returns the parts that an input does not need, in the order of their removal: without them
+// it still ends normally and takes all tuples that no earlier round has seen. The returned tuples
+// and work are those of the shortened input. late means that time ended one of the runs, so that
+// another attempt might cut more.
 func (x *executor) trim(ctx context.Context, s *state, pc process.Case, tuples []uint32, work uint64) (cuts []span, late bool, left process.Case, _ []uint32, _ uint64, err error) {
 	fresh := seq.Filter(tuples, s.unseen)
 	pc.Index = trimIndex
@@ -60,15 +60,15 @@ func (x *executor) trim(ctx context.Context, s *state, pc process.Case, tuples [
 		return nil, late, pc, tuples, work, nil
 	}
 	res, ok, err := try(input)
-	if err != nil || !ok { // chance, which must not decide
+	if err != nil || !ok { // this is chance, which must not decide
 		return nil, late, pc, tuples, work, err
 	}
 	pc.Input = input
 	return cuts, late, pc, slices.Clone(res.Edges), res.Work, nil
 }
 
-// withLate notes before the data of a case that joins the corpus that time ended a run to
-// cut it.
+// withLate prepends to the data of a case that joins the corpus the note that time ended a trimming
+// run.
 func withLate(late bool, data []byte) []byte {
 	if !late {
 		return data
@@ -76,10 +76,10 @@ func withLate(late bool, data []byte) []byte {
 	return append([]byte{0, 'l'}, data...)
 }
 
-// cutLate takes the note off again.
+// cutLate splits off that note.
 func cutLate(data []byte) (rest []byte, late bool) { return bytes.CutPrefix(data, []byte{0, 'l'}) }
 
-// withTrim puts the parts that go before the data of a case that joins the corpus.
+// withTrim prepends the parts to remove to the data of a case that joins the corpus.
 func withTrim(cuts []span, data []byte) []byte {
 	if len(cuts) == 0 {
 		return data
@@ -91,7 +91,7 @@ func withTrim(cuts []span, data []byte) []byte {
 	return append(b, data...)
 }
 
-// cutTrim takes them off again, and returns what is left of an input.
+// cutTrim splits them off, and returns a function that removes them from an input.
 func cutTrim(data []byte) (trimmed func(input []byte) []byte, rest []byte) {
 	same := func(input []byte) []byte { return input }
 	if len(data) < 2 || data[0] != 0 || data[1] != 's' {

@@ -15,21 +15,21 @@ import (
 	"github.com/thresh-dev/thresh/port/process"
 )
 
-// twinName is the attachment that holds what another build said of an input.
+// twinName is the attachment with the report of another build on an input.
 const twinName = "twin"
 
-// valgrind is the program that may stand for a twin: it runs the program itself.
+// valgrind is the program that can replace a twin: it runs the program itself.
 const valgrind = "valgrind"
 
-// twinReport is what another build of the program said of an input.
+// twinReport is the report of another build of the program on an input.
 type twinReport struct {
 	Title    string            `json:"title"`
 	Severity campaign.Severity `json:"severity"`
 	Report   string            `json:"report"`
 }
 
-// loadTwins finds the other builds that the settings name. They are in the
-// campaign's identity by their contents.
+// loadTwins finds the other builds that the settings name. Their contents are part of the
+// campaign's identity.
 func (s *settings) loadTwins(fsys FS, set campaign.Settings) (identity []string, option string, err error) {
 	for i, p := range []*string{&s.twin, &s.also, &s.cmplog} {
 		option := []string{optTwin, optAlso, optCmplog}[i]
@@ -53,8 +53,7 @@ func (s *settings) loadTwins(fsys FS, set campaign.Settings) (identity []string,
 	return identity, "", nil
 }
 
-// twinPlan is how another build is run: as the program is, with its own file in
-// the program's place.
+// twinPlan describes how to run another build: like the program, but with its own file.
 func (c *Campaign) twinPlan(program string) process.Plan {
 	p := c.plan()
 	own := p.Command
@@ -72,8 +71,8 @@ func (c *Campaign) twinPlan(program string) process.Plan {
 	return p
 }
 
-// ask runs an input on another build, which is started when it is first needed,
-// and returns the crash that it reports; false: it reports none.
+// ask runs an input on another build, which it starts on first use, and returns the crash that it
+// reports; false: it reports none.
 func (x *executor) ask(ctx context.Context, program string, s *state, pc process.Case) (campaign.Outcome, bool, error) {
 	r := x.others[program]
 	if r == nil {
@@ -99,9 +98,9 @@ func (x *executor) ask(ctx context.Context, program string, s *state, pc process
 	return o, true, nil
 }
 
-// runOtherBuilds gives a failing case what other builds say of its input. A case that
-// only ran too long or wrote too much is known by the crash of --also, where it
-// has one; a finding that is run again gets the report of --twin.
+// runOtherBuilds adds to a failing case what other builds report on its input. A case that only ran
+// too long or wrote too much takes the crash of --also, if there is one; a finding that runs again
+// gets the report of --twin.
 func (x *executor) runOtherBuilds(ctx context.Context, s *state, pc process.Case, o *campaign.Outcome) error {
 	c := x.c
 	if c.set.also != "" && (o.Kind == kindTimeout || o.Kind == kindFlood) {
@@ -128,15 +127,15 @@ func (x *executor) runOtherBuilds(ctx context.Context, s *state, pc process.Case
 	return err
 }
 
-// twinOf is what a finding's twin reported.
+// twinOf returns the report of a finding's twin.
 func twinOf(o campaign.Outcome) (r twinReport, ok bool) {
 	data := o.Attached(twinName)
 	return r, len(data) > 0 && json.Unmarshal(data, &r) == nil
 }
 
-// Refine implements [campaign.Refiner]: the line is that of the outcome that is shown, of
-// which the message may be another than the first one's, in the words of the program, with
-// what a twin reports, which may be worse than what was seen without it.
+// Refine implements [campaign.Refiner]: the title of the outcome shown, whose message may differ
+// from the first one's, in the program's own words, with the report of a twin, which may be more
+// severe.
 func (c *Campaign) Refine(title string, severity campaign.Severity, o campaign.Outcome) (string, campaign.Severity) {
 	title = steady(crash.Restore(cmp.Or(o.Title, title), o.Attached("stderr"), o.Attached("stdout")))
 	if r, ok := twinOf(o); ok {

@@ -11,29 +11,29 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// voice is how existing tools say that a rule is broken.
+// voice is the way existing tools report a broken rule.
 type voice struct {
-	line       string // what they print
-	unexpected bool   // they fail without having refused the document
+	line       string // the line they print
+	unexpected bool   // they fail without rejecting the document
 }
 
-// walk goes through a document once, in the order in which existing tools
-// check it, decodes it and collects everything that is wrong. [Validate] takes
-// the first violation, [Check] the list of them: one set of rules, two voices.
+// walk goes through a document once, in the order in which existing tools check it, decodes it and
+// collects every violation. [Validate] uses the first violation, [Check] all of them: one set of
+// rules, two voices.
 type walk struct {
 	doctree.Decoder
 	fsys  FS
 	file  string
 	allow []string
 	self  string // path of the running program
-	// beside is the folder of the document, for paths that begin with "./";
-	// "": they are refused, as existing tools do.
+	// beside is the folder of the document, for paths that begin with "./"; "": such paths are
+	// rejected, as by existing tools.
 	beside string
 	doc    *doctree.Document
 	spec   Spec
 	first  *voice // of the first violation
-	// reserved holds the reserved fields that are not at their default, in the
-	// order in which existing tools name them.
+	// reserved holds the reserved fields that are not at their default, in the order in which existing
+	// tools name them.
 	reserved []place
 }
 
@@ -49,7 +49,7 @@ func (w *walk) located(pos doctree.Pos, d diag.Diagnostic) diag.Diagnostic {
 	return d
 }
 
-// violation adds one broken rule, in both of its forms.
+// violation adds a broken rule, in both forms.
 func (w *walk) violation(v voice, given func() diag.Diagnostic) {
 	if w.first == nil {
 		w.first = &v
@@ -64,7 +64,7 @@ func (w *walk) refuse(pos doctree.Pos, path, reason, code, message, hint string)
 	})
 }
 
-// crash adds a violation that existing tools meet as an exception.
+// crash adds a violation on which existing tools raise an exception.
 func (w *walk) crash(pos doctree.Pos, path, exception, code, message string) {
 	w.violation(voice{unexpectedLine(exception), true}, func() diag.Diagnostic {
 		return w.located(pos, diag.Diagnostic{Code: code, Path: path, Message: message})
@@ -73,7 +73,7 @@ func (w *walk) crash(pos doctree.Pos, path, exception, code, message string) {
 
 func unexpectedLine(exception string) string { return "spec: unexpected error (" + exception + ")" }
 
-// addFault adds what the decoder finds.
+// addFault adds a fault of the decoder.
 func (w *walk) addFault(f doctree.Fault) {
 	if f.Code == "unknown-key" && f.In == "execution.env_overrides" {
 		f.Given = w.noVariable(f)
@@ -84,7 +84,7 @@ func (w *walk) addFault(f doctree.Fault) {
 	}
 }
 
-// noVariable is said of a variable that may not be set.
+// noVariable is the diagnostic for a variable that may not be set.
 func (w *walk) noVariable(f doctree.Fault) func() diag.Diagnostic {
 	return func() diag.Diagnostic {
 		d := f.Given()
@@ -96,7 +96,7 @@ func (w *walk) noVariable(f doctree.Fault) func() diag.Diagnostic {
 	}
 }
 
-// saidLine is what existing tools print of what the decoder finds.
+// saidLine is the line that existing tools print for a fault of the decoder.
 func saidLine(f doctree.Fault) string {
 	path, item, _ := strings.Cut(f.Path, "[")
 	reason := ""
@@ -143,7 +143,7 @@ func saidLine(f doctree.Fault) string {
 	return path + ": " + reason
 }
 
-// parse reads the text; false means that there is no tree to walk.
+// parse parses the text; false means that there is no tree to walk.
 func (w *walk) parse(text []byte) bool {
 	w.Decoder = doctree.Decoder{Format: "fuzzspec", File: w.file, JSON: true, Said: w.addFault}
 	doc, err := doctree.ParseJSON(text, jsontree.Python())
@@ -151,7 +151,7 @@ func (w *walk) parse(text []byte) bool {
 		w.doc, w.Line = doc, doc.Line
 		return true
 	}
-	e := err.(*doctree.Error) // ParseJSON gives no other
+	e := err.(*doctree.Error) // ParseJSON returns no other error
 	d := diag.Diagnostic{Pos: e.Pos.In(w.file), Message: e.Message(), Source: e.Source}
 	v := voice{unexpected: true}
 	switch e.Class {
@@ -186,21 +186,20 @@ func (w *walk) document() {
 	w.outputs(s.Sub("outputs"))
 }
 
-// Refusal is why [Validate] refuses a document: one line, in the words that
-// existing tools print, without a line end.
+// Refusal is the reason why [Validate] rejects a document: one line, as existing tools print it,
+// without a line end.
 type Refusal struct {
 	Line string
-	// Unexpected says that existing tools do not refuse such a document but
-	// fail on it: their commands other than validate exit with 1, not 2.
+	// Unexpected means that existing tools do not reject such a document but fail on it: their
+	// commands other than validate exit with 1, not 2.
 	Unexpected bool
 }
 
 func (r *Refusal) Error() string { return r.Line }
 
-// Validate checks a document as existing tools do: the first rule that is
-// broken, in their order, wins. The warning is the line that they print for an
-// accepted document, or empty; strict refuses what would be warned of. An
-// error is always a [*Refusal].
+// Validate checks a document as existing tools do: the first broken rule, in their order, wins. The
+// warning is the line that they print for an accepted document, or empty; strict rejects a document
+// with a warning. An error is always a [*Refusal].
 func Validate(text []byte, fsys FS, strict bool) (spec *Spec, warning string, err error) {
 	w := walk{fsys: fsys}
 	if w.parse(text) {
@@ -219,8 +218,7 @@ func Validate(text []byte, fsys FS, strict bool) (spec *Spec, warning string, er
 	return &w.spec, "warning: reserved fields not implemented: " + list, nil
 }
 
-// printable writes lone surrogates, which a stream of UTF-8 cannot hold, the
-// way that Python's standard error does.
+// printable writes lone surrogates, which UTF-8 cannot encode, as Python's standard error does.
 func printable(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
