@@ -85,7 +85,7 @@ func (f RunFolder) Write(r RunRecord) (kept KeptRun, err error) {
 	if err != nil {
 		return KeptRun{}, fmt.Errorf("keep run %s: clean up after an earlier run: %w", f.id, err)
 	}
-	if err := recoverSwap(f.Dir(), old); err != nil {
+	if err := errors.Join(awaitKept(f.Dir()), recoverSwap(f.Dir(), old)); err != nil {
 		return fail("clean up after an earlier run", err)
 	}
 	for _, dir := range []string{"exec", "input", "llmfuzz", "out", "eval"} {

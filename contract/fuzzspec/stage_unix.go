@@ -23,10 +23,7 @@ func holdStage(stage string) (hold *os.File, err error) {
 		if err != nil {
 			return nil, err
 		}
-		for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
-			err = syscall.Flock(int(d.Fd()), syscall.LOCK_EX)
-		}
-		if err != nil {
+		if err := lock(d); err != nil {
 			return nil, errors.Join(err, d.Close())
 		}
 		ours, err := d.Stat()
@@ -36,6 +33,27 @@ func holdStage(stage string) (hold *os.File, err error) {
 		}
 		if err := errors.Join(err, d.Close()); err != nil {
 			return nil, err
+		}
+	}
+}
+
+// awaitKept waits for the process that moved a folder to its place and may still remove
+// what was there before. Only who holds the stage may ask: nobody else moves one there.
+func awaitKept(place string) error {
+	d, err := os.Open(place)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(lock(d), d.Close())
+}
+
+func lock(d *os.File) error {
+	for {
+		if err := syscall.Flock(int(d.Fd()), syscall.LOCK_EX); !errors.Is(err, syscall.EINTR) {
+			return err
 		}
 	}
 }
