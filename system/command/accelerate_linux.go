@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// accelerators lists what may be tried for an executor asked for, best first.
+// accelerators lists the accelerators to try for the requested executor, best first.
 func (g *laneState) accelerators(asked process.Executor) []accelerator {
 	z := &zygoteExecutor{laneState: g}
 	a := &aflExecutor{laneState: g}
@@ -29,10 +29,11 @@ func (g *laneState) accelerators(asked process.Executor) []accelerator {
 	})
 }
 
-// files are the descriptors that become 0, 1 and 2.
+// files returns the descriptors that become standard input, output and error.
 func (g *laneState) files() [3]int { return [3]int{g.stdin(), g.out.fd, g.err.fd} }
 
-// staleID says that what is started once sees one run id for all cases.
+// staleID returns a remark for programs that are started once and therefore see the same run id in
+// all cases; "" if the command does not contain the run id.
 func (g *laneState) staleID() string {
 	if len(g.image.spots) == 0 {
 		return ""
@@ -40,11 +41,11 @@ func (g *laneState) staleID() string {
 	return "; the run id that a program sees is that of its start"
 }
 
-// serverTimeout bounds what a fork server does besides running the case.
+// serverTimeout limits the time a fork server may spend outside a case.
 const serverTimeout = 10 * time.Second
 
-// shieldFromReaper makes the reaper leave alone what now bears the lane's mark: no case is
-// running, so that can only be a fork server.
+// shieldFromReaper exempts the processes that now bear the lane's mark from the reaper: no case is
+// running, so they can only be fork servers.
 func (g *laneState) shieldFromReaper() {
 	threads, _ := os.ReadDir("/proc/self/task")
 	g.reaper.known = g.reaper.known[:0]
@@ -58,8 +59,8 @@ func (g *laneState) shieldFromReaper() {
 	}
 }
 
-// zygoteExecutor forks cases from the program itself, held at a point where it
-// has not yet touched its input.
+// zygoteExecutor forks cases from the program itself, which is held at a point before it touches
+// its input.
 type zygoteExecutor struct {
 	*laneState
 	server     *zygote.Server
@@ -101,7 +102,7 @@ func (z *zygoteExecutor) run(ctx context.Context, runID string, input []byte, li
 		return process.Result{}, err
 	}
 	if z.generation != z.laneState.generation {
-		// It holds descriptors of folders that are no more.
+		// The server holds descriptors of folders that no longer exist.
 		if err := z.server.Close(); err != nil {
 			return process.Result{}, err
 		}
@@ -122,17 +123,16 @@ func (z *zygoteExecutor) run(ctx context.Context, runID string, input []byte, li
 	return res, err
 }
 
-// forked is a case that a program which was started before has made.
+// forked describes a case's process that was forked from a running program.
 func forked(pid int) child {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
-		fd = -1 // it only makes a short wait cheaper
+		fd = -1 // the descriptor only makes a short wait cheaper
 	}
 	return child{pid: pid, fd: fd, forked: true}
 }
 
-// aflExecutor runs cases by the fork server that afl-cc compiled into the
-// program.
+// aflExecutor runs cases through the fork server that afl-cc compiled into the program.
 type aflExecutor struct {
 	*laneState
 	server     *aflserver.Server
@@ -140,10 +140,10 @@ type aflExecutor struct {
 	edges      []uint32
 	results    []process.Result  // of a batch
 	tuples     []uint32          // their edges
-	unsuited   int               // batches in a row whose cases had to be run again
-	late       bool              // the case after the last batch hangs: it is run alone
-	listener   *aflserver.Server // its cases say what they compare; nil: not needed yet
-	deaf       bool              // it cannot be started
+	unsuited   int               // consecutive batches whose cases had to be run again
+	late       bool              // the case after the last batch hangs, so it runs alone
+	listener   *aflserver.Server // reports what cases compare; nil: not needed yet
+	deaf       bool              // the listener cannot be started
 }
 
 func (a *aflExecutor) name() process.Executor { return process.AFL }
@@ -171,10 +171,10 @@ func (a *aflExecutor) start() (executor, error) {
 	return a, nil
 }
 
-// serve starts the fork server of a command.
+// serve starts a command's fork server.
 func (a *aflExecutor) serve(c *process.Command, cfg aflserver.Config) (*aflserver.Server, error) {
 	argv := c.Argv
-	if cfg.Features.Driver { // it serves cases only if no file is named
+	if cfg.Features.Driver { // it serves cases only if its arguments name no file
 		argv = slices.DeleteFunc(slices.Clone(argv), func(arg string) bool { return arg == a.image.paths.InputPath })
 	}
 	cfg.Path, cfg.Argv, cfg.Env, cfg.Dir = c.Path, argv, c.Env, a.folder.run
@@ -189,10 +189,10 @@ func (a *aflExecutor) serve(c *process.Command, cfg aflserver.Config) (*aflserve
 	return server, nil
 }
 
-// leastWait is the least time of a case whose processor time is bounded.
+// leastWait is the shortest wall-clock limit of a case whose processor time is limited.
 const leastWait = time.Second
 
-// aflMaxInput is the least size of the shared memory for inputs.
+// aflMaxInput is the minimum size of the shared memory for inputs, in bytes.
 const aflMaxInput = 1 << 20
 
 func (a *aflExecutor) maxInput() int { return max(aflMaxInput, 4*len(a.plan.Calibrate)) }
@@ -207,7 +207,8 @@ func (a *aflExecutor) close() error {
 	return err
 }
 
-// prepareCase gets a case ready to be run by a server that is up.
+// prepareCase prepares a case for the running server, and restarts the server if the lane's
+// generation has changed.
 func (a *aflExecutor) prepareCase(ctx context.Context, runID string, input []byte) error {
 	if !a.server.SharedInput() {
 		if err := a.prepare(ctx, runID, input); err != nil {
@@ -249,7 +250,7 @@ func (a *aflExecutor) run(ctx context.Context, runID string, input []byte, limit
 	return res, a.collect(&res)
 }
 
-// attempt has the server run a case, or several.
+// attempt has the server run one case or a batch.
 func (a *aflExecutor) attempt(ctx context.Context, runID string, input []byte, limit time.Duration, run func(limit time.Duration) error) (process.Result, error) {
 	a.cpu.pin()
 	defer a.cpu.unpin()
@@ -261,7 +262,7 @@ func (a *aflExecutor) attempt(ctx context.Context, runID string, input []byte, l
 		limit = min(max(2*limit, leastWait), a.plan.Timeout)
 	}
 	began := time.Now()
-	// The server keeps the limit; the watchdog is there for the context alone.
+	// The server enforces the limit; the watchdog only heeds the context.
 	a.abort = a.server.Kill
 	a.dog.watch(forkline.Longest(limit) + serverTimeout)
 	err := run(limit)
@@ -281,9 +282,9 @@ func (a *aflExecutor) attempt(ctx context.Context, runID string, input []byte, l
 	return res, err
 }
 
-// batch runs cases in one process and returns what came of the first ones. What they
-// write to a file, or leave behind, may be any of theirs: then they have to be run again,
-// one by one.
+// batch runs cases in one process and returns the results of those that ran. If the process wrote
+// to a file, left processes behind or exceeded the output limit, nobody can say which case did it:
+// batch then returns nothing, and the cases must run again one by one.
 func (a *aflExecutor) batch(ctx context.Context, inputs [][]byte, limit time.Duration) ([]process.Result, error) {
 	if a.unsuited == mostUnsuited || !a.server.Batches() {
 		return nil, nil
@@ -300,7 +301,7 @@ func (a *aflExecutor) batch(ctx context.Context, inputs [][]byte, limit time.Dur
 		return err
 	})
 	if errors.Is(err, errDied) || errors.Is(err, errUnsuited) {
-		return nil, nil // the case that is run next says so
+		return nil, nil // the next case reports it
 	}
 	if err != nil {
 		return nil, err
@@ -337,5 +338,5 @@ func (a *aflExecutor) batch(ctx context.Context, inputs [][]byte, limit time.Dur
 	return a.results, nil
 }
 
-// mostUnsuited is after how many batches in vain, one after the other, there are no more.
+// mostUnsuited is the number of consecutive unusable batches after which batching stops.
 const mostUnsuited = 4

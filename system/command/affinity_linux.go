@@ -8,24 +8,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cpuPin keeps a lane's thread on its own processor while it makes a child
-// and waits for it; the child inherits that. Left to itself the kernel spreads
-// parent and child over processors, and for children that live a few hundred
-// microseconds moving them and waking the parent from afar costs more than it
-// gains: a fork server answers three times as often on the processor of whoever
-// asks. A program that runs for longer may have threads, and gets all
-// processors unless every one has a lane.
+// cpuPin keeps a lane's thread on one processor while it starts a child and waits for it; the child
+// inherits the affinity. Left to itself, the kernel spreads parent and child over processors. For
+// children that live a few hundred microseconds, migrating them and waking the parent from another
+// processor costs more than it gains: a fork server answers three times as often on its caller's
+// processor. A program that runs longer may have threads, and gets all processors unless every
+// processor has a lane.
 type cpuPin struct {
 	one, all unix.CPUSet
-	lanes    bool // there is a lane for every processor
+	lanes    bool // every processor has a lane
 	on       bool
 	depth    int
 	seated   bool  // the thread is on its processor
-	left     error // the thread could not be given its processors back
+	left     error // why the thread's affinity could not be restored
 }
 
-// shortLived is how long a case may take for its threads, if it has any, to
-// gain less from other processors than its lane from staying on one.
+// shortLived is the case duration below which the lane gains more from staying on one processor
+// than the case's threads, if any, gain from several.
 const shortLived = 2 * time.Millisecond
 
 func newCPUPin(lane, lanes int) *cpuPin {
@@ -52,15 +51,14 @@ func newCPUPin(lane, lanes int) *cpuPin {
 	return p
 }
 
-// suit decides by how long cases take; zero means that it is not known.
+// suit decides by the duration of a case whether to pin; zero means unknown.
 func (p *cpuPin) suit(took time.Duration) {
 	p.on = p.one.Count() == 1 && (p.lanes || took > 0 && took < shortLived)
 }
 
-// pin locks the goroutine to its thread and the thread to its processor. The
-// thread is locked in any case: a child is killed when the thread that made it
-// ends, and a thread with its own namespaces must not get into other hands.
-// It may be called again before unpin.
+// pin locks the goroutine to its thread and, if pinning is on, the thread to its processor. The
+// thread is always locked: the kernel kills a child when the thread that created it ends, and no
+// other goroutine may get a thread that has its own namespaces. Calls nest.
 func (p *cpuPin) pin() {
 	p.depth++
 	if p.depth > 1 {
@@ -72,7 +70,7 @@ func (p *cpuPin) pin() {
 	}
 }
 
-// unpin undoes sit.
+// unpin undoes pin.
 func (p *cpuPin) unpin() {
 	p.depth--
 	if p.depth > 0 {
@@ -81,8 +79,8 @@ func (p *cpuPin) unpin() {
 	if p.seated {
 		p.seated = false
 		if err := unix.SchedSetaffinity(0, &p.all); err != nil {
-			// The thread is spoilt; with the goroutine still locked to it, the
-			// runtime ends it along with the goroutine.
+			// The thread's affinity is wrong. Because the goroutine stays locked to it, the runtime
+			// ends the thread along with the goroutine.
 			p.left = fmt.Errorf("give a thread its processors back: %w", err)
 			return
 		}

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// capture catches what a program writes to one of its outputs, in a memory
-// file: no pipe that could fill up or be held open, nothing to read meanwhile.
+// capture collects a program's output in a memory file. Unlike a pipe it cannot fill up, nobody can
+// hold it open, and nothing has to read it meanwhile.
 type capture struct {
 	name string
 	fd   int
@@ -20,7 +20,7 @@ func newCapture(name string) (*capture, error) {
 	return c, c.renew()
 }
 
-// renew replaces the file, when something may still write to the old one.
+// renew replaces the file; used when something may still write to the old one.
 func (c *capture) renew() error {
 	c.close()
 	fd, err := highFD(unix.MemfdCreate(c.name, unix.MFD_CLOEXEC))
@@ -38,7 +38,7 @@ func (c *capture) close() {
 	}
 }
 
-// rewind empties the file. A program may move the offset without writing.
+// rewind empties the file. It always seeks, because a program may move the offset without writing.
 func (c *capture) rewind() error {
 	if c.size > 0 {
 		if err := unix.Ftruncate(c.fd, 0); err != nil {
@@ -52,13 +52,13 @@ func (c *capture) rewind() error {
 	return nil
 }
 
-// blockSize is what the kernel counts blocks in.
+// blockSize is the unit of st_blocks, in bytes.
 const blockSize = 512
 
-// markWritten says that something was written which nobody will read.
+// markWritten has the next rewind empty the file although nobody read it.
 func (c *capture) markWritten() { c.size = max(c.size, 1) }
 
-// written is how much stands in the file.
+// written returns the bytes the file occupies.
 func (c *capture) written() int64 {
 	var st unix.Stat_t
 	if fstat(c.fd, &st) != 0 {
@@ -67,8 +67,8 @@ func (c *capture) written() int64 {
 	return st.Blocks * blockSize
 }
 
-// read returns the first limit bytes of what was written and the size of it
-// all. The bytes are valid until the next read.
+// read returns the first limit bytes of the output, and its total size. The bytes are valid until
+// the next read.
 func (c *capture) read(limit int64) ([]byte, int64, error) {
 	var st unix.Stat_t
 	if errno := fstat(c.fd, &st); errno != 0 {

@@ -14,39 +14,39 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cgroup bounds what the programs of one lane use together, which no limit of
-// a single process does: the memory of all of them with what they keep in files
-// in memory, and how many there are. Each child enters it by itself.
+// cgroup limits what the programs of one lane use together, which no per-process limit can: their
+// memory, including files in memory, and the number of processes. Each child enters the group by
+// itself.
 type cgroup struct {
-	dirs  []string // one, or with version 1 one for each controller
-	procs []int    // the file in each that takes new members
+	dirs  []string // one; with version 1, one per controller
+	procs []int    // cgroup.procs of each
 
-	memory int   // the file that says how much is taken; -1: memory is not bounded
-	bound  int64 // of memory, in bytes
-	served int64 // what fork servers take of it
+	memory int   // the file that reports memory use; -1: memory is not limited
+	bound  int64 // memory limit in bytes
+	served int64 // memory used by fork servers, in bytes
 }
 
-// notEmpty is the part of the memory (1/notEmpty) that may be taken when a case begins.
+// notEmpty is the fraction (1/notEmpty) of the memory limit that may be in use when a case begins.
 const notEmpty = 32
 
-// cgroups numbers the folders of this process.
+// cgroups numbers the groups of this process.
 var cgroups atomic.Int64
 
-// bound is a limit that a controller enforces: the file that takes it in
-// version 2, and in version 1.
+// bound is a limit that a controller enforces, with the names of its file in version 2 and version
+// 1.
 type bound struct {
 	controller, two, one string
 	value                int64
 	what                 string
 }
 
-// newCgroup bounds the number of processes and threads, memory (bytes), and the
-// processors that they take at once; 0: no bound. It reports what is in force, and what is not.
+// newCgroup limits the number of processes and threads, memory (bytes), and how many processors
+// they use at once; 0 means no limit. It returns the limits in force and those refused.
 func newCgroup(memory, processes, processors int64) (_ *cgroup, have, refused []string) {
-	const period = 100_000 // microseconds; both versions begin with it
+	const period = 100_000 // microseconds; the default in both versions
 	if memory > 0 {
-		// A child shares our memory until it executes its program: were there no room for
-		// that, the kernel would kill us with it.
+		// A child shares our memory until execve: without room for that, the kernel would kill us
+		// with it.
 		memory = max(memory, 4<<20)
 	}
 	bounds := slices.DeleteFunc([]bound{
@@ -78,14 +78,14 @@ func newCgroup(memory, processes, processors int64) (_ *cgroup, have, refused []
 	return g, have, refused
 }
 
-// filled reports whether a case that now begins would find memory taken that no fork
-// server takes: by files in memory that an earlier one left, or by the kernel, which
-// lets go of killed processes only after a while.
+// filled reports whether a new case would find memory in use beyond what fork servers need: files
+// in memory left by an earlier case, or memory of killed processes that the kernel frees with a
+// delay.
 func (g *cgroup) filled() bool {
 	return g != nil && g.memory >= 0 && g.taken()-g.served > g.bound/notEmpty
 }
 
-// serves has what is taken now count as the fork servers'.
+// serves attributes the memory in use now to the fork servers.
 func (g *cgroup) serves() {
 	if g != nil && g.memory >= 0 {
 		g.served = g.taken()
@@ -99,7 +99,7 @@ func (g *cgroup) taken() int64 {
 	return taken
 }
 
-// add enforces one more bound.
+// add enforces another limit.
 func (g *cgroup) add(name string, b bound) error {
 	homes, file, err := cgroupHomes(b)
 	if err != nil {
@@ -108,7 +108,7 @@ func (g *cgroup) add(name string, b bound) error {
 	return g.addIn(homes, file, name, b)
 }
 
-// addIn makes a group in the first folder that takes the bound.
+// addIn makes a group in the first folder that accepts the limit.
 func (g *cgroup) addIn(homes []string, file, name string, b bound) (err error) {
 	for _, home := range homes {
 		sweepCgroups(home)
@@ -133,7 +133,7 @@ func (g *cgroup) enforce(dir, file string, b bound, known bool) error {
 		return err
 	}
 	if b.controller == "memory" {
-		// Swap would only put the bound off; where there is none, neither is the file.
+		// Swap would only postpone the limit. Without swap the files do not exist.
 		_ = os.WriteFile(filepath.Join(dir, "memory.swap.max"), []byte("0"), 0)
 		_ = os.WriteFile(filepath.Join(dir, "memory.memsw.limit_in_bytes"), value, 0)
 		usage := "memory.current"
@@ -157,10 +157,9 @@ func (g *cgroup) enforce(dir, file string, b bound, known bool) error {
 	return nil
 }
 
-// cgroupHomes is where a folder with a controller may be made, most fitting
-// first, and the name of the file that takes the bound. In version 2 a group
-// with its own processes hands no controller down, so that a neighbour of
-// ours may have what a child may not.
+// cgroupHomes returns the folders in which a group with the controller may be made, best first, and
+// the name of the limit's file. In version 2 a group with processes of its own delegates no
+// controller, so a sibling of our group may be allowed where a child is not.
 func cgroupHomes(b bound) (homes []string, file string, err error) {
 	groups, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -173,7 +172,7 @@ func cgroupHomes(b bound) (homes []string, file string, err error) {
 	return b.homes(string(groups), string(mounts))
 }
 
-// homes is cgroupHomes of a process with these groups and mounts.
+// homes is cgroupHomes for a process with the given group list and mount table.
 func (b bound) homes(groups, mounts string) (homes []string, file string, err error) {
 	version, group, err := ownCgroup(groups, b.controller)
 	if err != nil {
@@ -198,7 +197,7 @@ func (b bound) homes(groups, mounts string) (homes []string, file string, err er
 	return homes, b.two, nil
 }
 
-// ownCgroup is the process's group for a controller, by its list of groups.
+// ownCgroup returns the process's group for a controller, from the text of /proc/self/cgroup.
 func ownCgroup(groups, controller string) (version int, group string, err error) {
 	for line := range strings.Lines(groups) {
 		f := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
@@ -220,7 +219,7 @@ func ownCgroup(groups, controller string) (version int, group string, err error)
 	return version, group, nil
 }
 
-// cgroupMount is where a hierarchy is mounted, and the group at its top.
+// cgroupMount returns a hierarchy's mount point and the group at its root.
 func cgroupMount(mounts string, version int, controller string) (mount, root string, err error) {
 	for line := range strings.Lines(mounts) {
 		// 36 35 98:0 /root /mount options - type source options
@@ -236,7 +235,7 @@ func cgroupMount(mounts string, version int, controller string) (mount, root str
 	return "", "", errors.New("no control groups are mounted")
 }
 
-// sweepCgroups removes what killed runs have left.
+// sweepCgroups removes the groups of runs that were killed.
 func sweepCgroups(home string) {
 	left, _ := filepath.Glob(filepath.Join(home, "thresh-*-*"))
 	for _, dir := range left {
@@ -247,8 +246,8 @@ func sweepCgroups(home string) {
 	}
 }
 
-// try has a child enter and end: a group that takes a bound may still take no
-// member, and then no case would start.
+// try has a child enter the groups and exit: a group may accept a limit and still accept no member,
+// and then no case would start.
 func (g *cgroup) try() error {
 	p := newLaunchpad()
 	for _, fd := range g.procs {
@@ -264,16 +263,17 @@ func (g *cgroup) try() error {
 	return nil
 }
 
-// close removes the groups, whose processes have ended.
+// close removes the groups. Their processes have ended.
 func (g *cgroup) close() {
-	// A process that was killed belongs to its group for a moment more.
+	// A killed process remains in its group for a moment.
 	for try := 0; !g.remove() && try < 100; try++ {
 		time.Sleep(time.Millisecond)
 	}
 	g.dirs = nil
 }
 
-// remove removes the groups that have no processes any more, and reports whether all are gone.
+// remove closes the groups' files, removes groups without processes, and reports whether all are
+// gone.
 func (g *cgroup) remove() bool {
 	for _, fd := range append(g.procs, g.memory) {
 		if fd >= 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/thresh-dev/thresh/system/scratch"
 )
 
-// Containment says which parts of a sandbox the kernel grants and which it
-// refuses, and why, before any program is run.
+// Containment returns the parts of a sandbox that the kernel grants, and those it refuses with the
+// reason, before any program runs.
 func Containment() (granted, refused []string, err error) {
 	dir, err := scratch.Make("")
 	if err != nil {

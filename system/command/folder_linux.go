@@ -14,45 +14,44 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// folder is the private place of one lane:
+// folder is the private folder of one lane:
 //
 //	<tmpfs>/thresh-<pid>-<random>/w<lane>/run/   the case's working directory
 //
-// The tree is put
-// right before every case; as nearly all cases leave all but the output folder
-// alone, that is found out by a watch on all of them, or by one fstat for each.
+// reset restores the tree before every case. Nearly all cases change at most the output folder, so
+// a watch on all folders, or one fstat each, finds out what to restore.
 type folder struct {
 	*scratch.Folder
 	lane      string
 	topFD     int
 	run       string // absolute, as the program sees it
-	view      string // what leads this process there: in front of an absolute path of the program's
+	view      string // prefix through which this process sees the program's absolute paths
 	names     []string
 	dirs      []fixedDir
 	watch     watch
-	stirred   bool   // something has happened since the tree was last put right
-	resets    int    // how often it was put right
+	stirred   bool   // something has happened since the last reset
+	resets    int    // number of resets
 	inputName string // relative to run
-	out       int    // index in dirs of the folder for outputs; 0: there is none
+	out       int    // index in dirs of the output folder; 0: none
 	input     inputFile
 }
 
-// fixedDir is a folder that every case finds, empty but for other such folders
-// and the input.
+// fixedDir is a folder that exists for every case, empty except for other fixed folders and the
+// input.
 type fixedDir struct {
 	fd    int
 	leaf  bool // holds neither the input nor another fixed folder
 	clean unix.Stat_t
 }
 
-// newFolder makes the lane's folder. The note says where it is if that is not
-// the usual place.
+// newFolder makes the lane's folder. The note names its location if that is unusual.
 func newFolder(plan *process.Plan, lane int) (*folder, string, error) {
 	parent, note := scratch.Memory()
 	if note != "" {
 		note = fmt.Sprintf("run folders are in %s, %s", parent, note)
 	}
-	// Its path is as long in every lane: the length of what a program is called with decides addresses.
+	// The path has the same length in every lane, because the length of a program's arguments
+	// affects its addresses.
 	f := &folder{topFD: -1, watch: watch{fd: -1}, lane: fmt.Sprintf("w%04d", lane), inputName: plan.Input}
 	f.input.fd, f.input.readFD = -1, -1
 	dirs := append([]string{}, plan.Dirs...)
@@ -65,7 +64,7 @@ func newFolder(plan *process.Plan, lane int) (*folder, string, error) {
 			f.names = append(f.names, p)
 		}
 	}
-	slices.Sort(f.names) // a folder comes before what is in it
+	slices.Sort(f.names) // a folder comes before its contents
 	f.names = slices.Compact(f.names)
 	if plan.OutDir != "" {
 		f.out = slices.Index(f.names, path.Join("run", plan.OutDir))
@@ -88,11 +87,11 @@ func newFolder(plan *process.Plan, lane int) (*folder, string, error) {
 // path returns the absolute path of a name inside the run folder, for the program.
 func (f *folder) path(name string) string { return filepath.Join(f.run, filepath.FromSlash(name)) }
 
-// visiblePath is path for this process.
+// visiblePath is path as this process sees it.
 func (f *folder) visiblePath(name string) string { return f.view + f.path(name) }
 
-// moveView goes on in a file system that was mounted over the folder in another
-// namespace, which view leads to.
+// moveView switches to the file system that was mounted over the folder in another namespace, which
+// this process reaches through view.
 func (f *folder) moveView(view string) error {
 	fd, err := openDir(unix.AT_FDCWD, view+f.Path)
 	if err != nil {
@@ -105,22 +104,22 @@ func (f *folder) moveView(view string) error {
 	return errors.Join(err, f.rebuild())
 }
 
-// runFD is the descriptor of the run folder.
+// runFD returns the descriptor of the run folder.
 func (f *folder) runFD() int { return f.dirs[1].fd }
 
-// watchFrom is the case from which folders are watched: to end a watch takes
-// the kernel milliseconds, which a lane that runs a few cases does not get back.
+// watchFrom is the number of resets after which folders are watched: ending a watch takes the
+// kernel milliseconds, which does not pay for a lane that runs few cases.
 const watchFrom = 64
 
-// reset puts the tree right for the next case. It returns false if folders had
-// to be made anew, so that descriptors of the old ones are worthless.
+// reset restores the tree for the next case. It returns false if it had to make folders anew, which
+// invalidates descriptors of the old ones.
 func (f *folder) reset() (same bool, err error) {
 	if f.unchanged() {
 		return true, nil
 	}
 	f.stirred = false
 	if f.resets++; f.resets == watchFrom {
-		f.watch = newWatch(f.dirs) // nothing runs now; what was done before is seen below
+		f.watch = newWatch(f.dirs) // nothing runs now; earlier changes are found below
 	}
 	for i := range f.dirs {
 		d := &f.dirs[i]
@@ -134,17 +133,17 @@ func (f *folder) reset() (same bool, err error) {
 	return true, nil
 }
 
-// noOutputs reports whether nothing was done to the folder for outputs.
+// noOutputs reports whether the output folder exists and is unchanged.
 func (f *folder) noOutputs() bool {
 	return f.out > 0 && (f.unchanged() || f.dirs[f.out].isUntouched())
 }
 
-// isUntouched reports whether nothing was done to any folder.
+// isUntouched reports whether all folders are unchanged.
 func (f *folder) isUntouched() bool {
 	return f.unchanged() || !slices.ContainsFunc(f.dirs, func(d fixedDir) bool { return !d.isUntouched() })
 }
 
-// unchanged reports that nothing at all was done since the tree was put right.
+// unchanged reports whether the watch has seen nothing since the last reset; false without a watch.
 func (f *folder) unchanged() bool {
 	f.stirred = !f.watch.unchanged() || f.stirred
 	return !f.stirred
@@ -156,8 +155,7 @@ func (d *fixedDir) isUntouched() bool {
 		st.Size == d.clean.Size && st.Nlink == d.clean.Nlink && st.Mode == d.clean.Mode
 }
 
-// refresh empties a leaf folder. It is still in its place, for its parent was
-// looked at before.
+// refresh empties a leaf folder. Its parent was checked before, so it is still in place.
 func (d *fixedDir) refresh() error {
 	var st unix.Stat_t
 	if err := unix.Fstat(d.fd, &st); err != nil {
@@ -172,9 +170,8 @@ func (d *fixedDir) refresh() error {
 	return d.mark()
 }
 
-// mark sets the folder's times to the past. Any change later on moves them to
-// the present; without that, a change within the same tick of the kernel's
-// coarse clock would go unseen.
+// mark sets the folder's times to the past, so that any later change moves them to the present.
+// Otherwise a change within the same tick of the kernel's coarse clock would go unnoticed.
 func (d *fixedDir) mark() error {
 	var past [2]unix.Timespec
 	if _, _, errno := unix.Syscall6(unix.SYS_UTIMENSAT, uintptr(d.fd), 0, uintptr(unsafe.Pointer(&past)), 0, 0, 0); errno != 0 {
@@ -183,13 +180,13 @@ func (d *fixedDir) mark() error {
 	return unix.Fstat(d.fd, &d.clean)
 }
 
-// rebuild makes the whole tree anew.
+// rebuild makes the whole tree from scratch.
 func (f *folder) rebuild() error {
 	f.closeDirs()
 	if err := empty(f.topFD); err != nil {
 		return fmt.Errorf("empty the run folder: %w", err)
 	}
-	// Whoever owns the program owns the folder too and may have moved it.
+	// The program runs as the folder's owner and may have moved it.
 	var byFD, byPath unix.Stat_t
 	if err := errors.Join(unix.Fstat(f.topFD, &byFD), unix.Lstat(f.view+f.Path, &byPath)); err != nil || byFD.Ino != byPath.Ino || byFD.Dev != byPath.Dev {
 		return fmt.Errorf("the run folder %s was moved or removed while a case ran", f.Path)
@@ -200,7 +197,7 @@ func (f *folder) rebuild() error {
 		if err := unix.Mkdir(full, 0o755); err != nil {
 			return fmt.Errorf("make the run folder: %w", err)
 		}
-		if err := unix.Chmod(full, 0o755); err != nil { // whatever the umask says
+		if err := unix.Chmod(full, 0o755); err != nil { // regardless of the umask
 			return fmt.Errorf("make the run folder: %w", err)
 		}
 		fd, err := openDir(unix.AT_FDCWD, full)
@@ -251,8 +248,8 @@ func openDir(at int, name string) (int, error) {
 	return highFD(unix.Openat(at, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0))
 }
 
-// highFD moves a new descriptor out of the way of standard input and output,
-// should this process have been started with one of those closed.
+// highFD moves a new descriptor above standard input, output and error, in case this process was
+// started with one of those closed.
 func highFD(fd int, err error) (int, error) {
 	if err != nil || fd > 2 {
 		return fd, err
@@ -262,7 +259,7 @@ func highFD(fd int, err error) (int, error) {
 	return high, err
 }
 
-// fstat is fstat(2) without telling the scheduler: it cannot block on tmpfs.
+// fstat is fstat(2) without notifying the Go scheduler: it cannot block on tmpfs.
 func fstat(fd int, st *unix.Stat_t) unix.Errno {
 	_, _, errno := unix.RawSyscall(unix.SYS_FSTAT, uintptr(fd), uintptr(unsafe.Pointer(st)), 0)
 	return errno

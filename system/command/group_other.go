@@ -11,7 +11,7 @@ import (
 
 func ownGroup(*exec.Cmd) {}
 
-// killGroup kills the program alone; what it started lives on.
+// killGroup kills only the program; its children live on.
 func killGroup(cmd *exec.Cmd) { cmd.Process.Kill() }
 
 func setEnd(res *process.Result, state *os.ProcessState) { res.ExitCode = state.ExitCode() }

@@ -12,7 +12,7 @@ import (
 
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
-// killGroup kills the program and what is left in its group.
+// killGroup kills the program and the rest of its process group.
 func killGroup(cmd *exec.Cmd) { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 
 func setEnd(res *process.Result, state *os.ProcessState) {

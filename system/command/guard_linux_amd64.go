@@ -10,40 +10,40 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// guard follows the calls of a traced program of one thread and finds the function
-// that writes over what they return to: such a program crashes elsewhere, where
-// what it does then leads. It stops the program where functions begin and where
-// they return to, which costs a small part of what single steps do.
+// guard follows the calls of a traced single-threaded program and finds the function that
+// overwrites a return address or a saved register. Such a program crashes later, wherever the bad
+// value leads. Breakpoints where functions begin and where they return to cost a fraction of
+// single-stepping.
 type guard struct {
 	mem    *os.File
 	p      *unwind.Process
-	held   map[uint64]byte // what stood where the program is stopped
-	begins map[uint64]bool // which of these are functions
+	held   map[uint64]byte // original bytes under the breakpoints
+	begins map[uint64]bool // breakpoints at the start of a function
 	calls  []guarded       // innermost last
 	stops  int
 	maps   int
 	found  *unwind.Diagnosis
 }
 
-// guarded is a call that has not returned.
+// guarded is a call that has not returned yet.
 type guarded struct {
 	function, slot, ret uint64
-	regs                unwind.Regs // its caller's
+	regs                unwind.Regs // the caller's registers at the call
 }
 
-// Bounds of a guard, as a program may do more than anybody waits for: functions,
-// stops, and the calls that are looked at each time.
+// Limits of a guard, because a program may run longer than anybody waits: functions, stops, and
+// calls checked at each stop.
 const (
 	mostFunctions  = 20000
 	mostStops      = 50000
 	mostCalls      = 16
 	mostMapReads   = 8
 	breakpoint     = 0xcc
-	fromBreakpoint = 1 // the pc is behind
-	rbp            = 6 // in unwind.Regs
+	fromBreakpoint = 1 // the program counter is one byte past the breakpoint
+	rbp            = 6 // index in unwind.Regs
 )
 
-// ReadAt reads memory as it is without breakpoints.
+// ReadAt reads memory as if there were no breakpoints.
 func (g *guard) ReadAt(b []byte, at int64) (int, error) {
 	n, err := g.mem.ReadAt(b, at)
 	for i := range b[:n] {
@@ -56,7 +56,7 @@ func (g *guard) ReadAt(b []byte, at int64) (int, error) {
 	return n, err
 }
 
-// plant begins to guard a program that was just executed. False: it cannot be
+// plant starts guarding a program just after execve. It returns false if the program cannot be
 // guarded.
 func (g *guard) plant(pid int) bool {
 	g.close()
@@ -98,18 +98,18 @@ func (g *guard) hold(a uint64) {
 
 func (g *guard) word(a uint64) uint64 {
 	var b [8]byte
-	_, _ = g.mem.ReadAt(b[:], int64(a)) // 0 is not an address of code
+	_, _ = g.mem.ReadAt(b[:], int64(a)) // 0 is never an address of code
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// stopped handles a stop. ours: it was for the guard alone. over: there is nothing
+// stopped handles a stop. ours means that only the guard caused it; over, that there is nothing
 // more to see.
 func (g *guard) stopped(pid int, ws unix.WaitStatus) (ours, over bool) {
 	sig, event := ws.StopSignal(), int(ws)>>16
 	switch {
 	case event == unix.PTRACE_EVENT_EXEC:
 		return true, !g.plant(pid)
-	case event != 0: // a thread or a child: its calls would be stopped as well
+	case event != 0: // a thread or a child would hit the breakpoints too
 		return false, true
 	case !unwind.Fatal(int(sig)):
 		return false, false
@@ -140,7 +140,7 @@ func (g *guard) stopped(pid int, ws unix.WaitStatus) (ours, over bool) {
 	return true, !g.stepOver(pid, &r, was)
 }
 
-// damaged looks for a call that no longer returns to where it came from.
+// damaged reports whether a pending call's return address was overwritten.
 func (g *guard) damaged(pid int, r *unix.PtraceRegs) bool {
 	for i := len(g.calls) - 1; i >= max(0, len(g.calls)-mostCalls); i-- {
 		c := g.calls[i]
@@ -148,7 +148,7 @@ func (g *guard) damaged(pid int, r *unix.PtraceRegs) bool {
 			continue
 		}
 		if p, err := processAt(pid, g); err == nil {
-			if slots, whole := p.Live(numbered(r)); whole && !slots[c.slot] { // a jump has left it
+			if slots, whole := p.Live(numbered(r)); whole && !slots[c.slot] { // a jump such as longjmp has left it
 				g.calls = slices.Delete(g.calls, i, i+1)
 				continue
 			}
@@ -159,7 +159,7 @@ func (g *guard) damaged(pid int, r *unix.PtraceRegs) bool {
 	return false
 }
 
-// blame names the innermost call.
+// blame attributes the damage to the innermost call.
 func (g *guard) blame(pid int) {
 	if p, err := processAt(pid, g); err == nil {
 		g.p = p
@@ -172,12 +172,12 @@ func (g *guard) blame(pid int) {
 	g.found = &d
 }
 
-// enter notes that a function begins: true: the one before it has returned to a place
-// that it wrote over, from which it was called again.
+// enter records the start of a function. It returns true if the innermost call had returned through
+// a slot it overwrote, with the caller's rbp changed.
 func (g *guard) enter(pid int, r *unix.PtraceRegs) bool {
 	ret := g.word(r.Rsp)
 	g.prune(r.Rsp)
-	if n := len(g.calls); n > 0 && g.calls[n-1].slot == r.Rsp { // it stands for its caller
+	if n := len(g.calls); n > 0 && g.calls[n-1].slot == r.Rsp { // a tail call replaces its caller
 		if g.calls[n-1].regs[rbp] != r.Rbp {
 			g.blame(pid)
 			return true
@@ -186,7 +186,7 @@ func (g *guard) enter(pid int, r *unix.PtraceRegs) bool {
 		return false
 	}
 	if !g.p.Called(ret) {
-		// A part of a function that lies elsewhere, or a library that was loaded since.
+		// An outlined part of a function, or a library loaded since.
 		if g.maps++; g.maps > mostMapReads {
 			return false
 		}
@@ -201,8 +201,8 @@ func (g *guard) enter(pid int, r *unix.PtraceRegs) bool {
 	return false
 }
 
-// leave compares what a function has left for its caller: true: it has written
-// over that.
+// leave compares the registers that a function restored with its caller's. It returns true if they
+// were overwritten.
 func (g *guard) leave(pid int, r *unix.PtraceRegs) bool {
 	g.prune(r.Rsp - 8)
 	n := len(g.calls)
@@ -217,14 +217,14 @@ func (g *guard) leave(pid int, r *unix.PtraceRegs) bool {
 	return false
 }
 
-// prune forgets the calls below a stack pointer: they have returned.
+// prune drops the calls below a stack pointer, which have returned.
 func (g *guard) prune(sp uint64) {
 	for len(g.calls) > 0 && g.calls[len(g.calls)-1].slot < sp {
 		g.calls = g.calls[:len(g.calls)-1]
 	}
 }
 
-// stepOver has the thread execute the instruction under a breakpoint.
+// stepOver executes the instruction under a breakpoint.
 func (g *guard) stepOver(pid int, r *unix.PtraceRegs, was byte) bool {
 	at := int64(r.Rip)
 	if _, err := g.mem.WriteAt([]byte{was}, at); err != nil {

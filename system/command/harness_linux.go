@@ -15,11 +15,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A harness is a function that takes one input, in a program whose main is that of
-// a fuzzer. Such a main takes the files of inputs as arguments; without any it
-// fuzzes by itself, or prints how it is used.
+// A harness is a function that takes one input, in a program whose main function is a fuzzer's.
+// Such a main takes input files as arguments; without any it starts fuzzing or prints its usage.
 
-// suit looks what the program was built for, and has it run cases.
+// suit detects how the program was built and adapts the command so that it runs cases.
 func (g *laneState) suit() (err error) {
 	path := g.image.command.Path
 	if g.features, err = aflserver.Detect(path); err != nil {
@@ -49,12 +48,12 @@ func (g *laneState) suit() (err error) {
 	return nil
 }
 
-// leadSize is how many bytes of a function lead it elsewhere: what is shorter is padded, if
-// it begins where compilers have functions begin.
+// leadSize is the number of bytes needed to redirect a function. A shorter function is padded if it
+// begins at the compiler's usual alignment.
 const leadSize = 12
 
-// hosted is the variables that have a program serve cases by a library that is
-// loaded into it. Where its counters and its function are, its file says.
+// hosted returns the environment variables that make a program serve cases through a preloaded
+// library. The program's ELF file gives the places of its counters and its functions.
 func hosted(path string, harness bool) ([]string, error) {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -102,8 +101,8 @@ func hosted(path string, harness bool) ([]string, error) {
 	}, nil
 }
 
-// hostLibrary is the path of the library, which is compiled once and lives in
-// memory, so that no end of this process leaves a file.
+// hostLibrary returns the library's path. The library is compiled once and kept in memory, so this
+// process leaves no file however it ends.
 var hostLibrary = sync.OnceValues(func() (string, error) {
 	text, err := coverage.Hosted(context.Background())
 	if err != nil {
@@ -120,10 +119,11 @@ var hostLibrary = sync.OnceValues(func() (string, error) {
 		}
 		text = text[n:]
 	}
-	// It is as long for every process: the length of the environment decides addresses.
+	// The path has the same length for every process, because the length of the environment affects
+	// addresses.
 	return strings.ReplaceAll(fmt.Sprintf("/proc/%7d/fd/%7d", os.Getpid(), fd), " ", "/"), nil
 })
 
-// driverLines are what AFL++'s main for a harness prints around an input that it
-// was given as a file, and not where it serves cases.
+// driverLines matches what AFL++'s harness driver prints around an input given as a file, but not
+// when it serves cases.
 var driverLines = regexp.MustCompile(`(?m)^(Reading \d+ bytes from .*|Execution successful\.)\n`)

@@ -8,34 +8,34 @@ import (
 	"github.com/thresh-dev/thresh/port/process"
 )
 
-// image is a command in the form that execve takes. As a rule nothing but the
-// run id changes between cases; then only its bytes are written over.
+// image is a command in the form that execve takes. Usually only the run id changes between cases;
+// then set overwrites just its bytes.
 type image struct {
 	plan  *process.Plan
 	paths process.Paths
 
-	// words holds the environment's and arguments' C strings; never moved
-	// while a child may read them.
+	// words holds the arguments and the environment as C strings; they must not move while a child
+	// may read them.
 	path       []byte
-	dir        []byte // of a command with its own directory; nil: the run folder
+	dir        []byte // the command's own directory; nil: the run folder
 	words      [][]byte
 	argv, envp []uintptr
 	command    process.Command
 
-	// spots are the places of the run id in words, if the command is a
-	// template: the same for every run id but for these.
+	// spots are the occurrences of the run id in words, if the command is a template, that is,
+	// depends on the run id only there.
 	spots    [][]byte
 	idLen    int
 	template bool
 	holdID   string
 
-	// file: the program is a harness, which takes the input's file as an argument
-	// even where the command does not name it.
+	// file is set for a harness, which takes the input file as an argument even if the command does
+	// not name it.
 	file bool
-	host []string // what has it serve cases, and count its edges
+	host []string // variables that make it serve cases and count its edges
 }
 
-// commandOf is the command for a run id.
+// commandOf returns the command for a run id.
 func (im *image) commandOf(runID string) process.Command {
 	p := im.paths
 	p.RunID = runID
@@ -55,7 +55,7 @@ func newImage(plan *process.Plan, paths process.Paths) *image {
 
 func cstring(s string) []byte { return append([]byte(s), 0) }
 
-// set makes the image that of the run id.
+// set changes the image to a run id.
 func (im *image) set(runID string) {
 	if runID == im.holdID && !im.plan.PerCase {
 		return
@@ -70,7 +70,7 @@ func (im *image) set(runID string) {
 	im.build(runID)
 }
 
-// build makes the image from scratch and finds out whether it is a template.
+// build makes the image from scratch and determines whether it is a template.
 func (im *image) build(runID string) {
 	c := im.commandOf(runID)
 	im.command, im.holdID, im.idLen = c, runID, len(runID)
@@ -89,8 +89,8 @@ func (im *image) build(runID string) {
 	im.findSpots(runID, c)
 }
 
-// findSpots compares the command with those of two other run ids of the same
-// length. What differs must be the run id itself and nothing else.
+// findSpots compares the command with those for two other run ids of the same length. Only the run
+// id may differ.
 func (im *image) findSpots(runID string, c process.Command) {
 	im.spots, im.template = im.spots[:0], false
 	if im.plan.PerCase || runID == "" {

@@ -7,15 +7,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inputFile is the case's input as a regular file whose descriptor is kept, and
-// a second description of it for standard input.
+// inputFile is the case's input: a regular file that stays open, and a second open file description
+// of it for standard input.
 type inputFile struct {
 	fd     int
 	readFD int
 	clean  unix.Stat_t
 }
 
-// create makes the file anew; nothing is at its path.
+// create makes a new file; nothing may exist at its path.
 func (f *inputFile) create(path string) error {
 	f.close()
 	fd, err := highFD(unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0o644))
@@ -23,7 +23,7 @@ func (f *inputFile) create(path string) error {
 		return err
 	}
 	f.fd = fd
-	if err := unix.Fchmod(fd, 0o644); err != nil { // whatever the umask says
+	if err := unix.Fchmod(fd, 0o644); err != nil { // regardless of the umask
 		return err
 	}
 	if f.readFD, err = highFD(unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)); err != nil {
@@ -42,12 +42,11 @@ func (f *inputFile) close() {
 	f.fd, f.readFD = -1, -1
 }
 
-// errReplaced says that the file at the input's path is no longer ours to
-// reuse.
+// errReplaced reports that the file at the input's path is no longer ours to reuse.
 var errReplaced = errors.New("the input file was replaced")
 
-// write makes data the content of the file. That the path still leads to the
-// file is known from its folder being untouched.
+// write replaces the file's content. The path still leads to this file, because its folder is
+// unchanged.
 func (f *inputFile) write(data []byte) error {
 	var st unix.Stat_t
 	if errno := fstat(f.fd, &st); errno != 0 {

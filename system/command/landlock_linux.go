@@ -8,10 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// landlock makes a rule set that lets a program write beneath one folder and
-// to harmless devices, and nowhere else; open no TCP connection; and signal
-// nobody outside of it. Reading and executing stay free. The rules that this
-// kernel is too old for are left out.
+// landlock makes a rule set under which a program may write only beneath one folder and to harmless
+// devices, open no TCP connection, and signal no process outside. Reading and executing stay
+// allowed. Rules that this kernel does not support are omitted.
 func landlock(folderFD int) (fd int, err error) {
 	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -51,8 +50,8 @@ func landlock(folderFD int) (fd int, err error) {
 // ruleset is the kernel's struct landlock_ruleset_attr.
 type ruleset struct{ fs, net, scoped uint64 }
 
-// rulesOf is what a version of Landlock can refuse, how much of that it reads, and what of it
-// devices are let do.
+// rulesOf returns the accesses that a version of Landlock can restrict, how many bytes of the
+// structure it reads, and the accesses allowed on devices.
 func rulesOf(abi uintptr) (r ruleset, size uintptr, device uint64) {
 	r.fs = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE |
 		unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG |

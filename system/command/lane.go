@@ -10,31 +10,28 @@ import (
 	"github.com/thresh-dev/thresh/port/process"
 )
 
-// executor runs one case from beginning to end. Everything that differs
-// between spawn and its accelerators is behind it.
+// executor runs one case from beginning to end. It hides all differences between spawn and the
+// accelerators.
 type executor interface {
 	name() process.Executor
-	// run returns what came of the case; byte slices in it are valid until the
-	// next run on the same lane. An error that wraps errDied says that the
-	// executor is of no further use.
+	// run returns the case's result; byte slices in it are valid until the next run on the same
+	// lane. An error that wraps errDied means that the executor is of no further use.
 	run(ctx context.Context, runID string, input []byte, limit time.Duration) (process.Result, error)
 	close() error
 }
 
-// errDied is wrapped by an accelerator's error when what it forks from is gone.
+// errDied is wrapped by an accelerator's error when the process it forks from is gone.
 var errDied = errors.New("the accelerator died")
 
-// errUnsuited is wrapped by an accelerator's error for a case that it cannot
-// take.
+// errUnsuited is wrapped by an accelerator's error for a case that it cannot run.
 var errUnsuited = errors.New("not a case for the accelerator")
 
-// probeID stands for the run id of runs that are no case: calibration, trials.
+// probeID is the run id of runs that are not cases: calibration and trials.
 const probeID = "00000000000000000000000000000000"
 
-// Rules of honesty. An accelerator is compared with spawn in the first cases
-// and in every 256th, so that what it gets wrong comes out within minutes. A case of
-// a persistent program takes a hundredth of spawn's time: for coverage, where cases
-// are many, it is every 2,048th.
+// How often an accelerator is cross-checked with spawn: in the first cases and then in every 256th,
+// so that its errors show within minutes. A case of a persistent program takes a hundredth of
+// spawn's time and coverage needs many cases, so with coverage it is every 2,048th.
 const (
 	checkedFirst  = 32
 	checkedEvery  = 256
@@ -42,19 +39,19 @@ const (
 	maxRestarts   = 3
 )
 
-// lane is the runner of one lane: it decides which executor runs a case and at
-// which limit, and whether the answer can be believed.
+// lane is the runner of one lane: it decides which executor runs a case, at which limit, and
+// whether to trust the result.
 type lane struct {
 	plan  *process.Plan
 	spawn executor
 	short time.Duration // calibrated; at most plan.Timeout
 
 	fast    executor                 // nil: spawn alone
-	restart func() (executor, error) // makes fast anew
+	restart func() (executor, error) // makes a new fast
 	outDir  string                   // absolute
-	program string                   // the file that is run; "": it differs from case to case
-	settle  func() (leave func())    // nil: nothing to be gained
-	allow   func(budget uint64)      // sets the budget of cases to come; nil: there are none
+	program string                   // path of the program; "": it differs from case to case
+	settle  func() (leave func())    // nil: it would gain nothing
+	allow   func(budget uint64)      // sets the budget of the next cases; nil: no budgets
 	notes   []string
 	inputs  [][]byte // of a batch
 
@@ -115,7 +112,8 @@ func (l *lane) RunBatch(ctx context.Context, cases []process.Case, each func(i i
 	return len(list), nil
 }
 
-// truth runs a case by spawn, first at a limit that may be short.
+// truth runs a case by spawn, first at the given limit, which may be short; if the case exceeds it,
+// again at the plan's.
 func (l *lane) truth(ctx context.Context, c process.Case, limit time.Duration) (process.Result, error) {
 	l.spawned++
 	began := time.Now()
@@ -161,7 +159,7 @@ func (l *lane) accelerate(ctx context.Context, c process.Case) (process.Result, 
 	case res.Status == process.OverBudget:
 		return res, nil
 	case res.Status == process.TimedOut && l.plan.Coverage:
-		// How far it came is chance, and is not to be seen.
+		// How far the case got is chance and must not be visible.
 		res.Status, res.Edges = process.SetAside, nil
 		return res, nil
 	case res.Status == process.TimedOut:
@@ -183,7 +181,7 @@ func (l *lane) checked(index int64) bool {
 	return index < checkedFirst || index%every == 0
 }
 
-// check compares an accelerator's result with the truth, which is returned.
+// check compares an accelerator's result with spawn's, and returns spawn's.
 func (l *lane) check(ctx context.Context, c process.Case, fast process.Result) (process.Result, error) {
 	l.checks++
 	seen, err := l.witness(fast)
@@ -200,11 +198,11 @@ func (l *lane) check(ctx context.Context, c process.Case, fast process.Result) (
 		return process.Result{}, err
 	}
 	if fast.OutputLimit && res.OutputLimit {
-		return res, nil // how far a program came that was stopped is chance
+		return res, nil // how far a stopped program got is chance
 	}
 	known := l.fickle
 	what, err := l.disagrees(ctx, c, seen, truth)
-	if err == nil && l.fickle != known { // it has been run once more
+	if err == nil && l.fickle != known { // disagrees has run it once more
 		res, err = l.truth(ctx, c, l.short)
 	}
 	if err != nil {
@@ -220,7 +218,7 @@ func (l *lane) check(ctx context.Context, c process.Case, fast process.Result) (
 	return res, nil
 }
 
-// revive makes an accelerator anew that has died, or goes on without.
+// revive restarts an accelerator that died, or continues without one.
 func (l *lane) revive(cause error) error {
 	name := l.fast.name()
 	if err := l.fast.close(); err != nil {
@@ -311,28 +309,27 @@ func (l *lane) Close() error {
 	return errors.Join(err, l.spawn.close())
 }
 
-// Calibration: how many runs, and how the short limit follows from them. It is
-// generous, since a case that exceeds it costs a second run.
+// Calibration: the number of runs, and how the short limit follows from them. The limit is
+// generous, because a case that exceeds it costs a second run.
 const (
 	calibrationRuns = 5
 	shortFloor      = 50 * time.Millisecond
 	shortFactor     = 10
 
-	// Of a program with a budget, which is to end a case first: 20 times the edges of
-	// the seed take less than so many times its time.
+	// For a program with a budget of edges, which should end a case before this limit does: 20
+	// times the seed's edges take less than countedFactor times the seed's time.
 	countedFloor  = 250 * time.Millisecond
 	countedFactor = 25
 )
 
-// countedLimit is the short limit of a program that counts its edges: for cases that
-// spin without an edge, or wait.
+// countedLimit returns the short limit of a program that counts its edges. It catches cases that
+// spin without passing an edge, or wait.
 func countedLimit(short, usual, full time.Duration) time.Duration {
 	return min(max(short, countedFloor, countedFactor*usual), full)
 }
 
-// calibrate learns the short limit from runs of an input that the program takes
-// the usual way, and how long such a run takes, 0 if that is not known. A
-// program that is slow to begin with gets the full limit.
+// calibrate derives the short limit from runs of an input that the program accepts. usual is the
+// duration of such a run, 0 if unknown. A program whose runs are slow gets the full limit.
 func calibrate(ctx context.Context, plan *process.Plan, spawn executor) (short, usual time.Duration, err error) {
 	if plan.Calibrate == nil {
 		return plan.Timeout, 0, nil

@@ -19,9 +19,8 @@ import (
 	"github.com/thresh-dev/thresh/system/scratch"
 )
 
-// laneState is what all executors of a lane share: the folder, the captured
-// output, the watchdog and the reaper. It knows how a case begins and ends; how
-// its process is made is the executor's part.
+// laneState is what all executors of a lane share: the folder, the captured output, the watchdog
+// and the reaper. It knows how a case begins and ends; the executors create the process.
 type laneState struct {
 	plan     *process.Plan
 	folder   *folder
@@ -33,28 +32,28 @@ type laneState struct {
 	box      *sandbox // nil without a sandbox
 	image    *image
 	group    *cgroup           // nil: none
-	bounds   int               // that it enforces
-	retired  []*cgroup         // where fork servers were when it was made
-	living   bool              // a process of an earlier case is in it, and runs the next one
-	limits   []forkline.Rlimit // the first own of them, then those that enter the group
+	bounds   int               // number of limits that group enforces
+	retired  []*cgroup         // earlier groups that fork servers were still in
+	living   bool              // a process of an earlier case is in group and runs the next one
+	limits   []forkline.Rlimit // own limits, then the entries for the control group
 	own      int
 	lanes    int
 	fileSize int64
 	keepSize int64
 	features aflserver.Features
-	work     *aflserver.Counter // of a program that counts its edges; nil: it does not
-	budget   uint64             // of edges, for the cases to come; 0: none
+	work     *aflserver.Counter // edge counter of the program; nil: it counts none
+	budget   uint64             // of edges, for the next cases; 0: none
 
-	// generation counts how often descriptors of folders or captures became
-	// worthless; executors that hold on to them start anew.
+	// generation counts how often descriptors of folders or captures became invalid or the control
+	// group was replaced; executors that depend on them restart.
 	generation int
 
-	// The running case: its process, or how it is ended if it is not our child.
-	// Both are changed only while the watchdog is off.
+	// The running case: its process, or a function that ends it if it is not our child. Both change
+	// only while the watchdog is off.
 	pid   int
 	abort func()
 
-	started, ended int64 // processes made and processes whose end was seen
+	started, ended int64 // processes started, and processes whose end was seen
 	poll           unix.PollFd
 	patience       unix.Timespec
 	info           [128]byte
@@ -75,14 +74,14 @@ func newLaneState(plan *process.Plan, lane, lanes int) (_ *laneState, err error)
 			g.abort()
 			return
 		}
-		// Before its setsid the child leads no group yet.
+		// Before its setsid the child leads no group.
 		if unix.Kill(-g.pid, unix.SIGKILL) != nil {
 			unix.Kill(g.pid, unix.SIGKILL)
 		}
 	})
 	g.dog.look = func() forkline.Standing {
 		if g.abort != nil {
-			return forkline.Standing{} // the case's process is not ours, and not known
+			return forkline.Standing{} // the case's process is not ours, and unknown
 		}
 		return forkline.Look(g.pid)
 	}
@@ -154,8 +153,8 @@ func newLaneState(plan *process.Plan, lane, lanes int) (_ *laneState, err error)
 	return g, nil
 }
 
-// newGroup makes a control group for the cases to come, if one is wanted. It returns
-// what is bounded, and what is not.
+// newGroup makes a control group for the next cases, if the plan wants one. It returns the limits
+// in force and those refused.
 func (g *laneState) newGroup() (group *cgroup, bounds, unbound []string) {
 	l := g.plan.Limits
 	switch {
@@ -167,7 +166,7 @@ func (g *laneState) newGroup() (group *cgroup, bounds, unbound []string) {
 	return nil, nil, nil
 }
 
-// enter has the cases to come enter a control group.
+// enter puts the next cases into a control group; nil: none.
 func (g *laneState) enter(group *cgroup) {
 	g.group = group
 	g.limits = slices.Clone(g.limits[:g.own])
@@ -178,11 +177,12 @@ func (g *laneState) enter(group *cgroup) {
 	}
 }
 
-// renewGroup has the cases to come enter a new control group.
+// renewGroup puts the next cases into a new control group.
 func (g *laneState) renewGroup() error {
 	group, bounds, unbound := g.newGroup()
 	if len(bounds) < g.bounds {
-		// In the old one, a case could end for what another has done, and in none without a bound.
+		// In the old group, a case could be killed for another's memory; without a group, the limit
+		// would not hold.
 		if group != nil {
 			group.close()
 		}
@@ -207,7 +207,7 @@ func (g *laneState) note(s string) {
 	}
 }
 
-// prepare puts everything in place for a case.
+// prepare sets up the folder, the input, the command and the captures for a case.
 func (g *laneState) prepare(ctx context.Context, runID string, input []byte) error {
 	same, err := g.folder.reset()
 	if err != nil {
@@ -235,8 +235,7 @@ func (g *laneState) prepare(ctx context.Context, runID string, input []byte) err
 	return g.blank(ctx)
 }
 
-// prepareWithout is prepare for a program that runs already and gets its input
-// another way.
+// prepareWithout is prepare for a program that is already running and gets its input another way.
 func (g *laneState) prepareWithout(ctx context.Context) error {
 	same, err := g.folder.reset()
 	if err != nil {
@@ -248,8 +247,8 @@ func (g *laneState) prepareWithout(ctx context.Context) error {
 	return g.blank(ctx)
 }
 
-// blank empties what catches the output, and gives the case a control group in which
-// nothing of earlier ones takes its room.
+// blank empties the captures. If earlier cases left memory in use in the control group, it gives
+// the case a new one.
 func (g *laneState) blank(ctx context.Context) error {
 	g.dog.follow(ctx)
 	if err := errors.Join(g.out.rewind(), g.err.rewind()); err != nil {
@@ -261,7 +260,7 @@ func (g *laneState) blank(ctx context.Context) error {
 	return g.renewGroup()
 }
 
-// stdin is the descriptor that becomes standard input.
+// stdin returns the descriptor that becomes standard input.
 func (g *laneState) stdin() int {
 	if g.plan.Stdin {
 		return g.folder.input.readFD
@@ -269,9 +268,9 @@ func (g *laneState) stdin() int {
 	return g.null
 }
 
-// await waits for the end of a process that was just started, kills what it
-// left and gathers the result. The zombie is kept until all is over, so that
-// its number stays its own and nothing of what is killed can be a stranger's.
+// await waits for the end of a process that was just started, kills what it left behind and builds
+// the result. It reaps the zombie last, so that the process id and group id stay taken and no
+// stranger can be killed.
 func (g *laneState) await(ctx context.Context, c child, began time.Time, limit time.Duration) (process.Result, error) {
 	g.started++
 	g.pid = c.pid
@@ -289,7 +288,7 @@ func (g *laneState) await(ctx context.Context, c child, began time.Time, limit t
 	}
 	g.ended++
 	if huntErr != nil {
-		// What is still alive may go on writing there.
+		// Processes that are still alive may go on writing to the captures.
 		g.generation++
 		return res, errors.Join(huntErr, g.out.renew(), g.err.renew())
 	}
@@ -332,7 +331,7 @@ func (g *laneState) collect(res *process.Result) (err error) {
 		own := driverLines.ReplaceAll(res.Stdout, nil)
 		res.Stdout, res.StdoutSize = own, res.StdoutSize-int64(len(res.Stdout)-len(own))
 	}
-	// A program that ignores SIGXFSZ sees an error of write instead.
+	// A program that ignores SIGXFSZ gets an error from write instead.
 	if res.StdoutSize >= g.fileSize || res.StderrSize >= g.fileSize {
 		res.OutputLimit = true
 	}
@@ -340,27 +339,25 @@ func (g *laneState) collect(res *process.Result) (err error) {
 	return nil
 }
 
-// full reports whether a case has written more in all than it may.
+// full reports whether a case has exceeded its limit on all bytes written.
 func (g *laneState) full() bool {
 	most := g.plan.Limits.Written
 	return most > 0 && scratch.Room(most-g.out.written()-g.err.written(), g.folder.visiblePath(""), time.Time{}, nil, nil) < 0
 }
 
-// brief is how long a wait keeps the scheduler in the dark. Most cases are over
-// by then, and having it take the processor away and give it back costs a short
-// case a fifth of its time. More would hold up the garbage collector and, with
-// a lane on every processor, the watchdogs; less would make this timer the next
-// one of its processor more often than the tick is (4 ms on most kernels), and
-// to set that anew is dear on a virtual machine.
+// brief is how long wait blocks without notifying the Go scheduler. Most cases end within it, and
+// handing the processor over and back costs a short case a fifth of its time. A longer time would
+// delay the garbage collector and, with a lane on every processor, the watchdogs. A shorter one
+// would often make this timer expire before the processor's tick (4 ms on most kernels), and
+// reprogramming the timer is expensive on a virtual machine.
 const brief = 5 * time.Millisecond
 
-// wait waits for the end of a child without reaping it, and closes its
-// descriptor.
+// wait waits for the end of a child without reaping it, and closes its descriptor.
 func (g *laneState) wait(c child) error {
 	if c.fd >= 0 {
 		defer unix.Close(c.fd)
 	}
-	// A negative descriptor is no event: the slow wait does it all.
+	// poll ignores a negative descriptor; waitid then does the whole wait.
 	g.poll = unix.PollFd{Fd: int32(c.fd), Events: unix.POLLIN}
 	g.patience = unix.NsecToTimespec(int64(brief))
 	if c.fd < 0 {
@@ -382,7 +379,7 @@ func (g *laneState) wait(c child) error {
 	}
 }
 
-// reap takes the status of a child that has ended.
+// reap returns the status of a child that has ended, and frees its process id.
 func reap(pid int, usage *unix.Rusage) (unix.WaitStatus, error) {
 	var ws unix.WaitStatus
 	for {
@@ -397,8 +394,8 @@ func reap(pid int, usage *unix.Rusage) (unix.WaitStatus, error) {
 	}
 }
 
-// close frees everything and checks the books: a process that was made and
-// whose end was not seen would mean that results were attributed wrongly.
+// close frees everything and checks that the end of every started process was seen; otherwise
+// results may have been attributed to the wrong case.
 func (g *laneState) close() error {
 	errs := []error{g.cpu.left}
 	if g.dog != nil {

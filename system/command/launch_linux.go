@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// step is one system call on the child's way from clone3 to execve. The
-// assembly walks an array of them; its layout is known there.
+// step is one system call on the child's way from clone3 to execve. The assembly walks an array of
+// steps and depends on their layout.
 type step struct {
 	nr      uintptr
 	args    [5]uintptr
@@ -17,7 +17,7 @@ type step struct {
 	what    stepKind
 }
 
-// stepKind says what a step is for, so that its failure can be named.
+// stepKind is the purpose of a step, for error messages.
 type stepKind uintptr
 
 const (
@@ -38,15 +38,15 @@ func (k stepKind) String() string {
 		"reset signals", "set limits", "set up the sandbox", "close descriptors", "execute", "exit", "be traced"}[k]
 }
 
-// launchpad is what parent and child share while the child gets going. It lives
-// on the heap, which does not move; the assembly knows its layout.
+// launchpad is what parent and child share while the child starts. It must live on the heap, which
+// does not move; the assembly depends on its layout.
 type launchpad struct {
 	clone  cloneArgs
-	block  uint64 // every signal: the child must not run a Go handler
+	block  uint64 // all signals: the child must not run a Go handler
 	saved  uint64 // the caller's signal mask
 	first  uintptr
 	failed uintptr // address of the step that failed
-	errno  uintptr // and why; 0: execve went through
+	errno  uintptr // and its error; 0: execve succeeded
 
 	steps []step
 	keep  []any // what the steps point at
@@ -54,18 +54,17 @@ type launchpad struct {
 	pidFD int32
 }
 
-// cloneArgs is struct clone_args of the kernel, first eleven fields.
+// cloneArgs is the first eleven fields of the kernel's struct clone_args.
 type cloneArgs struct {
 	flags, pidFD, childTID, parentTID, exitSignal, stack, stackSize, tls, setTID, setTIDSize, cgroup uint64
 }
 
-// newLaunchpad returns a launchpad without steps. The child shares memory with
-// us but we do not wait for its execve as vfork does: its memory is not touched
-// before it has ended or executed, and going straight to the wait saves two
-// context switches a case.
+// newLaunchpad returns a launchpad without steps. The child shares our memory, but unlike vfork we
+// do not wait for its execve: nothing here touches the launchpad until the child has ended or
+// executed, and going straight to the wait saves two context switches per case.
 //
-// The kernel and the child get its addresses as numbers: inlined, it could be on a
-// stack, which moves.
+// The kernel and the child get the launchpad's addresses as numbers. If this function were inlined,
+// the launchpad could be allocated on a stack, which moves.
 //
 //go:noinline
 func newLaunchpad() *launchpad {
@@ -85,36 +84,34 @@ func (p *launchpad) add(what stepKind, mayFail bool, nr uintptr, args ...uintptr
 	p.steps = append(p.steps, s)
 }
 
-// pin keeps v alive as long as p and returns its address for use in a step.
+// pin keeps v alive as long as p and returns its address for a step.
 func pin[T any](p *launchpad, v *T) uintptr {
 	p.keep = append(p.keep, v)
 	return uintptr(unsafe.Pointer(v))
 }
 
-// addSignalReset lets no signal of the child be blocked. None is ignored: see
-// hearSignals.
+// addSignalReset unblocks all signals of the child. None of them is ignored: see hearSignals.
 func (p *launchpad) addSignalReset() {
 	p.add(stepSignals, false, unix.SYS_RT_SIGPROCMASK, 2 /* SIG_SETMASK */, uintptr(unsafe.Pointer(&p.none)), 0, 8)
 }
 
-// child is a process that was just made: its number, and a descriptor of it
-// that is ours to close.
+// child is a process that was just started: its id, and a pidfd that the caller must close.
 type child struct {
 	pid, fd int
-	forked  bool // from a program that was started before
+	forked  bool // forked from a running program
 }
 
-// start runs the steps in a child. The errno is that of clone3.
+// start runs the steps in a child. The errno is clone3's.
 func (p *launchpad) start() (child, unix.Errno) {
 	p.first = uintptr(unsafe.Pointer(&p.steps[0]))
 	p.failed, p.errno = 0, 0
-	syscall.ForkLock.RLock() // who holds the whole lock has something open that no child may have
+	syscall.ForkLock.RLock() // a holder of the write lock has descriptors open that no child may inherit
 	pid, errno := launch(p)
 	syscall.ForkLock.RUnlock()
 	return child{pid: int(pid), fd: int(p.pidFD)}, unix.Errno(errno)
 }
 
-// run runs the steps of a child that ends by itself, and waits for it.
+// run runs the steps in a child that exits by itself, and waits for it.
 func (p *launchpad) run() (unix.WaitStatus, error) {
 	c, errno := p.start()
 	if errno != 0 {
@@ -133,7 +130,7 @@ func (p *launchpad) failure() (stepKind, unix.Errno) {
 	return p.steps[s].what, unix.Errno(p.errno)
 }
 
-// launchable reports whether the kernel lets us start children by launch.
+// launchable reports whether the kernel lets launch start children.
 func launchable() bool {
 	if !canLaunch {
 		return false

@@ -13,14 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Limits that hold where a plan gives none.
+// Limits that apply if the plan sets none.
 const (
 	defaultOutput   = 1 << 20
-	defaultFileSize = 128 << 20 // bounds the memory behind captured output
-	defaultFiles    = 1024      // what a login shell gives; ours was raised by the Go runtime
+	defaultFileSize = 128 << 20 // also limits the memory for captured output
+	defaultFiles    = 1024      // a login shell's limit; the Go runtime has raised ours
 )
 
-// fileSizeLimit is the size that no file of the program may exceed.
+// fileSizeLimit returns the maximum size of a file that the program writes.
 func fileSizeLimit(l process.Limits) int64 {
 	if l.FileSize > 0 {
 		return l.FileSize
@@ -28,8 +28,8 @@ func fileSizeLimit(l process.Limits) int64 {
 	return max(defaultFileSize, 2*l.Output)
 }
 
-// limits turns the plan's limits into what the kernel enforces. Notes tell
-// what could not be applied as it was asked for.
+// limits converts the plan's limits to the kernel's. The notes name what could not be applied as
+// requested.
 func limits(l process.Limits, path string) (list []forkline.Rlimit, notes []string, err error) {
 	add := func(resource int, cur, max uint64) {
 		// Without privilege a limit can only be lowered.
@@ -66,9 +66,8 @@ func limits(l process.Limits, path string) (list []forkline.Rlimit, notes []stri
 	return list, notes, nil
 }
 
-// reservesAddressSpace reports why a program cannot live under a limit of
-// address space: it reserves far more of it than it uses. A script is judged
-// by its interpreter.
+// reservesAddressSpace returns why a program cannot run under a limit on address space, namely that
+// it reserves far more than it uses, or "". A script is judged by its interpreter.
 func reservesAddressSpace(path string) (string, error) {
 	if _, err := buildinfo.ReadFile(path); err == nil {
 		return "is a Go program", nil

@@ -13,8 +13,8 @@ import (
 	"github.com/thresh-dev/thresh/system/command/internal/forkline"
 )
 
-// compare runs a case in its own process that says what it compares. One that
-// cannot be run so has nothing to say: it ends its server twice, since once may be chance.
+// compare runs a case in its own process and returns what it compares. A case that ends its server
+// twice has no comparisons; once may be chance.
 func (a *aflExecutor) compare(ctx context.Context, runID string, input []byte, limit time.Duration) ([]process.Comparison, error) {
 	list, err := a.hear(ctx, runID, input, limit)
 	if errors.Is(err, aflserver.ErrServerDied) {
@@ -26,7 +26,7 @@ func (a *aflExecutor) compare(ctx context.Context, runID string, input []byte, l
 	return list, err
 }
 
-// hear is compare, which has it try again.
+// hear is one attempt of compare.
 func (a *aflExecutor) hear(ctx context.Context, runID string, input []byte, limit time.Duration) ([]process.Comparison, error) {
 	if a.plan.Listen == "" && !a.features.Cmplog && (!a.features.Compares || a.work == nil) || a.deaf || len(input) > a.maxInput() {
 		return nil, nil
@@ -55,7 +55,7 @@ func (a *aflExecutor) hear(ctx context.Context, runID string, input []byte, limi
 	if a.listener.Counts() {
 		a.listener.Bound(a.budget, limit)
 		limit = min(max(2*limit, leastWait), a.plan.Timeout)
-	} else { // the case ended in time where nothing listened
+	} else { // the case ended in time without a listener
 		a.listener.Bound(0, 0)
 		limit = a.plan.Timeout
 	}
@@ -70,7 +70,7 @@ func (a *aflExecutor) hear(ctx context.Context, runID string, input []byte, limi
 		return nil, ctx.Err()
 	}
 	if errors.Is(err, aflserver.ErrServerDied) {
-		_ = a.listener.Close() // it is gone
+		_ = a.listener.Close() // the server is gone
 		a.listener = nil
 	}
 	if err != nil {
@@ -85,20 +85,20 @@ func (a *aflExecutor) hear(ctx context.Context, runID string, input []byte, limi
 	}), nil
 }
 
-// partOfPath reports whether an operand is of the path of a case's input, which is another one
-// in every lane and run. A name in it is not.
+// partOfPath reports whether an operand is part of the input's path, which differs between lanes
+// and runs. A mere name from the path does not count.
 func partOfPath(operand, path []byte) bool {
 	text, _, _ := bytes.Cut(operand, []byte{0})
 	at := bytes.IndexByte(text, '/')
 	if at < 0 {
 		return false
 	}
-	rest := text[at:] // what is before may be an option
+	rest := text[at:] // an option may precede the path
 	return bytes.Contains(path, text) || len(rest) > 1 && bytes.HasPrefix(path, rest)
 }
 
-// listen starts the fork server whose cases say what they compare: the program's, or that
-// of another build, in the program's place.
+// listen starts the fork server that reports comparisons: the program's own, or that of another
+// build, run in the program's place.
 func (a *aflExecutor) listen() (err error) {
 	command, features, bounds := a.image.command, a.features, a.limits
 	features.Counted = a.work != nil
@@ -117,7 +117,7 @@ func (a *aflExecutor) listen() (err error) {
 		command.Path, command.Argv = other, slices.Concat([]string{other}, command.Argv[1:])
 		command.Env = command.Env[:len(command.Env)-len(a.image.host)]
 	}
-	features.Persistent = false // what earlier cases left must not show
+	features.Persistent = false // state left by earlier cases must not show
 	a.listener, err = a.serve(&command, aflserver.Config{Features: features, Limits: bounds, Listen: true})
 	return err
 }

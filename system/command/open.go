@@ -10,9 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/port/process"
 )
 
-// Open opens a runner for a lane; it is a process.Opener. It runs the program a
-// few times if the plan has an input to calibrate with, and a few times more if
-// an accelerator is to be tried.
+// Open opens a runner for a lane; it is a process.Opener. If the plan has an input to calibrate
+// with, Open runs the program a few times, and a few more times to try an accelerator.
 func Open(ctx context.Context, plan process.Plan, lane, lanes int, cold bool) (process.Runner, error) {
 	if err := checkPlan(&plan, lane, lanes); err != nil {
 		return nil, err

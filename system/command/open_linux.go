@@ -15,8 +15,9 @@ import (
 )
 
 func open(ctx context.Context, plan *process.Plan, index, lanes int, cold bool) (_ process.Runner, err error) {
-	// Children close what they inherit by themselves; but programs that others
-	// start for us, and ForkExec, go by the flag. Go sets it on all it opens.
+	// Our children close inherited descriptors themselves, but ForkExec and programs that others
+	// start for us depend on the close-on-exec flag. Go sets it on everything it opens; this sets
+	// it on the rest.
 	unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
 	deafenToChildren()
 	hearSignals()
@@ -59,20 +60,18 @@ func open(ctx context.Context, plan *process.Plan, index, lanes int, cold bool) 
 	return l, nil
 }
 
-// deafenToChildren keeps the kernel from interrupting this process with a
-// signal at each end and stop of a child. Nobody here asks for it, but the Go
-// runtime handles it, which costs every case some microseconds. Ends are waited
-// for as ever: the default action of SIGCHLD is to do nothing, which is not the
-// same as to ignore it.
+// deafenToChildren keeps the kernel from sending this process a signal whenever a child ends or
+// stops. Nothing here needs it, but the Go runtime handles it, which costs every case some
+// microseconds. Waiting still works: the default action of SIGCHLD is to do nothing, which is not
+// the same as ignoring it.
 func deafenToChildren() {
 	var byDefault [4]uint64 // the kernel's struct sigaction
 	unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), uintptr(unsafe.Pointer(&byDefault[0])), 0, 8, 0, 0)
 }
 
-// hearSignals has this process handle, by doing nothing, the signals that it was
-// started to ignore (nohup, a job in the background), so that programs get them
-// with their default action: exec hands down what is ignored, not what is handled.
-// The Go runtime handles all others anyway.
+// hearSignals installs handlers that do nothing for the signals that this process was started to
+// ignore (nohup, a background job), so that programs get the default action: exec preserves ignored
+// signals, not handled ones. The Go runtime handles all other signals anyway.
 func hearSignals() {
 	for _, sig := range []os.Signal{unix.SIGHUP, unix.SIGINT} {
 		if signal.Ignored(sig) {
@@ -81,7 +80,7 @@ func hearSignals() {
 	}
 }
 
-// choose finds the accelerator of a lane, if there is to be one.
+// choose finds an accelerator for the lane, if the plan allows one.
 func (l *lane) choose(ctx context.Context, g *laneState, cold bool) error {
 	p := l.plan
 	if cold || p.Executor == process.Spawn {
@@ -128,13 +127,13 @@ func (l *lane) choose(ctx context.Context, g *laneState, cold bool) error {
 type accelerator struct {
 	name  process.Executor
 	start func() (executor, error)
-	how   func() string // how it works, once it has been started
+	how   func() string // describes the method, once started
 }
 
-// try starts an accelerator and keeps it if it tells the truth and is worth it.
+// try starts an accelerator and keeps it if it agrees with spawn and is faster enough.
 func (l *lane) try(ctx context.Context, p *cpuPin, a accelerator) (err error) {
 	apart := p.on
-	p.suit(shortLived / 2) // as most are
+	p.suit(shortLived / 2) // most cases are short
 	defer func() {
 		if err != nil {
 			p.on = apart
@@ -155,7 +154,7 @@ func (l *lane) try(ctx context.Context, p *cpuPin, a accelerator) (err error) {
 			return errors.Join(err, fast.close())
 		}
 		if p.suit(pace); !p.on && pace > 0 {
-			// What was started stays on the processor where that was done.
+			// The started processes stay on the processor they were started on.
 			if err = fast.close(); err == nil {
 				fast, err = a.start()
 			}

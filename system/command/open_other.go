@@ -18,8 +18,8 @@ import (
 	"github.com/thresh-dev/thresh/system/scratch"
 )
 
-// plain runs programs by what the standard library offers everywhere. It knows
-// no accelerator, no sandbox and no limits, and says so.
+// plain runs programs with the portable means of the standard library. It has no accelerators,
+// sandbox or limits, and its notes say so.
 type plain struct {
 	plan  *process.Plan
 	top   *scratch.Folder
@@ -31,7 +31,7 @@ type plain struct {
 	started, ended int64
 }
 
-// defaultOutput is what is kept of an output if the plan does not say.
+// defaultOutput is the number of output bytes kept if the plan sets no limit.
 const defaultOutput = 1 << 20
 
 func open(ctx context.Context, plan *process.Plan, index, _ int, cold bool) (_ process.Runner, err error) {
@@ -81,7 +81,7 @@ func open(ctx context.Context, plan *process.Plan, index, _ int, cold bool) (_ p
 
 func (p *plain) name() process.Executor { return process.Spawn }
 
-// prepare makes the run folder anew.
+// prepare makes a new run folder and empties the captures.
 func (p *plain) prepare(input []byte) error {
 	run := p.paths.RunDir
 	if err := os.RemoveAll(run); err != nil {
@@ -140,7 +140,7 @@ func (p *plain) run(ctx context.Context, runID string, input []byte, limit time.
 	p.started++
 	timer := time.AfterFunc(limit, func() { killGroup(cmd) })
 	stop := context.AfterFunc(ctx, func() { killGroup(cmd) })
-	// With files for output, Wait does not wait for what holds them open.
+	// Because the outputs are files, Wait does not wait for other processes that hold them open.
 	waitErr := cmd.Wait()
 	timedOut := !timer.Stop()
 	stop()
@@ -199,7 +199,7 @@ func (p *plain) close() error {
 	return errors.Join(append(errs, p.top.Close())...)
 }
 
-// Containment says which parts of a sandbox the system grants.
+// Containment returns the parts of a sandbox that the system grants.
 func Containment() (granted, refused []string, err error) {
 	return nil, []string{"sandbox (Linux on amd64 only)"}, nil
 }

@@ -12,32 +12,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// orphanReaper finds and kills what a case leaves running, also when it went into
-// another session or was started by a process that has ended.
+// orphanReaper finds and kills processes that a case leaves running, even if they have moved to
+// another session or their parent has ended.
 //
-// A process whose parent dies becomes the child of the nearest reaper above
-// it. This process makes itself one; so when a case's main process has ended
-// and left anything at all, there is a process among our children that no lane
-// started. Reading one line of /proc tells. Which lane it belongs to is decided by
-// a mark that all descendants inherit and that nothing uses: the limit of file
-// locks, without meaning since Linux 2.4.
+// A process whose parent dies becomes a child of its nearest ancestor that is a subreaper. This
+// process is one; so if a case's main process ends and leaves anything running, we get a child that
+// no lane started. Reading one line of /proc reveals it. Its lane is identified by a mark that all
+// descendants inherit and nothing uses: RLIMIT_LOCKS, which has had no effect since Linux 2.4.
 //
-// In a sandbox with its own process ids the reaper is the lane's keeper, which
-// has no other children, and no mark is needed.
+// In a sandbox with its own process ids the subreaper is the lane's keeper, which has no other
+// children, so no mark is needed.
 type orphanReaper struct {
-	children int    // descriptor of the reaper's list of children
-	mark     uint64 // 0: every child of the reaper is ours
+	children int    // descriptor of the subreaper's list of children
+	mark     uint64 // 0: every child of the subreaper is ours
 	known    []int  // children that are no leftovers: fork servers
 	buf      []byte
-	quiet    []byte // a list of children in which the last hunt found no leftovers
-	sweep    func() // kills all of the lane at once, where that can be done
-	reap     bool   // the reaper is this process
+	quiet    []byte // the list in which the last hunt found no leftovers
+	sweep    func() // kills all of the lane's processes at once; nil: cannot be done
+	reap     bool   // this process is the subreaper
 }
 
-// rlimitLocks is RLIMIT_LOCKS, which x/sys has no name for on every platform.
+// rlimitLocks is RLIMIT_LOCKS, which x/sys does not name on every platform.
 const rlimitLocks = 10
 
-// huntLimit is how long a hunt may take before the lane gives up.
+// huntLimit is how long a hunt may take before it fails.
 const huntLimit = 20 * time.Second
 
 func newOrphanReaper() (*orphanReaper, error) {
@@ -45,8 +43,8 @@ func newOrphanReaper() (*orphanReaper, error) {
 		return nil, fmt.Errorf("become the reaper of orphans: %w", err)
 	}
 	h := &orphanReaper{reap: true, children: -1, buf: make([]byte, 4096)}
-	// A mark must be below the limit we have ourselves, which is a mark too if
-	// this process runs under another one of its kind.
+	// A mark must be below our own limit, which is itself a mark if another Thresh runs this
+	// process.
 	var own unix.Rlimit
 	if err := unix.Prlimit(0, rlimitLocks, nil, &own); err != nil {
 		return nil, fmt.Errorf("read the limit of locks: %w", err)
@@ -61,7 +59,7 @@ func newOrphanReaper() (*orphanReaper, error) {
 
 // watchChildrenOf makes the reaper watch the children of a process.
 func (h *orphanReaper) watchChildrenOf(reaper int) error {
-	// Orphans go to the first thread of the reaper.
+	// Orphans become children of the subreaper's first thread.
 	fd, err := highFD(unix.Open(fmt.Sprintf("/proc/%d/task/%[1]d/children", reaper), unix.O_RDONLY|unix.O_CLOEXEC, 0))
 	if err != nil {
 		return fmt.Errorf("open the list of child processes: %w", err)
@@ -78,8 +76,8 @@ func (h *orphanReaper) close() {
 	}
 }
 
-// hunt kills all that the case has left and returns how many processes that
-// were. The main process has ended and is not reaped yet.
+// hunt kills all processes that the case left and returns their number. The main process has ended
+// but is not reaped yet.
 func (h *orphanReaper) hunt(main int) (int, error) {
 	n, err := h.read()
 	if err != nil || n == 0 || bytes.Equal(h.buf[:n], h.quiet) {
@@ -93,7 +91,7 @@ func (h *orphanReaper) hunt(main int) (int, error) {
 	return killed, err
 }
 
-// read reads the list of children; most often it is empty.
+// read reads the list of children, which is usually empty.
 func (h *orphanReaper) read() (int, error) {
 	for {
 		n, err := unix.Pread(h.children, h.buf, 0)
@@ -109,7 +107,7 @@ func (h *orphanReaper) read() (int, error) {
 	}
 }
 
-// laneProcesses returns the processes of this lane among those last read.
+// laneProcesses returns this lane's processes among the first n bytes read.
 func (h *orphanReaper) laneProcesses(n, main int) []int {
 	var pids []int
 	for _, pid := range fields(h.buf[:n]) {
@@ -128,7 +126,7 @@ func (h *orphanReaper) marked(pid int) bool {
 	return unix.Prlimit(pid, rlimitLocks, nil, &lim) == nil && lim.Max == h.mark
 }
 
-// huntAll kills and reaps, generation after generation, until none is left.
+// huntAll kills and reaps, generation by generation, until none is left.
 func (h *orphanReaper) huntAll(main int) (int, error) {
 	killed := map[int]bool{}
 	pause := 50 * time.Microsecond
@@ -145,7 +143,7 @@ func (h *orphanReaper) huntAll(main int) (int, error) {
 			if n, err = h.read(); err != nil || len(h.laneProcesses(n, main)) == 0 {
 				return len(killed), err
 			}
-			continue // what the buried had left is ours by now
+			continue // children of the reaped processes are ours now
 		}
 		if time.Since(start) > huntLimit {
 			return len(killed), fmt.Errorf("%d processes that the program left behind cannot be killed", len(pids))
@@ -156,15 +154,15 @@ func (h *orphanReaper) huntAll(main int) (int, error) {
 		if h.sweep != nil {
 			h.sweep()
 		} else {
-			// The main process's zombie keeps the number of its group ours, and
-			// nobody but us can reap our children.
+			// The main process's zombie keeps its group id taken, and only we can reap our
+			// children.
 			if main != 0 {
 				unix.Kill(-main, unix.SIGKILL)
 			}
 			for _, pid := range pids {
 				unix.Kill(pid, unix.SIGKILL)
 			}
-			// Generations that outrun the list are caught by their mark.
+			// Processes that fork faster than we list them are caught by their mark.
 			if len(killed) > 64 || time.Since(start) > 20*time.Millisecond {
 				h.endMarked(main, killed)
 			}
@@ -174,9 +172,9 @@ func (h *orphanReaper) huntAll(main int) (int, error) {
 	}
 }
 
-// listTree lists living processes and their descendants.
+// listTree returns the given processes and their descendants.
 func (h *orphanReaper) listTree(pids []int) []int {
-	const enough = 4096 // a count beyond it interests nobody
+	const enough = 4096 // no count needs to be larger
 	list := slices.Clone(pids)
 	for i := 0; i < len(list) && len(list) < enough; i++ {
 		threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", list[i]))
@@ -188,15 +186,15 @@ func (h *orphanReaper) listTree(pids []int) []int {
 	return list
 }
 
-// reapChild reaps a dead child.
+// reapChild reaps a child and reports whether it was dead.
 func (h *orphanReaper) reapChild(pid int) bool {
 	var ws unix.WaitStatus
 	got, err := unix.Wait4(pid, &ws, unix.WNOHANG|unix.WALL, nil)
 	return got == pid && err == nil
 }
 
-// endMarked stops every process on the machine that bears this lane's mark,
-// then kills it. A stopped process forks no more.
+// endMarked stops every process on the machine that bears this lane's mark, then kills them. A
+// stopped process cannot fork.
 func (h *orphanReaper) endMarked(main int, killed map[int]bool) {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -214,7 +212,7 @@ func (h *orphanReaper) endMarked(main int, killed map[int]bool) {
 		if err != nil {
 			continue
 		}
-		// The number may have changed hands between the look and the opening.
+		// The process id may have been reused between the check and the opening.
 		if h.marked(pid) {
 			unix.PidfdSendSignal(fd, unix.SIGSTOP, nil, 0)
 			pids = append(pids, fd)
@@ -229,7 +227,7 @@ func (h *orphanReaper) endMarked(main int, killed map[int]bool) {
 	}
 }
 
-// fields returns the numbers in a line of them.
+// fields returns the decimal numbers in a line.
 func fields(line []byte) []int {
 	var list []int
 	n, in := 0, false

@@ -13,38 +13,37 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sandbox contains the programs of one lane as far as the kernel grants it. All
-// of it is made once and costs a case a few entries in the child's table:
-// namespaces held open by a keeper process, a read-only view of the file
-// system, a Landlock rule set, a seccomp filter, fewer capabilities.
+// sandbox contains the programs of one lane as far as the kernel allows: namespaces held open by a
+// keeper process, a read-only view of the file system, a Landlock rule set, a seccomp filter, fewer
+// capabilities. All of it is made once and costs each case a few entries in the child's table.
 type sandbox struct {
 	keeper   int // process id, as seen from here; 0: no namespaces
 	keeperFD int
-	alive    int // our end of the pipe whose end the keeper waits for
-	homePIDs int // our own namespace of process ids
+	alive    int // our end of the pipe; the keeper exits when it closes
+	homePIDs int // our own PID namespace
 	ownPIDs  bool
 	join     uintptr // namespaces that a child enters by itself
-	folder   string  // where the child is to go after it has changed its view
-	view     string  // leads to the file system of the sandbox's own; "": it has none
+	folder   string  // the child's working directory after it enters the mount namespace
+	view     string  // path to the sandbox's private file system; "": none
 	rules    int     // Landlock
 	filter   []unix.SockFilter
 	caps     *[2]unix.CapUserData
 	killAll  *launchpad
 }
 
-// sandboxProcesses bounds the processes in a namespace of a plan that gives no
-// bound. The kernel takes no less than lowestPIDMax.
+// sandboxProcesses limits the processes in a PID namespace if the plan sets no limit. The kernel
+// accepts no value below lowestPIDMax.
 const (
 	sandboxProcesses = 2048
 	lowestPIDMax     = 301
 )
 
-// roomAtLeast is the least size, in bytes, of a file system of a sandbox's own.
+// roomAtLeast is the minimum size, in bytes, of a sandbox's private file system.
 const roomAtLeast = 64 << 20
 
-// newSandbox makes what can be made. It reports what is in force and what was
-// refused; the sandbox is nil if nothing is in force. The folder given by its
-// descriptor stays writable, or a private file system is there.
+// newSandbox sets up as much containment as possible and returns what is in force and what was
+// refused. The folder with the given descriptor stays writable, or a private file system is mounted
+// there.
 func newSandbox(folderFD int, run string, l process.Limits) (*sandbox, []string, []string) {
 	b := &sandbox{keeperFD: -1, alive: -1, homePIDs: -1, rules: -1, folder: run}
 	var have, refused []string
@@ -76,13 +75,13 @@ func newSandbox(folderFD int, run string, l process.Limits) (*sandbox, []string,
 	return b, have, refused
 }
 
-// sandboxGroup is the control group of a lane's programs in a sandbox. Those of one
-// lane of several get their part of the processors.
+// sandboxGroup makes the control group of a lane's programs in a sandbox. Each of several lanes
+// gets its share of the processors.
 func sandboxGroup(l process.Limits, lanes int) (g *cgroup, have, refused []string) {
 	return newCgroup(l.AddressSpace, cmp.Or(l.Processes, sandboxProcesses), int64(max(1, runtime.NumCPU()/lanes)))
 }
 
-// startKeepers tries namespaces from the full set down to the least.
+// startKeepers tries sets of namespaces from the fullest to the smallest.
 func (b *sandbox) startKeepers(folder string, l process.Limits, note func(error, string) bool) {
 	const base, pids = unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS, unix.CLONE_NEWPID
 	room := max(cmp.Or(2*l.Written, l.AddressSpace, 1<<30), roomAtLeast)
@@ -96,8 +95,8 @@ func (b *sandbox) startKeepers(folder string, l process.Limits, note func(error,
 		{base | pids | unix.CLONE_NEWNS, false, room},
 		{base | pids | unix.CLONE_NEWNS, false, 0},
 		{base | pids, false, 0},
-		// Without privilege our threads can put no child into a namespace of
-		// process ids; the rest a child may enter by itself.
+		// Without privilege our threads cannot put a child into a PID namespace; a child may enter
+		// the other namespaces by itself.
 		{base | unix.CLONE_NEWNS | unix.CLONE_NEWUSER, false, room},
 		{base | unix.CLONE_NEWNS | unix.CLONE_NEWUSER, false, 0},
 		{base | unix.CLONE_NEWUSER, false, 0},
@@ -143,9 +142,8 @@ func (b *sandbox) startKeepers(folder string, l process.Limits, note func(error,
 	note(first, "namespaces")
 }
 
-// pidMaxIsOwn reports whether each namespace of process ids has a bound of its
-// own. Before Linux 6.14 there was one for the whole machine, which is not ours
-// to change.
+// pidMaxIsOwn reports whether each PID namespace has its own limit. Before Linux 6.14 there was one
+// for the whole machine, which we must not change.
 func pidMaxIsOwn(release string) bool {
 	var major, minor int
 	n, _ := fmt.Sscanf(release, "%d.%d", &major, &minor)
@@ -160,9 +158,9 @@ func kernelRelease() string {
 	return unix.ByteSliceToString(u.Release[:])
 }
 
-// startKeeper starts a process that holds the namespaces open, process 1 if
-// there is one of process ids, with nothing of ours in memory. It ends when we
-// do, and the kernel then kills all that is left in there.
+// startKeeper starts a process that holds the namespaces open; in a PID namespace it is process 1.
+// It has none of our memory. It ends when we do, and the kernel then kills everything left in the
+// PID namespace.
 func (b *sandbox) startKeeper(flags uintptr, folder string, bound, room int64) error {
 	program, err := keeperProgram()
 	if err != nil {
@@ -219,8 +217,8 @@ func (b *sandbox) startKeeper(flags uintptr, folder string, bound, room int64) e
 	return nil
 }
 
-// keeperSteps is the keeper's way from clone3 to its program. Once all other
-// descriptors are closed, 0 is the pipe, 1 the program and the next one 2.
+// keeperSteps returns the keeper's steps from clone3 to its program. Once all other descriptors are
+// closed, 0 is the pipe, 1 the program, and the next one opened is 2.
 func keeperSteps(flags uintptr, input, program int, folder string, bound, room int64) *launchpad {
 	const here = ^uintptr(99) // AT_FDCWD
 	p := newLaunchpad()
@@ -252,14 +250,14 @@ func keeperSteps(flags uintptr, input, program int, folder string, bound, room i
 			add(unix.SYS_MOUNT, at, at, none, unix.MS_BIND, 0)
 		}
 		if flags&unix.CLONE_NEWPID != 0 {
-			// A view of /proc that fits the process ids in there.
+			// A /proc that matches the new PID namespace.
 			proc := text("proc")
 			add(unix.SYS_MOUNT, proc, text("/proc"), proc, unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, 0)
 		}
 		add(unix.SYS_MOUNT_SETATTR, here, root, unix.AT_RECURSIVE, readOnly, size)
 		add(unix.SYS_MOUNT_SETATTR, here, at, 0, writable, size)
 	}
-	// Orphans are buried by the kernel.
+	// Ignoring SIGCHLD has the kernel reap orphans.
 	type sigaction struct {
 		handler, flags, restorer uintptr
 		mask                     uint64
@@ -269,7 +267,7 @@ func keeperSteps(flags uintptr, input, program int, folder string, bound, room i
 	return p
 }
 
-// mapUser lets us be ourselves in the keeper's user namespace.
+// mapUser maps our user and group to themselves in the keeper's user namespace.
 func mapUser(pid int) error {
 	for _, m := range []struct{ file, line string }{
 		{"setgroups", "deny"},
@@ -283,8 +281,8 @@ func mapUser(pid int) error {
 	return nil
 }
 
-// tryPIDs finds out whether children can be put into the keeper's namespace of
-// process ids; that is for the thread that makes them to do.
+// tryPIDs checks whether children can be put into the keeper's PID namespace. The thread that
+// starts them has to do that.
 func (b *sandbox) tryPIDs() (err error) {
 	if b.homePIDs, err = highFD(unix.Open("/proc/self/ns/pid", unix.O_RDONLY|unix.O_CLOEXEC, 0)); err != nil {
 		return err
@@ -302,12 +300,12 @@ func (b *sandbox) tryPIDs() (err error) {
 }
 
 func (b *sandbox) dropCaps() error {
-	// What a program run by root needs to go on reading and writing the files it
-	// owns: CHOWN, DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER, FSETID, SETGID, SETUID.
+	// What a program run by root needs to keep reading and writing its own files: CHOWN,
+	// DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER, FSETID, SETGID, SETUID.
 	const keep = 1<<0 | 1<<1 | 1<<2 | 1<<3 | 1<<4 | 1<<6 | 1<<7
 	b.caps = new([2]unix.CapUserData)
 	if b.join&unix.CLONE_NEWUSER != 0 {
-		return nil // none are needed in a user namespace
+		return nil // no capabilities are needed in a user namespace
 	}
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	if err := unix.Capget(&hdr, &b.caps[0]); err != nil {
@@ -319,14 +317,14 @@ func (b *sandbox) dropCaps() error {
 	return nil
 }
 
-// addSteps adds what a child does to contain itself.
+// addSteps adds the system calls by which a child contains itself.
 func (b *sandbox) addSteps(p *launchpad) {
 	add := func(nr uintptr, args ...uintptr) { p.add(stepContain, false, nr, args...) }
 	if b.join != 0 {
 		add(unix.SYS_SETNS, uintptr(b.keeperFD), b.join)
 	}
 	if b.join&unix.CLONE_NEWNS != 0 {
-		// The descriptor of the run folder leads to the writable world.
+		// The run folder's descriptor leads to the old, writable mount.
 		add(unix.SYS_CHDIR, pin(p, &cstring(b.folder)[0]))
 	}
 	add(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
@@ -341,8 +339,8 @@ func (b *sandbox) addSteps(p *launchpad) {
 	add(unix.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, prog, 0, 0)
 }
 
-// enter makes the thread's next children be born in the sandbox; leave undoes
-// it. The caller is locked to its thread.
+// enter has the calling thread's next children start in the sandbox; leave undoes it. The caller
+// must be locked to its thread.
 func (b *sandbox) enter() error {
 	if !b.ownPIDs {
 		return nil
@@ -363,8 +361,8 @@ func (b *sandbox) leave() error {
 	return nil
 }
 
-// sweep kills all processes in the sandbox but the keeper. The kernel does it
-// in one go that no fork can slip through.
+// sweep kills all processes in the sandbox except the keeper. The kernel does it in one operation
+// that no fork can escape.
 func (b *sandbox) sweep() {
 	if b.enter() != nil {
 		return
@@ -387,8 +385,8 @@ func (b *sandbox) close() {
 	}
 }
 
-// keeperProgram returns a program as a file in memory: it reads standard input
-// until that ends, then exits.
+// keeperProgram returns a memory file with a program that reads standard input to its end, then
+// exits.
 func keeperProgram() (int, error) {
 	code := []byte{
 		0x31, 0xff, // xor edi, edi

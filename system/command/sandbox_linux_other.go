@@ -4,7 +4,7 @@ package command
 
 import "github.com/thresh-dev/thresh/port/process"
 
-// sandbox is unavailable where programs cannot be started directly.
+// sandbox is unavailable where launch is not implemented.
 type sandbox struct {
 	ownPIDs bool
 	view    string

@@ -2,8 +2,8 @@ package command
 
 import "golang.org/x/sys/unix"
 
-// deniedCalls are system calls that a program under test has no business with:
-// they change the machine, look into other processes or go around the rules.
+// deniedCalls are system calls that a program under test has no business making: they change the
+// machine, inspect other processes or bypass the rules.
 var deniedCalls = []uint32{
 	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE,
 	unix.SYS_FSOPEN, unix.SYS_FSMOUNT, unix.SYS_FSCONFIG, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR,
@@ -23,17 +23,16 @@ const (
 	dataNr, dataArch, dataArg0 = 0, 4, 16
 )
 
-// newNamespaces are flags of clone that make namespaces, in which a program may be
-// root and mount what it likes.
+// newNamespaces are the clone flags that create namespaces, in which a program may be root and
+// mount file systems.
 const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
-// filter returns the seccomp program. Of sockets it leaves netlink, by which
-// programs learn of their interfaces, and those of the internet protocols unless
-// noInternet says that there is no network namespace to keep them in. A Unix
-// socket is a way out by its path (docker, dbus, an agent of keys), whatever
-// namespace its owner is in, and so is a socket to the hypervisor; pairs of
-// sockets lead nowhere and are left. Where the program sees processes outside, it
-// may change the limits and priority of its own alone.
+// filter returns the seccomp program. It allows netlink sockets, through which programs list their
+// network interfaces, and internet sockets unless noInternet says that no network namespace
+// contains them. A Unix socket is a way out through its path (docker, dbus, a key agent), whatever
+// its owner's namespace, and so is a socket to the hypervisor; socket pairs lead nowhere and are
+// allowed. If the program sees outside processes (seesOthers), it may change only its own limits
+// and priority.
 func filter(noInternet, seesOthers bool) []unix.SockFilter {
 	load := func(at uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
@@ -55,8 +54,8 @@ func filter(noInternet, seesOthers bool) []unix.SockFilter {
 	for _, nr := range deniedCalls {
 		f = append(f, jump(unix.BPF_JEQ, nr, 0, 1), refuse(unix.EPERM))
 	}
-	// The flags of clone3 are in memory, where a filter cannot look: libraries take
-	// clone instead where it is unknown.
+	// The flags of clone3 are in memory, which a filter cannot read. Libraries fall back to clone
+	// if clone3 is unavailable.
 	f = append(f, jump(unix.BPF_JEQ, unix.SYS_CLONE3, 0, 1), refuse(unix.ENOSYS),
 		jump(unix.BPF_JEQ, unix.SYS_CLONE, 0, 4), load(dataArg0), jump(unix.BPF_JSET, newNamespaces, 0, 1), refuse(unix.EPERM), load(dataNr))
 	if seesOthers {

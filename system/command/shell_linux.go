@@ -13,30 +13,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// shells forks the shells of cases from one that is held before its main, where it
-// has read nothing but its arguments: that is six times as fast as to start one. The
-// arguments name a file with what the case's shell is to run, so a case has its own
-// process id, session and limits, as a started one has.
+// shells forks the shells of cases from one that is held before its main function, when it has read
+// nothing but its arguments; that is six times as fast as starting one. The arguments name a file
+// with the commands of the case's shell, so a case has its own process id, session and limits, like
+// a started one.
 type shells struct {
 	*laneState
-	server     *zygote.Server // nil: there is none now
+	server     *zygote.Server // nil: none
 	generation int
 	path, file string
 	env        []string
 	name       string
-	script     int // descriptor of the file; -1: none yet
-	unsuited   int // cases that no held shell could run, since one was started
+	script     int // descriptor of the script file; -1: none yet
+	unsuited   int // cases since the last start that the held shell could not run
 	starts     int
 }
 
-// What a lane runs before it holds a shell: to get one ready takes as long as to start
-// some eight. And how often it does so, for cases with other environments.
+// The number of cases a lane runs before it holds a shell, since preparing one takes as long as
+// starting some eight; and how often it prepares one for cases with other environments.
 const (
 	shellFrom   = 12
 	shellStarts = 4
 )
 
-// fork makes the shell of a case that was prepared, if that can be done.
+// fork forks the shell of the prepared case, if possible.
 func (s *shells) fork() (child, bool) {
 	c := &s.image.command
 	if len(c.Argv) != 4 || c.Argv[1] != "-c" || c.Argv[0] != c.Argv[3] {
@@ -48,7 +48,7 @@ func (s *shells) fork() (child, bool) {
 		}
 		s.unsuited = 0
 		if s.starts++; !s.start() {
-			s.starts = shellStarts // what does not work is not tried for each case
+			s.starts = shellStarts // do not retry a failure for every case
 			return child{}, false
 		}
 	}
@@ -60,8 +60,8 @@ func (s *shells) fork() (child, bool) {
 	return forked(pid), true
 }
 
-// start holds a shell for commands such as the one that was prepared, and compares
-// what comes of one that is forked from it.
+// start holds a shell for commands like the prepared one, and checks that a forked shell behaves
+// like a started one.
 func (s *shells) start() bool {
 	s.end()
 	c := &s.image.command
@@ -90,8 +90,8 @@ func (s *shells) start() bool {
 	return true
 }
 
-// shellProbe shows what differs between shells that are given their commands as an
-// argument and as a file: the names and lines of messages, parameters, return.
+// shellProbe exercises what may differ between a shell with its commands in an argument and one
+// with them in a file: names and line numbers in messages, parameters, return.
 const shellProbe = "exec 2>&1\neval 'no-such-command-'\neval 'echo \"$0 $# $- $? $PWD ${OLDPWD-none}\"'\neval 'cd /; pwd'\ntrap 'echo ends $?' EXIT\neval 'f() { return 3; }; f'\neval 'echo \"'\n"
 
 // forksFaithfully reports whether a forked shell prints and ends as a started one does.
@@ -113,11 +113,11 @@ func (s *shells) forksFaithfully() bool {
 	}
 	var out bytes.Buffer
 	cmd := exec.Cmd{Path: s.path, Args: []string{s.name, "-c", shellProbe, s.name}, Env: s.env, Dir: dir, Stdout: &out, Stderr: &out}
-	_ = cmd.Run() // it ends with an error, which is compared
+	_ = cmd.Run() // its error is the exit code, which is compared below
 	return cmd.ProcessState != nil && ws.Exited() && ws.ExitStatus() == cmd.ProcessState.ExitCode() && bytes.Equal(forked, out.Bytes())
 }
 
-// forkOf forks a shell that goes to a folder and runs a script.
+// forkOf forks a shell that changes to a folder and runs a script.
 func (s *shells) forkOf(dir, script string) (int, error) {
 	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
 		return 0, fmt.Errorf("the folder of the case: %w", os.ErrNotExist)
@@ -129,7 +129,7 @@ func (s *shells) forkOf(dir, script string) (int, error) {
 			old = "OLDPWD=" + quoted(value) + "; "
 		}
 	}
-	text := "cd " + quoted(dir) + "; " + old + script // in one line: messages count lines
+	text := "cd " + quoted(dir) + "; " + old + script // on one line, because messages contain line numbers
 	if err := unix.Ftruncate(s.script, 0); err != nil {
 		return 0, err
 	}
@@ -145,7 +145,7 @@ func (s *shells) forkOf(dir, script string) (int, error) {
 
 func (s *shells) end() {
 	if s.server != nil {
-		_ = s.server.Close() // it holds nothing of a case
+		_ = s.server.Close() // it holds no data of a case
 		s.server = nil
 	}
 }

@@ -17,18 +17,17 @@ import (
 	"github.com/thresh-dev/thresh/system/command/internal/forkline"
 )
 
-// spawner is the executor that defines the truth: a fresh process by execve
-// for every case.
+// spawner is the reference executor: a new process by execve for every case.
 type spawner struct {
 	*laneState
-	pad        *launchpad // nil: by syscall.ForkExec
+	pad        *launchpad // nil: start by syscall.ForkExec
 	exec       int        // index of the execve step
 	enter      int        // index of the step into the working directory
-	generation int        // of the lane, when the pad was made
-	shells     *shells    // that cases are forked from where they can be; nil: none are
+	generation int        // the lane's generation when the pad was made
+	shells     *shells    // forks cases from a held shell where possible; nil: never
 
-	traced      bool // the next process is to be traced
-	untraceable bool // the kernel refused that
+	traced      bool // trace the next process
+	untraceable bool // the kernel refused to trace
 }
 
 func newSpawner(g *laneState, direct bool) *spawner {
@@ -44,12 +43,12 @@ func newSpawner(g *laneState, direct bool) *spawner {
 	return s
 }
 
-// makePad writes down the child's way to execve.
+// makePad builds the child's steps to execve.
 func (s *spawner) makePad() {
 	p := newLaunchpad()
 	s.pad, s.generation = p, s.laneState.generation
 	p.add(stepSession, false, unix.SYS_SETSID)
-	// Equal cases are to end equally, and some bugs read what an address happens to be.
+	// Equal cases should end equally, and some bugs depend on addresses.
 	p.add(stepSession, true, unix.SYS_PERSONALITY, forkline.FixedAddresses())
 	if s.traced {
 		p.add(stepTrace, false, unix.SYS_PTRACE, unix.PTRACE_TRACEME)
@@ -60,7 +59,7 @@ func (s *spawner) makePad() {
 	s.enter = len(p.steps)
 	p.add(stepFolder, false, unix.SYS_FCHDIR, uintptr(s.folder.runFD()))
 	p.add(stepFolder, false, unix.SYS_UMASK, 0o022)
-	// Should this process be killed, its cases are not to outlive it.
+	// If this process is killed, its cases must not outlive it.
 	p.add(stepSession, false, unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL))
 	for _, l := range s.limits {
 		if l.Resource == forkline.Group {
@@ -88,8 +87,8 @@ func (s *spawner) close() error {
 	return s.laneState.close()
 }
 
-// Tries to start a program that is busy: another process had it open for
-// writing a moment ago, or there was no room for one more process.
+// startTries is how often to try to start a program that another process had open for writing a
+// moment ago, or for which there was no room for another process.
 const startTries = 8
 
 func (s *spawner) run(ctx context.Context, runID string, input []byte, limit time.Duration) (process.Result, error) {
@@ -140,7 +139,7 @@ func (s *spawner) once(ctx context.Context, limit time.Duration) (process.Result
 	return res, nil
 }
 
-// launch makes the process of a case that was prepared.
+// launch starts the process of the prepared case.
 func (s *spawner) launch() (child, error) {
 	if s.shells != nil && !s.traced {
 		if c, ok := s.shells.fork(); ok {
@@ -176,7 +175,7 @@ func (s *spawner) launch() (child, error) {
 	return c, nil
 }
 
-// forkExec is the slow and portable way.
+// forkExec starts the process the slow, portable way.
 func (s *spawner) forkExec() (child, error) {
 	c := s.image.command
 	pid, err := syscall.ForkExec(c.Path, c.Argv, &syscall.ProcAttr{
@@ -191,17 +190,17 @@ func (s *spawner) forkExec() (child, error) {
 		return child{}, fmt.Errorf("start %s: %w", c.Path, err)
 	}
 	for _, l := range s.limits {
-		_ = l.Apply(pid) // fails only if the program has ended already
+		_ = l.Apply(pid) // fails only if the program has already ended
 	}
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
-		// An old kernel: the descriptor only makes a short wait cheaper.
+		// The kernel is too old; the descriptor only makes a short wait cheaper.
 		fd = -1
 	}
 	return child{pid: pid, fd: fd}, nil
 }
 
-// execError says in words why a program could not be executed.
+// execError explains why a program could not be executed.
 func execError(path string, errno syscall.Errno) error {
 	switch errno {
 	case unix.ENOENT:

@@ -1,8 +1,7 @@
 package command
 
-// launch starts the child of p; written in assembly, because nothing that the
-// Go runtime does is safe between clone3 and execve. It reports the process
-// id, or the error of clone3.
+// launch starts the child of p. It is written in assembly because nothing that the Go runtime does
+// is safe between clone3 and execve. It returns the process id, or clone3's error.
 //
 //go:noescape
 func launch(p *launchpad) (pid, errno uintptr)

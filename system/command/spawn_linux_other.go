@@ -4,8 +4,8 @@ package command
 
 import "golang.org/x/sys/unix"
 
-// canLaunch is false where there is no assembly for this processor; programs
-// are then started by syscall.ForkExec.
+// canLaunch is false because there is no assembly for this processor; programs are started by
+// syscall.ForkExec.
 const canLaunch = false
 
 func launch(*launchpad) (pid, errno uintptr) { return 0, uintptr(unix.ENOSYS) }

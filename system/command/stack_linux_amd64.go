@@ -17,22 +17,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// traceOptions has all that a case starts traced as well, and killed with us.
+// traceOptions extends tracing to everything a case starts, and kills it when we end.
 const traceOptions = unix.PTRACE_O_EXITKILL | unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_TRACEVFORK | unix.PTRACE_O_TRACEEXEC
 
-// mostCaught bounds the signals that a program handles itself which are looked
-// at: a runtime may use them for its own ends.
+// mostCaught limits how many signals that a program handles itself are examined: a runtime may use
+// them for its own purposes.
 const mostCaught = 100
 
-// errNoTrace is why crashes cannot be looked at.
+// errNoTrace reports that crashes cannot be examined.
 var errNoTrace = errors.New("the kernel does not let a process trace its child (ptrace)")
 
-// errSlowLook is why nothing is known of a crash.
+// errSlowLook reports that a crash could not be examined within the time limit.
 var errSlowLook = errors.New("a case that crashed reached its time limit when it was run again to read its stack")
 
-// trace runs a case and stops it before its fatal signal is delivered: no core
-// is written then, and no helper of the kernel's is run. Where the stack may have been
-// written over, the case is run once more with an eye on it.
+// trace runs a case and stops it before its fatal signal is delivered, so the kernel writes no core
+// and runs no core helper. If the stack may have been overwritten, trace runs the case again with a
+// guard.
 func (s *spawner) trace(ctx context.Context, c process.Case) (*process.Crash, error) {
 	d, err := s.look(ctx, c, nil)
 	if d == nil || err != nil {
@@ -48,7 +48,7 @@ func (s *spawner) trace(ctx context.Context, c process.Case) (*process.Crash, er
 	return &d.Crash, nil
 }
 
-// look runs a case traced, with or without a guard of its calls.
+// look runs a case traced, optionally with a guard on its calls.
 func (s *spawner) look(ctx context.Context, c process.Case, g *guard) (crash *unwind.Diagnosis, err error) {
 	if s.untraceable {
 		return nil, errNoTrace
@@ -100,20 +100,20 @@ func (s *spawner) look(ctx context.Context, c process.Case, g *guard) (crash *un
 	return t.crash, nil
 }
 
-// tracer follows one traced program and all that it starts.
+// tracer follows one traced program and everything it starts.
 type tracer struct {
 	root    int
 	started bool
 	known   map[int]bool // threads and children whose first stop is over
 	crash   *unwind.Diagnosis
 	looks   int
-	guard   *guard // nil: calls are not followed
+	guard   *guard // nil: do not follow calls
 }
 
-// follow lets the program run to its end, or to its crash, where it is killed.
-// The end of the first process is seen but not reaped.
+// follow runs the program until it ends or crashes; on a crash it kills the program. It waits for
+// the end of the first process but does not reap it.
 func (t *tracer) follow() error {
-	kind := unix.P_PID // it leads no group before its first stop
+	kind := unix.P_PID // the program leads no group before its first stop
 	for {
 		pid, over, err := nextStop(kind, t.root)
 		if err != nil || over && pid == t.root {
@@ -136,7 +136,7 @@ func (t *tracer) follow() error {
 	}
 }
 
-// nextStop waits for a stop or an end, and leaves it for who comes next.
+// nextStop waits for a stop or an end without consuming it. over means an end.
 func nextStop(kind, id int) (pid int, over bool, err error) {
 	var info [128]byte
 	for {
@@ -154,7 +154,7 @@ func nextStop(kind, id int) (pid int, over bool, err error) {
 	return int(binary.LittleEndian.Uint32(info[16:])), code >= exited && code <= dumped, nil
 }
 
-// stopped handles one stop and lets the thread go on; true: it crashed.
+// stopped handles one stop and resumes the thread; it returns true if the program is to be killed.
 func (t *tracer) stopped(pid int, ws unix.WaitStatus) bool {
 	sig := ws.StopSignal()
 	if t.guard != nil && t.started {
@@ -170,36 +170,37 @@ func (t *tracer) stopped(pid int, ws unix.WaitStatus) bool {
 	switch {
 	case !t.started:
 		t.started, sig = true, 0
-		// Fails only if the process is gone, which the next wait says.
+		// Fails only if the process is gone, which the next wait reports.
 		_ = unix.PtraceSetOptions(pid, traceOptions)
 		if t.guard != nil && !t.guard.plant(pid) {
 			return true
 		}
 	case int(ws)>>16 != 0: // an event, not a signal
 		sig = 0
-	case sig == unix.SIGSTOP && !t.known[pid]: // how a new thread or child begins
+	case sig == unix.SIGSTOP && !t.known[pid]: // the first stop of a new thread or child
 		t.known[pid], sig = true, 0
 	case unwind.Fatal(int(sig)) && t.looks < mostCaught:
 		caught := catches(pid, sig)
 		t.looks++
 		d, err := examine(pid)
-		// A death in a handler, or raised by one, shows in what was caught.
+		// If the program dies in a handler, or a handler raises the signal, the caught signal is
+		// the cause.
 		if err == nil && (t.crash == nil || !d.Sent && !d.Raised && !d.Handler) {
 			t.crash = &d
 			if d.Sent {
-				t.crash = nil // somebody killed it: where it was then is chance
+				t.crash = nil // somebody sent the signal: the place is chance
 			}
 		}
 		if !caught {
 			return true
 		}
 	}
-	// Fails only if the thread was killed meanwhile.
+	// Fails only if the thread has been killed meanwhile.
 	_ = unix.PtraceCont(pid, int(sig))
 	return false
 }
 
-// examine reads a stopped thread.
+// examine diagnoses a stopped thread from its signal, registers and memory.
 func examine(pid int) (d unwind.Diagnosis, err error) {
 	var info [128]byte
 	if _, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_GETSIGINFO, uintptr(pid), 0, uintptr(unsafe.Pointer(&info[0])), 0, 0); errno != 0 {
@@ -224,7 +225,7 @@ func examine(pid int) (d unwind.Diagnosis, err error) {
 	}), nil
 }
 
-// processAt reads what is where in a stopped process.
+// processAt reads the memory map of a stopped process.
 func processAt(pid int, mem io.ReaderAt) (*unwind.Process, error) {
 	dir := "/proc/" + strconv.Itoa(pid)
 	maps, err := os.ReadFile(dir + "/maps")
@@ -238,12 +239,12 @@ func processAt(pid int, mem io.ReaderAt) (*unwind.Process, error) {
 	return unwind.New(mem, maps, exe), nil
 }
 
-// numbered are the registers by their numbers in DWARF.
+// numbered returns the registers in the order of their DWARF numbers.
 func numbered(r *unix.PtraceRegs) unwind.Regs {
 	return unwind.Regs{r.Rax, r.Rdx, r.Rcx, r.Rbx, r.Rsi, r.Rdi, r.Rbp, r.Rsp, r.R8, r.R9, r.R10, r.R11, r.R12, r.R13, r.R14, r.R15, r.Rip}
 }
 
-// catches says whether a process handles or ignores a signal.
+// catches reports whether a process handles or ignores a signal.
 func catches(pid int, sig unix.Signal) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

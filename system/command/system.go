@@ -17,10 +17,10 @@ import (
 	"github.com/thresh-dev/thresh/system/program"
 )
 
-// runOperation is all that a program can be asked: to run.
+// runOperation is the only operation of a program: to run.
 const runOperation = "run"
 
-// ran is a program as a system, started for each call.
+// ran is a program as a system; every call starts it.
 type ran struct {
 	plan   *sut.Plan
 	worker sut.Worker
@@ -33,9 +33,8 @@ type ran struct {
 	calls  int64
 }
 
-// OpenSystem is a system.Kind. The input of a case is on standard input, and in
-// the file whose path stands for {input} in the command; other places are
-// arguments of the operation "run".
+// OpenSystem is a system.Kind. A case's input is on standard input and in the file whose path
+// replaces {input} in the command; other placeholders are arguments of the operation "run".
 func OpenSystem(_ context.Context, s system.Site) (system.Edge, error) {
 	dir, err := filepath.Abs(s.Plan.Dir)
 	if err != nil {
@@ -62,7 +61,7 @@ func OpenSystem(_ context.Context, s system.Site) (system.Edge, error) {
 	return r, nil
 }
 
-// places are the names in braces of a word.
+// places returns the names in braces in a word.
 func places(word string) (names []string) {
 	for {
 		_, after, ok := strings.Cut(word, "{")
@@ -96,7 +95,7 @@ func (r *ran) Close() error {
 	return r.runner.Close()
 }
 
-// ready opens the runner for a limit of time.
+// ready opens the runner for a time limit.
 func (r *ran) ready(ctx context.Context, limit time.Duration) error {
 	if r.runner != nil && r.limit == limit {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/thresh-dev/thresh/port/process"
 )
 
-// An accelerator is taken if it agrees with spawn on so many inputs and is at
-// least so many times as fast. A program that takes long is tried with fewer.
+// An accelerator is used if it agrees with spawn on this many inputs and is at least worthwhile
+// times as fast. A slow program is tried with fewer inputs.
 const (
 	trials     = 16
 	worthwhile = 1.15
@@ -17,9 +17,9 @@ const (
 	fewTrials  = 2
 )
 
-// trial runs variants of the sample input by an accelerator and by spawn. It
-// returns on how many they agreed, how long the accelerator took for one and how many
-// times as fast as spawn that was.
+// trial runs variants of the sample input by an accelerator and by spawn. It returns the number of
+// inputs on which they agreed, the accelerator's mean time per input, and spawn's time divided by
+// the accelerator's.
 func (l *lane) trial(ctx context.Context, fast executor) (ran int, pace time.Duration, gain float64, err error) {
 	var fastTime, spawnTime time.Duration
 	start := time.Now()
@@ -42,8 +42,8 @@ func (l *lane) trial(ctx context.Context, fast executor) (ran int, pace time.Dur
 	return ran, pace, gain, nil
 }
 
-// tryOne runs an input by an accelerator and by spawn, and returns how long each took. An
-// accelerator that reached its limit tells nothing about either. That they disagree is an
+// tryOne runs an input by an accelerator and by spawn and returns how long each took. told is false
+// if the accelerator reached its limit, which tells nothing about either. A disagreement is an
 // error.
 func (l *lane) tryOne(ctx context.Context, fast executor, input []byte) (quick, slow time.Duration, told bool, err error) {
 	began := time.Now()
@@ -73,9 +73,9 @@ func (l *lane) tryOne(ctx context.Context, fast executor, input []byte) (quick, 
 	return quick, slow, true, err
 }
 
-// disagrees says what an accelerator saw of a case that the truth has not, or "". A
-// program that gives other output from run to run is held to how it ends alone where
-// coverage is asked for: spawn, which has none, would be no truer.
+// disagrees describes how an accelerator's result differs from spawn's, or returns "". With
+// coverage, if the program's output differs from run to run, only how cases end is compared: spawn
+// measures no coverage, and its output would be no truer.
 func (l *lane) disagrees(ctx context.Context, c process.Case, seen, truth witness) (string, error) {
 	what := seen.differs(truth, l.fickle)
 	if what == "" || !l.plan.Coverage || l.fickle {
@@ -97,8 +97,8 @@ func (l *lane) disagrees(ctx context.Context, c process.Case, seen, truth witnes
 	return seen.differs(truth, true), nil
 }
 
-// variant returns an input like the sample: as it is, cut, empty, doubled, with
-// bytes flipped. A program takes other ways with them than with the sample.
+// variant returns a variant of the sample: unchanged, cut, empty, doubled, or with bytes flipped.
+// Variants take other paths through the program.
 func variant(sample []byte, i int) []byte {
 	n := len(sample)
 	switch i {

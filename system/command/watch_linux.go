@@ -7,20 +7,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watch reports with one system call, however many folders there are, that
-// nothing was made, removed, renamed or given other attributes in them: the
-// kernel queues such events before the call that caused them returns. What it
-// does queue is not looked at; the folders are.
+// watch finds out with one system call, whatever the number of folders, that nothing in them was
+// created, removed, renamed or given other attributes: the kernel queues such events before the
+// causing call returns. It does not interpret the events; after any event the folders are checked.
 type watch struct {
-	fd  int // -1: there is none, every folder has to be looked at
+	fd  int // no watch; every folder must be checked
 	buf []byte
 }
 
 const changes = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO | unix.IN_ATTRIB |
 	unix.IN_DELETE_SELF | unix.IN_MOVE_SELF
 
-// newWatch watches folders. The kernel allows each user only so many watches;
-// it is not an error to get none.
+// newWatch watches folders. The kernel limits each user's watches; getting none is not an error.
 func newWatch(dirs []fixedDir) watch {
 	w := watch{fd: -1, buf: make([]byte, 4096)}
 	fd, err := highFD(unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK))
@@ -37,7 +35,7 @@ func newWatch(dirs []fixedDir) watch {
 	return w
 }
 
-// unchanged reports that nothing has happened since it was last called.
+// unchanged reports whether nothing has happened since it was last called.
 func (w *watch) unchanged() bool {
 	if w.fd < 0 {
 		return false

@@ -8,35 +8,35 @@ import (
 	"github.com/thresh-dev/thresh/system/command/internal/forkline"
 )
 
-// watchdog ends a running case at its deadline or when the caller's context
-// does. One timer serves all cases of a lane: it is not set for each of them,
-// but looks, when it goes off, at the case that then runs.
+// watchdog ends a running case at its deadline or when the caller's context ends. One timer serves
+// all cases of a lane: it is not set for each case, but when it expires it checks the case that is
+// running then.
 type watchdog struct {
 	mu   sync.Mutex
 	kill func() // ends the running case; called with mu held
-	// look is what the running case has had of the processor; called with mu held.
-	// nil: not known.
+	// look reports the processor time that the running case has had; called with mu held. nil:
+	// unknown.
 	look func() forkline.Standing
-	// full reports that the running case has written more than it may; called
-	// with mu held, every [lookEvery] of a case. nil: no limit.
+	// full reports whether the running case has exceeded its write limit; called with mu held,
+	// every [lookEvery] of a case. nil: no limit.
 	full      func() bool
 	running   bool
 	deadline  time.Time
 	grace     forkline.Grace
 	timer     *time.Timer
 	armed     bool
-	due       time.Time // when the timer goes off, if armed
+	due       time.Time // when the timer expires, if armed
 	timedOut  bool
 	flooded   bool
 	cancelled bool
 
-	done   <-chan struct{} // of the context that is followed
+	done   <-chan struct{} // of the context being followed
 	ctx    context.Context
 	unhook func() bool
 }
 
-// newWatchdog returns a watchdog that ends cases by kill. Kill is never called
-// outside of watch and unwatch, so that what it kills cannot be a stranger.
+// newWatchdog returns a watchdog that ends cases by kill. It calls kill only between watch and
+// unwatch, so that kill cannot hit another process.
 func newWatchdog(kill func()) *watchdog { return &watchdog{kill: kill} }
 
 // follow makes the watchdog heed ctx from now on.
@@ -60,8 +60,7 @@ func (w *watchdog) cancel(ctx context.Context) {
 	}
 }
 
-// watch starts to guard a case that is now running and may take limit: what its start took
-// is not its own.
+// watch starts guarding a case that is now running and may take limit; its start does not count.
 func (w *watchdog) watch(limit time.Duration) {
 	deadline := time.Now().Add(limit)
 	w.mu.Lock()
@@ -69,8 +68,8 @@ func (w *watchdog) watch(limit time.Duration) {
 	w.running, w.timedOut, w.flooded, w.cancelled = true, false, false, false
 	w.deadline = deadline
 	w.grace.Begin(limit)
-	// A timer that is set goes off no later than the deadline of an earlier
-	// case plus its limit; it is moved only if that is too late for this one.
+	// The timer may still be armed for an earlier case; it is moved only if that is too late for
+	// this one.
 	if !w.armed || w.due.After(deadline) {
 		w.arm(w.next())
 	}
@@ -80,8 +79,8 @@ func (w *watchdog) watch(limit time.Duration) {
 	}
 }
 
-// unwatch ends the guard; from then on kill is not called. It reports whether
-// the case was ended by the watchdog, and why.
+// unwatch stops guarding; from then on kill is not called. It reports whether and why the watchdog
+// ended the case.
 func (w *watchdog) unwatch() (timedOut, flooded, cancelled bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -89,11 +88,11 @@ func (w *watchdog) unwatch() (timedOut, flooded, cancelled bool) {
 	return w.timedOut, w.flooded, w.cancelled
 }
 
-// lookEvery is the time between two looks at what a case has written: a program
-// may write as much as it can in it beyond its limit.
+// lookEvery is the time between two checks of what a case has written. In that time a program may
+// exceed its limit by as much as it can write.
 const lookEvery = 50 * time.Millisecond
 
-// next is when the running case is to be looked at.
+// next returns when to check the running case next.
 func (w *watchdog) next() time.Time {
 	if w.full != nil {
 		if soon := time.Now().Add(lookEvery); soon.Before(w.deadline) {
@@ -112,7 +111,7 @@ func (w *watchdog) arm(at time.Time) {
 	w.timer.Reset(time.Until(at))
 }
 
-// check is called when the timer goes off.
+// check runs when the timer expires.
 func (w *watchdog) check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// empty removes all that is in a folder, given by its descriptor. It follows
-// no symbolic link, opens folders that were made inaccessible, and copes with
-// trees of any depth by moving folders up instead of going down.
+// empty removes everything in a folder, given by its descriptor. It follows no symbolic link, opens
+// folders that were made inaccessible, and handles trees of any depth by moving folders up instead
+// of descending.
 func empty(dir int) error {
 	w := wiper{dir: dir}
 	for round := 0; ; round++ {
@@ -37,8 +37,7 @@ type wiper struct {
 	moved int
 }
 
-// remove removes one entry. A folder's own folders are moved up to be removed
-// in a later round.
+// remove removes one entry. It moves a folder's subfolders up, to be removed in a later round.
 func (w *wiper) remove(name string) error {
 	err := unix.Unlinkat(w.dir, name, 0)
 	if err == nil || err == unix.ENOENT {
@@ -95,7 +94,7 @@ func (w *wiper) lift(sub int, name string) error {
 			return nil
 		case unix.EEXIST:
 			continue
-		case unix.EACCES: // to move a folder it must be writable itself
+		case unix.EACCES: // a folder must be writable to be moved
 			if err := unix.Fchmodat(sub, name, 0o700, 0); err == nil {
 				if unix.Renameat2(sub, name, w.dir, to, unix.RENAME_NOREPLACE) == nil {
 					return nil
@@ -106,7 +105,7 @@ func (w *wiper) lift(sub int, name string) error {
 	}
 }
 
-// list returns the names in a folder, "." and ".." left out.
+// list returns the names in a folder without "." and "..".
 func list(dir int) ([]string, error) {
 	if _, err := unix.Seek(dir, 0, 0); err != nil {
 		return nil, fmt.Errorf("list a folder: %w", err)

@@ -13,8 +13,8 @@ import (
 	"github.com/thresh-dev/thresh/port/process"
 )
 
-// witness is what is remembered of a result to hold another one against it:
-// all that a contract could judge by, but for times and sizes of memory.
+// witness keeps of a result, for comparison, everything a contract could judge by except times and
+// memory sizes.
 type witness struct {
 	ending         string
 	stdout, stderr []byte
@@ -35,7 +35,7 @@ func (l *lane) witness(res process.Result) (witness, error) {
 	}, nil
 }
 
-// ending is how a case ended, in words.
+// ending describes how a case ended.
 func ending(res process.Result) string {
 	switch res.Status {
 	case process.TimedOut:
@@ -49,7 +49,7 @@ func ending(res process.Result) string {
 	return fmt.Sprintf("exit status %d", res.ExitCode)
 }
 
-// differs says what w has that the truth has not, or "".
+// differs describes how w differs from the truth, or returns "".
 func (w witness) differs(truth witness, endAlone bool) string {
 	switch {
 	case w.ending != truth.ending:
@@ -66,7 +66,7 @@ func (w witness) differs(truth witness, endAlone bool) string {
 	return ""
 }
 
-// contrast shows two byte strings from a little before where they part.
+// contrast shows two byte strings from a little before their first difference.
 func contrast(a, b []byte) string {
 	const before, show = 16, 48
 	i := 0
@@ -78,7 +78,7 @@ func contrast(a, b []byte) string {
 	return fmt.Sprintf("%s at byte %d, spawn says %s", part(a), from, part(b))
 }
 
-// listing names all that is in a folder, with kinds and digests of contents.
+// listing lists a folder's contents recursively, with kinds and digests.
 func listing(dir string) (string, error) {
 	if dir == "" {
 		return "", nil

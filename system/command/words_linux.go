@@ -8,22 +8,22 @@ import (
 	"slices"
 )
 
-// Bounds of what is taken from a program.
+// Limits on what is extracted from a program.
 const (
 	wordsMost   = 256
 	wordLongest = 16
 	readMost    = 32 << 20 // bytes of a section
 )
 
-// Words implements process.Glossary: the short texts that the program holds, the
-// shortest first, and the constants that its instructions compare with.
+// Words implements process.Glossary: the short texts in the program, shortest first, and the
+// constants that its instructions compare with.
 func (l *lane) Words() [][]byte {
 	if l.program == "" {
 		return nil
 	}
 	f, err := elf.Open(l.program)
 	if err != nil {
-		return nil // no program in machine code: it has no words to be read
+		return nil // not an ELF program, so no words
 	}
 	defer f.Close()
 	section := func(name string) []byte {
@@ -31,7 +31,7 @@ func (l *lane) Words() [][]byte {
 		if s == nil || s.Type == elf.SHT_NOBITS || s.Size > readMost {
 			return nil
 		}
-		data, _ := s.Data() // a damaged file has no words
+		data, _ := s.Data() // a damaged file yields no words
 		return data
 	}
 	list := texts(section(".rodata"))
@@ -41,7 +41,7 @@ func (l *lane) Words() [][]byte {
 	return list
 }
 
-// texts are the short texts between zero bytes.
+// texts returns the short printable texts between zero bytes, shortest first.
 func texts(data []byte) [][]byte {
 	var list [][]byte
 	seen := map[string]bool{}
@@ -57,8 +57,8 @@ func texts(data []byte) [][]byte {
 	return list[:min(len(list), wordsMost)]
 }
 
-// comparedWith is the constants of two and four bytes in instructions that compare
-// with one, as they would stand in an input. Bytes that only look like one do no harm.
+// comparedWith returns the two- and four-byte constants of compare instructions, in the byte order
+// of an input. Bytes that only look like such an instruction do no harm.
 func comparedWith(code []byte) [][]byte {
 	var list [][]byte
 	seen := map[string]bool{}
