@@ -13,27 +13,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A process in persistent mode stops itself when it has done a case, and its
-// fork server, being its parent, is notified and notifies us: four changes of process
-// for one case. Once a process has lived for a while its server is ended. The
-// process then becomes our child, since we are the reaper of orphans, and is
-// sent on and waited for directly: two changes. When it ends, a new server is
-// started, which costs what the program's start costs.
+// A process in persistent mode stops itself after each case. The kernel notifies its parent, the
+// fork server, which notifies us: four context switches per case. Once a process has lived for a
+// while, we end its server. The process then becomes our child, because we are the subreaper, and
+// we resume and wait for it directly: two context switches. When the process ends, we start a new
+// server, which costs as much as starting the program.
 
-// saved is about what a case costs less without a server.
+// saved is roughly the time a case saves without a server.
 const saved = 8 * time.Microsecond
 
-// leastSteady is how many cases a process must have done to be adopted.
+// leastSteady is the number of cases a process must have run before it is adopted.
 const leastSteady = 200
 
-// worthAdopting reports whether the process has done so many cases that, if it
-// lives for as long again, its server's end pays for the start of the next one
-// twice.
+// worthAdopting reports whether the process has run so many cases that, if it runs as many again,
+// adopting it saves twice the cost of starting the next server.
 func (s *Server) worthAdopting() bool {
 	return s.cfg.Reaper && !s.turns && !s.adopted && s.waiting && !s.lastDied && s.steady >= leastSteady+int(2*s.took/saved)
 }
 
-// adopt ends the server and takes its waiting process over.
+// adopt ends the server and takes over its waiting process.
 func (s *Server) adopt() error {
 	unix.Kill(s.pid, unix.SIGKILL)
 	for {
@@ -54,14 +52,14 @@ func (s *Server) adopt() error {
 	return nil
 }
 
-// changed says that there is another process to be left alone.
+// changed tells the owner that a different process must now be spared.
 func (s *Server) changed() {
 	if s.cfg.Changed != nil {
 		s.cfg.Changed()
 	}
 }
 
-// direct serves a case by the adopted process.
+// direct runs a case in the adopted process.
 func (s *Server) direct(timeout time.Duration) (word uint32, timedOut bool, err error) {
 	s.inFlight.named(s.pid)
 	if err := s.limit(s.pid); err != nil {
@@ -83,7 +81,7 @@ func (s *Server) direct(timeout time.Duration) (word uint32, timedOut bool, err 
 	if !ws.Stopped() {
 		s.pid, s.adopted, s.ended = 0, false, true
 	} else if timedOut {
-		// It ended as the signal was on its way.
+		// The case finished just before the kill took effect.
 		if ws, err = forkline.Wait(s.pid); err != nil {
 			return 0, timedOut, err
 		}
@@ -92,7 +90,7 @@ func (s *Server) direct(timeout time.Duration) (word uint32, timedOut bool, err 
 	return uint32(ws), timedOut, nil
 }
 
-// again starts a new server after the end of a process that had none.
+// again starts a new server after an adopted process has ended.
 func (s *Server) again() error {
 	s.ended = false
 	line, err := forkline.Open()
@@ -116,8 +114,8 @@ func (s *Server) again() error {
 	return nil
 }
 
-// parentOf reads the parent from /proc/PID/stat, where it is the second field
-// behind the parenthesised name.
+// parentOf reads the parent from /proc/PID/stat, where it is the second field after the name in
+// parentheses.
 func parentOf(pid int) (int, error) {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

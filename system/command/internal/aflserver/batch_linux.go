@@ -6,15 +6,15 @@ import (
 	"unsafe"
 )
 
-// A process that takes turns with us may do many cases in one turn, for two changes of
-// process in all. It notes the edges and the work of each, and hands over early if
-// there is something to look at. c/runtime.c of package coverage has the other side.
+// A process that takes turns with us can run many cases in one turn, for two context switches in
+// all. It records the edges and the work of each, and hands over early if something needs our
+// attention. c/runtime.c of package coverage is the other side.
 
-// BatchMost is how many cases a batch may have.
+// BatchMost is the maximum number of cases in a batch.
 const BatchMost = 64
 
-// batchSpare is how many edges the cases of a batch may take before the last of them
-// begins: a batch is to be over soon.
+// batchSpare is the number of edges after which a batch begins no further case, so that a batch
+// ends soon.
 const batchSpare = 1 << 21
 
 type batch struct {
@@ -37,10 +37,10 @@ func (s *Server) Batches() bool {
 	return s.batch != nil && s.turns && s.sharedInput && s.shared().known != 0
 }
 
-// RunBatch runs cases in one process until one of them, or its end, is to be looked
-// at: so many are done, all of which passed, and output is that of the last of them. If
-// the process ended in the next one, ended is set and status is how; if the next one
-// did not end in time, late is set.
+// RunBatch runs cases in one process until one of them needs attention or the process ends. done is
+// the number of cases that ran; all of them passed, and the captured output is that of the last. If
+// the process ended in the next case, ended is set and status says how; if the next case did not
+// end in time, late is set.
 func (s *Server) RunBatch(inputs [][]byte, timeout time.Duration) (done int, status syscall.WaitStatus, ended, late bool, err error) {
 	if s.pid == 0 {
 		return 0, 0, false, false, ErrServerDied
@@ -71,7 +71,7 @@ func (s *Server) RunBatch(inputs [][]byte, timeout time.Duration) (done int, sta
 	return done, status, !late && !status.Stopped(), late, nil
 }
 
-// Of returns what a case of the last batch took, its edges appended to dst.
+// Of returns the work of case i of the last batch, and its edges appended to dst.
 func (s *Server) Of(i int, dst []uint32) (edges []uint32, work uint64) {
 	b, from := s.shared(), uint32(0)
 	if i > 0 {

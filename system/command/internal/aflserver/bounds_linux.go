@@ -8,33 +8,34 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bounds end a case of a guided campaign before its timeout.
+// bounds are limits that end a case of a guided campaign before its timeout.
 type bounds struct {
 	budget    uint64        // edges; 0: none
 	processor time.Duration // processor time; 0: none
 }
 
-// Bound bounds the cases to come. The budget is kept by a program that counts, which
-// then ends by SIGXCPU; processor time is kept like the timeout, which it is part of.
+// Bound sets limits for the next cases. A program that counts edges enforces the budget itself and
+// ends with SIGXCPU. Processor time is enforced like the timeout and is included in it.
 func (s *Server) Bound(budget uint64, processor time.Duration) { s.bounds = bounds{budget, processor} }
 
-// Counts reports whether the program keeps to a budget.
+// Counts reports whether the program enforces a budget.
 func (s *Server) Counts() bool { return s.work != nil }
 
-// Work returns how many edges the last run took, in all; 0 if the program does not count.
+// Work returns the number of edges the last run took, repetitions included; 0 if the program does
+// not count.
 func (s *Server) Work() uint64 { return s.work.Taken() }
 
-// clock is the time of the case in flight.
+// clock tracks the time of the case in flight.
 type clock struct {
-	ends  time.Time // at the latest
+	ends  time.Time // deadline
 	limit time.Duration
 	grace forkline.Grace
-	pid   int           // of the process that was last asked what it has used; 0: none
-	used  time.Duration // of processor time by it, before the case
-	over  bool          // its process has ended, which its server was given time to say
+	pid   int           // process whose processor time was last read; 0: none
+	used  time.Duration // processor time that pid had used before the case
+	over  bool          // its process has ended, and its server has been given time to report it
 }
 
-// start begins the time of a case.
+// start starts the clock of a case.
 func (s *Server) start(timeout time.Duration) {
 	s.clock = clock{ends: time.Now().Add(timeout), limit: timeout}
 	s.clock.grace.Begin(timeout)
@@ -48,17 +49,17 @@ func (s *Server) start(timeout time.Duration) {
 	s.watch.Start(first)
 }
 
-// stop ends it, and reports whether the case was killed for it.
+// stop stops the clock and reports whether the case was killed for exceeding it.
 func (s *Server) stop() (late bool) {
 	s.watch.Stop()
 	_, late = s.inFlight.process()
 	return late
 }
 
-// left is how long the case in flight may go on before it is looked at again, since it
-// has neither reached its time limit, in which waiting for a processor does not count,
-// nor used up its processor time. A process that has run cases before, or has yet to
-// make that of the case, is first asked what it used before, and has all its time from then.
+// left returns how long the case in flight may run before the next check; 0 means that it has
+// reached its time limit, not counting waits for a processor, or used up its processor time. A
+// process that has run earlier cases, or has yet to fork the case's process, is first asked what it
+// had used before, and gets its full time from then.
 func (s *Server) left() time.Duration {
 	c := &s.clock
 	pid, late := s.inFlight.process()
@@ -66,16 +67,16 @@ func (s *Server) left() time.Duration {
 	case late:
 		return 0
 	case s.turns && atomic.LoadUint32(s.turn()) != run, !s.turns && s.line.Said():
-		return c.limit // we have not had a processor ourselves to see how it goes, or that it is over
+		return c.limit // we had no processor ourselves and may have missed that it is over
 	case s.turns && s.gone():
-		return 0 // nobody will say how the case ended
+		return 0 // nobody will report how the case ended
 	case pid == 0:
 		pid = s.pid
 	}
 	used, err := processorTime(pid)
 	if err != nil {
-		// The case is over. Its server is about to say so, or has, and we have read it but
-		// had no processor since: what is over does not become late.
+		// The case is over. Its server is about to report it, or already has and we had no
+		// processor to act on it: a finished case must not become late.
 		if !c.over || pid != s.pid && forkline.Look(s.pid).Ready {
 			c.over = true
 			return s.cfg.Timeout
@@ -105,8 +106,8 @@ func (s *Server) left() time.Duration {
 	return min(max(unused, time.Millisecond), rest)
 }
 
-// look is how the process of a case stands. Its server may be about to start it, or to say
-// how it has ended.
+// look returns how the process of a case stands. Its server may be about to start it or to report
+// its end.
 func (s *Server) look(pid int) forkline.Standing {
 	standing := forkline.Look(pid)
 	standing.Ready = standing.Ready || pid != s.pid && forkline.Look(s.pid).Ready
@@ -115,7 +116,7 @@ func (s *Server) look(pid int) forkline.Standing {
 
 func processorTime(pid int) (time.Duration, error) {
 	var used unix.Timespec
-	clock := int32(^pid)<<3 | 2 // as clock_getcpuclockid(3) makes it
+	clock := int32(^pid)<<3 | 2 // as clock_getcpuclockid(3) computes it
 	err := unix.ClockGettime(clock, &used)
 	return time.Duration(used.Nano()), err
 }

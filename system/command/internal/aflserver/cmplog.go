@@ -9,37 +9,38 @@ import (
 	"github.com/thresh-dev/thresh/port/process"
 )
 
-// A program that AFL++ built with AFL_LLVM_CMPLOG=1 writes its comparisons into shared
-// memory: a header for each of 65,536 hashes of a place in the program, then, for each of
-// them, a ring of the last 32 pairs of numbers, or of up to 16 pairs of areas in memory.
+// A program that AFL++ built with AFL_LLVM_CMPLOG=1 writes its comparisons into shared memory: a
+// header for each of 65,536 hashes of a place in the program, then for each place a ring of the
+// last 32 pairs of numbers or up to 16 pairs of memory areas.
 
 const (
 	cmplogPlaces  = 1 << 16
 	cmplogNumbers = 32
 	cmplogAreas   = 16
-	cmplogText    = 0x80 // with the length: it is known where the operand ends
+	cmplogText    = 0x80 // flag in the length: the operand's end is known
 )
 
-// cmplogLayout is how a version of AFL++ lays it out, in bytes, and bits of a header.
+// cmplogLayout is the layout of a version of AFL++: sizes and offsets in bytes, and bit positions
+// in a header.
 type cmplogLayout struct {
 	header     int
-	shape      uint // where the size of numbers begins, less one
-	area       uint // whether the pairs are areas
-	pair, b    int  // of numbers
-	areas      int  // of a pair of areas
+	shape      uint // lowest bit of the numbers' size minus one
+	area       uint // bit set if the pairs are areas
+	pair, b    int  // size of a pair of numbers; offset of its second
+	areas      int  // size of a pair of areas
 	areaB      int
 	lengthA    int
 	lengthB    int
-	areaLength int // the longest
+	areaLength int // longest area
 }
 
-// cmplogAge is what a greeting says of the layout.
+// cmplogAge is what a greeting reveals about the layout.
 type cmplogAge uint8
 
 const (
 	noCmplog    cmplogAge = iota
-	earlyCmplog           // of 4.00 to 4.10
-	lateCmplog            // of 4.20 and 4.21, or of later versions
+	earlyCmplog           // 4.00 to 4.10
+	lateCmplog            // 4.20, 4.21 or later
 )
 
 var cmplogLayouts = [...][]cmplogLayout{earlyCmplog: {
@@ -49,7 +50,7 @@ var cmplogLayouts = [...][]cmplogLayout{earlyCmplog: {
 	{header: 2, shape: 6, area: 11, pair: 72, b: 32, areas: 72, areaB: 32, lengthA: 64, lengthB: 65, areaLength: 32},
 }}
 
-// cmplogSize is that of the largest layout. Memory that no case writes is never made.
+// cmplogSize is the size of the largest layout. The kernel allocates no memory that no case writes.
 const cmplogSize = cmplogPlaces * (2 + cmplogNumbers*72)
 
 func (l *cmplogLayout) headerAt(mem []byte, place int) uint64 {
@@ -60,15 +61,15 @@ func (l *cmplogLayout) headerAt(mem []byte, place int) uint64 {
 	return binary.LittleEndian.Uint64(h)
 }
 
-// log is the pairs of a place.
+// log returns the pairs of a place.
 func (l *cmplogLayout) log(mem []byte, place int) []byte {
 	size := cmplogNumbers * l.pair
 	return mem[cmplogPlaces*l.header+place*size:][:size]
 }
 
-// readCmplog returns what the last case compared, the longest operands first since they say
-// most, and clears the memory for the next one. Of layouts that greet alike
-// it is the one in which more places that were reached hold something.
+// readCmplog returns what the last case compared, longest operands first because they are the most
+// informative, and clears the memory for the next case. If several layouts greet alike, it uses the
+// one with data for the most places that were reached.
 func readCmplog(mem []byte, layouts []cmplogLayout) []process.Comparison {
 	var places []int
 	for place := range cmplogPlaces {
@@ -107,7 +108,7 @@ func readCmplog(mem []byte, layouts []cmplogLayout) []process.Comparison {
 	})
 }
 
-// read appends the pairs of a place that differ.
+// read appends the pairs of a place whose operands differ.
 func (l *cmplogLayout) read(list []process.Comparison, header uint64, log []byte) []process.Comparison {
 	add := func(kind process.ComparisonKind, a, b []byte) {
 		if !bytes.Equal(a, b) {

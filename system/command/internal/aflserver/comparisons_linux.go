@@ -9,14 +9,14 @@ import (
 
 // The table of comparisons, as c/compare.c of package coverage writes it.
 const (
-	comparisonsHeader = 8 // how many there are, first
+	comparisonsHeader = 8 // begins with the number of comparisons
 	comparisonsMost   = 4096
 	operandLongest    = 32
 	comparisonSize    = 4 + 2*operandLongest
 	comparisonsSize   = comparisonsHeader + comparisonsMost*comparisonSize
 )
 
-// Comparisons returns what the last run compared and found different.
+// Comparisons returns the comparisons of the last run whose operands differed.
 func (s *Server) Comparisons() []process.Comparison {
 	if s.cmplog != nil {
 		return readCmplog(s.cmplog.mem, s.layouts)

@@ -11,9 +11,8 @@ const (
 	workSize     = turnAt + 8
 )
 
-// Counter is memory that is shared with the processes of a program that counts its
-// edges: how many a case may still take, how many it might in all, and whose turn it is.
-// A nil Counter counts nothing.
+// Counter is memory shared with the processes of a program that counts its edges: how many edges a
+// case may still take, its budget, and whose turn it is. A nil Counter counts nothing.
 type Counter struct{ shared *segment }
 
 // NewCounter returns a counter without a budget.
@@ -27,11 +26,11 @@ func NewCounter() (*Counter, error) {
 	return c, nil
 }
 
-// Variable returns what a program finds the counter by.
+// Variable returns the environment variable through which a program finds the counter.
 func (c *Counter) Variable() string { return c.shared.variable(workVariable) }
 
-// Fill gives the next case its budget of edges; 0: no limit. The program ends a case that
-// uses it up, by SIGXCPU.
+// Fill gives the next case its budget of edges; 0: no limit. When a case uses it up, the program
+// ends it with SIGXCPU.
 func (c *Counter) Fill(budget uint64) {
 	if c == nil {
 		return
@@ -41,7 +40,7 @@ func (c *Counter) Fill(budget uint64) {
 	binary.NativeEndian.PutUint64(c.shared.mem[8:], budget)
 }
 
-// Taken returns how many edges the last case took.
+// Taken returns the number of edges the last case took.
 func (c *Counter) Taken() uint64 {
 	if c == nil {
 		return 0

@@ -8,31 +8,30 @@ import (
 	"os"
 )
 
-// Features is what a program's file says of its instrumentation.
+// Features is the instrumentation found in a program's file.
 type Features struct {
-	// Instrumented: there is a fork server in it.
+	// Instrumented: it contains a fork server.
 	Instrumented bool
 	// Persistent: it can run many cases in one process.
 	Persistent bool
-	// Deferred: it starts its fork server by itself, after its set-up.
+	// Deferred: it starts its fork server itself, after its setup.
 	Deferred bool
-	// Counted: its runtime counts edges and ends a case at a budget of them.
+	// Counted: its runtime counts edges and ends a case that exceeds its budget.
 	Counted bool
-	// Compares: its runtime can say what the program compares. Cmplog: that of AFL++
-	// can, of a program that was built to.
+	// Compares: our runtime can report what the program compares. Cmplog: AFL++'s can.
 	Compares, Cmplog bool
-	// Driver: its main is AFL++'s own for a harness; LibFuzzer: it is libFuzzer's.
-	// Both take the files of inputs as arguments.
+	// Driver: its main function is AFL++'s harness driver. LibFuzzer: it is libFuzzer's. Both take
+	// input files as arguments.
 	Driver, LibFuzzer bool
-	// Counters: it has the compiler's inline counters of edges.
+	// Counters: it has the compiler's inline edge counters.
 	Counters bool
-	// SanitizerCoverage: it has the compiler's coverage calls but no fork
-	// server, so that it cannot be used here unless it has Counters.
+	// SanitizerCoverage: it has the compiler's coverage calls but no fork server, so it cannot be
+	// used here unless it has Counters.
 	SanitizerCoverage bool
 }
 
-// The marks that afl-cc leaves in a program. The program under test must be
-// told by its environment which of these modes it is used in.
+// Marks that afl-cc leaves in a program. Environment variables must tell the program which of these
+// modes to use.
 var marks = []struct {
 	text string
 	set  func(*Features)
@@ -49,8 +48,8 @@ var marks = []struct {
 	{"__sanitizer_cov_trace_pc_guard", func(f *Features) { f.SanitizerCoverage = true }},
 }
 
-// Detect looks for marks of instrumentation in a program's file. A file that
-// is no ELF program, such as a script, has none.
+// Detect searches a program's file for marks of instrumentation. A file that is not an ELF program,
+// such as a script, has none.
 func Detect(path string) (Features, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -84,7 +83,7 @@ func scan(r io.Reader) (Features, error) {
 			if !f.Instrumented {
 				return Features{SanitizerCoverage: f.SanitizerCoverage, LibFuzzer: f.LibFuzzer, Counters: f.Counters}, ignoreEnd(err)
 			}
-			f.SanitizerCoverage, f.Counters = false, false // its calls end in the fork server's counts
+			f.SanitizerCoverage, f.Counters = false, false // the fork server's runtime handles them
 			return f, ignoreEnd(err)
 		}
 		kept = copy(buf, window[len(window)-overlap:])

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// line is what the greeting needs of a forkline.Line.
+// line is the part of a forkline.Line that the greeting needs.
 type line interface {
 	Send(word uint32) error
 	Receive(timeout time.Duration) (uint32, error)
@@ -16,11 +16,11 @@ type line interface {
 // The first word of the dialect of AFL++ up to 4.0x.
 const (
 	oldEnabled     = 0x80000001
-	oldMapSize     = 0x40000000 // the size stands in bits 1 to 23, less one
+	oldMapSize     = 0x40000000 // bits 1 to 23 hold the size minus one
 	oldSharedInput = 0x01000000
-	oldCmplog      = 0x02000000 // its cmplog is that of 4.00 to 4.10
-	oldWorkaround  = 0x0f000000 // all set: versions that mean none of these four bits
-	oldError       = 0xf800008f // the reason stands in bits 8 to 23
+	oldCmplog      = 0x02000000 // cmplog as in 4.00 to 4.10
+	oldWorkaround  = 0x0f000000 // all set: versions in which these four bits mean nothing
+	oldError       = 0xf800008f // bits 8 to 23 hold the reason
 )
 
 // The words of the dialect since 4.20.
@@ -28,17 +28,17 @@ const (
 	newVersion     = 0x41464c00 // "AFL" and the version
 	newVersionMask = 0x000000ff
 	newLatest      = 1
-	newError       = 0xeffe0000 // the reason stands in the low bits
+	newError       = 0xeffe0000 // the low 16 bits hold the reason
 	newMapSize     = 0x00000001 // a word follows
 	newSharedInput = 0x00000002
-	newDictionary  = 0x00000800 // a length and so many bytes follow
+	newDictionary  = 0x00000800 // a length and that many bytes follow
 )
 
-// plainMapSize is the size of the edge map where a server does not name one.
+// plainMapSize is the size of the edge map if the server does not name one.
 const plainMapSize = 1 << 16
 
-// maxDictionary is more than any compiler collects; a longer one means that
-// the words are not what they are taken for.
+// maxDictionary exceeds any dictionary a compiler collects; a greater length means that the words
+// were misinterpreted.
 const maxDictionary = 1 << 24
 
 // terms are what a server and its client agree on.
@@ -66,7 +66,7 @@ func failure(code uint32) error {
 	return fmt.Errorf("the fork server does not start: error %d", code)
 }
 
-// greet receives a server's first word and settles the terms in its dialect.
+// greet receives a server's first word and negotiates the terms in its dialect.
 func greet(l line, timeout time.Duration) (terms, error) {
 	hello, err := l.Receive(timeout)
 	if err != nil {
@@ -82,7 +82,7 @@ func greet(l line, timeout time.Duration) (terms, error) {
 	case hello&oldEnabled == oldEnabled:
 		return greetOld(l, hello)
 	}
-	return terms{mapSize: plainMapSize}, nil // before there were flags
+	return terms{mapSize: plainMapSize}, nil // an AFL from before there were flags
 }
 
 func greetOld(l line, hello uint32) (terms, error) {
@@ -98,7 +98,7 @@ func greetOld(l line, hello uint32) (terms, error) {
 	}
 	if hello&oldSharedInput != 0 {
 		t.sharedInput = true
-		// A dictionary that is offered as well is declined by not naming it.
+		// Not naming a dictionary declines it.
 		if err := l.Send(oldEnabled | oldSharedInput); err != nil {
 			return terms{}, err
 		}
@@ -140,7 +140,7 @@ func greetNew(l line, hello uint32, timeout time.Duration) (terms, error) {
 			return terms{}, err
 		}
 	}
-	// Options that are not known carry nothing, or this word is not the last.
+	// Unknown options carry no data; otherwise this word is not the last.
 	end, err := l.Receive(timeout)
 	if err != nil {
 		return terms{}, err

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// runningCase is the case that is being run, as Kill and the watchdog see it.
+// runningCase is the case in flight, as Kill and the watchdog see it.
 type runningCase struct {
 	mu     sync.Mutex
 	on     bool
@@ -27,15 +27,14 @@ func (f *runningCase) begin() {
 	f.mu.Unlock()
 }
 
-// unnamed begins a case, or a warm-up, that has no process yet.
+// unnamed begins a case or a warm-up whose process is not known yet.
 func (f *runningCase) unnamed() {
 	f.mu.Lock()
 	f.pid, f.late = 0, false
 	f.mu.Unlock()
 }
 
-// named notes the process of the case, and kills it if that was asked for
-// before it had a name.
+// named records the process of the case, and kills it if that was requested before it was known.
 func (f *runningCase) named(pid int) {
 	f.mu.Lock()
 	f.pid = pid
@@ -45,7 +44,7 @@ func (f *runningCase) named(pid int) {
 	f.mu.Unlock()
 }
 
-// overdue kills the case for taking too long; false: it did so before.
+// overdue kills the case for taking too long; it returns false if that was done before.
 func (f *runningCase) overdue() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -57,7 +56,7 @@ func (f *runningCase) overdue() bool {
 	return !before
 }
 
-// process is that of the case, 0 if it is not known, and whether it was late.
+// process returns the process of the case, 0 if unknown, and whether the case was late.
 func (f *runningCase) process() (pid int, late bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -77,10 +76,9 @@ func (f *runningCase) end() (killed bool) {
 	return f.killed
 }
 
-// Kill ends the case in flight, from any goroutine; its Run returns an error
-// that wraps [ErrKilled]. When no case is in flight it does nothing, so that a
-// caller looks for cancellation before each Run; the case of one that comes in
-// between lasts no longer than its timeout.
+// Kill ends the case in flight; any goroutine may call it. The case's Run returns an error that
+// wraps [ErrKilled]. Without a case in flight it does nothing, so callers must check for
+// cancellation before each Run; a case that starts in between lasts at most its timeout.
 func (s *Server) Kill() {
 	f := &s.inFlight
 	f.mu.Lock()
@@ -94,14 +92,12 @@ func (s *Server) Kill() {
 	}
 }
 
-// Run runs one case and returns how it ended. In persistent mode the process
-// of a case that finished is kept for the next, and the status says
-// that it has exited with 0.
+// Run runs one case and returns how it ended. In persistent mode, the process of a finished case is
+// kept for the next, and the status is that of an exit with 0.
 //
-// When SharedInput is false, input is not looked at: the caller has put it
-// where the program reads it. A case that takes longer than timeout is killed,
-// with the processes that it has started. What a case leaves running when it
-// ends by itself lives on until a case is killed, or Close.
+// If SharedInput is false, Run ignores input: the caller has put it where the program reads it. A
+// case that takes longer than timeout is killed, with the processes it started. Processes left by a
+// case that ends by itself live until a case is killed, or Close.
 func (s *Server) Run(input []byte, timeout time.Duration) (status syscall.WaitStatus, timedOut bool, err error) {
 	if s.ended {
 		if err := s.again(); err != nil {
@@ -127,7 +123,7 @@ func (s *Server) Run(input []byte, timeout time.Duration) (status syscall.WaitSt
 	status = syscall.WaitStatus(word)
 	switch {
 	case timedOut && status.Stopped():
-		// It ended as the signal was on its way; it is dead by now.
+		// The case finished just before the kill took effect; its process is dead by now.
 		status = syscall.WaitStatus(unix.SIGKILL)
 	case status.Stopped():
 		status = 0
@@ -135,7 +131,7 @@ func (s *Server) Run(input []byte, timeout time.Duration) (status syscall.WaitSt
 	return status, timedOut, nil
 }
 
-// settle ends a case, or several, of which err is what Thresh met.
+// settle ends a case or a batch; err is an error of running it, not of the case.
 func (s *Server) settle(err error) error {
 	killed := s.inFlight.end()
 	if err != nil {
@@ -144,7 +140,7 @@ func (s *Server) settle(err error) error {
 	if !killed {
 		return nil
 	}
-	if s.turns && s.waiting { // it ended as the signal was on its way
+	if s.turns && s.waiting { // the case finished just before the kill took effect
 		if _, err := s.line.Receive(s.cfg.Timeout); err != nil {
 			return s.died(err)
 		}
@@ -154,9 +150,9 @@ func (s *Server) settle(err error) error {
 	return ErrKilled
 }
 
-// warm gives a new process an empty case. The first case of a process takes other edges
-// than those that follow, since it does not come round the loop to get there. Which
-// case is the first depends on what has been run before, and edges must not.
+// warm runs an empty case in a new process. The first case of a process takes other edges than the
+// following ones, because it does not enter by the loop's back edge. Which case comes first depends
+// on what ran before, and edges must not.
 func (s *Server) warm(timeout time.Duration) error {
 	if !s.Persistent() || s.waiting || s.cannot || !s.sharedInput && !s.cfg.Stdin {
 		return nil
@@ -167,13 +163,13 @@ func (s *Server) warm(timeout time.Duration) error {
 	if _, _, err := s.runOne(timeout); err != nil {
 		return err
 	}
-	// If it ends on nothing, it does so every time, and every case of it
-	// is a first one if it is preceded by that.
+	// A program that ends on empty input does so every time: a warm-up is then useless, because the
+	// next case is the first of its process anyway.
 	s.cannot = !s.waiting && !s.inFlight.struck()
 	return nil
 }
 
-// runWarm runs a case.
+// runWarm warms up a new process if necessary, then runs a case.
 func (s *Server) runWarm(input []byte, timeout time.Duration) (word uint32, timedOut bool, err error) {
 	if err := s.warm(timeout); err != nil {
 		return 0, false, err
@@ -185,13 +181,13 @@ func (s *Server) runWarm(input []byte, timeout time.Duration) (word uint32, time
 	if s.comparisons != nil {
 		clear(s.comparisons.mem[:comparisonsHeader])
 	}
-	if s.cmplog != nil { // what was compared before there was a case, or by one that was killed
+	if s.cmplog != nil { // discard comparisons from before the first case or of a killed one
 		readCmplog(s.cmplog.mem, s.layouts)
 	}
 	return s.runOne(timeout)
 }
 
-// runOne serves one case and notes how its process ended.
+// runOne runs one case and records how its process ended.
 func (s *Server) runOne(timeout time.Duration) (word uint32, timedOut bool, err error) {
 	word, timedOut, err = s.serve(timeout)
 	if err != nil {
@@ -208,8 +204,8 @@ func (s *Server) runOne(timeout time.Duration) (word uint32, timedOut bool, err 
 	return word, timedOut, nil
 }
 
-// feed puts the input into shared memory, or has standard input read from its
-// start or, for no input, its end.
+// feed puts the input into shared memory or, without shared memory, seeks standard input: to its
+// start, or for an empty input to its end.
 func (s *Server) feed(input []byte, whence int) error {
 	if s.sharedInput {
 		// What a case reads beyond its input must not depend on the case before.
@@ -228,14 +224,14 @@ func (s *Server) feed(input []byte, whence int) error {
 	return nil
 }
 
-// serve has the server run a case and returns the wait status that it reports.
+// serve has the server run a case and returns the wait status that the server reports.
 func (s *Server) serve(timeout time.Duration) (word uint32, timedOut bool, err error) {
 	s.work.Fill(s.bounds.budget)
 	if s.adopted {
 		return s.direct(timeout)
 	}
-	// The server must know of a process that was killed when it seemed to be
-	// waiting for its next case.
+	// The server must learn that a process was killed while it seemed to be waiting for its next
+	// case.
 	wasKilled := uint32(0)
 	if s.lastDied {
 		wasKilled = 1
@@ -255,12 +251,12 @@ func (s *Server) serve(timeout time.Duration) (word uint32, timedOut bool, err e
 		word, err = s.answer()
 	}
 	if timedOut = s.stop(); timedOut && err == nil && s.turns && word == stopped {
-		word, err = s.line.Receive(s.cfg.Timeout) // it ended as the signal was on its way
+		word, err = s.line.Receive(s.cfg.Timeout) // the case finished just before the kill took effect
 	}
 	return word, timedOut, err
 }
 
-// answer receives the process of the case and then how it ended.
+// answer receives the process of the case, then how it ended.
 func (s *Server) answer() (uint32, error) {
 	pid, err := s.line.Next()
 	if err != nil {
@@ -276,8 +272,7 @@ func (s *Server) answer() (uint32, error) {
 	return s.outcome()
 }
 
-// onDeadline is called when a case is overdue, and again when the server does not
-// tell of its end.
+// onDeadline runs when a case may be overdue, and again if the server does not report its end.
 func (s *Server) onDeadline(int) (again time.Duration) {
 	if left := s.left(); left > 0 {
 		return left
@@ -292,7 +287,7 @@ func (s *Server) onDeadline(int) (again time.Duration) {
 	return 0
 }
 
-// limit lays the limits that are per case on the process of a case.
+// limit applies the per-case limits to the process of a case.
 func (s *Server) limit(pid int) error {
 	fresh := pid != s.last
 	s.last = pid
@@ -307,7 +302,7 @@ func (s *Server) limit(pid int) error {
 		case fresh || !s.Persistent():
 			err = l.Apply(pid)
 		}
-		// A case may be over before its limits are on it.
+		// A case may end before its limits are applied.
 		if err != nil && !errors.Is(err, unix.ESRCH) {
 			return err
 		}
@@ -315,9 +310,8 @@ func (s *Server) limit(pid int) error {
 	return nil
 }
 
-// extend lays a limit on processor time on a process that has run cases
-// before, counted from what it has used. It does so at most once a second, and
-// grants that second.
+// extend raises the limit on processor time of a process that has run earlier cases, counting from
+// what it has used. It does so at most once a second, and allows for that second.
 func (s *Server) extend(pid int, l Rlimit, fresh bool) error {
 	now := time.Now()
 	if !fresh && now.Sub(s.armed) < time.Second {
@@ -326,7 +320,7 @@ func (s *Server) extend(pid int, l Rlimit, fresh bool) error {
 	s.armed = now
 	used, err := processorTime(pid)
 	if errors.Is(err, unix.EINVAL) {
-		return nil // there is no such process any more
+		return nil // the process has ended
 	} else if err != nil {
 		return fmt.Errorf("read the processor time of a case: %w", err)
 	}
@@ -337,7 +331,7 @@ func (s *Server) extend(pid int, l Rlimit, fresh bool) error {
 	return Rlimit{Resource: l.Resource, Cur: min(uint64(used/time.Second)+1+l.Cur+1, old.Max), Max: old.Max}.Apply(pid)
 }
 
-// died cleans up after the server and says how it ended.
+// died cleans up after the server and returns an error that says how it ended.
 func (s *Server) died(cause error) error {
 	s.line.Close()
 	if s.pid == 0 {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// segment is a System V shared memory segment. The kernel removes it when the
-// last process that has it attached is gone, however that comes about.
+// segment is a System V shared memory segment. The kernel removes it when the last process that has
+// it attached ends, for whatever reason.
 type segment struct {
 	id  int
 	mem []byte
@@ -19,8 +19,8 @@ func newSegment(size int) (*segment, error) {
 		return nil, fmt.Errorf("make %d bytes of shared memory: %w", size, err)
 	}
 	mem, err := unix.SysvShmAttach(id, 0, 0)
-	// Linux lets a segment that is marked for removal be attached by its id
-	// for as long as somebody has it.
+	// Linux lets processes attach a segment marked for removal by its id as long as another process
+	// has it attached.
 	_, rerr := unix.SysvShmCtl(id, unix.IPC_RMID, nil)
 	if err != nil {
 		return nil, fmt.Errorf("attach shared memory: %w", err)
@@ -33,13 +33,13 @@ func newSegment(size int) (*segment, error) {
 	return s, nil
 }
 
-// variable is what a program finds the segment by. It is as long for every segment, since
-// the length of the environment decides addresses.
+// variable returns the environment variable through which a program finds the segment. It has the
+// same length for every segment, because the length of the environment affects addresses.
 func (s *segment) variable(name string) string { return fmt.Sprintf("%s%010d", name, s.id) }
 
 func (s *segment) close() {
 	if s.mem != nil {
-		// The only error is that it is not attached, which nil rules out.
+		// The only possible error is that it is not attached, which the nil check rules out.
 		_ = unix.SysvShmDetach(s.mem)
 		s.mem = nil
 	}

@@ -18,20 +18,20 @@ import (
 )
 
 const (
-	// Where the protocol has the server's ends of the pipes.
+	// The descriptors at which the protocol expects the server's ends of the pipes.
 	controlFD, statusFD = 198, 199
 
 	defaultTimeout  = 10 * time.Second
 	defaultMaxInput = 1 << 20
-	// The edge map that a program is offered first; memory that it does not
-	// use is never made. The old dialect can name no larger one.
+	// firstMapSize is the edge map that a program is offered first; the kernel allocates only what
+	// the program uses. The old dialect cannot name a larger size.
 	firstMapSize = 1 << 23
 	maxMapSize   = 1 << 28
-	inputHeader  = 4 // the length of an input, before it
+	inputHeader  = 4 // the length in front of an input, in bytes
 )
 
-// Start starts the program up to its fork server. The error says why it cannot
-// be used, in words for a report.
+// Start starts the program and its fork server. The error says, in words for a report, why the
+// program cannot be used.
 func Start(cfg Config) (*Server, error) {
 	switch {
 	case cfg.Features.SanitizerCoverage:
@@ -52,7 +52,7 @@ func Start(cfg Config) (*Server, error) {
 	return s, err
 }
 
-// mapTooSmall says that the program needs an edge map of so many bytes.
+// mapTooSmall is the size of the edge map that the program needs, in bytes.
 type mapTooSmall int
 
 func (m mapTooSmall) Error() string {
@@ -120,11 +120,11 @@ func start(cfg *Config, mapSize int) (_ *Server, err error) {
 	return s, nil
 }
 
-// roundUp makes a size fit the steps of appendEdges.
+// roundUp rounds a size up to the block size of appendEdges.
 func roundUp(n int) int { return (n + 31) &^ 31 }
 
 func (s *Server) launch(mapSize int) error {
-	// The program is traced for as long as it takes to lay limits on it.
+	// The program is traced while limits are applied to it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	s.leash.Close()
@@ -152,8 +152,8 @@ func (s *Server) launch(mapSize int) error {
 	return nil
 }
 
-// environment is the user's, with what the protocol says in variables. What
-// the user has set of these is not for this run.
+// environment returns the user's environment with the protocol's variables, which override the
+// user's.
 func (s *Server) environment(mapSize int) []string {
 	own := []string{
 		s.edges.variable("__AFL_SHM_ID="),
@@ -184,14 +184,14 @@ func (s *Server) environment(mapSize int) []string {
 	return append(env, own...)
 }
 
-// noGreeting says why a server did not come up.
+// noGreeting returns why a server did not start.
 func (s *Server) noGreeting(cause error) error {
 	switch {
 	case errors.Is(cause, os.ErrDeadlineExceeded):
 		return fmt.Errorf("its fork server does not answer within %v", s.cfg.Timeout)
 	case errors.Is(cause, io.EOF), errors.Is(cause, io.ErrClosedPipe):
-		// One that is ending keeps its own status; one that lives on without
-		// its pipes gets ours.
+		// A process that is ending keeps its own status; one that closed its pipes and lives on
+		// gets killed.
 		ws := forkline.Destroy(s.pid)
 		s.pid = 0
 		if ws.Signaled() && ws.Signal() == unix.SIGKILL {
@@ -202,21 +202,20 @@ func (s *Server) noGreeting(cause error) error {
 	return cause
 }
 
-// Server is a program whose fork server is up. Its methods are called by one
-// goroutine at a time, but for Kill; any number of servers may be used side by
-// side.
+// Server is a program whose fork server is running. One goroutine at a time may call its methods,
+// except Kill; any number of servers may be used side by side.
 type Server struct {
 	cfg         Config
 	pid         int // 0: gone
 	line        *forkline.Line
-	leash       *forkline.Leash // of the server and all of its cases, adopted ones too
+	leash       *forkline.Leash // of the server and all its cases, including adopted ones
 	watch       *forkline.Watchdog
 	edges       *segment
 	inputs      *segment
-	work        *Counter // nil: it does not count
-	batch       *segment // cases that it does on its own; nil: it does not count
-	comparisons *segment // what the last case compared; nil: it is not listened to, or by cmplog
-	cmplog      *segment // the same in one of AFL++'s layouts; nil: it is not listened to so
+	work        *Counter // nil: the program does not count
+	batch       *segment // cases of a batch; nil: no batches
+	comparisons *segment // what the last case compared; nil: not listening, or by cmplog
+	cmplog      *segment // the same in one of AFL++'s layouts; nil: not listening, or by comparisons
 	layouts     []cmplogLayout
 	counts      []byte // the part of edges that the program uses
 	mapSize     int
@@ -225,34 +224,33 @@ type Server struct {
 	inFlight runningCase
 	last     int  // process of the last case
 	lastDied bool // we sent it a SIGKILL
-	waiting  bool // it waits for its next case
+	waiting  bool // last waits for its next case
 	turns    bool // the program takes turns with us
 	cannot   bool // the program does not survive a warm-up
 	group    int  // process group of all cases
-	offered  int  // size of the edge map that the program is told of
+	offered  int  // size of the edge map offered to the program
 	took     time.Duration
-	steady   int       // cases that the present process has done
-	adopted  bool      // pid is the process itself, and there is no server
-	ended    bool      // the adopted process has ended, and there is none
+	steady   int       // cases that the current process has run
+	adopted  bool      // pid is the adopted process; there is no server
+	ended    bool      // the adopted process has ended; there is no server
 	armed    time.Time // when the limit on processor time was last extended
 
 	bounds bounds
 	clock  clock
 }
 
-// SharedInput reports whether cases take their input from shared memory;
-// otherwise the caller writes it to the file or descriptor that they read.
+// SharedInput reports whether cases take their input from shared memory; otherwise the caller
+// writes it to the file or descriptor that they read.
 func (s *Server) SharedInput() bool { return s.sharedInput }
 
 // Persistent reports whether many cases share a process.
 func (s *Server) Persistent() bool { return s.cfg.Features.Persistent }
 
-// Edges appends the edges that the last run took to dst, as edge<<8|bucket in
-// ascending order, with AFL's buckets of counts: 1, 2, 4, 8, 16, 32, 64, 128.
+// Edges appends the edges of the last run to dst, as edge<<8|bucket in ascending order, with AFL's
+// buckets of counts: 1, 2, 4, 8, 16, 32, 64, 128.
 func (s *Server) Edges(dst []uint32) []uint32 { return appendEdges(dst, s.counts) }
 
-// Close ends the program, what its cases have left behind, and the shared
-// memory.
+// Close ends the program and any processes its cases left, and frees the shared memory.
 func (s *Server) Close() error {
 	if s.watch != nil {
 		s.watch.Close()

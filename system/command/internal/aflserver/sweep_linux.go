@@ -8,10 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sweep kills what a killed case has left behind. The cases of a server are in
-// its own process group, so that the group cannot be killed as a whole; its
-// members are looked up. It is done until there are none, since a member may
-// be making another meanwhile.
+// sweep kills what a killed case left behind. Cases run in their server's process group, so it
+// cannot kill the group as a whole and looks up the members instead. It repeats until none are
+// left, because a member may be forking meanwhile.
 func (s *Server) sweep() {
 	const rounds = 100
 	for range rounds {
@@ -39,8 +38,8 @@ func (s *Server) killMembers() (found bool) {
 	return found
 }
 
-// processGroup reads /proc/PID/stat, where the state and the group stand first
-// and third behind the parenthesised name.
+// processGroup reads /proc/PID/stat, where the state and the group are the first and third field
+// after the name in parentheses.
 func processGroup(pid string) (group int, alive bool) {
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {

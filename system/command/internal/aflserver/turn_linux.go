@@ -7,26 +7,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A process in persistent mode that our runtime is in takes one case after the other
-// from us, by a word in shared memory: two changes of process for one case, where a
-// stock fork server makes four. Its server sleeps until the process ends, which costs
-// no more than a fork then. c/runtime.c of package coverage has the other side.
+// A process in persistent mode that contains our runtime takes one case after another from us
+// through a word in shared memory: two context switches per case, where a stock fork server needs
+// four. Its server sleeps until the process ends, and a new process then costs just a fork.
+// c/runtime.c of package coverage is the other side.
 const (
-	turnAt = 16 // behind what a case may still do, and may do in all
+	turnAt = 16 // after the remaining edges and the budget
 
-	asked = iota // by us, before the program starts
+	asked = iota // set by us before the program starts
 	ready        // the program's answer
-	run          // a case
-	done         // the process has done it
-	told         // the server has: its pipe has the answer
+	run          // run a case
+	done         // the process has run it
+	told         // the server's pipe has the answer
 )
 
-// stopped is the wait status of a process in persistent mode that has done a case.
+// stopped is the wait status of a process in persistent mode that has finished a case.
 const stopped = uint32(unix.SIGSTOP)<<8 | 0x7f
 
 func (s *Server) turn() *uint32 { return (*uint32)(unsafe.Pointer(&s.work.shared.mem[turnAt])) }
 
-// give gives the turn to whoever waits for it.
+// give sets the turn and wakes the waiter.
 func (s *Server) give(turn uint32) {
 	atomic.StoreUint32(s.turn(), turn)
 	s.wake()
@@ -38,8 +38,8 @@ func (s *Server) futex(operation, value uintptr) {
 	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(s.turn())), operation, value, 0, 0, 0)
 }
 
-// taken waits until the case that runs is over, and reports whether its process says
-// so. Nothing limits the wait but the watchdog, for the reason that Line.Next gives.
+// taken waits until the running case is over, and reports whether its process says so. Only the
+// watchdog limits the wait, for the reason given at Line.Next.
 func (s *Server) taken() bool {
 	for {
 		if turn := atomic.LoadUint32(s.turn()); turn != run {
@@ -49,8 +49,8 @@ func (s *Server) taken() bool {
 	}
 }
 
-// next serves a case by the process that waits for it. One that has ended since the
-// last case, by a thread of its own, ends this one.
+// next runs a case in the waiting process. If the process has ended since the last case, through a
+// thread of its own, that is the outcome of this case.
 func (s *Server) next() (word uint32, err error) {
 	s.inFlight.named(s.last)
 	if err := s.limit(s.last); err != nil {
@@ -70,7 +70,7 @@ func (s *Server) outcome() (word uint32, err error) {
 	return s.line.Next()
 }
 
-// gone reports whether the server has ended: a case may have killed it.
+// gone reports whether the server has ended; a case may have killed it.
 func (s *Server) gone() bool {
 	var info unix.Siginfo
 	return unix.Waitid(unix.P_PID, s.pid, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil) == nil && info.Signo != 0

@@ -10,14 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Launch starts a program with the server's ends of the line at the two given
-// descriptors and leaves it stopped before its first instruction, traced by
-// the calling thread, with all limits laid on it that are not per case. It has
-// its own session.
+// Launch starts a program with the server's ends of the line at the two given descriptors. It
+// leaves the program stopped before its first instruction, traced by the calling thread, with all
+// limits applied that are not per case. The program has its own session.
 //
-// The caller must have locked its goroutine to its thread: only that thread
-// may trace the program. What the thread hands down (processor affinity,
-// Landlock and seccomp rules) the program gets.
+// The caller must have locked its goroutine to its thread: only that thread may trace the program.
+// The program inherits the thread's processor affinity, Landlock rules and seccomp rules.
 func (l *Line) Launch(p Program, control, status int) (int, error) {
 	files := make([]uintptr, max(control, status)+1)
 	for i := range files {
@@ -32,14 +30,14 @@ func (l *Line) Launch(p Program, control, status int) (int, error) {
 	if p.Leash != nil {
 		files[control-1] = uintptr(p.Leash.far)
 	}
-	// The thread has its own persona back before anything else runs on it.
+	// The thread gets its own persona back before anything else runs on it.
 	own := persona(ask)
 	persona(FixedAddresses())
 	defer persona(own)
 	pid, err := syscall.ForkExec(p.Path, p.Argv, &syscall.ProcAttr{
 		Dir: p.Dir, Env: p.Env, Files: files,
-		// Should this process be killed before it has set options for the trace,
-		// the program would stop for ever, traced by whoever inherits it.
+		// If this process were killed before it set trace options, the program would stay stopped
+		// forever.
 		Sys: &syscall.SysProcAttr{Ptrace: true, Setsid: true, Pdeathsig: unix.SIGKILL},
 	})
 	l.closeFar()
@@ -72,8 +70,8 @@ func atExec(pid int, limits []Rlimit) error {
 	return nil
 }
 
-// FixRandom gives a program that has not run yet, traced by the calling thread, other random
-// bytes than the kernel's: equal ones each time. Guards on its stack come from them.
+// FixRandom replaces the kernel's random bytes of a program that has not run yet and is traced by
+// the calling thread with constant ones. The program's stack protector derives from them.
 func FixRandom(pid int) error {
 	const atRandom = 25
 	auxv, err := os.ReadFile(fmt.Sprintf("/proc/%d/auxv", pid))
@@ -89,8 +87,7 @@ func FixRandom(pid int) error {
 	return nil
 }
 
-// Wait waits for a server to change its state: to stop, while it is traced, or
-// to end.
+// Wait waits until a server ends or, while it is traced, stops.
 func Wait(pid int) (syscall.WaitStatus, error) {
 	var ws syscall.WaitStatus
 	for {
@@ -104,11 +101,9 @@ func Wait(pid int) (syscall.WaitStatus, error) {
 	}
 }
 
-// Destroy kills a server and all of its process group, and reaps the server.
-// It returns how the server ended.
+// Destroy kills a server and its process group, reaps the server and returns how it ended.
 func Destroy(pid int) syscall.WaitStatus {
-	// The group exists for as long as its leader is not reaped, so that the
-	// number cannot have become somebody else's.
+	// The group id stays taken until its leader is reaped, so this cannot hit another group.
 	unix.Kill(-pid, unix.SIGKILL)
 	unix.Kill(pid, unix.SIGKILL)
 	for {
@@ -119,7 +114,7 @@ func Destroy(pid int) syscall.WaitStatus {
 	}
 }
 
-// Ended says in words how a process ended.
+// Ended describes how a process ended.
 func Ended(ws syscall.WaitStatus) string {
 	if ws.Signaled() {
 		return "killed by " + unix.SignalName(ws.Signal())
@@ -138,7 +133,6 @@ func persona(p uintptr) uintptr {
 	return old
 }
 
-// FixedAddresses returns the calling thread's persona, with programs and their stacks
-// loaded where they always are: a case then does the same each time, and the same
-// in every executor.
+// FixedAddresses returns the calling thread's persona with address randomization turned off: a case
+// then behaves the same each time and in every executor.
 func FixedAddresses() uintptr { return persona(ask) | fixedAddresses }

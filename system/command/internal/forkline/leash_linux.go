@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// NewLeash returns a leash that holds nobody yet.
+// NewLeash returns a leash that holds no process yet.
 func NewLeash() (*Leash, error) {
 	var p [2]int
 	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
@@ -15,7 +15,7 @@ func NewLeash() (*Leash, error) {
 	return &Leash{near: p[1], far: p[0]}, nil
 }
 
-// hold puts the group that a process leads on the leash, whose end it has inherited.
+// hold puts the process group of pid on the leash, whose far end pid has inherited.
 func (l *Leash) hold(pid int) error {
 	if l == nil {
 		return nil
@@ -32,7 +32,7 @@ func (l *Leash) hold(pid int) error {
 	return nil
 }
 
-// Close kills what is still on the leash.
+// Close kills every process still on the leash.
 func (l *Leash) Close() {
 	if l == nil || l.near < 0 {
 		return

@@ -6,11 +6,11 @@ type Rlimit struct {
 	Cur, Max uint64
 }
 
-// Group is the resource of a limit that is to enter a control group: Cur is the
-// descriptor of the file that takes members.
+// Group is the Resource of an Rlimit that enters a control group: Cur is the descriptor of its
+// cgroup.procs file.
 const Group = -1
 
-// Program is what is launched.
+// Program is a program to launch.
 type Program struct {
 	Path   string // absolute
 	Argv   []string
@@ -21,9 +21,8 @@ type Program struct {
 	Leash  *Leash // inherited below the server's control pipe; nil: none
 }
 
-// Leash has all of a program's process group killed when this process ends,
-// whichever way: also those that wait stopped for their next case, whose parent
-// is gone, and those that hang. It is a pipe that nobody writes to. The group
-// inherits its other end, of which the kernel says by a signal of our choice that
-// there is no writer any more.
+// Leash has the kernel kill a program's whole process group when this process ends for any reason,
+// including processes that hang or are stopped waiting for their next case, whose parent is gone.
+// It is a pipe that nobody writes to. The group inherits the read end, and the kernel signals the
+// group when no writer is left.
 type Leash struct{ near, far int }

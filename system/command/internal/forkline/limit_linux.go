@@ -7,15 +7,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// PerCase reports whether a limit must be laid on each case instead of on the
-// server that makes the cases. Processor time adds up in a server that lives
-// for a million cases, and the number of processes would stop the server from
-// making the next one.
+// PerCase reports whether a limit must be applied to each case instead of to the server that forks
+// the cases. In a server that lives for a million cases, processor time adds up, and a limit on
+// processes would keep the server from forking.
 func (r Rlimit) PerCase() bool {
 	return r.Resource == unix.RLIMIT_CPU || r.Resource == unix.RLIMIT_NPROC
 }
 
-// Apply lays the limit on a process.
+// Apply applies the limit to a process.
 func (r Rlimit) Apply(pid int) error {
 	if r.Resource == Group {
 		if _, err := unix.Write(int(r.Cur), strconv.AppendInt(nil, int64(pid), 10)); err != nil {

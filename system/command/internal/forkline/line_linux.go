@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Line is the client's end of the two pipes. It is used by one goroutine at a
-// time; Send and Next allocate nothing.
+// Line is the client's end of the two pipes. One goroutine may use it at a time; Send and Next
+// allocate nothing.
 type Line struct {
 	control, status int
-	far             [2]int // the server's ends, until it has them: control, status
+	far             [2]int // the server's ends until it has inherited them: control, status
 
 	in, out [4]byte
 }
@@ -34,8 +34,8 @@ func Open() (*Line, error) {
 	return &Line{control: control[1], status: status[0], far: [2]int{control[0], status[1]}}, nil
 }
 
-// Close closes the client's ends; a server that waits for a word sees the end
-// of the control pipe and leaves.
+// Close closes the client's ends; a server that waits for a word sees the end of the control pipe
+// and exits.
 func (l *Line) Close() {
 	l.closeFar()
 	if l.control >= 0 {
@@ -53,8 +53,8 @@ func (l *Line) closeFar() {
 	}
 }
 
-// Send writes one word to the server. It does not block: a server never lets
-// more than a word wait. A server that is gone is [io.ErrClosedPipe].
+// Send writes one word to the server. It does not block, because a server never leaves more than
+// one word unread. If the server is gone, it returns [io.ErrClosedPipe].
 func (l *Line) Send(word uint32) error {
 	binary.NativeEndian.PutUint32(l.out[:], word)
 	for {
@@ -73,13 +73,12 @@ func (l *Line) Send(word uint32) error {
 	}
 }
 
-// Next reads one word and waits for it without end; a [Watchdog] that kills
-// the server ends the wait. It returns [io.EOF] when the server has closed its
-// end.
+// Next waits for one word without a limit; a [Watchdog] that kills the server ends the wait. It
+// returns [io.EOF] when the server has closed its end.
 //
-// A limit on the wait itself, by poll(2) or the like, would have the kernel set
-// and cancel a timer for each word. On a virtual machine that takes longer than
-// most cases of a persistent server do.
+// A limit on the wait itself, through poll(2) or the like, would have the kernel set and cancel a
+// timer for each word. On a virtual machine that takes longer than most cases of a persistent
+// server.
 func (l *Line) Next() (uint32, error) {
 	for {
 		n, err := unix.Read(l.status, l.in[:])
@@ -87,7 +86,7 @@ func (l *Line) Next() (uint32, error) {
 		case err == nil && n == len(l.in):
 			return binary.NativeEndian.Uint32(l.in[:]), nil
 		case err == nil:
-			// Servers write a word in one piece, and a pipe keeps that whole.
+			// Servers write each word at once, and a pipe does not split it.
 			return 0, io.EOF
 		case !errors.Is(err, unix.EINTR):
 			return 0, fmt.Errorf("read the status pipe: %w", err)
@@ -95,8 +94,8 @@ func (l *Line) Next() (uint32, error) {
 	}
 }
 
-// Receive is Next with a limit: it returns [os.ErrDeadlineExceeded] when no
-// word has come in time. It is for greetings, not for cases.
+// Receive is Next with a limit: it returns [os.ErrDeadlineExceeded] if no word arrives in time. It
+// is meant for greetings, not for cases.
 func (l *Line) Receive(timeout time.Duration) (uint32, error) {
 	if err := l.ready(timeout); err != nil {
 		return 0, err
@@ -104,10 +103,10 @@ func (l *Line) Receive(timeout time.Duration) (uint32, error) {
 	return l.Next()
 }
 
-// Said reports whether there is something to read, or the end. Any goroutine may ask.
+// Said reports whether there is something to read, or end of file. Any goroutine may call it.
 func (l *Line) Said() bool { return l.ready(0) == nil }
 
-// ready waits until the status pipe has something to read, or its end.
+// ready waits until the status pipe has something to read or is at its end.
 func (l *Line) ready(timeout time.Duration) error {
 	deadline := time.Now().Add(timeout)
 	fds := []unix.PollFd{{Fd: int32(l.status), Events: unix.POLLIN}}
@@ -125,7 +124,7 @@ func (l *Line) ready(timeout time.Duration) error {
 	}
 }
 
-// Discard reads and drops n bytes that follow a word, such as a dictionary.
+// Discard reads and drops the n bytes that follow a word, such as a dictionary.
 func (l *Line) Discard(n int, timeout time.Duration) error {
 	buf := make([]byte, min(n, 4096))
 	for n > 0 {

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Look returns how a process stands by schedstat (see Documentation/scheduler/sched-stats.rst
-// of Linux). What the kernel does not keep is 0.
+// Look returns a process's standing from schedstat (see Documentation/scheduler/sched-stats.rst of
+// Linux). Values that the kernel does not keep are 0.
 func Look(pid int) (s Standing) {
-	// The pattern is sound, so there is no error.
+	// Glob fails only for a malformed pattern.
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
 	for _, task := range tasks {
 		text, err := os.ReadFile(task + "/schedstat")

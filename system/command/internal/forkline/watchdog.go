@@ -5,24 +5,22 @@ import (
 	"time"
 )
 
-// Watchdog bites when something takes too long. It is made for many short
-// waits: a wait that ends in time costs no timer, since the one timer that
-// there is runs on from wait to wait and looks, when it fires, whether the
-// present wait is overdue.
+// Watchdog calls a function when a wait takes too long. It is made for many short waits: a wait
+// that ends in time costs no timer, because one timer keeps running across waits and checks, when
+// it fires, whether the current wait is overdue.
 type Watchdog struct {
 	bite func(times int) (again time.Duration)
 
 	mu       sync.Mutex
 	timer    *time.Timer
-	fires    time.Time // when the timer fires; zero: it is not set
-	deadline time.Time // when the present wait is overdue; zero: there is none
+	fires    time.Time // when the timer fires; zero: not set
+	deadline time.Time // when the current wait is overdue; zero: no wait
 	times    int
 }
 
-// NewWatchdog returns a watchdog that calls bite when a wait is overdue, with
-// the number of times that it has done so for this wait. If bite returns more
-// than 0, it bites again after so long. It is never called once Stop has
-// returned.
+// NewWatchdog returns a watchdog that calls bite when a wait is overdue, with the number of earlier
+// calls for this wait. If bite returns more than 0, it is called again after that time. It is never
+// called once Stop has returned.
 func NewWatchdog(bite func(times int) (again time.Duration)) *Watchdog {
 	return &Watchdog{bite: bite}
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/thresh-dev/thresh/system/command/internal/forkline"
 )
 
-// hazard is why a program cannot be forked at a point, as a phrase that
-// follows "it". An earlier point may do.
+// hazard is why a program cannot be forked at a point, as a phrase that follows "it". An earlier
+// point may still be possible.
 type hazard string
 
 func (h hazard) Error() string { return "it " + string(h) }
 
-// attempt is one try to bring a fresh process to a fork point.
+// attempt is one attempt to bring a new process to a fork point.
 type attempt struct {
 	cfg   *Config
 	point string
@@ -32,7 +32,7 @@ type attempt struct {
 	robust   [2]uint64 // set_robust_list
 }
 
-// before says what the point comes before, after a hazard.
+// before names what the point precedes; the text follows a hazard.
 func (a *attempt) before() string {
 	switch a.point {
 	case PointInput:
@@ -43,8 +43,8 @@ func (a *attempt) before() string {
 	return " before its first instruction"
 }
 
-// attemptPoint starts the program and brings it to the point. On success the
-// process is let go, waiting for words on the line.
+// attemptPoint starts the program and brings it to the point. On success the process is detached
+// and waits for words on the line.
 func attemptPoint(cfg *Config, point string) (_ *Server, err error) {
 	line, err := forkline.Open()
 	if err != nil {
@@ -80,7 +80,7 @@ func attemptPoint(cfg *Config, point string) (_ *Server, err error) {
 		}
 		return nil, err
 	}
-	// A held program that does not answer is of no use; its end ends the wait.
+	// A held program that does not answer is useless; killing it ends the wait.
 	watch := forkline.NewWatchdog(func(int) time.Duration {
 		unix.Kill(pid, unix.SIGKILL)
 		return 0
@@ -88,8 +88,8 @@ func attemptPoint(cfg *Config, point string) (_ *Server, err error) {
 	return &Server{pid: pid, line: line, watch: watch, point: point, timeout: cfg.Timeout}, nil
 }
 
-// farEnds chooses descriptors for the line where programs rarely look: as high
-// as a small limit on descriptors allows.
+// farEnds returns descriptors for the line that programs rarely touch: as high as a small
+// descriptor limit allows.
 func farEnds() [2]int {
 	top := 1024
 	var lim unix.Rlimit
@@ -197,8 +197,8 @@ func (a *attempt) runTo(addr uint64) error {
 	}
 }
 
-// observe looks at a system call that is about to be made. It reports whether
-// that touches the input; what makes copies unsafe is an error.
+// observe examines a system call that is about to be made. It reports whether the call touches the
+// input; a call that makes copies unsafe is an error.
 func (a *attempt) observe(info syscallInfo) (touches bool, err error) {
 	if info.arch != unix.AUDIT_ARCH_X86_64 {
 		return false, hazard("makes system calls of another architecture")
@@ -220,9 +220,9 @@ func (a *attempt) observe(info syscallInfo) (touches bool, err error) {
 	return false, nil
 }
 
-// findMain steps from the entry point through the C library's start code to
-// the jump that hands main over, in the register of the first argument, and
-// returns main's address. This is so in glibc and musl.
+// findMain steps from the entry point through the C library's start code to the call or jump that
+// passes main as its first argument, and returns main's address. glibc and musl both start like
+// this.
 func (a *attempt) findMain() (uint64, error) {
 	const instructions = 64 // glibc needs 10, musl 12
 	for range instructions {
@@ -245,8 +245,8 @@ func (a *attempt) findMain() (uint64, error) {
 	return 0, hazard("does not start like a C program")
 }
 
-// leavesFunction recognizes the calls and jumps that compilers use to reach
-// another function.
+// leavesFunction reports whether the code is a call or jump that compilers use to reach another
+// function.
 func leavesFunction(code [3]byte) bool {
 	const call, jump, prefix32, prefixBnd, indirect = 0xe8, 0xe9, 0x67, 0xf2, 0xff
 	if code[0] == prefix32 || code[0] == prefixBnd {
@@ -261,7 +261,7 @@ func leavesFunction(code [3]byte) bool {
 	return false
 }
 
-// single makes sure that the process has one thread, whoever made the others.
+// single checks that the process has only one thread.
 func (a *attempt) single() error {
 	tasks, err := os.ReadDir(procPath(a.pid, "task"))
 	if err != nil {

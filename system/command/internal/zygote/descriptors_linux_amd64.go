@@ -11,14 +11,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// statelessDevices may be open: nothing that one copy does to them shows in
-// another. Null, zero, random and urandom.
+// statelessDevices may be open, because copies cannot affect each other through them: null, zero,
+// random and urandom.
 var statelessDevices = []uint64{unix.Mkdev(1, 3), unix.Mkdev(1, 5), unix.Mkdev(1, 8), unix.Mkdev(1, 9)}
 
-// rewinds looks at the descriptors that the program has open beyond the first
-// three. It returns the calls that put the offsets of its files to where they
-// are now, since copies share the offset of an open file; or, as a hazard,
-// what cannot be put back.
+// rewinds inspects the descriptors that the program has open beyond the first three. Copies share
+// the offset of an open file, so it returns the calls that restore the current offsets. A
+// descriptor that cannot be restored is a hazard.
 func rewinds(pid int, line [2]int) ([]call, error) {
 	entries, err := os.ReadDir(procPath(pid, "fd"))
 	if err != nil {
@@ -49,7 +48,7 @@ func rewinds(pid int, line [2]int) ([]call, error) {
 	return calls, nil
 }
 
-// inspect judges one open descriptor.
+// inspect checks one open descriptor.
 func inspect(pid int, fd string) (offset uint64, rewind bool, err error) {
 	info, err := readFdinfo(pid, fd)
 	if err != nil {
@@ -78,7 +77,7 @@ func inspect(pid int, fd string) (offset uint64, rewind bool, err error) {
 	return info.offset, true, nil
 }
 
-// fdinfo is what the kernel says of an open descriptor.
+// fdinfo is the kernel's information on an open descriptor.
 type fdinfo struct {
 	offset, flags uint64
 	locked        bool

@@ -4,11 +4,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A copy of a process is not like a new one in all respects. The tables here
-// say which system calls, made before the fork point, would let the copies of
-// a program share something, or lose it, or act outside of their own case.
+// A copy of a process differs from a new process. The tables here list the system calls that, made
+// before the fork point, would make a program's copies share or lose something, or act outside
+// their own case.
 
-// Reasons, as they follow the word "it".
+// Reasons, phrased to follow the word "it".
 const (
 	startsThreads   = "starts threads"
 	startsProcesses = "starts other processes"
@@ -33,9 +33,8 @@ var hazards = map[uint64]string{
 
 	unix.SYS_SETITIMER: setsTimer, unix.SYS_ALARM: setsTimer, unix.SYS_TIMER_CREATE: setsTimer,
 
-	// Descriptors that keep their own state (pipes, sockets, epoll, ...) do
-	// harm by themselves only if they are still open at the fork point, which
-	// rewinds looks at. The C library tries sockets in passing.
+	// Descriptors with a state of their own (pipes, sockets, epoll, ...) do harm only if they are
+	// still open at the fork point, which rewinds checks. The C library opens sockets tentatively.
 	unix.SYS_BIND: usesNetwork, unix.SYS_LISTEN: usesNetwork, unix.SYS_SENDTO: usesNetwork,
 	unix.SYS_SENDMSG: usesNetwork, unix.SYS_SENDMMSG: usesNetwork,
 
@@ -60,8 +59,8 @@ var hazards = map[uint64]string{
 	unix.SYS_FUTIMESAT: changesFiles, unix.SYS_UTIMENSAT: changesFiles, unix.SYS_SETXATTR: changesFiles,
 	unix.SYS_FSETXATTR: changesFiles, unix.SYS_LSETXATTR: changesFiles,
 
-	// Not gettid: interpreters ask for it in passing, and the kernel refuses to
-	// signal a thread by a stale id of one process and the id of another.
+	// Not gettid: interpreters call it routinely, and the kernel refuses to signal a thread by one
+	// process's stale thread id and another process's id.
 	unix.SYS_GETPID: asksIdentity, unix.SYS_GETPGRP: asksIdentity, unix.SYS_GETPGID: asksIdentity,
 	unix.SYS_GETSID: asksIdentity,
 
@@ -76,8 +75,8 @@ var hazards = map[uint64]string{
 	unix.SYS_FLOCK: locks, unix.SYS_MLOCK: locks, unix.SYS_MLOCK2: locks, unix.SYS_MLOCKALL: locks,
 }
 
-// hazard says why no copy may be made after the system call that is about to
-// be made; "" if it does no harm.
+// hazard returns why no copy may be made after the system call that is about to be made; "" if the
+// call is harmless.
 func (t *tracee) hazard(info syscallInfo) string {
 	a := info.args
 	switch info.nr {
@@ -98,8 +97,7 @@ func (t *tracee) hazard(info syscallInfo) string {
 		flags, _ := t.word(a[2]) // the first field of struct open_how
 		return t.openHazard(a[1], flags)
 	case unix.SYS_MMAP:
-		// A shared mapping that is only read, such as a locale archive, stays
-		// what it is.
+		// A shared mapping that the program only reads, such as a locale archive, does not change.
 		if kind := a[3] & unix.MAP_TYPE; kind != unix.MAP_PRIVATE && a[2]&unix.PROT_WRITE != 0 {
 			return sharesMemory
 		}
@@ -125,7 +123,7 @@ func (t *tracee) hazard(info syscallInfo) string {
 	return hazards[info.nr]
 }
 
-// openHazard judges an open by its flags. The null device may be written to.
+// openHazard is hazard for an open with the given flags. The null device may be open for writing.
 func (t *tracee) openHazard(path, flags uint64) string {
 	if flags&unix.O_PATH != 0 {
 		return ""

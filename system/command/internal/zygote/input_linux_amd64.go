@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pathArgs says which arguments of a system call are a path and the folder
-// that it is relative to; -1: the working folder.
+// pathArgs gives the argument of a system call that is a path, and the one that is the folder it is
+// relative to; -1: the working folder.
 var pathArgs = map[uint64]struct{ dir, path int }{
 	unix.SYS_OPEN: {-1, 0}, unix.SYS_STAT: {-1, 0}, unix.SYS_LSTAT: {-1, 0}, unix.SYS_ACCESS: {-1, 0},
 	unix.SYS_READLINK: {-1, 0}, unix.SYS_STATFS: {-1, 0}, unix.SYS_TRUNCATE: {-1, 0}, unix.SYS_CREAT: {-1, 0},
@@ -25,9 +25,9 @@ var pathArgs = map[uint64]struct{ dir, path int }{
 	unix.SYS_RENAMEAT2: {0, 1}, unix.SYS_LINKAT: {0, 1}, unix.SYS_INOTIFY_ADD_WATCH: {-1, 1},
 }
 
-// stdinCalls are the system calls that can tell what file descriptor 0 holds,
-// with the argument that is the descriptor. Asking whether it is a terminal,
-// for its offset or for its flags tells nothing, since the caller rewinds it.
+// stdinCalls are the system calls that can reveal what file descriptor 0 holds, with the index of
+// the descriptor argument. Asking whether it is a terminal, for its offset or for its flags reveals
+// nothing, because the caller rewinds it.
 var stdinCalls = map[uint64]int{
 	unix.SYS_READ: 0, unix.SYS_PREAD64: 0, unix.SYS_READV: 0, unix.SYS_PREADV: 0, unix.SYS_PREADV2: 0,
 	unix.SYS_FSTAT: 0, unix.SYS_READAHEAD: 0, unix.SYS_FADVISE64: 0, unix.SYS_DUP: 0, unix.SYS_DUP2: 0,
@@ -35,11 +35,11 @@ var stdinCalls = map[uint64]int{
 	unix.SYS_COPY_FILE_RANGE: 0,
 }
 
-// input knows the input of a program when a system call touches it.
+// input recognizes the system calls that touch a program's input.
 type input struct {
 	stdin bool
-	paths []string      // names of the input file, as they are and resolved
-	files []os.FileInfo // the input file, and standard input if that is input
+	paths []string      // names of the input file, as given and with links resolved
+	files []os.FileInfo // the input file, and standard input if it holds the input
 }
 
 func newInput(cfg *Config, pid int) (*input, error) {
@@ -69,7 +69,7 @@ func procPath(pid int, rest string) string {
 	return "/proc/" + strconv.Itoa(pid) + "/" + rest
 }
 
-// touchedBy reports whether a system call looks at the input.
+// touchedBy reports whether a system call touches the input.
 func (in *input) touchedBy(t *tracee, info syscallInfo) bool {
 	return in.stdin && touchesStdin(info) || len(in.files) > 0 && in.namedBy(t, info)
 }
@@ -95,7 +95,7 @@ func touchesStdin(info syscallInfo) bool {
 	return ok && fd(i)
 }
 
-// namedBy reports whether the call names the input file, under any name.
+// namedBy reports whether the call names the input file by any path.
 func (in *input) namedBy(t *tracee, info syscallInfo) bool {
 	arg, ok := pathArgs[info.nr]
 	if !ok {
@@ -119,9 +119,9 @@ func (in *input) namedBy(t *tracee, info syscallInfo) bool {
 	return slices.ContainsFunc(in.files, func(f os.FileInfo) bool { return os.SameFile(f, found) })
 }
 
-// resolve makes a path of the tracee's absolute, in our own view.
+// resolve converts a path of the tracee's to an absolute path as we see it.
 func (t *tracee) resolve(name string, dirArg int, info syscallInfo) (string, bool) {
-	// These mean another process when we say them.
+	// In our process these would name our own files.
 	for _, own := range [][2]string{
 		{"/proc/self/", ""}, {"/proc/thread-self/", ""}, {"/dev/fd/", "fd/"}, {"/dev/stdin", "fd/0"},
 	} {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// install puts the stub into the process, which is stopped at its fork point,
-// and lets it go.
+// install injects the stub into the process, which is stopped at its fork point, and detaches from
+// it.
 func (a *attempt) install() error {
 	if err := a.single(); err != nil {
 		return err
@@ -16,13 +16,13 @@ func (a *attempt) install() error {
 	if err != nil {
 		return err
 	}
-	// The code page is never written to by the process; the page behind it
-	// holds the word that is passed and is shared between the copies.
+	// The process never writes to the code page; the page behind it holds the word to be sent and
+	// is shared between the copies.
 	const private, shared = unix.MAP_PRIVATE | unix.MAP_ANONYMOUS, unix.MAP_SHARED | unix.MAP_ANONYMOUS
 	at := s.resume
 	if a.inside {
-		// The process wants the system call that it is about to make. It makes
-		// ours instead, and the copies make theirs anew.
+		// The process is about to make a system call. It makes ours instead, and each copy makes
+		// its own again.
 		s.resume.Rax = s.resume.Orig_rax
 		s.resume.Rip -= uint64(len(syscallInstruction))
 	}
@@ -48,8 +48,7 @@ func (a *attempt) install() error {
 	return a.detach(r)
 }
 
-// plan collects what the stub has to know: how to make a copy, and how to make
-// it like a spawned process.
+// plan collects what the stub needs to make a copy, and to make it like a spawned process.
 func (a *attempt) plan() (*stub, error) {
 	r, err := a.regs()
 	if err != nil {
@@ -73,7 +72,7 @@ func (a *attempt) plan() (*stub, error) {
 		{nr: unix.SYS_CLOSE, a: uint64(a.line[0])},
 		{nr: unix.SYS_CLOSE, a: uint64(a.line[1])},
 	}
-	// None of these is inherited over a fork. A copy ends with us, as a spawned process does.
+	// None of these survives a fork. A copy ends with us, as a spawned process does.
 	s.after = append(s.after, call{nr: unix.SYS_PRCTL, a: unix.PR_SET_PDEATHSIG, b: uint64(unix.SIGKILL)})
 	if a.tidClear != 0 {
 		s.after = append(s.after, call{nr: unix.SYS_SET_TID_ADDRESS, a: a.tidClear})
@@ -89,14 +88,13 @@ func (a *attempt) plan() (*stub, error) {
 	return s, nil
 }
 
-// threadID finds where the C library keeps the thread's id, so that the copy's
-// own can be put there: raise and abort use it to signal themselves, and with
-// a stale one they would signal the stub. glibc has the kernel clear it there
-// when the thread ends; musl has something else cleared and keeps the id in
-// the first bytes of its thread descriptor, which the register fs points at.
+// threadID finds where the C library stores the thread's id, so that the copy can store its own
+// there: raise and abort use it to signal themselves, and with a stale one they would signal the
+// stub. glibc has the kernel clear it there when the thread ends; musl has something else cleared
+// and stores the id in the first bytes of its thread descriptor, to which the fs register points.
 func (a *attempt) threadID(descriptor uint64) (uint64, error) {
 	if a.tidClear == 0 {
-		return 0, nil // it has not set up threads: there is nothing to keep
+		return 0, nil // the program has not set up threads, so it stores no id
 	}
 	is := func(b []byte) bool { return binary.LittleEndian.Uint32(b) == uint32(a.pid) }
 	var word [4]byte

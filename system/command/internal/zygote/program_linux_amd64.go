@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// checkFile refuses programs that would not be themselves under a tracer: the
-// kernel does not give a traced program the rights that its file carries.
+// checkFile refuses programs that would behave differently under a tracer: the kernel denies a
+// traced program the privileges that its file grants.
 func checkFile(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -29,8 +29,8 @@ func checkFile(path string) error {
 	return nil
 }
 
-// checkImage refuses a process whose program is not for amd64. It looks at
-// what was executed in the end: the interpreter, for a script.
+// checkImage refuses a process whose program is not for amd64. It checks what was finally executed:
+// for a script, the interpreter.
 func checkImage(pid int) error {
 	exe := procPath(pid, "exe")
 	f, err := elf.Open(exe)
@@ -44,8 +44,8 @@ func checkImage(pid int) error {
 	return checkFile(exe)
 }
 
-// entryPoint is the address of the program's first instruction, where the
-// dynamic linker goes when it is done.
+// entryPoint returns the address of the program's first instruction, where the dynamic linker jumps
+// when it is done.
 func entryPoint(pid int) (uint64, error) {
 	auxv, err := os.ReadFile(procPath(pid, "auxv"))
 	if err != nil {
@@ -60,8 +60,7 @@ func entryPoint(pid int) (uint64, error) {
 	return 0, errors.New("find the entry point: the kernel does not tell")
 }
 
-// executableAt reports whether an address of the process holds code of the
-// program's own file.
+// executableAt reports whether the process has code from the program's own file at an address.
 func executableAt(pid int, addr uint64) bool {
 	for _, m := range mappings(pid) {
 		if m.from <= addr && addr < m.to {
@@ -76,7 +75,7 @@ type mapping struct {
 	executable, own bool
 }
 
-// mappings reads /proc/PID/maps; own is set on those of the program's file.
+// mappings reads the file mappings from /proc/PID/maps; own marks those of the program's file.
 func mappings(pid int) []mapping {
 	text, err := os.ReadFile(procPath(pid, "maps"))
 	if err != nil {
@@ -95,7 +94,7 @@ func mappings(pid int) []mapping {
 			continue // anonymous memory
 		}
 		m.executable = perms[2] == 'x'
-		// The name may have spaces; the whole line ends in it.
+		// The name may contain spaces, so compare the end of the line.
 		m.own = len(line) >= len(exe) && line[len(line)-len(exe):] == exe
 		all = append(all, m)
 	}

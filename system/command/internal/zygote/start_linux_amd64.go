@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Server is a program held at its fork point. It is used by one goroutine at a
-// time; any number of servers may be used side by side.
+// Server is a program held at its fork point. One goroutine may use it at a time; any number of
+// servers may be used side by side.
 type Server struct {
 	pid     int // 0: gone
 	line    *forkline.Line
@@ -26,13 +26,11 @@ type Server struct {
 
 const defaultTimeout = 10 * time.Second
 
-// Start brings the program to the latest fork point that is safe. The error
-// says why there is none, in words for a report; a program that was started on
-// the way is gone.
+// Start brings the program to the latest safe fork point. The error says, in words for a report,
+// why there is none; the program is then no longer running.
 //
-// What the calling thread hands down to its children, the cases get. Nothing
-// of a case is visible to the program's start-up but its arguments, its
-// environment and the fact that the input file exists.
+// Cases inherit what children of the calling thread inherit. The program's start-up can see nothing
+// of a case but its arguments, its environment and that the input file exists.
 func Start(cfg Config) (*Server, error) {
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = defaultTimeout
@@ -59,9 +57,8 @@ func Start(cfg Config) (*Server, error) {
 	return nil, errors.New(strings.Join(reasons, "; "))
 }
 
-// Fork makes a case: a copy of the program at its fork point. It is a child of
-// this process, to be waited for by its id like a spawned one, and leads its
-// own session when Fork returns.
+// Fork makes a case: a copy of the program at its fork point. The copy is a child of this process,
+// which must wait for it like for a spawned one; it leads its own session when Fork returns.
 func (s *Server) Fork() (int, error) {
 	if s.pid == 0 {
 		return 0, ErrDied
@@ -83,8 +80,8 @@ func (s *Server) Fork() (int, error) {
 	return int(word), nil
 }
 
-// died cleans up after the server and says how it ended. A server that does not
-// answer counts as dead.
+// died cleans up after the server and returns an error that says how it ended. A server that does
+// not answer counts as dead.
 func (s *Server) died(cause error) error {
 	ws := s.end()
 	if ws.Signaled() && ws.Signal() == unix.SIGKILL {
@@ -101,12 +98,10 @@ func (s *Server) end() syscall.WaitStatus {
 	return ws
 }
 
-// Point returns where the program is held: [PointInput], [PointMain] or
-// [PointEntry].
+// Point returns the program's fork point: [PointInput], [PointMain] or [PointEntry].
 func (s *Server) Point() string { return s.point }
 
-// Close ends the held program. Cases that still run are not touched: they are
-// the caller's.
+// Close ends the held program. Running cases are left alone: they belong to the caller.
 func (s *Server) Close() error {
 	if s.pid != 0 {
 		s.end()

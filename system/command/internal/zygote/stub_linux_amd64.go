@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The stub takes two pages: one with code and data that nobody writes to once
-// it is in place, and one for the word that is passed, which is shared between
-// the copies so that writing it costs no copy of the page.
+// The stub takes two pages: one with code and data that nobody writes to once it is in place, and
+// one for the word to be sent. The second is shared between the copies, so that writing to it does
+// not copy the page.
 const (
 	pageSize  = 4096
 	stubSlots = 18 // the data block at the end of stub.asm
@@ -20,21 +20,21 @@ const (
 // call is one record of a list in stub.asm.
 type call struct{ nr, a, b, c, d uint64 }
 
-// stub is what is filled into the data block.
+// stub is the content of the data block.
 type stub struct {
 	control, status int
 	flags           uint64
 	tid             uint64
 	before, after   []call
-	// limits are what the calls to prlimit64 in after point at, in their order.
+	// limits are the limits that the calls to prlimit64 in after point to, in order.
 	limits []Rlimit
-	resume syscall.PtraceRegs // where the copy goes on
+	resume syscall.PtraceRegs // registers with which the copy resumes
 }
 
 var errStubFull = errors.New("keeps too many files open")
 
-// assemble returns the page of code and data, for the address base. The word
-// is at the start of the page behind it.
+// assemble returns the page of code and data for the address base. The word is at the start of the
+// next page.
 func (s *stub) assemble(base uint64) ([]byte, error) {
 	page := append(make([]byte, 0, pageSize), stubCode...)
 	put := func(v ...uint64) {

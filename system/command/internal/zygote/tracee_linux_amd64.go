@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tracee is a process under ptrace. All methods must be called on the thread
-// that started it.
+// tracee is a process under ptrace. All methods must be called on the thread that started the
+// process.
 type tracee struct{ pid int }
 
-// stop is why a tracee is not running.
+// stop is the reason why a tracee is not running.
 type stop struct {
 	kind   stopKind
 	signal syscall.Signal     // arrived
@@ -26,14 +26,14 @@ type stop struct {
 type stopKind int
 
 const (
-	ended   stopKind = iota // it is no more
+	ended   stopKind = iota // the process has ended
 	entered                 // a system call is about to be made
 	left                    // a system call has been made
 	arrived                 // a signal is about to be delivered
-	execed                  // another program has taken its place
+	execed                  // another program has replaced it
 )
 
-// syscallInfo is struct ptrace_syscall_info of the kernel.
+// syscallInfo is the kernel's struct ptrace_syscall_info.
 type syscallInfo struct {
 	op   uint8
 	_    [3]uint8
@@ -64,7 +64,7 @@ func (t *tracee) configure() error {
 func (t *tracee) resume(sig syscall.Signal) (stop, error) {
 	if err := syscall.PtraceSyscall(t.pid, int(sig)); err != nil && !errors.Is(err, unix.ESRCH) {
 		return stop{}, fmt.Errorf("resume: %w", err)
-	} // no such process: it was killed while it was stopped, and the wait says so
+	} // no such process: it was killed while stopped, and the wait reports it
 	return t.wait()
 }
 
@@ -119,7 +119,7 @@ func (t *tracee) setRegs(r syscall.PtraceRegs) error {
 	return nil
 }
 
-// read fills b from the tracee's memory, as far as that is mapped.
+// read fills b from the tracee's memory and returns the number of bytes that are mapped.
 func (t *tracee) read(addr uint64, b []byte) int {
 	if len(b) == 0 {
 		return 0
@@ -142,11 +142,11 @@ func (t *tracee) word(addr uint64) (uint64, bool) {
 	return binary.LittleEndian.Uint64(b[:]), true
 }
 
-// text reads a string that ends in NUL; false if it does not.
+// text reads a NUL-terminated string; false if it is unmapped or longer than a path may be.
 func (t *tracee) text(addr uint64) (string, bool) {
 	var s []byte
 	for len(s) < unix.PathMax {
-		// A read must not reach into the next page, which may not be there.
+		// A read must not extend into the next page, which may be unmapped.
 		b := make([]byte, min(256, pageSize-addr%pageSize))
 		n := t.read(addr, b)
 		if n == 0 {
@@ -162,7 +162,7 @@ func (t *tracee) text(addr uint64) (string, bool) {
 	return "", false
 }
 
-// write changes the tracee's memory, also where the tracee may only read it.
+// write changes the tracee's memory, even where the tracee itself may only read.
 func (t *tracee) write(addr uint64, b []byte) error {
 	if _, err := syscall.PtracePokeData(t.pid, uintptr(addr), b); err != nil {
 		return fmt.Errorf("write to memory: %w", err)
@@ -182,9 +182,9 @@ func (t *tracee) detach(r syscall.PtraceRegs) error {
 	return nil
 }
 
-// execute makes the tracee perform a system call and returns its result. The
-// tracee must be stopped at regs r outside of a system call, or, if inside,
-// at the entry of one, which is made in place of the one that it wanted.
+// execute makes the tracee perform a system call and returns its result. The tracee must be stopped
+// with registers r, either outside a system call or, if inside, at the entry of one, which ours
+// replaces.
 func (t *tracee) execute(r syscall.PtraceRegs, inside bool, nr uint64, args [6]uint64) (uint64, error) {
 	q := r
 	q.Rax, q.Rdi, q.Rsi, q.Rdx, q.R10, q.R8, q.R9 = nr, args[0], args[1], args[2], args[3], args[4], args[5]

@@ -12,8 +12,7 @@ type Server struct{}
 
 var errPlatform = errors.New("forking a started program is not supported on " + runtime.GOOS + "/" + runtime.GOARCH)
 
-// Start returns an error: the instructions that are put into a program exist
-// for Linux on amd64 only.
+// Start returns an error: the injected instructions exist only for Linux on amd64.
 func Start(Config) (*Server, error) { return nil, errPlatform }
 
 // Fork returns an error.
