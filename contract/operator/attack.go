@@ -15,49 +15,48 @@ import (
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
-// attacks is how often the system failed, for the campaign's summary.
+// attacks counts how often the system failed, for the campaign's summary.
 type attacks struct {
 	all    rate
-	sent   int64              // judged children, also those whose text came before
-	first  int64              // how many were sent up to the first success; 0: none
-	by     map[[2]string]rate // what it is counted by, and which one
+	sent   int64              // judged children, including repeated texts
+	first  int64              // number sent up to the first success; 0: none
+	by     map[[2]string]rate // by property (bucket, messages, seed) and its value
 	chains map[string]chain
 	points [][2]float64 // judged children, successes
 }
 
 type rate struct{ n, wins int64 }
 
-// chain is operators that had a part in a child.
+// chain counts the children made by the same operators.
 type chain struct {
 	rate
 	ops  []int
 	best *hit
 }
 
-// hit is a child that got past the system: what makes it again, and the reply.
+// hit is a child that got past the system: how to make it again, and the reply.
 type hit struct {
 	job   mutator.Job
 	m     *mutator.Mutator
 	reply string
 }
 
-// Bounds of what is kept and shown.
+// Limits on what is kept and shown.
 const (
 	maxKept    = 4096 // chains
 	maxShown   = 20   // rows of one kind
 	strongest  = 10
 	replyBytes = 600
 
-	verbatimChars = 64 << 10 // of a strongest prompt
+	verbatimChars = 64 << 10 // of a prompt among the strongest
 )
 
 func (a *attacks) clone() attacks {
 	return attacks{a.all, a.sent, a.first, maps.Clone(a.by), maps.Clone(a.chains), slices.Clip(a.points)}
 }
 
-// count adds a child that was judged. A text that came before is a call that was
-// spent and no attempt of its own, whatever the verdict: if only those that fail
-// counted again, the rate would be too high.
+// count adds a judged child. A repeated text spends a call but is not a new attempt, whatever the
+// verdict: if only those that fail counted again, the rate would be too high.
 func (a *attacks) count(f *facts, job mutator.Job, m *mutator.Mutator, planned int64, again bool) {
 	if a.sent++; a.first == 0 && f.judgement == mutator.Fail {
 		a.first = a.sent
@@ -108,7 +107,7 @@ func (a *attacks) attempt(f *facts, job mutator.Job, m *mutator.Mutator) {
 	}
 }
 
-// attackSummary is the rates of success, the curve, and the strongest prompts.
+// attackSummary shows the success rates, the curve and the strongest prompts.
 func (c *Campaign) attackSummary(s *state) []campaign.Exhibit {
 	a := &s.tally.attacks
 	if a.all.n == 0 {
@@ -167,9 +166,8 @@ func (c *Campaign) attackSummary(s *state) []campaign.Exhibit {
 	return append(list, c.strongest(best[:min(len(best), strongest)])...)
 }
 
-// measures is what rates of success are. Where replies decide what is sent next, two
-// runs send different prompts: that one has more successes than another says nothing
-// of the systems.
+// measures is what the success rates measure. If replies decide what is sent next, two runs send
+// different prompts, and comparing their successes says nothing about the systems.
 func (c *Campaign) measures() string {
 	switch c.spec.Policy {
 	case mutator.Search, mutator.UCB1, mutator.EXP3:
@@ -181,7 +179,7 @@ func (c *Campaign) measures() string {
 	return campaign.OfFailures
 }
 
-// lowerBound is the lower end of the interval of the rate.
+// lowerBound is the lower end of the rate's confidence interval.
 func (r rate) lowerBound() float64 { return cell(r.wins, r.n).Low }
 
 func (c *Campaign) chainName(ops []int) string {
@@ -198,8 +196,8 @@ func (c *Campaign) chainName(ops []int) string {
 	return strings.Join(names, " + ")
 }
 
-// strongest shows a prompt of each chain, made again, with the reply to it. There
-// are none where an operator has to be asked outside this process.
+// strongest shows one prompt of each chain, made again, with its reply. It shows none if an
+// operator runs outside this process.
 func (c *Campaign) strongest(best []chain) []campaign.Exhibit {
 	if slices.ContainsFunc(c.base.Registry().Entries(), func(e mutator.Entry) bool { return e.New == nil }) {
 		return nil
@@ -208,7 +206,7 @@ func (c *Campaign) strongest(best []chain) []campaign.Exhibit {
 	var list []campaign.Exhibit
 	for i, x := range best {
 		lane.Use(x.best.m)
-		// An error is the context's, which does not end, or of operators elsewhere.
+		// The context is never cancelled and no operator is remote, so there is no error.
 		_ = lane.Make(context.Background(), []mutator.Job{x.best.job}, func(child *mutator.Child) error {
 			prompt := promptUpTo(verbatimChars, fmt.Sprintf("Strongest prompt %d, %d of %d by %s, child %s", i+1, x.wins, x.n, c.chainName(x.ops), child.ID), child.Text)
 			reply := promptExhibit(fmt.Sprintf("Reply to strongest prompt %d", i+1), x.best.reply)
@@ -220,7 +218,7 @@ func (c *Campaign) strongest(best []chain) []campaign.Exhibit {
 	return list
 }
 
-// numbers are those of a bucket in the OWASP list of 2025, and in MITRE ATLAS.
+// numbers are the ids of a bucket in the OWASP list of 2025 and in MITRE ATLAS.
 func numbers(b textop.Bucket) []string {
 	for _, c := range textop.Concepts() {
 		if c.Bucket == b {

@@ -41,7 +41,7 @@ func (x *executor) write(ctx context.Context, s *state, cases []campaign.Case, e
 	return nil
 }
 
-// saidLine is a line of a recording: what an attacker or its judge said.
+// saidLine is a line of a recording: the answer of an attacker or its judge.
 type saidLine struct {
 	Schema string `json:"schema"`
 	Who    string `json:"who"`
@@ -50,7 +50,7 @@ type saidLine struct {
 
 const saidSchema = "thresh.attacker.v1"
 
-// readSaid is what such a line records, by its input as [replayed] looks for it.
+// readSaid decodes such a line; input is the key that [replayed] uses.
 func readSaid(text []byte) (input string, said call, ok bool) {
 	var l saidLine
 	if json.Unmarshal(text, &l) != nil || l.Schema != saidSchema {
@@ -59,7 +59,7 @@ func readSaid(text []byte) (input string, said call, ok bool) {
 	return l.Call.Input + "\x00", l.Call, true
 }
 
-// askModel asks a model, opened when it is first asked: what was recorded needs none.
+// askModel asks a model and opens it on first use; a recording needs none.
 func (x *executor) askModel(ctx context.Context, at *sut.System, plan *sut.Plan, who, input string, read func(*wrote, string) bool) (campaign.Outcome, error) {
 	c := x.c
 	if *at == nil {
@@ -96,7 +96,7 @@ func (x *executor) askModel(ctx context.Context, at *sut.System, plan *sut.Plan,
 			return campaign.Outcome{}, err
 		}
 		out.Elapsed += o.Elapsed
-		if w.Calls = 1; c.spec.Budget != nil { // without one, as in systemLane.judge
+		if w.Calls = 1; c.spec.Budget != nil { // without a budget usage is not counted, as in systemLane.judge
 			took.add(spentOn(input, &o))
 			w.Calls, w.In, w.Out = took.calls, took.in, took.out
 		}
@@ -121,8 +121,8 @@ func (x *executor) askModel(ctx context.Context, at *sut.System, plan *sut.Plan,
 	return out, err
 }
 
-// promptIn is the prompt that an attacker wrote: of its JSON, or all that it
-// said; "" if there is none.
+// promptIn is the prompt in an attacker's answer: from its JSON, or the whole answer; "" if there
+// is none.
 func (c *Campaign) promptIn(reply string, b *branch) string {
 	limits := c.spec.Constraints
 	if own := c.units[b.unit].seed.Constraints; own != nil {
@@ -147,7 +147,7 @@ func (c *Campaign) promptIn(reply string, b *branch) string {
 	return c.guarded(text, limits)
 }
 
-// guarded is a prompt as it may be sent.
+// guarded applies the constraints to a prompt.
 func (c *Campaign) guarded(text string, limits textop.Constraints) string {
 	g := textop.NewGuard(limits)
 	return textop.Normalize(strings.TrimSpace(g.Apply(textop.Normalize(text, limits)).Text), limits)
@@ -155,7 +155,7 @@ func (c *Campaign) guarded(text string, limits textop.Constraints) string {
 
 var ratingNumber = regexp.MustCompile(`\b(10|[1-9])\b`)
 
-// ratingIn is a rating from 1 to 10 as a part of 1; nil: there is none.
+// ratingIn scales a rating from 1 to 10 to the range 0 to 1; nil: there is none.
 func ratingIn(reply string) *float64 {
 	n, err := strconv.Atoi(ratingNumber.FindString(reply))
 	if err != nil {

@@ -16,10 +16,9 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// attempt is a prompt that was judged, as a line of a hit log. Beside its own
-// fields it has those of garak's hit logs, and those of the output items of OpenAI's
-// evaluations, which promptfoo imports line by line. The numbers of the run and of
-// the line are added by the report.
+// attempt is a judged prompt, as a line of a hit log. Beside its own fields it has those of garak's
+// hit logs, and those of the output items of OpenAI's evaluations, which promptfoo imports line by
+// line. The report adds the numbers of the run and of the line.
 type attempt struct {
 	Schema   string   `json:"schema"`
 	Testcase string   `json:"testcase_id"`
@@ -30,8 +29,8 @@ type attempt struct {
 	Goal     string   `json:"goal"`
 	Prompt   struct {
 		Turns []attemptTurn `json:"turns"`
-	} `json:"prompt"` // garak's Conversation, which refuses further fields
-	Output   any         `json:"output"` // {"text": ...}; a text in recordings of earlier versions
+	} `json:"prompt"` // garak's Conversation, which rejects other fields
+	Output   any         `json:"output"` // {"text": ...}; a string in recordings of earlier versions
 	Triggers []string    `json:"triggers"`
 	Probe    string      `json:"probe"`
 	Detector string      `json:"detector,omitempty"`
@@ -66,7 +65,7 @@ type attemptTurn struct {
 	Content map[string]string `json:"content"`
 }
 
-// judgement is what a judge said of the replies.
+// judgement is the verdict of one judge on the replies.
 type judgement struct {
 	Judge  string `json:"id"`
 	Holds  bool   `json:"pass"`
@@ -83,15 +82,15 @@ func (o judgement) String() string {
 	return o.Judge + " fails: " + o.Reason
 }
 
-// call is a message to the system, and how it ended.
+// call is a message to the system, with its result.
 type call struct {
 	Input  string          `json:"input"`
 	End    sut.End         `json:"end"`
 	Why    string          `json:"why,omitempty"`
 	Value  json.RawMessage `json:"value,omitempty"`
-	Output string          `json:"output,omitempty"` // where the value does not say all
+	Output string          `json:"output,omitempty"` // if the value does not contain everything
 	Events []sut.Event     `json:"events,omitempty"`
-	Took   *float64        `json:"latency_ms,omitempty"` // where a judge measures it
+	Took   *float64        `json:"latency_ms,omitempty"` // only if a judge measures it
 }
 
 func (c *Campaign) callOf(input string, o *sut.Observation) call {
@@ -114,7 +113,7 @@ func (c *call) observation() sut.Observation {
 	return o
 }
 
-// attempt is the line of a child that was judged.
+// attempt is the hit log line of a judged child.
 func (c *Campaign) attempt(child *mutator.Child, v *judged) []byte {
 	won := v.judgement == mutator.Fail
 	a := attempt{
@@ -136,7 +135,7 @@ func (c *Campaign) attempt(child *mutator.Child, v *judged) []byte {
 	a.Sample.Outputs = []attemptOutput{{"assistant", v.reply}}
 	for i, text := range textop.Turns(child.Seed.Surface, child.Text) {
 		if len(v.calls) > 0 && i == len(v.calls) {
-			break // was not sent any more
+			break // the conversation ended before
 		}
 		a.Prompt.Turns = append(a.Prompt.Turns, attemptTurn{"user", map[string]string{"text": text}})
 		if i+1 < len(v.calls) {
@@ -153,11 +152,11 @@ func (c *Campaign) attempt(child *mutator.Child, v *judged) []byte {
 	for _, o := range v.opinions {
 		a.grade(cmp.Or(o.Judge, v.broken), o.Holds)
 	}
-	if len(a.Passes) == 0 { // an oracle names no judges
+	if len(a.Passes) == 0 { // an oracle has no judges
 		a.grade("oracle", !won)
 	}
 	line, err := json.Marshal(a)
-	if err != nil { // texts, finite numbers, and JSON that was read
+	if err != nil { // cannot fail: texts, finite numbers and JSON that was read
 		return nil
 	}
 	return line
@@ -169,7 +168,7 @@ func (a *attempt) grade(judge string, holds bool) {
 	}
 }
 
-// records is of which attempts evidence is kept.
+// records selects the attempts whose evidence is kept.
 func (c *Campaign) records() campaign.Recording {
 	switch {
 	case c.plan == nil && c.oracle == "":
@@ -180,10 +179,10 @@ func (c *Campaign) records() campaign.Recording {
 	return campaign.RecordFailures
 }
 
-// recording is the replies of an earlier run, by the messages of a conversation.
+// recording holds the replies of an earlier run, by the messages of a conversation.
 type recording map[string]call
 
-// replies reads a file that report format attempts wrote.
+// replies reads a file that thresh report --format attempts wrote.
 func (c *compiler) replies(path string) recording {
 	data, err := c.set.Read(path)
 	if err != nil {
@@ -217,7 +216,7 @@ func (c *compiler) replies(path string) recording {
 	return r
 }
 
-// replayed answers as an earlier run recorded.
+// replayed answers from the recording of an earlier run.
 type replayed struct {
 	from recording
 	said string

@@ -11,20 +11,20 @@ import (
 	"github.com/thresh-dev/thresh/engine/mutator"
 )
 
-// A case makes one finding, that of the first judge that fails. Another one that fails
-// and makes no finding in any case judges alone, in a round at the end, the first child
-// that it failed on, so that a finding that is known or accepted does not hide it.
+// A case makes one finding: that of the first judge that fails. If another judge fails as well but
+// has no finding in any case, it judges alone, in a round at the end, the first child that failed
+// it. So a finding that is known or accepted does not hide another.
 
-// masked is a judge that fails beside others.
+// masked is a judge that fails together with others.
 type masked struct {
-	cases int64  // in which it does
-	first []byte // the recipe of the first child of those
-	under string // the judge whose finding has that child
+	cases int64  // number of such cases
+	first []byte // recipe of the first child among them
+	under string // the judge whose finding contains that child
 	found bool   // it has a finding
 }
 
-// beside are the judges that fail beside what the finding is of: the first of them, if it
-// is blamed, else an operator.
+// beside returns the failing judges apart from the subject of the finding, which is the first of
+// them if it is blamed, or else an operator.
 func (v *judged) beside(blamed bool) (ids []string) {
 	for _, o := range v.opinions {
 		if !o.Holds && o.Judge != "" && (o.Judge != v.broken || !blamed) && !v.ended && !slices.Contains(ids, o.Judge) {
@@ -34,7 +34,7 @@ func (v *judged) beside(blamed bool) (ids []string) {
 	return ids
 }
 
-// keepBeside counts failures of judges beside others, and notes which have findings.
+// keepBeside counts such failures and records which judges have findings.
 func (s *state) keepBeside(f *facts, cause []string, recipe func(only string) []byte) {
 	if len(f.beside) == 0 && (len(cause) < 2 || cause[0] != kindVerdict) {
 		return
@@ -58,8 +58,8 @@ func (s *state) keepBeside(f *facts, cause []string, recipe func(only string) []
 	}
 }
 
-// cause is the judge whose finding has the child that this one judges alone, so
-// that both findings come from one cause; else the judge itself.
+// cause returns the judge whose finding contains the child that this judge judges alone, so that
+// both findings share a cause; otherwise the judge itself.
 func (s *state) cause(judge string) string {
 	if m := s.beside[judge]; m.first != nil && m.under != "" {
 		return m.under
@@ -67,7 +67,7 @@ func (s *state) cause(judge string) string {
 	return judge
 }
 
-// masked are the judges that fail beside others alone.
+// masked returns the judges that fail only together with others.
 func (s *state) masked() (ids []string) {
 	for _, id := range slices.Sorted(maps.Keys(s.beside)) {
 		if !s.beside[id].found {
@@ -77,7 +77,7 @@ func (s *state) masked() (ids []string) {
 	return ids
 }
 
-// alone is the last round: a case of each such judge.
+// alone is the last round: one case for each such judge.
 func (c *Campaign) alone(s *state) campaign.Round {
 	if s.asked {
 		return campaign.Round{}
@@ -90,7 +90,7 @@ func (c *Campaign) alone(s *state) campaign.Round {
 	return campaign.Round{Len: max(n, 0), At: func(i int64) []byte { return s.beside[ids[i]].first }}
 }
 
-// foldAlone notes which of these judges have a finding now.
+// foldAlone records which of these judges have a finding now.
 func (c *Campaign) foldAlone(s *state, results iter.Seq2[campaign.Case, campaign.Outcome]) *state {
 	next := *s
 	next.asked, next.beside = true, maps.Clone(s.beside)
@@ -108,7 +108,7 @@ func (c *Campaign) foldAlone(s *state, results iter.Seq2[campaign.Case, campaign
 	return &next
 }
 
-// roughly says how many cases run beside those that are planned.
+// roughly says how the number of cases relates to the plan.
 func (c *Campaign) roughly() string {
 	more := len(c.spec.Judges) > 1
 	switch {
@@ -122,7 +122,7 @@ func (c *Campaign) roughly() string {
 	return ""
 }
 
-// hidden names the judges that have no finding of their own at the end.
+// hidden names the judges without a finding of their own at the end.
 func (s *state) hidden() (list []string) {
 	for _, id := range s.masked() {
 		list = append(list, fmt.Sprintf("the judge %s fails on %s, always beside another judge: accepting that judge's finding hides this failure",
@@ -131,7 +131,7 @@ func (s *state) hidden() (list []string) {
 	return list
 }
 
-// besideNote says in how many cases a judge failed that judged alone at the end.
+// besideNote reports how many cases failed a judge that judged alone at the end.
 func (s *state) besideNote(o *campaign.Outcome) (list []campaign.Exhibit) {
 	if s == nil || len(o.Cause) < 2 || s.beside[o.Cause[1]].first == nil {
 		return nil
@@ -140,8 +140,8 @@ func (s *state) besideNote(o *campaign.Outcome) (list []campaign.Exhibit) {
 		o.Cause[1], diag.Plural(s.beside[o.Cause[1]].cases, "case"), o.Cause[1]))}
 }
 
-// heldAlone fails a child on which a judge failed beside another one but holds alone.
-// The run reports it, and its replay does not show it again.
+// heldAlone fails a child that failed a judge together with another one but passes it alone. The
+// run reports the failure; its replay will not reproduce it.
 func (v *judged) heldAlone(only string) {
 	v.judgement, v.broken = mutator.Fail, only
 	v.opinions = []judgement{{only, false, "it failed on this child beside another judge, and holds now"}}

@@ -12,15 +12,15 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// Budget is what a run may spend on the system, re-runs and shrinking included.
-// Zero fields are no limit.
+// Budget limits what a run may spend on the system, including re-runs and shrinking. Zero fields
+// are no limit.
 type Budget struct {
 	Calls, Tokens           int64
 	Cost                    float64
 	InputPrice, OutputPrice float64 // per million tokens
 }
 
-// spent is what calls took.
+// spent counts what calls used.
 type spent struct{ calls, in, out int64 }
 
 func (s *spent) add(o spent) { s.calls, s.in, s.out = s.calls+o.calls, s.in+o.in, s.out+o.out }
@@ -29,8 +29,7 @@ func (b *Budget) cost(s spent) float64 {
 	return (float64(s.in)*b.InputPrice + float64(s.out)*b.OutputPrice) / 1e6
 }
 
-// used is the part of the budget that was spent; of several limits, of that
-// which ends first.
+// used is the spent fraction of the budget; with several limits, of the one that ends first.
 func (b *Budget) used(s spent) float64 {
 	part := 0.0
 	if b.Calls > 0 {
@@ -45,25 +44,25 @@ func (b *Budget) used(s spent) float64 {
 	return part
 }
 
-// A fifth of a budget is kept for running findings again and making them
-// smaller, and of that, a quarter for the former.
+// A fifth of a budget is reserved for repeating findings and shrinking them. Shrinking may use
+// three quarters of the reserve.
 const (
 	forCases  = 0.8
 	forShrink = 0.75
 )
 
-// firstLook is how many cases are run before anything is known of what one
-// costs, and unevenness how much more than those before it one may.
+// firstLook is the number of cases before the cost of a case is known, and unevenness the factor by
+// which a case may cost more than earlier ones.
 const (
 	firstLook  = 8
 	unevenness = 1.5
 )
 
-// cases is how many calls there are for cases.
+// cases is the number of calls available for cases.
 func (b *Budget) cases() int64 { return int64(max(float64(b.Calls)*forCases, 1)) }
 
-// allows is how many cases of so many calls may be run next. Calls are counted
-// out; what else a case costs is known from those before it.
+// allows returns how many cases with so many calls each may run next. Calls are limited exactly;
+// other costs are estimated from earlier cases.
 func (b *Budget) allows(s spent, want, calls int64) int64 {
 	if b.Calls > 0 {
 		want = min(want, (b.cases()-s.calls)/max(calls, 1))
@@ -80,7 +79,7 @@ func (b *Budget) allows(s spent, want, calls int64) int64 {
 	return max(want, 0)
 }
 
-// afterwards is what was spent on cases that are run again, in this process.
+// afterwards counts what this process spent on repeated cases.
 type afterwards struct {
 	mu sync.Mutex
 	spent
@@ -92,7 +91,7 @@ func (a *afterwards) add(o spent) {
 	a.spent.add(o)
 }
 
-// exceeds reports whether a part of what is kept was spent.
+// exceeds reports whether a fraction of the reserve is spent.
 func (a *afterwards) exceeds(b *Budget, part float64) bool {
 	if b == nil {
 		return false
@@ -105,11 +104,11 @@ func (a *afterwards) exceeds(b *Budget, part float64) bool {
 	return b.used(a.spent) >= (1-forCases)*part
 }
 
-// charTokens is about how many characters a token has, for systems that do not
-// say what a call used.
+// charTokens is the estimated number of characters per token, for systems that do not report usage.
 const charTokens = 4
 
-// spentOn is what a call took: as the system says, else by the texts' lengths.
+// spentOn is the usage of a call: as reported by the system, or else estimated from the texts'
+// lengths.
 func spentOn(prompt string, o *sut.Observation) spent {
 	if use := usageOf(o); use.Known {
 		return spent{1, use.Prompt, use.Completion}
@@ -117,7 +116,7 @@ func spentOn(prompt string, o *sut.Observation) spent {
 	return spent{1, int64(utf8.RuneCountInString(prompt)+charTokens-1) / charTokens, int64(utf8.RuneCountInString(replyOf(o))+charTokens-1) / charTokens}
 }
 
-// usageOf is what an answer says that it used of a model.
+// usageOf is the token usage that an answer reports.
 func usageOf(o *sut.Observation) agentcall.Tokens {
 	for _, n := range valuesOf(o) {
 		if _, use := agentcall.Observe(n); use.Known {
@@ -127,7 +126,7 @@ func usageOf(o *sut.Observation) agentcall.Tokens {
 	return agentcall.Tokens{}
 }
 
-// budget reads what a run may spend.
+// budget reads the budget.
 func (d *decoder) budget(s *doctree.Section) {
 	x := s.Sub("budget")
 	if !x.There() {
@@ -154,7 +153,7 @@ func (d *decoder) budget(s *doctree.Section) {
 	d.spec.Budget = b
 }
 
-// perCase is the most calls that a case makes.
+// perCase is the maximum number of calls of a case.
 func (c *Campaign) perCase() int64 {
 	calls := int64(1)
 	if c.talks() {
@@ -168,7 +167,7 @@ func (c *Campaign) perCase() int64 {
 	return calls
 }
 
-// overspent says what was not run for want of budget; "" if all was.
+// overspent describes what did not run because of the budget; "" if everything ran.
 func (c *Campaign) overspent(s *state) string {
 	b := c.spec.Budget
 	if b == nil || !s.ended {

@@ -14,81 +14,80 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// Campaign is a compiled document. A case is one child of one seed; its payload
-// is a [recipe] that makes the same child in any state.
+// Campaign is a compiled document. A case is one child of one seed; its payload is a [recipe] that
+// makes the same child in any state.
 type Campaign struct {
 	id         campaign.Identity
 	spec       Spec
 	seeds      []mutator.Seed
 	units      []unit
-	picked     []pick // the children, if the document names them; nil: of every unit
+	picked     []pick // children that the document names; nil: Children of every unit
 	folders    []string
 	plugins    *Plugins
 	base       *mutator.Mutator
 	recalled   mutator.Bandit
 	verdicts   map[string]Verdict
-	own        map[string]*mutator.Seed // by prefix of testcase ids; there if verdicts are
+	own        map[string]*mutator.Seed // by prefix of testcase ids; set if verdicts are
 	oracle     string                   // path of the oracle's program; "" for none
-	folder     string                   // that of the document, in which the oracle is run
+	folder     string                   // of the document; the oracle runs in it
 	program    process.Opener
-	plan       *sut.Plan // of the system that gets the children; nil: none
+	plan       *sut.Plan // of the system that receives the children; nil: none
 	systems    sut.Opener
-	systemFile string   // where the plan was read
-	document   string   // its path
-	inDocument bool     // and that is the document
-	secrets    []string // texts of judges that replies must not hold
+	systemFile string   // the file of the plan
+	document   string   // path of the document
+	inDocument bool     // the plan is part of the document
+	secrets    []string // texts that replies must not contain, from judges
 	after      afterwards
-	recordAll  bool        // keep what was said also in cases that hold
+	recordAll  bool        // keep replies of passing cases too
 	attacker   *attackPlan // nil: operators make the children
-	replay     recording   // what the system said in an earlier run, in its place; nil: ask it
+	replay     recording   // replies of an earlier run to use instead of the system's; nil: ask the system
 }
 
-// kind is what decides which operators a seed gets.
+// kind determines which operators a seed gets.
 type kind struct {
 	bucket  textop.Bucket
 	surface textop.Surface
 }
 
-// unit is a seed in one bucket, which gets children of its own.
+// unit is a seed in one bucket, with children of its own.
 type unit struct {
 	seed   *mutator.Seed
 	prefix string // of testcase ids
 }
 
-// state is what a campaign knows between rounds. It is never changed once a
-// round has been made from it.
+// state is what a campaign knows between rounds. It does not change after a round has been made
+// from it.
 type state struct {
 	done     int64 // cases so far
-	phase    int   // regular rounds done
+	phase    int   // finished regular rounds
 	retry    []pick
-	tries    int   // rounds of replacements done
-	next     int32 // children asked of every unit in regular rounds
+	tries    int   // finished rounds of replacements
+	next     int32 // children requested of every unit in regular rounds
 	extra    []int32
-	have     []int32         // children that count, by unit
-	spare    campaign.Counts // that do not count, so that others may stand for them
-	more     int64           // of these
+	have     []int32         // by unit: children that count
+	spare    campaign.Counts // children that do not count, so that others may replace them
+	more     int64           // replacements made
 	prints   [][]mutator.Fingerprint
 	tally    *tally
 	learnt   mutator.Bandit
 	m        *mutator.Mutator
-	search   *searchState   // of the policy search; nil: another
-	attacker *attackerState // of an attacker; nil: there is none
+	search   *searchState   // for the policy search; nil: another policy
+	attacker *attackerState // nil: there is no attacker
 	spent    spent
-	tools    []string          // that were called in cases which lacked one that a judge names
-	named    bool              // some case lacked none
-	spoke    bool              // the system has said something
-	beside   map[string]masked // judges that fail beside another one
-	asked    bool              // those of them that have no finding have judged alone
-	cut      int64             // cases of the present round that were run, since the budget allowed no more at once
+	tools    []string          // called in cases without a call that a judge names
+	named    bool              // some case had all the calls that judges name
+	spoke    bool              // the system has replied
+	beside   map[string]masked // judges that fail together with another one
+	asked    bool              // the judges without a finding have judged alone
+	cut      int64             // finished cases of a round that the budget splits
 	ended    bool              // by the budget
 }
 
-// pick is a single child: one that the document names, or a replacement for a
-// rejected one.
+// pick is a single child: one that the document names, or the replacement of a rejected one.
 type pick struct{ unit, child int32 }
 
-// rememberPerUnit bounds the children of one seed that duplicates are looked
-// for among, and maxTries how many rounds of replacements there are.
+// rememberPerUnit limits the children of a seed among which duplicates are searched, and maxTries
+// the rounds of replacements.
 const (
 	rememberPerUnit = 4096
 	maxTries        = 3
@@ -97,7 +96,7 @@ const (
 // Identity implements [campaign.Campaign].
 func (c *Campaign) Identity() campaign.Identity { return c.id }
 
-// planned is how many children the campaign makes.
+// planned is the number of children of the campaign.
 func (c *Campaign) planned() int64 {
 	if c.picked != nil {
 		return int64(len(c.picked))
@@ -105,7 +104,7 @@ func (c *Campaign) planned() int64 {
 	return int64(len(c.units)) * c.spec.Children
 }
 
-// replaced is of what does not count as much as other children were made for.
+// replaced counts those children that do not count and were replaced.
 func (c *Campaign) replaced(s *state) campaign.Counts {
 	if s.attacker != nil {
 		return s.attacker.aside
@@ -114,8 +113,8 @@ func (c *Campaign) replaced(s *state) campaign.Counts {
 	return campaign.Counts{Pass: pass, Skip: min(s.spare.Skip, s.more-pass)}
 }
 
-// Probe implements [campaign.Campaign]: an environment without python3, and
-// operators that hang, are reported before the first case.
+// Probe implements [campaign.Campaign]: it reports a missing python3, and operators that hang,
+// before the first case.
 func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 	if c.plugins.HostErr != nil {
 		return campaign.Facts{}, c.plugins.HostErr
@@ -160,7 +159,7 @@ func (c *Campaign) Start(f campaign.Facts) *state {
 	return s
 }
 
-// rounds is the number of regular rounds: one, unless something is learned.
+// rounds is the number of regular rounds: one, unless the policy learns.
 func (c *Campaign) rounds() int {
 	if c.spec.Policy.Learns() {
 		return c.spec.Rounds
@@ -168,14 +167,14 @@ func (c *Campaign) rounds() int {
 	return 1
 }
 
-// share is how many children of every unit regular round r makes.
+// share is the number of children of every unit in regular round r.
 func (c *Campaign) share(r int) int64 {
 	n := int64(c.rounds())
 	return c.spec.Children*int64(r+1)/n - c.spec.Children*int64(r)/n
 }
 
-// Round implements [campaign.Campaign]. The last round is that of judges that failed
-// beside others alone.
+// Round implements [campaign.Campaign]. The last round runs judges alone that failed together with
+// others.
 func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 	r := campaign.Round{Len: c.due(s)}
 	if r.Len <= 0 {
@@ -184,7 +183,7 @@ func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 	return r, r.Len > 0
 }
 
-// due is how many children come next.
+// due is the number of children that come next.
 func (c *Campaign) due(s *state) int64 {
 	n := int64(len(s.retry))
 	switch {
@@ -201,7 +200,7 @@ func (c *Campaign) due(s *state) int64 {
 	return n
 }
 
-// regular is how many cases a regular round has.
+// regular is the number of cases of a regular round.
 func (c *Campaign) regular(phase int) int64 {
 	if c.picked != nil {
 		return int64(len(c.picked))
@@ -228,7 +227,7 @@ func (c *Campaign) job(s *state, index int64) (unit int32, job mutator.Job) {
 	case c.picked != nil:
 		i += s.cut
 		unit, child = c.picked[i].unit, int64(c.picked[i].child)
-	case c.spec.Budget != nil: // in turn, so that what ends early has made some of every seed
+	case c.spec.Budget != nil: // in turn, so that a run that ends early has children of every seed
 		i += s.cut
 		unit, child = int32(i%int64(len(c.units))), int64(s.next)+i/int64(len(c.units))
 	default:
@@ -239,8 +238,7 @@ func (c *Campaign) job(s *state, index int64) (unit int32, job mutator.Job) {
 	return unit, mutator.Job{Seed: u.seed, Index: child, ID: mutator.TestcaseID(u.prefix, child), Chain: chain}
 }
 
-// Fold implements [campaign.Campaign]: duplicates are recognized by the order of
-// cases, and policies learn.
+// Fold implements [campaign.Campaign]: it finds duplicates in case order, and lets policies learn.
 func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outcome]) *state {
 	if c.due(s) <= 0 {
 		return c.foldAlone(s, results)
@@ -266,7 +264,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		u, job := c.job(s, at.Index)
 		f, ok := decodeFacts(o.Data)
 		if !ok {
-			next.have[u]++ // a resumed run tries it again: nothing stands for it
+			next.have[u]++ // a resumed run tries it again: it needs no replacement
 			if found != nil {
 				found.add(&facts{})
 			}
@@ -289,7 +287,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		switch {
 		case f.same:
 			match = mutator.Same
-		case s.search != nil: // no other is equal, but by chance in its own round
+		case s.search != nil: // texts are distinct, except by chance within a round
 		case f.status == textop.OK:
 			match = c.compareEarlier(next, u, f.print, owned)
 		}
@@ -359,8 +357,8 @@ func (c *Campaign) rejects(m mutator.Match) bool {
 	return m == mutator.Same && c.spec.Duplicates != KeepDuplicates || m == mutator.Near && c.spec.Duplicates == RejectNear
 }
 
-// compareEarlier tells how like an earlier child of the unit a child is. Prints are needed
-// only as long as the unit wants children.
+// compareEarlier compares a child with earlier children of the unit. Fingerprints are needed only
+// while the unit needs children.
 func (c *Campaign) compareEarlier(s *state, u int32, f mutator.Fingerprint, owned map[int32]bool) mutator.Match {
 	m := mutator.MatchAny(s.prints[u], f, mutator.MaxDistance)
 	if m == mutator.Same || c.rejects(m) {
@@ -376,7 +374,7 @@ func (c *Campaign) compareEarlier(s *state, u int32, f mutator.Fingerprint, owne
 	return m
 }
 
-// replacements asks for a further child for every one that does not count.
+// replacements requests a further child for every one that does not count.
 func (c *Campaign) replacements(s *state) []pick {
 	if c.spec.Duplicates == KeepDuplicates || s.tries >= maxTries {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
-// Boxes returns the contract's checklist (section 10), in its order.
+// Boxes returns the contract's checklist (section 10), in order.
 func Boxes() []string {
 	return []string{
 		"OPERATOR_META has the required keys, each of the right kind",
@@ -40,26 +40,26 @@ const (
 	boxSnapshot
 )
 
-// Checked is an operator held to the checklist.
+// Checked is the result of checking an operator against the checklist.
 type Checked struct {
 	Entry  mutator.Entry
 	Faults [7]diag.List // by box
-	// Answered says that the operator has given a result at all; the boxes about
-	// results say nothing otherwise.
+	// Answered means that the operator has returned a result; without one, the boxes about results say
+	// nothing.
 	Answered bool
-	// Snapshot is what the operator gives now, as a snapshot file; nil if it was
-	// given up because it hung. Path is where that file belongs.
+	// Snapshot is a snapshot file of the operator's current results; nil if the operator was given up
+	// because it hung. Path is where that file belongs.
 	Snapshot []byte
 	Path     string
 }
 
-// Holds reports whether a box can be ticked: a snapshot must be there, and
-// elsewhere a warning does not matter.
+// Holds reports whether a box is ticked. Only the snapshot box also fails on a warning: the
+// snapshot must exist.
 func (c *Checked) Holds(box int) bool {
 	return !c.Faults[box].HasErrors() && (box != boxSnapshot || len(c.Faults[box]) == 0)
 }
 
-// probe is one application that an operator is checked by.
+// probe is one application that checks an operator.
 type probe struct {
 	text     string
 	surface  textop.Surface
@@ -105,9 +105,8 @@ func (p *probe) context() *textop.Context {
 // snapshotBase is the seed_base of snapshots.
 const snapshotBase = 0
 
-// apply makes probes of one operator, with generators that begin anew. An
-// operator that hangs is given up: the answers end with that probe, since every
-// further one may have to be waited for as long.
+// apply makes probes of one operator, each with a new generator. An operator that hangs is given
+// up: the answers end with that probe, since every further one might take as long.
 func (p *Plugins) apply(ctx context.Context, host pyhost.Operators, e *mutator.Entry, list []probe) ([]mutator.Answered, error) {
 	derive := textop.NewDeriver(textop.RuleContract, big.NewInt(snapshotBase))
 	if e.New == nil {
@@ -179,9 +178,8 @@ func applyHere(ctx context.Context, op textop.Operator, e *mutator.Entry, text s
 	return <-answer, nil
 }
 
-// CheckPlugins holds every operator to the checklist. readSnapshot returns a
-// snapshot file; an error means that there is none. The error is one of the
-// environment.
+// CheckPlugins checks every operator against the checklist. readSnapshot returns a snapshot file;
+// its error means that there is none. An error of CheckPlugins is one of the environment.
 func CheckPlugins(ctx context.Context, p *Plugins, readSnapshot func(path string) ([]byte, error)) ([]Checked, error) {
 	host, err := p.Open(ctx)
 	if err != nil {
@@ -243,12 +241,12 @@ func (p *Plugins) check(ctx context.Context, host pyhost.Operators, c *Checked, 
 	return nil
 }
 
-// hung says how far an operator was checked that had to be given up.
+// hung reports how far the check of an operator got before it was given up.
 func (c *Checked) hung(done, of int) {
 	c.fault(boxSnapshot, c.Entry.Source, "was stopped during application %d of %d, which did not end: its other results are unknown", done, of)
 }
 
-// answer puts what a probe brought to light into its boxes.
+// answer assigns the faults that a probe found to boxes.
 func (c *Checked) answer(p *probe, a *mutator.Answered) {
 	if a.Printed != "" {
 		c.fault(boxApply, a.At, "%s: writes to standard output: %q", p.words(), diag.FirstLine(strings.TrimSpace(a.Printed)))
@@ -278,7 +276,7 @@ func (c *Checked) answer(p *probe, a *mutator.Answered) {
 	}
 }
 
-// words says what a probe is.
+// words describes a probe.
 func (p *probe) words() string {
 	text := fmt.Sprintf("%q", p.text)
 	if r := []rune(p.text); len(r) > 24 {
@@ -310,14 +308,13 @@ func (c *Checked) add(box int, level diag.Level, at diag.Pos, format string, arg
 	}
 }
 
-// sameAnswer reports whether two applications gave the same.
+// sameAnswer reports whether two applications returned the same result.
 func sameAnswer(a, b *mutator.Answered) bool {
 	return a.Fault == b.Fault && bytes.Equal(mutator.AppendResult(nil, &a.Result), mutator.AppendResult(nil, &b.Result))
 }
 
-// checkLength asks again for children that came about, with one code point less
-// allowed than they have: an operator gives up or refuses, and always the same
-// of the two (OC-6.3).
+// checkLength repeats successful applications with a limit one code point below the child's length:
+// an operator must give up or refuse, and always choose the same of the two (OC-6.3).
 func (p *Plugins) checkLength(ctx context.Context, host pyhost.Operators, c *Checked, list []probe, answers []mutator.Answered) error {
 	var tight []probe
 	for i, a := range answers {
@@ -352,14 +349,12 @@ func (p *Plugins) checkLength(ctx context.Context, host pyhost.Operators, c *Che
 	return nil
 }
 
-// snapshotPath is where the snapshot of an operator belongs: a folder beside
-// its file.
+// snapshotPath is the path of an operator's snapshot, in a folder beside the operator's file.
 func snapshotPath(e *mutator.Entry) string {
 	return filepath.Join(filepath.Dir(e.Source.File), "snapshots", e.Meta.ID+".jsonl")
 }
 
-// encodeSnapshot is a snapshot file: a line for each probe, with what was asked
-// and the result.
+// encodeSnapshot is a snapshot file: a line for each probe, with the request and the result.
 func encodeSnapshot(e *mutator.Entry, list []probe, answers []mutator.Answered) []byte {
 	var b []byte
 	for i, p := range list {
@@ -374,7 +369,7 @@ func encodeSnapshot(e *mutator.Entry, list []probe, answers []mutator.Answered) 
 	return b
 }
 
-// firstDifference says where two snapshots differ.
+// firstDifference locates the first difference of two snapshots.
 func firstDifference(kept, now []byte) string {
 	a, b := bytes.Split(kept, []byte("\n")), bytes.Split(now, []byte("\n"))
 	for i := range min(len(a), len(b)) {

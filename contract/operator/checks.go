@@ -15,8 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// checks reads the judges that look at more than the text of a reply, and the
-// models that they ask.
+// checks reads the judges that need more than the text of a reply, and the models that they ask.
 func (c *compiler) checks(camp *Campaign) {
 	for i := range camp.spec.Judges {
 		j := &camp.spec.Judges[i]
@@ -27,12 +26,12 @@ func (c *compiler) checks(camp *Campaign) {
 			c.report(diag.Error, "unknown-word", j.path, "a judge of type %s cannot be read here", j.Type)
 			return
 		}
-		n := *j.node // what it is called and whom it asks is said here
+		n := *j.node // the judge's name and model are handled here
 		n = n.WithMembers(slices.DeleteFunc(slices.Clone(n.Members()), func(m doctree.Member) bool { return m.Key.Text == "system" }))
 		check, found := c.k.checks(c.doc.Path, c.doc.Data, camp.spec.doc, &n, j.path)
 		for k := range found {
 			_, code, _ := strings.Cut(found[k].Code, ".")
-			if found[k].Code = "operator." + code; code == "unknown-key" { // as everywhere in this format
+			if found[k].Code = "operator." + code; code == "unknown-key" { // unknown keys are errors in this format
 				found[k].Level = diag.Error
 			}
 		}
@@ -45,20 +44,20 @@ func (c *compiler) checks(camp *Campaign) {
 	}
 }
 
-// traced reports whether a judge looks at more than the texts of replies.
+// traced reports whether a judge needs more than the texts of replies.
 func (c *Campaign) traced() bool {
 	return slices.ContainsFunc(c.spec.Judges, func(j Judge) bool { return j.check != nil })
 }
 
-// timed reports whether a judge measures how long calls take.
+// timed reports whether a judge measures the duration of calls.
 func (c *Campaign) timed() bool {
 	return slices.ContainsFunc(c.spec.Judges, func(j Judge) bool { return j.Type == "latency" })
 }
 
-// maxTools is how many names of tools are kept, of a case and of a run.
+// maxTools limits the names of tools that are kept, of a case and of a run.
 const maxTools = 100
 
-// mentions are the calls of tools that judges name, by judge.
+// mentions yields the tool calls that judges name, with the judge's id.
 func (c *Campaign) mentions(yield func(string, judge.Mention) bool) {
 	for _, j := range c.spec.Judges {
 		if j.check == nil {
@@ -72,8 +71,8 @@ func (c *Campaign) mentions(yield func(string, judge.Mention) bool) {
 	}
 }
 
-// called are the names of the tools that were called in a conversation which lacks one
-// that a judge names.
+// called returns the names of the tools called in a conversation that lacks a tool call named by a
+// judge.
 func (c *Campaign) called(calls []call) (list []string, lacks bool) {
 	for _, m := range c.mentions {
 		r := c.record(calls)
@@ -90,7 +89,7 @@ func (c *Campaign) called(calls []call) (list []string, lacks bool) {
 	return nil, false
 }
 
-// withTools adds names to a sorted list that is not changed.
+// withTools adds names to a copy of a sorted list.
 func withTools(list, more []string) []string {
 	for _, name := range more {
 		if at, there := slices.BinarySearch(list, name); !there && name != "" && len(list) < maxTools {
@@ -100,7 +99,7 @@ func withTools(list, more []string) []string {
 	return list
 }
 
-// unseen are the tools that judges name and no case showed.
+// unseen describes the tools that judges name but no case called.
 func (c *Campaign) unseen(s *state) (list []string) {
 	var events []judge.Event
 	for _, name := range s.tools {
@@ -139,7 +138,7 @@ func (a *asker) Call(ctx context.Context, in sut.Call) (sut.Observation, error) 
 	return o, nil
 }
 
-// model is the one that a judge asks, opened when it is first asked.
+// model returns the model of a judge, opened on first use.
 func (l *systemLane) model(ctx context.Context, j *Judge) (*asker, error) {
 	switch {
 	case j.model == nil:
@@ -157,7 +156,7 @@ func (l *systemLane) model(ctx context.Context, j *Judge) (*asker, error) {
 	return &asker{System: l.models[j.ID], l: l}, nil
 }
 
-// consult has a judge look at a conversation that is over.
+// consult lets a judge judge a finished conversation.
 func (l *systemLane) consult(ctx context.Context, j *Judge, r *judge.Record, v *judged, took *spent) (ok bool, why string, err error) {
 	switch {
 	case j.Type == "latency" && !r.Timed:
@@ -180,7 +179,7 @@ func (l *systemLane) consult(ctx context.Context, j *Judge, r *judge.Record, v *
 	return verdict == judge.Pass, why, nil
 }
 
-// record is what judges see of a conversation.
+// record is a conversation as judges see it.
 func (c *Campaign) record(calls []call) *judge.Record {
 	r := &judge.Record{Replied: true, Trace: judge.Trace{Blind: c.plan.Kind != sut.Chat}}
 	for turn := range calls {
@@ -205,8 +204,8 @@ func (c *Campaign) record(calls []call) *judge.Record {
 	return r
 }
 
-// toolsOf are the calls of tools that an answer lists, and whether it would list
-// them: an empty list says that there were none.
+// toolsOf returns the tool calls in an answer, and whether the answer would list them: an empty
+// list then means that there were none.
 func toolsOf(o *sut.Observation) (list []sut.Event, seen bool) {
 	if o.Events != nil {
 		return o.Events, true
@@ -221,7 +220,7 @@ func toolsOf(o *sut.Observation) (list []sut.Event, seen bool) {
 	return list, seen
 }
 
-// valuesOf is an answer in JSON, and the value in it where it is a driver's line.
+// valuesOf returns an answer in JSON and, for a driver's line, the value in it.
 func valuesOf(o *sut.Observation) []*jsontree.Node {
 	doc, err := jsontree.Parse(o.Output, jsontree.Options{})
 	if err != nil {

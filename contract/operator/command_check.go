@@ -68,7 +68,7 @@ file and line), 3 the environment failed, such as no python3 for a Python operat
 	return c
 }
 
-// showChecked prints an operator's boxes and returns what is wrong.
+// showChecked prints an operator's boxes and returns the faults.
 func showChecked(d campaign.Desk, c *Checked, updated bool) diag.List {
 	var list diag.List
 	fmt.Fprintf(d.Out(), "%s  %s\n", c.Entry.Meta.ID, c.Entry.Source)
@@ -83,7 +83,7 @@ func showChecked(d campaign.Desk, c *Checked, updated bool) diag.List {
 		case !holds:
 			mark = "[ ]"
 		case !c.Answered && i > 1 && i < len(Boxes())-1:
-			mark = "[?]" // there was no result to look at
+			mark = "[?]" // there was no result to check
 		}
 		fmt.Fprintf(d.Out(), "  %s %d. %s\n", mark, i+1, text)
 		list = append(list, faults...)

@@ -109,7 +109,7 @@ environment failed.`,
 	return c
 }
 
-// mutator makes what the flags say.
+// mutator makes the mutator that the flags describe.
 func (k *Contract) mutator(ctx context.Context, d campaign.Desk, f *mutateFlags) (*mutator.Mutator, *Plugins, error) {
 	cfg := mutator.Config{Steps: f.steps, Redraws: 3, Constraints: textop.Constraints{MaxChars: f.maxChars, KeepControls: f.controls, TrimTrailing: f.trim}}
 	switch {
@@ -170,7 +170,7 @@ func (k *Contract) mutator(ctx context.Context, d campaign.Desk, f *mutateFlags)
 	return m, plugins, nil
 }
 
-// derivation reads what decides the generators.
+// derivation reads the flags that determine the generators.
 func (f *mutateFlags) derivation() (*big.Int, textop.Rule, error) {
 	base, ok := new(big.Int).SetString(f.seedBase, 10)
 	if !ok {
@@ -259,7 +259,7 @@ func (k *Contract) mutateStream(ctx context.Context, d campaign.Desk, f *mutateF
 	return nil
 }
 
-// streamSummary is what a stream came to, in a line.
+// streamSummary summarizes a stream in one line.
 func streamSummary(n *Counts) string {
 	text := fmt.Sprintf("%s of %s", countOf(n.Children, "child", "children"), countOf(n.Seeds, "seed", "seeds"))
 	for _, part := range []struct {
@@ -283,7 +283,7 @@ func countOf(n int64, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// tellBreaches shows how operators broke the contract, each way once.
+// tellBreaches reports how operators broke the contract, each kind of breach once.
 func tellBreaches(d campaign.Desk, m *mutator.Mutator, c *mutator.Child, told map[string]bool) {
 	const most = 50
 	for _, b := range c.Breaches {
@@ -312,7 +312,7 @@ func (k *Contract) mutateOnce(ctx context.Context, d campaign.Desk, f *mutateFla
 	if err != nil {
 		return err
 	}
-	// What is wrong with other operators does not matter here.
+	// Faults of other operators do not matter here.
 	r, plugins, faults := k.loadOperators(ctx, d, &f.operatorSource, mutator.Filter{Include: []string{f.op}})
 	e, err := entryOf(r, f.op)
 	switch {
@@ -362,8 +362,7 @@ func (k *Contract) mutateOnce(ctx context.Context, d campaign.Desk, f *mutateFla
 	return nil
 }
 
-// applyContext is the context of one application: --ctx, and what flags say of
-// its fields.
+// applyContext is the context of one application: --ctx, overridden by flags for single fields.
 func (f *mutateFlags) applyContext(d campaign.Desk) (*textop.Context, error) {
 	text := f.context
 	text = cmp.Or(text, "{}")

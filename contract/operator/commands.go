@@ -29,7 +29,7 @@ children of prompts, and thresh run runs a campaign of them.`,
 	}, k.mutateCommand()}
 }
 
-// operatorSource says which operators a verb works with.
+// operatorSource selects the operators of a verb.
 type operatorSource struct {
 	folders    []string
 	noBuiltins bool
@@ -42,8 +42,8 @@ func (s *operatorSource) register(fs campaign.Flags) {
 	fs.BoolVar(&s.strict, "strict", false, "refuse plug-ins with warnings, and folders with a damaged one")
 }
 
-// registry loads the operators that the filter names; what is wrong with a
-// plug-in is an error or, in a folder with others, a warning that is shown.
+// registry loads the operators that the filter selects. A faulty plug-in is an error or, in a
+// folder with others, a printed warning.
 func (k *Contract) registry(ctx context.Context, d campaign.Desk, s *operatorSource, f mutator.Filter) (*mutator.Registry, *Plugins, error) {
 	r, plugins, list := k.loadOperators(ctx, d, s, f)
 	switch {
@@ -58,8 +58,8 @@ func (k *Contract) registry(ctx context.Context, d campaign.Desk, s *operatorSou
 	return r, plugins, nil
 }
 
-// loadOperators loads the operators that the filter names and that can be used;
-// the list is all that is wrong with the others.
+// loadOperators loads the usable operators that the filter selects; the list has the faults of the
+// others.
 func (k *Contract) loadOperators(ctx context.Context, d campaign.Desk, s *operatorSource, f mutator.Filter) (*mutator.Registry, *Plugins, diag.List) {
 	set := d.Settings()
 	plugins := LoadWanted(ctx, s.folders, Disk{Read: set.Read, List: set.List}, k.python, f.Named)
@@ -74,7 +74,7 @@ func (k *Contract) loadOperators(ctx context.Context, d campaign.Desk, s *operat
 	return r, plugins, append(plugins.Spared(), twice...)
 }
 
-// operatorFilter narrows operators on the command line.
+// operatorFilter selects operators on the command line.
 type operatorFilter struct {
 	bucket, surface, riskMax string
 	include, exclude         []string
@@ -88,7 +88,7 @@ func (f *operatorFilter) register(fs campaign.Flags) {
 	fs.StringArrayVar(&f.exclude, "exclude", nil, "but not those whose id matches a `PATTERN`; repeatable")
 }
 
-// filter is what the flags say; the buckets' warnings are shown.
+// filter is the filter that the flags describe; it prints warnings about buckets.
 func (f *operatorFilter) filter(d campaign.Desk) (mutator.Filter, error) {
 	out := mutator.Filter{Include: f.include, Exclude: f.exclude, Controls: true}
 	var list diag.List
@@ -120,7 +120,7 @@ func (f *operatorFilter) filter(d campaign.Desk) (mutator.Filter, error) {
 	return out, nil
 }
 
-// onFlag says that diagnostics are about a flag.
+// onFlag sets a flag as the place of diagnostics.
 func onFlag(flag string, list diag.List) diag.List {
 	for i := range list {
 		list[i].Pos.File = flag
@@ -183,7 +183,7 @@ func operatorTable(d campaign.Desk, list []mutator.Entry) error {
 	return nil
 }
 
-// operatorRecord is what is known of an operator, for programs.
+// operatorRecord describes an operator for programs.
 type operatorRecord struct {
 	ID       string        `json:"op_id"`
 	Kind     mutator.Kind  `json:"kind"`

@@ -43,7 +43,7 @@ type compiler struct {
 	tree   *doctree.Document // nil: the document is a file of seeds
 }
 
-// locate gives places to what names a key alone.
+// locate adds places to diagnostics that name only a key.
 func (c *compiler) locate() {
 	for i := range c.list {
 		if d := &c.list[i]; c.tree != nil && d.Path != "" && d.Pos == (diag.Pos{File: c.doc.Path, Line: 1, Col: 1}) {
@@ -53,7 +53,7 @@ func (c *compiler) locate() {
 	}
 }
 
-// part adds what decides the cases to the digest.
+// part adds to the digest something that decides the cases.
 func (c *compiler) part(data []byte) {
 	var n [8]byte
 	binary.LittleEndian.PutUint64(n[:], uint64(len(data)))
@@ -103,7 +103,7 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 		entries = mutator.Builtins()
 	}
 	cfg := spec.Config()
-	for _, e := range entries { // plug-ins are in the digest by their sources
+	for _, e := range entries { // plug-ins enter the digest through their sources
 		c.part([]byte(e.Meta.ID))
 	}
 
@@ -165,25 +165,26 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 	return camp
 }
 
-// extended reports whether the document needs operators that other documents do
-// not draw: it has conversations, or names one.
+// extended reports whether the document needs operators that others do not draw: it has
+// conversations, or names such an operator.
 func (c *compiler) extended(camp *Campaign) bool {
 	return camp.talks() || camp.spec.names(mutator.Extended())
 }
 
-// talks reports whether a case may be several messages.
+// talks reports whether a case may consist of several messages.
 func (c *Campaign) talks() bool {
 	return slices.ContainsFunc(c.units, func(u unit) bool { return u.seed.Surface == textop.Conversation })
 }
 
-// names reports whether a chain or the included operators name one of a list in full.
+// names reports whether a chain or the included operators contain the full id of an operator in a
+// list.
 func (s *Spec) names(list []mutator.Entry) bool {
 	return slices.ContainsFunc(list, func(e mutator.Entry) bool {
 		return slices.Contains(s.Include, e.Meta.ID) || slices.ContainsFunc(s.Chain, func(x Step) bool { return x.Op == e.Meta.ID })
 	})
 }
 
-// spec decodes the document; a file of seeds is run by the defaults.
+// spec decodes the document; a file of seeds uses the defaults.
 func (c *compiler) spec() (spec *Spec, seedsHere bool) {
 	if !isSpec(c.doc.Data) && isSeeds(c.doc.Data) {
 		s := defaults()
@@ -287,7 +288,7 @@ func (c *compiler) testcases(camp *Campaign) {
 		of[u.prefix], prefixes[i] = i, u.prefix
 	}
 	for i, id := range camp.spec.Testcases {
-		prefix, child, _ := parseTestcase(id) // was checked
+		prefix, child, _ := parseTestcase(id) // already checked
 		u, ok := of[prefix]
 		if !ok {
 			c.list = append(c.list, diag.Diagnostic{
@@ -333,7 +334,7 @@ func (c *compiler) feedback(camp *Campaign) {
 	}
 }
 
-// matched checks that the verdicts are on children of the document.
+// matched checks that the verdicts belong to children of the document.
 func (c *compiler) matched(camp *Campaign, path string) {
 	camp.own = make(map[string]*mutator.Seed, len(camp.units))
 	for _, u := range camp.units {
@@ -355,7 +356,7 @@ func (c *compiler) matched(camp *Campaign, path string) {
 	}
 }
 
-// names checks that what the document names of operators exists.
+// names checks that the operators that the document names exist.
 func (c *compiler) names(spec *Spec, r *mutator.Registry) {
 	for _, list := range []struct {
 		field    string
@@ -397,8 +398,8 @@ func (c *compiler) names(spec *Spec, r *mutator.Registry) {
 	})
 }
 
-// oracle finds the program and makes it part of the campaign's identity, with
-// the files that its command names.
+// oracle finds the program and makes it part of the campaign's identity, together with the files in
+// its command.
 func (c *compiler) oracle(camp *Campaign) {
 	folder, err := filepath.Abs(filepath.Dir(c.doc.Path))
 	if err != nil {

@@ -19,19 +19,18 @@ type Contract struct {
 	checks  Checks
 }
 
-// New returns the Operator Contract v0.1. python applies
-// Python operators, program runs oracles.
+// New returns the Operator Contract v0.1. python applies Python operators, program runs oracles.
 func New(python pyhost.OperatorOpener, program process.Opener) *Contract {
 	return &Contract{python: python, program: program}
 }
 
-// Systems sets how systems are reached that get the children.
+// Systems sets the opener of systems that receive the children.
 func (k *Contract) Systems(open sut.Opener) *Contract {
 	k.systems = open
 	return k
 }
 
-// Checks sets who reads judges that look at more than the text of a reply.
+// Checks sets the reader of judges that need more than the text of a reply.
 func (k *Contract) Checks(read Checks) *Contract {
 	k.checks = read
 	return k
@@ -45,8 +44,8 @@ func (*Contract) Summary() string {
 	return "mutate prompts until one gets past a guard (Operator Contract v0.1)"
 }
 
-// Detect implements [campaign.Contract]: a JSON object with a schema_version of
-// the format, or lines of JSON that are seeds.
+// Detect implements [campaign.Contract]: a JSON object with a schema_version of the format, or JSON
+// lines that are seeds.
 func (*Contract) Detect(s campaign.Spec) bool {
 	return isSpec(s.Data) || isSeeds(s.Data)
 }
@@ -56,7 +55,7 @@ func isSpec(data []byte) bool {
 	return bytes.HasPrefix(text, []byte("{")) && bytes.Contains(text, []byte(`"thresh.operators`))
 }
 
-// isSeeds reports whether the first line is a record of a seed.
+// isSeeds reports whether the first line is a seed record.
 func isSeeds(data []byte) bool {
 	line, _, _ := bytes.Cut(bytes.TrimLeft(data, " \t\r\n"), []byte("\n"))
 	if !bytes.HasPrefix(line, []byte("{")) || !bytes.HasSuffix(bytes.TrimRight(line, " \t\r"), []byte("}")) {

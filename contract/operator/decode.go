@@ -14,8 +14,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
-// Decode reads a document and reports everything that is wrong with it. The spec
-// can be used if the list has no errors.
+// Decode reads a document and reports every fault in it. The spec is usable if the list has no
+// errors.
 func Decode(file string, text []byte) (*Spec, diag.List) {
 	doc, err := doctree.ParseJSON(text, jsontree.Options{})
 	if err != nil {
@@ -32,20 +32,20 @@ func Decode(file string, text []byte) (*Spec, diag.List) {
 	return &spec, d.List
 }
 
-// decoder adds what fields mean to what is declared of them.
+// decoder interprets the declared fields.
 type decoder struct {
 	doctree.Decoder
 	spec *Spec
 }
 
-// nest adds what a parser of a value says, at the value.
+// nest adds the diagnostics of a value's parser, at the place of the value.
 func (d *decoder) nest(at doctree.Pos, path string, found diag.List) {
 	for _, x := range found {
 		d.Report(x.Level, at, strings.TrimPrefix(x.Code, "operator."), path, x.Hint, "%s", x.Message)
 	}
 }
 
-// controls refuses U+0000 wherever it stands.
+// controls rejects U+0000 anywhere in the document.
 func (d *decoder) controls(n *doctree.Node, path string) {
 	if n.Kind == doctree.String && strings.ContainsRune(n.Text, 0) {
 		d.Fail(n.Pos, "control", path, "must not contain U+0000, which names, paths and arguments cannot have")
@@ -58,7 +58,7 @@ func (d *decoder) controls(n *doctree.Node, path string) {
 	}
 }
 
-// warnEmpty warns of a list that is empty, and says what counts then.
+// warnEmpty warns about an empty list, and states what applies instead.
 func (d *decoder) warnEmpty(s *doctree.Section, key, counts string) {
 	if n := s.Node(key); n != nil && n.Kind == doctree.Seq && len(n.Items()) == 0 {
 		d.Warn(n.Pos, "no-effect", s.At(key), "", "has no effect, since it is empty: %s", counts)
@@ -108,8 +108,7 @@ func (d *decoder) document(s *doctree.Section) {
 	}
 }
 
-// together checks fields that mean something only with others: a field that
-// nothing would follow is an error.
+// together checks fields that depend on others: a field without effect is an error.
 func (d *decoder) together(s *doctree.Section) {
 	idle := func(key, needs string) {
 		if n := s.Node(key); n != nil {
@@ -172,7 +171,7 @@ func (d *decoder) together(s *doctree.Section) {
 	}
 }
 
-// search is what the policy of that name has otherwise, and cannot do.
+// search sets the defaults of the policy search, and rejects what it does not support.
 func (d *decoder) search(s *doctree.Section) {
 	x := d.spec
 	if !s.Given("steps") {
@@ -195,7 +194,7 @@ func (d *decoder) search(s *doctree.Section) {
 	}
 }
 
-// chain is operators by their ids, or with a strength of their own.
+// chain reads operators as ids, or as ids with a strength.
 func (d *decoder) chain(s *doctree.Section) {
 	s.Each("chain", func(n *doctree.Node, path string) {
 		step := Step{Op: n.Text}
@@ -203,13 +202,13 @@ func (d *decoder) chain(s *doctree.Section) {
 			x := d.Section(n, path, linkShape())
 			step = Step{x.Text("op"), x.Integer("strength")}
 		}
-		if step.Op != "" { // else reported
+		if step.Op != "" { // otherwise already reported
 			d.spec.Chain = append(d.spec.Chain, step)
 		}
 	})
 }
 
-// testcases is a list of ids, each of one child.
+// testcases reads a list of ids, each of one child.
 func (d *decoder) testcases(s *doctree.Section) {
 	list := s.Texts("testcases")
 	seen := map[string]bool{}
@@ -226,7 +225,7 @@ func (d *decoder) testcases(s *doctree.Section) {
 	d.spec.Testcases = list
 }
 
-// parseTestcase takes the id of a child apart, which [mutator.TestcaseID] made.
+// parseTestcase splits the id of a child, as made by [mutator.TestcaseID].
 func parseTestcase(id string) (prefix string, child int32, ok bool) {
 	at := strings.LastIndexByte(id, ':')
 	if at <= 0 {
@@ -292,7 +291,7 @@ func (d *decoder) strength(s *doctree.Section) {
 	switch {
 	case len(n.Items()) != 2:
 		d.Fail(n.Pos, "type", "strength", "must be an integer, or [least, most], got %s", d.Describe(n))
-	case len(pair) < 2: // reported
+	case len(pair) < 2: // already reported
 	case pair[0] > pair[1]:
 		d.Fail(n.Pos, "range", "strength", "must be [least, most], got [%d, %d]", pair[0], pair[1])
 	default:
@@ -300,7 +299,7 @@ func (d *decoder) strength(s *doctree.Section) {
 	}
 }
 
-// weights is {bucket: {op_id: factor}}; the bucket "*" is any.
+// weights reads {bucket: {op_id: factor}}; the bucket "*" stands for any.
 func (d *decoder) weights(s *doctree.Section) {
 	if !s.Given("weights") {
 		return
@@ -336,7 +335,7 @@ func (d *decoder) constraints(s *doctree.Section) {
 	var raw map[string]any
 	tree := x.Raw().JSON()
 	numbers := json.NewDecoder(strings.NewReader(jsontree.Compact.Format(&tree)))
-	numbers.UseNumber() // plug-ins are to get 3 as 3, not as 3.0
+	numbers.UseNumber() // plug-ins must get 3 as 3, not as 3.0
 	if err := numbers.Decode(&raw); err != nil {
 		d.Fail(x.Pos(), "type", "constraints", "cannot be read: %v", err)
 		return
@@ -357,7 +356,7 @@ func (d *decoder) constraints(s *doctree.Section) {
 	}
 }
 
-// alwaysSucceeds reports whether a command is sure to succeed, whatever it is given.
+// alwaysSucceeds reports whether a command succeeds on any input.
 func alwaysSucceeds(argv []string) bool {
 	if len(argv) == 3 && argv[1] == "-c" && strings.HasSuffix(argv[0], "sh") {
 		argv = strings.Fields(argv[2])

@@ -15,8 +15,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
-// Describe implements [campaign.Describer]: what was met first, and where it was
-// made smaller, the smallest prompt that shows it too.
+// Describe implements [campaign.Describer]: the case found first and, if it was shrunk, also the
+// smallest prompt.
 func (c *Campaign) Describe(s *state, _ campaign.Case, out campaign.Outcome, minimized []byte) []campaign.Exhibit {
 	small := out
 	if out.Whole != nil {
@@ -42,7 +42,7 @@ func (c *Campaign) Describe(s *state, _ campaign.Case, out campaign.Outcome, min
 	return list
 }
 
-// childLine is a child as a line of JSON.
+// childLine is a child as a JSON line.
 type childLine struct {
 	Testcase string `json:"testcase_id"`
 	Derived  uint64 `json:"derived_seed"`
@@ -55,8 +55,7 @@ func childOf(out *campaign.Outcome) (child childLine, ok bool) {
 	return child, len(line) > 0 && json.Unmarshal(line, &child) == nil
 }
 
-// describe shows a case: what was wrong, the child, what was said to it, and how
-// it was made.
+// describe shows a case: the failure, the child, the conversation, and how the child was made.
 func describe(out *campaign.Outcome) []campaign.Exhibit {
 	var list []campaign.Exhibit
 	if text := out.Attached("breaches"); len(text) > 0 {
@@ -73,7 +72,7 @@ func describe(out *campaign.Outcome) []campaign.Exhibit {
 	if made {
 		var chain []string
 		for _, step := range child.Trace {
-			if step.Status != string(textop.Skipped) { // it left the text as it was
+			if step.Status != string(textop.Skipped) { // it left the text unchanged
 				chain = append(chain, step.OpID)
 			}
 		}
@@ -88,7 +87,7 @@ func describe(out *campaign.Outcome) []campaign.Exhibit {
 		for _, at := range judge.Spots(string(out.Attached("judge")), e.Text.Body) {
 			e.Text.Marks = append(e.Text.Marks, campaign.Mark{From: at[0], To: at[1], Kind: "focus"})
 		}
-		if out.Kind == "crashed" || len(e.Text.Marks) == 0 { // all of it is what the system said of its end, or lacks what was asked for
+		if out.Kind == "crashed" || len(e.Text.Marks) == 0 { // the whole text reports the crash, or lacks what a judge requires
 			e.Text.Marks = []campaign.Mark{{To: len(e.Text.Body), Kind: "focus"}}
 		}
 		list = append(list, e)
@@ -127,11 +126,10 @@ func describe(out *campaign.Outcome) []campaign.Exhibit {
 	return list
 }
 
-// promptExhibit is a prompt as it was sent. What a reader cannot see is written
-// out.
+// promptExhibit is a prompt as sent, with invisible characters written out.
 func promptExhibit(title, text string) campaign.Exhibit { return promptUpTo(shownChars, title, text) }
 
-// promptUpTo is the same for texts of other lengths.
+// promptUpTo is promptExhibit for other maximum lengths.
 func promptUpTo(most int, title, text string) campaign.Exhibit {
 	n := utf8.RuneCountInString(text)
 	title = fmt.Sprintf("%s, %d characters", title, n)
@@ -148,7 +146,7 @@ func promptUpTo(most int, title, text string) campaign.Exhibit {
 	return e
 }
 
-// written is a text with what cannot be seen of it as <U+200B>.
+// written writes the invisible characters of a text as <U+200B>.
 func written(text string) string {
 	var b strings.Builder
 	for i, r := range text {
@@ -164,8 +162,8 @@ func written(text string) string {
 	return b.String()
 }
 
-// unseen reports whether a character leaves no trace where it stands: controls,
-// formats, selectors, fillers, and blanks that are not the usual one.
+// unseen reports whether a character is invisible: controls, formats, selectors, fillers, and
+// unusual blanks.
 func unseen(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t' || r == ' ':
@@ -184,7 +182,7 @@ func unseen(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Co) || r == utf8.RuneError
 }
 
-// step is a step of a trace as it was written.
+// step is a step of a trace, as written there.
 type step struct {
 	OpID   string          `json:"op_id"`
 	Status string          `json:"status"`
@@ -211,7 +209,7 @@ func traceTable(trace []step) campaign.Exhibit {
 	return e
 }
 
-// shownChars bounds texts in exhibits.
+// shownChars limits texts in exhibits.
 const shownChars = 4000
 
 func clip(s string) string { return cut(s, shownChars) }
@@ -223,7 +221,7 @@ func cut(s string, most int) string {
 	return s
 }
 
-// diffExhibit shows how one text became another, word by word.
+// diffExhibit shows the word-by-word difference of two texts.
 func diffExhibit(title, from, to string) campaign.Exhibit {
 	var changes segments
 	textdiff.Words(clip(from), clip(to), changes.add)
@@ -234,8 +232,8 @@ func diffExhibit(title, from, to string) campaign.Exhibit {
 	return campaign.Exhibit{Kind: "diff", Title: title, Diff: &campaign.Diff{Segments: list}}
 }
 
-// mergeShort joins changes with nothing but blanks and signs between them: what two
-// texts share by chance tells nobody anything.
+// mergeShort joins changes with only blanks and punctuation between them: a chance match of two
+// texts is not informative.
 func mergeShort(list []campaign.Segment) []campaign.Segment {
 	var out segments
 	for i := 0; i < len(list); {
@@ -267,7 +265,7 @@ func mergeShort(list []campaign.Segment) []campaign.Segment {
 	return out
 }
 
-// worded reports whether a text has a letter or a digit.
+// worded reports whether a text contains a letter or a digit.
 func worded(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }

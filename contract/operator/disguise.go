@@ -14,13 +14,13 @@ import (
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
-// disguise is what a guard has to look through to see the seed in a child: what a guard
-// that the child gets past does not do. "" is nothing: the child is the seed.
+// disguise names what a guard would have to see through to recognize the seed in a child, and what
+// a guard that lets the child pass does not. "" means nothing: the child contains the seed.
 func disguise(child *mutator.Child) string {
 	var codes, characters int
 	for i, a := range child.Applied {
 		if a.Status != textop.OK || !bundled()[child.Steps[i].OpID] {
-			continue // what a plug-in does shows in its text alone, whatever it is called
+			continue // only the text shows what a plug-in does, whatever its name
 		}
 		switch family, _, _ := strings.Cut(strings.TrimPrefix(child.Steps[i].OpID, "op_"), "_"); family {
 		case "enc", "cipher":
@@ -48,7 +48,7 @@ func disguise(child *mutator.Child) string {
 	return "reworded"
 }
 
-// bundled are the ids of the operators that are no plug-ins.
+// bundled are the ids of the operators that are not plug-ins.
 var bundled = sync.OnceValue(func() map[string]bool {
 	ids := make(map[string]bool)
 	for _, op := range slices.Concat(textop.Builtins(), textop.Extended(), textop.Third()) {
@@ -57,7 +57,7 @@ var bundled = sync.OnceValue(func() map[string]bool {
 	return ids
 })
 
-// letters are those of a text without marks, in one case.
+// letters are the letters and digits of a text without marks, in lower case.
 func letters(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
@@ -67,8 +67,8 @@ func letters(s string) string {
 	}, norm.NFKD.String(s))
 }
 
-// Group implements [campaign.Grouper]: a finding shares the cause of the shortest successful
-// chain that its own contains. All that one child breaks has one cause.
+// Group implements [campaign.Grouper]: a finding has the cause of the shortest successful chain
+// that its own chain contains. All failures of one child have one cause.
 func (c *Campaign) Group(s *state, out campaign.Outcome) string {
 	child, ok := childOf(&out)
 	if !ok || out.Kind != kindVerdict || c.plan == nil {
@@ -97,7 +97,7 @@ func (c *Campaign) Group(s *state, out campaign.Outcome) string {
 	return strings.Join(parts[:min(len(parts), 3)], "\n") + "\n" + redteam.Key(links)
 }
 
-// within reports whether a list is another one without some of its items.
+// within reports whether part is a subsequence of whole.
 func within(part, whole []int) bool {
 	for _, x := range whole {
 		if len(part) > 0 && part[0] == x {

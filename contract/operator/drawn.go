@@ -13,8 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
-// candidates warns of seeds for which there is no operator, and of operators
-// for which there is no seed.
+// candidates warns about seeds without an operator and operators without a seed.
 func (c *compiler) candidates(camp *Campaign) {
 	units := camp.units
 	if camp.picked != nil {
@@ -44,7 +43,7 @@ func (c *compiler) candidates(camp *Campaign) {
 		}
 		c.report(diag.Warning, "no-operator", "", "no operator serves bucket %s on surface %s: %d of %d seeds will be skipped", orAny(string(k.bucket)), orAny(string(k.surface)), count[k], len(units))
 	}
-	if camp.picked == nil { // a document of single children is about those
+	if camp.picked == nil { // a document that names its children is about those only
 		c.idle(camp, units, order)
 	}
 	if served == 0 {
@@ -53,7 +52,7 @@ func (c *compiler) candidates(camp *Campaign) {
 	c.refuseZeroWeights(camp, order)
 }
 
-// chained checks that operators of a chain are applicable to the seeds.
+// chained checks that the operators of a chain apply to the seeds.
 func (c *compiler) chained(camp *Campaign, kinds []kind) {
 	registry := camp.base.Registry()
 	for i, step := range camp.spec.Chain {
@@ -68,8 +67,7 @@ func (c *compiler) chained(camp *Campaign, kinds []kind) {
 	}
 }
 
-// idle warns of operators that somebody asked for, as a plug-in or by its name,
-// and that no seed lets be drawn.
+// idle warns about requested operators, plug-ins or named ones, that no seed allows.
 func (c *compiler) idle(camp *Campaign, units []unit, kinds []kind) {
 	spec := &camp.spec
 	seen := seq.SetOf(units, func(u unit) met { return meeting(u.seed, spec.Constraints.KeepControls) })
@@ -85,7 +83,7 @@ func (c *compiler) idle(camp *Campaign, units []unit, kinds []kind) {
 	}
 }
 
-// met is what of a seed decides which operators may be drawn for it.
+// met holds the properties of a seed that determine its operators.
 type met struct {
 	kind
 	controls bool
@@ -98,8 +96,7 @@ func meeting(seed *mutator.Seed, controls bool) met {
 	return met{kind{seed.Bucket, seed.Surface}, controls}
 }
 
-// idleOf is the operators that somebody asked for and that no seed of those
-// that were met lets be drawn.
+// idleOf returns the requested operators that none of these seeds allows.
 func idleOf(m *mutator.Mutator, seeds map[met]bool) (list []*mutator.Entry) {
 	allowed := m.Filter()
 	entries := m.Registry().Entries()
@@ -120,8 +117,8 @@ func idleOf(m *mutator.Mutator, seeds map[met]bool) (list []*mutator.Entry) {
 	return list
 }
 
-// Idle warns of the operators that somebody asked for and that no seed of the
-// stream let be drawn; file stands for the seeds.
+// Idle warns about the requested operators that no seed of the stream allowed; file stands for the
+// seeds.
 func (s *Stream) Idle(m *mutator.Mutator, file string) diag.List {
 	spec := Spec{RiskMax: m.Filter().RiskMax}
 	var kinds []kind
@@ -151,7 +148,7 @@ func (s *Stream) Idle(m *mutator.Mutator, file string) diag.List {
 	return list
 }
 
-// whyIdle says what keeps an operator from being drawn for any seed.
+// whyIdle explains why no seed allows an operator.
 func whyIdle(m *textop.Meta, spec *Spec, kinds []kind) string {
 	switch {
 	case spec.RiskMax != "" && m.Risk.Rank() > spec.RiskMax.Rank():
@@ -181,7 +178,7 @@ func whyIdle(m *textop.Meta, spec *Spec, kinds []kind) string {
 	return strings.Join(why, "; ")
 }
 
-// refuseZeroWeights refuses weights that let no operator be drawn for some seeds.
+// refuseZeroWeights rejects weights that leave some seeds without an operator.
 func (c *compiler) refuseZeroWeights(camp *Campaign, kinds []kind) {
 	spec := &camp.spec
 	if spec.Policy != mutator.Weighted {

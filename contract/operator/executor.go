@@ -29,10 +29,10 @@ type executor struct {
 	lane   *mutator.Lane
 	oracle *oracleLane
 	system *systemLane
-	writer sut.System // the attacker, once it was asked
-	rater  sut.System // and who rates for it
+	writer sut.System // the attacker; nil until it is asked
+	rater  sut.System // the rating model; nil until it is asked
 	at     campaign.Lane
-	cold   bool // a few cases are looked at: those that hold show their child too
+	cold   bool // the lane is cold: passing cases show their child too
 }
 
 // Open implements [campaign.Campaign].
@@ -60,7 +60,7 @@ func (c *Campaign) openLane(ctx context.Context, lane campaign.Lane) (campaign.E
 	return x, nil
 }
 
-// Notes says how the cases were run.
+// Notes reports how the cases ran.
 func (x *executor) Notes() []string {
 	var notes []string
 	if x.host != nil {
@@ -95,8 +95,8 @@ func (x *executor) Close() error {
 	return errors.Join(errs...)
 }
 
-// Batch implements [campaign.Batcher]: generators are seeded several at once,
-// and Python operators are applied in batches.
+// Batch implements [campaign.Batcher]: batches seed several generators at once and apply Python
+// operators together.
 func (x *executor) Batch() (aim time.Duration, most int64) { return 20 * time.Millisecond, 1024 }
 
 // ExecuteBatch implements [campaign.Batcher].
@@ -114,7 +114,7 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 	return out, err
 }
 
-// run makes the children of cases, which have payloads if they are single.
+// run makes the children of cases; only single cases have payloads.
 func (x *executor) run(ctx context.Context, s *state, cases []campaign.Case, each func(campaign.Case, campaign.Outcome) error) error {
 	if len(cases) > 0 && cases[0].Payload == nil && s.attacker != nil && s.attacker.phase != sending {
 		return x.write(ctx, s, cases, each)
@@ -161,13 +161,13 @@ func (x *executor) run(ctx context.Context, s *state, cases []campaign.Case, eac
 		}
 		return each(at, o)
 	})
-	if ctx.Err() != nil { // a call may go on in the lane
+	if ctx.Err() != nil { // a call may still be running in the lane
 		x.lane = x.c.base.NewLane(x.host)
 	}
 	return err
 }
 
-// weight orders breaches: the one that a case is known by comes first.
+// weight orders breaches: the most severe one identifies the case.
 func weight(kind string) campaign.Severity {
 	switch kind {
 	case mutator.BreachFault, breachRepeat:
@@ -178,10 +178,10 @@ func weight(kind string) campaign.Severity {
 	return campaign.SeverityLow
 }
 
-// digits are what differs between equal breaches: lengths and counts.
+// digits matches what differs between equal breaches: lengths, counts and quoted texts.
 var digits = regexp.MustCompile(`\d+|"(?:[^"\\]|\\.)*"`)
 
-// outcome judges a child.
+// outcome judges a child as such.
 func (c *Campaign) outcome(child *mutator.Child) campaign.Outcome {
 	f := facts{status: child.Status, applied: slices.Clone(child.Applied)}
 	if child.Status == textop.OK {
@@ -227,7 +227,7 @@ func evidence(child *mutator.Child) []campaign.Attachment {
 	return list
 }
 
-// breachList is the breaches of a child, one a line with its place.
+// breachList lists the breaches of a child, one per line with its place.
 func (c *Campaign) breachList(child *mutator.Child) []byte {
 	var b bytes.Buffer
 	for _, x := range child.Breaches {
@@ -241,15 +241,15 @@ func (c *Campaign) breachList(child *mutator.Child) []byte {
 	return b.Bytes()
 }
 
-// One in repeatEvery children that Python operators may have had a part in is
-// made twice: what differs then does not depend on the generator alone.
+// One in repeatEvery children of lanes with Python operators is made twice: any difference does not
+// come from the generator alone.
 const repeatEvery = 8
 
-// breachRepeat is the kind of a child that cannot be made again.
+// breachRepeat is the kind of a child that cannot be reproduced.
 const breachRepeat = "nondeterministic"
 
-// makeChildren is [mutator.Lane.Make], with some children made twice and a breach
-// in those that differ.
+// makeChildren is [mutator.Lane.Make] that makes some children twice and adds a breach if they
+// differ.
 func makeChildren(ctx context.Context, lane *mutator.Lane, jobs []mutator.Job, yield func(*mutator.Child) error) error {
 	if !lane.Remote() {
 		return makeLane(ctx, lane, jobs, yield)
@@ -278,7 +278,7 @@ func makeChildren(ctx context.Context, lane *mutator.Lane, jobs []mutator.Job, y
 	})
 }
 
-// stepLines are the steps of a child, each with what it made of the text.
+// stepLines are the steps of a child, each with a hash of the text after it.
 func stepLines(c *mutator.Child) []string {
 	lines := make([]string, len(c.Steps))
 	for i := range c.Steps {
@@ -287,9 +287,8 @@ func stepLines(c *mutator.Child) []string {
 	return lines
 }
 
-// differs blames an operator from outside for a child that came out differently:
-// the one of the first step that did, or the last one before it, which may have
-// drawn other numbers.
+// differs blames a Python operator for a child that came out differently: the operator of the first
+// differing step, or the last one before it, which may have drawn other numbers.
 func differs(r *mutator.Registry, c *mutator.Child, before, now []string) {
 	at := 0
 	for at < min(len(before), len(now))-1 && before[at] == now[at] {
@@ -306,19 +305,18 @@ func differs(r *mutator.Registry, c *mutator.Child, before, now []string) {
 	}
 }
 
-// grace is how long a call that cannot be interrupted is waited for once the
-// run is over. What has not come back by then is left to itself: the limits of
-// operators end it.
+// grace is how long to wait for an uninterruptible call after the run has ended. A call that takes
+// longer is abandoned: the limits of operators end it.
 const grace = 250 * time.Millisecond
 
-// untilCancelled calls fn, and stops waiting for it soon after the context has ended.
-// Then what fn uses must not be used again.
+// untilCancelled calls fn, and stops waiting for it soon after the context has ended. After that,
+// whatever fn uses must not be used again.
 func untilCancelled(ctx context.Context, fn func() error) error {
 	if ctx.Done() == nil {
 		return fn()
 	}
 	if err := ctx.Err(); err != nil {
-		return err // the call before this one came back in time
+		return err // the previous call returned in time
 	}
 	done := make(chan error, 1)
 	go func() { done <- fn() }()
@@ -337,15 +335,13 @@ func untilCancelled(ctx context.Context, fn func() error) error {
 	}
 }
 
-// interpreted reports whether a registry has operators whose calls cannot be
-// interrupted.
+// interpreted reports whether a registry has operators whose calls cannot be interrupted.
 func interpreted(r *mutator.Registry) bool {
 	return slices.ContainsFunc(r.Entries(), func(e mutator.Entry) bool { return e.Kind == mutator.Starlark })
 }
 
-// makeLane is [mutator.Lane.Make] that ends soon after the context. The lane
-// must not be used again then. Children are handed to yield on the calling
-// goroutine.
+// makeLane is [mutator.Lane.Make] that ends soon after the context. After that the lane must not be
+// used again. It calls yield on the calling goroutine.
 func makeLane(ctx context.Context, lane *mutator.Lane, jobs []mutator.Job, yield func(*mutator.Child) error) error {
 	if ctx.Done() == nil || !interpreted(lane.Registry()) {
 		return lane.Make(ctx, jobs, yield)

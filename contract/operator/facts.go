@@ -10,28 +10,28 @@ import (
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
-// facts is what a case tells Fold.
+// facts is the data of a case for Fold.
 type facts struct {
 	status    textop.Status
 	print     mutator.Fingerprint // of the child, if status is OK
 	applied   []mutator.Applied
-	judged    bool // the oracle has spoken
-	unjudged  bool // it could not be brought to, or what was said is of another text
+	judged    bool // there is a verdict
+	unjudged  bool // there is no verdict, or it is on another text
 	judgement mutator.Judgement
 	score     *float64
-	more      bool // what follows is there
-	same      bool // as an earlier text: not sent
+	more      bool // the fields that follow are set
+	same      bool // the text repeats an earlier one: not sent
 	spent     spent
-	asked     int64  // of its calls, other than the messages: to models that judge, and in tries without a verdict
-	reply     string // the beginning of it, if the system failed
+	asked     int64  // calls other than messages: to models that judge, and in tries without a verdict
+	reply     string // its beginning, if the system failed
 	signal    redteam.Signal
-	lacks     bool     // a tool that a judge names
-	tools     []string // that were called then
-	beside    []string // judges that fail beside the one that the finding is of
-	silent    bool     // the system said nothing and called no tool, which broke nothing
+	lacks     bool     // there is no call of a tool that a judge names
+	tools     []string // called tools, if lacks
+	beside    []string // judges that fail besides the subject of the finding
+	silent    bool     // the system said nothing and called no tool, and no judge failed
 }
 
-// statuses is the order in which statuses are encoded.
+// statuses is the encoding order of statuses.
 func statuses() [3]textop.Status {
 	return [...]textop.Status{textop.OK, textop.Skipped, textop.Invalid}
 }
@@ -45,8 +45,8 @@ func statusCode(s textop.Status) byte {
 	return 2
 }
 
-// encode is the facts as bytes: status with flags, fingerprint, what a search
-// or a budget needs, applications, verdict.
+// encode encodes the facts: status with flags, fingerprint, data for a search or a budget,
+// applications, verdict.
 func (f *facts) encode() []byte {
 	head := statusCode(f.status)
 	if f.judged {

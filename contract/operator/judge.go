@@ -21,25 +21,25 @@ import (
 // kindVerdict is the kind of a case in which the system under test failed.
 const kindVerdict = "verdict"
 
-// judged is what was said of a child, and by whom.
+// judged is the verdict on a child and its source.
 type judged struct {
 	judgement mutator.Judgement
 	score     *float64
-	reply     string          // of the system under test; "" if it is not known
-	result    *process.Result // of the oracle; nil: the verdict stands in the file of verdicts
-	verdict   *Verdict        // its line there
-	by        string          // the system whose reply was judged; "" for none
-	broken    string          // the judge that it does not keep to, or how its call ended
-	ended     bool            // broken is how the call ended
-	printed   []byte          // by the system in a call that ended
+	reply     string          // of the system under test; "" if unknown
+	result    *process.Result // of the oracle; nil: the verdict comes from a file
+	verdict   *Verdict        // its line in that file
+	by        string          // the system whose reply was judged; "" if none
+	broken    string          // the first judge that failed, or how the call ended
+	ended     bool            // broken says how the call ended
+	printed   []byte          // output of the system in a call that ended
 	opinions  []judgement     // of all judges, or how a call ended
 	calls     []call
 	asked     []call // to models that judge
-	spent     spent  // on the system, with tries that had no verdict
+	spent     spent  // on the system, including tries without a verdict
 }
 
-// applyVerdict makes a verdict on a child the outcome of its case. An operator that
-// broke the contract is kept in sight: what is worse of the two is the finding.
+// applyVerdict makes the verdict on a child the outcome of its case. If an operator also broke the
+// contract, the more severe of the two is the finding.
 func (c *Campaign) applyVerdict(child *mutator.Child, v judged, out *campaign.Outcome) {
 	f, _ := decodeFacts(out.Data)
 	f.judged, f.judgement, f.score = true, v.judgement, v.score
@@ -85,12 +85,12 @@ func (v *judged) silent() bool {
 	return slices.Contains([]string{"", "null"}, strings.TrimSpace(v.reply)) && !slices.ContainsFunc(v.calls, acts)
 }
 
-// reasons are the opinions, a line each.
+// reasons lists the opinions, one per line.
 func (v *judged) reasons() string {
 	return strings.Join(seq.Map(v.opinions, func(o judgement) string { return o.String() }), "\n")
 }
 
-// dialogue is messages and replies, if there were several.
+// dialogue lists messages and replies if there were several.
 func (v *judged) dialogue() string {
 	if len(v.calls) < 2 {
 		return ""
@@ -103,8 +103,8 @@ func (v *judged) dialogue() string {
 	return strings.Join(parts, "\n\n")
 }
 
-// blame words a failure of the system, and groups it by what was got past: the
-// judge, the bucket of the seed, and what a guard would have had to look through.
+// blame describes a failure of the system and groups it: by the judge, the bucket of the seed, and
+// what a guard would have had to see through.
 func (v *judged) blame(child *mutator.Child, out *campaign.Outcome) {
 	bucket, by := string(child.Seed.Bucket), disguise(child)
 	out.Title = "the reply breaks " + v.broken + " on a prompt"
@@ -126,8 +126,7 @@ func (v *judged) blame(child *mutator.Child, out *campaign.Outcome) {
 	out.Cause = slices.Concat([]string{out.Kind, v.broken}, numbers(child.Seed.Bucket), []string{orAny(bucket)})
 }
 
-// Refine implements [campaign.Refiner]: the line says why the reply breaks a judge, or
-// how the call ended.
+// Refine implements [campaign.Refiner]: it adds why the reply fails a judge, or how the call ended.
 func (c *Campaign) Refine(title string, severity campaign.Severity, o campaign.Outcome) (string, campaign.Severity) {
 	var refined string
 	var others []string
@@ -148,7 +147,7 @@ func (c *Campaign) Refine(title string, severity campaign.Severity, o campaign.O
 	return cmp.Or(refined, title), severity
 }
 
-// attach keeps what was said with the case.
+// attach adds the conversation to the case's evidence.
 func (v *judged) attach(out *campaign.Outcome) {
 	for _, x := range [][2]string{{"reply", v.reply}, {"conversation", v.dialogue()}, {"judge", v.reasons()}} {
 		if x[1] != "" {
@@ -167,8 +166,8 @@ func (v *judged) attach(out *campaign.Outcome) {
 	}
 }
 
-// failed makes a case one that the system under test failed in: grouped by the
-// operators that made the child.
+// failed makes a case one in which the system under test failed, grouped by the operators that made
+// the child.
 func (c *Campaign) failed(child *mutator.Child, out *campaign.Outcome) (by string) {
 	var ops []string
 	for i, a := range child.Applied {
@@ -187,8 +186,8 @@ func (c *Campaign) failed(child *mutator.Child, out *campaign.Outcome) (by strin
 	return by
 }
 
-// hung makes a case a finding whose oracle took too long, as the document asks:
-// the system under test is thought to hang.
+// hung makes a case whose oracle took too long a finding, as the document asks: the system under
+// test is assumed to hang.
 func (c *Campaign) hung(child *mutator.Child, res *process.Result, out *campaign.Outcome) {
 	c.applyVerdict(child, judged{judgement: mutator.Fail, result: res}, out)
 	if out.Kind == kindVerdict {
@@ -198,9 +197,8 @@ func (c *Campaign) hung(child *mutator.Child, res *process.Result, out *campaign
 	}
 }
 
-// unjudged makes a case one without a verdict. The child has been made: it
-// counts as one of its seed's, so that no other takes its place, and nothing is
-// learned from it.
+// unjudged makes a case one without a verdict. The child exists: it counts for its seed, so that it
+// is not replaced, and nothing is learned from it.
 func (c *Campaign) unjudged(child *mutator.Child, who, why string, tries int, took spent, out *campaign.Outcome) {
 	f, _ := decodeFacts(out.Data)
 	if f.unjudged = true; c.plan != nil {
@@ -220,10 +218,9 @@ func (c *Campaign) unjudged(child *mutator.Child, who, why string, tries int, to
 	}
 }
 
-// recorded gives a child the verdict that stands in the file of verdicts. One on
-// another text is of another child: of a smaller seed, or from before an
-// operator was changed. A child on which there is none that counts is skipped: nobody
-// says that it passes.
+// recorded applies the verdict in the file to a child. A verdict on another text belongs to another
+// child: of a smaller seed, or from before an operator was changed. A child without a valid verdict
+// is skipped: nothing shows that it passes.
 func (c *Campaign) recorded(child *mutator.Child, out *campaign.Outcome) {
 	if child.Status != textop.OK {
 		return
@@ -247,7 +244,7 @@ func (c *Campaign) recorded(child *mutator.Child, out *campaign.Outcome) {
 		return
 	}
 	if v.Judgement != mutator.Fail { // Fold looks it up
-		if v.Judgement == mutator.Unknown { // a score teaches a policy, but does not say that the system held
+		if v.Judgement == mutator.Unknown { // a score teaches a policy, but does not show that the system held
 			skip()
 		}
 		return

@@ -15,8 +15,8 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// judgeKeys are what each type of judge needs, beside type and id, and what it
-// may have; types that are not there take no further key.
+// judgeKeys are the required and optional keys of each type of judge, besides type and id; types
+// not listed have no further keys.
 var judgeKeys = map[string]struct {
 	needs string
 	may   []string
@@ -41,28 +41,27 @@ var judgeKeys = map[string]struct {
 	"evaluate":           {"evaluate", []string{"target"}},
 }
 
-// wider are types that look at more than the text of a reply; see [Check].
+// wider are the types that need more than the text of a reply; see [Check].
 var wider = []string{
 	"llm_judge", "trace", "tool_called", "tool_not_called", "tool_arguments", "json_schema", "similarity", "behavior_unchanged", "latency", "tokens",
 	"cost", "completes", "assert", "evaluate",
 }
 
-// measured are types that hold for every call, not for the conversation.
+// measured are the types that apply to every call, not to the conversation.
 var measured = []string{"latency", "tokens", "cost"}
 
-// Check is a judge that looks at more than the text of a reply.
+// Check is a judge that needs more than the text of a reply.
 type Check interface {
-	// Judge says what it thinks of a record. model is whom a judge of type
-	// llm_judge asks.
+	// Judge judges a record. model is the model to ask for judges of type llm_judge.
 	Judge(ctx context.Context, model sut.System, r *judge.Record) (judge.Verdict, string)
-	// Mentions are the calls that it names.
+	// Mentions returns the calls that the judge names.
 	Mentions() []judge.Mention
 }
 
 // Checks reads a judge of a document.
 type Checks func(file string, text []byte, doc *doctree.Document, n *doctree.Node, path string) (Check, diag.List)
 
-// target reads the system that gets the children, and who judges its replies.
+// target reads the system that receives the children, and the judges of its replies.
 func (d *decoder) target(s *doctree.Section) {
 	if n := s.Node("system"); n != nil && n.Kind == doctree.Map {
 		tree := n.JSON()
@@ -73,14 +72,14 @@ func (d *decoder) target(s *doctree.Section) {
 	ids := map[string]bool{}
 	s.Each("judges", func(n *doctree.Node, path string) {
 		if n.Kind != doctree.Map {
-			return // reported
+			return // already reported
 		}
 		x := d.Section(n, path, judgeShape())
 		j := Judge{ID: x.Text("id"), Demand: judge.Demand{
 			Type: x.Text("type"), Value: x.Text("value"), Values: x.Texts("values"), Patterns: x.Texts("patterns"), Pattern: x.Text("pattern"),
 			Exact: x.True("case_sensitive"), Negate: x.True("negate"),
 		}}
-		for _, key := range []string{"assert", "evaluate"} { // what it is called in other files of judges
+		for _, key := range []string{"assert", "evaluate"} { // the key names the type, as in other files of judges
 			if j.Type == "" && x.Given(key) {
 				j.Type = key
 			}
@@ -116,7 +115,7 @@ func (d *decoder) target(s *doctree.Section) {
 	})
 }
 
-// judge checks the keys of a judge by its type, and compiles its patterns.
+// judge checks the keys of a judge against its type, and compiles its patterns.
 func (d *decoder) judge(x *doctree.Section, j *Judge) {
 	keys := judgeKeys[j.Type]
 	if keys.needs != "" && !x.Given(keys.needs) {
@@ -158,7 +157,7 @@ func (d *decoder) judge(x *doctree.Section, j *Judge) {
 	}
 }
 
-// types are the types of judges that take a key.
+// types are the types of judges that accept a key.
 func types(key string) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(judgeKeys)), func(t string) bool {
 		return judgeKeys[t].needs != key && !slices.Contains(judgeKeys[t].may, key)

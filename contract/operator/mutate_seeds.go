@@ -10,30 +10,30 @@ import (
 	"github.com/thresh-dev/thresh/engine/mutator"
 )
 
-// seedInput is the seeds of all input files, one after the other.
+// seedInput reads the seeds of all input files, one file after another.
 type seedInput struct {
 	d      campaign.Desk
 	f      *mutateFlags
-	given  mutator.Filter // bucket and surface of the flags
-	from   int64          // seeds before this one have their children already
+	given  mutator.Filter // bucket and surface from the flags
+	from   int64          // earlier seeds have their children already
 	opened int
 	file   io.Closer
 	reader *SeedReader
-	name   string // of what is read
+	name   string // of the current file
 	read   int64
-	twice  int // ids that came again
+	twice  int // number of repeated ids
 	ids    map[string]bool
 	past   diag.List
-	faults diag.List // records that are no seeds; the others are mutated
+	faults diag.List // records that are not seeds; the others are mutated
 }
 
-// mostIDs is how many ids of seeds are remembered: a stream may have no end.
+// mostIDs limits the ids that are remembered: a stream may be endless.
 const mostIDs = 1 << 16
 
-// mostTwice is how many repeated ids are reported.
+// mostTwice limits the reported repeated ids.
 const mostTwice = 20
 
-// checkID doubts an id that an earlier seed has: their children have the same ids.
+// checkID warns about an id that an earlier seed has: their children would have the same ids.
 func (in *seedInput) checkID(id string) {
 	switch {
 	case in.ids[id] && in.twice < mostTwice:
@@ -47,8 +47,8 @@ func (in *seedInput) checkID(id string) {
 	}
 }
 
-// mostFaults is how many faults of seeds are reported before reading ends: a file
-// of another kind has one in every line.
+// mostFaults is the number of faults after which reading ends: a file of another kind has one in
+// every line.
 const mostFaults = 1000
 
 // next returns the next seed, or io.EOF.
@@ -120,7 +120,7 @@ func (in *seedInput) begin(r io.Reader, name string) {
 	in.reader.Constraints.TrimTrailing = in.f.trim
 }
 
-// done ends a file.
+// done finishes a file.
 func (in *seedInput) done() {
 	in.past = append(in.past, in.reader.Warnings()...)
 	if n := in.reader.Blocked(); n > 0 {
@@ -132,12 +132,12 @@ func (in *seedInput) done() {
 
 func (in *seedInput) close() {
 	if in.file != nil {
-		_ = in.file.Close() // was only read
+		_ = in.file.Close() // it was only read
 		in.file = nil
 	}
 }
 
-// warnings is what was doubtful about the seeds.
+// warnings returns the warnings about the seeds.
 func (in *seedInput) warnings() diag.List {
 	list := in.past
 	if in.reader != nil {

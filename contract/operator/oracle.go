@@ -20,13 +20,13 @@ import (
 type oracleLane struct {
 	c      *Campaign
 	runner process.Runner
-	broken int // cases in a row without a verdict
+	broken int // consecutive cases without a verdict
 }
 
-// childPlace stands for the path of the child's text in an oracle's command.
+// childPlace is the placeholder for the path of the child's text in an oracle's command.
 const childPlace = "<child>"
 
-// Environment of an oracle, beside PATH.
+// Environment variables of an oracle, besides PATH.
 const (
 	envTestcase = "THRESH_TESTCASE_ID="
 	envTemp     = "THRESH_TMPDIR="
@@ -58,21 +58,21 @@ func (c *Campaign) openOracle(ctx context.Context, lane campaign.Lane) (*oracleL
 	return &oracleLane{c: c, runner: runner}, nil
 }
 
-// Close ends what the lane holds.
+// Close closes the lane.
 func (o *oracleLane) Close() error { return o.runner.Close() }
 
-// oracleFolders is where an oracle that is named without a folder is looked
-// for, and the PATH that it gets.
+// oracleFolders are the folders in which an oracle named without a folder is searched, and the
+// oracle's PATH.
 const oracleFolders = "/usr/local/bin:/usr/bin:/bin"
 
-// answer is what an oracle may print: its last line, if that is a JSON object.
+// answer is the optional output of an oracle: its last line, if that is a JSON object.
 type answer struct {
 	Verdict any `json:"verdict"`
 	Score   any `json:"oracle_score"`
-	Reply   any `json:"reply"` // of the system under test, to be shown
+	Reply   any `json:"reply"` // of the system under test, for display
 }
 
-// replyText is the reply of the system under test as a text, whatever an oracle makes of it.
+// replyText is the reply of the system under test as a text, whatever its JSON type.
 func replyText(v any) string {
 	switch r := v.(type) {
 	case nil:
@@ -83,18 +83,17 @@ func replyText(v any) string {
 	return quoted(v)
 }
 
-// A case whose oracle gives no verdict is asked again, each time later than the
-// time before. Once so many cases in a row came to nothing, each is asked once.
+// A case without a verdict is retried after increasing pauses. After brokenRow consecutive cases
+// without a verdict, each is tried once.
 const (
 	pauseGrows = 4
 	brokenRow  = 5
 )
 
-var firstPause = 100 * time.Millisecond // its tests do not wait for it
+var firstPause = 100 * time.Millisecond // a variable, so that tests need not wait
 
-// judge asks the oracle about a child. What it cannot be brought to judge is an
-// error of that case. An error is the run's end: it was cancelled, or the
-// program is gone.
+// judge asks the oracle about a child. A child without a verdict is an error of its case. A
+// returned error ends the run: it was cancelled, or the program is gone.
 func (o *oracleLane) judge(ctx context.Context, index int64, child *mutator.Child, out *campaign.Outcome) error {
 	tries := 1 + o.c.spec.Oracle.Retries
 	if o.broken >= brokenRow {
@@ -136,7 +135,7 @@ func (o *oracleLane) judge(ctx context.Context, index int64, child *mutator.Chil
 	return nil
 }
 
-// sleep waits, and reports whether the context let it.
+// sleep waits, and reports whether the context allowed it.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -148,9 +147,9 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// readAnswer is what an oracle's end says: exit code 0 that the system under
-// test held, 1 that it failed, and what it prints more. fault says why
-// there is no verdict: it crashed, or contradicts itself.
+// readAnswer interprets the end of an oracle: exit code 0 means that the system under test held, 1
+// that it failed; its output may add more. fault is the reason if there is no verdict: the oracle
+// crashed, or contradicts itself.
 func readAnswer(res *process.Result) (verdict mutator.Judgement, a answer, fault string) {
 	switch {
 	case res.Status != process.Exited || res.OutputLimit || res.StdoutSize > int64(len(res.Stdout)) || res.ExitCode > 1:
@@ -188,9 +187,9 @@ func readAnswer(res *process.Result) (verdict mutator.Judgement, a answer, fault
 	return verdict, a, ""
 }
 
-// said is what an oracle prints: JSON as its last line or over several, or the word PASS or
-// FAIL as its last line. Anything else is for people, but for what looks like JSON with a
-// verdict and is none.
+// said parses the output of an oracle: JSON on its last line or over several lines, or PASS or FAIL
+// on its last line. Anything else is for people, except what looks like JSON with a verdict but is
+// not: that is returned as unread.
 func said(output []byte) (a answer, unread string) {
 	output = bytes.TrimSpace(output)
 	last := output[bytes.LastIndexByte(output, '\n')+1:]
@@ -213,13 +212,13 @@ func quoted(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil { // was read from JSON
+	if err := e.Encode(v); err != nil { // cannot happen: it was read from JSON
 		return fmt.Sprint(v)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// runID is a testcase id as a word that a file name can have.
+// runID converts a testcase id to a word that is valid in a file name.
 func runID(testcase string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("._-", r) {
@@ -229,7 +228,7 @@ func runID(testcase string) string {
 	}, testcase)
 }
 
-// ending is how a program ended, in words.
+// ending describes how a program ended.
 func ending(res *process.Result) string {
 	switch {
 	case res.Status == process.TimedOut:

@@ -22,7 +22,7 @@ import (
 	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
-// Disk is what plug-ins are found and read through.
+// Disk finds and reads plug-ins.
 type Disk struct {
 	Read func(path string) ([]byte, error)
 	List func(dir string) ([]string, error) // names of the regular files, sorted
@@ -31,14 +31,14 @@ type Disk struct {
 // Plugins are operators from files.
 type Plugins struct {
 	Entries []mutator.Entry
-	Python  []string // absolute paths of the Python modules that can be used, by Entry.Module
+	Python  []string // absolute paths of usable Python modules, by Entry.Module
 	Faults  diag.List
-	// HostErr says that Python modules were found and cannot be loaded, because
-	// of the environment and not because of them.
+	// HostErr is an error of the environment: Python modules were found but cannot be loaded, or
+	// the context ended.
 	HostErr error
 	open    pyhost.OperatorOpener
 	folders []pluginFolder
-	// Ignored are the ids of operators that were not loaded: nobody wants them.
+	// Ignored are the ids of operators that were not loaded because the filter excludes them.
 	Ignored []string
 }
 
@@ -55,14 +55,14 @@ const (
 	pythonSpace = 2 << 30
 )
 
-// LoadPlugins loads op_*.star and op_*.py from files and folders. All that is
-// wrong with any of them is in Faults; the others can be used.
+// LoadPlugins loads op_*.star and op_*.py from files and folders. Faults lists everything wrong
+// with them; the others are usable.
 func LoadPlugins(ctx context.Context, paths []string, disk Disk, open pyhost.OperatorOpener) *Plugins {
 	return LoadWanted(ctx, paths, disk, open, nil)
 }
 
-// LoadWanted is LoadPlugins without the files whose operator's id wanted
-// refuses, as far as their text says the id; nil wants all.
+// LoadWanted is LoadPlugins without the files whose operator id, as far as it shows in their text,
+// wanted rejects; nil accepts all.
 func LoadWanted(ctx context.Context, paths []string, disk Disk, open pyhost.OperatorOpener, wanted func(id string) bool) *Plugins {
 	p := &Plugins{open: open}
 	var modules []module
@@ -111,8 +111,7 @@ func LoadWanted(ctx context.Context, paths []string, disk Disk, open pyhost.Oper
 	return p
 }
 
-// loadStarlark is [starop.Load], which runs the top level of the file. An error
-// is the context's.
+// loadStarlark is [starop.Load], which runs the top level of the file. An error is the context's.
 func loadStarlark(ctx context.Context, file string, src []byte) (*starop.Source, diag.List, error) {
 	type loaded struct {
 		source *starop.Source
@@ -143,14 +142,13 @@ func isPluginFile(path string) bool {
 	return ext == ".star" || ext == ".py"
 }
 
-// literalID finds the id of an operator that is written out in its file.
+// literalID matches an operator id written as a literal.
 var literalID = regexp.MustCompile(`["']op_id["']\s*:\s*["']([^"'\\]*)["']\s*[,}#]`)
 
-// writtenID is the id of the operator in a file, as far as its text alone says
-// so; "" if it does not.
+// writtenID is the operator id in a file, if its text alone determines it; "" otherwise.
 func writtenID(src []byte) string {
 	id := ""
-	for _, found := range literalID.FindAllSubmatch(src, -1) { // in a trace too
+	for _, found := range literalID.FindAllSubmatch(src, -1) { // a trace may contain it too
 		if id != "" && id != string(found[1]) {
 			return ""
 		}
@@ -159,8 +157,8 @@ func writtenID(src []byte) string {
 	return id
 }
 
-// Spared returns what is wrong with the plug-ins, where those of a folder that are
-// damaged are no reason to refuse the others: they are named, and take no part.
+// Spared returns the faults of the plug-ins. Damaged plug-ins in a folder are no reason to reject
+// the others: they are named and left out.
 func (p *Plugins) Spared() diag.List {
 	list := slices.Clone(p.Faults)
 	usable := seq.SetOf(p.Entries, func(e mutator.Entry) string { return e.Source.File })
@@ -197,8 +195,8 @@ func (p *Plugins) Spared() diag.List {
 	return list
 }
 
-// Settled is operators without those that take an id which another one has, if
-// the filter excludes the id.
+// Settled returns the operators without those whose id another one already has, if the filter
+// excludes that id.
 func Settled(entries []mutator.Entry, f mutator.Filter) []mutator.Entry {
 	excluded := mutator.Filter{Exclude: f.Exclude}
 	seen := make(map[string]bool, len(entries))
@@ -209,7 +207,7 @@ func Settled(entries []mutator.Entry, f mutator.Filter) []mutator.Entry {
 	})
 }
 
-// pluginFiles is the plug-ins that a path names.
+// pluginFiles returns the plug-ins that a path names.
 func pluginFiles(root string, disk Disk) ([]string, *diag.Diagnostic) {
 	isPlugin := func(name string) bool {
 		ext := filepath.Ext(name)
@@ -235,7 +233,7 @@ func pluginFiles(root string, disk Disk) ([]string, *diag.Diagnostic) {
 	return files, nil
 }
 
-// set is how modules are run. The same files are loaded on every lane.
+// set describes how modules run. Every lane loads the same files.
 func (p *Plugins) set() pyhost.OperatorSet {
 	return pyhost.OperatorSet{Files: p.Python, LoadLimit: loadLimit, CallLimit: callLimit, Limits: process.Limits{AddressSpace: pythonSpace}}
 }
@@ -257,7 +255,7 @@ type module struct {
 	src  []byte
 }
 
-// python loads the modules once, for what they say of themselves.
+// python loads the modules once, for their metadata.
 func (p *Plugins) python(ctx context.Context, files []module) {
 	for _, f := range files {
 		abs, err := filepath.Abs(f.path)
@@ -277,7 +275,7 @@ func (p *Plugins) python(ctx context.Context, files []module) {
 	}
 	defer host.Close()
 	all := p.Python
-	p.Python = nil // a module that hangs is not to be waited for again
+	p.Python = nil // do not wait for a hanging module again
 	for i, m := range host.Modules() {
 		name := files[i].path
 		if meta := p.module(name, files[i].src, &m); meta != nil {
@@ -289,7 +287,7 @@ func (p *Plugins) python(ctx context.Context, files []module) {
 	}
 }
 
-// module reads what loading a module came to; nil if it cannot be used.
+// module reads the result of loading a module; nil if it is unusable.
 func (p *Plugins) module(name string, src []byte, m *pyhost.OperatorModule) *textop.Meta {
 	lines := strings.Split(string(src), "\n")
 	bad := false
@@ -347,8 +345,8 @@ func (p *Plugins) module(name string, src []byte, m *pyhost.OperatorModule) *tex
 	return &meta
 }
 
-// pythonSignature says why apply, defined at a line, cannot be called with
-// three arguments; "" if it can, or that cannot be told from the text.
+// pythonSignature says why apply, defined at a line, cannot be called with three arguments; "" if
+// it can, or if the text does not show it.
 func pythonSignature(lines []string, at int) string {
 	if at < 1 || at > len(lines) {
 		return ""

@@ -20,7 +20,7 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// promoted is a document of one child, as it is written.
+// promoted is a document of one child, in its written form.
 type promoted struct {
 	Version     string                        `json:"schema_version"`
 	Name        string                        `json:"name"`
@@ -60,7 +60,7 @@ type promotedOracle struct {
 	OnTimeout string   `json:"on_timeout,omitempty"`
 }
 
-// promotedSeed is a line of its seeds.
+// promotedSeed is a line of its seed file.
 type promotedSeed struct {
 	ID          string          `json:"id"`
 	Text        string          `json:"text"`
@@ -72,10 +72,9 @@ type promotedSeed struct {
 
 const promotedSeeds = "seeds.jsonl"
 
-// Promote implements [campaign.Promoter]: a document of the one child that
-// shows the finding, made of the smallest seed. The operators stay where they
-// are, so that the test passes once they are mended. What a learning policy
-// chose by becomes weights.
+// Promote implements [campaign.Promoter]: a document of the one child that shows the finding, made
+// from the smallest seed. It refers to the operators in place, so that the test passes once they
+// are fixed. What a learning policy learned becomes weights.
 func (c *Campaign) Promote(ctx context.Context, f campaign.Finding, payloads [][]byte, dir string) ([]campaign.File, error) {
 	if files, err := c.promoteVerbatim(ctx, f, payloads, dir); err != nil || files != nil {
 		return files, err
@@ -113,7 +112,7 @@ func (c *Campaign) Promote(ctx context.Context, f campaign.Finding, payloads [][
 	} else if chain, _ := c.chainOf(payloads[0]); r.Odds != nil && chain != nil {
 		p.Chain, p.Steps, p.Redraws, p.Policy = chain, 0, nil, ""
 	} else if r.Odds != nil {
-		bucket, _ := textop.ParseBucket(r.Seed.Bucket) // was read before
+		bucket, _ := textop.ParseBucket(r.Seed.Bucket) // already parsed once
 		p.Policy, weights = mutator.Weighted, mutator.Weights{bucket: r.Odds}
 	}
 	if p.Policy == mutator.Weighted {
@@ -124,7 +123,7 @@ func (c *Campaign) Promote(ctx context.Context, f campaign.Finding, payloads [][
 			p.Weights[key] = factors
 		}
 	}
-	about := judgedKind(f.Kind) // or it is about the operators
+	about := judgedKind(f.Kind) // otherwise it is about the operators
 	if o := s.Oracle; o != nil && about {
 		p.Oracle = &promotedOracle{Command: slices.Clone(o.Command), TimeoutS: o.TimeoutS, Retries: o.Retries}
 		var err error
@@ -159,7 +158,7 @@ func (c *Campaign) Promote(ctx context.Context, f campaign.Finding, payloads [][
 	return []campaign.File{{Name: "operators.json", Data: doc.Bytes()}, {Name: promotedSeeds, Data: seeds}}, nil
 }
 
-// promotedJudge is a judge as it is written.
+// promotedJudge is a judge in its written form.
 type promotedJudge struct {
 	Type     string   `json:"type"`
 	ID       string   `json:"id"`
@@ -171,8 +170,8 @@ type promotedJudge struct {
 	Negate   bool     `json:"negate,omitempty"`
 }
 
-// judgesOf are those of a finding: the one that failed, so that the test passes once that is
-// mended, or that there is a reply at all where a call ended otherwise.
+// judgesOf returns the judges of a finding: the one that failed, so that the test passes once that
+// is fixed; or, for a call without a reply, that there is one at all.
 func (c *Campaign) judgesOf(f *campaign.Finding) []Judge {
 	own := slices.IndexFunc(c.spec.Judges, func(j Judge) bool {
 		return f.Kind == kindVerdict && slices.Contains(f.Cause[:min(2, len(f.Cause))], j.ID)
@@ -186,9 +185,8 @@ func (c *Campaign) judgesOf(f *campaign.Finding) []Judge {
 	return c.spec.Judges
 }
 
-// promoteSystem names the system where it stands, so that the test passes once
-// it is mended. One that stands in the document would lose the folder that its
-// paths begin at.
+// promoteSystem refers to the system in place, so that the test passes once it is fixed. A system
+// within the document would lose the folder that its paths are relative to.
 func (c *Campaign) promoteSystem(p *promoted, f *campaign.Finding, dir string) error {
 	if c.plan == nil {
 		return nil
@@ -223,8 +221,8 @@ func (c *Campaign) promoteSystem(p *promoted, f *campaign.Finding, dir string) e
 	return nil
 }
 
-// seenFrom is the way to a file from a folder, so that both can be moved together,
-// to another machine for example.
+// seenFrom is the path of a file relative to a folder, so that both can be moved together, for
+// example to another machine.
 func seenFrom(dir, file string) (string, error) {
 	abs, err := filepath.Abs(file)
 	if err != nil {
@@ -237,8 +235,8 @@ func seenFrom(dir, file string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-// movable reports whether a system says the same in another folder: nothing in it
-// looks like a path that begins at its own.
+// movable reports whether a system works from another folder: nothing in it looks like a relative
+// path.
 func movable(inline []byte) bool {
 	var s struct {
 		Command        []string
@@ -248,8 +246,9 @@ func movable(inline []byte) bool {
 		!slices.ContainsFunc(s.Command, func(w string) bool { return !filepath.IsAbs(w) && strings.ContainsAny(w, "./") })
 }
 
-// chainOf is the operators that a child is made by, those that skipped too, and
-// its strength, so that a document needs none of what was learned; nil where another seed is chosen on the way, or the child cannot be made here.
+// chainOf returns the operators that made a child, including those that skipped, and its strength,
+// so that a document needs nothing that was learned; nil if another seed is involved, or if the
+// child cannot be made here.
 func (c *Campaign) chainOf(payload []byte) (chain []Step, strength int) {
 	ctx := context.Background()
 	m, job, err := c.decodeRecipe(payload)
@@ -285,8 +284,8 @@ func (c *Campaign) chainOf(payload []byte) (chain []Step, strength int) {
 // errCrossed ends the search for a chain.
 var errCrossed = errors.New("an operator crosses two seeds")
 
-// promoteSeeds is the reproducer's seed. Where an operator may have crossed it
-// with another seed, those are there as well.
+// promoteSeeds writes the reproducer's seed. If an operator may have crossed it with other seeds,
+// those are included.
 func (c *Campaign) promoteSeeds(r *recipe) ([]byte, error) {
 	list := []promotedSeed{{r.Seed.ID, r.Seed.Text, r.Seed.Bucket, r.Seed.Surface, r.Seed.Strength, r.Seed.Constraints}}
 	if c.crosses(r) {
@@ -316,11 +315,10 @@ func (c *Campaign) promoteSeeds(r *recipe) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// crosses reports whether an operator may have crossed the text with another
-// seed's.
+// crosses reports whether an operator may have crossed the text with another seed's.
 func (c *Campaign) crosses(r *recipe) bool {
 	f := c.base.Filter()
-	f.Bucket, _ = textop.ParseBucket(r.Seed.Bucket) // both were read before
+	f.Bucket, _ = textop.ParseBucket(r.Seed.Bucket) // already parsed once
 	f.Surface, _ = textop.ParseSurface(r.Seed.Surface)
 	f.Controls = true
 	registry := c.base.Registry()

@@ -12,7 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
-// verbatimDocument is a campaign of prompts that are sent as they are.
+// verbatimDocument is a campaign of prompts that are sent unchanged.
 type verbatimDocument struct {
 	Version     string   `json:"schema_version"`
 	Name        string   `json:"name"`
@@ -23,9 +23,9 @@ type verbatimDocument struct {
 	Judges      []any    `json:"judges"`
 }
 
-// promoteVerbatim makes a document of prompts that got past a system, as they were
-// sent. It needs neither the operators nor what was learned. Without files such a
-// document cannot be made.
+// promoteVerbatim makes a document of prompts that got past a system, as they were sent. It needs
+// neither the operators nor what was learned. It returns no files if such a document cannot be
+// made.
 func (c *Campaign) promoteVerbatim(ctx context.Context, f campaign.Finding, payloads [][]byte, dir string) ([]campaign.File, error) {
 	if c.plan == nil || !judgedKind(f.Kind) {
 		return nil, nil
@@ -71,7 +71,7 @@ func (c *Campaign) promoteVerbatim(ctx context.Context, f campaign.Finding, payl
 	return []campaign.File{{Name: "operators.json", Data: doc.Bytes()}, {Name: promotedSeeds, Data: seeds.Bytes()}}, nil
 }
 
-// judgedKind reports whether a finding is of what a system did, not of an operator.
+// judgedKind reports whether a finding is about the system, not about an operator.
 func judgedKind(kind string) bool {
 	switch kind {
 	case kindVerdict, "crashed", "hung", "flooded":
@@ -80,7 +80,7 @@ func judgedKind(kind string) bool {
 	return false
 }
 
-// errOnce ends the making of children.
+// errOnce stops making children.
 var errOnce = errors.New("one child is enough")
 
 // remade is the child of an explicit case.

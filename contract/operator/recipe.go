@@ -15,27 +15,27 @@ import (
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
-// recipe is a child as an explicit input: all that makes it, but for the
-// operators themselves and the document.
+// recipe is a child as an explicit input: everything that makes it, except the operators themselves
+// and the document.
 type recipe struct {
 	Seed struct {
 		ID      string `json:"seed_id"`
 		Text    string `json:"text"`
 		Bucket  string `json:"bucket_id,omitempty"`
 		Surface string `json:"surface,omitempty"`
-		Goal    string `json:"goal,omitempty"` // what an attacker wrote the text for
-		// As the seed's file sets them; absent if it does not.
+		Goal    string `json:"goal,omitempty"` // the goal that an attacker wrote the text for
+		// As in the seed's file; absent if it is not set there.
 		Strength    int             `json:"strength,omitempty"`
 		Constraints json.RawMessage `json:"constraints,omitempty"`
 	} `json:"seed"`
 	Testcase string             `json:"testcase_id"`
 	Child    int64              `json:"child_index"`
-	Odds     map[string]float64 `json:"odds,omitempty"` // of the operators, if they were learned
+	Odds     map[string]float64 `json:"odds,omitempty"` // of the operators, if learned
 	GivenUp  []string           `json:"given_up,omitempty"`
-	Chain    []Step             `json:"chain,omitempty"` // in place of what is drawn
-	Turns    []int              `json:"turns,omitempty"` // of its messages, those that are sent, from 1; none: all
+	Chain    []Step             `json:"chain,omitempty"` // instead of drawn operators
+	Turns    []int              `json:"turns,omitempty"` // numbers, from 1, of the messages to send; none: all
 	Verbatim bool               `json:"verbatim,omitempty"`
-	Only     string             `json:"only,omitempty"` // the judge that judges alone; "": all do
+	Only     string             `json:"only,omitempty"` // the only judge; "": all judge
 }
 
 func (c *Campaign) recipe(s *state, job mutator.Job) *recipe {
@@ -51,7 +51,7 @@ func (c *Campaign) recipe(s *state, job mutator.Job) *recipe {
 	r.Seed.Strength = job.Seed.Strength.Min
 	if job.Seed.Constraints != nil {
 		values := (&textop.Context{Constraints: *job.Seed.Constraints}).Values("")
-		r.Seed.Constraints, _ = json.Marshal(values["constraints"]) // was read from JSON
+		r.Seed.Constraints, _ = json.Marshal(values["constraints"]) // it was read from JSON
 	}
 	if job.Chain != nil {
 		r.Chain, r.Odds = c.steps(*job.Chain), nil
@@ -65,13 +65,13 @@ func (c *Campaign) recipe(s *state, job mutator.Job) *recipe {
 
 func (r *recipe) encode() []byte {
 	b, err := json.MarshalIndent(r, "", "  ")
-	if err != nil { // numbers and text have a form in JSON
+	if err != nil { // cannot fail: numbers and text
 		panic(err)
 	}
 	return append(b, '\n')
 }
 
-// decodeRecipe makes a recipe a job again, and the mutator that it is for.
+// decodeRecipe returns the job of a recipe, and the mutator for it.
 func (c *Campaign) decodeRecipe(payload []byte) (*mutator.Mutator, mutator.Job, error) {
 	var r recipe
 	if err := json.Unmarshal(payload, &r); err != nil {
@@ -79,7 +79,7 @@ func (c *Campaign) decodeRecipe(payload []byte) (*mutator.Mutator, mutator.Job, 
 	}
 	seed := &mutator.Seed{ID: r.Seed.ID, Goal: r.Seed.Goal, Text: textop.Normalize(r.Seed.Text, textop.Constraints{}), BucketTag: r.Seed.Bucket, SurfaceTag: r.Seed.Surface}
 	if r.Seed.Bucket != "" {
-		seed.Bucket, _ = textop.ParseBucket(r.Seed.Bucket) // was read before
+		seed.Bucket, _ = textop.ParseBucket(r.Seed.Bucket) // already parsed once
 	}
 	if r.Seed.Surface != "" {
 		seed.Surface, _ = textop.ParseSurface(r.Seed.Surface)
@@ -117,11 +117,10 @@ func (c *Campaign) decodeRecipe(payload []byte) (*mutator.Mutator, mutator.Job, 
 	return m, job, nil
 }
 
-// Reduce implements [campaign.Reducer]. Of a child that got past a system, as few
-// operators as do, each at the least strength that does, until none can go;
-// the seed's text is made smaller. Of others what chooses the operators stays.
-// Prompts that are sent as they are stay as they are: a finding that was promoted has
-// been made small before, and its document is to end in as many calls as it has prompts.
+// Reduce implements [campaign.Reducer]. For a child that got past a system, it minimizes the
+// operators and their strengths, and the seed's text. For other children it shrinks only the text
+// and keeps what chooses the operators. Verbatim prompts do not change: a promoted finding has
+// been shrunk before, and its document should make as many calls as it has prompts.
 func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte) (bool, error)) (smallest []byte, parts string) {
 	if c.spec.Verbatim {
 		return payload, ""
@@ -147,11 +146,11 @@ func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte)
 	}
 }
 
-// errSpent ends a reduction; what was found so far counts.
+// errSpent ends a reduction; the smallest result so far counts.
 var errSpent = errors.New("the budget is spent")
 
-// shrinkRecipe makes the chain of a case shorter, its strengths less and its messages
-// fewer, one at a time, until no one of these steps succeeds.
+// shrinkRecipe shortens the chain of a case, lowers its strengths and drops messages, one step at a
+// time, until no step succeeds.
 func (c *Campaign) shrinkRecipe(ctx context.Context, payload []byte, test func([]byte) (bool, error)) []byte {
 	var r recipe
 	if json.Unmarshal(payload, &r) != nil {
@@ -208,7 +207,7 @@ func (c *Campaign) lessStrength(r *recipe, try func([]Step, []int) bool) bool {
 	return false
 }
 
-// fewerTurns leaves a message of the conversation out.
+// fewerTurns drops a message of the conversation.
 func (c *Campaign) fewerTurns(ctx context.Context, payload *[]byte, r *recipe, try func([]Step, []int) bool) bool {
 	if r.Seed.Surface != string(textop.Conversation) {
 		return false
@@ -231,7 +230,7 @@ func (c *Campaign) fewerTurns(ctx context.Context, payload *[]byte, r *recipe, t
 	return false
 }
 
-// onlyJudge is the judge that judges the child of a case alone; "": all do.
+// onlyJudge is the judge that judges the child of a case alone; "": all judge.
 func onlyJudge(payload []byte) string {
 	var r recipe
 	if payload == nil || json.Unmarshal(payload, &r) != nil {
@@ -240,8 +239,7 @@ func onlyJudge(payload []byte) string {
 	return r.Only
 }
 
-// keepTurns leaves those messages of a case's child out that its reduction has left
-// out.
+// keepTurns drops the messages that the reduction of a case has dropped from its child.
 func keepTurns(payload []byte, child *mutator.Child) {
 	var r recipe
 	if json.Unmarshal(payload, &r) == nil && r.Turns != nil && child.Status == textop.OK {
@@ -249,7 +247,7 @@ func keepTurns(payload []byte, child *mutator.Child) {
 	}
 }
 
-// shorter makes the seed's text smaller, and says whether no character of it can go.
+// shorter shrinks the seed's text, and reports whether no single character can be dropped.
 func (c *Campaign) shorter(ctx context.Context, payload []byte, test func([]byte) (bool, error)) (small []byte, parts string) {
 	var r recipe
 	if json.Unmarshal(payload, &r) != nil {
@@ -261,7 +259,7 @@ func (c *Campaign) shorter(ctx context.Context, payload []byte, test func([]byte
 		return smaller.encode()
 	}
 	text, stats := shrink.Bytes(ctx, []byte(r.Seed.Text), func(text []byte) (bool, error) {
-		if len(bytes.TrimSpace(text)) == 0 || !wholeCharacters(r.Seed.Text, text) { // no seed is blank
+		if len(bytes.TrimSpace(text)) == 0 || !wholeCharacters(r.Seed.Text, text) { // seeds are never blank
 			return false, nil
 		}
 		return test(with(text))
@@ -278,8 +276,8 @@ func (c *Campaign) shorter(ctx context.Context, payload []byte, test func([]byte
 	return payload, ""
 }
 
-// wholeCharacters reports whether a smaller text is one of whole characters, as
-// readers see them: none that the text has is cut in two.
+// wholeCharacters reports whether a smaller text consists of whole characters, as readers see them:
+// none of the original's is cut in two.
 func wholeCharacters(whole string, text []byte) bool {
 	if !utf8.Valid(text) {
 		return false
@@ -296,7 +294,7 @@ func wholeCharacters(whole string, text []byte) bool {
 	return true
 }
 
-// gauge counts the characters of a prompt.
+// gauge counts the characters of a seed's text.
 func gauge(_ context.Context, payload []byte) (size int64, unit string) {
 	var r recipe
 	if json.Unmarshal(payload, &r) != nil {
@@ -305,11 +303,11 @@ func gauge(_ context.Context, payload []byte) (size int64, unit string) {
 	return int64(utf8.RuneCountInString(r.Seed.Text)), "character"
 }
 
-// maxPartners bounds the texts that operators may cross a seed with.
+// maxPartners limits the texts that operators may cross a seed with.
 const maxPartners = 1000
 
-// partners are the seeds that others may be crossed with, by a hash of their
-// ids: the order of the seeds changes nothing.
+// partners are the seeds that others may be crossed with, selected by a hash of their ids, so that
+// the order of the seeds does not matter.
 func partners(seeds []mutator.Seed) []mutator.Seed {
 	type ranked struct {
 		hash uint64

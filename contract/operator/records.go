@@ -46,13 +46,13 @@ func (s *SeedReader) record() (map[string]any, error) {
 		if countKeys(text) > len(fields) {
 			s.doubtRepeats()
 		}
-		// The decoder replaces what UTF-8 does not have, such as half a surrogate pair.
+		// The decoder replaces invalid UTF-8, such as half a surrogate pair.
 		s.altered = hasReplacement(fields) && !bytes.Contains(text, []byte("\ufffd")) && !bytes.Contains(bytes.ToLower(text), []byte(`\ufffd`))
 		return fields, nil
 	}
 }
 
-// noObject says why the present line is not one JSON object, and where.
+// noObject explains why the current line is not one JSON object, and where.
 func (s *SeedReader) noObject() error {
 	const code, what = "seed-syntax", "is not one JSON object on a line: "
 	doc, err := jsontree.Parse(s.text, jsontree.Options{LoneSurrogates: true, NonFinite: true})
@@ -66,9 +66,8 @@ func (s *SeedReader) noObject() error {
 	return s.fault(code, "", what+"it is %s", doc.Root.Kind)
 }
 
-// unmarshalPython reads JSON as Python writes it: NaN, which it writes for what
-// is missing, counts as null, and Infinity as a text, which no field of ours
-// takes.
+// unmarshalPython parses JSON as Python writes it: NaN, which Python writes for missing values,
+// counts as null, and Infinity as a string, which no field here accepts.
 func unmarshalPython(text []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(constantsOut(text)))
 	d.UseNumber()
@@ -81,7 +80,7 @@ func unmarshalPython(text []byte, into any) error {
 	return nil
 }
 
-// constantsOut is JSON without the constants that it does not have.
+// constantsOut replaces constants that JSON does not have.
 func constantsOut(text []byte) []byte {
 	if !bytes.Contains(text, []byte("NaN")) && !bytes.Contains(text, []byte("Infinity")) {
 		return text
@@ -106,7 +105,7 @@ func constantsOut(text []byte) []byte {
 	return out
 }
 
-// countKeys counts the keys of an object of JSON, repeated ones as well.
+// countKeys counts the keys of a JSON object, including repeated ones.
 func countKeys(text []byte) int {
 	n, depth := 0, 0
 	for i := 0; i < len(text); i++ {
@@ -126,7 +125,7 @@ func countKeys(text []byte) int {
 	return n
 }
 
-// stringEnd is where the string that begins at i ends.
+// stringEnd is the end of the string that begins at i.
 func stringEnd(text []byte, i int) int {
 	for i++; ; i++ {
 		k := bytes.IndexByte(text[i:], '"')
@@ -144,10 +143,10 @@ func stringEnd(text []byte, i int) int {
 	}
 }
 
-// doubtRepeats warns of fields that the present record has twice.
+// doubtRepeats warns about fields that the current record has twice.
 func (s *SeedReader) doubtRepeats() {
 	doc, err := jsontree.Parse(s.text, jsontree.Python())
-	if err != nil { // the other decoder has read it
+	if err != nil { // the other decoder has already read it
 		return
 	}
 	for _, key := range doc.Repeated {
@@ -155,7 +154,7 @@ func (s *SeedReader) doubtRepeats() {
 	}
 }
 
-// column is where a field of the present record stands in its line, or 1.
+// column is the column of a field of the current record, or 1.
 func (s *SeedReader) column(path string) int {
 	key, rest, nested := strings.Cut(path, ".")
 	switch s.format {
@@ -185,7 +184,7 @@ func (s *SeedReader) column(path string) int {
 	return 1
 }
 
-// hasReplacement reports whether the text of a record holds U+FFFD.
+// hasReplacement reports whether the text of a record contains U+FFFD.
 func hasReplacement(fields map[string]any) bool {
 	_, v := lookup(fields, textFields)
 	text, _ := v.(string)
@@ -199,7 +198,7 @@ func (s *SeedReader) next() ([]byte, error) {
 	for {
 		part, err := s.lines.ReadSlice('\n')
 		if long = long || len(line)+len(part) > maxLine; long {
-			line = line[:0] // the rest of it is passed over
+			line = line[:0] // skip the rest of the line
 		} else {
 			line = append(line, part...)
 		}
@@ -261,7 +260,7 @@ func (s *SeedReader) row() (map[string]any, error) {
 	}
 }
 
-// columns reads the names of columns.
+// columns reads the column names.
 func (s *SeedReader) columns(row []string) error {
 	s.header = slices.Clone(row)
 	s.header[0] = strings.TrimPrefix(s.header[0], mark)

@@ -13,31 +13,31 @@ import (
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
-// searchState is the state of a campaign that searches: what was learned, what comes
-// next, and which texts the system has had. It is never changed.
+// searchState is the state of a searching campaign: what it has learned, what comes next, and which
+// texts the system has received. It does not change.
 type searchState struct {
 	pool  *redteam.Search
 	plan  []redteam.Proposal // of the next round; none: the search is over
-	index []int32            // of their children, each among those of its unit
-	next  []int32            // by unit: children so far
+	index []int32            // number of each child within its unit
+	next  []int32            // by unit: number of children so far
 	cases int64
 	calls int64
 	sent  layers
 }
 
-// A search learns after so many children, but has no more rounds than that.
+// A search learns every searchRound children, but has at most searchRounds rounds.
 const (
 	searchRound  = 16
 	searchRounds = 256
 )
 
-// codes are what models read best, by our reading.
+// codes are the encodings that models read best, in our judgement.
 var codes = []string{
 	"op_enc_base64", "op_enc_hex", "op_cipher_rot13", "op_cipher_reverse", "op_typo_leet", "op_enc_base64url", "op_enc_percent", "op_enc_binary",
 	"op_enc_base32", "op_spell_morse", "op_enc_charcode", "op_cipher_atbash", "op_enc_html_entity", "op_enc_ascii85", "op_enc_octal",
 }
 
-// links are the steps of a chain by their places.
+// links converts the steps of a chain to operator indices.
 func links(r *mutator.Registry, chain []Step) []mutator.Link {
 	var list []mutator.Link
 	for _, x := range chain {
@@ -48,7 +48,7 @@ func links(r *mutator.Registry, chain []Step) []mutator.Link {
 	return list
 }
 
-// steps is the same the other way.
+// steps is the inverse of links.
 func (c *Campaign) steps(chain []mutator.Link) []Step {
 	list := make([]Step, len(chain))
 	for i, l := range chain {
@@ -76,7 +76,7 @@ func (c *Campaign) startSearch(m *mutator.Mutator) *searchState {
 			at = len(cfg.Kinds)
 			known[k] = at
 			ops := slices.DeleteFunc(slices.Clone(m.Operators(k.bucket, k.surface, k.controls)), func(op int) bool { return slices.Contains(m.GivenUp(), op) })
-			for _, op := range ops { // what conversations have that prompts do not, at all strengths
+			for _, op := range ops { // operators only for conversations, at all strengths
 				if meta := m.Registry().Entries()[op].Meta; k.surface == textop.Conversation && meta.Accepts(k.surface) {
 					for strength := k.strength.Min; strength <= k.strength.Max; strength++ {
 						cfg.First = append(cfg.First, mutator.Link{Op: op, Strength: strength})
@@ -98,15 +98,14 @@ func (c *Campaign) startSearch(m *mutator.Mutator) *searchState {
 	return h
 }
 
-// searchKind is what decides what a search may draw for a seed.
+// searchKind determines what a search may draw for a seed.
 type searchKind struct {
 	met
 	strength textop.Range
 }
 
-// propose plans the next round, unless as many calls were made as planned, or
-// twice as many cases: then nothing new comes about. It reports whether the
-// budget ends the search.
+// propose plans the next round, unless the planned number of calls has been made, or twice as many
+// cases: then nothing new turns up. It reports whether the budget ends the search.
 func (c *Campaign) propose(h *searchState, s spent) (ended bool) {
 	h.plan, h.index = nil, nil
 	left := min(c.planned()-h.calls, 2*c.planned()-h.cases)
@@ -132,7 +131,7 @@ func (c *Campaign) propose(h *searchState, s spent) (ended bool) {
 	return false
 }
 
-// findings is what a round came to, in case order.
+// findings collects the results of a round, in case order.
 type findings struct {
 	of      *searchState
 	results []redteam.Result
@@ -142,7 +141,7 @@ type findings struct {
 
 func (h *searchState) begin() *findings { return &findings{of: h, texts: map[uint64]struct{}{}} }
 
-// add takes what a case came to.
+// add adds the result of a case.
 func (x *findings) add(f *facts) {
 	p := &x.of.plan[len(x.results)]
 	r := redteam.Result{Signal: f.signal}
@@ -170,14 +169,14 @@ func (c *Campaign) nextSearch(s *state, h *searchState, found *findings) *search
 		pool: h.pool.Learn(h.plan, found.results), next: h.next, sent: h.sent.push(found.texts),
 		cases: h.cases + int64(len(found.results)), calls: h.calls + found.calls,
 	}
-	if len(found.results) == len(h.plan) { // else the run was cut
+	if len(found.results) == len(h.plan) { // otherwise the run was interrupted
 		s.ended = c.propose(next, s.spent)
 	}
 	return next
 }
 
-// policy is that of the option in place of the document's. A search keeps its
-// operators, and how many of them make a chain.
+// policy replaces the document's policy by that of the option. A search keeps its operators and
+// chain length.
 func (c *compiler) policy(spec *Spec) {
 	p := mutator.Policy(c.set.Get(optPolicy, ""))
 	switch {
@@ -194,8 +193,8 @@ func (c *compiler) policy(spec *Spec) {
 	c.part([]byte(p))
 }
 
-// layers is a set that grows by a layer a round and shares the rest: a layer
-// holds at least as many texts as all smaller ones, so that there are few.
+// layers is a set that grows by one layer per round and shares the rest: a layer holds at least as
+// many texts as all smaller ones together, so that there are few.
 type layers []map[uint64]struct{}
 
 func (l layers) has(text uint64) bool {
@@ -218,8 +217,7 @@ func (l layers) push(more map[uint64]struct{}) layers {
 	return append(l, more)
 }
 
-// rejectSeen makes a child whose text the system has had already one that is not
-// sent. It reports whether the child is one.
+// rejectSeen skips a child whose text the system has already received. It reports whether it did.
 func (c *Campaign) rejectSeen(s *state, f *facts, o *campaign.Outcome) bool {
 	if s.search == nil || f.status != textop.OK || c.spec.Duplicates == KeepDuplicates || !s.search.sent.has(f.print.Exact) {
 		return false
@@ -231,7 +229,7 @@ func (c *Campaign) rejectSeen(s *state, f *facts, o *campaign.Outcome) bool {
 	return true
 }
 
-// secrets are the texts that replies must not hold.
+// secrets are the texts that replies must not contain.
 func secrets(judges []Judge) []string {
 	var list []string
 	for _, j := range judges {
@@ -242,7 +240,7 @@ func secrets(judges []Judge) []string {
 	return slices.DeleteFunc(list, func(s string) bool { return strings.TrimSpace(s) == "" })
 }
 
-// forbids reports whether a judge names what a reply must not hold.
+// forbids reports whether a judge names what a reply must not contain.
 func (j *Judge) forbids() bool {
 	switch j.Type {
 	case "excludes_pattern", "not_contains":
@@ -253,7 +251,7 @@ func (j *Judge) forbids() bool {
 	return false
 }
 
-// signalOf is what a search sees of a reply.
+// signalOf is the signal of a reply for a search.
 func (c *Campaign) signalOf(child *mutator.Child, reply string) redteam.Signal {
 	reply = redteam.Own(child.Text, reply)
 	refused, _, _ := (&judge.Demand{Type: "refusal"}).Judge(reply) // a text can always be judged

@@ -18,13 +18,12 @@ import (
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
-// Format is the form of a seed file.
+// Format is the format of a seed file.
 type Format string
 
-// The formats. JSONL takes records of mutation_seed_v1 and normalized_v1, short
-// records of id and text, and children of an earlier run. CSV has the same
-// fields as columns, by their names in the first row. In Lines every line that
-// is not blank is a seed.
+// The formats. JSONL accepts records of mutation_seed_v1 and normalized_v1, short records of id and
+// text, and children of an earlier run. CSV has the same fields as columns, named in the first row.
+// In Lines every non-blank line is a seed.
 const (
 	JSONL Format = "jsonl"
 	CSV   Format = "csv"
@@ -49,16 +48,16 @@ func FormatOf(name string, head []byte) Format {
 	return Lines
 }
 
-// mark is the byte order mark that some editors put at the beginning.
+// mark is the byte order mark that some editors write.
 const mark = "\ufeff"
 
-// maxLine bounds one record.
+// maxLine limits the size of one record.
 const maxLine = 16 << 20
 
-// SeedReader reads seeds one at a time, so that a stream of any length takes
-// the memory of one record.
+// SeedReader reads seeds one at a time, so that a stream of any length takes the memory of one
+// record.
 type SeedReader struct {
-	// Constraints hold for seeds that come without any.
+	// Constraints apply to seeds without their own.
 	Constraints textop.Constraints
 
 	path     string
@@ -67,24 +66,23 @@ type SeedReader struct {
 	table    *csv.Reader
 	header   []string
 	ended    bool
-	refused  error // what the whole file is refused for; told by the first Next
+	refused  error // why the whole file is rejected; returned by the first Next
 	line     int
-	text     []byte // of the present record, unless it is CSV
-	width    int    // fields of the present record, if it is CSV
+	text     []byte // of the current record, unless it is CSV
+	width    int    // number of fields of the current record, if it is CSV
 	ordinal  int64
-	altered  bool // the present record's text is not what stands in the file
+	altered  bool // the current record's text differs from the file
 	buckets  []textop.Bucket
 	warned   map[string]bool
 	warnings diag.List
 	blocked  int64 // records with is_mutable false
 }
 
-// NewSeedReader reads seeds from r. name is what messages call it; an empty
-// format is guessed. Of a record with several bucket tags the first that is in
-// prefer counts, or else the first.
+// NewSeedReader reads seeds from r. name is its name in messages; an empty format is guessed. Of
+// several bucket tags in a record the first one in prefer counts, or else the first.
 func NewSeedReader(r io.Reader, name string, format Format, prefer ...textop.Bucket) *SeedReader {
 	s := &SeedReader{path: name, format: format, lines: bufio.NewReaderSize(r, 64<<10), buckets: prefer, warned: make(map[string]bool)}
-	head, _ := s.lines.Peek(512) // what cannot be read is met again by Next
+	head, _ := s.lines.Peek(512) // Next repeats a read error
 	if s.format == "" {
 		s.format = FormatOf(name, head)
 	}
@@ -99,8 +97,7 @@ func NewSeedReader(r io.Reader, name string, format Format, prefer ...textop.Buc
 	return s
 }
 
-// Next returns the next seed, or io.EOF. An error about a record is a
-// [diag.List] with its place.
+// Next returns the next seed, or io.EOF. An error about a record is a [diag.List] with its place.
 func (s *SeedReader) Next() (*mutator.Seed, error) {
 	for {
 		record, err := s.record()
@@ -115,18 +112,17 @@ func (s *SeedReader) Next() (*mutator.Seed, error) {
 	}
 }
 
-// Warnings returns what was doubtful so far, each kind of doubt once.
+// Warnings returns the warnings so far, each kind once.
 func (s *SeedReader) Warnings() diag.List { return s.warnings }
 
-// Blocked returns how many records say that they must not be mutated.
+// Blocked returns the number of records marked as not mutable.
 func (s *SeedReader) Blocked() int64 { return s.blocked }
 
 func (s *SeedReader) fault(code, path, format string, args ...any) error {
 	return diag.List{{Code: "operator." + code, Pos: diag.Pos{File: s.path, Line: max(s.line, 1), Col: s.column(path)}, Path: path, Message: fmt.Sprintf(format, args...)}}
 }
 
-// The fields that a seed's text, id, bucket and surface are looked for in, the
-// first that is there counts.
+// The fields to search for a seed's text, id, bucket and surface; the first one present counts.
 var (
 	textFields    = []string{"mutation_target_text", "seed_text", "text", "child_text", "prompt", "input_primary"}
 	idFields      = []string{"record_id", "testcase_id", "seed_id", "id"}
@@ -182,8 +178,7 @@ func (s *SeedReader) seed(f map[string]any) (*mutator.Seed, error) {
 	return seed, nil
 }
 
-// mutable reads whether a record may be mutated, as the programs that write
-// tables spell it.
+// mutable reads whether a record may be mutated, in the spellings of spreadsheet programs.
 func (s *SeedReader) mutable(v any) (bool, error) {
 	if v == nil {
 		return true, nil
@@ -236,7 +231,7 @@ func (s *SeedReader) route(seed *mutator.Seed, f map[string]any) error {
 	key, v = lookup(f, surfaceFields)
 	tag, ok := v.(string)
 	if v == nil || ok && strings.TrimSpace(tag) == "" {
-		seed.Surface = textop.PromptText // as the engine has it that users know
+		seed.Surface = textop.PromptText // as in the engine that users know
 		return nil
 	}
 	if !ok {
@@ -247,14 +242,14 @@ func (s *SeedReader) route(seed *mutator.Seed, f map[string]any) error {
 	return s.takeDiagnostics(key, found)
 }
 
-// limits reads what a seed sets in place of the configuration.
+// limits reads the settings of a seed that override the configuration.
 func (s *SeedReader) limits(seed *mutator.Seed, f map[string]any) error {
 	raw := make(map[string]any)
 	for _, key := range []string{"strength", "constraints"} {
 		if v := f[key]; v != nil {
 			if text, ok := v.(string); ok && s.format == CSV {
 				d := json.NewDecoder(strings.NewReader(text))
-				d.UseNumber() // plug-ins are to get 3 as 3, not as 3.0
+				d.UseNumber() // plug-ins must get 3 as 3, not as 3.0
 				if v = nil; d.Decode(&v) != nil || d.More() {
 					return s.fault("seed-"+key, key, "is %q: expected %s", text, map[string]string{"strength": "an integer", "constraints": "an object as JSON"}[key])
 				}
@@ -279,18 +274,18 @@ func (s *SeedReader) limits(seed *mutator.Seed, f map[string]any) error {
 	return nil
 }
 
-// Doubt returns a warning about the record that was read last.
+// Doubt returns a warning about the last record.
 func (s *SeedReader) Doubt(code, message string) diag.Diagnostic {
 	return diag.Diagnostic{Code: "operator." + code, Level: diag.Warning, Pos: diag.Pos{File: s.path, Line: max(s.line, 1), Col: 1}, Message: message}
 }
 
-// doubt warns of a kind of thing once.
+// doubt warns once about a kind of problem.
 func (s *SeedReader) doubt(code, path, message string) {
 	_ = s.takeDiagnostics(path, diag.List{{Code: "operator." + code, Level: diag.Warning, Message: message}}) // no error
 }
 
-// takeDiagnostics takes diagnostics about a value: errors are returned, and warnings kept
-// once for each message.
+// takeDiagnostics handles diagnostics about a value: it returns errors, and keeps warnings once per
+// message.
 func (s *SeedReader) takeDiagnostics(path string, list diag.List) error {
 	var errs diag.List
 	for _, d := range list {
@@ -310,7 +305,7 @@ func (s *SeedReader) takeDiagnostics(path string, list diag.List) error {
 	return errs.Err()
 }
 
-// lookup finds the first of the fields that is there and not null.
+// lookup finds the first field that is present and not null.
 func lookup(f map[string]any, names []string) (key string, v any) {
 	for _, n := range names {
 		if v := f[n]; v != nil {

@@ -24,8 +24,7 @@ var starterSystem []byte
 //go:embed starter/op_lex_reverse_words.star
 var starterOperator []byte
 
-// starter is a document that runs, its seeds, the system that they are sent to
-// and an operator of its own.
+// starter returns a document that runs, its seeds, the system that receives them and an operator.
 func starter() []campaign.File {
 	return []campaign.File{
 		{Name: "operators.json", Data: slices.Clone(starterSpec)},
@@ -35,20 +34,19 @@ func starter() []campaign.File {
 	}
 }
 
-// shownChildren is how many children are shown in full, each of another seed.
+// shownChildren is the number of children shown in full, each of a different seed.
 const shownChildren = 3
 
-// examples are children of the first seeds, made again: from seed to child,
-// word by word, with the steps on the way. Outcomes keep no texts. There are
-// none where an operator has to be asked outside this process, and of an
-// attacker, whose prompts are not made of seeds.
+// examples shows children of the first seeds, made again because outcomes keep no texts: from seed
+// to child, word by word, with the steps. There are none if an operator runs outside this process,
+// or with an attacker, whose prompts are not made from seeds.
 func (c *Campaign) examples(ctx context.Context, s *state) []campaign.Exhibit {
 	entries := c.base.Registry().Entries()
 	if c.attacker != nil || slices.ContainsFunc(entries, func(e mutator.Entry) bool { return e.New == nil }) {
 		return nil
 	}
 	facts, err := trialFacts(seq.Map(s.m.GivenUp(), func(op int) string { return entries[op].Meta.ID }))
-	if err != nil { // names have a form in JSON
+	if err != nil { // cannot fail: names
 		return nil
 	}
 	first := c.Start(facts)
@@ -63,7 +61,7 @@ func (c *Campaign) examples(ctx context.Context, s *state) []campaign.Exhibit {
 	lane := c.base.NewLane(nil)
 	lane.Use(first.m)
 	var list []campaign.Exhibit
-	// An error is the context's, or of operators elsewhere.
+	// No operator is remote, so only the context can cause an error.
 	_ = makeLane(ctx, lane, jobs, func(child *mutator.Child) error {
 		var line struct {
 			Trace []step `json:"mutation_trace"`

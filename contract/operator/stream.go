@@ -9,19 +9,18 @@ import (
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
-// Stream makes children of seeds that come one after the other, in memory that
-// does not grow with their number: for pipelines.
+// Stream makes children of a sequence of seeds, in constant memory: for pipelines.
 type Stream struct {
 	Lane       *mutator.Lane
-	Children   int64 // wanted for each seed
+	Children   int64 // wanted per seed
 	Duplicates Duplicates
-	All        bool // give children that did not come about as well
-	Controls   bool // seeds without constraints of their own keep control characters
+	All        bool // also write children that failed
+	Controls   bool // seeds without their own constraints keep control characters
 
 	met map[met]bool
 }
 
-// Counts is what a stream came to.
+// Counts are the results of a stream.
 type Counts struct {
 	Seeds, Children int64
 	Skipped         int64 // SKIPPED: no operator was applicable
@@ -31,29 +30,28 @@ type Counts struct {
 	Breaches        int64
 }
 
-// window is how many children are made between two looks at the input, or fewer
-// if the seeds are long.
+// window is the number of children made between two looks at the input; windowBytes ends a window
+// of long seeds earlier.
 const (
 	window      = 512
 	windowBytes = 4 << 20
 )
 
-// attempts is how many children are made for each that is wanted, at most.
+// attempts is the maximum number of children made per wanted one.
 const attempts = 4
 
-// source is a seed in a window, with what it has so far.
+// source is a seed in a window, with its progress.
 type source struct {
 	seed  *mutator.Seed
 	have  int64
 	asked int64 // children asked for so far
 	seen  *mutator.Seen
-	lines [][]byte // children that wait for their turn; nil: they go out at once
+	lines [][]byte // children that wait for their turn; nil: write at once
 }
 
-// Run makes children of the seeds that next gives until it returns io.EOF, and
-// gives each as a line of JSON to write. breach is called for every child in which
-// an operator broke the contract. Children of one seed come together, seeds in
-// their order.
+// Run makes children of the seeds that next returns, until it returns io.EOF, and passes each child
+// to write as a JSON line. It calls breach for every child in which an operator broke the contract.
+// Children are grouped by seed, in the order of the seeds.
 func (s *Stream) Run(ctx context.Context, next func() (*mutator.Seed, error), write func(line []byte) error, breach func(*mutator.Child)) (Counts, error) {
 	var n Counts
 	for {
@@ -110,8 +108,8 @@ func (s *Stream) source(seed *mutator.Seed) *source {
 	return x
 }
 
-// batch makes the children of the seeds of a window: what is wanted first, and
-// then replacements for what was rejected.
+// batch makes the children of the seeds of a window: first the wanted ones, then replacements for
+// rejected ones.
 func (s *Stream) batch(ctx context.Context, batch []*source, n *Counts, write func([]byte) error, breach func(*mutator.Child)) error {
 	jobs := make([]mutator.Job, 0, window)
 	owners := make([]*source, 0, window)
@@ -170,7 +168,7 @@ func (s *Stream) batch(ctx context.Context, batch []*source, n *Counts, write fu
 	}
 }
 
-// accepts reports whether a child goes out.
+// accepts reports whether to write a child.
 func (s *Stream) accepts(x *source, c *mutator.Child, n *Counts) bool {
 	switch c.Status {
 	case textop.Skipped:

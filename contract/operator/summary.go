@@ -16,7 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
-// summary is what the campaign shows of itself.
+// summary is the campaign's own summary.
 func (c *Campaign) summary(s *state) []campaign.Exhibit {
 	t := s.tally
 	list := []campaign.Exhibit{c.childrenTable(s)}
@@ -42,7 +42,7 @@ func (c *Campaign) summary(s *state) []campaign.Exhibit {
 	return list
 }
 
-// childrenTable is the figures about all children.
+// childrenTable shows figures about all children.
 func (c *Campaign) childrenTable(s *state) campaign.Exhibit {
 	t := s.tally
 	byOp := make(map[int]int64)
@@ -57,7 +57,7 @@ func (c *Campaign) childrenTable(s *state) campaign.Exhibit {
 			used++
 		}
 	}
-	slices.Sort(counts) // sums of floats depend on their order
+	slices.Sort(counts) // the sum of floats depends on the order
 	bits, normal := mutator.Entropy(counts)
 	n := func(v int64) string { return strconv.FormatInt(v, 10) }
 	rows := [][]string{
@@ -79,19 +79,19 @@ func (c *Campaign) childrenTable(s *state) campaign.Exhibit {
 	return e
 }
 
-// operatorMatrix is how often operators were applied with success, by bucket.
+// operatorMatrix shows how often operators were applied successfully, by bucket.
 func (c *Campaign) operatorMatrix(t *tally) (campaign.Exhibit, bool) {
 	return countMatrix("Applications that gave a child, by operator and bucket", t.applied, func(a application) (int, textop.Bucket) { return a.op, a.bucket },
 		func(op int) string { return c.base.Registry().Entries()[op].Meta.ID }, BucketLabel)
 }
 
-// kindMatrix is how many children came about, by bucket and surface.
+// kindMatrix shows the number of children made, by bucket and surface.
 func (c *Campaign) kindMatrix(t *tally) (campaign.Exhibit, bool) {
 	return countMatrix("Children made, by bucket and surface", t.kinds, func(k kind) (textop.Bucket, textop.Surface) { return k.bucket, k.surface },
 		BucketLabel, func(s textop.Surface) string { return orAny(string(s)) })
 }
 
-// countMatrix shows counts by two of their properties.
+// countMatrix shows counts by two properties.
 func countMatrix[K comparable, R, C cmp.Ordered](title string, counts map[K]statusCount, at func(K) (R, C), row func(R) string, column func(C) string) (campaign.Exhibit, bool) {
 	columns, cells := map[C]bool{}, map[R]map[C]statusCount{}
 	for k, n := range counts {
@@ -118,7 +118,7 @@ func countMatrix[K comparable, R, C cmp.Ordered](title string, counts map[K]stat
 	return campaign.Exhibit{Kind: "matrix", Title: title, Matrix: &m}, len(m.Rows) > 0
 }
 
-// skewTable lists the operators that gave most and fewest children.
+// skewTable lists the operators with most and fewest children.
 func (c *Campaign) skewTable(t *tally) (campaign.Exhibit, bool) {
 	type share struct {
 		op int
@@ -158,7 +158,7 @@ func (c *Campaign) skewTable(t *tally) (campaign.Exhibit, bool) {
 	return e, len(rows) > 0
 }
 
-// learnedTable is what a learning policy has learned.
+// learnedTable shows what a learning policy has learned.
 func (c *Campaign) learnedTable(s *state) (campaign.Exhibit, bool) {
 	if !c.spec.Policy.Learns() {
 		return campaign.Exhibit{}, false
@@ -173,7 +173,7 @@ func (c *Campaign) learnedTable(s *state) (campaign.Exhibit, bool) {
 	return e, len(rows) > 0
 }
 
-// verdictMatrix is how often the system under test failed, by operator.
+// verdictMatrix shows how often the system under test failed, by operator.
 func (c *Campaign) verdictMatrix(t *tally) (campaign.Exhibit, bool) {
 	fails, totals := make(map[int]int64), make(map[int]int64)
 	for k, n := range t.verdicts {
@@ -186,7 +186,7 @@ func (c *Campaign) verdictMatrix(t *tally) (campaign.Exhibit, bool) {
 	for op := range totals {
 		ops = append(ops, op)
 	}
-	// The weakest places first: a report that is cut tells these.
+	// The weakest places come first, because a report may be cut.
 	slices.SortFunc(ops, func(a, b int) int {
 		return cmp.Or(cmp.Compare(cell(fails[b], totals[b]).Low, cell(fails[a], totals[a]).Low), cmp.Compare(a, b))
 	})
@@ -208,8 +208,8 @@ func cell(hits, total int64) campaign.MatrixCell {
 	return c
 }
 
-// BucketLabel returns a bucket as people read it: its concept and its number in the edition
-// of 2025, as reports tag it, or in the newest that has it: "disclosure (LLM02:2025)".
+// BucketLabel returns a readable bucket name: its concept and its number in the 2025 edition, as
+// reports tag it, or in the newest edition that has it: "disclosure (LLM02:2025)".
 func BucketLabel(b textop.Bucket) string {
 	if b == "" {
 		return "(any)"
@@ -235,7 +235,7 @@ func (c *Campaign) Summarize(s *state) campaign.Summary {
 		Examples: func(ctx context.Context) []campaign.Exhibit { return c.examples(ctx, s) }}
 }
 
-// warnings say what nobody has judged: that is not a pass.
+// warnings lists what nobody has judged: that is not a pass.
 func (c *Campaign) warnings(s *state) []string {
 	var list []string
 	if text := c.overspent(s); text != "" {
@@ -258,7 +258,7 @@ func (c *Campaign) warnings(s *state) []string {
 	return list
 }
 
-// skipReason is why no prompt was sent, or judged.
+// skipReason is why no prompt was sent or judged.
 func skipReason(_ campaign.Case, o *campaign.Outcome) string {
 	switch f, _ := decodeFacts(o.Data); {
 	case f.same:
@@ -273,7 +273,7 @@ func skipReason(_ campaign.Case, o *campaign.Outcome) string {
 	return "no operator that was drawn applies to the seed"
 }
 
-// void: without a child nothing was tried.
+// nothingTried says why the run tested nothing; "" if it did.
 func (c *Campaign) nothingTried(s *state) string {
 	if s.attacker != nil && len(s.attacker.nodes) == 0 && !s.ended {
 		return "the attacker wrote no prompt: nothing was sent, so nothing was tested"

@@ -17,8 +17,8 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// system reads the system that gets the children: that of --system, else the
-// document's. Its file and the programs it starts decide the cases.
+// system reads the system that receives the children: from --system, or else from the document. Its
+// file and the programs it starts decide the cases.
 func (c *compiler) system(camp *Campaign) {
 	spec := &camp.spec
 	path, read := c.set.Get(optSystem, ""), c.set.Read
@@ -64,7 +64,7 @@ func (c *compiler) system(camp *Campaign) {
 func (c *compiler) plan(path string, read func(string) ([]byte, error)) *sut.Plan {
 	plan, found := systemfile.Load(path, read, c.set.Digest)
 	if path == c.doc.Path {
-		for i := range found { // places in the mapping alone
+		for i := range found { // the places are relative to the mapping
 			found[i].Pos, found[i].Source = diag.Pos{File: path, Line: 1, Col: 1}, ""
 			found[i].Path = strings.TrimSuffix("system."+found[i].Path, ".")
 		}
@@ -83,8 +83,8 @@ func (c *compiler) plan(path string, read func(string) ([]byte, error)) *sut.Pla
 	return plan
 }
 
-// Traits implements [campaign.WithTraits]: who resets an instance that others
-// are using as well makes findings that are none.
+// Traits implements [campaign.WithTraits]: resetting an instance that others use at the same time
+// would cause false findings.
 func (c *Campaign) Traits() campaign.Traits {
 	return campaign.Traits{
 		Planned: c.planned(), Roughly: c.roughly(), Exclusive: c.plan != nil && c.plan.Exclusive(),
@@ -98,8 +98,8 @@ type systemLane struct {
 	system sut.System
 	worker sut.Worker
 	models map[string]sut.System // that judges ask, by the judge's id
-	broken int                   // cases in a row without a verdict
-	again  bool                  // cases are run again, from what the budget keeps for that
+	broken int                   // consecutive cases without a verdict
+	again  bool                  // cases are repeated, at the expense of the budget's reserve
 }
 
 func (c *Campaign) openSystem(ctx context.Context, lane campaign.Lane) (*systemLane, error) {
@@ -118,7 +118,7 @@ func (c *Campaign) openSystem(ctx context.Context, lane campaign.Lane) (*systemL
 	return l, nil
 }
 
-// Close ends what the lane holds.
+// Close closes the lane.
 func (l *systemLane) Close() error {
 	errs := []error{l.system.Close()}
 	for _, m := range l.models {
@@ -127,20 +127,19 @@ func (l *systemLane) Close() error {
 	return errors.Join(errs...)
 }
 
-// systemTries is how often a child is sent that has no verdict.
+// systemTries is the maximum number of tries for a verdict on a child.
 const systemTries = 3
 
-// judge sends a child to the system and judges what comes back. A system that
-// crashes, hangs or floods on a child is a finding; one that is not reached, and
-// a reply that cannot be judged, are errors of the case once further tries have
-// come to the same. An error is the environment's.
+// judge sends a child to the system and judges the reply. A system that crashes, hangs or floods on
+// a child is a finding. A system that is not reached, and a reply that cannot be judged, are errors
+// of the case after the last try. A returned error is the environment's.
 func (l *systemLane) judge(ctx context.Context, child *mutator.Child, only string, out *campaign.Outcome) error {
 	tries := systemTries
 	if l.broken >= brokenRow {
 		tries = 1
 	}
 	if b := l.c.spec.Budget; b != nil && b.Calls > 0 || l.c.replay != nil {
-		tries = 1 // calls are counted out, and a recording does not change
+		tries = 1 // calls are limited, and a recording does not change
 	}
 	var why string
 	var took spent
@@ -156,7 +155,7 @@ func (l *systemLane) judge(ctx context.Context, child *mutator.Child, only strin
 			return err
 		}
 		if l.c.spec.Budget == nil {
-			took = spent{} // equal replies are equal outcomes, however often the system was not reached before
+			took = spent{} // equal replies must give equal outcomes, however often the system was not reached before
 		}
 		v, fault, err := l.ask(ctx, child, only, &took, out)
 		if err != nil {
@@ -176,8 +175,8 @@ func (l *systemLane) judge(ctx context.Context, child *mutator.Child, only strin
 	return nil
 }
 
-// ask sends the messages of a child, one after the other, and judges every reply.
-// The first that fails ends it. fault says why there is no verdict.
+// ask sends the messages of a child, one after another, and judges every reply. The first failure
+// ends the conversation. fault says why there is no verdict.
 func (l *systemLane) ask(ctx context.Context, child *mutator.Child, only string, took *spent, out *campaign.Outcome) (v judged, fault string, err error) {
 	messages := textop.Turns(child.Seed.Surface, child.Text)
 	var calls []call
@@ -217,11 +216,9 @@ func (l *systemLane) ask(ctx context.Context, child *mutator.Child, only string,
 	return v, "", nil
 }
 
-// judgeReply is what the judges say of a reply; the first that it does not keep to
-// is the one that a finding is known by. A reply on the way must keep to those
-// that forbid something; what a reply must have, and what calls of tools and models
-// say of the conversation, is asked of the last. Only, if it is not "", is the one judge
-// that is asked.
+// judgeReply judges a reply; the first judge that fails identifies the finding. Intermediate
+// replies must pass only the judges that forbid something; the others, and those that need tool
+// calls or models, judge the last reply. If only is not "", only that judge judges.
 func (l *systemLane) judgeReply(ctx context.Context, o *sut.Observation, calls []call, last bool, only string, took *spent) (judged, error) {
 	c := l.c
 	v := judged{judgement: mutator.Pass, reply: replyOf(o), by: c.plan.Name}
@@ -243,7 +240,7 @@ func (l *systemLane) judgeReply(ctx context.Context, o *sut.Observation, calls [
 			continue
 		}
 		if j.model != nil && v.broken != "" {
-			continue // the case has failed: a model's opinion would be paid for and change nothing
+			continue // the case has already failed: a model's opinion would cost money and change nothing
 		}
 		var ok bool
 		var reason string

@@ -12,13 +12,13 @@ type tally struct {
 	children map[textop.Status]int64
 	novelty  mutator.Novelty
 	applied  map[application]statusCount
-	kinds    map[kind]statusCount // children by what their seeds are
+	kinds    map[kind]statusCount // children by the properties of their seeds
 	verdicts map[verdictKey]int64
 	points   [][2]float64 // children made, distinct children
 	made     int64
-	judged   int64 // children with a verdict that is PASS or FAIL, or with a score
+	judged   int64 // children with a verdict of PASS or FAIL, or with a score
 	stale    int64 // children whose verdict is on another text
-	met      int64 // verdicts in the file that are on a child of the run
+	met      int64 // verdicts in the file on children of the run
 	attacks  attacks
 }
 
@@ -32,7 +32,7 @@ type verdictKey struct {
 	judgement mutator.Judgement
 }
 
-// statusCount is how often there was each status.
+// statusCount counts statuses.
 type statusCount struct{ ok, skipped, invalid int64 }
 
 func (c *statusCount) add(s textop.Status) {
@@ -63,10 +63,10 @@ func (t *tally) clone() *tally {
 	return &c
 }
 
-// maxPoints is about how many points the curve of distinct children has.
+// maxPoints is the approximate number of points on the curve of distinct children.
 const maxPoints = 240
 
-// count adds a case; again says that its text came before: verdicts are counted by text.
+// count adds a case; again means that its text occurred before: verdicts are counted by text.
 func (t *tally) count(c *Campaign, seed *mutator.Seed, f *facts, match mutator.Match, again, judged bool, v Verdict) {
 	t.children[f.status]++
 	k := kind{seed.Bucket, seed.Surface}
@@ -97,7 +97,7 @@ func (t *tally) count(c *Campaign, seed *mutator.Seed, f *facts, match mutator.M
 	}
 }
 
-// judged is what an oracle says of a case.
+// judged returns the verdict on a case.
 func (c *Campaign) judged(id string, f *facts) (v Verdict, judged bool) {
 	switch {
 	case f.unjudged:
@@ -109,11 +109,11 @@ func (c *Campaign) judged(id string, f *facts) (v Verdict, judged bool) {
 	return v, judged
 }
 
-// rewards is what a child was worth to the operators that made it: what the
-// oracle says, and without one whether the child is new.
+// rewards are the values of a child for the operators that made it: the verdict or, without an
+// oracle, whether the child is new.
 func (c *Campaign) rewards(odds map[string]float64, seed *mutator.Seed, f *facts, match mutator.Match, judged bool, v Verdict) []mutator.Reward {
 	if f.unjudged {
-		return nil // nobody knows what it was worth
+		return nil // its value is unknown
 	}
 	value := 0.0
 	switch {
@@ -125,7 +125,7 @@ func (c *Campaign) rewards(odds map[string]float64, seed *mutator.Seed, f *facts
 	var list []mutator.Reward
 	for _, a := range f.applied {
 		if a.Status != textop.OK && judged {
-			continue // had no part in what was judged
+			continue // it was not part of what was judged
 		}
 		id := c.base.Registry().Entries()[a.Op].Meta.ID
 		r := mutator.Reward{Arm: mutator.Arm{Bucket: string(seed.Bucket), Op: id}, Probability: odds[id]}

@@ -13,16 +13,14 @@ import (
 	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
-// giveUpAfter is how often an operator may hang while it is tried: every time
-// costs what a call may take.
+// giveUpAfter is the number of hangs after which a trial gives up an operator: each one costs the
+// time limit of a call.
 const giveUpAfter = 2
 
-// Trial tries the operators in Python that can be chosen on a few texts before a
-// run, and returns
-// the op_ids of those that hung too often. They are given up for the whole run:
-// what is decided here depends on the operator alone, so that no child depends
-// on the children before it. An operator that hangs seldom is applied, however
-// often it is chosen.
+// Trial tries the selected Python operators on a few texts before a run, and returns the op_ids of
+// those that hung too often. They are given up for the whole run: the decision depends on the
+// operator alone, so that no child depends on earlier children. An operator that seldom hangs is
+// applied however often it is chosen.
 func (p *Plugins) Trial(ctx context.Context, chosen mutator.Filter) (endless []string, err error) {
 	chosen.Controls = true
 	host, err := p.Open(ctx)
@@ -38,7 +36,7 @@ func (p *Plugins) Trial(ctx context.Context, chosen mutator.Filter) (endless []s
 		}
 		hung := 0
 		for j, text := range probeTexts() {
-			if strings.TrimSpace(text) == "" { // which most operators leave alone
+			if strings.TrimSpace(text) == "" { // most operators leave it unchanged
 				continue
 			}
 			pr := probe{text: text, strength: e.Meta.Strength.Clamp(2), testcase: fmt.Sprintf("trial:%d", j)}
@@ -61,7 +59,7 @@ func (p *Plugins) Trial(ctx context.Context, chosen mutator.Filter) (endless []s
 	return endless, nil
 }
 
-// GiveUp returns the mutator without the operators that a trial found to hang.
+// GiveUp returns the mutator without the operators that hung in a trial.
 func GiveUp(m *mutator.Mutator, endless []string) *mutator.Mutator {
 	for _, id := range endless {
 		if op := m.Registry().Find(id); op >= 0 {
@@ -71,7 +69,7 @@ func GiveUp(m *mutator.Mutator, endless []string) *mutator.Mutator {
 	return m
 }
 
-// trialFacts is what a trial found, for a run and whoever resumes it.
+// trialFacts is the result of a trial, for a run and for its resumption.
 func trialFacts(endless []string) (campaign.Facts, error) {
 	if len(endless) == 0 {
 		return campaign.Facts{}, nil
@@ -83,7 +81,7 @@ func trialFacts(endless []string) (campaign.Facts, error) {
 	return campaign.Facts{Data: data, Warnings: []string{EndlessWords(endless)}}, nil
 }
 
-// endlessOf reads what [trialFacts] wrote.
+// endlessOf decodes the result of [trialFacts].
 func endlessOf(f campaign.Facts) []string {
 	var endless []string
 	if json.Unmarshal(f.Data, &endless) != nil { // none
@@ -92,7 +90,7 @@ func endlessOf(f campaign.Facts) []string {
 	return endless
 }
 
-// EndlessWords says what was given up.
+// EndlessWords describes the operators that were given up.
 func EndlessWords(endless []string) string {
 	return fmt.Sprintf("excluded, as they hung %d times when they were tried: %s", giveUpAfter, strings.Join(endless, ", "))
 }

@@ -13,21 +13,20 @@ import (
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
-// Verdict is what an oracle said of a child.
+// Verdict is an oracle's verdict on a child.
 type Verdict struct {
 	Testcase  string
 	Bucket    textop.Bucket
-	Operators []string // those that made the child, if the line says so
+	Operators []string // operators that made the child, if the line has them
 	Judgement mutator.Judgement
 	Score     *float64
-	At        float64 // epoch seconds; 0: not said
-	Text      string  // of the child that it is on; "": not said
-	Reply     string  // of the system under test; "": not said
-	Line      []byte  // as it stands in the file
+	At        float64 // epoch seconds; 0: unknown
+	Text      string  // of the judged child; "": unknown
+	Reply     string  // of the system under test; "": unknown
+	Line      []byte  // as in the file
 }
 
-// verdictLine is a line of a verdict file. A child's own line with a verdict
-// added is one as well.
+// verdictLine is a line of a verdict file. A child's own line with a verdict added is valid too.
 type verdictLine struct {
 	Testcase string   `json:"testcase_id"`
 	Bucket   string   `json:"bucket_id"`
@@ -43,8 +42,8 @@ type verdictLine struct {
 	} `json:"mutation_trace"`
 }
 
-// scoreOf is an oracle's score, as a number or in any other form that Python
-// makes a number of; nil if there is none.
+// scoreOf is an oracle's score, as a number or in any other form that Python's float accepts; nil
+// if there is none.
 func scoreOf(v any) *float64 {
 	var f float64
 	switch v := v.(type) {
@@ -70,8 +69,7 @@ func scoreOf(v any) *float64 {
 	return &f
 }
 
-// DecodeVerdicts reads lines of JSON with testcase_id or op_id, bucket_id,
-// verdict and oracle_score.
+// DecodeVerdicts reads JSON lines with testcase_id or op_id, bucket_id, verdict and oracle_score.
 func DecodeVerdicts(path string, data []byte) ([]Verdict, diag.List) {
 	var out []Verdict
 	var list diag.List
@@ -132,8 +130,8 @@ func DecodeVerdicts(path string, data []byte) ([]Verdict, diag.List) {
 	return out, list
 }
 
-// reward is what a verdict is worth to a policy that learns: 1 if the system
-// under test failed, or the oracle's score.
+// reward is the value of a verdict for a learning policy: 1 if the system under test failed, or the
+// oracle's score.
 func (v *Verdict) reward() float64 {
 	switch {
 	case v.Judgement == mutator.Fail:
@@ -144,7 +142,7 @@ func (v *Verdict) reward() float64 {
 	return 0
 }
 
-// ReadStats reads a statistics file as what a learning policy begins with.
+// ReadStats reads a statistics file as the initial state of a learning policy.
 func ReadStats(path string, read func(string) ([]byte, error)) (mutator.Bandit, error) {
 	data, err := read(path)
 	if err != nil {
@@ -157,7 +155,7 @@ func ReadStats(path string, read func(string) ([]byte, error)) (mutator.Bandit, 
 	return mutator.Recall(canonical(stats)), nil
 }
 
-// canonical is statistics with buckets by their concepts.
+// canonical merges statistics of the same bucket concept.
 func canonical(s *mutator.Stats) *mutator.Stats {
 	out := new(mutator.Stats)
 	for _, tag := range s.Buckets() {

@@ -1,6 +1,6 @@
-// Package childfile writes the children of thresh mutate to a file, and
-// continues an interrupted one: it makes the children in the file again and
-// compares them. It is an edge: package operator itself touches no file.
+// Package childfile writes the children of thresh mutate to a file, and continues an interrupted
+// one: it makes the children in the file again and compares them. It is an edge: package operator
+// itself touches no file.
 package childfile
 
 import (
@@ -15,24 +15,23 @@ import (
 	"github.com/thresh-dev/thresh/engine/mutator"
 )
 
-// Output is where children go.
+// Output is a destination of children.
 type Output struct {
 	w    *bufio.Writer
 	file *os.File
-	From int64 // the first seed that may lack children in the file
-	// again is what the file holds from there on: the same children are made
-	// first, or else the file was begun with other flags. line is its next line.
+	From int64 // the first seed whose children may be incomplete in the file
+	// again is the content of the file from there on: the same children must be made first, or else
+	// the file was started with other flags. line is its next line.
 	again *bufio.Reader
 	line  int
-	Torn  bool // the last line of the file was, and is made again
+	Torn  bool // the last line of the file is incomplete and is made again
 }
 
-// To returns an output that is open already.
+// To returns an output to an open writer.
 func To(w io.Writer) *Output { return &Output{w: bufio.NewWriterSize(w, 64<<10)} }
 
-// Open opens a file for children. One that children are added to is gone
-// through again from its last seed on, which may not have all of its children;
-// derive is the seed of a child by its testcase id.
+// Open opens a file for children. If resume is set, the children of its last seed, which may be
+// incomplete, are compared again; derive returns the seed of a child from its testcase id.
 func Open(name string, resume bool, derive func(testcase string) uint64) (*Output, error) {
 	mode := os.O_RDWR | os.O_CREATE
 	if !resume {
@@ -45,14 +44,14 @@ func Open(name string, resume bool, derive func(testcase string) uint64) (*Outpu
 	o := &Output{file: file, w: bufio.NewWriterSize(file, 64<<10)}
 	if resume {
 		if err := o.resume(name, derive); err != nil {
-			_ = file.Close() // the error above is the one to tell
+			_ = file.Close() // the error above is the one to report
 			return nil, err
 		}
 	}
 	return o, nil
 }
 
-// kept is what is read of a child that is in the file.
+// kept holds the fields read from a child in the file.
 type kept struct {
 	Version  string  `json:"schema_version"`
 	Testcase string  `json:"testcase_id"`
@@ -71,7 +70,7 @@ func (o *Output) resume(name string, derive func(string) uint64) error {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return diag.Environment("reading %s: %w", name, err)
 		}
-		if err != nil { // without its line end
+		if err != nil { // the line end is missing
 			o.Torn = true
 			break
 		}
@@ -121,13 +120,13 @@ func (o *Output) Write(line []byte) error {
 	return nil
 }
 
-// mismatch is the error for a file that holds what is not made now.
+// mismatch is the error for a file whose content differs from the children made now.
 func (o *Output) mismatch() error {
 	return diag.WithHint(diag.Refused("%s:%d: the child there differs from the one made now; nothing was changed", o.file.Name(), o.line),
 		"give the flags, the seeds and the operators with which the file was started")
 }
 
-// Done is called when all children were made.
+// Done must be called after all children have been made.
 func (o *Output) Done() error {
 	if o.again == nil {
 		return nil
@@ -138,7 +137,7 @@ func (o *Output) Done() error {
 	return nil
 }
 
-// Close writes what is not written yet.
+// Close flushes and closes the output.
 func (o *Output) Close() error {
 	err := o.w.Flush()
 	if o.file != nil {
