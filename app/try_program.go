@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -209,7 +210,7 @@ func (p *probe) learn(ctx context.Context, f *draft.ProgramFacts, seeds []draft.
 	if len(f.Seeds) == 0 {
 		if !f.Made {
 			return diag.WithHint(diag.Refused("%s accepts none of the seeds: %s", f.Command[0], last.cause.Title),
-				"give inputs that it accepts; in the command, their path is written "+draft.Mark)
+				"give inputs that it accepts; in the command, their path is written "+draft.Mark+"; it gets none of your environment but what you put before it: env NAME=VALUE "+f.Command[0])
 		}
 		f.Seeds = []draft.Seed{{Name: "seed.txt", Data: []byte("hello world\n")}}
 		f.Slowest, sum = last.elapsed, last.elapsed
@@ -227,6 +228,7 @@ func (p *probe) learn(ctx context.Context, f *draft.ProgramFacts, seeds []draft.
 		if text, err := os.ReadFile(w); err == nil && len(text) > 0 && !strings.Contains(w, "/bin/") {
 			f.Words = draft.Dictionary(text)
 			f.Unsanitized = unsanitized(text)
+			f.Unset = named(text, os.Environ())
 			break
 		}
 	}
@@ -296,6 +298,29 @@ func (p *probe) open(ctx context.Context, f *draft.ProgramFacts) error {
 	p.end = time.Now().Add(openedLook) // for what follows
 	return nil
 }
+
+// usualVariables are set in most environments, and named by many libraries.
+var usualVariables = []string{"HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER"}
+
+// named returns the variables of an environment that a program's file holds as words, other than
+// the usual ones.
+func named(file []byte, environ []string) []string {
+	var names []string
+	for _, pair := range environ {
+		name, _, _ := strings.Cut(pair, "=")
+		if !variable().MatchString(name) || slices.Contains(usualVariables, name) || strings.HasPrefix(name, "LC_") {
+			continue
+		}
+		if regexp.MustCompile(`(^|\W)` + name + `($|\W)`).Match(file) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// variable matches names long enough to stand in a file for the variable alone.
+var variable = lazy.Pattern(`^[A-Z][A-Z0-9_]{3,}$`)
 
 // unsanitized reports whether a file is a program built by a C or C++ compiler without a sanitizer.
 // Programs in Go and Rust also name the C compiler, because of their start files.

@@ -110,6 +110,18 @@ func TestOpeningsBesideAFormat(t *testing.T) {
 	}
 }
 
+func TestVariablesThatAProgramNames(t *testing.T) {
+	environ := []string{"PARSER_HOME=/x", "PARSER=1", "LIMIT=5", "HOME=/root", "LC_ALL=C", "TZX=1", "odd.name=1", "MODE_2=a=b"}
+	for text, want := range map[string]string{
+		"\x00PARSER_HOME\x00": "PARSER_HOME", `os.environ["MODE_2"], getenv("LIMIT")`: "LIMIT MODE_2", "MODE_2": "MODE_2",
+		"HOME LC_ALL TZX odd.name": "", "MY_LIMIT LIMITS": "", "": "",
+	} {
+		if got := strings.Join(named([]byte(text), environ), " "); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestUnsanitized(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "p.c")

@@ -78,6 +78,7 @@ func TestDraftProgram(t *testing.T) {
 		Name: "parser", Folder: "/home/me/try-parser", Command: []string{"/home/me/parser", "-f", "@@"}, Allow: "/home/me/parser",
 		Seeds: []Seed{{"000-a", []byte("KV 1\n")}, {"001-b", []byte("KV [2]\n")}}, Refused: 1,
 		Slowest: 120 * time.Millisecond, Usual: 5 * time.Millisecond, Exits: []int{1, 65}, Words: []byte("\"KV\"\n"), Lanes: 2, Unsanitized: true,
+		Unset: []string{"KV_HOME", "KV_MODE"},
 	}))
 	checkDraft(t, "stdin.txt", DraftProgram(&ProgramFacts{
 		Name: "cat", Folder: "/home/me/try-cat", Command: []string{"/bin/cat"}, Made: true, Seeds: Seeds()[:1], Slowest: time.Millisecond, Lanes: 2,

@@ -29,7 +29,9 @@ type ProgramFacts struct {
 	Words   []byte
 	// Unsanitized: it is written in C or C++ and built without a sanitizer.
 	Unsanitized bool
-	Lanes       int // cases at once
+	// Unset are variables that it names, and that the caller's environment sets.
+	Unset []string
+	Lanes int // cases at once
 	// System is the system file of a module, which takes the program's place;
 	// Function is the export that takes the input, "" for standard input.
 	System   *campaign.File
@@ -88,6 +90,9 @@ func DraftProgram(f *ProgramFacts) *Draft {
 	}
 	if f.Unsanitized {
 		d.why("It is built without a sanitizer, so overflows show only if they happen to crash: try a build with -g -fsanitize=address,undefined too.")
+	}
+	if len(f.Unset) > 0 {
+		d.ask(`"command"`, "does the program need %s, which your environment sets? It gets no variables: put \"/usr/bin/env\", \"%s=VALUE\" before it.", strings.Join(f.Unset, ", "), f.Unset[0])
 	}
 	if len(f.Seeds) > 1 {
 		d.option("corpus", filepath.Join(f.Folder, "seeds"))
