@@ -11,14 +11,13 @@ import (
 	"github.com/thresh-dev/thresh/engine/agentcall"
 )
 
-// The version of Anthropic's interface, and the length of an answer that it
-// must be given.
+// The version of Anthropic's API, and the token limit for answers, which it requires.
 const (
 	anthropicVersion   = "2023-06-01"
 	anthropicMaxTokens = 1024
 )
 
-// endOf is a URL that ends in a path, which is appended if it is not there.
+// endOf returns the URL with the path appended unless it already ends in it.
 func endOf(at, path string) string {
 	u, err := url.Parse(at)
 	if err != nil || strings.HasSuffix(u.Path, path) {
@@ -28,7 +27,7 @@ func endOf(at, path string) string {
 	return u.String()
 }
 
-// otherChat is how chat interfaces are asked that are not chat completions.
+// otherChat returns the dialect of a chat API other than chat completions.
 func otherChat(p *agentcall.Chat) (dialect, bool) {
 	var at, answer string
 	fixed := p.Headers
@@ -59,7 +58,7 @@ func otherChat(p *agentcall.Chat) (dialect, bool) {
 			most = anthropicMaxTokens
 		}
 		body = func(m []agentcall.Message) any {
-			m = slices.DeleteFunc(m, func(m agentcall.Message) bool { return m.Role == "assistant" && m.Text == "" }) // is refused
+			m = slices.DeleteFunc(m, func(m agentcall.Message) bool { return m.Role == "assistant" && m.Text == "" }) // the API refuses it
 			return struct {
 				Model       string              `json:"model"`
 				MaxTokens   int                 `json:"max_tokens"`
@@ -104,17 +103,16 @@ func otherChat(p *agentcall.Chat) (dialect, bool) {
 	}
 	path, err := agentcall.ParsePath(answer)
 	if err != nil {
-		panic(err) // the paths above are good
+		panic(err) // the paths above are valid
 	}
 	return dialect{retries: p.Retries, build: build, read: reader{answer: path}}, true
 }
 
-// chat is how one OpenAI-compatible endpoint is asked. Newer models take no
-// temperature, and their limit of tokens by another name: what one refuses is
-// left out from then on.
+// chat is the state of one OpenAI-compatible endpoint. Newer models accept no temperature and
+// another name for the token limit; once a model refuses a parameter, it is changed or left out.
 type chat struct {
 	agentcall.Chat
-	completion bool // the limit goes by max_completion_tokens
+	completion bool // the token limit is called max_completion_tokens
 	notes      []string
 }
 
@@ -135,7 +133,8 @@ func (c *chat) retryDifferently(r *agentcall.Reply) bool {
 	return true
 }
 
-// chatDialect is how OpenAI-compatible endpoints are asked.
+// chatDialect returns the dialect of a chat API; OpenAI-compatible chat completions are the
+// default.
 func chatDialect(p *agentcall.Chat) dialect {
 	if d, ok := otherChat(p); ok {
 		return d

@@ -12,13 +12,13 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// Systems sets how agents are reached that a system file describes.
+// Systems sets the opener for agents that a system file describes.
 func (a *Agents) Systems(open sut.Opener) *Agents {
 	a.systems = open
 	return a
 }
 
-// described is a system as an agent: a prompt is the input of its operation.
+// described is a system used as an agent: a prompt is the input of its operation.
 type described struct {
 	lead
 	system sut.System
@@ -35,7 +35,7 @@ func (a *Agents) openDescribed(ctx context.Context, l lead) (agentcall.Agent, er
 	return &described{l, x}, nil
 }
 
-// agentEnds are the ends of calls in the words of agents.
+// agentEnds maps the ends of a system's calls to those of an agent's.
 var agentEnds = map[sut.End]agentcall.End{
 	sut.Answered: agentcall.Answered, sut.Refused: agentcall.Refused, sut.Crashed: agentcall.Died, sut.Hung: agentcall.TimedOut,
 	sut.Flooded: agentcall.TooLarge, sut.Unreachable: agentcall.Unreachable,
@@ -70,7 +70,7 @@ func (d *described) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply
 		}
 	}
 	if root, err := agentcall.ParseReply(o.Output); err == nil && o.End == sut.Answered && o.Value == nil && d.plan.System.Reply != "" {
-		if complaint := agentcall.Complaint(root); complaint != "" { // in place of what the file says is the reply
+		if complaint := agentcall.Complaint(root); complaint != "" { // instead of the reply that the file describes
 			return fail(r, agentcall.Reported, "%s", complaint), nil
 		}
 	}

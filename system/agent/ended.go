@@ -11,10 +11,10 @@ import (
 	"github.com/thresh-dev/thresh/system/program"
 )
 
-// An agent that Thresh has started may end a moment after its reply, so that a later prompt
-// meets its end. The cases that may have ended it learn of that by their campaign.Life.
+// An agent that Thresh has started may end a moment after its reply, so that a later prompt finds
+// it dead. The cases that may have ended it learn of that through their campaign.Life.
 
-// left returns the agent's program, if it has ended by itself since its last reply.
+// left returns the agent's program if it has ended by itself since its last reply.
 func (l *lead) left() *program.Child {
 	switch {
 	case l.life == nil:
@@ -26,7 +26,7 @@ func (l *lead) left() *program.Child {
 	return nil
 }
 
-// endedBefore notes that the agent has ended since its last reply.
+// endedBefore records whether the agent has ended since its last reply.
 func (l *lead) endedBefore() (ended bool) {
 	c := l.left()
 	if c != nil {
@@ -36,7 +36,7 @@ func (l *lead) endedBefore() (ended bool) {
 	return c != nil
 }
 
-// called notes a call of the agent; died is the program that ended during it, nil if none did.
+// called records a call to the agent; died is the program that ended during it, or nil.
 func (l *lead) called(r *agentcall.Reply, died *program.Child) {
 	if l.life == nil || l.service == nil && l.gone == nil {
 		return

@@ -19,24 +19,24 @@ import (
 	"github.com/thresh-dev/thresh/system/program"
 )
 
-// endpoint is an agent that is called by HTTP requests.
+// endpoint is an agent that is called through HTTP requests.
 type endpoint struct {
 	lead
 	dialect
 	direct  *http.Transport
-	around  *proxyTransport // the last proxy that a call went through
+	around  *proxyTransport // through the last proxy used
 	jar     *cookiejar.Jar
-	session string // whose cookies the jar has
+	session string // the session whose cookies are in jar
 	calls   int
-	late    bool // the last call was given up: the agent may still be at it
+	late    bool // the last call timed out: the agent may still be working on it
 }
 
-// dialect is how a kind of agent is asked and understood.
+// dialect builds the requests to a kind of agent and reads its replies.
 type dialect struct {
 	retries int
 	build   func(c *agentcall.Call, session string) (request, error)
 	read    reader
-	chat    *chat // nil: it is none
+	chat    *chat // nil: not chat completions
 }
 
 func openEndpoint(l lead) (agentcall.Agent, error) {
@@ -58,10 +58,10 @@ func newTransport() *http.Transport {
 		MaxResponseHeaderBytes: maxHeaders, ForceAttemptHTTP2: true}
 }
 
-// maxHeaders is how many bytes of headers a reply may have.
+// maxHeaders is the maximum size of a reply's headers, in bytes.
 const maxHeaders = 1 << 20
 
-// dropCookies drops the cookies.
+// dropCookies starts with an empty cookie jar.
 func (e *endpoint) dropCookies() error {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -128,7 +128,7 @@ func (e *endpoint) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply,
 	return reply, nil
 }
 
-// shaped is the request of a call.
+// shaped builds the request of a call, with the changes that the call wants.
 func (e *endpoint) shaped(ctx context.Context, c *agentcall.Call, session string) (request, error) {
 	q, err := e.build(c, session)
 	if err == nil {
@@ -136,7 +136,7 @@ func (e *endpoint) shaped(ctx context.Context, c *agentcall.Call, session string
 		err = q.shape(c.Wire)
 	}
 	if err == nil {
-		_, err = q.http(ctx) // what cannot be sent is not a fault of the agent
+		_, err = q.http(ctx) // a request that cannot be sent is not the agent's fault
 	}
 	if err != nil {
 		return q, fmt.Errorf("make the request: %w", program.Plain(err))
@@ -144,7 +144,7 @@ func (e *endpoint) shaped(ctx context.Context, c *agentcall.Call, session string
 	return q, nil
 }
 
-// revive starts the agent again if it was started and has died.
+// revive restarts an agent that Thresh started if it has died.
 func (e *endpoint) revive(ctx context.Context) (fresh bool, err error) {
 	if e.service == nil {
 		return false, nil
@@ -156,7 +156,7 @@ func (e *endpoint) revive(ctx context.Context) (fresh bool, err error) {
 	return fresh, err
 }
 
-// judgeDeath blames a failed call on the death of the program that was called.
+// judgeDeath attributes a failed call to the death of the agent's program, if it has died.
 func (e *endpoint) judgeDeath(ctx context.Context, r *agentcall.Reply) (died *program.Child) {
 	if r.End != agentcall.Cut && r.End != agentcall.Unreachable {
 		return nil
@@ -169,7 +169,8 @@ func (e *endpoint) judgeDeath(ctx context.Context, r *agentcall.Reply) (died *pr
 	return died
 }
 
-// copies sends the request as often as wanted at once.
+// copies sends the requested number of copies of the request at once. It returns the first failed
+// reply with all replies as its Copies.
 func (e *endpoint) copies(ctx context.Context, client *http.Client, q request, c agentcall.Call) agentcall.Reply {
 	n := 1
 	if c.Wire != nil && c.Wire.Copies > 1 {
@@ -195,7 +196,7 @@ func (e *endpoint) copies(ctx context.Context, client *http.Client, q request, c
 	return told
 }
 
-// attempts sends the request until a reply comes, of whatever kind.
+// attempts sends the request until a reply arrives, of whatever kind, or the retries are used up.
 func (e *endpoint) attempts(ctx context.Context, client *http.Client, q request, limit time.Duration) agentcall.Reply {
 	for attempt := 1; ; attempt++ {
 		r := e.attempt(ctx, client, q, limit)
@@ -204,7 +205,7 @@ func (e *endpoint) attempts(ctx context.Context, client *http.Client, q request,
 		if !failed || attempt > e.retries || e.service != nil && e.service.HasDied() {
 			return r
 		}
-		// Half a second, then a second, as users' agents have come to expect.
+		// Wait half a second, then a second, and so on: users' agents expect these intervals.
 		t := time.NewTimer(time.Duration(attempt) * 500 * time.Millisecond)
 		select {
 		case <-t.C:
@@ -241,7 +242,7 @@ func (e *endpoint) Reset(ctx context.Context, limit time.Duration) error {
 	}
 	p := &e.plan.Reset
 	e.endedBefore()
-	late := e.late && e.service != nil && e.plan.OwnProcess() // its calls would be taken for those of the next case
+	late := e.late && e.service != nil && e.plan.OwnProcess() // its late calls would be attributed to the next case
 	if e.late = false; p.Renew || late {
 		e.direct.CloseIdleConnections()
 		return e.service.Renew(ctx)
@@ -256,7 +257,7 @@ func (e *endpoint) Reset(ctx context.Context, limit time.Duration) error {
 	clear := func() error { return postReset(ctx, e.direct, e.address(e.plan.Address()), e.address(p.URL), limit) }
 	err = clear()
 	if _, ok := errors.AsType[*exchange.UnreachableError](err); ok && e.service != nil && e.plan.OwnProcess() && !fresh {
-		if err := e.service.Renew(ctx); err != nil { // it stopped listening after its last reply
+		if err := e.service.Renew(ctx); err != nil { // the agent stopped listening after its last reply
 			return err
 		}
 		return clear()
@@ -283,7 +284,7 @@ func postReset(ctx context.Context, t *http.Transport, base, ref string, limit t
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, program.Plain(err))
 	}
-	// A redirect would make a GET of it.
+	// Following a redirect would turn the request into a GET.
 	client := &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	answer, err := client.Do(q)
 	if err != nil {
@@ -322,7 +323,7 @@ func (e *endpoint) Close() error {
 	return e.lead.close()
 }
 
-// proxyTransport is a transport through a proxy.
+// proxyTransport is a transport and the proxy it goes through.
 type proxyTransport struct {
 	via       agentcall.Via
 	transport *http.Transport
@@ -334,8 +335,8 @@ func (d *proxyTransport) close() {
 	}
 }
 
-// client makes the client for a call: its transport, its cookies, and no
-// redirects, which are not answers of an agent.
+// client makes the client for a call, with its transport and cookies. It follows no redirects,
+// which are not answers of an agent.
 func (e *endpoint) client(via agentcall.Via) (*http.Client, error) {
 	c := &http.Client{Transport: e.direct, Jar: e.jar,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -354,8 +355,8 @@ func (e *endpoint) client(via agentcall.Via) (*http.Client, error) {
 	return c, nil
 }
 
-// newProxyTransport makes a transport that takes a proxy for every address, this machine's
-// own included.
+// newProxyTransport makes a transport that uses a proxy for every address, including this machine's
+// own.
 func newProxyTransport(via agentcall.Via) (*http.Transport, error) {
 	t := newTransport()
 	if via.Proxy != "" {
@@ -368,7 +369,7 @@ func newProxyTransport(via agentcall.Via) (*http.Transport, error) {
 	if via.CA != nil {
 		pool, err := x509.SystemCertPool()
 		if err != nil {
-			pool = x509.NewCertPool() // a system without any: the proxy's is enough
+			pool = x509.NewCertPool() // a system without certificates: the proxy's suffices
 		}
 		if !pool.AppendCertsFromPEM(via.CA) {
 			return nil, errors.New("the proxy's certificate authority is not a PEM certificate")

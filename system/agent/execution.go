@@ -20,7 +20,7 @@ type execution struct {
 	lead
 	open    process.Opener
 	runner  process.Runner
-	limit   time.Duration // that the runner was opened with
+	limit   time.Duration // the runner's time limit
 	path    string        // the program
 	dir     string
 	env     []string
@@ -29,7 +29,7 @@ type execution struct {
 	calls   int64
 }
 
-// promptMark stands for the prompt in a command line.
+// promptMark is the placeholder for the prompt in a command line.
 const promptMark = "{prompt}"
 
 func openCommand(l lead, extra []string, open process.Opener) (agentcall.Agent, error) {
@@ -50,12 +50,12 @@ func openCommand(l lead, extra []string, open process.Opener) (agentcall.Agent, 
 	return &execution{lead: l, open: open, path: path, dir: dir, env: env, answer: answer}, nil
 }
 
-// inArguments reports whether the prompt is an argument and not the input.
+// inArguments reports whether the prompt is in the arguments instead of standard input.
 func (x *execution) inArguments() bool {
 	return strings.Contains(strings.Join(x.plan.Command.Argv[1:], "\x00"), promptMark)
 }
 
-// ready opens the runner for a limit of time.
+// ready opens the runner for a time limit.
 func (x *execution) ready(ctx context.Context, limit time.Duration) error {
 	if x.runner != nil && x.limit == limit {
 		return nil
@@ -91,7 +91,7 @@ func (x *execution) command(process.Paths) process.Command {
 	return c
 }
 
-// input is what the program reads.
+// input returns the program's standard input.
 func (x *execution) input(c *agentcall.Call) string {
 	if p := x.plan.Command; p.Template != "" {
 		text, _ := filled(p.Template, p.Fields, c)
@@ -100,7 +100,7 @@ func (x *execution) input(c *agentcall.Call) string {
 	return c.Prompt
 }
 
-// filled is a template with what a call asks in its places, and its form.
+// filled fills a template with a call's values, and returns its form.
 func filled(template string, fields bool, c *agentcall.Call) (string, agentcall.Form) {
 	t := agentcall.ParseTemplate(template)
 	v := agentcall.Values{Prompt: c.Prompt, Session: c.Session, History: c.History}
@@ -145,7 +145,7 @@ func (x *execution) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply
 	return x.judge(&res, c.Timeout), nil
 }
 
-// judge turns what came of the program into a reply.
+// judge converts a program's result to a reply.
 func (x *execution) judge(res *process.Result, limit time.Duration) agentcall.Reply {
 	text := strings.TrimRight(string(res.Stdout), "\r\n")
 	said := strings.ToValidUTF8(string(res.Stderr), "�")
@@ -180,15 +180,15 @@ func (x *execution) judge(res *process.Result, limit time.Duration) agentcall.Re
 	return r
 }
 
-// lastLine is the last line of a text that says something.
+// lastLine returns the last nonblank line of a text.
 func lastLine(text string) string {
 	text = strings.TrimSpace(text)
 	line := strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
 	return strings.ToValidUTF8(line[:min(len(line), told)], "")
 }
 
-// Reset implements agentcall.Agent: every call is a new process, and what it
-// keeps elsewhere has a reset of its own or none.
+// Reset implements agentcall.Agent. Every call is a new process; state kept elsewhere can only be
+// reset through a URL.
 func (x *execution) Reset(ctx context.Context, limit time.Duration) error {
 	if x.plan.Reset.URL == "" {
 		return nil

@@ -20,28 +20,28 @@ import (
 	"github.com/thresh-dev/thresh/system/program"
 )
 
-// connectLimit is how long it may take to start an MCP server, to agree on a
-// protocol with it and to list its tools.
+// connectLimit is the time limit for starting an MCP server, negotiating a protocol version with it
+// and listing its tools.
 const connectLimit = 30 * time.Second
 
-// sessionVersion is the newest version of the protocol that begins with initialize.
+// sessionVersion is the newest version of the protocol that starts with initialize.
 const sessionVersion = "2025-11-25"
 
-// server is an MCP server whose tools are called.
+// server is an MCP server as an agent: a call calls one of its tools.
 type server struct {
 	lead
 	extra     []string
 	arguments agentcall.Template
-	child     *program.Child // of one that is started by its command
+	child     *program.Child // the server's process; nil: reached by URL
 	session   *mcp.ClientSession
 	meter     *meter
-	transport *http.Transport // of one with a URL
+	transport *http.Transport // for a server with a URL
 	tools     []string
 	schemas   []*mcp.Tool
-	ended     *program.Child // the last one that was dropped
-	died      *program.Child // the last one that is known to have ended
+	ended     *program.Child // the last child that was dropped
+	died      *program.Child // the last program known to have ended
 	starts    int
-	stateless bool // it refused initialize
+	stateless bool // the server refused initialize
 }
 
 func openMCP(ctx context.Context, l lead, extra []string) (agentcall.Agent, error) {
@@ -71,13 +71,13 @@ func named(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// connect starts the server if it is ours and begins a session.
+// connect starts the server if it is ours, and opens a session.
 func (s *server) connect(ctx context.Context) (err error) {
 	p := s.plan.MCP
 	limited, cancel := context.WithTimeout(ctx, connectLimit)
 	defer cancel()
 	var transport mcp.Transport
-	s.meter = &meter{most: s.plan.MaxReply} // what an earlier session still reads counts for none of this one
+	s.meter = &meter{most: s.plan.MaxReply} // reads of an earlier session must not count for this one
 	name := p.URL
 	if p.URL == "" {
 		name = strings.Join(p.Argv, " ")
@@ -99,8 +99,8 @@ func (s *server) connect(ctx context.Context) (err error) {
 	}
 	s.starts++
 	client := mcp.NewClient(&mcp.Implementation{Name: "thresh", Version: "1"}, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
-	// The newest version begins with server/discover, which many servers leave without an
-	// answer or end at; all but those of that version alone know initialize.
+	// The newest version starts with server/discover, which many servers do not answer or exit at;
+	// all servers except those of that version alone support initialize.
 	options := &mcp.ClientSessionOptions{ProtocolVersion: sessionVersion}
 	if s.stateless {
 		options = nil
@@ -154,7 +154,7 @@ func (s *server) drop() error {
 		s.child.Stop()
 	}
 	if s.session != nil {
-		s.session.Close() // the other end may be gone, which is as good
+		s.session.Close() // the other end may already be gone
 	}
 	if s.transport != nil {
 		s.transport.CloseIdleConnections()
@@ -226,7 +226,7 @@ func (s *server) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply, e
 	}
 	r.Tools = []agentcall.ToolCall{call}
 	switch {
-	case s.meter.strange.Load() != nil: // what it printed since may be about its streams, which are closed
+	case s.meter.strange.Load() != nil: // what it printed since may be about its closed streams
 	case s.child != nil:
 		r.Printed = s.child.Output.Take()
 	case s.service != nil:
@@ -237,16 +237,15 @@ func (s *server) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply, e
 		died = s.died
 	}
 	s.called(&r, died)
-	spoilt := s.transport != nil && r.End == agentcall.Malformed // by what is not an answer, a session over HTTP has ended
+	spoilt := s.transport != nil && r.End == agentcall.Malformed // a malformed answer ends a session over HTTP
 	if spoilt || r.End == agentcall.TimedOut || r.End == agentcall.Cut || r.End == agentcall.Unreachable || r.End == agentcall.TooLarge || r.End == agentcall.Died || s.meter.strange.Load() != nil {
-		r.Fresh = true // what it is doing now is nothing the next call should meet
+		r.Fresh = true // its current work must not affect the next call
 		return r, s.drop()
 	}
 	return r, nil
 }
 
-// params are the tool and arguments of a call; problem says why a prompt names
-// none.
+// params returns the tool and arguments of a call; problem says why a prompt does not name them.
 func (s *server) params(c *agentcall.Call) (params *mcp.CallToolParams, problem string, err error) {
 	if tool := s.plan.MCP.Tool; tool != "" {
 		text := s.arguments.JSON(agentcall.Values{Prompt: c.Prompt, Session: c.Session, Fields: agentcall.Fields(c.Prompt)})
@@ -281,7 +280,7 @@ func (s *server) failed(ctx context.Context, r agentcall.Reply, err error, limit
 		return fail(r, agentcall.TooLarge, "the reply is larger than %d bytes", s.meter.most)
 	case ctx.Err() != nil:
 		return fail(r, agentcall.TimedOut, "no whole reply within %s", limit)
-	case s.meter.strange.Load() != nil: // the session has ended by it
+	case s.meter.strange.Load() != nil: // this has ended the session
 		return fail(r, agentcall.Malformed, "the server printed a line that is not a message of MCP: %q", *s.meter.strange.Load())
 	case answered:
 		return fail(r, agentcall.Reported, "MCP error %d: %s", wire.Code, wire.Message)
@@ -306,12 +305,13 @@ func (s *server) failed(ctx context.Context, r agentcall.Reply, err error, limit
 	}
 	f := failure(ctx, err, limit)
 	if f.End == agentcall.Unreachable && (s.child != nil || s.meter.reached.Load()) {
-		f.End = agentcall.Malformed // it was reached, as a pipe always is; what came is not MCP
+		f.End = agentcall.Malformed // the server was reached, as a pipe always is, but its answer is not MCP
 	}
 	return fail(r, f.End, "%s", f.Error)
 }
 
-// leftAlone returns a server without a service that has ended by itself, once.
+// leftAlone returns the child of a server without a service if it has ended by itself; it does so
+// once.
 func (s *server) leftAlone() *program.Child {
 	if s.child == nil || s.child == s.died || s.child.Failed() == nil {
 		return nil
@@ -320,10 +320,10 @@ func (s *server) leftAlone() *program.Child {
 	return s.died
 }
 
-// rejected is the code that the SDK gives errors of its own transport.
+// rejected is the code of errors of the SDK's own transport.
 const rejected = -32005
 
-// mcpReply is the reply of a result.
+// mcpReply converts a tool's result to a reply.
 func mcpReply(r agentcall.Reply, result *mcp.CallToolResult) agentcall.Reply {
 	var parts []string
 	for _, c := range result.Content {
@@ -344,7 +344,7 @@ func mcpReply(r agentcall.Reply, result *mcp.CallToolResult) agentcall.Reply {
 	}
 	r.Text = strings.ToValidUTF8(strings.Join(parts, "\n"), "�")
 	if result.StructuredContent != nil {
-		if value, err := json.Marshal(result.StructuredContent); err == nil { // it came as JSON
+		if value, err := json.Marshal(result.StructuredContent); err == nil { // it was JSON before
 			r.Value = value
 		}
 	} else if json.Valid([]byte(r.Text)) {

@@ -12,23 +12,23 @@ import (
 	"syscall"
 )
 
-// errTooLarge ends the reading of a message that is over the limit.
+// errTooLarge ends the reading of a message that exceeds the limit.
 var errTooLarge = errors.New("the message is larger than allowed")
 
-// meter bounds the messages that come from an MCP server.
+// meter limits and inspects the messages from an MCP server.
 type meter struct {
 	most    int64
 	read    atomic.Int64 // bytes since begin
 	tooMuch atomic.Bool
-	sent    atomic.Bool            // a message has gone out over HTTP
-	reached atomic.Bool            // an answer to an HTTP request has begun
-	broken  atomic.Bool            // and ended before it was whole
-	strange atomic.Pointer[string] // a part of a line that is not a message
-	calling atomic.Bool            // results that come are those of a tool
-	hollow  atomic.Pointer[string] // how a result begins that has no list of contents
+	sent    atomic.Bool            // a message has been sent over HTTP
+	reached atomic.Bool            // an answer to an HTTP request has started
+	broken  atomic.Bool            // an answer ended early
+	strange atomic.Pointer[string] // excerpt of a line that is not a message
+	calling atomic.Bool            // arriving results are those of a tool
+	hollow  atomic.Pointer[string] // beginning of a result without a content list
 }
 
-// begin starts to count for a call.
+// begin resets the meter for a call.
 func (m *meter) begin() {
 	m.read.Store(0)
 	for _, flag := range []*atomic.Bool{&m.tooMuch, &m.sent, &m.reached, &m.broken} {
@@ -41,22 +41,22 @@ func (m *meter) begin() {
 func (m *meter) size() int64 { return m.read.Load() }
 func (m *meter) over() bool  { return m.tooMuch.Load() }
 
-// lines bounds the lines of a stream.
+// lines limits the lines of a stream.
 func (m *meter) lines(r io.ReadCloser) io.ReadCloser {
 	return &gauge{ReadCloser: r, meter: m, lines: true}
 }
 
-// gauge is a stream whose messages are bounded: its lines, or all of it.
+// gauge is a stream whose messages are limited: each line, or the whole stream.
 type gauge struct {
 	io.ReadCloser
 	meter *meter
-	held  int64  // bytes of the message so far
-	line  []byte // how the line begins
+	held  int64  // bytes of the current message
+	line  []byte // beginning of the current line
 	lines bool
-	// called: the line began while a tool was called. A client has its answer before the
-	// end of the line is there, and may have called the next by then.
+	// called: the line began during a tool call. A client has its answer before the end of the line
+	// has arrived, and may have made the next call by then.
 	called bool
-	// The stream is open all the time, and ends when the session does.
+	// standing: the stream stays open and ends with the session.
 	standing bool
 }
 
@@ -78,10 +78,10 @@ func (g *gauge) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// inspected is how much of a line is looked at.
+// inspected is how many bytes of a line are inspected.
 const inspected = 1 << 20
 
-// inspect looks at the lines that have come whole.
+// inspect checks the complete lines.
 func (g *gauge) inspect(p []byte, ended bool) {
 	for {
 		line, rest, whole := bytes.Cut(p, []byte("\n"))
@@ -105,8 +105,8 @@ func (g *gauge) inspect(p []byte, ended bool) {
 	}
 }
 
-// message notes a line of a stream of lines that is not a message, and a result of a tool
-// that is none; the client of MCP takes it for an empty one.
+// message records a line that is not a message, in a stream of lines, and a tool result without
+// content, which an MCP client takes for an empty one.
 func (g *gauge) message(text []byte) {
 	if !g.lines {
 		text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("data:")))
@@ -134,13 +134,13 @@ func (g *gauge) message(text []byte) {
 	}
 }
 
-// hasContent reports whether a result has what each one has that a tool gives.
+// hasContent reports whether a result has the members that every tool result has.
 func hasContent(result []byte) bool {
 	var r struct{ Content, ResultType json.RawMessage }
 	return json.Unmarshal(result, &r) == nil && (r.ResultType != nil || len(r.Content) > 0 && r.Content[0] == '[')
 }
 
-// glimpse is a part of a text that people see.
+// glimpse returns an excerpt of a text for people.
 func glimpse(text []byte, from int) *string {
 	s := strings.ToValidUTF8(string(text[from:min(len(text), from+80)]), "\uFFFD")
 	if from > 0 {
@@ -149,7 +149,7 @@ func glimpse(text []byte, from int) *string {
 	return &s
 }
 
-// metered bounds the answers to HTTP requests and adds headers to them.
+// metered limits the answers to HTTP requests and adds headers to the requests.
 type metered struct {
 	base    http.RoundTripper
 	meter   *meter
@@ -159,7 +159,7 @@ type metered struct {
 // RoundTrip implements http.RoundTripper.
 func (m *metered) RoundTrip(q *http.Request) (*http.Response, error) {
 	ctx := q.Context()
-	if q.Method == http.MethodDelete { // the goodbye of a session; nobody waits for it long
+	if q.Method == http.MethodDelete { // the end of a session; do not wait for it long
 		limited, cancel := context.WithTimeout(ctx, grace)
 		defer cancel()
 		ctx = limited

@@ -19,37 +19,37 @@ import (
 	"github.com/thresh-dev/thresh/system/python"
 )
 
-// Agents opens agents and holds what the lanes of one plan share.
+// Agents opens agents and holds what the lanes of a plan share.
 type Agents struct {
 	mu    sync.Mutex
 	plans map[string]*shared
 	turns map[string]*turns
-	// systems opens what a system file describes; nil: nothing is.
+	// systems opens agents that a system file describes; nil: unsupported.
 	systems sut.Opener
-	note    func(line string) // nil: nobody reads it
+	note    func(line string) // nil: no reader
 }
 
-// Noting has what takes long before the first call told to note.
+// Noting sets the function that reports slow steps before the first call.
 func (a *Agents) Noting(note func(line string)) *Agents {
 	a.note = note
 	return a
 }
 
-// New makes an opener's memory. The program needs one.
+// New returns an Agents without open agents. A program needs only one.
 func New() *Agents {
 	return &Agents{plans: make(map[string]*shared), turns: make(map[string]*turns)}
 }
 
-// shared is what the lanes of one plan have together.
+// shared is what the lanes of one plan share.
 type shared struct {
 	key     string
 	lanes   int
 	turns   *turns
-	service *program.Service // of a started agent that has no process for each lane
+	service *program.Service // a started agent without a process per lane
 }
 
-// turns are the places for calls at once. Lanes share them also if their plans
-// differ in what does not tell agents apart, such as their own proxy.
+// turns limits concurrent calls. Lanes share it even if their plans differ in something that does
+// not distinguish agents, such as a proxy.
 type turns struct {
 	key    string
 	plans  int
@@ -127,7 +127,7 @@ func check(p *agentcall.Plan, extra []string) error {
 	return nil
 }
 
-// join finds what the lanes of a plan share, or makes it.
+// join returns what the lanes of a plan share, making it if necessary.
 func (a *Agents) join(p *agentcall.Plan) (*shared, error) {
 	key, err := json.Marshal(p)
 	if err != nil {
@@ -147,7 +147,7 @@ func (a *Agents) join(p *agentcall.Plan) (*shared, error) {
 	return s, nil
 }
 
-// turnsOf finds the places of an agent. The lock is held.
+// turnsOf returns the turns of an agent, making them if necessary. The caller must hold the lock.
 func (a *Agents) turnsOf(p *agentcall.Plan) *turns {
 	name := p.Address()
 	switch {
@@ -173,7 +173,7 @@ func (a *Agents) turnsOf(p *agentcall.Plan) *turns {
 	return t
 }
 
-// leave stops what the lanes shared when the last has left.
+// leave stops the shared service when the last lane has left.
 func (a *Agents) leave(s *shared) error {
 	a.mu.Lock()
 	s.lanes--
@@ -191,7 +191,7 @@ func (a *Agents) leave(s *shared) error {
 	return nil
 }
 
-// acquire waits for a place among the calls at once.
+// acquire waits until another concurrent call is allowed.
 func (s *shared) acquire(ctx context.Context) (done func(), err error) {
 	places := s.turns.places
 	if places == nil {
@@ -205,19 +205,19 @@ func (s *shared) acquire(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// lead is what agents of every kind have.
+// lead is the part common to agents of every kind.
 type lead struct {
 	plan    agentcall.Plan
 	lane    int
 	shared  *shared
 	service *program.Service      // nil: Thresh has not started the agent
-	own     bool                  // the service is this lane's
-	life    *campaign.Life        // of the cases; nil: nobody asks
-	gone    func() *program.Child // as left, of a program that is no service; nil: there is none
+	own     bool                  // the service belongs to this lane
+	life    *campaign.Life        // of the cases; nil: not watched
+	gone    func() *program.Child // left for a program that is not a service; nil: none
 	leave   func() error
 }
 
-// address is a URL with the port of the agent that was started.
+// address returns a URL with the port of the started agent filled in.
 func (l *lead) address(url string) string {
 	if l.service == nil {
 		return url
@@ -225,7 +225,7 @@ func (l *lead) address(url string) string {
 	return strings.ReplaceAll(url, agentcall.PortMark, l.service.Port())
 }
 
-// check refuses what a call asks for and this agent cannot do.
+// check refuses a call with requests that this agent cannot fulfil.
 func (l *lead) check(c *agentcall.Call) error {
 	p := &l.plan
 	switch {
@@ -252,7 +252,7 @@ func (l *lead) notes() []string {
 	return l.service.Notes()
 }
 
-// close stops what is the lane's own and leaves what is shared.
+// close stops the lane's own service and leaves the shared one.
 func (l *lead) close() error {
 	var err error
 	if l.own {
@@ -262,13 +262,13 @@ func (l *lead) close() error {
 }
 
 const (
-	// grace is how long is waited for what should come at once.
+	// grace is how long to wait for something that should happen at once.
 	grace = time.Second
-	// tailSize is how much of what a program writes is kept.
+	// tailSize is how many bytes of a program's output are kept.
 	tailSize = 64 << 10
 )
 
-// newService is the service of a plan with a Start.
+// newService returns the service of a plan with a Start.
 func newService(p *agentcall.Plan, extra []string) *program.Service {
 	return program.NewService(program.ServiceSpec{
 		Spec:    program.Spec{Noun: "agent", Argv: p.Start.Argv, Dir: p.Start.Dir, Env: append(slices.Clip(p.Start.Env), extra...)},

@@ -10,7 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/system/python"
 )
 
-// equip has the agent's process run in an environment that has its packages.
+// equip makes the agent's process run in a Python environment with its packages.
 func (a *Agents) equip(ctx context.Context, p *agentcall.Plan) error {
 	setting := ""
 	if p.Python != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
-// object is an agent that is a Python object, in a process of this lane's own.
+// object is an agent that is a Python object, in this lane's own process.
 type object struct {
 	lead
 	caller pyhost.Caller
@@ -31,7 +31,7 @@ func openPython(ctx context.Context, l lead, extra []string, open pyhost.AgentOp
 	}
 	caller, err := open(ctx, p)
 	if err != nil {
-		return nil, err // says what was being done
+		return nil, err // the error says what was being done
 	}
 	return &object{l, caller}, nil
 }
@@ -56,7 +56,7 @@ func (o *object) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply, e
 		return agentcall.Reply{}, ctx.Err()
 	}
 	if err != nil {
-		if _, ok := errors.AsType[*pyhost.FaultError](err); ok { // it loaded once, and now it does not
+		if _, ok := errors.AsType[*pyhost.FaultError](err); ok { // it loaded before and no longer does
 			err = fmt.Errorf("%w: %w", agentcall.ErrGone, err)
 		}
 		return agentcall.Reply{}, err
@@ -81,7 +81,7 @@ func (o *object) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply, e
 	return r, nil
 }
 
-// input is what the agent is called with.
+// input returns the value that the agent is called with.
 func (o *object) input(c *agentcall.Call) (json.RawMessage, error) {
 	prompt := c.Prompt
 	if p := o.plan.Python; p.Template != "" {
@@ -98,7 +98,7 @@ func (o *object) input(c *agentcall.Call) (json.RawMessage, error) {
 	return input, nil
 }
 
-// recorder writes down the calls of tools on their way to a watcher.
+// recorder records tool calls on their way to a watcher.
 type recorder struct {
 	watcher pyhost.ToolWatcher
 	calls   []agentcall.ToolCall
@@ -149,7 +149,7 @@ func (w *recorder) Returned(c pyhost.ToolCall, result json.RawMessage, fault *py
 	return answer
 }
 
-// noteOutcome notes what a call gave in the end, as the agent saw it.
+// noteOutcome records the final result of a call, as the agent saw it.
 func (w *recorder) noteOutcome(i int, a pyhost.ToolAnswer) {
 	call := &w.calls[i]
 	switch a.Action {
@@ -160,7 +160,7 @@ func (w *recorder) noteOutcome(i int, a pyhost.ToolAnswer) {
 	}
 }
 
-// close takes the latest open call of a tool, -1 if there is none.
+// close removes the latest open call of a tool and returns its index; -1 if there is none.
 func (w *recorder) close(tool string) int {
 	for k := len(w.open) - 1; k >= 0; k-- {
 		if i := w.open[k]; w.calls[i].Tool == tool {

@@ -24,14 +24,14 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// reader turns an answer into a reply.
+// reader converts an HTTP answer to a reply.
 type reader struct {
 	answer agentcall.Path
-	chat   bool  // it must be a chat completion
-	most   int64 // bytes that are read
+	chat   bool  // the answer must be a chat completion
+	most   int64 // most bytes to read
 }
 
-// told is how much of a body goes into an error.
+// told is how many bytes of a body an error quotes.
 const told = 500
 
 func (rd *reader) reply(ctx context.Context, answer *http.Response, began time.Time, limit time.Duration) agentcall.Reply {
@@ -78,7 +78,7 @@ func (rd *reader) reply(ctx context.Context, answer *http.Response, began time.T
 		return fail(r, agentcall.Malformed, "%v", err)
 	}
 	r.Text = text
-	object := strings.HasPrefix(strings.TrimSpace(text), "{") && !rd.answer.Empty() // many servers in Go name no type
+	object := strings.HasPrefix(strings.TrimSpace(text), "{") && !rd.answer.Empty() // many Go servers send no JSON content type
 	if isJSON(kind) || rd.chat || object {
 		return rd.document(r)
 	}
@@ -88,8 +88,8 @@ func (rd *reader) reply(ctx context.Context, answer *http.Response, began time.T
 	return r
 }
 
-// destination is where a redirect leads to, on the same host without its name
-// and port; "" if it is none.
+// destination returns the target of a redirect, without scheme and host if these do not change; ""
+// if the answer is not a redirect.
 func destination(answer *http.Response) string {
 	to, err := answer.Location()
 	if err != nil || answer.StatusCode/100 != 3 {
@@ -106,8 +106,8 @@ func isJSON(kind string) bool {
 	return kind == "application/json" || kind == "text/json" || strings.HasSuffix(kind, "+json")
 }
 
-// page reports whether a reply is a document for a browser. A mere text that is
-// sent as HTML, as small servers do, is not.
+// page reports whether a reply is a document for a browser. Plain text sent as HTML, as small
+// servers do, is not.
 func page(kind, text string) bool {
 	if kind != "text/html" && kind != "application/xhtml+xml" {
 		return false
@@ -116,8 +116,8 @@ func page(kind, text string) bool {
 	return strings.HasPrefix(head, "<!doctype") || strings.HasPrefix(head, "<html") || strings.HasPrefix(head, "<?xml")
 }
 
-// document finds the answer in a JSON reply. One that claims to be JSON and is
-// not, is its own text.
+// document finds the answer in a JSON reply. A reply that claims to be JSON but is not stays as
+// text.
 func (rd *reader) document(r agentcall.Reply) agentcall.Reply {
 	root, err := agentcall.ParseReply([]byte(r.Text))
 	if err != nil {
@@ -143,7 +143,7 @@ func (rd *reader) document(r agentcall.Reply) agentcall.Reply {
 	return r
 }
 
-// stream puts a streamed reply together, as far as it comes.
+// stream assembles as much of a streamed reply as arrives.
 func (rd *reader) stream(ctx context.Context, r agentcall.Reply, body io.Reader, f agentcall.Framing, began time.Time, limit time.Duration) agentcall.Reply {
 	path := rd.answer
 	if rd.chat {
@@ -185,14 +185,14 @@ func fail(r agentcall.Reply, end agentcall.End, format string, args ...any) agen
 	return r
 }
 
-// decode reads text in a charset; without one, UTF-8 or what a mark at its
-// beginning says.
+// decode decodes text in a charset; without one, as UTF-8 or what a byte order mark or the start of
+// a JSON text indicates.
 func decode(body []byte, charset string) (string, error) {
 	if charset == "" || strings.EqualFold(charset, "utf-8") || strings.EqualFold(charset, "utf8") {
 		switch {
 		case bytes.HasPrefix(body, []byte{0xff, 0xfe}) || bytes.HasPrefix(body, []byte{0xfe, 0xff}):
 			charset = "utf-16"
-		case bytes.HasPrefix(body, []byte("{\x00")) || bytes.HasPrefix(body, []byte("[\x00")): // JSON, as its own rules tell it
+		case bytes.HasPrefix(body, []byte("{\x00")) || bytes.HasPrefix(body, []byte("[\x00")): // JSON reveals its encoding
 			charset = "utf-16le"
 		case bytes.HasPrefix(body, []byte("\x00{")) || bytes.HasPrefix(body, []byte("\x00[")):
 			charset = "utf-16be"
@@ -219,15 +219,15 @@ func decode(body []byte, charset string) (string, error) {
 	return string(text), nil
 }
 
-// excerpt is the beginning of a body for an error.
+// excerpt returns the beginning of a body for an error.
 func excerpt(body io.Reader) string {
-	// What cannot be read any more is not part of it.
+	// Whatever cannot be read is left out.
 	head, _ := io.ReadAll(io.LimitReader(body, told))
 	return strings.TrimSpace(strings.ToValidUTF8(string(head), "�"))
 }
 
-// failure is the reply for a request that got no whole one, in words that hold
-// nothing of this machine or this moment.
+// failure returns the reply for a request without a complete answer. Its words do not depend on the
+// machine or the moment.
 func failure(ctx context.Context, err error, limit time.Duration) agentcall.Reply {
 	var r agentcall.Reply
 	var dns *net.DNSError
@@ -249,7 +249,7 @@ func failure(ctx context.Context, err error, limit time.Duration) agentcall.Repl
 		return fail(r, agentcall.Cut, "the connection failed: %v", op.Err)
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt):
 		return fail(r, agentcall.Malformed, "the reply is declared as gzip but is not")
-	case strings.Contains(err.Error(), "response header"): // no other sign: there are too many of them
+	case strings.Contains(err.Error(), "response header"): // the only sign that the headers are too large
 		return fail(r, agentcall.TooLarge, "the headers of the reply are larger than %d bytes", maxHeaders)
 	case strings.Contains(err.Error(), "malformed") || strings.Contains(err.Error(), "invalid header"):
 		return fail(r, agentcall.Malformed, "the reply is not HTTP: %v", program.Plain(err))

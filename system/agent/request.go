@@ -20,17 +20,17 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// request is a request that can be sent many times.
+// request is a request that can be sent repeatedly.
 type request struct {
 	method, url string
-	query       [][2]string // added to that of the URL
-	headers     [][2]string // in their order; names may repeat
+	query       [][2]string // added to the URL's query
+	headers     [][2]string // in order; names may repeat
 	body        []byte      // nil: none
 	chunked     bool
 	trickle     time.Duration
 }
 
-// httpDialect is how agents behind any endpoint are asked.
+// httpDialect returns the dialect of an agent behind any HTTP endpoint.
 func httpDialect(p *agentcall.HTTP) (dialect, error) {
 	answer, err := agentcall.ParsePath(p.ResponsePath)
 	if err != nil {
@@ -57,7 +57,7 @@ func httpDialect(p *agentcall.HTTP) (dialect, error) {
 
 const defaultTemplate = `{"input": "{prompt}"}`
 
-// setHeaders sets the plan's headers and those of a call, which win.
+// setHeaders sets the headers of the plan and the call; the call's win.
 func (q *request) setHeaders(plan, call [][2]string, session string) {
 	for _, h := range plan {
 		replaced := slices.ContainsFunc(call, func(o [2]string) bool { return strings.EqualFold(o[0], h[0]) })
@@ -68,7 +68,7 @@ func (q *request) setHeaders(plan, call [][2]string, session string) {
 	q.headers = append(q.headers, call...)
 }
 
-// header is the value of a header, "" if it is not set.
+// header returns the value of a header; "" if it is not set.
 func (q *request) header(name string) string {
 	for _, h := range q.headers {
 		if strings.EqualFold(h[0], name) {
@@ -78,7 +78,7 @@ func (q *request) header(name string) string {
 	return ""
 }
 
-// fill puts what the template makes into the query or the body.
+// fill puts the filled template into the query or the body.
 func (q *request) fill(t *agentcall.Template, v agentcall.Values) error {
 	kind := strings.ToLower(q.header("Content-Type"))
 	inQuery := q.method == http.MethodGet || q.method == http.MethodDelete
@@ -110,7 +110,7 @@ func (q *request) fill(t *agentcall.Template, v agentcall.Values) error {
 	return nil
 }
 
-// send sets the body, and its type unless the document has set one.
+// send sets the body, and its content type unless the document has set one.
 func (q *request) send(body []byte, kind string) {
 	q.body = body
 	if q.header("Content-Type") == "" {
@@ -118,7 +118,7 @@ func (q *request) send(body []byte, kind string) {
 	}
 }
 
-// overlay puts the members of a JSON object into the query.
+// overlay sets query parameters from the members of a JSON object.
 func (q *request) overlay(text string) error {
 	doc, err := jsontree.Parse([]byte(text), jsontree.Python())
 	if err != nil {
@@ -147,7 +147,7 @@ func (q *request) overlay(text string) error {
 	return nil
 }
 
-// replacing is a list of pairs with others in place of those of their names.
+// replacing returns list with the pairs of with in place of those with the same names.
 func replacing(list, with [][2]string) [][2]string {
 	kept := slices.DeleteFunc(list, func(p [2]string) bool {
 		return slices.ContainsFunc(with, func(w [2]string) bool { return w[0] == p[0] })
@@ -155,7 +155,7 @@ func replacing(list, with [][2]string) [][2]string {
 	return append(kept, with...)
 }
 
-// shape changes the request as a call wants it.
+// shape changes the request as a call demands.
 func (q *request) shape(w *agentcall.Wire) error {
 	if w == nil {
 		return nil
@@ -205,10 +205,10 @@ func (q *request) shape(w *agentcall.Wire) error {
 	return nil
 }
 
-// unsettable are headers that follow from the request itself.
+// unsettable lists headers that follow from the request itself.
 var unsettable = []string{"Content-Length", "Transfer-Encoding", "Trailer"}
 
-// http makes the request for one attempt.
+// http builds the HTTP request for one attempt.
 func (q *request) http(ctx context.Context) (*http.Request, error) {
 	var body io.Reader
 	if q.body != nil {
@@ -216,7 +216,7 @@ func (q *request) http(ctx context.Context) (*http.Request, error) {
 		if q.trickle > 0 && len(q.body) > 0 {
 			body = &slowBody{ctx: ctx, left: q.body, piece: len(q.body)/pieces + 1, pause: q.trickle / pieces}
 		} else if q.chunked {
-			body = struct{ io.Reader }{body} // of a length that nobody knows
+			body = struct{ io.Reader }{body} // hides the length
 		}
 	}
 	hq, err := http.NewRequestWithContext(ctx, q.method, q.url, body)
@@ -251,8 +251,8 @@ func (q *request) http(ctx context.Context) (*http.Request, error) {
 	return hq, nil
 }
 
-// sendable reports whether HTTP has room for a header: its name a token, its
-// value without control characters but tabs.
+// sendable reports whether HTTP allows a header: its name must be a token, its value without
+// control characters other than tabs.
 func sendable(h [2]string) bool {
 	odd := func(r rune) bool {
 		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
@@ -261,10 +261,10 @@ func sendable(h [2]string) bool {
 	return h[0] != "" && !strings.ContainsFunc(h[0], odd) && !strings.ContainsFunc(h[1], control)
 }
 
-// pieces is in how many parts a slow body is sent.
+// pieces is the number of parts in which a slow body is sent.
 const pieces = 16
 
-// slowBody is a body that comes slowly.
+// slowBody is a request body that is sent slowly.
 type slowBody struct {
 	ctx   context.Context
 	left  []byte

@@ -18,7 +18,7 @@ import (
 	"github.com/thresh-dev/thresh/system/program"
 )
 
-// asked is an agent's client as the edge of a system.
+// asked is an agent's client used as the edge of a system.
 type asked struct {
 	plan  *sut.Plan
 	agent agentcall.Agent
@@ -26,7 +26,8 @@ type asked struct {
 	call  func(op *sut.Operation, c *sut.Call) (agentcall.Call, error)
 }
 
-// alone is a lead of an agent whose limits and whose start are not its own.
+// alone returns the lead of an agent that is used as a system, which has no limits or service of
+// its own.
 func alone(p agentcall.Plan, w sut.Worker) lead {
 	p.MaxReply = sut.MaxOutput
 	return lead{plan: p, lane: w.Index, shared: &shared{turns: &turns{}}, leave: func() error { return nil }}
@@ -59,15 +60,15 @@ func OpenMCP(ctx context.Context, s system.Site) (system.Edge, error) {
 	return x, nil
 }
 
-// destroys are names of tools that say nothing else of themselves.
+// destroys matches the names of destructive tools, for tools without annotations.
 var destroys = lazy.Pattern(`^(?:.*[_.-])?(?i:delete|drop|wipe|purge|erase|destroy|truncate|uninstall|terminate)(?:[_.-].*|[A-Z].*)?$`)
 
-// toolOperation is a tool as an operation: its arguments are those it requires, in
-// their order, then the others.
+// toolOperation describes a tool as an operation: its required arguments come first, in their
+// order, then the others.
 func toolOperation(t *mcp.Tool, p *sut.Plan) sut.Operation {
 	o := sut.Operation{Name: t.Name}
 	o.Description = diag.FirstLine(strings.TrimSpace(t.Description))
-	if h := t.Annotations; h != nil { // a tool that says neither may destroy something, by the protocol
+	if h := t.Annotations; h != nil { // by the protocol, a tool that gives no hint may be destructive
 		o.Reads = h.ReadOnlyHint
 		o.Destroys = !h.ReadOnlyHint && (h.DestructiveHint == nil || *h.DestructiveHint)
 	} else {
@@ -92,7 +93,7 @@ func toolOperation(t *mcp.Tool, p *sut.Plan) sut.Operation {
 		return o
 	}
 	var schema struct{ Required []string }
-	_ = json.Unmarshal(text, &schema) // a schema without a list of names requires none
+	_ = json.Unmarshal(text, &schema) // a schema without such a list requires none
 	properties := root.Get("properties")
 	add := func(name string, required bool) {
 		n := properties.Get(name)
@@ -133,7 +134,8 @@ func toolCall(p *sut.Plan) func(*sut.Operation, *sut.Call) (agentcall.Call, erro
 	}
 }
 
-// soleArgument is the text that a tool needs, if it is the only one that it does.
+// soleArgument returns the argument that takes text, if the tool needs exactly one and it may be
+// text.
 func soleArgument(op *sut.Operation) (name string, ok bool) {
 	for _, a := range op.Arguments {
 		if a.Required || len(op.Arguments) == 1 {
@@ -146,10 +148,10 @@ func soleArgument(op *sut.Operation) (name string, ok bool) {
 	return name, ok
 }
 
-// chatOperation is all that a chat can be asked.
+// chatOperation is the only operation of a chat.
 const chatOperation = "ask"
 
-// OpenChat is a system.Kind: a model behind a chat interface, asked by prompts.
+// OpenChat is a system.Kind: a model behind a chat API, called with prompts.
 func OpenChat(_ context.Context, s system.Site) (system.Edge, error) {
 	c := &agentcall.Chat{URL: s.Address(s.Plan.URL), Model: s.Plan.Model, System: s.Plan.System, Headers: s.Plan.Headers,
 		Stream: s.Plan.Stream, API: s.Plan.API}
@@ -217,7 +219,7 @@ func (x *asked) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
 	r, err := x.agent.Call(ctx, call)
 	if err != nil || ctx.Err() != nil {
 		if s, ok := x.agent.(*server); ok {
-			err = errors.Join(err, s.drop()) // what it is doing is nothing the next call should meet
+			err = errors.Join(err, s.drop()) // its current work must not affect the next call
 		}
 		return sut.Observation{}, errors.Join(err, ctx.Err())
 	}
@@ -237,7 +239,7 @@ func (x *asked) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
 	return o, nil
 }
 
-// judge says what a reply means; input says that it is one to the prompt of a case.
+// judge interprets a reply; input says that it answers the prompt of a case.
 func (x *asked) judge(o *sut.Observation, op *sut.Operation, r *agentcall.Reply, input bool) {
 	o.Why = r.Error
 	switch r.End {
@@ -255,7 +257,7 @@ func (x *asked) judge(o *sut.Observation, op *sut.Operation, r *agentcall.Reply,
 		o.End = sut.Unreachable
 	case agentcall.NoTool:
 		o.End = sut.Refused
-	case agentcall.Refused: // a status outside of 2xx
+	case agentcall.Refused: // a status outside 2xx
 		o.End = sut.Refused
 		if r.Status >= 500 {
 			o.End, o.Why = sut.Crashed, fmt.Sprintf("HTTP %d", r.Status)
@@ -264,7 +266,7 @@ func (x *asked) judge(o *sut.Observation, op *sut.Operation, r *agentcall.Reply,
 		o.End = sut.Crashed
 		code := 0
 		if n, _ := fmt.Sscanf(r.Error, "MCP error %d:", &code); x.plan.Kind == sut.MCP && (n == 0 || code == invalidParams) {
-			o.End = sut.Refused // the tool says so itself, or that its arguments are wrong
+			o.End = sut.Refused // the tool reports an error or wrong arguments
 		}
 	default:
 		o.End = sut.Crashed
@@ -275,10 +277,10 @@ func (x *asked) judge(o *sut.Observation, op *sut.Operation, r *agentcall.Reply,
 	}
 }
 
-// invalidParams is the code of JSON-RPC for arguments that do not fit.
+// invalidParams is JSON-RPC's code for invalid arguments.
 const invalidParams = -32602
 
-// value is what the operation returns.
+// value returns the operation's result.
 func (x *asked) value(op *sut.Operation, r *agentcall.Reply) json.RawMessage {
 	if op.Returns != "" {
 		return system.Returned(op, r.Value)

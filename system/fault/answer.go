@@ -16,22 +16,22 @@ import (
 	"github.com/thresh-dev/thresh/system"
 )
 
-// maxWhole is how much of an answer is held back for faults that need all of
-// it. A longer one passes, and the fault is reported as missed.
+// maxWhole is the largest answer, in bytes, that is buffered for faults that need all of it. A
+// longer one passes, and the fault is reported as missed.
 const maxWhole = 8 << 20
 
-// answer is what the agent gets.
+// answer is the response that the agent gets.
 type answer struct {
 	status  int
 	header  http.Header
 	body    io.Reader
-	length  int64 // -1: not known
-	written bool  // the text faults are in it already
+	length  int64 // -1: unknown
+	written bool  // the text faults have already been applied
 	half    bool  // cut in the middle of the body
-	rate    int   // bytes a second; 0: as fast as it goes
+	rate    int   // bytes per second; 0: unlimited
 }
 
-// syntheticAnswer is an answer that is not the server's.
+// syntheticAnswer makes an answer that does not come from the server.
 func syntheticAnswer(r fault.Reply) *answer {
 	h := http.Header{}
 	if r.ContentType != "" {
@@ -43,14 +43,14 @@ func syntheticAnswer(r fault.Reply) *answer {
 	return &answer{status: r.Status, header: h, body: bytes.NewReader(r.Body), length: int64(len(r.Body))}
 }
 
-// shapes reports whether a fault looks into the answer.
+// shapes reports whether the call needs the whole answer buffered.
 func (x *exchange) shapes() bool {
 	d := x.decision
 	return len(d.At(fault.AtToolResult)) > 0 || len(d.TextFaults()) > 0 || d.Find(fault.Duplicate, fault.Stale, fault.Partial) != nil ||
 		x.ledger.Repeats(d.Call)
 }
 
-// send gives an answer to the agent after the faults on answers.
+// send applies the faults on answers and sends the answer to the agent.
 func (x *exchange) send(a *answer) {
 	l, d := x.ledger, x.decision
 	if s := d.Find(fault.ReplyLost); s != nil {
@@ -86,8 +86,8 @@ func (x *exchange) send(a *answer) {
 	x.write(a)
 }
 
-// shape holds the answer back and applies the faults that need all of it. False
-// means that the answer never came.
+// shape buffers the answer and applies the faults that need all of it. It returns false if the
+// answer did not arrive.
 func (x *exchange) shape(a *answer) bool {
 	l, d := x.ledger, x.decision
 	wire := a.body
@@ -140,7 +140,7 @@ func (x *exchange) shape(a *answer) bool {
 	return true
 }
 
-// corruptAnswer applies the faults on what an answer says.
+// corruptAnswer applies the faults on an answer's content.
 func (x *exchange) corruptAnswer(a *answer, contentType, encoding string, body []byte) []byte {
 	l, d := x.ledger, x.decision
 	missed := func(list []*fault.Strike, why string) {
@@ -171,8 +171,7 @@ func (x *exchange) corruptAnswer(a *answer, contentType, encoding string, body [
 	return body
 }
 
-// tooLarge lets an answer pass that is too large to be held back. A cut needs
-// no more than its beginning.
+// tooLarge passes an answer that is too large to buffer. A cut needs only its beginning.
 func (x *exchange) tooLarge(a *answer, begin []byte, rest io.Reader) {
 	for i := range x.decision.Strikes {
 		switch s := &x.decision.Strikes[i]; {
@@ -188,8 +187,8 @@ func (x *exchange) tooLarge(a *answer, begin []byte, rest io.Reader) {
 	}
 }
 
-// decoded is a body without its encoding; an encoding that cannot be undone is
-// returned with the body as it was.
+// decoded returns a body without its encoding; an encoding that cannot be removed is returned along
+// with the unchanged body.
 func decoded(encoding string, body []byte) (plain []byte, left string) {
 	var r io.ReadCloser
 	var err error
@@ -214,7 +213,7 @@ func decoded(encoding string, body []byte) (plain []byte, left string) {
 	return plain, ""
 }
 
-// write puts an answer on the wire.
+// write sends an answer to the agent.
 func (x *exchange) write(a *answer) {
 	h := x.w.Header()
 	maps.Copy(h, a.header)
@@ -223,14 +222,14 @@ func (x *exchange) write(a *answer) {
 	}
 	x.record.Status, x.record.ContentType = a.status, a.header.Get("Content-Type")
 	if isListening(x.r) {
-		x.finish() // nobody waits for its end
+		x.finish() // nobody waits for the stream's end
 	}
 	x.w.WriteHeader(a.status)
 	if !x.hasBody(a) {
 		return
 	}
 	if a.length < 0 {
-		http.NewResponseController(x.w).Flush() // whoever streams may say nothing for long
+		http.NewResponseController(x.w).Flush() // a streaming server may stay silent for long
 	}
 	body := a.body
 	if a.half {
@@ -242,7 +241,7 @@ func (x *exchange) write(a *answer) {
 	}
 }
 
-// hasBody reports whether the agent gets a body, be it an empty one.
+// hasBody reports whether the agent gets a body, even an empty one.
 func (x *exchange) hasBody(a *answer) bool {
 	return x.r.Method != http.MethodHead && bodyAllowed(a.status)
 }
@@ -251,16 +250,16 @@ func bodyAllowed(status int) bool {
 	return status >= 200 && status != http.StatusNoContent && status != http.StatusNotModified
 }
 
-// ticks is how many pieces a second a slow answer comes in.
+// ticks is the number of pieces per second in which a slow answer arrives.
 const ticks = 20
 
-// pieceAt is the size of these pieces at a rate of bytes a second.
+// pieceAt returns the size of these pieces at a rate in bytes per second.
 func pieceAt(rate int) int { return max(1, rate/ticks) }
 
-// takes is how long some bytes take at a rate of bytes a second.
+// takes returns how long n bytes take at a rate in bytes per second.
 func takes(n, rate int) time.Duration { return time.Duration(n) * time.Second / time.Duration(rate) }
 
-// copy moves the body to the agent; false if it did not get all of it.
+// copy copies the body to the agent; it returns false if the agent did not get all of it.
 func (x *exchange) copy(body io.Reader, a *answer) bool {
 	buffer := *x.port.proxy.buffers.Get().(*[]byte)
 	defer x.port.proxy.buffers.Put(&buffer)

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// authority signs certificates for whatever host an agent calls. Its key never
-// leaves the memory of the run.
+// authority signs certificates for any host that an agent calls. Its key never leaves the memory of
+// the run.
 type authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
@@ -26,10 +26,10 @@ type authority struct {
 	leaves map[string]*tls.Certificate
 }
 
-// maxLeaves bounds the certificates that are kept.
+// maxLeaves limits the number of cached certificates.
 const maxLeaves = 1024
 
-// validity covers clocks that are wrong and runs that are long.
+// validity allows for wrong clocks and long runs.
 const validity = 7 * 24 * time.Hour
 
 func newAuthority() (*authority, error) {
@@ -57,7 +57,7 @@ func newAuthority() (*authority, error) {
 	}, nil
 }
 
-// leaf is a certificate for a host, from memory if there is one.
+// leaf returns a certificate for a host, cached if possible.
 func (a *authority) leaf(host string) (*tls.Certificate, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -87,18 +87,17 @@ func (a *authority) leaf(host string) (*tls.Certificate, error) {
 	return c, nil
 }
 
-// commonName is a host as a common name, which may have 64 characters.
+// commonName truncates a host to a common name, which may have 64 characters.
 func commonName(host string) string { return host[:min(len(host), 64)] }
 
-// bundles is where systems keep the certificates that they trust.
+// bundles lists where systems keep the certificates that they trust.
 var bundles = [...]string{
 	"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
 	"/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/cert.pem", "/usr/local/etc/ssl/cert.pem",
 }
 
-// bundle is the authority's certificate before those that the system trusts: an
-// agent configured to trust these alone can still call what does not pass
-// through the proxy.
+// bundle returns the authority's certificate followed by those the system trusts, so that an agent
+// configured to trust only this file can still call servers directly.
 func (a *authority) bundle() []byte {
 	text := append([]byte(nil), a.pem...)
 	for _, b := range append([]string{os.Getenv("SSL_CERT_FILE")}, bundles[:]...) {

@@ -16,18 +16,17 @@ type cell struct {
 	port    *agentPort
 	ledger  *fault.Ledger
 	token   string // eight bytes in hexadecimal
-	trace   string // sixteen
+	trace   string // sixteen bytes in hexadecimal
 	began   time.Time
 	context context.Context // ends with the cell
 	cancel  context.CancelFunc
 
 	mu     sync.Mutex
 	closed bool
-	calls  sync.WaitGroup // under way
+	calls  sync.WaitGroup // in progress
 }
 
-// begin counts a call that is under way until calls.Done; false if the cell is
-// closed.
+// begin counts a call as in progress until calls.Done; it returns false if the cell is closed.
 func (c *cell) begin() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,7 +70,7 @@ func (c *cell) Watcher() pyhost.ToolWatcher { return fault.NewWatcher(c.ledger) 
 // Report implements fault.Cell.
 func (c *cell) Report() fault.Report { return c.ledger.Report() }
 
-// Close implements fault.Cell. Calls under way are cut, and are in the report.
+// Close implements fault.Cell. It cuts calls in progress and includes them in the report.
 func (c *cell) Close() fault.Report {
 	c.port.leave(c)
 	c.mu.Lock()

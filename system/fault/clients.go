@@ -14,10 +14,9 @@ import (
 	"unicode/utf16"
 )
 
-// Clients that do not heed HTTP_PROXY, or trust no file of SSL_CERT_FILE, are
-// brought to it by what their language loads into every program: a script for
-// Node, a module for Python's aiohttp, properties and a key store for Java. The
-// first two also put shims around the MCP servers that their SDKs start.
+// Clients that ignore HTTP_PROXY or SSL_CERT_FILE are redirected by code that their runtime loads
+// into every program: a script for Node, a module for Python's aiohttp, properties and a key store
+// for Java. The first two also put shims around the MCP servers that their SDKs start.
 //
 //go:embed client
 var clients embed.FS
@@ -27,10 +26,10 @@ const (
 	nodeFile      = "node.cjs"
 	javaFile      = "ca.jks"
 	pythonDir     = "python"
-	javaPassword  = "changeit" // the usual one: the store holds no secret
+	javaPassword  = "changeit" // Java's default; the store holds no secret
 )
 
-// writeClients puts the certificates to trust and the files of the clients into a folder.
+// writeClients writes the certificates to trust and the clients' files into a folder.
 func writeClients(dir string, bundle []byte) error {
 	files := map[string][]byte{authorityFile: bundle, javaFile: keyStore(bundle)}
 	for _, name := range []string{nodeFile, "sitecustomize.py", "thresh_clients.py"} {
@@ -54,9 +53,9 @@ func writeClients(dir string, bundle []byte) error {
 	return nil
 }
 
-// environment is what a process needs to call through a proxy. given are the
-// variables that it has beyond those of Thresh; what it is configured to load stays.
-// token names the cell.
+// environment returns the variables that a process needs to call through a proxy. given are its
+// variables beyond those of Thresh; what it is already configured to load is kept. token names the
+// cell.
 func (d *agentPort) environment(proxy, token string, given []string) []string {
 	dir := d.proxy.dir.Path
 	var env []string
@@ -80,13 +79,13 @@ func (d *agentPort) environment(proxy, token string, given []string) []string {
 	first("PYTHONPATH", filepath.Join(dir, pythonDir), string(filepath.ListSeparator))
 	first("JAVA_TOOL_OPTIONS", javaOptions(proxy, dir), " ")
 	if len(d.proxy.shim) > 0 {
-		argv, _ := json.Marshal(d.before("mcp", token)) // a list of texts
+		argv, _ := json.Marshal(d.before("mcp", token)) // a list of strings cannot fail
 		env = append(env, "THRESH_MCP_SHIM="+string(argv))
 	}
 	return env
 }
 
-// lookup is a variable of a process that has all those of Thresh as well.
+// lookup returns a variable of a process that also inherits Thresh's environment.
 func lookup(given []string, name string) string {
 	for i := len(given) - 1; i >= 0; i-- {
 		if value, ok := strings.CutPrefix(given[i], name+"="); ok {
@@ -96,9 +95,9 @@ func lookup(given []string, name string) string {
 	return os.Getenv(name)
 }
 
-// javaOptions are the properties by which Java takes the proxy for every host,
-// this machine's own included. It has none for the proxy's user: a call belongs
-// to the one cell that is open.
+// javaOptions returns the properties that make Java use the proxy for every host, including this
+// machine's own addresses. Java has no property for the proxy's user, so a call belongs to the only
+// open cell.
 func javaOptions(proxy, dir string) string {
 	u, err := url.Parse(proxy)
 	if err != nil {
@@ -112,8 +111,8 @@ func javaOptions(proxy, dir string) string {
 		"-Djavax.net.ssl.trustStorePassword="+javaPassword), " ")
 }
 
-// keyStore is a bundle of PEM certificates in Java's own form, JKS: a number of
-// entries, each of a certificate that is trusted, and a digest over it all.
+// keyStore converts a bundle of PEM certificates to Java's own format, JKS: the number of entries,
+// an entry for each trusted certificate, and a digest of everything.
 func keyStore(bundle []byte) []byte {
 	order := binary.BigEndian
 	text := func(b []byte, s string) []byte { return append(order.AppendUint16(b, uint16(len(s))), s...) }
@@ -126,7 +125,7 @@ func keyStore(bundle []byte) []byte {
 		n++
 		entries = order.AppendUint32(entries, 2) // a trusted certificate
 		entries = text(entries, fmt.Sprintf("ca%d", n))
-		entries = order.AppendUint64(entries, 0) // when it was made
+		entries = order.AppendUint64(entries, 0) // creation time
 		entries = text(entries, "X.509")
 		entries = append(order.AppendUint32(entries, uint32(len(block.Bytes))), block.Bytes...)
 	}
@@ -137,7 +136,7 @@ func keyStore(bundle []byte) []byte {
 	for _, c := range utf16.Encode([]rune(javaPassword)) {
 		digest.Write(order.AppendUint16(nil, c))
 	}
-	digest.Write([]byte("Mighty Aphrodite")) // the form asks for it
+	digest.Write([]byte("Mighty Aphrodite")) // required by the format
 	digest.Write(store)
 	return digest.Sum(store)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/system"
 )
 
-// loseAnswer takes the server's answer, so that it has acted, and gives the agent what
-// it gets in its place.
+// loseAnswer reads the server's answer, so that the server has acted, and gives the agent the
+// fault's replacement.
 func (x *exchange) loseAnswer(s *fault.Strike, a *answer) {
 	if _, err := io.Copy(io.Discard, io.LimitReader(a.body, maxWhole)); err != nil {
 		x.ledger.Missed(x.decision, s, "the answer did not come whole")
@@ -30,8 +30,7 @@ func (x *exchange) loseAnswer(s *fault.Strike, a *answer) {
 	x.abort(s.Rule.Delay == 0)
 }
 
-// late takes the server's answer and holds it back; false: the agent did not
-// wait for it.
+// late reads the server's answer and delays it; it returns false if the agent did not wait.
 func (x *exchange) late(s *fault.Strike, a *answer) bool {
 	body, err := io.ReadAll(io.LimitReader(a.body, maxWhole+1))
 	rest := a.body
@@ -45,13 +44,14 @@ func (x *exchange) late(s *fault.Strike, a *answer) bool {
 	return true
 }
 
-// repeatRequest makes a request once before it is made; a reason says why not.
+// repeatRequest makes a request a first time, before the real one; it returns the reason if it
+// cannot.
 func (x *exchange) repeatRequest(out *http.Request) string {
 	if out.GetBody == nil || out.Header.Get("Upgrade") != "" {
 		return "the request cannot be made twice"
 	}
 	first := out.Clone(x.context)
-	first.Body, _ = out.GetBody() // of what is in memory
+	first.Body, _ = out.GetBody() // reading from memory cannot fail
 	resp, err := x.port.proxy.transport.RoundTrip(first)
 	if err != nil {
 		return "the server gave no answer"
@@ -65,13 +65,13 @@ func (x *exchange) repeatRequest(out *http.Request) string {
 
 var errHalved = errors.New("half of the request is sent")
 
-// failing ends a body with an error.
+// failing is a reader that only returns an error.
 type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, errHalved }
 
-// halved sends the server half of the request, and cuts the connection. What
-// the server answers to that is nobody's.
+// halved sends the server half of the request and cuts the connection. The server's answer is
+// dropped.
 func (x *exchange) halved() {
 	out, err := http.NewRequestWithContext(x.context, x.r.Method, x.url.String(), io.MultiReader(bytes.NewReader(x.body[:len(x.body)/2]), failing{}))
 	if err != nil {
@@ -81,7 +81,7 @@ func (x *exchange) halved() {
 	endToEnd(out.Header)
 	out.Header.Del("Expect")
 	t := x.port.proxy.transport.Clone()
-	t.WriteBufferSize, t.DisableKeepAlives = 1, true // each piece goes out before the error does
+	t.WriteBufferSize, t.DisableKeepAlives = 1, true // send each piece before the error occurs
 	defer t.CloseIdleConnections()
 	if resp, err := t.RoundTrip(out); err == nil {
 		resp.Body.Close()

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// either is a listener at an address of the user's: clients that have its address
-// in place of a server's may speak TLS to it, as they would to the server.
+// either is a listener at an address that the user chose: clients that use it in place of a
+// server's address may speak TLS to it, as they would to the server.
 type either struct {
 	net.Listener
 	authority *authority
@@ -23,14 +23,14 @@ func (l either) Accept() (net.Conn, error) {
 	return &undecided{Conn: c, authority: l.authority}, nil
 }
 
-// undecided is a connection that becomes one of TLS if its first byte says so.
+// undecided is a connection that switches to TLS if its first byte says so.
 type undecided struct {
 	net.Conn
 	authority *authority
 	first     sync.Once
-	inner     net.Conn // once the first byte has come
+	inner     net.Conn // set once the first byte has arrived
 	err       error
-	secure    atomic.Pointer[tls.Conn] // inner, if it is that
+	secure    atomic.Pointer[tls.Conn] // inner, if it uses TLS
 }
 
 func (u *undecided) decide() {
@@ -73,7 +73,7 @@ func (u *undecided) Write(b []byte) (int, error) {
 	return u.inner.Write(b)
 }
 
-// Close implements net.Conn. A client of TLS learns that this is the end.
+// Close implements net.Conn. It tells a TLS client that the connection ends.
 func (u *undecided) Close() error {
 	if c := u.secure.Load(); c != nil {
 		return c.Close()

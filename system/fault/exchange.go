@@ -19,12 +19,11 @@ import (
 	"github.com/thresh-dev/thresh/system"
 )
 
-// maxRequest is how much of a request is read before it is sent on. The rest of
-// a longer one is streamed; faults of LLMs and MCP tools do not know it for
-// what it is, which is reported.
+// maxRequest is how many bytes of a request are read before it is sent on. The rest of a longer one
+// is streamed; faults on LLMs and MCP tools cannot recognize it, which is reported.
 const maxRequest = 32 << 20
 
-// maxUsage is how much of an LLM's answer is read for its count of tokens.
+// maxUsage is how many bytes of an LLM's answer are read for its token count.
 const maxUsage = 1 << 20
 
 // exchange is one call on its way to a server and back.
@@ -36,8 +35,8 @@ type exchange struct {
 	url     *url.URL
 	context context.Context // ends with the agent's request or the cell
 
-	body     []byte    // of the request, as far as it was read before it is sent
-	rest     io.Reader // what follows
+	body     []byte    // the part of the request read before sending
+	rest     io.Reader // the rest of the request
 	model    *fault.Request
 	message  *fault.Message
 	decision *fault.Decision
@@ -45,12 +44,12 @@ type exchange struct {
 	response capture
 	record   fault.Exchange
 	began    time.Time
-	limit    int         // of what is kept of each body
-	finished atomic.Bool // the call is in the report
+	limit    int         // bytes kept of each body
+	finished atomic.Bool // the call has been reported
 	release  func()      // lets the cell close; may be called twice
 }
 
-// exchange takes a call through its faults.
+// exchange serves a call and applies its faults.
 func (d *agentPort) exchange(w http.ResponseWriter, r *http.Request, u *url.URL, token, tool string) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
@@ -93,7 +92,7 @@ func (d *agentPort) exchange(w http.ResponseWriter, r *http.Request, u *url.URL,
 	}
 }
 
-// read reads the request as far as it must be known before it is sent on.
+// read reads as much of the request as must be known before it is sent on.
 func (x *exchange) read() error {
 	x.rest = io.TeeReader(x.r.Body, &x.request)
 	t := x.r.Header.Get("Content-Type")
@@ -109,7 +108,7 @@ func (x *exchange) read() error {
 	return nil
 }
 
-// classify says what the call is and what it goes by.
+// classify determines the kind of the call and its names.
 func (x *exchange) classify(tool string) fault.Call {
 	raw := x.url.String()
 	named := func(derived []string) []string {
@@ -160,7 +159,7 @@ func (x *exchange) classify(tool string) fault.Call {
 	return call
 }
 
-// delayed waits for what is slow and reports whether the call goes on.
+// delayed waits for slow faults and reports whether the call goes on.
 func (x *exchange) delayed() bool {
 	for i := range x.decision.Strikes {
 		s := &x.decision.Strikes[i]
@@ -182,7 +181,8 @@ func (x *exchange) endAbandoned() bool {
 	return false
 }
 
-// answer gives the agent what it gets.
+// answer decides what the agent gets and sends it: a fault, a recorded answer, a written one or the
+// server's.
 func (x *exchange) answer() {
 	l, d := x.ledger, x.decision
 	if s := d.Final(); s != nil {
@@ -232,7 +232,7 @@ func (x *exchange) answer() {
 	}
 }
 
-// broken gives the agent a recorded answer that it had got a part of, if any.
+// broken replays a recorded answer of which the agent had received only a part, if any.
 func (x *exchange) broken(r *fault.Recorded) {
 	a := syntheticAnswer(r.Reply())
 	if a.length == 0 || r.Ended == fault.WasReset {
@@ -248,7 +248,7 @@ func (x *exchange) modelReply(text string) fault.Reply {
 	return x.model.Answer(text, x.decision.Number, time.Now())
 }
 
-// applyFinal gives what a final fault leaves the agent with.
+// applyFinal applies a fault that replaces the server's answer.
 func (x *exchange) applyFinal(s *fault.Strike) {
 	x.ledger.Fired(x.decision, s, s.Change())
 	switch s.Rule.Mode {
@@ -287,7 +287,7 @@ func (x *exchange) applyFinal(s *fault.Strike) {
 	x.write(syntheticAnswer(reply))
 }
 
-// forward asks the real server.
+// forward sends the request to the real server.
 func (x *exchange) forward() {
 	body := x.body
 	if x.model != nil {
@@ -302,13 +302,13 @@ func (x *exchange) forward() {
 	upgrade := strings.Contains(strings.ToLower(out.Header.Get("Connection")), "upgrade")
 	protocol := out.Header.Get("Upgrade")
 	endToEnd(out.Header)
-	out.Header.Del("Expect") // it is answered already
+	out.Header.Del("Expect") // the proxy has already answered it
 	if upgrade {
 		out.Header.Set("Connection", "Upgrade")
 		out.Header.Set("Upgrade", protocol)
 	}
 	if x.ledger.Plan().Capture > 0 || x.model != nil || x.shapes() {
-		out.Header.Del("Accept-Encoding") // what is compressed can neither be shown nor changed
+		out.Header.Del("Accept-Encoding") // a compressed answer can neither be shown nor changed
 	}
 	out.Host = x.r.Host
 	switch {
@@ -347,8 +347,7 @@ func (x *exchange) forward() {
 	x.send(&answer{status: resp.StatusCode, header: resp.Header, body: resp.Body, length: resp.ContentLength})
 }
 
-// unreachable tells the agent and the report that the real server gave no
-// answer.
+// unreachable reports to the agent and in the report that the real server did not answer.
 func (x *exchange) unreachable(err error) {
 	if x.context.Err() != nil {
 		x.noteNoEffect("the agent did not wait for the answer")
@@ -362,7 +361,7 @@ func (x *exchange) unreachable(err error) {
 	x.write(syntheticAnswer(fault.Reply{Status: http.StatusBadGateway, ContentType: "text/plain; charset=utf-8", Body: []byte(x.url.Host + " gave no answer: " + why)}))
 }
 
-// stableError is why a server gave no answer, in words that are the same every time.
+// stableError says why a server did not answer, in the same words every time.
 func stableError(err error) string {
 	var dns *net.DNSError
 	switch {
@@ -378,7 +377,7 @@ func stableError(err error) string {
 	return err.Error()
 }
 
-// noteNoEffect records that faults on an answer found none.
+// noteNoEffect records that there was no answer for the faults on answers.
 func (x *exchange) noteNoEffect(why string) {
 	for i := range x.decision.Strikes {
 		if s := &x.decision.Strikes[i]; s.Rule.Mode != fault.Slow && s.Rule.At != fault.AtLLMRequest && !s.Final() {
@@ -387,9 +386,9 @@ func (x *exchange) noteNoEffect(why string) {
 	}
 }
 
-// finish keeps what the report shows of the call. It comes before the agent
-// can know that the answer is over: who asks for the report when the agent has
-// replied sees all calls that the agent has waited for.
+// finish adds the call to the report. It must run before the agent can know that the answer is
+// complete: whoever asks for the report after the agent has replied sees all calls that the agent
+// waited for.
 func (x *exchange) finish() {
 	if x.finished.Swap(true) {
 		return
@@ -406,8 +405,8 @@ func (x *exchange) finish() {
 	x.ledger.Exchanged(x.decision, *e)
 }
 
-// cut closes the connection of an agent that has not got its answer, and perhaps
-// does not read it, when its cell is over. One that has may use it again.
+// cut closes the connection of an agent that has not received its whole answer, and may not be
+// reading it, when its cell ends. A connection whose answer is complete may be reused.
 func (x *exchange) cut() {
 	if c, ok := x.r.Context().Value(connKey{}).(net.Conn); ok && !x.finished.Load() {
 		rawOf(c).Close()
@@ -424,12 +423,12 @@ func (x *exchange) abort(reset bool) {
 	abort(x.w, reset)
 }
 
-// hopByHop are headers that are of one connection.
+// hopByHop are the headers that apply to a single connection.
 var hopByHop = [...]string{
 	"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
 }
 
-// endToEnd leaves only the headers that are meant for the other end.
+// endToEnd removes the headers that are not meant for the other end.
 func endToEnd(h http.Header) {
 	for _, list := range h.Values("Connection") {
 		for name := range strings.SplitSeq(list, ",") {

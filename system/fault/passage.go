@@ -17,8 +17,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/agentcall"
 )
 
-// pass lets a tunnel through whose content this proxy does not speak, such as
-// gRPC, which is HTTP/2 alone: it gets its real server, and no fault.
+// pass forwards a tunnel whose protocol this proxy does not speak, such as gRPC, which needs
+// HTTP/2. It connects to the real server and injects no faults.
 func (d *agentPort) pass(r *http.Request, agent *peekedConn, raw net.Conn, token, what string) {
 	note := fmt.Sprintf("faults do not reach into the connection to %s, which is %s", r.Host, what)
 	if c := d.attribute(token, r.Header, r.Host); c != nil {
@@ -48,20 +48,20 @@ func (d *agentPort) pass(r *http.Request, agent *peekedConn, raw net.Conn, token
 	both.Wait()
 }
 
-// foreignProtocol is what a connection speaks that is not HTTP/1.1, as far as its first
-// bytes show, of which one is known; "": nothing else. They stay to be read.
+// foreignProtocol returns the protocol of a connection if its first bytes, which remain unread,
+// show one other than HTTP/1.1; otherwise "".
 func foreignProtocol(first byte, p *peekedConn) string {
 	switch first {
 	default:
 		return ""
 	case preface[0]:
-		if start, _ := p.reader.Peek(len(preface)); string(start) == preface { // a connection that ends before is none
+		if start, _ := p.reader.Peek(len(preface)); string(start) == preface { // a connection that ends early is not HTTP/2
 			return "HTTP/2 alone"
 		}
 		return ""
 	case handshakeRecord:
 	}
-	head, err := p.reader.Peek(5) // of a record of TLS: its kind, version and length
+	head, err := p.reader.Peek(5) // a TLS record's type, version and length
 	if err != nil {
 		return ""
 	}
@@ -81,23 +81,23 @@ func foreignProtocol(first byte, p *peekedConn) string {
 
 const (
 	handshakeRecord = 0x16
-	preface         = "PRI" // begins HTTP/2 without TLS, and no request of HTTP/1.1
+	preface         = "PRI" // starts HTTP/2 without TLS, but no HTTP/1.1 request
 )
 
-// protocols are what the hello of a client offers to speak inside of TLS.
+// protocols returns the protocols that a TLS client hello offers.
 func protocols(hello []byte) []string {
 	var list []string
 	enough := errors.New("the hello is read")
-	// The server's end of a handshake reads the hello, and is stopped then.
+	// The server side of a handshake parses the hello and is then stopped.
 	c := tls.Server(&recordedHello{hello: bytes.NewReader(hello)}, &tls.Config{GetConfigForClient: func(h *tls.ClientHelloInfo) (*tls.Config, error) {
 		list = h.SupportedProtos
 		return nil, enough
 	}})
-	_ = c.Handshake() // ends with enough, or with a hello that is none
+	_ = c.Handshake() // fails with enough, or because this is no client hello
 	return list
 }
 
-// recordedHello is a connection on which a few bytes came; answers go nowhere.
+// recordedHello is a connection that yields a few recorded bytes and discards what is written.
 type recordedHello struct {
 	net.Conn
 	hello *bytes.Reader
@@ -107,7 +107,7 @@ func (o *recordedHello) Read(b []byte) (int, error)  { return o.hello.Read(b) }
 func (o *recordedHello) Write(b []byte) (int, error) { return len(b), nil }
 func (o *recordedHello) Close() error                { return nil }
 
-// keyOf is what shows a server that a request is made again.
+// keyOf returns the header by which a server recognizes a repeated request.
 func keyOf(h http.Header) string {
 	for _, name := range []string{"Idempotency-Key", "X-Idempotency-Key", "X-Request-Id", "Request-Id"} {
 		if v := h.Get(name); v != "" {
@@ -117,8 +117,8 @@ func keyOf(h http.Header) string {
 	return ""
 }
 
-// learnWanted keeps which tools the model asked for, if a fault or a recorded answer may
-// name them so.
+// learnWanted records the tools that the model asked for, if a fault or a recorded answer may name
+// them.
 func (x *exchange) learnWanted() {
 	if !x.ledger.Plan().NamesTools() {
 		return
@@ -130,8 +130,8 @@ func (x *exchange) learnWanted() {
 	x.ledger.Wants(tools)
 }
 
-// isListening reports whether a client of MCP waits for what its server may say by itself, with
-// a stream that it keeps from case to case: clients that lose it may end.
+// isListening reports whether an MCP client opens its stream for unsolicited server messages. It
+// keeps that stream from case to case; a client that loses it may exit.
 func isListening(r *http.Request) bool {
 	return r.Method == http.MethodGet && r.Header.Get("Mcp-Session-Id") != "" && strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 }

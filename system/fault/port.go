@@ -25,10 +25,10 @@ import (
 // agentPort is a port that one agent calls through.
 type agentPort struct {
 	proxy  *Proxy
-	stands bool // at an address of the user's: any path there is the first gateway's
+	stands bool // at an address that the user chose: any path there belongs to the first gateway
 	listen net.Listener
 	server *http.Server
-	inner  *handoff // connections out of tunnels
+	inner  *handoff // connections from tunnels
 	cancel context.CancelFunc
 
 	mu       sync.Mutex
@@ -40,13 +40,13 @@ type agentPort struct {
 	open     []*cell
 }
 
-// gateway is an upstream with the name that it goes by.
+// gateway is an upstream and its tool name.
 type gateway struct {
 	tool     string
 	upstream *url.URL
 }
 
-// maxRetired is how many closed cells' late calls are distinguished from those of others.
+// maxRetired is the number of closed cells whose late calls are still recognized.
 const maxRetired = 1024
 
 func openPort(p *Proxy, address string) (*agentPort, error) {
@@ -69,7 +69,7 @@ func openPort(p *Proxy, address string) (*agentPort, error) {
 	}
 	p.work.Go(func() { d.server.Serve(l) })
 	p.work.Go(func() { d.server.Serve(d.inner) })
-	// Whoever ends the run's context ends the port.
+	// The port ends with the run's context.
 	stop := context.AfterFunc(ctx, func() { d.server.Close() })
 	d.server.RegisterOnShutdown(func() { stop() })
 	return d, nil
@@ -93,7 +93,7 @@ func (d *agentPort) Gateway(tool, upstream string) (string, error) {
 	return d.gateway(tool, upstream, "-")
 }
 
-// gatewayPath begins the paths of gateways: /gateway/NUMBER/TOKEN/rest.
+// gatewayPath is the prefix of gateway paths: /gateway/NUMBER/TOKEN/rest.
 const gatewayPath = "/gateway/"
 
 func (d *agentPort) gateway(tool, upstream, token string) (string, error) {
@@ -133,7 +133,7 @@ func (d *agentPort) Enter(p fault.Plan) (fault.Cell, error) {
 	return c, nil
 }
 
-// leave closes a cell.
+// leave unregisters a cell.
 func (d *agentPort) leave(c *cell) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -149,8 +149,8 @@ func (d *agentPort) leave(c *cell) {
 	}
 }
 
-// attribute finds the cell that a call belongs to. Nil: to none, and what says
-// so is written where somebody will read it.
+// attribute returns the cell that a call belongs to. If there is none, it returns nil and writes a
+// note where somebody will read it.
 func (d *agentPort) attribute(token string, h http.Header, what string) *cell {
 	d.mu.Lock()
 	c, late := d.tokens[token], false
@@ -159,7 +159,7 @@ func (d *agentPort) attribute(token string, h http.Header, what string) *cell {
 	}
 	if c == nil && !late {
 		c, late = d.traces[traceOf(h)]
-		late = late && c == nil // a closed one
+		late = late && c == nil // a closed cell
 	}
 	if c == nil && !late && len(d.open) == 1 {
 		c = d.open[0]
@@ -206,8 +206,8 @@ func (d *agentPort) Close() error {
 	return err
 }
 
-// ServeHTTP takes what an agent sends to the port, or through a tunnel. The
-// proxy's Close waits for it.
+// ServeHTTP handles what an agent sends to the port or through a tunnel. The proxy's Close waits
+// for it.
 func (d *agentPort) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !d.proxy.begin() {
 		abort(w, false)
@@ -275,7 +275,7 @@ func joined(a, b, sep string) string {
 	return a + sep + b
 }
 
-// traceOf is the trace that a request is of, "" if it names none.
+// traceOf returns the trace id of a request; "" if it has none.
 func traceOf(h http.Header) string {
 	if parts := strings.Split(h.Get("Traceparent"), "-"); len(parts) == 4 {
 		return strings.ToLower(parts[1])
@@ -283,7 +283,7 @@ func traceOf(h http.Header) string {
 	return ""
 }
 
-// basicUser is the user of a basic authorization.
+// basicUser returns the user of a basic authorization header.
 func basicUser(header string) string {
 	kind, data, _ := strings.Cut(header, " ")
 	plain, err := base64.StdEncoding.DecodeString(data)
@@ -294,7 +294,7 @@ func basicUser(header string) string {
 	return user
 }
 
-// secret is n random bytes in hexadecimal.
+// secret returns n random bytes in hexadecimal.
 func secret(n int) string {
 	b := make([]byte, n)
 	rand.Read(b) // never fails, see crypto/rand

@@ -17,16 +17,15 @@ import (
 	"github.com/thresh-dev/thresh/system/scratch"
 )
 
-// Options are how a proxy is made.
+// Options configures a proxy.
 type Options struct {
-	// Shim is the command, such as {"/usr/bin/thresh", "flakestorm", "shim"},
-	// that runs [Shim] with the arguments that follow. Empty: ports refuse to
-	// wrap the commands of MCP servers.
+	// Shim is the command, such as {"/usr/bin/thresh", "flakestorm", "shim"}, that runs [Shim] with
+	// the arguments appended to it. Empty: ports refuse to wrap the commands of MCP servers.
 	Shim []string
-	// Roots are what servers are trusted by; nil: what the system trusts.
+	// Roots are the authorities that servers must be certified by; nil: the system's.
 	Roots *x509.CertPool
-	// Upstream is the proxy that calls go on to, as of http.Transport; nil: what
-	// the environment of this process says.
+	// Upstream selects the proxy for onward calls, as in http.Transport; nil: from the environment
+	// of this process.
 	Upstream func(*http.Request) (*url.URL, error)
 }
 
@@ -34,7 +33,7 @@ type Options struct {
 type Proxy struct {
 	shim      []string
 	authority *authority
-	dir       *scratch.Folder // of the certificates and of what clients load
+	dir       *scratch.Folder // holds the certificates and the clients' files
 	transport *http.Transport
 	context   context.Context
 	cancel    context.CancelFunc
@@ -49,8 +48,8 @@ type Proxy struct {
 
 var _ fault.Injector = (*Proxy)(nil)
 
-// Open starts a proxy; it is a fault.Opener. Nothing listens before a port is
-// opened. The proxy ends with the context.
+// Open starts a proxy; it is a fault.Opener. Nothing listens until a port is opened. The proxy ends
+// with the context.
 func (o Options) Open(ctx context.Context) (fault.Injector, error) {
 	a, err := newAuthority()
 	if err != nil {
@@ -128,8 +127,7 @@ func (p *Proxy) Close() error {
 	return errors.Join(append(errs, p.dir.Close())...)
 }
 
-// begin counts work that Close waits for until it is done; false if the proxy
-// is closed.
+// begin counts work that Close waits for; it returns false if the proxy is closed.
 func (p *Proxy) begin() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

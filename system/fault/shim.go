@@ -17,12 +17,11 @@ import (
 	"time"
 )
 
-// shimPath is where shims connect to a port.
+// shimPath is the URL path at which shims connect to a port.
 const shimPath = "/shim"
 
-// The channels of a shim's connection, named for whose bytes they carry. A
-// frame is a channel, a length of four bytes, and as many bytes; a length of 0
-// is the end of the channel.
+// The channels of a shim's connection, named after the sender of their bytes. A frame consists of a
+// channel, a four-byte length and that many bytes; length 0 ends the channel.
 const (
 	ofAgent  = 'a'
 	ofServer = 's'
@@ -30,7 +29,7 @@ const (
 
 const maxFrame = 64 << 10
 
-// wrap is the command of a shim.
+// wrap returns the command of a shim.
 func (d *agentPort) wrap(server string, argv []string, token string) ([]string, error) {
 	switch {
 	case len(d.proxy.shim) == 0:
@@ -41,7 +40,7 @@ func (d *agentPort) wrap(server string, argv []string, token string) ([]string, 
 	return append(d.before(server, token), argv...), nil
 }
 
-// before is what stands before the command of a server in that of its shim.
+// before returns the part of a shim's command that precedes the server's.
 func (d *agentPort) before(server, token string) []string {
 	u := url.URL{Scheme: "http", Host: d.listen.Addr().String(), Path: shimPath, RawQuery: url.Values{"server": {server}, "token": {token}}.Encode()}
 	return append(slices.Clone(d.proxy.shim), u.String())
@@ -52,10 +51,10 @@ func (d *agentPort) Shim(server string, argv []string) ([]string, error) {
 	return d.wrap(server, argv, "")
 }
 
-// Shim runs an MCP server on behalf of an agent that believes to have started
-// it. Everything they say goes through the port at the address that is the
-// first argument; the others are the server's command. It returns the exit code
-// of the server, or 3 with a message on stderr if the port cannot be reached.
+// Shim runs an MCP server for an agent that believes it has started the server itself. All their
+// messages pass through the port at the address in the first argument; the other arguments are the
+// server's command. It returns the server's exit code, or 3 with a message on stderr if the port
+// cannot be reached or the server cannot be run.
 func Shim(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	code, err := shim(ctx, args, stdin, stdout, stderr)
 	if err != nil {
@@ -88,7 +87,7 @@ func shim(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 		return 0, fmt.Errorf("start the server: %w", err)
 	}
 	frames := &frameWriter{w: conn}
-	go frames.copyFrom(ofAgent, stdin) // ends with the process: a read of stdin cannot be ended
+	go frames.copyFrom(ofAgent, stdin) // ends with the process, because a read of stdin cannot be interrupted
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
@@ -101,11 +100,11 @@ func shim(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 		in.Close()
 	}()
 	select {
-	case <-relayed: // the port has cut the connection, or all is said
+	case <-relayed: // the port has cut the connection, or both sides are done
 	case <-served:
 		<-relayed
 	}
-	timer := time.AfterFunc(2*time.Second, cancel) // a server that does not end with its input
+	timer := time.AfterFunc(2*time.Second, cancel) // in case the server does not exit when its input ends
 	defer timer.Stop()
 	<-served
 	err = server.Wait()
@@ -116,8 +115,7 @@ func shim(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	return max(0, server.ProcessState.ExitCode()), nil
 }
 
-// split takes apart what the port sends: messages for the agent and for the
-// server.
+// split distributes what the port sends to the agent and the server.
 func split(from io.Reader, toAgent io.Writer, toServer io.WriteCloser) {
 	for {
 		channel, data, err := readFrame(from)
@@ -160,7 +158,7 @@ func dialDoor(ctx context.Context, address string) (net.Conn, *bufio.Reader, err
 	return conn, reader, nil
 }
 
-// shimmed serves the connection of a shim.
+// shimmed serves a shim's connection.
 func (d *agentPort) shimmed(w http.ResponseWriter, r *http.Request) {
 	server, token := r.URL.Query().Get("server"), r.URL.Query().Get("token")
 	conn, buffered, err := http.NewResponseController(w).Hijack()
@@ -208,7 +206,7 @@ func (d *agentPort) shimmed(w http.ResponseWriter, r *http.Request) {
 	reading.Wait()
 }
 
-// frameWriter writes frames of several channels.
+// frameWriter writes frames; several channels share it.
 type frameWriter struct {
 	mu sync.Mutex
 	w  io.Writer
@@ -223,7 +221,7 @@ func (f *frameWriter) write(channel byte, data []byte) error {
 	return err
 }
 
-// copyFrom sends all that a reader gives, and its end.
+// copyFrom sends everything a reader yields, then its end.
 func (f *frameWriter) copyFrom(channel byte, r io.Reader) {
 	buffer := make([]byte, maxFrame)
 	for {
@@ -238,7 +236,7 @@ func (f *frameWriter) copyFrom(channel byte, r io.Reader) {
 	}
 }
 
-// channel is one channel as something to write to.
+// channel is a writer to one channel.
 type channel struct {
 	frames *frameWriter
 	name   byte

@@ -14,12 +14,12 @@ import (
 	"github.com/thresh-dev/thresh/system"
 )
 
-// maxLine is how long a message of MCP on stdio may be to be looked into.
-// Longer ones pass as they are.
+// maxLine is the longest MCP message on stdio, in bytes, that is inspected. Longer ones pass
+// unchanged.
 const maxLine = 8 << 20
 
-// relay stands between an agent and an MCP server that talk in lines. What is
-// no call of a tool, and no answer to one, passes byte for byte.
+// relay sits between an agent and an MCP server that exchange lines. Anything but tool calls and
+// their answers passes byte for byte.
 type relay struct {
 	server  string // name
 	cell    func() *cell
@@ -29,29 +29,29 @@ type relay struct {
 	toServer, toAgent lineWriter
 
 	mu      sync.Mutex
-	pending map[string]*pendingCall // that the server has, by identifier
-	waiting map[string]*pendingCall // that the agent waits for
+	pending map[string]*pendingCall // calls the server has, by identifier
+	waiting map[string]*pendingCall // calls the agent waits for
 	work    sync.WaitGroup
-	strikes sync.WaitGroup // calls that a fault strikes, whose answers are on their way
+	strikes sync.WaitGroup // struck calls whose answers are outstanding
 }
 
-// pendingCall is a call of a tool that has no answer.
+// pendingCall is a tool call without an answer yet.
 type pendingCall struct {
 	cell     *cell
 	message  *fault.Message
 	decision *fault.Decision
 	began    time.Time
-	first    bool // of a call that is made twice: nobody waits for its answer
+	first    bool // first copy of a doubled call: nobody waits for its answer
 }
 
-// lineWriter lets whole messages be written by several goroutines.
+// lineWriter lets several goroutines write whole messages.
 type lineWriter struct {
 	mu sync.Mutex
 	w  io.Writer
 }
 
-// write writes a message. One that cannot be written has lost its connection, which
-// ends what is read from it, too.
+// write writes a message. A failed write means that the connection is lost, which also ends the
+// reads from it.
 func (w *lineWriter) write(pieces ...[]byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,7 +60,7 @@ func (w *lineWriter) write(pieces ...[]byte) {
 
 var newline = []byte{'\n'}
 
-// run moves messages until an end closes. All ends are closed then.
+// run relays messages until one end closes, then closes all ends.
 func (r *relay) run(fromAgent, fromServer io.ReadCloser, toAgent, toServer io.WriteCloser) {
 	ctx, cancel := context.WithCancel(r.context)
 	defer cancel()
@@ -71,7 +71,7 @@ func (r *relay) run(fromAgent, fromServer io.ReadCloser, toAgent, toServer io.Wr
 	r.work.Go(func() {
 		r.lines(fromAgent, &r.toServer, r.fromAgent)
 		r.strikes.Wait()
-		toServer.Close() // the server ends when its input does, and with it the connection: every answer counts until then
+		toServer.Close() // the server, and with it the connection, ends when its input does, so wait for all answers first
 	})
 	r.lines(fromServer, &r.toAgent, r.fromServer)
 	cancel()
@@ -86,7 +86,7 @@ func (r *relay) cut() {
 
 var errTooLong = errors.New("the message is too long to be looked into")
 
-// lines hands every message of one side to take, which passes it on or not.
+// lines passes every message of one side to take, which forwards it or not.
 func (r *relay) lines(from io.Reader, to *lineWriter, take func(line []byte)) {
 	reader := bufio.NewReader(from)
 	for {
@@ -107,7 +107,7 @@ func (r *relay) lines(from io.Reader, to *lineWriter, take func(line []byte)) {
 	}
 }
 
-// readLine reads a line with its end.
+// readLine reads a line including its newline.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
@@ -124,7 +124,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// passLong passes the rest of a line that is too long.
+// passLong forwards a line that is too long: its beginning, then the rest.
 func passLong(to *lineWriter, begin []byte, r *bufio.Reader) {
 	to.mu.Lock()
 	defer to.mu.Unlock()
@@ -136,7 +136,7 @@ func passLong(to *lineWriter, begin []byte, r *bufio.Reader) {
 	}
 }
 
-// fromAgent takes a message of the agent.
+// fromAgent handles a message from the agent.
 func (r *relay) fromAgent(line []byte) {
 	m := fault.ParseMCP(bytes.Clone(bytes.TrimSpace(line)))
 	c := r.cell()
@@ -167,7 +167,7 @@ func (r *relay) fromAgent(line []byte) {
 		return
 	}
 	line = bytes.Clone(line)
-	r.strikes.Go(func() { r.strikeCall(p, line) }) // other calls go on meanwhile
+	r.strikes.Go(func() { r.strikeCall(p, line) }) // other calls continue meanwhile
 }
 
 func (r *relay) pass(p *pendingCall, line []byte) {
@@ -177,7 +177,7 @@ func (r *relay) pass(p *pendingCall, line []byte) {
 	r.toServer.write(line)
 }
 
-// strikeCall does to a call what comes before the server's answer, or in its place.
+// strikeCall applies the faults that precede or replace the server's answer, and recorded answers.
 func (r *relay) strikeCall(p *pendingCall, line []byte) {
 	ctx, cancel := context.WithCancel(r.context)
 	defer cancel()
@@ -226,7 +226,7 @@ func (r *relay) strikeCall(p *pendingCall, line []byte) {
 	}
 }
 
-// fromServer takes a message of the server.
+// fromServer handles a message from the server.
 func (r *relay) fromServer(line []byte) {
 	if bytes.Contains(line, []byte(`"result"`)) || bytes.Contains(line, []byte(`"error"`)) {
 		if m := fault.ParseMCP(bytes.TrimSpace(line)); m != nil && m.Answer {
@@ -246,26 +246,26 @@ func (r *relay) fromServer(line []byte) {
 	r.toAgent.write(line)
 }
 
-// shaped gives the agent an answer after the faults on answers.
+// shaped applies the faults on answers and gives the agent the answer.
 func (r *relay) shaped(p *pendingCall, body []byte) {
 	l, d := p.cell.ledger, p.decision
 	if s := d.Find(fault.ReplyLost, fault.Late); s != nil {
 		l.Fired(d, s, s.Change())
-		r.work.Go(func() { r.holdAnswer(p, s, body) }) // other calls go on meanwhile
+		r.work.Go(func() { r.holdAnswer(p, s, body) }) // other calls continue meanwhile
 		return
 	}
 	r.finished(p, body)
 }
 
-// holdAnswer does to an answer what loses it or makes it late.
+// holdAnswer loses or delays an answer.
 func (r *relay) holdAnswer(p *pendingCall, s *fault.Strike, body []byte) {
 	const why = "the reply was lost, by a fault"
-	if system.Pause(p.cell.context, s.Rule.Delay) != nil { // the agent went on without it
+	if system.Pause(p.cell.context, s.Rule.Delay) != nil { // the agent has gone on without it
 		r.done(p, nil, why)
 	}
 	switch {
 	case s.Rule.Mode == fault.Late:
-		r.finished(p, body) // an agent that is gone reads it no more
+		r.finished(p, body) // an agent that is gone no longer reads it
 	case s.Rule.Status > 0:
 		r.answer(p, p.message.Result(fmt.Sprintf("%d %s", s.Rule.Status, s.Rule.Message), true), why)
 	case s.Rule.Delay > 0:
@@ -276,7 +276,7 @@ func (r *relay) holdAnswer(p *pendingCall, s *fault.Strike, body []byte) {
 	}
 }
 
-// finished gives the agent an answer after the faults that shape it.
+// finished applies the faults on an answer's content and gives the agent the answer.
 func (r *relay) finished(p *pendingCall, body []byte) {
 	l, d := p.cell.ledger, p.decision
 	if l.Repeats(d.Call) {
@@ -314,7 +314,8 @@ func (r *relay) finished(p *pendingCall, body []byte) {
 	r.answer(p, body, "")
 }
 
-// writeSlowly writes a message slowly. The pipe is busy meanwhile, as a slow one is.
+// writeSlowly writes a message at a limited rate. The pipe is busy meanwhile, as a slow one would
+// be.
 func (r *relay) writeSlowly(p *pendingCall, body []byte, rate int) {
 	r.done(p, body, "")
 	r.toAgent.mu.Lock()
@@ -324,22 +325,22 @@ func (r *relay) writeSlowly(p *pendingCall, body []byte, rate int) {
 		r.toAgent.w.Write(body[:n])
 		body = body[n:]
 		if system.Pause(p.cell.context, takes(n, rate)) != nil {
-			break // the cell is over: the rest at once
+			break // the cell has ended: send the rest at once
 		}
 	}
 	r.toAgent.w.Write(append(body, '\n'))
 }
 
-// answer gives the agent an answer as it is.
+// answer gives the agent an answer without further faults.
 func (r *relay) answer(p *pendingCall, body []byte, why string) {
 	r.done(p, body, why)
 	r.toAgent.write(body, newline)
 }
 
-// done keeps what the report shows of a call.
+// done adds a call to the report.
 func (r *relay) done(p *pendingCall, body []byte, why string) { r.ended(p, body, "", why) }
 
-// ended is done for a call whose connection ends with it.
+// ended adds a call to the report whose connection ends with it.
 func (r *relay) ended(p *pendingCall, body []byte, how fault.Ending, why string) {
 	r.mu.Lock()
 	waits := r.waiting[p.message.ID] == p
@@ -350,7 +351,7 @@ func (r *relay) ended(p *pendingCall, body []byte, how fault.Ending, why string)
 	}
 }
 
-// givenUp records that the agent waits no more for the answer of a call.
+// givenUp records that the agent no longer waits for the answer to a call.
 func (r *relay) givenUp(id string) {
 	r.mu.Lock()
 	p := r.waiting[id]

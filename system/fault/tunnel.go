@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// tunnelled is a connection out of a CONNECT tunnel: opened TLS, or plain.
+// tunnelled is a connection from a CONNECT tunnel: decrypted TLS, or plain.
 type tunnelled struct {
 	net.Conn
-	scheme, host string // what the agent believes to talk to
+	scheme, host string // the server that the agent believes it talks to
 	token        string
 	raw          net.Conn
 }
 
-// peekedConn is a connection of which some bytes were read already.
+// peekedConn is a connection from which some bytes have already been read.
 type peekedConn struct {
 	net.Conn
 	reader *bufio.Reader
@@ -28,11 +28,11 @@ type peekedConn struct {
 
 func (p *peekedConn) Read(b []byte) (int, error) { return p.reader.Read(b) }
 
-// handshakeLimit is how long an agent may take to begin talking in a tunnel.
+// handshakeLimit is how long an agent may take to start talking in a tunnel.
 const handshakeLimit = 30 * time.Second
 
-// tunnel answers CONNECT: it opens what is inside and gives it back to the
-// server as its own connection.
+// tunnel answers CONNECT: it decrypts the content and hands it to the server as a separate
+// connection.
 func (d *agentPort) tunnel(w http.ResponseWriter, r *http.Request, token string) {
 	host, port, err := net.SplitHostPort(r.Host)
 	if err != nil {
@@ -94,8 +94,8 @@ func (d *agentPort) tunnel(w http.ResponseWriter, r *http.Request, token string)
 	}
 }
 
-// refused reports that an agent did not trust the proxy: its calls then fail for
-// a reason that no rule asked for.
+// refused reports that an agent did not trust the proxy: its calls then fail for a reason that no
+// rule requested.
 func (d *agentPort) refused(ctx context.Context, token string, h http.Header, host string, err error) {
 	if ctx.Err() != nil {
 		return
@@ -108,7 +108,7 @@ func (d *agentPort) refused(ctx context.Context, token string, h http.Header, ho
 	d.proxy.note(text)
 }
 
-// handoff is a listener for connections that others have accepted.
+// handoff is a listener that returns connections accepted elsewhere.
 type handoff struct {
 	address net.Addr
 	queue   chan net.Conn
@@ -148,7 +148,7 @@ func (h *handoff) Close() error {
 	return nil
 }
 
-// rawOf is the connection below TLS, whose goodbye could wait for the agent.
+// rawOf returns the connection below TLS, because TLS's close message could block on the agent.
 func rawOf(c net.Conn) net.Conn {
 	switch c := c.(type) {
 	case *tunnelled:
@@ -161,12 +161,11 @@ func rawOf(c net.Conn) net.Conn {
 
 var errReset = errors.New("connection reset by a fault")
 
-// abort ends the connection of a request. With reset, the agent sees that it
-// was reset; otherwise, that it closed.
+// abort ends the connection of a request. With reset, the agent sees a reset; otherwise, a close.
 func abort(w http.ResponseWriter, reset bool) {
 	c, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		panic(http.ErrAbortHandler) // the server closes the connection and says nothing
+		panic(http.ErrAbortHandler) // the server closes the connection without logging
 	}
 	raw := rawOf(c)
 	if tcp, ok := raw.(*net.TCPConn); ok && reset {

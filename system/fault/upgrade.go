@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// upgraded connects the two ends of a connection that has left HTTP, such as a
-// WebSocket. What is said there is not looked into.
+// upgraded connects the two ends of a connection that has left HTTP, such as a WebSocket. Its
+// content is not inspected.
 func (x *exchange) upgraded(resp *http.Response) {
 	server, ok := resp.Body.(io.ReadWriteCloser)
 	agent, buffered, err := http.NewResponseController(x.w).Hijack()
@@ -43,7 +43,7 @@ func (x *exchange) upgraded(resp *http.Response) {
 	server.Close()
 }
 
-// capture keeps the beginning of what is written to it.
+// capture keeps the first limit bytes written to it and counts all of them.
 type capture struct {
 	kept  []byte
 	limit int
