@@ -136,7 +136,7 @@ func (b *body) option(n *node, a argument) {
 			})
 		}
 	case "returns":
-		v := c.reading(a.value)
+		v := c.returned(a.value)
 		returns := object(v.Pos)
 		set(returns, v.Pos, "type", v)
 		set(n, v.Pos, "returns", *returns)

@@ -88,6 +88,21 @@ func (c *compiler) reading(e syntax.Expr) node {
 	return c.literal(e)
 }
 
+// returned reads the type of an answer, which is a name: bounds and values belong to fields.
+func (c *compiler) returned(e syntax.Expr) node {
+	if call, ok := e.(*syntax.CallExpr); ok {
+		if fn, ok := call.Fn.(*syntax.Ident); ok {
+			hint := "a field that has the bounds or values is a type: ENTITY.FIELD"
+			if plain := []string{"int", "bool", "string"}; slices.Contains(plain, fn.Name) {
+				hint = "write " + fn.Name + "; " + hint
+			}
+			c.fail(e, "type", hint, "must be the name of a type: int, bool, string, an entity, or ENTITY.FIELD")
+			return text(c.position(e), fn.Name)
+		}
+	}
+	return c.reading(e)
+}
+
 // path returns the document's name for ENTITY.FIELD or an element of a collection; "" if e is
 // neither.
 func (c *compiler) path(e syntax.Expr) string {
@@ -201,7 +216,7 @@ func (c *compiler) function(d *decl, at doctree.Pos) {
 	for i, p := range d.def.Params {
 		name, is := parameter(p)
 		if name == "returns" && is != nil {
-			returns = c.reading(is)
+			returns = c.returned(is)
 			continue
 		}
 		id, ok := is.(*syntax.Ident)
@@ -328,7 +343,11 @@ func (c *compiler) observer(d *decl, at doctree.Pos) {
 				c.fail(a.value, "type", "def NAME(o = ENTITY): return EXPRESSION, then "+a.name+" = NAME", "must be the name of a function")
 				continue
 			}
-			set(n, c.position(a.at), a.name, c.reading(a.value))
+			read := c.reading
+			if a.name == "returns" {
+				read = c.returned
+			}
+			set(n, c.position(a.at), a.name, read(a.value))
 		case "guess", "part":
 			set(n, c.position(a.at), a.name, c.literal(a.value))
 		default:
