@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// agentPrinted is how much of what an agent prints during a call is kept.
+	// agentPrinted is how many bytes of an agent's output during a call are kept.
 	agentPrinted = 64 << 10
-	// agentGrace is what an agent's process gets, beyond the limit of a call, to
-	// cancel what is awaited and to say so. Then it is killed.
+	// agentGrace is the time an agent's process gets beyond a call's limit to cancel what it awaits
+	// and to report that. Then it is killed.
 	agentGrace = 500 * time.Millisecond
 )
 
@@ -43,12 +43,12 @@ func OpenAgent(ctx context.Context, plan pyhost.AgentPlan) (pyhost.Caller, error
 	return a, nil
 }
 
-// agent is a loaded agent in a child process.
+// agent is an agent in a child process that has loaded it.
 type agent struct {
 	lane    *lane
 	plan    pyhost.AgentPlan
 	path    []string
-	session *session // nil: to be made anew
+	session *session // nil: create one first
 	hung    int
 }
 
@@ -70,7 +70,7 @@ type agentOrder struct {
 	Limit float64         `json:"limit"` // seconds
 }
 
-// agentFrame is what an agent's child says.
+// agentFrame is a frame from an agent's child.
 type agentFrame struct {
 	pyhost.AgentReply
 	Called   *pyhost.ToolCall `json:"called"`
@@ -109,7 +109,7 @@ func (a *agent) Restart(ctx context.Context) error {
 	return a.ensure(ctx)
 }
 
-// ensure loads the agent if it is not.
+// ensure loads the agent unless it is loaded.
 func (a *agent) ensure(ctx context.Context) error {
 	if a.session != nil {
 		return nil
@@ -147,7 +147,7 @@ func (a *agent) ensure(ctx context.Context) error {
 	return &pyhost.FaultError{Doing: doing, Fault: fault}
 }
 
-// endSession ends a process that did not answer and says why; nil: not its doing.
+// endSession ends a process that did not answer and returns why; nil if the agent is not to blame.
 func (a *agent) endSession(why error, limit time.Duration) *pyhost.Fault {
 	end := a.drop()
 	switch {
@@ -161,7 +161,7 @@ func (a *agent) endSession(why error, limit time.Duration) *pyhost.Fault {
 	return nil
 }
 
-// exchange sends an order and answers for the tools until the reply is there.
+// exchange sends an order and answers the tool calls until the reply arrives.
 func (a *agent) exchange(ctx context.Context, order any, limit time.Duration, watcher pyhost.ToolWatcher) (agentFrame, error) {
 	s := a.session
 	deadline := time.Now().Add(limit)
@@ -175,7 +175,7 @@ func (a *agent) exchange(ctx context.Context, order any, limit time.Duration, wa
 		}
 		var frame agentFrame
 		if err := json.Unmarshal(data, &frame); err != nil {
-			return frame, errEnded // the agent has found the channel and talks nonsense
+			return frame, errEnded // the agent has found the channel and sends garbage
 		}
 		var answer pyhost.ToolAnswer
 		switch {
@@ -238,7 +238,7 @@ func (a *agent) call(ctx context.Context, order agentOrder, limit time.Duration,
 		reply.Printed = a.session.printed()
 	}
 	if err == nil {
-		if reply.Latency > limit { // it answered while it was about to be killed
+		if reply.Latency > limit { // it answered too late, just before it would have been killed
 			reply = pyhost.AgentReply{End: pyhost.AgentHung, Latency: reply.Latency, Printed: reply.Printed}
 		}
 		return reply, nil
@@ -258,7 +258,7 @@ func (a *agent) call(ctx context.Context, order agentOrder, limit time.Duration,
 	return reply, nil
 }
 
-// printed takes what was printed since the last time.
+// printed returns and drops what was printed since the last call.
 func (s *session) printed() string {
 	s.drain()
 	var text []byte

@@ -16,10 +16,10 @@ import (
 	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
-// defaultOutput is how much of an output is kept where no limit is given.
+// defaultOutput is how many bytes of an output are kept if no limit is given.
 const defaultOutput = 1 << 20
 
-// afterlife is what a command gets for its exit handlers once it has reported all.
+// afterlife is the time for a command's exit handlers once it has reported its end.
 const afterlife = time.Second
 
 // OpenCommander implements pyhost.CommandOpener.
@@ -53,12 +53,12 @@ type commandRequest struct {
 	Limits     map[string]uint64 `json:"limits"`
 }
 
-// commandFrame is what a command's child says.
+// commandFrame is a frame from a command's child.
 type commandFrame struct {
 	Phase    pyhost.Phase  `json:"phase"`
-	Frozen   bool          `json:"frozen"`   // the capture is over
-	Wanted   bool          `json:"wanted"`   // its texts are waited for
-	Captured bool          `json:"captured"` // so are those that there are so far
+	Frozen   bool          `json:"frozen"`   // the capture has ended
+	Wanted   bool          `json:"wanted"`   // the child waits for the captured texts
+	Captured bool          `json:"captured"` // the child waits for the texts captured so far
 	End      bool          `json:"end"`
 	Exit     *int64        `json:"exit"`
 	Fault    *pyhost.Fault `json:"fault"`
@@ -76,8 +76,7 @@ func (c *commander) Run(ctx context.Context, cmd pyhost.Command) (pyhost.Command
 	defer c.lane.follow(ctx)()
 	res, err := c.run(ctx, cmd)
 	if err == nil && res.Ending == pyhost.Signaled && c.lane.zygote == nil {
-		// The zygote went with the case. If that was none of its doing, it does
-		// not happen again.
+		// The zygote died with the case. If the case did not cause that, it does not happen again.
 		return c.run(ctx, cmd)
 	}
 	return res, err
@@ -125,7 +124,7 @@ func (c *commander) run(ctx context.Context, cmd pyhost.Command) (pyhost.Command
 	return res, conclude(&res, stopped, end, s)
 }
 
-// conclude says how a command ended that did not say so itself.
+// conclude determines how a command ended that did not report its end.
 func conclude(res *pyhost.CommandResult, stopped error, end *ending, s *session) error {
 	over := s.out[0].over || s.out[1].over
 	switch {
@@ -147,8 +146,8 @@ func conclude(res *pyhost.CommandResult, stopped error, end *ending, s *session)
 	return nil
 }
 
-// follow takes the child's frames until it has reported its end, which gives nil,
-// or something else stops the wait.
+// follow handles the child's frames until it reports its end, which returns nil, or until the wait
+// ends otherwise.
 func (s *session) follow(ctx context.Context, res *pyhost.CommandResult, deadline time.Time) error {
 	for {
 		data, err := s.next(ctx, deadline, true)
@@ -157,7 +156,7 @@ func (s *session) follow(ctx context.Context, res *pyhost.CommandResult, deadlin
 		}
 		var frame commandFrame
 		if err := json.Unmarshal(data, &frame); err != nil {
-			return errEnded // the case has found the channel and talks nonsense
+			return errEnded // the case has found the channel and sends garbage
 		}
 		if frame.Phase != "" {
 			res.Phase = frame.Phase
@@ -206,7 +205,7 @@ func newRequest(cmd pyhost.Command, temp string) (*commandRequest, error) {
 	return r, err
 }
 
-// list makes a nil list an empty one, which JSON distinguishes.
+// list converts a nil list to an empty one, because JSON distinguishes them.
 func list(l []string) []string {
 	if l == nil {
 		return []string{}
@@ -225,7 +224,7 @@ func absolute(paths []string) ([]string, error) {
 	return abs, nil
 }
 
-// hostLimits names limits as the host knows them.
+// hostLimits returns the limits under the host's names.
 func hostLimits(l process.Limits) map[string]uint64 {
 	limits := make(map[string]uint64)
 	for name, n := range map[string]int64{"memory": l.AddressSpace, "file": l.FileSize, "processes": l.Processes} {
@@ -236,7 +235,7 @@ func hostLimits(l process.Limits) map[string]uint64 {
 	return limits
 }
 
-// setUp writes the files that a command finds.
+// setUp writes the files that a command expects.
 func setUp(temp string, files []pyhost.SetupFile) error {
 	for _, f := range files {
 		name := filepath.FromSlash(f.Path)
@@ -254,7 +253,7 @@ func setUp(temp string, files []pyhost.SetupFile) error {
 	return nil
 }
 
-// osFault is a fault of the operating system's making, as Python calls it.
+// osFault converts an error of the operating system to Python's exception.
 func osFault(err error) *pyhost.Fault {
 	class := "OSError"
 	bases := []string{"OSError", "Exception", "BaseException"}

@@ -2,7 +2,7 @@ package python
 
 import "golang.org/x/sys/unix"
 
-// Descriptors that no program inherits, however it is started meanwhile.
+// These create descriptors that no program inherits, however it is started meanwhile.
 
 func pipe(ends []int) error { return unix.Pipe2(ends, unix.O_CLOEXEC) }
 

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Descriptors that no program inherits that is started by os/exec.
+// These create descriptors that no program started by os/exec inherits.
 
 func pipe(ends []int) error {
 	syscall.ForkLock.RLock()

@@ -15,14 +15,14 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// making is held while an environment is made, so that lanes make one.
+// making is held while an environment is created, so that several lanes create only one.
 var making sync.Mutex
 
-// Environment returns the folder of a virtual environment that has the packages of a
-// requirements file of pip, kept in the user's cache folder, or that of THRESH_CACHE,
-// for as long as neither the file nor the interpreter changes. Setting is as in
-// [Interpreter]; text is what the file held, in case it is not there. note receives a line
-// when packages are installed, which may take minutes.
+// Environment returns the folder of a virtual environment with the packages of a pip requirements
+// file. It is kept in the user's cache folder, or in THRESH_CACHE, and reused until the file or the
+// interpreter changes. setting is as in [Interpreter]; text is the content the file had, in case it
+// has changed or is missing. note receives a line when packages are installed, which may take
+// minutes.
 func Environment(ctx context.Context, setting, file, text string, note func(line string)) (string, error) {
 	interpreter, err := Interpreter(setting)
 	if err != nil {
@@ -51,8 +51,8 @@ func Environment(ctx context.Context, setting, file, text string, note func(line
 	return dir, nil
 }
 
-// makeEnvironment makes one under a name of its own, which dir becomes a link to: an
-// environment cannot be moved, and another process may make the same.
+// makeEnvironment creates an environment under a unique name and makes dir a link to it, because an
+// environment cannot be moved and another process may create the same one.
 func makeEnvironment(ctx context.Context, interpreter, file, text, dir string) (err error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return err
@@ -91,9 +91,9 @@ func makeEnvironment(ctx context.Context, interpreter, file, text, dir string) (
 // oldest is the oldest Python that the host runs on.
 const oldest = "3.8"
 
-// Interpreter finds the python3 to run: setting, THRESH_PYTHON, the active
-// virtual environment, PATH, in this order. The first that is set decides; that
-// it does not exist is an error then, not a reason to go on.
+// Interpreter finds the python3 to run: setting, THRESH_PYTHON, the active virtual environment,
+// PATH, in this order. The first one that is set decides; if it does not exist, that is an error,
+// except that PATH replaces a missing virtual environment.
 func Interpreter(setting string) (string, error) {
 	source := "the setting python"
 	name := setting
@@ -123,7 +123,7 @@ func Interpreter(setting string) (string, error) {
 	return path, nil
 }
 
-// missing is the error for people of there being no usable Python.
+// missing returns the error for an unusable or missing Python.
 func missing(format string, args ...any) error {
 	return diag.WithHint(diag.Environment(format, args...),
 		"install Python "+oldest+" or newer, or name one with THRESH_PYTHON=/path/to/python3")

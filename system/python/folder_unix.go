@@ -11,7 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/system/scratch"
 )
 
-// folder is the private place of a lane, in memory where there is room.
+// folder is a lane's private folder, in memory if there is room.
 type folder struct{ *scratch.Folder }
 
 func newFolder() (folder, error) {
@@ -32,7 +32,7 @@ func (f folder) fresh() (string, error) {
 	return dir, nil
 }
 
-// anonymous returns a new file that has no name.
+// anonymous returns a new file without a name.
 func (f folder) anonymous() (*os.File, error) {
 	file, err := os.CreateTemp(f.Path, "file")
 	if err != nil {

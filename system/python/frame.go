@@ -15,20 +15,19 @@ import (
 // A frame is eight hexadecimal digits, the length, and that many bytes of JSON.
 const headLen = 8
 
-// largestFrame bounds what hostile code can make this process hold.
+// largestFrame limits the memory, in bytes, that hostile code can make this process hold.
 const largestFrame = 64 << 20
 
-// errClosed says that the other side closed its end of a link.
+// errClosed reports that the other side closed its end of a link.
 var errClosed = errors.New("the other side closed its end")
 
-// link is this process's end of a socket that carries frames. Its descriptor
-// does not block.
+// link is this process's end of a socket that carries frames. Its descriptor is nonblocking.
 type link struct {
 	fd  int
-	buf []byte // read, not yet taken
+	buf []byte // read but not yet taken
 }
 
-// socketpair returns two connected sockets, ours not blocking.
+// socketpair returns two connected sockets; ours is nonblocking.
 func socketpair() (ours, theirs int, err error) {
 	pair, err := socketPair()
 	if err != nil {
@@ -40,7 +39,7 @@ func socketpair() (ours, theirs int, err error) {
 	return pair[0], pair[1], nil
 }
 
-// fill reads what there is. It returns errClosed at the end.
+// fill reads the available bytes. It returns errClosed at the end.
 func (l *link) fill() error {
 	for {
 		if cap(l.buf)-len(l.buf) < 4096 {
@@ -62,7 +61,7 @@ func (l *link) fill() error {
 	}
 }
 
-// take removes the first whole frame, nil if there is none. The bytes are valid
+// take removes and returns the first complete frame; nil if there is none. The bytes are valid
 // until the next fill.
 func (l *link) take() ([]byte, error) {
 	if len(l.buf) < headLen {
@@ -81,7 +80,7 @@ func (l *link) take() ([]byte, error) {
 	return frame, nil
 }
 
-// send writes a frame; what is not taken by the deadline is an error.
+// send writes a frame; it fails if the other side does not read it by the deadline.
 func (l *link) send(v any, deadline time.Time) error {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -113,7 +112,7 @@ func (l *link) write(data []byte, deadline time.Time) error {
 	return nil
 }
 
-// milliseconds rounds up, so that a wait is never cut short to a busy loop.
+// milliseconds rounds up, so that short waits do not become a busy loop.
 func milliseconds(d time.Duration) int {
 	return int(min(max(0, (d+time.Millisecond-1)/time.Millisecond), 1<<30))
 }

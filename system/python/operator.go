@@ -19,13 +19,13 @@ import (
 )
 
 const (
-	// printedLimit is how much of what an operator prints is kept, a call.
+	// printedLimit is how many bytes of an operator's output are kept per call.
 	printedLimit = 4 << 10
-	// sinkLimit bounds the memory behind output, and all files of operators, if
-	// no limit is given.
+	// sinkLimit is the largest size of an operators' file in bytes, captured output included, if no
+	// limit is given.
 	sinkLimit = 64 << 20
-	// batch is how many calls go in one frame at most, and batchBytes how long
-	// their texts are together: a frame is sent again after a death.
+	// batch is the maximum number of calls in a frame, and batchBytes the approximate maximum size
+	// of their texts: after a death the remaining calls are sent again.
 	batch      = 256
 	batchBytes = 1 << 20
 )
@@ -51,18 +51,17 @@ func OpenOperators(ctx context.Context, set pyhost.OperatorSet) (pyhost.Operator
 	return o, nil
 }
 
-// operators is the modules of a set in a child process that is replaced
-// whenever a call costs it its life.
+// operators is a set's modules in a child process, which is replaced whenever a call kills it.
 type operators struct {
 	lane    *lane
 	set     pyhost.OperatorSet
 	modules []pyhost.OperatorModule
-	loaded  bool     // modules say all there is to say
-	session *session // nil: to be made anew
-	// sinks are where stdout and stderr go. The host takes out what a call has
-	// written before it goes on; only of a call without a reply something is left.
+	loaded  bool     // modules is complete
+	session *session // nil: create one first
+	// sinks receive stdout and stderr. The host removes a call's output before the next call, so
+	// only a call without a reply leaves any.
 	sinks [2]*os.File
-	lost  map[pyhost.CallEnd]int // processes, by why they were replaced
+	lost  map[pyhost.CallEnd]int // processes by the reason they were replaced
 }
 
 type operatorsRequest struct {
@@ -128,7 +127,7 @@ func (o *operators) Close() error {
 	return errors.Join(err, o.lane.close())
 }
 
-// drop ends the session and says how it ended.
+// drop ends the session and returns how it ended.
 func (o *operators) drop() *ending {
 	if o.session == nil {
 		return nil
@@ -138,8 +137,8 @@ func (o *operators) drop() *ending {
 	return end
 }
 
-// ensure makes a session with all modules loaded that can be. A module that
-// hangs or dies is left out, with a fault, and loading starts over without it.
+// ensure creates a session with all loadable modules. If a module hangs or dies, ensure records a
+// fault and starts over without it.
 func (o *operators) ensure(ctx context.Context) error {
 	for o.session == nil {
 		if err := o.emptySinks(); err != nil {
@@ -166,7 +165,7 @@ func (o *operators) ensure(ctx context.Context) error {
 				return err
 			}
 			if o.session == nil {
-				break // this module cost the process
+				break // this module killed the process
 			}
 		}
 	}
@@ -193,7 +192,7 @@ func (o *operators) load(ctx context.Context, i int) error {
 		if fault == nil {
 			return err
 		}
-		if o.loaded { // it did load before: the machine, not the module
+		if o.loaded { // it loaded before, so the machine is to blame
 			return fmt.Errorf("load %s again: %s", m.File, fault.Message)
 		}
 		fault.Class = map[pyhost.CallEnd]string{pyhost.Hung: "Hung", pyhost.Died: "Died"}[end]
@@ -209,8 +208,8 @@ func (o *operators) load(ctx context.Context, i int) error {
 	return nil
 }
 
-// endSession ends a session that did not answer, and says what happened. A nil fault
-// means that it was no doing of the modules'.
+// endSession ends a session that did not answer and returns what happened. A nil fault means that
+// the modules are not to blame.
 func (o *operators) endSession(ctx context.Context, why error, limit time.Duration) (pyhost.CallEnd, *pyhost.Fault) {
 	end := o.drop()
 	if ctx.Err() != nil {
@@ -238,8 +237,8 @@ func describe(end *ending) string {
 	}
 }
 
-// emptySinks makes new sinks: what is still alive of an old process may hold
-// the old ones.
+// emptySinks creates new sinks, because surviving processes of an old child may still hold the old
+// ones.
 func (o *operators) emptySinks() (err error) {
 	for i, sink := range o.sinks {
 		if sink != nil {
@@ -252,11 +251,11 @@ func (o *operators) emptySinks() (err error) {
 	return nil
 }
 
-// partialOutput is the beginning of what a call without a reply has written to stdout
-// (0) or stderr (1).
+// partialOutput returns the beginning of what a call without a reply wrote to stdout (0) or stderr
+// (1).
 func (o *operators) partialOutput(stream int) string {
 	var text [printedLimit]byte
-	n, _ := o.sinks[stream].ReadAt(text[:], 0) // what cannot be read is not reported
+	n, _ := o.sinks[stream].ReadAt(text[:], 0) // report only what can be read
 	return strings.ToValidUTF8(string(text[:n]), "\ufffd")
 }
 
@@ -269,7 +268,7 @@ func (o *operators) Apply(ctx context.Context, calls []pyhost.OperatorCall, repl
 		}
 		n, err := o.batch(ctx, calls[done:], func(i int, r *pyhost.OperatorReply) error { return reply(done+i, r) })
 		if err != nil {
-			o.drop() // replies that nobody hears may be on their way
+			o.drop() // unread replies may be on their way
 			return err
 		}
 		done += n
@@ -277,7 +276,7 @@ func (o *operators) Apply(ctx context.Context, calls []pyhost.OperatorCall, repl
 	return nil
 }
 
-// batch makes some calls, at least one, and returns how many.
+// batch makes one or more calls and returns how many.
 func (o *operators) batch(ctx context.Context, calls []pyhost.OperatorCall, each func(int, *pyhost.OperatorReply) error) (int, error) {
 	var requests []callRequest
 	for size := 0; len(requests) < min(batch, len(calls)) && size < batchBytes; {
@@ -323,7 +322,7 @@ func (o *operators) batch(ctx context.Context, calls []pyhost.OperatorCall, each
 		if err := each(i, &reply.OperatorReply); err != nil {
 			return i + 1, err
 		}
-		if reply.End == pyhost.NoMemory { // what it holds on to would fail the next
+		if reply.End == pyhost.NoMemory { // memory that it still holds would fail the next call
 			o.lost[pyhost.NoMemory]++
 			o.drop()
 			return i + 1, nil
@@ -332,7 +331,7 @@ func (o *operators) batch(ctx context.Context, calls []pyhost.OperatorCall, each
 	return len(requests), nil
 }
 
-// stateWords is how many numbers a generator's state is: the words and the position.
+// stateWords is the number of words in a generator's state: 624 words and the position.
 const stateWords = 625
 
 func decodeState(state []byte) ([]uint32, *float64, error) {

@@ -15,15 +15,15 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// lane is what a runner of any kind needs: a zygote, made when it is needed and
-// made anew when it is hurt, and a place for files.
+// lane is what a runner of any kind needs: a zygote, which is replaced when it is damaged, and a
+// folder.
 type lane struct {
 	path     string   // interpreter
 	load     *preload // nil: nothing
 	zygote   *zygote
 	folder   folder
-	wake     [2]int // a pipe: written to when a context ends, read in waits
-	replaced int    // zygotes that had to be
+	wake     [2]int // a pipe, written when a context ends and polled by waits
+	replaced int    // number of replaced zygotes
 }
 
 func newLane(ctx context.Context, setting string, load *preload) (*lane, error) {
@@ -49,14 +49,15 @@ func newLane(ctx context.Context, setting string, load *preload) (*lane, error) 
 	return l, nil
 }
 
-// follow wakes the lane's waits when ctx ends, until stop is called: once, and before
-// the lane is closed.
+// follow wakes the lane's waits when ctx ends, until stop is called. stop must be called exactly
+// once, before the lane is closed.
 func (l *lane) follow(ctx context.Context) (stop func()) {
 	written := make(chan struct{})
 	unhook := context.AfterFunc(ctx, func() { unix.Write(l.wake[1], []byte{0}); close(written) })
 	return func() {
 		if !unhook() {
-			// Else the byte wakes a later wait for nothing, or goes to whatever file has the pipe's descriptor by then.
+			// Otherwise the byte would wake a later wait or go to whatever file has the pipe's
+			// descriptor by then.
 			<-written
 			var drain [16]byte
 			unix.Read(l.wake[0], drain[:])
@@ -64,8 +65,8 @@ func (l *lane) follow(ctx context.Context) (stop func()) {
 	}
 }
 
-// open forks a child, on a new zygote if the old one is gone.
-// Its output is kept up to a limit or, with sinks, stdout and stderr go to these files.
+// open forks a child, from a new zygote if the old one is gone. It keeps up to limit bytes of each
+// output or, with sinks, sends stdout and stderr to these files.
 func (l *lane) open(ctx context.Context, stdin string, limit int64, sinks *[2]*os.File) (*session, error) {
 	for attempt := 0; ; attempt++ {
 		if l.zygote == nil {
@@ -89,7 +90,7 @@ func (l *lane) open(ctx context.Context, stdin string, limit int64, sinks *[2]*o
 	}
 }
 
-// drop gives a zygote up.
+// drop ends the zygote.
 func (l *lane) drop() {
 	if l.zygote != nil {
 		l.zygote.close()
@@ -109,7 +110,7 @@ func (l *lane) close() error {
 	return nil
 }
 
-// notes are what is common to the notes of all runners.
+// notes returns the notes common to all runners.
 func (l *lane) notes() []string {
 	var notes []string
 	if z := l.zygote; z != nil {
@@ -133,11 +134,11 @@ type session struct {
 	end     *ending
 }
 
-// ending is what the kernel says of a child's end.
+// ending is how a child ended.
 type ending struct {
 	status    syscall.WaitStatus
 	leftovers int
-	host      bool   // the zygote died with it; status is made up
+	host      bool   // the zygote died with it; status is synthetic
 	refused   string // why there was no child
 }
 
@@ -145,9 +146,9 @@ type ending struct {
 type stream struct {
 	fd     int
 	buf    []byte
-	limit  int64 // bytes that are kept
+	limit  int64 // bytes to keep
 	over   bool  // more was written
-	frozen bool  // what comes now is dropped
+	frozen bool  // drop further output
 }
 
 func (l *lane) fork(stdin string, limit int64, sinks *[2]*os.File) (_ *session, err error) {
@@ -187,7 +188,7 @@ func (l *lane) fork(stdin string, limit int64, sinks *[2]*os.File) (_ *session, 
 	return s, l.zygote.fork(given)
 }
 
-// input returns a descriptor of a text to be read.
+// input returns a descriptor from which a text can be read.
 func (l *lane) input(text string) (int, error) {
 	if text == "" {
 		fd, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
@@ -211,7 +212,7 @@ func (l *lane) input(text string) (int, error) {
 	return fd, nil
 }
 
-// release closes what the session holds. The child is dead or not there.
+// release closes the session's descriptors. The child is dead or was never created.
 func (s *session) release() {
 	for _, fd := range []int{s.channel.fd, s.out[0].fd, s.out[1].fd} {
 		if fd >= 0 {
@@ -220,22 +221,22 @@ func (s *session) release() {
 	}
 }
 
-// Why a wait was over.
+// Why a wait ended.
 var (
 	errDeadline = errors.New("the time limit was reached")
 	errTooMuch  = errors.New("the output is over its limit")
 	errEnded    = errors.New("the process has ended")
 )
 
-// next waits for the child's next frame. Other ends of the wait are errDeadline,
-// errTooMuch (if loud), errEnded and the error of ctx.
+// next waits for the child's next frame. The wait can also end with errDeadline, errTooMuch (if
+// loud), errEnded or the error of ctx.
 func (s *session) next(ctx context.Context, deadline time.Time, loud bool) ([]byte, error) {
 	for {
 		// Frames come first: what the child wrote before it died counts.
 		if frame, err := s.channel.take(); frame != nil {
 			return frame, nil
 		} else if err != nil {
-			s.closed = true // nonsense in place of a frame: as good as silence
+			s.closed = true // garbage counts as the end of the channel
 		}
 		if s.end != nil && s.end.refused != "" {
 			return nil, fmt.Errorf("fork a process for Python code: %s", s.end.refused)
@@ -259,7 +260,7 @@ func (s *session) next(ctx context.Context, deadline time.Time, loud bool) ([]by
 	}
 }
 
-// wait reads whatever comes, for at most the given time.
+// wait reads whatever arrives, for at most the given time.
 func (s *session) wait(left time.Duration) error {
 	poll := [5]unix.PollFd{
 		{Fd: int32(s.lane.zygote.link.fd), Events: unix.POLLIN},
@@ -301,7 +302,7 @@ func (s *session) wait(left time.Duration) error {
 	return nil
 }
 
-// hearEnd reads the zygote's note of the child's end, or sees the zygote's own.
+// hearEnd reads the zygote's note of the child's end, or detects the zygote's own end.
 func (s *session) hearEnd() error {
 	z := s.lane.zygote
 	gone := z.link.fill() != nil
@@ -312,14 +313,14 @@ func (s *session) hearEnd() error {
 	case err == nil && ok && n.Status != nil:
 		s.end = &ending{status: syscall.WaitStatus(*n.Status), leftovers: n.Leftovers}
 	case gone || err != nil || ok:
-		// The child has killed its parent, or somebody did. What it was doing
-		// cannot be known any more, nor be left running.
+		// The child has killed its parent, or somebody else did. The child's end can no longer be
+		// known, and it must not keep running.
 		s.lane.drop()
 		s.end = &ending{status: syscall.WaitStatus(unix.SIGKILL), host: true}
 	default:
 		return nil
 	}
-	// All that could write is dead; what it has written is there.
+	// All writers are dead; their output is available.
 	if !s.closed && s.channel.fill() != nil {
 		s.closed = true
 	}
@@ -327,24 +328,23 @@ func (s *session) hearEnd() error {
 	return nil
 }
 
-// pipeRoom is more than a pipe holds: who has read so much has all that was
-// written before.
+// pipeRoom exceeds the capacity of a pipe: reading so many bytes yields everything written before.
 const pipeRoom = 1<<20 + 64<<10
 
-// drain reads all output that is there now.
+// drain reads all output available now.
 func (s *session) drain() {
 	for i := range s.out {
 		s.out[i].read(pipeRoom)
 	}
 }
 
-// freeze drains, and drops what comes later.
+// freeze drains the outputs and drops what arrives later.
 func (s *session) freeze() {
 	s.drain()
 	s.out[0].frozen, s.out[1].frozen = true, true
 }
 
-// read reads what there is, up to about a number of bytes.
+// read reads the available output, up to about most bytes.
 func (o *stream) read(most int64) {
 	if o.fd < 0 {
 		return
@@ -375,8 +375,8 @@ func (o *stream) read(most int64) {
 	}
 }
 
-// finish waits a while for the child to end by itself, has it killed if it does
-// not, and returns how it ended. The session is over then.
+// finish waits for the child to end by itself, kills it after patience, and returns how it ended.
+// It ends the session.
 func (s *session) finish(patience time.Duration) *ending {
 	defer s.release()
 	ctx := context.Background()

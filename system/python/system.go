@@ -19,12 +19,12 @@ import (
 	"github.com/thresh-dev/thresh/system"
 )
 
-// callable is a function or object as a system: it is loaded once by the warm
-// interpreter, and forked for each case.
+// callable is a function or object as a system: the warm interpreter loads it once and forks for
+// each case.
 type callable struct {
 	plan    *sut.Plan
 	lane    *lane
-	session *session // nil: to be forked
+	session *session // nil: fork one first
 	ops     []sut.Operation
 }
 
@@ -100,13 +100,13 @@ func (c *callable) Fresh(ctx context.Context, _ time.Duration) (sut.Observation,
 	return o, err
 }
 
-// systemFrame is what a child says.
+// systemFrame is a frame from a system's child.
 type systemFrame struct {
 	Value json.RawMessage `json:"value"`
 	Fault *pyhost.Fault   `json:"fault"`
 }
 
-// ensure forks a process if there is none.
+// ensure forks a process if there is none. A class also has to make its object.
 func (c *callable) ensure(ctx context.Context) (*pyhost.Fault, error) {
 	if c.session != nil {
 		return nil, nil
@@ -135,7 +135,7 @@ func (c *callable) ensure(ctx context.Context) (*pyhost.Fault, error) {
 	return nil, fmt.Errorf("make %s: %w", c.plan.Entry, err)
 }
 
-// exchange sends an order, if there is one, and waits for what the child says.
+// exchange sends an order, if not nil, and waits for the child's answer.
 func (c *callable) exchange(ctx context.Context, order any, deadline time.Time) (systemFrame, error) {
 	defer c.lane.follow(ctx)()
 	s := c.session
@@ -153,7 +153,7 @@ func (c *callable) exchange(ctx context.Context, order any, deadline time.Time) 
 		return frame, errTooMuch
 	}
 	if json.Unmarshal(data, &frame) != nil {
-		return frame, errEnded // the system has found the channel and talks nonsense
+		return frame, errEnded // the system has found the channel and sends garbage
 	}
 	return frame, nil
 }
@@ -219,7 +219,7 @@ func (c *callable) Call(ctx context.Context, call sut.Call) (sut.Observation, er
 	return o, nil
 }
 
-// readAnswer says what a child's answer means.
+// readAnswer interprets a child's answer.
 func (c *callable) readAnswer(o *sut.Observation, op *sut.Operation, f *systemFrame) {
 	if f.Fault == nil {
 		if f.Value == nil {

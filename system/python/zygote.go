@@ -28,22 +28,21 @@ import (
 //go:embed host/*.py
 var hostFiles embed.FS
 
-// The files of the host in the order in which they are joined, those for a system apart:
-// a fork copies the tables of all memory that there is.
+// The host's files in the order in which they are joined. Systems have their own list, because a
+// fork copies the page tables of all memory in use.
 var (
 	hostOrder   = []string{"wire", "fault", "zygote", "command", "operators", "tools", "agent"}
 	systemOrder = []string{"wire", "fault", "zygote", "system"}
 )
 
-// Waits for our own code, not for the user's. They are long, because the
-// machine may be busy, and end in an error, because it may be broken.
+// Time limits for our own code, not the user's. They are long because the machine may be busy, and
+// reaching one is an error because something may be broken.
 const (
-	startLimit = 60 * time.Second // for an interpreter to start
-	orderLimit = 30 * time.Second // for the zygote to do what it is told
+	startLimit = 60 * time.Second // for the start of an interpreter
+	orderLimit = 30 * time.Second // for the zygote's answer to an order
 )
 
-// zygote is a warm interpreter and what can be asked of it: to fork a child,
-// and to kill it with all that it has started.
+// zygote is a warm interpreter that can fork a child, and kill it with everything it has started.
 type zygote struct {
 	path    string // interpreter
 	version string
@@ -52,30 +51,30 @@ type zygote struct {
 	stderr  bounded
 	mark    lineage.Mark
 	exited  chan struct{} // closed when cmd has been waited for
-	// subreaper: orphans come to the zygote. Without, they are found by mark.
+	// subreaper: the zygote adopts orphans. Otherwise they are found by their mark.
 	subreaper bool
-	// operations are those of what was loaded beforehand.
+	// operations are those of the preloaded object.
 	operations []operationNote
-	class      bool // each child makes an object first, and says so
+	class      bool // each child first makes an object and reports that
 }
 
-// preloadVariable tells the host what of the user it loads before it forks.
+// preloadVariable tells the host which user code to load before it forks.
 const preloadVariable = "THRESH_PYTHON_LOADS"
 
-// bindNow has the loader look up all functions at once: what the zygote has not called,
-// each child would look up anew. The host removes it before it loads anything.
+// bindNow has the dynamic loader resolve all functions at once; otherwise each child would resolve
+// those that the zygote has not called. The host removes the variable before it loads anything.
 const bindNow = "LD_BIND_NOW=thresh"
 
 // preload is what the warm interpreter loads before it forks.
 type preload struct {
 	Dir  string `json:"dir"`
-	Home string `json:"home"` // where it runs
+	Home string `json:"home"` // working folder
 	File string `json:"file"`
 	Name string `json:"name"`
-	at   string // where a document names it
+	at   string // position in the document
 }
 
-// operationNote is an operation of what was loaded.
+// operationNote is an operation of the preloaded object.
 type operationNote struct {
 	Name        string         `json:"name"`
 	Description string         `json:"description"`
@@ -88,7 +87,7 @@ type argumentNote struct {
 	Required bool   `json:"required"`
 }
 
-// note is a frame of the zygote.
+// note is a frame from the zygote.
 type note struct {
 	Python     string          `json:"python"`
 	Executable string          `json:"executable"`
@@ -127,16 +126,16 @@ func startZygote(ctx context.Context, path string, load *preload) (*zygote, erro
 	z.cmd.ExtraFiles = []*os.File{remote}
 	z.cmd.Stdout, z.cmd.Stderr = &z.stderr, &z.stderr
 	z.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	z.cmd.WaitDelay = time.Second // for a child that holds the descriptor
+	z.cmd.WaitDelay = time.Second // a child may hold the descriptor
 	err = z.cmd.Start()
-	remote.Close() // ours must see the end of the only other copy
+	remote.Close() // our end must see the close of the only other copy
 	if err != nil {
 		unix.Close(ours)
 		return nil, missing("start %s: %w", path, err)
 	}
 	go func() {
 		defer close(z.exited)
-		z.cmd.Wait() // how it ended is seen by its link
+		z.cmd.Wait() // the link shows how it ended
 	}()
 	order, at := hostOrder, ""
 	if load != nil {
@@ -152,7 +151,7 @@ func startZygote(ctx context.Context, path string, load *preload) (*zygote, erro
 	return z, nil
 }
 
-// handshake sends the host and waits until it is there.
+// handshake sends the host's source and waits for its first note.
 func (z *zygote) handshake(ctx context.Context, order []string, at string) error {
 	var source bytes.Buffer
 	for _, name := range order {
@@ -165,12 +164,12 @@ func (z *zygote) handshake(ctx context.Context, order []string, at string) error
 	deadline := time.Now().Add(startLimit)
 	err := z.link.write(append(fmt.Appendf(nil, "%08x", source.Len()), source.Bytes()...), deadline)
 	var first note
-	if err == nil || errors.Is(err, errClosed) { // one that is too old does not read it all
+	if err == nil || errors.Is(err, errClosed) { // a Python that is too old does not read it all
 		first, err = z.readNote(ctx, deadline)
 	}
 	if err != nil {
 		z.kill()
-		<-z.exited // all that it had to say has been read
+		<-z.exited // all its output has been read
 		return missing("start the Python host in %s: %w%s", z.path, err, z.printed())
 	}
 	z.version = first.Python
@@ -188,8 +187,8 @@ func (z *zygote) handshake(ctx context.Context, order []string, at string) error
 	return nil
 }
 
-// hostEnvironment is the environment of the zygote: ours, less what would make
-// an interpreter behave unlike a program's. User code gets its own.
+// hostEnvironment returns the zygote's environment: ours without variables that would make an
+// interpreter behave unusually. User code gets its own environment.
 func hostEnvironment(environ []string) []string {
 	drop := []string{"PYTHONINSPECT", "PYTHONSTARTUP", "PYTHONVERBOSE", "PYTHONDEBUG", "PYTHONUNBUFFERED", "PYTHONTRACEMALLOC", "PYTHONPROFILEIMPORTTIME"}
 	seeded := false
@@ -198,7 +197,7 @@ func hostEnvironment(environ []string) []string {
 		seeded = seeded || name == "PYTHONHASHSEED" && value != "" && value != "random"
 		return slices.Contains(drop, name)
 	})
-	if !seeded { // sets have the same order on every lane and in every run
+	if !seeded { // keeps the order of sets the same on every lane and in every run
 		list = append(list, "PYTHONHASHSEED=0")
 	}
 	return append(list, bindNow)
@@ -223,7 +222,7 @@ func at(list []string, i int) string {
 	return ""
 }
 
-// readNote waits for the next note. Any error means that the zygote is of no use.
+// readNote waits for the next note. After an error the zygote is unusable.
 func (z *zygote) readNote(ctx context.Context, deadline time.Time) (note, error) {
 	for {
 		if n, ok, err := z.pendingNote(); ok || err != nil {
@@ -236,7 +235,7 @@ func (z *zygote) readNote(ctx context.Context, deadline time.Time) (note, error)
 		if left <= 0 {
 			return note{}, fmt.Errorf("%w: no answer", errHost)
 		}
-		// Short waits instead of a wake-up: this is for starts, not for cases.
+		// Short waits suffice instead of a wake-up: this runs at starts, not in cases.
 		poll := []unix.PollFd{{Fd: int32(z.link.fd), Events: unix.POLLIN}}
 		if _, err := unix.Poll(poll, milliseconds(min(left, 100*time.Millisecond))); err != nil && err != unix.EINTR {
 			return note{}, fmt.Errorf("wait for the Python host: %w", err)
@@ -249,7 +248,7 @@ func (z *zygote) readNote(ctx context.Context, deadline time.Time) (note, error)
 	}
 }
 
-// pendingNote is a note that has been read already.
+// pendingNote returns a note that has already been read, if any.
 func (z *zygote) pendingNote() (n note, ok bool, err error) {
 	frame, err := z.link.take()
 	if frame == nil || err != nil {
@@ -261,8 +260,8 @@ func (z *zygote) pendingNote() (n note, ok bool, err error) {
 	return n, true, nil
 }
 
-// fork has a child made with the given descriptors for stdin, stdout, stderr and
-// its channel. If it cannot be made, the waits of its session say so.
+// fork has the zygote fork a child with the given descriptors for stdin, stdout, stderr and its
+// channel. If that fails, the waits of its session report it.
 func (z *zygote) fork(fds [4]int) error {
 	if err := unix.Sendmsg(z.link.fd, []byte("F"), unix.UnixRights(fds[:]...), nil, 0); err != nil {
 		return fmt.Errorf("%w: %w", errHost, err)
@@ -270,8 +269,8 @@ func (z *zygote) fork(fds [4]int) error {
 	return nil
 }
 
-// killChild has the child and its process group killed; the note of its end
-// comes as always.
+// killChild has the zygote kill the child and its process group; the note of the child's end
+// arrives as usual.
 func (z *zygote) killChild() error {
 	if _, err := unix.Write(z.link.fd, []byte("K")); err != nil {
 		return fmt.Errorf("%w: %w", errHost, err)
@@ -279,7 +278,7 @@ func (z *zygote) killChild() error {
 	return nil
 }
 
-// kill ends the zygote and everything below it.
+// kill kills the zygote and all its descendants.
 func (z *zygote) kill() {
 	z.cmd.Process.Kill()
 	z.mark.Sweep()
@@ -291,7 +290,7 @@ func (z *zygote) close() {
 	unix.Close(z.link.fd)
 }
 
-// printed is what the interpreter printed, for errors.
+// printed returns what the interpreter printed, for errors.
 func (z *zygote) printed() string {
 	if text := strings.TrimSpace(z.stderr.String()); text != "" {
 		return ": " + text
@@ -299,7 +298,7 @@ func (z *zygote) printed() string {
 	return ""
 }
 
-// bounded keeps the first bytes that are written to it.
+// bounded keeps the first 4,096 bytes written to it.
 type bounded struct {
 	mu  sync.Mutex
 	buf []byte

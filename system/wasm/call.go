@@ -23,7 +23,7 @@ type function struct {
 	stack []uint64 // arguments, then results
 }
 
-// maxText is the length of a string that a module returns.
+// maxText is the maximum length of a string argument or result, in bytes.
 const maxText = 16 << 20
 
 // Call implements [dut.Instance].
@@ -77,7 +77,7 @@ func (x *instance) Call(binding int, args []dut.Value) dut.Reply {
 	}
 	if err := f.call.CallWithStack(x.ctx, f.stack); err != nil {
 		r := x.failed(err, limit, f.abi.Function)
-		f.call = x.mod.ExportedFunction(f.abi.Function) // a deep recursion leaves a large stack
+		f.call = x.mod.ExportedFunction(f.abi.Function) // a deep recursion leaves a large stack behind
 		return r
 	}
 	left := int64(x.fuel.Get())
@@ -89,20 +89,20 @@ func (x *instance) Call(binding int, args []dut.Value) dut.Reply {
 	return r
 }
 
-// unfit says that the caller made a mistake; the module was not called.
+// unfit reports a mistake of the caller; the module was not called.
 func (x *instance) unfit(format string, args ...any) dut.Reply {
 	x.fault = &dut.Fault{Cause: dut.Argument, Message: fmt.Sprintf(format, args...)}
 	return dut.Reply{Cause: dut.Argument}
 }
 
-// badValue says that the module gave something that cannot be.
+// badValue reports an impossible value from the module.
 func (x *instance) badValue(cause dut.Cause, function, format string, args ...any) dut.Reply {
 	x.fault = &dut.Fault{Cause: cause, Message: fmt.Sprintf(format, args...), Stack: []string{function}}
 	return dut.Reply{Cause: cause, Fuel: x.device.plan.Limits.Fuel - int64(x.fuel.Get())}
 }
 
-// putString puts a string into the module's memory. used is how much of the scratch
-// page this call has taken.
+// putString writes a string into the module's memory. used is how many bytes of the scratch page
+// this call has used.
 func (x *instance) putString(f *function, i int, s string, used *uint32) (uint32, dut.Reply) {
 	name := f.kinds.Params[i].Name
 	size := uint32(len(s))
@@ -141,14 +141,14 @@ func (x *instance) putString(f *function, i int, s string, used *uint32) (uint32
 	return address, dut.Reply{}
 }
 
-// allocate asks the module for memory.
+// allocate calls the module's allocator.
 func (x *instance) allocate(a dut.Allocator, size uint32) (uint32, dut.Reply) {
 	stack := [4]uint64{uint64(size)}
 	switch {
 	case a == dut.CabiRealloc:
 		stack = [4]uint64{0, 0, 1, uint64(size)}
 	case a == dut.FirAlloc || a == dut.Alloc:
-		stack[1] = 1 // the alignment, where it is asked for
+		stack[1] = 1 // alignment, if the allocator takes one
 	}
 	if err := x.allocator.CallWithStack(x.ctx, stack[:]); err != nil || int64(x.fuel.Get()) < 0 {
 		r := x.failed(err, x.device.plan.Limits.Fuel, a.String())
@@ -162,9 +162,9 @@ func (x *instance) allocate(a dut.Allocator, size uint32) (uint32, dut.Reply) {
 	return address, dut.Reply{}
 }
 
-// full reports whether an allocator that has just failed merely has no room left. Callers do
-// not free texts, so a small heap is used up by them. An allocator that works in a fresh
-// module may answer 0; one that traps instead does the same there once it is asked for more.
+// full reports whether an allocator that just failed has merely run out of room. Callers do not
+// free strings, so they can use up a small heap. An allocator that works in a new module may return
+// 0; one that traps instead does the same there once it is asked for more.
 func (x *instance) full(a dut.Allocator, size uint32) bool {
 	const most, step = 1 << 20, 256
 	zero := x.fault.Cause == dut.BadAllocation
@@ -197,7 +197,7 @@ func (x *instance) full(a dut.Allocator, size uint32) bool {
 	return false
 }
 
-// liftResults makes the results of a call a value.
+// liftResults converts the results of a call to a value.
 func (x *instance) liftResults(f *function, r *dut.Reply) {
 	kind := f.kinds.Result
 	r.Value.Kind = kind

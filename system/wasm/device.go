@@ -10,29 +10,27 @@ import (
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
-// device is a compiled module with a plan and the state that its instances
-// begin with.
+// device is a compiled module with a plan and its instances' initial states.
 type device struct {
 	code  *code
 	plan  dut.Plan
 	info  dut.Info
-	birth *state // after instantiation, before anything ran
-	ready *state // after start function and initialisers
+	birth *state // after instantiation, before any code ran
+	ready *state // after the start function and initialisers
 
 	mu    sync.Mutex
-	spare *instance // the one that made the states, for the first Open
+	spare *instance // the instance that made the states, for the first Open
 }
 
 // Info implements [dut.Device].
 func (d *device) Info() dut.Info { return d.info }
 
-// initialisers are what a module may export to be run before its first call; the
-// first that is there is run. Reactors of WASI have the first, commands the
-// second (main, which sets up the runtime of TinyGo and others), plain C++
-// modules may have the third.
+// initialisers are exports to run before the first call; only the first one present is run. WASI
+// reactors have the first, commands the second (main, which sets up the runtime of TinyGo and
+// others), plain C++ modules may have the third.
 var initialisers = [...]string{"_initialize", "_start", "__wasm_call_ctors"}
 
-// begin makes the first instance and with it the states.
+// begin makes the first instance and records the states.
 func (d *device) begin(ctx context.Context) error {
 	x := &instance{device: d}
 	if err := x.instantiate(ctx); err != nil {
@@ -45,13 +43,13 @@ func (d *device) begin(ctx context.Context) error {
 		return errors.Join(err, x.Close())
 	}
 	d.ready = x.snapshot()
-	d.ready.own = 0 // every state shares it
+	d.ready.own = 0 // every state shares these bytes
 	x.forget()
 	d.spare = x
 	return nil
 }
 
-// start runs what a module runs by itself, and adds the scratch page.
+// start runs the start function and an initialiser, and adds the scratch page.
 func (x *instance) start() error {
 	d := x.device
 	if d.code.module.HasStart {
@@ -91,7 +89,7 @@ func (x *instance) initialise(export, name string) error {
 		return nil
 	}
 	f := x.classify(err, limit)
-	if f.Cause == dut.Exit && f.Code == 0 { // a command's main that ended well
+	if f.Cause == dut.Exit && f.Code == 0 { // a command's main that succeeded
 		return nil
 	}
 	return &dut.StartError{Function: name, Fault: *f}
@@ -117,8 +115,8 @@ func (d *device) Open(ctx context.Context) (dut.Instance, error) {
 	return x, nil
 }
 
-// scratch is where the scratch page lies, if there is one: it was the last
-// thing that was added to the ready state.
+// scratch returns the address of the scratch page, if there is one: it is the last page of the
+// ready state.
 func (d *device) scratch() uint32 {
 	return uint32(max(0, len(d.ready.blocks)*blockSize-pageSize))
 }

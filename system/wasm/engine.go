@@ -17,22 +17,21 @@ import (
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
-// maxBinary is the size of a module in bytes.
+// maxBinary is the maximum size of a module, in bytes.
 const maxBinary = 64 << 20
 
-// maxEffort is what the compiler is given: a few seconds in the worst case, and
-// far more than functions that people write need. The interpreter takes the rest.
-// What would take even that very long is refused.
+// maxEffort is the greatest effort spent on compiling: a few seconds in the worst case, and far
+// more than functions written by people need. Modules above it are interpreted; those above
+// tooComplex would take very long even then and are refused.
 const (
 	maxEffort  = 1e8
 	tooComplex = 3e9
 )
 
-// features are what modules may use; wasmrewrite refuses the rest.
+// features are the WebAssembly features that modules may use; wasmrewrite refuses the rest.
 const features = api.CoreFeaturesV2 | experimental.CoreFeaturesTailCall | experimental.CoreFeaturesExtendedConst
 
-// Engine compiles modules and keeps what it compiled. It is safe for use by
-// many goroutines.
+// Engine compiles modules and caches the result. It is safe for concurrent use.
 type Engine struct {
 	cache wazero.CompilationCache
 
@@ -40,14 +39,14 @@ type Engine struct {
 	modules map[key]*code
 }
 
-// key is what decides the compiled code.
+// key is what the compiled code depends on.
 type key struct {
 	digest             [sha256.Size]byte
 	coverage, compares bool
 	memory             uint32
 }
 
-// code is a module, rewritten and compiled; ready once done is.
+// code is a rewritten and compiled module; it is ready once done has run.
 type code struct {
 	done     sync.Once
 	err      error
@@ -57,8 +56,8 @@ type code struct {
 	notes    []string
 }
 
-// NewEngine makes an engine. dir keeps compiled code across processes (Go
-// modules take seconds to compile); "" keeps it in memory alone.
+// NewEngine makes an engine. It keeps compiled code across processes in the folder dir (Go modules
+// take seconds to compile), or only in memory if dir is "".
 func NewEngine(dir string) (*Engine, error) {
 	cache := wazero.NewCompilationCache()
 	if dir != "" {
@@ -70,8 +69,8 @@ func NewEngine(dir string) (*Engine, error) {
 	return &Engine{cache: cache, modules: make(map[key]*code)}, nil
 }
 
-// Open compiles a plan's module and runs it up to its first call; it is a
-// [dut.Opener]. ctx can end the wait before, but not during, a compilation.
+// Open compiles a plan's module and runs it up to its first call; it is a [dut.Opener]. ctx can
+// cancel before, but not during, a compilation.
 func (e *Engine) Open(ctx context.Context, p dut.Plan) (dut.Device, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -99,7 +98,7 @@ func (e *Engine) Open(ctx context.Context, p dut.Plan) (dut.Device, error) {
 	return d, nil
 }
 
-// code gives the compiled module, compiling it if no one has.
+// code returns the compiled module, compiling it if necessary.
 func (e *Engine) code(p dut.Plan) (*code, error) {
 	k := key{sha256.Sum256(p.Binary), p.Coverage, p.Compares, p.Limits.Memory}
 	e.mu.Lock()
@@ -148,7 +147,7 @@ func (c *code) compile(cache wazero.CompilationCache, p dut.Plan) error {
 	return nil
 }
 
-// compileModule makes a panic of the engine on a strange module an error.
+// compileModule turns a panic of the engine on a strange module into an error.
 func compileModule(ctx context.Context, r wazero.Runtime, binary []byte) (c wazero.CompiledModule, err error) {
 	defer func() {
 		if e := recover(); e != nil {
@@ -158,7 +157,7 @@ func compileModule(ctx context.Context, r wazero.Runtime, binary []byte) (c waze
 	return r.CompileModule(ctx, binary)
 }
 
-// imports says which imports are not what the module may expect.
+// imports lists the imports that may not behave as the module expects.
 func imports(all []dut.Import) (list []string) {
 	for _, i := range all {
 		name := i.Module + "." + i.Name
@@ -177,7 +176,7 @@ func imports(all []dut.Import) (list []string) {
 	return list
 }
 
-// notes says what else is different from what one might expect.
+// notes lists other differences from what users may expect.
 func notes(m *wasmrewrite.Module) (list []string) {
 	if len(m.Volatile) > 0 {
 		list = append(list, fmt.Sprintf("the module uses %s: its state is restored by restarting it and repeating its calls, which is slow", strings.Join(m.Volatile, ", ")))
@@ -191,9 +190,8 @@ func notes(m *wasmrewrite.Module) (list []string) {
 	return list
 }
 
-// cover chooses the functions that are traced. In modules that Go made, Go's
-// own packages are skipped: they are thousands of functions that every call
-// passes through, and tracing them doubles the time to compile.
+// cover chooses the functions to trace. In Go modules it skips Go's own packages: every call passes
+// through thousands of their functions, and tracing them doubles the compile time.
 type cover struct{ traced, all int }
 
 func (c *cover) choose(names []string) func(int) bool {
@@ -209,8 +207,8 @@ func (c *cover) choose(names []string) func(int) bool {
 	return func(i int) bool { return ownPackage(names[i]) }
 }
 
-// ownPackage says that a function's name is of package main or of a package
-// whose path begins with a domain, as those outside of Go's own do.
+// ownPackage reports whether a function belongs to package main or to a package whose path begins
+// with a domain, as paths outside Go's standard library do.
 func ownPackage(name string) bool {
 	if strings.HasPrefix(name, "main.") {
 		return true

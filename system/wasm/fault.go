@@ -10,13 +10,13 @@ import (
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
-// hostFault is panicked with by the functions that serve imports: wazero stops
-// the module and hands it back from the call.
+// hostFault is the panic value of functions that serve imports: wazero stops the module and returns
+// the value as the call's error.
 type hostFault struct{ fault dut.Fault }
 
 func (h *hostFault) Error() string { return h.fault.Message }
 
-// traps are wazero's words for what WebAssembly calls a trap.
+// traps maps wazero's words for traps to causes.
 var traps = map[string]dut.Cause{
 	"unreachable":                   dut.Unreachable,
 	"out of bounds memory access":   dut.OutOfBounds,
@@ -28,14 +28,14 @@ var traps = map[string]dut.Cause{
 	"indirect call type mismatch":   dut.IndirectCall,
 }
 
-// failed keeps the fault of a call that did not return, or that returned with
-// no fuel left (err is nil then). function is the one that was called.
+// failed records the fault of a call that did not return, or that returned without fuel left (then
+// err is nil). function is the function that was called.
 func (x *instance) failed(err error, limit int64, function string) dut.Reply {
 	x.fault = x.classify(err, limit)
-	if len(x.fault.Stack) == 0 { // so it is with a stack overflow
+	if len(x.fault.Stack) == 0 { // as with a stack overflow
 		x.fault.Stack = []string{function}
 	}
-	x.marks = allDirty // the module's own marks are lost where it stopped
+	x.marks = allDirty // stopping has lost the module's own marks
 	return dut.Reply{Cause: x.fault.Cause, Fuel: limit - int64(x.fuel.Get())}
 }
 
@@ -61,11 +61,11 @@ func (x *instance) classify(err error, limit int64) *dut.Fault {
 	return f
 }
 
-// frame is a line of wazero's stack trace: the function's number, since
-// rewritten modules have no names, and its type; or the name of a host function.
+// frame matches a line of wazero's stack trace: the function's number, because rewritten modules
+// have no names, and its type; or the name of a host function.
 var frame = regexp.MustCompile(`(?m)^\t([^\t(]*)\(`)
 
-// stack names the functions of wazero's stack trace.
+// stack returns the names of the functions in wazero's stack trace, at most 30.
 func (x *instance) stack(trace string) (names []string) {
 	_, trace, _ = strings.Cut(trace, "wasm stack trace:\n")
 	for _, m := range frame.FindAllStringSubmatch(trace, 30) {
@@ -80,7 +80,7 @@ func (x *instance) stack(trace string) (names []string) {
 	return names
 }
 
-// nameOf names a function by its index.
+// nameOf returns the name of a function by its index.
 func (d *device) nameOf(index int) string {
 	m := d.code.module
 	if index < len(m.Names) && m.Names[index] != "" {

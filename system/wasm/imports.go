@@ -12,14 +12,13 @@ import (
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
-// service does what an imported function does; it may panic with a hostFault.
+// service implements an imported function; it may panic with a hostFault.
 type service func(x *instance, stack []uint64)
 
-// hostCost is the fuel that a call of an import takes beside what it moves.
+// hostCost is the fuel that a call of an import takes in addition to that for the bytes it moves.
 const hostCost = 50
 
-// serve gives the runtime a function for every import, and marks those that
-// are served.
+// serve defines a function in the runtime for every import, and marks the imports that are served.
 func serve(ctx context.Context, r wazero.Runtime, imports []dut.Import) error {
 	builders := make(map[string]wazero.HostModuleBuilder)
 	var order []string
@@ -63,12 +62,13 @@ func serve(ctx context.Context, r wazero.Runtime, imports []dut.Import) error {
 func types(ts []dut.ValType) []api.ValueType {
 	list := make([]api.ValueType, len(ts))
 	for i, t := range ts {
-		list[i] = api.ValueType(t) // both are the binary format's
+		list[i] = api.ValueType(t) // both use the binary format's numbers
 	}
 	return list
 }
 
-// knownImport finds what serves an import, by its name and type.
+// knownImport returns the service of an import, by its name and type, and whether the import is
+// served.
 func knownImport(i *dut.Import) (service, bool) {
 	name := i.Module + "." + i.Name
 	if i.Module == wasiModule {
@@ -82,7 +82,7 @@ func knownImport(i *dut.Import) (service, bool) {
 	switch name + i.Sig.String() {
 	case "env.abort(i32, i32, i32, i32) -> ()":
 		return abort, true
-	case "env.seed() -> (f64)": // of AssemblyScript's Math.random
+	case "env.seed() -> (f64)": // for AssemblyScript's Math.random
 		return func(x *instance, stack []uint64) {
 			stack[0] = api.EncodeF64(float64(x.world.word() >> 11))
 		}, true
@@ -94,14 +94,14 @@ func knownImport(i *dut.Import) (service, bool) {
 	}, false
 }
 
-// charge takes fuel for a call of an import that moves n bytes. The module
-// looks at its fuel again where a function or a loop begins.
+// charge takes fuel for a call of an import that moves n bytes. The module checks its fuel again at
+// the next start of a function or a loop.
 func (x *instance) charge(n uint32) {
 	x.fuel.Set(uint64(int64(x.fuel.Get()) - hostCost - int64(n)/64))
 }
 
-// abort is AssemblyScript's: message and file are its strings, UTF-16 with
-// their length in bytes before them.
+// abort is AssemblyScript's abort: message and file are its strings, UTF-16 preceded by their
+// length in bytes.
 func abort(x *instance, stack []uint64) {
 	message := "abort"
 	if s := x.utf16(uint32(stack[0])); s != "" {

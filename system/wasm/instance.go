@@ -19,7 +19,7 @@ type instance struct {
 	ctx    context.Context // carries the instance to the functions that serve imports
 	mod    api.Module
 	memory api.Memory // nil: none
-	linear *linear    // what is behind it
+	linear *linear    // backs memory
 	fuel   api.MutableGlobal
 	dirty  api.MutableGlobal // nil without memory
 
@@ -31,27 +31,27 @@ type instance struct {
 	operands  []accessor
 
 	scratch uint32 // address of the scratch page
-	base    *state // what memory holds, but for dirty blocks
-	marks   uint64 // dirty blocks beside those that the module marked
+	base    *state // content of memory, except for dirty blocks
+	marks   uint64 // dirty blocks besides those that the module marked
 	world   world
 	calls   *called
-	words   []uint64 // of Changed
+	words   []uint64 // buffer of Changed
 
 	trace          dut.Trace
 	stdout, stderr output
 	fault          *dut.Fault
 }
 
-// accessor is a function of the rewriter with room for its words.
+// accessor is a function added by the rewriter, with a buffer for its words.
 type accessor struct {
 	call  api.Function
 	words []uint64
 }
 
-// carrier finds the instance in the context of a call.
+// carrier is the key of the instance in the context of a call.
 type carrier struct{}
 
-// instantiate makes a new copy of the module; nothing of it is run.
+// instantiate makes a new copy of the module and runs none of its code.
 func (x *instance) instantiate(ctx context.Context) error {
 	c, limits := x.device.code, x.device.plan.Limits
 	mod, err := c.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, x), c.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())
@@ -99,7 +99,7 @@ func (x *instance) accessors(names []string) []accessor {
 	return list
 }
 
-// renew replaces the module by a new copy, in the state of birth.
+// renew replaces the module with a new copy in the state of birth.
 func (x *instance) renew() error {
 	if err := x.mod.Close(context.Background()); err != nil {
 		return fmt.Errorf("closing a module: %w", err)
@@ -111,10 +111,10 @@ func (x *instance) renew() error {
 	return nil
 }
 
-// volatile says that the module's state is not all in memory and globals.
+// volatile reports whether the module has state outside memory and globals.
 func (x *instance) volatile() bool { return len(x.device.code.module.Volatile) > 0 }
 
-// repeat brings a volatile module to a state by calling everything again.
+// repeat restores a volatile module's state by repeating all calls.
 func (x *instance) repeat(s *state) error {
 	if err := x.renew(); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (x *instance) repeat(s *state) error {
 	return nil
 }
 
-// run calls an accessor. It cannot fail: it only moves numbers.
+// run calls an accessor. An accessor cannot fail, because it only moves numbers.
 func (x *instance) run(a *accessor) {
 	if err := a.call.CallWithStack(x.ctx, a.words); err != nil {
 		panic(fmt.Sprintf("wasm: an accessor trapped: %v", err))
@@ -174,7 +174,7 @@ func (x *instance) Take() *dut.Trace {
 	return t
 }
 
-// compares reads the operands of the 32 sites of a word of hits.
+// compares reads the operands of the 32 sites of one word of hits.
 func (x *instance) compares(word int, hit uint64) {
 	const sites = 32
 	a := &x.operands[word]
@@ -217,7 +217,7 @@ func (o *output) write(b []byte) {
 
 func (o *output) clear() { o.data = o.data[:0] }
 
-// take gives what was kept, as the caller's own.
+// take returns and clears a copy of the kept bytes.
 func (o *output) take() []byte {
 	if len(o.data) == 0 {
 		return nil
@@ -227,22 +227,20 @@ func (o *output) take() []byte {
 	return b
 }
 
-// linear is a module's memory. It exists so that memory can shrink, which
-// WebAssembly cannot do and restoring a state needs: the engine takes over the
-// length of whatever a reallocation gives it, so one that is asked for while
-// target is set gives that many bytes. A fresh instance in place of a smaller
-// memory would cost hundreds of microseconds, at each pass over a module that
-// grows its heap.
+// linear is a module's memory. It exists so that memory can shrink, which WebAssembly cannot do but
+// restoring a state requires: the engine adopts the length of whatever Reallocate returns, so
+// Reallocate returns target bytes while target is set. A new instance in place of a smaller memory
+// would cost hundreds of microseconds at each pass over a module that grows its heap.
 type linear struct {
 	data   []byte
-	high   uint64 // bytes that were ever in use: behind them are zeros
+	high   uint64 // bytes that were ever in use; everything after them is zero
 	target int64  // bytes to shrink to; -1: none
 }
 
 var _ experimental.LinearMemory = (*linear)(nil)
 
-// Allocate implements [experimental.MemoryAllocator]. The instance's memory
-// before, if any, is not in use any more.
+// Allocate implements [experimental.MemoryAllocator]. Any earlier memory of the instance is no
+// longer in use.
 func (x *instance) Allocate(_, _ uint64) experimental.LinearMemory {
 	x.linear = &linear{target: -1}
 	return x.linear
@@ -262,7 +260,7 @@ func (l *linear) Reallocate(size uint64) []byte {
 		grown := make([]byte, size, max(size, 3*before/2))
 		copy(grown, l.data)
 		l.data = grown
-		l.high = 0 // of the new array nothing behind size was in use
+		l.high = 0 // nothing after size in the new array was in use
 	}
 	l.high = max(l.high, size)
 	return l.data
@@ -271,7 +269,7 @@ func (l *linear) Reallocate(size uint64) []byte {
 // Free implements [experimental.LinearMemory].
 func (l *linear) Free() { l.data = nil }
 
-// resize brings the memory to a size; what is added is zeros. false: it cannot be.
+// resize sets the size of the memory; added bytes are zero. It returns false if that is impossible.
 func (x *instance) resize(size int) bool {
 	now := int(x.memory.Size())
 	if size < now {

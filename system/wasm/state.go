@@ -11,8 +11,8 @@ import (
 
 const (
 	blockSize = 1 << wasmrewrite.BlockShift
-	// straddle is how far a store may reach into the block behind the one that
-	// is marked: the widest store has 16 bytes.
+	// straddle is how many bytes a store may reach into the block after the marked one: the widest
+	// store has 16 bytes.
 	straddle = 15
 	pageSize = 1 << 16
 	allDirty = ^uint64(0)
@@ -21,30 +21,30 @@ const (
 // block is a piece of memory; nil stands for zeros.
 type block = *[blockSize]byte
 
-// state is the whole state of an instance at one time. It is never changed.
+// state is an instance's complete state at one time. It is immutable.
 type state struct {
 	code    *code
 	blocks  []block
 	globals []uint64
 	world   world
-	calls   *called // of modules that are restored by repeating calls
-	own     int     // bytes that the state after start does not have, at most
+	calls   *called // for modules that are restored by repeating calls
+	own     int     // upper bound of the bytes not shared with the state after start
 }
 
 // Size implements [dut.Snapshot].
 func (s *state) Size() int { return s.own + 8*(len(s.blocks)+len(s.globals)) }
 
-// called is a list of calls, the last one first.
+// called is a linked list of calls, the last one first.
 type called struct {
 	before  *called
 	binding int
 	args    []dut.Value
 }
 
-// isZero says that a block of memory is all zeros.
+// isZero reports whether a block is all zeros.
 func isZero(b []byte) bool { return bytes.Equal(b, zeros[:]) }
 
-// zeros is a block of zeros; it is only read.
+// zeros is a block of zeros; it must not be written.
 var zeros [blockSize]byte
 
 func content(b block) []byte {
@@ -54,7 +54,7 @@ func content(b block) []byte {
 	return b[:]
 }
 
-// dirtyBlocks joins the marks of the module with those of the harness.
+// dirtyBlocks merges the marks of the module with those of the harness.
 func (x *instance) dirtyBlocks() uint64 {
 	if x.dirty == nil {
 		return 0
@@ -70,7 +70,7 @@ func (x *instance) clean() {
 	}
 }
 
-// mark notes that the harness wrote to memory.
+// mark records that the harness wrote n bytes to memory.
 func (x *instance) mark(address, n uint32) {
 	if n == 0 {
 		return
@@ -85,7 +85,7 @@ func (x *instance) mark(address, n uint32) {
 	}
 }
 
-// view gives the whole memory.
+// view returns the whole memory.
 func (x *instance) view() []byte {
 	if x.memory == nil {
 		return nil
@@ -151,8 +151,7 @@ func (x *instance) restore(s *state) error {
 	}
 	x.forget()
 	if size := len(s.blocks) * blockSize; x.memory != nil && int(x.memory.Size()) != size && !x.resize(size) {
-		// A memory that has all it may have cannot be asked for more, and so
-		// not shrink; a new one is smaller.
+		// A memory at its maximum cannot grow, and therefore not shrink; a new one is smaller.
 		if err := x.renew(); err != nil {
 			return err
 		}
@@ -167,7 +166,7 @@ func (x *instance) restore(s *state) error {
 	return nil
 }
 
-// forget drops what was written and traced, and the last fault.
+// forget drops the output, the trace and the last fault.
 func (x *instance) forget() {
 	x.stdout.clear()
 	x.stderr.clear()
@@ -177,8 +176,8 @@ func (x *instance) forget() {
 	}
 }
 
-// copyInto copies the blocks that were written or differ. Memory has the size of s
-// and, but for dirty blocks, the content of x.base.
+// copyInto copies the blocks of s that were written or differ. Memory has the size of s and, except
+// for dirty blocks, the content of x.base.
 func (x *instance) copyInto(s *state) {
 	memory, dirty := x.view(), x.dirtyBlocks()
 	if len(memory) == 0 {
@@ -209,7 +208,7 @@ func (x *instance) copyInto(s *state) {
 	}
 }
 
-// at gives a block; behind the end of memory there are zeros.
+// at returns a block; after the end of memory there are zeros.
 func (s *state) at(i int) block {
 	if i < len(s.blocks) {
 		return s.blocks[i]

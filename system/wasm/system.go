@@ -17,15 +17,13 @@ import (
 	"github.com/thresh-dev/thresh/system"
 )
 
-// fuelPerSecond turns a limit of time into instructions, so that what hangs
-// does so on every machine.
+// fuelPerSecond converts a time limit to instructions, so that a hang is the same on every machine.
 const fuelPerSecond = 100_000_000
 
-// startFunction is the operation of a WASI command: it reads the input of the
-// case from standard input.
+// startFunction is the operation of a WASI command, which reads a case's input from standard input.
 const startFunction = "_start"
 
-// module is a module as a system.
+// module is a WebAssembly module as a system.
 type module struct {
 	plan     *sut.Plan
 	device   dut.Device
@@ -33,12 +31,11 @@ type module struct {
 	ops      []sut.Operation
 	binds    []dut.Binding
 	notes    []string
-	doubt    string // why the answer to a prompt cannot be read
+	doubt    string // why the answer to a prompt may be misread; "": no doubt
 	fuel     int64
 }
 
-// OpenSystem is a system.Kind: the operations are the functions that the module
-// exports.
+// OpenSystem is a system.Kind: the operations are the functions that the module exports.
 func (e *Engine) OpenSystem(ctx context.Context, s system.Site) (system.Edge, error) {
 	limit := s.Plan.Limits.Timeout
 	limit = cmp.Or(limit, sut.DefaultTimeout)
@@ -78,10 +75,9 @@ func (e *Engine) OpenSystem(ctx context.Context, s system.Site) (system.Edge, er
 	return m, nil
 }
 
-// operation is an export as an operation. Where the system file names fewer
-// arguments than the function has parameters, each is a string, by address and
-// length; so is the argument that the input of a case goes to. A result that the
-// file reads a path of is a string.
+// operation describes an export as an operation. If the system file names half as many arguments as
+// the function has parameters, each is a string, passed by address and length; so is the argument
+// that takes a case's input. A result from which the file reads a path is a string.
 func (m *module) operation(x dut.Export) (dut.Binding, sut.Operation, bool) {
 	b, op := dut.Binding{Function: x.Name, Result: dut.Void}, sut.Operation{Name: x.Name, Description: x.Sig.String()}
 	if x.Kind != dut.Func || strings.HasPrefix(x.Name, "_") && x.Name != startFunction {
@@ -124,7 +120,7 @@ func (m *module) operation(x dut.Export) (dut.Binding, sut.Operation, bool) {
 	return b, op, true
 }
 
-// replyOf is the path of the reply if the function takes the input of a case.
+// replyOf returns the path of the reply if the function takes a case's input.
 func (m *module) replyOf(function string) string {
 	if m.plan.Input.Operation == function {
 		return m.plan.Reply
@@ -182,7 +178,7 @@ func (m *module) call(i int, c *sut.Call) (sut.Observation, error) {
 		}
 	}
 	if op.Name == startFunction {
-		// A command begins anew with every call.
+		// A command starts over with every call.
 		if err := m.instance.Reset(); err != nil {
 			return sut.Observation{}, err
 		}
@@ -200,7 +196,7 @@ func (m *module) call(i int, c *sut.Call) (sut.Observation, error) {
 	return o, nil
 }
 
-// inOrder are the arguments of a call by name in the order of the function's.
+// inOrder returns the arguments of a call in the order of the function's parameters.
 func (m *module) inOrder(op *sut.Operation, c *sut.Call) (list []json.RawMessage, err error) {
 	named, raw, err := system.Arguments(m.plan, op, c)
 	if err != nil {
@@ -219,7 +215,7 @@ func (m *module) inOrder(op *sut.Operation, c *sut.Call) (list []json.RawMessage
 	return list, nil
 }
 
-// lowered is a JSON value as one of a parameter.
+// lowered converts a JSON value to a parameter's.
 func lowered(p dut.Param, v json.RawMessage) (dut.Value, error) {
 	if p.Kind == dut.String {
 		var s string
@@ -242,7 +238,7 @@ func lowered(p dut.Param, v json.RawMessage) (dut.Value, error) {
 	return dut.Value{}, fmt.Errorf("the argument %s must be an integer, got %.60s", p.Name, v)
 }
 
-// judge says what a reply means.
+// judge interprets a reply.
 func (m *module) judge(o *sut.Observation, i int, r dut.Reply) {
 	op, f := &m.ops[i], m.instance.Fault()
 	switch {

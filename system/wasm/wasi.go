@@ -23,22 +23,22 @@ const (
 
 const (
 	epoch         = 1_640_995_200_000_000_000 // 2022-01-01 in UTC, in ns
-	tick          = 1_000_000                 // ns that pass each time a clock is read
-	maxVectors    = 1024                      // buffers of one read or write, as systems have it
+	tick          = 1_000_000                 // ns that pass at each reading of a clock
+	maxVectors    = 1024                      // buffers of one read or write, as on real systems
 	maxPolls      = 1024
 	standardFiles = 3 // stdin, stdout, stderr
 )
 
-// world is what a module sees of the outside; it is part of its state.
+// world is the outside world as a module sees it; it is part of its state.
 type world struct {
 	seed  uint64
 	drawn uint64 // 8-byte words of randomness
-	now   uint64 // ns since the instance began
-	input []byte // what is left of standard input; its bytes are never changed
+	now   uint64 // ns since the instance started
+	input []byte // rest of standard input; its bytes must not change
 }
 
-// wasiFunction is a function of WASI: its type, and what it does with the
-// arguments. It returns the error number; noResult functions have none.
+// wasiFunction is a WASI function: its type, and an implementation that returns the error number,
+// which is ignored for a function without results.
 type wasiFunction struct {
 	signature string
 	run       func(x *instance, a []uint64) uint64
@@ -57,8 +57,8 @@ func (w wasiFunction) service() service {
 	}
 }
 
-// wasiFunctions are those that do something. There are no files but the three
-// standard ones, no arguments, no environment.
+// wasiFunctions are the supported functions. There are no files except the three standard ones, no
+// arguments and no environment.
 var wasiFunctions = map[string]wasiFunction{
 	"args_get":            {"(i32, i32) -> (i32)", nothing},
 	"args_sizes_get":      {"(i32, i32) -> (i32)", noStrings},
@@ -86,7 +86,7 @@ var wasiFunctions = map[string]wasiFunction{
 func nothing(*instance, []uint64) uint64 { return errNone }
 func noFile(*instance, []uint64) uint64  { return errBadFile }
 
-// standard is for functions of a file, of which there are three.
+// standard wraps a function on a file descriptor, of which there are three.
 func standard(f func(*instance, []uint64) uint64) func(*instance, []uint64) uint64 {
 	return func(x *instance, a []uint64) uint64 {
 		if uint32(a[0]) >= standardFiles {
@@ -124,8 +124,8 @@ func (x *instance) put(address uint64, b []byte) uint64 {
 	return errNone
 }
 
-// clockTime gives a time that depends on how often clocks were read and on how
-// long the module slept.
+// clockTime returns a time that depends only on how often clocks were read and how long the module
+// slept.
 func clockTime(x *instance, a []uint64) uint64 {
 	switch uint32(a[0]) {
 	case 0: // wall clock
@@ -181,14 +181,14 @@ func write(x *instance, a []uint64) uint64 {
 	return x.put32(a[3], total)
 }
 
-// word draws 8 random bytes, which depend on the seed and on how many were
-// drawn: a splitmix64 generator.
+// word draws 8 random bytes that depend on the seed and the number of earlier draws: a splitmix64
+// generator.
 func (w *world) word() uint64 {
 	w.drawn++
 	return splitmix.Finish(bits.RotateLeft64(w.seed, 32) + w.drawn*splitmix.Gamma)
 }
 
-// random fills a buffer.
+// random fills a buffer with random bytes.
 func random(x *instance, a []uint64) uint64 {
 	b, ok := x.memory.Read(uint32(a[0]), uint32(a[1]))
 	if !ok {
@@ -204,9 +204,8 @@ func random(x *instance, a []uint64) uint64 {
 	return errNone
 }
 
-// poll answers every clock that is waited for at once, and lets the time pass
-// that the first of them takes. Waits for files are ready: reads are at an end,
-// writes never block.
+// poll answers all clock waits at once and advances time by the shortest of them. Files are always
+// ready.
 func poll(x *instance, a []uint64) uint64 {
 	n := uint32(a[2])
 	if n == 0 || n > maxPolls {
@@ -221,11 +220,11 @@ func poll(x *instance, a []uint64) uint64 {
 	for i := range n {
 		s := in[48*i:][:48]
 		event := make([]byte, 32)
-		copy(event, s[:8]) // what the caller gave
+		copy(event, s[:8]) // the caller's user data
 		event[10] = s[8]   // clock, read or write
 		if s[8] == 0 {
 			t := binary.LittleEndian.Uint64(s[24:])
-			if s[40]&1 != 0 { // a time, not a duration
+			if s[40]&1 != 0 { // an absolute time
 				from := x.world.now
 				if binary.LittleEndian.Uint32(s[16:]) == 0 {
 					from += epoch
@@ -253,7 +252,7 @@ func exit(_ *instance, a []uint64) uint64 {
 // Feed implements [dut.Feeder].
 func (x *instance) Feed(stdin []byte) { x.world.input = stdin }
 
-// readInput gives a piece of standard input; at its end there is nothing.
+// readInput reads from standard input; at its end it reads nothing.
 func readInput(x *instance, a []uint64) uint64 {
 	if uint32(a[2]) > maxVectors {
 		return errInvalid
@@ -266,7 +265,7 @@ func readInput(x *instance, a []uint64) uint64 {
 			return errFault
 		}
 		n := min(int(size), len(x.world.input))
-		if uint32(a[0]) != 0 { // only the first is read from
+		if uint32(a[0]) != 0 { // only standard input yields data
 			n = 0
 		}
 		if n == 0 {
