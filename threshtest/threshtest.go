@@ -15,14 +15,14 @@ import (
 	"github.com/thresh-dev/thresh"
 )
 
-// Run runs documents, and those in folders. The run is kept in .thresh beside
-// the test, so that its findings can be replayed afterwards.
+// Run runs documents, and those in folders. It keeps the run in .thresh beside the test, so that
+// findings can be replayed afterwards.
 func Run(t *testing.T, paths ...string) {
 	t.Helper()
 	RunJob(t, thresh.Job{Paths: paths})
 }
 
-// RunJob is [Run] with settings of the run, and further contracts.
+// RunJob is [Run] with settings of the run and additional contracts.
 func RunJob(t *testing.T, job thresh.Job) {
 	t.Helper()
 	if job.Store == "" {

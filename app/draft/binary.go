@@ -7,15 +7,15 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// mostConstants bounds what is read of a program's section of constants.
+// mostConstants limits the bytes read of a program's constants.
 const mostConstants = 1 << 20
 
-// compared are the letters that an instruction of x86 compares a register or memory with:
-// what a compiler makes of memcmp(header, "RIFF", 4).
+// compared matches x86 instructions that compare a register or memory with four letters: a compiler
+// makes them from memcmp(header, "RIFF", 4).
 var compared = lazy.Pattern(`(?s:\x{81}[\x{3d}\x{b8}-\x{bf}].{4}|\x{81}[\x{38}-\x{3f}\x{f8}-\x{ff}]|\x{81}[\x{78}-\x{7f}].|\x{3d})([0-9A-Za-z]{4})`)
 
-// constants are the words of an ELF binary, each ended by a zero byte: what its code compares
-// with, and its constants. Its symbols, of which there may be thousands, say nothing of its input.
+// constants returns the words of an ELF binary, each ended by a zero byte: operands of comparisons,
+// and constants. Symbols, of which there may be thousands, say nothing about the input.
 func constants(program []byte) ([]byte, bool) {
 	f, err := elf.NewFile(bytes.NewReader(program))
 	if err != nil {
@@ -37,7 +37,7 @@ func constants(program []byte) ([]byte, bool) {
 	return list, true
 }
 
-// latin is a text with a letter for each byte, for expressions that know no bytes.
+// latin converts each byte to a character, for regular expressions, which cannot match bytes.
 func latin(data []byte) []byte {
 	var b bytes.Buffer
 	for _, c := range data {
@@ -46,8 +46,8 @@ func latin(data []byte) []byte {
 	return b.Bytes()
 }
 
-// Openings are inputs that begin as the words of a dictionary do, for a program that takes no
-// input of a common format: it may look for one of its own words first.
+// Openings returns inputs that begin with the words of a dictionary, for a program that accepts no
+// common format: it may look for one of its own words first.
 func Openings(words []byte) []Seed {
 	var list []Seed
 	for line := range bytes.Lines(words) {

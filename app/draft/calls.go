@@ -7,53 +7,52 @@ import (
 	"unicode"
 )
 
-// Op is an operation of a system that keeps a state: an export, an operation of an
-// API, a tool, or an action of a recorded trace.
+// Op is an operation of a stateful system: an export, an operation of an API, a tool, or an action
+// of a recorded trace.
 type Op struct {
-	Name   string // what is called
+	Name   string // name to call
 	Slots  []Slot // its arguments
 	Handle int    // the slot that names an instance; -1: none
 	Entity string // of that instance, or of the one that it makes; "": the system itself
 	Makes  bool   // it makes an instance, which its answer names
-	// Pure, Again and Ends say why it is taken to change nothing, to change nothing
-	// more the second time, and to end what it names; "": it is not.
+	// Pure, Again and Ends are the reasons to assume that it changes nothing, changes nothing more
+	// when repeated, and ends the instance it names; "": no such assumption.
 	Pure, Again, Ends string
-	Answers           bool   // it answers something that a model can compute
-	FieldName         string // of what it reads
-	Skip              bool   // it is not called
-	Left              string // why it is not part of a draft; "": it is
+	Answers           bool   // its answer is one that a model can compute
+	FieldName         string // of the field that it reads
+	Skip              bool   // do not call it
+	Left              string // why it is not part of the draft; "": it is
 }
 
-// Slot is an argument.
+// Slot is an argument of an operation.
 type Slot struct {
-	Name     string // for people, and of the input
+	Name     string // for display, and of the input
 	Kind     string // int, bool, text
 	Min, Max int64
-	Values   []string // of a text
+	Values   []string // for kind text
 }
 
-// Step is one call of a sequence and what was seen of it. Values are int64, bool and
-// string, or nil.
+// Step is one call of a sequence with its observation. Values are int64, bool, string or nil.
 type Step struct {
 	Op      int
 	Args    []any
 	Refused bool
-	Broken  string // it crashed: how
+	Broken  string // how it crashed; "": it did not
 	Value   any
 	Made    string // the instance that it made
 	On      string // the instance that it is about
 	Before  State  // of that instance
 	After   State
-	Live    int  // instances there were before
+	Live    int  // number of instances before the call
 	Spread  bool // other instances changed
-	Twice   bool // done again, it answered and changed nothing more
-	Undone  bool // done again, it did not
+	Twice   bool // when repeated, it answered and changed nothing more
+	Undone  bool // when repeated, it did not
 }
 
-// State is what is known of an instance: values by field.
+// State is the known state of an instance: values by field.
 type State map[string]any
 
-// words are the words of a name, in lower case.
+// words splits a name into words in lower case.
 func words(name string) (list []string) {
 	var b strings.Builder
 	end := func() {
@@ -79,16 +78,16 @@ func words(name string) (list []string) {
 	return list
 }
 
-// Verbs by what operations that are named so usually do.
+// Verbs by what operations with these names usually do.
 var (
 	making  = strings.Fields("create new add make register insert spawn open start begin place post issue")
-	moving  = making[7:] // which may also be said of what there is already: a door is opened
+	moving  = making[7:] // these can also apply to an existing instance: a door is opened
 	asking  = strings.Fields("get read find fetch show balance size len length count is has status peek list query search describe lookup view total value state left")
 	ending  = strings.Fields("delete remove close destroy free drop cancel unregister end kill release")
 	setting = strings.Fields("set put update write replace rename freeze thaw enable disable lock unlock activate deactivate publish archive restore")
 )
 
-// verb is the first word of a name that is one of some verbs.
+// verb returns the first word of a name that is in a list of verbs.
 func verb(name string, of []string) string {
 	for _, w := range words(name) {
 		if slices.Contains(of, w) {
@@ -98,7 +97,7 @@ func verb(name string, of []string) string {
 	return ""
 }
 
-// nounOf is what is left of a name without verbs, as the name of an entity.
+// nounOf is a name without its verbs, as the name of an entity.
 func nounOf(name string) string {
 	var b strings.Builder
 	for _, w := range words(name) {
@@ -113,9 +112,9 @@ func nounOf(name string) string {
 	return n
 }
 
-// Classify says what operations do by their names, where nothing better is known: what
-// makes instances, and which argument names one. steady are operations that were seen
-// to change nothing; of a system that says so itself, Pure is set already.
+// Classify infers from names what operations do, unless something better is known: which ones make
+// instances, and which argument names one. Pure is already set for operations that were seen to
+// change nothing, or that say so themselves.
 func Classify(ops []Op) {
 	for i := range ops {
 		o := &ops[i]
@@ -155,8 +154,8 @@ func Classify(ops []Op) {
 	}
 }
 
-// Naming says how much an argument is called like what an operation makes: from 1, by nothing
-// but its values, to 4.
+// Naming scores how closely the name of an argument matches what an operation makes: from 1, only
+// the values match, to 4.
 func Naming(argument, maker string) int {
 	score := 1
 	if verb(maker, making) != "" {
@@ -172,8 +171,8 @@ func Naming(argument, maker string) int {
 	return score
 }
 
-// Recorded says what the operations of a trace do by their names: nothing is known of
-// them but what was recorded.
+// Recorded infers from names what the operations of a trace do: only what was recorded is known
+// about them.
 func Recorded(ops []Op) {
 	for i := range ops {
 		o := &ops[i]

@@ -9,34 +9,34 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// Draft is a document and what belongs to it.
+// Draft is a document with its other files.
 type Draft struct {
 	Format   string          // the contract's name
-	Folder   string          // where the files go; "" if Document stands already
-	Document string          // the file, or folder, that is run; relative to Folder
+	Folder   string          // destination of the files; "" if Document already exists
+	Document string          // file or folder to run; relative to Folder
 	Files    []campaign.File // relative to Folder
-	// Options are flags that the format has no key for.
+	// Options are flags for which the format has no key.
 	Options []Option
-	// Next are the words before the document of the command to type next; nil: run.
+	// Next are the words before the document in the command to type next; nil: run.
 	Next []string
-	// Why are sentences on what was found and decided.
+	// Why lists sentences about findings and decisions.
 	Why []string
-	// Doubt is why a run that finds nothing would say little; "": nothing is known against it.
+	// Doubt is why a run that finds nothing would mean little; "": no reason is known.
 	Doubt string
-	// Questions are what could not be known.
+	// Questions ask for what could not be determined.
 	Questions []Question
 }
 
 // Option is a flag of run and check.
 type Option struct{ Name, Value string }
 
-// Question is what the user knows better, and where to say it.
+// Question asks for what the user knows better, with the place to answer.
 type Question struct {
 	Ask string
 	// Line is a part of the line of the document to edit.
 	Line string
-	Flag string // that answers it, where the format has no key
-	At   string // FILE:LINE of a page that stands already
+	Flag string // flag that answers it, if the format has no key
+	At   string // FILE:LINE of an existing page
 }
 
 func (d *Draft) option(name, value string) { d.Options = append(d.Options, Option{name, value}) }
@@ -54,7 +54,7 @@ func (d *Draft) ask(line, format string, args ...any) {
 // Path returns the document's path.
 func (d *Draft) Path() string { return filepath.Join(d.Folder, d.Document) }
 
-// Place returns where a question is answered: FILE:LINE, or the flag.
+// Place returns the place to answer a question: FILE:LINE, or the flag.
 func (d *Draft) Place(q Question) string {
 	if q.At != "" {
 		return q.At
@@ -70,7 +70,7 @@ func (d *Draft) Place(q Question) string {
 	return d.Path()
 }
 
-// Words returns the words that follow a verb to work on the document.
+// Words returns the words after a verb that works on the document.
 func (d *Draft) Words(document string) []string {
 	words := []string{document}
 	for _, o := range d.Options {
@@ -84,7 +84,7 @@ func (d *Draft) Words(document string) []string {
 	return words
 }
 
-// describe is what is known and asked, as one text.
+// describe joins reasons and questions to one text.
 func (d *Draft) describe() string {
 	var b strings.Builder
 	for _, w := range d.Why {

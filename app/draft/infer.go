@@ -7,17 +7,17 @@ import (
 	"strconv"
 )
 
-// What an operation does is looked for among simple expressions over the fields of its
-// instance and its arguments: one is kept if it explains every call that was seen.
+// The effect of an operation is searched among simple expressions over the fields of its instance
+// and its arguments: an expression is kept if it explains every call that was seen.
 
 // term is an expression over what is known before a call.
 type term struct {
 	text string
 	cost int
-	eval func(s *Step) (any, bool) // false: what it needs is not known
+	eval func(s *Step) (any, bool) // false: an operand is unknown
 }
 
-// names are how an operation's expressions call things.
+// names are the names of variables in an operation's expressions.
 type names struct {
 	self string   // the variable of the instance
 	args []string // by slot
@@ -27,7 +27,7 @@ func constant(v any) term {
 	return term{literal(v), 4, func(*Step) (any, bool) { return v, true }}
 }
 
-// literal is a value in the language.
+// literal writes a value in the language.
 func literal(v any) string {
 	switch x := v.(type) {
 	case bool:
@@ -59,7 +59,7 @@ func sum(a, b term, sign int64) term {
 	}}
 }
 
-// terms are the expressions that a value may be computed by, over the fields given.
+// terms returns the candidate expressions for a value, over the given fields.
 func (n *names) terms(fields []string, slots []Slot, handle int) (list []term) {
 	var atoms []term
 	for _, f := range fields {
@@ -92,10 +92,10 @@ func (n *names) terms(fields []string, slots []Slot, handle int) (list []term) {
 	return list
 }
 
-// least is how many calls an expression must explain that is no plain copy.
+// least is the minimum number of calls that an expression must explain unless it is a plain copy.
 const least = 2
 
-// explain finds the cheapest expression for what want says of each step.
+// explain finds the cheapest expression for the value that want returns for each step.
 func explain(steps []*Step, list []term, want func(*Step) (any, bool), conds []term) (term, bool) {
 	type sample struct {
 		s *Step
@@ -130,7 +130,7 @@ func explain(steps []*Step, list []term, want func(*Step) (any, bool), conds []t
 			return t, true
 		}
 	}
-	// One expression under a condition, and another one else.
+	// One expression under a condition, and another one otherwise.
 	best, found := term{}, false
 	for a := range list {
 		if hits[a] < least+1 {
@@ -171,9 +171,9 @@ func explain(steps []*Step, list []term, want func(*Step) (any, bool), conds []t
 	return best, found
 }
 
-// separate finds a condition, of at most so many parts, that holds for all steps that
-// were allowed and for none that was refused. Each part forbids so many steps that no part
-// before it does.
+// separate finds a condition, with at most the given number of parts, that holds for all allowed
+// steps and for no refused one. Each part must exclude at least kills steps that no earlier part
+// excludes.
 func separate(allowed, refused []*Step, list []term, parts, kills int) (term, bool) {
 	type atom struct {
 		term
@@ -291,7 +291,7 @@ func separate(allowed, refused []*Step, list []term, parts, kills int) (term, bo
 	return out, true
 }
 
-// roundBound is the number of a range that people would have chosen as a bound.
+// roundBound is the number in a range that a person would choose as a bound.
 func roundBound(low, high int64) int64 {
 	if low >= high {
 		return low

@@ -11,33 +11,33 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// ModelFacts is what is known of a system of which a model is drafted.
+// ModelFacts describes a system to draft a model of.
 type ModelFacts struct {
 	Name, Folder string
-	Of           string          // what it is drafted from
+	Of           string          // the source of the draft
 	Target       string          // the statement that names the system; "": the model has none
-	Files        []campaign.File // that the model needs
+	Files        []campaign.File // files that the model needs
 	Ops          []Op
-	Recorded     bool     // in a trace: what is between two calls that read something is not known
+	Recorded     bool     // in a trace: the state between two reading calls is unknown
 	Sequences    [][]Step // calls that were made or recorded
-	Left         []string // operations that are skipped, each with the reason
-	// Drop are claims that traversals of an earlier draft contradict.
+	Left         []string // skipped operations, each with the reason
+	// Drop are claims that traversals of an earlier draft contradicted.
 	Drop map[Claim]string
 }
 
-// Claim is something that a draft guesses: ir.Claims, or "" for the whole operation.
+// Claim is a guess of a draft: one of ir.Claims, or "" for the whole operation.
 type Claim struct{ Of, What string }
 
-// live is the field that says that an instance was not ended.
+// live is the field that is true until an instance is ended.
 const live = "live"
 
-// modelling is a draft at work.
+// modelling is the state of drafting a model.
 type modelling struct {
 	f      *ModelFacts
 	d      *Draft
 	steps  [][]*Step // by operation
 	fields map[string][]string
-	left   map[int]string // operations that are skipped
+	left   map[int]string // skipped operations
 	why    map[string]string
 	flags  map[string]toggle // by field
 	counts map[int]string    // entities that operations count
@@ -46,8 +46,8 @@ type modelling struct {
 	b      strings.Builder
 }
 
-// DraftModel returns a model in the language: actions from operations, effects and conditions
-// that explain every call that was seen, each marked as a guess.
+// DraftModel returns a model in the language: it makes actions of operations, with effects and
+// conditions that explain every call that was seen, each marked as a guess.
 func DraftModel(f *ModelFacts) *Draft {
 	m := &modelling{f: f, d: &Draft{Format: "fresnelfir", Folder: f.Folder, Document: f.Name + ".model.star", Files: slices.Clone(f.Files)},
 		steps: make([][]*Step, len(f.Ops)), fields: map[string][]string{}, left: map[int]string{}, why: map[string]string{}, flags: map[string]toggle{}, counts: map[int]string{}}
@@ -72,7 +72,7 @@ func DraftModel(f *ModelFacts) *Draft {
 	return m.d
 }
 
-// identifier is a name that the language takes.
+// identifier converts a name to one that the language accepts.
 func identifier(name string, taken *[]string) string {
 	var b strings.Builder
 	for _, r := range name {
@@ -97,13 +97,13 @@ func identifier(name string, taken *[]string) string {
 	return s
 }
 
-// reserved are words of the language.
+// reserved are the words of the language.
 var reserved = strings.Fields("and break continue def elif else for if in lambda load not or pass return while as assert async await class del except " +
 	"finally from global import is nonlocal raise try with yield True False None actor any new require weight call entity record input observer protocol " +
 	"always temporal eventually until leads_to generator constraint cover explore hooks ir module system step make bind seq alt repeat ref branch " +
 	"count sum forall exists old min max len implies int bool string enum list set map self input returns models guess rejects answer mutates idempotent reads writes function")
 
-// Named returns the names of the actions that operations become.
+// Named returns the names of the actions for operations.
 func Named(ops []Op) (names []string) {
 	var taken []string
 	for _, o := range ops {
@@ -117,7 +117,7 @@ func Named(ops []Op) (names []string) {
 	return names
 }
 
-// call gives operations and their arguments names.
+// call names operations and their arguments.
 func (m *modelling) call() {
 	inputs := map[string]string{}
 	m.names = Named(m.f.Ops)
@@ -138,7 +138,7 @@ func (m *modelling) call() {
 	}
 }
 
-// entities are the names of entities, the system itself last.
+// entities returns the names of entities, the system itself last.
 func (m *modelling) entities() (list []string) {
 	alone := false
 	for _, o := range m.f.Ops {
@@ -155,7 +155,7 @@ func (m *modelling) entities() (list []string) {
 	return list
 }
 
-// of are the operations about an entity, not those that make instances.
+// of returns the operations on an entity, without those that make instances.
 func (m *modelling) of(entity string) (list []int) {
 	for i := range m.f.Ops {
 		if o := &m.f.Ops[i]; !o.Makes && o.Entity == entity && (o.Handle >= 0 || entity == "") && m.left[i] == "" {
@@ -174,8 +174,8 @@ func (m *modelling) makers(entity string) (list []int) {
 	return list
 }
 
-// Field is what an operation reads, if it reads something of its instance and needs
-// nothing else for it.
+// Field reports whether an operation only reads a field of its instance and needs no other
+// argument.
 func (o *Op) Field() bool {
 	return o.Pure != "" && o.Answers && !o.Makes && (o.Handle >= 0 && len(o.Slots) == 1 || o.Handle < 0 && len(o.Slots) == 0)
 }
@@ -189,7 +189,7 @@ func self(entity string) string {
 
 func (m *modelling) naming(i int) names { return names{self(m.f.Ops[i].Entity), m.inputs[i]} }
 
-// splitCalls are the calls of an operation that were taken and that were refused.
+// splitCalls returns the accepted and the refused calls of an operation.
 func (m *modelling) splitCalls(i int) (taken, refused []*Step) {
 	for _, s := range m.steps[i] {
 		switch {

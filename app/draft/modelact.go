@@ -21,7 +21,7 @@ func (m *modelling) action(i int) {
 	}
 	var options, body []string
 	say := func(format string, args ...any) { body = append(body, fmt.Sprintf(format, args...)) }
-	// When it is allowed.
+	// When is it allowed?
 	cond, guarded := term{}, false
 	if _, no := m.dropped(i, "requires"); len(refused) > 0 && !no {
 		if cond, guarded = m.allowed(taken, refused, m.conds(i)); guarded {
@@ -138,7 +138,7 @@ func (m *modelling) action(i int) {
 	m.line("    call(%s)", strings.Join(append(args, options...), ", "))
 }
 
-// given is an argument of a call by its name.
+// given writes a named argument of a call.
 func given(name, value string) string {
 	var taken []string
 	if slices.Contains(callWords, name) || slices.Contains(reserved[:33], name) || strings.TrimRight(identifier(name, &taken), "_") != strings.TrimRight(name, "_") {
@@ -147,8 +147,8 @@ func given(name, value string) string {
 	return name + " = " + value
 }
 
-// ordered are an entity's fields in an order in which an operation can assign them: what
-// is computed from another field comes before that is assigned.
+// ordered returns an entity's fields in an order in which an operation can assign them: a value
+// that depends on another field comes before the assignment of that field.
 func (m *modelling) ordered(i int) (list []string) {
 	self := self(m.f.Ops[i].Entity)
 	rest := map[string]string{}
@@ -170,7 +170,7 @@ func (m *modelling) ordered(i int) (list []string) {
 				break
 			}
 		}
-		if at == "" { // each needs the other: check says what is wrong
+		if at == "" { // each needs the other: check reports it
 			return append(list, slices.Sorted(maps.Keys(rest))...)
 		}
 		list = append(list, at)
@@ -179,17 +179,17 @@ func (m *modelling) ordered(i int) (list []string) {
 	return list
 }
 
-// named reports whether arguments go by name.
+// named reports whether arguments are passed by name.
 func (m *modelling) named() bool { return !strings.HasPrefix(m.f.Target, "module(") }
 
-// assigns reports whether a body changes the model, which says that the call mutates.
+// assigns reports whether a body changes the model; then the call mutates.
 func (m *modelling) assigns(body []string) bool {
 	return slices.ContainsFunc(body, func(l string) bool {
 		return strings.Contains(l, " = ") && !strings.Contains(l, " = any(") || strings.Contains(l, "= new(") || strings.Contains(l, " += ") || strings.Contains(l, " -= ")
 	})
 }
 
-// answer is what an operation returns, if the calls explain it.
+// answer writes the return value of an operation, if it explains the calls.
 func (m *modelling) answer(i int, taken []*Step, guess func(claim, why string)) []string {
 	o, n := &m.f.Ops[i], m.naming(i)
 	kind := ""

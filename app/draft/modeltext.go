@@ -14,7 +14,7 @@ import (
 
 func (m *modelling) line(format string, args ...any) { fmt.Fprintf(&m.b, format+"\n", args...) }
 
-// dropped reports whether a claim was contradicted before.
+// dropped reports whether a claim was contradicted before, and why.
 func (m *modelling) dropped(i int, what string) (string, bool) {
 	why, ok := m.f.Drop[Claim{m.names[i], what}]
 	return why, ok
@@ -95,7 +95,7 @@ func (s *Slot) kind() string {
 	return fmt.Sprintf("int(%d, %d)", s.Min, s.Max)
 }
 
-// typed is the type of a field by the values that it had.
+// typed is the type of a field, inferred from its values.
 func (m *modelling) typed(entity, field string) (kind string, first any) {
 	texts := []string{}
 	for _, list := range m.f.Sequences {
@@ -135,7 +135,7 @@ func (m *modelling) typed(entity, field string) (kind string, first any) {
 	return kind, first
 }
 
-const system = "State" // what the system itself is called, as an entity
+const system = "State" // name of the system itself as an entity
 
 func (m *modelling) entity(e string) {
 	var fields []string
@@ -161,13 +161,13 @@ func (m *modelling) entity(e string) {
 	}
 }
 
-// denied reports whether an operation that reads a field was ever refused.
+// denied reports whether any call of an operation was refused.
 func (m *modelling) denied(i int) bool {
 	_, refused := m.splitCalls(i)
 	return len(refused) > 0
 }
 
-// observed reports whether an operation is an observer of the model.
+// observed reports whether an operation is an observer in the model.
 func (m *modelling) observed(i int) bool {
 	o := &m.f.Ops[i]
 	_, dropped := m.dropped(i, "models")

@@ -16,33 +16,33 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// ModuleFacts is what is known of a module whose functions are called.
+// ModuleFacts describes a module whose functions are called.
 type ModuleFacts struct {
 	Name, Folder string
 	Path         string // absolute
 	Calls        []Export
 	Left         []string // exports that are not called, each with the reason
-	Words        []byte   // a dictionary of the words in its data
-	Unforeseen   bool     // no model foretells what its functions answer
+	Words        []byte   // a dictionary of words in its data
+	Unforeseen   bool     // no model predicts the results of its functions
 }
 
-// Export is a function of a module that is called.
+// Export is a function of a module to call.
 type Export struct {
 	Name   string
 	Params []Param
 	Result bool // it returns a number
 }
 
-// Param is an integer, or a text by address and length.
+// Param is an integer, or a text given by address and length.
 type Param struct {
 	Text bool
-	// Place says that the function uses the integer unchecked as a handle or an
-	// address, as functions do whose callers pass what they were given.
+	// Place means that the function uses the integer unchecked as a handle or an address, as functions
+	// do whose callers return what they received.
 	Place bool
 	Type  dut.ValType
 }
 
-// Bind returns how a function is called.
+// Bind returns how to call a function.
 func (x *Export) Bind() dut.Binding {
 	b := dut.Binding{Function: x.Name}
 	if x.Result {
@@ -54,20 +54,19 @@ func (x *Export) Bind() dut.Binding {
 	return b
 }
 
-// param is the name of an argument, and of what it is drawn from.
+// param is the name of an argument, and of its input.
 func (x *Export) param(i int) string { return fmt.Sprintf("%s_%d", x.Name, i+1) }
 
-// plumbing are functions that a toolchain exports for the caller's glue; frees are those of
-// them that return nothing.
+// plumbing matches functions that a toolchain exports for the caller's glue; frees matches more of
+// them, which return nothing.
 var (
 	plumbing = lazy.Pattern(`^_|^(c|m|re|de)?alloc(ate)?(_?(mem|memory|buf|buffer|str|string|bytes))?$|^cabi_|^asyncify_|^(emscripten_)?stack(Save|Restore|Alloc|_\w+)$|_dealloc$`)
 	frees    = lazy.Pattern(`^free(_?(mem|memory|buf|buffer|str|string|bytes|ptr))?$|_free$`)
 )
 
-// Exports says which functions of a module are called, and how: where it has an
-// allocator, two i32 in a row are a text by address and length if text says so
-// of the first of them. single is the one function that takes bytes, where
-// nothing else takes anything.
+// Exports selects the functions of a module to call, and how: with an allocator, two consecutive
+// i32 are a text by address and length if text reports so for the first. single is the only
+// function that takes bytes, if no other function takes anything.
 func Exports(list []dut.Export, text func(x *dut.Export, at int) bool) (calls []Export, left []string, single string) {
 	texts := dut.HasAllocator(list)
 	takes := 0
@@ -106,8 +105,8 @@ func Exports(list []dut.Export, text func(x *dut.Export, at int) bool) (calls []
 	return calls, left, single
 }
 
-// SystemOfModule returns the system file of a module that is given the bytes of a
-// case: on standard input, or as the text of a function.
+// SystemOfModule returns the system file of a module that receives the bytes of a case: on standard
+// input, or as the text argument of a function.
 func SystemOfModule(name, path, function string) campaign.File {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# A WebAssembly module instead of a program: each case begins in the state\n# after its start.\nschema: thresh.system.v1\nname: %s\nkind: %s\nentry: %s\n",
@@ -119,8 +118,7 @@ func SystemOfModule(name, path, function string) campaign.File {
 	return campaign.File{Name: name + ".system.yaml", Data: []byte(b.String())}
 }
 
-// Values that arguments take often; the explorer adds those that the module
-// compares something with.
+// Frequent values of arguments; the explorer adds those that the module compares something with.
 var (
 	usualI32 = []int64{0, 1, 2, 3, 10, 100, -1, 1<<31 - 1, -1 << 31}
 	handles  = []int64{0, 1, 2, 3, mostHandle}
@@ -129,13 +127,13 @@ var (
 )
 
 const (
-	callsAtMost = 12 // in a sequence
+	callsAtMost = 12 // length of a sequence
 	wordsAtMost = 20
 	mostHandle  = 10
-	traversals  = 500_000 // most modules take some seconds for them
+	traversals  = 500_000 // most modules need some seconds for them
 )
 
-// A drafted model, in the order in which people read it.
+// A drafted model, in reading order.
 type (
 	object  = map[string]any
 	drafted struct {
@@ -154,8 +152,8 @@ type (
 	}
 )
 
-// DraftModule returns a FresnelFir model of a module of which nothing is known but its
-// exports: any of them may be called at any time.
+// DraftModule returns a FresnelFir model of a module of which only the exports are known: any of
+// them may be called at any time.
 func DraftModule(f *ModuleFacts) *Draft {
 	d := &Draft{Format: "fresnelfir", Folder: f.Folder, Document: f.Name + ".json"}
 	names := make([]string, len(f.Calls))
@@ -234,7 +232,7 @@ func DraftModule(f *ModuleFacts) *Draft {
 	if err := e.Encode(m); err != nil {
 		panic("draft: a model has no JSON: " + err.Error())
 	}
-	// Lists of numbers stand on one line.
+	// Write lists of numbers on one line.
 	data := numbers().ReplaceAllFunc(b.Bytes(), func(list []byte) []byte { return bytes.Join(bytes.Fields(list), []byte(" ")) })
 	d.Files = []campaign.File{{Name: d.Document, Data: data}}
 	return d
@@ -242,7 +240,7 @@ func DraftModule(f *ModuleFacts) *Draft {
 
 var numbers = lazy.Pattern(`\[\s+-?\d[-\d,\s]*\]`)
 
-// Texts returns the usual ones, and words of the module.
+// Texts returns the usual texts, and words of the module.
 func Texts(dictionary []byte) []string {
 	list := slices.Clone(usual)
 	for line := range strings.Lines(string(dictionary)) {

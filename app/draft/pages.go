@@ -13,17 +13,17 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// Page is a Markdown page that was looked at.
+// Page describes a Markdown page.
 type Page struct {
 	Path   string
-	Tests  bool // it has test blocks, or transcripts that are run
-	Blocks int  // transcripts that are not run
+	Tests  bool // it has test blocks, or transcripts that run
+	Blocks int  // number of transcripts that do not run
 	Line   int  // of the first of them
-	// Run is the page with these blocks made tests; nil: the user did not ask for that.
+	// Run is the page with these transcripts made tests; nil: the user did not ask for that.
 	Run []byte
-	// Links are the files that its commands name, absolute.
+	// Links are the absolute paths of files that its commands name.
 	Links []string
-	// Missing are programs that are nowhere, each with the line of the block that needs it.
+	// Missing are programs that were not found, each with the line of a block that needs it.
 	Missing []struct {
 		Name string
 		Line int
@@ -32,20 +32,20 @@ type Page struct {
 
 var (
 	pageFence = lazy.Pattern("^[ \\t]*(`{3,}|~{3,})[ \\t]*([\\w-]*)(.*)$")
-	// shown are the words of fences in which pages show what is typed and printed.
+	// shown are the fence words of blocks that show commands and output.
 	shown = []string{"", "console", "shell-session", "shellsession", "sh-session", "terminal", "shell", "sh", "bash", "text"}
-	// between are the signs between two commands of a line.
+	// between matches the separators of commands in a line.
 	between = lazy.Pattern(`\|\|?|&&?|;`)
-	// writers are commands that change what they name.
+	// writers are commands that change the files they name.
 	writers = strings.Fields("cd chmod chown cp curl dd git install ln make mkdir mv npm pip rm rmdir rsync sed tar tee touch truncate unzip wget")
 	program = lazy.Pattern(`^[A-Za-z0-9][\w.+-]*$`)
 )
 
-// ReadPage finds the transcripts in a page that nothing runs. found reports whether there
-// is a program of a name; file is the path to link for a word that names a file, or "".
+// ReadPage finds the transcripts in a page that nothing runs. found reports whether a program
+// exists; file returns the path to link for a word that names a file, or "".
 func (p *Page) ReadPage(text []byte, yes bool, found func(program string) bool, file func(name string) string) {
 	lines := bytes.Split(text, []byte("\n"))
-	var written []string // what a command would change, if it were linked
+	var written []string // what a command would change if it were linked
 	for i := 0; i < len(lines); i++ {
 		m := pageFence().FindSubmatch(bytes.TrimRight(lines[i], "\r"))
 		if m == nil {
@@ -103,8 +103,8 @@ func (p *Page) ReadPage(text []byte, yes bool, found func(program string) bool, 
 	}
 }
 
-// clash is a file that the page names and one that is linked already under its name; "" if
-// there is none.
+// clash returns a file that the page names and an already linked one of the same name; "" if there
+// is no clash.
 func (p *Page) clash(linked []Option) (mine, other string) {
 	for _, l := range p.Links {
 		for _, o := range linked {
@@ -116,9 +116,9 @@ func (p *Page) clash(linked []Option) (mine, other string) {
 	return "", ""
 }
 
-// DraftPages runs the pages that have tests; transcripts that nothing runs yet
-// are a question each. Pages in dir of which none has tests are copied to the
-// folder out, their transcripts made tests, if the user said that these may be run.
+// DraftPages runs the pages that have tests; each transcript that nothing runs yet becomes a
+// question. If no page in dir has tests and the user allowed running them, the pages are copied to
+// the folder out with their transcripts made tests.
 func DraftPages(path string, folder bool, pages []Page, dir, out string) *Draft {
 	d := &Draft{Format: "spectest", Document: path}
 	tests := 0

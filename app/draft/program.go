@@ -12,44 +12,44 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// ProgramFacts is what is known of a program that was looked at.
+// ProgramFacts describes a program.
 type ProgramFacts struct {
 	Name    string
 	Folder  string   // absolute
-	Command []string // absolute where words are files; Mark where the input goes
-	Allow   string   // the program, if it lies outside of where programs are allowed
-	Seeds   []Seed   // those that the program takes, the first first
-	Made    bool     // the seeds were made up
-	Refused int      // seeds that the program does not take
-	Opened  int      // inputs with words that its binary holds that it takes, if it takes no seed that was made
-	Crash   string   // the first of the seeds given on which the program fails, and how
+	Command []string // absolute for words that name files; Mark stands for the input
+	Allow   string   // the program, if it is outside the allowed folders
+	Seeds   []Seed   // accepted by the program, the first one first
+	Made    bool     // the seeds were generated
+	Refused int      // number of seeds that the program rejects
+	Opened  int      // number of accepted inputs made of words in its binary, if it accepts no generated seed
+	Crash   string   // the first given seed on which the program fails, and how
 	Slowest time.Duration
-	Usual   time.Duration // that a seed takes
-	Exits   []int         // exit codes with which the program refuses what it does not take
+	Usual   time.Duration // usual time for a seed
+	Exits   []int         // exit codes with which the program rejects input
 	Words   []byte
-	// Unsanitized: it is written in C or C++ and built without a sanitizer.
+	// Unsanitized: the program is written in C or C++ and built without a sanitizer.
 	Unsanitized bool
-	// Unset are variables that it names, and that the caller's environment sets.
+	// Unset are variables that the program names and the caller's environment sets.
 	Unset []string
-	Lanes int // cases at once
-	// System is the system file of a module, which takes the program's place;
-	// Function is the export that takes the input, "" for standard input.
+	Lanes int // parallel cases
+	// System is the system file of a module that replaces the program; Function is the export that
+	// takes the input, "" for standard input.
 	System   *campaign.File
 	Function string
 }
 
-// The bounds of what a case may take.
+// Limits of a case.
 const (
 	leastTimeout = 2 * time.Second
 	mostTimeout  = 30 * time.Second
-	slack        = 50 // times the slowest seed
+	slack        = 50 // multiple of the slowest seed's time
 
 	mostCases = 1_000_000
 )
 
 const askSeeds = "what does a small valid input look like? Put one or more in seeds/, or try again with: -- FOLDER"
 
-// DraftProgram returns a FuzzSpec campaign of a program.
+// DraftProgram returns a FuzzSpec campaign for a program.
 func DraftProgram(f *ProgramFacts) *Draft {
 	d := &Draft{Format: "fuzzspec", Folder: f.Folder, Document: "fuzzspec.json"}
 	command := make([]string, len(f.Command))
@@ -138,8 +138,8 @@ func DraftProgram(f *ProgramFacts) *Draft {
 	return d
 }
 
-// caseCount is what runs in some minutes, if starting a process costs a quarter of what
-// it does for a seed, as with the fast ways to start one.
+// caseCount is the number of cases for a run of some minutes, assuming that starting a process
+// costs a quarter of what it did for a seed, as with the fast executors.
 func caseCount(usual time.Duration, lanes int) int {
 	n := int(8*time.Minute/max(usual, 500*time.Microsecond)) * max(lanes, 1)
 	for round := 1000; round < mostCases; round *= 10 {
@@ -152,7 +152,7 @@ func caseCount(usual time.Duration, lanes int) int {
 	return mostCases
 }
 
-// mediaTypes are the media types by which a FuzzSpec names the input's file.
+// mediaTypes maps file extensions to the media types that a FuzzSpec names the input's file by.
 var mediaTypes = map[string]string{
 	".json": "application/json", ".pdf": "application/pdf", ".png": "image/png", ".txt": "text/plain", ".xml": "application/xml",
 	".html": "text/html", ".csv": "text/csv", ".gif": "image/gif", ".zip": "application/zip",

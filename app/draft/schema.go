@@ -14,7 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// schema is a JSON Schema within the document that holds what it refers to.
+// schema is a JSON Schema within the document that resolves its references.
 type schema struct{ root, n *doctree.Node }
 
 func readSchema(text []byte) schema {
@@ -26,8 +26,7 @@ func readSchema(text []byte) schema {
 	return s.follow()
 }
 
-// follow is what a schema stands for: what it refers to, and of several the first that
-// is more than null.
+// follow resolves a schema: its reference, or the first of several alternatives that is not null.
 func (s schema) follow() schema {
 	for range 20 {
 		if ref := s.get("$ref"); ref.n != nil {
@@ -72,7 +71,7 @@ func (s schema) text(key string) string {
 	return ""
 }
 
-// kind is the type of a schema; of several the first that is not null.
+// kind is the type of a schema, or the first of several that is not null.
 func (s schema) kind() string {
 	t := s.get("type").n
 	for _, x := range nodes(t) {
@@ -93,7 +92,7 @@ func (s schema) kind() string {
 	return ""
 }
 
-// words are the values of a key, of one or of a list, that are not null.
+// words are the non-null values of a key, from a single value or a list.
 func (s schema) words(key string) (list []*doctree.Node) {
 	n := s.get(key).n
 	if n != nil && n.Kind != doctree.Seq && n.Kind != doctree.Null {
@@ -116,13 +115,13 @@ func (s schema) number(key string) (int64, bool) {
 	return int64(math.Ceil(f)), ok && math.Abs(f) < 1<<53
 }
 
-// leaf is a value that is neither an object nor a list, and where it stands in an answer.
+// leaf is a value that is neither an object nor a list, with its place in an answer.
 type leaf struct {
 	name, path string
 	of         schema
 }
 
-// leafValues are the values of an answer. What wraps an answer is gone through.
+// leafValues returns the values of an answer. It looks through wrappers.
 func (s schema) leafValues(path string) (list []leaf) {
 	s = s.follow()
 	props := s.get("properties").n
@@ -149,7 +148,7 @@ func (s schema) leafValues(path string) (list []leaf) {
 	return list
 }
 
-// sampled makes a schema of a value that was seen.
+// sampled makes a schema from a sample value.
 func sampled(n *doctree.Node) doctree.Node {
 	one := func(key string, v doctree.Node) doctree.Node {
 		return doctree.MappingOf(doctree.Pos{}, doctree.Member{Key: doctree.Node{Kind: doctree.String, Text: key}, Value: v})
@@ -176,8 +175,7 @@ func sampled(n *doctree.Node) doctree.Node {
 	return word("null")
 }
 
-// examples are words that inputs have where a schema leaves them open, and what schemas with
-// a format or a pattern may ask for.
+// examples are values for inputs that a schema leaves open, and for formats that it requires.
 var examples = map[string][]string{
 	"":          {"alpha", "beta", "gamma"},
 	"date":      {"2024-02-29", "2025-01-01"},
@@ -193,7 +191,7 @@ var examples = map[string][]string{
 
 var further = strings.Fields("Alpha ALPHA BETA ABC abc XYZ a b 12345 54321 AB-123 ABC-1234 SKU-1 ab12 +491701234567 #aabbcc EUR USD en de ann@example.com 2024-02-29 alpha-beta-gamma-delta-epsilon")
 
-// slot is an argument of this schema: values that it takes, three of a text at most.
+// slot is an argument of this schema, with its values: at most three texts.
 func (s schema) slot(name string) (Slot, bool) {
 	s = s.follow()
 	x := Slot{Name: name, Min: 1, Max: 20}
@@ -319,7 +317,7 @@ func (s *Slot) samples() (list []string) {
 		}
 	case "text":
 		for _, v := range s.Values {
-			if v == "" || v[0] != '[' && v[0] != '{' || !json.Valid([]byte(v)) { // else it is a sample of a list or an object
+			if v == "" || v[0] != '[' && v[0] != '{' || !json.Valid([]byte(v)) { // otherwise it is a sample of a list or an object
 				v = textOf(v)
 			}
 			list = append(list, v)
@@ -336,8 +334,8 @@ func textOf(text string) string {
 	return string(data)
 }
 
-// typed is a slot's type in the language, of an input or of a field: its words are given,
-// so that no operator makes others of them.
+// typed is a slot's type in the language, of an input or of a field: an enum of its words, so that
+// no operator changes them.
 func (s *Slot) typed() string {
 	if s.Kind != "text" {
 		return s.kind()

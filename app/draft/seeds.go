@@ -9,14 +9,14 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// Seed is an input that a program is known or thought to take.
+// Seed is an input that a program is known or expected to accept.
 type Seed struct {
 	Name string // of its file
 	Data []byte
 }
 
-// Seeds are small inputs of common formats, for a program that was given none.
-// Those that a program takes are kept.
+// Seeds are small inputs of common formats, for a program without given seeds. Those that the
+// program accepts are kept.
 func Seeds() []Seed {
 	return []Seed{
 		{"seed.json", []byte(`{"name": "a", "list": [1, -2.5, true, null], "map": {"k": "v"}}` + "\n")},
@@ -54,16 +54,16 @@ var (
 	internal  = lazy.Pattern(`^(_|\.|\*\.|GCC|GLIBC|lib|crt)|\.(c|so|o|go|py)$|@|;|\$|^[A-Z][\]\^]|std::`)
 )
 
-// maxTokens is how many tokens a dictionary has at most.
+// maxTokens limits the tokens of a dictionary.
 const maxTokens = 200
 
-// What the data of a module holds: texts, and words in long ones.
+// Texts in the data of a module, and words in long ones.
 var (
 	printableRun = lazy.Pattern(`[ -~]{2,}`)
 	runWord      = lazy.Pattern(`[A-Za-z0-9_-]{3,16}`)
 )
 
-// moduleData is the section of a WebAssembly module that holds its data.
+// moduleData returns the data section of a WebAssembly module.
 func moduleData(module []byte) ([]byte, bool) {
 	rest, ok := bytes.CutPrefix(module, []byte("\x00asm"))
 	for rest = rest[min(4, len(rest)):]; ok && len(rest) > 1; {
@@ -80,8 +80,8 @@ func moduleData(module []byte) ([]byte, bool) {
 	return nil, ok
 }
 
-// Dictionary returns an AFL dictionary of the words that a program's text has: quoted
-// strings of a script, constants of a binary. "" if there are none.
+// Dictionary returns an AFL dictionary of the words in a program's file: quoted strings of a
+// script, constants of a binary. "" if there are none.
 func Dictionary(text []byte) []byte {
 	var words []string
 	add := func(w string) {
@@ -95,7 +95,7 @@ func Dictionary(text []byte) []byte {
 				add(string(run))
 				continue
 			}
-			for _, w := range runWord().FindAll(run, -1) { // texts that nothing separates
+			for _, w := range runWord().FindAll(run, -1) { // texts without separators
 				add(string(w))
 			}
 		}

@@ -11,51 +11,51 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// ServiceFacts is what is known of a service or a server of which a model is drafted.
+// ServiceFacts describes a service or a server to draft a model of.
 type ServiceFacts struct {
 	SystemFacts
 	Of    string
-	Seen  map[string]json.RawMessage // what operations answered that were called
-	Calls int                        // how many were
-	Drop  map[Claim]string           // what traversals contradict
+	Seen  map[string]json.RawMessage // answers of operations that were called
+	Calls int                        // number of calls
+	Drop  map[Claim]string           // claims that traversals contradicted
 }
 
-// role is what an operation does to its resource.
+// role is the effect of an operation on its resource.
 type role int
 
 const (
-	acts   role = iota // something of its own
+	acts   role = iota // an effect of its own
 	makes              // it makes an instance
 	stores             // it makes or changes the instance that an argument names
 	reads
 	changes
 	ends
-	lists  // it says something of all instances
-	clears // it brings all back to the beginning
+	lists  // it reports on all instances
+	clears // it restores the initial state of all
 )
 
-// endpoint is an operation and what it is taken to do.
+// endpoint is an operation with its assumed role.
 type endpoint struct {
 	op     *sut.Operation
 	role   role
 	of     *resource
 	name   string   // of the action
-	handle string   // the argument that names the instance
-	parent string   // the argument that names the instance that it belongs to
+	handle string   // argument that names the instance
+	parent string   // argument that names the parent of the instance
 	slots  []*input // all other arguments that are sent
 	leaves []leaf   // of the answer
-	why    string   // why it has its role
+	why    string   // the reason for its role
 	skip   string   // why it is not called
-	// supposed says that nothing describes the answer.
+	// supposed means that nothing describes the answer.
 	supposed bool
-	turned   map[string]string // fields of its instance that it answered with another value, and that
+	turned   map[string]string // fields of its instance for which its answer had another value, with that value
 }
 
 // input is an argument whose value the model chooses.
 type input struct {
 	Slot
 	named    string    // in the model
-	of       *resource // whose instance it is; nil: none
+	of       *resource // resource whose instance it names; nil: none
 	optional bool
 }
 
@@ -71,15 +71,15 @@ type resource struct {
 	fields []*field
 }
 
-// field is what a model knows of an instance.
+// field is a modelled field of an instance.
 type field struct {
 	Slot
-	set     bool   // by an argument
+	set     bool   // set by an argument
 	initial string // an expression; "": that argument
 	why     string
 }
 
-// analysis is the operations of a service, sorted out.
+// analysis holds the operations of a service by role.
 type analysis struct {
 	f         *ServiceFacts
 	resources []*resource
@@ -87,7 +87,7 @@ type analysis struct {
 	reset     *endpoint
 }
 
-// analyse says what the operations do.
+// analyse determines what the operations do.
 func analyse(f *ServiceFacts) *analysis {
 	a := &analysis{f: f}
 	for i := range f.Operations {
@@ -120,7 +120,7 @@ func analyse(f *ServiceFacts) *analysis {
 			}
 		}
 	}
-	for range a.resources { // as one may be made of another
+	for range a.resources { // one may be made from another
 		for _, r := range a.resources {
 			a.creatable(r)
 		}
@@ -129,7 +129,7 @@ func analyse(f *ServiceFacts) *analysis {
 	return a
 }
 
-// answer is the schema of what is answered where all is well.
+// answerOf is the schema of a successful answer.
 func answerOf(o *sut.Operation) []byte {
 	for _, status := range []string{"201", "200", "202", "2XX", "default", "0"} {
 		if s := o.Answers[status]; len(s) > 0 && string(s) != "null" {
@@ -139,7 +139,7 @@ func answerOf(o *sut.Operation) []byte {
 	return nil
 }
 
-// creatable skips what nothing makes.
+// creatable skips operations on instances that no operation makes.
 func (a *analysis) creatable(r *resource) {
 	for _, e := range slices.Concat(r.made, r.uses) {
 		e.slots = slices.DeleteFunc(e.slots, func(x *input) bool { return x.optional && x.of != nil && len(x.of.made) == 0 })
@@ -163,7 +163,7 @@ func (a *analysis) creatable(r *resource) {
 	}
 }
 
-// assumeCreation gives answers that nothing describes what instances are made with.
+// assumeCreation assumes that answers without a description contain what instances were made with.
 func (a *analysis) assumeCreation() {
 	for _, r := range a.resources {
 		for _, e := range r.uses {
@@ -185,7 +185,7 @@ func (a *analysis) assumeCreation() {
 	}
 }
 
-// resource finds or makes a resource.
+// resource finds or adds a resource.
 func (a *analysis) resource(name string, parent *resource) *resource {
 	for _, r := range a.resources {
 		if r.name == name && r.parent == parent {
@@ -219,14 +219,14 @@ func (a *analysis) add(e *endpoint, of *resource, role role, why string) {
 	}
 }
 
-// paths says what the operations of a service over HTTP do, by methods and paths.
+// paths determines what the operations of an HTTP service do, from methods and paths.
 func (a *analysis) paths() {
 	type at struct {
 		segments []string
 		places   []int // of the arguments
 	}
 	var all []at
-	items := map[string]bool{} // collections of which single items are called, by path
+	items := map[string]bool{} // paths of collections whose items are addressed
 	for _, e := range a.endpoints {
 		x := at{segments: strings.Split(strings.Trim(e.op.Path, "/"), "/")}
 		for i, s := range x.segments {
@@ -269,7 +269,7 @@ func (a *analysis) paths() {
 			e.parent, e.handle = e.handle, ""
 			a.add(e, a.resource(entityOf(x.segments), of), lists, by+"a collection")
 		case !item && method == "POST" && last >= 0 && x.places[last] == n-2 && items[withoutArguments(x.segments[n-1:])]:
-			e.handle, e.parent = "", "" // which later calls name without the item
+			e.handle, e.parent = "", "" // later calls name it without the item
 			a.add(e, a.resource(entityOf(x.segments), nil), makes, by+"a collection of an item")
 		case collection:
 			e.skip = "it changes a whole collection"
@@ -292,7 +292,7 @@ func (a *analysis) paths() {
 		}
 		_ = parent
 	}
-	for _, r := range a.resources { // what only PUT makes is named by whoever puts it
+	for _, r := range a.resources { // a resource made only by PUT is named by the caller
 		if r.alone || len(r.made) > 0 || r.parent != nil {
 			continue
 		}
@@ -306,7 +306,7 @@ func (a *analysis) paths() {
 	}
 }
 
-// withoutArguments is a path without the names of its arguments.
+// withoutArguments is a path with the names of its arguments removed.
 func withoutArguments(segments []string) string {
 	list := slices.Clone(segments)
 	for i, s := range list {
@@ -319,7 +319,7 @@ func withoutArguments(segments []string) string {
 
 func inner(segment string) string { return strings.Trim(segment, "{}") }
 
-// entityOf names what a collection holds.
+// entityOf names the entity that a collection holds.
 func entityOf(segments []string) string {
 	for _, s := range slices.Backward(segments) {
 		if !strings.HasPrefix(s, "{") {
@@ -355,7 +355,7 @@ func singular(w string) string {
 	return strings.TrimSuffix(w, "s")
 }
 
-// arguments says what an operation is called with.
+// arguments determines the arguments to call an operation with.
 func (a *analysis) arguments(e *endpoint) {
 	whole := readSchema(e.op.Schema)
 	for _, x := range e.op.Arguments {
@@ -365,7 +365,7 @@ func (a *analysis) arguments(e *endpoint) {
 		s := whole.get("properties").get(x.Name)
 		required := x.Required || x.In == "path"
 		if !required && (slices.Contains(identity[:4], x.Name) || s.get("readOnly").n.Truthy()) {
-			continue // the service says so itself
+			continue // the service sets it itself
 		}
 		if x.In == "header" && !required || x.In == "query" && !required {
 			continue

@@ -12,10 +12,10 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// sets are values that an action assigns, by field and in order.
+// sets are the values that an action assigns, by field and in order.
 type sets [][2]string
 
-// effects is what an operation does to its instance, called with some of its arguments.
+// effects returns what an operation called with these arguments does to its instance.
 func (s *serving) effects(e *endpoint, slots []*input) (list sets) {
 	r := e.of
 	me := variable(r) + "."
@@ -63,8 +63,8 @@ func (s *serving) effects(e *endpoint, slots []*input) (list sets) {
 	return list
 }
 
-// variants are the sets of arguments that an operation is called with: what it takes in
-// parts, in parts too.
+// variants are the sets of arguments to call an operation with: a partial update also with single
+// arguments.
 func (e *endpoint) variants() (list [][]*input) {
 	list = append(list, e.slots)
 	free := seq.Filter(e.slots, func(x *input) bool { return x.optional })
@@ -77,7 +77,8 @@ func (e *endpoint) variants() (list [][]*input) {
 	return list
 }
 
-// refusesMissing reports whether an operation says in its description that it refuses what is not there.
+// refusesMissing reports whether the description of an operation says that it refuses missing
+// instances.
 func (e *endpoint) refusesMissing(http bool) bool {
 	if !http {
 		return e.role == reads
@@ -141,7 +142,7 @@ func (s *serving) make(e *endpoint) {
 	s.action(e, e.name, append(pre, me+" = new("+strings.Join(args, ", ")+")"), e.slots, options, guess)
 }
 
-// reasonsFor adds the reasons for what fields begin with.
+// reasonsFor adds the reasons for the initial values of fields.
 func (s *serving) reasonsFor(r *resource, why string) string {
 	for _, f := range r.fields {
 		if f.why != "" {
@@ -151,7 +152,7 @@ func (s *serving) reasonsFor(r *resource, why string) string {
 	return why
 }
 
-// begins is what a field has that no argument gives.
+// begins is the initial value of a field that no argument sets.
 func (s *serving) begins(r *resource, e *endpoint, f *field) string {
 	switch {
 	case strings.Contains(f.initial, "* "):
@@ -171,8 +172,8 @@ func (e *endpoint) inputNamed(name string) string {
 	return ""
 }
 
-// unique are the arguments of which a service wants each value once: e-mail addresses and
-// names of users, and others where the operation says that there may be a conflict.
+// unique are the arguments whose values must be unique in a service: e-mail addresses and user
+// names, and others if the operation documents a conflict.
 func (e *endpoint) unique() (list []*input) {
 	for _, x := range e.slots {
 		_, conflict := e.op.Answers["409"]
@@ -183,7 +184,7 @@ func (e *endpoint) unique() (list []*input) {
 	return list
 }
 
-// identity is where an answer names what was made.
+// identity is the path in an answer to the id of what was made.
 func (e *endpoint) identity(r *resource) (path string, known bool) {
 	if len(e.leaves) == 1 && e.leaves[0].path == "" {
 		return "", true
@@ -204,7 +205,7 @@ func (e *endpoint) identity(r *resource) (path string, known bool) {
 	return "$.id", false
 }
 
-// store writes an operation that makes or replaces what its caller names.
+// store writes an operation that makes or replaces an instance that the caller names.
 func (s *serving) store(e *endpoint) {
 	r, me := e.of, variable(e.of)
 	name := me + "_name"
@@ -258,7 +259,7 @@ func (s *serving) read(e *endpoint) {
 			options = append(options, "part = "+strconv.Quote(l.path))
 		}
 		options = append(options, "mutates = False")
-		if careful && !did { // whether it is still there
+		if careful && !did { // check whether it still exists
 			s.action(e, e.name, s.chooseOperations(e, false), nil, append(slices.Clone(options), `rejects = True`), gone)
 		}
 		name := e.name
@@ -353,7 +354,7 @@ func (s *serving) act(e *endpoint) {
 		if e.op.Method == "PUT" || e.op.Path == "" && e.role == changes && verb(e.op.Name, setting) != "" {
 			options, guess = append(options, "idempotent = True"), append(guess, [2]string{"idempotent", cmp.Or(e.op.Method, e.why)})
 		}
-		for _, x := range changed { // one that the answer shows
+		for _, x := range changed { // a changed value that the answer shows
 			at := strings.TrimPrefix(x[0], variable(r)+".")
 			i := slices.IndexFunc(e.leaves, func(l leaf) bool { return l.name == at && r.field(at) != nil && comparable(r.field(at), l) })
 			if i < 0 || e.role == ends {
@@ -380,7 +381,7 @@ func (s *serving) act(e *endpoint) {
 	}
 }
 
-// refuses reports whether an operation says that it may refuse a state of things.
+// refuses reports whether an operation documents that it may refuse a state.
 func (e *endpoint) refuses() bool {
 	for _, status := range []string{"400", "402", "409", "422", "403"} {
 		if _, ok := e.op.Answers[status]; ok {

@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// Words of fields and operations that say how they hang together.
+// Words in the names of fields and operations that reveal their relations.
 var (
 	more     = strings.Fields("increment inc increase deposit credit add topup restock receive earn gain bump")
 	less     = strings.Fields("decrement dec decrease withdraw debit subtract spend redeem consume take")
@@ -20,13 +20,13 @@ var (
 	identity = strings.Fields("id uuid uid _id href url self etag version")
 )
 
-// is reports whether the last word of a name is one of some words.
+// is reports whether the last word of a name is in a list.
 func is(name string, of []string) bool {
 	w := words(name)
 	return len(w) > 0 && slices.Contains(of, w[len(w)-1])
 }
 
-// field is what is known by a name.
+// field returns the field of a name.
 func (r *resource) field(name string) *field {
 	for _, f := range r.fields {
 		if f.Name == name {
@@ -36,7 +36,7 @@ func (r *resource) field(name string) *field {
 	return nil
 }
 
-// answerField is what reading an instance says under a name.
+// answerField is the value of a name in the answers that show an instance.
 func (r *resource) answerField(name string) (l leaf, ok bool) {
 	for _, e := range slices.Concat(r.uses, r.made) {
 		if e.skip != "" || e.role == lists {
@@ -60,7 +60,7 @@ func (a *analysis) learn(r *resource) {
 		r.fields = append(r.fields, f)
 		return f
 	}
-	for _, e := range r.made { // what it is made with
+	for _, e := range r.made { // fields it is made with
 		for _, x := range e.slots {
 			if x.of != nil {
 				continue
@@ -78,7 +78,7 @@ func (a *analysis) learn(r *resource) {
 			add(f)
 		}
 	}
-	for _, e := range r.uses { // what is changed later must be known before
+	for _, e := range r.uses { // fields that are changed later must be known before
 		if e.role != changes || e.skip != "" {
 			continue
 		}
@@ -105,7 +105,7 @@ func (a *analysis) learn(r *resource) {
 	a.turns(r, add)
 	a.counters(r, add)
 	a.status(r, add)
-	for _, e := range r.uses { // nothing bounds what is added to
+	for _, e := range r.uses { // increments are unbounded
 		if f, _, _ := r.counted(e); f != nil && e.skip == "" {
 			f.Min, f.Max = -1<<31, 1<<31
 		}
@@ -113,7 +113,7 @@ func (a *analysis) learn(r *resource) {
 	a.total(r, add)
 }
 
-// merge takes over the values of another slot.
+// merge adds the values of another slot.
 func (f *field) merge(s *Slot) {
 	f.Min, f.Max = min(f.Min, s.Min), max(f.Max, s.Max)
 	for _, v := range s.Values {
@@ -123,7 +123,7 @@ func (f *field) merge(s *Slot) {
 	}
 }
 
-// literal makes a text of JSON a literal of the language, if it fits the field.
+// literal converts a JSON value to a literal of the language, if it fits the field.
 func (f *field) literal() bool {
 	switch f.Kind {
 	case "bool":
@@ -142,8 +142,8 @@ func (f *field) literal() bool {
 	return err == nil
 }
 
-// counted is the field that an operation adds to, or takes from, by its name, and by which
-// argument; nil: by one.
+// counted returns the field that an operation increments or decrements, judging by its name, and
+// the argument with the amount; nil: by one.
 func (r *resource) counted(e *endpoint) (f *field, sign string, by *input) {
 	if e.role != acts || len(e.slots) > 1 || len(e.slots) == 1 && (e.slots[0].Kind != "int" || e.slots[0].of != nil) {
 		return nil, "", nil
@@ -190,7 +190,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// counters adds the number that operations named so add to.
+// counters adds the number that counting operations change, judging by their names.
 func (a *analysis) counters(r *resource, add func(*field) *field) {
 	var counting []*endpoint
 	for _, e := range r.uses {
@@ -223,7 +223,7 @@ func (a *analysis) counters(r *resource, add func(*field) *field) {
 	}
 }
 
-// stateWord is the word of a state that an operation is named for.
+// stateWord is the state that an operation is named after.
 func (f *field) stateWord(e *endpoint) string {
 	if v := e.turned[f.Name]; v != "" {
 		return v
@@ -238,16 +238,16 @@ func (f *field) stateWord(e *endpoint) string {
 	return judge.StateWord(name, f.Values)
 }
 
-// moves reports whether an operation may move an instance on, to what only a call shows.
+// moves reports whether an operation may change an instance's state to one that only a call
+// reveals.
 func (e *endpoint) moves() bool {
 	return e.role == acts && e.handle != "" && len(e.slots) == 0 && e.skip == ""
 }
 
-// stateText is a word, or a truth, as an answer spells it.
+// stateText matches a word or a boolean in an answer.
 var stateText = lazy.Pattern(`^("[A-Za-z][A-Za-z _-]{0,30}"|true|false)$`)
 
-// turns adds what an instance was made with and what a call of another operation turned into
-// something else.
+// turns adds fields whose initial value a call of another operation changed.
 func (a *analysis) turns(r *resource, add func(*field) *field) {
 	for _, m := range r.made {
 		for _, l := range m.leaves {
@@ -279,7 +279,7 @@ func (a *analysis) turns(r *resource, add func(*field) *field) {
 	}
 }
 
-// status adds the word that says how far an instance is.
+// status adds the field with the state of an instance.
 func (a *analysis) status(r *resource, add func(*field) *field) {
 	for _, e := range slices.Concat(r.uses, r.made) {
 		for _, l := range e.leaves {
@@ -304,7 +304,7 @@ func (a *analysis) status(r *resource, add func(*field) *field) {
 	}
 }
 
-// total adds a number that follows from a price and a quantity.
+// total adds a number computed from a price and a quantity.
 func (a *analysis) total(r *resource, add func(*field) *field) {
 	var price, number string
 	for _, e := range r.made {
@@ -341,7 +341,7 @@ func (a *analysis) total(r *resource, add func(*field) *field) {
 	}
 }
 
-// price is the field of an entity that says what it costs.
+// price is the field of an entity that holds its cost.
 func (r *resource) price() string {
 	for _, f := range r.fields {
 		if f.Kind == "int" && is(f.Name, prices) {
@@ -358,7 +358,7 @@ func (r *resource) price() string {
 	return ""
 }
 
-// priced is the argument that names what an instance is about and what has a price.
+// priced is the argument that names an instance with a price.
 func (r *resource) priced() *input {
 	for _, e := range r.made {
 		for _, x := range e.slots {

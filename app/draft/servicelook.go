@@ -7,8 +7,8 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// NextLook returns the next call whose answer shows what answers of its operation look like;
-// not ok: there is none. What was seen of the calls before stands in f.Seen.
+// NextLook returns the next call whose answer will show the form of an operation's answers; not ok:
+// there is none. f.Seen holds the answers so far.
 func NextLook(f *ServiceFacts) (c sut.Call, ok bool) {
 	a := analyse(f)
 	value := func(s *Slot) json.RawMessage { return json.RawMessage(s.samples()[0]) }
@@ -63,7 +63,7 @@ func NextLook(f *ServiceFacts) (c sut.Call, ok bool) {
 	return c, false
 }
 
-// valueAt is what a path leads to in an answer.
+// valueAt is the value at a path in an answer.
 func valueAt(answer json.RawMessage, at string) json.RawMessage {
 	p, err := agentcall.ParsePath(at)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// serving is the draft of a service's model at work.
+// serving is the state of drafting a service's model.
 type serving struct {
 	*analysis
 	d     *Draft
@@ -18,17 +18,17 @@ type serving struct {
 	taken []string
 }
 
-// options are the words of call(...) that are no arguments of the operation.
+// callWords are the words of call(...) that are not arguments of the operation.
 var callWords = strings.Fields("function returns part rejects answer mutates idempotent reads writes guess")
 
-// DraftService returns a model of a service, and the system file that says how it is reached.
+// DraftService returns a model of a service, and the system file for reaching it.
 func DraftService(f *ServiceFacts) *Draft {
 	s := &serving{analysis: analyse(f), d: &Draft{Format: "fresnelfir", Folder: f.Folder, Document: f.Name + ".model.star"}}
 	s.name()
 	for _, r := range s.resources {
 		s.learn(r)
 	}
-	for _, r := range s.resources { // what a price of another entity makes
+	for _, r := range s.resources { // totals that depend on a price of another entity
 		s.total(r, func(f *field) *field {
 			r.fields = append(r.fields, f)
 			return f
@@ -43,7 +43,7 @@ func DraftService(f *ServiceFacts) *Draft {
 	return s.d
 }
 
-// name gives entities, actions and inputs names that differ.
+// name gives entities, actions and inputs distinct names.
 func (s *serving) name() {
 	for _, r := range s.resources {
 		r.name = identifier(r.name, &s.taken)
@@ -71,7 +71,7 @@ func (s *serving) name() {
 	}
 }
 
-// title names an operation that has no name of its own.
+// title makes a name for an operation that has none.
 func (e *endpoint) title() string {
 	of := strings.ToLower(e.of.name)
 	_, last, _ := cutLast(e.op.Path, "/")
@@ -88,7 +88,7 @@ func (e *endpoint) title() string {
 	return map[string]string{"PUT": "replace", "PATCH": "update", "DELETE": "delete"}[e.op.Method] + map[bool]string{true: "get"}[e.op.Method == "GET"] + "_" + of
 }
 
-// variable stands for an instance.
+// variable is the variable for an instance.
 func variable(r *resource) string {
 	if r.alone {
 		return "actor"
@@ -96,7 +96,7 @@ func variable(r *resource) string {
 	return "a_" + strings.ToLower(r.name)
 }
 
-// state skips what concerns the service itself, where nothing brings it back to its beginning.
+// state skips operations on the service itself if nothing restores its initial state.
 func (s *serving) state() {
 	r := s.serviceResource()
 	if s.reset == nil && len(s.f.Command) == 0 {
@@ -109,7 +109,7 @@ func (s *serving) state() {
 	}
 }
 
-// effectKnown reports whether the draft says what an operation does to its instance.
+// effectKnown reports whether the draft knows what an operation does to its instance.
 func (s *serving) effectKnown(e *endpoint) bool {
 	return len(s.effects(e, e.slots)) > 0
 }
@@ -216,7 +216,7 @@ func (s *serving) entity(r *resource) {
 	}
 }
 
-// named reports whether other instances name those of an entity.
+// named reports whether an entity is the parent of another one.
 func (s *serving) named(r *resource) bool {
 	return slices.ContainsFunc(s.resources, func(x *resource) bool { return x.parent == r })
 }
@@ -227,7 +227,7 @@ func fieldName(f *field) string {
 	return identifier(f.Name, &taken)
 }
 
-// holds is the price that an instance keeps of another one.
+// holds is the price of another instance that an instance refers to.
 func (r *resource) holds() string {
 	if x := r.priced(); x != nil && slices.ContainsFunc(r.fields, func(f *field) bool { return strings.HasPrefix(f.initial, "* ") }) {
 		return variable(x.of) + "." + x.of.price()
@@ -252,7 +252,7 @@ func (s *serving) actions(e *endpoint) {
 	}
 }
 
-// chooseOperations chooses what an operation is about.
+// chooseOperations chooses the instances that an operation is about.
 func (s *serving) chooseOperations(e *endpoint, strictly bool) (list []string) {
 	choose := func(r *resource, how string) {
 		switch {
@@ -290,7 +290,6 @@ func (s *serving) chooseOperations(e *endpoint, strictly bool) (list []string) {
 	return list
 }
 
-// gone is why something is taken to be refused.
 // action writes an action.
 func (s *serving) action(e *endpoint, name string, body []string, slots []*input, options []string, guess [][2]string) {
 	args := []string{strconv.Quote(e.op.Name)}

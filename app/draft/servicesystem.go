@@ -8,8 +8,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// resets reports whether a traversal may begin with the operation that clears everything:
-// on a program that Thresh starts, or on this machine.
+// resets reports whether a traversal may begin with the operation that clears everything: only on a
+// program that Thresh starts, or on this machine.
 func (a *analysis) resets() bool {
 	if a.reset == nil || a.reset.skip != "" {
 		return false
@@ -17,7 +17,7 @@ func (a *analysis) resets() bool {
 	return len(a.f.Command) > 0 || strings.Contains(a.f.URL, "://127.0.0.1") || strings.Contains(a.f.URL, "://localhost") || strings.Contains(a.f.URL, "://[::1]")
 }
 
-// systemFile says how the service is reached.
+// systemFile writes how to reach the service.
 func (s *serving) systemFile() string {
 	var b strings.Builder
 	f := s.f

@@ -9,16 +9,16 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// clearing reports whether a name says that everything begins anew.
+// clearing reports whether a name says that everything is reset.
 func clearing(name string, o *sut.Operation) bool {
 	return slices.ContainsFunc(words(name), func(w string) bool { return slices.Contains([]string{"reset", "clear", "wipe"}, w) }) &&
 		!slices.ContainsFunc(o.Arguments, func(a sut.Argument) bool { return a.Required })
 }
 
-// naming are arguments that name what they are about, whatever that is.
+// naming are words of arguments that name an instance of any kind.
 var naming = strings.Fields("id uuid uid key name handle ref path slug code number")
 
-// tools says what the tools of a server do, by their names, arguments and hints.
+// tools determines what the tools of a server do, from their names, arguments and hints.
 func (a *analysis) tools() {
 	named := func(e *endpoint, r *resource) string { // the argument that names an instance
 		for _, x := range e.op.Arguments {
@@ -42,7 +42,7 @@ func (a *analysis) tools() {
 		}
 		return ""
 	}
-	for _, e := range a.endpoints { // what makes something
+	for _, e := range a.endpoints { // operations that make something
 		v := verb(e.op.Name, making)
 		if v == "" || e.op.Reads || verb(e.op.Name, ending) != "" || verb(e.op.Name, asking[:9]) != "" {
 			continue
@@ -68,7 +68,7 @@ func (a *analysis) tools() {
 				of, e.handle = r, h
 			}
 		}
-		if of == nil && len(a.resources) == 1 && !a.resources[0].alone { // the only thing that there is
+		if of == nil && len(a.resources) == 1 && !a.resources[0].alone { // the only entity there is
 			for _, x := range e.op.Arguments {
 				if w := words(x.Name); len(w) == 1 && slices.Contains(naming[:3], w[0]) {
 					of, e.handle = a.resources[0], x.Name
@@ -104,8 +104,8 @@ func (a *analysis) tools() {
 	}
 }
 
-// movesOn reports whether an operation is named for a word of a state that answers show: what is
-// cancelled is still there.
+// movesOn reports whether an operation is named after a state that answers show: what is cancelled
+// still exists.
 func (a *analysis) movesOn(e *endpoint) bool {
 	return slices.ContainsFunc(a.endpoints, func(g *endpoint) bool {
 		return slices.ContainsFunc(g.leaves, func(l leaf) bool {
@@ -118,8 +118,8 @@ func (a *analysis) movesOn(e *endpoint) bool {
 	})
 }
 
-// handled reports whether an entity that an operation makes is what later calls name, and
-// not a part of one that the operation itself names.
+// handled reports whether later calls name the entity that an operation makes, and the entity is
+// not part of one that the operation itself names.
 func (a *analysis) handled(entity string, by *endpoint) bool {
 	for _, e := range a.endpoints {
 		if e == by {
@@ -138,8 +138,8 @@ func (a *analysis) handled(entity string, by *endpoint) bool {
 	return false
 }
 
-// keyed finds what callers name themselves: something is stored and asked for under the
-// same argument, which names nothing that another operation makes.
+// keyed finds entities that callers name: they are stored and requested under the same argument,
+// which names nothing that another operation makes.
 func (a *analysis) keyed(names func(e *endpoint, argument string) bool) {
 	storing := slices.Concat(setting[:5], strings.Fields("store save upsert add insert create"))
 	for _, e := range a.endpoints {
@@ -169,7 +169,7 @@ func (a *analysis) keyed(names func(e *endpoint, argument string) bool) {
 	}
 }
 
-// entityNoun is noun, in the singular.
+// entityNoun is nounOf in the singular.
 func entityNoun(name string) string {
 	n := nounOf(name)
 	if n == "" {

@@ -9,8 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// recall finds fields that are numbers which calls move: what instances are made with, as
-// answers of later calls tell it, and what an operation reads now and then.
+// recall finds numeric fields that calls change: values that instances are made with and that later
+// answers show, and values that an operation reads occasionally.
 func (m *modelling) recall(entity string) {
 	makers, ops := m.makers(entity), slices.DeleteFunc(m.of(entity), func(i int) bool { return m.f.Ops[i].Pure != "" })
 	if len(makers) > 1 || len(ops) == 0 {
@@ -65,18 +65,19 @@ func (m *modelling) recall(entity string) {
 	}
 }
 
-// mostReplays bounds how many ways are tried in which operations may move a number.
+// mostReplays limits the combinations that are tried of how operations may change a number.
 const mostReplays = 40_000
 
-// number is a number that calls move: from an argument of what makes the instance, or from
-// 0 (slot -1), as an operation reads it (-1: none does), changed by each operation in one way.
+// number is a number that calls change: it starts as an argument of the maker (slot -1: 0), reader
+// shows it (-1: none does), and each operation changes it in one way.
 type number struct {
 	maker, slot, reader int
 	ways                []int
 }
 
-// nextWay is the next way in which an operation may change a number: 0 it keeps it, 1 less
-// its argument, 2 more, 3 replaced by it; of what is read, 4 one more, 5 one less, 6 back to 0.
+// nextWay returns the next way in which an operation may change a number: 0 keep it, 1 subtract its
+// argument, 2 add it, 3 replace it; for a number that is read also 4 add one, 5 subtract one, 6
+// reset to 0.
 func (m *modelling) nextWay(op, way int, read bool) int {
 	o := &m.f.Ops[op]
 	takes := false
@@ -97,8 +98,8 @@ func (m *modelling) read(entity, field string) bool {
 	return slices.ContainsFunc(m.of(entity), func(i int) bool { return m.f.Ops[i].Field() && m.f.Ops[i].FieldName == field })
 }
 
-// replay follows a number through all sequences. It returns how many answers are the number,
-// before or after; -1 if one is not. With a field, it notes the number in the steps.
+// replay follows a number through all sequences. It returns how many answers are the number, before
+// or after a call; -1 if one is not. If field is set, it records the number in the steps.
 func (m *modelling) replay(ops []int, n number, field string) int {
 	moved, told := 0, 0
 	asked := map[int][2]bool{} // by operation: whether its answers are the number before, after
@@ -110,7 +111,7 @@ func (m *modelling) replay(ops []int, n number, field string) int {
 		for i := range list {
 			s := &list[i]
 			if m.f.Ops[s.Op].Left != "" && !s.Refused {
-				clear(held) // nobody knows what it did
+				clear(held) // its effect is unknown
 				continue
 			}
 			if s.Op == n.maker && !s.Refused && s.Broken == "" {
@@ -173,7 +174,7 @@ func (m *modelling) replay(ops []int, n number, field string) int {
 	return told
 }
 
-// moved is what a call makes of a number.
+// moved is the number after a call.
 func (m *modelling) moved(s *Step, before int64, way int) int64 {
 	if way >= 4 {
 		return []int64{before + 1, before - 1, 0}[way-4]
@@ -194,9 +195,9 @@ func with(s State, field string, v any) State {
 	return s
 }
 
-// decideFields decides which fields an entity has, and which operations are left: a field that
-// the calls do not explain is none, and an operation alone in changing a field in ways
-// that nothing explains is skipped.
+// decideFields decides which fields an entity has and which operations are skipped: a field that
+// the calls do not explain is dropped, and if only one operation changes a field in unexplained
+// ways, that operation is skipped.
 func (m *modelling) decideFields(entity string) {
 	for _, i := range m.of(entity) {
 		_, no := m.dropped(i, "models")
@@ -244,7 +245,7 @@ func (m *modelling) list(ops []int) string {
 	return strings.Join(seq.Map(ops, func(i int) string { return m.names[i] }), ", ")
 }
 
-// countChangers counts the operations that change a field in a way that is explained.
+// countChangers counts the operations whose change of a field is explained.
 func (m *modelling) countChangers(entity, field string) (n int) {
 	for _, i := range m.of(entity) {
 		if t, ok := m.effect(i, field); ok && t.text != "" {
@@ -254,7 +255,7 @@ func (m *modelling) countChangers(entity, field string) (n int) {
 	return n
 }
 
-// effect is what an operation makes of a field; "" if it stays.
+// effect is the new value of a field after an operation; "" if it does not change.
 func (m *modelling) effect(i int, field string) (term, bool) {
 	o := &m.f.Ops[i]
 	taken, refused := m.splitCalls(i)
@@ -293,7 +294,7 @@ func (m *modelling) effect(i int, field string) (term, bool) {
 	t, ok := explain(taken, list, func(s *Step) (any, bool) {
 		v, ok := s.After[field]
 		if _, knew := s.Before[field]; m.f.Recorded && !o.Makes && !knew {
-			return nil, false // what it was is not known
+			return nil, false // its previous value is unknown
 		}
 		return v, ok && v != nil
 	}, m.conds(i))
@@ -303,7 +304,7 @@ func (m *modelling) effect(i int, field string) (term, bool) {
 	return t, ok || o.Makes && len(taken) == 0
 }
 
-// conds are what conditions of an operation are about.
+// conds are the operands of an operation's conditions.
 func (m *modelling) conds(i int) []term {
 	o := &m.f.Ops[i]
 	n := m.naming(i)
@@ -337,7 +338,7 @@ func (m *modelling) ends(entity string) bool {
 	return slices.ContainsFunc(m.of(entity), func(i int) bool { return m.f.Ops[i].Ends != "" })
 }
 
-// conditions skips the operations of which nothing says when they are refused.
+// conditions skips operations whose refusals nothing explains.
 func (m *modelling) conditions(entity string) {
 	for _, i := range append(m.makers(entity), m.of(entity)...) {
 		taken, refused := m.splitCalls(i)

@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// A trace rarely reads something after each call. What is between two reads is followed here
-// from call to call: how many instances there are, and what one operation forbids until
-// another one.
+// A trace rarely reads the state after each call. The state between two reads is followed here from
+// call to call: the number of instances, and what one operation forbids until another one allows
+// it.
 
-// countedBy is the entity whose instances, but for those that were ended, an operation counts
-// each time.
+// countedBy returns the entity whose live instances an operation counts every time.
 func (m *modelling) countedBy(op int) (string, bool) {
 	for _, e := range m.entities() {
 		if e == "" || m.f.Ops[op].Entity != "" {
@@ -40,8 +39,8 @@ func (m *modelling) countedBy(op int) (string, bool) {
 	return "", false
 }
 
-// unsteady reports whether what an operation reads changes though nothing was called of which
-// the draft could say that it changes it.
+// unsteady reports whether what an operation reads changes without a call that the draft could
+// explain it by.
 func (m *modelling) unsteady(op int) bool {
 	for _, list := range m.f.Sequences {
 		was := map[string]any{}
@@ -63,10 +62,10 @@ func (m *modelling) unsteady(op int) bool {
 	return false
 }
 
-// toggle is a hidden field: one operation sets it, another one takes it back (-1: none does).
+// toggle is a hidden flag: one operation sets it, another one clears it (-1: none does).
 type toggle struct{ set, unset int }
 
-// findFlags looks for flags that explain the refusals that nothing else does.
+// findFlags looks for flags that explain refusals that nothing else explains.
 func (m *modelling) findFlags(entity string) {
 	ops := slices.DeleteFunc(m.of(entity), func(i int) bool { return m.f.Ops[i].Pure != "" })
 	all := map[string]toggle{}
@@ -105,8 +104,8 @@ func (m *modelling) findFlags(entity string) {
 	}
 }
 
-// allowed is when an operation is allowed. A trace is no experiment: there, what was seen once
-// is not a rule.
+// allowed is the condition under which an operation is allowed. A trace is not an experiment:
+// there, one observation is not a rule.
 func (m *modelling) allowed(taken, refused []*Step, list []term) (term, bool) {
 	kills := 1
 	if m.f.Recorded {
@@ -117,7 +116,7 @@ func (m *modelling) allowed(taken, refused []*Step, list []term) (term, bool) {
 	return separate(taken, refused, list, 3, kills)
 }
 
-// follow notes a flag in the steps.
+// follow records a flag in the steps.
 func (m *modelling) follow(entity, name string, f toggle) {
 	for _, list := range m.f.Sequences {
 		on := map[string]bool{}

@@ -12,25 +12,25 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// SystemFacts is what is known of a service or a server that was opened.
+// SystemFacts describes a service or a server that was opened.
 type SystemFacts struct {
 	Name, Folder string
 	Kind         sut.Kind
 	URL          string
-	OpenAPI      string // a path on the service, or the name of a file with what is in Described
+	OpenAPI      string // a path on the service, or the name of a file with the content of Described
 	Described    []byte
-	Command      []string // absolute where words are files; nil: it runs elsewhere
+	Command      []string // absolute for words that name files; nil: it runs elsewhere
 	Operations   []sut.Operation
-	// Headers and Query are what it wants to see of a caller; those in Unset use variables
-	// that are not set.
+	// Headers and Query are the credentials that it requires; Unset means that they use variables that
+	// are not set.
 	Headers, Query [][2]string
 	Unset          bool
 	Supposed       bool // nothing says where it runs: URL is a guess
 	Yes            bool
 }
 
-// DraftSystem returns a system file, which is run as it is: its operations are called
-// with inputs made from their schemas.
+// DraftSystem returns a system file, which can run as it is: its operations are called with inputs
+// made from their schemas.
 func DraftSystem(f *SystemFacts) *Draft {
 	d := &Draft{Format: "system", Folder: f.Folder, Document: f.Name + ".system.yaml"}
 	var called, left []string
@@ -87,8 +87,8 @@ func DraftSystem(f *SystemFacts) *Draft {
 	return d
 }
 
-// credentials says what is sent with every call: what the service's description wants. As
-// long as a variable is not set, nothing is, unless it must.
+// credentials writes what to send with every call, as the service's description requires. While a
+// variable is unset, nothing is sent unless it must be.
 func credentials(b *strings.Builder, f *SystemFacts, d *Draft, must bool) {
 	var lines, set []string
 	for _, k := range []struct {

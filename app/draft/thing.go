@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// Kind is what a thing is.
+// Kind is the kind of a thing to try.
 type Kind string
 
 // The kinds of things that can be tried.
@@ -20,7 +20,7 @@ const (
 	Chat    Kind = "chat"    // a chat endpoint
 	Agent   Kind = "agent"   // a Python function or object
 	Module  Kind = "module"  // a WebAssembly module
-	// Recording is a recorded trace, a line of JSON for each call.
+	// Recording is a recorded trace, one JSON line per call.
 	Recording Kind = "recording"
 )
 
@@ -28,7 +28,7 @@ const (
 type Thing struct {
 	Kind  Kind
 	Words []string // the command line, or the one path or address
-	Seeds []string // files and folders that a program's inputs begin with
+	Seeds []string // files and folders of a program's initial inputs
 }
 
 // Mark stands for the path of the input in a command line.
@@ -37,8 +37,8 @@ const Mark = "@@"
 // agentEntry is FILE.py:NAME.
 var agentEntry = lazy.Pattern(`^[^:]+\.py:[A-Za-z_][A-Za-z0-9_.]*$`)
 
-// Read says what the words of a command line stand for. Seeds are what stood
-// behind "--". folder reports whether a path is a folder.
+// Read determines what the words of a command line stand for. Seeds are the words after "--".
+// folder reports whether a path is a folder.
 func Read(words, seeds []string, folder func(string) bool) (Thing, error) {
 	if len(words) == 0 || words[0] == "" {
 		return Thing{}, diag.Refused("there is nothing to try")
@@ -84,7 +84,7 @@ func Read(words, seeds []string, folder func(string) bool) (Thing, error) {
 	return t, t.single(1)
 }
 
-// single refuses words and seeds that a thing has no use for.
+// single rejects words and seeds that a thing does not use.
 func (t *Thing) single(n int) error {
 	switch {
 	case len(t.Words) > n:
@@ -97,7 +97,7 @@ func (t *Thing) single(n int) error {
 
 var unfit = lazy.Pattern(`[^A-Za-z0-9._-]+`)
 
-// Name returns a short name of the thing, fit for files and campaigns.
+// Name returns a short name of the thing, suitable for files and campaigns.
 func (t *Thing) Name() string {
 	word := t.Words[0]
 	switch t.Kind {
@@ -124,10 +124,10 @@ func clean(name string) string {
 	return name
 }
 
-// runtimes are programs whose first argument that is no option is what is tried.
+// runtimes matches programs whose first argument that is not an option is the thing to try.
 var runtimes = lazy.Pattern(`^(python[0-9.]*|node|ruby|perl|php|sh|bash|java|uv|npx|deno|bun)$`)
 
-// called is the word of a command line that names what is tried.
+// called is the word of a command line that names the thing to try.
 func (t *Thing) called() string {
 	if !runtimes().MatchString(filepath.Base(t.Words[0])) {
 		return t.Words[0]

@@ -1,5 +1,4 @@
-// Command thresh tests software until the bugs fall out. All it does is in
-// package thresh.
+// Command thresh tests software until the bugs fall out. Package thresh does all the work.
 package main
 
 import (

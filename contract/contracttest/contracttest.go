@@ -1,7 +1,7 @@
-// Package contracttest is the suite that every contract passes: the same
-// digest for any number of workers, resume, replay, shrinking that keeps the
-// cause, cancellation, every report format, faults reported with their place, and
-// nothing vacuous. A contract's test calls [Run] with its own documents.
+// Package contracttest is the suite that every contract passes: the same digest for any number of
+// workers, resume, replay, shrinking that keeps the cause, cancellation, every report format,
+// faults reported with their place, and nothing vacuous. A contract's test calls [Run] with its own
+// documents.
 //
 // It is a test suite, so it may look across layers.
 package contracttest
@@ -24,16 +24,14 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// Fixture is what a contract brings to the suite.
+// Fixture is the input of the suite for a contract.
 type Fixture struct {
 	Contract campaign.Contract
-	// Spec is a document whose campaigns fail in some cases and hold in others,
-	// within seconds.
+	// Spec is a document whose campaigns fail in some cases and pass in others, within seconds.
 	Spec campaign.Spec
-	// Findings is how many distinct findings it has.
+	// Findings is the number of its distinct findings.
 	Findings int
-	// UnknownKey is the document with a key that the contract does not know,
-	// which must be told with its place.
+	// UnknownKey is the document with an unknown key, which must be reported with its place.
 	UnknownKey campaign.Spec
 	Options    map[string][]string
 }
@@ -59,7 +57,7 @@ func (f Fixture) settings() campaign.Settings {
 	return campaign.Settings{Options: options, Read: os.ReadFile, List: listFiles, Digest: func(string) (string, error) { return "0", nil }}
 }
 
-// listFiles is the names of the regular files in a folder.
+// listFiles returns the names of the regular files in a folder.
 func listFiles(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	var names []string
@@ -204,9 +202,8 @@ func (f Fixture) workers(t *testing.T) {
 	sameEvidence(t, alone, crew)
 }
 
-// sameEvidence compares what is kept of every case of a campaign that records all: there
-// is something of each that did not only skip, and it is the same but for what
-// was measured.
+// sameEvidence compares the evidence of every case of a campaign that records all: each case that
+// was not just skipped has some, and it is equal except for measurements.
 func sameEvidence(t *testing.T, a, b *session) {
 	t.Helper()
 	x, y := a.kept(), b.kept()
@@ -249,7 +246,7 @@ func (s *session) kept() map[[2]int64]string {
 	return all
 }
 
-// same compares all that equal runs have in common.
+// same compares everything that equal runs have in common.
 func same(t *testing.T, a, b campaign.Record) {
 	t.Helper()
 	a.Environment, b.Environment = campaign.Environment{}, campaign.Environment{}
@@ -287,7 +284,7 @@ func (f Fixture) resume(t *testing.T) {
 		var failing atomic.Int64
 		opt := run.Options{Workers: 2, Shrink: 100}
 		if part < 4 {
-			// Interrupted at a case further on each time, while others are in flight.
+			// Interrupted at a later case each time, while others are in flight.
 			opt.Executed = func(n int64) {
 				if failing.Add(1); n >= max(1, total*part/8) {
 					cancel()
@@ -343,14 +340,14 @@ func (f Fixture) findings(t *testing.T) {
 		if err := format.Write(&second, stored, report.Options{Blob: s.store.Blob}); err != nil {
 			t.Errorf("report %s: %v", format.Name, err)
 		}
-		empty := first.Len() == 0 && format.Name != "hits" && format.Name != "attempts" // which list cases alone
+		empty := first.Len() == 0 && format.Name != "hits" && format.Name != "attempts" // those list only cases
 		if empty || !bytes.Equal(first.Bytes(), second.Bytes()) {
 			t.Errorf("report %s of the stored record differs from that of the run", format.Name)
 		}
 	}
 }
 
-// replay runs the smallest reproducer of a finding the way a user would.
+// replay runs the smallest reproducer of a finding as a user would.
 func (s *session) replay(c campaign.Any, x campaign.Finding) {
 	s.t.Helper()
 	at := x.Samples[0].Case

@@ -14,14 +14,14 @@ import (
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
-// Keys says how the keys of a format are tried where they do not belong.
+// Keys configures the test of misplaced keys of a format.
 type Keys struct {
 	Of      doctree.Type
 	Base    string     // a document without faults, as JSON
-	Unknown diag.Level // of a key that is known nowhere
-	Refused []string   // mappings, or mappings of a type, in which it is an error all the same
+	Unknown diag.Level // level for a key that is unknown everywhere
+	Refused []string   // mappings, or mappings of a type, in which it is an error nevertheless
 	Names   []string   // mappings whose keys a rule of the format names
-	// Contract reads a document, Path is its name, Wrap what stands around the mapping.
+	// Contract reads a document, Path is its name, Wrap adds what surrounds the mapping.
 	Contract campaign.Contract
 	Path     string
 	Wrap     func(doc []byte) []byte
@@ -38,9 +38,8 @@ func (k Keys) read(t *testing.T, doc []byte) diag.List {
 	return list
 }
 
-// Run puts every declared key under each word of its mapping's tag that does not
-// take it, and keys that are known nowhere into every mapping. A field that is
-// declared tomorrow is tried tomorrow.
+// Run puts every declared key under each tag word of its mapping that does not accept it, and
+// unknown keys into every mapping. A field that is declared later is tested automatically.
 func (k Keys) Run(t *testing.T) {
 	var base any
 	if err := json.Unmarshal([]byte(k.Base), &base); err != nil {
@@ -53,7 +52,7 @@ func (k Keys) Run(t *testing.T) {
 	k.walk(k.Of, nil, nil, func(s *doctree.Shape, at []step) {
 		words, around := []string{""}, s
 		for i := len(at) - 1; s.Outer && around == s; i-- {
-			around = cmp.Or(at[i].in, s) // names lie between where it is one of named values
+			around = cmp.Or(at[i].in, s) // names lie between if it is one of named values
 		}
 		if f := around.Field(around.Tag); around.Tag != "" && f != nil {
 			words = f.Type.Words
@@ -98,7 +97,7 @@ func (k Keys) Run(t *testing.T) {
 	}
 }
 
-// expect demands a diagnostic of a key, by its code, with a text in it.
+// expect requires a diagnostic of a key with a code and a text.
 func (k Keys) expect(t *testing.T, list diag.List, at []step, s *doctree.Shape, word, key, code string, level diag.Level, text string) {
 	t.Helper()
 	for _, d := range list {
@@ -109,7 +108,7 @@ func (k Keys) expect(t *testing.T, list diag.List, at []step, s *doctree.Shape, 
 	t.Errorf("%s %s, %s %s: %s must be %s %s and name %s; it says\n%v", s.Name, pathOf(at), s.Tag, word, key, level, code, text, list)
 }
 
-// step leads from a mapping to one within it: a key, an item of a list, or a name.
+// step leads from a mapping to a nested one: a key, an item of a list, or a name.
 type step struct {
 	in   *doctree.Shape
 	key  string
@@ -146,7 +145,7 @@ func (k Keys) walk(of doctree.Type, at []step, seen map[*doctree.Shape]bool, vis
 	}
 }
 
-// tagged is a mapping of a word of its tag, with what it cannot be without.
+// tagged is a mapping with a tag word and its required fields.
 func tagged(s *doctree.Shape, word string) map[string]any {
 	node := make(map[string]any)
 	for i := range s.Fields {
@@ -179,7 +178,7 @@ func sample(t *doctree.Type) any {
 	return "a"
 }
 
-// document is the base with a mapping in it.
+// document is the base with a mapping inserted.
 func document(base any, at []step, node any, s *doctree.Shape, word string) []byte {
 	if !s.Outer {
 		word = ""
@@ -212,7 +211,7 @@ func document(base any, at []step, node any, s *doctree.Shape, word string) []by
 	return data
 }
 
-// merge lays one value over another.
+// merge overlays one value on another.
 func merge(base, over any) any {
 	b, ok := base.(map[string]any)
 	o, too := over.(map[string]any)

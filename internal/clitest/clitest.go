@@ -49,11 +49,11 @@ import (
 	"github.com/thresh-dev/thresh/internal/testproc"
 )
 
-// Main runs the tests of a package. Its test program is also thresh, for scripts
-// and for what they start.
+// Main runs the tests of a package. The test program is also thresh, for scripts and for the
+// programs they start.
 func Main(m testscript.TestingM) {
-	// Targets of the demonstration are the program itself, and so is what tries a
-	// case that killed a run.
+	// Targets of the demonstration are the program itself, and so is the process that tries a case
+	// that killed a run.
 	if len(os.Args) > 1 && (strings.HasPrefix(os.Args[1], "__") || os.Args[1] == app.TryVerb) {
 		thresh()
 	}
@@ -63,9 +63,8 @@ func Main(m testscript.TestingM) {
 
 func thresh() { os.Exit(cli.Main(os.Args, cli.System())) }
 
-// Processes runs scripts, with every command in a process of its own, or writes their
-// expected outputs anew: all scripts in CI and under the race detector, elsewhere those
-// that no package below runs.
+// Processes runs scripts, with every command in its own process, or updates their expected outputs:
+// all scripts in CI and under the race detector, otherwise those that no package below runs.
 func Processes(t *testing.T, update bool) {
 	p := params(t)
 	p.UpdateScripts = update
@@ -87,7 +86,7 @@ func Processes(t *testing.T, update bool) {
 
 var hereCall = regexp.MustCompile(`clitest\.Here\(t,([^)]*)\)`)
 
-// below are the scripts that packages run by [Here], with the files that say so.
+// below returns the scripts that packages run by [Here], with the files that name them.
 func below(t *testing.T) map[string]string {
 	names := map[string]string{}
 	for _, dir := range []string{"app", "contract/*", "report", "run"} {
@@ -107,8 +106,8 @@ func below(t *testing.T) map[string]string {
 	return names
 }
 
-// Here runs the scripts of these names, with commands of thresh in this process, but for
-// the race detector: package cli has it watch those in which much goes on at the same time.
+// Here runs the scripts of these names, with the commands of thresh in this process. It skips them
+// under the race detector: package cli runs the concurrent ones there.
 func Here(t *testing.T, names ...string) {
 	if Raced {
 		t.Skip("scripts are looked over for races by package cli")
@@ -121,7 +120,7 @@ func Here(t *testing.T, names ...string) {
 	testscript.RunT(inOrder{t}, p)
 }
 
-// inOrder runs scripts one after another: a process has one working directory.
+// inOrder runs scripts one after another, because a process has one working directory.
 type inOrder struct{ *testing.T }
 
 func (t inOrder) Parallel()     {}
@@ -130,7 +129,7 @@ func (t inOrder) Run(name string, f func(testscript.T)) {
 	t.T.Run(name, func(t *testing.T) { f(inOrder{t}) })
 }
 
-// root is the root of the module.
+// root is the root folder of the module.
 func root(t *testing.T) string {
 	dir, err := os.Getwd()
 	for err == nil && dir != filepath.Dir(dir) {
@@ -154,7 +153,7 @@ func params(t *testing.T) testscript.Params {
 		WorkdirRoot:         work,
 		Setup: func(e *testscript.Env) error {
 			if work != "" {
-				e.Defer(func() { _ = os.RemoveAll(e.WorkDir) }) // what still runs may hold something back until the end
+				e.Defer(func() { _ = os.RemoveAll(e.WorkDir) }) // processes that still run may hold something open until the end
 			}
 			e.Setenv("EXAMPLES", examples)
 			e.Setenv("TERM", "dumb")
@@ -164,7 +163,7 @@ func params(t *testing.T) testscript.Params {
 			return os.CopyFS(e.WorkDir, program)
 		},
 		Condition: func(cond string) (bool, error) {
-			if cond == "race" { // the race detector watches this program, and what it runs of itself
+			if cond == "race" { // the race detector watches this program, and copies of it that it starts
 				return Raced, nil
 			}
 			if cond == "long" {
@@ -183,9 +182,9 @@ func params(t *testing.T) testscript.Params {
 	}
 }
 
-// folder makes the folder for those of scripts where temporary files are in memory; "":
-// testscript makes one. Tables make room for paths, and what is expected knows how long
-// that of $WORK is: they are equally long.
+// folder makes the folder of scripts if temporary files are in memory; "": testscript makes one.
+// Both paths have the same length, because tables reserve space for paths and expected outputs
+// depend on the length of $WORK.
 func folder(t *testing.T) string {
 	const disk, memory = "/tmp/go-test-script", "/dev/shm/go-scripts"
 	if kept := flag.Lookup("testwork"); os.TempDir() != filepath.Dir(memory) || kept != nil && kept.Value.String() == "true" {
@@ -204,7 +203,7 @@ func folder(t *testing.T) string {
 	return work
 }
 
-// usage ends a script that calls one of its commands wrongly.
+// usage ends a script that calls one of its commands incorrectly.
 func usage(ts *testscript.TestScript, wrong bool, text string) {
 	if wrong {
 		ts.Fatalf("usage: %s", text)
@@ -223,7 +222,7 @@ func scriptCalls(ts *testscript.TestScript, neg bool, args []string) {
 		scriptExits(ts, neg, args)
 		return
 	}
-	ts.Check(ts.Exec("cat")) // what the script gave as standard input
+	ts.Check(ts.Exec("cat")) // standard input from the script
 	in := ts.ReadFile("stdout")
 	was, err := os.Getwd()
 	ts.Check(err)
@@ -246,7 +245,7 @@ func scriptCalls(ts *testscript.TestScript, neg bool, args []string) {
 	written(ts, out.String(), errs.String())
 }
 
-// ended holds a program that ended to the exit code that it was to have.
+// ended checks the exit code of a program that ended.
 func ended(ts *testscript.TestScript, want string, err error, stdout, stderr string) {
 	code := 0
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
@@ -260,7 +259,7 @@ func ended(ts *testscript.TestScript, want string, err error, stdout, stderr str
 	written(ts, stdout, stderr)
 }
 
-// written keeps what a program wrote for cmp.
+// written stores a program's output for cmp.
 func written(ts *testscript.TestScript, stdout, stderr string) {
 	for name, text := range map[string]string{"out": stdout, "err": stderr} {
 		ts.Check(os.WriteFile(filepath.Join(ts.Getenv("WORK"), name), []byte(masked(ts, text)), 0o644))
@@ -276,8 +275,8 @@ func scriptInterrupted(ts *testscript.TestScript, neg bool, args []string) {
 	cmd.Env = []string{"PATH=" + ts.Getenv("PATH"), "HOME=" + ts.Getenv("HOME"), "TMPDIR=" + ts.Getenv("TMPDIR"), "TERM=dumb"}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	// Held open for writing as well, so that opening it does not wait and the
-	// end of this test ends the reader.
+	// Held open for writing as well, so that opening does not block and the end of this test ends the
+	// reader.
 	gate, err := os.OpenFile(ts.MkAbs(args[1]), os.O_RDWR, 0)
 	ts.Check(err)
 	defer gate.Close()
@@ -301,7 +300,7 @@ func scriptInterrupted(ts *testscript.TestScript, neg bool, args []string) {
 	ended(ts, args[0], err, stdout.String(), stderr.String())
 }
 
-// shown keeps what a program wrote for stdout and stderr.
+// shown stores a program's output for stdout and stderr.
 func shown(ts *testscript.TestScript, stdout, stderr *bytes.Buffer) {
 	_, err := ts.Stdout().Write(stdout.Bytes())
 	ts.Check(err)
@@ -320,8 +319,8 @@ func lookPath(ts *testscript.TestScript, name string) string {
 	return ""
 }
 
-// scriptSpec writes a document of 40 cases of the file "seed". VALUE is JSON; a
-// KEY with dots reaches into the objects of the document.
+// scriptSpec writes a document with 40 cases of the file "seed". VALUE is JSON; a KEY with dots
+// reaches into nested objects.
 func scriptSpec(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg || len(args) < 2, "spec FILE TARGET [KEY=VALUE...]")
 	work := ts.Getenv("WORK")
@@ -349,7 +348,7 @@ func scriptSpec(ts *testscript.TestScript, neg bool, args []string) {
 		e[key] = v
 	}
 	doc := map[string]any{}
-	for _, path := range slices.Sorted(maps.Keys(e)) { // an object before what is in it
+	for _, path := range slices.Sorted(maps.Keys(e)) { // an object precedes its content
 		at, v := doc, e[path]
 		keys := strings.Split(path, ".")
 		for _, k := range keys[:len(keys)-1] {
@@ -395,17 +394,16 @@ func scriptMask(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// volatile is what differs from run to run and from machine to machine, and
-// what stands in its place.
+// volatile lists what differs from run to run or between machines, with replacements.
 var volatile = []struct {
 	pattern *regexp.Regexp
 	name    string
 }{
 	{regexp.MustCompile(`\br[0-9a-f]{8}-\d+\b`), "RUN"},
-	{regexp.MustCompile(`\bcmp_[0-9a-f]{8}_s`), "cmp_SPEC_s"}, // made of the document, which holds the path of $WORK
-	// The last line of a report, which is two if its figures are long.
+	{regexp.MustCompile(`\bcmp_[0-9a-f]{8}_s`), "cmp_SPEC_s"}, // derived from the document, which contains the path of $WORK
+	// The last line of a report; long figures break it into two.
 	{regexp.MustCompile(`[\d.,]+/s( · |\n)[^·\n]+( · |\n)digest [0-9a-f]{16}( · |\n)run RUN`), "RATE · TIME · digest DIGEST · run RUN"},
-	{regexp.MustCompile(`[^·\n]+( · |\n)digest [0-9a-f]{16}( · |\n)run RUN`), " TIME · digest DIGEST · run RUN"}, // of no case
+	{regexp.MustCompile(`[^·\n]+( · |\n)digest [0-9a-f]{16}( · |\n)run RUN`), " TIME · digest DIGEST · run RUN"}, // a run without cases
 	{regexp.MustCompile(`digest [0-9a-f]{64}\b`), "digest DIGEST"},
 	{regexp.MustCompile(`"spec_sha256": "[0-9a-f]{64}"`), `"spec_sha256": "SHA256"`},
 	// A long path of $WORK wraps the command line of a finding.
@@ -413,8 +411,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?Z?`), "WHEN"},
 }
 
-// masked is text without what is volatile, and ready for cmp, which wants a
-// last line that ends.
+// masked is text without volatile parts, ending in a line end, as cmp requires.
 func masked(ts *testscript.TestScript, text string) string {
 	text = strings.ReplaceAll(text, ts.Getenv("WORK"), "$WORK")
 	for _, v := range volatile {

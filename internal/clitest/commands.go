@@ -17,11 +17,11 @@ import (
 	"github.com/thresh-dev/thresh/internal/golden"
 )
 
-// Commands runs the command lines of testdata/commands.txt, those that begin with "$ " (thresh
-// itself is not written), in a copy of the folder testdata/commands. Below each the file has what it
-// printed ("  "), what it said on standard error ("! "), the files that it wrote but for the store
-// ("> ") and how it ended ("= "). Words may be in single quotes, and "< FILE" at the end is standard input.
-// The flag -update writes the file anew.
+// Commands runs the command lines of testdata/commands.txt, which begin with "$ " (thresh itself is
+// not written), in a copy of the folder testdata/commands. Below each command the file has its
+// output (" "), its standard error ("! "), the files it wrote except the store ("> ") and its exit
+// ("= "). Words may be in single quotes, and a final "< FILE" is standard input. The flag -update
+// rewrites the file.
 func Commands(t *testing.T) {
 	file, err := filepath.Abs("testdata/commands.txt")
 	check(t, err)
@@ -69,10 +69,10 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// place stands for the folder in JSON documents and in what is printed.
+// place stands for the folder in JSON documents and in output.
 const place = "{dir}"
 
-// rate is a number that depends on the machine.
+// rate matches a number that depends on the machine.
 var rate = regexp.MustCompile(`, \d+( [a-z ]+ a second)`)
 
 var word = regexp.MustCompile(`'[^']*'|\S+`)
@@ -93,7 +93,7 @@ func call(t *testing.T, line string, out, errs io.Writer) int {
 	return cli.Main(words, cli.Stdio{In: bytes.NewReader(in), Out: out, Err: errs, Getenv: func(string) string { return "" }})
 }
 
-// files are the files of the folder, but for the store.
+// files are the files of the folder, without the store.
 func files(t *testing.T) map[string]string {
 	all := map[string]string{}
 	check(t, filepath.WalkDir(".", func(name string, x fs.DirEntry, err error) error {
@@ -110,7 +110,7 @@ func files(t *testing.T) map[string]string {
 	return all
 }
 
-// marks is a stream whose lines are marked.
+// marks is a stream that marks its lines.
 type marks struct {
 	to   *strings.Builder
 	mark string

@@ -2,5 +2,5 @@
 
 package clitest
 
-// Raced says that the race detector watches.
+// Raced reports whether the race detector is on.
 const Raced = false

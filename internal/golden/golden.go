@@ -1,6 +1,6 @@
-// Package golden compares what tests get with files of what they expect. The flag -update
-// has tests write these files instead; the difference is then read before it is committed.
-// Only tests import it.
+// Package golden compares results of tests with files of expected results. With the flag -update
+// tests write these files instead; review the difference before committing it. Only tests import
+// it.
 package golden
 
 import (
@@ -15,14 +15,14 @@ import (
 
 var update = flag.Bool("update", false, "write the files of expected output")
 
-// here is the folder of the package: a test may go elsewhere.
+// here is the folder of the package: a test may change the working directory.
 var here, _ = os.Getwd()
 
-// Update reports whether files are written instead of compared.
+// Update reports whether to write files instead of comparing them.
 func Update() bool { return *update }
 
-// Check fails the test, with a diff, if got is not what the file holds. Names of files are
-// relative to the folder of the package.
+// Check fails the test, with a diff, if got is not the content of the file. File names are relative
+// to the folder of the package.
 func Check(t testing.TB, file, got string) {
 	t.Helper()
 	if want := Read(t, file, got); got != want {
@@ -30,7 +30,7 @@ func Check(t testing.TB, file, got string) {
 	}
 }
 
-// Read returns what the file holds: got, if files are written.
+// Read returns the content of the file; with -update, it writes got first.
 func Read(t testing.TB, file, got string) string {
 	t.Helper()
 	if !filepath.IsAbs(file) {

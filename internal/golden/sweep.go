@@ -9,11 +9,12 @@ import (
 	"testing"
 )
 
-// shown is how many texts a failing test shows.
+// shown is the number of texts that a failing test shows.
 const shown = 3
 
-// Changed yields each text, then all that one small change makes of it: its beginnings, and
-// in every place a byte less, another one of put in its place, or one of them before it.
+// Changed yields each text and then the results of all small changes: its prefixes and, at every
+// position, the text with a byte removed, with a byte of put in its place, or with a byte of put
+// inserted before it.
 func Changed(put string, texts ...string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, text := range texts {
@@ -41,9 +42,8 @@ func changed(text, put string, yield func(string) bool) bool {
 	return true
 }
 
-// Sweep pins what a reader of texts makes of very many of them: testdata/sweep/NAME has a
-// sum of what is said of each, so that a test that fails names those of which something
-// else is said.
+// Sweep pins the results of a reader for very many texts: testdata/sweep/NAME holds a checksum of
+// each result, so that a failing test names the texts whose results changed.
 func Sweep(t *testing.T, name string, texts iter.Seq[string], say func(text string) string) {
 	t.Helper()
 	var sums, said []string
@@ -72,7 +72,7 @@ func Sweep(t *testing.T, name string, texts iter.Seq[string], say func(text stri
 	}
 }
 
-// table has a dozen sums a line.
+// table writes twelve checksums per line.
 func table(sums []string) string {
 	var b strings.Builder
 	for i, sum := range sums {

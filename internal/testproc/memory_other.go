@@ -2,5 +2,5 @@
 
 package testproc
 
-// filesInMemory does nothing: here is no folder in memory.
+// filesInMemory does nothing: there is no folder in memory.
 func filesInMemory() {}

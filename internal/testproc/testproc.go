@@ -1,5 +1,4 @@
-// Package testproc makes test programs, and what they start, take less time. Only
-// tests import it.
+// Package testproc makes test programs, and the programs they start, faster. Only tests import it.
 package testproc
 
 import (
@@ -13,22 +12,23 @@ import (
 	"strings"
 )
 
-// Ready is called before the tests of a package run. Those that are parallel mostly
-// wait: this many are run at a time, on any number of processors, unless the option
-// -parallel, which is read later, says otherwise.
+// Ready prepares the tests of a package; call it before they run. Parallel tests mostly wait, so
+// this many run at a time on any number of processors, unless the option -parallel, which is read
+// later, overrides it.
 func Ready(parallel int) {
-	_ = flag.Set("test.parallel", strconv.Itoa(parallel)) // every test program has it
+	_ = flag.Set("test.parallel", strconv.Itoa(parallel)) // every test program has the flag
 	plainPython()
 	rareCollections()
-	if !Long() { // in CI files are where users have them
+	if !Long() { // in CI, files are where users have them
 		filesInMemory()
 	}
 }
 
-// Long says that tests may take long: in CI, or where THRESH_TEST_LONG asks for it.
+// Long reports whether tests may take long: in CI, or if THRESH_TEST_LONG is set.
 func Long() bool { return os.Getenv("THRESH_CI") != "" || os.Getenv("THRESH_TEST_LONG") != "" }
 
-// OpenBelow is the files below a folder that this process has open, as far as Linux tells.
+// OpenBelow returns the files below a folder that this process has open, as far as Linux reports
+// them.
 func OpenBelow(dir string) (names []string) {
 	const open = "/proc/self/fd"
 	list, _ := os.ReadDir(open) // other systems have none
@@ -40,8 +40,7 @@ func OpenBelow(dir string) (names []string) {
 	return names
 }
 
-// Times is how often a test does what it repeats with another seed: all times in CI, and
-// elsewhere a few, which show the same.
+// Times is the number of repetitions of a test with different seeds: all in CI, a few elsewhere.
 func Times(all, few int) int {
 	if Long() {
 		return all
@@ -49,17 +48,17 @@ func Times(all, few int) int {
 	return few
 }
 
-// rareCollections lets heaps grow to five times of what is alive: those of tests are
-// small, and a tenth to nearly a half of their processor time went into collecting garbage.
+// rareCollections lets heaps grow to five times the live size: test heaps are small, and a tenth to
+// nearly half of their processor time went into collecting garbage.
 func rareCollections() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
-		_ = os.Setenv("GOGC", "400") // the name is sound
+		_ = os.Setenv("GOGC", "400") // the name is valid
 	}
 }
 
-// plainPython puts the folder of the interpreter first on PATH if python3 is a script
-// of a version manager, which starts dozens of programs to find it, each time.
+// plainPython puts the folder of the interpreter first on PATH if python3 is a script of a version
+// manager, which starts dozens of programs every time to find it.
 func plainPython() {
 	path, err := exec.LookPath("python3")
 	if err != nil {
@@ -70,6 +69,6 @@ func plainPython() {
 	}
 	real, err := exec.Command(path, "-c", "import sys; print(sys.executable)").Output()
 	if dir := filepath.Dir(string(bytes.TrimSpace(real))); err == nil && filepath.IsAbs(dir) {
-		_ = os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH")) // the name is sound
+		_ = os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH")) // the name is valid
 	}
 }

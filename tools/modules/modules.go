@@ -1,6 +1,6 @@
-// Package modules lists the example systems: models with a module, and with
-// versions of the module that have one fault each. Its tests hold the modules that
-// lie beside the models, in examples, against the packages that write them.
+// Package modules lists the example systems: models with a module, and with versions of the module
+// that have one fault each. Its tests compare the modules beside the models, in examples, with the
+// packages that write them.
 package modules
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/tools/modules/queue"
 )
 
-// System is one of them. Its model stands in Name.json, its module in Name.wasm.
+// System is an example system. Its model is Name.json, its module Name.wasm.
 type System struct {
 	Name   string
 	Module func(fault string) []byte // "": none

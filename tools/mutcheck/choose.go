@@ -17,7 +17,7 @@ import (
 	"strings"
 )
 
-// choose lists the mutants that were asked for.
+// choose lists the requested mutants.
 func choose(ctx context.Context, s settings, args []string) ([]mutant, error) {
 	var packages []string
 	files := make(map[string]map[int]bool) // lines; nil: all
@@ -92,7 +92,7 @@ func choose(ctx context.Context, s settings, args []string) ([]mutant, error) {
 	return list, nil
 }
 
-// listFiles is the files of packages that have tests and are built here.
+// listFiles returns the files of packages that have tests and are built here.
 func listFiles(ctx context.Context, root string, packages []string) ([]string, error) {
 	out, err := output(ctx, root, "go", append([]string{"list", "-json=Dir,GoFiles,TestGoFiles,XTestGoFiles"}, packages...)...)
 	if err != nil {
@@ -125,7 +125,7 @@ func listFiles(ctx context.Context, root string, packages []string) ([]string, e
 
 var hunk = regexp.MustCompile(`^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
 
-// changedLines is the lines of Go files that a revision does not have.
+// changedLines returns the lines of Go files that a revision does not have.
 func changedLines(ctx context.Context, root, base string) (map[string]map[int]bool, error) {
 	out, err := output(ctx, root, "git", "diff", "-U0", "--no-color", "--no-ext-diff", base, "--", "*.go")
 	if err != nil {
@@ -159,8 +159,7 @@ func parseDiff(diff string) map[string]map[int]bool {
 	return files
 }
 
-// readEqual reads the names of mutants that change nothing: one a line, behind
-// it, after " // ", why.
+// readEqual reads the names of equivalent mutants: one per line, followed by " // " and the reason.
 func readEqual(name string) (map[string]bool, error) {
 	data, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {

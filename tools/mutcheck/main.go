@@ -1,6 +1,6 @@
-// Mutcheck measures tests: it changes one operator, constant, condition or
-// result of a package at a time and looks whether the package's own short tests
-// notice. A change that no test notices is a line that may be wrong unseen.
+// Mutcheck measures tests: it changes one operator, constant, condition or result of a package at a
+// time and checks whether the package's own short tests notice. A change that no test notices marks
+// a line whose faults would go unseen.
 package main
 
 import (
@@ -104,7 +104,7 @@ func check(ctx context.Context, s settings, args []string) (bool, error) {
 	return tryAll(ctx, s, list, set)
 }
 
-// tryAll tries mutants, one package after the other.
+// tryAll tries mutants, one package after another.
 func tryAll(ctx context.Context, s settings, list []mutant, set int) (bool, error) {
 	begun := time.Now()
 	end := func() bool { return s.budget > 0 && time.Since(begun) > s.budget }
@@ -133,7 +133,7 @@ func tryAll(ctx context.Context, s settings, list []mutant, set int) (bool, erro
 	return report(s, tallies, set, left), nil
 }
 
-// report says how many mutants were killed, by package and in all.
+// report prints how many mutants were killed, by package and in total.
 func report(s settings, tallies map[string]tally, set, left int) bool {
 	var all tally
 	for _, dir := range slices.Sorted(maps.Keys(tallies)) {

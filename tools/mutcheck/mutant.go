@@ -16,13 +16,13 @@ type mutant struct {
 	lo, hi int
 	text   string
 	kind   string // such as "< to <="
-	fn     string // the function that holds it
-	nth    int    // its place among those of its kind in the function, from 1
-	from   int    // the lines of the function
+	fn     string // the enclosing function
+	nth    int    // index among mutants of its kind in the function, from 1
+	from   int    // first line of the function
 	to     int
 }
 
-// name stays the same when lines above the mutant come and go.
+// name does not change when lines are added or removed above the mutant.
 func (m *mutant) name() string {
 	return fmt.Sprintf("%s %s: %s #%d", m.file, m.fn, m.kind, m.nth)
 }
@@ -31,8 +31,8 @@ func (m *mutant) String() string {
 	return fmt.Sprintf("%s:%d:%d %s: %s #%d", m.file, m.line, m.col, m.fn, m.kind, m.nth)
 }
 
-// opposites are the operators that take each other's place. Of an order the
-// border moves, of the others the meaning turns.
+// opposites maps operators to their replacements: comparisons move their boundary, others reverse
+// their meaning.
 var opposites = map[token.Token]token.Token{
 	token.EQL: token.NEQ, token.NEQ: token.EQL,
 	token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR,
@@ -41,10 +41,10 @@ var opposites = map[token.Token]token.Token{
 	token.SHL: token.SHR, token.SHR: token.SHL, token.AND: token.OR, token.OR: token.AND,
 }
 
-// zeros are what functions return once their result is dropped, by its type.
+// zeros maps the types of dropped results to their zero values.
 var zeros = map[string]string{"error": "nil", "string": `""`, "int": "0", "int64": "0", "float64": "0", "time.Duration": "0"}
 
-// mutants lists what can be changed in a file, in the order of the text.
+// mutants lists the possible changes of a file, in the order of the text.
 func mutants(name string, src []byte) ([]mutant, error) {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, name, src, parser.SkipObjectResolution)
@@ -168,7 +168,7 @@ func (c *collector) visit(n ast.Node) bool {
 	return true
 }
 
-// dropped makes a return say the zero value in place of what it says.
+// dropped replaces a returned value by the zero value.
 func (c *collector) dropped(r *ast.ReturnStmt) {
 	var types []ast.Expr
 	fields := c.results[len(c.results)-1]
@@ -181,7 +181,7 @@ func (c *collector) dropped(r *ast.ReturnStmt) {
 		}
 	}
 	if len(types) != len(r.Results) {
-		return // it returns what another function does
+		return // it returns the results of another function
 	}
 	for i, v := range r.Results {
 		kind := c.textOf(types[i])

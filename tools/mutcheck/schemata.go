@@ -18,10 +18,10 @@ import (
 	"strings"
 )
 
-// variable names the environment variable that says which mutant a program is.
+// variable is the environment variable that selects the mutant.
 const variable = "MUTCHECK"
 
-// chooser is the file that a package is given to read the variable.
+// chooser is the file added to a package to read the variable.
 const chooser = `package %s
 
 import (
@@ -32,13 +32,13 @@ import (
 var mutcheckNumber, _ = mutcheckConv.Atoi(mutcheckOS.Getenv("` + variable + `"))
 `
 
-// span is the lines of one mutant's copy in the text that is compiled.
+// span is the lines of one mutant's copy in the compiled text.
 type span struct{ from, to, number int }
 
-// render writes a file with all of its mutants. Each is a copy of its function,
-// which the function calls if the variable asks for it: one compilation does
-// for all of them. What cannot be copied so is left out. Numbers are those of
-// the mutants, by their place in the list, from 1.
+// render writes a file with all of its mutants. Each mutant is a copy of its function, which the
+// original calls if the variable selects it, so one compilation serves all of them. Functions that
+// cannot be copied this way are left out. Numbers are the positions of the mutants in the list,
+// from 1.
 func render(name string, src []byte, list []mutant, numbers []int) ([]byte, []span, error) {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, name, src, parser.SkipObjectResolution)
@@ -106,8 +106,8 @@ func render(name string, src []byte, list []mutant, numbers []int) ([]byte, []sp
 	return out.Bytes(), spans, nil
 }
 
-// recovers reports whether a function calls recover itself: one that is called
-// in its place would recover nothing.
+// recovers reports whether a function itself calls recover: a function called in its place could
+// not recover.
 func recovers(body *ast.BlockStmt) bool {
 	found := false
 	ast.Inspect(body, func(n ast.Node) bool {
@@ -124,18 +124,18 @@ func recovers(body *ast.BlockStmt) bool {
 	return found
 }
 
-// edit puts text in the place of what stands there.
+// edit replaces text.
 type edit struct {
 	at, drop int
 	text     string
 }
 
-// signature is what a call needs that hands everything on to a copy.
+// signature is what a call needs to pass everything on to a copy.
 type signature struct {
 	receiver, types string
 	args            []string
 	results         bool
-	edits           []edit // names for what has none
+	edits           []edit // names for unnamed parameters
 }
 
 func readSignature(fn *ast.FuncDecl, at func(token.Pos) int, src string) *signature {
@@ -184,16 +184,16 @@ func (s *signature) text(name string) string {
 	return call + "; return"
 }
 
-// program is the tests of a package, compiled with all mutants of a list.
+// program is the test program of a package, compiled with all mutants of a list.
 type program struct {
 	bin  string
-	left map[int]bool // numbers that cannot be compiled, or copied
+	left map[int]bool // numbers of mutants that cannot be compiled or copied
 }
 
 var problem = regexp.MustCompile(`(?m)^(\S+?\.go):(\d+):\d+: (.+)$`)
 
-// compile builds the tests of a package with mutants of it. Those that are no
-// program are left out.
+// compile builds the tests of a package with its mutants. It leaves out mutants that do not
+// compile.
 func compile(ctx context.Context, root, dir, tmp string, list []mutant) (*program, error) {
 	p := &program{bin: filepath.Join(tmp, "mutants.test"), left: make(map[int]bool)}
 	for range 12 {
@@ -226,7 +226,7 @@ func compile(ctx context.Context, root, dir, tmp string, list []mutant) (*progra
 	return nil, fmt.Errorf("the mutants of %s do not compile", dir)
 }
 
-// overlay writes what the compiler reads in place of a package's files.
+// overlay writes the files that the compiler reads instead of the package's.
 func (p *program) overlay(root, dir, tmp string, list []mutant) (map[string][]span, string, error) {
 	replace := make(map[string]string)
 	spans := make(map[string][]span)

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// tally counts what became of mutants.
+// tally counts the results of mutants.
 type tally struct{ killed, survived, left int }
 
 func (c *tally) share() float64 {
@@ -28,7 +28,7 @@ func (c *tally) share() float64 {
 	return 100 * float64(c.killed) / float64(c.killed+c.survived)
 }
 
-// test is one test of a package: how long it takes, and what it runs.
+// test is one test of a package: its duration and the code it runs.
 type test struct {
 	name   string
 	took   time.Duration
@@ -51,8 +51,8 @@ type trial struct {
 	bin   string
 }
 
-// tryPackage tries a package's mutants: its tests are compiled twice, once to
-// see which test runs which lines, and once with all mutants in them.
+// tryPackage tries a package's mutants: it compiles the tests twice, once to learn which test runs
+// which lines, and once with all mutants.
 func tryPackage(ctx context.Context, s settings, dir string, list []mutant, end func() bool) (tally, error) {
 	var c tally
 	tmp, err := os.MkdirTemp("", "mutcheck-")
@@ -113,7 +113,7 @@ func lineOf(root string, m *mutant) string {
 	return strings.TrimSpace(strings.Split(string(src), "\n")[m.line-1])
 }
 
-// measure runs each test by itself and keeps which lines it runs.
+// measure runs each test alone and records the lines it runs.
 func (t *trial) measure() error {
 	bin := filepath.Join(t.tmp, "cover.test")
 	said, err := goTest(t.ctx, t.s.root, "-c", "-o", bin, "-cover", "-covermode=set", "-coverpkg=./"+t.dir, "./"+t.dir)
@@ -169,7 +169,7 @@ func (t *trial) measureOne(bin string, at *test) error {
 
 var profileLine = regexp.MustCompile(`^.*/([^/]+\.go):(\d+)\.(\d+),(\d+)\.(\d+) \d+ (\d+)$`)
 
-// parseProfile keeps the blocks that were run.
+// parseProfile returns the blocks that ran.
 func parseProfile(text string) map[string][]block {
 	blocks := make(map[string][]block)
 	for line := range strings.Lines(text) {
@@ -186,7 +186,7 @@ func parseProfile(text string) map[string][]block {
 	return blocks
 }
 
-// sound refuses tests that fail although no mutant is chosen.
+// sound rejects tests that fail although no mutant is selected.
 func (t *trial) sound() error {
 	var names []string
 	for i := range t.tests {
@@ -201,16 +201,16 @@ func (t *trial) sound() error {
 
 func pattern(names []string) string { return "^(" + strings.Join(names, "|") + ")$" }
 
-// try reports whether a test notices a mutant. Of the tests that run its place
-// the quick ones come first.
+// try reports whether a test notices a mutant. Among the tests that run its place, the quick ones
+// come first.
 func (t *trial) try(number int, m *mutant) bool {
 	covers := t.covering(m, func(b block) bool { return b.holds(m.line, m.col) })
 	if covers == nil {
-		// Conditions of a case belong to no block: whatever runs the function.
+		// Conditions of a case belong to no block: use every test that runs the function.
 		covers = t.covering(m, func(b block) bool { return b.toLine >= m.from && b.fromLine <= m.to })
 	}
 	for len(covers) > 0 {
-		// Together, tests of one stage take at most as long as the slowest before it took, or a moment.
+		// Together, the tests of a stage take at most four times as long as the first one, or a moment.
 		n, sum := 1, covers[0].took
 		for n < len(covers) && sum+covers[n].took < max(100*time.Millisecond, covers[0].took*4) {
 			sum += covers[n].took
@@ -238,15 +238,15 @@ func (t *trial) covering(m *mutant, is func(block) bool) []test {
 	return list
 }
 
-// run runs tests as one mutant, or as none. A mutant that computes for far longer
-// than its tests took is ended by its processor time, one that waits by the clock.
+// run runs tests as one mutant, or as none. Processor time limits a mutant that computes far longer
+// than its tests took; the clock limits one that waits.
 func (t *trial) run(bin string, number int, took time.Duration, args ...string) ([]byte, time.Duration, error) {
 	tmp, err := os.MkdirTemp(t.tmp, "run-")
 	if err != nil {
 		return nil, 0, err
 	}
 	defer os.RemoveAll(tmp)
-	if err := errors.Join(os.Chmod(t.tmp, 0o755), os.Chmod(tmp, 0o755)); err != nil { // for tests that give up their user
+	if err := errors.Join(os.Chmod(t.tmp, 0o755), os.Chmod(tmp, 0o755)); err != nil { // for tests that drop privileges
 		return nil, 0, err
 	}
 	limit := 10 * time.Minute
@@ -262,7 +262,7 @@ func (t *trial) run(bin string, number int, took time.Duration, args ...string) 
 	}
 	cmd := exec.CommandContext(ctx, all[0], all[1:]...)
 	cmd.Dir = filepath.Join(t.s.root, filepath.FromSlash(t.dir))
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", variable, number), "TMPDIR="+tmp, "GOCOVERDIR="+tmp) // programs that tests start from themselves say nothing of coverage
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", variable, number), "TMPDIR="+tmp, "GOCOVERDIR="+tmp) // the coverage of programs that tests start from themselves is discarded
 	alone(cmd)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

@@ -1,10 +1,10 @@
-// Command record runs thresh and draws what it prints as a moving SVG picture
-// of a terminal, light and dark as the reader's screen is:
+// Command record runs thresh and draws its output as an animated SVG picture of a terminal, light
+// or dark like the reader's screen:
 //
 //	go run -C tools/record . -o docs/pictures/demo.svg
 //
-// The commands are run for real; the pace is the picture's own and what varies
-// between equal runs is replaced, so that the same program gives the same bytes.
+// The commands really run; the pace is the picture's own, and what varies between equal runs is
+// replaced, so that the same program gives the same bytes.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 	"strings"
 )
 
-// commands are what a reader types first.
+// commands are the first commands of a new user.
 var commands = []string{
 	"thresh demo --quiet",
 	"thresh replay F-43dc605528",
@@ -29,7 +29,7 @@ var commands = []string{
 
 const label = "Terminal: thresh demo finds the planted bugs of every format; thresh replay shows one of them again; thresh show prints its evidence"
 
-// varies is what equal runs print differently, and what stands for it.
+// varies lists what equal runs print differently, with replacements.
 var varies = []struct {
 	what *regexp.Regexp
 	as   string
@@ -39,7 +39,7 @@ var varies = []struct {
 	{regexp.MustCompile(`[\d,]+/s · [\d.]+ (ms|s)`), "1,000/s · 9.8 s"},
 }
 
-// columns is how many letters stand on a line.
+// columns is the number of characters per line.
 const columns = 96
 
 // Measures of the picture, in pixels, and its pace, in seconds.
@@ -95,7 +95,7 @@ func record(out string) error {
 	return os.WriteFile(out, p.svg(), 0o644)
 }
 
-// run is what a command prints on a terminal of 80 columns.
+// run is the output of a command on a terminal of 80 columns.
 func run(dir, command string) ([]string, error) {
 	c := exec.Command("sh", "-c", command)
 	c.Dir = dir
@@ -111,14 +111,14 @@ func run(dir, command string) ([]string, error) {
 	return strings.Split(strings.TrimRight(string(text), "\n"), "\n"), nil
 }
 
-// picture is a terminal's text so far, and when the next line appears.
+// picture is the text of a terminal so far, and the time of the next line.
 type picture struct {
 	body bytes.Buffer
 	rows int
 	at   float64
 }
 
-// command adds a line that is typed letter by letter, and what it prints.
+// command adds a line that is typed letter by letter, and its output.
 func (p *picture) command(words string, lines []string) {
 	p.at += 0.6
 	typed := perLetter * float64(len(words))

@@ -10,10 +10,10 @@ import (
 	e "github.com/thresh-dev/thresh/examples/wasmemit"
 )
 
-// Fault is what is wrong with a version of the module.
+// Fault is the fault of a version of the module.
 type Fault string
 
-// The faults. None is the component as it should be.
+// The faults. None is the correct component.
 const (
 	None             Fault = ""
 	NeverLive        Fault = "publishing leaves the article where it is"
@@ -30,13 +30,13 @@ const (
 	RevisesPublished Fault = "returning counts as a revision"
 )
 
-// Faults returns all versions that are wrong.
+// Faults returns all faulty versions.
 func Faults() []Fault {
 	return []Fault{NeverLive, StaysLive, BackIsLive, SubmitIsLive, CountsTwice, LosesThird, WrongArticle, SubmitForgets, SecondPublish, EndlessWithdraw, SameNumber, RevisesPublished}
 }
 
 const (
-	states    = 1024 // where the states begin, 4 bytes an article
+	states    = 1024 // address of the states, 4 bytes per article
 	revisions = 8192
 	draft     = 0
 	review    = 1
@@ -121,7 +121,7 @@ func Module(fault Fault) []byte {
 	return m.Bytes()
 }
 
-// put stores a value in a table, at an article's place.
+// put stores a value in a table at an article's index.
 func put(f *e.Func, table uint32, article, value func()) {
 	article()
 	f.I32(4).Op(e.I32Mul)

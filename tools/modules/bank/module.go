@@ -11,10 +11,10 @@ import (
 	"github.com/thresh-dev/thresh/tools/modules/record"
 )
 
-// Fault is what is wrong with a version of the module.
+// Fault is the fault of a version of the module.
 type Fault string
 
-// The faults. None is the component as it should be.
+// The faults. None is the correct component.
 const (
 	None           Fault = ""
 	Vanishes       Fault = "a transfer does not arrive"
@@ -32,7 +32,7 @@ const (
 	EndlessAtLimit Fault = "a balance of exactly 120 is never found"
 )
 
-// Faults returns all versions that are wrong.
+// Faults returns all faulty versions.
 func Faults() []Fault {
 	return []Fault{Vanishes, Doubles, Overdraft, NotAll, LargeIsCut, Fee, WrongWay, OldBalance, FrozenReceives, FreezeToggles, AuditCounts, RefusalCosts, EndlessAtLimit}
 }

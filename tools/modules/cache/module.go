@@ -1,8 +1,8 @@
-// Package cache writes the module of the cache example: the component that the
-// model in cache.json describes, and versions of it with one fault each.
+// Package cache writes the module of the cache example: the component that the model in cache.json
+// describes, and versions of it with one fault each.
 //
-// A cache holds two keys with their values; the one that was not used for longer
-// gives way. get answers the value or -1 and counts hits; keys are 1 and more.
+// A cache holds two keys with their values and evicts the least recently used one. get answers the
+// value or -1 and counts hits; keys are positive.
 package cache
 
 import (
@@ -10,10 +10,10 @@ import (
 	"github.com/thresh-dev/thresh/tools/modules/record"
 )
 
-// Fault is what is wrong with a version of the module.
+// Fault is the fault of a version of the module.
 type Fault string
 
-// The faults. None is the component as it should be.
+// The faults. None is the correct component.
 const (
 	None         Fault = ""
 	GetIsNoUse   Fault = "reading a key does not count as use"
@@ -30,7 +30,7 @@ const (
 	PutCounts    Fault = "putting counts as a hit"
 )
 
-// Faults returns all versions that are wrong.
+// Faults returns all faulty versions.
 func Faults() []Fault {
 	return []Fault{GetIsNoUse, EvictsNewest, MissIsZero, KeepsOld, ClearsOne, MissCounts, WrongValue, SwapLoses, HitsEnd, FourIsZero, ClearTwice, PutCounts}
 }
@@ -81,7 +81,7 @@ func observe(m *record.Module, name string, field uint32, fault Fault) {
 	f.Last(f.Field(0, field))
 }
 
-// move lets the first key be the second.
+// move copies the first key to the second.
 func move(f record.Func) {
 	f.Store(0, key2, f.Field(0, key1))
 	f.Store(0, value2, f.Field(0, value1))

@@ -13,8 +13,8 @@ const (
 	left = 1
 )
 
-// Module returns the module. With the fault a refund is compared with what was paid,
-// not with what is left. A refusal is -1.
+// Module returns the module. In the faulty one, a refund is compared with the amount paid, not with
+// what is left. A refusal is -1.
 func Module(faulty bool) []byte {
 	m := record.New()
 	place := m.Func("place", wasmemit.Params(wasmemit.I32), wasmemit.Results(wasmemit.I32))

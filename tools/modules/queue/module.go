@@ -10,10 +10,10 @@ import (
 	"github.com/thresh-dev/thresh/tools/modules/record"
 )
 
-// Fault is what is wrong with a version of the module.
+// Fault is the fault of a version of the module.
 type Fault string
 
-// The faults. None is the component as it should be.
+// The faults. None is the correct component.
 const (
 	None           Fault = ""
 	TooSmall       Fault = "the third number is refused"
@@ -30,7 +30,7 @@ const (
 	FifthIsLost    Fault = "the fifth number of all is stored as 0"
 )
 
-// Faults returns all versions that are wrong.
+// Faults returns all faulty versions.
 func Faults() []Fault {
 	return []Fault{TooSmall, TooLarge, NewestFirst, KeepsSize, NoWrap, Underflow, Magic, Shared, PeekRemoves, FullOverwrites, PushAnswers, FifthIsLost}
 }
@@ -107,7 +107,7 @@ func Module(fault Fault) []byte {
 	return m.Bytes()
 }
 
-// push adds the function that puts a number in.
+// push adds the function that appends a number.
 func push(m *record.Module, fault Fault) {
 	total := m.Global(e.I32, true, 0)
 	f := m.On("queue_push", 1)

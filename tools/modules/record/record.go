@@ -1,20 +1,19 @@
-// Package record writes the parts of WebAssembly modules that keep records: an
-// instance of something in memory, 64 bytes of i32 fields each, that goes by a
-// number counted from 1. The example systems are made of it; it imports the
-// emitter alone.
+// Package record writes the parts of WebAssembly modules that keep records: instances in memory
+// with 64 bytes of i32 fields each, numbered from 1. The example systems are built with it; it
+// imports only the emitter.
 package record
 
 import (
 	e "github.com/thresh-dev/thresh/examples/wasmemit"
 )
 
-// size is the bytes of a record, and where the first one would be.
+// size is the bytes of a record, and the address of the first one.
 const size = 64
 
-// Module is a module in the making that keeps records.
+// Module is a module under construction that keeps records.
 type Module struct {
 	*e.Module
-	Count e.Index // global: how many records there are
+	Count e.Index // global: the number of records
 }
 
 // New makes a module with a page of memory.
@@ -34,7 +33,7 @@ func (m *Module) Open(name string) *e.Func {
 	return f.GlobalGet(m.Count).I32(1).Op(e.I32Add).GlobalSet(m.Count).GlobalGet(m.Count)
 }
 
-// On adds a function of a record and of n further numbers that returns a number.
+// On adds a function of a record and n further numbers that returns a number.
 func (m *Module) On(name string, n int) Func {
 	params := e.Params(e.I32)
 	for range n {
@@ -94,11 +93,11 @@ func (f Func) When(cond Value, body func()) {
 	f.If(e.Empty, body, nil)
 }
 
-// Answer returns a value there and then.
+// Answer returns a value immediately.
 func (f Func) Answer(v Value) {
 	v()
 	f.Op(e.Return)
 }
 
-// Last ends the function with its answer.
+// Last ends the function with its result.
 func (f Func) Last(v Value) { v() }

@@ -7,10 +7,10 @@ import (
 	"github.com/thresh-dev/thresh/tools/modules/record"
 )
 
-// Fault is what is wrong with a version of the module.
+// Fault is the fault of a version of the module.
 type Fault string
 
-// The faults. None is the component as it should be.
+// The faults. None is the correct component.
 const (
 	None           Fault = ""
 	ReleasesNewest Fault = "closing a ticket releases the newest one"

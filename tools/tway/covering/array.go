@@ -9,11 +9,11 @@ import (
 	"github.com/thresh-dev/thresh/tools/tway/logic"
 )
 
-// Options decide, with the model, all of an array.
+// Options, together with the model, determine the array.
 type Options struct {
 	Seed uint64
-	// Effort is how much work is spent on making the array smaller, in steps of
-	// EffortUnit looks at the table of tuples. 0 takes what the greedy method gives.
+	// Effort is the work spent on making the array smaller, in units of EffortUnit looks at the table
+	// of tuples. 0 keeps the result of the greedy method.
 	Effort int
 }
 
@@ -23,11 +23,11 @@ const EffortUnit = 100_000_000
 // Array is a covering array.
 type Array struct {
 	Rows        [][]int // a value for each parameter
-	Given       int     // the first rows are those that the model gave, filled
-	Tuples      int64   // combinations that are covered: all that are possible
-	Lower       int     // no array has fewer rows (the largest set of combinations that exclude each other)
+	Given       int     // number of leading rows that the model gave, completed
+	Tuples      int64   // number of covered combinations: all possible ones
+	Lower       int     // no array has fewer rows (the largest set of mutually exclusive combinations)
 	Unreachable []Unreachable
-	Unproven    []Tuple // combinations for which the budget was too small to say; not all are covered
+	Unproven    []Tuple // combinations that the budget could not decide; not all are covered
 	Refused     []Refusal
 }
 
@@ -37,18 +37,18 @@ type Refusal struct {
 	Conds []int // the conditions that exclude it; nil: two invalid values, or not decided
 }
 
-// Contradiction is the error for a model of which no row at all is possible.
+// Contradiction is the error for a model without any possible row.
 type Contradiction struct {
-	Conds []int // conditions that contradict each other; none can be left out
+	Conds []int // conditions that contradict each other; none can be dropped
 }
 
 func (c *Contradiction) Error() string {
 	return fmt.Sprintf("%d conditions contradict each other: no row is possible", len(c.Conds))
 }
 
-// Generate makes an array for a model. It fails if the model is impossible to
-// work on (Model.Check, ErrTooLarge), contradicts itself (*Contradiction), or is too
-// hard to say (ErrTooHard).
+// Generate makes an array for a model. It fails if the model is invalid or too large (Model.Check,
+// ErrTooLarge), contradicts itself (*Contradiction), or cannot be decided within the budget
+// (ErrTooHard).
 func Generate(m *Model, opt Options) (*Array, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -108,10 +108,9 @@ func (m *Model) hasInvalid() bool {
 	return slices.ContainsFunc(m.Invalid, func(list []bool) bool { return slices.Contains(list, true) })
 }
 
-// phase makes the rows with a certain number of invalid values: first those
-// with none, which cover what is valid, then those with one. A combination
-// of valid values in a row with an invalid one does not count: the program
-// under test may never look at it.
+// phase makes the rows with a certain number of invalid values: first those with none, which cover
+// the valid combinations, then those with one. A combination of valid values in a row with an
+// invalid one does not count: the program under test may never look at it.
 type phase struct {
 	m     *Model
 	sets  [][]int
@@ -123,7 +122,7 @@ type phase struct {
 	kept, added [][]int
 }
 
-// conds are the model's conditions and what the phase asks of a row.
+// conds are the model's conditions and the phase's own.
 func (p *phase) conds() []solve.Cond {
 	conds := slices.Clone(p.m.Conds)
 	var columns []int
@@ -174,8 +173,7 @@ func (p *phase) run() error {
 	return nil
 }
 
-// improve makes the array smaller, from two beginnings where a construction
-// offers a second one.
+// improve makes the array smaller; if there is a construction, it starts from that as well.
 func (p *phase) improve(b *builder, budget int64, lower int) *builder {
 	if len(b.bound) > 0 {
 		budget *= 3 // conditions forbid many moves
@@ -195,7 +193,7 @@ func (p *phase) improve(b *builder, budget int64, lower int) *builder {
 	return b
 }
 
-// begin puts the given rows in.
+// begin adds the given rows.
 func (p *phase) begin(b *builder) error {
 	for _, row := range p.given {
 		full := b.complete(slices.Clone(row))
@@ -215,8 +213,7 @@ func (p *phase) begin(b *builder) error {
 	return nil
 }
 
-// construct starts again from a construction, where one applies that is smaller
-// than what b has; nil otherwise.
+// construct starts over from a construction if one is smaller than b's array; nil otherwise.
 func (p *phase) construct(b *builder) *builder {
 	if len(p.given) > 0 || len(b.bound) > 0 || slices.ContainsFunc(p.sets, func(s []int) bool { return len(s) != 2 }) {
 		return nil
@@ -241,7 +238,7 @@ func (p *phase) construct(b *builder) *builder {
 	return other
 }
 
-// coversOpen reports whether a row covers anything that is open.
+// coversOpen reports whether a row covers an open tuple.
 func (t *table) coversOpen(row []int) bool {
 	for i := range t.sets {
 		if t.count[t.sets[i].at(row)] == 0 {
@@ -251,7 +248,7 @@ func (t *table) coversOpen(row []int) bool {
 	return false
 }
 
-// weigh gives the cells that coverage leaves a choice for values by weight.
+// weigh fills the cells that coverage leaves free by weight.
 func (b *builder) weigh(weights [][]int) {
 	for c, list := range weights {
 		if len(list) == 0 {
@@ -275,5 +272,5 @@ func (b *builder) weigh(weights [][]int) {
 	}
 }
 
-// ErrTooHard is the error for conditions that the budget was too small for.
+// ErrTooHard is the error for conditions that exceed the budget.
 var ErrTooHard = errors.New("the conditions are too hard: neither a row nor a proof that there is none was found within the budget")

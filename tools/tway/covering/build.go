@@ -6,16 +6,16 @@ import (
 	"github.com/thresh-dev/thresh/engine/solve"
 )
 
-// builder makes an array for the tuples that its table still has open.
+// builder makes an array for the open tuples of its table.
 type builder struct {
 	t      *table
 	levels []int
 	solver *solve.Solver
 	rng    random
 	rows   [][]int
-	given  [][]int // what the first rows must keep: a value, or solve.Open where any will do
+	given  [][]int // fixed cells of the first rows: a value, or solve.Open for any
 
-	bound []int // columns that conditions are on
+	bound []int // columns with conditions
 	free  []int // the others
 	order []int // scratch
 	gain  []int
@@ -35,12 +35,11 @@ func newBuilder(levels []int, conds []solve.Cond, t *table, seed uint64) *builde
 	return b
 }
 
-// rowNodes is the budget of one row; a row that is dearer is given up.
+// rowNodes is the budget of one row; a row that needs more is given up.
 const rowNodes = 10_000
 
-// complete gives values to the open cells of row, so that the conditions hold
-// and many open tuples are covered. It returns nil if that cannot be done, or
-// costs too much.
+// complete fills the open cells of row so that the conditions hold and many open tuples are
+// covered. It returns nil if that is impossible or too expensive.
 func (b *builder) complete(row []int) []int {
 	if len(b.bound) > 0 {
 		order := b.order[:copy(b.order, b.bound)]
@@ -62,8 +61,7 @@ func (b *builder) complete(row []int) []int {
 	return row
 }
 
-// bestValues is the values of c, those first that cover the most; equal ones in any
-// order.
+// bestValues returns the values of c in order of coverage, equal ones in random order.
 func (b *builder) bestValues(c int, row []int) []int {
 	n := b.levels[c]
 	b.gain = append(b.gain[:0], make([]int, n)...)
@@ -81,8 +79,8 @@ func (b *builder) bestValues(c int, row []int) []int {
 	return b.picks
 }
 
-// greedy adds rows until nothing is open. Each begins with an open tuple, so
-// the array ends even where rows are poor.
+// greedy adds rows until no tuple is open. Each row begins with an open tuple, so this ends even if
+// rows are poor.
 func (b *builder) greedy() error {
 	for len(b.t.open) > 0 {
 		row := blank(len(b.levels))

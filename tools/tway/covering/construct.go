@@ -2,11 +2,10 @@ package covering
 
 import "github.com/thresh-dev/thresh/engine/solve"
 
-// construction is an array of pairs for columns of these levels with at most
-// limit rows, made by the smallest construction that applies; nil if none does. Cells
-// for which any value will do are open, and there may be gaps in what it covers
-// only if the caller fills these cells badly: each value of a column stands for
-// itself, and larger ones are open.
+// construction is an array of pairs for columns of these levels with at most limit rows, from the
+// smallest construction that applies; nil if none does. Cells that may hold any value are open.
+// Coverage is complete however the caller fills them: each value of a column stands for itself, and
+// larger ones are open.
 func construction(levels []int, limit int, seed uint64) [][]int {
 	k, v := len(levels), 0
 	for _, n := range levels {
@@ -39,18 +38,17 @@ func construction(levels []int, limit int, seed uint64) [][]int {
 	return best
 }
 
-// maxOrder bounds the fields and cycles that are tried.
+// maxOrder limits the fields and cycles that are tried.
 const maxOrder = 64
 
-// field is the finite field of q elements: its tables.
+// field is the finite field of q elements, as tables.
 type field struct {
 	q        int
 	add, mul [][]int
 }
 
-// newField makes the field of q elements, nil if q is no power of a prime. An
-// element is a polynomial over the prime field, its coefficients the digits of
-// its number.
+// newField makes the field of q elements, nil if q is not a prime power. An element is a polynomial
+// over the prime field, with the digits of its number as coefficients.
 func newField(q int) *field {
 	p := 2
 	for q%p != 0 {
@@ -87,11 +85,11 @@ func square(n int) [][]int {
 	return s
 }
 
-// multiply fills the table of products modulo a polynomial and reports whether
-// they make a field: no product of other elements than 0 is 0.
+// multiply fills the table of products modulo a polynomial and reports whether they form a field:
+// no product of nonzero elements is 0.
 func (f *field) multiply(p, n, modulus int) bool {
 	top := f.q / p // the unit of the highest digit
-	reduce := 0    // what x^n is
+	reduce := 0    // the value of x^n
 	for m, unit := modulus, 1; m > 0; m, unit = m/p, unit*p {
 		reduce += (p - m%p) % p * unit
 	}
@@ -127,8 +125,8 @@ func (f *field) multiply(p, n, modulus int) bool {
 	return true
 }
 
-// orthogonal is the array of q*q rows and k <= q+1 columns in which each pair of
-// columns has each pair of values once: the points of all lines of the plane.
+// orthogonal is the array of q*q rows and k <= q+1 columns in which each pair of columns has each
+// pair of values once: the points of all lines of the plane.
 func (f *field) orthogonal(k int) [][]int {
 	rows := make([][]int, 0, f.q*f.q)
 	for a := range f.q {
@@ -146,10 +144,9 @@ func (f *field) orthogonal(k int) [][]int {
 	return rows
 }
 
-// starter is a cycle of k values of 0 to v-1 such that at each distance around
-// it, the pairs of cells have all differences modulo v-1, and the value v-1,
-// which stands for itself, comes before and after others. nil if a search does not
-// find one soon.
+// starter is a cycle of k values from 0 to v-1 such that at each distance around it the pairs of
+// cells have all differences modulo v-1, and the fixed value v-1 precedes and follows other values.
+// nil if a search does not find one quickly.
 func starter(k, v int, rng *random) []int {
 	g := v - 1
 	if k < v+1 || k > 4*maxOrder {
@@ -218,8 +215,8 @@ func starter(k, v int, rng *random) []int {
 
 const starterMoves = 200_000
 
-// develop is the array of a starter: all its turns, with all numbers added, and
-// one row of the value that stands for itself; the first k columns of it.
+// develop is the array of a starter: all its rotations with all numbers added, and one row of the
+// fixed value; the first k columns of it.
 func develop(s []int, v, k int) [][]int {
 	g := v - 1
 	rows := make([][]int, 0, len(s)*g+1)

@@ -6,13 +6,12 @@ import (
 	"github.com/thresh-dev/thresh/engine/solve"
 )
 
-// improve makes the array smaller: it takes out the row that covers least alone,
-// and mends what is uncovered by changing one cell at a time, as long as the
-// budget of work lasts. It stops at lower rows, which no array can go below.
+// improve makes the array smaller: it removes the row that alone covers the fewest tuples, and
+// repairs the coverage by changing one cell at a time, as long as the budget of work lasts. It
+// stops at lower rows, a bound for every array.
 //
-// A change that was just made is not undone at once (tabu search; the idea of
-// changing one cell of a row that already has half of an uncovered pair is that
-// of Lin, Luo, Cai, Su, Hao and Zhang, 2015).
+// A recent change is not undone at once (tabu search; the idea of changing one cell of a row that
+// already has half of an uncovered pair is that of Lin, Luo, Cai, Su, Hao and Zhang, 2015).
 func (b *builder) improve(budget int64, lower int) {
 	best := b.copyRows()
 	end, patience, again := b.t.work+budget, budget/beginnings, false
@@ -26,11 +25,11 @@ func (b *builder) improve(budget int64, lower int) {
 	}
 }
 
-// beginnings is how often the search for one row less begins anew, at least.
+// beginnings is the minimum number of restarts of the search for one row less.
 const beginnings = 3
 
-// restore goes back to the rows of best; that at dropped was taken out since, and
-// others were changed.
+// restore returns to the rows of best, after the row at dropped was removed and others were
+// changed.
 func (b *builder) restore(best [][]int, dropped int) {
 	for i, row := range b.rows {
 		was := best[i]
@@ -55,9 +54,9 @@ func (b *builder) copyRows() [][]int {
 	return rows
 }
 
-// drop takes out the row that covers least alone, or the least of a sample where
-// looking at all of them is dear, and returns its index. The last row is in the sample: greedy rows
-// cover ever less. Where that led nowhere, again, any row is taken out.
+// drop removes the row that alone covers the fewest tuples, or the best of a sample if looking at
+// all is expensive, and returns its index. The sample includes the last row: greedy rows cover ever
+// less. After a failure, again, it removes a random row.
 func (b *builder) drop(again bool) int {
 	first, n := len(b.given), len(b.rows)-len(b.given)
 	worst := len(b.rows) - 1
@@ -80,12 +79,11 @@ func (b *builder) drop(again bool) int {
 	return worst
 }
 
-// dropLooks is the work that the choice of a row to be taken out may cost.
+// dropLooks limits the work of choosing a row to remove.
 const dropLooks = 200_000
 
-// What a move, a row that is considered for it, and a forced tuple cost beside
-// the views that are looked at, so that a step of effort takes about as long for
-// all models.
+// Work of a move, of a row considered for it, and of a forced tuple, besides the views that are
+// looked at, so that a step of effort takes about as long for all models.
 const (
 	moveWork   = 100
 	lookWork   = 12
@@ -93,8 +91,7 @@ const (
 	forceBound = 100
 )
 
-// closeGaps changes cells until nothing is open, and reports whether the work was
-// enough for it.
+// closeGaps changes cells until no tuple is open, and reports whether the work sufficed.
 func (b *builder) closeGaps(end int64) bool {
 	k := len(b.levels)
 	tabu := make([]int, len(b.rows)*k)
@@ -138,8 +135,7 @@ func (b *builder) closeGaps(end int64) bool {
 	return true
 }
 
-// missing is the one column of cols in which row differs from the tuple, -1 if
-// there are more.
+// missing is the only column of cols in which row differs from the tuple, -1 if there are more.
 func missing(cols, row, tuple []int) int {
 	at := -1
 	for _, c := range cols {
@@ -166,9 +162,8 @@ func (b *builder) mayChange(i, c, x int) bool {
 	return ok
 }
 
-// force brings a tuple into some row, at whatever price: as it is where the
-// conditions allow that, otherwise with the fewest changes that a search finds
-// which tries each cell's old value first.
+// force puts a tuple into some row at any price: unchanged if the conditions allow that, otherwise
+// with the fewest changes found by a search that tries each cell's old value first.
 func (b *builder) force(s *set, tuple []int) {
 	b.t.work += forceWork + forceBound*int64(len(b.bound))
 	if len(b.rows) == len(b.given) {

@@ -8,47 +8,44 @@ import (
 	"github.com/thresh-dev/thresh/engine/solve"
 )
 
-// MaxStrength is the highest strength that arrays are made for.
+// MaxStrength is the highest supported strength.
 const MaxStrength = 6
 
-// Model says what is to be covered. Parameters and values go by their numbers,
-// from 0.
+// Model describes what to cover. Parameters and values are numbered from 0.
 type Model struct {
 	Levels   []int        // number of values, by parameter
-	Strength int          // how many parameters are combined
-	Conds    []solve.Cond // what each row must hold
-	// Relations are groups of parameters with their own strength: a higher
-	// one adds combinations, a lower one takes away those that lie wholly in the
-	// group, unless another group asks for them.
+	Strength int          // number of parameters per combination
+	Conds    []solve.Cond // conditions on every row
+	// Relations are groups of parameters with their own strength: a higher one adds combinations, a
+	// lower one removes those entirely within the group, unless another group requires them.
 	Relations []Relation
 	Orders    []int    // by parameter: the size of its combinations, 0 for Strength; nil: all 0
-	Outcome   []bool   // parameters that follow from others and are combined with none; nil: none
-	Invalid   [][]bool // values of which a row may hold one at most; nil: none
-	Weights   [][]int  // how much rather a value is taken where coverage leaves the choice; nil: all 1
-	Rows      [][]int  // rows to begin with; solve.Open cells are filled
+	Outcome   []bool   // parameters that follow from others and are not combined; nil: none
+	Invalid   [][]bool // values of which a row may hold at most one; nil: none
+	Weights   [][]int  // preference for values where coverage leaves a choice; nil: all 1
+	Rows      [][]int  // initial rows; solve.Open cells are filled
 }
 
-// Relation is a group of parameters, ascending, and their strength.
+// Relation is a group of parameters, ascending, with its strength.
 type Relation struct {
 	Params   []int
 	Strength int
 }
 
-// Tuple is values of some parameters, which are ascending.
+// Tuple is a combination of values of some parameters, which are ascending.
 type Tuple struct{ Params, Values []int }
 
-// Limits of what is made at all.
+// Limits of the sizes that are attempted.
 const (
 	maxSets   = 1 << 23
 	maxTuples = 1 << 26
 )
 
-// ErrTooLarge is wrapped by the error for a model whose combinations are too many
-// to be listed.
+// ErrTooLarge is wrapped by the error for a model with too many combinations to list.
 var ErrTooLarge = errors.New("too many combinations")
 
-// Check reports what makes a model impossible to work on, nil if nothing does.
-// Packages that read models tell their users sooner, and where.
+// Check reports why a model cannot be processed, or nil. Packages that read models report this
+// earlier, with its place.
 func (m *Model) Check() error {
 	k := len(m.Levels)
 	switch {
@@ -86,7 +83,7 @@ func (m *Model) Check() error {
 
 func (m *Model) outcome(p int) bool { return m.Outcome != nil && m.Outcome[p] }
 
-// combined is the number of parameters that are combined with others.
+// combined is the number of parameters that are combined.
 func (m *Model) combined() int {
 	n := len(m.Levels)
 	for p := range m.Levels {
@@ -122,8 +119,8 @@ func (m *Model) invalids(params, values []int) int {
 	return n
 }
 
-// Sets lists the sets of parameters, all of whose combinations are to be
-// covered, by size and then in lexical order.
+// Sets lists the sets of parameters whose combinations must all be covered, by size and then in
+// lexical order.
 func (m *Model) Sets() ([][]int, error) {
 	var plain, all []int
 	for p := range m.Levels {
@@ -180,7 +177,7 @@ func (m *Model) Sets() ([][]int, error) {
 	return slices.CompactFunc(list, slices.Equal), nil
 }
 
-// weakened reports whether a set lies in a relation of lower strength.
+// weakened reports whether a set lies within a relation of lower strength.
 func (m *Model) weakened(set []int) bool {
 	for _, r := range m.Relations {
 		if r.Strength < len(set) && !slices.ContainsFunc(set, func(p int) bool { return !slices.Contains(r.Params, p) }) {
@@ -190,7 +187,7 @@ func (m *Model) weakened(set []int) bool {
 	return false
 }
 
-// subsets calls f with each subset of a size, in lexical order, until it fails.
+// subsets calls f with each subset of a size, in lexical order, until f fails.
 func subsets(of []int, size int, f func([]int) error) error {
 	set := make([]int, size)
 	var next func(at, from int) error

@@ -6,7 +6,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/splitmix"
 )
 
-// random draws what a seed decides.
+// random is a generator that a seed determines.
 type random struct{ state uint64 }
 
 func (r *random) next() uint64 { return splitmix.Next(&r.state) }
@@ -17,7 +17,7 @@ func (r *random) below(n int) int {
 	return int(hi)
 }
 
-// shuffle puts list in any order.
+// shuffle permutes list randomly.
 func (r *random) shuffle(list []int) {
 	for i := len(list) - 1; i > 0; i-- {
 		j := r.below(i + 1)

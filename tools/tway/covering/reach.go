@@ -7,27 +7,25 @@ import (
 	"github.com/thresh-dev/thresh/engine/solve"
 )
 
-// Unreachable is a combination that no row can hold, all of whose parts are
-// possible. One of no values at all means that there is no row without invalid
-// values, or none with one.
+// Unreachable is a combination that no row can hold although all its parts are possible. One
+// without values means that there is no row without invalid values, or none with one.
 type Unreachable struct {
 	Tuple
-	// Conds are the conditions of the model that exclude it together. If Minimal,
-	// none of them can be left out.
+	// Conds are the conditions of the model that together exclude it. If Minimal, none of them can be
+	// dropped.
 	Conds   []int
 	Minimal bool
 }
 
-// reach finds out which tuples can be covered. Whether a tuple can depends on
-// the columns that conditions are on alone, and columns that no chain of
-// conditions connects do not matter to each other. So tuples are taken apart, and
-// the parts, which are few, are put to the solver; each of its answers shows
-// many other parts to be possible.
+// reach determines which tuples can be covered. That depends only on columns with conditions, and
+// columns that no chain of conditions connects are independent. So tuples are split, and their
+// parts, which are few, are put to the solver; each of its answers shows many other parts to be
+// possible.
 type reach struct {
 	m     *Model
 	b     *builder
 	want  int   // tuples with so many invalid values are wanted
-	group []int // by column: one of the columns that conditions connect it with; -1: no condition
+	group []int // by column: a representative of the columns that conditions connect with it; -1: no condition
 	parts map[string][]solve.Status
 	seen  [][]int // rows that hold, as far as the solver filled them
 

@@ -8,10 +8,9 @@ import (
 	"syscall"
 )
 
-const environmentFailed = 3 // the exit code for what the environment lacks
+const environmentFailed = 3 // the exit code for a missing requirement of the environment
 
-// init looks as entry_linux_amd64.s does, where that does not stand before the
-// run time.
+// init performs the check of entry_linux_amd64.s where that file does not run before the runtime.
 func init() {
 	var have syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_AS, &have) != nil || have.Cur == ^uint64(0) {
@@ -21,10 +20,10 @@ func init() {
 		os.Stderr.WriteString(refusal)
 		os.Exit(environmentFailed)
 	}
-	// Where memory ends all the same, one line says it and not a page of them.
+	// If memory runs out nevertheless, print one line and not a page.
 	debug.SetTraceback("none")
-	// Starlark takes 4 GiB for small integers, and works without: what is allowed
-	// would else be all but gone. It logs that it found none.
+	// Starlark reserves 4 GiB for small integers and works without, but logs that. With the
+	// reservation, little of the allowed space would be left.
 	log.SetOutput(io.Discard)
 	if have.Cur < needed+2*integers {
 		low := have
