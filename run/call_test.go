@@ -169,3 +169,39 @@ func TestMaxErrorsEndsARunInCaseOrder(t *testing.T) {
 		}
 	}
 }
+
+// breaking is a batcher that finishes no batch, and would have each take next to no time.
+type breaking struct {
+	batching
+	sizes *[]int
+}
+
+func (breaking) Batch() (time.Duration, int64) { return 1, 16 }
+
+func (b breaking) ExecuteBatch(_ context.Context, _ any, cases []campaign.Case, _ func(campaign.Case, campaign.Outcome) error) (time.Duration, error) {
+	*b.sizes = append(*b.sizes, len(cases))
+	return 0, errors.New("this batch ended early")
+}
+
+type breaker struct {
+	*counter
+	sizes *[]int
+}
+
+func (b breaker) Open(*campaign.Cache) campaign.Session[sum] {
+	return campaign.Separate[sum](func(_ context.Context, lane campaign.Lane) (campaign.Executor[sum], error) {
+		return breaking{batching{&adder{b.counter, lane}}, b.sizes}, nil
+	})
+}
+
+// How long the cases of a batch take one by one counts, so that no larger batches follow.
+func TestABatchThatEndsEarlyIsSlow(t *testing.T) {
+	var sizes []int
+	rec, err := newFixture(t).runs(t.Context(), campaign.Erase[sum](breaker{&counter{rounds: 1, perRound: 12}, &sizes}), run.Options{Workers: 1})
+	if err != nil || rec.Campaigns[0].Cases.Pass != 12 {
+		t.Fatalf("%v: %+v", err, rec.Campaigns)
+	}
+	if len(sizes) != 12 {
+		t.Errorf("batches of %d cases", sizes)
+	}
+}

@@ -113,3 +113,13 @@ func TestTheCaseAfterWhichASharedSystemEnds(t *testing.T) {
 		}
 	}
 }
+
+// A system that ended before the first case of a run is the fault of no case.
+func TestASharedSystemThatEndedBeforeAnyCase(t *testing.T) {
+	ended := 1
+	p := &pot{counter: &counter{rounds: 1, perRound: 5}, bomb: -1, life: &ended}
+	rec, err := newFixture(t).runs(t.Context(), campaign.Erase[sum](p), run.Options{Workers: 1})
+	if err != nil || len(rec.Findings) > 0 || rec.Campaigns[0].Cases.Pass != 5 {
+		t.Errorf("%v %+v %+v", err, rec.Campaigns, rec.Findings)
+	}
+}

@@ -166,6 +166,19 @@ func TestFindingsThatCannotBeConfirmed(t *testing.T) {
 			t.Errorf("%+v", rec)
 		}
 	})
+	t.Run("its evidence is gone", func(t *testing.T) {
+		f := newFixture(t)
+		c := witnessed{&counter{rounds: 1, perRound: 10, fail: one}, func(lane campaign.Lane, _ int64) error {
+			if !lane.Cold {
+				return nil
+			}
+			return errors.Join(errors.New("no answer"), emptied(filepath.Join(f.store.Dir(), "blobs")))
+		}}
+		_, err := f.runs(t.Context(), campaign.Erase[sum](c), run.Options{Workers: 1, Reruns: 1})
+		if err == nil || !strings.Contains(err.Error(), "reading back the evidence of case 3: ") {
+			t.Errorf("%v", err)
+		}
+	})
 	t.Run("its input is gone", func(t *testing.T) {
 		f := newFixture(t)
 		ctx, cancel := context.WithCancel(t.Context())

@@ -418,7 +418,7 @@ func TestStopFrom(t *testing.T) {
 func TestCasesLimit(t *testing.T) {
 	c := &counter{rounds: 10, perRound: 10}
 	f := newFixture(t)
-	for _, x := range [][2]int64{{25, 25}, {5, 25}, {26, 26}} {
+	for _, x := range [][2]int64{{1, 1}, {25, 25}, {5, 25}, {26, 26}} {
 		rec := f.must(t.Context(), c, run.Options{Workers: 3, Cases: x[0]})
 		if got := rec.Campaigns[0].Cases; got.Run != x[1] || got.Planned != x[1] || !rec.Complete || rec.Verdict != "pass" {
 			t.Errorf("at most %d: %+v %s", x[0], got, rec.Verdict)
@@ -538,5 +538,76 @@ func TestTimeEndsACase(t *testing.T) {
 				t.Errorf("stopped by %q after %+v", rec.Stopped, rec.Campaigns[0].Cases)
 			}
 		})
+	}
+}
+
+// closer is a counter whose probe leaves a journal that can no longer be written.
+type closer struct {
+	*counter
+	journal *store.Writer
+}
+
+func (c closer) Probe(ctx context.Context) (campaign.Facts, error) {
+	f, err := c.counter.Probe(ctx)
+	return f, errors.Join(err, c.journal.Close())
+}
+
+// What a probe learned has to be in the journal, even if no case follows.
+func TestAJournalThatCannotBeWritten(t *testing.T) {
+	f := newFixture(t)
+	c := closer{counter: &counter{}}
+	var err error
+	if c.journal, err = f.store.Begin(store.Manifest{Identities: []campaign.Identity{c.Identity()}}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = run.Run(t.Context(), run.Job{Campaigns: []campaign.Any{campaign.Erase[sum](c)}, Sources: []string{""}, Store: f.store, Writer: c.journal}, run.Options{Workers: 1})
+	if err == nil || !strings.Contains(err.Error(), "writing the run's journal: ") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A kill before findings are confirmed loses none, whether its first case left evidence or not.
+func TestAFindingIsJournaledWhenItIsMet(t *testing.T) {
+	for name, c := range map[string]campaign.Any{
+		"with evidence":    campaign.Erase[sum](&counter{rounds: 1, perRound: 30, fail: func(n int64) string { return map[bool]string{true: "crash"}[n == 12] }}),
+		"without evidence": campaign.Erase[sum](&mortal{counter: &counter{rounds: 1, perRound: 30}, bomb: -1, own: 12}),
+	} {
+		f := newFixture(t)
+		if _, err := f.runs(t.Context(), c, run.Options{Workers: 1}); err != nil {
+			t.Fatal(err)
+		}
+		j, err := f.store.OpenJournal(f.id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var met []string // each finding as it was met, and as it was settled
+		for e, err := range j.Entries() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			var x struct {
+				Provisional *struct {
+					Case int64
+					Kind string
+				}
+			}
+			if e.Kind != store.KindFinding {
+				continue
+			}
+			if err := json.Unmarshal(e.Data, &x); err != nil {
+				t.Fatal(err)
+			}
+			if p := x.Provisional; p != nil {
+				met = append(met, fmt.Sprint(p.Kind, " in case ", p.Case))
+			} else {
+				met = append(met, "settled")
+			}
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(met, []string{"crash in case 12", "settled"}) {
+			t.Errorf("%s: %q", name, met)
+		}
 	}
 }
