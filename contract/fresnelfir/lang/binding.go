@@ -160,3 +160,18 @@ func (b *body) option(n *node, a argument) {
 		set(n, at, a.name, c.reading(a.value))
 	}
 }
+
+// returned reads the type of an answer, which is a name: bounds and values belong to fields.
+func (c *compiler) returned(e syntax.Expr) node {
+	if call, ok := e.(*syntax.CallExpr); ok {
+		if fn, ok := call.Fn.(*syntax.Ident); ok {
+			hint := "a field that has the bounds or values is a type: ENTITY.FIELD"
+			if plain := []string{"int", "bool", "string"}; slices.Contains(plain, fn.Name) {
+				hint = "write " + fn.Name + "; " + hint
+			}
+			c.fail(e, "type", hint, "must be the name of a type: int, bool, string, an entity, or ENTITY.FIELD")
+			return text(c.position(e), fn.Name)
+		}
+	}
+	return c.reading(e)
+}

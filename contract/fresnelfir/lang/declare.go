@@ -88,21 +88,6 @@ func (c *compiler) reading(e syntax.Expr) node {
 	return c.literal(e)
 }
 
-// returned reads the type of an answer, which is a name: bounds and values belong to fields.
-func (c *compiler) returned(e syntax.Expr) node {
-	if call, ok := e.(*syntax.CallExpr); ok {
-		if fn, ok := call.Fn.(*syntax.Ident); ok {
-			hint := "a field that has the bounds or values is a type: ENTITY.FIELD"
-			if plain := []string{"int", "bool", "string"}; slices.Contains(plain, fn.Name) {
-				hint = "write " + fn.Name + "; " + hint
-			}
-			c.fail(e, "type", hint, "must be the name of a type: int, bool, string, an entity, or ENTITY.FIELD")
-			return text(c.position(e), fn.Name)
-		}
-	}
-	return c.reading(e)
-}
-
 // path returns the document's name for ENTITY.FIELD or an element of a collection; "" if e is
 // neither.
 func (c *compiler) path(e syntax.Expr) string {
