@@ -223,6 +223,33 @@ func TestBrokerCountsMessages(t *testing.T) {
 	}
 }
 
+// A connection uses its small buffers again, and keeps none that a large message has made large.
+func TestBrokerBuffers(t *testing.T) {
+	b := newBroker(t)
+	ours, conn := net.Pipe()
+	c := &client{b: b, conn: conn, more: make(chan struct{}, 1)}
+	t.Cleanup(func() { c.leave(""); ours.Close() })
+	go c.write()
+	send := func(size int) (kept int) { // what the next message goes into
+		t.Helper()
+		c.send(make([]byte, size))
+		if _, err := io.ReadFull(ours, make([]byte, size)); err != nil {
+			t.Fatal(err)
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return cap(c.out)
+	}
+	send(100)
+	if kept := send(100); kept < 100 {
+		t.Errorf("%d bytes are kept of 100", kept)
+	}
+	send(maxPayload + 1)
+	if kept := send(100); kept > 0 {
+		t.Errorf("%d bytes are kept after a large message", kept)
+	}
+}
+
 // Who does not read is left, and holds nobody up.
 func TestBrokerAndWhoDoesNotRead(t *testing.T) {
 	t.Parallel() // mostly waits

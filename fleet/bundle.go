@@ -14,7 +14,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/store"
 )
@@ -114,9 +113,6 @@ func unpackBundle(name string, data []byte) (Bundle, error) {
 // signed returns the bytes that an announcement's signature covers.
 func (a Announcement) signed() []byte {
 	a.Signature = nil
-	if a.Identities == nil {
-		a.Identities = []campaign.Identity{}
-	}
 	text, err := json.Marshal(a)
 	if err != nil {
 		panic("an announcement of plain values cannot be encoded: " + err.Error())

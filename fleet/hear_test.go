@@ -73,24 +73,29 @@ func TestObjects(t *testing.T) {
 			t.Errorf("%s: %d bytes, %v; want %d", name, len(got), err, len(want))
 		}
 	}
+	bad := func(answer, want string) {
+		t.Helper()
+		sub, err := has.nc.Subscribe(objectSubject+"bad", func(m *nats.Msg) { _ = m.Respond([]byte(answer)) })
+		if err == nil {
+			err = has.nc.Flush()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := wants.get(t.Context(), "bad"); err == nil || !strings.Contains(err.Error(), "fetch object bad") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q for an object: %q, %v; want %s", answer, got, err, want)
+		}
+		_ = sub.Unsubscribe()
+	}
+	Wait(t, 5*time.Second)
+	bad("\x02\x00\x00\x00\x00\x00\x00\x00", "it has 2 bytes, and a part of 0") // it would never be complete
+	bad("\xff\xff\xff\xff\xff\xff\xff\x00x", "it has 72057594037927935 bytes, and a part of 1")
 	has.drop("one")
 	Wait(t, 300*time.Millisecond)
+	bad("short", "")
 	for _, name := range []string{"one", "never"} {
 		if got, err := wants.get(t.Context(), name); err == nil || !strings.Contains(err.Error(), "fetch object "+name) {
 			t.Errorf("%s, which nobody has: %q, %v", name, got, err)
 		}
-	}
-	for _, answer := range []string{"short", "\xff\xff\xff\xff\xff\xff\xff\x00", strings.Repeat("\x02\x00\x00\x00\x00\x00\x00\x00", 1)} {
-		sub, err := has.nc.Subscribe(objectSubject+"bad", func(m *nats.Msg) { _ = m.Respond([]byte(answer)) })
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := has.nc.Flush(); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := wants.get(t.Context(), "bad"); err == nil {
-			t.Errorf("%q is taken for an object: %q", answer, got)
-		}
-		_ = sub.Unsubscribe()
 	}
 }

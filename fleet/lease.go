@@ -309,10 +309,7 @@ func (d *dispatch) askOnce(ctx context.Context, kind string, data []byte, answer
 	for {
 		m, err := sub.NextMsgWithContext(ctx)
 		if err != nil {
-			return err
-		}
-		if len(m.Data) == 0 && m.Header.Get("Status") == "503" {
-			return nats.ErrNoResponders
+			return err // also nats.ErrNoResponders
 		}
 		_, text, err := ch.open(answerTo[kind], d.id, nonce, RoleCoordinator, m.Data)
 		if err == nil {

@@ -405,6 +405,9 @@ func TestLease(t *testing.T) {
 		d := newBenchDesk(t, link, "nobody")
 		d.deaf = map[string]bool{kindClaim: true, kindReport: true}
 		d.listen(t)
+		if err := (&dispatch{x: d.laneWork, id: "L"}).askOnce(t.Context(), kindClaim, nil, new(grant)); !errors.Is(err, nats.ErrNoResponders) {
+			t.Fatalf("that nobody is there is not noticed: %v", err)
+		}
 		d.leave()
 		if fate := d.serves(t, &plain); fate != "given back" || len(d.log) > 0 {
 			t.Errorf("%s %q", fate, d.log)

@@ -778,12 +778,15 @@ func TestAwaitedLeases(t *testing.T) {
 		reports []report
 		err     error
 		stored  error
+		lost    bool // workers, with the second case
 		got     string
 	}{
-		"all":           {[]report{{Busy: 3}, {Busy: 4}}, nil, nil, "10 11; 7ns"},
-		"the end":       {[]report{{Busy: 3}, {Busy: 4, Fatal: "it is gone"}}, errors.New("it is gone"), nil, "10; 7ns"},
-		"a full disk":   {[]report{{Busy: 3}}, full, full, "10; 3ns"},
-		"the run ended": {[]report{{Busy: 3}}, context.Canceled, nil, "10; 3ns"},
+		"all":                   {[]report{{Busy: 3}, {Busy: 4}}, nil, nil, false, "10 11; 7ns"},
+		"the end":               {[]report{{Busy: 3}, {Busy: 4, Fatal: "it is gone"}}, errors.New("it is gone"), nil, false, "10; 7ns"},
+		"a full disk":           {[]report{{Busy: 3}}, full, full, false, "10; 3ns"},
+		"the run ended":         {[]report{{Busy: 3}}, context.Canceled, nil, false, "10; 3ns"},
+		"given up":              {[]report{{Busy: 3}}, nil, nil, true, "10 11; 3ns"},
+		"given up, a full disk": {[]report{{Busy: 3}}, full, full, true, "10 11; 3ns"},
 	} {
 		c := office()
 		k := &ticket{coordinator: c, lo: 10, left: 2, wanted: []bool{true, true}}
@@ -800,6 +803,12 @@ func TestAwaitedLeases(t *testing.T) {
 			}
 			if x.err == context.Canceled {
 				cancel()
+			}
+			if x.lost && at == 10 {
+				k.mu.Lock()
+				k.suspect, k.deaths = 11, fatalDeaths
+				k.mu.Unlock()
+				return nil
 			}
 			return x.stored
 		})
