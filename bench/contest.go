@@ -6,24 +6,23 @@ import (
 	"time"
 )
 
-// contest is a target and all that run it, held against one of them.
+// contest is a target with its contenders, which are compared with one of them.
 type contest struct {
 	name       string
-	base       *contender // nil: there is nothing to hold the others against
+	base       *contender // nil: there is nothing to compare with
 	contenders []contender
 }
 
 // contender is one way to run a target many times.
 type contender struct {
 	name string
-	// pilot is how many cases tell how fast it is, for one worker.
+	// pilot is the number of cases, per worker, that measure its speed first.
 	pilot int64
 	run   func(ctx context.Context, workers int, cases int64) (burst, error)
 }
 
-// burst is what came of running some cases without a break. Where a burst of
-// just a few cases was made as well, the difference tells how fast cases are
-// once all is set up.
+// burst is the result of running some cases without a break. Together with a burst of only a few
+// cases, the difference gives the speed after set-up.
 type burst struct {
 	cases   int64
 	seconds float64 // by the contender's own clock
@@ -34,14 +33,14 @@ type burst struct {
 	fewCPU time.Duration
 }
 
-// rate is cases per second, all workers together.
+// rate is cases per second, for all workers together.
 func (b burst) rate() float64 { return perSecond(b.cases, b.seconds) }
 
-// steady is the rate once all is set up.
+// steady is the rate after set-up.
 func (b burst) steady() float64 { return perSecond(b.cases-b.few, b.seconds-b.setup) }
 
-// cpuMicros is processor time per case: of the tool, of the target and of the
-// kernel on their behalf.
+// cpuMicros is processor time per case: of the tool, of the target and of the kernel on their
+// behalf.
 func (b burst) cpuMicros() float64 {
 	if b.cases <= b.few {
 		return 0
@@ -56,7 +55,7 @@ func perSecond(cases int64, seconds float64) float64 {
 	return float64(cases) / seconds
 }
 
-// contests lists what can be compared on this machine.
+// contests lists the comparisons that are possible on this machine.
 func contests(l *lab) []contest {
 	var all []contest
 	if reader := l.programs.reader; reader != "" {
@@ -71,7 +70,7 @@ func contests(l *lab) []contest {
 	}
 	if jq := l.programs.jq; jq != "" {
 		target := []string{jq, "-c", ".", inputWord}
-		// 2: not JSON, as most mutations are.
+		// Exit code 2 means not JSON, as most mutations are.
 		cold, warm := process{argv: target, okExit: "2", pilot: 50}, process{argv: target, okExit: "2", pilot: 300}
 		all = append(all, contest{name: "jq", base: l.loop(target), contenders: []contender{
 			l.thresh("spawn", cold),
@@ -87,5 +86,5 @@ func contests(l *lab) []contest {
 	return all
 }
 
-// inputWord stands in a target's command line for the path of its input.
+// inputWord stands for the path of the input in a target's command line.
 const inputWord = "@@"

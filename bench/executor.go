@@ -10,9 +10,9 @@ import (
 	"github.com/thresh-dev/thresh/system/command"
 )
 
-// executorAlone is package system/command without the rest of a run: no
-// mutation, journal or judging, and none of the cross-checks by spawn. It runs
-// in the bench's own process; its processor time is not known.
+// executorAlone is package system/command without the rest of a run: no mutation, journal or
+// judging, and no cross-checks by spawn. It runs in the bench's own process; its processor time is
+// unknown.
 func (l *lab) executorAlone(executor engine.Executor, p process) contender {
 	return contender{name: "system/command alone, " + string(executor), pilot: p.pilot, run: func(ctx context.Context, workers int, cases int64) (burst, error) {
 		seed, err := os.ReadFile(l.path("seed.json"))
@@ -45,13 +45,13 @@ func runAlone(ctx context.Context, plan engine.Plan, lane, lanes int, cases int6
 	began := time.Now()
 	for i := range cases {
 		input[0] = byte(i)
-		// Case 33 is beyond the first, which are cross-checked, and no multiple of 256.
+		// Case 33 follows the first cases, which are cross-checked, and is not a multiple of 256.
 		res, err := r.Run(ctx, engine.Case{Index: 33, RunID: fmt.Sprintf("%032x", i), Input: input})
 		if err != nil {
 			return burst{}, err
 		}
 		if res.Executor != plan.Executor {
-			other++ // a case that seemed to take too long on a busy machine is run again by spawn
+			other++ // spawn repeats a case that seemed to take too long on a busy machine
 		}
 	}
 	if other > cases/100 {

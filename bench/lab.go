@@ -15,11 +15,11 @@ import (
 //go:embed cloop/*.c targets peers
 var sources embed.FS
 
-// lab is a folder with all that the contests need: compiled programs, a seed,
-// and the paths of the tools that are installed.
+// lab is a folder with everything the contests need: compiled programs, a seed, and the paths of
+// installed tools.
 type lab struct {
 	dir      string
-	missing  []string // what is left out, and why
+	missing  []string // what is skipped, and why
 	programs struct {
 		thresh, climit, reader, persistent, jq, python string
 		aflFuzz, zzuf, honggfuzz, radamsa              string
@@ -73,7 +73,7 @@ func (l *lab) fill(ctx context.Context, thresh string) (err error) {
 	p.zzuf = l.tool("zzuf", "zzuf")
 	p.honggfuzz = l.tool("honggfuzz", "honggfuzz")
 	p.radamsa = l.tool("radamsa", "the loop with radamsa")
-	// A python3 found first on PATH may be a script that looks for another one.
+	// A python3 found first on PATH may be a script that searches for another one.
 	if p.python = "/usr/bin/python3"; executable(p.python) != nil {
 		p.python = l.tool("python3", "the loop in Python")
 	}
@@ -85,10 +85,10 @@ func executable(name string) error {
 	return err
 }
 
-// path is a file of the lab.
+// path is the path of a file in the lab.
 func (l *lab) path(name string) string { return filepath.Join(l.dir, name) }
 
-// tool finds a program, or notes what will be missed without it.
+// tool finds a program, or records what is missing without it.
 func (l *lab) tool(name, what string) string {
 	p, err := exec.LookPath(name)
 	if err != nil {
@@ -115,7 +115,7 @@ func (l *lab) compile(ctx context.Context, argv ...string) string {
 	return l.path(name)
 }
 
-// lastLine is what a program that failed said last, or how it failed.
+// lastLine is the last output line of a failed program, or its error.
 func lastLine(out []byte, err error) string {
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// machine says in a line where and under what load the figures were made.
+// machine describes the machine and its load in one line.
 func machine() string {
 	model, kernel, load := "", "", "unknown"
 	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {
@@ -31,7 +31,7 @@ func machine() string {
 // load is the processor time that the machine has spent, in ticks of 10 ms.
 type load struct{ busy, total float64 }
 
-// readLoad reads /proc/stat; without it, it is zero.
+// readLoad reads /proc/stat; without it, the load is zero.
 func readLoad() load {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -61,8 +61,8 @@ func parseLoad(line string) load {
 	return l
 }
 
-// foreign is the share of all processors that others than us used between two
-// looks; own is what we used.
+// foreign is the share of all processors that other processes used between two samples; own is this
+// bench's use.
 func (l load) foreign(later load, own time.Duration) (share float64, ok bool) {
 	total := later.total - l.total
 	if total <= 0 {

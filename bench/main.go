@@ -1,17 +1,16 @@
-// Command bench compares Thresh with the least that any program can do, and
-// with other tools of its kind, on the machine that it is run on.
+// Command bench compares Thresh with the minimum that any program needs, and with other tools of
+// its kind, on the current machine.
 //
 //	bash bench/run [--smoke] [--rounds N] [--seconds S] [--only WORDS]
 //	               [--calm PERCENT] [--rest SECONDS]
 //	bash bench/scale [--cases N] [--kill SHARE]
 //
-// Contenders run in short bursts, one after the other, round after round, so
-// that what disturbs the machine disturbs all of them alike. What is not
-// installed is said and left out. README.md says what each figure means.
+// Contenders run in short bursts, one after another, round after round, so that a disturbance of
+// the machine affects them all. It skips and reports tools that are not installed. README.md
+// explains the figures.
 //
-// It runs Thresh as its users do, by its command line, and uses nothing of its
-// packages. It is a program to be looked at, not a test: no figure makes it
-// fail.
+// It runs Thresh as users do, through its command line; only the contender "system/command alone"
+// uses packages of it. It is a program to look at, not a test: no figure makes it fail.
 package main
 
 import (
@@ -38,7 +37,7 @@ func main() {
 	os.Exit(1)
 }
 
-// options are those of the comparison.
+// options are the options of the comparison.
 type options struct {
 	thresh  string
 	rounds  int
@@ -93,8 +92,7 @@ func bench(ctx context.Context, args []string) error {
 	return t.err()
 }
 
-// choose keeps the contenders that were asked for, and the bases of contests
-// in which any were.
+// choose keeps the requested contenders, and the bases of their contests.
 func choose(all []contest, only string) []contest {
 	if only == "" {
 		return all

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// loop is the bare loop in C: the least that running a program takes. It
-// delivers no input, reads no output and prints its own rate.
+// loop is the bare loop in C: the minimum that running a program takes. It delivers no input, reads
+// no output and prints its own rate.
 func (l *lab) loop(target []string) *contender {
 	if l.programs.climit == "" {
 		return nil
@@ -35,7 +35,7 @@ func (l *lab) loop(target []string) *contender {
 	}}
 }
 
-// command is a target's command line with the input in its place.
+// command is a target's command line with the path of the input.
 func (l *lab) command(target []string, input string) []string {
 	argv := make([]string, len(target))
 	for i, a := range target {
@@ -80,7 +80,7 @@ func (l *lab) peers(target []string) []contender {
 	return list
 }
 
-// prepared makes a burst's folder with the seed in it.
+// prepared makes the folder of a burst and puts the seed into it.
 func (l *lab) prepared() (string, func(), error) {
 	dir, remove, err := l.scratch()
 	if err != nil {
@@ -100,8 +100,7 @@ func (l *lab) prepared() (string, func(), error) {
 	return dir, remove, nil
 }
 
-// whole is a tool that has workers of its own; it is timed from outside, its
-// start included.
+// whole is a tool with its own workers; it is timed from outside, including its start.
 func (l *lab) whole(name string, pilot int64, argv func(dir string, workers int, cases int64) []string) contender {
 	return contender{name: name, pilot: pilot, run: func(ctx context.Context, workers int, cases int64) (burst, error) {
 		dir, remove, err := l.prepared()
@@ -118,8 +117,8 @@ func (l *lab) whole(name string, pilot int64, argv func(dir string, workers int,
 	}}
 }
 
-// side is a tool of which one process is run for each worker, side by side. It
-// prints the seconds that it took, or nothing and is timed from outside.
+// side is a tool that runs one process per worker, in parallel. It prints the seconds that it took,
+// or nothing and is timed from outside.
 func (l *lab) side(name string, pilot int64, argv func(worker int, dir string, cases int64) []string) contender {
 	return contender{name: name, pilot: pilot, run: func(ctx context.Context, workers int, cases int64) (burst, error) {
 		each := max(cases/int64(workers), 1)
@@ -138,8 +137,8 @@ func (l *lab) side(name string, pilot int64, argv func(worker int, dir string, c
 	}}
 }
 
-// each runs one burst for each worker at the same time and adds them up: the
-// rates, the cases and the processor time.
+// each runs one burst per worker at the same time and adds them up: the rates, the cases and the
+// processor time.
 func (l *lab) each(workers int, one func(worker int, dir string) (burst, error)) (burst, error) {
 	bursts, errs := make([]burst, workers), make([]error, workers)
 	var wg sync.WaitGroup
@@ -166,20 +165,18 @@ func (l *lab) each(workers int, one func(worker int, dir string) (burst, error))
 	return sum, errors.Join(errs...)
 }
 
-// aflSettings make afl-fuzz run without a screen and without asking for
-// changes to the machine.
+// aflSettings make afl-fuzz run without a screen and without asking for changes to the machine.
 var aflSettings = []string{"AFL_NO_UI=1", "AFL_SKIP_CPUFREQ=1", "AFL_TRY_AFFINITY=1", "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1"}
 
-// aflCommand has afl-fuzz run so many cases on the seed in the folder "in". It
-// is told which processor to bind to: several that are started at once and
-// look for a free one would all take the same.
+// aflCommand makes afl-fuzz run so many cases on the seed in the folder "in". It sets the processor
+// to bind to: several instances that start at once and look for a free one would all choose the
+// same.
 func aflCommand(afl string, worker int, cases int64, options ...string) []string {
 	return append([]string{afl, "-b", strconv.Itoa(worker % runtime.NumCPU()), "-i", "in", "-o", "out", "-E", strconv.FormatInt(cases, 10)}, options...)
 }
 
-// aflPersistent is afl-fuzz on its home ground: a target in persistent mode
-// with its input in shared memory. One is run for each worker; the rate is the
-// one that it reports itself, over the whole of its run.
+// aflPersistent is afl-fuzz in its best case: a target in persistent mode with its input in shared
+// memory. One runs per worker; the rate is the one it reports itself, over its whole run.
 func (l *lab) aflPersistent(program string) *contender {
 	if l.programs.aflFuzz == "" {
 		return nil
@@ -204,7 +201,7 @@ func (l *lab) aflPersistent(program string) *contender {
 	}}
 }
 
-// aflStats reads what afl-fuzz says of its run.
+// aflStats reads the statistics of afl-fuzz.
 func aflStats(text string) (burst, error) {
 	var b burst
 	var rate float64

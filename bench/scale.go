@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// scaleCommand runs one campaign of very many cases, kills the same campaign
-// partway without mercy, and resumes it.
+// scaleCommand runs one campaign of very many cases, kills the same campaign partway, and resumes
+// it.
 func scaleCommand(ctx context.Context, args []string) error {
 	fl := flag.NewFlagSet("bench scale", flag.ContinueOnError)
 	thresh := fl.String("thresh", "thresh", "the `PROGRAM` to measure")
@@ -50,7 +50,7 @@ func scaleCommand(ctx context.Context, args []string) error {
 	return s.measure(ctx)
 }
 
-// scale is one campaign, run twice: through, and killed and resumed.
+// scale is one campaign, run twice: once without interruption, once killed and resumed.
 type scale struct {
 	*lab
 	executor string
@@ -87,8 +87,8 @@ func (s *scale) measure(ctx context.Context) error {
 	return s.killed(ctx, through, spec, took, whole.Digest)
 }
 
-// killed runs the campaign again in a store of its own, kills it and resumes
-// it. It must come to the same digest.
+// killed runs the campaign again in a separate store, kills it and resumes it. It must reach the
+// same digest.
 func (s *scale) killed(ctx context.Context, dir, spec string, took time.Duration, digest string) error {
 	store := filepath.Join(dir, "killed")
 	c := s.threshCommand(ctx, dir, spec, s.executor, s.target, s.workers)
@@ -144,13 +144,12 @@ func (s *scale) killed(ctx context.Context, dir, spec string, took time.Duration
 	return nil
 }
 
-// freshBytes is how far a journal has grown when outcomes of new cases are in
-// it beyond doubt: more than the note of the resumption takes, and some
-// hundreds of outcomes.
+// freshBytes is the growth of a journal that proves new outcomes: more than the note of the
+// resumption takes, and some hundreds of outcomes.
 const freshBytes = 4 << 10
 
-// grown waits until a run's journal is of a size, and tells how long that took,
-// 0 if it never was; then it waits for the end of the process.
+// grown waits until a run's journal has a size, and returns how long that took, or 0 if it never
+// did; then it waits for the end of the process.
 func grown(journals string, enough int64, began time.Time, gone <-chan error) (first time.Duration, err error) {
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
@@ -169,10 +168,10 @@ func grown(journals string, enough int64, began time.Time, gone <-chan error) (f
 
 func journals(store string) string { return filepath.Join(store, "runs") }
 
-// size is the bytes of all files in a folder.
+// size is the total size in bytes of all files in a folder.
 func size(dir string) int64 {
 	var sum int64
-	// What vanishes meanwhile has no size.
+	// A file that disappears meanwhile has no size.
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return nil
@@ -187,7 +186,7 @@ func size(dir string) int64 {
 
 func mega(bytes int64) float64 { return float64(bytes) / 1e6 }
 
-// maxRSS is the most memory that a process had resident, in MB.
+// maxRSS is the peak resident memory of a process, in MB.
 func maxRSS(s *os.ProcessState) float64 {
 	usage, ok := s.SysUsage().(*syscall.Rusage)
 	if !ok {

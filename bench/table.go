@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// titles of the table's columns.
+// titles are the titles of the table's columns.
 var titles = []string{"target: contender", "workers", "cases/s", "min", "max", "× base", "set-up s", "beyond it", "× base", "CPU µs", "others"}
 
-// table shows all rows, in Markdown that lines up in a terminal too.
+// table shows all rows, as Markdown that is also aligned in a terminal.
 func (t *tally) table() string {
 	lines := [][]string{titles}
 	var failures []string
@@ -45,8 +45,7 @@ func (t *tally) table() string {
 	return b.String()
 }
 
-// writeLine writes cells in columns: the first to the left, all others to the
-// right.
+// writeLine writes cells in columns: the first left-aligned, all others right-aligned.
 func writeLine(b *strings.Builder, cells []string, width []int) {
 	for i, cell := range cells {
 		pad := strings.Repeat(" ", width[i]-len([]rune(cell)))
@@ -91,7 +90,7 @@ func isThresh(name string) bool { return strings.HasPrefix(name, "thresh ") }
 
 func hundredths(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 
-// whole is a number without fraction, with a comma before every three digits.
+// whole is a number without a fraction, with thousands separated by commas.
 func whole(v float64) string {
 	s := strconv.FormatFloat(v, 'f', 0, 64)
 	for i := len(s) - 3; i > 0; i -= 3 {

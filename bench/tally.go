@@ -10,26 +10,26 @@ import (
 	"time"
 )
 
-// row is a contender with a number of workers, and what came of its bursts.
+// row is a contender with a number of workers, and the results of its bursts.
 type row struct {
 	contest string
 	contender
 	workers int
-	base    *row  // nil: it is one
-	size    int64 // cases of a burst; 0 until a pilot has told
+	base    *row  // nil: it is a base
+	size    int64 // cases per burst; 0 until the pilot has run
 
 	rates, steadies, setups   []float64
 	ratios, steadyRatios, cpu []float64
 	foreign                   []float64
 	lastRate                  float64 // of this round; 0 if there is none
-	failed                    error   // it is not run again
+	failed                    error   // if set, it is not run again
 }
 
-// tally is all rows, in the order in which they are run.
+// tally holds all rows, in the order they run.
 type tally struct{ rows []*row }
 
-// newTally makes a row for each contender with one worker and with as many as
-// there are processors. A base comes before what is held against it.
+// newTally makes a row for each contender with one worker and with one per processor. A base
+// precedes the rows compared with it.
 func newTally(contests []contest) *tally {
 	t := &tally{}
 	counts := []int{1}
@@ -51,7 +51,7 @@ func newTally(contests []contest) *tally {
 	return t
 }
 
-// patience bounds one burst; a tool that hangs must not hang the bench.
+// patience limits one burst; a hanging tool must not hang the bench.
 const patience = 2 * time.Minute
 
 // round runs a burst of every row that has not failed.
@@ -77,7 +77,7 @@ func (t *tally) round(ctx context.Context, o options) error {
 	return nil
 }
 
-// burst runs one burst and notes what came of it.
+// burst runs one burst and records its result.
 func (r *row) burst(ctx context.Context, o options) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -116,17 +116,16 @@ func (r *row) burst(ctx context.Context, o options) error {
 	}
 }
 
-// resize makes the next bursts as long as they are meant to be, going by the
-// last; it never makes them shorter, which a disturbed one would.
+// resize sets the size of the next bursts to the intended duration, judging by the last burst. It
+// never shrinks them, which a disturbed burst would cause.
 func (r *row) resize(b burst, o options) {
 	r.size = max(r.size, int64(max(b.rate(), b.steady())*o.seconds), int64(r.workers))
 }
 
-// calmTries is how often a burst is made, if others disturb it, before it is
-// taken as it is.
+// calmTries limits the repetitions of a burst that others disturb.
 const calmTries = 8
 
-// add notes a burst, and how it compares with the base's of the same round.
+// add records a burst, and how it compares with the base's burst of the same round.
 func (r *row) add(b burst) {
 	r.lastRate = b.rate()
 	r.rates = append(r.rates, b.rate())
@@ -144,8 +143,8 @@ func (r *row) add(b burst) {
 	}
 }
 
-// err is what went wrong with Thresh itself. That another tool refuses to work
-// here is told in the table and no failure of the bench.
+// err returns the errors of Thresh itself. Another tool that does not work here is shown in the
+// table and does not fail the bench.
 func (t *tally) err() error {
 	var errs []error
 	for _, r := range t.rows {
@@ -156,8 +155,7 @@ func (t *tally) err() error {
 	return errors.Join(errs...)
 }
 
-// median is the middle value, of an even number the mean of the two in the
-// middle, and 0 of none.
+// median is the middle value, or the mean of the two middle values, or 0 for an empty list.
 func median(list []float64) float64 {
 	if len(list) == 0 {
 		return 0

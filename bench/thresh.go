@@ -17,12 +17,12 @@ import (
 
 // process is a target as a FuzzSpec names it.
 type process struct {
-	argv   []string // with inputWord where the input's path goes
+	argv   []string // inputWord stands for the input's path
 	okExit string
 	pilot  int64 // as in contender
 }
 
-// report is what the bench reads of a run's JSON report.
+// report holds what the bench reads of a run's JSON report.
 type report struct {
 	RunID     string `json:"run_id"`
 	Digest    string `json:"digest"`
@@ -37,11 +37,10 @@ type report struct {
 	} `json:"environment"`
 }
 
-// thresh is a whole run of Thresh: mutation, journal, captured output, judging,
-// cross-checks of the accelerator, store. Its seconds are those of the run's
-// report, from the first look at the target to the last outcome; the start of
-// the process itself is not in them. A run of a few cases alone tells what it
-// takes to set up: calibration, trials of an accelerator and the cases that are
+// thresh is a whole run of Thresh: mutation, journal, captured output, judging, cross-checks of the
+// accelerator, store. Its seconds are those of the run's report, from the first look at the target
+// to the last outcome; they exclude the start of the process itself. A run of only a few cases
+// gives the cost of set-up: calibration, trials of an accelerator, and the first cases, which are
 // all cross-checked.
 func (l *lab) thresh(executor string, p process) contender {
 	return contender{name: "thresh run, " + executor, pilot: p.pilot, run: func(ctx context.Context, workers int, cases int64) (burst, error) {
@@ -55,7 +54,8 @@ func (l *lab) thresh(executor string, p process) contender {
 	}}
 }
 
-// fewCases is a few more than an accelerator has cross-checked one by one.
+// fewCases is slightly more than the number of cases that an accelerator has cross-checked one by
+// one.
 const fewCases = 40
 
 // threshRun runs a campaign in a fresh store.
@@ -83,8 +83,8 @@ func (l *lab) threshRun(ctx context.Context, executor string, p process, workers
 	return burst{cases: cases, seconds: r.Environment.Seconds, cpu: cpu}, nil
 }
 
-// threshCommand is a run without frills: findings are not made smaller and the
-// folders of failing cases are not kept, for neither is the executor's work.
+// threshCommand is a minimal run: findings are not shrunk and folders of failing cases are not
+// kept, because neither is work of the executor.
 func (l *lab) threshCommand(ctx context.Context, dir, spec, executor string, p process, workers int) *exec.Cmd {
 	argv := []string{"run", spec, "--workers", strconv.Itoa(workers), "--executor", executor, "--allow-exec", p.argv[0],
 		"--keep", "none", "--shrink", "0", "--reruns", "1", "--quiet", "--report", "json=report.json"}
@@ -96,7 +96,7 @@ func (l *lab) threshCommand(ctx context.Context, dir, spec, executor string, p p
 	return c
 }
 
-// threshResume goes on with the newest run of a store.
+// threshResume resumes the newest run of a store.
 func (l *lab) threshResume(ctx context.Context, dir, store string, workers int) *exec.Cmd {
 	c := exec.CommandContext(ctx, l.programs.thresh, "run", "--resume", "latest", "--store", store, "--workers", strconv.Itoa(workers),
 		"--quiet", "--report", "json=report.json")
@@ -150,12 +150,11 @@ func (l *lab) spec(dir string, p process, cases int64) (string, error) {
 	return name, os.WriteFile(name, doc, 0o644)
 }
 
-// foundSome is the exit code by which Thresh says that it found something.
+// foundSome is the exit code of Thresh for findings.
 const foundSome = 1
 
-// run runs a program to its end and returns what it wrote to standard output
-// and the processor time of it and all that it waited for. Exit codes other
-// than 0 are errors, but for those in ok.
+// run runs a program to its end and returns its standard output and the processor time of it and of
+// all processes that it waited for. Exit codes other than 0 are errors, except those in ok.
 func run(ctx context.Context, c *exec.Cmd, ok ...int) ([]byte, time.Duration, error) {
 	var errs tail
 	c.Stderr = &errs

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 )
 
-// instant is an agent that answers at once, and counts what it is asked. With a
-// tool it calls that first, and answers whatever became of it.
+// instant is an agent that answers at once and counts its requests. If it has a tool, it calls that
+// first, and answers whatever the result.
 type instant struct {
 	asked, resets atomic.Int64
 	tool          string
@@ -27,7 +27,7 @@ func (a *instant) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"found": true}`)
 	default:
 		a.asked.Add(1)
-		_, _ = io.Copy(io.Discard, r.Body) // a prompt that breaks off is one
+		_, _ = io.Copy(io.Discard, r.Body) // a truncated prompt is also a prompt
 		if a.tool != "" {
 			if answer, err := a.client.Get(a.tool); err == nil {
 				_, _ = io.Copy(io.Discard, answer.Body)
@@ -39,7 +39,7 @@ func (a *instant) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// listen serves the agent on a port; 0 is any.
+// listen serves the agent on a port; 0 stands for any port.
 func (a *instant) listen(port string) (address string, err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:"+port)
 	if err != nil {
@@ -49,8 +49,7 @@ func (a *instant) listen(port string) (address string, err error) {
 	return "http://" + l.Addr().String(), nil
 }
 
-// serve is the agent in a process of its own, as Thresh starts it: behind the
-// proxy that HTTP_PROXY names.
+// serve is the agent in its own process, started by Thresh behind the proxy in HTTP_PROXY.
 func serve() error {
 	proxy, err := url.Parse(os.Getenv("HTTP_PROXY"))
 	if err != nil || proxy.Host == "" {

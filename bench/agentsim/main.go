@@ -1,12 +1,12 @@
-// Command agentsim measures how fast Thresh runs the matrix of a flakestorm
-// contract against an agent that answers at once, beside a bare loop and beside
-// promptfoo with the same agent and prompts.
+// Command agentsim measures how fast Thresh runs the matrix of a flakestorm contract against an
+// agent that answers at once, compared with a bare loop and with promptfoo on the same agent and
+// prompts.
 //
 //	bash bench/agents [--rounds N] [--cells N] [--many N]
 //
-// It generates what it runs, uses nothing of Thresh's packages, and times
-// programs from outside, their start included. Contenders take turns; ratios are
-// to promptfoo, within a round. No figure makes it fail.
+// It generates its inputs, imports nothing of Thresh, and times programs from outside, including
+// their start. Contenders take turns; ratios are relative to promptfoo, within a round. No figure
+// makes it fail.
 package main
 
 import (
@@ -43,22 +43,22 @@ type options struct {
 	rounds, cells, many int
 }
 
-// contender is a way to judge some cells.
+// contender is a way to judge a number of cells.
 type contender struct {
 	name  string
 	cells int
 	argv  []string
-	env   []string // nil: as this process has it
+	env   []string // nil: the environment of this process
 	dir   string
-	peer  bool                            // the one that others are held against
-	alone func(ctx context.Context) error // in place of argv: in this process
+	peer  bool                            // the one that others are compared with
+	alone func(ctx context.Context) error // runs in this process, instead of argv
 }
 
-// figure is what a run took.
+// figure is the cost of a run.
 type figure struct {
 	wall, cpu time.Duration
 	peak      int64   // KiB of the largest process; 0: unknown
-	ratio     float64 // of cells a second to the peer's, in the same round; 0: there is none
+	ratio     float64 // cells per second relative to the peer's, in the same round; 0: none
 }
 
 func bench(ctx context.Context, args []string) error {
@@ -165,7 +165,7 @@ func used() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// write writes a file in a folder that is made for it.
+// write writes a file and makes its folder.
 func write(path, text string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 
 const scenarios = 20
 
-// matrix is a contract of as many cells. Its agent is one that runs already, or
-// one that Thresh starts behind its proxy, with a fault in each scenario.
+// matrix is a contract with so many cells. Its agent is already running, or is started by Thresh
+// behind its proxy, with a fault in each scenario.
 func matrix(cells int, at, command, tool string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "version: \"2.0\"\nagent:\n  reset_endpoint: /reset\n")
@@ -36,7 +36,7 @@ func matrix(cells int, at, command, tool string) string {
 	return b.String()
 }
 
-// suites are the contenders; missing is what cannot be run here.
+// suites returns the contenders; missing lists those that cannot run here.
 func suites(dir string, o options, a *instant, at string) (list []contender, missing []string, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -74,7 +74,7 @@ func suites(dir string, o options, a *instant, at string) (list []contender, mis
 	return list, missing, err
 }
 
-// promptfoo is the same prompts, agent and check as its configuration.
+// promptfoo is a promptfoo configuration with the same prompts, agent and check.
 func promptfoo(cells int, at string) (string, error) {
 	type object = map[string]any
 	tests := make([]object, cells)
@@ -89,7 +89,7 @@ func promptfoo(cells int, at string) (string, error) {
 	return string(text), nil
 }
 
-// loop is a reset and a question for each cell.
+// loop sends a reset and a question for each cell.
 func loop(ctx context.Context, at string, cells int) error {
 	for range cells {
 		for _, path := range []string{"/reset", "/chat"} {

@@ -1,11 +1,10 @@
-// Command fleetsim measures what a fleet costs, on targets that only sleep, and
-// extrapolates from that by simulation.
+// Command fleetsim measures the cost of a fleet, on targets that only sleep, and extrapolates by
+// simulation.
 //
 //	bash bench/fleet [--workers 1,2,4,8,16] [--cases N] [--tiny N]
 //
-// Workers are processes of their own, on this machine; the server is the
-// embedded one. It is a program to be looked at, not a test: no figure makes it
-// fail. docs/scale.md says what the figures mean.
+// Workers are separate processes on this machine; the server is the embedded one. It is a program
+// to look at, not a test: no figure makes it fail. docs/scale.md explains the figures.
 package main
 
 import (
@@ -87,13 +86,13 @@ func measure(counts string, cases, tiny int64) error {
 	return nil
 }
 
-// result is what a run came to.
+// result is the result of a run.
 type result struct {
-	seconds, rate, cpu float64 // cpu: µs of this process, a case
+	seconds, rate, cpu float64 // cpu: µs of this process per case
 	digest             string
 }
 
-// once runs a campaign with so many workers; none: without a fleet, one lane.
+// once runs a campaign with so many workers; 0: without a fleet, one lane.
 func once(c sleeper, workers int) (result, error) {
 	var none result
 	dir, err := os.MkdirTemp("", "thresh-fleetsim-")
@@ -153,7 +152,7 @@ func once(c sleeper, workers int) (result, error) {
 	return result{took, n / took, float64((processorTime() - before).Microseconds()) / n, rec.Digest}, nil
 }
 
-// all waits until every worker has been heard of.
+// all waits until every worker has reported.
 func all(link *fleet.Link, n int) error {
 	w, err := fleet.Watch(link)
 	if err != nil {
@@ -169,10 +168,10 @@ func all(link *fleet.Link, n int) error {
 	return errors.New("workers do not come")
 }
 
-// simulated is the token of the server that is simulated.
+// simulated is the token of the simulated server.
 const simulated = "fleetsim-fleetsim-fleetsim"
 
-// serve is a worker process. Its campaign is told by the identity of the run.
+// serve is a worker process. The identity of the run contains its campaign.
 func serve(url string) error {
 	ctx := context.Background()
 	link, err := fleet.Connect(ctx, fleet.Access{URL: url, Token: simulated}, "worker")
@@ -224,7 +223,7 @@ func (s *sleep) Execute(_ context.Context, _ int, at campaign.Case) (campaign.Ou
 		time.Sleep(s.each)
 		return campaign.Outcome{}, nil
 	}
-	if at.Index%64 == 0 { // some say something, as targets do
+	if at.Index%64 == 0 { // some outcomes have data, as those of real targets do
 		binary.LittleEndian.PutUint64(s.data[:], uint64(at.Index))
 		return campaign.Outcome{Data: append([]byte(nil), s.data[:]...)}, nil
 	}

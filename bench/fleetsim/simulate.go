@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// processorTime is what this process has used, user and system.
+// processorTime is the user and system time of this process.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
@@ -19,26 +19,26 @@ func processorTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// model is a fleet as the simulation sees it. Two of the costs are derived from
-// a run of this program that docs/scale.md holds; the transit is assumed.
+// model is a fleet in the simulation. Two of the costs come from a run of this program that
+// docs/scale.md shows; the transit is assumed.
 type model struct {
 	workers  int
-	mean     float64 // seconds a case
+	mean     float64 // seconds per case
 	spread   float64 // sigma of the logarithm of a case's time
 	rounds   int
 	perRound int
 }
 
 const (
-	perCase  = 1.0e-6 // processor time of the coordinator, a case: that of cases that take no time
-	perLease = 1.1e-3 // the same, a lease: 12 µs a case of 5 ms with 16 workers, some 100 cases a lease
+	perCase  = 1.0e-6 // processor time of the coordinator per case, measured with cases that take no time
+	perLease = 1.1e-3 // the same per lease: 12 µs for a case of 5 ms with 16 workers, about 100 cases per lease
 	transit  = 1e-3   // from the end of one lease to the start of the next; assumed
-	aim      = 0.5    // what a lease is to keep a worker busy
+	aim      = 0.5    // seconds for which a lease should keep a worker busy
 )
 
-// efficiency plays a campaign: one coordinator, which does one thing at a time,
-// and workers that take leases and wait at the end of each round. It returns
-// the share of workers' time that went into cases.
+// efficiency simulates a campaign: one coordinator, which does one thing at a time, and workers
+// that take leases and wait at the end of each round. It returns the share of workers' time spent
+// on cases.
 func (m model) efficiency(seed uint64) float64 {
 	random := rand.New(rand.NewPCG(seed, 1))
 	size := max(1, int(aim/m.mean))
@@ -55,7 +55,7 @@ func (m model) efficiency(seed uint64) float64 {
 			at := heap.Pop(&free).(float64)
 			n := min(size, max(1, left/(2*m.workers)), left)
 			left -= n
-			// The coordinator serves one after the other.
+			// The coordinator serves one worker after another.
 			cost := perLease + float64(n)*perCase
 			serving = max(serving, at) + cost
 			work := 0.0
@@ -72,7 +72,7 @@ func (m model) efficiency(seed uint64) float64 {
 	return busy / (now * float64(m.workers))
 }
 
-// times is a heap of the moments at which workers become free.
+// times is a heap of the times at which workers become free.
 type times []float64
 
 func (t times) Len() int           { return len(t) }
@@ -98,7 +98,7 @@ func simulation() string {
 		fmt.Fprintf(&b, "| %g ms | %g | %d |", m.mean*1000, m.spread, m.rounds)
 		for _, w := range []int{1, 4, 16, 64, 256, 1000} {
 			m.workers = w
-			// Ten seconds of work for each worker and round, a hundred in all with one.
+			// Ten seconds of work per worker, over all rounds.
 			seconds := 100.0 / float64(m.rounds)
 			m.perRound = max(w, int(seconds*float64(w)/m.mean/10))
 			fmt.Fprintf(&b, " %.2f |", m.efficiency(1))

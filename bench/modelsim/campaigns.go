@@ -14,14 +14,14 @@ import (
 	"github.com/thresh-dev/thresh/tools/modules"
 )
 
-// campaigns are the example systems as users run them, without a store: rounds
-// of cases and what is learned between them.
+// campaigns are the example systems as users run them, without a store: rounds of cases and the
+// learning between them.
 func campaigns(ctx context.Context, g *wasm.Engine) ([]contender, error) {
 	var list []contender
 	all := modules.All()
 	for _, s := range all {
 		if s.Name == "queue" {
-			all = append(all, s) // once more, as a rival is told it
+			all = append(all, s) // a second time, as described to a rival
 		}
 	}
 	for i, s := range all {
@@ -38,7 +38,7 @@ func campaigns(ctx context.Context, g *wasm.Engine) ([]contender, error) {
 	return list, nil
 }
 
-// explored is a campaign that goes on and on.
+// explored is a campaign that restarts whenever it ends.
 type explored struct {
 	system modules.System
 	engine *wasm.Engine
@@ -78,7 +78,7 @@ func (x *explored) open(ctx context.Context) error {
 	return nil
 }
 
-// errFound is why a figure of a module that has no fault means nothing.
+// errFound means that figures of a module without a fault are meaningless.
 var errFound = errors.New("a fault was found where there is none")
 
 // rounds runs some rounds and counts their steps.
@@ -95,7 +95,7 @@ func (x *explored) rounds(ctx context.Context, n int) (steps int, err error) {
 		if err := x.executor.Close(); err != nil {
 			return 0, fmt.Errorf("stopping the module: %w", err)
 		}
-		x.seed++ // a campaign that is over is begun again with another seed
+		x.seed++ // a finished campaign starts again with another seed
 		if err := x.open(ctx); err != nil {
 			return 0, err
 		}
@@ -121,11 +121,11 @@ func (x *explored) round(ctx context.Context, r campaign.Round) (failed error) {
 	return failed
 }
 
-// plainly makes of the queue's model what a tester of state machines is told, so
-// that both sides do the same work: one actor; traversals as long as those of the
-// rival; every answer told, that of peek too; all actions as likely; no claims, refusals or invariants,
-// which the rival does not look at; small numbers, whose comparisons inside of the
-// module are then not recorded; nothing learned between rounds.
+// plainly reduces the queue's model to the description for a state machine tester, so that both
+// sides do the same work: one actor; traversals as long as the rival's; every answer is given, also
+// that of peek; all actions are equally likely; no claims, refusals or invariants, which the rival
+// does not check; small numbers, whose comparisons within the module are then not recorded; nothing
+// learned between rounds.
 func plainly(text []byte) ([]byte, error) {
 	var doc map[string]any
 	if err := json.Unmarshal(text, &doc); err != nil {
@@ -141,9 +141,9 @@ func plainly(text []byte) ([]byte, error) {
 	repeat["max"] = 60
 	alt := within(repeat, "body")
 	branches := alt["branches"].([]any)
-	branches = branches[:len(branches)-1] // but for peek
+	branches = branches[:len(branches)-1] // without peek
 	for _, b := range branches {
-		b.(map[string]any)["weight"] = 10 // as the rival chooses: all actions alike
+		b.(map[string]any)["weight"] = 10 // all actions are equally likely, as for the rival
 	}
 	actions, effects := within(doc, "bindings", "actions"), within(doc, "effects")
 	for size, oldest := range []string{"newest", "second", "third"} {

@@ -22,15 +22,15 @@ import (
 	"github.com/thresh-dev/thresh/tools/modules/queue"
 )
 
-// A hunt counts the calls of actions until a planted fault of the queue shows for
-// the first time: a figure that no load on the machine changes. Both sides look
-// for the same: one queue or two, each answer, both observers of each queue after
-// each call, what must be refused, numbers from 1 to 1000.
+// A hunt counts the calls of actions until a planted fault of the queue first shows: a figure that
+// the load of the machine does not change. Both sides search the same space: one queue or two, each
+// answer, both observers of each queue after each call, what must be refused, numbers from 1 to
+// 1000.
 
-// mostCalls ends a hunt that finds nothing.
+// mostCalls ends a hunt without a find.
 const mostCalls = 300_000
 
-// hunts tells how many calls each side needs for each fault, over some seeds.
+// hunts prints the number of calls that each side needs for each fault, over some seeds.
 func hunts(ctx context.Context, g *wasm.Engine, seeds int) error {
 	fmt.Printf("\nCalls of actions until the fault shows: median (worst) of %d seeds, at most %d each.\n\n", seeds, mostCalls)
 	fmt.Printf("| %-55s | %12s | %13s | %14s |\n|%s|%s:|%s:|%s:|\n", "queue", "thresh", "thresh, even", "rapid", dashes(57), dashes(13), dashes(14), dashes(15))
@@ -39,8 +39,8 @@ func hunts(ctx context.Context, g *wasm.Engine, seeds int) error {
 	})
 }
 
-// eachHunt counts the calls for each fault, from each seed, in ascending order: with the
-// example's model, with that model without vary, and by rapid.
+// eachHunt counts the calls for each fault, from each seed, in ascending order: with the example's
+// model, with that model without vary, and by rapid.
 func eachHunt(ctx context.Context, g *wasm.Engine, seeds int, counted func(fault queue.Fault, ours, even, theirs []int)) error {
 	for name, value := range map[string]string{"rapid.checks": strconv.Itoa(mostCalls), "rapid.nofailfile": "true", "rapid.shrinktime": "1ns"} {
 		if err := flag.Set(name, value); err != nil {
@@ -78,8 +78,8 @@ func eachHunt(ctx context.Context, g *wasm.Engine, seeds int, counted func(fault
 	return nil
 }
 
-// languages counts the calls with models in JSON and with those of the same systems in the
-// language, for each faulty module of the examples.
+// languages counts the calls with JSON models and with models of the same systems in the language,
+// for each faulty module of the examples.
 func languages(ctx context.Context, g *wasm.Engine, seeds int) error {
 	fmt.Printf("Calls of actions until the fault shows: median (worst) of %d seeds, at most %d each.\n", seeds, mostCalls)
 	for _, m := range [...]struct{ json, source, modules string }{
@@ -110,7 +110,8 @@ func languages(ctx context.Context, g *wasm.Engine, seeds int) error {
 	return nil
 }
 
-// counts are the calls that a model takes to find the fault of a module, in ascending order.
+// counts returns the number of calls that a model needs to find the fault of a module, in ascending
+// order.
 func counts(ctx context.Context, g *wasm.Engine, path, module string, seeds int) (list []int, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -146,12 +147,12 @@ func told(counts []int) string {
 	return fmt.Sprintf("%s (%s)", say(counts[len(counts)/2]), say(counts[len(counts)-1]))
 }
 
-// count is how many calls of the first so many bindings were made.
+// count counts the calls of the first bindings, the actions.
 type count struct {
 	actions int
 	calls   int
-	before  int // when the case at hand began
-	first   int // when its first run was over and it was run again, to learn from it or to tell its steps; -1: it was not
+	before  int // at the beginning of the current case
+	first   int // at the end of the case's first run, if it runs again to learn from it or to list its steps; otherwise -1
 }
 
 // counted opens modules whose calls are counted.
@@ -191,9 +192,9 @@ func (x countedInstance) Reset() error {
 	return x.Instance.Reset()
 }
 
-// explorer is Thresh with an example's model as it stands.
+// explorer is Thresh with an example's unchanged model.
 func explorer(ctx context.Context, g *wasm.Engine, path string, text, module []byte, seed int64) (int, error) {
-	n := &count{} // observers are bound behind the actions
+	n := &count{} // observers are bound after the actions
 	if m, list := lang.Compile(path, text); strings.HasSuffix(path, ".star") && !list.HasErrors() {
 		n.actions = len(m.Tree.Root.Get("bindings").Get("actions").Members())
 	} else {
@@ -247,7 +248,7 @@ func explorer(ctx context.Context, g *wasm.Engine, path string, text, module []b
 	return found, nil
 }
 
-// hunter is a test by rapid that says the same.
+// hunter is an equivalent test by rapid.
 func hunter(ctx context.Context, g *wasm.Engine, module []byte, seed int64) (found int, err error) {
 	if err := flag.Set("rapid.seed", strconv.FormatInt(seed+1, 10)); err != nil {
 		return 0, fmt.Errorf("setting up rapid: %w", err)
@@ -266,7 +267,7 @@ func hunter(ctx context.Context, g *wasm.Engine, module []byte, seed int64) (fou
 	over := false
 	found = -1
 	defer func() {
-		if r := recover(); r != nil && r != any(errStop) { // how a test ends that failed
+		if r := recover(); r != nil && r != any(errStop) { // a failed test ends this way
 			panic(r)
 		}
 	}()
@@ -328,5 +329,5 @@ func hunter(ctx context.Context, g *wasm.Engine, module []byte, seed int64) (fou
 	return found, nil
 }
 
-// any64 is wanted of a call that may answer anything.
+// any64 is the expected result of a call that may answer anything.
 const any64 = -1 << 63

@@ -12,8 +12,8 @@ import (
 // pages is the size of the module whose memory is restored.
 const pages = 16
 
-// instances are what is done to single instances: to restore one of 16 pages
-// after some of them were written, and to stop a call that does not end.
+// instances are operations on single instances: restoring one of 16 pages after some of them were
+// written, and stopping an endless call.
 func instances(ctx context.Context, g *wasm.Engine) ([]contender, error) {
 	m := wasmemit.New()
 	m.Memory(pages, pages)

@@ -1,13 +1,13 @@
-// Command modelsim measures the exploration of models with a module: steps of
-// model and module together on one core, beside rapid, a stateful tester, on
-// the same system; restoring of memory; endless loops.
+// Command modelsim measures the exploration of models with a module: steps of model and module
+// together on one core, compared with rapid, a stateful tester, on the same system; restoring
+// memory; endless loops.
 //
 //	bash bench/models [--rounds N] [--seconds S]
 //	bash bench/states [--rounds N]
 //
-// Contenders take turns within each round, in one process. What is told is
-// processor time of that process, garbage collection included, so that others
-// on the machine disturb it little. No figure makes it fail.
+// Contenders take turns within each round, in one process. The figures are processor time of that
+// process, including garbage collection, so that other load on the machine matters little. No
+// figure makes it fail.
 package main
 
 import (
@@ -33,11 +33,10 @@ func main() {
 	}
 }
 
-// contender is something to measure: run does a little of it, and says how many
-// units that were.
+// contender is something to measure: run does a little of it, and returns the number of units.
 type contender struct {
 	name string
-	unit string // "steps" are told by the second, anything else by the unit's time
+	unit string // "steps" are shown per second, other units by their time
 	run  func() (units int, err error)
 }
 
@@ -49,7 +48,7 @@ func bench(ctx context.Context) error {
 	thresh := flag.String("states", "", "go instead through all states of a model, with this build of thresh")
 	quint := flag.String("quint", "", "with --states: Quint's program")
 	depth := flag.Int("bare", 0, "only go through the states of that model by hand, to this depth")
-	testing.Init() // rapid asks whether tests are to be short
+	testing.Init() // rapid asks whether tests should be short
 	flag.Parse()
 	switch {
 	case *depth > 0:
@@ -77,7 +76,7 @@ func bench(ctx context.Context) error {
 		}
 		list = append(list, more...)
 	}
-	took := make([][]float64, len(list)) // seconds of processor time a unit, by contender
+	took := make([][]float64, len(list)) // seconds of processor time per unit, by contender
 	for range *rounds {
 		for i, c := range list {
 			each, err := burst(ctx, c, *seconds)
@@ -104,7 +103,7 @@ func dashes(n int) string {
 	return string(b)
 }
 
-// tell is a time a unit as it is read.
+// tell formats the time of a unit.
 func (c contender) tell(each float64) string {
 	if c.unit == "steps" {
 		return fmt.Sprintf("%.0f steps/s", 1/each)
@@ -112,7 +111,7 @@ func (c contender) tell(each float64) string {
 	return fmt.Sprintf("%.2f µs", each*1e6)
 }
 
-// burst runs a contender for a while and tells the processor time of a unit.
+// burst runs a contender for a while and returns the processor time of a unit.
 func burst(ctx context.Context, c contender, seconds float64) (float64, error) {
 	begin, units := used(), 0
 	for {

@@ -26,9 +26,9 @@ type ring interface {
 	back() int64
 }
 
-// rivals drive the queue by rapid: the same module in the same engine, and
-// without a module, so that what the module costs is seen. After each step both
-// observers are asked, as Thresh does.
+// rivals drive the queue with rapid: the same module in the same engine, and the queue without a
+// module, to show the cost of the module. Both observers are called after each step, as Thresh
+// does.
 func rivals(ctx context.Context, g *wasm.Engine) ([]contender, error) {
 	d, err := g.Open(ctx, ringPlan(queue.Module(queue.None)))
 	if err != nil {
@@ -50,7 +50,7 @@ func rivals(ctx context.Context, g *wasm.Engine) ([]contender, error) {
 	}, nil
 }
 
-// ringPlan is how rapid calls a module of the queue: its actions, then its observers.
+// ringPlan describes how rapid calls a module of the queue: its actions, then its observers.
 func ringPlan(module []byte) dut.Plan {
 	bind := func(function string, result dut.Kind, params ...dut.Kind) dut.Binding {
 		b := dut.Binding{Function: function, Result: result}
@@ -91,7 +91,7 @@ func (r *moduleRing) peek() int64        { return r.call(3) }
 func (r *moduleRing) size() int64        { return r.call(4) }
 func (r *moduleRing) back() int64        { return r.call(5) }
 
-// goRing is the same in Go.
+// goRing is the queue in Go.
 type goRing struct {
 	slots    [3]int64
 	head, in int64
@@ -117,13 +117,13 @@ func (r *goRing) back() int64 {
 	return r.slots[(r.head+r.in-1)%3]
 }
 
-// check runs some checks of rapid and counts the steps that were taken.
+// check runs some checks of rapid and counts the steps.
 func check(r ring, failed *error) (steps int, err error) {
 	t := &quiet{}
 	numbers := rapid.Int64Range(1, most)
 	rapid.Check(t, func(t *rapid.T) {
 		r.reset()
-		steps++ // to open the queue is one, and both observers are asked after it
+		steps++ // opening the queue is a step, followed by both observers
 		var model []int64
 		answers := func(got, want int64) {
 			if steps++; got != want {
@@ -173,7 +173,7 @@ func check(r ring, failed *error) (steps int, err error) {
 	return steps, nil
 }
 
-// quiet stands in for a test.
+// quiet replaces a test.
 type quiet struct{ failed bool }
 
 // errStop unwinds a test that has ended.

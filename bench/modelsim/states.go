@@ -14,9 +14,9 @@ import (
 	"syscall"
 )
 
-// All states of one model: by thresh, by a loop in Go over the same model written by
-// hand, and steps at random of Quint's simulator. Each is a separate process, so that
-// its processor time and memory are its own. What it takes to start is taken off.
+// All states of one model: by thresh, by a Go loop over the same model written by hand, and random
+// steps of Quint's simulator. Each is a separate process, so that its processor time and memory are
+// its own. The cost of starting is subtracted.
 
 //go:embed tickets.model.star
 var ticketModel string
@@ -38,8 +38,8 @@ const (
 	closed
 )
 
-// aTicket is an instance of the model; tickets are a state, sorted, as which ticket is
-// which means nothing.
+// aTicket is an instance of the model. A state is a sorted list of tickets, because their identity
+// does not matter.
 type aTicket struct {
 	state, priority, holder uint8
 	held                    bool
@@ -57,7 +57,7 @@ func (s tickets) sorted() tickets {
 	return s
 }
 
-// bare goes through the states breadth first.
+// bare explores the states breadth first.
 func bare(depth int) (int, error) {
 	known := map[tickets]struct{}{{}: {}}
 	queue := []tickets{{}}
@@ -86,7 +86,7 @@ func bare(depth int) (int, error) {
 	return len(known), nil
 }
 
-// steps are the states that one action leads to.
+// steps returns the states that one action leads to.
 func (s tickets) steps(see func(tickets) error) error {
 	if s.n < mostTickets {
 		for p := range uint8(priorities) {
@@ -118,7 +118,7 @@ func (s tickets) steps(see func(tickets) error) error {
 	return nil
 }
 
-// goneThrough is how many states one process saw, and what that took.
+// goneThrough is the number of states that a process saw, with its cost.
 type goneThrough struct {
 	states  int
 	seconds float64
@@ -129,7 +129,7 @@ func (a goneThrough) less(b goneThrough) goneThrough {
 	return goneThrough{a.states, a.seconds - b.seconds, a.bytes - b.bytes}
 }
 
-// process runs a program that prints how many states it saw.
+// process runs a program that prints the number of states it saw.
 func process(ctx context.Context, count *regexp.Regexp, name string, args ...string) (goneThrough, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	out, err := cmd.CombinedOutput()

@@ -1,12 +1,11 @@
-// Command reachsim measures what Thresh's ways to reach a system cost beside bare
-// loops that ask the same of the same program:
+// Command reachsim measures the cost of Thresh's ways to reach a system, compared with bare loops
+// that send the same requests to the same program:
 //
 //	bash bench/reach [ROUNDS [CALLS]]
 //
-// Both sides take turns, round after round, so that what else the machine does slows
-// both. Ratios are taken within a round, and their median is shown. On a busy machine
-// look at processor time: what asks waits for what answers, and both for their turn.
-// No figure makes it fail.
+// Both sides take turns, round after round, so that other load on the machine slows both. Ratios
+// are taken within a round, and their median is shown. On a busy machine look at processor time:
+// caller and program wait for each other, and both for a processor. No figure makes it fail.
 package main
 
 import (
@@ -53,7 +52,7 @@ func main() {
 	}
 }
 
-// The programs that are asked: they answer at once.
+// The programs that are called: they answer at once.
 
 func serveHTTP(port string) error {
 	return http.ListenAndServe("127.0.0.1:"+port, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -85,8 +84,8 @@ func serveTools() error {
 	return s.Run(context.Background(), &mcp.StdioTransport{})
 }
 
-// side is one of two ways to make calls: it starts what it needs, and gives what makes
-// so many calls and what ends it all.
+// side is one of two ways to make calls: it starts what it needs, and returns functions that make a
+// number of calls and that end everything.
 type side func(ctx context.Context) (calls func(ctx context.Context, n int) error, end func() error, err error)
 
 type contest struct {
@@ -113,7 +112,8 @@ func bench(ctx context.Context, args []string) error {
 	fmt.Println("| kind | beside | calls/s | bare | ratio | least | most | CPU µs | bare | ratio | aim |\n|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
 	for _, c := range []contest{
 		{"http | a Go loop over one keep-alive connection", 100, thresh(httpPlan), bareHTTP, 0.8},
-		// Short turns of two programs that only wait for each other say where the kernel put them.
+		// Short turns of two programs that only wait for each other mainly show where the kernel placed
+		// them.
 		{"driver | a Go loop that writes and reads the same lines", 5000, thresh(program(sut.Driver, "driver")), bareLines, 0.7},
 		{"mcp, stdio | the Go SDK's own client in a loop", 100, thresh(program(sut.MCP, "mcp")), bareTools, 0.7},
 		{"python, warm | a Python loop with a fork for each case", 50, thresh(pythonPlan), bareFork(args[0]), 0.5},
@@ -125,11 +125,11 @@ func bench(ctx context.Context, args []string) error {
 	return nil
 }
 
-// figure is what a turn took, a call.
+// figure is the cost of a call in one turn.
 type figure struct{ wall, cpu time.Duration }
 
-// measure lets both sides take turns. Wall time is without the start, processor time
-// is that of all processes, with it.
+// measure lets both sides take turns. Wall time excludes the start; processor time is that of all
+// processes and includes it.
 func (c *contest) measure(ctx context.Context, rounds, calls int) error {
 	var wall, cpu [3][]float64 // of ours, of the bare loop, and ratios
 	for range rounds {
@@ -156,7 +156,7 @@ func turn(ctx context.Context, s side, n int) (f figure, err error) {
 	if err != nil {
 		return f, err
 	}
-	if err = calls(ctx, max(1, n/20)); err == nil { // to be warm
+	if err = calls(ctx, max(1, n/20)); err == nil { // warm up
 		began := time.Now()
 		err = calls(ctx, n)
 		f.wall = time.Since(began)
@@ -166,7 +166,7 @@ func turn(ctx context.Context, s side, n int) (f figure, err error) {
 	return f, err
 }
 
-// spent is the processor time of this process and of those that it has waited for.
+// spent is the processor time of this process and of the processes it has waited for.
 func spent() (sum time.Duration) {
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
 		var u syscall.Rusage
@@ -213,7 +213,7 @@ var text = []sut.Named{{Name: "data", Value: json.RawMessage(`"hello world"`)}}
 
 func nothing() error { return nil }
 
-// service starts the HTTP server and says where it is.
+// service starts the HTTP server and returns its address.
 func service() (url string, end func() error, err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

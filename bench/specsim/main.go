@@ -1,11 +1,10 @@
-// Command specsim measures how fast Thresh runs Spec-Test documents, beside a
-// bare loop that starts the same programs and beside other runners of
-// documents that are installed.
+// Command specsim measures how fast Thresh runs Spec-Test documents, compared with a bare loop that
+// starts the same programs and with other installed runners of documents.
 //
 //	bash bench/specs [--rounds N] [--cases N] [--many N]
 //
-// It generates what it runs, uses nothing of Thresh's packages, and times
-// programs from outside, their start included. No figure makes it fail.
+// It generates its inputs, imports nothing of Thresh, and times programs from outside, including
+// their start. No figure makes it fail.
 package main
 
 import (
@@ -33,21 +32,21 @@ func main() {
 	}
 }
 
-// contender is a way to run some cases.
+// contender is a way to run a number of cases.
 type contender struct {
 	name  string
 	cases int
 	argv  []string
 	dir   string
 	fails bool                            // it exits with 1, as it should
-	alone func(ctx context.Context) error // in place of argv: in this process
+	alone func(ctx context.Context) error // runs in this process, instead of argv
 }
 
-// figure is what a run took.
+// figure is the cost of a run.
 type figure struct {
 	wall, cpu time.Duration
 	peak      int64   // KiB of the largest process; 0: unknown
-	own       float64 // cases a second by the run's own report, without start and reading; 0: it has none
+	own       float64 // cases per second in the run's own report, without start and reading; 0: none
 }
 
 func bench(ctx context.Context, args []string) error {
@@ -124,7 +123,7 @@ func (c *contender) run(ctx context.Context) (figure, error) {
 	return f, err
 }
 
-// ownRate takes the rate from a run's report, if it has written one.
+// ownRate reads the rate from a run's report, if it wrote one.
 func ownRate(path string) (float64, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -144,7 +143,7 @@ func ownRate(path string) (float64, error) {
 	return report.Environment.Rate, os.Remove(path)
 }
 
-// used is the processor time of this process and of those it has waited for.
+// used is the processor time of this process and of the processes it has waited for.
 func used() time.Duration {
 	var total time.Duration
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
@@ -156,7 +155,7 @@ func used() time.Duration {
 	return total
 }
 
-// write writes a file in a folder that is made for it.
+// write writes a file and makes its folder.
 func write(path, text string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

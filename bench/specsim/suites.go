@@ -15,23 +15,23 @@ import (
 	"sync"
 )
 
-// fileCase is a case of type text.file, of three groups.
+// fileCase is a case of type text.file with three groups.
 const fileCase = "## FILE-%[1]d\n\n```yaml spec-test\nid: FILE-%[1]d\ntype: text.file\npath: subject.txt\nassert:\n" +
 	"  - target: text\n    must:\n      - contain: [\"alpha\", \"beta\"]\n      - regex: [\"version: [0-9]+\"]\n" +
 	"  - target: text\n    cannot:\n      - contain: [\"ERROR\"]\n" +
 	"  - target: text\n    can:\n      - contain: [\"nope\"]\n      - evaluate:\n          - [\"contains\", \"alpha\"]\n```\n\n"
 
-// commandCase is a case that starts a program and looks at what it prints.
+// commandCase is a case that starts a program and checks its output.
 const commandCase = "## RUN-%[1]d\n\n```yaml spec-test\nid: RUN-%[1]d\ntype: cli.run\nharness: {entrypoint: /bin/echo}\nargv: [\"hello %[1]d\"]\n" +
 	"assert:\n  - target: stdout\n    must:\n      - contain: [\"hello %[1]d\"]\n```\n\n"
 
 // transcript is a block of a page that runs the same command.
 const transcript = "```console run\n$ /bin/echo hello %[1]d\nhello %[1]d\n```\n\n"
 
-// shellsOwn has the shell's own echo in place of the program.
+// shellsOwn uses the shell's own echo instead of the program.
 func shellsOwn(text string) string { return strings.ReplaceAll(text, "/bin/echo", "echo") }
 
-// groups are the contenders that are held against each other, and what is left out.
+// groups returns the contenders that are compared with each other, and what is missing.
 func groups(dir, thresh, testscript string, cases, many int) (list [][]contender, missing []string, err error) {
 	if thresh, err = exec.LookPath(thresh); err == nil {
 		thresh, err = filepath.Abs(thresh)
@@ -113,18 +113,18 @@ func groups(dir, thresh, testscript string, cases, many int) (list [][]contender
 	return append(list, append(commands, peers...)), missing, err
 }
 
-// spread is how many documents many cases are spread over, if there are as many.
+// spread is the maximum number of documents for many cases.
 const spread = 1000
 
-// listed is the form of a case as an item of a list in YAML.
+// listed is the form of a case as an item of a YAML list.
 func listed(form string) string {
 	_, text, _ := strings.Cut(form, "spec-test\n")
 	text, _, _ = strings.Cut(text, "```")
 	return "- " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  ") + "\n"
 }
 
-// writeCases writes a document of so many cases, a case at a time: what this
-// process holds at its peak counts as a peak of the programs that it starts.
+// writeCases writes a document of n cases, one at a time: the peak memory of this process counts as
+// a peak of the programs that it starts.
 func writeCases(path string, n int, form string) error {
 	f, err := os.Create(path)
 	if err != nil {
@@ -132,13 +132,13 @@ func writeCases(path string, n int, form string) error {
 	}
 	w := bufio.NewWriter(f)
 	for i := range n {
-		fmt.Fprintf(w, form, i) // an error stays until Flush
+		fmt.Fprintf(w, form, i) // the error persists until Flush
 	}
 	return errors.Join(w.Flush(), f.Close())
 }
 
-// bare starts a program for each case in a temporary folder of its own, as many
-// at once as there are processors.
+// bare starts a program for each case in a temporary folder, as many at once as there are
+// processors.
 func bare(ctx context.Context, dir string, cases int) error {
 	work := make(chan int)
 	errs := make([]error, runtime.NumCPU())
@@ -179,7 +179,7 @@ func bareCase(ctx context.Context, dir, word string) error {
 	return os.RemoveAll(temp)
 }
 
-// peers are other runners, each with the same commands in its own words.
+// peers are other runners, each with the same commands in its own notation.
 func peers(dir, testscript string, cases int) (list []contender, missing []string, err error) {
 	put := func(name, text string) {
 		if err == nil {

@@ -1,7 +1,6 @@
-// Command tway writes few rows of inputs that hold every combination of the
-// values of any t parameters, from models as PICT and ACTS read them, and checks
-// rows of any origin. README.md says how it is used. It stands apart from Thresh,
-// whose package engine/tway makes the arrays.
+// Command tway writes few rows of inputs that hold every combination of the values of any t
+// parameters, from models in the formats of PICT and ACTS, and checks rows of any origin. README.md
+// describes its use. It is separate from Thresh, whose package engine/tway makes its own arrays.
 package main
 
 import (
@@ -19,13 +18,13 @@ import (
 	"github.com/thresh-dev/thresh/tools/tway/verify"
 )
 
-// stdio is the standard streams of the process.
+// stdio holds the standard streams of the process.
 type stdio struct {
 	in       io.Reader
 	out, err io.Writer
 }
 
-// exitError carries an exit code whose reason was told already.
+// exitError is an exit code whose reason has already been printed.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
@@ -50,7 +49,7 @@ func run(args []string, io stdio) int {
 	case errors.As(err, &list):
 		fmt.Fprint(io.err, list.Render(diag.Style{}))
 		return diag.ExitRefused
-	case !errors.As(err, &coded): // of the command line
+	case !errors.As(err, &coded): // an error of the command line
 		err = diag.WithHint(diag.Refused("%w", err), diag.Hint(err))
 	}
 	fmt.Fprintln(io.err, "tway: error: "+printable(err.Error()))
@@ -60,7 +59,7 @@ func run(args []string, io stdio) int {
 	return diag.ExitCode(err)
 }
 
-// flags are what the command line says.
+// flags holds the values of the command line.
 type flags struct {
 	strength int
 	all      bool // combine all parameters
@@ -70,10 +69,10 @@ type flags struct {
 	rows     string
 	verify   string
 	dialect  modelfile.Dialect
-	drawn    bool // nobody chose the seed
+	drawn    bool // the seed is random
 }
 
-// formats are the ways in which rows are written.
+// formats are the output formats of rows.
 var formats = []string{"table", "csv", "tsv", "json", "summary"}
 
 func command(io stdio) *cobra.Command {
@@ -219,8 +218,8 @@ func (t stdio) tway(path string, f flags) error {
 	return nil
 }
 
-// strengthOf is the strength asked for, that of the file, or 2; one parameter
-// can only be combined by 1.
+// strengthOf is the requested strength, or that of the file, or 2; a single parameter allows only
+// 1.
 func (f *flags) strengthOf(file *modelfile.File) int {
 	switch {
 	case f.all:
@@ -267,8 +266,7 @@ func (t stdio) readRows(file *modelfile.File, path string, strict bool) ([][]int
 	return rows, nil
 }
 
-// refused says why there is no array, with the constraints that contradict
-// each other.
+// refused explains why there is no array, with the constraints that contradict each other.
 func refused(file *modelfile.File, path string, err error) error {
 	var c *covering.Contradiction
 	switch {

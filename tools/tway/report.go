@@ -15,7 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/tools/tway/verify"
 )
 
-// writeRows writes rows with the names of parameters above.
+// writeRows writes rows below the names of parameters.
 func writeRows(w io.Writer, file *modelfile.File, rows [][]int, format string) error {
 	names, labels := file.Names(), file.Labels(rows)
 	switch format {
@@ -48,10 +48,10 @@ func writeRows(w io.Writer, file *modelfile.File, rows [][]int, format string) e
 	return t.Flush()
 }
 
-// shownTuples is how many combinations of one kind are told one by one.
+// shownTuples is the number of combinations of one kind that are listed.
 const shownTuples = 20
 
-// summarizeArray tells what an array covers and what nothing can cover.
+// summarizeArray describes what an array covers and what no array can cover.
 func summarizeArray(w io.Writer, file *modelfile.File, m *covering.Model, array *covering.Array) {
 	for _, r := range array.Refused {
 		why := "it holds two invalid values"
@@ -92,7 +92,7 @@ func tellTuples(w io.Writer, file *modelfile.File, list []covering.Tuple) {
 	more(w, len(list))
 }
 
-// tupleText is a combination as people write it.
+// tupleText is a combination in readable form.
 func tupleText(file *modelfile.File, t covering.Tuple) string {
 	var parts []string
 	for i, p := range t.Params {
@@ -101,7 +101,7 @@ func tupleText(file *modelfile.File, t covering.Tuple) string {
 	return printable(strings.Join(parts, ", "))
 }
 
-// because names constraints with where they stand.
+// because lists constraints with their places.
 func because(file *modelfile.File, conds []int) string {
 	var parts []string
 	for _, c := range conds {
@@ -157,7 +157,7 @@ func (t stdio) verifyRows(file *modelfile.File, m *covering.Model, f flags) erro
 	return nil
 }
 
-// printable makes control characters harmless for a terminal.
+// printable replaces control characters, which are dangerous on a terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0) {

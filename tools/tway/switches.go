@@ -10,18 +10,17 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// pictSwitches are PICT's switches, which stand after the model, and the flags
-// that say the same.
+// pictSwitches are PICT's switches, which follow the model, and the equivalent flags.
 var pictSwitches = []struct {
 	letter, flag string
-	bare         string // what it says without a value; "" if it must have one
-	alone        bool   // it has no value
+	bare         string // value if none is given; "" if one is required
+	alone        bool   // it takes no value
 }{
 	{"o", "strength", "", false}, {"d", "separator", "", false}, {"a", "alias-separator", "", false}, {"n", "negative-prefix", "", false},
 	{"e", "rows", "", false}, {"r", "seed", "random", false}, {"c", "case-sensitive", "true", true}, {"s", "format", "summary", true},
 }
 
-// switches sets the flags that PICT's switches stand for.
+// switches sets the flags for PICT's switches.
 func (f *flags) switches(list []string, fs *pflag.FlagSet) error {
 	for _, text := range list {
 		if err := f.pictSwitch(text, fs); err != nil {

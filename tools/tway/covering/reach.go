@@ -55,7 +55,7 @@ func newReach(m *Model, b *builder, conds []solve.Cond, want int) *reach {
 	return r
 }
 
-// join makes two columns' groups one.
+// join merges the groups of two columns.
 func (r *reach) join(a, b int) {
 	from, to := r.group[b], r.group[a]
 	for c, g := range r.group {
@@ -65,8 +65,8 @@ func (r *reach) join(a, b int) {
 	}
 }
 
-// require marks all tuples of the builder's table that can be covered and
-// returns their number and the most that any set has: no array has fewer rows.
+// require marks all tuples of the builder's table that can be covered and returns their number and
+// the largest number in one set: no array has fewer rows.
 func (r *reach) require() (tuples int64, lower int) {
 	t := r.b.t
 	if !r.any() {
@@ -80,8 +80,7 @@ func (r *reach) require() (tuples int64, lower int) {
 	return tuples, lower
 }
 
-// any reports whether there is any row at all; that there is none is noted as a
-// combination of nothing.
+// any reports whether there is any row at all; if not, it records that as an empty combination.
 func (r *reach) any() bool {
 	row := blank(len(r.m.Levels))
 	switch r.ask(row) {
@@ -95,20 +94,20 @@ func (r *reach) any() bool {
 	return false
 }
 
-// explain says which conditions exclude a tuple, whose values row has.
+// explain finds the conditions that exclude a tuple, whose values row has.
 func (r *reach) explain(row []int, tuple Tuple) Unreachable {
 	u := Unreachable{Tuple: tuple}
 	u.Conds, u.Minimal = r.b.solver.Conflict(row, partNodes)
 	for len(u.Conds) > 0 && u.Conds[len(u.Conds)-1] >= len(r.m.Conds) {
-		u.Conds = u.Conds[:len(u.Conds)-1] // what holds of invalid values is no condition of the user's
+		u.Conds = u.Conds[:len(u.Conds)-1] // the phase's own conditions on invalid values are not the user's
 	}
 	return u
 }
 
-// set marks the tuples of one set and returns how many there are.
+// set marks the tuples of one set and returns their number.
 func (r *reach) set(s *set) int {
 	parts := r.split(s.cols)
-	if len(parts) == 0 && !r.m.hasInvalid() { // nothing to ask
+	if len(parts) == 0 && !r.m.hasInvalid() { // no conditions
 		size := r.b.t.size(s)
 		for tuple := s.first; tuple < s.first+size; tuple++ {
 			r.b.t.require(tuple)
@@ -142,7 +141,7 @@ func (r *reach) set(s *set) int {
 	return n
 }
 
-// split takes the columns apart by their groups.
+// split divides the columns by group.
 func (r *reach) split(cols []int) [][]int {
 	var parts [][]int
 	var groups []int
@@ -160,7 +159,7 @@ func (r *reach) split(cols []int) [][]int {
 	return parts
 }
 
-// number is the number of row's values of cols among their combinations.
+// number is the index of row's values of cols among their combinations.
 func number(levels, cols, row []int) int {
 	n := 0
 	for _, c := range cols {
@@ -169,11 +168,11 @@ func number(levels, cols, row []int) int {
 	return n
 }
 
-// partNodes is the budget of the question whether a part is possible.
+// partNodes is the budget for deciding whether a part is possible.
 const partNodes = 20_000
 
-// part is the status of each combination of columns of one group. Those that are
-// impossible though all of their parts are possible are noted.
+// part is the status of each combination of columns of one group. It records the combinations that
+// are impossible although all their parts are possible.
 func (r *reach) part(cols []int) []solve.Status {
 	var key []byte
 	for _, c := range cols {
@@ -211,7 +210,7 @@ func (r *reach) part(cols []int) []solve.Status {
 		}
 		invalids := r.m.invalids(cols, values)
 		if invalids > r.want {
-			continue // nobody asks
+			continue // not wanted
 		}
 		worst := solve.Sat
 		for j, sub := range below {
@@ -219,13 +218,13 @@ func (r *reach) part(cols []int) []solve.Status {
 				worst = s
 			}
 		}
-		if worst != solve.Sat { // told already, as a smaller one
+		if worst != solve.Sat { // already reported as a smaller combination
 			status[i] = worst
 			continue
 		}
 		status[i] = r.ask(row)
 		if invalids < r.want {
-			continue // told where it is wanted
+			continue // reported in the phase that wants it
 		}
 		switch tuple := (Tuple{slices.Clone(cols), slices.Clone(values)}); status[i] {
 		case solve.Unsat:

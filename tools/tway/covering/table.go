@@ -2,34 +2,32 @@ package covering
 
 // A table counts how often the rows of an array cover each tuple.
 //
-// The tuples of one column set have consecutive numbers: the first column's
-// value times a stride, and so on. For each column the table has the views of
-// the sets that it is in: with the values of the others, a view gives the number
-// of the tuple for value 0 of the column, and the stride to the next value. So
-// what a change of one cell covers and uncovers is a few additions for each
-// view, and no search.
+// The tuples of one column set have consecutive numbers: the first column's value times a stride,
+// and so on. For each column the table has views of the sets that contain it: from the values of
+// the other columns, a view gives the number of the tuple for value 0 of the column, and the stride
+// to the next value. So a few additions per view, without a search, show what a change of one cell
+// covers and uncovers.
 type table struct {
 	levels  []int
 	sets    []set
-	count   []uint16 // rows that cover a tuple; from exempt on, the tuple need not be
-	open    []int32  // the tuples that are to be covered and are not
-	where   []int32  // a tuple's place in open, or -1
+	count   []uint16 // number of rows that cover a tuple; from exempt on, the tuple need not be covered
+	open    []int32  // tuples that must be covered and are not
+	where   []int32  // index of a tuple in open, or -1
 	pairs   [][]view2
 	triples [][]view3
 	others  [][]viewN
-	price   []int64 // by column: what looking at its views costs
-	work    int64   // what was spent so far
+	price   []int64 // by column: cost of looking at its views
+	work    int64   // work done so far
 }
 
-// set is a set of columns all of whose combinations are tuples.
+// set is a set of columns whose combinations are all tuples.
 type set struct {
 	cols    []int
 	strides []int32
-	first   int32 // the number of its first tuple
+	first   int32 // number of its first tuple
 }
 
-// view2, view3 and viewN are a set of two, three or any columns as one of them
-// sees it.
+// view2, view3 and viewN are a set of two, three or any number of columns as seen from one of them.
 type (
 	view2 struct{ base, own, col, stride int32 }
 	view3 struct{ base, own, col1, stride1, col2, stride2 int32 }
@@ -41,7 +39,7 @@ type (
 
 const (
 	exempt = 1 << 14    // added to the count of tuples that need not be covered
-	full   = exempt - 1 // counts stay here; no array that is improved has so many rows
+	full   = exempt - 1 // maximum count; no array that is improved has so many rows
 )
 
 // newTable makes a table of column sets; no tuple needs covering yet.
@@ -68,7 +66,7 @@ func newTable(levels []int, columns [][]int) *table {
 	return t
 }
 
-// show gives each column of a set its view of it.
+// show adds its view of a set to each column of the set.
 func (t *table) show(s *set) {
 	for j, c := range s.cols {
 		var cols, strides []int32
@@ -77,7 +75,7 @@ func (t *table) show(s *set) {
 				cols, strides = append(cols, int32(d)), append(strides, s.strides[o])
 			}
 		}
-		t.price[c] += int64(len(s.cols) - 1 + min(1, len(s.cols)/3)) // as measured: a triple costs three pairs
+		t.price[c] += int64(len(s.cols) - 1 + min(1, len(s.cols)/3)) // as measured: a triple costs as much as three pairs
 		switch len(cols) {
 		case 1:
 			t.pairs[c] = append(t.pairs[c], view2{s.first, s.strides[j], cols[0], strides[0]})
@@ -128,7 +126,7 @@ func (t *table) write(tuple int32, row []int) *set {
 	return s
 }
 
-// require says that a tuple is to be covered.
+// require marks a tuple as one that must be covered.
 func (t *table) require(tuple int32) {
 	if t.count[tuple] >= exempt {
 		t.count[tuple] -= exempt
@@ -167,21 +165,21 @@ func (t *table) dec(tuple int32) {
 	}
 }
 
-// add counts a row in; each cell must have a value.
+// add counts a row; each cell must have a value.
 func (t *table) add(row []int) {
 	for i := range t.sets {
 		t.inc(t.sets[i].at(row))
 	}
 }
 
-// remove counts a row out again.
+// remove stops counting a row.
 func (t *table) remove(row []int) {
 	for i := range t.sets {
 		t.dec(t.sets[i].at(row))
 	}
 }
 
-// coveredAlone is the number of tuples that no other row covers.
+// coveredAlone is the number of tuples that only this row covers.
 func (t *table) coveredAlone(row []int) int {
 	n := 0
 	for i := range t.sets {
@@ -193,8 +191,8 @@ func (t *table) coveredAlone(row []int) int {
 	return n
 }
 
-// openGains adds to gain[x], for each value x of column c, the number of open tuples
-// that it completes with the cells of row that have values.
+// openGains adds to gain[x], for each value x of column c, the number of open tuples that it
+// completes together with the filled cells of row.
 func (t *table) openGains(row []int, c int, gain []int) {
 	for _, v := range t.pairs[c] {
 		if row[v.col] >= 0 {
@@ -239,7 +237,7 @@ next:
 	t.work += t.price[c]
 }
 
-// delta is how many more tuples are covered if the cell c of row becomes x.
+// delta is the change in the number of covered tuples if the cell c of row becomes x.
 func (t *table) delta(row []int, c, x int) int {
 	old, to, n := int32(row[c]), int32(x), uint32(0)
 	for _, v := range t.pairs[c] {
@@ -259,8 +257,8 @@ func (t *table) delta(row []int, c, x int) int {
 	return int(int32(n))
 }
 
-// isZero is 1 for 0 and 0 for other counts. Branches would be mispredicted half of
-// the time, and this is where all the time goes.
+// isZero is 1 for 0 and 0 for other counts. Branches would be mispredicted half of the time, and
+// this is where most of the time goes.
 func isZero(count uint16) uint32 { return (uint32(count) - 1) >> 31 }
 
 // at is the number of the view's tuple for value 0 of its column.
@@ -272,7 +270,7 @@ func (v *viewN) at(row []int) (at, own int32) {
 	return at, v.own
 }
 
-// change makes the cell c of a row that was counted in x.
+// change sets the cell c of a counted row to x.
 func (t *table) change(row []int, c, x int) {
 	old, to := int32(row[c]), int32(x)
 	for _, v := range t.pairs[c] {

@@ -1,5 +1,5 @@
-// Package logic makes conditions of functions and of other conditions, for those
-// who write models. It imports package solve alone.
+// Package logic builds conditions from functions and from other conditions, for writers of models.
+// It imports only package solve.
 package logic
 
 import (
@@ -8,8 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/solve"
 )
 
-// Relation holds if f does for the values of all of vars, and is unknown until
-// all have one.
+// Relation holds if f does for the values of all vars, and is unknown until all have one.
 func Relation(vars []int, f func(row []int) bool) solve.Cond {
 	vars = slices.Compact(slices.Sorted(slices.Values(vars)))
 	return solve.Cond{Vars: vars, Eval: func(row []int) solve.Truth {
@@ -27,7 +26,7 @@ func Not(c solve.Cond) solve.Cond {
 	return solve.Cond{Vars: c.Vars, Eval: func(row []int) solve.Truth { return c.Eval(row).Not() }}
 }
 
-// And holds where all of list do; so it does where the list is empty.
+// And holds if all of list do; an empty list holds.
 func And(list ...solve.Cond) solve.Cond {
 	nots := make([]solve.Cond, len(list))
 	for i, c := range list {
@@ -39,8 +38,7 @@ func And(list ...solve.Cond) solve.Cond {
 // Implies holds where a does not, or b does.
 func Implies(a, b solve.Cond) solve.Cond { return Or(Not(a), b) }
 
-// In holds if the value of v is one of those marked; set has an entry for each
-// value of v.
+// In holds if the value of v is marked; set has an entry for each value of v.
 func In(v int, set []bool) solve.Cond {
 	return solve.Cond{Vars: []int{v}, Eval: func(row []int) solve.Truth {
 		if row[v] == solve.Open {
@@ -50,11 +48,10 @@ func In(v int, set []bool) solve.Cond {
 	}}
 }
 
-// Or holds where one of list does.
+// Or holds if at least one of list does.
 func Or(list ...solve.Cond) solve.Cond { return fold(list, solve.True) }
 
-// fold combines conditions, one of which decides all if it has the value
-// decisive.
+// fold combines conditions; one of them with the value decisive decides the result.
 func fold(list []solve.Cond, decisive solve.Truth) solve.Cond {
 	list = slices.Clone(list)
 	var vars []int
@@ -75,7 +72,7 @@ func fold(list []solve.Cond, decisive solve.Truth) solve.Cond {
 	}}
 }
 
-// union is the distinct numbers of list, ascending.
+// union returns the distinct numbers of list, ascending.
 func union(list []int) []int {
 	list = slices.Clone(list)
 	slices.Sort(list)

@@ -10,11 +10,11 @@ import (
 	"github.com/thresh-dev/thresh/tools/tway/covering"
 )
 
-// sections are those of an ACTS text file.
+// sections are the sections of an ACTS text file.
 var sections = []string{"System", "Parameter", "Relation", "Constraint", "Test Set", "Misc"}
 
-// section is the name of the section that a line begins, in brackets or not at
-// all.
+// section returns the name in brackets of the section that a line begins, and whether it begins
+// one.
 func section(line string) (string, bool) {
 	text := strings.TrimSpace(line)
 	if len(text) < 3 || text[0] != '[' || text[len(text)-1] != ']' {
@@ -30,8 +30,8 @@ func hasSections(lines []string) bool {
 	})
 }
 
-// acts reads an ACTS model. Constraints and relations are read after all
-// parameters, so that a file's order does not matter.
+// acts reads an ACTS model. It reads constraints and relations after all parameters, so that the
+// order in the file does not matter.
 func (r *reader) acts() {
 	type place struct {
 		name string
@@ -122,7 +122,7 @@ func (r *reader) typed(kind string, at diag.Pos) bool {
 	return false
 }
 
-// actsValue takes one value of a parameter.
+// actsValue reads one value of a parameter.
 func (r *reader) actsValue(p *Param, kind, text string, at diag.Pos) {
 	text = strings.Trim(text, `"`)
 	before := len(r.list)
@@ -177,8 +177,7 @@ func (r *reader) relationLine(i int, line string) {
 	}
 }
 
-// relate takes a relation. One of all parameters is what the file's strength
-// is.
+// relate adds a relation. A relation of all parameters sets the file's strength.
 func (r *reader) relate(params []int, strength int, at diag.Pos) {
 	if most := min(len(params), covering.MaxStrength); strength < 1 || strength > most {
 		r.wrong(at, "relation", "the strength of this relation must be from 1 to "+strconv.Itoa(most)+", got "+strconv.Itoa(strength), "")
@@ -191,7 +190,7 @@ func (r *reader) relate(params []int, strength int, at diag.Pos) {
 	r.f.Model.Relations = append(r.f.Model.Relations, covering.Relation{Params: params, Strength: strength})
 }
 
-// testHeader reads the names above the rows that a file brings along.
+// testHeader reads the names above the rows in a file.
 func (r *reader) testHeader(i int, line string) []int {
 	header := []int{}
 	col := 0
@@ -202,7 +201,7 @@ func (r *reader) testHeader(i int, line string) []int {
 	return header
 }
 
-// testRow reads one such row; a star is a cell that may hold any value.
+// testRow reads one of those rows; a star is a cell that may hold any value.
 func (r *reader) testRow(i int, line string, header []int) {
 	cells := strings.Split(line, ",")
 	if len(cells) != len(header) {
@@ -225,7 +224,7 @@ func (r *reader) testRow(i int, line string, header []int) {
 	r.f.Model.Rows = append(r.f.Model.Rows, row)
 }
 
-// valueOf is the number of the value of p with a name or alias, or -1.
+// valueOf is the index of the value of p with a name or alias, or -1.
 func (r *reader) valueOf(p int, name string) int {
 	param := &r.f.Params[p]
 	n, isNumber := number(name)
@@ -236,7 +235,7 @@ func (r *reader) valueOf(p int, name string) int {
 	})
 }
 
-// labelled is where a constraint begins that may have a label: NAME : CONSTRAINT
+// labelled is the beginning of a constraint after an optional label: NAME : CONSTRAINT
 func labelled(line string) int {
 	at := indent(line)
 	end := at

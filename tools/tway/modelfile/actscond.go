@@ -33,14 +33,14 @@ type node struct {
 	cond  solve.Cond
 
 	vars  []int
-	param int    // the parameter that it is, or -1
-	word  string // the literal that it is, where param is -1 and calc is nil
-	bare  bool   // it stands without quotes
+	param int    // index of the parameter, or -1
+	word  string // the literal, if param is -1 and calc is nil
+	bare  bool   // without quotes
 	calc  func(row []int) float64
 }
 
-// operators are the binary ones, longer ones first where one begins another,
-// with how tightly they bind.
+// operators are the binary operators with their precedence. An operator that begins like another
+// one but is longer comes first.
 var operators = []struct {
 	text string
 	bind int
@@ -50,7 +50,7 @@ var operators = []struct {
 	{"+", 5}, {"-", 5}, {"*", 6}, {"/", 6}, {"%", 6},
 }
 
-// expression reads operators that bind tighter than outer.
+// expression reads operators with a higher precedence than outer.
 func (s *scanner) expression(outer int) node {
 	if s.depth++; s.depth > maxNesting {
 		s.fail(s.at, "nesting", "this constraint is nested too deeply", "")
@@ -96,7 +96,7 @@ func (s *scanner) primary() node {
 		n.at = at
 		return n
 	case s.accept("!"):
-		n := s.expression(4) // binds tighter than && and looser than a comparison
+		n := s.expression(4) // precedence between && and a comparison
 		return node{at: at, truth: true, cond: logic.Not(s.boolean(n))}
 	case s.accept("-"):
 		n := s.number(s.expression(6))
@@ -120,8 +120,8 @@ func (s *scanner) primary() node {
 	return node{at: at, param: -1, word: s.text[at:s.at], bare: true}
 }
 
-// longest reads the longest name of a parameter that comes next; names may hold
-// more than letters and digits.
+// longest reads the longest parameter name that comes next; names may contain more than letters and
+// digits.
 func (s *scanner) longest() int {
 	best, length := -1, 0
 	for i, p := range s.f.Params {
@@ -134,7 +134,7 @@ func (s *scanner) longest() int {
 	return best
 }
 
-// join makes one node of an operator and its sides.
+// join makes one node of an operator and its operands.
 func (s *scanner) join(op string, bind int, a, b node) node {
 	n := node{at: a.at, param: -1}
 	switch {
@@ -166,8 +166,8 @@ func (s *scanner) join(op string, bind int, a, b node) node {
 	return n
 }
 
-// calculate does arithmetic as on integers: division drops the rest. What
-// cannot be calculated is not a number, and no comparison with it holds.
+// calculate does arithmetic; the quotient of integers is truncated. An undefined result is NaN, and
+// no comparison with it holds.
 func calculate(op string, a, b float64) float64 {
 	switch op {
 	case "+":
@@ -188,8 +188,8 @@ func calculate(op string, a, b float64) float64 {
 	return a / b
 }
 
-// boolean is a node as a condition: a comparison, or a parameter that is true
-// or false.
+// boolean converts a node to a condition: a comparison, or a parameter with the values true and
+// false.
 func (s *scanner) boolean(n node) solve.Cond {
 	if s.failed || n.truth {
 		return n.cond
@@ -206,7 +206,7 @@ func (s *scanner) boolean(n node) solve.Cond {
 	return solve.Cond{}
 }
 
-// number is a node as a number.
+// number converts a node to a number.
 func (s *scanner) number(n node) node {
 	switch {
 	case s.failed || n.calc != nil:

@@ -12,12 +12,12 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// parents are where elements must stand that are looked at.
+// parents are the required parents of the elements that are read.
 var parents = map[string]string{
 	"Relation": "Relations", "Constraint": "Constraints", "values": "Parameter", "invalidValues": "Parameter",
 }
 
-// xmlConstraint is a constraint that is read once all parameters are known.
+// xmlConstraint is a constraint to read once all parameters are known.
 type xmlConstraint struct {
 	text string
 	pos  diag.Pos
@@ -99,7 +99,7 @@ func (r *reader) xml(data []byte) {
 				r.add(*now)
 				now = nil
 			case name == "Relation" && parent == "Relations":
-				if len(relation) == 0 { // the default one: of all parameters
+				if len(relation) == 0 { // the default relation: all parameters
 					for p := range r.f.Params {
 						relation = append(relation, p)
 					}
@@ -113,11 +113,11 @@ func (r *reader) xml(data []byte) {
 			r.wrong(c.pos, "constraint", "a constraint needs an attribute text", "")
 			continue
 		}
-		r.actsConstraint(c.text, 0, func(int) diag.Pos { return c.pos }) // entities hide where in the attribute
+		r.actsConstraint(c.text, 0, func(int) diag.Pos { return c.pos }) // entities hide the place within the attribute
 	}
 }
 
-// xmlType is the type of a parameter, by its number in the file.
+// xmlType is the type of a parameter, from its number in the file.
 func (r *reader) xmlType(t xml.StartElement, at diag.Pos) string {
 	kinds := []string{"int", "enum", "boolean"}
 	n, err := strconv.Atoi(attribute(t, "type"))
@@ -128,7 +128,7 @@ func (r *reader) xmlType(t xml.StartElement, at diag.Pos) string {
 	return kinds[n]
 }
 
-// attribute is the value of an attribute, whatever the case of its name.
+// attribute is the value of an attribute; case does not matter in its name.
 func attribute(t xml.StartElement, name string) string {
 	i := slices.IndexFunc(t.Attr, func(a xml.Attr) bool { return strings.EqualFold(a.Name.Local, name) })
 	if i < 0 {

@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// Dialect is how a PICT model is spelt, as PICT's switches say. The zero value
-// is how it is spelt without any. Models for ACTS have none.
+// Dialect is the notation of a PICT model, as set by PICT's switches. The zero value is the
+// notation without switches. Models for ACTS have no dialects.
 type Dialect struct {
-	Separator     string // between values, one character: a comma
-	Alias         string // between names of a value: |
-	Negative      string // before an invalid value: ~
-	CaseSensitive bool   // names and text differ if their case does
+	Separator     string // between values, one character; default: a comma
+	Alias         string // between names of a value; default: |
+	Negative      string // before an invalid value; default: ~
+	CaseSensitive bool   // names and text are case-sensitive
 }
 
-// Check says what is wrong with a dialect.
+// Check reports what is wrong with a dialect.
 func (d Dialect) Check() error {
 	d = d.filled()
 	for _, x := range []struct{ what, text string }{
@@ -28,7 +28,7 @@ func (d Dialect) Check() error {
 	return nil
 }
 
-// filled has PICT's own characters where none are given.
+// filled fills in PICT's default characters.
 func (d Dialect) filled() Dialect {
 	for _, x := range []struct {
 		to  *string
@@ -41,6 +41,6 @@ func (d Dialect) filled() Dialect {
 	return d
 }
 
-// blank reports whether the separator of values is white space, of which any
-// number stands between two.
+// blank reports whether the separator of values is white space, any amount of which separates two
+// values.
 func (d Dialect) blank() bool { return strings.TrimSpace(d.Separator) == "" }

@@ -10,13 +10,13 @@ import (
 	"github.com/thresh-dev/thresh/tools/tway/covering"
 )
 
-// File is a model with the names that its file gives things.
+// File is a model with the names from its file.
 type File struct {
 	Format   string // "pict", "acts" or "acts-xml"
 	System   string // ACTS: the name of the system
 	Params   []Param
 	Conds    []Cond // as in Model.Conds
-	Strength int    // the strength that the file asks for; 0: it does not say
+	Strength int    // strength in the file; 0: none
 	Model    covering.Model
 	dialect  Dialect
 }
@@ -25,24 +25,24 @@ type File struct {
 type Param struct {
 	Name    string
 	Values  []Value
-	Numeric bool // all values are numbers, and are compared as such
+	Numeric bool // all values are numbers and are compared as numbers
 	pos     diag.Pos
-	faulty  bool // a value was refused
+	faulty  bool // a value was rejected
 }
 
-// Value is a value.
+// Value is a value of a parameter.
 type Value struct {
-	Names   []string // at least one; the others are aliases that stand for it in rows, in turn
+	Names   []string // at least one; the others are aliases, used in turn in rows
 	Invalid bool
-	Weight  int // 1 unless the file says more
+	Weight  int // 1 unless the file sets it
 	number  float64
 }
 
-// Name returns the name that constraints know a value by.
+// Name returns the name of a value in constraints.
 func (v *Value) Name() string { return v.Names[0] }
 
-// Label returns the name of a value as rows show it: with a tilde, or what the model
-// has in its place, if the value is invalid.
+// Label returns the name of a value as rows show it: an invalid value has a tilde, or the model's
+// own sign, before it.
 func (f *File) Label(v *Value, alias int) string {
 	if v.Invalid {
 		return f.dialect.Negative + v.Names[alias%len(v.Names)]
@@ -50,18 +50,18 @@ func (f *File) Label(v *Value, alias int) string {
 	return v.Names[alias%len(v.Names)]
 }
 
-// Cond is a constraint as it was written.
+// Cond is a constraint as written.
 type Cond struct {
 	Text string // on one line
 	Pos  diag.Pos
 }
 
-// Read reads a model. What the file is it finds out itself: XML, text with
-// ACTS's sections, otherwise PICT. The file is nil if the list has errors. The
-// model lacks only its strength where the file does not say one.
+// Read reads a model. It detects the format: XML, text with ACTS's sections, otherwise PICT. The
+// file is nil if the list has errors. The model is complete except for a strength that the file
+// does not give.
 func Read(name string, data []byte) (*File, diag.List) { return Dialect{}.Read(name, data) }
 
-// Read reads a model as the function Read does.
+// Read reads a model in this dialect, as the function Read does.
 func (d Dialect) Read(name string, data []byte) (*File, diag.List) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	r := &reader{name: name, lines: strings.Split(string(data), "\n"), f: &File{dialect: d.filled()}}
@@ -87,7 +87,7 @@ func (d Dialect) Read(name string, data []byte) (*File, diag.List) {
 	return r.f, r.list
 }
 
-// reader is a file that is being read.
+// reader is the state of reading a file.
 type reader struct {
 	name  string
 	lines []string
@@ -95,7 +95,7 @@ type reader struct {
 	list  diag.List
 }
 
-// pos is a place by its line, from 0, and byte, from 0.
+// pos is the position of a line and a byte, both from 0.
 func (r *reader) pos(line, col int) diag.Pos {
 	return diag.Pos{File: r.name, Line: line + 1, Col: col + 1}
 }
@@ -124,12 +124,12 @@ func (r *reader) equal(a, b string) bool {
 	return strings.EqualFold(a, b)
 }
 
-// param is the number of a parameter, or -1.
+// param is the index of a parameter, or -1.
 func (r *reader) param(name string) int {
 	return slices.IndexFunc(r.f.Params, func(p Param) bool { return r.equal(p.Name, name) })
 }
 
-// known is param, which complains of an unknown name.
+// known is param with a diagnostic for an unknown name.
 func (r *reader) known(name string, at diag.Pos) int {
 	p := r.param(name)
 	if p < 0 {
@@ -138,7 +138,7 @@ func (r *reader) known(name string, at diag.Pos) int {
 	return p
 }
 
-// At returns the model with a strength; sub-models that do not say theirs get it.
+// At returns the model with a strength, which also applies to sub-models without their own.
 func (f *File) At(strength int) *covering.Model {
 	m := f.Model
 	m.Strength = strength
@@ -160,7 +160,7 @@ func (f *File) Names() []string {
 	return names
 }
 
-// add takes a parameter into the model.
+// add adds a parameter to the model.
 func (r *reader) add(p Param) {
 	switch {
 	case p.Name == "":
@@ -184,13 +184,13 @@ func (r *reader) add(p Param) {
 
 const maxValues = 1 << 16
 
-// constrain takes a constraint into the model.
+// constrain adds a constraint to the model.
 func (r *reader) constrain(text string, pos diag.Pos, c solve.Cond) {
 	r.f.Conds = append(r.f.Conds, Cond{strings.Join(strings.Fields(text), " "), pos})
 	r.f.Model.Conds = append(r.f.Model.Conds, c)
 }
 
-// finish makes the model of what was read.
+// finish completes the model.
 func (r *reader) finish() {
 	m := &r.f.Model
 	if len(r.f.Params) == 0 && !r.list.HasErrors() {

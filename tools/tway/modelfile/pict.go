@@ -39,8 +39,8 @@ func skip(line string) bool {
 
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
-// beginsConstraint reports whether a line is the first of the constraints. A
-// parameter may be called IF as well, so what follows decides.
+// beginsConstraint reports whether a line is the first of the constraints. A parameter may also be
+// called IF, so the rest of the line decides.
 func beginsConstraint(line string) bool {
 	text := strings.ToUpper(strings.TrimSpace(line))
 	switch {
@@ -195,8 +195,8 @@ func (r *reader) submodel(i int, line string) {
 	r.f.Model.Relations = append(r.f.Model.Relations, rel)
 }
 
-// separates is what stands between the parameters of a sub-model: a comma, or
-// the separator of values if that gives known names and the comma does not.
+// separates is the separator of a sub-model's parameters: a comma, or the separator of values if
+// only that gives known names.
 func (r *reader) separates(names string) string {
 	for _, s := range []string{",", r.f.dialect.Separator} {
 		if !slices.ContainsFunc(strings.Split(names, s), func(name string) bool { return r.param(strings.TrimSpace(name)) < 0 }) {
@@ -206,7 +206,7 @@ func (r *reader) separates(names string) string {
 	return ","
 }
 
-// insert puts p into an ascending list, and reports whether it was not there.
+// insert adds p to an ascending list, and reports whether it was missing.
 func insert(list *[]int, p int) bool {
 	at := 0
 	for at < len(*list) && (*list)[at] < p {

@@ -43,7 +43,7 @@ func (s *scanner) constraint() {
 	s.constrain(s.text[from:s.at-1], s.place(from), c)
 }
 
-// recover goes behind the end of a constraint that is wrong.
+// recover skips to the end of a faulty constraint.
 func (s *scanner) recover() {
 	quoted := false
 	for ; s.at < len(s.text); s.at++ {
@@ -86,8 +86,7 @@ func (s *scanner) statement() solve.Cond {
 	return c
 }
 
-// predicate reads clauses with OR between, AND binding tighter and NOT
-// tightest.
+// predicate reads clauses joined by OR; AND has a higher precedence and NOT the highest.
 func (s *scanner) predicate() solve.Cond {
 	return s.series("OR", logic.Or, func() solve.Cond { return s.series("AND", logic.And, s.clause) })
 }
@@ -161,8 +160,7 @@ func (s *scanner) sign(negative bool) solve.Cond {
 	return s.choose(p, s.place(from), s.f.dialect.Negative+" before a value makes it negative", func(v *Value) bool { return v.Invalid == negative })
 }
 
-// term reads [PARAMETER] RELATION VALUE, a set of values, a pattern or another
-// parameter.
+// term reads [PARAMETER] RELATION and a value, a set of values, a pattern or another parameter.
 func (s *scanner) term() solve.Cond {
 	s.space()
 	from := s.at
@@ -212,12 +210,12 @@ func (s *scanner) parameterName() (int, bool) {
 	}
 	p := s.known(strings.TrimSpace(name), s.place(from+1))
 	if p < 0 {
-		s.failed = true // go on behind this constraint: its other faults follow from this one
+		s.failed = true // continue after this constraint: its other faults follow from this one
 	}
 	return p, p >= 0
 }
 
-// compared reads what a parameter is compared with.
+// compared reads the right operand of a comparison.
 func (s *scanner) compared(p int, rel relation, from int) solve.Cond {
 	s.space()
 	if strings.HasPrefix(s.text[s.at:], "[") {
@@ -255,7 +253,7 @@ func kindOf(p Param) string {
 	return quote(p.Name) + " has text"
 }
 
-// literal reads a value of the kind that parameter p has.
+// literal reads a value of the type of parameter p.
 func (s *scanner) literal(p int) (Value, bool) {
 	s.space()
 	from := s.at
@@ -264,7 +262,7 @@ func (s *scanner) literal(p int) (Value, bool) {
 		text, closed := s.until('"')
 		switch {
 		case !closed:
-			s.at = from + 1 // its constraint may end on this line nevertheless
+			s.at = from + 1 // its constraint may still end on this line
 			s.fail(from, "syntax", "this text is not closed on its line", "")
 		case numeric:
 			s.fail(from, "type", "a number must stand here: "+kindOf(s.f.Params[p]), "")
@@ -323,7 +321,7 @@ func (s *scanner) oneOf(p, from int) solve.Cond {
 	})
 }
 
-// pattern reads what follows LIKE.
+// pattern reads the operand of LIKE.
 func (s *scanner) pattern(p, from int) solve.Cond {
 	s.space()
 	if s.f.Params[p].Numeric {

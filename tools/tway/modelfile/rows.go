@@ -14,17 +14,16 @@ import (
 	"github.com/thresh-dev/thresh/engine/solve"
 )
 
-// RowSet is rows as they are written to JSON.
+// RowSet is the JSON form of rows.
 type RowSet struct {
 	Parameters []string   `json:"parameters"`
 	Rows       [][]string `json:"rows"`
 }
 
-// ReadRows reads rows for the model: a line of names and lines of values, with
-// tabs or commas between (as PICT, ACTS and thresh write them), or JSON as thresh writes
-// it. Cells without a value, or with a star, are solve.Open. Columns and values that
-// the model does not have are left out with a warning, as PICT does; where strict,
-// they are errors.
+// ReadRows reads rows for the model: a line of names and lines of values, separated by tabs or
+// commas (as PICT, ACTS and thresh write them), or JSON as thresh writes it. Cells without a value,
+// or with a star, are solve.Open. Columns and values that the model does not have are dropped with
+// a warning, as in PICT; if strict, they are errors.
 func (f *File) ReadRows(name string, data []byte, strict bool) ([][]int, diag.List) {
 	r := &reader{name: name, lines: strings.Split(string(data), "\n"), f: f}
 	level := diag.Warning
@@ -83,8 +82,8 @@ func (f *File) ReadRows(name string, data []byte, strict bool) ([][]int, diag.Li
 	return rows, r.list
 }
 
-// cells takes the file apart; the first row is names. places says where a cell
-// stands.
+// cells splits the file into cells; the first row has the names. places returns the position of a
+// cell.
 func (r *reader) cells(data []byte) (cells [][]string, places func(row, col int) diag.Pos) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if text := bytes.TrimSpace(data); len(text) > 0 && text[0] == '{' {
@@ -113,7 +112,7 @@ func (r *reader) cells(data []byte) (cells [][]string, places func(row, col int)
 			return nil, nil
 		}
 		if len(cells) == 0 && d.Comma == ',' && len(line) > 0 && strings.HasPrefix(line[0], "#") {
-			continue // ACTS writes what it did above its rows
+			continue // ACTS writes a report above its rows
 		}
 		var where []diag.Pos
 		for j := range line {
@@ -125,7 +124,7 @@ func (r *reader) cells(data []byte) (cells [][]string, places func(row, col int)
 	return cells, func(row, col int) diag.Pos { return at[row][col] }
 }
 
-// Labels gives rows their values' names; a value with several has them in turn.
+// Labels converts rows to the names of their values; a value with several names uses them in turn.
 func (f *File) Labels(rows [][]int) [][]string {
 	turn := make([][]int, len(f.Params))
 	for p := range turn {

@@ -6,21 +6,20 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// maxNesting bounds parentheses and negations within each other.
+// maxNesting limits nested parentheses and negations.
 const maxNesting = 200
 
-// scanner is the text of constraints that is being read.
+// scanner reads the text of constraints.
 type scanner struct {
 	*reader
 	text   string
 	at     int
 	place  func(at int) diag.Pos
-	failed bool // something was wrong in this constraint
+	failed bool // this constraint has a fault
 	depth  int
 }
 
-// fail says what is wrong at a place, once for each constraint: what follows
-// cannot be trusted.
+// fail reports a fault, once per constraint: what follows cannot be trusted.
 func (s *scanner) fail(at int, code, message, hint string) {
 	if !s.failed {
 		s.wrong(s.place(at), code, message, hint)
@@ -34,7 +33,7 @@ func (s *scanner) space() {
 	}
 }
 
-// accept skips space, and then text if it comes next.
+// accept skips white space, and then text if that comes next.
 func (s *scanner) accept(text string) bool {
 	s.space()
 	if strings.HasPrefix(s.text[s.at:], text) {
@@ -44,8 +43,7 @@ func (s *scanner) accept(text string) bool {
 	return false
 }
 
-// word skips space, and then a keyword, in any case, if it comes next and ends
-// there.
+// word skips white space, and then a keyword, in any case, if it comes next as a whole word.
 func (s *scanner) word(text string) bool {
 	s.space()
 	end := s.at + len(text)
@@ -60,7 +58,7 @@ func isWord(b byte) bool {
 	return b == '_' || b|0x20 >= 'a' && b|0x20 <= 'z' || b >= '0' && b <= '9' || b >= 0x80
 }
 
-// next is what comes next, for a message.
+// next is the next word or character, for a message.
 func (s *scanner) next() string {
 	s.space()
 	if s.at >= len(s.text) {
@@ -75,7 +73,7 @@ func (s *scanner) next() string {
 	return quote(s.text[s.at:end])
 }
 
-// relation skips a comparison.
+// relation reads a comparison operator.
 func (s *scanner) relation() (relation, bool) {
 	for _, r := range relations {
 		if s.accept(r.text) {
@@ -85,8 +83,8 @@ func (s *scanner) relation() (relation, bool) {
 	return relation{}, false
 }
 
-// until reads up to the byte end, which is skipped, with backslashes taken out
-// before quotes, brackets and backslashes.
+// until reads up to the byte end and skips it. It removes backslashes before quotes, brackets and
+// backslashes.
 func (s *scanner) until(end byte) (string, bool) {
 	var b strings.Builder
 	for ; s.at < len(s.text) && s.text[s.at] != '\n'; s.at++ {

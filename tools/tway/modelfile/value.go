@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/tools/tway/logic"
 )
 
-// number reads a decimal number.
+// number parses a decimal number.
 func number(s string) (float64, bool) {
 	if s == "" || strings.ContainsFunc(s, func(c rune) bool { return !strings.ContainsRune("0123456789+-.eE", c) }) {
 		return 0, false
@@ -18,7 +18,7 @@ func number(s string) (float64, bool) {
 	return n, err == nil
 }
 
-// relation is a comparison: what of less, equal and greater satisfies it.
+// relation is a comparison: which of less, equal and greater satisfy it.
 type relation struct{ less, equal, greater bool }
 
 func (r relation) holds(order int) bool {
@@ -36,7 +36,7 @@ var relations = []struct {
 	{"<", relation{true, false, false}}, {">", relation{false, false, true}},
 }
 
-// order compares two values of one kind.
+// order compares two values of one type.
 func (r *reader) order(numeric bool, a, b *Value) int {
 	if numeric {
 		switch {
@@ -54,7 +54,7 @@ func (r *reader) compare(a, b string) int {
 	return strings.Compare(r.folded(a), r.folded(b))
 }
 
-// folded is text as it is compared.
+// folded is text in the form to compare.
 func (r *reader) folded(s string) string {
 	if r.f.dialect.CaseSensitive {
 		return s
@@ -62,8 +62,8 @@ func (r *reader) folded(s string) string {
 	return strings.ToUpper(s)
 }
 
-// choose is the condition that parameter p has a value which f takes. It warns
-// if that says nothing.
+// choose is the condition that parameter p has a value that f accepts. It warns if the condition
+// always or never holds.
 func (r *reader) choose(p int, at diag.Pos, hint string, f func(v *Value) bool) solve.Cond {
 	values := r.f.Params[p].Values
 	set, n := make([]bool, len(values)), 0
@@ -94,7 +94,7 @@ func (r *reader) nearest(p int, name string) string {
 	return diag.DidYouMean(name, names)
 }
 
-// both compares two parameters of one kind.
+// both compares two parameters of one type.
 func (r *reader) both(p, q int, rel relation) solve.Cond {
 	a, b := &r.f.Params[p], &r.f.Params[q]
 	return logic.Relation([]int{p, q}, func(row []int) bool {

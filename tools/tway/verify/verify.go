@@ -1,5 +1,5 @@
-// Package verify checks covering arrays by other means than package tway makes
-// them: for tools/tway, and for the tests of tway.
+// Package verify checks covering arrays by other means than package tway uses to make them: for
+// tools/tway, and for the tests of tway.
 package verify
 
 import (
@@ -9,37 +9,34 @@ import (
 	"github.com/thresh-dev/thresh/tools/tway/covering"
 )
 
-// Verdict is what checking an array found.
+// Verdict is the result of checking an array.
 type Verdict struct {
 	Covered     int64 // combinations that a row holds
 	Unreachable int64 // combinations that no row can hold, proven by trying
 	Missing     []covering.Tuple
 	Undecided   []covering.Tuple // neither held by a row nor decided within the budget
-	Broken      []Broken         // rows that must not be
+	Broken      []Broken         // invalid rows
 }
 
-// OK reports whether the array covers all that is possible and holds nothing
-// that is not.
+// OK reports whether the array covers everything that is possible and has no invalid row.
 func (v *Verdict) OK() bool { return len(v.Missing)+len(v.Undecided)+len(v.Broken) == 0 }
 
-// Broken is a row that breaks conditions of the model, or holds several invalid
-// values.
+// Broken is a row that violates conditions of the model, or holds several invalid values.
 type Broken struct {
 	Row      int
 	Conds    []int
-	Invalids int // how many invalid values, if more than one
+	Invalids int // number of invalid values, if more than one
 }
 
-// How many assignments are tried to decide on one combination, and on all.
+// Limits on the assignments tried to decide one combination, and all of them.
 const (
 	verifyTries = 200_000
 	allTries    = 5_000_000
 )
 
-// Array checks rows, each with a value for every parameter, against a model by
-// the meaning of both alone: it marks what rows hold, set by set, and tries
-// assignments one after the other for what is not held, asking the conditions
-// as they are. It shares neither tables nor the solver with covering.Generate.
+// Array checks rows, each with a value for every parameter, against the meaning of a model: it
+// marks what rows hold, set by set, and tries assignments one after another for the rest, with the
+// conditions as they are. It shares neither tables nor the solver with covering.Generate.
 func Array(m *covering.Model, rows [][]int) (*Verdict, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -101,8 +98,8 @@ func Array(m *covering.Model, rows [][]int) (*Verdict, error) {
 	return v, nil
 }
 
-// holds marks which combinations of a set rows hold, counted in the order in
-// which trier.each goes through them, by the rows' number of invalid values.
+// holds marks which combinations of a set the rows hold, in the order of trier.each, by the rows'
+// number of invalid values.
 func holds(m *covering.Model, set []int, rows [2][][]int) (held [2][]bool) {
 	size := 1
 	for _, p := range set {
@@ -126,10 +123,10 @@ type trier struct {
 	m     *covering.Model
 	conds [][]int // conditions, by parameter
 	known map[string]solve.Status
-	left  int // tries that are left
+	left  int // remaining tries
 
 	groups []int          // by parameter: the first of those that conditions connect it with, -1 without conditions
-	status []solve.Status // by such a first one: whether they can all have valid values
+	status []solve.Status // by such a first parameter: whether its group can have valid values
 }
 
 func newTrier(m *covering.Model) *trier {
@@ -160,8 +157,8 @@ func (t *trier) each(set []int, f func(row []int)) {
 	next(0)
 }
 
-// possible decides whether a row without further invalid values can hold the
-// values that row has for set.
+// possible decides whether a row without further invalid values can hold the values that row has
+// for set.
 func (t *trier) possible(set, row []int) solve.Status {
 	var some []int
 	for _, p := range set {
@@ -188,7 +185,7 @@ func (t *trier) possible(set, row []int) solve.Status {
 	return s
 }
 
-// attempt completes row for the parameters of left, within what may be spent.
+// attempt completes row for the parameters of left, within the remaining tries.
 func (t *trier) attempt(row, left []int) solve.Status {
 	tries := min(verifyTries, t.left)
 	t.left -= tries
@@ -197,8 +194,8 @@ func (t *trier) attempt(row, left []int) solve.Status {
 	return s
 }
 
-// elsewhere decides whether the parameters that no chain of conditions connects
-// with set can have valid values; each group of them is tried once.
+// elsewhere decides whether the parameters that no chain of conditions connects with set can have
+// valid values; it tries each group of them once.
 func (t *trier) elsewhere(set []int) solve.Status {
 	if t.groups == nil {
 		t.groups, t.status = slices.Repeat([]int{-1}, len(t.conds)), make([]solve.Status, len(t.conds))
@@ -225,8 +222,7 @@ func (t *trier) elsewhere(set []int) solve.Status {
 	return worst
 }
 
-// near is the parameters that conditions connect with those of set, the nearest
-// first.
+// near returns the parameters that conditions connect with those of set, nearest first.
 func (t *trier) near(set []int) []int {
 	list := slices.Clone(set)
 	for i := 0; i < len(list); i++ {
@@ -241,8 +237,8 @@ func (t *trier) near(set []int) []int {
 	return list[len(set):]
 }
 
-// try completes row by backtracking over the parameters that are left, with
-// valid values: those of the set are given.
+// try completes row by backtracking over the remaining parameters, with valid values; those of the
+// set are given.
 func (t *trier) try(row []int, left []int, tries *int) solve.Status {
 	if *tries--; *tries < 0 {
 		return solve.GaveUp
@@ -275,7 +271,7 @@ func (t *trier) try(row []int, left []int, tries *int) solve.Status {
 	return status
 }
 
-// invalids is how many invalid values there are among those of parameters.
+// invalids is the number of invalid values of some parameters.
 func invalids(m *covering.Model, params, values []int) (n int) {
 	for i, p := range params {
 		if m.Invalid != nil && len(m.Invalid[p]) > 0 && m.Invalid[p][values[i]] {
