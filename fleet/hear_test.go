@@ -2,8 +2,10 @@ package fleet
 
 import (
 	"bytes"
+	"context"
 	"crypto/ed25519"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,5 +99,26 @@ func TestObjects(t *testing.T) {
 		if got, err := wants.get(t.Context(), name); err == nil || !strings.Contains(err.Error(), "fetch object "+name) {
 			t.Errorf("%s, which nobody has: %q, %v", name, got, err)
 		}
+	}
+}
+
+// A worker whose server is away says so, tries again, and ends when it is to.
+func TestServerIsAway(t *testing.T) {
+	link, err := Connect(t.Context(), Access{URL: "embedded", Dir: t.TempDir()}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	link.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	var said []string
+	w := &Worker{Lanes: 1, Say: func(format string, args ...any) {
+		if said = append(said, fmt.Sprintf(format, args...)); len(said) == 2 {
+			cancel()
+		}
+	}}
+	const want = "cannot ask the fleet's server for runs: nats: connection closed; trying again"
+	if err := w.Serve(ctx, t.Context(), link); err != nil || !slices.Equal(said, []string{want, want}) {
+		t.Errorf("%v; said %q", err, said)
 	}
 }
