@@ -58,10 +58,10 @@ func (x *instance) start() error {
 		}
 	}
 	for _, name := range initialisers {
-		if name == "_start" && d.plan.Command {
-			break
-		}
 		if f := x.mod.ExportedFunction(name); f != nil && len(f.Definition().ParamTypes())+len(f.Definition().ResultTypes()) == 0 {
+			if name == "_start" && d.plan.Command {
+				break // it is run by its calls, and runs constructors by itself
+			}
 			if err := x.initialise(name, name); err != nil {
 				return err
 			}

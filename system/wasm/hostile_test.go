@@ -197,6 +197,8 @@ func TestMonstrousFunctions(t *testing.T) {
 func TestRestoreFromTheLargestMemory(t *testing.T) {
 	_, x := open(t, bankPlan())
 	want := observe(x)
+	x.Call(bankAdd, ints(2000))
+	added, small := observe(x), x.Snapshot()
 	if r := x.Call(bankGrow, ints(48)); r.Value.Int != 16 {
 		t.Fatalf("%+v", r)
 	}
@@ -213,6 +215,12 @@ func TestRestoreFromTheLargestMemory(t *testing.T) {
 	}
 	if r := x.Call(bankLoad, ints(64<<16-8)); r.Value.Int != 0x0707070707070707 {
 		t.Errorf("%+v %v", r, x.Fault())
+	}
+	if err := x.Restore(small); err != nil {
+		t.Fatal(err)
+	}
+	if got := observe(x); got != added {
+		t.Error("a state before the memory grew differs")
 	}
 }
 

@@ -56,9 +56,6 @@ func (x *instance) instantiate(ctx context.Context) error {
 	c, limits := x.device.code, x.device.plan.Limits
 	mod, err := c.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, x), c.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())
 	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
 		return &dut.ModuleError{Offset: -1, Reason: err.Error()}
 	}
 	x.ctx = context.WithValue(context.Background(), carrier{}, x)

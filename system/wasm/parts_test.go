@@ -8,8 +8,10 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/tetratelabs/wazero/api"
 
@@ -17,6 +19,7 @@ import (
 	e "github.com/thresh-dev/thresh/examples/wasmemit"
 	"github.com/thresh-dev/thresh/port/dut"
 	"github.com/thresh-dev/thresh/port/sut"
+	"github.com/thresh-dev/thresh/system"
 )
 
 // bare is an instance of a module that has some pages of memory and nothing else.
@@ -221,6 +224,7 @@ func TestExportsAsOperations(t *testing.T) {
 		"the input, replied":   {sut.Plan{Input: sut.Input{Operation: "f"}, Reply: "$"}, dut.Export{Name: "f", Sig: sig(2, 1)}, "a0 string > string"},
 		"the input, doubtful":  {sut.Plan{Input: sut.Input{Operation: "f"}}, dut.Export{Name: "f", Sig: sig(2, 1)}, "a0 string > int?"},
 		"the input of another": {sut.Plan{Input: sut.Input{Operation: "g"}, Reply: "$"}, dut.Export{Name: "f", Sig: sig(2, 1)}, "a0 integer, a1 integer > int"},
+		"the input of none":    {sut.Plan{Input: sut.Input{Operation: "f"}}, dut.Export{Name: "f", Sig: sig(0, 1)}, " > int"},
 		"the input of three":   {sut.Plan{Input: sut.Input{Operation: "f"}}, dut.Export{Name: "f", Sig: sig(3, 1)}, "a0 integer, a1 integer, a2 integer > int"},
 	} {
 		m := &module{plan: &x.plan}
@@ -278,8 +282,8 @@ func TestRestoringMemory(t *testing.T) {
 			if !bytes.Equal(x.view(), to.memory) {
 				t.Fatalf("step %d: the memory is not what it was", step)
 			}
-			if n, _ := x.Changed(to.s); n != 0 {
-				t.Fatalf("step %d: %d blocks have changed", step, n)
+			if n, _ := x.Changed(to.s); n != 0 || x.dirtyBlocks() != 0 {
+				t.Fatalf("step %d: %d blocks have changed, %x are marked", step, n, x.dirtyBlocks())
 			}
 		}
 		if len(all) > 12 {
@@ -353,6 +357,14 @@ func TestTheWorldOfAModule(t *testing.T) {
 			t.Errorf("%s%v: %d, want %d", c.name, c.args, got, c.want)
 		}
 	}
+	for _, name := range []string{"args_sizes_get", "environ_sizes_get"} {
+		for i := range 16 {
+			x.view()[i] = 7
+		}
+		if call(name, 0, 8); uint32(word(0)) != 0 || uint32(word(8)) != 0 {
+			t.Errorf("%s: %x", name, x.view()[:16])
+		}
+	}
 	if call("clock_res_get", 0, 8); word(8) != 1 {
 		t.Errorf("a clock's resolution is %d", word(8))
 	}
@@ -405,6 +417,12 @@ func TestTheWorldOfAModule(t *testing.T) {
 	if got := call("fd_read", 0, 0, 3, 32); got != errNone || uint32(word(32)) != 0 {
 		t.Errorf("at its end: %d, %d bytes", got, uint32(word(32)))
 	}
+	x.Feed(bytes.Repeat([]byte("x"), 1500))
+	vectors(0, 1024, 700, 1024, 0, 1024, 900)
+	fuel = x.fuel.Get()
+	if got := call("fd_read", 0, 0, 3, 32); got != errNone || uint32(word(32)) != 1500 || fuel-x.fuel.Get() != hostCost+3 {
+		t.Errorf("%d, %d bytes, %d fuel", got, uint32(word(32)), fuel-x.fuel.Get())
+	}
 	x.Feed([]byte("input"))
 	vectors(0, beyond, 4)
 	if got := call("fd_read", 0, 0, 1, 32); got != errFault || string(x.world.input) != "input" {
@@ -437,7 +455,7 @@ func TestTheWorldOfAModule(t *testing.T) {
 			t.Errorf("%v: %d, %d events", subscriptions, got, uint32(word(900)))
 		}
 		for i, s := range subscriptions {
-			if word(512+32*i) != uint64(1000+i) || x.view()[512+32*i+10] != byte(s[0]) {
+			if word(512+32*i) != uint64(1000+i) || word(512+32*i+8) != s[0]<<16 || word(512+32*i+16)|word(512+32*i+24) != 0 {
 				t.Errorf("%v: event %d is %x", subscriptions, i, x.view()[512+32*i:][:32])
 			}
 		}
@@ -523,5 +541,184 @@ func TestTraps(t *testing.T) {
 	x.fuel.Set(api.EncodeI64(-1))
 	if f := x.classify(nil, 100); f.Cause != dut.Timeout || f.Message != "no end after 100 instructions" {
 		t.Errorf("%+v", f)
+	}
+}
+
+// What the functions of WASI write is part of the state: the blocks are marked, and no others.
+func TestWhatWASIWritesIsMarked(t *testing.T) {
+	x := bare(t, 1, dut.Plan{Limits: dut.Limits{Memory: 1 << 16}})
+	if x.device.plan.Limits.Memory != 1<<16-1 {
+		t.Errorf("the limit is %d pages", x.device.plan.Limits.Memory)
+	}
+	x.Feed([]byte("input"))
+	binary.LittleEndian.PutUint32(x.view()[0:], 2*blockSize-5)
+	binary.LittleEndian.PutUint32(x.view()[4:], 5)
+	for _, c := range []struct {
+		name string
+		args []uint64
+		want uint64 // blocks
+	}{
+		{"args_sizes_get", []uint64{blockSize - 4, 3*blockSize - 4}, 1 | 1<<2}, {"args_sizes_get", []uint64{blockSize - 3, 3 * blockSize}, 3 | 1<<3},
+		{"clock_time_get", []uint64{0, 0, 2*blockSize - 8}, 1 << 1}, {"clock_time_get", []uint64{1, 0, 2*blockSize - 7}, 3 << 1},
+		{"fd_fdstat_get", []uint64{0, 2*blockSize - 24}, 1 << 1}, {"fd_filestat_get", []uint64{0, 2*blockSize - 63}, 3 << 1},
+		{"random_get", []uint64{blockSize, 2 * blockSize}, 3 << 1}, {"random_get", []uint64{blockSize, 2*blockSize + 1}, 7 << 1}, {"random_get", []uint64{0, 0}, 0},
+		{"fd_read", []uint64{0, 0, 1, 5 * blockSize}, 1<<1 | 1<<5}, {"fd_write", []uint64{1, 0, 1, 5 * blockSize}, 1 << 5},
+		{"poll_oneoff", []uint64{64, 4*blockSize - 32, 1, 5 * blockSize}, 1<<3 | 1<<5},
+	} {
+		x.clean()
+		if got := wasiFunctions[c.name].run(x, c.args); got != errNone || x.dirtyBlocks() != c.want {
+			t.Errorf("%s%v: %d, blocks %x, want %x", c.name, c.args, got, x.dirtyBlocks(), c.want)
+		}
+	}
+	if x.clean(); x.dirtyBlocks() != 0 {
+		t.Errorf("%x are marked", x.dirtyBlocks())
+	}
+}
+
+// What is random to a module is the same in every version.
+func TestDrawnWords(t *testing.T) {
+	w := world{seed: 7}
+	if a, b := w.word(), w.word(); a != 0xbcda4680438a5951 || b != 0x5f5dfb04c9388ab4 || w.drawn != 2 {
+		t.Errorf("%#x, %#x, %d are drawn", a, b, w.drawn)
+	}
+	x := bare(t, 1, dut.Plan{})
+	fuel := x.fuel.Get()
+	random(x, []uint64{0, 640})
+	if fuel-x.fuel.Get() != hostCost+10 || x.world.drawn != 80 {
+		t.Errorf("%d fuel, %d words", fuel-x.fuel.Get(), x.world.drawn)
+	}
+}
+
+// An assertion's text is AssemblyScript's: its length in bytes before it, 512 characters at most.
+func TestTextsOfAssertions(t *testing.T) {
+	x := bare(t, 1, dut.Plan{})
+	put := func(at int, size uint32, s string) {
+		binary.LittleEndian.PutUint32(x.view()[at-4:], size)
+		for i, u := range utf16.Encode([]rune(s)) {
+			binary.LittleEndian.PutUint16(x.view()[at+2*i:], u)
+		}
+	}
+	put(4, 6, "no\u00e9")
+	put(100, 7, "a.ts")
+	put(1000, 4000, strings.Repeat("x", 2000))
+	put(pageSize-8, 12, "beyo")
+	for _, c := range []struct {
+		stack [4]uint64
+		want  string
+	}{
+		{[4]uint64{4, 100, 3, 9}, "abort: no\u00e9 (a.t:3:9)"}, {[4]uint64{0, 0, 3, 9}, "abort"}, {[4]uint64{3, 0, 3, 9}, "abort"}, {[4]uint64{0, 100, 1, 1<<32 - 1}, "abort (a.t:1:4294967295)"},
+		{[4]uint64{1000, 0, 0, 0}, "abort: " + strings.Repeat("x", 512)}, {[4]uint64{pageSize - 8, 0, 0, 0}, "abort"}, {[4]uint64{pageSize + 4, 0, 0, 0}, "abort"},
+	} {
+		func() {
+			defer func() {
+				if over, _ := recover().(*hostFault); over == nil || over.fault.Message != c.want || over.fault.Cause != dut.Unreachable {
+					t.Errorf("%v: %+v, want %q", c.stack, over, c.want)
+				}
+			}()
+			abort(x, c.stack[:])
+		}()
+	}
+	if x.memory = nil; x.utf16(4) != "" {
+		t.Error("a text without memory")
+	}
+}
+
+// A function's name is that of the section of names, or that it is exported by, or its number.
+func TestNamesOfFunctions(t *testing.T) {
+	d := &device{code: &code{module: &wasmrewrite.Module{Names: []string{"", "inner", ""}, Exports: []dut.Export{
+		{Name: "memory", Kind: dut.Memory, Index: 0}, {Name: "zero", Kind: dut.Func, Index: 0}, {Name: "one", Kind: dut.Func, Index: 1}, {Name: "three", Kind: dut.Func, Index: 3},
+	}}}}
+	for i, want := range []string{"zero", "inner", "func[2]", "three", "func[4]"} {
+		if got := d.nameOf(i); got != want {
+			t.Errorf("%d: %q, want %q", i, got, want)
+		}
+	}
+}
+
+// A module is a system whose functions are called by name, with arguments by name, by place or
+// from the input; it can be brought back to its start, and floods are seen.
+func TestModulesAsSystems(t *testing.T) {
+	m := e.New()
+	write := m.Import(wasiModule, "fd_write", e.Params(e.I32, e.I32, e.I32, e.I32), e.Results(e.I32))
+	m.Memory(130, 130)
+	n := m.Global(e.I32, true, 0)
+	m.Func("count", nil, e.Results(e.I32)).GlobalGet(n).I32(1).Op(e.I32Add).GlobalSet(n).GlobalGet(n)
+	m.Func("less", e.Params(e.I64, e.I64), e.Results(e.I64)).Get(0).I64(10).Op(e.I64Mul).Get(1).Op(e.I64Add)
+	say := m.Func("say", e.Params(e.I32), nil)
+	say.I32(0).I32(16).Memory(e.I32Store, 0).I32(4).Get(0).Memory(e.I32Store, 0)
+	say.I32(1).I32(0).I32(1).I32(8).Call(write).Op(e.Drop)
+	g, err := NewEngine("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := sut.Plan{Name: "x", Kind: sut.WASM, Module: m.Bytes(), Entry: "x.wasm", Operations: []sut.Operation{{Name: "less", Arguments: []sut.Argument{{Name: "a"}, {Name: "b"}}}}}
+	edge, err := g.OpenSystem(t.Context(), system.Site{Plan: &p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { edge.Close() })
+	s := edge.(*module)
+	if s.fuel != 500_000_000 || s.device.(*device).plan.Limits.StartFuel != 3_000_000_000 {
+		t.Errorf("%d instructions, %d at the start", s.fuel, s.device.(*device).plan.Limits.StartFuel)
+	}
+	raw := func(list ...string) (values []json.RawMessage) {
+		for _, v := range list {
+			values = append(values, json.RawMessage(v))
+		}
+		return values
+	}
+	input := sut.Plan{Name: "x", Input: sut.Input{Operation: "less"}}
+	for _, c := range []struct {
+		plan *sut.Plan
+		call sut.Call
+		want string // the value, or the error
+	}{
+		{&p, sut.Call{Operation: "count"}, "1"}, {&p, sut.Call{Operation: "count", Input: []byte("7")}, "2"},
+		{&p, sut.Call{Operation: "less", Named: []sut.Named{{Name: "b", Value: raw("2")[0]}, {Name: "a", Value: raw("7")[0]}}}, "72"},
+		{&p, sut.Call{Operation: "less", Positional: raw("3", "4")}, "34"},
+		{&p, sut.Call{Operation: "less", Named: []sut.Named{{Name: "b", Value: raw("2")[0]}}, Input: []byte("5")}, "52"},
+		{&input, sut.Call{Named: []sut.Named{{Name: "b", Value: raw("2")[0]}}, Input: []byte("6")}, "62"},
+		{&p, sut.Call{Operation: "less", Positional: raw("3")}, "the function less of the system x takes 2 arguments, not 1"},
+		{&p, sut.Call{Operation: "less"}, "the function less of the system x takes 2 arguments, not 0"},
+		{&p, sut.Call{Operation: "less", Positional: raw("3", "[]")}, "the function less of the system x: the argument b must be an integer, got []"},
+		{&p, sut.Call{Input: []byte("x")}, `no operation "_start"`}, {&p, sut.Call{}, "no operation is named"},
+	} {
+		s.plan = c.plan
+		o, err := s.Call(t.Context(), c.call)
+		if got := string(o.Value); err == nil && got != c.want || err != nil && !strings.Contains(err.Error(), c.want) || err == nil && (o.End != sut.Answered || o.Elapsed < 1) {
+			t.Errorf("%+v: %+v, %v, want %s", c.call, o, err, c.want)
+		}
+	}
+	s.plan = &p
+	if o, err := s.Fresh(t.Context(), 0); err != nil || o.End != sut.Answered {
+		t.Errorf("%+v, %v", o, err)
+	}
+	if o, err := s.Call(t.Context(), sut.Call{Operation: "count"}); err != nil || string(o.Value) != "1" {
+		t.Errorf("after a fresh start: %s, %v", o.Value, err)
+	}
+	for n, want := range map[int]sut.End{sut.MaxOutput - 1: sut.Answered, sut.MaxOutput: sut.Flooded, 3: sut.Answered} {
+		if o, err := s.Call(t.Context(), sut.Call{Operation: "say", Positional: raw(strconv.Itoa(n))}); err != nil || o.End != want {
+			t.Errorf("%d bytes: %s, %v", n, o.End, err)
+		}
+	}
+	mod := s.instance.(*instance).mod
+	if err := edge.Close(); err != nil || !mod.IsClosed() {
+		t.Errorf("closed: %v, %v", mod.IsClosed(), err)
+	}
+	d, err := g.Open(t.Context(), dut.Plan{Binary: m.Bytes()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod = d.(*device).spare.mod // of a device without instances
+	if err := d.Close(); err != nil || !mod.IsClosed() {
+		t.Errorf("closed: %v, %v", mod.IsClosed(), err)
+	}
+	p.Module, p.Operations = nil, []sut.Operation{{Name: "les"}}
+	if _, err := g.OpenSystem(t.Context(), system.Site{Plan: &p}); err == nil || !strings.Contains(err.Error(), "open the module x.wasm: ") {
+		t.Error(err)
+	}
+	p.Module = m.Bytes()
+	if _, err := g.OpenSystem(t.Context(), system.Site{Plan: &p}); err == nil || !strings.Contains(err.Error(), `no operation "les"`) {
+		t.Error(err)
 	}
 }

@@ -180,9 +180,6 @@ func (x *instance) forget() {
 // for dirty blocks, the content of x.base.
 func (x *instance) copyInto(s *state) {
 	memory, dirty := x.view(), x.dirtyBlocks()
-	if len(memory) == 0 {
-		return
-	}
 	if slicesSame(s.blocks, x.base.blocks) {
 		for first := range 64 {
 			if dirty&(1<<first) == 0 {
