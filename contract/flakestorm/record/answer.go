@@ -88,7 +88,7 @@ func answered(e *fault.Exchange) config.ToolResponse {
 }
 
 // Ports matches ports of this machine, which are new for every process.
-var Ports = lazy.Pattern(`\b(127\.0\.0\.1|localhost|\[::1\]):\d{2,5}\b`)
+var Ports = lazy.Pattern(`(\b127\.0\.0\.1|\blocalhost|\[::1\]):\d{2,5}\b`)
 
 // Trace returns the order of calls, one line each, without anything that varies from run to run.
 // Tools called between two questions to a model are sorted, because an agent that calls several at

@@ -42,9 +42,7 @@ func listed(v any) []any {
 func (c *stored) allMessages() []map[string]any {
 	list := listed(c.Messages)
 	if list == nil {
-		if list = listed(c.Input); len(list) > 0 {
-			list = inOrder(list)
-		}
+		list = inOrder(listed(c.Input))
 	}
 	if s, ok := c.Input.(string); ok {
 		list = []any{map[string]any{"role": "user", "content": s}}
@@ -115,7 +113,7 @@ func completions(data []byte) ([]config.Session, error) {
 	open := ""      // the previous response, if it has no input yet
 	hand := func(id string) {
 		if i := slices.IndexFunc(from, func(c stored) bool { return c.ID == id }); i >= 0 && len(items) > 0 {
-			from[i].Input, items = inOrder(items), nil
+			from[i].Input, items = items, nil
 		}
 	}
 	for _, raw := range list {
@@ -152,7 +150,7 @@ func completions(data []byte) ([]config.Session, error) {
 		}
 	}
 	if hand(open); len(items) > 0 {
-		from = append(from, stored{Input: inOrder(items)})
+		from = append(from, stored{Input: items})
 	}
 	var all [][]map[string]any
 	for i := range from {

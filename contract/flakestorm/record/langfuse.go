@@ -53,12 +53,12 @@ func observed(raw []byte) (x observation, err error) {
 }
 
 // documents returns the JSON values of an export, which may be one value, a list, an object with a
-// list under one of the keys, or lines.
+// list under one of the keys, or lines. Next to an error, it returns the values before it.
 func documents(data []byte, keys ...string) (out []json.RawMessage, err error) {
 	for d := json.NewDecoder(bytes.NewReader(data)); d.More(); {
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {
-			return nil, err
+			return out, err
 		}
 		var list []json.RawMessage
 		var holder map[string]json.RawMessage

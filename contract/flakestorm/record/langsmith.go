@@ -3,7 +3,6 @@ package record
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -52,14 +51,10 @@ func (f *fields) UnmarshalJSON(data []byte) error {
 // langsmith reads an export: one run, a list of runs, an object with a list under runs, or lines of
 // runs. Children may be nested in their parent or name it.
 func langsmith(data []byte) ([]config.Session, error) {
-	var runs []run
 	list, err := documents(data, "runs")
-	for _, raw := range list {
-		var one run
-		if err = errors.Join(err, exact(raw, &one)); err != nil {
-			break
-		}
-		runs = append(runs, one)
+	runs := make([]run, len(list))
+	for i := 0; i < len(list) && err == nil; i++ {
+		err = exact(list[i], &runs[i])
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading a LangSmith export: %w", err)
@@ -270,5 +265,5 @@ func parseTime(s string) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339Nano, s); err == nil {
 		return t, nil
 	}
-	return time.Parse("2006-01-02T15:04:05.999999999", strings.Replace(s, " ", "T", 1)) // the format of exported tables
+	return time.Parse("2006-01-02T15:04:05.999999999", strings.ReplaceAll(s, " ", "T")) // the format of exported tables
 }

@@ -32,7 +32,7 @@ func contentText(content any) string {
 // firstValue returns the value of the first key that has one.
 func firstValue(m map[string]any, keys ...string) any {
 	for _, k := range keys {
-		if v, ok := m[k]; ok && v != nil {
+		if v := m[k]; v != nil {
 			return v
 		}
 	}

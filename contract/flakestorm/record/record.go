@@ -22,23 +22,19 @@ func Read(file string, data []byte, o config.Options) ([]config.Session, diag.Li
 	if list := rows(text); list != nil {
 		text = list
 	}
-	if len(text) > 0 && (text[0] == '{' || text[0] == '[') {
-		read := reader(text)
-		if read == nil {
-			s, diags := config.DecodeSession(file, data, o)
-			return []config.Session{s}, diags
-		}
-		list, err := read(text)
-		if err != nil {
-			return nil, refused(file, "%v", err)
-		}
-		if len(list) == 0 {
-			return nil, refused(file, "the export has no session: nothing in it has an input")
-		}
-		return list, nil
+	read := reader(text)
+	if read == nil {
+		s, diags := config.DecodeSession(file, data, o)
+		return []config.Session{s}, diags
 	}
-	s, diags := config.DecodeSession(file, data, o)
-	return []config.Session{s}, diags
+	list, err := read(text)
+	if err != nil {
+		return nil, refused(file, "%v", err)
+	}
+	if len(list) == 0 {
+		return nil, refused(file, "the export has no session: nothing in it has an input")
+	}
+	return list, nil
 }
 
 // reader returns the function that reads an export, chosen by the keys of the objects in it; what a
@@ -47,9 +43,7 @@ func reader(data []byte) func([]byte) ([]config.Session, error) {
 	list, _ := documents(data, "data", "traces", "runs") // the readable part of a broken file may be enough
 	for _, raw := range list {
 		var keys map[string]json.RawMessage
-		if json.Unmarshal(raw, &keys) != nil {
-			continue
-		}
+		_ = json.Unmarshal(raw, &keys) // anything but an object has no keys
 		any := func(names ...string) bool {
 			return slices.ContainsFunc(names, func(k string) bool { return keys[k] != nil })
 		}
@@ -161,10 +155,7 @@ func FileName(id string) string {
 		return '_'
 	}, id)
 	name = strings.TrimLeft(name, ".")
-	if len(name) > 64 {
-		name = name[:64]
-	}
-	return "replay-" + name + ".yaml"
+	return "replay-" + name[:min(len(name), 64)] + ".yaml"
 }
 
 // text returns a value as a prompt or a reply: a string as it is, anything else as JSON.

@@ -39,7 +39,7 @@ func TestReplayFiles(t *testing.T) {
 // What a tool gave has the same type, the same number and the same order when
 // it is read again.
 func TestValuesAreReadAsTheyWere(t *testing.T) {
-	for _, body := range []string{`null`, `true`, `7`, `7.0`, `12345678901234567890`, `1e-07`, `1e+22`, `"x"`, `[]`, `{}`, `[1,"2",[3.5],{"b":1,"a":null}]`,
+	for _, body := range []string{`null`, `true`, `7`, `7.0`, `12345678901234567890`, `1e-07`, `1e+22`, `"x"`, `[]`, `{}`, `[1,"2",[3.5],{"b":1,"a":null}]`, `{"half a pair":"\ud800"}`,
 		`{"z":"yes","a":"no","010":"010","1:30":"1:30","d":"2026-01-01","e":"","n":"null","f":"1e5","m":" a\n  b ","t":"~","k":"key: # value","<<":"="}`} {
 		s := config.Session{ID: "a", Source: "recorded", Input: "x", Contract: "c", Tools: []config.ToolResponse{{Tool: "t", Body: body}}}
 		if body == `null` {

@@ -147,21 +147,19 @@ func (s *session) replies(yield func([]byte) bool) {
 // calls matches a request for a tool call in a model's reply.
 var calls = lazy.Pattern(`"tool_calls"\s*:\s*\[\s*\{|"type"\s*:\s*"(?:function_call|tool_use)"`)
 
-// waits reports whether the model waits for the result of a call.
-func (s *session) waits() bool {
-	for r := range s.replies {
-		return calls().Match(r)
+// last returns what a model replied last in a session.
+func (s *session) last() (reply []byte) {
+	for reply = range s.replies {
+		break
 	}
-	return false
+	return reply
 }
 
+// waits reports whether the model waits for the result of a call.
+func (s *session) waits() bool { return calls().Match(s.last()) }
+
 // names reports whether the model's last reply names a tool.
-func (s *session) names(tool string) bool {
-	for r := range s.replies {
-		return bytes.Contains(r, []byte(`"`+tool+`"`))
-	}
-	return false
-}
+func (s *session) names(tool string) bool { return bytes.Contains(s.last(), []byte(`"`+tool+`"`)) }
 
 // issued reports whether the model asked for one of the calls that these results answer.
 func (s *session) issued(results []fault.Said) bool {

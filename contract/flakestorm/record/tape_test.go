@@ -106,6 +106,22 @@ func TestSessionsAreToldApart(t *testing.T) {
 			asks("", fmt.Sprintf(user, "A?"), wants("call_a", "find")), asks("", fmt.Sprintf(user, "B?"), wants("call_b", "find")), looksUp("", "find")}, "A?: model; B?: model", 1},
 		{"the same, with traces", false, []fault.Exchange{
 			asks("1", fmt.Sprintf(user, "A?"), wants("call_a", "find")), asks("2", fmt.Sprintf(user, "B?"), wants("call_b", "find")), looksUp("2", "find"), looksUp("1", "find")}, "A?: model tool; B?: model tool", 0},
+		{"a tool of the second trace", false, []fault.Exchange{
+			asks("1", fmt.Sprintf(user, "A?"), wants("call_a", "find")), asks("2", fmt.Sprintf(user, "B?"), wants("call_b", "find")), looksUp("2", "find")}, "A?: model; B?: model tool", 0},
+		{"a tool that the second named", false, []fault.Exchange{
+			asks("", fmt.Sprintf(user, "A?"), wants("call_a", "find")), asks("", fmt.Sprintf(user, "B?"), wants("call_b", "count")), looksUp("", "count")}, "A?: model; B?: model tool", 0},
+		{"a question that was asked again", false, []fault.Exchange{hello, hello}, "Hello: model; Hello: model", 0},
+		{"a question that was asked again before the tool answered", false, []fault.Exchange{
+			asks("", fmt.Sprintf(user, "A?"), wants("call_a", "find")), asks("", fmt.Sprintf(user, "A?"), wants("call_b", "find"))}, "A?: model model", 0},
+		{"a result in another trace", false, []fault.Exchange{asks("1", fmt.Sprintf(user, "A?"), wants("x123", "find")), asks("2", results("A?", "x123", "find"), says("a"))}, "A?: model model", 0},
+		{"an identifier that is too short to be one", false, []fault.Exchange{asks("1", fmt.Sprintf(user, "A?"), wants("x12", "find")), asks("2", results("A?", "x12", "find"), says("a"))},
+			"A?: model; A?: model", 0},
+		{"a result of an earlier call", false, []fault.Exchange{asks("1", fmt.Sprintf(user, "A?"), wants("x123", "find")), asks("1", fmt.Sprintf(user, "A?"), says("so")), asks("2", results("A?", "x123", "find"), says("a"))},
+			"A?: model model model", 0},
+		{"a tool after the last answer", false, []fault.Exchange{asks("", fmt.Sprintf(user, "A?"), wants("call_1", "find")), asks("", results("A?", "call_1", "find"), says("a")), looksUp("", "find")},
+			"A?: model model", 1},
+		{"nothing that a user said", false, []fault.Exchange{asks("", `{"role":"system","content":"Be kind."}`, says("s"))}, "", 1},
+		{"no question", false, []fault.Exchange{{Kind: fault.ModelCall, Method: "POST", URL: "http://x/v1/embeddings"}, {Kind: fault.OtherCall, URL: "http://x/"}}, "", 1},
 		{"another model on the way", true, []fault.Exchange{asks("", fmt.Sprintf(user, "A?"), wants("call_1", "find")), asks("", fmt.Sprintf(user, "Shorten this"), says("s")), looksUp("", "find")},
 			"A?: model model tool", 0},
 		{"another model on the way of a server", false, []fault.Exchange{asks("", fmt.Sprintf(user, "A?"), wants("call_1", "find")), hello}, "A?: model; Hello: model", 0},
@@ -201,5 +217,55 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 	if len(tape.open) > maxOpen {
 		t.Errorf("%d sessions at once", len(tape.open))
+	}
+}
+
+// A session ends when its last call had ended by then, and is named after what it holds.
+func TestSessionsEnd(t *testing.T) {
+	var ids []string
+	tape := Tape{Done: func(s config.Session) { ids = append(ids, s.ID) }}
+	call := hello()
+	call.At, call.Took = time.Second, 2*time.Second
+	tape.Add(call)
+	if tape.End(3*time.Second - 1); len(ids) != 0 {
+		t.Errorf("ended within its last call: %q", ids)
+	}
+	if tape.End(3 * time.Second); len(ids) != 1 || ids[0] != "recorded-5bde9f3c" {
+		t.Errorf("ended: %q", ids)
+	}
+
+	alone := Tape{Alone: true, Done: func(s config.Session) { ids = append(ids, s.Input) }}
+	alone.Add(call)
+	next := asks("", fmt.Sprintf(user, "Bye"), says("!"))
+	next.At = 4 * time.Second
+	if alone.Add(next); !slices.Equal(ids[1:], []string{"Hello"}) {
+		t.Errorf("an agent that does one thing after the other began the next: %q ended", ids[1:])
+	}
+
+	ended := 0
+	full := Tape{Done: func(config.Session) { ended++ }}
+	for i := range maxOpen + 5 {
+		e := asks(fmt.Sprint("t", i), fmt.Sprintf(user, "D?"), says("d"))
+		e.At = time.Duration(i)
+		full.Add(e)
+	}
+	if len(full.open) != maxOpen || ended != 5 {
+		t.Errorf("%d sessions at once, %d ended", len(full.open), ended)
+	}
+}
+
+// A session may have so many bytes and no more, in questions and answers together.
+func TestSessionsAreBoundedInBytes(t *testing.T) {
+	tape := Tape{Alone: true}
+	first := hello()
+	tape.Add(first)
+	rest := maxBytes - len(first.Request) - len(first.Response)
+	tape.Add(fault.Exchange{Kind: fault.ToolCall, Tool: "find", Request: make([]byte, rest/2), Response: make([]byte, rest-rest/2)})
+	if tape.Large != 0 || len(tape.open) != 1 {
+		t.Errorf("at the bound: %d too large, %d open", tape.Large, len(tape.open))
+	}
+	tape.Add(fault.Exchange{Kind: fault.ToolCall, Tool: "find", Response: make([]byte, 1)})
+	if tape.Large != 1 || len(tape.open) != 0 {
+		t.Errorf("beyond the bound: %d too large, %d open", tape.Large, len(tape.open))
 	}
 }
