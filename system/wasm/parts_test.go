@@ -521,7 +521,7 @@ func TestLinearMemory(t *testing.T) {
 // A trap is named by its cause and where it came from.
 func TestTraps(t *testing.T) {
 	x := bare(t, 1, dut.Plan{})
-	x.fuel.Set(1)
+	x.fuel.Set(0) // the last instruction trapped
 	const trace = "\nwasm stack trace:\n\t.$0(i32) i32\n\tenv.abort(i32)\n\t.$99()\n"
 	for text, want := range map[string]string{
 		"wasm error: integer divide by zero" + trace: "divide by zero:func[0]<env.abort<func[99] integer divide by zero",
