@@ -184,3 +184,29 @@ func TestAShrinkThatKillsThresh(t *testing.T) {
 		t.Errorf("tried %q: %+v", tried, rec.Findings)
 	}
 }
+
+// planner is a counter whose rounds say what is in flight while they are planned.
+type planner struct {
+	*counter
+	look func()
+}
+
+func (p planner) Round(s sum) (campaign.Round, bool) {
+	p.look()
+	return p.counter.Round(s)
+}
+
+// A probe that has ended is not what kills Thresh later.
+func TestAProbeIsInFlightUntilItEnds(t *testing.T) {
+	f, looks := newFixture(t), 0
+	c := planner{&counter{rounds: 1, perRound: 10}, func() {
+		looks++
+		process, marks, err := inflight.Read(filepath.Join(f.store.Dir(), "runs", f.id, "inflight"))
+		if err != nil || process == 0 || len(marks) > 0 {
+			t.Errorf("process %d: %+v %v", process, marks, err)
+		}
+	}}
+	if _, err := f.runs(t.Context(), campaign.Erase[sum](c), run.Options{Workers: 1}); err != nil || looks == 0 {
+		t.Errorf("%v after %d looks", err, looks)
+	}
+}

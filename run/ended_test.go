@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -179,5 +180,30 @@ func TestCasesThatAllEndTheSystem(t *testing.T) {
 		if n := x.m.calls.Load(); fails != x.fails || n != x.calls {
 			t.Errorf("%s: %d failures, want %d; %d calls, want %d", name, fails, x.fails, n, x.calls)
 		}
+	}
+}
+
+// leaving is a system that the user interrupts while it is watched.
+type leaving struct {
+	life   *campaign.Life
+	cancel context.CancelFunc
+}
+
+func (l leaving) Execute(context.Context, any, campaign.Case) (campaign.Outcome, error) {
+	l.life.System = l
+	return campaign.Outcome{}, nil
+}
+func (l leaving) Watch(context.Context, time.Duration) *campaign.Outcome { l.cancel(); return nil }
+func (l leaving) Close() error                                           { return nil }
+
+// A case whose system was not watched for long enough has no outcome.
+func TestInterruptedWhileWatching(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	life := &campaign.Life{}
+	c := run.NewCaller(leaving{life, cancel}, life, 0)
+	c.Watch(campaign.KindEndedLater)
+	if o, err := c.Execute(ctx, nil, campaign.Case{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v: %+v", err, o)
 	}
 }

@@ -331,3 +331,29 @@ func (x waitingTogether) ExecuteBatch(ctx context.Context, s any, cases []campai
 	}
 	return 0, nil
 }
+
+// While findings are confirmed, progress counts findings, and no cases.
+func TestProgressOfConfirming(t *testing.T) {
+	told := make(chan run.Snapshot, 1)
+	var seen run.Snapshot
+	begun := func() bool { return seen.Phase == run.PhaseConfirm && seen.Planned == 2 && seen.Done == 0 }
+	c := witnessed{&counter{rounds: 1, perRound: 100, fail: everyTenth}, func(lane campaign.Lane, _ int64) error {
+		for late := time.After(30 * time.Second); lane.Cold && !begun(); {
+			select {
+			case seen = <-told:
+			case <-late:
+				return errors.New("no such progress")
+			}
+		}
+		return nil
+	}}
+	progress := func(s run.Snapshot) {
+		select {
+		case told <- s:
+		default:
+		}
+	}
+	if _, err := newFixture(t).runs(t.Context(), campaign.Erase[sum](c), run.Options{Workers: 1, Reruns: 1, Progress: progress}); err != nil || !begun() {
+		t.Errorf("%v %+v", err, seen)
+	}
+}

@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -175,5 +176,28 @@ func TestVerifyOfWhatWasNeverTried(t *testing.T) {
 		if got := strings.Join(problems, "\n"); err != nil || (want == "") != (got == "") || !strings.Contains(got, want) {
 			t.Errorf("%d cases: %v, says %q; want %q", cases, err, got, want)
 		}
+	}
+}
+
+// A journal from which the state before the first case cannot be read is not verified.
+func TestVerifyOfFactsThatCannotBeRead(t *testing.T) {
+	f := newFixture(t)
+	c := campaign.Erase[sum](&counter{rounds: 1, perRound: 10})
+	n := c.Identity()
+	w, err := f.store.Begin(store.Manifest{Identities: []campaign.Identity{n}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Append(store.Entry{Kind: store.KindFacts, Data: []byte("{")}), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	j, err := f.store.OpenJournal(w.RunID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	rec := campaign.Record{Campaigns: []campaign.CampaignRecord{{Contract: n.Contract, Name: n.Name, Identity: n.Digest}}}
+	if problems, err := run.Verify(j, &rec, []campaign.Any{c}); err == nil || !strings.Contains(err.Error(), "reading what the run learned about the target: ") {
+		t.Errorf("%v, says %q", err, problems)
 	}
 }
