@@ -492,7 +492,7 @@ func TestRepeatedCalls(t *testing.T) {
 	m.Func("touch", nil, nil).I32(0).I32(1).Raw(0x25, 0).Raw(0x26, 0) // table.get, table.set
 	f := m.Func("digit", e.Params(e.I64), e.Results(e.I64))
 	f.GlobalGet(total).I64(10).Op(e.I64Mul).Get(0).Op(e.I64Add).GlobalSet(total).GlobalGet(total)
-	d, x := open(t, dut.Plan{Binary: m.Bytes(), Bindings: []dut.Binding{binding("digit", dut.Int, dut.Int)}})
+	d, x := open(t, dut.Plan{Binary: m.Bytes(), Coverage: true, Bindings: []dut.Binding{binding("digit", dut.Int, dut.Int)}})
 	args := ints(0)
 	states := map[int64]dut.Snapshot{}
 	for n := range int64(4) {
@@ -510,8 +510,8 @@ func TestRepeatedCalls(t *testing.T) {
 				t.Fatal(err)
 			}
 			again := i.Snapshot()
-			if i.Fault() != nil {
-				t.Error(i.Fault())
+			if edges := i.Take().Edges; slices.ContainsFunc(edges, func(w uint64) bool { return w != 0 }) {
+				t.Errorf("the calls that were repeated are traced: %x", edges)
 			}
 			if r := i.Call(0, ints(5)); r.Value.Int != 10*total+5 {
 				t.Errorf("%+v after %d", r, total)
