@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -219,5 +220,28 @@ func TestNoRoomForAnything(t *testing.T) {
 				t.Errorf("sandbox %t: 16 MiB of 64 bytes", sandbox)
 			}
 		}
+	}
+}
+
+// The doctor says of a sandbox what a lane in one says.
+func TestContainmentIsWhatALaneGets(t *testing.T) {
+	granted, refused, err := Containment()
+	if err != nil || len(granted) == 0 {
+		t.Fatalf("%q, %q, %v", granted, refused, err)
+	}
+	b := openBench(t, func(p *process.Plan) {
+		p.Sandbox, p.Limits.AddressSpace, p.Command = true, 4<<30, commandOf("/bin/true")
+	})
+	var said string
+	for _, n := range b.lane.Notes() {
+		if text, ok := strings.CutPrefix(n, "sandbox: "); ok && !strings.HasPrefix(text, "the kernel refused") {
+			said = text
+		}
+	}
+	if strings.Join(granted, ", ") != said {
+		t.Errorf("the doctor says %q, a lane %q", granted, said)
+	}
+	if strings.Contains(said, "at most 0") || strings.Contains(said, "process ids (namespace)") && !strings.Contains(said+fmt.Sprint(refused), "bound on process ids") && !strings.Contains(said, fmt.Sprintf("at most %d process ids", sandboxProcesses)) {
+		t.Errorf("bounds: %q, refused %q", said, refused)
 	}
 }
