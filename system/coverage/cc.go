@@ -28,8 +28,8 @@ var driverSource []byte
 //go:embed c/hosted.c
 var hostedSource []byte
 
-// Hosted compiles the library that is loaded into a program with counters of edges
-// but no fork server, such as one built for libFuzzer.
+// Hosted compiles the library that is loaded into a program with edge counters but no fork server,
+// such as one built for libFuzzer.
 func Hosted(ctx context.Context) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "thresh-cc-")
 	if err != nil {
@@ -65,9 +65,8 @@ func compilerName(cxx bool) string {
 	return name
 }
 
-// Compile runs a compiler, clang or clang++ unless THRESH_CC or THRESH_CXX names
-// another clang, with the arguments of a compiler's command line. It returns the
-// compiler's exit code.
+// Compile runs a compiler with the arguments of a compiler command line: clang or clang++, unless
+// THRESH_CC or THRESH_CXX names another clang. It returns the compiler's exit code.
 func Compile(ctx context.Context, cxx bool, args []string, in io.Reader, out, diagnostics io.Writer) (int, error) {
 	name := compilerName(cxx)
 	line := plan(args)
@@ -92,7 +91,7 @@ func Compile(ctx context.Context, cxx bool, args []string, in io.Reader, out, di
 		for part, source := range sources {
 			object := filepath.Join(dir.Path, part+".o")
 			build := slices.Concat(line.target, []string{"-x", "c", "-O2", "-fPIC", "-fvisibility=hidden", "-c", "-o", object, "-"})
-			// The C compiler beside clang++ is the same program.
+			// With -x c, clang++ compiles C.
 			if code, err := run(ctx, name, build, bytes.NewReader(source), diagnostics, diagnostics); code != 0 || err != nil {
 				return code, err
 			}
@@ -106,25 +105,25 @@ func Compile(ctx context.Context, cxx bool, args []string, in io.Reader, out, di
 	return code, err
 }
 
-// commandLine is what becomes of a compiler's command line.
+// commandLine is a compiler's command line after planning.
 type commandLine struct {
 	args     []string
-	options  []string // those for any one source
+	options  []string // options for each source
 	sources  []source
-	target   []string // arguments that the runtime must be compiled with too
-	plain    bool     // without what says what is compared
-	links    bool     // a program is linked
-	compiles bool     // objects are made, no more
-	whole    bool     // the compiler must see the line as it is
-	driver   bool     // it needs a main
-	output   string   // what the linker writes
-	named    bool     // the line says so
-	depends  []string // how a list of headers is asked for
+	target   []string // arguments that the runtime must also be compiled with
+	plain    bool     // do not report comparisons
+	links    bool     // it links a program
+	compiles bool     // it only makes objects
+	whole    bool     // the compiler must get the line unchanged
+	driver   bool     // the program needs a main function
+	output   string   // the linker's output
+	named    bool     // the line names the output
+	depends  []string // flags that request a list of headers
 }
 
-// flags are those of every compilation. The coverage is asked of the compiler
-// proper: clang's own flag would link UBSan's runtime, whose handler of signals
-// turns crashes into exit codes.
+// flags are the flags of every compilation. They request coverage from the compiler proper
+// (-Xclang): clang's own flag would link UBSan's runtime, whose signal handler turns crashes into
+// exit codes.
 var flags = []string{
 	"-g", "-O2", "-Wno-unused-command-line-argument",
 	"-Xclang", "-fsanitize-coverage-type=3", "-Xclang", "-fsanitize-coverage-trace-pc-guard",
@@ -140,9 +139,9 @@ var flags = []string{
 		"(*__afl_fuzz_len = read(0, __afl_fuzz_alt_ptr, 1048576)) == 0xffffffff ? 0 : *__afl_fuzz_len)",
 }
 
-// comparing are those that have a program say what it compares, unless the command
-// line has noComparisons. What these functions are called with is listened to as
-// well, so that they must remain calls.
+// comparing are the flags that make a program report what it compares, unless the command line has
+// noComparisons. The arguments of the listed functions are reported, too, so they must remain
+// calls.
 var comparing = []string{
 	"-Xclang", "-fsanitize-coverage-trace-cmp",
 	"-fno-builtin-memcmp", "-fno-builtin-bcmp", "-fno-builtin-strcmp", "-fno-builtin-strncmp", "-fno-builtin-strcasecmp",
@@ -151,17 +150,17 @@ var comparing = []string{
 
 const noComparisons = "-fno-sanitize-coverage=trace-cmp"
 
-// wraps has the linker lead these calls to the runtime's own.
+// wraps makes the linker redirect these calls to the runtime's versions.
 const wraps = "-Wl,--wrap=memcmp,--wrap=bcmp,--wrap=strcmp,--wrap=strncmp,--wrap=strcasecmp,--wrap=strncasecmp,--wrap=strstr,--wrap=strcasestr"
 
-// separate are flags whose argument is the next one.
+// separate lists flags whose value is the next argument.
 var separate = []string{
 	"-o", "-x", "-target", "-I", "-D", "-U", "-L", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-isysroot", "-MF", "-MT", "-MQ", "-l", "-u", "-e", "-z", "-T",
 	"-Xlinker", "-Xclang", "-Xassembler", "-Xpreprocessor", "-mllvm", "-arch", "--param",
 }
 
-// plan reads a command line as far as it must: what is compiled, whether a program is
-// linked, and what -fsanitize asks for.
+// plan analyzes the necessary part of a command line: what is compiled, whether a program is
+// linked, and what -fsanitize requests.
 func plan(args []string) commandLine {
 	line := commandLine{links: len(args) > 0, output: "a.out"}
 	inputs := 0
@@ -235,7 +234,7 @@ func plan(args []string) commandLine {
 		if !line.plain {
 			line.args = append(line.args, wraps)
 		}
-		line.args = append(line.args, "-x", "none") // what follows is an object
+		line.args = append(line.args, "-x", "none") // objects follow
 	}
 	return line
 }

@@ -1,9 +1,7 @@
-// Package coverage compiles programs for guided campaigns: with clang's calls at
-// every edge, against our own runtime that counts them and ends a case at a
-// budget of work. The runtime speaks AFL's fork-server protocol, so afl-fuzz and
-// afl-showmap run such programs too. What a program compares it says only to a
-// client that asks for it.
+// Package coverage compiles programs for guided campaigns: with clang's calls at every edge,
+// against our own runtime that counts them and ends a case at a budget of work. The runtime speaks
+// AFL's fork server protocol, so afl-fuzz and afl-showmap can run such programs, too. A program
+// reports its comparisons only to a client that asks for them.
 //
-// It imports the standard library alone; how the programs are run is package
-// command's part.
+// It imports only the standard library and system/scratch; package command runs the programs.
 package coverage

@@ -11,20 +11,20 @@ import (
 	"strings"
 )
 
-// The compiler counts an edge by a call, around which it saves registers: that takes
-// most of the time of a small program. So each source is compiled in two steps, and
-// between them, in the compiler's intermediate language, the call becomes one
-// instruction that raises the edge's guard, and a jump that is rarely taken. Calls for
-// comparisons, which are off for nearly all cases, are said to leave registers alone.
+// The compiler counts an edge with a call, around which it saves registers, which takes most of the
+// time of a small program. So each source is compiled in two steps. Between them, in LLVM's
+// intermediate language, the call is replaced with one instruction that increments the edge's guard
+// and a jump that is rarely taken. Calls for comparisons, which are disabled in nearly all cases,
+// are declared to preserve registers.
 
-// source is a file of a command line that is compiled.
+// source is a source file on a command line.
 type source struct {
-	at       int    // its place among the arguments
-	language string // as -x has it; "": by the name
+	at       int    // its index among the arguments
+	language string // language by -x; "": by the file's name
 }
 
-// inlined compiles the sources of a command line. It returns what is then left of the
-// command line, nil for nothing; not ok: the compiler has to do all by itself.
+// inlined compiles the sources of a command line and returns the rest of the command line, nil if
+// nothing is left. ok is false if the compiler has to do everything itself.
 func (l *commandLine) inlined(ctx context.Context, name, dir string, in io.Reader, diagnostics io.Writer) (rest []string, code int, ok bool) {
 	if len(l.sources) == 0 || l.whole {
 		return nil, 0, false
@@ -77,7 +77,7 @@ func (l *commandLine) inlined(ctx context.Context, name, dir string, in io.Reade
 	return rest, 0, true
 }
 
-// headers is how the list of headers that a compilation in one step writes is asked for.
+// headers returns the flags for the list of headers that a compilation in one step would write.
 func (l *commandLine) headers(object string) []string {
 	list := slices.Clone(l.depends)
 	has := func(flag string) bool {
@@ -98,7 +98,7 @@ func (l *commandLine) headers(object string) []string {
 	return list
 }
 
-// isCode reports whether the compiler takes a file for C or C++.
+// isCode reports whether the compiler treats a file as C or C++.
 func (s source) isCode(path string) bool {
 	if s.language == "" || s.language == "none" {
 		return slices.Contains([]string{".c", ".i", ".cc", ".cpp", ".cxx", ".c++", ".cp", ".C", ".CPP", ".ii"}, filepath.Ext(path))
@@ -106,13 +106,13 @@ func (s source) isCode(path string) bool {
 	return s.language == "c" || s.language == "c++"
 }
 
-// edge raises a guard. The jump is to the end of the function's section, where a leaf
-// function's 128 bytes below the stack pointer are left alone.
+// edge increments a guard. Its jump goes to the end of the function's section, where the code
+// preserves the 128 bytes below the stack pointer that a leaf function may use.
 const edge = `asm sideeffect "incl ${0:c}(%rip)\0A\09js 2f\0A3:\0A\09.subsection 1\0A2:\0A\09leaq -128(%rsp), %rsp\0A\09pushq %rdi\0A\09leaq ${0:c}(%rip), %rdi\0A\09` +
 	`callq *__thresh_edge@GOTPCREL(%rip)\0A\09popq %rdi\0A\09leaq 128(%rsp), %rsp\0A\09jmp 3b\0A\09.previous", "i,~{dirflag},~{fpsr},~{flags}"`
 
-// inlineEdges replaces the calls of a module in the intermediate language; not changed:
-// it is for another machine, or has none.
+// inlineEdges replaces the calls in a module of intermediate language. changed is false if the
+// module is for another machine or has no calls.
 func inlineEdges(module []byte) (text []byte, changed bool) {
 	if !bytes.Contains(module, []byte("\ntarget triple = \"x86_64-")) || bytes.Contains(module, []byte("-gnux32\"")) {
 		return module, false
@@ -136,7 +136,7 @@ func inlineEdges(module []byte) (text []byte, changed bool) {
 	return out.Bytes(), changed
 }
 
-// listened reports whether a function is one that compare.c has.
+// listened reports whether compare.c defines the function.
 func listened(name []byte) bool {
 	return bytes.HasPrefix(name, []byte("cmp")) || bytes.HasPrefix(name, []byte("const_cmp")) || bytes.HasPrefix(name, []byte("switch("))
 }

@@ -7,19 +7,18 @@ import (
 	"os"
 )
 
-// muteComparisons replaces the calls that say what a program compares by
-// instructions that do nothing, each of which says which call it was: a case costs
-// little more than without them, and a process that is to be listened to puts them
-// back. A program of another machine keeps its calls.
+// muteComparisons replaces the calls that report comparisons with no-ops that encode which call it
+// was. A case then costs little more than without them, and a process that should report
+// comparisons restores them. A program for another machine keeps its calls.
 func muteComparisons(path string) error {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
-		return nil // the linker wrote elsewhere, as -o /dev/stdout does
+		return nil // not a regular output, such as -o /dev/stdout
 	}
 	defer file.Close()
 	f, err := elf.NewFile(file)
 	if err != nil {
-		return nil // no program in machine code
+		return nil // not an ELF program
 	}
 	list := f.Section("thresh_hooks")
 	if f.Machine != elf.EM_X86_64 || list == nil {

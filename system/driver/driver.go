@@ -41,13 +41,13 @@ type edge struct {
 	plan  *sut.Plan
 	child *program.Child
 	lines *bufio.Reader
-	line  []byte // that is written
+	line  []byte // the line to send
 	dead  bool
 
-	armed   time.Time // the deadline of the pipes, unless a context that ended set one
+	armed   time.Time // deadline of the pipes, unless an ended context has set one
 	mu      sync.Mutex
-	awaited <-chan struct{} // of the context whose end interrupts the exchange
-	forget  func() bool     // stops waiting for it
+	awaited <-chan struct{} // Done channel of the context whose end interrupts the exchange
+	forget  func() bool     // stops watching that context
 }
 
 // Open starts a driver.
@@ -62,8 +62,8 @@ func Open(_ context.Context, s system.Site) (system.Edge, error) {
 	return &edge{plan: s.Plan, child: c, lines: bufio.NewReaderSize(c.Stdout, 64<<10)}, nil
 }
 
-// Operations implements system.Edge: those of the system file, since a driver
-// does not list its own.
+// Operations implements system.Edge. It returns those of the system file, because a driver does not
+// list its own.
 func (e *edge) Operations() []sut.Operation { return e.plan.Operations }
 
 // Notes implements system.Edge.
@@ -114,7 +114,7 @@ func (e *edge) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
 	return e.exchange(ctx, c.Timeout, op)
 }
 
-// request appends a line to b, but for its end.
+// request appends a line to b without its closing brace and newline.
 func request(b []byte, p *sut.Plan, op *sut.Operation, name string, c *sut.Call) ([]byte, error) {
 	b = append(append(b, `{"call":`...), system.Text(name)...)
 	b = append(b, `,"args":`...)
@@ -142,7 +142,7 @@ func request(b []byte, p *sut.Plan, op *sut.Operation, name string, c *sut.Call)
 	return b, nil
 }
 
-// answer is a line of a driver.
+// answer is a line from a driver.
 type answer struct {
 	OK       json.RawMessage `json:"ok"`
 	Rejected *string         `json:"rejected"`
@@ -189,13 +189,13 @@ func (e *edge) kill() {
 
 func (e *edge) readAnswer(o *sut.Observation, line []byte, op *sut.Operation) {
 	var a answer
-	if v, ok := bytes.CutPrefix(line, []byte(`{"ok":`)); ok && bytes.HasSuffix(v, []byte("}")) && json.Valid(v[:len(v)-1]) { // as most lines are
-		o.Output = bytes.Clone(line) // which is read into again
+	if v, ok := bytes.CutPrefix(line, []byte(`{"ok":`)); ok && bytes.HasSuffix(v, []byte("}")) && json.Valid(v[:len(v)-1]) { // the usual form
+		o.Output = bytes.Clone(line) // line's buffer is reused
 		a.OK = o.Output[len(line)-len(v) : len(line)-1]
 	} else if json.Unmarshal(line, &a) != nil || !a.complete() {
 		o.Output = bytes.Clone(line)
 		o.End, o.Why = sut.Crashed, fmt.Sprintf("the driver wrote a line that is not an answer: %.80q", line)
-		e.kill() // what it writes next belongs to nobody knows which call
+		e.kill() // nobody could assign its next lines to a call
 		return
 	}
 	if o.Output == nil {
@@ -206,7 +206,7 @@ func (e *edge) readAnswer(o *sut.Observation, line []byte, op *sut.Operation) {
 
 func (a *answer) complete() bool { return a.OK != nil || a.Rejected != nil || a.Error != nil }
 
-// fillObservation says in an observation what was answered.
+// fillObservation records an answer in an observation.
 func (a *answer) fillObservation(o *sut.Observation, op *sut.Operation) {
 	switch {
 	case a.Error != nil:
@@ -218,8 +218,8 @@ func (a *answer) fillObservation(o *sut.Observation, op *sut.Operation) {
 	}
 }
 
-// roundTrip writes the line while it waits for the answer: a driver that reads
-// nothing must not hold us beyond the limit.
+// roundTrip sends the line and waits for the answer. Both have the deadline: a driver that reads
+// nothing must not block us beyond the limit.
 func (e *edge) roundTrip(ctx context.Context, deadline time.Time) ([]byte, error) {
 	stdin, ok := e.child.Stdin.(*os.File)
 	if !ok {
@@ -229,7 +229,7 @@ func (e *edge) roundTrip(ctx context.Context, deadline time.Time) ([]byte, error
 	if e.armed.IsZero() || e.armed.After(deadline) {
 		e.arm(stdin, deadline)
 	}
-	if ctx.Err() != nil { // it may have ended before
+	if ctx.Err() != nil { // it may have ended earlier
 		return nil, ctx.Err()
 	}
 	for left := e.line; len(left) > 0; {
@@ -262,25 +262,25 @@ func (e *edge) roundTrip(ctx context.Context, deadline time.Time) ([]byte, error
 	}
 }
 
-// arm sets the deadlines of the pipes. That costs more than the exchange itself, so a call
-// leaves them as an earlier one has set them, unless they are later than its own.
+// arm sets the deadlines of the pipes. That costs more than the exchange itself, so a call keeps
+// the deadlines of an earlier one unless they are later than its own.
 func (e *edge) arm(stdin *os.File, deadline time.Time) {
 	e.armed = deadline
-	_ = errors.Join(stdin.SetWriteDeadline(deadline), e.child.Stdout.SetReadDeadline(deadline)) // closed pipes say so when they are used
+	_ = errors.Join(stdin.SetWriteDeadline(deadline), e.child.Stdout.SetReadDeadline(deadline)) // using a closed pipe reports it
 }
 
-// early reports whether a wait ended by the deadline of an earlier call, or the end of its
-// context, and can go on.
+// early reports whether a wait ended at an earlier call's deadline, or at the end of its context,
+// and can continue.
 func (e *edge) early(ctx context.Context, stdin *os.File, deadline time.Time, err error) bool {
 	if !errors.Is(err, os.ErrDeadlineExceeded) || !time.Now().Before(deadline) {
 		return false
 	}
 	e.arm(stdin, deadline)
-	return ctx.Err() == nil // else its end may have set them before
+	return ctx.Err() == nil // otherwise the end of ctx may have set them earlier
 }
 
-// await has the end of ctx interrupt the exchange. Calls in a row mostly have the same
-// context, which is asked for its end once.
+// await has the end of ctx interrupt the exchange. Consecutive calls usually have the same context,
+// which is then watched only once.
 func (e *edge) await(ctx context.Context, stdin *os.File) {
 	done := ctx.Done()
 	if done == e.awaited {
@@ -289,7 +289,7 @@ func (e *edge) await(ctx context.Context, stdin *os.File) {
 	if e.forget != nil {
 		e.forget()
 	}
-	e.mu.Lock() // what is no longer waited for may end right now
+	e.mu.Lock() // the old context may end right now
 	e.awaited = done
 	e.mu.Unlock()
 	e.forget = context.AfterFunc(ctx, func() {
@@ -297,7 +297,7 @@ func (e *edge) await(ctx context.Context, stdin *os.File) {
 		defer e.mu.Unlock()
 		if e.awaited == done {
 			now := time.Now()
-			_ = errors.Join(stdin.SetWriteDeadline(now), e.child.Stdout.SetReadDeadline(now)) // closed pipes have ended anyway
+			_ = errors.Join(stdin.SetWriteDeadline(now), e.child.Stdout.SetReadDeadline(now)) // closed pipes are at their end anyway
 		}
 	})
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/thresh-dev/thresh/system/program"
 )
 
-// sharedDriver is a driver that several actors call at the same time. Lines go out one after
-// the other, each with an id; answers come back in any order.
+// sharedDriver is a driver that several actors call at the same time. Lines are sent one after
+// another, each with an id; answers arrive in any order.
 type sharedDriver struct {
 	plan  *sut.Plan
 	child *program.Child
@@ -27,8 +27,8 @@ type sharedDriver struct {
 	mu      sync.Mutex
 	waiting map[int]chan []byte // by id
 	last    int
-	broken  string        // what it wrote that is not an answer
-	ended   chan struct{} // nothing more is read
+	broken  string        // message about a line that is not an answer
+	ended   chan struct{} // closed when reading has ended
 }
 
 func openCrowd(p *sut.Plan, c *program.Child) *sharedDriver {
@@ -37,7 +37,7 @@ func openCrowd(p *sut.Plan, c *program.Child) *sharedDriver {
 	return e
 }
 
-// read hands answers to those who wait for them.
+// read passes answers to the waiting calls.
 func (e *sharedDriver) read() {
 	defer close(e.ended)
 	lines := bufio.NewScanner(e.child.Stdout)
@@ -56,7 +56,7 @@ func (e *sharedDriver) read() {
 			return
 		}
 		e.mu.Unlock()
-		if to != nil { // else nobody waits any more
+		if to != nil { // nil: nobody waits any longer
 			to <- line
 		}
 	}
@@ -65,7 +65,8 @@ func (e *sharedDriver) read() {
 // Branch implements system.Brancher.
 func (e *sharedDriver) Branch() system.Edge { return branch{e} }
 
-// branch is an actor's part of the connection: it leaves the process to the others.
+// branch is an actor's share of the connection; closing it leaves the process running for the
+// others.
 type branch struct{ *sharedDriver }
 
 // Close implements system.Edge.
@@ -87,7 +88,7 @@ func (e *sharedDriver) Dead() bool {
 	}
 }
 
-// Kill ends the process without notice.
+// Kill kills the process without warning.
 func (e *sharedDriver) Kill() { e.child.Kill() }
 
 // Close implements system.Edge.
@@ -133,7 +134,7 @@ func (e *sharedDriver) exchange(ctx context.Context, limit time.Duration, line [
 	}()
 	line = append(strconv.AppendInt(append(line, `,"id":`...), int64(id), 10), '}', '\n')
 	e.writing.Lock()
-	_ = stdin.SetWriteDeadline(began.Add(limit)) // a pipe has deadlines
+	_ = stdin.SetWriteDeadline(began.Add(limit)) // cannot fail on a pipe
 	_, err := stdin.Write(line)
 	e.writing.Unlock()
 	o := sut.Observation{End: sut.Answered}
@@ -164,7 +165,7 @@ func (e *sharedDriver) exchange(ctx context.Context, limit time.Duration, line [
 	return o, nil
 }
 
-// noteDeath says in an observation how the driver ended.
+// noteDeath records in an observation how the driver ended.
 func (e *sharedDriver) noteDeath(ctx context.Context, o *sut.Observation) {
 	e.mu.Lock()
 	broken := e.broken

@@ -1,15 +1,13 @@
-// Package http reaches services over HTTP: [Open] is a system.Kind, and
-// [OpenClient] an exchange.Opener for contracts that make single requests.
+// Package http reaches services over HTTP: [Open] is a system.Kind, and [OpenClient] an
+// exchange.Opener for contracts that make single requests.
 //
-// Of the latter: an answer is an answer whatever its status. What goes wrong on the way is an
-// error whose text names no address of this machine and no port that was drawn
-// for the occasion, so that equal failures read the same. Cookies are kept if asked for,
-// proxies are taken from the environment, redirects are followed, a body that
-// is packed with gzip is unpacked, and one that is larger than asked for is an
-// error and not a part of one. The names of headers are given as the server
-// writes them.
+// The client returns an answer whatever its status. Failures before that are errors whose text
+// contains neither an address of this machine nor a port chosen for the occasion, so that equal
+// failures read the same. It keeps cookies on request, takes proxies from the environment, follows
+// redirects and unpacks gzip bodies. A body larger than the request allows is an error and is not
+// truncated. Header names are returned as the server writes them.
 //
-// The package knows no contract; its values stand in port/exchange.
+// The package knows no contract; its values are in port/exchange.
 package http
 
 import (
@@ -41,10 +39,10 @@ import (
 	"github.com/thresh-dev/thresh/port/exchange"
 )
 
-// maxRedirects is how many redirects are followed.
+// maxRedirects is the number of redirects that are followed.
 const maxRedirects = 10
 
-// maxHeaders is how much an answer's headers may take.
+// maxHeaders is the maximum size of an answer's headers, in bytes.
 const maxHeaders = 1 << 20
 
 // Client sends requests, one at a time, each on its own connection.
@@ -84,7 +82,7 @@ func (c *Client) Do(ctx context.Context, r exchange.Request) (exchange.Response,
 		body = bytes.NewReader(r.Body)
 	}
 	var out exchange.Response
-	var conn net.Conn // of the last request, when one was redirected to another
+	var conn net.Conn // the last request's connection, after redirects
 	var reached atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(i httptrace.GotConnInfo) { conn = i.Conn },
@@ -105,7 +103,7 @@ func (c *Client) Do(ctx context.Context, r exchange.Request) (exchange.Response,
 	}
 	for _, h := range r.Headers {
 		if strings.EqualFold(h[0], "Host") {
-			q.Host = h[1] // Go sends no other
+			q.Host = h[1] // net/http takes Host only from here
 			continue
 		}
 		q.Header.Add(h[0], h[1])
@@ -141,7 +139,7 @@ func (c *Client) Do(ctx context.Context, r exchange.Request) (exchange.Response,
 	defer answer.Body.Close()
 	data, err := read(answer, r.MaxBody)
 	if err != nil {
-		if _, packed := errors.AsType[unpackError](err); packed { // it came whole: no connection was cut
+		if _, packed := errors.AsType[unpackError](err); packed { // the body arrived completely: no connection was cut
 			return exchange.Response{}, err
 		}
 		return exchange.Response{}, stableError(ctx, r, fmt.Errorf("read the answer: %w", err))
@@ -153,7 +151,7 @@ func (c *Client) Do(ctx context.Context, r exchange.Request) (exchange.Response,
 	if text := decoded(data, answer.Header.Get("Content-Type")); text != nil {
 		out.Body, out.Raw = text, data
 	}
-	if len(answer.TransferEncoding) > 0 { // which net/http takes out
+	if len(answer.TransferEncoding) > 0 { // net/http has removed it
 		answer.Header["Transfer-Encoding"] = answer.TransferEncoding
 	}
 	var written map[string]string
@@ -172,8 +170,8 @@ func (c *Client) Do(ctx context.Context, r exchange.Request) (exchange.Response,
 	return out, nil
 }
 
-// read reads a body, unpacked if the server has packed it: it was not asked to,
-// but some always do.
+// read reads a body, and unpacks it if the server packed it: the request did not ask for that, but
+// some servers always do.
 func read(answer *http.Response, most int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(answer.Body, most+1))
 	coding := strings.ToLower(answer.Header.Get("Content-Encoding"))
@@ -192,12 +190,12 @@ func read(answer *http.Response, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// unpackError says what is wrong with the packing of a body that came whole.
+// unpackError is why a completely received body cannot be unpacked.
 type unpackError struct{ why string }
 
 func (e unpackError) Error() string { return e.why }
 
-// decoded is a body in UTF-8 if its type names another charset that is known, else nil.
+// decoded returns a body in UTF-8 if its type names another known charset, else nil.
 func decoded(body []byte, kind string) []byte {
 	_, params, err := mime.ParseMediaType(kind)
 	charset := params["charset"]
@@ -221,7 +219,7 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// stableError is an error in words that do not differ from run to run.
+// stableError rewrites an error in words that do not differ from run to run.
 func stableError(ctx context.Context, r exchange.Request, err error) error {
 	var dns *net.DNSError
 	var unknown x509.UnknownAuthorityError
@@ -242,21 +240,21 @@ func stableError(ctx context.Context, r exchange.Request, err error) error {
 	return withoutURL(err)
 }
 
-// neverConnected reports whether a request failed since no connection was made, and not
-// since its address can be none.
+// neverConnected reports whether a request failed because no connection was made, other than
+// because its address is invalid.
 func neverConnected(err error) bool {
 	var op *net.OpError
 	var address *net.AddrError
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") && !errors.As(err, &address)
 }
 
-// late says that a request has had its time.
+// late is the error of a request that exceeded its time limit.
 type late struct{ limit time.Duration }
 
 func (e late) Error() string { return fmt.Sprintf("no whole answer within %s", e.limit) }
 func (late) Unwrap() error   { return context.DeadlineExceeded }
 
-// withoutURL is an error without the method and URL that net/http puts before it.
+// withoutURL removes the method and URL that net/http puts in front of an error.
 func withoutURL(err error) error {
 	var u interface{ Unwrap() error }
 	if errors.As(err, &u) && strings.HasPrefix(fmt.Sprintf("%T", err), "*url.") {
@@ -265,10 +263,10 @@ func withoutURL(err error) error {
 	return err
 }
 
-// noProxy is what a request names for none.
+// noProxy is the Proxy of a request that uses none.
 const noProxy = "none"
 
-// clientFor is the client as a request asks for it; leave closes what it holds.
+// clientFor returns the client configured for a request; leave releases its connections.
 func (c *Client) clientFor(r exchange.Request) (one *http.Client, leave func(), err error) {
 	own := *c.client
 	if r.Redirects != nil {
@@ -293,7 +291,7 @@ func (c *Client) clientFor(r exchange.Request) (one *http.Client, leave func(), 
 	}
 	t := c.transport.Clone()
 	if r.Insecure || r.CA != nil || r.Cert != nil {
-		t.DialTLSContext, t.TLSClientConfig = nil, &tls.Config{InsecureSkipVerify: r.Insecure} // as the case asks
+		t.DialTLSContext, t.TLSClientConfig = nil, &tls.Config{InsecureSkipVerify: r.Insecure} // the case asks for it
 	}
 	if r.CA != nil {
 		t.TLSClientConfig.RootCAs = x509.NewCertPool()

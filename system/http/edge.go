@@ -25,8 +25,8 @@ import (
 	"github.com/thresh-dev/thresh/system"
 )
 
-// idle is how long a connection is kept between calls: shorter than servers do,
-// so that no call meets one that is just being closed.
+// idle is how long a connection is kept between calls: less than servers keep it, so that no call
+// meets a connection that is just being closed.
 const idle = 500 * time.Millisecond
 
 // edge is a service.
@@ -35,7 +35,7 @@ type edge struct {
 	base      *url.URL
 	transport *http.Transport
 	ops       []sut.Operation
-	address   string                    // that of the base, without a slash at its end
+	address   string                    // base without a trailing slash
 	templates map[string]*jsontree.Node // bodies, by operation
 }
 
@@ -59,8 +59,8 @@ func Open(ctx context.Context, s system.Site) (system.Edge, error) {
 	return e, nil
 }
 
-// describe reads the operations from their description; those of the system
-// file replace the ones of the same name.
+// describe reads the operations from their OpenAPI description; those of the system file replace
+// the ones with the same name.
 func (e *edge) describe(ctx context.Context) error {
 	p := e.site.Plan
 	text := p.Document
@@ -88,7 +88,7 @@ func (e *edge) describe(ctx context.Context) error {
 	return nil
 }
 
-// fetch gets the description of the operations, at a path of the service or a URL.
+// fetch gets the description of the operations from a path on the service or a URL.
 func (e *edge) fetch(ctx context.Context, at string) ([]byte, error) {
 	limited, cancel := context.WithTimeout(ctx, system.Patience)
 	defer cancel()
@@ -146,14 +146,14 @@ func (e *edge) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
 	}
 	began := time.Now()
 	o := sut.Observation{End: sut.Answered}
-	sent, kept := false, false // whole, to a server; on a connection of an earlier call, without any answer
+	sent, kept := false, false // sent completely; on a reused connection and unanswered
 	q = q.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn:              func(i httptrace.GotConnInfo) { kept = i.Reused },
 		GotFirstResponseByte: func() { kept = false },
 		WroteRequest:         func(i httptrace.WroteRequestInfo) { sent = sent || i.Err == nil },
 	}))
 	answer, err := e.transport.RoundTrip(q)
-	if err != nil && kept && ctx.Err() == nil && q.GetBody != nil { // the server may have closed it before it saw the call
+	if err != nil && kept && ctx.Err() == nil && q.GetBody != nil { // the server may have closed the connection before it saw the call
 		e.transport.CloseIdleConnections()
 		if q.Body, err = q.GetBody(); err != nil {
 			return o, err
@@ -188,7 +188,7 @@ func (e *edge) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
 	return o, nil
 }
 
-// judge says what an answer's status means.
+// judge interprets an answer's status.
 func judge(o *sut.Observation, op *sut.Operation) {
 	why := func() string {
 		line, _, _ := bytes.Cut(bytes.TrimSpace(o.Output[:min(len(o.Output), 200)]), []byte("\n"))
@@ -208,7 +208,7 @@ func judge(o *sut.Observation, op *sut.Operation) {
 
 const cut = "the server cut the connection"
 
-// broken says how a call ended that got no whole answer.
+// broken records how a call without a complete answer ended.
 func broken(ctx context.Context, o *sut.Observation, err error, limit time.Duration) {
 	var dns *net.DNSError
 	var unknown x509.UnknownAuthorityError
@@ -238,7 +238,7 @@ func broken(ctx context.Context, o *sut.Observation, err error, limit time.Durat
 	}
 }
 
-// retryAfter is how long a server asks to be left alone.
+// retryAfter returns how long a server asks clients to wait.
 func retryAfter(text string) time.Duration {
 	if text == "" {
 		return 0

@@ -15,20 +15,21 @@ import (
 	"github.com/thresh-dev/thresh/system"
 )
 
-// filler puts arguments into the places of a request.
+// filler puts arguments into the placeholders of a request.
 type filler struct {
 	args    []sut.Named
 	op      *sut.Operation
-	missing []string // places without a value
+	missing []string // placeholders without a value
 }
 
-// place is a place of an argument if its name is as plain, or one of the operation's.
+// place matches a placeholder. It stands for an argument if its name is plain or an argument's of
+// the operation.
 var (
 	place     = regexp.MustCompile(`\{([^{}]+)\}`)
 	plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 )
 
-// named is the argument that a place, with its braces, stands for; "" for none.
+// named returns the argument that a placeholder, with its braces, stands for; "" for none.
 func (f *filler) named(p string) string {
 	name := p[1 : len(p)-1]
 	if plainName.MatchString(name) || f.op != nil && slices.ContainsFunc(f.op.Arguments, func(a sut.Argument) bool { return a.Name == name }) {
@@ -37,8 +38,8 @@ func (f *filler) named(p string) string {
 	return ""
 }
 
-// wholeArgument is the argument that has a value and that a text which is one place stands
-// for, nil if there is none.
+// wholeArgument returns the argument for a text that consists of one placeholder, if it has a
+// value; nil otherwise.
 func (f *filler) wholeArgument(template string) *sut.Argument {
 	m := place.FindString(template)
 	if m == "" || m != template || f.value(f.named(m)) == nil {
@@ -62,7 +63,7 @@ func (f *filler) value(name string) json.RawMessage {
 	return nil
 }
 
-// text fills the places of a text; escape is applied to each value.
+// text fills the placeholders of a text; escape is applied to each value.
 func (f *filler) text(template string, escape func(string) string) string {
 	if !strings.Contains(template, "{") {
 		return template
@@ -85,8 +86,8 @@ func (f *filler) text(template string, escape func(string) string) string {
 	})
 }
 
-// path fills the places of a path, which may have a query. Values of a list are joined by
-// commas.
+// path fills the placeholders of a path, which may have a query. Values of a list are joined by
+// commas unless the argument's style differs.
 func (f *filler) path(template string) string {
 	if !strings.Contains(template, "{") {
 		return template
@@ -103,12 +104,12 @@ func (f *filler) path(template string) string {
 	if path = fill(path, url.PathEscape); !has {
 		return path
 	}
-	return path + "?" + fill(query, func(s string) string { // in which & and + would be something else
+	return path + "?" + fill(query, func(s string) string { // & and + have another meaning here
 		return strings.ReplaceAll(url.QueryEscape(s), "+", "%20")
 	})
 }
 
-// query fills the places of a query. A parameter without its value is not sent.
+// query fills the placeholders of a query. A parameter without a value is not sent.
 func (f *filler) query(list [][2]string) url.Values {
 	values := url.Values{}
 	for _, q := range list {
@@ -122,7 +123,7 @@ func (f *filler) query(list [][2]string) url.Values {
 	return values
 }
 
-// addQuery adds a value to a query as a style has it.
+// addQuery adds a value to a query in a style.
 func addQuery(values url.Values, name string, v json.RawMessage, style string) {
 	between := map[string]string{sut.StyleCommas: ",", sut.StyleSpaces: " ", sut.StylePipes: "|"}[style]
 	var list []json.RawMessage
@@ -158,7 +159,7 @@ func join(list []json.RawMessage, between string) string {
 	return strings.Join(seq.Map(list, plainText), between)
 }
 
-// joined is a value as one text in a path, a header or a cookie, as RFC 6570 has it.
+// joined returns a value as one text for a path, a header or a cookie, as in RFC 6570.
 func joined(name string, v json.RawMessage, style string, escape func(string) string) string {
 	if style == sut.StyleJSON {
 		return escape(string(v))
@@ -203,7 +204,7 @@ func joined(name string, v json.RawMessage, style string, escape func(string) st
 	return before + matrix + strings.Join(texts, between)
 }
 
-// plainText is a value as text: a string itself, anything else as JSON.
+// plainText returns a value as text: a string without quotes, anything else as JSON.
 func plainText(v json.RawMessage) string {
 	var s string
 	if len(v) > 0 && v[0] == '"' && json.Unmarshal(v, &s) == nil {
@@ -212,8 +213,8 @@ func plainText(v json.RawMessage) string {
 	return string(v)
 }
 
-// body fills the places of a JSON template. A string that is one place becomes
-// the value itself; a member whose place has no value is not sent.
+// body fills the placeholders of a JSON template. A string that consists of one placeholder becomes
+// the value itself; a member whose placeholder has no value is not sent.
 func (f *filler) body(template *jsontree.Node) ([]byte, error) {
 	if template == nil {
 		return nil, nil
@@ -226,7 +227,7 @@ func (f *filler) body(template *jsontree.Node) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// missingValue reports whether a node is a place without a value.
+// missingValue reports whether a node is a placeholder without a value.
 func (f *filler) missingValue(n *jsontree.Node) bool {
 	m := place.FindString(n.Text)
 	return n.Kind == jsontree.String && m != "" && m == n.Text && f.named(m) != "" && f.value(f.named(m)) == nil

@@ -9,16 +9,15 @@ import (
 	"regexp"
 )
 
-// headConn remembers the head of the answer as it came: net/http writes the
-// names of headers its own way, Etag for ETag, and a document quotes what the
-// server says.
+// headConn records the head of the answer as received: net/http rewrites header names, Etag for
+// ETag, and a document quotes the server's spelling.
 type headConn struct {
 	net.Conn
 	head  []byte
 	whole bool
 }
 
-// dial connects to a server that is spoken to in plain text.
+// dial connects to a server without TLS.
 func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	c, err := (&net.Dialer{}).DialContext(ctx, network, address)
 	if err != nil {
@@ -27,8 +26,8 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return &headConn{Conn: c}, nil
 }
 
-// dialTLS connects to a server by TLS. HTTP/2, which has all names in lower
-// case, is not offered: servers write them as people know them.
+// dialTLS connects to a server by TLS. It does not offer HTTP/2, whose header names are all lower
+// case; servers write them the way people know them.
 func dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
 	c, err := (&tls.Dialer{}).DialContext(ctx, network, address)
 	if err != nil {
@@ -52,8 +51,8 @@ var (
 	interim   = regexp.MustCompile(`^HTTP/1\.\d 1\d\d`)
 )
 
-// ended reports whether the head has come, and cuts off what is none of it:
-// the answers before the answer, and the body.
+// ended reports whether the head is complete, and cuts off what does not belong to it: interim
+// answers and the body.
 func (c *headConn) ended() bool {
 	for {
 		end := blankLine.FindIndex(c.head)
@@ -68,7 +67,7 @@ func (c *headConn) ended() bool {
 	}
 }
 
-// names are the names of headers as they came, by what net/http makes of them.
+// names maps net/http's header names to those received.
 func (c *headConn) names() map[string]string {
 	found := make(map[string]string)
 	for line := range bytes.Lines(c.head) {

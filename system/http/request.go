@@ -22,7 +22,7 @@ import (
 
 const formType = "application/x-www-form-urlencoded"
 
-// request makes the request of an operation.
+// request builds the HTTP request of an operation.
 func (e *edge) request(ctx context.Context, op *sut.Operation, c *sut.Call) (*http.Request, error) {
 	args, raw, err := system.Arguments(e.site.Plan, op, c)
 	if err != nil {
@@ -73,13 +73,13 @@ func (e *edge) request(ctx context.Context, op *sut.Operation, c *sut.Call) (*ht
 		q.Header.Set("Content-Type", kind)
 	}
 	e.headers(q, op, &f)
-	if body != nil && !raw && strings.HasPrefix(kind, sut.Multipart+";") { // with the boundary
+	if body != nil && !raw && strings.HasPrefix(kind, sut.Multipart+";") { // includes the boundary
 		q.Header.Set("Content-Type", kind)
 	}
 	return q, nil
 }
 
-// template is the body of an operation with its places, nil if it has none.
+// template returns the body of an operation with its placeholders; nil if it has none.
 func (e *edge) template(op *sut.Operation) (*jsontree.Node, error) {
 	if op.JSON == nil {
 		return nil, nil
@@ -98,8 +98,8 @@ func (e *edge) template(op *sut.Operation) (*jsontree.Node, error) {
 	return &doc.Root, nil
 }
 
-// bytesOf are the bytes of a case that are the content of a file, by the member of the
-// body; as an argument they would have to be text.
+// bytesOf returns a case's input, by member of the body, if it is the content of a file. As an
+// argument it would have to be text.
 func (e *edge) bytesOf(op *sut.Operation, c *sut.Call) map[string][]byte {
 	if c.Input == nil || len(op.Files) == 0 {
 		return nil
@@ -116,8 +116,8 @@ func (e *edge) bytesOf(op *sut.Operation, c *sut.Call) map[string][]byte {
 	return nil
 }
 
-// written is a body as the header Content-Type of its operation has it: JSON, a form,
-// parts, or a text as it is.
+// written encodes a body as the operation's Content-Type header says: JSON, a form, parts, or plain
+// text.
 func written(op *sut.Operation, body []byte, files map[string][]byte) (as []byte, kind string) {
 	kind = "application/json"
 	for _, h := range op.Headers {
@@ -140,8 +140,8 @@ func written(op *sut.Operation, body []byte, files map[string][]byte) (as []byte
 	return body, kind
 }
 
-// members are those of a JSON object with their values, in order: a list as several
-// members of one name, null as none. ok is false of anything else.
+// members returns a JSON object's members in order: a list as several members with the same name,
+// null as none. ok is false for anything but an object.
 func members(body []byte) (list []sut.Named, ok bool) {
 	doc, err := jsontree.Parse(body, jsontree.Python())
 	if err != nil || doc.Root.Kind != jsontree.Object {
@@ -163,7 +163,7 @@ func members(body []byte) (list []sut.Named, ok bool) {
 	return list, true
 }
 
-// form is a JSON object as fields of a form. Anything else stays what it is.
+// form encodes a JSON object as form fields; anything else is returned unchanged.
 func form(body []byte) []byte {
 	list, ok := members(body)
 	if !ok {
@@ -176,8 +176,8 @@ func form(body []byte) []byte {
 	return []byte(values.Encode())
 }
 
-// parts is a JSON object as a body of parts, some of which are files; an object is a
-// part in JSON. Equal bodies have equal bytes.
+// parts encodes a JSON object as multipart form data, some of whose parts are files; an object
+// becomes a JSON part. Equal bodies have equal bytes.
 func parts(op *sut.Operation, body []byte, files map[string][]byte) (as []byte, kind string) {
 	list, ok := members(body)
 	if !ok {
@@ -218,7 +218,7 @@ func parts(op *sut.Operation, body []byte, files map[string][]byte) (as []byte, 
 	return b.Bytes(), sut.Multipart + "; boundary=" + boundary
 }
 
-// headers sets those of the system, then those of the operation.
+// headers sets the system's headers, then the operation's.
 func (e *edge) headers(q *http.Request, op *sut.Operation, f *filler) {
 	q.Header.Set("User-Agent", "thresh")
 	set := func(name, value string) {
@@ -255,7 +255,7 @@ func (e *edge) headers(q *http.Request, op *sut.Operation, f *filler) {
 	}
 }
 
-// headerValue is a text as a header can hold it.
+// headerValue replaces the characters of a text that a header cannot hold.
 func headerValue(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' || r == 0x7f {
@@ -265,8 +265,9 @@ func headerValue(s string) string {
 	}, s)
 }
 
-// curl is a request as a command line. What the system file sends with every request may
-// be secret, and is left to the reader, as is what has the name of a secret and is not an argument.
+// curl returns a request as a command line. It hides the values that the system file sends with
+// every request, which may be secret, and values that have the name of a secret and are not
+// arguments; the reader has to fill them in.
 func (e *edge) curl(q *http.Request, args []sut.Named) string {
 	address, query, _ := strings.Cut(q.URL.String(), "?")
 	if query != "" {

@@ -4,5 +4,5 @@ package program
 
 import "syscall"
 
-// attributes make a child a group of its own.
+// attributes puts a child into its own process group.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

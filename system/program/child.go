@@ -18,34 +18,34 @@ import (
 	"github.com/thresh-dev/thresh/system/lineage"
 )
 
-// grace is what a program gets to end by itself before it is killed.
+// grace is how long a program may take to end by itself before it is killed.
 const grace = time.Second
 
-// Spec is how a child is started.
+// Spec describes how to start a child.
 type Spec struct {
-	Noun  string // what messages call it: "agent", "system"
+	Noun  string // name for messages: "agent", "system"
 	Argv  []string
 	Dir   string
-	Env   []string // added to that of Thresh
-	Talks bool     // its standard input and output are ours to talk over
-	// Watch is called with every line that Output gets; nil: nobody is.
+	Env   []string // added to Thresh's environment
+	Talks bool     // we talk to it over its standard input and output
+	// Watch is called with every line that Output receives; nil: nobody watches.
 	Watch func(line string)
 }
 
-// Child is a program that runs beside Thresh, a process group of its own. What
-// it starts and puts into other groups and sessions ends with it as well.
+// Child is a program that runs beside Thresh in its own process group. Processes that it starts end
+// with it, even in other groups and sessions.
 type Child struct {
 	Stdin  io.WriteCloser // of one that talks
 	Stdout *os.File       // of one that talks
 	Output *Tail          // standard error, and standard output of one that does not talk
 
 	cmd  *exec.Cmd
-	gone chan struct{} // closed when it has ended
-	end  string        // how, then
+	gone chan struct{} // closed when the child has ended
+	end  string        // how it ended, once gone is closed
 }
 
-// Start starts a program. The goroutine that starts it keeps its thread: the
-// kernel kills the child when that thread ends, as it does with Thresh.
+// Start starts a program. The goroutine that starts it keeps its thread, because the kernel kills
+// the child when that thread ends, and thereby also when Thresh ends.
 func Start(p Spec) (*Child, error) {
 	path, err := Lookup(p.Noun, p.Argv[0], p.Dir)
 	if err != nil {
@@ -97,10 +97,10 @@ func (c *Child) watch(started chan<- error, theirs []*os.File) {
 		started <- err
 		return
 	}
-	// The program has hardly been loaded yet, and has no children.
+	// The program has just been loaded and has no children yet.
 	family, err := lineage.New(c.cmd.Process.Pid)
 	if errors.Is(err, syscall.ESRCH) {
-		err = nil // it has ended already
+		err = nil // the program has already ended
 	}
 	if err != nil {
 		killGroup(c.cmd.Process.Pid)
@@ -124,7 +124,7 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// State returns how the child ended, nil while it has not.
+// State returns how the child ended; nil while it runs.
 func (c *Child) State() *os.ProcessState {
 	if c.Alive() {
 		return nil
@@ -140,7 +140,7 @@ func (c *Child) Failed() *Child {
 	return c
 }
 
-// End returns how the child ended, in words.
+// End describes how the child ended.
 func (c *Child) End() string {
 	if c.Alive() {
 		return "it has not ended"
@@ -148,7 +148,7 @@ func (c *Child) End() string {
 	return c.end
 }
 
-// Lookup finds an executable: in dir if the name has a slash, else on PATH.
+// Lookup finds an executable: relative to dir if the name has a slash, else on PATH.
 func Lookup(noun, name, dir string) (string, error) {
 	at, err := name, error(nil)
 	if strings.ContainsRune(name, filepath.Separator) && !filepath.IsAbs(name) {
@@ -178,7 +178,7 @@ func (c *Child) Alive() bool {
 	}
 }
 
-// EndsWithin waits a moment for a child's end to be known.
+// EndsWithin waits up to d for the child's end and reports whether it has ended.
 func (c *Child) EndsWithin(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -191,7 +191,7 @@ func (c *Child) EndsWithin(ctx context.Context, d time.Duration) bool {
 	return !c.Alive()
 }
 
-// Stop asks a child to end, then makes it.
+// Stop asks a child to end and kills it if it does not.
 func (c *Child) Stop() {
 	if c.Stdin != nil {
 		c.Stdin.Close()
@@ -205,14 +205,14 @@ func (c *Child) Stop() {
 	}
 }
 
-// Kill ends a child at once.
+// Kill kills a child at once and waits for its end.
 func (c *Child) Kill() {
 	killGroup(c.cmd.Process.Pid)
 	<-c.gone
 }
 
-// Attached runs a program on the streams of this one, with further variables, and
-// returns its exit code. When the context ends, the program is interrupted.
+// Attached runs a program on this process's standard streams, with additional variables, and
+// returns its exit code. When the context ends, it interrupts the program.
 func Attached(ctx context.Context, argv, env []string) (code int, err error) {
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -228,18 +228,18 @@ func Attached(ctx context.Context, argv, env []string) (code int, err error) {
 	return 0, nil
 }
 
-// tailSize is how much of what a program writes is kept: a report that quotes the longest
-// text that a program is given must keep its beginning.
+// tailSize is how many bytes of a program's output are kept: a report that quotes the longest text
+// given to a program must keep its beginning.
 const tailSize = 64 << 10
 
-// Tail keeps the end of what a program writes.
+// Tail keeps the last tailSize bytes of a program's output.
 type Tail struct {
 	mu    sync.Mutex
-	from  syscall.RawConn // that can be read without waiting
-	chunk []byte          // to read into
+	from  syscall.RawConn // can be read without blocking
+	chunk []byte          // read buffer
 	kept  []byte
 	fresh int    // bytes of kept that Take has not returned
-	line  []byte // the last line so far, for watch
+	line  []byte // current line, for watch
 	watch func(line string)
 }
 
@@ -262,7 +262,7 @@ func (t *Tail) add(p []byte) {
 	}
 }
 
-// Take returns what was written since it was called last.
+// Take returns what was written since the last call.
 func (t *Tail) Take() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -272,7 +272,7 @@ func (t *Tail) Take() string {
 	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
-// Last returns the end of all, as a clause of an error: its last lines.
+// Last returns the last lines of the output as a clause of an error.
 func (t *Tail) Last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -2,7 +2,7 @@ package program
 
 import "syscall"
 
-// attributes make a child a group of its own that does not outlive Thresh.
+// attributes puts a child into its own process group and has the kernel kill it when Thresh ends.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

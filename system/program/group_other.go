@@ -6,7 +6,7 @@ import "os"
 
 func terminate(pid int) { killGroup(pid) }
 
-// killGroup kills the process alone: there are no groups here.
+// killGroup kills only the process: this system has no groups.
 func killGroup(pid int) {
 	if p, err := os.FindProcess(pid); err == nil {
 		p.Kill()

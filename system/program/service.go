@@ -21,24 +21,24 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// PortMark stands for the port that is drawn for a service, in its command, its
-// environment and its address.
+// PortMark is the placeholder for the port chosen for a service, in its command, environment and
+// address.
 const PortMark = "{port}"
 
-// ErrGone says that a service cannot be started any more.
+// ErrGone reports that a service can no longer be started.
 var ErrGone = errors.New("it cannot be started again")
 
-// ServiceSpec is a program that is started and called at an address.
+// ServiceSpec describes a program that is started and called at an address.
 type ServiceSpec struct {
 	Spec
 	Address string // a URL that may hold PortMark
-	// Ready is a URL that answers with a status below 500 when the service is
-	// ready, or Log matches a line that it writes; neither: the address accepts
-	// a connection.
+	// Ready is a URL that answers with a status below 500 when the service is ready; Log matches a
+	// line that it writes when it is ready. Without either, it is ready when the address accepts a
+	// connection.
 	Ready    string
 	Log      *regexp.Regexp
-	Patience time.Duration // how long it may take; > 0
-	Gone     error         // what errors wrap when it cannot be started any more; nil: ErrGone
+	Patience time.Duration // time limit for getting ready; > 0
+	Gone     error         // wrapped by errors when it can no longer be started; nil: ErrGone
 }
 
 // Service is a program that Thresh starts and keeps running.
@@ -47,17 +47,17 @@ type Service struct {
 
 	mu       sync.Mutex
 	child    *Child
-	drawn    string // port; once it is known, that of later starts
-	told     *Child // whose end is known to a caller
-	unseen   *Child // that was replaced before anybody knew that it had ended
+	drawn    string // port, reused for later starts
+	told     *Child // a caller knows of its end
+	unseen   *Child // replaced before a caller knew of its end
 	starts   int
-	failures int // starts in a row without an agent that got ready
+	failures int // consecutive starts that failed to get ready
 }
 
-// MaxFailures is how often in a row an agent is started in vain.
+// MaxFailures is the number of consecutive failed starts after which no more are tried.
 const MaxFailures = 3
 
-// maxDraws is how often a port is drawn that is still free.
+// maxDraws is how often to look for a free port.
 const maxDraws = 5
 
 // NewService returns a service that has not been started.
@@ -68,8 +68,8 @@ func NewService(s ServiceSpec) *Service {
 	return &Service{spec: s}
 }
 
-// Ensure starts the agent unless it runs; fresh says that it had to. It is
-// started again when it has died, but not for ever.
+// Ensure starts the service unless it runs; fresh reports a restart. A service that died is
+// restarted, but not after MaxFailures consecutive failures.
 func (s *Service) Ensure(ctx context.Context) (fresh bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,11 +96,11 @@ func (s *Service) Ensure(ctx context.Context) (fresh bool, err error) {
 	return again, nil
 }
 
-// start starts the agent and waits until it is ready; again if others took the
-// port that was drawn for it, a few times. The lock is held.
+// start starts the service and waits until it is ready. If another program has taken its port, it
+// tries again with another, a few times. The caller must hold the lock.
 func (s *Service) start(ctx context.Context, draws int) error {
 	p := &s.spec
-	if _, err := url.Parse(strings.ReplaceAll(p.Address, PortMark, "80")); err != nil { // it may hold a password
+	if _, err := url.Parse(strings.ReplaceAll(p.Address, PortMark, "80")); err != nil { // do not quote the address, which may contain a password
 		hint := "a user and a password in it must be percent-encoded"
 		if _, after, unset := strings.Cut(p.Address, "${"); unset {
 			name, _, _ := strings.Cut(after, "}")
@@ -108,7 +108,7 @@ func (s *Service) start(ctx context.Context, draws int) error {
 		}
 		return diag.WithHint(diag.Environment("start the %s %s: its address is not a URL", p.Noun, p.Argv[0]), hint)
 	}
-	port := s.drawn // started again, it is where it was: what it keeps may be named after its port
+	port := s.drawn // a restart keeps the port: the service may name its files after it
 	again := draws == maxDraws && port != ""
 	put := func(text string) string { return strings.ReplaceAll(text, PortMark, port) }
 	for tries := 1; ; tries++ {
@@ -122,7 +122,7 @@ func (s *Service) start(ctx context.Context, draws int) error {
 		if listens(ctx, host) != nil {
 			break
 		}
-		// A drawn port may be taken by another program a moment later.
+		// Another program may take the chosen port a moment later.
 		if tries == maxDraws || !strings.Contains(s.spec.Address, PortMark) {
 			return diag.WithHint(diag.Environment("start the %s %s: %s is already in use", p.Noun, p.Argv[0], host),
 				"stop that program, or put {port} into the address so that a free port is used")
@@ -167,8 +167,8 @@ func (s *Service) start(ctx context.Context, draws int) error {
 	return nil
 }
 
-// awaitReady asks until the agent answers. It has to ask in intervals: nothing
-// says when a program begins to listen.
+// awaitReady asks until the service is ready. It has to poll, because nothing announces that a
+// program starts to listen.
 func (s *Service) awaitReady(ctx context.Context, c *Child, ask func(context.Context) error) error {
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
 		err := ask(ctx)
@@ -187,7 +187,7 @@ func (s *Service) awaitReady(ctx context.Context, c *Child, ask func(context.Con
 	}
 }
 
-// probe is how the agent is asked whether it is ready.
+// probe returns the function that checks whether the service is ready.
 func (s *Service) probe(put func(string) string, logged *atomic.Bool) func(context.Context) error {
 	if s.spec.Log != nil {
 		return func(context.Context) error {
@@ -219,7 +219,7 @@ func (s *Service) probe(put func(string) string, logged *atomic.Bool) func(conte
 	return func(ctx context.Context) error { return listens(ctx, host) }
 }
 
-// listens is nil if somebody accepts connections there.
+// listens returns nil if somebody accepts connections at host.
 func listens(ctx context.Context, host string) error {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "tcp", host)
@@ -229,11 +229,11 @@ func listens(ctx context.Context, host string) error {
 	return conn.Close()
 }
 
-// hostPort is where a URL leads to.
+// hostPort returns the host and port of a URL.
 func hostPort(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
-		return address // refused when it is started
+		return address // start refuses it
 	}
 	port := u.Port()
 	if port == "" {
@@ -243,15 +243,15 @@ func hostPort(address string) string {
 	return net.JoinHostPort(u.Hostname(), port)
 }
 
-// Port returns the agent's, as text.
+// Port returns the service's port as text.
 func (s *Service) Port() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.drawn
 }
 
-// Died waits a moment to learn whether the program has ended by itself, and returns it;
-// nil: it has not.
+// Died waits a moment for the program's end and returns the program if it has ended by itself, nil
+// otherwise.
 func (s *Service) Died(ctx context.Context) *Child {
 	s.mu.Lock()
 	c := s.child
@@ -265,8 +265,8 @@ func (s *Service) Died(ctx context.Context) *Child {
 	return c
 }
 
-// Left returns the program if it has ended without being asked to, while nobody who
-// called it knew; nil otherwise. The caller is the one who knows.
+// Left returns the program if it has ended by itself and no caller knew of that; nil otherwise. It
+// reports each end only once.
 func (s *Service) Left() *Child {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -281,14 +281,14 @@ func (s *Service) Left() *Child {
 	return c
 }
 
-// HasDied reports whether the agent is known to have ended.
+// HasDied reports whether the program has ended.
 func (s *Service) HasDied() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.child != nil && !s.child.Alive()
 }
 
-// Printed returns what the agent wrote since the last time.
+// Printed returns what the program wrote since the last call.
 func (s *Service) Printed() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -298,7 +298,7 @@ func (s *Service) Printed() string {
 	return s.child.Output.Take()
 }
 
-// PID returns the process, 0 while there is none.
+// PID returns the process id; 0 while there is no process.
 func (s *Service) PID() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -324,7 +324,7 @@ func (s *Service) Renew(ctx context.Context) error {
 	return err
 }
 
-// Kill ends the process without notice.
+// Kill kills the process without warning.
 func (s *Service) Kill() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -334,7 +334,7 @@ func (s *Service) Kill() {
 	}
 }
 
-// Notes says how often it was started.
+// Notes reports repeated starts.
 func (s *Service) Notes() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -344,7 +344,7 @@ func (s *Service) Notes() []string {
 	return []string{fmt.Sprintf("the %s's program was started %d times", s.spec.Noun, s.starts)}
 }
 
-// Close stops the agent.
+// Close stops the service.
 func (s *Service) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -355,8 +355,8 @@ func (s *Service) Close() error {
 	return nil
 }
 
-// Plain returns an error without the method and URL, with a port that was drawn, that
-// net/http puts before it.
+// Plain removes the method and URL, which may contain a chosen port, that net/http puts in front of
+// an error.
 func Plain(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
@@ -367,24 +367,24 @@ func Plain(err error) error {
 	return err
 }
 
-// Ports of services lie below those that systems hand out to whoever asks for any
-// port (32768 to 60999 on Linux, from 49152 by RFC 6335): until the service listens,
-// its port would else be anyone's, and what waits for the service would meet them.
+// Ports of services are below the ephemeral ports (32768 to 60999 on Linux, from 49152 by RFC
+// 6335). Otherwise any program could get a service's port before the service listens, and those
+// waiting for the service would reach that program.
 const (
 	firstPort = 20000
 	portCount = 32768 - firstPort
 )
 
-// portCursor is where the next port is looked for. It begins anywhere, as other
-// processes look for ports too, and moves on, so that no two services of this
-// process have one port.
+// portCursor is where the search for the next port starts. It begins at a random port, because
+// other processes search too, and advances, so that no two services of this process get the same
+// port.
 var portCursor = func() *atomic.Uint32 {
 	c := new(atomic.Uint32)
 	c.Store(rand.Uint32N(portCount))
 	return c
 }()
 
-// FreePort returns a TCP port of this machine that nothing listens on, for a service.
+// FreePort returns a TCP port for a service on which nothing listens on this machine.
 func FreePort(ctx context.Context) (string, error) {
 	var err error
 	for range portCount {
@@ -399,10 +399,10 @@ func FreePort(ctx context.Context) (string, error) {
 	return "", fmt.Errorf("finding a free port: %w", err)
 }
 
-// vacant is nil if a port can be listened on. Linux lets a process that is started
-// meanwhile keep the port until it executes its program: a client would connect, and
-// then be cut off. So no process is started meanwhile. (Elsewhere Listen takes the lock
-// itself.)
+// vacant returns nil if a process can listen on a port. On Linux, a process started meanwhile
+// inherits the listening socket until it executes its program, so a client would connect and then
+// be cut off; therefore the lock keeps processes from being started. (Elsewhere Listen takes the
+// lock itself.)
 func vacant(ctx context.Context, port string) error {
 	if runtime.GOOS == "linux" {
 		syscall.ForkLock.Lock()

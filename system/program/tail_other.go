@@ -4,7 +4,7 @@ package program
 
 import "os"
 
-// follow has a pipe read to its end.
+// follow starts reading a pipe to its end.
 func (t *Tail) follow(r *os.File) { go t.readAll(r) }
 
 func (t *Tail) readAll(r *os.File) {
@@ -21,5 +21,5 @@ func (t *Tail) readAll(r *os.File) {
 	}
 }
 
-// sync can read nothing without waiting, here.
+// sync does nothing: this system cannot read without blocking.
 func (t *Tail) sync() {}

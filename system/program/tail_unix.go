@@ -7,9 +7,8 @@ import (
 	"syscall"
 )
 
-// follow has a pipe read to its end. What is read is read under the lock, so
-// that Take can read as well and miss nothing that was written before it, however
-// late the goroutine begins.
+// follow starts reading a pipe to its end. All reads hold the lock, so that Take can read, too, and
+// misses nothing written before it, however late the goroutine starts.
 func (t *Tail) follow(r *os.File) {
 	raw, err := r.SyscallConn()
 	if err != nil {
@@ -40,12 +39,12 @@ func (t *Tail) readAll(r *os.File, raw syscall.RawConn) {
 	}
 }
 
-// drain reads what is there; the lock is held.
+// drain reads what is available. The caller must hold the lock.
 func (t *Tail) drain(fd uintptr) (some, ended bool) {
 	if t.chunk == nil {
 		t.chunk = make([]byte, 8<<10)
 	}
-	for range 256 { // a flood leaves others their turn
+	for range 256 { // a flood of output must not hold the lock forever
 		n, err := syscall.Read(int(fd), t.chunk)
 		switch {
 		case n > 0:
@@ -61,9 +60,9 @@ func (t *Tail) drain(fd uintptr) (some, ended bool) {
 	return some, false
 }
 
-// sync reads what was written and not read yet; the lock is held.
+// sync reads what was written but not yet read. The caller must hold the lock.
 func (t *Tail) sync() {
 	if t.from != nil {
-		_ = t.from.Control(func(fd uintptr) { t.drain(fd) }) // a closed pipe has nothing more to say
+		_ = t.from.Control(func(fd uintptr) { t.drain(fd) }) // a closed pipe has no more output
 	}
 }

@@ -6,28 +6,28 @@ import (
 	"sort"
 )
 
-// cie is what the frame descriptions of many functions share.
+// cie is the part that the frame descriptions of many functions share.
 type cie struct {
 	code    uint64
 	data    int64
 	pointer byte // encoding of addresses
-	signal  bool // what a frame of these returns to was interrupted, not called
+	signal  bool // a signal frame: its caller was interrupted, it did not call
 	aug     bool
 	initial []byte
 }
 
-// fde says how the frames of one function are undone.
+// fde describes how to undo the frames of one function.
 type fde struct {
 	lo, hi  uint64
 	cie     *cie
 	program []byte
 }
 
-// cursor reads a table that may be damaged: beyond its end there are zeros.
+// cursor reads a table that may be damaged: beyond its end it reads zeros.
 type cursor struct {
 	b    []byte
 	at   int
-	addr uint64 // of b[0]
+	addr uint64 // address of b[0]
 	bad  bool
 }
 
@@ -90,8 +90,8 @@ func (c *cursor) pointer(enc byte) uint64 {
 	return base + c.u64()
 }
 
-// parseFrames reads an .eh_frame section that is mapped at addr; what is damaged
-// in it is left out.
+// parseFrames reads an .eh_frame section that is mapped at addr, skips damaged entries, and returns
+// the entries sorted by address.
 func parseFrames(b []byte, addr uint64) []fde {
 	var list []fde
 	cies := map[int]*cie{}
@@ -176,7 +176,7 @@ func readCIE(e *cursor) *cie {
 	return x
 }
 
-// find is the description of the function that pc lies in, or nil.
+// find returns the description of the function that contains pc, or nil.
 func find(list []fde, pc uint64) *fde {
 	i := sort.Search(len(list), func(i int) bool { return list[i].lo > pc }) - 1
 	if i < 0 || pc >= list[i].hi {
@@ -185,7 +185,7 @@ func find(list []fde, pc uint64) *fde {
 	return &list[i]
 }
 
-// ruleKind says where the caller's value of a register is.
+// ruleKind is where to find the caller's value of a register.
 type ruleKind uint8
 
 const (
@@ -194,8 +194,8 @@ const (
 	saved    // in memory at the frame's address plus an offset
 	computed // is the frame's address plus an offset
 	moved    // in another register
-	savedAt  // in memory at what an expression says
-	valueOf  // what an expression says
+	savedAt  // in memory at the result of an expression
+	valueOf  // the result of an expression
 )
 
 type rule struct {
@@ -204,13 +204,13 @@ type rule struct {
 	expr []byte
 }
 
-// row is how to undo a frame at one place of its function.
+// row describes how to undo a frame at one address of its function.
 type row struct {
 	cfaReg uint64
 	cfaOff int64
 	cfa    []byte // expression; nil: register plus offset
 	regs   [17]rule
-	ever   uint32 // the registers that were saved up to here, a bit each
+	ever   uint32 // bit set of the registers saved so far
 }
 
 // rowAt runs the program of f up to pc.

@@ -9,13 +9,13 @@ import (
 	"github.com/thresh-dev/thresh/port/process"
 )
 
-// How much of a stack distinguishes bugs: the place of the fault and of its call,
-// and the function that this was called from.
+// How many places of a stack identify a bug: the place of the fault and of its call, and the
+// function that made this call.
 const (
 	ownPlaces   = 3
 	exactPlaces = 2
-	// unnamedPlaces is used where the C library cannot be distinguished from the program:
-	// all that aborts shares some frames of it.
+	// unnamedPlaces is used if the C library cannot be distinguished from the program: all aborts
+	// share some of its frames.
 	unnamedPlaces = 10
 	mostShown     = 24
 )
@@ -23,21 +23,21 @@ const (
 // byThread is the code of a signal that tgkill sent (SI_TKILL).
 const byThread = -6
 
-// Diagnosis is what a stopped process says.
+// Diagnosis is what a stopped process reveals about its crash.
 type Diagnosis struct {
 	process.Crash
-	// Sent says that the signal came from a process and not from a fault.
+	// Sent means that a process sent the signal, not a fault.
 	Sent bool
-	// Raised says that the thread sent the signal to itself, other than by abort.
+	// Raised means that the thread sent the signal to itself, other than through abort.
 	Raised bool
-	// Handler says that the thread was in a handler of an earlier signal.
+	// Handler means that the thread was in a handler of an earlier signal.
 	Handler bool
-	// Doubtful says that the stack may have been written over: where the thread
-	// was need not be where that happened.
+	// Doubtful means that the stack may have been overwritten: the thread need not have been where
+	// that happened.
 	Doubtful bool
 }
 
-// Diagnose names the crash of a thread that a fatal signal has stopped.
+// Diagnose describes the crash of a thread that a fatal signal has stopped.
 func (p *Process) Diagnose(s Stop) Diagnosis {
 	d := Diagnosis{Sent: s.Code <= 0 && s.Code != byThread, Raised: s.Code == byThread && s.Signal != sigABRT}
 	if d.Kind = p.kind(s); d.Raised {
@@ -45,19 +45,19 @@ func (p *Process) Diagnose(s Stop) Diagnosis {
 	}
 	back := uint64(0)
 	if s.Signal == sigTRAP {
-		back = 1 // the breakpoint is behind
+		back = 1 // the breakpoint instruction precedes the pc
 	}
 	walked, whole := p.walk(s.Regs, back)
 	for _, f := range walked {
 		d.Handler = d.Handler || f.signal
 	}
 	d.Fault = fault(d.Kind)
-	access := d.Fault == read || d.Fault == write || d.Kind == kindAborted && s.Signal == sigSEGV // musl's way to abort
+	access := d.Fault == read || d.Fault == write || d.Kind == kindAborted && s.Signal == sigSEGV // how musl aborts
 	switch {
 	case (access || d.Kind == kindAborted) && inAllocator(walked):
 		d.Fault = heapDamage
 	case (access || d.Fault == heapDamage) && len(walked) > 0 && walked[0].nameless():
-		d.Fault = inLibrary // there is no saying which of its functions it was
+		d.Fault = inLibrary // the function cannot be determined
 	}
 	d.Doubtful = !whole && d.Kind != kindOverflow || d.Fault == stackDamage || d.Kind == "illegal instruction" ||
 		(d.Fault == read || d.Fault == write || d.Fault == call) && !strings.Contains(d.Kind, "null")
@@ -66,8 +66,8 @@ func (p *Process) Diagnose(s Stop) Diagnosis {
 	return d
 }
 
-// Smashed returns the diagnosis of a function that wrote over the calls that led to
-// it: the address of its code, and the addresses that they return to.
+// Smashed returns the diagnosis of a function that overwrote the calls that led to it. function is
+// the address of its code; returns are the calls' return addresses.
 func (p *Process) Smashed(function uint64, returns []uint64) Diagnosis {
 	d := Diagnosis{Crash: process.Crash{Kind: kindSmashed, Fault: stackDamage, Hint: hint(kindSmashed)}}
 	var walked []frame
@@ -84,8 +84,8 @@ func (p *Process) Smashed(function uint64, returns []uint64) Diagnosis {
 	return d
 }
 
-// What kinds of crashes come down to: one bug may read or write at any address that
-// its input names, and the C library notices one damage in many ways.
+// The faults behind kinds of crashes. One bug may read or write at any address that its input
+// contains, and the C library detects one kind of damage in many ways.
 const (
 	read        = "read"
 	write       = "write"
@@ -110,13 +110,12 @@ func fault(kind string) string {
 	return ""
 }
 
-// nameless says whether a frame is the C library's, which does not say what the
-// function is.
+// nameless reports whether a frame belongs to the C library and its function has no name.
 func (f frame) nameless() bool {
 	return (f.library || !f.m.own && f.start == 0) && f.m.symbolAt(f.at) == nil // musl's has no descriptions
 }
 
-// inAllocator says whether the C library was at its heap, called by the program.
+// inAllocator reports whether the C library was in its allocator, called by the program.
 func inAllocator(walked []frame) bool {
 	for _, f := range walked {
 		if f.m.own && !f.m.static {
@@ -135,7 +134,7 @@ func inAllocator(walked []frame) bool {
 	return false
 }
 
-// identify fills in the frames and what the crash is known by.
+// identify sets the frames and the layers that identify the crash.
 func (d *Diagnosis) identify(walked []frame) {
 	aborted := d.Raised || strings.HasPrefix(d.Kind, kindAborted) || d.Fault == heapDamage || d.Fault == inLibrary
 	want, exact := ownPlaces, exactPlaces
@@ -163,7 +162,7 @@ func (d *Diagnosis) identify(walked []frame) {
 				want, exact, d.Vague = unnamedPlaces, unnamedPlaces, true
 			}
 			if d.Fault == stackDamage && want == ownPlaces {
-				want = 1 // what survives above hangs on the length of the input
+				want = 1 // how much of the stack above survives depends on the input's length
 			}
 			seen[x.function]++
 			most = max(most, seen[x.function])
@@ -181,7 +180,7 @@ func (d *Diagnosis) identify(walked []frame) {
 		}
 	}
 	if d.Kind == kindOverflow {
-		// Which member of the cycle fails, and on which line, is chance.
+		// The function of the cycle that fails, and its line, are chance.
 		var cycle []string
 		for name, n := range seen {
 			if n > 1 && n*4 >= most {
@@ -196,8 +195,7 @@ func (d *Diagnosis) identify(walked []frame) {
 	d.Layers = layers
 }
 
-// hint is a guess from the kind alone at what the bug could be used for, as
-// tools for the triage of crashes make it.
+// hint guesses, from the kind alone, whether the bug is exploitable, as crash triage tools do.
 func hint(kind string) string {
 	switch {
 	case kind == kindSmashed, kind == "wild write", kind == "wild call", kind == "protected write", strings.HasSuffix(kind, kindGuarded):
@@ -210,8 +208,8 @@ func hint(kind string) string {
 	return process.NotExploitable
 }
 
-// exploitable says whether an abort is one of the allocator, or of a fortified
-// function, that found memory damaged.
+// exploitable reports whether the allocator or a fortified function aborted because it found
+// damaged memory.
 func exploitable(kind string) bool {
 	return strings.HasPrefix(kind, kindAborted+": ") && !strings.HasSuffix(kind, "assertion") && !strings.HasSuffix(kind, "terminate called")
 }

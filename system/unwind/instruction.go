@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// instruction is what matters of one: where its operation is, and the byte that
-// says which operands it has.
+// instruction is the part of an instruction that matters here: its opcode, and the byte that
+// selects its operands.
 type instruction struct {
 	space  byte // 0: one byte; 1, 2, 3: the spaces 0F, 0F38, 0F3A
 	op     byte
@@ -14,8 +14,8 @@ type instruction struct {
 	prefix byte // 66, F2 or F3
 }
 
-// decode reads the beginning of an instruction of amd64: prefixes, operation,
-// operands. VEX and EVEX hold the space in their own prefix.
+// decode reads the beginning of an amd64 instruction: prefixes, opcode, operands. VEX and EVEX
+// encode the opcode space in their own prefix.
 func decode(b []byte) instruction {
 	b = append(append([]byte(nil), b...), make([]byte, 16)...)
 	var x instruction
@@ -56,8 +56,8 @@ func (x instruction) is(space byte, ops ...byte) bool {
 	return slices.ContainsFunc(ops, func(o byte) bool { return x.space == space && x.op == o })
 }
 
-// writes says whether the instruction writes to the memory that it names; a fault
-// of it is taken for one of reading otherwise. The kernel does not say which.
+// writes reports whether the instruction writes to its memory operand. Otherwise a fault counts as
+// a read; the kernel does not say which it was.
 func (x instruction) writes() bool {
 	reg := x.modrm >> 3 & 7
 	if x.modrm>>6 == 3 && !x.is(0, 0xa4, 0xa5, 0xaa, 0xab, 0x6c, 0x6d) {
@@ -101,7 +101,7 @@ func (x instruction) writes() bool {
 	return false
 }
 
-// pushes says whether the instruction writes to the stack.
+// pushes reports whether the instruction writes to the stack.
 func (x instruction) pushes() bool {
 	reg := x.modrm >> 3 & 7
 	return x.space == 0 && (x.op>>3 == 0x50>>3 || x.is(0, 0x68, 0x6a, 0xe8, 0xc8) || x.op == 0xff && (reg == 2 || reg == 6))
@@ -109,7 +109,7 @@ func (x instruction) pushes() bool {
 
 func (x instruction) returns() bool { return x.is(0, 0xc2, 0xc3) }
 
-// afterCall says whether a call ends at a.
+// afterCall reports whether a call instruction ends at a.
 func (p *Process) afterCall(a uint64) bool {
 	if !p.at(a).may('x') {
 		return false
@@ -129,7 +129,7 @@ func (p *Process) afterCall(a uint64) bool {
 	return false
 }
 
-// callLength is how long a call through modrm is.
+// callLength returns the length of a call through modrm, in bytes.
 func callLength(modrm byte, b []byte) int {
 	n := 2
 	mod, rm := modrm>>6, modrm&7
@@ -150,7 +150,7 @@ func callLength(modrm byte, b []byte) int {
 	return n
 }
 
-// calls is where the direct call that ends at a goes; 0: there is none.
+// calls returns the target of the direct call that ends at a; 0 if there is none.
 func (p *Process) calls(a uint64) uint64 {
 	b := p.read(a-5, 5)
 	if len(b) != 5 || b[0] != 0xe8 {

@@ -7,12 +7,12 @@ import (
 	"github.com/thresh-dev/thresh/engine/lazy"
 )
 
-// Stop is why the kernel stopped a thread: the signal with what it says of the
-// fault (siginfo_t), and the registers.
+// Stop is why the kernel stopped a thread: the signal with the fault's siginfo_t, and the
+// registers.
 type Stop struct {
 	Signal int
 	Code   int32
-	Addr   uint64 // of the fault
+	Addr   uint64 // address of the fault
 	Call   uint32 // number of the forbidden system call
 	Regs   Regs
 }
@@ -22,7 +22,7 @@ const (
 	sigILL, sigTRAP, sigABRT, sigBUS, sigFPE, sigSEGV, sigSYS = 4, 5, 6, 7, 8, 11, 31
 )
 
-// Fatal says whether a signal is one that a fault or an abort raises.
+// Fatal reports whether a fault or an abort raises the signal.
 func Fatal(signal int) bool {
 	switch signal {
 	case sigILL, sigTRAP, sigABRT, sigBUS, sigFPE, sigSEGV, sigSYS:
@@ -31,18 +31,18 @@ func Fatal(signal int) bool {
 	return false
 }
 
-// firstPages is what no program maps: an address in it is a null pointer with an
-// offset.
+// firstPages is the size of the lowest addresses, which no program maps: an address among them is a
+// null pointer with an offset.
 const firstPages = 1 << 16
 
-// stackRoom is how far below the stack pointer, and below the end of a stack, an
-// access is still one of the stack.
+// stackRoom is how many bytes below the stack pointer, and below the end of a stack, an access
+// still counts as a stack access.
 const stackRoom = 8 << 20
 
-// generalProtection is the code of a fault of which the kernel knows no address.
+// generalProtection is the code of a fault whose address the kernel does not know.
 const generalProtection = 0x80
 
-// Kinds that other parts of the package look at.
+// Kinds that other parts of the package test for.
 const (
 	kindOverflow = "stack overflow"
 	kindSmashed  = "smashed return address"
@@ -51,7 +51,7 @@ const (
 	kindGuarded  = "stack smashing detected"
 )
 
-// kind names what the thread did.
+// kind returns the kind of a crash.
 func (p *Process) kind(s Stop) string {
 	r := &s.Regs
 	x := decode(p.read(r[pc], 15))
@@ -59,7 +59,7 @@ func (p *Process) kind(s Stop) string {
 	if x.writes() || x.pushes() && r[rsp]-s.Addr <= 16 {
 		rw = "write"
 	}
-	if x.is(0, 0xa4, 0xa5) && s.Addr-r[rdi] < 64 && s.Addr-r[rsi] >= 64 { // movs has two sides
+	if x.is(0, 0xa4, 0xa5) && s.Addr-r[rdi] < 64 && s.Addr-r[rsi] >= 64 { // movs has two memory operands
 		rw = "write"
 	}
 	switch s.Signal {
@@ -85,11 +85,11 @@ func (p *Process) kind(s Stop) string {
 	fetch := s.Addr == r[pc]
 	at := p.at(s.Addr)
 	switch {
-	case s.Code == generalProtection && x.is(0, 0xf4): // musl's way to abort
+	case s.Code == generalProtection && x.is(0, 0xf4): // how musl aborts
 		return kindAborted
 	case x.returns() && p.at(r[pc]).may('x'), s.Code != generalProtection && fetch && p.word(r[rsp]-8) == s.Addr && !p.afterCall(p.word(r[rsp])):
 		return kindSmashed
-	case s.Code == generalProtection: // the address is no canonical one; the kernel says 0, which is no null pointer
+	case s.Code == generalProtection: // the address is not canonical; the kernel reports 0, but that is no null pointer
 		return "wild " + rw
 	case fetch && s.Addr < firstPages:
 		return "call of a null pointer"
@@ -105,8 +105,7 @@ func (p *Process) kind(s Stop) string {
 	return "wild " + rw
 }
 
-// guard says whether an address lies just below something writable, as the end
-// of a stack does.
+// guard reports whether an address lies just below writable memory, like the guard below a stack.
 func (p *Process) guard(a uint64) bool {
 	for i := range p.maps {
 		if m := &p.maps[i]; m.start > a {
@@ -116,14 +115,14 @@ func (p *Process) guard(a uint64) bool {
 	return false
 }
 
-// libcReason is what the GNU C library says before it aborts.
+// libcReason matches the GNU C library's message before it aborts.
 var libcReason = lazy.Pattern(`^(free\(\): [a-z /()]+|m?re?alloc\(\): [a-z /()]+|malloc\(\): [a-z /()]+|malloc_consolidate\(\): [a-z ]+|` +
 	`munmap_chunk\(\): [a-z ]+|Fatal glibc error: malloc assertion failure|` +
 	`double free or corruption|corrupted [a-z. -]+|stack smashing detected|buffer overflow detected|` +
 	`%s%s%s:%u: %s%sAssertion|terminate called)`)
 
-// reason finds the C library's words on its own stack: they are there whatever
-// the program does with its standard error, with symbols or without.
+// reason finds the C library's message through its own stack, where it is whatever the program does
+// with standard error, with or without symbols.
 func (p *Process) reason(r *Regs) string {
 	for i := range uint64(1024) {
 		a := p.word(r[rsp] + 8*i)

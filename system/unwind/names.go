@@ -13,52 +13,52 @@ import (
 	"github.com/thresh-dev/thresh/engine/crash"
 )
 
-// names is what a module's files call its functions; read when somebody asks.
+// names are the function names from a module's files; they are read on demand.
 type names struct {
 	mu      sync.Mutex
 	asked   bool
 	symbols []elf.Symbol
 	dwarf   *dwarf.Data
 	units   map[dwarf.Offset]*unit
-	known   map[uint64][]place // what lines has said
+	known   map[uint64][]place // cached results of lines
 }
 
-// unit is one compilation unit, read as a whole: the reader of package dwarf
-// loses places of a unit whose parts are out of the order of addresses.
+// unit is one compilation unit. It is read completely, because the reader of debug/dwarf loses
+// places of a unit whose parts are not in address order.
 type unit struct {
 	rows      []dwarf.LineEntry
 	functions []function
 }
 
-// function is a stretch of code of a function; line is where an inlined one is
-// called, 0 for others.
+// function is an address range of a function. line is where an inlined function is called; 0 for
+// others.
 type function struct {
 	lo, hi uint64
 	depth  int
 	name   string
 	line   int
-	file   string // with its folders
+	file   string // file of the call, with its folders
 }
 
-// place is one function that an address lies in: innermost first where calls
-// were inlined.
+// place is one of the functions that contain an address: several, innermost first, if calls were
+// inlined.
 type place struct {
 	function string
-	site     string // with the place in it that distinguishes bugs of it
-	column   int    // in the line of the site, which may have several bugs; 0: unknown
-	by       string // what gave the name
-	library  bool   // it is of the language's library, made part of the program by a header
+	site     string // function with the place that distinguishes its bugs
+	column   int    // column in the line of the site, which may have several bugs; 0: unknown
+	by       string // source of the name
+	library  bool   // code of the language's library, compiled into the program from a header
 }
 
-// What gave the names of a stack, the best first.
+// Sources of the names of a stack, best first.
 const (
 	byDWARF  = "debugging information"
 	bySymbol = "the symbol table"
 	byOffset = "module and offset"
 )
 
-// places names an address of a module; none if it belongs to the C library or
-// to the start of the program.
+// places returns the names of an address in a module; none if it belongs to the C library or the
+// program's start code.
 func (f frame) places() []place {
 	m := f.m
 	s := m.symbolAt(f.at)
@@ -85,7 +85,7 @@ func (f frame) places() []place {
 	return []place{{function, site, 0, byOffset, false}}
 }
 
-// symbolAt is the function of the symbol table that an address lies in, or nil.
+// symbolAt returns the symbol of the function that contains an address, or nil.
 func (m *module) symbolAt(at uint64) *elf.Symbol {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -118,7 +118,7 @@ func (m *module) readNames() {
 	}
 }
 
-// lines names an address by debugging information.
+// lines returns the names of an address from debugging information.
 func (m *module) lines(at uint64) (out []place) {
 	defer func() {
 		if recover() != nil {
@@ -157,8 +157,8 @@ func (m *module) lines(at uint64) (out []place) {
 	return out
 }
 
-// installed says whether a source file is one of the compiler or the system, as the
-// headers of the C++ library and all of Rust's are.
+// installed reports whether a source file belongs to the compiler or the system, such as the
+// headers of the C++ library and all files of Rust's.
 func installed(file string) bool {
 	return strings.HasPrefix(file, "/usr/include/") || strings.HasPrefix(file, "/usr/lib/") || strings.HasPrefix(file, "/rustc/") ||
 		strings.Contains(file, "/include/c++/")
@@ -178,8 +178,8 @@ func (m *module) readUnit(rd *dwarf.Reader, e *dwarf.Entry) *unit {
 		a, b := u.rows[i], u.rows[j]
 		return a.Address < b.Address || a.Address == b.Address && a.EndSequence && !b.EndSequence
 	})
-	operators := map[dwarf.Offset]string{} // with what they are of
-	from := map[int]dwarf.Offset{}         // of functions: where that is said
+	operators := map[dwarf.Offset]string{} // names of operators with their class
+	from := map[int]dwarf.Offset{}         // by function: the entry with its name
 	for scopes := []string{""}; len(scopes) > 0; {
 		e, err := rd.Next()
 		if err != nil || e == nil {
@@ -227,7 +227,8 @@ func (m *module) readUnit(rd *dwarf.Reader, e *dwarf.Entry) *unit {
 	return u
 }
 
-// member names what stands in a class or a function; what a lambda does is named as the lambda.
+// member returns the name of a member of a class or a function; a lambda's operator() gets the
+// lambda's name.
 func member(of, name string) string {
 	if of == "" || strings.HasSuffix(of, "lambda") && name == "operator()" {
 		return cmp.Or(of, name)
@@ -235,8 +236,8 @@ func member(of, name string) string {
 	return of + "::" + name
 }
 
-// nameOf is a function's name and the entry that has it, which may be two references away,
-// and in another unit where programs are optimised as a whole.
+// nameOf returns a function's name and the entry that has it, which may be two references away and,
+// with link-time optimization, in another unit.
 func (m *module) nameOf(e *dwarf.Entry) (string, dwarf.Offset) {
 	for rd := m.dwarf.Reader(); e != nil; {
 		if name, ok := e.Val(dwarf.AttrName).(string); ok {

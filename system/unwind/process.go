@@ -16,10 +16,10 @@ import (
 	"github.com/thresh-dev/thresh/engine/crash"
 )
 
-// Regs are the registers of a thread by their numbers in DWARF.
+// Regs are the registers of a thread, indexed by their DWARF numbers.
 type Regs [17]uint64
 
-// The registers that have a meaning here.
+// The registers with a special meaning here.
 const (
 	rcx, rsi, rdi, rbp, rsp, pc = 2, 4, 5, 6, 7, 16
 )
@@ -40,8 +40,8 @@ type Process struct {
 	pages map[uint64][]byte
 }
 
-// New returns a process by its memory, the text of its map (proc/PID/maps) and
-// the path of its program, whose code is its own wherever it lies.
+// New returns a process from its memory, the text of its map (/proc/PID/maps) and the path of its
+// program, whose code counts as its own wherever the file is.
 func New(mem io.ReaderAt, maps []byte, exe string) *Process {
 	p := &Process{mem: mem, exe: exe, pages: map[uint64][]byte{}}
 	for line := range strings.Lines(string(maps)) {
@@ -56,7 +56,7 @@ func New(mem io.ReaderAt, maps []byte, exe string) *Process {
 	return p
 }
 
-// read reads up to n bytes of memory: fewer where it is not mapped.
+// read reads up to n bytes of memory; fewer if some are not mapped.
 func (p *Process) read(a uint64, n int) (out []byte) {
 	for len(out) < n {
 		at := a + uint64(len(out))
@@ -79,7 +79,7 @@ func (p *Process) read(a uint64, n int) (out []byte) {
 	return out
 }
 
-// word is the 8 bytes at a; 0 if they are not mapped.
+// word returns the 8 bytes at a; 0 if they are not mapped.
 func (p *Process) word(a uint64) uint64 {
 	if b := p.read(a, 8); len(b) == 8 {
 		return binary.LittleEndian.Uint64(b)
@@ -98,26 +98,26 @@ func (p *Process) at(a uint64) *mapping {
 // module is a mapped program or library.
 type module struct {
 	name    string
-	own     bool   // not one of the libraries that every program has
-	static  bool   // its C library is in it
-	cxx     bool   // and that of C++
-	library uint64 // where that begins, as far as the code that starts the program shows it; noLibrary
+	own     bool   // not one of the libraries that every program uses
+	static  bool   // statically linked with the C library
+	cxx     bool   // and with the C++ library
+	library uint64 // start of the C library, as found from the program's start code; or noLibrary
 	file    *elf.File
 	frames  []fde
 	names
 }
 
-// modules keeps what was read of files: thousands of crashes have the same. Its
-// key holds size and time, so that a program built anew is read anew.
+// modules caches what was read from files, because thousands of crashes share them. The key
+// includes size and time, so that a rebuilt program is read again.
 var modules = struct {
 	sync.Mutex
 	list map[string]*module
 }{list: map[string]*module{}}
 
-// mostModules bounds what is kept.
+// mostModules is the number of cached modules.
 const mostModules = 128
 
-// module reads what lies behind a mapping.
+// module reads the file of a mapping.
 func (p *Process) module(m *mapping) *module {
 	key := m.path
 	if info, err := os.Stat(m.path); err == nil {
@@ -139,7 +139,7 @@ func (p *Process) module(m *mapping) *module {
 	if strings.HasPrefix(m.path, "/") {
 		data, err = os.ReadFile(m.path)
 	} else {
-		data = p.read(m.start, int(min(m.end-m.start, 1<<20))) // the kernel's own
+		data = p.read(m.start, int(min(m.end-m.start, 1<<20))) // the kernel's vdso
 	}
 	if err != nil || len(data) == 0 {
 		return x
@@ -149,7 +149,7 @@ func (p *Process) module(m *mapping) *module {
 }
 
 func (m *module) load(data []byte) {
-	defer func() { _ = recover() }() // debug/elf may give up on damaged files in this way
+	defer func() { _ = recover() }() // debug/elf may panic on damaged files
 	f, err := elf.NewFile(bytes.NewReader(data))
 	if err != nil || f.Machine != elf.EM_X86_64 {
 		return
@@ -161,7 +161,7 @@ func (m *module) load(data []byte) {
 	m.file, m.static = f, m.own && !interpreted && f.Entry != 0 && f.Type != elf.ET_REL
 	if m.static {
 		if libs, _ := f.ImportedLibraries(); len(libs) > 0 {
-			m.static = false // a library of the program's own
+			m.static = false // the program's own library
 		}
 	}
 	if s := f.Section(".eh_frame"); s != nil && s.Type != elf.SHT_NOBITS {
@@ -174,8 +174,8 @@ func (m *module) load(data []byte) {
 	}
 }
 
-// locate is the module that an address of code lies in, and the address in the
-// module's own terms; nil if there is none.
+// locate returns the module that contains an address of code, and the address in the module's file;
+// nil if there is none.
 func (p *Process) locate(a uint64) (*module, uint64) {
 	m := p.at(a)
 	if !m.may('x') || m.path == "" {
@@ -194,12 +194,12 @@ func (p *Process) locate(a uint64) (*module, uint64) {
 	return nil, 0
 }
 
-// noLibrary is where the C library begins in a program that does not show it.
+// noLibrary is the start of the C library in a program where it is unknown.
 const noLibrary = ^uint64(0)
 
-// libraryOf finds the C library in a static program without names: the linker lays
-// its objects behind the program's own, beginning with the one that starts main. The
-// first call of the entry goes there, and from there one to what calls main, just before.
+// libraryOf finds the C library in a static program without names. The linker places the library's
+// objects after the program's own, starting with the one that starts main. The entry's first call
+// goes there, and a call from there to the function that calls main, just before it.
 func (m *module) libraryOf(f *elf.File) uint64 {
 	for _, s := range f.Sections {
 		if s.Name != ".text" || f.Entry < s.Addr || f.Entry >= s.Addr+s.Size {
@@ -209,7 +209,7 @@ func (m *module) libraryOf(f *elf.File) uint64 {
 		if err != nil {
 			break
 		}
-		targets := func(from, to uint64) (list []uint64) { // of direct calls
+		targets := func(from, to uint64) (list []uint64) { // targets of direct calls
 			for at := from; at+5 <= min(to, s.Addr+s.Size); at++ {
 				i := at - s.Addr
 				if a := at + 5 + uint64(int64(int32(binary.LittleEndian.Uint32(b[i+1:])))); b[i] == 0xe8 {
@@ -233,8 +233,8 @@ func (m *module) libraryOf(f *elf.File) uint64 {
 	return noLibrary
 }
 
-// Functions returns the addresses where the functions of the program itself begin, as
-// far as it describes them: not those of its C library.
+// Functions returns the start addresses of the program's own functions, as far as they have frame
+// descriptions, without those of a static C library.
 func (p *Process) Functions() (list []uint64) {
 	for i := range p.maps {
 		if p.maps[i].path != p.exe || !p.maps[i].may('x') {
@@ -262,7 +262,7 @@ func (p *Process) Functions() (list []uint64) {
 	return list
 }
 
-// loaded is where an address of a module's own terms lies in the process.
+// loaded returns the address in the process of an address in the module's file.
 func (m *mapping) loaded(f *elf.File, at uint64) (uint64, bool) {
 	for _, g := range f.Progs {
 		if off := at - g.Vaddr + g.Off; g.Type == elf.PT_LOAD && at >= g.Vaddr && at < g.Vaddr+g.Filesz && off >= m.off && off-m.off < m.end-m.start {
@@ -272,8 +272,8 @@ func (m *mapping) loaded(f *elf.File, at uint64) (uint64, bool) {
 	return 0, false
 }
 
-// Live says where the calls that a thread is in have what they return to, and
-// whether these are all.
+// Live returns the stack slots of the return addresses of a thread's calls, and whether these are
+// all of them.
 func (p *Process) Live(r Regs) (slots map[uint64]bool, whole bool) {
 	walked, whole := p.walk(r, 0)
 	slots = map[uint64]bool{}
@@ -283,11 +283,11 @@ func (p *Process) Live(r Regs) (slots map[uint64]bool, whole bool) {
 	return slots, whole
 }
 
-// Called says whether an address is one that a call returns to.
+// Called reports whether an address is the return address of a call.
 func (p *Process) Called(a uint64) bool { return p.afterCall(a) }
 
-// Lost says whether a function returns without what a register held for its caller,
-// which it had saved: rbx (3), rbp, r12 to r15.
+// Lost reports whether a function returns without restoring a callee-saved register that it had
+// saved: rbx (3), rbp, r12 to r15.
 func (p *Process) Lost(function uint64, before, after Regs) bool {
 	if before == after {
 		return false

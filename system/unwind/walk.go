@@ -5,24 +5,23 @@ import "slices"
 // frame is one call on the stack.
 type frame struct {
 	m       *module
-	at      uint64 // address in the module's own terms; of a caller, one less, so that it lies in the call
-	start   uint64 // of the function, by its frame description; 0 if it has none
-	sp      uint64 // its stack pointer; of a caller, just above what its callee returns to
-	library bool   // it belongs to the C library of a static program, as far as is seen without names
-	signal  bool   // below it lies a frame that a signal interrupted
+	at      uint64 // address in the module's file; for a caller, one less, so that it is in the call
+	start   uint64 // start of the function by its frame description; 0 if it has none
+	sp      uint64 // its stack pointer; for a caller, just above its callee's return address
+	library bool   // belongs to a static program's C library, as far as that can be seen without names
+	signal  bool   // a signal frame: a signal interrupted its caller
 }
 
-// mostFrames is how many calls are looked at.
+// mostFrames is the maximum number of calls examined.
 const mostFrames = 96
 
-// walk undoes the calls of a stopped thread, innermost first. back is how far
-// the pc lies behind the instruction that stopped it. whole: the walk came to
-// where the thread began.
+// walk unwinds the calls of a stopped thread, innermost first. back is how many bytes the pc is
+// past the instruction that stopped. whole means that the walk reached the start of the thread.
 func (p *Process) walk(r Regs, back uint64) (out []frame, whole bool) {
 	out, whole = p.undo(r, back)
 	for i, f := range slices.Backward(out) {
 		if m := f.m; m.static {
-			// What is rarely executed of it lies before the entry, as main does.
+			// The library's rarely executed code lies before the entry, as main does.
 			early := m.library != noLibrary && f.at < m.file.Entry && i+1 < len(out) && out[i+1].library && out[i+1].start != m.library
 			out[i].library = f.at >= m.library || early || f.start == 0 && len(m.frames) > 0 // musl's has no descriptions
 		}
@@ -35,7 +34,7 @@ func (p *Process) undo(r Regs, back uint64) (out []frame, whole bool) {
 		m, at := p.locate(r[pc])
 		if m == nil {
 			if len(out) > 0 {
-				return out, false // a broken chain: what lies above is not to be trusted
+				return out, false // a broken chain: do not trust what lies above
 			}
 			if ret := p.word(r[rsp]); p.afterCall(ret) { // called through a bad pointer
 				r[pc], r[rsp], back = ret, r[rsp]+8, 1
@@ -74,9 +73,8 @@ func (p *Process) undo(r Regs, back uint64) (out []frame, whole bool) {
 	return out, ok && x.regs[pc].kind == undefined
 }
 
-// lastCallee finds the function that returned to a bad address: the return
-// address of the last call it made is still below its stack. Its frame must end
-// where the stack now is.
+// lastCallee finds the function that returned to a bad address. The return address of the last call
+// it made is still below its stack, and its frame must end at the current stack pointer.
 func (p *Process) lastCallee(r Regs) (frame, bool) {
 	for a := r[rsp] - 16; a > r[rsp]-1024; a -= 8 {
 		ret := p.word(a)
@@ -96,7 +94,7 @@ func (p *Process) lastCallee(r Regs) (frame, bool) {
 	return frame{}, false
 }
 
-// step undoes one frame by its rules.
+// step unwinds one frame by its rules.
 func (p *Process) step(r *Regs, d *fde, at uint64) bool {
 	x, ok := d.rowAt(at)
 	if !ok {
@@ -138,7 +136,7 @@ func (p *Process) step(r *Regs, d *fde, at uint64) bool {
 	return true
 }
 
-// eval runs a DWARF expression with the operations that frame tables use.
+// eval evaluates a DWARF expression, with the operations that frame tables use.
 func (p *Process) eval(r *Regs, first *uint64, expr []byte) (uint64, bool) {
 	var stack []uint64
 	if first != nil {
@@ -208,9 +206,9 @@ func (p *Process) eval(r *Regs, first *uint64, expr []byte) (uint64, bool) {
 	return pop(), len(stack) >= 0
 }
 
-// guess finds the caller of code without rules: by the saved frame pointer, or a
-// word of the stack that follows a call. A direct call whose target lies nearest
-// below the pc is the best sign.
+// guess finds the caller of code without rules: by the saved frame pointer, or a word of the stack
+// that is a return address. The best sign is a direct call whose target is the closest below the
+// pc.
 func (p *Process) guess(r *Regs) bool {
 	best, bestTarget, byPointer := uint64(0), uint64(0), false
 	try := func(at uint64, pointer bool) {
