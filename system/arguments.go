@@ -14,9 +14,8 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// Arguments returns the arguments of a call by name, those of a format that binds by
-// position in the order of the operation's, with the input of the case in its
-// place. Raw says that the input goes into no argument.
+// Arguments returns the arguments of a call by name: positional arguments get the operation's names
+// in order, and a case's input goes to its argument. raw means that the input goes to no argument.
 func Arguments(p *sut.Plan, op *sut.Operation, c *sut.Call) (list []sut.Named, raw bool, err error) {
 	list = c.Named
 	if len(c.Positional) > 0 {
@@ -51,10 +50,9 @@ func Arguments(p *sut.Plan, op *sut.Operation, c *sut.Call) (list []sut.Named, r
 	return append(list, sut.Named{Name: p.Input.Argument, Value: InputValue(kind, c.Input)}), false, nil
 }
 
-// InputValue returns the input of a case as the value of an argument: as the JSON
-// that it is where the argument is declared to be something other than a string,
-// else as a string. What is not UTF-8 is replaced by U+FFFD: JSON has no form
-// for it.
+// InputValue returns a case's input as the value of an argument: unchanged JSON if the argument is
+// declared to be something other than a string, else a string. Invalid UTF-8 becomes U+FFFD,
+// because JSON cannot represent it.
 func InputValue(kind string, input []byte) json.RawMessage {
 	if kind != "" && kind != "string" && json.Valid(input) {
 		return bytes.TrimSpace(input)
@@ -73,11 +71,11 @@ func Text(s string) json.RawMessage {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a string can always be written
+	_ = e.Encode(s) // encoding a string cannot fail
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// Object is arguments as a JSON object.
+// Object returns arguments as a JSON object.
 func Object(list []sut.Named) json.RawMessage {
 	b := []byte{'{'}
 	for i, a := range list {
@@ -89,11 +87,11 @@ func Object(list []sut.Named) json.RawMessage {
 	return append(b, '}')
 }
 
-// whole is the path of all of an answer, which need not be JSON.
+// whole is the path of an entire answer, which need not be JSON.
 const whole = "$"
 
-// Returned returns what an operation returns of an answer: what stands at its path,
-// else all of it; nil for what is not JSON, or has nothing there.
+// Returned returns an operation's result from an answer: the value at its path, or the whole answer
+// if it has no path; nil if the answer is not JSON or has nothing at the path.
 func Returned(op *sut.Operation, answer []byte) json.RawMessage {
 	if op == nil || op.Returns == "" {
 		if json.Valid(answer) {
@@ -103,7 +101,7 @@ func Returned(op *sut.Operation, answer []byte) json.RawMessage {
 	}
 	path, err := agentcall.ParsePath(op.Returns)
 	if err != nil {
-		return nil // refused when the file was read
+		return nil // such a path is refused when the file is read
 	}
 	root, err := agentcall.ParseReply(answer)
 	if err != nil {
@@ -119,8 +117,8 @@ func Returned(op *sut.Operation, answer []byte) json.RawMessage {
 	return agentcall.JSON(n)
 }
 
-// Operation returns the operation that a call names, or the one that takes the input of
-// cases; a system's only one need not be named.
+// Operation returns the operation that a call names, or the one that takes the input of cases; the
+// only operation of a system need not be named.
 func Operation(p *sut.Plan, name string, ops []sut.Operation) (*sut.Operation, error) {
 	if name = cmp.Or(name, p.Input.Operation); name == "" && len(ops) == 1 {
 		name = ops[0].Name
@@ -132,7 +130,7 @@ func Operation(p *sut.Plan, name string, ops []sut.Operation) (*sut.Operation, e
 	return op, nil
 }
 
-// Unknown returns the error of a call of an operation that the system has not.
+// Unknown returns the error of a call to an operation that the system does not have.
 func Unknown(p *sut.Plan, name string, ops []sut.Operation) error {
 	var names []string
 	for _, o := range ops {

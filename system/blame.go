@@ -13,14 +13,14 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// lostConnection is how runtimes report that whoever called is gone. After an answer that was
-// given up, as it was late or too large, that is our doing, and comes during a later call.
+// lostConnection matches how runtimes report that the caller is gone. After an answer that was
+// abandoned as late or too large, we caused that, and the report arrives during a later call.
 var lostConnection = regexp.MustCompile(`(?i)\b(BrokenPipeError|Connection(Reset|Aborted)Error|broken pipe|connection reset by peer|EPIPE|ECONNRESET)\b`)
 
-// blame completes an observation by the state of the program that was called:
-// a call that failed because the program died is a crash, and so is one that was
-// answered while a runtime reported on standard error, unless the program refused the
-// call and that report is of the exception with which it did.
+// blame completes an observation with the state of the called program. A call that failed because
+// the program died is a crash. So is an answered call during which a runtime reported a failure on
+// standard error, unless the program refused the call and the report is of the exception it used to
+// refuse.
 func (x *session) blame(ctx context.Context, o *sut.Observation) {
 	if s := x.site.Service; s != nil {
 		o.Printed = append(o.Printed, s.Printed()...)
@@ -46,7 +46,7 @@ func (x *session) blame(ctx context.Context, o *sut.Observation) {
 	}
 }
 
-// Died says in an observation how a program ended during a call.
+// Died records in an observation how a program ended during a call.
 func Died(o *sut.Observation, how string, state *os.ProcessState) {
 	o.End, o.Why = sut.Crashed, endedDuring+how
 	if state == nil {
@@ -59,12 +59,12 @@ func Died(o *sut.Observation, how string, state *os.ProcessState) {
 	o.Exit = state.ExitCode()
 }
 
-// Late says that no whole answer came in time.
+// Late records that no complete answer arrived in time.
 func Late(o *sut.Observation, limit time.Duration) {
 	o.End, o.Why = sut.Hung, fmt.Sprintf("no whole answer within %s", limit.Round(time.Millisecond))
 }
 
-// Flood says that the answer was over the limit.
+// Flood records that the answer exceeded the limit.
 func Flood(o *sut.Observation) {
 	o.End, o.Why = sut.Flooded, fmt.Sprintf("the answer is larger than %d bytes", sut.MaxOutput)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// Brancher is implemented by edges whose process several actors call through its one
-// connection. Other edges are opened once more for each actor.
+// Brancher is implemented by edges whose process serves several actors over one connection. Other
+// edges are opened again for each actor.
 type Brancher interface{ Branch() Edge }
 
 // Join implements sut.Crowd.
@@ -44,7 +44,7 @@ func (x *session) Restart(ctx context.Context) error {
 	return x.restart(ctx)
 }
 
-// killer is implemented by edges whose process can be killed without notice.
+// killer is implemented by edges whose process can be killed without warning.
 type killer interface{ Kill() }
 
 // Generation implements sut.Crowd.
@@ -59,13 +59,13 @@ type member struct {
 // Operations implements sut.System.
 func (m *member) Operations() []sut.Operation { return m.edge.Operations() }
 
-// Reset implements sut.System: the instance is that of all.
+// Reset implements sut.System. It fails, because all actors share the instance.
 func (m *member) Reset(context.Context) error {
 	return diag.Environment("the system %s is reset for all actors together", m.of.plan.Name)
 }
 
-// Call implements sut.System. A call is made once: what is tried again may take effect
-// twice, which would be held against the system.
+// Call implements sut.System. It does not retry, because a retried call may take effect twice,
+// which would be blamed on the system.
 func (m *member) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
 	x := m.of
 	if c.Timeout <= 0 {

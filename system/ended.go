@@ -15,17 +15,16 @@ import (
 	"github.com/thresh-dev/thresh/system/program"
 )
 
-// A program may end between two calls, or take the calls of other workers with it. The
-// cases that may have ended it learn of that by their campaign.Life.
+// A program may end between two calls, or end while other workers call it. The cases that may have
+// ended it learn of that through their campaign.Life.
 
 // Leaver is implemented by edges whose program may end between two calls.
 type Leaver interface {
-	// Left returns the program, if it has ended by itself, with an error, since its last
-	// answer.
+	// Left returns the program if it has ended by itself, with an error, since its last answer.
 	Left() *program.Child
 }
 
-// left returns the program if it has ended between two calls, once.
+// left returns the program if it has ended between two calls; it reports each end only once.
 func (x *session) left() *program.Child {
 	if s := x.site.Service; s != nil {
 		return s.Left()
@@ -46,7 +45,7 @@ const (
 	endedAfter  = "the program ended after it had answered: "
 )
 
-// DiedAfter says how a program ended after its answer.
+// DiedAfter returns an observation of how a program ended after its answer.
 func DiedAfter(c *program.Child) sut.Observation {
 	o := sut.Observation{Printed: []byte(c.Output.Take())}
 	Died(&o, c.End(), c.State())
@@ -54,8 +53,8 @@ func DiedAfter(c *program.Child) sut.Observation {
 	return o
 }
 
-// endedBefore notes that the program has ended since its last answer. Among calls that
-// build on each other, that is how the next one ends.
+// endedBefore records that the program has ended since its last answer. If calls build on each
+// other, that is also the outcome of the next call (ended).
 func (x *session) endedBefore() (o sut.Observation, ended bool) {
 	c := x.left()
 	if c == nil {
@@ -68,27 +67,27 @@ func (x *session) endedBefore() (o sut.Observation, ended bool) {
 	return o, ended
 }
 
-// endedBetween is endedBefore for a reset, after which nothing builds on earlier calls.
+// endedBetween is endedBefore for a reset, after which no call builds on earlier ones.
 func (x *session) endedBetween() {
 	defer x.borrowShared()()
 	x.endedBefore()
 }
 
-// tell says in the life of a case that the system has ended.
+// tell records in a case's life that the system has ended.
 func (x *session) tell(life *campaign.Life, o *sut.Observation, cut bool) {
 	if life == nil {
 		return
 	}
 	operation := x.operation
 	if x.calls > 1 {
-		operation = "" // any of them
+		operation = "" // any of the calls may be the cause
 	}
 	end := EndedLater(operation, o)
 	life.End, life.Before, life.Cut = &end, life.Calls, cut
 }
 
-// EndedLater is the failure of the case after whose answer a program ended as o says: of an
-// operation, if it is known to be of one.
+// EndedLater returns the failure of a case after whose answer a program ended as o says; operation
+// is the cause, if known.
 func EndedLater(operation string, o *sut.Observation) campaign.Outcome {
 	how := strings.TrimPrefix(strings.TrimPrefix(o.Why, endedDuring), endedAfter)
 	cause := crash.Analyze(crash.Death{Stderr: o.Printed, Signal: o.Signal, ExitCode: o.Exit})
@@ -106,7 +105,7 @@ func EndedLater(operation string, o *sut.Observation) campaign.Outcome {
 	return end
 }
 
-// known says in the life of a case what it called.
+// known records a call in the case's life.
 func (x *session) known(o *sut.Observation) {
 	x.calls++
 	life := x.life
@@ -134,7 +133,7 @@ func (x *session) Watch(ctx context.Context, d time.Duration) *campaign.Outcome 
 	return life.End
 }
 
-// AwaitEnd waits until a program has left, for d at most; nil: it has not.
+// AwaitEnd waits up to d for a program to end; nil if it has not.
 func AwaitEnd(ctx context.Context, d time.Duration, left func() *program.Child) *program.Child {
 	for until := time.Now().Add(d); ; {
 		if c := left(); c != nil {
@@ -146,17 +145,17 @@ func AwaitEnd(ctx context.Context, d time.Duration, left func() *program.Child) 
 	}
 }
 
-// away reports whether the system is one that nobody here starts.
+// away reports whether Thresh does not start the system.
 func (x *session) away() bool { return len(x.plan.Command) == 0 && x.plan.URL != "" }
 
-// listens reports whether somebody accepts connections where the system runs.
+// listens reports whether the system's address accepts connections.
 func (x *session) listens(ctx context.Context) bool {
 	u, err := url.Parse(x.plan.URL)
 	if err != nil {
 		return false
 	}
 	if via, err := http.ProxyFromEnvironment(&http.Request{URL: u}); err != nil || via != nil {
-		return true // who is behind a proxy cannot be asked: the call is not known to have ended it
+		return true // a system behind a proxy cannot be checked, so do not assume that the call ended it
 	}
 	port := u.Port()
 	if port == "" {
@@ -171,14 +170,14 @@ func (x *session) listens(ctx context.Context) bool {
 	return c.Close() == nil
 }
 
-// lost reports whether a call met a system that was no longer there.
+// lost reports whether a call found the system gone.
 func lost(o *sut.Observation) bool {
 	return o.Status == 0 && (o.End == sut.Unreachable || o.End == sut.Crashed)
 }
 
-// askAlone repeats a call that was lost while, or soon after, another worker's call was
-// cut: any of them may have ended what they share. Where it does not come back, nobody
-// knows which, unless it was alone.
+// askAlone repeats a call that was lost while, or soon after, another worker's call was cut: either
+// may have ended what they share. If the system does not come back, the cause stays unknown, unless
+// the call was alone.
 func (x *session) askAlone(ctx context.Context, c sut.Call, first sut.Observation, met bool) (sut.Observation, error) {
 	if first.End == sut.Crashed {
 		x.shared.flight.lost.Add(1)
@@ -186,16 +185,16 @@ func (x *session) askAlone(ctx context.Context, c sut.Call, first sut.Observatio
 	x.shared.flight.mu.Lock()
 	defer x.shared.flight.mu.Unlock()
 	for until := time.Now().Add(x.limit); x.shared.flight.cut.Load() != 0 && time.Now().Before(until); {
-		if err := Pause(ctx, firstWait); err != nil { // one that is ending accepts connections to the last
+		if err := Pause(ctx, firstWait); err != nil { // a system that is ending accepts connections to the last moment
 			return first, err
 		}
-		if !met && first.End == sut.Crashed { // its own call ended it, and may not do so again in the state of a new start
+		if !met && first.End == sut.Crashed { // this call ended the system, and may not do so again after a restart
 			if x.listens(ctx) {
 				return first, nil
 			}
 			continue
 		}
-		if o, err := x.ask(ctx, c); err == nil && o.End != sut.Unreachable { // where it is away, it may not even be opened
+		if o, err := x.ask(ctx, c); err == nil && o.End != sut.Unreachable { // a system that is away may not even open
 			x.repeated++
 			return x.settled(first, o), nil
 		}
@@ -205,7 +204,7 @@ func (x *session) askAlone(ctx context.Context, c sut.Call, first sut.Observatio
 	if first.End != sut.Crashed {
 		return first, nil
 	}
-	if last := f.lost.Add(-1) == 0; f.solved.Swap(!last) { // another call stands for all that were cut
+	if last := f.lost.Add(-1) == 0; f.solved.Swap(!last) { // another call represents all that were cut
 		return sut.Observation{End: sut.Unreachable, Why: "it ended during another call"}, nil
 	}
 	if x.away() {
@@ -216,9 +215,8 @@ func (x *session) askAlone(ctx context.Context, c sut.Call, first sut.Observatio
 	return first, nil
 }
 
-// settled decides on a call that was cut, once it was made again alone. If no call that was
-// cut ends the system again, one that had been answered before has: the last to learn of it
-// says so.
+// settled decides on a call that was cut, after it was repeated alone. If no repeated call ends the
+// system again, a call that had been answered before did; the last call to be settled reports that.
 func (x *session) settled(first, again sut.Observation) sut.Observation {
 	f := &x.shared.flight
 	if lost(&again) && again.End == sut.Crashed {

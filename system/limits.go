@@ -12,8 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// limiter spreads calls evenly, so that no more than the rate's count begin in its
-// time.
+// limiter spaces calls evenly, so that at most the rate's count begin within its period.
 type limiter struct {
 	mu    *sync.Mutex
 	step  time.Duration
@@ -27,7 +26,7 @@ func newPace(r sut.Rate) limiter {
 	return limiter{mu: &sync.Mutex{}, step: r.Per / time.Duration(r.Count)}
 }
 
-// wait waits for the next place.
+// wait waits for the next slot.
 func (p *limiter) wait(ctx context.Context) error {
 	if p.mu == nil {
 		return nil
@@ -43,7 +42,7 @@ func (p *limiter) wait(ctx context.Context) error {
 	return Pause(ctx, left)
 }
 
-// Pause waits for a time, less if ctx ends first.
+// Pause waits for d, or until ctx ends.
 func Pause(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()
@@ -58,15 +57,15 @@ func Pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// enter waits until one more call may begin, by the limits of the plan. Those of a
-// system that runs elsewhere are limits of all machines of a run together.
+// enter waits until the plan's limits allow another call. The limits of a system that runs
+// elsewhere apply to all machines of a run together.
 func (x *session) enter(ctx context.Context, timeout time.Duration) (done func(), err error) {
 	l := x.plan.Limits
 	if x.gate != nil && len(x.plan.Command) == 0 && x.plan.URL != "" {
 		if l.Rate.Count == 0 && l.Concurrency == 0 {
 			return func() {}, ctx.Err()
 		}
-		key := sha256.Sum256([]byte(x.shared.key)) // which may hold secrets
+		key := sha256.Sum256([]byte(x.shared.key)) // the key may contain secrets
 		return x.gate.Enter(ctx, hex.EncodeToString(key[:]),
 			campaign.Quota{Count: l.Rate.Count, Per: l.Rate.Per, AtOnce: l.Concurrency, Hold: timeout})
 	}
@@ -80,7 +79,7 @@ func (x *session) enter(ctx context.Context, timeout time.Duration) (done func()
 	return done, nil
 }
 
-// acquire waits for a place among the calls at once.
+// acquire waits until another concurrent call is allowed.
 func (s *shared) acquire(ctx context.Context) (done func(), err error) {
 	if s.places == nil {
 		return func() {}, ctx.Err()
@@ -93,21 +92,23 @@ func (s *shared) acquire(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// flight is the calls that are under way.
+// flight tracks the calls in progress.
 type flight struct {
 	mu    sync.RWMutex
 	count atomic.Int64
 	begun atomic.Int64
-	cut   atomic.Int64 // when a call was last cut, in nanoseconds
-	lost  atomic.Int64 // calls that were cut and have not been made again yet
-	// One of the calls that were cut is known to have ended the system, or stands for all.
+	cut   atomic.Int64 // time of the last cut call, in Unix nanoseconds
+	lost  atomic.Int64 // calls that were cut and are not repeated yet
+	// solved: one of the calls that were cut is known to have ended the system, or represents all
+	// of them.
 	solved atomic.Bool
 }
 
-// lately reports whether a call was cut within a time.
+// lately reports whether a call was cut less than d ago.
 func (f *flight) lately(d time.Duration) bool { return time.Since(time.Unix(0, f.cut.Load())) < d }
 
-// begin enters a call. What it returns leaves, and reports whether others were under way.
+// begin records the start of a call. The returned function records its end and reports whether
+// other calls were in progress.
 func (f *flight) begin() (others func() bool) {
 	f.mu.RLock()
 	before, beside := f.begun.Add(1), f.count.Add(1) > 1
@@ -124,14 +125,14 @@ const (
 	mostWait  = time.Minute
 )
 
-// A service that says when it wants to be called again, soon, is called again without
-// being asked to: what it refuses for so long says nothing of it.
+// A service that says when to call again, if soon, is called again even without configured retries:
+// such a refusal reveals nothing about it.
 const (
 	soon       = 10 * time.Second
 	unprompted = 5
 )
 
-// retryDelay is how long to wait before a call is tried again; false: it is not.
+// retryDelay returns how long to wait before a call is retried; false if it is not.
 func retryDelay(o *sut.Observation, attempt, retries int) (time.Duration, bool) {
 	busy := o.Status == 429 || o.Status == 503
 	if o.Status == 429 && o.Wait > 0 && o.Wait <= soon {

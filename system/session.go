@@ -15,33 +15,33 @@ import (
 	"github.com/thresh-dev/thresh/system/program"
 )
 
-// session is a system as one worker has it.
+// session is one worker's view of a system.
 type session struct {
 	all    *Systems
 	shared *shared
 	plan   *sut.Plan
 	kind   Kind
 	site   Site
-	own    bool           // the service is this worker's
-	gate   campaign.Gate  // nil: limits are those of this process
-	life   *campaign.Life // of the cases; nil: nobody asks
+	own    bool           // the service belongs to this worker
+	gate   campaign.Gate  // nil: this process enforces limits alone
+	life   *campaign.Life // of the cases; nil: not watched
 	limit  time.Duration
 
-	edge    Edge // nil: to be opened
-	opened  int  // edges that were opened so far
-	clean   bool // nothing was called since it was started for this worker
+	edge    Edge // nil: open one first
+	opened  int  // number of edges opened so far
+	clean   bool // no calls since the start for this worker
 	retried int
-	// calls that were cut while others were in progress, and repeated alone
+	// calls that were cut while others were in progress and repeated alone
 	repeated  int
-	operation string   // that was called last
-	calls     int      // since the last reset
-	ended     Edge     // whose program is known to have ended between two calls
-	between   string   // how a program last did
-	cut       int64    // the last call of the shared instance that was cut, as this worker knows
-	notes     []string // of edges that were closed
+	operation string   // last operation called
+	calls     int      // calls since the last reset
+	ended     Edge     // edge whose program is known to have ended between two calls
+	between   string   // how a program last ended between two calls
+	cut       int64    // flight.cut as last seen by this worker
+	notes     []string // notes of closed edges
 }
 
-// ensure starts and opens what is not running.
+// ensure starts the program and opens the edge if they are not running.
 func (x *session) ensure(ctx context.Context) error {
 	if x.site.Service != nil {
 		fresh, err := x.site.Service.Ensure(ctx)
@@ -88,7 +88,8 @@ func (x *session) drop() error {
 	return nil
 }
 
-// borrowShared makes the edge that all workers have in common this worker's for a while.
+// borrowShared lends this worker the edge that all workers share, if there is one, until back is
+// called.
 func (x *session) borrowShared() (back func()) {
 	e := x.shared.edge
 	if e == nil {
@@ -143,8 +144,8 @@ func (x *session) Reset(ctx context.Context) error {
 	return x.fresh(ctx)
 }
 
-// fresh resets by the means of the kind. A process that cannot, because of what
-// the case before has done to it, is replaced once.
+// fresh resets the system by its kind's own means. If the previous case has damaged the process so
+// that it cannot reset, it is replaced once.
 func (x *session) fresh(ctx context.Context) error {
 	for attempt := 0; ; attempt++ {
 		limit := x.resetLimit()
@@ -170,8 +171,8 @@ func (x *session) fresh(ctx context.Context) error {
 	}
 }
 
-// resetLimit is how long a reset may take. The first one of a program waits until it
-// has started, of which nothing but its answer tells.
+// resetLimit returns the time limit of a reset. A program's first reset also waits for its start,
+// because only its answer shows that it has started.
 func (x *session) resetLimit() time.Duration {
 	if x.clean || !x.running() {
 		return max(x.limit, Patience)
@@ -179,7 +180,7 @@ func (x *session) resetLimit() time.Duration {
 	return x.limit
 }
 
-// unanswered is the error of a reset that did not succeed.
+// unanswered returns the error of a reset that did not succeed, else nil.
 func (x *session) unanswered(doing string, o sut.Observation) error {
 	if o.End == sut.Answered {
 		return nil
@@ -187,7 +188,7 @@ func (x *session) unanswered(doing string, o sut.Observation) error {
 	return diag.Environment("the system %s: %s: %s", x.plan.Name, doing, o.Why)
 }
 
-// restart replaces the process.
+// restart replaces the process, unless it is still unused.
 func (x *session) restart(ctx context.Context) error {
 	defer x.borrowShared()()
 	if x.clean && x.running() {
@@ -206,7 +207,7 @@ func (x *session) restart(ctx context.Context) error {
 	return err
 }
 
-// alone reports whether nobody else calls what this worker has started.
+// alone reports whether only this worker calls what it has started.
 func (x *session) alone() bool {
 	return len(x.plan.Command) > 0 && x.shared.edge == nil && (x.site.Service == nil || x.own)
 }
@@ -269,15 +270,15 @@ func (x *session) callOnce(ctx context.Context, c sut.Call) (sut.Observation, er
 	return o, err
 }
 
-// elsewhere reports whether other workers call the same server. What a worker has alone
-// died by its own call, which may not fail again in the state of a new start.
+// elsewhere reports whether other workers call the same server. What a worker has alone died of its
+// own call, which may not fail again after a restart.
 func (x *session) elsewhere() bool {
 	return (x.plan.URL != "" || x.shared.edge != nil) && x.site.Service == x.shared.service
 }
 
-// ask calls the system, which is opened first if need be.
+// ask calls the system and opens it first if necessary.
 func (x *session) ask(ctx context.Context, c sut.Call) (sut.Observation, error) {
-	if n := x.shared.flight.cut.Load(); n != x.cut && x.plan.URL != "" && x.elsewhere() { // its connections may be to one that has died
+	if n := x.shared.flight.cut.Load(); n != x.cut && x.plan.URL != "" && x.elsewhere() { // its connections may lead to a dead process
 		x.cut = n
 		if err := x.drop(); err != nil {
 			return sut.Observation{}, err
@@ -288,7 +289,7 @@ func (x *session) ask(ctx context.Context, c sut.Call) (sut.Observation, error) 
 		if ok && x.elsewhere() {
 			return sut.Observation{End: sut.Unreachable, Why: nobody.Reason}, nil
 		}
-		if x.opened > 0 && x.elsewhere() && !errors.Is(err, program.ErrGone) && ctx.Err() == nil { // it ended meanwhile
+		if x.opened > 0 && x.elsewhere() && !errors.Is(err, program.ErrGone) && ctx.Err() == nil { // the system ended meanwhile
 			return sut.Observation{End: sut.Unreachable, Why: err.Error()}, nil
 		}
 		return sut.Observation{}, err

@@ -22,37 +22,35 @@ import (
 	"github.com/thresh-dev/thresh/system/program"
 )
 
-// Patience is how long a started program may take to get ready.
+// Patience is the time limit for a started program to get ready.
 const Patience = 30 * time.Second
 
 // Edge reaches a system of one kind.
 type Edge interface {
 	Operations() []sut.Operation
-	// Call asks once and waits for c.Timeout at most. If ctx ends, it ends soon after.
+	// Call calls once and waits at most c.Timeout. It returns soon after ctx ends.
 	Call(ctx context.Context, c sut.Call) (sut.Observation, error)
 	Notes() []string
 	Close() error
 }
 
-// Fresher is implemented by edges that have their own way to give a case a
-// fresh state, within a limit or one of their own. An observation that is not answered
-// says why there is none.
+// Fresher is implemented by edges with their own way to give a case a fresh state, within limit or
+// a limit of their own. An observation other than Answered says why that failed.
 type Fresher interface {
 	Fresh(ctx context.Context, limit time.Duration) (sut.Observation, error)
 }
 
-// Mortal is implemented by edges whose process may have ended, so that they have
-// to be opened again.
+// Mortal is implemented by edges whose process may have ended, so that they must be opened again.
 type Mortal interface{ Dead() bool }
 
-// Site is what an edge is opened with.
+// Site is what an edge needs to open.
 type Site struct {
 	Plan    *sut.Plan        // variables resolved
 	Service *program.Service // nil: Thresh has not started a program with an address
 	Worker  sut.Worker
 }
 
-// Address returns a URL with the port of the started program.
+// Address returns a URL with the port of the started program filled in.
 func (s *Site) Address(url string) string {
 	if s.Service == nil {
 		return url
@@ -60,21 +58,20 @@ func (s *Site) Address(url string) string {
 	return strings.ReplaceAll(url, program.PortMark, s.Service.Port())
 }
 
-// Spec returns how the plan's program is started to talk to it by its streams.
+// Spec returns how to start the plan's program to talk to it over its streams.
 func (s *Site) Spec() program.Spec {
 	x := started(s.Plan, s.Worker)
 	x.Talks = true
 	return x
 }
 
-// crowdThreads is on how many threads programs run that several actors call at the same
-// time.
+// crowdThreads is the number of threads of programs that several actors call at the same time.
 const crowdThreads = 16
 
-// started returns how the plan's program is started for a worker. Runtimes have as many
-// threads as there are processors, one of which waits for input: on two processors, calls
-// of some microseconds would run one after the other. With more threads than processors,
-// the kernel stops them in the middle of a call.
+// started returns how to start the plan's program for a worker. Runtimes use as many threads as
+// there are processors, and one of them waits for input: on two processors, calls of some
+// microseconds would run one after another. With more threads than processors, the kernel preempts
+// them in the middle of a call.
 func started(p *sut.Plan, w sut.Worker) program.Spec {
 	x := program.Spec{Noun: "system", Argv: p.Command, Dir: p.Dir}
 	for _, name := range []string{"GOMAXPROCS", "TOKIO_WORKER_THREADS"} {
@@ -85,7 +82,7 @@ func started(p *sut.Plan, w sut.Worker) program.Spec {
 	return x
 }
 
-// Kind opens the edge of a kind.
+// Kind opens the edges of one kind of system.
 type Kind func(ctx context.Context, s Site) (Edge, error)
 
 // Systems opens systems and holds what workers share.
@@ -95,24 +92,24 @@ type Systems struct {
 	shared map[string]*shared
 }
 
-// New returns an opener of systems of these kinds. The program needs one.
+// New returns an opener of systems of the given kinds. A program needs only one.
 func New(kinds map[sut.Kind]Kind) *Systems {
 	return &Systems{kinds: kinds, shared: make(map[string]*shared)}
 }
 
-// shared is what the workers of one plan have together.
+// shared is what the workers of one plan share.
 type shared struct {
 	key     string
 	workers int
-	places  chan struct{} // of calls at once; nil: no limit
+	places  chan struct{} // limits concurrent calls; nil: no limit
 	pace    limiter
 	flight  flight
-	service *program.Service // of a plan whose instance is the run's
-	edge    *oneEdge         // likewise, for edges that talk to one process
-	cut     atomic.Bool      // an answer was given up: the program may report later that nobody reads it
+	service *program.Service // for a plan with one instance per run
+	edge    *oneEdge         // likewise, for edges that talk to a process
+	cut     atomic.Bool      // an answer was abandoned: the program may later report a lost connection
 }
 
-// oneEdge is an edge that several workers use, one after the other.
+// oneEdge is an edge that several workers use in turn.
 type oneEdge struct {
 	mu   sync.Mutex
 	edge Edge
@@ -153,8 +150,8 @@ func (s *Systems) Open(ctx context.Context, plan *sut.Plan, w sut.Worker) (sut.S
 	return x, nil
 }
 
-// addressed reports whether the plan's program is started to be called at an
-// address; other programs are talked to by their streams.
+// addressed reports whether the plan's program is started and called at an address; other programs
+// are reached over their streams.
 func addressed(p *sut.Plan) bool {
 	return len(p.Command) > 0 && p.URL != "" && (p.Kind == sut.HTTP || p.Kind == sut.Chat || p.Kind == sut.MCP)
 }
@@ -166,7 +163,7 @@ func newService(p *sut.Plan, w sut.Worker) *program.Service {
 	})
 }
 
-// resolve puts the values of variables into a copy of the plan.
+// resolve returns a copy of the plan with the values of variables filled in.
 func resolve(plan *sut.Plan) (*sut.Plan, error) {
 	p := *plan
 	put := func(where, text string) (string, error) {
@@ -193,7 +190,7 @@ func resolve(plan *sut.Plan) (*sut.Plan, error) {
 		if p.Headers[i][1], err = put("headers."+h[0], h[1]); err != nil {
 			return nil, err
 		}
-		// Base64 has no colon: this is the pair itself.
+		// Base64 has no colon, so this is the unencoded pair.
 		if pair, basic := strings.CutPrefix(p.Headers[i][1], "Basic "); basic && strings.Contains(pair, ":") && strings.EqualFold(h[0], "Authorization") {
 			p.Headers[i][1] = "Basic " + base64.StdEncoding.EncodeToString([]byte(strings.TrimSpace(pair)))
 		}
@@ -206,8 +203,8 @@ func resolve(plan *sut.Plan) (*sut.Plan, error) {
 	return &p, nil
 }
 
-// join finds what the workers of a plan share, or makes it. What is run again cold has
-// started programs of its own.
+// join returns what the workers of a plan share, making it if necessary. Cold workers have their
+// own started programs.
 func (s *Systems) join(p *sut.Plan, w sut.Worker) (*shared, error) {
 	key := p.Digest
 	if key == "" {
@@ -241,7 +238,7 @@ func (s *Systems) join(p *sut.Plan, w sut.Worker) (*shared, error) {
 	return sh, nil
 }
 
-// leave stops what the workers shared when the last has left.
+// leave stops what the workers share when the last has left.
 func (s *Systems) leave(sh *shared) error {
 	s.mu.Lock()
 	sh.workers--

@@ -18,20 +18,20 @@ import (
 )
 
 const (
-	// requestLimit is how long an endpoint may take.
+	// requestLimit is the time limit of a request.
 	requestLimit = 60 * time.Second
-	// maxAnswer is how much of its answer is read.
+	// maxAnswer is how many bytes of an answer are read.
 	maxAnswer = 16 << 20
 )
 
-// endpoint is a server of embeddings.
+// endpoint is an embeddings server.
 type endpoint struct {
 	url, model, key string
 	client          *http.Client
 }
 
-// openEndpoint finds out the interface by the URL: one with /api/embed or ending
-// in /api is Ollama's own, any other OpenAI's.
+// openEndpoint determines the interface from the URL: with /api/embed or ending in /api it is
+// Ollama's own, otherwise OpenAI's.
 func openEndpoint(ctx context.Context, base, model, key string) (similarity.Measure, error) {
 	if base == "" {
 		return nil, diag.WithHint(diag.Environment("compare texts by an embeddings endpoint: it has no URL"), "set its base URL, such as http://localhost:11434/v1")
@@ -93,7 +93,7 @@ func (e *endpoint) encode(ctx context.Context, texts []string) ([][]float64, err
 	return parse(text, len(texts))
 }
 
-// parse reads the answer of either interface.
+// parse reads an answer of either interface.
 func parse(text []byte, want int) ([][]float64, error) {
 	var answer struct {
 		Data []struct {

@@ -10,9 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/similarity"
 )
 
-// Kinds are the measures that can be opened. Auto is the first that there is of
-// an endpoint, if a URL is given, sentence-transformers, if Python can import
-// and load it, and the lexical measure.
+// The kinds of measures. Auto is the first available of an endpoint, if a URL is given;
+// sentence-transformers, if Python can import and load it; and the lexical measure.
 const (
 	Auto       = "auto"
 	Lexical    = "lexical"
@@ -20,9 +19,8 @@ const (
 	Transforms = "sentence-transformers"
 )
 
-// Open opens a measure. An endpoint is called once, so that one that is down or
-// knows no such model is an error here. Measures that hold a process implement
-// io.Closer.
+// Open opens a measure. It calls an endpoint once, so that an endpoint that is down or does not
+// know the model is an error here. Measures that hold a process implement io.Closer.
 func Open(ctx context.Context, kind, url, model, key, python string) (similarity.Measure, error) {
 	switch kind {
 	case Lexical:
@@ -47,8 +45,7 @@ func Open(ctx context.Context, kind, url, model, key, python string) (similarity
 	return nil, diag.Environment("there is no measure %q of similarity; %s, %s, %s and %s are", kind, Auto, Lexical, Endpoint, Transforms)
 }
 
-// vectors are the embeddings of a few texts that were asked for last: the same
-// baseline is compared with many replies.
+// vectors caches the embeddings of recent texts: one baseline is compared with many replies.
 type vectors struct {
 	mu    sync.Mutex
 	known map[string][]float64
@@ -80,12 +77,12 @@ func (v *vectors) put(text string, e []float64) {
 	}
 }
 
-// encoder gives vectors for texts.
+// encoder returns vectors for texts.
 type encoder interface {
 	encode(ctx context.Context, texts []string) ([][]float64, error)
 }
 
-// measure compares texts by an encoder.
+// measure compares texts with an encoder.
 type measure struct {
 	name string
 	encoder
@@ -95,10 +92,10 @@ type measure struct {
 // Name implements similarity.Measure.
 func (m *measure) Name() string { return m.name }
 
-// Translate implements similarity.Measure: thresholds are those of encoders.
+// Translate implements similarity.Measure. Thresholds are written for encoders, so it returns t.
 func (m *measure) Translate(t float64) float64 { return t }
 
-// Score implements similarity.Measure: the cosine of the texts' vectors.
+// Score implements similarity.Measure. It returns the cosine of the texts' vectors.
 func (m *measure) Score(ctx context.Context, a, b string) (float64, error) {
 	var wanted []string
 	found := make(map[string][]float64, 2)

@@ -17,11 +17,10 @@ import (
 // DefaultModel is the encoder that documents' thresholds are written for.
 const DefaultModel = "all-MiniLM-L6-v2"
 
-// module is what runs in the Python host. The model's own package on PyPI is
-// used if it is there, so that nothing is fetched. Replies are short texts, for
-// which threads only wait for each other: on two processors with other work, 60
-// sentences took 13 s of processor time with a thread for each, and 0.8 s with
-// one. Who wants more sets the variable.
+// module is the code that runs in the Python host. It uses the model's own PyPI package if
+// installed, so that nothing is downloaded. Replies are short texts, for which threads only wait
+// for each other: on two busy processors, 60 sentences took 13 s of processor time with a thread
+// for each processor, and 0.8 s with one. Users who want more threads set the variable.
 const module = `
 import os
 
@@ -49,7 +48,7 @@ def encode(order):
 
 const (
 	loadLimit   = 2 * time.Minute // importing the library takes many seconds
-	encodeLimit = 2 * time.Minute // loading the model, the first time
+	encodeLimit = 2 * time.Minute // the first call loads the model
 )
 
 // sentences is the encoder of sentence-transformers.
@@ -59,7 +58,7 @@ type sentences struct {
 	model  string
 }
 
-// openSentences starts Python, and loads library and model.
+// openSentences starts Python, and loads the library and the model.
 func openSentences(ctx context.Context, interpreter, model string) (similarity.Measure, error) {
 	model = cmp.Or(model, DefaultModel)
 	const doing = "compare texts by sentence-transformers"
@@ -71,7 +70,7 @@ func openSentences(ctx context.Context, interpreter, model string) (similarity.M
 	}
 	m := &closing{measure{name: "sentence-transformers " + model, encoder: &sentences{caller: caller, model: model}}, caller}
 	if _, err := m.Score(ctx, "a", "b"); err != nil {
-		m.Close() // the model cannot be loaded; nothing else is worth reporting
+		m.Close() // the model's error is the one worth reporting
 		return nil, diag.Environment("%s: %w", doing, err)
 	}
 	return m, nil

@@ -1,8 +1,7 @@
-// Package lineage finds and kills the processes that a process has left
-// running, including those that moved to their own session or lost their
-// parents. It marks a process, and all descendants inherit the mark.
+// Package lineage finds and kills the processes that a process has left running, including those
+// that moved to their own session or lost their parents. It marks a process, and all descendants
+// inherit the mark.
 //
-// It is for targets that keep a process over many cases, such as started agents
-// and hosts; system/command, which starts one for every case, hunts in its own,
-// quicker way.
+// It is for processes that live over many cases, such as started agents and hosts; system/command,
+// which starts a process for every case, has its own, faster way.
 package lineage

@@ -11,22 +11,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Mark distinguishes the processes below one process from all others on the machine,
-// also when they have left its session and their parents have died: a limit of
-// file locks that nothing else has. All descendants inherit it, and the limit
-// means nothing since Linux 2.4. The zero value marks nothing.
+// Mark distinguishes the descendants of a process from all other processes on the machine, even
+// after they have left its session and their parents have died: it is a value of RLIMIT_LOCKS that
+// nothing else has. All descendants inherit it, and the limit has had no effect since Linux 2.4.
+// The zero value marks nothing.
 type Mark struct {
 	limit uint64
-	root  int // the process that was marked
+	root  int // the marked process
 }
 
-const rlimitLocks = 10 // RLIMIT_LOCKS, which x/sys has no name for on every platform
+const rlimitLocks = 10 // RLIMIT_LOCKS, which x/sys does not name on every platform
 
-// sweepLimit is how long processes that resist being killed are hunted.
+// sweepLimit is how long Sweep keeps trying to kill.
 const sweepLimit = 10 * time.Second
 
-// New marks a process, which should have no children yet: those that it has
-// already are not found.
+// New marks a process, which should have no children yet: existing children are not marked.
 func New(pid int) (Mark, error) {
 	var own unix.Rlimit
 	if err := unix.Prlimit(pid, rlimitLocks, nil, &own); err != nil {
@@ -48,9 +47,8 @@ func (m Mark) on(pid int) bool {
 	return unix.Prlimit(pid, rlimitLocks, nil, &lim) == nil && lim.Max == m.limit
 }
 
-// Sweep kills every process that bears the mark: first all are stopped, so that
-// none makes another meanwhile. It returns when there is none left, or only
-// such as cannot be killed.
+// Sweep kills every process that bears the mark. It first stops all of them, so that none forks
+// meanwhile. It returns when none is left, or after sweepLimit.
 func (m Mark) Sweep() {
 	if m.limit == 0 {
 		return
@@ -82,7 +80,7 @@ func (m Mark) Living() int {
 	return len(found)
 }
 
-// processes returns the living processes with the mark and a descriptor each.
+// processes returns the living processes that bear the mark, each with a pidfd.
 func (m Mark) processes() map[int]int {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -100,7 +98,7 @@ func (m Mark) processes() map[int]int {
 		if err != nil {
 			continue
 		}
-		if !m.on(pid) { // the number has changed hands meanwhile
+		if !m.on(pid) { // the id has been reused meanwhile
 			unix.Close(fd)
 			continue
 		}
@@ -109,15 +107,14 @@ func (m Mark) processes() map[int]int {
 	return found
 }
 
-// dead reports whether a process is a zombie that only waits to be reaped. An
-// orphan is reaped here if this process is the reaper that it came to.
+// dead reports whether a process is a zombie. It reaps an orphan if this process adopted it.
 func (m Mark) dead(pid int) bool {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return true
 	}
 	for i := len(stat) - 1; i > 0; i-- {
-		if stat[i] == ')' { // the name before it may hold anything
+		if stat[i] == ')' { // the name before it may contain anything
 			gone := i+2 < len(stat) && (stat[i+2] == 'Z' || stat[i+2] == 'X')
 			if gone && pid != m.root {
 				unix.Wait4(pid, nil, unix.WNOHANG|unix.WALL, nil)

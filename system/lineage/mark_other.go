@@ -2,8 +2,8 @@
 
 package lineage
 
-// Mark stands for what Linux alone can do: find the descendants of a process
-// that has died. Elsewhere process groups are killed.
+// Mark does nothing here: only Linux can find the descendants of a dead process. Elsewhere process
+// groups are killed.
 type Mark struct{}
 
 // New marks nothing here.
@@ -12,5 +12,5 @@ func New(int) (Mark, error) { return Mark{}, nil }
 // Sweep finds nothing here.
 func (Mark) Sweep() {}
 
-// Living is 0 here.
+// Living returns 0 here.
 func (Mark) Living() int { return 0 }

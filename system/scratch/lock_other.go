@@ -4,7 +4,7 @@ package scratch
 
 import "os"
 
-// lock locks nothing: a folder cannot be locked here, so none is swept.
+// lock does nothing: folders cannot be locked here, so none is swept.
 func lock(string) (*os.File, error) { return nil, nil }
 
 func own(string) bool { return false }

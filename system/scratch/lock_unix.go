@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock opens a folder and locks it; it fails at once where somebody else has.
+// lock opens a folder and locks it; it fails at once if the folder is already locked.
 func lock(dir string) (*os.File, error) {
 	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -22,7 +22,7 @@ func lock(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// own reports whether a folder is this user's.
+// own reports whether this user owns a folder.
 func own(dir string) bool {
 	var st unix.Stat_t
 	return unix.Lstat(dir, &st) == nil && int(st.Uid) == os.Geteuid()

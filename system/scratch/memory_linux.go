@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// roomNeeded is what tmpfs must have free to be used.
+// roomNeeded is the free space, in bytes, below which tmpfs is not used.
 const roomNeeded = 64 << 20
 
-// Memory returns a folder in memory, or, if why says that there is none to use, the
-// one for temporary files.
+// Memory returns a folder in memory or, if none is usable, the folder for temporary files with the
+// reason in why.
 func Memory() (dir, why string) {
 	const shm = "/dev/shm"
 	var fs unix.Statfs_t

@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// What any file or folder counts as: an empty one takes room too. And how many of a
-// folder that others use are looked at.
+// entrySize is what any file or folder counts as in addition to its content, because an empty one
+// takes space, too. mostLooked is the number of entries examined in a folder that others use.
 const (
 	entrySize  = 4096
 	mostLooked = 20_000
 )
 
-// Room returns what is left of a number of bytes by the files and folders in dir; below 0, it
-// has not looked at all of them. In a folder that others use, only what was made after
-// a time counts, and by how much older files are larger than the first look has noted in
-// old; neither what Thresh keeps there does, nor a folder that skip names. Programs may
-// write there meanwhile: what cannot be read is not counted.
+// Room returns what the files and folders in dir leave of most bytes; once that is below 0, it
+// stops looking. In a folder that others use (since is set), only files made after since count, and
+// the growth of older files since the first look, which records their sizes in old; folders of
+// Thresh and those that skip selects do not count. Programs may write meanwhile: what cannot be
+// read does not count.
 func Room(most int64, dir string, since time.Time, old map[string]int64, skip func(dir string) bool) int64 {
 	entries := 0
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// blockSize is what the kernel counts blocks in.
+// blockSize is the unit of st_blocks, in bytes.
 const blockSize = 512
 
-// allocated is the room that a file takes; one of two names takes it once.
+// allocated returns the bytes that a file occupies, divided among its names.
 func allocated(info fs.FileInfo) int64 {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -20,7 +20,7 @@ func allocated(info fs.FileInfo) int64 {
 	return st.Blocks * blockSize / int64(max(st.Nlink, 1))
 }
 
-// born is when a file was made; on file systems that do not say so, the beginning of time.
+// born returns when a file was created; the zero time if the file system does not say.
 func born(path string, _ fs.FileInfo) time.Time {
 	var st unix.Statx_t
 	if unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME, &st) != nil || st.Mask&unix.STATX_BTIME == 0 {

@@ -9,5 +9,5 @@ import (
 
 func allocated(info fs.FileInfo) int64 { return info.Size() }
 
-// born is when a file was written last: when it was made is not asked here.
+// born returns when a file was last written; creation times are not queried here.
 func born(_ string, info fs.FileInfo) time.Time { return info.ModTime() }

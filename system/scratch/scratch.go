@@ -21,15 +21,14 @@ type Folder struct {
 	lock *os.File
 }
 
-// ours is what Make calls a folder. Nothing else is ever removed: people have
-// their own folders whose names begin with thresh.
+// ours matches the names that Make gives folders. Nothing else is ever removed: people have their
+// own folders whose names begin with thresh.
 var ours = regexp.MustCompile(`^thresh-[0-9]+-[0-9a-f]{12}$`)
 
-var swept sync.Map // parents in which this process has looked for what others left
+var swept sync.Map // parents in which this process has swept
 
-// Make makes an empty folder in parent; "" means where this system keeps
-// temporary files. On its first call for a parent it removes what killed
-// processes have left there.
+// Make makes an empty folder in parent; "" means this system's folder for temporary files. Its
+// first call for a parent removes the folders that killed processes left there.
 func Make(parent string) (*Folder, error) {
 	if parent == "" {
 		parent = os.TempDir()
@@ -46,9 +45,10 @@ func Make(parent string) (*Folder, error) {
 	}
 	var random [6]byte
 	rand.Read(random[:])
-	// It is as long for every process: the length of what a program is called with decides addresses.
+	// The path has the same length for every process, because the length of a program's arguments
+	// affects its addresses.
 	name := fmt.Sprintf("thresh-%07d-%s", os.Getpid(), hex.EncodeToString(random[:]))
-	// It has another name until it is locked, so that nobody takes it for a dead one's.
+	// The folder has another name until it is locked, so that nobody sweeps it.
 	hidden := filepath.Join(parent, "."+name)
 	f := &Folder{Path: filepath.Join(parent, name)}
 	if err := os.Mkdir(hidden, 0o755); err != nil {
@@ -63,8 +63,8 @@ func Make(parent string) (*Folder, error) {
 	return f, nil
 }
 
-// Close removes the folder, also where a program has made parts of it
-// inaccessible. It may be called again.
+// Close removes the folder, even if a program has made parts of it inaccessible. It may be called
+// again.
 func (f *Folder) Close() error {
 	err := Remove(f.Path)
 	return errors.Join(err, f.unlock())
@@ -79,10 +79,10 @@ func (f *Folder) unlock() error {
 	return err
 }
 
-// Sweep removes the folders in parent whose owners have died. What cannot be
-// removed stays: it is somebody else's.
+// Sweep removes the folders in parent whose owners have died. It ignores failures: what cannot be
+// removed belongs to somebody else.
 func Sweep(parent string) {
-	entries, _ := os.ReadDir(parent) // what cannot be read cannot be swept
+	entries, _ := os.ReadDir(parent) // an unreadable parent cannot be swept
 	for _, e := range entries {
 		dir := filepath.Join(parent, e.Name())
 		if !e.IsDir() || !ours.MatchString(e.Name()) || !own(dir) {
@@ -95,12 +95,12 @@ func Sweep(parent string) {
 	}
 }
 
-// Remove removes a tree, folders that were made inaccessible included.
+// Remove removes a tree, including folders that were made inaccessible.
 func Remove(dir string) error {
 	if os.RemoveAll(dir) == nil {
 		return nil
 	}
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, _ error) error { // what it misses, RemoveAll names
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, _ error) error { // RemoveAll reports what this misses
 		if d != nil && d.IsDir() {
 			_ = os.Chmod(path, 0o700)
 		}

@@ -1,7 +1,7 @@
-// Package systemtest is the suite that every edge that runs programs for
-// campaigns must pass: every process.Opener. Its program does what a case's
-// input tells it; it exists in Go, as the test binary itself (see [Main]), and
-// in C, for executors that need a program compiled in their own way.
+// Package systemtest is the suite that every edge that runs programs for campaigns must pass: every
+// process.Opener. Its program does what a case's input says. It exists in Go, as the test binary
+// itself (see [Main]), and in C, for executors that need a program compiled in their own way.
+// [RunSystem] is the suite for systems under test.
 //
-// The package is for tests only. It imports process, and knows no executor.
+// The package is for tests only. It imports ports and knows no executor.
 package systemtest

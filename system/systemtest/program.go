@@ -17,12 +17,12 @@ import (
 	"time"
 )
 
-// Variable is the environment variable that makes a test binary the program
-// under test: [Main] looks for it.
+// Variable is the environment variable that makes a test binary the program under test; [Main]
+// checks it.
 const Variable = "THRESH_TARGETTEST"
 
-// Main is called first in TestMain. In a process that was started as the
-// program under test it does what the input says and does not return.
+// Main must be called first in TestMain. In a process started as the program under test, it does
+// what the input says and does not return.
 func Main() {
 	switch os.Getenv(Variable) {
 	case "":
@@ -37,7 +37,7 @@ func Main() {
 		eat(mib)
 		time.Sleep(300 * time.Millisecond) // until the others have eaten
 		os.Exit(0)
-	case "relay": // starts a lingerer and leaves it to its fate
+	case "relay": // starts a lingerer and abandons it
 		fmt.Println(linger("linger", true))
 		os.Exit(0)
 	case "bomb":
@@ -60,8 +60,8 @@ func environment(mode string) []string {
 	return env
 }
 
-// linger starts the program itself in a mode that does not end, and returns its
-// process id.
+// linger starts this program in a mode that does not end, and returns its process id; 0 if that
+// failed.
 func linger(mode string, session bool) int {
 	c := exec.Command("/proc/self/exe")
 	c.Env = environment(mode)
@@ -74,7 +74,7 @@ func linger(mode string, session bool) int {
 	return c.Process.Pid
 }
 
-// eat takes memory for real, by writing to each page of it.
+// eat really uses memory by writing to each page.
 func eat(mib int) (eaten []byte) {
 	eaten = make([]byte, mib<<20)
 	for i := 0; i < len(eaten); i += 4096 {
@@ -90,7 +90,7 @@ func fail(err error) {
 	}
 }
 
-// obey does what the first line of the input file says.
+// obey does what the first line of the input file says, then exits.
 func obey(input string) {
 	data, err := os.ReadFile(input)
 	fail(err)
@@ -114,7 +114,7 @@ func obey(input string) {
 			w.WriteString(strings.Repeat("0123456789abcdef", 64))
 		}
 		fail(w.Flush())
-	case "fill": // files of a MiB, then what comes after a blank, or in the folder that does
+	case "fill": // files of 1 MiB; after a blank, "hang" or the folder
 		files, then, _ := strings.Cut(arg, " ")
 		number, _ = strconv.Atoi(files)
 		folder := "out"
@@ -164,7 +164,7 @@ func obey(input string) {
 		case "session":
 			fmt.Println(linger("linger", true))
 		case "orphan", "late":
-			if arg == "late" { // when all that is done to a new process has been done
+			if arg == "late" { // after all set-up of a new process
 				time.Sleep(200 * time.Millisecond)
 			}
 			c := exec.Command("/proc/self/exe")
@@ -235,7 +235,7 @@ func obey(input string) {
 	os.Exit(0)
 }
 
-// mess makes what is hard to remove, and a link to a folder that must survive.
+// mess makes files that are hard to remove, and links to a folder that must survive.
 func mess(outside string) error {
 	for _, dir := range []string{"out/locked/inside", "stray"} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -245,7 +245,7 @@ func mess(outside string) error {
 	os.WriteFile("out/locked/inside/file", nil, 0o400)
 	os.Symlink(outside, "out/link")
 	os.Symlink(outside, "stray/link")
-	// Deeper than any path may be long.
+	// Deeper than the longest path.
 	for range 3000 {
 		if err := os.Mkdir("deeper", 0o755); err != nil {
 			return err

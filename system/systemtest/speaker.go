@@ -17,12 +17,12 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// SpeakerVariable makes a test binary a system under test: its value is the
-// dialect that it speaks (driver, http, mcp, chat, command).
+// SpeakerVariable is the environment variable that makes a test binary a system under test; its
+// value is the dialect to speak (driver, http, mcp, chat, command).
 const SpeakerVariable = "THRESH_SYSTEMTEST"
 
-// Speak is called first in TestMain. In a process that was started as a system
-// under test it does what it is asked and does not return.
+// Speak must be called first in TestMain. In a process started as a system under test, it serves
+// calls and does not return.
 func Speak() {
 	switch os.Getenv(SpeakerVariable) {
 	case "":
@@ -103,7 +103,7 @@ func behave(verb, arg string) said {
 	return said{refused: "no such verb: " + verb}
 }
 
-// speakLines answers lines by lines.
+// speakLines answers each line with a line, or with nothing if answer returns nil.
 func speakLines(answer func(line []byte) []byte) {
 	in := bufio.NewReaderSize(os.Stdin, 1<<20)
 	out := bufio.NewWriterSize(os.Stdout, 1<<20)
@@ -202,8 +202,8 @@ func mcpAnswer(line []byte) []byte {
 	return must(map[string]any{"jsonrpc": "2.0", "id": q.ID, "error": map[string]any{"code": -32601, "message": "no such method"}})
 }
 
-// speakHTTP serves /verb/NAME with the text as body, and a chat interface whose
-// last message is "VERB TEXT".
+// speakHTTP serves /verb/NAME with the text as body, and a chat API whose last message is "VERB
+// TEXT".
 func speakHTTP() {
 	mux := http.NewServeMux()
 	reply := func(w http.ResponseWriter, r *http.Request, a said, wrap func(any) any) {

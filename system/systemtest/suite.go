@@ -17,10 +17,10 @@ import (
 	"github.com/thresh-dev/thresh/port/process"
 )
 
-// Subject is what the suite is run on.
+// Subject is the opener that the suite tests.
 type Subject struct {
 	Open     process.Opener
-	Path     string // the program; "" for the test binary itself
+	Path     string // the program; "": the test binary itself
 	Executor process.Executor
 }
 
@@ -41,8 +41,8 @@ func (s Subject) Plan() process.Plan {
 	}
 }
 
-// Build compiles the C program by a compiler and returns its path. It skips the
-// test if there is no such compiler.
+// Build compiles the C program with a compiler and returns its path. It skips the test if the
+// compiler is missing or does not work.
 func Build(t *testing.T, source string, compiler ...string) string {
 	t.Helper()
 	cc, err := exec.LookPath(compiler[0])
@@ -187,7 +187,7 @@ func (s Subject) timeout(t *testing.T) {
 
 func (s Subject) leftovers(t *testing.T) {
 	x := s.session(t, s.Plan())
-	x.next = 1001 // no cross-check: the numbers of processes differ
+	x.next = 1001 // avoid a cross-check, because the process ids in the output differ
 	for _, kind := range []string{"plain", "session", "orphan"} {
 		for range 2 {
 			res := x.run("linger " + kind)

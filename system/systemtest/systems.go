@@ -13,19 +13,19 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// System is what the suite for systems is run on.
+// System is the kind of system that the suite tests.
 type System struct {
 	Open sut.Opener
-	// Plan is a plan whose system knows [Verbs].
+	// Plan returns a plan whose system knows [Verbs].
 	Plan func(t *testing.T) *sut.Plan
-	// Call is how a verb is asked; nil: the operation of that name with "text".
+	// Call builds the call of a verb; nil: the operation of that name with the argument "text".
 	Call func(verb, text string) sut.Call
-	// Cannot are verbs that a system of this kind cannot do, with the reason.
+	// Cannot are the verbs that this kind of system cannot do, with the reason.
 	Cannot map[string]string
-	// Ends are ends that differ from the usual ones, by verb.
+	// Ends are the ends that differ from the usual ones, by verb.
 	Ends map[string]sut.End
-	// Gone is a plan of a system that runs elsewhere and is not there; nil: the
-	// kind has none, since Thresh starts it.
+	// Gone returns a plan for a system that runs elsewhere and is not there; nil if Thresh always
+	// starts this kind.
 	Gone func(t *testing.T) *sut.Plan
 }
 
@@ -84,7 +84,7 @@ func (s System) ask(t *testing.T, x sut.System, verb, text string) sut.Observati
 	return o
 }
 
-// ends: each verb ends as it should, and after each the system is there again.
+// ends checks that each verb ends as it should and that the system works again afterwards.
 func (s System) ends(t *testing.T) {
 	x := s.open(t, s.Plan(t))
 	for _, verb := range []string{"echo", "late", "reject", "fail", "die", "kill", "hang", "flood", "lie", "report", "echo"} {
@@ -118,7 +118,7 @@ func (s System) ends(t *testing.T) {
 	}
 }
 
-// reset: a case sees nothing of the one before.
+// reset checks that a case sees no state of the previous one.
 func (s System) reset(t *testing.T) {
 	p := s.Plan(t)
 	if why, cannot := s.Cannot["count"]; cannot {
@@ -189,7 +189,7 @@ func (s System) cancel(t *testing.T) {
 	}
 }
 
-// unreachable: who is not there is no finding.
+// unreachable checks that a system that is not there is not a finding.
 func (s System) unreachable(t *testing.T) {
 	if s.Gone == nil {
 		p := s.Plan(t)
@@ -209,7 +209,7 @@ func (s System) unreachable(t *testing.T) {
 	}
 	x, err := s.Open(t.Context(), s.Gone(t), sut.Worker{Of: 1})
 	if err != nil {
-		return // as good: nothing can be run
+		return // just as good: nothing can run
 	}
 	defer x.Close()
 	o, err := x.Call(t.Context(), s.Call("echo", ""))

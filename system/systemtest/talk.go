@@ -8,8 +8,8 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// Talker is a driver for sh that counts, refuses, fails and ends as its calls say. Its
-// answers carry the id of a call, if that has one.
+// Talker is a driver for sh that counts, refuses, fails and ends as its calls say. Its answers
+// carry a call's id, if it has one.
 const Talker = `n=0
 answer() { case $line in *'"id":'*) echo "{$1,\"id\":${line##*:}";; *) echo "{$1}";; esac; }
 while IFS= read -r line; do case $line in
@@ -28,8 +28,8 @@ while IFS= read -r line; do case $line in
 esac; done
 `
 
-// Talk makes calls one after the other and returns what each of them gave, a line each.
-// The word reset stands for a reset.
+// Talk makes calls one after another and returns the result of each on a line. The word reset
+// stands for a reset.
 func Talk(t *testing.T, s sut.System, calls string) string {
 	t.Helper()
 	var b strings.Builder
