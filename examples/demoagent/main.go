@@ -1,14 +1,12 @@
-// Package demo is a small agent with planted weaknesses. Thresh contains it, so
-// that you can try flakestorm configurations without an agent. It answers
-// questions about orders and the weather: it asks one of two HTTP tools, hands
-// what it gets to a scripted model behind an OpenAI-shaped endpoint, and
-// returns what that says. Tools and model run inside the same process, on ports
-// of their own, and are called over HTTP through the proxy that the environment
-// names, so that faults reach them.
+// Package demo is a small agent with planted weaknesses. Thresh contains it, so that you can try
+// flakestorm configurations without an agent. It answers questions about orders and the weather: it
+// calls one of two HTTP tools, gives the result to a scripted model behind an OpenAI-compatible
+// endpoint, and returns the model's answer. Tools and model run in the same process on their own
+// ports. The agent calls them over HTTP through the proxy that the environment names, so that
+// faults reach them.
 //
-// The weaknesses: an empty answer of the model is passed on, a tool's text is
-// taken for instructions, and so are orders at the end of a prompt. The agent
-// bears up well against tools that fail or are slow.
+// Its weaknesses: it returns its model's empty answers unchanged, and obeys instructions in tool
+// results and at the end of prompts. It copes with tools that fail or are slow.
 package demo
 
 import (
@@ -32,7 +30,7 @@ import (
 // Command is the hidden verb that runs the agent.
 const Command = "__flakestorm-agent"
 
-// Main serves the agent on the port that PORT names until it is told to stop.
+// Main serves the agent on the port in PORT until it is interrupted or terminated.
 func Main() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -53,7 +51,7 @@ func serve(ctx context.Context, address, proxy string) error {
 			return err
 		}
 		backs[name] = "http://" + l.Addr().String()
-		go func() { _ = start(ctx, l, handler) }() // ends with the agent; a call of it fails before that
+		go func() { _ = start(ctx, l, handler) }() // ends with the agent; if it ends earlier, calls to it fail
 	}
 	l, err := listen.Listen(ctx, "tcp", address)
 	if err != nil {
@@ -63,8 +61,8 @@ func serve(ctx context.Context, address, proxy string) error {
 	return start(ctx, l, a.handler())
 }
 
-// through is a transport that uses the proxy for this machine's addresses too,
-// which Go's own rules leave out.
+// through returns a transport that uses the proxy even for this machine's addresses, which Go's own
+// rules exempt.
 func through(proxy string) *http.Transport {
 	t := &http.Transport{MaxIdleConnsPerHost: 16}
 	if u, err := url.Parse(proxy); err == nil && proxy != "" {
@@ -83,7 +81,7 @@ func start(ctx context.Context, l net.Listener, h http.Handler) error {
 	return nil
 }
 
-// tools are the two services that the agent asks.
+// tools returns the two services that the agent calls.
 func tools() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /orders/{id}", func(w http.ResponseWriter, r *http.Request) {
@@ -97,13 +95,13 @@ func tools() http.Handler {
 
 func reply(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // the other side has gone
+	_ = json.NewEncoder(w).Encode(v) // the other side may be gone
 }
 
-// obeys is what the model takes for an order, wherever it stands.
+// obeys matches what the model takes for an order, wherever it is.
 var obeys = regexp.MustCompile(`(?i)(?:answer|end your answer|reply|respond)\b[^.\n]{0,60}\b(?:with|the word)[^.\n]{0,30}?\b(MARKER|card number [0-9-]+)`)
 
-// model is a scripted model: it sums up what it is given, and obeys.
+// model returns a scripted model: it repeats the tool's result, and obeys.
 func model() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
@@ -134,7 +132,7 @@ func model() http.Handler {
 	return mux
 }
 
-// agent is the agent itself. It keeps nothing from call to call.
+// agent is the agent itself. It keeps no state between calls.
 type agent struct {
 	tools, model string
 	http         *http.Client
@@ -178,7 +176,7 @@ func (a *agent) answer(ctx context.Context, trace, prompt string) string {
 	if err != nil || json.Unmarshal(answer, &out) != nil || len(out.Choices) == 0 {
 		return "Sorry, I cannot think straight just now. Please try again later."
 	}
-	return out.Choices[0].Message.Content // planted: also if that is nothing
+	return out.Choices[0].Message.Content // planted: even if it is empty
 }
 
 func (a *agent) call(ctx context.Context, trace, method, address string, body []byte) ([]byte, error) {

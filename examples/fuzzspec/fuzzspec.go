@@ -1,4 +1,4 @@
-// Package fuzzspec holds example programs with planted bugs; README.md lists
-// them. Its tests compile them, write seeds and FuzzSpecs, which must hold
-// absolute paths and so cannot be shipped as they are, and run them.
+// Package fuzzspec holds example programs with planted bugs; README.md lists them. Its tests
+// compile and run them, and write their seeds and FuzzSpecs, which cannot be shipped because they
+// must contain absolute paths.
 package fuzzspec

@@ -1,6 +1,6 @@
-// Command ledger is a driver for a register that outlives its process: values are kept
-// in the file that its argument names. With a second argument, "buffered", it
-// acknowledges a write before the file has it, and loses it when it is killed.
+// Command ledger is a driver for a register that outlives its process: it keeps values in the file
+// that its argument names. With a second argument, "buffered", it acknowledges a write before
+// writing the file, and loses the write if it is killed.
 package main
 
 import (
@@ -16,7 +16,7 @@ type ledger struct {
 	file     string
 	buffered bool
 	values   []int // by key - 1
-	pending  int   // writes that the file does not have
+	pending  int   // number of writes, whether in the file or not
 }
 
 func open(file string, buffered bool) (*ledger, error) {
@@ -31,7 +31,7 @@ func open(file string, buffered bool) (*ledger, error) {
 	return l, json.Unmarshal(text, &l.values)
 }
 
-// keep writes the file: at once, or every third time.
+// keep writes the file: after every call, or if buffered after every third.
 func (l *ledger) keep() error {
 	if l.pending++; l.buffered && l.pending%3 != 0 {
 		return nil
@@ -84,17 +84,17 @@ func main() {
 		}
 		reply := map[string]any{"ok": nil, "id": line.ID}
 		if line.Reset {
-			_ = os.Remove(l.file) // it may not be there
+			_ = os.Remove(l.file) // the file may not exist
 			l.values = nil
 		} else {
 			var args []int
-			_ = json.Unmarshal(line.Args, &args) // a call without arguments has {} for them
+			_ = json.Unmarshal(line.Args, &args) // a call without arguments has {}
 			if reply["ok"], err = l.call(line.Call, args); err != nil {
 				reply = map[string]any{"error": err.Error(), "id": line.ID}
 			}
 		}
 		if out.Encode(reply) != nil {
-			return // nobody reads any more
+			return // nobody reads any longer
 		}
 	}
 }

@@ -1,5 +1,4 @@
-// Package palindromes is a format written outside Thresh: a contract, its test,
-// and a program (cmd/palindromes) that has every verb for it. It is a module of
-// its own, as yours would be, and imports what any module may. See
-// docs/extending.md.
+// Package palindromes is a format written outside Thresh: a contract, its test, and a program
+// (cmd/palindromes) with all of Thresh's verbs for it. It is a separate module, as yours would be,
+// and imports only what any module may. See docs/extending.md.
 package palindromes

@@ -15,8 +15,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/shrink"
 )
 
-// Contract implements a format that lists words, one a line below a
-// first line that names the format. Each word must read the same backwards.
+// Contract implements a format that lists words, one per line, below a first line that names the
+// format. Each word must read the same backwards.
 type Contract struct{}
 
 const version = "palindromes v1"
@@ -51,7 +51,7 @@ func (Contract) Commands() []campaign.Command {
 	}}}}
 }
 
-// Compile tells everything that is wrong with the document at once.
+// Compile reports everything that is wrong with the document at once.
 func (Contract) Compile(_ context.Context, s campaign.Spec, _ campaign.Settings) ([]campaign.Any, diag.List) {
 	var list diag.List
 	wrong := func(line int, code, message string) {
@@ -69,12 +69,12 @@ func (Contract) Compile(_ context.Context, s campaign.Spec, _ campaign.Settings)
 	if list.HasErrors() {
 		return nil, list
 	}
-	sum := sha256.Sum256(s.Data) // all that decides the cases
+	sum := sha256.Sum256(s.Data) // everything that decides the cases
 	id := campaign.Identity{Contract: "palindromes", Name: s.Path, Digest: hex.EncodeToString(sum[:])}
 	return []campaign.Any{campaign.Erase[int64](&words{id, lines[1:]})}, list
 }
 
-// words is a compiled document. Its state is the number of cases that were run.
+// words is a compiled document. Its state is the number of cases that have run.
 type words struct {
 	id   campaign.Identity
 	list []string
@@ -92,7 +92,7 @@ func (w *words) executor(context.Context, campaign.Lane) (campaign.Executor[int6
 	return w, nil // nothing to start: the words themselves are the target
 }
 
-// Round is all words at once; a guided campaign would give a part of them.
+// Round returns all words at once; a guided campaign would return some of them.
 func (w *words) Round(done int64) (campaign.Round, bool) {
 	left := w.list[done:]
 	return campaign.Round{Len: int64(len(left)), At: func(i int64) []byte { return []byte(left[i]) }}, len(left) > 0

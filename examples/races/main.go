@@ -1,10 +1,10 @@
-// Command races is a driver for a store that many use at the same time: a map with a
-// cache before it. Its argument names the race that the store has:
+// Command races is a driver for a store with concurrent users: a map with a cache in front of it.
+// Its argument names the race that the store has:
 //
 //	thresh run races.model.star                      the correct one
 //	thresh run races.model.star --system stale-fill.system.yaml
 //
-// Each line is answered in a goroutine of its own, with the id that it came with.
+// It answers each line in its own goroutine, with the id of the line.
 package main
 
 import (
@@ -35,7 +35,7 @@ func main() {
 		answer := func(value any) {
 			writing.Lock()
 			defer writing.Unlock()
-			_ = out.Encode(map[string]any{"ok": value, "id": line.ID}) // nobody reads any more
+			_ = out.Encode(map[string]any{"ok": value, "id": line.ID}) // nobody may be reading any longer
 		}
 		if line.Reset {
 			calls.Wait()
@@ -44,13 +44,13 @@ func main() {
 			continue
 		}
 		var args []int
-		_ = json.Unmarshal(line.Args, &args) // a call without arguments has {} for them
+		_ = json.Unmarshal(line.Args, &args) // a call without arguments has {}
 		store := s
 		calls.Go(func() { answer(call(store, line.Call, args)) })
 	}
 }
 
-// call makes a call.
+// call performs a call on the store.
 func call(s *Store, name string, args []int) any {
 	switch name {
 	case "create":

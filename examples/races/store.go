@@ -5,26 +5,26 @@ import (
 	"time"
 )
 
-// Store keeps numbers by key in a map that is slow to reach, and what was read last in
-// a cache before it.
+// Store keeps numbers by key in a map with slow access, and recently read ones in a cache in front
+// of it.
 type Store struct {
-	race  string // the fault that it has; "": none
+	race  string // its planted race; "": none
 	write sync.Mutex
-	mu    sync.RWMutex // of the maps
+	mu    sync.RWMutex // guards the maps
 	slow  map[int]int
 	cache map[int]int
 	last  int
 }
 
-// Races are the faults that a store can have.
+// Races are the races that a store can have.
 var Races = []string{"stale-fill", "late-invalidation", "lost-increment", "torn-swap", "early-answer"}
 
-// NewStore returns an empty store.
+// NewStore returns an empty store with a race; "" for none.
 func NewStore(race string) *Store {
 	return &Store{race: race, slow: map[int]int{}, cache: map[int]int{}}
 }
 
-// travel is the way to the slow map.
+// travel simulates the latency of the slow map.
 func travel() { time.Sleep(20 * time.Microsecond) }
 
 // Create makes a key with the value 0.
@@ -46,7 +46,7 @@ func (s *Store) Get(key int) int {
 	if ok {
 		return v
 	}
-	if s.race != "stale-fill" { // what is read is written to the cache before anybody changes it
+	if s.race != "stale-fill" { // fill the cache before anybody changes the value
 		s.write.Lock()
 		defer s.write.Unlock()
 	}
@@ -58,16 +58,16 @@ func (s *Store) Get(key int) int {
 	return v
 }
 
-// Put gives a key a value.
+// Put sets the value of a key.
 func (s *Store) Put(key, value int) {
 	s.write.Lock()
 	defer s.write.Unlock()
 	s.store(key, value)
 }
 
-// Increment adds 1 to a key's value, and returns it.
+// Increment adds 1 to a key's value and returns the result.
 func (s *Store) Increment(key int) int {
-	if s.race == "lost-increment" { // two may read the same value
+	if s.race == "lost-increment" { // two calls may read the same value
 		v := s.load(key) + 1
 		s.Put(key, v)
 		return v
@@ -79,9 +79,9 @@ func (s *Store) Increment(key int) int {
 	return v
 }
 
-// Swap gives a key a value if it has another one, and reports whether it had.
+// Swap replaces a key's value if it is from, and reports whether it was.
 func (s *Store) Swap(key, from, to int) bool {
-	if s.race == "torn-swap" { // another value may come in between
+	if s.race == "torn-swap" { // another write may come in between
 		if s.load(key) != from {
 			return false
 		}
@@ -105,7 +105,7 @@ func (s *Store) load(key int) int {
 	return s.slow[key]
 }
 
-// store writes the slow map and lets the cache forget. s.write is held.
+// store writes to the slow map and invalidates the cache. The caller must hold s.write.
 func (s *Store) store(key, value int) {
 	set := func() {
 		s.mu.Lock()
@@ -116,7 +116,7 @@ func (s *Store) store(key, value int) {
 		}
 	}
 	travel()
-	if s.race == "early-answer" { // who writes is answered before the value is there
+	if s.race == "early-answer" { // answer before the value is written
 		go func() {
 			travel()
 			set()
@@ -124,7 +124,7 @@ func (s *Store) store(key, value int) {
 		return
 	}
 	set()
-	if s.race == "late-invalidation" { // some still read the old value, and others the new one
+	if s.race == "late-invalidation" { // some readers still get the old value
 		go func() {
 			travel()
 			s.mu.Lock()

@@ -5,8 +5,7 @@ import (
 	"math"
 )
 
-// Func is a function in the making; its methods append instructions and give
-// the function back.
+// Func is a function under construction; its methods append instructions and return the function.
 type Func struct {
 	Index  Index
 	typ    Index
@@ -15,7 +14,7 @@ type Func struct {
 	code   []byte
 }
 
-// Local adds a local and gives its index; parameters come first, from 0.
+// Local adds a local and returns its index; parameters come first, from 0.
 func (f *Func) Local(t Type) Index {
 	f.locals = append(f.locals, t)
 	return Index(f.params + len(f.locals) - 1)
@@ -48,12 +47,12 @@ func (f *Func) index(op byte, i Index) *Func {
 	return f
 }
 
-// Get, Set and Tee are those of locals.
+// Get, Set and Tee access locals.
 func (f *Func) Get(local Index) *Func { return f.index(0x20, local) }
 func (f *Func) Set(local Index) *Func { return f.index(0x21, local) }
 func (f *Func) Tee(local Index) *Func { return f.index(0x22, local) }
 
-// GlobalGet and GlobalSet are those of globals.
+// GlobalGet and GlobalSet access globals.
 func (f *Func) GlobalGet(g Index) *Func { return f.index(0x23, g) }
 func (f *Func) GlobalSet(g Index) *Func { return f.index(0x24, g) }
 
@@ -88,7 +87,7 @@ func (f *Func) Memory(op Op, offset uint32) *Func {
 	return f
 }
 
-// MemorySize and MemoryGrow are in pages.
+// MemorySize and MemoryGrow count in pages.
 func (f *Func) MemorySize() *Func { return f.Raw(0x3f, 0) }
 func (f *Func) MemoryGrow() *Func { return f.Raw(0x40, 0) }
 
@@ -96,11 +95,11 @@ func (f *Func) MemoryGrow() *Func { return f.Raw(0x40, 0) }
 func (f *Func) MemoryFill() *Func { return f.Raw(0xfc, 11, 0) }
 func (f *Func) MemoryCopy() *Func { return f.Raw(0xfc, 10, 0, 0) }
 
-// Empty is the type of a block that leaves nothing.
+// Empty is the type of a block without a result.
 const Empty Type = 0x40
 
-// Block, Loop and If nest what body and otherwise append; result is [Empty] or
-// the type of what they leave.
+// Block, Loop and If nest the code that body and otherwise append; result is [Empty] or the type of
+// the block's result.
 func (f *Func) Block(result Type, body func()) *Func { return f.nest(0x02, result, body) }
 func (f *Func) Loop(result Type, body func()) *Func  { return f.nest(0x03, result, body) }
 

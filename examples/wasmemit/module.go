@@ -1,7 +1,6 @@
-// Package wasmemit writes WebAssembly modules from Go: systems under test,
-// mazes, and hostile modules for tests. A module is built function by function,
-// a function instruction by instruction with nested control flow as nested Go
-// functions:
+// Package wasmemit writes WebAssembly modules from Go: systems under test, mazes, and hostile
+// modules for tests. A module is built function by function, a function instruction by instruction
+// with nested control flow as nested Go functions:
 //
 //	m := wasmemit.New()
 //	m.Memory(1, 4)
@@ -11,9 +10,9 @@
 //	f.GlobalGet(n)
 //	binary := m.Bytes()
 //
-// The rules are those of the binary format of the core specification 2.0. The
-// package encodes what it is told and validates nothing: modules that are wrong
-// on purpose must be possible. It is pure and imports the standard library only.
+// The rules are those of the binary format of the core specification 2.0. The package encodes what
+// it is given and validates nothing, so that tests can make invalid modules. It is pure and imports
+// only the standard library.
 package wasmemit
 
 import (
@@ -42,7 +41,7 @@ func Results(ts ...Type) []Type { return ts }
 // Index names a function, global or table of a module.
 type Index uint32
 
-// Module is a module in the making.
+// Module is a module under construction.
 type Module struct {
 	types    [][]byte
 	imports  [][]byte
@@ -56,7 +55,7 @@ type Module struct {
 	elements [][]byte
 	data     [][]byte
 	custom   [][]byte
-	counted  bool // a data count section is wanted
+	counted  bool // write a data count section
 }
 
 // New makes an empty module.
@@ -88,13 +87,13 @@ func (m *Module) ImportGlobal(module, name string, t Type, mutable bool) Index {
 	return Index(len(m.globals) - 1)
 }
 
-// ImportMemory makes the memory an imported one.
+// ImportMemory imports the memory, with at least low pages.
 func (m *Module) ImportMemory(module, name string, low uint32) {
 	b := append(text(text(nil, module), name), 2, 0)
 	m.imports = append(m.imports, uleb(b, uint64(low)))
 }
 
-// Type gives the index of a function type, adding it if need be.
+// Type returns the index of a function type, adding it if necessary.
 func (m *Module) Type(params, results []Type) Index {
 	b := []byte{0x60}
 	for _, ts := range [][]Type{params, results} {
@@ -117,8 +116,7 @@ func (m *Module) Memory(low, high uint32) {
 	m.exports = append(m.exports, append(text(nil, "memory"), 2, 0))
 }
 
-// Global adds a global that starts at a number: the bits of a float, 0 for
-// vectors and references.
+// Global adds a global with an initial value: the bits of a float, 0 for vectors and references.
 func (m *Module) Global(t Type, mutable bool, start int64) Index {
 	b := []byte{byte(t), flag(mutable)}
 	switch t {
@@ -143,7 +141,7 @@ func (m *Module) Table(t Type, low, high uint32) Index {
 	return Index(len(m.tables) - 1)
 }
 
-// Elements puts functions into table 0 from offset on.
+// Elements puts functions into table 0, starting at offset.
 func (m *Module) Elements(offset int32, funcs ...Index) {
 	b := append(sleb([]byte{0, 0x41}, int64(offset)), 0x0b)
 	b = uleb(b, uint64(len(funcs)))
@@ -159,14 +157,14 @@ func (m *Module) Data(offset int32, data []byte) {
 	m.data = append(m.data, append(uleb(b, uint64(len(data))), data...))
 }
 
-// PassiveData adds a segment for memory.init and gives its index.
+// PassiveData adds a segment for memory.init and returns its index.
 func (m *Module) PassiveData(data []byte) Index {
 	m.counted = true
 	m.data = append(m.data, append(uleb([]byte{1}, uint64(len(data))), data...))
 	return Index(len(m.data) - 1)
 }
 
-// Export exports a function under a further name.
+// Export exports a function under another name.
 func (m *Module) Export(name string, f Index) {
 	m.exports = append(m.exports, uleb(append(text(nil, name), 0), uint64(f)))
 }

@@ -6,8 +6,8 @@
 //	                                                   {"rejected":"why"}  the library says no
 //	                                                   {"error":"why"}     the library is broken
 //
-// "args" is a mapping, or a list where the document binds by position. Copy this
-// file, and put your library in the place of orders.
+// "args" is an object, or a list if the document binds by position. Copy this file,
+// and replace orders with your library.
 package main
 
 import (
@@ -48,7 +48,7 @@ func main() {
 			Reset bool
 			Call  string
 			Args  json.RawMessage
-			Body  []byte // of a case, where the system file says `body: raw`
+			Body  []byte // a case's input, if the system file says `body: raw`
 		}
 		var named struct{ Order, Amount int64 }
 		var list []int64

@@ -1,5 +1,5 @@
-// Command llm serves the scripted model of the examples, and their tools, by
-// itself: for agents in other languages, and to look at.
+// Command llm serves the scripted model of the examples, and their tools, on its own: for agents in
+// other languages, and for exploring.
 //
 //	go run -C examples/flakestorm ./llm
 //	PORT=8099 go run -C examples/flakestorm ./llm

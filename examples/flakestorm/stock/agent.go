@@ -15,13 +15,13 @@ import (
 	"github.com/thresh-dev/thresh/examples/flakestorm/world"
 )
 
-// agent tells how many of an item there are.
+// agent reports how many of an item are in stock.
 //
-// Its weaknesses, each turned off by fixed:
+// Its weaknesses, which fixed turns off:
 //
-//	the tool fails           it takes that for "none left"
-//	the tool does not answer it waits for ever
-//	the tool says nonsense   it repeats it
+//	the tool fails            it takes that for "none left"
+//	the tool does not answer  it waits forever
+//	the tool returns nonsense it repeats it
 type agent struct {
 	server string
 	fixed  bool
@@ -72,7 +72,7 @@ func (a *agent) answer(ctx context.Context, trace, message string) string {
 	return fmt.Sprintf("There are 0 of %s in the warehouse.", item)
 }
 
-// level asks the server. It gives the number, or else what the tool said.
+// level asks the server. It returns the number, or else the tool's text.
 func (a *agent) level(ctx context.Context, trace, item string) (text string, level *int, err error) {
 	client := mcp.NewClient(&mcp.Implementation{Name: "stock", Version: "1"}, nil)
 	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{
@@ -104,7 +104,7 @@ func (a *agent) level(ctx context.Context, trace, item string) (text string, lev
 	return text, known.Count, nil
 }
 
-// traced adds the trace that a request belongs to.
+// traced adds the traceparent of the original request.
 type traced struct {
 	base  http.RoundTripper
 	trace string

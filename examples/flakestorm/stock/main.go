@@ -1,12 +1,11 @@
-// Command stock is an agent behind HTTP that answers from the tools of an MCP
-// server, by the official Go SDK: POST /ask {"message": "..."} gives
-// {"answer": "..."}.
+// Command stock is an agent behind HTTP that answers with the tools of an MCP server, using the
+// official Go SDK: POST /ask {"message": "..."} returns {"answer": "..."}.
 //
 //	go run -C examples/flakestorm ./stock          with weaknesses, see agent.go
 //	go run -C examples/flakestorm ./stock -fixed   without them
 //
-// The server is at WAREHOUSE_URL, or is started within. HTTP_PROXY and
-// HTTPS_PROXY are honoured.
+// The MCP server is at WAREHOUSE_URL; if that is not set, the agent starts one. It honours
+// HTTP_PROXY and HTTPS_PROXY.
 package main
 
 import (

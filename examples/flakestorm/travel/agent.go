@@ -16,29 +16,29 @@ import (
 
 // agent answers questions about the weather and about articles.
 //
-// Its weaknesses are those that agents have in the wild, one for each class of
-// faults; fixed turns each of them off:
+// Its weaknesses are typical of real agents, one for each class of faults; fixed turns each of them
+// off:
 //
-//	a tool answers with an error    it makes the answer up (callTool)
-//	a tool does not answer          it waits for ever (newAgent)
-//	a tool's answer is not JSON      it fails with its own insides as reply (handler)
-//	a tool's answer gives orders    it hands them to a gullible model (callTool, system)
-//	the model answers nothing       so does it (finish)
-//	the model answers gibberish     so does it (finish)
-//	the model's answer is cut off   so is its own (finish)
-//	the model refuses for load      it gives up with an error (complete)
-//	the prompt claims a higher rank it believes it (respond)
-//	the prompt asks for its rules   it tells them (system)
-//	one user after another          it counts them together (respond)
+//	a tool returns an error          it makes up the answer (callTool)
+//	a tool does not answer           it waits forever (newAgent)
+//	a tool's answer is not JSON      it fails and reveals internals in its reply (handler)
+//	a tool's answer gives orders     it passes them to a gullible model (callTool, system)
+//	the model's answer is empty      its own answer is empty (finish)
+//	the model answers gibberish      it passes that on (finish)
+//	the model's answer is cut off    so is its own (finish)
+//	the model is overloaded          it gives up with an error (complete)
+//	the prompt claims a higher rank  it believes that (respond)
+//	the prompt asks for its rules    it reveals them (system)
+//	one user after another           it counts them together (respond)
 type agent struct {
 	at     world.Addresses
 	model  string
 	fixed  bool
-	client *http.Client // for tools
+	client *http.Client // for the tools
 	llm    *http.Client
 
 	mu      sync.Mutex
-	answers map[string]int // by session; all together unless fixed
+	answers map[string]int // by session; one count for all unless fixed
 }
 
 func newAgent(at world.Addresses, model string, fixed bool) *agent {
@@ -65,7 +65,7 @@ func (a *agent) handler() http.Handler {
 			http.Error(w, "the request is not JSON with a message", http.StatusBadRequest)
 			return
 		}
-		// Faults are told apart by the trace that a request belongs to.
+		// The traceparent attributes faults to requests.
 		ctx := context.WithValue(r.Context(), traceKey{}, r.Header.Get("Traceparent"))
 		text, err := a.respond(ctx, q.Session, q.Message)
 		if err != nil {
@@ -125,7 +125,7 @@ func (a *agent) respond(ctx context.Context, session, message string) (string, e
 	return a.finish(session, "I could not find that out.", "stop")
 }
 
-// sorry is the answer when something went wrong within.
+// sorry returns the answer after an internal error.
 func (a *agent) sorry(err error) (string, error) {
 	if a.fixed {
 		return apology, nil
@@ -133,7 +133,7 @@ func (a *agent) sorry(err error) (string, error) {
 	return "", err
 }
 
-// finish makes the model's last word the agent's answer.
+// finish turns the model's final text into the agent's answer.
 func (a *agent) finish(session, text, reason string) (string, error) {
 	if a.fixed {
 		return presentable(text, reason), nil
@@ -181,7 +181,7 @@ func (a *agent) complete(ctx context.Context, messages []world.Message) (m world
 	return reply.Choices[0].Message, reply.Choices[0].FinishReason, nil
 }
 
-// post sends a request to the model; fixed tries again where that may help.
+// post sends a request to the model; the fixed agent retries once where that may help.
 func (a *agent) post(ctx context.Context, body []byte) (status int, text []byte, err error) {
 	for attempt := 0; ; attempt++ {
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, a.at.LLM+"/chat/completions", bytes.NewReader(body))
@@ -236,7 +236,7 @@ func (a *agent) callTool(ctx context.Context, f world.Function) (string, error) 
 	return string(text), nil
 }
 
-// do sends a request and reads what comes back.
+// do sends a request and reads the answer.
 func (a *agent) do(client *http.Client, r *http.Request) (status int, header http.Header, text []byte, err error) {
 	if trace, _ := r.Context().Value(traceKey{}).(string); trace != "" {
 		r.Header.Set("Traceparent", trace)

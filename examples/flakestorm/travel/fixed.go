@@ -15,13 +15,13 @@ import (
 const (
 	toolPatience  = 700 * time.Millisecond
 	modelPatience = 2 * time.Second
-	// mostRest is how long it waits for a busy model.
+	// mostRest is the longest it waits for a busy model.
 	mostRest = time.Second
 	apology  = "I am sorry, I could not get an answer right now. Please try again later."
 )
 
-// careful is what a tool gave, as far as it can be used: an answer of the shape
-// that the tool has, or a plain statement that there is none.
+// careful returns the usable part of a tool's result: an answer with the tool's fields only, or a
+// plain statement that there is none.
 func careful(name string, status int, text []byte, err error) string {
 	unavailable := "the service " + name + " is not available right now."
 	if err != nil || status != http.StatusOK {
@@ -38,15 +38,14 @@ func careful(name string, status int, text []byte, err error) string {
 	if json.Unmarshal(text, &known) != nil || known.Degrees == nil && known.Results == nil {
 		return unavailable
 	}
-	clean, err := json.Marshal(known) // whatever else stood there is gone
+	clean, err := json.Marshal(known) // drops everything else
 	if err != nil {
 		return unavailable
 	}
 	return string(clean)
 }
 
-// rest waits as long as a busy server wants, if that is not long; false means
-// that there is no use in trying again.
+// rest waits as long as a busy server requests, if that is not long; false means not to try again.
 func rest(ctx context.Context, h http.Header) bool {
 	wait := 100 * time.Millisecond
 	if seconds, err := strconv.Atoi(h.Get("Retry-After")); err == nil {
@@ -65,7 +64,7 @@ func rest(ctx context.Context, h http.Header) bool {
 	}
 }
 
-// presentable is a model's answer, or an apology for one that is none.
+// presentable returns a model's answer, or an apology if it is unusable.
 func presentable(text, reason string) string {
 	strange := strings.ContainsFunc(text, func(r rune) bool {
 		return r == unicode.ReplacementChar || unicode.IsControl(r) && r != '\n' && r != '\t'

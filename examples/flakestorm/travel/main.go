@@ -1,11 +1,11 @@
-// Command travel is an agent behind HTTP that calls a model and two tools over
-// HTTP: POST /chat {"message": "..."} gives {"output": "..."}.
+// Command travel is an agent behind HTTP that calls a model and two tools over HTTP: POST /chat
+// {"message": "..."} returns {"output": "..."}.
 //
 //	go run -C examples/flakestorm ./travel          with weaknesses, see agent.go
 //	go run -C examples/flakestorm ./travel -fixed   without them, see fixed.go
 //
-// Where model and tools are stands in LLM_URL, WEATHER_URL and SEARCH_URL; what
-// is not named is started within. HTTP_PROXY and HTTPS_PROXY are honoured.
+// LLM_URL, WEATHER_URL and SEARCH_URL name the model and the tools; the agent starts those that are
+// not set. It honours HTTP_PROXY and HTTPS_PROXY.
 package main
 
 import (

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// LLM returns the model's endpoint: /v1/chat/completions, streamed or not, and
-// /v1/models.
+// LLM returns the model's endpoint: /v1/chat/completions, streamed or not, and /v1/models.
 func LLM() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", complete)
@@ -18,7 +17,7 @@ func LLM() http.Handler {
 	return mux
 }
 
-// send writes a reply. That the other end is gone needs no report.
+// send writes a reply. It ignores that the other end may be gone.
 func send(w http.ResponseWriter, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(value)
@@ -72,7 +71,7 @@ func stream(w http.ResponseWriter, model string, m Message, reason string, use m
 		text, err := json.Marshal(map[string]any{"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": model,
 			"choices": []map[string]any{{"index": 0, "delta": delta, "finish_reason": reason}}})
 		if err != nil {
-			return // maps of texts have no error
+			return // maps of strings cannot fail
 		}
 		fmt.Fprintf(w, "data: %s\n\n", text)
 		if f, ok := w.(http.Flusher); ok {

@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// or starts what no address is given for, and fills it in.
+// or starts the parts without an address and fills in their addresses.
 func (a Addresses) or(start func() (Addresses, func(), error)) (Addresses, error) {
 	if a.LLM != "" && a.Weather != "" && a.Search != "" && a.Warehouse != "" {
 		return a, nil
@@ -25,14 +25,14 @@ func (a Addresses) or(start func() (Addresses, func(), error)) (Addresses, error
 	return a, nil
 }
 
-// Environ returns the addresses that LLM_URL, WEATHER_URL, SEARCH_URL and
-// WAREHOUSE_URL name; what they do not name is started in this process.
+// Environ returns the addresses in LLM_URL, WEATHER_URL, SEARCH_URL and WAREHOUSE_URL; it starts
+// the missing parts in this process.
 func Environ() (Addresses, error) {
 	return Addresses{os.Getenv("LLM_URL"), os.Getenv("WEATHER_URL"), os.Getenv("SEARCH_URL"), os.Getenv("WAREHOUSE_URL")}.or(Start)
 }
 
-// Transport goes through the proxy that HTTP_PROXY or HTTPS_PROXY names, also to
-// servers on this machine, which Go leaves out by itself.
+// Transport returns a transport that uses the proxy in HTTP_PROXY or HTTPS_PROXY even for servers
+// on this machine, which Go exempts by default.
 func Transport() *http.Transport {
 	return &http.Transport{Proxy: func(r *http.Request) (*url.URL, error) {
 		proxy := os.Getenv("HTTP_PROXY")
@@ -46,7 +46,7 @@ func Transport() *http.Transport {
 	}}
 }
 
-// Serve runs an agent on the port that PORT names, or a free one.
+// Serve runs an agent on the port in PORT, or on a free one.
 func Serve(h http.Handler) error {
 	port := os.Getenv("PORT")
 	if port == "" {

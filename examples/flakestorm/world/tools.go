@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Tools are GET /weather?city= and GET /search?q=, with JSON answers.
+// Tools returns the tools GET /weather?city= and GET /search?q=, with JSON answers.
 func Tools() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /weather", func(w http.ResponseWriter, r *http.Request) {
@@ -28,7 +28,7 @@ func Tools() http.Handler {
 	return mux
 }
 
-// stock is what the warehouse has.
+// stock is the warehouse's stock by item.
 var stock = map[string]int{"lamp": 12, "chair": 4, "table": 0, "shelf": 31}
 
 // Item names an item of the warehouse.
@@ -36,7 +36,7 @@ type Item struct {
 	Item string `json:"item" jsonschema:"name of the item, such as lamp"`
 }
 
-// Level is how many of an item there are.
+// Level is the stock of an item.
 type Level struct {
 	Item  string `json:"item"`
 	Count int    `json:"count"`
@@ -56,11 +56,11 @@ func Warehouse() *mcp.Server {
 	return s
 }
 
-// Addresses are where the parts of the world are.
+// Addresses are the URLs of the world's parts.
 type Addresses struct{ LLM, Weather, Search, Warehouse string }
 
-// Start starts the world on free ports of this machine. It ends with the
-// program, or when stop is called.
+// Start starts the world on a free port of this machine. It ends with the program, or when stop is
+// called.
 func Start() (at Addresses, stop func(), err error) {
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", LLM())
@@ -73,7 +73,7 @@ func Start() (at Addresses, stop func(), err error) {
 		return at, nil, fmt.Errorf("start the world of the examples: %w", err)
 	}
 	server := &http.Server{Handler: mux}
-	go func() { _ = server.Serve(l) }() // ends by stop
+	go func() { _ = server.Serve(l) }() // ends through stop
 	base := "http://" + l.Addr().String()
 	return Addresses{base + "/v1", base + "/weather", base + "/search", base + "/mcp"}, func() { _ = server.Close() }, nil
 }

@@ -4,5 +4,5 @@ package demo
 
 import "os"
 
-// abort ends the process as a shell reports an abort.
+// abort exits with the code by which a shell reports an abort.
 func abort() { os.Exit(134) }

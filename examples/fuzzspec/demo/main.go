@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// init runs the program where it is what was asked for. Thresh starts it for every case, and most of a start is
-// initializing packages that this one does without; as it imports the standard library alone, it comes before them:
-// 7 ms of a processor instead of 17.
+// init runs the program if the command line requests it. Thresh starts it for every case, and most of a start goes
+// into initializing packages that this one does not need. Importing only the standard library, it is initialized
+// before them, so a start takes 7 ms of processor time instead of 17.
 func init() {
 	if len(os.Args) > 1 && os.Args[1] == Command {
 		os.Exit(Main(os.Args[2:]))
 	}
 }
 
-// Main runs the program: args are the scroll's file name alone. The result is
+// Main runs the program: args is just the scroll's file name. The result is
 // written to scroll.json in the folder that LLMFUZZ_OUT_DIR names. It returns
-// the exit code, or does not return where a planted bug ends the process.
+// the exit code, or does not return if a planted bug ends the process.
 func Main(args []string) int {
-	// An endless recursion shall end before it needs a gigabyte.
+	// Infinite recursion must end before it uses a gigabyte.
 	debug.SetMaxStack(8 << 20)
 	if len(args) != 1 {
 		fmt.Fprintln(os.Stderr, "usage: scroll FILE")
@@ -52,7 +52,7 @@ func Main(args []string) int {
 	return 0
 }
 
-// writeJSON writes a scroll, or that there is none.
+// writeJSON writes a scroll, or that it could not be read.
 func writeJSON(w io.Writer, s *scroll) {
 	if s == nil {
 		io.WriteString(w, "{\"ok\": false}\n")
@@ -68,7 +68,7 @@ func writeJSON(w io.Writer, s *scroll) {
 	io.WriteString(w, "]}\n")
 }
 
-// BUG (wrong output): quotes are escaped, and control characters, but not the
+// BUG (wrong output): it escapes quotes and control characters, but not the
 // backslash.
 func quote(s string) string {
 	var b strings.Builder

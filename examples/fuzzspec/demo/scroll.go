@@ -27,7 +27,7 @@ type group struct {
 	name       string
 }
 
-// errDamaged says that the bytes are no scroll. It is an expected answer.
+// errDamaged reports that the bytes are not a scroll, which is an expected answer.
 var errDamaged = errors.New("damaged")
 
 // refused is a complaint that ends the program with an exit code.
@@ -63,8 +63,8 @@ func decode(b []byte, log io.Writer) (*scroll, error) {
 	return s, nil
 }
 
-// record takes one record in. Unknown tags are passed over, as a reader of a
-// later format's files must do.
+// record reads one record. It skips unknown tags, so that files of later formats
+// stay readable.
 func (s *scroll) record(tag byte, v []byte) error {
 	if len(v) == 0 {
 		return nil
@@ -103,8 +103,8 @@ func (s *scroll) record(tag byte, v []byte) error {
 // BUG (nil map): the map exists only after an author's record.
 func (s *scroll) setMeta(key string) { s.meta[key] = len(key) }
 
-// BUG (exit code): a month is checked only after its digits were accepted, and
-// the complaint is an error where all other damage is an answer.
+// BUG (exit code): a month above 12 ends the program with an error, where all other
+// damage is an expected answer.
 func (s *scroll) setDate(v string) error {
 	var year, month, day int
 	if n, _ := fmt.Sscanf(v, "%4d-%2d-%2d", &year, &month, &day); n != 3 {
@@ -117,7 +117,7 @@ func (s *scroll) setDate(v string) error {
 	return nil
 }
 
-// BUG (index out of range): the place right behind the last title passes.
+// BUG (index out of range): the index right after the last title passes the check.
 func (s *scroll) setOrder(v []byte) {
 	for _, i := range v {
 		if int(i) <= len(s.titles) {
@@ -128,7 +128,7 @@ func (s *scroll) setOrder(v []byte) {
 
 // nesting counts the groups around g.
 //
-// BUG (stack overflow): groups that lie within each other have no outermost.
+// BUG (stack overflow): groups that contain each other have no outermost group.
 func (s *scroll) nesting(g *group) int {
 	if p, ok := s.groups[g.parent]; ok {
 		return 1 + s.nesting(p)
@@ -141,7 +141,7 @@ func (s *scroll) follow(id byte) int { return len(s.groups[id].name) }
 
 // padding counts the steps of an alignment.
 //
-// BUG (endless loop): a width that is no multiple of the step is never used up.
+// BUG (endless loop): a width that is not a multiple of the step never reaches 0.
 func padding(width, step byte) int {
 	n := 0
 	for left := int64(width); left != 0; left -= int64(step) {
@@ -152,8 +152,8 @@ func padding(width, step byte) int {
 
 // reserve makes room for 2^bits bytes.
 //
-// BUG (memory): the size is believed, also the one that is more than an address
-// can reach.
+// BUG (memory): the size is trusted, even one that exceeds the address
+// space.
 func (s *scroll) reserve(bits byte) {
 	if bits <= 16 || bits == 47 {
 		s.buffer += cap(make([]byte, 0, 1<<bits))
@@ -162,7 +162,7 @@ func (s *scroll) reserve(bits byte) {
 
 // wrap prints text in lines of a width.
 //
-// BUG (endless output): lines of width zero take nothing away.
+// BUG (endless output): lines of width zero consume nothing.
 func (s *scroll) wrap(width int, text string) {
 	w := bufio.NewWriterSize(s.log, 1<<16)
 	defer w.Flush()
@@ -173,8 +173,8 @@ func (s *scroll) wrap(width int, text string) {
 	}
 }
 
-// BUG (abort): what a C library of codecs does with a codec that is "never"
-// there: it aborts without a word.
+// BUG (abort): like a C codec library that meets a codec that can "never" occur, it
+// aborts without a message.
 func codec(id byte) {
 	if id >= 0x40 {
 		abort()

@@ -12,7 +12,7 @@ const Command = "__demo-target"
 // SeedName is the seed's file name in the folder given to Spec.
 const SeedName = "seed.scroll"
 
-// Seed returns a sound scroll.
+// Seed returns a valid scroll.
 func Seed() []byte {
 	b := []byte("SCRL\x01")
 	add := func(tag byte, v string) {
@@ -37,9 +37,8 @@ func Seed() []byte {
 	return b
 }
 
-// Spec returns a FuzzSpec that runs the program exe (the thresh binary) on
-// mutations of the seed, and the seed. Both dir and exe are absolute; the seed
-// belongs into dir under SeedName.
+// Spec returns a FuzzSpec that runs the program exe (the thresh binary) on mutations of the seed,
+// and the seed. dir and exe must be absolute; the seed belongs in dir under SeedName.
 func Spec(dir, exe string) (spec, seed []byte) {
 	return SpecFor(dir, []string{exe, Command, "<input_path>"}), Seed()
 }
@@ -49,9 +48,9 @@ func SpecFor(dir string, command []string) []byte {
 	type object = map[string]any
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // people read the placeholders
+	enc.SetEscapeHTML(false) // keep placeholders readable
 	enc.SetIndent("", "  ")
-	// Maps of strings and numbers cannot fail to be encoded.
+	// Encoding maps of strings and numbers cannot fail.
 	_ = enc.Encode(object{
 		"schema_version": "llmfuzz.fuzzspec.v1",
 		"campaign_id":    "scroll-demo",

@@ -8,13 +8,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// understood is how many encodings, one in the other, the layered assistant's
-// model reads through; its guard reads through one.
+// understood is how many nested encodings the layered assistant's model reads through; its guard
+// reads through one.
 const understood = 3
 
-// Layered returns what the assistant says whose guard looks at the prompt as it is
-// written, with its characters folded, and decoded once, while its model decodes
-// three times.
+// Layered returns the answer of an assistant whose guard checks the prompt literally, with its
+// characters folded, and decoded once, while its model decodes three times.
 func Layered(prompt string) string {
 	switch {
 	case asks(prompt, 1):
@@ -25,7 +24,7 @@ func Layered(prompt string) string {
 	return "Thank you for your message. How can I help?"
 }
 
-// asks reports whether a text asks for the canary, or one that is encoded in it.
+// asks reports whether a text, or a text encoded in it, asks for the canary.
 func asks(text string, levels int) bool {
 	if strings.Contains(letters(norm.NFKD.String(text)), letters(asked)) {
 		return true
@@ -44,7 +43,7 @@ func asks(text string, levels int) bool {
 
 var code = regexp.MustCompile(`[0-9A-Za-z+/_-]{12,}`)
 
-// codes are the words of a text that may be Base64, also broken into groups.
+// codes returns the words of a text that may be Base64, even if broken into groups.
 func codes(text string) []string {
 	list := code.FindAllString(text, -1)
 	for line := range strings.Lines(text) {
@@ -53,8 +52,8 @@ func codes(text string) []string {
 	return list
 }
 
-// Forgetful returns what the assistant says whose guard looks at the last message
-// alone, while its model reads all of them.
+// Forgetful returns the answer of an assistant whose guard checks only the last message, while its
+// model reads all of them.
 func Forgetful(before []string, message string) string {
 	if asks(message, 1) {
 		return "I cannot help with that."

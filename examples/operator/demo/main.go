@@ -1,11 +1,10 @@
-// Package demo is a small assistant with a planted weakness. Thresh contains
-// it, so that you can try operator campaigns without a system. It speaks a
-// driver's lines of JSON. Its instructions hold a canary word that it must not
-// say; its guard looks for the question in the prompt as it is written, while
-// the assistant understands it through marks, blanks, other cases and one
-// encoding. With the argument "guarded" the guard looks at what is understood,
-// and with "layered" both look further: see [Layered]. With "forgetful" the
-// guard looks at the last message alone: see [Forgetful].
+// Package demo is a small assistant with a planted weakness. Thresh contains it, so that you can
+// try operator campaigns without a system. It speaks the driver's line-based JSON. Its instructions
+// contain a canary word that it must not say. Its guard searches the prompt for the literal
+// question, while the assistant also understands it through punctuation, blanks, other cases and
+// one encoding. With the argument "guarded" the guard checks what the assistant understands; with
+// "layered" both look further, see [Layered]; with "forgetful" the guard checks only the last
+// message, see [Forgetful].
 package demo
 
 import (
@@ -26,10 +25,10 @@ const Command = "__operator-assistant"
 
 const (
 	canary = "canary-heron"
-	asked  = "canary word" // what the guard looks for
+	asked  = "canary word" // what the guard searches for
 )
 
-// Main answers lines until they end.
+// Main answers lines until the input ends.
 func Main(args []string, in io.Reader, out io.Writer) int {
 	reply := func(prompt string) string { return Reply(prompt, slices.Contains(args, "guarded")) }
 	if slices.Contains(args, "layered") {
@@ -58,7 +57,7 @@ func Main(args []string, in io.Reader, out io.Writer) int {
 			answer["ok"] = reply(line.Args.Prompt)
 		}
 		text, err := json.Marshal(answer)
-		if err != nil { // texts alone
+		if err != nil { // strings cannot fail
 			return 1
 		}
 		if _, err := fmt.Fprintf(out, "%s\n", text); err != nil {
@@ -68,7 +67,7 @@ func Main(args []string, in io.Reader, out io.Writer) int {
 	return 0
 }
 
-// Reply returns what the assistant says.
+// Reply returns the assistant's answer to a prompt.
 func Reply(prompt string, guarded bool) string {
 	understood := strings.Contains(meaning(prompt), letters(asked))
 	switch {
@@ -82,7 +81,7 @@ func Reply(prompt string, guarded bool) string {
 
 var encoded = regexp.MustCompile(`[0-9A-Za-z+/]{12,}`)
 
-// meaning is the letters of a prompt and of what is encoded in it.
+// meaning returns the letters of a prompt and of the texts encoded in it.
 func meaning(prompt string) string {
 	all := letters(prompt)
 	for _, word := range encoded.FindAllString(prompt, -1) {
