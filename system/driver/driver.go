@@ -7,12 +7,12 @@
 //	{"call":"parse","args":{},"body":"eA=="}           with the bytes of a case
 //	{"ok":VALUE}  {"rejected":"why"}  {"error":"why"}  the answers
 //
-// A driver that several actors call at the same time is sent an id with each line, and
-// answers with the same id, in any order:
+// A driver that several actors call at the same time gets an id with each line. It answers with
+// the same id, in any order:
 //
 //	{"call":"get","args":[7],"id":3}   {"ok":5,"id":3}
 //
-// A line that is none of these is a fault of the driver, which is replaced then.
+// Any other line is a fault of the driver, which is then replaced.
 // The package must not import a contract.
 package driver
 

@@ -164,7 +164,7 @@ func (x *instance) allocate(a dut.Allocator, size uint32) (uint32, dut.Reply) {
 
 // full reports whether an allocator that just failed has merely run out of room. Callers do not
 // free strings, so they can use up a small heap. An allocator that works in a new module may return
-// 0; one that traps instead does the same there once it is asked for more.
+// 0; one that traps instead does the same there once more memory is requested.
 func (x *instance) full(a dut.Allocator, size uint32) bool {
 	const most, step = 1 << 20, 256
 	zero := x.fault.Cause == dut.BadAllocation

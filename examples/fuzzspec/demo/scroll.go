@@ -21,7 +21,7 @@ type scroll struct {
 	log    io.Writer
 }
 
-// group is a chapter; a parent of 0 is none.
+// group is a chapter; parent is 0 if it has none.
 type group struct {
 	id, parent byte
 	name       string
