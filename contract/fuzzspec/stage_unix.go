@@ -37,8 +37,8 @@ func holdStage(stage string) (hold *os.File, err error) {
 	}
 }
 
-// awaitKept waits for the process that moved a folder to its place and may still remove
-// what was there before. Only who holds the stage may ask: nobody else moves one there.
+// awaitKept waits for the process that moved a folder to its place and may still remove the
+// previous one. Only the holder of the stage may call it: nobody else moves a folder there.
 func awaitKept(place string) error {
 	d, err := os.Open(place)
 	if errors.Is(err, os.ErrNotExist) {

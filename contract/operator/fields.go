@@ -94,7 +94,7 @@ var linkShape = sync.OnceValue(func() *doctree.Shape {
 	}}
 })
 
-// judgeRules are what a judge needs and may have by its type, as keywords of JSON Schema.
+// judgeRules lists the required and optional keys of a judge by type, as JSON Schema keywords.
 func judgeRules() string {
 	var rules []string
 	for _, word := range slices.Sorted(maps.Keys(judgeKeys)) {

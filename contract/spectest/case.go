@@ -63,7 +63,7 @@ type Failure struct {
 	Path     string `json:"path,omitempty"`   // assertion path: assert[0].must[1]
 	Target   string `json:"target,omitempty"` // what the leaf looks at
 	Op       string `json:"op,omitempty"`
-	Want     string `json:"want,omitempty"` // what was expected, for people
+	Want     string `json:"want,omitempty"` // what was expected, in words
 	Text     string `json:"text,omitempty"` // the expected text, if there is one to compare with
 	Saw      string `json:"saw,omitempty"`  // the actual state, in words
 	Step     string `json:"step,omitempty"` // of a chain: the case that failed

@@ -1,23 +1,23 @@
 // Package clitest tests the command line, in this process or in others: with lists of command lines
 // and what they print ([Commands]), and with scripts where files have to be made, programs
 // started or runs stored in between: face/cli/testdata/script/*.txtar,
-// named <verb>_<topic>. Package cli runs them, each command in a process of its own.
-// Packages below run some in their own process, so that their tests fail when what
-// a user sees changes; package cli runs those in CI alone. Only tests import it.
+// named <verb>_<topic>. Package cli runs them, each command in a separate process.
+// Packages below run some of them within their test process, so that their tests fail when
+// visible behaviour changes; package cli runs those only in CI. Only tests import it.
 //
-// Beside the commands of package testscript, scripts have
+// Besides the commands of package testscript, scripts have
 //
-//	exits CODE PROGRAM ARG...            run a program, which must end with the code
-//	interrupted CODE GATE PROGRAM ARG... the same; once it writes to the named pipe GATE, it is interrupted
+//	exits CODE PROGRAM ARG...            run a program, which must exit with CODE
+//	interrupted CODE GATE PROGRAM ARG... the same, but interrupt it once it writes to the named pipe GATE
 //	spec FILE TARGET [KEY=VALUE...]      write a FuzzSpec that runs the script TARGET
 //	envsubst FILE...                     replace $WORK and other variables in files
 //	capture NAME REGEXP FILE             set a variable to what the first group matches
-//	mask FILE...                         take out of files what differs from run to run
+//	mask FILE...                         remove from files what differs from run to run
 //
-// exits and interrupted leave what the program wrote in $WORK/out and
-// $WORK/err as mask does, for cmp, and as it was for stdout and stderr.
+// exits and interrupted write the program's output to $WORK/out and $WORK/err, masked, for cmp,
+// and keep it unchanged for stdout and stderr.
 //
-// The condition [race] says that the race detector watches, [long] that tests may take long.
+// The condition [race] is true under the race detector, [long] if tests may take long.
 //
 // $WORK holds the files of testdata/program: letters.sh, a program with two
 // bugs, fixed.sh, the same without them, and seed, an input on which both pass.

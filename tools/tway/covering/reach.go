@@ -42,7 +42,7 @@ func newReach(m *Model, b *builder, conds []solve.Cond, want int) *reach {
 		r.group[c] = c
 	}
 	for _, c := range conds {
-		first := -1 // of those that it depends on: it may name others
+		first := -1 // of the columns it depends on: it may name others
 		for _, v := range c.Vars {
 			if r.group[v] >= 0 && first < 0 {
 				first = v
