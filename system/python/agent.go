@@ -27,17 +27,18 @@ func OpenAgent(ctx context.Context, plan pyhost.AgentPlan) (pyhost.Caller, error
 	if plan.LoadLimit <= 0 {
 		return nil, errors.New("an agent needs a time limit for loading")
 	}
+	path, err := absolute(plan.SearchPath)
+	if err != nil {
+		return nil, err
+	}
 	l, err := newLane(ctx, plan.Python, nil)
 	if err != nil {
 		return nil, err
 	}
-	a := &agent{lane: l, plan: plan}
-	if a.path, err = absolute(plan.SearchPath); err == nil {
-		stop := l.follow(ctx)
-		err = a.ensure(ctx)
-		stop()
-	}
-	if err != nil {
+	a := &agent{lane: l, plan: plan, path: path}
+	stop := l.follow(ctx)
+	err = a.ensure(ctx)
+	if stop(); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
 	return a, nil
@@ -165,7 +166,7 @@ func (a *agent) endSession(why error, limit time.Duration) *pyhost.Fault {
 func (a *agent) exchange(ctx context.Context, order any, limit time.Duration, watcher pyhost.ToolWatcher) (agentFrame, error) {
 	s := a.session
 	deadline := time.Now().Add(limit)
-	if err := s.channel.send(order, deadline); err != nil && !errors.Is(err, errClosed) {
+	if err := s.channel.send(order, deadline); err != nil {
 		return agentFrame{}, err
 	}
 	for {
@@ -190,7 +191,7 @@ func (a *agent) exchange(ctx context.Context, order any, limit time.Duration, wa
 		default:
 			return frame, nil
 		}
-		if err := s.channel.send(answer, deadline); err != nil && !errors.Is(err, errClosed) {
+		if err := s.channel.send(answer, deadline); err != nil {
 			return frame, errDeadline
 		}
 	}

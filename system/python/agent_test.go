@@ -142,11 +142,15 @@ func TestAgentsThatHang(t *testing.T) {
 
 func TestAgentsThatCannotBeLoaded(t *testing.T) {
 	t.Parallel() // mostly waits
+	if a, err := OpenAgent(t.Context(), pyhost.AgentPlan{Python: python(t), Target: "agents:plain"}); a != nil || err == nil || err.Error() != "an agent needs a time limit for loading" {
+		t.Errorf("%v, %v", a, err)
+	}
 	for _, tc := range []struct {
 		edit func(*pyhost.AgentPlan)
 		want string
 	}{
 		{func(p *pyhost.AgentPlan) { p.Target = "agents" }, "not of the form module:attribute"},
+		{func(p *pyhost.AgentPlan) { p.Target = "bad.op_exit:x" }, "the process ended: exit status 4; it printed: bye"},
 		{func(p *pyhost.AgentPlan) { p.Target = "no_such:x" }, "No module named 'no_such'"},
 		{func(p *pyhost.AgentPlan) { p.Target = "agents:no_such" }, "module agents has no no_such"},
 		{func(p *pyhost.AgentPlan) { p.Target = "broken:x" }, "broken.py:2: SyntaxError"},

@@ -106,7 +106,7 @@ func (c *commander) run(ctx context.Context, cmd pyhost.Command) (pyhost.Command
 		return res, err
 	}
 	deadline := time.Now().Add(cmd.Timeout)
-	if err := s.channel.send(request, deadline); err != nil && !errors.Is(err, errClosed) {
+	if err := s.channel.send(request, deadline); err != nil {
 		s.finish(0)
 		return res, err
 	}
@@ -169,7 +169,7 @@ func (s *session) follow(ctx context.Context, res *pyhost.CommandResult, deadlin
 		}
 		if frame.Captured || frame.Wanted {
 			texts := map[string]string{"stdout": string(s.out[0].buf), "stderr": string(s.out[1].buf)}
-			if err := s.channel.send(texts, deadline); err != nil && !errors.Is(err, errClosed) {
+			if err := s.channel.send(texts, deadline); err != nil {
 				return errDeadline
 			}
 		}

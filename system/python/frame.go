@@ -33,11 +33,12 @@ func socketpair() (ours, theirs int, err error) {
 	if err != nil {
 		return -1, -1, fmt.Errorf("make a socket pair: %w", err)
 	}
-	if err := unix.SetNonblock(pair[0], true); err != nil {
-		return -1, -1, errors.Join(err, unix.Close(pair[0]), unix.Close(pair[1]))
-	}
+	neverBlock(pair[0])
 	return pair[0], pair[1], nil
 }
+
+// neverBlock has reads and writes of an open descriptor return at once.
+func neverBlock(fd int) { _ = unix.SetNonblock(fd, true) } // fails for a closed one only
 
 // fill reads the available bytes. It returns errClosed at the end.
 func (l *link) fill() error {
@@ -80,13 +81,17 @@ func (l *link) take() ([]byte, error) {
 	return frame, nil
 }
 
-// send writes a frame; it fails if the other side does not read it by the deadline.
+// send writes a frame; it fails if the other side does not read it by the deadline. A closed
+// end is no error: frames sent before count, and the wait for them sees the end.
 func (l *link) send(v any, deadline time.Time) error {
 	body, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("write a frame: %w", err)
 	}
-	return l.write(append(fmt.Appendf(nil, "%08x", len(body)), body...), deadline)
+	if err := l.write(append(fmt.Appendf(nil, "%08x", len(body)), body...), deadline); err != errClosed {
+		return err
+	}
+	return nil
 }
 
 func (l *link) write(data []byte, deadline time.Time) error {

@@ -44,6 +44,7 @@ func TestHostile(t *testing.T) {
 		{[]string{"forks"}, nil, pyhost.Finished, func(r pyhost.CommandResult) bool { return r.Leftovers > 40 || runtime.GOOS != "linux" }},
 		{[]string{"fork_returns"}, nil, pyhost.Finished, func(r pyhost.CommandResult) bool { return string(r.Stdout) == "child\nparent\n" }},
 		{[]string{"much"}, func(c *pyhost.Command) { c.Limits = process.Limits{Output: 100_000} }, pyhost.OutputLimit, func(r pyhost.CommandResult) bool { return len(r.Stdout) == 100_000 }},
+		{[]string{"fine"}, func(c *pyhost.Command) { c.Limits = process.Limits{Output: 1} }, pyhost.OutputLimit, func(r pyhost.CommandResult) bool { return string(r.Stdout) == "f" }},
 		{[]string{"much_to_stderr"}, func(c *pyhost.Command) { c.Limits = process.Limits{Output: 100_000} }, pyhost.OutputLimit, func(r pyhost.CommandResult) bool { return len(r.Stderr) == 100_000 && len(r.Stdout) == 0 }},
 		{[]string{"memory"}, func(c *pyhost.Command) { c.Limits = process.Limits{AddressSpace: 1 << 30} }, pyhost.Raised, func(r pyhost.CommandResult) bool { return r.Fault.Is("MemoryError") || runtime.GOOS != "linux" }},
 		{[]string{"patch"}, nil, pyhost.Finished, func(r pyhost.CommandResult) bool { return r.ExitCode == 4 }},

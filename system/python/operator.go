@@ -154,7 +154,7 @@ func (o *operators) ensure(ctx context.Context) error {
 			limits.FileSize = sinkLimit
 		}
 		request := operatorsRequest{Role: "operators", Limits: hostLimits(limits)}
-		if err := s.channel.send(request, time.Now().Add(orderLimit)); err != nil && !errors.Is(err, errClosed) {
+		if err := s.channel.send(request, time.Now().Add(orderLimit)); err != nil {
 			return err
 		}
 		for i := range o.modules {
@@ -180,7 +180,7 @@ func (o *operators) load(ctx context.Context, i int) error {
 	deadline := time.Now().Add(o.set.LoadLimit)
 	err := s.channel.send(loadRequest{Load: i, File: m.File}, deadline)
 	var data []byte
-	if err == nil || errors.Is(err, errClosed) {
+	if err == nil {
 		data, err = s.next(ctx, deadline, false)
 	}
 	var reply loadReply
@@ -298,7 +298,7 @@ func (o *operators) batch(ctx context.Context, calls []pyhost.OperatorCall, each
 		size += len(c.Seed) + len(c.Context) + 11*len(r.Words)
 	}
 	s := o.session
-	if err := s.channel.send(map[string]any{"calls": requests}, time.Now().Add(orderLimit)); err != nil && !errors.Is(err, errClosed) {
+	if err := s.channel.send(map[string]any{"calls": requests}, time.Now().Add(orderLimit)); err != nil {
 		return 0, err
 	}
 	for i := range requests {
@@ -335,25 +335,20 @@ func (o *operators) batch(ctx context.Context, calls []pyhost.OperatorCall, each
 const stateWords = 625
 
 func decodeState(state []byte) ([]uint32, *float64, error) {
-	if len(state) != 4*stateWords && len(state) != 4*stateWords+8 {
-		return nil, nil, fmt.Errorf("a generator's state has %d bytes, must have %d or %d", len(state), 4*stateWords, 4*stateWords+8)
-	}
 	words := make([]uint32, stateWords)
-	for i := range words {
-		words[i] = binary.LittleEndian.Uint32(state[4*i:])
-	}
-	if len(state) == 4*stateWords {
+	n, err := binary.Decode(state, binary.LittleEndian, words)
+	switch rest := state[n:]; {
+	case err == nil && len(rest) == 0:
 		return words, nil, nil
+	case err == nil && len(rest) == 8:
+		gauss := math.Float64frombits(binary.LittleEndian.Uint64(rest))
+		return words, &gauss, nil
 	}
-	gauss := math.Float64frombits(binary.LittleEndian.Uint64(state[4*stateWords:]))
-	return words, &gauss, nil
+	return nil, nil, fmt.Errorf("a generator's state has %d bytes, must have %d or %d", len(state), 4*stateWords, 4*stateWords+8)
 }
 
 func encodeState(words []uint32, gauss *float64) []byte {
-	state := make([]byte, 0, 4*stateWords+8)
-	for _, w := range words {
-		state = binary.LittleEndian.AppendUint32(state, w)
-	}
+	state, _ := binary.Append(nil, binary.LittleEndian, words) // numbers of fixed sizes can be
 	if gauss != nil {
 		state = binary.LittleEndian.AppendUint64(state, math.Float64bits(*gauss))
 	}

@@ -98,7 +98,7 @@ func TestPackagesThatAreNotThere(t *testing.T) {
 	const broken = `#!/bin/sh
 case "$2 $3" in
 venv*) mkdir -p "$3/bin" && exec cp "$0" "$3/bin/python" ;;
-*) for file; do :; done; printf 'one\ntwo\nthree\n'; cat "$file"; exit 1 ;;
+*) for file; do :; done; printf 'one\ntwo\n%s\n' "$file"; cat "$file"; exit 1 ;;
 esac
 `
 	if err := os.WriteFile(interpreter, []byte(broken), 0o700); err != nil {
@@ -106,15 +106,21 @@ esac
 	}
 	cache := t.TempDir()
 	t.Setenv("THRESH_CACHE", cache)
-	for _, now := range []string{"", "other"} {
+	for _, now := range []string{"", "other", "mine"} {
 		if now != "" {
 			if err := os.WriteFile(file, []byte(now), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
 		dir, err := Environment(t.Context(), interpreter, file, "mine", nil)
-		if err == nil || dir != "" || err.Error() != "installing the packages of "+file+": exit status 1: two; three; mine" {
-			t.Errorf("%s, %v", dir, err)
+		if err == nil {
+			t.Fatalf("%s: %s", now, dir)
+		}
+		said, begins := strings.CutPrefix(err.Error(), "installing the packages of "+file+": exit status 1: two; ")
+		read, ends := strings.CutSuffix(said, "; mine")
+		// The file itself may name others beside it.
+		if own := strings.HasPrefix(read, cache); dir != "" || !begins || !ends || own != (now != "mine") || !own && read != file {
+			t.Errorf("%s: %s, %v", now, dir, err)
 		}
 	}
 	if list, err := os.ReadDir(filepath.Join(cache, "python")); err != nil || len(list) != 0 {
@@ -129,6 +135,45 @@ esac
 	}
 }
 
+// An environment that another process has made meanwhile is as good; one that cannot be given
+// its name is none. Without a setting it is in the user's cache folder.
+func TestEnvironmentsOfOthers(t *testing.T) {
+	const meanwhile = `#!/bin/sh
+case "$2 $3" in
+venv*) mkdir -p "$3/bin" && exec cp "$0" "$3/bin/python" ;;
+*) own=${0%%/bin/python}; %s ;;
+esac
+`
+	home := t.TempDir()
+	t.Setenv("THRESH_CACHE", "")
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CACHE_HOME", "")
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for does, want := range map[string]string{`ln -s another "${own%-*}"`: "", `rm -r "${own%/*}"`: "installing the packages of requirements.txt: symlink "} {
+		interpreter := filepath.Join(t.TempDir(), "python3")
+		if err := os.WriteFile(interpreter, []byte(strings.NewReplacer("%%", "%", "%s", does).Replace(meanwhile)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		dir, err := Environment(t.Context(), interpreter, "requirements.txt", "mine", nil)
+		if want != "" {
+			if err == nil || dir != "" || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("%s: %s, %v", does, dir, err)
+			}
+			continue
+		}
+		if to, e := os.Readlink(dir); err != nil || e != nil || to != "another" || filepath.Dir(dir) != filepath.Join(cache, "thresh", "python") {
+			t.Errorf("%s: %s to %s, %v, %v", does, dir, to, err, e)
+		}
+	}
+	t.Setenv("HOME", "")
+	if dir, err := Environment(t.Context(), "sh", "requirements.txt", "mine", nil); err == nil || dir != "" || diag.ExitCode(err) != diag.ExitEnvironment || !strings.HasPrefix(err.Error(), "find a folder for the packages of requirements.txt: ") {
+		t.Errorf("%s, %v", dir, err)
+	}
+}
+
 // A frame is taken once it is whole, however it comes; what is none is refused.
 func TestFramesOfALink(t *testing.T) {
 	l := &link{}
@@ -139,6 +184,10 @@ func TestFramesOfALink(t *testing.T) {
 		if err != nil || string(frame) != want {
 			t.Fatalf("after %d bytes: %q, %v", i+1, frame, err)
 		}
+	}
+	l.buf = []byte("00000000")
+	if frame, err := l.take(); frame == nil || len(frame) != 0 || err != nil {
+		t.Errorf("an empty one: %q, %v", frame, err)
 	}
 	for text, wrong := range map[string]bool{"0400000": false, "04000000": false, "04000001": true, "0000000g": true, "-0000001": true} {
 		l.buf = []byte(text)
@@ -169,6 +218,12 @@ func TestFramesOfALink(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := near.write([]byte("1"), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := far.fill(); err != nil || string(far.buf) != "1" {
+		t.Errorf("one byte: %q, %v", far.buf, err)
+	}
 	if err := near.send(strings.Repeat("a", 8<<20), time.Now()); !errors.Is(err, unix.ETIMEDOUT) {
 		t.Errorf("nobody reads: %v", err)
 	}
@@ -176,8 +231,11 @@ func TestFramesOfALink(t *testing.T) {
 		t.Error(err)
 	}
 	unix.Close(theirs)
-	if err := near.send(1, time.Now()); !errors.Is(err, errClosed) {
+	if err := near.write([]byte("1"), time.Now()); !errors.Is(err, errClosed) {
 		t.Errorf("nobody is there: %v", err)
+	}
+	if err := near.send(1, time.Now()); err != nil {
+		t.Errorf("nobody is there, which the next read sees: %v", err)
 	}
 	if err := near.fill(); !errors.Is(err, errClosed) {
 		t.Errorf("nobody is there: %v", err)
@@ -193,7 +251,7 @@ func TestStreams(t *testing.T) {
 		want   string
 		over   bool
 	}{
-		{5, false, "four", "four", false}, {5, false, "fives", "fives", false}, {5, false, "sixsix", "sixsi", true}, {5, true, "four", "", false},
+		{5, false, "four", "four", false}, {5, false, "fives", "fives", false}, {5, false, "sixsix", "sixsi", true}, {5, true, "four", "", false}, {5, false, "1", "1", false},
 		{100_000, false, strings.Repeat("a", 40_000), strings.Repeat("a", 40_000), false}, {35_000, false, strings.Repeat("a", 40_000), strings.Repeat("a", 35_000), true},
 	} {
 		var ends [2]int
@@ -207,16 +265,29 @@ func TestStreams(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := &stream{fd: ends[0], limit: x.limit, frozen: x.frozen}
-		o.read(pipeRoom)
+		o.read()
 		if string(o.buf) != x.want || o.over != x.over || o.fd < 0 {
 			t.Errorf("%d bytes of %d: %d are kept, over: %t", len(x.text), x.limit, len(o.buf), o.over)
 		}
 		unix.Close(ends[1])
-		o.read(pipeRoom)
+		o.read()
 		if o.fd != -1 || string(o.buf) != x.want {
 			t.Errorf("at the end: descriptor %d, %d bytes", o.fd, len(o.buf))
 		}
-		o.read(pipeRoom) // of nothing
+		o.read() // of nothing
+	}
+	// Of what never ends, what no pipe holds is read at a time.
+	file, err := newFolderIn(t).anonymous()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := file.Truncate(4 << 20); err != nil {
+		t.Fatal(err)
+	}
+	o := &stream{fd: int(file.Fd()), limit: 4 << 20}
+	if o.read(); len(o.buf) != 1<<20+64<<10 || o.over || o.fd < 0 {
+		t.Errorf("%d bytes at a time, over: %t", len(o.buf), o.over)
 	}
 	b := &bounded{}
 	for _, n := range []int{4000, 100, 100} {
@@ -376,8 +447,18 @@ func TestFilesOfCases(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if err := setUp(dir, []pyhost.SetupFile{{Path: "d/e"}}); !errors.Is(err, syscall.ENOTDIR) {
-		t.Error(err)
+	for path, want := range map[string]error{"d/e": syscall.ENOTDIR, "a": syscall.EISDIR} {
+		if err := setUp(dir, []pyhost.SetupFile{{Path: path}}); !errors.Is(err, want) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	mask := syscall.Umask(0)
+	err := setUp(dir, []pyhost.SetupFile{{Path: "n/m"}})
+	syscall.Umask(mask)
+	for path, want := range map[string]os.FileMode{"n": 0o755 | os.ModeDir, "n/m": 0o644} {
+		if info, e := os.Stat(filepath.Join(dir, path)); err != nil || e != nil || info.Mode() != want {
+			t.Errorf("%s: %v, %v, %v", path, info, err, e)
+		}
 	}
 	f := newFolderIn(t)
 	for range 2 {

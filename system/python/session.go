@@ -36,9 +36,7 @@ func newLane(ctx context.Context, setting string, load *preload) (*lane, error) 
 		return nil, fmt.Errorf("make a pipe: %w", err)
 	}
 	for _, fd := range l.wake {
-		if err := unix.SetNonblock(fd, true); err != nil {
-			return nil, errors.Join(fmt.Errorf("make a pipe: %w", err), l.close())
-		}
+		neverBlock(fd)
 	}
 	if l.folder, err = newFolder(); err == nil {
 		l.zygote, err = startZygote(ctx, path, load)
@@ -178,9 +176,7 @@ func (l *lane) fork(stdin string, limit int64, sinks *[2]*os.File) (_ *session, 
 			return nil, fmt.Errorf("make a pipe: %w", err)
 		}
 		s.out[i].fd, given[1+i], s.out[i].limit = ends[0], ends[1], limit
-		if err := unix.SetNonblock(ends[0], true); err != nil {
-			return nil, fmt.Errorf("make a pipe: %w", err)
-		}
+		neverBlock(ends[0])
 	}
 	if s.channel.fd, given[3], err = socketpair(); err != nil {
 		return nil, err
@@ -215,9 +211,7 @@ func (l *lane) input(text string) (int, error) {
 // release closes the session's descriptors. The child is dead or was never created.
 func (s *session) release() {
 	for _, fd := range []int{s.channel.fd, s.out[0].fd, s.out[1].fd} {
-		if fd >= 0 {
-			unix.Close(fd)
-		}
+		unix.Close(fd)
 	}
 }
 
@@ -272,11 +266,6 @@ func (s *session) wait(left time.Duration) error {
 	if s.closed {
 		poll[2].Fd = -1
 	}
-	for i := range s.out {
-		if s.out[i].fd < 0 {
-			poll[3+i].Fd = -1
-		}
-	}
 	_, err := unix.Poll(poll[:], milliseconds(left))
 	if err == unix.EINTR {
 		return nil
@@ -286,7 +275,7 @@ func (s *session) wait(left time.Duration) error {
 	}
 	for i := range s.out {
 		if poll[3+i].Revents != 0 {
-			s.out[i].read(pipeRoom)
+			s.out[i].read()
 		}
 	}
 	if poll[2].Revents != 0 && s.channel.fill() != nil {
@@ -321,9 +310,7 @@ func (s *session) hearEnd() error {
 		return nil
 	}
 	// All writers are dead; their output is available.
-	if !s.closed && s.channel.fill() != nil {
-		s.closed = true
-	}
+	_ = s.channel.fill()
 	s.drain()
 	return nil
 }
@@ -334,7 +321,7 @@ const pipeRoom = 1<<20 + 64<<10
 // drain reads all output available now.
 func (s *session) drain() {
 	for i := range s.out {
-		s.out[i].read(pipeRoom)
+		s.out[i].read()
 	}
 }
 
@@ -344,13 +331,10 @@ func (s *session) freeze() {
 	s.out[0].frozen, s.out[1].frozen = true, true
 }
 
-// read reads the available output, up to about most bytes.
-func (o *stream) read(most int64) {
-	if o.fd < 0 {
-		return
-	}
+// read reads the available output, up to about pipeRoom.
+func (o *stream) read() {
 	var chunk [32 << 10]byte
-	for done := int64(0); done < most; {
+	for done := int64(0); done < pipeRoom; {
 		n, err := unix.Read(o.fd, chunk[:])
 		if err == unix.EINTR {
 			continue

@@ -141,7 +141,7 @@ func (c *callable) exchange(ctx context.Context, order any, deadline time.Time) 
 	s := c.session
 	var frame systemFrame
 	if order != nil {
-		if err := s.channel.send(order, deadline); err != nil && !errors.Is(err, errClosed) {
+		if err := s.channel.send(order, deadline); err != nil {
 			return frame, err
 		}
 	}

@@ -109,18 +109,12 @@ func startZygote(ctx context.Context, path string, load *preload) (*zygote, erro
 		return nil, err
 	}
 	remote := os.NewFile(uintptr(theirs), "host")
-	boot, err := hostFiles.ReadFile("host/boot.py")
-	if err != nil {
-		return nil, fmt.Errorf("read the embedded host: %w", err)
-	}
+	boot, _ := hostFiles.ReadFile("host/boot.py") // it is embedded
 	z := &zygote{path: path, link: link{fd: ours}, exited: make(chan struct{})}
 	z.cmd = exec.Command(path, "-c", string(boot))
 	z.cmd.Env = hostEnvironment(os.Environ())
 	if load != nil {
-		setting, err := json.Marshal(load)
-		if err != nil {
-			return nil, fmt.Errorf("say what Python is to load: %w", err)
-		}
+		setting, _ := json.Marshal(load) // texts can be written
 		z.cmd.Env = append(z.cmd.Env, preloadVariable+"="+string(setting))
 	}
 	z.cmd.ExtraFiles = []*os.File{remote}
@@ -155,10 +149,7 @@ func startZygote(ctx context.Context, path string, load *preload) (*zygote, erro
 func (z *zygote) handshake(ctx context.Context, order []string, at string) error {
 	var source bytes.Buffer
 	for _, name := range order {
-		text, err := hostFiles.ReadFile("host/" + name + ".py")
-		if err != nil {
-			return fmt.Errorf("read the embedded host: %w", err)
-		}
+		text, _ := hostFiles.ReadFile("host/" + name + ".py") // it is embedded
 		source.Write(text)
 	}
 	deadline := time.Now().Add(startLimit)
@@ -224,9 +215,12 @@ func at(list []string, i int) string {
 
 // readNote waits for the next note. After an error the zygote is unusable.
 func (z *zygote) readNote(ctx context.Context, deadline time.Time) (note, error) {
-	for {
+	for gone := false; ; {
 		if n, ok, err := z.pendingNote(); ok || err != nil {
 			return n, err
+		}
+		if gone {
+			return note{}, fmt.Errorf("%w: it ended", errHost)
 		}
 		if err := ctx.Err(); err != nil {
 			return note{}, err
@@ -241,9 +235,7 @@ func (z *zygote) readNote(ctx context.Context, deadline time.Time) (note, error)
 			return note{}, fmt.Errorf("wait for the Python host: %w", err)
 		}
 		if poll[0].Revents != 0 {
-			if err := z.link.fill(); err != nil && len(z.link.buf) == 0 {
-				return note{}, fmt.Errorf("%w: it ended", errHost)
-			}
+			gone = z.link.fill() != nil
 		}
 	}
 }
