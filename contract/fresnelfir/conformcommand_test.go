@@ -20,12 +20,13 @@ import (
 type desk struct {
 	campaign.Desk
 	files, written map[string]string
-	out            bytes.Buffer
+	out, err       bytes.Buffer
 	warned         diag.List
 	full           error // of writing
 }
 
 func (d *desk) Out() io.Writer     { return &d.out }
+func (d *desk) Err() io.Writer     { return &d.err }
 func (d *desk) Warn(all diag.List) { d.warned = append(d.warned, all...) }
 
 func (d *desk) Settings() campaign.Settings {
