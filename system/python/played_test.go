@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -317,6 +318,11 @@ func TestEndsOfWaits(t *testing.T) {
 	if err := s.wait(0); err != nil || !s.closed || s.end != nil {
 		t.Errorf("%t, %+v, %v", s.closed, s.end, err)
 	}
+	p.prints(1, "out")
+	p.prints(2, "err")
+	if err := s.wait(0); err != nil || string(s.out[0].buf) != "out" || string(s.out[1].buf) != "err" {
+		t.Errorf("its output is still heard: %q, %q, %v", s.out[0].buf, s.out[1].buf, err)
+	}
 	s.finish(0)
 }
 
@@ -454,6 +460,9 @@ func TestFramesOfCommands(t *testing.T) {
 			t.Errorf("its hooks hear %s", text)
 		}
 	}
+	if err := p.child.fill(); err != nil || len(p.child.buf) != 0 {
+		t.Errorf("nobody asked for %s, %v", p.child.buf, err)
+	}
 	p.says(&p.child, "[]")
 	if err := s.follow(t.Context(), &res, time.Now().Add(patience)); err != nil { // the frame after the end
 		if err != errEnded {
@@ -466,13 +475,16 @@ func TestFramesOfCommands(t *testing.T) {
 // An agent's reply is late by what it says itself; nonsense in its place is its end.
 func TestRepliesOfAgents(t *testing.T) {
 	for said, want := range map[string]pyhost.AgentReply{
-		`{"end":"x","text":"t","latency":1000000000}`: {End: "x", Text: "t", Latency: time.Second, Printed: "out"},
-		`{"end":"x","text":"t","latency":1000000001}`: {End: pyhost.AgentHung, Latency: time.Second + 1, Printed: "out"},
-		`[]`: {End: pyhost.AgentDied, Fresh: true, Printed: "out"},
+		`{"end":"x","text":"t","latency":1000000000}`: {End: "x", Text: "t", Latency: time.Second, Printed: "ou"},
+		`{"end":"x","text":"t","latency":1000000001}`: {End: pyhost.AgentHung, Latency: time.Second + 1, Printed: "ou"},
+		`[]`: {End: pyhost.AgentDied, Fresh: true, Printed: "ou"},
 	} {
 		p := play(t)
-		a := &agent{lane: p.lane, session: p.obeys(p.fork("", agentPrinted, nil))}
+		a := &agent{lane: p.lane, session: p.obeys(p.fork("", 2, nil))}
 		p.prints(1, "out")
+		if err := a.session.wait(0); err != nil || !a.session.out[0].over {
+			t.Errorf("%+v, %v", a.session.out[0], err)
+		}
 		p.says(&p.child, `{"called":{"tool":"a"}}`, `{"returned":{"tool":"a"}}`, said)
 		got, err := a.call(t.Context(), agentOrder{}, time.Second, nil)
 		if want.Fresh {
@@ -510,6 +522,59 @@ func TestRepliesOfAgents(t *testing.T) {
 	}
 }
 
+// A system that is late or talks nonsense gets a new process.
+func TestAnswersThatAreNone(t *testing.T) {
+	for said, want := range map[string]sut.Observation{
+		"":           {End: sut.Hung},
+		"[]":         {End: sut.Crashed, Why: "the process ended: signal 9 (killed)", Signal: 9},
+		`{"value":}`: {End: sut.Crashed, Why: "the process ended: signal 9 (killed)", Signal: 9},
+	} {
+		p := play(t)
+		c := &callable{lane: p.lane, session: p.obeys(p.fork("", 9, nil)), plan: &sut.Plan{Entry: "m.py:f"}, ops: []sut.Operation{{Name: "f"}}}
+		timeout := patience
+		if said == "" {
+			timeout = -time.Second
+		} else if err := p.child.write(fmt.Appendf(nil, "%08x%s", len(said), said), time.Now().Add(patience)); err != nil {
+			t.Fatal(err)
+		}
+		o, err := c.Call(t.Context(), sut.Call{Operation: "f", Positional: []json.RawMessage{[]byte("1")}, Timeout: timeout})
+		if err != nil || o.End != want.End || want.Why != "" && o.Why != want.Why || o.Signal != want.Signal || c.session != nil {
+			t.Errorf("%q: %+v, %v", said, o, err)
+		}
+	}
+}
+
+// A plan says what its operations take, or else the code does.
+func TestOperationsOfPlans(t *testing.T) {
+	python(t)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "shop.py"), []byte(`
+class Shop:
+    def buy(self, item: str, n: int = 1):
+        "buys it"
+    def sell(self, item: bytes):
+        "sells it"
+    def look(self):
+        "looks"
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	own := []sut.Argument{{Name: "thing", Type: "string"}}
+	x, err := OpenSystem(t.Context(), system.Site{Plan: &sut.Plan{Kind: sut.Python, Dir: dir, Entry: "shop.py:Shop", Operations: []sut.Operation{{Name: "sell"}, {Name: "buy", Arguments: own}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	ops := x.Operations()
+	if len(ops) != 3 || ops[0].Name != "buy" || !slices.Equal(ops[0].Arguments, own) || ops[1].Name != "look" || len(ops[1].Arguments) != 0 || ops[1].Description != "looks" ||
+		ops[2].Name != "sell" || !slices.Equal(ops[2].Arguments, []sut.Argument{{Name: "item", Type: "string", Required: true}}) {
+		t.Errorf("%+v", ops)
+	}
+	if notes := x.(*callable).Notes(); len(notes) == 0 || !strings.HasPrefix(notes[0], "Python ") {
+		t.Errorf("%q", notes)
+	}
+}
+
 // As many calls of operators go in one frame as are not too long together: it is sent again
 // after a death.
 func TestBatchesOfOperators(t *testing.T) {
@@ -519,6 +584,7 @@ func TestBatchesOfOperators(t *testing.T) {
 	}{
 		"short":    {pyhost.OperatorCall{}, 256},
 		"texts":    {pyhost.OperatorCall{Seed: strings.Repeat("a", batchBytes/2)}, 2},
+		"a text":   {pyhost.OperatorCall{Seed: strings.Repeat("a", batchBytes-1)}, 2},
 		"contexts": {pyhost.OperatorCall{Context: json.RawMessage(`"` + strings.Repeat("a", batchBytes/4) + `"`)}, 4},
 		"states":   {pyhost.OperatorCall{State: make([]byte, 4*stateWords)}, 153},
 	} {
@@ -716,7 +782,7 @@ func TestWaitsThatFail(t *testing.T) {
 		_, err := a.Call(t.Context(), pyhost.AgentCall{Input: []byte(`"hi"`), Timeout: patience})
 		return err
 	})
-	if r, err := a.Call(t.Context(), pyhost.AgentCall{Input: []byte(`"hi"`), Timeout: patience}); err != nil || r.Text != "plain: hi" || len(a.Notes()) != 2 {
+	if r, err := a.Call(t.Context(), pyhost.AgentCall{Input: []byte(`"ho"`), Timeout: patience}); err != nil || r.Text != "plain: ho" || len(a.Notes()) != 2 {
 		t.Errorf("%+v, %v, %q", r, err, a.Notes())
 	}
 	o := openOperators(t, pyhost.OperatorSet{Files: []string{filepath.Join(dir, "bad/op_wild.py")}})
@@ -737,7 +803,8 @@ func TestWaitsThatFail(t *testing.T) {
 		_, err := x.Call(t.Context(), call)
 		return err
 	})
-	if o, err := x.Call(t.Context(), call); err != nil || string(o.Value) != `"plain: hi"` {
+	call.Positional[0] = []byte(`"ho"`)
+	if o, err := x.Call(t.Context(), call); err != nil || string(o.Value) != `"plain: ho"` {
 		t.Errorf("%+v, %v", o, err)
 	}
 	ours, theirs, err := socketpair()
