@@ -873,3 +873,14 @@ func TestRequestsOfCommands(t *testing.T) {
 		}
 	}
 }
+
+// The end of a run is no fault of the module that is being loaded.
+func TestLoadsThatAreCancelled(t *testing.T) {
+	p := play(t)
+	o := &operators{lane: p.lane, session: p.obeys(p.fork("", 0, nil)), modules: make([]pyhost.OperatorModule, 1), lost: map[pyhost.CallEnd]int{}, set: pyhost.OperatorSet{LoadLimit: patience}}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := o.load(ctx, 0); err != context.Canceled || o.modules[0].Fault != nil || len(o.lost) != 0 || o.session != nil {
+		t.Errorf("%v, %+v, %v", err, o.modules[0], o.lost)
+	}
+}
