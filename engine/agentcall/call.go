@@ -80,7 +80,7 @@ const (
 	Refused     End = "refused"      // an HTTP status outside 2xx, an exit code other than 0
 	Reported    End = "agent error"  // the reply itself reports an error
 	Malformed   End = "malformed"    // no text: bad charset, broken stream, a page of HTML
-	Raised      End = "raised"       // a Python agent's exception
+	Raised      End = "raised"       // an exception or panic of the agent's that nothing caught
 	Died        End = "died"         // the agent's process ended during the call
 	NoTool      End = "no such tool" // an MCP server has no tool of that name
 )

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/engine/crash"
 	"github.com/thresh-dev/thresh/port/process"
 	"github.com/thresh-dev/thresh/system/program"
 )
@@ -159,8 +160,11 @@ func (x *execution) judge(res *process.Result, limit time.Duration) agentcall.Re
 	case res.Status == process.Signaled:
 		return fail(r, agentcall.Died, "the program was ended by signal %d", res.Signal)
 	case res.ExitCode != 0:
-		last := lastLine(said)
-		return fail(r, agentcall.Refused, "%s", strings.TrimSuffix(fmt.Sprintf("exit code %d: %s", res.ExitCode, last), ": "))
+		last, end := lastLine(said), agentcall.Refused
+		if cause := crash.Analyze(crash.Death{ExitCode: res.ExitCode, Stderr: res.Stderr}); cause.Uncaught {
+			last, end = cause.Title, agentcall.Raised
+		}
+		return fail(r, end, "%s", strings.TrimSuffix(fmt.Sprintf("exit code %d: %s", res.ExitCode, last), ": "))
 	case !utf8.ValidString(text):
 		return fail(r, agentcall.Malformed, "the output is not UTF-8")
 	}
