@@ -244,6 +244,14 @@ func describe(parts []*jsontree.Node) (form, doc string) {
 			}
 		case p.Get("$ref") != nil:
 			form = "object"
+		case p.Get("anyOf") != nil: // a form without a name is read, and not what one writes
+			var forms []string
+			for i := range p.Get("anyOf").Items {
+				if one, _ := describe([]*jsontree.Node{&p.Get("anyOf").Items[i]}); one != "" && !slices.Contains(forms, one) {
+					forms = append(forms, one)
+				}
+			}
+			form = strings.Join(forms, " or ")
 		}
 	}
 	return form, doc
