@@ -162,7 +162,10 @@ func (x *execution) judge(res *process.Result, limit time.Duration) agentcall.Re
 	case res.ExitCode != 0:
 		last, end := lastLine(said), agentcall.Refused
 		if cause := crash.Analyze(crash.Death{ExitCode: res.ExitCode, Stderr: res.Stderr}); cause.Uncaught {
-			last, end = cause.Title, agentcall.Raised
+			end = agentcall.Raised
+			if !strings.HasPrefix(last, cause.Kind) { // the end of a stack, of which the title says more
+				last = cause.Title
+			}
 		}
 		return fail(r, end, "%s", strings.TrimSuffix(fmt.Sprintf("exit code %d: %s", res.ExitCode, last), ": "))
 	case !utf8.ValidString(text):

@@ -169,7 +169,7 @@ func TestResultsOfCommands(t *testing.T) {
 		"lines at the end": {process.Result{Stdout: []byte(" a \r\n\n")}, agentcall.Answered, " a ", ""},
 		"exit code alone":  {process.Result{ExitCode: 2, Stderr: []byte(" \n ")}, agentcall.Refused, "", "exit code 2"},
 		"an exception": {process.Result{ExitCode: 1, Stderr: []byte("Traceback (most recent call last):\n  File \"a.py\", line 3, in <module>\n    answer()\nValueError: no order 7\n")},
-			agentcall.Raised, "", "exit code 1: ValueError in a.py:<module> line 3: no order <n>"},
+			agentcall.Raised, "", "exit code 1: ValueError: no order 7"},
 		"a panic": {process.Result{ExitCode: 2, Stderr: []byte("panic: runtime error: index out of range [5] with length 3\n\ngoroutine 1 [running]:\nmain.answer(...)\n\t/src/a.go:9\nmain.main()\n\t/src/a.go:5 +0x1d\nexit status 2\n")},
 			agentcall.Raised, "", "exit code 2: go panic: index out of range in main.answer (a.go:9)"},
 		"an exception that it logged": {process.Result{ExitCode: 3, Stderr: []byte("Traceback (most recent call last):\n  File \"a.py\", line 3, in <module>\n    answer()\nValueError: no order 7\n")},
