@@ -289,7 +289,7 @@ func TestWorkersComeAndGo(t *testing.T) {
 		<-enter
 		y.worker(plain, 2, nil)
 		go func() {
-			time.Sleep(50 * time.Millisecond) // it is told to leave while a case runs
+			time.Sleep(50 * time.Millisecond) // it has to leave while a case runs
 			close(leave)
 		}()
 		stop()

@@ -173,7 +173,7 @@ func shellWord(a string) string {
 }
 
 // ansiQuote escapes invisible characters byte by byte, because some shells with $'…' lack \u. Each
-// byte has three octal digits, so that a following digit is not taken for a part of it.
+// byte has three octal digits, so that a digit after it does not become part of it.
 func ansiQuote(a string) string {
 	var b strings.Builder
 	b.WriteString("$'")

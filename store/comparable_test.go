@@ -80,7 +80,7 @@ func TestPrevious(t *testing.T) {
 	}
 }
 
-// What changed is told from the older run to the newer, however they are named.
+// A comparison goes from the older run to the newer, in whichever order they are named.
 func TestCompareGoesByTime(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	old := writeRun(t, s, aged("demo", 1), 9, finding("F-1", campaign.SeverityHigh)).RunID

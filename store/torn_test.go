@@ -132,7 +132,7 @@ func TestDamagedJournal(t *testing.T) {
 	}
 }
 
-// A run whose manifest cannot be read is told, kept, and in nobody's way.
+// A run whose manifest cannot be read is reported and kept, and hinders no other.
 func TestUnreadableJournal(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir)

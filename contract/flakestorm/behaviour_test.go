@@ -340,7 +340,7 @@ func TestFlakyCells(t *testing.T) {
 	}
 }
 
-// A fault that never fired is told; under --strict it fails.
+// A fault that never fired is reported; under --strict it fails the run.
 func TestIdleFaults(t *testing.T) {
 	s := answerer(t, echo)
 	text := matrix(s.URL, "", allow+"  chaos_matrix: [{name: late, tool_faults: [{tool: \"*\", mode: error, after_calls: 9}]}]\n")

@@ -7,8 +7,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/flakestorm"
 )
 
-// A document that lacks a section is one of the format still, and is told what
-// it lacks.
+// A document that lacks a section is still recognized, and the error names the section.
 func TestDetect(t *testing.T) {
 	for text, want := range map[string]bool{
 		"agent: {endpoint: x}\ngolden_prompts: [hi]\ninvariants: [{type: completes}]\n": true,

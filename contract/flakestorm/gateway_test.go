@@ -13,8 +13,8 @@ import (
 	"github.com/thresh-dev/thresh/contract/flakestorm"
 )
 
-// An agent that calls what it is told to call is told the real address if nothing
-// strikes, and that of the gateway if something does: whatever kind it is of.
+// An agent that names a gateway in its environment gets the tool's own address if no fault applies,
+// and the gateway's otherwise, whatever kind of agent it is.
 func TestGatewaysOfEveryKind(t *testing.T) {
 	t.Parallel() // mostly waits
 	tool := answerer(t, echo)

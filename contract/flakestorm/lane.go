@@ -168,7 +168,7 @@ func (x *executor) behindProxy(plan agentcall.Plan) (agentcall.Plan, []string, e
 		plan.Start = &s
 	}
 	if !plan.OwnProcess() || plan.Command != nil {
-		return plan, nil, nil // a program is told at each call
+		return plan, nil, nil // a program gets it at each call
 	}
 	return plan, env, nil
 }

@@ -38,7 +38,7 @@ func (c *Campaign) Group(_ *state, o campaign.Outcome) string {
 // withoutFaults is part of the signature of a failure that also occurs without faults.
 const withoutFaults = "|without faults|"
 
-// maxWeaknesses is the largest number that are told apart. The report of findings has all of them.
+// maxWeaknesses is the largest number that the table of weaknesses has. The report lists all findings.
 const maxWeaknesses = 100
 
 // weak stores what a failing case shows, and counts this number of cases.

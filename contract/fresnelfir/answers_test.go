@@ -196,7 +196,7 @@ func TestKnownViolationsHideNothing(t *testing.T) {
   "b": {"type": "temporal", "rule": ["never", "make"]},
   "c": {"type": "temporal", "rule": ["after", "paint", ["never", "look", {"same": "lamp"}]]}}`, 1)
 	module := lampModule(func(f *wasmemit.Func) {
-		f.I32(1).Op(wasmemit.I32And) // blue is told as red
+		f.I32(1).Op(wasmemit.I32And) // blue reads as red
 	})
 	g := engine(t)
 	camp := withModuleNamed(t, g, "m.json", text, module)

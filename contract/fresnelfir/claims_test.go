@@ -64,8 +64,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// An observer that counts its calls is told as such, not as the fault of the
-// action before.
+// An observer that counts its calls is the finding, not the action before it.
 func TestObserverThatChangesItself(t *testing.T) {
 	m := wasmemit.New()
 	asked := m.Global(wasmemit.I32, true, 0)

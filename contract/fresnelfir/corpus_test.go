@@ -59,7 +59,7 @@ func TestKeptSnapshotsChangeNothing(t *testing.T) {
 	for name, c := range campaigns {
 		t.Run(name, func(t *testing.T) {
 			c.budget = 200
-			if name == "maze" { // where few cases are without a finding, which is told by a run of its own
+			if name == "maze" { // few of its cases have no finding, as a run of its own shows
 				c.budget = 1500
 			}
 			want, _ := outcomes(t, c, open(t, c))

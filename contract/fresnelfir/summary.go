@@ -74,7 +74,7 @@ func (c *Campaign) overview(s *state) campaign.Exhibit {
 		{"actions", fmt.Sprint(s.actions)},
 		{"epochs", fmt.Sprint(s.epoch)},
 		{"calls and branches reached", fmt.Sprintf("%d of %d", hit, total)},
-		{"branches told apart by the model's state", fmt.Sprint(states)},
+		{"branches, once for each state of the model", fmt.Sprint(states)},
 		{"dead ends: no branch was open", fmt.Sprint(dead)},
 		{"walks that were cut: refs too deep, or loops without actions", fmt.Sprint(s.cut)},
 	}

@@ -114,7 +114,7 @@ func TestSystemsWithFaults(t *testing.T) {
 	for _, s := range exampleSystems() {
 		var ratios []float64
 		for _, fault := range s.Faults {
-			lengths := map[string][]int{} // by what is told of it
+			lengths := map[string][]int{} // by the finding's title
 			for seed := range seeds() {
 				c := system(t, g, s, fault, seed)
 				_, failing := explore(t, c, firstFailure)

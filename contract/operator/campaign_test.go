@@ -259,7 +259,7 @@ func TestSeedsAreADocument(t *testing.T) {
 	}
 }
 
-// What is wrong with operators and seeds is told at once, with places.
+// Compile reports all errors of operators and seeds at once, with their positions.
 func TestCompileTellsAll(t *testing.T) {
 	dir := t.TempDir()
 	place(t, dir, "seeds.jsonl", "{\"id\": \"a\", \"text\": \"x\"}\n{\"id\": \"a\", \"text\": \"y\"}\n{\"id\": \"b\"}\n")

@@ -266,7 +266,7 @@ func TestOracleAnswers(t *testing.T) {
 	}
 }
 
-// A call that comes to nothing once is no matter.
+// A call that fails once is repeated.
 func TestOracleIsAskedAgain(t *testing.T) {
 	dir := t.TempDir()
 	place(t, dir, "seeds.jsonl", seeds)

@@ -75,7 +75,7 @@ func TestStreamTellsWhatDoesNotRepeat(t *testing.T) {
 	}
 }
 
-// What OPERATOR_META lacks is told at its own line, whatever follows in the file.
+// Missing keys of OPERATOR_META are reported at its own line, whatever follows in the file.
 func TestMissingFieldsAreToldAtTheDict(t *testing.T) {
 	dir := t.TempDir()
 	place(t, dir, "op_lex_counts.py", "# one\nOPERATOR_META = {\n    'risk_level': 'HUGE',\n}\ndef apply(seed_text, ctx, rng):\n    return {'op_id': 1}\n")

@@ -21,7 +21,7 @@ func TestPipe(t *testing.T) {
 	}
 }
 
-// What cannot be read as a file is not taken for an empty one, about which much holds.
+// A path that cannot be read as a file fails, although many checks hold for an empty file.
 func TestFilesThatAreNone(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o700); err != nil {

@@ -250,8 +250,8 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// Calls of a service that goes by the name of its gateway are told apart by what the
-// model asked for.
+// Calls of a service that goes by the name of its gateway differ by what the model
+// asked for.
 func TestCallsThroughAGateway(t *testing.T) {
 	chat := func(name string) Event { return Event{Kind: Tool, Name: name, Source: InChat, Text: "?"} }
 	api := func(path string, status int) Event {

@@ -203,7 +203,7 @@ func TestGuardProperties(t *testing.T) {
 	})
 }
 
-// stub is an operator that answers what it is told to.
+// stub is an operator that gives the answer it was made with.
 type stub struct {
 	meta  textop.Meta
 	apply func(seed string) textop.Result

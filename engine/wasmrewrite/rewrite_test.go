@@ -259,7 +259,7 @@ func TestCustomSections(t *testing.T) {
 	}
 }
 
-// What is not traced is told.
+// Parts that are not traced are named.
 func TestLimitsOfTracing(t *testing.T) {
 	m := e.New()
 	f := m.Func("f", e.Params(e.I32), nil)

@@ -25,8 +25,8 @@ func thresh(t *testing.T, args ...string) (code int, stdout, stderr string) {
 // others take minutes and are tried with THRESH_TEST_LONG=1.
 var brief = []string{"null_deref", "int_overflow", "exit_code", "bad_json", "pipe_holder"}
 
-// Every planted bug is found, told apart, reported once, made small, and shows
-// again when its reproduce command is run; nothing is left running.
+// Every planted bug is found, reported once and by itself, minimized, and shows again when its
+// reproduce command is run; nothing is left running.
 func TestPlantedBugsAreFound(t *testing.T) {
 	t.Parallel() // mostly waits
 	if testing.Short() {

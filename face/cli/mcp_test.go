@@ -25,7 +25,7 @@ type agent struct {
 	told    chan *sdk.ProgressNotificationParams
 }
 
-// client makes a client that keeps what it is told of progress.
+// client makes a client that keeps notifications of progress.
 func (g *agent) client() *sdk.Client {
 	g.told = make(chan *sdk.ProgressNotificationParams, 1000)
 	return sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ClientOptions{

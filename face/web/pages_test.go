@@ -139,8 +139,8 @@ func TestKeysAndSearch(t *testing.T) {
 	b.until(`location.pathname === '/runs/` + ids[8] + `'`)
 }
 
-// Colours are those of the system until a page is told others, and stay so on
-// every page, from its first line on.
+// Colours are those of the system until the user chooses others, which then hold on every page
+// from its first line on.
 func TestTheme(t *testing.T) {
 	t.Parallel() // mostly waits
 	st := openStore(t, t.TempDir())

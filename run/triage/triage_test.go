@@ -25,7 +25,7 @@ func TestFingerprintLayers(t *testing.T) {
 		failing("signal", "SIGABRT"), failing("signal"), failing("signalSIGSEGV"), {Kind: "timeout"}, {Kind: "crash", Signature: "s", Cause: base.Cause},
 	} {
 		if Fingerprint("c", &base) == Fingerprint("c", &o) {
-			t.Errorf("outcome %d is not told apart", i)
+			t.Errorf("outcome %d has no group of its own", i)
 		}
 	}
 }

@@ -144,7 +144,7 @@ func TestReduceWithoutTarget(t *testing.T) {
 	}
 }
 
-// greedy asks for smaller and smaller payloads until it is told to stop.
+// greedy asks for smaller and smaller payloads until Shrink stops.
 type greedy struct{ t *testing.T }
 
 func (g greedy) Reduce(_ context.Context, payload []byte, test func([]byte) (bool, error)) ([]byte, string) {

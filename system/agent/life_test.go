@@ -167,8 +167,8 @@ func (s *rpc) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, `{"jsonrpc": "2.0", "id": `+string(q.ID)+`, "result": `+result+`}`)
 }
 
-// A server over HTTP is told when its session ends, is reset by its own address, and is given up
-// after an answer that is none.
+// An HTTP server hears of the end of its session and is reset at its own address. After an answer
+// that is not MCP, the session is closed.
 func TestSessionsOverHTTP(t *testing.T) {
 	s := &rpc{answers: map[string]string{"say": `{"content": [{"type": "text", "text": "hi"}]}`}}
 	url := serve(t, s.ServeHTTP)

@@ -60,7 +60,7 @@ func self(t testing.TB) string {
 	return path
 }
 
-// beServer is an agent that counts, and does as it is told.
+// beServer is an agent that counts and follows its prompts.
 func beServer() {
 	var mu sync.Mutex
 	n := 0

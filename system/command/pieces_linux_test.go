@@ -491,7 +491,7 @@ func TestPlacesInACommand(t *testing.T) {
 	}
 }
 
-// A program as a system: how it ends is what a call comes to.
+// A call of a program used as a system ends as the program does.
 func TestProgramAsASystem(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	if err != nil {

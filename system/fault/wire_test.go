@@ -193,8 +193,8 @@ func TestEncodingsOfAnswers(t *testing.T) {
 	}
 }
 
-// A tunnel that comes to nothing ends, and the report says no more than is true.
-func TestTunnelsThatComeToNothing(t *testing.T) {
+// A tunnel that fails ends, and the report claims only what happened.
+func TestTunnelsThatFail(t *testing.T) {
 	dead := httptest.NewServer(nil)
 	host := strings.TrimPrefix(dead.URL, "http://")
 	dead.Close()

@@ -62,8 +62,8 @@ func messages(v any) []map[string]any {
 }
 
 // conversation collects the results of tools from what is said to an LLM, for traces without spans
-// of tools. Every call of the LLM repeats what was said before; results are told apart by the ids
-// of their calls.
+// of tools. Every call of the LLM repeats what was said before; a result belongs to the call
+// whose id it has.
 type conversation struct {
 	names map[string]string // by call id
 	seen  map[string]bool
@@ -215,8 +215,8 @@ func numbered(list []attribute, of string) []map[string]any {
 	return out
 }
 
-// told and spoke list the names of attributes with numbered messages: what an LLM is told and what
-// it answers.
+// told and spoke list the names of attributes with numbered messages: those to an LLM and its
+// answers.
 var (
 	told  = []string{"gen_ai.prompt", "llm.input_messages"}
 	spoke = []string{"gen_ai.completion", "llm.output_messages"}

@@ -105,8 +105,8 @@ func TestOTLP(t *testing.T) {
 	}
 }
 
-// Traces without spans of tools tell their results in what the LLM is told, in
-// each of the forms that instrumentations write.
+// Traces without spans of tools have the results in the messages to the LLM, in each of the forms
+// that instrumentations write.
 func TestToolsInMessages(t *testing.T) {
 	attributes := func(list ...string) string {
 		var b strings.Builder
@@ -203,7 +203,7 @@ func TestLogsOfTraces(t *testing.T) {
 }
 
 // What the agent had answered is kept, in each of the forms that recordings
-// have; what a tool gave, or a span within, is not taken for it.
+// have; what a tool gave, or a span within, does not count.
 func TestReplies(t *testing.T) {
 	said := func(attributes string) string {
 		return `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"t","name":"chat","attributes":[
