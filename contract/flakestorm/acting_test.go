@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm"
 	"github.com/thresh-dev/thresh/engine/agentcall"
 	"github.com/thresh-dev/thresh/system/agent"
@@ -165,10 +166,14 @@ func world(t *testing.T) *httptest.Server {
 			if err := json.Unmarshal(body, &q); err != nil {
 				t.Errorf("%s: %v", body, err)
 			}
-			_ = json.NewEncoder(w).Encode(map[string]any{
+			answer := map[string]any{
 				"choices": []any{map[string]any{"message": think(q.Messages, bytes.Contains(body, []byte(`"tools"`))), "finish_reason": "stop"}},
 				"usage":   map[string]int{"prompt_tokens": 10 * len(q.Messages), "completion_tokens": 5},
-			})
+			}
+			if len(q.Messages) > 2 && strings.Contains(q.Messages[0].Content, "uncounted") {
+				delete(answer, "usage")
+			}
+			_ = json.NewEncoder(w).Encode(answer)
 		case "/mcp":
 			serveMCP(w, body)
 		case "lookup":
@@ -261,4 +266,15 @@ func think(list []message, tools bool) message {
 		return message{Role: "assistant", Content: "It is " + all}
 	}
 	return message{Role: "assistant", Content: "Hello, I can help. You said: " + last}
+}
+
+// An answer of the LLM that says no number of tokens makes the sum unknown, not smaller.
+func TestUncountedAnswers(t *testing.T) {
+	s := spec(t, "agent: {type: command, command: [acting, \""+world(t).URL+"\"], timeout: 5000}\n"+
+		"golden_prompts: [Look up order 4711, Look up uncounted order 4711]\nphases: [contract]\n"+
+		"contract:\n  name: c\n  invariants: [{id: cheap, type: tokens, max: 50, prompt_filter: up order}, {id: all, type: tokens, max: 50}]\n  chaos_matrix: [{name: calm}]\n")
+	p := playBy(t, acting(), s)
+	if p.count(campaign.VerdictError) != 1 || p.count(campaign.VerdictPass) != 1 || !strings.Contains(p.titles(), "1 answer of the LLM without `usage`") {
+		t.Errorf("%s", p.titles())
+	}
 }

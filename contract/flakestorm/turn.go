@@ -20,22 +20,23 @@ import (
 // cell is one independent invocation of the agent: its memory cleared, with its own counters of
 // faults and its own seed.
 type cell struct {
-	x       *executor
-	j       injection
-	faults  fault.Cell // nil: there is no port
-	ledger  *fault.Ledger
-	session string // name of the case in what is stored
-	sent    string // name of the case for the agent
-	seen    int    // tool calls of earlier turns
-	opened  int    // index of the turn that began the conversation
-	talking string // the golden prompt of the conversation
-	within  bool   // the next turn continues the conversation
-	calls   int    // exchanges of earlier turns
-	events  int    // of earlier turns: events of the injector, and of the reply's ledger
-	replies int
-	in, out int64
-	turns   []turn
-	began   time.Time
+	x         *executor
+	j         injection
+	faults    fault.Cell // nil: there is no port
+	ledger    *fault.Ledger
+	session   string // name of the case in what is stored
+	sent      string // name of the case for the agent
+	seen      int    // tool calls of earlier turns
+	opened    int    // index of the turn that began the conversation
+	talking   string // the golden prompt of the conversation
+	within    bool   // the next turn continues the conversation
+	calls     int    // exchanges of earlier turns
+	events    int    // of earlier turns: events of the injector, and of the reply's ledger
+	replies   int
+	in, out   int64
+	uncounted int
+	turns     []turn
+	began     time.Time
 }
 
 // turn is one question and its answer.
@@ -241,13 +242,14 @@ func (c *cell) observed(t *turn) {
 			}
 		}
 		c.seen = len(r.ToolCalls)
-		if n := r.InputTokens + r.OutputTokens - c.in - c.out; n > 0 && !o.TokensKnown {
+		o.Uncounted = r.Uncounted - c.uncounted
+		if n := r.InputTokens + r.OutputTokens - c.in - c.out; n > 0 && !o.TokensKnown && o.Uncounted == 0 {
 			o.InputTokens, o.OutputTokens, o.TokensKnown = r.InputTokens-c.in, r.OutputTokens-c.out, true
 		}
 		if !o.TokensKnown && usedNoTokens(r.Exchanges[min(c.calls, len(r.Exchanges)):]) {
 			o.TokensKnown = true
 		}
-		c.in, c.out, c.calls = r.InputTokens, r.OutputTokens, len(r.Exchanges)
+		c.in, c.out, c.uncounted, c.calls = r.InputTokens, r.OutputTokens, r.Uncounted, len(r.Exchanges)
 	}
 	o.Blind = len(o.Tools) == 0 && !c.seesTools()
 	t.Tools, t.observe, t.Exchanges = o.Tools, o, c.calls

@@ -398,10 +398,14 @@ func (p *Plan) NamesTools() bool {
 	return len(p.Recorded) > 0 || slices.ContainsFunc(p.Rules, func(r Rule) bool { return r.Tool != "" && r.Tool != "*" })
 }
 
-// Used adds the tokens that an LLM has counted.
-func (l *Ledger) Used(input, output int64) {
+// Used adds the tokens that an LLM counted in an answer to a call. An answer that no fault changed
+// and that counts none was paid for all the same.
+func (l *Ledger) Used(d *Decision, status int, input, output int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if input+output == 0 && status > 0 && status < 400 && len(d.fired) == 0 {
+		l.report.Uncounted++
+	}
 	l.report.InputTokens += input
 	l.report.OutputTokens += output
 }

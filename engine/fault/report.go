@@ -26,6 +26,7 @@ type Report struct {
 	// Tokens counted by the LLMs that answered.
 	InputTokens  int64 `json:"input_tokens,omitempty"`
 	OutputTokens int64 `json:"output_tokens,omitempty"`
+	Uncounted    int   `json:"-"` // answers of LLMs that do not say how many tokens they used
 }
 
 // Tally is how often a rule was considered and struck.

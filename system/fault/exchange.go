@@ -396,7 +396,8 @@ func (x *exchange) finish() {
 	defer x.release()
 	e := &x.record
 	if x.model != nil {
-		x.ledger.Used(x.model.Usage(e.ContentType, x.response.kept))
+		input, output := x.model.Usage(e.ContentType, x.response.kept)
+		x.ledger.Used(x.decision, e.Status, input, output)
 		x.learnWanted()
 	}
 	e.Took = time.Since(x.began)

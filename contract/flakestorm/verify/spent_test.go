@@ -33,6 +33,7 @@ func TestSpent(t *testing.T) {
 		{`{type: tokens, max: 5, percentile: 50}`, []verify.Reply{reply(1, 1), {}}, false, "the number of tokens is not known"},
 		{`{type: tokens, max: 5, percentile: 50}`, nil, false, "there is no reply to measure"},
 		{`{type: tokens, max: 5}`, []verify.Reply{{}}, false, "the number of tokens is not known"},
+		{`{type: tokens, max: 5}`, []verify.Reply{{Uncounted: 2}}, false, "the number of tokens is not known: 2 answers of the LLM without `usage`"},
 		{`{type: latency, max_ms: 20, percentile: 1}`, []verify.Reply{{Latency: 30 * time.Millisecond}, {Latency: 20 * time.Millisecond}}, true, "p1 of 2 calls: 20.0 ms p1 of 2 calls: within 20 ms"},
 	} {
 		v := invariant(t, tc.yaml)

@@ -23,6 +23,7 @@ type Reply struct {
 	Blind                     bool
 	InputTokens, OutputTokens int64
 	TokensKnown               bool
+	Uncounted                 int // answers of LLMs that do not say how many tokens they used
 }
 
 // Tool is a call of a tool by the agent.
@@ -153,6 +154,10 @@ func (c *Checker) judged(ctx context.Context, v *config.Invariant, r *Reply) (Re
 
 // value returns what a call cost, in tokens or in money.
 func value(v *config.Invariant, r *Reply) (float64, error) {
+	if !r.TokensKnown && r.Uncounted > 0 {
+		return 0, fmt.Errorf("%s: the number of tokens is not known: %s of the LLM without `usage`; OpenAI's API streams it if asked for by stream_options: {include_usage: true}",
+			v.Path, diag.Plural(r.Uncounted, "answer"))
+	}
 	if !r.TokensKnown {
 		return 0, fmt.Errorf("%s: the number of tokens is not known: neither the reply says it nor do the agent's calls to its LLM go through Thresh", v.Path)
 	}
