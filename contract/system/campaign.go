@@ -20,8 +20,8 @@ import (
 
 // Campaign calls the operations of a system. Its first round makes the usual call of every
 // operation. Its second makes calls with one special or wrong argument, except for operations whose
-// usual calls all failed, or hung. Its third makes calls with several special arguments, for
-// operations that have not failed.
+// usual calls all crashed, or hung. Its third makes calls with several special arguments, for
+// operations that have not crashed.
 type Campaign struct {
 	id     campaign.Identity
 	open   sut.Opener
@@ -295,6 +295,8 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		}
 		long := out.Kind == kindTimeout || out.Kind == kindFlood // such a call takes as long as the limit allows
 		switch {
+		case failed && served(out.Kind):
+			held[in.Operation] = true
 		case failed && s.round > 0:
 			next.faulty[in.Operation] = true
 			if about := subject(&in); long && about != "" {
@@ -438,7 +440,7 @@ func (e *executor) execute(ctx context.Context, s *state, k campaign.Case, op *s
 		return campaign.Outcome{}, err
 	}
 	out := judge(s, op, in, &o)
-	if out.Verdict == 0 || out.Kind == kindAnswer { // comparing says more
+	if out.Verdict == 0 || slices.Contains([]string{kindAnswer, kindType, kindHeader, kindStatus}, out.Kind) { // comparing says more
 		if compared := compare(s, op, in, before, &o); compared.Verdict != 0 {
 			return compared, nil
 		}

@@ -177,6 +177,7 @@ func TestFoldOfUsualCalls(t *testing.T) {
 		"all is well":      {campaign.Outcome{}, campaign.Outcome{}, 0, true},
 		"invalid taken":    {campaign.Outcome{}, taken, 1, true},
 		"taken, and fell":  {campaign.Outcome{}, campaign.Outcome{Verdict: campaign.VerdictFail, Kind: kindCrash, Data: []byte(accepted)}, 0, true},
+		"answers deviate":  {campaign.Outcome{Verdict: campaign.VerdictFail, Kind: kindHeader, Title: "look: HTTP 500"}, campaign.Outcome{}, 0, true},
 		"usual calls fail": {campaign.Outcome{Verdict: campaign.VerdictFail, Kind: kindCrash, Title: "look: HTTP 500"}, campaign.Outcome{}, 0, false},
 	} {
 		each := func(s *state, o campaign.Outcome, only int) *state {
@@ -202,6 +203,9 @@ func TestFoldOfUsualCalls(t *testing.T) {
 				s = each(s, campaign.Outcome{}, -1)
 			}
 			s = each(s, x.special, slices.IndexFunc(s.cases(), invalid))
+		}
+		if s.faulty["look"] != (x.special.Kind == kindCrash) {
+			t.Errorf("%s: calls with several special arguments are left out: %v", name, s.faulty)
 		}
 		if len(s.accepted) != x.accepted {
 			t.Errorf("%s: %d accepted, want %d", name, len(s.accepted), x.accepted)

@@ -23,6 +23,12 @@ const (
 	checkOwner  = "owner"
 )
 
+// served reports whether a failing call was nevertheless carried out, so that others of the operation
+// may fail for reasons of their own.
+func served(kind string) bool {
+	return !slices.Contains([]string{kindCrash, kindTimeout, kindFlood, kindInternal, campaign.KindEndedLater}, kind)
+}
+
 // compare judges the last call of a case by the earlier ones.
 func compare(s *state, op *sut.Operation, in *input, before []done, o *sut.Observation) (out campaign.Outcome) {
 	n := len(before) - 1

@@ -129,6 +129,11 @@ func verdict(op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome 
 	if in.Gone && o.End == sut.Answered && o.Status == 200 && !softly().Match(o.Output) {
 		return fail(kindDeleted, campaign.SeverityMedium, fmt.Sprintf("HTTP 200 after %s deleted it", in.Before[len(in.Before)-1].Operation))
 	}
+	kind, title, argument := misfit(op, in, o)
+	amiss := fail(kind, campaign.SeverityMedium, title, argument)
+	if argument != "" && argument == subject(in) { // reported before anything else wrong with the answer
+		return amiss
+	}
 	key, declared := answerKey(op, o.Status)
 	if !declared && !(tolerated(o.Status) || !in.Valid && isClientError(o.Status)) {
 		return fail(kindStatus, campaign.SeverityLow, fmt.Sprintf("HTTP %d is not declared", o.Status), strconv.Itoa(o.Status))
@@ -140,11 +145,6 @@ func verdict(op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome 
 	media, known := mediaType(op, &frame, o)
 	if !known {
 		return fail(kindType, campaign.SeverityMedium, fmt.Sprintf("HTTP %d: the answer is of type %s, declared is %s", o.Status, media, strings.Join(frame.Types, ", ")), media)
-	}
-	kind, title, argument := misfit(op, in, o)
-	amiss := fail(kind, campaign.SeverityMedium, title, argument)
-	if argument != "" && argument == subject(in) { // reported before anything else wrong with the answer
-		return amiss
 	}
 	if why := schemaMismatch(op.Answers[key], op, o); why != "" && (media == "" || isJSON(media) || len(frame.Types) == 0) {
 		return fail(kindAnswer, campaign.SeverityMedium, "the answer does not fit its schema: "+why, crash.Mask(given().ReplaceAllString(why, "")))

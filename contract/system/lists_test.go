@@ -315,8 +315,17 @@ func TestWhatIsNotHidden(t *testing.T) {
 	}
 	list := o(200, `[1,2]`)
 	for about, want := range map[string]string{"limit: minimum": kindPage, "required alone": kindAnswer} {
-		if out := judge(nil, &ops[0], &input{Operation: "list", About: about, Valid: true, Args: json.RawMessage(`{"limit":1}`)}, &list); out.Kind != want {
+		in := input{Operation: "list", About: about, Valid: true, Args: json.RawMessage(`{"limit":1}`)}
+		if out := judge(nil, &ops[0], &in, &list); out.Kind != want {
 			t.Errorf("%s: %s", about, out.Kind)
+		}
+		typed, plain := ops[0], list
+		typed.Frames, plain.Header = map[string]sut.Frame{"200": {Types: []string{"application/json"}}}, map[string][]string{"Content-Type": {"text/plain"}}
+		if want == kindAnswer {
+			want = kindType
+		}
+		if out := judge(nil, &typed, &in, &plain); out.Kind != want {
+			t.Errorf("%s, of another type: %s", about, out.Kind)
 		}
 	}
 	e := &executor{since: new(atomic.Int64), c: &Campaign{plan: &sut.Plan{Kind: sut.HTTP}}, x: &cellar{call: func(k sut.Call, _ map[string]string) sut.Observation {
@@ -326,8 +335,11 @@ func TestWhatIsNotHidden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := e.Execute(t.Context(), &state{ops: ops}, campaign.Case{Payload: payload}); err != nil || out.Kind != kindUpdate {
-		t.Errorf("%+v, %v", out, err)
+	for _, amiss := range []func(){func() {}, func() { ops[1].Answers = map[string]json.RawMessage{"201": nil} }} {
+		amiss()
+		if out, err := e.Execute(t.Context(), &state{ops: ops}, campaign.Case{Payload: payload}); err != nil || out.Kind != kindUpdate {
+			t.Errorf("%+v, %v", out, err)
+		}
 	}
 	typed := &sut.Operation{Answers: map[string]json.RawMessage{"200": json.RawMessage(`{"$ref":"#/$defs/a","$defs":{"a":{"allOf":[{"properties":{"state":{"enum":["paid"]}}},{"properties":{"self":{"$ref":"#/$defs/a"}}}]}}}`)}}
 	if got := states(typed); !slices.Contains(got, "paid") {

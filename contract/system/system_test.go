@@ -157,7 +157,7 @@ func TestRounds(t *testing.T) {
 		t.Fatalf("the first round has %d cases", first.Len)
 	}
 	next := c.Fold(s, func(yield func(campaign.Case, campaign.Outcome) bool) {
-		yield(campaign.Case{Index: 0}, campaign.Outcome{Verdict: campaign.VerdictFail})
+		yield(campaign.Case{Index: 0}, campaign.Outcome{Verdict: campaign.VerdictFail, Kind: kindCrash})
 	})
 	if r, _ := c.Round(next); r.Len != 0 {
 		t.Errorf("%d calls of an operation whose usual call fails", r.Len)
