@@ -213,7 +213,7 @@ func TestShimSaysWhatIsWrong(t *testing.T) {
 	if _, err := s.port.Shim("x", nil); err == nil || err.Error() != "MCP server x has no command" {
 		t.Errorf("a server without a command: %v", err)
 	}
-	for script, want := range map[string]int{"exit 0": 0, "exit 7": 7} {
+	for script, want := range map[string]int{"exit 0": 0, "exit 7": 7, "kill -9 $$": 137, "kill -SEGV $$": 139} {
 		argv, err := s.port.Shim("x", []string{"sh", "-c", "echo broken >&2; " + script})
 		if err != nil {
 			t.Fatal(err)

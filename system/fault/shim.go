@@ -11,9 +11,11 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"os/exec"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -53,8 +55,8 @@ func (d *agentPort) Shim(server string, argv []string) ([]string, error) {
 
 // Shim runs an MCP server for an agent that believes it has started the server itself. All their
 // messages pass through the port at the address in the first argument; the other arguments are the
-// server's command. It returns the server's exit code, or 3 with a message on stderr if the port
-// cannot be reached or the server cannot be run.
+// server's command. It returns the server's exit code (for a signal, 128 and its number), or 3 with
+// a message on stderr if the port cannot be reached or the server cannot be run.
 func Shim(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	code, err := shim(ctx, args, stdin, stdout, stderr)
 	if err != nil {
@@ -112,7 +114,16 @@ func shim(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	if err != nil && !errors.As(err, &exit) {
 		return 0, fmt.Errorf("run the server: %w", err)
 	}
-	return max(0, server.ProcessState.ExitCode()), nil
+	return ending(ctx, server.ProcessState), nil
+}
+
+// ending returns the exit code that says how a server ended: 128 and the number of a signal, as shells have it.
+// The signal by which the shim itself ends a server that outlives its connection says nothing about the server.
+func ending(ctx context.Context, state *os.ProcessState) int {
+	if how, ok := state.Sys().(syscall.WaitStatus); ok && how.Signaled() && ctx.Err() == nil {
+		return 128 + int(how.Signal())
+	}
+	return max(0, state.ExitCode())
 }
 
 // split distributes what the port sends to the agent and the server.
