@@ -206,8 +206,13 @@ func (p *Plugins) check(ctx context.Context, host pyhost.Operators, c *Checked, 
 	if err != nil {
 		return err
 	}
+	changes, idle := false, false
 	for i := range first {
 		c.answer(&list[i], &first[i])
+		changes, idle = changes || first[i].Result.Status == textop.OK, idle || first[i].Result.Unchanged
+	}
+	if idle && !changes {
+		c.warn(boxStatus, e.Source, "says OK and changes none of the texts that were tried: OK means that the child differs (OC-4.2)")
 	}
 	c.Path = snapshotPath(e)
 	if len(first) < len(list) {

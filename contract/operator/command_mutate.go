@@ -191,8 +191,8 @@ func parseStrength(s string) (textop.Range, error) {
 	}
 	a, err1 := strconv.Atoi(least)
 	b, err2 := strconv.Atoi(most)
-	if err1 != nil || err2 != nil || a < 1 || b < a || b > 100 {
-		return textop.Range{}, diag.Refused("--strength must be N or LEAST-MOST, from 1 to 100, got %q", s)
+	if err1 != nil || err2 != nil || a < 1 || b < a || b > maxStrength {
+		return textop.Range{}, diag.Refused("--strength must be N or LEAST-MOST, from 1 to %d, got %q", maxStrength, s)
 	}
 	return textop.Range{Min: a, Max: b}, nil
 }

@@ -283,7 +283,7 @@ func (d *decoder) strength(s *doctree.Section) {
 	}
 	var pair []int
 	s.Each("strength", func(n *doctree.Node, path string) {
-		t := doctree.Integer(1, 100)
+		t := doctree.Integer(1, maxStrength)
 		if v, ok := n.Int64(); d.Is(n, path, &t) && ok {
 			pair = append(pair, int(v))
 		}
@@ -327,6 +327,9 @@ func (d *decoder) weights(s *doctree.Section) {
 	}
 }
 
+// constraintOfPlugins is what is said of a constraint that is none of ours.
+const constraintOfPlugins = "has no effect on built-in operators; plug-ins get it"
+
 func (d *decoder) constraints(s *doctree.Section) {
 	x := s.Sub("constraints")
 	if !x.There() {
@@ -351,7 +354,7 @@ func (d *decoder) constraints(s *doctree.Section) {
 	}
 	for _, e := range d.Entries(x.Raw(), "constraints") {
 		if known := x.Shape.Keys(""); !slices.Contains(known, e.Name) {
-			d.Warn(e.Key.Pos, "constraint", e.Path, diag.DidYouMean(e.Name, known), "has no effect on built-in operators; plug-ins get it")
+			d.Warn(e.Key.Pos, "constraint", e.Path, diag.DidYouMean(e.Name, known), constraintOfPlugins)
 		}
 	}
 }

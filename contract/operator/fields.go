@@ -18,7 +18,6 @@ import (
 var format = sync.OnceValue(func() *doctree.Shape {
 	text, texts := doctree.Text(), doctree.List(doctree.Text().Must())
 	integer, word, truth := doctree.Integer, doctree.Word, doctree.Truth()
-	unbounded := math.Inf(1)
 	oracle := &doctree.Shape{Name: "oracle", Doc: "a program that judges children", Fields: []doctree.Field{
 		{Name: "command", Need: true, Type: texts.Must(),
 			Doc: "command that exits with 0 if the system under test held and with 1 if not; `<child>` is the path of the child's text"},
@@ -34,13 +33,6 @@ var format = sync.OnceValue(func() *doctree.Shape {
 		{Name: "include", Type: texts, Doc: "globs of op_ids to use"},
 		{Name: "exclude", Type: texts, Doc: "globs of op_ids to skip"},
 	}}
-	constraints := &doctree.Shape{Name: "constraints", Doc: "limits of every child; plug-ins receive all other keys", Open: true, Fields: []doctree.Field{
-		{Name: "max_chars", Type: integer(0, unbounded), Doc: "most characters of a child; longer ones are cut"},
-		{Name: "trim_trailing", Type: truth, Doc: "remove white space at the end"},
-		{Name: "keep_controls", Type: truth, Doc: "keep control characters"},
-		{Name: "schema_mode", Type: word("suffix", "blank").OrElse(truth), Doc: "how a cut child is kept well-formed"},
-		{Name: "placeholder", Type: text, Doc: "text in place of what was removed"},
-	}}
 	judges := judgeShape()
 	price := doctree.Number(0, 1e9)
 	budget := &doctree.Shape{Name: "budget", Doc: "what a run may spend on the system, including re-runs and shrinking", Fields: []doctree.Field{
@@ -50,7 +42,7 @@ var format = sync.OnceValue(func() *doctree.Shape {
 		{Name: "input_price", Type: price, Doc: "price of a million input tokens"},
 		{Name: "output_price", Type: price, Doc: "price of a million output tokens"},
 	}}
-	strength := integer(1, 100)
+	strength := integer(1, maxStrength)
 	return &doctree.Shape{Name: "Operator campaign v1", Fields: []doctree.Field{
 		{Name: "schema_version", Need: true, Type: text.Like(`^thresh\.operators\.v1$`), Doc: "thresh.operators.v1"},
 		{Name: "seeds", Need: true, Type: texts.Must(), Doc: "seed files: .jsonl, .csv, or lines of text"},
@@ -72,7 +64,7 @@ var format = sync.OnceValue(func() *doctree.Shape {
 		{Name: "policy", Type: word(policies()...), Default: `"uniform"`, Doc: "how operators are chosen"},
 		{Name: "weights", Type: doctree.Named(doctree.Named(doctree.Number(0, 1e12))),
 			Doc: "weights by bucket (or *) and op_id, for the policy weighted; 1 by default"},
-		{Name: "constraints", Type: doctree.Object(constraints), Doc: "limits of every child"},
+		{Name: "constraints", Type: doctree.Object(constraintsShape()), Doc: "limits of every child"},
 		{Name: "duplicates", Type: word(string(RejectExact), string(RejectNear), string(KeepDuplicates)), Default: `"exact"`,
 			Doc: "which duplicates among a seed's children are replaced"},
 		{Name: "stats", Type: text.Must(), Doc: "statistics file for a learning policy to start from"},
@@ -86,11 +78,22 @@ var format = sync.OnceValue(func() *doctree.Shape {
 	}, Doc: "a campaign that mutates prompts with operators. Relative paths start at the document's folder"}
 })
 
+// constraintsShape declares limits of a child.
+var constraintsShape = sync.OnceValue(func() *doctree.Shape {
+	return &doctree.Shape{Name: "constraints", Doc: "limits of every child; plug-ins receive all other keys", Open: true, Fields: []doctree.Field{
+		{Name: "max_chars", Type: doctree.Integer(0, math.Inf(1)), Doc: "most characters of a child; longer ones are cut"},
+		{Name: "trim_trailing", Type: doctree.Truth(), Doc: "remove white space at the end"},
+		{Name: "keep_controls", Type: doctree.Truth(), Doc: "keep control characters"},
+		{Name: "schema_mode", Type: doctree.Word("suffix", "blank").OrElse(doctree.Truth()), Doc: "how a cut child is kept well-formed"},
+		{Name: "placeholder", Type: doctree.Text(), Doc: "text in place of what was removed"},
+	}}
+})
+
 // linkShape declares an operator of a chain.
 var linkShape = sync.OnceValue(func() *doctree.Shape {
 	return &doctree.Shape{Name: "chain", Doc: "an operator of a chain, with its own strength", Fields: []doctree.Field{
 		{Name: "op", Need: true, Type: doctree.Text().Must(), Doc: "op_id of the operator"},
-		{Name: "strength", Type: doctree.Integer(1, 100), Doc: "strength of this operator, instead of the child's"},
+		{Name: "strength", Type: doctree.Integer(1, maxStrength), Doc: "strength of this operator, instead of the child's"},
 	}}
 })
 

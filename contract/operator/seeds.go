@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -88,6 +89,8 @@ func NewSeedReader(r io.Reader, name string, format Format, prefer ...textop.Buc
 	}
 	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
 		s.refused = s.fault("seed-encoding", "", "is UTF-16: expected UTF-8")
+	} else if ext := strings.ToLower(path.Ext(name)); format == "" && (ext == ".yaml" || ext == ".yml") {
+		s.refused = s.fault("seed-syntax", "", "is YAML: expected lines of JSON, CSV, or lines of text") // not every line of it is a prompt
 	}
 	if s.format == CSV {
 		s.table = csv.NewReader(s.lines)
@@ -262,6 +265,16 @@ func (s *SeedReader) limits(seed *mutator.Seed, f map[string]any) error {
 	}
 	var found diag.List
 	c := textop.NewContext(raw, &found)
+	if raw["strength"] != nil && !found.HasErrors() && (c.Strength < 1 || c.Strength > maxStrength) {
+		return s.fault("seed-strength", "strength", "must be from 1 to %d, got %d", maxStrength, c.Strength)
+	}
+	known := constraintsShape().Keys("")
+	for _, key := range slices.Sorted(maps.Keys(c.Constraints.Given)) {
+		if hint := diag.DidYouMean(key, known); hint != "" && !slices.Contains(known, key) {
+			at := "constraints." + key
+			found = append(found, diag.Diagnostic{Code: "operator.constraint", Level: diag.Warning, Path: at, Message: constraintOfPlugins, Hint: hint})
+		}
+	}
 	if err := s.takeDiagnostics("", found); err != nil {
 		return err
 	}
@@ -296,8 +309,8 @@ func (s *SeedReader) takeDiagnostics(path string, list diag.List) error {
 			errs = append(errs, d)
 			continue
 		}
-		if !s.warned[d.Message] && len(s.warnings) < 100 {
-			s.warned[d.Message] = true
+		if kind := d.Message + d.Hint; !s.warned[kind] && len(s.warnings) < 100 {
+			s.warned[kind] = true
 			d.Pos.Col = s.column(d.Path)
 			s.warnings = append(s.warnings, d)
 		}

@@ -115,6 +115,7 @@ const (
 const (
 	maxChildren = 1_000_000
 	maxSteps    = 16
+	maxStrength = 100
 	maxRounds   = 1000
 )
 

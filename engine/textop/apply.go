@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/pyrand"
 )
 
@@ -54,6 +55,8 @@ func skipped(id, seed string, n int, p Params) Result {
 	return Result{Status: Skipped, Child: seed, Trace: Step{OpID: id, Status: Skipped, Params: p, LenBefore: n, LenAfter: n}}
 }
 
+func codePoints(n int) string { return diag.Plural(n, "code point") }
+
 // hold checks and corrects what an operator returned.
 func hold(m *Meta, seed string, n int, ctx *Context, r *Result) {
 	breach := func(format string, args ...any) { r.Breaches = append(r.Breaches, fmt.Sprintf(format, args...)) }
@@ -83,18 +86,18 @@ func hold(m *Meta, seed string, n int, ctx *Context, r *Result) {
 		breach("the trace has status %q: the result has %q", claimed.Status, answered)
 	}
 	if claimed.LenBefore != n {
-		breach("the trace has len_before %d: the seed has %d code points", claimed.LenBefore, n)
+		breach("the trace has len_before %d: the seed has %s", claimed.LenBefore, codePoints(n))
 	}
 	if claimed.LenAfter != returned {
-		breach("the trace has len_after %d: the child has %d code points", claimed.LenAfter, returned)
+		breach("the trace has len_after %d: the child has %s", claimed.LenAfter, codePoints(returned))
 	}
 	switch limit := ctx.Constraints.MaxChars; {
 	case r.Status != OK:
 	case r.Child == seed:
-		r.Status = Skipped
+		r.Status, r.Unchanged = Skipped, true
 		r.Trace.Params = append(r.Trace.Params, Param{"reason", ReasonNoChange})
 	case limit > 0 && returned > limit:
-		breach("the child has %d code points although max_chars is %d", returned, limit)
+		breach("the child has %s although max_chars is %d", codePoints(returned), limit)
 		r.Status = Skipped
 		if m.OverLength == RefuseLong {
 			r.Status, r.Error = Invalid, "the child is longer than max_chars"

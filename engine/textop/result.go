@@ -46,6 +46,8 @@ type Result struct {
 	Breaches []string
 	// Advice lists recommendations of the contract that the operator does not follow.
 	Advice []string
+	// Unchanged means that the operator said OK of a child that is the seed; Run made that SKIPPED.
+	Unchanged bool
 }
 
 // Step is the trace of one application: OC-5.1 of the contract.
