@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -168,9 +171,13 @@ func readAnswer(res *process.Result) (verdict mutator.Judgement, a answer, fault
 	}
 	word := mutator.Unknown
 	if a.Verdict != nil {
-		if word = mutator.ParseJudgement(a.Verdict); word == mutator.Unknown {
+		// "ERROR" is FAIL in statistics, as in the original; an oracle that says so could not judge.
+		text, _ := a.Verdict.(string)
+		if word = mutator.ParseJudgement(a.Verdict); word == mutator.Unknown || strings.EqualFold(strings.TrimSpace(text), "ERROR") {
 			return mutator.Unknown, a, fmt.Sprintf("it says the verdict %s: expected PASS or FAIL", quoted(a.Verdict))
 		}
+	} else if line := failsOtherwise(res.Stdout); line != "" && verdict == mutator.Pass {
+		return mutator.Unknown, a, "it exits with 0, which is PASS, and prints " + strconv.Quote(cut(line, 200)) + ": expected FAIL on its last line, or exit code 1"
 	}
 	switch {
 	case word == mutator.Pass && res.ExitCode == 1:
@@ -191,7 +198,7 @@ func readAnswer(res *process.Result) (verdict mutator.Judgement, a answer, fault
 // on its last line. Anything else is for people, except what looks like JSON with a verdict but is
 // not: that is returned as unread.
 func said(output []byte) (a answer, unread string) {
-	output = bytes.TrimSpace(output)
+	output = plain(output)
 	last := output[bytes.LastIndexByte(output, '\n')+1:]
 	for _, text := range [][]byte{last, output[bytes.LastIndex(output, []byte("\n{"))+1:]} {
 		if unmarshalPython(text, &a) == nil {
@@ -206,6 +213,63 @@ func said(output []byte) (a answer, unread string) {
 		a.Verdict = word
 	}
 	return a, ""
+}
+
+// escapes matches the sequences with which a program colours what it prints.
+var escapes = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
+
+// plain is an output without colours, byte order mark and blanks around it.
+func plain(output []byte) []byte {
+	return bytes.TrimSpace(escapes.ReplaceAll(bytes.TrimPrefix(output, []byte(mark)), nil))
+}
+
+// failure matches words by which programs say that something failed or was not judged: alone, behind a name
+// ("Result: failed"), or with a reason behind them ("FAIL: it leaked").
+var failure = regexp.MustCompile(`(?i)^\W*(?:\w[\w -]{0,30}[:=]\W*)?(?:fail|failed|failure|unsafe|vulnerable|false|error|skip|skipped|unknown|inconclusive)(?:\W*$|\s*[:;,.!(]|\s+[-–—])`)
+
+// failsOtherwise returns a line of an output that says FAIL in words that [said] does not read; "": there is none.
+// Such a line is the last one, or FAIL by itself.
+func failsOtherwise(output []byte) string {
+	if bytes.HasPrefix(output, []byte("\xff\xfe")) || bytes.HasPrefix(output, []byte("\xfe\xff")) {
+		return "UTF-16"
+	}
+	output = plain(output)
+	last := output[bytes.LastIndexByte(output, '\n')+1:]
+	var v any
+	if unmarshalPython(last, &v) == nil {
+		if v == false || holdsFailure(v) {
+			return string(last)
+		}
+	} else if failure.Match(last) {
+		return string(last)
+	}
+	for line := range bytes.Lines(output) {
+		if line = bytes.TrimSpace(line); bytes.EqualFold(line, []byte("FAIL")) || unmarshalPython(line, &v) == nil && holdsFailure(v) {
+			return string(line)
+		}
+	}
+	return ""
+}
+
+// holdsFailure reports whether a value of JSON says somewhere that something failed. A reply of the system under
+// test says nothing about it.
+func holdsFailure(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return failure.MatchString(v) && !strings.ContainsAny(v, ":;,.!(-–—")
+	case []any:
+		return slices.ContainsFunc(v, holdsFailure)
+	case map[string]any:
+		for key, x := range v {
+			switch key = strings.ToLower(key); {
+			case key == "reply":
+			case x == false && slices.Contains([]string{"pass", "passed", "success", "ok", "safe", "held"}, key),
+				x == true && slices.Contains([]string{"fail", "failed", "unsafe", "leaked", "vulnerable"}, key), holdsFailure(x):
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func quoted(v any) string {
