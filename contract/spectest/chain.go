@@ -63,7 +63,7 @@ func (c *Campaign) link(ctx context.Context) (list diag.List) {
 				a, b := of(from), of(me)
 				all[max(a, b)].chain = min(a, b)
 			}
-			if after := e.node.Get("harness").Get("after"); !after.IsNull() && after.Kind != doctree.Map {
+			if after := e.node.Get("harness").Get("after"); !after.IsNull() {
 				wanted := []string{trimmed(after)}
 				if after.Kind == doctree.Seq {
 					wanted = texts(after)

@@ -34,9 +34,9 @@ var format = sync.OnceValue(func() (s shapes) {
 		doctree.Field{Name: "max_literal_bytes", Type: atLeast(1), Default: "262144", Doc: "most bytes of all strings in the expression"},
 		doctree.Field{Name: "timeout_ms", Type: atLeast(0), Default: "200", Doc: "longest time in milliseconds; 0: no limit"})
 	s.file = shape("setup file", "a file in the case's temporary folder",
-		doctree.Field{Name: "path", Need: true, Type: doctree.Text().As(`{"pattern": "^[^/~]"}`), Doc: "path relative to the folder"},
+		doctree.Field{Name: "path", Need: true, Type: scalar.As(`{"type": ["string", "number", "boolean"], "pattern": "^([^/~]|~[^/])"}`), Doc: "path relative to the folder"},
 		doctree.Field{Name: "text", Type: any, Doc: "content of the file"})
-	hook := scalar.As(`{"type": ["string", "number", "boolean", "null"], "pattern": "^\\s*$|\\S\\s*:\\s*\\S"}`)
+	hook := scalar.As(`{"type": ["string", "null"], "pattern": "^\\s*$|\\S\\s*:\\s*\\S"}`)
 	harness := shape("harness", "how to run the case",
 		doctree.Field{Name: "entrypoint", For: command, Type: scalar.OrElse(doctree.List(scalar)), Doc: "`module:function`, or a command line: words, single and double quotes, backslash; no shell. Without it, `SPEC_RUNNER_ENTRYPOINT` of `env` or of the environment"},
 		doctree.Field{Name: "env", For: command, Type: named(any).OrNull().As(`{"propertyNames": {"pattern": "^[^=]+$"}}`), Doc: "environment variables to set, or to remove with `null`; a relative value that names a setup file becomes its path"},
@@ -60,8 +60,8 @@ var format = sync.OnceValue(func() (s shapes) {
 		doctree.Field{Name: "user", Need: true, Type: scalar, Doc: "user name"}, doctree.Field{Name: "password", Need: true, Type: scalar, Doc: "password"})
 	retry := shape("retry", "how to repeat a request until its assertions hold",
 		doctree.Field{Name: "times", Need: true, Type: doctree.Integer(1, 8191), Doc: "most repetitions"},
-		doctree.Field{Name: "every", Type: scalar, Default: `"1s"`, Doc: "time between two requests: `500ms`, or seconds"})
-	relative := `{"type": ["string", "number", "boolean", "null"], "pattern": "^([^/]|$)"}`
+		doctree.Field{Name: "every", Type: scalar.As(`{"type": ["string", "number", "null"], "minimum": 0, "pattern": "^\\+?(0|(([0-9]+(\\.[0-9]*)?|\\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$"}`), Default: `"1s"`, Doc: "time between two requests: `500ms`, or seconds"})
+	relative := `{"type": ["string", "number", "boolean", "null"], "pattern": "^\\s*[^/\\s]"}`
 	s.part = shape("part", "a part of a multipart body",
 		doctree.Field{Name: "file", Type: scalar.As(relative), Doc: "file with the part's content, relative to the document"},
 		doctree.Field{Name: "text", Type: any, Doc: "text of the part"},
@@ -75,7 +75,7 @@ var format = sync.OnceValue(func() (s shapes) {
 		doctree.Field{Name: "body_json", Type: any, Doc: "body as JSON"},
 		doctree.Field{Name: "body_file", Type: scalar.As(relative), Doc: "file with the body, relative to the document (an addition)"},
 		doctree.Field{Name: "form", Type: named(any).OrNull(), Doc: "fields of a form as the body, each with a value or a list of values (an addition)"},
-		doctree.Field{Name: "multipart", Type: named(object(s.part).OrElse(scalar)).OrNull(), Doc: "parts of a multipart form as the body, each a text or a mapping such as `{file: logo.png}` (an addition)"},
+		doctree.Field{Name: "multipart", Type: named(object(s.part).As(`{"oneOf": [{"required": ["text"]}, {"required": ["file"]}]}`).OrElse(scalar)).OrNull(), Doc: "parts of a multipart form as the body, each a text or a mapping such as `{file: logo.png}` (an addition)"},
 		doctree.Field{Name: "query", Type: named(any).OrNull(), Doc: "query parameters, encoded into the URL (an addition)"},
 		doctree.Field{Name: "basic", Type: object(basic).OrNull(), Doc: "user and password for the `Authorization` header (an addition)"},
 		doctree.Field{Name: "bearer", Type: scalar, Doc: "token for the `Authorization` header (an addition)"},
@@ -84,7 +84,7 @@ var format = sync.OnceValue(func() (s shapes) {
 		doctree.Field{Name: "cacert", Type: scalar.As(relative), Doc: "file with the certificates (PEM) that verify the server's, relative to the document (an addition)"},
 		doctree.Field{Name: "cert", Type: scalar.As(relative), Doc: "file with the client's certificate (PEM), and with its key unless `key` names another file (an addition)"},
 		doctree.Field{Name: "key", Type: scalar.As(relative), Doc: "file with the key of `cert` (an addition)"},
-		doctree.Field{Name: "proxy", Type: scalar, Doc: "URL of a proxy, or `none`; the environment's by default (an addition)"},
+		doctree.Field{Name: "proxy", Type: scalar.As(`{"type": ["string", "null"], "pattern": "^\\s*(none|[A-Za-z][A-Za-z0-9+.-]*://[^/].*)\\s*$|\\$\\{"}`), Doc: "URL of a proxy, or `none`; the environment's by default (an addition)"},
 		doctree.Field{Name: "cookies", Type: named(any).OrNull(), Doc: "cookies to send, by name (an addition)"},
 		doctree.Field{Name: "jar", Type: truth, Default: "false", Doc: "send the cookies that answers to the cases above with `jar` have set, as a browser does, and keep those of this answer (an addition)"},
 		doctree.Field{Name: "retry", Type: object(retry).OrNull(), Doc: "repeat the request until its assertions hold (an addition)"})
@@ -118,9 +118,9 @@ var format = sync.OnceValue(func() (s shapes) {
 		doctree.Field{Name: "purpose_lint", Type: any, Doc: "settings of style tools for this case"},
 		doctree.Field{Name: "tags", Type: doctree.List(any).OrElse(scalar), Doc: "tags for `--filter tag=` (an addition)"},
 		doctree.Field{Name: "path", For: []string{typeTextFile}, Type: scalar.As(relative), Doc: "file to test, relative to the document; the document itself by default"},
-		doctree.Field{Name: "argv", For: cli, Type: doctree.List(any).OrElse(doctree.Text(), named(any)).OrNull(), Doc: "arguments to append to the entrypoint's"},
+		doctree.Field{Name: "argv", For: cli, Type: doctree.List(any).OrElse(doctree.Text(), named(any).As(`{"not": {}}`)).OrNull(), Doc: "arguments to append to the entrypoint's"},
 		doctree.Field{Name: "exit_code", For: cli, Type: any.As(`{"type": ["integer", "number", "boolean", "string"], "pattern": "^\\s*[+-]?[0-9]+\\s*$"}`), Default: "0", Doc: "expected exit code; 128 plus the signal's number after a signal"},
-		doctree.Field{Name: "request", For: http, Need: true, Type: object(request), Doc: "the request to send"},
+		doctree.Field{Name: "request", For: http, Need: true, Type: object(request).As(`{"dependentRequired": {"key": ["cert"]}}`), Doc: "the request to send"},
 		doctree.Field{Name: "operation", For: system, Type: scalar, Doc: "operation to call; optional with `input`"},
 		doctree.Field{Name: "arguments", For: system, Type: named(any).OrElse(doctree.List(any)).OrNull(), Doc: "arguments, by name or by position"},
 		doctree.Field{Name: "input", For: system, Type: any, Doc: "input for the operation or argument that the system file names as `input`"},
@@ -150,5 +150,5 @@ func blockType() doctree.Type {
 		"if": {"properties": {"type": {"const": "system.call"}}, "required": ["type"]},
 		"then": {"anyOf": [{"required": ["operation"]}, {"required": ["input"]}]}
 	}`)
-	return doctree.List(one).OrElse(one)
+	return doctree.List(one).Must().OrElse(one)
 }

@@ -30,7 +30,10 @@ func (d *decoder) textFile(p *doctree.Node) {
 		return
 	}
 	f.path, f.self, d.c.about = textOf(p), false, p.Pos
-	if filepath.IsAbs(f.path) {
+	switch {
+	case strings.TrimSpace(f.path) == "":
+		d.warn(p, "path", "path", "an empty path is the folder of the document: the case fails", "name a file, or remove the key to check the document itself")
+	case filepath.IsAbs(f.path):
 		d.schema(p, "path", "path", "text.file path must be relative: %s", f.path)
 	}
 }

@@ -41,7 +41,7 @@ func (d *decoder) multipart(n *doctree.Node) {
 		if s.Given("text") == s.Given("file") {
 			d.schema(&m.Value, "request", where, "%s must have one of text and file", where)
 		}
-		if at := s.Node("file"); filepath.IsAbs(p.file) {
+		if at := s.Node("file"); !at.IsNull() && (strings.TrimSpace(p.file) == "" || filepath.IsAbs(p.file)) {
 			d.schema(at, "request", where+".file", "%s.file must be a path relative to the document", where)
 		}
 		d.c.http.parts = append(d.c.http.parts, p)
