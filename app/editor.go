@@ -29,7 +29,7 @@ type Editor struct {
 // form is what a contract declares about its documents.
 type form struct {
 	fence  string
-	schema *assist.Schema
+	schema func() *assist.Schema // nil if it has none
 }
 
 // sum is the digest of a program at a point in time.
@@ -97,7 +97,10 @@ func (e *Editor) formOf(c campaign.Contract) *form {
 		known = &form{}
 		if list := f.Formats(); len(list) > 0 {
 			known.fence = list[0].Fence
-			known.schema, _ = assist.ParseSchema(list[0].Schema()) // a built-in schema always parses
+			known.schema = sync.OnceValue(func() *assist.Schema {
+				schema, _ := assist.ParseSchema(list[0].Schema()) // a built-in schema always parses
+				return schema
+			})
 		}
 		e.forms[c.Name()] = known
 	}
@@ -148,7 +151,7 @@ func (p *Page) Complete(at int) []assist.Item {
 	if p.form.schema == nil {
 		return nil
 	}
-	return p.text.Complete(p.form.schema, at)
+	return p.text.Complete(p.form.schema(), at)
 }
 
 // Hover explains what is at an offset.
@@ -156,7 +159,7 @@ func (p *Page) Hover(at int) (from, to int, text string, ok bool) {
 	if p.form.schema == nil {
 		return 0, 0, "", false
 	}
-	return p.text.Hover(p.form.schema, at)
+	return p.text.Hover(p.form.schema(), at)
 }
 
 // Span returns the range of text that a diagnostic at an offset concerns.
@@ -183,8 +186,8 @@ func (p *Page) Fixes(d diag.Diagnostic, at int) []Fix {
 		}
 		return nil
 	}
-	if strings.HasSuffix(d.Code, ".missing-key") {
-		if at, text, ok := p.text.Missing(p.form.schema, at, d.Keys()); ok {
+	if p.form.schema != nil && strings.HasSuffix(d.Code, ".missing-key") {
+		if at, text, ok := p.text.Missing(p.form.schema(), at, d.Keys()); ok {
 			keys := d.Keys()
 			return []Fix{{"Add " + keys[len(keys)-1], at, at, text}}
 		}

@@ -3,6 +3,7 @@ package starbox
 import (
 	"cmp"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -17,7 +18,7 @@ import (
 // unchanged. It is safe for concurrent use.
 type Parser struct {
 	mu   sync.Mutex
-	kept map[string][]piece // by text
+	kept map[string][]*piece // by text
 	made int
 	next int32 // next line that no piece has had
 }
@@ -26,6 +27,7 @@ type Parser struct {
 type piece struct {
 	text  string
 	stmts []syntax.Stmt
+	fails bool  // alone
 	line  int32 // of the first statement, in lines that no other piece has had
 }
 
@@ -65,11 +67,10 @@ func (p *Parser) Parse(path string, src []byte) (*Source, diag.List) {
 	if p.next < firstOwn || p.next > math.MaxInt32-maxSource {
 		p.kept, p.next = nil, firstOwn
 	}
-	texts := pieces(string(src))
-	s, kept, line, at := &Source{moved: make([]stretch, 0, len(texts))}, make(map[string][]piece, len(texts)), 1, 0
-	for _, text := range texts {
-		x, ok := p.piece(text, len(kept[text]))
-		if !ok { // the statement continues, or has an error, which is reported for the whole source
+	parsed, kept := p.parsed(src)
+	s, line, at := &Source{moved: make([]stretch, 0, len(parsed))}, 1, 0
+	for _, x := range parsed {
+		if x.fails { // the statement continues, or has an error, which is reported for the whole source
 			f, err := parseFrom(path, int32(line), src[at:])
 			if err != nil {
 				return nil, faults(path, src, err)
@@ -77,29 +78,52 @@ func (p *Parser) Parse(path string, src []byte) (*Source, diag.List) {
 			s.Stmts = append(s.Stmts, f.Stmts...)
 			break
 		}
-		s.moved = append(s.moved, stretch{int(x.line), line})
-		s.Stmts, kept[x.text] = append(s.Stmts, x.stmts...), append(kept[x.text], x)
-		line, at = line+strings.Count(text, "\n"), at+len(text)
+		s.moved, s.Stmts = append(s.moved, stretch{int(x.line), line}), append(s.Stmts, x.stmts...)
+		line, at = line+strings.Count(x.text, "\n"), at+len(x.text)
 	}
 	slices.SortFunc(s.moved, func(a, b stretch) int { return cmp.Compare(a.own, b.own) })
 	p.kept = kept
 	return s, nil
 }
 
-// piece parses a piece, unless it was there before. Pieces with equal texts are distinguished by
-// how many come before.
-func (p *Parser) piece(text string, before int) (piece, bool) {
-	if list := p.kept[text]; before < len(list) {
-		return list[before], true
+// manyPieces is how many new pieces justify several threads.
+const manyPieces = 64
+
+// parsed returns the pieces of a source, also by text. It parses those that were not there before.
+// Pieces with equal texts are distinguished by how many come before.
+func (p *Parser) parsed(src []byte) ([]piece, map[string][]*piece) {
+	texts := pieces(string(src))
+	all, kept := make([]piece, len(texts)), make(map[string][]*piece, len(texts))
+	var fresh []*piece
+	for i, text := range texts {
+		x, same := &all[i], kept[text]
+		if before := p.kept[text]; len(same) < len(before) {
+			*x = *before[len(same)]
+		} else {
+			*x = piece{text: strings.Clone(text), line: p.next} // does not keep the whole text in memory
+			p.next += int32(strings.Count(text, "\n")) + 1
+			fresh = append(fresh, x)
+		}
+		kept[x.text] = append(same, x)
 	}
-	p.made++
-	f, err := parseFrom("", p.next, []byte(text))
-	if err != nil {
-		return piece{}, false
+	p.made += len(fresh)
+	threads := 1
+	if len(fresh) >= manyPieces {
+		threads = runtime.GOMAXPROCS(0)
 	}
-	x := piece{strings.Clone(text), f.Stmts, p.next} // does not keep the whole text in memory
-	p.next += int32(strings.Count(text, "\n")) + 1
-	return x, true
+	var work sync.WaitGroup
+	for part := range slices.Chunk(fresh, (len(fresh)+threads-1)/threads+1) {
+		work.Go(func() {
+			for _, x := range part {
+				f, err := parseFrom("", x.line, []byte(x.text))
+				if x.fails = err != nil; !x.fails {
+					x.stmts = f.Stmts
+				}
+			}
+		})
+	}
+	work.Wait()
+	return all, kept
 }
 
 // parseFrom parses what begins at a line.

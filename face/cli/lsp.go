@@ -2,7 +2,6 @@ package cli
 
 import (
 	"os"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,7 +27,6 @@ docs/editors.md shows how to set up VS Code, Neovim and Helix.`,
   thresh lsp --store build/thresh`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			debug.SetGCPercent(400) // versions of a document leave little garbage, and the user waits at every key
 			err := lsp.Serve(c.Context(), a.io.In, a.io.Out, lsp.Config{
 				Editor: a.app.Editor(dir), Version: app.Version, Enter: os.Chdir,
 				Show: func(id string) (string, error) { return a.findingText(dir, id) },

@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
-	"runtime/metrics"
 	"strings"
 
 	"github.com/thresh-dev/thresh/app"
@@ -18,33 +16,14 @@ import (
 // checks checks each incoming text of one document and publishes its diagnostics.
 func (s *server) checks(texts <-chan *open) {
 	for o := range texts {
-		list, before := []diagnostic{}, allocated()
+		list := []diagnostic{}
 		for _, d := range o.page.Check() {
 			list = append(list, o.diagnostic(d))
 		}
 		if s.ctx.Err() == nil && len(texts) == 0 { // otherwise a newer text is about to be checked
 			s.notify("textDocument/publishDiagnostics", map[string]any{"uri": o.uri, "diagnostics": list})
-			s.collect(allocated() - before)
 		}
-	}
-}
-
-// allocated returns how many bytes the process has ever allocated.
-func allocated() uint64 {
-	now := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	metrics.Read(now)
-	return now[0].Value.Uint64()
-}
-
-// collect frees memory while nobody waits for an answer, if the next check might trigger a
-// collection. It assumes that the check allocates half as much again as the last one.
-func (s *server) collect(last uint64) {
-	now := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/goal:bytes"}}
-	if metrics.Read(now); now[0].Value.Uint64()+last*3/2 > now[1].Value.Uint64() && s.collecting.CompareAndSwap(false, true) {
-		s.work.Go(func() {
-			runtime.GC()
-			s.collecting.Store(false)
-		})
+		s.memory.answered()
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"sync/atomic"
 
 	"github.com/thresh-dev/thresh/app"
 )
@@ -34,7 +33,7 @@ type server struct {
 	pages         map[string]*open
 	work          sync.WaitGroup
 	running       sync.Mutex // only one command runs at a time
-	collecting    atomic.Bool
+	memory        *keeper
 	scratch       string // folder of the texts shown
 	removeScratch func() error
 	onceScratch   sync.Once
@@ -52,7 +51,7 @@ type open struct {
 // shutdown.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, c Config) error {
 	ctx, stop := context.WithCancel(ctx)
-	s := &server{Config: c, wire: newWire(in, out), ctx: ctx, pages: map[string]*open{}}
+	s := &server{Config: c, wire: newWire(in, out), ctx: ctx, pages: map[string]*open{}, memory: newKeeper()}
 	defer func() {
 		stop()
 		for _, o := range s.pages {
@@ -275,6 +274,7 @@ func (s *server) recheck(o *open) {
 	default:
 	}
 	now := *o
+	s.memory.checking()
 	o.check <- &now
 }
 
