@@ -208,6 +208,22 @@ func TestRatesCountAChildOnce(t *testing.T) {
 	}
 }
 
+// A file whose verdicts nobody understands judges nothing: the run is no pass, and no rate is made of it.
+func TestVerdictsThatSayNothing(t *testing.T) {
+	dir := t.TempDir()
+	place(t, dir, "seeds.jsonl", seeds)
+	for verdict, void := range map[string]bool{`"verdict": true`: true, `"oracle_score": 0.5`: true, `"verdict": "PASS"`: false, `"verdict": "FAIL", "child_text": "x"`: true} {
+		place(t, dir, "verdicts.jsonl", `{"testcase_id": "question:0", `+verdict+`}`)
+		d := execute(t, front(), dir, fmt.Sprintf(hexOnly, `"children": 1, "verdicts": "verdicts.jsonl"`))
+		s, _ := campaign.As[campaign.Summarizer[any]](d.c)
+		sum := s.Summarize(d.state)
+		rated := slices.ContainsFunc(sum.Exhibits, func(e campaign.Exhibit) bool { return strings.HasPrefix(e.Title, "Verdicts FAIL") })
+		if (sum.Void != "") != void || rated == void {
+			t.Errorf("%s: void %q, rated %t", verdict, sum.Void, rated)
+		}
+	}
+}
+
 // Verdicts that no child of the document can have are refused.
 func TestVerdictsOfOthers(t *testing.T) {
 	dir := t.TempDir()

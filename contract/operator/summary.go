@@ -250,7 +250,11 @@ func (c *Campaign) warnings(s *state) []string {
 	}
 	t := s.tally
 	if n := t.stale; n > 0 {
-		list = append(list, fmt.Sprintf("%s on texts that the children no longer have: not counted", diag.Plural(n, "verdict")))
+		text := fmt.Sprintf("%s on texts that the children no longer have: not counted", diag.Plural(n, "verdict"))
+		if t.missed > 0 {
+			text += fmt.Sprintf(", %d of them FAIL", t.missed)
+		}
+		list = append(list, text)
 	}
 	if n := int64(len(c.verdicts)) - t.met; n > 0 {
 		list = append(list, fmt.Sprintf("%d of %s in %s on children that this run did not make", n, diag.Plural(len(c.verdicts), "verdict"), c.spec.Verdicts))
@@ -280,6 +284,9 @@ func (c *Campaign) nothingTried(s *state) string {
 	}
 	if t := s.tally; t.made > 0 && t.children[textop.Skipped] == t.made {
 		return "no operator was applicable to any seed: no child was made, so nothing was tested"
+	}
+	if c.verdicts != nil && s.tally.judged == 0 {
+		return "no PASS or FAIL in " + c.spec.Verdicts + " counts for a child of this run: nothing was judged"
 	}
 	return ""
 }

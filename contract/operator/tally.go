@@ -16,8 +16,9 @@ type tally struct {
 	verdicts map[verdictKey]int64
 	points   [][2]float64 // children made, distinct children
 	made     int64
-	judged   int64 // children with a verdict of PASS or FAIL, or with a score
+	judged   int64 // children with a verdict of PASS or FAIL
 	stale    int64 // children whose verdict is on another text
+	missed   int64 // those of them whose verdict is FAIL
 	met      int64 // verdicts in the file on children of the run
 	attacks  attacks
 }
@@ -78,15 +79,18 @@ func (t *tally) count(c *Campaign, seed *mutator.Seed, f *facts, match mutator.M
 		n := t.applied[key]
 		n.add(a.Status)
 		t.applied[key] = n
-		if judged && !again && a.Status == textop.OK {
+		if judged && !again && a.Status == textop.OK && v.Judgement != mutator.Unknown {
 			t.verdicts[verdictKey{key, v.Judgement}]++
 		}
 	}
-	if judged && (v.Judgement != mutator.Unknown || v.Score != nil) {
+	if judged && v.Judgement != mutator.Unknown {
 		t.judged++
 	}
 	if f.unjudged {
 		t.stale++
+		if v.Judgement == mutator.Fail {
+			t.missed++
+		}
 	}
 	t.made++
 	if f.status == textop.OK {
@@ -97,11 +101,11 @@ func (t *tally) count(c *Campaign, seed *mutator.Seed, f *facts, match mutator.M
 	}
 }
 
-// judged returns the verdict on a case.
+// judged returns the verdict on a case, and whether it counts.
 func (c *Campaign) judged(id string, f *facts) (v Verdict, judged bool) {
 	switch {
 	case f.unjudged:
-		return Verdict{}, false
+		return c.verdicts[id], false
 	case f.judged:
 		return Verdict{Judgement: f.judgement, Score: f.score}, true
 	}
