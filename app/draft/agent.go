@@ -24,6 +24,7 @@ type AgentFacts struct {
 	URL    string
 	Near   bool
 	Models []string
+	Denied bool // it lists them only for a key
 }
 
 // AgentText is what the source text of a Python agent reveals.
@@ -98,9 +99,13 @@ func DraftAgent(f *AgentFacts) *Draft {
 		}
 		line("  type: openai\n  endpoint: %s", strconv.Quote(f.URL))
 		line("  # QUESTION: which model, with which system prompt?\n  model: %s\n  # system: \"You are ...\"", strconv.Quote(model))
-		line("  # QUESTION: does it need a key?\n  # api_key: \"${API_KEY}\"")
 		d.ask("  model:", "which model, with which system prompt? The endpoint lists: %s.", strings.Join(append(f.Models, "nothing")[:max(1, min(5, len(f.Models)))], ", "))
-		d.ask("# api_key:", "does it need a key?")
+		key := "does it need a key?"
+		if f.Denied {
+			key = "which key? The endpoint refuses callers without one: set API_KEY, and remove the #."
+		}
+		line("  # QUESTION: %s\n  # api_key: \"${API_KEY}\"", key)
+		d.ask("# api_key:", "%s", key)
 	default:
 		kind := map[bool]string{true: "langchain", false: "python"}[f.Text.Runnable]
 		line("  type: %s\n  endpoint: %s\n  dir: %s", kind, strconv.Quote(f.Entry), strconv.Quote(f.Dir))

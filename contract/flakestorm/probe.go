@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -113,6 +114,10 @@ func (x *executor) probe(ctx context.Context, k *known) (warnings []string, stat
 	}
 	if first.End == agentcall.Unreachable {
 		return nil, false, diag.WithHint(diag.Environment("the agent cannot be reached: %s", diag.FirstLine(first.Error)), "start it, or have Thresh start it by agent.command")
+	}
+	if x.c.agent.Shapes() && first.Status == http.StatusUnauthorized {
+		return nil, false, diag.WithHint(diag.Environment("the agent's endpoint refuses the caller: %s", diag.FirstLine(first.Error)),
+			"give the key: agent.api_key of type openai, else agent.headers")
 	}
 	if !first.OK() {
 		warnings = append(warnings, "the agent gave no answer to the first prompt, without any fault: "+diag.FirstLine(first.Error))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm/verify"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/agentcall"
 	"github.com/thresh-dev/thresh/engine/fault"
 )
@@ -165,6 +167,9 @@ func (c *cell) askAgent(ctx context.Context, prompt string, wire *agentcall.Wire
 	}
 	t.First, t.conversation = c.opened, c.talking
 	c.noteAgentFaults(&t)
+	if a := &x.c.agent; reply.Status == http.StatusTooManyRequests && t.Injected == "" && a.Shapes() && a.Start == nil {
+		return nil, campaign.Transient("the agent's endpoint asks for fewer calls: %s; lower advanced.concurrency", diag.FirstLine(reply.Error))
+	}
 	c.observed(&t)
 	c.turns = append(c.turns, t)
 	return &c.turns[len(c.turns)-1], nil

@@ -27,15 +27,20 @@ const listedRuns = 100
 
 var mimeTypes = map[string]string{
 	"text": "text/plain", "json": "application/json", "junit": "application/xml", "sarif": "application/sarif+json", "tap": "text/plain", "jsonl": "application/jsonl", "html": "text/html",
+	"markdown": "text/markdown", "github": "text/plain", "codequality": "application/json", "ctrf": "application/json", "hits": "application/jsonl", "attempts": "application/jsonl",
 }
 
 func (s *Server) addResources() {
+	var formats []string
+	for _, f := range report.Formats() {
+		formats = append(formats, f.Name)
+	}
 	s.mcp.AddResource(&sdk.Resource{
 		URI: runsURI, Name: "runs", Title: "Stored runs", MIMEType: "application/json", Description: "The newest stored runs, as thresh list --json has them.",
 	}, s.readResource)
 	s.mcp.AddResourceTemplate(&sdk.ResourceTemplate{
 		URITemplate: reportTemplate, Name: "report", Title: "Report of a run",
-		Description: "The report of a run; format is text, json, junit, sarif, tap or html, run may be latest.",
+		Description: "The report of a run, which may be latest; formats: " + strings.Join(formats, ", ") + ".",
 	}, s.readResource)
 	s.mcp.AddResourceTemplate(&sdk.ResourceTemplate{
 		URITemplate: findingTemplate, Name: "finding", Title: "Finding", MIMEType: "text/plain", Description: "Everything known about one finding of a run.",

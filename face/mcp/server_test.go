@@ -351,6 +351,29 @@ func TestRunsThatEndEarly(t *testing.T) {
 	}
 }
 
+// A run that another process executes goes on, and one that stopped early has ended.
+func TestRunsOfOtherProcesses(t *testing.T) {
+	s := open(t)
+	s.finished(campaign.Record{Verdict: "pass", Stopped: "time"})
+	if text, _ := s.call("run_findings", map[string]any{"run_id": "latest"}); !strings.Contains(text, `"ended":true`) {
+		t.Errorf("findings of a run that its limit ended: %s", text)
+	}
+	w, err := s.store.Begin(store.Manifest{Identities: []campaign.Identity{{Contract: "words", Name: "list", Digest: "d"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range [][2]string{{`"state":"running"`, `"ended":false`}, {`"state":"interrupted"`, `"ended":true`}} {
+		status, _ := s.call("run_status", map[string]any{"run_id": w.RunID()})
+		found, _ := s.call("run_findings", map[string]any{"run_id": w.RunID()})
+		if !strings.Contains(status, want[0]) || strings.Contains(status, "verdict") != (want[1] == `"ended":true`) || !strings.Contains(found, want[1]) {
+			t.Errorf("a run of another process: %s, %s, want %v", status, found, want)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Runs that this server did not begin are read from the store, under all that
 // names them.
 func TestStoredRuns(t *testing.T) {

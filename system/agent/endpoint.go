@@ -177,12 +177,12 @@ func (e *endpoint) copies(ctx context.Context, client *http.Client, q request, c
 		n = c.Wire.Copies
 	}
 	if n == 1 {
-		return e.attempts(ctx, client, q, c.Timeout)
+		return e.attempts(ctx, client, q, &c)
 	}
 	replies := make([]agentcall.Reply, n)
 	var group sync.WaitGroup
 	for i := range replies {
-		group.Go(func() { replies[i] = e.attempts(ctx, client, q, c.Timeout) })
+		group.Go(func() { replies[i] = e.attempts(ctx, client, q, &c) })
 	}
 	group.Wait()
 	told := replies[0]
@@ -196,17 +196,26 @@ func (e *endpoint) copies(ctx context.Context, client *http.Client, q request, c
 	return told
 }
 
+// soon is the longest wait that an endpoint may ask for and get, asked five times at most.
+const soon, often = 10 * time.Second, 5
+
 // attempts sends the request until a reply arrives, of whatever kind, or the retries are used up.
-func (e *endpoint) attempts(ctx context.Context, client *http.Client, q request, limit time.Duration) agentcall.Reply {
+// An endpoint that runs elsewhere is called again if it asks for fewer calls, unless a proxy may have said so.
+func (e *endpoint) attempts(ctx context.Context, client *http.Client, q request, c *agentcall.Call) agentcall.Reply {
 	for attempt := 1; ; attempt++ {
-		r := e.attempt(ctx, client, q, limit)
+		r := e.attempt(ctx, client, q, c.Timeout)
 		r.Attempts = attempt
-		failed := r.End == agentcall.Unreachable || r.End == agentcall.Cut
-		if !failed || attempt > e.retries || e.service != nil && e.service.HasDied() {
+		failed, most := r.End == agentcall.Unreachable || r.End == agentcall.Cut, e.retries
+		if r.Status == http.StatusTooManyRequests && e.service == nil && c.Via.Proxy == "" && r.Wait <= soon {
+			if failed = true; r.Wait > 0 {
+				most = max(most, often)
+			}
+		}
+		if !failed || attempt > most || e.service != nil && e.service.HasDied() {
 			return r
 		}
 		// Wait half a second, then a second, and so on: users' agents expect these intervals.
-		t := time.NewTimer(time.Duration(attempt) * 500 * time.Millisecond)
+		t := time.NewTimer(max(r.Wait, time.Duration(attempt)*500*time.Millisecond))
 		select {
 		case <-t.C:
 		case <-ctx.Done():
