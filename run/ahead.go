@@ -45,10 +45,11 @@ type unit struct {
 	end   int64
 	lanes *lanes // one for each worker, opened for its first case
 
-	next    int64 // case to hand out
-	busy    int   // workers that execute its cases
-	results []result
-	err     error // the first error that ended it
+	next     int64 // case to hand out
+	busy     int   // workers that execute its cases
+	results  []result
+	err      error // the first error that ended it
+	unclosed error // from closing its lanes
 
 	closing sync.Once
 	notes   []string // from closed lanes
@@ -199,8 +200,8 @@ func (u *unit) done(batch []result, err error) {
 		err = u.close()
 	}
 	h.mu.Lock()
-	if u.busy--; last && u.err == nil {
-		u.err = err
+	if u.busy--; last {
+		u.unclosed = err
 	}
 	h.mu.Unlock()
 	h.moved.Broadcast()
@@ -241,7 +242,7 @@ func (u *unit) collect(a *attempt, col *collector) error {
 			col.executed(&batch[i])
 		}
 	}
-	err := u.close()
+	a.unclosed = joined(u.close(), u.unclosed)
 	for _, n := range u.notes {
 		a.r.notes = appendNew(a.r.notes, a.id.Name+": "+n)
 	}
@@ -251,5 +252,5 @@ func (u *unit) collect(a *attempt, col *collector) error {
 	case u.err != nil && !errors.Is(u.err, context.Canceled):
 		return u.err
 	}
-	return err
+	return nil
 }

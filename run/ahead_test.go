@@ -185,3 +185,44 @@ func TestAheadOfTheEnd(t *testing.T) {
 		})
 	}
 }
+
+// stuck is a short campaign whose target cannot be closed.
+type stuck struct{ short }
+
+type stuckSession struct{ campaign.Session[sum] }
+
+func (s stuck) Open(c *campaign.Cache) campaign.Session[sum] {
+	return stuckSession{s.short.Open(c)}
+}
+func (stuckSession) Close() error { return errors.New("it does not end") }
+
+// What ends a campaign, and a target that cannot be closed, neither hide what was found nor keep
+// other campaigns from running.
+func TestErrorsOfACampaignHideNothing(t *testing.T) {
+	for _, workers := range []int{1, 3} {
+		broken := &counter{rounds: 1, perRound: 2, fail: func(i int64) string { return []string{"first", ""}[i] }, hook: func(_ campaign.Lane, i int64) error {
+			if i == 1 {
+				return campaign.Fatal("the program is gone")
+			}
+			return nil
+		}}
+		fails := func(why string) *counter {
+			return &counter{rounds: 1, perRound: 2, fail: func(i int64) string { return []string{"", why}[i] }}
+		}
+		list := []campaign.Any{
+			campaign.Erase[sum](short{broken, "broken"}), campaign.Erase[sum](stuck{short{fails("second"), "stuck"}}), campaign.Erase[sum](short{fails("third"), "sound"}),
+		}
+		rec, err := newFixture(t).all(t.Context(), list, run.Options{Workers: workers, Reruns: 1})
+		want := "counter broken: the program is gone\ncounter stuck: closing the target: it does not end"
+		if err == nil || err.Error() != want || rec.Verdict != "fail" || rec.Stopped != run.StoppedFatal || len(rec.Warnings) != 3 {
+			t.Errorf("%d workers: %v, %s, %s, %q", workers, err, rec.Verdict, rec.Stopped, rec.Warnings)
+		}
+		var got []string
+		for _, f := range rec.Findings {
+			got = append(got, fmt.Sprint(f.Campaign, " ", f.Rerun.Same, " ", f.Unconfirmed))
+		}
+		if got := strings.Join(got, "; "); workers == 1 && got != "broken 0 it could not be run again: the program is gone; stuck 1 ; sound 1 " || !strings.HasSuffix(got, "stuck 1 ; sound 1 ") {
+			t.Errorf("%d workers: findings %q", workers, got)
+		}
+	}
+}

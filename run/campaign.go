@@ -42,6 +42,7 @@ type attempt struct {
 	spare     []folded     // buffer for the next round's fold
 	failed    atomic.Int64 // highest index of a failing case so far
 	gone      error        // why the target can no longer be called
+	unclosed  error        // why the target could not be closed; what it was called for before stands
 	chunk     int64        // how many cases a worker took at once when the last round ended
 	kept      int          // cases without a result that later rounds depend on
 	number    int          // of the next round
@@ -124,6 +125,10 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 		if n := a.counts.Skip; n > 0 {
 			r.warn("%s: %s skipped: %s", a.id.Name, diag.Plural(n, "case"), &a.skipped)
 		}
+		if err != nil && continues(err) && ctx.Err() == nil { // what was found before is reported
+			a.gone = err
+			return a.triage(ctx)
+		}
 		if err != nil {
 			return err
 		}
@@ -145,9 +150,9 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 			r.void = r.void || r.stopReason() == "" // more cases might have shown something
 		}
 		if err := a.triage(ctx); err != nil {
-			return err
+			return joined(a.unclosed, err)
 		}
-		return a.disputed(ctx)
+		return joined(a.unclosed, a.disputed(ctx))
 	}
 }
 
@@ -194,8 +199,8 @@ func (a *attempt) run(ctx context.Context, facts campaign.Facts) (reason string,
 	r.live.failed.Store(0)
 	r.live.errors.Store(0)
 	defer func() {
-		if cerr := a.closeLanes(); err == nil && !again {
-			err = cerr
+		if cerr := a.closeLanes(); !again {
+			a.unclosed = joined(a.unclosed, cerr)
 		}
 	}()
 	before := r.live.executed.Load()

@@ -87,9 +87,10 @@ func (a *attempt) triage(ctx context.Context) error {
 	}
 	close(next)
 	wg.Wait()
+	var unclosed error
 	if gone == nil {
 		if _, err := l.close(); err != nil {
-			return fmt.Errorf("closing the target: %w", err)
+			unclosed = fmt.Errorf("closing the target: %w", err)
 		}
 	}
 	interrupted := ctx.Err() != nil // the record says so, and keeps what is settled
@@ -108,7 +109,7 @@ func (a *attempt) triage(ctx context.Context) error {
 	if interrupted {
 		return nil
 	}
-	return gone
+	return joined(gone, unclosed)
 }
 
 // settler turns groups into findings on one lane.

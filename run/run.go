@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -181,13 +182,15 @@ func (r *runner) stopReason() string {
 }
 
 // campaigns runs the campaigns in order. Those that allow it have cases executed
-// before their turn.
+// before their turn. What ends one of them does not keep the others from running,
+// unless nothing can be journaled any more.
 func (r *runner) campaigns(ctx context.Context) (err error) {
-	defer func() { err = errors.Join(err, r.ahead.Load().close()) }()
+	defer func() { err = joined(err, r.ahead.Load().close()) }()
+	var errs []error
 	for k, c := range r.job.Campaigns {
 		if h := r.ahead.Load(); h == nil || h.unit(k) == nil {
 			if err := h.close(); err != nil {
-				return err
+				errs = append(errs, err)
 			}
 			r.ahead.Store(r.startAhead(ctx, k))
 		}
@@ -201,10 +204,33 @@ func (r *runner) campaigns(ctx context.Context) (err error) {
 			continue
 		}
 		if err := r.campaign(ctx, k, c); err != nil {
-			return fmt.Errorf("%s %s: %w", id.Contract, id.Name, err)
+			errs = append(errs, fmt.Errorf("%s %s: %w", id.Contract, id.Name, err))
+			if !continues(err) {
+				break
+			}
 		}
 	}
-	return nil
+	return joined(errs...)
+}
+
+// continues reports whether other campaigns can run, and findings be settled, after an error.
+func continues(err error) bool {
+	_, stuck := errors.AsType[*journalError](err)
+	return !stuck
+}
+
+// joined joins errors; one that is part of another is not repeated.
+func joined(errs ...error) error {
+	var list []error
+	for _, err := range errs {
+		if err != nil && !slices.ContainsFunc(list, func(other error) bool { return strings.Contains(other.Error(), err.Error()) }) {
+			list = append(list, err)
+		}
+	}
+	if len(list) == 1 {
+		return list[0]
+	}
+	return errors.Join(list...)
 }
 
 // finish makes the record, saves it and decides the verdict.
@@ -214,7 +240,9 @@ func (r *runner) finish(ctx context.Context, runErr error) (campaign.Record, err
 	switch {
 	case runErr != nil && ctx.Err() == nil:
 		stopped = StoppedFatal
-		r.warn("%v", runErr)
+		for line := range strings.SplitSeq(runErr.Error(), "\n") {
+			r.warn("%s", line)
+		}
 	case ctx.Err() != nil:
 		stopped, runErr = StoppedInterrupted, nil
 	}
