@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -57,18 +58,34 @@ func rareCollections() {
 	}
 }
 
-// plainPython puts the folder of the interpreter first on PATH if python3 is a script of a version
-// manager, which starts dozens of programs every time to find it.
+// plainPython lets python3 be an interpreter if it is a script of a version manager, which starts
+// dozens of programs every time to find one. Outside CI that is the next on PATH of a version that
+// all examples run in, if there is one: it has few packages, some of which run code at each start.
 func plainPython() {
 	path, err := exec.LookPath("python3")
-	if err != nil {
+	if err != nil || !script(path) {
 		return
 	}
-	if text, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(text, []byte("#!")) {
-		return
+	dirs := filepath.SplitList(os.Getenv("PATH"))
+	first := slices.Index(dirs, filepath.Dir(path))
+	for _, dir := range dirs[first+1:] {
+		next := filepath.Join(dir, "python3")
+		if !Long() && !script(next) && exec.Command(next, "-c", "import sys; sys.exit(sys.version_info < (3, 9))").Run() == nil {
+			setPath(slices.Insert(dirs, max(first, 0), dir))
+			return
+		}
 	}
 	real, err := exec.Command(path, "-c", "import sys; print(sys.executable)").Output()
 	if dir := filepath.Dir(string(bytes.TrimSpace(real))); err == nil && filepath.IsAbs(dir) {
-		_ = os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH")) // the name is valid
+		setPath(slices.Insert(dirs, 0, dir))
 	}
+}
+
+func script(path string) bool {
+	text, err := os.ReadFile(path)
+	return err == nil && bytes.HasPrefix(text, []byte("#!"))
+}
+
+func setPath(dirs []string) {
+	_ = os.Setenv("PATH", strings.Join(dirs, string(filepath.ListSeparator))) // the name is valid
 }
