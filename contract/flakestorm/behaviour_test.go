@@ -440,8 +440,12 @@ def run(prompt):
     except Exception as e:
         return "sorry"
 memory = []
+class Shelf:
+    def lend(self, book): pass
+shelf = Shelf()
 def stateful(prompt):
     memory.append(prompt)
+    shelf.lend(book=prompt)
     return f"call {len(memory)}"
 def reset_state():
     memory.clear()
@@ -469,9 +473,11 @@ func TestPythonAgents(t *testing.T) {
 			t.Errorf("%s: %q\n%s", how, p.warnings, p.titles())
 		}
 	}
-	p := play(t, at("agent: {type: python, endpoint: \"my_agent:stateful\", reset_function: \"my_agent:reset_state\"}\ngolden_prompts: [one]\ninvariants: [{type: completes}]\n"+
-		"contract:\n  name: c\n  invariants: [{id: a, type: contains, value: call 1}, {id: b, type: contains, value: call 1}]\n  chaos_matrix: [{name: none}]\n"), flakestorm.OptPhase, flakestorm.PhaseContract)
-	if p.count(campaign.VerdictPass) != 2 {
+	p := play(t, at("agent: {type: python, endpoint: \"my_agent:stateful\", reset_function: \"my_agent:reset_state\", tools: [\"my_agent:shelf.lend\"]}\ngolden_prompts: [one]\ninvariants: [{type: completes}]\n"+
+		"contract:\n  name: c\n  invariants: [{id: a, type: contains, value: call 1}, {id: b, type: contains, value: call 1},\n"+
+		"    {id: d, type: trace, event: {tool: lend}, exactly: 1}, {id: e, type: trace, event: shelf.lend}, {id: f, type: tool_called, tool: shelf.lend}, {id: g, type: tool_called, tool: lend}]\n"+
+		"  chaos_matrix: [{name: none}]\n"), flakestorm.OptPhase, flakestorm.PhaseContract)
+	if p.count(campaign.VerdictPass) != 6 || len(p.warnings) > 0 {
 		t.Errorf("%s", p.titles())
 	}
 }

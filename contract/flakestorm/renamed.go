@@ -3,6 +3,7 @@ package flakestorm
 import (
 	"bytes"
 	"crypto/rand"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/engine/agentcall"
@@ -30,12 +31,21 @@ func renameBytes[T ~[]byte](c *cell, data T) T {
 	return bytes.ReplaceAll(data, []byte(c.sent), []byte(c.session))
 }
 
+func renameAll(c *cell, list []string) []string {
+	list = slices.Clone(list) // the cell still uses the other one
+	for i := range list {
+		c.rename(&list[i])
+	}
+	return list
+}
+
 func (c *cell) renameReply(r *agentcall.Reply) {
 	c.rename(&r.Text, &r.Error, &r.Printed)
 	r.Value = renameBytes(c, r.Value)
 	for i := range r.Tools {
 		t := &r.Tools[i]
 		c.rename(&t.Tool, &t.Error)
+		t.Names = renameAll(c, t.Names)
 		t.Args, t.Result = renameBytes(c, t.Args), renameBytes(c, t.Result)
 	}
 	for i := range r.Copies {
@@ -53,6 +63,7 @@ func (c *cell) renamed(r fault.Report) fault.Report {
 	for i := range r.Exchanges {
 		e := &r.Exchanges[i]
 		c.rename(&e.Tool, &e.URL, &e.Key, &e.Error, &e.Raised)
+		e.Names = renameAll(c, e.Names)
 		e.Request, e.Response = renameBytes(c, e.Request), renameBytes(c, e.Response)
 	}
 	for i := range r.ToolCalls {

@@ -120,9 +120,12 @@ func (b *traceBuilder) call(e *fault.Exchange, turn int) judge.Event {
 	v.Arguments, v.Texts = arguments(e)
 	if u, err := url.Parse(e.URL); err == nil && e.URL != "" {
 		v.Names = fault.Derived(u)
+	} else {
+		v.Names = e.Names
 	}
 	if e.Kind == fault.MCPCall {
-		v.Method, v.Names = "", nil // a tool call has none
+		v.Method = ""                                                                                                    // a tool call has none
+		v.Names = slices.DeleteFunc(slices.Clone(e.Names), func(n string) bool { return !strings.HasSuffix(n, e.Tool) }) // not the server's
 		v.Declined = isToolError(e.Response)
 	}
 	for _, id := range e.Faults {

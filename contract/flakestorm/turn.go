@@ -236,7 +236,7 @@ func (c *cell) strikeReply(r *agentcall.Reply) {
 func (c *cell) observed(t *turn) {
 	o := verify.Reply{Prompt: t.Prompt, Text: t.Reply.Text, Latency: t.Reply.Latency}
 	for _, u := range t.Reply.Tools {
-		o.Tools = append(o.Tools, verify.Tool{Name: u.Tool, Args: u.Args})
+		o.Tools = append(o.Tools, verify.Tool{Name: u.Tool, Names: u.Names, Args: u.Args})
 	}
 	o.InputTokens, o.OutputTokens, o.TokensKnown = t.Reply.Tokens.Prompt, t.Reply.Tokens.Completion, t.Reply.Tokens.Known
 	if c.faults != nil {

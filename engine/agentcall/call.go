@@ -125,8 +125,9 @@ func (r *Reply) OK() bool { return r.End == Answered }
 
 // ToolCall is an observed call of a tool by the agent.
 type ToolCall struct {
-	Tool string          `json:"tool"`
-	Args json.RawMessage `json:"args,omitempty"` // an object if names are known, otherwise an array
+	Tool  string          `json:"tool"`
+	Names []string        `json:"-"`              // other names of the tool
+	Args  json.RawMessage `json:"args,omitempty"` // an object if names are known, otherwise an array
 	// Result and Error are its outcome, if that can be seen.
 	Result json.RawMessage `json:"result,omitempty"`
 	Error  string          `json:"error,omitempty"`

@@ -357,7 +357,7 @@ func (l *Ledger) mask(e *Exchange) {
 }
 
 func (e *Exchange) of(d *Decision) {
-	e.Call, e.Kind, e.Tool, e.Faults = d.Number, d.Call.Kind, d.Call.Name(), d.fired
+	e.Call, e.Kind, e.Tool, e.Names, e.Faults = d.Number, d.Call.Kind, d.Call.Name(), d.Call.Names, d.fired
 }
 
 // Saw records calls of tools; each call with an ID is recorded once. A call that an LLM

@@ -57,6 +57,7 @@ type Exchange struct {
 	Took         time.Duration `json:"took"`
 	Kind         Kind          `json:"kind"`
 	Tool         string        `json:"tool"` // best name, or the provider
+	Names        []string      `json:"-"`    // all names, Tool first
 	Method       string        `json:"method,omitempty"`
 	URL          string        `json:"url,omitempty"`
 	Key          string        `json:"key,omitempty"`    // of idempotency, from a header

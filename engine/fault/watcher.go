@@ -29,12 +29,8 @@ func NewWatcher(l *Ledger) *Watcher { return &Watcher{ledger: l} }
 
 // Called implements pyhost.ToolWatcher.
 func (w *Watcher) Called(c pyhost.ToolCall) pyhost.ToolAnswer {
-	names := []string{c.Tool}
-	if i := strings.LastIndexAny(c.Tool, ".:"); i >= 0 {
-		names = append(names, c.Tool[i+1:])
-	}
-	d := w.ledger.Decide(Call{Kind: ToolCall, Names: names})
-	w.ledger.Saw(SeenCall{Tool: names[len(names)-1], Arguments: pythonArguments(c), Source: SeenByHost})
+	d := w.ledger.Decide(Call{Kind: ToolCall, Names: append([]string{c.Tool}, c.Names()...)})
+	w.ledger.Saw(SeenCall{Tool: c.Tool[strings.LastIndexAny(c.Tool, ".:")+1:], Arguments: pythonArguments(c), Source: SeenByHost})
 	answer := w.start(d)
 	for i := range d.Strikes {
 		if s := &d.Strikes[i]; s.Rule.Mode == Slow {

@@ -148,7 +148,7 @@ func TestEffects(t *testing.T) {
 		want         bool
 	}{
 		{"charge", "POST", true}, {"charge", "", true}, {"createOrder", "POST", true}, {"create-order", "PATCH", true}, {"get_order", "POST", false}, {"weather", "POST", false},
-		{"charge", "GET", false}, {"charge", "HEAD", false}, {"charge", "OPTIONS", false}, {"charge", "PUT", false}, {"charge", "DELETE", false},
+		{"desk.get_order", "POST", false}, {"get.charge", "POST", true}, {"charge", "GET", false}, {"charge", "HEAD", false}, {"charge", "OPTIONS", false}, {"charge", "PUT", false}, {"charge", "DELETE", false},
 	} {
 		if got := (&Trace{Events: []Event{{Kind: Tool, Name: x.name, Method: x.method}}}).effect(0); got != x.want {
 			t.Errorf("%s %s: %t", x.method, x.name, got)
@@ -157,7 +157,8 @@ func TestEffects(t *testing.T) {
 	declared := Trace{Effects: Effects{}}
 	declared.Effects.Declare("Hold-Room", true)
 	declared.Effects.Declare("pay", false)
-	for name, want := range map[string]bool{"hold_room": true, "pay": false, "charge": true, "weather": false} {
+	declared.Effects.Declare("desk.keep", true)
+	for name, want := range map[string]bool{"keep": true, "desk.pay": false, "other.keep": false, "hold_room": true, "pay": false, "charge": true, "weather": false} {
 		if declared.Events = []Event{{Kind: Tool, Name: name, Method: "POST"}}; declared.effect(0) != want {
 			t.Errorf("%s changes something: %t", name, !want)
 		}

@@ -52,8 +52,7 @@ func (t *Trace) effect(i int) bool {
 	if ChangesByName(e.Name) {
 		return true
 	}
-	own := Words(e.Name)
-	if slices.Contains(lookups, own[0]) || slices.ContainsFunc(own, func(w string) bool { return slices.Contains(reports, w) }) {
+	if ReadsByName(e.Name) || slices.ContainsFunc(Words(e.Name), func(w string) bool { return slices.Contains(reports, w) }) {
 		return false
 	}
 	creates := func(o Event) bool {
@@ -68,18 +67,21 @@ func (e Effects) Harmless(method, name string) bool {
 	if changes, declared := e.Of(name); declared {
 		return !changes
 	}
-	return slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, method) || slices.Contains(lookups, Words(name)[0])
+	return slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, method) || ReadsByName(name)
 }
 
 // ChangesByName reports whether the words of a tool's name say that a call changes something.
 func ChangesByName(tool string) bool {
 	list := Words(tool)
 	changes := slices.ContainsFunc(list, func(w string) bool { return slices.Contains(effects, w) }) || strings.Contains(strings.Join(list, " "), "top up")
-	return changes && !slices.Contains(lookups, list[0])
+	return changes && !ReadsByName(tool)
 }
 
-// ReadsByName reports whether the first word of a tool's name says that it looks something up.
-func ReadsByName(tool string) bool { return slices.Contains(lookups, Words(tool)[0]) }
+// ReadsByName reports whether the first word of a tool's name says that it looks something up,
+// which comes after the name of an object or a server: orders.get_status.
+func ReadsByName(tool string) bool {
+	return slices.Contains(lookups, Words(tool[strings.LastIndexAny(tool, ".:")+1:])[0])
+}
 
 // pastOf has the states whose words are not the verb with an ending.
 var pastOf = map[string]string{
@@ -247,7 +249,7 @@ func (t *Trace) claimed(reply string, i int) (word string, ok bool) {
 		return m[1], true
 	}
 	changes, declared := t.Effects.Of(e.Name)
-	safe := slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, e.Method) || slices.Contains(lookups, Words(e.Name)[0])
+	safe := slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, e.Method) || ReadsByName(e.Name)
 	if declared && !changes || !declared && safe {
 		return "", false
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/engine/jsontree"
@@ -67,6 +68,14 @@ func (p *Pattern) Named(e *Event) bool {
 	}
 	glob := normalizeName(p.Name)
 	return e.named(func(n string) bool { ok, err := path.Match(glob, n); return err == nil && ok || n == glob })
+}
+
+// named reports whether a request has the name of the pattern as its own. Then requests of which
+// it is another name, such as /orders/7/pay if it is orders, are not meant.
+func (p *Pattern) named(t Trace) bool {
+	return p.Kind == Tool && p.Name != "" && !strings.ContainsAny(p.Name, "*?[") && slices.ContainsFunc(t.Events, func(e Event) bool {
+		return e.Source == OnWire && p.Named(&Event{Kind: e.Kind, Name: e.Name})
+	})
 }
 
 // matches reports whether an event is selected. unseen names what the decision

@@ -70,8 +70,12 @@ type selection struct {
 
 // selected returns the events that a pattern selects.
 func selected(p *Pattern, t Trace) (s selection, err error) {
+	exact := p.named(t)
 	for i := range t.Events {
 		e := &t.Events[i]
+		if exact && e.Source == OnWire && !p.Named(&Event{Kind: e.Kind, Name: e.Name}) && !slices.ContainsFunc(t.wanted(i), p.Named) {
+			continue
+		}
 		if e.Source == InChat && p.asksOutcome() {
 			if t.onWire(e) { // that event says what happened to the call
 				continue

@@ -44,6 +44,9 @@ func TestRules(t *testing.T) {
 	asked := func(name string) Event { return Event{Kind: Tool, Name: name, Source: InChat} }
 	model := Event{Kind: Model, Name: "openai", Source: OnWire, Status: 200}
 	reply := Event{Kind: Reply, Text: "all done"}
+	under := func(name string, above ...string) Event {
+		return Event{Kind: Tool, Name: name, Names: append([]string{name}, above...), Source: OnWire, Status: 200}
+	}
 	no, yes := false, true
 	done, err := match.Compile("done", match.Options{})
 	if err != nil {
@@ -85,6 +88,10 @@ func TestRules(t *testing.T) {
 			[]Event{model, chat, call("debits", 0, "{}"), later(call("debits", 201, "{}"), 2*time.Second), model}, Pass},
 		"again, with the model's arguments": {Rule{Event: *tool("charge"), AtMost: n(1), Per: "order"},
 			[]Event{model, chat, call("debits", 0, "{}"), call("debits", 201, "{}"), model}, Fail},
+		"a request below another of its name":        {Rule{Event: *tool("Orders"), Exactly: n(1)}, []Event{under("orders"), under("pay", "orders"), under("pay", "orders")}, Pass},
+		"requests below it, if none has its name":    {Rule{Event: *tool("orders"), AtMost: n(1)}, []Event{under("pay", "orders"), under("lines", "orders")}, Fail},
+		"a glob, for all of them":                    {Rule{Event: *tool("order*"), AtMost: n(1)}, []Event{under("orders"), under("pay", "orders")}, Fail},
+		"one below it that the model asked for":      {Rule{Event: *tool("charge"), AtMost: n(1)}, []Event{under("charge"), model, chat, under("seven", "charge")}, Fail},
 		"looked at twice":                            {Rule{Event: *tool("charge"), AtMost: n(1)}, []Event{model, chat, call("query", 200, "{}"), call("query", 200, "{}"), model}, Pass},
 		"two calls that were made once":              {Rule{Event: *tool("charge"), AtMost: n(2)}, []Event{model, chat, chat, call("debits", 0, "{}"), call("debits", 201, "{}"), model}, Pass},
 		"two that do are two":                        {Rule{Event: *tool("*charge*"), AtMost: n(1)}, []Event{model, chat, call("charges", 201, ""), call("charges", 201, "")}, Fail},

@@ -167,9 +167,22 @@ type Effects map[string]bool
 // Declare declares whether calls of a tool change something.
 func (e Effects) Declare(tool string, changes bool) { e[normalizeName(tool)] = changes }
 
-// Of returns what is declared for a tool.
+// Of returns what is declared for a tool, by its name or by that without or with its object's.
 func (e Effects) Of(tool string) (changes, declared bool) {
-	changes, declared = e[normalizeName(tool)]
+	name := normalizeName(tool)
+	last := name[strings.LastIndexAny(name, ".:")+1:]
+	for _, n := range []string{name, last} {
+		if changes, declared = e[n]; declared {
+			return changes, true
+		}
+	}
+	if name == last {
+		for n, v := range e {
+			if strings.HasSuffix(n, "."+name) {
+				changes, declared = changes || v, true
+			}
+		}
+	}
 	return changes, declared
 }
 

@@ -3,6 +3,7 @@ package pyhost
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -79,11 +80,22 @@ type AgentReply struct {
 // ToolCall is an agent's call of a wrapped tool.
 type ToolCall struct {
 	Tool   string          `json:"tool"`
+	Full   string          `json:"full"`   // name with that of its object, of a method; "": as Tool
 	Args   json.RawMessage `json:"args"`   // positional arguments, an array
 	Kwargs json.RawMessage `json:"kwargs"` // keyword arguments, an object
 	// Named is an object with all arguments by parameter name; null for a tool with unknown
 	// parameters, or called with others.
 	Named json.RawMessage `json:"named"`
+}
+
+// Names returns the other names of the tool: with that of its object, and without.
+func (c *ToolCall) Names() (list []string) {
+	for _, n := range []string{c.Full, c.Tool[strings.LastIndexAny(c.Tool, ".:")+1:]} {
+		if n != "" && n != c.Tool {
+			list = append(list, n)
+		}
+	}
+	return list
 }
 
 // ToolAction is what happens to a call of a tool.

@@ -107,7 +107,7 @@ type recorder struct {
 
 // Called implements pyhost.ToolWatcher.
 func (w *recorder) Called(c pyhost.ToolCall) pyhost.ToolAnswer {
-	call := agentcall.ToolCall{Tool: c.Tool, Args: c.Kwargs}
+	call := agentcall.ToolCall{Tool: c.Tool, Names: c.Names(), Args: c.Kwargs}
 	if text := strings.TrimSpace(string(c.Named)); text != "" && text != "null" {
 		call.Args = c.Named
 	} else if text := strings.TrimSpace(string(c.Args)); text != "" && text != "[]" && text != "null" {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -144,14 +143,13 @@ func tools(v *config.Invariant, r *Reply) (Result, error) {
 	if r.Blind {
 		return Result{}, fmt.Errorf("%s: calls of tools cannot be seen: neither the reply lists them nor do they go through Thresh", v.Path)
 	}
+	meant := judge.Pattern{Kind: judge.Tool, Name: v.Tool}
 	var names []string
 	called, known, closest := false, true, ""
 	for _, t := range r.Tools {
 		names = append(names, t.Name)
-		if ok, err := path.Match(v.Tool, t.Name); err != nil || !ok {
-			if t.Name != v.Tool {
-				continue
-			}
+		if !meant.Named(&judge.Event{Kind: judge.Tool, Name: t.Name, Names: t.Names}) {
+			continue
 		}
 		called = true
 		if v.Type != "tool_arguments" {

@@ -28,8 +28,9 @@ type Reply struct {
 
 // Tool is a call of a tool by the agent.
 type Tool struct {
-	Name string
-	Args json.RawMessage // an object or an array; nil: not known
+	Name  string
+	Names []string        `json:"-"` // other names
+	Args  json.RawMessage // an object or an array; nil: not known
 	// Texts says that all values in Args are strings because the call has no other type, as in a
 	// query or a form.
 	Texts bool `json:",omitempty"`

@@ -28,7 +28,7 @@ func invariant(t *testing.T, yaml string) config.Invariant {
 // The checks of existing tools, and what they are known to get wrong.
 func TestChecks(t *testing.T) {
 	tools := []verify.Tool{{Name: "search", Args: json.RawMessage(`{"q":"paris","n":3,"in":{"unit":"C","days":[1,2]}}`)},
-		{Name: "book", Args: json.RawMessage(`["x"]`)}, {Name: "fetch", Args: json.RawMessage(`{"page":"7","tag":["a","b"]}`), Texts: true}, {Name: "send"}}
+		{Name: "book", Names: []string{"desk.book_order", "book-order"}, Args: json.RawMessage(`["x"]`)}, {Name: "fetch", Args: json.RawMessage(`{"page":"7","tag":["a","b"]}`), Texts: true}, {Name: "send"}}
 	for _, tc := range []struct {
 		yaml, text string
 		passed     bool
@@ -101,6 +101,9 @@ func TestChecks(t *testing.T) {
 		{`{type: refusal_check}`, "You are now on the waiting list", true, ""},
 		{`{type: tool_called, tool: search}`, "", true, "was called"},
 		{`{type: tool_called, tool: "sea*"}`, "", true, ""},
+		{`{type: tool_called, tool: Send}`, "", true, ""},
+		{`{type: tool_not_called, tool: "*-ORDER"}`, "", false, "must not be"},
+		{`{type: tool_not_called, tool: book_order}`, "", false, "must not be"},
 		{`{type: tool_called, tool: pay}`, "", false, "called were search, book"},
 		{`{type: tool_not_called, tool: pay}`, "", true, ""},
 		{`{type: tool_not_called, tool: book}`, "", false, "must not be"},

@@ -4,6 +4,7 @@
 import contextvars
 import functools
 import inspect
+import re
 import threading
 from collections.abc import Mapping, MutableMapping
 
@@ -124,8 +125,9 @@ class Agent:
             raise error
         return result
 
-    def wrapper(self, name, function):
-        """The function with Go asked before and after each call."""
+    def wrapper(self, name, function, full=""):
+        """The function with Go asked before and after each call. full is its
+        name with that of the object that it belongs to."""
         if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):
 
             async def wrapped(*args, **kwargs):
@@ -134,7 +136,7 @@ class Agent:
                 token = self.inside.set(self.inside.get() + (name,))
                 self.awaited.append(name)
                 try:
-                    call = call_of(name, args, kwargs, function)
+                    call = call_of(name, full, args, kwargs, function)
                     answer = self.exchange({"called": call})
                     await self.asyncio.sleep(answer.get("delay", 0) / 1e9)
                     if answer.get("action") in ("raise", "replace"):
@@ -157,7 +159,7 @@ class Agent:
                     return function(*args, **kwargs)
                 token = self.inside.set(self.inside.get() + (name,))
                 try:
-                    call = call_of(name, args, kwargs, function)
+                    call = call_of(name, full, args, kwargs, function)
                     answer = self.exchange({"called": call})
                     sleep(answer.get("delay", 0) / 1e9)
                     if answer.get("action") in ("raise", "replace"):
@@ -184,11 +186,14 @@ class Agent:
         if not self.wrap_object(tool, None):
             if not callable(tool):
                 raise TypeError("tool %s cannot be called" % text)
-            name = text.rpartition(":")[2].strip()
-            wrapped = self.wrapper(name, tool)
+            full = text.rpartition(":")[2].strip()
             holder, _, attribute = text.strip().rpartition(".")
+            name = full
+            if ":" in holder and [last_part(other) for other in self.request["tools"]].count(attribute) == 1:
+                name = attribute
+            wrapped = self.wrapper(name, tool, full)
             if ":" in holder:
-                wrapped = set_attribute(named(holder), attribute, wrapped, lambda this: self.wrapper(name, functools.partial(tool, this)))
+                wrapped = set_attribute(named(holder), attribute, wrapped, lambda this: self.wrapper(name, functools.partial(tool, this), full))
             replace_everywhere(tool, wrapped)
             self.names.append(name)
 
@@ -302,9 +307,9 @@ def text_of(result, style):
     return str(result)  # if it raises, the agent gave no answer
 
 
-def call_of(name, args, kwargs, function):
+def call_of(name, full, args, kwargs, function):
     """A call as it was made: the tool may change its arguments."""
-    return {"tool": name, "args": plain(args), "kwargs": plain(kwargs), "named": by_name(function, args, kwargs)}
+    return {"tool": name, "full": "" if full == name else full, "args": plain(args), "kwargs": plain(kwargs), "named": by_name(function, args, kwargs)}
 
 
 def by_name(function, args, kwargs):
@@ -362,6 +367,10 @@ def exception_of(answer):
         return cls(message) if issubclass(cls, Exception) else RuntimeError(message)
     except Exception:
         return RuntimeError(message)
+
+
+def last_part(text):
+    return re.split("[.:]", text.strip())[-1]
 
 
 def named(text):
