@@ -44,7 +44,7 @@ type looker func() *process.Crash
 // limits, then leftover processes, then outputs.
 func (c *Campaign) judge(s *state, r *process.Result, input []byte, runID string, look looker) (campaign.Outcome, error) {
 	if r.Observed != nil {
-		return c.judgeSystem(r.Observed, runID), nil
+		return c.judgeSystem(r.Observed, input, runID), nil
 	}
 	end := ending{Status: r.Status.String(), OutputLimit: r.OutputLimit}
 	death := crash.Death{TimedOut: r.Status == process.TimedOut, OutputLimit: r.OutputLimit, CoreDumped: r.CoreDumped, Stderr: r.Stderr, Stdout: r.Stdout}
@@ -66,19 +66,8 @@ func (c *Campaign) judge(s *state, r *process.Result, input []byte, runID string
 	if failed {
 		return c.crashOutcome(end, death, runID, look), nil
 	}
-	if len(r.Stderr) > 0 {
-		// A sanitizer that continues after its report does not change the exit code; a runtime's report
-		// of an uncaught error comes with an exit code that a user may accept for other reasons.
-		crashed := func() bool {
-			cause := crash.Analyze(death)
-			return cause.Class == crash.ClassSanitizer || cause.Uncaught && !c.set.okReports
-		}
-		if crashed() {
-			if death.Stderr = withoutEcho(r.Stderr, input); crashed() {
-				death.Stderr = r.Stderr
-				return c.crashOutcome(end, death, runID, look), nil
-			}
-		}
+	if c.reportsCrash(death, input) {
+		return c.crashOutcome(end, death, runID, look), nil
 	}
 	if r.Leftovers > 0 && !s.facts.Leftovers {
 		end.Leftovers = true
@@ -101,6 +90,21 @@ func (c *Campaign) judge(s *state, r *process.Result, input []byte, runID string
 		o.Evidence = append(o.Evidence, broken)
 	}
 	return o, nil
+}
+
+// reportsCrash reports whether a program whose exit code is accepted has crashed all the same. A
+// sanitizer that continues after its report does not change the exit code; a runtime's report of an
+// uncaught error comes with an exit code that a user may accept for other reasons.
+func (c *Campaign) reportsCrash(death crash.Death, input []byte) bool {
+	crashed := func() bool {
+		cause := crash.Analyze(death)
+		return cause.Class == crash.ClassSanitizer || cause.Uncaught && !c.set.okReports
+	}
+	if len(death.Stderr) == 0 || !crashed() {
+		return false
+	}
+	death.Stderr = withoutEcho(death.Stderr, input)
+	return crashed()
 }
 
 // noneExpected reports whether a program that ended this way need not write JSON: it writes none

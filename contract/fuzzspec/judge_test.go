@@ -17,7 +17,7 @@ import (
 
 const (
 	sanitized = "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x1 at pc 0x2\nWRITE of size 4 at 0x1 thread T0\n    #0 0x1 in parse /src/a.c:3:1\n"
-	traceback = "Traceback (most recent call last):\n  File \"tool.py\", line 3, in parse\n    x\nKeyError: 'x'\n"
+	traceback = "Traceback (most recent call last):\n  File \"tool.py\", line 3, in <module>\n    x\nKeyError: 'x'\n"
 )
 
 // unseen is the look at a crash of which nothing is to be seen.

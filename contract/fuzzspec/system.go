@@ -101,14 +101,15 @@ func (r *systemRunner) Notes() []string { return r.system.Notes() }
 // Close implements process.Runner.
 func (r *systemRunner) Close() error { return r.system.Close() }
 
-// judgeSystem decides the verdict on a call of a system.
-func (c *Campaign) judgeSystem(o *sut.Observation, runID string) campaign.Outcome {
-	if !o.End.Failed() || o.Exit != 0 && slices.Contains(c.set.okExit, o.Exit) {
+// judgeSystem decides the verdict on a call of a system with an input.
+func (c *Campaign) judgeSystem(o *sut.Observation, input []byte, runID string) campaign.Outcome {
+	death := crash.Death{TimedOut: o.End == sut.Hung, OutputLimit: o.End == sut.Flooded, Signal: o.Signal, ExitCode: o.Exit,
+		Stderr: bytes.ReplaceAll(o.Printed, []byte(runID), []byte("<run_id>"))}
+	if !o.End.Failed() || o.Exit != 0 && slices.Contains(c.set.okExit, o.Exit) && !c.reportsCrash(death, input) {
 		return campaign.Outcome{}
 	}
 	end := ending{Status: string(o.End), Signal: o.Signal, OutputLimit: o.End == sut.Flooded, Observed: o.Why}
-	cause := crash.Analyze(crash.Death{TimedOut: o.End == sut.Hung, OutputLimit: o.End == sut.Flooded, Signal: o.Signal, ExitCode: o.Exit,
-		Stderr: bytes.ReplaceAll(o.Printed, []byte(runID), []byte("<run_id>"))})
+	cause := crash.Analyze(death)
 	switch o.End {
 	case sut.Hung:
 		return outcome(kindTimeout, cause, end)

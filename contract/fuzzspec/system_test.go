@@ -58,6 +58,7 @@ var endings = []struct {
 	{"an exit during the call", sut.Observation{End: sut.Crashed, Exit: 3, Why: "the program ended during the call: exit code 3"}},
 	{"an exit after which the process is known to have ended", sut.Observation{End: sut.Crashed, Exit: 3, Why: "the process ended: exit code 3 at 17"}},
 	{"an accepted exit", sut.Observation{End: sut.Crashed, Exit: 5, Why: "exit code 5"}},
+	{"an accepted exit by an exception", sut.Observation{End: sut.Crashed, Exit: 1, Why: "exit code 1", Printed: []byte("Traceback (most recent call last):\n  File \"/src/app.py\", line 9, in <module>\n    x\nKeyError: 'n'\n")}},
 	{"a trap", sut.Observation{End: sut.Crashed, Trap: "unreachable", Why: "unreachable at 0x17"}},
 	{"a trap with a number", sut.Observation{End: sut.Crashed, Trap: "out of bounds", Why: "read of 17 bytes"}},
 	{"a report", sut.Observation{End: sut.Crashed, Why: "the connection ended", Printed: []byte("==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x1 at pc 0x2\nWRITE of size 4 at 0x1 thread T0\n    #0 0x1 in parse /src/a.c:3:1\n")}},
@@ -70,7 +71,7 @@ var endings = []struct {
 
 // How a call ended is the verdict on the input, and what it is known by.
 func TestVerdictsOnSystems(t *testing.T) {
-	c := &Campaign{set: settings{okExit: []int{0, 5}}}
+	c := &Campaign{set: settings{okExit: []int{0, 1, 5}}}
 	var b strings.Builder
 	for _, e := range endings {
 		o, err := c.judge(&state{}, &process.Result{Observed: &e.answer}, nil, "id_7", unseen)

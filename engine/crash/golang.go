@@ -18,6 +18,9 @@ func readGo(t text) (report, bool) {
 			msg := trimRecovered(line[len("panic: "):])
 			kind, custom := goPanicKind(msg)
 			r := report{class: ClassPanic, kind: "go panic: " + kind, frames: goFrames(t, i), ends: goEnds}
+			if j := t.index(i, "goroutine "); j > 0 && strings.HasPrefix(t.line(j+1), "runtime/debug.Stack(") {
+				r.ends = nil // the program recovered, and prints where it was
+			}
 			r.place, r.owner = goPlace(t, i)
 			if custom {
 				r.what, r.message = "go panic", msg

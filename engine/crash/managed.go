@@ -2,6 +2,7 @@ package crash
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/engine/lazy"
@@ -36,6 +37,9 @@ func readPython(t text) (report, bool) {
 		return report{}, false
 	}
 	last, whole := readTraceback(t, start)
+	if worker := pythonHead(t, start); worker > 1 && t.lines[worker-1] == `"""` && strings.HasSuffix(strings.TrimSpace(t.lines[worker-2]), "RemoteTraceback:") {
+		last, _ = readTraceback(t, worker) // of a pool's process, whose exception was raised here again
+	}
 	for end := start; whole && last.place == "" && len(last.frames) > 0; {
 		before := pythonHead(t, end)
 		if before < 0 || !slices.ContainsFunc(t.lines[before:end], pythonChained) {
@@ -120,22 +124,47 @@ var (
 )
 
 // pythonEnds reports whether the traceback at a line may be the one that ends the
-// interpreter. Those of threads and of destructors do not, and one after other words in
-// its line comes from a log.
+// interpreter. Those of threads and of destructors do not, one after other words in
+// its line comes from a log, and one that does not begin where the program does was
+// printed by a function that caught the exception.
 func pythonEnds(t text, start int) bool {
 	head, _ := strings.CutPrefix(strings.TrimSpace(t.lines[start]), "+ Exception Group ")
 	before := ""
 	if start > 0 {
 		before = t.lines[start-1]
 	}
-	return strings.HasPrefix(head, "Traceback ") && !strings.HasPrefix(before, "Exception in thread ") && !strings.HasPrefix(before, "Exception ignored in")
+	return strings.HasPrefix(head, "Traceback ") && !strings.HasPrefix(before, "Exception in thread ") && !strings.HasPrefix(before, "Exception ignored in") &&
+		(pythonBegins(t.line(start+1)) || pythonProcess(t, start))
 }
 
-// pythonThread reports whether an exception ended a thread: the interpreter says so
-// above the first traceback of a chain.
+// pythonBegins reports whether a line, the first after the head of a traceback, may be
+// the outermost frame of a program: a module, the interpreter's own start, or a module
+// that Cython compiled.
+func pythonBegins(s string) bool {
+	s, _ = pythonMargin(s)
+	f, ok := pythonFrame(s)
+	_, function, named := strings.Cut(f, ":")
+	return !ok || !named || pythonPlumbing(f) || strings.HasPrefix(function, "<module") || strings.HasPrefix(function, "init ")
+}
+
+// pythonProcess reports whether the traceback at a line is the one that ended a process
+// of the module multiprocessing, which prints the name of the process above it.
+func pythonProcess(t text, start int) bool {
+	name := t.line(start - 1)
+	if !strings.HasPrefix(name, "Process ") || !strings.HasSuffix(name, ":") {
+		return false
+	}
+	return slices.ContainsFunc(t.lines[start:], func(s string) bool {
+		f, _ := pythonFrame(s)
+		return f == "process.py:_bootstrap"
+	})
+}
+
+// pythonThread reports whether an exception ended a thread or another process of the
+// program: the interpreter says so above the first traceback of a chain.
 func pythonThread(t text) bool {
 	for i, s := range t.lines[1:] {
-		if strings.HasPrefix(s, "Traceback ") && strings.HasPrefix(t.lines[i], "Exception in thread ") {
+		if strings.HasPrefix(s, "Traceback ") && (strings.HasPrefix(t.lines[i], "Exception in thread ") || pythonProcess(t, i+1)) {
 			return true
 		}
 	}
@@ -218,13 +247,22 @@ func readJava(t text) (report, bool) {
 		}
 		head := javaHead(t, i)
 		first := t.lines[head]
+		var frames, outer []string // of the exception at head, and of the one that it caused
+		omitted := 0               // frames at the end of outer that are frames of head, too
 		for said := false; i < len(t.lines); i++ {
 			switch s := t.lines[i]; {
-			case javaFrameLine(s), strings.HasPrefix(s, "\t... "), strings.HasPrefix(s, "\tSuppressed: "):
-				said = false
+			case javaFrameLine(s):
+				frames, said = append(frames, s), false
+				continue
+			case strings.HasPrefix(s, "\t... "):
+				omitted, said = javaOmitted(s, len(outer)), false
+				frames = append(frames, outer[len(outer)-omitted:]...)
+				continue
+			case strings.HasPrefix(s, "\t"): // what was suppressed, with its own frames and causes
 				continue
 			case strings.HasPrefix(s, "Caused by: "):
 				head, said = i, true
+				frames, outer, omitted = nil, frames, 0
 				continue
 			case said && i < head+javaMessage: // its message goes on
 				continue
@@ -245,10 +283,13 @@ func readJava(t text) (report, bool) {
 		for ; j < len(t.lines) && j < head+javaMessage && !javaFrameLine(t.lines[j]); j++ {
 			msg += "\n" + t.lines[j]
 		}
-		for ; j < len(t.lines) && javaFrameLine(t.lines[j]) && len(all) < maxScan; j++ {
-			f := javaFunc(t.lines[j])
+		for j, s := range frames[:min(len(frames), maxScan)] {
+			if j >= len(frames)-omitted && place != "" {
+				break // the frames that are not printed again serve to find a place
+			}
+			f := javaFunc(s)
 			if all = append(all, f); place == "" && !javaPlumbing(f) && !strings.HasPrefix(f, "java.") && !strings.HasPrefix(f, "javax.") {
-				place, owner = javaPlace(t.lines[j]), f
+				place, owner = javaPlace(s), f
 			}
 		}
 		r := exception(kind, msg, ownFrames(all, javaPlumbing))
@@ -272,20 +313,47 @@ func readJava(t text) (report, bool) {
 // javaMessage bounds the lines of an exception before its first frame.
 const javaMessage = 12
 
+// javaOmitted reads the number of "\t... 3 more", the frames that an exception shares
+// with the one that it caused, which has n of them.
+func javaOmitted(s string, n int) int {
+	number, _, _ := strings.Cut(s[len("\t... "):], " ")
+	omitted, err := strconv.Atoi(number)
+	if err != nil {
+		return 0
+	}
+	return max(0, min(omitted, n))
+}
+
 // javaHead returns the line of the exception whose first frame is in a line: the line
 // before or, if the message has several lines, the one that names a thread or a type.
+// The nearest type counts, for the program's own words may come before it.
 func javaHead(t text, frame int) int {
-	named := frame - 1
+	head, best := frame-1, 0
 	for i := frame - 1; i >= 0 && i > frame-javaMessage && !javaFrameLine(t.lines[i]); i-- {
-		kind, _, _ := strings.Cut(t.lines[i], ": ")
-		switch {
-		case strings.HasPrefix(t.lines[i], `Exception in thread "`):
+		if strings.HasPrefix(t.lines[i], `Exception in thread "`) {
 			return i
-		case named == frame-1 && strings.Contains(kind, ".") && !strings.ContainsAny(kind, " \t"):
-			named = i
+		}
+		if n := javaType(t.lines[i]); n > best {
+			head, best = i, n
 		}
 	}
-	return named
+	return head
+}
+
+// javaType says how surely a line begins with the type of an exception: 2 if it is named
+// as exceptions are, 1 if it is a class in a package or in another class, 0 if it is none.
+func javaType(s string) int {
+	kind, _, _ := strings.Cut(s, ": ")
+	name := kind[strings.LastIndexAny(kind, ".$")+1:]
+	switch {
+	case !pythonName(strings.ReplaceAll(kind, "$", "_")) || name == "" || name[0] >= 'a' && name[0] <= 'z':
+		return 0
+	case strings.Contains(name, "Exception"), strings.Contains(name, "Error"), name == "Throwable":
+		return 2
+	case name != kind:
+		return 1
+	}
+	return 0
 }
 
 // javaEnd notes what an exception ended, from the first line that the virtual machine

@@ -32,6 +32,9 @@ func readRust(t text) (report, bool) {
 			r.class = ClassAssert
 		}
 		if file, line, ok := sourcePlace(place); ok {
+			if custom { // its words may come from the input, so the line says which panic it was
+				r.kind = "rust panic"
+			}
 			if r.place = file + ":" + line; len(r.frames) == 0 {
 				r.frames = []string{r.place}
 			}
@@ -51,7 +54,7 @@ func rustPanicKind(msg string) (kind, rest string, custom bool) {
 			return k, strings.TrimPrefix(rest, ": "), false
 		}
 	}
-	if strings.HasPrefix(msg, "attempt to ") {
+	if strings.HasPrefix(msg, "attempt to ") && (strings.HasSuffix(msg, " with overflow") || strings.HasSuffix(msg, " by zero") || strings.HasSuffix(msg, " of zero")) {
 		return msg, "", false
 	}
 	return stem(msg), msg, true

@@ -37,7 +37,7 @@ func readSanitizer(t text) (report, bool) {
 	// The head of the report is lost, but the summary names it.
 	if i := t.lastPrefix("SUMMARY: "); i >= 0 {
 		rest := t.lines[i][len("SUMMARY: "):]
-		if tool, what, ok := strings.Cut(rest, ": "); ok && strings.HasSuffix(tool, "Sanitizer") && tool != "UndefinedBehaviorSanitizer" {
+		if tool, what, ok := strings.Cut(rest, ": "); ok && isSanitizer(tool) && tool != "UndefinedBehaviorSanitizer" {
 			kind, _, _ := strings.Cut(what, " ")
 			r := report{class: ClassSanitizer, kind: kind}
 			r.frames, r.place = summaryFrame(t, i)
@@ -45,6 +45,16 @@ func readSanitizer(t text) (report, bool) {
 		}
 	}
 	return report{}, false
+}
+
+// isSanitizer reports whether a tool is one of the compilers' sanitizers, and not one
+// that cleans the input of a program.
+func isSanitizer(tool string) bool {
+	switch strings.TrimSuffix(tool, "Sanitizer") {
+	case "Address", "HWAddress", "MemTag", "Memory", "Thread", "Leak", "UndefinedBehavior", "DataFlow", "Realtime", "Type", "NumericalStability":
+		return strings.HasSuffix(tool, "Sanitizer")
+	}
+	return false
 }
 
 func sanitizerHeader(line string) (tool, what string, ok bool) {
@@ -66,7 +76,7 @@ func sanitizerHeader(line string) (tool, what string, ok bool) {
 		}
 	}
 	tool, what, ok = strings.Cut(s, ": ")
-	ok = ok && (strings.HasSuffix(tool, "Sanitizer") || tool == "libFuzzer") && !strings.Contains(tool, " ")
+	ok = ok && (isSanitizer(tool) || tool == "libFuzzer")
 	// Warnings of AddressSanitizer itself ("failed to allocate") are no reports.
 	if ok && strings.HasPrefix(what, "failed to ") {
 		return "", "", false
@@ -209,10 +219,11 @@ func readUndefined(t text) (report, bool) {
 	for i := t.index(0, mark); i >= 0; i = t.index(i+1, mark) {
 		place, what, _ := strings.Cut(t.lines[i], mark)
 		file, line, ok := sourcePlace(place)
-		if !ok {
-			continue // a Go panic contains "runtime error:" too
-		}
+		_, column, _ := strings.Cut(place, file+":"+line+":")
 		kind := undefinedKind(what)
+		if !ok || column == "" || kind == "" {
+			continue // a Go panic contains "runtime error:" too, and so does what an interpreter says
+		}
 		r := report{class: ClassSanitizer, kind: "undefined: " + kind, severity: SeverityMedium}
 		r.message = strings.TrimLeft(strings.TrimPrefix(what, kind), ": ")
 		r.place = file + ":" + line
@@ -246,13 +257,17 @@ func sourcePlace(s string) (file, line string, ok bool) {
 	return file, line, true
 }
 
+// undefinedKind names what a report is about; "" if the sanitizer reports no such thing.
 func undefinedKind(what string) string {
 	for _, k := range [...]string{"signed integer overflow", "unsigned integer overflow", "division by zero", "shift exponent", "left shift",
 		"negation", "member access within null pointer", "member access within misaligned", "member access within address",
 		"member call on null pointer", "load of null pointer", "store to null pointer", "reference binding to null pointer", "null pointer passed",
 		"load of misaligned", "store to misaligned", "load of value", "applying non-zero offset", "applying zero offset", "addition of unsigned offset",
 		"subtraction of unsigned offset", "pointer index expression", "execution reached an unreachable", "variable length array bound",
-		"implicit conversion", "call to function", "downcast of address"} {
+		"implicit conversion", "call to function", "downcast of", "upcast of", "cast to virtual base", "constructor call on", "member call on",
+		"member access within", "load of address", "store to address", "reference binding to", "dynamic operation on", "execution reached the end",
+		"null pointer returned from", "passing zero to", "assumption is violated", "assumption of", "alignment assumption", "division of",
+		"control flow integrity check", "invalid Objective-C cast", "invocation of"} {
 		if strings.HasPrefix(what, k) {
 			return k
 		}
@@ -264,6 +279,8 @@ func undefinedKind(what string) string {
 		return "insufficient space for an object"
 	case strings.Contains(what, "outside the range of representable values"):
 		return "value outside the range of its type"
+	case strings.Contains(what, " cannot be represented in type "), strings.Contains(what, ", which "):
+		return stem(what)
 	}
-	return stem(what)
+	return ""
 }

@@ -8,21 +8,23 @@ import (
 // readNode reads an uncaught JavaScript error in the forms of node, deno and
 // browser engines. Of nested causes the last is the root.
 func readNode(t text) (report, bool) {
-	first := -1
-	for i, line := range t.lines {
-		if nodeFrameLine(line) {
-			first = i
-			break
-		}
+	top := nodeTop(t) // what comes before it is only what the program printed
+	first := max(top, 0)
+	for first < len(t.lines) && !nodeFrameLine(t.lines[first]) {
+		first++
 	}
-	if first < 0 {
-		return nodeValue(t)
+	if first == len(t.lines) {
+		return nodeValue(t, top)
 	}
 	head := first
-	for head > 0 && head > first-8 {
-		head--
-		if kind, _ := nodeHead(strings.TrimLeft(t.lines[head], " ")); kind != "" {
-			break
+	if top >= 0 && !strings.HasPrefix(t.lines[top], "[") { // brackets are around errors without frames
+		head = top
+	} else {
+		for head > max(top, 0) && head > first-8 {
+			head--
+			if kind, _ := nodeHead(strings.TrimLeft(t.lines[head], " ")); kind != "" {
+				break
+			}
 		}
 	}
 	for j := first; j < len(t.lines); j++ {
@@ -31,6 +33,9 @@ func readNode(t text) (report, bool) {
 		}
 	}
 	kind, msg := nodeHead(strings.TrimPrefix(strings.TrimLeft(t.lines[head], " "), "[cause]: "))
+	if kind == "" && head == top {
+		kind, msg = nodeOther(t.lines[top])
+	}
 	if kind == "" {
 		return report{}, false
 	}
@@ -53,24 +58,64 @@ func readNode(t text) (report, bool) {
 	}
 	r := exception(kind, msg, ownFrames(all, func(string) bool { return false }))
 	r.place, r.owner = place, owner
-	if nodeUncaught(t, head, j) {
+	// A SyntaxError has the source line in its stack, so a program that catches it prints that too.
+	if top >= 0 && kind != "SyntaxError" || t.lastPrefix("Node.js v") >= j {
 		r.ends = nodeEnds
 	}
 	return r, true
 }
 
-// nodeValue reads the end by a thrown value that is not an Error and so has no
-// stack: the place and its line, a mark below it, the value, and node's version.
-func nodeValue(t text) (report, bool) {
-	for i := 2; i+1 < len(t.lines); i++ {
-		if s := strings.TrimSpace(t.lines[i]); s == "" || strings.Trim(s, "^") != "" || t.lastPrefix("Node.js v") < i {
+// nodeTop returns the first line of the error with which node ended, or -1: node prints
+// a place, its source line, a mark below it and an empty line before the error.
+func nodeTop(t text) int {
+	for i := len(t.lines) - 3; i >= 2; i-- {
+		if nodeMark(t, i) && t.lines[i+1] == "" {
+			if _, line, ok := cutLast(t.lines[i-2], ":"); ok && allDigits(line) {
+				return i + 2
+			}
+		}
+	}
+	return -1
+}
+
+// nodeMark reports whether a line marks a place in the line before it.
+func nodeMark(t text, i int) bool {
+	s := strings.TrimSpace(t.lines[i])
+	return s != "" && strings.Trim(s, "^") == ""
+}
+
+// nodeOther splits the first line of an error without a usual name: of a class that a
+// bundler renamed, or in brackets because it has no stack.
+func nodeOther(s string) (kind, msg string) {
+	if rest, ok := strings.CutPrefix(s, "["); ok {
+		s = strings.TrimSuffix(strings.TrimSuffix(rest, " {"), "]")
+	}
+	if kind, msg = nodeHead(s); kind != "" {
+		return kind, msg
+	}
+	kind, msg, _ = strings.Cut(s, ": ")
+	if name, _, _ := strings.Cut(kind, " ["); !pythonName(strings.ReplaceAll(name, "$", "_")) {
+		return "Error", s
+	}
+	return kind, msg
+}
+
+// nodeValue reads the end by what has no stack: the place and its line, a mark below
+// it, the value, or an empty line and the error at line top, and node's version.
+func nodeValue(t text, top int) (report, bool) {
+	for i := max(2, top-2); i+1 < len(t.lines); i++ {
+		if !nodeMark(t, i) || t.lastPrefix("Node.js v") < i {
 			continue
 		}
 		var frames []string
 		if place := nodePlace(t.lines[i-2]); place != "" {
 			frames = []string{place}
 		}
-		r := exception("uncaught value", t.lines[i+1], frames)
+		kind, msg := "uncaught value", t.lines[i+1]
+		if i+2 == top {
+			kind, msg = nodeOther(t.lines[top])
+		}
+		r := exception(kind, msg, frames)
 		r.ends = nodeEnds
 		return r, true
 	}
@@ -80,24 +125,6 @@ func nodeValue(t text) (report, bool) {
 // nodeEnds are the exit codes after an uncaught error, and after an error in the
 // handler of such errors.
 var nodeEnds = []int{1, 7}
-
-// nodeUncaught reports whether node ended with the error whose head is in line head
-// and whose frames end before line end: it shows the source line with a mark below
-// it before the error, or its own version after it. An error that a program prints
-// has neither.
-func nodeUncaught(t text, head, end int) bool {
-	for i := max(head-4, 0); i < head; i++ {
-		if s := strings.TrimSpace(t.lines[i]); s != "" && strings.Trim(s, "^") == "" {
-			return true
-		}
-	}
-	for i := end; i < len(t.lines); i++ {
-		if strings.HasPrefix(t.lines[i], "Node.js v") {
-			return true
-		}
-	}
-	return false
-}
 
 // nodeHead splits "TypeError: words" and "AssertionError [ERR_ASSERTION]: words".
 func nodeHead(s string) (kind, msg string) {
@@ -341,11 +368,13 @@ func readPerl(t text) (report, bool) {
 				all = append(all, f)
 			}
 		}
+		// Its words may come from the input, so the line says which of its ends it was.
+		place := base(file) + ":" + line
 		if len(all) == 0 {
-			all = []string{base(file) + ":" + line}
+			all = []string{place}
 		}
-		r := exception("perl: "+stem(msg), msg, all)
-		r.what = "perl died"
+		r := exception("perl died", msg, all)
+		r.place = place
 		if strings.HasPrefix(msg, "Out of memory") {
 			r = report{class: ClassMemoryLimit, kind: "perl out of memory", volatile: true}
 		}
