@@ -37,7 +37,10 @@ func (x *session) blame(ctx context.Context, o *sut.Observation) {
 		return
 	}
 	cause := crash.Analyze(crash.Death{Stderr: o.Printed})
-	if cause.Raised && o.End == sut.Refused || x.shared.cut.Load() && lostConnection.MatchString(cause.Title) {
+	// A service that answers with a status from 400 to 499 has caught what it prints: exceptions that
+	// nothing catches are answered with 500 by every framework.
+	caught := cause.Raised || o.Status >= 400 && o.Status < 500 && cause.Class == crash.ClassException && !cause.Uncaught
+	if o.End == sut.Refused && caught || x.shared.cut.Load() && lostConnection.MatchString(cause.Title) {
 		return
 	}
 	if slices.Contains([]string{crash.ClassSanitizer, crash.ClassPanic, crash.ClassException, crash.ClassAssert, crash.ClassMemoryCorruption,

@@ -143,13 +143,24 @@ func TestReportsDuringAnAnswer(t *testing.T) {
 	}
 }
 
-// A program that logs the exception with which it refuses a call has not crashed; one of
-// the runtime that a framework turns into a refusal is a crash.
+// A program that logs the exception with which it refuses a call has not crashed, nor has a
+// service that logs one and answers with 400; one of the runtime that a framework turns into a
+// refusal is a crash, and so is one that ended a thread.
 func TestReportsOfRefusals(t *testing.T) {
-	for code, want := range map[string]sut.End{"raise ValueError(\"no order\")": sut.Refused, "return int(text)": sut.Crashed} {
-		printed := "Traceback (most recent call last):\n  File \"tool.py\", line 3, in f\n    " + code + "\nValueError: a\n"
+	for _, c := range []struct {
+		before, code string
+		status       int
+		want         sut.End
+	}{
+		{"", "raise ValueError(\"no order\")", 0, sut.Refused},
+		{"", "return int(text)", 0, sut.Crashed},
+		{"", "return int(text)", 400, sut.Refused},
+		{"Exception in thread Thread-1 (f):\n", "return int(text)", 400, sut.Crashed},
+	} {
+		code, want := c.code, c.want
+		printed := c.before + "Traceback (most recent call last):\n  File \"tool.py\", line 3, in f\n    " + code + "\nValueError: a\n"
 		all := system.New(map[sut.Kind]system.Kind{sut.Driver: func(context.Context, system.Site) (system.Edge, error) {
-			return prints{text: printed, end: sut.Refused}, nil
+			return prints{text: printed, end: sut.Refused, status: c.status}, nil
 		}})
 		s, err := all.Open(t.Context(), &sut.Plan{Name: "a", Kind: sut.Driver, Command: []string{"driver"}, Digest: "a"}, sut.Worker{Of: 1})
 		if err != nil {
@@ -193,12 +204,13 @@ func TestReportsOfLostConnections(t *testing.T) {
 // prints is an edge whose program prints something while it answers.
 type prints struct {
 	edge
-	text string
-	end  sut.End
+	text   string
+	end    sut.End
+	status int
 }
 
 func (p prints) Call(context.Context, sut.Call) (sut.Observation, error) {
-	return sut.Observation{End: p.end, Printed: []byte(p.text)}, nil
+	return sut.Observation{End: p.end, Status: p.status, Printed: []byte(p.text)}, nil
 }
 
 // Whoever has a user and a password need not encode them.

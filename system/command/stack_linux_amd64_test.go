@@ -215,3 +215,16 @@ func tracing(t *testing.T, program string) process.Tracer {
 	}
 	return r.(process.Tracer)
 }
+
+// A program that writes beyond its global variables overwrites those of the runtime that
+// thresh fuzzspec cc links in: that it fails there later is one bug of the program.
+func TestOverwrittenCounters(t *testing.T) {
+	source := filepath.Join(t.TempDir(), "beyond.c")
+	if err := os.WriteFile(source, []byte("#include <string.h>\nchar name[8];\nint main(void) { memset(name, 'A', 20000); return 0; }\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, err := tracing(t, counted(t, "-w", "-fno-builtin", source)).Trace(context.Background(), process.Case{RunID: "case"})
+	if err != nil || c == nil || !strings.HasPrefix(c.Kind, "memory behind the program's global variables") || !c.Vague || c.Hint != process.Exploitable {
+		t.Errorf("%+v, %v", c, err)
+	}
+}

@@ -81,15 +81,15 @@ func Compile(ctx context.Context, cxx bool, args []string, in io.Reader, out, di
 		}
 	}
 	if line.links {
-		sources := map[string][]byte{"runtime": runtimeSource}
+		sources := [][]byte{runtimeSource}
 		if !line.plain {
-			sources["compare"] = compareSource
+			sources = append(sources, compareSource)
 		}
 		if line.driver {
-			sources["driver"] = driverSource
+			sources = append(sources, driverSource)
 		}
-		for part, source := range sources {
-			object := filepath.Join(dir.Path, part+".o")
+		for i, source := range sources {
+			object := filepath.Join(dir.Path, fmt.Sprintf("runtime%d.o", i))
 			build := slices.Concat(line.target, []string{"-x", "c", "-O2", "-fPIC", "-fvisibility=hidden", "-c", "-o", object, "-"})
 			// With -x c, clang++ compiles C.
 			if code, err := run(ctx, name, build, bytes.NewReader(source), diagnostics, diagnostics); code != 0 || err != nil {

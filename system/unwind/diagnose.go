@@ -51,6 +51,9 @@ func (p *Process) Diagnose(s Stop) Diagnosis {
 	for _, f := range walked {
 		d.Handler = d.Handler || f.signal
 	}
+	if len(walked) > 0 && walked[0].counts() && s.Signal != sigABRT && d.Kind != kindOverflow && !d.Sent && !d.Raised {
+		d.Kind = kindCounters
+	}
 	d.Fault = fault(d.Kind)
 	access := d.Fault == read || d.Fault == write || d.Kind == kindAborted && s.Signal == sigSEGV // how musl aborts
 	switch {
@@ -87,12 +90,13 @@ func (p *Process) Smashed(function uint64, returns []uint64) Diagnosis {
 // The faults behind kinds of crashes. One bug may read or write at any address that its input
 // contains, and the C library detects one kind of damage in many ways.
 const (
-	read        = "read"
-	write       = "write"
-	call        = "call"
-	stackDamage = "stack damage"
-	heapDamage  = "heap damage"
-	inLibrary   = "C library"
+	read         = "read"
+	write        = "write"
+	call         = "call"
+	stackDamage  = "stack damage"
+	heapDamage   = "heap damage"
+	globalDamage = "global damage"
+	inLibrary    = "C library"
 )
 
 func fault(kind string) string {
@@ -100,6 +104,8 @@ func fault(kind string) string {
 	switch {
 	case kind == kindSmashed, strings.HasSuffix(kind, kindGuarded):
 		return stackDamage
+	case kind == kindCounters:
+		return globalDamage
 	case strings.HasPrefix(kind, kindAborted+": ") && exploitable(kind) && !strings.HasSuffix(kind, "buffer overflow detected"):
 		return heapDamage
 	case strings.Contains(kind, "call of") || last == call:
@@ -108,6 +114,13 @@ func fault(kind string) string {
 		return last[strings.LastIndexByte(last, ' ')+1:]
 	}
 	return ""
+}
+
+// counts reports whether a frame belongs to the runtime that thresh fuzzspec cc links into programs.
+// Its variables lie behind the program's, so it fails where a program writes beyond its own.
+func (f frame) counts() bool {
+	s := f.m.symbolAt(f.at)
+	return s != nil && (strings.HasPrefix(s.Name, "__thresh_") || s.Name == "__afl_persistent_loop")
 }
 
 // nameless reports whether a frame belongs to the C library and its function has no name.
@@ -192,13 +205,16 @@ func (d *Diagnosis) identify(walked []frame) {
 			layers = cycle[:min(len(cycle), unnamedPlaces)]
 		}
 	}
+	if d.Fault == globalDamage { // it is chance where the runtime or the program notices
+		layers, d.Vague = []string{"counters of thresh fuzzspec cc"}, true
+	}
 	d.Layers = layers
 }
 
 // hint guesses, from the kind alone, whether the bug is exploitable, as crash triage tools do.
 func hint(kind string) string {
 	switch {
-	case kind == kindSmashed, kind == "wild write", kind == "wild call", kind == "protected write", strings.HasSuffix(kind, kindGuarded):
+	case kind == kindSmashed, kind == kindCounters, kind == "wild write", kind == "wild call", kind == "protected write", strings.HasSuffix(kind, kindGuarded):
 		return process.Exploitable
 	case exploitable(kind):
 		return process.Exploitable

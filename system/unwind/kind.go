@@ -46,6 +46,7 @@ const generalProtection = 0x80
 const (
 	kindOverflow = "stack overflow"
 	kindSmashed  = "smashed return address"
+	kindCounters = "memory behind the program's global variables was overwritten"
 	kindAborted  = "abort"
 	kindRaised   = "raised by the program"
 	kindGuarded  = "stack smashing detected"

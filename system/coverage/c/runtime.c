@@ -73,14 +73,14 @@ EXPORT uint32_t no_length, *__afl_fuzz_len = &no_length;
 EXPORT uint8_t *__afl_fuzz_ptr;
 EXPORT __attribute__((weak)) int __afl_sharedmem_fuzzing;
 
-static void gather(void);
+static void __thresh_gather(void);
 
 /* SIGXCPU says that the program has used up its budget, whatever it does with
  * signals. */
-static void __attribute__((noinline, cold)) spent(void) {
+static void __attribute__((noinline, cold)) __thresh_spent(void) {
   struct sigaction act;
   sigset_t set;
-  gather();
+  __thresh_gather();
   memset(&act, 0, sizeof act);
   act.sa_handler = SIG_DFL;
   sigaction(SIGXCPU, &act, 0);
@@ -94,7 +94,7 @@ static void __attribute__((noinline, cold)) spent(void) {
 EXPORT void __thresh_full(uint32_t *guard) {
   *guard -= PART;
   work->left -= work->left < PART ? work->left : PART;
-  if (work->left == 0) spent();
+  if (work->left == 0) __thresh_spent();
 }
 
 EXPORT void __sanitizer_cov_trace_pc_guard(uint32_t *guard) {
@@ -123,14 +123,14 @@ extern uint32_t rest[] __asm__("__thresh_rest") __attribute__((visibility("hidde
 static uint32_t rest[1];
 #endif
 
-static void forget(void) {
+static void __thresh_forget(void) {
   for (struct module *m = modules; m < modules + loaded; m++)
     for (uint32_t *g = m->from; g < m->to; g++) *g = RESET;
 }
 
 /* Moves what was counted to the map and takes it off the budget. A case that has ended by
  * itself leaves something of it. */
-static void gather(void) {
+static void __thresh_gather(void) {
   uint64_t taken = 0, two;
   for (struct module *m = modules; m < modules + loaded; m++)
     for (uint32_t *g = m->from; g < m->to; g++) {
@@ -188,7 +188,7 @@ static void *attach(const char *name) {
   return p == (void *)-1 ? 0 : p;
 }
 
-static void turn(uint32_t to) {
+static void __thresh_turn(uint32_t to) {
   if (!shared_work || !shared_work->turn) return;
   shared_work->turn = to;
   syscall(SYS_futex, &shared_work->turn, WAKE, 1, 0, 0, 0);
@@ -216,7 +216,7 @@ static void serve(void) {
   if (shared_work && !persistent) shared_work->turn = 0;
   if (persistent && __afl_sharedmem_fuzzing) batch = attach("__THRESH_BATCH_ID");
   if (batch) batch->known = 1;
-  turn(READY);
+  __thresh_turn(READY);
   word = ENABLED | NAMES_SIZE | (size - 1) << 1;
   if (__afl_sharedmem_fuzzing) word |= SHARED_INPUT;
   if (!shared_map || write(STATUS, &word, 4) != 4) { /* no fuzzer has started it */
@@ -243,7 +243,7 @@ static void serve(void) {
     if (stopped) {
       kill(pid, SIGCONT);
       stopped = 0;
-    } else if (forget(), (pid = fork()) == 0) {
+    } else if (__thresh_forget(), (pid = fork()) == 0) {
       close(CONTROL);
       close(STATUS);
       begin();
@@ -253,8 +253,8 @@ static void serve(void) {
     while (waitpid(pid, &status, persistent ? WUNTRACED : 0) < 0)
       if (errno != EINTR) _exit(1);
     stopped = WIFSTOPPED(status);
-    if (!stopped) gather();
-    turn(TOLD);
+    if (!stopped) __thresh_gather();
+    __thresh_turn(TOLD);
     if (write(STATUS, &status, 4) != 4) _exit(1);
   }
 }
@@ -266,10 +266,10 @@ __attribute__((constructor(65000))) static void start(void) {
 EXPORT void __afl_manual_init(void) { serve(); }
 
 __attribute__((destructor)) static void finish(void) {
-  if (shared_map || shared_work) gather();
+  if (shared_map || shared_work) __thresh_gather();
 }
 
-static void load(void) {
+static void __thresh_load(void) {
   uint32_t i = batch->done, n = batch->each[i].length;
   memcpy(__afl_fuzz_ptr, batch->inputs + batch->each[i].at, n);
   if (n < *__afl_fuzz_len) memset(__afl_fuzz_ptr + n, 0, *__afl_fuzz_len - n);
@@ -277,7 +277,7 @@ static void load(void) {
 }
 
 /* Notes the case that ends here; 0: Thresh has to look at it, or it was the last. */
-static int next(void) {
+static int __thresh_next(void) {
   uint32_t i = batch->done, n = i ? batch->each[i - 1].end : 0;
   uint64_t took = work->budget - work->left, eight;
   for (uint32_t at = 0; at < size; at += 8) {
@@ -294,7 +294,7 @@ static int next(void) {
   batch->spare -= took;
   memset(map, 0, size);
   work->left = work->budget;
-  load();
+  __thresh_load();
   return 1;
 }
 
@@ -303,17 +303,17 @@ EXPORT int __afl_persistent_loop(unsigned int most) {
   static unsigned int done;
   if (!persistent || !shared_map) return done++ == 0;
   if (done == 0) {
-    forget();
+    __thresh_forget();
     memset(map, 0, size);
     map[0] = 1;
     work->left = work->budget;
   } else {
-    gather();
+    __thresh_gather();
     if (done >= most) return 0;
-    if (batch && batch->cases && next()) return done++, 1;
+    if (batch && batch->cases && __thresh_next()) return done++, 1;
     if (!shared_work || !shared_work->turn) raise(SIGSTOP);
-    else for (turn(DONE); shared_work->turn != RUN;) syscall(SYS_futex, &shared_work->turn, WAIT, DONE, 0, 0, 0);
-    if (batch && batch->cases) load();
+    else for (__thresh_turn(DONE); shared_work->turn != RUN;) syscall(SYS_futex, &shared_work->turn, WAIT, DONE, 0, 0, 0);
+    if (batch && batch->cases) __thresh_load();
   }
   done++;
   return 1;
