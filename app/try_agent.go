@@ -114,6 +114,7 @@ func (a *App) lookAtChat(ctx context.Context, thing *draft.Thing, folder string)
 		return nil, diag.WithHint(diag.Environment("the chat endpoint %s is unreachable: %w", at, program.Plain(err)), "start it, or give its address")
 	}
 	defer answer.Body.Close()
+	f.Denied = answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden
 	var list struct{ Data []struct{ ID string } }
 	text, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
 	if err == nil && json.Unmarshal(text, &list) == nil { // without a list, the draft asks the user

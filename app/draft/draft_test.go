@@ -159,6 +159,14 @@ func TestDraftSystem(t *testing.T) {
 	}))
 }
 
+// An endpoint that refuses callers without a key is asked for one.
+func TestKeyOfAChat(t *testing.T) {
+	d := DraftAgent(&AgentFacts{URL: "http://localhost:11434/v1", Denied: true})
+	if text := string(d.Files[0].Data); !strings.Contains(text, "QUESTION: which key?") || !strings.Contains(d.Questions[1].Ask, "which key?") {
+		t.Errorf("%+v\n%s", d.Questions, text)
+	}
+}
+
 // Credentials that a description wants are sent as soon as their variables are set; a
 // model's must be.
 func TestCredentials(t *testing.T) {

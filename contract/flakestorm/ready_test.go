@@ -34,6 +34,10 @@ func TestAgentsThatAreNotReady(t *testing.T) {
 		_ = json.NewDecoder(r.Body).Decode(&in) // a reset has none
 		if asked = append(asked, in.Input); strings.Contains(r.URL.Path, "broken") {
 			w.WriteHeader(http.StatusInternalServerError)
+		} else if strings.Contains(r.URL.Path, "locked") {
+			w.WriteHeader(http.StatusUnauthorized)
+		} else if strings.Contains(r.URL.Path, "busy") {
+			w.WriteHeader(http.StatusTooManyRequests)
 		}
 		fmt.Fprint(w, "hello")
 	}))
@@ -46,6 +50,8 @@ func TestAgentsThatAreNotReady(t *testing.T) {
 		{"not cleared", s.URL + `/chat"`, "", "answered", "", "hello; hello hello"},
 		{"replays alone", s.URL + `/chat"`, replays, "answered", "", "again; again"},
 		{"broken", s.URL + `/broken"`, "", "refused", "the agent gave no answer to the first prompt, without any fault: HTTP 500: hello", "hello; hello hello"},
+		{"locked", s.URL + `/locked"`, "", "refused", "3 the agent's endpoint refuses the caller: HTTP 401: hello", "hello; hello"},
+		{"busy", s.URL + `/busy"`, "", "error: the agent's endpoint asks for fewer calls", "3 the agent's endpoint asks for fewer calls: HTTP 429: hello", "hello; hello"},
 		{"gone", `http://127.0.0.1:1/chat"`, "", "unreachable", "3 the agent cannot be reached: ", "; "},
 		{"not to be cleared", s.URL + `/chat", reset_endpoint: /broken`, "", "error: the agent's memory could not be cleared", "3 the agent's memory could not be cleared", "; "},
 	} {

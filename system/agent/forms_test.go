@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -265,7 +266,7 @@ func TestRefusals(t *testing.T) {
 		want      string
 		wait      time.Duration
 	}{
-		{429, "", "7", "slow down", "HTTP 429: slow down", 7 * time.Second},
+		{429, "", "11", "slow down", "HTTP 429: slow down", 11 * time.Second},
 		{503, "", "0", "", "HTTP 503", 0},
 		{503, "", "-1", "", "HTTP 503", 0},
 		{503, "", "soon", "", "HTTP 503", 0},
@@ -287,6 +288,24 @@ func TestRefusals(t *testing.T) {
 		})))
 		if r := ask(t, a, agentcall.Call{}); r.End != agentcall.Refused || r.Error != x.want || r.Wait != x.wait || r.Status != x.status {
 			t.Errorf("%d %s: %+v, want %s, %s", x.status, x.to, r, x.want, x.wait)
+		}
+	}
+}
+
+// An endpoint that asks for fewer calls is called again, unless the fault of a proxy may have asked.
+func TestCalledAgain(t *testing.T) {
+	var calls atomic.Int32
+	busy := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		if calls.Add(1) == 1 {
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
+	})
+	for via, want := range map[string]int{"": http.StatusOK, busy: http.StatusTooManyRequests} {
+		plan := post(busy)
+		plan.HTTP.Retries = 1
+		calls.Store(0)
+		if r := ask(t, open(t, plan), agentcall.Call{Via: agentcall.Via{Proxy: via}}); r.Status != want {
+			t.Errorf("by %q: %+v", via, r)
 		}
 	}
 }
