@@ -88,7 +88,7 @@ func (a *App) Since(st *Store, rec campaign.Record, base *Baseline) (since *repo
 }
 
 func sinceOf(name string, c Comparison) *report.Since {
-	s := &report.Since{Run: name, New: make(map[string]bool), Fixed: c.Fixed, Still: len(c.StillFailing), Worse: c.Worse()}
+	s := &report.Since{Run: name, New: make(map[string]bool), Fixed: c.Fixed, Still: len(c.StillFailing), NotRun: len(c.NotRun), Worse: c.Worse()}
 	for _, f := range c.New {
 		s.New[f.ID] = true
 	}

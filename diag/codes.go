@@ -41,7 +41,7 @@ var FormatCodes = map[string][]string{
 		"generator-value", "handle-collision", "hidden-guard", "idle-constraint", "idle-value", "int-bounds", "invalid-repeat-bounds",
 		"missing-binding", "missing-effect", "missing-parameter", "models", "never-asked", "never-compared", "never-exercised",
 		"no-actions", "not-a-condition", "observer-binding", "operand-type", "outside-domain", "property-predicate",
-		"property-rule", "recursion", "refinement-base", "rejects", "reserved-variable", "return-type", "strength",
+		"property-rule", "recursion", "refinement-base", "rejects", "reserved-variable", "return-type", "reuses", "strength",
 		"target", "temporal-rule", "threads", "unbound-variable", "unknown-action", "unknown-argument",
 		"unknown-domain", "unknown-entity", "unknown-field", "unknown-function", "unknown-operator",
 		"unknown-parameter", "unknown-refinement", "unknown-return-type", "unreachable-branch", "unset-field", "unused-binding",

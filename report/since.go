@@ -20,6 +20,7 @@ type Since struct {
 	New             map[string]bool    // ids of findings that the earlier run did not have
 	Fixed           []campaign.Finding // findings that it had and whose cases ran again
 	Still           int                // number of findings that both have, without known ones
+	NotRun          int                // number of findings that it had and whose cases did not run again
 	// Known holds, by id, the findings that a file beside their document accepts. None of them
 	// counts as new or still failing.
 	Known map[string]Known
@@ -58,7 +59,7 @@ func (s *Since) Sentence() string {
 	case s.Why == "":
 		text = "nothing to compare with, because this is the first run of its documents"
 	}
-	text += KnownToOwners(len(s.Known))
+	text += NotRun(s.NotRun) + KnownToOwners(len(s.Known))
 	for i, x := range s.Scores {
 		if i == sinceScores {
 			text += fmt.Sprintf("; and %d more", len(s.Scores)-i)
@@ -78,11 +79,16 @@ func (s *Since) Sentence() string {
 }
 
 // KnownToOwners returns the end of such a sentence for a number of accepted findings.
-func KnownToOwners(n int) string {
+func KnownToOwners(n int) string { return further(n, "known") }
+
+// NotRun returns the end of such a sentence for a number of findings whose cases did not run.
+func NotRun(n int) string { return further(n, "not run") }
+
+func further(n int, what string) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %d known", n)
+	return fmt.Sprintf(", %d %s", n, what)
 }
 
 // sinceScores is how many scores the sentence includes.

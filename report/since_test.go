@@ -99,9 +99,9 @@ func TestMarksWithinACause(t *testing.T) {
 
 // What its owners accept is neither new nor still failing.
 func TestAcceptedCountApart(t *testing.T) {
-	since := &Since{Run: "r0", New: map[string]bool{"F-1": true, "F-2": true}, Still: 2}
+	since := &Since{Run: "r0", New: map[string]bool{"F-1": true, "F-2": true}, Still: 2, NotRun: 3}
 	since.Accept(map[string]Known{"F-2": {Owner: "ann"}, "F-3": {Owner: "bob"}})
-	if got, want := since.Sentence(), "since r0: 1 new, 0 fixed, 1 still failing, 2 known"; got != want {
+	if got, want := since.Sentence(), "since r0: 1 new, 0 fixed, 1 still failing, 3 not run, 2 known"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -131,7 +131,7 @@ func (t *traversal) attempts(at int) {
 			return // no instance to choose
 		}
 	}
-	if (len(asked) > 0 || picks) && t.allowed(b, 0) || slices.ContainsFunc(b.rivals, func(j int) bool { return t.rivals(&branches[j], b.attempt) }) {
+	if t.dev.misdirected(b.attempt) || (len(asked) > 0 || picks) && t.allowed(b, 0) || slices.ContainsFunc(b.rivals, func(j int) bool { return t.rivals(&branches[j], b.attempt) }) {
 		return // allowed with these inputs and instances
 	}
 	switch {
@@ -186,7 +186,7 @@ func (t *traversal) attempt(b *branch) {
 	case d.reply.Cause != dut.None:
 		t.fail(t.moduleFailed(a.Name))
 	default:
-		t.note(d.read(d.reply.Value, &d.mod.actions[b.attempt].returns))
+		t.note(d.read(d.reply.Value, &d.mod.actions[b.attempt].returns) + d.sharedArgs(b.attempt))
 		t.fail(&failure{kind: kindDiscrepancy, level: byModule, subject: a.Name, cause: "not refused", at: a.Binding.Rejects.Place,
 			title: "the " + d.mod.noun + " takes " + a.Name + ", which the model does not allow"})
 	}

@@ -371,9 +371,20 @@ func (f *conformance) matches(r *recorded, s *traceStep, names map[string]string
 		return names, true // the model does not predict the answer of an action without a call
 	}
 	if entity := f.c.plan.program.Entity(b.Result.Entity); entity >= 0 && s.made != "" {
-		return names, same(f.c.plan.doc.Entities[entity].Name, s.made, plainText(r.Returns))
+		name := f.c.plan.doc.Entities[entity].Name
+		if key := name + " " + plainText(r.Returns); b.Reuses != "" && f.gone(entity, names[key], b.Reuses) {
+			delete(names, key)
+		}
+		return names, same(name, s.made, plainText(r.Returns))
 	}
 	return names, true
+}
+
+// gone reports whether an instance belongs to the refinement of those whose handles may be given out
+// again.
+func (f *conformance) gone(entity int, name, refinement string) bool {
+	m := f.x.t.m
+	return slices.ContainsFunc(m.Live(entity), func(i int32) bool { return m.Name(i) == name && m.Is(f.c.plan.program.Refined(refinement), i) })
 }
 
 // reason says why a step leads nowhere.

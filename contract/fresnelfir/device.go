@@ -35,6 +35,8 @@ type call struct {
 	refuses func(int64) bool
 	answer  model.Code // predicted return value, evaluated before the effect; nil: none
 	trap    bool       // a trap counts as a refusal
+	reuses  model.Code // instances whose handles a new one may get; nil: none
+	told    []int      // variables whose instances the system is told, if handles are reused
 }
 
 // pair is an observer with the derived function that predicts its answers.
@@ -50,6 +52,13 @@ func newModule(p *plan, binary []byte, open dut.Opener, seed uint64) *module {
 	m := &module{open: open, noun: "module", plan: dut.Plan{Binary: binary, Seed: seed, Coverage: true, Compares: p.space.wide()}}
 	for _, a := range p.program.Actions() {
 		m.actions = append(m.actions, m.action(p, a))
+	}
+	if slices.ContainsFunc(m.actions, func(c call) bool { return c.reuses != nil }) {
+		for k, a := range p.program.Actions() {
+			if a.Binding != nil {
+				m.actions[k].told = p.told(a.Binding)
+			}
+		}
 	}
 	m.bound = len(m.plan.Bindings)
 	for i, f := range p.doc.Functions {
@@ -101,6 +110,9 @@ func (m *module) action(p *plan, a model.Action) call {
 	}
 	if r := x.Rejects; r != nil {
 		c.trap, c.refuses = r.Trap, refusing(r)
+	}
+	if x.Reuses != "" {
+		c.reuses = p.program.Refined(x.Reuses)
 	}
 	c.binding = len(m.plan.Bindings)
 	m.plan.Bindings = append(m.plan.Bindings, b)
@@ -173,71 +185,6 @@ func (d *device) reset() {
 	if err := d.inst.Reset(); err != nil {
 		d.broken = fmt.Errorf("resetting the module: %w", err)
 	}
-}
-
-// handle is the module's number for an instance of the model.
-type handle struct {
-	number int64
-	origin origin
-}
-
-// origin is how the module learned of an instance.
-type origin uint8
-
-const (
-	invented origin = iota // created by the harness; unknown to the module
-	told                   // created by the harness and passed in a call
-	created                // created by the module
-)
-
-// handle returns the module's number for an instance: the one that it returned when it created the
-// instance, else a number that counts the entity's instances from 1.
-func (d *device) handle(i int32) int64 {
-	for int(i) >= len(d.handles) {
-		e := d.machine.EntityOf(int32(len(d.handles)))
-		d.made[e]++
-		d.handles = append(d.handles, handle{number: d.made[e]})
-	}
-	return d.handles[i].number
-}
-
-// exposeHandle is handle for an argument of an action. From then on the module knows the instance.
-func (d *device) exposeHandle(i int32) int64 {
-	n := d.handle(i)
-	if x := &d.handles[i]; x.origin == invented {
-		x.origin = told
-	}
-	return n
-}
-
-// Knows implements [model.Observer]: it reports whether the module can be asked about instances.
-// The module knows those that it created. If it creates no instances of an entity, it also knows
-// those that were passed to it; otherwise such a number may belong to an instance of its own.
-func (d *device) Knows(list ...int32) bool {
-	for _, i := range list {
-		if int(i) >= len(d.handles) || d.handles[i].origin == invented || d.handles[i].origin == told && d.p.makes[d.machine.EntityOf(i)] {
-			return false
-		}
-	}
-	return true
-}
-
-// instance returns the instance of an entity with a handle, or None. It prefers the module's own if
-// the harness created one with the same number.
-func (d *device) instance(entity int, number int64) int32 {
-	found := model.None
-	for _, i := range d.machine.Live(entity) {
-		if d.handle(i) != number {
-			continue
-		}
-		if d.handles[i].origin == created {
-			return i
-		}
-		if found == model.None {
-			found = i
-		}
-	}
-	return found
 }
 
 // value converts a value of the model for the module.
@@ -324,23 +271,6 @@ func (d *device) refused(action int) bool {
 		return c.trap
 	}
 	return d.reply.Cause == dut.None && c.refuses != nil && c.refuses(d.reply.Value.Int)
-}
-
-// recordHandle gives an instance that an action has created the handle that the module returned or,
-// if it returned none, the instance's number among those it created.
-func (d *device) recordHandle(action int, i int32) {
-	d.handle(i)
-	e, number := d.machine.EntityOf(i), int64(1)
-	if c := &d.mod.actions[action]; c.returns.entity >= 0 && c.returns.entity == e {
-		number = d.reply.Value.Int
-	} else {
-		for _, k := range d.machine.Live(e) {
-			if d.handles[k].origin == created {
-				number++
-			}
-		}
-	}
-	d.handles[i] = handle{number, created}
 }
 
 // Observe implements [model.Observer].

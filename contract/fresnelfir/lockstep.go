@@ -24,7 +24,7 @@ func (t *traversal) lockstep(action int, forbidden bool) bool {
 		return false
 	}
 	if d.refused(action) {
-		t.note("refuses")
+		t.note("refuses" + d.sharedArgs(action))
 		if !forbidden {
 			t.fail(&failure{kind: kindDiscrepancy, level: byModule, title: "the " + d.mod.noun + " refuses " + name + ", which the model allows", subject: name, cause: "refused", at: t.p.doc.Binding(name).Place})
 		}
@@ -46,7 +46,7 @@ func (t *traversal) lockstep(action int, forbidden bool) bool {
 	if c.steady || c.twice {
 		t.lastArgs, t.lastReply = append(t.lastArgs[:0], d.args...), d.reply
 	}
-	if as := &d.mod.actions[action].returns; told && d.answer(d.reply.Value, as) != want {
+	if as := &d.mod.actions[action].returns; told && !d.agrees(d.reply.Value, as, want) {
 		t.note(fmt.Sprintf("%s, the model says %s", d.read(d.reply.Value, as), d.want(want, d.reply.Value.Kind)))
 		t.fail(&failure{kind: kindDiscrepancy, level: byModule, subject: name, cause: "returns", at: t.p.claims[action].binding.Answer.Place,
 			title: "what " + name + " returns differs from the model"})
@@ -193,7 +193,7 @@ func (t *traversal) ask(x *pair, after string) {
 		return
 	}
 	as := &d.mod.observers[x.observer].returns
-	if d.answer(reply.Value, as) == want {
+	if d.agrees(reply.Value, as, want) {
 		return
 	}
 	name := t.p.doc.Functions[x.observer].Name

@@ -46,6 +46,11 @@ func (c *Campaign) apart(src *ir.Source) (list diag.List) {
 	for v := range c.plan.doc.Newest {
 		report(diag.Error, fmt.Sprintf("the variable %s is the newest %s: which one that is, is unknown when actors call at the same time", v, c.plan.doc.Newest[v]), "choose an instance with picks, or any(...)", "mode")
 	}
+	for _, b := range c.plan.doc.Bindings.Actions {
+		if b.Reuses != "" {
+			list = append(list, src.Report(diag.Error, b.Place.Within("reuses"), "reuses", "which instance a handle belongs to is unknown when actors call at the same time", ""))
+		}
+	}
 	for i, f := range x.Faults {
 		switch k := environmentFault(f).kind(); {
 		case k == faultClock && environmentFault(f).operation() != "", f == string(faultDrop), f == string(faultDelay):

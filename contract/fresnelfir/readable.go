@@ -56,6 +56,17 @@ func (d *device) shared(list []int32) string {
 	return ""
 }
 
+// sharedArgs is shared for the instances that an action is called with.
+func (d *device) sharedArgs(action int) string {
+	var list []int32
+	for _, a := range d.mod.actions[action].args {
+		if a.kind == dut.Ref && a.slot >= 0 && d.machine.Var(a.slot) != model.None {
+			list = append(list, d.machine.Var(a.slot))
+		}
+	}
+	return d.shared(list)
+}
+
 // want formats the model's value for people, where the module answers with a kind of value.
 func (d *device) want(v model.Value, kind dut.Kind) string {
 	of := ir.NoType

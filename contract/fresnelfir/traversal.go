@@ -166,6 +166,9 @@ func (t *traversal) pick(action int, given []startBind, wrong bool) bool {
 				t.weights[i] = 1
 			}
 		}
+		if t.dev != nil {
+			t.dev.discard(t.m.Choices(action, k), t.weights)
+		}
 		if !slices.Contains(t.weights, 1) {
 			return false
 		}

@@ -224,7 +224,7 @@ func (t *traversal) step() {
 		t.seen.input(t.in.row)
 	}
 	t.actions++
-	if t.pick(action, nil, false) {
+	if t.pick(action, nil, false) && !t.dev.misdirected(action) {
 		t.perform(action)
 	}
 	w.Settle(t)
@@ -279,7 +279,11 @@ func (t *traversal) perform(action int) {
 		return
 	}
 	if t.dev != nil && a.Assigns() >= 0 {
-		t.dev.recordHandle(action, t.m.Var(a.Assigns()))
+		if t.dev.recordHandle(action, t.m.Var(a.Assigns())) {
+			t.fail(&failure{kind: kindDiscrepancy, level: byModule, subject: a.Name, cause: "handle", at: a.Binding.Place.Within("reuses"),
+				title: a.Name + " returns the handle of an instance that is not " + a.Binding.Reuses})
+			return
+		}
 	}
 	t.breach = t.m.After(action, t.breach[:0])
 	if t.breach = t.m.Check(t.breach); len(t.breach) > 0 && t.breached("after "+a.Name) {

@@ -17,7 +17,7 @@ import (
 // showComparison prints a comparison for people.
 func (a *application) showComparison(c app.Comparison) {
 	out, width := a.io.Out, cmp.Or(a.width(), 1<<16)
-	fmt.Fprintf(out, "%s -> %s: %d new, %d fixed, %d still failing%s\n", c.A, c.B, len(c.New), len(c.Fixed), len(c.StillFailing), report.KnownToOwners(len(c.Known)))
+	fmt.Fprintf(out, "%s -> %s: %d new, %d fixed, %d still failing%s%s\n", c.A, c.B, len(c.New), len(c.Fixed), len(c.StillFailing), report.NotRun(len(c.NotRun)), report.KnownToOwners(len(c.Known)))
 	// Continuation lines are indented to where the first line begins.
 	said := func(lead, text string) {
 		for _, l := range report.Lines(text, max(width-len(lead), 20)) {

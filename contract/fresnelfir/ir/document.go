@@ -323,6 +323,7 @@ type ActionBinding struct {
 	Rejects          *Rejects // extension: how the module refuses
 	Answer           *Expr    // extension: the predicted answer, evaluated in the state before the effect
 	Part             string   // extension: the part of a system's answer that is compared, a JSON path
+	Reuses           string   // extension: the refinement of instances that are gone, whose handles a new one may get
 	Values           []Computed
 	Guesses          []Guess // extension
 }

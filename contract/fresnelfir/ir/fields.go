@@ -118,6 +118,7 @@ var format = sync.OnceValue(func() *shapes {
 		need("returns", text.OrElse(object(s.returns)).OrNull(), "type of the result"), need("mutates", truth, "true if the call changes the system"),
 		need("idempotent", truth, "true if a second call changes nothing"), need("reads", texts, "entities that the call reads"), need("writes", texts, "entities that the call writes"),
 		may("rejects", object(s.rejects).As(`{"anyOf": [{"required": ["return"], "properties": {"return": {"type": "string", "minLength": 1}}}, {"required": ["trap"], "properties": {"trap": {"const": true}}}]}`), "how the export refuses a call"), may("part", text, part), may("answer", value, "predicted result: "+expression),
+		may("reuses", text, "refinement of instances that are gone, whose handles a new one may get"),
 		may("values", doctree.Named(object(s.alias).OrElse(value)), "arguments that the model does not name, each as an expression, or as another name"),
 		may("guess", doctree.Named(text.As(`{"minLength": 1}`)).As(`{"propertyNames": {"enum": ["`+strings.Join(Claims, `", "`)+`"]}}`), "guessed parts of the action ("+strings.Join(Claims, ", ")+"), and why"))
 	s.bindings = shape("bindings", "how the model is bound to the module", need("runtime", wordType(runtimes), "wasm, or system"), need("entry", text, "file of the module, or of the system"),

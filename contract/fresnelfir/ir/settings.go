@@ -140,7 +140,7 @@ func (d *decoder) binding(name string, at Place, n *doctree.Node) *ActionBinding
 		Place: at, Action: name, Function: s.Text("function"), Args: s.Texts("args"), Mutates: s.True("mutates"), Idempotent: s.True("idempotent"),
 		Reads: s.Texts("reads"), Writes: s.Texts("writes"), Returns: d.returns(s), Answer: d.value(s, "answer"),
 	}
-	b.Part = d.part(s)
+	b.Part, b.Reuses = d.part(s), s.Text("reuses")
 	if r := s.Sub("rejects"); r.There() {
 		b.Rejects = d.rejects(r)
 	}
@@ -196,7 +196,7 @@ func (d *decoder) rejects(s *doctree.Section) *Rejects {
 			d.failHint(valueOf(s, "return"), "rejects", diag.DidYouMean(text, []string{"<0", "==0"}), "must be a comparison with an integer such as %q, got %q", "<0", text)
 		}
 	}
-	if r.Op == "" && !r.Trap && !d.List.HasErrors() {
+	if s.Node("return") == nil && !r.Trap {
 		d.fail(r.Place, "rejects", "must name a return value or a trap")
 	}
 	return r

@@ -8,6 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // Meaningful words of the exploration section. Others are free text for existing tools, so they
@@ -253,6 +254,7 @@ func (c *checker) bindings() {
 			c.fail(a.Answer.Place, "return-type", "", "must be what the action returns, %q, got %s", a.Returns, got)
 		}
 		c.claims(a)
+		c.reuses(a)
 		for key, list := range map[string][]string{"reads": a.Reads, "writes": a.Writes} {
 			for i, e := range list {
 				if c.doc.Entity(e) == nil {
@@ -362,4 +364,24 @@ func Integer(low, high int64, i uint64) int64 {
 		return near + int64(i/2) + 1
 	}
 	return near - int64(i/2)
+}
+
+// reuses checks which instances' handles an action may give to the one that it creates.
+func (c *checker) reuses(a *ActionBinding) {
+	if a.Reuses == "" {
+		return
+	}
+	at, creates := a.Place.Within("reuses"), ""
+	if e := c.doc.Effect(a.Action); e != nil && e.Creates != nil && a.Result.Entity == e.Creates.Entity {
+		creates = a.Result.Entity
+	}
+	r := c.doc.Refinement(a.Reuses)
+	switch {
+	case r == nil:
+		c.fail(at, "unknown-refinement", diag.DidYouMean(a.Reuses, seq.Map(c.doc.Refinements, func(r *Refinement) string { return r.Name })), "%q is not a refinement of the document", a.Reuses)
+	case creates == "":
+		c.fail(at, "reuses", "", "%s must return the handle of the instance that it creates", a.Action)
+	case r.Base != creates || len(r.Params) > 0:
+		c.fail(at, "reuses", "", "must be a refinement of %s without parameters, got %s", creates, r.Name)
+	}
 }

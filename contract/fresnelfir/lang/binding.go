@@ -12,7 +12,7 @@ import (
 )
 
 // options are the arguments of call(...) that are not passed to the export.
-var options = []string{"function", "returns", "part", "rejects", "answer", "mutates", "idempotent", "reads", "writes", "guess"}
+var options = []string{"function", "returns", "part", "rejects", "answer", "mutates", "idempotent", "reads", "writes", "reuses", "guess"}
 
 // operators are the words with which an expression of the IR begins.
 var operators = slices.Concat(further, strings.Fields("field eq neq lt lte gt gte and or not implies forall exists derived observer is"))

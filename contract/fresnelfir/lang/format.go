@@ -306,6 +306,7 @@ var extensions = [...]struct{ key, what string }{
 	{"bindings.actions.*.rejects", "how a call is refused"},
 	{"bindings.actions.*.answer", "what a call answers"},
 	{"bindings.actions.*.part", "which part of an answer counts"},
+	{"bindings.actions.*.reuses", "whose handle a new instance may get"},
 }
 
 // noteExtensions notes each of these keys once, at its first occurrence.

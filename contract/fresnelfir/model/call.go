@@ -110,6 +110,16 @@ func (p *Program) Call(name string) Code {
 	return p.functions[p.function(name)].body
 }
 
+// Refined compiles a refinement, for [Machine.Is].
+func (p *Program) Refined(name string) Code { return p.refined[name].body }
+
+// Is reports whether an instance belongs to a refinement without parameters.
+func (m *Machine) Is(refined Code, i int32) bool {
+	m.locals[0] = i
+	v, ok := m.Modelled(refined)
+	return ok && v == True
+}
+
 // ValueWith evaluates the code of [Program.Call] with arguments, as Value does.
 func (m *Machine) ValueWith(c Code, args []int32) (Value, bool) {
 	for need := 2*len(args) + 64; need > len(m.locals); {
