@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -57,32 +58,33 @@ func TestACallThatFailsOnceIsMadeAgain(t *testing.T) {
 
 // A service that is down costs the pauses a few times, not once a case.
 func TestAServiceThatIsDownIsNotWaitedForEachTime(t *testing.T) {
-	t.Parallel() // mostly waits
-	var seen tries
-	c := &counter{rounds: 1, perRound: 40, hook: func(_ campaign.Lane, n int64) error {
-		seen.add(n)
-		return campaign.Transient("refused")
-	}}
-	begun := time.Now()
-	rec := newFixture(t).must(t.Context(), c, run.Options{Workers: 1})
-	if rec.Campaigns[0].Cases.Error != 40 || !rec.Complete {
-		t.Errorf("%+v", rec.Campaigns[0].Cases)
-	}
-	for n := range int64(40) {
-		want := 1
-		if n < 4 {
-			want = 4
+	synctest.Test(t, func(t *testing.T) {
+		var seen tries
+		c := &counter{rounds: 1, perRound: 40, hook: func(_ campaign.Lane, n int64) error {
+			seen.add(n)
+			return campaign.Transient("refused")
+		}}
+		begun := time.Now()
+		rec := newFixture(t).must(t.Context(), c, run.Options{Workers: 1})
+		if rec.Campaigns[0].Cases.Error != 40 || !rec.Complete {
+			t.Errorf("%+v", rec.Campaigns[0].Cases)
 		}
-		if seen.n[n] != want {
-			t.Errorf("case %d was executed %d times, want %d", n, seen.n[n], want)
+		for n := range int64(40) {
+			want := 1
+			if n < 4 {
+				want = 4
+			}
+			if seen.n[n] != want {
+				t.Errorf("case %d was executed %d times, want %d", n, seen.n[n], want)
+			}
 		}
-	}
-	if took := time.Since(begun); took < 4*2100*time.Millisecond {
-		t.Errorf("no pauses: %s", took)
-	}
-	if w := strings.Join(rec.Warnings, "\n"); !strings.Contains(w, "40 cases without a result: refused") {
-		t.Errorf("warnings: %s", w)
-	}
+		if took := time.Since(begun); took != 4*2100*time.Millisecond {
+			t.Errorf("it took %s", took)
+		}
+		if w := strings.Join(rec.Warnings, "\n"); !strings.Contains(w, "40 cases without a result: refused") {
+			t.Errorf("warnings: %s", w)
+		}
+	})
 }
 
 // batcher is a counter whose executors take several cases at once.

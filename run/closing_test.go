@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -271,30 +272,32 @@ func TestProgressOfClosing(t *testing.T) {
 
 // A deadline keeps time for what closes a campaign, and ends that in time.
 func TestClosingInTime(t *testing.T) {
-	d := newDoubting()
-	d.rounds = 1 << 40
-	d.hook = func(campaign.Lane, int64) error { time.Sleep(2 * time.Millisecond); return nil }
-	f := newFixture(t)
-	rec := f.doubt(t.Context(), d, run.Options{Workers: 2, Time: time.Second})
-	if c := rec.Campaigns[0].Cases; c.Closing == 0 || rec.Stopped != run.StoppedTime || rec.Environment.Seconds > 30 {
-		t.Errorf("%+v, stopped: %s, %v s", c, rec.Stopped, rec.Environment.Seconds)
-	}
-	f.verified(d)
-
-	// A second look that takes too long.
-	stuck := int64(0)
-	d.look = func(ctx context.Context, n int64) error {
-		if n > 200 {
-			stuck = n
-			<-ctx.Done()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDoubting()
+		d.rounds = 1 << 40
+		d.hook = func(campaign.Lane, int64) error { time.Sleep(2 * time.Millisecond); return nil }
+		f := newFixture(t)
+		rec := f.doubt(t.Context(), d, run.Options{Workers: 2, Time: time.Second})
+		if c := rec.Campaigns[0].Cases; c.Closing == 0 || rec.Stopped != run.StoppedTime || rec.Environment.Seconds > 30 {
+			t.Errorf("%+v, stopped: %s, %v s", c, rec.Stopped, rec.Environment.Seconds)
 		}
-		return nil
-	}
-	began := time.Now()
-	g := newFixture(t)
-	rec = g.doubt(t.Context(), d, run.Options{Workers: 1, Time: 2 * time.Second})
-	if took := time.Since(began); stuck == 0 || took > 30*time.Second {
-		t.Errorf("it took %v, stuck at %d", took, stuck)
-	}
-	g.verified(d)
+		f.verified(d)
+
+		// A second look that takes too long.
+		stuck := int64(0)
+		d.look = func(ctx context.Context, n int64) error {
+			if n > 200 {
+				stuck = n
+				<-ctx.Done()
+			}
+			return nil
+		}
+		began := time.Now()
+		g := newFixture(t)
+		rec = g.doubt(t.Context(), d, run.Options{Workers: 1, Time: 2 * time.Second})
+		if took := time.Since(began); stuck == 0 || took > 30*time.Second {
+			t.Errorf("it took %v, stuck at %d", took, stuck)
+		}
+		g.verified(d)
+	})
 }

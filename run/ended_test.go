@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -103,45 +104,46 @@ func (v victims) ExecuteBatch(ctx context.Context, s any, cases []campaign.Case,
 // The case after which the system ends is the finding, whichever meets its end, and shows
 // again; cases that meet it, and those that end the system themselves, keep what is theirs.
 func TestTheCaseAfterWhichTheSystemEnds(t *testing.T) {
-	t.Parallel() // mostly waits
-	for name, x := range map[string]struct {
-		m     *mortal
-		found []string
-		first int64
-	}{
-		"a call is cut":         {&mortal{bomb: 3, delay: 7, cuts: true, own: -1}, []string{"it ended"}, 3},
-		"it shows before one":   {&mortal{bomb: 3, delay: 7, own: -1}, []string{"it ended"}, 3},
-		"it is the last":        {&mortal{bomb: 29, delay: 7, own: -1}, []string{"it ended"}, 29},
-		"the next one ends too": {&mortal{bomb: 3, delay: 0, cuts: true, own: 4}, []string{"own"}, 4},
-		"a call of its own":     {&mortal{bomb: -1, own: 12}, []string{"own"}, 12},
-		"in a batch":            {&mortal{bomb: 7, delay: 4, cuts: true, own: -1, batch: true}, []string{"it ended"}, 7},
-		"the last of a batch":   {&mortal{bomb: 29, delay: 4, own: -1, batch: true}, []string{"it ended"}, 29},
-		"it shows late":         {&mortal{bomb: 3, delay: 1, own: -1, slow: true}, []string{"it ended"}, 3},
-		"it shows to the next":  {&mortal{bomb: 3, delay: 0, own: -1, slow: true}, []string{"it ended"}, 3},
-		"none":                  {&mortal{bomb: -1, own: -1}, nil, 0},
-	} {
-		x.m.counter = &counter{rounds: 1, perRound: 30}
-		rec, err := newFixture(t).runs(t.Context(), campaign.Erase[sum](x.m), run.Options{Workers: 1, Reruns: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var found []string
-		for _, f := range rec.Findings {
-			found = append(found, f.Title)
-			if f.Flaky || f.First != x.first || f.Rerun.Same == 0 {
-				t.Errorf("%s: %s: flaky %v, first is case %d, want %d, %+v", name, f.Title, f.Flaky, f.First, x.first, f.Rerun)
+	synctest.Test(t, func(t *testing.T) {
+		for name, x := range map[string]struct {
+			m     *mortal
+			found []string
+			first int64
+		}{
+			"a call is cut":         {&mortal{bomb: 3, delay: 7, cuts: true, own: -1}, []string{"it ended"}, 3},
+			"it shows before one":   {&mortal{bomb: 3, delay: 7, own: -1}, []string{"it ended"}, 3},
+			"it is the last":        {&mortal{bomb: 29, delay: 7, own: -1}, []string{"it ended"}, 29},
+			"the next one ends too": {&mortal{bomb: 3, delay: 0, cuts: true, own: 4}, []string{"own"}, 4},
+			"a call of its own":     {&mortal{bomb: -1, own: 12}, []string{"own"}, 12},
+			"in a batch":            {&mortal{bomb: 7, delay: 4, cuts: true, own: -1, batch: true}, []string{"it ended"}, 7},
+			"the last of a batch":   {&mortal{bomb: 29, delay: 4, own: -1, batch: true}, []string{"it ended"}, 29},
+			"it shows late":         {&mortal{bomb: 3, delay: 1, own: -1, slow: true}, []string{"it ended"}, 3},
+			"it shows to the next":  {&mortal{bomb: 3, delay: 0, own: -1, slow: true}, []string{"it ended"}, 3},
+			"none":                  {&mortal{bomb: -1, own: -1}, nil, 0},
+		} {
+			x.m.counter = &counter{rounds: 1, perRound: 30}
+			rec, err := newFixture(t).runs(t.Context(), campaign.Erase[sum](x.m), run.Options{Workers: 1, Reruns: 2})
+			if err != nil {
+				t.Fatal(err)
 			}
-			if ended := f.Kind == campaign.KindEndedLater; ended && (len(f.Evidence) < 2 || f.Evidence[0].Text.Body != fmt.Sprintf("The system answered case %d and then ended.", x.first) || f.Evidence[1].Text.Body != "boiled dry") {
-				t.Errorf("%s: %+v", name, f.Evidence)
+			var found []string
+			for _, f := range rec.Findings {
+				found = append(found, f.Title)
+				if f.Flaky || f.First != x.first || f.Rerun.Same == 0 {
+					t.Errorf("%s: %s: flaky %v, first is case %d, want %d, %+v", name, f.Title, f.Flaky, f.First, x.first, f.Rerun)
+				}
+				if ended := f.Kind == campaign.KindEndedLater; ended && (len(f.Evidence) < 2 || f.Evidence[0].Text.Body != fmt.Sprintf("The system answered case %d and then ended.", x.first) || f.Evidence[1].Text.Body != "boiled dry") {
+					t.Errorf("%s: %+v", name, f.Evidence)
+				}
+			}
+			if c := rec.Campaigns[0].Cases; !slices.Equal(found, x.found) || c.Run != 30 || c.Fail != int64(len(x.found)) {
+				t.Errorf("%s: found %q, want %q; %+v", name, found, x.found, c)
+			}
+			if n := x.m.calls.Load(); n > 200 {
+				t.Errorf("%s: %d calls", name, n)
 			}
 		}
-		if c := rec.Campaigns[0].Cases; !slices.Equal(found, x.found) || c.Run != 30 || c.Fail != int64(len(x.found)) {
-			t.Errorf("%s: found %q, want %q; %+v", name, found, x.found, c)
-		}
-		if n := x.m.calls.Load(); n > 200 {
-			t.Errorf("%s: %d calls", name, n)
-		}
-	}
+	})
 }
 
 // anyVictim is a victim for a caller.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -255,22 +256,23 @@ func (x asked) Execute(ctx context.Context, s sum, at campaign.Case) (campaign.O
 
 // A case has as long as it is given, and the next one again, one by one or together.
 func TestCaseTimeout(t *testing.T) {
-	t.Parallel() // mostly waits
-	for _, batch := range []bool{false, true} {
-		slow := slowly{&counter{rounds: 1, perRound: 6}, batch, new(atomic.Int64)}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		rec, err := newFixture(t).runs(ctx, campaign.Erase[sum](slow), run.Options{Workers: 1, CaseTimeout: 300 * time.Millisecond})
-		cancel()
-		if err != nil || rec.Campaigns[0].Cases.Error != 2 || rec.Campaigns[0].Cases.Pass != 4 {
-			t.Fatalf("together %v: %v %+v", batch, err, rec.Campaigns)
+	synctest.Test(t, func(t *testing.T) {
+		for _, batch := range []bool{false, true} {
+			slow := slowly{&counter{rounds: 1, perRound: 6}, batch, new(atomic.Int64)}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			rec, err := newFixture(t).runs(ctx, campaign.Erase[sum](slow), run.Options{Workers: 1, CaseTimeout: 300 * time.Millisecond})
+			cancel()
+			if err != nil || rec.Campaigns[0].Cases.Error != 2 || rec.Campaigns[0].Cases.Pass != 4 {
+				t.Fatalf("together %v: %v %+v", batch, err, rec.Campaigns)
+			}
+			if w := strings.Join(rec.Warnings, "\n"); !strings.Contains(w, "2 cases without a result: no outcome within the case timeout of 300ms") {
+				t.Errorf("together %v: %s", batch, w)
+			}
+			if n := slow.ended.Load(); n != 4 {
+				t.Errorf("together %v: the 4 cases that end were executed %d times", batch, n)
+			}
 		}
-		if w := strings.Join(rec.Warnings, "\n"); !strings.Contains(w, "2 cases without a result: no outcome within the case timeout of 300ms") {
-			t.Errorf("together %v: %s", batch, w)
-		}
-		if n := slow.ended.Load(); n != 4 {
-			t.Errorf("together %v: the 4 cases that end were executed %d times", batch, n)
-		}
-	}
+	})
 }
 
 // slowly is a counter of which cases 1 and 3 never end, and the others take half their time.

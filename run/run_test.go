@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -493,50 +494,53 @@ func BenchmarkCases(b *testing.B) {
 // The time of a run is a deadline for confirming too: what was not run again is
 // marked, fails the run all the same, and is confirmed by a resume.
 func TestTimeIsADeadline(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	c := &counter{rounds: 1, perRound: 100, fail: everyTenth, stuck: true}
-	rec := f.must(t.Context(), c, run.Options{Workers: 1, Reruns: 2, Shrink: 50, Time: 2 * time.Second})
-	if rec.Verdict != "fail" || len(rec.Findings) != 2 {
-		t.Fatalf("%+v", rec)
-	}
-	for _, x := range rec.Findings {
-		if !strings.Contains(x.Unconfirmed, "--time") || x.Flaky || x.Minimized != nil {
-			t.Errorf("%+v", x)
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		c := &counter{rounds: 1, perRound: 100, fail: everyTenth, stuck: true}
+		rec := f.must(t.Context(), c, run.Options{Workers: 1, Reruns: 2, Shrink: 50, Time: 2 * time.Second})
+		if rec.Verdict != "fail" || len(rec.Findings) != 2 {
+			t.Fatalf("%+v", rec)
 		}
-	}
-	c.stuck = false
-	for _, x := range f.must(t.Context(), c, run.Options{Workers: 1, Reruns: 2, Shrink: 50}).Findings {
-		if x.Unconfirmed != "" || x.Rerun.Same != 2 || x.Minimized == nil {
-			t.Errorf("after a resume: %+v", x)
+		for _, x := range rec.Findings {
+			if !strings.Contains(x.Unconfirmed, "--time") || x.Flaky || x.Minimized != nil {
+				t.Errorf("%+v", x)
+			}
 		}
-	}
+		c.stuck = false
+		for _, x := range f.must(t.Context(), c, run.Options{Workers: 1, Reruns: 2, Shrink: 50}).Findings {
+			if x.Unconfirmed != "" || x.Rerun.Same != 2 || x.Minimized == nil {
+				t.Errorf("after a resume: %+v", x)
+			}
+		}
+	})
 }
 
 // What runs the cases and does not come up is ended with the time of the run.
 func TestTimeEndsAStart(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	rec := newFixture(t).must(ctx, &counter{rounds: 2, perRound: 100, hangs: -1}, run.Options{Workers: 1, Time: time.Second})
-	if rec.Stopped != run.StoppedTime || rec.Verdict != "error" || rec.Campaigns[0].Cases.Run != 0 {
-		t.Errorf("stopped by %q, %s after %+v", rec.Stopped, rec.Verdict, rec.Campaigns[0].Cases)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		rec := newFixture(t).must(ctx, &counter{rounds: 2, perRound: 100, hangs: -1}, run.Options{Workers: 1, Time: time.Second})
+		if rec.Stopped != run.StoppedTime || rec.Verdict != "error" || rec.Campaigns[0].Cases.Run != 0 {
+			t.Errorf("stopped by %q, %s after %+v", rec.Stopped, rec.Verdict, rec.Campaigns[0].Cases)
+		}
+	})
 }
 
 // A case that does not end is ended with the time of the run, not with its own, and
 // leaves what was found a part of it.
 func TestTimeEndsACase(t *testing.T) {
-	t.Parallel()
 	for name, fail := range map[string]func(int64) string{"found": everyTenth, "nothing found": nil} {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			c := &counter{rounds: 1, perRound: 100, fail: fail, hangs: 55}
-			rec := newFixture(t).must(ctx, c, run.Options{Workers: 1, Reruns: 1, Time: 2 * time.Second})
-			if rec.Stopped != run.StoppedTime || rec.Campaigns[0].Cases.Run == 0 || rec.Campaigns[0].Cases.Run > 55 || rec.Campaigns[0].Cases.Error > 0 {
-				t.Errorf("stopped by %q after %+v", rec.Stopped, rec.Campaigns[0].Cases)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				c := &counter{rounds: 1, perRound: 100, fail: fail, hangs: 55}
+				rec := newFixture(t).must(ctx, c, run.Options{Workers: 1, Reruns: 1, Time: 2 * time.Second})
+				if rec.Stopped != run.StoppedTime || rec.Campaigns[0].Cases.Run == 0 || rec.Campaigns[0].Cases.Run > 55 || rec.Campaigns[0].Cases.Error > 0 {
+					t.Errorf("stopped by %q after %+v", rec.Stopped, rec.Campaigns[0].Cases)
+				}
+			})
 		})
 	}
 }
