@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"testing"
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -118,12 +117,8 @@ func (c *Coordinator) Exclude(worker string) (out []string) {
 // Forget has keys read their trust list again.
 func Forget(k *Keys) { k.looked = time.Time{} }
 
-// Wait has workers wait so long for an answer, until the test ends.
-func Wait(t *testing.T, d time.Duration) {
-	before := patience
-	patience = d
-	t.Cleanup(func() { patience = before })
-}
+// Wait has the member of a link wait so long for an answer.
+func Wait(l *Link, d time.Duration) { l.patience = d }
 
 // Leases is how many leases a worker was given.
 func Leases(w *Worker) int64 { return w.leases.Load() }

@@ -118,9 +118,10 @@ func (x *counting) Close() error { return nil }
 // yard is an embedded server with a coordinator's store, and workers in this
 // process.
 type yard struct {
-	t    *testing.T
-	link *fleet.Link
-	dir  string
+	t        *testing.T
+	link     *fleet.Link
+	dir      string
+	patience time.Duration // of workers; 0: the usual one
 }
 
 func newYard(t *testing.T) *yard {
@@ -130,7 +131,7 @@ func newYard(t *testing.T) *yard {
 		t.Fatal(err)
 	}
 	t.Cleanup(link.Close)
-	return &yard{t, link, dir}
+	return &yard{t: t, link: link, dir: dir}
 }
 
 // worker starts a worker; dismiss has it leave and waits until it has.
@@ -139,6 +140,9 @@ func (y *yard) worker(c *tally, lanes int, change func(*fleet.Worker)) (dismiss 
 	link, err := fleet.Connect(y.t.Context(), fleet.Access{URL: y.link.URL(), Token: y.link.Token()}, "worker")
 	if err != nil {
 		y.t.Fatal(err)
+	}
+	if y.patience > 0 {
+		fleet.Wait(link, y.patience)
 	}
 	return y.serve(link, c, lanes, change)
 }

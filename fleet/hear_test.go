@@ -51,6 +51,7 @@ func TestRunIsOver(t *testing.T) {
 
 // An object is fetched in parts from whoever has it, as long as somebody has.
 func TestObjects(t *testing.T) {
+	t.Parallel() // mostly waits
 	has, err := Connect(t.Context(), Access{URL: "embedded", Dir: t.TempDir()}, "test")
 	if err != nil {
 		t.Fatal(err)
@@ -89,11 +90,11 @@ func TestObjects(t *testing.T) {
 		}
 		_ = sub.Unsubscribe()
 	}
-	Wait(t, 5*time.Second)
+	Wait(wants, 5*time.Second)
 	bad("\x02\x00\x00\x00\x00\x00\x00\x00", "it has 2 bytes, and a part of 0") // it would never be complete
 	bad("\xff\xff\xff\xff\xff\xff\xff\x00x", "it has 72057594037927935 bytes, and a part of 1")
 	has.drop("one")
-	Wait(t, 300*time.Millisecond)
+	Wait(wants, 300*time.Millisecond)
 	bad("short", "")
 	for _, name := range []string{"one", "never"} {
 		if got, err := wants.get(t.Context(), name); err == nil || !strings.Contains(err.Error(), "fetch object "+name) {
@@ -104,6 +105,7 @@ func TestObjects(t *testing.T) {
 
 // A worker whose server is away says so, tries again, and ends when it is to.
 func TestServerIsAway(t *testing.T) {
+	t.Parallel() // mostly waits
 	link, err := Connect(t.Context(), Access{URL: "embedded", Dir: t.TempDir()}, "test")
 	if err != nil {
 		t.Fatal(err)

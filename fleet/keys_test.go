@@ -338,8 +338,9 @@ func TestReplayedAnnouncements(t *testing.T) {
 // What a revoked worker has taken is given out again as soon as it speaks, not
 // when it gives up waiting for an answer.
 func TestLeasesOfARevokedWorker(t *testing.T) {
-	fleet.Wait(t, time.Hour)
+	t.Parallel() // mostly waits
 	y := newYard(t)
+	y.patience = time.Hour
 	c := &tally{rounds: 2, perRound: 40}
 	want := y.must(c, false, nil)
 	dir := enrolled(t, "stays", "goes")

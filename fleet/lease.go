@@ -269,11 +269,11 @@ func (d *dispatch) subject(kind string) string {
 }
 
 // patience is how long a worker waits for a coordinator that is away.
-var patience = 30 * time.Second
+const patience = 30 * time.Second
 
-// ask sends a message and waits for the answer. It retries for as long as patience.
+// ask sends a message and waits for the answer. It retries for as long as the patience of the link.
 func (d *dispatch) ask(ctx context.Context, kind string, data []byte, answer any) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, d.x.s.w.link.patience)
 	defer cancel()
 	for {
 		err := d.askOnce(ctx, kind, data, answer)

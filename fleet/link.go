@@ -51,6 +51,7 @@ type Link struct {
 	embedded *broker
 	url      string
 	token    string // of the embedded server
+	patience time.Duration
 
 	mu      sync.Mutex
 	objects map[string][]byte // offered by this side, by name
@@ -58,7 +59,7 @@ type Link struct {
 
 // Connect connects to the server, or starts the embedded one.
 func Connect(ctx context.Context, a Access, name string) (*Link, error) {
-	l := &Link{url: a.URL}
+	l := &Link{url: a.URL, patience: patience}
 	for _, token := range append(tokens(a.URL), a.Token) {
 		if token != "" && len(token) < MinToken {
 			return nil, diag.Refused("the fleet's token has %d characters; a token needs at least %d", len(token), MinToken)

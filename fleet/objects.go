@@ -51,9 +51,9 @@ func (l *Link) giveObject(m *nats.Msg) {
 	_ = m.Respond(append(part, data[from:min(from+partBytes, len(data))]...)) // if it is lost, the reader asks again
 }
 
-// get fetches an object from whoever has it. It waits as long as patience if nobody does.
+// get fetches an object from whoever has it. It waits as long as its patience if nobody does.
 func (l *Link) get(ctx context.Context, name string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, l.patience)
 	defer cancel()
 	data := []byte{}
 	for {

@@ -308,9 +308,9 @@ func TestReportsOfALease(t *testing.T) {
 		c.link = link
 		c.note("b, lane 1", []string{"by a fork server"})
 		if name == "an object nobody has" {
-			Wait(t, time.Millisecond)
+			Wait(link, time.Millisecond)
 		} else {
-			Wait(t, time.Minute)
+			Wait(link, time.Minute)
 		}
 		c.banned["liar"] = "it lied"
 		k, id := awaited(c, 3)
@@ -772,6 +772,7 @@ func TestReplacedLeases(t *testing.T) {
 // Who waits for a lease gets every outcome as it comes, and how long workers took, until all are
 // there, an outcome cannot be stored or the run ends.
 func TestAwaitedLeases(t *testing.T) {
+	t.Parallel() // mostly waits
 	box := newMailbox(t)
 	full := errors.New("the disk is full")
 	for name, x := range map[string]struct {
