@@ -28,11 +28,11 @@ func TestFindings(t *testing.T) {
 }
 
 func TestRunsThatWereStored(t *testing.T) {
-	clitest.Here(t, "compare_runs", "show_finding", "show_run", "operator_judges", "tools_around")
+	clitest.Here(t, "compare_runs", "show_finding", "show_run", "tools_around")
 }
 
 func TestProgramsWithoutDocuments(t *testing.T) {
-	clitest.Here(t, "init_starter", "try_ended", "try_program", "try_server")
+	clitest.Here(t, "init_starter", "try_program", "try_server")
 }
 
 func TestAgentsAndModelsWithoutDocuments(t *testing.T) { clitest.Here(t, "init_model", "try_agent") }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/internal/golden"
+	"github.com/thresh-dev/thresh/internal/testproc"
 )
 
 // The causes of reports that are cut, lack a line or have a strange character
@@ -17,7 +18,10 @@ import (
 // cause gets better on purpose, -update renews the sums.
 func TestDamagedReports(t *testing.T) {
 	var sums strings.Builder
-	for _, name := range deaths(t) {
+	for i, name := range deaths(t) {
+		if i%testproc.Times(1, 4) != 0 && !golden.Update() {
+			continue
+		}
 		d, _, _ := readDeath(t, name)
 		h := sha256.New()
 		try := func(stderr []byte) {

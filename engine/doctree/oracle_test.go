@@ -14,9 +14,10 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/internal/testproc"
 )
 
-var rounds = flag.Int("oracle", 3000, "generated texts to compare with PyYAML")
+var rounds = flag.Int("oracle", testproc.Times(3000, 1000), "generated texts to compare with PyYAML")
 
 // ask returns PyYAML's answers in the form of show.
 func ask(t *testing.T, texts []string) []any {

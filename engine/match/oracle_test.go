@@ -12,9 +12,10 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/engine/match"
+	"github.com/thresh-dev/thresh/internal/testproc"
 )
 
-var rounds = flag.Int("oracle", 3000, "generated patterns to compare with python3")
+var rounds = flag.Int("oracle", testproc.Times(3000, 1000), "generated patterns to compare with python3")
 
 // question is a pattern, the names of its flags and the texts to search.
 type question struct {

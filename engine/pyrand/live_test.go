@@ -16,6 +16,7 @@ import (
 
 	"github.com/thresh-dev/thresh/engine/pyrand"
 	"github.com/thresh-dev/thresh/engine/pyrand/pyrandtest"
+	"github.com/thresh-dev/thresh/internal/testproc"
 )
 
 // script is a sequence of calls as testdata/live.py takes it, and what they
@@ -243,7 +244,7 @@ func TestLivePython(t *testing.T) {
 		t.Skipf("python3 is %s, whose generators have no randbytes", about)
 	}
 	dice := rand.New(rand.NewPCG(4, 2026))
-	scripts := make([]*script, 10_000)
+	scripts := make([]*script, testproc.Times(10_000, 2000))
 	calls := 0
 	for i := range scripts {
 		scripts[i] = liveScript(dice)

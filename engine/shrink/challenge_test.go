@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"sort"
 	"testing"
 
 	"github.com/thresh-dev/thresh/engine/choice"
 	"github.com/thresh-dev/thresh/engine/shrink"
+	"github.com/thresh-dev/thresh/internal/testproc"
 )
 
 // The problems of the public shrinking challenge, rebuilt from their
@@ -280,10 +280,7 @@ func solve(t *testing.T, p problem, most int) {
 	hard := map[string][]uint64{ // keys that once took too long
 		"bound5": {7000012736, 7000242847, 7000282070, 7000302032, 7000412890, 7000436463, 7000516660},
 	}[p.name]
-	seeds := 200 + len(hard)
-	if os.Getenv("THRESH_TEST_LONG") != "" {
-		seeds = 6000
-	}
+	seeds := testproc.Times(6000, 60+len(hard))
 	src := &choice.Source{}
 	results := map[string]int{}
 	worst, sum, found := 0, 0, 0

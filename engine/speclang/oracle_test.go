@@ -12,9 +12,10 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/engine/speclang"
+	"github.com/thresh-dev/thresh/internal/testproc"
 )
 
-var rounds = flag.Int("oracle", 5000, "generated calls to compare with python3")
+var rounds = flag.Int("oracle", testproc.Times(5000, 1000), "generated calls to compare with python3")
 
 // question is a builtin with operands as JSON texts.
 type question struct {

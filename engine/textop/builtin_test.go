@@ -15,6 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/mutator"
 	"github.com/thresh-dev/thresh/engine/pyrand/pyrandtest"
 	"github.com/thresh-dev/thresh/engine/textop"
+	"github.com/thresh-dev/thresh/internal/testproc"
 )
 
 const toolCall = `{"name": "search_mail", "arguments": {"query": "tickets & \"maps\"", "limit": 20, "deep": true, "near": 0.5, "tags": ["a", "b", null], "한국어": {"도시": "서울"}}}`
@@ -293,9 +294,12 @@ func TestLongTexts(t *testing.T) {
 	if testing.Short() {
 		long = long[:1]
 	}
-	for _, op := range textop.Builtins() {
+	for i, op := range textop.Builtins() {
 		m := op.Meta()
-		for _, seed := range long {
+		for j, seed := range long {
+			if (i+j)%testproc.Times(1, 3) != 0 {
+				continue
+			}
 			ctx := &textop.Context{Strength: 5, Surface: surfaceOf(m), Partner: english}
 			checkResult(t, m, seed, ctx, textop.Run(op, seed, ctx, pyrandtest.New(5)))
 		}
