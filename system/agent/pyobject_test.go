@@ -81,7 +81,7 @@ func TestPythonAgent(t *testing.T) {
 		{"search", nil, 0, agentcall.Answered, "1 e ['hit for a', 'hit for a']", "", `search {"q": "a", "limit": 2} -> ["hit for a", "hit for a"]`},
 		{"search", striker{}, 0, agentcall.Answered, "2 e ['other']", "", `search {"q": "a", "limit": 2} -> ["other"]`},
 		{"search", striker{true}, 0, agentcall.Answered, "late: chaos", "", `search {"q": "a", "limit": 2} -> TimeoutError: chaos`},
-		{"none", nil, 0, agentcall.Answered, "None", "", ""},
+		{"none", nil, 0, agentcall.Answered, "", "", ""},
 		{"raise", nil, 0, agentcall.Raised, "", "ValueError: no raise", ""},
 		{"large", nil, 0, agentcall.TooLarge, strings.Repeat("x", 1000), "the reply is larger than 1000 bytes", ""},
 		{"sleep", nil, 300 * time.Millisecond, agentcall.TimedOut, "", "no whole reply within 300ms", ""},

@@ -59,7 +59,7 @@ func TestAgents(t *testing.T) {
 		{"parts", "ahi", `"ahi"`},
 		{"stream", "xhi", `"xhi"`},
 		{"structure", "{'answer': 'hi', 'n': 1}", `{"answer": "hi", "n": 1}`},
-		{"nothing", "None", "null"},
+		{"nothing", "", "null"},
 		{"in_a_thread", "hi", `"hi"`},
 	} {
 		r := ask(t, a, []string{tc.name, "hi"}, nil)

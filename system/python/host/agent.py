@@ -288,6 +288,8 @@ def joined(items):
 def text_of(result, style):
     if isinstance(result, str):
         return str(result)
+    if result is None:  # such as at the end of a branch that forgets to return
+        return ""
     if style == "langchain" and isinstance(result, Mapping):
         for key in ("output", "text"):
             if result.get(key):
