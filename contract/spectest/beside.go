@@ -1,6 +1,7 @@
 package spectest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -55,7 +56,7 @@ func besideFailures(o campaign.Outcome) (all []besideFailure) {
 func besides(all []besideFailure) string {
 	var b strings.Builder
 	for _, f := range all {
-		fmt.Fprintf(&b, "also:     line %d: %s\n", f.Line, clipped(f.summary(), 200))
+		fmt.Fprintf(&b, "also:     line %s: %s\n", strings.TrimSpace(fmt.Sprint(f.Line, " ", f.Step)), clipped(f.summary(), 200))
 	}
 	if n := left(all); n > 0 {
 		b.WriteString("also:     " + diag.Plural(n, "more check") + "\n")
@@ -78,7 +79,7 @@ func (c *Campaign) besideExhibit(cs *Case, first *Failure, all []besideFailure) 
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		f.expected, f.actual, f.Step = f.Expected, f.Actual, first.Step
+		f.expected, f.actual, f.Step = f.Expected, f.Actual, cmp.Or(f.Step, first.Step)
 		b.WriteString(c.reasons(cs, &f.Failure, campaign.Outcome{Evidence: f.evidence(nil)}))
 	}
 	return campaign.TextExhibit("More checks that failed", b.String())

@@ -32,6 +32,8 @@ type Campaign struct {
 	keeps    *int64              // number of cases in held; nil: none
 	chained  map[slot]*chain     // cases that pass values on
 	chains   map[slot]*chain     // chains to run, by their first case
+	repeats  map[slot]int        // cases whose id is used above: 2 for the second one
+	uses     map[idKey]int       // how often such an id was used again
 }
 
 // slot locates one case to run in the document.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/seq"
@@ -265,8 +266,12 @@ func (x *executor) runChain(ctx context.Context, c *Case) (failure *Failure, not
 		}
 		x.eval.subjects = nil
 		f, seen, err := x.attempt(ctx, step)
-		if err != nil {
+		if _, redo := campaign.IsRedo(err); err != nil && (failure == nil || redo || ctx.Err() != nil) {
 			return nil, nil, err
+		}
+		if err != nil { // what failed before stands
+			fmt.Fprintf(&log, "%s:%d %s  no result: %v\n", x.c.name, e.from, step.label(), err)
+			continue
 		}
 		if f != nil && x.mended != nil && x.mended(step, f) {
 			f = nil
@@ -287,10 +292,14 @@ func (x *executor) runChain(ctx context.Context, c *Case) (failure *Failure, not
 		default:
 			fmt.Fprintf(&log, "%s:%d %s  fails: %s\n", x.c.name, e.from, step.label(), f.summary())
 		}
-		if f != nil && failure == nil {
-			g := *f
-			g.Step, g.Line = step.label(), cmp.Or(g.Line, step.From)
+		if f == nil {
+			continue
+		}
+		g := *f
+		if g.Step, g.Line = step.label(), cmp.Or(g.Line, step.From); failure == nil {
 			failure, notes = &g, seen
+		} else {
+			failure.more = slices.Concat(failure.more, []*Failure{&g}, g.more)
 		}
 	}
 	notes.add(chainNote, []byte(log.String()))

@@ -276,3 +276,39 @@ func TestPagesHandValuesOn(t *testing.T) {
 		t.Errorf("got %s", outcomes[0].Title)
 	}
 }
+
+// What fails behind the failure of a chain is shown beside it, and a case without a result does not
+// hide it. Cases with one id are findings of their own.
+func TestFailuresBesideAnother(t *testing.T) {
+	t.Chdir(t.TempDir())
+	file := "type: text.file\npath: a.txt\nassert: [{target: text, must: [{contain: [nope]}]}]\n"
+	always := "harness: {always: true, after: A}\n"
+	write(t, "a.txt", []byte("text\n"))
+	c := soleCampaign(t, blockDocument("id: A\n"+file, "id: B\n"+file+always,
+		"id: C\ntype: api.http\nrequest: {method: GET, url: \"http://127.0.0.1:1/\"}\n"+always, "id: D\n"+file, "id: D\n"+file, "id: D\n"+file), nil)
+	x, err := campaign.Solo(t.Context(), c, campaign.Lane{Of: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	var got []string
+	for i := range c.slots {
+		o, err := x.Execute(t.Context(), &state{}, campaign.Case{Index: int64(i)})
+		if err != nil || o.Verdict != campaign.VerdictFail {
+			t.Fatalf("case %d: %+v, %v", i, o, err)
+		}
+		got = append(got, o.Signature)
+		if i > 0 {
+			continue
+		}
+		if text := besides(besideFailures(o)); text != "also:     line 12 B: expected text to contain \"nope\"\n" {
+			t.Errorf("beside the failure: %q", text)
+		}
+		if log := string(o.Attached(chainNote)); !strings.Contains(log, "\na.spec.md:16 C  no result: nothing answers") {
+			t.Errorf("the chain's log:\n%s", log)
+		}
+	}
+	if want := []string{"A|assert[0].must[0]", "D|assert[0].must[0]", "D|assert[0].must[0]|2", "D|assert[0].must[0]|3"}; !slices.Equal(got, want) {
+		t.Errorf("signatures %q, want %q", got, want)
+	}
+}

@@ -241,6 +241,13 @@ func (c *Campaign) choose(first int, units [][]decoded, ids map[idKey]int32) dia
 		unit, before := int32(first+u), len(c.slots)
 		for i, x := range cases {
 			c.written++
+			id := keyOf(x.c.ID)
+			line, twice := ids[id]
+			if twice = twice && x.c.ID != ""; twice {
+				c.repeat(slot{unit, int32(i)}, id)
+			} else {
+				ids[id] = int32(x.idAt.Line)
+			}
 			if slices.ContainsFunc(x.faults, unreadable) && c.doc.isPart(int(unit)) {
 				c.markDependent(c.doc.blockOf(unit))
 			}
@@ -256,15 +263,12 @@ func (c *Campaign) choose(first int, units [][]decoded, ids map[idKey]int32) dia
 			if c.set.checking && !x.c.expectsSchema() {
 				list = append(list, x.faults...)
 			}
-			id := keyOf(x.c.ID)
-			if line, twice := ids[id]; twice && x.c.ID != "" {
+			if twice {
 				p := c.doc.problem(x.idAt, "duplicate-id", "id", fmt.Sprintf("the id %s is used twice", x.c.ID), fmt.Sprintf("the first is on line %d", line))
 				if !c.set.checking {
 					p.Level = diag.Warning
 				}
 				list = append(list, p)
-			} else {
-				ids[id] = int32(x.idAt.Line)
 			}
 			if x.c.fault == nil {
 				list = append(list, c.vacuous(x.c)...)
@@ -286,6 +290,15 @@ func (c *Campaign) choose(first int, units [][]decoded, ids map[idKey]int32) dia
 		}
 	}
 	return list
+}
+
+// repeat numbers a case whose id is used above: it is a finding of its own.
+func (c *Campaign) repeat(at slot, id idKey) {
+	if c.repeats == nil {
+		c.repeats, c.uses = make(map[slot]int), make(map[idKey]int)
+	}
+	c.uses[id]++
+	c.repeats[at] = c.uses[id] + 1
 }
 
 // choosePages selects the cases made of transcripts, after all others. A faulty one is refused

@@ -242,6 +242,9 @@ func (x *executor) failed(c *Case, f *Failure, kind, what string) campaign.Outco
 	if c.ID != "" {
 		o.Signature = c.ID + "|" + f.Path // does not change when lines are added or removed above
 	}
+	if n := x.c.repeats[x.slot]; n > 0 {
+		o.Signature += fmt.Sprintf("|%d", n)
+	}
 	r := result{Line: c.From}
 	if f != nil {
 		kept := *f
