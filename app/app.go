@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -187,8 +188,19 @@ func isTest(f *campaign.Finding) error {
 // PromoteCommand returns the command line that promotes a finding of a store.
 func PromoteCommand(dir, finding string) []string { return verbAt(dir, "promote", finding) }
 
+// called is the word by which commands that a user can type call the running program.
+var called = "thresh"
+
+// CallProgram makes commands call the running program by the name of its file: one with further
+// formats is another program than thresh, which cannot replay their findings.
+func CallProgram(file string) {
+	if name := strings.TrimSuffix(filepath.Base(file), ".exe"); file != "" {
+		called = name
+	}
+}
+
 func verbAt(dir string, words ...string) []string {
-	argv := append([]string{"thresh"}, words...)
+	argv := append([]string{called}, words...)
 	if dir != DefaultStore {
 		argv = append(argv, "--store", dir)
 	}

@@ -96,6 +96,8 @@ func TestVerbs(t *testing.T) {
 	}{
 		{0, []string{"list"}, "words.md"},
 		{0, []string{"show", id}, "Word"},
+		{0, []string{"show", id}, "reproduce:   palindromes replay " + id},
+		{2, []string{"schema", "palindromes"}, "the format palindromes has no JSON Schema"},
 		{0, []string{"show", "latest#1"}, "case 1: fail"},
 		{1, []string{"replay", id}, "shows again"},
 		{0, []string{"shrink", id}, id},

@@ -62,6 +62,9 @@ func Main(argv []string, io Stdio, contracts ...campaign.Contract) int {
 	if code, ran := app.Hidden(argv); ran {
 		return code
 	}
+	if len(contracts) > 0 {
+		app.CallProgram(argv[0])
+	}
 	outliveFileLimit()
 	dropLog()
 	ctx, stop := signal.NotifyContext(context.Background(), interruptions()...)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -34,6 +35,9 @@ documents by it. Without a format it lists the formats.`,
 					return err
 				}
 				names = append(names, f.Name)
+			}
+			if slices.ContainsFunc(a.app.Contracts, func(c campaign.Contract) bool { return c.Name() == args[0] }) {
+				return diag.Refused("the format %s has no JSON Schema", args[0])
 			}
 			return diag.WithHint(usagef("no format is called %q", args[0]), diag.Suggest(args[0], names))
 		},
