@@ -17,6 +17,7 @@ package thresh
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"strings"
 
@@ -59,19 +60,26 @@ type Verified = app.Verified
 // Run runs documents as one run and stores it in job.Store, where every verb
 // finds it. Findings are in the record and are no error. An error means that the
 // run did not start or did not finish; it is a diag.List if documents were
-// refused. A run that started has a record beside the error.
+// refused, and wraps the context's if that ended the run. A run that started has a
+// record beside the error.
 func Run(ctx context.Context, job Job) (*Record, error) {
-	return recorded(app.New().Run(ctx, job))
+	rec, err := app.New().Run(ctx, job)
+	return recorded(ctx, rec, err)
 }
 
 // Resume continues a stored run, by its id or "latest" for the newest. Whatever
 // decides the cases, such as the seed, is taken from the stored run, not from job.
 func Resume(ctx context.Context, run string, job Job) (*Record, error) {
-	return recorded(app.New().Resume(ctx, run, job))
+	rec, err := app.New().Resume(ctx, run, job)
+	return recorded(ctx, rec, err)
 }
 
-// recorded returns nil for the record of a run that did not start.
-func recorded(rec campaign.Record, err error) (*Record, error) {
+// recorded returns nil for the record of a run that did not start, and an error for one
+// that the context ended: what was found until then is no verdict.
+func recorded(ctx context.Context, rec campaign.Record, err error) (*Record, error) {
+	if err == nil && rec.Stopped == "interrupted" {
+		err = fmt.Errorf("run %s was interrupted; Resume continues it: %w", rec.RunID, context.Cause(ctx))
+	}
 	if rec.RunID == "" {
 		return nil, err
 	}

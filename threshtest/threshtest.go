@@ -40,6 +40,9 @@ func RunJob(t *testing.T, job thresh.Job) {
 	for _, w := range rec.Warnings {
 		t.Log("warning: " + w)
 	}
+	if !rec.Complete && err == nil {
+		t.Logf("not complete: run %s was stopped (%s)", rec.RunID, rec.Stopped)
+	}
 	for _, c := range rec.Campaigns {
 		t.Run(c.Contract+"/"+c.Name, func(t *testing.T) {
 			for _, f := range rec.Findings {

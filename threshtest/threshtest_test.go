@@ -1,6 +1,7 @@
 package threshtest_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -78,5 +79,19 @@ func TestFailures(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A run that its context ended has a record and an error: that nothing was found until then is no verdict.
+func TestInterruptedRunIsAnError(t *testing.T) {
+	job := thresh.Job{Paths: []string{folder(t, "holds.spec.md")}, Store: t.TempDir()}
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	rec, err := thresh.Run(done, job)
+	if rec == nil || rec.Complete || !errors.Is(err, context.Canceled) {
+		t.Fatalf("record %+v, %v", rec, err)
+	}
+	if rec, err := thresh.Resume(t.Context(), rec.RunID, job); err != nil || !rec.Complete || rec.Verdict != "pass" {
+		t.Errorf("resumed: %+v, %v", rec, err)
 	}
 }
