@@ -43,6 +43,9 @@ func (a *App) Check(ctx context.Context, job Job) (Checked, error) {
 		return Checked{}, err
 	}
 	c := check(ctx, docs, NewBundle().Fill(set))
+	if c.Diagnostics.HasErrors() && ctx.Err() != nil {
+		return Checked{}, cut(ctx, nil)
+	}
 	for _, g := range c.guessers {
 		for _, x := range g.Guesses(ctx) {
 			c.Diagnostics = append(c.Diagnostics, x.Said)

@@ -133,6 +133,14 @@ type Compiled struct {
 	secrets   credentials
 }
 
+// cut returns the errors of documents, or what ended their compilation: then they say nothing about the documents.
+func cut(ctx context.Context, list diag.List) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return list
+}
+
 // Compile compiles every document and returns everything that is wrong with
 // them.
 func Compile(ctx context.Context, docs []Document, set campaign.Settings) (Compiled, error) {
@@ -162,7 +170,7 @@ func Compile(ctx context.Context, docs []Document, set campaign.Settings) (Compi
 		all.Strict()
 	}
 	if all.HasErrors() {
-		return c, all
+		return c, cut(ctx, all)
 	}
 	c.Warnings = all
 	return c, nil

@@ -82,16 +82,21 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A run that its context ended has a record and an error: that nothing was found until then is no verdict.
-func TestInterruptedRunIsAnError(t *testing.T) {
-	job := thresh.Job{Paths: []string{folder(t, "holds.spec.md")}, Store: t.TempDir()}
+// What its context ends is an error that says so, never a verdict and no fault of the document.
+func TestInterruptedIsAnError(t *testing.T) {
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
-	rec, err := thresh.Run(done, job)
-	if rec == nil || rec.Complete || !errors.Is(err, context.Canceled) {
-		t.Fatalf("record %+v, %v", rec, err)
-	}
-	if rec, err := thresh.Resume(t.Context(), rec.RunID, job); err != nil || !rec.Complete || rec.Verdict != "pass" {
-		t.Errorf("resumed: %+v, %v", rec, err)
+	for _, name := range []string{"fails.spec.md", "campaign.json"} { // one is cut while it is compiled, the other while it runs
+		dir := folder(t, name)
+		if err := os.WriteFile(filepath.Join(dir, "campaign.json"), []byte(`{"schema_version": "thresh.operators.v1", "seeds": ["fact.txt"], "children": 1}`), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		job := thresh.Job{Paths: []string{filepath.Join(dir, name)}, Store: t.TempDir()}
+		if rec, err := thresh.Run(done, job); !errors.Is(err, context.Canceled) || rec != nil && rec.Complete {
+			t.Errorf("%s: %+v, %v", name, rec, err)
+		}
+		if checked, err := thresh.Check(done, job); checked == nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("checking %s: %v", name, err)
+		}
 	}
 }
