@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/url"
@@ -52,6 +53,9 @@ func (a *App) lookAtService(ctx context.Context, t *Try, thing *draft.Thing, fol
 	if len(places) > 1 {
 		err = diag.Environment("%s has no OpenAPI document at %s", f.URL, strings.Join(places, ", "))
 	}
+	if diag.Hint(err) != "" {
+		return nil, err
+	}
 	return nil, diag.WithHint(err, "thresh try needs the address of an OpenAPI 3 document, such as "+f.URL+"/openapi.json")
 }
 
@@ -98,7 +102,7 @@ func describedService(f *draft.SystemFacts, path string, model bool, read func(s
 		return elsewhere(path, diag.Refused("%s: %s", path, Reason(err)))
 	}
 	if f.Operations, err = openapi.Operations(text, nil); err != nil {
-		return diag.WithHint(diag.Refused("%s: %w", path, err), "a program is tried as ./NAME @@")
+		return diag.WithHint(diag.Refused("%s: %w", path, err), cmp.Or(diag.Hint(err), "a program is tried as ./NAME @@"))
 	}
 	wanted(f, text)
 	doc, err := doctree.Parse(text, doctree.Options{})

@@ -95,28 +95,8 @@ func (c *Campaign) Probe(ctx context.Context) (f campaign.Facts, err error) {
 		return f, err
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
-	var called []sut.Operation
-	var left []string
-	for _, o := range x.Operations() {
-		switch {
-		case c.onlyIfAsked(&o):
-			left = append(left, o.Name)
-		case o.Schema == nil:
-			f.Warnings = append(f.Warnings, fmt.Sprintf("%s is not called: nothing says what its arguments are", o.Name))
-		default:
-			if _, err := schemagen.New(o.Schema); err != nil {
-				f.Warnings = append(f.Warnings, fmt.Sprintf("%s is not called: %v", o.Name, err))
-				continue
-			}
-			called = append(called, o)
-			for _, status := range slices.Sorted(maps.Keys(o.Answers)) {
-				if _, err := schemagen.New(o.Answers[status]); len(o.Answers[status]) > 0 && string(o.Answers[status]) != "null" && err != nil {
-					f.Warnings = append(f.Warnings, strings.TrimSuffix(fmt.Sprintf("answers of %s with status %s", o.Name, status), " with status 0")+
-						fmt.Sprintf(" are not compared with their schema: %v", err))
-				}
-			}
-		}
-	}
+	called, left, warnings := c.callable(x.Operations())
+	f.Warnings = warnings
 	if len(left) > 0 {
 		f.Warnings = append(f.Warnings, fmt.Sprintf("%s not called, as they may change or delete something: %s; --%s calls them",
 			diag.Plural(len(left), "operation"), strings.Join(left, ", "), optWrites))

@@ -33,11 +33,12 @@ func TestWhatIsNotCalledIsNamed(t *testing.T) {
 		{Name: "dark", Method: "GET"},
 		{Name: "odd", Method: "GET", Schema: bad},
 		{Name: "tool", Method: "GET", Schema: good, Answers: map[string]json.RawMessage{"0": bad}},
+		{Name: "far", Method: "GET", Schema: json.RawMessage(`{"$ref":"parts/a.yaml#/x"}`)},
 	}
 	for writes, want := range map[bool][]string{
-		false: {"answers of look with status 203 are not compared with their schema: ", "dark is not called: nothing says what its arguments are", "odd is not called: ",
-			"answers of tool are not compared with their schema: ", "2 operations not called, as they may change or delete something: drop, wipe; --"},
-		true: {"answers of look with status 203", "dark is not called", "odd is not called", "answers of tool are"},
+		false: {"answers of look with status 203, tool are not compared with their schema: ", "dark is not called: nothing says what its arguments are", "odd is not called: ",
+			"far is not called: the schema cannot be used: it refers to parts/a.yaml, and no other file is read", "2 operations not called, as they may change or delete something: drop, wipe; --"},
+		true: {"answers of look with status 203, tool are", "dark is not called", "odd is not called", "far is not called"},
 	} {
 		x := &listed{operations: all}
 		c := &Campaign{plan: &sut.Plan{Kind: sut.HTTP}, writes: writes, open: func(_ context.Context, _ *sut.Plan, w sut.Worker) (sut.System, error) {

@@ -18,7 +18,8 @@ var (
 )
 
 // made returns the calls of tools that create what another tool is about. An argument book or
-// book_id is the answer of add_book; an argument name is the one with which make_bed was called.
+// book_id is the answer of add_book, or a member of the described answer of another tool that changes
+// something; an argument name is the one with which make_bed was called.
 func made(all []usage, to *usage) (before []earlier, takes []take) {
 	args, _ := arguments(to.valid[0][len(to.valid[0])-1].Args) // written by this package
 	for _, a := range args {
@@ -30,6 +31,9 @@ func made(all []usage, to *usage) (before []earlier, takes []take) {
 		given := func(u usage) bool {
 			return slices.ContainsFunc(u.op.Arguments, func(own sut.Argument) bool { return own.Name == a.Name })
 		}
+		yields := func(u usage) bool { // whatever its verb
+			return noun != "" && noun != strings.ToLower(a.Name) && !u.op.Reads && !u.op.Destroys && !given(u) && answers(u.op, a.Name)
+		}
 		at := -1
 		for _, likely := range []func(usage) bool{named, given, func(u usage) bool { return noun == "" && answers(u.op, a.Name) }} {
 			if at < 0 {
@@ -37,6 +41,9 @@ func made(all []usage, to *usage) (before []earlier, takes []take) {
 					return u.op.Name != to.op.Name && len(u.valid[0]) > 0 && makes().MatchString(u.op.Name) && likely(u)
 				})
 			}
+		}
+		if at < 0 {
+			at = slices.IndexFunc(all, func(u usage) bool { return u.op.Name != to.op.Name && len(u.valid[0]) > 0 && yields(u) })
 		}
 		if at < 0 || !single(a.Value) {
 			continue

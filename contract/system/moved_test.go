@@ -96,11 +96,14 @@ func TestWhatChangesNothing(t *testing.T) {
 }
 
 // What a tool is about comes from the tool that is named for making it, else from one that takes
-// the same argument, else from one that answers with it; what is about all things is asked
-// once there are several.
+// the same argument, else from one that answers with it, whatever its verb if the argument is an
+// id of a thing; what is about all things is asked once there are several.
 func TestMakersOfTools(t *testing.T) {
-	id := []sut.Argument{{Name: "id", Type: "integer"}}
+	id, pot := []sut.Argument{{Name: "id", Type: "integer"}}, []sut.Argument{{Name: "pot_id", Type: "integer"}}
+	answer := map[string]json.RawMessage{"0": object(`"pot_id":{}`)}
 	ops := []sut.Operation{
+		{Name: "list_pots", Answers: answer, Reads: true}, {Name: "compost_pot", Arguments: pot, Answers: answer}, {Name: "burn_pots", Answers: answer, Destroys: true},
+		{Name: "plant", Answers: answer}, {Name: "get_pot", Arguments: pot},
 		{Name: "add_note", Arguments: id}, {Name: "create_job", Answers: map[string]json.RawMessage{"0": object(`"id":{}`)}}, {Name: "get_job", Arguments: id}, {Name: "count", Reads: true},
 	}
 	var all []usage
@@ -108,11 +111,13 @@ func TestMakersOfTools(t *testing.T) {
 		args := `{"id":1}`
 		if len(ops[i].Arguments) == 0 {
 			args = `{}`
+		} else {
+			args = strings.Replace(args, "id", ops[i].Arguments[0].Name, 1)
 		}
 		all = append(all, usage{&ops[i], [2][]input{{{Operation: ops[i].Name, Valid: true, Args: json.RawMessage(args)}}}})
 	}
 	usual, _ := (&Campaign{plan: &sut.Plan{Kind: sut.MCP}}).chains(all)
-	for i, want := range []string{"create_job add_note", "", "create_job get_job", "create_job create_job create_job"} {
+	for i, want := range []string{"create_job create_job create_job", "plant compost_pot", "", "", "plant get_pot", "create_job add_note", "", "create_job get_job", "create_job create_job create_job"} {
 		first := ""
 		if len(usual[i]) > 0 {
 			var in input

@@ -138,3 +138,46 @@ func sendableBody(o *sut.Operation, in *schemagen.Input, args map[string]any) bo
 	}
 	return true
 }
+
+// callable returns the operations to call and the names of those that are called only on request.
+// It warns of those that cannot be called, and of answers that cannot be judged, once for each reason.
+func (c *Campaign) callable(all []sut.Operation) (called []sut.Operation, left, warnings []string) {
+	var reasons []string
+	without := make(map[string][]string)
+	note := func(what, reason string) {
+		if without[reason] == nil {
+			reasons = append(reasons, reason)
+		}
+		without[reason] = append(without[reason], what)
+	}
+	for _, o := range all {
+		if c.onlyIfAsked(&o) {
+			left = append(left, o.Name)
+			continue
+		}
+		if o.Schema == nil {
+			note(o.Name, "not called: nothing says what its arguments are")
+			continue
+		}
+		if _, err := schemagen.New(o.Schema); err != nil {
+			note(o.Name, fmt.Sprintf("not called: %v", err))
+			continue
+		}
+		called = append(called, o)
+		for _, status := range slices.Sorted(maps.Keys(o.Answers)) {
+			if _, err := schemagen.New(o.Answers[status]); len(o.Answers[status]) > 0 && string(o.Answers[status]) != "null" && err != nil {
+				note(strings.TrimSuffix(fmt.Sprintf("%s with status %s", o.Name, status), " with status 0"), fmt.Sprintf("not compared with their schema: %v", err))
+			}
+		}
+	}
+	for _, reason := range reasons {
+		what, is := strings.Join(without[reason], ", "), "are"
+		if !strings.HasPrefix(reason, "not called") {
+			what = "answers of " + what
+		} else if len(without[reason]) == 1 {
+			is = "is"
+		}
+		warnings = append(warnings, fmt.Sprintf("%s %s %s", what, is, reason))
+	}
+	return called, left, warnings
+}

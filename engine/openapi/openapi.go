@@ -121,7 +121,11 @@ func (d *document) follow(n *doctree.Node) *doctree.Node {
 func (d *document) resolve(n *doctree.Node) (*doctree.Node, error) {
 	found := d.follow(n)
 	if ref := n.Get("$ref"); ref != nil && found.Kind != doctree.Map {
-		return nil, fmt.Errorf("%q points to nothing in the document, and no other file is read: bundle them into one", ref.Text)
+		err := fmt.Errorf("%q points to nothing in the document", ref.Text)
+		if !strings.HasPrefix(ref.Text, "#") {
+			err = diag.WithHint(fmt.Errorf("%w, and no other file is read", err), "bundle the files into one document, and try that")
+		}
+		return nil, err
 	}
 	return found, nil
 }
@@ -175,7 +179,13 @@ func (d *document) operation(prefix, path, method string, item, n *doctree.Node)
 		}
 		o.Arguments = append(o.Arguments, a)
 	}
-	s := d.sent(n.Get("requestBody"))
+	sent := n.Get("requestBody")
+	if sent != nil {
+		if _, err := d.resolve(sent); err != nil {
+			return o, err
+		}
+	}
+	s := d.sent(sent)
 	d.body(&o, s)
 	d.schemas(&o, params, s)
 	d.answers(&o, n.Get("responses"))

@@ -82,6 +82,7 @@ func TestWhatIsNone(t *testing.T) {
 		"openapi: 3.1.0\npaths: {/a: {get: {operationId: x}}, /b: {get: {operationId: x}}}": `two operations have the name "x"`,
 		"openapi: 3.1.0\npaths: {/a: {$ref: '#/paths/~1a'}}":                                `/a: "#/paths/~1a" points to nothing`,
 		"openapi: 3.1.0\npaths: {/a: {$ref: 'other.yaml#/a'}, /b: {get: {}}}":               `/a: "other.yaml#/a" points to nothing in the document`,
+		"openapi: 3.1.0\npaths: {/a: {post: {requestBody: {$ref: 'other.yaml#/a'}}}}":       `POST /a: "other.yaml#/a" points to nothing in the document, and no other file is read`,
 		"openapi: 3.1.0\npaths: {/a: {get: {parameters: [{$ref: '#/components/none'}]}}}":   `GET /a: "#/components/none" points to nothing`,
 		"openapi: 3.1.0\npaths: {/b: 5, /c: {get: null}, /d: []}":                           "",
 	} {
@@ -89,6 +90,14 @@ func TestWhatIsNone(t *testing.T) {
 			want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
+	}
+}
+
+// An answer in another file is not taken for one without a schema.
+func TestAnswersElsewhere(t *testing.T) {
+	ops, err := Operations([]byte("openapi: 3.1.0\npaths: {/a: {get: {responses: {'200': {$ref: 'other.yaml'}, '404': {description: none}}}}}"), nil)
+	if err != nil || !strings.Contains(string(ops[0].Answers["200"]), "other.yaml") || string(ops[0].Answers["404"]) != "null" {
+		t.Errorf("%s, %v", ops[0].Answers, err)
 	}
 }
 

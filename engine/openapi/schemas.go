@@ -70,6 +70,10 @@ func (d *document) answers(o *sut.Operation, n *doctree.Node) {
 	for i := range n.Members() {
 		key, answer := n.Members()[i].Key.Text, d.follow(&n.Members()[i].Value)
 		o.Answers[key] = json.RawMessage("null")
+		if outside := n.Members()[i].Value; answer.Kind != doctree.Map && outside.Get("$ref") != nil { // no schema can be made of it, which is reported
+			o.Answers[key] = d.closed(outside.JSON(), receiving)
+			continue
+		}
 		if schema := held(answer, isJSON); schema != nil {
 			o.Answers[key] = d.closed(schema.JSON(), receiving)
 		}

@@ -46,20 +46,26 @@ func New(text []byte) (*Schema, error) {
 		return nil, fmt.Errorf("the schema cannot be used: %w", err)
 	}
 	s := &Schema{root: root}
-	if s.compiled, err = c.Compile(address); err != nil {
+	s.compiled, err = c.Compile(address)
+	if outside := (*jsonschema.LoadURLError)(nil); errors.As(err, &outside) {
+		return nil, fmt.Errorf("the schema cannot be used: %w", outside.Err)
+	} else if err != nil {
 		return nil, fmt.Errorf("the schema cannot be used: %s", strings.ReplaceAll(err.Error(), address, ""))
 	}
 	return s, nil
 }
 
-const address = "schema://of/operation.json"
+const (
+	host    = "schema://of/"
+	address = host + "operation.json"
+)
 
 // nowhere refuses schemas outside the document.
 type nowhere struct{}
 
 // Load implements jsonschema.URLLoader.
 func (nowhere) Load(url string) (any, error) {
-	return nil, fmt.Errorf("%s is not within the document", url)
+	return nil, fmt.Errorf("it refers to %s, and no other file is read: bundle them into one", strings.TrimPrefix(url, host))
 }
 
 // expression compiles a pattern; one that only other engines can read matches
