@@ -7,22 +7,68 @@ import "slices"
 // call says who acts. A system cannot refuse what only such a part forbids.
 func (d *Document) Hidden() func(guard *Expr) string {
 	told := d.told()
-	return func(guard *Expr) (hidden string) {
-		if guard == nil {
-			return ""
-		}
-		guard.Walk(func(e *Expr) {
-			switch {
-			case e.Op != FieldOf || hidden != "":
-			case e.Input && !told.inputs[e.Text]:
-				hidden = "input." + e.Text
-			case e.Var == "actor" && !e.Input && !told.actor && !told.fields[e.Text] &&
-				!told.inputs[e.Text] && !told.inputs[d.Actor+"_"+e.Text] && !told.inputs["actor_"+e.Text]:
-				hidden = "actor." + e.Text
-			}
-		})
-		return hidden
+	return func(guard *Expr) string { return told.hides(d, guard, []string{"actor"}) }
+}
+
+// hides looks for such a part of an expression and of the refinements and functions that it asks,
+// where the actor has these names.
+func (t told) hides(d *Document, e *Expr, actor []string) (hidden string) {
+	known := func(field string) bool {
+		return t.actor || t.fields[field] || t.inputs[field] || t.inputs[d.Actor+"_"+field] || t.inputs["actor_"+field]
 	}
+	e.Walk(func(x *Expr) {
+		switch {
+		case hidden != "":
+		case x.Op == FieldOf && x.Input:
+			if !t.inputs[x.Text] {
+				hidden = "input." + x.Text
+			}
+		case x.Op == FieldOf:
+			if slices.Contains(actor, x.Var) && !known(x.Text) {
+				hidden = "actor." + x.Text
+			}
+		default:
+			body, names := d.within(x, actor)
+			hidden = t.hides(d, body, names)
+		}
+	})
+	return hidden
+}
+
+// within returns the body of the refinement or function that an expression asks, and which of its
+// parameters are among some variables; nil: it asks none.
+func (d *Document) within(x *Expr, vars []string) (body *Expr, names []string) {
+	pass := func(param, v string) {
+		if slices.Contains(vars, v) {
+			names = append(names, param)
+		}
+	}
+	switch x.Op {
+	case Is:
+		pass("self", x.Var)
+		r := d.Refinement(x.Text)
+		for _, p := range r.Params {
+			v := p.Name
+			if i := slices.IndexFunc(x.With, func(a Argument) bool { return a.Param == p.Name }); i >= 0 {
+				v = x.With[i].Var
+			}
+			pass(p.Name, v)
+		}
+		return r.Predicate, names
+	case Derived, Observer:
+		f := d.Function(x.Text)
+		if f.Observer {
+			f = d.Pair(f)
+		}
+		if f == nil {
+			return nil, nil
+		}
+		for i, p := range f.Params {
+			pass(p.Name, x.Names[i])
+		}
+		return f.Body, names
+	}
+	return nil, nil
 }
 
 // told is what calls tell the system, or change in it.
