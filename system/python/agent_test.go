@@ -95,6 +95,10 @@ func TestStyles(t *testing.T) {
 	}{
 		{"agents:invoked", pyhost.Plain, "invoked with 'hi'"},
 		{"agents:invoked", pyhost.LangChain, "invoked with {'input': 'hi'}"},
+		{"agents:Invoked", pyhost.Plain, "invoked with 'hi'"}, // a class: one object of it
+		{"agents:Invoked.invoke", pyhost.Plain, "invoked with 'hi'"},
+		{"agents:Guide", pyhost.Plain, "guided hi 1"},
+		{"agents:Guide.fixed", pyhost.Plain, "fixed hi"},
 		{"agents:chain", pyhost.LangChain, "chained hi"},
 		{"agents:messages", pyhost.LangChain, "parts"},
 		{"agents:plain", pyhost.LangChain, "plain: hi"},

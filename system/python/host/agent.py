@@ -46,6 +46,7 @@ class Agent:
                 self.wrap_named(tool)
             if self.request["registry"]:
                 self.wrap_registry(self.request["registry"])
+            self.target = made(self.target, self.request["target"])
             self.say({"tools": sorted(self.names)})
         except BaseException as error:
             self.say({"fault": fault_of(error)})
@@ -387,6 +388,19 @@ def named(text):
         except AttributeError:
             raise AttributeError("module %s has no %s" % (module, attribute)) from None
     return found
+
+
+def made(target, text):
+    """An object of the class that is named as the agent, or the method of one."""
+    if inspect.isclass(target):
+        asked = (inspect.getattr_static(target, n, None) for n in ("__call__", "invoke", "ainvoke", "run", "arun"))
+        return target() if any(map(inspect.isfunction, asked)) else target
+    holder, dot, name = text.strip().rpartition(".")
+    if dot and ":" in holder and inspect.isfunction(target):
+        box = named(holder)
+        if inspect.isclass(box) and not isinstance(inspect.getattr_static(box, name), staticmethod):
+            return getattr(box(), name)
+    return target
 
 
 class Sources:

@@ -191,6 +191,19 @@ class Invoked:
         return "invoked with %r" % (value,)
 
 
+class Guide:
+    def __init__(self):
+        self.count = 0
+
+    def __call__(self, text):
+        self.count += 1
+        return "guided %s %d" % (text, self.count)
+
+    @staticmethod
+    def fixed(text):
+        return "fixed " + text
+
+
 class Message:
     def __init__(self, content):
         self.content = content
