@@ -1,16 +1,13 @@
 # Has aiohttp heed the proxy of HTTP_PROXY, as other clients do: it does only if
 # it is told trust_env=True, which nearly nobody tells it. MCP's SDK starts its
-# servers behind the command of THRESH_MCP_SHIM.
+# servers behind the command of THRESH_MCP_SHIM. Every Python program loads this,
+# so it imports little before there is something to change.
 
-import functools
-import importlib.abc
-import importlib.machinery
-import json
-import os
 import sys
+from importlib.machinery import PathFinder
 
 
-class Finder(importlib.abc.MetaPathFinder):
+class Finder:
     """Changes a module when it is imported."""
 
     def __init__(self, name, change):
@@ -20,7 +17,7 @@ class Finder(importlib.abc.MetaPathFinder):
         if name != self.name:
             return None
         sys.meta_path.remove(self)
-        spec = importlib.machinery.PathFinder.find_spec(name, path)
+        spec = PathFinder.find_spec(name, path)
         if spec is not None and spec.loader is not None:
             load = spec.loader.exec_module
 
@@ -33,6 +30,8 @@ class Finder(importlib.abc.MetaPathFinder):
 
 
 def heed(module):
+    import functools
+
     session = module.ClientSession
     init = session.__init__
 
@@ -45,6 +44,10 @@ def heed(module):
 
 
 def stand_between(module):
+    import functools
+    import json
+    import os
+
     shim = json.loads(os.environ.get("THRESH_MCP_SHIM") or "[]")
     start = module.stdio_client
 
