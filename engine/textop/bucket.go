@@ -3,6 +3,7 @@ package textop
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/seq"
@@ -116,7 +117,7 @@ func two(n int) string { return string([]byte{byte('0' + n/10), byte('0' + n%10)
 // is refused, unless it means the same in all editions.
 func ParseBucket(text string) (Bucket, diag.List) {
 	list, place, rest := numbered(strings.TrimSpace(text))
-	concepts := Concepts()
+	concepts := sameConcepts()
 	year := ""
 	if list != "" {
 		year, rest = splitYear(rest)
@@ -143,11 +144,8 @@ func ParseBucket(text string) (Bucket, diag.List) {
 	if key == "" {
 		return "", diag.List{{Code: "operator.bucket-empty", Level: diag.Error, Message: "bucket " + quoted(text) + " names nothing: expected a concept, such as " + string(PromptInjection)}}
 	}
-	for i := range concepts {
+	if i, ok := conceptsByName()[key]; ok {
 		c := &concepts[i]
-		if key != letters(string(c.Bucket)) && key != letters(c.Title) && !slices.Contains(c.names, key) {
-			continue
-		}
 		if list != "" && !slices.ContainsFunc(c.editions(), func(e edition) bool {
 			return e.list == list && e.place == place && (year == "" || e.year == year)
 		}) {
@@ -229,6 +227,22 @@ func splitYear(text string) (year, rest string) {
 	}
 	return year, rest
 }
+
+// sameConcepts returns [Concepts] without a copy: not to be changed.
+var sameConcepts = sync.OnceValue(Concepts)
+
+// conceptsByName returns the place in [Concepts] of each of their names, as [letters] writes them.
+var conceptsByName = sync.OnceValue(func() map[string]int {
+	places := map[string]int{}
+	for i, c := range sameConcepts() {
+		for _, name := range append([]string{letters(string(c.Bucket)), letters(c.Title)}, c.names...) {
+			if _, ok := places[name]; !ok {
+				places[name] = i
+			}
+		}
+	}
+	return places
+})
 
 // letters returns the text's letters and digits in lower case, with "and" for "&":
 // the form in which names are compared.
