@@ -219,6 +219,9 @@ func (c *capture) found(kind string, s subjects) (given, *Failure) {
 	case "text":
 		return c.given(textValue(strings.TrimRight(text, "\r\n")))
 	}
+	if isValue(target) {
+		text = v.JSON()
+	}
 	doc, err := jsontree.Parse([]byte(text), jsontree.Options{})
 	if err != nil {
 		return missing("%s is not JSON", target)

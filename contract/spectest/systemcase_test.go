@@ -27,6 +27,9 @@ func (s *scripted) Call(_ context.Context, c sut.Call) (sut.Observation, error) 
 	args, _ := json.Marshal(c.Named)
 	o := sut.Observation{End: sut.End(c.Operation), Status: 200, Output: fmt.Appendf(nil, "call %d %s %q", s.calls, args, c.Positional),
 		Value: json.RawMessage(`{"n": 1}`), Events: []sut.Event{{Kind: "tool", Name: "charge"}}}
+	if len(c.Positional) == 1 && string(c.Positional[0]) == "9" {
+		o.Value = json.RawMessage(`"7"`)
+	}
 	if o.End != sut.Answered {
 		o.Status, o.Why, o.Value = 500, "why", nil
 	}
@@ -57,9 +60,11 @@ assert:
 		call("CRASH", "crashed", ""),
 		call("STATUS", "crashed", `assert: {target: status, must: [{contain: ["500"]}]}`),
 		call("NAME", "crashd", ""),
-		call("ARGUMENT", "answered", "arguments: {amuont: 3}")), nil)
+		call("ARGUMENT", "answered", "arguments: {amuont: 3}"),
+		call("TEXT", "answered", "arguments: [9]\ncapture: {a: $}\nassert: [{when: '$ == \"7\" and not ($ == 7)'}]"),
+		call("TEXT2", "answered", "arguments: {amount: \"${a}\"}\nassert: [{target: output, must: [{contain: ['\"7\"']}]}]")), nil)
 	expect(t, got, "SEES pass", "PLACES pass", "WRONG fail assertion", "UNHEARD fail runtime", "HEARD pass",
-		"CRASH fail runtime", "STATUS pass", "NAME fail schema", "ARGUMENT fail schema")
+		"CRASH fail runtime", "STATUS pass", "NAME fail schema", "ARGUMENT fail schema", "TEXT..TEXT2 pass")
 	for i, want := range map[int]string{3: "the call of refused refused: why", 7: "did you mean crashed?", 8: "did you mean amount?"} {
 		if !strings.Contains(outcomes[i].Title, want) {
 			t.Errorf("case %d: got %q, want %q in it", i, outcomes[i].Title, want)

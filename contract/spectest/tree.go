@@ -68,6 +68,11 @@ func targets(kind string) []string {
 	return nil
 }
 
+// isValue reports whether a target is a value already: a text in it is no JSON to parse.
+func isValue(target string) bool {
+	return slices.Contains([]string{"body_json", "value", "events", "trace"}, target)
+}
+
 // allowed are the operators that a target accepts. An unknown target accepts all: it fails only
 // when it is reached.
 func allowed(kind, target string) []string {
@@ -302,7 +307,7 @@ func (d *decoder) predicate(op string, v *doctree.Node, target, path string) *no
 			return nil
 		}
 		p.value, p.plain = kind, true
-		if target != "body_json" && target != "value" && target != "events" && target != "trace" {
+		if !isValue(target) {
 			subject = speclang.CallForm("json_parse", subject)
 		}
 		form = speclang.CallForm("json_type", subject, speclang.ScalarForm(speclang.StringValue(kind)))

@@ -118,12 +118,12 @@ func (e *evaluator) looked(n *node, name string) (speclang.Value, *Failure) {
 	}
 	text := textual(v)
 	_, isText := v.Str()
-	if target == "body_json" { // a text body is already parsed
+	if isValue(target) {
 		text, isText = v.JSON(), false
 	}
 	switch {
 	case find.markup != nil:
-		found, err := find.markup.In([]byte(text))
+		found, err := find.markup.In([]byte(textual(v)))
 		if err != nil {
 			return v, &Failure{Category: Schema, Message: target + ": " + err.Error(), Want: target + " that is XML or HTML"}
 		}
