@@ -37,8 +37,9 @@ type ending struct {
 	Observed    string `json:"observed,omitempty"` // why a system did not answer
 }
 
-// looker inspects the crash of the case that just ran; it returns nil if there is nothing to see.
-type looker func() *process.Crash
+// looker runs the case that just crashed once more, in a process of its own, and inspects the crash.
+// It returns nil if there is none; looked is false if it could not look.
+type looker func() (seen *process.Crash, looked bool)
 
 // judge decides the verdict for an input. Exit codes, signals and sanitizers come first, then
 // limits, then leftover processes, then outputs.
@@ -64,10 +65,10 @@ func (c *Campaign) judge(s *state, r *process.Result, input []byte, runID string
 		failed = code != 0 && !slices.Contains(c.set.okExit, code)
 	}
 	if failed {
-		return c.crashOutcome(end, death, runID, look), nil
+		return c.crashOutcome(end, death, runID, look, s.facts.Kept && r.Executor == process.AFL), nil
 	}
 	if c.reportsCrash(death, input) {
-		return c.crashOutcome(end, death, runID, look), nil
+		return c.crashOutcome(end, death, runID, look, s.facts.Kept && r.Executor == process.AFL), nil
 	}
 	if r.Leftovers > 0 && !s.facts.Leftovers {
 		end.Leftovers = true
@@ -129,15 +130,21 @@ func withoutEcho(text, input []byte) (rest []byte) {
 	return rest
 }
 
-// crashOutcome is the outcome of a program that failed because of how it ended.
-func (c *Campaign) crashOutcome(end ending, d crash.Death, runID string, look looker) campaign.Outcome {
+// crashOutcome is the outcome of a program that failed because of how it ended; shared says that
+// its process may have run other cases before.
+func (c *Campaign) crashOutcome(end ending, d crash.Death, runID string, look looker, shared bool) campaign.Outcome {
 	// The run id differs from case to case and is not part of the cause.
 	d.Stderr = bytes.ReplaceAll(d.Stderr, []byte(runID), []byte("<run_id>"))
 	d.Stdout = bytes.ReplaceAll(d.Stdout, []byte(runID), []byte("<run_id>"))
 	cause := crash.Analyze(d)
 	var seen *process.Crash
 	if cause.Untold() {
-		if seen = look(); seen != nil {
+		var looked bool
+		if seen, looked = look(); shared && looked && seen == nil {
+			cause.Title = cause.Kind + " in a process that runs many cases; the input alone does not crash it"
+			cause.Layers = []string{crash.ClassSignal, damagedBefore}
+		}
+		if seen != nil {
 			d.Stack = &crash.Stack{Kind: seen.Kind, Fault: seen.Fault, Places: seen.Layers, Vague: seen.Vague}
 			if cause = crash.Analyze(d); seen.Hint == process.Exploitable {
 				cause.Severity = crash.SeverityCritical
@@ -159,6 +166,9 @@ func (c *Campaign) crashOutcome(end ending, d crash.Death, runID string, look lo
 	}
 	return o
 }
+
+// damagedBefore is the cause of a crash that an earlier case of its process must have prepared.
+const damagedBefore = "an earlier case"
 
 func outcome(kind string, cause crash.Cause, end ending) campaign.Outcome {
 	o := fail(kind, cause.Title, severities[cause.Severity], "", end)

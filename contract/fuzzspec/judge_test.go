@@ -21,7 +21,7 @@ const (
 )
 
 // unseen is the look at a crash of which nothing is to be seen.
-func unseen() *process.Crash { return nil }
+func unseen() (*process.Crash, bool) { return nil, true }
 
 // Each rule of the verdict, alone and against the ones that come after it.
 func TestJudge(t *testing.T) {
@@ -226,7 +226,7 @@ func TestJudgeStack(t *testing.T) {
 	c := &Campaign{set: settings{outputs: "auto"}}
 	judge := func(res process.Result, seen *process.Crash) (campaign.Outcome, bool) {
 		looked := false
-		o, err := c.judge(&state{}, &res, nil, "case_7", func() *process.Crash { looked = true; return seen })
+		o, err := c.judge(&state{}, &res, nil, "case_7", func() (*process.Crash, bool) { looked = true; return seen, true })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -527,6 +527,25 @@ func (spoken) Trace(context.Context, process.Case) (*process.Crash, error) {
 func (spoken) Notes() []string { return nil }
 func (spoken) Close() error    { return nil }
 
+// A crash of a process that runs many cases, which the input alone does not cause, is no bug that
+// the input shows; one of which nothing could be seen may be.
+func TestCrashThatAnEarlierCasePrepared(t *testing.T) {
+	for _, x := range []struct {
+		kept, looked bool
+		by           process.Executor
+		want         string
+	}{
+		{true, true, process.AFL, "SIGSEGV in a process that runs many cases; the input alone does not crash it"},
+		{true, false, process.AFL, "SIGSEGV: tag"}, {true, true, process.Spawn, "SIGSEGV: tag"}, {false, true, process.AFL, "SIGSEGV: tag"},
+	} {
+		res := process.Result{Status: process.Signaled, Signal: 11, Stderr: []byte("tag"), Executor: x.by}
+		o, err := (&Campaign{}).judge(&state{facts: facts{Kept: x.kept}}, &res, nil, "case_7", func() (*process.Crash, bool) { return nil, x.looked })
+		if err != nil || o.Title != x.want || strings.HasPrefix(toldApart(o), "a crash that the input alone does not cause") != (x.want != "SIGSEGV: tag") {
+			t.Errorf("%+v: %q known by %q, %v", x, o.Title, toldApart(o), err)
+		}
+	}
+}
+
 // The warning about a seed that fails has the words that the program printed.
 func TestSeedThatFails(t *testing.T) {
 	const words = "cannot read record 17 of 'abc'"
@@ -538,7 +557,7 @@ func TestSeedThatFails(t *testing.T) {
 	if err != nil || len(f.Warnings) != 1 || !strings.HasSuffix(f.Warnings[0], "the unmodified seed already fails: exit status 3: "+words) {
 		t.Errorf("%v %q", err, f.Warnings)
 	}
-	if seen := stackReader(t.Context(), spoken(""), process.Case{})(); seen != nil {
+	if seen, looked := stackReader(t.Context(), spoken(""), process.Case{})(); seen != nil || looked {
 		t.Errorf("%+v of a crash that could not be looked at", seen)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -155,16 +156,16 @@ const stackName = "stack"
 // it at the crash. If that is impossible, the runner's notes say why, and the signal identifies the
 // case.
 func stackReader(ctx context.Context, r process.Runner, c process.Case) looker {
-	return func() *process.Crash {
+	return func() (*process.Crash, bool) {
 		t, ok := r.(process.Tracer)
 		if !ok {
-			return nil
+			return nil, false
 		}
 		seen, err := t.Trace(ctx, c)
 		if err != nil {
-			return nil
+			return nil, false
 		}
-		return seen
+		return seen, true
 	}
 }
 
@@ -190,6 +191,8 @@ func toldApart(o campaign.Outcome) string {
 		return ""
 	case len(o.Attached(stackName)) > 0:
 		return "the kind of crash and the calls on the stack"
+	case slices.Contains(o.Cause, damagedBefore):
+		return "a crash that the input alone does not cause: an earlier case of the process may have overwritten its memory. A build with -fsanitize=address shows which"
 	case o.Cause[0] == crash.ClassSignal:
 		return "the signal and the end of standard error: no stack was read"
 	}
