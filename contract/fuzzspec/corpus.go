@@ -84,6 +84,9 @@ func readCorpus(d campaign.Desk, folders []string, all bool) (list []input, asid
 			}
 		}
 	}
+	if len(list) == 0 && aside > 0 {
+		return nil, aside, diag.Refused("%s in %s, all of crashes and hangs; --all imports them", diag.Plural(int64(aside), "input"), strings.Join(folders, ", "))
+	}
 	if len(list) == 0 {
 		return nil, aside, diag.Refused("there are no inputs in %s", strings.Join(folders, ", "))
 	}

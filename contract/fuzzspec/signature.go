@@ -192,7 +192,7 @@ func toldApart(o campaign.Outcome) string {
 	case len(o.Attached(stackName)) > 0:
 		return "the kind of crash and the calls on the stack"
 	case slices.Contains(o.Cause, damagedBefore):
-		return "a crash that the input alone does not cause: an earlier case of the process may have overwritten its memory. A build with -fsanitize=address shows which"
+		return "a crash that the input alone does not cause: earlier cases changed what the process keeps, or overwrote its memory, which a build with -fsanitize=address shows"
 	case o.Cause[0] == crash.ClassSignal:
 		return "the signal and the end of standard error: no stack was read"
 	}
