@@ -206,7 +206,9 @@ func readTerminate(t text) (report, bool) {
 			r.kind, r.message, _ = strings.Cut(rest, ": ")
 		case strings.HasPrefix(s, "terminate called without an active exception"), strings.HasPrefix(s, "terminate called recursively"),
 			strings.HasPrefix(s, "pure virtual method called"):
-			r.kind = s
+			if r.kind = s; strings.HasPrefix(t.line(i-1), "pure virtual method called") { // which ends by terminate
+				r.kind = t.lines[i-1]
+			}
 		default:
 			continue
 		}

@@ -150,6 +150,7 @@ func TestWhichException(t *testing.T) {
 		"cfg.loader: reading\nTool$Failure: bad tag\n" + at("Tool.parse(Tool.java:3)"):                                                                                                            "Tool$Failure in Tool.parse (Tool.java:3): bad tag",
 		"a.Bad: x\n" + at("a.Tool.key(Tool.java:3)", "a.Tool.main(Tool.java:9)") + "Caused by: b.Low: few\n" + at("java.lang.Integer.parseInt(Integer.java:9)") + "\t... 2 more\n":                "b.Low in a.Tool.key (Tool.java:3): few",
 		"a.Bad: x\n" + at("a.Tool.main(Tool.java:9)") + "\tSuppressed: a.Late: close\n\t\tat a.Tool.close(Tool.java:5)\n\t\t... 1 more\nCaused by: b.Low: few\n" + at("a.Tool.read(Tool.java:4)"): "b.Low in a.Tool.read (Tool.java:4): few",
+		"pure virtual method called\nterminate called without an active exception\n":                                                                                                              "pure virtual method called",
 		node("", "Bad: one\nTwo: x"):                                                                  "Bad in parse (tool.js:3:9): one",
 		node("TypeError: told\n    at f (/src/a.js:1:1)\n", "e: x"):                                   "e in parse (tool.js:3:9): x",
 		"/src/tool.js:3\n    x();\n    ^\n\n[Error: no file] {\n  errno: -2\n}\n\nNode.js v20.11.0\n": "Error in tool.js:3: no file",
