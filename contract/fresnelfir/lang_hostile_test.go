@@ -108,3 +108,18 @@ gone = protocol(repeat(1, 2, alt(go, never)))
 		t.Errorf("%v", list)
 	}
 }
+
+// Of an observer of something that could not be read, it is not said that its answers have another type.
+func TestNothingFollowsFromADeclarationThatIsNoStarlark(t *testing.T) {
+	const text = `module("m.wasm")
+Lift = entity(at = int(0, 5), load = int(0, 4))
+def floor(l = Lift): return l.at
+at = observer("at", l = Lift, returns = int, models = floor)
+def go():
+    l = any(Lift)
+    l.at += 1
+`
+	if _, list := asJSON("m.model.star", []byte(text)); len(list) != 1 || list[0].Pos.Line != 2 {
+		t.Error(list)
+	}
+}

@@ -67,7 +67,8 @@ func independentErrors(m *lang.Model, lines, statements map[int]bool, found diag
 		follows := e.Level != diag.Error || lines[e.Pos.Line] ||
 			statements[m.Statement(e.Pos.Line)] && slices.Contains(consequences, strings.TrimPrefix(e.Code, "fresnelfir."))
 		for name := range m.Broken {
-			follows = follows || strings.Contains(e.Message, strconv.Quote(name))
+			follows = follows || strings.Contains(e.Message, strconv.Quote(name)) ||
+				e.Code == "fresnelfir.models" && strings.Contains(m.Line(e.Pos.Line), name) // of an unknown type
 		}
 		if !follows {
 			list = append(list, e)

@@ -170,7 +170,7 @@ func (b *body) statement(s syntax.Stmt, into *[]node, top bool) {
 			}
 		}
 	}
-	c.fail(s, "expression", near, "an action has require(...), any(...), new(...), assignments to fields, if, weight(...) and call(...)")
+	c.failUnlessVague(s, "expression", near, "an action has require(...), any(...), new(...), assignments to fields, if, weight(...) and call(...)")
 }
 
 // does translates a call used as a statement.

@@ -56,6 +56,8 @@ func (c *compiler) place(e syntax.Expr, s scope) *place {
 						return &place{p.shape, s.name(id.Name), id.Name, []alternative{{name: p.name}}, p.name}
 					}
 				}
+			} else {
+				c.broken(c.entityOf(id.Name, s), c.position(x)) // a field of an unknown type
 			}
 			return nil
 		}

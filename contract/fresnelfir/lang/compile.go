@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	_ "embed"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -199,28 +198,6 @@ func compile(by *Compiler, file string, src []byte, noting bool) (*Model, []Furt
 	})
 	return c.model, c.further, c.list
 }
-
-func (c *compiler) fail(at syntax.Node, code, hint, format string, args ...any) {
-	c.failAt(c.position(at), code, hint, format, args...)
-}
-
-func (c *compiler) failAt(at doctree.Pos, code, hint, format string, args ...any) {
-	at = c.model.Stands(at)
-	c.list = append(c.list, diag.Diagnostic{
-		Code: "fresnelfir." + code, Pos: at.In(c.file), Message: fmt.Sprintf(format, args...), Hint: hint, Source: c.model.Line(at.Line),
-	})
-}
-
-// broken reports whether the declaration of a name has an error, so that its uses are not reported.
-func (c *compiler) broken(name string, at doctree.Pos) bool {
-	if c.model.Broken[name] {
-		c.vague(at)
-	}
-	return c.model.Broken[name]
-}
-
-// vague marks a line whose other errors follow from reported ones.
-func (c *compiler) vague(at doctree.Pos) { c.model.Vague[c.source.Line(at.Line)] = true }
 
 // noteExtension notes an extension of the published format, if the caller wants to know.
 func (c *compiler) noteExtension(at doctree.Pos, said func() (key, what string)) {

@@ -212,7 +212,7 @@ func (c *compiler) binary(x *syntax.BinaryExpr, s scope) node {
 		}
 		items, ok := elements(x.Y)
 		if !ok || len(items) == 0 {
-			c.fail(x.Y, "expression", "", "must be a list of values")
+			c.failUnlessVague(x.Y, "expression", "", "must be a list of values")
 			return truth(at, true)
 		}
 		word, each := "or", "eq"
@@ -279,7 +279,7 @@ func (c *compiler) call(x *syntax.CallExpr, s scope) node {
 			} else if len(c.list) > before {
 				break
 			}
-			c.fail(x, "type", "count(ENTITY) counts instances", "len takes a list, a set or a map")
+			c.failUnlessVague(x, "type", "count(ENTITY) counts instances", "len takes a list, a set or a map")
 		}
 	case "old":
 		if many(1) {
@@ -367,7 +367,7 @@ func (c *compiler) compileQuantifier(x *syntax.CallExpr, word string, pos []synt
 			}
 		}
 	}
-	c.fail(x, "arity", "", "must be %s(ENTITY, lambda x: ...)", word)
+	c.failUnlessVague(x, "arity", "", "must be %s(ENTITY, lambda x: ...)", word)
 	return truth(at, true)
 }
 
@@ -389,7 +389,7 @@ func (s scope) bind(name, entity string) scope {
 func (c *compiler) comprehension(x *syntax.CallExpr, y *syntax.Comprehension, word string, s scope) node {
 	at := c.position(x)
 	bad := func() node {
-		c.fail(y, "expression", "", "must be [... for x in ENTITY if ...]")
+		c.failUnlessVague(y, "expression", "", "must be [... for x in ENTITY if ...]")
 		return truth(at, true)
 	}
 	f, ok := y.Clauses[0].(*syntax.ForClause)

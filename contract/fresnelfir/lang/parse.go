@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,6 +27,9 @@ func parse(by *starbox.Parser, file string, src []byte, lines []string) (f *star
 			d.Code = "fresnelfir.syntax"
 			if n := d.Pos.Line; n <= len(lines) {
 				d.Source = lines[n-1]
+				if w := reservedWord(d.Message, lines[n-1], d.Pos.Col); w != "" {
+					d.Hint = fmt.Sprintf("%s is a reserved word of Starlark; if it is meant as a name, write another one", w)
+				}
 			}
 			list = append(list, d)
 		}
@@ -47,7 +51,23 @@ func parse(by *starbox.Parser, file string, src []byte, lines []string) (f *star
 var (
 	begins = regexp.MustCompile(`^[A-Za-z_]`)
 	named  = regexp.MustCompile(`^(?:def\s+)?(\w+)`)
+	// reserved are the words of Starlark that are likely to be meant as names. A statement can begin
+	// with load.
+	reserved = regexp.MustCompile(`\b(as|assert|async|await|break|class|continue|del|except|finally|from|global|import|is|load|nonlocal|pass|raise|try|while|with|yield)$`)
+	unwanted = regexp.MustCompile(`^got (\w+), want primary expression$`)
 )
+
+// reservedWord returns the reserved word because of which a line is no Starlark at a column; "": none.
+func reservedWord(message, line string, col int) string {
+	before := ""
+	switch m := unwanted.FindStringSubmatch(message); {
+	case m != nil:
+		before = m[1]
+	case message == "not an identifier", message == "got '=', want '('": // the column is that of what follows
+		before = strings.TrimRight(line[:min(col-1, len(line))], " =")
+	}
+	return reserved.FindString(before)
+}
 
 // statement returns the lines of the statement to blame for an error in a line: the one that
 // contains the line, or the last one above it that is unclosed.

@@ -65,6 +65,8 @@ func TestWholeModels(t *testing.T) {
 func TestStatementsThatAreNoStarlark(t *testing.T) {
 	const rest = "\n\ndef go():\n    o = any(Order)\n    o.n = amuont\n"
 	const misspelt = `error: "amuont" is neither an input nor a variable here; put texts in quotes`
+	const reserved = " is a reserved word of Starlark; if it is meant as a name, write another one)\n"
+	const wordsAsNames = "2:15: error: got from, want primary expression (from" + reserved + "3:7: error: got '=', want '(' (load" + reserved + "4:32: error: not an identifier (is" + reserved
 	for name, c := range map[string]struct{ source, want string }{
 		"a bracket that stays open":        {"Order = entity(n = int(0, 9)", "3:4: error: got def, want ','\n5:11: " + misspelt},
 		"one further above":                {"Order = entity(\n    n = int(0, 9),\n\nUser = entity(a = int(0, 1))\nShop = entity(b = enum(\"(\", '['))  # {\n\ndef first():\n    pass", "5:5: error: got identifier, want ','\n12:11: " + misspelt},
@@ -73,6 +75,8 @@ func TestStatementsThatAreNoStarlark(t *testing.T) {
 		"two statements":                   {"Order = entity(n = int(0, 9))\nUser = entity(a = = 1)\nShop = entity(\n    b = ),\n)", "2:19: error: got '=', want primary expression\n4:9: error: got ')', want primary expression\n9:11: " + misspelt},
 		"a function that is used":          {"def one(o = Order) return o.n\nOrder = entity(n = int(0, 9))\np = always(one(Order) > oen(1))", "1:26: error: got return, want ':'\n3:25: error: \"oen\" is not a function of the model (did you mean len?)\n7:11: " + misspelt},
 		"two that stay open":               {"User = entity(\nOrder = entity(n = int(0, 9))\n\nShop = = 3", "4:5: error: got identifier, want ','\n4:8: error: got '=', want primary expression\n8:11: " + misspelt},
+		"reserved words as names":          {"Order = entity(n = int(0, 9))\nUser = entity(from = int(0, 9), n = int(0, 9))\nload = input(int(1, 2))\ndef one(o = Order): return o.is", wordsAsNames + "8:11: " + misspelt},
+		"fields of what is left out":       {"Lift = entity(lit = set(1, 2), m = = 3)\nOrder = entity(n = int(0, 9))\ndef on(l = Lift):\n    return exists(l.lit, lambda x: x > 1) or len(l.lit) > 1 or exists([True for x in l.lit]) or 1 in l.lit\ndef press():\n    l = any(Lift)\n    l.lit.add(1)", "1:36: error: got '=', want primary expression\n11:11: " + misspelt},
 		"an indented beginning":            {"  Order = entity(n = int(0, 9))", "1:3: error: got indent, want primary expression"},
 	} {
 		_, list := lang.Compile("x.model.star", []byte(c.source+rest))
