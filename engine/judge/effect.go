@@ -52,7 +52,7 @@ func (t *Trace) effect(i int) bool {
 	if ChangesByName(e.Name) {
 		return true
 	}
-	if ReadsByName(e.Name) || slices.ContainsFunc(Words(e.Name), func(w string) bool { return slices.Contains(reports, w) }) {
+	if HarmlessByName(e.Name) {
 		return false
 	}
 	creates := func(o Event) bool {
@@ -104,6 +104,12 @@ func StateWord(name string, states []string) string {
 		}
 	}
 	return ""
+}
+
+// HarmlessByName reports whether the words of a tool's name say that a call changes nothing that
+// counts, even if the server answers that it created something.
+func HarmlessByName(tool string) bool {
+	return ReadsByName(tool) || slices.ContainsFunc(Words(tool), func(w string) bool { return slices.Contains(reports, w) })
 }
 
 // keyed reports whether a server can recognise the second of two equal calls as a repetition

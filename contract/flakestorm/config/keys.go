@@ -89,7 +89,7 @@ func (d *decoder) classified(c *Config) {
 	if !d.opt.Check || d.list.HasErrors() || slices.Contains(c.ChecksOff, "repeated-effect") && slices.Contains(c.ChecksOff, "false-success") {
 		return
 	}
-	var changing, other []string
+	var changing, open, other []string
 	var first *mentioned
 	for i, x := range d.tools {
 		if _, declared := c.Effects.Of(x.name); declared {
@@ -98,26 +98,27 @@ func (d *decoder) classified(c *Config) {
 		if first == nil {
 			first = &d.tools[i]
 		}
-		if judge.ChangesByName(x.name) {
+		switch {
+		case judge.ChangesByName(x.name):
 			changing = append(changing, x.name)
-		} else {
+		case judge.HarmlessByName(x.name):
 			other = append(other, x.name)
+		default:
+			open = append(open, x.name)
 		}
 	}
 	if first == nil {
 		return
 	}
-	say := func(names []string, what string) string {
-		if len(names) == 0 {
-			return ""
+	var text []string
+	say := func(names []string, what string) {
+		if len(names) > 0 {
+			text = append(text, "calls of "+strings.Join(names, ", ")+" "+what)
 		}
-		return "calls of " + strings.Join(names, ", ") + " " + what
 	}
-	text := say(changing, "change something, unless their method is GET, HEAD, OPTIONS, PUT or DELETE")
-	if len(changing) > 0 && len(other) > 0 {
-		text += "; "
-	}
-	text += say(other, "change nothing")
+	say(changing, "change something, unless their method is GET, HEAD, OPTIONS, PUT or DELETE")
+	say(open, "change nothing, unless one is answered with status 201")
+	say(other, "change nothing")
 	d.report(diag.Note, first.at, "read-as", first.path, fmt.Sprintf("effects: {%s: %t} declares the opposite", first.name, !judge.ChangesByName(first.name)),
-		"decided by the names of tools: %s", text)
+		"decided by the names of tools: %s", strings.Join(text, "; "))
 }
