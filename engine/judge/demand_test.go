@@ -217,6 +217,11 @@ func TestOccurrences(t *testing.T) {
 		{Rule{Event: *tool("pay"), Exactly: n(2)}, nil, "pay occurred never; exactly twice is required"},
 		{Rule{Event: *tool("pay"), Exactly: n(0)}, []Event{pay}, "pay occurred once; it must not"},
 		{Rule{Event: *tool("pay"), AtMost: n(1), Per: "order"}, []Event{pay, other, pay}, "pay with order 1 occurred twice; at most once is allowed"},
+		{Rule{Event: *tool("pay"), AtMost: n(1), Per: "order"}, []Event{pay, call("pay", 200, `{}`), call("pay", 200, `{}`)}, "pay without order occurred twice; at most once is allowed"},
+		{Rule{Event: *tool("pay"), AtMost: n(1), Per: "*"}, []Event{call("pay", 200, ""), call("pay", 200, "")}, "pay without arguments occurred twice; at most once is allowed"},
+		{Rule{Event: *tool("pay"), AtMost: n(1), Per: "ordr"}, []Event{pay, other}, "no call of pay has the argument ordr"},
+		{Rule{Event: *tool("pay"), AtLeast: n(1), Per: "ordr"}, []Event{pay, other}, "no call of pay has the argument ordr"},
+		{Rule{Event: *tool("pay"), AtMost: n(1), Per: "ordr"}, []Event{pay}, "pay occurred once, as allowed"},
 		{Rule{Event: *tool("pay"), AtMost: n(1), Per: "*"}, []Event{call("pay", 200, `{"order":1,"to":2}`), call("pay", 200, `{"to":2,"order":1}`)},
 			`pay with {"order":1,"to":2} occurred twice; at most once is allowed`},
 		{Rule{Event: *tool("pay"), AtMost: n(1), Per: "*"}, []Event{call("pay", 200, `{"order":1,"to":2}`), call("pay", 200, `{"order":1,"to":3}`)}, "pay occurred twice, as allowed"},
@@ -231,7 +236,7 @@ func TestOccurrences(t *testing.T) {
 		{Rule{Event: *tool("look"), Before: tool("pay")}, []Event{pay}, "pay occurred without look before it"},
 		{Rule{Event: *tool("pay"), NeverAfter: tool("pay")}, []Event{pay, pay}, "pay occurred after pay, which must not happen"},
 	} {
-		if _, why, err := x.rule.Judge(Trace{Events: x.events}); err != nil || why != x.want {
+		if v, why, err := x.rule.Judge(Trace{Events: x.events}); err != nil || why != x.want || v == Unknown != (strings.HasPrefix(why, "no call of") || strings.HasSuffix(why, "not seen")) {
 			t.Errorf("%q %v, want %q", why, err, x.want)
 		}
 	}

@@ -41,6 +41,9 @@ func (r *Rule) Judge(t Trace) (Verdict, string, error) {
 	if err != nil {
 		return Unknown, "", err
 	}
+	if r.perNothing(events, t) {
+		return Unknown, fmt.Sprintf("no call of %s has the argument %s", r.Event.String(), r.Per), nil
+	}
 	unseen := events.unseen
 	if why, err := r.broken(events, t, &unseen); err != nil || why != "" {
 		return Fail, why, err
@@ -52,6 +55,18 @@ func (r *Rule) Judge(t Trace) (Verdict, string, error) {
 		return Pass, r.Event.String() + " did not occur", nil
 	}
 	return Pass, fmt.Sprintf("%s occurred %s, as allowed", r.Event.String(), times(len(events.certain))), nil
+}
+
+// perNothing reports whether no event has the argument for whose values events are counted, and
+// their number decides: the argument may have another name.
+func (r *Rule) perNothing(events selection, t Trace) bool {
+	if r.Per == "" || r.Per == all || len(events.possible) == 0 || events.unseen != "" {
+		return false
+	}
+	if slices.ContainsFunc(events.possible, func(i int) bool { return value(t.Events[i].Arguments, r.Per) != "" }) {
+		return false
+	}
+	return r.AtLeast != nil || r.Exactly != nil || r.counted(events, t) != ""
 }
 
 // NeedsTools reports whether the rule is about calls of tools.
@@ -180,7 +195,9 @@ func (r *Rule) counted(events selection, t Trace) string {
 	for _, key := range order {
 		least, most, what := groups[key].certain, groups[key].possible, r.Event.String()
 		if r.Per != "" {
-			what += " with " + strings.TrimPrefix(r.Per+" ", all+" ") + key
+			if what += " with " + strings.TrimPrefix(r.Per+" ", all+" ") + key; key == "" {
+				what = r.Event.String() + " without " + strings.Replace(r.Per, all, "arguments", 1)
+			}
 		}
 		n := len(least)
 		if r.AtMost != nil && r.Within > 0 && r.unordered() {
