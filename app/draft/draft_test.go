@@ -130,6 +130,9 @@ func TestDraftModule(t *testing.T) {
 	checkDraft(t, "module.txt", DraftModule(&ModuleFacts{Name: "store", Folder: "/home/me/try-store", Path: "/home/me/store.wasm", Calls: calls, Left: left, Words: []byte("\"MAGIC\"\n")}))
 
 	parse := append(slices.Clone(list[:3]), export("parse", []dut.ValType{i32, i32}, []dut.ValType{i32}), export("version", nil, []dut.ValType{i32}))
+	if some, left, _ := Exports([]dut.Export{export("", nil, nil), parse[3]}, pairs); len(some) != 1 || !slices.Equal(left, []string{"one without a name"}) {
+		t.Errorf("%v, and not %q", some, left)
+	}
 	if _, _, single = Exports(parse, pairs); single != "parse" {
 		t.Errorf("%q takes bytes, want parse", single)
 	}

@@ -74,6 +74,10 @@ func Exports(list []dut.Export, text func(x *dut.Export, at int) bool) (calls []
 		if x.Kind != dut.Func || plumbing().MatchString(x.Name) || len(x.Sig.Results) == 0 && frees().MatchString(x.Name) {
 			continue
 		}
+		if x.Name == "" { // documents have no place for it
+			left = append(left, "one without a name")
+			continue
+		}
 		types := slices.Concat(x.Sig.Params, x.Sig.Results)
 		if at := slices.IndexFunc(types, func(t dut.ValType) bool { return t != dut.TypeI32 && t != dut.TypeI64 }); at >= 0 {
 			left = append(left, fmt.Sprintf("%s (%s)", x.Name, types[at]))

@@ -153,7 +153,7 @@ func DraftPages(path string, folder bool, pages []Page, dir, out string) *Draft 
 		}
 		if p.Blocks > 0 {
 			d.Questions = append(d.Questions, Question{At: fmt.Sprintf("%s:%d", p.Path, p.Line),
-				Ask: fmt.Sprintf("may the commands of %s be run? Then write ```console run in place of ```console.", diag.Plural(p.Blocks, "console block"))})
+				Ask: fmt.Sprintf("may the commands of %s be run? Then begin each with ```console run.", diag.Plural(p.Blocks, "console block"))})
 		}
 	}
 	if links := d.Options; len(links) > 0 {

@@ -103,7 +103,7 @@ func DraftProgram(f *ProgramFacts) *Draft {
 	first := f.Seeds[0]
 	switch {
 	case f.Made && len(f.Exits) == 0:
-		d.why("No seed was given; the program accepts anything, so seeds are small inputs of common formats.")
+		d.why("No seed was given, so seeds are small inputs of common formats; the program refuses none of them.")
 		d.ask(`"path"`, askSeeds)
 	case f.Opened > 0:
 		d.why("No seed was given, and the program refuses small inputs of %d common formats; it accepts inputs made of words that its binary holds.", f.Refused)
