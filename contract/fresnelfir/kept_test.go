@@ -99,7 +99,7 @@ func differ(t *testing.T, by *editor, text string) {
 
 // A declaration that an action depends on is changed, and nothing of the action.
 func TestEditsAroundActions(t *testing.T) {
-	for _, c := range [][2]string{
+	for i, c := range [][2]string{
 		{`actor = "User"`, `actor = "Order"`}, {"def make", "\ndef make"}, {"amount = input", "\namount = input"}, {"box = record", "\nbox = record"}, {"Order = entity", "\nOrder = entity"},
 		{"size = int(0, 3)", "size = int(2, 3)"}, {`set("red", "blue")`, `set("blue")`}, {`set("red", "blue")`, `set( "red", "blue")`}, {`tags = set("red")`, `tags = set("red", "dark")`},
 		{"o.total < 5", "o.age < 5"}, {"o.total < 5", "o.at.full"}, {"o.total < 5", `o.state == "new"`}, {"o.total < 5", "count(Order) < 5"}, {"amount = input(int(1, 3))", "amount = entity()"}, {"other = input", "others = input"},
@@ -117,7 +117,9 @@ func TestEditsAroundActions(t *testing.T) {
 		for _, text := range []string{surroundedModel, changed, surroundedModel} {
 			differ(t, by, text)
 		}
-		differThreads(t, changed+manyActions(70))
+		if i%testproc.Times(1, 4) == 0 {
+			differThreads(t, changed+manyActions(70))
+		}
 	}
 }
 

@@ -80,7 +80,7 @@ func TestCasesBeginAlike(t *testing.T) {
 		t.Skip(err)
 	}
 	defer os.RemoveAll(shared)
-	const sleepers = "shell i=0; while [ $i -lt 60 ]; do (setsid sleep 300 >/dev/null 2>&1 &); i=$((i+1)); done"
+	const sleepers = "shell i=0; while [ $i -lt 30 ]; do (setsid sleep 300 >/dev/null 2>&1 &); i=$((i+1)); done"
 	for _, executor := range []process.Executor{process.Spawn, process.Zygote} {
 		for _, sandbox := range []bool{true, false} {
 			if executor != process.Spawn && sandbox {
@@ -88,7 +88,7 @@ func TestCasesBeginAlike(t *testing.T) {
 			}
 			b := openBench(t, func(p *process.Plan) {
 				p.Sandbox, p.Limits.Together, p.Limits.AddressSpace, p.Limits.FileSize = sandbox, true, 128<<20, 1<<30
-				p.Limits.Processes, p.Executor, p.Calibrate = 90, executor, []byte("print x")
+				p.Limits.Processes, p.Executor, p.Calibrate = 45, executor, []byte("print x")
 			})
 			if b.state().group == nil {
 				t.Skip("this system grants no control group: ", b.lane.Notes())
@@ -110,7 +110,7 @@ func TestCasesBeginAlike(t *testing.T) {
 				}
 			}
 			for range 2 { // both at once would be too many
-				must(sleepers, 60)
+				must(sleepers, 30)
 			}
 			must("feast 2 40", 0)
 			if n := len(b.state().retired); executor == process.Spawn && n > 0 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/thresh-dev/thresh/internal/testproc"
 	"github.com/thresh-dev/thresh/port/process"
 )
 
@@ -25,6 +26,9 @@ func TestHarnessesOfOthers(t *testing.T) {
 		{"sanitizer coverage", "clang", "-DMAIN -fsanitize-coverage=inline-8bit-counters", "fork server"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if strings.Contains(c.name, ", ") && !testproc.Long() {
+				t.Skip("a harness as the one before it, built otherwise: set THRESH_TEST_LONG=1")
+			}
 			path := filepath.Join(t.TempDir(), "program")
 			args := append(strings.Fields(c.flags), "-O1", "-o", path, "testdata/harness.c")
 			if text, err := exec.Command(c.compiler, args...).CombinedOutput(); err != nil {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/thresh-dev/thresh/internal/testproc"
 )
 
 // crowd puts this thread, what it starts, and programs that never rest on one processor.
@@ -50,11 +52,11 @@ func crowd(t *testing.T) {
 // A case that waits for a processor has all of its time nevertheless, and one that waits
 // for nothing no more than that.
 func TestWaitingForProcessorIsNoTime(t *testing.T) {
-	for _, p := range []*place{
-		newPlace(t, build(t, "afl-clang-fast", "target.c", "-DSHARED")),
-		newPlace(t, build(t, "afl-clang-fast", "target.c", "-DSHARED", "-DPERSISTENT")),
-		turning(t),
-	} {
+	places := []*place{turning(t), newPlace(t, build(t, "afl-clang-fast", "target.c", "-DSHARED"))}
+	if testproc.Long() {
+		places = append(places, newPlace(t, build(t, "afl-clang-fast", "target.c", "-DSHARED", "-DPERSISTENT")))
+	}
+	for _, p := range places {
 		t.Run("", func(t *testing.T) {
 			crowd(t)
 			p.start()

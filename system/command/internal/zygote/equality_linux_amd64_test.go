@@ -6,10 +6,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/thresh-dev/thresh/internal/testproc"
 )
 
 var ours = []string{"?", "hello", "", "abort", "segv", "k", "0", "7x", strings.Repeat("long ", 500), "?again"}
@@ -57,13 +60,16 @@ func TestEqualToSpawn(t *testing.T) {
 		{"true", installed("true"), nil, false, documents, PointMain},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if slices.Contains([]string{"static-pie", "cet", "musl", "dynamic-stdin", "jq-stdin", "cat"}, c.name) && !testproc.Long() {
+				t.Skip("others are much alike: set THRESH_TEST_LONG=1")
+			}
 			t.Parallel()
 			b := newBench(t, c.stdin, c.program(t), c.args...)
 			s := b.start()
 			if c.point != "" && s.Point() != c.point {
 				t.Errorf("held at %s (%s), want %s", s.Point(), s.Reason(), c.point)
 			}
-			for range 3 {
+			for range testproc.Times(3, 2) {
 				for _, in := range c.inputs {
 					warm, cold := b.warm(s, []byte(in)), b.cold([]byte(in))
 					if warm != cold {
