@@ -1,9 +1,12 @@
 package app
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -12,6 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/report"
+	"github.com/thresh-dev/thresh/run"
 )
 
 // ShardOption is the option, "I/N", that restricts a run to a part of its cases.
@@ -24,12 +28,9 @@ func shardOf(docs []Document, options map[string][]string) ([]Document, error) {
 	if len(given) == 0 {
 		return docs, nil
 	}
-	word := given[len(given)-1]
-	first, of, _ := strings.Cut(word, "/")
-	i, ierr := strconv.Atoi(first)
-	n, nerr := strconv.Atoi(of)
-	if ierr != nil || nerr != nil || i < 1 || i > n {
-		return nil, diag.Refused("--%s must be I/N with 1 <= I <= N, such as 2/5, got %q", ShardOption, word)
+	i, n, err := parseShard(given[len(given)-1])
+	if err != nil {
+		return nil, err
 	}
 	var mine []Document
 	whole := 0
@@ -48,8 +49,9 @@ func shardOf(docs []Document, options map[string][]string) ([]Document, error) {
 type Merged struct {
 	Record campaign.Record
 	runs   []campaign.Record
-	places [][]int // for each run: the indices of its campaigns in the record
-	stored []bool  // whether the run is in the store
+	places [][]int  // for each run: the indices of its campaigns in the record
+	stored []bool   // whether the run is in the store
+	shards []string // for each run: the part of the work that it is, I/N; "": all of it
 }
 
 // Merge merges runs into one record: the newest run of each named store, which it copies into the
@@ -69,7 +71,13 @@ func (a *App) Merge(dir string, names []string) (Merged, error) {
 		if i := slices.IndexFunc(m.runs, func(r campaign.Record) bool { return r.RunID == rec.RunID && r.Digest == rec.Digest }); i >= 0 {
 			return m, diag.Refused("%s holds run %s, which %s holds too", name, rec.RunID, names[i])
 		}
-		m.runs, m.stored = append(m.runs, rec), append(m.stored, stored)
+		shard := shardIn(rec.Environment.Command)
+		if stored {
+			if shard, err = shardOfRun(st, rec.RunID); err != nil {
+				return m, err
+			}
+		}
+		m.runs, m.stored, m.shards = append(m.runs, rec), append(m.stored, stored), append(m.shards, shard)
 	}
 	m.join(dir)
 	return m, nil
@@ -145,10 +153,90 @@ func (m *Merged) join(dir string) {
 		hints = append(hints, r.Hints...)
 		addEnvironment(&out.Environment, r.Environment, i == 0)
 	}
+	if list := m.absent(); len(list) > 0 {
+		warn(diag.Plural(len(list), "part") + " of the work missing: no run of --shard " + strings.Join(list, ", "))
+		if out.Complete = false; out.Verdict == "pass" {
+			out.Verdict = "error"
+		}
+		out.Stopped = cmp.Or(out.Stopped, run.StoppedFatal)
+	}
 	slices.Sort(hints)
 	out.Hints = slices.Compact(hints)
 	out.RunID, out.Digest = strings.Join(ids, "+"), hex.EncodeToString(sum.Sum(nil))
 	m.Record = out
+}
+
+// absent returns the parts, I/N, that no run is, if other parts of N are there.
+func (m *Merged) absent() (list []string) {
+	there := make(map[int]map[int]bool) // parts by their number
+	for _, word := range m.shards {
+		if word == anyShard {
+			return nil
+		}
+		i, n, err := parseShard(word)
+		if err != nil {
+			continue
+		}
+		if there[n] == nil {
+			there[n] = make(map[int]bool)
+		}
+		there[n][i] = true
+	}
+	for _, n := range slices.Sorted(maps.Keys(there)) {
+		for i := 1; i <= n && len(list) < maxAbsent; i++ {
+			if !there[n][i] {
+				list = append(list, fmt.Sprintf("%d/%d", i, n))
+			}
+		}
+	}
+	return list
+}
+
+const maxAbsent = 20 // parts that are named
+
+// anyShard stands for a part that the report of a resumed run does not name.
+const anyShard = "?"
+
+// shardOfRun returns the part of the work that a stored run is; "": all of it.
+func shardOfRun(st *Store, runID string) (string, error) {
+	j, err := st.OpenJournal(runID)
+	if err != nil {
+		return "", err
+	}
+	defer j.Close()
+	var set Settings
+	if raw := j.Manifest().Settings; len(raw) == 0 {
+		return "", nil
+	} else if err := json.Unmarshal(raw, &set); err != nil {
+		return "", diag.Environment("the settings of run %s cannot be read: %w", runID, err)
+	}
+	return strings.Join(set.Options[ShardOption], ""), nil
+}
+
+// shardIn returns the part of the work that a command line asks for; "": all of it.
+func shardIn(command []string) string {
+	if slices.Contains(command, "--resume") {
+		return anyShard
+	}
+	for at, word := range command {
+		if value, found := strings.CutPrefix(word, "--"+ShardOption+"="); found {
+			return value
+		}
+		if word == "--"+ShardOption && at+1 < len(command) {
+			return command[at+1]
+		}
+	}
+	return ""
+}
+
+func parseShard(word string) (i, n int, err error) {
+	first, of, _ := strings.Cut(word, "/")
+	i, ierr := strconv.Atoi(first)
+	n, nerr := strconv.Atoi(of)
+	if ierr != nil || nerr != nil || i < 1 || i > n {
+		return 0, 0, diag.Refused("--%s must be I/N with 1 <= I <= N, such as 2/5, got %q", ShardOption, word)
+	}
+	return i, n, nil
 }
 
 func addCampaign(x *campaign.CampaignRecord, c campaign.CampaignRecord) {

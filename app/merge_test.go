@@ -70,6 +70,21 @@ func TestMergedRuns(t *testing.T) {
 	}
 }
 
+// Parts that no run is are named, unless a report does not say which part it is.
+func TestAbsentParts(t *testing.T) {
+	for shards, want := range map[string]string{"": "", ",": "", "1/3": "2/3 3/3", "1/3,3/3,2/3": "", "2/2,1/3,,3/3": "1/2 2/3", "1/3,?": "", "x,2/1": ""} {
+		m := Merged{shards: strings.Split(shards, ",")}
+		if got := strings.Join(m.absent(), " "); got != want {
+			t.Errorf("%s: %s, want %s", shards, got, want)
+		}
+	}
+	for command, want := range map[string]string{"thresh run x": "", "thresh run x --shard 1/2": "1/2", "thresh run --shard=2/2 x": "2/2", "thresh run --shard": "", "thresh run --resume r1": "?"} {
+		if got := shardIn(strings.Fields(command)); got != want {
+			t.Errorf("%s: %s, want %s", command, got, want)
+		}
+	}
+}
+
 // Documents whose format does not split cases are dealt out whole, in turn.
 func TestSharesOfDocuments(t *testing.T) {
 	var docs []Document

@@ -59,6 +59,7 @@ type Progress = run.Snapshot
 const (
 	StoppedInterrupted = run.StoppedInterrupted
 	StoppedFatal       = run.StoppedFatal
+	StoppedErrors      = run.StoppedErrors
 )
 
 // ErrorLimit is the number or share of a run's cases that may end without a result.

@@ -19,7 +19,7 @@ func TestRuns(t *testing.T) {
 }
 
 func TestRunsOfFolders(t *testing.T) {
-	clitest.Here(t, "merge_shards", "run_baseline", "run_folder", "run_known", "run_paths", "run_report")
+	clitest.Here(t, "merge_shards", "run_baseline", "run_folder", "run_known", "run_paths", "run_report", "run_unjudged")
 }
 
 func TestFindings(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -156,11 +157,20 @@ func (a *application) close(rec campaign.Record, f *runFlags, err error) error {
 	if err != nil {
 		return err
 	}
+	if rec.Verdict == "fail" && !fails && unjudged(&rec) { // old findings hide no failure of the environment
+		fmt.Fprintf(a.io.Err, "exit %d: nothing that --fail-on %s asks for, but not everything could be judged\n", diag.ExitEnvironment, f.failOn)
+		return exitError(diag.ExitEnvironment)
+	}
 	if rec.Verdict == "fail" && !fails {
 		fmt.Fprintf(a.io.Err, "exit 0: nothing that --fail-on %s asks for\n", f.failOn)
 		return nil
 	}
 	return rec.Exit()
+}
+
+// unjudged reports whether the environment kept cases from having a result.
+func unjudged(rec *campaign.Record) bool {
+	return rec.Stopped == app.StoppedFatal || rec.Stopped == app.StoppedErrors || slices.ContainsFunc(rec.Campaigns, func(c campaign.CampaignRecord) bool { return c.Cases.Error > 0 })
 }
 
 // warn shows warnings about documents.
