@@ -220,7 +220,7 @@ func tracing(t *testing.T, program string) process.Tracer {
 // thresh fuzzspec cc links in: that it fails there later is one bug of the program.
 func TestOverwrittenCounters(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "beyond.c")
-	if err := os.WriteFile(source, []byte("#include <string.h>\nchar name[8];\nint main(void) { memset(name, 'A', 20000); return 0; }\n"), 0o644); err != nil {
+	if err := os.WriteFile(source, []byte("#include <string.h>\nchar name[8];\nint main(void) { memset(name, 'A', 200); return 0; }\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	c, err := tracing(t, counted(t, "-w", "-fno-builtin", source)).Trace(context.Background(), process.Case{RunID: "case"})
