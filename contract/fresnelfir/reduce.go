@@ -12,25 +12,23 @@ import (
 	"github.com/thresh-dev/thresh/engine/shrink"
 )
 
-// gauge counts the actions of a traversal.
+// gauge counts the actions in the steps of a traversal, those of its generator and those that the
+// module must refuse included.
 func (c *Campaign) gauge(ctx context.Context, payload []byte) (size int64, unit string) {
 	if c.parallel {
 		return c.gaugeHistory(payload)
-	}
-	values, err := choice.Decode(payload)
-	if err != nil {
-		return 0, ""
 	}
 	x, err := c.open(ctx)
 	if err != nil {
 		return 0, "" // its steps are shown anyway
 	}
 	defer x.Close()
-	r := &reducer{c: c, t: x.t}
-	if !r.walk(values) {
-		return 0, ""
+	for _, s := range x.traceCase(payload).Steps {
+		if s.Action != "" {
+			size++
+		}
 	}
-	return int64(x.t.actions), "action"
+	return size, "action"
 }
 
 // Reduce implements [campaign.Reducer]. It makes the decisions of a traversal fewer and smaller. It

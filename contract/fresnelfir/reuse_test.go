@@ -1,9 +1,12 @@
 package fresnelfir
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/examples/wasmemit"
 )
 
@@ -64,6 +67,17 @@ func TestHandlesGivenOutAgain(t *testing.T) {
 		_, failing := explore(t, camp, "")
 		if _, found := failing[x.want]; len(failing) > 0 != (x.want != "") || x.want != "" && !found {
 			t.Errorf("%s: %v", name, failing)
+		}
+		for title, at := range failing { // the size of a finding is the number of the steps that are shown, with attempts
+			var tr trace
+			o, err := open(t, camp).Execute(t.Context(), nil, campaign.Case{Payload: at.Payload})
+			if err != nil || json.Unmarshal(o.Attached("steps"), &tr) != nil {
+				t.Fatal(err)
+			}
+			steps := slices.DeleteFunc(tr.Steps, func(s traceStep) bool { return s.Action == "" })
+			if size, _ := camp.gauge(t.Context(), at.Payload); size != int64(len(steps)) {
+				t.Errorf("%s: %s: %d actions, %d steps", name, title, size, len(steps))
+			}
 		}
 	}
 }
