@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/internal/clitest"
+	"github.com/thresh-dev/thresh/internal/testproc"
 )
 
 func TestMain(m *testing.M) { clitest.Main(m) }
@@ -15,7 +16,7 @@ func TestDocuments(t *testing.T) {
 }
 
 func TestRuns(t *testing.T) {
-	clitest.Here(t, "run_environment", "run_errors", "run_findings", "run_flags", "run_limits", "run_pass", "run_spectest", "run_strict", "verify_rewritten")
+	clitest.Here(t, "run_environment", "run_findings", "run_flags", "run_pass", "run_spectest", "verify_rewritten")
 }
 
 func TestRunsOfFolders(t *testing.T) {
@@ -23,12 +24,20 @@ func TestRunsOfFolders(t *testing.T) {
 }
 
 func TestFindings(t *testing.T) {
-	clitest.Here(t, "list_runs", "promote_finding", "replay_case", "replay_changed", "replay_elsewhere", "replay_finding", "replay_system",
-		"show_materialize", "shrink_finding")
+	clitest.Here(t, "promote_finding", "replay_elsewhere", "replay_finding", "replay_system")
 }
 
 func TestRunsThatWereStored(t *testing.T) {
-	clitest.Here(t, "compare_runs", "show_finding", "show_run", "tools_around")
+	clitest.Here(t, "show_finding", "tools_around")
+}
+
+// What packages below run as well.
+func TestScriptsOfPackagesBelow(t *testing.T) {
+	if !testproc.Long() {
+		t.Skip("packages campaign, report and run run these: set THRESH_TEST_LONG=1")
+	}
+	clitest.Here(t, "compare_runs", "list_runs", "replay_case", "replay_changed", "run_errors", "run_limits", "run_strict",
+		"show_materialize", "show_run", "shrink_finding")
 }
 
 func TestProgramsWithoutDocuments(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/app"
+	"github.com/thresh-dev/thresh/internal/testproc"
 )
 
 const shopDescription = `{"openapi": "3.0.3", "servers": [{"url": "URL"}], "components": {
@@ -134,6 +135,9 @@ func shop(t *testing.T, fault string) *httptest.Server {
 func TestDraftService(t *testing.T) {
 	for _, fault := range []string{"", "delete", "total", "patch", "stock", "tags"} {
 		t.Run("fault "+fault, func(t *testing.T) {
+			if fault != "" && fault != "total" && fault != "tags" && !testproc.Long() {
+				t.Skip("drafts and runs the same as the others: set THRESH_TEST_LONG=1")
+			}
 			at := shop(t, fault).URL
 			dir := t.TempDir()
 			a := app.New()

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/app"
+	"github.com/thresh-dev/thresh/internal/testproc"
 )
 
 // A module is explored by its exports, or given bytes; the planted fault is
@@ -39,6 +40,9 @@ func TestTryModules(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			if testing.Short() && x.name != "calc" {
 				t.Skip("one module shows what goes on at the same time")
+			}
+			if (x.name == "account" || x.name == "trapping arena") && !testproc.Long() {
+				t.Skip("calc and arena show most of it: set THRESH_TEST_LONG=1")
 			}
 			for _, bug := range []bool{true, false} {
 				path := filepath.Join(t.TempDir(), x.name+".wasm")

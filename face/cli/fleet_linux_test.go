@@ -408,7 +408,7 @@ func TestEveryFormatRunsOnAFleet(t *testing.T) {
 			continue // it describes a service that runs elsewhere, and nothing runs here
 		}
 		t.Run(kind, func(t *testing.T) {
-			if kind != "fuzzspec" && kind != "flakestorm" && !testproc.Long() {
+			if kind != "fuzzspec" && !testproc.Long() {
 				t.Skip("starts three processes, as the others do: set THRESH_TEST_LONG=1")
 			}
 			dir := t.TempDir()
