@@ -155,7 +155,7 @@ func (a *attempt) sample(ctx context.Context, at campaign.Case, o *campaign.Outc
 	if in, ok := campaign.As[campaign.Inputter[any]](a.c); ok {
 		input, err := a.originalInput(group.Fingerprint, o)
 		if err != nil {
-			return err
+			return &journalError{err}
 		}
 		if input == nil {
 			input = in.Input(ctx, a.state, at)
@@ -163,7 +163,7 @@ func (a *attempt) sample(ctx context.Context, at campaign.Case, o *campaign.Outc
 		if input != nil {
 			blob, err := a.r.job.Store.PutBlob(input)
 			if err != nil {
-				return fmt.Errorf("storing the input of case %d: %w", at.Index, err)
+				return &journalError{fmt.Errorf("storing the input of case %d: %w", at.Index, err)}
 			}
 			s.Blob, s.Size, s.Gauge = blob, int64(len(input)), campaign.GaugeOf(ctx, a.c, input)
 		}

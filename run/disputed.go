@@ -49,7 +49,7 @@ func (a *attempt) noteDisputes() error {
 		if d.Input != nil {
 			blob, err := a.r.job.Store.PutBlob(d.Input)
 			if err != nil {
-				return fmt.Errorf("storing the input of case %d: %w", e.Case, err)
+				return &journalError{fmt.Errorf("storing the input of case %d: %w", e.Case, err)}
 			}
 			e.Input = blob
 		}

@@ -308,7 +308,7 @@ func evidenceSize(evidence []campaign.Attachment) int64 {
 	return int64(n)
 }
 
-// journalError means that the run's journal can no longer be written.
+// journalError means that the run's journal, or a file that it names, can no longer be written or read.
 type journalError struct{ err error }
 
 func (e *journalError) Error() string { return "writing the run's journal: " + e.err.Error() }

@@ -103,7 +103,7 @@ func TestProgramThatVanishes(t *testing.T) {
 	t.Parallel() // mostly waits
 	l := newLab(t, `case $LLMFUZZ_RUN_ID in
 		*_case_000007) [ -e "$LAB/stay" ] || rm -f "$LAB/mine" ;;
-		*5) exit 9 ;;
+		*45) exit 9 ;; # after the program went
 	esac
 	exit 0`)
 	shell, err := os.ReadFile("/bin/sh")
