@@ -196,7 +196,7 @@ func (d *decoder) rejects(s *doctree.Section) *Rejects {
 			d.failHint(valueOf(s, "return"), "rejects", diag.DidYouMean(text, []string{"<0", "==0"}), "must be a comparison with an integer such as %q, got %q", "<0", text)
 		}
 	}
-	if s.Node("return") == nil && !r.Trap {
+	if n := s.Node("return"); (n == nil || n.Kind == doctree.String && n.Text == "") && !r.Trap {
 		d.fail(r.Place, "rejects", "must name a return value or a trap")
 	}
 	return r
