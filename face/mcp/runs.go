@@ -238,7 +238,10 @@ func stateOf(r campaign.Background) runState {
 	return v
 }
 
-// ended fills in the result of a run.
+// goesOn reports whether a stored run is still executed, by another process.
+func goesOn(rec *campaign.Record) bool { return rec.Stopped == "running" }
+
+// ended fills in the result of a run. One that another process still executes has counts alone.
 func (v *runState) ended(rec *campaign.Record) {
 	v.State, v.Phase, v.Campaign, v.Index, v.Of = "done", "", "", 0, len(rec.Campaigns)
 	switch rec.Stopped {
@@ -247,7 +250,11 @@ func (v *runState) ended(rec *campaign.Record) {
 	case "environment":
 		v.State = "error"
 	}
-	v.Verdict, v.Complete, v.Stopped, v.Digest, v.Warnings = rec.Verdict, &rec.Complete, rec.Stopped, rec.Digest, rec.Warnings
+	if v.Warnings = rec.Warnings; goesOn(rec) {
+		v.State = "running"
+	} else {
+		v.Verdict, v.Complete, v.Stopped, v.Digest = rec.Verdict, &rec.Complete, rec.Stopped, rec.Digest
+	}
 	v.Cases = campaign.Counts{}
 	for _, x := range rec.Campaigns {
 		v.Cases.Plus(x.Cases)
@@ -308,6 +315,9 @@ func (s *Server) runStatus(ctx context.Context, c *call) (any, error) {
 	r := s.runs.find(id)
 	if r == nil {
 		rec, err := s.storedRun(id)
+		if err == nil && goesOn(&rec) && wait > 0 {
+			rec, err = s.await(ctx, rec.RunID, time.Duration(wait)*time.Second)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -324,6 +334,25 @@ func (s *Server) runStatus(ctx context.Context, c *call) (any, error) {
 		}
 	}
 	return stateOf(r), nil
+}
+
+// await looks at a run of another process until it has ended, or for as long as the client waits.
+func (s *Server) await(ctx context.Context, id string, wait time.Duration) (campaign.Record, error) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		rec, err := s.storedRun(id)
+		if err != nil || !goesOn(&rec) {
+			return rec, err
+		}
+		select {
+		case <-ctx.Done():
+			return rec, nil
+		case <-tick.C:
+		}
+	}
 }
 
 // runFinding is a finding in the list of a run.
@@ -376,7 +405,7 @@ func (s *Server) runFindings(_ context.Context, c *call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		v.RunID, v.Ended = rec.RunID, rec.Complete
+		v.RunID, v.Ended = rec.RunID, !goesOn(&rec)
 		for i, f := range rec.Findings {
 			all = append(all, runFinding{ID: f.ID, Seq: int64(i + 1), Contract: f.Contract, Campaign: f.Campaign, Kind: f.Kind, Title: f.Title, Severity: f.Severity.String(), Case: f.First, Flaky: &f.Flaky})
 		}
