@@ -242,7 +242,7 @@ func (u *unit) collect(a *attempt, col *collector) error {
 			col.executed(&batch[i])
 		}
 	}
-	a.unclosed = joined(u.close(), u.unclosed)
+	a.unclosed, a.opened = joined(u.close(), u.unclosed), true
 	for _, n := range u.notes {
 		a.r.notes = appendNew(a.r.notes, a.id.Name+": "+n)
 	}

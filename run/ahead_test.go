@@ -226,3 +226,30 @@ func TestErrorsOfACampaignHideNothing(t *testing.T) {
 		}
 	}
 }
+
+// A run whose target could not be closed does not pass when it is resumed with no case left.
+func TestResumedAfterATargetThatIsNotClosed(t *testing.T) {
+	for _, workers := range []int{1, 3} {
+		f, opt := newFixture(t), run.Options{Workers: workers, Cases: 2}
+		sound := campaign.Erase[sum](short{&counter{rounds: 1, perRound: 4}, "sound"})
+		open := []campaign.Any{campaign.Erase[sum](stuck{short{&counter{rounds: 1, perRound: 4}, "stuck"}}), sound}
+		closed := []campaign.Any{campaign.Erase[sum](short{&counter{rounds: 1, perRound: 4}, "stuck"}), sound}
+		for _, x := range []struct {
+			list  []campaign.Any
+			cases int64
+			want  string
+		}{
+			{open, 2, "counter stuck: closing the target: it does not end"},
+			{closed, 2, "counter stuck: closing the target: it does not end (before the run was resumed, which had no case left; start a new run)"},
+			{closed, 2, "counter stuck: closing the target: it does not end (before the run was resumed, which had no case left; start a new run)"},
+			{closed, 4, ""},
+			{closed, 4, ""},
+		} {
+			opt.Cases = x.cases
+			rec, err := f.all(t.Context(), x.list, opt)
+			if x.want == "" && (err != nil || rec.Verdict != "pass") || x.want != "" && (err == nil || err.Error() != x.want || rec.Verdict != "error") {
+				t.Errorf("%d workers, %d cases: %v, %s", workers, x.cases, err, rec.Verdict)
+			}
+		}
+	}
+}

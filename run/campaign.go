@@ -43,6 +43,7 @@ type attempt struct {
 	failed    atomic.Int64 // highest index of a failing case so far
 	gone      error        // why the target can no longer be called
 	unclosed  error        // why the target could not be closed; what it was called for before stands
+	opened    bool         // this process called the target for cases
 	chunk     int64        // how many cases a worker took at once when the last round ended
 	kept      int          // cases without a result that later rounds depend on
 	number    int          // of the next round
@@ -149,11 +150,32 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 			r.warn("%s: %s", a.id.Name, sum.Void)
 			r.void = r.void || r.stopReason() == "" // more cases might have shown something
 		}
-		if err := a.triage(ctx); err != nil {
-			return joined(a.unclosed, err)
+		err = a.triage(ctx)
+		if err == nil {
+			err = a.disputed(ctx)
 		}
-		return joined(a.unclosed, a.disputed(ctx))
+		return joined(a.stillUnclosed(), err)
 	}
+}
+
+// campaignEnd is the payload of [store.KindCampaignEnd].
+type campaignEnd struct {
+	Unclosed string `json:"unclosed,omitempty"` // why the target could not be closed
+}
+
+// stillUnclosed returns why the target could not be closed, and journals it: a process that resumes
+// the run may have no case left, and so no target that it could close.
+func (a *attempt) stillUnclosed() error {
+	was := a.r.history.unclosed[a.k]
+	switch {
+	case a.unclosed != nil:
+		return joined(a.unclosed, a.r.note(store.KindCampaignEnd, a.k, campaignEnd{a.unclosed.Error()}))
+	case was != "" && a.opened:
+		return a.r.note(store.KindCampaignEnd, a.k, campaignEnd{})
+	case was != "":
+		return fmt.Errorf("%s (before the run was resumed, which had no case left; start a new run)", was)
+	}
+	return nil
 }
 
 // tellFindings links the cells of matrices to the findings that contain their
@@ -287,7 +309,7 @@ func (a *attempt) closeLanes() error {
 		return nil
 	}
 	notes, err := a.lanes.close()
-	a.lanes = nil
+	a.lanes, a.opened = nil, true
 	for _, n := range notes {
 		a.r.notes = appendNew(a.r.notes, a.id.Name+": "+n)
 	}

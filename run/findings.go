@@ -87,10 +87,9 @@ func (a *attempt) triage(ctx context.Context) error {
 	}
 	close(next)
 	wg.Wait()
-	var unclosed error
 	if gone == nil {
 		if _, err := l.close(); err != nil {
-			unclosed = fmt.Errorf("closing the target: %w", err)
+			a.unclosed = joined(a.unclosed, fmt.Errorf("closing the target: %w", err))
 		}
 	}
 	interrupted := ctx.Err() != nil // the record says so, and keeps what is settled
@@ -109,7 +108,7 @@ func (a *attempt) triage(ctx context.Context) error {
 	if interrupted {
 		return nil
 	}
-	return joined(gone, unclosed)
+	return gone
 }
 
 // settler turns groups into findings on one lane.

@@ -20,6 +20,7 @@ type history struct {
 	settled  map[string]campaign.Finding // per fingerprint and campaign
 	closing  [][]store.Entry             // per campaign, outcomes of closing rounds
 	disputed []disputes                  // per campaign
+	unclosed map[int]string              // by campaign: why its target could not be closed at last
 	deaths   deaths
 	seconds  float64
 	points   []campaign.ProgressPoint
@@ -57,6 +58,7 @@ func (r *runner) readHistory() {
 	h := history{
 		attempts: make([]int, n), redo: make([]string, n), facts: make([]*campaign.Facts, n),
 		first: make(map[string]provisional), settled: make(map[string]campaign.Finding), closing: make([][]store.Entry, n), disputed: make([]disputes, n),
+		unclosed: make(map[int]string),
 	}
 	base := 0.0 // seconds run by processes before the current one
 	for e, err := range r.job.Journal.Entries() {
@@ -100,6 +102,11 @@ func (r *runner) readHistory() {
 				p.Seconds = h.seconds
 				h.points = append(h.points, p)
 				h.points = downsample(h.points)
+			}
+		case store.KindCampaignEnd:
+			var x campaignEnd
+			if json.Unmarshal(e.Data, &x) == nil {
+				h.unclosed[e.Campaign] = x.Unclosed
 			}
 		case store.KindOutcome:
 			h.deaths.progress(e.Campaign)

@@ -33,7 +33,7 @@ for line in sys.stdin:
     text = json.loads(line).get("args", {}).get("text", "")
     print(json.dumps({"ok": "you said " + text}), flush=True)
     if "bomb" in text.lower():
-        threading.Timer(0.02, lambda: os._exit(3)).start()
+        threading.Timer(0.005, lambda: os._exit(3)).start()
 `)
 	system := write("late.yaml", "schema: thresh.system.v1\nkind: driver\ncommand: [python3, late.py]\noperations: {ask: {arguments: [text]}}\ninput: {operation: ask, argument: text}\n")
 	write("served.py", `import json, os, threading
@@ -49,7 +49,7 @@ class Agent(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
         if "bomb" in text.lower():
-            threading.Timer(0.02, lambda: os._exit(3)).start()
+            threading.Timer(0.005, lambda: os._exit(3)).start()
     def log_message(self, *args):
         pass
 ThreadingHTTPServer(("127.0.0.1", int(os.environ["PORT"])), Agent).serve_forever()
@@ -66,7 +66,7 @@ for line in sys.stdin:
         text = json.dumps(m["params"]["arguments"])
         result = {"content": [{"type": "text", "text": "you said " + text}]}
         if "bomb" in text.lower():
-            threading.Timer(0.02, lambda: os._exit(3)).start()
+            threading.Timer(0.005, lambda: os._exit(3)).start()
     print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": result}), flush=True)
 `)
 	prompts := "golden_prompts: [how are you, bomb bomb bomb bomb, good bye, and now]\nmutations: {count: 1, types: [noise]}\ninvariants: [{type: contains, value: you said}]\nchecks: off\n"

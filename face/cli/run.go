@@ -148,7 +148,14 @@ func (a *application) close(rec campaign.Record, f *runFlags, err error) error {
 	}
 	if err != nil && rec.Stopped == app.StoppedFatal {
 		printError(*a.io, err)
-		fmt.Fprintf(a.io.Err, "what ran so far is kept. Once the cause is fixed, continue with:\n  %s\n", app.ShellLine(app.ResumeCommand(f.store, rec.RunID)))
+		left := func(c campaign.CampaignRecord) bool {
+			return c.Cases.Planned == 0 || c.Cases.Run < c.Cases.Planned || c.Cases.Error > 0
+		}
+		if slices.ContainsFunc(rec.Campaigns, left) {
+			fmt.Fprintf(a.io.Err, "what ran so far is kept. Once the cause is fixed, continue with:\n  %s\n", app.ShellLine(app.ResumeCommand(f.store, rec.RunID)))
+		} else {
+			fmt.Fprintln(a.io.Err, "every case has run, and the results are kept. Once the cause is fixed, start a new run")
+		}
 		if fails && len(rec.Findings) > 0 { // the findings decide the exit code, whatever ended the run
 			return rec.Exit()
 		}
