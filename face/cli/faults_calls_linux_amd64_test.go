@@ -322,7 +322,7 @@ func tryStrike(t *testing.T, s strike, want string, args []string) bool {
 	if strings.Contains(text, "goroutine ") || strings.Contains(text, "panic:") {
 		t.Errorf("%s: the program broke down:\n%s", what, text)
 	}
-	if ended.Exited() && ended.ExitStatus() == 1 {
+	if ended.Exited() && ended.ExitStatus() == 1 && !strings.Contains(text, "not complete: environment") {
 		if got := digestOf(t, dir); got != want {
 			t.Errorf("%s: digest %s, want %s", what, got, want)
 		}
