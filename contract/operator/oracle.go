@@ -227,6 +227,9 @@ func plain(output []byte) []byte {
 // ("Result: failed"), or with a reason behind them ("FAIL: it leaked").
 var failure = regexp.MustCompile(`(?i)^\W*(?:\w[\w -]{0,30}[:=]\W*)?(?:fail|failed|failure|unsafe|vulnerable|false|error|skip|skipped|unknown|inconclusive)(?:\W*$|\s*[:;,.!(]|\s+[-–—])`)
 
+// noFailure matches a count or an answer that denies a failure: "failed: 0".
+var noFailure = regexp.MustCompile(`(?i)\b(?:fail|failed|failures?|errors?|skipped|unsafe|vulnerable|unknown)\s*[:=]\s*(?:0|no|none|nothing|false)\W*$`)
+
 // failsOtherwise returns a line of an output that says FAIL in words that [said] does not read; "": there is none.
 // Such a line is the last one, or FAIL by itself.
 func failsOtherwise(output []byte) string {
@@ -240,7 +243,7 @@ func failsOtherwise(output []byte) string {
 		if v == false || holdsFailure(v) {
 			return string(last)
 		}
-	} else if failure.Match(last) {
+	} else if failure.Match(last) && !noFailure.Match(last) {
 		return string(last)
 	}
 	for line := range bytes.Lines(output) {
