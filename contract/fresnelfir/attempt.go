@@ -25,7 +25,7 @@ func (p *plan) compileAttempts() {
 			}
 			if b.leads >= 0 {
 				if x := p.program.Actions()[b.leads].Binding; x != nil && x.Rejects != nil && !b.hidden {
-					b.attempt, b.told, p.nodes[at].attempts = b.leads, p.told(x), true
+					b.attempt, b.passed, p.nodes[at].attempts = b.leads, p.passed(x), true
 				}
 			}
 			for j := 0; b.attempt >= 0 && j < len(children); j++ {
@@ -148,7 +148,7 @@ func (p *plan) decidable(branches []branch, i int) bool {
 	b := &branches[i]
 	a := &p.program.Actions()[b.attempt]
 	for k := range a.Picks() {
-		if !slices.Contains(b.told, a.PickSlot(k)) {
+		if !slices.Contains(b.passed, a.PickSlot(k)) {
 			return false
 		}
 	}

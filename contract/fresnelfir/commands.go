@@ -33,7 +33,7 @@ func explainCommand() campaign.Command {
 		Long: `Explain prints a model as Markdown that people read: what there is, what happens in
 which order, what actions do, what must hold, and what is claimed of the module.
 
-Exit codes: 0 told, 2 the model was refused.`,
+Exit codes: 0 explained, 2 the model was refused.`,
 		Example: `  thresh fresnelfir explain model.json
   thresh fresnelfir explain shop.model.star -o shop.md`,
 	}, func(_ campaign.Desk, path string, text []byte) (string, diag.List) { return explain(path, text) })

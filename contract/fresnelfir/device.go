@@ -36,7 +36,7 @@ type call struct {
 	answer  model.Code // predicted return value, evaluated before the effect; nil: none
 	trap    bool       // a trap counts as a refusal
 	reuses  model.Code // instances whose handles a new one may get; nil: none
-	told    []int      // variables whose instances the system is told, if handles are reused
+	passed  []int      // variables whose instances a call passes to the system, if handles are reused
 }
 
 // pair is an observer with the derived function that predicts its answers.
@@ -56,7 +56,7 @@ func newModule(p *plan, binary []byte, open dut.Opener, seed uint64) *module {
 	if slices.ContainsFunc(m.actions, func(c call) bool { return c.reuses != nil }) {
 		for k, a := range p.program.Actions() {
 			if a.Binding != nil {
-				m.actions[k].told = p.told(a.Binding)
+				m.actions[k].passed = p.passed(a.Binding)
 			}
 		}
 	}

@@ -18,7 +18,7 @@ type origin uint8
 
 const (
 	invented origin = iota // created by the harness; unknown to the module
-	told                   // created by the harness and passed in a call
+	given                  // created by the harness and passed in a call
 	created                // created by the module
 	replaced               // created by the module, which has since given its number to another, as it may
 )
@@ -38,7 +38,7 @@ func (d *device) handle(i int32) int64 {
 func (d *device) exposeHandle(i int32) int64 {
 	n := d.handle(i)
 	if x := &d.handles[i]; x.origin == invented {
-		x.origin = told
+		x.origin = given
 	}
 	return n
 }
@@ -48,7 +48,7 @@ func (d *device) exposeHandle(i int32) int64 {
 // those that were passed to it; otherwise such a number may belong to an instance of its own.
 func (d *device) Knows(list ...int32) bool {
 	for _, i := range list {
-		if int(i) >= len(d.handles) || d.handles[i].origin == invented || d.handles[i].origin == replaced || d.handles[i].origin == told && d.p.makes[d.machine.EntityOf(i)] {
+		if int(i) >= len(d.handles) || d.handles[i].origin == invented || d.handles[i].origin == replaced || d.handles[i].origin == given && d.p.makes[d.machine.EntityOf(i)] {
 			return false
 		}
 	}
@@ -104,7 +104,7 @@ func (d *device) recordHandle(action int, i int32) (clash bool) {
 }
 
 // replaced reports whether the module has given the handle of an instance that is gone to another:
-// whatever it is asked or told about that handle is about the other.
+// every call with that handle concerns the other.
 func (d *device) replaced(i int32) bool {
 	return i >= 0 && int(i) < len(d.handles) && d.handles[i].origin == replaced
 }
@@ -112,7 +112,7 @@ func (d *device) replaced(i int32) bool {
 // misdirected reports whether a call with the variables as they are would reach another instance
 // than the model means.
 func (d *device) misdirected(action int) bool {
-	return d != nil && slices.ContainsFunc(d.mod.actions[action].told, func(slot int) bool { return d.replaced(d.machine.Var(slot)) })
+	return d != nil && slices.ContainsFunc(d.mod.actions[action].passed, func(slot int) bool { return d.replaced(d.machine.Var(slot)) })
 }
 
 // discard gives the instances that the module has replaced no weight.

@@ -68,7 +68,7 @@ type branch struct {
 	unreachable string
 	// attempt is the action to try although the guard does not hold; -1: none.
 	attempt int
-	told    []int // variables whose instances the system learns from the call's arguments
+	passed  []int // variables whose instances the system learns from the call's arguments
 	rivals  []int // other branches that may begin with the same action
 	leads   int   // the action with which the branch begins; -1 if that is not fixed
 }

@@ -186,7 +186,7 @@ func (t *traversal) pick(action int, given []startBind, wrong bool) bool {
 func (t *traversal) refusable(b *branch) bool {
 	a := &t.p.program.Actions()[b.attempt]
 	for k := range a.Picks() {
-		if slices.Contains(b.told, a.PickSlot(k)) {
+		if slices.Contains(b.passed, a.PickSlot(k)) {
 			if t.weights = t.m.Fits(b.attempt, k, t.weights[:0]); slices.Contains(t.weights, 0) {
 				return true
 			}
@@ -196,14 +196,14 @@ func (t *traversal) refusable(b *branch) bool {
 }
 
 // allowed reports whether the branch's action is allowed for the bound instances with some choice
-// of the instances that the system is not told, from choice k on.
+// of the instances that no call passes to the system, from choice k on.
 func (t *traversal) allowed(b *branch, k int) bool {
 	a := &t.p.program.Actions()[b.attempt]
 	switch {
 	case k == a.Picks():
 		v, _ := t.m.Eval(b.guard.Code)
 		return v == model.True && t.m.Chosen(b.attempt)
-	case slices.Contains(b.told, a.PickSlot(k)):
+	case slices.Contains(b.passed, a.PickSlot(k)):
 		return t.allowed(b, k+1)
 	}
 	return slices.ContainsFunc(t.m.Choices(b.attempt, k), func(x int32) bool {
@@ -212,8 +212,8 @@ func (t *traversal) allowed(b *branch, k int) bool {
 	})
 }
 
-// told returns the variables whose instances the system learns from the arguments of a call.
-func (p *plan) told(call *ir.ActionBinding) (slots []int) {
+// passed returns the variables whose instances the system learns from the arguments of a call.
+func (p *plan) passed(call *ir.ActionBinding) (slots []int) {
 	for _, name := range call.Args {
 		switch x, _ := p.doc.ArgumentOf(call, name); x.Kind {
 		case ir.ArgHandle, ir.ArgField:

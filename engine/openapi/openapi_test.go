@@ -93,7 +93,7 @@ func TestWhatIsNone(t *testing.T) {
 	}
 }
 
-// An answer in another file is not taken for one without a schema.
+// An answer that is in another file is reported; it differs from one without a schema.
 func TestAnswersElsewhere(t *testing.T) {
 	ops, err := Operations([]byte("openapi: 3.1.0\npaths: {/a: {get: {responses: {'200': {$ref: 'other.yaml'}, '404': {description: none}}}}}"), nil)
 	if err != nil || !strings.Contains(string(ops[0].Answers["200"]), "other.yaml") || string(ops[0].Answers["404"]) != "null" {

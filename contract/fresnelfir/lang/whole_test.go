@@ -76,7 +76,7 @@ func TestStatementsThatAreNoStarlark(t *testing.T) {
 		"a function that is used":          {"def one(o = Order) return o.n\nOrder = entity(n = int(0, 9))\np = always(one(Order) > oen(1))", "1:26: error: got return, want ':'\n3:25: error: \"oen\" is not a function of the model (did you mean len?)\n7:11: " + misspelt},
 		"two that stay open":               {"User = entity(\nOrder = entity(n = int(0, 9))\n\nShop = = 3", "4:5: error: got identifier, want ','\n4:8: error: got '=', want primary expression\n8:11: " + misspelt},
 		"reserved words as names":          {"Order = entity(n = int(0, 9))\nUser = entity(from = int(0, 9), n = int(0, 9))\nload = input(int(1, 2))\ndef one(o = Order): return o.is", wordsAsNames + "8:11: " + misspelt},
-		"fields of what is left out":       {"Lift = entity(lit = set(1, 2), m = = 3)\nOrder = entity(n = int(0, 9))\ndef on(l = Lift):\n    return exists(l.lit, lambda x: x > 1) or len(l.lit) > 1 or exists([True for x in l.lit]) or 1 in l.lit\ndef press():\n    l = any(Lift)\n    l.lit.add(1)", "1:36: error: got '=', want primary expression\n11:11: " + misspelt},
+		"fields of a faulty entity":        {"Lift = entity(lit = set(1, 2), m = = 3)\nOrder = entity(n = int(0, 9))\ndef on(l = Lift):\n    return exists(l.lit, lambda x: x > 1) or len(l.lit) > 1 or exists([True for x in l.lit]) or 1 in l.lit\ndef press():\n    l = any(Lift)\n    l.lit.add(1)", "1:36: error: got '=', want primary expression\n11:11: " + misspelt},
 		"an indented beginning":            {"  Order = entity(n = int(0, 9))", "1:3: error: got indent, want primary expression"},
 	} {
 		_, list := lang.Compile("x.model.star", []byte(c.source+rest))
