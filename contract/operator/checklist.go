@@ -3,6 +3,7 @@ package operator
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"math/big"
 	"path/filepath"
@@ -51,6 +52,9 @@ type Checked struct {
 	// because it hung. Path is where that file belongs.
 	Snapshot []byte
 	Path     string
+	// probes were applied, with results of these digests, if the operator is in Python.
+	probes []probe
+	sums   [][sha256.Size]byte
 }
 
 // Holds reports whether a box is ticked. Only the snapshot box also fails on a warning: the
@@ -196,7 +200,7 @@ func CheckPlugins(ctx context.Context, p *Plugins, readSnapshot func(path string
 		}
 		out = append(out, c)
 	}
-	return out, nil
+	return out, p.checkElsewhere(ctx, out)
 }
 
 func (p *Plugins) check(ctx context.Context, host pyhost.Operators, c *Checked, readSnapshot func(string) ([]byte, error)) error {
@@ -234,6 +238,12 @@ func (p *Plugins) check(ctx context.Context, host pyhost.Operators, c *Checked, 
 	}
 	if err := p.checkLength(ctx, host, c, list, first); err != nil {
 		return err
+	}
+	if e.New == nil {
+		c.probes = list
+		for i := range first {
+			c.sums = append(c.sums, sumOf(&first[i]))
+		}
 	}
 	c.Snapshot = encodeSnapshot(e, list, first)
 	kept, err := readSnapshot(c.Path)

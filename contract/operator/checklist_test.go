@@ -3,9 +3,11 @@ package operator_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/contract/operator"
 	"github.com/thresh-dev/thresh/port/pyhost"
@@ -49,5 +51,58 @@ func TestCheckGivesUpOnOperatorsThatHang(t *testing.T) {
 	last := len(operator.Boxes()) - 1
 	if host.calls != 1 || c.Answered || c.Snapshot != nil || c.Holds(1) || c.Holds(last) || !strings.Contains(c.Faults[last].Error(), "stopped during application 1 of 24") {
 		t.Errorf("%d calls; answered %t, snapshot of %d bytes: %v", host.calls, c.Answered, len(c.Snapshot), c.Faults)
+	}
+}
+
+// moody is a host of operators with something besides their arguments in what they return.
+type moody struct {
+	sleepy
+	seed    string
+	process int
+}
+
+func (h *moody) Apply(_ context.Context, calls []pyhost.OperatorCall, reply func(int, *pyhost.OperatorReply) error) error {
+	for i, c := range calls {
+		r := &pyhost.OperatorReply{End: pyhost.Applied, Status: "OK", Child: c.Seed + "!"}
+		switch h.id(c.Module) {
+		case "op_lex_orders":
+			if h.seed == "3" {
+				r.Child += "!"
+			}
+		case "op_lex_salts":
+			r.Child = fmt.Sprintf("%s %d", c.Seed, h.process)
+		case "op_lex_raises":
+			r = &pyhost.OperatorReply{End: pyhost.RaisedIn, Fault: &pyhost.Fault{Class: "ValueError", Message: fmt.Sprintf("<object at %d>", h.process)}}
+		}
+		r.Trace = fmt.Appendf(nil, `{"op_id":%q,"status":"OK","params":{},"len_before":%d,"len_after":%d}`, h.id(c.Module), utf8.RuneCountInString(c.Seed), utf8.RuneCountInString(r.Child))
+		if err := reply(i, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// What another process, or another order of sets, changes is no longer the same elsewhere, and the
+// two are distinguished.
+func TestCheckInOtherProcesses(t *testing.T) {
+	dir := t.TempDir()
+	want := map[string]string{"op_lex_orders": "with PYTHONHASHSEED=3", "op_lex_salts": "in another process", "op_lex_raises": "", "op_lex_works": ""}
+	for id := range want {
+		place(t, dir, id+".py", "OPERATOR_META = {}\ndef apply(seed_text, ctx, rng): pass\n")
+	}
+	opened := 0
+	plugins := operator.LoadPlugins(t.Context(), []string{dir}, disk(), func(_ context.Context, set pyhost.OperatorSet) (pyhost.Operators, error) {
+		opened++
+		return &moody{sleepy{files: set.Files}, set.HashSeed, opened}, nil
+	})
+	list, err := operator.CheckPlugins(t.Context(), plugins, os.ReadFile)
+	if err != nil || len(list) != len(want) {
+		t.Fatal(list, err)
+	}
+	for _, c := range list {
+		text := want[c.Entry.Meta.ID]
+		if c.Holds(2) != (text == "") || !strings.Contains(c.Faults[2].Error(), text) {
+			t.Errorf("%s: %v", c.Entry.Meta.ID, c.Faults[2])
+		}
 	}
 }

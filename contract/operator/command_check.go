@@ -19,7 +19,7 @@ func (k *Contract) checkCommand() campaign.Command {
 		Long: `Check loads operators (op_*.star and op_*.py files, or folders with such files)
 and holds each to the seven boxes of the contract's checklist, by applying it to
 texts of several scripts and lengths, at its strengths and on its surfaces, each
-twice. What an operator gives is compared with its snapshot, a file in the folder
+twice, in Python also with other hash seeds. What an operator gives is compared with its snapshot, a file in the folder
 snapshots beside it; --update writes the snapshots.
 
 Exit codes: 0 every box holds, 2 something is wrong (all of it is reported, with

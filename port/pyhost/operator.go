@@ -14,7 +14,10 @@ type OperatorSet struct {
 	// Files are absolute paths of modules, loaded in this order. A module may import what its own
 	// project has: its package (found by __init__.py files or by its relative imports), its own
 	// folder and the folders above.
-	Files     []string
+	Files []string
+	// HashSeed is PYTHONHASHSEED, which decides hash() of texts and the order of sets. "": that of
+	// every run, so that children are the same everywhere.
+	HashSeed  string
 	LoadLimit time.Duration // for importing one module; > 0
 	CallLimit time.Duration // for one call; > 0
 	// Limits bound the process; AddressSpace bounds what operators can allocate. A FileSize of 0 is

@@ -31,7 +31,7 @@ func OpenAgent(ctx context.Context, plan pyhost.AgentPlan) (pyhost.Caller, error
 	if err != nil {
 		return nil, err
 	}
-	l, err := newLane(ctx, plan.Python, nil)
+	l, err := newLane(ctx, plan.Python, "", nil)
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ const afterlife = time.Second
 
 // OpenCommander implements pyhost.CommandOpener.
 func OpenCommander(ctx context.Context, python string) (pyhost.Commander, error) {
-	l, err := newLane(ctx, python, nil)
+	l, err := newLane(ctx, python, "", nil)
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func OpenOperators(ctx context.Context, set pyhost.OperatorSet) (pyhost.Operator
 	if set.LoadLimit <= 0 || set.CallLimit <= 0 {
 		return nil, errors.New("operators need time limits for loading and for calls")
 	}
-	l, err := newLane(ctx, set.Python, nil)
+	l, err := newLane(ctx, set.Python, set.HashSeed, nil)
 	if err != nil {
 		return nil, err
 	}

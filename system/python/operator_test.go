@@ -300,8 +300,8 @@ func TestOperatorCalls(t *testing.T) {
 }
 
 func TestOperatorValues(t *testing.T) {
-	o := openOperators(t, pyhost.OperatorSet{Files: []string{filepath.Join(code(t), "bad/op_wild.py")}})
-	r := apply(t, o, wild("odd_trace", "surrogate", "error")...)
+	o := openOperators(t, pyhost.OperatorSet{Files: []string{filepath.Join(code(t), "bad/op_wild.py")}, HashSeed: "7"})
+	r := apply(t, o, wild("odd_trace", "surrogate", "error", "hashed")...)
 	if got := string(r[0].Trace); !strings.HasPrefix(got, `{"nan": "nan", "object": "<class '`) || !strings.HasSuffix(got, `"1": [1, 2], "text": "\u00e9"}`) || len(r[0].Notes) != 1 {
 		t.Errorf("%s, notes %q", got, r[0].Notes)
 	}
@@ -310,6 +310,9 @@ func TestOperatorValues(t *testing.T) {
 	}
 	if r[2].Status != "INVALID" || r[2].Error == nil || *r[2].Error != "no good" {
 		t.Errorf("%+v", r[2])
+	}
+	if r[3].Child != "randomised" {
+		t.Errorf("the hash seed has no effect: %+v", r[3])
 	}
 }
 

@@ -35,9 +35,13 @@ func TestHostEnvironment(t *testing.T) {
 		{[]string{"PYTHONHASHSEED="}, []string{"PYTHONHASHSEED=", "PYTHONHASHSEED=0"}},
 		{[]string{"A=7"}, []string{"A=7", "PYTHONHASHSEED=0"}},
 	} {
-		if got := hostEnvironment(x.given); !slices.Equal(got, append(x.want, bindNow)) {
+		if got := hostEnvironment(x.given, ""); !slices.Equal(got, append(x.want, bindNow)) {
 			t.Errorf("%q: %q", x.given, got)
 		}
+	}
+	// A hash seed that is asked for is the last, which counts.
+	if got := hostEnvironment([]string{"PYTHONHASHSEED=7"}, "3"); !slices.Equal(got, []string{"PYTHONHASHSEED=7", "PYTHONHASHSEED=3", bindNow}) {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -313,7 +317,7 @@ time.sleep(60)
 	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	l, err := newLane(t.Context(), path, nil)
+	l, err := newLane(t.Context(), path, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

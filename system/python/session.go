@@ -19,6 +19,7 @@ import (
 // folder.
 type lane struct {
 	path     string   // interpreter
+	hashSeed string   // "": that of every run
 	load     *preload // nil: nothing
 	zygote   *zygote
 	folder   folder
@@ -26,12 +27,12 @@ type lane struct {
 	replaced int    // number of replaced zygotes
 }
 
-func newLane(ctx context.Context, setting string, load *preload) (*lane, error) {
+func newLane(ctx context.Context, setting, hashSeed string, load *preload) (*lane, error) {
 	path, err := Interpreter(setting)
 	if err != nil {
 		return nil, err
 	}
-	l := &lane{path: path, load: load}
+	l := &lane{path: path, hashSeed: hashSeed, load: load}
 	if err := pipe(l.wake[:]); err != nil {
 		return nil, fmt.Errorf("make a pipe: %w", err)
 	}
@@ -39,7 +40,7 @@ func newLane(ctx context.Context, setting string, load *preload) (*lane, error) 
 		neverBlock(fd)
 	}
 	if l.folder, err = newFolder(); err == nil {
-		l.zygote, err = startZygote(ctx, path, load)
+		l.zygote, err = startZygote(ctx, path, hashSeed, load)
 	}
 	if err != nil {
 		return nil, errors.Join(err, l.close())
@@ -69,7 +70,7 @@ func (l *lane) open(ctx context.Context, stdin string, limit int64, sinks *[2]*o
 	for attempt := 0; ; attempt++ {
 		if l.zygote == nil {
 			var err error
-			if l.zygote, err = startZygote(ctx, l.path, l.load); err != nil {
+			if l.zygote, err = startZygote(ctx, l.path, l.hashSeed, l.load); err != nil {
 				return nil, err
 			}
 			l.replaced++

@@ -38,7 +38,7 @@ func OpenSystem(ctx context.Context, s system.Site) (system.Edge, error) {
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(dir, file)
 	}
-	l, err := newLane(ctx, "", &preload{Dir: filepath.Dir(file), Home: dir, File: file, Name: name, at: s.Plan.EntryAt})
+	l, err := newLane(ctx, "", "", &preload{Dir: filepath.Dir(file), Home: dir, File: file, Name: name, at: s.Plan.EntryAt})
 	if err != nil {
 		return nil, err
 	}

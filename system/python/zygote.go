@@ -4,6 +4,7 @@ package python
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -103,7 +104,7 @@ type note struct {
 // errHost is wrapped by errors of a zygote that is of no further use.
 var errHost = errors.New("the Python host is gone")
 
-func startZygote(ctx context.Context, path string, load *preload) (*zygote, error) {
+func startZygote(ctx context.Context, path, hashSeed string, load *preload) (*zygote, error) {
 	ours, theirs, err := socketpair()
 	if err != nil {
 		return nil, err
@@ -112,7 +113,7 @@ func startZygote(ctx context.Context, path string, load *preload) (*zygote, erro
 	boot, _ := hostFiles.ReadFile("host/boot.py") // it is embedded
 	z := &zygote{path: path, link: link{fd: ours}, exited: make(chan struct{})}
 	z.cmd = exec.Command(path, "-c", string(boot))
-	z.cmd.Env = hostEnvironment(os.Environ())
+	z.cmd.Env = hostEnvironment(os.Environ(), hashSeed)
 	if load != nil {
 		setting, _ := json.Marshal(load) // texts can be written
 		z.cmd.Env = append(z.cmd.Env, preloadVariable+"="+string(setting))
@@ -179,17 +180,19 @@ func (z *zygote) handshake(ctx context.Context, order []string, at string) error
 }
 
 // hostEnvironment returns the zygote's environment: ours without variables that would make an
-// interpreter behave unusually. User code gets its own environment.
-func hostEnvironment(environ []string) []string {
+// interpreter behave unusually, and with a hash seed. User code gets its own environment.
+func hostEnvironment(environ []string, hashSeed string) []string {
 	drop := []string{"PYTHONINSPECT", "PYTHONSTARTUP", "PYTHONVERBOSE", "PYTHONDEBUG", "PYTHONUNBUFFERED", "PYTHONTRACEMALLOC", "PYTHONPROFILEIMPORTTIME"}
-	seeded := false
+	ours := cmp.Or(hashSeed, "0") // keeps the order of sets the same on every lane and in every run
 	list := slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
 		name, value, _ := strings.Cut(entry, "=")
-		seeded = seeded || name == "PYTHONHASHSEED" && value != "" && value != "random"
+		if name == "PYTHONHASHSEED" && hashSeed == "" && value != "" && value != "random" {
+			ours = ""
+		}
 		return slices.Contains(drop, name)
 	})
-	if !seeded { // keeps the order of sets the same on every lane and in every run
-		list = append(list, "PYTHONHASHSEED=0")
+	if ours != "" {
+		list = append(list, "PYTHONHASHSEED="+ours)
 	}
 	return append(list, bindNow)
 }

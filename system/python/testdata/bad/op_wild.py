@@ -62,6 +62,11 @@ def do_error(rng):
     return Result("x", status="INVALID", error="no good")
 
 
+def do_hashed(rng):
+    import sys
+    return Result("randomised" if sys.flags.hash_randomization else "as ever")
+
+
 def do_surrogate(rng):
     return Result("a\ud800b")
 
