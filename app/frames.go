@@ -31,8 +31,10 @@ var (
 	// Node prints the line that threw again, before the trace of the error itself.
 	frameAt = lazy.Pattern(`(?m)^\s+at (?:.*[( ])?(?:file://)?([^\s"'()<>:]+\.[A-Za-z]{1,6}):(\d+)(?::\d+)?\)?$`)
 	// Java names a file without its folders, which follow from the class.
-	frameJava  = lazy.Pattern(`(?m)^\s+at (?:[\w.]*/)*((?:[a-z_]\w*\.)+)[A-Z][\w$]*\.[\w$<>]+\((\w+\.(?:java|kt|scala|groovy)):(\d+)\)$`)
-	frameOther = lazy.Pattern(`([^\s"'()<>:]+\.[A-Za-z]{1,6}): ?(?:line )?(\d+)(?::\d+)?\b`)
+	frameJava = lazy.Pattern(`(?m)^\s+at (?:[\w.]*/)*((?:[a-z_]\w*\.)+)[A-Z][\w$]*\.[\w$<>]+\((\w+\.(?:java|kt|scala|groovy)):(\d+)\)$`)
+	// frameVariable is where a variable is defined, which AddressSanitizer names beside the one that was overrun.
+	frameVariable = lazy.Pattern(`global variable '[^'\n]*' defined in '[^'\n]*'`)
+	frameOther    = lazy.Pattern(`([^\s"'()<>:]+\.[A-Za-z]{1,6}): ?(?:line )?(\d+)(?::\d+)?\b`)
 	// framePointer matches a place in a document: $.functions.close.
 	framePointer = lazy.Pattern(`^\$((?:\.[^.\s]+)+)$`)
 	// frameItem matches a key followed by indices: turns[1].
@@ -76,7 +78,7 @@ func (r *framer) frames(source string, f *campaign.Finding) []campaign.Exhibit {
 		if t == nil || shown && t.ReportOf == "" {
 			continue
 		}
-		text := t.Body[:min(len(t.Body), frameSearch)]
+		text := frameVariable().ReplaceAllString(t.Body[:min(len(t.Body), frameSearch)], "")
 		python := framePython().FindAllStringSubmatch(text, -1)
 		for k := range python {
 			if e := r.frameAt(source, python[len(python)-1-k]); e != nil {

@@ -43,6 +43,7 @@ func TestFrames(t *testing.T) {
 		{"node, without a function", "", "TypeError: x\n    at file://" + filepath.Join(dir, "work", "src", "parse.js") + ":9:3", "src/parse.js:9"},
 		{"java", "", "Exception in thread \"main\" x\n\tat Parse.one(src/parse.js:9)\n\tat Parse.main(src/parse.js:2)", "src/parse.js:9"},
 		{"java, in a package", "", "Exception in thread \"main\" x\n\tat java.base/java.util.List.get(List.java:4)\n\tat org.shop.Rates.of(Rates.java:9)\n\tat org.shop.Main.main(Main.java:2)", "src/main/java/org/shop/Rates.java:9"},
+		{"where a variable is defined", "", "ERROR: AddressSanitizer: global-buffer-overflow\n    #0 0x1 in parse (a+0x1)\n\n0x1 is located 0 bytes after global variable 'name' defined in 'src/parse.go:9:13' (0x2) of size 8", ""},
 		{"absolute", "", filepath.Join(dir, "work", "src", "parse.go") + ":9:4: error", "src/parse.go:9"},
 		{"outside", "", "  File \"" + filepath.Join(dir, "outside", "lib.py") + "\", line 9", ""},
 		{"climbing", "", "../outside/lib.py:9", ""},

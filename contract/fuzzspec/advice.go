@@ -42,6 +42,10 @@ func missingVariable(stderr []byte) string {
 	return string(found[1])
 }
 
+// shadowRefused is what sanitizers print when a limit on address space refuses them the memory that
+// they reserve at the start.
+var shadowRefused = lazy.Pattern(`Perhaps you're using ulimit -v|Sanitizer failed to allocate 0x[0-9a-f]+ .*errno: 12|can not mmap the shadow memory|address_range\.Init`)
+
 // choose resolves --mutators auto by the seed: text operators for prose, otherwise the deep
 // mutators, which detect structure themselves. Only the deep mutators use dictionaries and further
 // seeds.

@@ -89,6 +89,9 @@ func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 		f.Warnings = append(f.Warnings, fmt.Sprintf("%s: the unmodified seed already fails: %s", c.id.Name,
 			steady(crash.Restore(o.Title, res.Stderr, res.Stdout))))
 	}
+	if o.Verdict == campaign.VerdictFail && c.memory() > 0 && shadowRefused().Match(res.Stderr) {
+		f.Warnings = append(f.Warnings, c.id.Name+": a sanitizer cannot reserve its memory under the limit on address space: give --memory-limit 0")
+	}
 	if name := missingVariable(res.Stderr); name != "" && (o.Verdict == campaign.VerdictFail || res.ExitCode != 0) && c.system == nil {
 		f.Warnings = append(f.Warnings, fmt.Sprintf("%s: the program names %s, and a FuzzSpec's environment does not have it: "+
 			`begin target.command with "env", "%[2]s=...", such as "env", "HOME=<run_dir>"`, c.id.Name, name))

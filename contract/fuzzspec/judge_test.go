@@ -557,6 +557,16 @@ func TestSeedThatFails(t *testing.T) {
 	if err != nil || len(f.Warnings) != 1 || !strings.HasSuffix(f.Warnings[0], "the unmodified seed already fails: exit status 3: "+words) {
 		t.Errorf("%v %q", err, f.Warnings)
 	}
+	for memory, want := range map[int64]int{0: 1, 4 << 30: 2} {
+		c.set.memory = memory
+		c.open = func(context.Context, process.Plan, int, int, bool) (process.Runner, error) {
+			return spoken("==7==ReserveShadowMemoryRange failed while trying to map 0xdfff0001000 bytes. Perhaps you're using ulimit -v\n"), nil
+		}
+		f, err := c.Probe(t.Context())
+		if err != nil || len(f.Warnings) != want || strings.HasSuffix(f.Warnings[want-1], "give --memory-limit 0") != (want == 2) {
+			t.Errorf("a limit of %d: %v %q", memory, err, f.Warnings)
+		}
+	}
 	if seen, looked := stackReader(t.Context(), spoken(""), process.Case{})(); seen != nil || looked {
 		t.Errorf("%+v of a crash that could not be looked at", seen)
 	}

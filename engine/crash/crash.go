@@ -227,8 +227,9 @@ func (r report) cause(ending string) Cause {
 			function += ", called by " + frames[1]
 		}
 		b.WriteString(" in " + function)
-		if file, line, ok := strings.Cut(r.place, ":"); ok && r.place != function && r.class != ClassStackOverflow {
-			if strings.HasPrefix(function+":", file+":") {
+		file, line, lined := strings.Cut(r.place, ":")
+		if (lined || strings.Contains(r.place, "+0x")) && r.place != function && r.class != ClassStackOverflow {
+			if lined && strings.HasPrefix(function+":", file+":") {
 				b.WriteString(" line " + line)
 			} else {
 				b.WriteString(" (" + r.place + ")")

@@ -64,9 +64,10 @@ func frameNumber(line string) string {
 //	#1 parse /src/scroll.c:30 (scroll+0x169c)
 //	#1  0x0055 in parse (p=0x0) at scroll.c:20
 //
-// as the name of a function, or module+offset, and its file:line, or "" if that is
-// unknown. An offset in a function is no substitute: a compiler makes several
-// copies of a line, and each build has other offsets. "" is a frame without a name.
+// as the name of a function, or module+offset, and its file:line. Where no line is
+// known, module+offset is the place, which does not depend on where a module was
+// loaded: a build without lines has all that was inlined in one function. "" is a
+// frame without a name, and a place that is unknown.
 func nativeFrame(line string) (name, place string, ok bool) {
 	num := frameNumber(line)
 	if num == "" {
@@ -105,6 +106,7 @@ func nativeFrame(line string) (name, place string, ok bool) {
 	if SystemModule(module) {
 		module = ""
 	}
+	place = module
 	if file, line, ok := sourcePlace(strings.TrimPrefix(strings.TrimSpace(whole[len(s):]), "at ")); ok {
 		place = file + ":" + line
 	}
@@ -126,6 +128,9 @@ func cutLocation(s string) string {
 		file, line, ok := strings.Cut(s[i+1:], ":")
 		if ok && strings.Contains(file, ".") && line != "" && isDigit(line[0]) {
 			return s[:i]
+		}
+		if !ok && strings.Contains(file, ".") && !strings.ContainsAny(file, "()<>[]{},*&") {
+			return s[:i] // a symbol table names the file of a static function, without a line
 		}
 	}
 	if strings.HasPrefix(s, "/") || strings.HasPrefix(s, "<null>") {

@@ -79,8 +79,11 @@ func valgrindFrame(line string) (name, place string, ok bool) {
 		return "", "", true
 	}
 	if i := strings.LastIndex(f, " ("); i > 0 {
-		if file, line, ok := sourcePlace(strings.TrimSuffix(f[i+2:], ")")); ok {
+		at := strings.TrimSuffix(f[i+2:], ")")
+		if file, line, ok := sourcePlace(at); ok {
 			place = file + ":" + line
+		} else if m, ok := strings.CutPrefix(at, "in "); ok && !SystemModule(base(m)) {
+			place = base(m) + "+0x" + addr
 		}
 		f = f[:i]
 	}

@@ -199,9 +199,12 @@ func summaryFrame(t text, from int) (frames []string, place string) {
 		return nil, ""
 	}
 	if s, f, ok := cutLast(t.lines[i], " in "); ok && f != "" {
+		s, _, _ = strings.Cut(s, " (BuildId: ")
 		_, at, _ := cutLast(s, " ")
 		if file, line, ok := sourcePlace(at); ok {
 			place = file + ":" + line
+		} else if m, ok := between(at, "(", ")"); ok && strings.Contains(m, "+0x") && !SystemModule(base(m)) {
+			place = base(m)
 		}
 		return []string{FunctionName(f)}, place
 	}

@@ -35,8 +35,8 @@ func TestSanitizerReports(t *testing.T) {
 	}
 }
 
-// Two lines of a function are two causes; one that several pieces of code stand for, or
-// that nobody knows, is one, and where a cycle or a race is noticed is chance.
+// Two lines of a function are two causes, or two offsets where no line is known; where a
+// cycle or a race is noticed is chance.
 func TestLinesOfOneFunction(t *testing.T) {
 	for _, c := range []struct {
 		report, one, other string
@@ -46,15 +46,22 @@ func TestLinesOfOneFunction(t *testing.T) {
 		{"asan", "in parse /src/a.c:7:3", "in parse /src/a.c:7:30", false},
 		{"asan", "in memcpy /libc/memcpy.c:7\n    #1 0x1 in parse /src/a.c:7:3", "in memcpy /libc/memcpy.c:9\n    #1 0x1 in parse /src/a.c:7:3", false},
 		{"asan", "in memcpy (/src/a+0x9)\n    #1 0x1 in parse /src/a.c:7:3", "in memcpy (/src/a+0x9)\n    #1 0x1 in parse /src/a.c:9:3", true},
-		{"asan", "in parse (/src/a+0x17) (BuildId: 1)", "in parse (/src/a+0x19) (BuildId: 1)", false},
+		{"asan", "in parse (/src/a+0x17) (BuildId: 1)", "in parse (/src/a+0x19) (BuildId: 1)", true},
+		{"asan", "in parse (/src/a+0x17)\n    #1 0x1 in main (/src/a+0x29)", "in parse (/src/a+0x17)\n    #1 0x1 in main (/src/a+0x31)", false},
+		{"asan", "in memcpy (/src/a+0x9)\n    #1 0x1 in parse (/src/a+0x17)", "in memcpy (/src/a+0x9)\n    #1 0x1 in parse (/src/a+0x19)", true},
+		{"asan", "in parse (/lib/libc.so.6+0x17)", "in parse (/lib/libc.so.6+0x19)", false},
+		{"asan", "in parse a.c", "in expand a.c", true},
+		{"asan", "in parse a.c\n", "in parse b.c\n", false},
 		{"asan", "(/src/a+0x17) (BuildId: 1)", "(/src/a+0x19) (BuildId: 1)", true},
 		{"summary", "/src/a.c:7:3 in parse", "/src/a.c:9:3 in parse", true},
-		{"summary", "(/src/a+0x17) in parse", "(/src/a+0x19) in parse", false},
+		{"summary", "(/src/a+0x17) in parse", "(/src/a+0x19) in parse", true},
+		{"summary", "(/src/a+0x17) (BuildId: 1) in parse", "(/src/a+0x17) (BuildId: 2) in parse", false},
 		{"cycle", "in parse /src/a.c:7:3", "in parse /src/a.c:9:3", false},
 		{"race", "parse /src/a.c:7 (a+0x17)", "parse /src/a.c:9 (a+0x19)", false},
 		{"undefined", "in parse /src/a.c:7:3", "in parse /src/a.c:9:3", true},
 		{"valgrind", "parse (a.c:7)", "parse (a.c:9)", true},
 		{"valgrind", "parse (in /src/a)", "parse (in /src/a)", false},
+		{"valgrind", "parse (in /src/a)\n==7==    by 0x2: main (in /src/a)", "parse (in /src/a)\n==7==    by 0x3: main (in /src/a)", false},
 		{"gdb", "in parse (p=0x0) at a.c:7", "in parse (p=0x0) at a.c:9", true},
 		{"own", "in parse /src/a.c:7", "in parse /src/a.c:9", true},
 	} {

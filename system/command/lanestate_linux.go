@@ -116,7 +116,7 @@ func newLaneState(plan *process.Plan, lane, lanes int) (_ *laneState, err error)
 			return nil, err
 		}
 	}
-	list, notes, err := limits(plan.Limits, g.image.command.Path)
+	list, notes, err := limits(plan.Limits, g.image.command.Path, g.image.command.Argv[1:])
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"strings"
 
 	"github.com/thresh-dev/thresh/port/process"
@@ -29,8 +30,9 @@ func fileSizeLimit(l process.Limits) int64 {
 }
 
 // limits converts the plan's limits to the kernel's. The notes name what could not be applied as
-// requested.
-func limits(l process.Limits, path string) (list []forkline.Rlimit, notes []string, err error) {
+// requested. What the program executes has its limits too: env and shells execute what their
+// arguments name.
+func limits(l process.Limits, program string, args []string) (list []forkline.Rlimit, notes []string, err error) {
 	add := func(resource int, cur, max uint64) {
 		// Without privilege a limit can only be lowered.
 		var own unix.Rlimit
@@ -53,12 +55,20 @@ func limits(l process.Limits, path string) (list []forkline.Rlimit, notes []stri
 		}
 	}
 	if l.AddressSpace > 0 {
-		why, err := reservesAddressSpace(path)
+		why, err := reservesAddressSpace(program)
 		if err != nil {
-			return nil, nil, fmt.Errorf("look into %s: %w", path, err)
+			return nil, nil, fmt.Errorf("look into %s: %w", program, err)
+		}
+		who := "the program"
+		for _, other := range programsIn(args) {
+			if why == "" {
+				// A file that cannot be read is none that this one executes.
+				why, _ = reservesAddressSpace(other)
+				who = path.Base(other)
+			}
 		}
 		if why != "" {
-			notes = append(notes, "the limit on address space is not applied: the program "+why)
+			notes = append(notes, "the limit on address space is not applied: "+who+" "+why)
 		} else {
 			add(unix.RLIMIT_AS, uint64(l.AddressSpace), uint64(l.AddressSpace))
 		}
@@ -66,13 +76,27 @@ func limits(l process.Limits, path string) (list []forkline.Rlimit, notes []stri
 	return list, notes, nil
 }
 
+// programsIn returns the executable files that arguments name by absolute paths, as words of a
+// shell's command too.
+func programsIn(args []string) (list []string) {
+	for _, a := range args {
+		for word := range strings.FieldsSeq(a) {
+			word = strings.Trim(word, `"';&|()`)
+			if info, err := os.Stat(word); err == nil && path.IsAbs(word) && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+				list = append(list, word)
+			}
+		}
+	}
+	return list
+}
+
 // reservesAddressSpace returns why a program cannot run under a limit on address space, namely that
 // it reserves far more than it uses, or "". A script is judged by its interpreter.
-func reservesAddressSpace(path string) (string, error) {
-	if _, err := buildinfo.ReadFile(path); err == nil {
+func reservesAddressSpace(name string) (string, error) {
+	if _, err := buildinfo.ReadFile(name); err == nil {
 		return "is a Go program", nil
 	}
-	f, err := os.Open(path)
+	f, err := os.Open(name)
 	if err != nil {
 		return "", err
 	}

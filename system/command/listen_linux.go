@@ -109,7 +109,7 @@ func (a *aflExecutor) listen() (err error) {
 		if !features.Cmplog && !(features.Counted && features.Compares) {
 			return errors.New("it was not built with AFL_LLVM_CMPLOG=1 afl-clang-fast")
 		}
-		own, _, err := limits(a.plan.Limits, other)
+		own, _, err := limits(a.plan.Limits, other, nil)
 		if err != nil {
 			return err
 		}

@@ -49,7 +49,7 @@ func TestLimitsOfAPlan(t *testing.T) {
 		{"memory of a Go program", process.Limits{FileSize: 5, AddressSpace: 64 << 20}, self,
 			map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_NOFILE: 1024, unix.RLIMIT_FSIZE: 5}, "the limit on address space is not applied: the program is a Go program"},
 	} {
-		list, notes, err := limits(c.limits, c.path)
+		list, notes, err := limits(c.limits, c.path, nil)
 		got := map[int]uint64{}
 		for _, l := range list {
 			got[l.Resource] = l.Cur
@@ -63,7 +63,7 @@ func TestLimitsOfAPlan(t *testing.T) {
 			t.Errorf("%s: %v, want %v; %q, %v", c.name, got, c.want, said, err)
 		}
 	}
-	if _, _, err := limits(process.Limits{AddressSpace: 1}, filepath.Join(t.TempDir(), "none")); err == nil || !strings.HasPrefix(err.Error(), "look into ") {
+	if _, _, err := limits(process.Limits{AddressSpace: 1}, filepath.Join(t.TempDir(), "none"), nil); err == nil || !strings.HasPrefix(err.Error(), "look into ") {
 		t.Errorf("a program that there is not: %v", err)
 	}
 }
@@ -115,6 +115,23 @@ func TestProgramsThatReserveMemory(t *testing.T) {
 	}
 	if _, err := reservesAddressSpace(dir); err == nil {
 		t.Error("a folder can be read")
+	}
+	readable := filepath.Join(dir, "data")
+	if err := os.WriteFile(readable, []byte("__asan_init"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"A=b", asan, "x"}, "program1 is built with AddressSanitizer"},
+		{[]string{"-c", "cd /; exec '" + asan + "' \"$1\""}, "program1 is built with AddressSanitizer"},
+		{[]string{"A=" + asan, plain, readable, dir, dir + "/none", "program1"}, ""},
+	} {
+		_, notes, err := limits(process.Limits{FileSize: 5, AddressSpace: 64 << 20}, plain, c.args)
+		if said := strings.Join(notes, "\n"); err != nil || !strings.Contains(said, c.want) || (said == "") != (c.want == "") {
+			t.Errorf("%q: %q, %v, want %q", c.args, said, err, c.want)
+		}
 	}
 }
 
