@@ -22,6 +22,11 @@ import (
 const (
 	sequences = 300
 	inARow    = 14
+	// Every third sequence repeats one function on one instance, half of them with great numbers. It
+	// is longer than the traversals of a run, so that it meets the bounds that they can reach: a draft
+	// that has not seen a bound claims that there is none.
+	repeating = 3
+	repeated  = 40
 	largest   = 100 // largest integer tried
 )
 
@@ -51,14 +56,18 @@ func modelOfModule(ctx context.Context, f *draft.ModelFacts, binary []byte, call
 		return err
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
-	s := &sampler{ops: f.Ops, x: x, plan: &plan, rng: rand.New(rand.NewPCG(1, 2))}
+	s := &sampler{ops: f.Ops, x: x, plan: &plan, rng: rand.New(rand.NewPCG(1, 2)), fresh: make([]int, len(f.Ops)), again: make([]int, len(f.Ops))}
 	// A function that never changes the module's memory only reads.
 	moved, took := make([]bool, len(f.Ops)), make([]int, len(f.Ops))
+	first, varied := make([]any, len(f.Ops)), make([]bool, len(f.Ops))
 	s.watch = func(op int, before dut.Snapshot, st *draft.Step) {
 		if st.Refused || st.Broken != "" {
 			return
 		}
-		took[op]++
+		if took[op]++; took[op] == 1 {
+			first[op] = st.Value
+		}
+		varied[op] = varied[op] || st.Value != first[op]
 		if blocks, globals := x.Changed(before); blocks+globals > 0 {
 			moved[op] = true
 		}
@@ -68,8 +77,16 @@ func modelOfModule(ctx context.Context, f *draft.ModelFacts, binary []byte, call
 			return err
 		}
 	}
+	draft.Unmake(f.Ops, func(op int) bool { return s.again[op] > s.fresh[op] })
 	for i := range f.Ops {
-		if o := &f.Ops[i]; !o.Makes && o.Answers && took[i] >= 5 && !moved[i] {
+		o := &f.Ops[i]
+		if o.Makes || !o.Answers || took[i] < 5 || moved[i] {
+			continue
+		}
+		// One answer for all arguments may be how it refuses arguments that were never right.
+		if !varied[i] && slices.ContainsFunc(o.Slots, func(x draft.Slot) bool { return o.Handle < 0 || x.Name != o.Slots[o.Handle].Name }) {
+			o.Left, o.Skip = fmt.Sprintf("%d calls changed nothing and answered %v: what else it may do was not seen", took[i], first[i]), true
+		} else {
 			o.Pure, o.Again, o.Ends = fmt.Sprintf("%d calls changed nothing in its memory", took[i]), "", ""
 		}
 	}
@@ -105,6 +122,10 @@ type sampler struct {
 	// watch sees each call. spread holds, by operation, whether it changes other instances.
 	watch  func(op int, before dut.Snapshot, st *draft.Step)
 	spread []bool
+	made   int // sequences so far
+	// fresh and again count, by operation, how often a function that is taken to make instances
+	// answered a new number, and one that it had answered before in the sequence.
+	fresh, again []int
 }
 
 // seenInstance is an instance that a sequence created.
@@ -126,8 +147,16 @@ func (s *sampler) sequence(ctx context.Context) (list []draft.Step, err error) {
 	var all []*seenInstance
 	alone := &seenInstance{live: true}
 	alone.state = s.look(alone)
-	for range inARow {
-		op := s.rng.IntN(len(s.ops))
+	calls, favourite, great := inARow, -1, false
+	if s.made++; s.made%repeating == 0 {
+		calls, favourite = repeated, s.made/repeating%len(s.ops)
+		great = s.rng.IntN(2) == 0
+	}
+	for range calls {
+		op, again := s.rng.IntN(len(s.ops)), favourite >= 0 && s.rng.IntN(8) > 0
+		if again {
+			op = favourite
+		}
 		o := &s.ops[op]
 		if o.Skip {
 			continue
@@ -142,11 +171,14 @@ func (s *sampler) sequence(ctx context.Context) (list []draft.Step, err error) {
 				}
 				o, st.Op = &s.ops[op], op
 			} else {
-				on = fit[s.rng.IntN(len(fit))]
+				on = fit[0]
+				if !again {
+					on = fit[s.rng.IntN(len(fit))]
+				}
 			}
 		}
 		for k := range o.Slots {
-			v := s.draw(&o.Slots[k], on)
+			v := s.draw(&o.Slots[k], on, great)
 			if k == o.Handle {
 				v = on.handle
 			}
@@ -189,8 +221,10 @@ func (s *sampler) sequence(ctx context.Context) (list []draft.Step, err error) {
 		case o.Makes && !st.Refused:
 			i := &seenInstance{name: fmt.Sprint(o.Entity, " ", len(all)), entity: o.Entity, handle: st.Value, live: true}
 			if slices.ContainsFunc(all, func(x *seenInstance) bool { return x.entity == i.entity && x.handle == i.handle }) {
+				s.again[op]++
 				break // the module returned an existing instance again
 			}
+			s.fresh[op]++
 			i.state, st.Made = s.look(i), i.name
 			st.After = s.known(i)
 			all = append(all, i)
@@ -249,8 +283,8 @@ func (s *sampler) look(i *seenInstance) draft.State {
 	return now
 }
 
-// draw draws an argument's value: a usual one, or one near a known value.
-func (s *sampler) draw(slot *draft.Slot, on *seenInstance) any {
+// draw draws an argument's value: a small one, or a great one, or any one, or one near a known value.
+func (s *sampler) draw(slot *draft.Slot, on *seenInstance, great bool) any {
 	switch slot.Kind {
 	case "bool":
 		return s.rng.IntN(2) == 1
@@ -265,7 +299,11 @@ func (s *sampler) draw(slot *draft.Slot, on *seenInstance) any {
 		}
 	}
 	if s.rng.IntN(2) == 0 {
-		return slot.Min + s.rng.Int64N(min(slot.Max-slot.Min, 5)+1)
+		few := s.rng.Int64N(min(slot.Max-slot.Min, 5) + 1)
+		if great {
+			return slot.Max - few
+		}
+		return slot.Min + few
 	}
 	return slot.Min + s.rng.Int64N(slot.Max-slot.Min+1)
 }

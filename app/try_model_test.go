@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/app"
+	wasm "github.com/thresh-dev/thresh/examples/wasmemit"
 )
 
 const refunds = `{"action": "place", "args": {"amount": 40}, "returns": 17}
@@ -26,6 +27,25 @@ func exampleModule(t *testing.T, file string) []byte {
 	return b
 }
 
+// boundedModule is a stack that refuses a thirteenth number, beside a function that answers 0 to
+// all arguments but two.
+func boundedModule() []byte {
+	m := wasm.New()
+	m.Memory(1, 1)
+	depth := m.Global(wasm.I32, true, 0)
+	move := func(name string, params []wasm.Type, bound int32, by int32) {
+		f := m.Func(name, params, wasm.Results(wasm.I32))
+		f.GlobalGet(depth).I32(bound).Op(wasm.I32Eq).If(wasm.Empty, func() { f.I32(-1).Op(wasm.Return) }, nil)
+		f.GlobalGet(depth).I32(by).Op(wasm.I32Add).GlobalSet(depth).GlobalGet(depth)
+	}
+	move("stack_push", wasm.Params(wasm.I32), 12, 1)
+	move("stack_pop", nil, 0, -1)
+	m.Func("stack_depth", nil, wasm.Results(wasm.I32)).GlobalGet(depth)
+	f := m.Func("post", wasm.Params(wasm.I32, wasm.I32), wasm.Results(wasm.I32))
+	f.Get(0).I32(77_777).Op(wasm.I32Eq).Get(1).I32(88_888).Op(wasm.I32Eq).Op(wasm.I32And)
+	return m.Bytes()
+}
+
 // A drafted model holds for the system that it is drafted from, says what it guesses,
 // and finds a fault in another build.
 func TestDraftModels(t *testing.T) {
@@ -39,6 +59,7 @@ func TestDraftModels(t *testing.T) {
 		{"queue.wasm", exampleModule(t, "queue.wasm"), []string{"require(q.queue_size <= 2)", "q.queue_back = queue_push_2"}, exampleModule(t, "faulty/queue/a-fourth-number-is-taken.wasm")},
 		{"cache.wasm", exampleModule(t, "cache.wasm"), nil, nil},
 		{"article.wasm", exampleModule(t, "article.wasm"), nil, nil},
+		{"bounded.wasm", boundedModule(), []string{"require(actor.stack_depth <= 11)", "require(actor.stack_depth >= 1)", "answer = actor.stack_depth + 1", "# Skipped: post: "}, nil},
 		{"trace.jsonl", []byte(refunds), []string{"o.amount -= amount2", "answer = o.amount - amount2"}, nil},
 	} {
 		t.Run(x.file, func(t *testing.T) {

@@ -154,6 +154,21 @@ func Classify(ops []Op) {
 	}
 }
 
+// Unmake corrects what names made Classify conclude: the operations that not says so of make no
+// instances, and arguments name only instances that some operation makes.
+func Unmake(ops []Op, not func(op int) bool) {
+	for i := range ops {
+		if o := &ops[i]; o.Makes && not(i) {
+			o.Makes, o.Entity = false, ""
+		}
+	}
+	for i := range ops {
+		if o := &ops[i]; o.Handle >= 0 && !slices.ContainsFunc(ops, func(m Op) bool { return m.Makes && m.Entity == o.Entity }) {
+			o.Handle, o.Entity = -1, ""
+		}
+	}
+}
+
 // Naming scores how closely the name of an argument matches what an operation makes: from 1, only
 // the values match, to 4.
 func Naming(argument, maker string) int {

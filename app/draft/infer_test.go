@@ -187,6 +187,22 @@ item_rename: false "" 0 "" "named rename" "" item_rename
 `; got != want {
 		t.Errorf("by name:\n%s", got)
 	}
+	Unmake(ops, func(op int) bool { return ops[op].Name != "open_door" })
+	if got, want := said(ops), `create_user: false "" -1 "" "" "" create_user
+new_item: false "" -1 "" "" "" new_item
+open_door: true "Door" -1 "" "" "" open_door
+make: false "" -1 "it says so" "" "" make_
+set_user: false "" -1 "" "seen to do nothing again" "" set_user
+close_item: false "" -1 "" "" "seen to" close_item
+delete_all: false "" -1 "" "" "named delete" delete_all
+remove: false "" -1 "it says so" "" "" remove
+set_size: false "" -1 "it says so" "" "" set_size
+user_count: false "" -1 "" "" "" user_count
+not: false "" -1 "" "" "" not_
+item_rename: false "" -1 "" "named rename" "" item_rename
+`; got != want {
+		t.Errorf("without a maker of users:\n%s", got)
+	}
 	ops = calls("create_user get_user/int count- delete_user/int get_set/int fetch_closed/int touch")
 	ops[0].Makes = true
 	Recorded(ops)

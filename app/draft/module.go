@@ -60,7 +60,7 @@ func (x *Export) param(i int) string { return fmt.Sprintf("%s_%d", x.Name, i+1) 
 // plumbing matches functions that a toolchain exports for the caller's glue; frees matches more of
 // them, which return nothing.
 var (
-	plumbing = lazy.Pattern(`^_|^(c|m|re|de)?alloc(ate)?(_?(mem|memory|buf|buffer|str|string|bytes))?$|^cabi_|^asyncify_|^(emscripten_)?stack(Save|Restore|Alloc|_\w+)$|_dealloc$`)
+	plumbing = lazy.Pattern(`^_|^(c|m|re|de)?alloc(ate)?(_?(mem|memory|buf|buffer|str|string|bytes))?$|^cabi_|^asyncify_|^stack(Save|Restore|Alloc)$|^emscripten_stack_\w+$|_dealloc$`)
 	frees    = lazy.Pattern(`^free(_?(mem|memory|buf|buffer|str|string|bytes|ptr))?$|_free$`)
 )
 
