@@ -94,8 +94,8 @@ func (s *state) unseen() (list []string) {
 	return list
 }
 
-// noCalls says that no tool call was seen, and why this may be.
-const noCalls = "no call of any tool was seen: the agent made none, or by a client that Thresh does not reach, such as one for MCP servers on stdio that is not MCP's SDK for Python or TypeScript"
+// noCalls says that the cases of an invariant show no tool call, and why this may be.
+const noCalls = "they show no call of any tool: the agent made none, or by a client that Thresh does not reach, such as one for MCP servers on stdio that is not MCP's SDK for Python or TypeScript"
 
 // replayComparison shows a replay next to the session that it replays: what was asked and the
 // result; for each tool call, what the tool had answered then and how often it was asked now; and

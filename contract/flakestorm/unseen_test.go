@@ -30,10 +30,10 @@ contract:
 	p := chargedBy(t, document, "", "")
 	want := []string{
 		"down: fault contract.chaos_matrix[1].tool_faults[0] (tool error) never fired: no call of the agent matched it; those seen: charge, orders",
-		"contract.invariants[0] (once): no tool chrage occurred in any case, so this was not tested; did you mean charge?",
-		"contract.invariants[2] (first): no tool close_account occurred in any case, so this was not tested; seen: charge, orders",
-		"contract.invariants[4] (misspelt): no tool chargee occurred in any case; did you mean charge?",
-		"contract.invariants[5] (other): no model gpt occurred in any case, so this was not tested",
+		"contract.invariants[0] (once): no tool chrage occurred in any of its cases, so this was not tested; did you mean charge?",
+		"contract.invariants[2] (first): no tool close_account occurred in any of its cases, so this was not tested; seen: charge, orders",
+		"contract.invariants[4] (misspelt): no tool chargee occurred in any of its cases; did you mean charge?",
+		"contract.invariants[5] (other): no model gpt occurred in any of its cases, so this was not tested",
 	}
 	for i := range p.warnings {
 		p.warnings[i], _, _ = strings.Cut(p.warnings[i], "; if the agent's HTTP client")

@@ -106,7 +106,7 @@ func (c *Campaign) unseen(s *state) (list []string) {
 		events = append(events, judge.Event{Kind: judge.Tool, Name: name})
 	}
 	for id, m := range c.mentions {
-		if text := m.Missing(s.tools, "no call of any tool was seen"); text != "" && !s.named && s.tally.judged > 0 && !m.In(events) {
+		if text := m.Missing(s.tools, "they show no call of any tool"); text != "" && !s.named && s.tally.judged > 0 && !m.In(events) {
 			list = append(list, id+": "+text)
 		}
 	}

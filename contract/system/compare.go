@@ -64,7 +64,7 @@ func compare(s *state, op *sut.Operation, in *input, before []done, o *sut.Obser
 			return found(by, kindIdle, fmt.Sprintf("is answered, and %s shows the same after it as before: %s", op.Name, still))
 		}
 	case op.Method == "GET" && (by.Method == "PUT" || by.Method == "PATCH" || by.Method == "POST" && makesFor(by, op)):
-		name, set, got := forgotten(by, last, o)
+		name, set, got := forgotten(by, op, last, o)
 		if name == "" && n > 0 && by.Method != "POST" {
 			name, set, got = ignored(by, &before[n-1], last, o)
 		}
@@ -85,19 +85,47 @@ func makesFor(by, shows *sut.Operation) bool {
 }
 
 // forgotten returns a member that a call set and confirmed and that the following GET shows with
-// another value: its name and the two values.
-func forgotten(by *sut.Operation, update *done, o *sut.Observation) (name string, set, got json.RawMessage) {
+// another value, or not although its description has it: its name and the two values.
+func forgotten(by, shows *sut.Operation, update *done, o *sut.Observation) (name string, set, got json.RawMessage) {
 	var was, is map[string]json.RawMessage
 	if json.Unmarshal(update.o.Output, &was) != nil || json.Unmarshal(o.Output, &is) != nil {
 		return "", nil, nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(update.args)) {
 		set, got := update.args[name], is[name]
+		if got == nil && o.Status == http.StatusOK && !unset().Match(set) && !hidden().MatchString(name) && describes(shows.Answers["200"], name) {
+			got = json.RawMessage("missing")
+		}
 		if got != nil && !inPath(by, name) && (single(set) || strings.ContainsRune("[tf", rune(set[0]))) && same(set, was[name]) && !same(set, got) {
 			return name, set, got
 		}
 	}
 	return "", nil, nil
+}
+
+// unset matches values that an answer may leave out, hidden names of what it may not show again.
+var (
+	unset  = lazy.Pattern(`^(""|0|false|null|\[\]|\{\})$`)
+	hidden = lazy.Pattern(`(?i)pass|secret|token|key|pin|cvc|code`)
+)
+
+// describes reports whether a schema of an object has a member that answers show.
+func describes(schema json.RawMessage, member string) bool {
+	var visit func(at json.RawMessage, depth int) bool
+	visit = func(at json.RawMessage, depth int) bool {
+		var s struct {
+			Properties map[string]struct{ WriteOnly bool }
+			AllOf      []json.RawMessage
+			Ref        string `json:"$ref"`
+		}
+		if depth > 6 || json.Unmarshal(at, &s) != nil {
+			return false
+		}
+		p, known := s.Properties[member]
+		return known && !p.WriteOnly || s.Ref != "" && visit(pointed(schema, strings.TrimPrefix(s.Ref, "#")), depth+1) ||
+			slices.ContainsFunc(s.AllOf, func(part json.RawMessage) bool { return visit(part, depth+1) })
+	}
+	return visit(schema, 0)
 }
 
 // ignored returns a member that an update was to set, and left unchanged although it answered with

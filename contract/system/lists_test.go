@@ -298,6 +298,26 @@ func TestIgnoredUpdates(t *testing.T) {
 	}
 }
 
+// A member that an update confirmed and the thing no longer shows is lost, unless answers may leave it out.
+func TestLostMembers(t *testing.T) {
+	shows := &sut.Operation{Name: "one", Method: "GET", Path: "/a/{id}", Answers: map[string]json.RawMessage{
+		"200": json.RawMessage(`{"$ref":"#/$defs/a","$defs":{"a":{"allOf":[{"properties":{"note":{},"id":{},"pass_phrase":{},"sent":{"writeOnly":true}}}]}}}`),
+	}}
+	by := &sut.Operation{Name: "edit", Method: "PATCH", Path: "/a/{id}"}
+	for text, want := range map[string]bool{
+		`"note" "x"`: true, `"note" 2`: true, `"note" ""`: false, `"note" 0`: false, `"id" 2`: false, `"pass_phrase" "x"`: false, `"sent" "x"`: false, `"other" "x"`: false,
+	} {
+		name, set, _ := strings.Cut(text, " ")
+		was := sut.Observation{Status: 200, Output: fmt.Appendf(nil, `{%s:%s}`, name, set)}
+		args := map[string]json.RawMessage{strings.Trim(name, `"`): json.RawMessage(set)}
+		for status, lost := range map[int]bool{200: want, 206: false} {
+			if got, _, shown := forgotten(by, shows, &done{args: args, o: was}, &sut.Observation{Status: status, Output: []byte(`{}`)}); (got != "") != lost || lost && string(shown) != "missing" {
+				t.Errorf("%s, HTTP %d: %q is %s", text, status, got, shown)
+			}
+		}
+	}
+}
+
 // What was left as it was, but not before, was not ignored. What usual calls fail with hides
 // neither a list that is not what was asked for nor what a call did to a thing.
 func TestWhatIsNotHidden(t *testing.T) {

@@ -50,16 +50,12 @@ func (m Mention) Missing(seen []string, none string) string {
 	if !m.Idle && (near == "" || near == m.Name) {
 		return ""
 	}
-	cases := "case"
-	if near == m.Name { // others showed it, or it was offered
-		cases = "of its cases"
-	}
-	text := fmt.Sprintf("no %s %s occurred in any %s", m.Kind, m.Name, cases)
+	text := fmt.Sprintf("no %s %s occurred in any of its cases", m.Kind, m.Name) // it may in those of other judges
 	if m.Idle {
 		text += ", so this was not tested"
 	}
 	switch {
-	case near == m.Name:
+	case near == m.Name: // others showed it, or it was offered
 	case near != "":
 		text += "; did you mean " + near + "?"
 	case len(seen) > 0:

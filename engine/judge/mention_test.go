@@ -43,12 +43,12 @@ func TestMentions(t *testing.T) {
 		seen []string
 		want string
 	}{
-		{Mention{Tool, "charge", true}, nil, "no tool charge occurred in any case, so this was not tested; none was seen"},
-		{Mention{Model, "gpt", true}, nil, "no model gpt occurred in any case, so this was not tested"},
-		{Mention{Tool, "charge", true}, []string{"chrage", "orders"}, "no tool charge occurred in any case, so this was not tested; did you mean chrage?"},
+		{Mention{Tool, "charge", true}, nil, "no tool charge occurred in any of its cases, so this was not tested; none was seen"},
+		{Mention{Model, "gpt", true}, nil, "no model gpt occurred in any of its cases, so this was not tested"},
+		{Mention{Tool, "charge", true}, []string{"chrage", "orders"}, "no tool charge occurred in any of its cases, so this was not tested; did you mean chrage?"},
 		{Mention{Tool, "charge", true}, []string{"charge"}, "no tool charge occurred in any of its cases, so this was not tested"},
-		{Mention{Tool, "charge", true}, []string{"orders", "mail"}, "no tool charge occurred in any case, so this was not tested; seen: orders, mail"},
-		{Mention{Tool, "charge", false}, []string{"chrage"}, "no tool charge occurred in any case; did you mean chrage?"},
+		{Mention{Tool, "charge", true}, []string{"orders", "mail"}, "no tool charge occurred in any of its cases, so this was not tested; seen: orders, mail"},
+		{Mention{Tool, "charge", false}, []string{"chrage"}, "no tool charge occurred in any of its cases; did you mean chrage?"},
 		{Mention{Tool, "charge", false}, []string{"orders"}, ""},
 		{Mention{Tool, "charge", false}, []string{"charge"}, ""},
 	} {
