@@ -25,7 +25,8 @@ type besideFailure struct {
 	Failure
 	Expected *string `json:"expected,omitempty"`
 	Actual   *string `json:"actual,omitempty"`
-	Left     int     `json:"left,omitempty"` // on the last: how many more were dropped
+	Beyond   string  `json:"beyond,omitempty"` // see [beyondNote]
+	Left     int     `json:"left,omitempty"`   // on the last: how many more were dropped
 }
 
 func besideJSON(all []*Failure) []byte {
@@ -38,7 +39,7 @@ func besideJSON(all []*Failure) []byte {
 		return &text
 	}
 	for _, f := range all[:min(len(all), maxBeside)] {
-		kept = append(kept, besideFailure{Failure: *f, Expected: short(f.expected), Actual: short(f.actual)})
+		kept = append(kept, besideFailure{Failure: *f, Expected: short(f.expected), Actual: short(f.actual), Beyond: f.beyond(maxBesideText)})
 	}
 	kept[len(kept)-1].Left = len(all) - len(kept)
 	data, _ := json.Marshal(kept) // strings and numbers
@@ -80,7 +81,9 @@ func (c *Campaign) besideExhibit(cs *Case, first *Failure, all []besideFailure) 
 			b.WriteByte('\n')
 		}
 		f.expected, f.actual, f.Step = f.Expected, f.Actual, cmp.Or(f.Step, first.Step)
-		b.WriteString(c.reasons(cs, &f.Failure, campaign.Outcome{Evidence: f.evidence(nil)}))
+		var said evidence
+		said.add(beyondNote, []byte(f.Beyond))
+		b.WriteString(c.reasons(cs, &f.Failure, campaign.Outcome{Evidence: f.evidence(said)}))
 	}
 	return campaign.TextExhibit("More checks that failed", b.String())
 }

@@ -41,16 +41,21 @@ func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, _ []
 	}
 	out := []campaign.Exhibit{campaign.TextExhibit("Failure", c.explain(cs, r.Failure, o))}
 	if actual := o.Attached("actual"); actual != nil && !r.Failure.saysActual(string(actual)) {
-		if want, equal := wantedWhole(r.Failure, o); equal {
+		whole := o.Attached(beyondNote) == nil
+		if want, equal := wantedWhole(r.Failure, o); equal && whole {
 			if c := compare(want, string(actual)); strings.Count(c.diff, "\n") > shownDiff {
 				out = append(out, textExhibit("Expected and actual", []byte(c.diff), nil))
 			} else if c.diff == "" && len(c.places) == 0 && len(want) <= 16<<10 {
 				out = append(out, campaign.Exhibit{Kind: "diff", Title: "Expected against actual", Diff: wordDiff(want, string(actual))})
 			}
-		} else if d, ok := difference(r.Failure, string(actual)); ok {
+		} else if d, ok := difference(r.Failure, string(actual)); ok && whole {
 			out = append(out, d)
 		}
-		out = append(out, textExhibit("Actual "+r.Target, actual, mark(r.Failure, actual)))
+		var marks []campaign.Mark
+		if whole {
+			marks = mark(r.Failure, actual)
+		}
+		out = append(out, textExhibit("Actual "+r.Target, actual, marks))
 	}
 	if steps := o.Attached(stepsNote); steps != nil {
 		out = append(out, textExhibit("Steps that failed", steps, nil))
@@ -175,6 +180,8 @@ func (c *Campaign) reasons(cs *Case, f *Failure, o campaign.Outcome) string {
 		if len(all) > shownDiff {
 			fmt.Fprintf(&b, "(%s)\n", diag.Plural(len(all)-shownDiff, "more line"))
 		}
+	} else if said := o.Attached(beyondNote); said != nil {
+		b.Write(said)
 	} else if actual := o.Attached("actual"); actual != nil {
 		if want, equal := wantedWhole(f, o); equal {
 			if c := compare(want, string(actual)); f.Op != "when" || why == "" || !c.plain() {
@@ -207,6 +214,23 @@ func wantedWhole(f *Failure, o campaign.Outcome) (string, bool) {
 		}
 	}
 	return f.Text, f.Op == "evaluate" && f.Text != "" // the form that older runs keep
+}
+
+// beyondNote is the attachment with how the actual text differs, where it or the expected one is too long to be kept:
+// the beginnings that are kept may be equal.
+const beyondNote = "beyond"
+
+// beyond describes how the actual text differs if one of the two has more than limit bytes; "" otherwise.
+func (f *Failure) beyond(limit int) string {
+	var b strings.Builder
+	switch {
+	case f.actual == nil:
+	case f.expected != nil && max(len(*f.actual), len(*f.expected)) > limit:
+		compare(*f.expected, *f.actual).write(&b)
+	case f.expected == nil && len(*f.actual) > limit:
+		f.describeActual(&b, *f.actual)
+	}
+	return clipped(b.String(), maxBesideText)
 }
 
 // describeActual describes the actual text: all of a short one; of a longer one the number of lines

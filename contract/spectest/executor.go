@@ -112,6 +112,9 @@ func (f *Failure) evidence(notes evidence) evidence {
 			own = append(own, campaign.Attachment{Name: n.name, Data: []byte(clipped(*n.text, maxEvidence))})
 		}
 	}
+	if text := f.beyond(maxEvidence); text != "" {
+		own = append(own, campaign.Attachment{Name: beyondNote, Data: []byte(text)})
+	}
 	if len(f.more) > 0 {
 		own = append(own, campaign.Attachment{Name: besideNote, Data: besideJSON(f.more)})
 	}

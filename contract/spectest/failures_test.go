@@ -106,6 +106,46 @@ func TestManyFailures(t *testing.T) {
 	}
 }
 
+// How a text differs is found in all of it, and so is the number of its lines, though only its
+// beginning is kept.
+func TestLongTexts(t *testing.T) {
+	t.Chdir(t.TempDir())
+	row := "the ta" + strings.Repeat("x", 60) + "\n"
+	text := strings.Repeat(row, 1500)
+	write(t, "long.txt", []byte(text+"the tail\nsecret\n"))
+	body := "id: LONG\ntype: text.file\npath: long.txt\nassert:\n- target: text\n  must:\n"
+	checks := []string{
+		fmt.Sprintf("evaluate: [[eq, [subject], %q]]", text+"the tale\nsecret\n"), "contain: [the tali]", "contain: [\"the tail\\nsecret\\nmore\"]",
+		fmt.Sprintf("evaluate: [[eq, [subject], %q]]", strings.Repeat("other\n", 60)),
+	}
+	want := []string{`differs:  in line 1501: expected "the tale\n", actual "the tail\n"`, "actual:   1502 lines\nnearest:  line 1501: \"the tail\"", "nearest:  ends at line 1502, without \"more\"", "differs:  in line 1: expected \"other\\n\""}
+	for i, check := range checks {
+		doc := blockDocument(body + "  - " + check + "\n  - contain: [beside it]\n  - contain: [the tall]\n- {target: text, cannot: [{contain: [secret]}]}\n")
+		_, outcomes := play(t, newContract(nil), doc, nil)
+		camps, _ := newContract(nil).Compile(t.Context(), campaign.Spec{Path: "a.spec.md", Data: []byte(doc)}, ofFiles(nil))
+		c, _ := campaign.As[*Campaign](camps[0])
+		said := make(map[string]string)
+		for _, d := range c.Describe(nil, campaign.Case{}, outcomes[0], nil) {
+			if said[d.Title] = "?"; d.Text != nil {
+				said[d.Title] = d.Text.Body
+			}
+			if d.Title == "Actual text" && d.Text.Marks != nil {
+				t.Errorf("%s: a line of the beginning is marked", check[:20])
+			}
+		}
+		beside := said["More checks that failed"]
+		if got := said["Failure"]; !strings.Contains(got, want[i]) || strings.Contains(got, "composition") {
+			t.Errorf("%s:\n%s", check[:20], got)
+		}
+		if !strings.Contains(beside, "nearest:  line 1501: \"the tail\"") || !strings.Contains(beside, "found:    line 1502: \"secret\"") {
+			t.Errorf("beside %s:\n%s", check[:20], beside)
+		}
+		if len(said) != 4 { // the actual text, the block, and no comparison of beginnings
+			t.Errorf("%s: %d exhibits", check[:20], len(said))
+		}
+	}
+}
+
 // Files of a folder come by format, and by name.
 func TestOrderOfFiles(t *testing.T) {
 	d := Discovery{Pattern: DefaultPattern, Formats: []string{"yaml", "md"}}
