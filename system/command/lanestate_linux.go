@@ -116,7 +116,7 @@ func newLaneState(plan *process.Plan, lane, lanes int) (_ *laneState, err error)
 			return nil, err
 		}
 	}
-	list, notes, err := limits(plan.Limits, g.image.command.Path, g.image.command.Argv[1:])
+	list, notes, err := limits(plan.Limits, g.image.command.Path, g.image.command.Argv[min(1, len(g.image.command.Argv)):]) // per case there is no command yet
 	if err != nil {
 		return nil, err
 	}
