@@ -144,13 +144,22 @@ func cut(ctx context.Context, list diag.List) error {
 // Compile compiles every document and returns everything that is wrong with
 // them.
 func Compile(ctx context.Context, docs []Document, set campaign.Settings) (Compiled, error) {
+	run := docs
+	if len(set.Options[ShardOption]) > 0 { // documents of other shards may use the options
+		run = nil
+	}
+	return compileOf(ctx, run, docs, set)
+}
+
+// compileOf is Compile for documents of a run that may have more of them in other shards.
+func compileOf(ctx context.Context, run, docs []Document, set campaign.Settings) (Compiled, error) {
 	options, err := valued(set.Options)
 	if err != nil {
 		return Compiled{}, err
 	}
 	set.Options = options
 	c, names := Compiled{Docs: docs, secrets: credentialsOf(docs, set.Options)}, make(campaignNames)
-	all := idle(docs, set.Options)
+	all := idle(run, set.Options)
 	for i, d := range docs {
 		camps, kept, list, err := compileSealed(ctx, &d, set, c.secrets)
 		c.kept = append(c.kept, kept)

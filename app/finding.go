@@ -348,6 +348,9 @@ func (a *App) Promote(ctx context.Context, st *Store, finding, to string) ([]str
 	if err := WriteFiles(folder, files); err != nil {
 		return nil, err
 	}
+	if why := f.Uncertain(); why != "" {
+		a.note("note: %s %s", f.ID, why)
+	}
 	names := make([]string, len(files))
 	for i, x := range files {
 		names[i] = filepath.Join(to, f.ID, filepath.FromSlash(x.Name))

@@ -127,6 +127,7 @@ func (m *Merged) join(dir string) {
 		}
 		places := make([]int, len(r.Campaigns))
 		for k, c := range r.Campaigns {
+			c.Name = nameIn(out.Campaigns, c)
 			at := slices.IndexFunc(out.Campaigns, func(x campaign.CampaignRecord) bool {
 				return x.Contract == c.Contract && x.Name == c.Name && x.Source == c.Source
 			})
@@ -145,6 +146,13 @@ func (m *Merged) join(dir string) {
 			if m.stored[i] {
 				ReplayHere(dir, &f)
 			}
+			k := slices.IndexFunc(r.Campaigns, func(c campaign.CampaignRecord) bool { return c.Contract == f.Contract && c.Name == f.Campaign })
+			if k >= 0 && f.Campaign != out.Campaigns[places[k]].Name {
+				if f.Campaign = out.Campaigns[places[k]].Name; f.Group != "" {
+					f.Group += " in " + f.Campaign
+				}
+			}
+			reproduceBy(&f, r.RunID+"/"+f.ID)
 			addFinding(&out, f)
 		}
 		for _, w := range r.Warnings {
@@ -152,6 +160,12 @@ func (m *Merged) join(dir string) {
 		}
 		hints = append(hints, r.Hints...)
 		addEnvironment(&out.Environment, r.Environment, i == 0)
+	}
+	for i := range out.Findings {
+		f := &out.Findings[i]
+		if !slices.ContainsFunc(out.Findings, func(x campaign.Finding) bool { return x.ID == f.ID && x.Campaign != f.Campaign }) {
+			reproduceBy(f, f.ID)
+		}
 	}
 	if list := m.absent(); len(list) > 0 {
 		warn(diag.Plural(len(list), "part") + " of the work missing: no run of --shard " + strings.Join(list, ", "))
@@ -239,6 +253,16 @@ func parseShard(word string) (i, n int, err error) {
 	return i, n, nil
 }
 
+// nameIn returns the name of a campaign in a record, where a campaign of another document may have
+// its name: findings of two documents are not one.
+func nameIn(list []campaign.CampaignRecord, c campaign.CampaignRecord) string {
+	i := slices.IndexFunc(list, func(x campaign.CampaignRecord) bool { return x.Contract == c.Contract && x.Name == c.Name })
+	if i < 0 || list[i].Source == c.Source {
+		return c.Name
+	}
+	return nameBeside(c.Name, c.Source, list[i].Source)
+}
+
 func addCampaign(x *campaign.CampaignRecord, c campaign.CampaignRecord) {
 	x.Cases.Plus(c.Cases)
 	x.Score, x.ScoreInterval, x.Parts = nil, nil, nil
@@ -256,7 +280,7 @@ func addCampaign(x *campaign.CampaignRecord, c campaign.CampaignRecord) {
 // addFinding adds a finding to the record. If another run has it too, addFinding adds up the cases
 // and keeps the finding with the smaller input.
 func addFinding(out *campaign.Record, f campaign.Finding) {
-	i := slices.IndexFunc(out.Findings, func(x campaign.Finding) bool { return x.ID == f.ID })
+	i := slices.IndexFunc(out.Findings, func(x campaign.Finding) bool { return x.ID == f.ID && x.Campaign == f.Campaign })
 	if i < 0 {
 		out.Findings = append(out.Findings, f)
 		return
@@ -267,6 +291,13 @@ func addFinding(out *campaign.Record, f campaign.Finding) {
 		*x = f
 	}
 	x.Cases = cases
+}
+
+// reproduceBy names the finding anew in the command that reproduces it.
+func reproduceBy(f *campaign.Finding, name string) {
+	if n := len(f.Reproduce); n > 0 {
+		f.Reproduce = append(slices.Clone(f.Reproduce[:n-1]), name)
+	}
 }
 
 func addEnvironment(e *campaign.Environment, b campaign.Environment, first bool) {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -33,6 +34,8 @@ func TestMergedRuns(t *testing.T) {
 	scored.Score, scored.ScoreInterval, scored.Parts = &score, &[2]float64{0, 1}, []campaign.ScorePart{{Name: "p"}}
 	elsewhere := c("a", 5)
 	elsewhere.Source = "other"
+	renamed := elsewhere
+	renamed.Name = "a (other)"
 	environment := func(from, to int, notes ...string) campaign.Environment {
 		return campaign.Environment{Started: day(from), Finished: day(to), Seconds: 2, Workers: 3, Rate: 4, Notes: notes, Root: "root", Host: "h"}
 	}
@@ -54,7 +57,7 @@ func TestMergedRuns(t *testing.T) {
 	joined := c("a", 4, campaign.Figure{Name: "edges", Value: 8}, campaign.Figure{Name: "lines", Value: 2})
 	joined.Exhibits = []campaign.Exhibit{{Kind: "a"}, {Kind: "a"}, {Kind: "a"}}
 	want := campaign.Record{
-		RunID: "r1+r2+r3", Digest: got.Digest, Verdict: "fail", Stopped: "by hand", Campaigns: []campaign.CampaignRecord{joined, elsewhere, c("b", 1)},
+		RunID: "r1+r2+r3", Digest: got.Digest, Verdict: "fail", Stopped: "by hand", Campaigns: []campaign.CampaignRecord{joined, renamed, c("b", 1)},
 		Findings: []campaign.Finding{
 			{ID: "F-1", Cases: 6, Minimized: minimal(4)}, {ID: "F-2", Cases: 5},
 			{ID: "F-3", Cases: 2, Reproduce: append(ReplayCommand("dir"), "F-3")}, {ID: "F-4", Cases: 1},
@@ -67,6 +70,23 @@ func TestMergedRuns(t *testing.T) {
 	}
 	if places, _ := json.Marshal(m.places); string(places) != "[[0,1],[2,0],[0]]" || len(got.Digest) != 64 {
 		t.Error(string(places), got.Digest)
+	}
+}
+
+// Findings of documents whose campaigns have one name are not one, although they have one id.
+func TestMergedDocumentsOfOneName(t *testing.T) {
+	found := func(id, source string) campaign.Record {
+		return campaign.Record{RunID: id, Campaigns: []campaign.CampaignRecord{{Contract: "c", Name: "a", Source: source}},
+			Findings: []campaign.Finding{{ID: "F-1", Contract: "c", Campaign: "a", Cases: 2, Group: "g"}}}
+	}
+	m := Merged{stored: []bool{true, true, true}, runs: []campaign.Record{found("r1", "x/doc"), found("r2", "y/doc"), found("r3", "y/doc")}}
+	m.join("dir")
+	var got []string
+	for _, f := range m.Record.Findings {
+		got = append(got, fmt.Sprint(f.Campaign, " ", f.Cases, " ", f.Group, " ", f.Reproduce[len(f.Reproduce)-1]))
+	}
+	if got := strings.Join(got, "; "); got != "a 2 g r1/F-1; a (y/doc) 4 g in a (y/doc) r2/F-1" || len(m.Record.Campaigns) != 2 || m.Record.Campaigns[1].Name != "a (y/doc)" {
+		t.Error(got, m.Record.Campaigns)
 	}
 }
 

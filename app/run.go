@@ -152,6 +152,7 @@ func (a *App) passEmpty(problems diag.List) diag.List {
 // RunDocuments compiles and runs documents that have been read.
 func (a *App) RunDocuments(ctx context.Context, docs []Document, job Job) (campaign.Record, error) {
 	job = job.withDefaults()
+	whole := docs
 	docs, err := shardOf(docs, job.Options)
 	if err != nil {
 		return campaign.Record{}, err
@@ -161,7 +162,7 @@ func (a *App) RunDocuments(ctx context.Context, docs []Document, job Job) (campa
 		return campaign.Record{}, err
 	}
 	set := b.Fill(job.Settings())
-	c, err := Compile(ctx, docs, set)
+	c, err := compileOf(ctx, whole, docs, set)
 	if err != nil {
 		return campaign.Record{}, err
 	}

@@ -310,8 +310,8 @@ func ByCause[T any](list []T, cause func(T) string) [][]T {
 	return out
 }
 
-// GoneError says that the target no longer answers. The case has no outcome, the
-// run starts no other case, and reports what it found.
+// GoneError says that the target no longer answers. The case has no outcome, no
+// other case of its campaign is started, and what was found is reported.
 type GoneError struct{ Err error }
 
 func (e *GoneError) Error() string { return e.Err.Error() }

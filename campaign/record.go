@@ -3,6 +3,7 @@ package campaign
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,6 +35,28 @@ type Finding struct {
 	Minimized   *Minimal  `json:"minimized,omitempty"` // smallest reproducer found
 	Group       string    `json:"group,omitempty"`     // equal for findings with one cause, see [ByCause]
 	Evidence    []Exhibit `json:"evidence"`
+}
+
+// Uncertain says of a finding that did not show in every re-run what that means for a test of it,
+// as the end of a sentence; "" for other findings.
+func (f *Finding) Uncertain() string {
+	const passes = ", so the test may pass although the bug is there"
+	switch {
+	case f.Unconfirmed == "" && !f.Flaky:
+		return ""
+	case f.Unconfirmed != "" || f.Rerun.Tried == 0:
+		return "was not confirmed" + passes
+	}
+	return fmt.Sprintf("failed the same way in %d of %s", f.Rerun.Same, diag.Plural(f.Rerun.Tried, "re-run")) + passes
+}
+
+// About describes a regression test of the finding; what it holds is a sentence.
+func (f *Finding) About(holds string) string {
+	about := "Regression test for " + f.ID + ": " + f.Title + ". " + holds
+	if why := f.Uncertain(); why != "" {
+		about += " It " + why + "."
+	}
+	return about
 }
 
 // number is an entry of a published list of weaknesses or techniques.

@@ -244,6 +244,24 @@ func TestSolo(t *testing.T) {
 	}
 }
 
+// What a test of a finding may do is said of those that did not show each time.
+func TestAboutAFinding(t *testing.T) {
+	for _, x := range []struct {
+		f    campaign.Finding
+		want string
+	}{
+		{campaign.Finding{Rerun: campaign.Rerun{Tried: 2, Same: 2}}, ""},
+		{campaign.Finding{Flaky: true, Rerun: campaign.Rerun{Tried: 3, Same: 1}}, " It failed the same way in 1 of 3 re-runs, so the test may pass although the bug is there."},
+		{campaign.Finding{Flaky: true, Rerun: campaign.Rerun{Errors: 2}}, " It was not confirmed, so the test may pass although the bug is there."},
+		{campaign.Finding{Unconfirmed: "it sends mail"}, " It was not confirmed, so the test may pass although the bug is there."},
+	} {
+		x.f.ID, x.f.Title = "F-1", "it broke"
+		if got, want := x.f.About("One case."), "Regression test for F-1: it broke. One case."+x.want; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestKindsOfErrors(t *testing.T) {
 	inner := errors.New("why")
 	for i, x := range []struct {

@@ -230,7 +230,7 @@ func (u *unit) collect(a *attempt, col *collector) error {
 		}
 		batch := u.results
 		u.results = nil
-		if h.waiting -= int64(len(batch)); col.cut {
+		if h.waiting -= int64(len(batch)); col.cut || a.gone != nil {
 			u.next = u.end
 		}
 		h.mu.Unlock()

@@ -148,7 +148,7 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 		}
 		if sum.Void != "" && !r.opt.AllowEmpty && ctx.Err() == nil {
 			r.warn("%s: %s", a.id.Name, sum.Void)
-			r.void = r.void || r.stopReason() == "" // more cases might have shown something
+			r.void = r.void || r.stopReason() == "" && a.gone == nil // more cases might have shown something
 		}
 		err = a.triage(ctx)
 		if err == nil {
@@ -247,6 +247,9 @@ func (a *attempt) rounds(ctx context.Context, past *replay) error {
 
 // ended reports whether to stop executing cases.
 func (a *attempt) ended() bool {
+	if a.gone != nil {
+		return true
+	}
 	why := a.r.stopReason()
 	if a.closing {
 		return a.cut || why != "" && why != StoppedTime
@@ -383,7 +386,7 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 		if err := a.noteDisputes(); err != nil && col.err == nil {
 			col.err, col.cut = err, true
 		}
-		if col.cut {
+		if col.cut || a.gone != nil {
 			sched.stop()
 		}
 	}

@@ -30,7 +30,7 @@ func cutState(c campaign.Any, state any, number int, next int64) (any, int, int6
 // close begins the closing rounds; false: there are none.
 func (a *attempt) close(ctx context.Context) bool {
 	why := a.r.stopReason()
-	if a.over || ctx.Err() != nil || why != "" && why != StoppedTime || !campaign.TraitsOf(a.c).Closes {
+	if a.over || a.gone != nil || ctx.Err() != nil || why != "" && why != StoppedTime || !campaign.TraitsOf(a.c).Closes {
 		return false
 	}
 	if !a.cut {

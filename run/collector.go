@@ -70,8 +70,7 @@ func (c *collector) executed(res *result) {
 		c.a.r.opt.Executed(n)
 	}
 	if o := &res.outcome; o.Verdict == campaign.VerdictError && o.Kind == campaign.KindGone && c.a.gone == nil {
-		c.a.gone = errors.New(o.Title)
-		c.a.r.stopStarting(StoppedFatal)
+		c.a.gone = errors.New(o.Title) // other campaigns may have other targets
 	}
 	c.add(res.index, res.outcome)
 }

@@ -285,9 +285,9 @@ func TestErrorsAreToldAndRetriedOnResume(t *testing.T) {
 	}
 }
 
-// A target that no longer answers ends the run: no case is started after it, what was
-// found is reported, and nothing of it is confirmed.
-func TestGoneTargetEndsTheRun(t *testing.T) {
+// A target that no longer answers ends its campaign: no case is started after it, what was
+// found is reported, and nothing of it is confirmed. Campaigns after it run.
+func TestGoneTargetEndsItsCampaign(t *testing.T) {
 	var gone atomic.Bool
 	c := &counter{rounds: 2, perRound: 5000, fail: func(n int64) string {
 		if n == 40 {
@@ -304,13 +304,16 @@ func TestGoneTargetEndsTheRun(t *testing.T) {
 		}
 		return nil
 	}}
-	f := newFixture(t)
-	rec, err := f.run(t.Context(), c, run.Options{Workers: 4, Reruns: 2, Shrink: 10})
-	if err == nil || !strings.Contains(err.Error(), "nothing answers") || rec.Verdict != "fail" || rec.Stopped != run.StoppedFatal {
+	f, other := newFixture(t), &counter{rounds: 2, perRound: 50}
+	rec, err := f.all(t.Context(), []campaign.Any{campaign.Erase[sum](c), campaign.Erase[sum](other)}, run.Options{Workers: 4, Reruns: 2, Shrink: 10})
+	if err == nil || err.Error() != "counter numbers: nothing answers" || rec.Verdict != "fail" || rec.Stopped != run.StoppedFatal {
 		t.Fatalf("%v %s %s", err, rec.Verdict, rec.Stopped)
 	}
 	if n := rec.Campaigns[0].Cases; len(rec.Findings) != 1 || rec.Findings[0].Unconfirmed != "it could not be run again: nothing answers" || n.Error == 0 || n.Error > 100 {
 		t.Errorf("%+v %+v", rec.Findings, n)
+	}
+	if n := rec.Campaigns[1].Cases; n.Pass != 100 {
+		t.Errorf("the campaign after it: %+v", n)
 	}
 }
 

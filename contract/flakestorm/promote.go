@@ -42,7 +42,11 @@ func (c *Campaign) Promote(_ context.Context, f campaign.Finding, payloads [][]b
 	if err := b.build(); err != nil {
 		return nil, fmt.Errorf("making a regression test of %s: %w", f.ID, err)
 	}
-	text, err := b.out.text(fmt.Sprintf("Regression test for %s: %s.\nIt holds the case that showed it.", f.ID, diag.FirstLine(f.Title)))
+	about := fmt.Sprintf("Regression test for %s: %s.\nIt holds the case that showed it.", f.ID, diag.FirstLine(f.Title))
+	if why := f.Uncertain(); why != "" {
+		about += "\nIt " + why + "."
+	}
+	text, err := b.out.text(about)
 	if err != nil {
 		return nil, fmt.Errorf("writing the document of %s: %w", f.ID, err)
 	}

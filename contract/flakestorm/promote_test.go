@@ -67,10 +67,13 @@ func TestPromote(t *testing.T) {
 			continue
 		}
 		dir := t.TempDir()
-		files, err := promoter.Promote(t.Context(), campaign.Finding{ID: "F-1", Title: o.Title, Signature: o.Signature, Cause: o.Cause}, [][]byte{payloadOf(t, list[0], i)}, dir)
+		files, err := promoter.Promote(t.Context(), campaign.Finding{ID: "F-1", Title: o.Title, Signature: o.Signature, Cause: o.Cause, Flaky: true}, [][]byte{payloadOf(t, list[0], i)}, dir)
 		if err != nil {
 			t.Errorf("%s: %v", o.Title, err)
 			continue
+		}
+		if !strings.Contains(string(files[0].Data), "\n# It was not confirmed, so the test may pass") {
+			t.Errorf("%s: a test that may pass does not say so:\n%s", o.Title, files[0].Data)
 		}
 		for _, f := range files {
 			if err := os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o600); err != nil {

@@ -117,6 +117,9 @@ func (c *Campaign) regression(f campaign.Finding, dir string) ([]byte, error) {
 	case c.module != nil:
 		argv[len(argv)-1] = c.modulePath
 	}
+	if why := f.Uncertain(); why != "" {
+		what += " It " + why + "."
+	}
 	title, err := json.Marshal(f.Title)
 	if err != nil {
 		return nil, fmt.Errorf("writing a test: %w", err)

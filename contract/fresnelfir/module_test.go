@@ -78,9 +78,12 @@ func TestCapsule(t *testing.T) {
 	c := withModule(t, g, readExample(t, "article.json"), exampleModule("article", "a withdrawn article stays live"))
 	_, failing := explore(t, c, firstFailure)
 	for title, at := range failing {
-		files, err := c.Promote(t.Context(), campaign.Finding{ID: "F-1", Kind: kindDiscrepancy, Title: title}, [][]byte{at.Payload}, "/nowhere")
+		files, err := c.Promote(t.Context(), campaign.Finding{ID: "F-1", Kind: kindDiscrepancy, Title: title, Flaky: true}, [][]byte{at.Payload}, "/nowhere")
 		if err != nil {
 			t.Fatal(err)
+		}
+		if !strings.Contains(string(files[1].Data), " It was not confirmed, so the test may pass") {
+			t.Errorf("a test that may pass does not say so:\n%s", files[1].Data)
 		}
 		text := files[0].Data
 		for name, module := range map[string][]byte{"the one inside": nil, "a sound one": exampleModule("article", "")} {

@@ -250,7 +250,7 @@ func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte)
 func (c *Campaign) Promote(_ context.Context, f campaign.Finding, payloads [][]byte, _ string) ([]campaign.File, error) {
 	promoted := *c.spec
 	promoted.CampaignID = f.ID
-	about := "Regression test for " + f.ID + ": " + f.Title + ". Its one case is the reproducer as it is."
+	about := f.About("Its one case is the reproducer as it is.")
 	promoted.Description = &about
 	seed := "reproducer" + path.Ext(c.inputName())
 	sum := digest(payloads[0])

@@ -299,7 +299,7 @@ func wholeOf(t *testing.T, c *Campaign) string {
 		must(err)
 		fmt.Fprintf(&b, "  %s\n", exhibits)
 	}
-	files, err := c.Promote(ctx, campaign.Finding{ID: "F-1", Title: "a title"}, [][]byte{[]byte("small")}, "")
+	files, err := c.Promote(ctx, campaign.Finding{ID: "F-1", Title: "a title", Flaky: true, Rerun: campaign.Rerun{Tried: 3, Same: 1}}, [][]byte{[]byte("small")}, "")
 	must(err)
 	for _, x := range files {
 		fmt.Fprintf(&b, "> %s\n%s", x.Name, x.Data)

@@ -90,7 +90,7 @@ func (c *Campaign) Promote(ctx context.Context, f campaign.Finding, payloads [][
 	s := &c.spec
 	p := promoted{
 		Version: SchemaVersion, Name: f.ID, Seeds: []string{promotedSeeds}, Testcases: []string{r.Testcase},
-		Description: "Regression test for " + f.ID + ": " + f.Title + ". Its one child is the one that shows it.",
+		Description: f.About("Its one child is the one that shows it."),
 		Builtins:    s.Builtins, Chain: s.Chain, Strength: [2]int{s.Strength.Min, s.Strength.Max},
 		SeedBase: json.Number(s.SeedBase.String()), Rule: s.Rule,
 		Select:      promotedSelect{s.Buckets, s.Surface, s.RiskMax, s.Include, s.Exclude},

@@ -64,7 +64,7 @@ func (c *Campaign) promoteVerbatim(ctx context.Context, f campaign.Finding, payl
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(verbatimDocument{
 		Version: SchemaVersion, Name: f.ID, Seeds: []string{promotedSeeds}, Verbatim: true, System: p.System, Judges: p.Judges,
-		Description: "Regression test for " + f.ID + ": " + f.Title + ". The prompts are as they were sent.",
+		Description: f.About("The prompts are as they were sent."),
 	}); err != nil {
 		return nil, fmt.Errorf("writing the document of %s: %w", f.ID, err)
 	}

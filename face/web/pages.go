@@ -218,6 +218,7 @@ type findingPage struct {
 	// ToPromote is the command that makes a regression test of the finding; "": none.
 	ToPromote string
 	Promoted  []string
+	Uncertain string
 	Refused   string // why it was not promoted
 	History   []sightingView
 	Input     bool
@@ -276,7 +277,7 @@ func (s *Server) showFinding(w http.ResponseWriter, r *http.Request, code int, p
 	return s.show(w, code, "finding-page.tmpl", findingPage{
 		frame:       s.frame(r, f.ID+" "+f.Title, "runs"),
 		FindingView: card, Beside: s.beside(run, &f, card),
-		RunID: run, ToPromote: report.Shell(s.cfg.Use.PromoteCommand(run, &f)), Promoted: p.Promoted, Refused: p.Refused, History: p.History,
+		RunID: run, ToPromote: report.Shell(s.cfg.Use.PromoteCommand(run, &f)), Promoted: p.Promoted, Uncertain: f.Uncertain(), Refused: p.Refused, History: p.History,
 		KnownFile: s.knownFile(run, &f), KnownEntry: s.cfg.Use.KnownEntry(&f),
 		Input: len(f.Samples) > 0 && f.Samples[0].Blob != "", Minimal: f.Minimized != nil && f.Minimized.Blob != "",
 	})
