@@ -95,7 +95,13 @@ func TestVerifiedInPart(t *testing.T) {
 	dir, a, st := office(t)
 	begun := ""
 	fails := errors.New("no terminal")
-	_, err := a.Run(t.Context(), Job{Paths: []string{filepath.Join(dir, "page.spec.md")}, Store: st.Dir(), Begun: func(_ context.Context, b Begun) error { begun = b.RunID; return fails }})
+	_, err := a.Run(t.Context(), Job{Paths: []string{filepath.Join(dir, "page.spec.md")}, Store: st.Dir(), Begun: func(_ context.Context, b Begun) error {
+		if _, err := a.Verify(t.Context(), st, b.RunID, VerifyJob{}); said(err) != "3 run "+b.RunID+" has not ended (wait for it to end, or stop it)" {
+			t.Error(said(err))
+		}
+		begun = b.RunID
+		return fails
+	}})
 	if !errors.Is(err, fails) {
 		t.Fatal(err)
 	}

@@ -143,7 +143,7 @@ func (r *Background) update(change func()) {
 func (r *Background) follow(s run.Snapshot) {
 	r.update(func() {
 		r.status.Phase, r.status.Campaign, r.status.Index, r.status.Of = string(s.Phase), s.Campaign, s.Index, s.Of
-		r.status.Done, r.status.Planned, r.status.Failed, r.status.Errors = s.Done, s.Planned, s.Failed, s.Errors
+		r.status.Done, r.status.Planned, r.status.Failed, r.status.Skipped, r.status.Errors = s.Ran, s.ToRun, s.Failed, s.Skipped, s.Errors
 	})
 }
 

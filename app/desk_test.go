@@ -125,7 +125,7 @@ func TestBackground(t *testing.T) {
 		}
 		<-r.Done()
 		s := r.Status()
-		if s.Phase != "done" || s.Err != nil || s.Record == nil || s.Record.Campaigns[0].Cases.Run != want || s.Index != 1 || s.Of != 1 || s.Errors != 0 {
+		if s.Phase != "done" || s.Err != nil || s.Record == nil || s.Record.Campaigns[0].Cases.Run != want || s.Index != 1 || s.Of != 1 || s.Errors != 0 || s.Done < want || s.Planned != 3 || s.Failed < want-1 {
 			t.Errorf("%d: %+v %+v", most, s, s.Record)
 		}
 		var seen []string

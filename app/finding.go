@@ -10,6 +10,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/run"
 	"github.com/thresh-dev/thresh/run/triage"
 	"github.com/thresh-dev/thresh/store"
@@ -351,11 +352,7 @@ func (a *App) Promote(ctx context.Context, st *Store, finding, to string) ([]str
 	if why := f.Uncertain(); why != "" {
 		a.note("note: %s %s", f.ID, why)
 	}
-	names := make([]string, len(files))
-	for i, x := range files {
-		names[i] = filepath.Join(to, f.ID, filepath.FromSlash(x.Name))
-	}
-	return names, nil
+	return seq.Map(files, func(x campaign.File) string { return filepath.Join(to, f.ID, filepath.FromSlash(x.Name)) }), nil
 }
 
 // IsFinding reports whether an id is that of a finding and not of a run.

@@ -94,6 +94,9 @@ func (a *App) Verify(ctx context.Context, st *Store, ref string, job VerifyJob) 
 	if v.RunID, err = st.ResolveRun(ref); err != nil {
 		return v, err
 	}
+	if r, err := st.Run(v.RunID); err == nil && r.Status == "running" { // its journal ends anywhere
+		return v, diag.WithHint(diag.Environment("run %s has not ended", v.RunID), "wait for it to end, or stop it")
+	}
 	j, err := st.OpenJournal(v.RunID)
 	if file := new(fs.PathError); err != nil && errors.As(err, &file) {
 		return v, err

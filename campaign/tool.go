@@ -110,6 +110,7 @@ type Status struct {
 	Done      int64  // cases of the campaign that have an outcome
 	Planned   int64  // 0: unknown
 	Failed    int64
+	Skipped   int64
 	Errors    int64
 	Elapsed   time.Duration
 	Record    *Record // without findings; nil until the run has ended

@@ -193,13 +193,10 @@ func (a *attempt) run(ctx context.Context, facts campaign.Facts) (reason string,
 	defer past.stop()
 	a.state, a.exclusive = a.c.Start(facts), facts.Exclusive
 	a.names = campaign.NamesOf(a.c, a.state)
+	r.live.begin()
 	a.counts.Planned = a.planned(0)
 	r.live.phase.Store(new(PhaseCases))
-	r.live.done.Store(0)
-	r.live.figures.Store(nil)
 	r.closable.Store(false)
-	r.live.failed.Store(0)
-	r.live.errors.Store(0)
 	defer func() {
 		if cerr := a.closeLanes(); !again {
 			a.unclosed = joined(a.unclosed, cerr)
@@ -417,6 +414,8 @@ func (r *runner) count(o *campaign.Outcome) {
 	switch o.Verdict {
 	case campaign.VerdictFail:
 		r.live.failed.Add(1)
+	case campaign.VerdictSkip:
+		r.live.skipped.Add(1)
 	case campaign.VerdictError:
 		r.live.errors.Add(1)
 	}

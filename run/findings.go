@@ -34,8 +34,8 @@ func (a *attempt) triage(ctx context.Context) error {
 		return cmp.Or(cmp.Compare(y.Outcome.Severity, x.Outcome.Severity), cmp.Compare(x.Samples[0].Case.Index, y.Samples[0].Case.Index))
 	})
 	a.r.live.phase.Store(new(PhaseConfirm))
-	a.r.live.done.Store(0)
-	a.r.live.planned.Store(int64(len(groups)))
+	a.r.live.settled.Store(0)
+	a.r.live.settling.Store(int64(len(groups)))
 	if len(groups) > shrinkFindings && a.r.opt.Shrink > 0 {
 		a.r.warn("%s: only the %d worst of %d findings are minimized; thresh shrink minimizes another", a.id.Name, shrinkFindings, len(groups))
 	}
@@ -74,7 +74,7 @@ func (a *attempt) triage(ctx context.Context) error {
 				if errs[n] != nil {
 					cancel()
 				}
-				a.r.live.done.Add(1)
+				a.r.live.settled.Add(1)
 			}
 		})
 	}

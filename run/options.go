@@ -58,9 +58,12 @@ type Snapshot struct {
 	Phase     Phase
 	Campaign  string // name of the current campaign
 	Index, Of int    // its place among the campaigns of the run, from 1
-	Done      int64  // cases of the campaign that have an outcome
+	Done      int64  // what the phase has done: cases, or findings that it settled
 	Planned   int64  // 0: unknown
+	Ran       int64  // cases of the campaign that have an outcome, in every phase
+	ToRun     int64  // 0: unknown
 	Failed    int64
+	Skipped   int64
 	Errors    int64
 	Findings  int               // distinct so far, over the run
 	Figures   []campaign.Figure // of the campaign, as of its last round

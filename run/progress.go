@@ -16,11 +16,22 @@ type live struct {
 	done      atomic.Int64 // cases of the campaign with an outcome
 	planned   atomic.Int64
 	failed    atomic.Int64
+	skipped   atomic.Int64
 	errors    atomic.Int64
+	settled   atomic.Int64 // findings of the campaign that are confirmed and minimized
+	settling  atomic.Int64 // and how many there are
 	findings  atomic.Int64
 	figures   atomic.Pointer[[]campaign.Figure] // of the campaign, as of its last round
 	total     atomic.Int64                      // cases of the run with an outcome
 	executed  atomic.Int64                      // cases executed by this process
+}
+
+// begin forgets the cases of the campaign, or of the attempt at it, before.
+func (l *live) begin() {
+	for _, n := range []*atomic.Int64{&l.done, &l.planned, &l.failed, &l.skipped, &l.errors} {
+		n.Store(0)
+	}
+	l.figures.Store(nil)
 }
 
 type campaignLive struct {
@@ -91,7 +102,7 @@ func (r *runner) publish(now Snapshot) {
 func (r *runner) snapshot(rates *rateMeter) Snapshot {
 	s := Snapshot{
 		RunID: r.job.Writer.RunID(), Of: r.live.campaigns,
-		Done: r.live.done.Load(), Planned: r.live.planned.Load(), Failed: r.live.failed.Load(), Errors: r.live.errors.Load(),
+		Ran: r.live.done.Load(), ToRun: r.live.planned.Load(), Failed: r.live.failed.Load(), Skipped: r.live.skipped.Load(), Errors: r.live.errors.Load(),
 		Findings: int(r.live.findings.Load()), Workers: r.opt.Workers, Elapsed: time.Since(r.start),
 	}
 	if f := r.live.figures.Load(); f != nil {
@@ -99,6 +110,9 @@ func (r *runner) snapshot(rates *rateMeter) Snapshot {
 	}
 	if p := r.live.phase.Load(); p != nil {
 		s.Phase = *p
+	}
+	if s.Done, s.Planned = s.Ran, s.ToRun; s.Phase == PhaseConfirm || s.Phase == PhaseShrink {
+		s.Done, s.Planned = r.live.settled.Load(), r.live.settling.Load()
 	}
 	if c := r.live.campaign.Load(); c != nil {
 		s.Campaign, s.Index = c.name, c.index

@@ -195,6 +195,8 @@ func (r *runner) campaigns(ctx context.Context) (err error) {
 			r.ahead.Store(r.startAhead(ctx, k))
 		}
 		id := c.Identity()
+		r.live.begin()
+		r.live.phase.Store(new(PhaseProbe))
 		r.live.campaign.Store(&campaignLive{name: id.Name, index: k + 1})
 		r.records = append(r.records, campaign.CampaignRecord{
 			Contract: id.Contract, Name: id.Name, Identity: id.Digest, Source: r.job.Sources[k], Prompts: campaign.TraitsOf(c).Prompts,

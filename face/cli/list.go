@@ -27,7 +27,7 @@ func (a *application) listCommand() *cobra.Command {
 		Long: `List prints one line for each stored run. STATUS is done, running, interrupted
 (thresh run --resume RUN continues it) or error; VERDICT is pass, fail or error.
 A narrow terminal has one column for both: the verdict of what is done, else the
-status.`,
+status. The cases and findings of a run that is running are in thresh show RUN.`,
 		Example: `  thresh list
   thresh list --verdict fail --limit 5
   thresh list --json | jq -r '.[].run_id'`,
@@ -110,14 +110,19 @@ run refers to. It never deletes a run that is still being written.`,
 // with the verdict, and cuts the names of campaigns in the middle. No line is wider than the
 // terminal.
 func (a *application) showRuns(runs []store.RunSummary) error {
-	found := func(r store.RunSummary) string {
+	counts := func(r store.RunSummary) (cases, findings string) {
+		cases, findings = diag.Number(r.Cases.Run), diag.Number(r.Findings)
 		if n := r.Ungrouped(); n > 0 {
-			return diag.Number(n) + " failing"
+			findings = diag.Number(n) + " failing"
 		}
-		return diag.Number(r.Findings)
+		if r.Status == "running" { // only its journal has them
+			return "-", "-"
+		}
+		return cases, findings
 	}
 	heads, row := "RUN\tSTATUS\tVERDICT\tCASES\tFINDINGS\t", func(r store.RunSummary) string {
-		return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t", r.RunID, r.Status, orDash(r.Verdict), diag.Number(r.Cases.Run), found(r))
+		cases, findings := counts(r)
+		return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t", r.RunID, r.Status, orDash(r.Verdict), cases, findings)
 	}
 	width, when, room := a.width(), time.DateTime, 60
 	fit := func() int { // width left for the campaigns
@@ -141,7 +146,8 @@ func (a *application) showRuns(runs []store.RunSummary) error {
 				if word == "done" {
 					word = orDash(r.Verdict)
 				}
-				return fmt.Sprintf("%s\t%s\t%s\t%s\t", r.RunID, word, diag.Number(r.Cases.Run), found(r))
+				cases, findings := counts(r)
+				return fmt.Sprintf("%s\t%s\t%s\t%s\t", r.RunID, word, cases, findings)
 			}
 			room = max(len("CAMPAIGNS"), fit())
 		}

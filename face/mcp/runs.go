@@ -224,7 +224,7 @@ func stateOf(r campaign.Background) runState {
 	v := runState{
 		RunID: r.ID(), State: "running", Phase: st.Phase, Campaign: st.Campaign, Index: st.Index, Of: st.Of, Findings: len(r.Findings()),
 		Elapsed: st.Elapsed.Seconds(),
-		Cases:   campaign.Counts{Planned: st.Planned, Run: st.Done, Pass: max(st.Done-st.Failed-st.Errors, 0), Fail: st.Failed, Error: st.Errors},
+		Cases:   campaign.Counts{Planned: st.Planned, Run: st.Done, Pass: max(st.Done-st.Failed-st.Skipped-st.Errors, 0), Fail: st.Failed, Skip: st.Skipped, Error: st.Errors},
 	}
 	if e, ok := r.Explored(); ok {
 		v.Mode = e.Mode

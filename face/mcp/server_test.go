@@ -289,14 +289,14 @@ func TestFollowedRun(t *testing.T) {
 	s.begun.mode = "both"
 	s.call("run_spec", map[string]any{"text": "noon"})
 	s.begun.change(func() {
-		s.begun.status.Done, s.begun.status.Failed, s.begun.status.Errors = 3, 1, 1
+		s.begun.status.Done, s.begun.status.Failed, s.begun.status.Skipped, s.begun.status.Errors = 3, 1, 1, 1
 		for i := range 3 {
 			s.begun.found = append(s.begun.found, campaign.Seen{Seq: int64(i + 1), ID: fmt.Sprint("F-", i+1), Severity: campaign.SeverityHigh})
 		}
 	})
 	text, _ := s.call("run_status", map[string]any{"run_id": "r-1"})
 	var now runState
-	if err := json.Unmarshal([]byte(text), &now); err != nil || now.State != "running" || now.Cases != (campaign.Counts{Planned: 4, Run: 3, Pass: 1, Fail: 1, Error: 1}) || now.Findings != 3 || now.Mode != "both" {
+	if err := json.Unmarshal([]byte(text), &now); err != nil || now.State != "running" || now.Cases != (campaign.Counts{Planned: 4, Run: 3, Fail: 1, Skip: 1, Error: 1}) || now.Findings != 3 || now.Mode != "both" {
 		t.Errorf("%v %s", err, text)
 	}
 	text, _ = s.call("run_findings", map[string]any{"run_id": "r-1", "since_seqno": 2})
