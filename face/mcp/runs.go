@@ -384,15 +384,20 @@ func (s *Server) runFindings(_ context.Context, c *call) (any, error) {
 		Next     int64        `json:"next_seqno"`
 		Total    int          `json:"total_findings"`
 		Ended    bool         `json:"ended"` // no further findings will follow
+		Warnings []string     `json:"warnings,omitempty"`
 		Mode     string       `json:"mode,omitempty"`
 	}{Findings: []runFinding{}}
 	all := []runFinding{}
+	ended := &campaign.Record{}
 	if r := s.runs.find(id); r != nil {
 		v.RunID = r.ID()
 		select {
 		case <-r.Done(): // check for the end before reading the findings
 			v.Ended = true
 		default:
+		}
+		if rec := r.Status().Record; rec != nil {
+			ended = rec
 		}
 		for _, m := range r.Findings() {
 			all = append(all, runFinding{ID: m.ID, Seq: m.Seq, Contract: m.Contract, Campaign: m.Campaign, Kind: m.Kind, Title: m.Title, Severity: m.Severity.String(), Case: m.Case, Action: m.Action})
@@ -405,13 +410,19 @@ func (s *Server) runFindings(_ context.Context, c *call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		v.RunID, v.Ended = rec.RunID, !goesOn(&rec)
+		v.RunID, v.Ended, ended = rec.RunID, !goesOn(&rec), &rec
 		for i, f := range rec.Findings {
 			all = append(all, runFinding{ID: f.ID, Seq: int64(i + 1), Contract: f.Contract, Campaign: f.Campaign, Kind: f.Kind, Title: f.Title, Severity: f.Severity.String(), Case: f.First, Flaky: &f.Flaky})
 		}
 		v.Mode = s.modeOf(rec)
 	}
-	v.Total = len(all)
+	var failed int64
+	for _, x := range ended.Campaigns {
+		failed += x.Cases.Fail
+	}
+	if v.Total = len(all); v.Ended && v.Total == 0 && failed > 0 {
+		v.Warnings = []string{diag.Plural(failed, "failing case") + ", not grouped into findings yet: thresh run --resume " + v.RunID + " continues the run"}
+	}
 	for _, f := range all {
 		v.Next = max(v.Next, f.Seq)
 		if f.Seq > since {

@@ -325,6 +325,16 @@ func TestFollowedRun(t *testing.T) {
 	}
 }
 
+// A run that has ended without findings, although cases failed, has more to say.
+func TestFindingsThatAreNotGrouped(t *testing.T) {
+	s := open(t)
+	s.call("run_spec", map[string]any{"text": "noon"})
+	s.begun.end(campaign.Record{RunID: "r-1", Verdict: "fail", Stopped: "interrupted", Campaigns: []campaign.CampaignRecord{{Cases: campaign.Counts{Run: 3, Fail: 1}}}})
+	if text, _ := s.call("run_findings", map[string]any{"run_id": "r-1"}); !strings.Contains(text, `"ended":true,"warnings":["1 failing case, not grouped into findings yet: thresh run --resume r-1 continues the run"]`) {
+		t.Error(text)
+	}
+}
+
 // A run whose caller has gone is stopped; one that cannot begin is an error.
 func TestRunsThatEndEarly(t *testing.T) {
 	s := open(t)
