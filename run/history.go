@@ -63,7 +63,7 @@ func (r *runner) readHistory() {
 	base := 0.0 // seconds run by processes before the current one
 	for e, err := range r.job.Journal.Entries() {
 		if err != nil {
-			r.warn("the journal is damaged: %v; the cases after the damage are run again", err)
+			r.warn("%v; the cases after the damage are run again", err)
 			break
 		}
 		if e.Campaign >= n {

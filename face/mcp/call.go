@@ -136,6 +136,9 @@ func progressOf(st campaign.Status) (at, of float64) {
 }
 
 func describe(st campaign.Status) string {
+	if st.Campaign == "" {
+		return st.Phase
+	}
 	if st.Planned == 0 {
 		return fmt.Sprintf("%s %s: %s, %d failed", st.Phase, st.Campaign, diag.Plural(st.Done, "case"), st.Failed)
 	}
