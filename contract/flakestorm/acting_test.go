@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -276,5 +277,50 @@ func TestUncountedAnswers(t *testing.T) {
 	p := playBy(t, acting(), s)
 	if p.count(campaign.VerdictError) != 1 || p.count(campaign.VerdictPass) != 1 || !strings.Contains(p.titles(), "1 answer of the LLM without `usage`") {
 		t.Errorf("%s", p.titles())
+	}
+}
+
+// A tool means the same requests in faults, rules and recorded answers: not those below its own,
+// such as /visits/a/pay of visits, also in a case without such a request if the first prompt has it.
+func TestRequestsBelowATool(t *testing.T) {
+	paths := regexp.MustCompile(`/\S+`)
+	open := func(context.Context, agentcall.Plan, int, []string) (agentcall.Agent, error) {
+		return actor{call: func(c agentcall.Call) (string, error) {
+			i := slices.IndexFunc(c.Env, func(v string) bool { return strings.HasPrefix(v, "HTTP_PROXY=") })
+			proxy, err := url.Parse(strings.TrimPrefix(c.Env[i], "HTTP_PROXY="))
+			if err != nil {
+				return "", err
+			}
+			transport := &http.Transport{Proxy: http.ProxyURL(proxy)}
+			defer transport.CloseIdleConnections()
+			said := ""
+			for _, path := range paths.FindAllString(c.Prompt, -1) {
+				r, err := (&http.Client{Transport: transport}).Post("http://clinic.invalid"+path, "application/json", strings.NewReader("{}"))
+				if err != nil {
+					return "", err
+				}
+				r.Body.Close()
+				said += fmt.Sprint(path, " ", r.StatusCode, ".")
+			}
+			return said, nil
+		}}, nil
+	}
+	on := flakestorm.New(flakestorm.Targets{Agents: open, Faults: fault.Options{}.Open, Measures: embed.Open, Variants: shelf{}})
+	document := "agent: {type: command, command: [clinic]}\nchecks: off\nphases: [chaos, contract, replay]\n" +
+		"golden_prompts: [Go to /visits, Go to /visits/a/pay, Go to /visits/a/pay and /visits]\n" +
+		"replays: {sessions: [{id: r, input: Go to /visits/a/pay and /visits, contract: c, tool_responses: [{tool: visits, status: 201, response: {}}]}]}\n" +
+		"chaos: {tool_faults: [{tool: visits, mode: error, error_code: 418}]}\n" +
+		"invariants:\n" +
+		"    - {type: trace, event: {tool: visits}, at_most: 0, prompt_filter: pay$}\n" +
+		"    - {type: tool_called, negate: true, tool: visits, prompt_filter: pay$}\n" +
+		"    - {type: tool_called, tool: clinic}\n" +
+		"contract:\n  name: c\n  invariants:\n" +
+		"    - {id: counted, type: trace, event: {tool: visits}, exactly: 1, prompt_filter: visits$}\n" +
+		"    - {id: struck, type: not_contains, value: pay 418}\n" +
+		"    - {id: answered, type: contains_any, values: [visits 201, visits 418], prompt_filter: and}\n" +
+		"  chaos_matrix: [{name: down, tool_faults: [{tool: visits, mode: error, error_code: 418}]}]\n"
+	p := playBy(t, on, spec(t, document))
+	if p.count(campaign.VerdictPass) != 7 || len(p.warnings) > 0 {
+		t.Errorf("%q\n%s", p.warnings, p.titles())
 	}
 }

@@ -55,7 +55,7 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 	if err := x.c.inRange(&p); err != nil {
 		return campaign.Outcome{}, fmt.Errorf("case %d: %w", at.Index, err)
 	}
-	x.recalled = s.known.Recalled
+	x.recalled, x.own = s.known.Recalled, s.known.Own
 	sum := sha256.Sum256(data)
 	t := &trial{x: x, p: p}
 	t.out.Input = hex.EncodeToString(sum[:])

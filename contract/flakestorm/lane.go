@@ -28,7 +28,8 @@ type executor struct {
 	judge   agentcall.Agent            // nil: there is none
 	users   map[string]agentcall.Agent // models that play users, by file
 
-	recalled string // which mutations come from earlier runs; "": none
+	recalled string   // which mutations come from earlier runs; "": none
+	own      []string // see [known]
 }
 
 // watches reports whether the agent's calls go through an injector, which injects faults, answers

@@ -108,9 +108,10 @@ func (x *executor) probe(ctx context.Context, k *known) (warnings []string, stat
 		return nil, false, err
 	}
 	first := one.Reply
-	if x.c.checkOn(judge.UnhealthyBaseline) && cl.faults != nil && !x.c.replaysOnly() {
+	if cl.faults != nil && !x.c.replaysOnly() {
 		r := cl.report()
-		k.Ailing = someAllFailed(judge.HealthOf(cl.trace(&r, -1)))
+		k.Ailing = x.c.checkOn(judge.UnhealthyBaseline) && someAllFailed(judge.HealthOf(cl.trace(&r, -1)))
+		k.Own = cl.owned(&r)
 	}
 	if first.End == agentcall.Unreachable {
 		return nil, false, diag.WithHint(diag.Environment("the agent cannot be reached: %s", diag.FirstLine(first.Error)), "start it, or have Thresh start it by agent.command")

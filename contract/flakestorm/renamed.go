@@ -68,6 +68,7 @@ func (c *cell) renamed(r fault.Report) fault.Report {
 	}
 	for i := range r.ToolCalls {
 		s := &r.ToolCalls[i]
+		s.Names = renameAll(c, s.Names)
 		c.rename(&s.Tool, &s.Arguments, &s.ID, &s.Result)
 	}
 	for i := range r.Notes {

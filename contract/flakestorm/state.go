@@ -52,6 +52,8 @@ type known struct {
 	Mutations []mutation.Mutation `json:"mutations,omitempty"` // written by an LLM
 	Ailing    bool                `json:"ailing,omitempty"`    // every call of some name failed for the first prompt
 	Recalled  string              `json:"recalled,omitempty"`  // which mutations come from earlier runs; "": none
+	// Own are the names that the calls for the first prompt have as their own, see [fault.Plan].
+	Own []string `json:"own,omitempty"`
 }
 
 // result is the result of a case.

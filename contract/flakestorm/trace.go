@@ -19,7 +19,7 @@ import (
 // trace returns what happened in a cell, in order, in the conversation that begins with turn from;
 // -1: in all conversations.
 func (c *cell) trace(r *fault.Report, from int) judge.Trace {
-	t := judge.Trace{Secrets: c.x.c.secrets, Effects: c.x.c.cfg.Effects}
+	t := judge.Trace{Secrets: c.x.c.secrets, Effects: c.x.c.cfg.Effects, Own: c.owned(r)}
 	b := traceBuilder{c: c, r: r, t: &t, chat: make(map[string]bool)}
 	done := 0
 	for i := range c.turns {
@@ -47,6 +47,20 @@ func (c *cell) trace(r *fault.Report, from int) judge.Trace {
 		b.allowed(c.turns[from].conversation)
 	}
 	return t
+}
+
+// maxOwned is the largest number of names of calls that are kept.
+const maxOwned = 1000
+
+// owned returns the names that calls have as their own, of the cell and of what came before it.
+func (c *cell) owned(r *fault.Report) []string {
+	list := slices.Clone(c.x.own)
+	for i := range r.Exchanges {
+		if e := &r.Exchanges[i]; len(list) < maxOwned && (e.Kind == fault.ToolCall || e.Kind == fault.MCPCall) && !slices.Contains(list, e.Tool) {
+			list = append(list, e.Tool)
+		}
+	}
+	return list
 }
 
 // traceBuilder makes events from what was seen on the wire.

@@ -95,7 +95,7 @@ func (x *executor) enter(ctx context.Context, s setting) (*cell, error) {
 	}
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d\x00%s", x.c.seed, s.name)
-	plan := fault.Plan{Seed: h.Sum64(), Before: s.before, Recorded: s.recorded, Capture: captured, Secrets: x.c.secrets, Harmless: x.c.cfg.Effects.Harmless}
+	plan := fault.Plan{Seed: h.Sum64(), Before: s.before, Recorded: s.recorded, Capture: captured, Secrets: x.c.secrets, Harmless: x.c.cfg.Effects.Harmless, Own: x.own}
 	if x.shared.seeing {
 		plan.Capture = recordable
 	}
@@ -241,6 +241,7 @@ func (c *cell) observed(t *turn) {
 	o.InputTokens, o.OutputTokens, o.TokensKnown = t.Reply.Tokens.Prompt, t.Reply.Tokens.Completion, t.Reply.Tokens.Known
 	if c.faults != nil {
 		r := c.report()
+		o.Own = c.owned(&r)
 		if len(o.Tools) == 0 { // otherwise the reply lists the same calls
 			for _, s := range r.ToolCalls[min(c.seen, len(r.ToolCalls)):] {
 				o.Tools = append(o.Tools, called(s))
@@ -263,7 +264,7 @@ func (c *cell) observed(t *turn) {
 // called returns a call with its arguments as they were seen: JSON, or the query or form of a
 // request.
 func called(s fault.SeenCall) verify.Tool {
-	t := verify.Tool{Name: s.Tool}
+	t := verify.Tool{Name: s.Tool, Path: s.Names}
 	if json.Valid([]byte(s.Arguments)) {
 		t.Args = json.RawMessage(s.Arguments)
 		return t

@@ -53,7 +53,7 @@ func (t *trial) mention(v *config.Invariant) {
 		return // checks that need calls report this as an error
 	}
 	for _, m := range list {
-		m.Seen = m.In(trace.Events)
+		m.Seen = m.In(trace)
 		if !slices.Contains(t.note.Mentions, m) {
 			t.note.Mentions = append(t.note.Mentions, m)
 		}

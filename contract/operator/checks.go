@@ -76,7 +76,7 @@ func (c *Campaign) mentions(yield func(string, judge.Mention) bool) {
 func (c *Campaign) called(calls []call) (list []string, lacks bool) {
 	for _, m := range c.mentions {
 		r := c.record(calls)
-		if lacks = !r.Blind && !m.In(r.Events); !lacks {
+		if lacks = !r.Blind && !m.In(r.Trace); !lacks {
 			continue
 		}
 		for _, e := range r.Events {
@@ -101,12 +101,12 @@ func withTools(list, more []string) []string {
 
 // unseen describes the tools that judges name but no case called.
 func (c *Campaign) unseen(s *state) (list []string) {
-	var events []judge.Event
+	var all judge.Trace
 	for _, name := range s.tools {
-		events = append(events, judge.Event{Kind: judge.Tool, Name: name})
+		all.Events = append(all.Events, judge.Event{Kind: judge.Tool, Name: name})
 	}
 	for id, m := range c.mentions {
-		if text := m.Missing(s.tools, "they show no call of any tool"); text != "" && !s.named && s.tally.judged > 0 && !m.In(events) {
+		if text := m.Missing(s.tools, "they show no call of any tool"); text != "" && !s.named && s.tally.judged > 0 && !m.In(all) {
 			list = append(list, id+": "+text)
 		}
 	}

@@ -34,6 +34,7 @@ type Ledger struct {
 	given   []bool // of the recorded responses
 	first   map[string]Reply
 	seen    map[string]bool   // tool calls by the ID that the LLM gave them
+	own     map[string]bool   // best names of calls, as [plainName] returns them
 	wanted  string            // the only tool that the LLM's last answer asked for; "": none, or several
 	open    map[int]*openCall // calls without an answer, by number
 	report  Report
@@ -57,7 +58,7 @@ type ruleState struct {
 // NewLedger makes the ledger of a cell. clock returns the time since the cell began.
 // The error joins what is wrong with each rule.
 func NewLedger(p Plan, clock func() time.Duration) (*Ledger, error) {
-	l := &Ledger{plan: p, clock: clock, given: make([]bool, len(p.Recorded)), first: map[string]Reply{}, seen: map[string]bool{}, open: map[int]*openCall{}}
+	l := &Ledger{plan: p, clock: clock, given: make([]bool, len(p.Recorded)), first: map[string]Reply{}, seen: map[string]bool{}, own: map[string]bool{}, open: map[int]*openCall{}}
 	var wrong []error
 	for i, r := range p.Rules {
 		if r.ID == "" {
@@ -67,6 +68,9 @@ func NewLedger(p Plan, clock func() time.Duration) (*Ledger, error) {
 			wrong = append(wrong, err)
 		}
 		l.rules = append(l.rules, ruleState{Rule: r.Filled(), tally: Tally{Rule: r.ID}, subjects: map[string]int{}})
+	}
+	for _, name := range p.Own {
+		l.own[plainName(name)] = true
 	}
 	return l, errors.Join(wrong...)
 }
@@ -131,7 +135,7 @@ func (l *Ledger) spares(r *Rule, c *Call) bool {
 	}
 	name := c.Name()
 	if r.Tool != "" && r.Tool != "*" { // the name that the model used may look something up first
-		return !MatchName(r.Tool, c.Names) && l.plan.Harmless(c.Method, "")
+		return !MatchName(r.Tool, l.namesFor(r.Tool, c)) && l.plan.Harmless(c.Method, "")
 	}
 	return l.plan.Harmless(c.Method, name[strings.LastIndexAny(name, ".:")+1:])
 }
@@ -144,11 +148,14 @@ func (l *Ledger) Decide(c Call) *Decision {
 	if c.Kind == ToolCall {
 		c.Wanted = l.wanted
 	}
+	if (c.Kind == ToolCall || c.Kind == MCPCall) && len(l.own) < maxKept {
+		l.own[plainName(c.Name())] = true
+	}
 	d := &Decision{Number: l.calls, Call: c}
 	var due []Strike
 	for i := range l.rules {
 		r := &l.rules[i]
-		if r.matches(&c) && !l.spares(&r.Rule, &c) && r.due(l.plan.Seed, l.plan.Before, i, &c) {
+		if l.matches(&r.Rule, &c) && !l.spares(&r.Rule, &c) && r.due(l.plan.Seed, l.plan.Before, i, &c) {
 			due = append(due, Strike{Rule: r.Rule, Nth: r.struck + 1, index: i})
 		}
 	}
@@ -223,36 +230,6 @@ func (s *Strike) shapesText() bool {
 	return slices.Contains([]Mode{Empty, Garbage, Truncated, Drift}, s.Rule.Mode)
 }
 
-// recorded finds the recorded response for a call: of a tool, by its names; of a model,
-// the reply to the same question, or else the next one.
-func (l *Ledger) recorded(d *Decision) {
-	c, model := &d.Call, d.Call.Kind == ModelCall
-	if len(l.plan.Recorded) == 0 || c.Kind == OtherCall || model && !l.plan.RecordsModel() {
-		return
-	}
-	find := func(fits func(r *Recorded) bool) bool {
-		for i := range l.plan.Recorded {
-			if r := &l.plan.Recorded[i]; !l.given[i] && r.Model == model && fits(r) {
-				l.given[i], d.Recorded = true, r
-				return true
-			}
-		}
-		return false
-	}
-	if model {
-		d.Refused = !find(func(r *Recorded) bool { return r.Asked == c.Asked }) && !find(func(*Recorded) bool { return true })
-		return
-	}
-	d.Refused = !slices.ContainsFunc(append(slices.Clone(c.Names), c.Wanted), func(name string) bool {
-		return find(func(r *Recorded) bool { return plainName(r.Tool) == plainName(name) })
-	})
-}
-
-// RecordsModel reports whether replies of models are recorded.
-func (p *Plan) RecordsModel() bool {
-	return slices.ContainsFunc(p.Recorded, func(r Recorded) bool { return r.Model })
-}
-
 // Fired records that a fault reached the agent, and what it saw.
 func (l *Ledger) Fired(d *Decision, s *Strike, change string) {
 	l.mu.Lock()
@@ -313,7 +290,9 @@ func (l *Ledger) Earlier(c Call, now Reply) (Reply, bool) {
 // Repeats reports whether any rule may need [Ledger.Earlier], since answers need not be
 // remembered otherwise.
 func (l *Ledger) Repeats(c Call) bool {
-	return slices.ContainsFunc(l.rules, func(r ruleState) bool { return r.Mode == Stale && r.matches(&c) })
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.ContainsFunc(l.rules, func(r ruleState) bool { return r.Mode == Stale && l.matches(&r.Rule, &c) })
 }
 
 // Note adds something that readers of the report must know, once.

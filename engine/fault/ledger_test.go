@@ -192,9 +192,69 @@ func TestMatching(t *testing.T) {
 		{Rule{Layer: Context, At: AtLLMRequest}, model, true},
 		{Rule{Layer: Context, At: AtPrompt}, web, false},
 	}
+	l := ledger(t, Plan{})
 	for _, test := range tests {
-		if got := test.rule.matches(&test.call); got != test.want {
+		if got := l.matches(&test.rule, &test.call); got != test.want {
 			t.Errorf("%+v on %q %s: %v", test.rule, test.call.Names, test.call.URL, got)
+		}
+	}
+}
+
+// A rule or a recorded answer for a tool does not mean calls below its own: /visits/7/pay is no
+// call of visits if /visits is one. Until one is known, any word of the path will do.
+func TestCallsBelowOthers(t *testing.T) {
+	visits, pay := Call{Kind: ToolCall, Names: []string{"visits", "h"}, URL: "http://h/visits"}, Call{Kind: ToolCall, Names: []string{"pay", "visits", "h"}, URL: "http://h/visits/7/pay"}
+	wanted := pay
+	wanted.Wanted = "Visits"
+	for _, test := range []struct {
+		tool  string
+		own   []string
+		calls []Call
+		want  string // struck or not, call by call
+	}{
+		{"visits", nil, []Call{pay, visits, pay}, "110"},
+		{"Visits", []string{"VISITS"}, []Call{pay, visits, wanted}, "010"},
+		{"visit*", nil, []Call{visits, pay}, "11"},
+		{"h", nil, []Call{visits, pay}, "11"},
+		{"pay", []string{"visits"}, []Call{visits, pay}, "01"},
+	} {
+		l, got := ledger(t, Plan{Own: test.own, Rules: []Rule{{Layer: Tool, Tool: test.tool, Mode: Error}}}), ""
+		for _, c := range test.calls {
+			got += fmt.Sprint(len(l.Decide(c).Strikes))
+		}
+		if got != test.want {
+			t.Errorf("%s with %q: %s, want %s", test.tool, test.own, got, test.want)
+		}
+	}
+	l := ledger(t, Plan{Rules: []Rule{{Layer: Tool, Tool: "visits", Mode: Error}}})
+	l.Wants([]string{"visits"})
+	if l.Decide(visits); len(l.Decide(pay).Strikes) != 1 {
+		t.Error("a call that the model asked for by that name is not meant")
+	}
+	for _, test := range []struct {
+		recorded []string
+		calls    []Call
+		want     string
+	}{
+		{[]string{"pay", "visits"}, []Call{pay, pay, visits}, "pay none visits"},
+		{[]string{"visits", "visits"}, []Call{visits, pay, visits}, "visits none visits"},
+		{[]string{"visits", "visits"}, []Call{pay, pay}, "visits visits"},
+		{[]string{"h", "visits"}, []Call{pay, pay}, "visits none"},
+	} {
+		var p Plan
+		for _, name := range test.recorded {
+			p.Recorded = append(p.Recorded, Recorded{Tool: name})
+		}
+		l, got := ledger(t, p), []string{}
+		for _, c := range test.calls {
+			if d := l.Decide(c); d.Refused {
+				got = append(got, "none")
+			} else {
+				got = append(got, d.Recorded.Tool)
+			}
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%q: answered by %q, want %s", test.recorded, got, test.want)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // matches reports whether a rule applies to a call at all; its trigger decides
 // whether it strikes.
-func (r *Rule) matches(c *Call) bool {
+func (l *Ledger) matches(r *Rule, c *Call) bool {
 	switch {
 	case r.Layer == LLM && c.Kind != ModelCall, r.At == AtLLMRequest && c.Kind != ModelCall, r.At == AtPrompt:
 		return false
@@ -22,7 +22,16 @@ func (r *Rule) matches(c *Call) bool {
 	case r.Tool == "" || r.Tool == "*":
 		return true
 	}
-	return MatchName(r.Tool, c.Names) || c.Wanted != "" && MatchName(r.Tool, []string{c.Wanted})
+	return MatchName(r.Tool, l.namesFor(r.Tool, c)) || c.Wanted != "" && MatchName(r.Tool, []string{c.Wanted})
+}
+
+// namesFor returns the names of a call that a rule or a recorded answer for a tool may mean: only
+// its own if other calls have the tool's name as their own, as /orders has that of /orders/7/pay.
+func (l *Ledger) namesFor(tool string, c *Call) []string {
+	if l.own[plainName(tool)] && !strings.ContainsAny(tool, "*?[") {
+		return c.Names[:min(1, len(c.Names))]
+	}
+	return c.Names
 }
 
 // MatchName reports whether a glob matches one of a call's names, ignoring case and

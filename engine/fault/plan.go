@@ -16,6 +16,9 @@ type Plan struct {
 	// Names gives tools that are reached by URL the user's names. The first match
 	// counts.
 	Names []Named
+	// Own are best names of calls that are known to occur, beside those of the cell's earlier
+	// calls: a rule for such a tool does not mean calls of which it is another name.
+	Own []string
 	// Self is a glob over the address of the agent itself, for agents that are called
 	// through the proxy: that call is not one of a tool, and only rules with a match_url
 	// strike it. "": none.

@@ -88,12 +88,13 @@ const (
 
 // SeenCall is a tool's call.
 type SeenCall struct {
-	Tool      string `json:"tool"`
-	Arguments string `json:"arguments,omitempty"` // JSON, if known; query or body on the wire
-	Source    Source `json:"source"`
-	ID        string `json:"-"` // of a call that the LLM requested: the same in every later request
-	Result    string `json:"-"` // result of such a call in the conversation
-	given     string // the ID from the LLM
+	Tool      string   `json:"tool"`
+	Names     []string `json:"-"`                   // other names of a request
+	Arguments string   `json:"arguments,omitempty"` // JSON, if known; query or body on the wire
+	Source    Source   `json:"source"`
+	ID        string   `json:"-"` // of a call that the LLM requested: the same in every later request
+	Result    string   `json:"-"` // result of such a call in the conversation
+	given     string   // the ID from the LLM
 }
 
 // Hidden replaces what was redacted.

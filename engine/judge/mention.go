@@ -38,9 +38,15 @@ func (r *Rule) Mentions(negate bool) (list []Mention) {
 }
 
 // In reports whether one of the events is the mentioned one.
-func (m Mention) In(events []Event) bool {
+func (m Mention) In(t Trace) bool {
 	p := Pattern{Kind: m.Kind, Name: m.Name}
-	return slices.ContainsFunc(events, func(e Event) bool { return p.Named(&e) })
+	owned := p.Owned(t.Events, t.Own)
+	for i := range t.Events {
+		if p.means(&t, i, owned) {
+			return true
+		}
+	}
+	return false
 }
 
 // Missing says that no case showed the mentioned name, but other names of its kind,

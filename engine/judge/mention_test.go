@@ -38,6 +38,19 @@ func TestMentions(t *testing.T) {
 			}
 		}
 	}
+	pay := Event{Kind: Tool, Name: "pay", Names: []string{"visits"}, Source: OnWire}
+	for _, x := range []struct {
+		t    Trace
+		want Verdict
+	}{
+		{Trace{Events: []Event{pay}}, Pass}, {Trace{Events: []Event{pay}, Own: []string{"other", "Visits"}}, Fail},
+		{Trace{Events: []Event{pay, {Kind: Tool, Name: "visits", Source: OnWire}}}, Pass},
+	} {
+		got, _, err := (&Rule{Event: *named("visits"), Exactly: &one}).Judge(x.t)
+		if in := (Mention{Kind: Tool, Name: "visits"}).In(x.t); err != nil || got != x.want || in != (got == Pass) {
+			t.Errorf("%+v: %d %v, mentioned %t", x.t, got, err, in)
+		}
+	}
 	for _, x := range []struct {
 		m    Mention
 		seen []string

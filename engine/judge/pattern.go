@@ -70,12 +70,22 @@ func (p *Pattern) Named(e *Event) bool {
 	return e.named(func(n string) bool { ok, err := path.Match(glob, n); return err == nil && ok || n == glob })
 }
 
-// named reports whether a request has the name of the pattern as its own. Then requests of which
-// it is another name, such as /orders/7/pay if it is orders, are not meant.
-func (p *Pattern) named(t Trace) bool {
-	return p.Kind == Tool && p.Name != "" && !strings.ContainsAny(p.Name, "*?[") && slices.ContainsFunc(t.Events, func(e Event) bool {
-		return e.Source == OnWire && p.Named(&Event{Kind: e.Kind, Name: e.Name})
-	})
+// Owned reports whether a call has the name of the pattern as its own: one of the events, or one
+// of those whose names are given. Then calls of which it is another name, such as /orders/7/pay if
+// it is orders, are not meant.
+func (p *Pattern) Owned(events []Event, own []string) bool {
+	has := func(name string) bool { return p.Named(&Event{Kind: Tool, Name: name}) }
+	return p.Kind == Tool && p.Name != "" && !strings.ContainsAny(p.Name, "*?[") && (slices.ContainsFunc(own, has) ||
+		slices.ContainsFunc(events, func(e Event) bool { return e.Kind == Tool && e.Source == OnWire && has(e.Name) }))
+}
+
+// means reports whether the pattern names an event of a trace, if it owns such an event or not.
+func (p *Pattern) means(t *Trace, i int, owned bool) bool {
+	e := &t.Events[i]
+	if !owned || e.Source != OnWire {
+		return p.Named(e)
+	}
+	return p.Named(&Event{Kind: e.Kind, Name: e.Name}) || slices.ContainsFunc(t.wanted(i), p.Named)
 }
 
 // matches reports whether an event is selected. unseen names what the decision

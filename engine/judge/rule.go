@@ -85,10 +85,10 @@ type selection struct {
 
 // selected returns the events that a pattern selects.
 func selected(p *Pattern, t Trace) (s selection, err error) {
-	exact := p.named(t)
+	owned := p.Owned(t.Events, t.Own)
 	for i := range t.Events {
 		e := &t.Events[i]
-		if exact && e.Source == OnWire && !p.Named(&Event{Kind: e.Kind, Name: e.Name}) && !slices.ContainsFunc(t.wanted(i), p.Named) {
+		if !p.means(&t, i, owned) {
 			continue
 		}
 		if e.Source == InChat && p.asksOutcome() {

@@ -115,6 +115,8 @@ type Trace struct {
 	Declared bool
 	// Effects are the declared ones.
 	Effects Effects
+	// Own are names that calls have as their own, beside those of Events.
+	Own []string
 	// Secrets are what the system must keep secret.
 	Secrets []string
 }

@@ -155,7 +155,7 @@ func (x *exchange) classify(tool string) fault.Call {
 	if len(x.body) > 0 {
 		arguments = string(x.body[:min(len(x.body), 16<<10)])
 	}
-	x.ledger.Saw(fault.SeenCall{Tool: call.Name(), Arguments: arguments, Source: fault.SeenOnWire})
+	x.ledger.Saw(fault.SeenCall{Tool: call.Name(), Names: call.Names, Arguments: arguments, Source: fault.SeenOnWire})
 	return call
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -146,7 +147,7 @@ func TestMCPFaults(t *testing.T) {
 				if k := r.Tallies[0]; k.Fired == 0 || len(k.Missed) > 0 {
 					t.Errorf("%+v", k)
 				}
-				if len(r.ToolCalls) == 0 || r.ToolCalls[0] != (fault.SeenCall{Tool: "find_book", Arguments: `{"title":"Emma"}`, Source: fault.SeenByMCP}) {
+				if len(r.ToolCalls) == 0 || !reflect.DeepEqual(r.ToolCalls[0], fault.SeenCall{Tool: "find_book", Arguments: `{"title":"Emma"}`, Source: fault.SeenByMCP}) {
 					t.Errorf("%+v", r.ToolCalls)
 				}
 			})

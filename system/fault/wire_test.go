@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -350,7 +351,7 @@ func TestArgumentsOnTheWire(t *testing.T) {
 		s := open(t, nil)
 		c := s.enter()
 		post(s.client(), server.URL+"/look?q=1", "text/plain", body)
-		if calls := c.Close().ToolCalls; len(calls) != 1 || calls[0] != (fault.SeenCall{Tool: "look", Arguments: want, Source: fault.SeenOnWire}) {
+		if calls := c.Close().ToolCalls; len(calls) != 1 || !reflect.DeepEqual(calls[0], fault.SeenCall{Tool: "look", Names: calls[0].Names, Arguments: want, Source: fault.SeenOnWire}) || calls[0].Names[0] != "look" {
 			t.Errorf("%d bytes: %d calls", len(body), len(calls))
 		}
 	}

@@ -145,11 +145,21 @@ func tools(v *config.Invariant, r *Reply) (Result, error) {
 	}
 	meant := judge.Pattern{Kind: judge.Tool, Name: v.Tool}
 	var names []string
-	called, known, closest := false, true, ""
 	for _, t := range r.Tools {
 		names = append(names, t.Name)
-		if !meant.Named(&judge.Event{Kind: judge.Tool, Name: t.Name, Names: t.Names}) {
+	}
+	byPath := !strings.ContainsAny(v.Tool, "*?[") && !meant.Owned(nil, slices.Concat(names, r.Own))
+	called, known, closest := false, true, ""
+	for i, t := range r.Tools {
+		also := t.Names
+		if byPath {
+			also = slices.Concat(also, t.Path)
+		}
+		if !meant.Named(&judge.Event{Kind: judge.Tool, Name: t.Name, Names: also}) {
 			continue
+		}
+		if !meant.Named(&judge.Event{Kind: judge.Tool, Name: t.Name}) {
+			names[i] += " (also " + v.Tool + ")"
 		}
 		called = true
 		if v.Type != "tool_arguments" {

@@ -19,6 +19,7 @@ type Reply struct {
 	Text    string
 	Latency time.Duration
 	Tools   []Tool
+	Own     []string `json:"-"` // names that calls have as their own, beside those of Tools
 	// Blind says that this agent's tool calls cannot be seen.
 	Blind                     bool
 	InputTokens, OutputTokens int64
@@ -30,6 +31,7 @@ type Reply struct {
 type Tool struct {
 	Name  string
 	Names []string        `json:"-"` // other names
+	Path  []string        `json:"-"` // further names of a request, see [judge.Pattern.Owned]
 	Args  json.RawMessage // an object or an array; nil: not known
 	// Texts says that all values in Args are strings because the call has no other type, as in a
 	// query or a form.

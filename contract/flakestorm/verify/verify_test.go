@@ -28,7 +28,7 @@ func invariant(t *testing.T, yaml string) config.Invariant {
 // The checks of existing tools, and what they are known to get wrong.
 func TestChecks(t *testing.T) {
 	tools := []verify.Tool{{Name: "search", Args: json.RawMessage(`{"q":"paris","n":3,"in":{"unit":"C","days":[1,2]}}`)},
-		{Name: "book", Names: []string{"desk.book_order", "book-order"}, Args: json.RawMessage(`["x"]`)}, {Name: "fetch", Args: json.RawMessage(`{"page":"7","tag":["a","b"]}`), Texts: true}, {Name: "send"}}
+		{Name: "book", Names: []string{"desk.book_order", "book-order"}, Args: json.RawMessage(`["x"]`)}, {Name: "fetch", Args: json.RawMessage(`{"page":"7","tag":["a","b"]}`), Texts: true, Path: []string{"pages", "leaves", "send"}}, {Name: "send", Args: json.RawMessage(`{}`)}}
 	for _, tc := range []struct {
 		yaml, text string
 		passed     bool
@@ -104,6 +104,12 @@ func TestChecks(t *testing.T) {
 		{`{type: tool_called, tool: Send}`, "", true, ""},
 		{`{type: tool_not_called, tool: "*-ORDER"}`, "", false, "must not be"},
 		{`{type: tool_not_called, tool: book_order}`, "", false, "must not be"},
+		{`{type: tool_not_called, tool: desk.book_order}`, "", false, "called were search, book (also desk.book_order), fetch"},
+		{`{type: tool_not_called, tool: pages}`, "", false, "fetch (also pages)"},
+		{`{type: tool_not_called, tool: send}`, "", false, "book, fetch, send"},
+		{`{type: tool_not_called, tool: "page*"}`, "", true, ""},
+		{`{type: tool_not_called, tool: leaves}`, "", true, ""},
+		{`{type: tool_arguments, tool: send, arguments: {page: 7}}`, "", false, ""},
 		{`{type: tool_called, tool: pay}`, "", false, "called were search, book"},
 		{`{type: tool_not_called, tool: pay}`, "", true, ""},
 		{`{type: tool_not_called, tool: book}`, "", false, "must not be"},
@@ -129,7 +135,7 @@ func TestChecks(t *testing.T) {
 	} {
 		v := invariant(t, tc.yaml)
 		c := &verify.Checker{Measure: new(similarity.Lexical), Judge: courteous{}}
-		r, err := c.Check(t.Context(), &v, &verify.Reply{Prompt: "the prompt", Text: tc.text, Tools: tools, InputTokens: 10, OutputTokens: 20, TokensKnown: true}, "")
+		r, err := c.Check(t.Context(), &v, &verify.Reply{Prompt: "the prompt", Text: tc.text, Tools: tools, Own: []string{"leaves"}, InputTokens: 10, OutputTokens: 20, TokensKnown: true}, "")
 		if err != nil || r.Passed != tc.passed || !strings.Contains(r.Reason, tc.says) {
 			t.Errorf("%s of %q: %t %q %v, want %t %q", tc.yaml, tc.text, r.Passed, r.Reason, err, tc.passed, tc.says)
 		}
