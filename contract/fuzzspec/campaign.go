@@ -86,6 +86,7 @@ func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 		return f, err
 	}
 	if o.Verdict == campaign.VerdictFail {
+		found.Leftovers = found.Leftovers && o.Kind != kindCrash // a sanitizer's symbolizer may remain for a moment
 		f.Warnings = append(f.Warnings, fmt.Sprintf("%s: the unmodified seed already fails: %s", c.id.Name,
 			steady(crash.Restore(o.Title, res.Stderr, res.Stdout))))
 	}

@@ -579,13 +579,23 @@ func (hung) Run(context.Context, process.Case) (process.Result, error) {
 	return process.Result{Status: process.TimedOut, NoOutputs: true, Leftovers: 1}, nil
 }
 
-// What is killed with a seed that takes too long is not left behind: such leftovers stay failures.
+// symbolized is a program whose sanitizer leaves its symbolizer running for a moment.
+type symbolized struct{ spoken }
+
+func (symbolized) Run(context.Context, process.Case) (process.Result, error) {
+	return process.Result{Status: process.Exited, ExitCode: 23, NoOutputs: true, Leftovers: 1, Stderr: []byte("==7==ERROR: LeakSanitizer: detected memory leaks\n")}, nil
+}
+
+// What is killed with a seed that takes too long is not left behind, nor is what a crash leaves: such
+// leftovers of other cases stay failures.
 func TestSeedThatHangs(t *testing.T) {
-	c := &Campaign{spec: &Spec{Target: Target{Command: []string{"/bin/tool"}}}, exe: Executable{Path: "/bin/tool"}, set: settings{outputs: "auto"}}
-	c.open = func(context.Context, process.Plan, int, int, bool) (process.Runner, error) { return hung{}, nil }
-	f, err := c.Probe(t.Context())
-	if err != nil || len(f.Warnings) != 1 || c.Start(f).facts.Leftovers {
-		t.Errorf("%v %q", err, f.Warnings)
+	for _, r := range []process.Runner{hung{}, symbolized{}} {
+		c := &Campaign{spec: &Spec{Target: Target{Command: []string{"/bin/tool"}}}, exe: Executable{Path: "/bin/tool"}, set: settings{outputs: "auto"}}
+		c.open = func(context.Context, process.Plan, int, int, bool) (process.Runner, error) { return r, nil }
+		f, err := c.Probe(t.Context())
+		if err != nil || len(f.Warnings) != 1 || c.Start(f).facts.Leftovers {
+			t.Errorf("%v %q", err, f.Warnings)
+		}
 	}
 }
 

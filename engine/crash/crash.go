@@ -120,7 +120,7 @@ type reader func(text) (report, bool)
 // come before those that see its consequence in an outer program.
 func readers() []reader {
 	return []reader{
-		readSanitizer, readValgrind, readUndefined,
+		readSanitizer, readValgrind, readUndefined, readMinimal,
 		readGo, readRust,
 		readFaulthandler, readPython, readDotnet, readJava, readNode, readRuby, readPHP,
 		readAssert, readLibc, readTerminate, readOutOfMemory,

@@ -244,6 +244,31 @@ func readUndefined(t text) (report, bool) {
 	return report{}, false
 }
 
+// readMinimal reads a report of UndefinedBehaviorSanitizer's minimal runtime, which names no place:
+//
+//	ubsan: mul-overflow by 0x000055d3c6a1b2c3
+func readMinimal(t text) (report, bool) {
+	for _, line := range t.lines {
+		what, ok := strings.CutPrefix(line, "ubsan: ")
+		if !ok {
+			continue
+		}
+		kind, _, _ := strings.Cut(strings.TrimRight(what, "\r "), " by 0x")
+		severity := SeverityMedium
+		switch kind {
+		case "out-of-bounds", "local-out-of-bounds", "type-mismatch", "pointer-overflow", "function-type-mismatch", "cfi-check-fail":
+			severity = SeverityHigh
+		case "alignment-assumption", "add-overflow", "sub-overflow", "mul-overflow", "negate-overflow", "divrem-overflow", "shift-out-of-bounds",
+			"builtin-unreachable", "missing-return", "vla-bound-not-positive", "float-cast-overflow", "load-invalid-value", "invalid-builtin",
+			"invalid-objc-cast", "implicit-conversion", "nonnull-arg", "nonnull-return", "nullability-arg", "nullability-return":
+		default:
+			continue
+		}
+		return report{class: ClassSanitizer, kind: "undefined: " + kind, severity: severity}, true
+	}
+	return report{}, false
+}
+
 // sourcePlace splits file:line or file:line:column.
 func sourcePlace(s string) (file, line string, ok bool) {
 	file, line, ok = cutLast(s, ":")

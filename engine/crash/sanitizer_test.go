@@ -35,6 +35,19 @@ func TestSanitizerReports(t *testing.T) {
 	}
 }
 
+// The minimal runtime of UndefinedBehaviorSanitizer prints a word, with an address that each run changes.
+func TestMinimalRuntime(t *testing.T) {
+	for report, want := range map[string]string{
+		"0\nubsan: mul-overflow\n1\n": "sanitizer undefined: mul-overflow medium", "ubsan: out-of-bounds by 0x000055d3c6a1b2c3\nubsan: mul-overflow\n": "sanitizer undefined: out-of-bounds high",
+		"ubsan: all is well\n": "none exit 0 low", "x ubsan: mul-overflow\n": "none exit 0 low",
+	} {
+		c := Analyze(Death{Stderr: []byte(report)})
+		if got := c.Class + " " + c.Kind + " " + c.Severity; got != want || strings.Contains(strings.Join(c.Layers, " "), "55d3") {
+			t.Errorf("%q: %s, %v, want %s", report, got, c.Layers, want)
+		}
+	}
+}
+
 // Two lines of a function are two causes, or two offsets where no line is known; where a
 // cycle or a race is noticed is chance.
 func TestLinesOfOneFunction(t *testing.T) {

@@ -109,6 +109,7 @@ func reservesAddressSpace(name string) (string, error) {
 		{"__hwasan_init", "is built with HWAddressSanitizer"},
 		{"__msan_init", "is built with MemorySanitizer"},
 		{"__tsan_init", "is built with ThreadSanitizer"},
+		{"__lsan_init", "is built with LeakSanitizer"}, // last, as other sanitizers include it
 	}
 	const overlap = 64
 	buf := make([]byte, 1<<20)

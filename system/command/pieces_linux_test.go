@@ -94,6 +94,8 @@ func TestProgramsThatReserveMemory(t *testing.T) {
 		{"HWAddressSanitizer", write("__hwasan_init"), "is built with HWAddressSanitizer"},
 		{"MemorySanitizer", write("__msan_init"), "is built with MemorySanitizer"},
 		{"ThreadSanitizer", write("__tsan_init"), "is built with ThreadSanitizer"},
+		{"LeakSanitizer", write("__lsan_init"), "is built with LeakSanitizer"},
+		{"two of them", write("__lsan_init __asan_init"), "is built with AddressSanitizer"},
 		{"nothing of it", plain, ""},
 		{"nothing at all", write(""), ""},
 		{"across two parts", write(strings.Repeat("x", chunk-5) + "__asan_init"), "is built with AddressSanitizer"},
