@@ -40,12 +40,7 @@ func (a *App) Documents(paths []string, set campaign.Settings) (docs []Document,
 				return nil, nil, err
 			}
 			if len(found) == 0 {
-				problems = append(problems, diag.Diagnostic{
-					Code: "input.empty-folder", Pos: diag.Pos{File: path},
-					Message: "the folder holds no document of " + a.formats(),
-					Hint:    "thresh init KIND FOLDER writes a starter document; thresh try THING needs none",
-				})
-				problems = append(problems, left...)
+				problems = append(append(problems, a.emptyFolder(path, set)), left...)
 			} else {
 				a.warn(left)
 			}
@@ -135,6 +130,20 @@ func (a *App) Document(path string) (Document, error) {
 		d.Data, d.Release = x.data, x.release
 	}
 	return d, nil
+}
+
+// emptyFolder says of a folder that there is nothing to run in it, or what must be named.
+func (a *App) emptyFolder(path string, set campaign.Settings) diag.Diagnostic {
+	d := diag.Diagnostic{
+		Code: "input.empty-folder", Pos: diag.Pos{File: path},
+		Message: "the folder holds no document of " + a.formats(),
+		Hint:    "thresh init KIND FOLDER writes a starter document; thresh try THING needs none",
+	}
+	if named, _, err := a.everyDocument(path, set); err == nil && len(named) > 0 {
+		d.Message = "the folder holds only what is used when it is named, such as " + named[0].Path
+		d.Hint = "give its path in place of the folder's: " + named[0].Path
+	}
+	return d
 }
 
 // Search finds the documents in a folder and the folders in it, in path order. It skips files that

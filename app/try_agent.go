@@ -66,7 +66,7 @@ func (a *App) lookAtAgent(ctx context.Context, thing *draft.Thing, folder string
 		return nil, diag.Refused("%s: %s", file, Reason(err))
 	}
 	module := strings.TrimSuffix(filepath.Base(abs), ".py")
-	f := &draft.AgentFacts{Folder: folder, Entry: module + ":" + name, Dir: filepath.Dir(abs)}
+	f := &draft.AgentFacts{Folder: folder, Entry: module + ":" + name, Dir: fromDraft(folder, filepath.Dir(abs))}
 	interpreter, err := python.Interpreter("")
 	if err != nil {
 		return nil, err

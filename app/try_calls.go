@@ -85,7 +85,7 @@ func wanted(f *draft.SystemFacts, described []byte) {
 // first tools that create something, then tools that read it. It does not call tools that may
 // destroy something.
 func seen(ctx context.Context, f *draft.ServiceFacts) error {
-	x, err := systems()(ctx, &sut.Plan{Name: f.Name, Kind: f.Kind, Per: sut.PerWorker, Command: f.Command, Dir: folderOf(f.Command)}, sut.Worker{Of: 1, Cold: true})
+	x, err := systems()(ctx, &sut.Plan{Name: f.Name, Kind: f.Kind, Per: sut.PerWorker, Command: f.Command, Dir: "."}, sut.Worker{Of: 1, Cold: true})
 	if err != nil {
 		return err
 	}

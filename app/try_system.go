@@ -77,22 +77,26 @@ func (a *App) lookAtServer(ctx context.Context, t *Try, thing *draft.Thing, fold
 		f.URL = w
 		return f, listOperations(ctx, f, &sut.Plan{Kind: sut.MCP, URL: w})
 	}
-	words, err := absoluteWords(thing.Words)
-	if err != nil {
+	if _, err := absoluteWords(thing.Words); err != nil { // there is no such program
 		return nil, err
 	}
-	f.Command = words
-	return f, listOperations(ctx, f, &sut.Plan{Kind: sut.MCP, Command: words, Dir: folderOf(words)})
+	f.Command, f.Start = thing.Words, fromDraft(folder, ".")
+	return f, listOperations(ctx, f, &sut.Plan{Kind: sut.MCP, Command: f.Command, Dir: "."})
 }
 
-// folderOf returns the folder of the last word that is a file.
-func folderOf(words []string) string {
-	for i := len(words) - 1; i >= 0; i-- {
-		if filepath.IsAbs(words[i]) && !IsFolder(words[i]) {
-			return filepath.Dir(words[i])
-		}
+// fromDraft returns how the document of a draft names a path: relative to its folder, so that both can be
+// moved and committed together, if both are below the current folder.
+func fromDraft(folder, path string) string {
+	here, err := filepath.Abs(".")
+	abs, bad := filepath.Abs(path)
+	below := func(p string) bool {
+		rel, err := filepath.Rel(here, p)
+		return err == nil && filepath.IsLocal(rel)
 	}
-	return "."
+	if rel, failed := filepath.Rel(folder, abs); err == nil && bad == nil && failed == nil && below(folder) && below(abs) {
+		return filepath.ToSlash(rel)
+	}
+	return abs
 }
 
 // describedService reads an OpenAPI document from a file.

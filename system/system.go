@@ -73,7 +73,7 @@ const crowdThreads = 16
 // microseconds would run one after another. With more threads than processors, the kernel preempts
 // them in the middle of a call.
 func started(p *sut.Plan, w sut.Worker) program.Spec {
-	x := program.Spec{Noun: "system", Argv: p.Command, Dir: p.Dir}
+	x := program.Spec{Noun: "system", Argv: p.Command, Dir: p.StartDir()}
 	for _, name := range []string{"GOMAXPROCS", "TOKIO_WORKER_THREADS"} {
 		if _, set := os.LookupEnv(name); w.Crowd && !set && runtime.NumCPU() < crowdThreads {
 			x.Env = append(x.Env, name+"="+strconv.Itoa(crowdThreads))

@@ -135,6 +135,7 @@ func DraftProgram(f *ProgramFacts) *Draft {
 		Seed: filepath.Join(f.Folder, "seeds", first.Name), SeedData: first.Data, MediaType: mediaType(first.Name), Cases: cases,
 	})
 	d.Files = append([]campaign.File{{Name: d.Document, Data: data}}, d.Files...)
+	d.Files = append(d.Files, campaign.File{Name: ".gitignore", Data: []byte("/work/\n")}) // what failing cases leave
 	return d
 }
 

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/thresh-dev/thresh/engine/seq"
 )
 
 // resets reports whether a traversal may begin with the operation that clears everything: only on a
@@ -25,7 +23,7 @@ func (s *serving) systemFile() string {
 	line("# How %s.model.star reaches what it is a model of.", f.Name)
 	line("schema: thresh.system.v1\nname: %s\nkind: %s", strconv.Quote(f.Name), f.Kind)
 	if len(f.Command) > 0 {
-		line("command: [%s]", strings.Join(seq.Map(f.Command, strconv.Quote), ", "))
+		line("%s", f.starts())
 	}
 	if f.URL != "" {
 		if f.Supposed {

@@ -19,7 +19,8 @@ type SystemFacts struct {
 	URL          string
 	OpenAPI      string // a path on the service, or the name of a file with the content of Described
 	Described    []byte
-	Command      []string // absolute for words that name files; nil: it runs elsewhere
+	Command      []string // nil: it runs elsewhere
+	Start        string   // folder in which the command starts, relative to Folder or absolute
 	Operations   []sut.Operation
 	// Headers and Query are the credentials that it requires; Unset means that they use variables that
 	// are not set.
@@ -58,8 +59,7 @@ func DraftSystem(f *SystemFacts) *Draft {
 	}
 	line("schema: thresh.system.v1\nname: %s\nkind: %s", strconv.Quote(f.Name), f.Kind)
 	if len(f.Command) > 0 {
-		words := seq.Map(f.Command, strconv.Quote)
-		line("# Thresh starts it; after a call that ended it, or made it hang, it is started again.\ncommand: [%s]", strings.Join(words, ", "))
+		line("# Thresh starts it; after a call that ended it, or made it hang, it is started again.\n%s", f.starts())
 	}
 	if f.URL != "" {
 		line("url: %s", strconv.Quote(f.URL))
@@ -85,6 +85,15 @@ func DraftSystem(f *SystemFacts) *Draft {
 		d.Files = append(d.Files, campaign.File{Name: f.OpenAPI, Data: f.Described})
 	}
 	return d
+}
+
+// starts returns the lines that say how the system is started.
+func (f *SystemFacts) starts() string {
+	command := "command: [" + strings.Join(seq.Map(f.Command, strconv.Quote), ", ") + "]"
+	if f.Start == "" {
+		return command
+	}
+	return command + "\ndir: " + strconv.Quote(f.Start)
 }
 
 // credentials writes what to send with every call, as the service's description requires. While a

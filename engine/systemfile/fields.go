@@ -51,6 +51,7 @@ var format = sync.OnceValue(func() (s shapes) {
 		doctree.Field{Name: "name", Type: text, Doc: "name of the system in reports; the file's name by default"},
 		doctree.Field{Name: "kind", Need: true, Type: doctree.Word(words(sut.Kinds()...)...), Doc: "how the system is reached"},
 		doctree.Field{Name: "command", For: started, Type: doctree.List(text).Must(), Doc: "program to start, with its arguments; no shell. `{port}` is a free port, also in the variable `PORT`"},
+		doctree.Field{Name: "dir", For: started, Type: text, Doc: "folder in which the program starts, and from which the paths in `command` begin; the file's folder by default"},
 		doctree.Field{Name: "per", For: words(sut.HTTP, sut.Chat, sut.MCP, sut.Driver), Type: doctree.Word(string(sut.PerWorker), string(sut.PerCase), string(sut.PerRun)), Default: `"worker"`, Doc: "which cases share an instance of the started program: those of a worker, none, or all of the run (in Spec-Test, of all its documents)"},
 		doctree.Field{Name: "ready", For: served, Type: text.OrElse(object(s.ready)), Doc: "URL that answers once the program is ready, or a line that it prints; by default, its port accepts a connection"},
 		doctree.Field{Name: "url", For: served, Type: text.Like(`^(https?://|\$\{)`), Doc: "where the system is called; `${NAME}` is a variable of the environment"},

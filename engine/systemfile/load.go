@@ -41,12 +41,13 @@ func (d *decoder) complete(root *doctree.Node, text []byte, read func(string) ([
 	h := sha256.New()
 	part := func(name string, b []byte) { fmt.Fprintf(h, "%s %d\n%s", name, len(b), b) }
 	part("file", text)
-	local := func(name string) string {
+	below := func(dir, name string) string {
 		if filepath.IsAbs(name) {
 			return name
 		}
-		return filepath.Join(p.Dir, name)
+		return filepath.Join(dir, name)
 	}
+	local := func(name string) string { return below(p.Dir, name) }
 	unreadable := func(key, name string, err error) {
 		d.refuse(root.Get(key).Pos, key, "unreadable", "paths are relative to the system file", "%s cannot be read: %v", name, err)
 	}
@@ -79,7 +80,7 @@ func (d *decoder) complete(root *doctree.Node, text []byte, read func(string) ([
 		}
 		// A word that is not a file beside the system file is an option, or a
 		// program on PATH.
-		if sum, err := digest(local(word)); err == nil {
+		if sum, err := digest(below(p.StartDir(), word)); err == nil {
 			part(word, []byte(sum))
 			covered = true
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -21,6 +22,12 @@ func (d *decoder) reached(s *doctree.Section, p *sut.Plan) {
 		p.Name = s.Text("name")
 	}
 	p.Command = s.Texts("command")
+	if p.Start = s.Text("dir"); p.Start != "" {
+		d.needsCommand(s, "dir", p, "give the command, or remove dir", "says where a program starts, but there is no command")
+		if !filepath.IsAbs(p.Start) {
+			p.Start = filepath.Join(p.Dir, p.Start)
+		}
+	}
 	if n := s.Value("per"); n != nil {
 		p.Per = sut.Per(n.Text)
 		d.needsCommand(s, "per", p, "give the command, or remove per", "says who shares a started program, but there is no command")

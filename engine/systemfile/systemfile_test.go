@@ -37,6 +37,24 @@ reset: {operation: reset}
 limits: {timeout: 5s, rate: 50/s, concurrency: 4, retries: 2}
 `
 
+// A program starts in the folder that dir names, and its digest is that of the program there.
+func TestDir(t *testing.T) {
+	const text = `{schema: thresh.system.v1, kind: mcp, command: [python3, serve.py]%s}`
+	for dir, want := range map[string]string{"": "a/b", ", dir: ..": "a", ", dir: sub": "a/b/sub", ", dir: /srv": "/srv"} {
+		var read []string
+		p, list := Load("a/b/x.yaml", func(string) ([]byte, error) { return fmt.Appendf(nil, text, dir), nil }, func(name string) (string, error) {
+			read = append(read, name)
+			return "", fs.ErrNotExist
+		})
+		if len(list) > 0 || p.StartDir() != want || p.Dir != "a/b" || fmt.Sprint(read) != fmt.Sprintf("[%s/python3 %[1]s/serve.py]", want) {
+			t.Errorf("%s: %s, %v, %v", dir, p.StartDir(), read, list)
+		}
+	}
+	if _, list := decode("x.yaml", []byte(`{schema: thresh.system.v1, kind: mcp, url: "http://h", dir: ..}`)); len(list) != 1 || list[0].Code != "system.conflict" {
+		t.Error(list)
+	}
+}
+
 func TestTheFileOfTheDesign(t *testing.T) {
 	p, list := decode("dir/shop.yaml", []byte(shop))
 	if len(list) > 0 {

@@ -8,6 +8,7 @@
 package sut
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"time"
@@ -35,6 +36,7 @@ type Plan struct {
 	Name    string
 	Kind    Kind
 	Dir     string   // folder of relative paths
+	Start   string   // folder in which Command starts and its paths begin; "": Dir
 	Command []string // what Thresh starts; empty: somebody else runs the system
 	Per     Per
 	Ready   Ready
@@ -107,6 +109,9 @@ type Reset struct {
 	Mode      ResetMode
 	Operation string
 }
+
+// StartDir returns the folder in which the plan's program starts.
+func (p *Plan) StartDir() string { return cmp.Or(p.Start, p.Dir) }
 
 // ResetBy returns how the system is reset, which depends on its kind by
 // default.

@@ -39,7 +39,7 @@ func OpenMCP(ctx context.Context, s system.Site) (system.Edge, error) {
 	if s.Plan.URL != "" {
 		m.URL = s.Address(s.Plan.URL)
 	} else {
-		m.Argv, m.Dir = s.Plan.Command, s.Plan.Dir
+		m.Argv, m.Dir = s.Plan.Command, s.Plan.StartDir()
 	}
 	agent, err := openMCP(ctx, alone(agentcall.Plan{MCP: m}, s.Worker), nil)
 	if err != nil {

@@ -36,9 +36,9 @@ type ran struct {
 // OpenSystem is a system.Kind. A case's input is on standard input and in the file whose path
 // replaces {input} in the command; other placeholders are arguments of the operation "run".
 func OpenSystem(_ context.Context, s system.Site) (system.Edge, error) {
-	dir, err := filepath.Abs(s.Plan.Dir)
+	dir, err := filepath.Abs(s.Plan.StartDir())
 	if err != nil {
-		return nil, fmt.Errorf("find the folder %s: %w", s.Plan.Dir, err)
+		return nil, fmt.Errorf("find the folder %s: %w", s.Plan.StartDir(), err)
 	}
 	path, err := program.Lookup("system", s.Plan.Command[0], dir)
 	if err != nil {
