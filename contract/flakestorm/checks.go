@@ -172,13 +172,16 @@ func someAllFailed(all map[string]judge.Health) bool {
 
 // keepNote stores what the case of an item has found.
 func (s *state) keepNote(item int, n *note) {
-	for _, p := range n.Found {
-		i := slices.IndexFunc(s.found, func(q problem) bool { return q.Check == p.Check && q.Subject == p.Subject })
+	for k, p := range n.Found {
+		same := func(q problem) bool { return q.Check == p.Check && q.Subject == p.Subject }
+		i := slices.IndexFunc(s.found, same)
 		if i < 0 {
 			p.item, i = item, len(s.found)
 			s.found = append(s.found, p)
 		}
-		s.found[i].cases++
+		if !slices.ContainsFunc(n.Found[:k], same) { // several conversations of the case may show it
+			s.found[i].cases++
+		}
 		s.found[i].Covered = s.found[i].Covered || p.Covered
 		s.found[i].Declared = s.found[i].Declared || p.Declared
 	}
