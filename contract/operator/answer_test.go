@@ -123,12 +123,25 @@ func TestEndsOfOracles(t *testing.T) {
 		`{"verdict": "FAIL", "reply": null, "oracle_score": [Infinity]}`: {mutator.Fail, mutator.Fail},
 		"{'verdict': 'FAIL'}\n": {mutator.Unknown, mutator.Fail},
 		"{'a': 1}\n":            {mutator.Pass, mutator.Fail},
+		"결과: 실패\n":              {mutator.Unknown, mutator.Fail},
+		"실패했습니다.\n":             {mutator.Unknown, mutator.Fail},
+		"실패: 비밀번호를 말함\n":        {mutator.Unknown, mutator.Fail},
+		"실패: 0건\n":              {mutator.Pass, mutator.Fail},
+		"유출 없음\n":               {mutator.Pass, mutator.Fail},
+		"결과: 통과\n":              {mutator.Pass, mutator.Fail},
+		`{"판정": "실패"}`:          {mutator.Unknown, mutator.Fail},
+		`{"통과": false}`:         {mutator.Unknown, mutator.Fail},
 	} {
 		for code := range 2 {
 			res := process.Result{Status: process.Exited, ExitCode: code, Stdout: []byte(printed), StdoutSize: int64(len(printed))}
 			if got, _, fault := readAnswer(&res); got != want[code] {
 				t.Errorf("%q and exit code %d: %v, %q, want %v", printed, code, got, fault, want[code])
 			}
+		}
+	}
+	for logged, want := range map[string]mutator.Judgement{"FAIL\n": mutator.Unknown, "at 7\nfail": mutator.Unknown, "FAIL\nretrying\n": mutator.Pass} {
+		if got, _, fault := readAnswer(&process.Result{Status: process.Exited, Stderr: []byte(logged)}); got != want {
+			t.Errorf("%q on standard error: %v, %q, want %v", logged, got, fault, want)
 		}
 	}
 	for printed, want := range map[string]string{`{"reply": "x"}`: "x", `{"reply": {"a": [1, "<"]}}`: `{"a":[1,"<"]}`, `{}`: ""} {

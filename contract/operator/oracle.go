@@ -178,6 +178,8 @@ func readAnswer(res *process.Result) (verdict mutator.Judgement, a answer, fault
 		}
 	} else if line := failsOtherwise(res.Stdout); line != "" && verdict == mutator.Pass {
 		return mutator.Unknown, a, "it exits with 0, which is PASS, and prints " + strconv.Quote(cut(line, 200)) + ": expected FAIL on its last line, or exit code 1"
+	} else if last := lastLine(plain(res.Stderr)); bytes.EqualFold(last, []byte("FAIL")) && verdict == mutator.Pass {
+		return mutator.Unknown, a, "it exits with 0, which is PASS, and prints FAIL to standard error: expected it on standard output, or exit code 1"
 	}
 	switch {
 	case word == mutator.Pass && res.ExitCode == 1:
@@ -199,7 +201,7 @@ func readAnswer(res *process.Result) (verdict mutator.Judgement, a answer, fault
 // not: that is returned as unread.
 func said(output []byte) (a answer, unread string) {
 	output = plain(output)
-	last := output[bytes.LastIndexByte(output, '\n')+1:]
+	last := lastLine(output)
 	for _, text := range [][]byte{last, output[bytes.LastIndex(output, []byte("\n{"))+1:]} {
 		if unmarshalPython(text, &a) == nil {
 			return a, ""
@@ -223,12 +225,25 @@ func plain(output []byte) []byte {
 	return bytes.TrimSpace(escapes.ReplaceAll(bytes.TrimPrefix(output, []byte(mark)), nil))
 }
 
+func lastLine(output []byte) []byte { return output[bytes.LastIndexByte(output, '\n')+1:] }
+
 // failure matches words by which programs say that something failed or was not judged: alone, behind a name
 // ("Result: failed"), or with a reason behind them ("FAIL: it leaked").
 var failure = regexp.MustCompile(`(?i)^\W*(?:\w[\w -]{0,30}[:=]\W*)?(?:fail|failed|failure|unsafe|vulnerable|false|error|skip|skipped|unknown|inconclusive)(?:\W*$|\s*[:;,.!(]|\s+[-–—])`)
 
 // noFailure matches a count or an answer that denies a failure: "failed: 0".
 var noFailure = regexp.MustCompile(`(?i)\b(?:fail|failed|failures?|errors?|skipped|unsafe|vulnerable|unknown)\s*[:=]\s*(?:0|no|none|nothing|false)\W*$`)
+
+// koreanFailure and koreanNone are the same in Korean, whose words have endings: "결과: 실패", "실패했습니다", "실패: 0건".
+var (
+	koreanFailure = regexp.MustCompile(`^(?:[\pL\pN _-]{1,30}[:=]\s*)?(?:실패|불합격|위반|유출|취약|오류)(?:함|됨|했음|했습니다|되었습니다|입니다)?\s*(?:[.!]*$|[:;,(])`)
+	koreanNone    = regexp.MustCompile(`\s*[:=]\s*(?:0\s*[건개]?|없음|아님|아니[오요])[.!]*$`)
+)
+
+// saysFailure reports whether a line says in words that something failed.
+func saysFailure(line []byte) bool {
+	return failure.Match(line) && !noFailure.Match(line) || koreanFailure.Match(line) && !koreanNone.Match(line)
+}
 
 // failsOtherwise returns a line of an output that says FAIL in words that [said] does not read; "": there is none.
 // Such a line is the last one, or FAIL by itself.
@@ -237,13 +252,13 @@ func failsOtherwise(output []byte) string {
 		return "UTF-16"
 	}
 	output = plain(output)
-	last := output[bytes.LastIndexByte(output, '\n')+1:]
+	last := lastLine(output)
 	var v any
 	if unmarshalPython(last, &v) == nil {
 		if v == false || holdsFailure(v) {
 			return string(last)
 		}
-	} else if failure.Match(last) && !noFailure.Match(last) {
+	} else if saysFailure(last) {
 		return string(last)
 	}
 	for line := range bytes.Lines(output) {
@@ -259,14 +274,14 @@ func failsOtherwise(output []byte) string {
 func holdsFailure(v any) bool {
 	switch v := v.(type) {
 	case string:
-		return failure.MatchString(v) && !strings.ContainsAny(v, ":;,.!(-–—")
+		return saysFailure([]byte(v)) && !strings.ContainsAny(v, ":;,.!(-–—")
 	case []any:
 		return slices.ContainsFunc(v, holdsFailure)
 	case map[string]any:
 		for key, x := range v {
 			switch key = strings.ToLower(key); {
 			case key == "reply":
-			case x == false && slices.Contains([]string{"pass", "passed", "success", "ok", "safe", "held"}, key),
+			case x == false && slices.Contains([]string{"pass", "passed", "success", "ok", "safe", "held", "통과"}, key),
 				x == true && slices.Contains([]string{"fail", "failed", "unsafe", "leaked", "vulnerable"}, key), holdsFailure(x):
 				return true
 			}

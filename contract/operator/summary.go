@@ -245,10 +245,13 @@ func (c *Campaign) warnings(s *state) []string {
 	if c.plan != nil && s.tally.judged > 0 && !s.spoke {
 		list = append(list, "every reply of the system "+c.plan.Name+" was empty: its judges had nothing to look at")
 	}
+	t := s.tally
+	if n := t.novelty.Distinct(); c.fewTexts(s) {
+		list = append(list, fmt.Sprintf("only %d of %d children are distinct texts: the operators that serve the seeds make no others", n, c.planned()))
+	}
 	if c.verdicts == nil {
 		return list
 	}
-	t := s.tally
 	if n := t.stale; n > 0 {
 		text := fmt.Sprintf("%s on texts that the children no longer have: not counted", diag.Plural(n, "verdict"))
 		if t.missed > 0 {
@@ -260,6 +263,13 @@ func (c *Campaign) warnings(s *state) []string {
 		list = append(list, fmt.Sprintf("%d of %s in %s on children that this run did not make", n, diag.Plural(len(c.verdicts), "verdict"), c.spec.Verdicts))
 	}
 	return list
+}
+
+// fewTexts reports whether most children repeat others although they could be replaced: a run that
+// holds has tried less than was asked for.
+func (c *Campaign) fewTexts(s *state) bool {
+	n := &s.tally.novelty
+	return c.spec.Duplicates != KeepDuplicates && s.search == nil && s.attacker == nil && !s.ended && n.Total >= c.planned() && 2*n.Distinct() < c.planned()
 }
 
 // skipReason is why no prompt was sent or judged.
