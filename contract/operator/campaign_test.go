@@ -246,16 +246,18 @@ func TestHostilePython(t *testing.T) {
 
 // A file of seeds is a document by itself.
 func TestSeedsAreADocument(t *testing.T) {
-	s := campaign.Spec{Path: "seeds.jsonl", Data: []byte(seeds)}
-	if !front().Detect(s) {
-		t.Fatal("seeds are not detected")
-	}
-	list, found := front().Compile(t.Context(), s, settings())
-	if found.HasErrors() || len(list) != 1 {
-		t.Fatal(found)
-	}
-	if campaign.TraitsOf(list[0]).Planned != 20 {
-		t.Error("planned cases")
+	for _, text := range []string{seeds, "\ufeff" + seeds} { // some editors write a byte order mark
+		s := campaign.Spec{Path: "seeds.jsonl", Data: []byte(text)}
+		if !front().Detect(s) {
+			t.Fatal("seeds are not detected")
+		}
+		list, found := front().Compile(t.Context(), s, settings())
+		if len(found) > 0 || len(list) != 1 {
+			t.Fatal(found)
+		}
+		if campaign.TraitsOf(list[0]).Planned != 20 {
+			t.Error("planned cases")
+		}
 	}
 }
 

@@ -51,13 +51,18 @@ func (*Contract) Detect(s campaign.Spec) bool {
 }
 
 func isSpec(data []byte) bool {
-	text := bytes.TrimLeft(data, " \t\r\n")
+	text := unmarked(data)
 	return bytes.HasPrefix(text, []byte("{")) && bytes.Contains(text, []byte(`"thresh.operators`))
+}
+
+// unmarked is a document without a byte order mark and blanks at its start.
+func unmarked(data []byte) []byte {
+	return bytes.TrimLeft(bytes.TrimPrefix(data, []byte(mark)), " \t\r\n")
 }
 
 // isSeeds reports whether the first line is a seed record.
 func isSeeds(data []byte) bool {
-	line, _, _ := bytes.Cut(bytes.TrimLeft(data, " \t\r\n"), []byte("\n"))
+	line, _, _ := bytes.Cut(unmarked(data), []byte("\n"))
 	if !bytes.HasPrefix(line, []byte("{")) || !bytes.HasSuffix(bytes.TrimRight(line, " \t\r"), []byte("}")) {
 		return false
 	}

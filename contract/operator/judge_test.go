@@ -205,6 +205,11 @@ func TestRatesCountAChildOnce(t *testing.T) {
 		if total != want || len(d.outcomes) < 6 {
 			t.Errorf("%s: %d verdicts of %d children count, want %d", duplicates, total, len(d.outcomes), want)
 		}
+		// Repeated texts that were to be replaced are less than was asked for.
+		few := slices.ContainsFunc(s.Summarize(d.state).Warnings, func(w string) bool { return strings.HasPrefix(w, "only 2 of 6 children are distinct texts: ") })
+		if few != (duplicates == "exact") {
+			t.Errorf("%s: warned of few texts: %t", duplicates, few)
+		}
 	}
 }
 
