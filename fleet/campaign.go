@@ -3,7 +3,6 @@ package fleet
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -83,10 +82,7 @@ func (r remote) Probe(ctx context.Context) (campaign.Facts, error) {
 	if _, err := t.await(ctx, nil); err != nil {
 		return campaign.Facts{}, err
 	}
-	if t.facts.Error != "" {
-		return t.facts.Facts, errors.New(t.facts.Error)
-	}
-	return t.facts.Facts, nil
+	return t.facts, nil
 }
 
 func (r remote) Start(f campaign.Facts) any {

@@ -59,7 +59,7 @@ type Coordinator struct {
 	mu       sync.Mutex
 	tickets  map[string]*ticket  // by lease id
 	seen     map[string]member   // workers seen recently, by id
-	unfit    map[string]string   // workers that cannot run the campaigns, and the reasons
+	unfit    map[unfit]string    // why a worker cannot run a campaign
 	banned   map[string]string   // excluded workers, by id and by key, and the reasons
 	keyOf    map[string]string   // public keys of known workers, by id
 	dropped  map[string]int      // ignored messages, by what was wrong with them
@@ -89,7 +89,7 @@ func Coordinate(ctx context.Context, l *Link, set Settings) (*Coordinator, error
 		return nil, err
 	}
 	c := &Coordinator{
-		link: l, set: set, tickets: make(map[string]*ticket), seen: make(map[string]member), unfit: make(map[string]string), banned: make(map[string]string), keyOf: make(map[string]string), dropped: make(map[string]int), said: make(map[string][]string),
+		link: l, set: set, tickets: make(map[string]*ticket), seen: make(map[string]member), unfit: make(map[unfit]string), banned: make(map[string]string), keyOf: make(map[string]string), dropped: make(map[string]int), said: make(map[string][]string),
 		limiters: make(map[string]*limiter),
 		ann: Announcement{
 			Run: set.Run, Epoch: hex.EncodeToString(epoch[:]), Identities: set.Identities, Require: set.Require,
@@ -224,8 +224,8 @@ func (c *Coordinator) idleLanes() int {
 	return n
 }
 
-// noCapableWorker returns why none of the present workers can run the campaigns.
-func (c *Coordinator) noCapableWorker() error {
+// noCapableWorker returns why none of the present workers can run campaign k.
+func (c *Coordinator) noCapableWorker(k int) error {
 	workers := c.workers()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -234,7 +234,7 @@ func (c *Coordinator) noCapableWorker() error {
 	}
 	var why []string
 	for _, m := range workers {
-		reason, is := c.unfit[m.ID]
+		reason, is := c.unfit[unfit{m.ID, k}]
 		if !is {
 			return nil
 		}
@@ -244,10 +244,16 @@ func (c *Coordinator) noCapableWorker() error {
 	return campaign.Fatal("no worker can run it: %s", strings.Join(slices.Compact(why), "; "))
 }
 
-func (c *Coordinator) exclude(worker, why string) {
+// unfit is a worker that cannot run a campaign.
+type unfit struct {
+	worker   string
+	campaign int
+}
+
+func (c *Coordinator) exclude(worker string, k int, why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.unfit[worker] = why
+	c.unfit[unfit{worker, k}] = why
 }
 
 // note keeps the notes of a worker's lane on how it runs cases.
@@ -285,9 +291,12 @@ func (c *Coordinator) notes() []string {
 	if n := c.redelivered.Load(); n > 0 {
 		list = append(list, diag.Plural(n, "lease")+" had to be given to another worker")
 	}
-	for _, id := range slices.Sorted(maps.Keys(c.unfit)) {
-		list = append(list, fmt.Sprintf("worker %s could not run it: %s", id, c.unfit[id]))
+	var cannot []string
+	for who, why := range c.unfit {
+		cannot = append(cannot, fmt.Sprintf("worker %s could not run it: %s", who.worker, why))
 	}
+	slices.Sort(cannot)
+	list = append(list, slices.Compact(cannot)...)
 	for _, id := range slices.Sorted(maps.Keys(c.banned)) {
 		list = append(list, fmt.Sprintf("worker %s was excluded: %s", id, c.banned[id]))
 	}

@@ -125,11 +125,12 @@ func (x *laneWork) lease(ctx context.Context, l lease, deliveries uint64) (done,
 	}
 	if l.Probe {
 		f, err := x.s.campaigns[l.Campaign].Probe(ctx)
-		r := report{Last: true, Facts: &facts{Facts: f}}
-		if err != nil {
-			r.Facts.Error = err.Error()
+		if err != nil { // another worker may have what this one lacks
+			_, _ = d.send(ctx, report{Unfit: err.Error()}, nil)
+			x.unable = true
+			return false, false
 		}
-		_, err = d.send(ctx, r, nil)
+		_, err = d.send(ctx, report{Last: true, Facts: &f}, nil)
 		return err == nil, false
 	}
 	state, err := x.s.states[l.Campaign].at(ctx, l.State)

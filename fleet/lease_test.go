@@ -244,7 +244,7 @@ func (d *benchDesk) text(t *testing.T, data []byte) string {
 		}
 	}
 	if r.Facts != nil {
-		words = append(words, fmt.Sprintf("facts %s%s", r.Facts.Data, r.Facts.Error))
+		words = append(words, fmt.Sprintf("facts %s", r.Facts.Data))
 	}
 	if len(entries) > 0 && r.Busy <= 0 {
 		t.Errorf("outcomes that took no time: %s", head)
@@ -294,8 +294,8 @@ func TestLease(t *testing.T) {
 		"of the second campaign, cold": {with(func(l *lease) { l.Campaign, l.Cold = 1, true }), nil, "done",
 			[]string{"10:7 11:7 12:7 last notes note of second"}, "open second 2/4 cold=true, " + all, ""},
 		"a probe": {with(func(l *lease) { l.Probe = true }), nil, "done", []string{"facts seven last"}, "", ""},
-		"a probe that fails": {with(func(l *lease) { l.Probe = true }), func(d *benchDesk) { d.first.probeErr = errors.New(": nobody is there") }, "done",
-			[]string{"facts seven: nobody is there last"}, "", ""},
+		"a probe that fails": {with(func(l *lease) { l.Probe = true }), func(d *benchDesk) { d.first.probeErr = errors.New("nobody is there") }, "given back",
+			[]string{"unfit nobody is there"}, "", ""},
 		"nothing can be run here": {with(func(l *lease) { l.Campaign = 9 }), func(d *benchDesk) { d.s.unfit = "no such program" }, "given back",
 			[]string{"unfit no such program"}, "", ""},
 		"the target does not start": {nil, func(d *benchDesk) { d.first.openErr = errors.New("no such file") }, "given back",

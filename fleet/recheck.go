@@ -22,15 +22,23 @@ type answer struct {
 	outcome campaign.Outcome
 }
 
-// otherWorkers reports whether another worker can check the given one, and whether there are
-// workers on more than one machine.
-func (c *Coordinator) otherWorkers(worker string) (there, machines bool) {
+// otherWorkers reports whether another worker can check what the given one answered for campaign k,
+// and whether there are workers on more than one machine.
+func (c *Coordinator) otherWorkers(worker string, k int) (there, machines bool) {
 	hosts := make(map[string]bool)
 	for _, m := range c.workers() {
-		there = there || !c.maybeOne(m.ID, worker)
+		there = there || !c.maybeOne(m.ID, worker) && !c.unable(m.ID, k)
 		hosts[m.Host] = true
 	}
 	return there, len(hosts) > 1
+}
+
+// unable reports whether a worker cannot run campaign k.
+func (c *Coordinator) unable(worker string, k int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, is := c.unfit[unfit{worker, k}]
+	return is
 }
 
 // maybeOne reports whether two workers may be the same one, because the owner of a key can use many
@@ -56,7 +64,7 @@ func (c *Coordinator) pick(cases []campaign.Case) map[int64]*answer {
 	share := c.set.Recheck
 	if share < 0 {
 		share = 0
-		if _, machines := c.otherWorkers(""); machines {
+		if _, machines := c.otherWorkers("", -1); machines {
 			share = DefaultRecheck
 		}
 	}
@@ -81,7 +89,7 @@ func (l *remoteLane) recheck(ctx context.Context, st *remoteState, t *ticket, ca
 	}
 	for _, index := range slices.Sorted(maps.Keys(t.picked)) {
 		first := *t.picked[index]
-		if there, _ := l.r.coordinator.otherWorkers(first.worker); !there || first.worker == "" || first.outcome.Verdict == campaign.VerdictError {
+		if there, _ := l.r.coordinator.otherWorkers(first.worker, l.r.k); !there || first.worker == "" || first.outcome.Verdict == campaign.VerdictError {
 			continue
 		}
 		at := cases[slices.IndexFunc(cases, func(c campaign.Case) bool { return c.Index == index })]
@@ -120,8 +128,8 @@ func (l *remoteLane) executeElsewhere(ctx context.Context, t *ticket, index int6
 			case <-ctx.Done():
 				return
 			case <-alone.C:
-				if there, _ := l.r.coordinator.otherWorkers(not); !there {
-					cancel() // the others left or were excluded
+				if there, _ := l.r.coordinator.otherWorkers(not, l.r.k); !there {
+					cancel() // the others left, were excluded or cannot run it
 				}
 			}
 		}

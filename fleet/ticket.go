@@ -17,7 +17,7 @@ import (
 type ticket struct {
 	coordinator *Coordinator
 	lease       lease
-	facts       facts // answer to a probe
+	facts       campaign.Facts // answer to a probe
 
 	mu      sync.Mutex
 	ids     []string
@@ -187,7 +187,7 @@ func (t *ticket) await(ctx context.Context, each func(int64, campaign.Outcome) e
 				return busy, err
 			}
 		case <-look.C:
-			if err := t.coordinator.noCapableWorker(); err != nil {
+			if err := t.coordinator.noCapableWorker(t.lease.Campaign); err != nil {
 				return busy, err
 			}
 			if err := t.quarantine(each); err != nil {
@@ -221,7 +221,7 @@ func (t *ticket) receive(ctx context.Context, in incoming, each func(int64, camp
 	t.coordinator.note(fmt.Sprintf("%s, lane %d", r.Worker, r.Lane+1), r.Notes)
 	switch {
 	case r.Unfit != "":
-		t.coordinator.exclude(r.Worker, r.Unfit)
+		t.coordinator.exclude(r.Worker, t.lease.Campaign, r.Unfit)
 		return 0, nil
 	case r.Redo != "":
 		stop = true

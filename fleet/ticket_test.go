@@ -22,7 +22,7 @@ import (
 // office is a coordinator that no server connects with workers.
 func office() *Coordinator {
 	return &Coordinator{
-		ann: Announcement{Run: "R", Epoch: "e"}, up: context.Background(), tickets: make(map[string]*ticket), seen: make(map[string]member), unfit: make(map[string]string),
+		ann: Announcement{Run: "R", Epoch: "e"}, up: context.Background(), tickets: make(map[string]*ticket), seen: make(map[string]member), unfit: make(map[unfit]string),
 		banned: make(map[string]string), keyOf: make(map[string]string), dropped: make(map[string]int), said: make(map[string][]string), set: Settings{Patience: time.Hour},
 	}
 }
@@ -292,8 +292,8 @@ func TestReportsOfALease(t *testing.T) {
 		"unfit":                  {frame(mustJSON(report{Worker: "a", Unfit: "no such program"}), body(11)), false, "; 3 left, busy 0s, <nil>; {}", "worker a could not run it: no such program", false},
 		"again, cold":            {frame(mustJSON(report{Worker: "a", Redo: "it differs", Busy: 7}), body(11)), false, "; 3 left, busy 7ns, campaign must be run again cold: it differs; {\"stop\":true}", "", false},
 		"the end":                {frame(mustJSON(report{Worker: "a", Fatal: "it is gone", Busy: 7}), body(11)), false, "; 3 left, busy 7ns, it is gone; {\"stop\":true}", "", false},
-		"facts":                  {frame(mustJSON(report{Worker: "a", Facts: &facts{Facts: campaign.Facts{Data: []byte("seven")}}}), nil), true, "; 0 left, busy 0s, <nil>; {\"stop\":true}; seven", "", false},
-		"facts nobody asked for": {frame(mustJSON(report{Worker: "a", Facts: &facts{Facts: campaign.Facts{Data: []byte("seven")}}}), nil), false, "; 3 left, busy 0s, <nil>; {}", "", false},
+		"facts":                  {frame(mustJSON(report{Worker: "a", Facts: &campaign.Facts{Data: []byte("seven")}}), nil), true, "; 0 left, busy 0s, <nil>; {\"stop\":true}; seven", "", false},
+		"facts nobody asked for": {frame(mustJSON(report{Worker: "a", Facts: &campaign.Facts{Data: []byte("seven")}}), nil), false, "; 3 left, busy 0s, <nil>; {}", "", false},
 		"cases of a probe":       {frame(mustJSON(report{Worker: "a"}), body(10)), true, "; 3 left, busy 0s, <nil>; ", `1 message dropped: report in the name of "a": malformed outcomes`, false},
 		"nothing of a probe":     {frame(mustJSON(report{Worker: "a"}), nil), true, "; 3 left, busy 0s, <nil>; {}", "", false},
 		"all of it":              {frame(mustJSON(report{Worker: "a"}), body(12, 11, 10)), false, "12 11 10; 0 left, busy 0s, <nil>; {\"stop\":true}", "", false},
@@ -449,20 +449,29 @@ func TestNotesOfLanes(t *testing.T) {
 	c.note("b, lane 1", nil)
 	c.redelivered.Store(1)
 	c.rechecked.Store(2)
-	c.exclude("c", "no such program")
+	c.exclude("c", 0, "no such program")
+	c.exclude("c", 1, "no such program")
 	want := []string{"by spawn", "worker a, lane 1: a fork server", "1 lease had to be given to another worker", "worker c could not run it: no such program", "2 cases executed again by another worker"}
 	if got := c.notes(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if err := c.noCapableWorker(); err != nil {
+	if err := c.noCapableWorker(0); err != nil {
 		t.Errorf("nobody is there: %v", err)
 	}
 	c.seen["c"] = member{Stats{ID: "c", Host: "h"}, time.Now()}
-	if err := c.noCapableWorker(); err == nil || !campaign.IsFatal(err) || !strings.HasSuffix(err.Error(), "no worker can run it: h: no such program") {
+	if err := c.noCapableWorker(0); err == nil || !campaign.IsFatal(err) || !strings.HasSuffix(err.Error(), "no worker can run it: h: no such program") {
 		t.Errorf("the only one cannot: %v", err)
 	}
+	if err := c.noCapableWorker(2); err != nil {
+		t.Errorf("it was not asked to run another campaign: %v", err)
+	}
+	for k, want := range map[int]bool{1: false, 2: true} {
+		if there, _ := c.otherWorkers("d", k); there != want {
+			t.Errorf("campaign %d of another worker can be checked: %v", k, there)
+		}
+	}
 	c.seen["d"] = member{Stats{ID: "d", Host: "h"}, time.Now()}
-	if err := c.noCapableWorker(); err != nil {
+	if err := c.noCapableWorker(0); err != nil {
 		t.Errorf("another can: %v", err)
 	}
 }

@@ -91,19 +91,14 @@ type report struct {
 	Lane   int    `json:"lane"`
 	Last   bool   `json:"last,omitempty"`
 	// Handback says that the worker is leaving and gives back the cases it has not run.
-	Handback bool          `json:"handback,omitempty"`
-	Busy     time.Duration `json:"busy,omitempty"`  // time in the target since the last report
-	Redo     string        `json:"redo,omitempty"`  // the campaign must run again on cold lanes
-	Fatal    string        `json:"fatal,omitempty"` // nothing more can be run
-	Unfit    string        `json:"unfit,omitempty"` // this worker cannot run the campaign at all
-	Facts    *facts        `json:"facts,omitempty"` // answer to a probe
-	Notes    []string      `json:"notes,omitempty"` // on how cases were run
-	Object   string        `json:"object,omitempty"`
-}
-
-type facts struct {
-	campaign.Facts
-	Error string `json:"error,omitempty"`
+	Handback bool            `json:"handback,omitempty"`
+	Busy     time.Duration   `json:"busy,omitempty"`  // time in the target since the last report
+	Redo     string          `json:"redo,omitempty"`  // the campaign must run again on cold lanes
+	Fatal    string          `json:"fatal,omitempty"` // nothing more can be run
+	Unfit    string          `json:"unfit,omitempty"` // this worker cannot run the campaign at all
+	Facts    *campaign.Facts `json:"facts,omitempty"` // answer to a probe
+	Notes    []string        `json:"notes,omitempty"` // on how cases were run
+	Object   string          `json:"object,omitempty"`
 }
 
 // receipt answers a report.
