@@ -16,6 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/report"
 	"github.com/thresh-dev/thresh/run"
+	"github.com/thresh-dev/thresh/run/triage"
 )
 
 // ShardOption is the option, "I/N", that restricts a run to a part of its cases.
@@ -147,12 +148,14 @@ func (m *Merged) join(dir string) {
 				ReplayHere(dir, &f)
 			}
 			k := slices.IndexFunc(r.Campaigns, func(c campaign.CampaignRecord) bool { return c.Contract == f.Contract && c.Name == f.Campaign })
-			if k >= 0 && f.Campaign != out.Campaigns[places[k]].Name {
-				if f.Campaign = out.Campaigns[places[k]].Name; f.Group != "" {
+			reproduceBy(&f, r.RunID+"/"+f.ID)
+			if k >= 0 && f.Campaign != out.Campaigns[places[k]].Name { // its id is that of a run of all documents
+				f.Campaign = out.Campaigns[places[k]].Name
+				f.ID = triage.FindingID(campaign.Identity{Contract: f.Contract, Name: f.Campaign}, f.Fingerprint)
+				if f.Group != "" {
 					f.Group += " in " + f.Campaign
 				}
 			}
-			reproduceBy(&f, r.RunID+"/"+f.ID)
 			addFinding(&out, f)
 		}
 		for _, w := range r.Warnings {
@@ -161,10 +164,11 @@ func (m *Merged) join(dir string) {
 		hints = append(hints, r.Hints...)
 		addEnvironment(&out.Environment, r.Environment, i == 0)
 	}
-	for i := range out.Findings {
-		f := &out.Findings[i]
-		if !slices.ContainsFunc(out.Findings, func(x campaign.Finding) bool { return x.ID == f.ID && x.Campaign != f.Campaign }) {
-			reproduceBy(f, f.ID)
+	for i, n := 0, idsInRuns(out.Findings); i < len(out.Findings); i++ {
+		if f := &out.Findings[i]; len(f.Reproduce) > 0 {
+			if _, id, _ := strings.Cut(f.Reproduce[len(f.Reproduce)-1], "/"); n[id] == 1 { // the run need not be named
+				reproduceBy(f, id)
+			}
 		}
 	}
 	if list := m.absent(); len(list) > 0 {
@@ -280,7 +284,7 @@ func addCampaign(x *campaign.CampaignRecord, c campaign.CampaignRecord) {
 // addFinding adds a finding to the record. If another run has it too, addFinding adds up the cases
 // and keeps the finding with the smaller input.
 func addFinding(out *campaign.Record, f campaign.Finding) {
-	i := slices.IndexFunc(out.Findings, func(x campaign.Finding) bool { return x.ID == f.ID && x.Campaign == f.Campaign })
+	i := slices.IndexFunc(out.Findings, func(x campaign.Finding) bool { return x.ID == f.ID })
 	if i < 0 {
 		out.Findings = append(out.Findings, f)
 		return
@@ -291,6 +295,19 @@ func addFinding(out *campaign.Record, f campaign.Finding) {
 		*x = f
 	}
 	x.Cases = cases
+}
+
+// idsInRuns counts findings by the id that they have in their runs, which the commands that reproduce
+// them name.
+func idsInRuns(list []campaign.Finding) map[string]int {
+	n := make(map[string]int)
+	for _, f := range list {
+		if len(f.Reproduce) > 0 {
+			_, id, _ := strings.Cut(f.Reproduce[len(f.Reproduce)-1], "/")
+			n[id]++
+		}
+	}
+	return n
 }
 
 // reproduceBy names the finding anew in the command that reproduces it.

@@ -73,7 +73,8 @@ func TestMergedRuns(t *testing.T) {
 	}
 }
 
-// Findings of documents whose campaigns have one name are not one, although they have one id.
+// Findings of documents whose campaigns have one name are not one, although they have one id in
+// their runs.
 func TestMergedDocumentsOfOneName(t *testing.T) {
 	found := func(id, source string) campaign.Record {
 		return campaign.Record{RunID: id, Campaigns: []campaign.CampaignRecord{{Contract: "c", Name: "a", Source: source}},
@@ -83,9 +84,9 @@ func TestMergedDocumentsOfOneName(t *testing.T) {
 	m.join("dir")
 	var got []string
 	for _, f := range m.Record.Findings {
-		got = append(got, fmt.Sprint(f.Campaign, " ", f.Cases, " ", f.Group, " ", f.Reproduce[len(f.Reproduce)-1]))
+		got = append(got, fmt.Sprint(f.ID, " ", f.Campaign, " ", f.Cases, " ", f.Group, " ", f.Reproduce[len(f.Reproduce)-1]))
 	}
-	if got := strings.Join(got, "; "); got != "a 2 g r1/F-1; a (y/doc) 4 g in a (y/doc) r2/F-1" || len(m.Record.Campaigns) != 2 || m.Record.Campaigns[1].Name != "a (y/doc)" {
+	if got := strings.Join(got, "; "); got != "F-1 a 2 g r1/F-1; F-ff1b90e796 a (y/doc) 4 g in a (y/doc) r2/F-1" || len(m.Record.Campaigns) != 2 || m.Record.Campaigns[1].Name != "a (y/doc)" {
 		t.Error(got, m.Record.Campaigns)
 	}
 }

@@ -233,7 +233,7 @@ func (w *Worker) begin(ctx, kill context.Context, a Announcement) (*session, err
 	if err != nil {
 		s.unfit = err.Error()
 	} else {
-		w.Say("run %s: %d campaigns, %d lanes", a.Run, len(s.campaigns), w.Lanes)
+		w.Say("run %s: %s, %s", a.Run, diag.Plural(len(s.campaigns), "campaign"), diag.Plural(w.Lanes, "lane"))
 	}
 	for i := range w.Lanes {
 		s.lanes.Go(func() { s.work(i) })
