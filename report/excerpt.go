@@ -33,7 +33,7 @@ func (s *screen) excerpt(f *campaign.Finding) {
 		keep(&input, e, e.Bytes != nil && len(e.Bytes.Rows) > 1)
 	}
 	if input != nil {
-		s.smallest(input.Bytes)
+		s.smallest(input.Bytes, f.Minimized != nil && !asItWas(f))
 	}
 	more := 0
 	if first != nil {
@@ -93,15 +93,21 @@ func (s *screen) excerptTable(e *campaign.Exhibit) (more int) {
 }
 
 // smallest writes the last of several inputs if it is readable. That is the minimized one, if any
-// was.
-func (s *screen) smallest(b *campaign.Bytes) {
+// was. sized says that its size has been written, which is all there is to say of no bytes.
+func (s *screen) smallest(b *campaign.Bytes, sized bool) {
 	shown := *b
 	if n := len(b.Rows); n > 2 { // whether what lies between can be read does not matter
 		shown.Rows = []campaign.BytesRow{b.Rows[0], b.Rows[0], b.Rows[n-1]}
 	}
 	rows := textRows(&shown)
-	if rows == nil || rows[len(rows)-1].Empty {
-		return // its size says everything
+	if rows == nil {
+		return
+	}
+	if rows[len(rows)-1].Empty {
+		if !sized {
+			s.line(2, s.paint(dim, "Input:")+" no bytes")
+		}
+		return
 	}
 	var text strings.Builder
 	last := rows[len(rows)-1]

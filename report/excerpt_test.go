@@ -40,6 +40,7 @@ func TestExcerpt(t *testing.T) {
 			"  Input, minimized, 12 B:\n    two\n    3\n    4\n    5\n    [1 more line]\n  Standard error:\n    boom\n"},
 		"the smallest input of a case that cannot be read": {[]campaign.Exhibit{inputs("one", strings.Repeat("\x80\x81", 20), "two")}, "  Input, minimized, 3 B:\n    two\n"},
 		"a smallest input of blanks":                       {[]campaign.Exhibit{inputs("one", "  1", "  ")}, "  Input, minimized, 2 B:\n    \"  \"\n"},
+		"a smallest input without bytes":                   {[]campaign.Exhibit{inputs("one", "", "")}, "  Input: no bytes\n"},
 		"nothing":                                          {nil, ""},
 	} {
 		s := newScreen(Options{Width: 80})
@@ -55,6 +56,17 @@ func TestMinimizedWithoutResult(t *testing.T) {
 		s := newScreen(Options{Width: 100})
 		if s.minimized(&campaign.Finding{Minimized: &campaign.Minimal{Size: 1, From: 2, Tries: 3, NoResult: noResult}}); s.String() != "  minimized:   2 B -> 1 B, 3 executions, not verified: "+want+"\n" {
 			t.Error(s.String())
+		}
+	}
+}
+
+// An input that nothing smaller was found for is said to be the smallest only if the search came to its end.
+func TestMinimizedToItself(t *testing.T) {
+	for spent, want := range map[bool]string{true: "  minimized:   found nothing smaller, 4 executions, budget ended\n", false: ""} {
+		s := newScreen(Options{Width: 100})
+		f := campaign.Finding{Samples: []campaign.Sample{{Blob: "b"}}, Minimized: &campaign.Minimal{Blob: "b", Size: 9, From: 9, Tries: 4, Verified: true, Spent: spent}}
+		if s.minimized(&f); s.String() != want {
+			t.Errorf("%q, want %q", s.String(), want)
 		}
 	}
 }

@@ -224,15 +224,20 @@ func unpainted(s string) string {
 	}
 }
 
-// asItWas reports whether the smallest reproducer is the first failing input, so that there is
-// nothing to report.
+// asItWas reports whether the smallest reproducer is the first failing input.
 func asItWas(f *campaign.Finding) bool {
 	return f.Minimized.Verified && len(f.Samples) > 0 && f.Samples[0].Blob != "" && f.Samples[0].Blob == f.Minimized.Blob
 }
 
 func (s *screen) minimized(f *campaign.Finding) {
 	m := f.Minimized
-	if m == nil || asItWas(f) {
+	if m == nil {
+		return
+	}
+	if asItWas(f) {
+		if m.Spent { // otherwise it cannot be smaller, which is nothing to report
+			s.field(2, "minimized", "found nothing smaller, "+plural(m.Tries, "execution")+minimality(m))
+		}
 		return
 	}
 	text := strings.TrimPrefix(sizes(m)+", "+plural(m.Tries, "execution"), ", ") + minimality(m)
