@@ -405,5 +405,5 @@ func (c *Campaign) Describe(_ *state, _ campaign.Case, o campaign.Outcome, _ []b
 			}
 		}
 	}
-	return list
+	return append(list, c.doubts(&o)...)
 }

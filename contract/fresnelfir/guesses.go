@@ -10,6 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/seq"
 	"github.com/thresh-dev/thresh/engine/walk"
 )
 
@@ -141,9 +142,13 @@ func (x *tried) add(p *plan, o *campaign.Outcome) {
 			x.refusals[p.program.Actions()[e.node].Name] += int64(t.counts[i])
 		}
 	}
-	if o.Verdict != campaign.VerdictFail {
-		return
+	if o.Verdict == campaign.VerdictFail {
+		x.blame(o)
 	}
+}
+
+// blame notes which claims a failure contradicts.
+func (x *tried) blame(o *campaign.Outcome) {
 	cause := o.Cause[0]
 	_, after, observed := strings.Cut(cause, "after ")
 	after = strings.TrimPrefix(strings.TrimPrefix(after, "refusing "), "a second ")
@@ -186,6 +191,35 @@ func (x *tried) contradiction(list []ir.Guess, g *ir.Guess) string {
 		why = x.against[claimKey("call", g.Of)]
 	}
 	return why
+}
+
+// doubted returns the guesses that a difference of the model and the system contradicts.
+func (c *Campaign) doubted(o *campaign.Outcome) []ir.Guess {
+	if o.Kind != kindDiscrepancy || len(o.Cause) == 0 {
+		return nil
+	}
+	list := guesses(c.plan.doc, c.src)
+	x := tried{against: map[string]string{}}
+	x.blame(o)
+	return slices.DeleteFunc(slices.Clone(list), func(g ir.Guess) bool { return x.contradiction(list, &g) == "" })
+}
+
+// Refine implements [campaign.Refiner]. What contradicts a guess about a module says as much about
+// the guess: drafts conclude them from some calls of the same module.
+func (c *Campaign) Refine(title string, severity campaign.Severity, o campaign.Outcome) (string, campaign.Severity) {
+	if c.system == nil && len(c.doubted(&o)) > 0 {
+		return title + " (a guess)", campaign.SeverityLow
+	}
+	return title, severity
+}
+
+// doubts shows the guesses that a finding contradicts.
+func (c *Campaign) doubts(o *campaign.Outcome) []campaign.Exhibit {
+	lines := seq.Map(c.doubted(o), func(g ir.Guess) string { return fmt.Sprintf("%s of %s: %s", g.Claim, g.Of, g.Why) })
+	if len(lines) == 0 {
+		return nil
+	}
+	return []campaign.Exhibit{campaign.TextExhibit("The model only guesses", strings.Join(append(lines, "If a guess is wrong, correct the model."), "\n"))}
 }
 
 // support counts the calls that could have contradicted a guess.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/port/sut"
 	"github.com/thresh-dev/thresh/system/wasm"
 )
 
@@ -59,8 +60,58 @@ func TestGuessesOfRefusedCalls(t *testing.T) {
 	}
 }
 
+// A finding that contradicts a guess about a module is of low severity and names the guess; one that
+// contradicts what is not guessed, or about a system, is not.
+func TestFindingsOfGuesses(t *testing.T) {
+	outcome := func(signature, cause, kind string) campaign.Outcome {
+		return campaign.Outcome{Verdict: campaign.VerdictFail, Title: "it differs", Kind: kind, Signature: signature, Cause: []string{cause, byModule}, Severity: campaign.SeverityHigh}
+	}
+	for _, x := range []struct {
+		o       campaign.Outcome
+		guesses string // that it contradicts
+	}{
+		{outcome("deposit", "returns", kindDiscrepancy), "answer of deposit: as the balance"},
+		{outcome("balance", "after deposit", kindDiscrepancy), "models of balance: named like a field\neffect of deposit: named deposit"},
+		{outcome("withdraw", "not refused", kindDiscrepancy), "requires of withdraw: a hunch"},
+		{outcome("withdraw", "returns", kindDiscrepancy), ""},
+		{outcome("withdraw", "unreachable", kindCrash), ""},
+		{outcome("open", "refused", kindDiscrepancy), ""},
+	} {
+		for _, system := range []*sut.Plan{nil, {}} {
+			c := guesser(t, guessed)
+			c.system = system
+			low := x.guesses != "" && system == nil
+			title, severity := c.Refine(x.o.Title, x.o.Severity, x.o)
+			if (severity == campaign.SeverityLow) != low || (title == "it differs (a guess)") != low {
+				t.Errorf("%v: %q, %v", x.o.Cause, title, severity)
+			}
+			shown := ""
+			for _, e := range c.Describe(nil, campaign.Case{}, x.o, nil) {
+				shown += e.Text.Body
+			}
+			if want := strings.TrimPrefix(x.guesses+"\nIf a guess is wrong, correct the model.", "\nIf a guess is wrong, correct the model."); shown != want {
+				t.Errorf("%v: shown %q, want %q", x.o.Cause, shown, want)
+			}
+		}
+	}
+}
+
 // guessesOf is what traversals say of the guesses of a model of the bank.
 func guessesOf(t *testing.T, source string) string {
+	t.Helper()
+	var got []string
+	for _, x := range guesser(t, source).Guesses(t.Context()) {
+		d := x.Said
+		verdict, rest, _ := strings.Cut(d.Message, ": ")
+		word, _, _ := strings.Cut(verdict, " ")
+		claim, _, _ := strings.Cut(rest, " (")
+		got = append(got, fmt.Sprintf("%d %s %s %s", d.Pos.Line, d.Level, word, claim))
+	}
+	return strings.Join(got, "\n")
+}
+
+// guesser compiles a model of the bank.
+func guesser(t *testing.T, source string) *Campaign {
 	t.Helper()
 	g, err := wasm.NewEngine("")
 	if err != nil {
@@ -71,16 +122,8 @@ func guessesOf(t *testing.T, source string) string {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	c, _ := campaign.As[campaign.Guesser](list[0])
-	var got []string
-	for _, x := range c.Guesses(t.Context()) {
-		d := x.Said
-		verdict, rest, _ := strings.Cut(d.Message, ": ")
-		word, _, _ := strings.Cut(verdict, " ")
-		claim, _, _ := strings.Cut(rest, " (")
-		got = append(got, fmt.Sprintf("%d %s %s %s", d.Pos.Line, d.Level, word, claim))
-	}
-	return strings.Join(got, "\n")
+	c, _ := campaign.As[*Campaign](list[0])
+	return c
 }
 
 func mustCompile(t *testing.T, source string) string {
