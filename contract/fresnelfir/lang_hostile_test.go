@@ -109,7 +109,8 @@ gone = protocol(repeat(1, 2, alt(go, never)))
 	}
 }
 
-// Of an observer of something that could not be read, it is not said that its answers have another type.
+// Of an observer of something that could not be read, it is not said that its answers have another type,
+// nor of an actor that nothing binds it.
 func TestNothingFollowsFromADeclarationThatIsNoStarlark(t *testing.T) {
 	const text = `module("m.wasm")
 Lift = entity(at = int(0, 5), load = int(0, 4))
@@ -118,6 +119,10 @@ at = observer("at", l = Lift, returns = int, models = floor)
 def go():
     l = any(Lift)
     l.at += 1
+explore(threads = 1, actor = Lift)
+def stop():
+    up = floor(actor)
+    actor.at = 1 if up > 1 else 2
 `
 	if _, list := asJSON("m.model.star", []byte(text)); len(list) != 1 || list[0].Pos.Line != 2 {
 		t.Error(list)

@@ -183,6 +183,9 @@ func compile(by *Compiler, file string, src []byte, noting bool) (*Model, []Furt
 		c.before = *k
 	}
 	c.translate()
+	if broken[c.actor()] {
+		broken["actor"] = true
+	}
 	if !noting {
 		if c.acted {
 			actor := c.actor()

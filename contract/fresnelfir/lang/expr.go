@@ -124,7 +124,7 @@ func (c *compiler) expr(e syntax.Expr, s scope) node {
 		}
 		return n
 	}
-	c.fail(e, "expression", "", "cannot be used in a model's expression")
+	c.failUnlessVague(e, "expression", "", "cannot be used in a model's expression")
 	return truth(at, true)
 }
 
@@ -250,7 +250,10 @@ func (c *compiler) call(x *syntax.CallExpr, s scope) node {
 		return truth(at, true)
 	}
 	for kind, word := range map[declKind]string{declDerived: "derived", declObserver: "observer"} {
-		if _, ok := c.decls[kind][fn.Name]; ok {
+		if d, ok := c.decls[kind][fn.Name]; ok {
+			if d.def != nil && slices.ContainsFunc(d.def.Params, c.brokenParameter) {
+				c.vague(at) // the type of its value is unknown
+			}
 			n := op(at, word, text(c.position(fn), fn.Name))
 			for _, a := range x.Args {
 				n.Add(c.variable(a, s))
@@ -305,6 +308,13 @@ func (c *compiler) call(x *syntax.CallExpr, s scope) node {
 		c.fail(x, "unknown-function", hint, "%q is not a function of the model", fn.Name)
 	}
 	return truth(at, true)
+}
+
+// brokenParameter reports whether a parameter's entity could not be read.
+func (c *compiler) brokenParameter(p syntax.Expr) bool {
+	_, of := parameter(p)
+	entity, ok := of.(*syntax.Ident)
+	return ok && c.model.Broken[entity.Name]
 }
 
 // variable translates the name of a variable passed to a function.

@@ -141,7 +141,7 @@ func (c *compiler) literal(e syntax.Expr) node {
 		}
 		return *n
 	}
-	c.fail(e, "type", "", "must be a value: a text, a number, True, False, None, a list or a mapping of these")
+	c.failUnlessVague(e, "type", "", "must be a value: a text, a number, True, False, None, a list or a mapping of these")
 	return node{Kind: doctree.Null, Pos: at}
 }
 

@@ -77,6 +77,7 @@ func TestStatementsThatAreNoStarlark(t *testing.T) {
 		"two that stay open":               {"User = entity(\nOrder = entity(n = int(0, 9))\n\nShop = = 3", "4:5: error: got identifier, want ','\n4:8: error: got '=', want primary expression\n8:11: " + misspelt},
 		"reserved words as names":          {"Order = entity(n = int(0, 9))\nUser = entity(from = int(0, 9), n = int(0, 9))\nload = input(int(1, 2))\ndef one(o = Order): return o.is", wordsAsNames + "8:11: " + misspelt},
 		"fields of a faulty entity":        {"Lift = entity(lit = set(1, 2), m = = 3)\nOrder = entity(n = int(0, 9))\ndef on(l = Lift):\n    return exists(l.lit, lambda x: x > 1) or len(l.lit) > 1 or exists([True for x in l.lit]) or 1 in l.lit\ndef press():\n    l = any(Lift)\n    l.lit.add(1)", "1:36: error: got '=', want primary expression\n11:11: " + misspelt},
+		"places of a faulty entity":        {"Lift = entity(lit = map(int(0, 5), bool), m = = 3)\nexplore(actor = Lift)\nOrder = entity(n = int(0, 9))\ndef on(l = Lift): return l.lit[1] and l.lit[2 + 1]\ndef press():\n    require(not actor.lit[actor.m])\n    actor.lit[2] = True", "1:47: error: got '=', want primary expression\n11:11: " + misspelt},
 		"an indented beginning":            {"  Order = entity(n = int(0, 9))", "1:3: error: got indent, want primary expression"},
 	} {
 		_, list := lang.Compile("x.model.star", []byte(c.source+rest))
